@@ -1,0 +1,86 @@
+#pragma once
+/// Exceptions named as in TensorFlow; every one is a distribute::Error with a status code.
+
+#include <distribute/base/config.hpp>
+
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+namespace distribute {
+
+/// Canonical status codes (same numbers as tf.errors and absl::StatusCode).
+enum class StatusCode : int {
+  Ok = 0,
+  Cancelled = 1,
+  Unknown = 2,
+  InvalidArgument = 3,
+  DeadlineExceeded = 4,
+  NotFound = 5,
+  AlreadyExists = 6,
+  PermissionDenied = 7,
+  ResourceExhausted = 8,
+  FailedPrecondition = 9,
+  Aborted = 10,
+  OutOfRange = 11,
+  Unimplemented = 12,
+  Internal = 13,
+  Unavailable = 14,
+  DataLoss = 15,
+  Unauthenticated = 16,
+};
+
+/// The name of a code as TensorFlow prints it, such as "INVALID_ARGUMENT".
+const char* status_code_name(StatusCode code);
+
+/// Base of all exceptions of this library.
+/// Source  tf.errors.OpError
+class Error : public std::runtime_error {
+ public:
+  Error(StatusCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  StatusCode code() const { return code_; }
+
+ private:
+  StatusCode code_;
+};
+
+/// One exception type per code: InvalidArgumentError is ErrorWithCode<StatusCode::InvalidArgument>.
+template <StatusCode Code>
+class ErrorWithCode : public Error {
+ public:
+  explicit ErrorWithCode(const std::string& message) : Error(Code, message) {}
+};
+
+using CancelledError = ErrorWithCode<StatusCode::Cancelled>;
+using UnknownError = ErrorWithCode<StatusCode::Unknown>;
+using InvalidArgumentError = ErrorWithCode<StatusCode::InvalidArgument>;
+using DeadlineExceededError = ErrorWithCode<StatusCode::DeadlineExceeded>;
+using NotFoundError = ErrorWithCode<StatusCode::NotFound>;
+using AlreadyExistsError = ErrorWithCode<StatusCode::AlreadyExists>;
+using PermissionDeniedError = ErrorWithCode<StatusCode::PermissionDenied>;
+using ResourceExhaustedError = ErrorWithCode<StatusCode::ResourceExhausted>;
+using FailedPreconditionError = ErrorWithCode<StatusCode::FailedPrecondition>;
+using AbortedError = ErrorWithCode<StatusCode::Aborted>;
+using OutOfRangeError = ErrorWithCode<StatusCode::OutOfRange>;
+using UnimplementedError = ErrorWithCode<StatusCode::Unimplemented>;
+using InternalError = ErrorWithCode<StatusCode::Internal>;
+using UnavailableError = ErrorWithCode<StatusCode::Unavailable>;
+using DataLossError = ErrorWithCode<StatusCode::DataLoss>;
+using UnauthenticatedError = ErrorWithCode<StatusCode::Unauthenticated>;
+
+/// Throws the exception type that belongs to `code`; `code` must not be Ok.
+[[noreturn]] void throw_error(StatusCode code, const std::string& message);
+
+/// Joins anything printable into one message: concat("step ", 3).
+template <typename... Args>
+std::string concat(const Args&... args) {
+  std::ostringstream out;
+  (out << ... << args);
+  return out.str();
+}
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/base/impl/error.ipp>
+#endif

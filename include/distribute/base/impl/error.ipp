@@ -1,0 +1,50 @@
+#pragma once
+#include <distribute/base/error.hpp>
+
+namespace distribute {
+
+DISTRIBUTE_INLINE const char* status_code_name(StatusCode code) {
+  switch (code) {
+    case StatusCode::Ok: return "OK";
+    case StatusCode::Cancelled: return "CANCELLED";
+    case StatusCode::Unknown: return "UNKNOWN";
+    case StatusCode::InvalidArgument: return "INVALID_ARGUMENT";
+    case StatusCode::DeadlineExceeded: return "DEADLINE_EXCEEDED";
+    case StatusCode::NotFound: return "NOT_FOUND";
+    case StatusCode::AlreadyExists: return "ALREADY_EXISTS";
+    case StatusCode::PermissionDenied: return "PERMISSION_DENIED";
+    case StatusCode::ResourceExhausted: return "RESOURCE_EXHAUSTED";
+    case StatusCode::FailedPrecondition: return "FAILED_PRECONDITION";
+    case StatusCode::Aborted: return "ABORTED";
+    case StatusCode::OutOfRange: return "OUT_OF_RANGE";
+    case StatusCode::Unimplemented: return "UNIMPLEMENTED";
+    case StatusCode::Internal: return "INTERNAL";
+    case StatusCode::Unavailable: return "UNAVAILABLE";
+    case StatusCode::DataLoss: return "DATA_LOSS";
+    case StatusCode::Unauthenticated: return "UNAUTHENTICATED";
+  }
+  return "UNKNOWN";
+}
+
+DISTRIBUTE_INLINE void throw_error(StatusCode code, const std::string& message) {
+  switch (code) {
+    case StatusCode::Cancelled: throw CancelledError(message);
+    case StatusCode::InvalidArgument: throw InvalidArgumentError(message);
+    case StatusCode::DeadlineExceeded: throw DeadlineExceededError(message);
+    case StatusCode::NotFound: throw NotFoundError(message);
+    case StatusCode::AlreadyExists: throw AlreadyExistsError(message);
+    case StatusCode::PermissionDenied: throw PermissionDeniedError(message);
+    case StatusCode::ResourceExhausted: throw ResourceExhaustedError(message);
+    case StatusCode::FailedPrecondition: throw FailedPreconditionError(message);
+    case StatusCode::Aborted: throw AbortedError(message);
+    case StatusCode::OutOfRange: throw OutOfRangeError(message);
+    case StatusCode::Unimplemented: throw UnimplementedError(message);
+    case StatusCode::Internal: throw InternalError(message);
+    case StatusCode::Unavailable: throw UnavailableError(message);
+    case StatusCode::DataLoss: throw DataLossError(message);
+    case StatusCode::Unauthenticated: throw UnauthenticatedError(message);
+    default: throw UnknownError(message);
+  }
+}
+
+}  // namespace distribute
