@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Fails when a header includes a higher or a neighbouring floor, or a foreign header outside its door.
+
+Usage: tools/check_floors.py [include/distribute]
+"""
+import pathlib
+import re
+import sys
+
+from floors import LEVEL, UMBRELLAS
+
+# Vendor headers and the files that may include them.
+DOORS = {
+    r"(oneapi/dnnl/)?dnnl\w*\.h(pp)?": r"device/(impl/)?cpu_onednn",
+    r"(cuda|cublas|curand)\w*\.h": r"device/(impl/)?cuda|collective/(impl/)?nccl",
+    r"cudnn\w*\.h": r"device/(impl/)?cuda",
+    r"nvrtc\.h": r"device/(impl/)?cuda",
+    r"nccl\.h": r"collective/(impl/)?nccl",
+    r"mpi\.h": r"collective/(impl/)?mpi",
+}
+# Costly to include; an .ipp may.
+NOT_IN_HPP = (r"iostream|regex|filesystem|future|ranges|random|absl/.*|asio.*|Eigen/.*|"
+              r"(oneapi/dnnl/)?dnnl\w*\.h(pp)?")
+# absl::Status is the error type of these floors.
+ABSL_STATUS_FLOORS = ("base", "io", "device", "net", "cluster", "collective")
+
+
+def problems_of(relative, text):
+    folder = relative.parts[0]
+    for line in re.findall(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', text, re.M):
+        ours = re.fullmatch(r"distribute/(?:(\w+)/)?([\w/.]+)", line)
+        if ours and ours[1] is None:
+            yield f"an umbrella ({line}) may not be included inside the library"
+        elif ours and ours[1] not in LEVEL:
+            yield f"{line}: floor {ours[1]} is not in tools/floors.py"
+        elif ours and ours[1] != folder and LEVEL[ours[1]] >= LEVEL[folder]:
+            yield f"{folder} may not include {line}: only its own folder and lower floors"
+        for vendor, door in DOORS.items():
+            if re.fullmatch(vendor, line) and not re.match(door, str(relative)):
+                yield f"<{line}> belongs behind {door}"
+        status = re.fullmatch(r"absl/status/\w+\.h", line) and folder in ABSL_STATUS_FLOORS
+        if relative.suffix == ".hpp" and re.fullmatch(NOT_IN_HPP, line) and not status:
+            yield f"<{line}> is too costly for a .hpp; include it in the .ipp"
+    if not text.startswith("#pragma once\n"):
+        yield "does not start with #pragma once"
+    if re.search(r"^\s*using namespace|^\s*namespace\s*\{", text, re.M):
+        yield "using namespace or an unnamed namespace in a header"
+
+
+def main():
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "include/distribute")
+    bad = []
+    for path in sorted(p for p in root.rglob("*") if p.suffix in (".hpp", ".ipp")):
+        relative = path.relative_to(root)
+        if len(relative.parts) == 1:
+            if relative.name not in UMBRELLAS:
+                bad.append(f"{relative}: only {', '.join(UMBRELLAS)} may stand outside the floors")
+        elif relative.parts[0] not in LEVEL:
+            bad.append(f"{relative}: floor {relative.parts[0]} is not in tools/floors.py")
+        else:
+            bad += [f"{relative}: {problem}" for problem in problems_of(relative, path.read_text())]
+    print("\n".join(bad) if bad else "floors: every include goes down")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

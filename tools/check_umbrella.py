@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""Checks that distribute.hpp includes every public header; --fix writes it anew.
+
+Also checks the pairs: every impl/x.ipp has its x.hpp, which includes it in header-only mode.
+Usage: tools/check_umbrella.py [--fix]
+"""
+import pathlib
+import re
+import sys
+
+from floors import LEVEL, UMBRELLAS
+
+INCLUDE = pathlib.Path(__file__).resolve().parent.parent / "include"
+UMBRELLA = INCLUDE / "distribute/distribute.hpp"
+HEAD = """#pragma once
+/// Everything: includes every public header of the library (written by tools/check_umbrella.py).
+"""
+
+
+def expected_text():
+    headers = [path.relative_to(INCLUDE) for path in (INCLUDE / "distribute").rglob("*.hpp")
+               if path.parent != INCLUDE / "distribute"]
+    headers.sort(key=lambda path: (LEVEL.get(path.parts[1], 99), path.parts[1], str(path)))
+    text, folder = HEAD, None
+    for header in headers:
+        text += "\n" if header.parts[1] != folder else ""
+        text += f"#include <{header}>\n"
+        folder = header.parts[1]
+    return text
+
+
+def pair_problems():
+    for body in sorted((INCLUDE / "distribute").glob("*/impl/*.ipp")):
+        relative = body.relative_to(INCLUDE)
+        header = body.parent.parent / (body.stem + ".hpp")
+        if not header.exists():
+            yield f"{relative}: its header {header.relative_to(INCLUDE)} is missing"
+        elif not re.search(rf"#ifdef DISTRIBUTE_HEADER_ONLY\n#include <{relative}>\n#endif",
+                           header.read_text()):
+            yield f"{header.relative_to(INCLUDE)}: does not include {relative} when header-only"
+
+
+def main():
+    expected = expected_text()
+    if "--fix" in sys.argv[1:]:
+        UMBRELLA.write_text(expected)
+    bad = list(pair_problems())
+    have = UMBRELLA.read_text() if UMBRELLA.exists() else ""
+    if have != expected:
+        lines = set(expected.splitlines()) ^ set(have.splitlines())
+        bad.append("distribute.hpp differs from the headers; run tools/check_umbrella.py --fix")
+        bad += [f"  {line}" for line in sorted(lines)]
+    bad += [f"{name} is missing" for name in UMBRELLAS
+            if not (INCLUDE / "distribute" / name).exists()]
+    print("\n".join(bad) if bad else "umbrella: every header is in it")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

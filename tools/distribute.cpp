@@ -1,0 +1,54 @@
+/// The program `distribute`: one sub-command per tool.
+#include <absl/flags/flag.h>
+#include <absl/flags/parse.h>
+#include <absl/flags/usage.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "bench_kernels.hpp"
+#include "flags.hpp"
+
+ABSL_FLAG(std::string, model, "book", "network to measure: book or tutorial");
+ABSL_FLAG(std::string, policy, "float32", "number format of the activations: float32");
+ABSL_FLAG(int64_t, batch_size, 50, "images per step");
+ABSL_FLAG(int, threads, 0, "threads to use; 0 takes OpenMP's own choice");
+ABSL_FLAG(bool, json, false, "print one JSON object instead of a table");
+
+constexpr char kUsage[] =
+    "tools around training jobs.\n\n"
+    "  distribute bench kernels [--model=book|tutorial] [--batch_size=N] [--policy=float32]\n"
+    "                           [--threads=N] [--json]\n"
+    "      time of every kernel of one training step, each measured alone";
+
+int fail_usage(const std::string& message) {
+  std::fprintf(stderr, "distribute: %s (see distribute --help)\n", message.c_str());
+  return 2;
+}
+
+int bench(const std::vector<std::string>& words) {
+  if (words.size() < 2) return fail_usage("bench: say what to measure: kernels");
+  if (words[1] == "allreduce" || words[1] == "ps")
+    return fail_usage("bench " + words[1] + " is not available yet");
+  if (words[1] != "kernels") return fail_usage("bench: unknown benchmark '" + words[1] + "'");
+  if (words.size() > 2) return fail_usage("bench kernels: unexpected argument '" + words[2] + "'");
+  distribute_tools::KernelBenchOptions options;
+  options.model = absl::GetFlag(FLAGS_model);
+  options.policy = absl::GetFlag(FLAGS_policy);
+  options.batch_size = absl::GetFlag(FLAGS_batch_size);
+  options.threads = absl::GetFlag(FLAGS_threads);
+  options.json = absl::GetFlag(FLAGS_json);
+  return distribute_tools::bench_kernels(options);
+}
+
+int main(int argc, char** argv) {
+  absl::SetProgramUsageMessage(kUsage);
+  const std::vector<std::string> words = distribute_tools::parse_flags(argc, argv);
+  if (words.empty()) return fail_usage("say what to do: bench kernels");
+  const std::string& command = words[0];
+  if (command == "bench") return bench(words);
+  if (command == "run" || command == "cluster" || command == "ckpt" || command == "events")
+    return fail_usage(command + " is not available yet");
+  return fail_usage("unknown command '" + command + "'");
+}

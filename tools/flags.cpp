@@ -1,0 +1,58 @@
+#include "flags.hpp"
+
+#include <absl/flags/parse.h>
+#include <absl/flags/reflection.h>
+#include <absl/flags/usage.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+namespace distribute_tools {
+
+[[noreturn]] void reject(const std::string& message) {
+  std::fprintf(stderr, "distribute: %s (see distribute --help)\n", message.c_str());
+  std::exit(2);
+}
+
+[[noreturn]] void show_help() {
+  std::printf("distribute: %s\n", std::string(absl::ProgramUsageMessage()).c_str());
+  std::exit(0);
+}
+
+/// Exits with status 2 unless `name` (or `name` behind `no`) is a flag that takes `value`.
+/// Returns whether the value is the next argument.
+bool check_flag(const std::string& name, bool has_value, std::string value, const char* next) {
+  absl::CommandLineFlag* flag = absl::FindCommandLineFlag(name);
+  if (flag == nullptr && name.rfind("no", 0) == 0 && !has_value) {
+    flag = absl::FindCommandLineFlag(name.substr(2));
+    if (flag != nullptr && flag->IsOfType<bool>()) return false;
+  }
+  if (flag == nullptr) reject("unknown flag --" + name);
+  const bool takes_next = !has_value && !flag->IsOfType<bool>();
+  if (takes_next && next == nullptr) reject("flag --" + name + " needs a value");
+  if (takes_next) value = next;
+  if (!has_value && !takes_next) return false;
+  std::string problem;
+  if (!flag->ParseFrom(value, &problem)) reject("flag --" + name + ": bad value '" + value + "'");
+  return takes_next;
+}
+
+std::vector<std::string> parse_flags(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word == "--") break;
+    if (word.size() < 2 || word[0] != '-') continue;
+    const std::string_view body = word.substr(word[1] == '-' ? 2 : 1);
+    const size_t equals = body.find('=');
+    const bool has_value = equals != std::string_view::npos;
+    const std::string name(body.substr(0, equals));
+    if (name == "help") show_help();
+    const std::string value(has_value ? body.substr(equals + 1) : "");
+    if (check_flag(name, has_value, value, i + 1 < argc ? argv[i + 1] : nullptr)) ++i;
+  }
+  const std::vector<char*> rest = absl::ParseCommandLine(argc, argv);
+  return {rest.begin() + 1, rest.end()};
+}
+
+}  // namespace distribute_tools

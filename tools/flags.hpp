@@ -1,0 +1,13 @@
+#pragma once
+/// Abseil flags with this project's exit status: 2 and one line for a flag that does not parse.
+
+#include <string>
+#include <vector>
+
+namespace distribute_tools {
+
+/// Parses the flags of `argv` and returns the positional arguments after the program name.
+/// A flag that is unknown or has a bad value prints one line on stderr and exits with status 2.
+std::vector<std::string> parse_flags(int argc, char** argv);
+
+}  // namespace distribute_tools
