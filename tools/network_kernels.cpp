@@ -17,6 +17,7 @@
 
 #include "bench_kernels.hpp"
 #include "onednn_shim.hpp"
+#include "optimizer_loops.hpp"
 
 namespace distribute_tools {
 
@@ -42,39 +43,6 @@ memory::desc any_layout(const Dims& dims) {
 }
 
 memory::desc plain(int64_t size) { return {{size}, memory::data_type::f32, memory::format_tag::x}; }
-
-/// Adam over one slice, written so that a compiler vectorises it.
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
-__attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"),
-               optimize("O3", "no-math-errno", "no-trapping-math")))
-#endif
-void adam_slice(float* __restrict weight, float* __restrict mean, float* __restrict square,
-                const float* __restrict gradient, int64_t count) {
-  constexpr float kRate = 1e-4F, kBeta1 = 0.9F, kBeta2 = 0.999F, kEpsilon = 1e-7F;
-  for (int64_t i = 0; i < count; ++i) {
-    mean[i] += (gradient[i] - mean[i]) * (1 - kBeta1);
-    square[i] += (gradient[i] * gradient[i] - square[i]) * (1 - kBeta2);
-    weight[i] -= kRate * mean[i] / (__builtin_sqrtf(square[i]) + kEpsilon);
-  }
-}
-
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
-__attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"), optimize("O3")))
-#endif
-void sgd_slice(float* __restrict weight, const float* __restrict gradient, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) weight[i] -= 0.01F * gradient[i];
-}
-
-/// Calls `body(first, count)` on each thread with its share of `size` elements.
-template <class Body>
-void on_every_thread(int64_t size, const Body& body) {
-#pragma omp parallel
-  {
-    const int64_t threads = omp_get_num_threads(), me = omp_get_thread_num();
-    const int64_t first = size * me / threads;
-    body(first, size * (me + 1) / threads - first);
-  }
-}
 
 /// Builds the kernels layer by layer; `current_` is the shape that the next layer receives.
 class NetworkKernels {
@@ -250,14 +218,9 @@ void NetworkKernels::optimizer(bool adam) {
   auto values = std::make_shared<std::vector<std::vector<float>>>();
   for (int i = 0; i < (adam ? 4 : 2); ++i)
     values->emplace_back(static_cast<size_t>(size), 0.01F * static_cast<float>(i + 1));
-  const auto run = [values, size, adam] {
-    float* weight = (*values)[0].data();
-    float* gradient = (*values)[1].data();
-    on_every_thread(size, [&](int64_t first, int64_t count) {
-      if (!adam) return sgd_slice(weight + first, gradient + first, count);
-      adam_slice(weight + first, (*values)[2].data() + first, (*values)[3].data() + first,
-                 gradient + first, count);
-    });
+  const auto run = [values, adam] {
+    auto& lists = *values;
+    adam ? adam_pass(lists[0], lists[1], lists[2], lists[3]) : sgd_pass(lists[0], lists[1]);
   };
   kernels_.push_back(
       {{adam ? "adam" : "sgd", "loop", "a", 0, static_cast<double>(size) * (adam ? 11 : 2)}, run});
