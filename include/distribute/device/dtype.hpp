@@ -32,17 +32,40 @@ struct float16 {
 /// C++ type -> DType.
 template <typename T>
 struct DTypeOf;
-template <> struct DTypeOf<float> { static constexpr DType value = DType::Float32; };
-template <> struct DTypeOf<bfloat16> { static constexpr DType value = DType::BFloat16; };
-template <> struct DTypeOf<float16> { static constexpr DType value = DType::Float16; };
-template <> struct DTypeOf<int32_t> { static constexpr DType value = DType::Int32; };
-template <> struct DTypeOf<int64_t> { static constexpr DType value = DType::Int64; };
-template <> struct DTypeOf<uint8_t> { static constexpr DType value = DType::UInt8; };
-template <> struct DTypeOf<bool> { static constexpr DType value = DType::Bool; };
+template <>
+struct DTypeOf<float> {
+  static constexpr DType value = DType::Float32;
+};
+template <>
+struct DTypeOf<bfloat16> {
+  static constexpr DType value = DType::BFloat16;
+};
+template <>
+struct DTypeOf<float16> {
+  static constexpr DType value = DType::Float16;
+};
+template <>
+struct DTypeOf<int32_t> {
+  static constexpr DType value = DType::Int32;
+};
+template <>
+struct DTypeOf<int64_t> {
+  static constexpr DType value = DType::Int64;
+};
+template <>
+struct DTypeOf<uint8_t> {
+  static constexpr DType value = DType::UInt8;
+};
+template <>
+struct DTypeOf<bool> {
+  static constexpr DType value = DType::Bool;
+};
 
 /// A C++ type that a tensor can hold.
 template <typename T>
-concept Element = requires { DTypeOf<std::remove_cv_t<T>>::value; };
+concept Element = requires {
+  DTypeOf<std::remove_cv_t<T>>::value;
+};
 
 template <Element T>
 inline constexpr DType dtype_of = DTypeOf<std::remove_cv_t<T>>::value;

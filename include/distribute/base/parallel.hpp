@@ -1,0 +1,83 @@
+#pragma once
+/// Loops over the process's one pool of OpenMP threads, and loops compiled for this CPU.
+
+#include <distribute/base/config.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+#include <omp.h>
+
+namespace distribute {
+
+/// Threads that one operation of the calling thread may use.
+/// Source  tf.config.threading.get_intra_op_parallelism_threads
+inline int intra_op_threads() { return omp_get_max_threads(); }
+
+/// Limits the operations of the calling thread to `threads` threads (at least one).
+/// Source  tf.config.threading.set_intra_op_parallelism_threads
+inline void set_intra_op_threads(int threads) { omp_set_num_threads(std::max(threads, 1)); }
+
+/// Calls fn(begin, end) on equal parts of [0, count), one part a thread; `grain` is the smallest
+/// part worth a thread. Parts depend only on the thread count, so results repeat bit by bit.
+/// `fn` must not throw.
+template <typename Fn>
+void parallel_for(int64_t count, int64_t grain, Fn&& fn) {
+  const int threads = omp_in_parallel() ? 1 : intra_op_threads();
+  if (threads == 1 || count < 2 * grain) {
+    if (count > 0) fn(int64_t{0}, count);
+    return;
+  }
+#pragma omp parallel num_threads(threads)
+  {
+    const int64_t parts = omp_get_num_threads(), part = omp_get_thread_num();
+    const int64_t begin = count * part / parts, end = count * (part + 1) / parts;
+    if (begin < end) fn(begin, end);
+  }
+}
+
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+#define DISTRIBUTE_ALWAYS_INLINE __attribute__((always_inline))
+
+/// Instruction set of this machine: 2 = AVX-512, 1 = AVX2 with FMA, 0 = the compiler's default.
+inline int simd_level() {
+  static const int level = [] {
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
+      return 2;
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 1 : 0;
+  }();
+  return level;
+}
+
+template <typename Body>
+__attribute__((noinline, target("avx512f,avx512bw,avx512vl,avx512dq,avx2,fma,"
+                                "prefer-vector-width=512"))) void
+simd_call_avx512(Body& body) {
+  body();
+}
+template <typename Body>
+__attribute__((noinline, target("avx2,fma"))) void simd_call_avx2(Body& body) {
+  body();
+}
+
+/// Runs `body`, a lambda marked DISTRIBUTE_ALWAYS_INLINE, compiled for the best instruction set of
+/// this machine. Loops that shall be vectorised carry `#pragma omp simd`.
+template <typename Body>
+void simd_call(Body body) {
+  switch (simd_level()) {
+    case 2: simd_call_avx512(body); break;
+    case 1: simd_call_avx2(body); break;
+    default: body();
+  }
+}
+#else
+#define DISTRIBUTE_ALWAYS_INLINE
+template <typename Body>
+void simd_call(Body body) {
+  body();
+}
+#endif
+
+}  // namespace distribute

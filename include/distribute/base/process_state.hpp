@@ -1,0 +1,31 @@
+#pragma once
+/// The one process-wide object: what a program sets once and every floor reads.
+
+#include <distribute/base/config.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+namespace distribute {
+
+/// Plain settings are written before the first replica thread starts and only read afterwards.
+struct ProcessState {
+  std::atomic<uint64_t> next_tensor_id{1};
+  std::atomic<uint64_t> next_variable_id{1};
+  int logical_cpu_devices = 1;            // tf.config.set_logical_device_configuration
+  bool soft_device_placement = true;      // tf.config.set_soft_device_placement
+  bool log_device_placement = false;      // tf.debugging.set_log_device_placement
+  std::atomic<uint64_t> global_seed{0};   // tf.random.set_seed
+  void* cpu_backend = nullptr;            // Backend*, null: the fastest built in (device/backend)
+  std::shared_ptr<void> global_strategy;  // set by experimental_set_strategy (strategy/strategy)
+  std::shared_ptr<void> default_strategy;
+};
+
+/// Lives from first use to the end of the process.
+inline ProcessState& process_state() {
+  static auto* state = new ProcessState;
+  return *state;
+}
+
+}  // namespace distribute

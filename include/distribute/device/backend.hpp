@@ -1,0 +1,93 @@
+#pragma once
+/// The heavy operations that a device brings: convolution and matrix products.
+
+#include <distribute/base/config.hpp>
+#include <distribute/device/layout.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace distribute {
+
+/// What a fused operation does with its result before storing it.
+enum class Epilogue : uint8_t { None, Relu };
+
+/// A 2-D convolution: x [batch, in[0], in[1], in_channels], kernel [kernel[0], kernel[1],
+/// in_channels / groups, out_channels], y [batch, out[0], out[1], out_channels].
+/// Pairs are (height, width). `dilation` 1 is an ordinary kernel.
+struct Conv2DShape {
+  using Pair = std::array<int64_t, 2>;
+  DType dtype = DType::Float32;
+  int64_t batch = 0, in_channels = 0, out_channels = 0, groups = 1;
+  Pair in{}, out{}, kernel{}, stride{1, 1}, dilation{1, 1}, pad_before{}, pad_after{};
+  bool operator==(const Conv2DShape&) const = default;
+};
+
+/// c[b] = op(a[b]) op(b[b]): op(a) is [rows, inner], op(b) [inner, columns], both row-major as
+/// stored, transposed when asked.
+struct MatmulShape {
+  DType dtype = DType::Float32;
+  int64_t batch = 1, rows = 0, columns = 0, inner = 0;
+  bool transpose_a = false, transpose_b = false;
+  bool operator==(const MatmulShape&) const = default;
+};
+
+/// x [batch, inputs] times w [inputs, units]; x may be the flattened form of an image whose layout
+/// it keeps, then `image` is {height, width, channels} and inputs their product.
+struct DenseShape {
+  DType dtype = DType::Float32;
+  int64_t batch = 0, inputs = 0, units = 0;
+  std::array<int64_t, 3> image{};
+  bool operator==(const DenseShape&) const = default;
+};
+
+/// The operations whose speed decides. Arguments may be in any layout the backend itself made or
+/// row-major; results may be in a layout of the backend's choice. Thread-safe. Shapes are checked
+/// by the caller.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string name() const = 0;
+  virtual bool supports(DType dtype) const = 0;
+
+  /// y = epilogue(x * w + bias); `bias` null for none.
+  virtual Array conv2d(const Conv2DShape& shape, const Array& x, const Array& w, const Array* bias,
+                       Epilogue epilogue) = 0;
+  /// dx from dy and w.
+  virtual Array conv2d_backprop_input(const Conv2DShape& shape, const Array& dy,
+                                      const Array& w) = 0;
+  /// dw from x and dy; fills *bias_gradient (a row-major vector) unless it is null.
+  virtual Array conv2d_backprop_filter(const Conv2DShape& shape, const Array& x, const Array& dy,
+                                       Array* bias_gradient) = 0;
+
+  virtual Array matmul(const MatmulShape& shape, const Array& a, const Array& b) = 0;
+
+  virtual Array dense(const DenseShape& shape, const Array& x, const Array& w, const Array* bias,
+                      Epilogue epilogue) = 0;
+  virtual Array dense_backprop_input(const DenseShape& shape, const Array& dy, const Array& w) = 0;
+  virtual Array dense_backprop_weights(const DenseShape& shape, const Array& x, const Array& dy,
+                                       Array* bias_gradient) = 0;
+};
+
+/// The backend in use for a kind of device: on the CPU oneDNN when built in, else Eigen.
+/// Throws  UnimplementedError for a kind of device that this build lacks.
+Backend& backend(DeviceType type);
+
+/// Replaces the CPU backend for the life of the object; for tests. Not thread-safe.
+class [[nodiscard]] ScopedCpuBackend {
+ public:
+  explicit ScopedCpuBackend(Backend& backend);
+  ~ScopedCpuBackend();
+  ScopedCpuBackend(const ScopedCpuBackend&) = delete;
+  ScopedCpuBackend& operator=(const ScopedCpuBackend&) = delete;
+
+ private:
+  Backend* previous_;
+};
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/device/impl/backend.ipp>
+#endif

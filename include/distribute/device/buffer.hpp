@@ -1,0 +1,53 @@
+#pragma once
+/// Memory of a device: an owning block, and the cache that hands blocks out again.
+
+#include <distribute/base/config.hpp>
+#include <distribute/device/device.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+namespace distribute {
+
+/// One block of memory, 64-byte aligned, contents undefined. Thread-compatible.
+class Buffer {
+ public:
+  /// Takes `bytes` (may be 0) from the device's cache.
+  /// Throws  ResourceExhaustedError when the device has no memory left.
+  Buffer(int64_t bytes, Device device);
+  /// Wraps memory that somebody else owns; `release` is called at the end.
+  Buffer(void* data, int64_t bytes, Device device, std::function<void()> release);
+  ~Buffer();
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+
+  void* data() const { return data_; }
+  int64_t bytes() const { return bytes_; }
+  Device device() const { return device_; }
+
+ private:
+  void* data_ = nullptr;
+  int64_t bytes_ = 0;
+  Device device_;
+  std::function<void()> release_;  // empty: back to the cache
+};
+
+/// Host memory statistics of this process, in bytes.
+struct MemoryInfo {
+  int64_t current = 0;  // in use by live buffers
+  int64_t peak = 0;     // highest `current` so far
+  int64_t cached = 0;   // free blocks kept for reuse
+};
+
+/// Source  tf.config.experimental.get_memory_info
+MemoryInfo memory_info(Device device);
+
+/// Gives the free blocks of the cache back to the system.
+void release_cached_memory(Device device);
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/device/impl/buffer.ipp>
+#endif

@@ -1,0 +1,24 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/base/process_state.hpp>
+#include <distribute/device/backend.hpp>
+#include <distribute/device/cpu_eigen.hpp>
+#include <distribute/device/cpu_onednn.hpp>
+
+namespace distribute {
+
+DISTRIBUTE_INLINE Backend& backend(DeviceType type) {
+  if (type != DeviceType::Cpu) throw UnimplementedError("this build has no GPU backend");
+  if (auto* chosen = static_cast<Backend*>(process_state().cpu_backend)) return *chosen;
+  Backend* onednn = onednn_backend();
+  return onednn ? *onednn : eigen_backend();
+}
+
+DISTRIBUTE_INLINE ScopedCpuBackend::ScopedCpuBackend(Backend& backend)
+    : previous_(static_cast<Backend*>(process_state().cpu_backend)) {
+  process_state().cpu_backend = &backend;
+}
+
+DISTRIBUTE_INLINE ScopedCpuBackend::~ScopedCpuBackend() { process_state().cpu_backend = previous_; }
+
+}  // namespace distribute

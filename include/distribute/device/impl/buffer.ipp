@@ -1,0 +1,112 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/device/buffer.hpp>
+
+#include <bit>
+#include <cstdlib>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+namespace distribute {
+
+namespace device_internal {
+
+/// Free host blocks by size class. Thread-safe. Never destroyed: buffers may outlive main().
+struct HostCache {
+  std::mutex mutex;  // guards everything below
+  std::unordered_map<int64_t, std::vector<void*>> free_blocks;
+  MemoryInfo info;
+};
+
+DISTRIBUTE_INLINE HostCache& host_cache() {
+  static auto* cache = new HostCache;
+  return *cache;
+}
+
+/// Rounds up to one of four classes per power of two, so that at most a quarter is wasted.
+DISTRIBUTE_INLINE int64_t size_class(int64_t bytes) {
+  if (bytes <= 64) return 64;
+  const int64_t step = std::max<int64_t>(int64_t(std::bit_floor(uint64_t(bytes - 1))) / 4, 64);
+  return (bytes + step - 1) / step * step;
+}
+
+DISTRIBUTE_INLINE void* take_from_system(int64_t bytes) {
+  constexpr int64_t kHugePage = 2 << 20;
+  const bool large = bytes >= kHugePage;
+  const int64_t alignment = large ? kHugePage : 64;
+  void* data = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  if (!data) throw ResourceExhaustedError(concat("out of host memory: ", bytes, " bytes wanted"));
+#if defined(__linux__)
+  if (large) madvise(data, size_t(bytes), MADV_HUGEPAGE);  // a hint: failure changes nothing
+#endif
+  return data;
+}
+
+DISTRIBUTE_INLINE void* host_allocate(int64_t bytes) {
+  HostCache& cache = host_cache();
+  const int64_t block = size_class(bytes);
+  std::lock_guard lock(cache.mutex);
+  auto& blocks = cache.free_blocks[block];
+  void* data;
+  if (blocks.empty()) {
+    data = take_from_system(block);
+  } else {
+    data = blocks.back();
+    blocks.pop_back();
+    cache.info.cached -= block;
+  }
+  cache.info.current += block;
+  cache.info.peak = std::max(cache.info.peak, cache.info.current);
+  return data;
+}
+
+DISTRIBUTE_INLINE void host_release(void* data, int64_t bytes) {
+  HostCache& cache = host_cache();
+  const int64_t block = size_class(bytes);
+  std::lock_guard lock(cache.mutex);
+  cache.free_blocks[block].push_back(data);
+  cache.info.cached += block;
+  cache.info.current -= block;
+}
+
+}  // namespace device_internal
+
+DISTRIBUTE_INLINE Buffer::Buffer(int64_t bytes, Device device) : bytes_(bytes), device_(device) {
+  if (device.type != DeviceType::Cpu)
+    throw UnimplementedError(to_string(device) + " has no allocator in this build");
+  data_ = device_internal::host_allocate(bytes);
+}
+
+DISTRIBUTE_INLINE Buffer::Buffer(void* data, int64_t bytes, Device device,
+                                 std::function<void()> release)
+    : data_(data), bytes_(bytes), device_(device), release_(std::move(release)) {}
+
+DISTRIBUTE_INLINE Buffer::~Buffer() {
+  if (release_)
+    release_();
+  else
+    device_internal::host_release(data_, bytes_);
+}
+
+DISTRIBUTE_INLINE MemoryInfo memory_info(Device) {
+  auto& cache = device_internal::host_cache();
+  std::lock_guard lock(cache.mutex);
+  return cache.info;
+}
+
+DISTRIBUTE_INLINE void release_cached_memory(Device) {
+  auto& cache = device_internal::host_cache();
+  std::lock_guard lock(cache.mutex);
+  for (auto& [bytes, blocks] : cache.free_blocks)
+    for (void* data : blocks) std::free(data);
+  cache.free_blocks.clear();
+  cache.info.cached = 0;
+}
+
+}  // namespace distribute

@@ -1,0 +1,441 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/base/parallel.hpp>
+#include <distribute/device/cpu_eigen.hpp>
+#include <distribute/device/cpu_onednn.hpp>
+#include <distribute/device/cpu_onednn_layout.hpp>
+
+#include <cstring>
+#include <functional>
+#include <mutex>
+#include <set>
+#include <shared_mutex>
+#include <unordered_map>
+
+namespace distribute {
+
+namespace onednn_internal {
+
+using Tag = Memory::format_tag;
+using dnnl::convolution_backward_data;
+using dnnl::convolution_backward_weights;
+using dnnl::convolution_forward;
+using dnnl::inner_product_backward_data;
+using dnnl::inner_product_backward_weights;
+using dnnl::inner_product_forward;
+
+/// One place of a primitive: what the caller brings and what the primitive wants.
+struct Slot {
+  Desc given, wanted;
+  bool ready = false;  // no reorder needed
+};
+
+/// A compiled operation with everything that repeats from call to call. Immutable once made.
+struct Plan {
+  dnnl::primitive primitive;
+  Slot inputs[2];
+  int input_args[2] = {};
+  int output_arg = 0, bias_arg = 0;
+  Desc output, bias, scratch;
+  Desc final_output;  // the arrangement handed out; differs from `output` when reordered
+  LayoutPtr layout;   // of final_output, null: row-major
+};
+
+using PlanPtr = std::shared_ptr<const Plan>;
+
+/// All plans of the process, by a key of plain bytes. Thread-safe; holds on to layouts whose
+/// addresses are part of keys.
+struct PlanCache {
+  std::shared_mutex mutex;  // guards everything below
+  std::unordered_map<std::string, PlanPtr> plans;
+  std::vector<LayoutPtr> keep_alive;
+  std::set<std::string> kernels;
+};
+
+DISTRIBUTE_INLINE PlanCache& plan_cache() {
+  static auto* cache = new PlanCache;
+  return *cache;
+}
+
+/// Key of a call: the operation, its shape, the layouts of its inputs, the number of threads.
+template <typename Shape>
+std::string key_of(char operation, const Shape& shape, const Array& a, const Array& b, int flags) {
+  struct Tail {
+    const void *a, *b;
+    int64_t flags, threads;
+  } tail{a.layout.get(), b.layout.get(), flags, intra_op_threads()};
+  std::string key(1 + sizeof(Shape) + sizeof(Tail), operation);
+  std::memcpy(key.data() + 1, &shape, sizeof(Shape));
+  std::memcpy(key.data() + 1 + sizeof(Shape), &tail, sizeof(Tail));
+  return key;
+}
+
+template <typename Make>
+PlanPtr find_or_make(const std::string& key, const Array& a, const Array& b, Make make) {
+  PlanCache& cache = plan_cache();
+  {
+    std::shared_lock lock(cache.mutex);
+    const auto found = cache.plans.find(key);
+    if (found != cache.plans.end()) return found->second;
+  }
+  PlanPtr plan = make();
+  std::unique_lock lock(cache.mutex);
+  if (a.layout) cache.keep_alive.push_back(a.layout);
+  if (b.layout) cache.keep_alive.push_back(b.layout);
+  return cache.plans.emplace(key, std::move(plan)).first->second;
+}
+
+DISTRIBUTE_INLINE Memory::data_type data_type_of(DType dtype) {
+  return dtype == DType::BFloat16 ? Memory::data_type::bf16 : Memory::data_type::f32;
+}
+
+/// Descriptor of an array: its own when it carries one, else the row-major one.
+DISTRIBUTE_INLINE Desc desc_of(const Array& array, const Desc& plain) {
+  const auto* layout = static_cast<const OneDnnLayout*>(array.layout.get());
+  return layout ? layout->desc() : plain;
+}
+
+DISTRIBUTE_INLINE Desc any(const Desc& plain) {
+  const Blocking blocking = blocking_of(plain);
+#if DNNL_VERSION_MAJOR >= 3
+  return Desc(blocking.dims, plain.get_data_type(), Tag::any);
+#else
+  return Desc(blocking.dims, plain.data_type(), Tag::any);
+#endif
+}
+
+/// Primitive descriptor with user-managed scratch memory; the two API generations differ here.
+template <typename Primitive, typename... Args>
+auto describe(const dnnl::primitive_attr& attr, const Args&... args) {
+#if DNNL_VERSION_MAJOR >= 3
+  return typename Primitive::primitive_desc(engine(), args..., attr);
+#else
+  return typename Primitive::primitive_desc(typename Primitive::desc(args...), attr, engine());
+#endif
+}
+
+template <typename Primitive, typename Hint, typename... Args>
+auto describe_backward(const Hint& hint, const Args&... args) {
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+#if DNNL_VERSION_MAJOR >= 3
+  return typename Primitive::primitive_desc(engine(), args..., hint, attr);
+#else
+  return
+      typename Primitive::primitive_desc(typename Primitive::desc(args...), attr, engine(), hint);
+#endif
+}
+
+DISTRIBUTE_INLINE dnnl::primitive_attr attributes(Epilogue epilogue) {
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  if (epilogue == Epilogue::Relu) {
+    dnnl::post_ops ops;
+#if DNNL_VERSION_MAJOR >= 3
+    ops.append_eltwise(dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
+#else
+    ops.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
+#endif
+    attr.set_post_ops(ops);
+  }
+  return attr;
+}
+
+DISTRIBUTE_INLINE Slot slot(const Array& array, const Desc& plain, const Desc& wanted) {
+  const Desc given = desc_of(array, plain);
+  return {given, wanted, same_placement(given, wanted)};
+}
+
+/// Fills what every plan has: the primitive, its scratch memory, its result's arrangement.
+template <typename Primitive, typename PrimitiveDesc>
+void finish_plan(Plan& plan, const PrimitiveDesc& pd, const char* name, const Desc& output,
+                 const Desc& final_output, const Desc& plain) {
+  plan.primitive = Primitive(pd);
+  plan.scratch = pd.scratchpad_desc();
+  plan.output = output;
+  plan.final_output = final_output;
+  if (!same_placement(final_output, plain))
+    plan.layout = std::make_shared<OneDnnLayout>(final_output, plain);
+  PlanCache& cache = plan_cache();
+  std::unique_lock lock(cache.mutex);
+  cache.kernels.insert(std::string(name) + " " + pd.impl_info_str());
+}
+
+/// The array in the arrangement that the slot wants.
+DISTRIBUTE_INLINE Array fit(const Slot& slot, const Array& array) {
+  if (slot.ready) return array;
+  Array result = make_array(int64_t(slot.wanted.get_size()), array.buffer->device());
+  reorder(slot.given, array.bytes(), slot.wanted, result.bytes());
+  return result;
+}
+
+/// Runs a plan; `bias` is an input of forward operations and an output of weight gradients.
+DISTRIBUTE_INLINE Array execute(const Plan& plan, const Array& a, const Array& b,
+                                const Array* bias) {
+  const Array x = fit(plan.inputs[0], a), y = fit(plan.inputs[1], b);
+  Array output = make_array(int64_t(plan.output.get_size()), Device{});
+  Array scratch = make_array(int64_t(plan.scratch.get_size()), Device{});
+  std::unordered_map<int, Memory> args{
+      {plan.input_args[0], Memory(plan.inputs[0].wanted, engine(), x.bytes())},
+      {plan.input_args[1], Memory(plan.inputs[1].wanted, engine(), y.bytes())},
+      {plan.output_arg, Memory(plan.output, engine(), output.bytes())},
+      {DNNL_ARG_SCRATCHPAD, Memory(plan.scratch, engine(), scratch.bytes())}};
+  if (bias) args.emplace(plan.bias_arg, Memory(plan.bias, engine(), bias->bytes()));
+  plan.primitive.execute(stream(), args);
+  stream().wait();
+  if (!same_placement(plan.output, plan.final_output)) {
+    Array moved = make_array(int64_t(plan.final_output.get_size()), Device{});
+    reorder(plan.output, output.bytes(), plan.final_output, moved.bytes());
+    output = std::move(moved);
+  }
+  output.layout = plan.layout;
+  return output;
+}
+
+/// Row-major descriptors of a convolution's tensors in oneDNN's axis order.
+struct ConvDescs {
+  Desc x, w, y, bias;
+  Dims stride, dilation, pad_before, pad_after;
+
+  explicit ConvDescs(const Conv2DShape& s) {
+    const auto type = data_type_of(s.dtype);
+    const int64_t ci = s.in_channels / s.groups, co = s.out_channels / s.groups, k = s.out_channels;
+    const int64_t kh = s.kernel[0], kw = s.kernel[1];
+    x = Desc({s.batch, s.in_channels, s.in[0], s.in[1]}, type, Tag::nhwc);
+    y = Desc({s.batch, k, s.out[0], s.out[1]}, type, Tag::nhwc);
+    w = s.groups == 1 ? Desc({k, ci, kh, kw}, type, Tag::hwio)
+                      : Desc({s.groups, co, ci, kh, kw}, type, Dims{co, 1, k, kw * ci * k, ci * k});
+    bias = Desc({k}, type, Tag::a);
+    stride = {s.stride[0], s.stride[1]};
+    dilation = {s.dilation[0] - 1, s.dilation[1] - 1};
+    pad_before = {s.pad_before[0], s.pad_before[1]};
+    pad_after = {s.pad_after[0], s.pad_after[1]};
+  }
+
+  convolution_forward::primitive_desc forward(bool with_bias, Epilogue epilogue) const {
+    return describe<convolution_forward>(attributes(epilogue), dnnl::prop_kind::forward_training,
+                                         dnnl::algorithm::convolution_direct, any(x), any(w),
+                                         with_bias ? bias : Desc(), any(y), stride, dilation,
+                                         pad_before, pad_after);
+  }
+};
+
+/// Row-major descriptors of a dense layer; four axes when x is a flattened image.
+struct DenseDescs {
+  Desc x, w, y, bias;
+
+  explicit DenseDescs(const DenseShape& s) {
+    const auto type = data_type_of(s.dtype);
+    const auto [height, width, channels] = s.image;
+    const bool image = height > 0;
+    x = image ? Desc({s.batch, channels, height, width}, type, Tag::nhwc)
+              : Desc({s.batch, s.inputs}, type, Tag::nc);
+    w = image ? Desc({s.units, channels, height, width}, type, Tag::hwio)
+              : Desc({s.units, s.inputs}, type, Tag::io);
+    y = Desc({s.batch, s.units}, type, Tag::nc);
+    bias = Desc({s.units}, type, Tag::a);
+  }
+
+  inner_product_forward::primitive_desc forward(const Desc& source, bool with_bias,
+                                                Epilogue epilogue) const {
+    return describe<inner_product_forward>(attributes(epilogue), dnnl::prop_kind::forward_training,
+                                           source, any(w), with_bias ? bias : Desc(), y);
+  }
+};
+
+/// The backend itself. Thread-safe.
+class OneDnnBackend final : public Backend {
+ public:
+  std::string name() const override { return "onednn"; }
+  bool supports(DType dtype) const override { return dtype == DType::Float32; }
+  Array conv2d(const Conv2DShape& s, const Array& x, const Array& w, const Array* bias,
+               Epilogue epilogue) override;
+  Array conv2d_backprop_input(const Conv2DShape& s, const Array& dy, const Array& w) override;
+  Array conv2d_backprop_filter(const Conv2DShape& s, const Array& x, const Array& dy,
+                               Array* bias_gradient) override;
+  Array matmul(const MatmulShape& s, const Array& a, const Array& b) override;
+  Array dense(const DenseShape& s, const Array& x, const Array& w, const Array* bias,
+              Epilogue epilogue) override;
+  Array dense_backprop_input(const DenseShape& s, const Array& dy, const Array& w) override;
+  Array dense_backprop_weights(const DenseShape& s, const Array& x, const Array& dy,
+                               Array* bias_gradient) override;
+};
+
+DISTRIBUTE_INLINE Array OneDnnBackend::conv2d(const Conv2DShape& s, const Array& x, const Array& w,
+                                              const Array* bias, Epilogue epilogue) {
+  const auto make = [&] {
+    auto plan = std::make_shared<Plan>();
+    const ConvDescs descs(s);
+    const auto pd = descs.forward(bias != nullptr, epilogue);
+    plan->inputs[0] = slot(x, descs.x, pd.src_desc());
+    plan->inputs[1] = slot(w, descs.w, pd.weights_desc());
+    plan->input_args[0] = DNNL_ARG_SRC;
+    plan->input_args[1] = DNNL_ARG_WEIGHTS;
+    plan->output_arg = DNNL_ARG_DST;
+    plan->bias_arg = DNNL_ARG_BIAS;
+    plan->bias = descs.bias;
+    finish_plan<convolution_forward>(*plan, pd, "convolution_forward", pd.dst_desc(), pd.dst_desc(),
+                                     descs.y);
+    return plan;
+  };
+  const int flags = (bias ? 1 : 0) + 2 * int(epilogue);
+  return execute(*find_or_make(key_of('c', s, x, w, flags), x, w, make), x, w, bias);
+}
+
+DISTRIBUTE_INLINE Array OneDnnBackend::conv2d_backprop_input(const Conv2DShape& s, const Array& dy,
+                                                             const Array& w) {
+  const auto make = [&] {
+    auto plan = std::make_shared<Plan>();
+    const ConvDescs descs(s);
+    const auto pd = describe_backward<convolution_backward_data>(
+        descs.forward(false, Epilogue::None), dnnl::algorithm::convolution_direct, any(descs.x),
+        any(descs.w), any(descs.y), descs.stride, descs.dilation, descs.pad_before,
+        descs.pad_after);
+    plan->inputs[0] = slot(dy, descs.y, pd.diff_dst_desc());
+    plan->inputs[1] = slot(w, descs.w, pd.weights_desc());
+    plan->input_args[0] = DNNL_ARG_DIFF_DST;
+    plan->input_args[1] = DNNL_ARG_WEIGHTS;
+    plan->output_arg = DNNL_ARG_DIFF_SRC;
+    finish_plan<convolution_backward_data>(*plan, pd, "convolution_backward_data",
+                                           pd.diff_src_desc(), pd.diff_src_desc(), descs.x);
+    return plan;
+  };
+  return execute(*find_or_make(key_of('d', s, dy, w, 0), dy, w, make), dy, w, nullptr);
+}
+
+DISTRIBUTE_INLINE Array OneDnnBackend::conv2d_backprop_filter(const Conv2DShape& s, const Array& x,
+                                                              const Array& dy,
+                                                              Array* bias_gradient) {
+  const auto make = [&] {
+    auto plan = std::make_shared<Plan>();
+    const ConvDescs descs(s);
+    const auto forward = descs.forward(bias_gradient != nullptr, Epilogue::None);
+    const auto pd = describe_backward<convolution_backward_weights>(
+        forward, dnnl::algorithm::convolution_direct, any(descs.x), any(descs.w),
+        bias_gradient ? descs.bias : Desc(), any(descs.y), descs.stride, descs.dilation,
+        descs.pad_before, descs.pad_after);
+    plan->inputs[0] = slot(x, descs.x, pd.src_desc());
+    plan->inputs[1] = slot(dy, descs.y, pd.diff_dst_desc());
+    plan->input_args[0] = DNNL_ARG_SRC;
+    plan->input_args[1] = DNNL_ARG_DIFF_DST;
+    plan->output_arg = DNNL_ARG_DIFF_WEIGHTS;
+    plan->bias_arg = DNNL_ARG_DIFF_BIAS;
+    plan->bias = descs.bias;
+    // Gradients leave in the forward kernel's arrangement: the variable lives in the same one.
+    finish_plan<convolution_backward_weights>(*plan, pd, "convolution_backward_weights",
+                                              pd.diff_weights_desc(), forward.weights_desc(),
+                                              descs.w);
+    return plan;
+  };
+  if (bias_gradient) *bias_gradient = make_array(s.out_channels * size_of(s.dtype), Device{});
+  const std::string key = key_of('w', s, x, dy, bias_gradient ? 1 : 0);
+  return execute(*find_or_make(key, x, dy, make), x, dy, bias_gradient);
+}
+
+DISTRIBUTE_INLINE Array OneDnnBackend::matmul(const MatmulShape& s, const Array& a,
+                                              const Array& b) {
+  if (s.dtype != DType::Float32 || a.layout || b.layout) return eigen_backend().matmul(s, a, b);
+  const auto make = [&] {
+    auto plan = std::make_shared<Plan>();
+    const auto type = data_type_of(s.dtype);
+    const Dims plain_a{s.rows * s.inner, s.inner, 1}, turned_a{s.rows * s.inner, 1, s.rows};
+    const Dims plain_b{s.inner * s.columns, s.columns, 1},
+        turned_b{s.inner * s.columns, 1, s.inner};
+    const Desc left({s.batch, s.rows, s.inner}, type, s.transpose_a ? turned_a : plain_a);
+    const Desc right({s.batch, s.inner, s.columns}, type, s.transpose_b ? turned_b : plain_b);
+    const Desc result({s.batch, s.rows, s.columns}, type, Tag::abc);
+    const auto pd = describe<dnnl::matmul>(attributes(Epilogue::None), left, right, result);
+    plan->inputs[0] = {left, left, true};
+    plan->inputs[1] = {right, right, true};
+    plan->input_args[0] = DNNL_ARG_SRC;
+    plan->input_args[1] = DNNL_ARG_WEIGHTS;
+    plan->output_arg = DNNL_ARG_DST;
+    finish_plan<dnnl::matmul>(*plan, pd, "matmul", result, result, result);
+    return plan;
+  };
+  return execute(*find_or_make(key_of('m', s, a, b, 0), a, b, make), a, b, nullptr);
+}
+
+DISTRIBUTE_INLINE Array OneDnnBackend::dense(const DenseShape& s, const Array& x, const Array& w,
+                                             const Array* bias, Epilogue epilogue) {
+  const auto make = [&] {
+    auto plan = std::make_shared<Plan>();
+    const DenseDescs descs(s);
+    const Desc source = desc_of(x, descs.x);
+    const auto pd = descs.forward(source, bias != nullptr, epilogue);
+    plan->inputs[0] = slot(x, descs.x, pd.src_desc());
+    plan->inputs[1] = slot(w, descs.w, pd.weights_desc());
+    plan->input_args[0] = DNNL_ARG_SRC;
+    plan->input_args[1] = DNNL_ARG_WEIGHTS;
+    plan->output_arg = DNNL_ARG_DST;
+    plan->bias_arg = DNNL_ARG_BIAS;
+    plan->bias = descs.bias;
+    finish_plan<inner_product_forward>(*plan, pd, "inner_product_forward", pd.dst_desc(),
+                                       pd.dst_desc(), descs.y);
+    return plan;
+  };
+  const int flags = (bias ? 1 : 0) + 2 * int(epilogue);
+  return execute(*find_or_make(key_of('f', s, x, w, flags), x, w, make), x, w, bias);
+}
+
+DISTRIBUTE_INLINE Array OneDnnBackend::dense_backprop_input(const DenseShape& s, const Array& dy,
+                                                            const Array& w) {
+  const auto make = [&] {
+    auto plan = std::make_shared<Plan>();
+    const DenseDescs descs(s);
+    const auto forward = descs.forward(any(descs.x), false, Epilogue::None);
+    const auto pd = describe_backward<inner_product_backward_data>(forward, any(descs.x),
+                                                                   any(descs.w), descs.y);
+    plan->inputs[0] = slot(dy, descs.y, pd.diff_dst_desc());
+    plan->inputs[1] = slot(w, descs.w, pd.weights_desc());
+    plan->input_args[0] = DNNL_ARG_DIFF_DST;
+    plan->input_args[1] = DNNL_ARG_WEIGHTS;
+    plan->output_arg = DNNL_ARG_DIFF_SRC;
+    finish_plan<inner_product_backward_data>(*plan, pd, "inner_product_backward_data",
+                                             pd.diff_src_desc(), pd.diff_src_desc(), descs.x);
+    return plan;
+  };
+  return execute(*find_or_make(key_of('g', s, dy, w, 0), dy, w, make), dy, w, nullptr);
+}
+
+DISTRIBUTE_INLINE Array OneDnnBackend::dense_backprop_weights(const DenseShape& s, const Array& x,
+                                                              const Array& dy,
+                                                              Array* bias_gradient) {
+  const auto make = [&] {
+    auto plan = std::make_shared<Plan>();
+    const DenseDescs descs(s);
+    const Desc source = desc_of(x, descs.x);
+    const auto forward = descs.forward(source, bias_gradient != nullptr, Epilogue::None);
+    const auto pd = describe_backward<inner_product_backward_weights>(
+        forward, source, any(descs.w), bias_gradient ? descs.bias : Desc(), descs.y);
+    plan->inputs[0] = slot(x, descs.x, pd.src_desc());
+    plan->inputs[1] = slot(dy, descs.y, pd.diff_dst_desc());
+    plan->input_args[0] = DNNL_ARG_SRC;
+    plan->input_args[1] = DNNL_ARG_DIFF_DST;
+    plan->output_arg = DNNL_ARG_DIFF_WEIGHTS;
+    plan->bias_arg = DNNL_ARG_DIFF_BIAS;
+    plan->bias = descs.bias;
+    finish_plan<inner_product_backward_weights>(*plan, pd, "inner_product_backward_weights",
+                                                pd.diff_weights_desc(), forward.weights_desc(),
+                                                descs.w);
+    return plan;
+  };
+  if (bias_gradient) *bias_gradient = make_array(s.units * size_of(s.dtype), Device{});
+  const std::string key = key_of('h', s, x, dy, bias_gradient ? 1 : 0);
+  return execute(*find_or_make(key, x, dy, make), x, dy, bias_gradient);
+}
+
+}  // namespace onednn_internal
+
+DISTRIBUTE_INLINE Backend* onednn_backend() {
+  static onednn_internal::OneDnnBackend instance;
+  return &instance;
+}
+
+DISTRIBUTE_INLINE std::vector<std::string> onednn_kernels_in_use() {
+  auto& cache = onednn_internal::plan_cache();
+  std::shared_lock lock(cache.mutex);
+  return {cache.kernels.begin(), cache.kernels.end()};
+}
+
+}  // namespace distribute

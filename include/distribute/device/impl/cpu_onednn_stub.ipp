@@ -1,0 +1,9 @@
+#pragma once
+#include <distribute/device/cpu_onednn.hpp>
+
+namespace distribute {
+
+DISTRIBUTE_INLINE Backend* onednn_backend() { return nullptr; }
+DISTRIBUTE_INLINE std::vector<std::string> onednn_kernels_in_use() { return {}; }
+
+}  // namespace distribute

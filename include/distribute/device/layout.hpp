@@ -1,0 +1,63 @@
+#pragma once
+/// How a backend arranges the elements of a tensor when not in row-major order.
+
+#include <distribute/base/config.hpp>
+#include <distribute/device/buffer.hpp>
+#include <distribute/device/dtype.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace distribute {
+
+/// An arrangement that only backends understand. Immutable, thread-safe.
+/// Row-major order has no Layout object: a null pointer stands for it.
+class Layout {
+ public:
+  virtual ~Layout() = default;
+  /// Bytes of a block in this layout, padding included.
+  virtual int64_t bytes() const = 0;
+  /// True when both put the same elements at the same places.
+  virtual bool equals(const Layout& other) const = 0;
+  /// True when the block holds nothing but the tensor's elements, so that an elementwise function
+  /// may run over the whole block.
+  virtual bool dense() const = 0;
+  /// For images: [outer, height, width, inner] of the block when channels come in groups of
+  /// `inner`; empty otherwise. Lets pooling run on any image layout.
+  virtual std::span<const int64_t> image_block() const { return {}; }
+  virtual std::string name() const = 0;
+
+  /// Copies a block in this layout to row-major order, and back.
+  virtual void to_row_major(const void* from, void* to) const = 0;
+  virtual void from_row_major(const void* from, void* to) const = 0;
+};
+
+using LayoutPtr = std::shared_ptr<const Layout>;
+
+/// Row-major and row-major, or equal layouts.
+inline bool same_layout(const LayoutPtr& a, const LayoutPtr& b) {
+  return a == b || (a && b && a->equals(*b));
+}
+
+/// A reference to a block of elements and its arrangement; what backends take and return.
+struct Array {
+  std::shared_ptr<Buffer> buffer;
+  int64_t offset_bytes = 0;
+  LayoutPtr layout;
+
+  char* bytes() const { return static_cast<char*>(buffer->data()) + offset_bytes; }
+  template <typename T>
+  T* data() const {
+    return reinterpret_cast<T*>(bytes());
+  }
+};
+
+/// A fresh array of `bytes` bytes (or as many as `layout` needs), contents undefined.
+inline Array make_array(int64_t bytes, Device device, LayoutPtr layout = nullptr) {
+  const int64_t size = layout ? layout->bytes() : bytes;
+  return {std::make_shared<Buffer>(size, device), 0, std::move(layout)};
+}
+
+}  // namespace distribute
