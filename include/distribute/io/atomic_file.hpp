@@ -1,0 +1,42 @@
+#pragma once
+/// A file that appears whole under its name or not at all: temporary name, sync, rename.
+
+#include <distribute/io/file_system.hpp>
+
+namespace distribute::io {
+
+/// Written as `<path>.tempstate<number>` beside its final place; removed again by the destructor
+/// unless commit() succeeded. Thread-compatible; movable.
+class AtomicFile {
+ public:
+  /// Makes missing parent directories.
+  static absl::StatusOr<AtomicFile> create(const std::string& path);
+
+  AtomicFile(AtomicFile&& other) noexcept;
+  AtomicFile& operator=(AtomicFile&&) = delete;
+  ~AtomicFile();
+
+  absl::Status append(std::string_view bytes);
+  /// Brings everything to the disk and closes the file; commit() then only renames. A group of
+  /// files that belong together calls this on all of them first, so that a full disk hurts none.
+  absl::Status prepare();
+  /// prepare() where that has not happened, then renames.
+  absl::Status commit();
+
+ private:
+  AtomicFile(FileSystem& fs, std::string path);
+
+  FileSystem* fs_;
+  std::string path_;
+  std::string temporary_;
+  std::unique_ptr<WritableFile> file_;
+};
+
+/// Replaces the contents of `path`; after a failure the old file is still there, whole.
+absl::Status write_file_atomically(const std::string& path, std::string_view bytes);
+
+}  // namespace distribute::io
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/io/impl/atomic_file.ipp>
+#endif

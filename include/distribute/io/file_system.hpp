@@ -1,0 +1,84 @@
+#pragma once
+/// Files and directories behind one interface: the local disk now, object stores later.
+
+#include <distribute/base/config.hpp>
+#include <distribute/io/path.hpp>
+
+#include <absl/status/status.h>
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace distribute::io {
+
+/// A file being written from front to back. Thread-compatible. Its destructor closes it and
+/// ignores errors, so call close() where they matter.
+class WritableFile {
+ public:
+  virtual ~WritableFile() = default;
+  /// Adds bytes at the end; they may stay in a buffer until flush().
+  virtual absl::Status append(std::string_view bytes) = 0;
+  /// Hands everything to the operating system: other processes see it.
+  virtual absl::Status flush() = 0;
+  /// As flush(), and waits until it would survive a power cut.
+  virtual absl::Status sync() = 0;
+  virtual absl::Status close() = 0;
+};
+
+/// A file being read at any offset. Thread-safe.
+class RandomAccessFile {
+ public:
+  virtual ~RandomAccessFile() = default;
+  virtual const std::string& path() const = 0;
+  /// Bytes in the file when it was opened.
+  virtual int64_t size() const = 0;
+  /// Reads up to out.size() bytes and returns their number; fewer only at the end of the file.
+  virtual absl::StatusOr<int64_t> read_some(int64_t offset, std::span<char> out) const = 0;
+  /// Fills `out`; a file that ends before is DataLoss.
+  absl::Status read(int64_t offset, std::span<char> out) const;
+};
+
+/// Thread-safe. Errors name the path, the system's reason, and where it helps the cure:
+/// NotFound, PermissionDenied, ResourceExhausted (disk full), AlreadyExists, ...
+class FileSystem {
+ public:
+  virtual ~FileSystem() = default;
+  virtual absl::StatusOr<std::unique_ptr<RandomAccessFile>> open(const std::string& path) = 0;
+  /// Creates the file, or empties it when it exists.
+  virtual absl::StatusOr<std::unique_ptr<WritableFile>> create(const std::string& path) = 0;
+  virtual absl::StatusOr<bool> exists(const std::string& path) = 0;
+  virtual absl::StatusOr<bool> is_directory(const std::string& path) = 0;
+  virtual absl::StatusOr<int64_t> file_size(const std::string& path) = 0;
+  /// Names (not paths) in a directory, sorted, without "." and "..".
+  virtual absl::StatusOr<std::vector<std::string>> list_directory(const std::string& path) = 0;
+  /// Makes the directory and its parents; fine when it is there already.
+  virtual absl::Status make_dirs(const std::string& path) = 0;
+  /// Replaces `to` when it exists, atomically on a local disk.
+  virtual absl::Status rename(const std::string& from, const std::string& to) = 0;
+  virtual absl::Status remove_file(const std::string& path) = 0;
+  /// Removes an empty directory.
+  virtual absl::Status remove_directory(const std::string& path) = 0;
+  /// Makes renames in this directory survive a power cut.
+  virtual absl::Status sync_directory(const std::string& path) = 0;
+};
+
+/// The file system a path belongs to, by its scheme; lives as long as the program.
+/// Unimplemented for a scheme that this build does not know, such as s3://.
+absl::StatusOr<FileSystem*> file_system_for(std::string_view path);
+
+/// The whole file as bytes.
+absl::StatusOr<std::string> read_file(const std::string& path);
+
+/// Removes a file, or a directory with everything in it; fine when it is not there.
+absl::Status remove_recursively(const std::string& path);
+
+}  // namespace distribute::io
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/io/impl/file_system.ipp>
+#endif

@@ -1,0 +1,33 @@
+#pragma once
+/// Gzip and zlib compressed files (through zlib): whole, or as streams.
+
+#include <distribute/io/stream.hpp>
+
+namespace distribute::io {
+
+/// How a file is compressed. Source  tf.data.TFRecordDataset(compression_type=...)
+enum class Compression { None, Zlib, Gzip };
+
+/// True for bytes that start as a gzip file does.
+bool is_gzip(std::string_view bytes);
+
+/// The contents of a gzip file in memory (all its members); `name` is for messages.
+/// DataLoss when it is cut off, damaged or not gzip at all.
+absl::StatusOr<std::string> decompress_gzip(std::string_view bytes, const std::string& name);
+
+/// The decompressed contents of a .gz file.
+absl::StatusOr<std::string> read_gzip_file(const std::string& path);
+
+/// Opens a file for reading from front to back, decompressing on the way.
+absl::StatusOr<std::unique_ptr<InputStream>> open_input_stream(const std::string& path,
+                                                               Compression compression);
+
+/// Creates a file whose appended bytes are compressed on the way; close() writes the end mark.
+absl::StatusOr<std::unique_ptr<WritableFile>> create_file(const std::string& path,
+                                                          Compression compression);
+
+}  // namespace distribute::io
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/io/impl/gzip.ipp>
+#endif

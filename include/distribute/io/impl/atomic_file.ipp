@@ -1,0 +1,80 @@
+#pragma once
+#include <distribute/io/atomic_file.hpp>
+
+#include <distribute/base/error.hpp>
+
+#include <random>
+#include <utility>
+
+namespace distribute::io_internal {
+
+DISTRIBUTE_INLINE std::string temporary_name(const std::string& path) {
+  std::random_device device;
+  return concat(path, ".tempstate", (uint64_t{device()} << 32) | device());
+}
+
+}  // namespace distribute::io_internal
+
+namespace distribute::io {
+
+DISTRIBUTE_INLINE AtomicFile::AtomicFile(FileSystem& fs, std::string path)
+    : fs_(&fs), path_(std::move(path)), temporary_(io_internal::temporary_name(path_)) {}
+
+DISTRIBUTE_INLINE absl::StatusOr<AtomicFile> AtomicFile::create(const std::string& path) {
+  auto fs = file_system_for(path);
+  if (!fs.ok()) return fs.status();
+  const absl::Status made = (*fs)->make_dirs(directory_of(path));
+  if (!made.ok()) return made;
+  AtomicFile result(**fs, path);
+  auto file = (*fs)->create(result.temporary_);
+  if (!file.ok()) {
+    result.temporary_.clear();
+    return file.status();
+  }
+  result.file_ = *std::move(file);
+  return result;
+}
+
+DISTRIBUTE_INLINE AtomicFile::AtomicFile(AtomicFile&& other) noexcept
+    : fs_(other.fs_),
+      path_(std::move(other.path_)),
+      temporary_(std::exchange(other.temporary_, {})),
+      file_(std::move(other.file_)) {}
+
+DISTRIBUTE_INLINE AtomicFile::~AtomicFile() {
+  if (temporary_.empty()) return;
+  file_.reset();
+  fs_->remove_file(temporary_).IgnoreError();
+}
+
+DISTRIBUTE_INLINE absl::Status AtomicFile::append(std::string_view bytes) {
+  return file_->append(bytes);
+}
+
+DISTRIBUTE_INLINE absl::Status AtomicFile::prepare() {
+  if (!file_) return absl::OkStatus();
+  const absl::Status synced = file_->sync();
+  if (!synced.ok()) return synced;
+  const absl::Status closed = file_->close();
+  if (closed.ok()) file_.reset();
+  return closed;
+}
+
+DISTRIBUTE_INLINE absl::Status AtomicFile::commit() {
+  const absl::Status prepared = prepare();
+  if (!prepared.ok()) return prepared;
+  const absl::Status renamed = fs_->rename(temporary_, path_);
+  if (!renamed.ok()) return renamed;
+  temporary_.clear();
+  return fs_->sync_directory(directory_of(path_));
+}
+
+DISTRIBUTE_INLINE absl::Status write_file_atomically(const std::string& path,
+                                                     std::string_view bytes) {
+  auto file = AtomicFile::create(path);
+  if (!file.ok()) return file.status();
+  const absl::Status status = file->append(bytes);
+  return status.ok() ? file->commit() : status;
+}
+
+}  // namespace distribute::io

@@ -1,0 +1,180 @@
+#pragma once
+#include <distribute/io/gzip.hpp>
+
+#include <distribute/base/error.hpp>
+#include <distribute/base/status.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <zlib.h>
+
+namespace distribute::io_internal {
+
+/// zlib's "window bits" argument, which also selects the format.
+DISTRIBUTE_INLINE int window_bits(io::Compression compression) {
+  return compression == io::Compression::Gzip ? 15 + 16 : 15;
+}
+
+/// Decompresses another stream. A gzip file may hold several members one after the other.
+class InflateStream final : public io::InputStream {
+ public:
+  InflateStream(std::unique_ptr<io::InputStream> source, io::Compression compression)
+      : source_(std::move(source)), compression_(compression) {
+    ready_ = inflateInit2(&zlib_, window_bits(compression)) == Z_OK;
+  }
+  InflateStream(const InflateStream&) = delete;
+  ~InflateStream() override {
+    if (ready_) inflateEnd(&zlib_);
+  }
+  const std::string& name() const override { return source_->name(); }
+  absl::StatusOr<size_t> read_some(std::span<char> out) override;
+
+ private:
+  /// Reads more input when there is none; false at the end of the source.
+  absl::StatusOr<bool> fill();
+  absl::Status damaged(const std::string& reason) const {
+    return make_status(StatusCode::DataLoss, concat(name(), ": ", reason));
+  }
+
+  std::unique_ptr<io::InputStream> source_;
+  io::Compression compression_;
+  z_stream zlib_{};
+  bool ready_ = false;
+  bool at_member_end_ = false;
+  std::string input_;
+};
+
+DISTRIBUTE_INLINE absl::StatusOr<bool> InflateStream::fill() {
+  if (zlib_.avail_in > 0) return true;
+  input_.resize(64 << 10);
+  auto count = source_->read_some(input_);
+  if (!count.ok()) return count.status();
+  zlib_.next_in = reinterpret_cast<Bytef*>(input_.data());
+  zlib_.avail_in = uInt(*count);
+  return *count > 0;
+}
+
+DISTRIBUTE_INLINE absl::StatusOr<size_t> InflateStream::read_some(std::span<char> out) {
+  if (!ready_) return make_status(StatusCode::ResourceExhausted, "zlib: out of memory");
+  const size_t wanted = std::min(out.size(), size_t{1} << 30);  // zlib counts in 32 bits
+  zlib_.next_out = reinterpret_cast<Bytef*>(out.data());
+  zlib_.avail_out = uInt(wanted);
+  while (zlib_.avail_out == wanted && wanted > 0) {
+    auto more = fill();
+    if (!more.ok()) return more.status();
+    if (!*more && at_member_end_) break;
+    if (!*more) return damaged("the compressed data is cut off");
+    if (at_member_end_ && compression_ == io::Compression::Zlib) {
+      return damaged("unexpected bytes after the compressed data");
+    }
+    if (std::exchange(at_member_end_, false)) inflateReset(&zlib_);
+    const int result = inflate(&zlib_, Z_NO_FLUSH);
+    at_member_end_ = result == Z_STREAM_END;
+    if (result == Z_OK || result == Z_STREAM_END || result == Z_BUF_ERROR) continue;
+    const char* kind = compression_ == io::Compression::Gzip ? "gzip" : "zlib";
+    const char* reason = zlib_.msg ? zlib_.msg : "unknown reason";
+    return damaged(concat("damaged or not ", kind, " data (", reason, ")"));
+  }
+  return wanted - zlib_.avail_out;
+}
+
+/// Compresses into another file.
+class DeflateFile final : public io::WritableFile {
+ public:
+  DeflateFile(std::unique_ptr<io::WritableFile> file, io::Compression compression)
+      : file_(std::move(file)) {
+    ready_ = deflateInit2(&zlib_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, window_bits(compression), 8,
+                          Z_DEFAULT_STRATEGY) == Z_OK;
+  }
+  DeflateFile(const DeflateFile&) = delete;
+  ~DeflateFile() override { close().IgnoreError(); }
+  absl::Status append(std::string_view bytes) override { return deflate_all(bytes, Z_NO_FLUSH); }
+  absl::Status flush() override;
+  absl::Status sync() override;
+  absl::Status close() override;
+
+ private:
+  absl::Status deflate_all(std::string_view bytes, int flush_mode);
+
+  std::unique_ptr<io::WritableFile> file_;
+  z_stream zlib_{};
+  bool ready_ = false;
+};
+
+DISTRIBUTE_INLINE absl::Status DeflateFile::deflate_all(std::string_view bytes, int flush_mode) {
+  if (!ready_) return make_status(StatusCode::FailedPrecondition, "compressed file is closed");
+  do {
+    const size_t count = std::min(bytes.size(), size_t{1} << 30);
+    zlib_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+    zlib_.avail_in = uInt(count);
+    bytes.remove_prefix(count);
+    const int mode = bytes.empty() ? flush_mode : Z_NO_FLUSH;
+    do {
+      char output[16 << 10];
+      zlib_.next_out = reinterpret_cast<Bytef*>(output);
+      zlib_.avail_out = sizeof(output);
+      deflate(&zlib_, mode);
+      const absl::Status status = file_->append({output, sizeof(output) - zlib_.avail_out});
+      if (!status.ok()) return status;
+    } while (zlib_.avail_out == 0);
+  } while (!bytes.empty());
+  return absl::OkStatus();
+}
+
+DISTRIBUTE_INLINE absl::Status DeflateFile::flush() {
+  const absl::Status status = deflate_all({}, Z_SYNC_FLUSH);
+  return status.ok() ? file_->flush() : status;
+}
+
+DISTRIBUTE_INLINE absl::Status DeflateFile::sync() {
+  const absl::Status status = deflate_all({}, Z_SYNC_FLUSH);
+  return status.ok() ? file_->sync() : status;
+}
+
+DISTRIBUTE_INLINE absl::Status DeflateFile::close() {
+  if (!ready_) return absl::OkStatus();
+  const absl::Status status = deflate_all({}, Z_FINISH);
+  deflateEnd(&zlib_);
+  ready_ = false;
+  const absl::Status closed = file_->close();
+  return status.ok() ? closed : status;
+}
+
+}  // namespace distribute::io_internal
+
+namespace distribute::io {
+
+DISTRIBUTE_INLINE bool is_gzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
+
+DISTRIBUTE_INLINE absl::StatusOr<std::string> decompress_gzip(std::string_view bytes,
+                                                              const std::string& name) {
+  io_internal::InflateStream stream(memory_input_stream(bytes, name), Compression::Gzip);
+  std::string contents;
+  auto count = append_from(stream, contents.max_size(), contents);
+  if (!count.ok()) return count.status();
+  return contents;
+}
+
+DISTRIBUTE_INLINE absl::StatusOr<std::string> read_gzip_file(const std::string& path) {
+  auto bytes = read_file(path);
+  return bytes.ok() ? decompress_gzip(*bytes, path) : bytes.status();
+}
+
+DISTRIBUTE_INLINE absl::StatusOr<std::unique_ptr<InputStream>> open_input_stream(
+    const std::string& path, Compression compression) {
+  auto stream = open_input_stream(path);
+  if (!stream.ok() || compression == Compression::None) return stream;
+  return std::make_unique<io_internal::InflateStream>(*std::move(stream), compression);
+}
+
+DISTRIBUTE_INLINE absl::StatusOr<std::unique_ptr<WritableFile>> create_file(
+    const std::string& path, Compression compression) {
+  auto fs = file_system_for(path);
+  if (!fs.ok()) return fs.status();
+  auto file = (*fs)->create(path);
+  if (!file.ok() || compression == Compression::None) return file;
+  return std::make_unique<io_internal::DeflateFile>(*std::move(file), compression);
+}
+
+}  // namespace distribute::io

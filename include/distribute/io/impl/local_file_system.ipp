@@ -1,0 +1,283 @@
+#pragma once
+#include <distribute/io/local_file_system.hpp>
+
+#include <distribute/base/error.hpp>
+#include <distribute/base/status.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+#include <utility>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace distribute::io_internal {
+
+DISTRIBUTE_INLINE std::string local_path(const std::string& path) {
+  return path.starts_with("file://") ? path.substr(7) : path;
+}
+
+DISTRIBUTE_INLINE StatusCode code_of_errno(int error) {
+  switch (error) {
+    case ENOENT: return StatusCode::NotFound;
+    case EEXIST: return StatusCode::AlreadyExists;
+    case EACCES:
+    case EPERM:
+    case EROFS: return StatusCode::PermissionDenied;
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+    case EMFILE:
+    case ENFILE: return StatusCode::ResourceExhausted;
+    case EISDIR:
+    case ENOTDIR:
+    case ENOTEMPTY:
+    case EXDEV: return StatusCode::FailedPrecondition;
+    case ENAMETOOLONG:
+    case EINVAL: return StatusCode::InvalidArgument;
+    case EIO: return StatusCode::DataLoss;
+    default: return StatusCode::Unknown;
+  }
+}
+
+DISTRIBUTE_INLINE const char* cure_of_errno(int error) {
+  switch (error) {
+    case ENOSPC: return "; free some space or choose another directory";
+    case EDQUOT: return "; the disk quota is used up: remove files or choose another directory";
+    case EFBIG: return "; the file would pass the size limit of this process (ulimit -f)";
+    case EMFILE: return "; too many open files: raise ulimit -n";
+    case EACCES:
+    case EPERM: return "; check owner and rights of the file and its directory";
+    case EROFS: return "; the disk is mounted read-only";
+    default: return "";
+  }
+}
+
+/// "cannot <doing> <path>: <reason><cure>" with the matching code.
+DISTRIBUTE_INLINE absl::Status errno_status(int error, const char* doing, const std::string& path) {
+  return make_status(code_of_errno(error),
+                     concat("cannot ", doing, " ", path, ": ",
+                            std::generic_category().message(error), cure_of_errno(error)));
+}
+
+/// Owns a file descriptor.
+class FileDescriptor {
+ public:
+  explicit FileDescriptor(int fd) : fd_(fd) {}
+  FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&&) = delete;
+  ~FileDescriptor() { close(); }
+  int get() const { return fd_; }
+  /// 0 or the error number.
+  int close() {
+    const int fd = std::exchange(fd_, -1);
+    return fd >= 0 && ::close(fd) != 0 && errno != EINTR ? errno : 0;
+  }
+
+ private:
+  int fd_;
+};
+
+DISTRIBUTE_INLINE FileDescriptor open_descriptor(const std::string& path, int flags) {
+  int fd;
+  do {
+    fd = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
+  } while (fd < 0 && errno == EINTR);
+  return FileDescriptor(fd);
+}
+
+struct DirectoryCloser {
+  void operator()(DIR* directory) const { ::closedir(directory); }
+};
+
+class LocalRandomAccessFile final : public io::RandomAccessFile {
+ public:
+  LocalRandomAccessFile(std::string path, FileDescriptor fd, int64_t size)
+      : path_(std::move(path)), fd_(std::move(fd)), size_(size) {}
+  const std::string& path() const override { return path_; }
+  int64_t size() const override { return size_; }
+  absl::StatusOr<int64_t> read_some(int64_t offset, std::span<char> out) const override;
+
+ private:
+  std::string path_;
+  FileDescriptor fd_;
+  int64_t size_;
+};
+
+DISTRIBUTE_INLINE absl::StatusOr<int64_t> LocalRandomAccessFile::read_some(
+    int64_t offset, std::span<char> out) const {
+  size_t done = 0;
+  while (done < out.size()) {
+    const ssize_t count =
+        ::pread(fd_.get(), out.data() + done, out.size() - done, offset + int64_t(done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return errno_status(errno, "read", path_);
+    if (count == 0) break;
+    done += size_t(count);
+  }
+  return int64_t(done);
+}
+
+/// Gathers small pieces into 64 KiB writes; large pieces go straight through.
+class LocalWritableFile final : public io::WritableFile {
+ public:
+  LocalWritableFile(std::string path, FileDescriptor fd)
+      : path_(std::move(path)), fd_(std::move(fd)) {}
+  ~LocalWritableFile() override { close().IgnoreError(); }
+  absl::Status append(std::string_view bytes) override;
+  absl::Status flush() override;
+  absl::Status sync() override;
+  absl::Status close() override;
+
+ private:
+  absl::Status write(std::string_view bytes);
+
+  std::string path_;
+  FileDescriptor fd_;
+  std::string buffer_;
+};
+
+DISTRIBUTE_INLINE absl::Status LocalWritableFile::write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(fd_.get(), bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return errno_status(errno, "write", path_);
+    bytes.remove_prefix(size_t(count));
+  }
+  return absl::OkStatus();
+}
+
+DISTRIBUTE_INLINE absl::Status LocalWritableFile::append(std::string_view bytes) {
+  constexpr size_t kBufferBytes = 64 << 10;
+  if (buffer_.size() + bytes.size() <= kBufferBytes) {
+    buffer_.append(bytes);
+    return absl::OkStatus();
+  }
+  const absl::Status status = flush();
+  return status.ok() ? write(bytes) : status;
+}
+
+DISTRIBUTE_INLINE absl::Status LocalWritableFile::flush() {
+  const std::string pending = std::exchange(buffer_, {});
+  return write(pending);
+}
+
+DISTRIBUTE_INLINE absl::Status LocalWritableFile::sync() {
+  const absl::Status status = flush();
+  if (!status.ok()) return status;
+  return ::fsync(fd_.get()) == 0 ? absl::OkStatus() : errno_status(errno, "sync", path_);
+}
+
+DISTRIBUTE_INLINE absl::Status LocalWritableFile::close() {
+  const absl::Status status = fd_.get() >= 0 ? flush() : absl::OkStatus();
+  const int error = fd_.close();
+  if (!status.ok()) return status;
+  return error == 0 ? absl::OkStatus() : errno_status(error, "close", path_);
+}
+
+}  // namespace distribute::io_internal
+
+namespace distribute::io {
+
+DISTRIBUTE_INLINE absl::StatusOr<std::unique_ptr<RandomAccessFile>> LocalFileSystem::open(
+    const std::string& path) {
+  auto fd = io_internal::open_descriptor(io_internal::local_path(path), O_RDONLY);
+  if (fd.get() < 0) return io_internal::errno_status(errno, "open", path);
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) return io_internal::errno_status(errno, "open", path);
+  if (S_ISDIR(info.st_mode)) return io_internal::errno_status(EISDIR, "read", path);
+  return std::make_unique<io_internal::LocalRandomAccessFile>(path, std::move(fd), info.st_size);
+}
+
+DISTRIBUTE_INLINE absl::StatusOr<std::unique_ptr<WritableFile>> LocalFileSystem::create(
+    const std::string& path) {
+  auto fd =
+      io_internal::open_descriptor(io_internal::local_path(path), O_WRONLY | O_CREAT | O_TRUNC);
+  if (fd.get() < 0) return io_internal::errno_status(errno, "create", path);
+  return std::make_unique<io_internal::LocalWritableFile>(path, std::move(fd));
+}
+
+DISTRIBUTE_INLINE absl::StatusOr<bool> LocalFileSystem::exists(const std::string& path) {
+  struct stat info {};
+  if (::stat(io_internal::local_path(path).c_str(), &info) == 0) return true;
+  if (errno == ENOENT || errno == ENOTDIR) return false;
+  return io_internal::errno_status(errno, "look at", path);
+}
+
+DISTRIBUTE_INLINE absl::StatusOr<bool> LocalFileSystem::is_directory(const std::string& path) {
+  struct stat info {};
+  if (::stat(io_internal::local_path(path).c_str(), &info) == 0) return S_ISDIR(info.st_mode);
+  if (errno == ENOENT || errno == ENOTDIR) return false;
+  return io_internal::errno_status(errno, "look at", path);
+}
+
+DISTRIBUTE_INLINE absl::StatusOr<int64_t> LocalFileSystem::file_size(const std::string& path) {
+  struct stat info {};
+  if (::stat(io_internal::local_path(path).c_str(), &info) == 0) return info.st_size;
+  return io_internal::errno_status(errno, "look at", path);
+}
+
+DISTRIBUTE_INLINE absl::StatusOr<std::vector<std::string>> LocalFileSystem::list_directory(
+    const std::string& path) {
+  const std::unique_ptr<DIR, io_internal::DirectoryCloser> directory(
+      ::opendir(io_internal::local_path(path).c_str()));
+  if (!directory) return io_internal::errno_status(errno, "list", path);
+  std::vector<std::string> names;
+  errno = 0;
+  while (const dirent* entry = ::readdir(directory.get())) {
+    const std::string name = entry->d_name;
+    if (name != "." && name != "..") names.push_back(name);
+    errno = 0;  // readdir tells an error from the end by errno alone
+  }
+  if (errno != 0) return io_internal::errno_status(errno, "list", path);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+DISTRIBUTE_INLINE absl::Status LocalFileSystem::make_dirs(const std::string& path) {
+  const std::string local = io_internal::local_path(path);
+  if (local.empty() || ::mkdir(local.c_str(), 0777) == 0) return absl::OkStatus();
+  const int error = errno;
+  auto there = is_directory(path);
+  if (there.ok() && *there) return absl::OkStatus();
+  const std::string parent = directory_of(path);
+  if (error != ENOENT || parent.size() >= path.size()) {
+    return io_internal::errno_status(error, "make directory", path);
+  }
+  const absl::Status status = make_dirs(parent);
+  if (!status.ok()) return status;
+  if (::mkdir(local.c_str(), 0777) == 0 || errno == EEXIST) return absl::OkStatus();
+  return io_internal::errno_status(errno, "make directory", path);
+}
+
+DISTRIBUTE_INLINE absl::Status LocalFileSystem::rename(const std::string& from,
+                                                       const std::string& to) {
+  const std::string source = io_internal::local_path(from), target = io_internal::local_path(to);
+  if (std::rename(source.c_str(), target.c_str()) == 0) return absl::OkStatus();
+  return io_internal::errno_status(errno, "rename", concat(from, " to ", to));
+}
+
+DISTRIBUTE_INLINE absl::Status LocalFileSystem::remove_file(const std::string& path) {
+  if (::unlink(io_internal::local_path(path).c_str()) == 0) return absl::OkStatus();
+  return io_internal::errno_status(errno, "remove", path);
+}
+
+DISTRIBUTE_INLINE absl::Status LocalFileSystem::remove_directory(const std::string& path) {
+  if (::rmdir(io_internal::local_path(path).c_str()) == 0) return absl::OkStatus();
+  return io_internal::errno_status(errno, "remove directory", path);
+}
+
+DISTRIBUTE_INLINE absl::Status LocalFileSystem::sync_directory(const std::string& path) {
+  const std::string local = path.empty() ? "." : io_internal::local_path(path);
+  auto fd = io_internal::open_descriptor(local, O_RDONLY | O_DIRECTORY);
+  if (fd.get() < 0) return io_internal::errno_status(errno, "open", path);
+  // Some network file systems cannot sync a directory and say EINVAL; nothing to be done there.
+  if (::fsync(fd.get()) == 0 || errno == EINVAL) return absl::OkStatus();
+  return io_internal::errno_status(errno, "sync directory", path);
+}
+
+}  // namespace distribute::io

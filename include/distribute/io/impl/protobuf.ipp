@@ -1,0 +1,133 @@
+#pragma once
+#include <distribute/io/protobuf.hpp>
+
+namespace distribute::io {
+
+DISTRIBUTE_INLINE void ProtoWriter::tag(uint32_t field, WireType type) {
+  append_varint(out_, uint64_t(field) << 3 | uint64_t(type));
+}
+
+DISTRIBUTE_INLINE void ProtoWriter::integer(uint32_t field, int64_t value, Presence presence) {
+  if (value == 0 && presence == Presence::OmitDefault) return;
+  tag(field, WireType::Varint);
+  append_varint(out_, uint64_t(value));
+}
+
+DISTRIBUTE_INLINE void ProtoWriter::fixed32(uint32_t field, uint32_t value, Presence presence) {
+  if (value == 0 && presence == Presence::OmitDefault) return;
+  tag(field, WireType::Fixed32);
+  append_fixed32(out_, value);
+}
+
+DISTRIBUTE_INLINE void ProtoWriter::fixed64(uint32_t field, uint64_t value, Presence presence) {
+  if (value == 0 && presence == Presence::OmitDefault) return;
+  tag(field, WireType::Fixed64);
+  append_fixed64(out_, value);
+}
+
+// Minus zero is not a default value: its bits are written, as protobuf does.
+DISTRIBUTE_INLINE void ProtoWriter::float32(uint32_t field, float value, Presence presence) {
+  fixed32(field, std::bit_cast<uint32_t>(value), presence);
+}
+
+DISTRIBUTE_INLINE void ProtoWriter::float64(uint32_t field, double value, Presence presence) {
+  fixed64(field, std::bit_cast<uint64_t>(value), presence);
+}
+
+DISTRIBUTE_INLINE void ProtoWriter::bytes(uint32_t field, std::string_view value,
+                                          Presence presence) {
+  if (value.empty() && presence == Presence::OmitDefault) return;
+  message(field, value);
+}
+
+DISTRIBUTE_INLINE void ProtoWriter::message(uint32_t field, std::string_view encoded) {
+  tag(field, WireType::Bytes);
+  append_varint(out_, encoded.size());
+  out_.append(encoded);
+}
+
+DISTRIBUTE_INLINE void ProtoWriter::packed_integers(uint32_t field,
+                                                    std::span<const int64_t> values) {
+  std::string packed;
+  for (int64_t value : values) append_varint(packed, uint64_t(value));
+  bytes(field, packed);
+}
+
+DISTRIBUTE_INLINE void ProtoWriter::packed_floats(uint32_t field, std::span<const float> values) {
+  std::string packed;
+  for (float value : values) append_fixed32(packed, std::bit_cast<uint32_t>(value));
+  bytes(field, packed);
+}
+
+DISTRIBUTE_INLINE void ProtoWriter::packed_doubles(uint32_t field, std::span<const double> values) {
+  std::string packed;
+  for (double value : values) append_fixed64(packed, std::bit_cast<uint64_t>(value));
+  bytes(field, packed);
+}
+
+DISTRIBUTE_INLINE bool ProtoReader::next(ProtoField& field) {
+  if (!ok_ || rest_.empty()) return false;
+  uint64_t tag = 0;
+  ok_ = take_varint(rest_, tag) && tag >> 3 != 0 && tag >> 32 == 0;
+  if (!ok_) return false;
+  field = {uint32_t(tag >> 3), WireType(tag & 7), 0, {}};
+  ok_ = read_value(field);
+  return ok_;
+}
+
+DISTRIBUTE_INLINE bool ProtoReader::read_value(ProtoField& field) {
+  switch (field.type) {
+    case WireType::Varint: return take_varint(rest_, field.value);
+    case WireType::Fixed64: return take_fixed64(rest_, field.value);
+    case WireType::Bytes:
+      return take_varint(rest_, field.value) && take_bytes(rest_, field.value, field.bytes);
+    case WireType::Fixed32: {
+      uint32_t word = 0;
+      if (!take_fixed32(rest_, word)) return false;
+      field.value = word;
+      return true;
+    }
+  }
+  return false;  // groups, and the two numbers that mean nothing
+}
+
+DISTRIBUTE_INLINE bool append_integers(const ProtoField& field, std::vector<int64_t>& values) {
+  if (field.type == WireType::Varint) {
+    values.push_back(field.as_int64());
+    return true;
+  }
+  if (field.type != WireType::Bytes) return false;
+  std::string_view packed = field.bytes;
+  for (uint64_t value = 0; !packed.empty(); values.push_back(int64_t(value))) {
+    if (!take_varint(packed, value)) return false;
+  }
+  return true;
+}
+
+DISTRIBUTE_INLINE bool append_floats(const ProtoField& field, std::vector<float>& values) {
+  if (field.type == WireType::Fixed32) {
+    values.push_back(field.as_float());
+    return true;
+  }
+  if (field.type != WireType::Bytes) return false;
+  std::string_view packed = field.bytes;
+  for (uint32_t word = 0; !packed.empty(); values.push_back(std::bit_cast<float>(word))) {
+    if (!take_fixed32(packed, word)) return false;
+  }
+  return true;
+}
+
+DISTRIBUTE_INLINE bool append_doubles(const ProtoField& field, std::vector<double>& values) {
+  if (field.type == WireType::Fixed64) {
+    values.push_back(field.as_double());
+    return true;
+  }
+  if (field.type != WireType::Bytes) return false;
+  std::string_view packed = field.bytes;
+  for (uint64_t word = 0; !packed.empty(); values.push_back(std::bit_cast<double>(word))) {
+    if (!take_fixed64(packed, word)) return false;
+  }
+  return true;
+}
+
+}  // namespace distribute::io

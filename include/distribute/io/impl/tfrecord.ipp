@@ -1,0 +1,89 @@
+#pragma once
+#include <distribute/io/tfrecord.hpp>
+
+#include <distribute/base/error.hpp>
+#include <distribute/base/status.hpp>
+#include <distribute/io/crc32c.hpp>
+#include <distribute/io/wire.hpp>
+
+#include <limits>
+
+namespace distribute::io_internal {
+
+/// Length and its checksum: the 12 bytes in front of a record.
+DISTRIBUTE_INLINE std::string record_header(uint64_t size) {
+  std::string header;
+  io::append_fixed64(header, size);
+  io::append_fixed32(header, io::mask_crc(io::crc32c(header)));
+  return header;
+}
+
+DISTRIBUTE_INLINE std::string record_footer(std::string_view record) {
+  std::string footer;
+  io::append_fixed32(footer, io::mask_crc(io::crc32c(record)));
+  return footer;
+}
+
+}  // namespace distribute::io_internal
+
+namespace distribute::io {
+
+DISTRIBUTE_INLINE std::string frame_record(std::string_view record) {
+  std::string framed = io_internal::record_header(record.size());
+  return framed.append(record).append(io_internal::record_footer(record));
+}
+
+DISTRIBUTE_INLINE absl::StatusOr<RecordWriter> RecordWriter::create(const std::string& path,
+                                                                    Compression compression) {
+  auto file = create_file(path, compression);
+  if (!file.ok()) return file.status();
+  return RecordWriter(*std::move(file));
+}
+
+DISTRIBUTE_INLINE absl::Status RecordWriter::write(std::string_view record) {
+  absl::Status status = file_->append(io_internal::record_header(record.size()));
+  if (status.ok()) status = file_->append(record);
+  if (status.ok()) status = file_->append(io_internal::record_footer(record));
+  return status;
+}
+
+DISTRIBUTE_INLINE absl::StatusOr<RecordReader> RecordReader::open(const std::string& path,
+                                                                  Compression compression) {
+  auto stream = open_input_stream(path, compression);
+  if (!stream.ok()) return stream.status();
+  return RecordReader(*std::move(stream));
+}
+
+DISTRIBUTE_INLINE absl::Status RecordReader::damaged(const std::string& reason) const {
+  return make_status(StatusCode::DataLoss, concat(stream_->name(), ": record ", record_,
+                                                  " at offset ", offset_, " ", reason));
+}
+
+DISTRIBUTE_INLINE absl::StatusOr<bool> RecordReader::next(std::string& record) {
+  record.clear();
+  std::string header;
+  auto count = append_from(*stream_, 12, header);
+  if (!count.ok()) return count.status();
+  if (*count == 0) return false;
+  if (*count < 12) return damaged("is cut off");
+  std::string_view rest = header;
+  uint64_t size = 0;
+  uint32_t stored = 0;
+  if (!take_fixed64(rest, size) || !take_fixed32(rest, stored)) return damaged("is cut off");
+  if (stored != mask_crc(crc32c(std::string_view(header).substr(0, 8)))) {
+    return damaged("has a wrong checksum of its length: damaged, or not a TFRecord file");
+  }
+  if (size > std::numeric_limits<int64_t>::max() - 16) return damaged("has a senseless length");
+  count = append_from(*stream_, size + 4, record);
+  if (!count.ok()) return count.status();
+  if (*count < size + 4) return damaged("is cut off");
+  std::string_view footer = std::string_view(record).substr(size);
+  if (!take_fixed32(footer, stored)) return damaged("is cut off");
+  record.resize(size);
+  if (stored != mask_crc(crc32c(record))) return damaged("has a wrong checksum");
+  offset_ += int64_t(size) + 16;
+  ++record_;
+  return true;
+}
+
+}  // namespace distribute::io

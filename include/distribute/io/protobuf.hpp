@@ -1,0 +1,94 @@
+#pragma once
+/// Protobuf wire format without generated code: a writer, and a reader that survives any bytes.
+
+#include <distribute/io/wire.hpp>
+
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace distribute::io {
+
+enum class WireType : uint8_t { Varint = 0, Fixed64 = 1, Bytes = 2, Fixed32 = 5 };
+
+/// Whether a zero or empty value is written: proto3 leaves it out, oneof members are always there.
+enum class Presence { OmitDefault, Always };
+
+/// Builds one message; write the fields in number order to be byte-equal with TensorFlow.
+class ProtoWriter {
+ public:
+  /// int32, int64, uint32, uint64, bool and enum fields; negative ones take 10 bytes.
+  void integer(uint32_t field, int64_t value, Presence presence = Presence::OmitDefault);
+  void fixed32(uint32_t field, uint32_t value, Presence presence = Presence::OmitDefault);
+  void fixed64(uint32_t field, uint64_t value, Presence presence = Presence::OmitDefault);
+  void float32(uint32_t field, float value, Presence presence = Presence::OmitDefault);
+  void float64(uint32_t field, double value, Presence presence = Presence::OmitDefault);
+  /// string and bytes fields.
+  void bytes(uint32_t field, std::string_view value, Presence presence = Presence::OmitDefault);
+  /// A nested message; written even when empty.
+  void message(uint32_t field, const ProtoWriter& value) { message(field, value.str()); }
+  void message(uint32_t field, std::string_view encoded);
+
+  /// Repeated scalars in packed form; nothing is written for an empty list.
+  void packed_integers(uint32_t field, std::span<const int64_t> values);
+  void packed_floats(uint32_t field, std::span<const float> values);
+  void packed_doubles(uint32_t field, std::span<const double> values);
+
+  const std::string& str() const { return out_; }
+  std::string take() { return std::move(out_); }
+
+ private:
+  void tag(uint32_t field, WireType type);
+
+  std::string out_;
+};
+
+/// One field as read: scalars in `value`, strings and nested messages in `bytes`.
+struct ProtoField {
+  uint32_t number = 0;
+  WireType type = WireType::Varint;
+  uint64_t value = 0;
+  std::string_view bytes;
+
+  /// True for field `n` of type `t`; a field of another type counts as unknown, as in protobuf.
+  bool is(uint32_t n, WireType t) const { return number == n && type == t; }
+  int64_t as_int64() const { return int64_t(value); }
+  int32_t as_int32() const { return int32_t(uint32_t(value)); }
+  bool as_bool() const { return value != 0; }
+  float as_float() const { return std::bit_cast<float>(uint32_t(value)); }
+  double as_double() const { return std::bit_cast<double>(value); }
+};
+
+/// Walks the fields of one message. Views point into the bytes given; thread-compatible.
+///   for (ProtoField field; reader.next(field);) { if (field.is(1, WireType::Varint)) ... }
+///   if (!reader.ok()) ...
+class ProtoReader {
+ public:
+  explicit ProtoReader(std::string_view message) : rest_(message) {}
+
+  /// False at the end of the message and at the first malformed field.
+  bool next(ProtoField& field);
+  /// False once a malformed field was met (cut off, groups, field number 0).
+  bool ok() const { return ok_; }
+
+ private:
+  bool read_value(ProtoField& field);
+
+  std::string_view rest_;
+  bool ok_ = true;
+};
+
+/// Appends the values of a repeated scalar field, packed or single; false when malformed.
+[[nodiscard]] bool append_integers(const ProtoField& field, std::vector<int64_t>& values);
+[[nodiscard]] bool append_floats(const ProtoField& field, std::vector<float>& values);
+[[nodiscard]] bool append_doubles(const ProtoField& field, std::vector<double>& values);
+
+}  // namespace distribute::io
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/io/impl/protobuf.ipp>
+#endif

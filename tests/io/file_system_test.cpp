@@ -1,0 +1,162 @@
+#include <distribute/base/status.hpp>
+#include <distribute/io/atomic_file.hpp>
+#include <distribute/io/file_system.hpp>
+
+#include "../support/catch.hpp"
+#include "../support/temporary_directory.hpp"
+
+#include <csignal>
+#include <fstream>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace io = distribute::io;
+
+namespace {
+
+/// Stands in for a full disk: no file of this process may grow beyond `bytes`.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  void (*handler_)(int);
+  rlimit before_{};
+};
+
+io::FileSystem& local() { return *distribute::value_or_throw(io::file_system_for("/")); }
+
+std::string message(const absl::Status& status) {
+  return {status.message().data(), status.message().size()};
+}
+
+std::vector<std::string> names_in(const TemporaryDirectory& directory) {
+  return distribute::value_or_throw(local().list_directory(directory.path()));
+}
+
+}  // namespace
+
+TEST_CASE("paths join and split as expected, with and without a scheme", "[io][path]") {
+  CHECK(io::join_path("a", "b") == "a/b");
+  CHECK(io::join_path("a/", "b") == "a/b");
+  CHECK(io::join_path("", "b") == "b");
+  CHECK(io::join_path("a", "/b") == "/b");
+  CHECK(io::join_path("a", "s3://b/c") == "s3://b/c");
+  CHECK(io::directory_of("/a/b") == "/a");
+  CHECK(io::directory_of("/a") == "/");
+  CHECK(io::directory_of("a").empty());
+  CHECK(io::file_name_of("/a/b") == "b");
+  CHECK(io::file_name_of("b") == "b");
+  CHECK(io::scheme_of("s3://a/b") == "s3");
+  CHECK(io::scheme_of("/a://b").empty());
+}
+
+TEST_CASE("a file written in pieces is read back whole and in ranges", "[io][file_system]") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "sub/dir/file", big(100'000, 'x');
+  REQUIRE(local().make_dirs(directory / "sub/dir").ok());
+  {
+    auto file = distribute::value_or_throw(local().create(path));
+    REQUIRE(file->append("hello ").ok());
+    REQUIRE(file->append(big).ok());
+    REQUIRE(file->append("world").ok());
+    REQUIRE(file->sync().ok());
+    REQUIRE(file->close().ok());
+  }
+  CHECK(*io::read_file(path) == "hello " + big + "world");
+  CHECK(*io::read_file("file://" + path) == "hello " + big + "world");
+  CHECK(*local().file_size(path) == 100'011);
+  auto file = distribute::value_or_throw(local().open(path));
+  std::string tail(5, ' ');
+  REQUIRE(file->read(100'006, tail).ok());
+  CHECK(tail == "world");
+  const auto status = file->read(100'007, tail);
+  CHECK(status.code() == absl::StatusCode::kDataLoss);
+  CHECK(message(status).find(path) != std::string::npos);
+}
+
+TEST_CASE("directories are made, listed in order and removed with their contents",
+          "[io][file_system]") {
+  const TemporaryDirectory directory;
+  REQUIRE(local().make_dirs(directory / "a/b/c").ok());
+  REQUIRE(local().make_dirs(directory / "a/b/c").ok());
+  std::ofstream(directory / "a/z") << "z";
+  std::ofstream(directory / "a/k") << "k";
+  CHECK(*local().list_directory(directory / "a") == std::vector<std::string>{"b", "k", "z"});
+  CHECK(*local().is_directory(directory / "a"));
+  CHECK_FALSE(*local().is_directory(directory / "a/z"));
+  CHECK_FALSE(*local().exists(directory / "a/none"));
+  CHECK(local().remove_directory(directory / "a").code() == absl::StatusCode::kFailedPrecondition);
+  REQUIRE(io::remove_recursively(directory / "a").ok());
+  CHECK_FALSE(*local().exists(directory / "a"));
+  CHECK(io::remove_recursively(directory / "a").ok());
+}
+
+TEST_CASE("removing a directory does not follow links out of it", "[io][file_system]") {
+  const TemporaryDirectory directory;
+  REQUIRE(local().make_dirs(directory / "keep").ok());
+  REQUIRE(local().make_dirs(directory / "gone").ok());
+  std::ofstream(directory / "keep/file") << "k";
+  REQUIRE(symlink((directory / "keep").c_str(), (directory / "gone/link").c_str()) == 0);
+  REQUIRE(io::remove_recursively(directory / "gone").ok());
+  CHECK(*local().exists(directory / "keep/file"));
+}
+
+TEST_CASE("file errors name the path and the reason", "[io][file_system]") {
+  const TemporaryDirectory directory;
+  const auto missing = io::read_file(directory / "none").status();
+  CHECK(missing.code() == absl::StatusCode::kNotFound);
+  CHECK(message(missing) == "cannot open " + (directory / "none") + ": No such file or directory");
+  CHECK(io::read_file(directory.path()).status().code() == absl::StatusCode::kFailedPrecondition);
+  std::ofstream(directory / "file") << "f";
+  CHECK(local().make_dirs(directory / "file/sub").code() == absl::StatusCode::kFailedPrecondition);
+  CHECK(local().remove_file(directory / "none").code() == absl::StatusCode::kNotFound);
+  const auto cloud = io::read_file("s3://bucket/key").status();
+  CHECK(cloud.code() == absl::StatusCode::kUnimplemented);
+  CHECK(message(cloud).find("s3://") != std::string::npos);
+}
+
+TEST_CASE("an atomic file appears whole and leaves no temporary", "[io][atomic_file]") {
+  const TemporaryDirectory directory;
+  REQUIRE(io::write_file_atomically(directory / "new/file", "one").ok());
+  REQUIRE(io::write_file_atomically(directory / "new/file", "two").ok());
+  CHECK(*io::read_file(directory / "new/file") == "two");
+  CHECK(local().list_directory(directory / "new")->size() == 1);
+  {
+    auto file = distribute::value_or_throw(io::AtomicFile::create(directory / "other"));
+    REQUIRE(file.append("never finished").ok());
+    CHECK_FALSE(*local().exists(directory / "other"));
+  }
+  CHECK(names_in(directory) == std::vector<std::string>{"new"});
+}
+
+TEST_CASE("a full disk leaves the old file and no temporary", "[io][atomic_file]") {
+  const TemporaryDirectory directory;
+  REQUIRE(io::write_file_atomically(directory / "file", "old").ok());
+  {
+    const FileSizeLimit limit(10'000);
+    const auto status = io::write_file_atomically(directory / "file", std::string(100'000, 'n'));
+    CHECK(status.code() == absl::StatusCode::kResourceExhausted);
+    CHECK(message(status).find(directory / "file") != std::string::npos);
+  }
+  CHECK(*io::read_file(directory / "file") == "old");
+  CHECK(names_in(directory) == std::vector<std::string>{"file"});
+}
+
+TEST_CASE("the bridge throws the exception of the status code", "[base][status]") {
+  CHECK_NOTHROW(distribute::throw_if_error(absl::OkStatus()));
+  CHECK_THROWS_AS(distribute::throw_if_error(absl::NotFoundError("x")), distribute::NotFoundError);
+  CHECK_THROWS_AS(distribute::value_or_throw(absl::StatusOr<int>(absl::DataLossError("x"))),
+                  distribute::DataLossError);
+  CHECK(distribute::value_or_throw(absl::StatusOr<int>(3)) == 3);
+  CHECK(message(distribute::annotate(absl::AbortedError("b"), "a")) == "a: b");
+}

@@ -1,0 +1,133 @@
+#include <distribute/base/status.hpp>
+#include <distribute/io/crc32c.hpp>
+#include <distribute/io/tfrecord.hpp>
+
+#include "../support/catch.hpp"
+#include "../support/shared_data.hpp"
+#include "../support/temporary_directory.hpp"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace io = distribute::io;
+
+namespace {
+
+std::vector<std::string> read_all(const std::string& path,
+                                  io::Compression compression = io::Compression::None) {
+  auto reader = distribute::value_or_throw(io::RecordReader::open(path, compression));
+  std::vector<std::string> records;
+  for (std::string record; distribute::value_or_throw(reader.next(record));) {
+    records.push_back(record);
+  }
+  return records;
+}
+
+/// Reads until the end or the first error, and returns the number of good records.
+int count_good_records(std::string_view bytes, absl::Status& status) {
+  io::RecordReader reader(io::memory_input_stream(bytes, "memory"));
+  std::string record;
+  for (int good = 0;; ++good) {
+    auto more = reader.next(record);
+    status = more.status();
+    if (!more.ok() || !*more) return good;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("records survive a round trip under every compression", "[io][tfrecord]") {
+  const TemporaryDirectory directory;
+  const std::vector<std::string> records = {"", "a", std::string(300'000, 'z'), "last"};
+  for (auto compression : {io::Compression::None, io::Compression::Zlib, io::Compression::Gzip}) {
+    const std::string path = directory / "records";
+    auto writer = distribute::value_or_throw(io::RecordWriter::create(path, compression));
+    for (const std::string& record : records) REQUIRE(writer.write(record).ok());
+    REQUIRE(writer.close().ok());
+    CHECK(read_all(path, compression) == records);
+  }
+}
+
+TEST_CASE("records that TensorFlow wrote are read, plain and compressed", "[io][tfrecord]") {
+  const auto folder = shared_data("tf_files/tfrecord");
+  if (!folder) SKIP("no reference data");
+  const auto listing = nlohmann::json::parse(std::ifstream(*folder + "/records.json"));
+  const auto& examples = listing["examples"];
+  const auto plain = read_all(*folder + "/plain.tfrecord");
+  REQUIRE(plain.size() == examples.size());
+  for (size_t i = 0; i < plain.size(); ++i) {
+    CHECK(plain[i].size() == examples[i]["bytes"].get<size_t>());
+    char crc[9];
+    std::snprintf(crc, sizeof(crc), "%08x", io::crc32c(plain[i]));
+    CHECK(crc == examples[i]["crc32c"].get<std::string>());
+  }
+  CHECK(read_all(*folder + "/gzip.tfrecord.gz", io::Compression::Gzip) == plain);
+  CHECK(read_all(*folder + "/zlib.tfrecord.zlib", io::Compression::Zlib) == plain);
+  CHECK(read_all(*folder + "/empty.tfrecord").empty());
+  CHECK(read_all(*folder + "/sequence_examples.tfrecord").size() ==
+        listing["sequence_examples"].size());
+  const auto raw = read_all(*folder + "/raw_records.tfrecord");
+  const auto& lengths = listing["raw_record_lengths"];
+  REQUIRE(raw.size() == lengths.size());
+  std::string framed;
+  for (size_t i = 0; i < raw.size(); ++i) {
+    REQUIRE(raw[i].size() == lengths[i].get<size_t>());
+    bool equal = true;
+    for (size_t k = 0; k < raw[i].size(); ++k) equal &= uint8_t(raw[i][k]) == 7 * k % 251;
+    CHECK(equal);
+    framed += io::frame_record(raw[i]);
+  }
+  CHECK(framed == *io::read_file(*folder + "/raw_records.tfrecord"));
+}
+
+TEST_CASE("a cut-off record is DataLoss after the good ones", "[io][tfrecord]") {
+  const std::string first = io::frame_record("first"), both = first + io::frame_record("second");
+  for (size_t size = 0; size <= both.size(); ++size) {
+    absl::Status status;
+    const int good = count_good_records(std::string_view(both).substr(0, size), status);
+    CHECK(good == (size == both.size() ? 2 : size >= first.size() ? 1 : 0));
+    const bool at_a_boundary = size == 0 || size == first.size() || size == both.size();
+    CHECK((status.ok() ? at_a_boundary : status.code() == absl::StatusCode::kDataLoss));
+  }
+}
+
+TEST_CASE("any changed bit of a record is found", "[io][tfrecord]") {
+  const std::string bytes = io::frame_record("some bytes");
+  for (size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
+    std::string damaged = bytes;
+    damaged[bit / 8] = char(damaged[bit / 8] ^ (1 << bit % 8));
+    absl::Status status;
+    CHECK(count_good_records(damaged, status) == 0);
+    CHECK(status.code() == absl::StatusCode::kDataLoss);
+  }
+}
+
+TEST_CASE("a length that lies costs no memory and is an error", "[io][tfrecord]") {
+  for (uint64_t size : {uint64_t{1} << 40, ~uint64_t{0}, ~uint64_t{0} - 3}) {
+    absl::Status status;
+    CHECK(count_good_records(distribute::io_internal::record_header(size) + "abc", status) == 0);
+    CHECK(status.code() == absl::StatusCode::kDataLoss);
+  }
+}
+
+TEST_CASE("gzip data is read whole, with all members", "[io][gzip]") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "x.gz", text(200'000, 'q');
+  {
+    auto file = distribute::value_or_throw(io::create_file(path, io::Compression::Gzip));
+    REQUIRE(file->append(text).ok());
+    REQUIRE(file->append("end").ok());
+    REQUIRE(file->close().ok());
+  }
+  const std::string bytes = *io::read_file(path);
+  CHECK(io::is_gzip(bytes));
+  CHECK(*io::read_gzip_file(path) == text + "end");
+  CHECK(*io::decompress_gzip(bytes + bytes, "twice") == text + "end" + text + "end");
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    const auto cut = io::decompress_gzip(bytes.substr(0, size), "cut.gz");
+    REQUIRE(cut.status().code() == absl::StatusCode::kDataLoss);
+  }
+  const auto foreign = io::decompress_gzip("not gzip at all", "foreign.gz").status();
+  CHECK(foreign.code() == absl::StatusCode::kDataLoss);
+  CHECK(foreign.ToString().find("foreign.gz") != std::string::npos);
+}
