@@ -1,0 +1,243 @@
+#pragma once
+#include <distribute/base/process_state.hpp>
+#include <distribute/tensor/tensor.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <mutex>
+
+namespace distribute {
+
+/// What handles share. Only the row-major copy of a laid-out block is made later, once.
+struct TensorImpl {
+  TensorImpl(const Shape& s, DType t, Array a) : shape(s), dtype(t), array(std::move(a)) {}
+  const Shape shape;
+  const DType dtype;
+  const Array array;
+  const uint64_t id = process_state().next_tensor_id.fetch_add(1, std::memory_order_relaxed);
+  bool relu_output = false;
+  std::once_flag plain_once;
+  Array plain;
+};
+
+namespace tensor_internal {
+
+/// Rows of a larger tensor; rows that occur twice count twice.
+class IndexedRows final : public Layout {
+ public:
+  IndexedRows(Tensor indices, const Shape& dense, DType dtype)
+      : indices_(std::move(indices)), dense_shape_(dense), dtype_(dtype) {}
+  const Tensor& indices() const { return indices_; }
+  const Shape& dense_shape() const { return dense_shape_; }
+  int64_t row_elements() const { return dense_shape_.with(0, 1).num_elements(); }
+
+  int64_t bytes() const override {
+    return indices_.num_elements() * row_elements() * size_of(dtype_);
+  }
+  bool equals(const Layout& other) const override { return this == &other; }
+  bool dense() const override { return false; }
+  std::string name() const override { return "indexed_rows"; }
+  void to_row_major(const void* from, void* to) const override;
+  void from_row_major(const void*, void*) const override {
+    throw UnimplementedError("a dense tensor cannot become IndexedSlices");
+  }
+
+ private:
+  Tensor indices_;
+  Shape dense_shape_;
+  DType dtype_;
+};
+
+DISTRIBUTE_INLINE void IndexedRows::to_row_major(const void* from, void* to) const {
+  const auto rows = indices_.data<int64_t>();
+  const int64_t width = row_elements();
+  dispatch(dtype_, [&](auto type) {
+    using T = decltype(type);
+    const T* source = static_cast<const T*>(from);
+    T* target = static_cast<T*>(to);
+    std::fill_n(target, dense_shape_.num_elements(), T{});
+    for (size_t i = 0; i < rows.size(); ++i)
+      for (int64_t j = 0; j < width; ++j) {
+        T& sum = target[rows[i] * width + j];
+        sum = T(sum + source[int64_t(i) * width + j]);
+      }
+  });
+}
+
+DISTRIBUTE_INLINE void print(const Tensor& t, int axis, int64_t offset, std::string& text) {
+  if (axis == t.shape().rank()) {
+    dispatch(t.dtype(), [&](auto type) {
+      using T = decltype(type);
+      const T value = t.data<T>()[size_t(offset)];
+      if constexpr (std::is_same_v<T, bool>)
+        text += value ? "true" : "false";
+      else
+        text += concat(+value);
+    });
+    return;
+  }
+  const int64_t size = t.shape()[axis];
+  int64_t step = 1;
+  for (int i = axis + 1; i < t.shape().rank(); ++i) step *= t.shape()[i];
+  text += "[";
+  for (int64_t i = 0; i < size; ++i) {
+    if (i) text += ", ";
+    if (size > 6 && i == 3) {
+      text += "..., ";
+      i = size - 3;
+    }
+    print(t, axis + 1, offset + i * step, text);
+  }
+  text += "]";
+}
+
+}  // namespace tensor_internal
+
+DISTRIBUTE_INLINE Tensor::Tensor(const Shape& shape, DType dtype, Array array)
+    : impl_(std::make_shared<TensorImpl>(shape, dtype, std::move(array))) {}
+
+DISTRIBUTE_INLINE Tensor::Tensor(const Shape& shape, DType dtype, const void* values, int64_t count)
+    : Tensor(empty(shape, dtype)) {
+  if (count != shape.num_elements())
+    throw InvalidArgumentError(concat("a tensor of shape ", to_string(shape), " has ",
+                                      shape.num_elements(), " elements, got ", count, " values"));
+  if (count) std::memcpy(impl_->array.bytes(), values, size_t(count * size_of(dtype)));
+}
+
+DISTRIBUTE_INLINE Tensor Tensor::empty(const Shape& shape, DType dtype, Device device,
+                                       LayoutPtr layout) {
+  const int64_t bytes = shape.num_elements() * size_of(dtype);
+  return Tensor(shape, dtype, make_array(bytes, device, std::move(layout)));
+}
+
+DISTRIBUTE_INLINE const TensorImpl& Tensor::impl() const {
+  if (!impl_) throw InvalidArgumentError("an empty tensor (none) was used as a value");
+  return *impl_;
+}
+
+DISTRIBUTE_INLINE const Shape& Tensor::shape() const { return impl().shape; }
+DISTRIBUTE_INLINE DType Tensor::dtype() const { return impl().dtype; }
+DISTRIBUTE_INLINE Device Tensor::device() const { return impl().array.buffer->device(); }
+DISTRIBUTE_INLINE uint64_t Tensor::id() const { return impl().id; }
+DISTRIBUTE_INLINE const Array& Tensor::array() const { return impl().array; }
+DISTRIBUTE_INLINE bool Tensor::is_relu_output() const { return impl().relu_output; }
+DISTRIBUTE_INLINE void Tensor::mark_relu_output() { impl_->relu_output = true; }
+
+DISTRIBUTE_INLINE Tensor Tensor::row_major() const {
+  if (!layout()) return *this;
+  TensorImpl& shared = *impl_;
+  std::call_once(shared.plain_once, [&] {
+    shared.plain = make_array(shared.shape.num_elements() * size_of(shared.dtype), device());
+    shared.array.layout->to_row_major(shared.array.bytes(), shared.plain.bytes());
+  });
+  return Tensor(shape(), dtype(), shared.plain);
+}
+
+DISTRIBUTE_INLINE const void* Tensor::raw_data(DType wanted) const {
+  if (dtype() != wanted)
+    throw InvalidArgumentError(
+        concat("the tensor holds ", name_of(dtype()), ", not ", name_of(wanted)));
+  return array().bytes();
+}
+
+DISTRIBUTE_INLINE const void* Tensor::checked_data(DType wanted) const {
+  const void* data = raw_data(wanted);
+  if (!layout()) return data;
+  row_major();  // fills the shared copy, which lives as long as this tensor
+  return impl_->plain.bytes();
+}
+
+DISTRIBUTE_INLINE void Tensor::check_single() const {
+  if (num_elements() != 1)
+    throw InvalidArgumentError(
+        concat("item: the tensor has shape ", to_string(shape()), ", not one element"));
+}
+
+DISTRIBUTE_INLINE std::vector<float> Tensor::to_vector() const {
+  return dispatch(dtype(), [&](auto type) {
+    const auto values = data<decltype(type)>();
+    return std::vector<float>(values.begin(), values.end());
+  });
+}
+
+DISTRIBUTE_INLINE Tensor Tensor::to(Device target) const {
+  if (device() == target) return *this;
+  if (device().type != DeviceType::Cpu || target.type != DeviceType::Cpu)
+    throw UnimplementedError("this build cannot copy to " + to_string(target));
+  Tensor copy = empty(shape(), dtype(), target, layout());
+  std::memcpy(copy.array().bytes(), array().bytes(), size_t(copy.array().buffer->bytes()));
+  return copy;
+}
+
+DISTRIBUTE_INLINE Tensor Tensor::view(const Shape& target) const {
+  if (target.num_elements() != num_elements())
+    throw InvalidArgumentError(concat("reshape: ", to_string(shape()), " has ", num_elements(),
+                                      " elements, ", to_string(target), " has ",
+                                      target.num_elements()));
+  return Tensor(target, dtype(), row_major().array());
+}
+
+DISTRIBUTE_INLINE Tensor Tensor::rows(int64_t begin, int64_t end) const {
+  if (shape().rank() == 0 || begin < 0 || end < begin || end > shape()[0])
+    throw InvalidArgumentError(
+        concat("rows [", begin, ", ", end, ") do not exist in shape ", to_string(shape())));
+  Array part = row_major().array();
+  part.offset_bytes += begin * shape().with(0, 1).num_elements() * size_of(dtype());
+  return Tensor(shape().with(0, end - begin), dtype(), std::move(part));
+}
+
+DISTRIBUTE_INLINE bool Tensor::unique() const {
+  return impl_.use_count() == 1 && impl_->array.buffer.use_count() == 1;
+}
+
+DISTRIBUTE_INLINE Tensor Tensor::renamed() const { return Tensor(shape(), dtype(), array()); }
+
+DISTRIBUTE_INLINE std::string to_string(const Tensor& tensor) {
+  if (!tensor) return "Tensor(none)";
+  std::string text = concat("Tensor(", to_string(tensor.shape()), ", ", name_of(tensor.dtype()),
+                            ", ", to_string(tensor.device()), ") ");
+  tensor_internal::print(tensor, 0, 0, text);
+  return text;
+}
+
+DISTRIBUTE_INLINE Tensor fill(const Shape& shape, float value, DType dtype) {
+  Tensor result = Tensor::empty(shape, dtype);
+  dispatch(dtype, [&](auto type) {
+    using T = decltype(type);
+    std::fill_n(result.mutable_data<T>(), shape.num_elements(), T(value));
+  });
+  return result;
+}
+
+DISTRIBUTE_INLINE Tensor zeros(const Shape& shape, DType dtype) { return fill(shape, 0, dtype); }
+DISTRIBUTE_INLINE Tensor ones(const Shape& shape, DType dtype) { return fill(shape, 1, dtype); }
+
+DISTRIBUTE_INLINE Tensor zeros_like(const Tensor& tensor) {
+  return zeros(tensor.shape(), tensor.dtype());
+}
+DISTRIBUTE_INLINE Tensor ones_like(const Tensor& tensor) {
+  return ones(tensor.shape(), tensor.dtype());
+}
+
+DISTRIBUTE_INLINE Tensor to_tensor(const IndexedSlices& slices) {
+  Array rows = slices.values.row_major().array();
+  rows.layout = std::make_shared<tensor_internal::IndexedRows>(slices.indices, slices.dense_shape,
+                                                               slices.values.dtype());
+  return Tensor(slices.dense_shape, slices.values.dtype(), std::move(rows));
+}
+
+DISTRIBUTE_INLINE bool is_indexed_slices(const Tensor& tensor) {
+  return dynamic_cast<const tensor_internal::IndexedRows*>(tensor.layout().get()) != nullptr;
+}
+
+DISTRIBUTE_INLINE IndexedSlices indexed_slices(const Tensor& tensor) {
+  const auto* rows = dynamic_cast<const tensor_internal::IndexedRows*>(tensor.layout().get());
+  if (!rows) throw InvalidArgumentError("indexed_slices: the tensor is dense");
+  Array values = tensor.array();
+  values.layout = nullptr;
+  const Shape shape = tensor.shape().with(0, rows->indices().num_elements());
+  return {Tensor(shape, tensor.dtype(), std::move(values)), rows->indices(), rows->dense_shape()};
+}
+
+}  // namespace distribute

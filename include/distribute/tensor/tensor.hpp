@@ -1,0 +1,131 @@
+#pragma once
+/// The value every operation takes and gives: a dtype- and device-erased array.
+
+#include <distribute/base/config.hpp>
+#include <distribute/base/error.hpp>
+#include <distribute/device/layout.hpp>
+#include <distribute/tensor/shape.hpp>
+
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace distribute {
+
+struct TensorImpl;
+
+/// A cheap handle to shared, logically immutable elements in row-major order (images NHWC).
+/// A default-constructed tensor is "none": bool(tensor) is false. Thread-safe to read.
+/// Source  tf.Tensor
+class Tensor {
+ public:
+  Tensor() = default;
+  /// A scalar of the value's type.
+  template <Element T>
+  Tensor(T value) : Tensor(Shape{}, std::span<const T>(&value, 1)) {}
+  /// A vector, as in Tensor{1.0f, 2.0f}.
+  template <Element T>
+  Tensor(std::initializer_list<T> values)
+      : Tensor(Shape{int64_t(values.size())}, std::span<const T>(values.begin(), values.size())) {}
+  /// Copies row-major `values` into a tensor of `shape`.
+  /// Throws  InvalidArgumentError when their number is not the shape's.
+  template <Element T>
+  Tensor(const Shape& shape, std::span<const T> values)
+      : Tensor(shape, dtype_of<T>, values.data(), int64_t(values.size())) {}
+  template <Element T>
+  Tensor(const Shape& shape, const std::vector<T>& values)
+      : Tensor(shape, std::span<const T>(values)) {}
+  /// Wraps an array that a backend made.
+  Tensor(const Shape& shape, DType dtype, Array array);
+  /// Fresh memory, contents undefined, in `layout` or row-major.
+  static Tensor empty(const Shape& shape, DType dtype, Device device = {},
+                      LayoutPtr layout = nullptr);
+
+  explicit operator bool() const { return impl_ != nullptr; }
+  const Shape& shape() const;
+  DType dtype() const;
+  Device device() const;
+  int64_t num_elements() const { return shape().num_elements(); }
+  /// Identity for the tape: equal for handles to the same value.
+  uint64_t id() const;
+
+  /// Row-major elements.
+  /// Throws  InvalidArgumentError when T is not the element type.
+  template <Element T>
+  std::span<const T> data() const {
+    return {static_cast<const T*>(checked_data(dtype_of<T>)), size_t(num_elements())};
+  }
+  /// The only element. Throws  InvalidArgumentError when there is not exactly one.
+  template <Element T>
+  T item() const {
+    check_single();
+    return dispatch(dtype(), [&](auto type) { return T(data<decltype(type)>()[0]); });
+  }
+  std::vector<float> to_vector() const;
+
+  /// The same elements on another device; the same tensor when it is there already.
+  Tensor to(Device device) const;
+  /// The same elements under another shape; shares memory.
+  Tensor view(const Shape& shape) const;
+  /// Rows [begin, end) of the first axis; shares memory.
+  Tensor rows(int64_t begin, int64_t end) const;
+
+  /// For operations: the block as the backend arranged it, and its row-major form.
+  const Array& array() const;
+  const LayoutPtr& layout() const { return array().layout; }
+  Tensor row_major() const;
+  /// For operations: writable memory of a tensor nobody else has seen yet.
+  template <Element T>
+  T* mutable_data() {
+    return const_cast<T*>(static_cast<const T*>(raw_data(dtype_of<T>)));
+  }
+  /// For variables: true when no other handle shares the elements.
+  bool unique() const;
+  /// For variables: the same memory under a new identity.
+  Tensor renamed() const;
+  /// For fused gradients: this tensor came out of a ReLU.
+  bool is_relu_output() const;
+  void mark_relu_output();
+
+ private:
+  Tensor(const Shape& shape, DType dtype, const void* values, int64_t count);
+  const void* checked_data(DType wanted) const;
+  const void* raw_data(DType wanted) const;
+  void check_single() const;
+  const TensorImpl& impl() const;
+
+  std::shared_ptr<TensorImpl> impl_;
+};
+
+/// Readable summary: "Tensor([2, 2], float32, /device:CPU:0) [[1, 2], [3, 4]]", long axes cut.
+std::string to_string(const Tensor& tensor);
+
+Tensor zeros(const Shape& shape, DType dtype = DType::Float32);
+Tensor ones(const Shape& shape, DType dtype = DType::Float32);
+/// Source  tf.fill
+Tensor fill(const Shape& shape, float value, DType dtype = DType::Float32);
+Tensor zeros_like(const Tensor& tensor);
+Tensor ones_like(const Tensor& tensor);
+
+/// Sparse rows of a larger tensor: what the gradient of an embedding lookup is.
+/// Source  tf.IndexedSlices
+struct IndexedSlices {
+  Tensor values;   // [n, ...]
+  Tensor indices;  // int64 [n]
+  Shape dense_shape;
+};
+
+/// A tensor of `slices.dense_shape` that stores only its rows; any operation but the optimizers'
+/// sees the dense sum of the rows.
+Tensor to_tensor(const IndexedSlices& slices);
+bool is_indexed_slices(const Tensor& tensor);
+/// Throws  InvalidArgumentError when the tensor is dense.
+IndexedSlices indexed_slices(const Tensor& tensor);
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/tensor/impl/tensor.ipp>
+#endif
