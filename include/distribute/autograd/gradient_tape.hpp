@@ -1,0 +1,126 @@
+#pragma once
+/// Records operations of the calling thread and walks them backwards.
+
+#include <distribute/autograd/variable.hpp>
+#include <distribute/base/config.hpp>
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace distribute {
+
+/// What the gradient function of an operation gets.
+class Backward {
+ public:
+  Backward(std::span<const Tensor> gradients, std::vector<bool> needed, std::vector<bool> private_)
+      : gradients_(gradients), needed_(std::move(needed)), private_(std::move(private_)) {}
+  /// Gradient of an output; none when the target does not depend on it.
+  const Tensor& gradient(size_t output = 0) const { return gradients_[output]; }
+  /// True when somebody wants the gradient of this input; else return none in its place.
+  bool needs(size_t input) const { return needed_[input]; }
+  /// True when only the operation that made this input will read the gradient, so that work of
+  /// that operation (the gate of its ReLU) may be done here already.
+  bool is_private(size_t input) const { return private_[input]; }
+
+ private:
+  std::span<const Tensor> gradients_;
+  std::vector<bool> needed_, private_;
+};
+
+/// Gives one gradient per input; none where there is no dependence.
+using BackwardFunction = std::function<std::vector<Tensor>(const Backward&)>;
+
+/// True when an active tape of this thread follows one of the tensors.
+bool is_recording(std::span<const Tensor> inputs);
+
+/// Tells the active tapes of this thread that `outputs` came from `inputs`.
+void record(const char* op, std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+            const BackwardFunction& backward);
+
+/// The form for operations of one output: records and returns it.
+Tensor record(const char* op, std::initializer_list<Tensor> inputs, const Tensor& output,
+              const BackwardFunction& backward);
+
+/// Says "this operation has no gradient" when somebody asks for one.
+BackwardFunction no_gradient(const char* op);
+
+/// What a source gets that the target does not depend on.
+/// Source  tf.UnconnectedGradients
+enum class UnconnectedGradients { None, Zero };
+
+/// Records for automatic differentiation from construction to destruction, on one thread.
+/// Source  tf.GradientTape
+class GradientTape {
+ public:
+  struct Options {
+    bool persistent = false;               // gradient() may be called more than once
+    bool watch_accessed_variables = true;  // trainable variables are watched when read
+  };
+  /// Called with a source's position as soon as its gradient is complete.
+  using OnReady = std::function<void(size_t source, const Tensor& gradient)>;
+  struct State;
+
+  GradientTape();
+  explicit GradientTape(Options options);
+  ~GradientTape();
+  GradientTape(const GradientTape&) = delete;
+  GradientTape& operator=(const GradientTape&) = delete;
+
+  /// Follows a tensor, or the variable although it is not trainable.
+  void watch(const Tensor& tensor);
+  void watch(const Variable& variable);
+  /// Variables read so far, in the order of the first read.
+  std::vector<Variable> watched_variables() const;
+
+  /// d(sum of the target's elements) / d(source); none when unconnected. Frees the record of a
+  /// tape that is not persistent while walking.
+  /// Throws  FailedPreconditionError on the second call of a tape that is not persistent.
+  Tensor gradient(const Tensor& target, const Tensor& source);
+  Tensor gradient(const Tensor& target, const Variable& source);
+  std::vector<Tensor> gradient(const Tensor& target, const std::vector<Variable>& sources);
+  std::vector<Tensor> gradient(const Tensor& target, const std::vector<Tensor>& sources);
+  /// The general form: several targets, each weighted by its output gradient (none: ones).
+  struct Call {
+    std::vector<Tensor> output_gradients = {};
+    UnconnectedGradients unconnected = UnconnectedGradients::None;
+    OnReady on_ready = {};
+  };
+  std::vector<Tensor> gradient(const std::vector<Tensor>& targets,
+                               const std::vector<Variable>& sources, const Call& call);
+  std::vector<Tensor> gradient(const std::vector<Tensor>& targets,
+                               const std::vector<Tensor>& sources, const Call& call);
+
+  /// Forgets everything recorded so far.
+  void reset();
+
+  /// Pauses recording for the life of the scope.
+  class [[nodiscard]] StopRecording {
+   public:
+    explicit StopRecording(GradientTape& tape);
+    ~StopRecording();
+    StopRecording(const StopRecording&) = delete;
+    StopRecording& operator=(const StopRecording&) = delete;
+
+   private:
+    State& state_;
+    bool previous_;
+  };
+  /// Source  tf.GradientTape.stop_recording
+  StopRecording stop_recording() { return StopRecording(*this); }
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+/// The same value, cut off from every tape.
+/// Source  tf.stop_gradient
+Tensor stop_gradient(const Tensor& tensor);
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/autograd/impl/gradient_tape.ipp>
+#include <distribute/autograd/impl/variable.ipp>
+#endif

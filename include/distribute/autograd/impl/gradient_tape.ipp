@@ -1,0 +1,306 @@
+#pragma once
+#include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/gradient_tape.hpp>
+
+#include <algorithm>
+#include <deque>
+#include <unordered_map>
+
+namespace distribute {
+
+namespace autograd_internal {
+
+/// One recorded operation. Ids stand for tensors so that the record keeps no result alive.
+struct Node {
+  const char* op;
+  std::vector<uint64_t> inputs, outputs;
+  std::vector<std::pair<Shape, DType>> output_types;
+  BackwardFunction backward;
+};
+
+struct WatchedVariable {
+  Variable variable;
+  std::vector<uint64_t> values;  // ids of the values it had while the tape ran
+};
+
+/// A requested source: the ids it is known by.
+using SourceIds = std::vector<std::vector<uint64_t>>;
+
+}  // namespace autograd_internal
+
+struct GradientTape::State {
+  Options options;
+  bool recording = true;
+  bool used = false;
+  std::deque<autograd_internal::Node> nodes;  // a persistent tape may grow while it is walked
+  std::unordered_map<uint64_t, int> readers;  // followed tensors -> operations that read them
+  std::vector<autograd_internal::WatchedVariable> variables;
+
+  bool follows(uint64_t id) const { return readers.count(id) != 0; }
+  void add(const char* op, std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+           const BackwardFunction& backward);
+  void add_variable(const Variable& variable, const Tensor& value);
+  autograd_internal::SourceIds ids_of(const std::vector<Variable>& sources) const;
+  std::vector<Tensor> walk(const std::vector<Tensor>& targets,
+                           const autograd_internal::SourceIds& sources, const Call& call);
+};
+
+namespace autograd_internal {
+
+DISTRIBUTE_INLINE std::vector<GradientTape::State*>& active_tapes() {
+  thread_local std::vector<GradientTape::State*> tapes;
+  return tapes;
+}
+
+DISTRIBUTE_INLINE void variable_accessed(const Variable& variable, const Tensor& value) {
+  for (GradientTape::State* tape : active_tapes())
+    if (tape->recording && tape->options.watch_accessed_variables)
+      tape->add_variable(variable, value);
+}
+
+/// Gradients on their way back, by the id of the tensor they belong to.
+class Accumulator {
+ public:
+  void add(uint64_t id, Tensor gradient) {
+    auto [entry, is_new] = gradients_.try_emplace(id, gradient);
+    if (!is_new) entry->second = combine(entry->second, gradient, 1.0f);
+  }
+  Tensor find(uint64_t id) const {
+    const auto entry = gradients_.find(id);
+    return entry == gradients_.end() ? Tensor() : entry->second;
+  }
+  void erase(uint64_t id) { gradients_.erase(id); }
+
+ private:
+  std::unordered_map<uint64_t, Tensor> gradients_;
+};
+
+/// Sources by id, and the earliest operation that reads each: then its gradient is complete.
+struct SourceTable {
+  std::unordered_map<uint64_t, size_t> position;
+  std::vector<size_t> first_reader;
+  std::vector<std::vector<size_t>> complete_after;  // by node
+
+  SourceTable(const SourceIds& sources, const std::deque<Node>& nodes)
+      : first_reader(sources.size(), nodes.size()), complete_after(nodes.size()) {
+    for (size_t s = 0; s < sources.size(); ++s)
+      for (uint64_t id : sources[s]) position.emplace(id, s);
+    for (size_t n = nodes.size(); n-- > 0;)
+      for (uint64_t id : nodes[n].inputs)
+        if (const auto found = position.find(id); found != position.end())
+          first_reader[found->second] = n;
+    for (size_t s = 0; s < sources.size(); ++s)
+      if (first_reader[s] < nodes.size()) complete_after[first_reader[s]].push_back(s);
+  }
+};
+
+/// Dense gradients of a node's outputs; false when the target depends on none of them.
+DISTRIBUTE_INLINE bool take_output_gradients(const Node& node, Accumulator& gradients,
+                                             const SourceTable& table, std::vector<Tensor>& out) {
+  bool any = false;
+  for (uint64_t id : node.outputs) {
+    Tensor gradient = gradients.find(id);
+    any |= bool(gradient);
+    if (gradient && !table.position.count(id)) gradients.erase(id);
+    out.push_back(gradient && is_indexed_slices(gradient) ? gradient.row_major() : gradient);
+  }
+  return any;
+}
+
+}  // namespace autograd_internal
+
+DISTRIBUTE_INLINE void GradientTape::State::add(const char* op, std::span<const Tensor> inputs,
+                                                std::span<const Tensor> outputs,
+                                                const BackwardFunction& backward) {
+  autograd_internal::Node node{op, {}, {}, {}, backward};
+  bool followed = false;
+  for (const Tensor& input : inputs) {
+    const uint64_t id = input ? input.id() : 0;
+    node.inputs.push_back(id);
+    const auto entry = readers.find(id);
+    if (entry == readers.end()) continue;
+    ++entry->second;
+    followed = true;
+  }
+  if (!followed) return;
+  for (const Tensor& output : outputs) {
+    node.outputs.push_back(output.id());
+    readers.emplace(output.id(), 0);
+  }
+  nodes.push_back(std::move(node));
+}
+
+DISTRIBUTE_INLINE void GradientTape::State::add_variable(const Variable& variable,
+                                                         const Tensor& value) {
+  if (!readers.emplace(value.id(), 0).second) return;
+  for (auto& watched : variables)
+    if (watched.variable == variable) {
+      watched.values.push_back(value.id());
+      return;
+    }
+  variables.push_back({variable, {value.id()}});
+}
+
+DISTRIBUTE_INLINE autograd_internal::SourceIds GradientTape::State::ids_of(
+    const std::vector<Variable>& sources) const {
+  std::unordered_map<const VariableImpl*, const std::vector<uint64_t>*> known;
+  for (const auto& watched : variables) known.emplace(&watched.variable.impl(), &watched.values);
+  autograd_internal::SourceIds ids;
+  for (const Variable& source : sources) {
+    const auto found = known.find(&source.impl());
+    ids.push_back(found == known.end() ? std::vector<uint64_t>{} : *found->second);
+  }
+  return ids;
+}
+
+DISTRIBUTE_INLINE std::vector<Tensor> GradientTape::State::walk(
+    const std::vector<Tensor>& targets, const autograd_internal::SourceIds& sources,
+    const Call& call) {
+  if (used && !options.persistent)
+    throw FailedPreconditionError(
+        "a non-persistent GradientTape can only be used to compute one set of gradients");
+  used = true;
+  autograd_internal::Accumulator gradients;
+  for (size_t i = 0; i < targets.size(); ++i) {
+    const bool given = i < call.output_gradients.size() && call.output_gradients[i];
+    gradients.add(targets[i].id(), given ? call.output_gradients[i] : ones_like(targets[i]));
+  }
+  const autograd_internal::SourceTable table(sources, nodes);
+  const auto source_gradient = [&](size_t s) {
+    Tensor total;
+    for (uint64_t id : sources[s])
+      if (Tensor part = gradients.find(id)) total = total ? combine(total, part, 1.0f) : part;
+    return total;
+  };
+  for (size_t n = nodes.size(); n-- > 0;) {
+    autograd_internal::Node& node = nodes[n];
+    std::vector<Tensor> output_gradients;
+    if (autograd_internal::take_output_gradients(node, gradients, table, output_gradients)) {
+      std::vector<bool> needed, is_private;
+      for (uint64_t id : node.inputs) {
+        const auto entry = readers.find(id);
+        needed.push_back(entry != readers.end());
+        is_private.push_back(needed.back() && entry->second == 1 && !table.position.count(id));
+      }
+      const Backward backward(output_gradients, needed, std::move(is_private));
+      std::vector<Tensor> input_gradients = node.backward(backward);
+      if (!options.persistent) node.backward = nullptr;  // frees what it had saved
+      for (size_t i = 0; i < input_gradients.size() && i < node.inputs.size(); ++i)
+        if (input_gradients[i] && needed[i])
+          gradients.add(node.inputs[i], std::move(input_gradients[i]));
+    } else if (!options.persistent) {
+      node.backward = nullptr;
+    }
+    if (call.on_ready)
+      for (size_t s : table.complete_after[n])
+        if (Tensor gradient = source_gradient(s)) call.on_ready(s, gradient);
+  }
+  if (!options.persistent) nodes.clear();
+  std::vector<Tensor> result;
+  for (size_t s = 0; s < sources.size(); ++s) result.push_back(source_gradient(s));
+  return result;
+}
+
+DISTRIBUTE_INLINE bool is_recording(std::span<const Tensor> inputs) {
+  for (const GradientTape::State* tape : autograd_internal::active_tapes())
+    if (tape->recording)
+      for (const Tensor& input : inputs)
+        if (input && tape->follows(input.id())) return true;
+  return false;
+}
+
+DISTRIBUTE_INLINE void record(const char* op, std::span<const Tensor> inputs,
+                              std::span<const Tensor> outputs, const BackwardFunction& backward) {
+  for (GradientTape::State* tape : autograd_internal::active_tapes())
+    if (tape->recording) tape->add(op, inputs, outputs, backward);
+}
+
+DISTRIBUTE_INLINE Tensor record(const char* op, std::initializer_list<Tensor> inputs,
+                                const Tensor& output, const BackwardFunction& backward) {
+  record(op, std::span(inputs.begin(), inputs.size()), std::span(&output, 1), backward);
+  return output;
+}
+
+DISTRIBUTE_INLINE BackwardFunction no_gradient(const char* op) {
+  return [op](const Backward&) -> std::vector<Tensor> {
+    throw UnimplementedError(concat(op, " has no gradient of its own"));
+  };
+}
+
+DISTRIBUTE_INLINE GradientTape::GradientTape() : GradientTape(Options{}) {}
+DISTRIBUTE_INLINE GradientTape::GradientTape(Options options) : state_(std::make_unique<State>()) {
+  state_->options = options;
+  autograd_internal::active_tapes().push_back(state_.get());
+}
+DISTRIBUTE_INLINE GradientTape::~GradientTape() {
+  std::erase(autograd_internal::active_tapes(), state_.get());
+}
+
+DISTRIBUTE_INLINE void GradientTape::watch(const Tensor& tensor) {
+  state_->readers.emplace(tensor.id(), 0);
+}
+DISTRIBUTE_INLINE void GradientTape::watch(const Variable& variable) {
+  state_->add_variable(variable, variable.impl().read());
+}
+
+DISTRIBUTE_INLINE std::vector<Variable> GradientTape::watched_variables() const {
+  std::vector<Variable> result;
+  for (const auto& watched : state_->variables) result.push_back(watched.variable);
+  return result;
+}
+
+DISTRIBUTE_INLINE std::vector<Tensor> GradientTape::gradient(const std::vector<Tensor>& targets,
+                                                             const std::vector<Variable>& sources,
+                                                             const Call& call) {
+  const auto paused = state_->options.persistent ? nullptr : std::make_unique<StopRecording>(*this);
+  std::vector<Tensor> result = state_->walk(targets, state_->ids_of(sources), call);
+  for (size_t i = 0; i < result.size(); ++i)
+    if (!result[i] && call.unconnected == UnconnectedGradients::Zero)
+      result[i] = zeros(sources[i].shape(), sources[i].dtype());
+  return result;
+}
+
+DISTRIBUTE_INLINE std::vector<Tensor> GradientTape::gradient(const std::vector<Tensor>& targets,
+                                                             const std::vector<Tensor>& sources,
+                                                             const Call& call) {
+  const auto paused = state_->options.persistent ? nullptr : std::make_unique<StopRecording>(*this);
+  autograd_internal::SourceIds ids;
+  for (const Tensor& source : sources) ids.push_back({source.id()});
+  std::vector<Tensor> result = state_->walk(targets, ids, call);
+  for (size_t i = 0; i < result.size(); ++i)
+    if (!result[i] && call.unconnected == UnconnectedGradients::Zero)
+      result[i] = zeros_like(sources[i]);
+  return result;
+}
+
+DISTRIBUTE_INLINE std::vector<Tensor> GradientTape::gradient(const Tensor& target,
+                                                             const std::vector<Variable>& sources) {
+  return gradient(std::vector<Tensor>{target}, sources, Call{});
+}
+DISTRIBUTE_INLINE std::vector<Tensor> GradientTape::gradient(const Tensor& target,
+                                                             const std::vector<Tensor>& sources) {
+  return gradient(std::vector<Tensor>{target}, sources, Call{});
+}
+DISTRIBUTE_INLINE Tensor GradientTape::gradient(const Tensor& target, const Tensor& source) {
+  return gradient(target, std::vector<Tensor>{source})[0];
+}
+DISTRIBUTE_INLINE Tensor GradientTape::gradient(const Tensor& target, const Variable& source) {
+  return gradient(target, std::vector<Variable>{source})[0];
+}
+
+DISTRIBUTE_INLINE void GradientTape::reset() {
+  state_->nodes.clear();
+  state_->readers.clear();
+  state_->variables.clear();
+  state_->used = false;
+}
+
+DISTRIBUTE_INLINE GradientTape::StopRecording::StopRecording(GradientTape& tape)
+    : state_(*tape.state_), previous_(state_.recording) {
+  state_.recording = false;
+}
+DISTRIBUTE_INLINE GradientTape::StopRecording::~StopRecording() { state_.recording = previous_; }
+
+DISTRIBUTE_INLINE Tensor stop_gradient(const Tensor& tensor) { return tensor.renamed(); }
+
+}  // namespace distribute

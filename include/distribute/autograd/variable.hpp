@@ -1,0 +1,139 @@
+#pragma once
+/// A tensor that can be assigned; created through a hook so that strategies can distribute it.
+
+#include <distribute/base/config.hpp>
+#include <distribute/tensor/tensor.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace distribute {
+
+/// Source  tf.VariableSynchronization
+enum class VariableSynchronization { Auto, None, OnWrite, OnRead };
+/// Source  tf.VariableAggregation
+enum class VariableAggregation { None, Sum, Mean, OnlyFirstReplica };
+
+struct VariableOptions {
+  std::string name = "Variable";
+  std::optional<bool> trainable = {};  // unset: false when synchronized on read, else true
+  VariableSynchronization synchronization = VariableSynchronization::Auto;
+  VariableAggregation aggregation = VariableAggregation::None;
+};
+
+/// What a variable is behind its handle. Strategies derive their distributed forms from it.
+/// Thread-compatible unless the strategy says more.
+class VariableImpl {
+ public:
+  explicit VariableImpl(VariableOptions options);
+  virtual ~VariableImpl() = default;
+  VariableImpl(const VariableImpl&) = delete;
+  VariableImpl& operator=(const VariableImpl&) = delete;
+
+  const VariableOptions& options() const { return options_; }
+  uint64_t id() const { return id_; }
+
+  /// The value that the calling context sees.
+  virtual Tensor read() const = 0;
+  virtual void assign(const Tensor& value) = 0;
+  virtual void assign_add(const Tensor& delta) = 0;
+  virtual void assign_sub(const Tensor& delta) = 0;
+
+  /// Local copies, one per local replica; a plain variable has one.
+  virtual int num_components() const { return 1; }
+  virtual Tensor component(int replica) const = 0;
+  /// Replaces the copy of one replica without any synchronization.
+  virtual void set_component(int replica, Tensor value) = 0;
+
+ private:
+  VariableOptions options_;
+  uint64_t id_;
+};
+
+/// A variable of one copy on one device.
+class PlainVariable : public VariableImpl {
+ public:
+  PlainVariable(Tensor initial_value, VariableOptions options);
+  Tensor read() const override { return value_; }
+  void assign(const Tensor& value) override;
+  void assign_add(const Tensor& delta) override;
+  void assign_sub(const Tensor& delta) override;
+  Tensor component(int) const override { return value_; }
+  void set_component(int, Tensor value) override { value_ = std::move(value); }
+
+ private:
+  Tensor value_;
+};
+
+/// Handle to a variable; copies share it. A default-constructed handle is none.
+/// Source  tf.Variable
+class Variable {
+ public:
+  using Initializer = std::function<Tensor()>;
+
+  Variable() = default;
+  /// Creates the variable as the current strategy wants it.
+  /// Throws  InvalidArgumentError for a synchronization or aggregation the strategy cannot give.
+  Variable(Initializer initial_value, VariableOptions options = {});
+  explicit Variable(const Tensor& initial_value, VariableOptions options = {});
+  explicit Variable(std::shared_ptr<VariableImpl> impl) : impl_(std::move(impl)) {}
+
+  explicit operator bool() const { return impl_ != nullptr; }
+  /// The value; a trainable variable is watched by the active tapes.
+  Tensor value() const;
+  Tensor read_value() const { return value(); }
+  operator Tensor() const { return value(); }
+
+  /// Throws  InvalidArgumentError when shape or dtype differ.
+  void assign(const Tensor& value) const;
+  void assign_add(const Tensor& delta) const;
+  void assign_sub(const Tensor& delta) const;
+
+  const std::string& name() const;
+  Shape shape() const;
+  DType dtype() const;
+  bool trainable() const;
+  VariableSynchronization synchronization() const;
+  VariableAggregation aggregation() const;
+
+  VariableImpl& impl() const;
+  const std::shared_ptr<VariableImpl>& shared_impl() const { return impl_; }
+  bool operator==(const Variable& other) const { return impl_ == other.impl_; }
+
+ private:
+  void check(const char* method, const Tensor& value) const;
+  std::shared_ptr<VariableImpl> impl_;
+};
+
+/// Makes a variable; a creator may call `next` (the creator below it) any number of times.
+using VariableCreator = std::function<std::shared_ptr<VariableImpl>(
+    const std::function<std::shared_ptr<VariableImpl>(const Variable::Initializer&,
+                                                      const VariableOptions&)>& next,
+    const Variable::Initializer& initial_value, const VariableOptions& options)>;
+
+/// Installs a creator for the life of the scope, on the calling thread.
+/// Source  tf.variable_creator_scope
+class [[nodiscard]] VariableCreatorScope {
+ public:
+  explicit VariableCreatorScope(VariableCreator creator);
+  ~VariableCreatorScope();
+  VariableCreatorScope(const VariableCreatorScope&) = delete;
+  VariableCreatorScope& operator=(const VariableCreatorScope&) = delete;
+};
+
+/// The creators of the calling thread, outermost first; replica threads start from a copy.
+std::vector<VariableCreator>& variable_creator_stack();
+
+namespace autograd_internal {
+/// Lets the active tapes watch a trainable variable that is read.
+void variable_accessed(const Variable& variable, const Tensor& value);
+}  // namespace autograd_internal
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/autograd/gradient_tape.hpp>  // brings impl/variable.ipp once all is declared
+#endif
