@@ -1,0 +1,139 @@
+#pragma once
+#include <distribute/autograd/accumulate.hpp>
+#include <distribute/base/parallel.hpp>
+#include <distribute/replica/replica_context.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+namespace distribute {
+
+DISTRIBUTE_INLINE Tensor ReplicaContext::all_reduce(ReduceOp op, const Tensor& value) {
+  return all_reduce(op, std::span(&value, 1))[0];
+}
+
+DISTRIBUTE_INLINE ReplicaContext* get_replica_context() {
+  const auto& modes = replica_internal::mode_stack();
+  return modes.empty() ? &replica_internal::default_replica_context() : modes.back().replica;
+}
+
+DISTRIBUTE_INLINE bool in_cross_replica_context() { return get_replica_context() == nullptr; }
+
+namespace replica_internal {
+
+DISTRIBUTE_INLINE std::vector<Mode>& mode_stack() {
+  thread_local std::vector<Mode> stack;
+  return stack;
+}
+
+DISTRIBUTE_INLINE int current_local_replica() {
+  const auto& modes = mode_stack();
+  if (modes.empty()) return 0;
+  const Mode& mode = modes.back();
+  return mode.replica ? mode.replica->local_replica_id() : mode.update_replica;
+}
+
+DISTRIBUTE_INLINE UpdateTarget::UpdateTarget(const VariableUpdate& update, int first, int count)
+    : update_(update), first_(first), count_(count) {
+  const LayoutPtr own = update.variable.impl().component(first).layout();
+  const bool adopt = update.gradient.layout() && !is_indexed_slices(update.gradient);
+  const LayoutPtr layout = adopt ? update.gradient.layout() : own;
+  take(update.variable, layout);
+  for (const Variable& slot : update.slots) take(slot, layout);
+  size_ = tensors_[0].array().buffer->bytes() / int64_t(sizeof(float));
+  if (!layout) size_ = tensors_[0].num_elements();
+}
+
+DISTRIBUTE_INLINE void UpdateTarget::take(const Variable& variable, const LayoutPtr& layout) {
+  VariableImpl& impl = variable.impl();
+  Tensor value = impl.component(first_);
+  if (value.dtype() != DType::Float32)
+    throw InvalidArgumentError(concat("optimizers update float32 variables; '", impl.options().name,
+                                      "' is ", name_of(value.dtype())));
+  for (int i = 0; i < count_; ++i) impl.set_component(first_ + i, Tensor());
+  if (!same_layout(value.layout(), layout)) value = in_layout(value, layout);
+  if (!value.unique()) {
+    Tensor copy = Tensor::empty(value.shape(), value.dtype(), value.device(), value.layout());
+    const size_t bytes = size_t(std::min(
+        copy.array().buffer->bytes(), value.array().buffer->bytes() - value.array().offset_bytes));
+    std::memcpy(copy.array().bytes(), value.array().bytes(), bytes);
+    value = std::move(copy);
+  }
+  pointers_.push_back(value.array().data<float>());
+  tensors_.push_back(std::move(value));
+}
+
+DISTRIBUTE_INLINE void UpdateTarget::store() {
+  const auto give = [&](const Variable& variable, const Tensor& written) {
+    const Tensor value = written.renamed();
+    for (int i = 0; i < count_; ++i) variable.impl().set_component(first_ + i, value);
+  };
+  give(update_.variable, tensors_[0]);
+  for (size_t s = 0; s < update_.slots.size(); ++s) give(update_.slots[s], tensors_[s + 1]);
+  tensors_.clear();
+}
+
+DISTRIBUTE_INLINE std::vector<UpdateSlice> slice_updates(std::span<const UpdateTarget> targets) {
+  constexpr int64_t kSlice = 16384;
+  std::vector<UpdateSlice> slices;
+  for (size_t t = 0; t < targets.size(); ++t)
+    for (int64_t begin = 0; begin < targets[t].size(); begin += kSlice)
+      slices.push_back({t, begin, std::min(kSlice, targets[t].size() - begin)});
+  return slices;
+}
+
+/// Rows that occur several times are summed first: each row is updated once.
+DISTRIBUTE_INLINE void update_rows(const VariableUpdate& update, size_t index,
+                                   const UpdateTarget& target, const UpdateKernel& kernel) {
+  const IndexedSlices slices = indexed_slices(update.gradient);
+  const auto indices = slices.indices.data<int64_t>();
+  const int64_t width =
+      slices.values.num_elements() / std::max<int64_t>(int64_t(indices.size()), 1);
+  std::vector<size_t> order(indices.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return indices[a] < indices[b]; });
+  const float* values = slices.values.data<float>().data();
+  std::vector<float> sum(static_cast<size_t>(width));
+  std::vector<float*> slots(update.slots.size());
+  for (size_t i = 0; i < order.size();) {
+    const int64_t row = indices[order[i]];
+    std::fill(sum.begin(), sum.end(), 0.0f);
+    for (; i < order.size() && indices[order[i]] == row; ++i)
+      for (int64_t j = 0; j < width; ++j) sum[size_t(j)] += values[int64_t(order[i]) * width + j];
+    for (size_t s = 0; s < slots.size(); ++s) slots[s] = target.slots()[s] + row * width;
+    kernel(index, target.weights() + row * width, slots.data(), sum.data(), width);
+  }
+}
+
+DISTRIBUTE_INLINE void update_component(std::span<const VariableUpdate> updates, int replica,
+                                        const UpdateKernel& kernel) {
+  std::vector<UpdateTarget> targets;
+  std::vector<Tensor> gradients;
+  for (const VariableUpdate& update : updates) {
+    targets.emplace_back(update, replica, 1);
+    const bool sparse = is_indexed_slices(update.gradient);
+    gradients.push_back(sparse ? Tensor() : in_layout(update.gradient, targets.back().layout()));
+  }
+  const std::vector<UpdateSlice> slices = slice_updates(targets);
+  parallel_for(int64_t(slices.size()), 1, [&](int64_t begin, int64_t end) {
+    std::vector<float*> slots;
+    for (int64_t i = begin; i < end; ++i) {
+      const UpdateSlice& slice = slices[size_t(i)];
+      const UpdateTarget& target = targets[slice.target];
+      if (!gradients[slice.target]) continue;
+      slots.assign(target.slots(), target.slots() + updates[slice.target].slots.size());
+      for (float*& slot : slots) slot += slice.begin;
+      kernel(slice.target, target.weights() + slice.begin, slots.data(),
+             gradients[slice.target].array().data<float>() + slice.begin, slice.count);
+    }
+  });
+  for (size_t t = 0; t < targets.size(); ++t) {
+    if (!gradients[t]) update_rows(updates[t], t, targets[t], kernel);
+    targets[t].store();
+  }
+}
+
+}  // namespace replica_internal
+
+}  // namespace distribute

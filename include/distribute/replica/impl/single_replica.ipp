@@ -1,0 +1,40 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/base/process_state.hpp>
+#include <distribute/replica/single_replica.hpp>
+
+namespace distribute {
+
+DISTRIBUTE_INLINE Strategy& SingleReplicaContext::strategy() const {
+  Strategy* found =
+      strategy_ ? strategy_ : static_cast<Strategy*>(process_state().default_strategy.get());
+  if (!found) throw FailedPreconditionError("call get_strategy() first: no strategy exists yet");
+  return *found;
+}
+
+DISTRIBUTE_INLINE void SingleReplicaContext::merge(
+    const std::function<void(std::span<void* const>)>& fn, void* argument) {
+  struct Restore {
+    ~Restore() { replica_internal::mode_stack().pop_back(); }
+  };
+  auto& modes = replica_internal::mode_stack();
+  modes.push_back({nullptr, modes.empty() ? strategy_ : modes.back().strategy, -1});
+  const Restore restore;
+  fn(std::span<void* const>(&argument, 1));
+}
+
+DISTRIBUTE_INLINE void SingleReplicaContext::update(std::span<const VariableUpdate> updates, bool,
+                                                    const UpdateKernel& kernel) {
+  replica_internal::update_component(updates, 0, kernel);
+}
+
+namespace replica_internal {
+
+DISTRIBUTE_INLINE ReplicaContext& default_replica_context() {
+  static SingleReplicaContext instance(nullptr);
+  return instance;
+}
+
+}  // namespace replica_internal
+
+}  // namespace distribute

@@ -1,0 +1,26 @@
+#pragma once
+/// How values of several replicas become one.
+
+#include <distribute/autograd/variable.hpp>
+#include <distribute/base/config.hpp>
+#include <distribute/base/error.hpp>
+
+#include <string_view>
+
+namespace distribute {
+
+/// Source  tf.distribute.ReduceOp
+enum class ReduceOp { Sum, Mean };
+
+/// Accepts "SUM" and "MEAN" in any case.
+/// Throws  InvalidArgumentError for anything else.
+ReduceOp reduce_op_from_string(std::string_view name);
+
+/// Throws  InvalidArgumentError for None and OnlyFirstReplica.
+ReduceOp reduce_op_from_aggregation(VariableAggregation aggregation);
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/replica/impl/reduce_op.ipp>
+#endif

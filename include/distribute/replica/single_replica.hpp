@@ -1,0 +1,34 @@
+#pragma once
+/// The replica context of strategies with one replica: everything is local.
+
+#include <distribute/base/config.hpp>
+#include <distribute/replica/replica_context.hpp>
+
+namespace distribute {
+
+/// Replica 0 of 1. Reductions return their input.
+class SingleReplicaContext : public ReplicaContext {
+ public:
+  using ReplicaContext::all_reduce;
+  /// A null strategy stands for the default strategy.
+  explicit SingleReplicaContext(Strategy* strategy) : strategy_(strategy) {}
+  int replica_id_in_sync_group() const override { return 0; }
+  int num_replicas_in_sync() const override { return 1; }
+  Strategy& strategy() const override;
+  std::vector<Tensor> all_reduce(ReduceOp, std::span<const Tensor> values) override {
+    return {values.begin(), values.end()};
+  }
+  Tensor all_gather(const Tensor& value, int) override { return value; }
+  void merge(const std::function<void(std::span<void* const>)>& fn, void* argument) override;
+  void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
+              const UpdateKernel& kernel) override;
+
+ private:
+  Strategy* strategy_;
+};
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/replica/impl/single_replica.ipp>
+#endif
