@@ -7,27 +7,17 @@ import pathlib
 import re
 import sys
 
-from floors import LEVEL, UMBRELLAS
+from floors import DOORS, LEVEL, UMBRELLAS, includes, is_private
 
-# Vendor headers and the files that may include them.
-DOORS = {
-    r"(oneapi/dnnl/)?dnnl\w*\.h(pp)?": r"device/(impl/)?cpu_onednn",
-    r"(cuda|cublas|curand)\w*\.h": r"device/(impl/)?cuda|collective/(impl/)?nccl",
-    r"cudnn\w*\.h": r"device/(impl/)?cuda",
-    r"nvrtc\.h": r"device/(impl/)?cuda",
-    r"nccl\.h": r"collective/(impl/)?nccl",
-    r"mpi\.h": r"collective/(impl/)?mpi",
-}
 # Costly to include; an .ipp may.
-NOT_IN_HPP = (r"iostream|regex|filesystem|future|ranges|random|absl/.*|asio.*|Eigen/.*|"
-              r"(oneapi/dnnl/)?dnnl\w*\.h(pp)?")
+NOT_IN_HPP = r"iostream|regex|filesystem|future|ranges|random|absl/.*|asio.*|Eigen/.*"
 # absl::Status is the error type of these floors.
 ABSL_STATUS_FLOORS = ("base", "io", "device", "net", "cluster", "collective")
 
 
-def problems_of(relative, text):
+def problems_of(root, relative, text):
     folder = relative.parts[0]
-    for line in re.findall(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', text, re.M):
+    for line in includes(text):
         ours = re.fullmatch(r"distribute/(?:(\w+)/)?([\w/.]+)", line)
         if ours and ours[1] is None:
             yield f"an umbrella ({line}) may not be included inside the library"
@@ -35,6 +25,9 @@ def problems_of(relative, text):
             yield f"{line}: floor {ours[1]} is not in tools/floors.py"
         elif ours and ours[1] != folder and LEVEL[ours[1]] >= LEVEL[folder]:
             yield f"{folder} may not include {line}: only its own folder and lower floors"
+        header = root.parent / line
+        if ours and relative.suffix == ".hpp" and header.exists() and is_private(header.read_text()):
+            yield f"{line} includes a vendor header: only an .ipp of its door may include it"
         for vendor, door in DOORS.items():
             if re.fullmatch(vendor, line) and not re.match(door, str(relative)):
                 yield f"<{line}> belongs behind {door}"
@@ -58,7 +51,7 @@ def main():
         elif relative.parts[0] not in LEVEL:
             bad.append(f"{relative}: floor {relative.parts[0]} is not in tools/floors.py")
         else:
-            bad += [f"{relative}: {problem}" for problem in problems_of(relative, path.read_text())]
+            bad += [f"{relative}: {problem}" for problem in problems_of(root, relative, path.read_text())]
     print("\n".join(bad) if bad else "floors: every include goes down")
     return 1 if bad else 0
 

@@ -1,0 +1,99 @@
+# Finds what the library stands on, remembers it for the installed package, and prints one table.
+
+set(DISTRIBUTE_FOUND_TABLE "")        # lines of the summary
+set(DISTRIBUTE_LINK_TARGETS "")       # what distribute::distribute links
+set(DISTRIBUTE_FEATURE_DEFINITIONS "") # DISTRIBUTE_HAS_<NAME>=0|1
+set(DISTRIBUTE_FIND_DEPENDENCIES "")  # find_dependency lines of distribute-config.cmake
+
+# distribute_dependency(<name> PACKAGE <package> [<find_package words>...] TARGETS <target>...
+#                       DEBIAN <packages> [OPTIONAL] [VERSION_VARIABLE <name>] [DOOR <glob>...])
+# OPTIONAL adds the option DISTRIBUTE_WITH_<name> = AUTO | ON | OFF and DISTRIBUTE_HAS_<name>.
+# DOOR names the headers that use the package: while there are none, it is not linked.
+function(distribute_dependency name)
+  cmake_parse_arguments(arg "OPTIONAL" "DEBIAN;VERSION_VARIABLE" "PACKAGE;TARGETS;DOOR" ${ARGN})
+  set(mode ON)
+  if(arg_OPTIONAL)
+    set(DISTRIBUTE_WITH_${name} AUTO CACHE STRING "Use ${name}: AUTO, ON (absence is an error) or OFF")
+    set_property(CACHE DISTRIBUTE_WITH_${name} PROPERTY STRINGS AUTO ON OFF)
+    string(TOUPPER "${DISTRIBUTE_WITH_${name}}" mode)
+  endif()
+
+  list(GET arg_PACKAGE 0 package)
+  set(has 0)
+  if(NOT mode STREQUAL "AUTO" AND NOT mode)
+    set(version "off (DISTRIBUTE_WITH_${name})")
+  else()
+    find_package(${arg_PACKAGE} QUIET)
+    if(${package}_FOUND)
+      set(has 1)
+      set(version "found ${${package}_VERSION}${${package}_VERSION_STRING}")
+      if(arg_VERSION_VARIABLE)
+        set(version "found ${${arg_VERSION_VARIABLE}}")
+      endif()
+    else()
+      set(version "missing: apt-get install ${arg_DEBIAN}")
+      if(NOT mode STREQUAL "AUTO")
+        set(DISTRIBUTE_MISSING "${DISTRIBUTE_MISSING}\n  ${name}: apt-get install ${arg_DEBIAN}"
+            PARENT_SCOPE)
+      endif()
+    endif()
+  endif()
+
+  if(arg_DOOR AND has)
+    list(TRANSFORM arg_DOOR PREPEND "${PROJECT_SOURCE_DIR}/include/distribute/")
+    file(GLOB doors CONFIGURE_DEPENDS ${arg_DOOR})
+    if(NOT doors)
+      set(has 0)
+      string(APPEND version ", not used yet")
+    endif()
+  endif()
+  if(has)
+    list(APPEND DISTRIBUTE_LINK_TARGETS ${arg_TARGETS})
+    list(JOIN arg_PACKAGE " " words)
+    string(APPEND DISTRIBUTE_FIND_DEPENDENCIES "find_dependency(${words})\n")
+  endif()
+  if(arg_OPTIONAL)
+    list(APPEND DISTRIBUTE_FEATURE_DEFINITIONS DISTRIBUTE_HAS_${name}=${has})
+  endif()
+
+  string(LENGTH "${name}" length)
+  math(EXPR gap "14 - ${length}")
+  string(REPEAT " " ${gap} blank)
+  set(DISTRIBUTE_FOUND_TABLE "${DISTRIBUTE_FOUND_TABLE}\n  ${name}${blank}${version}" PARENT_SCOPE)
+  set(DISTRIBUTE_LINK_TARGETS "${DISTRIBUTE_LINK_TARGETS}" PARENT_SCOPE)
+  set(DISTRIBUTE_FEATURE_DEFINITIONS "${DISTRIBUTE_FEATURE_DEFINITIONS}" PARENT_SCOPE)
+  set(DISTRIBUTE_FIND_DEPENDENCIES "${DISTRIBUTE_FIND_DEPENDENCIES}" PARENT_SCOPE)
+endfunction()
+
+# The modules of this folder, for find_package calls of this directory only.
+list(PREPEND CMAKE_MODULE_PATH "${CMAKE_CURRENT_LIST_DIR}/modules")
+set(THREADS_PREFER_PTHREAD_FLAG TRUE)
+
+distribute_dependency(Threads PACKAGE Threads TARGETS Threads::Threads DEBIAN libc6-dev)
+distribute_dependency(OpenMP PACKAGE OpenMP COMPONENTS CXX TARGETS OpenMP::OpenMP_CXX
+                      DEBIAN g++ VERSION_VARIABLE OpenMP_CXX_VERSION)
+distribute_dependency(Eigen PACKAGE Eigen3 CONFIG TARGETS Eigen3::Eigen DEBIAN libeigen3-dev)
+distribute_dependency(Abseil PACKAGE absl CONFIG DEBIAN libabsl-dev
+                      TARGETS absl::status absl::statusor absl::strings absl::synchronization absl::time)
+distribute_dependency(nlohmann_json PACKAGE nlohmann_json CONFIG
+                      TARGETS nlohmann_json::nlohmann_json DEBIAN nlohmann-json3-dev)
+distribute_dependency(Asio PACKAGE asio MODULE TARGETS asio::asio DEBIAN libasio-dev)
+distribute_dependency(zlib PACKAGE ZLIB TARGETS ZLIB::ZLIB DEBIAN zlib1g-dev)
+
+distribute_dependency(ONEDNN OPTIONAL PACKAGE oneDNN MODULE TARGETS oneDNN::oneDNN DEBIAN libdnnl-dev)
+distribute_dependency(OPENSSL OPTIONAL PACKAGE OpenSSL TARGETS OpenSSL::SSL OpenSSL::Crypto
+                      DEBIAN libssl-dev VERSION_VARIABLE OPENSSL_VERSION)
+distribute_dependency(JPEG OPTIONAL PACKAGE JPEG TARGETS JPEG::JPEG DEBIAN libjpeg-dev)
+distribute_dependency(CUDA OPTIONAL PACKAGE CUDAToolkit TARGETS CUDA::cudart CUDA::nvrtc CUDA::cublasLt
+                      DEBIAN nvidia-cuda-toolkit DOOR device/cuda*.hpp)
+distribute_dependency(CUDNN OPTIONAL PACKAGE cuDNN MODULE TARGETS cuDNN::cuDNN
+                      DEBIAN nvidia-cudnn DOOR device/cuda*.hpp)
+distribute_dependency(NCCL OPTIONAL PACKAGE NCCL MODULE TARGETS NCCL::NCCL
+                      DEBIAN libnccl-dev DOOR collective/nccl*.hpp)
+distribute_dependency(MPI OPTIONAL PACKAGE MPI COMPONENTS CXX TARGETS MPI::MPI_CXX
+                      DEBIAN libopenmpi-dev VERSION_VARIABLE MPI_CXX_VERSION DOOR collective/mpi*.hpp)
+
+if(DISTRIBUTE_MISSING)
+  message(FATAL_ERROR "distribute: packages are missing (scripts/install_dependencies.sh installs "
+                      "them):${DISTRIBUTE_MISSING}")
+endif()

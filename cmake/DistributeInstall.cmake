@@ -1,0 +1,18 @@
+# install() rules and the package files for find_package(distribute).
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/distribute")
+install(TARGETS distribute EXPORT distribute-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(EXPORT distribute-targets NAMESPACE distribute:: DESTINATION ${package_dir})
+install(DIRECTORY include/distribute DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.hpp" PATTERN "*.ipp" PATTERN "*.inc")
+install(DIRECTORY cmake/modules DESTINATION ${package_dir})
+install(FILES LICENSE NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+configure_package_config_file(cmake/distribute-config.cmake.in
+  "${PROJECT_BINARY_DIR}/distribute-config.cmake" INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/distribute-config-version.cmake"
+  COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/distribute-config.cmake"
+              "${PROJECT_BINARY_DIR}/distribute-config-version.cmake" DESTINATION ${package_dir})

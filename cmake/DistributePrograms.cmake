@@ -1,0 +1,41 @@
+# Tools, examples, measurements and tests: one program per folder or file, found by globbing.
+
+# distribute_program(<target> [OUTPUT <name>] FILES <glob>...): nothing when no file matches.
+function(distribute_program target)
+  cmake_parse_arguments(arg "" "OUTPUT" "FILES" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${arg_FILES})
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(${target} ${sources})
+  target_link_libraries(${target} PRIVATE distribute::distribute
+                        absl::flags absl::flags_parse absl::flags_usage)
+  if(arg_OUTPUT)
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${arg_OUTPUT})
+  endif()
+endfunction()
+
+# The `distribute` program; its target has another name because the library has this one.
+distribute_program(distribute_cli OUTPUT distribute FILES tools/*.cpp tools/distribute/*.cpp)
+
+file(GLOB examples RELATIVE "${PROJECT_SOURCE_DIR}/examples" CONFIGURE_DEPENDS examples/*)
+foreach(example IN LISTS examples)
+  distribute_program(${example} FILES examples/${example}/*.cpp)
+endforeach()
+
+# bench/<name>_bench.cpp: Google Benchmark programs, built on request.
+file(GLOB benches CONFIGURE_DEPENDS bench/*_bench.cpp)
+find_package(benchmark QUIET CONFIG)
+if(benches AND benchmark_FOUND)
+  foreach(bench IN LISTS benches)
+    cmake_path(GET bench STEM name)
+    add_executable(${name} EXCLUDE_FROM_ALL ${bench})
+    target_link_libraries(${name} PRIVATE distribute::distribute benchmark::benchmark_main)
+  endforeach()
+endif()
+
+option(DISTRIBUTE_BUILD_TESTS "Build the tests" ON)
+if(DISTRIBUTE_BUILD_TESTS)
+  enable_testing()
+  add_subdirectory(tests)
+endif()

@@ -1,0 +1,26 @@
+# Conveniences that only the project's own build may set: they would leak into a parent project.
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Kind of build" FORCE)
+endif()
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+find_program(CCACHE_PROGRAM ccache)
+mark_as_advanced(CCACHE_PROGRAM)
+if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # Precompiled headers need the two relaxations (ccache's manual, "Precompiled headers").
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
+  set(CMAKE_PCH_INSTANTIATE_TEMPLATES OFF)
+  add_compile_options($<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+endif()
+add_compile_options(-Wall -Wextra)
+
+set(DISTRIBUTE_SANITIZE "" CACHE STRING "Sanitizers of the whole build: address,undefined or thread")
+if(DISTRIBUTE_SANITIZE)
+  add_compile_options(-fsanitize=${DISTRIBUTE_SANITIZE} -fno-sanitize-recover=all
+                      -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${DISTRIBUTE_SANITIZE})
+endif()

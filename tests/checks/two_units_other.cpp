@@ -1,0 +1,6 @@
+// The other translation unit; see two_units_main.cpp.
+#include <distribute/distribute.hpp>
+
+const char* name_from_other_unit() {
+  return distribute::status_code_name(distribute::StatusCode::DataLoss);
+}
