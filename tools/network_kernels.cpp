@@ -7,6 +7,11 @@
 /// out, because the pooling that follows can apply it on its way; the gate of a hidden dense layer
 /// stands by itself and is counted. Reorders between layers are left out: a trainer should not
 /// need them. Every primitive picks its layouts itself (format `any`).
+#include "bench_kernels.hpp"
+
+#include <stdexcept>
+
+#if !defined(DISTRIBUTE_HAS_ONEDNN) || DISTRIBUTE_HAS_ONEDNN
 #include <omp.h>
 
 #include <algorithm>
@@ -15,7 +20,6 @@
 #include <memory>
 #include <unordered_map>
 
-#include "bench_kernels.hpp"
 #include "onednn_shim.hpp"
 #include "optimizer_loops.hpp"
 
@@ -270,3 +274,15 @@ KernelReport time_kernels(const KernelBenchOptions& options) {
 }
 
 }  // namespace distribute_tools
+
+#else
+
+namespace distribute_tools {
+
+KernelReport time_kernels(const KernelBenchOptions&) {
+  throw std::runtime_error("this program was built without oneDNN (package libdnnl-dev)");
+}
+
+}  // namespace distribute_tools
+
+#endif
