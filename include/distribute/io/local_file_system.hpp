@@ -21,6 +21,9 @@ class LocalFileSystem final : public FileSystem {
   absl::Status sync_directory(const std::string& path) override;
 };
 
+/// The one that file_system_for hands out.
+FileSystem& local_file_system();
+
 }  // namespace distribute::io
 
 #ifdef DISTRIBUTE_HEADER_ONLY

@@ -2,10 +2,12 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/device/backend.hpp>
-#include <distribute/device/cpu_eigen.hpp>
-#include <distribute/device/cpu_onednn.hpp>
 
 namespace distribute {
+
+// Their headers include backend.hpp, so they can only follow (see below).
+Backend& eigen_backend();
+Backend* onednn_backend();
 
 DISTRIBUTE_INLINE Backend& backend(DeviceType type) {
   if (type != DeviceType::Cpu) throw UnimplementedError("this build has no GPU backend");
@@ -22,3 +24,6 @@ DISTRIBUTE_INLINE ScopedCpuBackend::ScopedCpuBackend(Backend& backend)
 DISTRIBUTE_INLINE ScopedCpuBackend::~ScopedCpuBackend() { process_state().cpu_backend = previous_; }
 
 }  // namespace distribute
+
+#include <distribute/device/cpu_eigen.hpp>
+#include <distribute/device/cpu_onednn.hpp>

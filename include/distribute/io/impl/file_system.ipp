@@ -3,9 +3,11 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/io/local_file_system.hpp>
 
 namespace distribute::io {
+
+// Its header includes file_system.hpp, so it can only follow (see below).
+FileSystem& local_file_system();
 
 DISTRIBUTE_INLINE absl::Status RandomAccessFile::read(int64_t offset, std::span<char> out) const {
   auto count = read_some(offset, out);
@@ -17,9 +19,8 @@ DISTRIBUTE_INLINE absl::Status RandomAccessFile::read(int64_t offset, std::span<
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<FileSystem*> file_system_for(std::string_view path) {
-  static LocalFileSystem local;  // holds no state
   const std::string_view scheme = scheme_of(path);
-  if (scheme.empty() || scheme == "file") return &local;
+  if (scheme.empty() || scheme == "file") return &local_file_system();
   return make_status(StatusCode::Unimplemented, concat(path, ": no file system for '", scheme,
                                                        "://' in this version; use a local path"));
 }
@@ -53,3 +54,5 @@ DISTRIBUTE_INLINE absl::Status remove_recursively(const std::string& path) {
 }
 
 }  // namespace distribute::io
+
+#include <distribute/io/local_file_system.hpp>

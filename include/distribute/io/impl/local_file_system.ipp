@@ -280,4 +280,9 @@ DISTRIBUTE_INLINE absl::Status LocalFileSystem::sync_directory(const std::string
   return io_internal::errno_status(errno, "sync directory", path);
 }
 
+DISTRIBUTE_INLINE FileSystem& local_file_system() {
+  static LocalFileSystem local;  // holds no state
+  return local;
+}
+
 }  // namespace distribute::io
