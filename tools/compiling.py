@@ -1,0 +1,56 @@
+"""Compiles one small file as a build tree would, and says how much CPU time that took."""
+import concurrent.futures
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+INCLUDE = ROOT / "include"
+ENTRY = "tests/checks/two_units_main.cpp"
+
+
+def flags_of(build):
+    """The compiler and its language flags, without output, optimization and ccache."""
+    commands = json.loads((pathlib.Path(build) / "compile_commands.json").read_text())
+    entry = next(entry for entry in commands if entry["file"].endswith(ENTRY))
+    words = shlex.split(entry["command"])
+    words = words[next(i for i, word in enumerate(words) if word.endswith("++")):]
+    keep, i = [words[0]], 1
+    while i < len(words):
+        if words[i] in ("-isystem", "-I", "-D"):
+            keep += words[i:i + 2]
+            i += 1
+        elif words[i].startswith(("-D", "-I", "-std=", "-fopenmp")):
+            keep.append(words[i])
+        i += 1
+    return keep
+
+
+def headers():
+    """All headers, as they are named in an #include."""
+    return sorted(str(path.relative_to(INCLUDE)) for path in (INCLUDE / "distribute").rglob("*.hpp"))
+
+
+def compile_text(flags, text):
+    """(ok, CPU seconds, compiler's output) of one translation unit."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = pathlib.Path(folder) / "unit.cpp"
+        source.write_text(text)
+        report = pathlib.Path(folder) / "report"
+        command = [*flags, str(source), "-o", str(source.with_suffix(".o"))]
+        # os.wait4 of our own child: several may run at once.
+        with open(report, "w+") as output:
+            process = subprocess.Popen(command, stdout=output, stderr=output,
+                                       stdin=subprocess.DEVNULL)
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        return process.returncode == 0, usage.ru_utime, report.read_text()
+
+
+def side_by_side(function, items):
+    """Runs function on all items, as many at once as there are cores; results in order."""
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        return list(pool.map(function, items))
