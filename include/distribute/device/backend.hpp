@@ -33,15 +33,6 @@ struct MatmulShape {
   bool operator==(const MatmulShape&) const = default;
 };
 
-/// x [batch, inputs] times w [inputs, units]; x may be the flattened form of an image whose layout
-/// it keeps, then `image` is {height, width, channels} and inputs their product.
-struct DenseShape {
-  DType dtype = DType::Float32;
-  int64_t batch = 0, inputs = 0, units = 0;
-  std::array<int64_t, 3> image{};
-  bool operator==(const DenseShape&) const = default;
-};
-
 /// The operations whose speed decides. Arguments may be in any layout the backend itself made or
 /// row-major; results may be in a layout of the backend's choice. Thread-safe. Shapes are checked
 /// by the caller.
@@ -61,13 +52,9 @@ class Backend {
   virtual Array conv2d_backprop_filter(const Conv2DShape& shape, const Array& x, const Array& dy,
                                        Array* bias_gradient) = 0;
 
-  virtual Array matmul(const MatmulShape& shape, const Array& a, const Array& b) = 0;
-
-  virtual Array dense(const DenseShape& shape, const Array& x, const Array& w, const Array* bias,
-                      Epilogue epilogue) = 0;
-  virtual Array dense_backprop_input(const DenseShape& shape, const Array& dy, const Array& w) = 0;
-  virtual Array dense_backprop_weights(const DenseShape& shape, const Array& x, const Array& dy,
-                                       Array* bias_gradient) = 0;
+  /// c = epilogue(a b + bias); `bias` [columns] or null. Takes and gives row-major arrays.
+  virtual Array matmul(const MatmulShape& shape, const Array& a, const Array& b, const Array* bias,
+                       Epilogue epilogue) = 0;
 };
 
 /// The backend in use for a kind of device: on the CPU oneDNN when built in, else Eigen.

@@ -3,7 +3,10 @@
 
 #include <distribute/device/layout.hpp>
 
+#include <map>
+#include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <dnnl.hpp>
@@ -45,6 +48,7 @@ class OneDnnLayout final : public Layout {
   bool equals(const Layout& other) const override;
   bool dense() const override { return dense_; }
   std::span<const int64_t> image_block() const override { return image_block_; }
+  LayoutPtr resized_image(int64_t height, int64_t width) const override;
   std::string name() const override;
   void to_row_major(const void* from, void* to) const override;
   void from_row_major(const void* from, void* to) const override;
@@ -53,6 +57,8 @@ class OneDnnLayout final : public Layout {
   Desc desc_, plain_;
   bool dense_;
   std::vector<int64_t> image_block_;
+  mutable std::mutex mutex_;  // guards resized_
+  mutable std::map<std::pair<int64_t, int64_t>, LayoutPtr> resized_;
 };
 
 /// Copies a block from one arrangement to another.

@@ -27,6 +27,11 @@ class Layout {
   /// For images: [outer, height, width, inner] of the block when channels come in groups of
   /// `inner`; empty otherwise. Lets pooling run on any image layout.
   virtual std::span<const int64_t> image_block() const { return {}; }
+  /// For images: the same arrangement for another height and width; the same object every time.
+  virtual std::shared_ptr<const Layout> resized_image(int64_t height, int64_t width) const {
+    (void)height, (void)width;
+    return nullptr;
+  }
   virtual std::string name() const = 0;
 
   /// Copies a block in this layout to row-major order, and back.

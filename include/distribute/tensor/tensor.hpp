@@ -88,6 +88,9 @@ class Tensor {
   /// For fused gradients: this tensor came out of a ReLU.
   bool is_relu_output() const;
   void mark_relu_output();
+  /// For fused gradients: the gate of the ReLU below has been applied to this gradient already.
+  bool is_gated() const;
+  void mark_gated();
 
  private:
   Tensor(const Shape& shape, DType dtype, const void* values, int64_t count);

@@ -41,6 +41,7 @@ void multiply(const MatmulShape& s, const T* a, const T* b, T* c) {
   const auto right =
       s.transpose_b ? view(b, s.columns, s.inner, s.inner) : view(b, s.inner, s.columns, s.columns);
   auto result = view(c, s.rows, s.columns, s.columns);
+  if (s.inner == 0) result.setZero();
   if (s.transpose_a && s.transpose_b)
     result.noalias() = left.transpose() * right.transpose();
   else if (s.transpose_a)
@@ -119,12 +120,8 @@ class EigenBackend final : public Backend {
   Array conv2d_backprop_input(const Conv2DShape& s, const Array& dy, const Array& w) override;
   Array conv2d_backprop_filter(const Conv2DShape& s, const Array& x, const Array& dy,
                                Array* bias_gradient) override;
-  Array matmul(const MatmulShape& s, const Array& a, const Array& b) override;
-  Array dense(const DenseShape& s, const Array& x, const Array& w, const Array* bias,
-              Epilogue epilogue) override;
-  Array dense_backprop_input(const DenseShape& s, const Array& dy, const Array& w) override;
-  Array dense_backprop_weights(const DenseShape& s, const Array& x, const Array& dy,
-                               Array* bias_gradient) override;
+  Array matmul(const MatmulShape& s, const Array& a, const Array& b, const Array* bias,
+               Epilogue epilogue) override;
 };
 
 DISTRIBUTE_INLINE int64_t input_size(const Conv2DShape& s) {
@@ -208,17 +205,14 @@ DISTRIBUTE_INLINE Array EigenBackend::conv2d_backprop_filter(const Conv2DShape& 
   return dw;
 }
 
-DISTRIBUTE_INLINE Array EigenBackend::matmul(const MatmulShape& s, const Array& a, const Array& b) {
-  const int64_t size = size_of(s.dtype);
+DISTRIBUTE_INLINE Array EigenBackend::matmul(const MatmulShape& s, const Array& a, const Array& b,
+                                             const Array* bias, Epilogue epilogue) {
   const int64_t a_step = s.rows * s.inner, b_step = s.inner * s.columns,
                 c_step = s.rows * s.columns;
-  const Array left = plain(a, s.batch * a_step * size), right = plain(b, s.batch * b_step * size);
-  Array c = make_array(s.batch * c_step * size, Device{});
+  Array c = make_array(s.batch * c_step * size_of(s.dtype), Device{});
   const auto run = [&]<typename T>(T) {
-    for (int64_t i = 0; i < s.batch; ++i) {
-      const T *a_data = left.data<T>() + i * a_step, *b_data = right.data<T>() + i * b_step;
-      multiply(s, a_data, b_data, c.data<T>() + i * c_step);
-    }
+    for (int64_t i = 0; i < s.batch; ++i)
+      multiply(s, a.data<T>() + i * a_step, b.data<T>() + i * b_step, c.data<T>() + i * c_step);
   };
   if (s.dtype == DType::Int32)
     run(int32_t{});
@@ -226,29 +220,9 @@ DISTRIBUTE_INLINE Array EigenBackend::matmul(const MatmulShape& s, const Array& 
     run(int64_t{});
   else
     run(float{});
+  if (bias || epilogue != Epilogue::None)
+    finish(view(c.data<float>(), s.batch * s.rows, s.columns, s.columns), bias, 0, epilogue);
   return c;
-}
-
-DISTRIBUTE_INLINE Array EigenBackend::dense(const DenseShape& s, const Array& x, const Array& w,
-                                            const Array* bias, Epilogue epilogue) {
-  Array y = matmul({s.dtype, 1, s.batch, s.units, s.inputs}, x, w);
-  finish(view(y.data<float>(), s.batch, s.units, s.units), bias, 0, epilogue);
-  return y;
-}
-
-DISTRIBUTE_INLINE Array EigenBackend::dense_backprop_input(const DenseShape& s, const Array& dy,
-                                                           const Array& w) {
-  return matmul({s.dtype, 1, s.batch, s.inputs, s.units, false, true}, dy, w);
-}
-
-DISTRIBUTE_INLINE Array EigenBackend::dense_backprop_weights(const DenseShape& s, const Array& x,
-                                                             const Array& dy,
-                                                             Array* bias_gradient) {
-  if (bias_gradient) {
-    const Array gradient = plain(dy, s.batch * s.units * 4);
-    *bias_gradient = column_sums(gradient.data<float>(), s.batch, s.units);
-  }
-  return matmul({s.dtype, 1, s.inputs, s.units, s.batch, true, false}, x, dy);
 }
 
 }  // namespace eigen_internal

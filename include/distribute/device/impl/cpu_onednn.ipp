@@ -20,9 +20,6 @@ using Tag = Memory::format_tag;
 using dnnl::convolution_backward_data;
 using dnnl::convolution_backward_weights;
 using dnnl::convolution_forward;
-using dnnl::inner_product_backward_data;
-using dnnl::inner_product_backward_weights;
-using dnnl::inner_product_forward;
 
 /// One place of a primitive: what the caller brings and what the primitive wants.
 struct Slot {
@@ -96,12 +93,7 @@ DISTRIBUTE_INLINE Desc desc_of(const Array& array, const Desc& plain) {
 }
 
 DISTRIBUTE_INLINE Desc any(const Desc& plain) {
-  const Blocking blocking = blocking_of(plain);
-#if DNNL_VERSION_MAJOR >= 3
-  return Desc(blocking.dims, plain.get_data_type(), Tag::any);
-#else
-  return Desc(blocking.dims, plain.data_type(), Tag::any);
-#endif
+  return Desc(blocking_of(plain).dims, data_type_of(plain), Tag::any);
 }
 
 /// Primitive descriptor with user-managed scratch memory; the two API generations differ here.
@@ -220,29 +212,6 @@ struct ConvDescs {
   }
 };
 
-/// Row-major descriptors of a dense layer; four axes when x is a flattened image.
-struct DenseDescs {
-  Desc x, w, y, bias;
-
-  explicit DenseDescs(const DenseShape& s) {
-    const auto type = data_type_of(s.dtype);
-    const auto [height, width, channels] = s.image;
-    const bool image = height > 0;
-    x = image ? Desc({s.batch, channels, height, width}, type, Tag::nhwc)
-              : Desc({s.batch, s.inputs}, type, Tag::nc);
-    w = image ? Desc({s.units, channels, height, width}, type, Tag::hwio)
-              : Desc({s.units, s.inputs}, type, Tag::io);
-    y = Desc({s.batch, s.units}, type, Tag::nc);
-    bias = Desc({s.units}, type, Tag::a);
-  }
-
-  inner_product_forward::primitive_desc forward(const Desc& source, bool with_bias,
-                                                Epilogue epilogue) const {
-    return describe<inner_product_forward>(attributes(epilogue), dnnl::prop_kind::forward_training,
-                                           source, any(w), with_bias ? bias : Desc(), y);
-  }
-};
-
 /// The backend itself. Thread-safe.
 class OneDnnBackend final : public Backend {
  public:
@@ -253,16 +222,13 @@ class OneDnnBackend final : public Backend {
   Array conv2d_backprop_input(const Conv2DShape& s, const Array& dy, const Array& w) override;
   Array conv2d_backprop_filter(const Conv2DShape& s, const Array& x, const Array& dy,
                                Array* bias_gradient) override;
-  Array matmul(const MatmulShape& s, const Array& a, const Array& b) override;
-  Array dense(const DenseShape& s, const Array& x, const Array& w, const Array* bias,
-              Epilogue epilogue) override;
-  Array dense_backprop_input(const DenseShape& s, const Array& dy, const Array& w) override;
-  Array dense_backprop_weights(const DenseShape& s, const Array& x, const Array& dy,
-                               Array* bias_gradient) override;
+  Array matmul(const MatmulShape& s, const Array& a, const Array& b, const Array* bias,
+               Epilogue epilogue) override;
 };
 
 DISTRIBUTE_INLINE Array OneDnnBackend::conv2d(const Conv2DShape& s, const Array& x, const Array& w,
                                               const Array* bias, Epilogue epilogue) {
+  if (s.batch == 0) return eigen_backend().conv2d(s, x, w, bias, epilogue);
   const auto make = [&] {
     auto plan = std::make_shared<Plan>();
     const ConvDescs descs(s);
@@ -284,6 +250,7 @@ DISTRIBUTE_INLINE Array OneDnnBackend::conv2d(const Conv2DShape& s, const Array&
 
 DISTRIBUTE_INLINE Array OneDnnBackend::conv2d_backprop_input(const Conv2DShape& s, const Array& dy,
                                                              const Array& w) {
+  if (s.batch == 0) return eigen_backend().conv2d_backprop_input(s, dy, w);
   const auto make = [&] {
     auto plan = std::make_shared<Plan>();
     const ConvDescs descs(s);
@@ -306,6 +273,7 @@ DISTRIBUTE_INLINE Array OneDnnBackend::conv2d_backprop_input(const Conv2DShape& 
 DISTRIBUTE_INLINE Array OneDnnBackend::conv2d_backprop_filter(const Conv2DShape& s, const Array& x,
                                                               const Array& dy,
                                                               Array* bias_gradient) {
+  if (s.batch == 0) return eigen_backend().conv2d_backprop_filter(s, x, dy, bias_gradient);
   const auto make = [&] {
     auto plan = std::make_shared<Plan>();
     const ConvDescs descs(s);
@@ -332,9 +300,10 @@ DISTRIBUTE_INLINE Array OneDnnBackend::conv2d_backprop_filter(const Conv2DShape&
   return execute(*find_or_make(key, x, dy, make), x, dy, bias_gradient);
 }
 
-DISTRIBUTE_INLINE Array OneDnnBackend::matmul(const MatmulShape& s, const Array& a,
-                                              const Array& b) {
-  if (s.dtype != DType::Float32 || a.layout || b.layout) return eigen_backend().matmul(s, a, b);
+DISTRIBUTE_INLINE Array OneDnnBackend::matmul(const MatmulShape& s, const Array& a, const Array& b,
+                                              const Array* bias, Epilogue epilogue) {
+  const bool empty = s.batch * s.rows * s.columns * s.inner == 0;
+  if (s.dtype != DType::Float32 || empty) return eigen_backend().matmul(s, a, b, bias, epilogue);
   const auto make = [&] {
     auto plan = std::make_shared<Plan>();
     const auto type = data_type_of(s.dtype);
@@ -344,7 +313,11 @@ DISTRIBUTE_INLINE Array OneDnnBackend::matmul(const MatmulShape& s, const Array&
     const Desc left({s.batch, s.rows, s.inner}, type, s.transpose_a ? turned_a : plain_a);
     const Desc right({s.batch, s.inner, s.columns}, type, s.transpose_b ? turned_b : plain_b);
     const Desc result({s.batch, s.rows, s.columns}, type, Tag::abc);
-    const auto pd = describe<dnnl::matmul>(attributes(Epilogue::None), left, right, result);
+    plan->bias_arg = DNNL_ARG_BIAS;
+    plan->bias = Desc({1, 1, s.columns}, type, Tag::abc);
+    const auto attr = attributes(epilogue);
+    const auto pd = bias ? describe<dnnl::matmul>(attr, left, right, plan->bias, result)
+                         : describe<dnnl::matmul>(attr, left, right, result);
     plan->inputs[0] = {left, left, true};
     plan->inputs[1] = {right, right, true};
     plan->input_args[0] = DNNL_ARG_SRC;
@@ -353,76 +326,8 @@ DISTRIBUTE_INLINE Array OneDnnBackend::matmul(const MatmulShape& s, const Array&
     finish_plan<dnnl::matmul>(*plan, pd, "matmul", result, result, result);
     return plan;
   };
-  return execute(*find_or_make(key_of('m', s, a, b, 0), a, b, make), a, b, nullptr);
-}
-
-DISTRIBUTE_INLINE Array OneDnnBackend::dense(const DenseShape& s, const Array& x, const Array& w,
-                                             const Array* bias, Epilogue epilogue) {
-  const auto make = [&] {
-    auto plan = std::make_shared<Plan>();
-    const DenseDescs descs(s);
-    const Desc source = desc_of(x, descs.x);
-    const auto pd = descs.forward(source, bias != nullptr, epilogue);
-    plan->inputs[0] = slot(x, descs.x, pd.src_desc());
-    plan->inputs[1] = slot(w, descs.w, pd.weights_desc());
-    plan->input_args[0] = DNNL_ARG_SRC;
-    plan->input_args[1] = DNNL_ARG_WEIGHTS;
-    plan->output_arg = DNNL_ARG_DST;
-    plan->bias_arg = DNNL_ARG_BIAS;
-    plan->bias = descs.bias;
-    finish_plan<inner_product_forward>(*plan, pd, "inner_product_forward", pd.dst_desc(),
-                                       pd.dst_desc(), descs.y);
-    return plan;
-  };
   const int flags = (bias ? 1 : 0) + 2 * int(epilogue);
-  return execute(*find_or_make(key_of('f', s, x, w, flags), x, w, make), x, w, bias);
-}
-
-DISTRIBUTE_INLINE Array OneDnnBackend::dense_backprop_input(const DenseShape& s, const Array& dy,
-                                                            const Array& w) {
-  const auto make = [&] {
-    auto plan = std::make_shared<Plan>();
-    const DenseDescs descs(s);
-    const auto forward = descs.forward(any(descs.x), false, Epilogue::None);
-    const auto pd = describe_backward<inner_product_backward_data>(forward, any(descs.x),
-                                                                   any(descs.w), descs.y);
-    plan->inputs[0] = slot(dy, descs.y, pd.diff_dst_desc());
-    plan->inputs[1] = slot(w, descs.w, pd.weights_desc());
-    plan->input_args[0] = DNNL_ARG_DIFF_DST;
-    plan->input_args[1] = DNNL_ARG_WEIGHTS;
-    plan->output_arg = DNNL_ARG_DIFF_SRC;
-    finish_plan<inner_product_backward_data>(*plan, pd, "inner_product_backward_data",
-                                             pd.diff_src_desc(), pd.diff_src_desc(), descs.x);
-    return plan;
-  };
-  return execute(*find_or_make(key_of('g', s, dy, w, 0), dy, w, make), dy, w, nullptr);
-}
-
-DISTRIBUTE_INLINE Array OneDnnBackend::dense_backprop_weights(const DenseShape& s, const Array& x,
-                                                              const Array& dy,
-                                                              Array* bias_gradient) {
-  const auto make = [&] {
-    auto plan = std::make_shared<Plan>();
-    const DenseDescs descs(s);
-    const Desc source = desc_of(x, descs.x);
-    const auto forward = descs.forward(source, bias_gradient != nullptr, Epilogue::None);
-    const auto pd = describe_backward<inner_product_backward_weights>(
-        forward, source, any(descs.w), bias_gradient ? descs.bias : Desc(), descs.y);
-    plan->inputs[0] = slot(x, descs.x, pd.src_desc());
-    plan->inputs[1] = slot(dy, descs.y, pd.diff_dst_desc());
-    plan->input_args[0] = DNNL_ARG_SRC;
-    plan->input_args[1] = DNNL_ARG_DIFF_DST;
-    plan->output_arg = DNNL_ARG_DIFF_WEIGHTS;
-    plan->bias_arg = DNNL_ARG_DIFF_BIAS;
-    plan->bias = descs.bias;
-    finish_plan<inner_product_backward_weights>(*plan, pd, "inner_product_backward_weights",
-                                                pd.diff_weights_desc(), forward.weights_desc(),
-                                                descs.w);
-    return plan;
-  };
-  if (bias_gradient) *bias_gradient = make_array(s.units * size_of(s.dtype), Device{});
-  const std::string key = key_of('h', s, x, dy, bias_gradient ? 1 : 0);
-  return execute(*find_or_make(key, x, dy, make), x, dy, bias_gradient);
+  return execute(*find_or_make(key_of('m', s, a, b, flags), a, b, make), a, b, bias);
 }
 
 }  // namespace onednn_internal

@@ -21,6 +21,14 @@ DISTRIBUTE_INLINE Blocking blocking_of(const Desc& desc) {
 #endif
 }
 
+DISTRIBUTE_INLINE Memory::data_type data_type_of(const Desc& desc) {
+#if DNNL_VERSION_MAJOR >= 3
+  return desc.get_data_type();
+#else
+  return desc.data_type();
+#endif
+}
+
 DISTRIBUTE_INLINE int64_t product(const Dims& dims) {
   return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
 }
@@ -51,15 +59,25 @@ DISTRIBUTE_INLINE std::vector<int64_t> image_block_of(const Blocking& b) {
 DISTRIBUTE_INLINE OneDnnLayout::OneDnnLayout(Desc desc, Desc plain)
     : desc_(std::move(desc)), plain_(std::move(plain)) {
   const Blocking blocking = blocking_of(desc_);
-  const int64_t element = int64_t(Memory::data_type_size(
-#if DNNL_VERSION_MAJOR >= 3
-      desc_.get_data_type()
-#else
-      desc_.data_type()
-#endif
-          ));
+  const int64_t element = int64_t(Memory::data_type_size(data_type_of(desc_)));
   dense_ = product(blocking.dims) * element == int64_t(desc_.get_size());
   image_block_ = image_block_of(blocking);
+}
+
+DISTRIBUTE_INLINE LayoutPtr OneDnnLayout::resized_image(int64_t height, int64_t width) const {
+  if (image_block_.empty()) return nullptr;
+  std::lock_guard lock(mutex_);
+  LayoutPtr& entry = resized_[{height, width}];
+  if (!entry) {
+    const Blocking blocking = blocking_of(desc_);
+    const Dims dims{blocking.dims[0], blocking.dims[1], height, width};
+    using Tag = Memory::format_tag;
+    const int64_t inner = image_block_[3];
+    const Tag tag = inner == 16 ? Tag::nChw16c : inner == 8 ? Tag::nChw8c : Tag::nChw4c;
+    const auto type = data_type_of(desc_);
+    entry = std::make_shared<OneDnnLayout>(Desc(dims, type, tag), Desc(dims, type, Tag::nhwc));
+  }
+  return entry;
 }
 
 DISTRIBUTE_INLINE bool OneDnnLayout::equals(const Layout& other) const {

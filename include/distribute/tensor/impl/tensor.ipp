@@ -17,6 +17,7 @@ struct TensorImpl {
   const Array array;
   const uint64_t id = process_state().next_tensor_id.fetch_add(1, std::memory_order_relaxed);
   bool relu_output = false;
+  bool gated = false;
   std::once_flag plain_once;
   Array plain;
 };
@@ -123,6 +124,8 @@ DISTRIBUTE_INLINE uint64_t Tensor::id() const { return impl().id; }
 DISTRIBUTE_INLINE const Array& Tensor::array() const { return impl().array; }
 DISTRIBUTE_INLINE bool Tensor::is_relu_output() const { return impl().relu_output; }
 DISTRIBUTE_INLINE void Tensor::mark_relu_output() { impl_->relu_output = true; }
+DISTRIBUTE_INLINE bool Tensor::is_gated() const { return impl().gated; }
+DISTRIBUTE_INLINE void Tensor::mark_gated() { impl_->gated = true; }
 
 DISTRIBUTE_INLINE Tensor Tensor::row_major() const {
   if (!layout()) return *this;

@@ -1,0 +1,169 @@
+#pragma once
+#include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/ops/cast.hpp>
+#include <distribute/ops/conv2d.hpp>
+#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/matmul.hpp>
+#include <distribute/ops/reduce.hpp>
+#include <distribute/ops/reshape.hpp>
+
+namespace distribute {
+
+namespace ops_internal {
+
+/// Checks shapes and works out sizes; `filters` as conv2d takes them.
+DISTRIBUTE_INLINE Conv2DShape conv2d_shape(const Shape& x, const Shape& filters,
+                                           const nn::Conv2DOptions& options) {
+  const auto fail = [&](const std::string& problem) {
+    throw InvalidArgumentError(concat("conv2d: ", problem, ": input ", to_string(x), ", filters ",
+                                      to_string(filters), ", groups ", options.groups));
+  };
+  if (x.rank() != 4) fail("the input must be [batch, height, width, channels]");
+  if (filters.rank() != 4) fail("the filters must be [height, width, in_channels, out_channels]");
+  if (options.groups < 1 || filters[2] * options.groups != x[3])
+    fail("filters' in_channels times groups is not the input's channels");
+  if (filters[3] % options.groups) fail("out_channels is not a multiple of groups");
+  Conv2DShape s;
+  s.batch = x[0];
+  s.in_channels = x[3];
+  s.out_channels = filters[3];
+  s.groups = options.groups;
+  for (int i = 0; i < 2; ++i) {
+    const size_t a = size_t(i);
+    const auto axis = window_axis(
+        "conv2d", x[1 + i], filters[i], options.strides[a], options.dilations[a], options.padding,
+        options.explicit_paddings[2 * a], options.explicit_paddings[2 * a + 1]);
+    s.in[a] = x[1 + i];
+    s.kernel[a] = filters[i];
+    s.stride[a] = options.strides[a];
+    s.dilation[a] = options.dilations[a];
+    s.out[a] = axis.out;
+    s.pad_before[a] = axis.pad_before;
+    s.pad_after[a] = axis.pad_after;
+  }
+  return s;
+}
+
+DISTRIBUTE_INLINE Shape output_shape(const Conv2DShape& s) {
+  return {s.batch, s.out[0], s.out[1], s.out_channels};
+}
+
+DISTRIBUTE_INLINE nn::FilterGradients filter_gradients(const Tensor& x, const Shape& filter_shape,
+                                                       const Tensor& dy,
+                                                       const nn::Conv2DOptions& options,
+                                                       bool with_bias) {
+  const Conv2DShape s = conv2d_shape(x.shape(), filter_shape, options);
+  Array bias;
+  Array filters =
+      backend(x.device().type)
+          .conv2d_backprop_filter(s, x.array(), dy.array(), with_bias ? &bias : nullptr);
+  nn::FilterGradients result{Tensor(filter_shape, DType::Float32, std::move(filters)), {}};
+  std::vector<Tensor> outputs{result.filters};
+  if (with_bias) {
+    result.bias = Tensor({s.out_channels}, DType::Float32, std::move(bias));
+    outputs.push_back(result.bias);
+  }
+  const std::vector<Tensor> inputs{x, dy};
+  record("conv2d_backprop_filter", inputs, outputs, [=](const Backward& b) {
+    const Tensor &d_filters = b.gradient(0), d_bias = with_bias ? b.gradient(1) : Tensor();
+    Tensor dx, ddy;
+    if (d_filters && b.needs(0)) dx = nn::conv2d_backprop_input(x.shape(), d_filters, dy, options);
+    if (d_filters && b.needs(1)) ddy = nn::conv2d(x, d_filters, options);
+    if (d_bias && b.needs(1)) {
+      const Tensor spread = add(zeros(dy.shape()), d_bias);
+      ddy = ddy ? add(ddy, spread) : spread;
+    }
+    return std::vector<Tensor>{dx, ddy};
+  });
+  return result;
+}
+
+/// dy behind the ReLU of the epilogue, unless the reader of y has gated it already.
+DISTRIBUTE_INLINE Tensor behind_relu(const Tensor& dy, const Tensor& y) {
+  if (dy.is_gated()) return dy;
+  return record("relu_gate", {dy}, relu_gate(dy, y), [y](const Backward& second) {
+    return std::vector<Tensor>{relu_gate(second.gradient(), y)};
+  });
+}
+
+DISTRIBUTE_INLINE void check_conv2d_types(const Tensor& x, const Tensor& filters,
+                                          const Tensor& bias) {
+  if (x.dtype() != DType::Float32 || filters.dtype() != DType::Float32)
+    throw InvalidArgumentError(concat("conv2d: operands must be floating and alike: input ",
+                                      name_of(x.dtype()), ", filters ", name_of(filters.dtype())));
+  if (bias && bias.shape() != Shape{filters.shape()[3]})
+    throw InvalidArgumentError(concat("conv2d: the bias ", to_string(bias.shape()),
+                                      " does not fit the filters ", to_string(filters.shape())));
+}
+
+}  // namespace ops_internal
+
+namespace nn {
+
+DISTRIBUTE_INLINE Tensor conv2d(const Tensor& x, const Tensor& filters,
+                                const Conv2DOptions& options, const Tensor& bias,
+                                Epilogue epilogue) {
+  using namespace ops_internal;
+  const Conv2DShape s = conv2d_shape(x.shape(), filters.shape(), options);
+  if (is_half(x.dtype()) && x.dtype() == filters.dtype()) {
+    const auto wide = [](const Tensor& t) { return t ? cast(t, DType::Float32) : t; };
+    return cast(conv2d(wide(x), wide(filters), options, wide(bias), epilogue), x.dtype());
+  }
+  check_conv2d_types(x, filters, bias);
+  Tensor y(output_shape(s), DType::Float32,
+           backend(x.device().type)
+               .conv2d(s, x.array(), filters.array(), bias ? &bias.array() : nullptr, epilogue));
+  if (epilogue == Epilogue::Relu) y.mark_relu_output();
+  const Tensor gate = epilogue == Epilogue::Relu ? y : Tensor();
+  return record("conv2d", {x, filters, bias}, y, [=](const Backward& b) -> std::vector<Tensor> {
+    const Tensor dy = gate ? behind_relu(b.gradient(), gate) : b.gradient();
+    Tensor dx;
+    if (b.needs(0)) dx = conv2d_backprop_input(x.shape(), filters, dy, options);
+    if (!b.needs(1) && !b.needs(2)) return {dx, {}, {}};
+    const auto gradients = filter_gradients(x, filters.shape(), dy, options, bias && b.needs(2));
+    return {dx, gradients.filters, gradients.bias};
+  });
+}
+
+DISTRIBUTE_INLINE Tensor conv2d_backprop_input(const Shape& input_shape, const Tensor& filters,
+                                               const Tensor& dy, const Conv2DOptions& options) {
+  using namespace ops_internal;
+  const Conv2DShape s = conv2d_shape(input_shape, filters.shape(), options);
+  if (dy.shape() != output_shape(s))
+    throw InvalidArgumentError(concat("conv2d_backprop_input: the gradient is ",
+                                      to_string(dy.shape()), ", the convolution gives ",
+                                      to_string(output_shape(s))));
+  Tensor dx(input_shape, DType::Float32,
+            backend(dy.device().type).conv2d_backprop_input(s, dy.array(), filters.array()));
+  return record(
+      "conv2d_backprop_input", {filters, dy}, dx, [=](const Backward& b) -> std::vector<Tensor> {
+        Tensor d_filters, ddy;
+        if (b.needs(0))
+          d_filters = conv2d_backprop_filter(b.gradient(), filters.shape(), dy, options).filters;
+        if (b.needs(1)) ddy = conv2d(b.gradient(), filters, options);
+        return {d_filters, ddy};
+      });
+}
+
+DISTRIBUTE_INLINE FilterGradients conv2d_backprop_filter(const Tensor& x, const Shape& filter_shape,
+                                                         const Tensor& dy,
+                                                         const Conv2DOptions& options) {
+  return ops_internal::filter_gradients(x, filter_shape, dy, options, true);
+}
+
+DISTRIBUTE_INLINE Tensor depthwise_conv2d(const Tensor& x, const Tensor& filters,
+                                          const Conv2DOptions& options, const Tensor& bias,
+                                          Epilogue epilogue) {
+  const Shape& f = filters.shape();
+  if (f.rank() != 4 || x.shape().rank() != 4 || f[2] != x.shape()[3])
+    throw InvalidArgumentError(concat("depthwise_conv2d: the filters' third axis is not the ",
+                                      "input's channels: input ", to_string(x.shape()),
+                                      ", filters ", to_string(f)));
+  Conv2DOptions grouped = options;
+  grouped.groups = f[2];
+  return conv2d(x, reshape(filters, Shape{f[0], f[1], 1, f[2] * f[3]}), grouped, bias, epilogue);
+}
+
+}  // namespace nn
+
+}  // namespace distribute

@@ -1,0 +1,186 @@
+#pragma once
+#include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/base/parallel.hpp>
+#include <distribute/ops/broadcast.hpp>
+#include <distribute/ops/cast.hpp>
+#include <distribute/ops/matmul.hpp>
+
+#include <algorithm>
+
+namespace distribute {
+
+namespace ops_internal {
+
+DISTRIBUTE_INLINE Tensor relu_gate(const Tensor& dy, const Tensor& y) {
+  const Tensor source = in_layout(y, dy.layout());
+  Tensor gated = Tensor::empty(dy.shape(), dy.dtype(), dy.device(), dy.layout());
+  const int64_t count = gated.array().buffer->bytes() / int64_t(sizeof(float));
+  const float *gradient = dy.array().data<float>(), *value = source.array().data<float>();
+  float* out = gated.array().data<float>();
+  parallel_for(dy.layout() ? count : dy.num_elements(), 16384, [=](int64_t begin, int64_t end) {
+    simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
+#pragma omp simd
+      for (int64_t i = begin; i < end; ++i) out[i] = value[i] > 0.0f ? gradient[i] : 0.0f;
+    });
+  });
+  return gated;
+}
+
+DISTRIBUTE_INLINE Tensor sum_to_last_axis(const Tensor& dy) {
+  const int64_t columns = dy.shape()[-1], rows = columns ? dy.num_elements() / columns : 0;
+  Tensor sums = zeros({columns});
+  const float* data = dy.data<float>().data();
+  float* out = sums.mutable_data<float>();
+  parallel_for(columns, 64, [=](int64_t begin, int64_t end) {
+    simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
+      for (int64_t r = 0; r < rows; ++r) {
+#pragma omp simd
+        for (int64_t c = begin; c < end; ++c) out[c] += data[r * columns + c];
+      }
+    });
+  });
+  return sums;
+}
+
+/// The matrices of a product and the batch axes of its result.
+struct MatmulPlan {
+  MatmulShape shape;
+  Shape result, batch_a, batch_b, batch;
+};
+
+DISTRIBUTE_INLINE std::string describe_operands(const char* op, const char* problem,
+                                                const Tensor& a, const Tensor& b) {
+  return concat(op, ": ", problem, ": ", to_string(a.shape()), " ", name_of(a.dtype()), " x ",
+                to_string(b.shape()), " ", name_of(b.dtype()));
+}
+
+DISTRIBUTE_INLINE Shape batch_axes(const Shape& shape) {
+  return Shape(shape.dims().first(size_t(shape.rank() - 2)));
+}
+
+DISTRIBUTE_INLINE MatmulPlan plan_matmul(const Tensor& a, const Tensor& b,
+                                         const MatmulOptions& options) {
+  if (a.shape().rank() < 2 || b.shape().rank() < 2)
+    throw InvalidArgumentError(describe_operands("matmul", "operands need two axes", a, b));
+  if (a.dtype() != b.dtype())
+    throw InvalidArgumentError(describe_operands("matmul", "dtypes differ", a, b));
+  MatmulPlan plan;
+  MatmulShape& s = plan.shape;
+  s.dtype = a.dtype();
+  s.transpose_a = options.transpose_a;
+  s.transpose_b = options.transpose_b;
+  s.rows = a.shape()[options.transpose_a ? -1 : -2];
+  s.inner = a.shape()[options.transpose_a ? -2 : -1];
+  s.columns = b.shape()[options.transpose_b ? -2 : -1];
+  if (s.inner != b.shape()[options.transpose_b ? -1 : -2])
+    throw InvalidArgumentError(describe_operands("matmul", "inner sizes differ", a, b));
+  plan.batch_a = batch_axes(a.shape());
+  plan.batch_b = batch_axes(b.shape());
+  plan.batch = broadcast_shapes("matmul", plan.batch_a, plan.batch_b);
+  s.batch = plan.batch.num_elements();
+  plan.result = plan.batch;
+  plan.result.push_back(s.rows);
+  plan.result.push_back(s.columns);
+  return plan;
+}
+
+/// The operand with its batch axes broadcast to the result's.
+DISTRIBUTE_INLINE Tensor with_batch(const Tensor& t, const Shape& own, const Shape& batch) {
+  if (own == batch) return t.row_major();
+  Shape target = batch;
+  target.push_back(t.shape()[-2]);
+  target.push_back(t.shape()[-1]);
+  return broadcast_to(t, target).row_major();
+}
+
+DISTRIBUTE_INLINE Tensor multiply_matrices(const MatmulPlan& plan, const Tensor& a,
+                                           const Tensor& b) {
+  Backend& engine = backend(a.device().type);
+  const Tensor left = with_batch(a, plan.batch_a, plan.batch);
+  const Tensor right = with_batch(b, plan.batch_b, plan.batch);
+  return Tensor(plan.result, plan.shape.dtype,
+                engine.matmul(plan.shape, left.array(), right.array(), nullptr, Epilogue::None));
+}
+
+DISTRIBUTE_INLINE bool is_half(DType dtype) {
+  return dtype == DType::BFloat16 || dtype == DType::Float16;
+}
+
+/// Gradients of c = op(a) op(b) in terms of matmul itself, so that they have gradients too.
+DISTRIBUTE_INLINE std::vector<Tensor> matmul_gradients(const Backward& backward, const Tensor& a,
+                                                       const Tensor& b, MatmulOptions options) {
+  const Tensor& dy = backward.gradient();
+  const auto [ta, tb] = options;
+  Tensor da, db;
+  if (backward.needs(0)) {
+    da = ta ? matmul(b, dy, {tb, true}) : matmul(dy, b, {false, !tb});
+    da = reduce_to_shape(da, a.shape());
+  }
+  if (backward.needs(1)) {
+    db = tb ? matmul(dy, a, {true, ta}) : matmul(a, dy, {!ta, false});
+    db = reduce_to_shape(db, b.shape());
+  }
+  return {da, db};
+}
+
+}  // namespace ops_internal
+
+DISTRIBUTE_INLINE Tensor matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options) {
+  using namespace ops_internal;
+  if (is_half(a.dtype()) && a.dtype() == b.dtype())
+    return cast(matmul(cast(a, DType::Float32), cast(b, DType::Float32), options), a.dtype());
+  const MatmulPlan plan = plan_matmul(a, b, options);
+  if (a.dtype() == DType::UInt8 || a.dtype() == DType::Bool)
+    throw InvalidArgumentError(describe_operands("matmul", "dtype not supported", a, b));
+  return record("matmul", {a, b}, multiply_matrices(plan, a, b),
+                [a, b, options](const Backward& backward) {
+                  return matmul_gradients(backward, a, b, options);
+                });
+}
+
+namespace nn {
+
+DISTRIBUTE_INLINE Tensor dense(const Tensor& x, const Tensor& kernel, const Tensor& bias,
+                               Epilogue epilogue) {
+  using namespace ops_internal;
+  if (kernel.shape().rank() != 2 || x.shape().rank() < 1 || x.shape()[-1] != kernel.shape()[0])
+    throw InvalidArgumentError(describe_operands("dense", "inner sizes differ", x, kernel));
+  if (bias && bias.shape() != Shape{kernel.shape()[1]})
+    throw InvalidArgumentError(describe_operands("dense", "bias does not fit", kernel, bias));
+  if (is_half(x.dtype())) {
+    const auto wide = [](const Tensor& t) { return t ? cast(t, DType::Float32) : t; };
+    return cast(dense(wide(x), wide(kernel), wide(bias), epilogue), x.dtype());
+  }
+  if (x.dtype() != DType::Float32 || kernel.dtype() != DType::Float32)
+    throw InvalidArgumentError(describe_operands("dense", "operands must be floating", x, kernel));
+  const int64_t inputs = kernel.shape()[0], units = kernel.shape()[1];
+  const int64_t rows = inputs ? x.num_elements() / inputs : 0;
+  const MatmulShape shape{DType::Float32, 1, rows, units, inputs, false, false};
+  const Tensor flat = x.view({rows, inputs}), weights = kernel.row_major();
+  Tensor y(
+      x.shape().with(-1, units), DType::Float32,
+      backend(x.device().type)
+          .matmul(shape, flat.array(), weights.array(), bias ? &bias.array() : nullptr, epilogue));
+  if (epilogue == Epilogue::Relu) y.mark_relu_output();
+  return record("dense", {x, kernel, bias}, y,
+                [=](const Backward& backward) -> std::vector<Tensor> {
+                  Tensor dy = backward.gradient();
+                  if (epilogue == Epilogue::Relu)
+                    dy = record("relu_gate", {dy}, relu_gate(dy, y), [y](const Backward& second) {
+                      return std::vector<Tensor>{relu_gate(second.gradient(), y)};
+                    });
+                  const Tensor dy2 = reshape_recorded(dy, {rows, units});
+                  const Tensor x2 = reshape_recorded(x, {rows, inputs});
+                  Tensor dx, dw, db;
+                  if (backward.needs(0))
+                    dx = reshape_recorded(matmul(dy2, kernel, {false, true}), x.shape());
+                  if (backward.needs(1)) dw = matmul(x2, dy2, {true, false});
+                  if (bias && backward.needs(2)) db = bias_gradient(dy2);
+                  return {dx, dw, db};
+                });
+}
+
+}  // namespace nn
+
+}  // namespace distribute

@@ -1,0 +1,271 @@
+#pragma once
+#include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/base/parallel.hpp>
+#include <distribute/ops/cast.hpp>
+#include <distribute/ops/matmul.hpp>
+#include <distribute/ops/pool.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+namespace distribute::ops_internal {
+
+inline constexpr int kMaxTaps = 1024;
+inline constexpr int32_t kClosed = 128;  // added to the winner's number when it is not positive
+
+/// A pooling over a block [images, in[0], in[1], inner]: row-major NHWC with images = batch and
+/// inner = channels, or channels in groups of `inner`.
+struct PoolBlock {
+  int64_t images = 0, inner = 0;
+  std::array<int64_t, 2> in{}, out{}, ksize{}, stride{}, pad{};
+  int64_t in_step() const { return in[0] * in[1] * inner; }
+  int64_t out_step() const { return out[0] * out[1] * inner; }
+  /// Every input element belongs to exactly one window.
+  bool tiles() const {
+    for (size_t a = 0; a < 2; ++a)
+      if (ksize[a] != stride[a] || pad[a] || in[a] != out[a] * stride[a]) return false;
+    return true;
+  }
+};
+
+/// The elements of one window that lie inside the image, as byte offsets from its first corner.
+struct PoolTaps {
+  int count = 0;
+  std::array<int64_t, 2> first{-1, -1}, last{};
+  int64_t offset[kMaxTaps];
+  int32_t number[kMaxTaps];
+
+  /// Prepares the window at (oy, ox); returns where offsets start. Offsets are made anew only at
+  /// the borders, where the window is cut.
+  const float* place(const PoolBlock& p, const float* image, int64_t oy, int64_t ox) {
+    const std::array<int64_t, 2> corner{oy * p.stride[0] - p.pad[0], ox * p.stride[1] - p.pad[1]};
+    std::array<int64_t, 2> from, to;
+    for (size_t a = 0; a < 2; ++a) {
+      from[a] = std::max<int64_t>(-corner[a], 0);
+      to[a] = std::min(p.ksize[a], p.in[a] - corner[a]);
+    }
+    if (from != first || to != last) {
+      first = from, last = to, count = 0;
+      for (int64_t ky = from[0]; ky < to[0]; ++ky)
+        for (int64_t kx = from[1]; kx < to[1]; ++kx) {
+          offset[count] = (ky * p.in[1] + kx) * p.inner * int64_t(sizeof(float));
+          number[count++] = int32_t(ky * p.ksize[1] + kx);
+        }
+    }
+    return image + (corner[0] * p.in[1] + corner[1]) * p.inner;
+  }
+};
+
+}  // namespace distribute::ops_internal
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,avx2,fma")
+#define DISTRIBUTE_LANES 16
+namespace distribute::ops_internal::avx512 {
+#include <distribute/ops/impl/max_pool_kernels.inc>
+}
+#undef DISTRIBUTE_LANES
+#pragma GCC pop_options
+#pragma GCC push_options
+#pragma GCC target("avx2,fma")
+#define DISTRIBUTE_LANES 8
+namespace distribute::ops_internal::avx2 {
+#include <distribute/ops/impl/max_pool_kernels.inc>
+}
+#undef DISTRIBUTE_LANES
+#pragma GCC pop_options
+#define DISTRIBUTE_POOL_VARIANTS 1
+#endif
+#define DISTRIBUTE_LANES 4
+namespace distribute::ops_internal::baseline {
+#include <distribute/ops/impl/max_pool_kernels.inc>
+}
+#undef DISTRIBUTE_LANES
+
+namespace distribute {
+
+namespace ops_internal {
+
+struct MaxPoolKernels {
+  decltype(&baseline::max_pool_forward) forward;
+  decltype(&baseline::max_pool_backward) backward;
+};
+
+DISTRIBUTE_INLINE MaxPoolKernels max_pool_kernels() {
+#ifdef DISTRIBUTE_POOL_VARIANTS
+  if (simd_level() == 2) return {&avx512::max_pool_forward, &avx512::max_pool_backward};
+  if (simd_level() == 1) return {&avx2::max_pool_forward, &avx2::max_pool_backward};
+#endif
+  return {&baseline::max_pool_forward, &baseline::max_pool_backward};
+}
+
+/// A pooling of x: sizes, and the layout that x and y keep (null: row-major).
+struct PoolPlan {
+  PoolBlock block;
+  LayoutPtr x_layout, y_layout;
+  Shape y_shape;
+};
+
+DISTRIBUTE_INLINE PoolPlan plan_pool(const char* op, const Tensor& x, const nn::PoolOptions& o,
+                                     int64_t max_taps) {
+  const Shape& shape = x.shape();
+  if (shape.rank() != 4)
+    throw InvalidArgumentError(
+        concat(op, ": the input must be [batch, height, width, channels], got ", to_string(shape)));
+  PoolPlan plan;
+  PoolBlock& p = plan.block;
+  p.ksize = o.ksize;
+  if (o.ksize[0] * o.ksize[1] > max_taps)
+    throw InvalidArgumentError(concat(op, ": windows of more than ", max_taps, " elements are not ",
+                                      "supported, got ", o.ksize[0], " x ", o.ksize[1]));
+  for (size_t a = 0; a < 2; ++a) {
+    p.in[a] = shape[1 + int(a)];
+    p.stride[a] = o.strides[a] ? o.strides[a] : o.ksize[a];
+    const auto axis = window_axis(op, p.in[a], p.ksize[a], p.stride[a], 1, o.padding,
+                                  o.explicit_paddings[2 * a], o.explicit_paddings[2 * a + 1]);
+    p.out[a] = axis.out;
+    p.pad[a] = axis.pad_before;
+    if (axis.pad_before >= p.ksize[a] || axis.pad_after >= p.ksize[a])
+      throw InvalidArgumentError(concat(op, ": padding must be smaller than the window"));
+  }
+  plan.y_shape = {shape[0], p.out[0], p.out[1], shape[3]};
+  p.images = shape[0];
+  p.inner = shape[3];
+  const LayoutPtr& layout = x.layout();
+  if (layout && layout->dense() && !layout->image_block().empty()) {
+    plan.x_layout = layout;
+    plan.y_layout = layout->resized_image(p.out[0], p.out[1]);
+    p.images = layout->image_block()[0];
+    p.inner = layout->image_block()[3];
+  }
+  return plan;
+}
+
+DISTRIBUTE_INLINE Tensor max_pool_gradient(const PoolPlan& plan, const Shape& x_shape,
+                                           const Tensor& dy, const Tensor& winners, bool gated) {
+  const PoolBlock p = plan.block;
+  const Tensor gradient = in_layout(dy, plan.y_layout);
+  Tensor dx = Tensor::empty(x_shape, DType::Float32, dy.device(), plan.x_layout);
+  const bool tiles = p.tiles();
+  float* to = dx.array().data<float>();
+  if (!tiles) std::memset(to, 0, size_t(p.images * p.in_step()) * sizeof(float));
+  const float* from = gradient.array().data<float>();
+  const uint8_t* index = winners.data<uint8_t>().data();
+  const auto run = max_pool_kernels().backward;
+  const int32_t mask = gated ? 255 : kClosed - 1;
+  parallel_for(p.images, 1,
+               [=](int64_t b, int64_t e) { run(p, from, index, to, tiles, mask, b, e); });
+  if (gated) dx.mark_gated();
+  return dx;
+}
+
+/// Calls fn(window element, weight) for every element of every window of one image.
+template <typename Fn>
+void for_each_average(const PoolBlock& p, Fn fn) {
+  PoolTaps taps;
+  for (int64_t oy = 0; oy < p.out[0]; ++oy)
+    for (int64_t ox = 0; ox < p.out[1]; ++ox) {
+      const float* origin = nullptr;
+      const int64_t base = taps.place(p, origin, oy, ox) - origin;
+      const float weight = 1.0f / float(taps.count);
+      const int64_t out = (oy * p.out[1] + ox) * p.inner;
+      for (int t = 0; t < taps.count; ++t)
+        fn(out, base + taps.offset[t] / int64_t(sizeof(float)), weight, t == 0);
+    }
+}
+
+DISTRIBUTE_INLINE Tensor avg_pool_gradient(const PoolPlan& plan, const Shape& x_shape,
+                                           const Tensor& dy) {
+  const PoolBlock p = plan.block;
+  const Tensor gradient = in_layout(dy, plan.y_layout);
+  Tensor dx = Tensor::empty(x_shape, DType::Float32, dy.device(), plan.x_layout);
+  float* to = dx.array().data<float>();
+  const float* from = gradient.array().data<float>();
+  parallel_for(p.images, 1, [=](int64_t begin, int64_t end) {
+    for (int64_t n = begin; n < end; ++n) {
+      std::memset(to + n * p.in_step(), 0, size_t(p.in_step()) * sizeof(float));
+      for_each_average(p, [&](int64_t out, int64_t in, float weight, bool) {
+        const float* source = from + n * p.out_step() + out;
+        float* target = to + n * p.in_step() + in;
+        for (int64_t c = 0; c < p.inner; ++c) target[c] += weight * source[c];
+      });
+    }
+  });
+  return dx;
+}
+
+DISTRIBUTE_INLINE Tensor avg_pool_forward(const PoolPlan& plan, const Tensor& x) {
+  const PoolBlock p = plan.block;
+  Tensor y = Tensor::empty(plan.y_shape, DType::Float32, x.device(), plan.y_layout);
+  const float* from = x.array().data<float>();
+  float* to = y.array().data<float>();
+  parallel_for(p.images, 1, [=](int64_t begin, int64_t end) {
+    for (int64_t n = begin; n < end; ++n)
+      for_each_average(p, [&](int64_t out, int64_t in, float weight, bool first) {
+        const float* source = from + n * p.in_step() + in;
+        float* target = to + n * p.out_step() + out;
+        for (int64_t c = 0; c < p.inner; ++c)
+          target[c] = (first ? 0.0f : target[c]) + weight * source[c];
+      });
+  });
+  return y;
+}
+
+DISTRIBUTE_INLINE Tensor avg_pool_recorded(const PoolPlan& plan, const Tensor& x);
+
+/// The gradient is linear in dy, so its own gradient is the forward pass again.
+DISTRIBUTE_INLINE Tensor avg_pool_gradient_recorded(const PoolPlan& plan, const Shape& x_shape,
+                                                    const Tensor& dy) {
+  return record(
+      "avg_pool2d_grad", {dy}, avg_pool_gradient(plan, x_shape, dy), [plan](const Backward& b) {
+        return std::vector<Tensor>{avg_pool_recorded(plan, in_layout(b.gradient(), plan.x_layout))};
+      });
+}
+
+DISTRIBUTE_INLINE Tensor avg_pool_recorded(const PoolPlan& plan, const Tensor& x) {
+  return record("avg_pool2d", {x}, avg_pool_forward(plan, x),
+                [plan, shape = x.shape()](const Backward& b) {
+                  return std::vector<Tensor>{avg_pool_gradient_recorded(plan, shape, b.gradient())};
+                });
+}
+
+}  // namespace ops_internal
+
+namespace nn {
+
+DISTRIBUTE_INLINE Tensor max_pool2d(const Tensor& x, const PoolOptions& options) {
+  using namespace ops_internal;
+  if (is_half(x.dtype())) return cast(max_pool2d(cast(x, DType::Float32), options), x.dtype());
+  const PoolPlan plan = plan_pool("max_pool2d", x, options, kClosed - 1);
+  const PoolBlock p = plan.block;
+  const Tensor source = in_layout(x, plan.x_layout);
+  Tensor y = Tensor::empty(plan.y_shape, DType::Float32, x.device(), plan.y_layout);
+  Tensor winners = Tensor::empty({p.images * p.out_step()}, DType::UInt8, x.device());
+  const bool gate = x.is_relu_output();
+  const float* from = source.array().data<float>();
+  float* to = y.array().data<float>();
+  uint8_t* index = winners.mutable_data<uint8_t>();
+  const auto run = max_pool_kernels().forward;
+  parallel_for(p.images, 1, [=](int64_t b, int64_t e) { run(p, from, to, index, gate, b, e); });
+  return record("max_pool2d", {x}, y, [=, x_shape = x.shape()](const Backward& b) {
+    // A window without a positive element loses its gradient in the ReLU below; that may be said
+    // here already when only the operation with that ReLU reads the result.
+    const Tensor dx =
+        max_pool_gradient(plan, x_shape, b.gradient(), winners, gate && b.is_private(0));
+    return std::vector<Tensor>{
+        record("max_pool2d_grad", {b.gradient()}, dx, no_gradient("the gradient of max_pool2d"))};
+  });
+}
+
+DISTRIBUTE_INLINE Tensor avg_pool2d(const Tensor& x, const PoolOptions& options) {
+  using namespace ops_internal;
+  if (is_half(x.dtype())) return cast(avg_pool2d(cast(x, DType::Float32), options), x.dtype());
+  const PoolPlan plan = plan_pool("avg_pool2d", x, options, kMaxTaps);
+  return avg_pool_recorded(plan, in_layout(x, plan.x_layout));
+}
+
+}  // namespace nn
+
+}  // namespace distribute
