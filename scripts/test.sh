@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# Runs every check and test of the project; the last line counts them.
+# Usage: scripts/test.sh [stage...]     without stages: all, in this order:
+#   floors umbrella format build tests header_only headers budgets two_units consumer_header_only
+#   consumer_compiled consumer_subdirectory asan_build asan_tests
+# Logs lie in build/logs. Figures of a stage count for its caller: a stage is one check, and a run
+# of ctest counts each of its tests.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+jobs=$(nproc)
+export CTEST_PARALLEL_LEVEL=$jobs CMAKE_BUILD_PARALLEL_LEVEL=$jobs
+export CTEST_OUTPUT_ON_FAILURE=1 CMAKE_COLOR_DIAGNOSTICS=OFF
+logs=build/logs
+work=build/consumers
+trainer=$PWD/examples/mnist_cnn
+passed=0 failed=0 table=""
+
+floors() { python3 tools/check_floors.py; }
+umbrella() { python3 tools/check_umbrella.py; }
+format() {
+  git ls-files -z '*.hpp' '*.ipp' '*.cpp' | xargs -0 -r clang-format --dry-run -Werror
+}
+build() { cmake --preset dev && cmake --build --preset dev -- -k 0; }
+tests() { ctest --preset dev -j "$jobs"; }
+header_only() { cmake --preset header-only; }
+headers() { python3 tools/check_headers.py build/header-only; }
+budgets() { python3 tools/check_compile_budgets.py build/dev; }
+two_units() {
+  local preset
+  for preset in header-only dev; do
+    cmake --build --preset "$preset" --target two_units && "build/$preset/bin/two_units" || return 1
+  done
+}
+
+# consume <preset> <cmake arguments>: installs a build and builds a user's project on the copy.
+consume() {
+  local preset=$1 place=$PWD/$work/$1
+  rm -rf "$place"
+  cmake --install "build/$preset" --prefix "$place/installed" > /dev/null &&
+    cmake -S tests/consumer_find_package -B "$place/build" -G Ninja \
+      -DCMAKE_PREFIX_PATH="$place/installed" "${@:2}" &&
+    cmake --build "$place/build" && "$place/build/consumer"
+}
+consumer_header_only() {
+  consume header-only -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O2 \
+    -DTRAINER="$trainer" || return 1
+  local program=$work/header-only/build/mnist_cnn answer=$work/answer.json
+  "$program" --data_dir="$trainer/data" --epochs=1 --optimizer=adam --learning_rate=1e-3 \
+    --batch_size=50 --json="$answer" &&
+    python3 - "$answer" << 'PYTHON'
+import json, sys
+accuracy = json.load(open(sys.argv[1]))["test_accuracy"]
+sys.exit(accuracy < 0.9 and f"test accuracy {accuracy} after one epoch; expected 0.9 or more")
+PYTHON
+}
+consumer_compiled() { consume dev -DCMAKE_BUILD_TYPE=Debug; }
+consumer_subdirectory() {
+  local place=$work/subdirectory
+  rm -rf "$place"
+  cmake -S tests/consumer_subdirectory -B "$place" -G Ninja && cmake --build "$place" &&
+    "$place/consumer"
+}
+asan_build() { cmake --preset asan && cmake --build --preset asan -- -k 0; }
+asan_tests() { ctest --preset asan -j "$jobs"; }
+
+run_stage() {
+  local stage=$1 log=$logs/$1.log begin=$SECONDS status=0 counts
+  echo "== $stage"
+  "$stage" > "$log" 2>&1 < /dev/null || status=$?
+  counts=$(sed -n 's/.* \([0-9]*\) tests failed out of \([0-9]*\)$/\1 \2/p' "$log" | tail -1)
+  if [[ $stage == *tests && -n $counts ]]; then
+    passed=$((passed + ${counts#* } - ${counts% *})) failed=$((failed + ${counts% *}))
+  elif [ "$status" -eq 0 ]; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+  fi
+  if [ "$status" -ne 0 ]; then
+    echo "-- $stage FAILED; the end of $log:"
+    grep -nE 'error:|FAILED|\*\*\*Failed' "$log" | head -40
+    tail -n 60 "$log"
+  else
+    tail -n 3 "$log"
+  fi
+  table+=$(printf '%-22s %5d s  %s' "$stage" $((SECONDS - begin)) "$([ "$status" -eq 0 ] && echo ok || echo FAILED)")$'\n'
+}
+
+mkdir -p "$logs" "$work"
+scripts/install_dependencies.sh || { echo "0 passed, 1 failed"; exit 1; }
+stages=("$@")
+if [ ${#stages[@]} -eq 0 ]; then
+  mapfile -t stages < <(sed -n '/^#   floors/,/^# Logs/p' "$0" | sed '$d; s/^# *//' | tr ' ' '\n')
+fi
+for stage in "${stages[@]}"; do
+  run_stage "$stage"
+done
+printf '\n%s%-22s %5d s\n\n' "$table" "all" "$SECONDS"
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
