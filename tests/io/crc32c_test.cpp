@@ -1,6 +1,6 @@
 #include <distribute/io/crc32c.hpp>
 
-#include "../support/catch.hpp"
+#include <tests/support/catch.hpp>
 
 #include <string>
 

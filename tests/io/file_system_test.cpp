@@ -2,36 +2,17 @@
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/io/file_system.hpp>
 
-#include "../support/catch.hpp"
-#include "../support/temporary_directory.hpp"
+#include <tests/support/catch.hpp>
+#include <tests/support/file_size_limit.hpp>
+#include <tests/support/temporary_directory.hpp>
 
-#include <csignal>
 #include <fstream>
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 namespace io = distribute::io;
 
 namespace {
-
-/// Stands in for a full disk: no file of this process may grow beyond `bytes`.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{bytes, before_.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FileSizeLimit() {
-    setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-
- private:
-  void (*handler_)(int);
-  rlimit before_{};
-};
 
 io::FileSystem& local() { return *distribute::value_or_throw(io::file_system_for("/")); }
 

@@ -1,6 +1,6 @@
 #include <distribute/io/protobuf.hpp>
 
-#include "../support/catch.hpp"
+#include <tests/support/catch.hpp>
 
 #include <limits>
 

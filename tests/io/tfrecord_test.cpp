@@ -2,9 +2,9 @@
 #include <distribute/io/crc32c.hpp>
 #include <distribute/io/tfrecord.hpp>
 
-#include "../support/catch.hpp"
-#include "../support/shared_data.hpp"
-#include "../support/temporary_directory.hpp"
+#include <tests/support/catch.hpp>
+#include <tests/support/shared_data.hpp>
+#include <tests/support/temporary_directory.hpp>
 
 #include <fstream>
 #include <nlohmann/json.hpp>

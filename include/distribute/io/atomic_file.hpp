@@ -16,6 +16,7 @@ class AtomicFile {
   AtomicFile& operator=(AtomicFile&&) = delete;
   ~AtomicFile();
 
+  /// After a failure every later call gives the same error again.
   absl::Status append(std::string_view bytes);
   /// Brings everything to the disk and closes the file; commit() then only renames. A group of
   /// files that belong together calls this on all of them first, so that a full disk hurts none.
@@ -30,6 +31,7 @@ class AtomicFile {
   std::string path_;
   std::string temporary_;
   std::unique_ptr<WritableFile> file_;
+  absl::Status status_;  // the first error
 };
 
 /// Replaces the contents of `path`; after a failure the old file is still there, whole.

@@ -39,7 +39,8 @@ DISTRIBUTE_INLINE AtomicFile::AtomicFile(AtomicFile&& other) noexcept
     : fs_(other.fs_),
       path_(std::move(other.path_)),
       temporary_(std::exchange(other.temporary_, {})),
-      file_(std::move(other.file_)) {}
+      file_(std::move(other.file_)),
+      status_(other.status_) {}
 
 DISTRIBUTE_INLINE AtomicFile::~AtomicFile() {
   if (temporary_.empty()) return;
@@ -48,16 +49,16 @@ DISTRIBUTE_INLINE AtomicFile::~AtomicFile() {
 }
 
 DISTRIBUTE_INLINE absl::Status AtomicFile::append(std::string_view bytes) {
-  return file_->append(bytes);
+  if (status_.ok()) status_ = file_->append(bytes);
+  return status_;
 }
 
 DISTRIBUTE_INLINE absl::Status AtomicFile::prepare() {
-  if (!file_) return absl::OkStatus();
-  const absl::Status synced = file_->sync();
-  if (!synced.ok()) return synced;
-  const absl::Status closed = file_->close();
-  if (closed.ok()) file_.reset();
-  return closed;
+  if (!file_) return status_;
+  if (status_.ok()) status_ = file_->sync();
+  if (status_.ok()) status_ = file_->close();
+  if (status_.ok()) file_.reset();
+  return status_;
 }
 
 DISTRIBUTE_INLINE absl::Status AtomicFile::commit() {

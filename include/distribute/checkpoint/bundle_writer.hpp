@@ -1,0 +1,73 @@
+#pragma once
+/// Writes a TensorFlow V2 checkpoint: PREFIX.index and its data file, both or neither.
+
+#include <distribute/checkpoint/bundle_dtype.hpp>
+#include <distribute/checkpoint/bundle_entry.hpp>
+#include <distribute/device/dtype.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace distribute::io {
+class AtomicFile;
+}
+
+namespace distribute::train {
+
+/// Tensors go to a temporary data file at once; finish() makes them visible under PREFIX. Until
+/// then, and after any failure, an older checkpoint of that name stays whole, and the destructor
+/// leaves no temporary file. The bytes equal those of TensorFlow's SaveV2 when tensors are added
+/// in key order. Thread-compatible.
+/// Source  tensorflow/core/util/tensor_bundle/tensor_bundle.h BundleWriter
+class BundleWriter {
+ public:
+  /// Makes missing directories.
+  /// Throws  PermissionDeniedError, ResourceExhaustedError (disk full) and others with the path.
+  explicit BundleWriter(std::string prefix);
+  BundleWriter(BundleWriter&&) noexcept;
+  ~BundleWriter();
+
+  /// Adds a numeric tensor from its row-major elements.
+  /// Throws  InvalidArgumentError for an empty or repeated key and for a wrong number of bytes.
+  void add(std::string_view key, io::DataType dtype, const std::vector<int64_t>& dims,
+           std::span<const std::byte> bytes);
+  void add(std::string_view key, DType dtype, const std::vector<int64_t>& dims,
+           std::span<const std::byte> bytes) {
+    add(key, data_type_of(dtype), dims, bytes);
+  }
+
+  /// Adds a string tensor; dims {} for a scalar.
+  void add_strings(std::string_view key, const std::vector<int64_t>& dims,
+                   std::span<const std::string> values);
+  void add_string(std::string_view key, const std::string& value) {
+    add_strings(key, {}, std::span(&value, 1));
+  }
+
+  /// Adds one part of a partitioned tensor, whose whole sizes are `dims`.
+  void add_slice(std::string_view key, io::DataType dtype, const std::vector<int64_t>& dims,
+                 const TensorSlice& slice, std::span<const std::byte> bytes);
+
+  /// Writes the index, brings both files to the disk and puts them in place, the index last.
+  void finish();
+
+ private:
+  [[noreturn]] void fail(std::string_view key, const std::string& reason) const;
+  void check_new(std::string_view key) const;
+  BundleEntry store(std::string_view key, io::DataType dtype, const std::vector<int64_t>& dims,
+                    std::span<const std::byte> bytes);
+  void append(std::string_view bytes);
+
+  std::string prefix_;
+  BundleEntries entries_;
+  int64_t offset_ = 0;
+  std::unique_ptr<io::AtomicFile> data_;
+};
+
+}  // namespace distribute::train
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/checkpoint/impl/bundle_writer.ipp>
+#endif

@@ -1,0 +1,50 @@
+#pragma once
+/// The small text file `checkpoint`, which says what checkpoints a directory holds.
+
+#include <distribute/base/config.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace distribute::train {
+
+/// Source  tensorflow/python/training/checkpoint_state.proto
+struct CheckpointState {
+  std::string model_checkpoint_path;                    // the latest
+  std::vector<std::string> all_model_checkpoint_paths;  // oldest first
+  std::vector<double> all_model_checkpoint_timestamps;  // seconds since 1970, or none
+  std::optional<double> last_preserved_timestamp;
+};
+
+/// The text of the file, as TensorFlow writes it.
+std::string encode_checkpoint_state(const CheckpointState& state);
+
+/// Reads the text; `file` is for messages.
+/// Throws  DataLossError with the line that cannot be understood, and where no path is given.
+CheckpointState decode_checkpoint_state(std::string_view text, const std::string& file);
+
+/// The state of a directory with all paths made absolute or relative to the current directory;
+/// nothing where the file is missing. Unlike TensorFlow, which logs a damaged file and starts
+/// afresh, this throws: a run that begins again at step 0 would delete its own checkpoints.
+/// Source  tf.train.get_checkpoint_state
+std::optional<CheckpointState> get_checkpoint_state(
+    const std::string& checkpoint_dir, const std::string& latest_filename = "checkpoint");
+
+/// Replaces the file atomically. Paths inside the directory are written relative to it, so that
+/// the directory can be moved.
+/// Source  tf.compat.v1.train.update_checkpoint_state
+void update_checkpoint_state(const std::string& checkpoint_dir, CheckpointState state,
+                             const std::string& latest_filename = "checkpoint");
+
+/// The prefix of the newest checkpoint in a directory, if its index file is there.
+/// Source  tf.train.latest_checkpoint
+std::optional<std::string> latest_checkpoint(const std::string& checkpoint_dir,
+                                             const std::string& latest_filename = "checkpoint");
+
+}  // namespace distribute::train
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/checkpoint/impl/checkpoint_state.ipp>
+#endif
