@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
 # Runs every check and test of the project; the last line counts them.
-# Usage: scripts/test.sh [stage...]     without stages: all, in this order:
-#   floors umbrella format build tests header_only headers budgets two_units consumer_header_only
-#   consumer_compiled consumer_subdirectory asan_build asan_tests
-# Logs lie in build/logs. Figures of a stage count for its caller: a stage is one check, and a run
-# of ctest counts each of its tests.
+# Usage: scripts/test.sh [stage...]     without stages: all of them
+# Logs lie in build/logs. A stage counts as one check, a run of ctest as many as it has tests.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
+all_stages=(floors umbrella format build tests header_only headers budgets two_units
+            consumer_header_only consumer_compiled consumer_subdirectory asan_build asan_tests)
 jobs=$(nproc)
 export CTEST_PARALLEL_LEVEL=$jobs CMAKE_BUILD_PARALLEL_LEVEL=$jobs
 export CTEST_OUTPUT_ON_FAILURE=1 CMAKE_COLOR_DIAGNOSTICS=OFF
@@ -88,11 +87,8 @@ run_stage() {
 
 mkdir -p "$logs" "$work"
 scripts/install_dependencies.sh || { echo "0 passed, 1 failed"; exit 1; }
-stages=("$@")
-if [ ${#stages[@]} -eq 0 ]; then
-  mapfile -t stages < <(sed -n '/^#   floors/,/^# Logs/p' "$0" | sed '$d; s/^# *//' | tr ' ' '\n')
-fi
-for stage in "${stages[@]}"; do
+if [ $# -eq 0 ]; then set -- "${all_stages[@]}"; fi
+for stage; do
   run_stage "$stage"
 done
 printf '\n%s%-22s %5d s\n\n' "$table" "all" "$SECONDS"
