@@ -1,0 +1,58 @@
+#pragma once
+/// Batch normalization: the plain formula, the fused training form, and moments.
+
+#include <distribute/base/config.hpp>
+#include <distribute/device/backend.hpp>
+#include <distribute/tensor/tensor.hpp>
+
+#include <initializer_list>
+#include <span>
+
+namespace distribute::nn {
+
+/// (x - mean) / sqrt(variance + epsilon) * scale + offset; `offset` and `scale` may be none.
+/// Gradients flow to all five, so mean and variance may come from moments of several replicas.
+/// Shapes  x [..., channels], the others [channels] (or of its elements, such as [1, 1, channels]).
+/// Source  tf.nn.batch_normalization
+Tensor batch_normalization(const Tensor& x, const Tensor& mean, const Tensor& variance,
+                           const Tensor& offset, const Tensor& scale, float epsilon,
+                           Epilogue epilogue = Epilogue::None);
+
+struct FusedBatchNormOptions {
+  float epsilon = 1e-3f;
+  bool training = true;
+  Tensor mean = {}, variance = {};  // [channels], read when not training
+  Epilogue epilogue = Epilogue::None;
+};
+
+struct FusedBatchNorm {
+  Tensor y;
+  Tensor batch_mean;            // [channels]; when not training the given mean
+  Tensor batch_variance;        // [channels], divided by n as Keras 3 does (not n - 1)
+  bool has_statistics = false;  // false when not training or for an empty batch: moving statistics
+                                // must then stay as they are
+};
+
+/// Normalizes with the statistics of all axes but the last. x may be in a blocked image layout,
+/// which y keeps. An empty batch gives an empty y, mean 0 and variance 0.
+/// Shapes  x [..., channels] floating, scale and offset [channels] or none.
+/// Source  tf.compat.v1.nn.fused_batch_norm; variance as keras.layers.BatchNormalization
+FusedBatchNorm fused_batch_norm(const Tensor& x, const Tensor& scale, const Tensor& offset,
+                                const FusedBatchNormOptions& options = {});
+
+struct Moments {
+  Tensor mean, variance;
+};
+
+/// Mean and variance (divided by n) over `axes`. Fast for all axes but the last.
+/// Source  tf.nn.moments
+Moments moments(const Tensor& x, std::span<const int> axes, bool keepdims = false);
+inline Moments moments(const Tensor& x, std::initializer_list<int> axes, bool keepdims = false) {
+  return moments(x, std::span(axes.begin(), axes.size()), keepdims);
+}
+
+}  // namespace distribute::nn
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/ops/impl/batch_norm.ipp>
+#endif

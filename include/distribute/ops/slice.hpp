@@ -1,0 +1,42 @@
+#pragma once
+/// Parts of a tensor: blocks, and every n-th element.
+
+#include <distribute/base/config.hpp>
+#include <distribute/tensor/tensor.hpp>
+
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <span>
+
+namespace distribute {
+
+/// The block of `size` elements from `begin`; size -1 means all that is left of an axis.
+/// Throws  InvalidArgumentError when the block leaves the tensor.
+/// Source  tf.slice
+Tensor slice(const Tensor& x, std::span<const int64_t> begin, std::span<const int64_t> size);
+inline Tensor slice(const Tensor& x, std::initializer_list<int64_t> begin,
+                    std::initializer_list<int64_t> size) {
+  return slice(x, std::span(begin.begin(), begin.size()), std::span(size.begin(), size.size()));
+}
+
+/// Python's begin:end:step. Left out, an end is the end that the step's sign asks for.
+struct Range {
+  static constexpr int64_t kNone = std::numeric_limits<int64_t>::min();
+  int64_t begin = kNone, end = kNone, step = 1;
+};
+
+/// x[begin:end:step, ...] as NumPy: negative positions count from the end, ends are clipped, steps
+/// may be negative, axes without a range stay whole.
+/// Throws  InvalidArgumentError for a step of zero or more ranges than axes.
+/// Source  tf.strided_slice
+Tensor strided_slice(const Tensor& x, std::span<const Range> ranges);
+inline Tensor strided_slice(const Tensor& x, std::initializer_list<Range> ranges) {
+  return strided_slice(x, std::span(ranges.begin(), ranges.size()));
+}
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/ops/impl/slice.ipp>
+#endif
