@@ -1,0 +1,286 @@
+#!/usr/bin/env python3
+"""Runs our program, the kernel sum, TensorFlow and PyTorch in turn; writes docs/benchmarks.json.
+
+All sides of a figure are measured in the same round, one after the other, and the median over the
+rounds is kept. Parts that are not asked for keep what the file already says. `report.py` turns the
+file into the table, the page and the plot. Called by scripts/bench_peers.sh.
+"""
+import argparse
+import collections
+import datetime
+import json
+import os
+import pathlib
+import platform
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PEERS = ROOT / "bench" / "peers"
+PARTS = ["speed", "framework", "mirrored", "accuracy", "rebuild", "demo"]
+# Steps that take about three seconds for the slowest side.
+CASES = {("book", 50): 150, ("book", 512): 25, ("tutorial", 50): 500, ("tutorial", 512): 80}
+TRAINING = {"book": ["--optimizer=adam", "--learning_rate=1e-4"],
+            "tutorial": ["--optimizer=sgd", "--learning_rate=0.01"]}
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def run(command, threads, environment=None):
+    """(last JSON object on stdout, peak resident bytes), or None when the command fails."""
+    env = {**os.environ, "OMP_NUM_THREADS": str(threads), **(environment or {})}
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
+        try:
+            process = subprocess.Popen([str(c) for c in command], stdout=out, stderr=errors,
+                                       env=env, cwd=ROOT)
+        except OSError as problem:
+            say(f"  cannot run {command[0]}: {problem}")
+            return None
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0), errors.seek(0)
+        text = out.read()
+        if process.returncode != 0:
+            say(f"  {' '.join(map(str, command))}: exit status {process.returncode}: "
+                f"{errors.read().strip()[-300:]}")
+            return None
+    start = text.find("{")
+    return (json.loads(text[start:]) if start >= 0 else {}), 1024 * usage.ru_maxrss
+
+
+class Sides:
+    """How each side is called; every call gives one flat record of numbers, or None."""
+
+    def __init__(self, flags):
+        self.bin = pathlib.Path(flags.bin_dir)
+        self.python = flags.peers_python
+        self.data_dir = flags.data_dir
+
+    def ours(self, model, batch, steps, threads, *more, environment=None):
+        with tempfile.TemporaryDirectory() as folder:
+            report = pathlib.Path(folder) / "run.json"
+            strategy = [] if any(m.startswith("--strategy") for m in more) else [
+                "--strategy=one_device"]
+            done = run([self.bin / "mnist_cnn", f"--model={model}", f"--batch_size={batch}",
+                        f"--steps={steps}", "--device=cpu", "--seed=1", *TRAINING[model],
+                        *strategy, *self.data(), f"--json={report}", *more], threads, environment)
+            if done is None or not report.exists():
+                return None
+            return {**json.loads(report.read_text()), "peak_rss_bytes": done[1]}
+
+    def data(self):
+        return [f"--data_dir={self.data_dir}"]
+
+    def kernels(self, model, batch, steps, threads):
+        done = run([self.bin / "distribute", "bench", "kernels", f"--model={model}",
+                    f"--batch_size={batch}", f"--threads={threads}", "--json"], threads)
+        if done is None:
+            return None
+        record = done[0]
+        record["step_ms_p50"] = record["kernel_us"] / 1e3
+        record["by_name"] = {k["name"]: k["us"] for k in record.pop("kernels")}
+        return record
+
+    def peer(self, script, form):
+        def call(model, batch, steps, threads):
+            done = run([self.python, "-W", "ignore", PEERS / script, f"--model={model}",
+                        f"--batch_size={batch}", f"--steps={min(steps, 200)}",
+                        f"--threads={threads}", f"--form={form}", *self.data()], threads)
+            return done and {**done[0], "peak_rss_bytes": done[1]}
+        return call
+
+
+def median_record(records):
+    """Field by field: the median of numbers, the last of anything else."""
+    result = dict(records[-1])
+    for key, value in result.items():
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            result[key] = statistics.median(r[key] for r in records if r.get(key) is not None)
+        elif isinstance(value, dict):
+            result[key] = {k: statistics.median(r[key][k] for r in records) for k in value}
+    result["rounds"] = len(records)
+    return result
+
+
+def rounds_of(count, calls):
+    """Calls every side in turn, `count` times; a side that fails is left out from then on."""
+    kept = {name: [] for name in calls}
+    for index in range(count):
+        for name, call in list(calls.items()):
+            say(f"  round {index + 1}/{count}: {name}")
+            record = call()
+            if record is None:
+                calls.pop(name)
+            else:
+                kept[name].append(record)
+    return {name: median_record(records) for name, records in kept.items() if records}
+
+
+def fastest(record, framework, forms):
+    """Keeps only the fastest form of a framework, under the framework's name."""
+    found = [record.pop(f"{framework} {form}") for form in forms if f"{framework} {form}" in record]
+    if found:
+        record[framework] = max(found, key=lambda r: r["images_per_second"])
+
+
+def measure_speed(sides, flags):
+    forms = {"tensorflow": ["fused", "keras"], "pytorch": ["eager", "channels_last"]}
+    if flags.xla:
+        forms["tensorflow"].append("xla")
+    result = {}
+    for (model, batch), steps in CASES.items():
+        for threads in flags.threads:
+            say(f"{model} network, batch {batch}, {threads} thread(s)")
+            arguments = (model, batch, steps, threads)
+            calls = {"ours": lambda a=arguments: sides.ours(*a),
+                     "kernels": lambda a=arguments: sides.kernels(*a)}
+            for framework, names in forms.items() if sides.python else []:
+                for form in names:
+                    call = sides.peer(f"{framework}_peer.py", form)
+                    calls[f"{framework} {form}"] = lambda c=call, a=arguments: c(*a)
+            record = rounds_of(flags.rounds, calls)
+            for framework, names in forms.items():
+                fastest(record, framework, names)
+            result[f"{model} {batch} {threads}"] = record
+    return result
+
+
+def onednn_ms(sides, steps, threads):
+    """Milliseconds inside oneDNN in a whole run by kind of primitive, on oneDNN's own clock."""
+    command = [sides.bin / "mnist_cnn", "--model=book", "--batch_size=50", f"--steps={steps}",
+               "--strategy=one_device", "--device=cpu", *TRAINING["book"], *sides.data()]
+    env = {**os.environ, "OMP_NUM_THREADS": str(threads), "ONEDNN_VERBOSE": "1",
+           "DNNL_VERBOSE": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, env=env, cwd=ROOT, check=True)
+    total = collections.Counter()
+    for kind, ms in re.findall(r"^(?:onednn|dnnl)_verbose,.*?exec,cpu[^,]*,(\w+),.*,([\d.e+-]+)$",
+                               done.stdout + done.stderr, re.MULTILINE):
+        total[kind] += float(ms)
+    return total
+
+
+def measure_framework(sides, flags):
+    """Step minus kernels: oneDNN's own clock for its primitives, the bench for the other loops."""
+    result = {}
+    for threads in flags.threads:
+        say(f"framework's own share, {threads} thread(s)")
+        few, many = 50, 250
+        record = rounds_of(flags.rounds, {
+            "ours": lambda: sides.ours("book", 50, many, threads),
+            "kernels": lambda: sides.kernels("book", 50, many, threads)})
+        if len(record) < 2:
+            return None
+        runs = [(onednn_ms(sides, many, threads), onednn_ms(sides, few, threads))
+                for _ in range(flags.rounds)]
+        record["onednn_ms"] = {
+            kind: statistics.median((long[kind] - short[kind]) / (many - few)
+                                    for long, short in runs) for kind in runs[0][0]}
+        result[str(threads)] = record
+    return result
+
+
+def measure_mirrored(sides, flags):
+    """Two logical devices with one thread each against one device with two threads."""
+    result = {}
+    for batch, steps in ((50, 150), (512, 25)):
+        say(f"mirrored against one device, book network, global batch {batch}")
+        result[str(batch)] = rounds_of(flags.rounds, {
+            "one device": lambda: sides.ours("book", batch, steps, 2),
+            "mirrored": lambda: sides.ours("book", batch, steps, 2, "--strategy=mirrored",
+                                           "--replicas=2")})
+    return result
+
+
+def measure_accuracy(sides, flags):
+    recipes = {"adam 1e-3, 3 epochs": ["--learning_rate=1e-3", "--epochs=3"],
+               "adam 1e-4, 5,000 steps": ["--learning_rate=1e-4", "--steps=5000"]}
+    result = {}
+    for name, recipe in recipes.items():
+        say(f"accuracy: {name}")
+        with tempfile.TemporaryDirectory() as folder:
+            report, start = pathlib.Path(folder) / "run.json", time.monotonic()
+            done = run([sides.bin / "mnist_cnn", "--model=book", "--batch_size=50",
+                        "--optimizer=adam", "--device=cpu", "--seed=1", *recipe,
+                        f"--json={report}"], 2)
+            if done and report.exists():
+                result[name] = {**json.loads(report.read_text()),
+                                "seconds": time.monotonic() - start}
+    return result or None
+
+
+def timed(command, cwd):
+    start = time.monotonic()
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        say(f"  {' '.join(command)}: exit status {done.returncode}: {done.stderr[-300:]}")
+        return None
+    return time.monotonic() - start
+
+
+def measure_rebuild(sides, flags):
+    headers = sorted((ROOT / "include/distribute/strategy").glob("*.hpp"))
+    build = ["cmake", "--build", "--preset", "release"]
+    if not headers or timed(build, ROOT) is None:
+        return None
+    seconds = {}
+    for header in headers:
+        say(f"rebuild after a change of {header.name}")
+        original = header.read_text()
+        try:  # a real change, so that a compiler cache cannot answer
+            header.write_text(original + f"// {time.time()}\n")
+            seconds[header.name] = timed(build, ROOT)
+        finally:
+            header.write_text(original)
+    timed(build, ROOT)
+    return {"seconds": seconds}
+
+
+def measure_demo(sides, flags):
+    say("demo.sh in a fresh clone (packages already installed, no compiler cache)")
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["git", "clone", "-q", str(ROOT), f"{folder}/clone"], check=True)
+        os.environ["CCACHE_DISABLE"] = "1"
+        seconds = timed(["./scripts/demo.sh"], f"{folder}/clone")
+        os.environ.pop("CCACHE_DISABLE")
+    return seconds and {"seconds": seconds}
+
+
+def machine():
+    info = pathlib.Path("/proc/cpuinfo").read_text()
+    commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, text=True,
+                            capture_output=True, check=False).stdout.strip()
+    vectors = [n for n in ("avx2", "avx512f", "avx512_bf16", "amx_tile") if f" {n} " in info]
+    return {"cpu": re.search(r"model name\s*: (.*)", info).group(1), "cores": os.cpu_count(),
+            "vectors": vectors, "system": platform.platform(), "commit": commit,
+            "date": datetime.date.today().isoformat()}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS[:4])
+    parser.add_argument("--xla", action="store_true", help="let XLA compete too (it is slower)")
+    parser.add_argument("--bin_dir", default=str(ROOT / "build/release/bin"))
+    parser.add_argument("--data_dir", default=str(ROOT / "examples/mnist_cnn/data"))
+    parser.add_argument("--peers_python", default="", help="Python with TensorFlow and PyTorch")
+    parser.add_argument("--output", default=str(ROOT / "docs/benchmarks.json"))
+    flags = parser.parse_args()
+    output = pathlib.Path(flags.output)
+    results = json.loads(output.read_text()) if output.exists() else {}
+    sides = Sides(flags)
+    for part in flags.parts:
+        found = globals()[f"measure_{part}"](sides, flags)
+        if found:
+            results[part] = found
+    results["machine"] = machine()
+    output.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
+
+
+main()

@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+"""Turns docs/benchmarks.json into the table on the terminal, the page's blocks and the plot."""
+import json
+import pathlib
+import re
+import sys
+
+DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
+SIDES = [("ours", "distribute", "#1f6f8b"), ("tensorflow", "TensorFlow", "#e08e45"),
+         ("pytorch", "PyTorch", "#b5545c")]
+CASES = [("book", 50), ("book", 512), ("tutorial", 50), ("tutorial", 512)]
+
+
+class Results:
+    """Look-ups that answer None where something was not measured."""
+
+    def __init__(self, data):
+        self.data = data
+
+    def get(self, *path):
+        value = self.data
+        for key in path:
+            value = value.get(key) if isinstance(value, dict) else None
+        return value
+
+    def ratio(self, above, below):
+        top, bottom = self.get(*above), self.get(*below)
+        return top / bottom if top is not None and bottom else None
+
+    def speed(self, model, batch, threads, side, field="images_per_second"):
+        return "speed", f"{model} {batch} {threads}", side, field
+
+    def share(self, model, batch, threads):
+        return self.ratio(self.speed(model, batch, threads, "ours"),
+                          self.speed(model, batch, threads, "kernels"))
+
+    def against(self, peer, model, batch):
+        return self.ratio(self.speed(model, batch, 2, "ours"), self.speed(model, batch, 2, peer))
+
+    def framework_share(self, threads):
+        record = self.get("framework", str(threads))
+        if not record:
+            return None
+        inside = {k: v for k, v in record["onednn_ms"].items() if k != "reorder"}
+        own = 0.0  # kernels that are not oneDNN's in our program, at their bench time
+        for name, us in record["kernels"]["by_name"].items():
+            kind = {"pool": "pooling", "soft": "softmax", "adam": ""}.get(name[:4])
+            if kind is not None and kind not in inside:
+                own += us / 1e3
+        return 1 - (sum(inside.values()) + own) / record["ours"]["step_ms_p50"]
+
+
+def figures(r):
+    """(block of the page, what, value, unit, at least / at most, target)."""
+    book = lambda side, field: r.get(*r.speed("book", 50, 2, side, field))
+    rows = [("share", f"book, batch 50, {t} thread{'s' * (t > 1)}: kernel sum / step",
+             r.share("book", 50, t), "%", ">=", goal) for t, goal in ((1, .88), (2, .82))]
+    rows += [("share", f"book, batch 512, {t} thread{'s' * (t > 1)}: kernel sum / step",
+              r.share("book", 512, t), "%", ">=", .95) for t in (1, 2)]
+    goals = {("book", 50): 1.5, ("book", 512): 1.3, ("tutorial", 50): 1.3, ("tutorial", 512): 1.3}
+    rows += [("peers", f"{m}, batch {b}, 2 threads: ours / TensorFlow",
+              r.against("tensorflow", m, b), "x", ">=", goals[m, b]) for m, b in CASES]
+    rows += [("peers", f"{m}, batch {b}, 2 threads: ours / PyTorch",
+              r.against("pytorch", m, b), "x", "", None) for m, b in CASES]
+    for side, name, _ in SIDES:
+        limit = side == "ours"
+        rows.append(("first_step", f"{name}: process start to the end of the first step",
+                     book(side, "seconds_to_first_step"), "s", "<=" * limit, .12 if limit else None))
+        peak = book(side, "peak_rss_bytes")
+        rows.append(("memory", f"{name}: peak memory of the book trainer",
+                     peak and peak / 1e6, "MB", "<=" * limit, 200 if limit else None))
+    rows += [("mirrored", f"global batch {b}: 2 logical devices / one device with 2 threads",
+              r.ratio(("mirrored", str(b), "mirrored", "images_per_second"),
+                      ("mirrored", str(b), "one device", "images_per_second")), "%", ">=", .97)
+             for b in (50, 512)]
+    rows += [("framework", f"book, batch 50, {t} thread{'s' * (t > 1)}: not in any kernel",
+              r.framework_share(t), "%", "<=", .05) for t in (1, 2)]
+    for name, goal in (("adam 1e-3, 3 epochs", .975), ("adam 1e-4, 5,000 steps", .973)):
+        rows.append(("accuracy", f"{name}: test accuracy",
+                     r.get("accuracy", name, "test_accuracy"), "%", ">=", goal))
+        rows.append(("accuracy", f"{name}: seconds", r.get("accuracy", name, "seconds"), "s", "",
+                     None))
+    rebuilds = list((r.get("rebuild", "seconds") or {"": None}).values())
+    slowest = max(rebuilds) if None not in rebuilds else None
+    rows.append(("demo", "demo.sh in a fresh clone", r.get("demo", "seconds"), "s", "<=", 180))
+    rows.append(("demo", "rebuild after a change in strategy/, slowest header", slowest, "s", "<=",
+                 30))
+    return rows
+
+
+def shown(value, unit):
+    if value is None:
+        return "not measured"
+    if unit == "%":
+        return f"{100 * value:.1f} %"
+    return f"{value:.2f} {unit}" if value < 10 else f"{value:,.1f} {unit}"
+
+
+def verdict(value, sign, goal):
+    if goal is None or value is None:
+        return ""
+    return "met" if (value >= goal if sign == ">=" else value <= goal) else "MISSED"
+
+
+def table_lines(rows):
+    lines = ["| what | measured | goal | |", "|---|---|---|---|"]
+    for _, what, value, unit, sign, goal in rows:
+        target = f"{sign} {shown(goal, unit)}" if goal is not None else ""
+        lines.append(f"| {what} | {shown(value, unit)} | {target} | {verdict(value, sign, goal)} |")
+    return lines
+
+
+def images_lines(r):
+    lines = ["| images/s, 2 threads | distribute | kernel sum | TensorFlow | PyTorch |",
+             "|---|---|---|---|---|"]
+    for model, batch in CASES:
+        cells = [r.get(*r.speed(model, batch, 2, side))
+                 for side in ("ours", "kernels", "tensorflow", "pytorch")]
+        lines.append(f"| {model}, batch {batch} | " +
+                     " | ".join(f"{c:,.0f}" if c else "not measured" for c in cells) + " |")
+    forms = {s: {r.get(*r.speed(m, b, 2, s, "form")) for m, b in CASES} - {None} for s, _, _ in SIDES}
+    versions = {s: r.get(*r.speed("book", 50, 2, s, "version")) for s, _, _ in SIDES}
+    for side, name, _ in SIDES[1:]:
+        if versions[side]:
+            lines += ["", f"{name} {versions[side]}, fastest form per case: "
+                      f"{', '.join(sorted(forms[side]))}."]
+    return lines
+
+
+def machine_lines(r):
+    m = r.get("machine") or {}
+    if not m:
+        return ["Not measured yet."]
+    return [f"Measured {m['date']} at {m['commit']}: {m['cpu']}, {m['cores']} cores "
+            f"({', '.join(m['vectors'])}), {m['system']}."]
+
+
+def update_page(path, blocks):
+    text = path.read_text()
+    for name, lines in blocks.items():
+        start, end = f"<!-- {name} -->", f"<!-- end {name} -->"
+        if start not in text:
+            sys.exit(f"{path}: no block {start}")
+        text = re.sub(re.escape(start) + ".*?" + re.escape(end),
+                      lambda _: "\n".join([start, *lines, end]), text, flags=re.DOTALL)
+    path.write_text(text)
+
+
+def plot(r):
+    """Bars of images/s as a share of the kernel sum, four cases, three sides."""
+    left, width, bar, gap = 150, 460, 18, 26
+    top = 74
+    parts, y = [], top
+    text = lambda x, y, s, **kw: (
+        f'<text x="{x:.0f}" y="{y:.0f}"' + "".join(f' {k.replace("_", "-")}="{v}"'
+                                                for k, v in kw.items()) + f">{s}</text>")
+    for model, batch in CASES:
+        parts.append(text(left - 12, y + 1.5 * bar + 5, f"{model}, batch {batch}",
+                          text_anchor="end"))
+        for side, _, colour in SIDES:
+            share = r.ratio(r.speed(model, batch, 2, side), r.speed(model, batch, 2, "kernels"))
+            speed = r.get(*r.speed(model, batch, 2, side))
+            if share is None:
+                parts.append(text(left + 6, y + 13, "not measured", fill="#888", font_size=12))
+            else:
+                parts.append(f'<rect x="{left}" y="{y}" width="{width * share:.1f}" '
+                             f'height="{bar - 3}" fill="{colour}"/>')
+                parts.append(text(left + width * share + 6, y + 12, f"{speed:,.0f} images/s",
+                                  font_size=12, fill="#333"))
+            y += bar
+        y += gap
+    bottom = y - gap + 6
+    axis = []
+    for percent in (0, 25, 50, 75, 100):
+        x = left + width * percent / 100
+        dash = "" if percent in (0, 100) else ' stroke-dasharray="2 4"'
+        axis.append(f'<line x1="{x}" y1="{top - 6}" x2="{x}" y2="{bottom}" stroke="#999"{dash}/>')
+        axis.append(text(x, bottom + 16, f"{percent} %", text_anchor="middle", font_size=12))
+    legend, x = [], left
+    for _, name, colour in SIDES:
+        legend.append(f'<rect x="{x}" y="44" width="12" height="12" fill="{colour}"/>')
+        legend.append(text(x + 18, 55, name))
+        x += 120
+    title = text(left, 26, "Training speed, share of the sum of the oneDNN kernel times (2 threads)",
+                 font_size=16, font_weight="bold")
+    body = "\n".join([title, *legend, *axis, *parts])
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 780 {bottom + 30}" '
+            f'width="780" height="{bottom + 30}" font-family="sans-serif" font-size="14" '
+            f'fill="#111">\n<rect width="100%" height="100%" fill="white"/>\n{body}\n</svg>\n')
+
+
+def main():
+    source = DOCS / "benchmarks.json"
+    r = Results(json.loads(source.read_text()) if source.exists() else {})
+    rows = figures(r)
+    blocks = {"machine": machine_lines(r), "images": images_lines(r)}
+    for row in rows:
+        blocks.setdefault(row[0], []).append(row)
+    blocks = {name: lines if name in ("machine", "images") else table_lines(lines)
+              for name, lines in blocks.items()}
+    update_page(DOCS / "benchmarks.md", blocks)
+    (DOCS / "benchmarks.svg").write_text(plot(r))
+    width = max(len(row[1]) for row in rows)
+    for _, what, value, unit, sign, goal in rows:
+        target = f"{sign} {shown(goal, unit)}" if goal is not None else ""
+        print(f"{what:<{width}}  {shown(value, unit):>14}  {target:>12}  "
+              f"{verdict(value, sign, goal)}")
+
+
+if __name__ == "__main__":
+    main()
