@@ -1,0 +1,59 @@
+#pragma once
+/// Reductions over axes, and searches along one.
+
+#include <distribute/base/config.hpp>
+#include <distribute/tensor/tensor.hpp>
+
+#include <vector>
+
+namespace distribute {
+
+/// Axes may be negative; none means all. Sums are taken in an order that depends on the shape
+/// alone, so they are the same bits for any number of threads; 16-bit floats add in float32.
+/// Shapes  the reduced axes disappear, or have size 1 with `keepdims`.
+/// Throws  InvalidArgumentError for an axis that does not exist or comes twice.
+/// Source  tf.math.reduce_sum and so on
+Tensor reduce_sum(const Tensor& x, const std::vector<int>& axes = {}, bool keepdims = false);
+/// Integers are divided towards zero.
+Tensor reduce_mean(const Tensor& x, const std::vector<int>& axes = {}, bool keepdims = false);
+Tensor reduce_prod(const Tensor& x, const std::vector<int>& axes = {}, bool keepdims = false);
+/// The gradient is shared evenly by all elements that are the extreme value.
+Tensor reduce_max(const Tensor& x, const std::vector<int>& axes = {}, bool keepdims = false);
+Tensor reduce_min(const Tensor& x, const std::vector<int>& axes = {}, bool keepdims = false);
+/// Of bool tensors.
+Tensor reduce_any(const Tensor& x, const std::vector<int>& axes = {}, bool keepdims = false);
+Tensor reduce_all(const Tensor& x, const std::vector<int>& axes = {}, bool keepdims = false);
+/// log(sum(exp(x))), safe for large values. Floating dtypes.
+Tensor reduce_logsumexp(const Tensor& x, const std::vector<int>& axes = {}, bool keepdims = false);
+/// Mean of (x - mean)^2, and its root. Floating dtypes.
+Tensor reduce_variance(const Tensor& x, const std::vector<int>& axes = {}, bool keepdims = false);
+Tensor reduce_std(const Tensor& x, const std::vector<int>& axes = {}, bool keepdims = false);
+
+/// Index (int64) of the largest or smallest element along `axis`, the first one of several.
+/// Throws  InvalidArgumentError for an axis of size 0.
+/// Source  tf.math.argmax
+Tensor argmax(const Tensor& x, int axis = 0);
+Tensor argmin(const Tensor& x, int axis = 0);
+
+struct TopK {
+  Tensor values;   // as x, last axis k
+  Tensor indices;  // int32
+};
+/// The k largest of the last axis, largest first; of equal ones the lower index first.
+/// Throws  InvalidArgumentError when the axis has fewer than k elements.
+/// Source  tf.math.top_k
+TopK top_k(const Tensor& x, int k = 1);
+
+namespace nn {
+/// True where fewer than k classes have a larger prediction than the target. A target outside the
+/// classes or a prediction that is not finite gives false.
+/// Shapes  targets int32, int64 or uint8 [batch], predictions [batch, classes] -> bool [batch].
+/// Source  tf.math.in_top_k
+Tensor in_top_k(const Tensor& targets, const Tensor& predictions, int k);
+}  // namespace nn
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/ops/impl/reduce.ipp>
+#endif
