@@ -18,9 +18,21 @@ endfunction()
 # The `distribute` program; its target has another name because the library has this one.
 distribute_program(distribute_cli OUTPUT distribute FILES tools/*.cpp tools/distribute/*.cpp)
 
+# examples/common: what the trainers share.
+file(GLOB common_sources CONFIGURE_DEPENDS examples/common/*.cpp)
+if(common_sources)
+  add_library(examples_common OBJECT ${common_sources})
+  target_link_libraries(examples_common PUBLIC distribute::distribute
+                        absl::flags absl::flags_parse absl::flags_usage)
+  target_include_directories(examples_common PUBLIC "${PROJECT_SOURCE_DIR}/examples")
+endif()
 file(GLOB examples RELATIVE "${PROJECT_SOURCE_DIR}/examples" CONFIGURE_DEPENDS examples/*)
+list(REMOVE_ITEM examples common)
 foreach(example IN LISTS examples)
   distribute_program(${example} FILES examples/${example}/*.cpp)
+  if(TARGET ${example} AND TARGET examples_common)
+    target_link_libraries(${example} PRIVATE examples_common)
+  endif()
 endforeach()
 
 # bench/<name>_bench.cpp: Google Benchmark programs, built on request.

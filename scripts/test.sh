@@ -78,7 +78,7 @@ run_stage() {
   if [ "$status" -ne 0 ]; then
     echo "-- $stage FAILED; the end of $log:"
     grep -nE 'error:|FAILED|\*\*\*Failed' "$log" | head -40
-    tail -n 60 "$log"
+    grep -vE '^(/?tmp/|/?.*/bin/).*/test_|^Looked in' "$log" | tail -n 40
   else
     tail -n 3 "$log"
   fi

@@ -36,8 +36,8 @@ def problems_of(root, relative, text):
             yield f"<{line}> is too costly for a .hpp; include it in the .ipp"
     if not text.startswith("#pragma once\n"):
         yield "does not start with #pragma once"
-    if re.search(r"^\s*using namespace|^\s*namespace\s*\{", text, re.M):
-        yield "using namespace or an unnamed namespace in a header"
+    if re.search(r"^using namespace|^\s*namespace\s*\{", text, re.M):
+        yield "using namespace at namespace scope, or an unnamed namespace in a header"
 
 
 def main():
