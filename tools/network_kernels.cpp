@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <unordered_map>
 
@@ -247,10 +248,10 @@ void build_model(const std::string& model, NetworkKernels& network) {
   network.optimizer(book);
 }
 
-/// Best of 60 runs after 5 that warm caches and pages.
+/// Best of 20 runs after 3 that warm caches and pages.
 double best_us(const std::function<void()>& run) {
-  constexpr int kWarmUp = 5, kRuns = 60;
-  double best = 1e300;
+  constexpr int kWarmUp = 3, kRuns = 20;
+  double best = std::numeric_limits<double>::infinity();
   for (int i = 0; i < kWarmUp + kRuns; ++i) {
     const auto start = std::chrono::steady_clock::now();
     run();
@@ -266,10 +267,12 @@ KernelReport time_kernels(const KernelBenchOptions& options) {
   build_model(options.model, network);
   KernelReport report;
   report.threads = omp_get_max_threads();
-  for (Kernel& kernel : network.kernels()) {
-    kernel.entry.us = best_us(kernel.run);
-    report.kernels.push_back(kernel.entry);
-  }
+  for (const Kernel& kernel : network.kernels()) report.kernels.push_back(kernel.entry);
+  for (KernelTime& kernel : report.kernels) kernel.us = std::numeric_limits<double>::infinity();
+  // Three passes over the network, so that a disturbance of a second does not meet all 60 runs.
+  for (int pass = 0; pass < 3; ++pass)
+    for (size_t i = 0; i < report.kernels.size(); ++i)
+      report.kernels[i].us = std::min(report.kernels[i].us, best_us(network.kernels()[i].run));
   return report;
 }
 
