@@ -1,5 +1,5 @@
 #pragma once
-/// Activation functions; all but the ones with a parameter have the type Activation.
+/// Activation functions; all but the ones with a parameter have the type ActivationFunction.
 
 #include <distribute/base/config.hpp>
 #include <distribute/ops/unary.hpp>
@@ -8,7 +8,7 @@
 namespace distribute::nn {
 
 /// What a layer takes as its activation: a plain function, such as nn::relu.
-using Activation = Tensor (*)(const Tensor&);
+using ActivationFunction = Tensor (*)(const Tensor&);
 
 /// Source  tf.nn.relu and so on
 Tensor relu(const Tensor& x);
