@@ -5,6 +5,7 @@
 #include <distribute/ops/broadcast.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/matmul.hpp>
+#include <distribute/ops/reshape.hpp>
 
 #include <algorithm>
 
@@ -91,7 +92,7 @@ DISTRIBUTE_INLINE Tensor with_batch(const Tensor& t, const Shape& own, const Sha
   Shape target = batch;
   target.push_back(t.shape()[-2]);
   target.push_back(t.shape()[-1]);
-  return broadcast_to(t, target).row_major();
+  return expand_to_shape("matmul", t, target).row_major();
 }
 
 DISTRIBUTE_INLINE Tensor multiply_matrices(const MatmulPlan& plan, const Tensor& a,
@@ -115,11 +116,11 @@ DISTRIBUTE_INLINE std::vector<Tensor> matmul_gradients(const Backward& backward,
   Tensor da, db;
   if (backward.needs(0)) {
     da = ta ? matmul(b, dy, {tb, true}) : matmul(dy, b, {false, !tb});
-    da = reduce_to_shape(da, a.shape());
+    da = sum_to_shape(da, a.shape());
   }
   if (backward.needs(1)) {
     db = tb ? matmul(dy, a, {true, ta}) : matmul(a, dy, {!ta, false});
-    db = reduce_to_shape(db, b.shape());
+    db = sum_to_shape(db, b.shape());
   }
   return {da, db};
 }
@@ -163,22 +164,25 @@ DISTRIBUTE_INLINE Tensor dense(const Tensor& x, const Tensor& kernel, const Tens
       backend(x.device().type)
           .matmul(shape, flat.array(), weights.array(), bias ? &bias.array() : nullptr, epilogue));
   if (epilogue == Epilogue::Relu) y.mark_relu_output();
-  return record("dense", {x, kernel, bias}, y,
-                [=](const Backward& backward) -> std::vector<Tensor> {
-                  Tensor dy = backward.gradient();
-                  if (epilogue == Epilogue::Relu)
-                    dy = record("relu_gate", {dy}, relu_gate(dy, y), [y](const Backward& second) {
-                      return std::vector<Tensor>{relu_gate(second.gradient(), y)};
-                    });
-                  const Tensor dy2 = reshape_recorded(dy, {rows, units});
-                  const Tensor x2 = reshape_recorded(x, {rows, inputs});
-                  Tensor dx, dw, db;
-                  if (backward.needs(0))
-                    dx = reshape_recorded(matmul(dy2, kernel, {false, true}), x.shape());
-                  if (backward.needs(1)) dw = matmul(x2, dy2, {true, false});
-                  if (bias && backward.needs(2)) db = bias_gradient(dy2);
-                  return {dx, dw, db};
-                });
+  return record(
+      "dense", {x, kernel, bias}, y, [=](const Backward& backward) -> std::vector<Tensor> {
+        Tensor dy = backward.gradient();
+        if (epilogue == Epilogue::Relu)
+          dy = record("relu_gate", {dy}, relu_gate(dy, y), [y](const Backward& second) {
+            return std::vector<Tensor>{relu_gate(second.gradient(), y)};
+          });
+        const Tensor dy2 = reshape(dy, {rows, units});
+        const Tensor x2 = reshape(x, {rows, inputs});
+        Tensor dx, dw, db;
+        if (backward.needs(0)) dx = reshape(matmul(dy2, kernel, {false, true}), x.shape());
+        if (backward.needs(1)) dw = matmul(x2, dy2, {true, false});
+        if (bias && backward.needs(2))
+          db = record("bias_gradient", {dy2}, sum_to_last_axis(dy2),
+                      [shape = dy2.shape()](const Backward& second) -> std::vector<Tensor> {
+                        return {expand_to_shape("dense", second.gradient(), shape)};
+                      });
+        return {dx, dw, db};
+      });
 }
 
 }  // namespace nn
