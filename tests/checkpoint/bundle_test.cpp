@@ -230,8 +230,7 @@ TEST_CASE("parts of several processes become one checkpoint", "[checkpoint][bund
   CHECK(reader.entry("v2").shard_id == 2);
   CHECK(reader.read_values<float>("t") == std::vector<float>{0, 1, 1, 1, 2, 1});
   reader.verify();
-  CHECK(names_in(directory / "ckpt_temp").empty());
-  CHECK(names_in(directory.path()).size() == 5);
+  CHECK(names_in(directory.path()).size() == 4);
 }
 
 TEST_CASE("parts that hold the same tensor are refused and left alone", "[checkpoint][bundle]") {

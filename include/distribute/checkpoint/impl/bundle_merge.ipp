@@ -62,6 +62,11 @@ DISTRIBUTE_INLINE void merge_bundles(const std::vector<std::string>& part_prefix
   for (const std::string& part : part_prefixes) {
     throw_if_error(fs.remove_file(bundle_index_path(part)));
   }
+  for (const std::string& part : part_prefixes) {
+    const std::string directory = io::directory_of(part);
+    // Fails where other files are left, or where an earlier part took it away: both fine.
+    if (directory != io::directory_of(prefix)) fs.remove_directory(directory).IgnoreError();
+  }
 }
 
 }  // namespace distribute::train

@@ -1,0 +1,81 @@
+#include <tests/fuzz/parsers.hpp>
+
+#include <tests/support/catch.hpp>
+
+#include <random>
+#include <vector>
+
+namespace {
+
+using Parser = void (*)(std::string_view);
+
+const std::vector<Parser> kParsers = {fuzz::bundle_index,    fuzz::bundle_rows, fuzz::table_block,
+                                      fuzz::tfrecord,        fuzz::gzip,        fuzz::object_graph,
+                                      fuzz::checkpoint_state};
+
+/// Well-formed inputs of the parsers: what mutations start from.
+std::vector<std::string> seeds() {
+  namespace train = distribute::train;
+  train::BundleEntry entry;
+  entry.dtype = distribute::io::DataType::Float;
+  entry.dims = {2, 3};
+  entry.size = 24;
+  train::BundleEntry whole = entry;
+  whole.slices = {{{0, 2}, {0, -1}}};
+  const std::string index = train::encode_bundle_index(
+      {}, {{"a", entry}, {"b", whole}, {train::slice_key("b", whole.slices[0]), entry}});
+  train::TrackableObjectGraph graph;
+  graph.nodes.resize(2);
+  graph.nodes[0].children = {{1, "model"}};
+  graph.nodes[1].attributes = {{"VARIABLE_VALUE", "w", "w/.ATTRIBUTES/VARIABLE_VALUE", false}};
+  train::TableBlockBuilder block(2);
+  for (const char* key : {"", "abc", "abd", "abde"}) block.add(key, "value");
+  const std::string row = std::string("\0\x06\x08\x01\x1a\x02\x08\x01\x01", 9) + "a" +
+                          std::string("\x0a\x08\x01\x12\x02\x12\x00\x35\x01\x02\x03\x04", 12);
+  return {
+      index,
+      row,
+      block.finish(),
+      distribute::io::frame_record("abc") + distribute::io::frame_record(""),
+      std::string("\x1f\x8b\x08\0\0\0\0\0\0\x03\x4b\x4c\x4a\x06\0\xc2\x41\x24\x35\x03\0\0\0", 23),
+      train::encode_object_graph(graph),
+      "model_checkpoint_path: \"a\\142\"\nlast_preserved_timestamp: 1.5\n"};
+}
+
+std::string mutate(std::string bytes, std::mt19937& random) {
+  for (int edits = 1 + int(random() % 4); edits > 0; --edits) {
+    const size_t at = bytes.empty() ? 0 : random() % bytes.size();
+    switch (random() % 5) {
+      case 0: bytes.insert(at, 1, char(random())); break;
+      case 1: bytes.erase(at, 1 + random() % 8); break;
+      case 2: bytes.insert(at, bytes.substr(0, random() % 16)); break;
+      case 3: bytes.resize(at); break;
+      default:
+        if (!bytes.empty()) bytes[at] = char(random() % 3 == 0 ? 0xff : random());
+    }
+  }
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("the seeds of the file fuzzers are well formed", "[fuzz][file_formats]") {
+  const auto all = seeds();
+  namespace train = distribute::train;
+  train::BundleHeader header;
+  CHECK(train::decode_bundle_index(all[0], "seed", header).size() == 3);
+  CHECK(*distribute::io::decompress_gzip(all[4], "seed") == "abc");
+  CHECK(train::decode_object_graph(all[5], "seed").nodes.size() == 2);
+  CHECK(train::decode_checkpoint_state(all[6], "seed").model_checkpoint_path == "ab");
+}
+
+TEST_CASE("file parsers survive mutated and foreign bytes", "[fuzz][file_formats]") {
+  std::mt19937 random(1);
+  for (const std::string& seed : seeds()) {
+    for (const Parser parser : kParsers) {
+      parser(seed);
+      for (int round = 0; round < 400; ++round) parser(mutate(seed, random));
+    }
+  }
+  SUCCEED();
+}

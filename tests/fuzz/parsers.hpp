@@ -1,0 +1,87 @@
+#pragma once
+/// What the fuzzers run: each parser takes any bytes, and may refuse them, but not crash.
+
+#include <distribute/base/error.hpp>
+#include <distribute/base/status.hpp>
+#include <distribute/checkpoint/bundle_entry.hpp>
+#include <distribute/checkpoint/bundle_table.hpp>
+#include <distribute/checkpoint/checkpoint_state.hpp>
+#include <distribute/checkpoint/object_graph.hpp>
+#include <distribute/io/crc32c.hpp>
+#include <distribute/io/tfrecord.hpp>
+#include <distribute/io/wire.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace fuzz {
+
+/// Calls a parser and lets it refuse the bytes in the one way it may.
+template <typename Parse>
+void may_refuse(Parse&& parse) {
+  try {
+    parse();
+  } catch (const distribute::Error&) {
+  }
+}
+
+inline void bundle_index(std::string_view bytes) {
+  may_refuse([&] {
+    distribute::train::BundleHeader header;
+    distribute::train::decode_bundle_index(bytes, "fuzz", header);
+  });
+}
+
+/// Rows behind valid checksums, so that the fuzzer reaches the protos: length, key, value.
+inline void bundle_rows(std::string_view bytes) {
+  distribute::train::TableBuilder table;
+  std::string last;
+  bool first = true;
+  uint64_t key_size = 0, value_size = 0;
+  std::string_view key, value;
+  while (distribute::io::take_varint(bytes, key_size) &&
+         distribute::io::take_bytes(bytes, key_size, key) &&
+         distribute::io::take_varint(bytes, value_size) &&
+         distribute::io::take_bytes(bytes, value_size, value)) {
+    if (!first && key <= last) continue;
+    table.add(key, value);
+    last = key;
+    first = false;
+  }
+  bundle_index(table.finish());
+}
+
+/// A block behind a valid checksum, so that the fuzzer reaches the rows.
+inline void table_block(std::string_view bytes) {
+  std::string table = std::string(bytes) + '\0';
+  distribute::io::append_fixed32(table, distribute::io::mask_crc(distribute::io::crc32c(table)));
+  std::string footer;
+  for (int i = 0; i < 2; ++i) {
+    footer += '\0';
+    distribute::io::append_varint(footer, bytes.size());
+  }
+  footer.resize(40);
+  distribute::io::append_fixed64(footer, 0xdb4775248b80fb57u);
+  bundle_index(table + footer);
+}
+
+inline void tfrecord(std::string_view bytes) {
+  distribute::io::RecordReader reader(distribute::io::memory_input_stream(bytes, "fuzz"));
+  std::string record;
+  for (auto more = reader.next(record); more.ok() && *more;) more = reader.next(record);
+}
+
+inline void gzip(std::string_view bytes) {
+  if (bytes.size() > 4096) return;  // a bomb is the caller's matter, not the parser's
+  distribute::io::decompress_gzip(bytes, "fuzz").IgnoreError();
+}
+
+inline void object_graph(std::string_view bytes) {
+  may_refuse([&] { distribute::train::decode_object_graph(bytes, "fuzz"); });
+}
+
+inline void checkpoint_state(std::string_view bytes) {
+  may_refuse([&] { distribute::train::decode_checkpoint_state(bytes, "fuzz"); });
+}
+
+}  // namespace fuzz
