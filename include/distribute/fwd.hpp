@@ -5,7 +5,27 @@
 
 namespace distribute {
 
-enum class DType : uint8_t;
 class Error;
+
+enum class DType : uint8_t;
+struct Device;
+class Shape;
+class Tensor;
+
+class Variable;
+class GradientTape;
+
+enum class ReduceOp;
+class ReplicaContext;
+class Strategy;
+template <typename T>
+class PerReplica;
+template <typename T>
+class Mirrored;
+
+namespace nn {
+class Module;
+class Sequential;
+}  // namespace nn
 
 }  // namespace distribute

@@ -1,4 +1,6 @@
 // One of two translation units that include everything; a function defined twice fails to link.
+#include <distribute/fwd.hpp>
+
 #include <distribute/distribute.hpp>
 
 #include <cstdio>
