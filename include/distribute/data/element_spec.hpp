@@ -1,0 +1,44 @@
+#pragma once
+/// Shapes and dtypes of a dataset's elements, known before the first element is made.
+
+#include <distribute/base/config.hpp>
+#include <distribute/data/batch.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace distribute::data {
+
+/// Source  tf.TensorSpec
+struct TensorSpec {
+  std::vector<int64_t> shape = {};  // -1: unknown
+  DType dtype = DType::Float32;
+  bool operator==(const TensorSpec&) const = default;
+};
+
+/// One entry per component.
+using ElementSpec = std::vector<TensorSpec>;
+
+/// "([-1, 28, 28, 1] float32, [-1] int64)".
+std::string to_string(const ElementSpec& spec);
+
+ElementSpec spec_of(const Batch& element);
+
+/// The same with a new first axis of `size` (-1: unknown), and without the first axis.
+ElementSpec with_batch_axis(ElementSpec spec, int64_t size);
+/// Throws  InvalidArgumentError for scalars.
+ElementSpec without_batch_axis(ElementSpec spec);
+
+/// A spec that both agree with: sizes that differ become -1.
+/// Throws  InvalidArgumentError when ranks, dtypes or numbers of components differ.
+ElementSpec common_spec(const ElementSpec& a, const ElementSpec& b);
+
+/// A batch of no rows; other unknown sizes become 0. What a replica without data gets.
+Batch empty_batch(const ElementSpec& spec);
+
+}  // namespace distribute::data
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/data/impl/element_spec.ipp>
+#endif

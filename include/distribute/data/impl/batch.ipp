@@ -1,0 +1,107 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/data/batch.hpp>
+
+#include <cstring>
+
+namespace distribute::data {
+
+namespace data_internal {
+
+/// Throws when component `c` of part `i` does not fit that of the first part.
+DISTRIBUTE_INLINE void check_alike(const char* op, const Tensor& first, const Tensor& other,
+                                   size_t part, size_t component, bool skip_first_axis) {
+  Shape a = first.shape(), b = other.shape();
+  if (skip_first_axis && a.rank() > 0 && a.rank() == b.rank()) b = b.with(0, a[0]);
+  if (a == b && first.dtype() == other.dtype()) return;
+  throw InvalidArgumentError(concat(op, ": component ", component, " of element ", part, " is ",
+                                    name_of(other.dtype()), " ", to_string(other.shape()),
+                                    ", of element 0 ", name_of(first.dtype()), " ",
+                                    to_string(first.shape())));
+}
+
+/// Copies one component of all parts behind each other into a tensor of `shape`.
+DISTRIBUTE_INLINE Tensor join(const std::vector<Batch>& parts, size_t component,
+                              const Shape& shape) {
+  Tensor result = Tensor::empty(shape, parts[0][component].dtype());
+  char* out = result.array().bytes();
+  for (const Batch& part : parts) {
+    const Tensor plain = part[component].row_major();
+    const int64_t bytes = plain.num_elements() * size_of(plain.dtype());
+    if (bytes) std::memcpy(out, plain.array().bytes(), size_t(bytes));
+    out += bytes;
+  }
+  return result;
+}
+
+DISTRIBUTE_INLINE Batch join_all(const char* op, const std::vector<Batch>& parts, bool stack) {
+  std::vector<Tensor> result;
+  for (size_t c = 0; c < parts[0].size(); ++c) {
+    const Tensor& first = parts[0][c];
+    int64_t count = 0;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      if (parts[i].size() != parts[0].size())
+        throw InvalidArgumentError(concat(op, ": element ", i, " has ", parts[i].size(),
+                                          " components, element 0 has ", parts[0].size()));
+      check_alike(op, first, parts[i][c], i, c, !stack);
+      count += stack ? 1 : parts[i][c].shape()[0];
+    }
+    std::vector<int64_t> dims = {count};
+    dims.insert(dims.end(), first.shape().begin() + (stack ? 0 : 1), first.shape().end());
+    result.push_back(join(parts, c, Shape(std::span<const int64_t>(dims))));
+  }
+  return Batch::from_components(std::move(result));
+}
+
+}  // namespace data_internal
+
+DISTRIBUTE_INLINE Batch Batch::from_components(std::vector<Tensor> components) {
+  Batch result;
+  if (components.size() > 2) result.more.assign(components.begin() + 2, components.end());
+  if (!components.empty()) result.x = std::move(components[0]);
+  if (components.size() > 1) result.y = std::move(components[1]);
+  return result;
+}
+
+DISTRIBUTE_INLINE std::vector<Tensor> Batch::components() const {
+  std::vector<Tensor> result;
+  for (size_t i = 0; i < size(); ++i) result.push_back((*this)[i]);
+  return result;
+}
+
+DISTRIBUTE_INLINE Batch rows(const Batch& batch, int64_t begin, int64_t end) {
+  Batch result = batch;
+  for (size_t i = 0; i < result.size(); ++i) result[i] = batch[i].rows(begin, end);
+  return result;
+}
+
+DISTRIBUTE_INLINE int64_t batch_size(const Batch& batch) {
+  int64_t size = -1;
+  for (size_t i = 0; i < batch.size(); ++i) {
+    const Shape& shape = batch[i].shape();
+    if (shape.rank() == 0)
+      throw InvalidArgumentError(
+          concat("component ", i,
+                 " of the element is a scalar and has no batch axis; call the "
+                 "`batch` method on the input Dataset"));
+    if (size >= 0 && shape[0] != size)
+      throw InvalidArgumentError(
+          concat("component ", i, " of the batch has ", shape[0], " rows, component 0 has ", size));
+    size = shape[0];
+  }
+  return size < 0 ? 0 : size;
+}
+
+DISTRIBUTE_INLINE Batch concat_rows(const std::vector<Batch>& parts) {
+  if (parts.size() == 1) return parts[0];
+  if (parts.empty()) throw InvalidArgumentError("concat_rows: there are no batches to join");
+  for (const Batch& part : parts) batch_size(part);
+  return data_internal::join_all("concat_rows", parts, false);
+}
+
+DISTRIBUTE_INLINE Batch stack_rows(const std::vector<Batch>& examples) {
+  if (examples.empty()) throw InvalidArgumentError("batch: there are no elements to join");
+  return data_internal::join_all("batch", examples, true);
+}
+
+}  // namespace distribute::data

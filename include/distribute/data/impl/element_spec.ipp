@@ -1,0 +1,69 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/data/element_spec.hpp>
+
+#include <algorithm>
+
+namespace distribute::data {
+
+DISTRIBUTE_INLINE std::string to_string(const ElementSpec& spec) {
+  std::string text = "(";
+  for (size_t i = 0; i < spec.size(); ++i) {
+    text += i ? ", [" : "[";
+    for (size_t j = 0; j < spec[i].shape.size(); ++j)
+      text += (j ? ", " : "") + std::to_string(spec[i].shape[j]);
+    text += concat("] ", name_of(spec[i].dtype));
+  }
+  return text + ")";
+}
+
+DISTRIBUTE_INLINE ElementSpec spec_of(const Batch& element) {
+  ElementSpec spec;
+  for (size_t i = 0; i < element.size(); ++i) {
+    const Shape& shape = element[i].shape();
+    spec.push_back({{shape.begin(), shape.end()}, element[i].dtype()});
+  }
+  return spec;
+}
+
+DISTRIBUTE_INLINE ElementSpec with_batch_axis(ElementSpec spec, int64_t size) {
+  for (TensorSpec& tensor : spec) tensor.shape.insert(tensor.shape.begin(), size);
+  return spec;
+}
+
+DISTRIBUTE_INLINE ElementSpec without_batch_axis(ElementSpec spec) {
+  for (TensorSpec& tensor : spec) {
+    if (tensor.shape.empty())
+      throw InvalidArgumentError("unbatch: elements " + to_string(spec) + " have no batch axis");
+    tensor.shape.erase(tensor.shape.begin());
+  }
+  return spec;
+}
+
+DISTRIBUTE_INLINE ElementSpec common_spec(const ElementSpec& a, const ElementSpec& b) {
+  bool alike = a.size() == b.size();
+  for (size_t i = 0; alike && i < a.size(); ++i)
+    alike = a[i].dtype == b[i].dtype && a[i].shape.size() == b[i].shape.size();
+  if (!alike)
+    throw InvalidArgumentError("the datasets have different elements: " + to_string(a) + " and " +
+                               to_string(b));
+  ElementSpec result = a;
+  for (size_t i = 0; i < a.size(); ++i)
+    for (size_t j = 0; j < a[i].shape.size(); ++j)
+      if (a[i].shape[j] != b[i].shape[j]) result[i].shape[j] = -1;
+  return result;
+}
+
+DISTRIBUTE_INLINE Batch empty_batch(const ElementSpec& spec) {
+  std::vector<Tensor> components;
+  for (const TensorSpec& tensor : spec) {
+    if (tensor.shape.empty()) throw InvalidArgumentError("an element of scalars cannot be empty");
+    std::vector<int64_t> dims = tensor.shape;
+    for (int64_t& size : dims) size = std::max<int64_t>(size, 0);
+    dims[0] = 0;
+    components.push_back(Tensor::empty(Shape(std::span<const int64_t>(dims)), tensor.dtype));
+  }
+  return Batch::from_components(std::move(components));
+}
+
+}  // namespace distribute::data

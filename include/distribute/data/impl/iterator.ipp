@@ -1,0 +1,44 @@
+#pragma once
+#include <distribute/data/iterator.hpp>
+
+namespace distribute::data {
+
+DISTRIBUTE_INLINE Iterator::Iterator(NodePtr dataset)
+    : dataset_(std::move(dataset)),
+      pass_{dataset_->take_pass()},
+      stream_(dataset_->elements(pass_)) {}
+
+DISTRIBUTE_INLINE Batch Iterator::next() {
+  Batch element;
+  if (!stream_->next(element)) throw OutOfRangeError("the end of the dataset is reached");
+  return element;
+}
+
+DISTRIBUTE_INLINE std::optional<Batch> Iterator::get_next_as_optional() {
+  std::optional<Batch> element(std::in_place);
+  if (!stream_->next(*element)) element.reset();
+  return element;
+}
+
+DISTRIBUTE_INLINE Tensor Iterator::state() const {
+  StateWriter state;
+  state.put(fingerprint(*dataset_));
+  state.put(int64_t(pass_.number));
+  stream_->save(state);
+  return Tensor(Shape{int64_t(state.values().size())}, state.values());
+}
+
+DISTRIBUTE_INLINE void Iterator::restore(const Tensor& state) {
+  StateReader reader(state.data<int64_t>());
+  if (reader.get() != fingerprint(*dataset_))
+    throw InvalidArgumentError("the saved position belongs to another dataset");
+  const Pass pass{uint64_t(reader.get())};
+  auto stream = dataset_->elements(pass);
+  stream->restore(reader);
+  if (!reader.at_end()) throw InvalidArgumentError("the saved position is too long");
+  stream_ = std::move(stream);
+  pass_ = pass;
+  dataset_->set_next_pass(pass.number + 1);
+}
+
+}  // namespace distribute::data

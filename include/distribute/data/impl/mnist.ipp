@@ -1,0 +1,36 @@
+#pragma once
+#include <distribute/base/status.hpp>
+#include <distribute/data/mnist.hpp>
+#include <distribute/io/file_system.hpp>
+
+namespace distribute::data {
+
+namespace data_internal {
+
+/// The file as it is, or compressed.
+DISTRIBUTE_INLINE std::string find_mnist_file(const std::string& directory,
+                                              const std::string& name) {
+  const std::string path = io::join_path(directory, name);
+  io::FileSystem* files = value_or_throw(io::file_system_for(path));
+  for (const std::string& candidate : {path, path + ".gz"})
+    if (value_or_throw(files->exists(candidate))) return candidate;
+  throw NotFoundError(
+      concat("MNIST: directory \"", directory, "\" has no file ", name, " or ", name, ".gz"));
+}
+
+}  // namespace data_internal
+
+DISTRIBUTE_INLINE Dataset load_mnist(const std::string& directory, const MnistOptions& options) {
+  const std::string prefix = options.split == Split::Train ? "train" : "t10k";
+  const auto find = [&](const char* name) {
+    return data_internal::find_mnist_file(directory, prefix + name);
+  };
+  return from_idx_files(find("-images-idx3-ubyte"), find("-labels-idx1-ubyte"),
+                        {.x_dtype = DType::Float32,
+                         .divide_x_by = 255,
+                         .add_channel_axis = true,
+                         .y_dtype = options.label_dtype,
+                         .num_classes = options.num_classes});
+}
+
+}  // namespace distribute::data

@@ -1,0 +1,99 @@
+#pragma once
+#include <distribute/data/node.hpp>
+
+#include <algorithm>
+
+namespace distribute::data {
+
+namespace data_internal {
+
+class ExampleStream final : public BatchStream {
+ public:
+  ExampleStream(std::shared_ptr<const RowTable> table, std::unique_ptr<RowStream> rows)
+      : table_(std::move(table)), spec_(table_->row_spec()), rows_(std::move(rows)) {}
+  bool next(Batch& out) override {
+    int64_t row = 0;
+    if (!rows_->next(row)) return false;
+    out = table_->gather({&row, 1});
+    for (size_t i = 0; i < spec_.size(); ++i)
+      out[i] = out[i].view(Shape(std::span<const int64_t>(spec_[i].shape)));
+    return true;
+  }
+  int64_t skip(int64_t count) override { return rows_->skip(count); }
+  void save(StateWriter& state) const override { rows_->save(state); }
+  void restore(StateReader& state) override { rows_->restore(state); }
+
+ private:
+  std::shared_ptr<const RowTable> table_;
+  ElementSpec spec_;
+  std::unique_ptr<RowStream> rows_;
+};
+
+/// 0, 1, ..., count - 1.
+class CountingStream final : public RowStream {
+ public:
+  explicit CountingStream(int64_t count) : count_(count) {}
+  bool next(int64_t& out) override {
+    if (next_ == count_) return false;
+    out = next_++;
+    return true;
+  }
+  int64_t skip(int64_t count) override {
+    const int64_t done = std::min(count, count_ - next_);
+    next_ += done;
+    return done;
+  }
+  void save(StateWriter& state) const override { state.put(next_); }
+  void restore(StateReader& state) override { next_ = state.get(0, count_); }
+
+ private:
+  int64_t count_, next_ = 0;
+};
+
+class TableNode final : public Node {
+ public:
+  explicit TableNode(std::shared_ptr<const RowTable> table) : table_(std::move(table)) {}
+  const char* kind() const override { return "TensorSlice"; }
+  std::vector<int64_t> parameters() const override { return {table_->num_rows()}; }
+  NodePtr with_inputs(std::vector<NodePtr>) const override { return table_source(table_); }
+  int64_t cardinality() const override { return table_->num_rows(); }
+  ElementSpec element_spec() const override { return table_->row_spec(); }
+  std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
+    return stream_examples(table_, row_numbers(pass));
+  }
+  std::shared_ptr<const RowTable> table() const override { return table_; }
+  std::unique_ptr<RowStream> row_numbers(const Pass&) const override {
+    return std::make_unique<CountingStream>(table_->num_rows());
+  }
+
+ private:
+  std::shared_ptr<const RowTable> table_;
+};
+
+}  // namespace data_internal
+
+DISTRIBUTE_INLINE int64_t fingerprint(const Node& node) {
+  uint64_t hash = 0;
+  const auto add = [&](uint64_t value) { hash = mix_bits(hash ^ value); };
+  for (const char* c = node.kind(); *c; ++c) add(uint64_t(*c));
+  for (int64_t parameter : node.parameters()) add(uint64_t(parameter));
+  for (const NodePtr& input : node.inputs()) add(uint64_t(fingerprint(*input)));
+  return int64_t(hash >> 1);
+}
+
+DISTRIBUTE_INLINE int64_t depth(const Node& node) {
+  int64_t result = 0;
+  for (const NodePtr& input : node.inputs()) result = std::max(result, depth(*input));
+  return result + 1;
+}
+
+DISTRIBUTE_INLINE std::unique_ptr<BatchStream> stream_examples(
+    std::shared_ptr<const RowTable> table, std::unique_ptr<RowStream> rows) {
+  return std::make_unique<data_internal::ExampleStream>(std::move(table), std::move(rows));
+}
+
+DISTRIBUTE_INLINE NodePtr table_source(std::shared_ptr<const RowTable> table) {
+  return std::make_shared<data_internal::TableNode>(std::move(table));
+}
+
+}  // namespace distribute::data

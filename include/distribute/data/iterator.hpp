@@ -1,0 +1,42 @@
+#pragma once
+/// A position in a dataset: gives the next element, and can be saved and restored.
+
+#include <distribute/base/config.hpp>
+#include <distribute/data/node.hpp>
+
+#include <memory>
+#include <optional>
+
+namespace distribute::data {
+
+/// One pass over a dataset. Movable; one thread at a time.
+/// Source  tf.data.Iterator
+class Iterator {
+ public:
+  explicit Iterator(NodePtr dataset);
+
+  /// Throws  OutOfRangeError at the end, and ever after; what a `map` function throws.
+  Batch next();
+  /// None at the end. Source  tf.data.Iterator.get_next_as_optional
+  std::optional<Batch> get_next_as_optional();
+  ElementSpec element_spec() const { return dataset_->element_spec(); }
+
+  /// The position, a few numbers: int64 [n], where n may change from element to element.
+  Tensor state() const;
+  /// Goes on exactly where `state()` was taken, in this process or another, with the order of the
+  /// shuffles. Rows of a table are found at once; examples that a shuffle, generator or cache holds
+  /// back are made again from the start of the epoch.
+  /// Throws  InvalidArgumentError for the state of another pipeline; the position is kept then.
+  void restore(const Tensor& state);
+
+ private:
+  NodePtr dataset_;
+  Pass pass_;
+  std::unique_ptr<BatchStream> stream_;
+};
+
+}  // namespace distribute::data
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/data/impl/iterator.ipp>
+#endif

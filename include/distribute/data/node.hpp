@@ -1,0 +1,85 @@
+#pragma once
+/// One transformation of the graph behind a Dataset: what strategies inspect and rewrite.
+
+#include <distribute/base/config.hpp>
+#include <distribute/data/element_spec.hpp>
+#include <distribute/data/row_table.hpp>
+#include <distribute/data/stream.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace distribute::data {
+
+/// Source  tf.data.INFINITE_CARDINALITY, tf.data.UNKNOWN_CARDINALITY
+inline constexpr int64_t kInfiniteCardinality = -1;
+inline constexpr int64_t kUnknownCardinality = -2;
+
+class Node;
+using NodePtr = std::shared_ptr<const Node>;
+
+/// Immutable, thread-safe; lives as long as the streams it opened.
+class Node {
+ public:
+  virtual ~Node() = default;
+  /// Such as "Batch"; `parameters` are the numbers that belong to it.
+  virtual const char* kind() const = 0;
+  virtual std::vector<int64_t> parameters() const { return {}; }
+  virtual std::vector<NodePtr> inputs() const { return {}; }
+  /// The same transformation of other inputs. Sources return themselves, as nothing changes.
+  virtual NodePtr with_inputs(std::vector<NodePtr> inputs) const = 0;
+
+  /// Number of elements, or one of the two constants.
+  virtual int64_t cardinality() const { return kUnknownCardinality; }
+  virtual ElementSpec element_spec() const = 0;
+
+  virtual std::unique_ptr<BatchStream> elements(const Pass& pass) const = 0;
+  /// The table whose rows this dataset selects one by one; null when it makes elements otherwise.
+  /// With a table, `row_numbers` gives the same pass as `elements`, as numbers.
+  virtual std::shared_ptr<const RowTable> table() const { return nullptr; }
+  virtual std::unique_ptr<RowStream> row_numbers(const Pass&) const { return nullptr; }
+
+  /// A source that reads files tells which, and can read others instead. Source  FILE autosharding
+  virtual std::vector<std::string> files() const { return {}; }
+  virtual NodePtr with_files(std::vector<std::string>) const { return nullptr; }
+
+  /// The number of the next pass over this dataset.
+  uint64_t take_pass() const { return next_pass_.fetch_add(1, std::memory_order_relaxed); }
+  void set_next_pass(uint64_t number) const { next_pass_.store(number); }
+
+ private:
+  mutable std::atomic<uint64_t> next_pass_{0};
+};
+
+/// A number that differs for different pipelines: guards a saved position.
+int64_t fingerprint(const Node& node);
+/// Number of nodes on the longest way down; tells equal shuffles of one pipeline apart.
+int64_t depth(const Node& node);
+
+/// The stream of a node by type of element.
+template <typename T>
+std::unique_ptr<Stream<T>> open_stream(const Node& node, const Pass& pass);
+template <>
+inline std::unique_ptr<BatchStream> open_stream<Batch>(const Node& node, const Pass& pass) {
+  return node.elements(pass);
+}
+template <>
+inline std::unique_ptr<RowStream> open_stream<int64_t>(const Node& node, const Pass& pass) {
+  return node.row_numbers(pass);
+}
+
+/// The examples of a stream of row numbers, one by one.
+std::unique_ptr<BatchStream> stream_examples(std::shared_ptr<const RowTable> table,
+                                             std::unique_ptr<RowStream> rows);
+
+/// A source: the rows of a table in order.
+NodePtr table_source(std::shared_ptr<const RowTable> table);
+
+}  // namespace distribute::data
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/data/impl/node.ipp>
+#endif
