@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <limits>
 #include <span>
+#include <vector>
 
 namespace distribute {
 
@@ -34,6 +35,23 @@ Tensor strided_slice(const Tensor& x, std::span<const Range> ranges);
 inline Tensor strided_slice(const Tensor& x, std::initializer_list<Range> ranges) {
   return strided_slice(x, std::span(ranges.begin(), ranges.size()));
 }
+
+namespace ops_internal {
+
+/// Elements begin[i] + k * step[i], k < shape[i], of each axis.
+struct SliceSpec {
+  std::vector<int64_t> begin, step;
+  Shape shape;
+};
+
+/// The elements that `spec` names; rows of the first axis share memory.
+Tensor take_slice(const Tensor& x, const SliceSpec& spec);
+/// The same, not recorded.
+Tensor slice_values(const Tensor& x, const SliceSpec& spec);
+/// A tensor of shape `whole` with `part` at the places that `spec` names, else `value`.
+Tensor put_slice(const Tensor& part, const SliceSpec& spec, const Shape& whole, float value = 0);
+
+}  // namespace ops_internal
 
 }  // namespace distribute
 

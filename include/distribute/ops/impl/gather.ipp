@@ -1,2 +1,203 @@
 #pragma once
+#include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/base/parallel.hpp>
 #include <distribute/ops/gather.hpp>
+#include <distribute/ops/reshape.hpp>
+#include <distribute/ops/strided_copy.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+namespace distribute {
+
+namespace ops_internal {
+
+/// "[1, 2]": the position of element `flat` in a tensor of `shape`.
+DISTRIBUTE_INLINE std::string position_text(const Shape& shape, int64_t flat) {
+  std::string text;
+  for (int i = shape.rank() - 1; i >= 0; --i) {
+    text = std::to_string(flat % shape[i]) + (text.empty() ? "" : ", ") + text;
+    flat /= shape[i];
+  }
+  return "[" + text + "]";
+}
+
+/// Flat int64 indices, every one in [0, size).
+DISTRIBUTE_INLINE Tensor checked_indices(const char* op, const Tensor& indices, int64_t size) {
+  if (indices.dtype() != DType::Int32 && indices.dtype() != DType::Int64)
+    throw InvalidArgumentError(
+        concat(op, ": indices must be int32 or int64, not ", name_of(indices.dtype())));
+  const int64_t count = indices.num_elements();
+  Tensor flat = Tensor::empty({count}, DType::Int64, indices.device());
+  int64_t* out = flat.mutable_data<int64_t>();
+  if (indices.dtype() == DType::Int32)
+    std::copy_n(indices.data<int32_t>().data(), count, out);
+  else
+    std::copy_n(indices.data<int64_t>().data(), count, out);
+  for (int64_t i = 0; i < count; ++i)
+    if (out[i] < 0 || out[i] >= size)
+      throw InvalidArgumentError(concat(op, ": indices", position_text(indices.shape(), i), " = ",
+                                        out[i], " is not in [0, ", size, ")"));
+  return flat;
+}
+
+/// A tensor seen as [outer, size, inner] around one axis.
+struct AxisView {
+  int64_t outer = 1, size = 1, inner = 1;
+  AxisView(const Shape& shape, int axis) : size(shape[axis]) {
+    for (int i = 0; i < axis; ++i) outer *= shape[i];
+    for (int i = axis + 1; i < shape.rank(); ++i) inner *= shape[i];
+  }
+};
+
+/// Copies the slices `flat` of an axis; `shape` is the result's.
+DISTRIBUTE_INLINE Tensor gather_values(const Tensor& x, const Tensor& flat, int axis,
+                                       const Shape& shape) {
+  const AxisView view(x.shape(), axis);
+  const Tensor plain = x.row_major();
+  Tensor y = Tensor::empty(shape, x.dtype(), x.device());
+  const int64_t count = flat.num_elements(), bytes = view.inner * size_of(x.dtype());
+  const char* from = plain.array().bytes();
+  char* to = y.array().bytes();
+  const int64_t* index = flat.data<int64_t>().data();
+  const int64_t rows = view.outer * count, grain = kCopyGrain / std::max<int64_t>(bytes, 1) + 1;
+  parallel_for(rows, grain, [=](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      std::memcpy(to + i * bytes, from + (i / count * view.size + index[i % count]) * bytes,
+                  size_t(bytes));
+  });
+  return y;
+}
+
+/// Adds slice i of dy to slice flat[i] of a zero tensor; the order of the sums is fixed.
+DISTRIBUTE_INLINE Tensor scatter_values(const Tensor& dy, const Tensor& flat, int axis,
+                                        const Shape& shape) {
+  const AxisView view(shape, axis);
+  Tensor dx = filled(shape, 0, dy.dtype(), dy.device());
+  const int64_t count = flat.num_elements(), width = view.outer * view.inner;
+  const int64_t* index = flat.data<int64_t>().data();
+  dispatch(dy.dtype(), [&](auto type) {
+    using T = decltype(type);
+    const T* from = dy.data<T>().data();
+    T* to = dx.mutable_data<T>();
+    const auto add_columns = [=](int64_t begin, int64_t end) {
+      for (int64_t o = begin / view.inner; o * view.inner < end; ++o) {
+        const int64_t first = std::max(begin - o * view.inner, int64_t{0});
+        const int64_t last = std::min(end - o * view.inner, view.inner);
+        for (int64_t i = 0; i < count; ++i) {
+          const T* source = from + (o * count + i) * view.inner;
+          T* target = to + (o * view.size + index[i]) * view.inner;
+          for (int64_t c = first; c < last; ++c) target[c] = T(target[c] + source[c]);
+        }
+      }
+    };
+    parallel_for(width, 1 + kCopyGrain / std::max<int64_t>(count, 1), add_columns);
+  });
+  return dx;
+}
+
+DISTRIBUTE_INLINE Tensor take_flat(const Tensor& x, const Tensor& flat, int axis);
+
+DISTRIBUTE_INLINE Tensor scatter_add(const Tensor& dy, const Tensor& flat, int axis,
+                                     const Shape& shape) {
+  return record("scatter_add", {dy}, scatter_values(dy, flat, axis, shape),
+                [=](const Backward& backward) {
+                  return std::vector<Tensor>{take_flat(backward.gradient(), flat, axis)};
+                });
+}
+
+DISTRIBUTE_INLINE Tensor take_flat(const Tensor& x, const Tensor& flat, int axis) {
+  const Shape shape = x.shape().with(axis, flat.num_elements());
+  return record("take", {x}, gather_values(x, flat, axis, shape),
+                [=, whole = x.shape()](const Backward& backward) {
+                  return std::vector<Tensor>{scatter_add(backward.gradient(), flat, axis, whole)};
+                });
+}
+
+/// Rows as IndexedSlices of a tensor of `shape`.
+DISTRIBUTE_INLINE Tensor sparse_rows(const Tensor& rows, const Tensor& flat, const Shape& shape) {
+  return record("sparse_rows", {rows}, to_tensor({rows, flat, shape}),
+                [=](const Backward& backward) {
+                  return std::vector<Tensor>{take_flat(backward.gradient(), flat, 0)};
+                });
+}
+
+/// Axis `axis` of `params` replaced by the axes of `indices`.
+DISTRIBUTE_INLINE Shape gather_shape(const Shape& params, const Shape& indices, int axis) {
+  Shape shape;
+  for (int i = 0; i < axis; ++i) shape.push_back(params[i]);
+  for (int64_t size : indices.dims()) shape.push_back(size);
+  for (int i = axis + 1; i < params.rank(); ++i) shape.push_back(params[i]);
+  return shape;
+}
+
+DISTRIBUTE_INLINE Tensor gather_rows(const Tensor& params, const Tensor& flat, const Shape& shape) {
+  return record(
+      "gather", {params}, gather_values(params, flat, 0, shape),
+      [=, whole = params.shape()](const Backward& backward) {
+        const Shape rows = whole.with(0, flat.num_elements());
+        return std::vector<Tensor>{sparse_rows(reshape(backward.gradient(), rows), flat, whole)};
+      });
+}
+
+DISTRIBUTE_INLINE Tensor take(const Tensor& x, const Tensor& indices, int axis) {
+  axis = x.shape().normalize_axis(axis);
+  const Tensor flat = checked_indices("gather", indices, x.shape()[axis]);
+  const Tensor y = take_flat(x, flat, axis);
+  if (indices.shape().rank() == 1) return y;
+  return reshape(y, gather_shape(x.shape(), indices.shape(), axis));
+}
+
+}  // namespace ops_internal
+
+DISTRIBUTE_INLINE Tensor gather(const Tensor& params, const Tensor& indices, int axis) {
+  axis = params.shape().normalize_axis(axis);
+  if (axis != 0) return ops_internal::take(params, indices, axis);
+  const Tensor flat = ops_internal::checked_indices("gather", indices, params.shape()[0]);
+  return ops_internal::gather_rows(params, flat,
+                                   ops_internal::gather_shape(params.shape(), indices.shape(), 0));
+}
+
+DISTRIBUTE_INLINE Tensor one_hot(const Tensor& indices, int64_t depth, float on_value,
+                                 float off_value, int axis, DType dtype) {
+  const int rank = indices.shape().rank(), position = axis < 0 ? axis + rank + 1 : axis;
+  if (depth < 0 || position < 0 || position > rank || is_floating(indices.dtype()))
+    throw InvalidArgumentError(concat("one_hot: depth ", depth, " along axis ", axis, " of ",
+                                      name_of(indices.dtype()), " indices of shape ",
+                                      to_string(indices.shape())));
+  Shape shape;
+  int64_t inner = 1;
+  for (int i = 0; i <= rank; ++i) {
+    if (i == position) shape.push_back(depth);
+    if (i == rank) break;
+    shape.push_back(indices.shape()[i]);
+    if (i >= position) inner *= indices.shape()[i];
+  }
+  Tensor y = ops_internal::filled(shape, off_value, dtype, indices.device());
+  const int64_t element = size_of(dtype);
+  const Tensor on = ops_internal::filled({}, on_value, dtype, indices.device());
+  dispatch(indices.dtype(), [&](auto type) {
+    const auto values = indices.data<decltype(type)>();
+    for (int64_t i = 0; i < int64_t(values.size()); ++i) {
+      const int64_t index = int64_t(values[size_t(i)]);
+      if (index < 0 || index >= depth) continue;
+      const int64_t place = (i / inner * depth + index) * inner + i % inner;
+      std::memcpy(y.array().bytes() + place * element, on.array().bytes(), size_t(element));
+    }
+  });
+  return y;
+}
+
+namespace nn {
+
+DISTRIBUTE_INLINE Tensor embedding_lookup(const Tensor& table, const Tensor& ids) {
+  if (table.shape().rank() == 0)
+    throw InvalidArgumentError("embedding_lookup: the table is a scalar");
+  const Tensor flat = ops_internal::checked_indices("embedding_lookup", ids, table.shape()[0]);
+  return ops_internal::gather_rows(table, flat,
+                                   ops_internal::gather_shape(table.shape(), ids.shape(), 0));
+}
+
+}  // namespace nn
+
+}  // namespace distribute

@@ -1,0 +1,62 @@
+#include <distribute/ops/gather.hpp>
+
+#include "support/catch.hpp"
+#include "support/gradient_check.hpp"
+
+using namespace distribute;
+
+namespace {
+Tensor ids(const Shape& shape, std::vector<int32_t> values) { return {shape, values}; }
+}  // namespace
+
+TEST_CASE("gather takes slices of an axis", "[ops][gather]") {
+  const Tensor x({3, 2}, std::vector<float>{1, 2, 3, 4, 5, 6});
+  CHECK(gather(x, ids({2}, {2, 0})).to_vector() == std::vector<float>{5, 6, 1, 2});
+  const Tensor columns = gather(x, ids({1, 3}, {1, 1, 0}), 1);
+  CHECK(columns.shape() == Shape{3, 1, 3});
+  CHECK(columns.to_vector() == std::vector<float>{2, 2, 1, 4, 4, 3, 6, 6, 5});
+  CHECK(gather(x, ids({}, {1})).to_vector() == std::vector<float>{3, 4});
+  CHECK(gather(x, ids({0}, {})).shape() == Shape{0, 2});
+  CHECK(gather(Tensor{true, false}, Tensor(Shape{2}, std::vector<int64_t>{1, 0})).to_vector() ==
+        std::vector<float>{0, 1});
+}
+
+TEST_CASE("an index out of range is named with its position", "[ops][gather]") {
+  const Tensor x = zeros({3, 2});
+  CHECK_THROWS_WITH(gather(x, ids({2, 2}, {0, 1, 2, 3})),
+                    "gather: indices[1, 1] = 3 is not in [0, 3)");
+  CHECK_THROWS_WITH(nn::embedding_lookup(x, ids({2}, {0, -1})),
+                    "embedding_lookup: indices[1] = -1 is not in [0, 3)");
+  CHECK_THROWS_AS(gather(x, zeros({2})), InvalidArgumentError);
+}
+
+TEST_CASE("the gradient of an embedding lookup stays sparse", "[ops][gather]") {
+  const Tensor table = test_tensor({5, 2});
+  GradientTape tape;
+  tape.watch(table);
+  const Tensor y = nn::embedding_lookup(table, ids({2, 2}, {4, 1, 1, 1}));
+  CHECK(y.shape() == Shape{2, 2, 2});
+  const Tensor gradient = tape.gradient(y, table);
+  REQUIRE(is_indexed_slices(gradient));
+  const IndexedSlices slices = indexed_slices(gradient);
+  CHECK(slices.values.shape() == Shape{4, 2});
+  CHECK(slices.indices.to_vector() == std::vector<float>{4, 1, 1, 1});
+  CHECK(gradient.to_vector() == std::vector<float>{0, 0, 3, 3, 0, 0, 0, 0, 1, 1});
+}
+
+TEST_CASE("gradients of gather", "[ops][gather]") {
+  const Tensor x = test_tensor({3, 4, 2});
+  check_gradient([](auto& in) { return gather(in[0], ids({2, 2}, {0, 2, 2, 1}), 0); }, {x});
+  check_gradient([](auto& in) { return gather(in[0], ids({3}, {3, 3, 0}), 1); }, {x});
+  check_gradient([](auto& in) { return gather(in[0], ids({3}, {1, 1, 0}), -1); }, {x});
+}
+
+TEST_CASE("one_hot marks each index", "[ops][gather]") {
+  CHECK(one_hot(ids({2}, {2, 0}), 3).to_vector() == std::vector<float>{0, 0, 1, 1, 0, 0});
+  CHECK(one_hot(ids({2}, {1, 7}), 2, 5, -1).to_vector() == std::vector<float>{-1, 5, -1, -1});
+  const Tensor first = one_hot(ids({2}, {2, 0}), 3, 1, 0, 0, DType::Int32);
+  CHECK(first.shape() == Shape{3, 2});
+  CHECK(first.dtype() == DType::Int32);
+  CHECK(first.to_vector() == std::vector<float>{0, 1, 0, 0, 1, 0});
+  CHECK_THROWS_AS(one_hot(zeros({2}), 3), InvalidArgumentError);
+}

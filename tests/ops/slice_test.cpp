@@ -1,0 +1,68 @@
+#include <distribute/ops/slice.hpp>
+
+#include "support/catch.hpp"
+#include "support/gradient_check.hpp"
+
+#include <numeric>
+
+using namespace distribute;
+
+namespace {
+Tensor counted(const Shape& shape) {
+  std::vector<float> values(size_t(shape.num_elements()));
+  std::iota(values.begin(), values.end(), 0.0f);
+  return {shape, values};
+}
+}  // namespace
+
+TEST_CASE("slice takes a block", "[ops][slice]") {
+  const Tensor x = counted({3, 4});
+  CHECK(slice(x, {1, 1}, {2, 2}).to_vector() == std::vector<float>{5, 6, 9, 10});
+  CHECK(slice(x, {1, 2}, {-1, -1}).to_vector() == std::vector<float>{6, 7, 10, 11});
+  CHECK(slice(x, {3, 0}, {0, 4}).shape() == Shape{0, 4});
+}
+
+TEST_CASE("slices of the first axis share memory", "[ops][slice]") {
+  const Tensor x = counted({3, 4});
+  CHECK(slice(x, {1, 0}, {1, 4}).data<float>().data() == x.data<float>().data() + 4);
+}
+
+TEST_CASE("slice names the axis it would leave", "[ops][slice]") {
+  const Tensor x = counted({3, 4});
+  CHECK_THROWS_WITH(slice(x, {0, 2}, {3, 3}),
+                    "slice: axis 1 of shape [3, 4] has no 3 elements from 2");
+  CHECK_THROWS_AS(slice(x, {0}, {3}), InvalidArgumentError);
+  CHECK_THROWS_AS(slice(x, {-1, 0}, {1, 1}), InvalidArgumentError);
+}
+
+TEST_CASE("strided_slice follows NumPy", "[ops][slice]") {
+  const Tensor x = counted({10});
+  const auto take = [&](Range range) { return strided_slice(x, {range}).to_vector(); };
+  CHECK(take({.begin = 1, .end = 8, .step = 3}) == std::vector<float>{1, 4, 7});
+  CHECK(take({.begin = -3}) == std::vector<float>{7, 8, 9});
+  CHECK(take({.end = -7}) == std::vector<float>{0, 1, 2});
+  CHECK(take({.step = -4}) == std::vector<float>{9, 5, 1});
+  CHECK(take({.begin = 3, .step = -2}) == std::vector<float>{3, 1});
+  CHECK(take({.begin = 20, .end = 6, .step = -1}) == std::vector<float>{9, 8, 7});
+  CHECK(take({.begin = -100, .end = 2}) == std::vector<float>{0, 1});
+  CHECK(take({.begin = 5, .end = 2}).empty());
+  const Tensor y = strided_slice(counted({2, 3}), {{.step = -1}, {.begin = 2, .step = -2}});
+  CHECK(y.to_vector() == std::vector<float>{5, 3, 2, 0});
+  CHECK(strided_slice(counted({2, 3}), {{.begin = 1}}).to_vector() == std::vector<float>{3, 4, 5});
+}
+
+TEST_CASE("strided_slice refuses a step of zero and too many ranges", "[ops][slice]") {
+  const Tensor x = counted({4});
+  CHECK_THROWS_AS(strided_slice(x, {{.step = 0}}), InvalidArgumentError);
+  CHECK_THROWS_AS(strided_slice(x, {{}, {}}), InvalidArgumentError);
+}
+
+TEST_CASE("gradients go back to where a slice came from", "[ops][slice]") {
+  check_gradient([](auto& in) { return slice(in[0], {1, 0}, {2, 2}); }, {test_tensor({3, 4})});
+  check_gradient([](auto& in) { return slice(in[0], {1, 0}, {2, 4}); }, {test_tensor({3, 4})});
+  check_gradient(
+      [](auto& in) {
+        return strided_slice(in[0], {{.step = -2}, {.begin = 3, .end = 0, .step = -1}});
+      },
+      {test_tensor({5, 4})});
+}
