@@ -1,0 +1,102 @@
+#pragma once
+/// Convolution layers for images.
+
+#include <distribute/base/config.hpp>
+#include <distribute/nn/activation.hpp>
+#include <distribute/nn/module.hpp>
+#include <distribute/nn/regularizers.hpp>
+#include <distribute/ops/window.hpp>
+
+#include <array>
+
+namespace distribute::nn {
+
+using distribute::Padding;
+
+/// Height and width; one number stands for both.
+struct Size2D {
+  int64_t height = 1, width = 1;
+  Size2D(int64_t both) : height(both), width(both) {}
+  Size2D(int64_t h, int64_t w) : height(h), width(w) {}
+  operator std::array<int64_t, 2>() const { return {height, width}; }
+};
+
+struct Conv2DLayerOptions {
+  int64_t filters = 0;
+  Size2D kernel_size = 1;
+  Size2D strides = 1;
+  Padding padding = Padding::Valid;
+  Size2D dilation_rate = 1;
+  int64_t groups = 1;
+  ActivationFunction activation = nullptr;
+  bool use_bias = true;
+  Initializer kernel_initializer = initializers::glorot_uniform();
+  Initializer bias_initializer = initializers::zeros();
+  Regularizer kernel_regularizer = {};
+  Regularizer bias_regularizer = {};
+  std::array<int64_t, 4> explicit_paddings{};  // top, bottom, left, right, for Padding::Explicit
+  std::string name = {};
+};
+
+/// activation(convolution + bias); ReLU is fused.
+/// Shapes  [batch, height, width, channels] -> [batch, out_height, out_width, filters];
+///         kernel [height, width, channels / groups, filters], bias [filters].
+/// Source  tf.keras.layers.Conv2D
+class Conv2D : public Module {
+ public:
+  /// Throws  InvalidArgumentError for filters < 1 or filters that groups do not divide.
+  explicit Conv2D(Conv2DLayerOptions options);
+  const Variable& kernel() const { return kernel_; }
+  const Variable& bias() const { return bias_; }
+
+ private:
+  Tensor call(const Tensor& x, CallOptions options) override;
+  void build(const Shape& input) override;
+  std::vector<Tensor> own_losses() const override;
+  std::string kind() const override { return "conv2d"; }
+
+  Conv2DLayerOptions options_;
+  Variable kernel_, bias_;
+};
+
+struct DepthwiseConv2DLayerOptions {
+  Size2D kernel_size = 1;
+  Size2D strides = 1;
+  Padding padding = Padding::Valid;
+  int64_t depth_multiplier = 1;
+  Size2D dilation_rate = 1;
+  ActivationFunction activation = nullptr;
+  bool use_bias = true;
+  Initializer depthwise_initializer = initializers::glorot_uniform();
+  Initializer bias_initializer = initializers::zeros();
+  Regularizer depthwise_regularizer = {};
+  Regularizer bias_regularizer = {};
+  std::array<int64_t, 4> explicit_paddings{};
+  std::string name = {};
+};
+
+/// Each channel convolved with its own `depth_multiplier` filters.
+/// Shapes  [batch, height, width, channels] -> [batch, out_height, out_width, channels *
+///         multiplier]; kernel [height, width, channels, multiplier].
+/// Source  tf.keras.layers.DepthwiseConv2D
+class DepthwiseConv2D : public Module {
+ public:
+  explicit DepthwiseConv2D(DepthwiseConv2DLayerOptions options);
+  const Variable& kernel() const { return kernel_; }
+  const Variable& bias() const { return bias_; }
+
+ private:
+  Tensor call(const Tensor& x, CallOptions options) override;
+  void build(const Shape& input) override;
+  std::vector<Tensor> own_losses() const override;
+  std::string kind() const override { return "depthwise_conv2d"; }
+
+  DepthwiseConv2DLayerOptions options_;
+  Variable kernel_, bias_;
+};
+
+}  // namespace distribute::nn
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/nn/impl/convolution.ipp>
+#endif

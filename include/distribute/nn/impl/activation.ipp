@@ -1,0 +1,25 @@
+#pragma once
+#include <distribute/nn/activation.hpp>
+
+namespace distribute::nn {
+
+DISTRIBUTE_INLINE Activation::Activation(ActivationFunction function, std::string name)
+    : Module(std::move(name)), function_(function) {}
+
+DISTRIBUTE_INLINE Tensor Activation::call(const Tensor& x, CallOptions) {
+  return function_ ? function_(x) : x;
+}
+
+namespace nn_internal {
+
+DISTRIBUTE_INLINE Epilogue epilogue_of(ActivationFunction activation) {
+  return activation == static_cast<ActivationFunction>(relu) ? Epilogue::Relu : Epilogue::None;
+}
+
+DISTRIBUTE_INLINE Tensor activate(ActivationFunction activation, const Tensor& x) {
+  return activation && epilogue_of(activation) == Epilogue::None ? activation(x) : x;
+}
+
+}  // namespace nn_internal
+
+}  // namespace distribute::nn

@@ -1,0 +1,90 @@
+#pragma once
+#include <distribute/nn/convolution.hpp>
+#include <distribute/ops/conv2d.hpp>
+
+namespace distribute::nn {
+
+namespace nn_internal {
+
+DISTRIBUTE_INLINE void check_image(const std::string& layer, const Shape& input) {
+  if (input.rank() != 4)
+    throw InvalidArgumentError(concat("layer '", layer, "' takes [batch, height, width, channels]",
+                                      ", got ", to_string(input)));
+}
+
+DISTRIBUTE_INLINE std::vector<Tensor> penalties(const Regularizer& on_kernel,
+                                                const Variable& kernel, const Regularizer& on_bias,
+                                                const Variable& bias) {
+  std::vector<Tensor> terms;
+  if (on_kernel && kernel) terms.push_back(on_kernel(kernel.value()));
+  if (on_bias && bias) terms.push_back(on_bias(bias.value()));
+  return terms;
+}
+
+}  // namespace nn_internal
+
+DISTRIBUTE_INLINE Conv2D::Conv2D(Conv2DLayerOptions options)
+    : Module(options.name), options_(std::move(options)) {
+  if (options_.filters < 1 || options_.groups < 1 || options_.filters % options_.groups != 0)
+    throw InvalidArgumentError(concat("Conv2D: filters must be a positive multiple of groups, got ",
+                                      options_.filters, " filters in ", options_.groups,
+                                      " groups"));
+}
+
+DISTRIBUTE_INLINE void Conv2D::build(const Shape& input) {
+  nn_internal::check_image(name(), input);
+  if (input[-1] % options_.groups != 0)
+    throw InvalidArgumentError(concat("Conv2D '", name(), "': ", options_.groups,
+                                      " groups do not divide the channels of ", to_string(input)));
+  const Size2D size = options_.kernel_size;
+  kernel_ =
+      add_weight("kernel", {size.height, size.width, input[-1] / options_.groups, options_.filters},
+                 options_.kernel_initializer);
+  if (options_.use_bias) bias_ = add_weight("bias", {options_.filters}, options_.bias_initializer);
+}
+
+DISTRIBUTE_INLINE Tensor Conv2D::call(const Tensor& x, CallOptions) {
+  const Tensor bias = bias_ ? bias_.value() : Tensor();
+  const Tensor y = conv2d(x, kernel_.value(),
+                          {options_.strides, options_.padding, options_.explicit_paddings,
+                           options_.dilation_rate, options_.groups},
+                          bias, nn_internal::epilogue_of(options_.activation));
+  return nn_internal::activate(options_.activation, y);
+}
+
+DISTRIBUTE_INLINE std::vector<Tensor> Conv2D::own_losses() const {
+  return nn_internal::penalties(options_.kernel_regularizer, kernel_, options_.bias_regularizer,
+                                bias_);
+}
+
+DISTRIBUTE_INLINE DepthwiseConv2D::DepthwiseConv2D(DepthwiseConv2DLayerOptions options)
+    : Module(options.name), options_(std::move(options)) {
+  if (options_.depth_multiplier < 1)
+    throw InvalidArgumentError(concat("DepthwiseConv2D: depth_multiplier must be at least 1, got ",
+                                      options_.depth_multiplier));
+}
+
+DISTRIBUTE_INLINE void DepthwiseConv2D::build(const Shape& input) {
+  nn_internal::check_image(name(), input);
+  const Size2D size = options_.kernel_size;
+  kernel_ = add_weight("kernel", {size.height, size.width, input[-1], options_.depth_multiplier},
+                       options_.depthwise_initializer);
+  if (options_.use_bias)
+    bias_ = add_weight("bias", {input[-1] * options_.depth_multiplier}, options_.bias_initializer);
+}
+
+DISTRIBUTE_INLINE Tensor DepthwiseConv2D::call(const Tensor& x, CallOptions) {
+  const Tensor bias = bias_ ? bias_.value() : Tensor();
+  const Tensor y = depthwise_conv2d(
+      x, kernel_.value(),
+      {options_.strides, options_.padding, options_.explicit_paddings, options_.dilation_rate},
+      bias, nn_internal::epilogue_of(options_.activation));
+  return nn_internal::activate(options_.activation, y);
+}
+
+DISTRIBUTE_INLINE std::vector<Tensor> DepthwiseConv2D::own_losses() const {
+  return nn_internal::penalties(options_.depthwise_regularizer, kernel_, options_.bias_regularizer,
+                                bias_);
+}
+
+}  // namespace distribute::nn

@@ -1,0 +1,34 @@
+#pragma once
+#include <distribute/nn/dense.hpp>
+#include <distribute/ops/matmul.hpp>
+
+namespace distribute::nn {
+
+DISTRIBUTE_INLINE Dense::Dense(DenseOptions options)
+    : Module(options.name), options_(std::move(options)) {
+  if (options_.units < 1)
+    throw InvalidArgumentError(concat("Dense: units must be at least 1, got ", options_.units));
+}
+
+DISTRIBUTE_INLINE void Dense::build(const Shape& input) {
+  if (input.rank() < 1)
+    throw InvalidArgumentError(concat("Dense '", name(), "': input is a scalar"));
+  kernel_ = add_weight("kernel", {input[-1], options_.units}, options_.kernel_initializer);
+  if (options_.use_bias) bias_ = add_weight("bias", {options_.units}, options_.bias_initializer);
+}
+
+DISTRIBUTE_INLINE Tensor Dense::call(const Tensor& x, CallOptions) {
+  const Tensor bias = bias_ ? bias_.value() : Tensor();
+  const auto epilogue = nn_internal::epilogue_of(options_.activation);
+  return nn_internal::activate(options_.activation, dense(x, kernel_.value(), bias, epilogue));
+}
+
+DISTRIBUTE_INLINE std::vector<Tensor> Dense::own_losses() const {
+  std::vector<Tensor> terms;
+  if (options_.kernel_regularizer && kernel_)
+    terms.push_back(options_.kernel_regularizer(kernel_.value()));
+  if (options_.bias_regularizer && bias_) terms.push_back(options_.bias_regularizer(bias_.value()));
+  return terms;
+}
+
+}  // namespace distribute::nn

@@ -1,0 +1,103 @@
+#pragma once
+#include <distribute/nn/losses.hpp>
+#include <distribute/ops/cast.hpp>
+#include <distribute/ops/cross_entropy.hpp>
+#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/reduce.hpp>
+#include <distribute/ops/reshape.hpp>
+#include <distribute/ops/unary.hpp>
+#include <distribute/replica/replica_context.hpp>
+
+#include <algorithm>
+
+namespace distribute::nn {
+
+namespace nn_internal {
+
+inline constexpr float kLossEpsilon = 1e-7f;  // keras.backend.epsilon()
+
+DISTRIBUTE_INLINE Tensor safe_log(const Tensor& probability) {
+  return log(clip_by_value(probability, kLossEpsilon, 1.0f - kLossEpsilon));
+}
+
+/// Class numbers of the shape of `pred` without its last axis.
+DISTRIBUTE_INLINE Tensor class_numbers(const Tensor& y, const Tensor& pred) {
+  const Tensor labels = is_floating(y.dtype()) ? cast(y, DType::Int64) : y;
+  const bool column = y.shape().rank() == pred.shape().rank() && y.shape()[-1] == 1;
+  return column ? squeeze(labels, {-1}) : labels;
+}
+
+DISTRIBUTE_INLINE ReplicaContext& replica_for(const char* function) {
+  ReplicaContext* replica = get_replica_context();
+  if (!replica)
+    throw FailedPreconditionError(concat("You are calling `", function,
+                                         "` in cross replica context, while it was expected to be "
+                                         "called in replica context."));
+  return *replica;
+}
+
+}  // namespace nn_internal
+
+DISTRIBUTE_INLINE Tensor sparse_categorical_crossentropy(const Tensor& y_true, const Tensor& y_pred,
+                                                         CrossentropyOptions options) {
+  const Tensor labels = nn_internal::class_numbers(y_true, y_pred);
+  const Tensor logits = options.from_logits ? y_pred : nn_internal::safe_log(y_pred);
+  return sparse_softmax_cross_entropy_with_logits(labels, logits, options.label_smoothing);
+}
+
+DISTRIBUTE_INLINE Tensor categorical_crossentropy(const Tensor& y_true, const Tensor& y_pred,
+                                                  CrossentropyOptions options) {
+  const Tensor target = cast(y_true, y_pred.dtype());
+  if (options.from_logits)
+    return softmax_cross_entropy_with_logits(target, y_pred, options.label_smoothing);
+  const float s = options.label_smoothing;
+  const Tensor smoothed = s == 0.0f ? target : target * (1.0f - s) + s / float(y_pred.shape()[-1]);
+  const Tensor probability = y_pred / reduce_sum(y_pred, {-1}, true);
+  return -reduce_sum(smoothed * nn_internal::safe_log(probability), {-1});
+}
+
+DISTRIBUTE_INLINE Tensor binary_crossentropy(const Tensor& y_true, const Tensor& y_pred,
+                                             CrossentropyOptions options) {
+  Tensor target = cast(y_true, y_pred.dtype());
+  const float s = options.label_smoothing;
+  if (s != 0.0f) target = target * (1.0f - s) + 0.5f * s;
+  if (options.from_logits)
+    return reduce_mean(sigmoid_cross_entropy_with_logits(target, y_pred), {-1});
+  const Tensor p = clip_by_value(y_pred, nn_internal::kLossEpsilon, 1 - nn_internal::kLossEpsilon);
+  return -reduce_mean(target * log(p) + (1.0f - target) * log(1.0f - p), {-1});
+}
+
+DISTRIBUTE_INLINE Tensor mean_squared_error(const Tensor& y_true, const Tensor& y_pred) {
+  return reduce_mean(squared_difference(y_pred, cast(y_true, y_pred.dtype())), {-1});
+}
+DISTRIBUTE_INLINE Tensor mean_absolute_error(const Tensor& y_true, const Tensor& y_pred) {
+  return reduce_mean(abs(y_pred - cast(y_true, y_pred.dtype())), {-1});
+}
+
+DISTRIBUTE_INLINE Tensor compute_average_loss(const Tensor& per_example_loss,
+                                              std::optional<int64_t> global_batch_size,
+                                              const Tensor& sample_weight) {
+  ReplicaContext& replica = nn_internal::replica_for("compute_average_loss");
+  const int64_t here = per_example_loss.shape().rank() ? per_example_loss.shape()[0] : 1;
+  const int64_t size = global_batch_size.value_or(here * replica.num_replicas_in_sync());
+  if (size < 1 && (global_batch_size || size < 0))
+    throw InvalidArgumentError(
+        concat("compute_average_loss: global_batch_size is ", size, ", wanted at least 1"));
+  const Tensor weighted = sample_weight
+                              ? per_example_loss * cast(sample_weight, per_example_loss.dtype())
+                              : per_example_loss;
+  return reduce_sum(weighted) / float(std::max<int64_t>(size, 1));  // an empty batch adds 0
+}
+
+DISTRIBUTE_INLINE Tensor scale_regularization_loss(const Tensor& loss) {
+  ReplicaContext& replica = nn_internal::replica_for("scale_regularization_loss");
+  return reduce_sum(loss) / float(replica.num_replicas_in_sync());
+}
+
+DISTRIBUTE_INLINE Tensor scale_regularization_loss(const std::vector<Tensor>& losses) {
+  Tensor total = Tensor(0.0f);
+  for (const Tensor& loss : losses) total = total + reduce_sum(loss);
+  return scale_regularization_loss(total);
+}
+
+}  // namespace distribute::nn

@@ -1,0 +1,42 @@
+#pragma once
+#include <distribute/nn/pooling.hpp>
+#include <distribute/ops/pool.hpp>
+#include <distribute/ops/reduce.hpp>
+
+namespace distribute::nn {
+
+namespace nn_internal {
+
+DISTRIBUTE_INLINE PoolOptions pool_options(const Pool2DLayerOptions& options) {
+  return {options.pool_size, options.strides.value_or(options.pool_size), options.padding};
+}
+
+}  // namespace nn_internal
+
+DISTRIBUTE_INLINE MaxPool2D::MaxPool2D(Pool2DLayerOptions options)
+    : Module(options.name), options_(std::move(options)) {}
+DISTRIBUTE_INLINE Tensor MaxPool2D::call(const Tensor& x, CallOptions) {
+  return max_pool2d(x, nn_internal::pool_options(options_));
+}
+
+DISTRIBUTE_INLINE AveragePooling2D::AveragePooling2D(Pool2DLayerOptions options)
+    : Module(options.name), options_(std::move(options)) {}
+DISTRIBUTE_INLINE Tensor AveragePooling2D::call(const Tensor& x, CallOptions) {
+  return avg_pool2d(x, nn_internal::pool_options(options_));
+}
+
+DISTRIBUTE_INLINE GlobalAveragePooling2D::GlobalAveragePooling2D(GlobalPoolLayerOptions options)
+    : Module(options.name), options_(std::move(options)) {}
+DISTRIBUTE_INLINE Tensor GlobalAveragePooling2D::call(const Tensor& x, CallOptions) {
+  nn_internal::check_image(name(), x.shape());
+  return reduce_mean(x, {1, 2}, options_.keepdims);
+}
+
+DISTRIBUTE_INLINE GlobalMaxPooling2D::GlobalMaxPooling2D(GlobalPoolLayerOptions options)
+    : Module(options.name), options_(std::move(options)) {}
+DISTRIBUTE_INLINE Tensor GlobalMaxPooling2D::call(const Tensor& x, CallOptions) {
+  nn_internal::check_image(name(), x.shape());
+  return reduce_max(x, {1, 2}, options_.keepdims);
+}
+
+}  // namespace distribute::nn

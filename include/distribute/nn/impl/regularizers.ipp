@@ -1,0 +1,45 @@
+#pragma once
+#include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/nn/regularizers.hpp>
+#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/reduce.hpp>
+#include <distribute/ops/unary.hpp>
+
+namespace distribute::nn {
+
+namespace nn_internal {
+
+/// Sum of squares over the block as it lies, in any layout: padding is zero.
+DISTRIBUTE_INLINE Tensor sum_of_squares(const Tensor& x) {
+  const float* values = x.array().data<float>();
+  const int64_t count =
+      x.layout() ? x.layout()->bytes() / int64_t(sizeof(float)) : x.num_elements();
+  double total = 0;
+  for (int64_t begin = 0; begin < count; begin += 1024) {
+    const int64_t end = std::min(count, begin + 1024);
+    float part = 0;
+    simd_call([&]() DISTRIBUTE_ALWAYS_INLINE {
+      float sum = 0;
+#pragma omp simd reduction(+ : sum)
+      for (int64_t i = begin; i < end; ++i) sum += values[i] * values[i];
+      part = sum;
+    });
+    total += part;
+  }
+  return record("sum_of_squares", {x}, Tensor(float(total)),
+                [x](const Backward& b) -> std::vector<Tensor> {
+                  return {multiply(x, multiply(b.gradient(), Tensor(2.0f)))};
+                });
+}
+
+}  // namespace nn_internal
+
+DISTRIBUTE_INLINE Tensor Regularizer::operator()(const Tensor& weight) const {
+  Tensor penalty;
+  if (l2 != 0.0f) penalty = multiply(nn_internal::sum_of_squares(weight), Tensor(l2));
+  if (l1 == 0.0f) return penalty ? penalty : Tensor(0.0f);
+  const Tensor absolute = multiply(reduce_sum(abs(weight)), Tensor(l1));
+  return penalty ? add(penalty, absolute) : absolute;
+}
+
+}  // namespace distribute::nn

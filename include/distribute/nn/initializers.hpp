@@ -1,0 +1,65 @@
+#pragma once
+/// How weights start: the initializers of Keras.
+
+#include <distribute/base/config.hpp>
+#include <distribute/tensor/tensor.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+namespace distribute::nn {
+
+/// Makes the first value of a weight; the same shape and seed give the same value.
+using Initializer = std::function<Tensor(const Shape& shape, uint64_t seed)>;
+
+/// Without a seed of its own an initializer takes the next one of the program
+/// (random::next_seed) each time a layer is built.
+/// Source  tf.keras.initializers
+namespace initializers {
+
+using Seed = std::optional<uint64_t>;
+
+Initializer zeros();
+Initializer ones();
+Initializer constant(float value);
+/// A given value; its shape must be the weight's.
+Initializer value(const Tensor& tensor);
+
+Initializer random_normal(float mean = 0.0f, float stddev = 0.05f, Seed seed = {});
+Initializer random_uniform(float minimum = -0.05f, float maximum = 0.05f, Seed seed = {});
+/// Normal, with values further than two `stddev` from the mean drawn again.
+Initializer truncated_normal(float mean = 0.0f, float stddev = 0.05f, Seed seed = {});
+
+Initializer glorot_uniform(Seed seed = {});
+Initializer glorot_normal(Seed seed = {});
+Initializer he_uniform(Seed seed = {});
+Initializer he_normal(Seed seed = {});
+Initializer lecun_uniform(Seed seed = {});
+Initializer lecun_normal(Seed seed = {});
+
+enum class FanMode { In, Out, Average };
+enum class Distribution { Uniform, TruncatedNormal, UntruncatedNormal };
+struct VarianceScaling {
+  float scale = 1.0f;
+  FanMode mode = FanMode::In;
+  Distribution distribution = Distribution::TruncatedNormal;
+  Seed seed = {};
+};
+/// Variance scale / fan.
+/// Source  tf.keras.initializers.VarianceScaling
+Initializer variance_scaling(VarianceScaling options);
+
+/// Inputs and outputs of one unit: the last two axes times the size of the receptive field.
+struct Fans {
+  double in, out;
+};
+Fans compute_fans(const Shape& shape);
+
+}  // namespace initializers
+
+}  // namespace distribute::nn
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/nn/impl/initializers.ipp>
+#endif

@@ -1,0 +1,125 @@
+#pragma once
+/// Base of layers and models: named weights, named parts, building on the first call.
+
+#include <distribute/autograd/trackable.hpp>
+#include <distribute/base/config.hpp>
+#include <distribute/nn/initializers.hpp>
+#include <distribute/tensor/tensor.hpp>
+
+#include <concepts>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace distribute::nn {
+
+struct CallOptions {
+  bool training = false;  // dropout drops, batch normalization uses the batch
+};
+
+/// A function of one tensor with weights. Made on one thread; replica threads may call it together.
+/// Weights are created at the first call, once for all replicas, under the current strategy.
+/// Modules move, parts included; they are not copied. A module of one's own owns its layers and
+/// refers to them:
+///
+///   class Block : public nn::Module {
+///    public:
+///     explicit Block(int64_t filters) : filters_(filters) {}
+///
+///    private:
+///     Tensor call(const Tensor& x, nn::CallOptions options) override {
+///       return nn::relu(norm_(conv_(x, options), options) + x);
+///     }
+///     int64_t filters_;
+///     nn::Conv2D& conv_ = add("conv", nn::Conv2D({.filters = filters_, .kernel_size = 3}));
+///     nn::BatchNormalization& norm_ = add("norm", nn::BatchNormalization());
+///   };
+///
+/// Weights are named by their path without the outermost module: "block/conv/kernel".
+/// Source  tf.keras.layers.Layer, tf.Module
+class Module : public Trackable {
+ public:
+  ~Module() override;
+  Module(Module&&) noexcept;
+  Module& operator=(Module&&) noexcept;
+
+  /// Builds the module if this is the first call, then computes.
+  Tensor operator()(const Tensor& x, CallOptions options = {});
+
+  /// Creates the module's own weights for inputs of this shape unless they exist. Inside a replica
+  /// every replica of the strategy must call it.
+  void ensure_built(const Shape& input);
+  bool built() const;
+
+  /// The name given, or the one the parent made up ("conv2d_1"); alone the kind ("conv2d").
+  std::string name() const;
+  /// Throws  FailedPreconditionError when the module is part of another one.
+  void set_name(std::string name);
+  /// Layers without weights of their own count as well.
+  bool trainable() const { return trainable_; }
+  /// Freezes or frees the module with its parts.
+  void set_trainable(bool trainable);
+
+  /// Weights that exist, own ones first, then those of the parts in order.
+  std::vector<Variable> variables() const;
+  std::vector<Variable> trainable_variables() const;
+  std::vector<Variable> non_trainable_variables() const;
+  int64_t count_params() const;
+  /// Regularization terms of module and parts, computed anew and recorded on the active tapes.
+  std::vector<Tensor> losses() const;
+  /// Table of parts, output shapes and numbers of weights.
+  std::string summary() const;
+
+  std::vector<NamedVariable> own_variables() const override;
+  std::vector<Child> children() const override;
+
+ protected:
+  explicit Module(std::string name = {});
+
+  virtual Tensor call(const Tensor& x, CallOptions options) = 0;
+  /// Creates the module's own weights through add_weight.
+  virtual void build(const Shape& input);
+  /// Regularization terms of the module's own weights.
+  virtual std::vector<Tensor> own_losses() const;
+  /// Keras' lower-case class name; automatic names start with it.
+  virtual std::string kind() const { return "module"; }
+
+  /// Creates a weight; `options.name` is replaced by the full name. Call inside build().
+  Variable add_weight(const std::string& name, const Shape& shape, const Initializer& initializer,
+                      VariableOptions options = {});
+  /// Takes the layer in and refers to it. An empty name: the layer's own, or an automatic one.
+  /// Throws  InvalidArgumentError for a name taken already.
+  template <std::derived_from<Module> Layer>
+  Layer& add(const std::string& name, Layer layer) {
+    auto owned = std::make_unique<Layer>(std::move(layer));
+    Layer& reference = *owned;
+    add_child(name, std::move(owned));
+    return reference;
+  }
+  void add_child(std::string name, std::unique_ptr<Module> child);
+  size_t num_children() const { return children_.size(); }
+  Module& child(size_t index) const { return *children_[index].second; }
+
+ private:
+  struct State;
+  void build_once(const Shape& input);
+  void set_path(const std::string& path);
+  std::string path_to(const std::string& name) const;
+  std::string unused_name(const std::string& kind) const;
+  bool has_child(const std::string& name) const;
+  void collect(std::vector<Variable>& all, int wanted) const;
+  void summarize(std::string& table, const std::string& indent) const;
+
+  std::string name_, path_;  // path_: from the outermost module, empty there
+  bool trainable_ = true, is_part_ = false;
+  std::vector<NamedVariable> weights_;
+  std::vector<std::pair<std::string, std::unique_ptr<Module>>> children_;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace distribute::nn
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/nn/impl/module.ipp>
+#endif

@@ -1,0 +1,80 @@
+#pragma once
+/// Pooling layers for images.
+
+#include <distribute/base/config.hpp>
+#include <distribute/nn/convolution.hpp>
+#include <distribute/nn/module.hpp>
+
+#include <optional>
+
+namespace distribute::nn {
+
+struct Pool2DLayerOptions {
+  Size2D pool_size = 2;
+  std::optional<Size2D> strides = {};  // unset: as pool_size
+  Padding padding = Padding::Valid;
+  std::string name = {};
+};
+
+/// Shapes  [batch, height, width, channels] -> [batch, out_height, out_width, channels].
+/// Source  tf.keras.layers.MaxPool2D
+class MaxPool2D : public Module {
+ public:
+  explicit MaxPool2D(Pool2DLayerOptions options = {});
+
+ private:
+  Tensor call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "max_pooling2d"; }
+
+  Pool2DLayerOptions options_;
+};
+
+/// Mean over the elements inside the image.
+/// Source  tf.keras.layers.AveragePooling2D
+class AveragePooling2D : public Module {
+ public:
+  explicit AveragePooling2D(Pool2DLayerOptions options = {});
+
+ private:
+  Tensor call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "average_pooling2d"; }
+
+  Pool2DLayerOptions options_;
+};
+
+struct GlobalPoolLayerOptions {
+  bool keepdims = false;
+  std::string name = {};
+};
+
+/// Shapes  [batch, height, width, channels] -> [batch, channels], or [batch, 1, 1, channels].
+/// Source  tf.keras.layers.GlobalAveragePooling2D
+class GlobalAveragePooling2D : public Module {
+ public:
+  explicit GlobalAveragePooling2D(GlobalPoolLayerOptions options = {});
+
+ private:
+  Tensor call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "global_average_pooling2d"; }
+
+  GlobalPoolLayerOptions options_;
+};
+
+/// Shapes as GlobalAveragePooling2D.
+/// Source  tf.keras.layers.GlobalMaxPooling2D
+class GlobalMaxPooling2D : public Module {
+ public:
+  explicit GlobalMaxPooling2D(GlobalPoolLayerOptions options = {});
+
+ private:
+  Tensor call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "global_max_pooling2d"; }
+
+  GlobalPoolLayerOptions options_;
+};
+
+}  // namespace distribute::nn
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/nn/impl/pooling.ipp>
+#endif

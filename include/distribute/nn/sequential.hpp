@@ -1,0 +1,36 @@
+#pragma once
+/// Layers one after the other.
+
+#include <distribute/base/config.hpp>
+#include <distribute/nn/module.hpp>
+
+namespace distribute::nn {
+
+/// Calls its layers in order; owns them. Sequential model(Conv2D({...}), Flatten(), Dense({...})).
+/// Layers without a name are called "conv2d", "conv2d_1", ... as in Keras.
+/// Source  tf.keras.Sequential
+class Sequential : public Module {
+ public:
+  template <std::derived_from<Module>... Layers>
+  explicit Sequential(Layers... layers) {
+    (append(std::move(layers)), ...);
+  }
+
+  /// Adds a layer at the end.
+  template <std::derived_from<Module> Layer>
+  Layer& append(Layer layer) {
+    return Module::add(std::string(), std::move(layer));
+  }
+  size_t size() const { return num_children(); }
+  Module& operator[](size_t index) const { return child(index); }
+
+ private:
+  Tensor call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "sequential"; }
+};
+
+}  // namespace distribute::nn
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/nn/impl/sequential.ipp>
+#endif

@@ -1,0 +1,297 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/base/parallel.hpp>
+#include <distribute/ops/clip.hpp>
+#include <distribute/ops/unary.hpp>
+#include <distribute/optim/optimizer.hpp>
+
+#include <cstdio>
+#include <utility>
+
+namespace distribute::optim {
+
+namespace optim_internal {
+
+DISTRIBUTE_INLINE Variable scalar_variable(const char* name, Variable::Initializer value) {
+  return Variable(
+      std::move(value),
+      {.name = name, .trainable = false, .aggregation = VariableAggregation::OnlyFirstReplica});
+}
+
+/// Runs `fn` once, in cross-replica context.
+DISTRIBUTE_INLINE void run_once(ReplicaContext* replica, const std::function<void()>& fn) {
+  if (!replica) return fn();
+  replica->merge([&](std::span<void* const>) { fn(); }, nullptr);
+}
+
+DISTRIBUTE_INLINE void scale(float* x, float factor, int64_t count) {
+  simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
+#pragma omp simd
+    for (int64_t i = 0; i < count; ++i) x[i] -= x[i] * factor;
+  });
+}
+
+DISTRIBUTE_INLINE void average(float* mean, const float* x, float momentum, int64_t count) {
+  simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
+#pragma omp simd
+    for (int64_t i = 0; i < count; ++i) mean[i] = momentum * mean[i] + (1.0f - momentum) * x[i];
+  });
+}
+
+DISTRIBUTE_INLINE std::string names_of(const std::vector<Variable>& variables) {
+  std::string names;
+  for (const Variable& variable : variables)
+    names += (names.empty() ? "'" : ", '") + variable.name() + "'";
+  return names;
+}
+
+}  // namespace optim_internal
+
+DISTRIBUTE_INLINE Optimizer::Optimizer(CommonOptions options) : options_(std::move(options)) {
+  const int clips = int(options_.clipnorm.has_value()) + int(options_.clipvalue.has_value()) +
+                    int(options_.global_clipnorm.has_value());
+  if (clips > 1)
+    throw InvalidArgumentError(
+        "Only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set");
+  iterations_ = optim_internal::scalar_variable("iterations", [] { return Tensor(int64_t{0}); });
+  if (options_.learning_rate.is_schedule()) return;
+  const float rate = float(options_.learning_rate(0));
+  learning_rate_ = optim_internal::scalar_variable("learning_rate", [=] { return Tensor(rate); });
+}
+
+DISTRIBUTE_INLINE int64_t Optimizer::iterations() const {
+  return iterations_.value().item<int64_t>();
+}
+
+DISTRIBUTE_INLINE float Optimizer::learning_rate() const {
+  return learning_rate_ ? learning_rate_.value().item<float>()
+                        : float(options_.learning_rate(iterations()));
+}
+
+DISTRIBUTE_INLINE void Optimizer::set_learning_rate(LearningRate rate) {
+  if (!rate.is_schedule() && learning_rate_) return learning_rate_.assign(Tensor(float(rate(0))));
+  options_.learning_rate = std::move(rate);
+  learning_rate_ = Variable();
+}
+
+DISTRIBUTE_INLINE void Optimizer::exclude_from_weight_decay(std::vector<std::string> words) {
+  exclude_from_weight_decay([words = std::move(words)](const Variable& variable) {
+    for (const std::string& word : words)
+      if (variable.name().find(word) != std::string::npos) return true;
+    return false;
+  });
+}
+DISTRIBUTE_INLINE void Optimizer::exclude_from_weight_decay(
+    std::function<bool(const Variable&)> excluded) {
+  excluded_.push_back(std::move(excluded));
+}
+
+DISTRIBUTE_INLINE bool Optimizer::decays(const Variable& variable) const {
+  if (!options_.weight_decay) return false;
+  for (const auto& excluded : excluded_)
+    if (excluded(variable)) return false;
+  return true;
+}
+
+DISTRIBUTE_INLINE void Optimizer::minimize(const Tensor& loss,
+                                           const std::vector<Variable>& variables,
+                                           GradientTape& tape) {
+  apply_gradients(tape.gradient(loss, variables), variables);
+}
+
+DISTRIBUTE_INLINE void Optimizer::apply_gradients(const std::vector<Tensor>& gradients,
+                                                  const std::vector<Variable>& variables,
+                                                  ApplyOptions options) {
+  ReplicaContext* replica = get_replica_context();
+  if (!replica)
+    throw FailedPreconditionError(
+        "`apply_gradients() cannot be called in cross-replica context. Use "
+        "`Strategy.run` to enter replica context.");
+  std::vector<VariableUpdate> updates = collect(gradients, variables);
+  add_slots(updates, replica);
+  const int64_t done = iterations();
+  bool reduced = options.skip_gradients_aggregation;
+  if (options_.clipnorm || options_.clipvalue || options_.global_clipnorm) {
+    if (!reduced) {
+      std::vector<Tensor> sums;
+      for (const VariableUpdate& update : updates) sums.push_back(update.gradient);
+      sums = replica->all_reduce(ReduceOp::Sum, sums);
+      for (size_t i = 0; i < updates.size(); ++i) updates[i].gradient = std::move(sums[i]);
+    }
+    clip(updates);
+    reduced = true;
+  }
+  densify(updates);
+  replica->update(updates, reduced, make_kernel(updates, done));
+  finish_step(updates, done, *replica);
+}
+
+DISTRIBUTE_INLINE std::vector<VariableUpdate> Optimizer::collect(
+    const std::vector<Tensor>& gradients, const std::vector<Variable>& variables) {
+  if (gradients.size() != variables.size())
+    throw InvalidArgumentError(concat("apply_gradients: ", gradients.size(), " gradients for ",
+                                      variables.size(), " variables"));
+  std::vector<VariableUpdate> updates;
+  std::vector<Variable> missing;
+  for (size_t i = 0; i < variables.size(); ++i) {
+    if (!gradients[i]) {
+      missing.push_back(variables[i]);
+      continue;
+    }
+    if (gradients[i].shape() != variables[i].shape())
+      throw InvalidArgumentError(concat("apply_gradients: variable '", variables[i].name(), "' is ",
+                                        to_string(variables[i].shape()), ", its gradient ",
+                                        to_string(gradients[i].shape())));
+    updates.push_back({variables[i], {}, gradients[i]});
+  }
+  if (updates.empty())
+    throw InvalidArgumentError(concat(
+        "No gradients provided for any variable: ", optim_internal::names_of(variables), "."));
+  if (missing.empty()) return updates;
+  const std::lock_guard lock(mutex_);
+  if (!std::exchange(warned_, true))
+    std::fprintf(stderr,
+                 "warning: Gradients do not exist for variables %s when minimizing the loss\n",
+                 optim_internal::names_of(missing).c_str());
+  return updates;
+}
+
+DISTRIBUTE_INLINE std::vector<Optimizer::Slot> Optimizer::all_slots() const {
+  std::vector<Slot> all = slots();
+  if (options_.use_ema) all.push_back({"average", 0.0f});
+  return all;
+}
+
+DISTRIBUTE_INLINE bool Optimizer::find_slots(std::vector<VariableUpdate>& updates) {
+  const std::lock_guard lock(mutex_);
+  for (VariableUpdate& update : updates) {
+    const auto found = slots_.find(update.variable.impl().id());
+    if (found == slots_.end()) return false;
+    update.slots = found->second.values;
+  }
+  return true;
+}
+
+DISTRIBUTE_INLINE void Optimizer::add_slots(std::vector<VariableUpdate>& updates,
+                                            ReplicaContext* replica) {
+  if (all_slots().empty() || find_slots(updates)) return;
+  optim_internal::run_once(replica, [&] {
+    const std::lock_guard lock(mutex_);
+    for (const VariableUpdate& update : updates) create_slots(update.variable);
+  });
+  find_slots(updates);
+}
+
+DISTRIBUTE_INLINE void Optimizer::create_slots(const Variable& variable) {
+  SlotSet& set = slots_[variable.impl().id()];
+  if (set.original) return;
+  for (const Slot& slot : all_slots()) {
+    const auto first_value = [&] {
+      return restored_or(
+          slot.name, [&] { return fill(variable.shape(), slot.initial_value); }, variable);
+    };
+    VariableOptions options = variable.impl().options();
+    options.name = variable.name() + "/" + slot.name;
+    options.trainable = false;
+    set.values.emplace_back(Variable::Initializer(first_value), options);
+  }
+  set.original = variable;
+}
+
+DISTRIBUTE_INLINE void Optimizer::build(const std::vector<Variable>& variables) {
+  std::vector<VariableUpdate> updates;
+  for (const Variable& variable : variables) updates.push_back({variable, {}, {}});
+  add_slots(updates, get_replica_context());
+}
+
+DISTRIBUTE_INLINE void Optimizer::clip(std::vector<VariableUpdate>& updates) const {
+  std::vector<Tensor> gradients;
+  for (const VariableUpdate& update : updates) gradients.push_back(update.gradient);
+  if (options_.global_clipnorm)
+    gradients = clip_by_global_norm(gradients, float(*options_.global_clipnorm)).list;
+  for (size_t i = 0; i < updates.size(); ++i) {
+    Tensor& gradient = gradients[i];
+    if (options_.clipnorm) gradient = clip_by_norm(gradient, float(*options_.clipnorm));
+    if (const auto limit = options_.clipvalue)
+      gradient = clip_by_value(gradient, -float(*limit), float(*limit));
+    updates[i].gradient = std::move(gradient);
+  }
+}
+
+DISTRIBUTE_INLINE void Optimizer::densify(std::vector<VariableUpdate>& updates) const {
+  const bool rows = updates_rows_alone() && !options_.use_ema;
+  for (VariableUpdate& update : updates)
+    if (is_indexed_slices(update.gradient) && (!rows || decays(update.variable)))
+      update.gradient = update.gradient.row_major();
+}
+
+DISTRIBUTE_INLINE UpdateKernel Optimizer::make_kernel(const std::vector<VariableUpdate>& updates,
+                                                      int64_t done) const {
+  const float rate = learning_rate();
+  const float decay = float(options_.weight_decay.value_or(0.0)) * rate;
+  // As in Keras the first step takes the weights as they are.
+  const float momentum = done == 0 ? 0.0f : float(options_.ema_momentum);
+  std::vector<bool> decayed;
+  for (const VariableUpdate& update : updates) decayed.push_back(decays(update.variable));
+  const size_t own = slots().size();
+  return [=, ema = options_.use_ema, formula = kernel(rate, done + 1)](
+             size_t update, float* weights, float* const* slots, const float* gradient,
+             int64_t count) {
+    if (decayed[update]) optim_internal::scale(weights, decay, count);
+    formula(weights, slots, gradient, count);
+    if (ema) optim_internal::average(slots[own], weights, momentum, count);
+  };
+}
+
+DISTRIBUTE_INLINE void Optimizer::finish_step(const std::vector<VariableUpdate>& updates,
+                                              int64_t done, ReplicaContext& replica) {
+  optim_internal::run_once(&replica, [&] { iterations_.assign_add(Tensor(int64_t{1})); });
+  const auto frequency = options_.ema_overwrite_frequency;
+  if (!options_.use_ema || !frequency || (done + 1) % *frequency != 0) return;
+  std::vector<Variable> variables;
+  for (const VariableUpdate& update : updates) variables.push_back(update.variable);
+  finalize_variable_values(variables);
+}
+
+DISTRIBUTE_INLINE void Optimizer::exchange(const std::vector<Variable>& variables,
+                                           bool keep_weights) {
+  optim_internal::run_once(get_replica_context(), [&] {
+    const std::lock_guard lock(mutex_);
+    for (const Variable& variable : variables) {
+      const auto found = slots_.find(variable.impl().id());
+      if (!options_.use_ema || found == slots_.end())
+        throw FailedPreconditionError(
+            concat("there is no moving average of variable '", variable.name(), "'"));
+      VariableImpl &weight = variable.impl(), &mean = found->second.values.back().impl();
+      for (int i = 0; i < weight.num_components(); ++i) {
+        const Tensor old = weight.component(i);
+        weight.set_component(i, mean.component(i).renamed());
+        if (keep_weights) mean.set_component(i, old.renamed());
+      }
+    }
+  });
+}
+
+DISTRIBUTE_INLINE void Optimizer::swap_averages(const std::vector<Variable>& variables) {
+  exchange(variables, true);
+}
+DISTRIBUTE_INLINE void Optimizer::finalize_variable_values(const std::vector<Variable>& variables) {
+  if (options_.use_ema) exchange(variables, false);
+}
+
+DISTRIBUTE_INLINE std::vector<Trackable::NamedVariable> Optimizer::own_variables() const {
+  std::vector<NamedVariable> own{{"iterations", iterations_}};
+  if (learning_rate_) own.push_back({"learning_rate", learning_rate_});
+  return own;
+}
+
+DISTRIBUTE_INLINE std::vector<Trackable::SlotVariable> Optimizer::slot_variables() const {
+  const std::vector<Slot> names = all_slots();
+  std::vector<SlotVariable> all;
+  for (const auto& [id, set] : slots_)
+    for (size_t s = 0; s < set.values.size(); ++s)
+      all.push_back({set.original, names[s].name, set.values[s]});
+  return all;
+}
+
+}  // namespace distribute::optim

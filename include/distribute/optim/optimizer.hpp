@@ -1,0 +1,142 @@
+#pragma once
+/// Base of all optimizers: reduces gradients over the replicas and updates variables in one pass.
+
+#include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/autograd/trackable.hpp>
+#include <distribute/base/config.hpp>
+#include <distribute/optim/learning_rate.hpp>
+#include <distribute/replica/replica_context.hpp>
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace distribute::optim {
+
+/// What every optimizer's options hold beside its own.
+struct CommonOptions {
+  LearningRate learning_rate = 0.001;
+  std::optional<double> weight_decay = {};     // w -= w * weight_decay * learning rate
+  std::optional<double> clipnorm = {};         // largest L2 norm of each gradient
+  std::optional<double> clipvalue = {};        // largest absolute element
+  std::optional<double> global_clipnorm = {};  // largest L2 norm of all gradients together
+  bool use_ema = false;                        // keep averages of the weights
+  double ema_momentum = 0.99;
+  std::optional<int64_t> ema_overwrite_frequency = {};  // steps until weights become the averages
+  std::string name = {};
+};
+
+/// Picks the common part out of an optimizer's options.
+template <typename Options>
+CommonOptions common_options(const Options& o) {
+  return {o.learning_rate,
+          o.weight_decay,
+          o.clipnorm,
+          o.clipvalue,
+          o.global_clipnorm,
+          o.use_ema,
+          o.ema_momentum,
+          o.ema_overwrite_frequency,
+          o.name};
+}
+
+struct ApplyOptions {
+  bool skip_gradients_aggregation = false;  // the gradients are summed over replicas already
+};
+
+/// Replica threads call apply_gradients together; everything else belongs to one thread.
+/// Create it in the strategy's scope, as its step count and slots are variables.
+/// Source  tf.keras.optimizers.Optimizer
+class Optimizer : public Trackable {
+ public:
+  /// Throws  InvalidArgumentError when more than one kind of clipping is asked for.
+  explicit Optimizer(CommonOptions options);
+  ~Optimizer() override = default;
+  Optimizer(const Optimizer&) = delete;
+  Optimizer& operator=(const Optimizer&) = delete;
+
+  /// One step: sums the gradients over all replicas, clips, updates. Variables whose gradient is
+  /// none stay as they are, with a warning.
+  /// Blocks  until every replica has called it.
+  /// Throws  FailedPreconditionError in cross-replica context; InvalidArgumentError when sizes
+  ///         differ or every gradient is none.
+  void apply_gradients(const std::vector<Tensor>& gradients, const std::vector<Variable>& variables,
+                       ApplyOptions options = {});
+  /// Gradients of `loss` from the tape, then apply_gradients.
+  void minimize(const Tensor& loss, const std::vector<Variable>& variables, GradientTape& tape);
+
+  /// Steps done so far.
+  int64_t iterations() const;
+  const Variable& iterations_variable() const { return iterations_; }
+  /// The rate of the next step.
+  float learning_rate() const;
+  /// A number, or a schedule from now on.
+  void set_learning_rate(LearningRate rate);
+  const std::string& name() const { return options_.name; }
+
+  /// No decay for variables whose name contains one of the words, such as "bias".
+  void exclude_from_weight_decay(std::vector<std::string> words);
+  void exclude_from_weight_decay(std::function<bool(const Variable&)> excluded);
+
+  /// Exchanges the weights and their moving averages; twice restores both.
+  /// Throws  FailedPreconditionError without use_ema or before the first step.
+  void swap_averages(const std::vector<Variable>& variables);
+  /// Overwrites the weights with their moving averages; does nothing without use_ema.
+  /// Source  tf.keras.optimizers.Optimizer.finalize_variable_values
+  void finalize_variable_values(const std::vector<Variable>& variables);
+
+  /// Creates step counts and slots of these variables now instead of at the first step.
+  void build(const std::vector<Variable>& variables);
+  std::vector<NamedVariable> own_variables() const override;
+  std::vector<SlotVariable> slot_variables() const override;
+
+ protected:
+  struct Slot {
+    std::string name;
+    float initial_value = 0.0f;
+  };
+  /// Updates neighbouring elements of weights and slots (in the order of slots()).
+  using ElementKernel =
+      std::function<void(float* weights, float* const* slots, const float* gradient, int64_t)>;
+
+  virtual std::vector<Slot> slots() const { return {}; }
+  /// The formula of step `step` (the first is 1).
+  virtual ElementKernel kernel(float learning_rate, int64_t step) const = 0;
+  /// True when a zero gradient changes nothing, so that only the rows of IndexedSlices need work.
+  virtual bool updates_rows_alone() const { return false; }
+
+ private:
+  struct SlotSet {
+    Variable original;
+    std::vector<Variable> values;  // slots(), then the average
+  };
+  std::vector<VariableUpdate> collect(const std::vector<Tensor>& gradients,
+                                      const std::vector<Variable>& variables);
+  void add_slots(std::vector<VariableUpdate>& updates, ReplicaContext* replica);
+  bool find_slots(std::vector<VariableUpdate>& updates);
+  void create_slots(const Variable& variable);
+  std::vector<Slot> all_slots() const;
+  void clip(std::vector<VariableUpdate>& updates) const;
+  void densify(std::vector<VariableUpdate>& updates) const;
+  UpdateKernel make_kernel(const std::vector<VariableUpdate>& updates, int64_t done) const;
+  bool decays(const Variable& variable) const;
+  void finish_step(const std::vector<VariableUpdate>& updates, int64_t done,
+                   ReplicaContext& replica);
+  void exchange(const std::vector<Variable>& variables, bool keep_weights);
+
+  CommonOptions options_;
+  Variable iterations_, learning_rate_;
+  std::vector<std::function<bool(const Variable&)>> excluded_;
+  std::mutex mutex_;                   // guards slots_ and warned_
+  std::map<uint64_t, SlotSet> slots_;  // by the variable's id, so in order of creation
+  bool warned_ = false;
+};
+
+}  // namespace distribute::optim
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/optim/impl/optimizer.ipp>
+#endif

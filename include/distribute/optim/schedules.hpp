@@ -1,0 +1,78 @@
+#pragma once
+/// Learning rates that depend on the step: small values, called with the step (the first is 0).
+
+#include <distribute/base/config.hpp>
+#include <distribute/optim/learning_rate.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace distribute::optim {
+
+/// values[i] up to and including step boundaries[i], the last value after all of them.
+/// Source  tf.keras.optimizers.schedules.PiecewiseConstantDecay
+struct PiecewiseConstantDecay {
+  std::vector<int64_t> boundaries;
+  std::vector<double> values;  // one more than boundaries
+  /// Throws  InvalidArgumentError when the numbers do not fit or boundaries do not rise.
+  double operator()(int64_t step) const;
+};
+
+/// initial * rate^(step / decay_steps), the quotient cut to an integer with `staircase`.
+/// Source  tf.keras.optimizers.schedules.ExponentialDecay
+struct ExponentialDecay {
+  double initial_learning_rate;
+  int64_t decay_steps;
+  double decay_rate;
+  bool staircase = false;
+  double operator()(int64_t step) const;
+};
+
+/// Half a cosine from the initial rate to alpha times it; with a warm-up target first a line from
+/// the initial rate to the target, from which the cosine then starts.
+/// Source  tf.keras.optimizers.schedules.CosineDecay
+struct CosineDecay {
+  double initial_learning_rate;
+  int64_t decay_steps;
+  double alpha = 0.0;
+  std::optional<double> warmup_target = {};
+  int64_t warmup_steps = 0;
+  double operator()(int64_t step) const;
+};
+
+/// (initial - end) * (1 - step / decay_steps)^power + end.
+/// Source  tf.keras.optimizers.schedules.PolynomialDecay
+struct PolynomialDecay {
+  double initial_learning_rate;
+  int64_t decay_steps;
+  double end_learning_rate = 0.0001;
+  double power = 1.0;
+  bool cycle = false;  // start again, with longer and longer decays
+  double operator()(int64_t step) const;
+};
+
+/// initial / (1 + rate * step / decay_steps).
+/// Source  tf.keras.optimizers.schedules.InverseTimeDecay
+struct InverseTimeDecay {
+  double initial_learning_rate;
+  int64_t decay_steps;
+  double decay_rate;
+  bool staircase = false;
+  double operator()(int64_t step) const;
+};
+
+/// A line from `initial_learning_rate` to the first rate of `after`, reached at step
+/// `warmup_steps`, where `after` starts with its own step 0.
+struct LinearWarmup {
+  LearningRate after;
+  int64_t warmup_steps;
+  double initial_learning_rate = 0.0;
+  double operator()(int64_t step) const;
+};
+
+}  // namespace distribute::optim
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/optim/impl/schedules.ipp>
+#endif
