@@ -12,6 +12,15 @@ namespace distribute {
 /// Source  tf.cast
 Tensor cast(const Tensor& x, DType dtype);
 
+namespace ops_internal {
+
+/// cast without a record.
+Tensor converted(const Tensor& x, DType dtype);
+/// `count` elements from one block to another.
+void convert_elements(const void* from, DType from_type, void* to, DType to_type, int64_t count);
+
+}  // namespace ops_internal
+
 }  // namespace distribute
 
 #ifdef DISTRIBUTE_HEADER_ONLY

@@ -1,2 +1,83 @@
 #pragma once
+#include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/base/parallel.hpp>
 #include <distribute/ops/cast.hpp>
+
+#include <cmath>
+#include <limits>
+
+namespace distribute {
+
+namespace ops_internal {
+
+/// One number of one type as another; floats saturate when they become integers.
+template <Element To, Element From>
+To convert(From value) {
+  if constexpr (std::is_same_v<To, bool>) {
+    return bool(value != From(0));
+  } else if constexpr (std::is_integral_v<To> && !std::is_integral_v<From>) {
+    const float x = value;
+    if (std::isnan(x)) return 0;
+    if (x <= float(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
+    if (x >= float(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
+    return To(x);
+  } else if constexpr (std::is_integral_v<To>) {
+    return To(value);
+  } else {
+    return To(float(value));
+  }
+}
+
+/// Written out so that it vectorises: what bfloat16's constructor does.
+DISTRIBUTE_INLINE void round_to_bfloat16(const float* from, bfloat16* to, int64_t count) {
+  simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
+#pragma omp simd
+    for (int64_t i = 0; i < count; ++i) {
+      const uint32_t word = std::bit_cast<uint32_t>(from[i]);
+      const uint32_t rounded = (word + 0x7fff + ((word >> 16) & 1)) >> 16;
+      const bool nan = (word & 0x7fffffff) > 0x7f800000;
+      to[i].bits = uint16_t(nan ? (word >> 16) | 0x40 : rounded);
+    }
+  });
+}
+
+DISTRIBUTE_INLINE void convert_elements(const void* from, DType from_type, void* to, DType to_type,
+                                        int64_t count) {
+  dispatch(from_type, [&](auto source) {
+    dispatch(to_type, [&](auto target) {
+      using From = decltype(source);
+      using To = decltype(target);
+      const From* x = static_cast<const From*>(from);
+      To* y = static_cast<To*>(to);
+      if constexpr (std::is_same_v<From, float> && std::is_same_v<To, bfloat16>)
+        round_to_bfloat16(x, y, count);
+      else
+        for (int64_t i = 0; i < count; ++i) y[i] = convert<To>(x[i]);
+    });
+  });
+}
+
+DISTRIBUTE_INLINE Tensor converted(const Tensor& x, DType dtype) {
+  if (x.dtype() == dtype) return x;
+  Tensor y = Tensor::empty(x.shape(), dtype, x.device());
+  const char* from = x.row_major().array().bytes();
+  char* to = y.array().bytes();
+  parallel_for(x.num_elements(), 16384, [&](int64_t begin, int64_t end) {
+    convert_elements(from + begin * size_of(x.dtype()), x.dtype(), to + begin * size_of(dtype),
+                     dtype, end - begin);
+  });
+  return y;
+}
+
+}  // namespace ops_internal
+
+DISTRIBUTE_INLINE Tensor cast(const Tensor& x, DType dtype) {
+  if (x.dtype() == dtype) return x;
+  const Tensor y = ops_internal::converted(x, dtype);
+  if (!is_floating(dtype) || !is_floating(x.dtype())) return y;
+  return record("cast", {x}, y, [from = x.dtype()](const Backward& b) -> std::vector<Tensor> {
+    return {cast(b.gradient(), from)};
+  });
+}
+
+}  // namespace distribute

@@ -1,2 +1,309 @@
 #pragma once
+#include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/ops/broadcast.hpp>
+#include <distribute/ops/cast.hpp>
 #include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/unary.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace distribute {
+
+namespace ops_internal {
+
+// One row for each function. Integers come as int64; sums and products wrap.
+struct Add {
+  float operator()(float a, float b) const { return a + b; }
+  int64_t operator()(int64_t a, int64_t b) const { return int64_t(uint64_t(a) + uint64_t(b)); }
+};
+struct Subtract {
+  float operator()(float a, float b) const { return a - b; }
+  int64_t operator()(int64_t a, int64_t b) const { return int64_t(uint64_t(a) - uint64_t(b)); }
+};
+struct Multiply {
+  float operator()(float a, float b) const { return a * b; }
+  int64_t operator()(int64_t a, int64_t b) const { return int64_t(uint64_t(a) * uint64_t(b)); }
+};
+struct Divide {
+  float operator()(float a, float b) const { return a / b; }
+};
+struct DivideNoNan {
+  float operator()(float a, float b) const { return b == 0 ? 0 : a / b; }
+};
+struct FloorDiv {
+  float operator()(float a, float b) const { return std::floor(a / b); }
+  int64_t operator()(int64_t a, int64_t b) const {
+    if (b == -1) return int64_t(-uint64_t(a));  // the one quotient that overflows wraps
+    return a / b - ((a % b != 0) & ((a < 0) != (b < 0)));
+  }
+};
+struct FloorMod {
+  float operator()(float a, float b) const {
+    const float rest = std::fmod(a, b);
+    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+  }
+  int64_t operator()(int64_t a, int64_t b) const {
+    if (b == -1) return 0;
+    const int64_t rest = a % b;
+    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+  }
+};
+// A NaN on either side wins.
+struct Maximum {
+  auto operator()(auto a, auto b) const { return (a > b) | (a != a) ? a : b; }
+};
+struct Minimum {
+  auto operator()(auto a, auto b) const { return (a < b) | (a != a) ? a : b; }
+};
+struct Power {
+  float operator()(float a, float b) const { return std::pow(a, b); }
+  int64_t operator()(int64_t base, int64_t exponent) const {
+    uint64_t result = 1;
+    for (uint64_t factor = uint64_t(base); exponent > 0; exponent /= 2, factor *= factor)
+      if (exponent % 2) result *= factor;
+    return int64_t(result);
+  }
+};
+struct Equal {
+  bool operator()(auto a, auto b) const { return a == b; }
+};
+struct NotEqual {
+  bool operator()(auto a, auto b) const { return a != b; }
+};
+struct Less {
+  bool operator()(auto a, auto b) const { return a < b; }
+};
+struct LessEqual {
+  bool operator()(auto a, auto b) const { return a <= b; }
+};
+
+template <typename Fn>
+constexpr BinaryLoops float_loops() {
+  return {strip_loop<Fn, float>};
+}
+template <typename Fn>
+constexpr BinaryLoops number_loops() {
+  return {strip_loop<Fn, float>, strip_loop<Fn, int64_t>};
+}
+template <typename Fn>
+constexpr BinaryLoops comparison_loops() {
+  return {strip_loop<Fn, float, bool>, strip_loop<Fn, int64_t, bool>, true};
+}
+
+/// Gives the gradients for a and b before broadcasting is undone; none where there is none.
+using BinaryGradient = Tensor (*)(int input, const Tensor& dy, const Tensor& a, const Tensor& b,
+                                  const Tensor& y);
+
+DISTRIBUTE_INLINE Tensor binary(const char* op, const Tensor& a, const Tensor& b,
+                                const BinaryLoops& loops, BinaryGradient gradient) {
+  if (a.dtype() == DType::Bool && b.dtype() == DType::Bool)
+    throw InvalidArgumentError(concat(op, ": not for dtype bool"));
+  const Tensor y = broadcast_binary(op, a, b, loops);
+  if (!is_floating(y.dtype())) return y;
+  return record(op, {a, b}, y, [=](const Backward& backward) -> std::vector<Tensor> {
+    std::vector<Tensor> result(2);
+    for (int i = 0; i < 2; ++i)
+      if (backward.needs(size_t(i)))
+        if (const Tensor g = gradient(i, backward.gradient(), a, b, y))
+          result[size_t(i)] = sum_to_shape(g, (i ? b : a).shape());
+    return result;
+  });
+}
+
+/// dy where `mask` holds, else 0.
+DISTRIBUTE_INLINE Tensor gated(const Tensor& dy, const Tensor& mask) {
+  return where(mask, dy, scalar_like(dy, 0));
+}
+
+DISTRIBUTE_INLINE Tensor power_gradient(int input, const Tensor& dy, const Tensor& a,
+                                        const Tensor& b, const Tensor& y) {
+  if (input == 0) return dy * (b * pow(a, b - 1));
+  const Tensor positive = greater(a, scalar_like(a, 0));  // log is taken only where it exists
+  return dy * gated(y * log(where(positive, a, scalar_like(a, 1))), positive);
+}
+
+DISTRIBUTE_INLINE void check_divisor(const char* op, const Tensor& b) {
+  if (is_floating(b.dtype())) return;
+  const auto divisors = converted(b, DType::Int64);
+  for (int64_t value : divisors.data<int64_t>())
+    if (value == 0) throw InvalidArgumentError(concat(op, ": integer division by zero"));
+}
+
+DISTRIBUTE_INLINE Tensor logical(const char* op, const Tensor& a, const Tensor& b,
+                                 const BinaryLoops& loops) {
+  if (a.dtype() != DType::Bool || b.dtype() != DType::Bool)
+    throw InvalidArgumentError(
+        concat(op, ": wants bool tensors, got ", name_of(a.dtype()), " and ", name_of(b.dtype())));
+  return broadcast_binary(op, a, b, loops);
+}
+
+}  // namespace ops_internal
+
+// In the gradients below `i` is the operand.
+DISTRIBUTE_INLINE Tensor add(const Tensor& a, const Tensor& b) {
+  return ops_internal::binary(
+      "add", a, b, ops_internal::number_loops<ops_internal::Add>(),
+      [](int, const Tensor& dy, const Tensor&, const Tensor&, const Tensor&) { return dy; });
+}
+
+DISTRIBUTE_INLINE Tensor subtract(const Tensor& a, const Tensor& b) {
+  return ops_internal::binary("subtract", a, b,
+                              ops_internal::number_loops<ops_internal::Subtract>(),
+                              [](int i, const Tensor& dy, const Tensor&, const Tensor&,
+                                 const Tensor&) { return i ? negative(dy) : dy; });
+}
+
+DISTRIBUTE_INLINE Tensor multiply(const Tensor& a, const Tensor& b) {
+  return ops_internal::binary("multiply", a, b,
+                              ops_internal::number_loops<ops_internal::Multiply>(),
+                              [](int i, const Tensor& dy, const Tensor& x, const Tensor& y,
+                                 const Tensor&) { return dy * (i ? x : y); });
+}
+
+DISTRIBUTE_INLINE Tensor divide(const Tensor& a, const Tensor& b) {
+  if (!is_floating(a.dtype()) && a.dtype() == b.dtype())
+    throw InvalidArgumentError(concat("divide: not for dtype ", name_of(a.dtype()),
+                                      "; use floordiv, or cast to float32 first"));
+  return ops_internal::binary(
+      "divide", a, b, ops_internal::float_loops<ops_internal::Divide>(),
+      [](int i, const Tensor& dy, const Tensor&, const Tensor& divisor, const Tensor& y) {
+        return i ? negative(dy * (y / divisor)) : dy / divisor;
+      });
+}
+
+DISTRIBUTE_INLINE Tensor divide_no_nan(const Tensor& a, const Tensor& b) {
+  return ops_internal::binary(
+      "divide_no_nan", a, b, ops_internal::float_loops<ops_internal::DivideNoNan>(),
+      [](int i, const Tensor& dy, const Tensor&, const Tensor& divisor, const Tensor& y) {
+        return i ? negative(dy * divide_no_nan(y, divisor)) : divide_no_nan(dy, divisor);
+      });
+}
+
+DISTRIBUTE_INLINE Tensor floordiv(const Tensor& a, const Tensor& b) {
+  ops_internal::check_divisor("floordiv", b);
+  return ops_internal::binary(
+      "floordiv", a, b, ops_internal::number_loops<ops_internal::FloorDiv>(),
+      [](int, const Tensor&, const Tensor&, const Tensor&, const Tensor&) { return Tensor(); });
+}
+
+DISTRIBUTE_INLINE Tensor floormod(const Tensor& a, const Tensor& b) {
+  ops_internal::check_divisor("floormod", b);
+  return ops_internal::binary(
+      "floormod", a, b, ops_internal::number_loops<ops_internal::FloorMod>(),
+      [](int i, const Tensor& dy, const Tensor& x, const Tensor& divisor, const Tensor&) {
+        return i ? negative(dy * floordiv(x, divisor)) : dy;
+      });
+}
+
+DISTRIBUTE_INLINE Tensor maximum(const Tensor& a, const Tensor& b) {
+  return ops_internal::binary(
+      "maximum", a, b, ops_internal::number_loops<ops_internal::Maximum>(),
+      [](int i, const Tensor& dy, const Tensor& x, const Tensor& y, const Tensor&) {
+        return ops_internal::gated(dy, i ? less(x, y) : greater_equal(x, y));
+      });
+}
+
+DISTRIBUTE_INLINE Tensor minimum(const Tensor& a, const Tensor& b) {
+  return ops_internal::binary(
+      "minimum", a, b, ops_internal::number_loops<ops_internal::Minimum>(),
+      [](int i, const Tensor& dy, const Tensor& x, const Tensor& y, const Tensor&) {
+        return ops_internal::gated(dy, i ? greater(x, y) : less_equal(x, y));
+      });
+}
+
+DISTRIBUTE_INLINE Tensor pow(const Tensor& a, const Tensor& b) {
+  if (!is_floating(b.dtype()) && b.dtype() == a.dtype())
+    for (int64_t exponent : ops_internal::converted(b, DType::Int64).data<int64_t>())
+      if (exponent < 0)
+        throw InvalidArgumentError("pow: integers to negative integer powers are not allowed");
+  return ops_internal::binary("pow", a, b, ops_internal::number_loops<ops_internal::Power>(),
+                              ops_internal::power_gradient);
+}
+
+DISTRIBUTE_INLINE Tensor squared_difference(const Tensor& a, const Tensor& b) {
+  return square(subtract(a, b));
+}
+
+DISTRIBUTE_INLINE Tensor equal(const Tensor& a, const Tensor& b) {
+  return ops_internal::broadcast_binary("equal", a, b,
+                                        ops_internal::comparison_loops<ops_internal::Equal>());
+}
+DISTRIBUTE_INLINE Tensor not_equal(const Tensor& a, const Tensor& b) {
+  return ops_internal::broadcast_binary("not_equal", a, b,
+                                        ops_internal::comparison_loops<ops_internal::NotEqual>());
+}
+DISTRIBUTE_INLINE Tensor less(const Tensor& a, const Tensor& b) {
+  return ops_internal::broadcast_binary("less", a, b,
+                                        ops_internal::comparison_loops<ops_internal::Less>());
+}
+DISTRIBUTE_INLINE Tensor less_equal(const Tensor& a, const Tensor& b) {
+  return ops_internal::broadcast_binary("less_equal", a, b,
+                                        ops_internal::comparison_loops<ops_internal::LessEqual>());
+}
+DISTRIBUTE_INLINE Tensor greater(const Tensor& a, const Tensor& b) {
+  return ops_internal::broadcast_binary("greater", b, a,
+                                        ops_internal::comparison_loops<ops_internal::Less>());
+}
+DISTRIBUTE_INLINE Tensor greater_equal(const Tensor& a, const Tensor& b) {
+  return ops_internal::broadcast_binary("greater_equal", b, a,
+                                        ops_internal::comparison_loops<ops_internal::LessEqual>());
+}
+
+DISTRIBUTE_INLINE Tensor logical_and(const Tensor& a, const Tensor& b) {
+  return ops_internal::logical("logical_and", a, b,
+                               {nullptr, ops_internal::strip_loop<ops_internal::Minimum, int64_t>});
+}
+DISTRIBUTE_INLINE Tensor logical_or(const Tensor& a, const Tensor& b) {
+  return ops_internal::logical("logical_or", a, b,
+                               {nullptr, ops_internal::strip_loop<ops_internal::Maximum, int64_t>});
+}
+DISTRIBUTE_INLINE Tensor logical_xor(const Tensor& a, const Tensor& b) {
+  return ops_internal::logical("logical_xor", a, b,
+                               ops_internal::comparison_loops<ops_internal::NotEqual>());
+}
+DISTRIBUTE_INLINE Tensor logical_not(const Tensor& a) { return logical_xor(a, Tensor(true)); }
+
+DISTRIBUTE_INLINE Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
+  if (condition.dtype() != DType::Bool || a.dtype() != b.dtype())
+    throw InvalidArgumentError(
+        concat("where: wants a bool condition and two tensors of one dtype, ", "got ",
+               name_of(condition.dtype()), ", ", name_of(a.dtype()), " and ", name_of(b.dtype())));
+  const Shape shape =
+      broadcast_shapes("where", condition.shape(), broadcast_shapes("where", a.shape(), b.shape()));
+  const auto full = [&](const Tensor& x) {
+    return ops_internal::expand_to_shape("where", stop_gradient(x), shape);
+  };
+  const Tensor mask = full(condition), x = full(a), y = full(b);
+  Tensor result = Tensor::empty(shape, a.dtype(), a.device());
+  dispatch(a.dtype(), [&](auto type) {
+    using T = decltype(type);
+    const T *from_a = x.data<T>().data(), *from_b = y.data<T>().data();
+    const bool* choose = mask.data<bool>().data();
+    T* out = result.mutable_data<T>();
+    for (int64_t i = 0; i < shape.num_elements(); ++i) out[i] = choose[i] ? from_a[i] : from_b[i];
+  });
+  if (!is_floating(a.dtype())) return result;
+  const Shape shape_a = a.shape(), shape_b = b.shape();
+  return record("where", {a, b}, result, [=](const Backward& backward) -> std::vector<Tensor> {
+    const Tensor &dy = backward.gradient(), zero = scalar_like(dy, 0);
+    return {ops_internal::sum_to_shape(where(condition, dy, zero), shape_a),
+            ops_internal::sum_to_shape(where(condition, zero, dy), shape_b)};
+  });
+}
+
+DISTRIBUTE_INLINE Tensor scalar_like(const Tensor& like, double value) {
+  const bool whole = std::floor(value) == value;
+  if (!is_floating(like.dtype()) && !whole)
+    throw InvalidArgumentError(
+        concat("the number ", value, " beside a tensor of dtype ", name_of(like.dtype())));
+  return dispatch(like.dtype(), [&](auto type) {
+    using T = decltype(type);
+    if constexpr (std::is_integral_v<T>)
+      return Tensor(T(int64_t(value)));
+    else
+      return Tensor(T(float(value)));
+  });
+}
+
+}  // namespace distribute

@@ -1,2 +1,416 @@
 #pragma once
+#include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/base/parallel.hpp>
+#include <distribute/ops/broadcast.hpp>
+#include <distribute/ops/cast.hpp>
+#include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/reduce.hpp>
+#include <distribute/ops/unary.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace distribute {
+
+namespace ops_internal {
+
+// One row for each reduction: the start and how two parts join. Integers come as int64.
+struct SumOf {
+  static constexpr auto start(auto) { return 0; }
+  float operator()(float a, float b) const { return a + b; }
+  int64_t operator()(int64_t a, int64_t b) const { return int64_t(uint64_t(a) + uint64_t(b)); }
+};
+struct ProductOf {
+  static constexpr auto start(auto) { return 1; }
+  float operator()(float a, float b) const { return a * b; }
+  int64_t operator()(int64_t a, int64_t b) const { return int64_t(uint64_t(a) * uint64_t(b)); }
+};
+struct MaxOf {
+  static constexpr float start(float) { return -std::numeric_limits<float>::infinity(); }
+  static constexpr int64_t start(int64_t) { return std::numeric_limits<int64_t>::min(); }
+  auto operator()(auto a, auto b) const { return (b > a) | (b != b) ? b : a; }
+};
+struct MinOf {
+  static constexpr float start(float) { return std::numeric_limits<float>::infinity(); }
+  static constexpr int64_t start(int64_t) { return std::numeric_limits<int64_t>::max(); }
+  auto operator()(auto a, auto b) const { return (b < a) | (b != b) ? b : a; }
+};
+
+/// A reduction of [outer, count, inner] to [outer, chunks, inner]. Chunks depend on the shape
+/// alone; each is added up in a fixed order, so threads change nothing.
+struct Reduction {
+  static constexpr int64_t kColumns = 1024;
+  int64_t outer, count, inner;
+  int64_t rows_of_chunk() const { return inner == 1 ? 2048 : 128; }
+  int64_t chunks() const {
+    return std::max<int64_t>((count + rows_of_chunk() - 1) / rows_of_chunk(), 1);
+  }
+  int64_t column_blocks() const { return (inner + kColumns - 1) / kColumns; }
+  int64_t items() const { return outer * chunks() * column_blocks(); }
+};
+
+/// `count` neighbours by sixteen lanes, the same ones for every instruction set.
+template <typename Fn, typename T>
+DISTRIBUTE_ALWAYS_INLINE inline T reduce_run(const T* x, int64_t count) {
+  const Fn fn{};
+  const T start = T(Fn::start(T{}));
+  T lanes[16];
+  for (T& lane : lanes) lane = start;
+  int64_t i = 0;
+  for (; i + 16 <= count; i += 16) {
+#pragma omp simd
+    for (int l = 0; l < 16; ++l) lanes[l] = fn(lanes[l], x[i + l]);
+  }
+  for (int l = 0; i < count; ++i, ++l) lanes[l] = fn(lanes[l], x[i]);
+  for (int width = 8; width > 0; width /= 2)
+    for (int l = 0; l < width; ++l) lanes[l] = fn(lanes[l], lanes[l + width]);
+  return lanes[0];
+}
+
+/// Work items [begin, end) of a reduction.
+template <typename Fn, typename T>
+DISTRIBUTE_ALWAYS_INLINE inline void reduce_items(const Reduction& r, const T* x, T* out,
+                                                  int64_t begin, int64_t end) {
+  const Fn fn{};
+  const int64_t blocks = r.column_blocks(), chunks = r.chunks();
+  for (int64_t item = begin; item < end; ++item) {
+    const int64_t chunk = item / blocks % chunks, o = item / blocks / chunks;
+    const int64_t row = chunk * r.rows_of_chunk(),
+                  rows = std::min(r.count - row, r.rows_of_chunk());
+    const int64_t column = item % blocks * Reduction::kColumns;
+    const int64_t columns = std::min(r.inner - column, Reduction::kColumns);
+    const T* from = x + (o * r.count + row) * r.inner + column;
+    T* to = out + (o * chunks + chunk) * r.inner + column;
+    if (r.inner == 1) {
+      *to = reduce_run<Fn>(from, rows);
+      continue;
+    }
+    for (int64_t i = 0; i < columns; ++i) to[i] = T(Fn::start(T{}));
+    for (int64_t k = 0; k < rows; ++k, from += r.inner) {
+#pragma omp simd
+      for (int64_t i = 0; i < columns; ++i) to[i] = fn(to[i], from[i]);
+    }
+  }
+}
+
+template <typename Fn, typename T>
+void reduce_array(const Reduction& r, const T* x, T* out) {
+  std::vector<T> parts;
+  const bool last = r.chunks() == 1;
+  if (!last) parts.resize(size_t(r.outer * r.chunks() * r.inner));
+  T* to = last ? out : parts.data();
+  const int64_t size = r.outer * r.count * r.inner / std::max<int64_t>(r.items(), 1);
+  parallel_for(
+      r.items(), std::max<int64_t>(16384 / std::max<int64_t>(size, 1), 1),
+      [=, &r](int64_t begin, int64_t end) {
+        simd_call([=, &r]() DISTRIBUTE_ALWAYS_INLINE { reduce_items<Fn>(r, x, to, begin, end); });
+      });
+  if (!last) reduce_array<Fn, T>({r.outer, r.chunks(), r.inner}, parts.data(), out);
+}
+
+/// One function for both types everything is computed in.
+struct ReduceLoops {
+  void (*of_float)(const Reduction&, const float*, float*);
+  void (*of_int64)(const Reduction&, const int64_t*, int64_t*);
+};
+template <typename Fn>
+constexpr ReduceLoops reduce_loops() {
+  return {reduce_array<Fn, float>, reduce_array<Fn, int64_t>};
+}
+
+/// True for each axis to reduce.
+DISTRIBUTE_INLINE std::vector<bool> reduced_axes(const char* op, const Shape& shape,
+                                                 const std::vector<int>& axes) {
+  std::vector<bool> reduced(size_t(shape.rank()), axes.empty());
+  for (int axis : axes) {
+    const size_t i = size_t(shape.normalize_axis(axis));
+    if (reduced[i])
+      throw InvalidArgumentError(
+          concat(op, ": axis ", axis, " comes twice for shape ", to_string(shape)));
+    reduced[i] = true;
+  }
+  return reduced;
+}
+
+DISTRIBUTE_INLINE Shape reduced_shape(const Shape& shape, const std::vector<bool>& reduced,
+                                      bool keepdims) {
+  Shape result;
+  for (int i = 0; i < shape.rank(); ++i)
+    if (!reduced[size_t(i)])
+      result.push_back(shape[i]);
+    else if (keepdims)
+      result.push_back(1);
+  return result;
+}
+
+/// Reduces float32 or int64 elements: each run of neighbouring axes in one pass, innermost first.
+DISTRIBUTE_INLINE Tensor reduce_runs(Tensor x, const std::vector<bool>& reduced,
+                                     const ReduceLoops& loops) {
+  for (int last = x.shape().rank() - 1; last >= 0; --last) {
+    if (!reduced[size_t(last)]) continue;
+    int first = last;
+    while (first > 0 && reduced[size_t(first - 1)]) --first;
+    Reduction r{1, 1, 1};
+    Shape shape = x.shape();
+    for (int i = 0; i < shape.rank(); ++i)
+      (i < first ? r.outer : i <= last ? r.count : r.inner) *= shape[i];
+    for (int i = first; i <= last; ++i) shape = shape.with(i, 1);
+    Tensor y = Tensor::empty(shape, x.dtype(), x.device());
+    if (x.dtype() == DType::Float32)
+      loops.of_float(r, x.data<float>().data(), y.mutable_data<float>());
+    else
+      loops.of_int64(r, x.data<int64_t>().data(), y.mutable_data<int64_t>());
+    x = y;
+    last = first;
+  }
+  return x;
+}
+
+/// The reduction without a record. Results stay in float32 or int64.
+DISTRIBUTE_INLINE Tensor reduce_raw(const Tensor& x, const std::vector<bool>& reduced,
+                                    const ReduceLoops& loops) {
+  const DType computed = is_floating(x.dtype()) ? DType::Float32 : DType::Int64;
+  return reduce_runs(converted(x, computed), reduced, loops);
+}
+
+/// Gradient of x from that of the result; both keep their axes. Runs recorded operations.
+/// Sums get no x: nothing of it but the shape has to stay alive.
+using ReduceGradient = Tensor (*)(const Tensor& dy, const Shape& shape, const Tensor& x,
+                                  const Tensor& y);
+
+/// `mean`: divides by the number of elements that make one result.
+DISTRIBUTE_INLINE Tensor reduce(const char* op, const Tensor& x, const std::vector<int>& axes,
+                                bool keepdims, const ReduceLoops& loops, ReduceGradient gradient,
+                                bool keeps_x, bool mean = false) {
+  if (x.dtype() == DType::Bool) throw InvalidArgumentError(concat(op, ": not for dtype bool"));
+  const std::vector<bool> reduced = reduced_axes(op, x.shape(), axes);
+  const Shape kept = reduced_shape(x.shape(), reduced, true);
+  Tensor y = reduce_raw(x, reduced, loops);
+  if (mean) {
+    const int64_t count = x.num_elements() / std::max<int64_t>(kept.num_elements(), 1);
+    if (y.dtype() == DType::Float32)
+      y = divide(stop_gradient(y), Tensor(float(count)));
+    else
+      for (int64_t i = 0; i < y.num_elements(); ++i)
+        y.mutable_data<int64_t>()[i] /= std::max<int64_t>(count, 1);
+  }
+  y = converted(y, x.dtype());
+  const Tensor result = y.view(reduced_shape(x.shape(), reduced, keepdims));
+  if (!is_floating(x.dtype())) return result;
+  return record(op, {x}, result,
+                [=, shape = x.shape(), from = keeps_x ? x : Tensor(),
+                 to = keeps_x ? result : Tensor()](const Backward& b) -> std::vector<Tensor> {
+                  const Tensor value = to ? reshaped(to, kept) : to;
+                  return {gradient(reshaped(b.gradient(), kept), shape, from, value)};
+                });
+}
+
+DISTRIBUTE_INLINE Tensor sum_gradient(const Tensor& dy, const Shape& shape, const Tensor&,
+                                      const Tensor&) {
+  return expand_to_shape("reduce_sum", dy, shape);
+}
+DISTRIBUTE_INLINE Tensor mean_gradient(const Tensor& dy, const Shape& shape, const Tensor&,
+                                       const Tensor&) {
+  const int64_t count = shape.num_elements() / std::max<int64_t>(dy.num_elements(), 1);
+  return expand_to_shape("reduce_mean", dy / count, shape);
+}
+DISTRIBUTE_INLINE Tensor extreme_gradient(const Tensor& dy, const Shape&, const Tensor& x,
+                                          const Tensor& y) {
+  const Tensor mask = cast(equal(x, y), x.dtype());
+  return mask * (dy / sum_to_shape(mask, y.shape()));
+}
+
+/// Product of the other elements; where there are zeros y / x cannot give it.
+DISTRIBUTE_INLINE Tensor product_gradient(const Tensor& dy, const Shape&, const Tensor& x,
+                                          const Tensor& y) {
+  const Tensor value = stop_gradient(x), zero = scalar_like(x, 0), one = scalar_like(x, 1);
+  const Tensor is_zero = equal(value, zero);
+  if (!reduce_any(is_zero).item<bool>()) return dy * (y / x);
+  const Tensor zeros = sum_to_shape(cast(is_zero, DType::Int32), y.shape());
+  std::vector<int> axes;
+  for (int i = 0; i < x.shape().rank(); ++i)
+    if (y.shape()[i] != x.shape()[i]) axes.push_back(i);
+  const Tensor nonzero = where(is_zero, one, value);
+  const Tensor product = axes.empty() ? nonzero : reduce_prod(nonzero, axes, true);
+  const Tensor alone = where(logical_and(is_zero, equal(zeros, Tensor(1))), product, zero);
+  const Tensor others = where(equal(zeros, Tensor(0)), product / nonzero, alone);
+  return record("reduce_prod", {dy, x}, stop_gradient(dy) * others,
+                no_gradient("the gradient of reduce_prod at 0"));
+}
+
+DISTRIBUTE_INLINE Tensor reduce_bool(const char* op, const Tensor& x, const std::vector<int>& axes,
+                                     bool keepdims, const ReduceLoops& loops) {
+  if (x.dtype() != DType::Bool)
+    throw InvalidArgumentError(concat(op, ": wants bool, got ", name_of(x.dtype())));
+  const std::vector<bool> reduced = reduced_axes(op, x.shape(), axes);
+  // The start of an empty maximum or minimum is not 0 or 1: comparing makes it so.
+  const Tensor y = greater(reduce_raw(x, reduced, loops), Tensor(int64_t{0}));
+  return y.view(reduced_shape(x.shape(), reduced, keepdims));
+}
+
+/// [outer, count, inner] of one axis.
+DISTRIBUTE_INLINE Reduction around_axis(const char* op, const Shape& shape, int axis) {
+  axis = shape.normalize_axis(axis);
+  if (shape[axis] == 0)
+    throw InvalidArgumentError(concat(op, ": axis ", axis, " of ", to_string(shape), " is empty"));
+  Reduction r{1, shape[axis], 1};
+  for (int i = 0; i < shape.rank(); ++i)
+    if (i != axis) (i < axis ? r.outer : r.inner) *= shape[i];
+  return r;
+}
+
+template <typename Before>
+Tensor arg_extreme(const char* op, const Tensor& x, int axis, Before before) {
+  const Reduction r = around_axis(op, x.shape(), axis);
+  const std::vector<bool> reduced = reduced_axes(op, x.shape(), {axis});
+  Tensor y = Tensor::empty(reduced_shape(x.shape(), reduced, false), DType::Int64, x.device());
+  dispatch(x.dtype(), [&](auto type) {
+    using T = decltype(type);
+    const T* from = x.data<T>().data();
+    for (int64_t i = 0; i < r.outer * r.inner; ++i) {
+      const T* line = from + i / r.inner * r.count * r.inner + i % r.inner;
+      int64_t best = 0;
+      for (int64_t k = 1; k < r.count; ++k)
+        if (before(line[k * r.inner], line[best * r.inner])) best = k;
+      y.mutable_data<int64_t>()[i] = best;
+    }
+  });
+  return y;
+}
+
+/// dy of the k chosen elements put back in their places.
+DISTRIBUTE_INLINE Tensor scatter_last_axis(const Tensor& dy, const Tensor& indices,
+                                           const Shape& shape) {
+  Tensor dx = zeros(shape, dy.dtype());
+  const int64_t width = shape[-1], k = indices.shape()[-1];
+  dispatch(dy.dtype(), [&](auto type) {
+    using T = decltype(type);
+    for (int64_t i = 0; i < indices.num_elements(); ++i)
+      dx.mutable_data<T>()[i / k * width + indices.data<int32_t>()[size_t(i)]] =
+          dy.data<T>()[size_t(i)];
+  });
+  return record("top_k", {dy}, dx, no_gradient("the gradient of top_k"));
+}
+
+}  // namespace ops_internal
+
+DISTRIBUTE_INLINE Tensor reduce_sum(const Tensor& x, const std::vector<int>& axes, bool keepdims) {
+  return ops_internal::reduce("reduce_sum", x, axes, keepdims,
+                              ops_internal::reduce_loops<ops_internal::SumOf>(),
+                              ops_internal::sum_gradient, false);
+}
+DISTRIBUTE_INLINE Tensor reduce_mean(const Tensor& x, const std::vector<int>& axes, bool keepdims) {
+  return ops_internal::reduce("reduce_mean", x, axes, keepdims,
+                              ops_internal::reduce_loops<ops_internal::SumOf>(),
+                              ops_internal::mean_gradient, false, true);
+}
+DISTRIBUTE_INLINE Tensor reduce_prod(const Tensor& x, const std::vector<int>& axes, bool keepdims) {
+  return ops_internal::reduce("reduce_prod", x, axes, keepdims,
+                              ops_internal::reduce_loops<ops_internal::ProductOf>(),
+                              ops_internal::product_gradient, true);
+}
+DISTRIBUTE_INLINE Tensor reduce_max(const Tensor& x, const std::vector<int>& axes, bool keepdims) {
+  return ops_internal::reduce("reduce_max", x, axes, keepdims,
+                              ops_internal::reduce_loops<ops_internal::MaxOf>(),
+                              ops_internal::extreme_gradient, true);
+}
+DISTRIBUTE_INLINE Tensor reduce_min(const Tensor& x, const std::vector<int>& axes, bool keepdims) {
+  return ops_internal::reduce("reduce_min", x, axes, keepdims,
+                              ops_internal::reduce_loops<ops_internal::MinOf>(),
+                              ops_internal::extreme_gradient, true);
+}
+DISTRIBUTE_INLINE Tensor reduce_any(const Tensor& x, const std::vector<int>& axes, bool keepdims) {
+  return ops_internal::reduce_bool("reduce_any", x, axes, keepdims,
+                                   ops_internal::reduce_loops<ops_internal::MaxOf>());
+}
+DISTRIBUTE_INLINE Tensor reduce_all(const Tensor& x, const std::vector<int>& axes, bool keepdims) {
+  return ops_internal::reduce_bool("reduce_all", x, axes, keepdims,
+                                   ops_internal::reduce_loops<ops_internal::MinOf>());
+}
+
+DISTRIBUTE_INLINE Tensor reduce_logsumexp(const Tensor& x, const std::vector<int>& axes,
+                                          bool keepdims) {
+  Tensor most = reduce_max(stop_gradient(x), axes, true);
+  most = where(is_finite(most), most, scalar_like(most, 0));
+  const Tensor sum = log(reduce_sum(exp(x - most), axes, true)) + most;
+  return ops_internal::reshaped(
+      sum,
+      ops_internal::reduced_shape(
+          x.shape(), ops_internal::reduced_axes("reduce_logsumexp", x.shape(), axes), keepdims));
+}
+DISTRIBUTE_INLINE Tensor reduce_variance(const Tensor& x, const std::vector<int>& axes,
+                                         bool keepdims) {
+  if (!is_floating(x.dtype()))
+    throw InvalidArgumentError(
+        concat("reduce_variance: wants a floating dtype, got ", name_of(x.dtype())));
+  return reduce_mean(square(x - reduce_mean(x, axes, true)), axes, keepdims);
+}
+DISTRIBUTE_INLINE Tensor reduce_std(const Tensor& x, const std::vector<int>& axes, bool keepdims) {
+  return sqrt(reduce_variance(x, axes, keepdims));
+}
+
+DISTRIBUTE_INLINE Tensor argmax(const Tensor& x, int axis) {
+  return ops_internal::arg_extreme("argmax", x, axis, [](auto a, auto b) { return a > b; });
+}
+DISTRIBUTE_INLINE Tensor argmin(const Tensor& x, int axis) {
+  return ops_internal::arg_extreme("argmin", x, axis, [](auto a, auto b) { return a < b; });
+}
+
+DISTRIBUTE_INLINE TopK top_k(const Tensor& x, int k) {
+  const int64_t width = x.shape().rank() ? x.shape()[-1] : 0;
+  if (k < 0 || k > width || x.shape().rank() == 0)
+    throw InvalidArgumentError(
+        concat("top_k: wants k in [0, ", width, "] for shape ", to_string(x.shape()), ", got ", k));
+  TopK result{Tensor::empty(x.shape().with(-1, k), x.dtype(), x.device()),
+              Tensor::empty(x.shape().with(-1, k), DType::Int32, x.device())};
+  dispatch(x.dtype(), [&](auto type) {
+    using T = decltype(type);
+    std::vector<int32_t> order(static_cast<size_t>(width));
+    for (int64_t row = 0; k && row < x.num_elements() / width; ++row) {
+      const T* from = x.data<T>().data() + row * width;
+      std::iota(order.begin(), order.end(), 0);
+      std::partial_sort(order.begin(), order.begin() + k, order.end(), [=](int32_t i, int32_t j) {
+        return from[i] > from[j] || (!(from[j] > from[i]) && i < j);
+      });
+      for (int i = 0; i < k; ++i) {
+        result.indices.mutable_data<int32_t>()[row * k + i] = order[size_t(i)];
+        result.values.mutable_data<T>()[row * k + i] = from[order[size_t(i)]];
+      }
+    }
+  });
+  if (is_floating(x.dtype()))
+    record(
+        "top_k", {x}, result.values,
+        [indices = result.indices, shape = x.shape()](const Backward& b) {
+          return std::vector<Tensor>{ops_internal::scatter_last_axis(b.gradient(), indices, shape)};
+        });
+  return result;
+}
+
+DISTRIBUTE_INLINE Tensor nn::in_top_k(const Tensor& targets, const Tensor& predictions, int k) {
+  const Shape &shape = predictions.shape(), want = targets.shape();
+  if (shape.rank() != 2 || want.rank() != 1 || shape[0] != want[0])
+    throw InvalidArgumentError(concat("in_top_k: wants targets [batch] and predictions [batch, ",
+                                      "classes], got ", to_string(want), " and ",
+                                      to_string(shape)));
+  if (is_floating(targets.dtype()) || targets.dtype() == DType::Bool)
+    throw InvalidArgumentError(concat("in_top_k: targets are ", name_of(targets.dtype())));
+  const Tensor labels = cast(targets, DType::Int64);
+  const Tensor scores = stop_gradient(cast(predictions, DType::Float32));
+  Tensor result = Tensor::empty(want, DType::Bool);
+  const int64_t classes = shape[1];
+  for (int64_t row = 0; row < shape[0]; ++row) {
+    const float* line = scores.data<float>().data() + row * classes;
+    const int64_t label = labels.data<int64_t>()[size_t(row)];
+    const bool valid = label >= 0 && label < classes && std::isfinite(line[label]);
+    int64_t larger = 0;
+    for (int64_t i = 0; valid && i < classes; ++i)
+      larger += std::isfinite(line[i]) ? line[i] > line[label] : k;
+    result.mutable_data<bool>()[row] = valid && larger < k;
+  }
+  return result;
+}
+
+}  // namespace distribute

@@ -1,2 +1,75 @@
 #pragma once
+#include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/base/parallel.hpp>
+#include <distribute/ops/cast.hpp>
+#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/reduce.hpp>
 #include <distribute/ops/softmax.hpp>
+#include <distribute/ops/unary.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace distribute {
+
+namespace ops_internal {
+
+/// `count` numbers `step` apart.
+DISTRIBUTE_INLINE void softmax_line(const float* x, float* y, int64_t count, int64_t step,
+                                    bool logarithm) {
+  float most = x[0], sum = 0;
+  for (int64_t i = 1; i < count; ++i) most = std::max(most, x[i * step]);
+  for (int64_t i = 0; i < count; ++i) sum += y[i * step] = std::exp(x[i * step] - most);
+  const float log_sum = std::log(sum), scale = 1 / sum;
+  for (int64_t i = 0; i < count; ++i)
+    y[i * step] = logarithm ? x[i * step] - most - log_sum : y[i * step] * scale;
+}
+
+/// Without a record.
+DISTRIBUTE_INLINE Tensor softmax_values(const char* op, const Tensor& logits, int axis,
+                                        bool logarithm) {
+  if (!is_floating(logits.dtype()))
+    throw InvalidArgumentError(
+        concat(op, ": wants a floating dtype, got ", name_of(logits.dtype())));
+  const Shape& shape = logits.shape();
+  axis = shape.normalize_axis(axis);
+  const int64_t count = shape[axis];
+  int64_t step = 1;
+  for (int i = axis + 1; i < shape.rank(); ++i) step *= shape[i];
+  const Tensor from = converted(logits, DType::Float32).row_major();
+  Tensor y = Tensor::empty(shape, DType::Float32, logits.device());
+  if (y.num_elements() == 0) return converted(y, logits.dtype());
+  const float* x = from.data<float>().data();
+  float* out = y.mutable_data<float>();
+  parallel_for(shape.num_elements() / count, std::max<int64_t>(2048 / count, 1),
+               [=](int64_t begin, int64_t end) {
+                 for (int64_t line = begin; line < end; ++line) {
+                   const int64_t at = line / step * count * step + line % step;
+                   softmax_line(x + at, out + at, count, step, logarithm);
+                 }
+               });
+  return converted(y, logits.dtype());
+}
+
+}  // namespace ops_internal
+
+DISTRIBUTE_INLINE Tensor nn::softmax(const Tensor& logits, int axis) {
+  const Tensor y = ops_internal::softmax_values("softmax", logits, axis, false);
+  return record("softmax", {logits}, y, [y, axis](const Backward& b) -> std::vector<Tensor> {
+    const Tensor& dy = b.gradient();
+    return {y * (dy - reduce_sum(dy * y, {axis}, true))};
+  });
+}
+
+DISTRIBUTE_INLINE Tensor nn::log_softmax(const Tensor& logits, int axis) {
+  const Tensor y = ops_internal::softmax_values("log_softmax", logits, axis, true);
+  return record("log_softmax", {logits}, y, [y, axis](const Backward& b) -> std::vector<Tensor> {
+    const Tensor& dy = b.gradient();
+    return {dy - exp(y) * reduce_sum(dy, {axis}, true)};
+  });
+}
+
+DISTRIBUTE_INLINE Tensor nn::softmax(const Tensor& logits) { return softmax(logits, -1); }
+DISTRIBUTE_INLINE Tensor nn::log_softmax(const Tensor& logits) { return log_softmax(logits, -1); }
+
+}  // namespace distribute

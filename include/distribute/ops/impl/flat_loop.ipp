@@ -1,0 +1,69 @@
+#pragma once
+#include <distribute/autograd/accumulate.hpp>
+#include <distribute/ops/cast.hpp>
+#include <distribute/ops/flat_loop.hpp>
+
+#include <algorithm>
+
+namespace distribute::ops_internal {
+
+/// Elements [begin, begin + count) of a block as floats: in place, or copied to `room`.
+inline constexpr int64_t kRoom = 512;
+DISTRIBUTE_INLINE const float* floats_at(const Tensor& x, int64_t begin, int64_t count,
+                                         float* room) {
+  const char* from = x.array().bytes() + begin * size_of(x.dtype());
+  if (x.dtype() == DType::Float32) return reinterpret_cast<const float*>(from);
+  convert_elements(from, x.dtype(), room, DType::Float32, count);
+  return room;
+}
+
+/// Calls part(begin, count, out) on pieces and stores what it leaves in `out`.
+template <typename Part>
+void for_float_parts(Tensor& result, const Part& part) {
+  const bool direct = result.dtype() == DType::Float32;
+  char* block = result.array().bytes();
+  parallel_for(result.num_elements(), 8192, [&](int64_t begin, int64_t end) {
+    if (direct) return part(begin, end - begin, reinterpret_cast<float*>(block) + begin);
+    float out[kRoom];
+    for (; begin < end; begin += kRoom) {
+      const int64_t count = std::min(kRoom, end - begin);
+      part(begin, count, out);
+      convert_elements(out, DType::Float32, block + begin * 2, result.dtype(), count);
+    }
+  });
+}
+
+DISTRIBUTE_INLINE Tensor dense_block(const Tensor& x) {
+  return x.layout() && !x.layout()->dense() ? x.row_major() : x;
+}
+
+DISTRIBUTE_INLINE Tensor map_floats(const char* op, const Tensor& x, UnaryLoop loop,
+                                    const void* fn) {
+  if (!is_floating(x.dtype()))
+    throw InvalidArgumentError(concat(op, ": wants a floating dtype, got ", name_of(x.dtype()), " ",
+                                      to_string(x.shape())));
+  const Tensor from = dense_block(x);
+  Tensor result = Tensor::empty(x.shape(), x.dtype(), x.device(), from.layout());
+  for_float_parts(result, [&](int64_t begin, int64_t count, float* out) {
+    float room[kRoom];
+    loop(fn, floats_at(from, begin, count, room), out, count);
+  });
+  return result;
+}
+
+DISTRIBUTE_INLINE Tensor map_floats(const char* op, const Tensor& a, const Tensor& b, PairLoop loop,
+                                    const void* fn) {
+  if (a.shape() != b.shape() || a.dtype() != b.dtype() || !is_floating(a.dtype()))
+    throw InvalidArgumentError(concat(op, ": ", to_string(a.shape()), " ", name_of(a.dtype()),
+                                      " and ", to_string(b.shape()), " ", name_of(b.dtype())));
+  const Tensor at = dense_block(b), from = in_layout(a, at.layout());
+  Tensor result = Tensor::empty(a.shape(), a.dtype(), a.device(), at.layout());
+  for_float_parts(result, [&](int64_t begin, int64_t count, float* out) {
+    float room_a[kRoom], room_b[kRoom];
+    loop(fn, floats_at(from, begin, count, room_a), floats_at(at, begin, count, room_b), out,
+         count);
+  });
+  return result;
+}
+
+}  // namespace distribute::ops_internal
