@@ -100,6 +100,15 @@ void rewrite(const std::string& from, const std::string& to) {
 
 }  // namespace
 
+TEST_CASE("the bundled checkpoints of TensorFlow hold what their listings say",
+          "[checkpoint][bundle]") {
+  for (const char* name : {"dtypes", "partitioned_shards", "ps_partitioned"}) {
+    const std::string directory = std::string(DISTRIBUTE_SOURCE_DIR) + "/tests/data/bundle/" + name;
+    const json listing = json::parse(std::ifstream(directory + "/tensors.json"));
+    check_tensors(directory + "/" + listing["prefix"].get<std::string>(), listing["tensors"]);
+  }
+}
+
 TEST_CASE("checkpoints that TensorFlow wrote hold what it says", "[checkpoint][bundle]") {
   const auto folder = shared_data("tf_files");
   if (!folder) SKIP("no reference data");

@@ -2,6 +2,7 @@
 #include <distribute/base/status.hpp>
 #include <distribute/checkpoint/bundle_merge.hpp>
 #include <distribute/checkpoint/bundle_reader.hpp>
+#include <distribute/checkpoint/bundle_table.hpp>
 #include <distribute/checkpoint/bundle_writer.hpp>
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/io/crc32c.hpp>

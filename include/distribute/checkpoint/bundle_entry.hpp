@@ -4,7 +4,6 @@
 #include <distribute/checkpoint/tensor_slice.hpp>
 #include <distribute/io/data_type.hpp>
 
-#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -55,6 +54,13 @@ std::string bundle_index_path(const std::string& prefix);
 std::string bundle_data_path(const std::string& prefix, int shard_id, int num_shards);
 
 }  // namespace distribute::train
+
+namespace distribute::checkpoint_internal {
+
+/// Continues a string tensor's checksum over one length: as 32 bits where it fits, else as 64.
+uint32_t extend_by_length(uint32_t crc, uint64_t length);
+
+}  // namespace distribute::checkpoint_internal
 
 #ifdef DISTRIBUTE_HEADER_ONLY
 #include <distribute/checkpoint/impl/bundle_entry.ipp>

@@ -4,6 +4,7 @@
 #include <distribute/checkpoint/bundle_dtype.hpp>
 #include <distribute/checkpoint/bundle_entry.hpp>
 #include <distribute/device/dtype.hpp>
+#include <distribute/io/fwd.hpp>
 
 #include <cstddef>
 #include <cstring>
@@ -13,10 +14,6 @@
 #include <string_view>
 #include <type_traits>
 #include <vector>
-
-namespace distribute::io {
-class RandomAccessFile;
-}
 
 namespace distribute::train {
 

@@ -4,16 +4,13 @@
 #include <distribute/checkpoint/bundle_dtype.hpp>
 #include <distribute/checkpoint/bundle_entry.hpp>
 #include <distribute/device/dtype.hpp>
+#include <distribute/io/fwd.hpp>
 
 #include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
-
-namespace distribute::io {
-class AtomicFile;
-}
 
 namespace distribute::train {
 

@@ -167,7 +167,6 @@ DISTRIBUTE_INLINE train::BundleHeader decode_header(std::string_view bytes,
   return header;
 }
 
-/// Continues a checksum over a string length: as 32 bits where it fits, else as 64.
 DISTRIBUTE_INLINE uint32_t extend_by_length(uint32_t crc, uint64_t length) {
   std::string bytes;
   if (length <= std::numeric_limits<uint32_t>::max()) {

@@ -73,8 +73,10 @@ DISTRIBUTE_INLINE std::vector<SliceRun> slice_runs(const TensorSlice& slice,
                                                    const std::vector<int64_t>& dims) {
   const std::vector<int64_t> sizes = slice_dims(slice, dims);
   int64_t total = 1, run = 1;
+  for (int64_t size : sizes) {
+    if (size == 0) return {};
+  }
   for (int64_t size : sizes) total *= size;
-  if (total == 0) return {};
   size_t outer = dims.size();  // dimensions in front of those that one run covers
   while (outer > 0 && (run *= sizes[--outer], sizes[outer] == dims[outer])) {
   }

@@ -1,16 +1,17 @@
 #pragma once
 #include <distribute/io/atomic_file.hpp>
 
-#include <distribute/base/error.hpp>
-
-#include <random>
 #include <utility>
+
+#include <unistd.h>
 
 namespace distribute::io_internal {
 
+/// Random, so that processes on several machines do not meet in one directory.
 DISTRIBUTE_INLINE std::string temporary_name(const std::string& path) {
-  std::random_device device;
-  return concat(path, ".tempstate", (uint64_t{device()} << 32) | device());
+  uint64_t number = 0;
+  if (::getentropy(&number, sizeof(number)) != 0) number = uint64_t(::getpid());
+  return path + ".tempstate" + std::to_string(number);
 }
 
 }  // namespace distribute::io_internal
