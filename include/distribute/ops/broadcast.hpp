@@ -41,16 +41,20 @@ Tensor broadcast_binary(const char* op, const Tensor& a, const Tensor& b, const 
 template <typename Fn, typename T>
 DISTRIBUTE_ALWAYS_INLINE inline void strip_rows(const T* a, const T* b, auto* out,
                                                 const Strip& strip) {
-  const Fn fn;
+  const Fn fn{};
   const int64_t count = strip.count;
   for (int64_t r = 0; r < strip.rows; ++r, a += strip.a_row, b += strip.b_row, out += count) {
-    if (strip.a_step == strip.b_step) {
+    if (strip.a_step && strip.b_step) {
 #pragma omp simd
       for (int64_t i = 0; i < count; ++i) out[i] = fn(a[i], b[i]);
     } else if (strip.a_step) {
       const T y = *b;
 #pragma omp simd
       for (int64_t i = 0; i < count; ++i) out[i] = fn(a[i], y);
+    } else if (!strip.b_step) {
+      const auto value = fn(*a, *b);
+#pragma omp simd
+      for (int64_t i = 0; i < count; ++i) out[i] = value;
     } else {
       const T x = *a;
 #pragma omp simd
