@@ -4,10 +4,10 @@
 #
 # usage: scripts/bench_peers.sh [--no-peers] [options of bench/peers/compare.py]
 #   --parts speed framework mirrored accuracy rebuild demo   what to measure (default: first four)
-#   --rounds N                                               medians over N rounds (default 5)
+#   --rounds N                                               medians over N rounds (default 3)
 # environment: DISTRIBUTE_PEERS_VENV  a Python environment to use or to make
 #                                     (default build/peers/venv)
-# Wants a quiet machine. Needs build/release (cmake --workflow --preset release, or scripts/demo.sh).
+# Wants a quiet machine. Needs build/release (cmake --workflow --preset release).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -31,7 +31,8 @@ make_environment() {
 # against 3 GB of CUDA packages, with stand-ins for the libraries that the CPU never calls.
 install_pytorch() {
   local pip="$venv/bin/pip"
-  if "$pip" install -q --retries 0 --timeout 15 torch --index-url https://download.pytorch.org/whl/cpu \
+  if "$pip" install -q --retries 0 --timeout 15 torch \
+      --index-url https://download.pytorch.org/whl/cpu \
       2>/dev/null; then
     return
   fi

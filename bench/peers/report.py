@@ -65,7 +65,8 @@ def figures(r):
     for side, name, _ in SIDES:
         limit = side == "ours"
         rows.append(("first_step", f"{name}: process start to the end of the first step",
-                     book(side, "seconds_to_first_step"), "s", "<=" * limit, .12 if limit else None))
+                     book(side, "seconds_to_first_step"), "s", "<=" * limit,
+                     .12 if limit else None))
         peak = book(side, "peak_rss_bytes")
         rows.append(("memory", f"{name}: peak memory of the book trainer",
                      peak and peak / 1e6, "MB", "<=" * limit, 200 if limit else None))
@@ -118,7 +119,8 @@ def images_lines(r):
                  for side in ("ours", "kernels", "tensorflow", "pytorch")]
         lines.append(f"| {model}, batch {batch} | " +
                      " | ".join(f"{c:,.0f}" if c else "not measured" for c in cells) + " |")
-    forms = {s: {r.get(*r.speed(m, b, 2, s, "form")) for m, b in CASES} - {None} for s, _, _ in SIDES}
+    forms = {side: {r.get(*r.speed(m, b, 2, side, "form")) for m, b in CASES} - {None}
+             for side, _, _ in SIDES}
     versions = {s: r.get(*r.speed("book", 50, 2, s, "version")) for s, _, _ in SIDES}
     for side, name, _ in SIDES[1:]:
         if versions[side]:
@@ -132,7 +134,8 @@ def machine_lines(r):
     if not m:
         return ["Not measured yet."]
     return [f"Measured {m['date']} at {m['commit']}: {m['cpu']}, {m['cores']} cores "
-            f"({', '.join(m['vectors'])}), {m['system']}."]
+            f"({', '.join(m['vectors'])}), {m['system']}, load before the start "
+            f"{m['load_before']}."]
 
 
 def update_page(path, blocks):
@@ -148,8 +151,10 @@ def update_page(path, blocks):
 
 def plot(r):
     """Bars of images/s as a share of the kernel sum, four cases, three sides."""
-    left, width, bar, gap = 150, 460, 18, 26
-    top = 74
+    left, bar, gap, top = 150, 18, 26, 74
+    shares = {(m, b, s): r.ratio(r.speed(m, b, 2, s), r.speed(m, b, 2, "kernels"))
+              for m, b in CASES for s, _, _ in SIDES}
+    width = 490 / max([1.0, *filter(None, shares.values())])  # of 100 %
     parts, y = [], top
     text = lambda x, y, s, **kw: (
         f'<text x="{x:.0f}" y="{y:.0f}"' + "".join(f' {k.replace("_", "-")}="{v}"'
@@ -158,7 +163,7 @@ def plot(r):
         parts.append(text(left - 12, y + 1.5 * bar + 5, f"{model}, batch {batch}",
                           text_anchor="end"))
         for side, _, colour in SIDES:
-            share = r.ratio(r.speed(model, batch, 2, side), r.speed(model, batch, 2, "kernels"))
+            share = shares[model, batch, side]
             speed = r.get(*r.speed(model, batch, 2, side))
             if share is None:
                 parts.append(text(left + 6, y + 13, "not measured", fill="#888", font_size=12))
@@ -181,7 +186,7 @@ def plot(r):
         legend.append(f'<rect x="{x}" y="44" width="12" height="12" fill="{colour}"/>')
         legend.append(text(x + 18, 55, name))
         x += 120
-    title = text(left, 26, "Training speed, share of the sum of the oneDNN kernel times (2 threads)",
+    title = text(left, 26, "Training speed as a share of the kernel sum, 2 threads",
                  font_size=16, font_weight="bold")
     body = "\n".join([title, *legend, *axis, *parts])
     return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 780 {bottom + 30}" '
