@@ -22,8 +22,8 @@ std::string complaint(const KernelBenchOptions& options) {
   if (options.policy == "mixed_bfloat16" || options.policy == "mixed_float16")
     return "--policy=" + options.policy + " is not available yet";
   if (options.policy != "float32") return "--policy must be float32, not '" + options.policy + "'";
-  if (options.batch_size < 1 || options.batch_size > 65536)
-    return "--batch_size must be from 1 to 65536, not " + std::to_string(options.batch_size);
+  if (options.batch_size < 1 || options.batch_size > 4096)
+    return "--batch_size must be from 1 to 4096, not " + std::to_string(options.batch_size);
   if (options.threads < 0 || options.threads > 1024)
     return "--threads must be from 0 to 1024, not " + std::to_string(options.threads);
   return "";
