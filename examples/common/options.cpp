@@ -1,0 +1,171 @@
+#include "options.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include <absl/flags/flag.h>
+#include <absl/flags/parse.h>
+#include <absl/flags/usage.h>
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+
+/// --json alone prints to standard output; --json=FILE writes a file.
+struct JsonTarget {
+  std::optional<std::string> value;
+};
+bool AbslParseFlag(absl::string_view text, JsonTarget* target, std::string*) {
+  target->value = text.empty() || text == "true" ? "-" : std::string(text);
+  return true;
+}
+std::string AbslUnparseFlag(const JsonTarget& target) { return target.value.value_or(""); }
+
+ABSL_FLAG(std::string, strategy, "",
+          "one_device, mirrored, multi_worker, parameter_server or central_storage; "
+          "default: what TF_CONFIG implies, else mirrored");
+ABSL_FLAG(int, replicas, 1, "logical devices of this process");
+ABSL_FLAG(std::string, device, "auto", "auto, cpu or gpu");
+ABSL_FLAG(std::string, data_dir, "", "folder with the IDX files; default: the bundled digits");
+ABSL_FLAG(int64_t, batch_size, 50, "global batch size");
+ABSL_FLAG(int64_t, steps, 0, "training steps; 0: as many as --epochs says");
+ABSL_FLAG(double, epochs, 3, "passes over the training data when --steps is not given");
+ABSL_FLAG(std::string, optimizer, "adam",
+          "adam, sgd, momentum, nesterov, adamw, rmsprop or adagrad");
+ABSL_FLAG(double, learning_rate, 1e-3, "first learning rate");
+ABSL_FLAG(double, momentum, 0.9, "momentum of momentum and nesterov; rmsprop: 0 unless given");
+ABSL_FLAG(double, beta_1, 0.9, "adam, adamw: decay of the first moment");
+ABSL_FLAG(double, beta_2, 0.999, "adam, adamw: decay of the second moment");
+ABSL_FLAG(double, rho, 0.9, "rmsprop: decay of the mean square");
+ABSL_FLAG(double, epsilon, 1e-7, "adam, adamw, rmsprop, adagrad: added to the denominator");
+ABSL_FLAG(double, initial_accumulator_value, 0.1, "adagrad: start of the accumulators");
+ABSL_FLAG(std::string, lr_schedule, "constant", "constant, cosine or piecewise");
+ABSL_FLAG(int64_t, decay_steps, 0, "steps of the schedule; 0: all steps");
+ABSL_FLAG(double, decay_alpha, 0, "cosine: last rate as a part of the first");
+ABSL_FLAG(int64_t, warmup_steps, 0, "steps in which the rate rises from 0 to the first");
+ABSL_FLAG(double, clip_norm, 0, "largest global norm of the gradients; 0: no limit");
+ABSL_FLAG(double, weight_decay, 0, "decoupled decay, never on biases and normalization; 0: none");
+ABSL_FLAG(double, label_smoothing, 0, "part of a label spread over all classes, in [0, 1)");
+ABSL_FLAG(bool, shuffle, true, "false: images in file order, round and round");
+ABSL_FLAG(uint64_t, seed, 1, "seed of weights, shuffling and dropout");
+ABSL_FLAG(std::string, policy, "float32", "float32, mixed_bfloat16 or mixed_float16");
+ABSL_FLAG(std::string, checkpoint_dir, "", "folder of checkpoints; training resumes from it");
+ABSL_FLAG(int64_t, save_steps, 500, "steps between checkpoints");
+ABSL_FLAG(std::string, logdir, "", "folder for TensorBoard");
+ABSL_FLAG(std::string, init_checkpoint, "", "TensorBundle prefix with the first weights");
+ABSL_FLAG(std::string, final_checkpoint, "", "TensorBundle prefix for the last weights");
+ABSL_FLAG(std::string, loss_csv, "", "file for step,loss,grad_norm of every step");
+ABSL_FLAG(bool, deterministic, false, "the same bits whatever the number of threads allows");
+ABSL_FLAG(JsonTarget, json, {}, "write the result as JSON to a file, or to standard output");
+ABSL_FLAG(std::string, model, "", "which network");
+
+namespace examples {
+
+int usage_error(const std::string& message) {
+  std::fprintf(stderr, "error: %s\n", message.c_str());
+  return 2;
+}
+
+namespace {
+
+[[noreturn]] void fail(const std::string& message) { std::exit(usage_error(message)); }
+
+void require_one_of(const char* flag, const std::string& value,
+                    const std::vector<std::string>& known) {
+  for (const std::string& name : known)
+    if (value == name) return;
+  fail(absl::StrCat("--", flag, "=", value, " is unknown; it takes ", absl::StrJoin(known, ", ")));
+}
+
+void require_range(const char* flag, double value, double low, double high, const char* range) {
+  if (!(value >= low && value <= high)) fail(absl::StrCat("--", flag, " must be ", range));
+}
+
+/// "--json" without a value would swallow the next argument: give it one.
+std::vector<char*> with_bare_json(int argc, char** argv, std::string& replacement) {
+  std::vector<char*> arguments(argv, argv + argc);
+  for (char*& argument : arguments)
+    if (std::string(argument) == "--json" || std::string(argument) == "-json") {
+      replacement = "--json=-";
+      argument = replacement.data();
+    }
+  return arguments;
+}
+
+void check(const TrainerOptions& o) {
+  if (!o.strategy.empty())
+    require_one_of("strategy", o.strategy,
+                   {"one_device", "mirrored", "multi_worker", "parameter_server",
+                    "central_storage"});
+  require_one_of("device", o.device, {"auto", "cpu", "gpu"});
+  require_one_of("optimizer", o.optimizer,
+                 {"adam", "sgd", "momentum", "nesterov", "adamw", "rmsprop", "adagrad"});
+  require_one_of("lr_schedule", o.lr_schedule, {"constant", "cosine", "piecewise"});
+  require_one_of("policy", o.policy, {"float32", "mixed_bfloat16", "mixed_float16"});
+  if (o.replicas < 1) fail("--replicas must be at least 1");
+  if (o.batch_size < 1) fail("--batch_size must be at least 1");
+  if (o.steps < 0) fail("--steps must be at least 1");
+  if (o.save_steps < 1) fail("--save_steps must be at least 1");
+  require_range("label_smoothing", o.label_smoothing, 0, 0.999999, "in [0, 1)");
+  require_range("learning_rate", o.learning_rate, 0, 1e6, "a number of at least 0");
+  require_range("clip_norm", o.clip_norm, 0, 1e30, "at least 0");
+  require_range("weight_decay", o.weight_decay, 0, 1e6, "at least 0");
+  require_range("epochs", o.epochs, 1e-9, 1e9, "greater than 0");
+}
+
+bool given_on_command_line(const std::vector<char*>& arguments, const std::string& flag) {
+  for (const char* argument : arguments)
+    if (std::string(argument).rfind("--" + flag, 0) == 0) return true;
+  return false;
+}
+
+}  // namespace
+
+TrainerOptions parse_options(int argc, char** argv, const std::string& usage) {
+  absl::SetProgramUsageMessage(usage);
+  std::string replacement;
+  std::vector<char*> arguments = with_bare_json(argc, argv, replacement);
+  const auto rest = absl::ParseCommandLine(int(arguments.size()), arguments.data());
+  if (rest.size() > 1) fail(absl::StrCat("unexpected argument '", rest[1], "'"));
+  TrainerOptions o;
+  o.strategy = absl::GetFlag(FLAGS_strategy);
+  o.replicas = absl::GetFlag(FLAGS_replicas);
+  o.device = absl::GetFlag(FLAGS_device);
+  o.data_dir = absl::GetFlag(FLAGS_data_dir);
+  o.batch_size = absl::GetFlag(FLAGS_batch_size);
+  o.steps = absl::GetFlag(FLAGS_steps);
+  if (given_on_command_line(arguments, "steps") && o.steps < 1) fail("--steps must be at least 1");
+  o.epochs = absl::GetFlag(FLAGS_epochs);
+  o.optimizer = absl::GetFlag(FLAGS_optimizer);
+  o.learning_rate = absl::GetFlag(FLAGS_learning_rate);
+  o.momentum = absl::GetFlag(FLAGS_momentum);
+  if (o.optimizer == "rmsprop" && !given_on_command_line(arguments, "momentum")) o.momentum = 0;
+  o.beta_1 = absl::GetFlag(FLAGS_beta_1);
+  o.beta_2 = absl::GetFlag(FLAGS_beta_2);
+  o.rho = absl::GetFlag(FLAGS_rho);
+  o.epsilon = absl::GetFlag(FLAGS_epsilon);
+  o.initial_accumulator_value = absl::GetFlag(FLAGS_initial_accumulator_value);
+  o.lr_schedule = absl::GetFlag(FLAGS_lr_schedule);
+  o.decay_steps = absl::GetFlag(FLAGS_decay_steps);
+  o.decay_alpha = absl::GetFlag(FLAGS_decay_alpha);
+  o.warmup_steps = absl::GetFlag(FLAGS_warmup_steps);
+  o.clip_norm = absl::GetFlag(FLAGS_clip_norm);
+  o.weight_decay = absl::GetFlag(FLAGS_weight_decay);
+  o.label_smoothing = absl::GetFlag(FLAGS_label_smoothing);
+  o.shuffle = absl::GetFlag(FLAGS_shuffle);
+  o.seed = absl::GetFlag(FLAGS_seed);
+  o.policy = absl::GetFlag(FLAGS_policy);
+  o.checkpoint_dir = absl::GetFlag(FLAGS_checkpoint_dir);
+  o.save_steps = absl::GetFlag(FLAGS_save_steps);
+  o.logdir = absl::GetFlag(FLAGS_logdir);
+  o.init_checkpoint = absl::GetFlag(FLAGS_init_checkpoint);
+  o.final_checkpoint = absl::GetFlag(FLAGS_final_checkpoint);
+  o.loss_csv = absl::GetFlag(FLAGS_loss_csv);
+  o.deterministic = absl::GetFlag(FLAGS_deterministic);
+  o.json = absl::GetFlag(FLAGS_json).value;
+  o.model = absl::GetFlag(FLAGS_model);
+  check(o);
+  return o;
+}
+
+}  // namespace examples

@@ -1,0 +1,30 @@
+#pragma once
+/// The flags that every example trainer takes, read and checked.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace examples {
+
+/// Values of the flags; see options.cpp for their meaning and defaults.
+struct TrainerOptions {
+  std::string strategy, device, data_dir, model, optimizer, lr_schedule, policy;
+  std::string checkpoint_dir, logdir, init_checkpoint, final_checkpoint, loss_csv;
+  std::optional<std::string> json;  // "-": standard output
+  int replicas = 1;
+  int64_t batch_size = 0, steps = 0, save_steps = 0, decay_steps = 0, warmup_steps = 0;
+  double epochs = 0, learning_rate = 0, decay_alpha = 0, momentum = 0, beta_1 = 0, beta_2 = 0;
+  double rho = 0, epsilon = 0, initial_accumulator_value = 0;
+  double clip_norm = 0, weight_decay = 0, label_smoothing = 0;
+  uint64_t seed = 0;
+  bool shuffle = true, deterministic = false;
+};
+
+/// Reads the command line. Prints one line and ends the process with status 2 on a wrong flag.
+TrainerOptions parse_options(int argc, char** argv, const std::string& usage);
+
+/// Prints "program: message" on standard error and gives the exit status for wrong usage, 2.
+int usage_error(const std::string& message);
+
+}  // namespace examples

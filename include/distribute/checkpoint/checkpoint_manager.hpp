@@ -1,0 +1,74 @@
+#pragma once
+/// Keeps the newest checkpoints of a directory and deletes older ones.
+
+#include <distribute/base/config.hpp>
+#include <distribute/checkpoint/checkpoint.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace distribute::train {
+
+struct CheckpointManagerOptions {
+  std::string directory;
+  std::optional<int64_t> max_to_keep = {};  // none: all
+  std::optional<double> keep_checkpoint_every_n_hours = {};
+  std::string checkpoint_name = "ckpt";
+  std::function<int64_t()> step_counter = {};       // for checkpoint_interval
+  std::optional<int64_t> checkpoint_interval = {};  // steps between saves
+  std::function<void()> init_fn = {};               // when there is nothing to restore
+};
+
+/// Checkpoints DIRECTORY/NAME-1, NAME-2, ... and the directory's `checkpoint` file. Takes over what
+/// an earlier manager left there. One thread.
+/// Source  tf.train.CheckpointManager
+class CheckpointManager {
+ public:
+  /// Makes the directory.
+  /// Throws  InvalidArgumentError for max_to_keep < 1 and for an interval without counter;
+  ///         PermissionDeniedError and others with the path when it cannot be made.
+  CheckpointManager(Checkpoint& checkpoint, CheckpointManagerOptions options);
+
+  /// Saves and deletes what is too old; gives the path, or nothing within the interval and for a
+  /// step saved already. The number is the checkpoint's save counter unless given.
+  std::optional<std::string> save(std::optional<int64_t> checkpoint_number = {},
+                                  bool check_interval = true);
+  /// Restores the newest checkpoint; its path, or nothing when there is none.
+  std::optional<std::string> restore_latest();
+  /// restore_latest(), else init_fn.
+  std::optional<std::string> restore_or_initialize();
+
+  const std::string& directory() const { return options_.directory; }
+  std::optional<std::string> latest_checkpoint() const;
+  /// Oldest first; without those kept for good by keep_checkpoint_every_n_hours.
+  std::vector<std::string> checkpoints() const;
+
+ private:
+  struct Entry {
+    std::string path;
+    double time;
+  };
+  bool is_due() const;
+  void adopt();
+  void write_state() const;
+  void delete_old();
+  double now() const;
+
+  Checkpoint& checkpoint_;
+  CheckpointManagerOptions options_;
+  std::vector<Entry> kept_;  // oldest first
+  double last_preserved_ = 0, latest_time_ = 0;
+  std::optional<int64_t> last_step_;
+};
+
+/// Removes the files of a checkpoint, index first.
+void remove_checkpoint(const std::string& prefix);
+
+}  // namespace distribute::train
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/checkpoint/impl/checkpoint_manager.ipp>
+#endif

@@ -1,0 +1,43 @@
+#pragma once
+/// Variables saved under their own names, without an object graph.
+
+#include <distribute/autograd/variable.hpp>
+#include <distribute/base/config.hpp>
+#include <distribute/tensor/tensor.hpp>
+
+#include <string>
+#include <vector>
+
+namespace distribute::train {
+
+class BundleReader;
+class BundleWriter;
+
+/// Writes each variable under its name ("conv1/kernel"), as tf.compat.v1.train.Saver does.
+/// Throws  what BundleWriter throws; InvalidArgumentError when two variables share a name.
+void save_variables(const std::string& prefix, const std::vector<Variable>& variables);
+
+/// Assigns to each variable the tensor of its name.
+/// Throws  what BundleReader throws; NotFoundError for a name the file lacks;
+///         InvalidArgumentError where shape or dtype differ. Then nothing is assigned.
+void load_variables(const std::string& prefix, const std::vector<Variable>& variables);
+
+/// The value that belongs into a checkpoint: whole, whatever the strategy made of the variable.
+Tensor value_to_save(const Variable& variable);
+/// The way back: gives every copy its value.
+void restore_value(const Variable& variable, const Tensor& value);
+
+void write_tensor(BundleWriter& writer, const std::string& key, const Tensor& value);
+/// The tensor `key`, of any dtype that tensors have.
+/// Throws  InvalidArgumentError for other dtypes.
+Tensor read_tensor(BundleReader& reader, const std::string& key);
+/// Throws  InvalidArgumentError that names file, tensor and both types when `value` is not what
+///         `variable` needs.
+void check_fits(const Variable& variable, const Tensor& value, const std::string& file,
+                const std::string& key);
+
+}  // namespace distribute::train
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/checkpoint/impl/flat_checkpoint.ipp>
+#endif

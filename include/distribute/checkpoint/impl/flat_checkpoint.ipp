@@ -1,0 +1,87 @@
+#pragma once
+#include <distribute/checkpoint/bundle_reader.hpp>
+#include <distribute/checkpoint/bundle_writer.hpp>
+#include <distribute/checkpoint/flat_checkpoint.hpp>
+#include <distribute/replica/replica_context.hpp>
+
+#include <algorithm>
+
+namespace distribute::train {
+
+namespace program_graph {
+
+/// Reads and writes of variables here concern all replicas.
+class [[nodiscard]] CrossReplicaScope {
+ public:
+  CrossReplicaScope() { replica_internal::mode_stack().push_back({}); }
+  ~CrossReplicaScope() { replica_internal::mode_stack().pop_back(); }
+  CrossReplicaScope(const CrossReplicaScope&) = delete;
+  CrossReplicaScope& operator=(const CrossReplicaScope&) = delete;
+};
+
+}  // namespace program_graph
+
+DISTRIBUTE_INLINE Tensor value_to_save(const Variable& variable) {
+  const program_graph::CrossReplicaScope scope;
+  return variable.impl().read();
+}
+
+DISTRIBUTE_INLINE void restore_value(const Variable& variable, const Tensor& value) {
+  const program_graph::CrossReplicaScope scope;
+  variable.assign(value);
+}
+
+DISTRIBUTE_INLINE void write_tensor(BundleWriter& writer, const std::string& key,
+                                    const Tensor& value) {
+  const Tensor plain = value.row_major();
+  const auto* data = reinterpret_cast<const std::byte*>(plain.array().bytes());
+  const size_t bytes = size_t(plain.num_elements() * size_of(plain.dtype()));
+  writer.add(key, plain.dtype(), {plain.shape().begin(), plain.shape().end()}, {data, bytes});
+}
+
+DISTRIBUTE_INLINE Tensor read_tensor(BundleReader& reader, const std::string& key) {
+  const BundleEntry& entry = reader.entry(key);
+  for (DType dtype : {DType::Float32, DType::BFloat16, DType::Float16, DType::Int32, DType::Int64,
+                      DType::UInt8, DType::Bool}) {
+    if (data_type_of(dtype) != entry.dtype) continue;
+    Tensor value = Tensor::empty(Shape(entry.dims), dtype);
+    auto* data = reinterpret_cast<std::byte*>(value.array().bytes());
+    reader.read(key, {data, size_t(value.num_elements() * size_of(dtype))});
+    return value;
+  }
+  throw InvalidArgumentError(concat(reader.prefix(), ": tensor '", key, "' has dtype number ",
+                                    int(entry.dtype), ", which tensors of this library lack"));
+}
+
+DISTRIBUTE_INLINE void check_fits(const Variable& variable, const Tensor& value,
+                                  const std::string& file, const std::string& key) {
+  if (value.shape() == variable.shape() && value.dtype() == variable.dtype()) return;
+  throw InvalidArgumentError(concat(file, ": tensor '", key, "' is ", to_string(value.shape()), " ",
+                                    name_of(value.dtype()), ", variable '", variable.name(),
+                                    "' is ", to_string(variable.shape()), " ",
+                                    name_of(variable.dtype())));
+}
+
+DISTRIBUTE_INLINE void save_variables(const std::string& prefix,
+                                      const std::vector<Variable>& variables) {
+  std::vector<Variable> sorted = variables;
+  std::sort(sorted.begin(), sorted.end(),
+            [](const Variable& a, const Variable& b) { return a.name() < b.name(); });
+  BundleWriter writer(prefix);
+  for (const Variable& variable : sorted)
+    write_tensor(writer, variable.name(), value_to_save(variable));
+  writer.finish();
+}
+
+DISTRIBUTE_INLINE void load_variables(const std::string& prefix,
+                                      const std::vector<Variable>& variables) {
+  BundleReader reader(prefix);
+  std::vector<Tensor> values;
+  for (const Variable& variable : variables) {
+    values.push_back(read_tensor(reader, variable.name()));
+    check_fits(variable, values.back(), prefix, variable.name());
+  }
+  for (size_t i = 0; i < values.size(); ++i) restore_value(variables[i], values[i]);
+}
+
+}  // namespace distribute::train
