@@ -88,6 +88,8 @@ constexpr bool is_floating(DType dtype) {
   return dtype == DType::Float32 || dtype == DType::BFloat16 || dtype == DType::Float16;
 }
 
+constexpr bool is_half(DType dtype) { return dtype == DType::BFloat16 || dtype == DType::Float16; }
+
 /// TensorFlow's name, such as "float32".
 const char* name_of(DType dtype);
 

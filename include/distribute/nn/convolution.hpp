@@ -95,6 +95,11 @@ class DepthwiseConv2D : public Module {
   Variable kernel_, bias_;
 };
 
+namespace nn_internal {
+/// Throws InvalidArgumentError, with the layer's name, unless `input` has four dimensions.
+void check_image(const std::string& layer, const Shape& input);
+}  // namespace nn_internal
+
 }  // namespace distribute::nn
 
 #ifdef DISTRIBUTE_HEADER_ONLY

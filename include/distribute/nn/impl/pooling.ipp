@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/nn/convolution.hpp>
 #include <distribute/nn/pooling.hpp>
 #include <distribute/ops/pool.hpp>
 #include <distribute/ops/reduce.hpp>

@@ -104,10 +104,6 @@ DISTRIBUTE_INLINE Tensor multiply_matrices(const MatmulPlan& plan, const Tensor&
                 engine.matmul(plan.shape, left.array(), right.array(), nullptr, Epilogue::None));
 }
 
-DISTRIBUTE_INLINE bool is_half(DType dtype) {
-  return dtype == DType::BFloat16 || dtype == DType::Float16;
-}
-
 /// Gradients of c = op(a) op(b) in terms of matmul itself, so that they have gradients too.
 DISTRIBUTE_INLINE std::vector<Tensor> matmul_gradients(const Backward& backward, const Tensor& a,
                                                        const Tensor& b, MatmulOptions options) {
