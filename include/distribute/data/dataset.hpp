@@ -3,11 +3,18 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/data/batching.hpp>
+#include <distribute/data/combine.hpp>
 #include <distribute/data/iterator.hpp>
+#include <distribute/data/options.hpp>
+#include <distribute/data/prefetch.hpp>
 #include <distribute/data/selection.hpp>
+#include <distribute/data/sources.hpp>
+#include <distribute/data/transform.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -25,6 +32,25 @@ class Dataset {
   /// Scalars int64.
   static Dataset range(int64_t stop) { return range(0, stop); }
   static Dataset range(int64_t start, int64_t stop, int64_t step = 1);
+  /// As generator_source: `factory` starts a function that gives elements until it gives none.
+  static Dataset from_generator(GeneratorFactory factory, ElementSpec spec) {
+    return Dataset(generator_source(std::move(factory), std::move(spec)));
+  }
+  /// The elements of reader(path) for each path in turn.
+  static Dataset from_files(std::vector<std::string> paths,
+                            std::function<Dataset(const std::string&)> reader);
+  static Dataset zip(const std::vector<Dataset>& datasets);
+
+  /// Calls `function` on every element.
+  Dataset map(MapFunction function, const MapOptions& options = {}) const {
+    return Dataset(map_node(node_, std::move(function), options));
+  }
+  Dataset filter(Predicate predicate) const {
+    return Dataset(filter_node(node_, std::move(predicate)));
+  }
+  /// The elements of the datasets that `function` makes of this one's elements, in turn.
+  Dataset interleave(std::function<Dataset(const Batch&)> function,
+                     const InterleaveOptions& options = {}) const;
 
   Dataset shuffle(int64_t buffer_size, const ShuffleOptions& options = {}) const {
     return Dataset(shuffle_node(node_, buffer_size, options));
@@ -42,6 +68,26 @@ class Dataset {
   Dataset skip(int64_t count) const { return Dataset(skip_node(node_, count)); }
   Dataset shard(int64_t num_shards, int64_t index) const {
     return Dataset(shard_node(node_, num_shards, index));
+  }
+  Dataset concatenate(const Dataset& other) const {
+    return Dataset(concatenate_node(node_, other.node_));
+  }
+  Dataset cache() const { return Dataset(cache_node(node_)); }
+  Dataset prefetch(int64_t buffer_size = kAutotune) const {
+    return Dataset(prefetch_node(node_, buffer_size));
+  }
+  /// A first component with the element's number, int64. Source  tf.data.Dataset.enumerate
+  Dataset enumerate(int64_t start = 0) const { return zip({range(start, INT64_MAX), *this}); }
+  Dataset with_options(const Options& options) const {
+    return Dataset(options_node(node_, options));
+  }
+  Options options() const { return options_of(*node_); }
+
+  /// function(... function(function(initial, first), second) ..., last).
+  template <typename State, typename Function>
+  State reduce(State initial, Function function) const {
+    for (const Batch& element : *this) initial = function(std::move(initial), element);
+    return initial;
   }
 
   /// Number of elements, kInfiniteCardinality or kUnknownCardinality.

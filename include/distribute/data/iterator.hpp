@@ -14,6 +14,8 @@ namespace distribute::data {
 class Iterator {
  public:
   explicit Iterator(NodePtr dataset);
+  Iterator(Iterator&&) = default;
+  Iterator& operator=(Iterator&& other) noexcept;  // a stream must not outlive its dataset
 
   /// Throws  OutOfRangeError at the end, and ever after; what a `map` function throws.
   Batch next();

@@ -15,4 +15,24 @@ DISTRIBUTE_INLINE Dataset Dataset::range(int64_t start, int64_t stop, int64_t st
   return Dataset(table_source(make_range_table(start, stop, step)));
 }
 
+DISTRIBUTE_INLINE Dataset Dataset::from_files(std::vector<std::string> paths,
+                                              std::function<Dataset(const std::string&)> reader) {
+  return Dataset(file_source(
+      std::move(paths),
+      [reader = std::move(reader)](const std::string& path) { return reader(path).node(); }));
+}
+
+DISTRIBUTE_INLINE Dataset Dataset::zip(const std::vector<Dataset>& datasets) {
+  std::vector<NodePtr> nodes;
+  for (const Dataset& dataset : datasets) nodes.push_back(dataset.node());
+  return Dataset(zip_node(std::move(nodes)));
+}
+
+DISTRIBUTE_INLINE Dataset Dataset::interleave(std::function<Dataset(const Batch&)> function,
+                                              const InterleaveOptions& options) const {
+  return Dataset(interleave_node(
+      node_, [function = std::move(function)](const Batch& e) { return function(e).node(); },
+      options));
+}
+
 }  // namespace distribute::data

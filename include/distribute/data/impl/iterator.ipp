@@ -1,12 +1,21 @@
 #pragma once
 #include <distribute/data/iterator.hpp>
 
+#include <utility>
+
 namespace distribute::data {
 
 DISTRIBUTE_INLINE Iterator::Iterator(NodePtr dataset)
     : dataset_(std::move(dataset)),
       pass_{dataset_->take_pass()},
       stream_(dataset_->elements(pass_)) {}
+
+DISTRIBUTE_INLINE Iterator& Iterator::operator=(Iterator&& other) noexcept {
+  std::swap(dataset_, other.dataset_);
+  std::swap(pass_, other.pass_);
+  std::swap(stream_, other.stream_);
+  return *this;
+}
 
 DISTRIBUTE_INLINE Batch Iterator::next() {
   Batch element;

@@ -1,37 +1,13 @@
 #pragma once
 #include <distribute/base/process_state.hpp>
 #include <distribute/data/selection.hpp>
+#include <distribute/data/selection_node.hpp>
 
 #include <algorithm>
 
 namespace distribute::data {
 
 namespace data_internal {
-
-/// A node that passes some of its input's elements on: as row numbers where there is a table.
-/// `Derived::open<T>(pass)` makes its stream for either type of element.
-template <typename Derived>
-class SelectionNode : public Node {
- public:
-  explicit SelectionNode(NodePtr input) : input_(std::move(input)) {}
-  std::vector<NodePtr> inputs() const override { return {input_}; }
-  ElementSpec element_spec() const override { return input_->element_spec(); }
-  std::shared_ptr<const RowTable> table() const override { return input_->table(); }
-  std::unique_ptr<RowStream> row_numbers(const Pass& pass) const override {
-    return self().template open<int64_t>(pass);
-  }
-  std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
-    if (auto rows = table()) return stream_examples(rows, row_numbers(pass));
-    return self().template open<Batch>(pass);
-  }
-
- protected:
-  const Node& input() const { return *input_; }
-
- private:
-  const Derived& self() const { return static_cast<const Derived&>(*this); }
-  NodePtr input_;
-};
 
 /// Draw `index` in [0, count): a counter-based generator, so that a position is one number.
 DISTRIBUTE_INLINE int64_t draw(uint64_t key, int64_t index, int64_t count) {

@@ -1,0 +1,29 @@
+#pragma once
+/// Transformations of several datasets, and those that keep elements: zip, concatenate, cache.
+
+#include <distribute/base/config.hpp>
+#include <distribute/data/node.hpp>
+
+#include <vector>
+
+namespace distribute::data {
+
+/// Elements with the components of all inputs' elements; ends with the shortest.
+/// Throws  InvalidArgumentError for no inputs.
+/// Source  tf.data.Dataset.zip
+NodePtr zip_node(std::vector<NodePtr> inputs);
+
+/// All elements of the first, then all of the second.
+/// Throws  InvalidArgumentError when their elements do not fit together.
+/// Source  tf.data.Dataset.concatenate
+NodePtr concatenate_node(NodePtr first, NodePtr second);
+
+/// Keeps the elements (row numbers where there is a table) of the first pass that reaches the end,
+/// and gives them again in every later one. Source  tf.data.Dataset.cache
+NodePtr cache_node(NodePtr input);
+
+}  // namespace distribute::data
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/data/impl/combine.ipp>
+#endif

@@ -1,0 +1,136 @@
+#pragma once
+#include <distribute/data/auto_shard.hpp>
+#include <distribute/data/batching.hpp>
+#include <distribute/data/options.hpp>
+#include <distribute/data/selection.hpp>
+
+#include <algorithm>
+#include <string_view>
+
+namespace distribute::data {
+
+namespace data_internal {
+
+DISTRIBUTE_INLINE bool is_kind(const Node& node, std::string_view kind) {
+  return kind == node.kind();
+}
+
+/// The first axis that all components share, or -1.
+DISTRIBUTE_INLINE int64_t static_batch_size(const ElementSpec& spec) {
+  int64_t size = -1;
+  for (const TensorSpec& tensor : spec) {
+    if (tensor.shape.empty() || tensor.shape[0] < 0) return -1;
+    if (size >= 0 && tensor.shape[0] != size) return -1;
+    size = tensor.shape[0];
+  }
+  return size;
+}
+
+/// Size by the last batch transformation; -1 without one, -2 when several inputs disagree.
+DISTRIBUTE_INLINE int64_t last_batch_size(const Node& node) {
+  if (is_kind(node, "Batch")) return node.parameters().at(0);
+  if (is_kind(node, "Rebatch")) return node.parameters().size() == 2 ? node.parameters()[0] : -2;
+  if (is_kind(node, "LegacyRebatch")) return -2;
+  if (is_kind(node, "Unbatch") || is_kind(node, "Interleave")) return -1;
+  int64_t size = -1;
+  for (const NodePtr& input : node.inputs()) {
+    const int64_t other = last_batch_size(*input);
+    if (input != node.inputs()[0] && other != size) return -2;
+    size = other;
+  }
+  return size;
+}
+
+/// Every num_workers-th file of every source, or null when a source reads no files.
+DISTRIBUTE_INLINE NodePtr shard_files(const NodePtr& node, int64_t num_workers, int64_t index) {
+  const std::vector<std::string> files = node->files();
+  if (!files.empty()) {
+    if (int64_t(files.size()) < num_workers)
+      throw InvalidArgumentError(concat("autoshard by File: not enough files for the required ",
+                                        num_workers, " shards: there are ", files.size(),
+                                        "; use AutoShardPolicy::Data or Off"));
+    std::vector<std::string> own;
+    for (size_t i = size_t(index); i < files.size(); i += size_t(num_workers))
+      own.push_back(files[i]);
+    return node->with_files(std::move(own));
+  }
+  std::vector<NodePtr> inputs = node->inputs();
+  if (inputs.empty()) return nullptr;
+  for (NodePtr& input : inputs)
+    if (!(input = shard_files(input, num_workers, index))) return nullptr;
+  return node->with_inputs(std::move(inputs));
+}
+
+DISTRIBUTE_INLINE NodePtr replace_hints(const NodePtr& node, int64_t num_workers, int64_t index) {
+  std::vector<NodePtr> inputs = node->inputs();
+  if (inputs.empty()) return node;
+  const std::vector<NodePtr> before = inputs;
+  for (NodePtr& input : inputs) input = replace_hints(input, num_workers, index);
+  if (is_kind(*node, "Shard") && node->parameters()[0] == kShardHint)
+    return shard_node(inputs[0], num_workers, index);
+  return inputs == before ? node : node->with_inputs(std::move(inputs));
+}
+
+/// shard(num_workers, index) below what only prefetches or carries options.
+DISTRIBUTE_INLINE NodePtr shard_elements(const NodePtr& node, int64_t num_workers, int64_t index) {
+  if (is_kind(*node, "Prefetch") || is_kind(*node, "Options"))
+    return node->with_inputs({shard_elements(node->inputs()[0], num_workers, index)});
+  return shard_node(node, num_workers, index);
+}
+
+/// What Auto means for this dataset.
+DISTRIBUTE_INLINE AutoShardPolicy resolve(const NodePtr& node, int64_t num_workers,
+                                          AutoShardPolicy policy) {
+  if (policy != AutoShardPolicy::Auto) return policy;
+  if (num_workers == 1) return AutoShardPolicy::Off;
+  return shard_files(node, num_workers, 0) ? AutoShardPolicy::File : AutoShardPolicy::Data;
+}
+
+}  // namespace data_internal
+
+DISTRIBUTE_INLINE int64_t compute_batch_size(const Node& node) {
+  const int64_t size = data_internal::last_batch_size(node);
+  if (size == -1) return data_internal::static_batch_size(node.element_spec());
+  return std::max<int64_t>(size, -1);
+}
+
+DISTRIBUTE_INLINE NodePtr auto_shard(NodePtr node, int64_t num_workers, int64_t worker_index,
+                                     AutoShardPolicy policy) {
+  if (num_workers < 1 || worker_index < 0 || worker_index >= num_workers)
+    throw InvalidArgumentError(
+        concat("autoshard: worker ", worker_index, " of ", num_workers, " does not exist"));
+  policy = data_internal::resolve(node, num_workers, policy);
+  if (policy == AutoShardPolicy::Hint)
+    return data_internal::replace_hints(node, num_workers, worker_index);
+  if (policy == AutoShardPolicy::Off || num_workers == 1) return node;
+  if (policy == AutoShardPolicy::Data)
+    return data_internal::shard_elements(node, num_workers, worker_index);
+  if (NodePtr own = data_internal::shard_files(node, num_workers, worker_index)) return own;
+  throw NotFoundError("autoshard by File: the dataset has a source that reads no files");
+}
+
+DISTRIBUTE_INLINE NodePtr dataset_for_worker(NodePtr node, const WorkerShare& share) {
+  if (share.num_workers < 1 || share.num_replicas_in_sync % share.num_workers != 0)
+    throw InvalidArgumentError(concat(share.num_replicas_in_sync, " replicas are not divisible by ",
+                                      share.num_workers, " workers"));
+  for (const TensorSpec& tensor : node->element_spec())
+    if (tensor.shape.empty())
+      throw InvalidArgumentError(
+          "the dataset's elements are scalars and cannot be split over "
+          "replicas; call the `batch` method on the input Dataset");
+  const int64_t replicas = share.num_replicas_in_sync;
+  const auto wish = options_of(*node).experimental_distribute.auto_shard_policy;
+  const AutoShardPolicy policy =
+      data_internal::resolve(node, share.num_workers, wish.value_or(AutoShardPolicy::Auto));
+  const int64_t size = compute_batch_size(*node);
+  const bool by_data = policy == AutoShardPolicy::Data && share.num_workers > 1;
+  if (size < 0 || by_data)
+    node = legacy_rebatch_node(node, replicas);
+  else
+    node = rebatch_node(
+        node, batch_sizes_for_worker(size, share.num_workers, replicas / share.num_workers,
+                                     share.worker_index));
+  return auto_shard(node, share.num_workers, share.worker_index, policy);
+}
+
+}  // namespace distribute::data

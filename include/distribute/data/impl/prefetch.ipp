@@ -1,0 +1,143 @@
+#pragma once
+#include <distribute/data/prefetch.hpp>
+
+#include <distribute/base/parallel.hpp>
+#include <distribute/data/transform.hpp>
+
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+namespace distribute::data {
+
+namespace data_internal {
+
+/// The thread starts with the first element; from then on the input belongs to it.
+class PrefetchStream final : public BatchStream {
+ public:
+  PrefetchStream(std::unique_ptr<BatchStream> input, int64_t buffer_size)
+      : input_(std::move(input)), buffer_size_(size_t(buffer_size)) {
+    position_ = input_state();
+  }
+  ~PrefetchStream() override {
+    {
+      std::lock_guard lock(mutex_);
+      stop_ = true;
+    }
+    changed_.notify_all();
+    if (thread_.joinable()) thread_.join();
+  }
+  bool next(Batch& out) override {
+    if (ended_) return false;
+    if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
+    Ready ready = wait_for_element();
+    position_ = std::move(ready.state_after);
+    ended_ = ready.at_end;
+    if (ready.error) std::rethrow_exception(ready.error);
+    if (!ended_) out = std::move(ready.element);
+    return !ended_;
+  }
+  int64_t skip(int64_t count) override {
+    if (thread_.joinable()) return BatchStream::skip(count);
+    const int64_t done = input_->skip(count);
+    position_ = input_state();
+    return done;
+  }
+  void save(StateWriter& state) const override { state.put(position_); }
+  void restore(StateReader& state) override {
+    input_->restore(state);
+    position_ = input_state();
+  }
+
+ private:
+  struct Ready {
+    Batch element;
+    std::exception_ptr error;
+    bool at_end = false;
+    std::vector<int64_t> state_after;
+  };
+
+  std::vector<int64_t> input_state() const {
+    StateWriter state;
+    input_->save(state);
+    return state.values();
+  }
+  Ready wait_for_element() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return !buffer_.empty(); });
+    Ready ready = std::move(buffer_.front());
+    buffer_.pop_front();
+    changed_.notify_all();
+    return ready;
+  }
+  Ready make() {
+    Ready ready;
+    try {
+      ready.at_end = !input_->next(ready.element);
+    } catch (...) {
+      ready.error = std::current_exception();
+    }
+    ready.state_after = input_state();
+    return ready;
+  }
+  void work() {
+    set_intra_op_threads(1);
+    for (bool at_end = false; !at_end;) {
+      {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [&] { return stop_ || buffer_.size() < buffer_size_; });
+        if (stop_) return;
+      }
+      Ready ready = make();
+      at_end = ready.at_end;
+      std::lock_guard lock(mutex_);
+      buffer_.push_back(std::move(ready));
+      changed_.notify_all();
+    }
+  }
+
+  std::unique_ptr<BatchStream> input_;
+  size_t buffer_size_;
+  std::vector<int64_t> position_;  // of the input, behind the last element handed out
+  bool ended_ = false;
+  std::mutex mutex_;  // guards buffer_ and stop_
+  std::condition_variable changed_;
+  std::deque<Ready> buffer_;
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+class PrefetchNode final : public Node {
+ public:
+  PrefetchNode(NodePtr input, int64_t buffer_size)
+      : input_(std::move(input)), buffer_size_(buffer_size) {}
+  const char* kind() const override { return "Prefetch"; }
+  std::vector<NodePtr> inputs() const override { return {input_}; }
+  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
+    return prefetch_node(inputs.at(0), buffer_size_);
+  }
+  int64_t cardinality() const override { return input_->cardinality(); }
+  ElementSpec element_spec() const override { return input_->element_spec(); }
+  std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
+    auto all = input_->elements(pass);
+    if (buffer_size_ == 0) return all;
+    return std::make_unique<PrefetchStream>(std::move(all),
+                                            buffer_size_ == kAutotune ? 2 : buffer_size_);
+  }
+
+ private:
+  NodePtr input_;
+  int64_t buffer_size_;
+};
+
+}  // namespace data_internal
+
+DISTRIBUTE_INLINE NodePtr prefetch_node(NodePtr input, int64_t buffer_size) {
+  if (buffer_size < 0 && buffer_size != kAutotune)
+    throw InvalidArgumentError(concat("prefetch: the buffer size is ", buffer_size));
+  return std::make_shared<data_internal::PrefetchNode>(std::move(input), buffer_size);
+}
+
+}  // namespace distribute::data

@@ -1,0 +1,381 @@
+#pragma once
+#include <distribute/data/transform.hpp>
+
+#include <distribute/base/parallel.hpp>
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <thread>
+
+namespace distribute::data {
+
+namespace data_internal {
+
+class MapStream final : public BatchStream {
+ public:
+  MapStream(std::unique_ptr<BatchStream> input, const MapFunction& function)
+      : input_(std::move(input)), function_(function) {}
+  bool next(Batch& out) override {
+    Batch element;
+    if (!input_->next(element)) return false;
+    out = function_(element);
+    return true;
+  }
+  int64_t skip(int64_t count) override { return input_->skip(count); }
+  void save(StateWriter& state) const override { input_->save(state); }
+  void restore(StateReader& state) override { input_->restore(state); }
+
+ private:
+  std::unique_ptr<BatchStream> input_;
+  const MapFunction& function_;
+};
+
+/// The consumer's thread reads the input and takes results in order; workers only call the
+/// function. Threads start with the first element.
+class ParallelMapStream final : public BatchStream {
+ public:
+  ParallelMapStream(std::unique_ptr<BatchStream> input, const MapFunction& function,
+                    int64_t num_threads)
+      : input_(std::move(input)), function_(function), num_threads_(num_threads) {}
+  ~ParallelMapStream() override {
+    {
+      std::lock_guard lock(mutex_);
+      stop_ = true;
+    }
+    changed_.notify_all();
+    for (std::thread& worker : workers_) worker.join();
+  }
+  bool next(Batch& out) override {
+    fill();
+    if (window_.empty()) return false;
+    const std::shared_ptr<Task> task = window_.front();
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return task->done; });
+    }
+    window_.pop_front();
+    if (task->error) std::rethrow_exception(task->error);
+    out = std::move(task->value);
+    return true;
+  }
+  int64_t skip(int64_t count) override {
+    int64_t done = 0;
+    for (; done < count && !window_.empty(); ++done) window_.pop_front();
+    return done + input_->skip(count - done);
+  }
+  void save(StateWriter& state) const override {
+    if (window_.empty())
+      input_->save(state);
+    else
+      state.put(window_.front()->state_before);
+  }
+  void restore(StateReader& state) override { input_->restore(state); }
+
+ private:
+  struct Task {
+    std::vector<int64_t> state_before;  // of the input
+    Batch value;                        // the argument, then the result
+    std::exception_ptr error;
+    bool done = false;  // guarded by mutex_; the rest belongs to a worker until it is true
+  };
+
+  void fill() {
+    while (int64_t(window_.size()) < 2 * num_threads_) {
+      auto task = std::make_shared<Task>();
+      StateWriter before;
+      input_->save(before);
+      task->state_before = before.values();
+      try {
+        if (!input_->next(task->value)) return;
+      } catch (...) {
+        task->error = std::current_exception();
+        task->done = true;
+      }
+      window_.push_back(task);
+      if (!task->done) hand_out(task);
+    }
+  }
+  void hand_out(std::shared_ptr<Task> task) {
+    {
+      std::lock_guard lock(mutex_);
+      waiting_.push_back(std::move(task));
+    }
+    changed_.notify_all();
+    if (workers_.empty())
+      for (int64_t i = 0; i < num_threads_; ++i) workers_.emplace_back([this] { work(); });
+  }
+  void work() {
+    set_intra_op_threads(1);
+    std::unique_lock lock(mutex_);
+    while (true) {
+      changed_.wait(lock, [&] { return stop_ || !waiting_.empty(); });
+      if (stop_) return;
+      const std::shared_ptr<Task> task = std::move(waiting_.front());
+      waiting_.pop_front();
+      lock.unlock();
+      try {
+        task->value = function_(task->value);
+      } catch (...) {
+        task->error = std::current_exception();
+      }
+      lock.lock();
+      task->done = true;
+      changed_.notify_all();
+    }
+  }
+
+  std::unique_ptr<BatchStream> input_;
+  const MapFunction& function_;
+  int64_t num_threads_;
+  std::deque<std::shared_ptr<Task>> window_;  // the consumer's, in order
+  std::mutex mutex_;                          // guards waiting_, stop_ and Task::done
+  std::condition_variable changed_;
+  std::deque<std::shared_ptr<Task>> waiting_;
+  bool stop_ = false;
+  std::vector<std::thread> workers_;
+};
+
+class MapNode final : public Node {
+ public:
+  MapNode(NodePtr input, MapFunction function, MapOptions options)
+      : input_(std::move(input)), function_(std::move(function)), options_(std::move(options)) {}
+  const char* kind() const override { return "Map"; }
+  std::vector<NodePtr> inputs() const override { return {input_}; }
+  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
+    return map_node(inputs.at(0), function_, options_);
+  }
+  int64_t cardinality() const override { return input_->cardinality(); }
+  ElementSpec element_spec() const override {
+    if (options_.output_spec) return *options_.output_spec;
+    std::call_once(spec_once_, [&] { spec_ = find_spec(); });
+    return spec_;
+  }
+  std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
+    auto all = input_->elements(pass);
+    int64_t threads = options_.num_parallel_calls;
+    if (threads == kAutotune) threads = std::max(1u, std::thread::hardware_concurrency());
+    if (threads == 1) return std::make_unique<MapStream>(std::move(all), function_);
+    return std::make_unique<ParallelMapStream>(std::move(all), function_, threads);
+  }
+
+ private:
+  /// From the first element; a first axis that followed the input's unknown one is unknown too.
+  ElementSpec find_spec() const {
+    Batch first;
+    if (!input_->elements({})->next(first))
+      throw FailedPreconditionError(
+          "map: the dataset is empty, so its elements are unknown; give output_spec");
+    const ElementSpec before = input_->element_spec();
+    ElementSpec spec = spec_of(function_(first));
+    const bool unknown = !before.empty() && !before[0].shape.empty() && before[0].shape[0] < 0;
+    for (TensorSpec& tensor : spec)
+      if (unknown && !tensor.shape.empty() && tensor.shape[0] == first.x.shape()[0])
+        tensor.shape[0] = -1;
+    return spec;
+  }
+
+  NodePtr input_;
+  MapFunction function_;
+  MapOptions options_;
+  mutable std::once_flag spec_once_;
+  mutable ElementSpec spec_;
+};
+
+class FilterStream final : public BatchStream {
+ public:
+  FilterStream(std::unique_ptr<BatchStream> input, const Predicate& predicate)
+      : input_(std::move(input)), predicate_(predicate) {}
+  bool next(Batch& out) override {
+    while (input_->next(out))
+      if (predicate_(out)) return true;
+    return false;
+  }
+  void save(StateWriter& state) const override { input_->save(state); }
+  void restore(StateReader& state) override { input_->restore(state); }
+
+ private:
+  std::unique_ptr<BatchStream> input_;
+  const Predicate& predicate_;
+};
+
+class FilterNode final : public Node {
+ public:
+  FilterNode(NodePtr input, Predicate predicate)
+      : input_(std::move(input)), predicate_(std::move(predicate)) {}
+  const char* kind() const override { return "Filter"; }
+  std::vector<NodePtr> inputs() const override { return {input_}; }
+  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
+    return filter_node(inputs.at(0), predicate_);
+  }
+  ElementSpec element_spec() const override { return input_->element_spec(); }
+  std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
+    return std::make_unique<FilterStream>(input_->elements(pass), predicate_);
+  }
+
+ private:
+  NodePtr input_;
+  Predicate predicate_;
+};
+
+class InterleaveStream final : public BatchStream {
+ public:
+  InterleaveStream(std::unique_ptr<BatchStream> input, const NodeFunction& function,
+                   const InterleaveOptions& options, const Pass& pass)
+      : input_(std::move(input)),
+        function_(function),
+        block_length_(options.block_length),
+        pass_(pass),
+        parts_(size_t(options.cycle_length)) {}
+  bool next(Batch& out) override {
+    while (!input_ended_ || num_open_ > 0) {
+      Part& part = parts_[turn_];
+      if (!part.stream && !open(part)) {
+        next_turn();
+      } else if (part.stream->next(out)) {
+        if (++in_block_ == block_length_) next_turn();
+        return true;
+      } else {
+        part.close();
+        --num_open_;
+        next_turn();
+      }
+    }
+    return false;
+  }
+  /// The numbers of the open parts and their states: parts are made again from their elements.
+  void save(StateWriter& state) const override {
+    for (int64_t value : {num_taken_, int64_t(turn_), in_block_}) state.put(value);
+    for (const Part& part : parts_) {
+      state.put(part.stream ? part.number : -1);
+      if (part.stream) part.stream->save(state);
+    }
+  }
+  void restore(StateReader& state) override {
+    const int64_t taken = state.get();
+    turn_ = size_t(state.get(0, int64_t(parts_.size()) - 1));
+    in_block_ = state.get(0, block_length_ - 1);
+    for (Part& part : parts_) {
+      const int64_t number = state.get(-1, taken - 1);
+      if (number < 0) continue;
+      open_as(part, number, element(number));
+      part.stream->restore(state);
+    }
+    read_ahead_.clear();
+    if (input_->skip(taken - num_taken_) != taken - num_taken_)
+      throw InvalidArgumentError("the saved position lies behind the end of the dataset");
+    num_taken_ = taken;
+  }
+
+ private:
+  struct Part {
+    int64_t number = -1;  // of the input's element it was made from
+    NodePtr node;
+    std::unique_ptr<BatchStream> stream;  // of `node`, so it goes first
+    void close() {
+      stream.reset();
+      node.reset();
+    }
+  };
+
+  void next_turn() {
+    in_block_ = 0;
+    turn_ = (turn_ + 1) % parts_.size();
+  }
+  bool open(Part& part) {
+    Batch element;
+    if (input_ended_ || !input_->next(element)) {
+      input_ended_ = true;
+      return false;
+    }
+    open_as(part, num_taken_++, element);
+    return true;
+  }
+  void open_as(Part& part, int64_t number, const Batch& element) {
+    part.number = number;
+    part.node = function_(element);
+    part.stream = part.node->elements(pass_.child(number));
+    ++num_open_;
+  }
+  /// While restoring: element `number` of the input, each of which is wanted once at most.
+  Batch element(int64_t number) {
+    Batch next;
+    for (; num_taken_ <= number; ++num_taken_) {
+      if (!input_->next(next))
+        throw InvalidArgumentError("the saved position lies behind the end of the dataset");
+      read_ahead_[num_taken_] = next;
+    }
+    return read_ahead_.at(number);
+  }
+
+  std::unique_ptr<BatchStream> input_;
+  const NodeFunction& function_;
+  int64_t block_length_;
+  Pass pass_;
+  std::vector<Part> parts_;
+  size_t turn_ = 0;
+  int64_t in_block_ = 0, num_taken_ = 0, num_open_ = 0;
+  bool input_ended_ = false;
+  std::map<int64_t, Batch> read_ahead_;
+};
+
+class InterleaveNode final : public Node {
+ public:
+  InterleaveNode(NodePtr input, NodeFunction function, InterleaveOptions options)
+      : input_(std::move(input)), function_(std::move(function)), options_(options) {}
+  const char* kind() const override { return "Interleave"; }
+  std::vector<int64_t> parameters() const override {
+    return {options_.cycle_length, options_.block_length};
+  }
+  std::vector<NodePtr> inputs() const override { return {input_}; }
+  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
+    return interleave_node(inputs.at(0), function_, options_);
+  }
+  ElementSpec element_spec() const override {
+    std::call_once(spec_once_, [&] {
+      Batch first;
+      if (!input_->elements({})->next(first))
+        throw FailedPreconditionError("interleave: the dataset is empty: its elements are unknown");
+      spec_ = function_(first)->element_spec();
+    });
+    return spec_;
+  }
+  std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
+    return std::make_unique<InterleaveStream>(input_->elements(pass), function_, options_, pass);
+  }
+
+ private:
+  NodePtr input_;
+  NodeFunction function_;
+  InterleaveOptions options_;
+  mutable std::once_flag spec_once_;
+  mutable ElementSpec spec_;
+};
+
+}  // namespace data_internal
+
+DISTRIBUTE_INLINE NodePtr map_node(NodePtr input, MapFunction function, const MapOptions& options) {
+  if (options.num_parallel_calls != kAutotune && options.num_parallel_calls < 1)
+    throw InvalidArgumentError(concat("map: num_parallel_calls must be at least 1 or kAutotune, ",
+                                      "got ", options.num_parallel_calls));
+  return std::make_shared<data_internal::MapNode>(std::move(input), std::move(function), options);
+}
+
+DISTRIBUTE_INLINE NodePtr filter_node(NodePtr input, Predicate predicate) {
+  return std::make_shared<data_internal::FilterNode>(std::move(input), std::move(predicate));
+}
+
+DISTRIBUTE_INLINE NodePtr interleave_node(NodePtr input, NodeFunction function,
+                                          const InterleaveOptions& options) {
+  if (options.cycle_length < 1 || options.block_length < 1)
+    throw InvalidArgumentError(concat("interleave: cycle_length ", options.cycle_length,
+                                      " and block_length ", options.block_length,
+                                      " must be at least 1"));
+  return std::make_shared<data_internal::InterleaveNode>(std::move(input), std::move(function),
+                                                         options);
+}
+
+}  // namespace distribute::data

@@ -1,0 +1,38 @@
+#pragma once
+/// Which input pipeline a dataset function builds, and for how many replicas.
+
+#include <distribute/base/config.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace distribute {
+
+/// A plain value. Source  tf.distribute.InputContext
+class InputContext {
+ public:
+  explicit InputContext(int64_t num_input_pipelines = 1, int64_t input_pipeline_id = 0,
+                        int64_t num_replicas_in_sync = 1)
+      : num_input_pipelines_(num_input_pipelines),
+        input_pipeline_id_(input_pipeline_id),
+        num_replicas_in_sync_(num_replicas_in_sync) {}
+
+  int64_t num_input_pipelines() const { return num_input_pipelines_; }
+  int64_t input_pipeline_id() const { return input_pipeline_id_; }
+  int64_t num_replicas_in_sync() const { return num_replicas_in_sync_; }
+  /// `global_batch_size` divided by the number of replicas.
+  /// Throws  InvalidArgumentError when it is not divisible.
+  int64_t get_per_replica_batch_size(int64_t global_batch_size) const;
+
+ private:
+  int64_t num_input_pipelines_, input_pipeline_id_, num_replicas_in_sync_;
+};
+
+/// "InputContext(input pipeline id: 0, total: 1)".
+std::string to_string(const InputContext& context);
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/data/impl/input_context.ipp>
+#endif

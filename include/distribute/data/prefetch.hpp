@@ -1,0 +1,21 @@
+#pragma once
+/// Makes elements ahead of time, on a thread of its own.
+
+#include <distribute/base/config.hpp>
+#include <distribute/data/node.hpp>
+
+#include <cstdint>
+
+namespace distribute::data {
+
+/// Keeps up to `buffer_size` elements ready (kAutotune: 2; 0: none, and no thread). Errors come out
+/// at the element they belong to. The saved position is that of the elements handed out.
+/// Throws  InvalidArgumentError for other sizes below 0.
+/// Source  tf.data.Dataset.prefetch
+NodePtr prefetch_node(NodePtr input, int64_t buffer_size);
+
+}  // namespace distribute::data
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/data/impl/prefetch.ipp>
+#endif

@@ -1,0 +1,48 @@
+#pragma once
+/// Transformations by a function of the user: map, filter, interleave.
+
+#include <distribute/base/config.hpp>
+#include <distribute/data/node.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+namespace distribute::data {
+
+/// As many threads, or as large a buffer, as suits the machine. Source  tf.data.AUTOTUNE
+inline constexpr int64_t kAutotune = -1;
+
+using MapFunction = std::function<Batch(const Batch&)>;
+using Predicate = std::function<bool(const Batch&)>;
+/// Makes the part of an interleaved dataset that belongs to one element.
+using NodeFunction = std::function<NodePtr(const Batch&)>;
+
+struct MapOptions {
+  /// Calls running at the same time, each on its own thread; the order of elements stays.
+  int64_t num_parallel_calls = 1;
+  /// Of the results; without it the function is called once on the first element to find out.
+  std::optional<ElementSpec> output_spec = {};
+};
+
+/// The function is not called for elements that a later skip, shard or restore drops.
+/// Throws  what the function throws, at the element it threw for; the next call goes on behind it.
+/// Source  tf.data.Dataset.map
+NodePtr map_node(NodePtr input, MapFunction function, const MapOptions& options);
+
+/// Source  tf.data.Dataset.filter
+NodePtr filter_node(NodePtr input, Predicate predicate);
+
+struct InterleaveOptions {
+  int64_t cycle_length = 2;  // parts read in turn
+  int64_t block_length = 1;  // elements of a part before the next one's turn
+};
+
+/// Source  tf.data.Dataset.interleave
+NodePtr interleave_node(NodePtr input, NodeFunction function, const InterleaveOptions& options);
+
+}  // namespace distribute::data
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/data/impl/transform.ipp>
+#endif
