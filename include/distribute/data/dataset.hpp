@@ -4,10 +4,13 @@
 #include <distribute/base/config.hpp>
 #include <distribute/data/batching.hpp>
 #include <distribute/data/combine.hpp>
+#include <distribute/data/interleave.hpp>
 #include <distribute/data/iterator.hpp>
 #include <distribute/data/options.hpp>
 #include <distribute/data/prefetch.hpp>
+#include <distribute/data/rebatch.hpp>
 #include <distribute/data/selection.hpp>
+#include <distribute/data/shuffle.hpp>
 #include <distribute/data/sources.hpp>
 #include <distribute/data/transform.hpp>
 

@@ -1,24 +1,15 @@
 #pragma once
-/// Transformations that choose and order elements without looking at them.
+/// Transformations that choose elements without looking at them.
 
 #include <distribute/base/config.hpp>
 #include <distribute/data/node.hpp>
 
 #include <cstdint>
-#include <optional>
 
 namespace distribute::data {
 
-/// Source  tf.data.Dataset.shuffle
-struct ShuffleOptions {
-  /// Without one the global seed (tf.random.set_seed's) is taken: the same order in every process.
-  std::optional<uint64_t> seed = {};
-  bool reshuffle_each_iteration = true;
-};
-
 /// Each throws  InvalidArgumentError for sizes below what its name allows.
 /// On rows of a table they move row numbers, not examples.
-NodePtr shuffle_node(NodePtr input, int64_t buffer_size, const ShuffleOptions& options);
 /// The first `count` elements (-1: all), and all but the first `count` (-1: none left).
 NodePtr take_node(NodePtr input, int64_t count);
 NodePtr skip_node(NodePtr input, int64_t count);

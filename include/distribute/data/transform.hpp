@@ -1,5 +1,5 @@
 #pragma once
-/// Transformations by a function of the user: map, filter, interleave.
+/// Transformations by a function of the user: map and filter.
 
 #include <distribute/base/config.hpp>
 #include <distribute/data/node.hpp>
@@ -15,8 +15,6 @@ inline constexpr int64_t kAutotune = -1;
 
 using MapFunction = std::function<Batch(const Batch&)>;
 using Predicate = std::function<bool(const Batch&)>;
-/// Makes the part of an interleaved dataset that belongs to one element.
-using NodeFunction = std::function<NodePtr(const Batch&)>;
 
 struct MapOptions {
   /// Calls running at the same time, each on its own thread; the order of elements stays.
@@ -32,14 +30,6 @@ NodePtr map_node(NodePtr input, MapFunction function, const MapOptions& options)
 
 /// Source  tf.data.Dataset.filter
 NodePtr filter_node(NodePtr input, Predicate predicate);
-
-struct InterleaveOptions {
-  int64_t cycle_length = 2;  // parts read in turn
-  int64_t block_length = 1;  // elements of a part before the next one's turn
-};
-
-/// Source  tf.data.Dataset.interleave
-NodePtr interleave_node(NodePtr input, NodeFunction function, const InterleaveOptions& options);
 
 }  // namespace distribute::data
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/data/auto_shard.hpp>
-#include <distribute/data/batching.hpp>
 #include <distribute/data/options.hpp>
+#include <distribute/data/rebatch.hpp>
 #include <distribute/data/selection.hpp>
 
 #include <algorithm>

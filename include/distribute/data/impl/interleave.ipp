@@ -1,0 +1,157 @@
+#pragma once
+#include <distribute/data/interleave.hpp>
+
+#include <map>
+#include <mutex>
+
+namespace distribute::data {
+
+namespace data_internal {
+
+class InterleaveStream final : public BatchStream {
+ public:
+  InterleaveStream(std::unique_ptr<BatchStream> input, const NodeFunction& function,
+                   const InterleaveOptions& options, const Pass& pass)
+      : input_(std::move(input)),
+        function_(function),
+        block_length_(options.block_length),
+        pass_(pass),
+        parts_(size_t(options.cycle_length)) {}
+  bool next(Batch& out) override {
+    while (!input_ended_ || num_open_ > 0) {
+      Part& part = parts_[turn_];
+      if (!part.stream && !open(part)) {
+        next_turn();
+      } else if (part.stream->next(out)) {
+        if (++in_block_ == block_length_) next_turn();
+        return true;
+      } else {
+        part.close();
+        --num_open_;
+        next_turn();
+      }
+    }
+    return false;
+  }
+  /// The numbers of the open parts and their states: parts are made again from their elements.
+  void save(StateWriter& state) const override {
+    for (int64_t value : {num_taken_, int64_t(turn_), in_block_}) state.put(value);
+    for (const Part& part : parts_) {
+      state.put(part.stream ? part.number : -1);
+      if (part.stream) part.stream->save(state);
+    }
+  }
+  void restore(StateReader& state) override {
+    const int64_t taken = state.get();
+    turn_ = size_t(state.get(0, int64_t(parts_.size()) - 1));
+    in_block_ = state.get(0, block_length_ - 1);
+    for (Part& part : parts_) {
+      const int64_t number = state.get(-1, taken - 1);
+      if (number < 0) continue;
+      open_as(part, number, element(number));
+      part.stream->restore(state);
+    }
+    read_ahead_.clear();
+    if (input_->skip(taken - num_taken_) != taken - num_taken_)
+      throw InvalidArgumentError("the saved position lies behind the end of the dataset");
+    num_taken_ = taken;
+  }
+
+ private:
+  struct Part {
+    int64_t number = -1;  // of the input's element it was made from
+    NodePtr node;
+    std::unique_ptr<BatchStream> stream;  // of `node`, so it goes first
+    void close() {
+      stream.reset();
+      node.reset();
+    }
+  };
+
+  void next_turn() {
+    in_block_ = 0;
+    turn_ = (turn_ + 1) % parts_.size();
+  }
+  bool open(Part& part) {
+    Batch element;
+    if (input_ended_ || !input_->next(element)) {
+      input_ended_ = true;
+      return false;
+    }
+    open_as(part, num_taken_++, element);
+    return true;
+  }
+  void open_as(Part& part, int64_t number, const Batch& element) {
+    part.number = number;
+    part.node = function_(element);
+    part.stream = part.node->elements(pass_.child(number));
+    ++num_open_;
+  }
+  /// While restoring: element `number` of the input, each of which is wanted once at most.
+  Batch element(int64_t number) {
+    Batch next;
+    for (; num_taken_ <= number; ++num_taken_) {
+      if (!input_->next(next))
+        throw InvalidArgumentError("the saved position lies behind the end of the dataset");
+      read_ahead_[num_taken_] = next;
+    }
+    return read_ahead_.at(number);
+  }
+
+  std::unique_ptr<BatchStream> input_;
+  const NodeFunction& function_;
+  int64_t block_length_;
+  Pass pass_;
+  std::vector<Part> parts_;
+  size_t turn_ = 0;
+  int64_t in_block_ = 0, num_taken_ = 0, num_open_ = 0;
+  bool input_ended_ = false;
+  std::map<int64_t, Batch> read_ahead_;
+};
+
+class InterleaveNode final : public Node {
+ public:
+  InterleaveNode(NodePtr input, NodeFunction function, InterleaveOptions options)
+      : input_(std::move(input)), function_(std::move(function)), options_(options) {}
+  const char* kind() const override { return "Interleave"; }
+  std::vector<int64_t> parameters() const override {
+    return {options_.cycle_length, options_.block_length};
+  }
+  std::vector<NodePtr> inputs() const override { return {input_}; }
+  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
+    return interleave_node(inputs.at(0), function_, options_);
+  }
+  ElementSpec element_spec() const override {
+    std::call_once(spec_once_, [&] {
+      Batch first;
+      if (!input_->elements({})->next(first))
+        throw FailedPreconditionError("interleave: the dataset is empty: its elements are unknown");
+      spec_ = function_(first)->element_spec();
+    });
+    return spec_;
+  }
+  std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
+    return std::make_unique<InterleaveStream>(input_->elements(pass), function_, options_, pass);
+  }
+
+ private:
+  NodePtr input_;
+  NodeFunction function_;
+  InterleaveOptions options_;
+  mutable std::once_flag spec_once_;
+  mutable ElementSpec spec_;
+};
+
+}  // namespace data_internal
+
+DISTRIBUTE_INLINE NodePtr interleave_node(NodePtr input, NodeFunction function,
+                                          const InterleaveOptions& options) {
+  if (options.cycle_length < 1 || options.block_length < 1)
+    throw InvalidArgumentError(concat("interleave: cycle_length ", options.cycle_length,
+                                      " and block_length ", options.block_length,
+                                      " must be at least 1"));
+  return std::make_shared<data_internal::InterleaveNode>(std::move(input), std::move(function),
+                                                         options);
+}
+
+}  // namespace distribute::data

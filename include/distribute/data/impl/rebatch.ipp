@@ -1,0 +1,237 @@
+#pragma once
+#include <distribute/data/rebatch.hpp>
+
+#include <algorithm>
+
+namespace distribute::data {
+
+namespace data_internal {
+
+/// The batch that is being cut up, and where the cut stands.
+class OpenBatch {
+ public:
+  explicit OpenBatch(std::unique_ptr<BatchStream> input) : input_(std::move(input)) {}
+  const Batch& batch() const { return batch_; }
+  int64_t size() const { return size_; }
+  int64_t left() const { return size_ - used_; }
+  /// Drops what is left and goes to the next batch; false at the end.
+  bool advance() {
+    StateWriter before;
+    input_->save(before);
+    used_ = size_ = 0;
+    if (!input_->next(batch_)) return false;
+    before_ = before.values();
+    size_ = batch_size(batch_);
+    return true;
+  }
+  /// As advance, until there is a row.
+  bool advance_to_row() {
+    while (left() == 0)
+      if (!advance()) return false;
+    return true;
+  }
+  Batch take(int64_t count) {
+    used_ += count;
+    return rows(batch_, used_ - count, used_);
+  }
+  void save(StateWriter& state) const {
+    const bool open = !before_.empty() && left() > 0;
+    state.put(open ? used_ : -1);
+    if (open)
+      state.put(before_);
+    else
+      input_->save(state);
+  }
+  void restore(StateReader& state) {
+    const int64_t used = state.get(-1);
+    input_->restore(state);
+    if (used < 0) return;
+    if (!advance() || used > size_)
+      throw InvalidArgumentError("the saved position lies behind the end of the dataset");
+    used_ = used;
+  }
+
+ private:
+  std::unique_ptr<BatchStream> input_;
+  std::vector<int64_t> before_;  // state of the input before `batch_`
+  Batch batch_;
+  int64_t size_ = 0, used_ = 0;
+};
+
+class UnbatchStream final : public BatchStream {
+ public:
+  explicit UnbatchStream(std::unique_ptr<BatchStream> input) : open_(std::move(input)) {}
+  bool next(Batch& out) override {
+    if (!open_.advance_to_row()) return false;
+    out = open_.take(1);
+    for (size_t i = 0; i < out.size(); ++i)
+      out[i] = out[i].view(Shape(out[i].shape().dims().subspan(1)));
+    return true;
+  }
+  void save(StateWriter& state) const override { open_.save(state); }
+  void restore(StateReader& state) override { open_.restore(state); }
+
+ private:
+  OpenBatch open_;
+};
+
+class UnbatchNode final : public Node {
+ public:
+  explicit UnbatchNode(NodePtr input) : input_(std::move(input)) {}
+  const char* kind() const override { return "Unbatch"; }
+  std::vector<NodePtr> inputs() const override { return {input_}; }
+  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
+    return unbatch_node(inputs.at(0));
+  }
+  ElementSpec element_spec() const override { return without_batch_axis(input_->element_spec()); }
+  std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
+    return std::make_unique<UnbatchStream>(input_->elements(pass));
+  }
+
+ private:
+  NodePtr input_;
+};
+
+class RebatchStream final : public BatchStream {
+ public:
+  RebatchStream(std::unique_ptr<BatchStream> input, const std::vector<int64_t>& sizes,
+                bool drop_remainder)
+      : open_(std::move(input)), sizes_(sizes), drop_remainder_(drop_remainder) {}
+  bool next(Batch& out) override {
+    if (!open_.advance_to_row()) return false;
+    const int64_t size = sizes_[size_t(turn_)];
+    std::vector<Batch> parts = {open_.take(std::min(size, open_.left()))};
+    int64_t got = batch_size(parts[0]);
+    while (got < size && open_.advance_to_row()) {
+      parts.push_back(open_.take(std::min(size - got, open_.left())));
+      got += batch_size(parts.back());
+    }
+    if (got < size && drop_remainder_) return false;
+    out = concat_rows(parts);
+    turn_ = (turn_ + 1) % int64_t(sizes_.size());
+    return true;
+  }
+  void save(StateWriter& state) const override {
+    state.put(turn_);
+    open_.save(state);
+  }
+  void restore(StateReader& state) override {
+    turn_ = state.get(0, int64_t(sizes_.size()) - 1);
+    open_.restore(state);
+  }
+
+ private:
+  OpenBatch open_;
+  std::vector<int64_t> sizes_;
+  bool drop_remainder_;
+  int64_t turn_ = 0;
+};
+
+class RebatchNode final : public Node {
+ public:
+  RebatchNode(NodePtr input, std::vector<int64_t> sizes, bool drop_remainder)
+      : input_(std::move(input)), sizes_(std::move(sizes)), drop_remainder_(drop_remainder) {}
+  const char* kind() const override { return "Rebatch"; }
+  std::vector<int64_t> parameters() const override {
+    std::vector<int64_t> result = sizes_;
+    result.push_back(drop_remainder_);
+    return result;
+  }
+  std::vector<NodePtr> inputs() const override { return {input_}; }
+  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
+    return rebatch_node(inputs.at(0), sizes_, drop_remainder_);
+  }
+  int64_t cardinality() const override {
+    return input_->cardinality() == kInfiniteCardinality ? kInfiniteCardinality
+                                                         : kUnknownCardinality;
+  }
+  ElementSpec element_spec() const override {
+    const bool equal =
+        std::count(sizes_.begin(), sizes_.end(), sizes_[0]) == int64_t(sizes_.size());
+    return with_batch_axis(without_batch_axis(input_->element_spec()),
+                           equal && drop_remainder_ ? sizes_[0] : -1);
+  }
+  std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
+    return std::make_unique<RebatchStream>(input_->elements(pass), sizes_, drop_remainder_);
+  }
+
+ private:
+  NodePtr input_;
+  std::vector<int64_t> sizes_;
+  bool drop_remainder_;
+};
+
+class LegacyRebatchStream final : public BatchStream {
+ public:
+  LegacyRebatchStream(std::unique_ptr<BatchStream> input, int64_t pieces)
+      : open_(std::move(input)), pieces_(pieces), piece_(pieces) {}
+  bool next(Batch& out) override {
+    if (piece_ == pieces_) {
+      if (!open_.advance()) return false;
+      piece_ = 0;
+    }
+    ++piece_;
+    out = open_.take(std::min((open_.size() + pieces_ - 1) / pieces_, open_.left()));
+    return true;
+  }
+  void save(StateWriter& state) const override {
+    state.put(piece_);
+    open_.save(state);
+  }
+  void restore(StateReader& state) override {
+    piece_ = state.get(0, pieces_);
+    open_.restore(state);
+  }
+
+ private:
+  OpenBatch open_;
+  int64_t pieces_, piece_;
+};
+
+class LegacyRebatchNode final : public Node {
+ public:
+  LegacyRebatchNode(NodePtr input, int64_t pieces) : input_(std::move(input)), pieces_(pieces) {}
+  const char* kind() const override { return "LegacyRebatch"; }
+  std::vector<int64_t> parameters() const override { return {pieces_}; }
+  std::vector<NodePtr> inputs() const override { return {input_}; }
+  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
+    return legacy_rebatch_node(inputs.at(0), pieces_);
+  }
+  int64_t cardinality() const override {
+    const int64_t all = input_->cardinality();
+    return all < 0 ? all : all * pieces_;
+  }
+  ElementSpec element_spec() const override {
+    return with_batch_axis(without_batch_axis(input_->element_spec()), -1);
+  }
+  std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
+    return std::make_unique<LegacyRebatchStream>(input_->elements(pass), pieces_);
+  }
+
+ private:
+  NodePtr input_;
+  int64_t pieces_;
+};
+
+}  // namespace data_internal
+
+DISTRIBUTE_INLINE NodePtr unbatch_node(NodePtr input) {
+  return std::make_shared<data_internal::UnbatchNode>(std::move(input));
+}
+
+DISTRIBUTE_INLINE NodePtr rebatch_node(NodePtr input, std::vector<int64_t> sizes,
+                                       bool drop_remainder) {
+  const bool valid = !sizes.empty() && *std::min_element(sizes.begin(), sizes.end()) >= 0 &&
+                     *std::max_element(sizes.begin(), sizes.end()) > 0;
+  if (!valid) throw InvalidArgumentError("rebatch: needs sizes of 0 or more, one of them not 0");
+  return std::make_shared<data_internal::RebatchNode>(std::move(input), std::move(sizes),
+                                                      drop_remainder);
+}
+
+DISTRIBUTE_INLINE NodePtr legacy_rebatch_node(NodePtr input, int64_t pieces) {
+  if (pieces < 1)
+    throw InvalidArgumentError(concat("rebatch: needs at least 1 piece, got ", pieces));
+  return std::make_shared<data_internal::LegacyRebatchNode>(std::move(input), pieces);
+}
+
+}  // namespace distribute::data
