@@ -1,0 +1,109 @@
+#include <distribute/ops/activation.hpp>
+
+#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/reduce.hpp>
+
+#include "../support/check_close.hpp"
+#include "../support/gradient_check.hpp"
+
+#include <limits>
+
+using namespace distribute;
+
+namespace {
+
+struct Row {
+  const char* name;
+  nn::ActivationFunction fn;
+  std::vector<double> values;  // at -2, -0.5, 0, 0.5, 7, from TensorFlow's formulas
+};
+
+const std::vector<Row>& rows() {
+  static const std::vector<Row> result = {
+      {"relu", nn::relu, {0, 0, 0, 0.5, 7}},
+      {"relu6", nn::relu6, {0, 0, 0, 0.5, 6}},
+      {"leaky_relu", nn::leaky_relu, {-0.4, -0.1, 0, 0.5, 7}},
+      {"elu", nn::elu, {-0.8646647, -0.3934693, 0, 0.5, 7}},
+      {"selu", nn::selu, {-1.5201665, -0.6917582, 0, 0.5253505, 7.3549069}},
+      {"gelu", nn::gelu, {-0.0455003, -0.1542688, 0, 0.3457312, 7}},
+      {"gelu_approximate", nn::gelu_approximate, {-0.0454023, -0.1542860, 0, 0.3457140, 7}},
+      {"softplus", nn::softplus, {0.1269280, 0.4740770, 0.6931472, 0.9740770, 7.0009115}},
+      {"silu", nn::silu, {-0.2384058, -0.1887703, 0, 0.3112297, 6.9936225}},
+      {"tanh", nn::tanh, {-0.9640276, -0.4621172, 0, 0.4621172, 0.9999983}},
+      {"sigmoid", nn::sigmoid, {0.1192029, 0.3775407, 0.5, 0.6224593, 0.9990889}},
+      {"linear", nn::linear, {-2, -0.5, 0, 0.5, 7}},
+  };
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("activations give the values of their formulas", "[ops][activation]") {
+  const Tensor x{-2.0f, -0.5f, 0.0f, 0.5f, 7.0f};
+  for (const Row& row : rows()) {
+    INFO(row.name);
+    check_close(row.fn(x), row.values, 1e-6);
+  }
+}
+
+TEST_CASE("activations have first and second derivatives", "[ops][activation]") {
+  const Tensor x{-2.0f, -1.1f, -0.3f, 0.2f, 0.9f, 2.3f};
+  for (const Row& row : rows()) {
+    INFO(row.name);
+    check_gradient([&](auto& in) { return row.fn(in[0]); }, {x}, {.second = true});
+  }
+  check_gradient([](auto& in) { return nn::leaky_relu(in[0], 0.3f); }, {x}, {.second = true});
+}
+
+TEST_CASE("activations stay finite far out", "[ops][activation]") {
+  const Tensor x{-100.0f, 100.0f};
+  for (const Row& row : rows()) {
+    INFO(row.name);
+    GradientTape tape;
+    tape.watch(x);
+    const Tensor y = row.fn(x);
+    CHECK(reduce_all(is_finite(y)).item<bool>());
+    CHECK(reduce_all(is_finite(tape.gradient(y, x))).item<bool>());
+  }
+}
+
+TEST_CASE("relu marks its result and passes gradients that are gated already",
+          "[ops][activation]") {
+  const Tensor x{-1.0f, 2.0f};
+  GradientTape tape(GradientTape::Options{.persistent = true});
+  tape.watch(x);
+  const Tensor y = nn::relu(x);
+  CHECK(y.is_relu_output());
+  CHECK_FALSE(nn::elu(x).is_relu_output());
+  Tensor dy{3.0f, 4.0f};
+  const auto gradient = [&] {
+    return tape.gradient({y}, std::vector<Tensor>{x}, {.output_gradients = {dy}})[0];
+  };
+  CHECK(gradient().to_vector() == std::vector<float>{0, 4});
+  dy.mark_gated();
+  CHECK(gradient().to_vector() == std::vector<float>{3, 4});
+}
+
+TEST_CASE("relu closes on infinite gradients", "[ops][activation]") {
+  const Tensor x{-1.0f, 1.0f};
+  GradientTape tape;
+  tape.watch(x);
+  const Tensor y = nn::relu(x) * std::numeric_limits<float>::infinity();
+  CHECK(tape.gradient(y, x).to_vector()[0] == 0);
+}
+
+TEST_CASE("relu keeps NaN, layouts and integers", "[ops][activation]") {
+  CHECK(std::isnan(nn::relu(Tensor(std::nanf(""))).item<float>()));
+  const Tensor x = test_tensor({50, 7, 7, 16});
+  const Tensor y = nn::relu(reversed(x));
+  CHECK(y.layout());
+  CHECK(y.to_vector() == nn::relu(x).to_vector());
+  CHECK(nn::relu(Tensor{-1, 2}).to_vector() == std::vector<float>{0, 2});
+  CHECK_THROWS_AS(nn::gelu(Tensor{1, 2}), InvalidArgumentError);
+}
+
+TEST_CASE("relu of 16-bit floats keeps the dtype", "[ops][activation]") {
+  const Tensor x{bfloat16(-1.0f), bfloat16(1.5f)};
+  CHECK(nn::relu(x).dtype() == DType::BFloat16);
+  CHECK(nn::relu(x).to_vector() == std::vector<float>{0, 1.5f});
+}
