@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/base/parallel.hpp>
 #include <distribute/nn/regularizers.hpp>
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/reduce.hpp>

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/parallel.hpp>
 #include <distribute/base/simd_sqrt.hpp>
 #include <distribute/optim/adam.hpp>
 

@@ -1,4 +1,6 @@
 #pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/base/parallel.hpp>
 #include <distribute/optim/sgd.hpp>
 
 namespace distribute::optim {

@@ -1,0 +1,44 @@
+#pragma once
+/// The layer that drops elements while training.
+
+#include <distribute/base/config.hpp>
+#include <distribute/nn/module.hpp>
+
+#include <memory>
+#include <optional>
+
+namespace distribute::nn {
+
+struct DropoutOptions {
+  float rate = 0.5f;
+  std::optional<uint64_t> seed = {};  // unset: the next one of the program
+  std::string name = {};
+};
+
+/// In training sets elements to 0 with probability `rate` and scales the others by 1 / (1 - rate).
+/// Every call of every replica has its own mask; the same seed gives the same masks again.
+/// Source  tf.keras.layers.Dropout
+class Dropout : public Module {
+ public:
+  /// Throws  InvalidArgumentError for a rate outside [0, 1].
+  explicit Dropout(DropoutOptions options);
+  explicit Dropout(float rate) : Dropout(DropoutOptions{.rate = rate}) {}
+  ~Dropout() override;
+  Dropout(Dropout&&) noexcept;
+  Dropout& operator=(Dropout&&) noexcept;
+
+ private:
+  struct Calls;
+  Tensor call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "dropout"; }
+
+  float rate_;
+  uint64_t seed_;
+  std::unique_ptr<Calls> calls_;
+};
+
+}  // namespace distribute::nn
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/nn/impl/dropout.ipp>
+#endif

@@ -1,0 +1,38 @@
+#pragma once
+/// The layer that turns numbers into vectors.
+
+#include <distribute/base/config.hpp>
+#include <distribute/nn/module.hpp>
+
+namespace distribute::nn {
+
+struct EmbeddingOptions {
+  int64_t input_dim = 0;   // size of the vocabulary
+  int64_t output_dim = 0;  // width of a vector
+  Initializer embeddings_initializer = initializers::random_uniform();
+  std::string name = {};
+};
+
+/// Rows of a table; the table's gradient holds the rows of the batch only.
+/// Shapes  integer [i...] -> [i..., output_dim]; weight embeddings [input_dim, output_dim].
+/// Throws  InvalidArgumentError for a number outside [0, input_dim).
+/// Source  tf.keras.layers.Embedding
+class Embedding : public Module {
+ public:
+  explicit Embedding(EmbeddingOptions options);
+  const Variable& embeddings() const { return embeddings_; }
+
+ private:
+  Tensor call(const Tensor& x, CallOptions options) override;
+  void build(const Shape& input) override;
+  std::string kind() const override { return "embedding"; }
+
+  EmbeddingOptions options_;
+  Variable embeddings_;
+};
+
+}  // namespace distribute::nn
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/nn/impl/embedding.ipp>
+#endif

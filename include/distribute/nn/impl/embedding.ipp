@@ -1,0 +1,23 @@
+#pragma once
+#include <distribute/nn/embedding.hpp>
+#include <distribute/ops/gather.hpp>
+
+namespace distribute::nn {
+
+DISTRIBUTE_INLINE Embedding::Embedding(EmbeddingOptions options)
+    : Module(options.name), options_(std::move(options)) {
+  if (options_.input_dim < 1 || options_.output_dim < 1)
+    throw InvalidArgumentError(concat("Embedding: input_dim and output_dim must be positive, got ",
+                                      options_.input_dim, " and ", options_.output_dim));
+}
+
+DISTRIBUTE_INLINE void Embedding::build(const Shape&) {
+  embeddings_ = add_weight("embeddings", {options_.input_dim, options_.output_dim},
+                           options_.embeddings_initializer);
+}
+
+DISTRIBUTE_INLINE Tensor Embedding::call(const Tensor& x, CallOptions) {
+  return embedding_lookup(embeddings_.value(), x);
+}
+
+}  // namespace distribute::nn

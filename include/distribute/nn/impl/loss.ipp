@@ -1,0 +1,54 @@
+#pragma once
+#include <distribute/nn/loss.hpp>
+#include <distribute/ops/cast.hpp>
+#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/reduce.hpp>
+#include <distribute/replica/replica_context.hpp>
+
+#include <algorithm>
+
+namespace distribute::nn {
+
+DISTRIBUTE_INLINE Tensor Loss::operator()(const Tensor& y_true, const Tensor& y_pred,
+                                          const Tensor& sample_weight) const {
+  const ReplicaContext* replica = get_replica_context();
+  const bool divides = reduction_ == Reduction::Auto || reduction_ == Reduction::SumOverBatchSize;
+  if (divides && replica && replica->num_replicas_in_sync() > 1)
+    throw InvalidArgumentError(
+        "Please use Reduction::Sum or Reduction::None for loss reduction when losses are used "
+        "with a Strategy of several replicas, and divide by the global batch size: "
+        "compute_average_loss(loss(y_true, y_pred), global_batch_size)");
+  Tensor losses = call(y_true, y_pred);
+  if (sample_weight) losses = losses * cast(sample_weight, losses.dtype());
+  if (reduction_ == Reduction::None) return losses;
+  const float count = float(std::max<int64_t>(losses.num_elements(), 1));
+  return divides ? reduce_sum(losses) / count : reduce_sum(losses);
+}
+
+DISTRIBUTE_INLINE SparseCategoricalCrossentropy::SparseCategoricalCrossentropy(
+    CrossentropyLossOptions o)
+    : Loss(o.reduction), options_{o.from_logits, o.label_smoothing} {}
+DISTRIBUTE_INLINE Tensor SparseCategoricalCrossentropy::call(const Tensor& y_true,
+                                                             const Tensor& y_pred) const {
+  return sparse_categorical_crossentropy(y_true, y_pred, options_);
+}
+
+DISTRIBUTE_INLINE CategoricalCrossentropy::CategoricalCrossentropy(CrossentropyLossOptions o)
+    : Loss(o.reduction), options_{o.from_logits, o.label_smoothing} {}
+DISTRIBUTE_INLINE Tensor CategoricalCrossentropy::call(const Tensor& y_true,
+                                                       const Tensor& y_pred) const {
+  return categorical_crossentropy(y_true, y_pred, options_);
+}
+
+DISTRIBUTE_INLINE BinaryCrossentropy::BinaryCrossentropy(CrossentropyLossOptions o)
+    : Loss(o.reduction), options_{o.from_logits, o.label_smoothing} {}
+DISTRIBUTE_INLINE Tensor BinaryCrossentropy::call(const Tensor& y_true,
+                                                  const Tensor& y_pred) const {
+  return binary_crossentropy(y_true, y_pred, options_);
+}
+
+DISTRIBUTE_INLINE Tensor MeanSquaredError::call(const Tensor& y_true, const Tensor& y_pred) const {
+  return mean_squared_error(y_true, y_pred);
+}
+
+}  // namespace distribute::nn

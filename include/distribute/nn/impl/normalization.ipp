@@ -1,0 +1,110 @@
+#pragma once
+#include <distribute/nn/normalization.hpp>
+#include <distribute/ops/batch_norm.hpp>
+#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/layer_norm.hpp>
+#include <distribute/ops/reduce.hpp>
+#include <distribute/ops/unary.hpp>
+#include <distribute/replica/replica_context.hpp>
+
+namespace distribute::nn {
+
+namespace nn_internal {
+
+DISTRIBUTE_INLINE Tensor value_or_none(const Variable& variable) {
+  return variable ? variable.value() : Tensor();
+}
+
+/// moving * momentum + batch * (1 - momentum), off the tape.
+DISTRIBUTE_INLINE Tensor blend(const Tensor& moving, const Tensor& batch, double momentum) {
+  const auto old = moving.data<float>(), latest = batch.data<float>();
+  Tensor result = Tensor::empty(moving.shape(), DType::Float32);
+  float* out = result.mutable_data<float>();
+  const float keep = float(momentum), take = float(1.0 - momentum);
+  for (size_t i = 0; i < old.size(); ++i) out[i] = old[i] * keep + latest[i] * take;
+  return result;
+}
+
+}  // namespace nn_internal
+
+DISTRIBUTE_INLINE BatchNormalization::BatchNormalization(BatchNormalizationOptions options)
+    : Module(options.name), options_(std::move(options)) {
+  if (options_.momentum < 0 || options_.momentum > 1)
+    throw InvalidArgumentError(
+        concat("BatchNormalization: momentum must be in [0, 1], got ", options_.momentum));
+}
+
+DISTRIBUTE_INLINE void BatchNormalization::build(const Shape& input) {
+  if (input.rank() < 2)
+    throw InvalidArgumentError(
+        concat("BatchNormalization '", name(), "' takes [..., channels], got ", to_string(input)));
+  const Shape channels{input[-1]};
+  if (options_.scale) gamma_ = add_weight("gamma", channels, options_.gamma_initializer);
+  if (options_.center) beta_ = add_weight("beta", channels, options_.beta_initializer);
+  const VariableOptions moving{.trainable = false,
+                               .synchronization = VariableSynchronization::OnRead,
+                               .aggregation = VariableAggregation::Mean};
+  moving_mean_ = add_weight("moving_mean", channels, options_.moving_mean_initializer, moving);
+  moving_variance_ =
+      add_weight("moving_variance", channels, options_.moving_variance_initializer, moving);
+}
+
+DISTRIBUTE_INLINE Tensor BatchNormalization::call(const Tensor& x, CallOptions options) {
+  const Tensor gamma = nn_internal::value_or_none(gamma_);
+  const Tensor beta = nn_internal::value_or_none(beta_);
+  const bool training = options.training && trainable();
+  const ReplicaContext* replica = get_replica_context();
+  if (training && options_.synchronized && replica && replica->num_replicas_in_sync() > 1)
+    return nn_internal::activate(options_.activation, synchronized_call(x, gamma, beta));
+  FusedBatchNormOptions fused{.epsilon = float(options_.epsilon),
+                              .training = training,
+                              .epilogue = nn_internal::epilogue_of(options_.activation)};
+  if (!training) {
+    fused.mean = moving_mean_.value();
+    fused.variance = moving_variance_.value();
+  }
+  const FusedBatchNorm result = fused_batch_norm(x, gamma, beta, fused);
+  if (result.has_statistics) move(result.batch_mean, result.batch_variance);
+  return nn_internal::activate(options_.activation, result.y);
+}
+
+DISTRIBUTE_INLINE Tensor BatchNormalization::synchronized_call(const Tensor& x, const Tensor& gamma,
+                                                               const Tensor& beta) {
+  std::vector<int> axes;
+  for (int axis = 0; axis + 1 < x.shape().rank(); ++axis) axes.push_back(axis);
+  // Sums and counts: replicas may have batches of different sizes.
+  const float here = float(x.num_elements() / std::max<int64_t>(x.shape()[-1], 1));
+  const std::vector<Tensor> local{reduce_sum(x, axes), reduce_sum(square(x), axes), Tensor(here)};
+  const std::vector<Tensor> all = get_replica_context()->all_reduce(ReduceOp::Sum, local);
+  const float count = all[2].item<float>();
+  if (count == 0.0f) return x;
+  const Tensor mean = all[0] / count;
+  const Tensor variance = maximum(all[1] / count - square(mean), zeros_like(mean));
+  move(mean, variance);
+  return batch_normalization(x, mean, variance, beta, gamma, float(options_.epsilon),
+                             nn_internal::epilogue_of(options_.activation));
+}
+
+DISTRIBUTE_INLINE void BatchNormalization::move(const Tensor& mean, const Tensor& variance) {
+  moving_mean_.assign(nn_internal::blend(moving_mean_.value(), mean, options_.momentum));
+  moving_variance_.assign(
+      nn_internal::blend(moving_variance_.value(), variance, options_.momentum));
+}
+
+DISTRIBUTE_INLINE LayerNormalization::LayerNormalization(LayerNormalizationOptions options)
+    : Module(options.name), options_(std::move(options)) {}
+
+DISTRIBUTE_INLINE void LayerNormalization::build(const Shape& input) {
+  const int first = input.normalize_axis(options_.axis);
+  const Shape shape(input.dims().subspan(size_t(first)));
+  if (options_.scale) gamma_ = add_weight("gamma", shape, options_.gamma_initializer);
+  if (options_.center) beta_ = add_weight("beta", shape, options_.beta_initializer);
+}
+
+DISTRIBUTE_INLINE Tensor LayerNormalization::call(const Tensor& x, CallOptions) {
+  return layer_normalization(x, nn_internal::value_or_none(gamma_),
+                             nn_internal::value_or_none(beta_),
+                             {.epsilon = float(options_.epsilon), .begin_axis = options_.axis});
+}
+
+}  // namespace distribute::nn

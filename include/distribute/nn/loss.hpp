@@ -1,0 +1,89 @@
+#pragma once
+/// Losses as objects: a loss of each example, weighted and reduced.
+
+#include <distribute/base/config.hpp>
+#include <distribute/nn/losses.hpp>
+
+namespace distribute::nn {
+
+/// Auto is SumOverBatchSize. With several replicas only None and Sum are allowed: divide by the
+/// GLOBAL batch size, as compute_average_loss does.
+/// Source  tf.keras.losses.Reduction
+enum class Reduction { Auto, None, Sum, SumOverBatchSize };
+
+/// Thread-safe.
+/// Source  tf.keras.losses.Loss
+class Loss {
+ public:
+  virtual ~Loss() = default;
+  /// Shapes  sample_weight as the losses of the examples, or a scalar; may be none.
+  /// Throws  InvalidArgumentError for Auto and SumOverBatchSize where a strategy has more than one
+  ///         replica.
+  Tensor operator()(const Tensor& y_true, const Tensor& y_pred,
+                    const Tensor& sample_weight = {}) const;
+  Reduction reduction() const { return reduction_; }
+
+ protected:
+  explicit Loss(Reduction reduction) : reduction_(reduction) {}
+  Loss(const Loss&) = default;
+  Loss& operator=(const Loss&) = default;
+  /// The loss of each example.
+  virtual Tensor call(const Tensor& y_true, const Tensor& y_pred) const = 0;
+
+ private:
+  Reduction reduction_;
+};
+
+struct LossOptions {
+  Reduction reduction = Reduction::Auto;
+};
+struct CrossentropyLossOptions {
+  bool from_logits = false;
+  float label_smoothing = 0.0f;
+  Reduction reduction = Reduction::Auto;
+};
+
+/// Source  tf.keras.losses.SparseCategoricalCrossentropy
+class SparseCategoricalCrossentropy : public Loss {
+ public:
+  explicit SparseCategoricalCrossentropy(CrossentropyLossOptions options = {});
+
+ private:
+  Tensor call(const Tensor& y_true, const Tensor& y_pred) const override;
+  CrossentropyOptions options_;
+};
+
+/// Source  tf.keras.losses.CategoricalCrossentropy
+class CategoricalCrossentropy : public Loss {
+ public:
+  explicit CategoricalCrossentropy(CrossentropyLossOptions options = {});
+
+ private:
+  Tensor call(const Tensor& y_true, const Tensor& y_pred) const override;
+  CrossentropyOptions options_;
+};
+
+/// Source  tf.keras.losses.BinaryCrossentropy
+class BinaryCrossentropy : public Loss {
+ public:
+  explicit BinaryCrossentropy(CrossentropyLossOptions options = {});
+
+ private:
+  Tensor call(const Tensor& y_true, const Tensor& y_pred) const override;
+  CrossentropyOptions options_;
+};
+
+/// Source  tf.keras.losses.MeanSquaredError
+class MeanSquaredError : public Loss {
+ public:
+  explicit MeanSquaredError(LossOptions options = {}) : Loss(options.reduction) {}
+
+ private:
+  Tensor call(const Tensor& y_true, const Tensor& y_pred) const override;
+};
+
+}  // namespace distribute::nn
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/nn/impl/loss.ipp>
+#endif

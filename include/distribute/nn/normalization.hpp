@@ -1,0 +1,82 @@
+#pragma once
+/// Layers that normalize their input.
+
+#include <distribute/base/config.hpp>
+#include <distribute/nn/activation.hpp>
+#include <distribute/nn/module.hpp>
+
+namespace distribute::nn {
+
+struct BatchNormalizationOptions {
+  double momentum = 0.99;
+  double epsilon = 1e-3;
+  bool center = true;                       // add beta
+  bool scale = true;                        // multiply by gamma
+  bool synchronized = false;                // statistics of all replicas' batches together
+  ActivationFunction activation = nullptr;  // applied to the result; ReLU is fused
+  Initializer beta_initializer = initializers::zeros();
+  Initializer gamma_initializer = initializers::ones();
+  Initializer moving_mean_initializer = initializers::zeros();
+  Initializer moving_variance_initializer = initializers::ones();
+  std::string name = {};
+};
+
+/// In training normalizes each channel with mean and variance of the batch (of this replica unless
+/// synchronized) and moves the moving values towards them: moving = moving * momentum + batch *
+/// (1 - momentum); else, or when not trainable, normalizes with the moving values. These are
+/// synchronized on read and averaged over replicas.
+/// Shapes  [..., channels] -> the same; weights gamma, beta, moving_mean, moving_variance
+///         [channels]. An empty batch leaves the moving values alone.
+/// Source  tf.keras.layers.BatchNormalization
+class BatchNormalization : public Module {
+ public:
+  explicit BatchNormalization(BatchNormalizationOptions options = {});
+  const Variable& gamma() const { return gamma_; }
+  const Variable& beta() const { return beta_; }
+  const Variable& moving_mean() const { return moving_mean_; }
+  const Variable& moving_variance() const { return moving_variance_; }
+
+ private:
+  Tensor call(const Tensor& x, CallOptions options) override;
+  void build(const Shape& input) override;
+  std::string kind() const override { return "batch_normalization"; }
+  Tensor synchronized_call(const Tensor& x, const Tensor& gamma, const Tensor& beta);
+  void move(const Tensor& mean, const Tensor& variance);
+
+  BatchNormalizationOptions options_;
+  Variable gamma_, beta_, moving_mean_, moving_variance_;
+};
+
+struct LayerNormalizationOptions {
+  int axis = -1;  // this axis and all after it are normalized together
+  double epsilon = 1e-3;
+  bool center = true;
+  bool scale = true;
+  Initializer beta_initializer = initializers::zeros();
+  Initializer gamma_initializer = initializers::ones();
+  std::string name = {};
+};
+
+/// Each example to mean 0 and variance 1, times gamma plus beta.
+/// Shapes  [batch..., normalized...] -> the same; gamma and beta [normalized...].
+/// Source  tf.keras.layers.LayerNormalization
+class LayerNormalization : public Module {
+ public:
+  explicit LayerNormalization(LayerNormalizationOptions options = {});
+  const Variable& gamma() const { return gamma_; }
+  const Variable& beta() const { return beta_; }
+
+ private:
+  Tensor call(const Tensor& x, CallOptions options) override;
+  void build(const Shape& input) override;
+  std::string kind() const override { return "layer_normalization"; }
+
+  LayerNormalizationOptions options_;
+  Variable gamma_, beta_;
+};
+
+}  // namespace distribute::nn
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/nn/impl/normalization.ipp>
+#endif

@@ -1,0 +1,137 @@
+#include <distribute/autograd/accumulate.hpp>
+#include <distribute/optim/adam.hpp>
+#include <distribute/optim/schedules.hpp>
+#include <distribute/optim/sgd.hpp>
+
+#include "formulas_support.hpp"
+
+using namespace distribute;
+using namespace distribute_test;
+
+TEST_CASE("clipping by norm, value and global norm follows Keras", "[optim][optimizer]") {
+  optim::SGD norm({.learning_rate = 0.1f, .clipnorm = 0.5});
+  check_formula(norm, {0.466431677f, -1.20982933f, 2.94482231f, 0.00999754947f},
+                {0.997735023f, -2.02660251f});
+  optim::SGD value({.learning_rate = 0.1f, .clipvalue = 0.25});
+  check_formula(value, {0.48999998f, -1.21000004f, 2.9749999f, 0.00999000017f},
+                {1.0f, -2.0250001f});
+  optim::SGD global({.learning_rate = 0.1f, .global_clipnorm = 1.0});
+  check_formula(global, {0.483903289f, -1.22721148f, 2.92068911f, 0.00999513455f},
+                {0.988113642f, -2.00430512f});
+  CHECK_THROWS_AS(optim::SGD({.clipnorm = 1.0, .clipvalue = 1.0}), InvalidArgumentError);
+}
+
+TEST_CASE("moving averages of the weights follow Keras and can be swapped in",
+          "[optim][optimizer]") {
+  const ThreeSteps steps;
+  optim::SGD optimizer({.learning_rate = 0.1f, .use_ema = true, .ema_momentum = 0.8});
+  CHECK_THROWS_AS(optimizer.swap_averages(steps.variables()), FailedPreconditionError);
+  steps.run(optimizer);
+  const std::vector<float> trained{0.460000038f, -1.24500012f, 2.81999993f, 0.00999000017f};
+  const std::vector<float> averages{0.490400046f, -1.19380009f, 2.90799999f, 0.00999640021f};
+  check_values(steps.w.value(), trained);
+  optimizer.swap_averages(steps.variables());
+  check_values(steps.w.value(), averages);
+  optimizer.swap_averages(steps.variables());
+  check_values(steps.w.value(), trained);
+  optimizer.finalize_variable_values(steps.variables());
+  check_values(steps.w.value(), averages);
+  CHECK(optimizer.slot_variables()[0].slot_name == "average");
+}
+
+TEST_CASE("weights become their averages every so many steps", "[optim][optimizer]") {
+  optim::SGD optimizer(
+      {.learning_rate = 0.1f, .use_ema = true, .ema_momentum = 0.8, .ema_overwrite_frequency = 2});
+  check_formula(optimizer, {0.428000033f, -1.24100018f, 2.98000002f, 0.00999800023f},
+                {0.800000012f, -1.755f});
+}
+
+TEST_CASE("the learning rate may change while training", "[optim][optimizer]") {
+  const Variable w(Tensor{1.0f});
+  optim::SGD optimizer({.learning_rate = 1.0f});
+  optimizer.apply_gradients({Tensor{0.25f}}, {w});
+  CHECK(w.value().item<float>() == 0.75f);
+  optimizer.set_learning_rate(2.0f);
+  CHECK(optimizer.learning_rate() == 2.0f);
+  optimizer.apply_gradients({Tensor{0.125f}}, {w});
+  CHECK(w.value().item<float>() == 0.5f);
+  optimizer.set_learning_rate(optim::PiecewiseConstantDecay{{2}, {4.0, 8.0}});
+  CHECK(optimizer.learning_rate() == 4.0f);
+  optimizer.apply_gradients({Tensor{0.0f}}, {w});
+  CHECK(optimizer.learning_rate() == 8.0f);
+}
+
+TEST_CASE("variables without gradient stay as they are", "[optim][optimizer]") {
+  const ThreeSteps steps;
+  optim::Adam optimizer;
+  optimizer.apply_gradients({Tensor(), Tensor{1.0f, 1.0f}}, steps.variables());
+  check_values(steps.w.value(), {0.5f, -1.2f, 3.0f, 0.01f}, 0);
+  check_values(steps.bias.value(), {0.999f, -2.001f});
+  CHECK(optimizer.slot_variables().size() == 2);
+  CHECK_THROWS_WITH(optimizer.apply_gradients({Tensor(), Tensor()}, steps.variables()),
+                    Catch::Contains("No gradients provided for any variable: 'w', 'bias'"));
+  CHECK_THROWS_AS(optimizer.apply_gradients({Tensor()}, steps.variables()), InvalidArgumentError);
+  CHECK_THROWS_AS(optimizer.apply_gradients({Tensor{1.0f}, Tensor{1.0f}}, steps.variables()),
+                  InvalidArgumentError);
+}
+
+TEST_CASE("apply_gradients refuses cross-replica context", "[optim][optimizer]") {
+  const Variable w(Tensor{1.0f});
+  optim::SGD optimizer;
+  get_replica_context()->merge(
+      [&](std::span<void* const>) {
+        CHECK_THROWS_AS(optimizer.apply_gradients({Tensor{1.0f}}, {w}), FailedPreconditionError);
+      },
+      nullptr);
+}
+
+TEST_CASE("sparse gradients of optimizers with memory update every row", "[optim][optimizer]") {
+  const Tensor start({3, 1}, std::vector<float>{1, 2, 3});
+  const Variable sparse(start), dense(start);
+  optim::SGD a({.learning_rate = 0.1f, .momentum = 0.9f});
+  optim::SGD b({.learning_rate = 0.1f, .momentum = 0.9f});
+  const Tensor row = to_tensor({Tensor({1, 1}, std::vector<float>{1}), Tensor{int64_t{1}}, {3, 1}});
+  const Tensor other =
+      to_tensor({Tensor({1, 1}, std::vector<float>{1}), Tensor{int64_t{0}}, {3, 1}});
+  a.apply_gradients({row}, {sparse});
+  a.apply_gradients({other}, {sparse});
+  b.apply_gradients({Tensor({3, 1}, std::vector<float>{0, 1, 0})}, {dense});
+  b.apply_gradients({Tensor({3, 1}, std::vector<float>{1, 0, 0})}, {dense});
+  check_values(sparse.value(), dense.value().to_vector(), 0);
+}
+
+TEST_CASE("plain descent touches only the rows of a sparse gradient", "[optim][optimizer]") {
+  const Variable table(Tensor({3, 2}, std::vector<float>{1, 2, 3, 4, 5, 6}));
+  optim::SGD optimizer({.learning_rate = 0.5f});
+  optimizer.apply_gradients({to_tensor({Tensor({2, 2}, std::vector<float>{1, 1, 2, 2}),
+                                        Tensor{int64_t{1}, int64_t{1}},
+                                        {3, 2}})},
+                            {table});
+  check_values(table.value(), {1, 2, 1.5f, 2.5f, 5, 6}, 0);
+}
+
+TEST_CASE("minimize takes the gradients from the tape", "[optim][optimizer]") {
+  const Variable w(Tensor{3.0f});
+  optim::SGD optimizer({.learning_rate = 0.5f});
+  GradientTape tape;
+  const Tensor loss = combine(w.value(), w.value(), 1.0f);
+  optimizer.minimize(loss, {w}, tape);
+  CHECK(w.value().item<float>() == 2.0f);
+  CHECK(optimizer.iterations() == 1);
+}
+
+TEST_CASE("slots and step count start from a restorer's values", "[optim][optimizer]") {
+  const Variable w(Tensor{1.0f}, {.name = "w"});
+  optim::SGD optimizer({.learning_rate = 1.0f, .momentum = 0.5f});
+  optimizer.set_restorer([&](const Trackable&, const std::string& name,
+                             const Variable& original) -> std::optional<Tensor> {
+    if (name == "momentum" && original == w) return Tensor{4.0f};
+    return {};
+  });
+  optimizer.apply_gradients({Tensor{0.0f}}, {w});
+  CHECK(w.value().item<float>() == 3.0f);
+  const auto own = optimizer.own_variables();
+  REQUIRE(own.size() == 2);
+  CHECK(own[0].name == "iterations");
+  CHECK(own[1].name == "learning_rate");
+}
