@@ -66,3 +66,10 @@ TEST_CASE("gradients of joins and splits", "[ops][concat]") {
   check_gradients([](auto& in) { return unstack(in[0], 0); }, {a});
   check_gradient([](auto& in) { return tile(in[0], {2, 3}); }, {a});
 }
+
+TEST_CASE("broadcast_to repeats axes of size one", "[ops][concat]") {
+  const Tensor x({2, 1}, std::vector<int32_t>{1, 2});
+  CHECK(broadcast_to(x, {2, 2, 2}).to_vector() == std::vector<float>{1, 1, 2, 2, 1, 1, 2, 2});
+  CHECK_THROWS_AS(broadcast_to(x, {3, 2}), InvalidArgumentError);
+  check_gradient([](auto& in) { return broadcast_to(in[0], {2, 2, 3}); }, {test_tensor({2, 1})});
+}

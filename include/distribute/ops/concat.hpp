@@ -42,6 +42,11 @@ inline Tensor tile(const Tensor& x, std::initializer_list<int64_t> multiples) {
   return tile(x, std::span(multiples.begin(), multiples.size()));
 }
 
+/// x repeated along axes of size one, and along new leading axes, up to `shape`.
+/// Throws  InvalidArgumentError with both shapes when x does not broadcast to `shape`.
+/// Source  tf.broadcast_to
+Tensor broadcast_to(const Tensor& x, const Shape& shape);
+
 }  // namespace distribute
 
 #ifdef DISTRIBUTE_HEADER_ONLY

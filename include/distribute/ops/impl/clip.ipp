@@ -1,2 +1,160 @@
 #pragma once
+#include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/base/parallel.hpp>
+#include <distribute/ops/cast.hpp>
 #include <distribute/ops/clip.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace distribute {
+
+namespace ops_internal {
+
+inline constexpr int64_t kNormPiece = 4096;  // elements summed in float before going double
+
+/// The stored numbers of a float32 tensor: a block's padding is zero and counts nothing,
+/// IndexedSlices give their rows.
+DISTRIBUTE_INLINE std::span<const float> stored_values(const Tensor& x) {
+  const bool sparse = is_indexed_slices(x);
+  const int64_t count = sparse       ? indexed_slices(x).values.num_elements()
+                        : x.layout() ? x.layout()->bytes() / int64_t(sizeof(float))
+                                     : x.num_elements();
+  return {x.array().data<float>(), size_t(count)};
+}
+
+/// Sum of a[i] * b[i]; the order depends on the count alone.
+DISTRIBUTE_INLINE double sum_of_products(std::span<const float> a, std::span<const float> b) {
+  const int64_t count = int64_t(a.size()), pieces = (count + kNormPiece - 1) / kNormPiece;
+  std::vector<double> partial(static_cast<size_t>(pieces));
+  double* sums = partial.data();
+  const float *x = a.data(), *y = b.data();
+  parallel_for(pieces, 16, [=](int64_t begin, int64_t end) {
+    simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
+      for (int64_t p = begin; p < end; ++p) {
+        const int64_t last = std::min(count, (p + 1) * kNormPiece);
+        double sum = 0;
+#pragma omp simd reduction(+ : sum)
+        for (int64_t i = p * kNormPiece; i < last; ++i) sum += double(x[i]) * double(y[i]);
+        sums[p] = sum;
+      }
+    });
+  });
+  double total = 0;
+  for (double sum : partial) total += sum;
+  return total;
+}
+
+/// A tensor with x's shape, layout and rows; elements undefined.
+DISTRIBUTE_INLINE Tensor empty_as(const Tensor& x) {
+  if (!is_indexed_slices(x)) return Tensor::empty(x.shape(), x.dtype(), x.device(), x.layout());
+  const IndexedSlices slices = indexed_slices(x);
+  const Shape& rows = slices.values.shape();
+  return to_tensor(
+      {Tensor::empty(rows, x.dtype(), x.device()), slices.indices, slices.dense_shape});
+}
+
+DISTRIBUTE_INLINE Tensor scaled_by(const Tensor& x, const Tensor& factor);
+
+/// Gradients of factor * x: the stored numbers of dy where x has them.
+DISTRIBUTE_INLINE std::vector<Tensor> scaled_gradients(const Backward& backward, const Tensor& x,
+                                                       const Tensor& factor) {
+  const Tensor& dy = backward.gradient();
+  Tensor dx, dfactor;
+  if (backward.needs(0)) dx = scaled_by(dy, factor);
+  if (backward.needs(1)) {
+    const Tensor plain = x.row_major(), gradient = dy.row_major();
+    const double sum = sum_of_products(plain.data<float>(), gradient.data<float>());
+    dfactor = record("scale gradient", {x, dy}, Tensor(float(sum)), no_gradient("clipping"));
+  }
+  return {dx, dfactor};
+}
+
+/// x * factor (a float32 scalar), in x's layout; 16-bit floats are computed in float32.
+DISTRIBUTE_INLINE Tensor scaled_by(const Tensor& x, const Tensor& factor) {
+  if (x.dtype() != DType::Float32)
+    return cast(scaled_by(cast(x, DType::Float32), factor), x.dtype());
+  const Tensor y = empty_as(x);
+  const float* from = x.array().data<float>();
+  float *to = y.array().data<float>(), times = factor.item<float>();
+  parallel_for(int64_t(stored_values(x).size()), 16384, [=](int64_t begin, int64_t end) {
+    simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
+#pragma omp simd
+      for (int64_t i = begin; i < end; ++i) to[i] = from[i] * times;
+    });
+  });
+  return record("scale", {x, factor}, y,
+                [=](const Backward& backward) { return scaled_gradients(backward, x, factor); });
+}
+
+/// A function of one scalar whose derivative at that place is known.
+DISTRIBUTE_INLINE Tensor scalar_function(const char* op, const Tensor& x, float value,
+                                         float slope) {
+  return record(op, {x}, Tensor(value), [=](const Backward& backward) {
+    const Tensor dx(backward.gradient().item<float>() * slope);
+    return std::vector<Tensor>{record(op, {x, backward.gradient()}, dx, no_gradient("clipping"))};
+  });
+}
+
+/// clip_norm / max(norm, clip_norm) as a tensor; NaN for a norm that is not finite.
+DISTRIBUTE_INLINE Tensor clip_factor(const Tensor& norm, float clip_norm) {
+  const float value = norm.item<float>();
+  if (!std::isfinite(value))
+    return scalar_function("clip", norm, std::numeric_limits<float>::quiet_NaN(), 0);
+  const bool clips = value > clip_norm;
+  return scalar_function("clip", norm, clips ? clip_norm / value : 1.0f,
+                         clips ? -clip_norm / (value * value) : 0.0f);
+}
+
+DISTRIBUTE_INLINE void check_clip(const char* op, float clip_norm) {
+  if (!(clip_norm > 0))
+    throw InvalidArgumentError(concat(op, ": clip_norm must be positive, got ", clip_norm));
+}
+
+}  // namespace ops_internal
+
+DISTRIBUTE_INLINE Tensor global_norm(const std::vector<Tensor>& tensors) {
+  std::vector<Tensor> inputs;
+  double sum = 0;
+  for (const Tensor& t : tensors) {
+    if (!t) continue;
+    if (!is_floating(t.dtype()))
+      throw InvalidArgumentError(concat("global_norm: not for dtype ", name_of(t.dtype())));
+    inputs.push_back(cast(t, DType::Float32));
+    const auto values = ops_internal::stored_values(inputs.back());
+    sum += ops_internal::sum_of_products(values, values);
+  }
+  const Tensor norm(float(std::sqrt(sum)));
+  record("global_norm", inputs, std::span(&norm, 1), [inputs, norm](const Backward& backward) {
+    const float value = norm.item<float>();
+    const float factor = value > 0 ? backward.gradient().item<float>() / value : 0.0f;
+    std::vector<Tensor> gradients(inputs.size());
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (backward.needs(i)) gradients[i] = ops_internal::scaled_by(inputs[i], Tensor(factor));
+    return gradients;
+  });
+  return norm;
+}
+
+DISTRIBUTE_INLINE Tensor clip_by_norm(const Tensor& x, float clip_norm) {
+  ops_internal::check_clip("clip_by_norm", clip_norm);
+  return ops_internal::scaled_by(x, ops_internal::clip_factor(global_norm({x}), clip_norm));
+}
+
+DISTRIBUTE_INLINE ClippedTensors clip_by_global_norm(const std::vector<Tensor>& tensors,
+                                                     float clip_norm) {
+  return clip_by_global_norm(tensors, clip_norm, global_norm(tensors));
+}
+
+DISTRIBUTE_INLINE ClippedTensors clip_by_global_norm(const std::vector<Tensor>& tensors,
+                                                     float clip_norm, const Tensor& use_norm) {
+  ops_internal::check_clip("clip_by_global_norm", clip_norm);
+  const Tensor factor = ops_internal::clip_factor(use_norm, clip_norm);
+  ClippedTensors result{{}, use_norm};
+  for (const Tensor& t : tensors) result.list.push_back(t ? ops_internal::scaled_by(t, factor) : t);
+  return result;
+}
+
+}  // namespace distribute

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/ops/broadcast.hpp>
 #include <distribute/ops/concat.hpp>
 #include <distribute/ops/gather.hpp>
 #include <distribute/ops/reshape.hpp>
@@ -167,6 +168,10 @@ DISTRIBUTE_INLINE Tensor tile(const Tensor& x, std::span<const int64_t> multiple
     y = ops_internal::take(y, Tensor(Shape{times * size}, positions), axis);
   }
   return y;
+}
+
+DISTRIBUTE_INLINE Tensor broadcast_to(const Tensor& x, const Shape& shape) {
+  return ops_internal::expand_to_shape("broadcast_to", x, shape);
 }
 
 }  // namespace distribute

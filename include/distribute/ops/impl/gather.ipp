@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 namespace distribute {
 
@@ -69,6 +70,13 @@ DISTRIBUTE_INLINE Tensor gather_values(const Tensor& x, const Tensor& flat, int 
   return y;
 }
 
+/// a + b, for 16-bit floats through float32.
+template <Element T>
+T sum_of(T a, T b) {
+  using Wide = std::conditional_t<std::is_class_v<T>, float, T>;
+  return T(Wide(a) + Wide(b));
+}
+
 /// Adds slice i of dy to slice flat[i] of a zero tensor; the order of the sums is fixed.
 DISTRIBUTE_INLINE Tensor scatter_values(const Tensor& dy, const Tensor& flat, int axis,
                                         const Shape& shape) {
@@ -87,7 +95,7 @@ DISTRIBUTE_INLINE Tensor scatter_values(const Tensor& dy, const Tensor& flat, in
         for (int64_t i = 0; i < count; ++i) {
           const T* source = from + (o * count + i) * view.inner;
           T* target = to + (o * view.size + index[i]) * view.inner;
-          for (int64_t c = first; c < last; ++c) target[c] = T(target[c] + source[c]);
+          for (int64_t c = first; c < last; ++c) target[c] = sum_of(target[c], source[c]);
         }
       }
     };

@@ -1,2 +1,199 @@
 #pragma once
+#include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/base/parallel.hpp>
+#include <distribute/ops/cast.hpp>
 #include <distribute/ops/layer_norm.hpp>
+#include <distribute/ops/reshape.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace distribute {
+
+namespace ops_internal {
+
+inline constexpr int64_t kLayerNormPiece =
+    64;  // rows whose parameter gradients are summed together
+
+/// x as [rows, width]; gamma and beta none or [width].
+struct LayerNormRows {
+  int64_t rows = 0, width = 0;
+  float epsilon = 0;
+  Tensor x, gamma, beta;
+  int64_t grain() const { return 1 + 16384 / (1 + width); }
+};
+
+/// Mean and 1 / sqrt(variance + epsilon) of a row.
+DISTRIBUTE_ALWAYS_INLINE inline void row_statistics(const float* x, int64_t width, float epsilon,
+                                                    float& mean, float& rstd) {
+  float sum = 0, squares = 0;
+#pragma omp simd reduction(+ : sum)
+  for (int64_t i = 0; i < width; ++i) sum += x[i];
+  const float m = sum / float(width);
+#pragma omp simd reduction(+ : squares)
+  for (int64_t i = 0; i < width; ++i) squares += (x[i] - m) * (x[i] - m);
+  mean = m;
+  rstd = 1 / std::sqrt(squares / float(width) + epsilon);
+}
+
+DISTRIBUTE_ALWAYS_INLINE inline void layer_norm_row(const float* x, float* y, int64_t width,
+                                                    const float* gamma, const float* beta,
+                                                    float mean, float rstd) {
+#pragma omp simd
+  for (int64_t i = 0; i < width; ++i) y[i] = (x[i] - mean) * rstd;
+  if (gamma) {
+#pragma omp simd
+    for (int64_t i = 0; i < width; ++i) y[i] *= gamma[i];
+  }
+  if (beta) {
+#pragma omp simd
+    for (int64_t i = 0; i < width; ++i) y[i] += beta[i];
+  }
+}
+
+/// dx = rstd * (g - mean(g) - n * mean(g n)) with g = dy * gamma, n the normalized row.
+DISTRIBUTE_ALWAYS_INLINE inline void layer_norm_gradient_row(const float* x, const float* dy,
+                                                             float* dx, int64_t width,
+                                                             const float* gamma, float mean,
+                                                             float rstd) {
+  float sum = 0, product = 0;
+#pragma omp simd reduction(+ : sum, product)
+  for (int64_t i = 0; i < width; ++i) {
+    const float g = gamma ? dy[i] * gamma[i] : dy[i];
+    sum += g;
+    product += g * (x[i] - mean);
+  }
+  const float shift = sum / float(width), slope = product * rstd * rstd / float(width);
+#pragma omp simd
+  for (int64_t i = 0; i < width; ++i) {
+    const float g = gamma ? dy[i] * gamma[i] : dy[i];
+    dx[i] = rstd * (g - shift - (x[i] - mean) * slope);
+  }
+}
+
+DISTRIBUTE_INLINE const float* values_or_null(const Tensor& t) {
+  return t ? t.data<float>().data() : nullptr;
+}
+
+DISTRIBUTE_INLINE Tensor layer_norm_values(const LayerNormRows& n) {
+  Tensor y = Tensor::empty(n.x.shape(), DType::Float32, n.x.device());
+  const float *x = n.x.data<float>().data(), *gamma = values_or_null(n.gamma),
+              *beta = values_or_null(n.beta);
+  float* out = y.mutable_data<float>();
+  const int64_t width = n.width;
+  const float epsilon = n.epsilon;
+  parallel_for(n.rows, n.grain(), [=](int64_t begin, int64_t end) {
+    simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
+      for (int64_t r = begin; r < end; ++r) {
+        float mean, rstd;
+        row_statistics(x + r * width, width, epsilon, mean, rstd);
+        layer_norm_row(x + r * width, out + r * width, width, gamma, beta, mean, rstd);
+      }
+    });
+  });
+  return y;
+}
+
+DISTRIBUTE_INLINE Tensor layer_norm_input_gradient(const LayerNormRows& n, const Tensor& dy) {
+  Tensor dx = Tensor::empty(n.x.shape(), DType::Float32, n.x.device());
+  const float *x = n.x.data<float>().data(), *gamma = values_or_null(n.gamma),
+              *gradient = dy.data<float>().data();
+  float* out = dx.mutable_data<float>();
+  const int64_t width = n.width;
+  const float epsilon = n.epsilon;
+  parallel_for(n.rows, n.grain(), [=](int64_t begin, int64_t end) {
+    simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
+      for (int64_t r = begin; r < end; ++r) {
+        float mean, rstd;
+        row_statistics(x + r * width, width, epsilon, mean, rstd);
+        layer_norm_gradient_row(x + r * width, gradient + r * width, out + r * width, width, gamma,
+                                mean, rstd);
+      }
+    });
+  });
+  return dx;
+}
+
+/// Gradients of gamma and beta: pieces of rows by themselves, then the pieces in order.
+DISTRIBUTE_INLINE std::pair<Tensor, Tensor> layer_norm_parameter_gradients(const LayerNormRows& n,
+                                                                           const Tensor& dy) {
+  const int64_t width = n.width, rows = n.rows;
+  const int64_t pieces = (rows + kLayerNormPiece - 1) / kLayerNormPiece;
+  std::vector<float> partial(size_t(std::max<int64_t>(pieces, 1) * 2 * width), 0.0f);
+  const float *x = n.x.data<float>().data(), *gradient = dy.data<float>().data();
+  float* sums = partial.data();
+  const float epsilon = n.epsilon;
+  parallel_for(pieces, 1 + n.grain() / kLayerNormPiece, [=](int64_t begin, int64_t end) {
+    simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
+      for (int64_t r = begin * kLayerNormPiece; r < std::min(rows, end * kLayerNormPiece); ++r) {
+        float mean, rstd;
+        row_statistics(x + r * width, width, epsilon, mean, rstd);
+        float *scale = sums + r / kLayerNormPiece * 2 * width, *shift = scale + width;
+        const float *value = x + r * width, *g = gradient + r * width;
+#pragma omp simd
+        for (int64_t i = 0; i < width; ++i) {
+          scale[i] += g[i] * (value[i] - mean) * rstd;
+          shift[i] += g[i];
+        }
+      }
+    });
+  });
+  for (int64_t p = 1; p < pieces; ++p)
+    for (int64_t i = 0; i < 2 * width; ++i) sums[i] += sums[p * 2 * width + i];
+  const std::vector<float> scale(sums, sums + width), shift(sums + width, sums + 2 * width);
+  return {Tensor(Shape{width}, scale), Tensor(Shape{width}, shift)};
+}
+
+/// The shape of the normalized axes, which gamma and beta must have.
+DISTRIBUTE_INLINE Shape normalized_shape(const Tensor& x, const Tensor& gamma, const Tensor& beta,
+                                         int begin_axis) {
+  if (!is_floating(x.dtype()))
+    throw InvalidArgumentError(concat("layer_normalization: not for dtype ", name_of(x.dtype())));
+  const size_t first = size_t(x.shape().normalize_axis(begin_axis));
+  const Shape shape(x.shape().dims().subspan(first));
+  for (const Tensor& t : {gamma, beta})
+    if (t && t.shape() != shape)
+      throw InvalidArgumentError(concat("layer_normalization: a parameter of shape ",
+                                        to_string(t.shape()), " for the normalized axes ",
+                                        to_string(shape), " of ", to_string(x.shape())));
+  return shape;
+}
+
+}  // namespace ops_internal
+
+namespace nn {
+
+DISTRIBUTE_INLINE Tensor layer_normalization(const Tensor& x, const Tensor& gamma,
+                                             const Tensor& beta, const LayerNormOptions& options) {
+  using namespace ops_internal;
+  const Shape shape = normalized_shape(x, gamma, beta, options.begin_axis);
+  if (x.dtype() != DType::Float32) {
+    const auto wide = [](const Tensor& t) { return t ? cast(t, DType::Float32) : t; };
+    return cast(layer_normalization(wide(x), wide(gamma), wide(beta), options), x.dtype());
+  }
+  const int64_t width = shape.num_elements(), rows = width ? x.num_elements() / width : 0;
+  const LayerNormRows n{rows, width, options.epsilon, x.row_major(), gamma, beta};
+  return record("layer_normalization", {x, gamma, beta}, layer_norm_values(n),
+                [n, shape](const Backward& backward) -> std::vector<Tensor> {
+                  const Tensor dy = backward.gradient().row_major();
+                  Tensor dx, dgamma, dbeta;
+                  if (backward.needs(0)) dx = layer_norm_input_gradient(n, dy);
+                  if (backward.needs(1) || backward.needs(2)) {
+                    const auto [scale, shift] = layer_norm_parameter_gradients(n, dy);
+                    if (n.gamma && backward.needs(1)) dgamma = scale.view(shape);
+                    if (n.beta && backward.needs(2)) dbeta = shift.view(shape);
+                  }
+                  std::vector<Tensor> outputs;
+                  for (const Tensor& t : {dx, dgamma, dbeta})
+                    if (t) outputs.push_back(t);
+                  const Tensor inputs[] = {n.x, backward.gradient()};
+                  record("layer_normalization gradient", inputs, outputs,
+                         no_gradient("layer_normalization gradient"));
+                  return {dx, dgamma, dbeta};
+                });
+}
+
+}  // namespace nn
+
+}  // namespace distribute
