@@ -1,4 +1,5 @@
 #include <distribute/autograd/accumulate.hpp>
+#include <distribute/base/parallel.hpp>
 #include <distribute/ops/batch_norm.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/elementwise.hpp>

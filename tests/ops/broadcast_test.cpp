@@ -1,6 +1,7 @@
 #include <distribute/ops/broadcast.hpp>
 
 #include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/unary.hpp>
 
 #include "../support/check_close.hpp"
 #include "../support/gradient_check.hpp"

@@ -1,6 +1,7 @@
 #include <distribute/ops/elementwise.hpp>
 
 #include <distribute/autograd/variable.hpp>
+#include <distribute/base/parallel.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/reduce.hpp>
 
