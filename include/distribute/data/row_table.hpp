@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -24,11 +25,11 @@ class RowTable {
 
 /// One component of the examples, kept as it was loaded and converted when a batch is made.
 struct Column {
-  Tensor values;                  // [n, ...]
-  DType dtype = values.dtype();   // of the batch
-  float divide_by = 1;            // applied when `dtype` is float32 and `values` uint8
-  std::vector<int64_t> row_shape  // of one row; as many elements as a row of `values`
-      = {values.shape().begin() + 1, values.shape().end()};
+  Tensor values;                 // [n, ...]
+  DType dtype = values.dtype();  // of the batch
+  float divide_by = 1;           // applied when `dtype` is float32 and `values` uint8
+  // Of one row, as many elements as a row of `values`; none: as `values` has it.
+  std::optional<std::vector<int64_t>> row_shape = {};
 };
 
 /// A table of tensors with equal first axes.

@@ -154,9 +154,9 @@ class CacheStore {
 template <typename T>
 class CacheStream final : public Stream<T> {
  public:
-  CacheStream(const Node& input, const Pass& pass, CacheStore<T>& store)
-      : store_(store), kept_(store.get()) {
-    if (!kept_) input_ = open_stream<T>(input, pass);
+  CacheStream(const Node& input, CacheStore<T>& store) : store_(store), kept_(store.get()) {
+    // Always the order of pass 0, whichever pass fills the cache: a saved position must find it.
+    if (!kept_) input_ = open_stream<T>(input, {});
   }
   bool next(T& out) override {
     if (!kept_) return read(out);
@@ -202,11 +202,11 @@ class CacheNode final : public SelectionNode<CacheNode> {
   }
   int64_t cardinality() const override { return input().cardinality(); }
   template <typename T>
-  std::unique_ptr<Stream<T>> open(const Pass& pass) const {
+  std::unique_ptr<Stream<T>> open(const Pass&) const {
     if constexpr (std::is_same_v<T, Batch>)
-      return std::make_unique<CacheStream<T>>(input(), pass, elements_);
+      return std::make_unique<CacheStream<T>>(input(), elements_);
     else
-      return std::make_unique<CacheStream<T>>(input(), pass, rows_);
+      return std::make_unique<CacheStream<T>>(input(), rows_);
   }
 
  private:

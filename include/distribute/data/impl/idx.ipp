@@ -132,7 +132,8 @@ DISTRIBUTE_INLINE Dataset from_idx_files(const std::string& images_path,
     data_internal::check_labels(labels.values, options.num_classes, labels_path);
   images.dtype = options.x_dtype;
   images.divide_by = options.divide_x_by;
-  if (options.add_channel_axis) images.row_shape.push_back(1);
+  const Shape& shape = images.values.shape();
+  if (options.add_channel_axis) images.row_shape = {shape[1], shape[2], 1};
   labels.dtype = options.y_dtype;
   return Dataset(table_source(make_table({std::move(images), std::move(labels)})));
 }

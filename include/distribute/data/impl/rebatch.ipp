@@ -19,6 +19,7 @@ class OpenBatch {
     StateWriter before;
     input_->save(before);
     used_ = size_ = 0;
+    before_.clear();
     if (!input_->next(batch_)) return false;
     before_ = before.values();
     size_ = batch_size(batch_);
@@ -35,12 +36,11 @@ class OpenBatch {
     return rows(batch_, used_ - count, used_);
   }
   void save(StateWriter& state) const {
-    const bool open = !before_.empty() && left() > 0;
-    state.put(open ? used_ : -1);
-    if (open)
-      state.put(before_);
-    else
+    state.put(before_.empty() ? -1 : used_);
+    if (before_.empty())
       input_->save(state);
+    else
+      state.put(before_);
   }
   void restore(StateReader& state) {
     const int64_t used = state.get(-1);
@@ -53,7 +53,7 @@ class OpenBatch {
 
  private:
   std::unique_ptr<BatchStream> input_;
-  std::vector<int64_t> before_;  // state of the input before `batch_`
+  std::vector<int64_t> before_;  // state of the input before `batch_`; empty: none is open
   Batch batch_;
   int64_t size_ = 0, used_ = 0;
 };

@@ -39,7 +39,7 @@ class SliceTable final : public RowTable {
   int64_t num_rows() const override { return columns_[0].values.shape()[0]; }
   ElementSpec row_spec() const override {
     ElementSpec spec;
-    for (const Column& column : columns_) spec.push_back({column.row_shape, column.dtype});
+    for (const Column& column : columns_) spec.push_back({*column.row_shape, column.dtype});
     return spec;
   }
   Batch gather(std::span<const int64_t> rows) const override {
@@ -66,10 +66,11 @@ class SliceTable final : public RowTable {
       throw InvalidArgumentError(
           concat("from_tensor_slices: cannot convert ", name_of(from), " to ", name_of(to)));
     column.values = column.values.row_major();
+    if (!column.row_shape) column.row_shape.emplace(shape.begin() + 1, shape.end());
   }
   static Shape shape_for(const Column& column, int64_t count) {
     std::vector<int64_t> dims = {count};
-    dims.insert(dims.end(), column.row_shape.begin(), column.row_shape.end());
+    dims.insert(dims.end(), column.row_shape->begin(), column.row_shape->end());
     return Shape(std::span<const int64_t>(dims));
   }
   Tensor gather_column(const Column& column, std::span<const int64_t> rows, bool view) const {

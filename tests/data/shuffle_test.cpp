@@ -1,0 +1,90 @@
+#include <distribute/data/shuffle.hpp>
+
+#include <distribute/base/process_state.hpp>
+
+#include <tests/data/dataset_support.hpp>
+#include <tests/support/catch.hpp>
+
+#include <algorithm>
+
+using namespace distribute;
+using namespace distribute::data;
+
+static Numbers sorted(Numbers values) {
+  std::sort(values.begin(), values.end());
+  return values;
+}
+
+TEST_CASE("shuffle gives every element once, in an order that the seed fixes", "[data][shuffle]") {
+  const auto hundred = Dataset::range(100);
+  const Numbers a = scalars_of(hundred.shuffle(100, {.seed = 1}));
+  CHECK(a != count_up(0, 100));
+  CHECK(sorted(a) == count_up(0, 100));
+  CHECK(scalars_of(hundred.shuffle(100, {.seed = 1})) == a);
+  CHECK(scalars_of(hundred.shuffle(100, {.seed = 2})) != a);
+  CHECK(scalars_of(hundred.shuffle(60'000, {.seed = 1})) == a);
+}
+
+TEST_CASE("a small buffer moves elements forward by less than its size", "[data][shuffle]") {
+  const Numbers order = scalars_of(Dataset::range(100).shuffle(10, {.seed = 3}));
+  CHECK(sorted(order) == count_up(0, 100));
+  for (size_t i = 0; i < order.size(); ++i) CHECK(order[i] <= int64_t(i) + 9);
+  CHECK(scalars_of(Dataset::range(9).shuffle(1)) == count_up(0, 9));
+}
+
+TEST_CASE("every iteration draws a new order unless told not to", "[data][shuffle]") {
+  const auto again = Dataset::range(50).shuffle(50, {.seed = 4});
+  const Numbers first = scalars_of(again), second = scalars_of(again);
+  CHECK(first != second);
+  const auto fixed = Dataset::range(50).shuffle(50, {.seed = 4, .reshuffle_each_iteration = false});
+  CHECK(scalars_of(fixed) == first);
+  CHECK(scalars_of(fixed) == first);
+  Numbers both = first;
+  both.insert(both.end(), second.begin(), second.end());
+  CHECK(scalars_of(Dataset::range(50).shuffle(50, {.seed = 4}).repeat(2)) == both);
+}
+
+TEST_CASE("rows and mapped elements are shuffled alike", "[data][shuffle]") {
+  const auto same = [](const Batch& b) { return b; };
+  const auto rows = Dataset::range(64).shuffle(16, {.seed = 5}).map(same);
+  const auto before = Dataset::range(64).skip(0).map(same).shuffle(16, {.seed = 5});
+  CHECK(sorted(scalars_of(rows)) == sorted(scalars_of(before)));
+}
+
+TEST_CASE("without a seed the order is that of the global seed", "[data][shuffle]") {
+  const auto shuffled = [] { return scalars_of(Dataset::range(30).shuffle(30)); };
+  const Numbers a = shuffled();
+  CHECK(shuffled() == a);
+  process_state().global_seed = 77;
+  CHECK(shuffled() != a);
+  process_state().global_seed = 0;
+}
+
+TEST_CASE("two shuffles of one pipeline do not undo each other", "[data][shuffle]") {
+  CHECK(scalars_of(Dataset::range(40).shuffle(40).shuffle(40)) !=
+        scalars_of(Dataset::range(40).shuffle(40)));
+}
+
+TEST_CASE("every place is about equally likely", "[data][shuffle]") {
+  std::vector<int> first_place(8);
+  for (uint64_t seed = 0; seed < 4000; ++seed)
+    ++first_place[size_t(scalars_of(Dataset::range(8).shuffle(8, {.seed = seed}))[0])];
+  for (int count : first_place) CHECK(count == Approx(500).margin(120));
+}
+
+TEST_CASE("an error in the input loses no element of the buffer", "[data][shuffle]") {
+  int calls = 0;
+  const auto faulty = Dataset::range(6).map(
+      [&](const Batch& b) {
+        if (++calls == 4) throw UnavailableError("gone");
+        return b;
+      },
+      {.output_spec = ElementSpec{{{}, DType::Int64}}});
+  Iterator it = faulty.shuffle(3, {.seed = 1}).iterator();
+  Numbers got;
+  for (int i = 0; i < 10; ++i) try {
+      if (const auto element = it.get_next_as_optional()) got.push_back(element->x.item<int64_t>());
+    } catch (const UnavailableError&) {
+    }
+  CHECK(sorted(got) == Numbers{0, 1, 2, 4, 5});
+}
