@@ -43,7 +43,7 @@ struct MinOf {
 struct Reduction {
   static constexpr int64_t kColumns = 1024;
   int64_t outer, count, inner;
-  int64_t rows_of_chunk() const { return inner == 1 ? 2048 : 128; }
+  int64_t rows_of_chunk() const { return inner == 1 ? 512 : 32; }
   int64_t chunks() const {
     return std::max<int64_t>((count + rows_of_chunk() - 1) / rows_of_chunk(), 1);
   }

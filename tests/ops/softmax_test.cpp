@@ -1,0 +1,52 @@
+#include <distribute/ops/softmax.hpp>
+
+#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/reduce.hpp>
+#include <distribute/ops/unary.hpp>
+
+#include "../support/check_close.hpp"
+#include "../support/gradient_check.hpp"
+
+using namespace distribute;
+
+TEST_CASE("softmax gives probabilities and their logarithms", "[ops][softmax]") {
+  const Tensor x({2, 3}, std::vector<float>{1, 2, 3, -1, 0, 5});
+  check_close(nn::softmax(x),
+              {0.09003057, 0.24472847, 0.66524096, 0.00245611, 0.00667641, 0.99086747});
+  check_close(nn::log_softmax(x),
+              {-2.40760596, -1.40760596, -0.40760596, -6.00917448, -5.00917448, -0.00917448});
+}
+
+TEST_CASE("softmax runs along any axis", "[ops][softmax]") {
+  const Tensor x = test_tensor({2, 3, 4});
+  for (int axis : {0, 1, 2, -1, -2, -3}) {
+    const Tensor sums = reduce_sum(nn::softmax(x, axis), {axis});
+    check_close(sums, std::vector<double>(size_t(sums.num_elements()), 1.0));
+    check_close(nn::log_softmax(x, axis) - log(nn::softmax(x, axis)), std::vector<double>(24, 0.0));
+  }
+  CHECK_THROWS_AS(nn::softmax(x, 3), InvalidArgumentError);
+  CHECK_THROWS_AS(nn::softmax(Tensor(1.0f)), InvalidArgumentError);
+  CHECK_THROWS_WITH(nn::softmax(Tensor{1, 2}), "softmax: wants a floating dtype, got int32");
+}
+
+TEST_CASE("softmax survives large and infinite logits", "[ops][softmax]") {
+  const float inf = std::numeric_limits<float>::infinity();
+  check_close(nn::softmax(Tensor{1e4f, 1e4f, -1e4f}), {0.5, 0.5, 0});
+  check_close(nn::softmax(Tensor{0.0f, -inf}), {1, 0});
+  check_close(nn::log_softmax(Tensor{1000.0f, 0.0f}), {0, -1000});
+  CHECK(nn::softmax(zeros({0, 3})).shape() == Shape{0, 3});
+}
+
+TEST_CASE("softmax has first and second derivatives", "[ops][softmax]") {
+  const Tensor x = test_tensor({2, 3, 2});
+  for (int axis : {1, -1}) {
+    check_gradient([=](auto& in) { return nn::softmax(in[0], axis); }, {x}, {.second = true});
+    check_gradient([=](auto& in) { return nn::log_softmax(in[0], axis); }, {x}, {.second = true});
+  }
+}
+
+TEST_CASE("softmax of 16-bit floats is computed in float32", "[ops][softmax]") {
+  const Tensor x{bfloat16(1.0f), bfloat16(2.0f)};
+  CHECK(nn::softmax(x).dtype() == DType::BFloat16);
+  check_close(nn::softmax(x), {0.26894142, 0.73105858}, 0x1p-8);
+}
