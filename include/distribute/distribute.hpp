@@ -5,6 +5,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/process_state.hpp>
+#include <distribute/base/simd_sqrt.hpp>
 #include <distribute/base/status.hpp>
 
 #include <distribute/device/backend.hpp>
@@ -19,6 +20,7 @@
 #include <distribute/io/crc32c.hpp>
 #include <distribute/io/data_type.hpp>
 #include <distribute/io/file_system.hpp>
+#include <distribute/io/fwd.hpp>
 #include <distribute/io/gzip.hpp>
 #include <distribute/io/local_file_system.hpp>
 #include <distribute/io/path.hpp>
@@ -32,13 +34,97 @@
 
 #include <distribute/autograd/accumulate.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/autograd/trackable.hpp>
 #include <distribute/autograd/variable.hpp>
+
+#include <distribute/ops/activation.hpp>
+#include <distribute/ops/batch_norm.hpp>
+#include <distribute/ops/broadcast.hpp>
+#include <distribute/ops/cast.hpp>
+#include <distribute/ops/channel_block.hpp>
+#include <distribute/ops/clip.hpp>
+#include <distribute/ops/concat.hpp>
+#include <distribute/ops/conv2d.hpp>
+#include <distribute/ops/cross_entropy.hpp>
+#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/flat_loop.hpp>
+#include <distribute/ops/gather.hpp>
+#include <distribute/ops/layer_norm.hpp>
+#include <distribute/ops/matmul.hpp>
+#include <distribute/ops/pad.hpp>
+#include <distribute/ops/pool.hpp>
+#include <distribute/ops/random.hpp>
+#include <distribute/ops/reduce.hpp>
+#include <distribute/ops/reshape.hpp>
+#include <distribute/ops/slice.hpp>
+#include <distribute/ops/softmax.hpp>
+#include <distribute/ops/strided_copy.hpp>
+#include <distribute/ops/transpose.hpp>
+#include <distribute/ops/unary.hpp>
+#include <distribute/ops/window.hpp>
 
 #include <distribute/replica/reduce_op.hpp>
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/replica/single_replica.hpp>
 #include <distribute/replica/values.hpp>
 
+#include <distribute/data/auto_shard.hpp>
+#include <distribute/data/batch.hpp>
+#include <distribute/data/batching.hpp>
+#include <distribute/data/combine.hpp>
+#include <distribute/data/dataset.hpp>
+#include <distribute/data/distribute_options.hpp>
+#include <distribute/data/element_spec.hpp>
+#include <distribute/data/idx.hpp>
+#include <distribute/data/input_context.hpp>
+#include <distribute/data/interleave.hpp>
+#include <distribute/data/iterator.hpp>
+#include <distribute/data/mnist.hpp>
+#include <distribute/data/node.hpp>
+#include <distribute/data/options.hpp>
+#include <distribute/data/prefetch.hpp>
+#include <distribute/data/rebatch.hpp>
+#include <distribute/data/row_table.hpp>
+#include <distribute/data/selection.hpp>
+#include <distribute/data/selection_node.hpp>
+#include <distribute/data/shuffle.hpp>
+#include <distribute/data/sources.hpp>
+#include <distribute/data/stream.hpp>
+#include <distribute/data/transform.hpp>
+
+#include <distribute/nn/activation.hpp>
+#include <distribute/nn/convolution.hpp>
+#include <distribute/nn/dense.hpp>
+#include <distribute/nn/dropout.hpp>
+#include <distribute/nn/embedding.hpp>
+#include <distribute/nn/flatten.hpp>
+#include <distribute/nn/initializers.hpp>
+#include <distribute/nn/loss.hpp>
+#include <distribute/nn/losses.hpp>
+#include <distribute/nn/metrics.hpp>
+#include <distribute/nn/module.hpp>
+#include <distribute/nn/normalization.hpp>
+#include <distribute/nn/pooling.hpp>
+#include <distribute/nn/regularizers.hpp>
+#include <distribute/nn/sequential.hpp>
+
+#include <distribute/optim/adagrad.hpp>
+#include <distribute/optim/adam.hpp>
+#include <distribute/optim/learning_rate.hpp>
+#include <distribute/optim/optimizer.hpp>
+#include <distribute/optim/rmsprop.hpp>
+#include <distribute/optim/schedules.hpp>
+#include <distribute/optim/sgd.hpp>
+
 #include <distribute/checkpoint/bundle_dtype.hpp>
+#include <distribute/checkpoint/bundle_entry.hpp>
+#include <distribute/checkpoint/bundle_merge.hpp>
+#include <distribute/checkpoint/bundle_reader.hpp>
 #include <distribute/checkpoint/bundle_table.hpp>
+#include <distribute/checkpoint/bundle_writer.hpp>
+#include <distribute/checkpoint/checkpoint.hpp>
+#include <distribute/checkpoint/checkpoint_manager.hpp>
+#include <distribute/checkpoint/checkpoint_state.hpp>
+#include <distribute/checkpoint/flat_checkpoint.hpp>
+#include <distribute/checkpoint/object_graph.hpp>
 #include <distribute/checkpoint/tensor_slice.hpp>
