@@ -4,6 +4,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/device/layout.hpp>
+#include <distribute/device/placement.hpp>
 #include <distribute/tensor/shape.hpp>
 
 #include <initializer_list>
@@ -40,7 +41,7 @@ class Tensor {
   /// Wraps an array that a backend made.
   Tensor(const Shape& shape, DType dtype, Array array);
   /// Fresh memory, contents undefined, in `layout` or row-major.
-  static Tensor empty(const Shape& shape, DType dtype, Device device = {},
+  static Tensor empty(const Shape& shape, DType dtype, Device device = current_device(),
                       LayoutPtr layout = nullptr);
 
   explicit operator bool() const { return impl_ != nullptr; }
@@ -108,7 +109,8 @@ std::string to_string(const Tensor& tensor);
 Tensor zeros(const Shape& shape, DType dtype = DType::Float32);
 Tensor ones(const Shape& shape, DType dtype = DType::Float32);
 /// Source  tf.fill
-Tensor fill(const Shape& shape, float value, DType dtype = DType::Float32);
+Tensor fill(const Shape& shape, float value, DType dtype = DType::Float32,
+            Device device = current_device());
 Tensor zeros_like(const Tensor& tensor);
 Tensor ones_like(const Tensor& tensor);
 

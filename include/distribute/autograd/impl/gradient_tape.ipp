@@ -1,6 +1,8 @@
 #pragma once
 #include <distribute/autograd/accumulate.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/base/process_state.hpp>
+#include <distribute/device/placement.hpp>
 
 #include <algorithm>
 #include <deque>
@@ -211,6 +213,8 @@ DISTRIBUTE_INLINE bool is_recording(std::span<const Tensor> inputs) {
 
 DISTRIBUTE_INLINE void record(const char* op, std::span<const Tensor> inputs,
                               std::span<const Tensor> outputs, const BackwardFunction& backward) {
+  if (process_state().log_device_placement && !outputs.empty())
+    device_internal::log_placement(op, outputs[0].device());
   for (GradientTape::State* tape : autograd_internal::active_tapes())
     if (tape->recording) tape->add(op, inputs, outputs, backward);
 }

@@ -204,8 +204,8 @@ DISTRIBUTE_INLINE std::string to_string(const Tensor& tensor) {
   return text;
 }
 
-DISTRIBUTE_INLINE Tensor fill(const Shape& shape, float value, DType dtype) {
-  Tensor result = Tensor::empty(shape, dtype);
+DISTRIBUTE_INLINE Tensor fill(const Shape& shape, float value, DType dtype, Device device) {
+  Tensor result = Tensor::empty(shape, dtype, device);
   dispatch(dtype, [&](auto type) {
     using T = decltype(type);
     std::fill_n(result.mutable_data<T>(), shape.num_elements(), T(value));
@@ -217,10 +217,10 @@ DISTRIBUTE_INLINE Tensor zeros(const Shape& shape, DType dtype) { return fill(sh
 DISTRIBUTE_INLINE Tensor ones(const Shape& shape, DType dtype) { return fill(shape, 1, dtype); }
 
 DISTRIBUTE_INLINE Tensor zeros_like(const Tensor& tensor) {
-  return zeros(tensor.shape(), tensor.dtype());
+  return fill(tensor.shape(), 0, tensor.dtype(), tensor.device());
 }
 DISTRIBUTE_INLINE Tensor ones_like(const Tensor& tensor) {
-  return ones(tensor.shape(), tensor.dtype());
+  return fill(tensor.shape(), 1, tensor.dtype(), tensor.device());
 }
 
 DISTRIBUTE_INLINE Tensor to_tensor(const IndexedSlices& slices) {

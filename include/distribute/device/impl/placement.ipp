@@ -1,0 +1,161 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/base/parallel.hpp>
+#include <distribute/base/process_state.hpp>
+#include <distribute/device/placement.hpp>
+
+#include <cstdio>
+#include <mutex>
+#include <set>
+
+namespace distribute {
+
+namespace device_internal {
+
+/// One scope: the merged name, and the device it stands for.
+struct Placement {
+  DeviceSpec spec;
+  Device device;
+};
+
+DISTRIBUTE_INLINE std::vector<Placement>& placement_stack() {
+  thread_local std::vector<Placement> stack;
+  return stack;
+}
+
+DISTRIBUTE_INLINE std::string full_name(Device device) {
+  return "/job:localhost/replica:0/task:0" + to_string(device);
+}
+
+/// Names that were replaced by the CPU already; the log shows each once. Thread-safe.
+DISTRIBUTE_INLINE bool first_replacement(const std::string& name) {
+  struct Seen {
+    std::mutex mutex;  // guards names
+    std::set<std::string> names;
+  };
+  static auto* seen = new Seen;
+  std::lock_guard lock(seen->mutex);
+  return seen->names.insert(name).second;
+}
+
+DISTRIBUTE_INLINE Device missing_device(const std::string& name) {
+  if (!process_state().soft_device_placement) {
+    std::string available;
+    for (const config::LogicalDevice& device : config::list_logical_devices())
+      available += (available.empty() ? "" : ", ") + device.name;
+    throw InvalidArgumentError(concat("Could not satisfy device specification '", name,
+                                      "'. enable_soft_placement=0. All available devices [",
+                                      available, "]."));
+  }
+  if (first_replacement(name))
+    std::fprintf(stderr, "%s does not exist in this process; %s is used instead\n", name.c_str(),
+                 to_string(Device{}).c_str());
+  return {};
+}
+
+DISTRIBUTE_INLINE Device resolve_device(const DeviceSpec& spec) {
+  const std::string type = spec.device_type.value_or("CPU");
+  const int index = spec.device_index.value_or(0);
+  if (type == "CPU" && index < process_state().logical_cpu_devices) return {DeviceType::Cpu, index};
+  return missing_device("/device:" + type + ":" + std::to_string(index));
+}
+
+DISTRIBUTE_INLINE void log_placement(const char* op, Device device) {
+  std::fprintf(stderr, "Executing op %s in device %s\n", op, full_name(device).c_str());
+}
+
+DISTRIBUTE_INLINE int checked_threads(const char* setting, int threads) {
+  if (threads < 0)
+    throw InvalidArgumentError(concat(setting, ": wanted 0 or more threads, got ", threads));
+  return threads;
+}
+
+}  // namespace device_internal
+
+DISTRIBUTE_INLINE DeviceScope::DeviceScope(const DeviceSpec& spec) {
+  const DeviceSpec merged = current_device_spec().make_merged_spec(spec);
+  device_internal::placement_stack().push_back({merged, device_internal::resolve_device(merged)});
+}
+
+DISTRIBUTE_INLINE DeviceScope::DeviceScope(Device device) {
+  const DeviceSpec spec = DeviceSpec::from_string(to_string(device));
+  device_internal::placement_stack().push_back(
+      {current_device_spec().make_merged_spec(spec), device});
+}
+
+DISTRIBUTE_INLINE DeviceScope::DeviceScope(std::nullopt_t) {
+  device_internal::placement_stack().push_back({});
+}
+
+DISTRIBUTE_INLINE DeviceScope::~DeviceScope() { device_internal::placement_stack().pop_back(); }
+
+DISTRIBUTE_INLINE DeviceScope device(const std::string& name) {
+  return DeviceScope(DeviceSpec::from_string(name));
+}
+DISTRIBUTE_INLINE DeviceScope device(std::nullopt_t) { return DeviceScope(std::nullopt); }
+
+DISTRIBUTE_INLINE Device current_device() {
+  const auto& stack = device_internal::placement_stack();
+  return stack.empty() ? Device{} : stack.back().device;
+}
+
+DISTRIBUTE_INLINE DeviceSpec current_device_spec() {
+  const auto& stack = device_internal::placement_stack();
+  return stack.empty() ? DeviceSpec{} : stack.back().spec;
+}
+
+namespace config {
+
+DISTRIBUTE_INLINE std::vector<LogicalDevice> list_logical_devices(const std::string& device_type) {
+  std::vector<LogicalDevice> devices;
+  if (!device_type.empty() && device_type != "CPU") return devices;
+  for (int i = 0; i < process_state().logical_cpu_devices; ++i)
+    devices.push_back({to_string(Device{DeviceType::Cpu, i}), "CPU"});
+  return devices;
+}
+
+DISTRIBUTE_INLINE void set_logical_device_configuration(int logical_cpus) {
+  if (logical_cpus < 1)
+    throw InvalidArgumentError(
+        concat("set_logical_device_configuration: wanted at least one CPU, got ", logical_cpus));
+  process_state().logical_cpu_devices = logical_cpus;
+}
+
+DISTRIBUTE_INLINE void set_soft_device_placement(bool enabled) {
+  process_state().soft_device_placement = enabled;
+}
+DISTRIBUTE_INLINE bool get_soft_device_placement() { return process_state().soft_device_placement; }
+
+namespace threading {
+
+DISTRIBUTE_INLINE void set_intra_op_parallelism_threads(int threads) {
+  process_state().intra_op_parallelism_threads =
+      device_internal::checked_threads("set_intra_op_parallelism_threads", threads);
+  set_intra_op_threads(threads ? threads : omp_get_num_procs());
+}
+DISTRIBUTE_INLINE int get_intra_op_parallelism_threads() {
+  return process_state().intra_op_parallelism_threads;
+}
+
+DISTRIBUTE_INLINE void set_inter_op_parallelism_threads(int threads) {
+  process_state().inter_op_parallelism_threads =
+      device_internal::checked_threads("set_inter_op_parallelism_threads", threads);
+}
+DISTRIBUTE_INLINE int get_inter_op_parallelism_threads() {
+  return process_state().inter_op_parallelism_threads;
+}
+
+}  // namespace threading
+
+}  // namespace config
+
+namespace debugging {
+
+DISTRIBUTE_INLINE void set_log_device_placement(bool enabled) {
+  process_state().log_device_placement = enabled;
+}
+DISTRIBUTE_INLINE bool get_log_device_placement() { return process_state().log_device_placement; }
+
+}  // namespace debugging
+
+}  // namespace distribute
