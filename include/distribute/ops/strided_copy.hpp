@@ -22,9 +22,6 @@ void strided_copy(std::vector<CopyAxis> axes, const char* from, char* to, int64_
 /// Elements between neighbours of each axis of a row-major tensor.
 std::vector<int64_t> row_major_steps(const Shape& shape);
 
-/// A row-major tensor of one value on a given device.
-Tensor filled(const Shape& shape, float value, DType dtype, Device device);
-
 }  // namespace distribute::ops_internal
 
 #ifdef DISTRIBUTE_HEADER_ONLY

@@ -129,7 +129,7 @@ DISTRIBUTE_INLINE std::vector<Tensor> split(const Tensor& x, std::span<const int
     for (size_t i = 0; i < parts.size(); ++i)
       gradients.push_back(backward.gradient(i)
                               ? backward.gradient(i)
-                              : ops_internal::filled(shape.with(axis, parts[i]), 0, dtype, device));
+                              : fill(shape.with(axis, parts[i]), 0, dtype, device));
     return std::vector<Tensor>{concat(gradients, axis)};
   };
   record("split", std::span(&x, 1), outputs, backward_function);

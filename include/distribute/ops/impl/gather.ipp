@@ -81,7 +81,7 @@ T sum_of(T a, T b) {
 DISTRIBUTE_INLINE Tensor scatter_values(const Tensor& dy, const Tensor& flat, int axis,
                                         const Shape& shape) {
   const AxisView view(shape, axis);
-  Tensor dx = filled(shape, 0, dy.dtype(), dy.device());
+  Tensor dx = fill(shape, 0, dy.dtype(), dy.device());
   const int64_t count = flat.num_elements(), width = view.outer * view.inner;
   const int64_t* index = flat.data<int64_t>().data();
   dispatch(dy.dtype(), [&](auto type) {
@@ -181,9 +181,9 @@ DISTRIBUTE_INLINE Tensor one_hot(const Tensor& indices, int64_t depth, float on_
     shape.push_back(indices.shape()[i]);
     if (i >= position) inner *= indices.shape()[i];
   }
-  Tensor y = ops_internal::filled(shape, off_value, dtype, indices.device());
+  Tensor y = fill(shape, off_value, dtype, indices.device());
   const int64_t element = size_of(dtype);
-  const Tensor on = ops_internal::filled({}, on_value, dtype, indices.device());
+  const Tensor on = fill({}, on_value, dtype, indices.device());
   dispatch(indices.dtype(), [&](auto type) {
     const auto values = indices.data<decltype(type)>();
     for (int64_t i = 0; i < int64_t(values.size()); ++i) {

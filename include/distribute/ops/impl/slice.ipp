@@ -51,7 +51,7 @@ DISTRIBUTE_INLINE Tensor take_slice(const Tensor& x, const SliceSpec& spec) {
 DISTRIBUTE_INLINE Tensor put_slice(const Tensor& part, const SliceSpec& spec, const Shape& whole,
                                    float value) {
   const Tensor plain = part.row_major();
-  Tensor y = filled(whole, value, part.dtype(), part.device());
+  Tensor y = fill(whole, value, part.dtype(), part.device());
   int64_t offset;
   auto axes = slice_axes(spec, whole, offset);
   for (CopyAxis& axis : axes) std::swap(axis.from_step, axis.to_step);

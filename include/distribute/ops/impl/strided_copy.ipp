@@ -7,7 +7,7 @@
 
 namespace distribute::ops_internal {
 
-inline constexpr int64_t kCopyBlock = 32;       // rows and columns that fit a cache together
+inline constexpr int64_t kCopyBlock = 32;  // rows and columns that fit a cache together
 
 /// Without axes of one element, neighbours that run through memory as one joined.
 DISTRIBUTE_INLINE std::vector<CopyAxis> joined_axes(const std::vector<CopyAxis>& axes) {
@@ -91,15 +91,6 @@ DISTRIBUTE_INLINE std::vector<int64_t> row_major_steps(const Shape& shape) {
   std::vector<int64_t> steps(size_t(shape.rank()), 1);
   for (int i = shape.rank() - 1; i > 0; --i) steps[size_t(i) - 1] = steps[size_t(i)] * shape[i];
   return steps;
-}
-
-DISTRIBUTE_INLINE Tensor filled(const Shape& shape, float value, DType dtype, Device device) {
-  Tensor result = Tensor::empty(shape, dtype, device);
-  dispatch(dtype, [&](auto type) {
-    using T = decltype(type);
-    std::fill_n(result.mutable_data<T>(), shape.num_elements(), T(value));
-  });
-  return result;
 }
 
 }  // namespace distribute::ops_internal
