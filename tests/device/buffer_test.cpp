@@ -1,0 +1,91 @@
+#include <distribute/device/buffer.hpp>
+
+#include <distribute/base/error.hpp>
+
+#include "../support/catch.hpp"
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <thread>
+#include <vector>
+
+using namespace distribute;
+
+TEST_CASE("blocks are aligned for vectors, whatever their size", "[device][buffer]") {
+  for (int64_t bytes : {0, 1, 63, 65, 1000, 4096, 100000, (2 << 20) + 1, 5 << 20}) {
+    const Buffer buffer(bytes, Device{});
+    CHECK(reinterpret_cast<uintptr_t>(buffer.data()) % 64 == 0);
+    CHECK(buffer.bytes() == bytes);
+    std::memset(buffer.data(), 1, size_t(bytes));
+  }
+}
+
+TEST_CASE("a freed block is handed out again", "[device][buffer]") {
+  release_cached_memory(Device{});
+  auto first = std::make_unique<Buffer>(12345, Device{});
+  void* const block = first->data();
+  first.reset();
+  const Buffer second(12345, Device{});
+  CHECK(second.data() == block);
+}
+
+TEST_CASE("memory statistics follow the buffers", "[device][buffer]") {
+  release_cached_memory(Device{});
+  const MemoryInfo before = memory_info(Device{});
+  CHECK(before.cached == 0);
+  constexpr int64_t kBytes = 1000000;
+  {
+    const Buffer buffer(kBytes, Device{});
+    const MemoryInfo during = memory_info(Device{});
+    CHECK(during.current - before.current >= kBytes);
+    CHECK(during.current - before.current <= kBytes * 5 / 4);
+    CHECK(during.peak >= during.current);
+  }
+  const MemoryInfo after = memory_info(Device{});
+  CHECK(after.current == before.current);
+  CHECK(after.cached >= kBytes);
+  release_cached_memory(Device{});
+  CHECK(memory_info(Device{}).cached == 0);
+}
+
+TEST_CASE("size classes waste at most a quarter", "[device][buffer]") {
+  for (int64_t bytes = 257; bytes < (int64_t{1} << 40); bytes += bytes / 7) {
+    const int64_t block = device_internal::size_class(bytes);
+    CHECK(block >= bytes);
+    CHECK(block <= bytes + bytes / 4 + 64);
+    CHECK(device_internal::size_class(block) == block);
+  }
+}
+
+TEST_CASE("foreign memory is released once, by its owner", "[device][buffer]") {
+  int released = 0;
+  float values[4] = {};
+  {
+    const Buffer buffer(values, sizeof(values), Device{}, [&] { ++released; });
+    CHECK(buffer.data() == values);
+    CHECK(released == 0);
+  }
+  CHECK(released == 1);
+}
+
+TEST_CASE("threads share the cache without sharing blocks", "[device][buffer]") {
+  std::vector<std::thread> threads;
+  std::vector<int> wrong(4);
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([t, &wrong] {
+      for (int i = 0; i < 500; ++i) {
+        const Buffer buffer(64 + i % 7 * 100, Device{});
+        std::memset(buffer.data(), t, size_t(buffer.bytes()));
+        const auto* bytes = static_cast<const unsigned char*>(buffer.data());
+        for (int64_t k = 0; k < buffer.bytes(); ++k) wrong[size_t(t)] += bytes[k] != t;
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  CHECK(wrong == std::vector<int>(4));
+}
+
+TEST_CASE("a device that this build lacks is named", "[device][buffer]") {
+  CHECK_THROWS_WITH(Buffer(1, Device{DeviceType::Gpu, 1}),
+                    "/device:GPU:1 has no allocator in this build");
+}
