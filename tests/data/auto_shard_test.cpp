@@ -126,6 +126,9 @@ TEST_CASE("Hint puts the shard where the hint stands", "[data][auto_shard]") {
   CHECK_THROWS_AS(elements_of(hinted), FailedPreconditionError);
   CHECK(share_of(with_policy(hinted, AutoShardPolicy::Hint), 2, 1, 2) ==
         Batches{{1}, {3}, {5}, {7}});
+  const auto mapped = hinted.map([](const Batch& b) { return b; });
+  CHECK(share_of(with_policy(mapped, AutoShardPolicy::Hint), 2, 0, 2) ==
+        Batches{{0}, {2}, {4}, {6}});
 }
 
 TEST_CASE("the uppermost option counts, none means Auto", "[data][options]") {

@@ -7,7 +7,9 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_directory.hpp>
 
+#include <algorithm>
 #include <fstream>
+#include <random>
 
 using namespace distribute;
 using namespace distribute::data;
@@ -71,6 +73,8 @@ TEST_CASE("damaged IDX files say what was expected and what was found", "[data][
   std::string huge = word(0x808);
   for (int i = 0; i < 8; ++i) huge += word(0xffffffff);
   CHECK(message_of(huge).find("truncated") != std::string::npos);
+  huge.replace(4 + 7 * 4, 4, word(0));
+  CHECK(message_of(huge).find("truncated") != std::string::npos);
   CHECK(message_of(word(0x809) + std::string(64, '\1')).find("magic") != std::string::npos);
 }
 
@@ -129,7 +133,8 @@ TEST_CASE("shuffled digits keep their labels", "[data][mnist]") {
   const auto test = load_mnist(kBundled, {.split = Split::Test});
   std::vector<std::pair<std::vector<float>, int64_t>> plain, shuffled;
   const auto collect = [](const Dataset& dataset, auto& all) {
-    for (const auto& [x, y] : dataset) all.emplace_back(x.to_vector(), y.item<int64_t>());
+    for (const Batch& example : dataset)
+      all.emplace_back(example.x.to_vector(), example.y.item<int64_t>());
     std::sort(all.begin(), all.end());
   };
   collect(test, plain);
@@ -152,4 +157,26 @@ TEST_CASE("missing and cut off MNIST files are named", "[data][mnist]") {
   CHECK_THROWS_AS(load_mnist(folder.path()), DataLossError);
   write(folder / "train-labels-idx1-ubyte", labels(1, 33));
   CHECK_THROWS_AS(load_mnist(folder.path()), InvalidArgumentError);
+}
+
+TEST_CASE("mutated IDX bytes are read or refused, never worse", "[data][idx]") {
+  std::mt19937 random(1);
+  const std::vector<std::string> seeds = {images(3), labels(5),
+                                          word(0xd02) + word(1) + word(2) + std::string(8, '\1')};
+  int refused = 0, read = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    std::string bytes = seeds[random() % seeds.size()];
+    for (unsigned flips = random() % 4; flips > 0; --flips)
+      bytes[random() % bytes.size()] = char(random());
+    if (random() % 4 == 0) bytes.resize(random() % (bytes.size() + 4));
+    try {
+      const Tensor tensor = parse_idx(bytes, "f");
+      CHECK(tensor.to_vector().size() == size_t(tensor.num_elements()));
+      ++read;
+    } catch (const DataLossError&) {
+      ++refused;
+    }
+  }
+  CHECK(refused > 1000);
+  CHECK(read > 1000);
 }

@@ -44,6 +44,25 @@ TEST_CASE("every iteration draws a new order unless told not to", "[data][shuffl
   CHECK(scalars_of(Dataset::range(50).shuffle(50, {.seed = 4}).repeat(2)) == both);
 }
 
+TEST_CASE("a derived dataset made for every epoch sees new orders too", "[data][shuffle]") {
+  const auto shuffled = Dataset::range(50).shuffle(50, {.seed = 4});
+  const Numbers first = scalars_of(shuffled.take(50)), second = scalars_of(shuffled.take(50));
+  CHECK(first != second);
+  const auto anew = Dataset::range(50).shuffle(50, {.seed = 4});
+  CHECK(scalars_of(anew) == first);
+  CHECK(scalars_of(anew) == second);
+}
+
+TEST_CASE("reading one dataset leaves the orders of another alone", "[data][shuffle]") {
+  const auto source = Dataset::range(60);
+  const auto train = source.take(50).shuffle(50), test = source.skip(50);
+  const auto alone = Dataset::range(60).take(50).shuffle(50);
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    CHECK(scalars_of(train) == scalars_of(alone));
+    scalars_of(test);
+  }
+}
+
 TEST_CASE("rows and mapped elements are shuffled alike", "[data][shuffle]") {
   const auto same = [](const Batch& b) { return b; };
   const auto rows = Dataset::range(64).shuffle(16, {.seed = 5}).map(same);

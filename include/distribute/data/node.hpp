@@ -46,13 +46,15 @@ class Node {
   virtual std::vector<std::string> files() const { return {}; }
   virtual NodePtr with_files(std::vector<std::string>) const { return nullptr; }
 
-  /// The number of the next pass over this dataset.
-  uint64_t take_pass() const { return next_pass_.fetch_add(1, std::memory_order_relaxed); }
-  void set_next_pass(uint64_t number) const { next_pass_.store(number); }
-
- private:
-  mutable std::atomic<uint64_t> next_pass_{0};
+  /// Where a random transformation counts the passes over it; null for others.
+  virtual std::atomic<uint64_t>* passes() const { return nullptr; }
 };
+
+/// The number of a new pass over a dataset: one more than the last that any of its random
+/// transformations has seen, so that `d.take(n)` made anew for each epoch reshuffles too. Passes
+/// that several threads start at the same time may get the same number.
+uint64_t take_pass(const Node& node);
+void set_next_pass(const Node& node, uint64_t number);
 
 /// A number that differs for different pipelines: guards a saved position.
 int64_t fingerprint(const Node& node);

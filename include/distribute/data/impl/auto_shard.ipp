@@ -78,6 +78,14 @@ DISTRIBUTE_INLINE NodePtr shard_elements(const NodePtr& node, int64_t num_worker
   return shard_node(node, num_workers, index);
 }
 
+DISTRIBUTE_INLINE void check_has_batch_axis(const ElementSpec& spec) {
+  for (const TensorSpec& tensor : spec)
+    if (tensor.shape.empty())
+      throw InvalidArgumentError(
+          "the dataset's elements are scalars and cannot be split over "
+          "replicas; call the `batch` method on the input Dataset");
+}
+
 /// What Auto means for this dataset.
 DISTRIBUTE_INLINE AutoShardPolicy resolve(const NodePtr& node, int64_t num_workers,
                                           AutoShardPolicy policy) {
@@ -113,24 +121,19 @@ DISTRIBUTE_INLINE NodePtr dataset_for_worker(NodePtr node, const WorkerShare& sh
   if (share.num_workers < 1 || share.num_replicas_in_sync % share.num_workers != 0)
     throw InvalidArgumentError(concat(share.num_replicas_in_sync, " replicas are not divisible by ",
                                       share.num_workers, " workers"));
-  for (const TensorSpec& tensor : node->element_spec())
-    if (tensor.shape.empty())
-      throw InvalidArgumentError(
-          "the dataset's elements are scalars and cannot be split over "
-          "replicas; call the `batch` method on the input Dataset");
-  const int64_t replicas = share.num_replicas_in_sync;
+  const int64_t workers = share.num_workers, replicas = share.num_replicas_in_sync;
   const auto wish = options_of(*node).experimental_distribute.auto_shard_policy;
-  const AutoShardPolicy policy =
-      data_internal::resolve(node, share.num_workers, wish.value_or(AutoShardPolicy::Auto));
+  const auto policy = data_internal::resolve(node, workers, wish.value_or(AutoShardPolicy::Auto));
+  const bool by_data = policy == AutoShardPolicy::Data && workers > 1;
+  // Data deals out pieces of batches; the other policies deal what comes before.
+  if (!by_data) node = auto_shard(node, workers, share.worker_index, policy);
+  data_internal::check_has_batch_axis(node->element_spec());
+  if (by_data)
+    return auto_shard(legacy_rebatch_node(node, replicas), workers, share.worker_index, policy);
   const int64_t size = compute_batch_size(*node);
-  const bool by_data = policy == AutoShardPolicy::Data && share.num_workers > 1;
-  if (size < 0 || by_data)
-    node = legacy_rebatch_node(node, replicas);
-  else
-    node = rebatch_node(
-        node, batch_sizes_for_worker(size, share.num_workers, replicas / share.num_workers,
-                                     share.worker_index));
-  return auto_shard(node, share.num_workers, share.worker_index, policy);
+  if (size < 0) return legacy_rebatch_node(node, replicas);
+  return rebatch_node(
+      node, batch_sizes_for_worker(size, workers, replicas / workers, share.worker_index));
 }
 
 }  // namespace distribute::data

@@ -64,7 +64,7 @@ DISTRIBUTE_INLINE void check_idx_size(const IdxHeader& header, int64_t have,
     empty = empty || size == 0;
     wanted = std::min(wanted * uint64_t(size == 0 ? 1 : size), max);
   }
-  if (empty) wanted = 0;
+  if (empty && wanted < max) wanted = 0;
   if (wanted == uint64_t(have)) return;
   throw DataLossError(concat(name, uint64_t(have) < wanted ? ": truncated: " : ": too long: ",
                              "shape ", to_string(header.shape), " of ", name_of(header.dtype),

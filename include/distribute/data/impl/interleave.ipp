@@ -130,6 +130,7 @@ class InterleaveNode final : public Node {
     });
     return spec_;
   }
+  std::atomic<uint64_t>* passes() const override { return &passes_; }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
     return std::make_unique<InterleaveStream>(input_->elements(pass), function_, options_, pass);
   }
@@ -140,6 +141,7 @@ class InterleaveNode final : public Node {
   InterleaveOptions options_;
   mutable std::once_flag spec_once_;
   mutable ElementSpec spec_;
+  mutable std::atomic<uint64_t> passes_{0};
 };
 
 }  // namespace data_internal

@@ -7,7 +7,7 @@ namespace distribute::data {
 
 DISTRIBUTE_INLINE Iterator::Iterator(NodePtr dataset)
     : dataset_(std::move(dataset)),
-      pass_{dataset_->take_pass()},
+      pass_{take_pass(*dataset_)},
       stream_(dataset_->elements(pass_)) {}
 
 DISTRIBUTE_INLINE Iterator& Iterator::operator=(Iterator&& other) noexcept {
@@ -47,7 +47,7 @@ DISTRIBUTE_INLINE void Iterator::restore(const Tensor& state) {
   if (!reader.at_end()) throw InvalidArgumentError("the saved position is too long");
   stream_ = std::move(stream);
   pass_ = pass;
-  dataset_->set_next_pass(pass.number + 1);
+  set_next_pass(*dataset_, pass.number + 1);
 }
 
 }  // namespace distribute::data

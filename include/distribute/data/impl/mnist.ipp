@@ -25,7 +25,8 @@ DISTRIBUTE_INLINE Dataset load_mnist(const std::string& directory, const MnistOp
   const auto find = [&](const char* name) {
     return data_internal::find_mnist_file(directory, prefix + name);
   };
-  return from_idx_files(find("-images-idx3-ubyte"), find("-labels-idx1-ubyte"),
+  const std::string images = find("-images-idx3-ubyte"), labels = find("-labels-idx1-ubyte");
+  return from_idx_files(images, labels,
                         {.x_dtype = DType::Float32,
                          .divide_x_by = 255,
                          .add_channel_axis = true,

@@ -72,6 +72,27 @@ class TableNode final : public Node {
 
 }  // namespace data_internal
 
+namespace data_internal {
+
+DISTRIBUTE_INLINE uint64_t next_pass(const Node& node) {
+  uint64_t number = node.passes() ? node.passes()->load() : 0;
+  for (const NodePtr& input : node.inputs()) number = std::max(number, next_pass(*input));
+  return number;
+}
+
+}  // namespace data_internal
+
+DISTRIBUTE_INLINE void set_next_pass(const Node& node, uint64_t number) {
+  if (node.passes()) node.passes()->store(number);
+  for (const NodePtr& input : node.inputs()) set_next_pass(*input, number);
+}
+
+DISTRIBUTE_INLINE uint64_t take_pass(const Node& node) {
+  const uint64_t number = data_internal::next_pass(node);
+  set_next_pass(node, number + 1);
+  return number;
+}
+
 DISTRIBUTE_INLINE int64_t fingerprint(const Node& node) {
   uint64_t hash = 0;
   const auto add = [&](uint64_t value) { hash = mix_bits(hash ^ value); };

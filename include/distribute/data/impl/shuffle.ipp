@@ -53,6 +53,7 @@ class ShuffleNode final : public SelectionNode<ShuffleNode> {
     return std::make_shared<ShuffleNode>(inputs.at(0), buffer_size_, options_);
   }
   int64_t cardinality() const override { return input().cardinality(); }
+  std::atomic<uint64_t>* passes() const override { return &passes_; }
   template <typename T>
   std::unique_ptr<Stream<T>> open(const Pass& pass) const {
     const uint64_t seed = options_.seed ? *options_.seed : process_state().global_seed.load();
@@ -64,6 +65,7 @@ class ShuffleNode final : public SelectionNode<ShuffleNode> {
  private:
   int64_t buffer_size_;
   ShuffleOptions options_;
+  mutable std::atomic<uint64_t> passes_{0};
 };
 
 }  // namespace data_internal

@@ -118,6 +118,7 @@ class FileNode final : public Node {
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
     return std::make_unique<FileStream>(files_, reader_, pass);
   }
+  std::atomic<uint64_t>* passes() const override { return &passes_; }
   std::vector<std::string> files() const override { return files_; }
   NodePtr with_files(std::vector<std::string> files) const override {
     return file_source(std::move(files), reader_);
@@ -128,6 +129,7 @@ class FileNode final : public Node {
   FileReader reader_;
   mutable std::once_flag spec_once_;
   mutable ElementSpec spec_;
+  mutable std::atomic<uint64_t> passes_{0};
 };
 
 }  // namespace data_internal
