@@ -4,8 +4,10 @@
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
 #include <distribute/replica/reduce_op.hpp>
+#include <distribute/replica/values.hpp>
 #include <distribute/tensor/tensor.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -53,6 +55,14 @@ class ReplicaContext {
   /// heart of merge_call. `argument` of every local replica is handed over in replica order.
   virtual void merge(const std::function<void(std::span<void* const>)>& fn, void* argument) = 0;
 
+  /// Runs fn(strategy, PerReplica<Args>...) once, in cross-replica context, on replica 0's thread;
+  /// every replica gets the result, its own part of a PerReplica one.
+  /// Blocks  until every local replica has called it.
+  /// Throws  what `fn` throws, on replica 0, and AbortedError on the others.
+  template <typename Fn, typename... Args>
+  requires std::invocable < Fn&, Strategy&, const PerReplica<Args>
+  &... > auto merge_call(Fn&& fn, const Args&... args);
+
   /// Sums the gradients over all replicas (unless they are reduced already) and applies `kernel`
   /// to every element once; each replica then sees the new values.
   /// Throws  InvalidArgumentError for variables that are not float32.
@@ -83,8 +93,20 @@ ReplicaContext& default_replica_context();
 /// Innermost last; empty: the default replica context.
 std::vector<Mode>& mode_stack();
 
+/// Puts the calling thread into a mode for the life of the object.
+class [[nodiscard]] ModeScope {
+ public:
+  explicit ModeScope(const Mode& mode) { mode_stack().push_back(mode); }
+  ~ModeScope() { mode_stack().pop_back(); }
+  ModeScope(const ModeScope&) = delete;
+  ModeScope& operator=(const ModeScope&) = delete;
+};
+
 /// The replica whose component a variable shows to the calling thread; -1 in cross-replica context.
 int current_local_replica();
+
+/// Throws  InvalidArgumentError unless variable, slots and gradient are float32 of one shape.
+void check_update(const VariableUpdate& update);
 
 /// Applies updates whose gradients are complete to the component `replica` of each variable, the
 /// elements dealt to the calling thread's pool.
@@ -97,12 +119,14 @@ void update_component(std::span<const VariableUpdate> updates, int replica,
 class UpdateTarget {
  public:
   UpdateTarget(const VariableUpdate& update, int first, int count);
+  UpdateTarget(UpdateTarget&&) = default;
+  ~UpdateTarget() { store(); }  // an error on the way must not lose the variable
   /// Elements of the block, padding of its layout included.
   int64_t size() const { return size_; }
   const LayoutPtr& layout() const { return tensors_[0].layout(); }
   float* weights() const { return pointers_[0]; }
   float* const* slots() const { return pointers_.data() + 1; }
-  /// Gives the written memory back to the components, which share it again.
+  /// Gives the written memory back to the components, which share it again; once.
   void store();
 
  private:
@@ -114,6 +138,10 @@ class UpdateTarget {
   std::vector<float*> pointers_;
   int64_t size_ = 0;
 };
+
+/// Applies an update with a sparse gradient to its target, each row once.
+void update_rows(const VariableUpdate& update, size_t index, const UpdateTarget& target,
+                 const UpdateKernel& kernel);
 
 /// A stretch of one target's elements.
 struct UpdateSlice {
@@ -128,6 +156,8 @@ std::vector<UpdateSlice> slice_updates(std::span<const UpdateTarget> targets);
 }  // namespace replica_internal
 
 }  // namespace distribute
+
+#include <distribute/replica/merge_call.hpp>  // the body of merge_call
 
 #ifdef DISTRIBUTE_HEADER_ONLY
 #include <distribute/replica/impl/replica_context.ipp>

@@ -19,7 +19,9 @@ class PerReplica {
   explicit PerReplica(std::vector<T> values) : values_(std::move(values)) {}
   const std::vector<T>& values() const { return values_; }
   size_t size() const { return values_.size(); }
-  const T& operator[](size_t replica) const { return values_.at(replica); }
+  typename std::vector<T>::const_reference operator[](size_t replica) const {
+    return values_.at(replica);
+  }
 
  private:
   std::vector<T> values_;

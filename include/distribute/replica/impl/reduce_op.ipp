@@ -17,7 +17,10 @@ DISTRIBUTE_INLINE ReduceOp reduce_op_from_string(std::string_view name) {
 DISTRIBUTE_INLINE ReduceOp reduce_op_from_aggregation(VariableAggregation aggregation) {
   if (aggregation == VariableAggregation::Sum) return ReduceOp::Sum;
   if (aggregation == VariableAggregation::Mean) return ReduceOp::Mean;
-  throw InvalidArgumentError("this VariableAggregation has no ReduceOp; only SUM and MEAN have");
+  const bool none = aggregation == VariableAggregation::None;
+  throw InvalidArgumentError(concat("Could not convert from `VariableAggregation` ",
+                                    none ? "NONE" : "ONLY_FIRST_REPLICA",
+                                    " to `ReduceOp` type: only SUM and MEAN have one"));
 }
 
 }  // namespace distribute

@@ -33,6 +33,20 @@ DISTRIBUTE_INLINE int current_local_replica() {
   return mode.replica ? mode.replica->local_replica_id() : mode.update_replica;
 }
 
+DISTRIBUTE_INLINE void check_update(const VariableUpdate& update) {
+  const Shape shape = update.variable.shape();
+  const auto check = [&](const char* what, const Shape& its_shape, DType dtype) {
+    if (dtype == DType::Float32 && its_shape == shape) return;
+    throw InvalidArgumentError(concat("update of variable '", update.variable.name(),
+                                      "': variable, slots and gradient must be ", "float32 ",
+                                      to_string(shape), ", the ", what, " is ", name_of(dtype), " ",
+                                      to_string(its_shape)));
+  };
+  check("variable", shape, update.variable.dtype());
+  for (const Variable& slot : update.slots) check("slot", slot.shape(), slot.dtype());
+  check("gradient", update.gradient.shape(), update.gradient.dtype());
+}
+
 DISTRIBUTE_INLINE UpdateTarget::UpdateTarget(const VariableUpdate& update, int first, int count)
     : update_(update), first_(first), count_(count) {
   const LayoutPtr own = update.variable.impl().component(first).layout();
@@ -47,9 +61,6 @@ DISTRIBUTE_INLINE UpdateTarget::UpdateTarget(const VariableUpdate& update, int f
 DISTRIBUTE_INLINE void UpdateTarget::take(const Variable& variable, const LayoutPtr& layout) {
   VariableImpl& impl = variable.impl();
   Tensor value = impl.component(first_);
-  if (value.dtype() != DType::Float32)
-    throw InvalidArgumentError(concat("optimizers update float32 variables; '", impl.options().name,
-                                      "' is ", name_of(value.dtype())));
   for (int i = 0; i < count_; ++i) impl.set_component(first_ + i, Tensor());
   if (!same_layout(value.layout(), layout)) value = in_layout(value, layout);
   if (!value.unique()) {
@@ -64,6 +75,7 @@ DISTRIBUTE_INLINE void UpdateTarget::take(const Variable& variable, const Layout
 }
 
 DISTRIBUTE_INLINE void UpdateTarget::store() {
+  if (tensors_.empty()) return;
   const auto give = [&](const Variable& variable, const Tensor& written) {
     const Tensor value = written.renamed();
     for (int i = 0; i < count_; ++i) variable.impl().set_component(first_ + i, value);
@@ -108,6 +120,7 @@ DISTRIBUTE_INLINE void update_rows(const VariableUpdate& update, size_t index,
 
 DISTRIBUTE_INLINE void update_component(std::span<const VariableUpdate> updates, int replica,
                                         const UpdateKernel& kernel) {
+  for (const VariableUpdate& update : updates) check_update(update);
   std::vector<UpdateTarget> targets;
   std::vector<Tensor> gradients;
   for (const VariableUpdate& update : updates) {

@@ -14,12 +14,9 @@ DISTRIBUTE_INLINE Strategy& SingleReplicaContext::strategy() const {
 
 DISTRIBUTE_INLINE void SingleReplicaContext::merge(
     const std::function<void(std::span<void* const>)>& fn, void* argument) {
-  struct Restore {
-    ~Restore() { replica_internal::mode_stack().pop_back(); }
-  };
-  auto& modes = replica_internal::mode_stack();
-  modes.push_back({nullptr, modes.empty() ? strategy_ : modes.back().strategy, -1});
-  const Restore restore;
+  const auto& modes = replica_internal::mode_stack();
+  const replica_internal::ModeScope mode(
+      {nullptr, modes.empty() ? strategy_ : modes.back().strategy, -1});
   fn(std::span<void* const>(&argument, 1));
 }
 

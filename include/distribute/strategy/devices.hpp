@@ -1,0 +1,47 @@
+#pragma once
+/// The kinds of device a strategy class can be made for, and device names.
+
+#include <distribute/base/config.hpp>
+#include <distribute/device/device.hpp>
+
+#include <string>
+#include <vector>
+
+namespace distribute {
+
+/// Template arguments of the strategy classes, as in MirroredStrategy<CpuDevice>.
+struct CpuDevice {};
+struct GpuDevice {};
+/// Every visible GPU, or the CPU when there is none.
+struct DefaultDevice {};
+
+/// Names that strategies accept: "/cpu:0", "CPU:0", "/device:CPU:0" and, for a task of a cluster,
+/// "/job:worker/replica:0/task:1/device:CPU:0".
+struct DeviceName {
+  Device device;
+  std::string job;  // empty: this process
+  int task = -1;    // -1: not given
+};
+
+namespace strategy_internal {
+
+/// Throws  InvalidArgumentError when the text is no device name.
+DeviceName parse_device_name(const std::string& text);
+
+/// The devices of one process in TensorFlow's short form.
+/// Throws  InvalidArgumentError when empty, twice the same, local and of a job, or without a task;
+///         FailedPreconditionError for devices of several tasks; UnimplementedError for GPUs.
+std::vector<std::string> check_devices(const std::vector<std::string>& names);
+
+/// The devices of a default strategy: the first `count` logical CPUs; 0 means all of them.
+std::vector<std::string> devices_of(CpuDevice, int count);
+std::vector<std::string> devices_of(GpuDevice, int count);
+std::vector<std::string> devices_of(DefaultDevice, int count);
+
+}  // namespace strategy_internal
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/strategy/impl/devices.ipp>
+#endif

@@ -1,0 +1,113 @@
+#pragma once
+/// Variables with one copy per replica, and how each kind reads and writes them.
+
+#include <distribute/autograd/variable.hpp>
+#include <distribute/base/config.hpp>
+
+#include <mutex>
+#include <vector>
+
+namespace distribute {
+
+class ReplicaContext;
+class Strategy;
+
+/// Base of a strategy's variables. Copies that are equal share one tensor, which is never written
+/// in place while shared with anybody else. Thread-safe: replicas may read and write their own
+/// copies at the same time.
+/// Source  tf.distribute.DistributedValues (DistributedVariable)
+class DistributedVariable : public VariableImpl {
+ public:
+  DistributedVariable(const Tensor& initial_value, VariableOptions options, Strategy& owner,
+                      int num_components);
+
+  /// The strategy in whose scope it was created; compare only, it may be gone.
+  const Strategy* owner() const { return owner_; }
+
+  /// In a replica its own copy; inside extended.update the copy being updated; elsewhere the
+  /// value across replicas.
+  Tensor read() const override;
+  void assign(const Tensor& value) override { write(Write::Assign, value); }
+  void assign_add(const Tensor& delta) override { write(Write::Add, delta); }
+  void assign_sub(const Tensor& delta) override { write(Write::Subtract, delta); }
+
+  int num_components() const override { return int(components_.size()); }
+  Tensor component(int replica) const override;
+  void set_component(int replica, Tensor value) override;
+
+ protected:
+  enum class Write { Assign, Add, Subtract };
+
+  virtual Tensor read_cross_replica() const = 0;
+  virtual void write_cross_replica(Write write, const Tensor& value) = 0;
+  virtual void write_in_replica(Write write, ReplicaContext& replica, const Tensor& value) = 0;
+
+  std::vector<Tensor> all_components() const;
+  void write_component(Write write, int replica, const Tensor& value);
+  /// The same to every copy; computed once while they are equal.
+  void write_all(Write write, const Tensor& value);
+  /// In a replica: one value out of all replicas' by `aggregation`, then the same to every copy.
+  void write_aggregated(Write write, ReplicaContext& replica, const Tensor& value);
+
+ private:
+  void write(Write write, const Tensor& value);
+  /// A copy's new value; reads nothing but its arguments.
+  static Tensor written(Write write, const Tensor& old, const Tensor& value);
+
+  Strategy* owner_;
+  mutable std::mutex mutex_;  // guards components_
+  std::vector<Tensor> components_;
+};
+
+/// Synchronized when written. Source  MirroredVariable
+class MirroredVariable final : public DistributedVariable {
+ public:
+  using DistributedVariable::DistributedVariable;
+
+ protected:
+  Tensor read_cross_replica() const override { return component(0); }
+  void write_cross_replica(Write write, const Tensor& value) override { write_all(write, value); }
+  /// Aggregation None writes the own copy alone, and the copies may then differ.
+  void write_in_replica(Write write, ReplicaContext& replica, const Tensor& value) override;
+};
+
+/// Each replica has its own value; reading across replicas aggregates. Source  SyncOnReadVariable
+class SyncOnReadVariable final : public DistributedVariable {
+ public:
+  using DistributedVariable::DistributedVariable;
+
+ protected:
+  /// Throws  InvalidArgumentError for aggregation None.
+  Tensor read_cross_replica() const override;
+  /// Throws  InvalidArgumentError for assign_add and assign_sub with aggregation Sum.
+  void write_cross_replica(Write write, const Tensor& value) override;
+  void write_in_replica(Write write, ReplicaContext& replica, const Tensor& value) override;
+};
+
+/// One copy on the parameter device that all replicas read and update together.
+/// Source  AggregatingVariable
+class AggregatingVariable final : public DistributedVariable {
+ public:
+  AggregatingVariable(const Tensor& initial_value, VariableOptions options, Strategy& owner)
+      : DistributedVariable(initial_value, std::move(options), owner, 1) {}
+
+ protected:
+  Tensor read_cross_replica() const override { return component(0); }
+  void write_cross_replica(Write write, const Tensor& value) override { write_all(write, value); }
+  /// Throws  InvalidArgumentError for aggregation None.
+  void write_in_replica(Write write, ReplicaContext& replica, const Tensor& value) override;
+};
+
+namespace strategy_internal {
+
+/// Fills in Auto and checks synchronization and aggregation of a variable about to be made.
+/// Throws  InvalidArgumentError for None synchronization, and Mean of a dtype that is not floating.
+VariableOptions check_variable_options(VariableOptions options, DType dtype);
+
+}  // namespace strategy_internal
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/strategy/impl/distributed_variable.ipp>
+#endif

@@ -1,0 +1,49 @@
+#pragma once
+#include <distribute/strategy/cross_device_ops.hpp>
+#include <distribute/strategy/devices.hpp>
+#include <distribute/strategy/reduction.hpp>
+
+namespace distribute {
+
+DISTRIBUTE_INLINE Tensor CrossDeviceOps::reduce(ReduceOp op,
+                                                const std::vector<Tensor>& per_replica) {
+  if (per_replica.empty()) throw InvalidArgumentError("reduce: there are no values");
+  return reduce_implementation(op, per_replica);
+}
+
+DISTRIBUTE_INLINE std::vector<Tensor> CrossDeviceOps::batch_reduce(
+    ReduceOp op, const std::vector<std::vector<Tensor>>& values) {
+  std::vector<Tensor> results;
+  for (const std::vector<Tensor>& value : values) results.push_back(reduce(op, value));
+  return results;
+}
+
+DISTRIBUTE_INLINE std::vector<Tensor> CrossDeviceOps::broadcast(const Tensor& value, int count) {
+  return std::vector<Tensor>(size_t(count), value);
+}
+
+DISTRIBUTE_INLINE ReductionToOneDevice::ReductionToOneDevice(std::string reduce_to_device,
+                                                             AccumulationFunction accumulation_fn)
+    : accumulation_fn_(std::move(accumulation_fn)) {
+  if (!reduce_to_device.empty()) strategy_internal::check_devices({reduce_to_device});
+}
+
+DISTRIBUTE_INLINE Tensor
+ReductionToOneDevice::reduce_implementation(ReduceOp op, const std::vector<Tensor>& per_replica) {
+  if (!accumulation_fn_) return strategy_internal::reduce_tensors("reduce", op, per_replica);
+  const Tensor sum = accumulation_fn_(per_replica);
+  if (op == ReduceOp::Sum) return sum;
+  return strategy_internal::divided(sum, int64_t(per_replica.size()));
+}
+
+DISTRIBUTE_INLINE HierarchicalCopyAllReduce::HierarchicalCopyAllReduce(int num_packs) {
+  if (num_packs < 0)
+    throw InvalidArgumentError(concat("num_packs should not be negative, got ", num_packs));
+}
+
+DISTRIBUTE_INLINE Tensor HierarchicalCopyAllReduce::reduce_implementation(
+    ReduceOp op, const std::vector<Tensor>& per_replica) {
+  return strategy_internal::reduce_tensors("reduce", op, per_replica);
+}
+
+}  // namespace distribute

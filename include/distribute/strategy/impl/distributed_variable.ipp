@@ -1,0 +1,187 @@
+#pragma once
+#include <distribute/autograd/accumulate.hpp>
+#include <distribute/replica/replica_context.hpp>
+#include <distribute/strategy/distributed_variable.hpp>
+#include <distribute/strategy/reduction.hpp>
+#include <distribute/strategy/strategy.hpp>
+
+#include <algorithm>
+
+namespace distribute {
+
+namespace strategy_internal {
+
+DISTRIBUTE_INLINE VariableOptions check_variable_options(VariableOptions options, DType dtype) {
+  if (options.synchronization == VariableSynchronization::None)
+    throw InvalidArgumentError(
+        concat("`NONE` variable synchronization mode is not supported with "
+               "this strategy; variable: '",
+               options.name, "'"));
+  if (options.synchronization > VariableSynchronization::OnRead)
+    throw InvalidArgumentError(
+        concat("Invalid variable synchronization mode for variable: '", options.name, "'"));
+  if (options.aggregation > VariableAggregation::OnlyFirstReplica)
+    throw InvalidArgumentError(
+        concat("Invalid variable aggregation mode for variable: '", options.name, "'"));
+  if (options.synchronization == VariableSynchronization::Auto)
+    options.synchronization = VariableSynchronization::OnWrite;
+  if (options.aggregation == VariableAggregation::Mean && !is_floating(dtype))
+    throw InvalidArgumentError(concat("creating distributed variable '", options.name,
+                                      "' with aggregation MEAN and the non-floating dtype ",
+                                      name_of(dtype), " is not supported"));
+  return options;
+}
+
+/// What the calling thread may do with a variable of `owner`: a replica of it, its copy of an
+/// extended.update, or the whole.
+struct Access {
+  ReplicaContext* replica = nullptr;
+  int component = -1;    // -1: all of them
+  bool foreign = false;  // inside another strategy
+};
+
+DISTRIBUTE_INLINE Access access_of(const Strategy* owner) {
+  const auto& modes = replica_internal::mode_stack();
+  if (modes.empty() || is_default_strategy(modes.back().strategy)) return {};
+  const replica_internal::Mode& mode = modes.back();
+  if (mode.strategy != owner) return {.foreign = true};
+  if (mode.replica) return {mode.replica, mode.replica->local_replica_id()};
+  return {nullptr, mode.update_replica};
+}
+
+/// All replicas passed the very same tensor, as a literal of the program.
+DISTRIBUTE_INLINE bool is_one_tensor(const std::vector<Tensor>& values) {
+  return values.size() > 1 && std::all_of(values.begin(), values.end(), [&](const Tensor& value) {
+           return value.id() == values[0].id();
+         });
+}
+
+DISTRIBUTE_INLINE bool is_zero(const Tensor& value) {
+  const std::vector<float> elements = value.to_vector();
+  return std::all_of(elements.begin(), elements.end(), [](float x) { return x == 0; });
+}
+
+DISTRIBUTE_INLINE Tensor aggregate(const VariableOptions& options, std::vector<Tensor> values) {
+  if (options.aggregation == VariableAggregation::OnlyFirstReplica) return values[0];
+  const ReduceOp op = reduce_op_from_aggregation(options.aggregation);
+  if (!is_one_tensor(values)) return reduce_tensors("assign", op, std::move(values));
+  if (op == ReduceOp::Mean || is_zero(values[0])) return values[0];
+  throw InvalidArgumentError(concat(
+      "A non-DistributedValues value cannot be reduced with the given reduce op SUM: every replica "
+      "assigned the same tensor to variable '",
+      options.name, "'"));
+}
+
+}  // namespace strategy_internal
+
+DISTRIBUTE_INLINE DistributedVariable::DistributedVariable(const Tensor& initial_value,
+                                                           VariableOptions options, Strategy& owner,
+                                                           int num_components)
+    : VariableImpl(std::move(options)),
+      owner_(&owner),
+      components_(size_t(num_components), initial_value.renamed()) {}
+
+DISTRIBUTE_INLINE Tensor DistributedVariable::component(int replica) const {
+  const std::lock_guard lock(mutex_);
+  return components_[components_.size() == 1 ? 0 : size_t(replica)];
+}
+
+DISTRIBUTE_INLINE void DistributedVariable::set_component(int replica, Tensor value) {
+  const std::lock_guard lock(mutex_);
+  std::swap(components_[components_.size() == 1 ? 0 : size_t(replica)], value);
+}
+
+DISTRIBUTE_INLINE std::vector<Tensor> DistributedVariable::all_components() const {
+  const std::lock_guard lock(mutex_);
+  return components_;
+}
+
+DISTRIBUTE_INLINE Tensor DistributedVariable::read() const {
+  const auto access = strategy_internal::access_of(owner_);
+  if (access.foreign) return component(0);
+  return access.component < 0 ? read_cross_replica() : component(access.component);
+}
+
+DISTRIBUTE_INLINE void DistributedVariable::write(Write write, const Tensor& value) {
+  const auto access = strategy_internal::access_of(owner_);
+  if (access.foreign)
+    throw FailedPreconditionError(
+        concat("Mixing different tf.distribute.Strategy objects: variable '", options().name,
+               "' was created under another strategy"));
+  if (access.replica) return write_in_replica(write, *access.replica, value);
+  if (access.component >= 0) return write_component(write, access.component, value);
+  write_cross_replica(write, value);
+}
+
+DISTRIBUTE_INLINE Tensor DistributedVariable::written(Write write, const Tensor& old,
+                                                      const Tensor& value) {
+  if (write == Write::Assign) return value.renamed();
+  return combine(old, value, write == Write::Add ? 1.0f : -1.0f);
+}
+
+DISTRIBUTE_INLINE void DistributedVariable::write_component(Write write, int replica,
+                                                            const Tensor& value) {
+  set_component(replica, written(write, component(replica), value));
+}
+
+DISTRIBUTE_INLINE void DistributedVariable::write_all(Write write, const Tensor& value) {
+  std::vector<Tensor> copies = all_components();
+  std::vector<Tensor> changed;
+  for (size_t i = 0; i < copies.size(); ++i) {
+    const bool same = i > 0 && (write == Write::Assign || copies[i].id() == copies[0].id());
+    changed.push_back(same ? changed[0] : written(write, copies[i], value));
+  }
+  for (size_t i = 0; i < changed.size(); ++i) set_component(int(i), std::move(changed[i]));
+}
+
+DISTRIBUTE_INLINE void DistributedVariable::write_aggregated(Write write, ReplicaContext& replica,
+                                                             const Tensor& value) {
+  Tensor mine = value;
+  replica.merge(
+      [&](std::span<void* const> all) {
+        std::vector<Tensor> values;
+        for (void* one : all) values.push_back(*static_cast<const Tensor*>(one));
+        write_all(write, strategy_internal::aggregate(options(), std::move(values)));
+      },
+      &mine);
+}
+
+DISTRIBUTE_INLINE void MirroredVariable::write_in_replica(Write write, ReplicaContext& replica,
+                                                          const Tensor& value) {
+  if (options().aggregation == VariableAggregation::None)
+    return write_component(write, replica.local_replica_id(), value);
+  write_aggregated(write, replica, value);
+}
+
+DISTRIBUTE_INLINE Tensor SyncOnReadVariable::read_cross_replica() const {
+  const VariableAggregation aggregation = options().aggregation;
+  if (aggregation == VariableAggregation::OnlyFirstReplica) return component(0);
+  const ReduceOp op = reduce_op_from_aggregation(aggregation);
+  return strategy_internal::reduce_tensors("read_value", op, all_components());
+}
+
+DISTRIBUTE_INLINE void SyncOnReadVariable::write_cross_replica(Write write, const Tensor& value) {
+  if (options().aggregation != VariableAggregation::Sum) return write_all(write, value);
+  if (write != Write::Assign)
+    throw InvalidArgumentError(concat(
+        "SyncOnReadVariable does not support `", write == Write::Add ? "assign_add" : "assign_sub",
+        "` in cross-replica context when aggregation is set to `VariableAggregation.SUM`; "
+        "variable '",
+        options().name, "'"));
+  write_all(write, strategy_internal::divided(value, num_components()));
+}
+
+DISTRIBUTE_INLINE void SyncOnReadVariable::write_in_replica(Write write, ReplicaContext& replica,
+                                                            const Tensor& value) {
+  write_component(write, replica.local_replica_id(), value);
+}
+
+DISTRIBUTE_INLINE void AggregatingVariable::write_in_replica(Write write, ReplicaContext& replica,
+                                                             const Tensor& value) {
+  if (options().aggregation == VariableAggregation::None)
+    throw InvalidArgumentError(concat("You must specify an aggregation method to update variable '",
+                                      options().name, "' in replica context"));
+  write_aggregated(write, replica, value);
+}
+
+}  // namespace distribute

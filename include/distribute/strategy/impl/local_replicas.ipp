@@ -1,0 +1,125 @@
+#pragma once
+#include <distribute/base/parallel.hpp>
+#include <distribute/strategy/cross_device_ops.hpp>
+#include <distribute/strategy/local_replicas.hpp>
+#include <distribute/strategy/reduction.hpp>
+#include <distribute/strategy/scope.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace distribute::strategy_internal {
+
+/// What a replica thread takes over from the thread that called run(), for the time of the run.
+class ReplicaEnvironment {
+ public:
+  ReplicaEnvironment(std::vector<VariableCreator> creators,
+                     std::vector<replica_internal::Mode> modes, int threads)
+      : creators_(std::move(creators)), modes_(std::move(modes)), threads_(intra_op_threads()) {
+    exchange();
+    set_intra_op_threads(threads);
+  }
+  ~ReplicaEnvironment() {
+    exchange();
+    set_intra_op_threads(threads_);
+  }
+  ReplicaEnvironment(const ReplicaEnvironment&) = delete;
+  ReplicaEnvironment& operator=(const ReplicaEnvironment&) = delete;
+
+ private:
+  void exchange() {
+    std::swap(creators_, variable_creator_stack());
+    std::swap(modes_, replica_internal::mode_stack());
+  }
+  std::vector<VariableCreator> creators_;
+  std::vector<replica_internal::Mode> modes_;
+  int threads_;
+};
+
+DISTRIBUTE_INLINE LocalReplicas::LocalReplicas(std::vector<std::string> devices,
+                                               std::shared_ptr<CrossDeviceOps> cross_device_ops)
+    : devices_(std::move(devices)),
+      cross_device_ops_(std::move(cross_device_ops)),
+      group_(int(devices_.size())),
+      threads_(int(devices_.size())) {}
+
+DISTRIBUTE_INLINE void LocalReplicas::make_contexts() {
+  for (int r = int(contexts_.size()); r < group_.size(); ++r)
+    contexts_.push_back(std::make_unique<LocalReplicaContext>(strategy(), group_, r));
+}
+
+DISTRIBUTE_INLINE void LocalReplicas::check_not_inside() const {
+  check_cross_replica("run");
+  for (const auto& mode : replica_internal::mode_stack())
+    if (mode.replica && mode.strategy == &strategy())
+      throw FailedPreconditionError(
+          "run: this strategy is running already: a merge_call may not "
+          "start another run");
+}
+
+DISTRIBUTE_INLINE void LocalReplicas::call_for_each_replica(
+    const std::function<void(ReplicaContext&)>& fn) {
+  check_not_inside();
+  const Scope scope(strategy());
+  const std::lock_guard lock(run_mutex_);
+  make_contexts();
+  const auto creators = variable_creator_stack();
+  const auto modes = replica_internal::mode_stack();
+  const int threads = std::max(intra_op_threads() / group_.size(), 1);
+  group_.begin();
+  threads_.run([&](int replica) {
+    try {
+      const ReplicaEnvironment environment(creators, modes, threads);
+      LocalReplicaContext& context = *contexts_[size_t(replica)];
+      const replica_internal::ModeScope mode({&context, &strategy(), -1});
+      fn(context);
+      group_.finish(replica);
+    } catch (...) {
+      group_.fail(std::current_exception());
+    }
+  });
+  group_.rethrow();
+}
+
+DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> LocalReplicas::create_variable(
+    const NextCreator& next, const Variable::Initializer& initial_value,
+    const VariableOptions& options) {
+  ReplicaContext* replica = get_replica_context();
+  if (!replica) return make_variable(next, initial_value, options);
+  struct Call {
+    const std::string& name;
+    std::shared_ptr<VariableImpl> made = nullptr;
+  } mine{options.name};
+  replica->merge(
+      [&](std::span<void* const> calls) {
+        for (void* raw : calls)
+          if (const auto& name = static_cast<Call*>(raw)->name; name != options.name)
+            throw FailedPreconditionError(concat("Tried to create variable '", name,
+                                                 "' with mismatching name on another "
+                                                 "replica: replica 0 creates '",
+                                                 options.name, "'"));
+        const auto made = make_variable(next, initial_value, options);
+        for (void* raw : calls) static_cast<Call*>(raw)->made = made;
+      },
+      &mine);
+  return mine.made;
+}
+
+DISTRIBUTE_INLINE void LocalReplicas::check_count(const char* method, size_t values) const {
+  if (values != size_t(group_.size()))
+    throw InvalidArgumentError(concat(method, ": the value has ", values,
+                                      " components, the strategy ", group_.size(), " replicas"));
+}
+
+DISTRIBUTE_INLINE Tensor LocalReplicas::reduce_local(ReduceOp op, std::vector<Tensor> values) {
+  check_count("reduce", values.size());
+  if (cross_device_ops_) return cross_device_ops_->reduce(op, values);
+  return reduce_tensors("reduce", op, std::move(values));
+}
+
+DISTRIBUTE_INLINE Tensor LocalReplicas::gather_local(std::vector<Tensor> values, int axis) {
+  check_count("gather", values.size());
+  return gather_tensors("gather", values, axis);
+}
+
+}  // namespace distribute::strategy_internal

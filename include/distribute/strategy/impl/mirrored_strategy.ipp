@@ -1,0 +1,39 @@
+#pragma once
+#include <distribute/strategy/cross_device_ops.hpp>
+#include <distribute/strategy/distributed_variable.hpp>
+#include <distribute/strategy/mirrored_strategy.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace distribute::strategy_internal {
+
+DISTRIBUTE_INLINE MirroredExtended::MirroredExtended(
+    std::vector<std::string> devices, std::shared_ptr<CrossDeviceOps> cross_device_ops)
+    : LocalReplicas(check_devices(devices), std::move(cross_device_ops)) {
+  if (const char* config = std::getenv("TF_CONFIG"); config && *config)
+    std::fprintf(stderr,
+                 "info: MirroredStrategy ignores TF_CONFIG; MultiWorkerMirroredStrategy trains on "
+                 "several workers\n");
+}
+
+DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> MirroredExtended::make_variable(
+    const NextCreator& next, const Variable::Initializer& initial_value,
+    const VariableOptions& options) {
+  const Tensor first = next(initial_value, options)->component(0);
+  const VariableOptions checked = check_variable_options(options, first.dtype());
+  if (checked.synchronization == VariableSynchronization::OnRead)
+    return std::make_shared<SyncOnReadVariable>(first, checked, strategy(), num_local_replicas());
+  return std::make_shared<MirroredVariable>(first, checked, strategy(), num_local_replicas());
+}
+
+DISTRIBUTE_INLINE std::unique_ptr<StrategyExtended> make_mirrored(
+    std::vector<std::string> default_devices, const MirroredOptions& options) {
+  if (options.num_replicas && !options.devices.empty())
+    throw InvalidArgumentError("MirroredStrategy: give num_replicas or devices, not both");
+  return std::make_unique<MirroredExtended>(
+      options.devices.empty() ? std::move(default_devices) : options.devices,
+      options.cross_device_ops);
+}
+
+}  // namespace distribute::strategy_internal

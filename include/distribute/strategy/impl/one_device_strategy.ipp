@@ -1,0 +1,47 @@
+#pragma once
+#include <distribute/strategy/devices.hpp>
+#include <distribute/strategy/distributed_variable.hpp>
+#include <distribute/strategy/one_device_strategy.hpp>
+
+namespace distribute {
+
+namespace strategy_internal {
+
+DISTRIBUTE_INLINE std::unique_ptr<StrategyExtended> make_default_extended() {
+  return std::make_unique<DefaultExtended>();
+}
+
+DISTRIBUTE_INLINE void SingleReplicaExtended::call_for_each_replica(
+    const std::function<void(ReplicaContext&)>& fn) {
+  check_cross_replica("run");
+  const bool is_default = is_default_strategy(&strategy());
+  // Inside a strategy's scope the default strategy's run would lose it; its own scope says so.
+  std::optional<Scope> scope;
+  if (!is_default || has_strategy()) scope.emplace(strategy());
+  SingleReplicaContext context(&strategy());
+  const replica_internal::ModeScope mode({&context, &strategy(), -1});
+  fn(context);
+}
+
+DISTRIBUTE_INLINE bool SingleReplicaExtended::variable_created_in_scope(
+    const Variable& variable) const {
+  return !dynamic_cast<const DistributedVariable*>(&variable.impl());
+}
+
+DISTRIBUTE_INLINE std::vector<std::string> DefaultExtended::worker_devices() const {
+  throw FailedPreconditionError("worker_devices: the default strategy has no devices of its own");
+}
+DISTRIBUTE_INLINE std::vector<std::string> DefaultExtended::parameter_devices() const {
+  throw FailedPreconditionError(
+      "parameter_devices: the default strategy has no devices of its own");
+}
+
+DISTRIBUTE_INLINE OneDeviceExtended::OneDeviceExtended(const std::string& device)
+    : device_(check_devices({device}).front()) {}
+
+}  // namespace strategy_internal
+
+DISTRIBUTE_INLINE OneDeviceStrategy::OneDeviceStrategy(const std::string& device)
+    : Strategy(std::make_unique<strategy_internal::OneDeviceExtended>(device)) {}
+
+}  // namespace distribute

@@ -1,0 +1,157 @@
+#pragma once
+#include <distribute/autograd/accumulate.hpp>
+#include <distribute/base/error.hpp>
+#include <distribute/base/parallel.hpp>
+#include <distribute/ops/concat.hpp>
+#include <distribute/strategy/reduction.hpp>
+
+#include <algorithm>
+#include <type_traits>
+
+namespace distribute::strategy_internal {
+
+DISTRIBUTE_INLINE void sum_floats(std::span<const float* const> inputs, float* out, int64_t count) {
+  const float *a = inputs[0], *b = inputs[inputs.size() > 1 ? 1 : 0];
+  simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
+#pragma omp simd
+    for (int64_t i = 0; i < count; ++i) out[i] = a[i] + b[i];
+  });
+  for (size_t r = 2; r < inputs.size(); ++r) {
+    const float* c = inputs[r];
+    simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
+#pragma omp simd
+      for (int64_t i = 0; i < count; ++i) out[i] += c[i];
+    });
+  }
+}
+
+DISTRIBUTE_INLINE void scale_floats(float* values, float factor, int64_t count) {
+  simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
+#pragma omp simd
+    for (int64_t i = 0; i < count; ++i) values[i] *= factor;
+  });
+}
+
+/// Elements of the other dtypes; 16-bit floats add in float32.
+template <typename T>
+void reduce_elements(ReduceOp op, std::span<const Tensor> inputs, T* out, int64_t begin,
+                     int64_t end) {
+  using Sum = std::conditional_t<std::is_integral_v<T>, int64_t, float>;
+  const auto replicas = Sum(inputs.size());
+  for (int64_t i = begin; i < end; ++i) {
+    Sum sum = 0;
+    for (const Tensor& input : inputs) sum += Sum(input.array().data<T>()[i]);
+    out[i] = T(op == ReduceOp::Mean ? sum / replicas : sum);
+  }
+}
+
+DISTRIBUTE_INLINE void check_inputs(const char* what, std::span<const Tensor> inputs) {
+  for (size_t r = 0; r < inputs.size(); ++r) {
+    if (!inputs[r]) throw InvalidArgumentError(concat(what, ": replica ", r, " gives no tensor"));
+    const Tensor &first = inputs[0], &other = inputs[r];
+    if (first.shape() == other.shape() && first.dtype() == other.dtype()) continue;
+    throw InvalidArgumentError(concat(what, ": replicas give different tensors: replica 0 ",
+                                      to_string(first.shape()), " ", name_of(first.dtype()),
+                                      ", replica ", r, " ", to_string(other.shape()), " ",
+                                      name_of(other.dtype())));
+  }
+}
+
+DISTRIBUTE_INLINE Reduction::Reduction(const char* what, ReduceOp op, std::vector<Tensor> inputs)
+    : op_(op), inputs_(std::move(inputs)) {
+  check_inputs(what, inputs_);
+  result_ = inputs_[0];
+  if (inputs_.size() == 1) return;
+  if (std::all_of(inputs_.begin(), inputs_.end(), is_indexed_slices)) {
+    join_sparse();
+    return;
+  }
+  LayoutPtr layout = result_.layout();
+  if (is_indexed_slices(result_)) layout = nullptr;
+  for (Tensor& input : inputs_) input = in_layout(input, layout);
+  result_ = Tensor::empty(result_.shape(), result_.dtype(), result_.device(), layout);
+  const int64_t bytes =
+      layout ? layout->bytes() : result_.num_elements() * size_of(result_.dtype());
+  size_ = bytes / size_of(result_.dtype());
+}
+
+DISTRIBUTE_INLINE void Reduction::join_sparse() {
+  for (size_t r = 1; r < inputs_.size(); ++r) result_ = combine(result_, inputs_[r], 1.0f);
+  if (op_ == ReduceOp::Sum) return;
+  IndexedSlices rows = indexed_slices(result_);
+  Tensor scaled = Tensor::empty(rows.values.shape(), rows.values.dtype());
+  dispatch(rows.values.dtype(), [&](auto type) {
+    using T = decltype(type);
+    const auto from = rows.values.data<T>();
+    T* to = scaled.mutable_data<T>();
+    for (size_t i = 0; i < from.size(); ++i) to[i] = T(float(from[i]) / float(inputs_.size()));
+  });
+  rows.values = scaled;
+  result_ = to_tensor(rows);
+}
+
+DISTRIBUTE_INLINE void Reduction::compute(int64_t begin, int64_t end) {
+  dispatch(result_.dtype(), [&](auto type) {
+    using T = decltype(type);
+    T* out = result_.array().data<T>();
+    if constexpr (std::is_same_v<T, float>) {
+      std::vector<const float*> sources;
+      for (const Tensor& input : inputs_) sources.push_back(input.array().data<float>() + begin);
+      sum_floats(sources, out + begin, end - begin);
+      if (op_ == ReduceOp::Mean)
+        scale_floats(out + begin, 1.0f / float(inputs_.size()), end - begin);
+    } else {
+      reduce_elements<T>(op_, inputs_, out, begin, end);
+    }
+  });
+}
+
+DISTRIBUTE_INLINE std::vector<ReductionSlice> slice_reductions(
+    std::span<const Reduction> reductions) {
+  constexpr int64_t kSlice = 16384;
+  std::vector<ReductionSlice> slices;
+  for (size_t i = 0; i < reductions.size(); ++i)
+    for (int64_t begin = 0; begin < reductions[i].size(); begin += kSlice)
+      slices.push_back({i, begin, std::min(begin + kSlice, reductions[i].size())});
+  return slices;
+}
+
+DISTRIBUTE_INLINE Tensor reduce_tensors(const char* what, ReduceOp op, std::vector<Tensor> inputs) {
+  Reduction reduction(what, op, std::move(inputs));
+  parallel_for(reduction.size(), 16384,
+               [&](int64_t begin, int64_t end) { reduction.compute(begin, end); });
+  return reduction.result();
+}
+
+DISTRIBUTE_INLINE Tensor divided(const Tensor& value, int64_t count) {
+  Tensor result = Tensor::empty(value.shape(), value.dtype());
+  dispatch(value.dtype(), [&](auto type) {
+    using T = decltype(type);
+    const auto from = value.data<T>();
+    T* to = result.mutable_data<T>();
+    for (size_t i = 0; i < from.size(); ++i) to[i] = T(double(from[i]) / double(count));
+  });
+  return result;
+}
+
+DISTRIBUTE_INLINE Tensor gather_tensors(const char* what, const std::vector<Tensor>& inputs,
+                                        int axis) {
+  const Shape& first = inputs[0].shape();
+  for (size_t r = 0; r < inputs.size(); ++r) {
+    const Shape& other = inputs[r].shape();
+    if (is_indexed_slices(inputs[r]))
+      throw UnimplementedError(concat(what, " does not support IndexedSlices"));
+    if (axis < 0 || axis >= other.rank())
+      throw InvalidArgumentError(concat(what, ": axis ", axis, " is not in [0, rank) of ",
+                                        to_string(other), " on replica ", r));
+    const bool fits = other.rank() == first.rank() && other.with(axis, 0) == first.with(axis, 0) &&
+                      inputs[r].dtype() == inputs[0].dtype();
+    if (!fits)
+      throw InvalidArgumentError(concat(what, ": Dimensions of inputs should match: replica 0 has ",
+                                        to_string(first), ", replica ", r, " ", to_string(other),
+                                        "; only axis ", axis, " may differ"));
+  }
+  return inputs.size() == 1 ? inputs[0] : concat(inputs, axis);
+}
+
+}  // namespace distribute::strategy_internal

@@ -1,0 +1,39 @@
+#pragma once
+#include <distribute/strategy/replica_threads.hpp>
+#include <distribute/strategy/wait.hpp>
+
+namespace distribute::strategy_internal {
+
+DISTRIBUTE_INLINE void ReplicaThreads::start() {
+  for (int replica = int(threads_.size()) + 1; replica < count_; ++replica)
+    threads_.emplace_back([this, replica] { work(replica); });
+}
+
+DISTRIBUTE_INLINE void ReplicaThreads::work(int replica) {
+  for (uint32_t run = 0;; ++run) {
+    wait_while_equal(run_, run, count_);
+    if (!job_) return;
+    (*job_)(replica);
+    if (busy_.fetch_sub(1) == 1) busy_.notify_one();
+  }
+}
+
+DISTRIBUTE_INLINE void ReplicaThreads::run(const std::function<void(int)>& job) {
+  // A thread that starts late finds run_ ahead of its own count and begins at once.
+  if (int(threads_.size()) + 1 < count_) start();
+  job_ = &job;
+  busy_ = uint32_t(count_ - 1);
+  run_.fetch_add(1);
+  run_.notify_all();
+  job(0);
+  for (uint32_t busy; (busy = busy_.load()) != 0;) wait_while_equal(busy_, busy, count_);
+}
+
+DISTRIBUTE_INLINE ReplicaThreads::~ReplicaThreads() {
+  job_ = nullptr;
+  run_.fetch_add(1);
+  run_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+}  // namespace distribute::strategy_internal

@@ -1,0 +1,123 @@
+#pragma once
+#include <distribute/base/process_state.hpp>
+#include <distribute/replica/replica_context.hpp>
+#include <distribute/strategy/scope.hpp>
+#include <distribute/strategy/strategy.hpp>
+
+#include <cstdio>
+#include <memory>
+
+namespace distribute {
+
+namespace strategy_internal {
+
+/// What experimental_set_strategy keeps.
+struct GlobalStrategy {
+  explicit GlobalStrategy(Strategy& strategy) : scope(strategy) {}
+  Scope scope;
+};
+
+DISTRIBUTE_INLINE Strategy& default_strategy() {
+  static Strategy* strategy = [] {
+    const auto made = std::make_shared<Strategy>(make_default_extended());
+    process_state().default_strategy = made;
+    return made.get();
+  }();
+  return *strategy;
+}
+
+DISTRIBUTE_INLINE bool is_default_strategy(const Strategy* strategy) {
+  return !strategy || strategy == &default_strategy();
+}
+
+DISTRIBUTE_INLINE void check_cross_replica(const char* method) {
+  if (!get_replica_context() || !has_strategy()) return;
+  throw FailedPreconditionError(concat(method,
+                                       ": Method requires being in cross-replica context, use "
+                                       "get_replica_context()->merge_call()"));
+}
+
+/// The strategy that a thread is in; null: the default one.
+DISTRIBUTE_INLINE Strategy* current_strategy() {
+  const auto& modes = replica_internal::mode_stack();
+  if (modes.empty() || is_default_strategy(modes.back().strategy)) return nullptr;
+  return modes.back().strategy;
+}
+
+DISTRIBUTE_INLINE void check_may_enter(Strategy& strategy) {
+  const Strategy* current = current_strategy();
+  if (!current) return;
+  if (is_default_strategy(&strategy))
+    throw FailedPreconditionError(
+        "Must not nest tf.distribute.Strategy scopes: the default "
+        "strategy's inside another");
+  if (current != &strategy)
+    throw FailedPreconditionError(
+        "Mixing different tf.distribute.Strategy objects: another strategy's scope is open");
+  check_cross_replica("scope");
+}
+
+DISTRIBUTE_INLINE VariableCreator creator_of(Strategy& strategy) {
+  return [&strategy](const auto& next, const Variable::Initializer& initial_value,
+                     const VariableOptions& options) {
+    return strategy.extended().create_variable(next, initial_value, options);
+  };
+}
+
+}  // namespace strategy_internal
+
+DISTRIBUTE_INLINE Strategy& get_strategy() {
+  Strategy* current = strategy_internal::current_strategy();
+  return current ? *current : strategy_internal::default_strategy();
+}
+
+DISTRIBUTE_INLINE bool has_strategy() { return strategy_internal::current_strategy() != nullptr; }
+
+DISTRIBUTE_INLINE Scope::Scope(Strategy& strategy) {
+  strategy_internal::check_may_enter(strategy);
+  auto& modes = replica_internal::mode_stack();
+  auto& creators = variable_creator_stack();
+  has_creator_ = !strategy_internal::current_strategy();  // an outer scope's creator stands
+  modes.push_back({nullptr, &strategy, -1});
+  if (has_creator_) creators.push_back(strategy_internal::creator_of(strategy));
+  modes_ = modes.size();
+  creators_ = creators.size();
+}
+
+DISTRIBUTE_INLINE const char* Scope::nesting_error() const {
+  if (replica_internal::mode_stack().size() != modes_)
+    return "device or strategy scope nesting error: a scope ends before one that began inside it";
+  if (variable_creator_stack().size() != creators_)
+    return "variable creator scope nesting error: a strategy's scope ends before a variable "
+           "creator scope that began inside it";
+  return nullptr;
+}
+
+DISTRIBUTE_INLINE void Scope::exit() {
+  if (!open_) return;
+  if (const char* error = nesting_error()) throw FailedPreconditionError(error);
+  open_ = false;
+  replica_internal::mode_stack().pop_back();
+  if (has_creator_) variable_creator_stack().pop_back();
+}
+
+DISTRIBUTE_INLINE Scope::~Scope() {
+  if (!open_) return;
+  if (const char* error = nesting_error()) {
+    std::fprintf(stderr, "error: %s\n", error);
+    return;
+  }
+  exit();
+}
+
+DISTRIBUTE_INLINE void experimental_set_strategy(Strategy* strategy) {
+  auto& global = process_state().global_strategy;
+  const size_t depth = global ? 1 : 0;
+  if (replica_internal::mode_stack().size() > depth)
+    throw FailedPreconditionError(
+        "experimental_set_strategy: Must not be called inside a `strategy.scope()`");
+  global.reset();
+  if (strategy) global = std::make_shared<strategy_internal::GlobalStrategy>(*strategy);
+}
+
+}  // namespace distribute

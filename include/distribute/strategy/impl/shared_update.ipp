@@ -1,0 +1,95 @@
+#pragma once
+#include <distribute/autograd/accumulate.hpp>
+#include <distribute/base/parallel.hpp>
+#include <distribute/strategy/reduction.hpp>
+#include <distribute/strategy/shared_update.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace distribute::strategy_internal {
+
+/// All components are the same value.
+DISTRIBUTE_INLINE bool is_shared(const Variable& variable) {
+  const VariableImpl& impl = variable.impl();
+  const uint64_t id = impl.component(0).id();
+  for (int i = 1; i < impl.num_components(); ++i)
+    if (impl.component(i).id() != id) return false;
+  return true;
+}
+
+DISTRIBUTE_INLINE SharedUpdate::SharedUpdate(std::span<const VariableUpdate> updates,
+                                             std::vector<std::vector<Tensor>> gradients,
+                                             const UpdateKernel& kernel)
+    : updates_(updates.begin(), updates.end()), gradients_(std::move(gradients)) {
+  for (size_t u = 0; u < updates_.size(); ++u)
+    for (const Tensor& gradient : gradients_[u]) {
+      updates_[u].gradient = gradient;
+      replica_internal::check_update(updates_[u]);
+    }
+  targets_.reserve(updates_.size());
+  for (size_t u = 0; u < updates_.size(); ++u) add(u, kernel);
+  slices_ = replica_internal::slice_updates(targets_);
+}
+
+DISTRIBUTE_INLINE void SharedUpdate::add(size_t update, const UpdateKernel& kernel) {
+  std::vector<Tensor>& gradients = gradients_[update];
+  const auto sparse = std::count_if(gradients.begin(), gradients.end(), is_indexed_slices);
+  const std::vector<Variable>& slots = updates_[update].slots;
+  const bool shared =
+      is_shared(updates_[update].variable) && std::all_of(slots.begin(), slots.end(), is_shared);
+  if (!shared || sparse) {
+    Tensor sum = reduce_tensors("update", ReduceOp::Sum, std::move(gradients));
+    return update_apart(update, std::move(sum), kernel);
+  }
+  updates_[update].gradient = gradients[0];
+  targets_.emplace_back(updates_[update], 0, updates_[update].variable.impl().num_components());
+  update_of_.push_back(update);
+  for (Tensor& gradient : gradients) gradient = in_layout(gradient, targets_.back().layout());
+}
+
+/// Each component by itself. Sparse gradients leave equal copies in step, though no longer shared.
+DISTRIBUTE_INLINE void SharedUpdate::update_apart(size_t update, Tensor gradient,
+                                                  const UpdateKernel& kernel) const {
+  VariableUpdate one = updates_[update];
+  one.gradient = std::move(gradient);
+  const auto renumbered = [&](size_t, float* weights, float* const* slots, const float* values,
+                              int64_t count) { kernel(update, weights, slots, values, count); };
+  for (int i = 0; i < one.variable.impl().num_components(); ++i)
+    replica_internal::update_component(std::span(&one, 1), i, renumbered);
+}
+
+DISTRIBUTE_INLINE void SharedUpdate::compute(int replica, int replicas,
+                                             const UpdateKernel& kernel) const {
+  const Share share = share_of(int64_t(slices_.size()), replica, replicas);
+  parallel_for(share.end - share.begin, 1, [&](int64_t begin, int64_t end) {
+    std::vector<float> sum;
+    for (int64_t i = begin; i < end; ++i)
+      compute_slice(slices_[size_t(share.begin + i)], sum, kernel);
+  });
+}
+
+DISTRIBUTE_INLINE void SharedUpdate::compute_slice(const replica_internal::UpdateSlice& slice,
+                                                   std::vector<float>& sum,
+                                                   const UpdateKernel& kernel) const {
+  const replica_internal::UpdateTarget& target = targets_[slice.target];
+  const size_t update = update_of_[slice.target];
+  std::vector<const float*> gradients;
+  for (const Tensor& gradient : gradients_[update])
+    gradients.push_back(gradient.array().data<float>() + slice.begin);
+  const float* gradient = gradients[0];
+  if (gradients.size() > 1) {
+    sum.resize(size_t(slice.count));
+    sum_floats(gradients, sum.data(), slice.count);
+    gradient = sum.data();
+  }
+  std::vector<float*> slots(target.slots(), target.slots() + updates_[update].slots.size());
+  for (float*& slot : slots) slot += slice.begin;
+  kernel(update, target.weights() + slice.begin, slots.data(), gradient, slice.count);
+}
+
+DISTRIBUTE_INLINE void SharedUpdate::finish() {
+  for (replica_internal::UpdateTarget& target : targets_) target.store();
+}
+
+}  // namespace distribute::strategy_internal

@@ -1,0 +1,97 @@
+#pragma once
+#include <distribute/ops/reduce.hpp>
+#include <distribute/strategy/reduction.hpp>
+#include <distribute/strategy/strategy.hpp>
+
+namespace distribute {
+
+namespace strategy_internal {
+
+DISTRIBUTE_INLINE int64_t elements_along(const Shape& shape, const std::vector<int>& axes) {
+  int64_t count = 1;
+  for (int axis : axes) count *= shape[axis];
+  return count;
+}
+
+/// Sums over the axes first; a mean then divides by what all replicas together had.
+DISTRIBUTE_INLINE Tensor reduce_axes(StrategyExtended& extended, ReduceOp op,
+                                     const ReduceValue& value, const std::vector<int>& axes) {
+  std::vector<Tensor> sums, counts;
+  for (const Tensor& one : value.values) {
+    counts.push_back(Tensor(elements_along(one.shape(), axes)));
+    sums.push_back(reduce_sum(one, axes));
+  }
+  if (value.kind != ReduceValue::Kind::PerReplica) {
+    if (op == ReduceOp::Mean) return divided(sums[0], counts[0].item<int64_t>());
+    return reduce_single(op, sums[0], extended.num_replicas_in_sync());
+  }
+  const Tensor sum = extended.reduce_local(ReduceOp::Sum, std::move(sums));
+  if (op == ReduceOp::Sum) return sum;
+  const Tensor count = extended.reduce_local(ReduceOp::Sum, std::move(counts));
+  return divided(sum, count.item<int64_t>());
+}
+
+}  // namespace strategy_internal
+
+DISTRIBUTE_INLINE Strategy::Strategy(std::unique_ptr<StrategyExtended> extended)
+    : extended_(std::move(extended)) {
+  extended_->strategy_ = this;
+}
+
+DISTRIBUTE_INLINE Tensor Strategy::reduce(ReduceOpArgument op, const ReduceValue& value,
+                                          const ReduceAxis& axis) {
+  strategy_internal::check_cross_replica("reduce");
+  if (value.values.empty()) throw InvalidArgumentError("reduce: there is no value");
+  if (!axis.axes.empty())
+    return strategy_internal::reduce_axes(*extended_, op.op, value, axis.axes);
+  if (value.kind == ReduceValue::Kind::PerReplica)
+    return extended_->reduce_local(op.op, value.values);
+  return strategy_internal::reduce_single(op.op, value.values[0], num_replicas_in_sync());
+}
+
+DISTRIBUTE_INLINE std::vector<Tensor> Strategy::reduce(ReduceOpArgument op,
+                                                       const PerReplica<std::vector<Tensor>>& value,
+                                                       const ReduceAxis& axis) {
+  std::vector<Tensor> results;
+  const size_t count = value.size() ? value[0].size() : 0;
+  for (const std::vector<Tensor>& one : value.values())
+    if (one.size() != count)
+      throw InvalidArgumentError(
+          concat("reduce: replicas give lists of different length, ", count, " and ", one.size()));
+  for (size_t i = 0; i < count; ++i) {
+    std::vector<Tensor> values;
+    for (const std::vector<Tensor>& one : value.values()) values.push_back(one[i]);
+    results.push_back(reduce(op, PerReplica<Tensor>(std::move(values)), axis));
+  }
+  return results;
+}
+
+DISTRIBUTE_INLINE Tensor Strategy::gather(const ReduceValue& value, int axis) {
+  if (get_replica_context() && has_strategy())
+    throw FailedPreconditionError(
+        "gather: Method requires being in cross-replica context; in a replica use "
+        "get_replica_context()->all_gather()");
+  if (value.values.empty()) throw InvalidArgumentError("gather: there is no value");
+  if (value.kind != ReduceValue::Kind::PerReplica) return value.values[0];
+  return extended_->gather_local(value.values, axis);
+}
+
+DISTRIBUTE_INLINE std::vector<Tensor> Strategy::experimental_local_results(
+    const Variable& variable) const {
+  std::vector<Tensor> copies;
+  for (int i = 0; i < variable.impl().num_components(); ++i)
+    copies.push_back(variable.impl().component(i));
+  return copies;
+}
+
+DISTRIBUTE_INLINE std::string to_string(const Strategy& strategy) {
+  const int replicas = strategy.num_replicas_in_sync();
+  std::string text = concat(strategy.extended().name(), " with ", replicas,
+                            replicas == 1 ? " replica" : " replicas", " in sync");
+  if (!strategy_internal::is_default_strategy(&strategy))
+    for (const std::string& device : strategy.extended().worker_devices())
+      text += (text.find(" on ") == std::string::npos ? " on " : ", ") + device;
+  return text;
+}
+
+}  // namespace distribute

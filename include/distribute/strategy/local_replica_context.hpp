@@ -1,0 +1,46 @@
+#pragma once
+/// A replica whose partners are other threads of this process.
+
+#include <distribute/base/config.hpp>
+#include <distribute/replica/replica_context.hpp>
+#include <distribute/strategy/replica_group.hpp>
+
+namespace distribute {
+
+/// Replica `replica` of a group of threads. One replica thread at a time.
+class LocalReplicaContext final : public ReplicaContext {
+ public:
+  using ReplicaContext::all_reduce;
+  LocalReplicaContext(Strategy& strategy, strategy_internal::ReplicaGroup& group, int replica)
+      : strategy_(strategy), group_(group), replica_(replica) {}
+
+  int replica_id_in_sync_group() const override { return replica_; }
+  int num_replicas_in_sync() const override { return group_.size(); }
+  Strategy& strategy() const override { return strategy_; }
+
+  std::vector<Tensor> all_reduce(ReduceOp op, std::span<const Tensor> values) override;
+  Tensor all_gather(const Tensor& value, int axis) override;
+  void merge(const std::function<void(std::span<void* const>)>& fn, void* argument) override;
+  void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
+              const UpdateKernel& kernel) override;
+
+ private:
+  struct AllReduceCall;
+  struct AllReduceWork;
+  struct GatherCall;
+  struct UpdateCall;
+
+  void check_current(const char* method) const;
+  void compute_share(AllReduceWork& work) const;
+  void check_owner(const Variable& variable) const;
+
+  Strategy& strategy_;
+  strategy_internal::ReplicaGroup& group_;
+  int replica_;
+};
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/strategy/impl/local_replica_context.ipp>
+#endif

@@ -1,0 +1,62 @@
+#pragma once
+/// What strategies with several replicas in one process share: threads, contexts, reductions.
+
+#include <distribute/base/config.hpp>
+#include <distribute/strategy/local_replica_context.hpp>
+#include <distribute/strategy/replica_group.hpp>
+#include <distribute/strategy/replica_threads.hpp>
+#include <distribute/strategy/strategy_extended.hpp>
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace distribute {
+
+class CrossDeviceOps;
+
+namespace strategy_internal {
+
+/// One replica per device name, replica 0 on the calling thread.
+class LocalReplicas : public StrategyExtended {
+ public:
+  LocalReplicas(std::vector<std::string> devices, std::shared_ptr<CrossDeviceOps> cross_device_ops);
+
+  int num_replicas_in_sync() const override { return group_.size(); }
+  int num_local_replicas() const override { return group_.size(); }
+  std::vector<std::string> worker_devices() const override { return devices_; }
+
+  void call_for_each_replica(const std::function<void(ReplicaContext&)>& fn) override;
+  /// In a replica: once for all, when every replica has come with the same name.
+  std::shared_ptr<VariableImpl> create_variable(const NextCreator& next,
+                                                const Variable::Initializer& initial_value,
+                                                const VariableOptions& options) override;
+  Tensor reduce_local(ReduceOp op, std::vector<Tensor> values) override;
+  Tensor gather_local(std::vector<Tensor> values, int axis) override;
+
+ protected:
+  virtual std::shared_ptr<VariableImpl> make_variable(const NextCreator& next,
+                                                      const Variable::Initializer& initial_value,
+                                                      const VariableOptions& options) = 0;
+
+ private:
+  void make_contexts();
+  void check_not_inside() const;
+  void check_count(const char* method, size_t values) const;
+
+  std::vector<std::string> devices_;
+  std::shared_ptr<CrossDeviceOps> cross_device_ops_;
+  ReplicaGroup group_;
+  ReplicaThreads threads_;
+  std::mutex run_mutex_;  // one run at a time: guards group_, threads_, contexts_
+  std::vector<std::unique_ptr<LocalReplicaContext>> contexts_;
+};
+
+}  // namespace strategy_internal
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/strategy/impl/local_replicas.ipp>
+#endif

@@ -1,0 +1,62 @@
+#pragma once
+/// Which strategy is current on the calling thread.
+
+#include <distribute/base/config.hpp>
+
+#include <cstddef>
+
+namespace distribute {
+
+class Strategy;
+
+/// The innermost strategy in scope, or the default one.
+/// Source  tf.distribute.get_strategy
+Strategy& get_strategy();
+
+/// True when the current strategy is not the default one.
+/// Source  tf.distribute.has_strategy
+bool has_strategy();
+
+/// Makes `strategy` current on the calling thread without a scope; null undoes that.
+/// Throws  FailedPreconditionError inside a scope.
+/// Source  tf.distribute.experimental_set_strategy
+void experimental_set_strategy(Strategy* strategy);
+
+/// Makes a strategy current, in cross-replica context, and lets it create the variables; from
+/// construction to exit() or destruction, on one thread. Scopes end in the reverse order of their
+/// beginning.
+/// Source  tf.distribute.Strategy.scope
+class [[nodiscard]] Scope {
+ public:
+  /// Throws  FailedPreconditionError inside another strategy, or in a replica.
+  explicit Scope(Strategy& strategy);
+  ~Scope();
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+
+  /// Ends the scope before the object's life does.
+  /// Throws  FailedPreconditionError when an inner scope is still open.
+  void exit();
+
+ private:
+  const char* nesting_error() const;
+
+  size_t modes_, creators_;  // sizes of the thread's stacks inside the scope
+  bool has_creator_, open_ = true;
+};
+
+namespace strategy_internal {
+
+/// Null stands for the default strategy.
+bool is_default_strategy(const Strategy* strategy);
+
+/// Throws  FailedPreconditionError inside a replica of any but the default strategy.
+void check_cross_replica(const char* method);
+
+}  // namespace strategy_internal
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/strategy/strategy.hpp>  // brings impl/scope.ipp once all is declared
+#endif

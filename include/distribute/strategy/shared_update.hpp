@@ -1,0 +1,45 @@
+#pragma once
+/// One optimizer step of all replicas of a process, in one pass over memory.
+
+#include <distribute/base/config.hpp>
+#include <distribute/replica/replica_context.hpp>
+
+#include <span>
+#include <vector>
+
+namespace distribute::strategy_internal {
+
+/// Variables whose replicas share one value are updated together: every replica thread takes its
+/// share of the elements, sums the replicas' gradients of 16,384 of them at a time in replica
+/// order and calls the kernel on the sum while it is in the cache. Sparse gradients and variables
+/// whose copies differ are done at once by the constructor, on one replica.
+class SharedUpdate {
+ public:
+  /// `gradients[u]`: those of update u, by replica; one when they are reduced already.
+  /// Throws  InvalidArgumentError as check_update does.
+  SharedUpdate(std::span<const VariableUpdate> updates, std::vector<std::vector<Tensor>> gradients,
+               const UpdateKernel& kernel);
+
+  /// Updates the share of one of `replicas` threads.
+  void compute(int replica, int replicas, const UpdateKernel& kernel) const;
+  /// Gives the new values to the variables; after all shares.
+  void finish();
+
+ private:
+  void add(size_t update, const UpdateKernel& kernel);
+  void update_apart(size_t update, Tensor gradient, const UpdateKernel& kernel) const;
+  void compute_slice(const replica_internal::UpdateSlice& slice, std::vector<float>& sum,
+                     const UpdateKernel& kernel) const;
+
+  std::vector<VariableUpdate> updates_;
+  std::vector<std::vector<Tensor>> gradients_;  // by update
+  std::vector<size_t> update_of_;               // target -> update
+  std::vector<replica_internal::UpdateTarget> targets_;
+  std::vector<replica_internal::UpdateSlice> slices_;
+};
+
+}  // namespace distribute::strategy_internal
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/strategy/impl/shared_update.ipp>
+#endif

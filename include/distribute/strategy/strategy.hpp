@@ -1,0 +1,144 @@
+#pragma once
+/// The user's view of a strategy: where variables live, and how a step runs on every replica.
+
+#include <distribute/base/config.hpp>
+#include <distribute/replica/replica_context.hpp>
+#include <distribute/replica/values.hpp>
+#include <distribute/strategy/reduce_arguments.hpp>
+#include <distribute/strategy/scope.hpp>
+#include <distribute/strategy/strategy_extended.hpp>
+
+#include <concepts>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace distribute {
+
+class ClusterResolver;
+
+/// What one replica gets of an argument given to run(): its part of a PerReplica, else the whole.
+template <typename T>
+using ReplicaArgument = typename replica_internal::ReplicaPart<T>::type;
+
+/// A function that can be called with one replica's part of each argument.
+template <typename Fn, typename... Args>
+concept ReplicaFunction = std::invocable < Fn&,
+        const ReplicaArgument<Args>
+&... > ;
+
+/// Position of one replica for functions that make its value.
+/// Source  tf.distribute.experimental.ValueContext
+struct ValueContext {
+  int replica_id_in_sync_group = 0;
+  int num_replicas_in_sync = 1;
+};
+
+/// How a program is spread over devices. A thin shell over StrategyExtended. Must outlive the
+/// scopes and runs it began. run() may be called from several threads: one runs at a time.
+/// Source  tf.distribute.Strategy
+class Strategy {
+ public:
+  explicit Strategy(std::unique_ptr<StrategyExtended> extended);
+  virtual ~Strategy() = default;
+  Strategy(const Strategy&) = delete;
+  Strategy& operator=(const Strategy&) = delete;
+
+  /// `const auto scope = strategy.scope();` stands for `with strategy.scope():`.
+  Scope scope() { return Scope(*this); }
+
+  /// Calls fn(args...) once per local replica, each on its own thread at the same time. PerReplica
+  /// arguments are replaced by the replica's part. Capture by reference only what may be used by
+  /// several threads.
+  /// Throws  the first exception of any replica; the others are aborted where they wait for it.
+  template <typename Fn, typename... Args>
+  requires ReplicaFunction<Fn, Args...>
+  auto run(Fn&& fn, const Args&... args);
+
+  /// Over all replicas; with an axis also over that axis of each replica's tensor, where MEAN
+  /// divides by the number of elements that there really are.
+  /// Throws  FailedPreconditionError in a replica; InvalidArgumentError for an axis out of range.
+  Tensor reduce(ReduceOpArgument op, const ReduceValue& value, const ReduceAxis& axis = {});
+  /// Each tensor of a list.
+  std::vector<Tensor> reduce(ReduceOpArgument op, const PerReplica<std::vector<Tensor>>& value,
+                             const ReduceAxis& axis = {});
+  /// The replicas' tensors one after the other along `axis`.
+  /// Shapes  equal but for `axis`, in [0, rank).
+  /// Throws  FailedPreconditionError in a replica; UnimplementedError for IndexedSlices.
+  Tensor gather(const ReduceValue& value, int axis);
+
+  /// The values of this process's replicas, in order.
+  template <typename T>
+  std::vector<T> experimental_local_results(const PerReplica<T>& value) const {
+    return value.values();
+  }
+  /// The copies of a distributed variable; the one value of a plain one.
+  std::vector<Tensor> experimental_local_results(const Variable& variable) const;
+  template <typename T>
+  requires(!replica_internal::ReplicaPart<T>::kDistributed)
+      std::vector<T> experimental_local_results(const T& value)
+  const { return {value}; }
+
+  /// Calls fn(ValueContext) for each local replica.
+  template <std::invocable<const ValueContext&> Fn>
+  auto experimental_distribute_values_from_function(Fn&& fn);
+
+  int num_replicas_in_sync() const { return extended_->num_replicas_in_sync(); }
+  /// Null for strategies of one process.
+  virtual ClusterResolver* cluster_resolver() const { return nullptr; }
+  StrategyExtended& extended() const { return *extended_; }
+
+ private:
+  std::unique_ptr<StrategyExtended> extended_;
+};
+
+/// "MirroredStrategy with 2 replicas in sync on /device:CPU:0, /device:CPU:1".
+std::string to_string(const Strategy& strategy);
+
+template <typename Fn, typename... Args>
+requires ReplicaFunction<Fn, Args...>
+auto Strategy::run(Fn&& fn, const Args&... args) {
+  using Result = std::decay_t<std::invoke_result_t<Fn&, const ReplicaArgument<Args>&...>>;
+  const auto call = [&](ReplicaContext& context) {
+    [[maybe_unused]] const auto replica = size_t(context.local_replica_id());
+    return fn(replica_internal::ReplicaPart<Args>::of(args, replica)...);
+  };
+  if constexpr (std::is_void_v<Result>) {
+    extended_->call_for_each_replica(call);
+  } else {
+    std::vector<std::optional<Result>> results(size_t(extended_->num_local_replicas()));
+    extended_->call_for_each_replica([&](ReplicaContext& context) {
+      results[size_t(context.local_replica_id())].emplace(call(context));
+    });
+    std::vector<Result> values;
+    for (auto& result : results) values.push_back(*std::move(result));
+    return PerReplica<Result>(std::move(values));
+  }
+}
+
+template <std::invocable<const ValueContext&> Fn>
+auto Strategy::experimental_distribute_values_from_function(Fn&& fn) {
+  strategy_internal::check_cross_replica("experimental_distribute_values_from_function");
+  using T = std::decay_t<std::invoke_result_t<Fn&, const ValueContext&>>;
+  std::vector<T> values;
+  for (int i = 0; i < extended_->num_local_replicas(); ++i)
+    values.push_back(fn(ValueContext{extended_->replica_id(i), num_replicas_in_sync()}));
+  return PerReplica<T>(std::move(values));
+}
+
+namespace strategy_internal {
+/// The default strategy exists from the start, as replicas without a scope belong to it.
+inline const bool default_strategy_exists = (get_strategy(), true);
+}  // namespace strategy_internal
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/strategy/impl/scope.ipp>
+#include <distribute/strategy/impl/strategy.ipp>
+#include <distribute/strategy/impl/strategy_extended.ipp>
+#include <distribute/strategy/one_device_strategy.hpp>  // makes the default strategy
+#endif

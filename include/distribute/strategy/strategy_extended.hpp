@@ -1,0 +1,144 @@
+#pragma once
+/// What a strategy does behind its user-facing class: one implementation per kind of strategy.
+
+#include <distribute/autograd/variable.hpp>
+#include <distribute/base/config.hpp>
+#include <distribute/replica/replica_context.hpp>
+#include <distribute/replica/values.hpp>
+#include <distribute/strategy/reduce_arguments.hpp>
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace distribute {
+
+class Strategy;
+
+/// Additional interface of a strategy, for libraries; users call Strategy. Thread-safe where
+/// Strategy is.
+/// Source  tf.distribute.StrategyExtended
+class StrategyExtended {
+ public:
+  using NextCreator = std::function<std::shared_ptr<VariableImpl>(const Variable::Initializer&,
+                                                                  const VariableOptions&)>;
+
+  StrategyExtended() = default;
+  virtual ~StrategyExtended() = default;
+  StrategyExtended(const StrategyExtended&) = delete;
+  StrategyExtended& operator=(const StrategyExtended&) = delete;
+
+  virtual const char* name() const = 0;
+  virtual int num_replicas_in_sync() const { return 1; }
+  virtual int num_local_replicas() const { return 1; }
+  /// Global number of a local replica.
+  virtual int replica_id(int local_replica) const { return local_replica; }
+  /// Throws  FailedPreconditionError on the default strategy.
+  virtual std::vector<std::string> worker_devices() const = 0;
+  virtual std::vector<std::string> parameter_devices() const = 0;
+
+  /// Calls `fn` once per local replica, all at once, each in its replica context.
+  /// Throws  the first exception of any replica.
+  virtual void call_for_each_replica(const std::function<void(ReplicaContext&)>& fn) = 0;
+  /// Makes a variable as this strategy wants it; `next` makes a plain one.
+  virtual std::shared_ptr<VariableImpl> create_variable(const NextCreator& next,
+                                                        const Variable::Initializer& initial_value,
+                                                        const VariableOptions& options) = 0;
+  /// Over all replicas in sync, from one tensor of each local replica.
+  virtual Tensor reduce_local(ReduceOp op, std::vector<Tensor> values) = 0;
+  virtual Tensor gather_local(std::vector<Tensor> values, int axis) = 0;
+  /// True on the process that writes checkpoints and summaries.
+  virtual bool should_checkpoint() const { return true; }
+  virtual bool should_save_summary() const { return true; }
+
+  /// The replicas' values reduced to one, on the devices of `destinations`.
+  /// Throws  InvalidArgumentError for no destination, and for the sum of a value that is the same
+  ///         on several replicas, unless it is zero; FailedPreconditionError in a replica.
+  Tensor reduce_to(ReduceOpArgument op, const ReduceValue& value, const Destinations& destinations);
+  std::vector<Tensor> batch_reduce_to(
+      ReduceOpArgument op, const std::vector<std::pair<ReduceValue, Destinations>>& values);
+
+  /// Calls fn(variable, args...) for each copy of the variable; inside, the variable is that copy
+  /// and PerReplica arguments are that replica's. In a replica goes through a merge_call.
+  template <typename Fn, typename... Args>
+  auto update(const Variable& variable, Fn&& fn, const Args&... args);
+
+  /// Variables made inside will have the devices of `variable`.
+  /// Throws  InvalidArgumentError when the variable is another strategy's;
+  ///         FailedPreconditionError outside this strategy's scope.
+  class [[nodiscard]] ColocationScope {};
+  ColocationScope colocate_vars_with(const Variable& variable);
+  virtual bool variable_created_in_scope(const Variable& variable) const;
+  /// The distributed variable of a component; components are tensors here, so the variable itself.
+  Variable value_container(const Variable& variable) const { return variable; }
+
+  Strategy& strategy() const { return *strategy_; }
+
+ protected:
+  template <typename Fn, typename... Args>
+  auto update_components(const Variable& variable, Fn& fn, const Args&... args);
+  /// The calling thread's replica of this strategy, or null.
+  ReplicaContext* merging_replica() const;
+  /// Runs `fn(component)` in update context.
+  void for_each_component(const Variable& variable, const std::function<void(int)>& fn);
+  void check_in_scope(const char* method) const;
+
+ private:
+  friend class Strategy;
+  Strategy* strategy_ = nullptr;  // set by its owner
+};
+
+template <typename Fn, typename... Args>
+auto StrategyExtended::update_components(const Variable& variable, Fn& fn, const Args&... args) {
+  using Result = std::decay_t<std::invoke_result_t<
+      Fn&, const Variable&, const typename replica_internal::ReplicaPart<Args>::type&...>>;
+  const auto call = [&](int component) {
+    return fn(variable, replica_internal::ReplicaPart<Args>::of(args, size_t(component))...);
+  };
+  if constexpr (std::is_void_v<Result>) {
+    for_each_component(variable, call);
+  } else {
+    std::vector<Result> results;
+    for_each_component(variable, [&](int component) { results.push_back(call(component)); });
+    return Mirrored<Result>(std::move(results));
+  }
+}
+
+template <typename Fn, typename... Args>
+auto StrategyExtended::update(const Variable& variable, Fn&& fn, const Args&... args) {
+  using Result = decltype(update_components(variable, fn, args...));
+  constexpr bool kPlain = (!replica_internal::ReplicaPart<Args>::kDistributed && ...);
+  ReplicaContext* replica = merging_replica();
+  if (!replica) return update_components(variable, fn, args...);
+  const auto update_once = [&](const auto&... all) {
+    if constexpr (std::is_void_v<Result>)
+      update_components(variable, fn, all...);
+    else
+      return std::vector{update_components(variable, fn, all...)};
+  };
+  if constexpr (!kPlain)
+    throw InvalidArgumentError("update: in a replica, arguments may not be PerReplica");
+  else if constexpr (std::is_void_v<Result>)
+    replica->merge_call([&](Strategy&, const PerReplica<Args>&... all) { update_once(all...); },
+                        args...);
+  else
+    return replica
+        ->merge_call([&](Strategy&, const PerReplica<Args>&... all) { return update_once(all...); },
+                     args...)
+        .front();
+}
+
+namespace strategy_internal {
+std::unique_ptr<StrategyExtended> make_default_extended();
+Tensor reduce_single(ReduceOp op, const Tensor& value, int replicas);
+}  // namespace strategy_internal
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/strategy/strategy.hpp>  // brings impl/strategy_extended.ipp
+#endif
