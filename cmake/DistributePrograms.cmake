@@ -32,6 +32,8 @@ foreach(example IN LISTS examples)
   distribute_program(${example} FILES examples/${example}/*.cpp)
   if(TARGET ${example} AND TARGET examples_common)
     target_link_libraries(${example} PRIVATE examples_common)
+    target_compile_definitions(${example} PRIVATE
+      EXAMPLE_DATA_DIR="${PROJECT_SOURCE_DIR}/examples/${example}/data")
   endif()
 endforeach()
 

@@ -94,9 +94,9 @@ std::vector<char*> with_bare_json(int argc, char** argv, std::string& replacemen
 
 void check(const TrainerOptions& o) {
   if (!o.strategy.empty())
-    require_one_of("strategy", o.strategy,
-                   {"one_device", "mirrored", "multi_worker", "parameter_server",
-                    "central_storage"});
+    require_one_of(
+        "strategy", o.strategy,
+        {"one_device", "mirrored", "multi_worker", "parameter_server", "central_storage"});
   require_one_of("device", o.device, {"auto", "cpu", "gpu"});
   require_one_of("optimizer", o.optimizer,
                  {"adam", "sgd", "momentum", "nesterov", "adamw", "rmsprop", "adagrad"});

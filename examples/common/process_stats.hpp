@@ -24,7 +24,8 @@ inline double seconds_since_process_start() {
   if (!field) return 0;
   timespec now{};
   clock_gettime(CLOCK_BOOTTIME, &now);
-  const double started = double(std::strtoull(field + 1, nullptr, 10)) / double(sysconf(_SC_CLK_TCK));
+  const double started =
+      double(std::strtoull(field + 1, nullptr, 10)) / double(sysconf(_SC_CLK_TCK));
   return double(now.tv_sec) + double(now.tv_nsec) * 1e-9 - started;
 }
 

@@ -10,8 +10,8 @@
 #include <cstdio>
 #include <fstream>
 
-#include <nlohmann/json.hpp>
 #include <unistd.h>
+#include <nlohmann/json.hpp>
 
 namespace examples {
 
@@ -48,24 +48,23 @@ void write_json(const RunReport& r, const std::string& target) {
   const auto number_or_null = [](const std::optional<double>& value) {
     return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
   };
-  const nlohmann::ordered_json object{
-      {"strategy", r.strategy},
-      {"device", r.device},
-      {"replicas", r.replicas},
-      {"workers", r.workers},
-      {"policy", r.policy},
-      {"global_batch", r.global_batch},
-      {"steps", r.steps},
-      {"images_per_second", r.images_per_second},
-      {"step_ms_p50", r.step_ms_p50},
-      {"step_ms_p95", r.step_ms_p95},
-      {"seconds_to_first_step", r.seconds_to_first_step},
-      {"loss", r.loss},
-      {"test_loss", number_or_null(r.test_loss)},
-      {"test_accuracy", number_or_null(r.test_accuracy)},
-      {"parameters", r.parameters},
-      {"peak_rss_bytes", r.peak_rss_bytes},
-      {"peak_gpu_bytes", r.peak_gpu_bytes}};
+  const nlohmann::ordered_json object{{"strategy", r.strategy},
+                                      {"device", r.device},
+                                      {"replicas", r.replicas},
+                                      {"workers", r.workers},
+                                      {"policy", r.policy},
+                                      {"global_batch", r.global_batch},
+                                      {"steps", r.steps},
+                                      {"images_per_second", r.images_per_second},
+                                      {"step_ms_p50", r.step_ms_p50},
+                                      {"step_ms_p95", r.step_ms_p95},
+                                      {"seconds_to_first_step", r.seconds_to_first_step},
+                                      {"loss", r.loss},
+                                      {"test_loss", number_or_null(r.test_loss)},
+                                      {"test_accuracy", number_or_null(r.test_accuracy)},
+                                      {"parameters", r.parameters},
+                                      {"peak_rss_bytes", r.peak_rss_bytes},
+                                      {"peak_gpu_bytes", r.peak_gpu_bytes}};
   const std::string text = object.dump(2) + "\n";
   if (target == "-") {
     std::fputs(text.c_str(), stdout);

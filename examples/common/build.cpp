@@ -1,0 +1,93 @@
+#include "build.hpp"
+
+#include <cstdlib>
+
+namespace dist = distribute;
+namespace optim = distribute::optim;
+
+namespace examples {
+
+ChosenStrategy make_strategy(const TrainerOptions& o) {
+  if (o.device == "gpu")
+    throw dist::UnimplementedError("--device=gpu: this build has no GPU support; use --device=cpu");
+  const std::string name = o.strategy.empty() ? "mirrored" : o.strategy;
+  if (name == "multi_worker" || name == "parameter_server")
+    throw dist::UnimplementedError("--strategy=" + name + " is not available in this version");
+  if (name == "one_device") {
+    if (o.replicas != 1)
+      throw dist::InvalidArgumentError("--strategy=one_device has one replica, not " +
+                                       std::to_string(o.replicas));
+    return {std::make_unique<dist::OneDeviceStrategy>("/cpu:0"), name};
+  }
+  dist::config::set_logical_device_configuration(dist::DeviceType::Cpu, o.replicas);
+  std::vector<std::string> devices;
+  for (int i = 0; i < o.replicas; ++i) devices.push_back("/cpu:" + std::to_string(i));
+  if (name == "central_storage")
+    return {std::make_unique<dist::CentralStorageStrategy>(devices), name};
+  return {std::make_unique<dist::MirroredStrategy<>>(devices), name};
+}
+
+namespace {
+
+/// The rate after warm-up.
+optim::LearningRate make_schedule(const TrainerOptions& o, int64_t steps) {
+  const double rate = o.learning_rate;
+  if (o.lr_schedule == "cosine") return optim::CosineDecay{rate, steps, o.decay_alpha};
+  if (o.lr_schedule == "piecewise")  // a tenth after half the steps, a hundredth after 3/4
+    return optim::PiecewiseConstantDecay{{steps / 2, steps * 3 / 4},
+                                         {rate, rate * 0.1, rate * 0.01}};
+  return rate;
+}
+
+optim::LearningRate make_learning_rate(const TrainerOptions& o, int64_t total_steps) {
+  const int64_t warmup = o.warmup_steps;
+  const int64_t steps = o.decay_steps ? o.decay_steps : std::max<int64_t>(total_steps - warmup, 1);
+  optim::LearningRate rate = make_schedule(o, steps);
+  if (warmup == 0) return rate;
+  return optim::LinearWarmup{.after = std::move(rate), .warmup_steps = warmup};
+}
+
+/// The options that all optimizers share, put into those of one.
+template <typename Options>
+Options with_common(Options options, const TrainerOptions& o, int64_t total_steps) {
+  options.learning_rate = make_learning_rate(o, total_steps);
+  if (o.clip_norm > 0) options.global_clipnorm = o.clip_norm;
+  if (o.weight_decay > 0) options.weight_decay = o.weight_decay;
+  return options;
+}
+
+}  // namespace
+
+std::unique_ptr<optim::Optimizer> make_optimizer(const TrainerOptions& o, int64_t steps) {
+  std::unique_ptr<optim::Optimizer> optimizer;
+  const auto adam = [&](auto options) {
+    options.beta_1 = o.beta_1;
+    options.beta_2 = o.beta_2;
+    options.epsilon = o.epsilon;
+    return with_common(options, o, steps);
+  };
+  if (o.optimizer == "adam") {
+    optimizer = std::make_unique<optim::Adam>(adam(optim::AdamOptions{}));
+  } else if (o.optimizer == "adamw") {
+    optimizer = std::make_unique<optim::AdamW>(adam(optim::AdamWOptions{}));
+  } else if (o.optimizer == "rmsprop") {
+    optimizer = std::make_unique<optim::RMSprop>(with_common(
+        optim::RMSpropOptions{.rho = o.rho, .momentum = o.momentum, .epsilon = o.epsilon}, o,
+        steps));
+  } else if (o.optimizer == "adagrad") {
+    optim::AdagradOptions options;
+    options.initial_accumulator_value = o.initial_accumulator_value;
+    options.epsilon = o.epsilon;
+    optimizer = std::make_unique<optim::Adagrad>(with_common(options, o, steps));
+  } else {
+    const bool plain = o.optimizer == "sgd";
+    optimizer = std::make_unique<optim::SGD>(
+        with_common(optim::SGDOptions{.momentum = plain ? 0.0 : o.momentum,
+                                      .nesterov = o.optimizer == "nesterov"},
+                    o, steps));
+  }
+  optimizer->exclude_from_weight_decay({"bias", "gamma", "beta"});
+  return optimizer;
+}
+
+}  // namespace examples

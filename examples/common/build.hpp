@@ -1,0 +1,27 @@
+#pragma once
+/// Makes strategy and optimizer from the flags.
+
+#include "options.hpp"
+
+#include <distribute/distribute.hpp>
+
+#include <memory>
+#include <string>
+
+namespace examples {
+
+/// A strategy and its name in reports.
+struct ChosenStrategy {
+  std::unique_ptr<distribute::Strategy> strategy;
+  std::string name;
+};
+
+/// --strategy, else what TF_CONFIG implies, else mirrored, over --replicas logical devices.
+/// Throws  distribute::Error for strategies and devices that this build lacks.
+ChosenStrategy make_strategy(const TrainerOptions& options);
+
+/// --optimizer with its hyper-parameters, schedule, clipping and decay over `total_steps`.
+std::unique_ptr<distribute::optim::Optimizer> make_optimizer(const TrainerOptions& options,
+                                                             int64_t total_steps);
+
+}  // namespace examples

@@ -1,0 +1,36 @@
+#pragma once
+/// The networks of this example, for images [batch, 28, 28, 1] and ten classes.
+
+#include <distribute/distribute.hpp>
+
+#include <string>
+
+namespace mnist_cnn {
+
+namespace nn = distribute::nn;
+
+/// Two 5x5 convolutions with pooling, a dense layer of 500: 1,625,606 weights.
+inline nn::Sequential book_model() {
+  const auto conv = [](const char* name, int64_t filters) {
+    return nn::Conv2D({.filters = filters,
+                       .kernel_size = 5,
+                       .padding = distribute::Padding::Same,
+                       .activation = nn::relu,
+                       .name = name});
+  };
+  return nn::Sequential(conv("conv1", 32), nn::MaxPool2D({.name = "pool1"}), conv("conv2", 64),
+                        nn::MaxPool2D({.name = "pool2"}), nn::Flatten({.name = "flatten"}),
+                        nn::Dense({.units = 500, .activation = nn::relu, .name = "fc1"}),
+                        nn::Dense({.units = 10, .name = "fc2"}));
+}
+
+/// One 3x3 convolution with pooling, a dense layer of 128: the network of TensorFlow's tutorials.
+inline nn::Sequential tutorial_model() {
+  return nn::Sequential(
+      nn::Conv2D({.filters = 32, .kernel_size = 3, .activation = nn::relu, .name = "conv1"}),
+      nn::MaxPool2D({.name = "pool1"}), nn::Flatten({.name = "flatten"}),
+      nn::Dense({.units = 128, .activation = nn::relu, .name = "fc1"}),
+      nn::Dense({.units = 10, .name = "fc2"}));
+}
+
+}  // namespace mnist_cnn
