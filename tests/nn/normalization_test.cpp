@@ -1,0 +1,85 @@
+#include <distribute/nn/normalization.hpp>
+#include <distribute/ops/activation.hpp>
+
+#include "golden_support.hpp"
+#include "two_replicas.hpp"
+
+using namespace distribute;
+using namespace distribute_test;
+
+TEST_CASE("batch normalization in training gives Keras's values and moves the averages",
+          "[nn][normalization]") {
+  nn::BatchNormalization layer({.momentum = 0.9});
+  check_golden(layer, {2, 5, 5, 2},
+               {{2, 5, 5, 2}, 3.4488461, -37.5, 42.8803024, {175.816238, 36.0124626, 0}}, true);
+  const auto mean = layer.moving_mean().value().to_vector();
+  const auto variance = layer.moving_variance().value().to_vector();
+  CHECK(mean[0] == Approx(-0.564));
+  CHECK(mean[1] == Approx(-0.001).margin(1e-7));
+  CHECK(variance[0] == Approx(1.03810239));
+  CHECK(variance[1] == Approx(0.587490022));
+}
+
+TEST_CASE("batch normalization in inference uses the moving values", "[nn][normalization]") {
+  nn::BatchNormalization layer;
+  check_golden(layer, {2, 5, 5, 2},
+               {{2, 5, 5, 2}, 1.60899389, -55.3063278, 54.8716621, {44.6754112, 8.39225578, 0}});
+  CHECK(layer.moving_mean().value().to_vector() == std::vector<float>{-0.625f, 0.0f});
+}
+
+TEST_CASE("moving values are read on each replica and averaged", "[nn][normalization]") {
+  nn::BatchNormalization layer({.name = "bn1"});
+  layer.ensure_built({1, 3});
+  CHECK(layer.trainable_variables().size() == 2);
+  REQUIRE(layer.non_trainable_variables().size() == 2);
+  CHECK(layer.moving_mean().name() == "bn1/moving_mean");
+  CHECK(layer.moving_mean().synchronization() == VariableSynchronization::OnRead);
+  CHECK(layer.moving_mean().aggregation() == VariableAggregation::Mean);
+}
+
+TEST_CASE("a frozen batch normalization does not use the batch", "[nn][normalization]") {
+  nn::BatchNormalization layer;
+  layer.set_trainable(false);
+  const Tensor y = layer(fill({4, 2}, 3.0f), {.training = true});
+  CHECK(y.to_vector()[0] == Approx(3.0 / std::sqrt(1.001)));
+  CHECK(layer.moving_mean().value().to_vector() == std::vector<float>{0, 0});
+  CHECK(layer.trainable_variables().empty());
+}
+
+TEST_CASE("an empty batch leaves the moving values alone", "[nn][normalization]") {
+  nn::BatchNormalization layer;
+  CHECK(layer(zeros({0, 2}), {.training = true}).shape() == Shape{0, 2});
+  CHECK(layer.moving_variance().value().to_vector() == std::vector<float>{1, 1});
+}
+
+TEST_CASE("a fused relu is that of a separate one", "[nn][normalization]") {
+  const Tensor x = golden_input({2, 5, 5, 2});
+  nn::BatchNormalization plain, fused({.activation = nn::relu});
+  const auto wanted = nn::relu(plain(x, {.training = true})).to_vector();
+  const auto got = fused(x, {.training = true}).to_vector();
+  for (size_t i = 0; i < got.size(); ++i) CHECK(got[i] == Approx(wanted[i]).margin(1e-6));
+}
+
+TEST_CASE("synchronized batch normalization sees the batches of all replicas",
+          "[nn][normalization]") {
+  const Tensor x = golden_input({6, 4});
+  nn::BatchNormalization alone({.momentum = 0.5});
+  const auto wanted = alone(x, {.training = true}).to_vector();
+  nn::BatchNormalization layer({.momentum = 0.5, .synchronized = true});
+  std::vector<float> parts[2];
+  layer.ensure_built(x.shape());
+  layer.set_trainable(true);
+  run_two_replicas([&](int replica) {  // uneven parts: two rows and four
+    const Tensor mine = replica == 0 ? x.rows(0, 2) : x.rows(2, 6);
+    parts[replica] = layer(mine, {.training = true}).to_vector();
+  });
+  parts[0].insert(parts[0].end(), parts[1].begin(), parts[1].end());
+  REQUIRE(parts[0].size() == wanted.size());
+  for (size_t i = 0; i < wanted.size(); ++i) CHECK(parts[0][i] == Approx(wanted[i]).margin(1e-5));
+}
+
+TEST_CASE("layer normalization gives Keras's values and gradients", "[nn][normalization]") {
+  nn::LayerNormalization layer;
+  check_golden(layer, {2, 5, 10},
+               {{2, 5, 10}, 4.81340933, 0.226148725, 31.638073, {117.427361, 15.3077736, 2000}});
+}

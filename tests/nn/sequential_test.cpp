@@ -1,0 +1,77 @@
+#include <distribute/nn/convolution.hpp>
+#include <distribute/nn/dense.hpp>
+#include <distribute/nn/flatten.hpp>
+#include <distribute/nn/losses.hpp>
+#include <distribute/nn/pooling.hpp>
+#include <distribute/nn/sequential.hpp>
+#include <distribute/ops/activation.hpp>
+#include <distribute/ops/random.hpp>
+#include <distribute/optim/adam.hpp>
+
+#include "support/catch.hpp"
+
+using namespace distribute;
+
+TEST_CASE("a sequence runs its layers in order under Keras names", "[nn][sequential]") {
+  nn::Sequential model(nn::Conv2D({.filters = 4, .kernel_size = 3, .activation = nn::relu}),
+                       nn::MaxPool2D(), nn::Conv2D({.filters = 2, .kernel_size = 1}), nn::Flatten(),
+                       nn::Dense({.units = 10}));
+  const Tensor y = model(ones({2, 8, 8, 1}), {.training = true});
+  CHECK(y.shape() == Shape{2, 10});
+  REQUIRE(model.size() == 5);
+  CHECK(model[0].name() == "conv2d");
+  CHECK(model[2].name() == "conv2d_1");
+  const auto variables = model.variables();
+  REQUIRE(variables.size() == 6);
+  CHECK(variables[2].name() == "conv2d_1/kernel");
+  CHECK(variables[4].name() == "dense/kernel");
+  CHECK(variables[4].shape() == Shape{18, 10});
+  const std::string table = model.summary();
+  CHECK(table.find("max_pooling2d") != std::string::npos);
+  CHECK(table.find("[2, 10]") != std::string::npos);
+  CHECK(table.find("Total 240, trainable 240") != std::string::npos);
+}
+
+TEST_CASE("names within a sequence must differ", "[nn][sequential]") {
+  CHECK_THROWS_AS(nn::Sequential(nn::Flatten("a"), nn::Dense({.units = 1, .name = "a"})),
+                  InvalidArgumentError);
+  nn::Sequential model(nn::Dense({.units = 1, .name = "dense_1"}), nn::Dense({.units = 1}),
+                       nn::Dense({.units = 1}));
+  CHECK(model[1].name() == "dense");
+  CHECK(model[2].name() == "dense_2");
+  CHECK_THROWS_AS(model[0].set_name("x"), FailedPreconditionError);
+}
+
+TEST_CASE("sequences nest and grow", "[nn][sequential]") {
+  nn::Sequential model;
+  model.append(nn::Sequential(nn::Dense({.units = 2}), nn::Activation(nn::relu)));
+  model.append(nn::Dense({.units = 1}));
+  CHECK(model(ones({1, 3})).shape() == Shape{1, 1});
+  CHECK(model.variables()[0].name() == "sequential/dense/kernel");
+  CHECK(model.variables()[2].name() == "dense/kernel");
+}
+
+TEST_CASE("an empty sequence gives its input back", "[nn][sequential]") {
+  nn::Sequential model;
+  CHECK(model(Tensor{1.0f, 2.0f}).to_vector() == std::vector<float>{1, 2});
+}
+
+TEST_CASE("a small network learns its batch by heart", "[nn][sequential]") {
+  random::set_seed(2);
+  nn::Sequential model(nn::Conv2D({.filters = 8, .kernel_size = 3, .activation = nn::relu}),
+                       nn::MaxPool2D(), nn::Flatten(),
+                       nn::Dense({.units = 16, .activation = nn::relu}), nn::Dense({.units = 4}));
+  optim::Adam optimizer({.learning_rate = 0.01f});
+  const Tensor x = random::normal({16, 8, 8, 1}, 1), y = random::uniform_int({16}, 2, 0, 4);
+  float first = 0, last = 0;
+  for (int step = 0; step < 60; ++step) {
+    GradientTape tape;
+    const Tensor logits = model(x, {.training = true});
+    const Tensor losses = nn::sparse_categorical_crossentropy(y, logits, {.from_logits = true});
+    const Tensor loss = nn::compute_average_loss(losses, 16);
+    optimizer.minimize(loss, model.trainable_variables(), tape);
+    (step == 0 ? first : last) = loss.item<float>();
+  }
+  CHECK(first > 1.0f);
+  CHECK(last < 0.05f);
+}
