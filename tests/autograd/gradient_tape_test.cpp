@@ -172,6 +172,20 @@ TEST_CASE("on_ready gets each gradient as soon as it is complete", "[autograd][g
   CHECK(values == Floats{12, 9, 6});
 }
 
+TEST_CASE("on_ready comes for sources asked for twice and for targets",
+          "[autograd][gradient_tape]") {
+  const Variable v(Tensor(2.0f)), alone(Tensor(3.0f));
+  GradientTape tape;
+  const Tensor y = v * 5, z = alone;
+  std::vector<float> values(4);
+  GradientTape::Call call;
+  call.on_ready = [&](size_t source, const Tensor& gradient) {
+    values[source] = gradient.item<float>();
+  };
+  tape.gradient({y, z}, std::vector<Variable>{v, alone, v, Variable(Tensor(0.0f))}, call);
+  CHECK(values == Floats{5, 1, 5, 0});
+}
+
 TEST_CASE("a finished operation's memory is freed during the walk", "[autograd][gradient_tape]") {
   const Tensor x(1.0f);
   GradientTape tape;

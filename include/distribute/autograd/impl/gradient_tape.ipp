@@ -91,8 +91,11 @@ struct SourceTable {
       for (uint64_t id : nodes[n].inputs)
         if (const auto found = position.find(id); found != position.end())
           first_reader[found->second] = n;
-    for (size_t s = 0; s < sources.size(); ++s)
+    for (size_t s = 0; s < sources.size(); ++s) {
+      for (uint64_t id : sources[s])  // a source may be asked for twice
+        first_reader[s] = std::min(first_reader[s], first_reader[position.at(id)]);
       if (first_reader[s] < nodes.size()) complete_after[first_reader[s]].push_back(s);
+    }
   }
 };
 
@@ -174,6 +177,10 @@ DISTRIBUTE_INLINE std::vector<Tensor> GradientTape::State::walk(
       if (Tensor part = gradients.find(id)) total = total ? combine(total, part, 1.0f) : part;
     return total;
   };
+  if (call.on_ready)  // sources that are targets and that no operation reads
+    for (size_t s = 0; s < sources.size(); ++s)
+      if (table.first_reader[s] == nodes.size())
+        if (Tensor gradient = source_gradient(s)) call.on_ready(s, gradient);
   for (size_t n = nodes.size(); n-- > 0;) {
     autograd_internal::Node& node = nodes[n];
     std::vector<Tensor> output_gradients;
