@@ -96,7 +96,8 @@ DISTRIBUTE_INLINE Tensor broadcast_apply(const Tensor& a, const Tensor& b, const
   const LayoutPtr layout = out_type == a.dtype() ? common_layout(a, b, shape) : nullptr;
   const Tensor x = in_layout(a, a.shape() == shape ? layout : nullptr);
   const Tensor y = in_layout(b, b.shape() == shape ? layout : nullptr);
-  Tensor out = Tensor::empty(shape, out_type, a.device(), layout);
+  const Device device = a.shape() == shape ? a.device() : b.device();  // not a constant's
+  Tensor out = Tensor::empty(shape, out_type, device, layout);
   if (shape.num_elements() == 0) return out;
   run_broadcast(broadcast_axes(shape, a.shape(), b.shape()),
                 {x.array().bytes(), y.array().bytes(), out.array().bytes(), size_of(a.dtype()),
