@@ -7,9 +7,9 @@ using Catch::Approx;
 #else
 #include <catch2/catch.hpp>
 /// Catch2 v2 has no SKIP: leave the test with a warning that ctest's output shows.
-#define SKIP(message)           \
-  do {                          \
-    WARN("skipped: " message);  \
-    return;                     \
+#define SKIP(message)          \
+  do {                         \
+    WARN("skipped: " message); \
+    return;                    \
   } while (false)
 #endif

@@ -10,7 +10,8 @@
 inline std::optional<std::string> shared_data(const std::string& name) {
   namespace fs = std::filesystem;
   const char* root = std::getenv("DISTRIBUTE_SHARED_DATA");
-  const fs::path folder = root ? fs::path(root) : fs::path(DISTRIBUTE_SOURCE_DIR) / "../shared/data";
+  const fs::path folder =
+      root ? fs::path(root) : fs::path(DISTRIBUTE_SOURCE_DIR) / "../shared/data";
   const fs::path path = folder / name;
   return fs::exists(path) ? std::optional(path.string()) : std::nullopt;
 }

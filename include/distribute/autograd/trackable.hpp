@@ -4,8 +4,7 @@
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
 
-#include <functional>
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -29,35 +28,46 @@ class Trackable {
     std::string slot_name;  // such as "momentum", "m"
     Variable variable;
   };
-  /// Gives the saved value of a variable that is being created under `name` on `owner`; none
-  /// when the checkpoint has none. Slots are asked for as "<slot name>" with their original.
-  using Restorer = std::function<std::optional<Tensor>(const Trackable& owner,
-                                                       const std::string& name,
-                                                       const Variable& original)>;
+
+  /// What a checkpoint still holds for variables and parts that do not exist yet. Thread-safe.
+  class Restorer {
+   public:
+    virtual ~Restorer() = default;
+    /// Assigns the saved value, if there is one, to the variable just created under `name`. Slots
+    /// come under their slot name, with the variable they are kept for.
+    virtual void created(const std::string& name, const Variable& variable,
+                         const Variable& original) = 0;
+    /// The restorer of the part just added under `name`; null when nothing waits for it.
+    virtual std::shared_ptr<Restorer> part(const std::string& name) = 0;
+  };
 
   virtual ~Trackable() = default;
   virtual std::vector<NamedVariable> own_variables() const { return {}; }
   virtual std::vector<Child> children() const { return {}; }
   virtual std::vector<SlotVariable> slot_variables() const { return {}; }
 
-  /// Deferred restoration: variables created from now on take their first value from here.
-  void set_restorer(Restorer restorer) const { restorer_ = std::move(restorer); }
+  /// Deferred restoration: variables and parts created from now on get their values from here.
+  void set_restorer(std::shared_ptr<Restorer> restorer) const { restorer_ = std::move(restorer); }
 
  protected:
   Trackable() = default;
   Trackable(const Trackable&) = default;
   Trackable& operator=(const Trackable&) = default;
 
-  /// The saved value if a restorer has one, else `initial_value()`. Call when creating a variable.
-  Tensor restored_or(const std::string& name, const Variable::Initializer& initial_value,
-                     const Variable& original = {}) const {
-    if (restorer_)
-      if (std::optional<Tensor> saved = restorer_(*this, name, original)) return *saved;
-    return initial_value();
+  /// Call right after creating a variable: it gets the value that a checkpoint holds for it.
+  void restore_created(const std::string& name, const Variable& variable,
+                       const Variable& original = {}) const {
+    if (restorer_) restorer_->created(name, variable, original);
   }
+  /// Call right after adding a part: the same for all that is in it.
+  void restore_added(const std::string& name, const Trackable& part) const;
 
  private:
-  mutable Restorer restorer_;
+  mutable std::shared_ptr<Restorer> restorer_;
 };
 
 }  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/autograd/impl/trackable.ipp>
+#endif
