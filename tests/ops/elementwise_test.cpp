@@ -139,7 +139,8 @@ TEST_CASE("a C++ number takes the tensor's dtype", "[ops][elementwise]") {
   CHECK((3 + Tensor{1, 2}).dtype() == DType::Int32);
   CHECK((Tensor{bfloat16(1.5f)} * 2).dtype() == DType::BFloat16);
   CHECK((Variable(x) * 2).to_vector() == Floats{2, 4});
-  CHECK_THROWS_AS((Tensor{1, 2} * 0.5), InvalidArgumentError);
+  CHECK_THROWS_WITH((Tensor{1, 2} * 0.5), "the number 0.5 beside a tensor of dtype int32");
+  CHECK_THROWS_AS((Tensor{uint8_t(1)} + 300), InvalidArgumentError);
 }
 
 TEST_CASE("16-bit floats are computed in float32", "[ops][elementwise]") {

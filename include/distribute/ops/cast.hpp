@@ -4,6 +4,9 @@
 #include <distribute/base/config.hpp>
 #include <distribute/tensor/tensor.hpp>
 
+#include <cmath>
+#include <limits>
+
 namespace distribute {
 
 /// The same numbers as `dtype`; the same tensor when it has that dtype. Floats become integers by
@@ -13,6 +16,15 @@ namespace distribute {
 Tensor cast(const Tensor& x, DType dtype);
 
 namespace ops_internal {
+
+/// The nearest number of an integer type towards zero; NaN is 0.
+template <typename To>
+To saturated(double value) {
+  if (std::isnan(value)) return 0;
+  if (value <= double(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
+  if (value >= double(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
+  return To(value);
+}
 
 /// cast without a record.
 Tensor converted(const Tensor& x, DType dtype);

@@ -4,13 +4,17 @@
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/config.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/ops/elementwise.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include <cmath>
 #include <vector>
 
-namespace distribute::ops_internal {
+namespace distribute {
+
+Tensor multiply(const Tensor& a,
+                const Tensor& b);  // elementwise.hpp, whose bodies need this header
+
+namespace ops_internal {
 
 /// y[i] = fn(x[i]), and y[i] = fn(a[i], b[i]), for `count` elements.
 using UnaryLoop = void (*)(const void* fn, const float* x, float* y, int64_t count);
@@ -96,7 +100,9 @@ Tensor unary(const char* op, const Tensor& x, const F& f = {}) {
   });
 }
 
-}  // namespace distribute::ops_internal
+}  // namespace ops_internal
+
+}  // namespace distribute
 
 #ifdef DISTRIBUTE_HEADER_ONLY
 #include <distribute/ops/impl/flat_loop.ipp>

@@ -3,29 +3,23 @@
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/cast.hpp>
 
-#include <cmath>
-#include <limits>
+#include <bit>
 
 namespace distribute {
 
 namespace ops_internal {
 
-/// One number of one type as another; floats saturate when they become integers.
+/// One number of one type as another.
 template <Element To, Element From>
 To convert(From value) {
-  if constexpr (std::is_same_v<To, bool>) {
+  if constexpr (std::is_same_v<To, bool>)
     return bool(value != From(0));
-  } else if constexpr (std::is_integral_v<To> && !std::is_integral_v<From>) {
-    const float x = value;
-    if (std::isnan(x)) return 0;
-    if (x <= float(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
-    if (x >= float(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
-    return To(x);
-  } else if constexpr (std::is_integral_v<To>) {
+  else if constexpr (std::is_integral_v<To> && !std::is_integral_v<From>)
+    return saturated<To>(double(float(value)));
+  else if constexpr (std::is_integral_v<To>)
     return To(value);
-  } else {
+  else
     return To(float(value));
-  }
 }
 
 /// Written out so that it vectorises: what bfloat16's constructor does.

@@ -281,7 +281,9 @@ DISTRIBUTE_INLINE Tensor where(const Tensor& condition, const Tensor& a, const T
     const T *from_a = x.data<T>().data(), *from_b = y.data<T>().data();
     const bool* choose = mask.data<bool>().data();
     T* out = result.mutable_data<T>();
-    for (int64_t i = 0; i < shape.num_elements(); ++i) out[i] = choose[i] ? from_a[i] : from_b[i];
+    parallel_for(shape.num_elements(), 16384, [=](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) out[i] = choose[i] ? from_a[i] : from_b[i];
+    });
   });
   if (!is_floating(a.dtype())) return result;
   const Shape shape_a = a.shape(), shape_b = b.shape();
@@ -293,16 +295,17 @@ DISTRIBUTE_INLINE Tensor where(const Tensor& condition, const Tensor& a, const T
 }
 
 DISTRIBUTE_INLINE Tensor scalar_like(const Tensor& like, double value) {
-  const bool whole = std::floor(value) == value;
-  if (!is_floating(like.dtype()) && !whole)
-    throw InvalidArgumentError(
-        concat("the number ", value, " beside a tensor of dtype ", name_of(like.dtype())));
   return dispatch(like.dtype(), [&](auto type) {
     using T = decltype(type);
-    if constexpr (std::is_integral_v<T>)
-      return Tensor(T(int64_t(value)));
-    else
+    if constexpr (std::is_integral_v<T>) {
+      const T whole = ops_internal::saturated<T>(value);
+      if (double(whole) != value)
+        throw InvalidArgumentError(
+            concat("the number ", value, " beside a tensor of dtype ", name_of(like.dtype())));
+      return Tensor(whole);
+    } else {
       return Tensor(T(float(value)));
+    }
   });
 }
 

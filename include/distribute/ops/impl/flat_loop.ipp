@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/autograd/accumulate.hpp>
 #include <distribute/ops/cast.hpp>
+#include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/flat_loop.hpp>
 
 #include <algorithm>
