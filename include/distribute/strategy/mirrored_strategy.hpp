@@ -34,6 +34,7 @@ class MirroredExtended : public LocalReplicas {
                             std::shared_ptr<CrossDeviceOps> cross_device_ops = nullptr);
   const char* name() const override { return "MirroredStrategy"; }
   std::vector<std::string> parameter_devices() const override { return worker_devices(); }
+  bool supports_per_replica_input() const override { return true; }
 
  protected:
   std::shared_ptr<VariableImpl> make_variable(const NextCreator& next,

@@ -9,6 +9,7 @@
 #include <distribute/strategy/strategy_extended.hpp>
 
 #include <concepts>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +20,11 @@
 namespace distribute {
 
 class ClusterResolver;
+class DistributedDataset;
+struct InputOptions;
+namespace data {
+class Dataset;
+}
 
 /// What one replica gets of an argument given to run(): its part of a PerReplica, else the whole.
 template <typename T>
@@ -86,6 +92,20 @@ class Strategy {
   template <std::invocable<const ValueContext&> Fn>
   auto experimental_distribute_values_from_function(Fn&& fn);
 
+  /// Every step each replica gets its part of one batch of the dataset, whose batch size is that
+  /// of all replicas together. At the end parts may be smaller, or empty, never missing.
+  /// Throws  UnimplementedError for InputReplicationMode::PerReplica; InvalidArgumentError when the
+  ///         dataset has no batches to divide.
+  DistributedDataset experimental_distribute_dataset(const data::Dataset& dataset);
+  DistributedDataset experimental_distribute_dataset(const data::Dataset& dataset,
+                                                     const InputOptions& options);
+  /// Calls fn(InputContext) once per worker; every step each replica gets one element of the
+  /// dataset it makes, whose batch size is that of one replica.
+  DistributedDataset distribute_datasets_from_function(
+      const std::function<data::Dataset(const InputContext&)>& fn);
+  DistributedDataset distribute_datasets_from_function(
+      const std::function<data::Dataset(const InputContext&)>& fn, const InputOptions& options);
+
   int num_replicas_in_sync() const { return extended_->num_replicas_in_sync(); }
   /// Null for strategies of one process.
   virtual ClusterResolver* cluster_resolver() const { return nullptr; }
@@ -136,7 +156,10 @@ inline const bool default_strategy_exists = (get_strategy(), true);
 
 }  // namespace distribute
 
+#include <distribute/strategy/distributed_dataset.hpp>  // what the input functions return
+
 #ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/strategy/impl/distributed_dataset.ipp>
 #include <distribute/strategy/impl/scope.ipp>
 #include <distribute/strategy/impl/strategy.ipp>
 #include <distribute/strategy/impl/strategy_extended.ipp>

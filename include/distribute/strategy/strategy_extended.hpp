@@ -3,6 +3,7 @@
 
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
+#include <distribute/data/input_context.hpp>
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/replica/values.hpp>
 #include <distribute/strategy/reduce_arguments.hpp>
@@ -51,6 +52,10 @@ class StrategyExtended {
   /// Over all replicas in sync, from one tensor of each local replica.
   virtual Tensor reduce_local(ReduceOp op, std::vector<Tensor> values) = 0;
   virtual Tensor gather_local(std::vector<Tensor> values, int axis) = 0;
+  /// Which part of the input this process reads, and for how many replicas in all.
+  virtual InputContext input_context() const { return InputContext(1, 0, num_replicas_in_sync()); }
+  /// Whether each replica may have an input pipeline of its own.
+  virtual bool supports_per_replica_input() const { return false; }
   /// True on the process that writes checkpoints and summaries.
   virtual bool should_checkpoint() const { return true; }
   virtual bool should_save_summary() const { return true; }

@@ -1,58 +1,21 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/process_state.hpp>
+#include <distribute/device/device_spec.hpp>
 #include <distribute/strategy/devices.hpp>
 
 #include <algorithm>
-#include <cctype>
-#include <charconv>
-#include <string_view>
 
 namespace distribute::strategy_internal {
 
-DISTRIBUTE_INLINE std::string lower_case(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = char(std::tolower(static_cast<unsigned char>(c)));
-  return result;
-}
-
-DISTRIBUTE_INLINE int parse_index(std::string_view text, const std::string& name) {
-  int value = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0)
-    throw InvalidArgumentError(
-        concat("'", name, "' is not a device name: '", text, "' should be a number"));
-  return value;
-}
-
-/// One "/key:value" or "/device:KIND:index" of a name.
-DISTRIBUTE_INLINE void parse_part(std::string_view part, const std::string& name,
-                                  DeviceName& result) {
-  if (part.starts_with("job:")) {
-    result.job = part.substr(4);
-  } else if (part.starts_with("task:")) {
-    result.task = parse_index(part.substr(5), name);
-  } else if (!part.starts_with("replica:")) {
-    if (lower_case(part).starts_with("device:")) part.remove_prefix(7);
-    const std::string kind = lower_case(part.substr(0, part.find(':')));
-    if (kind != "cpu" && kind != "gpu")
-      throw InvalidArgumentError(concat("'", name, "' is not a device name, such as \"/cpu:0\""));
-    result.device.type = kind == "gpu" ? DeviceType::Gpu : DeviceType::Cpu;
-    if (part.size() > 3) result.device.index = parse_index(part.substr(4), name);
-  }
-}
-
 DISTRIBUTE_INLINE DeviceName parse_device_name(const std::string& text) {
-  if (text.empty()) throw InvalidArgumentError("a device name is empty");
-  DeviceName result;
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    if (rest.front() == '/') rest.remove_prefix(1);
-    const size_t end = std::min(rest.find('/'), rest.size());
-    parse_part(rest.substr(0, end), text, result);
-    rest.remove_prefix(end);
-  }
-  return result;
+  const DeviceSpec spec = DeviceSpec::from_string(text);
+  if (!spec.device_type)
+    throw InvalidArgumentError(concat("'", text, "' names no device, such as \"/cpu:0\""));
+  if (*spec.device_type != "CPU" && *spec.device_type != "GPU")
+    throw InvalidArgumentError(concat("'", text, "' is neither a CPU nor a GPU"));
+  const DeviceType type = *spec.device_type == "GPU" ? DeviceType::Gpu : DeviceType::Cpu;
+  return {{type, spec.device_index.value_or(0)}, spec.job.value_or(""), spec.task.value_or(-1)};
 }
 
 DISTRIBUTE_INLINE void check_tasks(const std::vector<DeviceName>& devices) {

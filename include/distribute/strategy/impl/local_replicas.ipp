@@ -1,6 +1,8 @@
 #pragma once
 #include <distribute/base/parallel.hpp>
+#include <distribute/device/placement.hpp>
 #include <distribute/strategy/cross_device_ops.hpp>
+#include <distribute/strategy/devices.hpp>
 #include <distribute/strategy/local_replicas.hpp>
 #include <distribute/strategy/reduction.hpp>
 #include <distribute/strategy/scope.hpp>
@@ -71,6 +73,7 @@ DISTRIBUTE_INLINE void LocalReplicas::call_for_each_replica(
     try {
       const ReplicaEnvironment environment(creators, modes, threads);
       LocalReplicaContext& context = *contexts_[size_t(replica)];
+      const DeviceScope device(parse_device_name(devices_[size_t(replica)]).device);
       const replica_internal::ModeScope mode({&context, &strategy(), -1});
       fn(context);
       group_.finish(replica);

@@ -1,0 +1,53 @@
+#pragma once
+/// Synchronous training on several devices of one process, the variables on one of them.
+
+#include <distribute/base/config.hpp>
+#include <distribute/strategy/local_replicas.hpp>
+#include <distribute/strategy/strategy.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace distribute {
+
+struct CentralStorageOptions {
+  /// That many logical CPU devices compute; 0: every visible GPU, or else every logical CPU device.
+  int num_replicas = 0;
+  /// Instead of a number: names such as "/cpu:0".
+  std::vector<std::string> compute_devices = {};
+  /// Where the variables are; empty: the CPU, or the compute device when there is only one.
+  std::string parameter_device = {};
+};
+
+namespace strategy_internal {
+
+class CentralStorageExtended final : public LocalReplicas {
+ public:
+  explicit CentralStorageExtended(const CentralStorageOptions& options);
+  const char* name() const override { return "CentralStorageStrategy"; }
+  std::vector<std::string> parameter_devices() const override { return {parameter_device_}; }
+
+ protected:
+  std::shared_ptr<VariableImpl> make_variable(const NextCreator& next,
+                                              const Variable::Initializer& initial_value,
+                                              const VariableOptions& options) override;
+
+ private:
+  std::string parameter_device_;
+};
+
+}  // namespace strategy_internal
+
+/// One replica per compute device; all read and update the one copy of each variable.
+/// Source  tf.distribute.experimental.CentralStorageStrategy
+class CentralStorageStrategy : public Strategy {
+ public:
+  explicit CentralStorageStrategy(const CentralStorageOptions& options = {});
+};
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/strategy/impl/central_storage_strategy.ipp>
+#endif

@@ -1,0 +1,100 @@
+#pragma once
+/// Input of a strategy: every step one batch for each replica.
+
+#include <distribute/base/config.hpp>
+#include <distribute/data/dataset.hpp>
+#include <distribute/data/input_context.hpp>
+#include <distribute/replica/values.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace distribute {
+
+/// Source  tf.distribute.InputReplicationMode
+enum class InputReplicationMode { PerWorker, PerReplica };
+
+/// Source  tf.distribute.InputOptions
+struct InputOptions {
+  std::optional<bool> experimental_fetch_to_device = {};  // none: true
+  InputReplicationMode experimental_replication_mode = InputReplicationMode::PerWorker;
+  bool experimental_place_dataset_on_device = false;
+  /// Batches ready per replica. Above 1 a thread makes them ahead; the CPU needs none before.
+  int64_t experimental_per_replica_buffer_size = 1;
+};
+
+/// One pass over a distributed dataset, outside of replicas. Movable; one thread at a time.
+/// Source  tf.distribute.DistributedIterator
+class DistributedIterator {
+ public:
+  DistributedIterator(std::vector<data::Iterator> sources, int num_replicas);
+
+  /// Each replica's batch; where some have no data left theirs have no rows.
+  /// Throws  OutOfRangeError when no replica has data; InvalidArgumentError inside a replica.
+  PerReplica<data::Batch> get_next();
+  /// None at the end.
+  std::optional<PerReplica<data::Batch>> get_next_as_optional();
+  data::ElementSpec element_spec() const { return sources_[0].element_spec(); }
+
+  /// The position, as of data::Iterator.
+  Tensor state() const;
+  void restore(const Tensor& state);
+
+ private:
+  std::vector<data::Iterator> sources_;  // one for all replicas, or one each
+  int num_replicas_;
+  bool done_ = false;
+};
+
+/// A dataset divided among the replicas of a strategy. A cheap value; each loop starts from the
+/// beginning. Made by Strategy.
+/// Source  tf.distribute.DistributedDataset
+class DistributedDataset {
+ public:
+  /// `sources`: the batches for this process's replicas in turn, or one dataset for each.
+  DistributedDataset(std::vector<data::Dataset> sources, int num_replicas)
+      : sources_(std::move(sources)), num_replicas_(num_replicas) {}
+
+  DistributedIterator iterator() const;
+  /// Of one replica's batch.
+  data::ElementSpec element_spec() const { return sources_[0].element_spec(); }
+
+  /// function(... function(initial, first), ... last); elements are PerReplica<Batch>.
+  template <typename State, typename Function>
+  State reduce(State initial, Function function) const {
+    for (const auto& element : *this) initial = function(std::move(initial), element);
+    return initial;
+  }
+
+  /// For `for (auto batch : dataset) strategy.run(step, batch);`.
+  class LoopIterator {
+   public:
+    explicit LoopIterator(DistributedIterator it) : it_(std::move(it)) { ++*this; }
+    PerReplica<data::Batch>& operator*() { return *element_; }
+    LoopIterator& operator++() {
+      element_.reset();  // its memory serves the next element
+      element_ = it_.get_next_as_optional();
+      return *this;
+    }
+    bool operator!=(std::nullptr_t) const { return element_.has_value(); }
+
+   private:
+    DistributedIterator it_;
+    std::optional<PerReplica<data::Batch>> element_;
+  };
+  LoopIterator begin() const { return LoopIterator(iterator()); }
+  std::nullptr_t end() const { return nullptr; }
+
+ private:
+  std::vector<data::Dataset> sources_;
+  int num_replicas_;
+};
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/strategy/strategy.hpp>  // brings impl/distributed_dataset.ipp
+#endif

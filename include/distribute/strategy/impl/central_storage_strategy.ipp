@@ -1,0 +1,44 @@
+#pragma once
+#include <distribute/device/placement.hpp>
+#include <distribute/strategy/central_storage_strategy.hpp>
+#include <distribute/strategy/devices.hpp>
+#include <distribute/strategy/distributed_variable.hpp>
+
+namespace distribute {
+
+namespace strategy_internal {
+
+DISTRIBUTE_INLINE std::vector<std::string> compute_devices(const CentralStorageOptions& options) {
+  if (options.num_replicas && !options.compute_devices.empty())
+    throw InvalidArgumentError(
+        "CentralStorageStrategy: give num_replicas or compute_devices, not both");
+  return check_devices(options.compute_devices.empty()
+                           ? devices_of(DefaultDevice(), options.num_replicas)
+                           : options.compute_devices);
+}
+
+DISTRIBUTE_INLINE CentralStorageExtended::CentralStorageExtended(
+    const CentralStorageOptions& options)
+    : LocalReplicas(compute_devices(options), nullptr) {
+  const std::vector<std::string> devices = worker_devices();
+  parameter_device_ = devices.size() == 1 ? devices[0] : to_string(Device{});
+  if (!options.parameter_device.empty())
+    parameter_device_ = check_devices({options.parameter_device}).front();
+}
+
+DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> CentralStorageExtended::make_variable(
+    const NextCreator& next, const Variable::Initializer& initial_value,
+    const VariableOptions& options) {
+  const DeviceScope device(parse_device_name(parameter_device_).device);
+  const Tensor first = next(initial_value, options)->component(0);
+  const VariableOptions checked = check_variable_options(options, first.dtype());
+  return std::make_shared<AggregatingVariable>(first, checked, strategy());
+}
+
+}  // namespace strategy_internal
+
+DISTRIBUTE_INLINE CentralStorageStrategy::CentralStorageStrategy(
+    const CentralStorageOptions& options)
+    : Strategy(std::make_unique<strategy_internal::CentralStorageExtended>(options)) {}
+
+}  // namespace distribute
