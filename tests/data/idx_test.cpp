@@ -1,38 +1,16 @@
 #include <distribute/data/idx.hpp>
 
-#include <distribute/data/mnist.hpp>
-#include <distribute/io/gzip.hpp>
-
 #include <tests/data/dataset_support.hpp>
+#include <tests/data/idx_bytes.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_directory.hpp>
 
-#include <algorithm>
-#include <fstream>
 #include <random>
 
 using namespace distribute;
 using namespace distribute::data;
 
 namespace {
-
-std::string word(uint32_t value) {
-  std::string text;
-  for (int shift = 24; shift >= 0; shift -= 8) text += char(value >> shift & 0xff);
-  return text;
-}
-
-std::string images(uint32_t count) {
-  return word(0x803) + word(count) + word(2) + word(2) + std::string(count * 4, '\x33');
-}
-
-std::string labels(uint32_t count, char value = 7) {
-  return word(0x801) + word(count) + std::string(count, value);
-}
-
-void write(const std::string& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary) << bytes;
-}
 
 std::string message_of(const std::string& bytes) {
   try {
@@ -42,8 +20,6 @@ std::string message_of(const std::string& bytes) {
   }
   return "no error";
 }
-
-const std::string kBundled = DISTRIBUTE_SOURCE_DIR "/examples/mnist_cnn/data";
 
 }  // namespace
 
@@ -109,54 +85,6 @@ TEST_CASE("images and labels must belong together", "[data][idx]") {
                     l + ": label 0 is 10, expected 0 to 9");
   CHECK_THROWS_WITH(from_idx_files(l, l), l + ": expected images (uint8, 3 axes), found uint8 [3]");
   CHECK_THROWS_AS(from_idx_files(folder / "none", l), NotFoundError);
-}
-
-TEST_CASE("the bundled MNIST digits load", "[data][mnist]") {
-  const auto train = load_mnist(kBundled);
-  const auto test = load_mnist(kBundled, {.split = Split::Test, .label_dtype = DType::Int32});
-  CHECK(train.cardinality() == 9000);
-  CHECK(test.cardinality() == 1000);
-  CHECK(to_string(train.batch(50).element_spec()) == "([-1, 28, 28, 1] float32, [-1] int64)");
-  const auto [x, y] = train.batch(6).iterator().next();
-  CHECK(numbers_of(y) == Numbers{5, 0, 4, 1, 9, 2});
-  float largest = 0, sum = 0;
-  for (float value : x.data<float>()) {
-    largest = std::max(largest, value);
-    sum += value;
-  }
-  CHECK(largest == 1.0f);
-  CHECK(sum > 300.0f);
-  CHECK(test.iterator().next().y.dtype() == DType::Int32);
-}
-
-TEST_CASE("shuffled digits keep their labels", "[data][mnist]") {
-  const auto test = load_mnist(kBundled, {.split = Split::Test});
-  std::vector<std::pair<std::vector<float>, int64_t>> plain, shuffled;
-  const auto collect = [](const Dataset& dataset, auto& all) {
-    for (const Batch& example : dataset)
-      all.emplace_back(example.x.to_vector(), example.y.item<int64_t>());
-    std::sort(all.begin(), all.end());
-  };
-  collect(test, plain);
-  collect(test.shuffle(60'000).batch(64).unbatch(), shuffled);
-  CHECK(plain == shuffled);
-}
-
-TEST_CASE("missing and cut off MNIST files are named", "[data][mnist]") {
-  TemporaryDirectory folder;
-  CHECK_THROWS_WITH(load_mnist(folder.path()),
-                    "MNIST: directory \"" + folder.path() +
-                        "\" has no file train-images-idx3-ubyte or train-images-idx3-ubyte.gz");
-  write(folder / "train-labels-idx1-ubyte", labels(1));
-  const std::string packed = io::read_file(kBundled + "/t10k-images-idx3-ubyte.gz").value();
-  write(folder / "train-images-idx3-ubyte.gz", packed.substr(0, 5000));
-  CHECK_THROWS_AS(load_mnist(folder.path()), DataLossError);
-  write(folder / "train-images-idx3-ubyte", images(1));  // the plain file is taken first
-  CHECK(load_mnist(folder.path()).cardinality() == 1);
-  write(folder / "train-labels-idx1-ubyte", labels(1, 9) + "x");
-  CHECK_THROWS_AS(load_mnist(folder.path()), DataLossError);
-  write(folder / "train-labels-idx1-ubyte", labels(1, 33));
-  CHECK_THROWS_AS(load_mnist(folder.path()), InvalidArgumentError);
 }
 
 TEST_CASE("mutated IDX bytes are read or refused, never worse", "[data][idx]") {
