@@ -13,8 +13,10 @@
 #include <distribute/device/cpu_eigen.hpp>
 #include <distribute/device/cpu_onednn.hpp>
 #include <distribute/device/device.hpp>
+#include <distribute/device/device_spec.hpp>
 #include <distribute/device/dtype.hpp>
 #include <distribute/device/layout.hpp>
+#include <distribute/device/placement.hpp>
 
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/io/crc32c.hpp>
@@ -63,6 +65,7 @@
 #include <distribute/ops/unary.hpp>
 #include <distribute/ops/window.hpp>
 
+#include <distribute/replica/merge_call.hpp>
 #include <distribute/replica/reduce_op.hpp>
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/replica/single_replica.hpp>
@@ -115,6 +118,25 @@
 #include <distribute/optim/rmsprop.hpp>
 #include <distribute/optim/schedules.hpp>
 #include <distribute/optim/sgd.hpp>
+
+#include <distribute/strategy/central_storage_strategy.hpp>
+#include <distribute/strategy/cross_device_ops.hpp>
+#include <distribute/strategy/devices.hpp>
+#include <distribute/strategy/distributed_dataset.hpp>
+#include <distribute/strategy/distributed_variable.hpp>
+#include <distribute/strategy/local_replica_context.hpp>
+#include <distribute/strategy/local_replicas.hpp>
+#include <distribute/strategy/mirrored_strategy.hpp>
+#include <distribute/strategy/one_device_strategy.hpp>
+#include <distribute/strategy/reduce_arguments.hpp>
+#include <distribute/strategy/reduction.hpp>
+#include <distribute/strategy/replica_group.hpp>
+#include <distribute/strategy/replica_threads.hpp>
+#include <distribute/strategy/scope.hpp>
+#include <distribute/strategy/shared_update.hpp>
+#include <distribute/strategy/strategy.hpp>
+#include <distribute/strategy/strategy_extended.hpp>
+#include <distribute/strategy/wait.hpp>
 
 #include <distribute/checkpoint/bundle_dtype.hpp>
 #include <distribute/checkpoint/bundle_entry.hpp>
