@@ -57,6 +57,9 @@ class BundleReader {
   /// The value of a string scalar.
   std::string read_string(std::string_view key);
 
+  /// Closes the data files; reading opens them again.
+  void close_files();
+
   /// Reads everything once; throws the error of the first tensor that is damaged.
   void verify();
 

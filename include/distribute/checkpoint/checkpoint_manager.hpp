@@ -20,16 +20,19 @@ struct CheckpointManagerOptions {
   std::function<int64_t()> step_counter = {};       // for checkpoint_interval
   std::optional<int64_t> checkpoint_interval = {};  // steps between saves
   std::function<void()> init_fn = {};               // when there is nothing to restore
+  std::function<double()> clock = {};               // seconds since 1970; unset: the system's
 };
 
 /// Checkpoints DIRECTORY/NAME-1, NAME-2, ... and the directory's `checkpoint` file. Takes over what
-/// an earlier manager left there. One thread.
+/// an earlier manager left there, and removes what a killed one left half written. A save that
+/// fails leaves earlier checkpoints and the manager as they were. One thread.
 /// Source  tf.train.CheckpointManager
 class CheckpointManager {
  public:
   /// Makes the directory.
-  /// Throws  InvalidArgumentError for max_to_keep < 1 and for an interval without counter;
-  ///         PermissionDeniedError and others with the path when it cannot be made.
+  /// Throws  InvalidArgumentError for max_to_keep < 1, for an interval without counter and for
+  ///         names with a slash; PermissionDeniedError and others with the path when it cannot be
+  ///         made; DataLossError for a damaged `checkpoint` file.
   CheckpointManager(Checkpoint& checkpoint, CheckpointManagerOptions options);
 
   /// Saves and deletes what is too old; gives the path, or nothing within the interval and for a
@@ -42,8 +45,9 @@ class CheckpointManager {
   std::optional<std::string> restore_or_initialize();
 
   const std::string& directory() const { return options_.directory; }
-  std::optional<std::string> latest_checkpoint() const;
-  /// Oldest first; without those kept for good by keep_checkpoint_every_n_hours.
+  const std::optional<std::string>& latest_checkpoint() const { return latest_; }
+  /// Oldest first; without those kept for good: by keep_checkpoint_every_n_hours, or because they
+  /// were saved without a manager.
   std::vector<std::string> checkpoints() const;
 
  private:
@@ -53,18 +57,21 @@ class CheckpointManager {
   };
   bool is_due() const;
   void adopt();
-  void write_state() const;
-  void delete_old();
   double now() const;
+  std::vector<Entry> drop_old();
+  void write_state() const;
+  void sweep_temporary_files();
 
   Checkpoint& checkpoint_;
   CheckpointManagerOptions options_;
   std::vector<Entry> kept_;  // oldest first
-  double last_preserved_ = 0, latest_time_ = 0;
+  std::optional<std::string> latest_;
+  double last_preserved_ = 0;  // time of the last one kept for good
   std::optional<int64_t> last_step_;
+  bool swept_ = false;
 };
 
-/// Removes the files of a checkpoint, index first.
+/// Removes the files of a checkpoint, index first; fine when some are missing.
 void remove_checkpoint(const std::string& prefix);
 
 }  // namespace distribute::train

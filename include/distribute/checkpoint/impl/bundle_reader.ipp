@@ -251,6 +251,8 @@ DISTRIBUTE_INLINE std::string BundleReader::read_string(std::string_view key) {
                                     entry(key).dims.size()));
 }
 
+DISTRIBUTE_INLINE void BundleReader::close_files() { shards_.clear(); }
+
 DISTRIBUTE_INLINE void BundleReader::verify() {
   for (const std::string& key : keys()) {
     if (entry(key).dtype == io::DataType::String) {

@@ -2,32 +2,20 @@
 #include <distribute/checkpoint/bundle_reader.hpp>
 #include <distribute/checkpoint/bundle_writer.hpp>
 #include <distribute/checkpoint/flat_checkpoint.hpp>
+#include <distribute/io/data_type.hpp>
 #include <distribute/replica/replica_context.hpp>
 
 #include <algorithm>
 
 namespace distribute::train {
 
-namespace program_graph {
-
-/// Reads and writes of variables here concern all replicas.
-class [[nodiscard]] CrossReplicaScope {
- public:
-  CrossReplicaScope() { replica_internal::mode_stack().push_back({}); }
-  ~CrossReplicaScope() { replica_internal::mode_stack().pop_back(); }
-  CrossReplicaScope(const CrossReplicaScope&) = delete;
-  CrossReplicaScope& operator=(const CrossReplicaScope&) = delete;
-};
-
-}  // namespace program_graph
-
 DISTRIBUTE_INLINE Tensor value_to_save(const Variable& variable) {
-  const program_graph::CrossReplicaScope scope;
+  const replica_internal::ModeScope cross_replica({});
   return variable.impl().read();
 }
 
 DISTRIBUTE_INLINE void restore_value(const Variable& variable, const Tensor& value) {
-  const program_graph::CrossReplicaScope scope;
+  const replica_internal::ModeScope cross_replica({});
   variable.assign(value);
 }
 
@@ -49,8 +37,8 @@ DISTRIBUTE_INLINE Tensor read_tensor(BundleReader& reader, const std::string& ke
     reader.read(key, {data, size_t(value.num_elements() * size_of(dtype))});
     return value;
   }
-  throw InvalidArgumentError(concat(reader.prefix(), ": tensor '", key, "' has dtype number ",
-                                    int(entry.dtype), ", which tensors of this library lack"));
+  throw InvalidArgumentError(concat(reader.prefix(), ": tensor '", key, "' is ",
+                                    io::name_of(entry.dtype), ", which tensors here cannot be"));
 }
 
 DISTRIBUTE_INLINE void check_fits(const Variable& variable, const Tensor& value,

@@ -27,11 +27,11 @@ DISTRIBUTE_INLINE Tensor numbers(const Tensor& y_true, const Tensor& y_pred) {
 }  // namespace metrics_internal
 
 DISTRIBUTE_INLINE Variable Metric::add_variable(const std::string& name) {
-  const auto first_value = [&] { return restored_or(name, [] { return Tensor(0.0f); }); };
-  Variable variable(first_value, {.name = name_ + "/" + name,
-                                  .trainable = false,
-                                  .synchronization = VariableSynchronization::OnRead,
-                                  .aggregation = VariableAggregation::Sum});
+  Variable variable(Tensor(0.0f), {.name = name_ + "/" + name,
+                                   .trainable = false,
+                                   .synchronization = VariableSynchronization::OnRead,
+                                   .aggregation = VariableAggregation::Sum});
+  restore_created(name, variable);
   variables_.push_back({name, variable});
   return variable;
 }

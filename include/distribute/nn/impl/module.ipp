@@ -74,12 +74,13 @@ DISTRIBUTE_INLINE Variable Module::add_weight(const std::string& name, const Sha
   // One seed for all copies: a strategy may ask for the value more than once.
   const uint64_t seed = random::next_seed();
   const auto first_value = [&] {
-    const Tensor value = restored_or(name, [&] { return initializer(shape, seed); });
+    const Tensor value = initializer(shape, seed);
     if (value.shape() == shape) return value;
     throw InvalidArgumentError(concat("weight '", options.name, "' is ", to_string(shape),
                                       ", its first value ", to_string(value.shape())));
   };
   Variable weight(first_value, options);
+  restore_created(name, weight);
   weights_.push_back({name, weight});
   return weight;
 }
@@ -95,6 +96,7 @@ DISTRIBUTE_INLINE void Module::add_child(std::string name, std::unique_ptr<Modul
   part->set_path(path_.empty() ? name : path_ + "/" + name);
   if (!trainable_) part->set_trainable(false);
   children_.emplace_back(std::move(name), std::move(part));
+  restore_added(children_.back().first, *children_.back().second);
 }
 
 DISTRIBUTE_INLINE void Module::set_path(const std::string& path) {

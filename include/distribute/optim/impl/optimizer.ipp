@@ -183,19 +183,17 @@ DISTRIBUTE_INLINE void Optimizer::add_slots(std::vector<VariableUpdate>& updates
 }
 
 DISTRIBUTE_INLINE void Optimizer::create_slots(const Variable& variable) {
-  SlotSet& set = slots_[variable.impl().id()];
-  if (set.original) return;
+  if (slots_.contains(variable.impl().id())) return;
+  std::vector<Variable> values;
   for (const Slot& slot : all_slots()) {
-    const auto first_value = [&] {
-      return restored_or(
-          slot.name, [&] { return fill(variable.shape(), slot.initial_value); }, variable);
-    };
+    const auto first_value = [&] { return fill(variable.shape(), slot.initial_value); };
     VariableOptions options = variable.impl().options();
     options.name = variable.name() + "/" + slot.name;
     options.trainable = false;
-    set.values.emplace_back(Variable::Initializer(first_value), options);
+    const Variable& created = values.emplace_back(Variable::Initializer(first_value), options);
+    restore_created(slot.name, created, variable);
   }
-  set.original = variable;
+  slots_[variable.impl().id()] = {variable, std::move(values)};
 }
 
 DISTRIBUTE_INLINE void Optimizer::build(const std::vector<Variable>& variables) {

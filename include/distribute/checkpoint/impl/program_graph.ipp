@@ -1,0 +1,96 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/checkpoint/program_graph.hpp>
+
+#include <algorithm>
+
+namespace distribute::checkpoint_internal {
+
+DISTRIBUTE_INLINE ProgramGraph::ProgramGraph(const train::CheckpointParts& parts) {
+  nodes_.emplace_back();
+  for (const auto& [name, part] : parts) {
+    if (const auto* object = std::get_if<const Trackable*>(&part))
+      add_object(0, name, *object);
+    else if (const auto* variable = std::get_if<Variable>(&part))
+      add_variable(0, name, *variable);
+    else
+      add(0, name, {.state = &std::get<train::TensorState>(part)});
+  }
+  for (size_t node = 1; node < nodes_.size(); ++node) expand(node);
+  const size_t count = nodes_.size();
+  for (size_t node = 1; node < count; ++node) add_slots(node);
+}
+
+/// A node that was not there before, with the edge that leads to it.
+DISTRIBUTE_INLINE size_t ProgramGraph::add(size_t parent, const std::string& name,
+                                           ProgramNode node) {
+  const std::string& path = nodes_[parent].path;
+  node.path = path + (path.empty() ? "" : "/") + train::escape_local_name(name);
+  nodes_[parent].children.push_back({name, nodes_.size()});
+  nodes_.push_back(std::move(node));
+  return nodes_.size() - 1;
+}
+
+DISTRIBUTE_INLINE void ProgramGraph::add_object(size_t parent, const std::string& name,
+                                                const Trackable* object) {
+  const auto known = objects_.find(object);
+  if (known == objects_.end())
+    objects_[object] = add(parent, name, {.object = object});
+  else
+    nodes_[parent].children.push_back({name, known->second});
+}
+
+DISTRIBUTE_INLINE void ProgramGraph::add_variable(size_t parent, const std::string& name,
+                                                  const Variable& variable) {
+  const uint64_t id = variable.impl().id();
+  const auto known = variables_.find(id);
+  if (known == variables_.end())
+    variables_[id] = add(parent, name, {.variable = variable});
+  else
+    nodes_[parent].children.push_back({name, known->second});
+}
+
+DISTRIBUTE_INLINE void ProgramGraph::expand(size_t node) {
+  const Trackable* object = nodes_[node].object;
+  if (!object) return;
+  for (const auto& child : object->children()) add_object(node, child.name, child.object);
+  for (const auto& own : object->own_variables()) add_variable(node, own.name, own.variable);
+  std::vector<std::string> names;
+  for (const auto& edge : nodes_[node].children) names.push_back(edge.name);
+  std::sort(names.begin(), names.end());
+  const auto twice = std::adjacent_find(names.begin(), names.end());
+  if (twice != names.end())
+    throw InvalidArgumentError(concat("checkpoint: object '", nodes_[node].path,
+                                      "' calls two of its parts '", *twice, "'"));
+}
+
+DISTRIBUTE_INLINE void ProgramGraph::add_slots(size_t node) {
+  const Trackable* object = nodes_[node].object;
+  if (!object) return;
+  for (const auto& slot : object->slot_variables()) {
+    const auto original = variables_.find(slot.original.impl().id());
+    if (original == variables_.end()) continue;  // the variable itself is not saved
+    nodes_[node].slots.push_back({original->second, slot.slot_name, nodes_.size()});
+    ProgramNode& added = nodes_.emplace_back();
+    added.variable = slot.variable;
+    added.path = train::slot_path(nodes_[original->second].path, nodes_[node].path, slot.slot_name);
+  }
+}
+
+DISTRIBUTE_INLINE train::TrackableObjectGraph ProgramGraph::to_proto() const {
+  train::TrackableObjectGraph graph;
+  for (const ProgramNode& node : nodes_) {
+    train::TrackableObject& object = graph.nodes.emplace_back();
+    for (const auto& edge : node.children)
+      object.children.push_back({int32_t(edge.node), edge.name});
+    for (const auto& slot : node.slots)
+      object.slot_variables.push_back({int32_t(slot.original), slot.name, int32_t(slot.node)});
+    const std::string full_name = node.variable ? node.variable.name() : node.path;
+    if (node.has_value())
+      object.attributes.push_back({"VARIABLE_VALUE", full_name, node.key(), false});
+    object.has_checkpoint_values = true;
+  }
+  return graph;
+}
+
+}  // namespace distribute::checkpoint_internal

@@ -1,0 +1,174 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/checkpoint/flat_checkpoint.hpp>
+#include <distribute/checkpoint/restoration.hpp>
+
+#include <cstdio>
+#include <queue>
+#include <utility>
+
+namespace distribute::checkpoint_internal {
+
+DISTRIBUTE_INLINE Restoration::Restoration(const std::string& prefix)
+    : reader_(prefix), has_graph_(reader_.contains(train::kObjectGraphKey)) {
+  for (const std::string& key : reader_.keys())
+    if (key != train::kObjectGraphKey) unused_.insert(key);
+  if (has_graph_)
+    graph_ = train::decode_object_graph(reader_.read_string(train::kObjectGraphKey), prefix);
+  if (has_graph_ && graph_.nodes.empty())
+    throw DataLossError(concat("checkpoint ", prefix, ": the object graph has no root"));
+}
+
+DISTRIBUTE_INLINE Restoration::~Restoration() {
+  if (quiet_ || unused_.empty()) return;
+  std::fprintf(stderr,
+               "warning: checkpoint %s: value '%s' (of %zu) was not used; expect_partial() says "
+               "that this is intended\n",
+               reader_.prefix().c_str(), unused_.begin()->c_str(), unused_.size());
+}
+
+DISTRIBUTE_INLINE const train::TrackableObject* Restoration::node(int32_t id) const {
+  return id < 0 || size_t(id) >= graph_.nodes.size() ? nullptr : &graph_.nodes[size_t(id)];
+}
+
+DISTRIBUTE_INLINE int32_t Restoration::child(int32_t parent, const std::string& name) const {
+  if (const train::TrackableObject* object = node(parent))
+    for (const auto& edge : object->children)
+      if (edge.local_name == name) return edge.node_id;
+  return -1;
+}
+
+DISTRIBUTE_INLINE int32_t Restoration::slot(int32_t optimizer, int32_t original,
+                                            const std::string& name) const {
+  const train::TrackableObject* object = original < 0 ? nullptr : node(optimizer);
+  if (object)
+    for (const auto& edge : object->slot_variables)
+      if (edge.original_variable_node_id == original && edge.slot_name == name)
+        return edge.slot_variable_node_id;
+  return -1;
+}
+
+DISTRIBUTE_INLINE const std::string* Restoration::key_of(const ProgramNode& wanted,
+                                                         int32_t file_node) const {
+  if (!wanted.has_value()) return nullptr;
+  if (!has_graph_) {
+    const auto& entries = reader_.entries();
+    const auto found = wanted.variable ? entries.find(wanted.variable.name()) : entries.end();
+    return found == entries.end() ? nullptr : &found->first;
+  }
+  if (const train::TrackableObject* object = node(file_node))
+    for (const auto& attribute : object->attributes)
+      if (attribute.name == "VARIABLE_VALUE") return &attribute.checkpoint_key;
+  return nullptr;
+}
+
+DISTRIBUTE_INLINE std::vector<int32_t> Restoration::match(const ProgramGraph& program) const {
+  const auto& nodes = program.nodes();
+  std::vector<int32_t> found(nodes.size(), -1);
+  if (!has_graph_) return found;
+  std::queue<size_t> open;
+  found[0] = 0;
+  for (open.push(0); !open.empty(); open.pop()) {
+    const size_t parent = open.front();
+    for (const auto& edge : nodes[parent].children) {
+      if (found[edge.node] >= 0) continue;
+      found[edge.node] = child(found[parent], edge.name);
+      if (found[edge.node] >= 0) open.push(edge.node);
+    }
+  }
+  for (size_t i = 0; i < nodes.size(); ++i)
+    for (const auto& edge : nodes[i].slots)
+      found[edge.node] = slot(found[i], found[edge.original], edge.name);
+  return found;
+}
+
+/// The value of a variable (or of a state, when `variable` is none), checked.
+DISTRIBUTE_INLINE Tensor Restoration::read(const std::string& key, const Variable& variable) {
+  const Tensor value = train::read_tensor(reader_, key);
+  if (variable) train::check_fits(variable, value, reader_.prefix(), key);
+  return value;
+}
+
+DISTRIBUTE_INLINE void Restoration::run(const ProgramGraph& program) {
+  const std::lock_guard lock(mutex_);
+  const std::vector<int32_t> file_nodes = match(program);
+  std::vector<std::pair<const ProgramNode*, Tensor>> values;
+  std::vector<std::string> taken;
+  for (size_t i = 0; i < file_nodes.size(); ++i) {
+    const ProgramNode& target = program.nodes()[i];
+    const std::string* key = key_of(target, file_nodes[i]);
+    if (!key) continue;
+    values.emplace_back(&target, read(*key, target.variable));
+    taken.push_back(*key);
+    matched_ += target.path != kSaveCounter;
+    if (target.variable) variables_[target.variable.impl().id()] = file_nodes[i];
+  }
+  // States first: they alone can refuse a value that fits.
+  for (const auto& [target, value] : values)
+    if (target->state) target->state->restore(value);
+  for (const auto& [target, value] : values)
+    if (target->variable) train::restore_value(target->variable, value);
+  for (const std::string& key : taken) unused_.erase(key);
+  reader_.close_files();
+  leave_restorers(program, file_nodes);
+}
+
+/// A later restore takes the place of an earlier one, also where it has nothing to give.
+DISTRIBUTE_INLINE void Restoration::leave_restorers(const ProgramGraph& program,
+                                                    const std::vector<int32_t>& file_nodes) {
+  for (size_t i = 0; i < file_nodes.size(); ++i) {
+    const Trackable* object = program.nodes()[i].object;
+    if (!object) continue;
+    const bool waits = !unused_.empty() && (!has_graph_ || file_nodes[i] >= 0);
+    object->set_restorer(waits ? std::make_shared<NodeRestorer>(shared_from_this(), file_nodes[i])
+                               : nullptr);
+  }
+}
+
+DISTRIBUTE_INLINE void Restoration::created(int32_t parent, const std::string& name,
+                                            const Variable& variable, const Variable& original) {
+  const std::lock_guard lock(mutex_);
+  int32_t file_node = original ? -1 : child(parent, name);
+  if (original) {
+    const auto known = variables_.find(original.impl().id());
+    if (known != variables_.end()) file_node = slot(parent, known->second, name);
+  }
+  ProgramNode target;
+  target.variable = variable;
+  const std::string* key = key_of(target, file_node);
+  if (!key) return;
+  train::restore_value(variable, read(*key, variable));
+  reader_.close_files();
+  variables_[variable.impl().id()] = file_node;
+  unused_.erase(*key);
+  ++matched_;
+}
+
+DISTRIBUTE_INLINE bool Restoration::waits() const {
+  const std::lock_guard lock(mutex_);
+  return !unused_.empty();
+}
+
+DISTRIBUTE_INLINE bool Restoration::was_taken(const std::string& key) const {
+  const std::lock_guard lock(mutex_);
+  return !unused_.contains(key);
+}
+
+DISTRIBUTE_INLINE const std::string* Restoration::unused() const {
+  const std::lock_guard lock(mutex_);
+  return unused_.empty() ? nullptr : &*unused_.begin();
+}
+
+DISTRIBUTE_INLINE bool Restoration::has_matches() const {
+  const std::lock_guard lock(mutex_);
+  return matched_ > 0;
+}
+
+DISTRIBUTE_INLINE std::shared_ptr<Trackable::Restorer> NodeRestorer::part(const std::string& name) {
+  const int32_t node = node_ < 0 ? -1 : restoration_->child(node_, name);
+  // In a file without graph (node -1) variables go by their full names, wherever they are.
+  if (!restoration_->waits() || (node_ >= 0 && node < 0)) return nullptr;
+  return std::make_shared<NodeRestorer>(restoration_, node);
+}
+
+}  // namespace distribute::checkpoint_internal
