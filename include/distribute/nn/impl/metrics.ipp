@@ -5,6 +5,7 @@
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/ops/reshape.hpp>
+#include <distribute/ops/search.hpp>
 
 namespace distribute::nn::metrics {
 

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 namespace distribute {
 
@@ -250,50 +249,6 @@ DISTRIBUTE_INLINE Tensor reduce_bool(const char* op, const Tensor& x, const std:
   return y.view(reduced_shape(x.shape(), reduced, keepdims));
 }
 
-/// [outer, count, inner] of one axis.
-DISTRIBUTE_INLINE Reduction around_axis(const char* op, const Shape& shape, int axis) {
-  axis = shape.normalize_axis(axis);
-  if (shape[axis] == 0)
-    throw InvalidArgumentError(concat(op, ": axis ", axis, " of ", to_string(shape), " is empty"));
-  Reduction r{1, shape[axis], 1};
-  for (int i = 0; i < shape.rank(); ++i)
-    if (i != axis) (i < axis ? r.outer : r.inner) *= shape[i];
-  return r;
-}
-
-template <typename Before>
-Tensor arg_extreme(const char* op, const Tensor& x, int axis, Before before) {
-  const Reduction r = around_axis(op, x.shape(), axis);
-  const std::vector<bool> reduced = reduced_axes(op, x.shape(), {axis});
-  Tensor y = Tensor::empty(reduced_shape(x.shape(), reduced, false), DType::Int64, x.device());
-  dispatch(x.dtype(), [&](auto type) {
-    using T = decltype(type);
-    const T* from = x.data<T>().data();
-    for (int64_t i = 0; i < r.outer * r.inner; ++i) {
-      const T* line = from + i / r.inner * r.count * r.inner + i % r.inner;
-      int64_t best = 0;
-      for (int64_t k = 1; k < r.count; ++k)
-        if (before(line[k * r.inner], line[best * r.inner])) best = k;
-      y.mutable_data<int64_t>()[i] = best;
-    }
-  });
-  return y;
-}
-
-/// dy of the k chosen elements put back in their places.
-DISTRIBUTE_INLINE Tensor scatter_last_axis(const Tensor& dy, const Tensor& indices,
-                                           const Shape& shape) {
-  Tensor dx = zeros(shape, dy.dtype());
-  const int64_t width = shape[-1], k = indices.shape()[-1];
-  dispatch(dy.dtype(), [&](auto type) {
-    using T = decltype(type);
-    for (int64_t i = 0; i < indices.num_elements(); ++i)
-      dx.mutable_data<T>()[i / k * width + indices.data<int32_t>()[size_t(i)]] =
-          dy.data<T>()[size_t(i)];
-  });
-  return record("top_k", {dy}, dx, no_gradient("the gradient of top_k"));
-}
-
 }  // namespace ops_internal
 
 DISTRIBUTE_INLINE Tensor reduce_sum(const Tensor& x, const std::vector<int>& axes, bool keepdims) {
@@ -349,68 +304,6 @@ DISTRIBUTE_INLINE Tensor reduce_variance(const Tensor& x, const std::vector<int>
 }
 DISTRIBUTE_INLINE Tensor reduce_std(const Tensor& x, const std::vector<int>& axes, bool keepdims) {
   return sqrt(reduce_variance(x, axes, keepdims));
-}
-
-DISTRIBUTE_INLINE Tensor argmax(const Tensor& x, int axis) {
-  return ops_internal::arg_extreme("argmax", x, axis, [](auto a, auto b) { return a > b; });
-}
-DISTRIBUTE_INLINE Tensor argmin(const Tensor& x, int axis) {
-  return ops_internal::arg_extreme("argmin", x, axis, [](auto a, auto b) { return a < b; });
-}
-
-DISTRIBUTE_INLINE TopK top_k(const Tensor& x, int k) {
-  const int64_t width = x.shape().rank() ? x.shape()[-1] : 0;
-  if (k < 0 || k > width || x.shape().rank() == 0)
-    throw InvalidArgumentError(
-        concat("top_k: wants k in [0, ", width, "] for shape ", to_string(x.shape()), ", got ", k));
-  TopK result{Tensor::empty(x.shape().with(-1, k), x.dtype(), x.device()),
-              Tensor::empty(x.shape().with(-1, k), DType::Int32, x.device())};
-  dispatch(x.dtype(), [&](auto type) {
-    using T = decltype(type);
-    std::vector<int32_t> order(static_cast<size_t>(width));
-    for (int64_t row = 0; k && row < x.num_elements() / width; ++row) {
-      const T* from = x.data<T>().data() + row * width;
-      std::iota(order.begin(), order.end(), 0);
-      std::partial_sort(order.begin(), order.begin() + k, order.end(), [=](int32_t i, int32_t j) {
-        return from[i] > from[j] || (!(from[j] > from[i]) && i < j);
-      });
-      for (int i = 0; i < k; ++i) {
-        result.indices.mutable_data<int32_t>()[row * k + i] = order[size_t(i)];
-        result.values.mutable_data<T>()[row * k + i] = from[order[size_t(i)]];
-      }
-    }
-  });
-  if (is_floating(x.dtype()))
-    record(
-        "top_k", {x}, result.values,
-        [indices = result.indices, shape = x.shape()](const Backward& b) {
-          return std::vector<Tensor>{ops_internal::scatter_last_axis(b.gradient(), indices, shape)};
-        });
-  return result;
-}
-
-DISTRIBUTE_INLINE Tensor nn::in_top_k(const Tensor& targets, const Tensor& predictions, int k) {
-  const Shape &shape = predictions.shape(), want = targets.shape();
-  if (shape.rank() != 2 || want.rank() != 1 || shape[0] != want[0])
-    throw InvalidArgumentError(concat("in_top_k: wants targets [batch] and predictions [batch, ",
-                                      "classes], got ", to_string(want), " and ",
-                                      to_string(shape)));
-  if (is_floating(targets.dtype()) || targets.dtype() == DType::Bool)
-    throw InvalidArgumentError(concat("in_top_k: targets are ", name_of(targets.dtype())));
-  const Tensor labels = cast(targets, DType::Int64);
-  const Tensor scores = stop_gradient(cast(predictions, DType::Float32));
-  Tensor result = Tensor::empty(want, DType::Bool);
-  const int64_t classes = shape[1];
-  for (int64_t row = 0; row < shape[0]; ++row) {
-    const float* line = scores.data<float>().data() + row * classes;
-    const int64_t label = labels.data<int64_t>()[size_t(row)];
-    const bool valid = label >= 0 && label < classes && std::isfinite(line[label]);
-    int64_t larger = 0;
-    for (int64_t i = 0; valid && i < classes; ++i)
-      larger += std::isfinite(line[i]) ? line[i] > line[label] : k;
-    result.mutable_data<bool>()[row] = valid && larger < k;
-  }
-  return result;
 }
 
 }  // namespace distribute

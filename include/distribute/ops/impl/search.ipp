@@ -1,0 +1,130 @@
+#pragma once
+#include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/ops/cast.hpp>
+#include <distribute/ops/search.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace distribute {
+
+namespace ops_internal {
+
+/// The elements along one axis: `outer * inner` lines of `count`.
+struct Lines {
+  int64_t outer = 1, count = 1, inner = 1;
+  Shape without_axis;
+};
+
+DISTRIBUTE_INLINE Lines lines_along(const char* op, const Shape& shape, int axis) {
+  axis = shape.normalize_axis(axis);
+  if (shape[axis] == 0)
+    throw InvalidArgumentError(concat(op, ": axis ", axis, " of ", to_string(shape), " is empty"));
+  Lines lines;
+  lines.count = shape[axis];
+  for (int i = 0; i < shape.rank(); ++i) {
+    if (i == axis) continue;
+    (i < axis ? lines.outer : lines.inner) *= shape[i];
+    lines.without_axis.push_back(shape[i]);
+  }
+  return lines;
+}
+
+template <typename Before>
+Tensor arg_extreme(const char* op, const Tensor& x, int axis, Before before) {
+  const Lines r = lines_along(op, x.shape(), axis);
+  Tensor y = Tensor::empty(r.without_axis, DType::Int64, x.device());
+  dispatch(x.dtype(), [&](auto type) {
+    using T = decltype(type);
+    const T* from = x.data<T>().data();
+    for (int64_t i = 0; i < r.outer * r.inner; ++i) {
+      const T* line = from + i / r.inner * r.count * r.inner + i % r.inner;
+      int64_t best = 0;
+      for (int64_t k = 1; k < r.count; ++k)
+        if (before(line[k * r.inner], line[best * r.inner])) best = k;
+      y.mutable_data<int64_t>()[i] = best;
+    }
+  });
+  return y;
+}
+
+/// dy of the k chosen elements put back in their places.
+DISTRIBUTE_INLINE Tensor scatter_last_axis(const Tensor& dy, const Tensor& indices,
+                                           const Shape& shape) {
+  Tensor dx = zeros(shape, dy.dtype());
+  const int64_t width = shape[-1], k = indices.shape()[-1];
+  dispatch(dy.dtype(), [&](auto type) {
+    using T = decltype(type);
+    for (int64_t i = 0; i < indices.num_elements(); ++i)
+      dx.mutable_data<T>()[i / k * width + indices.data<int32_t>()[size_t(i)]] =
+          dy.data<T>()[size_t(i)];
+  });
+  return record("top_k", {dy}, dx, no_gradient("the gradient of top_k"));
+}
+
+}  // namespace ops_internal
+
+DISTRIBUTE_INLINE Tensor argmax(const Tensor& x, int axis) {
+  return ops_internal::arg_extreme("argmax", x, axis, [](auto a, auto b) { return a > b; });
+}
+DISTRIBUTE_INLINE Tensor argmin(const Tensor& x, int axis) {
+  return ops_internal::arg_extreme("argmin", x, axis, [](auto a, auto b) { return a < b; });
+}
+
+DISTRIBUTE_INLINE TopK top_k(const Tensor& x, int k) {
+  const int64_t width = x.shape().rank() ? x.shape()[-1] : 0;
+  if (k < 0 || k > width || x.shape().rank() == 0)
+    throw InvalidArgumentError(
+        concat("top_k: wants k in [0, ", width, "] for shape ", to_string(x.shape()), ", got ", k));
+  TopK result{Tensor::empty(x.shape().with(-1, k), x.dtype(), x.device()),
+              Tensor::empty(x.shape().with(-1, k), DType::Int32, x.device())};
+  dispatch(x.dtype(), [&](auto type) {
+    using T = decltype(type);
+    std::vector<int32_t> order(static_cast<size_t>(width));
+    for (int64_t row = 0; k && row < x.num_elements() / width; ++row) {
+      const T* from = x.data<T>().data() + row * width;
+      std::iota(order.begin(), order.end(), 0);
+      std::partial_sort(order.begin(), order.begin() + k, order.end(), [=](int32_t i, int32_t j) {
+        return from[i] > from[j] || (!(from[j] > from[i]) && i < j);
+      });
+      for (int i = 0; i < k; ++i) {
+        result.indices.mutable_data<int32_t>()[row * k + i] = order[size_t(i)];
+        result.values.mutable_data<T>()[row * k + i] = from[order[size_t(i)]];
+      }
+    }
+  });
+  if (is_floating(x.dtype()))
+    record(
+        "top_k", {x}, result.values,
+        [indices = result.indices, shape = x.shape()](const Backward& b) {
+          return std::vector<Tensor>{ops_internal::scatter_last_axis(b.gradient(), indices, shape)};
+        });
+  return result;
+}
+
+DISTRIBUTE_INLINE Tensor nn::in_top_k(const Tensor& targets, const Tensor& predictions, int k) {
+  const Shape &shape = predictions.shape(), want = targets.shape();
+  if (shape.rank() != 2 || want.rank() != 1 || shape[0] != want[0])
+    throw InvalidArgumentError(concat("in_top_k: wants targets [batch] and predictions [batch, ",
+                                      "classes], got ", to_string(want), " and ",
+                                      to_string(shape)));
+  if (is_floating(targets.dtype()) || targets.dtype() == DType::Bool)
+    throw InvalidArgumentError(concat("in_top_k: targets are ", name_of(targets.dtype())));
+  const Tensor labels = cast(targets, DType::Int64);
+  const Tensor scores = stop_gradient(cast(predictions, DType::Float32));
+  Tensor result = Tensor::empty(want, DType::Bool);
+  const int64_t classes = shape[1];
+  for (int64_t row = 0; row < shape[0]; ++row) {
+    const float* line = scores.data<float>().data() + row * classes;
+    const int64_t label = labels.data<int64_t>()[size_t(row)];
+    const bool valid = label >= 0 && label < classes && std::isfinite(line[label]);
+    int64_t larger = 0;
+    for (int64_t i = 0; valid && i < classes; ++i)
+      larger += std::isfinite(line[i]) ? line[i] > line[label] : k;
+    result.mutable_data<bool>()[row] = valid && larger < k;
+  }
+  return result;
+}
+
+}  // namespace distribute
