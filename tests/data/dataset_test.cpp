@@ -13,6 +13,7 @@ TEST_CASE("range gives scalars as Python's range does", "[data][dataset]") {
   CHECK(scalars_of(Dataset::range(5, 5)).empty());
   CHECK(Dataset::range(2, 9, 3).cardinality() == 3);
   CHECK_THROWS_AS(Dataset::range(0, 1, 0), InvalidArgumentError);
+  CHECK(scalars_of(Dataset::range(9).enumerate(-2).take(3)) == Numbers{-2, -1, 0});
 }
 
 TEST_CASE("from_tensor_slices gives one element per row", "[data][dataset]") {

@@ -3,6 +3,7 @@
 #include <distribute/base/parallel.hpp>
 #include <distribute/data/row_table.hpp>
 
+#include <algorithm>
 #include <cstring>
 
 namespace distribute::data {
@@ -130,8 +131,10 @@ DISTRIBUTE_INLINE std::shared_ptr<const RowTable> make_table(std::vector<Column>
 DISTRIBUTE_INLINE std::shared_ptr<const RowTable> make_range_table(int64_t start, int64_t stop,
                                                                    int64_t step) {
   if (step == 0) throw InvalidArgumentError("range: the step is 0");
-  const int64_t distance = step > 0 ? stop - start : start - stop, stride = step > 0 ? step : -step;
-  const int64_t count = distance <= 0 ? 0 : (distance + stride - 1) / stride;
+  const __int128 distance = step > 0 ? __int128{stop} - start : __int128{start} - stop;
+  const __int128 stride = step > 0 ? __int128{step} : -__int128{step};
+  const __int128 wanted = distance <= 0 ? 0 : (distance + stride - 1) / stride;
+  const int64_t count = int64_t(std::min<__int128>(wanted, INT64_MAX));
   return std::make_shared<data_internal::RangeTable>(start, count, step);
 }
 
