@@ -32,7 +32,7 @@ TEST_CASE("a dense layer without units is refused", "[nn][dense]") {
 }
 
 TEST_CASE("regularized kernels give a penalty with a gradient", "[nn][dense]") {
-  nn::Dense layer({.units = 2, .kernel_regularizer = nn::l2(0.5f), .name = "d"});
+  nn::Dense layer({.units = 2, .kernel_regularizer = nn::regularizers::l2(0.5f), .name = "d"});
   CHECK(layer.losses().empty());
   layer.ensure_built({1, 2});
   layer.kernel().assign(Tensor({2, 2}, std::vector<float>{1, -2, 3, 0}));

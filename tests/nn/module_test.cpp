@@ -30,7 +30,7 @@ class Block : public nn::Module {
   nn::Conv2D& conv1_ = add("conv1", nn::Conv2D({.filters = filters_,
                                                 .kernel_size = 3,
                                                 .padding = Padding::Same,
-                                                .kernel_regularizer = nn::l2(0.1f)}));
+                                                .kernel_regularizer = nn::regularizers::l2(0.1f)}));
   nn::BatchNormalization& norm_ = add("norm", nn::BatchNormalization());
   nn::Conv2D& conv2_ = add("conv2", nn::Conv2D({.filters = filters_, .use_bias = false}));
 };

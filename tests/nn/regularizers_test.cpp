@@ -7,8 +7,8 @@ using namespace distribute;
 
 TEST_CASE("penalties add l1 and l2 parts, without a factor 1/2", "[nn][regularizers]") {
   const Variable w(Tensor{1.0f, -2.0f, 3.0f});
-  CHECK(nn::l2(0.1f)(w).item<float>() == Approx(1.4));
-  CHECK(nn::l1(0.5f)(w).item<float>() == Approx(3.0));
+  CHECK(nn::regularizers::l2(0.1f)(w).item<float>() == Approx(1.4));
+  CHECK(nn::regularizers::l1(0.5f)(w).item<float>() == Approx(3.0));
   const nn::Regularizer both{.l1 = 0.5f, .l2 = 0.1f};
   GradientTape tape;
   const Tensor penalty = both(w.value());
@@ -20,5 +20,6 @@ TEST_CASE("penalties add l1 and l2 parts, without a factor 1/2", "[nn][regulariz
 }
 
 TEST_CASE("long weights are summed in pieces", "[nn][regularizers]") {
-  CHECK(nn::l2(1.0f)(fill({1 << 20}, 0.1f)).item<float>() == Approx(10485.76).epsilon(5e-5));
+  CHECK(nn::regularizers::l2(1.0f)(fill({1 << 20}, 0.1f)).item<float>() ==
+        Approx(10485.76).epsilon(5e-5));
 }

@@ -16,10 +16,13 @@ struct Regularizer {
   Tensor operator()(const Tensor& weight) const;
 };
 
-/// Source  tf.keras.regularizers.l2
-inline Regularizer l2(float factor = 0.01f) { return {0.0f, factor}; }
-/// Source  tf.keras.regularizers.l1
+/// Source  tf.keras.regularizers
+namespace regularizers {
+
 inline Regularizer l1(float factor = 0.01f) { return {factor, 0.0f}; }
+inline Regularizer l2(float factor = 0.01f) { return {0.0f, factor}; }
+
+}  // namespace regularizers
 
 }  // namespace distribute::nn
 
