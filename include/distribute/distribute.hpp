@@ -58,6 +58,7 @@
 #include <distribute/ops/random.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/ops/reshape.hpp>
+#include <distribute/ops/search.hpp>
 #include <distribute/ops/slice.hpp>
 #include <distribute/ops/softmax.hpp>
 #include <distribute/ops/strided_copy.hpp>
