@@ -44,6 +44,7 @@
 #include <distribute/ops/broadcast.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/channel_block.hpp>
+#include <distribute/ops/channel_norm.hpp>
 #include <distribute/ops/clip.hpp>
 #include <distribute/ops/concat.hpp>
 #include <distribute/ops/conv2d.hpp>
@@ -147,7 +148,11 @@
 #include <distribute/checkpoint/bundle_writer.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/checkpoint_manager.hpp>
+#include <distribute/checkpoint/checkpoint_parts.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/checkpoint/flat_checkpoint.hpp>
+#include <distribute/checkpoint/load_status.hpp>
 #include <distribute/checkpoint/object_graph.hpp>
+#include <distribute/checkpoint/program_graph.hpp>
+#include <distribute/checkpoint/restoration.hpp>
 #include <distribute/checkpoint/tensor_slice.hpp>
