@@ -1,6 +1,7 @@
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
 
+#include <tests/strategy/replica_check.hpp>
 #include <tests/support/catch.hpp>
 
 #include <atomic>
@@ -29,8 +30,8 @@ TEST_CASE("run calls the function once per replica with its own id", "[strategy]
   std::atomic<int> calls{0};
   const PerReplica<int> ids = strategy.run([&] {
     ++calls;
-    CHECK(get_replica_context()->num_replicas_in_sync() == n);
-    CHECK(&get_strategy() == &strategy);
+    REPLICA_CHECK(get_replica_context()->num_replicas_in_sync() == n);
+    REPLICA_CHECK(&get_strategy() == &strategy);
     return id_here();
   });
   std::vector<int> expected(static_cast<size_t>(n));

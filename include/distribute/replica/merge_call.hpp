@@ -60,7 +60,8 @@ requires std::invocable < Fn&, Strategy&, const PerReplica<Args>
   using Whole = std::decay_t<std::invoke_result_t<Fn&, Strategy&, const PerReplica<Args>&...>>;
   using Part = replica_internal::ReplicaPart<Whole>;
   using Call = replica_internal::MergeCall<typename Part::type, Args...>;
-  const auto invoke = [&]<size_t... I>(std::span<void* const> calls, std::index_sequence<I...>) {
+  const auto invoke = [&]<size_t... I>([[maybe_unused]] std::span<void* const> calls,
+                                       std::index_sequence<I...>) {
     return fn(strategy(), replica_internal::merged_argument<I, Args, Call>(calls)...);
   };
   Call mine{{&args...}, {}};
