@@ -40,7 +40,7 @@ class SmallResNet : public nn::Module {
     block("block_a", 16, 1, false);
     block("block_b", 32, 2, true);
     block("block_c", 64, 2, true);
-    fc_ = &add("fc", nn::Dense({.units = 10}));
+    fc_ = &add("fc", nn::Dense({.units = 10, .kernel_regularizer = nn::regularizers::l2(1e-4f)}));
   }
 
  private:
