@@ -121,6 +121,10 @@
 #include <distribute/optim/schedules.hpp>
 #include <distribute/optim/sgd.hpp>
 
+#include <distribute/summary/event.hpp>
+#include <distribute/summary/file_writer.hpp>
+#include <distribute/summary/png.hpp>
+
 #include <distribute/strategy/central_storage_strategy.hpp>
 #include <distribute/strategy/cross_device_ops.hpp>
 #include <distribute/strategy/devices.hpp>

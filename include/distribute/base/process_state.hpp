@@ -13,15 +13,16 @@ namespace distribute {
 struct ProcessState {
   std::atomic<uint64_t> next_tensor_id{1};
   std::atomic<uint64_t> next_variable_id{1};
-  int logical_cpu_devices = 1;            // tf.config.set_logical_device_configuration
-  bool soft_device_placement = true;      // tf.config.set_soft_device_placement
-  bool log_device_placement = false;      // tf.debugging.set_log_device_placement
-  int intra_op_parallelism_threads = 0;   // tf.config.threading; 0: one for each core
+  int logical_cpu_devices = 1;           // tf.config.set_logical_device_configuration
+  bool soft_device_placement = true;     // tf.config.set_soft_device_placement
+  bool log_device_placement = false;     // tf.debugging.set_log_device_placement
+  int intra_op_parallelism_threads = 0;  // tf.config.threading; 0: one for each core
   int inter_op_parallelism_threads = 0;
   std::atomic<uint64_t> global_seed{0};   // tf.random.set_seed
   void* cpu_backend = nullptr;            // Backend*, null: the fastest built in (device/backend)
   std::shared_ptr<void> global_strategy;  // set by experimental_set_strategy (strategy/strategy)
   std::shared_ptr<void> default_strategy;
+  std::atomic<const void*> summary_writer{nullptr};  // const FileWriter* (summary/file_writer)
 };
 
 /// Lives from first use to the end of the process.

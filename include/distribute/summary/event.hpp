@@ -1,0 +1,61 @@
+#pragma once
+/// The records of TensorBoard's event files, as protobuf bytes.
+
+#include <distribute/base/config.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace distribute::summary {
+
+/// What a dashboard shows under one tag at one step. The value is an encoded TensorProto.
+struct Value {
+  std::string tag;
+  std::string plugin;  // dashboard: "scalars", "histograms", "images", "text"
+  std::string tensor;
+  std::string description = {};  // Markdown
+};
+
+/// The first record of a file.
+std::string encode_file_version(double wall_time);
+/// A record with one value; wall_time in seconds since 1970.
+/// Source  tensorflow/core/util/event.proto
+std::string encode_event(double wall_time, int64_t step, const Value& value);
+
+/// TensorProto of numbers in row-major order; dims {} for a scalar.
+std::string encode_tensor(float value);
+std::string encode_tensor(std::span<const double> values, const std::vector<int64_t>& dims);
+std::string encode_tensor(std::span<const std::string> values, const std::vector<int64_t>& dims);
+
+/// Rows (left edge, right edge, count) of `buckets` equal parts of the range; the last one is
+/// closed. A range of zero length has its whole count in the last bucket.
+/// Source  tensorboard/plugins/histogram/summary_v2.py
+std::vector<double> histogram_buckets(std::span<const float> values, int64_t buckets);
+
+/// One record as read from a file.
+struct Event {
+  double wall_time = 0;
+  int64_t step = 0;
+  std::string file_version = {};
+  struct Entry {
+    std::string tag, plugin;
+    int dtype = 0;  // TensorFlow's number; 0 where the value is no tensor
+    std::vector<int64_t> dims = {};
+    bool has_number = false;
+    double number = 0;  // a scalar's value
+  };
+  std::vector<Entry> entries = {};
+};
+
+/// Reads a record of this library, of TensorFlow 2, or of TensorFlow 1 (simple_value).
+/// Throws  DataLossError with `where` when the bytes are malformed.
+Event decode_event(std::string_view record, const std::string& where);
+
+}  // namespace distribute::summary
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/summary/impl/event.ipp>
+#endif

@@ -1,0 +1,86 @@
+#pragma once
+/// Writes TensorBoard's event files: scalars, histograms, images and text under a log directory.
+
+#include <distribute/base/config.hpp>
+#include <distribute/summary/event.hpp>
+#include <distribute/tensor/tensor.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace distribute::summary {
+
+struct FileWriterOptions {
+  int64_t max_queue = 10;        // records that wait for one flush
+  int64_t flush_millis = 2'000;  // the oldest waits no longer once the next one comes
+  std::string filename_suffix = ".v2";
+};
+
+class DefaultWriterScope;
+
+/// A handle to one event file; copies share it, the last one closes it. Thread-safe.
+/// Source  tf.summary.SummaryWriter
+class FileWriter {
+ public:
+  /// Throws  InternalError and others with the path when writing fails.
+  void write(int64_t step, const Value& value) const;
+  /// Hands all records to the operating system, where TensorBoard sees them.
+  void flush() const;
+  /// Flushes; later records are dropped.
+  void close() const;
+  const std::string& path() const;
+  /// Makes this the writer of scalar(), histogram(), ... while the result lives.
+  DefaultWriterScope as_default() const;
+
+ private:
+  friend FileWriter create_file_writer(const std::string& logdir, const FileWriterOptions& options);
+  struct State;
+  explicit FileWriter(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  std::shared_ptr<State> state_;
+};
+
+/// Creates LOGDIR/events.out.tfevents.<seconds>.<host>.<pid>.<n>.v2 and the directory.
+/// Throws  PermissionDeniedError and others with the path.
+/// Source  tf.summary.create_file_writer
+FileWriter create_file_writer(const std::string& logdir, const FileWriterOptions& options = {});
+
+/// While it lives, the functions below write to `writer`, on every thread of the process. Scopes
+/// nest; begin and end them on one thread.
+/// Source  tf.summary.SummaryWriter.as_default
+class [[nodiscard]] DefaultWriterScope {
+ public:
+  explicit DefaultWriterScope(const FileWriter& writer);
+  ~DefaultWriterScope();
+  DefaultWriterScope(const DefaultWriterScope&) = delete;
+  DefaultWriterScope& operator=(const DefaultWriterScope&) = delete;
+
+ private:
+  FileWriter writer_;
+  const FileWriter* outer_;
+};
+
+/// These write one value at a step and say whether they did: not without a writer in scope, and in
+/// a replica only in replica 0. `name` is the tag; slashes make groups.
+/// Source  tf.summary.scalar, histogram, text, image
+bool scalar(const std::string& name, double value, int64_t step,
+            const std::string& description = {});
+/// Any tensor of one number.
+bool scalar(const std::string& name, const Tensor& value, int64_t step,
+            const std::string& description = {});
+bool histogram(const std::string& name, const Tensor& values, int64_t step, int64_t buckets = 30,
+               const std::string& description = {});
+/// `markdown` may hold tables.
+bool text(const std::string& name, const std::string& markdown, int64_t step,
+          const std::string& description = {});
+/// Shapes  images [k, height, width, channels], 1 to 4 channels, uint8, or floating in [0, 1]; the
+///         first `max_outputs` are kept.
+/// Throws  InvalidArgumentError for another shape or type.
+bool image(const std::string& name, const Tensor& images, int64_t step, int64_t max_outputs = 3,
+           const std::string& description = {});
+
+}  // namespace distribute::summary
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/summary/impl/file_writer.ipp>
+#endif
