@@ -1,10 +1,13 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/base/error.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/nn/regularizers.hpp>
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/ops/unary.hpp>
+
+#include <algorithm>
 
 namespace distribute::nn {
 
@@ -12,6 +15,9 @@ namespace nn_internal {
 
 /// Sum of squares over the block as it lies, in any layout: padding is zero.
 DISTRIBUTE_INLINE Tensor sum_of_squares(const Tensor& x) {
+  if (x.dtype() != DType::Float32)
+    throw InvalidArgumentError(
+        concat("regularizers take float32 weights, got ", name_of(x.dtype())));
   const float* values = x.array().data<float>();
   const int64_t count =
       x.layout() ? x.layout()->bytes() / int64_t(sizeof(float)) : x.num_elements();
