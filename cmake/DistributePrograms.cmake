@@ -21,10 +21,11 @@ distribute_program(distribute_cli OUTPUT distribute FILES tools/*.cpp tools/dist
 # examples/common: what the trainers share.
 file(GLOB common_sources CONFIGURE_DEPENDS examples/common/*.cpp)
 if(common_sources)
-  add_library(examples_common OBJECT ${common_sources})
+  add_library(examples_common OBJECT ${common_sources} tools/flags.cpp)
   target_link_libraries(examples_common PUBLIC distribute::distribute
                         absl::flags absl::flags_parse absl::flags_usage)
-  target_include_directories(examples_common PUBLIC "${PROJECT_SOURCE_DIR}/examples")
+  target_include_directories(examples_common PUBLIC "${PROJECT_SOURCE_DIR}"
+                             "${PROJECT_SOURCE_DIR}/examples")
 endif()
 file(GLOB examples RELATIVE "${PROJECT_SOURCE_DIR}/examples" CONFIGURE_DEPENDS examples/*)
 list(REMOVE_ITEM examples common)

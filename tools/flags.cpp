@@ -10,14 +10,12 @@
 
 namespace distribute_tools {
 
-[[noreturn]] void reject(const std::string& message) {
-  std::fprintf(stderr, "distribute: %s (see distribute --help)\n", message.c_str());
-  std::exit(2);
-}
+std::string program_name;
 
-[[noreturn]] void show_help() {
-  std::printf("distribute: %s\n", std::string(absl::ProgramUsageMessage()).c_str());
-  std::exit(0);
+[[noreturn]] void reject(const std::string& message) {
+  const char* program = program_name.c_str();
+  std::fprintf(stderr, "%s: %s (see %s --help)\n", program, message.c_str(), program);
+  std::exit(2);
 }
 
 /// Exits with status 2 unless `name` (or `name` behind `no`) is a flag that takes `value`.
@@ -39,6 +37,8 @@ bool check_flag(const std::string& name, bool has_value, std::string value, cons
 }
 
 std::vector<std::string> parse_flags(int argc, char** argv) {
+  const std::string path = argv[0];
+  program_name = path.substr(path.rfind('/') + 1);
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
     if (word == "--") break;
@@ -47,7 +47,7 @@ std::vector<std::string> parse_flags(int argc, char** argv) {
     const size_t equals = body.find('=');
     const bool has_value = equals != std::string_view::npos;
     const std::string name(body.substr(0, equals));
-    if (name == "help") show_help();
+    if (name.rfind("help", 0) == 0) break;  // Abseil prints it and ends the program
     const std::string value(has_value ? body.substr(equals + 1) : "");
     if (check_flag(name, has_value, value, i + 1 < argc ? argv[i + 1] : nullptr)) ++i;
   }

@@ -19,11 +19,13 @@ ChosenStrategy make_strategy(const TrainerOptions& o) {
                                        std::to_string(o.replicas));
     return {std::make_unique<dist::OneDeviceStrategy>("/cpu:0"), name};
   }
-  dist::config::set_logical_device_configuration(dist::DeviceType::Cpu, o.replicas);
+  dist::config::set_logical_device_configuration(o.replicas);
   std::vector<std::string> devices;
   for (int i = 0; i < o.replicas; ++i) devices.push_back("/cpu:" + std::to_string(i));
   if (name == "central_storage")
-    return {std::make_unique<dist::CentralStorageStrategy>(devices), name};
+    return {std::make_unique<dist::CentralStorageStrategy>(
+                dist::CentralStorageOptions{.compute_devices = devices}),
+            name};
   return {std::make_unique<dist::MirroredStrategy<>>(devices), name};
 }
 

@@ -1,11 +1,12 @@
 #include "options.hpp"
 
+#include "tools/flags.hpp"
+
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
 
 #include <absl/flags/flag.h>
-#include <absl/flags/parse.h>
 #include <absl/flags/usage.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
@@ -81,17 +82,6 @@ void require_range(const char* flag, double value, double low, double high, cons
   if (!(value >= low && value <= high)) fail(absl::StrCat("--", flag, " must be ", range));
 }
 
-/// "--json" without a value would swallow the next argument: give it one.
-std::vector<char*> with_bare_json(int argc, char** argv, std::string& replacement) {
-  std::vector<char*> arguments(argv, argv + argc);
-  for (char*& argument : arguments)
-    if (std::string(argument) == "--json" || std::string(argument) == "-json") {
-      replacement = "--json=-";
-      argument = replacement.data();
-    }
-  return arguments;
-}
-
 void check(const TrainerOptions& o) {
   if (!o.strategy.empty())
     require_one_of(
@@ -113,9 +103,9 @@ void check(const TrainerOptions& o) {
   require_range("epochs", o.epochs, 1e-9, 1e9, "greater than 0");
 }
 
-bool given_on_command_line(const std::vector<char*>& arguments, const std::string& flag) {
-  for (const char* argument : arguments)
-    if (std::string(argument).rfind("--" + flag, 0) == 0) return true;
+bool given_on_command_line(const std::vector<std::string>& arguments, const std::string& flag) {
+  for (const std::string& argument : arguments)
+    if (argument.rfind("--" + flag, 0) == 0) return true;
   return false;
 }
 
@@ -123,10 +113,14 @@ bool given_on_command_line(const std::vector<char*>& arguments, const std::strin
 
 TrainerOptions parse_options(int argc, char** argv, const std::string& usage) {
   absl::SetProgramUsageMessage(usage);
-  std::string replacement;
-  std::vector<char*> arguments = with_bare_json(argc, argv, replacement);
-  const auto rest = absl::ParseCommandLine(int(arguments.size()), arguments.data());
-  if (rest.size() > 1) fail(absl::StrCat("unexpected argument '", rest[1], "'"));
+  std::vector<std::string> arguments(argv, argv + argc);
+  std::vector<char*> pointers;
+  for (std::string& argument : arguments) {
+    if (argument == "--json" || argument == "-json") argument = "--json=-";
+    pointers.push_back(argument.data());
+  }
+  const auto rest = distribute_tools::parse_flags(argc, pointers.data());
+  if (!rest.empty()) fail(absl::StrCat("unexpected argument '", rest[0], "'"));
   TrainerOptions o;
   o.strategy = absl::GetFlag(FLAGS_strategy);
   o.replicas = absl::GetFlag(FLAGS_replicas);

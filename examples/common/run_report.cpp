@@ -75,6 +75,14 @@ void write_json(const RunReport& r, const std::string& target) {
   if (!file) throw distribute::UnavailableError("cannot write the JSON file " + target);
 }
 
+void require_writable(const char* flag, const std::string& path) {
+  const size_t slash = path.rfind('/');
+  const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  if (access(directory.c_str(), W_OK) != 0)
+    throw distribute::PermissionDeniedError("--" + std::string(flag) + "=" + path + ": directory " +
+                                            directory + " is missing or cannot be written");
+}
+
 Progress::Progress(int64_t first_step, int64_t total_steps, int64_t global_batch)
     : first_step_(first_step),
       total_steps_(total_steps),
@@ -108,11 +116,14 @@ void Progress::step_done(int64_t step, double loss) {
   std::printf("step %lld  loss %.4f  %.0f images/s  eta %s", (long long)step, loss,
               images_per_second(), clock_text(eta).c_str());
   std::fputs(terminal_ ? "  " : "\n", stdout);
+  line_open_ = terminal_;
   std::fflush(stdout);
 }
 
 void Progress::finish() {
-  if (terminal_ && !step_seconds_.empty()) std::fputs("\n", stdout);
+  if (line_open_) std::fputs("\n", stdout);
+  line_open_ = false;
+  std::fflush(stdout);
 }
 
 void Progress::fill(RunReport& report) const {

@@ -22,13 +22,20 @@ struct RunReport {
 /// Throws  distribute::Error when the file cannot be written.
 void write_json(const RunReport& report, const std::string& target);
 
+/// For files that are written at the end of a run: finds out at its beginning whether they can be.
+/// Throws  PermissionDeniedError that names flag and directory.
+void require_writable(const char* flag, const std::string& path);
+
 /// Times steps and prints how training goes: a bar on a terminal, else a line every 100 steps.
 class Progress {
  public:
   Progress(int64_t first_step, int64_t total_steps, int64_t global_batch);
+  ~Progress() { finish(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
   /// Call after every step; `step` counts from 1.
   void step_done(int64_t step, double loss);
-  /// Ends the bar's line.
+  /// Ends the bar's line, if there is one.
   void finish();
   /// Medians over the steps after the first ten (over all when there are fewer).
   void fill(RunReport& report) const;
@@ -36,7 +43,7 @@ class Progress {
  private:
   double images_per_second() const;
   int64_t first_step_, total_steps_, global_batch_;
-  bool terminal_;
+  bool terminal_, line_open_ = false;
   double last_time_, started_, last_draw_ = 0, first_step_seconds_ = 0;
   std::vector<double> step_seconds_;
 };

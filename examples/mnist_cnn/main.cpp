@@ -11,6 +11,9 @@ namespace {
 
 int run(const examples::TrainerOptions& options) {
   distribute::random::set_seed(options.seed);
+  if (options.json && *options.json != "-") examples::require_writable("json", *options.json);
+  if (!options.final_checkpoint.empty())
+    examples::require_writable("final_checkpoint", options.final_checkpoint);
   auto [strategy, name] = examples::make_strategy(options);
   examples::RunReport report;
   report.strategy = name;
@@ -44,7 +47,7 @@ int main(int argc, char** argv) {
     return run(options);
   } catch (const std::exception& error) {
     std::fflush(stdout);
-    std::fprintf(stderr, "\nerror: %s\n", error.what());
+    std::fprintf(stderr, "error: %s\n", error.what());
     return 1;
   }
 }

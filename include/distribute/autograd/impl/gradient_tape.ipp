@@ -107,7 +107,8 @@ DISTRIBUTE_INLINE bool take_output_gradients(const Node& node, Accumulator& grad
     Tensor gradient = gradients.find(id);
     any |= bool(gradient);
     if (gradient && !table.position.count(id)) gradients.erase(id);
-    out.push_back(gradient && is_indexed_slices(gradient) ? gradient.row_major() : gradient);
+    const bool sparse = gradient && is_indexed_slices(gradient);
+    out.push_back(sparse ? combine(zeros_like(gradient), gradient, 1.0f) : gradient);
   }
   return any;
 }
