@@ -3,6 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/replica/replica_context.hpp>
+#include <distribute/strategy/reduction.hpp>
 
 #include <span>
 #include <vector>
@@ -28,6 +29,8 @@ class SharedUpdate {
  private:
   void add(size_t update, const UpdateKernel& kernel);
   void update_apart(size_t update, Tensor gradient, const UpdateKernel& kernel) const;
+  /// The slices that begin in a replica's share of the elements.
+  Share slices_of(int replica, int replicas) const;
   void compute_slice(const replica_internal::UpdateSlice& slice, std::vector<float>& sum,
                      const UpdateKernel& kernel) const;
 
@@ -36,6 +39,7 @@ class SharedUpdate {
   std::vector<size_t> update_of_;               // target -> update
   std::vector<replica_internal::UpdateTarget> targets_;
   std::vector<replica_internal::UpdateSlice> slices_;
+  std::vector<int64_t> ends_;  // elements up to the end of each slice
 };
 
 }  // namespace distribute::strategy_internal

@@ -30,6 +30,16 @@ DISTRIBUTE_INLINE SharedUpdate::SharedUpdate(std::span<const VariableUpdate> upd
   targets_.reserve(updates_.size());
   for (size_t u = 0; u < updates_.size(); ++u) add(u, kernel);
   slices_ = replica_internal::slice_updates(targets_);
+  for (const auto& slice : slices_)
+    ends_.push_back(slice.count + (ends_.empty() ? 0 : ends_.back()));
+}
+
+DISTRIBUTE_INLINE Share SharedUpdate::slices_of(int replica, int replicas) const {
+  const auto first_after = [&](int64_t element) {
+    return std::upper_bound(ends_.begin(), ends_.end(), element) - ends_.begin();
+  };
+  const Share elements = share_of(ends_.empty() ? 0 : ends_.back(), replica, replicas);
+  return {first_after(elements.begin), first_after(elements.end)};
 }
 
 DISTRIBUTE_INLINE void SharedUpdate::add(size_t update, const UpdateKernel& kernel) {
@@ -61,7 +71,7 @@ DISTRIBUTE_INLINE void SharedUpdate::update_apart(size_t update, Tensor gradient
 
 DISTRIBUTE_INLINE void SharedUpdate::compute(int replica, int replicas,
                                              const UpdateKernel& kernel) const {
-  const Share share = share_of(int64_t(slices_.size()), replica, replicas);
+  const Share share = slices_of(replica, replicas);
   parallel_for(share.end - share.begin, 1, [&](int64_t begin, int64_t end) {
     std::vector<float> sum;
     for (int64_t i = begin; i < end; ++i)
