@@ -8,19 +8,35 @@
 #include <vector>
 
 #include "bench_kernels.hpp"
+#include "checkpoint_commands.hpp"
+#include "events_command.hpp"
 #include "flags.hpp"
 
 ABSL_FLAG(std::string, model, "book", "network to measure: book or tutorial");
 ABSL_FLAG(std::string, policy, "float32", "number format of the activations: float32");
 ABSL_FLAG(int64_t, batch_size, 50, "images per step");
 ABSL_FLAG(int, threads, 0, "threads to use; 0 takes OpenMP's own choice");
-ABSL_FLAG(bool, json, false, "print one JSON object instead of a table");
+ABSL_FLAG(bool, json, false, "print JSON instead of a table");
+ABSL_FLAG(double, tolerance, 0, "ckpt diff: largest difference of numbers that counts as none");
+ABSL_FLAG(std::string, names, "variable",
+          "ckpt convert: flat names are those of the variables, or the paths of objects: "
+          "variable or path");
 
 constexpr char kUsage[] =
     "tools around training jobs.\n\n"
     "  distribute bench kernels [--model=book|tutorial] [--batch_size=N] [--policy=float32]\n"
     "                           [--threads=N] [--json]\n"
-    "      time of every kernel of one training step, each measured alone";
+    "      time of every kernel of one training step, each measured alone\n"
+    "  distribute ckpt ls PREFIX|DIR [--json]\n"
+    "      tensors of a checkpoint; of a directory the newest one\n"
+    "  distribute ckpt verify PREFIX|DIR [--json]\n"
+    "      reads everything and checks it; of a directory all checkpoints\n"
+    "  distribute ckpt diff A B [--tolerance=X] [--json]\n"
+    "      what differs between two checkpoints; exit status 1 if anything does\n"
+    "  distribute ckpt convert FROM TO [--names=variable|path]\n"
+    "      writes an object-based checkpoint under flat names\n"
+    "  distribute events ls FILE|DIR [--json]\n"
+    "      what TensorBoard's event files hold";
 
 int fail_usage(const std::string& message) {
   std::fprintf(stderr, "distribute: %s (see distribute --help)\n", message.c_str());
@@ -42,13 +58,25 @@ int bench(const std::vector<std::string>& words) {
   return distribute_tools::bench_kernels(options);
 }
 
+int ckpt(const std::vector<std::string>& words) {
+  distribute_tools::CheckpointCommandOptions options;
+  options.json = absl::GetFlag(FLAGS_json);
+  options.tolerance = absl::GetFlag(FLAGS_tolerance);
+  options.names = absl::GetFlag(FLAGS_names);
+  return distribute_tools::checkpoint_command({words.begin() + 1, words.end()}, options);
+}
+
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage(kUsage);
   const std::vector<std::string> words = distribute_tools::parse_flags(argc, argv);
-  if (words.empty()) return fail_usage("say what to do: bench kernels");
+  if (words.empty()) return fail_usage("say what to do: bench, ckpt or events");
   const std::string& command = words[0];
   if (command == "bench") return bench(words);
-  if (command == "run" || command == "cluster" || command == "ckpt" || command == "events")
+  if (command == "ckpt") return ckpt(words);
+  if (command == "events")
+    return distribute_tools::events_command({words.begin() + 1, words.end()},
+                                            absl::GetFlag(FLAGS_json));
+  if (command == "run" || command == "cluster")
     return fail_usage(command + " is not available yet");
   return fail_usage("unknown command '" + command + "'");
 }

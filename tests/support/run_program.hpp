@@ -1,0 +1,45 @@
+#pragma once
+/// Runs one of the project's programs and catches what it prints.
+
+#include <tests/support/temporary_directory.hpp>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <sys/wait.h>
+
+struct ProgramResult {
+  int status = -1;  // exit status, or 128 + the signal that ended it
+  std::string out, err;
+};
+
+/// Whether the program was built.
+inline bool has_program(const std::string& name) {
+  return std::filesystem::exists(std::string(DISTRIBUTE_BINARY_DIR) + "/" + name);
+}
+
+inline std::string shell_quoted(const std::string& word) {
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+/// `name` is a program of build/.../bin; `environment` such as "OMP_NUM_THREADS=1".
+inline ProgramResult run_program(const std::string& name, const std::vector<std::string>& arguments,
+                                 const std::string& environment = "") {
+  const TemporaryDirectory directory;
+  std::string command = environment + " " + shell_quoted(DISTRIBUTE_BINARY_DIR "/" + name);
+  for (const std::string& argument : arguments) command += " " + shell_quoted(argument);
+  const std::string out = directory / "out", err = directory / "err";
+  const int status = std::system((command + " >" + out + " 2>" + err + " </dev/null").c_str());
+  const auto contents = [](const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return {code, contents(out), contents(err)};
+}

@@ -1,0 +1,193 @@
+#include <distribute/autograd/variable.hpp>
+#include <distribute/checkpoint/checkpoint.hpp>
+#include <distribute/checkpoint/flat_checkpoint.hpp>
+#include <distribute/summary/file_writer.hpp>
+
+#include <tests/support/catch.hpp>
+#include <tests/support/run_program.hpp>
+#include <tests/support/temporary_directory.hpp>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+using namespace distribute;
+using Catch::Matchers::Contains;
+using Json = nlohmann::json;
+
+namespace {
+
+ProgramResult distribute_program(const std::vector<std::string>& arguments) {
+  return run_program("distribute", arguments, "OMP_NUM_THREADS=1");
+}
+
+/// Nothing on stdout, one line on stderr that holds `text`, and the status.
+void check_complaint(const std::vector<std::string>& arguments, int status,
+                     const std::string& text) {
+  INFO((arguments.empty() ? std::string("no arguments") : arguments.back()));
+  const ProgramResult result = distribute_program(arguments);
+  CHECK(result.status == status);
+  CHECK(result.out == "");
+  CHECK_THAT(result.err, Contains(text));
+  CHECK(std::count(result.err.begin(), result.err.end(), '\n') == 1);
+}
+
+std::string bundle(const std::string& name) {
+  return DISTRIBUTE_SOURCE_DIR "/tests/data/bundle/" + name;
+}
+
+void damage_last_byte(const std::string& file) {
+  std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+  stream.seekg(-1, std::ios::end);
+  const char byte = char(stream.get());
+  stream.seekp(-1, std::ios::end);
+  stream.put(char(byte ^ 1));
+}
+
+std::string save_scalar(const std::string& path, float value) {
+  train::save_variables(path, {Variable(Tensor(value), {.name = "x"})});
+  return path;
+}
+
+}  // namespace
+
+TEST_CASE("wrong usage gives one line and status 2", "[tools][distribute]") {
+  if (!has_program("distribute")) SKIP("the program was not built");
+  check_complaint({}, 2, "say what to do");
+  check_complaint({"frobnicate"}, 2, "unknown command 'frobnicate'");
+  check_complaint({"bench"}, 2, "say what to measure");
+  check_complaint({"bench", "frobnicate"}, 2, "unknown benchmark");
+  check_complaint({"bench", "kernels", "--no_such_flag=1"}, 2, "--no_such_flag");
+  check_complaint({"bench", "kernels", "--batch_size=many"}, 2, "bad value 'many'");
+  check_complaint({"bench", "kernels", "--batch_size=0"}, 2, "--batch_size");
+  check_complaint({"bench", "kernels", "--batch_size"}, 2, "needs a value");
+  check_complaint({"ckpt"}, 2, "say what to do");
+  check_complaint({"ckpt", "frobnicate"}, 2, "unknown command 'frobnicate'");
+  check_complaint({"ckpt", "ls"}, 2, "one checkpoint");
+  check_complaint({"ckpt", "diff", "a"}, 2, "two checkpoints");
+  check_complaint({"ckpt", "diff", "a", "b", "--tolerance=-1"}, 2, "--tolerance");
+  check_complaint({"ckpt", "convert", "a", "b", "--names=x"}, 2, "--names");
+  check_complaint({"events", "ls"}, 2, "ls FILE");
+}
+
+TEST_CASE("missing files give one line and status 1", "[tools][distribute]") {
+  if (!has_program("distribute")) SKIP("the program was not built");
+  const TemporaryDirectory directory;
+  check_complaint({"ckpt", "ls", "/nowhere/ckpt"}, 1, "/nowhere/ckpt.index");
+  check_complaint({"ckpt", "ls", directory.path()}, 1, "`checkpoint`");
+  check_complaint({"ckpt", "verify", "/nowhere/ckpt"}, 1, "/nowhere/ckpt.index");
+  check_complaint({"events", "ls", "/nowhere/events"}, 1, "/nowhere/events");
+  check_complaint({"events", "ls", directory.path()}, 1, "no event file");
+}
+
+TEST_CASE("ckpt ls shows names, types and shapes", "[tools][distribute]") {
+  if (!has_program("distribute")) SKIP("the program was not built");
+  const ProgramResult table = distribute_program({"ckpt", "ls", bundle("dtypes/all")});
+  CHECK(table.status == 0);
+  CHECK_THAT(table.out, Contains("bfloat16 [3,5]") && Contains("types/bfloat16\n"));
+  const ProgramResult result =
+      distribute_program({"ckpt", "ls", bundle("ps_partitioned"), "--json"});
+  CHECK(result.status == 0);
+  const Json json = Json::parse(result.out);
+  CHECK(json["prefix"] == bundle("ps_partitioned/ckpt-1"));  // the newest of the directory
+  CHECK(json["shards"] == 3);
+  CHECK(json["tensors"].size() > 1);
+  for (const char* field : {"name", "dtype", "shape", "bytes", "slices"})
+    CHECK(json["tensors"][0].contains(field));
+}
+
+TEST_CASE("ckpt verify reads everything", "[tools][distribute]") {
+  if (!has_program("distribute")) SKIP("the program was not built");
+  for (const char* name : {"dtypes/all", "partitioned_shards/model.ckpt", "ps_partitioned"}) {
+    const ProgramResult result = distribute_program({"ckpt", "verify", bundle(name)});
+    CHECK(result.status == 0);
+    CHECK_THAT(result.out, Contains("good"));
+  }
+  const TemporaryDirectory directory;
+  const std::string path = save_scalar(directory / "model", 1);
+  damage_last_byte(path + ".data-00000-of-00001");
+  check_complaint({"ckpt", "verify", path}, 1, "tensor 'x'");
+  const ProgramResult result = distribute_program({"ckpt", "verify", path, "--json"});
+  CHECK(result.status == 1);
+  CHECK(Json::parse(result.out)[0]["damaged"][0]["name"] == "x");
+  damage_last_byte(path + ".index");
+  check_complaint({"ckpt", "verify", path}, 1, path + ".index");
+}
+
+TEST_CASE("ckpt diff compares numbers within a tolerance", "[tools][distribute]") {
+  if (!has_program("distribute")) SKIP("the program was not built");
+  const TemporaryDirectory directory;
+  const std::string a = save_scalar(directory / "a", 1), b = save_scalar(directory / "b", 1.5f);
+  CHECK(distribute_program({"ckpt", "diff", a, a}).status == 0);
+  const ProgramResult result = distribute_program({"ckpt", "diff", a, b});
+  CHECK(result.status == 1);
+  CHECK_THAT(result.out, Contains("x: 1 of 1 elements differ") && Contains("1 and 1.5"));
+  CHECK(distribute_program({"ckpt", "diff", a, b, "--tolerance=0.5"}).status == 0);
+  train::save_variables(directory / "c", {Variable(Tensor{1.0f}, {.name = "y"})});
+  const ProgramResult names = distribute_program({"ckpt", "diff", a, directory / "c", "--json"});
+  CHECK(names.status == 1);
+  CHECK(Json::parse(names.out)["differences"].size() == 2);
+}
+
+TEST_CASE("ckpt convert writes flat names", "[tools][distribute]") {
+  if (!has_program("distribute")) SKIP("the program was not built");
+  const TemporaryDirectory directory;
+  const Variable variable(Tensor{1.0f, 2.0f}, {.name = "layer/kernel"});
+  const std::string from = train::Checkpoint({{"part", variable}}).write(directory / "from");
+  const std::string to = directory / "flat";
+  CHECK(distribute_program({"ckpt", "convert", from, to}).status == 0);
+  variable.assign(Tensor{0.0f, 0.0f});
+  train::load_variables(to, {variable});
+  CHECK(variable.value().to_vector() == std::vector<float>{1, 2});
+  const ProgramResult paths = distribute_program({"ckpt", "convert", from, to, "--names=path"});
+  CHECK(paths.status == 0);
+  CHECK_THAT(distribute_program({"ckpt", "ls", to}).out, Contains(" part\n"));
+  check_complaint({"ckpt", "convert", to, directory / "again"}, 1, "flat already");
+  check_complaint({"ckpt", "convert", from, from}, 1, "itself");
+}
+
+TEST_CASE("events ls shows steps, tags and values", "[tools][distribute]") {
+  if (!has_program("distribute")) SKIP("the program was not built");
+  const TemporaryDirectory directory;
+  const auto writer = summary::create_file_writer(directory.path());
+  {
+    const auto scope = writer.as_default();
+    summary::scalar("loss", 0.5, 3);
+    summary::text("notes", "text", 4);
+  }
+  writer.close();
+  const ProgramResult table = distribute_program({"events", "ls", writer.path()});
+  CHECK(table.status == 0);
+  CHECK_THAT(table.out, Contains("scalars") && Contains("loss") && Contains("0.5"));
+  const Json json =
+      Json::parse(distribute_program({"events", "ls", directory.path(), "--json"}).out);
+  REQUIRE(json.size() == 2);
+  CHECK(json[0]["step"] == 3);
+  CHECK(json[0]["tag"] == "loss");
+  CHECK(json[0]["value"] == 0.5);
+  CHECK(json[1]["value"].is_null());
+  damage_last_byte(writer.path());
+  const ProgramResult damaged = distribute_program({"events", "ls", writer.path()});
+  CHECK(damaged.status == 1);
+  CHECK_THAT(damaged.out, Contains("loss"));
+  CHECK_THAT(damaged.err, Contains(writer.path()));
+}
+
+TEST_CASE("bench kernels gives one JSON object", "[tools][distribute][slow]") {
+  if (!has_program("distribute")) SKIP("the program was not built");
+  const ProgramResult result = distribute_program(
+      {"bench", "kernels", "--model=tutorial", "--batch_size=1", "--threads=1", "--json"});
+  CHECK(result.status == 0);
+  const Json json = Json::parse(result.out);
+  CHECK(json["model"] == "tutorial");
+  CHECK(json["threads"] == 1);
+  CHECK(json["images_per_second"] > 0);
+  double sum = 0;
+  for (const Json& kernel : json["kernels"]) {
+    CHECK(kernel["name"].is_string());
+    CHECK(kernel["us"] > 0);
+    CHECK(kernel["gflops_per_second"] >= 0);
+    sum += kernel["us"].get<double>();
+  }
+  CHECK(json["kernel_us"] == Approx(sum));
+}

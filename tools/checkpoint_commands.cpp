@@ -1,0 +1,149 @@
+#include "checkpoint_commands.hpp"
+
+#include <distribute/base/error.hpp>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "checkpoint_files.hpp"
+
+namespace distribute_tools {
+
+using distribute::train::BundleReader;
+using Json = nlohmann::ordered_json;
+
+/// Names in files need not be UTF-8.
+void print_json(const Json& json) {
+  std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+}
+
+int list_tensors(const std::string& path, bool json) {
+  const BundleReader reader(find_checkpoint(path));
+  Json tensors = Json::array();
+  int64_t total = 0;
+  for (const std::string& key : reader.keys()) {
+    const auto& entry = reader.entry(key);
+    total += bytes_of(entry);
+    tensors.push_back({{"name", key},
+                       {"dtype", distribute::io::name_of(entry.dtype)},
+                       {"shape", entry.dims},
+                       {"bytes", bytes_of(entry)},
+                       {"slices", entry.slices.size()}});
+    if (!json) std::printf("%-28s %s\n", describe(entry).c_str(), key.c_str());
+  }
+  const auto count = tensors.size();
+  if (json)
+    print_json(
+        {{"prefix", reader.prefix()}, {"shards", reader.num_shards()}, {"tensors", tensors}});
+  else
+    std::printf("%s: %zu tensors, %lld bytes, %d data file(s)\n", reader.prefix().c_str(), count,
+                static_cast<long long>(total), reader.num_shards());
+  return 0;
+}
+
+/// Reads every tensor of one checkpoint; damaged ones go to the list.
+Json verify_one(const std::string& prefix) {
+  Json report = {{"prefix", prefix}, {"tensors", 0}, {"bytes", 0}, {"damaged", Json::array()}};
+  std::string key;
+  const auto note = [&](const distribute::Error& error) {
+    report["damaged"].push_back({{"name", key}, {"reason", error.what()}});
+  };
+  try {
+    BundleReader reader(prefix);
+    int64_t bytes = 0;
+    for (const std::string& next : reader.keys()) {
+      key = next;
+      try {
+        check_tensor(reader, key);
+        bytes += bytes_of(reader.entry(key));
+      } catch (const distribute::Error& error) {
+        note(error);
+      }
+    }
+    report["tensors"] = reader.keys().size();
+    report["bytes"] = bytes;
+  } catch (const distribute::Error& error) {  // the index
+    key.clear();
+    note(error);
+  }
+  return report;
+}
+
+int verify(const std::string& path, bool json) {
+  Json reports = Json::array();
+  bool good = true;
+  for (const std::string& prefix : find_checkpoints(path)) {
+    const Json report = verify_one(prefix);
+    good = good && report["damaged"].empty();
+    reports.push_back(report);
+    for (const Json& bad : report["damaged"])
+      std::fprintf(stderr, "distribute ckpt verify: %s\n",
+                   bad["reason"].get<std::string>().c_str());
+    if (!json && report["damaged"].empty())
+      std::printf("%s: good, %lld tensors, %lld bytes\n", prefix.c_str(),
+                  report["tensors"].get<long long>(), report["bytes"].get<long long>());
+  }
+  if (json) print_json(reports);
+  return good ? 0 : 1;
+}
+
+int diff(const std::string& a, const std::string& b, const CheckpointCommandOptions& options) {
+  BundleReader left(find_checkpoint(a)), right(find_checkpoint(b));
+  const auto differences = compare(left, right, options.tolerance);
+  Json list = Json::array();
+  for (const TensorDifference& one : differences) {
+    list.push_back({{"name", one.name}, {"difference", one.reason}});
+    if (!options.json) std::printf("%s: %s\n", one.name.c_str(), one.reason.c_str());
+  }
+  if (options.json)
+    print_json({{"a", left.prefix()}, {"b", right.prefix()}, {"differences", list}});
+  else
+    std::printf("%zu tensors, %zu differ\n", left.keys().size(), differences.size());
+  return differences.empty() ? 0 : 1;
+}
+
+int convert(const std::string& from, const std::string& to,
+            const CheckpointCommandOptions& options) {
+  BundleReader reader(find_checkpoint(from));
+  if (reader.prefix() == to)
+    throw distribute::InvalidArgumentError(to + ": a checkpoint cannot be written over itself");
+  const int count = write_flat(reader, to, options.names == "path");
+  if (options.json)
+    print_json({{"prefix", to}, {"tensors", count}});
+  else
+    std::printf("%s: %d tensors under flat names\n", to.c_str(), count);
+  return 0;
+}
+
+std::string complaint(const std::vector<std::string>& words,
+                      const CheckpointCommandOptions& options) {
+  if (words.empty()) return "say what to do: ls, verify, diff or convert";
+  const std::string& command = words[0];
+  const bool two = command == "diff" || command == "convert";
+  if (!two && command != "ls" && command != "verify") return "unknown command '" + command + "'";
+  if (words.size() != (two ? 3u : 2u))
+    return command + (two ? ": give two checkpoints" : ": give one checkpoint prefix or directory");
+  if (!(options.tolerance >= 0)) return command + ": --tolerance must not be negative";
+  if (options.names != "variable" && options.names != "path")
+    return command + ": --names must be variable or path, not '" + options.names + "'";
+  return "";
+}
+
+int checkpoint_command(const std::vector<std::string>& words,
+                       const CheckpointCommandOptions& options) {
+  if (const std::string problem = complaint(words, options); !problem.empty()) {
+    std::fprintf(stderr, "distribute ckpt: %s (see distribute --help)\n", problem.c_str());
+    return 2;
+  }
+  try {
+    if (words[0] == "ls") return list_tensors(words[1], options.json);
+    if (words[0] == "verify") return verify(words[1], options.json);
+    if (words[0] == "diff") return diff(words[1], words[2], options);
+    return convert(words[1], words[2], options);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "distribute ckpt %s: %s\n", words[0].c_str(), error.what());
+    return 1;
+  }
+}
+
+}  // namespace distribute_tools

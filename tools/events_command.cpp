@@ -1,0 +1,85 @@
+#include "events_command.hpp"
+
+#include <distribute/base/error.hpp>
+#include <distribute/base/status.hpp>
+#include <distribute/io/data_type.hpp>
+#include <distribute/io/file_system.hpp>
+#include <distribute/io/tfrecord.hpp>
+#include <distribute/summary/event.hpp>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+namespace distribute_tools {
+
+using namespace distribute;
+using Json = nlohmann::ordered_json;
+
+/// The file itself, or all event files of a directory in the order of their names.
+std::vector<std::string> event_files(const std::string& path) {
+  io::FileSystem& files = *value_or_throw(io::file_system_for(path));
+  if (!value_or_throw(files.exists(path)))
+    throw NotFoundError(path + ": no such file or directory");
+  if (!value_or_throw(files.is_directory(path))) return {path};
+  std::vector<std::string> found;
+  for (const std::string& name : value_or_throw(files.list_directory(path)))
+    if (name.find("tfevents") != std::string::npos) found.push_back(io::join_path(path, name));
+  if (found.empty()) throw NotFoundError(path + ": the directory has no event file");
+  return found;
+}
+
+Json to_json(const summary::Event& event, const summary::Event::Entry& entry) {
+  Json json = {{"step", event.step},
+               {"wall_time", event.wall_time},
+               {"tag", entry.tag},
+               {"plugin", entry.plugin}};
+  json["dtype"] = entry.dtype ? Json(io::name_of(io::DataType(entry.dtype))) : Json(nullptr);
+  json["shape"] = entry.dims;
+  json["value"] = entry.has_number ? Json(entry.number) : Json(nullptr);
+  return json;
+}
+
+void print_line(const Json& json) {
+  const std::string tag = json["tag"], plugin = json["plugin"];
+  const std::string value =
+      json["value"].is_null() ? (json["dtype"].is_null() ? "" : json["dtype"].get<std::string>()) +
+                                    " " + json["shape"].dump()
+                              : json["value"].dump();
+  std::printf("%8lld  %-12s %-32s %s\n", json["step"].get<long long>(), plugin.c_str(), tag.c_str(),
+              value.c_str());
+}
+
+void list_file(const std::string& path, bool json, Json& all) {
+  auto reader = value_or_throw(io::RecordReader::open(path));
+  for (std::string record; value_or_throw(reader.next(record));) {
+    const summary::Event event = summary::decode_event(record, path);
+    for (const auto& entry : event.entries) {
+      const Json line = to_json(event, entry);
+      if (json)
+        all.push_back(line);
+      else
+        print_line(line);
+    }
+  }
+}
+
+int events_command(const std::vector<std::string>& words, bool json) {
+  if (words.size() != 2 || words[0] != "ls") {
+    std::fprintf(stderr,
+                 "distribute events: say ls FILE or ls DIRECTORY (see distribute --help)\n");
+    return 2;
+  }
+  int status = 0;
+  Json all = Json::array();
+  try {
+    for (const std::string& path : event_files(words[1])) list_file(path, json, all);
+  } catch (const std::exception& error) {  // what came before is shown all the same
+    std::fprintf(stderr, "distribute events ls: %s\n", error.what());
+    status = 1;
+  }
+  if (json && (status == 0 || !all.empty()))
+    std::printf("%s\n", all.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+  return status;
+}
+
+}  // namespace distribute_tools
