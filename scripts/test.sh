@@ -5,7 +5,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
-all_stages=(floors umbrella format build tests header_only headers budgets two_units
+all_stages=(floors umbrella tf_map format build tests header_only headers budgets two_units
             consumer_header_only consumer_compiled consumer_subdirectory asan_build asan_tests)
 jobs=$(nproc)
 export CTEST_PARALLEL_LEVEL=$jobs CMAKE_BUILD_PARALLEL_LEVEL=$jobs
@@ -17,6 +17,7 @@ passed=0 failed=0 table=""
 
 floors() { python3 tools/check_floors.py; }
 umbrella() { python3 tools/check_umbrella.py; }
+tf_map() { python3 tools/check_tf_map.py; }
 format() {
   git ls-files -z '*.hpp' '*.ipp' '*.cpp' | xargs -0 -r clang-format --dry-run -Werror
 }

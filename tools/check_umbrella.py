@@ -17,9 +17,13 @@ HEAD = """#pragma once
 """
 
 
+def public_headers():
+    return [path.relative_to(INCLUDE) for path in (INCLUDE / "distribute").rglob("*.hpp")
+            if path.parent != INCLUDE / "distribute" and not is_private(path.read_text())]
+
+
 def expected_text():
-    headers = [path.relative_to(INCLUDE) for path in (INCLUDE / "distribute").rglob("*.hpp")
-               if path.parent != INCLUDE / "distribute" and not is_private(path.read_text())]
+    headers = public_headers()
     headers.sort(key=lambda path: (LEVEL.get(path.parts[1], 99), path.parts[1], str(path)))
     text, folder = HEAD, None
     for header in headers:
