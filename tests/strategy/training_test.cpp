@@ -1,0 +1,121 @@
+#include <distribute/data/dataset.hpp>
+#include <distribute/nn/convolution.hpp>
+#include <distribute/nn/dense.hpp>
+#include <distribute/nn/flatten.hpp>
+#include <distribute/nn/losses.hpp>
+#include <distribute/nn/pooling.hpp>
+#include <distribute/nn/sequential.hpp>
+#include <distribute/optim/adam.hpp>
+#include <distribute/optim/sgd.hpp>
+#include <distribute/strategy/central_storage_strategy.hpp>
+#include <distribute/strategy/mirrored_strategy.hpp>
+#include <distribute/strategy/one_device_strategy.hpp>
+
+#include <tests/support/catch.hpp>
+
+#include <cmath>
+#include <vector>
+
+using namespace distribute;
+namespace nn = distribute::nn;
+
+namespace {
+
+/// 50 images of 8 x 8 in 3 classes.
+data::Dataset examples() {
+  std::vector<float> features;
+  std::vector<int64_t> labels;
+  for (int i = 0; i < 50 * 64; ++i) features.push_back(std::sin(0.37f * float(i)));
+  for (int i = 0; i < 50; ++i) labels.push_back(i % 3);
+  return data::Dataset::from_tensor_slices(Tensor(Shape{50, 8, 8, 1}, features),
+                                           Tensor(Shape{50}, labels));
+}
+
+nn::Sequential dense_model() {
+  return nn::Sequential(
+      nn::Flatten(),
+      nn::Dense({.units = 16,
+                 .activation = nn::relu,
+                 .kernel_initializer = nn::initializers::random_normal(0, 0.2f, 3)}),
+      nn::Dense({.units = 3, .kernel_initializer = nn::initializers::random_normal(0, 0.2f, 4)}));
+}
+
+/// A backend may keep what a convolution makes in a layout of its own.
+nn::Sequential convolution_model() {
+  return nn::Sequential(
+      nn::Conv2D({.filters = 16,
+                  .kernel_size = 3,
+                  .activation = nn::relu,
+                  .kernel_initializer = nn::initializers::random_normal(0, 0.2f, 5)}),
+      nn::MaxPool2D(), nn::Flatten(),
+      nn::Dense({.units = 3, .kernel_initializer = nn::initializers::random_normal(0, 0.2f, 6)}));
+}
+
+struct Result {
+  std::vector<float> losses, weights;
+};
+
+template <typename Optimizer>
+Result train(Strategy& strategy, Optimizer (*make_optimizer)(), nn::Sequential (*make_model)()) {
+  constexpr int64_t kBatch = 16;  // the last batch of an epoch has two rows
+  const auto train_data = strategy.experimental_distribute_dataset(examples().batch(kBatch));
+  const auto scope = strategy.scope();
+  nn::Sequential model = make_model();
+  Optimizer optimizer = make_optimizer();
+  const auto step = [&](const data::Batch& batch) {
+    GradientTape tape;
+    const Tensor logits = model(batch.x, {.training = true});
+    const Tensor losses =
+        nn::sparse_categorical_crossentropy(batch.y, logits, {.from_logits = true});
+    const Tensor loss = nn::compute_average_loss(losses, kBatch);
+    optimizer.apply_gradients(tape.gradient(loss, model.trainable_variables()),
+                              model.trainable_variables());
+    return loss;
+  };
+  Result result;
+  for (int epoch = 0; epoch < 3; ++epoch)
+    for (auto batch : train_data)
+      result.losses.push_back(
+          strategy.reduce(ReduceOp::Sum, strategy.run(step, batch)).template item<float>());
+  for (const Variable& variable : model.variables())
+    for (float x : variable.value().to_vector()) result.weights.push_back(x);
+  return result;
+}
+
+optim::SGD sgd() { return optim::SGD({.learning_rate = 0.1f, .momentum = 0.9f}); }
+optim::Adam adam() { return optim::Adam({.learning_rate = 0.01f}); }
+
+void check_close(const std::vector<float>& a, const std::vector<float>& b) {
+  REQUIRE(a.size() == b.size());
+  float worst = 0;
+  for (size_t i = 0; i < a.size(); ++i) worst = std::max(worst, std::abs(a[i] - b[i]));
+  CHECK(worst < 2e-4f);
+}
+
+}  // namespace
+
+TEST_CASE("any number of replicas learns what one learns, uneven batches included",
+          "[strategy][training]") {
+  OneDeviceStrategy one;
+  const auto model = GENERATE(&dense_model, &convolution_model);
+  const Result expected = train(one, sgd, model), expected_adam = train(one, adam, model);
+  CHECK(expected.losses.back() < expected.losses.front());
+  for (int n = 1; n <= 4; ++n) {
+    MirroredStrategy mirrored({.num_replicas = n});
+    CentralStorageStrategy central({.num_replicas = n});
+    const Result result = train(mirrored, sgd, model);
+    check_close(result.losses, expected.losses);
+    check_close(result.weights, expected.weights);
+    check_close(train(central, sgd, model).weights, expected.weights);
+    check_close(train(mirrored, adam, model).weights, expected_adam.weights);
+  }
+}
+
+TEST_CASE("training repeats bit by bit", "[strategy][training]") {
+  const int n = GENERATE(1, 2, 3);
+  MirroredStrategy first({.num_replicas = n}), second({.num_replicas = n});
+  const Result a = train(first, adam, convolution_model),
+               b = train(second, adam, convolution_model);
+  CHECK(a.losses == b.losses);
+  CHECK(a.weights == b.weights);
+}
