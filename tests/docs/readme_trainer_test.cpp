@@ -76,7 +76,7 @@ std::string printed_by(Program program, const std::string& file) {
   return text.str();
 }
 
-/// The lines between two markers, or between the first code fence that starts so and its end.
+/// The lines between a line `begin` and the next line `end`.
 std::string lines_between(const std::string& path, const std::string& begin,
                           const std::string& end) {
   std::ifstream file(path);
