@@ -317,8 +317,8 @@ TEST_CASE("damaged and missing files give errors that name file and tensor", "[c
   Checkpoint checkpoint(node);
   const std::string path = checkpoint.write(directory / "ckpt");
   const std::string data = path + ".data-00000-of-00001";
-  const auto& entry = train::BundleReader(path).entry("model/a/.ATTRIBUTES/VARIABLE_VALUE");
-  const int64_t offset = entry.offset;
+  const int64_t offset =
+      train::BundleReader(path).entry("model/a/.ATTRIBUTES/VARIABLE_VALUE").offset;
   a.assign(Tensor{2.0f});
   damage(data, offset);
   CHECK_THAT(error_of<DataLossError>([&] { checkpoint.restore(path); }),

@@ -112,7 +112,7 @@ TEST_CASE("only replica 0 records", "[summary][replicas]") {
   CHECK(events[1].entries.at(0).number == 7);
 }
 
-TEST_CASE("a directory that cannot be made is named", "[summary]") {
+TEST_CASE("a log directory that cannot be made is named", "[summary]") {
   const TemporaryDirectory directory;
   std::ofstream(directory / "file") << "x";
   try {
