@@ -1,7 +1,9 @@
 #include <distribute/checkpoint/bundle_reader.hpp>
+#include <distribute/checkpoint/bundle_writer.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/checkpoint/flat_checkpoint.hpp>
+#include <distribute/checkpoint/object_graph.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/nn/dense.hpp>
 #include <distribute/nn/sequential.hpp>
@@ -330,6 +332,25 @@ TEST_CASE("damaged and missing files give errors that name file and tensor", "[c
   CHECK_THAT(error_of<NotFoundError>([&] { checkpoint.restore(directory / "none"); }),
              Contains(directory / "none"));
   CHECK(a.value().item<float>() == 2.0f);
+}
+
+TEST_CASE("an object graph that lies is refused", "[checkpoint]") {
+  const TemporaryDirectory directory;
+  const auto write = [&](const train::TrackableObjectGraph& graph) {
+    train::BundleWriter writer(directory / "ckpt");
+    writer.add_string(train::kObjectGraphKey, train::encode_object_graph(graph));
+    writer.finish();
+  };
+  Node node;
+  node.add("a", Tensor{1.0f});
+  const Checkpoint checkpoint({{"model", &node}});
+  const auto restore = [&] { checkpoint.restore(directory / "ckpt"); };
+  write({});
+  CHECK_THAT(error_of<DataLossError>(restore), Contains("root"));
+  train::TrackableObject root{.children = {{0, "model"}, {1, "a"}}};  // the root within itself
+  train::TrackableObject value{.attributes = {{"VARIABLE_VALUE", "a", "nowhere"}}};
+  write({{root, value}});
+  CHECK_THAT(error_of<NotFoundError>(restore), Contains("nowhere"));
 }
 
 TEST_CASE("a file that goes away between restore and creation is an error", "[checkpoint]") {

@@ -9,9 +9,9 @@ namespace {
 
 using Parser = void (*)(std::string_view);
 
-const std::vector<Parser> kParsers = {fuzz::bundle_index,    fuzz::bundle_rows, fuzz::table_block,
-                                      fuzz::tfrecord,        fuzz::gzip,        fuzz::object_graph,
-                                      fuzz::checkpoint_state};
+const std::vector<Parser> kParsers = {fuzz::bundle_index,     fuzz::bundle_rows, fuzz::table_block,
+                                      fuzz::tfrecord,         fuzz::gzip,        fuzz::object_graph,
+                                      fuzz::checkpoint_state, fuzz::event};
 
 /// Well-formed inputs of the parsers: what mutations start from.
 std::vector<std::string> seeds() {
@@ -39,7 +39,9 @@ std::vector<std::string> seeds() {
       distribute::io::frame_record("abc") + distribute::io::frame_record(""),
       std::string("\x1f\x8b\x08\0\0\0\0\0\0\x03\x4b\x4c\x4a\x06\0\xc2\x41\x24\x35\x03\0\0\0", 23),
       train::encode_object_graph(graph),
-      "model_checkpoint_path: \"a\\142\"\nlast_preserved_timestamp: 1.5\n"};
+      "model_checkpoint_path: \"a\\142\"\nlast_preserved_timestamp: 1.5\n",
+      distribute::summary::encode_event(
+          1.5, 2, {"tag", "scalars", distribute::summary::encode_tensor(0.5f), "text"})};
 }
 
 std::string mutate(std::string bytes, std::mt19937& random) {
@@ -67,6 +69,7 @@ TEST_CASE("the seeds of the file fuzzers are well formed", "[fuzz][file_formats]
   CHECK(*distribute::io::decompress_gzip(all[4], "seed") == "abc");
   CHECK(train::decode_object_graph(all[5], "seed").nodes.size() == 2);
   CHECK(train::decode_checkpoint_state(all[6], "seed").model_checkpoint_path == "ab");
+  CHECK(distribute::summary::decode_event(all[7], "seed").entries.at(0).number == 0.5);
 }
 
 TEST_CASE("file parsers survive mutated and foreign bytes", "[fuzz][file_formats]") {

@@ -10,6 +10,7 @@
 #include <distribute/io/crc32c.hpp>
 #include <distribute/io/tfrecord.hpp>
 #include <distribute/io/wire.hpp>
+#include <distribute/summary/event.hpp>
 
 #include <string>
 #include <string_view>
@@ -82,6 +83,10 @@ inline void object_graph(std::string_view bytes) {
 
 inline void checkpoint_state(std::string_view bytes) {
   may_refuse([&] { distribute::train::decode_checkpoint_state(bytes, "fuzz"); });
+}
+
+inline void event(std::string_view bytes) {
+  may_refuse([&] { distribute::summary::decode_event(bytes, "fuzz"); });
 }
 
 }  // namespace fuzz
