@@ -18,6 +18,12 @@ std::string program_name;
   std::exit(2);
 }
 
+/// Abseil ends with status 1 after it has shown the help that was asked for.
+void succeed() {
+  std::fflush(nullptr);
+  std::_Exit(0);
+}
+
 /// Exits with status 2 unless `name` (or `name` behind `no`) is a flag that takes `value`.
 /// Returns whether the value is the next argument.
 bool check_flag(const std::string& name, bool has_value, std::string value, const char* next) {
@@ -47,7 +53,10 @@ std::vector<std::string> parse_flags(int argc, char** argv) {
     const size_t equals = body.find('=');
     const bool has_value = equals != std::string_view::npos;
     const std::string name(body.substr(0, equals));
-    if (name.rfind("help", 0) == 0) break;  // Abseil prints it and ends the program
+    if (name.rfind("help", 0) == 0) {  // Abseil prints it and ends the program
+      std::atexit(succeed);
+      break;
+    }
     const std::string value(has_value ? body.substr(equals + 1) : "");
     if (check_flag(name, has_value, value, i + 1 < argc ? argv[i + 1] : nullptr)) ++i;
   }

@@ -70,6 +70,13 @@ TEST_CASE("wrong usage gives one line and status 2", "[tools][distribute]") {
   check_complaint({"events", "ls"}, 2, "ls FILE");
 }
 
+TEST_CASE("help is shown with status 0", "[tools][distribute]") {
+  if (!has_program("distribute")) SKIP("the program was not built");
+  const ProgramResult result = distribute_program({"--help"});
+  CHECK(result.status == 0);
+  CHECK_THAT(result.out, Contains("ckpt ls") && Contains("--batch_size"));
+}
+
 TEST_CASE("missing files give one line and status 1", "[tools][distribute]") {
   if (!has_program("distribute")) SKIP("the program was not built");
   const TemporaryDirectory directory;
