@@ -2,6 +2,7 @@
 #include <distribute/data/transform.hpp>
 
 #include <distribute/base/parallel.hpp>
+#include <distribute/base/process_state.hpp>
 
 #include <algorithm>
 #include <condition_variable>
@@ -156,7 +157,8 @@ class MapNode final : public Node {
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
     auto all = input_->elements(pass);
     int64_t threads = options_.num_parallel_calls;
-    if (threads == kAutotune) threads = std::max(1u, std::thread::hardware_concurrency());
+    if (threads == kAutotune) threads = process_state().inter_op_parallelism_threads;
+    if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
     if (threads == 1) return std::make_unique<MapStream>(std::move(all), function_);
     return std::make_unique<ParallelMapStream>(std::move(all), function_, threads);
   }
