@@ -1,5 +1,5 @@
 #pragma once
-/// Clipping of gradients by their norm. Any layout, and IndexedSlices, stay as they are.
+/// Clipping of gradients by their norm; layouts and IndexedSlices stay as they are.
 
 #include <distribute/base/config.hpp>
 #include <distribute/tensor/tensor.hpp>

@@ -45,7 +45,8 @@ class ReductionToOneDevice : public CrossDeviceOps {
   AccumulationFunction accumulation_fn_;
 };
 
-/// A tree of copies between groups of GPUs; on the CPU the same sum in replica order.
+/// A tree of copies where devices have memories of their own; on the CPU, the only device so far,
+/// the same sum in replica order.
 /// Source  tf.distribute.HierarchicalCopyAllReduce
 class HierarchicalCopyAllReduce : public CrossDeviceOps {
  public:

@@ -1,5 +1,5 @@
 #pragma once
-/// Variables with one copy per replica, and how each kind reads and writes them.
+/// A strategy's variables: their copies, and how each kind reads and writes them.
 
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
