@@ -5,9 +5,17 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
+#include <string_view>
 
 namespace distribute {
+
+/// False when the environment variable is "0".
+inline bool env_switch(const char* name) {
+  const char* value = std::getenv(name);
+  return !value || std::string_view(value) != "0";
+}
 
 /// Plain settings are written before the first replica thread starts and only read afterwards.
 struct ProcessState {
@@ -18,6 +26,9 @@ struct ProcessState {
   bool log_device_placement = false;     // tf.debugging.set_log_device_placement
   int intra_op_parallelism_threads = 0;  // tf.config.threading; 0: one for each core
   int inter_op_parallelism_threads = 0;
+  /// Convolutions may use Winograd's algorithm: faster, rounding errors of 2e-6 rather than 3e-7.
+  /// The environment variable DISTRIBUTE_WINOGRAD=0 turns it off from outside.
+  bool allow_winograd = env_switch("DISTRIBUTE_WINOGRAD");
   std::atomic<uint64_t> global_seed{0};   // tf.random.set_seed
   void* cpu_backend = nullptr;            // Backend*, null: the fastest built in (device/backend)
   std::shared_ptr<void> global_strategy;  // set by experimental_set_strategy (strategy/strategy)

@@ -4,6 +4,7 @@
 #include <distribute/device/cpu_eigen.hpp>
 #include <distribute/device/cpu_onednn.hpp>
 #include <distribute/device/cpu_onednn_layout.hpp>
+#include <distribute/device/cpu_winograd.hpp>
 
 #include <cstring>
 #include <functional>
@@ -229,6 +230,9 @@ class OneDnnBackend final : public Backend {
 DISTRIBUTE_INLINE Array OneDnnBackend::conv2d(const Conv2DShape& s, const Array& x, const Array& w,
                                               const Array* bias, Epilogue epilogue) {
   if (s.batch == 0) return eigen_backend().conv2d(s, x, w, bias, epilogue);
+  if (winograd_suits(s))
+    return winograd_conv2d(s, x, w, bias, epilogue,
+                           image_layout({s.batch, s.out_channels, s.out[0], s.out[1]}));
   const auto make = [&] {
     auto plan = std::make_shared<Plan>();
     const ConvDescs descs(s);
@@ -251,6 +255,9 @@ DISTRIBUTE_INLINE Array OneDnnBackend::conv2d(const Conv2DShape& s, const Array&
 DISTRIBUTE_INLINE Array OneDnnBackend::conv2d_backprop_input(const Conv2DShape& s, const Array& dy,
                                                              const Array& w) {
   if (s.batch == 0) return eigen_backend().conv2d_backprop_input(s, dy, w);
+  if (winograd_suits(s))
+    return winograd_conv2d_backprop_input(s, dy, w,
+                                          image_layout({s.batch, s.in_channels, s.in[0], s.in[1]}));
   const auto make = [&] {
     auto plan = std::make_shared<Plan>();
     const ConvDescs descs(s);
@@ -274,6 +281,7 @@ DISTRIBUTE_INLINE Array OneDnnBackend::conv2d_backprop_filter(const Conv2DShape&
                                                               const Array& dy,
                                                               Array* bias_gradient) {
   if (s.batch == 0) return eigen_backend().conv2d_backprop_filter(s, x, dy, bias_gradient);
+  if (winograd_suits(s)) return winograd_conv2d_backprop_filter(s, x, dy, bias_gradient);
   const auto make = [&] {
     auto plan = std::make_shared<Plan>();
     const ConvDescs descs(s);

@@ -93,6 +93,19 @@ DISTRIBUTE_INLINE std::string OneDnnLayout::name() const {
   return text + "]";
 }
 
+DISTRIBUTE_INLINE LayoutPtr image_layout(const Dims& dims) {
+  static auto* mutex = new std::mutex;  // guards layouts
+  static auto* layouts = new std::map<Dims, LayoutPtr>;
+  std::lock_guard lock(*mutex);
+  LayoutPtr& entry = (*layouts)[dims];
+  if (!entry) {
+    const Desc grouped(dims, Memory::data_type::f32, Memory::format_tag::nChw16c);
+    const Desc plain(dims, Memory::data_type::f32, Memory::format_tag::nhwc);
+    entry = std::make_shared<OneDnnLayout>(grouped, plain);
+  }
+  return entry;
+}
+
 DISTRIBUTE_INLINE void reorder(const Desc& from, const void* source, const Desc& to, void* target) {
   Memory input(from, engine(), const_cast<void*>(source)), output(to, engine(), target);
   dnnl::reorder(input, output).execute(stream(), input, output);

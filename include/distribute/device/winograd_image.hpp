@@ -1,0 +1,43 @@
+#pragma once
+/// Images and filters as the Winograd convolution walks over them.
+
+#include <distribute/base/config.hpp>
+#include <distribute/device/kernel_shapes.hpp>
+#include <distribute/device/layout.hpp>
+
+#include <array>
+#include <cstdint>
+
+namespace distribute::winograd_internal {
+
+/// Pixels of a batch of images, 16 channels at a time; steps in floats.
+struct WinogradImage {
+  float* data = nullptr;
+  int64_t channels = 0, height = 0, width = 0;
+  int64_t pixel = 0, row = 0, group = 0, image = 0;
+  float* at(int64_t n, int64_t channel) const { return data + n * image + channel / 16 * group; }
+};
+
+/// How tiles cover an image: padding before it, tiles down and across.
+struct WinogradTiling {
+  std::array<int64_t, 2> pad{}, tiles{};
+};
+
+/// An array's pixels: row-major or in groups of 16 channels as it stands, else a row-major copy.
+struct HeldImage {
+  HeldImage(const Array& array, Conv2DShape::Pair size, int64_t channels);
+  Array holder;
+  WinogradImage image;
+};
+
+/// The array itself, or a row-major copy when it has a layout.
+Array plain_array(const Array& array);
+
+/// Filters turned by 180 degrees, channels exchanged: [taps][in][out] to [taps][out][in].
+Array turned_filters(const Array& filters, int64_t taps, int64_t in, int64_t out);
+
+}  // namespace distribute::winograd_internal
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/device/impl/winograd_image.ipp>
+#endif

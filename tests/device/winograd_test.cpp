@@ -1,0 +1,219 @@
+#include <distribute/device/cpu_winograd.hpp>
+
+#include <distribute/base/parallel.hpp>
+#include <distribute/base/process_state.hpp>
+#include <distribute/device/cpu_eigen.hpp>
+#include <distribute/device/cpu_onednn.hpp>
+
+#include "../support/blocked_layout.hpp"
+#include "../support/catch.hpp"
+#include "../support/gradient_check.hpp"
+
+#include <cmath>
+#include <cstring>
+
+using namespace distribute;
+
+namespace {
+
+struct Case {
+  int64_t batch;
+  Conv2DShape::Pair in;
+  int64_t in_channels, out_channels;
+  Conv2DShape::Pair before, after;
+};
+
+/// Sizes that fill tiles of 4 x 4 and sizes that do not, one to many tiles, all kinds of padding.
+const std::vector<Case> kCases{
+    {2, {14, 14}, 32, 64, {2, 2}, {2, 2}}, {1, {8, 8}, 16, 16, {2, 2}, {2, 2}},
+    {3, {9, 13}, 16, 48, {2, 2}, {2, 2}},  {1, {12, 11}, 48, 16, {0, 0}, {0, 0}},
+    {2, {5, 6}, 16, 32, {0, 0}, {0, 0}},   {1, {7, 4}, 32, 16, {4, 3}, {1, 4}},
+    {2, {3, 5}, 16, 16, {1, 6}, {5, 0}},   {5, {1, 1}, 16, 32, {2, 2}, {2, 2}},
+};
+
+Conv2DShape shape_of(const Case& c) {
+  Conv2DShape s;
+  s.batch = c.batch;
+  s.in = c.in;
+  s.in_channels = c.in_channels;
+  s.out_channels = c.out_channels;
+  s.kernel = {5, 5};
+  s.pad_before = c.before;
+  s.pad_after = c.after;
+  for (size_t a = 0; a < 2; ++a) s.out[a] = c.in[a] + c.before[a] + c.after[a] - 4;
+  return s;
+}
+
+/// What one convolution's three passes take and give.
+struct Passes {
+  Tensor x, w, bias, dy;
+  std::vector<float> y, dx, dw, dbias;
+};
+
+Passes inputs_of(const Conv2DShape& s) {
+  return {test_tensor({s.batch, s.in[0], s.in[1], s.in_channels}, 1),
+          test_tensor({5, 5, s.in_channels, s.out_channels}, 2),
+          test_tensor({s.out_channels}, 3),
+          test_tensor({s.batch, s.out[0], s.out[1], s.out_channels}, 4),
+          {},
+          {},
+          {},
+          {}};
+}
+
+std::vector<float> values(const Shape& shape, Array array) {
+  return Tensor(shape, DType::Float32, std::move(array)).to_vector();
+}
+
+LayoutPtr grouped(const Shape& shape) { return std::make_shared<BlockedLayout>(shape, 16); }
+
+/// Runs the passes by Winograd with images in groups of 16 channels or row-major.
+void run_winograd(const Conv2DShape& s, bool blocked, Passes& p) {
+  const LayoutPtr x_layout = blocked ? grouped(p.x.shape()) : nullptr;
+  const LayoutPtr y_layout = blocked ? grouped(p.dy.shape()) : nullptr;
+  const Array x = in_layout(p.x, x_layout).array(), dy = in_layout(p.dy, y_layout).array();
+  const Array bias = p.bias.array(), w = p.w.array();
+  Array dbias;
+  p.y = values(p.dy.shape(), winograd_conv2d(s, x, w, &bias, Epilogue::Relu, y_layout));
+  p.dx = values(p.x.shape(), winograd_conv2d_backprop_input(s, dy, w, x_layout));
+  p.dw = values(p.w.shape(), winograd_conv2d_backprop_filter(s, x, dy, &dbias));
+  p.dbias = values(p.bias.shape(), dbias);
+}
+
+void run_backend(Backend& engine, const Conv2DShape& s, Passes& p) {
+  const Array bias = p.bias.array();
+  Array dbias;
+  p.y = values(p.dy.shape(), engine.conv2d(s, p.x.array(), p.w.array(), &bias, Epilogue::Relu));
+  p.dx = values(p.x.shape(), engine.conv2d_backprop_input(s, p.dy.array(), p.w.array()));
+  p.dw = values(p.w.shape(), engine.conv2d_backprop_filter(s, p.x.array(), p.dy.array(), &dbias));
+  p.dbias = values(p.bias.shape(), dbias);
+}
+
+/// Largest difference as a part of the largest value wanted.
+double difference(const std::vector<float>& actual, const std::vector<float>& wanted) {
+  REQUIRE(actual.size() == wanted.size());
+  double worst = 0, largest = 0;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    worst = std::max(worst, std::abs(double(actual[i]) - double(wanted[i])));
+    largest = std::max(largest, std::abs(double(wanted[i])));
+  }
+  return worst / largest;
+}
+
+bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+/// Threads of an operation, for the life of the object.
+struct Threads {
+  explicit Threads(int count) { set_intra_op_threads(count); }
+  ~Threads() { set_intra_op_threads(before); }
+  int before = intra_op_threads();
+};
+
+bool available() {
+  Conv2DShape s = shape_of(kCases[0]);
+  s.batch = 64;
+  return winograd_suits(s);
+}
+
+}  // namespace
+
+TEST_CASE("Winograd's three passes equal a direct convolution", "[device][winograd]") {
+  if (!available()) SKIP("this machine or build has no Winograd convolution");
+  for (size_t number = 0; number < kCases.size(); ++number) {
+    const Conv2DShape s = shape_of(kCases[number]);
+    Passes direct = inputs_of(s), fast = direct;
+    run_backend(eigen_backend(), s, direct);
+    for (int threads = 1; threads <= 3; ++threads)
+      for (const bool blocked : {false, true}) {
+        INFO("case " << number << ", threads " << threads << ", blocked " << blocked);
+        const Threads scope(threads);
+        run_winograd(s, blocked, fast);
+        CHECK(difference(fast.y, direct.y) < 2e-5);
+        CHECK(difference(fast.dx, direct.dx) < 2e-5);
+        CHECK(difference(fast.dw, direct.dw) < 2e-5);
+        CHECK(difference(fast.dbias, direct.dbias) < 1e-5);
+      }
+  }
+}
+
+TEST_CASE("Winograd's results repeat bit by bit", "[device][winograd]") {
+  if (!available()) SKIP("this machine or build has no Winograd convolution");
+  const Conv2DShape s = shape_of({7, {14, 14}, 32, 64, {2, 2}, {2, 2}});
+  for (int threads = 1; threads <= 3; ++threads) {
+    const Threads scope(threads);
+    Passes first = inputs_of(s), again = first;
+    run_winograd(s, true, first);
+    for (int run = 0; run < 3; ++run) {
+      run_winograd(s, true, again);
+      CHECK(same_bits(first.y, again.y));
+      CHECK(same_bits(first.dx, again.dx));
+      CHECK(same_bits(first.dw, again.dw));
+      CHECK(same_bits(first.dbias, again.dbias));
+    }
+  }
+}
+
+TEST_CASE("Winograd's forward pass gives the same bits whatever the number of threads",
+          "[device][winograd]") {
+  if (!available()) SKIP("this machine or build has no Winograd convolution");
+  const Conv2DShape s = shape_of({7, {14, 14}, 32, 64, {2, 2}, {2, 2}});
+  Passes one = inputs_of(s), three = one;
+  run_winograd(s, true, one);
+  const Threads scope(3);
+  run_winograd(s, true, three);
+  CHECK(same_bits(one.y, three.y));
+  CHECK(same_bits(one.dx, three.dx));
+}
+
+TEST_CASE("Winograd is taken only where it can work and pays", "[device][winograd]") {
+  if (!available()) SKIP("this machine or build has no Winograd convolution");
+  Conv2DShape good = shape_of({50, {14, 14}, 32, 64, {2, 2}, {2, 2}});
+  CHECK(winograd_suits(good));
+  const auto but = [&](auto change) {
+    Conv2DShape s = good;
+    change(s);
+    return winograd_suits(s);
+  };
+  CHECK_FALSE(but([](auto& s) { s.batch = 0; }));
+  CHECK_FALSE(but([](auto& s) { s.stride = {2, 2}; }));
+  CHECK_FALSE(but([](auto& s) { s.dilation = {1, 2}; }));
+  CHECK_FALSE(but([](auto& s) { s.kernel = {3, 3}; }));
+  CHECK_FALSE(but([](auto& s) { s.groups = 2; }));
+  CHECK_FALSE(but([](auto& s) { s.in_channels = 1; }));
+  CHECK_FALSE(but([](auto& s) { s.out_channels = 40; }));
+  CHECK_FALSE(but([](auto& s) { s.out = {1, 1}; }));
+  CHECK_FALSE(but([](auto& s) { s.dtype = DType::BFloat16; }));
+}
+
+TEST_CASE("The oneDNN backend uses Winograd, and not when it is switched off",
+          "[device][winograd]") {
+  Backend* engine = onednn_backend();
+  if (!engine || !available()) SKIP("needs oneDNN and a machine for Winograd");
+  const Conv2DShape s = shape_of({16, {14, 14}, 16, 32, {2, 2}, {2, 2}});
+  Passes fast = inputs_of(s), direct = fast, again = fast;
+  run_backend(*engine, s, fast);
+  process_state().allow_winograd = false;
+  run_backend(*engine, s, direct);
+  process_state().allow_winograd = true;
+  run_backend(*engine, s, again);
+  CHECK_FALSE(same_bits(fast.y, direct.y));
+  CHECK_FALSE(same_bits(fast.dx, direct.dx));
+  CHECK_FALSE(same_bits(fast.dw, direct.dw));
+  CHECK(same_bits(fast.y, again.y));
+  CHECK(difference(fast.y, direct.y) < 2e-5);
+  CHECK(difference(fast.dx, direct.dx) < 2e-5);
+  CHECK(difference(fast.dw, direct.dw) < 2e-5);
+}
+
+TEST_CASE("The backend's blocked results keep one layout object", "[device][winograd]") {
+  Backend* engine = onednn_backend();
+  if (!engine || !available()) SKIP("needs oneDNN and a machine for Winograd");
+  const Conv2DShape s = shape_of({16, {14, 14}, 16, 32, {2, 2}, {2, 2}});
+  const Passes p = inputs_of(s);
+  const Array first = engine->conv2d(s, p.x.array(), p.w.array(), nullptr, Epilogue::None);
+  const Array second = engine->conv2d(s, p.x.array(), p.w.array(), nullptr, Epilogue::None);
+  REQUIRE(first.layout);
+  CHECK(first.layout == second.layout);
+}
