@@ -11,7 +11,7 @@
 namespace distribute::strategy_internal {
 
 /// Variables whose replicas share one value are updated together: every replica thread takes its
-/// share of the elements, sums the replicas' gradients of 16,384 of them at a time in replica
+/// share of the elements, sums the replicas' gradients of some thousand elements in replica
 /// order and calls the kernel on the sum while it is in the cache. Sparse gradients and variables
 /// whose copies differ are done at once by the constructor, on one replica.
 class SharedUpdate {
@@ -27,11 +27,18 @@ class SharedUpdate {
   void finish();
 
  private:
+  static constexpr int64_t kChunk = 2048;
+  /// What a thread needs again for each slice.
+  struct Scratch {
+    std::vector<const float*> gradients;
+    std::vector<float*> slots;
+    std::vector<float> sum = std::vector<float>(size_t(kChunk));
+  };
   void add(size_t update, const UpdateKernel& kernel);
   void update_apart(size_t update, Tensor gradient, const UpdateKernel& kernel) const;
   /// The slices that begin in a replica's share of the elements.
   Share slices_of(int replica, int replicas) const;
-  void compute_slice(const replica_internal::UpdateSlice& slice, std::vector<float>& sum,
+  void compute_slice(const replica_internal::UpdateSlice& slice, Scratch& scratch,
                      const UpdateKernel& kernel) const;
 
   std::vector<VariableUpdate> updates_;
