@@ -24,7 +24,7 @@ def units():
 
 
 def main():
-    flags = flags_of(sys.argv[1]) + [f"-I{ROOT}/examples", "-O0", "-c"]
+    flags = flags_of(sys.argv[1]) + [f"-I{ROOT}/examples", '-DEXAMPLE_DATA_DIR=""', "-O0", "-c"]
     if "-DDISTRIBUTE_COMPILED" not in flags:
         sys.exit(f"{sys.argv[1]} is not a compiled-mode build")
     work = list(units())
