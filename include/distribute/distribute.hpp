@@ -12,11 +12,15 @@
 #include <distribute/device/buffer.hpp>
 #include <distribute/device/cpu_eigen.hpp>
 #include <distribute/device/cpu_onednn.hpp>
+#include <distribute/device/cpu_winograd.hpp>
 #include <distribute/device/device.hpp>
 #include <distribute/device/device_spec.hpp>
 #include <distribute/device/dtype.hpp>
+#include <distribute/device/kernel_shapes.hpp>
 #include <distribute/device/layout.hpp>
 #include <distribute/device/placement.hpp>
+#include <distribute/device/winograd_image.hpp>
+#include <distribute/device/winograd_points.hpp>
 
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/io/crc32c.hpp>
