@@ -52,11 +52,12 @@ ABSL_FLAG(uint64_t, seed, 1, "seed of weights, shuffling and dropout");
 ABSL_FLAG(std::string, policy, "float32", "float32, mixed_bfloat16 or mixed_float16");
 ABSL_FLAG(std::string, checkpoint_dir, "", "folder of checkpoints; training resumes from it");
 ABSL_FLAG(int64_t, save_steps, 500, "steps between checkpoints");
-ABSL_FLAG(std::string, logdir, "", "folder for TensorBoard");
+ABSL_FLAG(std::string, logdir, "", "folder for TensorBoard: loss every 100 steps, test results");
 ABSL_FLAG(std::string, init_checkpoint, "", "TensorBundle prefix with the first weights");
 ABSL_FLAG(std::string, final_checkpoint, "", "TensorBundle prefix for the last weights");
 ABSL_FLAG(std::string, loss_csv, "", "file for step,loss,grad_norm of every step");
-ABSL_FLAG(bool, deterministic, false, "the same bits whatever the number of threads allows");
+ABSL_FLAG(bool, deterministic, true,
+          "the same bits in every run with the same number of threads; always so on the CPU");
 ABSL_FLAG(JsonTarget, json, {}, "write the result as JSON to a file, or to standard output");
 ABSL_FLAG(std::string, model, "", "which network");
 

@@ -61,6 +61,7 @@ Trainer::Trainer(const examples::TrainerOptions& options, dist::Strategy& strate
     dist::train::load_variables(options_.init_checkpoint, model_.variables());
   restore();
   open_loss_csv();
+  if (!options_.logdir.empty()) writer_ = dist::summary::create_file_writer(options_.logdir);
 }
 
 /// In file order round and round, or shuffled anew each time round; no short batch.
@@ -86,6 +87,12 @@ void Trainer::open_loss_csv() {
   loss_csv_.reset(std::fopen(options_.loss_csv.c_str(), "w"));
   if (!loss_csv_) throw dist::PermissionDeniedError("cannot write --loss_csv=" + options_.loss_csv);
   std::fputs("step,loss,grad_norm\n", loss_csv_.get());
+}
+
+void Trainer::log_scalar(const char* name, double value, int64_t step) const {
+  if (!writer_) return;
+  const auto scope = writer_->as_default();
+  dist::summary::scalar(name, value, step);
 }
 
 /// One replica's share of a step: [loss], or [loss, norm of the summed gradients].
@@ -140,6 +147,7 @@ void Trainer::train(examples::RunReport& report) {
   for (int64_t done = first; done < total_steps_; ++done) {
     report.loss = step(iterator_.get_next(), done);
     progress.step_done(done + 1, report.loss);
+    if ((done + 1) % 100 == 0) log_scalar("loss", report.loss, done + 1);
     const bool last = done + 1 == total_steps_;
     if (manager_ && ((done + 1) % options_.save_steps == 0 || last)) manager_->save();
   }
@@ -163,6 +171,8 @@ void Trainer::evaluate(examples::RunReport& report) {
   const double count = double(images.cardinality());
   report.test_loss = loss / count;
   report.test_accuracy = double(right) / count;
+  log_scalar("test_loss", *report.test_loss, total_steps_);
+  log_scalar("test_accuracy", *report.test_accuracy, total_steps_);
 }
 
 }  // namespace mnist_cnn

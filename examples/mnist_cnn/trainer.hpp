@@ -33,6 +33,7 @@ class Trainer {
   void build_model();
   void restore();
   void open_loss_csv();
+  void log_scalar(const char* name, double value, int64_t step) const;
   distribute::data::Dataset training_data() const;
   distribute::Tensor replica_step(const Batch& batch);
   double step(const distribute::PerReplica<Batch>& batch, int64_t step);
@@ -49,6 +50,7 @@ class Trainer {
   distribute::train::Checkpoint checkpoint_;
   std::optional<distribute::train::CheckpointManager> manager_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> loss_csv_{nullptr, &std::fclose};
+  std::optional<distribute::summary::FileWriter> writer_;
 };
 
 }  // namespace mnist_cnn

@@ -1,0 +1,191 @@
+/// Runs the program as a user would, with good and bad input.
+
+#include <distribute/checkpoint/checkpoint_state.hpp>
+
+#include <tests/support/catch.hpp>
+#include <tests/support/file_size_limit.hpp>
+#include <tests/support/run_program.hpp>
+#include <tests/support/temporary_directory.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+
+using Catch::Matchers::Contains;
+namespace fs = std::filesystem;
+
+namespace {
+
+ProgramResult mnist_cnn(std::vector<std::string> arguments) {
+  return run_program("mnist_cnn", arguments, "OMP_NUM_THREADS=1");
+}
+
+/// One line on stderr that holds `text`, and the status.
+void check_complaint(const std::vector<std::string>& arguments, int status,
+                     const std::string& text) {
+  const ProgramResult result = mnist_cnn(arguments);
+  INFO(arguments.back() << "\n" << result.err);
+  CHECK(result.status == status);
+  CHECK_THAT(result.err, Contains(text));
+  CHECK(std::count(result.err.begin(), result.err.end(), '\n') == 1);
+}
+
+std::string bundled(const std::string& name) {
+  return DISTRIBUTE_SOURCE_DIR "/examples/mnist_cnn/data/" + name;
+}
+
+/// A copy of the bundled digits that a test may damage.
+void copy_digits(const TemporaryDirectory& to) {
+  for (const auto& file : fs::directory_iterator(bundled("")))
+    fs::copy(file.path(), to / file.path().filename().string());
+}
+
+std::vector<std::string> lines_of(const std::string& path) {
+  std::ifstream file(path);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("mnist_cnn trains and writes what it promises", "[examples][mnist_cnn]") {
+  if (!has_program("mnist_cnn")) SKIP("the program was not built");
+  const TemporaryDirectory out;
+  const ProgramResult run =
+      mnist_cnn({"--model=tutorial", "--steps=100", "--replicas=2", "--json=" + (out / "run.json"),
+                 "--loss_csv=" + (out / "loss.csv"), "--final_checkpoint=" + (out / "final"),
+                 "--logdir=" + (out / "logs")});
+  INFO(run.err);
+  REQUIRE(run.status == 0);
+  CHECK_THAT(run.out, Contains("step 100  loss "));
+  CHECK_THAT(run.out, Contains("test accuracy 0."));
+  const auto json = nlohmann::json::parse(std::ifstream(out / "run.json"));
+  const std::set<std::string> expected{"strategy",
+                                       "device",
+                                       "replicas",
+                                       "workers",
+                                       "policy",
+                                       "global_batch",
+                                       "steps",
+                                       "images_per_second",
+                                       "step_ms_p50",
+                                       "step_ms_p95",
+                                       "seconds_to_first_step",
+                                       "loss",
+                                       "test_loss",
+                                       "test_accuracy",
+                                       "parameters",
+                                       "peak_rss_bytes",
+                                       "peak_gpu_bytes"};
+  std::set<std::string> names;
+  for (const auto& [name, value] : json.items()) names.insert(name);
+  CHECK(names == expected);
+  CHECK(json["replicas"] == 2);
+  CHECK(json["parameters"] == 32 * 10 + 13 * 13 * 32 * 128 + 128 + 1290);
+  CHECK(json["test_accuracy"] > 0.8);
+  const auto lines = lines_of(out / "loss.csv");
+  REQUIRE(lines.size() == 101);
+  CHECK(lines[0] == "step,loss,grad_norm");
+  CHECK(lines[1].rfind("0,2.3", 0) == 0);
+  CHECK(fs::exists(out / "final.index"));
+  CHECK(!fs::is_empty(out / "logs"));
+}
+
+TEST_CASE("a run that is resumed takes the same steps as one that was not stopped",
+          "[examples][mnist_cnn]") {
+  if (!has_program("mnist_cnn")) SKIP("the program was not built");
+  const TemporaryDirectory out;
+  const std::string common = "--model=tutorial";
+  REQUIRE(mnist_cnn({common, "--steps=12", "--loss_csv=" + (out / "whole.csv")}).status == 0);
+  const std::string directory = "--checkpoint_dir=" + (out / "ckpt");
+  REQUIRE(mnist_cnn({common, "--steps=7", directory}).status == 0);
+  const ProgramResult rest =
+      mnist_cnn({common, "--steps=12", directory, "--loss_csv=" + (out / "rest.csv")});
+  REQUIRE(rest.status == 0);
+  CHECK_THAT(rest.out, Contains("at step 7"));
+  const auto whole = lines_of(out / "whole.csv"), resumed = lines_of(out / "rest.csv");
+  REQUIRE(resumed.size() == 6);
+  CHECK(std::vector<std::string>(whole.begin() + 8, whole.end()) ==
+        std::vector<std::string>(resumed.begin() + 1, resumed.end()));
+}
+
+TEST_CASE("wrong flags of mnist_cnn give one line and status 2", "[examples][mnist_cnn]") {
+  if (!has_program("mnist_cnn")) SKIP("the program was not built");
+  check_complaint({"--no_such_flag=1"}, 2, "unknown flag --no_such_flag");
+  check_complaint({"--steps=many"}, 2, "bad value 'many'");
+  check_complaint({"--steps=0"}, 2, "--steps must be at least 1");
+  check_complaint({"--batch_size=0"}, 2, "--batch_size must be at least 1");
+  check_complaint({"--replicas=0"}, 2, "--replicas");
+  check_complaint({"--optimizer=sdg"}, 2, "adam, sgd");
+  check_complaint({"--strategy=none"}, 2, "mirrored");
+  check_complaint({"--model=resnet"}, 2, "book, tutorial");
+  check_complaint({"--label_smoothing=1"}, 2, "[0, 1)");
+  check_complaint({"surplus"}, 2, "unexpected argument 'surplus'");
+}
+
+TEST_CASE("mnist_cnn names the file and the cure when data cannot be used",
+          "[examples][mnist_cnn]") {
+  if (!has_program("mnist_cnn")) SKIP("the program was not built");
+  check_complaint({"--data_dir=/no/such/place"}, 1, "/no/such/place");
+  check_complaint({"--batch_size=10000"}, 1, "9000 images");
+  {
+    const TemporaryDirectory data;
+    copy_digits(data);
+    fs::resize_file(data / "train-images-idx3-ubyte.gz", 1000);
+    check_complaint({"--data_dir=" + data.path()}, 1, "train-images-idx3-ubyte.gz");
+  }
+  const TemporaryDirectory data;
+  copy_digits(data);
+  fs::remove(data / "train-labels-idx1-ubyte.gz");
+  std::ofstream labels(data / "train-labels-idx1-ubyte", std::ios::binary);
+  labels.write("\0\0\x08\x01\0\0\x23\x28", 8);
+  labels << std::string(9000, '\x0a');
+  labels.close();
+  check_complaint({"--data_dir=" + data.path()}, 1, "label");
+  fs::copy_file(data / "train-labels-idx1-ubyte", data / "train-images-idx3-ubyte");
+  fs::remove(data / "train-images-idx3-ubyte.gz");
+  check_complaint({"--data_dir=" + data.path()}, 1, "train-images-idx3-ubyte");
+}
+
+TEST_CASE("results that cannot be written are found before training", "[examples][mnist_cnn]") {
+  if (!has_program("mnist_cnn")) SKIP("the program was not built");
+  check_complaint({"--steps=1", "--json=/no/such/place/x.json"}, 1, "/no/such/place");
+  check_complaint({"--steps=1", "--final_checkpoint=/no/such/place/x"}, 1, "/no/such/place");
+  check_complaint({"--steps=1", "--loss_csv=/no/such/place/x"}, 1, "/no/such/place");
+  check_complaint({"--steps=1", "--checkpoint_dir=" + bundled("README.md")}, 1, "README.md");
+  check_complaint({"--steps=1", "--init_checkpoint=/no/such/place/x"}, 1, "/no/such/place/x");
+}
+
+TEST_CASE("a loss that is no number ends training with its step and variable",
+          "[examples][mnist_cnn]") {
+  if (!has_program("mnist_cnn")) SKIP("the program was not built");
+  const ProgramResult run = mnist_cnn({"--model=tutorial", "--optimizer=sgd", "--learning_rate=10",
+                                       "--weight_decay=100000", "--steps=50"});
+  CHECK(run.status == 1);
+  CHECK_THAT(run.err, Contains("the loss became") && Contains("at step") && Contains("variable"));
+}
+
+TEST_CASE("a disk that fills up during a save leaves the checkpoint before it whole",
+          "[examples][mnist_cnn]") {
+  if (!has_program("mnist_cnn")) SKIP("the program was not built");
+  const TemporaryDirectory out;
+  const std::string directory = "--checkpoint_dir=" + (out / "ckpt");
+  REQUIRE(mnist_cnn({"--model=tutorial", "--steps=3", directory}).status == 0);
+  {
+    const FileSizeLimit full(1 << 20);  // inherited by the program
+    const ProgramResult run = mnist_cnn({"--model=tutorial", "--steps=6", directory});
+    CHECK(run.status == 1);
+    CHECK_THAT(run.err, Contains(out / "ckpt"));
+  }
+  CHECK(distribute::train::latest_checkpoint(out / "ckpt") == out / "ckpt/ckpt-1");
+  const ProgramResult again = mnist_cnn({"--model=tutorial", "--steps=6", directory});
+  CHECK(again.status == 0);
+  CHECK_THAT(again.out, Contains("at step 3"));
+  for (const auto& file : fs::directory_iterator(out / "ckpt"))
+    CHECK(file.path().string().find("tempstate") == std::string::npos);
+}
