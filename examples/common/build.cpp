@@ -10,6 +10,12 @@ namespace examples {
 ChosenStrategy make_strategy(const TrainerOptions& o) {
   if (o.device == "gpu")
     throw dist::UnimplementedError("--device=gpu: this build has no GPU support; use --device=cpu");
+  const char* tf_config = std::getenv("TF_CONFIG");
+  if (o.strategy.empty() && tf_config &&
+      std::string(tf_config).find("\"cluster\"") != std::string::npos)
+    throw dist::UnimplementedError(
+        "TF_CONFIG describes a cluster, and this version trains in one process only; unset it or "
+        "say --strategy=mirrored");
   const std::string name = o.strategy.empty() ? "mirrored" : o.strategy;
   if (name == "multi_worker" || name == "parameter_server")
     throw dist::UnimplementedError("--strategy=" + name + " is not available in this version");

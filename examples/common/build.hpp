@@ -16,8 +16,9 @@ struct ChosenStrategy {
   std::string name;
 };
 
-/// --strategy, else what TF_CONFIG implies, else mirrored, over --replicas logical devices.
-/// Throws  distribute::Error for strategies and devices that this build lacks.
+/// --strategy, else mirrored, over --replicas logical devices.
+/// Throws  distribute::Error for strategies and devices that this build lacks, and for a cluster in
+///         TF_CONFIG that nobody asked to ignore.
 ChosenStrategy make_strategy(const TrainerOptions& options);
 
 /// --optimizer with its hyper-parameters, schedule, clipping and decay over `total_steps`.

@@ -24,7 +24,7 @@ std::string AbslUnparseFlag(const JsonTarget& target) { return target.value.valu
 
 ABSL_FLAG(std::string, strategy, "",
           "one_device, mirrored, multi_worker, parameter_server or central_storage; "
-          "default: what TF_CONFIG implies, else mirrored");
+          "default: mirrored");
 ABSL_FLAG(int, replicas, 1, "logical devices of this process");
 ABSL_FLAG(std::string, device, "auto", "auto, cpu or gpu");
 ABSL_FLAG(std::string, data_dir, "", "folder with the IDX files; default: the bundled digits");

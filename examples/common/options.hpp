@@ -24,7 +24,7 @@ struct TrainerOptions {
 /// Reads the command line. Prints one line and ends the process with status 2 on a wrong flag.
 TrainerOptions parse_options(int argc, char** argv, const std::string& usage);
 
-/// Prints "program: message" on standard error and gives the exit status for wrong usage, 2.
+/// Prints "error: message" on standard error and gives the exit status for wrong usage, 2.
 int usage_error(const std::string& message);
 
 }  // namespace examples
