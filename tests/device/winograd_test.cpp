@@ -184,6 +184,7 @@ TEST_CASE("Winograd is taken only where it can work and pays", "[device][winogra
   CHECK_FALSE(but([](auto& s) { s.in_channels = 1; }));
   CHECK_FALSE(but([](auto& s) { s.out_channels = 40; }));
   CHECK_FALSE(but([](auto& s) { s.out = {1, 1}; }));
+  CHECK_FALSE(but([](auto& s) { s.in_channels = s.out_channels = 512; }));
   CHECK_FALSE(but([](auto& s) { s.dtype = DType::BFloat16; }));
 }
 
