@@ -8,6 +8,7 @@
 #include "../support/cpu_backends.hpp"
 #include "../support/gradient_check.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 using namespace distribute;
@@ -110,6 +111,24 @@ TEST_CASE("a ReLU's output that is read twice or asked for keeps its whole gradi
   const Tensor y = nn::max_pool2d(h);
   CHECK(tape.gradient(y, h).to_vector() == std::vector<float>{1, 0, 0, 0});
   CHECK(tape.gradient(y, x).to_vector() == std::vector<float>{0, 0, 0, 0});
+}
+
+TEST_CASE("gradients of max_pool2d larger than the caches equal those of small batches",
+          "[ops][pool]") {
+  const auto gradient = [](const Tensor& x) {
+    GradientTape tape;
+    tape.watch(x);
+    return tape.gradient(nn::max_pool2d(x), x).to_vector();
+  };
+  const Shape small{1, 128, 128, 16};
+  const Tensor image = test_tensor(small, 1);
+  const std::vector<float> pixels = image.to_vector(), wanted = gradient(image);
+  std::vector<float> copies;
+  const int64_t count = 18;  // of 1 MB each
+  for (int64_t n = 0; n < count; ++n) copies.insert(copies.end(), pixels.begin(), pixels.end());
+  const std::vector<float> all = gradient(Tensor({count, 128, 128, 16}, copies));
+  for (int64_t n = 0; n < count; ++n)
+    CHECK(std::equal(wanted.begin(), wanted.end(), all.begin() + n * small.num_elements()));
 }
 
 TEST_CASE("pooling refuses what it cannot do", "[ops][pool]") {

@@ -12,6 +12,8 @@
 namespace distribute::ops_internal {
 
 inline constexpr int kMaxTaps = 1024;
+/// Larger gradients go past the caches; about half of a server core's third level.
+inline constexpr int64_t kStreamedBytes = 16 << 20;
 inline constexpr int32_t kClosed = 128;  // added to the winner's number when it is not positive
 
 /// A pooling over a block [images, in[0], in[1], inner]: row-major NHWC with images = batch and
