@@ -23,6 +23,17 @@ struct WinogradTiling {
   std::array<int64_t, 2> pad{}, tiles{};
 };
 
+/// What a ReLU behind the convolution needs to decide as the direct algorithm would: rounding of
+/// the transforms is larger than that of a sum, and where the bias is zero many values lie near it.
+struct ReluGuard {
+  const WinogradImage* x = nullptr;
+  const float* filters = nullptr;    // [size][size][in][out]
+  const float* bounds = nullptr;     // [out]: largest rounding error for inputs up to 1
+  const uint8_t* reached = nullptr;  // [image][height][width]: some input under the filter is not 0
+  const float* largest = nullptr;    // [image]: largest magnitude of an input
+  int64_t size = 0;
+};
+
 /// An array's pixels: row-major or in groups of 16 channels as it stands, else a row-major copy.
 struct HeldImage {
   HeldImage(const Array& array, Conv2DShape::Pair size, int64_t channels);

@@ -7,6 +7,11 @@
 #include <distribute/device/winograd_points.hpp>
 
 #include <algorithm>
+#include <cmath>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 namespace distribute::winograd_internal {
 
