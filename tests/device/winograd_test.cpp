@@ -1,5 +1,7 @@
 #include <distribute/device/cpu_winograd.hpp>
 
+#include <distribute/autograd/accumulate.hpp>
+
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/device/cpu_eigen.hpp>

@@ -7,7 +7,9 @@
 #include <distribute/device/winograd_points.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <vector>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
