@@ -31,11 +31,6 @@ make_environment() {
 # against 3 GB of CUDA packages, with stand-ins for the libraries that the CPU never calls.
 install_pytorch() {
   local pip="$venv/bin/pip"
-  if "$pip" install -q --retries 0 --timeout 15 torch \
-      --index-url https://download.pytorch.org/whl/cpu \
-      2>/dev/null; then
-    return
-  fi
   "$pip" install -q filelock typing-extensions sympy networkx jinja2 fsspec
   "$pip" install -q --no-deps torch nvidia-cuda-runtime
   "$venv/bin/python" bench/peers/torch_without_cuda.py \

@@ -54,6 +54,10 @@ def run(command, threads, environment=None):
     return (json.loads(text[start:]) if start >= 0 else {}), 1024 * usage.ru_maxrss
 
 
+# With oneDNN's own convolution algorithm, for comparisons with oneDNN's kernels.
+DIRECT = {"DISTRIBUTE_WINOGRAD": "0"}
+
+
 class Sides:
     """How each side is called; every call gives one flat record of numbers, or None."""
 
@@ -142,6 +146,8 @@ def measure_speed(sides, flags):
             arguments = (model, batch, steps, threads)
             calls = {"ours": lambda a=arguments: sides.ours(*a),
                      "kernels": lambda a=arguments: sides.kernels(*a)}
+            if model == "book":
+                calls["ours direct"] = lambda a=arguments: sides.ours(*a, environment=DIRECT)
             for framework, names in forms.items() if sides.python and threads > 1 else []:
                 for form in names:
                     call = sides.peer(f"{framework}_peer.py", form)
@@ -157,7 +163,7 @@ def onednn_ms(sides, steps, threads):
     """Milliseconds inside oneDNN in a whole run by kind of primitive, on oneDNN's own clock."""
     command = [sides.bin / "mnist_cnn", "--model=book", "--batch_size=50", f"--steps={steps}",
                "--strategy=one_device", "--device=cpu", *TRAINING["book"], *sides.data()]
-    env = {**os.environ, "OMP_NUM_THREADS": str(threads), "ONEDNN_VERBOSE": "1",
+    env = {**os.environ, **DIRECT, "OMP_NUM_THREADS": str(threads), "ONEDNN_VERBOSE": "1",
            "DNNL_VERBOSE": "1"}
     done = subprocess.run(command, capture_output=True, text=True, env=env, cwd=ROOT, check=True)
     total = collections.Counter()
@@ -174,7 +180,7 @@ def measure_framework(sides, flags):
         say(f"framework's own share, {threads} thread(s)")
         few, many = 50, 250
         record = rounds_of(flags.rounds, {
-            "ours": lambda: sides.ours("book", 50, many, threads),
+            "ours": lambda: sides.ours("book", 50, many, threads, environment=DIRECT),
             "kernels": lambda: sides.kernels("book", 50, many, threads)})
         if len(record) < 2:
             return None

@@ -30,8 +30,8 @@ class Results:
     def speed(self, model, batch, threads, side, field="images_per_second"):
         return "speed", f"{model} {batch} {threads}", side, field
 
-    def share(self, model, batch, threads):
-        return self.ratio(self.speed(model, batch, threads, "ours"),
+    def share(self, model, batch, threads, side="ours"):
+        return self.ratio(self.speed(model, batch, threads, side),
                           self.speed(model, batch, threads, "kernels"))
 
     def against(self, peer, model, batch):
@@ -57,6 +57,9 @@ def figures(r):
              r.share("book", 50, t), "%", ">=", goal) for t, goal in ((1, .88), (2, .82))]
     rows += [("share", f"book, batch 512, {t} thread{'s' * (t > 1)}: kernel sum / step",
               r.share("book", 512, t), "%", ">=", .95) for t in (1, 2)]
+    rows += [("share", f"the same with oneDNN's algorithm, batch {b}, "
+              f"{t} thread{'s' * (t > 1)}", r.share("book", b, t, "ours direct"), "%", ">=", goal)
+             for b, t, goal in ((50, 1, .88), (50, 2, .82), (512, 1, .95), (512, 2, .95))]
     goals = {("book", 50): 1.5, ("book", 512): 1.3, ("tutorial", 50): 1.3, ("tutorial", 512): 1.3}
     rows += [("peers", f"{m}, batch {b}, 2 threads: ours / TensorFlow",
               r.against("tensorflow", m, b), "x", ">=", goals[m, b]) for m, b in CASES]
