@@ -38,9 +38,9 @@ struct PoolTaps {
   int64_t offset[kMaxTaps];
   int32_t number[kMaxTaps];
 
-  /// Prepares the window at (oy, ox); returns where offsets start. Offsets are made anew only at
-  /// the borders, where the window is cut.
-  const float* place(const PoolBlock& p, const float* image, int64_t oy, int64_t ox) {
+  /// Prepares the window at (oy, ox); returns where in the image offsets start, in elements.
+  /// Offsets are made anew only at the borders, where the window is cut.
+  int64_t place(const PoolBlock& p, int64_t oy, int64_t ox) {
     const std::array<int64_t, 2> corner{oy * p.stride[0] - p.pad[0], ox * p.stride[1] - p.pad[1]};
     std::array<int64_t, 2> from, to;
     for (size_t a = 0; a < 2; ++a) {
@@ -55,7 +55,7 @@ struct PoolTaps {
           number[count++] = int32_t(ky * p.ksize[1] + kx);
         }
     }
-    return image + (corner[0] * p.in[1] + corner[1]) * p.inner;
+    return (corner[0] * p.in[1] + corner[1]) * p.inner;
   }
 };
 
@@ -169,8 +169,7 @@ void for_each_average(const PoolBlock& p, Fn fn) {
   PoolTaps taps;
   for (int64_t oy = 0; oy < p.out[0]; ++oy)
     for (int64_t ox = 0; ox < p.out[1]; ++ox) {
-      const float* origin = nullptr;
-      const int64_t base = taps.place(p, origin, oy, ox) - origin;
+      const int64_t base = taps.place(p, oy, ox);
       const float weight = 1.0f / float(taps.count);
       const int64_t out = (oy * p.out[1] + ox) * p.inner;
       for (int t = 0; t < taps.count; ++t)
