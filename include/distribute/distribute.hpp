@@ -35,6 +35,9 @@
 #include <distribute/io/tfrecord.hpp>
 #include <distribute/io/wire.hpp>
 
+#include <distribute/net/deadline.hpp>
+#include <distribute/net/socket.hpp>
+
 #include <distribute/tensor/shape.hpp>
 #include <distribute/tensor/tensor.hpp>
 

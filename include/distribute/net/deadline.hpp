@@ -1,0 +1,37 @@
+#pragma once
+/// A moment after which a wait ends with an error.
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+
+namespace distribute::net {
+
+/// A value; every function that waits takes one.
+class Deadline {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  static Deadline after(std::chrono::nanoseconds time) { return Deadline(Clock::now() + time); }
+  static Deadline after_seconds(double seconds) {
+    return after(std::chrono::nanoseconds(int64_t(seconds * 1e9)));
+  }
+
+  bool passed() const { return Clock::now() >= when_; }
+  /// At least 0.
+  std::chrono::nanoseconds left() const {
+    return std::max(when_ - Clock::now(), std::chrono::nanoseconds(0));
+  }
+  /// For ::poll: rounded up, at most an hour.
+  int left_ms() const {
+    return int(std::min<int64_t>((left().count() + 999'999) / 1'000'000, 3'600'000));
+  }
+  Clock::time_point when() const { return when_; }
+  Deadline earlier(Deadline other) const { return when_ < other.when_ ? *this : other; }
+
+ private:
+  explicit Deadline(Clock::time_point when) : when_(when) {}
+  Clock::time_point when_;
+};
+
+}  // namespace distribute::net
