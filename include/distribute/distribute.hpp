@@ -80,6 +80,12 @@
 #include <distribute/replica/single_replica.hpp>
 #include <distribute/replica/values.hpp>
 
+#include <distribute/collective/combine.hpp>
+#include <distribute/collective/communicator.hpp>
+#include <distribute/collective/flight_recorder.hpp>
+#include <distribute/collective/operation.hpp>
+#include <distribute/collective/transport.hpp>
+
 #include <distribute/data/auto_shard.hpp>
 #include <distribute/data/batch.hpp>
 #include <distribute/data/batching.hpp>

@@ -1,0 +1,110 @@
+#pragma once
+/// What a rank does with the other ranks of its group.
+
+#include <distribute/base/config.hpp>
+#include <distribute/collective/flight_recorder.hpp>
+#include <distribute/collective/operation.hpp>
+#include <distribute/collective/transport.hpp>
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <thread>
+
+namespace distribute::collective {
+
+struct CommunicatorOptions {
+  double timeout_seconds = 300;  // of every operation
+  /// Called once, when the first operation fails, with the error's text.
+  std::function<void(const std::string& error)> on_failure = nullptr;
+};
+
+/// An operation that runs beside its caller. A value; copies stand for the same operation.
+class Work {
+ public:
+  Work() = default;
+  bool done() const;
+  /// Blocks  until the operation has ended.
+  /// Throws  what the operation threw.
+  void wait() const;
+
+ private:
+  friend class Communicator;
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+/// Every rank of the group must make the same calls in the same order; operations run one after
+/// the other in that order. Counts are in elements. Thread-safe, as far as threads keep the order.
+/// Blocks  each function until this rank's part is done, at most `timeout_seconds`.
+/// Throws  FailedPreconditionError when ranks run different operations, with both;
+///         DeadlineExceededError with the ranks that did not come; UnavailableError when a rank is
+///         lost; InvalidArgumentError for bad arguments. After any of these but the last the group
+///         is broken and every call throws the first error again.
+class Communicator {
+ public:
+  explicit Communicator(std::unique_ptr<Transport> transport, CommunicatorOptions options = {});
+  ~Communicator();
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+  int rank() const { return transport_->rank(); }
+  int size() const { return transport_->size(); }
+  const char* transport() const { return transport_->name(); }
+
+  /// In place: every rank gets the result.
+  /// Units   bytes on the wire per rank: 2 (n-1)/n * size.
+  void all_reduce(void* data, int64_t count, DType dtype, ReductionOp op = ReductionOp::Sum);
+  Work all_reduce_async(void* data, int64_t count, DType dtype, ReductionOp op = ReductionOp::Sum);
+  /// In place on `root`; elsewhere `data` is only read.
+  void reduce(void* data, int64_t count, DType dtype, ReductionOp op, int root);
+  /// `input` holds sum(counts) elements; rank r gets counts[r] of the result.
+  void reduce_scatter(const void* input, void* output, std::span<const int64_t> counts, DType dtype,
+                      ReductionOp op = ReductionOp::Sum);
+  /// Rank r gives counts[r] elements; every rank gets all, in rank order.
+  void all_gather(const void* input, void* output, std::span<const int64_t> counts, DType dtype);
+  /// As all_gather, for `root` alone; `output` may be null elsewhere.
+  void gather(const void* input, void* output, std::span<const int64_t> counts, DType dtype,
+              int root);
+  void broadcast(void* data, int64_t count, DType dtype, int root);
+  /// Part r of `input` goes to rank r, part r of `output` comes from it; `count` elements each.
+  void all_to_all(const void* input, void* output, int64_t count, DType dtype);
+  void send(const void* data, int64_t count, DType dtype, int to);
+  void receive(void* data, int64_t count, DType dtype, int from);
+  void barrier();
+
+  /// From any thread: operations, running or coming, throw this error.
+  void abort(StatusCode code, const std::string& message);
+  /// See Transport::shared_memory.
+  std::span<std::byte> shared_memory() { return transport_->shared_memory(); }
+  const FlightRecorder& recorder() const { return recorder_; }
+
+ private:
+  Operation prepare(Operation operation);
+  void run(Operation operation);
+  void execute(const Operation& operation, uint64_t record);
+  void work_off();
+
+  std::unique_ptr<Transport> transport_;
+  const CommunicatorOptions options_;
+  FlightRecorder recorder_;
+  std::mutex mutex_;  // guards all below
+  std::condition_variable changed_;
+  uint64_t sequence_ = 0;
+  bool busy_ = false, stop_ = false;
+  std::exception_ptr error_;
+  std::deque<std::shared_ptr<Work::State>> queue_;
+  std::thread thread_;  // starts with the first asynchronous operation
+};
+
+}  // namespace distribute::collective
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/collective/impl/communicator.ipp>
+#endif

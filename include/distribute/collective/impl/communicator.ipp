@@ -1,0 +1,245 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/collective/communicator.hpp>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace distribute::collective {
+
+struct Work::State {
+  Operation operation;
+  uint64_t record = 0;
+  std::mutex mutex;  // guards done and error
+  std::condition_variable changed;
+  bool done = false;
+  std::exception_ptr error;
+
+  void finish(std::exception_ptr why) {
+    const std::lock_guard lock(mutex);
+    error = std::move(why);
+    done = true;
+    changed.notify_all();
+  }
+};
+
+DISTRIBUTE_INLINE bool Work::done() const {
+  if (!state_) return true;
+  const std::lock_guard lock(state_->mutex);
+  return state_->done;
+}
+
+DISTRIBUTE_INLINE void Work::wait() const {
+  if (!state_) return;
+  std::unique_lock lock(state_->mutex);
+  state_->changed.wait(lock, [&] { return state_->done; });  // execute() has a deadline
+  if (state_->error) std::rethrow_exception(state_->error);
+}
+
+DISTRIBUTE_INLINE Communicator::Communicator(std::unique_ptr<Transport> transport,
+                                             CommunicatorOptions options)
+    : transport_(std::move(transport)), options_(std::move(options)) {}
+
+DISTRIBUTE_INLINE Communicator::~Communicator() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+    changed_.notify_all();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+DISTRIBUTE_INLINE void Communicator::abort(StatusCode code, const std::string& message) {
+  transport_->abort(code, message);
+}
+
+DISTRIBUTE_INLINE void check_operation(const Operation& operation, int rank, int size) {
+  const auto refuse = [&](const auto&... words) {
+    throw InvalidArgumentError(concat(name_of(operation.kind), ": ", words...));
+  };
+  if (operation.count < 0) refuse("the count is ", operation.count);
+  if (operation.peer < 0 || operation.peer >= size)
+    refuse("there is no rank ", operation.peer, " in a group of ", size);
+  const bool point_to_point =
+      operation.kind == Collective::Send || operation.kind == Collective::Receive;
+  if (point_to_point && operation.peer == rank) refuse("rank ", rank, " is this rank");
+  const bool parts = operation.kind == Collective::ReduceScatter ||
+                     operation.kind == Collective::AllGather ||
+                     operation.kind == Collective::Gather;
+  if (parts && int(operation.counts.size()) != size)
+    refuse("one count for each of ", size, " ranks is wanted, ", operation.counts.size(), " came");
+  if (std::any_of(operation.counts.begin(), operation.counts.end(), [](auto c) { return c < 0; }))
+    refuse("a count is negative");
+  if (operation.op == ReductionOp::Mean && operation.dtype == DType::Bool)
+    refuse("the mean of bool is not defined");
+}
+
+/// With mutex_ held.
+DISTRIBUTE_INLINE Operation Communicator::prepare(Operation operation) {
+  if (error_) std::rethrow_exception(error_);
+  check_operation(operation, rank(), size());
+  const bool group = operation.kind != Collective::Send && operation.kind != Collective::Receive;
+  if (group) operation.sequence = ++sequence_;
+  operation.deadline = net::Deadline::after_seconds(options_.timeout_seconds);
+  return operation;
+}
+
+/// On the calling thread, after everything that was queued before.
+DISTRIBUTE_INLINE void Communicator::run(Operation operation) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return !busy_ && queue_.empty(); });
+  operation = prepare(operation);
+  const uint64_t record = recorder_.queue(operation);
+  busy_ = true;
+  lock.unlock();
+  std::exception_ptr error;
+  try {
+    execute(operation, record);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  lock.lock();
+  busy_ = false;
+  if (error && !error_) error_ = error;
+  changed_.notify_all();
+  lock.unlock();
+  if (error) std::rethrow_exception(error);
+}
+
+DISTRIBUTE_INLINE void Communicator::execute(const Operation& operation, uint64_t record) {
+  recorder_.start(record);
+  try {
+    transport_->execute(operation);
+  } catch (const Error& error) {
+    recorder_.end(record, true);
+    if (options_.on_failure) options_.on_failure(error.what());
+    throw;
+  }
+  recorder_.end(record, false);
+}
+
+DISTRIBUTE_INLINE Work Communicator::all_reduce_async(void* data, int64_t count, DType dtype,
+                                                      ReductionOp op) {
+  auto state = std::make_shared<Work::State>();
+  const std::lock_guard lock(mutex_);
+  state->operation = prepare({.kind = Collective::AllReduce,
+                              .op = op,
+                              .dtype = dtype,
+                              .count = count,
+                              .input = data,
+                              .output = data});
+  state->record = recorder_.queue(state->operation);
+  queue_.push_back(state);
+  if (!thread_.joinable()) thread_ = std::thread([this] { work_off(); });
+  changed_.notify_all();
+  Work work;
+  work.state_ = std::move(state);
+  return work;
+}
+
+/// The life of the thread for asynchronous operations; it finishes what was queued.
+DISTRIBUTE_INLINE void Communicator::work_off() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] { return (!busy_ && !queue_.empty()) || (stop_ && queue_.empty()); });
+    if (queue_.empty()) return;
+    const std::shared_ptr<Work::State> work = queue_.front();
+    busy_ = true;
+    std::exception_ptr error = error_;
+    lock.unlock();
+    try {
+      if (!error) execute(work->operation, work->record);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    lock.lock();
+    busy_ = false;
+    queue_.pop_front();
+    if (error && !error_) error_ = error;
+    changed_.notify_all();
+    work->finish(error);
+  }
+}
+
+DISTRIBUTE_INLINE void Communicator::all_reduce(void* data, int64_t count, DType dtype,
+                                                ReductionOp op) {
+  run({.kind = Collective::AllReduce,
+       .op = op,
+       .dtype = dtype,
+       .count = count,
+       .input = data,
+       .output = data});
+}
+
+DISTRIBUTE_INLINE void Communicator::reduce(void* data, int64_t count, DType dtype, ReductionOp op,
+                                            int root) {
+  run({.kind = Collective::Reduce,
+       .op = op,
+       .dtype = dtype,
+       .count = count,
+       .peer = root,
+       .input = data,
+       .output = rank() == root ? data : nullptr});
+}
+
+DISTRIBUTE_INLINE void Communicator::reduce_scatter(const void* input, void* output,
+                                                    std::span<const int64_t> counts, DType dtype,
+                                                    ReductionOp op) {
+  run({.kind = Collective::ReduceScatter,
+       .op = op,
+       .dtype = dtype,
+       .counts = counts,
+       .input = input,
+       .output = output});
+}
+
+DISTRIBUTE_INLINE void Communicator::all_gather(const void* input, void* output,
+                                                std::span<const int64_t> counts, DType dtype) {
+  run({.kind = Collective::AllGather,
+       .dtype = dtype,
+       .counts = counts,
+       .input = input,
+       .output = output});
+}
+
+DISTRIBUTE_INLINE void Communicator::gather(const void* input, void* output,
+                                            std::span<const int64_t> counts, DType dtype,
+                                            int root) {
+  run({.kind = Collective::Gather,
+       .dtype = dtype,
+       .counts = counts,
+       .peer = root,
+       .input = input,
+       .output = rank() == root ? output : nullptr});
+}
+
+DISTRIBUTE_INLINE void Communicator::broadcast(void* data, int64_t count, DType dtype, int root) {
+  run({.kind = Collective::Broadcast,
+       .dtype = dtype,
+       .count = count,
+       .peer = root,
+       .input = data,
+       .output = data});
+}
+
+DISTRIBUTE_INLINE void Communicator::all_to_all(const void* input, void* output, int64_t count,
+                                                DType dtype) {
+  run({.kind = Collective::AllToAll,
+       .dtype = dtype,
+       .count = count,
+       .input = input,
+       .output = output});
+}
+
+DISTRIBUTE_INLINE void Communicator::send(const void* data, int64_t count, DType dtype, int to) {
+  run({.kind = Collective::Send, .dtype = dtype, .count = count, .peer = to, .input = data});
+}
+
+DISTRIBUTE_INLINE void Communicator::receive(void* data, int64_t count, DType dtype, int from) {
+  run({.kind = Collective::Receive, .dtype = dtype, .count = count, .peer = from, .output = data});
+}
+
+DISTRIBUTE_INLINE void Communicator::barrier() { run({.kind = Collective::Barrier}); }
+
+}  // namespace distribute::collective

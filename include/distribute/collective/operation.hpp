@@ -1,0 +1,85 @@
+#pragma once
+/// One collective operation as one rank sees it.
+
+#include <distribute/base/config.hpp>
+#include <distribute/device/dtype.hpp>
+#include <distribute/net/deadline.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace distribute::collective {
+
+enum class Collective : uint8_t {
+  AllReduce,
+  Reduce,
+  ReduceScatter,
+  AllGather,
+  Gather,
+  Broadcast,
+  AllToAll,
+  Send,
+  Receive,
+  Barrier,
+};
+
+/// How elements of several ranks become one. Sums are taken in rank order; 16-bit floats add in
+/// float32. For Bool, Sum and Max are "or", Product and Min are "and".
+enum class ReductionOp : uint8_t { Sum, Mean, Min, Max, Product };
+
+/// Everything a transport needs to know. The ranks of a group must agree on all but the pointers.
+struct Operation {
+  Collective kind = Collective::Barrier;
+  ReductionOp op = ReductionOp::Sum;
+  DType dtype = DType::UInt8;
+  /// Elements: of the whole array for AllReduce, Reduce, Broadcast, Send, Receive; for each pair of
+  /// ranks for AllToAll; unused where `counts` is.
+  int64_t count = 0;
+  /// Elements of each rank's part, for ReduceScatter, AllGather and Gather.
+  std::span<const int64_t> counts = {};
+  /// The root of Reduce, Gather and Broadcast; the other end of Send and Receive.
+  int peer = 0;
+  /// May be the same memory (Broadcast: always `output`); null where the rank gives or gets
+  /// nothing.
+  const void* input = nullptr;
+  void* output = nullptr;
+  /// Number of the operation in its group, counted by every rank; from 1. Send and Receive have
+  /// none.
+  uint64_t sequence = 0;
+  net::Deadline deadline = net::Deadline::after_seconds(0);
+};
+
+const char* name_of(Collective kind);
+const char* name_of(ReductionOp op);
+
+/// Elements of all parts together.
+int64_t total(std::span<const int64_t> counts);
+/// Bytes of the array that is worked on, on one rank.
+int64_t bytes_of(const Operation& operation);
+
+/// What the ranks of a group must agree on, small enough to travel with the data.
+struct Signature {
+  uint64_t sequence = 0;
+  uint64_t counts_hash = 0;  // of `counts`
+  int64_t count = 0;
+  Collective kind = Collective::Barrier;
+  ReductionOp op = ReductionOp::Sum;
+  DType dtype = DType::UInt8;
+  uint8_t unused = 0;
+  int32_t peer = 0;
+  bool operator==(const Signature&) const = default;
+};
+Signature signature_of(const Operation& operation);
+
+/// "all_reduce(sum) #12 float32 x 1000".
+std::string to_string(const Signature& signature);
+
+/// Throws  FailedPreconditionError that shows both when they differ.
+void check_same(const Signature& mine, int my_rank, const Signature& other, int other_rank);
+
+}  // namespace distribute::collective
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/collective/impl/operation.ipp>
+#endif

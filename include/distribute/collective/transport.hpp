@@ -1,0 +1,43 @@
+#pragma once
+/// What moves the bytes of collectives: one implementation each for threads, shared memory, TCP,
+/// ...
+
+#include <distribute/base/config.hpp>
+#include <distribute/base/error.hpp>
+#include <distribute/collective/operation.hpp>
+
+#include <cstddef>
+#include <span>
+
+namespace distribute::collective {
+
+/// One rank's end of a group. Used by a Communicator, which has checked the operation and calls
+/// execute() from one thread at a time.
+class Transport {
+ public:
+  Transport() = default;
+  virtual ~Transport() = default;
+  Transport(const Transport&) = delete;
+  Transport& operator=(const Transport&) = delete;
+
+  /// "threads", "shm", "tcp", ...
+  virtual const char* name() const = 0;
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+
+  /// Takes part in one collective, to its end. Every rank gets the same bits.
+  /// Throws  FailedPreconditionError when the ranks run different operations;
+  ///         DeadlineExceededError that names ranks that did not come; UnavailableError when a
+  ///         peer's connection broke; what abort() was given.
+  virtual void execute(const Operation& operation) = 0;
+
+  /// From any thread: execute(), running or coming, throws an error of this code and message soon.
+  /// The first call counts.
+  virtual void abort(StatusCode code, const std::string& message) = 0;
+
+  /// Memory that the other ranks of this host read in place: collectives whose array lies in it
+  /// need no copies. Empty where there is none.
+  virtual std::span<std::byte> shared_memory() { return {}; }
+};
+
+}  // namespace distribute::collective

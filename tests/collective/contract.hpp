@@ -1,0 +1,338 @@
+#pragma once
+/// The contract of a Transport, as tests that run on every implementation.
+
+#include <distribute/collective/communicator.hpp>
+
+#include <tests/support/catch.hpp>
+
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace contract {
+
+using namespace distribute;
+using namespace distribute::collective;
+
+/// Makes the transports of a group of `size` ranks, which will be used on a thread each.
+using MakeGroup = std::function<std::vector<std::unique_ptr<Transport>>(int size)>;
+using Body = std::function<void(Communicator&)>;
+
+/// Runs `body` on every rank; the messages of the errors, empty where there was none.
+inline std::vector<std::string> run_ranks(const MakeGroup& make, int size, const Body& body,
+                                          double timeout_seconds = 60) {
+  auto transports = make(size);
+  std::vector<std::unique_ptr<Communicator>> group;
+  for (auto& transport : transports)
+    group.push_back(std::make_unique<Communicator>(
+        std::move(transport), CommunicatorOptions{.timeout_seconds = timeout_seconds}));
+  std::vector<std::string> errors(group.size());
+  std::vector<std::thread> threads;
+  for (size_t r = 0; r < group.size(); ++r)
+    threads.emplace_back([&, r] {
+      try {
+        body(*group[r]);
+      } catch (const Error& error) {
+        errors[r] = error.what();
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  return errors;
+}
+
+inline void run_clean(const MakeGroup& make, int size, const Body& body) {
+  for (const std::string& error : run_ranks(make, size, body)) CHECK(error == "");
+}
+
+/// Numbers of a rank: roundings differ with the order of a sum.
+template <typename T>
+std::vector<T> numbers(int rank, int64_t count, uint64_t salt = 0) {
+  std::mt19937_64 random(uint64_t(rank) * 1000003 + uint64_t(count) + salt);
+  std::vector<T> values(static_cast<size_t>(count));
+  for (auto& value : values) {
+    const double x = double(random() >> 11) / double(1ull << 53);
+    if constexpr (std::is_same_v<T, bool>)
+      value = x < 0.5;
+    else if constexpr (std::is_integral_v<T>)
+      value = T(1 + x * 3);
+    else
+      value = T(float((x - 0.5) * (rank % 2 ? 1e3 : 1.0)));
+  }
+  return values;
+}
+
+/// The specification: rank order, 16-bit floats in float32.
+template <typename T>
+T expected(ReductionOp op, const std::vector<T>& parts) {
+  if constexpr (std::is_same_v<T, bool>) {
+    bool any = false, all = true;
+    for (bool part : parts) any |= part, all &= part;
+    return op == ReductionOp::Sum || op == ReductionOp::Max ? any : all;
+  } else {
+    using Sum = std::conditional_t<std::is_integral_v<T>, T, float>;
+    Sum sum = Sum(parts[0]);
+    for (size_t r = 1; r < parts.size(); ++r) {
+      const Sum next = Sum(parts[r]);
+      if (op == ReductionOp::Min)
+        sum = std::min(sum, next);
+      else if (op == ReductionOp::Max)
+        sum = std::max(sum, next);
+      else if (op == ReductionOp::Product)
+        sum = Sum(sum * next);
+      else
+        sum = Sum(sum + next);
+    }
+    if (op != ReductionOp::Mean) return T(sum);
+    if constexpr (std::is_integral_v<T>)
+      return T(int64_t(sum) / int64_t(parts.size()));
+    else
+      return T(sum * (1.0f / float(parts.size())));
+  }
+}
+
+template <typename T>
+bool same_bits(const T* a, const T* b, size_t count) {
+  return std::memcmp(a, b, count * sizeof(T)) == 0;
+}
+
+/// std::vector<bool> has no data().
+template <typename T>
+struct Array {
+  explicit Array(const std::vector<T>& from) : size(from.size()), data(new T[from.size() + 1]) {
+    std::copy(from.begin(), from.end(), data.get());
+  }
+  explicit Array(int64_t count) : Array(std::vector<T>(size_t(count))) {}
+  T* get() const { return data.get(); }
+  size_t size;
+  std::unique_ptr<T[]> data;
+};
+
+template <typename T>
+void all_reduce_of(const MakeGroup& make, int size, int64_t count, ReductionOp op) {
+  std::vector<std::vector<T>> parts;
+  for (int r = 0; r < size; ++r) parts.push_back(numbers<T>(r, count));
+  std::vector<T> sum(static_cast<size_t>(count));
+  for (size_t i = 0; i < sum.size(); ++i) {
+    std::vector<T> column;
+    for (const auto& part : parts) column.push_back(part[i]);
+    sum[i] = expected(op, column);
+  }
+  const Array<T> want(sum);
+  run_clean(make, size, [&](Communicator& group) {
+    Array<T> data(parts[size_t(group.rank())]);
+    group.all_reduce(data.get(), count, dtype_of<T>, op);
+    const bool equal = same_bits(data.get(), want.get(), want.size);
+    if (!equal) throw InternalError(concat("wrong bits, count ", count, ", ", name_of(op)));
+  });
+}
+
+inline void all_reduce_cases(const MakeGroup& make) {
+  const int size = GENERATE(1, 2, 3, 4, 5, 8);
+  CAPTURE(size);
+  SECTION("all_reduce: sums in rank order, the same bits on every rank, for any count") {
+    for (int64_t count : {0, 1, 2, 7, 1000, 1025, 66'000, 700'001})
+      all_reduce_of<float>(make, size, count, ReductionOp::Sum);
+  }
+  SECTION("all_reduce: every operation and dtype") {
+    for (ReductionOp op : {ReductionOp::Sum, ReductionOp::Mean, ReductionOp::Min, ReductionOp::Max,
+                           ReductionOp::Product})
+      for (int64_t count : {5, 50'000}) {
+        all_reduce_of<float>(make, size, count, op);
+        all_reduce_of<bfloat16>(make, size, count, op);
+        all_reduce_of<float16>(make, size, count, op);
+        all_reduce_of<int32_t>(make, size, count, op);
+        all_reduce_of<int64_t>(make, size, count, op);
+        all_reduce_of<uint8_t>(make, size, count, op);
+        if (op != ReductionOp::Mean) all_reduce_of<bool>(make, size, count, op);
+      }
+  }
+}
+
+/// Counts of ranks, one of them nothing.
+inline std::vector<int64_t> uneven(int size, int64_t scale) {
+  std::vector<int64_t> counts;
+  for (int r = 0; r < size; ++r) counts.push_back(r == 1 ? 0 : scale + 3 * r);
+  return counts;
+}
+
+inline void other_collectives(const MakeGroup& make) {
+  const int size = GENERATE(1, 2, 3, 5, 8);
+  const int64_t scale = GENERATE(1, 500, 90'000);
+  const int root = size - 1;
+  CAPTURE(size, scale);
+  const auto counts = uneven(size, scale);
+  const int64_t all = total(counts);
+  const auto check = [](bool right, const char* what) {
+    if (!right) throw InternalError(concat("wrong result of ", what));
+  };
+  const auto part_of = [&](int rank) { return numbers<float>(rank, counts[size_t(rank)]); };
+  std::vector<float> joined;
+  for (int r = 0; r < size; ++r)
+    for (float x : part_of(r)) joined.push_back(x);
+
+  SECTION("all_gather and gather join uneven parts in rank order") {
+    run_clean(make, size, [&](Communicator& group) {
+      const auto mine = part_of(group.rank());
+      std::vector<float> out(size_t(all), -1.0f);
+      group.all_gather(mine.data(), out.data(), counts, DType::Float32);
+      check(out == joined, "all_gather");
+      std::fill(out.begin(), out.end(), -1.0f);
+      group.gather(mine.data(), out.data(), counts, DType::Float32, root);
+      check(group.rank() == root ? out == joined : out == std::vector<float>(size_t(all), -1.0f),
+            "gather");
+    });
+  }
+  SECTION("reduce and reduce_scatter sum in rank order") {
+    std::vector<std::vector<float>> parts;
+    for (int r = 0; r < size; ++r) parts.push_back(numbers<float>(r, all));
+    std::vector<float> sum(static_cast<size_t>(all));
+    for (size_t i = 0; i < sum.size(); ++i) {
+      std::vector<float> column;
+      for (const auto& part : parts) column.push_back(part[i]);
+      sum[i] = expected(ReductionOp::Sum, column);
+    }
+    run_clean(make, size, [&](Communicator& group) {
+      auto data = numbers<float>(group.rank(), all);
+      const auto before = data;
+      std::vector<float> out(size_t(counts[size_t(group.rank())]));
+      group.reduce_scatter(data.data(), out.data(), counts, DType::Float32);
+      check(data == before, "reduce_scatter: the input changed");
+      auto everything = data;
+      group.all_reduce(everything.data(), all, DType::Float32);
+      const auto begin =
+          everything.begin() + std::accumulate(counts.begin(), counts.begin() + group.rank(), 0ll);
+      check(std::equal(out.begin(), out.end(), begin), "reduce_scatter");
+      group.reduce(data.data(), all, DType::Float32, ReductionOp::Sum, root);
+      check(group.rank() == root ? data == everything : data == before, "reduce");
+      check(everything == sum, "the sums");
+    });
+  }
+  SECTION("broadcast and all_to_all") {
+    run_clean(make, size, [&](Communicator& group) {
+      const int rank = group.rank();
+      auto data = numbers<float>(rank, all);
+      group.broadcast(data.data(), all, DType::Float32, root);
+      check(data == numbers<float>(root, all), "broadcast");
+      group.broadcast(data.data(), all, DType::Float32, 0);
+      std::vector<int32_t> out(size_t(size * scale)), want(out.size()), in(out.size());
+      for (int r = 0; r < size; ++r)
+        for (int64_t i = 0; i < scale; ++i) {
+          in[size_t(r * scale + i)] = int32_t(1000 * rank + r + i);
+          want[size_t(r * scale + i)] = int32_t(1000 * r + rank + i);
+        }
+      group.all_to_all(in.data(), out.data(), scale, DType::Int32);
+      check(out == want, "all_to_all");
+    });
+  }
+  SECTION("send and receive go round the ring") {
+    if (size == 1) return;
+    run_clean(make, size, [&](Communicator& group) {
+      const int rank = group.rank(), to = (rank + 1) % size, from = (rank + size - 1) % size;
+      const auto mine = numbers<float>(rank, scale);
+      std::vector<float> got(static_cast<size_t>(scale));
+      for (int round = 0; round < 3; ++round) {
+        if (rank == 0) group.send(mine.data(), scale, DType::Float32, to);
+        group.receive(got.data(), scale, DType::Float32, from);
+        check(got == numbers<float>(from, scale), "receive");
+        if (rank != 0) group.send(mine.data(), scale, DType::Float32, to);
+      }
+      group.barrier();
+    });
+  }
+}
+
+inline void order_and_errors(const MakeGroup& make) {
+  const int size = GENERATE(2, 3, 5);
+  CAPTURE(size);
+  SECTION("asynchronous operations and blocking ones keep their order") {
+    run_clean(make, size, [&](Communicator& group) {
+      std::vector<std::vector<float>> data;
+      std::vector<Work> works;
+      for (int i = 0; i < 20; ++i) data.emplace_back(size_t(1 + 3000 * (i % 4)), float(i));
+      for (auto& one : data)
+        works.push_back(group.all_reduce_async(one.data(), int64_t(one.size()), DType::Float32));
+      int64_t last = 1;
+      group.all_reduce(&last, 1, DType::Int64);
+      for (const Work& work : works) work.wait();
+      for (int i = 0; i < 20; ++i)
+        if (data[size_t(i)].back() != float(i * size)) throw InternalError("wrong sum");
+      if (last != size) throw InternalError("wrong last sum");
+    });
+  }
+  SECTION("different collectives: all ranks say both") {
+    const auto errors = run_ranks(make, size, [&](Communicator& group) {
+      std::vector<float> data(100);
+      group.barrier();
+      if (group.rank() == 1)
+        group.broadcast(data.data(), 100, DType::Float32, 0);
+      else
+        group.all_reduce(data.data(), 100, DType::Float32);
+      group.barrier();
+    });
+    int named = 0;
+    for (const std::string& error : errors) {
+      CHECK(error != "");
+      named += error.find("all_reduce(sum) #2 float32 x 100") != std::string::npos &&
+               error.find("broadcast #2 float32 x 100") != std::string::npos;
+    }
+    CHECK(named >= 1);
+  }
+  SECTION("different dtypes and counts are refused") {
+    for (const auto& [dtype, count] : {std::pair(DType::Int32, 100), {DType::Float32, 99}}) {
+      const auto errors = run_ranks(make, size, [&, d = dtype, c = count](Communicator& group) {
+        std::vector<float> data(100);
+        const bool odd = group.rank() == size - 1;
+        group.all_reduce(data.data(), odd ? c : 100, odd ? d : DType::Float32);
+        group.barrier();
+      });
+      for (const std::string& error : errors) CHECK(error != "");
+    }
+  }
+  SECTION("a rank that does not come: deadline, with its number") {
+    const auto errors = run_ranks(
+        make, size,
+        [&](Communicator& group) {
+          if (group.rank() == 1) return;
+          float x = 1;
+          group.all_reduce(&x, 1, DType::Float32);
+        },
+        0.3);
+    for (int r = 0; r < size; ++r) {
+      if (r == 1) continue;
+      CAPTURE(errors[size_t(r)]);
+      CHECK(errors[size_t(r)].find("rank 1") != std::string::npos);
+    }
+  }
+  SECTION("abort ends an operation that waits, and every later one") {
+    std::vector<Communicator*> all(size_t(size), nullptr);
+    const auto errors = run_ranks(make, size, [&](Communicator& group) {
+      float x = 1;
+      group.all_reduce(&x, 1, DType::Float32);
+      if (group.rank() == 0) {
+        std::thread killer([&] { group.abort(StatusCode::Unavailable, "worker 7 is lost"); });
+        try {
+          group.receive(&x, 1, DType::Float32, 1);  // nobody sends
+        } catch (const UnavailableError&) {
+        }
+        killer.join();
+        group.barrier();
+      }
+    });
+    CHECK(errors[0].find("worker 7 is lost") != std::string::npos);
+  }
+}
+
+/// All of it, for a TEST_CASE.
+inline void check(const MakeGroup& make) {
+  SECTION("all_reduce") { all_reduce_cases(make); }
+  SECTION("others") { other_collectives(make); }
+  SECTION("errors") { order_and_errors(make); }
+}
+
+}  // namespace contract
