@@ -55,7 +55,7 @@ template <typename T>
 std::vector<T> numbers(int rank, int64_t count, uint64_t salt = 0) {
   std::mt19937_64 random(uint64_t(rank) * 1000003 + uint64_t(count) + salt);
   std::vector<T> values(static_cast<size_t>(count));
-  for (auto& value : values) {
+  for (auto&& value : values) {
     const double x = double(random() >> 11) / double(1ull << 53);
     if constexpr (std::is_same_v<T, bool>)
       value = x < 0.5;

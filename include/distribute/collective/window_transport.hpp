@@ -1,0 +1,87 @@
+#pragma once
+/// Collectives between ranks that share memory: threads of a process, processes of a host.
+
+#include <distribute/base/config.hpp>
+#include <distribute/collective/transport.hpp>
+#include <distribute/collective/window.hpp>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace distribute::collective {
+
+/// Works in exchange steps. In a step every rank writes into its slot, arrives, waits until all
+/// have arrived, and reads the others' slots. Slots alternate, so a step needs one wait: who writes
+/// into a slot again knows that all have read it, since they have arrived at the step between.
+/// Every rank sums a slice of the array, in rank order. Arrays in the ranks' arenas are not copied:
+/// the owner of a slice reads all of them in place and writes the sum into all.
+class WindowTransport : public Transport {
+ public:
+  /// `name`: "threads" or "shm".
+  WindowTransport(std::shared_ptr<Window> window, int rank, const char* name);
+
+  const char* name() const override { return name_; }
+  int rank() const override { return rank_; }
+  int size() const override { return window_->ranks(); }
+  void execute(const Operation& operation) override;
+  void abort(StatusCode code, const std::string& message) override;
+  std::span<std::byte> shared_memory() override { return window_->arena(rank_); }
+
+ private:
+  using Fill = std::function<void(std::byte* slot)>;
+
+  void dispatch(const Operation& operation);
+  /// One exchange step: arrive, and wait for all.
+  void exchange();
+  void begin(const Operation& operation, const void* array);
+  void wait_for(SharedCounter& counter, uint32_t value, int peer);
+  [[noreturn]] void throw_late(int peer) const;
+  void check_peer(int peer) const;
+  void fail(const std::string& message);
+
+  void all_reduce_small();
+  void all_reduce_blocks();
+  void reduce_block(int64_t begin, int64_t count);
+  bool all_in_arenas() const;
+  void all_reduce_in_place();
+  void reduce();
+  void broadcast();
+  void all_gather();
+  /// ReduceScatter and AllToAll: a piece for each rank in every slot.
+  void exchange_pieces();
+  void take_pieces(int64_t offset, int64_t most);
+  void send();
+  void receive();
+
+  const std::byte* input(int64_t element) const;
+  std::byte* output(int64_t element) const;
+  int64_t element_bytes() const { return size_of(operation_->dtype); }
+  std::byte* read_slot(int peer) const { return window_->slot(peer, step_ - 1); }
+  std::byte* write_slot() const { return window_->slot(rank_, step_); }
+  int64_t count_of(int rank) const;
+  int64_t offset_of(int rank) const;
+
+  std::shared_ptr<Window> window_;
+  const int rank_;
+  const char* const name_;
+  const Patience patience_;
+  const Operation* operation_ = nullptr;  // while execute() runs
+  uint32_t step_ = 0;                     // exchange steps done
+  std::atomic<bool> aborted_{false};
+  std::mutex abort_mutex_;  // guards the two below
+  StatusCode abort_code_ = StatusCode::Ok;
+  std::string abort_message_;
+};
+
+/// The ranks of a group of threads.
+std::vector<std::unique_ptr<Transport>> make_thread_transports(int ranks);
+
+}  // namespace distribute::collective
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/collective/impl/window_transport.ipp>
+#endif
