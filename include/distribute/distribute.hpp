@@ -42,6 +42,7 @@
 #include <distribute/tensor/tensor.hpp>
 
 #include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/gradient_placer.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/autograd/trackable.hpp>
 #include <distribute/autograd/variable.hpp>
@@ -81,10 +82,14 @@
 #include <distribute/replica/values.hpp>
 
 #include <distribute/collective/combine.hpp>
+#include <distribute/collective/communication_options.hpp>
 #include <distribute/collective/communicator.hpp>
 #include <distribute/collective/flight_recorder.hpp>
 #include <distribute/collective/operation.hpp>
 #include <distribute/collective/transport.hpp>
+#include <distribute/collective/window.hpp>
+#include <distribute/collective/window_transport.hpp>
+#include <distribute/collective/worker_group.hpp>
 
 #include <distribute/data/auto_shard.hpp>
 #include <distribute/data/batch.hpp>

@@ -256,7 +256,8 @@ inline void order_and_errors(const MakeGroup& make) {
       std::vector<Work> works;
       for (int i = 0; i < 20; ++i) data.emplace_back(size_t(1 + 3000 * (i % 4)), float(i));
       for (auto& one : data)
-        works.push_back(group.all_reduce_async(one.data(), int64_t(one.size()), DType::Float32));
+        works.push_back(
+            group.all_reduce_async(one.data(), one.data(), int64_t(one.size()), DType::Float32));
       int64_t last = 1;
       group.all_reduce(&last, 1, DType::Int64);
       for (const Work& work : works) work.wait();

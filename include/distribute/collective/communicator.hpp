@@ -58,10 +58,13 @@ class Communicator {
   int size() const { return transport_->size(); }
   const char* transport() const { return transport_->name(); }
 
-  /// In place: every rank gets the result.
+  /// Every rank gets the result, in place or elsewhere; input and output must not overlap in part.
   /// Units   bytes on the wire per rank: 2 (n-1)/n * size.
   void all_reduce(void* data, int64_t count, DType dtype, ReductionOp op = ReductionOp::Sum);
-  Work all_reduce_async(void* data, int64_t count, DType dtype, ReductionOp op = ReductionOp::Sum);
+  void all_reduce(const void* input, void* output, int64_t count, DType dtype, ReductionOp op);
+  /// Returns at once; both arrays must stay until Work::wait() has returned.
+  Work all_reduce_async(const void* input, void* output, int64_t count, DType dtype,
+                        ReductionOp op = ReductionOp::Sum);
   /// In place on `root`; elsewhere `data` is only read.
   void reduce(void* data, int64_t count, DType dtype, ReductionOp op, int root);
   /// `input` holds sum(counts) elements; rank r gets counts[r] of the result.
@@ -82,7 +85,8 @@ class Communicator {
   /// From any thread: operations, running or coming, throw this error.
   void abort(StatusCode code, const std::string& message);
   /// See Transport::shared_memory.
-  std::span<std::byte> shared_memory() { return transport_->shared_memory(); }
+  std::span<std::byte> shared_memory(int rank) const { return transport_->shared_memory(rank); }
+  std::span<std::byte> shared_memory() const { return shared_memory(rank()); }
   const FlightRecorder& recorder() const { return recorder_; }
 
  private:

@@ -35,9 +35,12 @@ class Transport {
   /// The first call counts.
   virtual void abort(StatusCode code, const std::string& message) = 0;
 
-  /// Memory that the other ranks of this host read in place: collectives whose array lies in it
-  /// need no copies. Empty where there is none.
-  virtual std::span<std::byte> shared_memory() { return {}; }
+  /// Memory of `rank` that all ranks read and write in place: reductions of arrays in it need no
+  /// copies. Empty unless the whole group shares memory. Lives as long as the transport.
+  virtual std::span<std::byte> shared_memory(int rank) const {
+    (void)rank;
+    return {};
+  }
 };
 
 }  // namespace distribute::collective

@@ -29,7 +29,7 @@ class WindowTransport : public Transport {
   int size() const override { return window_->ranks(); }
   void execute(const Operation& operation) override;
   void abort(StatusCode code, const std::string& message) override;
-  std::span<std::byte> shared_memory() override { return window_->arena(rank_); }
+  std::span<std::byte> shared_memory(int rank) const override { return window_->arena(rank); }
 
  private:
   using Fill = std::function<void(std::byte* slot)>;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <vector>
 
 namespace distribute {
 
@@ -31,6 +32,27 @@ class Buffer {
   int64_t bytes_ = 0;
   Device device_;
   std::function<void()> release_;  // empty: back to the cache
+};
+
+/// Memory that a buffer of exactly `bytes` bytes may use instead of the cache's.
+struct BufferOffer {
+  int64_t bytes = 0;
+  void* data = nullptr;
+  std::function<void()> release;  // called at the end of the buffer that took it
+};
+
+/// While it lives, host buffers that this thread makes take a fitting offer, each once: results
+/// appear where somebody wants them without a copy.
+class [[nodiscard]] BufferOffers {
+ public:
+  explicit BufferOffers(std::vector<BufferOffer> offers);
+  ~BufferOffers();
+  BufferOffers(const BufferOffers&) = delete;
+  BufferOffers& operator=(const BufferOffers&) = delete;
+
+ private:
+  std::vector<BufferOffer> offers_;
+  std::vector<BufferOffer>* outer_;
 };
 
 /// Host memory statistics of this process, in bytes.

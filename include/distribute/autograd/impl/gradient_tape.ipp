@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/gradient_placer.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/device/placement.hpp>
@@ -43,8 +44,10 @@ struct GradientTape::State {
            const BackwardFunction& backward);
   void add_variable(const Variable& variable, const Tensor& value);
   autograd_internal::SourceIds ids_of(const std::vector<Variable>& sources) const;
+  /// `variables`: what the sources are, as far as they are variables.
   std::vector<Tensor> walk(const std::vector<Tensor>& targets,
-                           const autograd_internal::SourceIds& sources, const Call& call);
+                           const autograd_internal::SourceIds& sources, const Call& call,
+                           std::span<const Variable> variables = {});
 };
 
 namespace autograd_internal {
@@ -113,6 +116,21 @@ DISTRIBUTE_INLINE bool take_output_gradients(const Node& node, Accumulator& grad
   return any;
 }
 
+/// Places for the gradients that the next operation completes, of variables used only there.
+DISTRIBUTE_INLINE std::vector<BufferOffer> offers_for(std::span<const size_t> completed,
+                                                      std::span<const Variable> variables,
+                                                      const SourceIds& sources,
+                                                      const Accumulator& gradients) {
+  std::vector<BufferOffer> offers;
+  GradientPlacer* placer = gradient_placer();
+  if (!placer || variables.empty()) return offers;
+  for (size_t s : completed) {
+    if (sources[s].size() != 1 || gradients.find(sources[s][0])) continue;
+    if (auto offer = placer->place(variables[s])) offers.push_back(*std::move(offer));
+  }
+  return offers;
+}
+
 }  // namespace autograd_internal
 
 DISTRIBUTE_INLINE void GradientTape::State::add(const char* op, std::span<const Tensor> inputs,
@@ -161,7 +179,7 @@ DISTRIBUTE_INLINE autograd_internal::SourceIds GradientTape::State::ids_of(
 
 DISTRIBUTE_INLINE std::vector<Tensor> GradientTape::State::walk(
     const std::vector<Tensor>& targets, const autograd_internal::SourceIds& sources,
-    const Call& call) {
+    const Call& call, std::span<const Variable> variables) {
   if (used && !options.persistent)
     throw FailedPreconditionError(
         "a non-persistent GradientTape can only be used to compute one set of gradients");
@@ -193,7 +211,12 @@ DISTRIBUTE_INLINE std::vector<Tensor> GradientTape::State::walk(
         is_private.push_back(needed.back() && entry->second == 1 && !table.position.count(id));
       }
       const Backward backward(output_gradients, needed, std::move(is_private));
-      std::vector<Tensor> input_gradients = node.backward(backward);
+      std::vector<Tensor> input_gradients;
+      {
+        const BufferOffers offers(
+            autograd_internal::offers_for(table.complete_after[n], variables, sources, gradients));
+        input_gradients = node.backward(backward);
+      }
       if (!options.persistent) node.backward = nullptr;  // frees what it had saved
       for (size_t i = 0; i < input_gradients.size() && i < node.inputs.size(); ++i)
         if (input_gradients[i] && needed[i])
@@ -265,7 +288,7 @@ DISTRIBUTE_INLINE std::vector<Tensor> GradientTape::gradient(const std::vector<T
                                                              const std::vector<Variable>& sources,
                                                              const Call& call) {
   const auto paused = state_->options.persistent ? nullptr : std::make_unique<StopRecording>(*this);
-  std::vector<Tensor> result = state_->walk(targets, state_->ids_of(sources), call);
+  std::vector<Tensor> result = state_->walk(targets, state_->ids_of(sources), call, sources);
   for (size_t i = 0; i < result.size(); ++i)
     if (!result[i] && call.unconnected == UnconnectedGradients::Zero)
       result[i] = zeros(sources[i].shape(), sources[i].dtype());

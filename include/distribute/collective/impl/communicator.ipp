@@ -119,16 +119,16 @@ DISTRIBUTE_INLINE void Communicator::execute(const Operation& operation, uint64_
   recorder_.end(record, false);
 }
 
-DISTRIBUTE_INLINE Work Communicator::all_reduce_async(void* data, int64_t count, DType dtype,
-                                                      ReductionOp op) {
+DISTRIBUTE_INLINE Work Communicator::all_reduce_async(const void* input, void* output,
+                                                      int64_t count, DType dtype, ReductionOp op) {
   auto state = std::make_shared<Work::State>();
   const std::lock_guard lock(mutex_);
   state->operation = prepare({.kind = Collective::AllReduce,
                               .op = op,
                               .dtype = dtype,
                               .count = count,
-                              .input = data,
-                              .output = data});
+                              .input = input,
+                              .output = output});
   state->record = recorder_.queue(state->operation);
   queue_.push_back(state);
   if (!thread_.joinable()) thread_ = std::thread([this] { work_off(); });
@@ -164,12 +164,17 @@ DISTRIBUTE_INLINE void Communicator::work_off() {
 
 DISTRIBUTE_INLINE void Communicator::all_reduce(void* data, int64_t count, DType dtype,
                                                 ReductionOp op) {
+  all_reduce(data, data, count, dtype, op);
+}
+
+DISTRIBUTE_INLINE void Communicator::all_reduce(const void* input, void* output, int64_t count,
+                                                DType dtype, ReductionOp op) {
   run({.kind = Collective::AllReduce,
        .op = op,
        .dtype = dtype,
        .count = count,
-       .input = data,
-       .output = data});
+       .input = input,
+       .output = output});
 }
 
 DISTRIBUTE_INLINE void Communicator::reduce(void* data, int64_t count, DType dtype, ReductionOp op,

@@ -80,11 +80,12 @@ DISTRIBUTE_INLINE void WindowTransport::dispatch(const Operation& operation) {
 DISTRIBUTE_INLINE void WindowTransport::begin(const Operation& operation, const void* array) {
   Window::Place& place = window_->place(rank_);
   const Signature signature = signature_of(operation);
-  const auto arena = shared_memory();
+  const auto arena = shared_memory(rank_);
   const auto* address = static_cast<const std::byte*>(array);
   const bool inside = address >= arena.data() && address < arena.data() + arena.size();
   place.signatures[step_ % 2] = signature;
-  place.arena_offsets[step_ % 2] = inside ? address - arena.data() : -1;
+  const bool in_place = inside && operation.output == operation.input;
+  place.arena_offsets[step_ % 2] = in_place ? address - arena.data() : -1;
   if (is_small(operation) && operation.count)
     std::memcpy(write_slot(), array, size_t(bytes_of(operation)));
   exchange();

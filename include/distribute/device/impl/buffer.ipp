@@ -77,9 +77,31 @@ DISTRIBUTE_INLINE void host_release(void* data, int64_t bytes) {
 
 }  // namespace device_internal
 
+namespace device_internal {
+/// The offers of the calling thread; null: none.
+DISTRIBUTE_INLINE std::vector<BufferOffer>*& current_offers() {
+  thread_local std::vector<BufferOffer>* offers = nullptr;
+  return offers;
+}
+}  // namespace device_internal
+
+DISTRIBUTE_INLINE BufferOffers::BufferOffers(std::vector<BufferOffer> offers)
+    : offers_(std::move(offers)), outer_(device_internal::current_offers()) {
+  device_internal::current_offers() = &offers_;
+}
+
+DISTRIBUTE_INLINE BufferOffers::~BufferOffers() { device_internal::current_offers() = outer_; }
+
 DISTRIBUTE_INLINE Buffer::Buffer(int64_t bytes, Device device) : bytes_(bytes), device_(device) {
   if (device.type != DeviceType::Cpu)
     throw UnimplementedError(to_string(device) + " has no allocator in this build");
+  if (auto* offers = device_internal::current_offers())
+    for (BufferOffer& offer : *offers)
+      if (offer.data && offer.bytes == bytes) {
+        data_ = std::exchange(offer.data, nullptr);
+        release_ = std::move(offer.release);
+        return;
+      }
   data_ = device_internal::host_allocate(bytes);
 }
 

@@ -1,0 +1,39 @@
+#pragma once
+/// Lets a strategy say where in memory the gradients of its variables shall appear.
+
+#include <distribute/autograd/variable.hpp>
+#include <distribute/device/buffer.hpp>
+
+#include <optional>
+
+namespace distribute {
+
+/// Asked by tapes on the thread it was installed on. Thread-compatible.
+class GradientPlacer {
+ public:
+  virtual ~GradientPlacer() = default;
+  /// Memory for the gradient of `variable`, none when there is no place or it is in use.
+  virtual std::optional<BufferOffer> place(const Variable& variable) = 0;
+};
+
+/// The calling thread's; null: gradients appear anywhere.
+inline GradientPlacer*& gradient_placer() {
+  thread_local GradientPlacer* placer = nullptr;
+  return placer;
+}
+
+/// Installs a placer for the life of the scope, on the calling thread.
+class [[nodiscard]] GradientPlacerScope {
+ public:
+  explicit GradientPlacerScope(GradientPlacer* placer) : outer_(gradient_placer()) {
+    gradient_placer() = placer;
+  }
+  ~GradientPlacerScope() { gradient_placer() = outer_; }
+  GradientPlacerScope(const GradientPlacerScope&) = delete;
+  GradientPlacerScope& operator=(const GradientPlacerScope&) = delete;
+
+ private:
+  GradientPlacer* outer_;
+};
+
+}  // namespace distribute

@@ -1,0 +1,43 @@
+#pragma once
+/// How a strategy's collectives are to be carried out.
+
+#include <distribute/base/config.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace distribute {
+
+/// Auto takes the fastest: shared memory on one host, NCCL between GPUs, else TCP. Ring is
+/// TensorFlow's word for "without NCCL".
+/// Source  tf.distribute.experimental.CommunicationImplementation
+enum class CommunicationImplementation { Auto, Ring, Nccl };
+
+/// Accepts "AUTO", "RING" and "NCCL" in any case.
+/// Throws  InvalidArgumentError for anything else.
+CommunicationImplementation communication_implementation_from_string(std::string_view name);
+
+/// Source  tf.distribute.experimental.CommunicationOptions
+struct CommunicationOptions {
+  /// Gradients travel in packs that are closed once they are larger than this; 0: 1 MiB for the
+  /// first, 25 MiB for the others. The result is the same for every size.
+  int64_t bytes_per_pack = 0;
+  /// Of every collective; none: 300 s.
+  std::optional<double> timeout_seconds = {};
+  CommunicationImplementation implementation = CommunicationImplementation::Auto;
+  /// Gradients between hosts travel as bfloat16 and are summed in float32: half the bytes, 8 bits
+  /// of mantissa.
+  bool bfloat16_gradients = false;
+
+  /// Fields of `other` that are not the default replace these.
+  CommunicationOptions merge(const CommunicationOptions& other) const;
+  /// Throws  InvalidArgumentError for a negative size or time.
+  void check() const;
+};
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/collective/impl/communication_options.ipp>
+#endif

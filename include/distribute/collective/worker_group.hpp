@@ -1,0 +1,38 @@
+#pragma once
+/// What one worker of a synchronous job communicates through.
+
+#include <distribute/base/config.hpp>
+#include <distribute/collective/communicator.hpp>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace distribute::collective {
+
+/// Replica i of worker w has rank w * replicas_per_worker + i among the replicas. A plain value.
+struct WorkerGroup {
+  int worker = 0, num_workers = 1, replicas_per_worker = 1;
+  /// Between workers, from cross-replica context.
+  std::shared_ptr<Communicator> workers;
+  /// Between replicas, one end for each local replica; with one replica per worker `workers` too.
+  std::vector<std::shared_ptr<Communicator>> replicas;
+  /// Tells the other workers why this one gives up; may be empty.
+  std::function<void(StatusCode code, const std::string& message)> report_error;
+  /// What must live as long as the group, such as the connections to the cluster.
+  std::shared_ptr<void> connections;
+
+  /// Ends all operations of this worker with the error.
+  void abort(StatusCode code, const std::string& message) const;
+};
+
+/// The groups of `workers` workers that are threads of this process.
+std::vector<WorkerGroup> make_thread_workers(int workers, int replicas_per_worker = 1,
+                                             const CommunicatorOptions& options = {});
+
+}  // namespace distribute::collective
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/collective/impl/worker_group.ipp>
+#endif
