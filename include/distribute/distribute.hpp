@@ -148,9 +148,12 @@
 #include <distribute/strategy/devices.hpp>
 #include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
+#include <distribute/strategy/gradient_slots.hpp>
+#include <distribute/strategy/host_variables.hpp>
 #include <distribute/strategy/local_replica_context.hpp>
 #include <distribute/strategy/local_replicas.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
+#include <distribute/strategy/multi_worker_extended.hpp>
 #include <distribute/strategy/one_device_strategy.hpp>
 #include <distribute/strategy/reduce_arguments.hpp>
 #include <distribute/strategy/reduction.hpp>
@@ -160,7 +163,9 @@
 #include <distribute/strategy/shared_update.hpp>
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/strategy/strategy_extended.hpp>
+#include <distribute/strategy/tensor_collectives.hpp>
 #include <distribute/strategy/wait.hpp>
+#include <distribute/strategy/worker_replica_context.hpp>
 
 #include <distribute/checkpoint/bundle_dtype.hpp>
 #include <distribute/checkpoint/bundle_entry.hpp>

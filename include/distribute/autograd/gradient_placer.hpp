@@ -1,12 +1,13 @@
 #pragma once
 /// Lets a strategy say where in memory the gradients of its variables shall appear.
 
-#include <distribute/autograd/variable.hpp>
 #include <distribute/device/buffer.hpp>
 
 #include <optional>
 
 namespace distribute {
+
+class Variable;
 
 /// Asked by tapes on the thread it was installed on. Thread-compatible.
 class GradientPlacer {

@@ -72,7 +72,7 @@ class WindowTransport : public Transport {
   const Operation* operation_ = nullptr;  // while execute() runs
   uint32_t step_ = 0;                     // exchange steps done
   std::atomic<bool> aborted_{false};
-  std::mutex abort_mutex_;  // guards the two below
+  std::mutex abort_mutex_;  // guards the two below and the writing of Place::failure
   StatusCode abort_code_ = StatusCode::Ok;
   std::string abort_message_;
 };

@@ -30,7 +30,9 @@ struct InputOptions {
 /// Source  tf.distribute.DistributedIterator
 class DistributedIterator {
  public:
-  DistributedIterator(std::vector<data::Iterator> sources, int num_replicas);
+  /// `strategy`: asked whether other workers have data left; null when there are none.
+  DistributedIterator(std::vector<data::Iterator> sources, int num_replicas,
+                      StrategyExtended* strategy = nullptr);
 
   /// Each replica's batch; where some have no data left theirs have no rows.
   /// Throws  OutOfRangeError when no replica has data; InvalidArgumentError inside a replica.
@@ -46,6 +48,7 @@ class DistributedIterator {
  private:
   std::vector<data::Iterator> sources_;  // one for all replicas, or one each
   int num_replicas_;
+  StrategyExtended* strategy_;
   bool done_ = false;
 };
 
@@ -55,8 +58,10 @@ class DistributedIterator {
 class DistributedDataset {
  public:
   /// `sources`: the batches for this process's replicas in turn, or one dataset for each.
-  DistributedDataset(std::vector<data::Dataset> sources, int num_replicas)
-      : sources_(std::move(sources)), num_replicas_(num_replicas) {}
+  /// `strategy`: as of DistributedIterator.
+  DistributedDataset(std::vector<data::Dataset> sources, int num_replicas,
+                     StrategyExtended* strategy = nullptr)
+      : sources_(std::move(sources)), num_replicas_(num_replicas), strategy_(strategy) {}
 
   DistributedIterator iterator() const;
   /// Of one replica's batch.
@@ -91,6 +96,7 @@ class DistributedDataset {
  private:
   std::vector<data::Dataset> sources_;
   int num_replicas_;
+  StrategyExtended* strategy_;
 };
 
 }  // namespace distribute

@@ -3,6 +3,7 @@
 
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
+#include <distribute/replica/reduce_op.hpp>
 
 #include <mutex>
 #include <vector>
@@ -12,6 +13,16 @@ namespace distribute {
 class ReplicaContext;
 class Strategy;
 
+/// What a variable needs of the other workers; may outlive the strategy. Every worker makes the
+/// same calls.
+class OtherWorkers {
+ public:
+  virtual ~OtherWorkers() = default;
+  /// Over all replicas, from the values of this worker's.
+  virtual Tensor reduce(ReduceOp op, std::vector<Tensor> values) = 0;
+  virtual int num_replicas() const = 0;
+};
+
 /// Base of a strategy's variables. Copies that are equal share one tensor, which is never written
 /// in place while shared with anybody else. Thread-safe: replicas may read and write their own
 /// copies at the same time.
@@ -19,7 +30,7 @@ class Strategy;
 class DistributedVariable : public VariableImpl {
  public:
   DistributedVariable(const Tensor& initial_value, VariableOptions options, Strategy& owner,
-                      int num_components);
+                      int num_components, std::shared_ptr<OtherWorkers> others = nullptr);
 
   /// The strategy in whose scope it was created; compare only, it may be gone.
   const Strategy* owner() const { return owner_; }
@@ -43,6 +54,9 @@ class DistributedVariable : public VariableImpl {
   virtual void write_in_replica(Write write, ReplicaContext& replica, const Tensor& value) = 0;
 
   std::vector<Tensor> all_components() const;
+  /// Over all replicas of all workers, from those of this one.
+  Tensor reduce_replicas(const char* what, ReduceOp op, std::vector<Tensor> values) const;
+  int num_replicas() const;
   void write_component(Write write, int replica, const Tensor& value);
   /// The same to every copy; computed once while they are equal.
   void write_all(Write write, const Tensor& value);
@@ -54,8 +68,11 @@ class DistributedVariable : public VariableImpl {
   /// A copy's new value; reads nothing but its arguments.
   static Tensor written(Write write, const Tensor& old, const Tensor& value);
 
+  Tensor aggregate(std::vector<Tensor> values) const;
+
   Strategy* owner_;
-  mutable std::mutex mutex_;  // guards components_
+  const std::shared_ptr<OtherWorkers> others_;  // null: this process is the only worker
+  mutable std::mutex mutex_;                    // guards components_
   std::vector<Tensor> components_;
 };
 

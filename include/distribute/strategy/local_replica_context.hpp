@@ -8,7 +8,7 @@
 namespace distribute {
 
 /// Replica `replica` of a group of threads. One replica thread at a time.
-class LocalReplicaContext final : public ReplicaContext {
+class LocalReplicaContext : public ReplicaContext {
  public:
   using ReplicaContext::all_reduce;
   LocalReplicaContext(Strategy& strategy, strategy_internal::ReplicaGroup& group, int replica)
@@ -16,6 +16,7 @@ class LocalReplicaContext final : public ReplicaContext {
 
   int replica_id_in_sync_group() const override { return replica_; }
   int num_replicas_in_sync() const override { return group_.size(); }
+  int local_replica_id() const override { return replica_; }
   Strategy& strategy() const override { return strategy_; }
 
   std::vector<Tensor> all_reduce(ReduceOp op, std::span<const Tensor> values) override;
@@ -24,15 +25,19 @@ class LocalReplicaContext final : public ReplicaContext {
   void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
               const UpdateKernel& kernel) override;
 
+ protected:
+  void check_current(const char* method) const;
+  /// Throws  InvalidArgumentError unless variables and slots are this strategy's.
+  void check_owner(std::span<const VariableUpdate> updates) const;
+  strategy_internal::ReplicaGroup& local_replicas() const { return group_; }
+
  private:
   struct AllReduceCall;
   struct AllReduceWork;
   struct GatherCall;
   struct UpdateCall;
 
-  void check_current(const char* method) const;
   void compute_share(AllReduceWork& work) const;
-  void check_owner(const Variable& variable) const;
 
   Strategy& strategy_;
   strategy_internal::ReplicaGroup& group_;

@@ -7,6 +7,7 @@
 #include <distribute/strategy/replica_threads.hpp>
 #include <distribute/strategy/strategy_extended.hpp>
 
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -36,6 +37,12 @@ class LocalReplicas : public StrategyExtended {
   Tensor gather_local(std::vector<Tensor> values, int axis) override;
 
  protected:
+  virtual std::unique_ptr<LocalReplicaContext> make_context(ReplicaGroup& group, int replica);
+  /// Calls `body`, a replica's part of a run, on the replica's thread.
+  virtual void enter_replica(int replica, const std::function<void()>& body);
+  /// The first error of a run, before the other replicas have ended.
+  virtual void replica_failed(const std::exception_ptr& error) { (void)error; }
+  void check_count(const char* method, size_t values) const;
   virtual std::shared_ptr<VariableImpl> make_variable(const NextCreator& next,
                                                       const Variable::Initializer& initial_value,
                                                       const VariableOptions& options) = 0;
@@ -43,7 +50,6 @@ class LocalReplicas : public StrategyExtended {
  private:
   void make_contexts();
   void check_not_inside() const;
-  void check_count(const char* method, size_t values) const;
 
   std::vector<std::string> devices_;
   std::shared_ptr<CrossDeviceOps> cross_device_ops_;

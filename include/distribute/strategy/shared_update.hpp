@@ -5,6 +5,7 @@
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/strategy/reduction.hpp>
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -25,6 +26,8 @@ class SharedUpdate {
   void compute(int replica, int replicas, const UpdateKernel& kernel) const;
   /// Gives the new values to the variables; after all shares.
   void finish();
+  /// True when all that compute() writes lies in `memory`.
+  bool writes_only(std::span<const std::byte> memory) const;
 
  private:
   static constexpr int64_t kChunk = 2048;
@@ -48,6 +51,9 @@ class SharedUpdate {
   std::vector<replica_internal::UpdateSlice> slices_;
   std::vector<int64_t> ends_;  // elements up to the end of each slice
 };
+
+/// All components of the variable are the same tensor.
+bool is_shared(const Variable& variable);
 
 }  // namespace distribute::strategy_internal
 

@@ -52,6 +52,8 @@ class StrategyExtended {
   /// Over all replicas in sync, from one tensor of each local replica.
   virtual Tensor reduce_local(ReduceOp op, std::vector<Tensor> values) = 0;
   virtual Tensor gather_local(std::vector<Tensor> values, int axis) = 0;
+  /// True when any worker says so; every worker asks.
+  virtual bool any_worker(bool mine) { return mine; }
   /// Which part of the input this process reads, and for how many replicas in all.
   virtual InputContext input_context() const { return InputContext(1, 0, num_replicas_in_sync()); }
   /// Whether each replica may have an input pipeline of its own.

@@ -23,15 +23,19 @@ DISTRIBUTE_INLINE std::vector<std::unique_ptr<Transport>> make_thread_transports
 }
 
 DISTRIBUTE_INLINE void WindowTransport::abort(StatusCode code, const std::string& message) {
-  const std::lock_guard lock(abort_mutex_);
-  if (aborted_.load()) return;
-  abort_code_ = code;
-  abort_message_ = message;
-  aborted_.store(true);
+  {
+    const std::lock_guard lock(abort_mutex_);
+    if (aborted_.load()) return;
+    abort_code_ = code;
+    abort_message_ = message;
+    aborted_.store(true);
+  }
+  fail(message);
 }
 
 /// Tells the others why this rank will not come.
 DISTRIBUTE_INLINE void WindowTransport::fail(const std::string& message) {
+  const std::lock_guard lock(abort_mutex_);
   Window::Place& place = window_->place(rank_);
   if (place.failed.load(std::memory_order_relaxed)) return;
   const size_t length = std::min(message.size(), sizeof place.failure - 1);

@@ -30,6 +30,17 @@ DISTRIBUTE_INLINE data::Dataset buffered(data::Dataset dataset, const InputOptio
   return buffer > 1 ? dataset.prefetch(buffer * replicas) : dataset;
 }
 
+/// Workers ask each other before every step whether anybody has data left, unless they are one or
+/// the data has no end.
+DISTRIBUTE_INLINE StrategyExtended* who_knows_the_end(StrategyExtended& strategy,
+                                                      const std::vector<data::Dataset>& sources) {
+  const bool endless = std::all_of(sources.begin(), sources.end(), [](const data::Dataset& source) {
+    return source.cardinality() == data::kInfiniteCardinality;
+  });
+  const bool several = strategy.input_context().num_input_pipelines() > 1;
+  return several && strategy.any_worker(!endless) ? &strategy : nullptr;
+}
+
 /// The same components without rows.
 DISTRIBUTE_INLINE data::Batch no_rows(const std::vector<std::optional<data::Batch>>& parts,
                                       const data::ElementSpec& spec) {
@@ -41,8 +52,9 @@ DISTRIBUTE_INLINE data::Batch no_rows(const std::vector<std::optional<data::Batc
 }  // namespace strategy_internal
 
 DISTRIBUTE_INLINE DistributedIterator::DistributedIterator(std::vector<data::Iterator> sources,
-                                                           int num_replicas)
-    : sources_(std::move(sources)), num_replicas_(num_replicas) {}
+                                                           int num_replicas,
+                                                           StrategyExtended* strategy)
+    : sources_(std::move(sources)), num_replicas_(num_replicas), strategy_(strategy) {}
 
 DISTRIBUTE_INLINE std::optional<PerReplica<data::Batch>>
 DistributedIterator::get_next_as_optional() {
@@ -54,7 +66,9 @@ DistributedIterator::get_next_as_optional() {
   std::vector<std::optional<data::Batch>> parts;
   for (int r = 0; r < num_replicas_; ++r)
     parts.push_back(sources_[sources_.size() == 1 ? 0 : size_t(r)].get_next_as_optional());
-  done_ = std::none_of(parts.begin(), parts.end(), [](const auto& part) { return bool(part); });
+  bool any = std::any_of(parts.begin(), parts.end(), [](const auto& part) { return bool(part); });
+  if (strategy_) any = strategy_->any_worker(any);
+  done_ = !any;
   if (done_) return std::nullopt;
   std::vector<data::Batch> batches;
   for (auto& part : parts)
@@ -93,7 +107,7 @@ DISTRIBUTE_INLINE void DistributedIterator::restore(const Tensor& state) {
 DISTRIBUTE_INLINE DistributedIterator DistributedDataset::iterator() const {
   std::vector<data::Iterator> iterators;
   for (const data::Dataset& source : sources_) iterators.push_back(source.iterator());
-  return DistributedIterator(std::move(iterators), num_replicas_);
+  return DistributedIterator(std::move(iterators), num_replicas_, strategy_);
 }
 
 DISTRIBUTE_INLINE DistributedDataset
@@ -116,7 +130,10 @@ DISTRIBUTE_INLINE DistributedDataset Strategy::experimental_distribute_dataset(
                                            .worker_index = input.input_pipeline_id(),
                                            .num_replicas_in_sync = input.num_replicas_in_sync()});
   const int replicas = extended_->num_local_replicas();
-  return {{strategy_internal::buffered(data::Dataset(node), options, replicas)}, replicas};
+  std::vector<data::Dataset> sources{
+      strategy_internal::buffered(data::Dataset(node), options, replicas)};
+  StrategyExtended* asked = strategy_internal::who_knows_the_end(*extended_, sources);
+  return {std::move(sources), replicas, asked};
 }
 
 DISTRIBUTE_INLINE DistributedDataset Strategy::distribute_datasets_from_function(
@@ -138,7 +155,8 @@ DISTRIBUTE_INLINE DistributedDataset Strategy::distribute_datasets_from_function
   for (int r = 0; r < (per_replica ? replicas : 1); ++r)
     sources.push_back(strategy_internal::buffered(fn(extended_->input_context()), options,
                                                   per_replica ? 1 : replicas));
-  return {std::move(sources), replicas};
+  StrategyExtended* asked = strategy_internal::who_knows_the_end(*extended_, sources);
+  return {std::move(sources), replicas, asked};
 }
 
 }  // namespace distribute

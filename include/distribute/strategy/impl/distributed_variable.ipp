@@ -61,24 +61,37 @@ DISTRIBUTE_INLINE bool is_zero(const Tensor& value) {
   return std::all_of(elements.begin(), elements.end(), [](float x) { return x == 0; });
 }
 
-DISTRIBUTE_INLINE Tensor aggregate(const VariableOptions& options, std::vector<Tensor> values) {
-  if (options.aggregation == VariableAggregation::OnlyFirstReplica) return values[0];
-  const ReduceOp op = reduce_op_from_aggregation(options.aggregation);
-  if (!is_one_tensor(values)) return reduce_tensors("assign", op, std::move(values));
-  if (op == ReduceOp::Mean || is_zero(values[0])) return values[0];
+}  // namespace strategy_internal
+
+DISTRIBUTE_INLINE Tensor DistributedVariable::reduce_replicas(const char* what, ReduceOp op,
+                                                              std::vector<Tensor> values) const {
+  return others_ ? others_->reduce(op, std::move(values))
+                 : strategy_internal::reduce_tensors(what, op, std::move(values));
+}
+
+DISTRIBUTE_INLINE int DistributedVariable::num_replicas() const {
+  return others_ ? others_->num_replicas() : num_components();
+}
+
+DISTRIBUTE_INLINE Tensor DistributedVariable::aggregate(std::vector<Tensor> values) const {
+  if (options().aggregation == VariableAggregation::OnlyFirstReplica) return values[0];
+  const ReduceOp op = reduce_op_from_aggregation(options().aggregation);
+  if (!strategy_internal::is_one_tensor(values))
+    return reduce_replicas("assign", op, std::move(values));
+  if (op == ReduceOp::Mean || strategy_internal::is_zero(values[0])) return values[0];
   throw InvalidArgumentError(concat(
       "A non-DistributedValues value cannot be reduced with the given reduce op SUM: every replica "
       "assigned the same tensor to variable '",
-      options.name, "'"));
+      options().name, "'"));
 }
-
-}  // namespace strategy_internal
 
 DISTRIBUTE_INLINE DistributedVariable::DistributedVariable(const Tensor& initial_value,
                                                            VariableOptions options, Strategy& owner,
-                                                           int num_components)
+                                                           int num_components,
+                                                           std::shared_ptr<OtherWorkers> others)
     : VariableImpl(std::move(options)),
       owner_(&owner),
+      others_(std::move(others)),
       components_(size_t(num_components), initial_value.renamed()) {}
 
 DISTRIBUTE_INLINE Tensor DistributedVariable::component(int replica) const {
@@ -141,7 +154,7 @@ DISTRIBUTE_INLINE void DistributedVariable::write_aggregated(Write write, Replic
       [&](std::span<void* const> all) {
         std::vector<Tensor> values;
         for (void* one : all) values.push_back(*static_cast<const Tensor*>(one));
-        write_all(write, strategy_internal::aggregate(options(), std::move(values)));
+        write_all(write, aggregate(std::move(values)));
       },
       &mine);
 }
@@ -156,8 +169,7 @@ DISTRIBUTE_INLINE void MirroredVariable::write_in_replica(Write write, ReplicaCo
 DISTRIBUTE_INLINE Tensor SyncOnReadVariable::read_cross_replica() const {
   const VariableAggregation aggregation = options().aggregation;
   if (aggregation == VariableAggregation::OnlyFirstReplica) return component(0);
-  const ReduceOp op = reduce_op_from_aggregation(aggregation);
-  return strategy_internal::reduce_tensors("read_value", op, all_components());
+  return reduce_replicas("read_value", reduce_op_from_aggregation(aggregation), all_components());
 }
 
 DISTRIBUTE_INLINE void SyncOnReadVariable::write_cross_replica(Write write, const Tensor& value) {
@@ -168,7 +180,7 @@ DISTRIBUTE_INLINE void SyncOnReadVariable::write_cross_replica(Write write, cons
         "` in cross-replica context when aggregation is set to `VariableAggregation.SUM`; "
         "variable '",
         options().name, "'"));
-  write_all(write, strategy_internal::divided(value, num_components()));
+  write_all(write, strategy_internal::divided(value, num_replicas()));
 }
 
 DISTRIBUTE_INLINE void SyncOnReadVariable::write_in_replica(Write write, ReplicaContext& replica,

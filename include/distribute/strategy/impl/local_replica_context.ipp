@@ -181,12 +181,20 @@ DISTRIBUTE_INLINE std::vector<std::vector<Tensor>> LocalReplicaContext::UpdateCa
   return all;
 }
 
-DISTRIBUTE_INLINE void LocalReplicaContext::check_owner(const Variable& variable) const {
-  const auto* distributed = dynamic_cast<const DistributedVariable*>(&variable.impl());
-  if (distributed && distributed->owner() == &strategy_) return;
-  throw InvalidArgumentError(concat(
-      "Trying to update variable '", variable.name(), "' under the scope of this strategy, but it ",
-      "was created elsewhere: create model and optimizer inside strategy.scope()"));
+DISTRIBUTE_INLINE void LocalReplicaContext::check_owner(
+    std::span<const VariableUpdate> updates) const {
+  const auto check = [&](const Variable& variable) {
+    const auto* distributed = dynamic_cast<const DistributedVariable*>(&variable.impl());
+    if (distributed && distributed->owner() == &strategy_) return;
+    throw InvalidArgumentError(concat("Trying to update variable '", variable.name(),
+                                      "' under the scope of this strategy, but it was created "
+                                      "elsewhere: create model and optimizer inside "
+                                      "strategy.scope()"));
+  };
+  for (const VariableUpdate& update : updates) {
+    check(update.variable);
+    for (const Variable& slot : update.slots) check(slot);
+  }
 }
 
 DISTRIBUTE_INLINE void LocalReplicaContext::update(std::span<const VariableUpdate> updates,
@@ -195,10 +203,7 @@ DISTRIBUTE_INLINE void LocalReplicaContext::update(std::span<const VariableUpdat
   check_current("update");
   UpdateCall call{updates, gradients_are_reduced, kernel};
   group_.meet(replica_, "update", &call, [&](std::span<void* const> calls) {
-    for (const VariableUpdate& update : updates) {
-      check_owner(update.variable);
-      for (const Variable& slot : update.slots) check_owner(slot);
-    }
+    check_owner(updates);
     const auto work = std::make_shared<strategy_internal::SharedUpdate>(
         updates, UpdateCall::gradients(calls), kernel);
     for (void* one : calls) static_cast<UpdateCall*>(one)->work = work;

@@ -47,7 +47,16 @@ DISTRIBUTE_INLINE LocalReplicas::LocalReplicas(std::vector<std::string> devices,
 
 DISTRIBUTE_INLINE void LocalReplicas::make_contexts() {
   for (int r = int(contexts_.size()); r < group_.size(); ++r)
-    contexts_.push_back(std::make_unique<LocalReplicaContext>(strategy(), group_, r));
+    contexts_.push_back(make_context(group_, r));
+}
+
+DISTRIBUTE_INLINE std::unique_ptr<LocalReplicaContext> LocalReplicas::make_context(
+    ReplicaGroup& group, int replica) {
+  return std::make_unique<LocalReplicaContext>(strategy(), group, replica);
+}
+
+DISTRIBUTE_INLINE void LocalReplicas::enter_replica(int, const std::function<void()>& body) {
+  body();
 }
 
 DISTRIBUTE_INLINE void LocalReplicas::check_not_inside() const {
@@ -75,10 +84,11 @@ DISTRIBUTE_INLINE void LocalReplicas::call_for_each_replica(
       LocalReplicaContext& context = *contexts_[size_t(replica)];
       const DeviceScope device(parse_device_name(devices_[size_t(replica)]).device);
       const replica_internal::ModeScope mode({&context, &strategy(), -1});
-      fn(context);
+      enter_replica(replica, [&] { fn(context); });
       group_.finish(replica);
     } catch (...) {
       group_.fail(std::current_exception());
+      replica_failed(std::current_exception());
     }
   });
   group_.rethrow();

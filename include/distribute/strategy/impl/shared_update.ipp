@@ -9,7 +9,6 @@
 
 namespace distribute::strategy_internal {
 
-/// All components are the same value.
 DISTRIBUTE_INLINE bool is_shared(const Variable& variable) {
   const VariableImpl& impl = variable.impl();
   const uint64_t id = impl.component(0).id();
@@ -99,6 +98,20 @@ DISTRIBUTE_INLINE void SharedUpdate::compute_slice(const replica_internal::Updat
     kernel(update, target.weights() + begin, scratch.slots.data(),
            all.size() > 1 ? scratch.sum.data() : scratch.gradients[0], count);
   }
+}
+
+DISTRIBUTE_INLINE bool SharedUpdate::writes_only(std::span<const std::byte> memory) const {
+  const auto inside = [&](const float* at) {
+    const auto* address = reinterpret_cast<const std::byte*>(at);
+    return address >= memory.data() && address < memory.data() + memory.size();
+  };
+  for (size_t t = 0; t < targets_.size(); ++t) {
+    const size_t slots = updates_[update_of_[t]].slots.size();
+    if (!inside(targets_[t].weights())) return false;
+    for (size_t s = 0; s < slots; ++s)
+      if (!inside(targets_[t].slots()[s])) return false;
+  }
+  return true;
 }
 
 DISTRIBUTE_INLINE void SharedUpdate::finish() {

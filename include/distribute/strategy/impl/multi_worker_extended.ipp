@@ -1,0 +1,120 @@
+#pragma once
+#include <distribute/autograd/gradient_placer.hpp>
+#include <distribute/strategy/distributed_variable.hpp>
+#include <distribute/strategy/multi_worker_extended.hpp>
+#include <distribute/strategy/reduction.hpp>
+#include <distribute/strategy/tensor_collectives.hpp>
+
+#include <utility>
+
+namespace distribute::strategy_internal {
+
+DISTRIBUTE_INLINE MultiWorkerExtended::MultiWorkerExtended(std::vector<std::string> devices,
+                                                           collective::WorkerGroup group,
+                                                           WorkerTask task,
+                                                           const CommunicationOptions& options)
+    : LocalReplicas(std::move(devices), nullptr),
+      task_(std::move(task)),
+      state_(std::move(group), options),
+      others_(std::make_shared<WorkersOfGroup>(state_.group)) {}
+
+DISTRIBUTE_INLINE MultiWorkerExtended::~MultiWorkerExtended() = default;
+
+DISTRIBUTE_INLINE int MultiWorkerExtended::num_replicas_in_sync() const {
+  return state_.group.num_workers * state_.group.replicas_per_worker;
+}
+
+DISTRIBUTE_INLINE int MultiWorkerExtended::replica_id(int local_replica) const {
+  return state_.group.worker * state_.group.replicas_per_worker + local_replica;
+}
+
+DISTRIBUTE_INLINE std::vector<std::string> MultiWorkerExtended::worker_devices() const {
+  std::vector<std::string> devices = LocalReplicas::worker_devices();
+  for (std::string& device : devices)
+    device = concat("/job:", task_.type, "/replica:0/task:", task_.index, device);
+  return devices;
+}
+
+DISTRIBUTE_INLINE InputContext MultiWorkerExtended::input_context() const {
+  return InputContext(state_.group.num_workers, state_.group.worker, num_replicas_in_sync());
+}
+
+DISTRIBUTE_INLINE std::unique_ptr<LocalReplicaContext> MultiWorkerExtended::make_context(
+    ReplicaGroup& group, int replica) {
+  return std::make_unique<WorkerReplicaContext>(strategy(), group, replica, state_);
+}
+
+DISTRIBUTE_INLINE void MultiWorkerExtended::enter_replica(int replica,
+                                                          const std::function<void()>& body) {
+  const GradientPlacerScope placer(state_.slots[size_t(replica)].get());
+  body();
+}
+
+/// Every worker evaluates its own initializer, for shape and dtype; the chief's value counts.
+DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> MultiWorkerExtended::make_variable(
+    const NextCreator& next, const Variable::Initializer& initial_value,
+    const VariableOptions& options) {
+  Tensor first = next(initial_value, options)->component(0);
+  const VariableOptions checked = check_variable_options(options, first.dtype());
+  first = broadcast_tensor(*state_.group.workers, first, 0);
+  if (checked.synchronization == VariableSynchronization::OnRead)
+    return std::make_shared<SyncOnReadVariable>(first, checked, strategy(), num_local_replicas(),
+                                                others_);
+  return std::make_shared<MirroredVariable>(first, checked, strategy(), num_local_replicas(),
+                                            others_);
+}
+
+DISTRIBUTE_INLINE std::vector<Tensor> gather_replicas(collective::Communicator& workers,
+                                                      std::span<const Tensor> values) {
+  std::vector<Tensor> all;
+  for (auto& worker : all_gather_tensors(workers, values))
+    for (Tensor& value : worker) all.push_back(std::move(value));
+  return all;
+}
+
+/// In the order of the replicas: with several per worker their values are gathered and then summed,
+/// as sums of sums would have other bits.
+DISTRIBUTE_INLINE Tensor WorkersOfGroup::reduce(ReduceOp op, std::vector<Tensor> values) {
+  if (values.size() == 1) return all_reduce_tensors(*workers_, op, values)[0];
+  for (Tensor& value : values) value = value.row_major();
+  return reduce_tensors("reduce", op, gather_replicas(*workers_, values));
+}
+
+DISTRIBUTE_INLINE Tensor MultiWorkerExtended::reduce_local(ReduceOp op,
+                                                           std::vector<Tensor> values) {
+  check_count("reduce", values.size());
+  return others_->reduce(op, std::move(values));
+}
+
+DISTRIBUTE_INLINE Tensor MultiWorkerExtended::gather_local(std::vector<Tensor> values, int axis) {
+  check_count("gather", values.size());
+  for (const Tensor& value : values)
+    if (is_indexed_slices(value)) throw UnimplementedError("gather does not support IndexedSlices");
+  return gather_tensors("gather", gather_replicas(*state_.group.workers, values), axis);
+}
+
+DISTRIBUTE_INLINE bool MultiWorkerExtended::any_worker(bool mine) {
+  uint8_t any = mine ? 1 : 0;
+  state_.group.workers->all_reduce(&any, 1, DType::UInt8, collective::ReductionOp::Max);
+  return any != 0;
+}
+
+/// The other workers must not wait for a replica that will not come.
+DISTRIBUTE_INLINE void MultiWorkerExtended::replica_failed(const std::exception_ptr& error) {
+  StatusCode code = StatusCode::Unknown;
+  std::string message = "a replica has failed";
+  try {
+    std::rethrow_exception(error);
+  } catch (const Error& known) {
+    code = known.code();
+    message = known.what();
+  } catch (const std::exception& other) {
+    message = other.what();
+  } catch (...) {
+    message = "an exception of unknown type";
+  }
+  if (state_.group.report_error) state_.group.report_error(code, message);
+  state_.group.abort(code, message);
+}
+
+}  // namespace distribute::strategy_internal

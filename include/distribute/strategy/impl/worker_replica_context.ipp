@@ -1,0 +1,181 @@
+#pragma once
+#include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/ops/slice.hpp>
+#include <distribute/strategy/reduction.hpp>
+#include <distribute/strategy/replica_group.hpp>
+#include <distribute/strategy/shared_update.hpp>
+#include <distribute/strategy/tensor_collectives.hpp>
+#include <distribute/strategy/worker_replica_context.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace distribute {
+
+namespace strategy_internal {
+
+DISTRIBUTE_INLINE WorkerState::WorkerState(collective::WorkerGroup its_group,
+                                           CommunicationOptions its_options)
+    : group(std::move(its_group)), options(std::move(its_options)) {
+  // First half of a replica's shared memory: variables (replica 0's alone); second: gradients.
+  for (const auto& replica : group.replicas) {
+    const auto mine = replica->shared_memory();
+    slots.push_back(std::make_unique<GradientSlots>(mine.subspan(mine.size() / 2)));
+  }
+  const auto first = group.replicas[0]->shared_memory(0);
+  if (!first.empty())
+    host = std::make_unique<HostVariables>(first.first(first.size() / 2), group.replicas[0]);
+}
+
+}  // namespace strategy_internal
+
+DISTRIBUTE_INLINE WorkerReplicaContext::WorkerReplicaContext(Strategy& strategy,
+                                                             strategy_internal::ReplicaGroup& local,
+                                                             int replica,
+                                                             strategy_internal::WorkerState& state)
+    : LocalReplicaContext(strategy, local, replica), state_(state) {}
+
+DISTRIBUTE_INLINE collective::Communicator& WorkerReplicaContext::group() const {
+  return *state_.group.replicas[size_t(local_replica_id())];
+}
+
+DISTRIBUTE_INLINE strategy_internal::GradientSlots& WorkerReplicaContext::slots() const {
+  return *state_.slots[size_t(local_replica_id())];
+}
+
+DISTRIBUTE_INLINE std::vector<Tensor> WorkerReplicaContext::all_reduce(
+    ReduceOp op, std::span<const Tensor> values) {
+  check_current("all_reduce");
+  std::vector<Tensor> results = strategy_internal::all_reduce_tensors(group(), op, values);
+  record("all_reduce", values, results, [op, count = values.size()](const Backward& b) {
+    std::vector<Tensor> known, gradients(count);
+    for (size_t i = 0; i < count; ++i)
+      if (b.gradient(i)) known.push_back(b.gradient(i));
+    known = get_replica_context()->all_reduce(op, known);
+    for (size_t i = 0, next = 0; i < count; ++i)
+      if (b.gradient(i)) gradients[i] = known[next++];
+    return gradients;
+  });
+  return results;
+}
+
+DISTRIBUTE_INLINE Tensor WorkerReplicaContext::all_gather(const Tensor& value, int axis) {
+  check_current("all_gather");
+  if (is_indexed_slices(value))
+    throw UnimplementedError("all_gather does not support IndexedSlices");
+  std::vector<Tensor> parts;
+  for (auto& rank : strategy_internal::all_gather_tensors(group(), std::span(&value, 1)))
+    parts.push_back(std::move(rank[0]));
+  const Tensor whole = strategy_internal::gather_tensors("all_gather", parts, axis).renamed();
+  int64_t begin = 0;
+  for (int r = 0; r < group().rank(); ++r) begin += parts[size_t(r)].shape()[axis];
+  return record("all_gather", {value}, whole,
+                [begin, shape = value.shape(), axis](const Backward& b) {
+                  const Tensor all = get_replica_context()->all_reduce(ReduceOp::Sum, b.gradient());
+                  std::vector<int64_t> first(size_t(shape.rank()), 0);
+                  first[size_t(shape.normalize_axis(axis))] = begin;
+                  return std::vector<Tensor>{slice(all, first, shape.dims())};
+                });
+}
+
+/// Before the first step: the same variables in the same order on every rank.
+DISTRIBUTE_INLINE void WorkerReplicaContext::agree(std::span<const VariableUpdate> updates) {
+  std::string lines;
+  for (const VariableUpdate& update : updates)
+    lines += concat("variable '", update.variable.name(), "' ", name_of(update.variable.dtype()),
+                    " ", to_string(update.variable.shape()), " with ", update.slots.size(),
+                    " optimizer slots\n");
+  lines += concat("bytes_per_pack ", state_.options.bytes_per_pack, "\n");
+  strategy_internal::check_agreement(group(), "what they train", lines);
+}
+
+DISTRIBUTE_INLINE void WorkerReplicaContext::update(std::span<const VariableUpdate> updates,
+                                                    bool gradients_are_reduced,
+                                                    const UpdateKernel& kernel) {
+  check_current("update");
+  check_owner(updates);
+  if (!state_.agreed) {
+    agree(updates);
+    local_replicas().meet(local_replica_id(), "agree", nullptr,
+                          [&](std::span<void* const>) { state_.agreed = true; });
+  }
+  const bool sparse = std::any_of(updates.begin(), updates.end(), [](const VariableUpdate& update) {
+    return is_indexed_slices(update.gradient);
+  });
+  const bool share = state_.host && !gradients_are_reduced && !sparse;
+  if (share && state_.planned && update_in_shared_memory(updates, kernel)) return;
+  if (state_.host)
+    local_replicas().meet(local_replica_id(), "leave", nullptr,
+                          [&](std::span<void* const>) { state_.host->leave(updates); });
+  update_apart(updates, gradients_are_reduced, kernel);
+  if (share) move_to_shared_memory(updates);
+}
+
+/// The optimizer step on the host's one copy of the variables; null when they are not there.
+DISTRIBUTE_INLINE WorkerReplicaContext::SharedWork WorkerReplicaContext::begin_shared(
+    std::span<const VariableUpdate> updates, const UpdateKernel& kernel) {
+  if (!slots().fits(updates) || !state_.host->holds(updates, slots())) return nullptr;
+  std::vector<std::vector<Tensor>> gradients(updates.size());
+  for (int rank = 0; rank < group().size(); ++rank) {
+    const auto memory = group().shared_memory(rank);
+    auto theirs = slots().gradients(memory.subspan(memory.size() / 2));
+    for (size_t u = 0; u < updates.size(); ++u) gradients[u].push_back(std::move(theirs[u]));
+  }
+  auto work =
+      std::make_shared<strategy_internal::SharedUpdate>(updates, std::move(gradients), kernel);
+  if (work->writes_only(state_.host->memory())) return work;
+  work->finish();  // somebody holds an old value: it may not be overwritten
+  return nullptr;
+}
+
+DISTRIBUTE_INLINE bool WorkerReplicaContext::update_in_shared_memory(
+    std::span<const VariableUpdate> updates, const UpdateKernel& kernel) {
+  const bool home = slots().fits(updates) && slots().bring_home(updates);
+  SharedWork work;
+  const auto meet = [&](const strategy_internal::ReplicaGroup::Lead& lead) {
+    local_replicas().meet(local_replica_id(), "update", &work, lead);
+  };
+  meet([&](std::span<void* const> all) {
+    const SharedWork begun = begin_shared(updates, kernel);
+    for (void* one : all) *static_cast<SharedWork*>(one) = begun;
+  });
+  // Everybody's gradients are visible once this is done.
+  int32_t ready = home && work ? 1 : 0;
+  group().all_reduce(&ready, 1, DType::Int32, collective::ReductionOp::Min);
+  if (ready) {
+    work->compute(group().rank(), group().size(), kernel);
+    group().barrier();
+  }
+  if (work) meet([&](std::span<void* const>) { work->finish(); });
+  return ready;
+}
+
+DISTRIBUTE_INLINE void WorkerReplicaContext::update_apart(std::span<const VariableUpdate> updates,
+                                                          bool gradients_are_reduced,
+                                                          const UpdateKernel& kernel) {
+  if (gradients_are_reduced) return LocalReplicaContext::update(updates, true, kernel);
+  std::vector<Tensor> gradients;
+  for (const VariableUpdate& update : updates) gradients.push_back(update.gradient);
+  gradients = strategy_internal::all_reduce_tensors(group(), ReduceOp::Sum, gradients);
+  std::vector<VariableUpdate> reduced(updates.begin(), updates.end());
+  for (size_t u = 0; u < reduced.size(); ++u) reduced[u].gradient = std::move(gradients[u]);
+  LocalReplicaContext::update(reduced, true, kernel);
+}
+
+/// After a step apart: plans the slots, and moves the variables once their values are the same on
+/// all workers. Tried after 1, 2, 4, ... steps apart, as comparing costs time.
+DISTRIBUTE_INLINE void WorkerReplicaContext::move_to_shared_memory(
+    std::span<const VariableUpdate> updates) {
+  if (!slots().fits(updates)) {
+    slots().plan(updates);
+    strategy_internal::check_agreement(group(), "the gradients' places", slots().description());
+  }
+  local_replicas().meet(local_replica_id(), "share", nullptr, [&](std::span<void* const>) {
+    state_.planned = true;
+    if (++state_.steps_apart < state_.next_adoption || !slots().fits(updates)) return;
+    state_.next_adoption *= 2;
+    state_.host->adopt(updates, slots(), *state_.group.workers);
+  });
+}
+
+}  // namespace distribute

@@ -1,0 +1,79 @@
+#pragma once
+/// The work behind MultiWorkerMirroredStrategy.
+
+#include <distribute/base/config.hpp>
+#include <distribute/collective/worker_group.hpp>
+#include <distribute/strategy/distributed_variable.hpp>
+#include <distribute/strategy/local_replicas.hpp>
+#include <distribute/strategy/worker_replica_context.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace distribute::strategy_internal {
+
+/// This worker's place in the cluster. A plain value.
+struct WorkerTask {
+  std::string type = "worker";
+  int index = 0;
+  bool is_chief = true;
+};
+
+/// Reductions over the replicas of all workers, from cross-replica context.
+class WorkersOfGroup final : public OtherWorkers {
+ public:
+  explicit WorkersOfGroup(const collective::WorkerGroup& group)
+      : workers_(group.workers), num_replicas_(group.num_workers * group.replicas_per_worker) {}
+  Tensor reduce(ReduceOp op, std::vector<Tensor> values) override;
+  int num_replicas() const override { return num_replicas_; }
+
+ private:
+  std::shared_ptr<collective::Communicator> workers_;
+  int num_replicas_;
+};
+
+/// Local replicas that are part of a larger group. Every worker makes the same calls in the same
+/// order; a failure of one replica ends the group for all.
+class MultiWorkerExtended final : public LocalReplicas {
+ public:
+  MultiWorkerExtended(std::vector<std::string> devices, collective::WorkerGroup group,
+                      WorkerTask task, const CommunicationOptions& options);
+  ~MultiWorkerExtended() override;
+
+  const char* name() const override { return "MultiWorkerMirroredStrategy"; }
+  int num_replicas_in_sync() const override;
+  int replica_id(int local_replica) const override;
+  /// "/job:worker/replica:0/task:1/device:CPU:0".
+  std::vector<std::string> worker_devices() const override;
+  std::vector<std::string> parameter_devices() const override { return worker_devices(); }
+  Tensor reduce_local(ReduceOp op, std::vector<Tensor> values) override;
+  Tensor gather_local(std::vector<Tensor> values, int axis) override;
+  bool any_worker(bool mine) override;
+  InputContext input_context() const override;
+  bool should_checkpoint() const override { return task_.is_chief; }
+  bool should_save_summary() const override { return task_.is_chief; }
+
+  collective::WorkerGroup& group() { return state_.group; }
+  const WorkerTask& task() const { return task_; }
+
+ protected:
+  std::unique_ptr<LocalReplicaContext> make_context(ReplicaGroup& group, int replica) override;
+  /// The value of the chief's initializer, on every worker.
+  std::shared_ptr<VariableImpl> make_variable(const NextCreator& next,
+                                              const Variable::Initializer& initial_value,
+                                              const VariableOptions& options) override;
+  void replica_failed(const std::exception_ptr& error) override;
+  void enter_replica(int replica, const std::function<void()>& body) override;
+
+ private:
+  WorkerTask task_;
+  WorkerState state_;
+  std::shared_ptr<OtherWorkers> others_;
+};
+
+}  // namespace distribute::strategy_internal
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/strategy/impl/multi_worker_extended.ipp>
+#endif

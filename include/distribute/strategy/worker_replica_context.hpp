@@ -1,0 +1,74 @@
+#pragma once
+/// A replica whose partners are replicas of this and of other workers.
+
+#include <distribute/base/config.hpp>
+#include <distribute/collective/communication_options.hpp>
+#include <distribute/collective/worker_group.hpp>
+#include <distribute/strategy/gradient_slots.hpp>
+#include <distribute/strategy/host_variables.hpp>
+#include <distribute/strategy/local_replica_context.hpp>
+
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace distribute {
+
+namespace strategy_internal {
+
+class SharedUpdate;
+
+/// What the replicas of one worker share.
+struct WorkerState {
+  WorkerState(collective::WorkerGroup its_group, CommunicationOptions its_options);
+
+  collective::WorkerGroup group;
+  CommunicationOptions options;
+  /// Where variables and gradients may lie; none unless all workers are on this host.
+  std::unique_ptr<HostVariables> host;
+  std::vector<std::unique_ptr<GradientSlots>> slots;  // by local replica
+  // The same on every worker, and changed by local replica 0 while the others wait:
+  bool agreed = false, planned = false;
+  int64_t steps_apart = 0, next_adoption = 1;
+};
+
+}  // namespace strategy_internal
+
+/// One replica thread at a time.
+class WorkerReplicaContext final : public LocalReplicaContext {
+ public:
+  using ReplicaContext::all_reduce;
+  WorkerReplicaContext(Strategy& strategy, strategy_internal::ReplicaGroup& local, int replica,
+                       strategy_internal::WorkerState& state);
+
+  int replica_id_in_sync_group() const override { return group().rank(); }
+  int num_replicas_in_sync() const override { return group().size(); }
+
+  std::vector<Tensor> all_reduce(ReduceOp op, std::span<const Tensor> values) override;
+  Tensor all_gather(const Tensor& value, int axis) override;
+  /// Where all workers share memory, in one pass over it: each replica sums the gradients of a
+  /// share of the elements, in replica order, and updates the one copy of the variables.
+  /// Elsewhere the sum goes to every worker, and each updates its own.
+  void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
+              const UpdateKernel& kernel) override;
+
+ private:
+  using SharedWork = std::shared_ptr<strategy_internal::SharedUpdate>;
+
+  collective::Communicator& group() const;
+  strategy_internal::GradientSlots& slots() const;
+  void agree(std::span<const VariableUpdate> updates);
+  bool update_in_shared_memory(std::span<const VariableUpdate> updates, const UpdateKernel& kernel);
+  SharedWork begin_shared(std::span<const VariableUpdate> updates, const UpdateKernel& kernel);
+  void update_apart(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
+                    const UpdateKernel& kernel);
+  void move_to_shared_memory(std::span<const VariableUpdate> updates);
+
+  strategy_internal::WorkerState& state_;
+};
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/strategy/impl/worker_replica_context.ipp>
+#endif

@@ -1,0 +1,277 @@
+#include <distribute/distribute.hpp>
+#include <distribute/strategy/multi_worker_extended.hpp>
+
+#include <tests/support/catch.hpp>
+
+#include <cmath>
+#include <cstring>
+#include <exception>
+#include <functional>
+#include <thread>
+#include <vector>
+
+using namespace distribute;
+using Catch::Contains;
+using strategy_internal::MultiWorkerExtended;
+
+namespace {
+
+/// Runs `body(strategy)` for every worker of a cluster of threads; the messages of their errors.
+std::vector<std::string> run_workers(int workers, int replicas,
+                                     const std::function<void(Strategy&, int worker)>& body,
+                                     double timeout_seconds = 60) {
+  auto groups =
+      collective::make_thread_workers(workers, replicas, {.timeout_seconds = timeout_seconds});
+  config::set_logical_device_configuration(replicas);
+  std::vector<std::string> errors(static_cast<size_t>(workers));
+  std::vector<std::thread> threads;
+  for (int w = 0; w < workers; ++w)
+    threads.emplace_back([&, w] {
+      try {
+        std::vector<std::string> devices;
+        for (int i = 0; i < replicas; ++i) devices.push_back("/cpu:" + std::to_string(i));
+        set_intra_op_threads(1);
+        Strategy strategy(std::make_unique<MultiWorkerExtended>(
+            devices, std::move(groups[size_t(w)]),
+            strategy_internal::WorkerTask{.type = "worker", .index = w, .is_chief = w == 0},
+            CommunicationOptions{}));
+        body(strategy, w);
+      } catch (const std::exception& error) {
+        errors[size_t(w)] = error.what();
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  return errors;
+}
+
+void run_clean(int workers, int replicas, const std::function<void(Strategy&, int)>& body) {
+  for (const std::string& error : run_workers(workers, replicas, body)) CHECK(error == "");
+}
+
+void require(bool right, const char* what) {
+  if (!right) throw InternalError(concat("wrong: ", what));
+}
+
+/// Trains a small net on fixed data, global batch 12, and gives all weights after `steps` steps.
+std::vector<float> train_net(Strategy& strategy, int steps, bool hold_weights = false,
+                             const std::function<void(nn::Sequential&, int)>& between = {}) {
+  const auto scope = strategy.scope();
+  nn::Sequential model(nn::Dense({.units = 33, .activation = nn::tanh}), nn::Dense({.units = 4}));
+  optim::Adam optimizer({.learning_rate = 0.01f});
+  std::vector<float> x(12 * 5), y(12);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = std::sin(float(i));
+  for (size_t i = 0; i < y.size(); ++i) y[i] = float(i % 4);
+  const Tensor images(Shape{12, 5}, x), labels = cast(Tensor(Shape{12}, y), DType::Int64);
+  model(images);  // threads share the counter of seeds: weights of our own
+  for (const Variable& variable : model.trainable_variables()) {
+    std::vector<float> values(size_t(variable.shape().num_elements()));
+    for (size_t i = 0; i < values.size(); ++i) values[i] = 0.3f * std::cos(float(i * i));
+    variable.assign(Tensor(variable.shape(), values));
+  }
+  // Replica r trains on part r, whatever its worker.
+  auto dataset = strategy.distribute_datasets_from_function([&](const InputContext& input) {
+    const int64_t rows = 12 / input.num_input_pipelines(), first = rows * input.input_pipeline_id();
+    return data::Dataset::from_tensor_slices(images.rows(first, first + rows),
+                                             labels.rows(first, first + rows))
+        .repeat()
+        .batch(input.get_per_replica_batch_size(12));
+  });
+  auto iterator = dataset.iterator();
+  for (int step = 0; step < steps; ++step) {
+    strategy.run(
+        [&](const data::Batch& batch) {
+          GradientTape tape;
+          const auto logits = model(batch.x, {.training = true});
+          const auto losses =
+              nn::sparse_categorical_crossentropy(batch.y, logits, {.from_logits = true});
+          const auto loss = nn::compute_average_loss(losses, 12);
+          const auto variables = model.trainable_variables();
+          std::vector<Tensor> held;
+          if (hold_weights)
+            for (const Variable& variable : variables) held.push_back(variable.value());
+          const auto before = held.empty() ? std::vector<float>{} : held[0].to_vector();
+          optimizer.apply_gradients(tape.gradient(loss, variables), variables);
+          if (hold_weights) require(held[0].to_vector() == before, "an old value changed");
+        },
+        iterator.get_next());
+    if (between) between(model, step);
+  }
+  std::vector<float> weights;
+  for (const Variable& variable : model.trainable_variables())
+    for (float w : variable.value().to_vector()) weights.push_back(w);
+  return weights;
+}
+
+std::vector<float> train_mirrored(int replicas, int steps) {
+  MirroredStrategy strategy({.num_replicas = replicas});
+  return train_net(strategy, steps);
+}
+
+bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+}  // namespace
+
+TEST_CASE("replica ids are unique and contiguous over workers (case 59)",
+          "[strategy][multi_worker]") {
+  const int workers = GENERATE(1, 2, 3), replicas = GENERATE(1, 2);
+  run_clean(workers, replicas, [&](Strategy& strategy, int w) {
+    require(strategy.num_replicas_in_sync() == workers * replicas, "num_replicas_in_sync");
+    const auto ids = strategy.run([] { return get_replica_context()->replica_id_in_sync_group(); });
+    for (int i = 0; i < replicas; ++i) require(ids[size_t(i)] == w * replicas + i, "an id");
+    const InputContext input = strategy.extended().input_context();
+    require(input.num_input_pipelines() == workers && input.input_pipeline_id() == w, "the input");
+    require(strategy.extended().should_checkpoint() == (w == 0), "the chief");
+  });
+}
+
+TEST_CASE("variables start with the chief's value (case 60)", "[strategy][multi_worker]") {
+  const int workers = GENERATE(2, 3), replicas = GENERATE(1, 2);
+  run_clean(workers, replicas, [&](Strategy& strategy, int w) {
+    const auto scope = strategy.scope();
+    const Variable v([w] { return fill(Shape{3}, float(w + 7)); });
+    for (const Tensor& copy : strategy.experimental_local_results(v))
+      require(copy.to_vector() == std::vector<float>{7, 7, 7}, "the value");
+  });
+}
+
+TEST_CASE("workers that create different variables are told", "[strategy][multi_worker]") {
+  const auto errors = run_workers(3, 1, [&](Strategy& strategy, int w) {
+    const auto scope = strategy.scope();
+    const Variable v(zeros({w == 1 ? 4 : 3}));
+  });
+  for (const std::string& error : errors) CHECK(error != "");
+  CHECK_THAT(errors[1], Contains("float32 x 3") && Contains("float32 x 4"));
+}
+
+TEST_CASE("reduce, gather and all_reduce go over all workers", "[strategy][multi_worker]") {
+  const int workers = GENERATE(2, 3), replicas = GENERATE(1, 2);
+  const int n = workers * replicas;
+  run_clean(workers, replicas, [&](Strategy& strategy, int) {
+    const auto id = [] { return float(get_replica_context()->replica_id_in_sync_group()); };
+    const auto values = strategy.run([&] { return fill(Shape{2}, id()); });
+    const float sum = float(n * (n - 1) / 2);
+    require(strategy.reduce(ReduceOp::Sum, values).to_vector() == std::vector<float>{sum, sum},
+            "sum");
+    require(strategy.reduce(ReduceOp::Mean, values).to_vector()[0] == sum / float(n), "mean");
+    // Shapes (i + 1, 1): uneven (case 26).
+    const auto uneven = strategy.run([&] { return fill({int64_t(id()) + 1, 1}, id()); });
+    const Tensor gathered = strategy.gather(uneven, 0);
+    require(gathered.shape() == Shape{n * (n + 1) / 2, 1}, "gather's shape");
+    require(gathered.to_vector().back() == float(n - 1), "gather's last");
+    require(strategy.reduce(ReduceOp::Mean, uneven, 0).to_vector()[0] ==
+                gathered.to_vector().size() * 0.0f +
+                    reduce_sum(gathered).item<float>() / float(n * (n + 1) / 2),
+            "mean by the true count");
+    const auto in_replica = strategy.run([&] {
+      auto* context = get_replica_context();
+      const Tensor all = context->all_gather(fill(Shape{1, 2}, id()), 0);
+      return context->all_reduce(ReduceOp::Sum, fill(Shape{2}, id())) + reduce_sum(all);
+    });
+    for (const Tensor& one : in_replica.values())
+      require(one.to_vector() == std::vector<float>{3 * sum, 3 * sum}, "in a replica");
+  });
+}
+
+TEST_CASE("training has the same bits however replicas are dealt to workers",
+          "[strategy][multi_worker]") {
+  const auto [workers, replicas] = GENERATE(std::pair(1, 1), std::pair(2, 1), std::pair(1, 2),
+                                            std::pair(3, 1), std::pair(2, 2), std::pair(4, 1));
+  CAPTURE(workers, replicas);
+  const auto want = train_mirrored(workers * replicas, 12);
+  run_clean(workers, replicas, [&](Strategy& strategy, int) {
+    require(same_bits(train_net(strategy, 12), want), "the weights");
+  });
+}
+
+TEST_CASE("weights that somebody still holds do not change under him", "[strategy][multi_worker]") {
+  const auto want = train_mirrored(2, 10);
+  run_clean(2, 1, [&](Strategy& strategy, int) {
+    require(same_bits(train_net(strategy, 10, true), want), "the weights");
+  });
+}
+
+TEST_CASE("weights assigned between steps count", "[strategy][multi_worker]") {
+  const auto halve = [](nn::Sequential& model, int step) {
+    if (step != 5) return;
+    for (const Variable& variable : model.trainable_variables())
+      variable.assign(variable.value() * 0.5f);
+  };
+  MirroredStrategy strategy({.num_replicas = 2});
+  const auto want = train_net(strategy, 12, false, halve);
+  run_clean(2, 1, [&](Strategy& worker, int) {
+    require(same_bits(train_net(worker, 12, false, halve), want), "the weights");
+  });
+}
+
+TEST_CASE("sync-on-read variables aggregate over all workers", "[strategy][multi_worker]") {
+  const int workers = GENERATE(2, 3), replicas = GENERATE(1, 2);
+  const float n = float(workers * replicas);
+  run_clean(workers, replicas, [&](Strategy& strategy, int) {
+    const auto scope = strategy.scope();
+    const Variable sum(Tensor(0.0f), {.synchronization = VariableSynchronization::OnRead,
+                                      .aggregation = VariableAggregation::Sum});
+    const Variable mean(Tensor(0.0f), {.synchronization = VariableSynchronization::OnRead,
+                                       .aggregation = VariableAggregation::Mean});
+    const Variable mirrored(Tensor(1.0f), {.aggregation = VariableAggregation::Sum});
+    strategy.run([&] {
+      const Tensor id(float(get_replica_context()->replica_id_in_sync_group()));
+      sum.assign(id);
+      mean.assign(id);
+      mirrored.assign_add(id);
+    });
+    require(sum.value().item<float>() == n * (n - 1) / 2, "sum");
+    require(mean.value().item<float>() == (n - 1) / 2, "mean");
+    require(mirrored.value().item<float>() == 1 + n * (n - 1) / 2, "mirrored");
+    sum.assign(Tensor(n));
+    const auto parts = strategy.experimental_local_results(sum);
+    require(parts[0].item<float>() == 1, "assign with SUM gives each replica its share");
+  });
+}
+
+TEST_CASE("a worker whose data ends first takes part with empty batches (cases 68, 72, 75)",
+          "[strategy][multi_worker]") {
+  std::vector<std::vector<int64_t>> rows(2);
+  run_clean(2, 1, [&](Strategy& strategy, int w) {
+    auto numbers = data::Dataset::range(9).batch(2);
+    auto dataset = strategy.experimental_distribute_dataset(numbers);
+    float total = 0;
+    for (const auto& batch : dataset) {
+      rows[size_t(w)].push_back(batch[0].x.shape()[0]);
+      const auto part = strategy.run(
+          [](const data::Batch& b) { return reduce_sum(cast(b.x, DType::Float32)); }, batch);
+      total += strategy.reduce(ReduceOp::Sum, part).item<float>();
+    }
+    require(total == 36, "every element once");
+  });
+  CHECK(rows[0].size() == rows[1].size());
+}
+
+TEST_CASE("an error of one worker's replica reaches the others", "[strategy][multi_worker]") {
+  const auto errors = run_workers(3, 1, [&](Strategy& strategy, int w) {
+    for (int step = 0; step < 5; ++step)
+      strategy.run([&] {
+        if (w == 1 && step == 3) throw ResourceExhaustedError("no memory for the batch");
+        get_replica_context()->all_reduce(ReduceOp::Sum, Tensor(1.0f));
+      });
+  });
+  CHECK_THAT(errors[1], Contains("no memory for the batch"));
+  CHECK(errors[0] != "");
+  CHECK(errors[2] != "");
+}
+
+TEST_CASE("different variables in one step: all workers see the first difference",
+          "[strategy][multi_worker]") {
+  const auto errors = run_workers(3, 1, [&](Strategy& strategy, int w) {
+    const auto scope = strategy.scope();
+    const Variable a(zeros({2}), {.name = "a"}), b(zeros({2}), {.name = "b"});
+    optim::SGD optimizer({.learning_rate = 0.1f});
+    strategy.run([&] {
+      const std::vector<Variable> order = w == 2 ? std::vector{b, a} : std::vector{a, b};
+      optimizer.apply_gradients({ones({2}), ones({2})}, order);
+    });
+  });
+  for (const std::string& error : errors)
+    CHECK_THAT(error, Contains("variable 'a'") && Contains("variable 'b'") && Contains("rank 2"));
+}
