@@ -9,17 +9,20 @@
 namespace distribute {
 
 struct SlurmClusterResolverOptions {
-  std::map<std::string, int> jobs =
-      {};                // tasks of each job; empty: all tasks of the step are workers
+  /// Tasks of each job; empty: all tasks of the step are workers.
+  std::map<std::string, int> jobs = {};
   int port_base = 8888;  // of the first task on a node
-  std::optional<int> gpus_per_node =
-      {};  // nothing: CUDA_VISIBLE_DEVICES, SLURM_GPUS_ON_NODE, or none
-  std::optional<int> gpus_per_task =
-      {};  // nothing: gpus_per_node / largest number of tasks on a node
-  std::optional<int> tasks_per_node = {};                        // the same on every node
-  std::vector<std::pair<std::string, int>> tasks_of_hosts = {};  // or said for each, in rank order
+  /// Nothing: CUDA_VISIBLE_DEVICES, else SLURM_GPUS_ON_NODE, else no GPUs.
+  std::optional<int> gpus_per_node = {};
+  /// Nothing: gpus_per_node divided by the largest number of tasks on a node.
+  std::optional<int> gpus_per_task = {};
+  /// The number of tasks on every node, or the hosts with their tasks in rank order; nothing: as
+  /// the step says.
+  std::optional<int> tasks_per_node = {};
+  std::vector<std::pair<std::string, int>> tasks_of_hosts = {};
   std::optional<std::string> rpc_layer = "grpc";
   Environment variables = {};
+};
 };
 
 /// Reads the step's environment once, when it is made: SLURM_PROCID, and where the options leave
