@@ -23,7 +23,6 @@ struct SlurmClusterResolverOptions {
   std::optional<std::string> rpc_layer = "grpc";
   Environment variables = {};
 };
-};
 
 /// Reads the step's environment once, when it is made: SLURM_PROCID, and where the options leave
 /// them open SLURM_STEP_NUM_TASKS, SLURM_STEP_NODELIST and SLURM_STEP_TASKS_PER_NODE. Tasks get
