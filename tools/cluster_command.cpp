@@ -43,7 +43,7 @@ std::string place_in_words(const ClusterRole& role) {
   else if (role.task_type == TaskType::ParameterServer)
     text = "parameter server";
   else if (role.id_in_cluster && role.worker_count)
-    text = concat("number ", *role.id_in_cluster, " of ", *role.worker_count, " workers");
+    text = concat("id ", *role.id_in_cluster, " among ", *role.worker_count, " worker(s)");
   if (*role.is_chief) text += ", chief";
   return text + (role.should_save_checkpoint.value_or(false) ? ", writes checkpoints"
                                                              : ", does not write checkpoints");
@@ -74,9 +74,7 @@ int cluster_command(const ClusterFlags& flags, bool json) {
   } catch (const Error& error) {
     const bool wrong_value = error.code() == StatusCode::InvalidArgument;
     std::fprintf(stderr, "distribute cluster: %s: %s\n",
-                 wrong_value ? "InvalidArgumentError (ValueError)"
-                             : "FailedPreconditionError (RuntimeError)",
-                 error.what());
+                 wrong_value ? "InvalidArgumentError" : "FailedPreconditionError", error.what());
     return 2;
   }
 }

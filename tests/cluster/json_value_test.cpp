@@ -41,8 +41,8 @@ TEST_CASE("JSON keeps order, nesting and numbers as written", "[cluster][json_va
 }
 
 TEST_CASE("text that is not JSON is refused with its place", "[cluster][json_value]") {
-  check_refused("", "set but empty");
-  check_refused(" \n", "set but empty");
+  check_refused("", "an empty text is not JSON");
+  check_refused(" \n", "an empty text is not JSON");
   check_refused("{", "at byte 2");
   check_refused(R"({"cluster": })", "near");
   check_refused("{'a': 1}", "not valid JSON at byte 2");

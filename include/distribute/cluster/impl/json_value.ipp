@@ -130,7 +130,7 @@ DISTRIBUTE_INLINE bool JsonBuilder::parse_error(size_t at, const std::string&,
 
 DISTRIBUTE_INLINE JsonValue parse_json(std::string_view text, const std::string& source) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
-    throw InvalidArgumentError(source + ": is set but empty; give JSON, or unset it");
+    throw InvalidArgumentError(source + ": an empty text is not JSON; unset it, or give {}");
   if (text.starts_with("\xef\xbb\xbf"))
     throw InvalidArgumentError(source + ": begins with a byte order mark; remove it");
   JsonBuilder builder(text, source);

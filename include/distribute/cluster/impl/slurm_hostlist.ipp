@@ -48,6 +48,7 @@ DISTRIBUTE_INLINE std::vector<std::string> HostlistReader::read_part() {
   const size_t start = at_;
   while (at_ < list_.size() && next() != ',') {
     const char c = next();
+    if (names.front().size() > 255) fail("the name is too long for a host");
     if (c == '[') {
       const std::vector<std::string> numbers = read_bracket();
       check_count(names.size() * numbers.size());
