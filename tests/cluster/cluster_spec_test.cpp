@@ -87,12 +87,13 @@ TEST_CASE("a spec refuses what no cluster can be", "[cluster][cluster_spec]") {
       [] {
         ClusterSpec{{"worker", {"a:1", "b\n:1"}}};
       },
-      "job 'worker', task 1: the address has a control character");
+      "job 'worker': the address of task 1 has a control character");
   check_throws<InvalidArgumentError>(
       [] {
         ClusterSpec{{std::string("a\0b", 3), {"a:1"}}};
       },
       "'a\\x00b'");
+  check_throws<InvalidArgumentError>([] { ClusterSpec{{"worker", {"a\xff:1"}}}; }, "is not UTF-8");
   check_throws<InvalidArgumentError>(
       [] { ClusterSpec::from_json(R"({"worker":{"0":"a:1","00":"b:1"}})", "here"); },
       "here['worker']['00']: task 0 is named twice");

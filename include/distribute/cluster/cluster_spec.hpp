@@ -33,7 +33,8 @@ class JobTasks {
 };
 
 /// A set of tasks, organized into jobs; a value. Jobs are in the order of their names.
-/// Throws  InvalidArgumentError for a negative index, or a control character in a name or address.
+/// Throws  InvalidArgumentError for a negative index, or for a name or address with control
+///         characters or bytes that are not UTF-8.
 /// Source  tf.train.ClusterSpec
 class ClusterSpec {
  public:
@@ -74,6 +75,8 @@ class ClusterSpec {
 
 namespace cluster_internal {
 struct JsonValue;
+/// " has a control character: ..." or " is not UTF-8: ..."; "" for a good text.
+std::string text_problem(const std::string& text);
 /// The spec in a JSON value; `place` is what errors call it, such as "TF_CONFIG: cluster".
 ClusterSpec cluster_spec_of(const JsonValue& value, const std::string& place);
 }  // namespace cluster_internal

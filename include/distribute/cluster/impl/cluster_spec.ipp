@@ -31,24 +31,35 @@ DISTRIBUTE_INLINE ClusterSpec::ClusterSpec(
 
 DISTRIBUTE_INLINE ClusterSpec::ClusterSpec(Jobs jobs) : jobs_(std::move(jobs)) { check(); }
 
+DISTRIBUTE_INLINE std::string cluster_internal::text_problem(const std::string& text) {
+  bool ascii = true;
+  for (const char c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      return " has a control character: " + shown(text);
+    ascii = ascii && static_cast<unsigned char>(c) < 0x80;
+  }
+  if (ascii) return "";
+  try {
+    nlohmann::json(text).dump();
+    return "";
+  } catch (const nlohmann::json::exception&) {
+    return " is not UTF-8: " + shown(text);
+  }
+}
+
 DISTRIBUTE_INLINE void ClusterSpec::check() const {
-  const auto is_text = [](const std::string& text) {
-    for (const char c : text)
-      if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return false;
-    return true;
-  };
-  using cluster_internal::shown;
+  using namespace cluster_internal;
   for (const auto& [job, tasks] : jobs_) {
-    if (!is_text(job))
-      throw InvalidArgumentError("the name of a job has a control character: " + shown(job));
+    const std::string problem = text_problem(job);
+    if (!problem.empty()) throw InvalidArgumentError("the name of a job" + problem);
     for (const auto& [index, address] : tasks.by_index()) {
       if (index < 0)
         throw InvalidArgumentError(
             concat("job ", shown(job), ": the task index ", index, " is negative"));
-      if (!is_text(address))
+      const std::string wrong = text_problem(address);
+      if (!wrong.empty())
         throw InvalidArgumentError(
-            concat("job ", shown(job), ", task ", index,
-                   ": the address has a control character: ", shown(address)));
+            concat("job ", shown(job), ": the address of task ", index, wrong));
     }
   }
 }
