@@ -29,7 +29,7 @@ TEST_CASE("JSON keeps order, nesting and numbers as written", "[cluster][json_va
   const JsonValue root =
       parse_json(R"({"b": [1, -2.50, true, null], "a": {"x": "\u00e4\n"}})", "X");
   REQUIRE(root.members.size() == 2);
-  CHECK(root.members[0].first == "b");
+  CHECK(root.members[0].key == "b");
   const JsonValue& list = *root.find("b");
   CHECK(list.items[0].is_integer);
   CHECK(list.items[1].text == "-2.50");

@@ -5,20 +5,21 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace distribute::cluster_internal {
+
+struct JsonMember;
 
 /// One JSON value. Thread-compatible.
 struct JsonValue {
   enum class Kind { Null, Boolean, Number, String, Array, Object };
 
   Kind kind = Kind::Null;
-  bool is_integer = false;                                 // a number without fraction and exponent
-  std::string text;                                        // string; number as written; true, false
-  std::vector<JsonValue> items;                            // array
-  std::vector<std::pair<std::string, JsonValue>> members;  // object, in the order of the text
+  bool is_integer = false;          // a number without fraction and exponent
+  std::string text;                 // string; number as written; true, false
+  std::vector<JsonValue> items;     // array
+  std::vector<JsonMember> members;  // object, in the order of the text
 
   bool is_null() const { return kind == Kind::Null; }
   bool is_string() const { return kind == Kind::String; }
@@ -28,6 +29,11 @@ struct JsonValue {
   const JsonValue* find(std::string_view name) const;
   /// For errors: "the number 5", "a list of 3".
   std::string describe() const;
+};
+
+struct JsonMember {
+  std::string key;
+  JsonValue value;
 };
 
 /// Values nest at most this deep, and there are at most so many of them.

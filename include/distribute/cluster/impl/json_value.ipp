@@ -75,7 +75,7 @@ DISTRIBUTE_INLINE JsonValue& JsonBuilder::place() {
   if (++values_ > kMaxJsonValues) fail(concat("more than ", kMaxJsonValues, " values"));
   if (open_.empty()) return root_;
   JsonValue& parent = *open_.back();
-  if (parent.is_object()) return parent.members.back().second;
+  if (parent.is_object()) return parent.members.back().value;
   return parent.items.emplace_back();
 }
 
@@ -112,7 +112,7 @@ DISTRIBUTE_INLINE bool JsonBuilder::close() {
 DISTRIBUTE_INLINE bool JsonBuilder::key(string_t& name) {
   if (!keys_.back().insert(name).second)
     fail("the key " + shown(name) + " occurs twice in one object; keep one of them");
-  open_.back()->members.emplace_back(name, JsonValue());
+  open_.back()->members.push_back({name, JsonValue()});
   return true;
 }
 
