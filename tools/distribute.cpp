@@ -4,11 +4,13 @@
 #include <absl/flags/usage.h>
 
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "bench_kernels.hpp"
 #include "checkpoint_commands.hpp"
+#include "cluster_command.hpp"
 #include "events_command.hpp"
 #include "flags.hpp"
 
@@ -21,12 +23,21 @@ ABSL_FLAG(double, tolerance, 0, "ckpt diff: largest difference of numbers that c
 ABSL_FLAG(std::string, names, "variable",
           "ckpt convert: flat names are those of the variables, or the paths of objects: "
           "variable or path");
+ABSL_FLAG(std::string, job_name, "", "cluster: the job of this task, such as worker or ps");
+ABSL_FLAG(std::optional<int>, task_index, std::nullopt, "cluster: number of this task in its job");
+ABSL_FLAG(std::string, ps_hosts, "", "cluster: host:port of the parameter servers, with commas");
+ABSL_FLAG(std::string, worker_hosts, "", "cluster: host:port of the workers, with commas");
+ABSL_FLAG(std::string, chief_hosts, "", "cluster: host:port of the chief");
+ABSL_FLAG(std::string, evaluator_hosts, "", "cluster: host:port of the evaluator");
 
 constexpr char kUsage[] =
     "tools around training jobs.\n\n"
     "  distribute bench kernels [--model=book|tutorial] [--batch_size=N] [--policy=float32]\n"
     "                           [--threads=N] [--json]\n"
     "      time of every kernel of one training step, each measured alone\n"
+    "  distribute cluster [--json] [--job_name=J --task_index=I --ps_hosts=A,B "
+    "--worker_hosts=...]\n"
+    "      what TF_CONFIG, a launcher's variables or these flags say about this task\n"
     "  distribute ckpt ls PREFIX|DIR [--json]\n"
     "      tensors of a checkpoint; of a directory the newest one\n"
     "  distribute ckpt verify PREFIX|DIR [--json]\n"
@@ -58,6 +69,18 @@ int bench(const std::vector<std::string>& words) {
   return distribute_tools::bench_kernels(options);
 }
 
+int cluster(const std::vector<std::string>& words) {
+  if (words.size() > 1) return fail_usage("cluster: unexpected argument '" + words[1] + "'");
+  distribute::ClusterFlags flags;
+  flags.job_name = absl::GetFlag(FLAGS_job_name);
+  flags.task_index = absl::GetFlag(FLAGS_task_index);
+  flags.ps_hosts = absl::GetFlag(FLAGS_ps_hosts);
+  flags.worker_hosts = absl::GetFlag(FLAGS_worker_hosts);
+  flags.chief_hosts = absl::GetFlag(FLAGS_chief_hosts);
+  flags.evaluator_hosts = absl::GetFlag(FLAGS_evaluator_hosts);
+  return distribute_tools::cluster_command(flags, absl::GetFlag(FLAGS_json));
+}
+
 int ckpt(const std::vector<std::string>& words) {
   distribute_tools::CheckpointCommandOptions options;
   options.json = absl::GetFlag(FLAGS_json);
@@ -69,14 +92,14 @@ int ckpt(const std::vector<std::string>& words) {
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage(kUsage);
   const std::vector<std::string> words = distribute_tools::parse_flags(argc, argv);
-  if (words.empty()) return fail_usage("say what to do: bench, ckpt or events");
+  if (words.empty()) return fail_usage("say what to do: bench, ckpt, cluster or events");
   const std::string& command = words[0];
   if (command == "bench") return bench(words);
   if (command == "ckpt") return ckpt(words);
   if (command == "events")
     return distribute_tools::events_command({words.begin() + 1, words.end()},
                                             absl::GetFlag(FLAGS_json));
-  if (command == "run" || command == "cluster")
-    return fail_usage(command + " is not available yet");
+  if (command == "cluster") return cluster(words);
+  if (command == "run") return fail_usage("run is not available yet");
   return fail_usage("unknown command '" + command + "'");
 }

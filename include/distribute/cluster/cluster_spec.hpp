@@ -1,0 +1,88 @@
+#pragma once
+/// Which tasks a cluster has: addresses by job and index.
+
+#include <distribute/base/config.hpp>
+
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace distribute {
+
+/// The addresses of one job by task index: {"a:1", "b:1"} or, with gaps, {{1, "b:1"}}.
+class JobTasks {
+ public:
+  JobTasks() = default;
+  JobTasks(std::initializer_list<std::string> addresses);
+  JobTasks(const std::vector<std::string>& addresses);  // NOLINT: implicit
+  JobTasks(std::initializer_list<std::pair<const int, std::string>> tasks);
+  JobTasks(std::map<int, std::string> tasks);  // NOLINT: implicit
+
+  const std::map<int, std::string>& by_index() const { return tasks_; }
+  int size() const { return int(tasks_.size()); }
+  /// Whether the indices are 0, 1, ..., n - 1, with at least one.
+  bool dense() const;
+  friend bool operator==(const JobTasks&, const JobTasks&) = default;
+
+ private:
+  std::map<int, std::string> tasks_;
+};
+
+/// A set of tasks, organized into jobs; a value. Jobs are in the order of their names.
+/// Throws  InvalidArgumentError for a negative index, or for a name or address with control
+///         characters or bytes that are not UTF-8.
+/// Source  tf.train.ClusterSpec
+class ClusterSpec {
+ public:
+  using Jobs = std::map<std::string, JobTasks>;
+
+  ClusterSpec() = default;
+  ClusterSpec(std::initializer_list<std::pair<const std::string, JobTasks>> jobs);
+  explicit ClusterSpec(Jobs jobs);
+
+  /// From {"worker": ["a:1", "b:1"], "ps": {"1": "c:1"}}; `source` stands in front of errors.
+  /// Throws  InvalidArgumentError that shows the place; also when a task is named twice.
+  static ClusterSpec from_json(std::string_view text, const std::string& source = "cluster");
+  /// A list for a dense job, an object for another one, {} for an empty one.
+  std::string to_json() const;
+
+  /// False without jobs; a job without tasks counts.
+  explicit operator bool() const { return !jobs_.empty(); }
+  const Jobs& as_dict() const { return jobs_; }
+  std::vector<std::string> jobs() const;
+  bool has_job(const std::string& job) const { return jobs_.contains(job); }
+
+  /// These throw InvalidArgumentError ("No such job in cluster", "No task with index").
+  int num_tasks(const std::string& job) const;
+  std::vector<int> task_indices(const std::string& job) const;
+  const std::string& task_address(const std::string& job, int index) const;
+  /// The addresses by position; nothing where a sparse job has a hole. Also throws
+  /// InvalidArgumentError for an index so large that the list would take the memory.
+  std::vector<std::optional<std::string>> job_tasks(const std::string& job) const;
+
+  friend bool operator==(const ClusterSpec&, const ClusterSpec&) = default;
+
+ private:
+  const JobTasks& job_or_throw(const std::string& job) const;
+  void check() const;
+
+  Jobs jobs_;
+};
+
+namespace cluster_internal {
+struct JsonValue;
+/// " has a control character: ..." or " is not UTF-8: ..."; "" for a good text.
+std::string text_problem(const std::string& text);
+/// The spec in a JSON value; `place` is what errors call it, such as "TF_CONFIG: cluster".
+ClusterSpec cluster_spec_of(const JsonValue& value, const std::string& place);
+}  // namespace cluster_internal
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/cluster/impl/cluster_spec.ipp>
+#endif

@@ -1,0 +1,78 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/cluster/cluster_role.hpp>
+#include <distribute/cluster/multi_worker_util.hpp>
+
+#include <nlohmann/json.hpp>
+
+namespace distribute::cluster_internal {
+
+/// The answer, or nothing when there is none.
+template <typename Question>
+auto if_known(const Question& question, std::string* problem = nullptr)
+    -> std::optional<decltype(question())> {
+  try {
+    return question();
+  } catch (const Error& error) {
+    if (problem) *problem = error.what();
+    return std::nullopt;
+  }
+}
+
+/// The cluster with all of its workers, the unknown ones without an address.
+DISTRIBUTE_INLINE ClusterSpec with_all_workers(const ClusterSpec& spec, std::optional<int> size) {
+  if (!size) return spec;
+  ClusterSpec::Jobs jobs = spec.as_dict();
+  std::map<int, std::string> workers = jobs["worker"].by_index();
+  for (int i = 0; i < *size; ++i) workers.emplace(i, "");
+  jobs["worker"] = JobTasks(std::move(workers));
+  return ClusterSpec(std::move(jobs));
+}
+
+template <typename T>
+nlohmann::json json_or_null(const std::optional<T>& value) {
+  return value ? nlohmann::json(*value) : nlohmann::json();
+}
+
+}  // namespace distribute::cluster_internal
+
+namespace distribute {
+
+DISTRIBUTE_INLINE ClusterRole cluster_role(const ClusterResolver& resolver) {
+  using cluster_internal::if_known;
+  ClusterRole role;
+  role.cluster = resolver.cluster_spec();
+  role.task_type = resolver.task_type();
+  role.task_id = resolver.task_id();
+  const auto& type = role.task_type;
+  const auto& id = role.task_id;
+  const ClusterSpec spec = cluster_internal::with_all_workers(role.cluster, resolver.world_size());
+  if (const auto layer = if_known([&] { return resolver.rpc_layer(); })) role.rpc_layer = *layer;
+  role.master = if_known([&] { return resolver.master(); });
+  namespace util = multi_worker_util;
+  role.is_chief = if_known([&] { return util::is_chief(spec, type, id); }, &role.problem);
+  role.id_in_cluster = if_known([&] { return util::id_in_cluster(spec, type, id); });
+  role.worker_count = if_known([&] { return util::worker_count(spec, type); });
+  role.leader = if_known([&] { return util::collective_leader(spec, type, id); });
+  role.should_save_checkpoint =
+      if_known([&] { return util::should_save_checkpoint(spec, type, id); });
+  return role;
+}
+
+DISTRIBUTE_INLINE std::string ClusterRole::to_json() const {
+  using cluster_internal::json_or_null;
+  nlohmann::ordered_json root;
+  root["cluster"] = nlohmann::ordered_json::parse(cluster.to_json());
+  root["task_type"] = task_type ? nlohmann::json(task_type->name()) : nlohmann::json();
+  root["task_id"] = json_or_null(task_id);
+  root["rpc_layer"] = json_or_null(rpc_layer);
+  root["master"] = json_or_null(master);
+  root["is_chief"] = json_or_null(is_chief);
+  root["id_in_cluster"] = json_or_null(id_in_cluster);
+  root["worker_count"] = json_or_null(worker_count);
+  root["leader"] = json_or_null(leader);
+  root["should_save_checkpoint"] = json_or_null(should_save_checkpoint);
+  return root.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace distribute

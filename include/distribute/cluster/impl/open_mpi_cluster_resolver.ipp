@@ -1,0 +1,55 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/cluster/foreign_text.hpp>
+#include <distribute/cluster/open_mpi_cluster_resolver.hpp>
+
+#include <utility>
+
+namespace distribute::cluster_internal {
+
+/// What one MPI calls its variables.
+struct MpiNames {
+  const char* rank;
+  const char* size;
+  const char* local_size;
+};
+inline constexpr MpiNames kMpiNames[] = {
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"},
+    {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_SIZE"},
+    {"PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS"},
+};
+
+}  // namespace distribute::cluster_internal
+
+namespace distribute {
+
+DISTRIBUTE_INLINE OpenMpiClusterResolver::OpenMpiClusterResolver(
+    OpenMpiClusterResolverOptions options)
+    : port_(options.port), variables_(std::move(options.variables)) {
+  set_rpc_layer(std::move(options.rpc_layer));
+}
+
+DISTRIBUTE_INLINE std::string OpenMpiClusterResolver::leader(int size,
+                                                             const char* local_size_name) const {
+  const int port = variables_.integer("MASTER_PORT").value_or(port_);
+  const auto address = variables_("MASTER_ADDR");
+  if (address && !address->empty()) return cluster_internal::join_host_port(*address, port);
+  if (size == 1 || variables_.integer(local_size_name) == size)
+    return cluster_internal::join_host_port("127.0.0.1", port);
+  throw FailedPreconditionError(
+      "mpirun does not tell where rank 0 runs; add -x MASTER_ADDR=<host of rank 0>");
+}
+
+DISTRIBUTE_INLINE LeaderClusterResolver::World OpenMpiClusterResolver::world() const {
+  for (const auto& names : cluster_internal::kMpiNames) {
+    const auto rank = variables_.integer(names.rank), size = variables_.integer(names.size);
+    if (rank && size)
+      return cluster_internal::checked_world(*rank, *size, leader(*size, names.local_size),
+                                             names.rank, names.size);
+  }
+  throw FailedPreconditionError(
+      "Not started by mpirun? Neither OMPI_COMM_WORLD_RANK and OMPI_COMM_WORLD_SIZE nor PMI_RANK "
+      "and PMI_SIZE are set");
+}
+
+}  // namespace distribute

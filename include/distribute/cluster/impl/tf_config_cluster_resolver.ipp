@@ -1,0 +1,94 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/cluster/json_value.hpp>
+#include <distribute/cluster/tf_config_cluster_resolver.hpp>
+
+#include <utility>
+
+namespace distribute::cluster_internal {
+
+DISTRIBUTE_INLINE JsonValue json_object_variable(const Environment& variables,
+                                                 const std::string& name) {
+  const std::optional<std::string> text = variables(name);
+  JsonValue root = parse_json(text.value_or("{}"), name);
+  object_of(root, name);
+  return root;
+}
+
+/// Member `key` of "task"; null when either is missing.
+DISTRIBUTE_INLINE const JsonValue* task_member(const JsonValue& root, const std::string& name,
+                                               const char* key) {
+  const JsonValue* task = root.find("task");
+  return task ? object_of(*task, name + ": task").find(key) : nullptr;
+}
+
+/// As Python's str(): 5 is "5", null is "None".
+DISTRIBUTE_INLINE std::optional<TaskType> task_type_in(const JsonValue& root,
+                                                       const std::string& name) {
+  const JsonValue* type = task_member(root, name, "type");
+  if (!type) return std::nullopt;
+  switch (type->kind) {
+    case JsonValue::Kind::Null: return TaskType("None");
+    case JsonValue::Kind::Boolean: return TaskType(type->text == "true" ? "True" : "False");
+    case JsonValue::Kind::Number: return TaskType(type->text);
+    default: return TaskType(string_of(*type, name + ": task.type"));
+  }
+}
+
+DISTRIBUTE_INLINE std::optional<int> task_id_in(const JsonValue& root, const std::string& name) {
+  const JsonValue* index = task_member(root, name, "index");
+  if (!index) return std::nullopt;
+  return int_of(*index, name + ": task.index");
+}
+
+/// A member that is a string, or null, or missing.
+DISTRIBUTE_INLINE std::optional<std::string> tf_config_text(const Environment& variables,
+                                                            const char* key) {
+  const JsonValue root = json_object_variable(variables, "TF_CONFIG");
+  const JsonValue* value = root.find(key);
+  if (!value || value->is_null()) return std::nullopt;
+  return string_of(*value, std::string("TF_CONFIG: ") + key);
+}
+
+}  // namespace distribute::cluster_internal
+
+namespace distribute {
+
+DISTRIBUTE_INLINE TFConfigClusterResolver::TFConfigClusterResolver(
+    TFConfigClusterResolverOptions options)
+    : variables_(std::move(options.variables)) {
+  set_task_type(std::move(options.task_type));
+  set_task_id(options.task_id);
+  set_rpc_layer(std::move(options.rpc_layer));
+  environment_ = std::move(options.environment);
+}
+
+DISTRIBUTE_INLINE ClusterSpec TFConfigClusterResolver::cluster_spec() const {
+  const auto root = cluster_internal::json_object_variable(variables_, "TF_CONFIG");
+  const auto* cluster = root.find("cluster");
+  if (!cluster) return ClusterSpec();
+  return cluster_internal::cluster_spec_of(*cluster, "TF_CONFIG: cluster");
+}
+
+DISTRIBUTE_INLINE std::optional<TaskType> TFConfigClusterResolver::find_task_type() const {
+  return cluster_internal::task_type_in(
+      cluster_internal::json_object_variable(variables_, "TF_CONFIG"), "TF_CONFIG");
+}
+
+DISTRIBUTE_INLINE std::optional<int> TFConfigClusterResolver::find_task_id() const {
+  return cluster_internal::task_id_in(
+      cluster_internal::json_object_variable(variables_, "TF_CONFIG"), "TF_CONFIG");
+}
+
+DISTRIBUTE_INLINE std::optional<std::string> TFConfigClusterResolver::find_rpc_layer() const {
+  return cluster_internal::tf_config_text(variables_, "rpc_layer");
+}
+
+DISTRIBUTE_INLINE std::string TFConfigClusterResolver::find_master(
+    const std::optional<TaskType>& task_type, std::optional<int> task_id,
+    const std::optional<std::string>& rpc_layer) const {
+  const auto session_master = cluster_internal::tf_config_text(variables_, "session_master");
+  return session_master ? *session_master : master_of_cluster(task_type, task_id, rpc_layer);
+}
+
+}  // namespace distribute

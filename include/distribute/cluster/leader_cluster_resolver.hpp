@@ -1,0 +1,43 @@
+#pragma once
+/// A world of equal processes that know their number, their count and the address of number 0.
+
+#include <distribute/cluster/cluster_resolver.hpp>
+
+namespace distribute {
+
+/// Base of the resolvers for launchers that name ranks but no addresses (torchrun, mpirun). All
+/// ranks are workers: cluster_spec() holds worker 0 alone, world_size() says how many there are,
+/// and the others get to know each other through worker 0.
+class LeaderClusterResolver : public ClusterResolver {
+ public:
+  struct World {
+    int rank = 0;
+    int size = 1;
+    std::string leader;  // host:port
+  };
+
+  ClusterSpec cluster_spec() const override;
+  std::optional<int> world_size() const override { return world().size; }
+
+ protected:
+  /// Throws  FailedPreconditionError outside of the launcher; InvalidArgumentError for numbers that
+  ///         do not fit together.
+  virtual World world() const = 0;
+  std::optional<TaskType> find_task_type() const override { return TaskType(TaskType::Worker); }
+  std::optional<int> find_task_id() const override { return world().rank; }
+  std::string find_master(const std::optional<TaskType>& task_type, std::optional<int> task_id,
+                          const std::optional<std::string>& rpc_layer) const override;
+};
+
+namespace cluster_internal {
+/// The world, checked: 0 <= rank < size. The names are those of the variables, for errors.
+LeaderClusterResolver::World checked_world(int rank, int size, std::string leader,
+                                           const std::string& rank_name,
+                                           const std::string& size_name);
+}  // namespace cluster_internal
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/cluster/impl/leader_cluster_resolver.ipp>
+#endif

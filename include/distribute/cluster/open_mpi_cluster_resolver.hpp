@@ -1,0 +1,37 @@
+#pragma once
+/// The cluster that mpirun has started (Open MPI, MPICH, Intel MPI, MVAPICH); MPI is not called.
+
+#include <distribute/cluster/environment.hpp>
+#include <distribute/cluster/leader_cluster_resolver.hpp>
+
+namespace distribute {
+
+struct OpenMpiClusterResolverOptions {
+  int port = 29500;  // of rank 0, unless MASTER_PORT says another
+  std::optional<std::string> rpc_layer = {};
+  Environment variables = {};
+};
+
+/// Reads rank and size from OMPI_COMM_WORLD_RANK/_SIZE, MV2_COMM_WORLD_RANK/_SIZE or
+/// PMI_RANK/PMI_SIZE. mpirun tells no addresses: MASTER_ADDR names the host of rank 0
+/// (mpirun -x MASTER_ADDR=host); ranks that all run on one host meet at 127.0.0.1 without it.
+/// Throws  FailedPreconditionError outside of mpirun, and without MASTER_ADDR on several hosts.
+class OpenMpiClusterResolver : public LeaderClusterResolver {
+ public:
+  explicit OpenMpiClusterResolver(OpenMpiClusterResolverOptions options = {});
+
+ protected:
+  World world() const override;
+
+ private:
+  std::string leader(int size, const char* local_size_name) const;
+
+  int port_;
+  Environment variables_;
+};
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/cluster/impl/open_mpi_cluster_resolver.ipp>
+#endif

@@ -1,0 +1,56 @@
+#pragma once
+/// The cluster that the variable TF_CONFIG describes.
+
+#include <distribute/cluster/cluster_resolver.hpp>
+#include <distribute/cluster/environment.hpp>
+
+namespace distribute {
+
+namespace cluster_internal {
+struct JsonValue;
+}
+
+struct TFConfigClusterResolverOptions {
+  std::optional<TaskType> task_type = {};  // these win over TF_CONFIG
+  std::optional<int> task_id = {};
+  std::optional<std::string> rpc_layer = {};
+  std::string environment = {};
+  Environment variables = {};
+};
+
+/// Reads TF_CONFIG anew for every answer: {"cluster": {job: [address, ...] or {index: address}},
+/// "task": {"type": ..., "index": ...}, "rpc_layer": ..., "session_master": ...}; other members are
+/// not looked at. An unset variable is {}, a single process. Who uses the cluster checks the names
+/// of its jobs (cluster/multi_worker_util.hpp).
+/// Throws  InvalidArgumentError for text that cannot be read, and for a key that occurs twice.
+/// Source  tf.distribute.cluster_resolver.TFConfigClusterResolver
+class TFConfigClusterResolver : public ClusterResolver {
+ public:
+  explicit TFConfigClusterResolver(TFConfigClusterResolverOptions options = {});
+  ClusterSpec cluster_spec() const override;
+
+ protected:
+  std::optional<TaskType> find_task_type() const override;
+  std::optional<int> find_task_id() const override;
+  std::optional<std::string> find_rpc_layer() const override;
+  /// "session_master" when it is there; "" for a cluster of one task; else the task's address.
+  std::string find_master(const std::optional<TaskType>& task_type, std::optional<int> task_id,
+                          const std::optional<std::string>& rpc_layer) const override;
+
+ private:
+  Environment variables_;
+};
+
+namespace cluster_internal {
+/// The text of variable `name`, {} when it is not set.
+JsonValue json_object_variable(const Environment& variables, const std::string& name);
+/// task.type and task.index of such an object; `name` stands in errors.
+std::optional<TaskType> task_type_in(const JsonValue& root, const std::string& name);
+std::optional<int> task_id_in(const JsonValue& root, const std::string& name);
+}  // namespace cluster_internal
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/cluster/impl/tf_config_cluster_resolver.ipp>
+#endif

@@ -1,0 +1,58 @@
+#pragma once
+/// Several resolvers as one: the jobs of all, everything else from the first.
+
+#include <distribute/cluster/cluster_resolver.hpp>
+
+#include <concepts>
+#include <memory>
+#include <vector>
+
+namespace distribute {
+
+struct UnionResolverOptions {
+  std::optional<std::string> rpc_layer = {};
+  std::optional<TaskType> task_type = {};
+  std::optional<int> task_id = {};  // 0 counts, unlike in TensorFlow
+};
+
+template <typename T>
+concept Resolver = std::derived_from<T, ClusterResolver>;
+
+/// Merges job by job: dense jobs of the same name are joined in order; when one of them is sparse,
+/// all keep their indices.
+/// Throws  InvalidArgumentError without a resolver; cluster_spec(): for an index that two sparse
+///         jobs of the same name use ("Duplicate keys detected").
+/// Source  tf.distribute.cluster_resolver.UnionResolver
+class UnionResolver : public ClusterResolver {
+ public:
+  explicit UnionResolver(std::vector<std::shared_ptr<const ClusterResolver>> resolvers,
+                         UnionResolverOptions options = {});
+  /// UnionResolver(gpu_override, tf_config): keeps copies.
+  template <Resolver... Resolvers>
+  requires(sizeof...(Resolvers) > 0) explicit UnionResolver(Resolvers... resolvers)
+      : UnionResolver(std::vector<std::shared_ptr<const ClusterResolver>>{
+            std::make_shared<const Resolvers>(std::move(resolvers))...}) {}
+
+  ClusterSpec cluster_spec() const override;
+  std::optional<int> world_size() const override { return resolvers_[0]->world_size(); }
+
+ protected:
+  std::optional<TaskType> find_task_type() const override { return resolvers_[0]->task_type(); }
+  std::optional<int> find_task_id() const override { return resolvers_[0]->task_id(); }
+  std::optional<std::string> find_rpc_layer() const override { return resolvers_[0]->rpc_layer(); }
+  /// The first resolver's, unless type and id are given.
+  std::string find_master(const std::optional<TaskType>& task_type, std::optional<int> task_id,
+                          const std::optional<std::string>& rpc_layer) const override;
+  std::map<std::string, int> find_accelerators() const override {
+    return resolvers_[0]->num_accelerators();
+  }
+
+ private:
+  std::vector<std::shared_ptr<const ClusterResolver>> resolvers_;
+};
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/cluster/impl/union_resolver.ipp>
+#endif

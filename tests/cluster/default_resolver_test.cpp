@@ -1,0 +1,152 @@
+#include <distribute/base/error.hpp>
+#include <distribute/cluster/cluster_role.hpp>
+#include <distribute/cluster/default_resolver.hpp>
+#include <distribute/cluster/vertex_cluster_resolver.hpp>
+
+#include <tests/support/check_throws.hpp>
+
+using namespace distribute;
+
+namespace {
+
+using Variables = std::map<std::string, std::string>;
+
+const Variables kTfConfig = {
+    {"TF_CONFIG",
+     R"({"cluster": {"worker": ["t:1", "u:1"]}, "task": {"type": "worker", "index": 1}})"}};
+const Variables kVertex = {{"CLUSTER_SPEC", R"({"cluster": {"workerpool0": ["v:1"],
+    "workerpool1": ["w:1"]}, "task": {"type": "workerpool1", "index": 0}})"}};
+const Variables kSageMaker = {{"SM_HOSTS", R"(["algo-1","algo-2"])"},
+                              {"SM_CURRENT_HOST", "algo-2"}};
+const Variables kSlurm = {{"SLURM_PROCID", "0"},
+                          {"SLURM_STEP_NUM_TASKS", "2"},
+                          {"SLURM_STEP_NODELIST", "s[1-2]"},
+                          {"SLURM_STEP_TASKS_PER_NODE", "1(x2)"}};
+const Variables kTorchrun = {{"RANK", "3"}, {"WORLD_SIZE", "4"}, {"MASTER_ADDR", "torch"}};
+const Variables kMpirun = {
+    {"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "2"}, {"MASTER_ADDR", "mpi"}};
+const Variables kPod = {
+    {"HOSTNAME", "pod-1"}, {"DISTRIBUTE_REPLICAS", "2"}, {"KUBERNETES_SERVICE_HOST", "10.0.0.1"}};
+
+Variables all(std::initializer_list<Variables> parts) {
+  Variables sum;
+  for (const Variables& part : parts) sum.insert(part.begin(), part.end());
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("the environment implies a resolver, in a fixed order", "[cluster][default_resolver]") {
+  struct Case {
+    Variables variables;
+    const char* reason;
+    const char* address;  // of the first task of the first job
+  };
+  const Variables lone = {{"TF_CONFIG", R"({"cluster": {"chief": ["t:1"]}})"}};
+  const Variables no_cluster = {{"TF_CONFIG", R"({"task": {"type": "worker", "index": 0}})"}};
+  const Case cases[] = {
+      {kTfConfig, "TF_CONFIG", "t:1"},
+      {all({kTfConfig, kVertex, kSageMaker, kSlurm, kTorchrun, kPod}), "TF_CONFIG", "t:1"},
+      {all({kVertex, kSageMaker, kSlurm}), "CLUSTER_SPEC of Vertex AI", "v:1"},
+      {all({lone, kVertex}), "CLUSTER_SPEC of Vertex AI", "v:1"},
+      {all({lone, kSlurm}), "TF_CONFIG", "t:1"},
+      {all({no_cluster, kSageMaker, kSlurm}), "SM_HOSTS of SageMaker", "algo-1:2223"},
+      {all({no_cluster, kSlurm}), "a job step of Slurm (SLURM_PROCID)", "s1:8888"},
+      {all({kSlurm, {{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}}}), "a job step of Slurm (SLURM_PROCID)",
+       "s1:8888"},
+      {kTorchrun, "torchrun's variables (RANK or PET_NODE_RANK)", "torch:29500"},
+      {all({kTorchrun, kMpirun}), "torchrun's variables (RANK or PET_NODE_RANK)", "torch:29500"},
+      {kMpirun, "mpirun's variables (rank and size)", "mpi:29500"},
+      {kPod, "a pod of Kubernetes (DISTRIBUTE_REPLICAS)", "pod-0.pod:8470"},
+  };
+  for (const Case& one : cases) {
+    INFO(one.reason);
+    const ImpliedResolver implied = default_resolver(one.variables);
+    CHECK(implied.reason == one.reason);
+    CHECK(implied.resolver->cluster_spec().as_dict().begin()->second.by_index().at(0) ==
+          one.address);
+  }
+}
+
+TEST_CASE("launchers inside of a Slurm step win over it", "[cluster][default_resolver]") {
+  const Variables torch = all({kSlurm, kTorchrun, {{"TORCHELASTIC_RUN_ID", "x"}}});
+  CHECK(default_resolver(torch).resolver->world_size() == 4);
+  CHECK(default_resolver(all({kSlurm, kMpirun})).resolver->cluster_spec() ==
+        ClusterSpec{{"worker", {"mpi:29500"}}});
+  // sbatch scripts often export these for every task of srun.
+  CHECK(default_resolver(all({kSlurm, kTorchrun})).resolver->cluster_spec().num_tasks("worker") ==
+        2);
+}
+
+TEST_CASE("without a cluster the process is alone", "[cluster][default_resolver]") {
+  const ImpliedResolver implied = default_resolver(Variables{});
+  CHECK_FALSE(implied.resolver->cluster_spec());
+  CHECK_THAT(implied.reason, Catch::Matchers::Contains("a single process"));
+  const Variables chief = {{"TF_CONFIG", R"({"cluster": {"worker": {}, "ps": []},
+      "task": {"type": "chief", "index": 0}})"}};
+  CHECK(default_resolver(chief).reason == "TF_CONFIG");
+}
+
+TEST_CASE("a TF_CONFIG that cannot be read is not passed over", "[cluster][default_resolver]") {
+  const Variables broken = all({{{"TF_CONFIG", "{"}}, kSlurm});
+  const ImpliedResolver implied = default_resolver(broken);
+  CHECK(implied.reason == "TF_CONFIG");
+  CHECK_THROWS_AS(implied.resolver->cluster_spec(), InvalidArgumentError);
+}
+
+TEST_CASE("classic flags win and are checked", "[cluster][flags]") {
+  ClusterFlags flags{
+      .job_name = "worker", .task_index = 1, .ps_hosts = "p:1", .worker_hosts = "a:1, [::1]:2"};
+  const ImpliedResolver implied = default_resolver(kTfConfig, flags);
+  CHECK(implied.resolver->cluster_spec() ==
+        ClusterSpec{{"ps", {"p:1"}}, {"worker", {"a:1", "[::1]:2"}}});
+  CHECK(implied.resolver->task_type() == TaskType::Worker);
+  CHECK(implied.resolver->master() == "[::1]:2");
+  const auto check = [](const ClusterFlags& wrong, const std::string& part) {
+    check_throws<InvalidArgumentError>([&] { FlagsClusterResolver{wrong}; }, part);
+  };
+  check({.task_index = 0, .worker_hosts = "a:1"}, "--job_name");
+  check({.job_name = "chief", .worker_hosts = "a:1"}, "add --chief_hosts");
+  check({.job_name = "worker", .worker_hosts = "a:1,b:1"}, "--task_index");
+  check({.job_name = "worker", .task_index = 2, .worker_hosts = "a:1,b:1"}, "has 2 task(s)");
+  check({.job_name = "worker", .task_index = -1, .worker_hosts = "a:1"}, "--task_index=-1");
+  check({.job_name = "worker", .worker_hosts = "a:1,,b:1"}, "--worker_hosts='a:1,,b:1'");
+  CHECK(FlagsClusterResolver({.job_name = "worker", .worker_hosts = "a:1"}).task_id() == 0);
+  const FlagsClusterResolver evaluator({.job_name = "evaluator", .worker_hosts = "a:1,b:1"});
+  CHECK(cluster_role(evaluator).is_chief == true);
+  const FlagsClusterResolver chief(
+      {.job_name = "chief", .chief_hosts = "c:1", .evaluator_hosts = "e:1"});
+  CHECK(chief.cluster_spec() == ClusterSpec{{"chief", {"c:1"}}, {"evaluator", {"e:1"}}});
+}
+
+TEST_CASE("worker pools of Vertex AI are jobs", "[cluster][vertex]") {
+  const auto resolver = [](const std::string& text) {
+    return VertexClusterResolver({.variables = Environment(Variables{{"CLUSTER_SPEC", text}})});
+  };
+  const std::string cluster = R"({"cluster": {"workerpool0": ["c:1"], "workerpool1": ["a:1", "b:1"],
+      "workerpool2": ["p:1"], "workerpool3": ["e:1"]}, "environment": "cloud",
+      "job": "{\"a\": 1}", "open_ports": [1, 2], "task": )";
+  const auto worker = resolver(cluster + R"({"type": "workerpool1", "index": 1, "trial": "1"}})");
+  CHECK(worker.cluster_spec() ==
+        ClusterSpec{{"chief", {"c:1"}}, {"worker", {"a:1", "b:1"}}, {"ps", {"p:1"}}});
+  CHECK(worker.task_type() == TaskType::Worker);
+  CHECK(worker.task_id() == 1);
+  CHECK(worker.master() == "b:1");
+  const auto evaluator = resolver(cluster + R"({"type": "workerpool3", "index": 0}})");
+  CHECK(cluster_role(evaluator).task_type == TaskType::Evaluator);
+  CHECK(cluster_role(evaluator).is_chief == true);
+  const auto master = resolver(R"({"cluster": {"master": ["m:1"], "worker": ["w:1"]},
+      "task": {"type": "master", "index": 0}})");
+  CHECK(cluster_role(master).is_chief == true);
+  CHECK(cluster_role(master).worker_count == 2);
+  check_throws<InvalidArgumentError>(
+      [&] {
+        resolver(R"({"cluster": {"chief": ["a:1"], "workerpool0": ["b:1"]}})").cluster_spec();
+      },
+      "'workerpool0' is a second job chief");
+  check_throws<InvalidArgumentError>([&] { resolver("{").cluster_spec(); },
+                                     "CLUSTER_SPEC: not valid JSON");
+  check_throws<FailedPreconditionError>(
+      [] { VertexClusterResolver({.variables = Environment(Variables{})}).cluster_spec(); },
+      "CLUSTER_SPEC is not set");
+}

@@ -1,0 +1,127 @@
+#include <distribute/base/error.hpp>
+#include <distribute/cluster/environment.hpp>
+#include <distribute/cluster/foreign_text.hpp>
+#include <distribute/cluster/json_value.hpp>
+
+#include <tests/support/check_throws.hpp>
+
+#include <cstdlib>
+
+using namespace distribute;
+using namespace distribute::cluster_internal;
+
+namespace {
+
+std::string repeated(const std::string& piece, int times) {
+  std::string text;
+  for (int i = 0; i < times; ++i) text += piece;
+  return text;
+}
+
+void check_refused(const std::string& text, const std::string& part) {
+  check_throws<InvalidArgumentError>([&] { parse_json(text, "X"); }, "X: ");
+  check_throws<InvalidArgumentError>([&] { parse_json(text, "X"); }, part);
+}
+
+}  // namespace
+
+TEST_CASE("JSON keeps order, nesting and numbers as written", "[cluster][json_value]") {
+  const JsonValue root =
+      parse_json(R"({"b": [1, -2.50, true, null], "a": {"x": "\u00e4\n"}})", "X");
+  REQUIRE(root.members.size() == 2);
+  CHECK(root.members[0].key == "b");
+  const JsonValue& list = *root.find("b");
+  CHECK(list.items[0].is_integer);
+  CHECK(list.items[1].text == "-2.50");
+  CHECK_FALSE(list.items[1].is_integer);
+  CHECK(list.items[3].is_null());
+  CHECK(root.find("a")->find("x")->text == "ä\n");
+  CHECK(root.find("c") == nullptr);
+  CHECK(list.find("b") == nullptr);
+}
+
+TEST_CASE("text that is not JSON is refused with its place", "[cluster][json_value]") {
+  check_refused("", "an empty text is not JSON");
+  check_refused(" \n", "an empty text is not JSON");
+  check_refused("{", "at byte 2");
+  check_refused(R"({"cluster": })", "near");
+  check_refused("{'a': 1}", "not valid JSON at byte 2");
+  check_refused("{} trailing", "not valid JSON");
+  check_refused("[1,]", "not valid JSON");
+  check_refused("NaN", "not valid JSON");
+  check_refused("\xef\xbb\xbf{}", "byte order mark");
+  check_refused("{\"a\": \"x\ny\"}", "not valid JSON");
+  check_refused("\"\xff\xfe\"", "not valid JSON");
+  check_refused(R"("\ud800")", "not valid JSON");
+  check_refused(std::string("{\"a\": \0}", 8), "\\x00");
+  check_refused("[1e400]", "not valid JSON");
+}
+
+TEST_CASE("a key that occurs twice is refused at any depth", "[cluster][json_value]") {
+  check_refused(R"({"a": 1, "b": 2, "a": 3})", "the key 'a' occurs twice");
+  check_refused(R"([{"x": {"k": 1, "k": 1}}])", "the key 'k' occurs twice");
+  CHECK(parse_json(R"([{"k": 1}, {"k": 2}])", "X").items.size() == 2);
+}
+
+TEST_CASE("depth and number of values have limits", "[cluster][json_value]") {
+  CHECK_NOTHROW(parse_json(repeated("[", kMaxJsonDepth) + repeated("]", kMaxJsonDepth), "X"));
+  check_refused(repeated("[", kMaxJsonDepth + 1) + repeated("]", kMaxJsonDepth + 1), "nested");
+  check_refused(repeated("[", 1'000'000), "nested more than 100 deep");
+  check_refused(repeated("{\"a\":", 300'000), "nested more than 100 deep");
+  check_refused("[" + repeated("0,", kMaxJsonValues) + "0]", "more than 1000000 values");
+}
+
+TEST_CASE("messages show foreign text escaped and cut", "[cluster][foreign_text]") {
+  CHECK(shown("plain") == "'plain'");
+  CHECK(shown(std::string("a\0\n\x7f", 4)) == "'a\\x00\\x0a\\x7f'");
+  CHECK(shown(repeated("x", 1000)).size() < 100);
+  const std::string cut = shown(repeated("x", 79) + "ä");
+  CHECK(cut == "'" + repeated("x", 79) + "'...");  // no half character
+}
+
+TEST_CASE("numbers are read as Python's int() reads them", "[cluster][foreign_text]") {
+  CHECK(parse_int("1") == 1);
+  CHECK(parse_int(" 007 ") == 7);
+  CHECK(parse_int("+3") == 3);
+  CHECK(parse_int("-3") == -3);
+  for (const char* text : {"", " ", "+", "-", "+-3", "1.0", "0x1", "1 2", "2147483648", "one"}) {
+    INFO(text);
+    CHECK_FALSE(parse_int(text));
+  }
+}
+
+TEST_CASE("integers in JSON may be strings, truths or have a fraction", "[cluster][json_value]") {
+  const auto number = [](const char* text) { return int_of(parse_json(text, "X"), "X"); };
+  CHECK(number("5") == 5);
+  CHECK(number("\" 5 \"") == 5);
+  CHECK(number("true") == 1);
+  CHECK(number("1.9") == 1);
+  CHECK(number("-1.9") == -1);
+  for (const char* text : {"null", "[]", "{}", "\"x\"", "4294967296", "1e300",
+                           "123456789012345678901234567890", "\"\""}) {
+    INFO(text);
+    check_throws<InvalidArgumentError>([&] { number(text); }, "X must be a whole number");
+  }
+}
+
+TEST_CASE("hosts and ports join, IPv6 in brackets", "[cluster][foreign_text]") {
+  CHECK(join_host_port("a", 1) == "a:1");
+  CHECK(join_host_port("::1", 65535) == "[::1]:65535");
+  CHECK(join_host_port("[::1]", 2) == "[::1]:2");
+  check_throws<InvalidArgumentError>([] { join_host_port("a", 0); }, "from 1 to 65535");
+  check_throws<InvalidArgumentError>([] { join_host_port("a", 65536); }, "65536");
+  check_throws<InvalidArgumentError>([] { join_host_port("", 1); }, "no name");
+  check_throws<InvalidArgumentError>([] { join_host_port("a b", 1); }, "'a b'");
+}
+
+TEST_CASE("an environment is a map or the process's own", "[cluster][environment]") {
+  const Environment map(std::map<std::string, std::string>{{"A", "1"}, {"B", "x"}});
+  CHECK(map("A") == "1");
+  CHECK_FALSE(map.has("C"));
+  CHECK(map.integer("A") == 1);
+  CHECK_FALSE(map.integer("C"));
+  check_throws<InvalidArgumentError>([&] { map.integer("B"); }, "B must be a whole number");
+  const Environment own;
+  CHECK(own("PATH") == std::string(std::getenv("PATH")));
+  CHECK_FALSE(own.has("DISTRIBUTE_NO_SUCH_VARIABLE"));
+}
