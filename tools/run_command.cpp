@@ -169,6 +169,8 @@ int run_command(int argc, char** argv) {
     return launch::launch(options);
   } catch (const InvalidArgumentError& error) {
     return fail(2, error.what());
+  } catch (const PermissionDeniedError& error) {  // found, but not made for this machine
+    return fail(126, error.what());
   } catch (const Error& error) {
     return fail(1, error.what());
   }

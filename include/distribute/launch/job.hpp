@@ -14,9 +14,9 @@ namespace distribute::launch {
 struct JobOptions {
   int workers = 1;
   int parameter_servers = 0;
-  bool chief = false;       // one more task, of type chief
-  bool evaluator = false;   // one more task, outside the cluster
-  std::vector<Host> hosts;  // none: this machine, with as many tasks as wanted
+  bool chief = false;            // one more task, of type chief
+  bool evaluator = false;        // one more task, outside the cluster
+  std::vector<Host> hosts = {};  // none: this machine, with as many tasks as wanted
   bool oversubscribe = false;
   int port = 0;  // of the first task of each host, the next one's is one higher; 0: chosen
 };

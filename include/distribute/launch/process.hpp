@@ -27,11 +27,11 @@ struct ExitStatus {
 };
 
 struct ProcessOptions {
-  std::vector<std::string> command;                // program, looked up in PATH, and arguments
-  std::map<std::string, std::string> environment;  // beside what this process has
-  std::vector<std::string> unset;                  // names that the child does not get
-  std::optional<std::string> input;  // stdin begins with this and stays open; none: /dev/null
-  bool channel = false;              // descriptor 3 of the child is a socket to channel()
+  std::vector<std::string> command = {};                // program, looked up in PATH, and arguments
+  std::map<std::string, std::string> environment = {};  // beside what this process has
+  std::vector<std::string> unset = {};                  // names that the child does not get
+  std::optional<std::string> input = {};  // stdin begins with this and stays open; none: /dev/null
+  bool channel = false;                   // descriptor 3 of the child is a socket to channel()
   const ProcessGuard* guard = nullptr;
 };
 

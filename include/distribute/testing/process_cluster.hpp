@@ -27,10 +27,10 @@ struct ProcessClusterOptions {
   int parameter_servers = 0;
   bool chief = false;
   bool evaluator = false;
-  std::vector<std::string> command;  // a program and its arguments, or
-  std::string function;              // a DISTRIBUTE_CLUSTER_MAIN of this program
-  std::string argument;              // for the function
-  std::map<std::string, std::string> environment;
+  std::vector<std::string> command = {};  // a program and its arguments, or
+  std::string function = {};              // a DISTRIBUTE_CLUSTER_MAIN of this program
+  std::string argument = {};              // for the function
+  std::map<std::string, std::string> environment = {};
   /// For all the life of the cluster. Then tasks get SIGTERM, and SIGKILL 5 s later.
   double deadline_seconds = 200;
   bool dependence_on_chief = false;  // the end of the chief kills the others

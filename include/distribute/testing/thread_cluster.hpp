@@ -10,7 +10,7 @@ namespace distribute::testing {
 struct ThreadClusterOptions {
   double deadline_seconds = 60;
   /// Called once, on the thread of the first rank that throws: here the others' waits are aborted.
-  std::function<void()> on_failure;
+  std::function<void()> on_failure = {};
 };
 
 /// Calls fn(rank) for ranks 0 to `ranks` - 1, each on a thread of its own.

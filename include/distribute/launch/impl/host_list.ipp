@@ -2,10 +2,11 @@
 #include <distribute/base/error.hpp>
 #include <distribute/launch/host_list.hpp>
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 
 #include <unistd.h>
 
@@ -141,10 +142,11 @@ DISTRIBUTE_INLINE std::vector<Host> parse_host_file(std::string_view text,
 
 DISTRIBUTE_INLINE std::vector<Host> read_host_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  const std::string text(std::istreambuf_iterator<char>(file), {});
-  if (!file.is_open() || file.bad())
+  std::ostringstream text;
+  text << file.rdbuf();  // of a directory: bad
+  if (!file.is_open() || text.bad())
     throw NotFoundError("cannot read the host file '" + path + "'");
-  return parse_host_file(text, path);
+  return parse_host_file(text.str(), path);
 }
 
 DISTRIBUTE_INLINE int count_slots(const std::vector<Host>& hosts) {

@@ -28,7 +28,8 @@ DISTRIBUTE_INLINE void run_tool(const ProcessGuard& guard, const Words& command,
   launch::read_available(process.err().native(), printed);
   launch::read_available(process.out().native(), printed);
   if (!status.ok())
-    throw UnavailableError(concat("'", command[0], "' ", status.describe(), ": ", printed, input));
+    throw UnavailableError(concat("network namespaces: ", printed.substr(0, printed.find('\n')),
+                                  ": ", input.substr(0, input.find('\n'))));
 }
 
 /// Runs lines of ip's or tc's batch language in a namespace.
@@ -55,7 +56,7 @@ DISTRIBUTE_INLINE std::unique_ptr<Process> make_namespaces(const ProcessGuard& g
     launch::read_available(process->out().native(), out);
     if (!process->poll() && !deadline.passed()) continue;
     launch::read_available(process->err().native(), err);
-    throw UnavailableError("cannot make network namespaces: " + err);
+    throw UnavailableError("network namespaces: " + err.substr(0, err.find('\n')));
   }
   return process;
 }
