@@ -82,7 +82,6 @@ TEST_CASE("a cluster has chief, workers, parameter servers and an evaluator",
 DISTRIBUTE_CLUSTER_MAIN(meets_twice) {
   for (const char* round : {"first", "second"}) {
     std::printf("%s\n", round);
-    std::fflush(stdout);
     task.barrier();
   }
 }

@@ -10,6 +10,7 @@
 #include <exception>
 #include <map>
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -105,6 +106,8 @@ DISTRIBUTE_INLINE void run_cluster_function_if_asked() {
   if (name.empty()) return;
   // Programs that the function starts are no tasks.
   ::unsetenv(testing_internal::kFunctionVariable);
+  ::fcntl(testing_internal::kChannelDescriptor, F_SETFD, FD_CLOEXEC);
+  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // the test waits for lines
   const int status = testing_internal::run_cluster_function(name);
   std::fflush(nullptr);
   std::_Exit(status);
