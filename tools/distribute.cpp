@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench_kernels.hpp"
@@ -13,6 +14,7 @@
 #include "cluster_command.hpp"
 #include "events_command.hpp"
 #include "flags.hpp"
+#include "run_command.hpp"
 
 ABSL_FLAG(std::string, model, "book", "network to measure: book or tutorial");
 ABSL_FLAG(std::string, policy, "float32", "number format of the activations: float32");
@@ -47,7 +49,9 @@ constexpr char kUsage[] =
     "  distribute ckpt convert FROM TO [--names=variable|path]\n"
     "      writes an object-based checkpoint under flat names\n"
     "  distribute events ls FILE|DIR [--json]\n"
-    "      what TensorBoard's event files hold";
+    "      what TensorBoard's event files hold\n"
+    "  distribute run -np N [options] -- PROGRAM [ARGUMENTS]\n"
+    "      starts the tasks of a job (see distribute run --help)";
 
 int fail_usage(const std::string& message) {
   std::fprintf(stderr, "distribute: %s (see distribute --help)\n", message.c_str());
@@ -90,9 +94,12 @@ int ckpt(const std::vector<std::string>& words) {
 }
 
 int main(int argc, char** argv) {
+  // What follows the program's name there is not ours to parse.
+  if (argc > 1 && std::string_view(argv[1]) == "run")
+    return distribute_tools::run_command(argc - 1, argv + 1);
   absl::SetProgramUsageMessage(kUsage);
   const std::vector<std::string> words = distribute_tools::parse_flags(argc, argv);
-  if (words.empty()) return fail_usage("say what to do: bench, ckpt, cluster or events");
+  if (words.empty()) return fail_usage("say what to do: bench, ckpt, cluster, events or run");
   const std::string& command = words[0];
   if (command == "bench") return bench(words);
   if (command == "ckpt") return ckpt(words);
@@ -100,6 +107,5 @@ int main(int argc, char** argv) {
     return distribute_tools::events_command({words.begin() + 1, words.end()},
                                             absl::GetFlag(FLAGS_json));
   if (command == "cluster") return cluster(words);
-  if (command == "run") return fail_usage("run is not available yet");
   return fail_usage("unknown command '" + command + "'");
 }

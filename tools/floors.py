@@ -11,7 +11,8 @@ FLOORS = [
     ["strategy"],
     ["checkpoint", "coordinator", "horovod", "saved_model"],
     ["train"],
-    ["launch", "testing"],
+    ["launch"],
+    ["testing"],
 ]
 LEVEL = {name: number for number, row in enumerate(FLOORS) for name in row}
 UMBRELLAS = ("distribute.hpp", "strategy.hpp", "fwd.hpp")

@@ -5,6 +5,7 @@
 #include <catch2/catch_all.hpp>
 using Catch::Approx;
 #else
+#define CATCH_CONFIG_EXTERNAL_INTERFACES  // listeners
 #include <catch2/catch.hpp>
 /// Catch2 v2 has no SKIP: leave the test with a warning that ctest's output shows.
 #define SKIP(message)          \

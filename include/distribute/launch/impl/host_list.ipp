@@ -1,0 +1,158 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/launch/host_list.hpp>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <fstream>
+#include <sstream>
+
+#include <unistd.h>
+
+namespace distribute::launch_internal {
+
+using launch::Host;
+
+inline constexpr int kMostSlots = 65536;
+
+DISTRIBUTE_INLINE int parse_slots(std::string_view text, const std::string& where) {
+  int slots = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), slots);
+  if (error != std::errc() || end != text.data() + text.size() || slots < 1 || slots > kMostSlots)
+    throw InvalidArgumentError(
+        concat(where, ": the number of slots is 1 to ", kMostSlots, ", not '", text, "'"));
+  return slots;
+}
+
+/// Names that ssh, a shell and TF_CONFIG take as they are; a leading '-' would be an option of ssh.
+DISTRIBUTE_INLINE void check_host_name(std::string_view name, const std::string& where) {
+  bool good = !name.empty() && name[0] != '-';
+  for (const char c : name)
+    good = good && (std::isalnum(static_cast<unsigned char>(c)) ||
+                    std::string_view(".-_:@%").find(c) != std::string_view::npos);
+  if (!good) throw InvalidArgumentError(concat(where, ": '", name, "' is not the name of a host"));
+}
+
+/// "name", "name:slots", "[v6]:slots", "v6".
+DISTRIBUTE_INLINE Host parse_host(std::string_view text, const std::string& where) {
+  Host host;
+  std::string_view slots;
+  const size_t open = text.find('['), close = text.find(']');
+  if (open != std::string_view::npos) {
+    if (close == std::string_view::npos || (close + 1 < text.size() && text[close + 1] != ':') ||
+        (open > 0 && text[open - 1] != '@'))
+      throw InvalidArgumentError(concat(where, ": '", text, "' is not [address]:slots"));
+    host.name =
+        std::string(text.substr(0, open)) + std::string(text.substr(open + 1, close - open - 1));
+    if (close + 1 < text.size()) slots = text.substr(close + 2);
+    if (close + 2 == text.size()) parse_slots("", where);
+  } else {
+    const size_t colon = text.find(':');
+    const bool one = colon != std::string_view::npos && text.rfind(':') == colon;
+    host.name = std::string(one ? text.substr(0, colon) : text);
+    if (one) slots = text.substr(colon + 1);
+    if (one && slots.empty()) parse_slots("", where);
+  }
+  check_host_name(host.name, where);
+  if (!slots.empty()) host.slots = parse_slots(slots, where);
+  return host;
+}
+
+DISTRIBUTE_INLINE void add_host(std::vector<Host>& hosts, const Host& host) {
+  for (Host& known : hosts) {
+    if (known.name != host.name) continue;
+    known.slots += host.slots;
+    return;
+  }
+  hosts.push_back(host);
+}
+
+/// The words of a line up to '#'.
+DISTRIBUTE_INLINE std::vector<std::string_view> words_of(std::string_view line) {
+  line = line.substr(0, line.find('#'));
+  std::vector<std::string_view> words;
+  constexpr std::string_view kBlank = " \t\r";
+  for (size_t at = line.find_first_not_of(kBlank); at != std::string_view::npos;
+       at = line.find_first_not_of(kBlank, at)) {
+    const size_t end = std::min(line.find_first_of(kBlank, at), line.size());
+    words.push_back(line.substr(at, end - at));
+    at = end;
+  }
+  return words;
+}
+
+DISTRIBUTE_INLINE Host parse_host_line(const std::vector<std::string_view>& words,
+                                       const std::string& where) {
+  Host host = parse_host(words[0], where);
+  for (size_t i = 1; i < words.size(); ++i) {
+    constexpr std::string_view kSlots = "slots=", kMaxSlots = "max_slots=";
+    if (words[i].starts_with(kSlots))
+      host.slots = parse_slots(words[i].substr(kSlots.size()), where);
+    else if (!words[i].starts_with(kMaxSlots))
+      throw InvalidArgumentError(
+          concat(where, ": '", words[i], "' is not understood; a line is: host slots=N"));
+  }
+  return host;
+}
+
+}  // namespace distribute::launch_internal
+
+namespace distribute::launch {
+
+DISTRIBUTE_INLINE std::string Host::address() const { return name.substr(name.find('@') + 1); }
+
+DISTRIBUTE_INLINE bool Host::is_loopback() const {
+  return name == "localhost" || name == "::1" || name.starts_with("127.");
+}
+
+DISTRIBUTE_INLINE bool Host::is_local() const {
+  char own[256] = "";
+  ::gethostname(own, sizeof(own) - 1);
+  return is_loopback() || (own[0] && name == own);
+}
+
+DISTRIBUTE_INLINE std::vector<Host> parse_host_list(std::string_view text) {
+  std::vector<Host> hosts;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find(',', at), text.size());
+    launch_internal::add_host(
+        hosts, launch_internal::parse_host(text.substr(at, end - at), concat("-H ", text)));
+    at = end + 1;
+  }
+  return hosts;
+}
+
+DISTRIBUTE_INLINE std::vector<Host> parse_host_file(std::string_view text,
+                                                    const std::string& source) {
+  std::vector<Host> hosts;
+  int line = 0;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    const auto words = launch_internal::words_of(text.substr(at, end - at));
+    at = end + 1;
+    ++line;
+    if (!words.empty())
+      launch_internal::add_host(
+          hosts, launch_internal::parse_host_line(words, concat(source, ", line ", line)));
+  }
+  if (hosts.empty()) throw InvalidArgumentError(source + ": the file names no host");
+  return hosts;
+}
+
+DISTRIBUTE_INLINE std::vector<Host> read_host_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();  // of a directory: bad
+  if (!file.is_open() || text.bad())
+    throw NotFoundError("cannot read the host file '" + path + "'");
+  return parse_host_file(text.str(), path);
+}
+
+DISTRIBUTE_INLINE int count_slots(const std::vector<Host>& hosts) {
+  int slots = 0;
+  for (const Host& host : hosts) slots += host.slots;
+  return slots;
+}
+
+}  // namespace distribute::launch

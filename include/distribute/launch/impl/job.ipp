@@ -1,0 +1,140 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/launch/job.hpp>
+#include <distribute/launch/job_token.hpp>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace distribute::launch_internal {
+
+using launch::Host;
+using launch::JobOptions;
+using launch::Task;
+
+inline constexpr int kMostTasks = 65536;
+
+/// Below the range that systems take outgoing ports from.
+DISTRIBUTE_INLINE int random_port() {
+  return 20'000 + int(std::stoul(launch::random_hex(8), nullptr, 16) % 10'000);
+}
+
+DISTRIBUTE_INLINE void check_counts(const JobOptions& options) {
+  if (options.workers < 1)
+    throw InvalidArgumentError(concat("a job has at least one worker, not ", options.workers));
+  if (options.parameter_servers < 0)
+    throw InvalidArgumentError(
+        concat("the number of parameter servers is not ", options.parameter_servers));
+  if (options.workers > kMostTasks || options.parameter_servers > kMostTasks)
+    throw InvalidArgumentError(concat("a job has at most ", kMostTasks, " tasks of a type"));
+  if (options.port < 0 || options.port > 65535)
+    throw InvalidArgumentError(concat("a port is 1 to 65535, not ", options.port));
+}
+
+/// A task of each type in order; not placed yet.
+DISTRIBUTE_INLINE std::vector<Task> list_tasks(const JobOptions& options) {
+  std::vector<Task> tasks;
+  const auto add = [&](const char* type, int count) {
+    for (int i = 0; i < count; ++i)
+      tasks.push_back({.type = type, .index = i, .host = {}, .address = {}});
+  };
+  add("chief", options.chief);
+  add("worker", options.workers);
+  add("ps", options.parameter_servers);
+  add("evaluator", options.evaluator);
+  return tasks;
+}
+
+/// How many tasks each host gets: its slots, and what is left over dealt out evenly.
+DISTRIBUTE_INLINE std::vector<int> tasks_per_host(const JobOptions& options, int tasks) {
+  const int slots = count_slots(options.hosts);
+  if (tasks > slots && !options.oversubscribe)
+    throw InvalidArgumentError(concat(tasks, " tasks and only ", slots,
+                                      " slots; name more hosts or slots (-H host:slots), or say "
+                                      "--oversubscribe"));
+  std::vector<int> counts;
+  int left = tasks;
+  for (const Host& host : options.hosts)
+    counts.push_back(std::min(host.slots, left)), left -= counts.back();
+  for (size_t i = 0; left > 0; --left, ++i) ++counts[i % counts.size()];
+  return counts;
+}
+
+/// IPv6 addresses stand in brackets.
+DISTRIBUTE_INLINE std::string join_address(const std::string& host, int port) {
+  const bool brackets = host.find(':') != std::string::npos;
+  return brackets ? concat("[", host, "]:", port) : concat(host, ":", port);
+}
+
+}  // namespace distribute::launch_internal
+
+namespace distribute::launch {
+
+DISTRIBUTE_INLINE std::string Task::name() const { return concat(type, " ", index); }
+
+DISTRIBUTE_INLINE Job::Job(const JobOptions& options) : token_(random_hex(64)) {
+  launch_internal::check_counts(options);
+  tasks_ = launch_internal::list_tasks(options);
+  place(options);
+  give_addresses(options);
+}
+
+DISTRIBUTE_INLINE void Job::place(const JobOptions& options) {
+  if (options.hosts.empty()) {
+    for (size_t i = 0; i < tasks_.size(); ++i) {
+      tasks_[i].host.name = "127.0.0.1";
+      tasks_[i].local_rank = int(i);
+      tasks_[i].local_size = int(tasks_.size());
+    }
+    return;
+  }
+  const std::vector<int> counts = launch_internal::tasks_per_host(options, int(tasks_.size()));
+  size_t task = 0;
+  for (size_t host = 0; host < counts.size(); ++host) {
+    for (int rank = 0; rank < counts[host]; ++rank, ++task) {
+      tasks_[task].host = options.hosts[host];
+      tasks_[task].local = options.hosts[host].is_local();
+      tasks_[task].local_rank = rank;
+      tasks_[task].local_size = counts[host];
+    }
+  }
+}
+
+DISTRIBUTE_INLINE void Job::give_addresses(const JobOptions& options) {
+  bool all_local = true;
+  for (const Task& task : tasks_) all_local = all_local && task.local;
+  const int first = options.port || all_local ? options.port : launch_internal::random_port();
+  for (Task& task : tasks_) {
+    int port = first ? first + task.local_rank : 0;
+    if (port > 65535) throw InvalidArgumentError(concat("port ", port, " is beyond 65535"));
+    if (all_local) port = ports_.emplace_back(port).number();
+    if (!all_local && task.host.is_loopback())
+      throw InvalidArgumentError("'" + task.host.name +
+                                 "' cannot be reached from the other hosts; give the name by which "
+                                 "they reach this machine");
+    task.address =
+        launch_internal::join_address(all_local ? "127.0.0.1" : task.host.address(), port);
+  }
+}
+
+DISTRIBUTE_INLINE std::string Job::tf_config(const Task& task) const {
+  nlohmann::ordered_json cluster;
+  for (const Task& member : tasks_)
+    if (member.type != "evaluator") cluster[member.type].push_back(member.address);
+  const nlohmann::ordered_json config = {{"cluster", cluster},
+                                         {"task", {{"type", task.type}, {"index", task.index}}}};
+  return config.dump();
+}
+
+DISTRIBUTE_INLINE std::map<std::string, std::string> Job::environment(const Task& task) const {
+  return {{"TF_CONFIG", tf_config(task)},
+          {"DISTRIBUTE_JOB_TOKEN", token_},
+          {"DISTRIBUTE_LOCAL_RANK", std::to_string(task.local_rank)},
+          {"DISTRIBUTE_LOCAL_SIZE", std::to_string(task.local_size)}};
+}
+
+DISTRIBUTE_INLINE std::vector<std::string> variables_of_another_job() {
+  return {"DISTRIBUTE_JOB_TOKEN_FILE", "DISTRIBUTE_RESTART_COUNT"};
+}
+
+}  // namespace distribute::launch

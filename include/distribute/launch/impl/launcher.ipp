@@ -1,0 +1,220 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/base/status.hpp>
+#include <distribute/io/file_system.hpp>
+#include <distribute/launch/launcher.hpp>
+#include <distribute/launch/running_task.hpp>
+#include <distribute/launch/signal_watch.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <poll.h>
+
+namespace distribute::launch_internal {
+
+using launch::JobOptions;
+using launch::ProcessGuard;
+using launch::SignalWatch;
+using net::Deadline;
+
+inline constexpr double kSecondsToDie = 5;        // between SIGTERM and SIGKILL
+inline constexpr double kPreemptionSeconds = 30;  // for the others to save too
+
+/// What the user has asked for by signals; outlives the attempts.
+struct Wishes {
+  int interrupts = 0;
+  bool end = false;  // no restart
+
+  bool kill() const { return interrupts > 1; }
+};
+
+DISTRIBUTE_INLINE std::string own_line(const std::string& text) {
+  return "distribute run: " + text + "\n";
+}
+
+/// One start of all tasks. The order of the members matters: processes go before their guard.
+class Attempt {
+ public:
+  Attempt(const LaunchOptions& options, int number, const SignalWatch& signals, Wishes& wishes);
+  /// Blocks until all tasks have ended. Returns the first failed one's status.
+  int run();
+
+ private:
+  struct Slot {
+    std::unique_ptr<RunningTask> task;
+    bool ended = false;
+  };
+  enum class Stage { Running, Grace, Terminated, Killed };
+
+  bool decides(const Task& task) const;
+  bool all_ended(bool only_deciding) const;
+  void wait();
+  void take_signals();
+  void read_output(Slot& slot, bool last);
+  void write(int descriptor, std::string_view text);
+  void look_for_ends();
+  void end(Slot& slot);
+  void escalate();
+  void signal_all(int number);
+  void terminate();
+
+  const LaunchOptions& options_;
+  const SignalWatch& signals_;
+  Wishes& wishes_;
+  const Job job_;
+  const ProcessGuard guard_;
+  std::vector<Slot> slots_;
+  int status_ = 0;  // of the first task that failed
+  Stage stage_ = Stage::Running;
+  std::optional<Deadline> next_;  // when the next stage begins
+};
+
+DISTRIBUTE_INLINE Attempt::Attempt(const LaunchOptions& options, int number,
+                                   const SignalWatch& signals, Wishes& wishes)
+    : options_(options), signals_(signals), wishes_(wishes), job_(options.job) {
+  for (int i = 0; i < int(job_.tasks().size()); ++i)
+    slots_.push_back({std::make_unique<RunningTask>(options, job_, i, number, guard_)});
+}
+
+DISTRIBUTE_INLINE bool Attempt::decides(const Task& task) const {
+  if (task.type == "chief") return true;
+  const bool coordinated = options_.job.chief && options_.job.parameter_servers > 0;
+  return task.type == "worker" && !coordinated;
+}
+
+DISTRIBUTE_INLINE bool Attempt::all_ended(bool only_deciding) const {
+  return std::all_of(slots_.begin(), slots_.end(), [&](const Slot& slot) {
+    return slot.ended || (only_deciding && !decides(slot.task->task()));
+  });
+}
+
+DISTRIBUTE_INLINE int Attempt::run() {
+  while (!all_ended(false)) {
+    wait();
+    take_signals();
+    for (Slot& slot : slots_)
+      if (!slot.ended) read_output(slot, false);
+    look_for_ends();
+    escalate();
+  }
+  return status_;
+}
+
+DISTRIBUTE_INLINE void Attempt::wait() {
+  constexpr int kLookAgainMs = 50, kLongestMs = 1000;
+  std::vector<pollfd> entries{{signals_.native(), POLLIN, 0}};
+  int longest = next_ ? std::min(next_->left_ms(), kLongestMs) : kLongestMs;
+  for (Slot& slot : slots_) {
+    if (slot.ended) continue;
+    launch::Process& process = slot.task->process();
+    for (const int descriptor :
+         {process.out().native(), process.err().native(), process.exit_descriptor()})
+      entries.push_back({descriptor, POLLIN, 0});
+    if (process.exit_descriptor() < 0) longest = std::min(longest, kLookAgainMs);
+  }
+  ::poll(entries.data(), entries.size(), longest);
+}
+
+DISTRIBUTE_INLINE void Attempt::take_signals() {
+  while (const int number = signals_.next()) {
+    if (number == SIGINT) ++wishes_.interrupts;
+    if (number == SIGINT || number == SIGTERM || number == SIGHUP) wishes_.end = true;
+    signal_all(wishes_.kill() ? SIGKILL : number);
+  }
+}
+
+DISTRIBUTE_INLINE void Attempt::signal_all(int number) {
+  for (Slot& slot : slots_)
+    if (!slot.ended) slot.task->signal(number);
+}
+
+DISTRIBUTE_INLINE void Attempt::read_output(Slot& slot, bool last) {
+  const TaskLines lines = slot.task->read(last);
+  write(STDOUT_FILENO, lines.out);
+  write(STDERR_FILENO, lines.err);
+}
+
+/// A reader that does not read must not keep signals from the tasks: nothing here blocks but poll,
+/// which a signal ends. A reader that has gone loses the output, not the job.
+DISTRIBUTE_INLINE void Attempt::write(int descriptor, std::string_view text) {
+  constexpr size_t kNeverBlocks = 4096;  // as much as poll promises for a pipe
+  while (!text.empty() && !wishes_.kill()) {
+    pollfd entries[] = {{descriptor, POLLOUT, 0}, {signals_.native(), POLLIN, 0}};
+    ::poll(entries, 2, -1);
+    if (entries[1].revents) take_signals();
+    if (!entries[0].revents) continue;
+    const ssize_t sent = ::write(descriptor, text.data(), std::min(text.size(), kNeverBlocks));
+    if (sent < 0 && errno != EINTR && errno != EAGAIN) return;
+    if (sent > 0) text.remove_prefix(size_t(sent));
+  }
+}
+
+/// Of tasks that are found dead together, one that a signal ended is the cause of the others' end.
+DISTRIBUTE_INLINE void Attempt::look_for_ends() {
+  std::vector<Slot*> ended;
+  for (Slot& slot : slots_)
+    if (!slot.ended && slot.task->process().poll()) ended.push_back(&slot);
+  std::stable_partition(ended.begin(), ended.end(),
+                        [](Slot* slot) { return slot->task->process().poll()->signal != 0; });
+  for (Slot* slot : ended) end(*slot);
+  if (!ended.empty() && stage_ < Stage::Terminated && all_ended(true)) terminate();
+}
+
+DISTRIBUTE_INLINE void Attempt::end(Slot& slot) {
+  const ExitStatus status = *slot.task->process().poll();
+  read_output(slot, true);
+  slot.ended = true;
+  if (status.ok() || stage_ != Stage::Running) return;
+  status_ = status.shell_status();
+  write(STDERR_FILENO, own_line(slot.task->report(status)));
+  stage_ = Stage::Grace;
+  const bool preempted = status_ == launch::kPreempted;
+  next_ = Deadline::after_seconds(preempted ? std::max(options_.grace_seconds, kPreemptionSeconds)
+                                            : options_.grace_seconds);
+}
+
+DISTRIBUTE_INLINE void Attempt::terminate() {
+  signal_all(SIGTERM);
+  stage_ = Stage::Terminated;
+  next_ = Deadline::after_seconds(kSecondsToDie);
+}
+
+DISTRIBUTE_INLINE void Attempt::escalate() {
+  if (!next_ || !next_->passed()) return;
+  if (stage_ == Stage::Grace) return terminate();
+  signal_all(SIGKILL);
+  stage_ = Stage::Killed;
+  next_.reset();
+}
+
+DISTRIBUTE_INLINE void make_output_directory(const std::string& path) {
+  if (path.empty()) return;
+  throw_if_error(value_or_throw(io::file_system_for(path))->make_dirs(path));
+}
+
+}  // namespace distribute::launch_internal
+
+namespace distribute::launch {
+
+DISTRIBUTE_INLINE int launch(const LaunchOptions& options) {
+  using namespace launch_internal;
+  make_output_directory(options.output_dir);
+  const SignalWatch signals({SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGPIPE});
+  Wishes wishes;
+  for (int attempt = 0;; ++attempt) {
+    const int status = Attempt(options, attempt, signals, wishes).run();
+    if (status == 0 || attempt >= options.max_restarts || wishes.end) return status;
+    std::fputs(own_line(concat("restart ", attempt + 1, " of ", options.max_restarts)).c_str(),
+               stderr);
+  }
+}
+
+}  // namespace distribute::launch

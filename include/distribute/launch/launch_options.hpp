@@ -1,0 +1,23 @@
+#pragma once
+/// What a launch of a job is told.
+
+#include <distribute/launch/job.hpp>
+
+#include <string>
+#include <vector>
+
+namespace distribute::launch {
+
+struct LaunchOptions {
+  JobOptions job = {};
+  std::vector<std::string> command = {};
+  int max_restarts = 0;         // attempts after the first one
+  std::string output_dir = {};  // for a file per task, such as worker-0.log; empty: none
+  double grace_seconds = 12;    // for the others to end by themselves after the first failure
+  std::string ssh = {};         // see ssh_command
+};
+
+/// The exit status of a trainer that was told to go and has saved its state (128 + SIGTERM).
+inline constexpr int kPreempted = 143;
+
+}  // namespace distribute::launch

@@ -1,0 +1,31 @@
+#pragma once
+/// Runs all tasks of a job until it has ended: output, signals, failures, restarts.
+
+#include <distribute/base/config.hpp>
+#include <distribute/launch/launch_options.hpp>
+
+namespace distribute::launch {
+
+/// Starts the tasks, and passes their lines on to stdout and stderr behind their names.
+///
+/// The job has ended when the chief and all workers have; with parameter servers and a chief, when
+/// the chief has. What still runs then is told to end (SIGTERM, later SIGKILL). After the first
+/// task that fails the others may end by themselves for a while, since survivors report what they
+/// saw; then they are told to. With restarts left, all tasks start again with new ports and a new
+/// token; the environment counts the attempts in DISTRIBUTE_RESTART_COUNT.
+///
+/// SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 go to all tasks; the second SIGINT kills them.
+/// After one that ends programs nothing is restarted. One thread, which must be the program's only
+/// one that takes signals.
+///
+/// Returns the first failed task's status as a shell would tell it, 0 when none failed.
+/// Blocks   until the job has ended.
+/// Throws   InvalidArgumentError for a job that cannot be; NotFoundError, PermissionDeniedError
+///          that name the program.
+int launch(const LaunchOptions& options);
+
+}  // namespace distribute::launch
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/launch/impl/launcher.ipp>
+#endif

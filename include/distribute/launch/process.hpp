@@ -1,0 +1,94 @@
+#pragma once
+/// A child process with its pipes; nothing of it is left when its owner goes.
+
+#include <distribute/base/config.hpp>
+#include <distribute/launch/descriptor.hpp>
+#include <distribute/launch/process_guard.hpp>
+#include <distribute/net/deadline.hpp>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace distribute::launch {
+
+/// How a process ended.
+struct ExitStatus {
+  int code = 0;    // its exit status
+  int signal = 0;  // the signal that ended it; 0: none, it exited
+
+  bool ok() const { return code == 0 && signal == 0; }
+  /// As a shell tells it: 128 + signal for signals.
+  int shell_status() const { return signal ? 128 + signal : code; }
+  /// "exited with status 3", "ended with signal 9 (Killed)".
+  std::string describe() const;
+};
+
+struct ProcessOptions {
+  std::vector<std::string> command = {};                // program, looked up in PATH, and arguments
+  std::map<std::string, std::string> environment = {};  // beside what this process has
+  std::vector<std::string> unset = {};                  // names that the child does not get
+  std::optional<std::string> input = {};  // stdin begins with this and stays open; none: /dev/null
+  bool channel = false;                   // descriptor 3 of the child is a socket to channel()
+  const ProcessGuard* guard = nullptr;
+};
+
+/// Owns a child that leads its own process group. The child gets default signal handling and no
+/// descriptor but 0, 1, 2 (and 3). Thread-compatible; signal() may be called from any thread
+/// between the calls that reap.
+class Process {
+ public:
+  /// Throws  NotFoundError, PermissionDeniedError that name the program; UnavailableError when the
+  ///         system has no more processes; DeadlineExceededError when nobody reads `input`.
+  explicit Process(const ProcessOptions& options);
+  /// Kills the group and reaps the child.
+  ~Process();
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  pid_t pid() const { return pid_; }
+  /// Non-blocking read ends of the child's stdout and stderr.
+  Descriptor& out() { return out_; }
+  Descriptor& err() { return err_; }
+  /// The other end of the child's descriptor 3, non-blocking.
+  Descriptor& channel() { return channel_; }
+  /// For ::poll: readable when the child has ended; -1 where the kernel has none.
+  int exit_descriptor() const { return exit_.native(); }
+
+  /// Writes to the child's stdin; a child that has gone is no error.
+  /// Throws  DeadlineExceededError
+  void write_input(std::string_view text, net::Deadline deadline);
+  void close_input() { input_.close(); }
+
+  /// Sends a signal to the group; nothing once the child is reaped.
+  void signal(int number) const noexcept;
+  /// Reaps the child if it has ended, and kills what is left of its group.
+  const std::optional<ExitStatus>& poll();
+  /// Blocks  until the child has ended.
+  /// Throws  DeadlineExceededError
+  ExitStatus wait(net::Deadline deadline);
+
+ private:
+  explicit Process(const ProcessGuard* guard) : guard_(guard) {}
+  void start(const ProcessOptions& options);
+
+  pid_t pid_ = -1;
+  const ProcessGuard* guard_;
+  Descriptor input_, out_, err_, channel_, exit_;
+  std::optional<ExitStatus> status_;
+};
+
+/// The file that a shell would run for `program`.
+/// Throws  NotFoundError, PermissionDeniedError.
+std::string find_program(const std::string& program);
+
+/// Appends what can be read now; false at the end of the stream.
+bool read_available(int descriptor, std::string& text);
+
+}  // namespace distribute::launch
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/launch/impl/process.ipp>
+#endif

@@ -1,0 +1,21 @@
+#pragma once
+/// Waiting in tests for something that nobody announces, with a deadline instead of a sleep.
+
+#include <distribute/base/config.hpp>
+
+#include <functional>
+#include <string>
+
+namespace distribute::testing {
+
+/// Asks `predicate` again and again, every millisecond.
+/// Blocks  until it says true.
+/// Throws  DeadlineExceededError that says `what` was waited for.
+void wait_until(const std::function<bool()>& predicate, const std::string& what,
+                double seconds = 60);
+
+}  // namespace distribute::testing
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/testing/impl/wait_until.ipp>
+#endif

@@ -1,0 +1,103 @@
+#include <distribute/base/error.hpp>
+#include <distribute/launch/host_list.hpp>
+
+#include <tests/support/catch.hpp>
+#include <tests/support/temporary_directory.hpp>
+
+#include <fstream>
+
+#include <unistd.h>
+
+using namespace distribute;
+using namespace distribute::launch;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// "a:2 b:1"
+std::string text_of(const std::vector<Host>& hosts) {
+  std::string text;
+  for (const Host& host : hosts)
+    text += (text.empty() ? "" : " ") + host.name + ":" + std::to_string(host.slots);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("a list names hosts and their slots", "[launch][host_list]") {
+  CHECK(text_of(parse_host_list("node1:4,node2:2")) == "node1:4 node2:2");
+  CHECK(text_of(parse_host_list("node1,node2")) == "node1:1 node2:1");
+  CHECK(text_of(parse_host_list("a:2,b,a:3")) == "a:5 b:1");
+  CHECK(text_of(parse_host_list("user@10.0.0.1:2")) == "user@10.0.0.1:2");
+  CHECK(text_of(parse_host_list("[fd00::1]:2,fd00::2,me@[::1]")) == "fd00::1:2 fd00::2:1 me@::1:1");
+  CHECK(count_slots(parse_host_list("a:2,b,a:3")) == 6);
+  CHECK(parse_host_list("user@node1")[0].address() == "node1");
+}
+
+TEST_CASE("what is no list of hosts is refused with the part that is wrong",
+          "[launch][host_list]") {
+  const std::string bad[] = {"",
+                             ",",
+                             "a,",
+                             "a,,b",
+                             ":2",
+                             "a:",
+                             "a:0",
+                             "a:-1",
+                             "a:x",
+                             "a:2x",
+                             "a: 2",
+                             "a:65537",
+                             "a:9999999999999999999999",
+                             "[::1",
+                             "[::1]2",
+                             "[::1]:",
+                             "[]:2",
+                             "x[::1]:2",
+                             "-oProxyCommand=x",
+                             "a b",
+                             "a;b",
+                             "$(x)",
+                             "a'b",
+                             "a\nb",
+                             "-v:2",
+                             "\"a\"",
+                             "a/b",
+                             "a|b"};
+  for (const std::string& text : bad) {
+    INFO("'" << text << "'");
+    CHECK_THROWS_AS(parse_host_list(text), InvalidArgumentError);
+  }
+  CHECK_THROWS_WITH(parse_host_list("a:2,b:x"), Contains("'x'"));
+  CHECK_THROWS_WITH(parse_host_list("a,-v"), Contains("'-v' is not the name of a host"));
+}
+
+TEST_CASE("a host file may be written for Open MPI, for MPICH or by PBS", "[launch][host_list]") {
+  CHECK(text_of(parse_host_file(
+            "# cluster\nnode1 slots=4 max_slots=8\n\n  node2\tslots=2 # old\r\n", "f")) ==
+        "node1:4 node2:2");
+  CHECK(text_of(parse_host_file("node1:4\nnode2:2", "f")) == "node1:4 node2:2");
+  CHECK(text_of(parse_host_file("node1\nnode1\nnode2\n", "f")) == "node1:2 node2:1");
+}
+
+TEST_CASE("a bad host file is refused with its name and line", "[launch][host_list]") {
+  CHECK_THROWS_WITH(parse_host_file("a\n\nb slots=zero\n", "hosts"), Contains("hosts, line 3"));
+  CHECK_THROWS_WITH(parse_host_file("a 4\n", "hosts"), Contains("'4' is not understood"));
+  CHECK_THROWS_WITH(parse_host_file("# nobody\n", "hosts"), Contains("names no host"));
+  CHECK_THROWS_AS(parse_host_file(std::string("a\0b", 3), "hosts"), InvalidArgumentError);
+  CHECK_THROWS_AS(read_host_file("/no/such/file"), NotFoundError);
+  const TemporaryDirectory directory;
+  CHECK_THROWS_AS(read_host_file(directory.path()), Error);
+  std::ofstream(directory / "hosts") << "node1 slots=3\n";
+  CHECK(text_of(read_host_file(directory / "hosts")) == "node1:3");
+}
+
+TEST_CASE("this machine is known by its names", "[launch][host_list]") {
+  char own[256] = "";
+  ::gethostname(own, sizeof(own) - 1);
+  for (const std::string& name : {std::string("localhost"), std::string("127.0.0.1"),
+                                  std::string("127.1.2.3"), std::string("::1"), std::string(own)})
+    CHECK(Host{name}.is_local());
+  for (const char* name : {"elsewhere", "10.1.2.3", "localhost.elsewhere", "me@elsewhere"})
+    CHECK_FALSE(Host{name}.is_local());
+}

@@ -1,0 +1,529 @@
+#include <distribute/launch/remote_shell.hpp>
+
+#include <tests/launch/running_program.hpp>
+#include <tests/support/catch.hpp>
+#include <tests/support/run_program.hpp>
+#include <tests/support/temporary_directory.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+using namespace distribute::launch;
+using Catch::Matchers::Contains;
+using Json = nlohmann::json;
+using Words = std::vector<std::string>;
+
+namespace {
+
+#define SKIP_WITHOUT_PROGRAM() \
+  if (!has_program("distribute")) SKIP("the program was not built")
+
+/// "distribute run", options, and a script for each task's shell.
+Words words(const Words& options, const std::string& script) {
+  Words all{DISTRIBUTE_BINARY_DIR "/distribute", "run"};
+  all.insert(all.end(), options.begin(), options.end());
+  for (const char* word : {"--", "sh", "-c"}) all.push_back(word);
+  all.push_back(script);
+  return all;
+}
+
+struct Job : RunningProgram {
+  Job(const Words& options, const std::string& script,
+      const std::map<std::string, std::string>& environment = {})
+      : RunningProgram({.command = words(options, script), .environment = environment}) {}
+  void signal(int number) { ::kill(process().pid(), number); }
+};
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+int count(const std::string& text, const std::string& part) {
+  int found = 0;
+  for (size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size()) ++found;
+  return found;
+}
+
+/// For scripts: `wait_for FILE`.
+const std::string kWaitFor = "wait_for() { while [ ! -e \"$1\" ]; do sleep 0.01; done; }; ";
+
+/// Says its pid, then lives on until it is killed, deaf to what is polite; so does a child.
+const std::string kStubborn =
+    "trap '' TERM INT HUP USR1; sh -c 'trap \"\" TERM INT HUP; echo child $$; exec sleep 100' & "
+    "echo self $$; wait; wait";
+
+std::vector<pid_t> stubborn_pids(const std::string& out) {
+  std::vector<pid_t> pids = numbers_behind("self ", out);
+  for (const pid_t pid : numbers_behind("child ", out)) pids.push_back(pid);
+  return pids;
+}
+
+/// Stands in for ssh: writes what it was called with to a file, and lets this machine be the host.
+class FakeSsh {
+ public:
+  FakeSsh() {
+    std::ofstream(program()) << "#!/bin/sh\nwhile [ $# -gt 2 ]; do shift; done\n"
+                                "echo \"$1\" >> \"$FAKE_SSH_CALLS\"\n"
+                                "export FAKE_HOST=\"$1\"; exec sh -c \"$2\"\n";
+    std::filesystem::permissions(program(), std::filesystem::perms::owner_all);
+  }
+  std::map<std::string, std::string> environment() const {
+    return {{"DISTRIBUTE_SSH", program() + " -p 2222"}, {"FAKE_SSH_CALLS", calls()}};
+  }
+  std::string calls() const { return directory_ / "calls"; }
+
+ private:
+  std::string program() const { return directory_ / "ssh"; }
+  TemporaryDirectory directory_;
+};
+
+}  // namespace
+
+TEST_CASE("wrong usage of the launcher is one line and status 2", "[launch][run]") {
+  SKIP_WITHOUT_PROGRAM();
+  const TemporaryDirectory directory;
+  std::ofstream(directory / "empty") << "# nobody\n";
+  std::ofstream(directory / "bad") << "node1 slots=many\n";
+  const std::vector<std::pair<Words, std::string>> table = {
+      {{}, "which program"},
+      {{"-np", "2"}, "which program"},
+      {{"-np", "2", "--"}, "which program"},
+      {{"--", "true"}, "-np N"},
+      {{"-np"}, "'-np' needs a value"},
+      {{"-np", "0", "--", "true"}, "not '0'"},
+      {{"-np", "-3", "--", "true"}, "not '-3'"},
+      {{"-np", "two", "--", "true"}, "not 'two'"},
+      {{"-np", "2x", "--", "true"}, "not '2x'"},
+      {{"-np", "99999999999", "--", "true"}, "not '99999999999'"},
+      {{"-np", "70000", "--", "true"}, "at most 65536"},
+      {{"-np", "", "--", "true"}, "not ''"},
+      {{"-np", "1", "--ps", "-1", "--", "true"}, "--ps"},
+      {{"-np", "1", "--port", "65536", "--", "true"}, "not 65536"},
+      {{"-np", "2", "--port", "65535", "--", "true"}, "65536"},
+      {{"-np", "1", "--max-restarts", "many", "--", "true"}, "--max-restarts"},
+      {{"-np", "1", "--grace", "-1", "--", "true"}, "--grace"},
+      {{"-np", "1", "--grace", "nan", "--", "true"}, "--grace"},
+      {{"-np", "1", "--frobnicate", "--", "true"}, "unknown option '--frobnicate'"},
+      {{"-np", "1", "--chief=3", "--", "true"}, "--chief=3"},
+      {{"-np", "1", "-H", "", "--", "true"}, "not the name of a host"},
+      {{"-np", "1", "-H", "a:x", "--", "true"}, "'x'"},
+      {{"-np", "1", "-H", "-oProxyCommand=reboot", "--", "true"}, "not the name of a host"},
+      {{"-np", "1", "-H", "a;reboot", "--", "true"}, "not the name of a host"},
+      {{"-np", "3", "-H", "localhost:2", "--", "true"}, "3 tasks and only 2 slots"},
+      {{"-np", "2", "-H", "localhost:1,elsewhere:1", "--", "true"}, "cannot be reached"},
+      {{"-H", "localhost:2", "--ps", "2", "--", "true"}, "no slot left"},
+      {{"-np", "1", "--hostfile", "/no/such/file", "--", "true"}, "/no/such/file"},
+      {{"-np", "1", "--hostfile", directory.path(), "--", "true"}, directory.path()},
+      {{"-np", "1", "--hostfile", directory / "empty", "--", "true"}, "names no host"},
+      {{"-np", "1", "--hostfile", directory / "bad", "--", "true"}, "line 1"},
+      {{"-np", "1", "-H", "a", "--hostfile", directory / "bad", "--", "true"}, "line 1"},
+      {{"-np", "1", "-H", "a", "-H", "b", "--", "true"}, "hosts once"},
+  };
+  for (const auto& [arguments, text] : table) {
+    Words all{"run"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    INFO("wanted: " << text);
+    const ProgramResult result = run_program("distribute", all);
+    CHECK(result.status == 2);
+    CHECK(result.out == "");
+    CHECK_THAT(result.err, Contains("distribute run: ") && Contains(text));
+    CHECK(count(result.err, "\n") == 1);
+  }
+}
+
+TEST_CASE("the launcher names a program that it cannot run", "[launch][run]") {
+  SKIP_WITHOUT_PROGRAM();
+  ProgramResult result = run_program("distribute", {"run", "-np", "2", "--", "no-such-program"});
+  CHECK(result.status == 127);
+  CHECK(result.err == "distribute run: no program 'no-such-program'\n");
+  const TemporaryDirectory directory;
+  const std::string file = directory / "text";
+  std::ofstream(file) << "neither a program nor a script";
+  result = run_program("distribute", {"run", "-np", "2", "--", file});
+  CHECK(result.status == 126);
+  CHECK_THAT(result.err, Contains("'" + file + "' may not be executed"));
+  std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+  result = run_program("distribute", {"run", "-np", "2", "--", file});
+  CHECK(result.status == 126);
+  CHECK_THAT(result.err, Contains("cannot run '" + file + "'"));
+  result =
+      run_program("distribute", {"run", "-np", "1", "--output-dir", "/proc/none", "--", "true"});
+  CHECK(result.status == 1);
+  CHECK_THAT(result.err, Contains("/proc/none"));
+}
+
+TEST_CASE("the launcher explains itself", "[launch][run]") {
+  SKIP_WITHOUT_PROGRAM();
+  const ProgramResult result = run_program("distribute", {"run", "--help"});
+  CHECK(result.status == 0);
+  CHECK_THAT(result.out, Contains("--max-restarts") && Contains("--oversubscribe"));
+}
+
+TEST_CASE("tasks learn their cluster and share a token", "[launch][run]") {
+  SKIP_WITHOUT_PROGRAM();
+  const int workers = GENERATE(1, 2, 3, 5);
+  const TemporaryDirectory directory;
+  // The chief's end is the job's end: it waits for the others.
+  Job job({"-np", std::to_string(workers), "--ps", "1", "--chief"},
+          kWaitFor +
+              "echo \"$DISTRIBUTE_JOB_TOKEN|$DISTRIBUTE_RESTART_COUNT|"
+              "${DISTRIBUTE_JOB_TOKEN_FILE-}|$TF_CONFIG\"; : > $DIR/$DISTRIBUTE_LOCAL_RANK; i=0; "
+              "while [ $i -lt $DISTRIBUTE_LOCAL_SIZE ]; do wait_for $DIR/$i; i=$((i+1)); done",
+          {{"DISTRIBUTE_JOB_TOKEN_FILE", "/another/job"},
+           {"DISTRIBUTE_JOB_TOKEN", "old"},
+           {"DIR", directory.path()}});
+  CHECK(job.wait() == 0);
+  CHECK(job.err() == "");
+  std::set<std::string> tokens, tasks;
+  for (const std::string& line : lines_of(job.out())) {
+    const size_t end = line.find(']'), bar = line.find('|');
+    REQUIRE(bar != std::string::npos);
+    tokens.insert(line.substr(end + 2, bar - end - 2));
+    CHECK(line.substr(bar, 4) == "|0||");
+    const Json config = Json::parse(line.substr(bar + 4));
+    const std::string name = config["task"]["type"].get<std::string>() + " " +
+                             std::to_string(config["task"]["index"].get<int>());
+    CHECK(line.rfind("[" + name + "] ", 0) == 0);
+    CHECK(config["cluster"]["worker"].size() == size_t(workers));
+    CHECK(config["cluster"]["ps"].size() == 1);
+    CHECK(config["cluster"]["chief"].size() == 1);
+    tasks.insert(name);
+  }
+  CHECK(int(tasks.size()) == workers + 2);
+  CHECK(tokens.size() == 1);
+  CHECK(tokens.begin()->size() == 64);
+}
+
+TEST_CASE("lines keep their stream, their order and come whole", "[launch][run]") {
+  SKIP_WITHOUT_PROGRAM();
+  Job job({"-np", "3"},
+          "i=0; while [ $i -lt 300 ]; do printf 'half '; echo line $i; echo error $i >&2; "
+          "i=$((i+1)); done; printf end");
+  CHECK(job.wait() == 0);
+  for (int worker = 0; worker < 3; ++worker) {
+    const std::string prefix = "[worker " + std::to_string(worker) + "] ";
+    std::vector<std::string> wanted_out, wanted_err, out, err;
+    for (int i = 0; i < 300; ++i) {
+      wanted_out.push_back(prefix + "half line " + std::to_string(i));
+      wanted_err.push_back(prefix + "error " + std::to_string(i));
+    }
+    wanted_out.push_back(prefix + "end");
+    for (const std::string& line : lines_of(job.out()))
+      if (line.rfind(prefix, 0) == 0) out.push_back(line);
+    for (const std::string& line : lines_of(job.err()))
+      if (line.rfind(prefix, 0) == 0) err.push_back(line);
+    CHECK(out == wanted_out);
+    CHECK(err == wanted_err);
+  }
+  CHECK(lines_of(job.out()).size() == 3 * 301);
+}
+
+TEST_CASE("a job of two tasks costs less than 100 ms", "[launch][run]") {
+  SKIP_WITHOUT_PROGRAM();
+  double best = 1e9;
+  for (int i = 0; i < 5; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    CHECK(Job({"-np", "2"}, "exit 0").wait() == 0);
+    best = std::min(
+        best, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  }
+  CHECK(best < 0.1);
+}
+
+TEST_CASE("the first task that fails is named, and gives the status", "[launch][run]") {
+  SKIP_WITHOUT_PROGRAM();
+  // The others fail later: when the first one has gone and is not even a zombie.
+  const TemporaryDirectory directory;
+  Job job({"-np", "3"},
+          kWaitFor +
+              "if [ $DISTRIBUTE_LOCAL_RANK = 1 ]; then echo $$ > $DIR/new; mv $DIR/new $DIR/pid; "
+              "exit 7; fi; wait_for $DIR/pid; pid=$(cat $DIR/pid); "
+              "while kill -0 $pid 2> /dev/null; do sleep 0.01; done; echo heard; exit 9",
+          {{"DIR", directory.path()}});
+  CHECK(job.wait() == 7);
+  CHECK_THAT(job.err(),
+             Contains("distribute run: worker 1 (pid ") && Contains(") exited with status 7\n"));
+  CHECK(count(job.err(), "distribute run:") == 1);
+  CHECK(count(job.out(), "heard") == 2);
+}
+
+TEST_CASE("a killed task is named with its signal, and the others end", "[launch][run]") {
+  SKIP_WITHOUT_PROGRAM();
+  Job job({"-np", "3", "--grace", "0.2"},
+          "echo self $$; [ $DISTRIBUTE_LOCAL_RANK = 2 ] && kill -9 $$; exec sleep 100");
+  CHECK(job.wait() == 128 + SIGKILL);
+  CHECK_THAT(job.err(), Contains("worker 2 (pid ") && Contains("ended with signal 9 (Killed)"));
+  check_gone(numbers_behind("self ", job.out()));
+}
+
+TEST_CASE("tasks that do not hear SIGTERM, or are stopped, are killed after a failure",
+          "[launch][run][slow]") {
+  SKIP_WITHOUT_PROGRAM();
+  Job job({"-np", "3", "--grace", "0.1"},
+          "if [ $DISTRIBUTE_LOCAL_RANK = 0 ]; then sleep 0.2; exit 3; fi; "
+          "if [ $DISTRIBUTE_LOCAL_RANK = 1 ]; then kill -STOP $$; fi; " +
+              kStubborn);
+  CHECK(job.wait() == 3);
+  check_gone(stubborn_pids(job.out()));
+}
+
+TEST_CASE("parameter servers end when the workers have ended", "[launch][run]") {
+  SKIP_WITHOUT_PROGRAM();
+  const TemporaryDirectory directory;
+  Job job({"-np", "2", "--ps", "2"},
+          kWaitFor +
+              "case $TF_CONFIG in *'\"type\":\"ps\"'*) trap 'echo leaving; exit 1' TERM; "
+              ": > $DIR/$DISTRIBUTE_LOCAL_RANK; while :; do sleep 0.05; done;; esac; "
+              "wait_for $DIR/2; wait_for $DIR/3; echo done",
+          {{"DIR", directory.path()}});
+  CHECK(job.wait() == 0);
+  CHECK(count(job.out(), "leaving") == 2);
+  CHECK(count(job.out(), "done") == 2);
+  CHECK(count(job.err(), "distribute run:") == 0);
+}
+
+TEST_CASE("with a chief and parameter servers the chief's end is the job's", "[launch][run]") {
+  SKIP_WITHOUT_PROGRAM();
+  Job job({"-np", "2", "--ps", "1", "--chief"},
+          "case $TF_CONFIG in *'\"type\":\"chief\"'*) exit 0;; esac; exec sleep 100");
+  CHECK(job.wait() == 0);
+}
+
+TEST_CASE("signals are passed on to all tasks", "[launch][run]") {
+  SKIP_WITHOUT_PROGRAM();
+  const auto [number, name] = GENERATE(table<int, std::string>(
+      {{SIGINT, "INT"}, {SIGTERM, "TERM"}, {SIGUSR1, "USR1"}, {SIGUSR2, "USR2"}, {SIGHUP, "HUP"}}));
+  INFO(name);
+  Job job({"-np", "2", "--max-restarts", "5"},
+          "trap 'echo got it; exit 0' " + name + "; echo ready $$; while :; do sleep 0.02; done");
+  job.wait_for("[worker 0] ready");
+  job.wait_for("[worker 1] ready");
+  job.signal(number);
+  CHECK(job.wait() == 0);
+  CHECK(count(job.out(), "got it") == 2);
+}
+
+TEST_CASE("after SIGTERM nothing is restarted", "[launch][run]") {
+  SKIP_WITHOUT_PROGRAM();
+  Job job({"-np", "2", "--max-restarts", "5"}, "echo ready; exec sleep 100");
+  job.wait_for("[worker 0] ready");
+  job.wait_for("[worker 1] ready");
+  job.signal(SIGTERM);
+  CHECK(job.wait() == 128 + SIGTERM);
+  CHECK(count(job.out(), "ready") == 2);
+}
+
+TEST_CASE("the second SIGINT kills", "[launch][run]") {
+  SKIP_WITHOUT_PROGRAM();
+  Job job({"-np", "2"}, kStubborn);
+  for (const char* text :
+       {"[worker 0] self", "[worker 1] self", "[worker 0] child", "[worker 1] child"})
+    job.wait_for(text);
+  job.signal(SIGINT);
+  // Signals of one kind that wait count as one; the launcher has taken this one when it answers
+  // another kind.
+  for (int i = 0; i < 20 && !job.process().poll(); ++i) {
+    job.signal(SIGINT);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  CHECK(job.wait() == 128 + SIGKILL);
+  check_gone(stubborn_pids(job.out()));
+}
+
+TEST_CASE("nothing outlives a launcher that is killed", "[launch][run]") {
+  SKIP_WITHOUT_PROGRAM();
+  const int tasks = GENERATE(2, 5);
+  Job job({"-np", std::to_string(tasks)}, kStubborn);
+  for (int i = 0; i < tasks; ++i)
+    for (const char* word : {"self", "child"})
+      job.wait_for("[worker " + std::to_string(i) + "] " + word);
+  const std::vector<pid_t> pids = stubborn_pids(job.out());
+  REQUIRE(pids.size() == size_t(2 * tasks));
+  // The launcher alone: its own group has the guard neither.
+  job.signal(SIGKILL);
+  CHECK(job.wait() == 128 + SIGKILL);
+  check_gone(pids);
+}
+
+TEST_CASE("nothing outlives a launcher that is killed while it starts tasks", "[launch][run]") {
+  SKIP_WITHOUT_PROGRAM();
+  const TemporaryDirectory directory;
+  const std::string file = directory / "pids";
+  for (int i = 0; i < 30; ++i) {
+    Job job({"-np", "5"}, "echo self $$ >> " + file + "; exec sleep 100");
+    std::this_thread::sleep_for(std::chrono::microseconds(400 * i));
+    job.signal(SIGKILL);
+    job.wait();
+  }
+  check_gone(numbers_behind("self ", file_text(file)));
+}
+
+TEST_CASE("a job is restarted with new ports and a new token until it succeeds", "[launch][run]") {
+  SKIP_WITHOUT_PROGRAM();
+  const std::string script =
+      "echo \"attempt $DISTRIBUTE_RESTART_COUNT $DISTRIBUTE_JOB_TOKEN $TF_CONFIG\"; "
+      "[ $DISTRIBUTE_RESTART_COUNT = 2 ] || [ $DISTRIBUTE_LOCAL_RANK = 0 ]";
+  Job job({"-np", "2", "--max-restarts", "2"}, script);
+  CHECK(job.wait() == 0);
+  CHECK(count(job.out(), "[worker 0] attempt") == 3);
+  CHECK(count(job.err(), "worker 1 (pid ") == 2);
+  CHECK_THAT(job.err(), Contains("restart 1 of 2") && Contains("restart 2 of 2"));
+  std::set<std::string> tokens, configs;
+  for (const std::string& line : lines_of(job.out())) {
+    std::istringstream stream(line);
+    std::string word, token, config;
+    stream >> word >> word >> word >> word >> token >> config;
+    tokens.insert(token);
+    configs.insert(Json::parse(config)["cluster"].dump());
+  }
+  CHECK(tokens.size() == 3);
+  CHECK(configs.size() == 3);
+
+  Job too_few({"-np", "2", "--max-restarts", "1"}, script);
+  CHECK(too_few.wait() == 1);
+  CHECK(count(too_few.out(), "[worker 0] attempt") == 2);
+}
+
+TEST_CASE("preempted tasks are restarted, and without restarts their status is passed on",
+          "[launch][run]") {
+  SKIP_WITHOUT_PROGRAM();
+  const std::string script = "exit $((143 * (1 - DISTRIBUTE_RESTART_COUNT)))";
+  Job job({"-np", "2", "--max-restarts", "1"}, script);
+  CHECK(job.wait() == 0);
+  CHECK_THAT(job.err(), Contains("preempted after saving"));
+  CHECK(Job({"-np", "2"}, script).wait() == 143);
+}
+
+TEST_CASE("each task's output goes to a file too", "[launch][run]") {
+  SKIP_WITHOUT_PROGRAM();
+  const TemporaryDirectory directory;
+  const std::string logs = directory / "a/b";
+  std::filesystem::create_directories(logs);
+  std::ofstream(logs + "/worker-0.log") << "of an older job\n";
+  Job job({"-np", "2", "--ps", "1", "--max-restarts", "1", "--output-dir", logs},
+          kWaitFor +
+              "case $TF_CONFIG in *'\"type\":\"ps\"'*) echo serving; : > $DIR/serving; "
+              "exec sleep 100;; esac; wait_for $DIR/serving; "
+              "echo out $DISTRIBUTE_LOCAL_RANK; echo err >&2; printf rest; "
+              "exit $((1 - DISTRIBUTE_RESTART_COUNT))",
+          {{"DIR", directory.path()}});
+  CHECK(job.wait() == 0);
+  for (const std::string rank : {"0", "1"}) {
+    const std::string text = file_text(logs + "/worker-" + rank + ".log");
+    CHECK(count(text, "out " + rank + "\n") == 2);
+    CHECK(count(text, "err\n") == 2);
+    CHECK(count(text, "rest\n") == 2);
+    CHECK(count(text, "older") == 0);
+  }
+  CHECK_THAT(file_text(logs + "/ps-0.log"), Contains("serving\n"));
+}
+
+TEST_CASE("tasks on other hosts run through ssh, and no command line shows the token",
+          "[launch][run][ssh]") {
+  SKIP_WITHOUT_PROGRAM();
+  const FakeSsh ssh;
+  Job job({"-np", "3", "-H", "me@alpha:2,beta:1", "--port", "2300"},
+          "echo \"$FAKE_HOST|$DISTRIBUTE_JOB_TOKEN|$TF_CONFIG\"; echo ready; "
+          "while read -r line < /dev/null; do :; done; exec sleep 100",
+          ssh.environment());
+  for (const char* text : {"[worker 0] ready", "[worker 1] ready", "[worker 2] ready"})
+    job.wait_for(text);
+  const std::string commands = all_command_lines();
+  job.signal(SIGTERM);
+  CHECK(job.wait() == 128 + SIGTERM);
+  CHECK_THAT(job.err(), Contains("(ssh to "));
+
+  std::set<std::string> tokens;
+  for (const std::string& line : lines_of(job.out())) {
+    const size_t first = line.find('|'), second = line.find('|', first + 1);
+    if (first == std::string::npos) continue;
+    tokens.insert(line.substr(first + 1, second - first - 1));
+    const Json config = Json::parse(line.substr(second + 1));
+    CHECK(config["cluster"]["worker"] == Json({"alpha:2300", "alpha:2301", "beta:2300"}));
+    const int index = config["task"]["index"];
+    CHECK_THAT(line, Contains(index < 2 ? "] me@alpha|" : "] beta|"));
+  }
+  REQUIRE(tokens.size() == 1);
+  REQUIRE(tokens.begin()->size() == 64);
+  CHECK_THAT(commands, Contains("distribute"));
+  CHECK(commands.find(*tokens.begin()) == std::string::npos);
+  CHECK(commands.find("TF_CONFIG={") == std::string::npos);
+  std::vector<std::string> calls = lines_of(file_text(ssh.calls()));
+  std::sort(calls.begin(), calls.end());
+  CHECK(calls == Words{"beta", "me@alpha", "me@alpha"});
+}
+
+TEST_CASE("tasks on other hosts give their status, hear signals and die with the launcher",
+          "[launch][run][ssh]") {
+  SKIP_WITHOUT_PROGRAM();
+  const FakeSsh ssh;
+  Job failing({"-np", "2", "-H", "alpha,beta", "--grace", "0.1"},
+              "[ $FAKE_HOST = beta ] && exit 6; trap 'echo told; exit 1' TERM; "
+              "while :; do sleep 0.02; done",
+              ssh.environment());
+  CHECK(failing.wait() == 6);
+  CHECK_THAT(failing.err(), Contains("worker 1 (ssh to beta, pid ") && Contains("status 6"));
+  CHECK_THAT(failing.out(), Contains("[worker 0] told"));
+
+  Job killed({"-np", "2", "-H", "alpha,beta"}, kStubborn, ssh.environment());
+  for (const char* text :
+       {"[worker 0] self", "[worker 1] self", "[worker 0] child", "[worker 1] child"})
+    killed.wait_for(text);
+  killed.signal(SIGKILL);
+  killed.wait();
+  CHECK(stubborn_pids(killed.out()).size() == 4);
+  check_gone(stubborn_pids(killed.out()));
+}
+
+TEST_CASE("this machine's share of a job needs no ssh", "[launch][run][ssh]") {
+  SKIP_WITHOUT_PROGRAM();
+  const FakeSsh ssh;
+  char own[256] = "";
+  ::gethostname(own, sizeof(own) - 1);
+  Job job({"-H", std::string(own) + ":2,beta:1"}, "echo host ${FAKE_HOST-here}", ssh.environment());
+  CHECK(job.wait() == 0);
+  CHECK(count(job.out(), "host here") == 2);
+  CHECK(count(job.out(), "host beta") == 1);
+}
+
+TEST_CASE("an ssh that fails is named", "[launch][run][ssh]") {
+  SKIP_WITHOUT_PROGRAM();
+  const TemporaryDirectory directory;
+  const std::string broken = directory / "ssh";
+  std::ofstream(broken) << "#!/bin/sh\necho \"ssh: no route to $1\" >&2; exit 255\n";
+  std::filesystem::permissions(broken, std::filesystem::perms::owner_all);
+  Job failing({"-np", "1", "-H", "alpha"}, "true", {{"DISTRIBUTE_SSH", broken}});
+  CHECK(failing.wait() == 255);
+  CHECK_THAT(failing.err(), Contains("[worker 0] ssh: no route to alpha\n") &&
+                                Contains("worker 0 (ssh to alpha") && Contains("ssh could not"));
+  Job missing({"-np", "1", "-H", "alpha"}, "true", {{"DISTRIBUTE_SSH", "no-such-ssh"}});
+  CHECK(missing.wait() == 1);
+  CHECK_THAT(missing.err(), Contains("no program 'no-such-ssh'"));
+}
+
+TEST_CASE("a reader that has gone or does not read keeps no signal from the tasks",
+          "[launch][run]") {
+  SKIP_WITHOUT_PROGRAM();
+  Job gone({"-np", "2"}, "echo ready; while :; do echo more; done");
+  gone.wait_for("ready");
+  gone.process().out().close();
+  gone.signal(SIGTERM);
+  CHECK(gone.process().wait(distribute::net::Deadline::after_seconds(60)).shell_status() ==
+        128 + SIGTERM);
+
+  Job full({"-np", "2"}, "echo ready; while :; do echo more; done");
+  full.wait_for("ready");
+  // Nobody reads from here on; the pipe fills, and two SIGINT end the job all the same.
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  for (int i = 0; i < 100 && !full.process().poll(); ++i) {
+    full.signal(SIGINT);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  CHECK(full.process().poll().has_value());
+}

@@ -1,0 +1,179 @@
+#include "run_command.hpp"
+
+#include <distribute/base/error.hpp>
+#include <distribute/launch/host_list.hpp>
+#include <distribute/launch/launcher.hpp>
+#include <distribute/launch/process.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <getopt.h>
+
+namespace distribute_tools {
+
+using namespace distribute;
+
+const char kRunUsage[] =
+    "distribute run -np N [options] -- PROGRAM [ARGUMENTS]\n"
+    "  -np N              workers\n"
+    "  --ps N             parameter servers besides them\n"
+    "  --chief            a chief besides them\n"
+    "  -H HOST:SLOTS,...  hosts; this machine runs its tasks directly, others through ssh\n"
+    "  --hostfile FILE    the same, one host a line: HOST slots=N\n"
+    "  --oversubscribe    more tasks than slots are all right\n"
+    "  --port P           first port of each host; without it any free ones\n"
+    "  --max-restarts N   starts all tasks again, up to N times, after one has failed or was\n"
+    "                     preempted (exit status 143); they continue from the last checkpoint\n"
+    "  --grace SECONDS    for the others to end by themselves after a failure (12)\n"
+    "  --output-dir DIR   a file per task, such as worker-0.log\n"
+    "Each task gets TF_CONFIG, DISTRIBUTE_JOB_TOKEN and DISTRIBUTE_RESTART_COUNT. DISTRIBUTE_SSH\n"
+    "names another ssh, with options. The exit status is that of the first task that failed.\n";
+
+enum Option {
+  kWorkers,
+  kServers,
+  kChief,
+  kHosts,
+  kHostFile,
+  kOversubscribe,
+  kPort,
+  kRestarts,
+  kGrace,
+  kOutput,
+  kHelp
+};
+
+const option kOptions[] = {{"np", required_argument, nullptr, kWorkers},
+                           {"ps", required_argument, nullptr, kServers},
+                           {"chief", no_argument, nullptr, kChief},
+                           {"H", required_argument, nullptr, kHosts},
+                           {"hostfile", required_argument, nullptr, kHostFile},
+                           {"oversubscribe", no_argument, nullptr, kOversubscribe},
+                           {"port", required_argument, nullptr, kPort},
+                           {"max-restarts", required_argument, nullptr, kRestarts},
+                           {"grace", required_argument, nullptr, kGrace},
+                           {"output-dir", required_argument, nullptr, kOutput},
+                           {"help", no_argument, nullptr, kHelp},
+                           {}};
+
+/// A whole number of at least `least`.
+int parse_count(const char* name, const std::string& text, int least) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < least)
+    throw InvalidArgumentError(
+        concat(name, ": wanted a whole number from ", least, ", not '", text, "'"));
+  return value;
+}
+
+double parse_seconds(const char* name, const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end || !(value >= 0 && value <= 1e6))
+    throw InvalidArgumentError(concat(name, ": wanted seconds, not '", text, "'"));
+  return value;
+}
+
+struct Arguments {
+  launch::LaunchOptions launch;
+  std::optional<int> workers;
+  bool help = false;
+};
+
+void take_option(int option, const std::string& value, Arguments& to) {
+  launch::JobOptions& job = to.launch.job;
+  const auto set_hosts = [&](std::vector<launch::Host> hosts) {
+    if (!job.hosts.empty())
+      throw InvalidArgumentError("name the hosts once, with -H or with --hostfile");
+    job.hosts = std::move(hosts);
+  };
+  switch (option) {
+    case kWorkers: to.workers = parse_count("-np", value, 1); break;
+    case kServers: job.parameter_servers = parse_count("--ps", value, 0); break;
+    case kChief: job.chief = true; break;
+    case kHosts: set_hosts(launch::parse_host_list(value)); break;
+    case kHostFile: set_hosts(launch::read_host_file(value)); break;
+    case kOversubscribe: job.oversubscribe = true; break;
+    case kPort: job.port = parse_count("--port", value, 1); break;
+    case kRestarts: to.launch.max_restarts = parse_count("--max-restarts", value, 0); break;
+    case kGrace: to.launch.grace_seconds = parse_seconds("--grace", value); break;
+    case kOutput: to.launch.output_dir = value; break;
+    default: to.help = true;
+  }
+}
+
+/// Parses the options up to the program.
+Arguments parse_arguments(int argc, char** argv) {
+  Arguments result;
+  ::opterr = 0;
+  ::optind = 1;
+  for (int option; (option = ::getopt_long_only(argc, argv, "+:", kOptions, nullptr)) != -1;) {
+    const std::string word = argv[::optind - 1];
+    if (option == '?') throw InvalidArgumentError("unknown option '" + word + "'");
+    if (option == ':') throw InvalidArgumentError("option '" + word + "' needs a value");
+    take_option(option, ::optarg ? ::optarg : "", result);
+  }
+  result.launch.command.assign(argv + ::optind, argv + argc);
+  return result;
+}
+
+/// All slots of the hosts that nobody else takes, when -np is missing.
+int default_workers(const launch::JobOptions& job) {
+  if (job.hosts.empty()) throw InvalidArgumentError("say how many workers: -np N");
+  const int workers = launch::count_slots(job.hosts) - job.parameter_servers - job.chief;
+  if (workers < 1) throw InvalidArgumentError("the hosts have no slot left for a worker");
+  return workers;
+}
+
+/// Found here, so that its absence is not taken for a failure of the job.
+void check_program(const launch::LaunchOptions& options) {
+  const auto& hosts = options.job.hosts;
+  if (hosts.empty() ||
+      std::any_of(hosts.begin(), hosts.end(), [](const auto& host) { return host.is_local(); }))
+    launch::find_program(options.command[0]);
+}
+
+int fail(int status, const std::string& message) {
+  std::fprintf(stderr, "distribute run: %s\n", message.c_str());
+  return status;
+}
+
+int run_command(int argc, char** argv) {
+  Arguments arguments;
+  launch::LaunchOptions& options = arguments.launch;
+  try {
+    arguments = parse_arguments(argc, argv);
+    if (arguments.help) return std::fputs(kRunUsage, stdout) < 0;
+    if (options.command.empty()) throw InvalidArgumentError("say which program to run");
+    options.job.workers = arguments.workers ? *arguments.workers : default_workers(options.job);
+  } catch (const Error& error) {
+    return fail(2, std::string(error.what()) + " (see distribute run --help)");
+  }
+  const char* ssh = std::getenv("DISTRIBUTE_SSH");
+  options.ssh = ssh ? ssh : "";
+  try {
+    check_program(options);
+  } catch (const NotFoundError& error) {
+    return fail(127, error.what());
+  } catch (const PermissionDeniedError& error) {
+    return fail(126, error.what());
+  }
+  try {
+    return launch::launch(options);
+  } catch (const InvalidArgumentError& error) {
+    return fail(2, error.what());
+  } catch (const PermissionDeniedError& error) {  // found, but not made for this machine
+    return fail(126, error.what());
+  } catch (const Error& error) {
+    return fail(1, error.what());
+  }
+}
+
+}  // namespace distribute_tools
