@@ -2,6 +2,7 @@
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/agreement.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
+#include <distribute/cluster/fnv1a.hpp>
 #include <distribute/cluster/host_identity.hpp>
 #include <distribute/cluster/leader_membership.hpp>
 #include <distribute/cluster/member_membership.hpp>
@@ -47,9 +48,10 @@ DISTRIBUTE_INLINE ClusterRuntime::Impl::Impl(ClusterTasks the_tasks, ClusterOpti
   check_tasks(tasks);
   check_options(options);
   const std::string random = value_or_throw(net::random_bytes(sizeof(uint64_t)));
-  config = {.self = {tasks.self().type, tasks.self().index, net::ByteReader(random).number<uint64_t>()},
-            .job = job_fingerprint(tasks),
-            .token = options.job_token};
+  config = {
+      .self = {tasks.self().type, tasks.self().index, net::ByteReader(random).number<uint64_t>()},
+      .job = job_fingerprint(tasks),
+      .token = options.job_token};
   const std::string address =
       options.bind_address.empty() ? tasks.self().address : options.bind_address;
   if (listener)

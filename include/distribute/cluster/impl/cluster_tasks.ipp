@@ -2,18 +2,13 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/cluster_tasks.hpp>
+#include <distribute/cluster/fnv1a.hpp>
 #include <distribute/net/address.hpp>
 
 #include <cstdio>
 #include <map>
 
 namespace distribute::cluster_internal {
-
-/// FNV-1a: tells different descriptions apart; secrets it does not keep.
-inline uint64_t fnv1a(std::string_view text, uint64_t hash = 0xcbf29ce484222325u) {
-  for (const char c : text) hash = (hash ^ uint8_t(c)) * 0x100000001b3u;
-  return hash;
-}
 
 /// Throws when two members have the same `key`.
 DISTRIBUTE_INLINE void check_unique(const std::string& what, const std::string& key, size_t number,

@@ -165,7 +165,7 @@ DISTRIBUTE_INLINE void LeaderMembership::exchange(Time now) {
     }
     for (const ControlMessage& message : *messages) handle(int(rank), message);
     const auto silent = now - slot.link->heard();
-    if (started_ && !slot.left && !failure_ && silent > clock_seconds(options_.lost_after))
+    if (started_ && !slot.left && !failure_ && silent > net::seconds(options_.lost_after))
       fail_lost(int(rank),
                 concat("silent for ", options_.lost_after, " s (DISTRIBUTE_LOST_AFTER)"));
   }
@@ -243,7 +243,7 @@ DISTRIBUTE_INLINE Membership::Time LeaderMembership::next_event() const {
   Time next = rendezvous_ ? rendezvous_->next_expiry() : Time::max();
   for (const Slot& slot : slots_)
     if (slot.link && started_ && !slot.left && !failure_)
-      next = std::min(next, slot.link->heard() + clock_seconds(options_.lost_after) +
+      next = std::min(next, slot.link->heard() + net::seconds(options_.lost_after) +
                                 std::chrono::milliseconds(1));
   return next;
 }

@@ -20,7 +20,7 @@ DISTRIBUTE_INLINE MemberMembership::MemberMembership(ClusterTasks tasks, Cluster
     : Membership(std::move(tasks), std::move(options)),
       config_(std::move(config)),
       open_server_(std::move(open_server)),
-      next_report_(net::Deadline::Clock::now() + clock_seconds(options_.report_interval)) {}
+      next_report_(net::Deadline::Clock::now() + net::seconds(options_.report_interval)) {}
 
 DISTRIBUTE_INLINE MemberMembership::~MemberMembership() { stop_thread(); }
 
@@ -46,7 +46,7 @@ DISTRIBUTE_INLINE void MemberMembership::join(net::Deadline deadline) {
 DISTRIBUTE_INLINE void MemberMembership::report(const std::string& line) {
   const Time now = net::Deadline::Clock::now();
   if (now < next_report_) return;
-  next_report_ = now + clock_seconds(options_.report_interval);
+  next_report_ = now + net::seconds(options_.report_interval);
   options_.print(concat(tasks_.self().name(), " waits for the leader, ", text(0), ": ", line));
 }
 
@@ -139,7 +139,7 @@ DISTRIBUTE_INLINE void MemberMembership::exchange(Time now) {
   const auto messages = link_->receive();
   if (!messages.ok()) return leader_gone("it closed its connections: it crashed or was killed");
   for (const ControlMessage& message : *messages) handle(message);
-  if (now - link_->heard() > clock_seconds(options_.lost_after))
+  if (now - link_->heard() > net::seconds(options_.lost_after))
     fail_lost(0, concat("silent for ", options_.lost_after, " s (DISTRIBUTE_LOST_AFTER)"));
 }
 
@@ -183,7 +183,7 @@ DISTRIBUTE_INLINE void MemberMembership::forgive(Time now) {
 
 DISTRIBUTE_INLINE Membership::Time MemberMembership::next_event() const {
   if (!link_ || failure_) return Time::max();
-  return link_->heard() + clock_seconds(options_.lost_after) + std::chrono::milliseconds(1);
+  return link_->heard() + net::seconds(options_.lost_after) + std::chrono::milliseconds(1);
 }
 
 /// A leader that was only frozen learns in this way what the others think.

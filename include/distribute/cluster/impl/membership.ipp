@@ -7,10 +7,6 @@
 
 namespace distribute::cluster_internal {
 
-inline net::Deadline::Clock::duration clock_seconds(double seconds) {
-  return std::chrono::nanoseconds(int64_t(seconds * 1e9));
-}
-
 DISTRIBUTE_INLINE Membership::Membership(ClusterTasks tasks, ClusterOptions options)
     : tasks_(std::move(tasks)),
       options_(std::move(options)),
@@ -59,7 +55,7 @@ DISTRIBUTE_INLINE void Membership::leave() {
   if (!failure_) {
     submit({.type = ControlType::Leave, .rank = tasks_.rank});
     wake_up_.signal();
-    if (!changed_.wait_for(lock, clock_seconds(options_.shutdown_timeout),
+    if (!changed_.wait_for(lock, net::seconds(options_.shutdown_timeout),
                            [&] { return failure_ || farewell_done(); }))
       farewell_late();
   }
@@ -169,11 +165,11 @@ DISTRIBUTE_INLINE void Membership::run() {
     {
       const std::lock_guard lock(mutex_);
       if (stopping_) return;
-      if (now - last_turn_ > clock_seconds(3 * options_.heartbeat_interval)) forgive(now);
+      if (now - last_turn_ > net::seconds(3 * options_.heartbeat_interval)) forgive(now);
       last_turn_ = now;
       exchange(now);
       if (beat) heartbeat(progress);
-      if (beat) next_heartbeat_ = now + clock_seconds(options_.heartbeat_interval);
+      if (beat) next_heartbeat_ = now + net::seconds(options_.heartbeat_interval);
       polled.assign(1, {wake_up_.native(), POLLIN, 0});
       watch(polled);
       timeout = poll_timeout(net::Deadline::Clock::now());
