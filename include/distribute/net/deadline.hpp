@@ -7,15 +7,18 @@
 
 namespace distribute::net {
 
+/// For the clock's arithmetic.
+inline std::chrono::nanoseconds seconds(double time) {
+  return std::chrono::nanoseconds(int64_t(time * 1e9));
+}
+
 /// A value; every function that waits takes one.
 class Deadline {
  public:
   using Clock = std::chrono::steady_clock;
 
   static Deadline after(std::chrono::nanoseconds time) { return Deadline(Clock::now() + time); }
-  static Deadline after_seconds(double seconds) {
-    return after(std::chrono::nanoseconds(int64_t(seconds * 1e9)));
-  }
+  static Deadline after_seconds(double time) { return after(seconds(time)); }
 
   bool passed() const { return Clock::now() >= when_; }
   /// At least 0.

@@ -4,7 +4,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/net/deadline.hpp>
 
-#include <absl/status/status.h>
+#include <absl/status/statusor.h>
 
 #include <cstddef>
 #include <span>
@@ -13,8 +13,9 @@
 
 namespace distribute::net {
 
-/// Owns a connected, non-blocking socket; moved-from is empty. Thread-compatible; one thread may
-/// read while another writes, and shutdown() may be called from any thread.
+/// Owns a connected, non-blocking socket without Nagle's delay; moved-from is empty.
+/// Thread-compatible; one thread may read while another writes, and shutdown() may be called from
+/// any thread.
 class Socket {
  public:
   Socket() = default;
@@ -35,12 +36,18 @@ class Socket {
   /// Hands all bytes to the system. Errors as read().
   absl::Status write(std::span<const std::byte> bytes, Deadline deadline);
 
+  /// What is there now, at most out.size() bytes; 0 when nothing is. Errors: Unavailable.
+  absl::StatusOr<size_t> read_some(std::span<std::byte> out);
+  /// As much as the system takes now. Errors: Unavailable.
+  absl::StatusOr<size_t> write_some(std::span<const std::byte> bytes);
+
   /// Ends both directions: waiting reads and writes of any thread fail at once.
   void shutdown() const;
   void close();
 
  private:
   absl::Status wait(short events, Deadline deadline, const char* what) const;
+  absl::Status broken(bool by_end) const;
 
   int descriptor_ = -1;
   std::string peer_;

@@ -1,0 +1,25 @@
+#pragma once
+/// Finds where the ranks' descriptions of what they are about to do differ.
+
+#include <distribute/base/config.hpp>
+
+#include <string>
+#include <vector>
+
+namespace distribute::cluster_internal {
+
+/// The same JSON value written the one way: no white space, keys in order.
+/// Throws  InvalidArgumentError when `text` is not JSON.
+std::string canonical_json(const std::string& text);
+
+/// Compares texts of canonical_json(), one for each name, and describes the first difference:
+///   "/variables/3/shape differs: [3,3] in worker 0, worker 1; [5,5] in worker 2"
+/// Empty when all are equal.
+std::string first_difference(const std::vector<std::string>& names,
+                             const std::vector<std::string>& texts);
+
+}  // namespace distribute::cluster_internal
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/cluster/impl/agreement.ipp>
+#endif

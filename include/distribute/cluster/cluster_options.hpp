@@ -1,0 +1,59 @@
+#pragma once
+/// Every limit of a job's runtime in one place; each can be set in the environment.
+
+#include <distribute/base/config.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace distribute {
+
+/// Times are in seconds. The name in the comment is the environment variable.
+struct ClusterOptions {
+  /// How long a task waits for all others to join: DISTRIBUTE_STARTUP_TIMEOUT.
+  double startup_timeout = 300;
+  /// How often it says which ones are missing: DISTRIBUTE_REPORT_INTERVAL.
+  double report_interval = 10;
+  /// DISTRIBUTE_HEARTBEAT_INTERVAL.
+  double heartbeat_interval = 1;
+  /// A task that was silent for so long is lost: DISTRIBUTE_LOST_AFTER. Nine, so that all tasks
+  /// know it within ten.
+  double lost_after = 9;
+  /// For proving oneself on a new connection: DISTRIBUTE_HANDSHAKE_TIMEOUT.
+  double handshake_timeout = 10;
+  /// How long a task that has finished waits for the others: DISTRIBUTE_SHUTDOWN_TIMEOUT.
+  double shutdown_timeout = 10;
+  /// For store, barrier, all_gather and agree when the caller names no deadline:
+  /// DISTRIBUTE_OPERATION_TIMEOUT.
+  double operation_timeout = 300;
+  /// The longest value in the store or in an all_gather, in bytes: DISTRIBUTE_MAX_MESSAGE_BYTES.
+  int64_t max_message_bytes = int64_t{64} << 20;
+  /// Connections that have not proved themselves, at a time; one more pushes out the oldest:
+  /// DISTRIBUTE_MAX_UNAUTHENTICATED.
+  int max_unauthenticated = 128;
+  /// Where to listen instead of the task's own address, "0.0.0.0:2222" behind address translation:
+  /// DISTRIBUTE_BIND_ADDRESS.
+  std::string bind_address;
+  /// The job's secret: DISTRIBUTE_JOB_TOKEN, or the contents of DISTRIBUTE_JOB_TOKEN_FILE.
+  std::string job_token;
+  /// Allows a job without token outside the loopback interface: DISTRIBUTE_INSECURE=1.
+  bool insecure = false;
+  /// Gets the lines that people should read, from any thread; empty: stderr.
+  std::function<void(const std::string&)> log;
+
+  /// One line for people.
+  void print(const std::string& line) const;
+  /// The defaults with what the environment sets.
+  /// Throws  InvalidArgumentError that names the variable, its value and what is allowed.
+  static ClusterOptions from_environment();
+};
+
+/// Throws  InvalidArgumentError when a limit is not positive or two contradict each other.
+void check_options(const ClusterOptions& options);
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/cluster/impl/cluster_options.ipp>
+#endif

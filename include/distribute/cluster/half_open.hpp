@@ -1,0 +1,55 @@
+#pragma once
+/// A connection that has not proved yet to belong to the job.
+
+#include <distribute/net/handshake.hpp>
+#include <distribute/net/socket.hpp>
+
+#include <string>
+
+namespace distribute::cluster_internal {
+
+/// Never blocks: advance() does what the socket allows now. Thread-compatible.
+class HalfOpen {
+ public:
+  enum class State { Proving, Refusing, Accepted, Closed };
+
+  HalfOpen(net::Socket socket, const net::HandshakeConfig& config,
+           net::ServerHandshake::Admit admit, net::Deadline deadline);
+
+  void advance();
+  State state() const { return state_; }
+  /// What ::poll should wait for.
+  short events() const;
+  int native() const { return socket_.native(); }
+  net::Deadline deadline() const { return deadline_; }
+  /// Who it is, as far as known, and why it was refused.
+  std::string description() const;
+  const absl::Status& reason() const { return reason_; }
+
+  /// Once accepted:
+  net::Socket take_socket();
+  const net::HandshakeHello& hello() const { return handshake_.hello(); }
+
+ private:
+  void read_frames();
+  void write_answers();
+  void discard_input();
+  void refuse(const absl::Status& reason);
+  void close(const absl::Status& reason);
+
+  net::Socket socket_;
+  uint16_t version_;
+  net::ServerHandshake handshake_;
+  net::FrameReader reader_;
+  net::Deadline deadline_;
+  State state_ = State::Proving;
+  std::string answers_;  // not yet sent
+  size_t discarded_ = 0;
+  absl::Status reason_;
+};
+
+}  // namespace distribute::cluster_internal
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/cluster/impl/half_open.ipp>
+#endif

@@ -1,0 +1,277 @@
+#pragma once
+#include <distribute/base/status.hpp>
+#include <distribute/cluster/agreement.hpp>
+#include <distribute/cluster/cluster_runtime.hpp>
+#include <distribute/cluster/fnv1a.hpp>
+#include <distribute/cluster/host_identity.hpp>
+#include <distribute/cluster/leader_membership.hpp>
+#include <distribute/cluster/member_membership.hpp>
+#include <distribute/cluster/peer_sockets.hpp>
+#include <distribute/net/bytes.hpp>
+#include <distribute/net/connect.hpp>
+#include <distribute/net/hmac.hpp>
+#include <distribute/net/job_token.hpp>
+
+#include <exception>
+
+namespace distribute {
+
+struct ClusterRuntime::Impl {
+  Impl(ClusterTasks the_tasks, ClusterOptions the_options, net::Listener listener);
+
+  void open_server(const net::Address& address);
+  void start_server(net::Listener listener);
+  void make_membership();
+  net::Socket dial(int rank, const std::string& detail, net::Deadline deadline);
+  absl::StatusOr<net::Socket> try_to_dial(int rank, const std::string& detail,
+                                          net::Deadline deadline);
+  net::TaskIdentity identity(int rank) const;
+  net::Deadline deadline_of(const OptionalDeadline& given) const {
+    return given ? *given : net::Deadline::after_seconds(options.operation_timeout);
+  }
+
+  ClusterTasks tasks;
+  ClusterOptions options;
+  net::HandshakeConfig config;
+  std::vector<int> hosts;
+  int exceptions = std::uncaught_exceptions();
+  // In this order: the server's handlers use the two before it, the leader's membership uses the
+  // server.
+  cluster_internal::PeerSockets peers;
+  std::unique_ptr<TaskServer> server;
+  std::unique_ptr<cluster_internal::Membership> membership;
+};
+
+DISTRIBUTE_INLINE ClusterRuntime::Impl::Impl(ClusterTasks the_tasks, ClusterOptions the_options,
+                                             net::Listener listener)
+    : tasks(std::move(the_tasks)), options(std::move(the_options)) {
+  check_tasks(tasks);
+  check_options(options);
+  const std::string random = value_or_throw(net::random_bytes(sizeof(uint64_t)));
+  config = {
+      .self = {tasks.self().type, tasks.self().index, net::ByteReader(random).number<uint64_t>()},
+      .job = job_fingerprint(tasks),
+      .token = options.job_token};
+  const std::string address =
+      options.bind_address.empty() ? tasks.self().address : options.bind_address;
+  if (listener)
+    start_server(std::move(listener));
+  else if (tasks.size() > 1 && !address.empty())
+    open_server(value_or_throw(net::parse_address(address)));
+  make_membership();
+}
+
+DISTRIBUTE_INLINE void ClusterRuntime::Impl::open_server(const net::Address& address) {
+  const auto deadline = net::Deadline::after_seconds(options.startup_timeout);
+  auto listener = net::Listener::bind(address, deadline);
+  throw_if_error(annotate(listener.status(), tasks.self().name()));
+  start_server(*std::move(listener));
+}
+
+DISTRIBUTE_INLINE void ClusterRuntime::Impl::start_server(net::Listener listener) {
+  server = std::make_unique<TaskServer>(std::move(listener), config, options);
+  server->serve(cluster_internal::kPeerPurpose,
+                [this](TaskConnection connection) { peers.add(std::move(connection)); });
+}
+
+DISTRIBUTE_INLINE void ClusterRuntime::Impl::make_membership() {
+  using namespace cluster_internal;
+  if (tasks.rank == 0) {
+    JoinedMember self{tasks.self().address, config.self.incarnation, host_identity()};
+    membership = std::make_unique<LeaderMembership>(tasks, options, server.get(), std::move(self));
+  } else {
+    membership = std::make_unique<MemberMembership>(
+        tasks, options, config, [this](const net::Address& local) {
+          if (!server) open_server({local.host, 0});
+          return tasks.self().address.empty() ? server->address().text() : tasks.self().address;
+        });
+  }
+  membership->on_lost([this](int, const std::string&) { peers.wake(); });
+}
+
+DISTRIBUTE_INLINE net::TaskIdentity ClusterRuntime::Impl::identity(int rank) const {
+  const ClusterMember& member = tasks.members[size_t(rank)];
+  return {member.type, member.index, membership->joined()[size_t(rank)].incarnation};
+}
+
+DISTRIBUTE_INLINE absl::StatusOr<net::Socket> ClusterRuntime::Impl::try_to_dial(
+    int rank, const std::string& detail, net::Deadline deadline) {
+  const auto address = net::parse_address(membership->joined()[size_t(rank)].address);
+  if (!address.ok()) return address.status();
+  auto socket = net::connect_patiently(
+      *address, deadline, [&](const absl::Status&) { return !membership->failure().has_value(); });
+  if (!socket.ok()) return socket;
+  const auto remote = net::remote_address(socket->native());
+  absl::Status status = remote.status();
+  if (status.ok()) status = net::check_exposure(*remote, !config.token.empty(), options.insecure);
+  if (!status.ok()) return status;
+  const net::TaskIdentity wanted = identity(rank);
+  net::HandshakeHello hello;
+  hello.server_type = wanted.type;
+  hello.server_index = wanted.index;
+  hello.purpose = cluster_internal::kPeerPurpose;
+  hello.detail = detail;
+  const auto incarnation =
+      net::handshake(*socket, config, hello,
+                     deadline.earlier(net::Deadline::after_seconds(options.handshake_timeout)));
+  if (!incarnation.ok()) return incarnation.status();
+  if (*incarnation != wanted.incarnation)
+    return absl::FailedPreconditionError(
+        concat(membership->text(rank), " has been started again since the job began"));
+  socket->set_peer(membership->text(rank));
+  return socket;
+}
+
+DISTRIBUTE_INLINE net::Socket ClusterRuntime::Impl::dial(int rank, const std::string& detail,
+                                                         net::Deadline deadline) {
+  for (;;) {
+    auto socket = try_to_dial(rank, detail, deadline);
+    if (socket.ok()) return *std::move(socket);
+    membership->throw_if_failed();
+    const bool again = socket.status().code() == absl::StatusCode::kUnavailable;
+    if (!again || deadline.passed())
+      throw_if_error(annotate(socket.status(), "peer_socket: " + membership->text(rank)));
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
+DISTRIBUTE_INLINE ClusterRuntime::ClusterRuntime(std::unique_ptr<Impl> impl)
+    : impl_(std::move(impl)) {}
+
+DISTRIBUTE_INLINE std::shared_ptr<ClusterRuntime> ClusterRuntime::join(ClusterTasks tasks,
+                                                                       ClusterOptions options) {
+  return join(std::move(tasks), std::move(options), net::Listener());
+}
+
+DISTRIBUTE_INLINE std::shared_ptr<ClusterRuntime> ClusterRuntime::join(ClusterTasks tasks,
+                                                                       ClusterOptions options,
+                                                                       net::Listener listener) {
+  auto impl = std::make_unique<Impl>(std::move(tasks), std::move(options), std::move(listener));
+  impl->membership->join(net::Deadline::after_seconds(impl->options.startup_timeout));
+  std::vector<std::string> host_of_rank;
+  for (int rank = 0; rank < impl->tasks.size(); ++rank) {
+    const auto& joined = impl->membership->joined()[size_t(rank)];
+    impl->tasks.members[size_t(rank)].address = joined.address;
+    host_of_rank.push_back(joined.host);
+  }
+  impl->hosts = number_hosts(host_of_rank);
+  return std::shared_ptr<ClusterRuntime>(new ClusterRuntime(std::move(impl)));
+}
+
+DISTRIBUTE_INLINE ClusterRuntime::~ClusterRuntime() {
+  if (std::uncaught_exceptions() > impl_->exceptions)
+    report_error(StatusCode::Aborted, "it ended with an exception");
+  leave();
+}
+
+DISTRIBUTE_INLINE int ClusterRuntime::rank() const { return impl_->tasks.rank; }
+DISTRIBUTE_INLINE int ClusterRuntime::size() const { return impl_->tasks.size(); }
+DISTRIBUTE_INLINE const ClusterMember& ClusterRuntime::member(int rank) const {
+  return impl_->tasks.members.at(size_t(rank));
+}
+DISTRIBUTE_INLINE std::string ClusterRuntime::describe(int rank) const {
+  return member(rank).text();
+}
+DISTRIBUTE_INLINE uint64_t ClusterRuntime::incarnation() const {
+  return impl_->config.self.incarnation;
+}
+DISTRIBUTE_INLINE const std::vector<int>& ClusterRuntime::hosts() const { return impl_->hosts; }
+DISTRIBUTE_INLINE const ClusterOptions& ClusterRuntime::options() const { return impl_->options; }
+
+DISTRIBUTE_INLINE void ClusterRuntime::set(const std::string& key, const std::string& value,
+                                           OptionalDeadline deadline) {
+  impl_->membership->request(
+      {.type = cluster_internal::ControlType::Set, .name = key, .value = value},
+      impl_->deadline_of(deadline), "set \"" + key + "\"");
+}
+
+DISTRIBUTE_INLINE std::string ClusterRuntime::get(const std::string& key,
+                                                  OptionalDeadline deadline) {
+  return impl_->membership->request({.type = cluster_internal::ControlType::Get, .name = key},
+                                    impl_->deadline_of(deadline), "get \"" + key + "\"");
+}
+
+DISTRIBUTE_INLINE void ClusterRuntime::barrier(const std::string& name, OptionalDeadline deadline) {
+  impl_->membership->request(
+      {.type = cluster_internal::ControlType::Gather, .name = "barrier " + name},
+      impl_->deadline_of(deadline), "barrier");
+}
+
+DISTRIBUTE_INLINE std::vector<std::string> ClusterRuntime::all_gather(const std::string& name,
+                                                                      const std::string& bytes,
+                                                                      OptionalDeadline deadline) {
+  return value_or_throw(cluster_internal::parse_texts(impl_->membership->request(
+      {.type = cluster_internal::ControlType::Gather, .name = "all_gather " + name, .value = bytes},
+      impl_->deadline_of(deadline), "all_gather")));
+}
+
+DISTRIBUTE_INLINE void ClusterRuntime::agree(const std::string& what, const std::string& json_text,
+                                             OptionalDeadline deadline) {
+  using namespace cluster_internal;
+  const net::Deadline until = impl_->deadline_of(deadline);
+  const std::string text = canonical_json(json_text);
+  net::ByteWriter digest;  // the texts themselves travel only when they differ
+  digest.number(uint64_t(text.size())).number(fnv1a(text)).number(fnv1a(text, 0x9e3779b97f4a7c15u));
+  const auto digests = all_gather("agree digest " + what, digest.bytes(), until);
+  bool equal = true;
+  for (const std::string& other : digests) equal = equal && other == digest.bytes();
+  if (equal) return;
+  std::vector<std::string> names;
+  for (int rank = 0; rank < size(); ++rank) names.push_back(describe(rank));
+  const std::string difference = first_difference(names, all_gather("agree " + what, text, until));
+  throw FailedPreconditionError(concat("the tasks do not agree on ", what, ": ", difference));
+}
+
+DISTRIBUTE_INLINE net::Socket ClusterRuntime::peer_socket(int rank, const std::string& channel,
+                                                          int index, OptionalDeadline deadline) {
+  if (rank < 0 || rank >= size() || rank == this->rank())
+    throw InvalidArgumentError(concat("peer_socket: rank ", rank, " is not another one of the ",
+                                      size(), " ranks; this is rank ", this->rank()));
+  impl_->membership->throw_if_failed();
+  const std::string detail = cluster_internal::peer_detail(channel, index);
+  const net::Deadline until = impl_->deadline_of(deadline);
+  if (rank < this->rank()) return impl_->dial(rank, detail, until);
+  net::Socket socket = impl_->peers.wait(
+      impl_->identity(rank), detail, until,
+      concat("peer_socket: ", describe(rank), ", channel \"", channel, "\", ", index, ","),
+      [this] { impl_->membership->throw_if_failed(); });
+  socket.set_peer(describe(rank));
+  return socket;
+}
+
+DISTRIBUTE_INLINE TaskServer& ClusterRuntime::server() {
+  if (!impl_->server)
+    throw FailedPreconditionError("a job of one task opens no port, so it cannot serve");
+  return *impl_->server;
+}
+
+DISTRIBUTE_INLINE int ClusterRuntime::on_lost(LostCallback callback) {
+  return impl_->membership->on_lost(std::move(callback));
+}
+DISTRIBUTE_INLINE void ClusterRuntime::remove_on_lost(int id) {
+  impl_->membership->remove_on_lost(id);
+}
+DISTRIBUTE_INLINE std::optional<TaskFailure> ClusterRuntime::lost() const {
+  return impl_->membership->failure();
+}
+DISTRIBUTE_INLINE void ClusterRuntime::throw_if_lost() const {
+  impl_->membership->throw_if_failed();
+}
+DISTRIBUTE_INLINE bool ClusterRuntime::wait_lost(net::Deadline deadline) const {
+  return impl_->membership->wait_failure(deadline);
+}
+DISTRIBUTE_INLINE void ClusterRuntime::report_error(StatusCode code, const std::string& message) {
+  impl_->membership->report_error(code, message);
+}
+DISTRIBUTE_INLINE void ClusterRuntime::set_progress(std::function<std::string()> text) {
+  impl_->membership->set_progress(std::move(text));
+}
+DISTRIBUTE_INLINE std::vector<std::string> ClusterRuntime::progress() const {
+  return impl_->membership->progress();
+}
+DISTRIBUTE_INLINE int64_t ClusterRuntime::clock_offset_ns() const {
+  return impl_->membership->clock_offset_ns();
+}
+DISTRIBUTE_INLINE void ClusterRuntime::leave() { impl_->membership->leave(); }
+
+}  // namespace distribute

@@ -1,0 +1,286 @@
+#pragma once
+#include <distribute/cluster/leader_membership.hpp>
+#include <distribute/net/bytes.hpp>
+
+#include <algorithm>
+#include <cstdio>
+
+#include <poll.h>
+
+namespace distribute::cluster_internal {
+
+/// "1 of 3: worker 1 (10.0.0.2:2222)", at most 20 names.
+DISTRIBUTE_INLINE std::string count_and_names(const std::vector<std::string>& names, size_t all) {
+  std::string text = concat(names.size(), " of ", all, ": ");
+  for (size_t i = 0; i < std::min<size_t>(names.size(), 20); ++i)
+    text += (i ? ", " : "") + names[i];
+  return names.size() > 20 ? concat(text, " and ", names.size() - 20, " more") : text;
+}
+
+DISTRIBUTE_INLINE std::string incarnation_text(uint64_t incarnation) {
+  char digits[17];
+  std::snprintf(digits, sizeof(digits), "%016llx", static_cast<unsigned long long>(incarnation));
+  return digits;
+}
+
+DISTRIBUTE_INLINE LeaderMembership::LeaderMembership(ClusterTasks tasks, ClusterOptions options,
+                                                     TaskServer* server, JoinedMember self)
+    : Membership(std::move(tasks), std::move(options)),
+      server_(server),
+      slots_(tasks_.members.size()) {
+  joined_[0] = std::move(self);
+  slots_[0].joined = true;
+  if (server_)
+    server_->serve(
+        "member", [this](TaskConnection connection) { take(std::move(connection)); },
+        [this](const net::HandshakeHello& hello) { return admit(hello); });
+  start_thread();
+}
+
+DISTRIBUTE_INLINE LeaderMembership::~LeaderMembership() {
+  if (server_) server_->stop_serving("member");
+  stop_thread();
+}
+
+DISTRIBUTE_INLINE int LeaderMembership::rank_of(const net::TaskIdentity& who) const {
+  for (size_t rank = 0; rank < tasks_.members.size(); ++rank)
+    if (tasks_.members[rank].type == who.type && tasks_.members[rank].index == who.index)
+      return int(rank);
+  return -1;
+}
+
+DISTRIBUTE_INLINE absl::Status LeaderMembership::admit(const net::HandshakeHello& hello) {
+  const std::lock_guard lock(mutex_);
+  const int rank = rank_of(hello.client);
+  if (rank < 0)
+    return absl::FailedPreconditionError(concat(hello.client.name(), " is not in this cluster"));
+  return check_free(rank);
+}
+
+DISTRIBUTE_INLINE absl::Status LeaderMembership::check_free(int rank) const {
+  const Slot& slot = slots_[size_t(rank)];
+  const std::string name = tasks_.members[size_t(rank)].name();
+  if (rank == 0 || slot.link) {
+    const uint64_t first = rank == 0 ? joined_[0].incarnation : slot.incarnation;
+    return absl::FailedPreconditionError(concat(name, " is in the job already, from ",
+                                                rank == 0 ? joined_[0].address : slot.link->peer(),
+                                                " with incarnation ", incarnation_text(first),
+                                                ": two processes were started as the same task"));
+  }
+  if (failure_)
+    return absl::FailedPreconditionError(
+        concat("the job has failed (", failure_->reason, "): start all tasks again"));
+  if (started_)
+    return absl::FailedPreconditionError(
+        concat("the job runs already and ", name, " has left it: start all tasks again"));
+  return absl::OkStatus();
+}
+
+DISTRIBUTE_INLINE void LeaderMembership::take(TaskConnection connection) {
+  const std::lock_guard lock(mutex_);
+  const int rank = rank_of(connection.hello.client);
+  auto link = std::make_unique<ControlLink>(std::move(connection.socket),
+                                            uint64_t(options_.max_message_bytes) + (1 << 20));
+  if (const absl::Status free = check_free(rank); !free.ok()) {  // two came at the same moment
+    const auto why = free.message();
+    link->send({.type = ControlType::Failed,
+                .rank = rank,
+                .code = int32_t(free.raw_code()),
+                .name = std::string(why.data(), why.size())});
+    return;
+  }
+  slots_[size_t(rank)].link = std::move(link);
+  slots_[size_t(rank)].incarnation = connection.hello.client.incarnation;
+  wake_up_.signal();
+}
+
+DISTRIBUTE_INLINE void LeaderMembership::join(net::Deadline deadline) {
+  std::unique_lock lock(mutex_);
+  if (missing().empty()) start();
+  while (!started_) {
+    const auto step = deadline.earlier(net::Deadline::after_seconds(options_.report_interval));
+    if (changed_.wait_until(lock, step.when(), [&] { return started_ || failure_; })) break;
+    if (!deadline.passed()) {
+      report_missing();
+      continue;
+    }
+    fail({0, StatusCode::DeadlineExceeded,
+          concat("the job could not start: after ", options_.startup_timeout,
+                 " s (DISTRIBUTE_STARTUP_TIMEOUT) these tasks have not joined: ", missing())});
+  }
+  if (failure_) throw_error(failure_->code, failure_->reason);
+}
+
+DISTRIBUTE_INLINE std::string LeaderMembership::missing() const {
+  std::vector<std::string> names;
+  for (size_t rank = 0; rank < slots_.size(); ++rank)
+    if (!slots_[rank].joined) names.push_back(text(int(rank)));
+  return names.empty() ? "" : count_and_names(names, slots_.size());
+}
+
+DISTRIBUTE_INLINE void LeaderMembership::report_missing() {
+  const std::string names = missing();
+  options_.print(concat(text(0), " waits for ", names));
+  for (size_t rank = 1; rank < slots_.size(); ++rank)
+    send(int(rank), {.type = ControlType::Waiting, .name = names});
+}
+
+DISTRIBUTE_INLINE void LeaderMembership::start() {
+  std::vector<std::string> names;
+  for (size_t rank = 0; rank < slots_.size(); ++rank) names.push_back(text(int(rank)));
+  rendezvous_ = std::make_unique<Rendezvous>(
+      std::move(names), size_t(options_.max_message_bytes),
+      [this](int rank, const ControlMessage& reply) { send(rank, reply); });
+  started_ = true;
+  const std::string members = encode_members(joined_);
+  for (size_t rank = 1; rank < slots_.size(); ++rank)
+    send(int(rank), {.type = ControlType::Start, .value = members});
+  changed_.notify_all();
+}
+
+DISTRIBUTE_INLINE void LeaderMembership::send(int rank, const ControlMessage& message) {
+  if (rank == 0) return requests_.answer(message);
+  Slot& slot = slots_[size_t(rank)];
+  if (slot.link) slot.link->send(message);
+}
+
+DISTRIBUTE_INLINE void LeaderMembership::submit(const ControlMessage& message) {
+  handle(0, message);
+}
+
+DISTRIBUTE_INLINE void LeaderMembership::watch(std::vector<pollfd>& polled) {
+  for (const Slot& slot : slots_)
+    if (slot.link) polled.push_back({slot.link->native(), slot.link->events(), 0});
+}
+
+DISTRIBUTE_INLINE void LeaderMembership::exchange(Time now) {
+  for (size_t rank = 1; rank < slots_.size(); ++rank) {
+    Slot& slot = slots_[rank];
+    if (!slot.link) continue;
+    slot.link->flush();
+    const auto messages = slot.link->receive();
+    if (!messages.ok()) {
+      link_closed(int(rank), messages.status());
+      continue;
+    }
+    for (const ControlMessage& message : *messages) handle(int(rank), message);
+    const auto silent = now - slot.link->heard();
+    if (started_ && !slot.left && !failure_ && silent > net::seconds(options_.lost_after))
+      fail_lost(int(rank),
+                concat("silent for ", options_.lost_after, " s (DISTRIBUTE_LOST_AFTER)"));
+  }
+  if (rendezvous_) rendezvous_->expire(now);
+}
+
+DISTRIBUTE_INLINE void LeaderMembership::link_closed(int rank, const absl::Status& why) {
+  Slot& slot = slots_[size_t(rank)];
+  slot.link.reset();
+  if (!started_) {
+    slot.joined = false;
+    options_.print(concat(text(rank), " has gone again before the job started"));
+  } else if (!slot.left) {
+    const auto reason = why.message();
+    fail_lost(rank, why.code() == absl::StatusCode::kUnavailable
+                        ? "it closed its connections: it crashed or was killed"
+                        : concat("it sent nonsense: ", std::string(reason.data(), reason.size())));
+  }
+  changed_.notify_all();
+}
+
+DISTRIBUTE_INLINE void LeaderMembership::handle(int rank, const ControlMessage& message) {
+  switch (message.type) {
+    case ControlType::Join: return handle_join(rank, message);
+    case ControlType::Heartbeat: return echo(rank, message, clock_ns());
+    case ControlType::Leave: return handle_leave(rank);
+    case ControlType::Error:
+      return fail({rank, StatusCode(message.code), concat(text(rank), " failed: ", message.name)});
+    case ControlType::Failed:
+      return fail_lost(
+          0, concat("the others have given up on it; ", text(rank), " says: ", message.name));
+    default:
+      if (rendezvous_) rendezvous_->handle(rank, message, net::Deadline::Clock::now());
+  }
+}
+
+DISTRIBUTE_INLINE void LeaderMembership::handle_join(int rank, const ControlMessage& message) {
+  Slot& slot = slots_[size_t(rank)];
+  if (started_ || slot.joined) return;
+  slot.joined = true;
+  joined_[size_t(rank)] = {message.name, slot.incarnation, message.value};
+  if (missing().empty()) start();
+}
+
+DISTRIBUTE_INLINE void LeaderMembership::echo(int rank, const ControlMessage& message,
+                                              int64_t received) {
+  board_.set(rank, message.value);
+  Slot& slot = slots_[size_t(rank)];
+  send(rank, {.type = ControlType::Echo,
+              .times = {message.times[0], received, clock_ns()},
+              .value = board_.changes(slot.seen)});
+}
+
+DISTRIBUTE_INLINE void LeaderMembership::handle_leave(int rank) {
+  slots_[size_t(rank)].left = true;
+  if (rendezvous_) rendezvous_->has_left(rank);
+  if (!std::all_of(slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.left; }))
+    return;
+  released_ = true;
+  for (size_t other = 1; other < slots_.size(); ++other)
+    send(int(other), {.type = ControlType::Released});
+  changed_.notify_all();
+}
+
+DISTRIBUTE_INLINE void LeaderMembership::heartbeat(const std::string& progress) {
+  board_.set(0, progress);
+}
+
+DISTRIBUTE_INLINE void LeaderMembership::forgive(Time now) {
+  for (Slot& slot : slots_)
+    if (slot.link) slot.link->set_heard(now);
+}
+
+DISTRIBUTE_INLINE Membership::Time LeaderMembership::next_event() const {
+  Time next = rendezvous_ ? rendezvous_->next_expiry() : Time::max();
+  for (const Slot& slot : slots_)
+    if (slot.link && started_ && !slot.left && !failure_)
+      next = std::min(next, slot.link->heard() + net::seconds(options_.lost_after) +
+                                std::chrono::milliseconds(1));
+  return next;
+}
+
+DISTRIBUTE_INLINE void LeaderMembership::announce(const TaskFailure& failure) {
+  for (size_t rank = 1; rank < slots_.size(); ++rank)
+    send(int(rank), {.type = ControlType::Failed,
+                     .rank = failure.rank,
+                     .code = int32_t(failure.code),
+                     .name = failure.reason});
+}
+
+/// The others close first, so that nothing is lost on the way to them.
+DISTRIBUTE_INLINE bool LeaderMembership::farewell_done() const {
+  return released_ && std::none_of(slots_.begin(), slots_.end(),
+                                   [](const Slot& slot) { return slot.link != nullptr; });
+}
+
+DISTRIBUTE_INLINE void LeaderMembership::farewell_late() {
+  if (released_) return;
+  options_.print(concat(text(0), " leaves after waiting ", options_.shutdown_timeout,
+                        " s for tasks that still work: ", still_working()));
+  for (size_t rank = 1; rank < slots_.size(); ++rank)
+    send(int(rank),
+         slots_[rank].left
+             ? ControlMessage{.type = ControlType::Released}
+             : ControlMessage{.type = ControlType::Failed,
+                              .rank = 0,
+                              .code = int32_t(StatusCode::Unavailable),
+                              .name = concat(text(0), ", the leader, has finished and left")});
+}
+
+DISTRIBUTE_INLINE std::string LeaderMembership::still_working() const {
+  std::vector<std::string> names;
+  for (size_t rank = 0; rank < slots_.size(); ++rank)
+    if (!slots_[rank].left) names.push_back(text(int(rank)));
+  return count_and_names(names, slots_.size());
+}
+
+}  // namespace distribute::cluster_internal

@@ -1,0 +1,202 @@
+#pragma once
+#include <distribute/base/status.hpp>
+#include <distribute/cluster/host_identity.hpp>
+#include <distribute/cluster/member_membership.hpp>
+#include <distribute/net/connect.hpp>
+#include <distribute/net/job_token.hpp>
+
+#include <poll.h>
+
+namespace distribute::cluster_internal {
+
+inline std::string message_of(const absl::Status& status) {
+  const auto text = status.message();
+  return std::string(text.data(), text.size());
+}
+
+DISTRIBUTE_INLINE MemberMembership::MemberMembership(ClusterTasks tasks, ClusterOptions options,
+                                                     net::HandshakeConfig config,
+                                                     OpenServer open_server)
+    : Membership(std::move(tasks), std::move(options)),
+      config_(std::move(config)),
+      open_server_(std::move(open_server)),
+      next_report_(net::Deadline::Clock::now() + net::seconds(options_.report_interval)) {}
+
+DISTRIBUTE_INLINE MemberMembership::~MemberMembership() { stop_thread(); }
+
+/// A leader that is not there yet, or goes away before the job has started, may come (again).
+DISTRIBUTE_INLINE void MemberMembership::join(net::Deadline deadline) {
+  for (;;) {
+    const absl::Status status = try_to_join(deadline);
+    if (status.ok()) break;
+    const bool again = status.code() == absl::StatusCode::kUnavailable ||
+                       status.code() == absl::StatusCode::kDeadlineExceeded;
+    if (!again) throw_if_error(status);
+    if (deadline.left() < std::chrono::milliseconds(50))
+      throw DeadlineExceededError(
+          concat("the job could not start within ", options_.startup_timeout,
+                 " s (DISTRIBUTE_STARTUP_TIMEOUT): ",
+                 missing_.empty() ? message_of(status) : "the leader waits for " + missing_));
+    report(message_of(status));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  start_thread();
+}
+
+DISTRIBUTE_INLINE void MemberMembership::report(const std::string& line) {
+  const Time now = net::Deadline::Clock::now();
+  if (now < next_report_) return;
+  next_report_ = now + net::seconds(options_.report_interval);
+  options_.print(concat(tasks_.self().name(), " waits for the leader, ", text(0), ": ", line));
+}
+
+DISTRIBUTE_INLINE absl::Status MemberMembership::try_to_join(net::Deadline deadline) {
+  auto socket = reach_leader(deadline);
+  absl::Status status = socket.status();
+  if (status.ok()) status = introduce(*socket, deadline);
+  if (status.ok()) status = await_start(*socket, deadline);
+  return status;
+}
+
+DISTRIBUTE_INLINE absl::StatusOr<net::Socket> MemberMembership::reach_leader(
+    net::Deadline deadline) {
+  const auto address = net::parse_address(tasks_.members[0].address);
+  if (!address.ok()) return address.status();
+  auto socket = net::connect_patiently(*address, deadline, [&](const absl::Status& why) {
+    report(message_of(why));
+    return true;
+  });
+  if (!socket.ok()) return socket;
+  const auto remote = net::remote_address(socket->native());
+  if (!remote.ok()) return remote.status();
+  const absl::Status exposed =
+      net::check_exposure(*remote, !config_.token.empty(), options_.insecure);
+  if (!exposed.ok()) return exposed;
+  return socket;
+}
+
+DISTRIBUTE_INLINE absl::Status MemberMembership::introduce(net::Socket& socket,
+                                                           net::Deadline deadline) {
+  const auto local = net::local_address(socket.native());
+  if (!local.ok()) return local.status();
+  const std::string announced = open_server_(*local);
+  net::HandshakeHello hello;
+  hello.server_type = tasks_.members[0].type;
+  hello.server_index = tasks_.members[0].index;
+  hello.purpose = "member";
+  const auto incarnation =
+      net::handshake(socket, config_, hello,
+                     deadline.earlier(net::Deadline::after_seconds(options_.handshake_timeout)));
+  if (!incarnation.ok()) return incarnation.status();
+  leader_incarnation_ = *incarnation;
+  const std::string join =
+      ControlMessage{.type = ControlType::Join, .name = announced, .value = host_identity()}
+          .encode();
+  return socket.write(std::as_bytes(std::span(join)), deadline);
+}
+
+DISTRIBUTE_INLINE absl::Status MemberMembership::await_start(net::Socket& socket,
+                                                             net::Deadline deadline) {
+  for (;;) {
+    const auto frame =
+        net::read_frame(socket, uint64_t(options_.max_message_bytes) + (1 << 20), deadline);
+    if (!frame.ok()) return frame.status();
+    const auto message = parse_control_message(*frame);
+    if (!message.ok()) return message.status();
+    if (message->type == ControlType::Waiting) missing_ = message->name;
+    if (message->type == ControlType::Start) return take_start(*message, socket);
+    if (message->type == ControlType::Failed)  // final: join() shall not try again
+      throw_error(StatusCode(message->code), message->name);
+  }
+}
+
+DISTRIBUTE_INLINE absl::Status MemberMembership::take_start(const ControlMessage& message,
+                                                            net::Socket& socket) {
+  auto members = parse_members(message.value);
+  if (!members.ok()) return members.status();
+  if (members->size() != tasks_.members.size() ||
+      (*members)[size_t(tasks_.rank)].incarnation != config_.self.incarnation)
+    return absl::InternalError(concat(text(0), " has started a job without this task"));
+  const std::lock_guard lock(mutex_);
+  joined_ = *std::move(members);
+  link_ = std::make_unique<ControlLink>(std::move(socket),
+                                        uint64_t(options_.max_message_bytes) + (1 << 20));
+  started_ = true;
+  return absl::OkStatus();
+}
+
+DISTRIBUTE_INLINE void MemberMembership::submit(const ControlMessage& message) {
+  if (link_) link_->send(message);
+}
+
+DISTRIBUTE_INLINE void MemberMembership::watch(std::vector<pollfd>& polled) {
+  if (link_) polled.push_back({link_->native(), link_->events(), 0});
+}
+
+DISTRIBUTE_INLINE void MemberMembership::exchange(Time now) {
+  if (!link_) return;
+  link_->flush();
+  const auto messages = link_->receive();
+  if (!messages.ok()) return leader_gone("it closed its connections: it crashed or was killed");
+  for (const ControlMessage& message : *messages) handle(message);
+  if (now - link_->heard() > net::seconds(options_.lost_after))
+    fail_lost(0, concat("silent for ", options_.lost_after, " s (DISTRIBUTE_LOST_AFTER)"));
+}
+
+DISTRIBUTE_INLINE void MemberMembership::leader_gone(const std::string& why) {
+  link_.reset();
+  if (!leaving_) fail_lost(0, why);
+  changed_.notify_all();
+}
+
+DISTRIBUTE_INLINE void MemberMembership::handle(const ControlMessage& message) {
+  switch (message.type) {
+    case ControlType::Reply: return requests_.answer(message);
+    case ControlType::Echo:
+      clock_.add(message.times[0], message.times[1], message.times[2], clock_ns());
+      board_.apply(message.value);
+      if (clock_.trips() < 4) heartbeat(last_progress_);  // a good estimate at once
+      return;
+    case ControlType::Failed:
+      if (message.rank >= 0 && message.rank < tasks_.size())
+        fail({message.rank, StatusCode(message.code), message.name});
+      return;
+    case ControlType::Released:
+      released_ = true;
+      changed_.notify_all();
+      return;
+    default: return;
+  }
+}
+
+DISTRIBUTE_INLINE void MemberMembership::heartbeat(const std::string& progress) {
+  last_progress_ = progress;
+  board_.set(tasks_.rank, progress);
+  submit({.type = ControlType::Heartbeat,
+          .times = {clock_ns(), 0, 0},
+          .value = progress.substr(0, kProgressBytes)});
+}
+
+DISTRIBUTE_INLINE void MemberMembership::forgive(Time now) {
+  if (link_) link_->set_heard(now);
+}
+
+DISTRIBUTE_INLINE Membership::Time MemberMembership::next_event() const {
+  if (!link_ || failure_) return Time::max();
+  return link_->heard() + net::seconds(options_.lost_after) + std::chrono::milliseconds(1);
+}
+
+/// A leader that was only frozen learns in this way what the others think.
+DISTRIBUTE_INLINE void MemberMembership::announce(const TaskFailure& failure) {
+  if (failure.rank != 0 || failure.code != StatusCode::Unavailable) return;
+  submit({.type = ControlType::Failed, .rank = 0, .name = failure.reason});
+}
+
+DISTRIBUTE_INLINE bool MemberMembership::farewell_done() const { return released_ || !link_; }
+
+DISTRIBUTE_INLINE void MemberMembership::farewell_late() {
+  options_.print(concat(tasks_.self().name(), " leaves after waiting ", options_.shutdown_timeout,
+                        " s for tasks that still work"));
+}
+
+}  // namespace distribute::cluster_internal

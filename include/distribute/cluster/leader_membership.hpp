@@ -1,0 +1,66 @@
+#pragma once
+/// The leader's side of the control plane.
+
+#include <distribute/cluster/control_link.hpp>
+#include <distribute/cluster/membership.hpp>
+#include <distribute/cluster/rendezvous.hpp>
+#include <distribute/cluster/task_server.hpp>
+
+#include <memory>
+
+namespace distribute::cluster_internal {
+
+/// Holds one control connection to every other task; decides who is lost. Thread-safe.
+class LeaderMembership final : public Membership {
+ public:
+  /// `server` is borrowed; null in a job of one task.
+  LeaderMembership(ClusterTasks tasks, ClusterOptions options, TaskServer* server,
+                   JoinedMember self);
+  ~LeaderMembership() override;
+
+  void join(net::Deadline deadline) override;
+
+ private:
+  struct Slot {
+    std::unique_ptr<ControlLink> link;
+    uint64_t incarnation = 0;
+    bool joined = false, left = false;
+    uint64_t seen = 0;  // of the progress board
+  };
+
+  void submit(const ControlMessage& message) override;
+  void watch(std::vector<pollfd>& polled) override;
+  void exchange(Time now) override;
+  void heartbeat(const std::string& progress) override;
+  void forgive(Time now) override;
+  Time next_event() const override;
+  void announce(const TaskFailure& failure) override;
+  bool farewell_done() const override;
+  void farewell_late() override;
+
+  absl::Status admit(const net::HandshakeHello& hello);
+  absl::Status check_free(int rank) const;
+  void take(TaskConnection connection);
+  int rank_of(const net::TaskIdentity& who) const;
+  void handle(int rank, const ControlMessage& message);
+  void handle_join(int rank, const ControlMessage& message);
+  void echo(int rank, const ControlMessage& message, int64_t received);
+  void handle_leave(int rank);
+  void start();
+  void link_closed(int rank, const absl::Status& why);
+  void send(int rank, const ControlMessage& message);
+  void report_missing();
+  std::string missing() const;
+  std::string still_working() const;
+
+  TaskServer* server_;
+  std::vector<Slot> slots_;  // by rank; the leader's own has no link
+  std::unique_ptr<Rendezvous> rendezvous_;
+  bool released_ = false;
+};
+
+}  // namespace distribute::cluster_internal
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/cluster/impl/leader_membership.ipp>
+#endif

@@ -1,0 +1,58 @@
+#pragma once
+/// The control plane's side of every task but the leader.
+
+#include <distribute/cluster/control_link.hpp>
+#include <distribute/cluster/membership.hpp>
+#include <distribute/net/handshake.hpp>
+
+#include <memory>
+
+namespace distribute::cluster_internal {
+
+/// Holds the control connection to the leader. Thread-safe.
+class MemberMembership final : public Membership {
+ public:
+  /// Called when the leader has been reached, with the address of this end: opens the task's port
+  /// where it is not open yet, and gives the address that the others should use.
+  using OpenServer = std::function<std::string(const net::Address& local)>;
+
+  MemberMembership(ClusterTasks tasks, ClusterOptions options, net::HandshakeConfig config,
+                   OpenServer open_server);
+  ~MemberMembership() override;
+
+  void join(net::Deadline deadline) override;
+
+ private:
+  void submit(const ControlMessage& message) override;
+  void watch(std::vector<pollfd>& polled) override;
+  void exchange(Time now) override;
+  void heartbeat(const std::string& progress) override;
+  void forgive(Time now) override;
+  Time next_event() const override;
+  void announce(const TaskFailure& failure) override;
+  bool farewell_done() const override;
+  void farewell_late() override;
+
+  absl::Status try_to_join(net::Deadline deadline);
+  absl::StatusOr<net::Socket> reach_leader(net::Deadline deadline);
+  absl::Status introduce(net::Socket& socket, net::Deadline deadline);
+  absl::Status await_start(net::Socket& socket, net::Deadline deadline);
+  absl::Status take_start(const ControlMessage& message, net::Socket& socket);
+  void handle(const ControlMessage& message);
+  void leader_gone(const std::string& why);
+  void report(const std::string& line);
+
+  const net::HandshakeConfig config_;
+  OpenServer open_server_;
+  std::unique_ptr<ControlLink> link_;
+  uint64_t leader_incarnation_ = 0;
+  std::string last_progress_, missing_;
+  Time next_report_{};
+  bool released_ = false;
+};
+
+}  // namespace distribute::cluster_internal
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/cluster/impl/member_membership.ipp>
+#endif

@@ -1,0 +1,17 @@
+#pragma once
+/// What ended the job for everybody.
+
+#include <distribute/base/error.hpp>
+
+#include <string>
+
+namespace distribute {
+
+/// The same on every surviving rank: the leader decides, and tells all.
+struct TaskFailure {
+  int rank = 0;                               // which task it was
+  StatusCode code = StatusCode::Unavailable;  // Unavailable: lost; else what it reported
+  std::string reason;                         // a whole sentence with the task's name and address
+};
+
+}  // namespace distribute

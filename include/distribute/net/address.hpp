@@ -1,0 +1,38 @@
+#pragma once
+/// "host:port" as TF_CONFIG writes it.
+
+#include <distribute/base/config.hpp>
+
+#include <absl/status/statusor.h>
+
+#include <string>
+#include <string_view>
+
+namespace distribute::net {
+
+/// A value. The host is a name, an IPv4 or an IPv6 address without brackets.
+struct Address {
+  std::string host;
+  int port = 0;
+
+  /// "host:port", with brackets around IPv6: "[::1]:2222".
+  std::string text() const;
+  /// Whether only processes of this machine can reach it: 127.x.x.x, ::1 or "localhost".
+  bool is_loopback() const;
+  bool operator==(const Address&) const = default;
+};
+
+/// Reads "host:port" or "[::1]:port"; port 0 is left to the system.
+/// Errors  InvalidArgument that says what is wrong with the text.
+absl::StatusOr<Address> parse_address(std::string_view text);
+
+/// The address of this end of a socket, as numbers.
+absl::StatusOr<Address> local_address(int descriptor);
+/// The address of the other end.
+absl::StatusOr<Address> remote_address(int descriptor);
+
+}  // namespace distribute::net
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/net/impl/address.ipp>
+#endif

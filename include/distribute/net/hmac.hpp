@@ -1,0 +1,34 @@
+#pragma once
+/// Message authentication and random bytes (OpenSSL); builds without it have no authentication.
+
+#include <distribute/base/config.hpp>
+
+#include <absl/status/statusor.h>
+
+#include <string>
+#include <string_view>
+
+namespace distribute::net {
+
+/// False in builds without OpenSSL.
+bool has_hmac();
+
+/// HMAC-SHA256: 32 bytes.
+/// Errors  Unimplemented in a build without OpenSSL.
+absl::StatusOr<std::string> hmac_sha256(std::string_view key, std::string_view message);
+
+/// From the system's source for keys.
+absl::StatusOr<std::string> random_bytes(size_t count);
+
+/// Takes the same time wherever the texts differ.
+bool equal_in_constant_time(std::string_view a, std::string_view b);
+
+}  // namespace distribute::net
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#if DISTRIBUTE_HAS_OPENSSL
+#include <distribute/net/impl/hmac.ipp>
+#else
+#include <distribute/net/impl/hmac_stub.ipp>
+#endif
+#endif

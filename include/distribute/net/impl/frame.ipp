@@ -1,0 +1,86 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/base/status.hpp>
+#include <distribute/net/bytes.hpp>
+#include <distribute/net/frame.hpp>
+
+namespace distribute::net_internal {
+
+inline constexpr uint32_t kFrameMagic = 0x42545344;  // "DSTB" on the wire
+
+}  // namespace distribute::net_internal
+
+namespace distribute::net {
+
+DISTRIBUTE_INLINE std::string encode_frame(uint16_t type, std::string_view payload,
+                                           uint16_t version) {
+  ByteWriter writer;
+  writer.number(net_internal::kFrameMagic).number(version).number(type);
+  writer.number(uint64_t(payload.size()));
+  std::string bytes = writer.take();
+  bytes += payload;
+  return bytes;
+}
+
+DISTRIBUTE_INLINE absl::StatusOr<FrameHeader> parse_frame_header(std::string_view bytes,
+                                                                 uint64_t most, uint16_t version) {
+  ByteReader reader(bytes);
+  const auto magic = reader.number<uint32_t>();
+  const auto their_version = reader.number<uint16_t>();
+  FrameHeader header{reader.number<uint16_t>(), 0};
+  header.length = reader.number<uint64_t>();
+  if (!reader.finished() || magic != net_internal::kFrameMagic)
+    return absl::InvalidArgumentError("the bytes are not a message of this library");
+  if (their_version != version)
+    return absl::FailedPreconditionError(concat("protocol version ", their_version,
+                                                " meets version ", version,
+                                                ": run the same build in all tasks"));
+  if (header.length > most)
+    return absl::InvalidArgumentError(
+        concat("a message of ", header.length, " bytes where at most ", most, " are allowed"));
+  return header;
+}
+
+DISTRIBUTE_INLINE std::span<std::byte> FrameReader::space() {
+  char* const data = has_header_ ? frame_.payload.data() : header_.data();
+  const size_t size = has_header_ ? frame_.payload.size() : header_.size();
+  return {reinterpret_cast<std::byte*>(data) + done_, size - done_};
+}
+
+DISTRIBUTE_INLINE absl::Status FrameReader::filled(size_t count) {
+  done_ += count;
+  if (has_header_ || done_ < header_.size()) return absl::OkStatus();
+  const auto header = parse_frame_header({header_.data(), header_.size()}, most_, version_);
+  if (!header.ok()) return header.status();
+  has_header_ = true;
+  done_ = 0;
+  frame_.type = header->type;
+  frame_.payload.resize(header->length);
+  return absl::OkStatus();
+}
+
+DISTRIBUTE_INLINE Frame FrameReader::take() {
+  has_header_ = false;
+  done_ = 0;
+  return std::exchange(frame_, {});
+}
+
+DISTRIBUTE_INLINE absl::Status write_frame(Socket& socket, uint16_t type, std::string_view payload,
+                                           Deadline deadline) {
+  const std::string bytes = encode_frame(type, payload);
+  return socket.write(std::as_bytes(std::span(bytes)), deadline);
+}
+
+DISTRIBUTE_INLINE absl::StatusOr<Frame> read_frame(Socket& socket, uint64_t most,
+                                                   Deadline deadline) {
+  FrameReader reader(most);
+  while (!reader.complete()) {
+    const std::span<std::byte> space = reader.space();
+    absl::Status status = socket.read(space, deadline);
+    if (status.ok()) status = annotate(reader.filled(space.size()), socket.peer());
+    if (!status.ok()) return status;
+  }
+  return reader.take();
+}
+
+}  // namespace distribute::net

@@ -1,0 +1,61 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/net/hmac.hpp>
+#include <distribute/net/job_token.hpp>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+namespace distribute::net_internal {
+
+DISTRIBUTE_INLINE absl::StatusOr<std::string> read_token_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string token{std::istreambuf_iterator<char>(file), {}};
+  const size_t begin = token.find_first_not_of(" \t\r\n"), end = token.find_last_not_of(" \t\r\n");
+  if (!file || begin == std::string::npos)
+    return absl::InvalidArgumentError(concat("DISTRIBUTE_JOB_TOKEN_FILE=", path, ": ",
+                                             file ? "the file is empty" : "cannot be read"));
+  return token.substr(begin, end - begin + 1);
+}
+
+}  // namespace distribute::net_internal
+
+namespace distribute::net {
+
+DISTRIBUTE_INLINE absl::StatusOr<std::string> job_token_from_environment() {
+  const auto value = [](const char* name) {
+    const char* text = std::getenv(name);
+    return std::string(text ? text : "");
+  };
+  const std::string token = value("DISTRIBUTE_JOB_TOKEN");
+  const std::string file = value("DISTRIBUTE_JOB_TOKEN_FILE");
+  if (file.empty()) return token;
+  if (!token.empty())
+    return absl::InvalidArgumentError(
+        "DISTRIBUTE_JOB_TOKEN and DISTRIBUTE_JOB_TOKEN_FILE are both set; unset one");
+  return net_internal::read_token_file(file);
+}
+
+DISTRIBUTE_INLINE absl::StatusOr<std::string> make_job_token() {
+  const auto bytes = random_bytes(32);
+  if (!bytes.ok()) return bytes.status();
+  std::string token;
+  for (const unsigned char byte : *bytes) {
+    token += "0123456789abcdef"[byte >> 4];
+    token += "0123456789abcdef"[byte & 15];
+  }
+  return token;
+}
+
+DISTRIBUTE_INLINE absl::Status check_exposure(const Address& address, bool has_token,
+                                              bool insecure) {
+  if (has_token || insecure || address.is_loopback()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      concat("without a job token tasks may only use loopback addresses, and ", address.text(),
+             " is not one. Give all tasks the same secret in DISTRIBUTE_JOB_TOKEN or "
+             "DISTRIBUTE_JOB_TOKEN_FILE (\"distribute run\" does it by itself), or say "
+             "DISTRIBUTE_INSECURE=1 where everybody on the network may join the job"));
+}
+
+}  // namespace distribute::net

@@ -1,0 +1,107 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/net/listener.hpp>
+#include <distribute/net/resolve.hpp>
+
+#include <cerrno>
+#include <cstring>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
+#include <asio/ip/v6_only.hpp>
+
+namespace distribute::net_internal {
+
+DISTRIBUTE_INLINE absl::Status bind_error(const net::Address& wanted, const asio::error_code& e) {
+  const char* cure = "";
+  if (e == asio::error::address_in_use)
+    cure =
+        "; another process, perhaps of an earlier run, listens there: end it or give this task "
+        "another port";
+  else if (e.value() == EADDRNOTAVAIL)
+    cure =
+        "; the address is not one of this machine: start the task on the machine that the "
+        "cluster names, or name the address to listen on in DISTRIBUTE_BIND_ADDRESS";
+  else if (e == asio::error::access_denied)
+    cure = "; ports below 1024 belong to the system";
+  return absl::FailedPreconditionError(
+      concat("cannot listen on ", wanted.text(), " (port ", wanted.port, "): ", e.message(), cure));
+}
+
+DISTRIBUTE_INLINE int listen_on(const net::Address& numeric, asio::error_code& error) {
+  asio::io_context context;
+  asio::ip::tcp::acceptor acceptor(context);
+  const asio::ip::tcp::endpoint endpoint(asio::ip::make_address(numeric.host),
+                                         asio::ip::port_type(numeric.port));
+  acceptor.open(endpoint.protocol(), error);
+  if (!error && endpoint.address().is_v6()) acceptor.set_option(asio::ip::v6_only(true), error);
+  // Connections of an earlier run that are still closing do not count as "in use".
+  if (!error) acceptor.set_option(asio::ip::tcp::acceptor::reuse_address(true), error);
+  if (!error) acceptor.bind(endpoint, error);
+  if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
+  return error ? -1 : acceptor.release();
+}
+
+}  // namespace distribute::net_internal
+
+namespace distribute::net {
+
+DISTRIBUTE_INLINE Listener& Listener::operator=(Listener&& other) noexcept {
+  if (this == &other) return *this;
+  close();
+  descriptor_ = std::exchange(other.descriptor_, -1);
+  address_ = std::move(other.address_);
+  return *this;
+}
+
+DISTRIBUTE_INLINE void Listener::close() {
+  if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+}
+
+DISTRIBUTE_INLINE absl::StatusOr<Listener> Listener::bind(const Address& address,
+                                                          Deadline deadline) {
+  const auto found = resolve(address, deadline);
+  if (!found.ok()) return found.status();
+  asio::error_code error;
+  Listener result;
+  result.descriptor_ = net_internal::listen_on(found->front(), error);
+  if (error) return net_internal::bind_error(address, error);
+  ::fcntl(result.descriptor_, F_SETFL, ::fcntl(result.descriptor_, F_GETFL) | O_NONBLOCK);
+  ::fcntl(result.descriptor_, F_SETFD, FD_CLOEXEC);
+  auto bound = local_address(result.descriptor_);
+  if (!bound.ok()) return bound.status();
+  result.address_ = *std::move(bound);
+  return result;
+}
+
+DISTRIBUTE_INLINE absl::StatusOr<Socket> Listener::accept_now() {
+  const int descriptor = ::accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  if (descriptor >= 0) {
+    const auto peer = remote_address(descriptor);
+    return Socket(descriptor, peer.ok() ? peer->text() : "a task that has gone");
+  }
+  if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+    return absl::ResourceExhaustedError(
+        concat("accept on ", address_.text(), ": ", std::strerror(errno)));
+  if (errno == EBADF || errno == EINVAL || errno == ENOTSOCK)
+    return absl::UnavailableError(concat("the listener on ", address_.text(), " is closed"));
+  return Socket();  // nobody, or one that has gone again
+}
+
+DISTRIBUTE_INLINE absl::StatusOr<Socket> Listener::accept(Deadline deadline) {
+  for (;;) {
+    auto socket = accept_now();
+    if (!socket.ok() || *socket) return socket;
+    if (deadline.passed())
+      return absl::DeadlineExceededError(
+          concat("nobody connected to ", address_.text(), " in time"));
+    pollfd entry{descriptor_, POLLIN, 0};
+    ::poll(&entry, 1, deadline.left_ms());
+  }
+}
+
+}  // namespace distribute::net

@@ -1,0 +1,67 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/net/resolve.hpp>
+
+#include <algorithm>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
+
+namespace distribute::net_internal {
+
+/// Shared with the thread that asks: the system's resolver knows no deadline, so it may be left
+/// behind.
+struct Resolution {
+  std::mutex mutex;  // guards the rest
+  std::condition_variable ready;
+  bool done = false;
+  asio::error_code error;
+  std::vector<net::Address> found;
+};
+
+DISTRIBUTE_INLINE void ask_system(const std::shared_ptr<Resolution>& to,
+                                  const net::Address& address) {
+  asio::io_context context;
+  asio::ip::tcp::resolver resolver(context);
+  asio::error_code error;
+  std::vector<net::Address> found;
+  for (const auto& entry : resolver.resolve(address.host, std::to_string(address.port), error)) {
+    const net::Address numeric{entry.endpoint().address().to_string(), address.port};
+    if (std::find(found.begin(), found.end(), numeric) == found.end()) found.push_back(numeric);
+  }
+  std::stable_partition(found.begin(), found.end(), [](const net::Address& a) {
+    return a.host.find(':') == std::string::npos;
+  });
+  const std::lock_guard lock(to->mutex);
+  to->error = error;
+  to->found = std::move(found);
+  to->done = true;
+  to->ready.notify_all();
+}
+
+}  // namespace distribute::net_internal
+
+namespace distribute::net {
+
+DISTRIBUTE_INLINE absl::StatusOr<std::vector<Address>> resolve(const Address& address,
+                                                               Deadline deadline) {
+  asio::error_code not_numeric;
+  asio::ip::make_address(address.host, not_numeric);
+  if (!not_numeric) return std::vector<Address>{address};
+  const auto state = std::make_shared<net_internal::Resolution>();
+  std::thread([state, address] { net_internal::ask_system(state, address); }).detach();
+  std::unique_lock lock(state->mutex);
+  if (!state->ready.wait_until(lock, deadline.when(), [&] { return state->done; }))
+    return absl::DeadlineExceededError(
+        concat("no answer about the host name \"", address.host, "\" in time"));
+  if (state->error || state->found.empty())
+    return absl::UnavailableError(concat("the host name \"", address.host, "\" is not known",
+                                         state->error ? ": " + state->error.message() : ""));
+  return state->found;
+}
+
+}  // namespace distribute::net

@@ -1,0 +1,27 @@
+#pragma once
+/// The secret that the tasks of one job share.
+
+#include <distribute/net/address.hpp>
+
+#include <string>
+
+namespace distribute::net {
+
+/// DISTRIBUTE_JOB_TOKEN, or the contents of the file DISTRIBUTE_JOB_TOKEN_FILE without white space
+/// at its ends; empty when neither is set.
+/// Errors  InvalidArgument when both are set, or the file cannot be read or is empty.
+absl::StatusOr<std::string> job_token_from_environment();
+
+/// A fresh token for a new job: 256 random bits in hexadecimal digits.
+absl::StatusOr<std::string> make_job_token();
+
+/// Whether a task may use `address`: with a token always, without one only on this machine, or
+/// when DISTRIBUTE_INSECURE=1 has said so.
+/// Errors  FailedPrecondition with the cure.
+absl::Status check_exposure(const Address& address, bool has_token, bool insecure);
+
+}  // namespace distribute::net
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/net/impl/job_token.ipp>
+#endif
