@@ -90,6 +90,7 @@ class TcpMessages final : public Messages {
   void consume(int from, TcpFlow& flow);
   Place place(int from, const TcpHeader& header);
   Place place_collective(int from, const TcpHeader& header);
+  Place place_wanted(int from, const TcpHeader& header);
   Place place_point_to_point(int from, const TcpHeader& header);
   void check_point_to_point(int from, const TcpHeader& header) const;
   bool take_early(int from, const Incoming& wanted);

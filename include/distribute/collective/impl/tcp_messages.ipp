@@ -230,9 +230,15 @@ DISTRIBUTE_INLINE TcpMessages::Place TcpMessages::place_collective(int from,
   if (header.signature.sequence > collective_.sequence) return {};  // it is ahead
   check_same(collective_, rank_, header.signature, from);
   if (!collective_runs_) return {};
+  return place_wanted(from, header);
+}
+
+DISTRIBUTE_INLINE TcpMessages::Place TcpMessages::place_wanted(int from, const TcpHeader& header) {
+  Peer& other = peer(from);
   const auto at = std::find_if(other.wanted.begin(), other.wanted.end(),
                                [&](const Incoming& one) { return one.tag == header.tag; });
   if (at == other.wanted.end()) return {};
+  if (header.kind == TcpHeader::Kind::PointToPoint) check_point_to_point(from, header);
   check_length(header, at->out.size(), other.name);
   std::byte* out = at->out.data();
   other.wanted.erase(at);
@@ -243,13 +249,8 @@ DISTRIBUTE_INLINE TcpMessages::Place TcpMessages::place_point_to_point(int from,
                                                                        const TcpHeader& header) {
   static constexpr size_t kMessage = 64 << 10, kAll = 1 << 20;
   Peer& other = peer(from);
-  if (!collective_runs_ && !other.wanted.empty() && other.wanted.front().tag == header.tag) {
-    check_point_to_point(from, header);
-    check_length(header, other.wanted.front().out.size(), other.name);
-    std::byte* out = other.wanted.front().out.data();
-    other.wanted.erase(other.wanted.begin());
-    return out;
-  }
+  if (!collective_runs_)
+    if (const Place out = place_wanted(from, header)) return out;
   if (header.bytes > kMessage || other.early_bytes + header.bytes + sizeof(Early) > kAll) return {};
   other.early_bytes += header.bytes + sizeof(Early);
   other.early.push_back({header, std::make_unique<std::byte[]>(header.bytes)});
