@@ -78,21 +78,28 @@ std::string complaint(const AllReduceBenchOptions& options) {
   return "";
 }
 
-/// Calls `round` again and again on all ranks, as often on each; the times on this one, in us.
-std::vector<double> time_rounds(Communicator& group, double seconds,
-                                const std::function<void()>& round) {
+/// Calls the rounds in turn, again and again, on all ranks as often; the times of each on this
+/// rank, in us. In turn, so that what else the machine does hits all of them.
+std::vector<std::vector<double>> time_rounds(Communicator& group, double seconds,
+                                             const std::vector<std::function<void()>>& rounds) {
   using Clock = std::chrono::steady_clock;
-  std::vector<double> times;
+  std::vector<std::vector<double>> times(rounds.size());
   const auto once = [&] {
-    const auto start = Clock::now();
-    round();
-    times.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
+    for (size_t i = 0; i < rounds.size(); ++i) {
+      const auto start = Clock::now();
+      rounds[i]();
+      times[i].push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
+    }
   };
   for (int i = 0; i < 3; ++i) once();
-  int64_t rounds = int64_t(std::clamp(seconds * 1e6 / times.back(), 20.0, 20'000.0));
-  group.broadcast(&rounds, 1, DType::Int64, 0);
-  times.clear();
-  for (int64_t i = 0; i < rounds; ++i) once();
+  double turn = 0;
+  for (auto& one : times) {
+    turn += one.back();
+    one.clear();
+  }
+  int64_t turns = int64_t(std::clamp(seconds * 1e6 / turn, 20.0, 20'000.0));
+  group.broadcast(&turns, 1, DType::Int64, 0);
+  for (int64_t i = 0; i < turns; ++i) once();
   return times;
 }
 
@@ -101,7 +108,7 @@ AllReduceTime summary(std::string transport, int ranks, int64_t bytes, std::vect
   const auto at = [&](double quantile) {
     return times[std::min(times.size() - 1, size_t(quantile * double(times.size())))];
   };
-  return {std::move(transport), ranks, bytes, at(0.50), at(0.99)};
+  return {std::move(transport), ranks, bytes, times[0], at(0.50), at(0.99)};
 }
 
 /// The numbers of a rank, in the shared memory or elsewhere.
@@ -126,39 +133,43 @@ class Numbers {
   float* data_;
 };
 
-AllReduceTime time_one(Communicator& group, int64_t bytes, const AllReduceBenchOptions& options) {
+void check_sum(Communicator& group, Numbers& numbers, int64_t count) {
   const int ranks = group.size();
-  const int64_t count = bytes / 4;
-  Numbers numbers(group, count, options.in_place);
   numbers.fill(float(group.rank() + 1));
   group.all_reduce(numbers.data(), count, DType::Float32);
   if (!numbers.all_are(float(ranks * (ranks + 1) / 2)))
     throw std::runtime_error("the sum is wrong");
   group.barrier();
   numbers.fill(0);
-  auto times = time_rounds(group, options.seconds, [&] {
-    group.all_reduce(numbers.data(), count, DType::Float32);
-  });
-  return summary(group.transport(), ranks, bytes, std::move(times));
 }
 
-AllReduceTime time_raw(Communicator& group, int64_t bytes,
-                       const std::vector<const net::Socket*>& peers, double seconds) {
-  const size_t share = size_t(2 * bytes / group.size());  // what an all-reduce sends to each
-  const std::vector<std::byte> from(share * peers.size(), std::byte{1});
+/// `raw`: sockets to the other ranks, or none.
+std::vector<AllReduceTime> time_size(Communicator& group, int64_t bytes,
+                                     const AllReduceBenchOptions& options,
+                                     const std::vector<const net::Socket*>& raw) {
+  const int ranks = group.size();
+  const int64_t count = bytes / 4;
+  Numbers numbers(group, count, options.in_place);
+  check_sum(group, numbers, count);
+  const size_t share = size_t(2 * bytes / ranks);  // what an all-reduce sends to each other rank
+  const std::vector<std::byte> from(share * raw.size(), std::byte{1});
   std::vector<std::byte> to(from.size(), std::byte{2});
-  auto times = time_rounds(group, seconds,
-                           [&] { exchange_raw(peers, share, from.data(), to.data()); });
-  return summary("raw_tcp", group.size(), bytes, std::move(times));
+  std::vector<std::function<void()>> rounds = {
+      [&] { group.all_reduce(numbers.data(), count, DType::Float32); }};
+  if (!raw.empty()) rounds.push_back([&] { exchange_raw(raw, share, from.data(), to.data()); });
+  auto times = time_rounds(group, options.seconds, rounds);
+  std::vector<AllReduceTime> result = {
+      summary(group.transport(), ranks, bytes, std::move(times[0]))};
+  if (!raw.empty()) result.push_back(summary("raw_tcp", ranks, bytes, std::move(times[1])));
+  return result;
 }
 
 std::vector<AllReduceTime> time_all(Communicator& group, const AllReduceBenchOptions& options,
                                     const std::vector<const net::Socket*>& raw) {
   std::vector<AllReduceTime> result;
-  for (int64_t bytes : parse_sizes(options.bytes)) {
-    result.push_back(time_one(group, bytes, options));
-    if (!raw.empty()) result.push_back(time_raw(group, bytes, raw, options.seconds));
-  }
+  for (int64_t bytes : parse_sizes(options.bytes))
+    for (AllReduceTime& time : time_size(group, bytes, options, raw))
+      result.push_back(std::move(time));
   group.barrier();
   return result;
 }
@@ -275,8 +286,8 @@ void print_table(const std::vector<AllReduceTime>& times) {
   std::printf("%-10s %5s %12s %12s %12s %10s\n", "transport", "ranks", "bytes", "us p50", "us p99",
               "bus GB/s");
   for (const AllReduceTime& time : times)
-    std::printf("%-10s %5d %12lld %12.1f %12.1f %10.3f\n", time.transport.c_str(), time.ranks,
-                static_cast<long long>(time.bytes), time.us_p50, time.us_p99,
+    std::printf("%-10s %5d %12lld %12.1f %12.1f %12.1f %10.3f\n", time.transport.c_str(), time.ranks,
+                static_cast<long long>(time.bytes), time.us_best, time.us_p50, time.us_p99,
                 time.bus_gbytes_per_second());
 }
 

@@ -23,7 +23,7 @@ struct AllReduceTime {
   std::string transport;
   int ranks = 0;
   int64_t bytes = 0;
-  double us_p50 = 0, us_p99 = 0;
+  double us_best = 0, us_p50 = 0, us_p99 = 0;
   /// What every rank must send, 2 (n-1)/n * bytes, by the median.
   double bus_gbytes_per_second() const;
 };

@@ -113,8 +113,7 @@ DISTRIBUTE_INLINE Messages::Event TcpMessages::next() {
 }
 
 DISTRIBUTE_INLINE void TcpMessages::finish() {
-  while (pending_ > 0) turn();
-  events_.clear();
+  for (events_.clear(); pending_ > 0; events_.clear()) turn();
 }
 
 /// Writes and reads what goes now; waits when nothing does.
