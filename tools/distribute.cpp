@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bench_allreduce.hpp"
 #include "bench_kernels.hpp"
 #include "checkpoint_commands.hpp"
 #include "cluster_command.hpp"
@@ -21,6 +22,15 @@ ABSL_FLAG(std::string, policy, "float32", "number format of the activations: flo
 ABSL_FLAG(int64_t, batch_size, 50, "images per step");
 ABSL_FLAG(int, threads, 0, "threads to use; 0 takes OpenMP's own choice");
 ABSL_FLAG(bool, json, false, "print JSON instead of a table");
+ABSL_FLAG(int, world, 2, "bench allreduce: ranks");
+ABSL_FLAG(std::string, transport, "auto",
+          "bench allreduce: what moves the bytes: auto, threads, shm, tcp or mpi");
+ABSL_FLAG(std::string, bytes, "1K,64K,1M,25M,100M", "bench allreduce: sizes of the array");
+ABSL_FLAG(int, flows, 1, "bench allreduce: TCP connections between two ranks");
+ABSL_FLAG(double, seconds, 1, "bench allreduce: time for each size, at least 20 rounds");
+ABSL_FLAG(bool, raw, false, "bench allreduce: also sockets alone, with the same bytes");
+ABSL_FLAG(bool, in_place, false,
+          "bench allreduce: the array lies in the shared memory of threads or shm");
 ABSL_FLAG(double, tolerance, 0, "ckpt diff: largest difference of numbers that counts as none");
 ABSL_FLAG(std::string, names, "variable",
           "ckpt convert: flat names are those of the variables, or the paths of objects: "
@@ -40,6 +50,10 @@ constexpr char kUsage[] =
     "  distribute cluster [--json] [--job_name=J --task_index=I --ps_hosts=A,B "
     "--worker_hosts=...]\n"
     "      what TF_CONFIG, a launcher's variables or these flags say about this task\n"
+    "  distribute bench allreduce [--world=N] [--transport=auto|threads|shm|tcp|mpi]\n"
+    "                           [--bytes=1K,64K,1M,25M,100M] [--flows=N] [--seconds=X] [--raw]\n"
+    "                           [--in_place] [--json]\n"
+    "      time of an all-reduce between ranks on this machine; --raw: of its sockets alone, too\n"
     "  distribute ckpt ls PREFIX|DIR [--json]\n"
     "      tensors of a checkpoint; of a directory the newest one\n"
     "  distribute ckpt verify PREFIX|DIR [--json]\n"
@@ -58,12 +72,7 @@ int fail_usage(const std::string& message) {
   return 2;
 }
 
-int bench(const std::vector<std::string>& words) {
-  if (words.size() < 2) return fail_usage("bench: say what to measure: kernels");
-  if (words[1] == "allreduce" || words[1] == "ps")
-    return fail_usage("bench " + words[1] + " is not available yet");
-  if (words[1] != "kernels") return fail_usage("bench: unknown benchmark '" + words[1] + "'");
-  if (words.size() > 2) return fail_usage("bench kernels: unexpected argument '" + words[2] + "'");
+int bench_kernels() {
   distribute_tools::KernelBenchOptions options;
   options.model = absl::GetFlag(FLAGS_model);
   options.policy = absl::GetFlag(FLAGS_policy);
@@ -83,6 +92,29 @@ int cluster(const std::vector<std::string>& words) {
   flags.chief_hosts = absl::GetFlag(FLAGS_chief_hosts);
   flags.evaluator_hosts = absl::GetFlag(FLAGS_evaluator_hosts);
   return distribute_tools::cluster_command(flags, absl::GetFlag(FLAGS_json));
+}
+
+int bench_all_reduce() {
+  distribute_tools::AllReduceBenchOptions options;
+  options.transport = absl::GetFlag(FLAGS_transport);
+  options.bytes = absl::GetFlag(FLAGS_bytes);
+  options.world = absl::GetFlag(FLAGS_world);
+  options.flows = absl::GetFlag(FLAGS_flows);
+  options.seconds = absl::GetFlag(FLAGS_seconds);
+  options.raw = absl::GetFlag(FLAGS_raw);
+  options.in_place = absl::GetFlag(FLAGS_in_place);
+  options.json = absl::GetFlag(FLAGS_json);
+  return distribute_tools::bench_all_reduce(options);
+}
+
+int bench(const std::vector<std::string>& words) {
+  if (words.size() < 2) return fail_usage("bench: say what to measure: kernels or allreduce");
+  if (words[1] == "ps") return fail_usage("bench ps is not available yet");
+  if (words[1] != "kernels" && words[1] != "allreduce")
+    return fail_usage("bench: unknown benchmark '" + words[1] + "'");
+  if (words.size() > 2)
+    return fail_usage("bench " + words[1] + ": unexpected argument '" + words[2] + "'");
+  return words[1] == "kernels" ? bench_kernels() : bench_all_reduce();
 }
 
 int ckpt(const std::vector<std::string>& words) {

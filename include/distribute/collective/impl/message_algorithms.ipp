@@ -1,0 +1,231 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/collective/chain_reduction.hpp>
+#include <distribute/collective/combine.hpp>
+#include <distribute/collective/direct_reduction.hpp>
+#include <distribute/collective/message_algorithms.hpp>
+
+#include <algorithm>
+
+namespace distribute::collective {
+
+/// A group of one: the result is the input.
+DISTRIBUTE_INLINE void run_alone(const Operation& operation) {
+  if (operation.kind == Collective::Barrier || operation.output == nullptr) return;
+  copy_bytes(operation.output, operation.input, bytes_of(operation));
+}
+
+DISTRIBUTE_INLINE void MessageAlgorithms::run(const Operation& operation) {
+  const std::span<const std::byte> input = bytes_at(operation.input, 0, bytes_of(operation));
+  if (messages_.size() == 1) return run_alone(operation);
+  switch (operation.kind) {
+    case Collective::AllReduce: return all_reduce(operation);
+    case Collective::Reduce: return reduce(operation);
+    case Collective::ReduceScatter: return reduce_scatter(operation);
+    case Collective::AllGather: return all_gather(operation);
+    case Collective::Gather: return gather(operation);
+    case Collective::Broadcast: return broadcast(operation);
+    case Collective::AllToAll: return all_to_all(operation);
+    case Collective::Barrier: return barrier();
+    case Collective::Send: send_in_pieces(messages_, operation.peer, input, segment_bytes_); break;
+    case Collective::Receive:
+      receive_in_pieces(messages_, operation.peer,
+                        bytes_at(operation.output, 0, bytes_of(operation)), segment_bytes_);
+      break;
+  }
+  messages_.finish();
+}
+
+DISTRIBUTE_INLINE void MessageAlgorithms::all_reduce(const Operation& operation) {
+  const int64_t bytes = bytes_of(operation);
+  switch (choose_algorithm(bytes, messages_.size(), costs_, segment_bytes_)) {
+    case AllReduceAlgorithm::Everybody: return reduce_by_everybody(operation);
+    case AllReduceAlgorithm::Bruck: return reduce_by_bruck(operation);
+    case AllReduceAlgorithm::Direct:
+      return DirectReduction(messages_, scratch_, operation, segment_bytes_).run();
+    default:
+      return ChainReduction(messages_, scratch_, operation,
+                            chain_segment_bytes(bytes, messages_.size(), costs_, segment_bytes_))
+          .run();
+  }
+}
+
+DISTRIBUTE_INLINE void MessageAlgorithms::reduce_by_everybody(const Operation& operation) {
+  const int rank = messages_.rank(), ranks = messages_.size();
+  const int64_t bytes = bytes_of(operation);
+  std::byte* memory = scratch_.take(bytes * ranks);
+  std::vector<const void*> inputs;
+  for (int r = 0; r < ranks; ++r) {
+    inputs.push_back(r == rank ? operation.input : memory + r * bytes);
+    if (r == rank) continue;
+    messages_.receive(r, tag_of(0, 0), {memory + r * bytes, size_t(bytes)});
+    messages_.send(r, tag_of(0, 0), bytes_at(operation.input, 0, bytes));
+  }
+  messages_.finish();
+  combine(operation.op, operation.dtype, inputs, operation.output, operation.count);
+}
+
+DISTRIBUTE_INLINE void MessageAlgorithms::reduce_by_bruck(const Operation& operation) {
+  const int64_t bytes = bytes_of(operation);
+  const auto parts = bruck(bytes_at(operation.input, 0, bytes),
+                           std::vector<int64_t>(size_t(messages_.size()), bytes));
+  const std::vector<const void*> inputs(parts.begin(), parts.end());
+  combine(operation.op, operation.dtype, inputs, operation.output, operation.count);
+}
+
+/// In round k, a rank gets from the one 2^k above it all that this one has: twice as much each time.
+/// Source  Bruck et al. 1997.
+DISTRIBUTE_INLINE std::vector<const std::byte*> MessageAlgorithms::bruck(
+    std::span<const std::byte> mine, const std::vector<int64_t>& bytes) {
+  const int rank = messages_.rank(), ranks = messages_.size();
+  std::vector<int64_t> begins = {0};  // of rank (rank + i) % ranks
+  for (int i = 0; i < ranks; ++i) begins.push_back(begins.back() + bytes[size_t((rank + i) % ranks)]);
+  std::byte* memory = scratch_.take(begins.back());
+  copy_bytes(memory, mine.data(), int64_t(mine.size()));
+  for (int distance = 1; distance < ranks; distance *= 2) {
+    const size_t blocks = size_t(std::min(distance, ranks - distance)), first = size_t(distance);
+    messages_.receive((rank + distance) % ranks, tag_of(0, distance),
+                      {memory + begins[first], size_t(begins[first + blocks] - begins[first])});
+    messages_.send((rank + ranks - distance) % ranks, tag_of(0, distance),
+                   {memory, size_t(begins[blocks])});
+    messages_.finish();
+  }
+  std::vector<const std::byte*> parts(static_cast<size_t>(ranks));
+  for (int i = 0; i < ranks; ++i) parts[size_t((rank + i) % ranks)] = memory + begins[size_t(i)];
+  return parts;
+}
+
+/// Small arrays go straight to the root; large ones are summed by all.
+DISTRIBUTE_INLINE void MessageAlgorithms::reduce(const Operation& operation) {
+  static constexpr int64_t kSmall = 16 << 10;
+  const int ranks = messages_.size(), root = operation.peer;
+  const int64_t bytes = bytes_of(operation);
+  if (bytes > kSmall && ranks > kMostDirectRanks)
+    return ChainReduction(messages_, scratch_, operation,
+                          chain_segment_bytes(bytes, ranks, costs_, segment_bytes_))
+        .run();
+  if (bytes > kSmall) return DirectReduction(messages_, scratch_, operation, segment_bytes_).run();
+  if (messages_.rank() != root) {
+    messages_.send(root, tag_of(0, 0), bytes_at(operation.input, 0, bytes), false);
+    return messages_.finish();
+  }
+  std::byte* memory = scratch_.take(bytes * ranks);
+  std::vector<const void*> inputs;
+  for (int r = 0; r < ranks; ++r) {
+    inputs.push_back(r == root ? operation.input : memory + r * bytes);
+    if (r != root) messages_.receive(r, tag_of(0, 0), {memory + r * bytes, size_t(bytes)});
+  }
+  messages_.finish();
+  combine(operation.op, operation.dtype, inputs, operation.output, operation.count);
+}
+
+DISTRIBUTE_INLINE void MessageAlgorithms::reduce_scatter(const Operation& operation) {
+  DirectReduction(messages_, scratch_, operation, segment_bytes_).run();
+}
+
+DISTRIBUTE_INLINE void MessageAlgorithms::all_gather(const Operation& operation) {
+  static constexpr int64_t kSmall = 64 << 10;  // of all parts together
+  const int rank = messages_.rank(), ranks = messages_.size();
+  const int64_t width = size_of(operation.dtype);
+  const Parts parts(operation.counts, 1);
+  const auto mine = bytes_at(operation.input, 0, parts.count(rank) * width);
+  const auto place = [&](int r) {
+    return bytes_at(operation.output, parts.begin(r) * width, parts.count(r) * width);
+  };
+  if (ranks > kMostDirectRanks && bytes_of(operation) <= kSmall) {
+    std::vector<int64_t> bytes;
+    for (int64_t count : operation.counts) bytes.push_back(count * width);
+    const auto from = bruck(mine, bytes);
+    for (int r = 0; r < ranks; ++r)
+      copy_bytes(place(r).data(), from[size_t(r)], bytes[size_t(r)]);
+    return;
+  }
+  for (int step = 1; step < ranks; ++step) {
+    const int from = (rank + ranks - step) % ranks;
+    receive_in_pieces(messages_, from, place(from), segment_bytes_);
+    send_in_pieces(messages_, (rank + step) % ranks, mine, segment_bytes_);
+  }
+  copy_bytes(place(rank).data(), mine.data(), int64_t(mine.size()));
+  messages_.finish();
+}
+
+DISTRIBUTE_INLINE void MessageAlgorithms::gather(const Operation& operation) {
+  const int rank = messages_.rank(), root = operation.peer;
+  const int64_t width = size_of(operation.dtype);
+  const Parts parts(operation.counts, 1);
+  const auto mine = bytes_at(operation.input, 0, parts.count(rank) * width);
+  if (rank != root) send_in_pieces(messages_, root, mine, segment_bytes_);
+  for (int r = 0; rank == root && r < messages_.size(); ++r) {
+    const auto place =
+        bytes_at(operation.output, parts.begin(r) * width, parts.count(r) * width);
+    if (r == root)
+      copy_bytes(place.data(), mine.data(), int64_t(mine.size()));
+    else
+      receive_in_pieces(messages_, r, place, segment_bytes_);
+  }
+  messages_.finish();
+}
+
+DISTRIBUTE_INLINE void MessageAlgorithms::broadcast(const Operation& operation) {
+  static constexpr int64_t kSmall = 64 << 10;
+  bytes_of(operation) <= kSmall ? broadcast_tree(operation) : broadcast_chain(operation);
+}
+
+/// Binomial tree: who has the bytes sends them to the rank half the rest away.
+DISTRIBUTE_INLINE void MessageAlgorithms::broadcast_tree(const Operation& operation) {
+  const int ranks = messages_.size(), root = operation.peer;
+  const int me = (messages_.rank() - root + ranks) % ranks;
+  const auto data = bytes_at(operation.output, 0, bytes_of(operation));
+  int distance = 1;
+  while (distance < ranks && (me & distance) == 0) distance *= 2;
+  if (me != 0) {
+    messages_.receive((me - distance + root) % ranks, tag_of(0, 0), data);
+    messages_.finish();
+  }
+  for (distance /= 2; distance > 0; distance /= 2)
+    if (me + distance < ranks)
+      messages_.send((me + distance + root) % ranks, tag_of(0, 0), data, false);
+  messages_.finish();
+}
+
+/// From each rank to the next above it, segment by segment.
+DISTRIBUTE_INLINE void MessageAlgorithms::broadcast_chain(const Operation& operation) {
+  const int rank = messages_.rank(), ranks = messages_.size(), root = operation.peer;
+  const int next = (rank + 1) % ranks, previous = (rank + ranks - 1) % ranks;
+  const auto data = bytes_at(operation.output, 0, bytes_of(operation));
+  if (rank == root) {
+    send_in_pieces(messages_, next, data, segment_bytes_);
+    return messages_.finish();
+  }
+  receive_in_pieces(messages_, previous, data, segment_bytes_);
+  for (int64_t left = (int64_t(data.size()) + segment_bytes_ - 1) / segment_bytes_; left > 0;) {
+    const Messages::Event event = messages_.next();
+    if (event.sent) continue;
+    --left;
+    const size_t begin = size_t(number_of(event.tag) * segment_bytes_);
+    const size_t length = std::min(size_t(segment_bytes_), data.size() - begin);
+    if (next != root) messages_.send(next, event.tag, data.subspan(begin, length), false);
+  }
+  messages_.finish();
+}
+
+DISTRIBUTE_INLINE void MessageAlgorithms::all_to_all(const Operation& operation) {
+  const int rank = messages_.rank(), ranks = messages_.size();
+  const int64_t bytes = bytes_of(operation);
+  for (int step = 1; step < ranks; ++step) {
+    const int to = (rank + step) % ranks, from = (rank + ranks - step) % ranks;
+    receive_in_pieces(messages_, from, bytes_at(operation.output, from * bytes, bytes),
+                      segment_bytes_);
+    send_in_pieces(messages_, to, bytes_at(operation.input, to * bytes, bytes), segment_bytes_);
+  }
+  copy_bytes(bytes_at(operation.output, rank * bytes, 0).data(),
+             bytes_at(operation.input, rank * bytes, 0).data(), bytes);
+  messages_.finish();
+}
+
+/// Nobody leaves before everybody has come: each hears of all others, in log2(n) rounds.
+DISTRIBUTE_INLINE void MessageAlgorithms::barrier() {
+  bruck({}, std::vector<int64_t>(size_t(messages_.size()), 0));
+}
+
+}  // namespace distribute::collective

@@ -1,0 +1,355 @@
+#pragma once
+#include <distribute/collective/tcp_messages.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace distribute::collective {
+
+/// Whether both ends of a connection are on this host.
+DISTRIBUTE_INLINE bool is_local(int socket) {
+  sockaddr_storage here{}, there{};
+  socklen_t here_size = sizeof here, there_size = sizeof there;
+  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&here), &here_size) != 0 ||
+      ::getpeername(socket, reinterpret_cast<sockaddr*>(&there), &there_size) != 0)
+    return false;
+  if (here.ss_family == AF_INET)
+    return reinterpret_cast<const sockaddr_in&>(here).sin_addr.s_addr ==
+           reinterpret_cast<const sockaddr_in&>(there).sin_addr.s_addr;
+  if (here.ss_family == AF_INET6)
+    return std::memcmp(&reinterpret_cast<const sockaddr_in6&>(here).sin6_addr,
+                       &reinterpret_cast<const sockaddr_in6&>(there).sin6_addr,
+                       sizeof(in6_addr)) == 0;
+  return here.ss_family == AF_UNIX;
+}
+
+/// Looking for a few microseconds saves the wake-up, but takes the core from whoever could use it.
+DISTRIBUTE_INLINE double useful_spin(const std::vector<std::vector<net::Socket>>& flows) {
+  unsigned local = 1;
+  for (const auto& peer : flows) local += !peer.empty() && is_local(peer[0].native());
+  return local <= std::thread::hardware_concurrency() ? 30e-6 : 0;
+}
+
+DISTRIBUTE_INLINE TcpMessages::TcpMessages(int rank, std::vector<std::vector<net::Socket>> flows,
+                                           double spin_seconds)
+    : rank_(rank),
+      spin_seconds_(spin_seconds < 0 ? useful_spin(flows) : spin_seconds),
+      peers_(flows.size()) {
+  for (size_t p = 0; p < flows.size(); ++p) {
+    if (int(p) == rank) continue;
+    if (flows[p].empty()) throw InvalidArgumentError(concat("no connection to rank ", p));
+    peers_[p].name = concat("rank ", p, " (", flows[p][0].peer(), ")");
+    for (net::Socket& socket : flows[p]) peers_[p].flows.emplace_back(std::move(socket));
+  }
+  wake_ = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  if (wake_ < 0) throw ResourceExhaustedError(concat("eventfd: ", std::strerror(errno)));
+}
+
+DISTRIBUTE_INLINE TcpMessages::~TcpMessages() { ::close(wake_); }
+
+DISTRIBUTE_INLINE bool TcpMessages::Peer::gone() const {
+  return std::all_of(flows.begin(), flows.end(), [](const TcpFlow& flow) { return flow.closed; });
+}
+
+DISTRIBUTE_INLINE void TcpMessages::begin(const Operation& operation) {
+  throw_if_aborted();
+  operation_ = operation;
+  collective_runs_ = operation.kind != Collective::Send && operation.kind != Collective::Receive;
+  Signature signature = signature_of(operation);
+  if (collective_runs_) {
+    collective_ = signature;
+  } else {  // as the sender sees it
+    if (operation.kind == Collective::Receive) signature.peer = rank_;
+    signature.kind = Collective::Send;
+    point_to_point_ = signature;
+  }
+  moved_at_ = net::Deadline::Clock::now();
+  for (int p = 0; p < size(); ++p) {
+    peer(p).heard = false;
+    for (TcpFlow& flow : peer(p).flows)
+      if (flow.parked) consume(p, flow);
+  }
+}
+
+DISTRIBUTE_INLINE void TcpMessages::send(int to, uint64_t tag, std::span<const std::byte> bytes,
+                                         bool urgent) {
+  Peer& other = peer(to);
+  if (other.gone()) gone(to);
+  if (!collective_runs_) tag = other.parts_sent++;
+  (urgent ? other.urgent : other.queue).push_back({tag, bytes});
+  ++other.to_send;
+  ++pending_;
+}
+
+DISTRIBUTE_INLINE void TcpMessages::receive(int from, uint64_t tag, std::span<std::byte> out) {
+  Peer& other = peer(from);
+  if (!collective_runs_) tag = other.parts_come++;
+  ++other.to_come;
+  ++pending_;
+  if (!collective_runs_ && take_early(from, {tag, out})) return;
+  if (other.gone()) gone(from);
+  other.wanted.push_back({tag, out});
+  for (TcpFlow& flow : other.flows)
+    if (flow.parked) consume(from, flow);
+}
+
+DISTRIBUTE_INLINE Messages::Event TcpMessages::next() {
+  while (events_.empty()) {
+    if (pending_ == 0) throw InternalError("a collective waits for a message that was not asked for");
+    turn();
+  }
+  const Event event = events_.front();
+  events_.pop_front();
+  return event;
+}
+
+DISTRIBUTE_INLINE void TcpMessages::finish() {
+  for (events_.clear(); pending_ > 0; events_.clear()) turn();
+}
+
+/// Writes and reads what goes now; waits when nothing does.
+DISTRIBUTE_INLINE void TcpMessages::turn() {
+  const bool moved = write_some();
+  const int ready = poll(moved || !events_.empty());
+  throw_if_aborted();
+  if (ready == 0 && operation_.deadline.passed()) too_late();
+  if (ready <= 0) return;
+  for (size_t i = 0; i < polled_flows_.size(); ++i) {
+    const auto [who, flow] = polled_flows_[i];
+    if (polled_[i + 1].revents & POLLOUT) flow->blocked = false;
+    if ((polled_[i + 1].revents & ~POLLOUT) && !flow->closed) read(who, *flow);
+  }
+}
+
+DISTRIBUTE_INLINE bool TcpMessages::write_some() {
+  bool moved = false;
+  for (int p = 0; p < size(); ++p) {
+    if (peer(p).to_send == 0) continue;
+    for (TcpFlow& flow : peer(p).flows) {
+      if (flow.closed || flow.blocked || (!flow.sending() && !start_next(p, flow))) continue;
+      write(p, flow);
+      moved = true;
+    }
+  }
+  return moved;
+}
+
+DISTRIBUTE_INLINE bool TcpMessages::start_next(int to, TcpFlow& flow) {
+  Peer& other = peer(to);
+  std::deque<Outgoing>& queue = other.urgent.empty() ? other.queue : other.urgent;
+  if (queue.empty()) return false;
+  const Outgoing message = queue.front();
+  queue.pop_front();
+  flow.start({.kind = collective_runs_ ? TcpHeader::Kind::Collective : TcpHeader::Kind::PointToPoint,
+              .signature = collective_runs_ ? collective_ : point_to_point_,
+              .tag = message.tag,
+              .bytes = message.bytes.size()},
+             message.bytes);
+  return true;
+}
+
+DISTRIBUTE_INLINE void TcpMessages::write(int to, TcpFlow& flow) {
+  if (flow.write() == TcpFlow::Moved::Broken) return lost(to, flow, true);
+  moved_at_ = net::Deadline::Clock::now();
+  if (flow.sending()) return;
+  --peer(to).to_send;
+  --pending_;
+  events_.push_back({.peer = to, .tag = flow.sending_tag(), .sent = true});
+}
+
+/// `moved`: there is something to do anyway. Returns what ::poll does.
+DISTRIBUTE_INLINE int TcpMessages::poll(bool moved) {
+  polled_.assign(1, {wake_, POLLIN, 0});
+  polled_flows_.clear();
+  for (int p = 0; p < size(); ++p)
+    for (TcpFlow& flow : peer(p).flows) {
+      const short events = short((flow.parked ? 0 : POLLIN) | (flow.blocked ? POLLOUT : 0));
+      if (flow.closed || events == 0) continue;
+      polled_.push_back({flow.native(), events, 0});
+      polled_flows_.emplace_back(p, &flow);
+    }
+  const auto now = net::Deadline::Clock::now();
+  const bool look = moved || now - moved_at_ < std::chrono::duration<double>(spin_seconds_);
+  return ::poll(polled_.data(), polled_.size(), look ? 0 : operation_.deadline.left_ms());
+}
+
+DISTRIBUTE_INLINE void TcpMessages::read(int from, TcpFlow& flow) {
+  switch (flow.read()) {
+    case TcpFlow::Moved::Nothing: return;
+    case TcpFlow::Moved::End: return lost(from, flow, flow.has_bytes());
+    case TcpFlow::Moved::Broken: return lost(from, flow, true);
+    case TcpFlow::Moved::Something: break;
+  }
+  moved_at_ = net::Deadline::Clock::now();
+  consume(from, flow);
+}
+
+/// Hands on what was read, up to a message that nobody wants yet.
+DISTRIBUTE_INLINE void TcpMessages::consume(int from, TcpFlow& flow) {
+  flow.parked = false;
+  for (;;) {
+    if (flow.take_message()) arrived(from, flow.received());
+    const TcpHeader* header = flow.header();
+    if (!header) return;
+    check_header(*header, peer(from).name);
+    const Place out = place(from, *header);
+    flow.parked = !out;
+    if (!out) return;
+    flow.accept(*out);
+  }
+}
+
+DISTRIBUTE_INLINE TcpMessages::Place TcpMessages::place(int from, const TcpHeader& header) {
+  switch (header.kind) {
+    case TcpHeader::Kind::Failure: return failure_.data();
+    case TcpHeader::Kind::PointToPoint: return place_point_to_point(from, header);
+    default: return place_collective(from, header);
+  }
+}
+
+DISTRIBUTE_INLINE void check_length(const TcpHeader& header, size_t wanted, const std::string& who) {
+  if (header.bytes != wanted)
+    throw DataLossError(concat(who, " sent ", header.bytes, " bytes of ",
+                               to_string(header.signature), " where ", wanted, " belong"));
+}
+
+DISTRIBUTE_INLINE TcpMessages::Place TcpMessages::place_collective(int from,
+                                                                   const TcpHeader& header) {
+  Peer& other = peer(from);
+  other.heard = true;
+  if (header.signature.sequence > collective_.sequence) return {};  // it is ahead
+  check_same(collective_, rank_, header.signature, from);
+  if (!collective_runs_) return {};
+  return place_wanted(from, header);
+}
+
+DISTRIBUTE_INLINE TcpMessages::Place TcpMessages::place_wanted(int from, const TcpHeader& header) {
+  Peer& other = peer(from);
+  const auto at = std::find_if(other.wanted.begin(), other.wanted.end(),
+                               [&](const Incoming& one) { return one.tag == header.tag; });
+  if (at == other.wanted.end()) return {};
+  if (header.kind == TcpHeader::Kind::PointToPoint) check_point_to_point(from, header);
+  check_length(header, at->out.size(), other.name);
+  std::byte* out = at->out.data();
+  other.wanted.erase(at);
+  return out;
+}
+
+DISTRIBUTE_INLINE TcpMessages::Place TcpMessages::place_point_to_point(int from,
+                                                                       const TcpHeader& header) {
+  static constexpr size_t kMessage = 64 << 10, kAll = 1 << 20;
+  Peer& other = peer(from);
+  if (!collective_runs_)
+    if (const Place out = place_wanted(from, header)) return out;
+  if (header.bytes > kMessage || other.early_bytes + header.bytes + sizeof(Early) > kAll) return {};
+  other.early_bytes += header.bytes + sizeof(Early);
+  other.early.push_back({header, std::make_unique<std::byte[]>(header.bytes)});
+  return other.early.back().bytes.get();
+}
+
+DISTRIBUTE_INLINE void TcpMessages::check_point_to_point(int from, const TcpHeader& header) const {
+  const Signature &mine = point_to_point_, &theirs = header.signature;
+  if (theirs == mine) return;
+  throw FailedPreconditionError(
+      concat("rank ", from, " sends ", distribute::name_of(theirs.dtype), " x ", theirs.count,
+             " to rank ", theirs.peer, ", but rank ", mine.peer, " receives ",
+             distribute::name_of(mine.dtype), " x ", mine.count, " from it"));
+}
+
+/// Whether the message is here, or on its way into memory of its own.
+DISTRIBUTE_INLINE bool TcpMessages::take_early(int from, const Incoming& wanted) {
+  Peer& other = peer(from);
+  const auto at = std::find_if(other.early.begin(), other.early.end(), [&](const Early& one) {
+    return one.header.tag == wanted.tag;
+  });
+  if (at == other.early.end()) return false;
+  check_point_to_point(from, at->header);
+  check_length(at->header, wanted.out.size(), other.name);
+  at->out = wanted.out.data();
+  if (at->whole) arrived(from, at->header);
+  return true;
+}
+
+DISTRIBUTE_INLINE void TcpMessages::arrived(int from, const TcpHeader& header) {
+  Peer& other = peer(from);
+  if (header.kind == TcpHeader::Kind::Failure)
+    throw_error(StatusCode(header.code),
+                std::string(reinterpret_cast<const char*>(failure_.data()), header.bytes));
+  const auto early = std::find_if(other.early.begin(), other.early.end(), [&](const Early& one) {
+    return header.kind == TcpHeader::Kind::PointToPoint && one.header.tag == header.tag;
+  });
+  if (early != other.early.end()) {
+    early->whole = true;
+    if (!early->out) return;
+    std::memcpy(early->out, early->bytes.get(), header.bytes);
+    other.early_bytes -= header.bytes + sizeof(Early);
+    other.early.erase(early);
+  }
+  --other.to_come;
+  --pending_;
+  events_.push_back({.peer = from, .tag = header.tag});
+}
+
+/// A connection has ended; that is an error once something is missing.
+DISTRIBUTE_INLINE void TcpMessages::lost(int who, TcpFlow& flow, bool broken) {
+  flow.closed = true;
+  const Peer& other = peer(who);
+  const bool needed = other.to_send + other.to_come > 0;
+  if (needed && (broken || other.gone())) gone(who);
+}
+
+DISTRIBUTE_INLINE void TcpMessages::gone(int who) const {
+  throw UnavailableError(concat(to_string(signature_of(operation_)), ": rank ", rank_,
+                                " has lost the connection to ", peers_[size_t(who)].name,
+                                ", which has ended or was cut off"));
+}
+
+DISTRIBUTE_INLINE void TcpMessages::too_late() const {
+  std::string silent, late;
+  for (const Peer& other : peers_) {
+    if (other.to_send + other.to_come == 0) continue;
+    late += (late.empty() ? "" : ", ") + other.name;
+    if (!other.heard) silent += (silent.empty() ? "" : ", ") + other.name;
+  }
+  throw DeadlineExceededError(
+      concat(to_string(signature_of(operation_)), ": the time is over; rank ", rank_,
+             silent.empty() ? " waits for the rest from " : " has heard nothing from ",
+             silent.empty() ? late : silent));
+}
+
+DISTRIBUTE_INLINE void TcpMessages::throw_if_aborted() {
+  if (!aborted_) return;
+  const std::lock_guard lock(mutex_);
+  throw_error(abort_code_, abort_message_);
+}
+
+DISTRIBUTE_INLINE void TcpMessages::abort(StatusCode code, const std::string& message) {
+  const std::lock_guard lock(mutex_);
+  if (aborted_) return;
+  abort_code_ = code;
+  abort_message_ = message;
+  aborted_ = true;
+  const uint64_t one = 1;
+  if (::write(wake_, &one, sizeof one) < 0) return;  // the counter is full: readable anyway
+}
+
+DISTRIBUTE_INLINE void TcpMessages::hang_up(StatusCode code, const std::string& message) {
+  const std::string_view text = std::string_view(message).substr(0, TcpHeader::kMaxFailureBytes);
+  const TcpHeader header{.kind = TcpHeader::Kind::Failure,
+                         .code = uint16_t(code),
+                         .signature = {},
+                         .bytes = text.size()};
+  for (Peer& other : peers_)
+    for (TcpFlow& flow : other.flows) flow.say_goodbye(header, std::as_bytes(std::span(text)));
+}
+
+}  // namespace distribute::collective

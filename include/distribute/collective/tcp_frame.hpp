@@ -1,0 +1,37 @@
+#pragma once
+/// What stands before the bytes of a message between two ranks.
+
+#include <distribute/base/config.hpp>
+#include <distribute/collective/operation.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+namespace distribute::collective {
+
+/// Travels as it lies in memory; ranks of another byte order fail the check of the magic.
+struct TcpHeader {
+  static constexpr uint32_t kMagic = 0x31435444;          // "DTC1"
+  static constexpr uint64_t kMaxBytes = uint64_t{1} << 30;  // longer messages are cut by the sender
+  static constexpr uint64_t kMaxFailureBytes = 1024;
+  enum class Kind : uint16_t { Collective, PointToPoint, Failure };
+
+  uint32_t magic = kMagic;
+  Kind kind = Kind::Collective;
+  uint16_t code = 0;  // StatusCode of a Failure
+  Signature signature;
+  uint64_t tag = 0;
+  uint64_t bytes = 0;  // that follow
+};
+static_assert(sizeof(TcpHeader) == 56 && std::is_trivially_copyable_v<TcpHeader>);
+
+/// Throws  DataLossError that names `peer` when no rank of this version can have sent it.
+void check_header(const TcpHeader& header, const std::string& peer);
+
+}  // namespace distribute::collective
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/collective/impl/tcp_frame.ipp>
+#endif

@@ -1,0 +1,311 @@
+/// Starts the ranks of `distribute bench allreduce`, and prints what they measured.
+#include "bench_allreduce.hpp"
+
+#include <distribute/base/error.hpp>
+#include <distribute/collective/communicator.hpp>
+#include <distribute/collective/tcp_transport.hpp>
+#include <distribute/collective/window_transport.hpp>
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <thread>
+
+#include "raw_sockets.hpp"
+
+namespace distribute_tools {
+
+using distribute::DType;
+using distribute::collective::Communicator;
+namespace collective = distribute::collective;
+namespace net = distribute::net;
+
+double AllReduceTime::bus_gbytes_per_second() const {
+  return 2.0 * (ranks - 1) / ranks * static_cast<double>(bytes) / us_p50 * 1e-3;
+}
+
+std::vector<int64_t> parse_sizes(const std::string& text) {
+  std::vector<int64_t> sizes;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    char unit = 0, rest = 0;
+    long long number = 0;
+    const int fields = std::sscanf(word.c_str(), "%10lld%c%c", &number, &unit, &rest);
+    const int shift = fields < 2                       ? 0
+                      : unit == 'K' || unit == 'k'     ? 10
+                      : unit == 'M' || unit == 'm'     ? 20
+                      : unit == 'G' || unit == 'g'     ? 30
+                                                       : -1;
+    if (fields < 1 || fields > 2 || shift < 0 || number < 0 ||
+        number > (4ll << 30 >> shift) || (number << shift) < 4)
+      throw std::invalid_argument("--bytes: sizes such as 4, 64K or 25M from 4 to 4G, not '" +
+                                  word + "'");
+    sizes.push_back(number << shift);
+    begin = end + 1;
+  }
+  return sizes;
+}
+
+std::string complaint(const AllReduceBenchOptions& options) {
+  const std::string& transport = options.transport;
+  if (transport != "auto" && transport != "threads" && transport != "shm" && transport != "tcp" &&
+      transport != "mpi")
+    return "--transport must be auto, threads, shm, tcp or mpi, not '" + transport + "'";
+  if (options.world < 1 || options.world > 64)
+    return "--world must be from 1 to 64, not " + std::to_string(options.world);
+  if (options.flows < 1 || options.flows > 16)
+    return "--flows must be from 1 to 16, not " + std::to_string(options.flows);
+  if (!(options.seconds > 0 && options.seconds <= 600))
+    return "--seconds must be more than 0 and at most 600";
+  if (options.raw && options.world < 2) return "--raw needs a --world of at least 2";
+  if (options.in_place && transport == "tcp") return "--in_place is for threads and shm";
+  try {
+    parse_sizes(options.bytes);
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// Calls the rounds in turn, again and again, on all ranks as often; the times of each on this
+/// rank, in us. In turn, so that what else the machine does hits all of them.
+std::vector<std::vector<double>> time_rounds(Communicator& group, double seconds,
+                                             const std::vector<std::function<void()>>& rounds) {
+  using Clock = std::chrono::steady_clock;
+  std::vector<std::vector<double>> times(rounds.size());
+  const auto once = [&] {
+    for (size_t i = 0; i < rounds.size(); ++i) {
+      const auto start = Clock::now();
+      rounds[i]();
+      times[i].push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
+    }
+  };
+  for (int i = 0; i < 3; ++i) once();
+  double turn = 0;
+  for (auto& one : times) {
+    turn += one.back();
+    one.clear();
+  }
+  int64_t turns = int64_t(std::clamp(seconds * 1e6 / turn, 20.0, 20'000.0));
+  group.broadcast(&turns, 1, DType::Int64, 0);
+  for (int64_t i = 0; i < turns; ++i) once();
+  return times;
+}
+
+AllReduceTime summary(std::string transport, int ranks, int64_t bytes, std::vector<double> times) {
+  std::sort(times.begin(), times.end());
+  const auto at = [&](double quantile) {
+    return times[std::min(times.size() - 1, size_t(quantile * double(times.size())))];
+  };
+  return {std::move(transport), ranks, bytes, times[0], at(0.50), at(0.99)};
+}
+
+/// The numbers of a rank, in the shared memory or elsewhere.
+class Numbers {
+ public:
+  Numbers(Communicator& group, int64_t count, bool in_place) : size_(count) {
+    const auto shared = group.shared_memory();
+    if (in_place && int64_t(shared.size()) < count * 4)
+      throw std::runtime_error("the shared memory of a rank is smaller than the array");
+    if (!in_place) own_.reset(new float[size_t(count)]);
+    data_ = in_place ? reinterpret_cast<float*>(shared.data()) : own_.get();
+  }
+  float* data() const { return data_; }
+  void fill(float value) { std::fill(data_, data_ + size_, value); }
+  bool all_are(float value) const {
+    return std::all_of(data_, data_ + size_, [=](float x) { return x == value; });
+  }
+
+ private:
+  int64_t size_;
+  std::unique_ptr<float[]> own_;
+  float* data_;
+};
+
+void check_sum(Communicator& group, Numbers& numbers, int64_t count) {
+  const int ranks = group.size();
+  numbers.fill(float(group.rank() + 1));
+  group.all_reduce(numbers.data(), count, DType::Float32);
+  if (!numbers.all_are(float(ranks * (ranks + 1) / 2)))
+    throw std::runtime_error("the sum is wrong");
+  group.barrier();
+  numbers.fill(0);
+}
+
+/// `raw`: sockets to the other ranks, or none.
+std::vector<AllReduceTime> time_size(Communicator& group, int64_t bytes,
+                                     const AllReduceBenchOptions& options,
+                                     const std::vector<const net::Socket*>& raw) {
+  const int ranks = group.size();
+  const int64_t count = bytes / 4;
+  Numbers numbers(group, count, options.in_place);
+  check_sum(group, numbers, count);
+  const size_t share = size_t(2 * bytes / ranks);  // what an all-reduce sends to each other rank
+  const std::vector<std::byte> from(share * raw.size(), std::byte{1});
+  std::vector<std::byte> to(from.size(), std::byte{2});
+  std::vector<std::function<void()>> rounds = {
+      [&] { group.all_reduce(numbers.data(), count, DType::Float32); }};
+  if (!raw.empty()) rounds.push_back([&] { exchange_raw(raw, share, from.data(), to.data()); });
+  auto times = time_rounds(group, options.seconds, rounds);
+  std::vector<AllReduceTime> result = {
+      summary(group.transport(), ranks, bytes, std::move(times[0]))};
+  if (!raw.empty()) result.push_back(summary("raw_tcp", ranks, bytes, std::move(times[1])));
+  return result;
+}
+
+std::vector<AllReduceTime> time_all(Communicator& group, const AllReduceBenchOptions& options,
+                                    const std::vector<const net::Socket*>& raw) {
+  std::vector<AllReduceTime> result;
+  for (int64_t bytes : parse_sizes(options.bytes))
+    for (AllReduceTime& time : time_size(group, bytes, options, raw))
+      result.push_back(std::move(time));
+  group.barrier();
+  return result;
+}
+
+/// Every rank's ends of the connections: sockets[rank][peer][flow].
+using Sockets = std::vector<std::vector<std::vector<net::Socket>>>;
+
+Sockets connect_all(int world, int flows) {
+  Sockets sockets(static_cast<size_t>(world));
+  for (auto& rank : sockets) rank.resize(size_t(world));
+  for (size_t a = 0; a < sockets.size(); ++a)
+    for (size_t b = a + 1; b < sockets.size(); ++b)
+      for (int f = 0; f < flows; ++f) {
+        auto [one, other] = loopback_connection();
+        sockets[a][b].push_back(std::move(one));
+        sockets[b][a].push_back(std::move(other));
+      }
+  return sockets;
+}
+
+/// Child processes that run ranks 1 and up; killed when this object goes before they have ended.
+class RankProcesses {
+ public:
+  RankProcesses() = default;
+  RankProcesses(const RankProcesses&) = delete;
+  ~RankProcesses() {
+    for (pid_t child : children_) ::kill(child, SIGKILL);
+    for (pid_t child : children_) ::waitpid(child, nullptr, 0);
+  }
+  void start(const std::function<void()>& body) {
+    const pid_t child = ::fork();
+    if (child < 0) throw std::runtime_error("fork failed");
+    if (child > 0) return children_.push_back(child);
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    int status = 1;
+    try {
+      body();
+      status = 0;
+    } catch (const std::exception&) {  // rank 0 gets the error as well, and prints it
+    }
+    ::_exit(status);
+  }
+
+ private:
+  std::vector<pid_t> children_;
+};
+
+using Measure = std::function<std::vector<AllReduceTime>(int rank)>;
+
+std::vector<AllReduceTime> in_processes(int world, const Measure& measure) {
+  RankProcesses others;
+  for (int rank = 1; rank < world; ++rank) others.start([&] { measure(rank); });
+  return measure(0);
+}
+
+std::vector<AllReduceTime> in_threads(int world, const Measure& measure) {
+  std::vector<std::thread> others;
+  std::vector<std::exception_ptr> errors(static_cast<size_t>(world));
+  std::vector<AllReduceTime> result;
+  const auto run = [&](int rank) {
+    try {
+      auto times = measure(rank);
+      if (rank == 0) result = std::move(times);
+    } catch (...) {
+      errors[size_t(rank)] = std::current_exception();
+    }
+  };
+  for (int rank = 1; rank < world; ++rank) others.emplace_back(run, rank);
+  run(0);
+  for (std::thread& thread : others) thread.join();
+  for (const auto& error : errors)
+    if (error) std::rethrow_exception(error);
+  return result;
+}
+
+std::vector<AllReduceTime> time_all_reduces(const AllReduceBenchOptions& options) {
+  const int world = options.world;
+  const bool tcp = options.transport == "tcp", threads = options.transport == "threads";
+  Sockets sockets = connect_all(world, tcp ? options.flows : 0);
+  const Sockets raw_sockets = connect_all(world, options.raw ? 1 : 0);
+  auto in_process = threads ? collective::make_thread_transports(world)
+                            : std::vector<std::unique_ptr<collective::Transport>>();
+  const auto window = tcp || threads ? nullptr : collective::Window::create(world);
+  const auto make = [&](int rank) -> std::unique_ptr<collective::Transport> {
+    if (threads) return std::move(in_process[size_t(rank)]);
+    if (!tcp) return std::make_unique<collective::WindowTransport>(window, rank, "shm");
+    collective::TcpMesh mesh{rank, std::move(sockets[size_t(rank)])};
+    sockets.clear();  // the other ranks' ends, so that a rank that dies is noticed
+    return std::make_unique<collective::TcpTransport>(std::move(mesh));
+  };
+  const auto measure = [&](int rank) {
+    Communicator group(make(rank), {.timeout_seconds = 60});
+    std::vector<const net::Socket*> raw;
+    for (const auto& peer : raw_sockets[size_t(rank)])
+      if (!peer.empty()) raw.push_back(peer.data());
+    return time_all(group, options, raw);
+  };
+  return threads ? in_threads(world, measure) : in_processes(world, measure);
+}
+
+void print_json(const std::vector<AllReduceTime>& times) {
+  auto root = nlohmann::ordered_json::array();
+  for (const AllReduceTime& time : times)
+    root.push_back({{"transport", time.transport},
+                    {"ranks", time.ranks},
+                    {"bytes", time.bytes},
+                    {"us_p50", time.us_p50},
+                    {"us_p99", time.us_p99},
+                    {"bus_gbytes_per_second", time.bus_gbytes_per_second()}});
+  std::printf("%s\n", root.dump(2).c_str());
+}
+
+void print_table(const std::vector<AllReduceTime>& times) {
+  std::printf("%-10s %5s %12s %12s %12s %10s\n", "transport", "ranks", "bytes", "us p50", "us p99",
+              "bus GB/s");
+  for (const AllReduceTime& time : times)
+    std::printf("%-10s %5d %12lld %12.1f %12.1f %12.1f %10.3f\n", time.transport.c_str(), time.ranks,
+                static_cast<long long>(time.bytes), time.us_best, time.us_p50, time.us_p99,
+                time.bus_gbytes_per_second());
+}
+
+int bench_all_reduce(const AllReduceBenchOptions& asked) {
+  AllReduceBenchOptions options = asked;
+  if (const std::string problem = complaint(options); !problem.empty()) {
+    std::fprintf(stderr, "distribute bench allreduce: %s\n", problem.c_str());
+    return 2;
+  }
+  if (options.transport == "auto") options.transport = "shm";  // all ranks are on this host
+  try {
+    const auto times = time_all_reduces(options);
+    options.json ? print_json(times) : print_table(times);
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "distribute bench allreduce: %s\n", error.what());
+    return 1;
+  }
+}
+
+}  // namespace distribute_tools
