@@ -20,9 +20,13 @@
 
 namespace distribute::launch_internal {
 
+using launch::ExitStatus;
+using launch::Job;
 using launch::JobOptions;
+using launch::LaunchOptions;
 using launch::ProcessGuard;
 using launch::SignalWatch;
+using launch::Task;
 using net::Deadline;
 
 inline constexpr double kSecondsToDie = 5;        // between SIGTERM and SIGKILL
