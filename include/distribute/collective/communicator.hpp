@@ -21,8 +21,8 @@ namespace distribute::collective {
 
 struct CommunicatorOptions {
   double timeout_seconds = 300;  // of every operation
-  /// Called once, when the first operation fails, with the error's text.
-  std::function<void(const std::string& error)> on_failure = nullptr;
+  /// Called once, when the first operation fails; may throw a better error in its place.
+  std::function<void(const Error& error, const FlightRecorder& recorder)> on_failure = nullptr;
 };
 
 /// An operation that runs beside its caller. A value; copies stand for the same operation.

@@ -48,8 +48,7 @@ class Parts {
 /// A message in pieces, so that several flows carry it; both ends must cut alike.
 void send_in_pieces(Messages& messages, int to, std::span<const std::byte> bytes,
                     int64_t piece_bytes);
-void receive_in_pieces(Messages& messages, int from, std::span<std::byte> out,
-                       int64_t piece_bytes);
+void receive_in_pieces(Messages& messages, int from, std::span<std::byte> out, int64_t piece_bytes);
 
 inline std::span<const std::byte> bytes_at(const void* data, int64_t offset, int64_t bytes) {
   return {static_cast<const std::byte*>(data) + offset, size_t(bytes)};

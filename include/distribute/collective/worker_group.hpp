@@ -20,8 +20,8 @@ struct WorkerGroup {
   std::vector<std::shared_ptr<Communicator>> replicas;
   /// Tells the other workers why this one gives up; may be empty.
   std::function<void(StatusCode code, const std::string& message)> report_error;
-  /// What must live as long as the group, such as the connections to the cluster.
-  std::shared_ptr<void> connections;
+  /// Ends this worker's part of the job; may be empty.
+  std::function<void()> leave;
 
   /// Ends all operations of this worker with the error.
   void abort(StatusCode code, const std::string& message) const;

@@ -24,9 +24,7 @@ DISTRIBUTE_INLINE ChainReduction::ChainReduction(Messages& messages, Scratch& sc
   results_left_ = wants_results() && rank_ != last_ ? segments_ : 0;
 }
 
-DISTRIBUTE_INLINE bool ChainReduction::wants_results() const {
-  return root_ < 0 || root_ == rank_;
-}
+DISTRIBUTE_INLINE bool ChainReduction::wants_results() const { return root_ < 0 || root_ == rank_; }
 
 DISTRIBUTE_INLINE int64_t ChainReduction::count_of(int64_t segment) const {
   return std::min(segment_, operation_.count - segment * segment_);
@@ -55,15 +53,13 @@ DISTRIBUTE_INLINE void ChainReduction::add(int64_t segment) {
   const void* mine = bytes_at(operation_.input, segment * segment_ * width_, 0).data();
   accumulate(operation_.op, operation_.dtype, rank_ == 0, mine, slot(segment), count);
   if (rank_ == last_) return end(segment);
-  messages_.send(rank_ + 1, tag_of(kSum, segment),
-                 {slot(segment), size_t(count * sum_width_)});
+  messages_.send(rank_ + 1, tag_of(kSum, segment), {slot(segment), size_t(count * sum_width_)});
 }
 
 /// On the last rank.
 DISTRIBUTE_INLINE void ChainReduction::end(int64_t segment) {
   const int64_t count = count_of(segment);
-  finish(operation_.op, operation_.dtype, slot(segment), output(segment), count,
-         messages_.size());
+  finish(operation_.op, operation_.dtype, slot(segment), output(segment), count, messages_.size());
   const int to = root_ < 0 ? rank_ - 1 : root_;
   if (to != rank_)
     return messages_.send(to, tag_of(kResult, segment), {output(segment), size_t(count * width_)},

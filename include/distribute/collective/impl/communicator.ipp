@@ -113,7 +113,7 @@ DISTRIBUTE_INLINE void Communicator::execute(const Operation& operation, uint64_
     transport_->execute(operation);
   } catch (const Error& error) {
     recorder_.end(record, true);
-    if (options_.on_failure) options_.on_failure(error.what());
+    if (options_.on_failure) options_.on_failure(error, recorder_);
     throw;
   }
   recorder_.end(record, false);

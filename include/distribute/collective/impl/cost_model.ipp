@@ -86,8 +86,8 @@ DISTRIBUTE_INLINE double step_seconds(const StepShape& step, int ranks, const Li
        bucket = step.bucket_bytes) {
     const int64_t bytes = std::min(bucket, step.gradient_bytes - done);
     done += bytes;
-    const double ready = step.forward_seconds +
-                         step.backward_seconds * double(done) / double(step.gradient_bytes);
+    const double ready =
+        step.forward_seconds + step.backward_seconds * double(done) / double(step.gradient_bytes);
     network = std::max(network, ready) +
               all_reduce_seconds(choose_algorithm(bytes, ranks, costs), bytes, ranks, costs);
   }

@@ -73,13 +73,14 @@ DISTRIBUTE_INLINE void MessageAlgorithms::reduce_by_bruck(const Operation& opera
   combine(operation.op, operation.dtype, inputs, operation.output, operation.count);
 }
 
-/// In round k, a rank gets from the one 2^k above it all that this one has: twice as much each time.
-/// Source  Bruck et al. 1997.
+/// In round k, a rank gets from the one 2^k above it all that this one has: twice as much each
+/// time. Source  Bruck et al. 1997.
 DISTRIBUTE_INLINE std::vector<const std::byte*> MessageAlgorithms::bruck(
     std::span<const std::byte> mine, const std::vector<int64_t>& bytes) {
   const int rank = messages_.rank(), ranks = messages_.size();
   std::vector<int64_t> begins = {0};  // of rank (rank + i) % ranks
-  for (int i = 0; i < ranks; ++i) begins.push_back(begins.back() + bytes[size_t((rank + i) % ranks)]);
+  for (int i = 0; i < ranks; ++i)
+    begins.push_back(begins.back() + bytes[size_t((rank + i) % ranks)]);
   std::byte* memory = scratch_.take(begins.back());
   copy_bytes(memory, mine.data(), int64_t(mine.size()));
   for (int distance = 1; distance < ranks; distance *= 2) {
@@ -136,8 +137,7 @@ DISTRIBUTE_INLINE void MessageAlgorithms::all_gather(const Operation& operation)
     std::vector<int64_t> bytes;
     for (int64_t count : operation.counts) bytes.push_back(count * width);
     const auto from = bruck(mine, bytes);
-    for (int r = 0; r < ranks; ++r)
-      copy_bytes(place(r).data(), from[size_t(r)], bytes[size_t(r)]);
+    for (int r = 0; r < ranks; ++r) copy_bytes(place(r).data(), from[size_t(r)], bytes[size_t(r)]);
     return;
   }
   for (int step = 1; step < ranks; ++step) {
@@ -156,8 +156,7 @@ DISTRIBUTE_INLINE void MessageAlgorithms::gather(const Operation& operation) {
   const auto mine = bytes_at(operation.input, 0, parts.count(rank) * width);
   if (rank != root) send_in_pieces(messages_, root, mine, segment_bytes_);
   for (int r = 0; rank == root && r < messages_.size(); ++r) {
-    const auto place =
-        bytes_at(operation.output, parts.begin(r) * width, parts.count(r) * width);
+    const auto place = bytes_at(operation.output, parts.begin(r) * width, parts.count(r) * width);
     if (r == root)
       copy_bytes(place.data(), mine.data(), int64_t(mine.size()));
     else

@@ -104,7 +104,8 @@ DISTRIBUTE_INLINE void TcpMessages::receive(int from, uint64_t tag, std::span<st
 
 DISTRIBUTE_INLINE Messages::Event TcpMessages::next() {
   while (events_.empty()) {
-    if (pending_ == 0) throw InternalError("a collective waits for a message that was not asked for");
+    if (pending_ == 0)
+      throw InternalError("a collective waits for a message that was not asked for");
     turn();
   }
   const Event event = events_.front();
@@ -149,11 +150,12 @@ DISTRIBUTE_INLINE bool TcpMessages::start_next(int to, TcpFlow& flow) {
   if (queue.empty()) return false;
   const Outgoing message = queue.front();
   queue.pop_front();
-  flow.start({.kind = collective_runs_ ? TcpHeader::Kind::Collective : TcpHeader::Kind::PointToPoint,
-              .signature = collective_runs_ ? collective_ : point_to_point_,
-              .tag = message.tag,
-              .bytes = message.bytes.size()},
-             message.bytes);
+  flow.start(
+      {.kind = collective_runs_ ? TcpHeader::Kind::Collective : TcpHeader::Kind::PointToPoint,
+       .signature = collective_runs_ ? collective_ : point_to_point_,
+       .tag = message.tag,
+       .bytes = message.bytes.size()},
+      message.bytes);
   return true;
 }
 
@@ -216,7 +218,8 @@ DISTRIBUTE_INLINE TcpMessages::Place TcpMessages::place(int from, const TcpHeade
   }
 }
 
-DISTRIBUTE_INLINE void check_length(const TcpHeader& header, size_t wanted, const std::string& who) {
+DISTRIBUTE_INLINE void check_length(const TcpHeader& header, size_t wanted,
+                                    const std::string& who) {
   if (header.bytes != wanted)
     throw DataLossError(concat(who, " sent ", header.bytes, " bytes of ",
                                to_string(header.signature), " where ", wanted, " belong"));
@@ -259,18 +262,17 @@ DISTRIBUTE_INLINE TcpMessages::Place TcpMessages::place_point_to_point(int from,
 DISTRIBUTE_INLINE void TcpMessages::check_point_to_point(int from, const TcpHeader& header) const {
   const Signature &mine = point_to_point_, &theirs = header.signature;
   if (theirs == mine) return;
-  throw FailedPreconditionError(
-      concat("rank ", from, " sends ", distribute::name_of(theirs.dtype), " x ", theirs.count,
-             " to rank ", theirs.peer, ", but rank ", mine.peer, " receives ",
-             distribute::name_of(mine.dtype), " x ", mine.count, " from it"));
+  throw FailedPreconditionError(concat("rank ", from, " sends ", distribute::name_of(theirs.dtype),
+                                       " x ", theirs.count, " to rank ", theirs.peer, ", but rank ",
+                                       mine.peer, " receives ", distribute::name_of(mine.dtype),
+                                       " x ", mine.count, " from it"));
 }
 
 /// Whether the message is here, or on its way into memory of its own.
 DISTRIBUTE_INLINE bool TcpMessages::take_early(int from, const Incoming& wanted) {
   Peer& other = peer(from);
-  const auto at = std::find_if(other.early.begin(), other.early.end(), [&](const Early& one) {
-    return one.header.tag == wanted.tag;
-  });
+  const auto at = std::find_if(other.early.begin(), other.early.end(),
+                               [&](const Early& one) { return one.header.tag == wanted.tag; });
   if (at == other.early.end()) return false;
   check_point_to_point(from, at->header);
   check_length(at->header, wanted.out.size(), other.name);

@@ -5,6 +5,8 @@
 #include <distribute/strategy/reduction.hpp>
 #include <distribute/strategy/tensor_collectives.hpp>
 
+#include <cstdio>
+#include <exception>
 #include <utility>
 
 namespace distribute::strategy_internal {
@@ -18,7 +20,16 @@ DISTRIBUTE_INLINE MultiWorkerExtended::MultiWorkerExtended(std::vector<std::stri
       state_(std::move(group), options),
       others_(std::make_shared<WorkersOfGroup>(state_.group)) {}
 
-DISTRIBUTE_INLINE MultiWorkerExtended::~MultiWorkerExtended() = default;
+/// Going in order is no loss for the others; going because of an exception is.
+DISTRIBUTE_INLINE MultiWorkerExtended::~MultiWorkerExtended() {
+  try {
+    if (std::uncaught_exceptions() > 0 && state_.group.report_error)
+      state_.group.report_error(StatusCode::Aborted, "it ended because of an exception");
+    if (state_.group.leave) state_.group.leave();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "warning: leaving the cluster: %s\n", error.what());
+  }
+}
 
 DISTRIBUTE_INLINE int MultiWorkerExtended::num_replicas_in_sync() const {
   return state_.group.num_workers * state_.group.replicas_per_worker;

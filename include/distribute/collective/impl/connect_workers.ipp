@@ -1,0 +1,189 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/cluster/cluster_runtime.hpp>
+#include <distribute/collective/connect_workers.hpp>
+#include <distribute/collective/flight_report.hpp>
+#include <distribute/collective/shared_window.hpp>
+#include <distribute/collective/tcp_transport.hpp>
+#include <distribute/collective/window_transport.hpp>
+#include <distribute/net/socket.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <utility>
+
+#include <sys/socket.h>
+
+namespace distribute::collective {
+
+/// Builds the group of one worker.
+class WorkerConnector {
+ public:
+  WorkerConnector(std::shared_ptr<ClusterRuntime> runtime, int replicas_per_worker,
+                  const CommunicationOptions& options)
+      : runtime_(std::move(runtime)), replicas_(replicas_per_worker), options_(options) {}
+  WorkerGroup connect();
+
+ private:
+  void agree() const;
+  std::vector<std::unique_ptr<Transport>> transports(const std::string& name, int per_worker);
+  std::vector<std::unique_ptr<Transport>> window_transports(const std::string& name,
+                                                            int per_worker);
+  std::vector<std::unique_ptr<Transport>> tcp_transports(const std::string& name, int per_worker);
+  TcpMesh mesh(const std::string& name, int per_worker, int local);
+  std::vector<net::Socket> flows(const std::string& name, int rank, int peer, int per_worker);
+  std::shared_ptr<Communicator> communicator(std::unique_ptr<Transport> transport);
+  void follow(WorkerGroup& group) const;
+
+  std::shared_ptr<ClusterRuntime> runtime_;
+  const int replicas_;
+  const CommunicationOptions options_;
+  std::map<std::pair<int, int>, std::vector<net::Socket>> local_pairs_;  // within this process
+  std::shared_ptr<std::atomic<bool>> explained_ = std::make_shared<std::atomic<bool>>(false);
+};
+
+DISTRIBUTE_INLINE void WorkerConnector::agree() const {
+  const std::string text = concat(
+      "{\"replicas per worker\": ", replicas_, ", \"bytes_per_pack\": ", options_.bytes_per_pack,
+      ", \"implementation\": ", int(options_.implementation),
+      ", \"bfloat16_gradients\": ", options_.bfloat16_gradients ? "true" : "false", "}");
+  runtime_->agree("the options of the strategy", text);
+}
+
+DISTRIBUTE_INLINE std::vector<std::unique_ptr<Transport>> WorkerConnector::window_transports(
+    const std::string& name, int per_worker) {
+  const char* forced = std::getenv("DISTRIBUTE_TRANSPORT");
+  const auto& hosts = runtime_->hosts();
+  const bool one_host = std::all_of(hosts.begin(), hosts.end(), [](int host) { return host == 0; });
+  if (!one_host || (forced && std::string(forced) == "tcp")) return {};
+  std::string reason;
+  const auto window = share_window(*runtime_, name, runtime_->size() * per_worker, reason);
+  if (!window) {
+    runtime_->options().print("no shared memory between the workers, TCP is used: " + reason);
+    return {};
+  }
+  std::vector<std::unique_ptr<Transport>> result;
+  for (int i = 0; i < per_worker; ++i)
+    result.push_back(
+        std::make_unique<WindowTransport>(window, runtime_->rank() * per_worker + i, "shm"));
+  return result;
+}
+
+/// Connections between two ranks, made by the tasks they live in; within a task a pair of sockets.
+DISTRIBUTE_INLINE std::vector<net::Socket> WorkerConnector::flows(const std::string& name, int rank,
+                                                                  int peer, int per_worker) {
+  const int task = peer / per_worker;
+  std::vector<net::Socket> result;
+  if (task == runtime_->rank()) {
+    const auto pair = std::minmax(rank, peer);
+    if (auto& waiting = local_pairs_[pair]; !waiting.empty()) return std::move(waiting);
+    int ends[2];
+    if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+      throw ResourceExhaustedError("no socket pair for two replicas of this worker");
+    result.emplace_back(ends[0], concat("replica ", peer));
+    local_pairs_[pair].emplace_back(ends[1], concat("replica ", rank));
+    return result;
+  }
+  const bool near = runtime_->hosts()[size_t(task)] == runtime_->hosts()[size_t(runtime_->rank())];
+  const int count = near ? 1 : 4;  // one connection rarely fills a fast network
+  const auto [low, high] = std::minmax(rank, peer);
+  for (int i = 0; i < count; ++i)
+    result.push_back(runtime_->peer_socket(task, concat(name, "/", low, "-", high), i));
+  return result;
+}
+
+DISTRIBUTE_INLINE TcpMesh WorkerConnector::mesh(const std::string& name, int per_worker,
+                                                int local) {
+  TcpMesh mesh;
+  mesh.rank = runtime_->rank() * per_worker + local;
+  mesh.flows.resize(size_t(runtime_->size() * per_worker));
+  for (int peer = 0; peer < int(mesh.flows.size()); ++peer)
+    if (peer != mesh.rank) mesh.flows[size_t(peer)] = flows(name, mesh.rank, peer, per_worker);
+  return mesh;
+}
+
+DISTRIBUTE_INLINE std::vector<std::unique_ptr<Transport>> WorkerConnector::tcp_transports(
+    const std::string& name, int per_worker) {
+  local_pairs_.clear();
+  std::vector<std::unique_ptr<Transport>> result;
+  for (int i = 0; i < per_worker; ++i)
+    result.push_back(std::make_unique<TcpTransport>(mesh(name, per_worker, i)));
+  return result;
+}
+
+DISTRIBUTE_INLINE std::vector<std::unique_ptr<Transport>> WorkerConnector::transports(
+    const std::string& name, int per_worker) {
+  auto result = window_transports(name, per_worker);
+  return result.empty() ? tcp_transports(name, per_worker) : std::move(result);
+}
+
+/// What broke first may be seen differently by every worker: the runtime knows what it was.
+DISTRIBUTE_INLINE void explain_failure(ClusterRuntime& runtime, std::atomic<bool>& explained,
+                                       const Error& error, const FlightRecorder& recorder) {
+  const bool peer_is_gone = error.code() == StatusCode::Unavailable;
+  if (peer_is_gone)
+    runtime.wait_lost(net::Deadline::after_seconds(2));
+  else
+    runtime.report_error(error.code(), error.what());
+  if (!explained.exchange(true))
+    std::fprintf(stderr, "%s", flight_report(runtime, error.what(), recorder).c_str());
+  runtime.throw_if_lost();
+}
+
+DISTRIBUTE_INLINE std::shared_ptr<Communicator> WorkerConnector::communicator(
+    std::unique_ptr<Transport> transport) {
+  CommunicatorOptions options;
+  options.timeout_seconds = options_.timeout_seconds.value_or(options.timeout_seconds);
+  options.on_failure = [runtime = runtime_, explained = explained_](
+                           const Error& error, const FlightRecorder& recorder) {
+    explain_failure(*runtime, *explained, error, recorder);
+  };
+  return std::make_shared<Communicator>(std::move(transport), options);
+}
+
+/// Ties the group's life to the job's.
+DISTRIBUTE_INLINE void WorkerConnector::follow(WorkerGroup& group) const {
+  std::vector<std::shared_ptr<Communicator>> ends = group.replicas;
+  ends.push_back(group.workers);
+  const int callback = runtime_->on_lost([runtime = runtime_.get(), ends](int, const auto& reason) {
+    const auto failure = runtime->lost();
+    for (const auto& end : ends)
+      end->abort(failure ? failure->code : StatusCode::Unavailable, reason);
+  });
+  runtime_->set_progress([first = ends[0]] { return first->recorder().position(); });
+  group.report_error = [runtime = runtime_](StatusCode code, const std::string& message) {
+    runtime->report_error(code, message);
+  };
+  group.leave = [runtime = runtime_, callback] {
+    runtime->remove_on_lost(callback);
+    runtime->set_progress({});
+    runtime->leave();
+  };
+}
+
+DISTRIBUTE_INLINE WorkerGroup WorkerConnector::connect() {
+  agree();
+  WorkerGroup group;
+  group.worker = runtime_->rank();
+  group.num_workers = runtime_->size();
+  group.replicas_per_worker = replicas_;
+  for (auto& transport : transports("replicas", replicas_))
+    group.replicas.push_back(communicator(std::move(transport)));
+  group.workers =
+      replicas_ == 1 ? group.replicas[0] : communicator(std::move(transports("workers", 1)[0]));
+  follow(group);
+  return group;
+}
+
+DISTRIBUTE_INLINE WorkerGroup connect_workers(const std::shared_ptr<ClusterRuntime>& runtime,
+                                              int replicas_per_worker,
+                                              const CommunicationOptions& options) {
+  options.check();
+  return WorkerConnector(runtime, replicas_per_worker, options).connect();
+}
+
+}  // namespace distribute::collective

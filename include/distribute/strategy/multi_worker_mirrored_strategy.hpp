@@ -1,0 +1,80 @@
+#pragma once
+/// Synchronous training on many workers: every replica of every worker makes the same step.
+
+#include <distribute/base/config.hpp>
+#include <distribute/collective/communication_options.hpp>
+#include <distribute/strategy/devices.hpp>
+#include <distribute/strategy/strategy.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace distribute {
+
+struct MultiWorkerOptions {
+  CommunicationOptions communication_options = {};
+  /// Local replicas, on that many logical CPU devices; the same on all workers. 0: every visible
+  /// GPU, or else every logical CPU device.
+  int num_replicas = 0;
+};
+
+namespace strategy_internal {
+
+/// The extended part, and the resolver it asked.
+struct MultiWorkerParts {
+  std::unique_ptr<StrategyExtended> extended;
+  std::shared_ptr<ClusterResolver> resolver;
+};
+
+/// Joins the cluster. `resolver` null: what the environment implies.
+MultiWorkerParts join_cluster(std::shared_ptr<ClusterResolver> resolver,
+                              std::vector<std::string> devices, const MultiWorkerOptions& options);
+
+}  // namespace strategy_internal
+
+/// Run the same program on every worker of TF_CONFIG (or of Slurm, torchrun, mpirun, ...). Without
+/// a cluster it trains on this process alone. Variables start with the chief's values; gradients
+/// are summed over all replicas in rank order, so the result does not depend on how replicas are
+/// dealt to workers, on transports or on timing.
+/// Blocks  in the constructor, until all workers have come; in the destructor, until all have ended
+///         or the time for it is over.
+/// Throws  InvalidArgumentError for a cluster or task that makes no sense; what
+///         ClusterRuntime::join throws. Later a worker that is lost or fails is an
+///         UnavailableError, or its own error, on all workers.
+/// Source  tf.distribute.MultiWorkerMirroredStrategy
+template <typename Kind = DefaultDevice>
+class MultiWorkerMirroredStrategy : public Strategy {
+ public:
+  explicit MultiWorkerMirroredStrategy(const MultiWorkerOptions& options = {})
+      : MultiWorkerMirroredStrategy(std::shared_ptr<ClusterResolver>(), options) {}
+  /// With a resolver of one's own; it must outlive the strategy.
+  explicit MultiWorkerMirroredStrategy(ClusterResolver& resolver,
+                                       const MultiWorkerOptions& options = {})
+      : MultiWorkerMirroredStrategy(
+            std::shared_ptr<ClusterResolver>(std::shared_ptr<void>(), &resolver), options) {}
+
+  ClusterResolver* cluster_resolver() const override { return resolver_.get(); }
+
+ private:
+  MultiWorkerMirroredStrategy(std::shared_ptr<ClusterResolver> resolver,
+                              const MultiWorkerOptions& options)
+      : MultiWorkerMirroredStrategy(strategy_internal::join_cluster(
+            std::move(resolver), strategy_internal::devices_of(Kind(), options.num_replicas),
+            options)) {}
+  explicit MultiWorkerMirroredStrategy(strategy_internal::MultiWorkerParts parts)
+      : Strategy(std::move(parts.extended)), resolver_(std::move(parts.resolver)) {}
+
+  std::shared_ptr<ClusterResolver> resolver_;
+};
+
+MultiWorkerMirroredStrategy(MultiWorkerOptions)->MultiWorkerMirroredStrategy<DefaultDevice>;
+MultiWorkerMirroredStrategy(ClusterResolver&)->MultiWorkerMirroredStrategy<DefaultDevice>;
+MultiWorkerMirroredStrategy(ClusterResolver&, MultiWorkerOptions)
+    ->MultiWorkerMirroredStrategy<DefaultDevice>;
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/strategy/impl/multi_worker_mirrored_strategy.ipp>
+#endif
