@@ -77,6 +77,7 @@
 #include <distribute/cluster/progress_board.hpp>
 #include <distribute/cluster/rendezvous.hpp>
 #include <distribute/cluster/request_table.hpp>
+#include <distribute/cluster/run_config_cluster.hpp>
 #include <distribute/cluster/sagemaker_cluster_resolver.hpp>
 #include <distribute/cluster/slurm_cluster_resolver.hpp>
 #include <distribute/cluster/slurm_hostlist.hpp>
@@ -135,13 +136,16 @@
 #include <distribute/collective/combine.hpp>
 #include <distribute/collective/communication_options.hpp>
 #include <distribute/collective/communicator.hpp>
+#include <distribute/collective/connect_workers.hpp>
 #include <distribute/collective/cost_model.hpp>
 #include <distribute/collective/direct_reduction.hpp>
 #include <distribute/collective/flight_recorder.hpp>
+#include <distribute/collective/flight_report.hpp>
 #include <distribute/collective/message_algorithms.hpp>
 #include <distribute/collective/message_tools.hpp>
 #include <distribute/collective/messages.hpp>
 #include <distribute/collective/operation.hpp>
+#include <distribute/collective/shared_window.hpp>
 #include <distribute/collective/tcp_flow.hpp>
 #include <distribute/collective/tcp_frame.hpp>
 #include <distribute/collective/tcp_messages.hpp>
@@ -214,6 +218,7 @@
 #include <distribute/strategy/local_replicas.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
 #include <distribute/strategy/multi_worker_extended.hpp>
+#include <distribute/strategy/multi_worker_mirrored_strategy.hpp>
 #include <distribute/strategy/one_device_strategy.hpp>
 #include <distribute/strategy/reduce_arguments.hpp>
 #include <distribute/strategy/reduction.hpp>

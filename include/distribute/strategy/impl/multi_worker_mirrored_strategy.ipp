@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/parallel.hpp>
+#include <distribute/base/process_state.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/cluster_tasks.hpp>
