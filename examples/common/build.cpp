@@ -7,32 +7,54 @@ namespace optim = distribute::optim;
 
 namespace examples {
 
+namespace {
+
+/// What flags and environment imply when --strategy is not given.
+std::string implied_strategy(const dist::ClusterSpec& cluster) {
+  if (cluster.jobs().empty()) return "mirrored";
+  for (const std::string& job : cluster.jobs())
+    if (job == "ps") return "parameter_server";
+  return "multi_worker";
+}
+
+ChosenStrategy make_multi_worker(const TrainerOptions& o,
+                                 std::unique_ptr<dist::ClusterResolver> cluster) {
+  if (cluster->task_type() == dist::TaskType::Evaluator)
+    throw dist::InvalidArgumentError(
+        "this trainer has no evaluator task: its workers evaluate at the end");
+  dist::config::set_logical_device_configuration(o.replicas);
+  auto strategy = std::make_unique<dist::MultiWorkerMirroredStrategy<>>(
+      *cluster, dist::MultiWorkerOptions{.num_replicas = o.replicas});
+  return {std::move(cluster), std::move(strategy), "multi_worker"};
+}
+
+}  // namespace
+
 ChosenStrategy make_strategy(const TrainerOptions& o) {
   if (o.device == "gpu")
     throw dist::UnimplementedError("--device=gpu: this build has no GPU support; use --device=cpu");
-  const char* tf_config = std::getenv("TF_CONFIG");
-  if (o.strategy.empty() && tf_config &&
-      std::string(tf_config).find("\"cluster\"") != std::string::npos)
-    throw dist::UnimplementedError(
-        "TF_CONFIG describes a cluster, and this version trains in one process only; unset it or "
-        "say --strategy=mirrored");
-  const std::string name = o.strategy.empty() ? "mirrored" : o.strategy;
-  if (name == "multi_worker" || name == "parameter_server")
-    throw dist::UnimplementedError("--strategy=" + name + " is not available in this version");
+  const bool asks = o.strategy.empty() || o.strategy == "multi_worker" || o.cluster.any();
+  auto cluster = asks ? dist::default_resolver({}, o.cluster).resolver : nullptr;
+  const std::string name =
+      o.strategy.empty() ? implied_strategy(cluster->cluster_spec()) : o.strategy;
+  if (name == "parameter_server")
+    throw dist::UnimplementedError("--strategy=parameter_server is not available in this version");
+  if (name == "multi_worker") return make_multi_worker(o, std::move(cluster));
   if (name == "one_device") {
     if (o.replicas != 1)
       throw dist::InvalidArgumentError("--strategy=one_device has one replica, not " +
                                        std::to_string(o.replicas));
-    return {std::make_unique<dist::OneDeviceStrategy>("/cpu:0"), name};
+    return {nullptr, std::make_unique<dist::OneDeviceStrategy>("/cpu:0"), name};
   }
   dist::config::set_logical_device_configuration(o.replicas);
   std::vector<std::string> devices;
   for (int i = 0; i < o.replicas; ++i) devices.push_back("/cpu:" + std::to_string(i));
   if (name == "central_storage")
-    return {std::make_unique<dist::CentralStorageStrategy>(
+    return {nullptr,
+            std::make_unique<dist::CentralStorageStrategy>(
                 dist::CentralStorageOptions{.compute_devices = devices}),
             name};
-  return {std::make_unique<dist::MirroredStrategy<>>(devices), name};
+  return {nullptr, std::make_unique<dist::MirroredStrategy<>>(devices), name};
 }
 
 namespace {

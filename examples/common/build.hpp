@@ -12,13 +12,15 @@ namespace examples {
 
 /// A strategy and its name in reports.
 struct ChosenStrategy {
+  std::unique_ptr<distribute::ClusterResolver> cluster;  // outlives the strategy
   std::unique_ptr<distribute::Strategy> strategy;
   std::string name;
 };
 
-/// --strategy, else mirrored, over --replicas logical devices.
-/// Throws  distribute::Error for strategies and devices that this build lacks, and for a cluster in
-///         TF_CONFIG that nobody asked to ignore.
+/// --strategy, else what flags and environment imply, else mirrored, over --replicas logical
+/// devices. Joins the cluster, if there is one.
+/// Throws  distribute::Error for strategies and devices that this build lacks, and for a cluster
+///         that cannot be read or joined.
 ChosenStrategy make_strategy(const TrainerOptions& options);
 
 /// --optimizer with its hyper-parameters, schedule, clipping and decay over `total_steps`.

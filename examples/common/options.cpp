@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <vector>
 
 #include <absl/flags/flag.h>
@@ -24,7 +25,12 @@ std::string AbslUnparseFlag(const JsonTarget& target) { return target.value.valu
 
 ABSL_FLAG(std::string, strategy, "",
           "one_device, mirrored, multi_worker, parameter_server or central_storage; "
-          "default: mirrored");
+          "default: what TF_CONFIG or a launcher's variables imply, else mirrored");
+ABSL_FLAG(std::string, job_name, "", "job of this task: worker, ps, chief; instead of TF_CONFIG");
+ABSL_FLAG(std::optional<int>, task_index, std::nullopt, "number of this task in its job");
+ABSL_FLAG(std::string, ps_hosts, "", "host:port of the parameter servers, with commas");
+ABSL_FLAG(std::string, worker_hosts, "", "host:port of the workers, with commas");
+ABSL_FLAG(std::string, chief_hosts, "", "host:port of the chief");
 ABSL_FLAG(int, replicas, 1, "logical devices of this process");
 ABSL_FLAG(std::string, device, "auto", "auto, cpu or gpu");
 ABSL_FLAG(std::string, data_dir, "", "folder with the IDX files; default: the bundled digits");
@@ -124,6 +130,11 @@ TrainerOptions parse_options(int argc, char** argv, const std::string& usage) {
   if (!rest.empty()) fail(absl::StrCat("unexpected argument '", rest[0], "'"));
   TrainerOptions o;
   o.strategy = absl::GetFlag(FLAGS_strategy);
+  o.cluster = {.job_name = absl::GetFlag(FLAGS_job_name),
+               .task_index = absl::GetFlag(FLAGS_task_index),
+               .ps_hosts = absl::GetFlag(FLAGS_ps_hosts),
+               .worker_hosts = absl::GetFlag(FLAGS_worker_hosts),
+               .chief_hosts = absl::GetFlag(FLAGS_chief_hosts)};
   o.replicas = absl::GetFlag(FLAGS_replicas);
   o.device = absl::GetFlag(FLAGS_device);
   o.data_dir = absl::GetFlag(FLAGS_data_dir);

@@ -1,6 +1,8 @@
 #pragma once
 /// The flags that every example trainer takes, read and checked.
 
+#include <distribute/cluster/flags_cluster_resolver.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,6 +21,7 @@ struct TrainerOptions {
   double clip_norm = 0, weight_decay = 0, label_smoothing = 0;
   uint64_t seed = 0;
   bool shuffle = true, deterministic = false;
+  distribute::ClusterFlags cluster;  // --job_name, --task_index, ...; instead of TF_CONFIG
 };
 
 /// Reads the command line. Prints one line and ends the process with status 2 on a wrong flag.

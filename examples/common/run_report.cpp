@@ -83,10 +83,11 @@ void require_writable(const char* flag, const std::string& path) {
                                             directory + " is missing or cannot be written");
 }
 
-Progress::Progress(int64_t first_step, int64_t total_steps, int64_t global_batch)
+Progress::Progress(int64_t first_step, int64_t total_steps, int64_t global_batch, bool prints)
     : first_step_(first_step),
       total_steps_(total_steps),
       global_batch_(global_batch),
+      prints_(prints),
       terminal_(isatty(STDOUT_FILENO)),
       last_time_(now()),
       started_(last_time_) {}
@@ -102,6 +103,7 @@ void Progress::step_done(int64_t step, double loss) {
   step_seconds_.push_back(time - last_time_);
   last_time_ = time;
   if (step_seconds_.size() == 1) first_step_seconds_ = seconds_since_process_start();
+  if (!prints_) return;
   const bool last = step == total_steps_;
   if (terminal_ ? time - last_draw_ < 0.1 && !last : step % 100 != 0 && !last) return;
   last_draw_ = time;

@@ -29,7 +29,8 @@ void require_writable(const char* flag, const std::string& path);
 /// Times steps and prints how training goes: a bar on a terminal, else a line every 100 steps.
 class Progress {
  public:
-  Progress(int64_t first_step, int64_t total_steps, int64_t global_batch);
+  /// `prints`: whether anything is printed at all; the chief does.
+  Progress(int64_t first_step, int64_t total_steps, int64_t global_batch, bool prints = true);
   ~Progress() { finish(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -43,7 +44,7 @@ class Progress {
  private:
   double images_per_second() const;
   int64_t first_step_, total_steps_, global_batch_;
-  bool terminal_, line_open_ = false;
+  bool prints_, terminal_, line_open_ = false;
   double last_time_, started_, last_draw_ = 0, first_step_seconds_ = 0;
   std::vector<double> step_seconds_;
 };

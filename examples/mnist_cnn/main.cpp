@@ -14,9 +14,10 @@ int run(const examples::TrainerOptions& options) {
   if (options.json && *options.json != "-") examples::require_writable("json", *options.json);
   if (!options.final_checkpoint.empty())
     examples::require_writable("final_checkpoint", options.final_checkpoint);
-  auto [strategy, name] = examples::make_strategy(options);
+  const auto [cluster, strategy, name] = examples::make_strategy(options);
   examples::RunReport report;
   report.strategy = name;
+  report.workers = strategy->extended().input_context().num_input_pipelines();
   report.device = "cpu";
   report.policy = options.policy;
   report.replicas = strategy->num_replicas_in_sync();
@@ -27,6 +28,7 @@ int run(const examples::TrainerOptions& options) {
     trainer.evaluate(report);
   }
   report.peak_rss_bytes = examples::peak_rss_bytes();
+  if (!strategy->extended().should_checkpoint()) return 0;
   std::printf("test loss %.4f  test accuracy %.4f\n", *report.test_loss, *report.test_accuracy);
   if (options.json) examples::write_json(report, *options.json);
   return 0;

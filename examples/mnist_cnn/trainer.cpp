@@ -30,18 +30,6 @@ int64_t total_steps(const examples::TrainerOptions& o, const data::Dataset& imag
   return std::max<int64_t>(std::llround(o.epochs * double(count) / double(o.batch_size)), 1);
 }
 
-/// Loss and right answers of one batch of test images.
-std::pair<double, int64_t> test_batch(dist::nn::Sequential& model, const data::Batch& batch) {
-  const dist::Tensor logits = model(batch.x);
-  const dist::Tensor losses =
-      dist::nn::sparse_categorical_crossentropy(batch.y, logits, {.from_logits = true});
-  const auto predicted = dist::argmax(logits, -1).data<int64_t>();
-  const auto labels = batch.y.data<int64_t>();
-  int64_t right = 0;
-  for (size_t i = 0; i < labels.size(); ++i) right += predicted[i] == labels[i];
-  return {double(dist::reduce_sum(losses).item<float>()), right};
-}
-
 }  // namespace
 
 Trainer::Trainer(const examples::TrainerOptions& options, dist::Strategy& strategy)
@@ -61,7 +49,8 @@ Trainer::Trainer(const examples::TrainerOptions& options, dist::Strategy& strate
     dist::train::load_variables(options_.init_checkpoint, model_.variables());
   restore();
   open_loss_csv();
-  if (!options_.logdir.empty()) writer_ = dist::summary::create_file_writer(options_.logdir);
+  if (!options_.logdir.empty() && is_chief())
+    writer_ = dist::summary::create_file_writer(options_.logdir);
 }
 
 /// In file order round and round, or shuffled anew each time round; no short batch.
@@ -78,12 +67,13 @@ void Trainer::restore() {
   if (options_.checkpoint_dir.empty()) return;
   manager_.emplace(checkpoint_, dist::train::CheckpointManagerOptions{
                                     .directory = options_.checkpoint_dir, .max_to_keep = 3});
-  if (const auto path = manager_->restore_latest())
+  const auto path = manager_->restore_latest();
+  if (path && is_chief())
     std::printf("restored %s at step %lld\n", path->c_str(), (long long)optimizer_->iterations());
 }
 
 void Trainer::open_loss_csv() {
-  if (options_.loss_csv.empty()) return;
+  if (options_.loss_csv.empty() || !is_chief()) return;
   loss_csv_.reset(std::fopen(options_.loss_csv.c_str(), "w"));
   if (!loss_csv_) throw dist::PermissionDeniedError("cannot write --loss_csv=" + options_.loss_csv);
   std::fputs("step,loss,grad_norm\n", loss_csv_.get());
@@ -103,7 +93,7 @@ dist::Tensor Trainer::replica_step(const Batch& batch) {
       batch.y, logits, {.from_logits = true, .label_smoothing = float(options_.label_smoothing)});
   const dist::Tensor loss = dist::nn::compute_average_loss(losses, options_.batch_size);
   const auto variables = model_.trainable_variables();
-  if (!loss_csv_) {
+  if (options_.loss_csv.empty()) {
     optimizer_->minimize(loss, variables, tape);
     return dist::reshape(loss, {1});
   }
@@ -143,7 +133,7 @@ void Trainer::check_finite(double loss, int64_t step) const {
 
 void Trainer::train(examples::RunReport& report) {
   const int64_t first = optimizer_->iterations();
-  examples::Progress progress(first, total_steps_, options_.batch_size);
+  examples::Progress progress(first, total_steps_, options_.batch_size, is_chief());
   for (int64_t done = first; done < total_steps_; ++done) {
     report.loss = step(iterator_.get_next(), done);
     progress.step_done(done + 1, report.loss);
@@ -159,18 +149,29 @@ void Trainer::train(examples::RunReport& report) {
     dist::train::save_variables(options_.final_checkpoint, model_.variables());
 }
 
+/// One replica's share of the test: [sum of the losses, right answers].
+dist::Tensor Trainer::test_batch(const Batch& batch) {
+  const dist::Tensor logits = model_(batch.x);
+  const dist::Tensor losses =
+      dist::nn::sparse_categorical_crossentropy(batch.y, logits, {.from_logits = true});
+  const dist::Tensor right = dist::equal(dist::argmax(logits, -1), batch.y);
+  return dist::stack(
+      {dist::reduce_sum(losses), dist::reduce_sum(dist::cast(right, losses.dtype()))}, 0);
+}
+
+/// Every image once, whatever the number of workers: those without data left get empty batches.
 void Trainer::evaluate(examples::RunReport& report) {
   const auto images = data::load_mnist(data_dir(options_), {.split = data::Split::Test});
-  double loss = 0;
-  int64_t right = 0;
-  for (const auto& batch : images.batch(500)) {
-    const auto [batch_loss, batch_right] = test_batch(model_, batch);
-    loss += batch_loss;
-    right += batch_right;
+  double loss = 0, right = 0;
+  for (const auto& batch : strategy_.experimental_distribute_dataset(images.batch(500))) {
+    const auto parts = strategy_.run([this](const Batch& part) { return test_batch(part); }, batch);
+    const auto sums = strategy_.reduce(dist::ReduceOp::Sum, parts).data<float>();
+    loss += double(sums[0]);
+    right += double(sums[1]);
   }
   const double count = double(images.cardinality());
   report.test_loss = loss / count;
-  report.test_accuracy = double(right) / count;
+  report.test_accuracy = right / count;
   log_scalar("test_loss", *report.test_loss, total_steps_);
   log_scalar("test_accuracy", *report.test_accuracy, total_steps_);
 }

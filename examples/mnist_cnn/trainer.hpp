@@ -33,9 +33,11 @@ class Trainer {
   void build_model();
   void restore();
   void open_loss_csv();
+  bool is_chief() const { return strategy_.extended().should_checkpoint(); }
   void log_scalar(const char* name, double value, int64_t step) const;
   distribute::data::Dataset training_data() const;
   distribute::Tensor replica_step(const Batch& batch);
+  distribute::Tensor test_batch(const Batch& batch);
   double step(const distribute::PerReplica<Batch>& batch, int64_t step);
   void check_finite(double loss, int64_t step) const;
 
