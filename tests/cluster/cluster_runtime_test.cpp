@@ -118,8 +118,9 @@ TEST_CASE("only the leader's address needs to be known", "[cluster][cluster_runt
     for (int peer = 0; peer < 3; ++peer)
       if (!contains(runtime->member(peer).address, "127.0.0.1:"))
         throw distribute::InternalError(runtime->member(peer).address);
+    std::vector<distribute::net::Socket> sockets;
     for (int peer = 0; peer < 3; ++peer)
-      if (peer != rank) runtime->peer_socket(peer, "data", 0);
+      if (peer != rank) sockets.push_back(runtime->peer_socket(peer, "data", 0));
     runtime->barrier("end");
   });
   for (const std::string& error : errors) CHECK(error == "");

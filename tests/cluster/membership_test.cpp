@@ -95,11 +95,9 @@ TEST_CASE("all survivors hear of a killed task, with its name, at once",
           "[cluster][membership][multiproc]") {
   TestJob job(3);
   ChildTask child(job, 1, quick_options());
-  const Verdicts all =
-      survivors(job, {0, 2}, quick_options(), [&] { child.signal(SIGKILL); });
-  const std::string wanted =
-      "worker 1 (" + job.tasks.members[1].address +
-      ") is lost: it closed its connections: it crashed or was killed";
+  const Verdicts all = survivors(job, {0, 2}, quick_options(), [&] { child.signal(SIGKILL); });
+  const std::string wanted = "worker 1 (" + job.tasks.members[1].address +
+                             ") is lost: it closed its connections: it crashed or was killed";
   for (size_t i = 0; i < 2; ++i) {
     CHECK(all.errors[i] == "UNAVAILABLE: " + wanted);
     CHECK(all.reasons[i] == wanted);
@@ -151,7 +149,8 @@ TEST_CASE("a reported error is thrown on every rank with its origin", "[cluster]
     runtime->barrier("pending");
   });
   for (const std::string& error : errors)
-    CHECK(error == "DATA_LOSS: " + job.tasks.members[size_t(origin)].text() + " failed: bad record");
+    CHECK(error ==
+          "DATA_LOSS: " + job.tasks.members[size_t(origin)].text() + " failed: bad record");
 }
 
 TEST_CASE("a task that an exception ends does not keep the others waiting",
@@ -164,8 +163,8 @@ TEST_CASE("a task that an exception ends does not keep the others waiting",
   });
   CHECK(errors[1] == "NOT_FOUND: no such file");
   for (const size_t rank : {size_t(0), size_t(2)})
-    CHECK(errors[rank] == "ABORTED: " + job.tasks.members[1].text() +
-                              " failed: it ended with an exception");
+    CHECK(errors[rank] ==
+          "ABORTED: " + job.tasks.members[1].text() + " failed: it ended with an exception");
 }
 
 TEST_CASE("a callback that comes after the loss is called at once, a removed one never",
@@ -238,9 +237,8 @@ TEST_CASE("a member that sends nonsense is lost, the leader is not", "[cluster][
       runtime->barrier("pending");
     } else {
       const auto tasks = job.tasks;
-      net::HandshakeConfig config{.self = {"worker", 1, 77},
-                                  .job = distribute::job_fingerprint(tasks),
-                                  .token = ""};
+      net::HandshakeConfig config{
+          .self = {"worker", 1, 77}, .job = distribute::job_fingerprint(tasks), .token = ""};
       auto socket = distribute::value_or_throw(net::connect_patiently(
           distribute::value_or_throw(net::parse_address(tasks.members[0].address)),
           Deadline::after_seconds(10)));
@@ -263,7 +261,7 @@ TEST_CASE("a member that sends nonsense is lost, the leader is not", "[cluster][
 TEST_CASE("the clock's offset comes from the shortest round trip", "[cluster][membership]") {
   distribute::cluster_internal::ClockOffset clock;
   CHECK(clock.offset() == 0);
-  clock.add(1000, 50'600, 50'700, 1900);  // 800 ns on the way, one way slower
+  clock.add(1000, 50'600, 50'700, 1900);        // 800 ns on the way, one way slower
   clock.add(3000, 52'000 + 150, 52'250, 3300);  // 200 ns on the way
   clock.add(5000, 59'000, 59'001, 9000);
   CHECK(clock.offset() == 49'050);

@@ -77,7 +77,8 @@ class ClusterRuntime {
   void agree(const std::string& what, const std::string& json_text, OptionalDeadline deadline = {});
 
   /// A direct connection between this task and `rank`: both call it with the same channel and
-  /// index, the higher rank dials. Each call makes a new one.
+  /// index, the higher rank dials. Each call makes a new one; one that the dialer has closed,
+  /// without a byte sent, before the other side asked for it does not count.
   net::Socket peer_socket(int rank, const std::string& channel, int index,
                           OptionalDeadline deadline = {});
   /// Serves further purposes on this task's port.

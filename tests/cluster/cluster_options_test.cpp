@@ -1,0 +1,89 @@
+#include <distribute/cluster/cluster_options.hpp>
+
+#include <tests/cluster/cluster_support.hpp>
+#include <tests/support/temporary_directory.hpp>
+
+#include <cstdlib>
+#include <fstream>
+
+namespace {
+
+/// Sets a variable for the time of a test.
+class Environment {
+ public:
+  Environment(const char* name, const std::string& value) : name_(name) {
+    const char* old = std::getenv(name);
+    old_ = old ? old : "";
+    ::setenv(name, value.c_str(), 1);
+  }
+  ~Environment() { old_.empty() ? ::unsetenv(name_) : ::setenv(name_, old_.c_str(), 1); }
+
+ private:
+  const char* name_;
+  std::string old_;
+};
+
+}  // namespace
+
+TEST_CASE("every limit can be set in the environment", "[cluster][cluster_options]") {
+  const Environment a("DISTRIBUTE_STARTUP_TIMEOUT", "12.5"), b("DISTRIBUTE_REPORT_INTERVAL", "3"),
+      c("DISTRIBUTE_HEARTBEAT_INTERVAL", "0.5"), d("DISTRIBUTE_LOST_AFTER", "4"),
+      e("DISTRIBUTE_HANDSHAKE_TIMEOUT", "2"), f("DISTRIBUTE_SHUTDOWN_TIMEOUT", "1e1"),
+      g("DISTRIBUTE_OPERATION_TIMEOUT", "7"), h("DISTRIBUTE_MAX_MESSAGE_BYTES", "1000000"),
+      i("DISTRIBUTE_MAX_UNAUTHENTICATED", "5"), j("DISTRIBUTE_BIND_ADDRESS", "0.0.0.0:22"),
+      k("DISTRIBUTE_JOB_TOKEN", "secret"), l("DISTRIBUTE_INSECURE", "1");
+  const ClusterOptions options = ClusterOptions::from_environment();
+  CHECK(options.startup_timeout == 12.5);
+  CHECK(options.report_interval == 3);
+  CHECK(options.heartbeat_interval == 0.5);
+  CHECK(options.lost_after == 4);
+  CHECK(options.handshake_timeout == 2);
+  CHECK(options.shutdown_timeout == 10);
+  CHECK(options.operation_timeout == 7);
+  CHECK(options.max_message_bytes == 1'000'000);
+  CHECK(options.max_unauthenticated == 5);
+  CHECK(options.bind_address == "0.0.0.0:22");
+  CHECK(options.job_token == "secret");
+  CHECK(options.insecure);
+}
+
+TEST_CASE("the defaults end a job within ten seconds of a loss", "[cluster][cluster_options]") {
+  const ClusterOptions options = ClusterOptions::from_environment();
+  CHECK(options.lost_after + options.heartbeat_interval <= 10);
+  CHECK(options.startup_timeout == 300);
+  CHECK_FALSE(options.insecure);
+}
+
+TEST_CASE("bad limits are errors that name variable, value and range",
+          "[cluster][cluster_options]") {
+  const auto error_with = [](const char* name, const char* value) {
+    const Environment variable(name, value);
+    return error_of([] { ClusterOptions::from_environment(); });
+  };
+  for (const char* bad : {"soon", "-1", "0", "nan", "inf", "1s", "1e99", " 1"}) {
+    INFO(bad);
+    CHECK(contains(error_with("DISTRIBUTE_STARTUP_TIMEOUT", bad),
+                   "INVALID_ARGUMENT: DISTRIBUTE_STARTUP_TIMEOUT=" + std::string(bad) +
+                       ": wanted a number from 0.001 to 1e+07"));
+  }
+  CHECK(contains(error_with("DISTRIBUTE_INSECURE", "yes"), "wanted 0 or 1"));
+  CHECK(contains(error_with("DISTRIBUTE_MAX_MESSAGE_BYTES", "12"),
+                 "DISTRIBUTE_MAX_MESSAGE_BYTES=12"));
+  CHECK(contains(error_with("DISTRIBUTE_LOST_AFTER", "1.5"), "at least two heartbeats"));
+}
+
+TEST_CASE("the token may stand in a file", "[cluster][cluster_options]") {
+  const TemporaryDirectory directory;
+  std::ofstream(directory / "token") << "  secret of the file\n";
+  std::ofstream(directory / "empty") << "\n";
+  {
+    const Environment file("DISTRIBUTE_JOB_TOKEN_FILE", directory / "token");
+    CHECK(ClusterOptions::from_environment().job_token == "secret of the file");
+    const Environment both("DISTRIBUTE_JOB_TOKEN", "x");
+    CHECK(contains(error_of([] { ClusterOptions::from_environment(); }), "are both set"));
+  }
+  for (const char* bad : {"empty", "missing"}) {
+    const Environment file("DISTRIBUTE_JOB_TOKEN_FILE", directory / bad);
+    CHECK(contains(error_of([] { ClusterOptions::from_environment(); }), directory / bad));
+  }
+}
