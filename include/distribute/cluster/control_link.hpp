@@ -20,10 +20,10 @@ class ControlLink {
   /// Queues the message and sends what the socket takes. Errors show in receive().
   void send(const ControlMessage& message);
   void flush();
-  /// All messages that are here now.
-  /// Errors  Unavailable when the other end has closed; InvalidArgument for a damaged message.
-  ///         Messages before the error are given out by earlier calls.
-  absl::StatusOr<std::vector<ControlMessage>> receive();
+  /// Appends the messages that are here now, so many that other links get their turn.
+  /// Errors  Unavailable when the other end has closed; InvalidArgument for a damaged message. The
+  ///         messages before it are appended all the same.
+  absl::Status receive(std::vector<ControlMessage>& messages);
 
   /// What ::poll should wait for.
   short events() const;
@@ -35,13 +35,10 @@ class ControlLink {
   void set_heard(Clock::time_point time) { heard_ = time; }
 
  private:
-  absl::Status fill(std::vector<ControlMessage>& messages);
-
   net::Socket socket_;
   net::FrameReader reader_;
   Clock::time_point heard_;
   std::string unsent_;
-  absl::Status broken_;
 };
 
 }  // namespace distribute::cluster_internal

@@ -30,7 +30,7 @@ class LeaderMembership final : public Membership {
 
   void submit(const ControlMessage& message) override;
   void watch(std::vector<pollfd>& polled) override;
-  void exchange(Time now) override;
+  void exchange(const std::vector<pollfd>& polled, Time now) override;
   void heartbeat(const std::string& progress) override;
   void forgive(Time now) override;
   Time next_event() const override;
@@ -47,6 +47,8 @@ class LeaderMembership final : public Membership {
   void echo(int rank, const ControlMessage& message, int64_t received);
   void handle_leave(int rank);
   void start();
+  void read_link(int rank);
+  void judge_silence(Time now);
   void link_closed(int rank, const absl::Status& why);
   void send(int rank, const ControlMessage& message);
   void report_missing();
@@ -56,6 +58,7 @@ class LeaderMembership final : public Membership {
   TaskServer* server_;
   std::vector<Slot> slots_;  // by rank; the leader's own has no link
   std::unique_ptr<Rendezvous> rendezvous_;
+  std::vector<int> watched_;  // whose descriptors stand in `polled`, after the first entry
   bool released_ = false;
 };
 

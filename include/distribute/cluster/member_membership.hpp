@@ -25,7 +25,7 @@ class MemberMembership final : public Membership {
  private:
   void submit(const ControlMessage& message) override;
   void watch(std::vector<pollfd>& polled) override;
-  void exchange(Time now) override;
+  void exchange(const std::vector<pollfd>& polled, Time now) override;
   void heartbeat(const std::string& progress) override;
   void forgive(Time now) override;
   Time next_event() const override;

@@ -66,7 +66,8 @@ class Membership {
   // All of these run with mutex_ held.
   virtual void submit(const ControlMessage& message) = 0;  // to the leader
   virtual void watch(std::vector<pollfd>& polled) = 0;     // adds its descriptors
-  virtual void exchange(Time now) = 0;                     // reads, judges silence
+  // Reads and writes what ::poll found, judges silence.
+  virtual void exchange(const std::vector<pollfd>& polled, Time now) = 0;
   virtual void heartbeat(const std::string& progress) = 0;
   virtual void forgive(Time now) = 0;  // this process was asleep: nobody's silence counts
   virtual Time next_event() const = 0;

@@ -50,7 +50,7 @@ DISTRIBUTE_INLINE ClusterOptions ClusterOptions::from_environment() {
   read_seconds("DISTRIBUTE_HANDSHAKE_TIMEOUT", options.handshake_timeout);
   read_seconds("DISTRIBUTE_SHUTDOWN_TIMEOUT", options.shutdown_timeout);
   read_seconds("DISTRIBUTE_OPERATION_TIMEOUT", options.operation_timeout);
-  read_limit("DISTRIBUTE_MAX_MESSAGE_BYTES", int64_t{65536}, int64_t{1} << 32,
+  read_limit("DISTRIBUTE_MAX_MESSAGE_BYTES", int64_t{65536}, int64_t{1} << 31,
              options.max_message_bytes);
   read_limit("DISTRIBUTE_MAX_UNAUTHENTICATED", 1, 65536, options.max_unauthenticated);
   if (const char* address = std::getenv("DISTRIBUTE_BIND_ADDRESS")) options.bind_address = address;

@@ -19,15 +19,8 @@ DISTRIBUTE_INLINE void ControlLink::flush() {
   }
 }
 
-DISTRIBUTE_INLINE absl::StatusOr<std::vector<ControlMessage>> ControlLink::receive() {
-  std::vector<ControlMessage> messages;
-  if (broken_.ok()) broken_ = fill(messages);
-  if (!broken_.ok() && messages.empty()) return broken_;
-  return messages;
-}
-
-DISTRIBUTE_INLINE absl::Status ControlLink::fill(std::vector<ControlMessage>& messages) {
-  while (messages.size() < 64) {  // the other links want their turn
+DISTRIBUTE_INLINE absl::Status ControlLink::receive(std::vector<ControlMessage>& messages) {
+  while (messages.size() < 64) {
     const auto got = socket_.read_some(reader_.space());
     if (!got.ok()) return got.status();
     if (*got == 0 && !reader_.complete()) return absl::OkStatus();

@@ -149,27 +149,39 @@ DISTRIBUTE_INLINE void LeaderMembership::submit(const ControlMessage& message) {
 }
 
 DISTRIBUTE_INLINE void LeaderMembership::watch(std::vector<pollfd>& polled) {
-  for (const Slot& slot : slots_)
-    if (slot.link) polled.push_back({slot.link->native(), slot.link->events(), 0});
+  watched_.clear();
+  for (size_t rank = 1; rank < slots_.size(); ++rank) {
+    const auto& link = slots_[rank].link;
+    if (!link) continue;
+    polled.push_back({link->native(), link->events(), 0});
+    watched_.push_back(int(rank));
+  }
 }
 
-DISTRIBUTE_INLINE void LeaderMembership::exchange(Time now) {
-  for (size_t rank = 1; rank < slots_.size(); ++rank) {
-    Slot& slot = slots_[rank];
-    if (!slot.link) continue;
-    slot.link->flush();
-    const auto messages = slot.link->receive();
-    if (!messages.ok()) {
-      link_closed(int(rank), messages.status());
-      continue;
-    }
-    for (const ControlMessage& message : *messages) handle(int(rank), message);
-    const auto silent = now - slot.link->heard();
-    if (started_ && !slot.left && !failure_ && silent > net::seconds(options_.lost_after))
+DISTRIBUTE_INLINE void LeaderMembership::exchange(const std::vector<pollfd>& polled, Time now) {
+  for (size_t i = 0; i < watched_.size(); ++i)
+    if (polled[i + 1].revents != 0 && slots_[size_t(watched_[i])].link) read_link(watched_[i]);
+  judge_silence(now);
+  if (rendezvous_) rendezvous_->expire(now);
+}
+
+DISTRIBUTE_INLINE void LeaderMembership::read_link(int rank) {
+  ControlLink& link = *slots_[size_t(rank)].link;
+  link.flush();
+  std::vector<ControlMessage> messages;
+  const absl::Status status = link.receive(messages);
+  for (const ControlMessage& message : messages) handle(rank, message);
+  if (!status.ok()) link_closed(rank, status);
+}
+
+DISTRIBUTE_INLINE void LeaderMembership::judge_silence(Time now) {
+  if (!started_) return;
+  for (size_t rank = 1; rank < slots_.size() && !failure_; ++rank) {
+    const Slot& slot = slots_[rank];
+    if (slot.link && !slot.left && now - slot.link->heard() > net::seconds(options_.lost_after))
       fail_lost(int(rank),
                 concat("silent for ", options_.lost_after, " s (DISTRIBUTE_LOST_AFTER)"));
   }
-  if (rendezvous_) rendezvous_->expire(now);
 }
 
 DISTRIBUTE_INLINE void LeaderMembership::link_closed(int rank, const absl::Status& why) {

@@ -133,12 +133,16 @@ DISTRIBUTE_INLINE void MemberMembership::watch(std::vector<pollfd>& polled) {
   if (link_) polled.push_back({link_->native(), link_->events(), 0});
 }
 
-DISTRIBUTE_INLINE void MemberMembership::exchange(Time now) {
+DISTRIBUTE_INLINE void MemberMembership::exchange(const std::vector<pollfd>&, Time now) {
   if (!link_) return;
   link_->flush();
-  const auto messages = link_->receive();
-  if (!messages.ok()) return leader_gone("it closed its connections: it crashed or was killed");
-  for (const ControlMessage& message : *messages) handle(message);
+  std::vector<ControlMessage> messages;
+  const absl::Status status = link_->receive(messages);
+  for (const ControlMessage& message : messages) handle(message);
+  if (!status.ok())
+    return leader_gone(status.code() == absl::StatusCode::kUnavailable
+                           ? "it closed its connections: it crashed or was killed"
+                           : "it sent nonsense: " + message_of(status));
   if (now - link_->heard() > net::seconds(options_.lost_after))
     fail_lost(0, concat("silent for ", options_.lost_after, " s (DISTRIBUTE_LOST_AFTER)"));
 }

@@ -167,7 +167,7 @@ DISTRIBUTE_INLINE void Membership::run() {
       if (stopping_) return;
       if (now - last_turn_ > net::seconds(3 * options_.heartbeat_interval)) forgive(now);
       last_turn_ = now;
-      exchange(now);
+      exchange(polled, now);
       if (beat) heartbeat(progress);
       if (beat) next_heartbeat_ = now + net::seconds(options_.heartbeat_interval);
       polled.assign(1, {wake_up_.native(), POLLIN, 0});

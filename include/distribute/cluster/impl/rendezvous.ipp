@@ -93,7 +93,7 @@ DISTRIBUTE_INLINE void Rendezvous::expire(Time now) {
 
 DISTRIBUTE_INLINE void Rendezvous::expire_getters(Time now) {
   for (auto& [key, waiters] : getters_)
-    std::erase_if(waiters, [&](const Waiter& waiter) {
+    std::erase_if(waiters, [&, &key = key](const Waiter& waiter) {
       if (waiter.until > now) return false;
       refuse(waiter.rank, waiter.request, int(StatusCode::DeadlineExceeded),
              concat("store: no task has set \"", net::printable(key), "\" in time"));
@@ -106,7 +106,7 @@ DISTRIBUTE_INLINE void Rendezvous::expire_getters(Time now) {
 DISTRIBUTE_INLINE void Rendezvous::expire_gathers(Time now) {
   for (auto& [key, gather] : gathers_) {
     const std::string who = missing(gather);
-    std::erase_if(gather, [&](const auto& entry) {
+    std::erase_if(gather, [&, &key = key](const auto& entry) {
       if (entry.second.until > now) return false;
       refuse(entry.first, entry.second.request, int(StatusCode::DeadlineExceeded),
              concat("\"", net::printable(key), "\": still waiting for ", who));
