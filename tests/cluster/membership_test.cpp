@@ -175,6 +175,7 @@ TEST_CASE("a callback that comes after the loss is called at once, a removed one
     bool removed_was_called = false;
     runtime->remove_on_lost(
         runtime->on_lost([&](int, const std::string&) { removed_was_called = true; }));
+    runtime->barrier("nothing has happened yet");
     std::promise<void> first;
     runtime->on_lost([&](int, const std::string&) { first.set_value(); });
     if (rank == 1) runtime->report_error(StatusCode::Internal, "x");

@@ -362,6 +362,9 @@ TEST_CASE("further purposes can be served and stopped on the same port", "[clust
       });
       runtime->barrier("served");
       runtime->barrier("used");
+      // The client knows that it is accepted a moment before the handler runs.
+      const Deadline deadline = Deadline::after_seconds(10);
+      while (served == 0 && !deadline.passed()) std::this_thread::yield();
       runtime->server().stop_serving("rpc");
       if (served != 1) throw InternalError("served " + std::to_string(served));
       runtime->barrier("stopped");

@@ -36,13 +36,15 @@ class TaskServer {
   using Handler = std::function<void(TaskConnection)>;
   using Admit = net::ServerHandshake::Admit;
 
-  /// Starts the thread.
+  /// Listens, but answers nobody before start().
   /// Throws  FailedPreconditionError when there is no token and the address is not loopback.
   TaskServer(net::Listener listener, net::HandshakeConfig config, ClusterOptions options);
   TaskServer(const TaskServer&) = delete;
   /// Closes the port and all connections that no handler has taken.
   ~TaskServer();
 
+  /// Starts the thread; what is served by then, everybody who connects will find.
+  void start();
   /// Hands connections with this purpose to `handler`; `admit` may refuse them first, and the other
   /// side reads why. Both run on the server's thread, must not block and must not call serve().
   void serve(const std::string& purpose, Handler handler, Admit admit = nullptr);

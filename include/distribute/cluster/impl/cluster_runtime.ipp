@@ -72,6 +72,7 @@ DISTRIBUTE_INLINE void ClusterRuntime::Impl::start_server(net::Listener listener
   server = std::make_unique<TaskServer>(std::move(listener), config, options);
   server->serve(cluster_internal::kPeerPurpose,
                 [this](TaskConnection connection) { peers.add(std::move(connection)); });
+  if (tasks.rank != 0) server->start();  // the leader's membership serves another purpose first
 }
 
 DISTRIBUTE_INLINE void ClusterRuntime::Impl::make_membership() {

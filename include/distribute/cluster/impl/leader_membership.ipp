@@ -34,6 +34,7 @@ DISTRIBUTE_INLINE LeaderMembership::LeaderMembership(ClusterTasks tasks, Cluster
     server_->serve(
         "member", [this](TaskConnection connection) { take(std::move(connection)); },
         [this](const net::HandshakeHello& hello) { return admit(hello); });
+  if (server_) server_->start();
   start_thread();
 }
 
@@ -96,7 +97,7 @@ DISTRIBUTE_INLINE void LeaderMembership::take(TaskConnection connection) {
 
 DISTRIBUTE_INLINE void LeaderMembership::join(net::Deadline deadline) {
   std::unique_lock lock(mutex_);
-  if (missing().empty()) start();
+  if (!started_ && missing().empty()) start();  // a job of one task
   while (!started_) {
     const auto step = deadline.earlier(net::Deadline::after_seconds(options_.report_interval));
     if (changed_.wait_until(lock, step.when(), [&] { return started_ || failure_; })) break;
@@ -108,7 +109,7 @@ DISTRIBUTE_INLINE void LeaderMembership::join(net::Deadline deadline) {
           concat("the job could not start: after ", options_.startup_timeout,
                  " s (DISTRIBUTE_STARTUP_TIMEOUT) these tasks have not joined: ", missing())});
   }
-  if (failure_) throw_error(failure_->code, failure_->reason);
+  if (!started_) throw_error(failure_->code, failure_->reason);
 }
 
 DISTRIBUTE_INLINE std::string LeaderMembership::missing() const {

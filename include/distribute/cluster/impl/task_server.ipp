@@ -17,13 +17,16 @@ DISTRIBUTE_INLINE TaskServer::TaskServer(net::Listener listener, net::HandshakeC
     : listener_(std::move(listener)), config_(std::move(config)), options_(std::move(options)) {
   throw_if_error(
       net::check_exposure(listener_.address(), !config_.token.empty(), options_.insecure));
+}
+
+DISTRIBUTE_INLINE void TaskServer::start() {
   thread_ = std::thread([this] { run(); });
 }
 
 DISTRIBUTE_INLINE TaskServer::~TaskServer() {
   stopping_ = true;
   wake_up_.signal();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 DISTRIBUTE_INLINE void TaskServer::serve(const std::string& purpose, Handler handler, Admit admit) {
