@@ -3,6 +3,7 @@
 
 #include <distribute/cluster/control_link.hpp>
 #include <distribute/cluster/membership.hpp>
+#include <distribute/net/address.hpp>
 #include <distribute/net/handshake.hpp>
 
 #include <memory>
