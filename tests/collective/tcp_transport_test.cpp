@@ -43,7 +43,7 @@ struct OneRank {
     }
     return "";
   }
-  TcpHeader header(int64_t count, uint64_t bytes) const {
+  MessageHeader header(int64_t count, uint64_t bytes) const {
     return {.signature = {.sequence = 1, .count = count, .kind = Collective::AllReduce,
                           .dtype = DType::Float32},
             .bytes = bytes};
@@ -159,7 +159,7 @@ TEST_CASE("a rank that ends in the middle of an operation is named", "[collectiv
     OneRank one;
     SECTION("between messages") {}
     SECTION("within a message") {
-      const TcpHeader header = one.header(count, 40);
+      const MessageHeader header = one.header(count, 40);
       one.write(&header, sizeof header - (count == 10 ? 0 : 3));
     }
     one.peer.close();
@@ -194,20 +194,20 @@ TEST_CASE("a rank that has ended is no error while nothing is wanted of it",
 
 TEST_CASE("bytes that are no message are refused", "[collective][tcp]") {
   OneRank one;
-  TcpHeader header = one.header(10, 40);
+  MessageHeader header = one.header(10, 40);
   SECTION("garbage") { header.magic = 0x5a5a5a5a; }
   SECTION("HTTP") { std::memcpy(static_cast<void*>(&header), "GET / HTTP/1.1\r\n\r\n", 18); }
   SECTION("too long") { header.bytes = uint64_t{1} << 60; }
   SECTION("a dtype that does not exist") { header.signature.dtype = DType(200); }
   SECTION("a collective that does not exist") { header.signature.kind = Collective(77); }
-  SECTION("a kind that does not exist") { header.kind = TcpHeader::Kind(9); }
+  SECTION("a kind that does not exist") { header.kind = MessageHeader::Kind(9); }
   SECTION("another length than the signature says") { header.bytes = 44; }
   SECTION("a failure with a code that does not exist") {
-    header.kind = TcpHeader::Kind::Failure;
+    header.kind = MessageHeader::Kind::Failure;
     header.code = 99;
   }
   SECTION("a failure with a long text") {
-    header.kind = TcpHeader::Kind::Failure;
+    header.kind = MessageHeader::Kind::Failure;
     header.code = 14;
     header.bytes = 1 << 20;
   }
@@ -219,8 +219,8 @@ TEST_CASE("bytes that are no message are refused", "[collective][tcp]") {
 TEST_CASE("an error on one rank is the error of all", "[collective][tcp]") {
   OneRank one;
   const std::string text = "rank 1 has no memory left";
-  TcpHeader header = one.header(10, text.size());
-  header.kind = TcpHeader::Kind::Failure;
+  MessageHeader header = one.header(10, text.size());
+  header.kind = MessageHeader::Kind::Failure;
   header.code = uint16_t(StatusCode::ResourceExhausted);
   one.write(&header, sizeof header);
   one.write(text.data(), text.size());
@@ -230,7 +230,7 @@ TEST_CASE("an error on one rank is the error of all", "[collective][tcp]") {
 
 TEST_CASE("a header that comes byte by byte is read", "[collective][tcp]") {
   OneRank one;
-  const TcpHeader header = one.header(2, 8);
+  const MessageHeader header = one.header(2, 8);
   const float numbers[2] = {1, 2};
   std::vector<std::byte> bytes(sizeof header + sizeof numbers);
   std::memcpy(bytes.data(), &header, sizeof header);

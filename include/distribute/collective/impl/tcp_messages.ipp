@@ -150,12 +150,11 @@ DISTRIBUTE_INLINE bool TcpMessages::start_next(int to, TcpFlow& flow) {
   if (queue.empty()) return false;
   const Outgoing message = queue.front();
   queue.pop_front();
-  flow.start(
-      {.kind = collective_runs_ ? TcpHeader::Kind::Collective : TcpHeader::Kind::PointToPoint,
-       .signature = collective_runs_ ? collective_ : point_to_point_,
-       .tag = message.tag,
-       .bytes = message.bytes.size()},
-      message.bytes);
+  flow.start({.kind = collective_runs_ ? MessageHeader::Kind::Collective : MessageHeader::Kind::PointToPoint,
+              .signature = collective_runs_ ? collective_ : point_to_point_,
+              .tag = message.tag,
+              .bytes = message.bytes.size()},
+             message.bytes);
   return true;
 }
 
@@ -200,7 +199,7 @@ DISTRIBUTE_INLINE void TcpMessages::consume(int from, TcpFlow& flow) {
   flow.parked = false;
   for (;;) {
     if (flow.take_message()) arrived(from, flow.received());
-    const TcpHeader* header = flow.header();
+    const MessageHeader* header = flow.header();
     if (!header) return;
     check_header(*header, peer(from).name);
     const Place out = place(from, *header);
@@ -210,23 +209,22 @@ DISTRIBUTE_INLINE void TcpMessages::consume(int from, TcpFlow& flow) {
   }
 }
 
-DISTRIBUTE_INLINE TcpMessages::Place TcpMessages::place(int from, const TcpHeader& header) {
+DISTRIBUTE_INLINE TcpMessages::Place TcpMessages::place(int from, const MessageHeader& header) {
   switch (header.kind) {
-    case TcpHeader::Kind::Failure: return failure_.data();
-    case TcpHeader::Kind::PointToPoint: return place_point_to_point(from, header);
+    case MessageHeader::Kind::Failure: return failure_.data();
+    case MessageHeader::Kind::PointToPoint: return place_point_to_point(from, header);
     default: return place_collective(from, header);
   }
 }
 
-DISTRIBUTE_INLINE void check_length(const TcpHeader& header, size_t wanted,
-                                    const std::string& who) {
+DISTRIBUTE_INLINE void check_length(const MessageHeader& header, size_t wanted, const std::string& who) {
   if (header.bytes != wanted)
     throw DataLossError(concat(who, " sent ", header.bytes, " bytes of ",
                                to_string(header.signature), " where ", wanted, " belong"));
 }
 
 DISTRIBUTE_INLINE TcpMessages::Place TcpMessages::place_collective(int from,
-                                                                   const TcpHeader& header) {
+                                                                   const MessageHeader& header) {
   Peer& other = peer(from);
   other.heard = true;
   if (header.signature.sequence > collective_.sequence) return {};  // it is ahead
@@ -235,12 +233,12 @@ DISTRIBUTE_INLINE TcpMessages::Place TcpMessages::place_collective(int from,
   return place_wanted(from, header);
 }
 
-DISTRIBUTE_INLINE TcpMessages::Place TcpMessages::place_wanted(int from, const TcpHeader& header) {
+DISTRIBUTE_INLINE TcpMessages::Place TcpMessages::place_wanted(int from, const MessageHeader& header) {
   Peer& other = peer(from);
   const auto at = std::find_if(other.wanted.begin(), other.wanted.end(),
                                [&](const Incoming& one) { return one.tag == header.tag; });
   if (at == other.wanted.end()) return {};
-  if (header.kind == TcpHeader::Kind::PointToPoint) check_point_to_point(from, header);
+  if (header.kind == MessageHeader::Kind::PointToPoint) check_point_to_point(from, header);
   check_length(header, at->out.size(), other.name);
   std::byte* out = at->out.data();
   other.wanted.erase(at);
@@ -248,7 +246,7 @@ DISTRIBUTE_INLINE TcpMessages::Place TcpMessages::place_wanted(int from, const T
 }
 
 DISTRIBUTE_INLINE TcpMessages::Place TcpMessages::place_point_to_point(int from,
-                                                                       const TcpHeader& header) {
+                                                                       const MessageHeader& header) {
   static constexpr size_t kMessage = 64 << 10, kAll = 1 << 20;
   Peer& other = peer(from);
   if (!collective_runs_)
@@ -259,7 +257,7 @@ DISTRIBUTE_INLINE TcpMessages::Place TcpMessages::place_point_to_point(int from,
   return other.early.back().bytes.get();
 }
 
-DISTRIBUTE_INLINE void TcpMessages::check_point_to_point(int from, const TcpHeader& header) const {
+DISTRIBUTE_INLINE void TcpMessages::check_point_to_point(int from, const MessageHeader& header) const {
   const Signature &mine = point_to_point_, &theirs = header.signature;
   if (theirs == mine) return;
   throw FailedPreconditionError(concat("rank ", from, " sends ", distribute::name_of(theirs.dtype),
@@ -281,13 +279,13 @@ DISTRIBUTE_INLINE bool TcpMessages::take_early(int from, const Incoming& wanted)
   return true;
 }
 
-DISTRIBUTE_INLINE void TcpMessages::arrived(int from, const TcpHeader& header) {
+DISTRIBUTE_INLINE void TcpMessages::arrived(int from, const MessageHeader& header) {
   Peer& other = peer(from);
-  if (header.kind == TcpHeader::Kind::Failure)
+  if (header.kind == MessageHeader::Kind::Failure)
     throw_error(StatusCode(header.code),
                 std::string(reinterpret_cast<const char*>(failure_.data()), header.bytes));
   const auto early = std::find_if(other.early.begin(), other.early.end(), [&](const Early& one) {
-    return header.kind == TcpHeader::Kind::PointToPoint && one.header.tag == header.tag;
+    return header.kind == MessageHeader::Kind::PointToPoint && one.header.tag == header.tag;
   });
   if (early != other.early.end()) {
     early->whole = true;
@@ -345,8 +343,8 @@ DISTRIBUTE_INLINE void TcpMessages::abort(StatusCode code, const std::string& me
 }
 
 DISTRIBUTE_INLINE void TcpMessages::hang_up(StatusCode code, const std::string& message) {
-  const std::string_view text = std::string_view(message).substr(0, TcpHeader::kMaxFailureBytes);
-  const TcpHeader header{.kind = TcpHeader::Kind::Failure,
+  const std::string_view text = std::string_view(message).substr(0, MessageHeader::kMaxFailureBytes);
+  const MessageHeader header{.kind = MessageHeader::Kind::Failure,
                          .code = uint16_t(code),
                          .signature = {},
                          .bytes = text.size()};
