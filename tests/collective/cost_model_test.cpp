@@ -72,8 +72,7 @@ TEST_CASE("small arrays go to everybody, large ones are shared out, with one cro
 TEST_CASE("what is chosen is the fastest of what may be", "[collective][cost_model]") {
   for (int ranks : {2, 5, 16})
     for (int64_t bytes : {4, 4096, 65536, 1 << 20}) {
-      const double chosen =
-          all_reduce_seconds(choose_algorithm(bytes, ranks), bytes, ranks);
+      const double chosen = all_reduce_seconds(choose_algorithm(bytes, ranks), bytes, ranks);
       CHECK(chosen <= all_reduce_seconds(Algorithm::Everybody, bytes, ranks));
       CHECK(chosen <= all_reduce_seconds(Algorithm::Direct, bytes, ranks));
     }
@@ -92,9 +91,7 @@ TEST_CASE("a long chain passes on smaller segments", "[collective][cost_model]")
 
 TEST_CASE("a step hides the all-reduces that fit beside its backward pass",
           "[collective][cost_model]") {
-  const StepShape fits = {.forward_seconds = 1,
-                          .backward_seconds = 2,
-                          .gradient_bytes = 100 << 20};
+  const StepShape fits = {.forward_seconds = 1, .backward_seconds = 2, .gradient_bytes = 100 << 20};
   const double alone = step_seconds(fits, 1, kTenGigabit);
   CHECK(alone == Approx(3));
   const double two = step_seconds(fits, 2, kTenGigabit);

@@ -12,10 +12,8 @@ using State = FlightRecorder::State;
 namespace {
 
 Operation all_reduce_of(int64_t count, uint64_t sequence) {
-  return {.kind = Collective::AllReduce,
-          .dtype = DType::Float32,
-          .count = count,
-          .sequence = sequence};
+  return {
+      .kind = Collective::AllReduce, .dtype = DType::Float32, .count = count, .sequence = sequence};
 }
 
 }  // namespace
@@ -37,8 +35,7 @@ TEST_CASE("the recorder keeps the last thousand operations", "[collective][fligh
   CHECK(records.back().started <= records.back().ended);
 }
 
-TEST_CASE("a record that was pushed out is not touched any more",
-          "[collective][flight_recorder]") {
+TEST_CASE("a record that was pushed out is not touched any more", "[collective][flight_recorder]") {
   FlightRecorder recorder(2);
   const uint64_t old = recorder.queue(all_reduce_of(1, 1));
   recorder.queue(all_reduce_of(2, 2));

@@ -44,7 +44,9 @@ struct OneRank {
     return "";
   }
   MessageHeader header(int64_t count, uint64_t bytes) const {
-    return {.signature = {.sequence = 1, .count = count, .kind = Collective::AllReduce,
+    return {.signature = {.sequence = 1,
+                          .count = count,
+                          .kind = Collective::AllReduce,
                           .dtype = DType::Float32},
             .bytes = bytes};
   }
@@ -60,8 +62,7 @@ TEST_CASE("one TCP connection a pair keeps the contract of transports", "[collec
 }
 
 TEST_CASE("three flows a pair and small segments keep the contract", "[collective][tcp]") {
-  contract::check(
-      [](int size) { return make_group(size, 3, false, {.segment_bytes = 10'000}); });
+  contract::check([](int size) { return make_group(size, 3, false, {.segment_bytes = 10'000}); });
 }
 
 TEST_CASE("seventeen ranks: gathered when small, a chain when large", "[collective][tcp]") {
@@ -163,15 +164,14 @@ TEST_CASE("a rank that ends in the middle of an operation is named", "[collectiv
       one.write(&header, sizeof header - (count == 10 ? 0 : 3));
     }
     one.peer.close();
-    CHECK_THAT(one.error_of_all_reduce(count), Contains("all_reduce(sum) #1") &&
-                                                   Contains("rank 1") && Contains("127.0.0.1"));
+    CHECK_THAT(one.error_of_all_reduce(count),
+               Contains("all_reduce(sum) #1") && Contains("rank 1") && Contains("127.0.0.1"));
     CHECK(one.code == StatusCode::Unavailable);
     CHECK_THAT(one.error_of_all_reduce(1), Contains("#1"));  // the first error again
   }
 }
 
-TEST_CASE("a rank that has ended is no error while nothing is wanted of it",
-          "[collective][tcp]") {
+TEST_CASE("a rank that has ended is no error while nothing is wanted of it", "[collective][tcp]") {
   auto transports = make_group(3, 2, true);
   transports[2].reset();
   std::vector<std::thread> threads;
@@ -250,24 +250,25 @@ TEST_CASE("a header that comes byte by byte is read", "[collective][tcp]") {
 
 TEST_CASE("a rank that stops within a large array: deadline, with its number",
           "[collective][tcp]") {
-  const auto errors = contract::run_ranks(
-      [](int size) { return make_group(size, 1, true); }, 3,
-      [](Communicator& group) {
-        std::vector<float> data(4'000'000);
-        if (group.rank() == 1)
-          group.barrier();  // and not this all_reduce
-        else
-          group.all_reduce(data.data(), 4'000'000, DType::Float32);
-      },
-      5);
+  const auto errors =
+      contract::run_ranks([](int size) { return make_group(size, 1, true); }, 3,
+                          [](Communicator& group) {
+                            std::vector<float> data(4'000'000);
+                            if (group.rank() == 1)
+                              group.barrier();  // and not this all_reduce
+                            else
+                              group.all_reduce(data.data(), 4'000'000, DType::Float32);
+                          },
+                          5);
   for (const std::string& error : errors) CHECK(error != "");
-  const auto late = contract::run_ranks(
-      [](int size) { return make_group(size, 1, true); }, 3,
-      [](Communicator& group) {
-        std::vector<float> data(4'000'000);
-        if (group.rank() != 1) group.all_reduce(data.data(), 4'000'000, DType::Float32);
-      },
-      0.5);
+  const auto late =
+      contract::run_ranks([](int size) { return make_group(size, 1, true); }, 3,
+                          [](Communicator& group) {
+                            std::vector<float> data(4'000'000);
+                            if (group.rank() != 1)
+                              group.all_reduce(data.data(), 4'000'000, DType::Float32);
+                          },
+                          0.5);
   for (size_t r : {0, 2}) {
     CHECK_THAT(late[r], Contains("has heard nothing from rank 1 ("));
     CHECK_THAT(late[r], !Contains("rank 2 (") || !Contains("rank 0 ("));

@@ -13,7 +13,7 @@ namespace distribute::collective {
 
 /// Travels as it lies in memory; ranks of another byte order fail the check of the magic.
 struct MessageHeader {
-  static constexpr uint32_t kMagic = 0x31435444;          // "DTC1"
+  static constexpr uint32_t kMagic = 0x31435444;            // "DTC1"
   static constexpr uint64_t kMaxBytes = uint64_t{1} << 30;  // longer messages are cut by the sender
   static constexpr uint64_t kMaxFailureBytes = 1024;
   enum class Kind : uint16_t { Collective, PointToPoint, Failure };

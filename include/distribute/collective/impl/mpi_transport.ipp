@@ -5,6 +5,7 @@
 #include <distribute/collective/mpi_transport.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -15,7 +16,9 @@
 #include <thread>
 #include <vector>
 
+#define OMPI_SKIP_MPICXX 1  // C++ bindings of old, which only cost time
 #include <mpi.h>
+#undef OMPI_SKIP_MPICXX
 
 namespace distribute::collective {
 
@@ -165,9 +168,12 @@ DISTRIBUTE_INLINE void MpiMessages::add(const MessagePointer& message, MPI_Reque
 
 DISTRIBUTE_INLINE void MpiMessages::send(int to, uint64_t tag, std::span<const std::byte> bytes,
                                          bool) {
-  const auto message = std::make_shared<Message>(
-      Message{true, to, tag, mpi_tag(tag, sent_, to),
-              {const_cast<std::byte*>(bytes.data()), bytes.size()}});
+  const auto message =
+      std::make_shared<Message>(Message{true,
+                                        to,
+                                        tag,
+                                        mpi_tag(tag, sent_, to),
+                                        {const_cast<std::byte*>(bytes.data()), bytes.size()}});
   message->head = std::make_unique<Head>();
   const MessageHeader header{.signature = signature_, .tag = tag, .bytes = bytes.size()};
   const size_t carried = bytes.size() <= kShort ? bytes.size() : 0;
@@ -212,7 +218,8 @@ DISTRIBUTE_INLINE void MpiMessages::turn() {
   check_mpi(MPI_Testsome(int(requests_.size()), requests_.data(), &count, indices.data(),
                          MPI_STATUSES_IGNORE));
   std::vector<MessagePointer> finished;
-  for (int i = 0; i < count; ++i) finished.push_back(std::move(messages_[size_t(indices[size_t(i)])]));
+  for (int i = 0; i < count; ++i)
+    finished.push_back(std::move(messages_[size_t(indices[size_t(i)])]));
   if (count > 0) {
     std::erase(requests_, MPI_REQUEST_NULL);
     std::erase(messages_, nullptr);
@@ -264,9 +271,9 @@ DISTRIBUTE_INLINE void MpiMessages::check_failures() {
   MessageHeader header;
   std::memcpy(&header, failure_.data(), sizeof header);
   check_header(header, "a rank");
-  throw_error(StatusCode(header.code),
-              std::string(reinterpret_cast<const char*>(failure_.data()) + sizeof header,
-                          header.bytes));
+  throw_error(
+      StatusCode(header.code),
+      std::string(reinterpret_cast<const char*>(failure_.data()) + sizeof header, header.bytes));
 }
 
 /// MPI has to be called for anything to move, so this sleeps for short times only.

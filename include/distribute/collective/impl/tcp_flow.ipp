@@ -17,7 +17,8 @@ DISTRIBUTE_INLINE TcpFlow::TcpFlow(net::Socket socket)
   ::setsockopt(native(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
-DISTRIBUTE_INLINE void TcpFlow::start(const MessageHeader& header, std::span<const std::byte> bytes) {
+DISTRIBUTE_INLINE void TcpFlow::start(const MessageHeader& header,
+                                      std::span<const std::byte> bytes) {
   out_ = header;
   out_data_ = bytes.data();
   out_done_ = 0;

@@ -150,7 +150,8 @@ DISTRIBUTE_INLINE bool TcpMessages::start_next(int to, TcpFlow& flow) {
   if (queue.empty()) return false;
   const Outgoing message = queue.front();
   queue.pop_front();
-  flow.start({.kind = collective_runs_ ? MessageHeader::Kind::Collective : MessageHeader::Kind::PointToPoint,
+  flow.start({.kind = collective_runs_ ? MessageHeader::Kind::Collective
+                                       : MessageHeader::Kind::PointToPoint,
               .signature = collective_runs_ ? collective_ : point_to_point_,
               .tag = message.tag,
               .bytes = message.bytes.size()},
@@ -217,7 +218,8 @@ DISTRIBUTE_INLINE TcpMessages::Place TcpMessages::place(int from, const MessageH
   }
 }
 
-DISTRIBUTE_INLINE void check_length(const MessageHeader& header, size_t wanted, const std::string& who) {
+DISTRIBUTE_INLINE void check_length(const MessageHeader& header, size_t wanted,
+                                    const std::string& who) {
   if (header.bytes != wanted)
     throw DataLossError(concat(who, " sent ", header.bytes, " bytes of ",
                                to_string(header.signature), " where ", wanted, " belong"));
@@ -233,7 +235,8 @@ DISTRIBUTE_INLINE TcpMessages::Place TcpMessages::place_collective(int from,
   return place_wanted(from, header);
 }
 
-DISTRIBUTE_INLINE TcpMessages::Place TcpMessages::place_wanted(int from, const MessageHeader& header) {
+DISTRIBUTE_INLINE TcpMessages::Place TcpMessages::place_wanted(int from,
+                                                               const MessageHeader& header) {
   Peer& other = peer(from);
   const auto at = std::find_if(other.wanted.begin(), other.wanted.end(),
                                [&](const Incoming& one) { return one.tag == header.tag; });
@@ -245,8 +248,8 @@ DISTRIBUTE_INLINE TcpMessages::Place TcpMessages::place_wanted(int from, const M
   return out;
 }
 
-DISTRIBUTE_INLINE TcpMessages::Place TcpMessages::place_point_to_point(int from,
-                                                                       const MessageHeader& header) {
+DISTRIBUTE_INLINE TcpMessages::Place TcpMessages::place_point_to_point(
+    int from, const MessageHeader& header) {
   static constexpr size_t kMessage = 64 << 10, kAll = 1 << 20;
   Peer& other = peer(from);
   if (!collective_runs_)
@@ -257,7 +260,8 @@ DISTRIBUTE_INLINE TcpMessages::Place TcpMessages::place_point_to_point(int from,
   return other.early.back().bytes.get();
 }
 
-DISTRIBUTE_INLINE void TcpMessages::check_point_to_point(int from, const MessageHeader& header) const {
+DISTRIBUTE_INLINE void TcpMessages::check_point_to_point(int from,
+                                                         const MessageHeader& header) const {
   const Signature &mine = point_to_point_, &theirs = header.signature;
   if (theirs == mine) return;
   throw FailedPreconditionError(concat("rank ", from, " sends ", distribute::name_of(theirs.dtype),
@@ -343,11 +347,12 @@ DISTRIBUTE_INLINE void TcpMessages::abort(StatusCode code, const std::string& me
 }
 
 DISTRIBUTE_INLINE void TcpMessages::hang_up(StatusCode code, const std::string& message) {
-  const std::string_view text = std::string_view(message).substr(0, MessageHeader::kMaxFailureBytes);
+  const std::string_view text =
+      std::string_view(message).substr(0, MessageHeader::kMaxFailureBytes);
   const MessageHeader header{.kind = MessageHeader::Kind::Failure,
-                         .code = uint16_t(code),
-                         .signature = {},
-                         .bytes = text.size()};
+                             .code = uint16_t(code),
+                             .signature = {},
+                             .bytes = text.size()};
   for (Peer& other : peers_)
     for (TcpFlow& flow : other.flows) flow.say_goodbye(header, std::as_bytes(std::span(text)));
 }
