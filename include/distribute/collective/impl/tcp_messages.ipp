@@ -36,7 +36,7 @@ DISTRIBUTE_INLINE bool is_local(int socket) {
 DISTRIBUTE_INLINE double useful_spin(const std::vector<std::vector<net::Socket>>& flows) {
   unsigned local = 1;
   for (const auto& peer : flows) local += !peer.empty() && is_local(peer[0].native());
-  return local <= std::thread::hardware_concurrency() ? 30e-6 : 0;
+  return local <= std::thread::hardware_concurrency() ? 8e-6 : 0;
 }
 
 DISTRIBUTE_INLINE TcpMessages::TcpMessages(int rank, std::vector<std::vector<net::Socket>> flows,
