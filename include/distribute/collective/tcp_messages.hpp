@@ -96,6 +96,7 @@ class TcpMessages final : public Messages {
   bool take_early(int from, const Incoming& wanted);
   void arrived(int from, const MessageHeader& header);
   void lost(int who, TcpFlow& flow, bool broken);
+  void hear_last_words(int from);
   [[noreturn]] void gone(int who) const;
   [[noreturn]] void too_late() const;
   void throw_if_aborted();

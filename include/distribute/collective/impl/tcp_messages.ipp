@@ -308,7 +308,16 @@ DISTRIBUTE_INLINE void TcpMessages::lost(int who, TcpFlow& flow, bool broken) {
   flow.closed = true;
   const Peer& other = peer(who);
   const bool needed = other.to_send + other.to_come > 0;
-  if (needed && (broken || other.gone())) gone(who);
+  if (!needed || !(broken || other.gone())) return;
+  hear_last_words(who);
+  gone(who);
+}
+
+/// A rank that fails says why on a connection that is free, while others break off.
+DISTRIBUTE_INLINE void TcpMessages::hear_last_words(int from) {
+  for (TcpFlow& flow : peer(from).flows)
+    if (!flow.closed && !flow.parked && flow.read() == TcpFlow::Moved::Something)
+      consume(from, flow);
 }
 
 DISTRIBUTE_INLINE void TcpMessages::gone(int who) const {
