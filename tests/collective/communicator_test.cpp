@@ -106,8 +106,11 @@ TEST_CASE("bad arguments are refused and break nothing", "[collective][communica
 }
 
 TEST_CASE("the first error breaks the group and is thrown again", "[collective][communicator]") {
-  std::vector<std::string> failures;
-  Scripted scripted({.on_failure = [&](const std::string& text) { failures.push_back(text); }});
+  std::vector<std::string> failures, positions;
+  Scripted scripted({.on_failure = [&](const Error& error, const FlightRecorder& recorder) {
+    failures.push_back(error.what());
+    positions.push_back(recorder.position());
+  }});
   scripted.transport->script = [](const Operation&) { throw UnavailableError("worker 2 is lost"); };
   Communicator& group = *scripted.group;
   for (int i = 0; i < 3; ++i) CHECK_THROWS_WITH(group.barrier(), "worker 2 is lost");
@@ -115,7 +118,18 @@ TEST_CASE("the first error breaks the group and is thrown again", "[collective][
   CHECK_THROWS_AS(group.all_reduce_async(data, data, 1, DType::Float32), UnavailableError);
   CHECK(scripted.transport->executed == 1);
   CHECK(failures == std::vector<std::string>{"worker 2 is lost"});
-  CHECK_THAT(group.recorder().position(), Contains("failed in barrier #1"));
+  REQUIRE(positions.size() == 1);
+  CHECK_THAT(positions[0], Contains("failed in barrier #1"));
+}
+
+TEST_CASE("a handler may put a better error in the place of the first",
+          "[collective][communicator]") {
+  Scripted scripted({.on_failure = [](const Error&, const FlightRecorder&) {
+    throw AbortedError("worker 2 ran out of memory");
+  }});
+  scripted.transport->script = [](const Operation&) { throw UnavailableError("hung up"); };
+  CHECK_THROWS_AS(scripted.group->barrier(), AbortedError);
+  CHECK_THROWS_WITH(scripted.group->barrier(), "worker 2 ran out of memory");
 }
 
 TEST_CASE("errors of other kinds break the group as well", "[collective][communicator]") {
