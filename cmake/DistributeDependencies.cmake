@@ -6,14 +6,18 @@ set(DISTRIBUTE_FEATURE_DEFINITIONS "") # DISTRIBUTE_HAS_<NAME>=0|1
 set(DISTRIBUTE_FIND_DEPENDENCIES "")  # find_dependency lines of distribute-config.cmake
 
 # distribute_dependency(<name> PACKAGE <package> [<find_package words>...] TARGETS <target>...
-#                       DEBIAN <packages> [OPTIONAL] [VERSION_VARIABLE <name>] [DOOR <glob>...])
+#                       DEBIAN <packages> [OPTIONAL [DEFAULT OFF]] [VERSION_VARIABLE <name>]
+#                       [DOOR <glob>...])
 # OPTIONAL adds the option DISTRIBUTE_WITH_<name> = AUTO | ON | OFF and DISTRIBUTE_HAS_<name>.
 # DOOR names the headers that use the package: while there are none, it is not linked.
 function(distribute_dependency name)
-  cmake_parse_arguments(arg "OPTIONAL" "DEBIAN;VERSION_VARIABLE" "PACKAGE;TARGETS;DOOR" ${ARGN})
+  cmake_parse_arguments(arg "OPTIONAL" "DEBIAN;VERSION_VARIABLE;DEFAULT" "PACKAGE;TARGETS;DOOR" ${ARGN})
   set(mode ON)
   if(arg_OPTIONAL)
-    set(DISTRIBUTE_WITH_${name} AUTO CACHE STRING "Use ${name}: AUTO, ON (absence is an error) or OFF")
+    if(NOT DEFINED arg_DEFAULT)
+      set(arg_DEFAULT AUTO)
+    endif()
+    set(DISTRIBUTE_WITH_${name} ${arg_DEFAULT} CACHE STRING "Use ${name}: AUTO, ON (absence is an error) or OFF")
     set_property(CACHE DISTRIBUTE_WITH_${name} PROPERTY STRINGS AUTO ON OFF)
     string(TOUPPER "${DISTRIBUTE_WITH_${name}}" mode)
   endif()
@@ -90,7 +94,7 @@ distribute_dependency(CUDNN OPTIONAL PACKAGE cuDNN MODULE TARGETS cuDNN::cuDNN
                       DEBIAN nvidia-cudnn DOOR device/cuda*.hpp)
 distribute_dependency(NCCL OPTIONAL PACKAGE NCCL MODULE TARGETS NCCL::NCCL
                       DEBIAN libnccl-dev DOOR collective/nccl*.hpp)
-distribute_dependency(MPI OPTIONAL PACKAGE MPI COMPONENTS CXX TARGETS MPI::MPI_CXX
+distribute_dependency(MPI OPTIONAL DEFAULT OFF PACKAGE MPI COMPONENTS CXX TARGETS MPI::MPI_CXX
                       DEBIAN libopenmpi-dev VERSION_VARIABLE MPI_CXX_VERSION DOOR collective/mpi*.hpp)
 
 if(DISTRIBUTE_MISSING)

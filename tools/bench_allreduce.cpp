@@ -3,6 +3,7 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/collective/communicator.hpp>
+#include <distribute/collective/mpi_transport.hpp>
 #include <distribute/collective/tcp_transport.hpp>
 #include <distribute/collective/window_transport.hpp>
 
@@ -42,13 +43,13 @@ std::vector<int64_t> parse_sizes(const std::string& text) {
     char unit = 0, rest = 0;
     long long number = 0;
     const int fields = std::sscanf(word.c_str(), "%10lld%c%c", &number, &unit, &rest);
-    const int shift = fields < 2                       ? 0
-                      : unit == 'K' || unit == 'k'     ? 10
-                      : unit == 'M' || unit == 'm'     ? 20
-                      : unit == 'G' || unit == 'g'     ? 30
-                                                       : -1;
-    if (fields < 1 || fields > 2 || shift < 0 || number < 0 ||
-        number > (4ll << 30 >> shift) || (number << shift) < 4)
+    const int shift = fields < 2                   ? 0
+                      : unit == 'K' || unit == 'k' ? 10
+                      : unit == 'M' || unit == 'm' ? 20
+                      : unit == 'G' || unit == 'g' ? 30
+                                                   : -1;
+    if (fields < 1 || fields > 2 || shift < 0 || number < 0 || number > (4ll << 30 >> shift) ||
+        (number << shift) < 4)
       throw std::invalid_argument("--bytes: sizes such as 4, 64K or 25M from 4 to 4G, not '" +
                                   word + "'");
     sizes.push_back(number << shift);
@@ -69,7 +70,9 @@ std::string complaint(const AllReduceBenchOptions& options) {
   if (!(options.seconds > 0 && options.seconds <= 600))
     return "--seconds must be more than 0 and at most 600";
   if (options.raw && options.world < 2) return "--raw needs a --world of at least 2";
-  if (options.in_place && transport == "tcp") return "--in_place is for threads and shm";
+  if (options.in_place && (transport == "tcp" || transport == "mpi"))
+    return "--in_place is for threads and shm";
+  if (options.raw && transport == "mpi") return "--raw is not for mpi";
   try {
     parse_sizes(options.bytes);
   } catch (const std::invalid_argument& error) {
@@ -240,12 +243,22 @@ std::vector<AllReduceTime> in_threads(int world, const Measure& measure) {
   for (int rank = 1; rank < world; ++rank) others.emplace_back(run, rank);
   run(0);
   for (std::thread& thread : others) thread.join();
-  for (const auto& error : errors)
+  for (const std::exception_ptr& error : errors)
     if (error) std::rethrow_exception(error);
   return result;
 }
 
+/// On the ranks that mpirun has started; only rank 0 has something to print.
+std::vector<AllReduceTime> time_mpi(const AllReduceBenchOptions& options) {
+  Communicator group(collective::make_mpi_transport(), {.timeout_seconds = 60});
+  if (group.size() == 1)
+    throw std::runtime_error("--transport=mpi: start it with mpirun -np N distribute bench ...");
+  auto times = time_all(group, options, {});
+  return group.rank() == 0 ? times : std::vector<AllReduceTime>();
+}
+
 std::vector<AllReduceTime> time_all_reduces(const AllReduceBenchOptions& options) {
+  if (options.transport == "mpi") return time_mpi(options);
   const int world = options.world;
   const bool tcp = options.transport == "tcp", threads = options.transport == "threads";
   Sockets sockets = connect_all(world, tcp ? options.flows : 0);
@@ -286,9 +299,9 @@ void print_table(const std::vector<AllReduceTime>& times) {
   std::printf("%-10s %5s %12s %12s %12s %10s\n", "transport", "ranks", "bytes", "us p50", "us p99",
               "bus GB/s");
   for (const AllReduceTime& time : times)
-    std::printf("%-10s %5d %12lld %12.1f %12.1f %12.1f %10.3f\n", time.transport.c_str(), time.ranks,
-                static_cast<long long>(time.bytes), time.us_best, time.us_p50, time.us_p99,
-                time.bus_gbytes_per_second());
+    std::printf("%-10s %5d %12lld %12.1f %12.1f %12.1f %10.3f\n", time.transport.c_str(),
+                time.ranks, static_cast<long long>(time.bytes), time.us_best, time.us_p50,
+                time.us_p99, time.bus_gbytes_per_second());
 }
 
 int bench_all_reduce(const AllReduceBenchOptions& asked) {
@@ -300,6 +313,7 @@ int bench_all_reduce(const AllReduceBenchOptions& asked) {
   if (options.transport == "auto") options.transport = "shm";  // all ranks are on this host
   try {
     const auto times = time_all_reduces(options);
+    if (times.empty()) return 0;  // not rank 0 of mpirun's
     options.json ? print_json(times) : print_table(times);
     return 0;
   } catch (const std::exception& error) {

@@ -11,9 +11,9 @@ struct AllReduceBenchOptions {
   std::string transport = "auto";  // auto | threads | shm | tcp | mpi
   std::string bytes = "1K,64K,1M,25M,100M";
   int world = 2;
-  int flows = 1;         // TCP connections between two ranks
-  double seconds = 1;    // at least 20 rounds are measured, however long they take
-  bool raw = false;      // also sockets alone, with the same bytes between the same ranks
+  int flows = 1;          // TCP connections between two ranks
+  double seconds = 1;     // at least 20 rounds are measured, however long they take
+  bool raw = false;       // also sockets alone, with the same bytes between the same ranks
   bool in_place = false;  // threads, shm: the array lies in the shared memory
   bool json = false;
 };

@@ -51,8 +51,8 @@ void move_raw(RawExchange& one, size_t bytes, short ready) {
   constexpr size_t kCall = 256 << 10;  // whole arrays a call are slower here
   const auto bad = [](ssize_t moved) { return moved < 0 && errno != EAGAIN && errno != EINTR; };
   if (ready & POLLOUT) {
-    const ssize_t moved = ::send(one.socket, one.from + one.sent,
-                                 std::min(kCall, bytes - one.sent), MSG_NOSIGNAL);
+    const ssize_t moved =
+        ::send(one.socket, one.from + one.sent, std::min(kCall, bytes - one.sent), MSG_NOSIGNAL);
     if (bad(moved)) fail_socket("send");
     one.sent += moved > 0 ? size_t(moved) : 0;
   }
@@ -77,7 +77,8 @@ void exchange_raw(const std::vector<const distribute::net::Socket*>& peers, size
     for (const RawExchange& one : all) {
       const short events =
           short((one.sent < bytes ? POLLOUT : 0) | (one.received < bytes ? POLLIN : 0));
-      polled.push_back({events ? one.socket : -1, events, events && first ? short(POLLOUT) : short(0)});
+      polled.push_back(
+          {events ? one.socket : -1, events, events && first ? short(POLLOUT) : short(0)});
     }
     const bool left = std::any_of(polled.begin(), polled.end(), [](auto& p) { return p.fd >= 0; });
     if (!left) return;

@@ -142,12 +142,13 @@
 #include <distribute/collective/flight_recorder.hpp>
 #include <distribute/collective/flight_report.hpp>
 #include <distribute/collective/message_algorithms.hpp>
+#include <distribute/collective/message_header.hpp>
 #include <distribute/collective/message_tools.hpp>
 #include <distribute/collective/messages.hpp>
+#include <distribute/collective/mpi_transport.hpp>
 #include <distribute/collective/operation.hpp>
 #include <distribute/collective/shared_window.hpp>
 #include <distribute/collective/tcp_flow.hpp>
-#include <distribute/collective/tcp_frame.hpp>
 #include <distribute/collective/tcp_messages.hpp>
 #include <distribute/collective/tcp_transport.hpp>
 #include <distribute/collective/transport.hpp>

@@ -43,8 +43,10 @@ struct OneRank {
     }
     return "";
   }
-  TcpHeader header(int64_t count, uint64_t bytes) const {
-    return {.signature = {.sequence = 1, .count = count, .kind = Collective::AllReduce,
+  MessageHeader header(int64_t count, uint64_t bytes) const {
+    return {.signature = {.sequence = 1,
+                          .count = count,
+                          .kind = Collective::AllReduce,
                           .dtype = DType::Float32},
             .bytes = bytes};
   }
@@ -60,8 +62,7 @@ TEST_CASE("one TCP connection a pair keeps the contract of transports", "[collec
 }
 
 TEST_CASE("three flows a pair and small segments keep the contract", "[collective][tcp]") {
-  contract::check(
-      [](int size) { return make_group(size, 3, false, {.segment_bytes = 10'000}); });
+  contract::check([](int size) { return make_group(size, 3, false, {.segment_bytes = 10'000}); });
 }
 
 TEST_CASE("seventeen ranks: gathered when small, a chain when large", "[collective][tcp]") {
@@ -159,19 +160,18 @@ TEST_CASE("a rank that ends in the middle of an operation is named", "[collectiv
     OneRank one;
     SECTION("between messages") {}
     SECTION("within a message") {
-      const TcpHeader header = one.header(count, 40);
+      const MessageHeader header = one.header(count, 40);
       one.write(&header, sizeof header - (count == 10 ? 0 : 3));
     }
     one.peer.close();
-    CHECK_THAT(one.error_of_all_reduce(count), Contains("all_reduce(sum) #1") &&
-                                                   Contains("rank 1") && Contains("127.0.0.1"));
+    CHECK_THAT(one.error_of_all_reduce(count),
+               Contains("all_reduce(sum) #1") && Contains("rank 1") && Contains("127.0.0.1"));
     CHECK(one.code == StatusCode::Unavailable);
     CHECK_THAT(one.error_of_all_reduce(1), Contains("#1"));  // the first error again
   }
 }
 
-TEST_CASE("a rank that has ended is no error while nothing is wanted of it",
-          "[collective][tcp]") {
+TEST_CASE("a rank that has ended is no error while nothing is wanted of it", "[collective][tcp]") {
   auto transports = make_group(3, 2, true);
   transports[2].reset();
   std::vector<std::thread> threads;
@@ -194,20 +194,20 @@ TEST_CASE("a rank that has ended is no error while nothing is wanted of it",
 
 TEST_CASE("bytes that are no message are refused", "[collective][tcp]") {
   OneRank one;
-  TcpHeader header = one.header(10, 40);
+  MessageHeader header = one.header(10, 40);
   SECTION("garbage") { header.magic = 0x5a5a5a5a; }
   SECTION("HTTP") { std::memcpy(static_cast<void*>(&header), "GET / HTTP/1.1\r\n\r\n", 18); }
   SECTION("too long") { header.bytes = uint64_t{1} << 60; }
   SECTION("a dtype that does not exist") { header.signature.dtype = DType(200); }
   SECTION("a collective that does not exist") { header.signature.kind = Collective(77); }
-  SECTION("a kind that does not exist") { header.kind = TcpHeader::Kind(9); }
+  SECTION("a kind that does not exist") { header.kind = MessageHeader::Kind(9); }
   SECTION("another length than the signature says") { header.bytes = 44; }
   SECTION("a failure with a code that does not exist") {
-    header.kind = TcpHeader::Kind::Failure;
+    header.kind = MessageHeader::Kind::Failure;
     header.code = 99;
   }
   SECTION("a failure with a long text") {
-    header.kind = TcpHeader::Kind::Failure;
+    header.kind = MessageHeader::Kind::Failure;
     header.code = 14;
     header.bytes = 1 << 20;
   }
@@ -219,8 +219,8 @@ TEST_CASE("bytes that are no message are refused", "[collective][tcp]") {
 TEST_CASE("an error on one rank is the error of all", "[collective][tcp]") {
   OneRank one;
   const std::string text = "rank 1 has no memory left";
-  TcpHeader header = one.header(10, text.size());
-  header.kind = TcpHeader::Kind::Failure;
+  MessageHeader header = one.header(10, text.size());
+  header.kind = MessageHeader::Kind::Failure;
   header.code = uint16_t(StatusCode::ResourceExhausted);
   one.write(&header, sizeof header);
   one.write(text.data(), text.size());
@@ -230,7 +230,7 @@ TEST_CASE("an error on one rank is the error of all", "[collective][tcp]") {
 
 TEST_CASE("a header that comes byte by byte is read", "[collective][tcp]") {
   OneRank one;
-  const TcpHeader header = one.header(2, 8);
+  const MessageHeader header = one.header(2, 8);
   const float numbers[2] = {1, 2};
   std::vector<std::byte> bytes(sizeof header + sizeof numbers);
   std::memcpy(bytes.data(), &header, sizeof header);
@@ -250,24 +250,25 @@ TEST_CASE("a header that comes byte by byte is read", "[collective][tcp]") {
 
 TEST_CASE("a rank that stops within a large array: deadline, with its number",
           "[collective][tcp]") {
-  const auto errors = contract::run_ranks(
-      [](int size) { return make_group(size, 1, true); }, 3,
-      [](Communicator& group) {
-        std::vector<float> data(4'000'000);
-        if (group.rank() == 1)
-          group.barrier();  // and not this all_reduce
-        else
-          group.all_reduce(data.data(), 4'000'000, DType::Float32);
-      },
-      5);
+  const auto errors =
+      contract::run_ranks([](int size) { return make_group(size, 1, true); }, 3,
+                          [](Communicator& group) {
+                            std::vector<float> data(4'000'000);
+                            if (group.rank() == 1)
+                              group.barrier();  // and not this all_reduce
+                            else
+                              group.all_reduce(data.data(), 4'000'000, DType::Float32);
+                          },
+                          5);
   for (const std::string& error : errors) CHECK(error != "");
-  const auto late = contract::run_ranks(
-      [](int size) { return make_group(size, 1, true); }, 3,
-      [](Communicator& group) {
-        std::vector<float> data(4'000'000);
-        if (group.rank() != 1) group.all_reduce(data.data(), 4'000'000, DType::Float32);
-      },
-      0.5);
+  const auto late =
+      contract::run_ranks([](int size) { return make_group(size, 1, true); }, 3,
+                          [](Communicator& group) {
+                            std::vector<float> data(4'000'000);
+                            if (group.rank() != 1)
+                              group.all_reduce(data.data(), 4'000'000, DType::Float32);
+                          },
+                          0.5);
   for (size_t r : {0, 2}) {
     CHECK_THAT(late[r], Contains("has heard nothing from rank 1 ("));
     CHECK_THAT(late[r], !Contains("rank 2 (") || !Contains("rank 0 ("));

@@ -61,6 +61,16 @@ TEST_CASE("wrong usage gives one line and status 2", "[tools][distribute]") {
   check_complaint({"bench", "kernels", "--batch_size=many"}, 2, "bad value 'many'");
   check_complaint({"bench", "kernels", "--batch_size=0"}, 2, "--batch_size");
   check_complaint({"bench", "kernels", "--batch_size"}, 2, "needs a value");
+  check_complaint({"bench", "allreduce", "more"}, 2, "unexpected argument 'more'");
+  check_complaint({"bench", "allreduce", "--transport=pigeon"}, 2, "--transport");
+  check_complaint({"bench", "allreduce", "--world=0"}, 2, "--world");
+  check_complaint({"bench", "allreduce", "--bytes=64K,many"}, 2, "not 'many'");
+  check_complaint({"bench", "allreduce", "--bytes=64KB"}, 2, "not '64KB'");
+  check_complaint({"bench", "allreduce", "--bytes="}, 2, "--bytes");
+  check_complaint({"bench", "allreduce", "--bytes=9999999999G"}, 2, "--bytes");
+  check_complaint({"bench", "allreduce", "--seconds=0"}, 2, "--seconds");
+  check_complaint({"bench", "allreduce", "--transport=tcp", "--in_place"}, 2, "--in_place");
+  check_complaint({"bench", "allreduce", "--world=1", "--raw"}, 2, "--raw");
   check_complaint({"ckpt"}, 2, "say what to do");
   check_complaint({"ckpt", "frobnicate"}, 2, "unknown command 'frobnicate'");
   check_complaint({"ckpt", "ls"}, 2, "one checkpoint");
@@ -85,6 +95,28 @@ TEST_CASE("missing files give one line and status 1", "[tools][distribute]") {
   check_complaint({"ckpt", "verify", "/nowhere/ckpt"}, 1, "/nowhere/ckpt.index");
   check_complaint({"events", "ls", "/nowhere/events"}, 1, "/nowhere/events");
   check_complaint({"events", "ls", directory.path()}, 1, "no event file");
+}
+
+TEST_CASE("bench allreduce measures every transport of this host", "[tools][distribute]") {
+  if (!has_program("distribute")) SKIP("the program was not built");
+  for (const char* transport : {"threads", "shm", "tcp"}) {
+    CAPTURE(transport);
+    const ProgramResult result =
+        distribute_program({"bench", "allreduce", "--world=3", "--bytes=4,100K", "--seconds=0.01",
+                            "--raw", "--json", std::string("--transport=") + transport});
+    CHECK(result.status == 0);
+    CHECK(result.err == "");
+    const Json rows = Json::parse(result.out);
+    REQUIRE(rows.size() == 4);
+    for (size_t i = 0; i < 4; ++i) {
+      CHECK(rows[i]["transport"] == (i % 2 ? "raw_tcp" : transport));
+      CHECK(rows[i]["ranks"] == 3);
+      CHECK(rows[i]["bytes"] == (i < 2 ? 4 : 102'400));
+      CHECK(rows[i]["us_p50"] > 0);
+      CHECK(rows[i]["us_p99"] >= rows[i]["us_p50"]);
+      CHECK(rows[i]["bus_gbytes_per_second"] > 0);
+    }
+  }
 }
 
 TEST_CASE("ckpt ls shows names, types and shapes", "[tools][distribute]") {

@@ -20,7 +20,7 @@
 namespace distribute::collective {
 
 struct CommunicatorOptions {
-  double timeout_seconds = 300;  // of every operation
+  double timeout_seconds = 300;  // of every operation, from its turn on
   /// Called once, when the first operation fails; may throw a better error in its place.
   std::function<void(const Error& error, const FlightRecorder& recorder)> on_failure = nullptr;
 };
@@ -92,7 +92,7 @@ class Communicator {
  private:
   Operation prepare(Operation operation);
   void run(Operation operation);
-  void execute(const Operation& operation, uint64_t record);
+  void execute(Operation operation, uint64_t record);
   void work_off();
 
   std::unique_ptr<Transport> transport_;

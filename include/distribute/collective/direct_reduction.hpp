@@ -25,7 +25,7 @@ class DirectReduction {
 
  private:
   static constexpr uint32_t kPiece = 0, kResult = 1;
-  static constexpr int64_t kWindow = 4;  // segments whose pieces may come
+  static constexpr int64_t kWindow = 8;  // segments whose pieces may come
 
   void expect_pieces(int64_t segment);
   void expect_results();

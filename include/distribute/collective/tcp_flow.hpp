@@ -2,7 +2,7 @@
 /// One connection to another rank, and the messages that are half through it.
 
 #include <distribute/base/config.hpp>
-#include <distribute/collective/tcp_frame.hpp>
+#include <distribute/collective/message_header.hpp>
 #include <distribute/net/socket.hpp>
 
 #include <cstddef>
@@ -27,25 +27,25 @@ class TcpFlow {
   bool sending() const { return sending_; }
   uint64_t sending_tag() const { return out_.tag; }
   /// `bytes` must stay until sending() is false again.
-  void start(const TcpHeader& header, std::span<const std::byte> bytes);
+  void start(const MessageHeader& header, std::span<const std::byte> bytes);
   /// One call of the system.
   Moved write();
 
   // Incoming: bytes are read ahead, so that small messages cost one call of the system.
   /// The next message's header, null while it has not come whole or a message is being received.
-  const TcpHeader* header();
+  const MessageHeader* header();
   /// Where the bytes of the message with the present header go.
   void accept(std::byte* out);
   /// True once for each message: when it has come whole.
   bool take_message();
   bool receiving() const { return receiving_; }
-  const TcpHeader& received() const { return in_; }
+  const MessageHeader& received() const { return in_; }
   /// One call of the system.
   Moved read();
   bool has_bytes() const { return begin_ < end_ || receiving_; }
 
   /// The last word: sends what goes at once, then ends the outgoing direction.
-  void say_goodbye(const TcpHeader& header, std::span<const std::byte> bytes);
+  void say_goodbye(const MessageHeader& header, std::span<const std::byte> bytes);
 
   bool parked = false;   // the next message waits until it is wanted
   bool blocked = false;  // the system takes no more bytes now
@@ -57,7 +57,7 @@ class TcpFlow {
 
   net::Socket socket_;
   bool sending_ = false, receiving_ = false, have_header_ = false;
-  TcpHeader out_, in_;
+  MessageHeader out_, in_;
   const std::byte* out_data_ = nullptr;
   size_t out_done_ = 0;  // of the header and the bytes
   std::byte* in_data_ = nullptr;

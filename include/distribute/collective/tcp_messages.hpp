@@ -61,7 +61,7 @@ class TcpMessages final : public Messages {
   };
   /// A point-to-point message that came before its receive().
   struct Early {
-    TcpHeader header;
+    MessageHeader header;
     std::unique_ptr<std::byte[]> bytes;
     bool whole = false;
     std::byte* out = nullptr;  // set when receive() came before the last byte
@@ -88,14 +88,15 @@ class TcpMessages final : public Messages {
   int poll(bool moved);
   void read(int from, TcpFlow& flow);
   void consume(int from, TcpFlow& flow);
-  Place place(int from, const TcpHeader& header);
-  Place place_collective(int from, const TcpHeader& header);
-  Place place_wanted(int from, const TcpHeader& header);
-  Place place_point_to_point(int from, const TcpHeader& header);
-  void check_point_to_point(int from, const TcpHeader& header) const;
+  Place place(int from, const MessageHeader& header);
+  Place place_collective(int from, const MessageHeader& header);
+  Place place_wanted(int from, const MessageHeader& header);
+  Place place_point_to_point(int from, const MessageHeader& header);
+  void check_point_to_point(int from, const MessageHeader& header) const;
   bool take_early(int from, const Incoming& wanted);
-  void arrived(int from, const TcpHeader& header);
+  void arrived(int from, const MessageHeader& header);
   void lost(int who, TcpFlow& flow, bool broken);
+  void hear_last_words(int from);
   [[noreturn]] void gone(int who) const;
   [[noreturn]] void too_late() const;
   void throw_if_aborted();
@@ -111,7 +112,7 @@ class TcpMessages final : public Messages {
   Signature collective_, point_to_point_;  // of the newest of each kind
   bool collective_runs_ = false;
   net::Deadline::Clock::time_point moved_at_;
-  std::array<std::byte, TcpHeader::kMaxFailureBytes> failure_;
+  std::array<std::byte, MessageHeader::kMaxFailureBytes> failure_;
 
   int wake_ = -1;  // an eventfd, readable after abort()
   std::atomic<bool> aborted_ = false;

@@ -85,13 +85,30 @@ void finish_elements(ReductionOp op, const Accumulator<T>* sum, T* out, int64_t 
   }
 }
 
-/// Two ranks of float32, by far the most frequent case, in one pass.
+/// out[i] = (a[i] op b[i]) * factor; a factor of 1 changes no bit.
 template <typename Op>
-void combine_two(Op op, const float* a, const float* b, float* out, int64_t count, float factor) {
+void combine_floats(Op op, const float* a, const float* b, float* out, int64_t count,
+                    float factor) {
   simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
 #pragma omp simd
     for (int64_t i = 0; i < count; ++i) out[i] = op(a[i], b[i]) * factor;
   });
+}
+
+/// float32 of at least two ranks, by far the most frequent case: no pass but those that add.
+template <typename Op>
+void combine_floats(Op op, std::span<const void* const> inputs, float* out, int64_t count,
+                    float factor) {
+  constexpr int64_t kBlock = 1024;
+  float sum[kBlock];
+  const size_t last = inputs.size() - 1;
+  for (int64_t begin = 0; begin < count; begin += kBlock) {
+    const int64_t length = std::min(kBlock, count - begin);
+    const auto input = [&](size_t r) { return static_cast<const float*>(inputs[r]) + begin; };
+    for (size_t r = 1; r < last; ++r)
+      combine_floats(op, r == 1 ? input(0) : sum, input(r), sum, length, 1.0f);
+    combine_floats(op, last == 1 ? input(0) : sum, input(last), out + begin, length, factor);
+  }
 }
 
 DISTRIBUTE_INLINE void combine(ReductionOp op, DType dtype, std::span<const void* const> inputs,
@@ -100,10 +117,9 @@ DISTRIBUTE_INLINE void combine(ReductionOp op, DType dtype, std::span<const void
     using T = decltype(type);
     dispatch_op<T>(op, [&](auto functor) {
       if constexpr (std::is_same_v<T, float>)
-        if (inputs.size() == 2)
-          return combine_two(functor, static_cast<const float*>(inputs[0]),
-                             static_cast<const float*>(inputs[1]), static_cast<float*>(out), count,
-                             op == ReductionOp::Mean ? 0.5f : 1.0f);
+        if (inputs.size() > 1)
+          return combine_floats(functor, inputs, static_cast<float*>(out), count,
+                                op == ReductionOp::Mean ? 1.0f / float(inputs.size()) : 1.0f);
       constexpr int64_t kBlock = 1024;
       Accumulator<T> sum[kBlock];
       for (int64_t begin = 0; begin < count; begin += kBlock) {

@@ -81,7 +81,6 @@ DISTRIBUTE_INLINE Operation Communicator::prepare(Operation operation) {
   check_operation(operation, rank(), size());
   const bool group = operation.kind != Collective::Send && operation.kind != Collective::Receive;
   if (group) operation.sequence = ++sequence_;
-  operation.deadline = net::Deadline::after_seconds(options_.timeout_seconds);
   return operation;
 }
 
@@ -107,13 +106,17 @@ DISTRIBUTE_INLINE void Communicator::run(Operation operation) {
   if (error) std::rethrow_exception(error);
 }
 
-DISTRIBUTE_INLINE void Communicator::execute(const Operation& operation, uint64_t record) {
+DISTRIBUTE_INLINE void Communicator::execute(Operation operation, uint64_t record) {
   recorder_.start(record);
+  operation.deadline = net::Deadline::after_seconds(options_.timeout_seconds);
   try {
     transport_->execute(operation);
   } catch (const Error& error) {
     recorder_.end(record, true);
     if (options_.on_failure) options_.on_failure(error, recorder_);
+    throw;
+  } catch (...) {
+    recorder_.end(record, true);
     throw;
   }
   recorder_.end(record, false);

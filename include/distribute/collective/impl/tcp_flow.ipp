@@ -17,7 +17,8 @@ DISTRIBUTE_INLINE TcpFlow::TcpFlow(net::Socket socket)
   ::setsockopt(native(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
-DISTRIBUTE_INLINE void TcpFlow::start(const TcpHeader& header, std::span<const std::byte> bytes) {
+DISTRIBUTE_INLINE void TcpFlow::start(const MessageHeader& header,
+                                      std::span<const std::byte> bytes) {
   out_ = header;
   out_data_ = bytes.data();
   out_done_ = 0;
@@ -47,7 +48,7 @@ DISTRIBUTE_INLINE TcpFlow::Moved TcpFlow::write() {
   return Moved::Something;
 }
 
-DISTRIBUTE_INLINE const TcpHeader* TcpFlow::header() {
+DISTRIBUTE_INLINE const MessageHeader* TcpFlow::header() {
   if (receiving_) return nullptr;
   if (!have_header_) {
     if (end_ - begin_ < sizeof in_) return nullptr;
@@ -99,7 +100,7 @@ DISTRIBUTE_INLINE TcpFlow::Moved TcpFlow::read() {
   return Moved::Something;
 }
 
-DISTRIBUTE_INLINE void TcpFlow::say_goodbye(const TcpHeader& header,
+DISTRIBUTE_INLINE void TcpFlow::say_goodbye(const MessageHeader& header,
                                             std::span<const std::byte> bytes) {
   if (closed) return;
   if (!sending_) {

@@ -12,7 +12,7 @@
 namespace distribute::collective {
 
 /// Travels as it lies in memory; ranks of another byte order fail the check of the magic.
-struct TcpHeader {
+struct MessageHeader {
   static constexpr uint32_t kMagic = 0x31435444;            // "DTC1"
   static constexpr uint64_t kMaxBytes = uint64_t{1} << 30;  // longer messages are cut by the sender
   static constexpr uint64_t kMaxFailureBytes = 1024;
@@ -25,13 +25,13 @@ struct TcpHeader {
   uint64_t tag = 0;
   uint64_t bytes = 0;  // that follow
 };
-static_assert(sizeof(TcpHeader) == 56 && std::is_trivially_copyable_v<TcpHeader>);
+static_assert(sizeof(MessageHeader) == 56 && std::is_trivially_copyable_v<MessageHeader>);
 
 /// Throws  DataLossError that names `peer` when no rank of this version can have sent it.
-void check_header(const TcpHeader& header, const std::string& peer);
+void check_header(const MessageHeader& header, const std::string& peer);
 
 }  // namespace distribute::collective
 
 #ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/collective/impl/tcp_frame.ipp>
+#include <distribute/collective/impl/message_header.ipp>
 #endif

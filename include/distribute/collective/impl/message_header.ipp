@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/collective/tcp_frame.hpp>
+#include <distribute/collective/message_header.hpp>
 
 namespace distribute::collective {
 
@@ -9,15 +9,15 @@ DISTRIBUTE_INLINE bool is_sound(const Signature& signature) {
          signature.dtype <= DType::Bool && signature.count >= 0 && signature.peer >= 0;
 }
 
-DISTRIBUTE_INLINE void check_header(const TcpHeader& header, const std::string& peer) {
+DISTRIBUTE_INLINE void check_header(const MessageHeader& header, const std::string& peer) {
   const auto refuse = [&](const auto&... words) {
     throw DataLossError(concat(peer, " sent bytes that are no message of a collective: ", words...,
                                "; is it a rank of this job, with the same version?"));
   };
-  if (header.magic != TcpHeader::kMagic) refuse("they begin with ", header.magic);
-  if (header.kind > TcpHeader::Kind::Failure) refuse("kind ", int(header.kind));
-  const bool failure = header.kind == TcpHeader::Kind::Failure;
-  if (header.bytes > (failure ? TcpHeader::kMaxFailureBytes : TcpHeader::kMaxBytes))
+  if (header.magic != MessageHeader::kMagic) refuse("they begin with ", header.magic);
+  if (header.kind > MessageHeader::Kind::Failure) refuse("kind ", int(header.kind));
+  const bool failure = header.kind == MessageHeader::Kind::Failure;
+  if (header.bytes > (failure ? MessageHeader::kMaxFailureBytes : MessageHeader::kMaxBytes))
     refuse(header.bytes, " bytes are announced");
   if (failure && (header.code < 1 || header.code > 16)) refuse("error code ", header.code);
   if (!failure && !is_sound(header.signature)) refuse("the operation does not exist");

@@ -1,0 +1,121 @@
+#include <distribute/collective/cost_model.hpp>
+
+#include <tests/support/catch.hpp>
+
+#include <vector>
+
+using namespace distribute::collective;
+using Algorithm = AllReduceAlgorithm;
+
+namespace {
+
+const std::vector<Algorithm> kAll = {Algorithm::Everybody, Algorithm::Bruck, Algorithm::Direct,
+                                     Algorithm::Chain, Algorithm::Ring};
+const std::vector<int> kRanks = {2, 3, 4, 8, 16, 17, 64, 256, 1024, 4096};
+/// 10 Gbit/s between hosts.
+constexpr LinkCosts kTenGigabit = {.latency = 30e-6, .bytes_per_second = 1.175e9};
+
+}  // namespace
+
+TEST_CASE("more bytes never take less time", "[collective][cost_model]") {
+  for (Algorithm algorithm : kAll)
+    for (int ranks : kRanks) {
+      CAPTURE(name_of(algorithm), ranks);
+      double before = 0;
+      for (int64_t bytes = 0; bytes <= int64_t{1} << 32; bytes = bytes * 2 + 4) {
+        const double seconds = all_reduce_seconds(algorithm, bytes, ranks);
+        CHECK(seconds >= before);
+        before = seconds;
+      }
+    }
+}
+
+TEST_CASE("more ranks, and slower networks, never take less time", "[collective][cost_model]") {
+  for (Algorithm algorithm : kAll)
+    for (int64_t bytes : {0, 4, 64 << 10, 1 << 20, 100 << 20}) {
+      CAPTURE(name_of(algorithm), bytes);
+      double before = 0;
+      for (int ranks : kRanks) {
+        const double seconds = all_reduce_seconds(algorithm, bytes, ranks);
+        CHECK(seconds >= before);
+        before = seconds;
+        const LinkCosts slow = {.latency = 1e-3, .bytes_per_second = 1e8};
+        CHECK(all_reduce_seconds(algorithm, bytes, ranks, slow) > seconds);
+      }
+    }
+  CHECK(all_reduce_seconds(Algorithm::Direct, 1000, 1) == 0);
+}
+
+TEST_CASE("no all-reduce beats the bytes that every rank must send", "[collective][cost_model]") {
+  for (Algorithm algorithm : kAll)
+    for (int ranks : kRanks)
+      CHECK(all_reduce_seconds(algorithm, 100 << 20, ranks) >
+            2.0 * (ranks - 1) / ranks * double(100 << 20) / LinkCosts().bytes_per_second);
+}
+
+TEST_CASE("small arrays go to everybody, large ones are shared out, with one crossing",
+          "[collective][cost_model]") {
+  for (int ranks : kRanks) {
+    CAPTURE(ranks);
+    const bool few = ranks <= kMostDirectRanks;
+    const Algorithm small = few ? Algorithm::Everybody : Algorithm::Bruck;
+    const Algorithm large = few ? Algorithm::Direct : Algorithm::Chain;
+    CHECK(choose_algorithm(4, ranks) == small);
+    CHECK(choose_algorithm(100 << 20, ranks) == large);
+    int crossings = 0;
+    for (int64_t bytes = 4; bytes < 100 << 20; bytes = bytes * 5 / 4)
+      crossings += choose_algorithm(bytes, ranks) != choose_algorithm(bytes * 5 / 4, ranks);
+    CHECK(crossings == 1);
+  }
+}
+
+TEST_CASE("what is chosen is the fastest of what may be", "[collective][cost_model]") {
+  for (int ranks : {2, 5, 16})
+    for (int64_t bytes : {4, 4096, 65536, 1 << 20}) {
+      const double chosen = all_reduce_seconds(choose_algorithm(bytes, ranks), bytes, ranks);
+      CHECK(chosen <= all_reduce_seconds(Algorithm::Everybody, bytes, ranks));
+      CHECK(chosen <= all_reduce_seconds(Algorithm::Direct, bytes, ranks));
+    }
+}
+
+TEST_CASE("a long chain passes on smaller segments", "[collective][cost_model]") {
+  int64_t before = 256 << 10;
+  for (int ranks : kRanks) {
+    const int64_t segment = chain_segment_bytes(25 << 20, ranks, kTenGigabit, 256 << 10);
+    CHECK(segment <= before);
+    CHECK(segment >= 4096);
+    before = segment;
+  }
+  CHECK(before < 16 << 10);
+}
+
+TEST_CASE("a step hides the all-reduces that fit beside its backward pass",
+          "[collective][cost_model]") {
+  const StepShape fits = {.forward_seconds = 1, .backward_seconds = 2, .gradient_bytes = 100 << 20};
+  const double alone = step_seconds(fits, 1, kTenGigabit);
+  CHECK(alone == Approx(3));
+  const double two = step_seconds(fits, 2, kTenGigabit);
+  CHECK(two > alone);
+  // Only the last bucket is left when the backward pass ends.
+  CHECK(two < alone + 1.1 * all_reduce_seconds(Algorithm::Direct, 25 << 20, 2, kTenGigabit));
+
+  const StepShape network_bound = {.gradient_bytes = 100 << 20};
+  CHECK(step_seconds(network_bound, 8, kTenGigabit) >
+        0.99 * all_reduce_seconds(Algorithm::Direct, 100 << 20, 8, kTenGigabit));
+  double before = 0;
+  for (int ranks : kRanks) {
+    const double seconds = step_seconds(fits, ranks, kTenGigabit);
+    CHECK(seconds >= before);
+    before = seconds;
+  }
+}
+
+TEST_CASE("known figures: ResNet-50's gradients over 10 Gbit/s", "[collective][cost_model]") {
+  // 102.2 MB: 87 ms for 2 ranks, 131 for 4, 152 for 8 are the bounds by the bytes alone.
+  const auto ms = [](int ranks) {
+    return 1e3 * all_reduce_seconds(Algorithm::Direct, 102'200'000, ranks, kTenGigabit);
+  };
+  CHECK(ms(2) == Approx(87).epsilon(0.25));
+  CHECK(ms(4) == Approx(131).epsilon(0.25));
+  CHECK(ms(8) == Approx(152).epsilon(0.25));
+}
