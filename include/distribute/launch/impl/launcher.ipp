@@ -22,7 +22,6 @@ namespace distribute::launch_internal {
 
 using launch::ExitStatus;
 using launch::Job;
-using launch::JobOptions;
 using launch::LaunchOptions;
 using launch::ProcessGuard;
 using launch::SignalWatch;
