@@ -5,7 +5,6 @@
 #include <distribute/testing/network_namespaces.hpp>
 #include <distribute/testing/process_cluster.hpp>
 
-#include <functional>
 #include <algorithm>
 #include <condition_variable>
 #include <csignal>
