@@ -6,6 +6,9 @@
 
 #include <fstream>
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 using namespace distribute;
@@ -90,6 +93,26 @@ TEST_CASE("a bad host file is refused with its name and line", "[launch][host_li
   CHECK_THROWS_AS(read_host_file(directory.path()), Error);
   std::ofstream(directory / "hosts") << "node1 slots=3\n";
   CHECK(text_of(read_host_file(directory / "hosts")) == "node1:3");
+}
+
+TEST_CASE("this machine is known by the addresses of its interfaces", "[launch][host_list]") {
+  // The address that the system would send from; a UDP socket sends nothing to find it.
+  const int socket = ::socket(AF_INET, SOCK_DGRAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(9);
+  ::inet_pton(AF_INET, "192.0.2.1", &address.sin_addr);  // for documentation, nobody has it
+  const int connected =
+      ::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+  socklen_t size = sizeof(address);
+  ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size);
+  ::close(socket);
+  if (connected != 0) SKIP("this machine has no network");
+  char text[64] = "";
+  ::inet_ntop(AF_INET, &address.sin_addr, text, sizeof(text));
+  CHECK(Host{text}.is_local());
+  CHECK_FALSE(Host{text}.is_loopback());
+  CHECK_FALSE(Host{"192.0.2.1"}.is_local());
 }
 
 TEST_CASE("this machine is known by its names", "[launch][host_list]") {

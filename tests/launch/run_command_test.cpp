@@ -510,14 +510,23 @@ TEST_CASE("an ssh that fails is named", "[launch][run][ssh]") {
 TEST_CASE("a reader that has gone or does not read keeps no signal from the tasks",
           "[launch][run]") {
   SKIP_WITHOUT_PROGRAM();
-  Job gone({"-np", "2"}, "echo ready; while :; do echo more; done");
+  // More lines than a pipe holds: the tasks only come to their marks when the launcher reads on.
+  const TemporaryDirectory directory;
+  Job gone({"-np", "2"},
+           "echo ready; i=0; while :; do echo more; i=$((i+1)); "
+           "[ $i != 30000 ] || : > $DIR/$DISTRIBUTE_LOCAL_RANK; done",
+           {{"DIR", directory.path()}});
   gone.wait_for("ready");
   gone.process().out().close();
+  const auto deadline = distribute::net::Deadline::after_seconds(60);
+  for (const char* mark : {"0", "1"})
+    while (!std::filesystem::exists(directory / mark) && !deadline.passed())
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
   gone.signal(SIGTERM);
   CHECK(gone.process().wait(distribute::net::Deadline::after_seconds(60)).shell_status() ==
         128 + SIGTERM);
 
-  Job full({"-np", "2"}, "echo ready; while :; do echo more; done");
+  Job full({"-np", "2"}, "echo ready; exec yes");
   full.wait_for("ready");
   // Nobody reads from here on; the pipe fills, and two SIGINT end the job all the same.
   std::this_thread::sleep_for(std::chrono::milliseconds(100));

@@ -8,10 +8,12 @@
 #include <tests/support/cluster_main.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
+#include <thread>
 
 using namespace distribute;
 using namespace distribute::testing;
@@ -159,11 +161,15 @@ TEST_CASE("a killed task is no failure of the test", "[testing][process_cluster]
   CHECK_FALSE(cluster.is_running({"worker", 1}));
 }
 
+DISTRIBUTE_CLUSTER_MAIN(counts_steps) {
+  for (int step = 1; step < 1'000'000; ++step) {
+    std::printf("step %d\n", step);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
 TEST_CASE("a paused task stands still until it is resumed", "[testing][process_cluster]") {
-  ProcessCluster cluster(
-      {.workers = 2,
-       .command = shell("i=0; while [ $i -lt 100000 ]; do i=$((i+1)); echo step $i; "
-                        "sleep 0.01; done")});
+  ProcessCluster cluster({.workers = 2, .function = "counts_steps"});
   const TaskName worker{"worker", 1};
   cluster.wait_for_output(worker, "step 3\n");
   cluster.pause(worker);

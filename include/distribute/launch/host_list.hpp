@@ -15,7 +15,7 @@ struct Host {
 
   /// The name without "user@": what other hosts connect to.
   std::string address() const;
-  /// Whether it is this machine: localhost, a loopback address or the name of this machine.
+  /// Whether it is this machine: localhost, its name, or the address of one of its interfaces.
   bool is_local() const;
   bool is_loopback() const;
 };

@@ -84,7 +84,7 @@ class Process {
 /// Throws  NotFoundError, PermissionDeniedError.
 std::string find_program(const std::string& program);
 
-/// Appends what can be read now; false at the end of the stream.
+/// Appends what can be read now, about a megabyte at most; false at the end of the stream.
 bool read_available(int descriptor, std::string& text);
 
 }  // namespace distribute::launch

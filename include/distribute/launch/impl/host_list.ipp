@@ -8,11 +8,33 @@
 #include <fstream>
 #include <sstream>
 
+#include <ifaddrs.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 namespace distribute::launch_internal {
 
 using launch::Host;
+
+/// Whether an interface of this machine has the address.
+DISTRIBUTE_INLINE bool is_own_address(const std::string& text) {
+  ifaddrs* interfaces = nullptr;
+  if (::getifaddrs(&interfaces) != 0) return false;
+  bool found = false;
+  for (const ifaddrs* entry = interfaces; entry && !found; entry = entry->ifa_next) {
+    char address[64] = "";
+    const int family = entry->ifa_addr ? entry->ifa_addr->sa_family : AF_UNSPEC;
+    const socklen_t size = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+    found = (family == AF_INET || family == AF_INET6) &&
+            ::getnameinfo(entry->ifa_addr, size, address, sizeof(address), nullptr, 0,
+                          NI_NUMERICHOST) == 0 &&
+            text == address;
+  }
+  ::freeifaddrs(interfaces);
+  return found;
+}
 
 inline constexpr int kMostSlots = 65536;
 
@@ -109,7 +131,7 @@ DISTRIBUTE_INLINE bool Host::is_loopback() const {
 DISTRIBUTE_INLINE bool Host::is_local() const {
   char own[256] = "";
   ::gethostname(own, sizeof(own) - 1);
-  return is_loopback() || (own[0] && name == own);
+  return is_loopback() || (own[0] && name == own) || launch_internal::is_own_address(name);
 }
 
 DISTRIBUTE_INLINE std::vector<Host> parse_host_list(std::string_view text) {

@@ -22,7 +22,6 @@ namespace distribute::launch_internal {
 
 using launch::ExitStatus;
 using launch::Job;
-using launch::JobOptions;
 using launch::LaunchOptions;
 using launch::ProcessGuard;
 using launch::SignalWatch;
@@ -129,6 +128,7 @@ DISTRIBUTE_INLINE void Attempt::wait() {
 
 DISTRIBUTE_INLINE void Attempt::take_signals() {
   while (const int number = signals_.next()) {
+    if (number == SIGPIPE) continue;  // watched only so that it does not end the launcher
     if (number == SIGINT) ++wishes_.interrupts;
     if (number == SIGINT || number == SIGTERM || number == SIGHUP) wishes_.end = true;
     signal_all(wishes_.kill() ? SIGKILL : number);

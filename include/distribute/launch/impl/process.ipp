@@ -165,12 +165,15 @@ DISTRIBUTE_INLINE std::string find_program(const std::string& program) {
 
 DISTRIBUTE_INLINE bool read_available(int descriptor, std::string& text) {
   char block[16384];
-  for (;;) {
+  // A writer that is faster than we are must not keep us here.
+  constexpr size_t kMost = size_t{1} << 20;
+  for (const size_t before = text.size(); text.size() - before < kMost;) {
     const ssize_t got = ::read(descriptor, block, sizeof(block));
     if (got > 0) text.append(block, size_t(got));
     if (got == 0) return false;
     if (got < 0 && errno != EINTR) return errno == EAGAIN;
   }
+  return true;
 }
 
 // From here on the destructor cleans up behind an exception.

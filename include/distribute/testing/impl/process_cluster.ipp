@@ -5,12 +5,12 @@
 #include <distribute/testing/network_namespaces.hpp>
 #include <distribute/testing/process_cluster.hpp>
 
-#include <functional>
 #include <algorithm>
 #include <condition_variable>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <mutex>
 #include <thread>
 
