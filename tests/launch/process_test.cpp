@@ -187,3 +187,26 @@ TEST_CASE("a guard forgets processes that have been reaped", "[launch][process_g
     Process({.command = {"true"}, .guard = guard.get()}).wait(Deadline::after_seconds(30));
   CHECK(is_alive(guard->pid()));
 }
+
+TEST_CASE("a guard hears no signal to the group of its process", "[launch][process_guard]") {
+  for (int i = 0; i < 20; ++i) {
+    int ends[2];
+    REQUIRE(::pipe(ends) == 0);
+    const pid_t owner = ::fork();
+    if (owner == 0) {
+      ::setpgid(0, 0);
+      const ProcessGuard guard;
+      const Process process({.command = {"sleep", "100"}, .guard = &guard});
+      const std::string text = "self " + std::to_string(process.pid());
+      (void)!::write(ends[1], text.data(), text.size());
+      ::kill(0, SIGKILL);  // the whole group, as early as it can come
+    }
+    ::close(ends[1]);
+    const Descriptor read_end(ends[0]);
+    char text[100] = "";
+    const ssize_t got = ::read(read_end.native(), text, sizeof(text) - 1);
+    ::waitpid(owner, nullptr, 0);
+    REQUIRE(got > 0);
+    check_gone(numbers_behind("self ", text));
+  }
+}

@@ -45,9 +45,10 @@ struct GuardedGroups {
   }
 };
 
-[[noreturn]] DISTRIBUTE_INLINE void guard_groups(int pipe) {
+[[noreturn]] DISTRIBUTE_INLINE void guard_groups(int pipe, int ready) {
   ::setsid();
   ignore_signals();
+  (void)!::write(ready, "", 1);
   close_all_but(pipe);
   ::prctl(PR_SET_NAME, "distribute guard");
   GuardedGroups guarded;
@@ -67,14 +68,23 @@ struct GuardedGroups {
 namespace distribute::launch {
 
 DISTRIBUTE_INLINE ProcessGuard::ProcessGuard() {
-  int ends[2];
+  int ends[2], ready[2];
   if (::pipe2(ends, O_CLOEXEC) != 0)
     throw UnavailableError(concat("cannot make a pipe: ", std::strerror(errno)));
   const Descriptor read_end(ends[0]);
   pipe_ = Descriptor(ends[1]);
+  if (::pipe2(ready, O_CLOEXEC) != 0)
+    throw UnavailableError(concat("cannot make a pipe: ", std::strerror(errno)));
+  const Descriptor is_ready(ready[0]);
+  Descriptor says_ready(ready[1]);
   pid_ = ::fork();
   if (pid_ < 0) throw UnavailableError(concat("cannot make a process: ", std::strerror(errno)));
-  if (pid_ == 0) launch_internal::guard_groups(ends[0]);
+  if (pid_ == 0) launch_internal::guard_groups(ends[0], ready[1]);
+  says_ready.close();
+  // Until it has left this process's group, a signal to the group would end the guard too.
+  char byte;
+  while (::read(is_ready.native(), &byte, 1) < 0 && errno == EINTR) {
+  }
 }
 
 DISTRIBUTE_INLINE void ProcessGuard::forget(pid_t group) const noexcept {
