@@ -14,6 +14,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #define OMPI_SKIP_MPICXX 1  // C++ bindings of old, which only cost time
