@@ -213,6 +213,7 @@
 #include <distribute/strategy/devices.hpp>
 #include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
+#include <distribute/strategy/gradient_buckets.hpp>
 #include <distribute/strategy/gradient_slots.hpp>
 #include <distribute/strategy/host_variables.hpp>
 #include <distribute/strategy/local_replica_context.hpp>

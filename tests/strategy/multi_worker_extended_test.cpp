@@ -1,3 +1,4 @@
+#include <distribute/collective/tcp_transport.hpp>
 #include <distribute/distribute.hpp>
 #include <distribute/strategy/multi_worker_extended.hpp>
 
@@ -9,6 +10,8 @@
 #include <functional>
 #include <thread>
 #include <vector>
+
+#include <sys/socket.h>
 
 using namespace distribute;
 using Catch::Contains;
@@ -34,7 +37,7 @@ std::vector<std::string> run_workers(int workers, int replicas,
         Strategy strategy(std::make_unique<MultiWorkerExtended>(
             devices, std::move(groups[size_t(w)]),
             strategy_internal::WorkerTask{.type = "worker", .index = w, .is_chief = w == 0},
-            CommunicationOptions{}));
+            kind.options));
         body(strategy, w);
       } catch (const std::exception& error) {
         errors[size_t(w)] = error.what();
@@ -44,8 +47,9 @@ std::vector<std::string> run_workers(int workers, int replicas,
   return errors;
 }
 
-void run_clean(int workers, int replicas, const std::function<void(Strategy&, int)>& body) {
-  for (const std::string& error : run_workers(workers, replicas, body)) CHECK(error == "");
+void run_clean(int workers, int replicas, const std::function<void(Strategy&, int)>& body,
+               const ClusterKind& kind = {}) {
+  for (const std::string& error : run_workers(workers, replicas, body, kind)) CHECK(error == "");
 }
 
 void require(bool right, const char* what) {
@@ -53,7 +57,9 @@ void require(bool right, const char* what) {
 }
 
 /// Trains a small net on fixed data, global batch 12, and gives all weights after `steps` steps.
-std::vector<float> train_net(Strategy& strategy, int steps, bool hold_weights = false,
+enum class Step { Apply, ApplyHoldingWeights, Minimize };
+
+std::vector<float> train_net(Strategy& strategy, int steps, Step kind = Step::Apply,
                              const std::function<void(nn::Sequential&, int)>& between = {}) {
   const auto scope = strategy.scope();
   nn::Sequential model(nn::Dense({.units = 33, .activation = nn::tanh}), nn::Dense({.units = 4}));
@@ -86,12 +92,14 @@ std::vector<float> train_net(Strategy& strategy, int steps, bool hold_weights = 
               nn::sparse_categorical_crossentropy(batch.y, logits, {.from_logits = true});
           const auto loss = nn::compute_average_loss(losses, 12);
           const auto variables = model.trainable_variables();
+          if (kind == Step::Minimize) return optimizer.minimize(loss, variables, tape);
           std::vector<Tensor> held;
-          if (hold_weights)
+          if (kind == Step::ApplyHoldingWeights)
             for (const Variable& variable : variables) held.push_back(variable.value());
           const auto before = held.empty() ? std::vector<float>{} : held[0].to_vector();
           optimizer.apply_gradients(tape.gradient(loss, variables), variables);
-          if (hold_weights) require(held[0].to_vector() == before, "an old value changed");
+          if (kind == Step::ApplyHoldingWeights)
+            require(held[0].to_vector() == before, "an old value changed");
         },
         iterator.get_next());
     if (between) between(model, step);
@@ -178,17 +186,35 @@ TEST_CASE("training has the same bits however replicas are dealt to workers",
           "[strategy][multi_worker]") {
   const auto [workers, replicas] = GENERATE(std::pair(1, 1), std::pair(2, 1), std::pair(1, 2),
                                             std::pair(3, 1), std::pair(2, 2), std::pair(4, 1));
-  CAPTURE(workers, replicas);
+  const bool tcp = GENERATE(false, true);
+  const int64_t bytes_per_pack = GENERATE(0, 1, 5000);
+  CAPTURE(workers, replicas, tcp, bytes_per_pack);
   const auto want = train_mirrored(workers * replicas, 12);
-  run_clean(workers, replicas, [&](Strategy& strategy, int) {
-    require(same_bits(train_net(strategy, 12), want), "the weights");
-  });
+  run_clean(workers, replicas,
+            [&](Strategy& strategy, int) {
+              require(same_bits(train_net(strategy, 12), want), "the weights");
+              require(same_bits(train_net(strategy, 12, Step::Minimize), want), "by minimize");
+            },
+            {tcp, {.bytes_per_pack = bytes_per_pack}});
+}
+
+TEST_CASE("gradients that travel as bfloat16 train nearly the same weights",
+          "[strategy][multi_worker]") {
+  const auto want = train_mirrored(2, 12);
+  run_clean(2, 1,
+            [&](Strategy& strategy, int) {
+              const auto got = train_net(strategy, 12, Step::Minimize);
+              require(!same_bits(got, want), "it is an approximation");
+              for (size_t i = 0; i < got.size(); ++i)
+                require(std::abs(got[i] - want[i]) < 0.03f, "a weight");
+            },
+            {true, {.bfloat16_gradients = true}});
 }
 
 TEST_CASE("weights that somebody still holds do not change under him", "[strategy][multi_worker]") {
   const auto want = train_mirrored(2, 10);
   run_clean(2, 1, [&](Strategy& strategy, int) {
-    require(same_bits(train_net(strategy, 10, true), want), "the weights");
+    require(same_bits(train_net(strategy, 10, Step::ApplyHoldingWeights), want), "the weights");
   });
 }
 
@@ -199,9 +225,9 @@ TEST_CASE("weights assigned between steps count", "[strategy][multi_worker]") {
       variable.assign(variable.value() * 0.5f);
   };
   MirroredStrategy strategy({.num_replicas = 2});
-  const auto want = train_net(strategy, 12, false, halve);
+  const auto want = train_net(strategy, 12, Step::Apply, halve);
   run_clean(2, 1, [&](Strategy& worker, int) {
-    require(same_bits(train_net(worker, 12, false, halve), want), "the weights");
+    require(same_bits(train_net(worker, 12, Step::Apply, halve), want), "the weights");
   });
 }
 

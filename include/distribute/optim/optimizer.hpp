@@ -65,7 +65,8 @@ class Optimizer : public Trackable {
   ///         differ or every gradient is none.
   void apply_gradients(const std::vector<Tensor>& gradients, const std::vector<Variable>& variables,
                        ApplyOptions options = {});
-  /// Gradients of `loss` from the tape, then apply_gradients.
+  /// Gradients of `loss` from the tape, then apply_gradients. Between hosts gradients are summed
+  /// while the tape still computes others.
   void minimize(const Tensor& loss, const std::vector<Variable>& variables, GradientTape& tape);
 
   /// Steps done so far.
@@ -123,6 +124,7 @@ class Optimizer : public Trackable {
   void densify(std::vector<VariableUpdate>& updates) const;
   UpdateKernel make_kernel(const std::vector<VariableUpdate>& updates, int64_t done) const;
   bool decays(const Variable& variable) const;
+  bool clips() const { return options_.clipnorm || options_.clipvalue || options_.global_clipnorm; }
   void finish_step(const std::vector<VariableUpdate>& updates, int64_t done,
                    ReplicaContext& replica);
   void exchange(const std::vector<Variable>& variables, bool keep_weights);

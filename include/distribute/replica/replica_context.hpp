@@ -63,6 +63,11 @@ class ReplicaContext {
   requires std::invocable < Fn&, Strategy&, const PerReplica<Args>
   &... > auto merge_call(Fn&& fn, const Args&... args);
 
+  /// The gradient of this step is complete, and update() will get the same: its sum over the
+  /// replicas may begin while the backward pass goes on.
+  virtual void gradient_ready(const Variable& variable, const Tensor& gradient) {
+    (void)variable, (void)gradient;
+  }
   /// Sums the gradients over all replicas (unless they are reduced already) and applies `kernel`
   /// to every element once; each replica then sees the new values.
   /// Throws  InvalidArgumentError for variables that are not float32.

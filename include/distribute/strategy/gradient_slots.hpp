@@ -20,8 +20,9 @@ namespace distribute::strategy_internal {
 /// offsets, so that each finds the others' gradients. Thread-compatible: one replica's.
 class GradientSlots final : public GradientPlacer {
  public:
-  /// `memory`: where the slots go; empty: there are none.
-  explicit GradientSlots(std::span<std::byte> memory) : memory_(memory) {}
+  /// `memory`: where the slots go, kept alive by `owner`; empty: there are none.
+  GradientSlots(std::span<std::byte> memory, std::shared_ptr<void> owner)
+      : memory_(memory), owner_(std::move(owner)) {}
 
   std::optional<BufferOffer> place(const Variable& variable) override;
 
@@ -32,9 +33,14 @@ class GradientSlots final : public GradientPlacer {
   /// Copies the gradients that are elsewhere into their slots.
   /// Returns false when a slot is in use by another tensor.
   bool bring_home(std::span<const VariableUpdate> updates) const;
+  bool bring_home(size_t u, const Tensor& gradient) const;
   /// The gradients in another replica's slots; `memory` is that replica's.
   std::vector<Tensor> gradients(std::span<std::byte> memory) const;
   const LayoutPtr& layout(size_t u) const { return slots_[u].layout; }
+  /// Slot u ends there, and the next one begins.
+  int64_t end(size_t u) const { return slots_[u].offset + room(slots_[u].bytes); }
+  /// Bytes from one slot to the next: slots of different variables share no page.
+  static int64_t room(int64_t bytes) { return (bytes + 4095) & ~int64_t{4095}; }
   /// One line for each slot.
   std::string description() const;
 
@@ -50,6 +56,7 @@ class GradientSlots final : public GradientPlacer {
   std::byte* address(const Slot& slot) const { return memory_.data() + slot.offset; }
 
   std::span<std::byte> memory_;
+  std::shared_ptr<void> owner_;
   std::vector<Slot> slots_;  // in the order of the updates
   std::unordered_map<uint64_t, size_t> by_variable_;
 };

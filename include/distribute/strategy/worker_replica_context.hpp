@@ -4,6 +4,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/collective/communication_options.hpp>
 #include <distribute/collective/worker_group.hpp>
+#include <distribute/strategy/gradient_buckets.hpp>
 #include <distribute/strategy/gradient_slots.hpp>
 #include <distribute/strategy/host_variables.hpp>
 #include <distribute/strategy/local_replica_context.hpp>
@@ -26,7 +27,9 @@ struct WorkerState {
   CommunicationOptions options;
   /// Where variables and gradients may lie; none unless all workers are on this host.
   std::unique_ptr<HostVariables> host;
-  std::vector<std::unique_ptr<GradientSlots>> slots;  // by local replica
+  std::vector<std::unique_ptr<GradientSlots>> slots;  // there; by local replica
+  /// Where they do not all share memory: by local replica.
+  std::vector<std::unique_ptr<GradientBuckets>> buckets;
   // The same on every worker, and changed by local replica 0 while the others wait:
   bool agreed = false, planned = false;
   int64_t steps_apart = 0, next_adoption = 1;
@@ -46,9 +49,10 @@ class WorkerReplicaContext final : public LocalReplicaContext {
 
   std::vector<Tensor> all_reduce(ReduceOp op, std::span<const Tensor> values) override;
   Tensor all_gather(const Tensor& value, int axis) override;
+  void gradient_ready(const Variable& variable, const Tensor& gradient) override;
   /// Where all workers share memory, in one pass over it: each replica sums the gradients of a
   /// share of the elements, in replica order, and updates the one copy of the variables.
-  /// Elsewhere the sum goes to every worker, and each updates its own.
+  /// Elsewhere the sums go to every worker, in buckets, and each updates its own.
   void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
               const UpdateKernel& kernel) override;
 
@@ -57,11 +61,12 @@ class WorkerReplicaContext final : public LocalReplicaContext {
 
   collective::Communicator& group() const;
   strategy_internal::GradientSlots& slots() const;
+  strategy_internal::GradientBuckets& buckets() const;
   void agree(std::span<const VariableUpdate> updates);
   bool update_in_shared_memory(std::span<const VariableUpdate> updates, const UpdateKernel& kernel);
   SharedWork begin_shared(std::span<const VariableUpdate> updates, const UpdateKernel& kernel);
-  void update_apart(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
-                    const UpdateKernel& kernel);
+  void update_apart(std::span<const VariableUpdate> updates, const UpdateKernel& kernel);
+  std::vector<Tensor> sum_gradients(std::span<const VariableUpdate> updates);
   void move_to_shared_memory(std::span<const VariableUpdate> updates);
 
   strategy_internal::WorkerState& state_;

@@ -96,7 +96,13 @@ DISTRIBUTE_INLINE bool Optimizer::decays(const Variable& variable) const {
 DISTRIBUTE_INLINE void Optimizer::minimize(const Tensor& loss,
                                            const std::vector<Variable>& variables,
                                            GradientTape& tape) {
-  apply_gradients(tape.gradient(loss, variables), variables);
+  GradientTape::Call call;
+  ReplicaContext* replica = get_replica_context();
+  if (replica && !clips())
+    call.on_ready = [&](size_t i, const Tensor& gradient) {
+      replica->gradient_ready(variables[i], gradient);
+    };
+  apply_gradients(tape.gradient({loss}, variables, call), variables);
 }
 
 DISTRIBUTE_INLINE void Optimizer::apply_gradients(const std::vector<Tensor>& gradients,
@@ -111,7 +117,7 @@ DISTRIBUTE_INLINE void Optimizer::apply_gradients(const std::vector<Tensor>& gra
   add_slots(updates, replica);
   const int64_t done = iterations();
   bool reduced = options.skip_gradients_aggregation;
-  if (options_.clipnorm || options_.clipvalue || options_.global_clipnorm) {
+  if (clips()) {
     if (!reduced) {
       std::vector<Tensor> sums;
       for (const VariableUpdate& update : updates) sums.push_back(update.gradient);

@@ -22,10 +22,11 @@ DISTRIBUTE_INLINE std::optional<BufferOffer> GradientSlots::place(const Variable
   // The offer counts as taken until it is known that nobody took it.
   struct Guard {
     std::shared_ptr<std::atomic<bool>> taken;
+    std::shared_ptr<void> owner;
     ~Guard() { taken->store(false, std::memory_order_release); }
   };
   slot.taken->store(true, std::memory_order_release);
-  auto guard = std::make_shared<Guard>(Guard{slot.taken});
+  auto guard = std::make_shared<Guard>(Guard{slot.taken, owner_});
   return BufferOffer{slot.bytes, address(slot),
                      [guard = std::move(guard)]() mutable { guard.reset(); }};
 }
@@ -33,7 +34,6 @@ DISTRIBUTE_INLINE std::optional<BufferOffer> GradientSlots::place(const Variable
 DISTRIBUTE_INLINE void GradientSlots::plan(std::span<const VariableUpdate> updates) {
   slots_.clear();
   by_variable_.clear();
-  constexpr int64_t kPage = 4096;  // slots of different variables share no page
   int64_t at = 0;
   for (const VariableUpdate& update : updates) {
     const int64_t bytes = block_bytes(update.gradient);
@@ -41,7 +41,7 @@ DISTRIBUTE_INLINE void GradientSlots::plan(std::span<const VariableUpdate> updat
     slots_.push_back({update.variable.impl().id(), update.variable.name(), update.gradient.shape(),
                       at, bytes, update.gradient.layout(),
                       std::make_shared<std::atomic<bool>>(false)});
-    at += (bytes + kPage - 1) / kPage * kPage;
+    at += room(bytes);
   }
   if (at <= int64_t(memory_.size())) return;
   slots_.clear();
@@ -56,14 +56,18 @@ DISTRIBUTE_INLINE bool GradientSlots::fits(std::span<const VariableUpdate> updat
 }
 
 DISTRIBUTE_INLINE bool GradientSlots::bring_home(std::span<const VariableUpdate> updates) const {
-  for (size_t u = 0; u < updates.size(); ++u) {
-    const Slot& slot = slots_[u];
-    const Tensor gradient = in_layout(updates[u].gradient, slot.layout);
-    const char* from = gradient.array().bytes();
-    if (reinterpret_cast<const std::byte*>(from) == address(slot)) continue;
-    if (slot.taken->load(std::memory_order_acquire)) return false;
-    std::memcpy(address(slot), from, size_t(slot.bytes));
-  }
+  for (size_t u = 0; u < updates.size(); ++u)
+    if (!bring_home(u, updates[u].gradient)) return false;
+  return true;
+}
+
+DISTRIBUTE_INLINE bool GradientSlots::bring_home(size_t u, const Tensor& gradient) const {
+  const Slot& slot = slots_[u];
+  const Tensor arranged = in_layout(gradient, slot.layout);
+  const char* from = arranged.array().bytes();
+  if (reinterpret_cast<const std::byte*>(from) == address(slot)) return true;
+  if (slot.taken->load(std::memory_order_acquire)) return false;
+  std::memcpy(address(slot), from, size_t(slot.bytes));
   return true;
 }
 

@@ -75,7 +75,7 @@ DISTRIBUTE_INLINE uint64_t hash_of(std::span<const VariableUpdate> updates,
 DISTRIBUTE_INLINE int64_t room_for(const Variable& variable, const LayoutPtr& layout) {
   const int64_t bytes =
       layout ? layout->bytes() : variable.shape().num_elements() * int64_t(sizeof(float));
-  return (bytes + 4095) & ~int64_t{4095};
+  return GradientSlots::room(bytes);
 }
 
 DISTRIBUTE_INLINE void HostVariables::adopt(std::span<const VariableUpdate> updates,

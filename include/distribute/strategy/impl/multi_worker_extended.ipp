@@ -57,7 +57,7 @@ DISTRIBUTE_INLINE std::unique_ptr<LocalReplicaContext> MultiWorkerExtended::make
 
 DISTRIBUTE_INLINE void MultiWorkerExtended::enter_replica(int replica,
                                                           const std::function<void()>& body) {
-  const GradientPlacerScope placer(state_.slots[size_t(replica)].get());
+  const GradientPlacerScope placer(state_.host ? state_.slots[size_t(replica)].get() : nullptr);
   body();
 }
 

@@ -20,7 +20,8 @@ DISTRIBUTE_INLINE WorkerState::WorkerState(collective::WorkerGroup its_group,
   // First half of a replica's shared memory: variables (replica 0's alone); second: gradients.
   for (const auto& replica : group.replicas) {
     const auto mine = replica->shared_memory();
-    slots.push_back(std::make_unique<GradientSlots>(mine.subspan(mine.size() / 2)));
+    slots.push_back(std::make_unique<GradientSlots>(mine.subspan(mine.size() / 2), replica));
+    buckets.push_back(std::make_unique<GradientBuckets>(replica, options));
   }
   const auto first = group.replicas[0]->shared_memory(0);
   if (!first.empty())
@@ -41,6 +42,15 @@ DISTRIBUTE_INLINE collective::Communicator& WorkerReplicaContext::group() const 
 
 DISTRIBUTE_INLINE strategy_internal::GradientSlots& WorkerReplicaContext::slots() const {
   return *state_.slots[size_t(local_replica_id())];
+}
+
+DISTRIBUTE_INLINE strategy_internal::GradientBuckets& WorkerReplicaContext::buckets() const {
+  return *state_.buckets[size_t(local_replica_id())];
+}
+
+DISTRIBUTE_INLINE void WorkerReplicaContext::gradient_ready(const Variable& variable,
+                                                            const Tensor& gradient) {
+  if (!state_.host) buckets().ready(variable, gradient);
 }
 
 DISTRIBUTE_INLINE std::vector<Tensor> WorkerReplicaContext::all_reduce(
@@ -89,6 +99,12 @@ DISTRIBUTE_INLINE void WorkerReplicaContext::agree(std::span<const VariableUpdat
   strategy_internal::check_agreement(group(), "what they train", lines);
 }
 
+DISTRIBUTE_INLINE bool has_sparse(std::span<const VariableUpdate> updates) {
+  return std::any_of(updates.begin(), updates.end(), [](const VariableUpdate& update) {
+    return is_indexed_slices(update.gradient);
+  });
+}
+
 DISTRIBUTE_INLINE void WorkerReplicaContext::update(std::span<const VariableUpdate> updates,
                                                     bool gradients_are_reduced,
                                                     const UpdateKernel& kernel) {
@@ -99,15 +115,13 @@ DISTRIBUTE_INLINE void WorkerReplicaContext::update(std::span<const VariableUpda
     local_replicas().meet(local_replica_id(), "agree", nullptr,
                           [&](std::span<void* const>) { state_.agreed = true; });
   }
-  const bool sparse = std::any_of(updates.begin(), updates.end(), [](const VariableUpdate& update) {
-    return is_indexed_slices(update.gradient);
-  });
-  const bool share = state_.host && !gradients_are_reduced && !sparse;
+  const bool share = state_.host && !gradients_are_reduced && !has_sparse(updates);
   if (share && state_.planned && update_in_shared_memory(updates, kernel)) return;
   if (state_.host)
     local_replicas().meet(local_replica_id(), "leave", nullptr,
                           [&](std::span<void* const>) { state_.host->leave(updates); });
-  update_apart(updates, gradients_are_reduced, kernel);
+  if (gradients_are_reduced) return LocalReplicaContext::update(updates, true, kernel);
+  update_apart(updates, kernel);
   if (share) move_to_shared_memory(updates);
 }
 
@@ -150,15 +164,23 @@ DISTRIBUTE_INLINE bool WorkerReplicaContext::update_in_shared_memory(
   return ready;
 }
 
-DISTRIBUTE_INLINE void WorkerReplicaContext::update_apart(std::span<const VariableUpdate> updates,
-                                                          bool gradients_are_reduced,
-                                                          const UpdateKernel& kernel) {
-  if (gradients_are_reduced) return LocalReplicaContext::update(updates, true, kernel);
+/// Over all replicas; in buckets where that helps.
+DISTRIBUTE_INLINE std::vector<Tensor> WorkerReplicaContext::sum_gradients(
+    std::span<const VariableUpdate> updates) {
+  const bool in_buckets = !state_.host && !has_sparse(updates);
+  if (in_buckets && buckets().fits(updates)) return buckets().reduce(updates);
   std::vector<Tensor> gradients;
   for (const VariableUpdate& update : updates) gradients.push_back(update.gradient);
   gradients = strategy_internal::all_reduce_tensors(group(), ReduceOp::Sum, gradients);
+  if (in_buckets) buckets().plan(updates);
+  return gradients;
+}
+
+DISTRIBUTE_INLINE void WorkerReplicaContext::update_apart(std::span<const VariableUpdate> updates,
+                                                          const UpdateKernel& kernel) {
+  std::vector<Tensor> sums = sum_gradients(updates);
   std::vector<VariableUpdate> reduced(updates.begin(), updates.end());
-  for (size_t u = 0; u < reduced.size(); ++u) reduced[u].gradient = std::move(gradients[u]);
+  for (size_t u = 0; u < reduced.size(); ++u) reduced[u].gradient = std::move(sums[u]);
   LocalReplicaContext::update(reduced, true, kernel);
 }
 

@@ -1,0 +1,144 @@
+#pragma once
+#include <distribute/device/placement.hpp>
+#include <distribute/strategy/gradient_buckets.hpp>
+#include <distribute/strategy/tensor_collectives.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <sstream>
+#include <string>
+
+namespace distribute::strategy_internal {
+
+DISTRIBUTE_INLINE bool GradientBuckets::fits(std::span<const VariableUpdate> updates) const {
+  if (updates.size() != slot_of_.size()) return false;
+  for (size_t u = 0; u < updates.size(); ++u)
+    if (variables_[slot_of_[u]] != updates[u].variable.impl().id()) return false;
+  return !updates.empty();
+}
+
+/// The updates in the order in which rank 0 got their gradients; where nobody watched, backwards.
+DISTRIBUTE_INLINE std::vector<size_t> GradientBuckets::order_of(
+    std::span<const VariableUpdate> updates) {
+  std::vector<size_t> order;
+  const auto add = [&](size_t u) {
+    if (std::find(order.begin(), order.end(), u) == order.end()) order.push_back(u);
+  };
+  for (uint64_t id : observed_)
+    for (size_t u = 0; u < updates.size(); ++u)
+      if (updates[u].variable.impl().id() == id) add(u);
+  for (size_t u = updates.size(); u-- > 0;) add(u);
+  std::string text;
+  for (size_t u : order) text += concat(u, " ");
+  std::istringstream first(all_gather_texts(*group_, text)[0]);
+  for (size_t& u : order) first >> u;
+  return order;
+}
+
+DISTRIBUTE_INLINE void GradientBuckets::plan(std::span<const VariableUpdate> updates) {
+  for (size_t i = 0; i < launched_; ++i) buckets_[i].work.wait();  // of other variables
+  const std::vector<size_t> order = order_of(updates);
+  std::vector<VariableUpdate> ordered;
+  int64_t bytes = 0;
+  slot_of_.assign(updates.size(), 0);
+  variables_.clear();
+  for (size_t u : order) {
+    slot_of_[u] = ordered.size();
+    ordered.push_back(updates[u]);
+    variables_.push_back(updates[u].variable.impl().id());
+    bytes += GradientSlots::room(block_bytes(updates[u].gradient));
+  }
+  allocate(bytes);
+  slots_->plan(ordered);
+  check_agreement(*group_, "the gradients", slots_->description());
+  cut(ordered.size());
+  begin_step();
+}
+
+/// Zeros: what lies between the slots is summed with the rest.
+DISTRIBUTE_INLINE void GradientBuckets::allocate(int64_t bytes) {
+  const int64_t wire = options_.bfloat16_gradients ? bytes / 2 : 0;
+  memory_ = std::make_shared<Buffer>(2 * bytes + wire, current_device());
+  std::memset(memory_->data(), 0, size_t(memory_->bytes()));
+  bytes_ = bytes;
+  slots_ = std::make_unique<GradientSlots>(
+      std::span(static_cast<std::byte*>(memory_->data()), size_t(bytes)), memory_);
+}
+
+DISTRIBUTE_INLINE void GradientBuckets::cut(size_t slots) {
+  const int64_t given = options_.bytes_per_pack;
+  int64_t limit = given ? given : int64_t{1} << 20;
+  int64_t begin = 0;
+  buckets_.clear();
+  for (size_t first = 0, u = 0; u < slots; ++u) {
+    if (slots_->end(u) - begin <= limit && u + 1 < slots) continue;
+    buckets_.push_back({first, u + 1, begin, slots_->end(u), 0, {}});
+    first = u + 1;
+    begin = slots_->end(u);
+    limit = given ? given : int64_t{25} << 20;
+  }
+}
+
+DISTRIBUTE_INLINE void GradientBuckets::begin_step() {
+  taken_.assign(variables_.size(), false);
+  launched_ = 0;
+  for (Bucket& bucket : buckets_) bucket.missing = bucket.last - bucket.first;
+}
+
+DISTRIBUTE_INLINE void GradientBuckets::ready(const Variable& variable, const Tensor& gradient) {
+  const uint64_t id = variable.impl().id();
+  if (!slots_) return observed_.push_back(id);
+  const auto slot = std::find(variables_.begin(), variables_.end(), id);
+  if (slot != variables_.end() && gradient && !is_indexed_slices(gradient))
+    take(size_t(slot - variables_.begin()), gradient);
+}
+
+DISTRIBUTE_INLINE void GradientBuckets::take(size_t slot, const Tensor& gradient) {
+  if (taken_[slot]) return;
+  slots_->bring_home(slot, gradient);
+  taken_[slot] = true;
+  for (Bucket& bucket : buckets_)
+    if (slot >= bucket.first && slot < bucket.last) --bucket.missing;
+  while (launched_ < buckets_.size() && buckets_[launched_].missing == 0)
+    launch(buckets_[launched_++]);
+}
+
+DISTRIBUTE_INLINE void GradientBuckets::launch(Bucket& bucket) {
+  auto* memory = static_cast<char*>(memory_->data());
+  const int64_t count = (bucket.end - bucket.begin) / int64_t(sizeof(float));
+  const auto* from = reinterpret_cast<const float*>(memory + bucket.begin);
+  if (!options_.bfloat16_gradients) {
+    bucket.work =
+        group_->all_reduce_async(from, memory + bytes_ + bucket.begin, count, DType::Float32);
+    return;
+  }
+  auto* wire = reinterpret_cast<bfloat16*>(memory + 2 * bytes_ + bucket.begin / 2);
+  std::copy(from, from + count, wire);
+  bucket.work = group_->all_reduce_async(wire, wire, count, DType::BFloat16);
+}
+
+DISTRIBUTE_INLINE void GradientBuckets::finish(Bucket& bucket) {
+  bucket.work.wait();
+  if (!options_.bfloat16_gradients) return;
+  auto* memory = static_cast<char*>(memory_->data());
+  const int64_t count = (bucket.end - bucket.begin) / int64_t(sizeof(float));
+  const auto* wire = reinterpret_cast<const bfloat16*>(memory + 2 * bytes_ + bucket.begin / 2);
+  std::copy(wire, wire + count, reinterpret_cast<float*>(memory + bytes_ + bucket.begin));
+}
+
+DISTRIBUTE_INLINE std::vector<Tensor> GradientBuckets::reduce(
+    std::span<const VariableUpdate> updates) {
+  std::vector<size_t> update_of(updates.size());
+  for (size_t u = 0; u < updates.size(); ++u) update_of[slot_of_[u]] = u;
+  for (size_t slot = 0; slot < update_of.size(); ++slot)
+    take(slot, updates[update_of[slot]].gradient);
+  for (Bucket& bucket : buckets_) finish(bucket);
+  begin_step();
+  auto* sums = static_cast<std::byte*>(memory_->data()) + bytes_;
+  const std::vector<Tensor> by_slot = slots_->gradients({sums, size_t(bytes_)});
+  std::vector<Tensor> result;
+  for (size_t u = 0; u < updates.size(); ++u) result.push_back(by_slot[slot_of_[u]]);
+  return result;
+}
+
+}  // namespace distribute::strategy_internal
