@@ -3,6 +3,7 @@
 
 #include <tests/collective/contract.hpp>
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
@@ -166,14 +167,17 @@ TEST_CASE("asynchronous operations run in order beside their caller",
 TEST_CASE("an operation's time begins when it is its turn", "[collective][communicator]") {
   Scripted scripted({.timeout_seconds = 30});
   Gate gate;
+  std::atomic<bool> begun = false;
   std::vector<std::chrono::nanoseconds> left;
   scripted.transport->script = [&](const Operation& operation) {
+    begun = true;
     if (operation.sequence == 1) gate.pass();
     left.push_back(operation.deadline.left());
   };
   float data[1] = {};
   const Work first = scripted.group->all_reduce_async(data, data, 1, DType::Float32);
   const Work second = scripted.group->all_reduce_async(data, data, 1, DType::Float32);
+  while (!begun) std::this_thread::yield();
   const auto start = std::chrono::steady_clock::now();
   while (std::chrono::steady_clock::now() - start < std::chrono::milliseconds(300))
     std::this_thread::yield();
@@ -213,6 +217,7 @@ TEST_CASE("an empty work is done", "[collective][communicator]") {
 
 TEST_CASE("a communicator that goes finishes what was queued", "[collective][communicator]") {
   std::vector<float> sums(2);
+  std::array<bool, 2> done = {};
   auto transports = make_thread_transports(2);
   std::vector<std::thread> threads;
   for (size_t r = 0; r < 2; ++r)
@@ -224,10 +229,12 @@ TEST_CASE("a communicator that goes finishes what was queued", "[collective][com
         for (int i = 0; i < 10; ++i)
           work = group.all_reduce_async(&value, &value, 1, DType::Float32);
       }
-      CHECK(work.done());
+      done[r] = work.done();
       sums[r] = value;
     });
   for (std::thread& thread : threads) thread.join();
+  CHECK(done[0]);
+  CHECK(done[1]);
   CHECK(sums[0] == 3.0f * 512);
   CHECK(sums[1] == sums[0]);
 }

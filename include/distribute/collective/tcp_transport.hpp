@@ -24,7 +24,7 @@ struct TcpMesh {
 struct TcpOptions {
   /// Must be the same on all ranks, as the algorithms are chosen by them.
   LinkCosts costs = {};
-  int64_t segment_bytes = 256 << 10;  // what large arrays are cut into
+  int64_t segment_bytes = 512 << 10;  // what large arrays are cut into
   /// How long a rank looks for messages before it sleeps; negative: as long as it helps.
   double spin_seconds = -1;
 };
