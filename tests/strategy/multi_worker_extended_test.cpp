@@ -19,12 +19,49 @@ using strategy_internal::MultiWorkerExtended;
 
 namespace {
 
+/// Transports of a group whose ranks are connected by pairs of sockets.
+std::vector<std::unique_ptr<collective::Transport>> make_tcp_transports(int ranks) {
+  std::vector<collective::TcpMesh> meshes(static_cast<size_t>(ranks));
+  for (int r = 0; r < ranks; ++r) {
+    meshes[size_t(r)].rank = r;
+    meshes[size_t(r)].flows.resize(size_t(ranks));
+  }
+  for (int a = 0; a < ranks; ++a)
+    for (int b = 0; b < a; ++b) {
+      int ends[2];
+      if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) throw InternalError("socketpair");
+      meshes[size_t(a)].flows[size_t(b)].emplace_back(ends[0], concat("rank ", b));
+      meshes[size_t(b)].flows[size_t(a)].emplace_back(ends[1], concat("rank ", a));
+    }
+  std::vector<std::unique_ptr<collective::Transport>> result;
+  for (auto& mesh : meshes)
+    result.push_back(std::make_unique<collective::TcpTransport>(std::move(mesh)));
+  return result;
+}
+
+/// As make_thread_workers, without shared memory.
+std::vector<collective::WorkerGroup> make_tcp_workers(int workers, int replicas) {
+  auto groups = collective::make_thread_workers(workers, replicas);
+  auto transports = make_tcp_transports(workers * replicas);
+  for (int r = 0; r < workers * replicas; ++r)
+    groups[size_t(r / replicas)].replicas[size_t(r % replicas)] =
+        std::make_shared<collective::Communicator>(std::move(transports[size_t(r)]));
+  if (replicas == 1)
+    for (auto& group : groups) group.workers = group.replicas[0];
+  return groups;
+}
+
+struct ClusterKind {
+  bool tcp = false;
+  CommunicationOptions options = {};
+};
+
 /// Runs `body(strategy)` for every worker of a cluster of threads; the messages of their errors.
 std::vector<std::string> run_workers(int workers, int replicas,
                                      const std::function<void(Strategy&, int worker)>& body,
-                                     double timeout_seconds = 60) {
-  auto groups =
-      collective::make_thread_workers(workers, replicas, {.timeout_seconds = timeout_seconds});
+                                     const ClusterKind& kind = {}) {
+  auto groups = kind.tcp ? make_tcp_workers(workers, replicas)
+                         : collective::make_thread_workers(workers, replicas);
   config::set_logical_device_configuration(replicas);
   std::vector<std::string> errors(static_cast<size_t>(workers));
   std::vector<std::thread> threads;
@@ -56,9 +93,9 @@ void require(bool right, const char* what) {
   if (!right) throw InternalError(concat("wrong: ", what));
 }
 
-/// Trains a small net on fixed data, global batch 12, and gives all weights after `steps` steps.
 enum class Step { Apply, ApplyHoldingWeights, Minimize };
 
+/// Trains a small net on fixed data, global batch 12, and gives all weights after `steps` steps.
 std::vector<float> train_net(Strategy& strategy, int steps, Step kind = Step::Apply,
                              const std::function<void(nn::Sequential&, int)>& between = {}) {
   const auto scope = strategy.scope();
