@@ -38,16 +38,13 @@ foreach(example IN LISTS examples)
   endif()
 endforeach()
 
-# bench/<name>_bench.cpp: Google Benchmark programs, built on request.
+# bench/<name>_bench.cpp: programs that print figures, built on request.
 file(GLOB benches CONFIGURE_DEPENDS bench/*_bench.cpp)
-find_package(benchmark QUIET CONFIG)
-if(benches AND benchmark_FOUND)
-  foreach(bench IN LISTS benches)
-    cmake_path(GET bench STEM name)
-    add_executable(${name} EXCLUDE_FROM_ALL ${bench})
-    target_link_libraries(${name} PRIVATE distribute::distribute benchmark::benchmark_main)
-  endforeach()
-endif()
+foreach(bench IN LISTS benches)
+  cmake_path(GET bench STEM name)
+  add_executable(${name} EXCLUDE_FROM_ALL ${bench})
+  target_link_libraries(${name} PRIVATE distribute::distribute)
+endforeach()
 
 option(DISTRIBUTE_BUILD_TESTS "Build the tests" ON)
 if(DISTRIBUTE_BUILD_TESTS)

@@ -11,7 +11,7 @@ optional=(libdnnl-dev libssl-dev libjpeg-dev)
 if [ "${1:-}" != build ]; then
   tools+=(git:git python3:python3 clang-format:clang-format ccache:ccache)
   libraries+=(catch2)
-  optional+=(libbenchmark-dev iproute2 libopenmpi-dev openmpi-bin)
+  optional+=(iproute2 libopenmpi-dev openmpi-bin)
 fi
 
 if ! command -v dpkg-query > /dev/null || ! command -v apt-get > /dev/null; then

@@ -19,39 +19,15 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PEERS = ROOT / "bench" / "peers"
-PARTS = ["speed", "framework", "mirrored", "accuracy", "rebuild", "demo"]
+from cluster import measure_all_reduce, measure_update, measure_workers
+from running import PEERS, ROOT, median_record, rounds_of, run, say
+
+PARTS = ["speed", "framework", "mirrored", "all_reduce", "update", "workers", "accuracy", "rebuild",
+         "demo"]
 # Steps that take about three seconds for the slowest side.
 CASES = {("book", 50): 150, ("book", 512): 25, ("tutorial", 50): 500, ("tutorial", 512): 80}
 TRAINING = {"book": ["--optimizer=adam", "--learning_rate=1e-4"],
             "tutorial": ["--optimizer=sgd", "--learning_rate=0.01"]}
-
-
-def say(text):
-    print(text, file=sys.stderr, flush=True)
-
-
-def run(command, threads, environment=None):
-    """(last JSON object on stdout, peak resident bytes), or None when the command fails."""
-    env = {**os.environ, "OMP_NUM_THREADS": str(threads), **(environment or {})}
-    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
-        try:
-            process = subprocess.Popen([str(c) for c in command], stdout=out, stderr=errors,
-                                       env=env, cwd=ROOT)
-        except OSError as problem:
-            say(f"  cannot run {command[0]}: {problem}")
-            return None
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        out.seek(0), errors.seek(0)
-        text = out.read()
-        if process.returncode != 0:
-            say(f"  {' '.join(map(str, command))}: exit status {process.returncode}: "
-                f"{errors.read().strip()[-300:]}")
-            return None
-    start = text.find("{")
-    return (json.loads(text[start:]) if start >= 0 else {}), 1024 * usage.ru_maxrss
 
 
 # With oneDNN's own convolution algorithm, for comparisons with oneDNN's kernels.
@@ -91,39 +67,14 @@ class Sides:
         record["by_name"] = {k["name"]: k["us"] for k in record.pop("kernels")}
         return record
 
-    def peer(self, script, form):
+    def peer(self, script, form, *more):
         def call(model, batch, steps, threads):
             done = run([self.python, "-W", "ignore", PEERS / script, f"--model={model}",
                         f"--batch_size={batch}", f"--steps={min(steps, 200)}",
-                        f"--threads={threads}", f"--form={form}", *self.data()], threads)
+                        f"--threads={threads}", f"--form={form}", *more,
+                        *self.data()], threads)
             return done and {**done[0], "peak_rss_bytes": done[1]}
         return call
-
-
-def median_record(records):
-    """Field by field: the median of numbers, the last of anything else."""
-    result = dict(records[-1])
-    for key, value in result.items():
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
-            result[key] = statistics.median(r[key] for r in records if r.get(key) is not None)
-        elif isinstance(value, dict):
-            result[key] = {k: statistics.median(r[key][k] for r in records) for k in value}
-    result["rounds"] = len(records)
-    return result
-
-
-def rounds_of(count, calls):
-    """Calls every side in turn, `count` times; a side that fails is left out from then on."""
-    kept = {name: [] for name in calls}
-    for index in range(count):
-        for name, call in list(calls.items()):
-            say(f"  round {index + 1}/{count}: {name}")
-            record = call()
-            if record is None:
-                calls.pop(name)
-            else:
-                kept[name].append(record)
-    return {name: median_record(records) for name, records in kept.items() if records}
 
 
 def fastest(record, framework, forms):
@@ -273,7 +224,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS[:4])
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS[:6])
     parser.add_argument("--xla", action="store_true", help="let XLA compete too (it is slower)")
     parser.add_argument("--bin_dir", default=str(ROOT / "build/release/bin"))
     parser.add_argument("--data_dir", default=str(ROOT / "examples/mnist_cnn/data"))

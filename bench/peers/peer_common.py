@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import resource
+import socket
 import statistics
 import time
 
@@ -25,8 +26,21 @@ def parse_flags(description, forms):
     parser.add_argument("--steps", type=int, default=60, help="timed steps, after the warm-up")
     parser.add_argument("--warmup_steps", type=int, default=10)
     parser.add_argument("--form", choices=forms, default=forms[0], help="how the step is written")
+    parser.add_argument("--workers", type=int, default=1,
+                        help="processes, each with its part of the batch and of the threads")
     parser.add_argument("--data_dir", default="", help="folder with MNIST IDX files; else random")
     return parser.parse_args()
+
+
+def free_ports(count):
+    """Ports of the loopback interface that nobody uses now."""
+    sockets = [socket.socket() for _ in range(count)]
+    for one in sockets:
+        one.bind(("127.0.0.1", 0))
+    ports = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports
 
 
 def read_idx(path):
@@ -62,8 +76,8 @@ def seconds_since_process_start():
     return uptime - ticks / os.sysconf("SC_CLK_TCK")
 
 
-def measure(flags, framework, version, data, step):
-    """Runs `step(batch) -> float loss` and prints the JSON line."""
+def measure(flags, framework, version, data, step, prints=True):
+    """Runs `step(batch) -> float loss` and prints the JSON line; batch_size is each worker's."""
     loss = step(data[0])
     first = seconds_since_process_start()
     for i in range(flags.warmup_steps):
@@ -74,10 +88,13 @@ def measure(flags, framework, version, data, step):
         loss = step(data[i % len(data)])
         times.append(time.perf_counter() - start)
     median = statistics.median(times)
+    if not prints:
+        return
     print(json.dumps({
         "framework": framework, "version": version, "model": flags.model, "form": flags.form,
-        "threads": flags.threads, "global_batch": flags.batch_size, "steps": flags.steps,
-        "images_per_second": flags.batch_size / median, "step_ms_p50": 1e3 * median,
+        "threads": flags.threads, "workers": flags.workers,
+        "global_batch": flags.batch_size * flags.workers, "steps": flags.steps,
+        "images_per_second": flags.batch_size * flags.workers / median, "step_ms_p50": 1e3 * median,
         "step_ms_p95": 1e3 * sorted(times)[int(0.95 * (len(times) - 1))],
         "seconds_to_first_step": first, "loss": loss,
         "peak_rss_bytes": 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,

@@ -4,6 +4,8 @@
 Forms: `eager`         a Sequential and torch.optim with its multi-tensor or fused update
        `channels_last` the same with channels-last memory, often faster on the CPU
 """
+import os
+
 import peer_common
 
 FLAGS = peer_common.parse_flags(__doc__.splitlines()[0], ["eager", "channels_last"])
@@ -36,9 +38,24 @@ def make_optimizer(parameters):
         return torch.optim.Adam(parameters, lr=1e-4)
 
 
+def run_worker(rank, port):
+    """One of several processes: gradients are averaged by DistributedDataParallel over Gloo."""
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), GLOO_SOCKET_IFNAME="lo")
+    torch.distributed.init_process_group("gloo", rank=rank, world_size=FLAGS.workers)
+    train(lambda model: nn.parallel.DistributedDataParallel(model), prints=rank == 0)
+    torch.distributed.destroy_process_group()
+
+
 def main():
+    if FLAGS.workers == 1:
+        return train(lambda model: model, prints=True)
+    torch.multiprocessing.spawn(run_worker, (peer_common.free_ports(1)[0],), nprocs=FLAGS.workers)
+
+
+def train(wrap, prints):
+    torch.set_num_threads(FLAGS.threads)
     layout = torch.channels_last if FLAGS.form == "channels_last" else torch.contiguous_format
-    model = make_model().to(memory_format=layout)
+    model = wrap(make_model().to(memory_format=layout))
     optimizer = make_optimizer(model.parameters())
     loss_of = nn.CrossEntropyLoss()
     data = [(torch.from_numpy(x.transpose(0, 3, 1, 2).copy()).to(memory_format=layout),
@@ -51,7 +68,8 @@ def main():
         optimizer.step()
         return loss.item()
 
-    peer_common.measure(FLAGS, "pytorch", torch.__version__, data, step)
+    peer_common.measure(FLAGS, "pytorch", torch.__version__, data, step, prints)
 
 
-main()
+if __name__ == "__main__":
+    main()

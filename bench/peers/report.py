@@ -92,6 +92,62 @@ def figures(r):
     return rows
 
 
+BYTES = {4: "4 B", 4 << 10: "4 KiB", 64 << 10: "64 KiB", 1 << 20: "1 MiB", 25 << 20: "25 MiB",
+         100 << 20: "100 MiB"}
+
+
+def cluster_figures(r):
+    """Rows of several processes, as figures()."""
+    us = lambda world, side, size, field="us_p50": (
+        "all_reduce", str(world), *side, str(size), field)
+    rows = []
+    for size, goal in ((64 << 10, 50), (1 << 20, 10), (25 << 20, 8), (100 << 20, 7)):
+        for side in ("shm", "shm in place"):
+            rows.append(("all_reduce", f"2 ranks, {BYTES[size]}: Gloo / {side}",
+                         r.ratio(us(2, ["gloo"], size), us(2, [side], size)), "x", ">=", goal))
+    for size in (64 << 10, 1 << 20, 25 << 20):
+        rows.append(("all_reduce", f"2 ranks, {BYTES[size]}: TensorFlow's ring / shm",
+                     r.ratio(us(2, ["tensorflow ring"], size), us(2, ["shm"], size)), "x", ">=",
+                     50))
+    for world in (2, 3):
+        for size in (25 << 20, 100 << 20):
+            rows.append(("all_reduce", f"{world} ranks, {BYTES[size]}: tcp / raw sockets",
+                         r.ratio(us(world, ["tcp", "raw"], size), us(world, ["tcp"], size)), "%",
+                         ">=", .85))
+        worst = [r.ratio(us(world, ["tcp"], s, "us_p99"), us(world, ["tcp"], s)) for s in BYTES]
+        rows.append(("all_reduce", f"{world} ranks, tcp: largest p99 / p50 of any size",
+                     max(worst) if None not in worst else None, "x", "<=", 3))
+    for size in (4, 4 << 10):
+        rows += [("all_reduce", f"2 ranks, {BYTES[size]}: {side}", r.get(*us(2, [side], size)),
+                  "us", "<=", goal) for side, goal in (("shm", 5), ("tcp", 40))]
+    for world in (4, 8):  # the memory traffic grows with the ranks
+        for size in (1 << 20, 25 << 20):
+            value = r.ratio(us(world, ["shm"], size), us(2, ["shm"], size))
+            rows.append(("all_reduce", f"{world} ranks on 2 cores, {BYTES[size]}: "
+                         "time / that of the memory traffic", value and value * 2 / world, "x",
+                         "<=", 2))
+    rows.append(("update", "sum and Adam, 2 ranks: library / bare loops",
+                 r.get("update", "update", "ratio"), "x", "<=", 1.25))
+    rows.append(("update", "sum and Adam, 2 ranks", r.get("update", "update", "library_us"), "us",
+                 "", None))
+    speed = lambda side: ("workers", side, "images_per_second")
+    rows.append(("workers", "2 workers / two trainers that know nothing of each other",
+                 r.ratio(speed("workers"), speed("apart")), "%", ">=", .97))
+    rows.append(("workers", "the same over loopback TCP",
+                 r.ratio(speed("workers tcp"), speed("apart")), "%", "", None))
+    rows.append(("workers", "2 workers / TensorFlow's",
+                 r.ratio(speed("workers"), speed("tensorflow keras")), "x", ">=", 2))
+    ddp = max((r.get(*speed(f"pytorch {f}")) or 0 for f in ("eager", "channels_last")))
+    rows.append(("workers", "2 workers / PyTorch's DistributedDataParallel",
+                 r.get(*speed("workers")) / ddp if ddp and r.get(*speed("workers")) else None, "x",
+                 ">=", 2))
+    launch, first = r.get("workers", "launch", "seconds"), r.get("workers", "workers",
+                                                                  "seconds_to_first_step")
+    rows.append(("workers", "launcher to the end of the first step, 2 workers",
+                 launch + first if launch and first else None, "s", "<=", .5))
+    return rows
+
+
 def shown(value, unit):
     if value is None:
         return "not measured"
@@ -200,7 +256,7 @@ def plot(r):
 def main():
     source = DOCS / "benchmarks.json"
     r = Results(json.loads(source.read_text()) if source.exists() else {})
-    rows = figures(r)
+    rows = figures(r) + cluster_figures(r)
     blocks = {"machine": machine_lines(r), "images": images_lines(r)}
     for row in rows:
         blocks.setdefault(row[0], []).append(row)

@@ -5,7 +5,10 @@ Forms: `fused`  tf.nn layers, tf.function, TensorFlow's fused update kernels (th
        `keras`  a Keras model and a Keras optimizer inside tf.function with GradientTape
        `xla`    `fused` compiled by XLA (jit_compile=True), for information
 """
+import json
 import os
+import subprocess
+import sys
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
@@ -18,13 +21,37 @@ import tensorflow as tf
 
 tf.config.threading.set_intra_op_parallelism_threads(FLAGS.threads)
 tf.config.threading.set_inter_op_parallelism_threads(
-    int(os.environ.get("PEER_INTER_OP_THREADS", "1")))
+    int(os.environ.get("PEER_INTER_OP_THREADS", "1" if FLAGS.workers == 1 else "2")))
 CONVOLUTIONS, PADDING, HIDDEN = peer_common.MODELS[FLAGS.model]
 
 
 def loss_of(labels, logits):
     return tf.reduce_mean(
         tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits))
+
+
+def launch_workers():
+    """Starts this script once for each worker, with TF_CONFIG."""
+    cluster = {"worker": [f"127.0.0.1:{port}" for port in peer_common.free_ports(FLAGS.workers)]}
+    workers = [subprocess.Popen([sys.executable, *sys.argv], env={
+        **os.environ, "TF_CONFIG": json.dumps({"cluster": cluster,
+                                               "task": {"type": "worker", "index": index}})})
+        for index in range(FLAGS.workers)]
+    sys.exit(max(worker.wait() for worker in workers))
+
+
+def worker_step():
+    """The Keras step on every worker of MultiWorkerMirroredStrategy."""
+    strategy = tf.distribute.MultiWorkerMirroredStrategy()
+    with strategy.scope():
+        step = keras_step()
+
+    @tf.function
+    def all_workers(images, labels):
+        losses = strategy.run(step, (images, labels))
+        return strategy.reduce(tf.distribute.ReduceOp.SUM, losses, axis=None)
+
+    return all_workers
 
 
 def keras_step():
@@ -100,10 +127,16 @@ def fused_step(xla):
 
 
 def main():
+    if FLAGS.workers > 1 and "TF_CONFIG" not in os.environ:
+        launch_workers()
+    if FLAGS.workers > 1:
+        step = worker_step()
+    else:
+        step = keras_step() if FLAGS.form == "keras" else fused_step(xla=FLAGS.form == "xla")
     data = [(tf.constant(x), tf.constant(y)) for x, y in peer_common.batches(FLAGS)]
-    step = keras_step() if FLAGS.form == "keras" else fused_step(xla=FLAGS.form == "xla")
+    prints = FLAGS.workers == 1 or json.loads(os.environ["TF_CONFIG"])["task"]["index"] == 0
     peer_common.measure(FLAGS, "tensorflow", tf.__version__, data,
-                        lambda batch: float(step(*batch)))
+                        lambda batch: float(step(*batch)), prints)
 
 
 main()

@@ -1,0 +1,63 @@
+"""Runs programs and keeps the medians of what they print."""
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PEERS = ROOT / "bench" / "peers"
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def run(command, threads, environment=None):
+    """(last JSON object on stdout, peak resident bytes), or None when the command fails."""
+    env = {**os.environ, "OMP_NUM_THREADS": str(threads), **(environment or {})}
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
+        try:
+            process = subprocess.Popen([str(c) for c in command], stdout=out, stderr=errors,
+                                       env=env, cwd=ROOT)
+        except OSError as problem:
+            say(f"  cannot run {command[0]}: {problem}")
+            return None
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0), errors.seek(0)
+        text = out.read()
+        if process.returncode != 0:
+            say(f"  {' '.join(map(str, command))}: exit status {process.returncode}: "
+                f"{errors.read().strip()[-300:]}")
+            return None
+    start = text.find("{")
+    return (json.loads(text[start:]) if start >= 0 else {}), 1024 * usage.ru_maxrss
+
+
+def median_record(records):
+    """Field by field: the median of numbers, the last of anything else."""
+    result = dict(records[-1])
+    for key, value in result.items():
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            result[key] = statistics.median(r[key] for r in records if r.get(key) is not None)
+        elif isinstance(value, dict):
+            result[key] = {k: statistics.median(r[key][k] for r in records) for k in value}
+    result["rounds"] = len(records)
+    return result
+
+
+def rounds_of(count, calls):
+    """Calls every side in turn, `count` times; a side that fails is left out from then on."""
+    kept = {name: [] for name in calls}
+    for index in range(count):
+        for name, call in list(calls.items()):
+            say(f"  round {index + 1}/{count}: {name}")
+            record = call()
+            if record is None:
+                calls.pop(name)
+            else:
+                kept[name].append(record)
+    return {name: median_record(records) for name, records in kept.items() if records}
