@@ -1,0 +1,176 @@
+#include <distribute/distribute.hpp>
+
+#include <tests/support/catch.hpp>
+#include <tests/support/cluster_main.hpp>
+
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <string>
+#include <vector>
+
+using namespace distribute;
+using Catch::Contains;
+using testing::ProcessCluster;
+using testing::ProcessClusterOptions;
+
+namespace {
+
+/// The bits of all weights after some steps of Adam, global batch 30, as text.
+std::string train_net(Strategy& strategy) {
+  const auto scope = strategy.scope();
+  random::set_seed(5);
+  nn::Sequential model(nn::Dense({.units = 40, .activation = nn::relu}), nn::Dense({.units = 3}));
+  optim::Adam optimizer({.learning_rate = 0.01f});
+  std::vector<float> x(30 * 9);
+  std::vector<int64_t> y(30);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = std::sin(float(i));
+  for (size_t i = 0; i < y.size(); ++i) y[i] = int64_t(i % 3);
+  auto dataset = strategy.experimental_distribute_dataset(
+      data::Dataset::from_tensor_slices(Tensor(Shape{30, 9}, x), Tensor(Shape{30}, y))
+          .repeat()
+          .batch(30));
+  auto iterator = dataset.iterator();
+  for (int step = 0; step < 15; ++step)
+    strategy.run(
+        [&](const data::Batch& batch) {
+          GradientTape tape;
+          const auto logits = model(batch.x, {.training = true});
+          const auto losses =
+              nn::sparse_categorical_crossentropy(batch.y, logits, {.from_logits = true});
+          optimizer.minimize(nn::compute_average_loss(losses, 30), model.trainable_variables(),
+                             tape);
+        },
+        iterator.get_next());
+  std::string bits;
+  for (const Variable& variable : model.trainable_variables())
+    for (float w : variable.value().to_vector()) {
+      uint32_t word = 0;
+      std::memcpy(&word, &w, sizeof word);
+      bits += concat(word, " ");
+    }
+  return bits;
+}
+
+/// Runs a function on every worker of a cluster of processes.
+std::vector<testing::TaskOutcome> run(int workers, const char* function, const char* transport) {
+  ProcessCluster cluster(
+      {.workers = workers,
+       .function = function,
+       .environment = {{"DISTRIBUTE_TRANSPORT", transport}, {"OMP_NUM_THREADS", "1"}},
+       .deadline_seconds = 60});
+  return cluster.join();
+}
+
+}  // namespace
+
+DISTRIBUTE_CLUSTER_MAIN(trains_net) {
+  MultiWorkerMirroredStrategy strategy;
+  task.set_result(train_net(strategy));
+}
+
+TEST_CASE("without a cluster it trains on this process alone", "[strategy][multi_worker]") {
+  config::set_logical_device_configuration(2);
+  SimpleClusterResolver nobody{ClusterSpec{}};
+  MultiWorkerMirroredStrategy<> strategy(nobody, {.num_replicas = 2});
+  CHECK(strategy.num_replicas_in_sync() == 2);
+  CHECK(strategy.extended().should_checkpoint());
+  CHECK(strategy.cluster_resolver() == &nobody);
+  MirroredStrategy mirrored({.num_replicas = 2});
+  CHECK(train_net(strategy) == train_net(mirrored));
+}
+
+TEST_CASE("processes train the bits of one process, in shared memory and by TCP",
+          "[strategy][multi_worker]") {
+  const int workers = GENERATE(2, 3, 5);
+  const std::string transport = GENERATE("auto", "tcp");
+  CAPTURE(workers, transport);
+  config::set_logical_device_configuration(workers);
+  MirroredStrategy mirrored({.num_replicas = workers});
+  const std::string want = train_net(mirrored);
+  for (const auto& outcome : run(workers, "trains_net", transport.c_str()))
+    CHECK(outcome.result.value() == want);
+}
+
+DISTRIBUTE_CLUSTER_MAIN(names_transport) {
+  MultiWorkerMirroredStrategy strategy;
+  auto& extended = dynamic_cast<strategy_internal::MultiWorkerExtended&>(strategy.extended());
+  task.set_result(extended.group().workers->transport());
+}
+
+TEST_CASE("tasks of one host find shared memory", "[strategy][multi_worker]") {
+  for (const auto& outcome : run(3, "names_transport", "auto")) CHECK(outcome.result == "shm");
+  for (const auto& outcome : run(3, "names_transport", "tcp")) CHECK(outcome.result == "tcp");
+}
+
+DISTRIBUTE_CLUSTER_MAIN(one_fails) {
+  MultiWorkerMirroredStrategy strategy;
+  for (int step = 0; step < 3; ++step)
+    strategy.run([&] {
+      if (task.index() == 1 && step == 2) throw ResourceExhaustedError("no memory for the batch");
+      get_replica_context()->all_reduce(ReduceOp::Sum, Tensor(1.0f));
+    });
+}
+
+TEST_CASE("an error of one worker is the error of all, with its name (case 65)",
+          "[strategy][multi_worker]") {
+  const std::string transport = GENERATE("auto", "tcp");
+  ProcessCluster cluster({.workers = 3,
+                          .function = "one_fails",
+                          .environment = {{"DISTRIBUTE_TRANSPORT", transport}},
+                          .deadline_seconds = 60});
+  for (const auto& outcome : cluster.wait()) {
+    CHECK_FALSE(outcome.status.ok());
+    CHECK_THAT(outcome.err, Contains("no memory for the batch"));
+    if (outcome.name != "worker 1") CHECK_THAT(outcome.err, Contains("worker 1"));
+  }
+}
+
+DISTRIBUTE_CLUSTER_MAIN(trains_for_ever) {
+  MultiWorkerMirroredStrategy strategy;
+  for (int step = 0;; ++step) {
+    strategy.run([] { get_replica_context()->all_reduce(ReduceOp::Sum, ones({1000})); });
+    if (step == 10) std::printf("training\n"), std::fflush(stdout);
+  }
+}
+
+TEST_CASE("a killed or frozen worker ends the job with its name (cases 62, 63)",
+          "[strategy][multi_worker]") {
+  const std::string transport = GENERATE("auto", "tcp");
+  const int victim = GENERATE(0, 2);
+  const int signal = GENERATE(SIGKILL, SIGSTOP);
+  CAPTURE(transport, victim, signal);
+  ProcessCluster cluster({.workers = 3,
+                          .function = "trains_for_ever",
+                          .environment = {{"DISTRIBUTE_TRANSPORT", transport},
+                                          {"DISTRIBUTE_HEARTBEAT_INTERVAL", "0.2"},
+                                          {"DISTRIBUTE_LOST_AFTER", "1.5"}},
+                          .deadline_seconds = 60});
+  for (int i = 0; i < 3; ++i) cluster.wait_for_output({"worker", i}, "training");
+  cluster.kill({"worker", victim}, signal);
+  for (int i = 0; i < 3; ++i) {
+    if (i == victim) continue;
+    cluster.wait_for_end({"worker", i}, 30);
+    CHECK_THAT(cluster.output({"worker", i}),
+               Contains(concat("worker ", victim)) && Contains("The job has stopped"));
+  }
+  cluster.kill({"worker", victim}, SIGKILL);
+}
+
+TEST_CASE("clusters that make no sense are refused", "[strategy][multi_worker]") {
+  const auto refuse = [](const char* tf_config, const char* words) {
+    TFConfigClusterResolver resolver(
+        {.variables = Environment(std::map<std::string, std::string>{{"TF_CONFIG", tf_config}})});
+    CHECK_THROWS_WITH(MultiWorkerMirroredStrategy(resolver), Contains(words));
+  };
+  refuse(R"({"cluster": {"worker": ["a:1", "b:2"]}})", "task_type");
+  refuse(R"({"cluster": {"worker": ["a:1"]}, "task": {"type": "worker", "index": 3}})",
+         "exceeds the maximum id");
+  refuse(R"({"cluster": {"master": ["a:1"]}, "task": {"type": "master", "index": 0}})",
+         "Disallowed task type");
+  refuse(R"({"cluster": {"ps": ["a:1"], "worker": ["b:1"]}, "task": {"type": "ps", "index": 0}})",
+         "ps");
+}
