@@ -100,8 +100,8 @@ class PreemptionCheckpointHandler {
   std::unique_ptr<train_internal::TerminationSignal> signal_;
   Variable checkpointed_runs_;
   int64_t total_run_calls_ = 0, calls_here_ = 0;
-  double seconds_in_steps_ = 0;
-  std::optional<double> grace_began_;  // on a clock that never goes back
+  double first_call_ = 0;              // in seconds of a clock that never goes back
+  std::optional<double> grace_began_;  // on the same clock
   bool finished_ = false;
 };
 

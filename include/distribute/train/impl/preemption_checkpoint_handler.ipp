@@ -102,12 +102,14 @@ DISTRIBUTE_INLINE bool PreemptionCheckpointHandler::was_preempted() const {
 
 /// Time for three more steps, each of them twice as long as usual, and for the second checkpoint.
 DISTRIBUTE_INLINE bool PreemptionCheckpointHandler::grace_is_over() const {
-  const double step = calls_here_ ? seconds_in_steps_ / double(calls_here_) : 0;
-  return train_internal::steady_seconds() > *grace_began_ + *config_.grace_period - 3 * 2 * step;
+  const double now = train_internal::steady_seconds();
+  const double step = calls_here_ ? (now - first_call_) / double(calls_here_) : 0;
+  return now > *grace_began_ + *config_.grace_period - 3 * 2 * step;
 }
 
 /// All workers come here before the same step, so what they agree on holds for that step.
 DISTRIBUTE_INLINE void PreemptionCheckpointHandler::check() {
+  if (calls_here_ == 0) first_call_ = train_internal::steady_seconds();
   if (finished_ || calls_here_ % config_.steps_between_checks != 0) return;
   if (!extended_.any_worker(grace_began_ ? grace_is_over() : was_preempted())) return;
   save();
@@ -134,9 +136,7 @@ DISTRIBUTE_INLINE void PreemptionCheckpointHandler::finish() {
 
 DISTRIBUTE_INLINE void PreemptionCheckpointHandler::run_step(const std::function<void()>& step) {
   check();
-  const double began = train_internal::steady_seconds();
   watch_preemption_scope(step);
-  seconds_in_steps_ += train_internal::steady_seconds() - began;
   ++calls_here_;
   ++total_run_calls_;
 }
