@@ -119,8 +119,9 @@ DISTRIBUTE_INLINE void PreemptionCheckpointHandler::check() {
 
 DISTRIBUTE_INLINE void PreemptionCheckpointHandler::save() {
   checkpointed_runs_.assign(Tensor(total_run_calls_));
-  std::fprintf(stderr, "preempted: saving a checkpoint after %lld steps\n",
-               (long long)total_run_calls_);
+  if (extended_.should_checkpoint())
+    std::fprintf(stderr, "preempted: saving a checkpoint after %lld steps\n",
+                 (long long)total_run_calls_);
   if (config_.save_fn)
     config_.save_fn();
   else
