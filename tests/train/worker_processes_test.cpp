@@ -165,7 +165,7 @@ DISTRIBUTE_CLUSTER_MAIN(trains_net) {
     if (stops && handler.total_run_calls() == stop) std::raise(SIGTERM);
     handler.run([&] { strategy.run(step, iterator.get_next()); });
   }
-  std::vector<Variable> variables = model.variables();
+  const std::vector<Variable> variables = model.trainable_variables();
   std::string bytes;
   for (const Variable& variable : variables)
     for (float value : train::value_to_save(variable).to_vector())
