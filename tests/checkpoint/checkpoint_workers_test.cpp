@@ -224,7 +224,8 @@ TEST_CASE("a worker that does not see the chief's files is told of the shared fi
   CHECK(errors[1] == errors[0]);
 }
 
-TEST_CASE("workers that save different objects are told before they hang", "[checkpoint][workers]") {
+TEST_CASE("workers that save different objects are told before they hang",
+          "[checkpoint][workers]") {
   const TemporaryDirectory directory;
   const auto errors = run_workers(2, 1, [&](Strategy& strategy, int w) {
     const auto scope = strategy.scope();

@@ -34,9 +34,9 @@ TEST_CASE("the chief writes at the real path, others in a directory of their own
   run_clean(3, 1, [&](Strategy& strategy, int w) {
     const std::string file = directory / "model.ckpt";
     const std::string temporary = directory / ("workertemp_" + std::to_string(w));
-    require(train::write_dirpath(directory.path(), strategy) ==
-                (w == 0 ? directory.path() : temporary),
-            "write_dirpath");
+    require(
+        train::write_dirpath(directory.path(), strategy) == (w == 0 ? directory.path() : temporary),
+        "write_dirpath");
     require(train::write_filepath(file, strategy) == (w == 0 ? file : temporary + "/model.ckpt"),
             "write_filepath");
     require(fs::exists(temporary) == (w != 0), "the directory");
@@ -51,7 +51,8 @@ TEST_CASE("temporary directories are removed with all they hold, twice too (case
     const std::string file = train::write_filepath(directory / "model.ckpt", strategy);
     write_text(file, "weights");
     write_text(file + ".d/left/by/a/killed/run", "x");
-    for (int i = 0; i < 2; ++i) train::remove_temp_dir_with_filepath(directory / "model.ckpt", strategy);
+    for (int i = 0; i < 2; ++i)
+      train::remove_temp_dir_with_filepath(directory / "model.ckpt", strategy);
     train::remove_temp_dirpath(directory.path(), strategy);
   });
   CHECK(names_in(directory.path()) == std::set<std::string>{"model.ckpt", "model.ckpt.d"});

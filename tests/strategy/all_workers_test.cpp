@@ -10,7 +10,8 @@ using strategy_internal::on_all_workers;
 TEST_CASE("what every worker returns comes back in rank order", "[strategy][all_workers]") {
   const int workers = GENERATE(1, 2, 3, 5);
   run_clean(workers, 1, [&](Strategy& strategy, int w) {
-    const auto all = on_all_workers(strategy.extended(), [&] { return std::string(size_t(w), 'x'); });
+    const auto all =
+        on_all_workers(strategy.extended(), [&] { return std::string(size_t(w), 'x'); });
     require(int(all.size()) == workers, "the number of results");
     for (int i = 0; i < workers; ++i) require(all[size_t(i)] == std::string(size_t(i), 'x'), "one");
   });

@@ -16,8 +16,7 @@
 
 /// Runs `body(strategy, worker)` for every worker; the messages of their errors, "" for none.
 inline std::vector<std::string> run_workers(
-    int workers, int replicas,
-    const std::function<void(distribute::Strategy&, int worker)>& body,
+    int workers, int replicas, const std::function<void(distribute::Strategy&, int worker)>& body,
     double timeout_seconds = 60) {
   using namespace distribute;
   auto groups =

@@ -131,8 +131,7 @@ TEST_CASE("with the iterator in the backup the resumed run has the bits of the o
     }
     result[size_t(w)] = loop.sum.value().item<float>();
   };
-  run_clean(workers, 1,
-            [&](Strategy& strategy, int w) { train(strategy, "a", -1, wanted, w); });
+  run_clean(workers, 1, [&](Strategy& strategy, int w) { train(strategy, "a", -1, wanted, w); });
   for (int64_t stop : {4, 13, -1})
     run_clean(workers, 1,
               [&](Strategy& strategy, int w) { train(strategy, "b", stop, resumed, w); });
@@ -180,9 +179,7 @@ TEST_CASE("what cannot be backed up is an error", "[train][backup]") {
   const TemporaryDirectory directory;
   const train::CheckpointParts parts{{"step", Variable(Tensor(0.0f), {.name = "step"})}};
   check_throws<InvalidArgumentError>(
-      [&] {
-        BackupAndRestore(parts, {.backup_dir = directory.path(), .save_freq = false});
-      },
+      [&] { BackupAndRestore(parts, {.backup_dir = directory.path(), .save_freq = false}); },
       "Either `save_freq` or `save_before_preemption`");
   check_throws<InvalidArgumentError>([&] { BackupAndRestore(parts, {}); }, "backup_dir");
   check_throws<InvalidArgumentError>([] { train::SaveFrequency("batch"); }, "\"batch\"");

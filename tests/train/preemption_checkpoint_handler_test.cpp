@@ -199,8 +199,8 @@ TEST_CASE("workers ask each other as often as they are told", "[train][preemptio
 TEST_CASE("what a handler cannot do it says", "[train][preemption]") {
   const TemporaryDirectory directory;
   Checkpoint checkpoint({{"step", Variable(Tensor(int64_t{0}), {.name = "step"})}});
-  check_throws<InvalidArgumentError>(
-      [&] { PreemptionCheckpointHandler(nullptr, checkpoint, ""); }, "checkpoint_dir");
+  check_throws<InvalidArgumentError>([&] { PreemptionCheckpointHandler(nullptr, checkpoint, ""); },
+                                     "checkpoint_dir");
   const SimpleClusterResolver with_ps(
       ClusterSpec({{"worker", {"localhost:1"}}, {"ps", {"localhost:2"}}}));
   check_throws<UnimplementedError>(

@@ -59,9 +59,8 @@ int checkpoints_in(const std::string& directory) {
 }
 
 Variable make_counter() {
-  return Variable(Tensor(int64_t{0}), {.name = "v",
-                                       .trainable = false,
-                                       .aggregation = VariableAggregation::Sum});
+  return Variable(Tensor(int64_t{0}),
+                  {.name = "v", .trainable = false, .aggregation = VariableAggregation::Sum});
 }
 
 ProcessClusterOptions tasks(int workers, const std::string& function, const std::string& argument,
@@ -115,7 +114,8 @@ TEST_CASE("SIGTERM to one worker: all save at one step and exit with 143, and no
       CHECK(outcome.status.code == 143);
       CHECK(outcome.status.signal == 0);
       const bool chief = outcome.name == "worker 0";
-      CHECK(chief == (outcome.err.find("preempted: saving a checkpoint after ") != outcome.err.npos));
+      CHECK(chief ==
+            (outcome.err.find("preempted: saving a checkpoint after ") != outcome.err.npos));
     }
   }
   CHECK(names_in(directory / "ckpt") ==
@@ -140,17 +140,16 @@ DISTRIBUTE_CLUSTER_MAIN(trains_net) {
   for (size_t i = 0; i < x.size(); ++i) x[i] = std::sin(float(i));
   std::vector<int64_t> y(120);
   for (size_t i = 0; i < y.size(); ++i) y[i] = int64_t(i % 3);
-  auto iterator = strategy
-                      .experimental_distribute_dataset(
-                          data::Dataset::from_tensor_slices(Tensor(Shape{120, 5}, x),
-                                                            Tensor(Shape{120}, y))
-                              .shuffle(120, {.seed = 11})
-                              .repeat()
-                              .batch(global_batch))
-                      .iterator();
-  Checkpoint checkpoint({{"model", &model},
-                         {"optimizer", &optimizer},
-                         {"iterator", train::state_of(iterator)}});
+  auto iterator =
+      strategy
+          .experimental_distribute_dataset(
+              data::Dataset::from_tensor_slices(Tensor(Shape{120, 5}, x), Tensor(Shape{120}, y))
+                  .shuffle(120, {.seed = 11})
+                  .repeat()
+                  .batch(global_batch))
+          .iterator();
+  Checkpoint checkpoint(
+      {{"model", &model}, {"optimizer", &optimizer}, {"iterator", train::state_of(iterator)}});
   PreemptionCheckpointHandler handler(strategy.cluster_resolver(), checkpoint, words.directory);
   const auto step = [&](const data::Batch& batch) {
     GradientTape tape;

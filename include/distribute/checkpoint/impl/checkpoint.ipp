@@ -98,8 +98,7 @@ DISTRIBUTE_INLINE ValuesToSave values_to_save(const train::CheckpointParts& part
   for (const auto& node : program->nodes())
     if (node.variable) variables.emplace(node.key(), node.variable);
   for (const auto& [key, variable] : variables) values[key] = train::value_to_save(variable);
-  values[train::kObjectGraphKey] =
-      encode_object_graph(program->to_proto(int(descriptions.size())));
+  values[train::kObjectGraphKey] = encode_object_graph(program->to_proto(int(descriptions.size())));
   return values;
 }
 

@@ -62,8 +62,7 @@ DISTRIBUTE_INLINE CheckpointManager::CheckpointManager(Checkpoint& checkpoint,
   const std::string found = strategy_internal::on_all_workers(extended, [&] {
     return extended.should_checkpoint() ? look_at_directory() : std::string();
   })[0];
-  adopt(std::strtod(found.c_str(), nullptr),
-        found.substr(found.find('\n') + 1));
+  adopt(std::strtod(found.c_str(), nullptr), found.substr(found.find('\n') + 1));
 }
 
 /// What the chief tells the others: its clock and the text of the state file, if there is one.

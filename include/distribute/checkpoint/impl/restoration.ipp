@@ -10,7 +10,10 @@
 namespace distribute::checkpoint_internal {
 
 DISTRIBUTE_INLINE Restoration::Restoration(const std::string& prefix, int rank, int workers)
-    : rank_(rank), workers_(workers), reader_(prefix), has_graph_(reader_.contains(train::kObjectGraphKey)) {
+    : rank_(rank),
+      workers_(workers),
+      reader_(prefix),
+      has_graph_(reader_.contains(train::kObjectGraphKey)) {
   for (const std::string& key : reader_.keys())
     if (key != train::kObjectGraphKey) unused_.insert(key);
   if (has_graph_)

@@ -45,14 +45,14 @@ namespace distribute::train {
 
 DISTRIBUTE_INLINE SaveFrequency::SaveFrequency(const char* text) {
   if (std::string_view(text) != "epoch")
-    throw InvalidArgumentError(
-        concat("save_freq: expected \"epoch\", a number of batches, or false; it is \"", text, "\""));
+    throw InvalidArgumentError(concat(
+        "save_freq: expected \"epoch\", a number of batches, or false; it is \"", text, "\""));
 }
 
 DISTRIBUTE_INLINE int64_t SaveFrequency::checked(int64_t batches, bool is_switch) {
   if (is_switch ? batches == 0 : batches >= 1) return batches;
-  throw InvalidArgumentError(concat(
-      "save_freq: expected \"epoch\", a number of batches, or false; it is ", batches));
+  throw InvalidArgumentError(
+      concat("save_freq: expected \"epoch\", a number of batches, or false; it is ", batches));
 }
 
 DISTRIBUTE_INLINE BackupAndRestore::BackupAndRestore(CheckpointParts parts,
@@ -77,11 +77,10 @@ DISTRIBUTE_INLINE void BackupAndRestore::on_train_begin() {
         concat("BackupAndRestore only supports empty strategy, MirroredStrategy and ",
                "MultiWorkerMirroredStrategy, not ", strategy));
   preemption_.reset();
-  manager_.emplace(checkpoint_,
-                   CheckpointManagerOptions{
-                       .directory = io::join_path(options_.backup_dir, "chief"),
-                       .max_to_keep = 1,
-                       .worker_directory = options_.backup_dir});
+  manager_.emplace(checkpoint_, CheckpointManagerOptions{
+                                    .directory = io::join_path(options_.backup_dir, "chief"),
+                                    .max_to_keep = 1,
+                                    .worker_directory = options_.backup_dir});
   if (options_.save_before_preemption)
     preemption_.emplace(checkpoint_.strategy().cluster_resolver(), *manager_,
                         options_.termination_config);
