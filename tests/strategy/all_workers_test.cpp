@@ -4,6 +4,9 @@
 #include <tests/support/check_throws.hpp>
 #include <tests/support/thread_workers.hpp>
 
+#include <chrono>
+#include <thread>
+
 using namespace distribute;
 using strategy_internal::on_all_workers;
 
@@ -42,4 +45,32 @@ TEST_CASE("alone, an error stays what it was", "[strategy][all_workers]") {
       [&] { on_all_workers(extended, []() -> std::string { throw NotFoundError("no"); }); }, "no");
   CHECK(on_all_workers(extended, [] { return std::string("-3 odd"); }) ==
         std::vector<std::string>{"-3 odd"});
+}
+
+TEST_CASE("work that takes longer than an operation may wait does not end the job",
+          "[strategy][all_workers]") {
+  const double timeout = 0.5;
+  const auto slow = [](Strategy& strategy, int w) {
+    strategy_internal::on_all_workers_for_long(strategy.extended(), [&] {
+      if (w == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1200));  // a slow disk
+      if (w == 2) throw ResourceExhaustedError("full");
+      return std::string("done");
+    });
+  };
+  for (const std::string& error : run_workers(2, 1, slow, timeout)) CHECK(error == "");
+  for (const std::string& error : run_workers(3, 1, slow, timeout))
+    CHECK(error == "rank 2 of 3: full");
+}
+
+TEST_CASE("a worker that goes during long work of the others is noticed",
+          "[strategy][all_workers]") {
+  const auto errors = run_workers(2, 1, [](Strategy& strategy, int w) {
+    if (w == 1) {
+      const auto gone = std::make_exception_ptr(DataLossError("worker 1 has no data"));
+      strategy.extended().report_failure(gone);
+      return;
+    }
+    strategy_internal::on_all_workers_for_long(strategy.extended(), [] { return std::string(); });
+  });
+  CHECK_THAT(errors[0], Catch::Contains("worker 1 has no data"));
 }

@@ -23,6 +23,11 @@ namespace strategy_internal {
 std::vector<std::string> on_all_workers(StrategyExtended& extended,
                                         const std::function<std::string()>& part);
 
+/// The same for work that may take longer than operations between workers may wait, such as writing
+/// to a slow disk: meanwhile the workers meet again and again.
+std::vector<std::string> on_all_workers_for_long(StrategyExtended& extended,
+                                                 const std::function<std::string()>& part);
+
 /// Code and message of any exception.
 std::pair<StatusCode, std::string> describe_failure(const std::exception_ptr& error);
 

@@ -58,7 +58,7 @@ DISTRIBUTE_INLINE void write_on_all_workers(
   StrategyExtended& extended = strategy.extended();
   const std::string directory =
       worker_directory.empty() ? directory_or_here(path) : worker_directory;
-  strategy_internal::on_all_workers(extended, [&]() -> std::string {
+  strategy_internal::on_all_workers_for_long(extended, [&]() -> std::string {
     if (extended.should_checkpoint()) {
       remove_other_workers(directory, extended.input_context().num_input_pipelines());
       around([&] { write(path); });
@@ -72,7 +72,7 @@ DISTRIBUTE_INLINE void write_on_all_workers(
 
 DISTRIBUTE_INLINE void read_on_all_workers(StrategyExtended& extended,
                                            const std::function<void()>& read) {
-  strategy_internal::on_all_workers(extended, [&]() -> std::string {
+  strategy_internal::on_all_workers_for_long(extended, [&]() -> std::string {
     try {
       read();
     } catch (const NotFoundError& error) {

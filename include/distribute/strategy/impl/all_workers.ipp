@@ -2,7 +2,11 @@
 #include <distribute/strategy/all_workers.hpp>
 #include <distribute/strategy/strategy_extended.hpp>
 
+#include <chrono>
+#include <condition_variable>
 #include <cstdlib>
+#include <mutex>
+#include <thread>
 
 namespace distribute::strategy_internal {
 
@@ -44,6 +48,61 @@ DISTRIBUTE_INLINE std::vector<std::string> on_all_workers(
     text.erase(0, 1);
   }
   return all;
+}
+
+/// Until every worker's is told to stop, meets the other workers five times a second.
+class Meetings {
+ public:
+  explicit Meetings(StrategyExtended& extended) : extended_(extended), thread_([this] { run(); }) {}
+  Meetings(const Meetings&) = delete;
+  ~Meetings() { thread_.join(); }
+
+  void stop() {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+    changed_.notify_one();
+  }
+
+ private:
+  bool wait() {
+    std::unique_lock lock(mutex_);
+    return !changed_.wait_for(lock, std::chrono::milliseconds(200), [this] { return stopped_; });
+  }
+  /// A failure ends the job: the next operation of the worker's own thread will say so.
+  void run() {
+    try {
+      while (extended_.any_worker(wait())) {
+      }
+    } catch (const std::exception&) {
+    }
+  }
+
+  StrategyExtended& extended_;
+  std::mutex mutex_;  // guards stopped_
+  std::condition_variable changed_;
+  bool stopped_ = false;
+  std::thread thread_;  // last: it uses the others
+};
+
+DISTRIBUTE_INLINE std::vector<std::string> on_all_workers_for_long(
+    StrategyExtended& extended, const std::function<std::string()>& part) {
+  std::exception_ptr error;
+  std::string result;
+  if (extended.input_context().num_input_pipelines() > 1) {
+    Meetings meetings(extended);
+    try {
+      result = part();
+    } catch (...) {
+      error = std::current_exception();
+    }
+    meetings.stop();
+  } else {
+    result = part();
+  }
+  return on_all_workers(extended, [&] {
+    if (error) std::rethrow_exception(error);
+    return result;
+  });
 }
 
 }  // namespace distribute::strategy_internal
