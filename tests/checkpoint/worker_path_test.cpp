@@ -98,3 +98,17 @@ TEST_CASE("when writing fails on one worker nobody keeps a temporary directory",
     CHECK(error == "rank " + std::to_string(failing) + " of 3: no space");
   CHECK(names_in(directory.path()) == std::set<std::string>{"ckpt"});
 }
+
+TEST_CASE("other workers can write beside the chief's directory", "[checkpoint][worker_path]") {
+  const TemporaryDirectory directory;
+  run_clean(2, 1, [&](Strategy& strategy, int w) {
+    checkpoint_internal::write_on_all_workers(
+        strategy, directory / "chief/ckpt-1", directory.path(),
+        [&](const std::string& path) {
+          require(path == directory / (w == 0 ? "chief/ckpt-1" : "workertemp_1/ckpt-1"), "path");
+          write_text(path, "x");
+        },
+        [](const auto& write) { write(); });
+  });
+  CHECK(names_in(directory.path()) == std::set<std::string>{"chief"});
+}
