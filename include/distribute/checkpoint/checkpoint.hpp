@@ -6,12 +6,20 @@
 #include <distribute/checkpoint/load_status.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
-namespace distribute::train {
+namespace distribute {
+
+class Strategy;
+
+namespace train {
 
 /// Named objects that are saved together; they must outlive the checkpoint. One thread, outside
-/// strategy.run.
+/// strategy.run. With several workers it belongs to the strategy in whose scope it was made, else
+/// to the current one: then every worker calls write, save and restore, the chief alone writes at
+/// the path (others below `workertemp_<task id>`, which they remove), and all read it. They return
+/// when the chief's files are complete, or throw the same error on all workers.
 /// Source  tf.train.Checkpoint
 class Checkpoint {
  public:
@@ -39,12 +47,28 @@ class Checkpoint {
   int64_t save_counter() const;
   void set_save_counter(int64_t count);
 
+  /// Adds a part, as assigning an attribute does in Python.
+  /// Throws  as the constructor.
+  void add_part(const std::string& name, CheckpointPart part);
+  /// The part of that name, or null.
+  const CheckpointPart* part(const std::string& name) const;
+  /// Whose workers save and restore together.
+  Strategy& strategy() const;
+
  private:
+  friend class CheckpointManager;
+  /// `around` as of checkpoint_internal::write_on_all_workers.
+  using Around = std::function<void(const std::function<void()>& write)>;
+  void write_with(const std::string& prefix, const std::string& worker_directory,
+                  const Around& around) const;
+
   Parts parts_;
   Variable save_counter_;
+  Strategy* strategy_ = nullptr;  // null: the current one
 };
 
-}  // namespace distribute::train
+}  // namespace train
+}  // namespace distribute
 
 #ifdef DISTRIBUTE_HEADER_ONLY
 #include <distribute/checkpoint/impl/checkpoint.ipp>

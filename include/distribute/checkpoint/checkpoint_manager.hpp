@@ -21,11 +21,15 @@ struct CheckpointManagerOptions {
   std::optional<int64_t> checkpoint_interval = {};  // steps between saves
   std::function<void()> init_fn = {};               // when there is nothing to restore
   std::function<double()> clock = {};               // seconds since 1970; unset: the system's
+  /// Workers other than the chief write below `workertemp_<id>` in here; empty: in `directory`.
+  std::string worker_directory = {};
 };
 
 /// Checkpoints DIRECTORY/NAME-1, NAME-2, ... and the directory's `checkpoint` file. Takes over what
 /// an earlier manager left there, and removes what a killed one left half written. A save that
-/// fails leaves earlier checkpoints and the manager as they were. One thread.
+/// fails leaves earlier checkpoints and the manager as they were. With several workers every worker
+/// makes the manager and calls its methods; the chief alone reads and writes the `checkpoint` file
+/// and deletes, and the others follow it. One thread.
 /// Source  tf.train.CheckpointManager
 class CheckpointManager {
  public:
@@ -44,6 +48,7 @@ class CheckpointManager {
   /// restore_latest(), else init_fn.
   std::optional<std::string> restore_or_initialize();
 
+  Checkpoint& checkpoint() const { return checkpoint_; }
   const std::string& directory() const { return options_.directory; }
   const std::optional<std::string>& latest_checkpoint() const { return latest_; }
   /// Oldest first; without those kept for good: by keep_checkpoint_every_n_hours, or because they
@@ -56,8 +61,10 @@ class CheckpointManager {
     double time;
   };
   bool is_due() const;
-  void adopt();
+  std::string look_at_directory() const;
+  void adopt(double time, const std::string& state_text);
   double now() const;
+  std::vector<Entry> add(const std::string& path);
   std::vector<Entry> drop_old();
   void write_state() const;
   void sweep_temporary_files();

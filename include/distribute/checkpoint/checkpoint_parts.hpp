@@ -18,10 +18,13 @@ namespace distribute::train {
 struct TensorState {
   std::function<Tensor()> save;
   std::function<void(const Tensor&)> restore;
+  /// Each worker's own is saved, not the chief's for all. With another number of workers than it
+  /// was saved by it is not restored, and a warning says so.
+  bool per_worker = false;
 };
 
-/// TensorState of anything with state() and restore(), such as data::Iterator. It must outlive
-/// the checkpoint.
+/// TensorState of anything with state() and restore(), such as data::Iterator or
+/// DistributedIterator; each worker's own. It must outlive the checkpoint.
 template <typename T>
 requires requires(T& object, const Tensor& saved) {
   { object.state() } -> std::convertible_to<Tensor>;
@@ -29,7 +32,7 @@ requires requires(T& object, const Tensor& saved) {
 }
 TensorState state_of(T& object) {
   return {[&object] { return Tensor(object.state()); },
-          [&object](const Tensor& saved) { object.restore(saved); }};
+          [&object](const Tensor& saved) { object.restore(saved); }, true};
 }
 
 using CheckpointPart = std::variant<const Trackable*, Variable, TensorState>;

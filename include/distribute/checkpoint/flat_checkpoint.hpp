@@ -13,11 +13,13 @@ namespace distribute::train {
 class BundleReader;
 class BundleWriter;
 
-/// Writes each variable under its name ("conv1/kernel"), as tf.compat.v1.train.Saver does.
+/// Writes each variable under its name ("conv1/kernel"), as tf.compat.v1.train.Saver does. With
+/// several workers (those of the current strategy) every worker calls it, and the chief's file
+/// stays.
 /// Throws  what BundleWriter throws; InvalidArgumentError when two variables share a name.
 void save_variables(const std::string& prefix, const std::vector<Variable>& variables);
 
-/// Assigns to each variable the tensor of its name.
+/// Assigns to each variable the tensor of its name. Every worker calls it and reads the file.
 /// Throws  what BundleReader throws; NotFoundError for a name the file lacks;
 ///         InvalidArgumentError where shape or dtype differ. Then nothing is assigned.
 void load_variables(const std::string& prefix, const std::vector<Variable>& variables);

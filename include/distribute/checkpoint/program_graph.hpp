@@ -37,6 +37,11 @@ struct ProgramNode {
 
   bool has_value() const { return variable || state; }
   std::string key() const { return train::object_key(path); }
+  /// Where the state of a worker stands; the chief's, rank 0, under key().
+  std::string key_of_worker(int rank) const {
+    return rank == 0 ? key() : train::object_key(path, worker_attribute(rank));
+  }
+  static std::string worker_attribute(int rank) { return "WORKER_" + std::to_string(rank); }
 };
 
 /// All objects reachable from the parts, each once: node 0 is the root, then breadth-first, then
@@ -47,8 +52,8 @@ class ProgramGraph {
   explicit ProgramGraph(const train::CheckpointParts& parts);
 
   const std::deque<ProgramNode>& nodes() const { return nodes_; }
-  /// The graph as it stands in a checkpoint.
-  train::TrackableObjectGraph to_proto() const;
+  /// The graph as it stands in a checkpoint of `workers` workers.
+  train::TrackableObjectGraph to_proto(int workers = 1) const;
 
  private:
   size_t add(size_t parent, const std::string& name, ProgramNode node);

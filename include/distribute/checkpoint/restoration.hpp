@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace distribute::checkpoint_internal {
@@ -19,14 +20,15 @@ namespace distribute::checkpoint_internal {
 /// these may move and die. The file is open only while it is read. Thread-safe.
 class Restoration : public std::enable_shared_from_this<Restoration> {
  public:
-  /// Reads the index. Throws  what BundleReader throws.
-  explicit Restoration(const std::string& prefix);
+  /// Reads the index, for worker `rank` of `workers`. Throws  what BundleReader throws.
+  explicit Restoration(const std::string& prefix, int rank = 0, int workers = 1);
   /// Warns about the first value that nobody took, unless told not to.
   ~Restoration();
 
-  /// Reads and checks every value that has a place, then assigns: all of them or none. Objects that
-  /// may get more later are given a restorer.
-  void run(const ProgramGraph& program);
+  /// Reads and checks every value that has a place. States are restored here: they can refuse.
+  void read(const ProgramGraph& program);
+  /// Gives the variables what was read. Objects that may get more later get a restorer.
+  void assign();
   /// Node of the file for each node of the program, -1 for none.
   std::vector<int32_t> match(const ProgramGraph& program) const;
   /// The key of a program's node in the file; null when the file has none.
@@ -48,9 +50,18 @@ class Restoration : public std::enable_shared_from_this<Restoration> {
  private:
   const train::TrackableObject* node(int32_t id) const;
   int32_t slot(int32_t optimizer, int32_t original, const std::string& name) const;
-  Tensor read(const std::string& key, const Variable& variable);
-  void leave_restorers(const ProgramGraph& program, const std::vector<int32_t>& file_nodes);
+  Tensor read_value(const std::string& key, const Variable& variable);
+  const std::string* state_key(const ProgramNode& node, const train::TrackableObject& saved) const;
+  void take(const ProgramNode& node, int32_t file_node, const std::string& key);
+  void leave_restorers();
 
+  /// Between read() and assign().
+  struct Pending {
+    std::vector<std::pair<Variable, Tensor>> values;
+    std::vector<std::pair<const Trackable*, int32_t>> objects;  // with their nodes in the file
+  };
+
+  const int rank_, workers_;
   mutable std::mutex mutex_;  // guards everything below
   train::BundleReader reader_;
   bool has_graph_;
@@ -59,6 +70,7 @@ class Restoration : public std::enable_shared_from_this<Restoration> {
   std::unordered_map<uint64_t, int32_t> variables_;  // restored ones by id -> node of the file
   size_t matched_ = 0;
   bool quiet_ = false;
+  Pending pending_;
 };
 
 /// What an object keeps of a restoration: the file and its own node in it.

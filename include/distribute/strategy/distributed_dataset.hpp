@@ -14,6 +14,8 @@
 
 namespace distribute {
 
+class StrategyExtended;
+
 /// Source  tf.distribute.InputReplicationMode
 enum class InputReplicationMode { PerWorker, PerReplica };
 

@@ -50,6 +50,11 @@ class MultiWorkerExtended final : public LocalReplicas {
   Tensor reduce_local(ReduceOp op, std::vector<Tensor> values) override;
   Tensor gather_local(std::vector<Tensor> values, int axis) override;
   bool any_worker(bool mine) override;
+  std::vector<std::string> all_gather_texts(const std::string& mine) override;
+  std::vector<std::vector<Tensor>> all_gather_tensors(const std::vector<Tensor>& mine) override;
+  void report_failure(const std::exception_ptr& error) override;
+  void leave() override;
+  int task_id() const override { return task_.index; }
   InputContext input_context() const override;
   bool should_checkpoint() const override { return task_.is_chief; }
   bool should_save_summary() const override { return task_.is_chief; }
@@ -63,7 +68,7 @@ class MultiWorkerExtended final : public LocalReplicas {
   std::shared_ptr<VariableImpl> make_variable(const NextCreator& next,
                                               const Variable::Initializer& initial_value,
                                               const VariableOptions& options) override;
-  void replica_failed(const std::exception_ptr& error) override;
+  void replica_failed(const std::exception_ptr& error) override { report_failure(error); }
   void enter_replica(int replica, const std::function<void()>& body) override;
 
  private:

@@ -8,6 +8,7 @@
 #include <distribute/replica/values.hpp>
 #include <distribute/strategy/reduce_arguments.hpp>
 
+#include <exception>
 #include <functional>
 #include <memory>
 #include <span>
@@ -54,6 +55,18 @@ class StrategyExtended {
   virtual Tensor gather_local(std::vector<Tensor> values, int axis) = 0;
   /// True when any worker says so; every worker asks.
   virtual bool any_worker(bool mine) { return mine; }
+  /// The texts (or tensors) of all workers, the chief's first; every worker calls it.
+  virtual std::vector<std::string> all_gather_texts(const std::string& mine) { return {mine}; }
+  virtual std::vector<std::vector<Tensor>> all_gather_tensors(const std::vector<Tensor>& mine) {
+    return {mine};
+  }
+  /// Tells the other workers that this one gives up; they get the same error.
+  virtual void report_failure(const std::exception_ptr&) {}
+  /// Ends this worker's part of the job in good order, before a process exits without destructors.
+  /// Blocks  until all workers have called it, or the time for it is over.
+  virtual void leave() {}
+  /// This process's number among the tasks of its job, as in TF_CONFIG.
+  virtual int task_id() const { return 0; }
   /// Which part of the input this process reads, and for how many replicas in all.
   virtual InputContext input_context() const { return InputContext(1, 0, num_replicas_in_sync()); }
   /// Whether each replica may have an input pipeline of its own.

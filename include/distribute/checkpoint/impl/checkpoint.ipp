@@ -6,11 +6,18 @@
 #include <distribute/checkpoint/flat_checkpoint.hpp>
 #include <distribute/checkpoint/program_graph.hpp>
 #include <distribute/checkpoint/restoration.hpp>
+#include <distribute/checkpoint/worker_path.hpp>
+#include <distribute/cluster/fnv1a.hpp>
 #include <distribute/io/path.hpp>
 #include <distribute/replica/replica_context.hpp>
+#include <distribute/strategy/all_workers.hpp>
+#include <distribute/strategy/strategy.hpp>
 
 #include <map>
+#include <optional>
 #include <set>
+#include <utility>
+#include <variant>
 
 namespace distribute::checkpoint_internal {
 
@@ -36,6 +43,76 @@ DISTRIBUTE_INLINE void check_parts(const train::CheckpointParts& parts) {
   }
 }
 
+/// What a checkpoint will hold, in the order of its keys; the graph is a text.
+using ValuesToSave = std::map<std::string, std::variant<std::string, Tensor>>;
+
+/// What workers compare before they read variables together.
+DISTRIBUTE_INLINE std::string describe_graph(const ProgramGraph& program) {
+  std::map<std::string, Shape> shapes;
+  for (const auto& node : program.nodes())
+    if (node.has_value()) shapes[node.key()] = node.variable ? node.variable.shape() : Shape{};
+  uint64_t hash = cluster_internal::fnv1a("");
+  for (const auto& [key, shape] : shapes)
+    hash = cluster_internal::fnv1a(key + to_string(shape), hash);
+  return concat(shapes.size(), " values with checksum ", hash);
+}
+
+DISTRIBUTE_INLINE void check_same_graphs(const std::vector<std::string>& descriptions) {
+  for (size_t rank = 1; rank < descriptions.size(); ++rank)
+    if (descriptions[rank] != descriptions[0])
+      throw FailedPreconditionError(
+          concat("the workers do not save the same objects: rank 0 has ", descriptions[0],
+                 ", rank ", rank, " has ", descriptions[rank],
+                 "; every worker must make the same variables and parts of the checkpoint"));
+}
+
+/// The states of the program, on each worker its own, of all workers.
+DISTRIBUTE_INLINE void add_states(ValuesToSave& values, const ProgramGraph& program,
+                                  const std::vector<Tensor>& mine, StrategyExtended& extended) {
+  if (mine.empty()) return;
+  const auto all = extended.all_gather_tensors(mine);
+  size_t i = 0;
+  for (const auto& node : program.nodes()) {
+    if (!node.state) continue;
+    const size_t ranks = node.state->per_worker ? all.size() : 1;
+    for (size_t rank = 0; rank < ranks; ++rank)
+      values[node.key_of_worker(int(rank))] = all[rank][i];
+    ++i;
+  }
+}
+
+DISTRIBUTE_INLINE ValuesToSave values_to_save(const train::CheckpointParts& parts,
+                                              StrategyExtended& extended) {
+  std::optional<ProgramGraph> program;
+  std::vector<Tensor> states;
+  const auto descriptions = strategy_internal::on_all_workers(extended, [&] {
+    program.emplace(parts);
+    for (const auto& node : program->nodes())
+      if (node.state) states.push_back(node.state->save());
+    return describe_graph(*program);
+  });
+  check_same_graphs(descriptions);
+  ValuesToSave values;
+  add_states(values, *program, states, extended);
+  std::map<std::string, Variable> variables;  // the same order on all workers
+  for (const auto& node : program->nodes())
+    if (node.variable) variables.emplace(node.key(), node.variable);
+  for (const auto& [key, variable] : variables) values[key] = train::value_to_save(variable);
+  values[train::kObjectGraphKey] = encode_object_graph(program->to_proto(int(descriptions.size())));
+  return values;
+}
+
+DISTRIBUTE_INLINE void write_values(const std::string& prefix, const ValuesToSave& values) {
+  train::BundleWriter writer(prefix);
+  for (const auto& [key, value] : values) {
+    if (const auto* text = std::get_if<std::string>(&value))
+      writer.add_string(key, *text);
+    else
+      train::write_tensor(writer, key, std::get<Tensor>(value));
+  }
+  writer.finish();
+}
+
 }  // namespace distribute::checkpoint_internal
 
 namespace distribute::train {
@@ -47,6 +124,7 @@ DISTRIBUTE_INLINE Checkpoint::Checkpoint(Parts parts)
           VariableOptions{.name = checkpoint_internal::kSaveCounter, .trainable = false})) {
   parts_.emplace_back(checkpoint_internal::kSaveCounter, save_counter_);
   checkpoint_internal::check_parts(parts_);
+  if (has_strategy()) strategy_ = &get_strategy();
 }
 
 DISTRIBUTE_INLINE Checkpoint::Checkpoint(const Trackable& model, const Trackable& optimizer)
@@ -54,36 +132,54 @@ DISTRIBUTE_INLINE Checkpoint::Checkpoint(const Trackable& model, const Trackable
 DISTRIBUTE_INLINE Checkpoint::Checkpoint(const Trackable& model)
     : Checkpoint(Parts{{"model", &model}}) {}
 
+DISTRIBUTE_INLINE Strategy& Checkpoint::strategy() const {
+  return strategy_ ? *strategy_ : get_strategy();
+}
+
+DISTRIBUTE_INLINE void Checkpoint::add_part(const std::string& name, CheckpointPart part) {
+  Parts parts = parts_;
+  parts.emplace_back(name, std::move(part));
+  checkpoint_internal::check_parts(parts);
+  parts_ = std::move(parts);
+}
+
+DISTRIBUTE_INLINE const CheckpointPart* Checkpoint::part(const std::string& name) const {
+  for (const auto& part : parts_)
+    if (part.first == name) return &part.second;
+  return nullptr;
+}
+
+/// All values are read before anybody writes: reading some of them takes every worker.
+DISTRIBUTE_INLINE void Checkpoint::write_with(const std::string& prefix,
+                                              const std::string& worker_directory,
+                                              const Around& around) const {
+  const checkpoint_internal::ValuesToSave values =
+      checkpoint_internal::values_to_save(parts_, strategy().extended());
+  checkpoint_internal::write_on_all_workers(
+      strategy(), prefix, worker_directory,
+      [&](const std::string& path) { checkpoint_internal::write_values(path, values); }, around);
+}
+
 DISTRIBUTE_INLINE std::string Checkpoint::write(const std::string& prefix) const {
   checkpoint_internal::check_outside_replicas("write");
-  const checkpoint_internal::ProgramGraph program(parts_);
-  std::map<std::string, const checkpoint_internal::ProgramNode*> tensors;  // in key order
-  tensors.emplace(kObjectGraphKey, nullptr);
-  for (const auto& node : program.nodes())
-    if (node.has_value()) tensors.emplace(node.key(), &node);
-  BundleWriter writer(prefix);
-  for (const auto& [key, node] : tensors) {
-    if (!node)
-      writer.add_string(key, encode_object_graph(program.to_proto()));
-    else
-      write_tensor(writer, key,
-                   node->variable ? value_to_save(node->variable) : node->state->save());
-  }
-  writer.finish();
+  write_with(prefix, "", [](const auto& write) { write(); });
   return prefix;
 }
 
 DISTRIBUTE_INLINE std::string Checkpoint::save(const std::string& prefix) {
   checkpoint_internal::check_outside_replicas("save");
   const int64_t before = save_counter();
+  const std::string path = concat(prefix, "-", before + 1);
   set_save_counter(before + 1);
   try {
-    const std::string path = write(concat(prefix, "-", before + 1));
-    CheckpointState state;
-    state.model_checkpoint_path = path;
-    state.all_model_checkpoint_paths = {path};
-    const std::string directory = io::directory_of(path);
-    update_checkpoint_state(directory.empty() ? "." : directory, state);
+    write_with(path, "", [&](const auto& write) {
+      write();
+      CheckpointState state;
+      state.model_checkpoint_path = path;
+      state.all_model_checkpoint_paths = {path};
+      const std::string directory = io::directory_of(path);
+      update_checkpoint_state(directory.empty() ? "." : directory, state);
+    });
     return path;
   } catch (...) {
     set_save_counter(before);
@@ -93,11 +189,18 @@ DISTRIBUTE_INLINE std::string Checkpoint::save(const std::string& prefix) {
 
 DISTRIBUTE_INLINE LoadStatus Checkpoint::restore(const std::string& prefix) const {
   checkpoint_internal::check_outside_replicas("restore");
-  auto restoration = std::make_shared<checkpoint_internal::Restoration>(prefix);
+  StrategyExtended& extended = strategy().extended();
+  std::shared_ptr<checkpoint_internal::Restoration> restoration;
   try {
-    restoration->run(checkpoint_internal::ProgramGraph(parts_));
+    const InputContext place = extended.input_context();
+    checkpoint_internal::read_on_all_workers(extended, [&] {
+      restoration = std::make_shared<checkpoint_internal::Restoration>(
+          prefix, place.input_pipeline_id(), place.num_input_pipelines());
+      restoration->read(checkpoint_internal::ProgramGraph(parts_));
+    });
+    restoration->assign();
   } catch (...) {
-    restoration->set_quiet();
+    if (restoration) restoration->set_quiet();
     throw;
   }
   return LoadStatus(std::move(restoration), parts_);

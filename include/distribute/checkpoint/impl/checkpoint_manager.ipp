@@ -5,10 +5,14 @@
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/io/path.hpp>
+#include <distribute/strategy/all_workers.hpp>
+#include <distribute/strategy/strategy.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <iomanip>
 #include <tuple>
 
 namespace distribute::checkpoint_internal {
@@ -54,9 +58,19 @@ DISTRIBUTE_INLINE CheckpointManager::CheckpointManager(Checkpoint& checkpoint,
                                "' must be a file name");
   if (options_.directory.empty())
     throw InvalidArgumentError("CheckpointManager: directory is empty");
+  StrategyExtended& extended = checkpoint_.strategy().extended();
+  const std::string found = strategy_internal::on_all_workers(extended, [&] {
+    return extended.should_checkpoint() ? look_at_directory() : std::string();
+  })[0];
+  adopt(std::strtod(found.c_str(), nullptr), found.substr(found.find('\n') + 1));
+}
+
+/// What the chief tells the others: its clock and the text of the state file, if there is one.
+DISTRIBUTE_INLINE std::string CheckpointManager::look_at_directory() const {
   io::FileSystem& files = *value_or_throw(io::file_system_for(options_.directory));
   throw_if_error(files.make_dirs(options_.directory));
-  adopt();
+  const auto state = get_checkpoint_state(options_.directory);
+  return concat(std::setprecision(17), now(), "\n", state ? encode_checkpoint_state(*state) : "");
 }
 
 DISTRIBUTE_INLINE double CheckpointManager::now() const {
@@ -67,9 +81,9 @@ DISTRIBUTE_INLINE double CheckpointManager::now() const {
 
 /// Goes on from the state file of an earlier run. Checkpoints not younger than the last one kept
 /// for good are kept for good as well, as are all without times: no manager made them.
-DISTRIBUTE_INLINE void CheckpointManager::adopt() {
-  const double time = now();
-  const auto state = get_checkpoint_state(options_.directory);
+DISTRIBUTE_INLINE void CheckpointManager::adopt(double time, const std::string& state_text) {
+  std::optional<CheckpointState> state;
+  if (!state_text.empty()) state = decode_checkpoint_state(state_text, options_.directory);
   last_preserved_ = state ? state->last_preserved_timestamp.value_or(0.0) : time - 1;
   if (!state) return;
   latest_ = state->model_checkpoint_path;
@@ -144,21 +158,34 @@ DISTRIBUTE_INLINE std::optional<std::string> CheckpointManager::save(
   std::vector<Entry> old;
   checkpoint_.set_save_counter(counter + 1);
   try {
-    sweep_temporary_files();
-    checkpoint_.write(path);
-    std::erase_if(kept_, [&](const Entry& entry) { return entry.path == path; });
-    kept_.push_back({path, now()});
-    latest_ = path;
-    old = drop_old();
-    write_state();
+    checkpoint_.write_with(path, options_.worker_directory, [&](const auto& write) {
+      sweep_temporary_files();
+      write();
+      old = add(path);
+      write_state();
+    });
   } catch (...) {
     std::tie(kept_, latest_, last_preserved_) = before;
     checkpoint_.set_save_counter(counter);
     throw;
   }
+  StrategyExtended& extended = checkpoint_.strategy().extended();
+  if (!extended.should_checkpoint()) add(path);
   if (options_.step_counter) last_step_ = options_.step_counter();
-  for (const Entry& entry : old) remove_checkpoint(entry.path);
+  strategy_internal::on_all_workers(extended, [&] {
+    for (const Entry& entry : old) remove_checkpoint(entry.path);
+    return std::string();
+  });
   return path;
+}
+
+/// Puts a new checkpoint on the list; gives those that are to go.
+DISTRIBUTE_INLINE std::vector<CheckpointManager::Entry> CheckpointManager::add(
+    const std::string& path) {
+  std::erase_if(kept_, [&](const Entry& entry) { return entry.path == path; });
+  kept_.push_back({path, now()});
+  latest_ = path;
+  return drop_old();
 }
 
 DISTRIBUTE_INLINE std::optional<std::string> CheckpointManager::restore_latest() {

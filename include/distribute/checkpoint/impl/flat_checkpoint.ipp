@@ -2,8 +2,10 @@
 #include <distribute/checkpoint/bundle_reader.hpp>
 #include <distribute/checkpoint/bundle_writer.hpp>
 #include <distribute/checkpoint/flat_checkpoint.hpp>
+#include <distribute/checkpoint/worker_path.hpp>
 #include <distribute/io/data_type.hpp>
 #include <distribute/replica/replica_context.hpp>
+#include <distribute/strategy/strategy.hpp>
 
 #include <algorithm>
 
@@ -55,20 +57,29 @@ DISTRIBUTE_INLINE void save_variables(const std::string& prefix,
   std::vector<Variable> sorted = variables;
   std::sort(sorted.begin(), sorted.end(),
             [](const Variable& a, const Variable& b) { return a.name() < b.name(); });
-  BundleWriter writer(prefix);
-  for (const Variable& variable : sorted)
-    write_tensor(writer, variable.name(), value_to_save(variable));
-  writer.finish();
+  std::vector<Tensor> values;  // reading some of them takes every worker
+  for (const Variable& variable : sorted) values.push_back(value_to_save(variable));
+  checkpoint_internal::write_on_all_workers(
+      get_strategy(), prefix, "",
+      [&](const std::string& path) {
+        BundleWriter writer(path);
+        for (size_t i = 0; i < values.size(); ++i)
+          write_tensor(writer, sorted[i].name(), values[i]);
+        writer.finish();
+      },
+      [](const auto& write) { write(); });
 }
 
 DISTRIBUTE_INLINE void load_variables(const std::string& prefix,
                                       const std::vector<Variable>& variables) {
-  BundleReader reader(prefix);
   std::vector<Tensor> values;
-  for (const Variable& variable : variables) {
-    values.push_back(read_tensor(reader, variable.name()));
-    check_fits(variable, values.back(), prefix, variable.name());
-  }
+  checkpoint_internal::read_on_all_workers(get_strategy().extended(), [&] {
+    BundleReader reader(prefix);
+    for (const Variable& variable : variables) {
+      values.push_back(read_tensor(reader, variable.name()));
+      check_fits(variable, values.back(), prefix, variable.name());
+    }
+  });
   for (size_t i = 0; i < values.size(); ++i) restore_value(variables[i], values[i]);
 }
 

@@ -77,7 +77,7 @@ DISTRIBUTE_INLINE void ProgramGraph::add_slots(size_t node) {
   }
 }
 
-DISTRIBUTE_INLINE train::TrackableObjectGraph ProgramGraph::to_proto() const {
+DISTRIBUTE_INLINE train::TrackableObjectGraph ProgramGraph::to_proto(int workers) const {
   train::TrackableObjectGraph graph;
   for (const ProgramNode& node : nodes_) {
     train::TrackableObject& object = graph.nodes.emplace_back();
@@ -88,6 +88,10 @@ DISTRIBUTE_INLINE train::TrackableObjectGraph ProgramGraph::to_proto() const {
     const std::string full_name = node.variable ? node.variable.name() : node.path;
     if (node.has_value())
       object.attributes.push_back({"VARIABLE_VALUE", full_name, node.key(), false});
+    const int states = node.state && node.state->per_worker ? workers : 1;
+    for (int rank = 1; rank < states; ++rank)
+      object.attributes.push_back(
+          {ProgramNode::worker_attribute(rank), full_name, node.key_of_worker(rank), false});
     object.has_checkpoint_values = true;
   }
   return graph;

@@ -9,8 +9,11 @@
 
 namespace distribute::checkpoint_internal {
 
-DISTRIBUTE_INLINE Restoration::Restoration(const std::string& prefix)
-    : reader_(prefix), has_graph_(reader_.contains(train::kObjectGraphKey)) {
+DISTRIBUTE_INLINE Restoration::Restoration(const std::string& prefix, int rank, int workers)
+    : rank_(rank),
+      workers_(workers),
+      reader_(prefix),
+      has_graph_(reader_.contains(train::kObjectGraphKey)) {
   for (const std::string& key : reader_.keys())
     if (key != train::kObjectGraphKey) unused_.insert(key);
   if (has_graph_)
@@ -56,9 +59,21 @@ DISTRIBUTE_INLINE const std::string* Restoration::key_of(const ProgramNode& want
     const auto found = wanted.variable ? entries.find(wanted.variable.name()) : entries.end();
     return found == entries.end() ? nullptr : &found->first;
   }
-  if (const train::TrackableObject* object = node(file_node))
-    for (const auto& attribute : object->attributes)
-      if (attribute.name == "VARIABLE_VALUE") return &attribute.checkpoint_key;
+  const train::TrackableObject* object = node(file_node);
+  if (!object) return nullptr;
+  if (wanted.state && wanted.state->per_worker) return state_key(wanted, *object);
+  for (const auto& attribute : object->attributes)
+    if (attribute.name == "VARIABLE_VALUE") return &attribute.checkpoint_key;
+  return nullptr;
+}
+
+/// This worker's own, if the file has one for each of as many workers as there are.
+DISTRIBUTE_INLINE const std::string* Restoration::state_key(
+    const ProgramNode& wanted, const train::TrackableObject& saved) const {
+  if (int(saved.attributes.size()) != workers_) return nullptr;
+  const std::string name = rank_ == 0 ? "VARIABLE_VALUE" : wanted.worker_attribute(rank_);
+  for (const auto& attribute : saved.attributes)
+    if (attribute.name == name) return &attribute.checkpoint_key;
   return nullptr;
 }
 
@@ -83,44 +98,69 @@ DISTRIBUTE_INLINE std::vector<int32_t> Restoration::match(const ProgramGraph& pr
 }
 
 /// The value of a variable (or of a state, when `variable` is none), checked.
-DISTRIBUTE_INLINE Tensor Restoration::read(const std::string& key, const Variable& variable) {
+DISTRIBUTE_INLINE Tensor Restoration::read_value(const std::string& key, const Variable& variable) {
   const Tensor value = train::read_tensor(reader_, key);
   if (variable) train::check_fits(variable, value, reader_.prefix(), key);
   return value;
 }
 
-DISTRIBUTE_INLINE void Restoration::run(const ProgramGraph& program) {
+/// A state that the file has for another number of workers.
+DISTRIBUTE_INLINE void warn_of_workers(const std::string& prefix, const std::string& path,
+                                       size_t saved, int workers) {
+  std::fprintf(stderr,
+               "warning: checkpoint %s: '%s' was saved by %zu workers and is not restored on %d: "
+               "input starts from the beginning\n",
+               prefix.c_str(), path.c_str(), saved, workers);
+}
+
+DISTRIBUTE_INLINE void Restoration::read(const ProgramGraph& program) {
   const std::lock_guard lock(mutex_);
   const std::vector<int32_t> file_nodes = match(program);
-  std::vector<std::pair<const ProgramNode*, Tensor>> values;
-  std::vector<std::string> taken;
+  std::vector<std::pair<const train::TensorState*, Tensor>> states;
+  std::vector<std::pair<size_t, std::string>> taken;
   for (size_t i = 0; i < file_nodes.size(); ++i) {
     const ProgramNode& target = program.nodes()[i];
+    if (target.object) pending_.objects.emplace_back(target.object, file_nodes[i]);
     const std::string* key = key_of(target, file_nodes[i]);
-    if (!key) continue;
-    values.emplace_back(&target, read(*key, target.variable));
-    taken.push_back(*key);
-    matched_ += target.path != kSaveCounter;
-    if (target.variable) variables_[target.variable.impl().id()] = file_nodes[i];
+    if (!key) {
+      const auto* saved = target.state && rank_ == 0 ? node(file_nodes[i]) : nullptr;
+      if (saved) warn_of_workers(reader_.prefix(), target.path, saved->attributes.size(), workers_);
+      continue;
+    }
+    const Tensor value = read_value(*key, target.variable);
+    if (target.state)
+      states.emplace_back(target.state, value);
+    else
+      pending_.values.emplace_back(target.variable, value);
+    taken.emplace_back(i, *key);
   }
-  // States first: they alone can refuse a value that fits.
-  for (const auto& [target, value] : values)
-    if (target->state) target->state->restore(value);
-  for (const auto& [target, value] : values)
-    if (target->variable) train::restore_value(target->variable, value);
-  for (const std::string& key : taken) unused_.erase(key);
+  for (const auto& [state, value] : states) state->restore(value);
+  for (const auto& [i, key] : taken) take(program.nodes()[i], file_nodes[i], key);
   reader_.close_files();
-  leave_restorers(program, file_nodes);
+}
+
+/// The states of other workers are theirs to use.
+DISTRIBUTE_INLINE void Restoration::take(const ProgramNode& target, int32_t file_node,
+                                         const std::string& key) {
+  matched_ += target.path != kSaveCounter;
+  unused_.erase(key);
+  if (target.variable) variables_[target.variable.impl().id()] = file_node;
+  if (!target.state || !node(file_node)) return;
+  for (const auto& attribute : node(file_node)->attributes) unused_.erase(attribute.checkpoint_key);
+}
+
+DISTRIBUTE_INLINE void Restoration::assign() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [variable, value] : pending_.values) train::restore_value(variable, value);
+  leave_restorers();
+  pending_ = {};
 }
 
 /// A later restore takes the place of an earlier one, also where it has nothing to give.
-DISTRIBUTE_INLINE void Restoration::leave_restorers(const ProgramGraph& program,
-                                                    const std::vector<int32_t>& file_nodes) {
-  for (size_t i = 0; i < file_nodes.size(); ++i) {
-    const Trackable* object = program.nodes()[i].object;
-    if (!object) continue;
-    const bool waits = !unused_.empty() && (!has_graph_ || file_nodes[i] >= 0);
-    object->set_restorer(waits ? std::make_shared<NodeRestorer>(shared_from_this(), file_nodes[i])
+DISTRIBUTE_INLINE void Restoration::leave_restorers() {
+  for (const auto& [object, file_node] : pending_.objects) {
+    const bool waits = !unused_.empty() && (!has_graph_ || file_node >= 0);
+    object->set_restorer(waits ? std::make_shared<NodeRestorer>(shared_from_this(), file_node)
                                : nullptr);
   }
 }
@@ -137,7 +177,7 @@ DISTRIBUTE_INLINE void Restoration::created(int32_t parent, const std::string& n
   target.variable = variable;
   const std::string* key = key_of(target, file_node);
   if (!key) return;
-  train::restore_value(variable, read(*key, variable));
+  train::restore_value(variable, read_value(*key, variable));
   reader_.close_files();
   variables_[variable.impl().id()] = file_node;
   unused_.erase(*key);

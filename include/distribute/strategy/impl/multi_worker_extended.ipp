@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/autograd/gradient_placer.hpp>
+#include <distribute/strategy/all_workers.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
 #include <distribute/strategy/multi_worker_extended.hpp>
 #include <distribute/strategy/reduction.hpp>
@@ -25,10 +26,15 @@ DISTRIBUTE_INLINE MultiWorkerExtended::~MultiWorkerExtended() {
   try {
     if (std::uncaught_exceptions() > 0 && state_.group.report_error)
       state_.group.report_error(StatusCode::Aborted, "it ended because of an exception");
-    if (state_.group.leave) state_.group.leave();
+    leave();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "warning: leaving the cluster: %s\n", error.what());
   }
+}
+
+DISTRIBUTE_INLINE void MultiWorkerExtended::leave() {
+  const auto leave = std::exchange(state_.group.leave, {});
+  if (leave) leave();
 }
 
 DISTRIBUTE_INLINE int MultiWorkerExtended::num_replicas_in_sync() const {
@@ -110,20 +116,19 @@ DISTRIBUTE_INLINE bool MultiWorkerExtended::any_worker(bool mine) {
   return any != 0;
 }
 
+DISTRIBUTE_INLINE std::vector<std::string> MultiWorkerExtended::all_gather_texts(
+    const std::string& mine) {
+  return strategy_internal::all_gather_texts(*state_.group.workers, mine);
+}
+
+DISTRIBUTE_INLINE std::vector<std::vector<Tensor>> MultiWorkerExtended::all_gather_tensors(
+    const std::vector<Tensor>& mine) {
+  return strategy_internal::all_gather_tensors(*state_.group.workers, mine);
+}
+
 /// The other workers must not wait for a replica that will not come.
-DISTRIBUTE_INLINE void MultiWorkerExtended::replica_failed(const std::exception_ptr& error) {
-  StatusCode code = StatusCode::Unknown;
-  std::string message = "a replica has failed";
-  try {
-    std::rethrow_exception(error);
-  } catch (const Error& known) {
-    code = known.code();
-    message = known.what();
-  } catch (const std::exception& other) {
-    message = other.what();
-  } catch (...) {
-    message = "an exception of unknown type";
-  }
+DISTRIBUTE_INLINE void MultiWorkerExtended::report_failure(const std::exception_ptr& error) {
+  const auto [code, message] = describe_failure(error);
   if (state_.group.report_error) state_.group.report_error(code, message);
   state_.group.abort(code, message);
 }
