@@ -6,6 +6,7 @@
 #include <distribute/testing/wait_until.hpp>
 
 #include <tests/launch/running_program.hpp>
+#include <tests/support/temporary_directory.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -16,6 +17,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <nlohmann/json.hpp>
 
 using namespace mnist_cluster;
 using Catch::Matchers::Contains;
@@ -163,6 +165,23 @@ TEST_CASE("a worker that is killed or stands still ends the others with its name
   }
 }
 
+TEST_CASE("a job that fails leaves the chief's timeline",
+          "[examples][mnist_cnn][multiproc][timeline]") {
+  SKIP_WITHOUT_PROGRAM();
+  const TemporaryDirectory out;
+  const std::string path = out / "trace.json";
+  lose_one({.workers = 2, .victim = 1, .step = 100}, {{"DISTRIBUTE_TIMELINE", path}});
+  const auto trace = nlohmann::json::parse(contents(path));
+  int spans = 0, failed = 0;
+  for (const auto& event : trace.at("traceEvents")) {
+    CHECK(event.at("pid") == 0);
+    spans += event.at("ph") == "X";
+    failed += event.contains("args") && event["args"].contains("failed");
+  }
+  CHECK(spans > 100);
+  CHECK(failed == 1);
+}
+
 TEST_CASE("an environment that makes no cluster is one line", "[examples][mnist_cnn]") {
   SKIP_WITHOUT_PROGRAM();
   check_complaint("TF_CONFIG='{\"cluster\": {'", 1, "TF_CONFIG: not valid JSON");
@@ -172,7 +191,7 @@ TEST_CASE("an environment that makes no cluster is one line", "[examples][mnist_
   check_complaint(
       "TF_CONFIG='{\"cluster\":{\"worker\":{\"0\":\"127.0.0.1:1\",\"0\":"
       "\"127.0.0.1:2\"}},\"task\":{\"type\":\"worker\",\"index\":0}}'",
-      1, "named twice");
+      1, "the key '0' occurs twice");
   check_complaint(
       "TF_CONFIG='{\"cluster\":{\"worker\":[\"127.0.0.1:1\",\"127.0.0.1:2\"]},"
       "\"task\":{\"type\":\"evaluator\",\"index\":0}}'",
@@ -182,7 +201,7 @@ TEST_CASE("an environment that makes no cluster is one line", "[examples][mnist_
       "[\"127.0.0.1:2\"]},\"task\":{\"type\":\"worker\",\"index\":0}}'",
       1, "parameter_server is not available");
   check_complaint(
-      "", 1, "exceeds the maximum",
+      "", 1, "--job_name=worker has 2 task(s)",
       {"--job_name=worker", "--task_index=3", "--worker_hosts=127.0.0.1:1,127.0.0.1:2"});
   check_complaint("", 2, "bad value", {"--job_name=worker", "--task_index=first"});
   check_complaint("DISTRIBUTE_LOST_AFTER=soon " + tf_config(0, "127.0.0.1:1", "127.0.0.1:2"), 1,
@@ -199,7 +218,7 @@ TEST_CASE("a port that another program uses is named", "[examples][mnist_cnn]") 
 TEST_CASE("a worker whose leader never comes says whom it waited for", "[examples][mnist_cnn]") {
   SKIP_WITHOUT_PROGRAM();
   check_complaint("DISTRIBUTE_STARTUP_TIMEOUT=1 " + tf_config(1, "127.0.0.1:1", "127.0.0.1:0"), 1,
-                  "worker 0");
+                  "worker 0 (127.0.0.1:1), the leader, has not answered");
 }
 
 TEST_CASE("workers with different flags end with the difference",
@@ -210,6 +229,40 @@ TEST_CASE("workers with different flags end with the difference",
   check_all_say(run_different({{1, "--model=book"}}), "model");
   check_all_say(run_different({{0, "--optimizer=sgd"}}), "optimizer");
   check_all_say(run_different({{2, "--steps=7"}}), "steps");
+}
+
+TEST_CASE("workers with different data end with the difference",
+          "[examples][mnist_cnn][multiproc]") {
+  SKIP_WITHOUT_PROGRAM();
+  const TemporaryDirectory less;
+  const std::string bundled = DISTRIBUTE_SOURCE_DIR "/examples/mnist_cnn/data/";
+  for (const std::string kind :
+       {"images-idx3", "labels-idx1"})  // the test's files as training data
+    for (const std::string to : {"train-", "t10k-"})
+      std::filesystem::copy(bundled + "t10k-" + kind + "-ubyte.gz",
+                            less / (to + kind + "-ubyte.gz"));
+  check_all_say(run_different({{1, "--data_dir=" + less.path()}}),
+                "replica 1 has 1000 training images, replica 0 has 9000");
+}
+
+TEST_CASE("a task that is started twice is an error", "[examples][mnist_cnn][multiproc]") {
+  SKIP_WITHOUT_PROGRAM();
+  auto options = cluster_options(3, {"--model=tutorial", "--steps=5"});
+  options.command.at(2) =
+      "[ $DISTRIBUTE_LOCAL_RANK != 2 ] || "
+      "TF_CONFIG=$(echo \"$TF_CONFIG\" | sed 's/\"index\": *2/\"index\": 1/'); "
+      "export TF_CONFIG; exec \"$0\" \"$@\"";
+  options.environment["DISTRIBUTE_STARTUP_TIMEOUT"] = "2";
+  const auto outcomes = ProcessCluster(options).wait();
+  INFO(all_output(outcomes));
+  for (const TaskOutcome& outcome : outcomes) CHECK(outcome.status.code == 1);
+  CHECK_THAT(error_line(outcomes[0].err), Contains("have not joined") && Contains("worker 2 ("));
+  const auto port_is_taken = [&](size_t task) {
+    const std::string line = error_line(outcomes[task].err);
+    return line.find("worker 1: cannot listen on") != std::string::npos &&
+           line.find("Address already in use") != std::string::npos;
+  };
+  CHECK(port_is_taken(1) != port_is_taken(2));  // the one that came second
 }
 
 TEST_CASE("a task with another job's token is refused", "[examples][mnist_cnn][multiproc]") {
