@@ -1,6 +1,7 @@
 #include "build.hpp"
 
 #include <cstdlib>
+#include <map>
 
 namespace dist = distribute;
 namespace optim = distribute::optim;
@@ -17,6 +18,39 @@ std::string implied_strategy(const dist::ClusterSpec& cluster) {
   return "multi_worker";
 }
 
+/// What every worker must be started with alike; names are those of the flags.
+std::map<std::string, std::string> must_agree(const TrainerOptions& o) {
+  const auto text = [](const auto& value) { return dist::concat(value); };
+  const auto given = [](const std::string& path) { return path.empty() ? "no" : "yes"; };
+  return {{"model", o.model},
+          {"batch_size", text(o.batch_size)},
+          {"steps", text(o.steps)},
+          {"epochs", text(o.epochs)},
+          {"optimizer", o.optimizer},
+          {"learning_rate", text(o.learning_rate)},
+          {"momentum", text(o.momentum)},
+          {"beta_1", text(o.beta_1)},
+          {"beta_2", text(o.beta_2)},
+          {"rho", text(o.rho)},
+          {"epsilon", text(o.epsilon)},
+          {"initial_accumulator_value", text(o.initial_accumulator_value)},
+          {"lr_schedule", o.lr_schedule},
+          {"decay_steps", text(o.decay_steps)},
+          {"decay_alpha", text(o.decay_alpha)},
+          {"warmup_steps", text(o.warmup_steps)},
+          {"clip_norm", text(o.clip_norm)},
+          {"weight_decay", text(o.weight_decay)},
+          {"label_smoothing", text(o.label_smoothing)},
+          {"shuffle", o.shuffle ? "true" : "false"},
+          {"seed", text(o.seed)},
+          {"policy", o.policy},
+          {"save_steps", text(o.save_steps)},
+          {"checkpoint_dir is given", given(o.checkpoint_dir)},
+          {"final_checkpoint is given", given(o.final_checkpoint)},
+          {"init_checkpoint is given", given(o.init_checkpoint)},
+          {"loss_csv is given", given(o.loss_csv)}};
+}
+
 ChosenStrategy make_multi_worker(const TrainerOptions& o,
                                  std::unique_ptr<dist::ClusterResolver> cluster) {
   if (cluster->task_type() == dist::TaskType::Evaluator)
@@ -24,7 +58,7 @@ ChosenStrategy make_multi_worker(const TrainerOptions& o,
         "this trainer has no evaluator task: its workers evaluate at the end");
   dist::config::set_logical_device_configuration(o.replicas);
   auto strategy = std::make_unique<dist::MultiWorkerMirroredStrategy<>>(
-      *cluster, dist::MultiWorkerOptions{.num_replicas = o.replicas});
+      *cluster, dist::MultiWorkerOptions{.num_replicas = o.replicas, .must_agree = must_agree(o)});
   return {std::move(cluster), std::move(strategy), "multi_worker"};
 }
 

@@ -44,6 +44,7 @@ Trainer::Trainer(const examples::TrainerOptions& options, dist::Strategy& strate
       checkpoint_({{"model", &model_},
                    {"optimizer", optimizer_.get()},
                    {"iterator", dist::train::state_of(iterator_)}}) {
+  check_same_data();
   build_model();
   if (!options_.init_checkpoint.empty())
     dist::train::load_variables(options_.init_checkpoint, model_.variables());
@@ -51,6 +52,21 @@ Trainer::Trainer(const examples::TrainerOptions& options, dist::Strategy& strate
   open_loss_csv();
   if (!options_.logdir.empty() && is_chief())
     writer_ = dist::summary::create_file_writer(options_.logdir);
+}
+
+/// Workers with other images would take another number of steps.
+void Trainer::check_same_data() {
+  if (strategy_.extended().input_context().num_input_pipelines() == 1) return;
+  const auto mine = strategy_.run([count = images_.cardinality()] {
+    return dist::Tensor(dist::Shape{1}, std::vector<int64_t>{count});
+  });
+  const dist::Tensor all = strategy_.gather(mine, 0);
+  const auto counts = all.data<int64_t>();
+  for (size_t r = 1; r < counts.size(); ++r)
+    if (counts[r] != counts[0])
+      throw dist::InvalidArgumentError(dist::concat("--data_dir: replica ", r, " has ", counts[r],
+                                                    " training images, replica 0 has ", counts[0],
+                                                    "; all workers need the same data"));
 }
 
 /// In file order round and round, or shuffled anew each time round; no short batch.

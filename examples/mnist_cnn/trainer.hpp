@@ -30,6 +30,7 @@ class Trainer {
  private:
   using Batch = distribute::data::Batch;
 
+  void check_same_data();
   void build_model();
   void restore();
   void open_loss_csv();

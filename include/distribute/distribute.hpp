@@ -151,6 +151,7 @@
 #include <distribute/collective/tcp_flow.hpp>
 #include <distribute/collective/tcp_messages.hpp>
 #include <distribute/collective/tcp_transport.hpp>
+#include <distribute/collective/timeline.hpp>
 #include <distribute/collective/transport.hpp>
 #include <distribute/collective/window.hpp>
 #include <distribute/collective/window_transport.hpp>
@@ -208,6 +209,7 @@
 #include <distribute/summary/file_writer.hpp>
 #include <distribute/summary/png.hpp>
 
+#include <distribute/strategy/all_workers.hpp>
 #include <distribute/strategy/central_storage_strategy.hpp>
 #include <distribute/strategy/cross_device_ops.hpp>
 #include <distribute/strategy/devices.hpp>
@@ -250,6 +252,11 @@
 #include <distribute/checkpoint/program_graph.hpp>
 #include <distribute/checkpoint/restoration.hpp>
 #include <distribute/checkpoint/tensor_slice.hpp>
+#include <distribute/checkpoint/worker_path.hpp>
+
+#include <distribute/train/backup_and_restore.hpp>
+#include <distribute/train/preemption_checkpoint_handler.hpp>
+#include <distribute/train/termination_signal.hpp>
 
 #include <distribute/launch/descriptor.hpp>
 #include <distribute/launch/host_list.hpp>

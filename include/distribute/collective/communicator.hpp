@@ -19,10 +19,15 @@
 
 namespace distribute::collective {
 
+class Timeline;
+
 struct CommunicatorOptions {
   double timeout_seconds = 300;  // of every operation, from its turn on
   /// Called once, when the first operation fails; may throw a better error in its place.
   std::function<void(const Error& error, const FlightRecorder& recorder)> on_failure = nullptr;
+  /// Gets every operation, in a row of this name; null: nobody wants to know.
+  std::shared_ptr<Timeline> timeline = nullptr;
+  std::string timeline_row = "collectives";
 };
 
 /// An operation that runs beside its caller. A value; copies stand for the same operation.
@@ -93,11 +98,13 @@ class Communicator {
   Operation prepare(Operation operation);
   void run(Operation operation);
   void execute(Operation operation, uint64_t record);
+  void end(uint64_t record, bool failed);
   void work_off();
 
   std::unique_ptr<Transport> transport_;
   const CommunicatorOptions options_;
   FlightRecorder recorder_;
+  int timeline_row_ = 0;
   std::mutex mutex_;  // guards all below
   std::condition_variable changed_;
   uint64_t sequence_ = 0;

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,8 @@ class FlightRecorder {
 
   /// Oldest first.
   std::vector<Record> records() const;
+  /// Nothing when it is not kept any more.
+  std::optional<Record> record(uint64_t number) const;
   /// The newest that has begun, in one line: "in all_reduce(sum) #12 float32 x 1000 for 3.2 s".
   std::string position() const;
   /// The last `lines` records as a table, with times before now.

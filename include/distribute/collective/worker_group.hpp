@@ -20,6 +20,8 @@ struct WorkerGroup {
   std::vector<std::shared_ptr<Communicator>> replicas;
   /// Tells the other workers why this one gives up; may be empty.
   std::function<void(StatusCode code, const std::string& message)> report_error;
+  /// What the job does when; null: nobody wants to know.
+  std::shared_ptr<Timeline> timeline;
   /// Ends this worker's part of the job; may be empty.
   std::function<void()> leave;
 

@@ -7,6 +7,7 @@
 #include <distribute/strategy/local_replicas.hpp>
 #include <distribute/strategy/worker_replica_context.hpp>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -47,6 +48,7 @@ class MultiWorkerExtended final : public LocalReplicas {
   /// "/job:worker/replica:0/task:1/device:CPU:0".
   std::vector<std::string> worker_devices() const override;
   std::vector<std::string> parameter_devices() const override { return worker_devices(); }
+  void call_for_each_replica(const std::function<void(ReplicaContext&)>& fn) override;
   Tensor reduce_local(ReduceOp op, std::vector<Tensor> values) override;
   Tensor gather_local(std::vector<Tensor> values, int axis) override;
   bool any_worker(bool mine) override;
@@ -75,6 +77,7 @@ class MultiWorkerExtended final : public LocalReplicas {
   WorkerTask task_;
   WorkerState state_;
   std::shared_ptr<OtherWorkers> others_;
+  int timeline_row_ = 0;
 };
 
 }  // namespace distribute::strategy_internal

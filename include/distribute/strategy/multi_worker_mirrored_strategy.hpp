@@ -6,6 +6,7 @@
 #include <distribute/strategy/devices.hpp>
 #include <distribute/strategy/strategy.hpp>
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +18,8 @@ struct MultiWorkerOptions {
   /// Local replicas, on that many logical CPU devices; the same on all workers. 0: every visible
   /// GPU, or else every logical CPU device.
   int num_replicas = 0;
+  /// What else must be the same on all workers, such as the program's flags: name and value.
+  std::map<std::string, std::string> must_agree = {};
 };
 
 namespace strategy_internal {
@@ -40,7 +43,8 @@ MultiWorkerParts join_cluster(std::shared_ptr<ClusterResolver> resolver,
 /// Blocks  in the constructor, until all workers have come; in the destructor, until all have ended
 ///         or the time for it is over.
 /// Throws  InvalidArgumentError for a cluster or task that makes no sense; what
-///         ClusterRuntime::join throws. Later a worker that is lost or fails is an
+///         ClusterRuntime::join throws; FailedPreconditionError with the difference when workers
+///         were started with different options. Later a worker that is lost or fails is an
 ///         UnavailableError, or its own error, on all workers.
 /// Source  tf.distribute.MultiWorkerMirroredStrategy
 template <typename Kind = DefaultDevice>

@@ -33,10 +33,11 @@ DISTRIBUTE_INLINE void MemberMembership::join(net::Deadline deadline) {
                        status.code() == absl::StatusCode::kDeadlineExceeded;
     if (!again) throw_if_error(status);
     if (deadline.left() < std::chrono::milliseconds(50))
-      throw DeadlineExceededError(
-          concat("the job could not start within ", options_.startup_timeout,
-                 " s (DISTRIBUTE_STARTUP_TIMEOUT): ",
-                 missing_.empty() ? message_of(status) : "the leader waits for " + missing_));
+      throw DeadlineExceededError(concat(
+          "the job could not start within ", options_.startup_timeout,
+          " s (DISTRIBUTE_STARTUP_TIMEOUT): ",
+          missing_.empty() ? concat(text(0), ", the leader, has not answered: ", message_of(status))
+                           : "the leader waits for " + missing_));
     report(message_of(status));
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }

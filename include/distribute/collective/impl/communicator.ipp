@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/collective/communicator.hpp>
+#include <distribute/collective/timeline.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -39,7 +40,9 @@ DISTRIBUTE_INLINE void Work::wait() const {
 
 DISTRIBUTE_INLINE Communicator::Communicator(std::unique_ptr<Transport> transport,
                                              CommunicatorOptions options)
-    : transport_(std::move(transport)), options_(std::move(options)) {}
+    : transport_(std::move(transport)), options_(std::move(options)) {
+  if (options_.timeline) timeline_row_ = options_.timeline->add_row(options_.timeline_row);
+}
 
 DISTRIBUTE_INLINE Communicator::~Communicator() {
   {
@@ -106,20 +109,26 @@ DISTRIBUTE_INLINE void Communicator::run(Operation operation) {
   if (error) std::rethrow_exception(error);
 }
 
+DISTRIBUTE_INLINE void Communicator::end(uint64_t record, bool failed) {
+  recorder_.end(record, failed);
+  if (!options_.timeline) return;
+  if (const auto ended = recorder_.record(record)) options_.timeline->add(timeline_row_, *ended);
+}
+
 DISTRIBUTE_INLINE void Communicator::execute(Operation operation, uint64_t record) {
   recorder_.start(record);
   operation.deadline = net::Deadline::after_seconds(options_.timeout_seconds);
   try {
     transport_->execute(operation);
   } catch (const Error& error) {
-    recorder_.end(record, true);
+    end(record, true);
     if (options_.on_failure) options_.on_failure(error, recorder_);
     throw;
   } catch (...) {
-    recorder_.end(record, true);
+    end(record, true);
     throw;
   }
-  recorder_.end(record, false);
+  end(record, false);
 }
 
 DISTRIBUTE_INLINE Work Communicator::all_reduce_async(const void* input, void* output,

@@ -5,6 +5,7 @@
 #include <distribute/collective/flight_report.hpp>
 #include <distribute/collective/shared_window.hpp>
 #include <distribute/collective/tcp_transport.hpp>
+#include <distribute/collective/timeline.hpp>
 #include <distribute/collective/window_transport.hpp>
 #include <distribute/net/socket.hpp>
 
@@ -36,7 +37,8 @@ class WorkerConnector {
   std::vector<std::unique_ptr<Transport>> tcp_transports(const std::string& name, int per_worker);
   TcpMesh mesh(const std::string& name, int per_worker, int local);
   std::vector<net::Socket> flows(const std::string& name, int rank, int peer, int per_worker);
-  std::shared_ptr<Communicator> communicator(std::unique_ptr<Transport> transport);
+  std::shared_ptr<Communicator> communicator(std::unique_ptr<Transport> transport,
+                                             const std::string& name);
   void follow(WorkerGroup& group) const;
 
   std::shared_ptr<ClusterRuntime> runtime_;
@@ -44,6 +46,7 @@ class WorkerConnector {
   const CommunicationOptions options_;
   std::map<std::pair<int, int>, std::vector<net::Socket>> local_pairs_;  // within this process
   std::shared_ptr<std::atomic<bool>> explained_ = std::make_shared<std::atomic<bool>>(false);
+  std::shared_ptr<Timeline> timeline_;
 };
 
 DISTRIBUTE_INLINE void WorkerConnector::agree() const {
@@ -135,8 +138,10 @@ DISTRIBUTE_INLINE void explain_failure(ClusterRuntime& runtime, std::atomic<bool
 }
 
 DISTRIBUTE_INLINE std::shared_ptr<Communicator> WorkerConnector::communicator(
-    std::unique_ptr<Transport> transport) {
+    std::unique_ptr<Transport> transport, const std::string& name) {
   CommunicatorOptions options;
+  options.timeline = timeline_;
+  options.timeline_row = name;
   options.timeout_seconds = options_.timeout_seconds.value_or(options.timeout_seconds);
   options.on_failure = [runtime = runtime_, explained = explained_](
                            const Error& error, const FlightRecorder& recorder) {
@@ -158,23 +163,29 @@ DISTRIBUTE_INLINE void WorkerConnector::follow(WorkerGroup& group) const {
   group.report_error = [runtime = runtime_](StatusCode code, const std::string& message) {
     runtime->report_error(code, message);
   };
-  group.leave = [runtime = runtime_, callback] {
+  const auto recording = runtime_->all_gather("timeline", timeline_ ? "1" : "");
+  group.leave = [runtime = runtime_, callback, timeline = timeline_, recording] {
     runtime->remove_on_lost(callback);
     runtime->set_progress({});
+    if (timeline) save_timelines(*runtime, *timeline, recording);
     runtime->leave();
   };
 }
 
 DISTRIBUTE_INLINE WorkerGroup WorkerConnector::connect() {
   agree();
+  timeline_ = Timeline::from_environment(runtime_->size());
   WorkerGroup group;
+  group.timeline = timeline_;
   group.worker = runtime_->rank();
   group.num_workers = runtime_->size();
   group.replicas_per_worker = replicas_;
   for (auto& transport : transports("replicas", replicas_))
-    group.replicas.push_back(communicator(std::move(transport)));
-  group.workers =
-      replicas_ == 1 ? group.replicas[0] : communicator(std::move(transports("workers", 1)[0]));
+    group.replicas.push_back(
+        communicator(std::move(transport), concat("replica ", group.replicas.size())));
+  group.workers = replicas_ == 1
+                      ? group.replicas[0]
+                      : communicator(std::move(transports("workers", 1)[0]), "between workers");
   follow(group);
   return group;
 }

@@ -46,6 +46,13 @@ DISTRIBUTE_INLINE std::vector<FlightRecorder::Record> FlightRecorder::records() 
   return result;
 }
 
+DISTRIBUTE_INLINE std::optional<FlightRecorder::Record> FlightRecorder::record(
+    uint64_t number) const {
+  const std::lock_guard lock(mutex_);
+  if (next_ - number > records_.size()) return std::nullopt;
+  return records_[number % records_.size()];
+}
+
 DISTRIBUTE_INLINE double seconds_between(FlightRecorder::Clock::time_point from,
                                          FlightRecorder::Clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();

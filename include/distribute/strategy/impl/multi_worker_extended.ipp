@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/autograd/gradient_placer.hpp>
+#include <distribute/collective/timeline.hpp>
 #include <distribute/strategy/all_workers.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
 #include <distribute/strategy/multi_worker_extended.hpp>
@@ -19,7 +20,9 @@ DISTRIBUTE_INLINE MultiWorkerExtended::MultiWorkerExtended(std::vector<std::stri
     : LocalReplicas(std::move(devices), nullptr),
       task_(std::move(task)),
       state_(std::move(group), options),
-      others_(std::make_shared<WorkersOfGroup>(state_.group)) {}
+      others_(std::make_shared<WorkersOfGroup>(state_.group)) {
+  if (state_.group.timeline) timeline_row_ = state_.group.timeline->add_row("strategy.run");
+}
 
 /// Going in order is no loss for the others; going because of an exception is.
 DISTRIBUTE_INLINE MultiWorkerExtended::~MultiWorkerExtended() {
@@ -65,6 +68,12 @@ DISTRIBUTE_INLINE void MultiWorkerExtended::enter_replica(int replica,
                                                           const std::function<void()>& body) {
   const GradientPlacerScope placer(state_.host ? state_.slots[size_t(replica)].get() : nullptr);
   body();
+}
+
+DISTRIBUTE_INLINE void MultiWorkerExtended::call_for_each_replica(
+    const std::function<void(ReplicaContext&)>& fn) {
+  const collective::TimelineSpan span(state_.group.timeline.get(), timeline_row_, "run");
+  LocalReplicas::call_for_each_replica(fn);
 }
 
 /// Every worker evaluates its own initializer, for shape and dtype; the chief's value counts.

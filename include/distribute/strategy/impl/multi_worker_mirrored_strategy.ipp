@@ -7,6 +7,7 @@
 #include <distribute/cluster/default_resolver.hpp>
 #include <distribute/cluster/multi_worker_util.hpp>
 #include <distribute/collective/connect_workers.hpp>
+#include <distribute/collective/timeline.hpp>
 #include <distribute/strategy/multi_worker_extended.hpp>
 #include <distribute/strategy/multi_worker_mirrored_strategy.hpp>
 
@@ -14,6 +15,8 @@
 #include <cstdlib>
 #include <thread>
 #include <utility>
+
+#include <nlohmann/json.hpp>
 
 namespace distribute::strategy_internal {
 
@@ -64,6 +67,18 @@ DISTRIBUTE_INLINE void share_cores(const ClusterRuntime& runtime) {
   set_intra_op_threads(std::max(int(std::thread::hardware_concurrency()) / int(near), 1));
 }
 
+DISTRIBUTE_INLINE collective::WorkerGroup work_alone(int replicas) {
+  const auto timeline = collective::Timeline::from_environment();
+  auto group = std::move(collective::make_thread_workers(1, replicas, {.timeline = timeline})[0]);
+  group.timeline = timeline;
+  if (timeline)
+    group.leave = [timeline] {
+      const std::string events = timeline->events(0, "worker 0", {});
+      timeline->save(std::span(&events, 1));
+    };
+  return group;
+}
+
 DISTRIBUTE_INLINE MultiWorkerParts join_cluster(std::shared_ptr<ClusterResolver> resolver,
                                                 std::vector<std::string> devices,
                                                 const MultiWorkerOptions& options) {
@@ -73,10 +88,11 @@ DISTRIBUTE_INLINE MultiWorkerParts join_cluster(std::shared_ptr<ClusterResolver>
   const int replicas = int(devices.size());
   collective::WorkerGroup group;
   if (place.alone) {
-    group = std::move(collective::make_thread_workers(1, replicas)[0]);
+    group = work_alone(replicas);
   } else {
     const auto runtime = ClusterRuntime::join(std::move(place.tasks));
     share_cores(*runtime);
+    runtime->agree("the options of the program", nlohmann::json(options.must_agree).dump());
     group = collective::connect_workers(runtime, replicas, options.communication_options);
   }
   return {

@@ -1,0 +1,123 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/cluster/cluster_runtime.hpp>
+#include <distribute/collective/timeline.hpp>
+#include <distribute/io/atomic_file.hpp>
+#include <distribute/net/deadline.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <tuple>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+namespace distribute::collective {
+
+DISTRIBUTE_INLINE Timeline::Timeline(std::string path, size_t capacity)
+    : path_(std::move(path)), capacity_(std::max<size_t>(capacity, 1)) {}
+
+DISTRIBUTE_INLINE std::shared_ptr<Timeline> Timeline::from_environment(int tasks) {
+  const char* path = std::getenv("DISTRIBUTE_TIMELINE");
+  if (!path || !*path) return nullptr;
+  return std::make_shared<Timeline>(path, size_t(100'000 / std::max(tasks, 1)));
+}
+
+DISTRIBUTE_INLINE int Timeline::add_row(std::string name) {
+  const std::lock_guard lock(mutex_);
+  rows_.push_back(std::move(name));
+  return int(rows_.size()) - 1;
+}
+
+DISTRIBUTE_INLINE void Timeline::keep(Span span) {
+  const std::lock_guard lock(mutex_);
+  if (spans_.size() < capacity_)
+    spans_.push_back(std::move(span));
+  else
+    spans_[next_ % capacity_] = std::move(span);
+  ++next_;
+}
+
+DISTRIBUTE_INLINE void Timeline::add(int row, std::string name, Clock::time_point begin,
+                                     Clock::time_point end) {
+  keep({.row = row, .name = std::move(name), .begin = begin, .end = end});
+}
+
+DISTRIBUTE_INLINE void Timeline::add(int row, const FlightRecorder::Record& record) {
+  keep({.row = row,
+        .name = to_string(record.signature),
+        .begin = record.started,
+        .end = record.ended,
+        .queued = record.queued,
+        .bytes = record.bytes,
+        .failed = record.state == FlightRecorder::State::Failed});
+}
+
+DISTRIBUTE_INLINE std::vector<Timeline::Span> Timeline::sorted() const {
+  std::vector<Span> spans = spans_;
+  std::sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) {
+    return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
+  });
+  return spans;
+}
+
+DISTRIBUTE_INLINE double microseconds(std::chrono::nanoseconds time) {
+  return double(time.count()) * 1e-3;
+}
+
+DISTRIBUTE_INLINE std::string Timeline::events(int task, const std::string& task_name,
+                                               std::chrono::nanoseconds offset) const {
+  using Json = nlohmann::ordered_json;
+  const std::lock_guard lock(mutex_);
+  Json process{{"name", "process_name"}, {"ph", "M"}, {"pid", task}};
+  process["args"]["name"] = task_name;
+  std::string text = process.dump();
+  for (size_t row = 0; row < rows_.size(); ++row) {
+    Json thread{{"name", "thread_name"}, {"ph", "M"}, {"pid", task}, {"tid", row}};
+    thread["args"]["name"] = rows_[row];
+    text += ",\n" + thread.dump();
+  }
+  for (const Span& span : sorted()) {
+    Json event{{"name", span.name},
+               {"ph", "X"},
+               {"pid", task},
+               {"tid", span.row},
+               {"ts", microseconds(span.begin.time_since_epoch() + offset)},
+               {"dur", microseconds(span.end - span.begin)}};
+    if (span.bytes >= 0)
+      event["args"] = {{"bytes", span.bytes},
+                       {"queued_us", microseconds(span.begin - span.queued)}};
+    if (span.failed) event["args"]["failed"] = true;
+    text += ",\n" + event.dump();
+  }
+  return text;
+}
+
+DISTRIBUTE_INLINE void Timeline::save(std::span<const std::string> events) const {
+  std::string text = "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n";
+  for (size_t i = 0; i < events.size(); ++i) text += (i ? ",\n" : "") + events[i];
+  const absl::Status status = io::write_file_atomically(path_, text + "\n]}\n");
+  if (status.ok()) return;
+  const std::string reason(status.message());
+  std::fprintf(stderr, "warning: DISTRIBUTE_TIMELINE: %s\n", reason.c_str());
+}
+
+DISTRIBUTE_INLINE void save_timelines(ClusterRuntime& runtime, const Timeline& timeline,
+                                      std::span<const std::string> recording) {
+  const auto deadline = net::Deadline::after_seconds(runtime.options().shutdown_timeout);
+  const auto key = [](int rank) { return concat("timeline of rank ", rank); };
+  const int rank = runtime.rank();
+  std::vector<std::string> all{timeline.events(
+      rank, runtime.describe(rank), std::chrono::nanoseconds(runtime.clock_offset_ns()))};
+  try {
+    if (rank != 0) return runtime.set(key(rank), all[0], deadline);
+    for (int other = 1; other < runtime.size(); ++other)
+      if (!recording[size_t(other)].empty()) all.push_back(runtime.get(key(other), deadline));
+  } catch (const Error&) {  // the job has failed: everybody knows, and this task's own part is left
+    if (rank != 0) return;
+  }
+  timeline.save(all);
+}
+
+}  // namespace distribute::collective

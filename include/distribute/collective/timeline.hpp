@@ -1,0 +1,95 @@
+#pragma once
+/// What every task of a job did when, as a Chrome trace: DISTRIBUTE_TIMELINE=trace.json. Open it in
+/// https://ui.perfetto.dev or chrome://tracing.
+
+#include <distribute/base/config.hpp>
+#include <distribute/collective/flight_recorder.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace distribute {
+class ClusterRuntime;
+}
+
+namespace distribute::collective {
+
+/// The spans of one task, in named rows; the last `capacity` of them. Thread-safe.
+class Timeline {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  explicit Timeline(std::string path, size_t capacity = 100'000);
+  /// Null when DISTRIBUTE_TIMELINE is not set. All tasks of a job together keep 100,000 spans.
+  static std::shared_ptr<Timeline> from_environment(int tasks = 1);
+
+  /// Spans of one row must not overlap.
+  int add_row(std::string name);
+  void add(int row, std::string name, Clock::time_point begin, Clock::time_point end);
+  /// A collective that has ended; also how long it waited for its turn.
+  void add(int row, const FlightRecorder::Record& record);
+
+  /// The spans as JSON objects with commas between them, in the trace event format. `clock_offset`
+  /// goes from this task's clock to the one of the task with which all are aligned.
+  std::string events(int task, const std::string& task_name, std::chrono::nanoseconds offset) const;
+  /// Writes the events of all tasks. One that cannot be written is a warning on stderr.
+  void save(std::span<const std::string> events) const;
+
+ private:
+  struct Span {
+    int row = 0;
+    std::string name;
+    Clock::time_point begin, end;
+    // Of collectives:
+    Clock::time_point queued = {};
+    int64_t bytes = -1;
+    bool failed = false;
+  };
+  void keep(Span span);
+  std::vector<Span> sorted() const;
+
+  const std::string path_;
+  const size_t capacity_;
+  mutable std::mutex mutex_;  // guards all below
+  std::vector<std::string> rows_;
+  std::vector<Span> spans_;  // round and round, once they are `capacity_`
+  uint64_t next_ = 0;
+};
+
+/// Adds the time between its beginning and its end. Nothing when `timeline` is null.
+class TimelineSpan {
+ public:
+  TimelineSpan(Timeline* timeline, int row, const char* name)
+      : timeline_(timeline), row_(row), name_(name) {
+    if (timeline_) begin_ = Timeline::Clock::now();
+  }
+  ~TimelineSpan() {
+    if (timeline_) timeline_->add(row_, name_, begin_, Timeline::Clock::now());
+  }
+  TimelineSpan(const TimelineSpan&) = delete;
+  TimelineSpan& operator=(const TimelineSpan&) = delete;
+
+ private:
+  Timeline* timeline_;
+  int row_;
+  const char* name_;
+  Timeline::Clock::time_point begin_{};
+};
+
+/// Brings the timelines of all tasks to the leader, which saves them on its clock; `recording` says
+/// which tasks have one. In a job that has failed the leader saves its own.
+/// Blocks  at most the runtime's options().shutdown_timeout.
+void save_timelines(ClusterRuntime& runtime, const Timeline& timeline,
+                    std::span<const std::string> recording);
+
+}  // namespace distribute::collective
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/collective/impl/timeline.ipp>
+#endif

@@ -1,0 +1,254 @@
+/// mnist_cnn on several workers: the same numbers as in one process and in TensorFlow.
+
+#include "mnist_cluster.hpp"
+
+#include <distribute/checkpoint/bundle_reader.hpp>
+
+#include <tests/support/shared_data.hpp>
+#include <tests/support/temporary_directory.hpp>
+
+#include <cmath>
+#include <filesystem>
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+using namespace mnist_cluster;
+using Catch::Matchers::Contains;
+using Json = nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+#define SKIP_WITHOUT_PROGRAM() \
+  if (!has_program("mnist_cnn")) SKIP("the program was not built")
+
+/// What must be the same bits.
+struct Result {
+  std::string losses, weights, index;
+  bool operator==(const Result&) const = default;
+};
+
+Words output_flags(const TemporaryDirectory& out) {
+  return {"--loss_csv=" + (out / "loss.csv"), "--final_checkpoint=" + (out / "final")};
+}
+
+Result read_result(const TemporaryDirectory& out) {
+  const Result result{contents(out / "loss.csv"), contents(out / "final.data-00000-of-00001"),
+                      contents(out / "final.index")};
+  CHECK(!result.losses.empty());
+  CHECK(!result.weights.empty());
+  return result;
+}
+
+Result train_alone(const Words& flags, int replicas) {
+  const TemporaryDirectory out;
+  const ProgramResult run =
+      run_program("mnist_cnn",
+                  flags + output_flags(out) +
+                      Words{"--replicas=" + std::to_string(replicas), "--strategy=mirrored"},
+                  "OMP_NUM_THREADS=1");
+  INFO(run.err);
+  REQUIRE(run.status == 0);
+  return read_result(out);
+}
+
+Result train_workers(const Words& flags, int workers, const std::string& transport = "") {
+  const TemporaryDirectory out;
+  auto options = cluster_options(workers, flags + output_flags(out));
+  options.environment["DISTRIBUTE_TRANSPORT"] = transport;
+  ProcessCluster(options).join();
+  return read_result(out);
+}
+
+const Words kShort{"--model=tutorial", "--batch_size=24", "--steps=6"};
+
+/// Column `name` of a file of losses.
+std::vector<double> column(const std::string& text, const std::string& name) {
+  std::istringstream lines(text);
+  std::string line, cell;
+  std::vector<std::string> names;
+  std::vector<double> values;
+  std::getline(lines, line);
+  for (std::istringstream cells(line); std::getline(cells, cell, ',');) names.push_back(cell);
+  while (std::getline(lines, line)) {
+    std::istringstream cells(line);
+    for (size_t i = 0; std::getline(cells, cell, ','); ++i)
+      if (names.at(i) == name) values.push_back(std::stod(cell));
+  }
+  return values;
+}
+
+double largest_difference(const std::vector<double>& actual, const std::vector<double>& expected,
+                          size_t begin, size_t end) {
+  double worst = 0;
+  for (size_t s = begin; s < end; ++s)
+    worst = std::max(worst, std::abs(actual.at(s) - expected.at(s)) / std::abs(expected[s]));
+  return worst;
+}
+
+double mean_of_last(const std::vector<double>& values, size_t count) {
+  double sum = 0;
+  for (size_t s = values.size() - count; s < values.size(); ++s) sum += values[s];
+  return sum / double(count);
+}
+
+/// L2 norm of the difference of all weights over that of the expected ones.
+double weight_difference(const std::string& prefix, const std::string& expected_prefix) {
+  distribute::train::BundleReader actual(prefix), expected(expected_prefix);
+  double difference = 0, size = 0;
+  for (const std::string& name : expected.keys()) {
+    const auto a = actual.read_values<float>(name), e = expected.read_values<float>(name);
+    for (size_t i = 0; i < e.size(); ++i) {
+      difference += std::pow(double(a.at(i)) - double(e[i]), 2);
+      size += std::pow(double(e[i]), 2);
+    }
+  }
+  return std::sqrt(difference / size);
+}
+
+}  // namespace
+
+TEST_CASE("workers give the bits of one process with as many replicas",
+          "[examples][mnist_cnn][multiproc]") {
+  SKIP_WITHOUT_PROGRAM();
+  const int workers = GENERATE(1, 2, 3, 4);
+  INFO(workers << " workers");
+  const Result alone = train_alone(kShort, workers);
+  CHECK((train_workers(kShort, workers) == alone));
+  if (workers > 1) CHECK((train_workers(kShort, workers, "tcp") == alone));
+}
+
+TEST_CASE("two workers with two replicas each follow four replicas, with the same bits on TCP",
+          "[examples][mnist_cnn][multiproc]") {
+  SKIP_WITHOUT_PROGRAM();
+  const auto alone = column(train_alone(kShort, 4).losses, "loss");
+  const Words flags = kShort + Words{"--replicas=2"};
+  const Result shared = train_workers(flags, 2);
+  // Worker 0 gets parts 0 and 2 of a batch, as in TensorFlow, so that sums have another order.
+  CHECK(largest_difference(column(shared.losses, "loss"), alone, 0, 6) < 1e-6);
+  CHECK((train_workers(flags, 2, "tcp") == shared));
+}
+
+TEST_CASE("two workers follow TensorFlow's two workers, over shared memory and TCP alike",
+          "[examples][mnist_cnn][multiproc][parity]") {
+  SKIP_WITHOUT_PROGRAM();
+  const auto parity = shared_data("parity"), images = shared_data("mnist");
+  if (!parity || !images) SKIP("the parity data are not there");
+  const std::string folder = *parity + "/two_workers_book_cnn_sgd";
+  const TemporaryDirectory out;
+  const Words flags{"--model=book",          "--noshuffle",
+                    "--optimizer=sgd",       "--learning_rate=0.05",
+                    "--batch_size=64",       "--steps=40",
+                    "--data_dir=" + *images, "--init_checkpoint=" + folder + "/init"};
+  ProcessCluster(cluster_options(2, flags + output_flags(out))).join();
+  const Result shared = read_result(out);
+  const std::string reference = contents(folder + "/losses.csv");
+  const auto actual = column(shared.losses, "loss"), expected = column(reference, "loss");
+  REQUIRE(actual.size() == 40);
+  REQUIRE(expected.size() == 40);
+  CHECK(largest_difference(actual, expected, 0, 10) < 1e-5);
+  CHECK(largest_difference(actual, expected, 0, 40) < 2e-2);
+  CHECK(std::abs(mean_of_last(actual, 20) / mean_of_last(expected, 20) - 1) < 2e-3);
+  CHECK(largest_difference(column(shared.losses, "grad_norm"), column(reference, "grad_norm"), 0,
+                           1) < 1e-5);
+  CHECK(weight_difference(out / "final", folder + "/final") < 1e-2);
+  CHECK((train_workers(flags, 2, "tcp") == shared));
+  CHECK((train_alone(flags, 2) == shared));
+}
+
+TEST_CASE("workers learn, and the chief alone writes and prints",
+          "[examples][mnist_cnn][multiproc]") {
+  SKIP_WITHOUT_PROGRAM();
+  const bool chief = GENERATE(false, true);
+  const TemporaryDirectory out;
+  // Every task has a directory of its own, so that one can tell who wrote what.
+  auto options = cluster_options(
+      chief ? 1 : 2, {"--model=tutorial", "--steps=100", "--json=run.json", "--loss_csv=loss.csv",
+                      "--final_checkpoint=final", "--logdir=logs"});
+  options.chief = chief;
+  options.command.at(2) = "mkdir " + out.path() + "/$DISTRIBUTE_LOCAL_RANK && cd " + out.path() +
+                          "/$DISTRIBUTE_LOCAL_RANK && exec \"$0\" \"$@\"";
+  const auto outcomes = ProcessCluster(options).join();
+  INFO(all_output(outcomes));
+  CHECK(outcomes.at(0).name == (chief ? "chief 0" : "worker 0"));
+  CHECK_THAT(outcomes[0].out, Contains("step 100  loss ") && Contains("test accuracy 0."));
+  CHECK(outcomes.at(1).out == "");
+  const auto json = Json::parse(contents(out / "0/run.json"));
+  CHECK(json["strategy"] == "multi_worker");
+  CHECK(json["workers"] == 2);
+  CHECK(json["replicas"] == 2);
+  CHECK(json["test_accuracy"] > 0.8);
+  for (const char* name : {"loss.csv", "final.index", "logs"})
+    CHECK(fs::exists(fs::path(out / "0") / name));
+  for (const auto& entry : fs::recursive_directory_iterator(out / "1"))
+    if (entry.is_regular_file() && entry.path().filename().string().rfind("final", 0) != 0)
+      FAIL_CHECK("written by the second task: " << entry.path());
+}
+
+TEST_CASE("the launcher runs mnist_cnn on three workers", "[examples][mnist_cnn][multiproc]") {
+  SKIP_WITHOUT_PROGRAM();
+  if (!has_program("distribute")) SKIP("the launcher was not built");
+  const TemporaryDirectory out;
+  const ProgramResult run = run_program(
+      "distribute", Words{"run", "-np", "3", "--", kProgram} + kShort + output_flags(out),
+      "OMP_NUM_THREADS=1");
+  INFO(run.out << run.err);
+  REQUIRE(run.status == 0);
+  CHECK_THAT(run.out, Contains("[worker 0] step 6  loss ") && !Contains("[worker 1]"));
+  CHECK((read_result(out) == train_alone(kShort, 3)));
+}
+
+TEST_CASE("a timeline holds the steps and collectives of all workers on one clock",
+          "[examples][mnist_cnn][multiproc][timeline]") {
+  SKIP_WITHOUT_PROGRAM();
+  const std::string transport = GENERATE("", "tcp");
+  const TemporaryDirectory out;
+  auto options = cluster_options(3, kShort);
+  options.environment["DISTRIBUTE_TRANSPORT"] = transport;
+  options.environment["DISTRIBUTE_TIMELINE"] = out / "trace.json";
+  ProcessCluster(options).join();
+  const auto trace = Json::parse(contents(out / "trace.json"));
+  std::map<int, std::string> tasks;
+  std::map<std::pair<int, int>, double> ends;  // of the last span of a row
+  std::map<int, std::vector<double>> barriers;
+  std::map<int, int> runs, reductions;
+  for (const Json& event : trace.at("traceEvents")) {
+    const int pid = event.at("pid");
+    if (event.at("name") == "process_name") tasks[pid] = event.at("args").at("name");
+    if (event.at("ph") != "X") continue;
+    const double begin = event.at("ts"), duration = event.at("dur");
+    CHECK(duration >= 0);
+    double& end = ends[{pid, event.at("tid")}];
+    CHECK(begin >= end - 0.002);  // microseconds with three digits
+    end = begin + duration;
+    const std::string name = event.at("name");
+    runs[pid] += name == "run";
+    if (name.rfind("all_reduce(", 0) == 0) {
+      ++reductions[pid];
+      CHECK(event.at("args").at("bytes") > 0);
+      CHECK(event.at("args").at("queued_us") >= 0);
+      barriers[pid].push_back(begin + duration);
+    }
+  }
+  REQUIRE(tasks.size() == 3);
+  for (int rank = 0; rank < 3; ++rank) {
+    INFO("rank " << rank);
+    CHECK_THAT(tasks[rank], Contains("worker " + std::to_string(rank) + " ("));
+    CHECK(runs[rank] == 1 + 6 + 2);  // a check of the data, steps, the test's batches
+    CHECK(reductions[rank] >= 12);
+    CHECK(reductions[rank] == reductions[0]);
+  }
+  // Every rank is in the same all_reduce before any has left it.
+  for (size_t i = 1; i < barriers[0].size(); ++i)
+    for (int rank = 1; rank < 3; ++rank) CHECK(barriers[rank].at(i) > barriers[0][i - 1]);
+}
+
+TEST_CASE("a timeline that cannot be written is a warning", "[examples][mnist_cnn][timeline]") {
+  SKIP_WITHOUT_PROGRAM();
+  const ProgramResult run = run_program("mnist_cnn", kShort + Words{"--strategy=multi_worker"},
+                                        "DISTRIBUTE_TIMELINE=/proc/no/trace.json");
+  CHECK(run.status == 0);
+  CHECK_THAT(run.err, Contains("warning: DISTRIBUTE_TIMELINE: ") && Contains("/proc/no"));
+  CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
+}
