@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <vector>
 
 namespace distribute::collective {
@@ -34,6 +35,7 @@ class HierarchicalReduction {
  private:
   static constexpr uint32_t kHello = 0, kPut = 1, kSum = 2, kResult = 3, kShown = 4;
 
+  std::set<int> neighbours() const;
   void greet();
   void expect();
   void advance();

@@ -3,6 +3,7 @@
 #include <distribute/collective/hierarchical_reduction.hpp>
 
 #include <algorithm>
+#include <set>
 
 namespace distribute::collective {
 
@@ -65,15 +66,24 @@ DISTRIBUTE_INLINE std::byte* HierarchicalReduction::sum_place(int64_t segment) c
   return sums_ + own(segment) % (ahead_ / ranks_on(host_) + 1) * segment_ * sum_width_;
 }
 
-/// Neighbours that run something else hear of it, whoever waits for whom.
-DISTRIBUTE_INLINE void HierarchicalReduction::greet() {
-  std::vector<int> others = layout_.members(host_);
-  if (rank_ == others[0]) {
-    if (host_ > 0) others.push_back(layout_.members(host_ - 1)[0]);
-    if (host_ < last_host_) others.push_back(layout_.members(host_ + 1)[0]);
+/// All whom this rank waits for in this operation, and the first ranks of the hosts beside.
+DISTRIBUTE_INLINE std::set<int> HierarchicalReduction::neighbours() const {
+  const std::vector<int>& members = layout_.members(host_);
+  std::set<int> result(members.begin(), members.end());
+  for (int host : {host_ - 1, host_ + 1}) {
+    if (host < 0 || host > last_host_) continue;
+    if (rank_ == members[0]) result.insert(layout_.members(host)[0]);
+    const int64_t pairs = std::min<int64_t>(segments_, ranks_on(host) * ranks_on(host_));
+    for (int64_t s = 0; s < pairs; ++s)
+      if (carries(s)) result.insert(carrier(s, host));
   }
-  for (int other : others) {
-    if (other == rank_) continue;
+  result.erase(rank_);
+  return result;
+}
+
+/// Who runs something else hears of it, whoever waits for whom; who does not come is known.
+DISTRIBUTE_INLINE void HierarchicalReduction::greet() {
+  for (int other : neighbours()) {
     messages_.receive(other, tag_of(kHello, 0), {});
     messages_.send(other, tag_of(kHello, 0), {}, true);
   }
