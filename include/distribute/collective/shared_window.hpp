@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace distribute {
 class ClusterRuntime;
@@ -13,12 +14,14 @@ class ClusterRuntime;
 
 namespace distribute::collective {
 
-/// A window for `ranks` ranks that every task of the job maps. Rank 0 makes the memory and hands
-/// its descriptor to the others through a Unix socket: who gets it is on the same host, whatever
-/// names and environment say. Every task calls it with the same name.
-/// Returns null on all tasks when one of them cannot map it; `reason` then says why.
+/// A window that `tasks` map, this task and others of its host in rank order, with a place for each
+/// of their `ranks_per_task` ranks. The first task makes the memory and hands its descriptor to the
+/// others through a Unix socket: who gets it is on the same host, whatever names and environment
+/// say. Every task of the job calls it with the same name; their lists may differ.
+/// Returns null on all tasks of the job when one of them cannot map its window; `reason` says why.
 /// Throws  what the runtime throws.
-std::shared_ptr<Window> share_window(ClusterRuntime& runtime, const std::string& name, int ranks,
+std::shared_ptr<Window> share_window(ClusterRuntime& runtime, const std::string& name,
+                                     const std::vector<int>& tasks, int ranks_per_task,
                                      std::string& reason);
 
 }  // namespace distribute::collective

@@ -98,6 +98,7 @@ class TcpMessages final : public Messages {
   void lost(int who, TcpFlow& flow, bool broken);
   void hear_last_words(int from);
   [[noreturn]] void gone(int who) const;
+  void late();
   [[noreturn]] void too_late() const;
   void throw_if_aborted();
 
@@ -111,6 +112,7 @@ class TcpMessages final : public Messages {
   Operation operation_;
   Signature collective_, point_to_point_;  // of the newest of each kind
   bool collective_runs_ = false;
+  bool lingers_ = false;  // past the deadline
   net::Deadline::Clock::time_point moved_at_;
   std::array<std::byte, MessageHeader::kMaxFailureBytes> failure_;
 

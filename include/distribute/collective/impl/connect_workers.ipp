@@ -3,6 +3,8 @@
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/collective/connect_workers.hpp>
 #include <distribute/collective/flight_report.hpp>
+#include <distribute/collective/hierarchical_transport.hpp>
+#include <distribute/collective/host_layout.hpp>
 #include <distribute/collective/shared_window.hpp>
 #include <distribute/collective/tcp_transport.hpp>
 #include <distribute/collective/timeline.hpp>
@@ -32,9 +34,8 @@ class WorkerConnector {
  private:
   void agree() const;
   std::vector<std::unique_ptr<Transport>> transports(const std::string& name, int per_worker);
-  std::vector<std::unique_ptr<Transport>> window_transports(const std::string& name,
-                                                            int per_worker);
-  std::vector<std::unique_ptr<Transport>> tcp_transports(const std::string& name, int per_worker);
+  std::vector<int> hosts_of_ranks(int per_worker) const;
+  std::shared_ptr<Window> host_window(const std::string& name, int per_worker) const;
   TcpMesh mesh(const std::string& name, int per_worker, int local);
   std::vector<net::Socket> flows(const std::string& name, int rank, int peer, int per_worker);
   std::shared_ptr<Communicator> communicator(std::unique_ptr<Transport> transport,
@@ -57,23 +58,25 @@ DISTRIBUTE_INLINE void WorkerConnector::agree() const {
   runtime_->agree("the options of the strategy", text);
 }
 
-DISTRIBUTE_INLINE std::vector<std::unique_ptr<Transport>> WorkerConnector::window_transports(
-    const std::string& name, int per_worker) {
-  const char* forced = std::getenv("DISTRIBUTE_TRANSPORT");
-  const auto& hosts = runtime_->hosts();
-  const bool one_host = std::all_of(hosts.begin(), hosts.end(), [](int host) { return host == 0; });
-  if (!one_host || (forced && std::string(forced) == "tcp")) return {};
-  std::string reason;
-  const auto window = share_window(*runtime_, name, runtime_->size() * per_worker, reason);
-  if (!window) {
-    runtime_->options().print("no shared memory between the workers, TCP is used: " + reason);
-    return {};
-  }
-  std::vector<std::unique_ptr<Transport>> result;
-  for (int i = 0; i < per_worker; ++i)
-    result.push_back(
-        std::make_unique<WindowTransport>(window, runtime_->rank() * per_worker + i, "shm"));
+DISTRIBUTE_INLINE std::vector<int> WorkerConnector::hosts_of_ranks(int per_worker) const {
+  std::vector<int> result;
+  for (int host : runtime_->hosts()) result.insert(result.end(), size_t(per_worker), host);
   return result;
+}
+
+/// Memory that this host's ranks share; null on all tasks where it would not be used.
+DISTRIBUTE_INLINE std::shared_ptr<Window> WorkerConnector::host_window(const std::string& name,
+                                                                       int per_worker) const {
+  const char* forced = std::getenv("DISTRIBUTE_TRANSPORT");
+  const HostLayout ranks(hosts_of_ranks(per_worker)), tasks(runtime_->hosts());
+  const bool useful = ranks.hosts() == 1 || (ranks.is_contiguous() && ranks.most_members() > 1);
+  if (!useful || (forced && std::string(forced) == "tcp")) return nullptr;
+  std::string reason;
+  auto window = share_window(*runtime_, name, tasks.members(tasks.host_of(runtime_->rank())),
+                             per_worker, reason);
+  if (!window)
+    runtime_->options().print("no shared memory between the workers, TCP is used: " + reason);
+  return window;
 }
 
 /// Connections between two ranks, made by the tasks they live in; within a task a pair of sockets.
@@ -109,19 +112,24 @@ DISTRIBUTE_INLINE TcpMesh WorkerConnector::mesh(const std::string& name, int per
   return mesh;
 }
 
-DISTRIBUTE_INLINE std::vector<std::unique_ptr<Transport>> WorkerConnector::tcp_transports(
-    const std::string& name, int per_worker) {
-  local_pairs_.clear();
-  std::vector<std::unique_ptr<Transport>> result;
-  for (int i = 0; i < per_worker; ++i)
-    result.push_back(std::make_unique<TcpTransport>(mesh(name, per_worker, i)));
-  return result;
-}
-
 DISTRIBUTE_INLINE std::vector<std::unique_ptr<Transport>> WorkerConnector::transports(
     const std::string& name, int per_worker) {
-  auto result = window_transports(name, per_worker);
-  return result.empty() ? tcp_transports(name, per_worker) : std::move(result);
+  const auto window = host_window(name, per_worker);
+  const std::vector<int> hosts = hosts_of_ranks(per_worker);
+  const bool one_host = HostLayout(hosts).hosts() == 1;
+  local_pairs_.clear();
+  std::vector<std::unique_ptr<Transport>> result;
+  for (int i = 0; i < per_worker; ++i) {
+    const int rank = runtime_->rank() * per_worker + i;
+    if (window && one_host)
+      result.push_back(std::make_unique<WindowTransport>(window, rank, "shm"));
+    else if (window)
+      result.push_back(
+          std::make_unique<HierarchicalTransport>(mesh(name, per_worker, i), hosts, window));
+    else
+      result.push_back(std::make_unique<TcpTransport>(mesh(name, per_worker, i)));
+  }
+  return result;
 }
 
 /// What broke first may be seen differently by every worker: the runtime knows what it was.

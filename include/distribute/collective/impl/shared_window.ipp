@@ -78,7 +78,7 @@ DISTRIBUTE_INLINE void wait_readable(int socket, net::Deadline deadline) {
     if (deadline.passed()) throw DeadlineExceededError("the tasks of this host did not come");
 }
 
-/// Rank 0's part: opens the door, then serves `guests`.
+/// The first task's part: opens the door, then serves `guests`.
 class WindowDoor {
  public:
   explicit WindowDoor(const std::string& name)
@@ -117,28 +117,32 @@ DISTRIBUTE_INLINE int knock(const std::string& name, net::Deadline deadline) {
 
 /// One task's part; throws where it does not work.
 DISTRIBUTE_INLINE std::shared_ptr<Window> open_window(ClusterRuntime& runtime,
-                                                      const std::string& key, int ranks) {
+                                                      const std::string& name,
+                                                      const std::vector<int>& tasks, int ranks) {
+  if (tasks.size() == 1) return Window::in_process(ranks);
   const auto deadline = net::Deadline::after_seconds(10);
-  if (runtime.rank() != 0)
+  const std::string key = concat(name, "/", tasks[0]);
+  if (runtime.rank() != tasks[0])
     return Window::attach(knock(runtime.get(key, deadline), deadline), ranks);
-  char name[64];
-  std::snprintf(name, sizeof name, "distribute-%d-%016llx-%d", int(::getpid()),
+  char prefix[64];
+  std::snprintf(prefix, sizeof prefix, "distribute-%d-%016llx-%d", int(::getpid()),
                 static_cast<unsigned long long>(runtime.incarnation()), ranks);
-  const std::string unique = concat(name, "-", key).substr(0, 100);
+  const std::string unique = concat(prefix, "-", key).substr(0, 100);
   const WindowDoor door(unique);
   auto window = Window::create(ranks);
   runtime.set(key, unique);
-  door.serve(window->descriptor(), runtime.size() - 1, deadline);
+  door.serve(window->descriptor(), int(tasks.size()) - 1, deadline);
   return window;
 }
 
 DISTRIBUTE_INLINE std::shared_ptr<Window> share_window(ClusterRuntime& runtime,
-                                                       const std::string& name, int ranks,
-                                                       std::string& reason) {
+                                                       const std::string& name,
+                                                       const std::vector<int>& tasks,
+                                                       int ranks_per_task, std::string& reason) {
   std::shared_ptr<Window> window;
   std::string failure;
   try {
-    window = open_window(runtime, "window/" + name, ranks);
+    window = open_window(runtime, "window/" + name, tasks, int(tasks.size()) * ranks_per_task);
   } catch (const Error& error) {
     runtime.throw_if_lost();
     failure = concat(runtime.describe(runtime.rank()), ": ", error.what());

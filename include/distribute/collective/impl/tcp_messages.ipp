@@ -73,6 +73,7 @@ DISTRIBUTE_INLINE void TcpMessages::begin(const Operation& operation) {
     point_to_point_ = signature;
   }
   moved_at_ = net::Deadline::Clock::now();
+  lingers_ = false;
   for (int p = 0; p < size(); ++p) {
     peer(p).heard = false;
     for (TcpFlow& flow : peer(p).flows)
@@ -122,7 +123,7 @@ DISTRIBUTE_INLINE void TcpMessages::turn() {
   const bool moved = write_some();
   const int ready = poll(moved || !events_.empty());
   throw_if_aborted();
-  if (ready == 0 && operation_.deadline.passed()) too_late();
+  if (ready == 0 && operation_.deadline.passed()) late();
   if (ready <= 0) return;
   for (size_t i = 0; i < polled_flows_.size(); ++i) {
     const auto [who, flow] = polled_flows_[i];
@@ -324,6 +325,17 @@ DISTRIBUTE_INLINE void TcpMessages::gone(int who) const {
   throw UnavailableError(concat(to_string(signature_of(operation_)), ": rank ", rank_,
                                 " has lost the connection to ", peers_[size_t(who)].name,
                                 ", which has ended or was cut off"));
+}
+
+/// Who has heard from all it waits for leaves it to others, for a moment, to name who is missing.
+DISTRIBUTE_INLINE void TcpMessages::late() {
+  constexpr double kMoment = 1;
+  const bool somebody_is_silent = std::any_of(peers_.begin(), peers_.end(), [](const Peer& other) {
+    return other.to_send + other.to_come > 0 && !other.heard;
+  });
+  if (lingers_ || somebody_is_silent || !collective_runs_) too_late();
+  lingers_ = true;
+  operation_.deadline = net::Deadline::after_seconds(kMoment);
 }
 
 DISTRIBUTE_INLINE void TcpMessages::too_late() const {

@@ -1,0 +1,54 @@
+#pragma once
+/// Collectives of jobs whose hosts hold several ranks.
+
+#include <distribute/base/config.hpp>
+#include <distribute/collective/hierarchical_reduction.hpp>
+#include <distribute/collective/host_layout.hpp>
+#include <distribute/collective/message_algorithms.hpp>
+#include <distribute/collective/tcp_messages.hpp>
+#include <distribute/collective/tcp_transport.hpp>
+#include <distribute/collective/transport.hpp>
+#include <distribute/collective/window.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace distribute::collective {
+
+/// TCP between all ranks, and shared memory among those of each host: large all-reduces cross the
+/// network once a host and not once a rank. Everything else, and all of it when the ranks of a host
+/// do not follow each other, runs as on a TcpTransport. The bits are the same everywhere.
+class HierarchicalTransport final : public Transport {
+ public:
+  /// `host_of_rank` has a number for each rank, the same lists on all. `window` has a place for
+  /// each rank of this host, in rank order, and arenas of HierarchicalReduction::kMostBytes; null
+  /// where a rank is alone on its host.
+  /// Throws  InvalidArgumentError when the three do not fit together.
+  HierarchicalTransport(TcpMesh mesh, const std::vector<int>& host_of_rank,
+                        std::shared_ptr<Window> window, const TcpOptions& options = {});
+
+  const char* name() const override { return "hierarchical"; }
+  int rank() const override { return messages_.rank(); }
+  int size() const override { return messages_.size(); }
+  void execute(const Operation& operation) override;
+  void abort(StatusCode code, const std::string& message) override;
+
+ private:
+  void check() const;
+  bool through_hosts(const Operation& operation) const;
+  void run(const Operation& operation);
+
+  TcpMessages messages_;
+  MessageAlgorithms algorithms_;
+  const HostLayout layout_;
+  const std::shared_ptr<Window> window_;
+  const TcpOptions options_;
+  Scratch scratch_;
+};
+
+}  // namespace distribute::collective
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/collective/impl/hierarchical_transport.ipp>
+#endif
