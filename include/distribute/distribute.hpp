@@ -141,6 +141,9 @@
 #include <distribute/collective/direct_reduction.hpp>
 #include <distribute/collective/flight_recorder.hpp>
 #include <distribute/collective/flight_report.hpp>
+#include <distribute/collective/hierarchical_reduction.hpp>
+#include <distribute/collective/hierarchical_transport.hpp>
+#include <distribute/collective/host_layout.hpp>
 #include <distribute/collective/message_algorithms.hpp>
 #include <distribute/collective/message_header.hpp>
 #include <distribute/collective/message_tools.hpp>
