@@ -83,7 +83,8 @@ void Trainer::restore() {
   if (options_.checkpoint_dir.empty()) return;
   manager_.emplace(checkpoint_, dist::train::CheckpointManagerOptions{
                                     .directory = options_.checkpoint_dir, .max_to_keep = 3});
-  const auto path = manager_->restore_latest();
+  preemption_.emplace(strategy_.cluster_resolver(), *manager_);  // restores the newest
+  const auto& path = manager_->latest_checkpoint();
   if (path && is_chief())
     std::printf("restored %s at step %lld\n", path->c_str(), (long long)optimizer_->iterations());
 }
@@ -151,6 +152,7 @@ void Trainer::train(examples::RunReport& report) {
   const int64_t first = optimizer_->iterations();
   examples::Progress progress(first, total_steps_, options_.batch_size, is_chief());
   for (int64_t done = first; done < total_steps_; ++done) {
+    if (preemption_) preemption_->save_checkpoint_if_preempted();
     report.loss = step(iterator_.get_next(), done);
     progress.step_done(done + 1, report.loss);
     if ((done + 1) % 100 == 0) log_scalar("loss", report.loss, done + 1);

@@ -52,6 +52,7 @@ class Trainer {
   distribute::DistributedIterator iterator_;
   distribute::train::Checkpoint checkpoint_;
   std::optional<distribute::train::CheckpointManager> manager_;
+  std::optional<distribute::PreemptionCheckpointHandler> preemption_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> loss_csv_{nullptr, &std::fclose};
   std::optional<distribute::summary::FileWriter> writer_;
 };
