@@ -27,7 +27,7 @@ class GradientBuckets {
   /// True when the buckets were planned for these variables.
   bool fits(std::span<const VariableUpdate> updates) const;
   /// Makes buckets for these variables. Every rank calls it.
-  /// Throws  FailedPreconditionError when the ranks' gradients differ in shape or layout.
+  /// Throws  FailedPreconditionError when the ranks' gradients differ in shape.
   void plan(std::span<const VariableUpdate> updates);
 
   /// The gradient of this step is complete; update with the same one follows.

@@ -14,6 +14,10 @@
 #include <unordered_map>
 #include <vector>
 
+namespace distribute::collective {
+class Communicator;
+}
+
 namespace distribute::strategy_internal {
 
 /// One slot for the gradient of each variable. Every replica plans the same slots at the same
@@ -26,8 +30,10 @@ class GradientSlots final : public GradientPlacer {
 
   std::optional<BufferOffer> place(const Variable& variable) override;
 
-  /// Slots for gradients like these, if there is room.
-  void plan(std::span<const VariableUpdate> updates);
+  /// Slots for gradients like these, if there is room, alike on all ranks of `group`: in row-major
+  /// order where gradients lie differently, as they may when parts of a batch differ in size.
+  /// Throws  FailedPreconditionError when they differ in shape.
+  void plan(std::span<const VariableUpdate> updates, collective::Communicator& group);
   /// True when the slots were planned for these variables.
   bool fits(std::span<const VariableUpdate> updates) const;
   /// Copies the gradients that are elsewhere into their slots.
@@ -53,6 +59,7 @@ class GradientSlots final : public GradientPlacer {
     LayoutPtr layout;
     std::shared_ptr<std::atomic<bool>> taken;  // by a live buffer
   };
+  void plan_alone(std::span<const VariableUpdate> updates, bool row_major);
   std::byte* address(const Slot& slot) const { return memory_.data() + slot.offset; }
 
   std::span<std::byte> memory_;

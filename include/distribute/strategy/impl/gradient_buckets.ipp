@@ -49,8 +49,7 @@ DISTRIBUTE_INLINE void GradientBuckets::plan(std::span<const VariableUpdate> upd
     bytes += GradientSlots::room(block_bytes(updates[u].gradient));
   }
   allocate(bytes);
-  slots_->plan(ordered);
-  check_agreement(*group_, "the gradients", slots_->description());
+  slots_->plan(ordered, *group_);
   cut(ordered.size());
   begin_step();
 }

@@ -3,6 +3,7 @@
 #include <distribute/autograd/variable.hpp>
 #include <distribute/device/placement.hpp>
 #include <distribute/strategy/gradient_slots.hpp>
+#include <distribute/strategy/tensor_collectives.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -31,16 +32,27 @@ DISTRIBUTE_INLINE std::optional<BufferOffer> GradientSlots::place(const Variable
                      [guard = std::move(guard)]() mutable { guard.reset(); }};
 }
 
-DISTRIBUTE_INLINE void GradientSlots::plan(std::span<const VariableUpdate> updates) {
+DISTRIBUTE_INLINE void GradientSlots::plan(std::span<const VariableUpdate> updates,
+                                           collective::Communicator& group) {
+  plan_alone(updates, false);
+  const std::vector<std::string> all = all_gather_texts(group, description());
+  if (std::all_of(all.begin(), all.end(), [&](const auto& text) { return text == all[0]; })) return;
+  plan_alone(updates, true);
+  check_agreement(group, "the gradients", description());
+}
+
+DISTRIBUTE_INLINE void GradientSlots::plan_alone(std::span<const VariableUpdate> updates,
+                                                 bool row_major) {
   slots_.clear();
   by_variable_.clear();
   int64_t at = 0;
   for (const VariableUpdate& update : updates) {
-    const int64_t bytes = block_bytes(update.gradient);
+    const LayoutPtr layout = row_major ? nullptr : update.gradient.layout();
+    const int64_t bytes =
+        layout ? layout->bytes() : update.gradient.num_elements() * int64_t(sizeof(float));
     by_variable_[update.variable.impl().id()] = slots_.size();
     slots_.push_back({update.variable.impl().id(), update.variable.name(), update.gradient.shape(),
-                      at, bytes, update.gradient.layout(),
-                      std::make_shared<std::atomic<bool>>(false)});
+                      at, bytes, layout, std::make_shared<std::atomic<bool>>(false)});
     at += room(bytes);
   }
   if (at <= int64_t(memory_.size())) return;

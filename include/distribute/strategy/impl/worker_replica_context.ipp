@@ -188,10 +188,7 @@ DISTRIBUTE_INLINE void WorkerReplicaContext::update_apart(std::span<const Variab
 /// all workers. Tried after 1, 2, 4, ... steps apart, as comparing costs time.
 DISTRIBUTE_INLINE void WorkerReplicaContext::move_to_shared_memory(
     std::span<const VariableUpdate> updates) {
-  if (!slots().fits(updates)) {
-    slots().plan(updates);
-    strategy_internal::check_agreement(group(), "the gradients' places", slots().description());
-  }
+  if (!slots().fits(updates)) slots().plan(updates, group());
   local_replicas().meet(local_replica_id(), "share", nullptr, [&](std::span<void* const>) {
     state_.planned = true;
     if (++state_.steps_apart < state_.next_adoption || !slots().fits(updates)) return;
