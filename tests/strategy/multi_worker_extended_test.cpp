@@ -1,97 +1,17 @@
-#include <distribute/collective/tcp_transport.hpp>
 #include <distribute/distribute.hpp>
-#include <distribute/strategy/multi_worker_extended.hpp>
 
 #include <tests/support/catch.hpp>
+#include <tests/support/thread_workers.hpp>
 
 #include <cmath>
 #include <cstring>
-#include <exception>
 #include <functional>
-#include <thread>
 #include <vector>
-
-#include <sys/socket.h>
 
 using namespace distribute;
 using Catch::Contains;
-using strategy_internal::MultiWorkerExtended;
 
 namespace {
-
-/// Transports of a group whose ranks are connected by pairs of sockets.
-std::vector<std::unique_ptr<collective::Transport>> make_tcp_transports(int ranks) {
-  std::vector<collective::TcpMesh> meshes(static_cast<size_t>(ranks));
-  for (int r = 0; r < ranks; ++r) {
-    meshes[size_t(r)].rank = r;
-    meshes[size_t(r)].flows.resize(size_t(ranks));
-  }
-  for (int a = 0; a < ranks; ++a)
-    for (int b = 0; b < a; ++b) {
-      int ends[2];
-      if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) throw InternalError("socketpair");
-      meshes[size_t(a)].flows[size_t(b)].emplace_back(ends[0], concat("rank ", b));
-      meshes[size_t(b)].flows[size_t(a)].emplace_back(ends[1], concat("rank ", a));
-    }
-  std::vector<std::unique_ptr<collective::Transport>> result;
-  for (auto& mesh : meshes)
-    result.push_back(std::make_unique<collective::TcpTransport>(std::move(mesh)));
-  return result;
-}
-
-/// As make_thread_workers, without shared memory.
-std::vector<collective::WorkerGroup> make_tcp_workers(int workers, int replicas) {
-  auto groups = collective::make_thread_workers(workers, replicas);
-  auto transports = make_tcp_transports(workers * replicas);
-  for (int r = 0; r < workers * replicas; ++r)
-    groups[size_t(r / replicas)].replicas[size_t(r % replicas)] =
-        std::make_shared<collective::Communicator>(std::move(transports[size_t(r)]));
-  if (replicas == 1)
-    for (auto& group : groups) group.workers = group.replicas[0];
-  return groups;
-}
-
-struct ClusterKind {
-  bool tcp = false;
-  CommunicationOptions options = {};
-};
-
-/// Runs `body(strategy)` for every worker of a cluster of threads; the messages of their errors.
-std::vector<std::string> run_workers(int workers, int replicas,
-                                     const std::function<void(Strategy&, int worker)>& body,
-                                     const ClusterKind& kind = {}) {
-  auto groups = kind.tcp ? make_tcp_workers(workers, replicas)
-                         : collective::make_thread_workers(workers, replicas);
-  config::set_logical_device_configuration(replicas);
-  std::vector<std::string> errors(static_cast<size_t>(workers));
-  std::vector<std::thread> threads;
-  for (int w = 0; w < workers; ++w)
-    threads.emplace_back([&, w] {
-      try {
-        std::vector<std::string> devices;
-        for (int i = 0; i < replicas; ++i) devices.push_back("/cpu:" + std::to_string(i));
-        set_intra_op_threads(1);
-        Strategy strategy(std::make_unique<MultiWorkerExtended>(
-            devices, std::move(groups[size_t(w)]),
-            strategy_internal::WorkerTask{.type = "worker", .index = w, .is_chief = w == 0},
-            kind.options));
-        body(strategy, w);
-      } catch (const std::exception& error) {
-        errors[size_t(w)] = error.what();
-      }
-    });
-  for (std::thread& thread : threads) thread.join();
-  return errors;
-}
-
-void run_clean(int workers, int replicas, const std::function<void(Strategy&, int)>& body,
-               const ClusterKind& kind = {}) {
-  for (const std::string& error : run_workers(workers, replicas, body, kind)) CHECK(error == "");
-}
-
-void require(bool right, const char* what) {
-  if (!right) throw InternalError(concat("wrong: ", what));
-}
 
 enum class Step { Apply, ApplyHoldingWeights, Minimize };
 
@@ -291,6 +211,44 @@ TEST_CASE("sync-on-read variables aggregate over all workers", "[strategy][multi
     const auto parts = strategy.experimental_local_results(sum);
     require(parts[0].item<float>() == 1, "assign with SUM gives each replica its share");
   });
+}
+
+TEST_CASE("metrics count the examples of all workers", "[strategy][multi_worker]") {
+  const int workers = GENERATE(2, 3), replicas = GENERATE(1, 2);
+  const int n = workers * replicas;
+  run_clean(workers, replicas, [&](Strategy& strategy, int) {
+    const auto scope = strategy.scope();
+    nn::Mean mean;
+    strategy.run([&] {
+      const int id = get_replica_context()->replica_id_in_sync_group();
+      mean.update_state(fill({id + 1}, float(id)));  // uneven numbers of examples
+    });
+    double sum = 0, count = 0;
+    for (int id = 0; id < n; ++id) sum += double(id * (id + 1)), count += id + 1;
+    require(std::abs(mean.result().item<float>() - sum / count) < 1e-6, "the mean");
+  });
+}
+
+TEST_CASE("batch norm: synchronized over all replicas, else of each, moving values are averaged",
+          "[strategy][multi_worker]") {
+  const bool synchronized = GENERATE(false, true);
+  const auto train = [&](Strategy& strategy) {
+    const auto scope = strategy.scope();
+    nn::BatchNormalization norm({.momentum = 0.5f, .synchronized = synchronized});
+    std::vector<float> out;
+    strategy.run([&] {
+      const int id = get_replica_context()->replica_id_in_sync_group();
+      norm(fill({4, 3}, float(id)) + Tensor{0.5f, 1.0f, 2.0f}, {.training = true});
+    });
+    for (const Variable& variable : norm.variables())
+      for (float x : variable.value().to_vector()) out.push_back(x);
+    return out;
+  };
+  MirroredStrategy mirrored({.num_replicas = 4});
+  const auto want = train(mirrored);
+  for (const auto& [workers, replicas] : {std::pair(4, 1), std::pair(2, 2)})
+    run_clean(workers, replicas,
+              [&](Strategy& strategy, int) { require(same_bits(train(strategy), want), "bits"); });
 }
 
 TEST_CASE("a worker whose data ends first takes part with empty batches (cases 68, 72, 75)",
