@@ -61,6 +61,20 @@ TEST_CASE("hosts of one, two and two ranks keep the contract", "[collective][hie
   contract::check(hosts_with({1, 2, 2}));
 }
 
+TEST_CASE("small and large reductions among other collectives", "[collective][hierarchical]") {
+  const auto sizes = GENERATE(std::vector<int>{2}, std::vector<int>{3, 1}, std::vector<int>{1, 4});
+  contract::run_clean(hosts_with(sizes), 8, [](Communicator& group) {
+    for (int i = 0; i < 300; ++i) {
+      std::vector<float> data(i % 17 == 3 ? 200'000 : size_t(1 + i % 100), float(i));
+      if (i % 5 == 1) group.broadcast(data.data(), 1, DType::Float32, i % 8);
+      if (i % 7 == 2 && group.rank() == 3) group.send(data.data(), 1, DType::Float32, 0);
+      group.all_reduce(data.data(), int64_t(data.size()), DType::Float32);
+      if (i % 7 == 2 && group.rank() == 0) group.receive(data.data(), 1, DType::Float32, 3);
+      if (data.back() != float(8 * i) && data.size() > 1) throw InternalError("wrong sum");
+    }
+  });
+}
+
 TEST_CASE("many small segments through hosts of all sizes", "[collective][hierarchical]") {
   using contract::all_reduce_of;
   const auto sizes = GENERATE(std::vector<int>{2}, std::vector<int>{3, 1}, std::vector<int>{1, 3},
@@ -91,9 +105,10 @@ TEST_CASE("ranks of a host that do not follow each other give the same bits",
   contract::all_reduce_of<bfloat16>(make, 5, 50'001, ReductionOp::Mean);
 }
 
-TEST_CASE("large reductions: errors reach everybody", "[collective][hierarchical]") {
-  const auto make = hosts_with({2, 1}, 1, large_only(4096));
-  constexpr int kRanks = 6;  // hosts of 2, 1, 2, 1
+TEST_CASE("errors reach everybody, small reductions and large ones", "[collective][hierarchical]") {
+  const auto options = GENERATE(TcpOptions{}, large_only(4096));
+  const auto make = hosts_with({2, 1}, 1, options);
+  constexpr int kRanks = 6;  // on hosts of 2, 1, 2 and 1
   const int64_t count = GENERATE(100, 100'000);
   const int odd = GENERATE(0, 1, 2, 3, 5);
   CAPTURE(count, odd);

@@ -4,6 +4,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/collective/hierarchical_reduction.hpp>
 #include <distribute/collective/host_layout.hpp>
+#include <distribute/collective/host_meeting.hpp>
 #include <distribute/collective/message_algorithms.hpp>
 #include <distribute/collective/tcp_messages.hpp>
 #include <distribute/collective/tcp_transport.hpp>
@@ -17,16 +18,19 @@
 namespace distribute::collective {
 
 /// TCP between all ranks, and shared memory among those of each host: large all-reduces cross the
-/// network once a host and not once a rank. Everything else, and all of it when the ranks of a host
+/// network once a host and not once a rank. For small ones the hosts' first ranks exchange the
+/// arrays of all, and every rank sums them. Everything else, and all of it when the ranks of a host
 /// do not follow each other, runs as on a TcpTransport. The bits are the same everywhere.
 class HierarchicalTransport final : public Transport {
  public:
   /// `host_of_rank` has a number for each rank, the same lists on all. `window` has a place for
-  /// each rank of this host, in rank order, and arenas of HierarchicalReduction::kMostBytes; null
-  /// where a rank is alone on its host.
-  /// Throws  InvalidArgumentError when the three do not fit together.
+  /// each rank of this host, in rank order, and arenas of kArenaBytes; null where a rank is alone
+  /// on its host. Throws  InvalidArgumentError when the three do not fit together.
   HierarchicalTransport(TcpMesh mesh, const std::vector<int>& host_of_rank,
                         std::shared_ptr<Window> window, const TcpOptions& options = {});
+
+  static constexpr int64_t kArenaBytes =
+      HierarchicalReduction::kMostBytes + 2 * HostMeeting::kAreaBytes;
 
   const char* name() const override { return "hierarchical"; }
   int rank() const override { return messages_.rank(); }
@@ -36,13 +40,20 @@ class HierarchicalTransport final : public Transport {
 
  private:
   void check() const;
-  bool through_hosts(const Operation& operation) const;
+  enum class Way { Flat, Chain, Gathered };
+  Way way_of(const Operation& operation) const;
   void run(const Operation& operation);
+  void run_chain(const Operation& operation);
+  void run_gathered(const Operation& operation);
+  void exchange(std::byte* arrays, int64_t bytes);
+  void fail(const Error& error);
 
   TcpMessages messages_;
   MessageAlgorithms algorithms_;
   const HostLayout layout_;
+  const bool uses_hosts_;
   const std::shared_ptr<Window> window_;
+  std::unique_ptr<HostMeeting> meeting_;  // null: alone on the host, or not used
   const TcpOptions options_;
   Scratch scratch_;
 };

@@ -45,6 +45,11 @@ class TcpMessages final : public Messages {
   Event next() override;
   void finish() override;
 
+  /// Reads what has come, without waiting, for who waits elsewhere.
+  /// Throws  as next().
+  void look();
+  void throw_if_aborted();
+
   /// From any thread: ends the wait of this rank, now and in future.
   void abort(StatusCode code, const std::string& message);
   /// Tells the other ranks, as far as that goes without waiting, and hangs up.
@@ -82,6 +87,7 @@ class TcpMessages final : public Messages {
 
   Peer& peer(int rank) { return peers_[size_t(rank)]; }
   void turn();
+  void read_polled(int ready);
   bool write_some();
   bool start_next(int from, TcpFlow& flow);
   void write(int to, TcpFlow& flow);
@@ -100,7 +106,6 @@ class TcpMessages final : public Messages {
   [[noreturn]] void gone(int who) const;
   void late();
   [[noreturn]] void too_late() const;
-  void throw_if_aborted();
 
   const int rank_;
   double spin_seconds_;

@@ -1,8 +1,11 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/collective/combine.hpp>
 #include <distribute/collective/cost_model.hpp>
 #include <distribute/collective/hierarchical_transport.hpp>
 
+#include <chrono>
+#include <span>
 #include <utility>
 
 namespace distribute::collective {
@@ -14,9 +17,13 @@ DISTRIBUTE_INLINE HierarchicalTransport::HierarchicalTransport(TcpMesh mesh,
     : messages_(mesh.rank, std::move(mesh.flows), options.spin_seconds),
       algorithms_(messages_, options.costs, options.segment_bytes),
       layout_(host_of_rank),
+      uses_hosts_(layout_.hosts() > 1 && layout_.most_members() > 1 && layout_.is_contiguous()),
       window_(std::move(window)),
       options_(options) {
   check();
+  if (uses_hosts_ && layout_.members(layout_.host_of(rank())).size() > 1)
+    meeting_ = std::make_unique<HostMeeting>(
+        window_, layout_, rank(), HierarchicalReduction::kMostBytes, [this] { messages_.look(); });
 }
 
 DISTRIBUTE_INLINE void HierarchicalTransport::check() const {
@@ -29,35 +36,98 @@ DISTRIBUTE_INLINE void HierarchicalTransport::check() const {
     throw InvalidArgumentError(concat("rank ", rank(), " shares its host with ", members - 1,
                                       " others, but its shared memory is for ",
                                       window_ ? window_->ranks() : 0, " ranks"));
-  if (int64_t(window_->arena(0).size()) < HierarchicalReduction::kMostBytes)
+  if (int64_t(window_->arena(0).size()) < kArenaBytes)
     throw InvalidArgumentError(concat("the shared memory of a host has arenas of ",
-                                      window_->arena(0).size(), " bytes, ",
-                                      HierarchicalReduction::kMostBytes, " are needed"));
+                                      window_->arena(0).size(), " bytes, ", kArenaBytes,
+                                      " are needed"));
 }
 
 /// The same answer on all ranks: it depends on the layout and the operation alone.
-DISTRIBUTE_INLINE bool HierarchicalTransport::through_hosts(const Operation& operation) const {
-  if (operation.kind != Collective::AllReduce || layout_.hosts() < 2) return false;
-  if (layout_.most_members() < 2 || !layout_.is_contiguous()) return false;
+DISTRIBUTE_INLINE HierarchicalTransport::Way HierarchicalTransport::way_of(
+    const Operation& operation) const {
+  if (operation.kind != Collective::AllReduce || !uses_hosts_) return Way::Flat;
+  const int64_t bytes = bytes_of(operation);
   const AllReduceAlgorithm flat =
-      choose_algorithm(bytes_of(operation), size(), options_.costs, options_.segment_bytes);
-  return flat == AllReduceAlgorithm::Direct || flat == AllReduceAlgorithm::Chain;
+      choose_algorithm(bytes, size(), options_.costs, options_.segment_bytes);
+  if (flat == AllReduceAlgorithm::Direct || flat == AllReduceAlgorithm::Chain) return Way::Chain;
+  if (layout_.hosts() > kMostDirectRanks) return Way::Flat;
+  return bytes * size() <= HostMeeting::kAreaBytes ? Way::Gathered : Way::Chain;
 }
 
-DISTRIBUTE_INLINE void HierarchicalTransport::run(const Operation& operation) {
-  if (!through_hosts(operation)) return algorithms_.run(operation);
+DISTRIBUTE_INLINE void HierarchicalTransport::run_chain(const Operation& operation) {
+  if (meeting_) meeting_->come(operation);
+  messages_.begin(operation);
   const int64_t segment = chain_segment_bytes(bytes_of(operation), layout_.hosts(), options_.costs,
                                               options_.segment_bytes);
   HierarchicalReduction(messages_, scratch_, layout_, window_.get(), operation, segment).run();
 }
 
+/// All ranks' arrays in rank order, in the memory of every host; each rank sums them. Who waits for
+/// those that wait for others gives them time to say who is missing.
+DISTRIBUTE_INLINE void HierarchicalTransport::run_gathered(const Operation& operation) {
+  using namespace std::chrono_literals;
+  const int64_t bytes = bytes_of(operation);
+  std::byte* arrays = meeting_ ? meeting_->area(operation) : scratch_.take(bytes * size());
+  copy_bytes(arrays + rank() * bytes, operation.input, bytes);
+  if (meeting_) {
+    meeting_->come(operation);
+    meeting_->wait_for_all(operation);
+  }
+  const bool speaks = layout_.local_index(rank()) == 0;
+  if (speaks) {
+    Operation patient = operation;
+    patient.deadline = net::Deadline::after(operation.deadline.left() + 1s);
+    messages_.begin(patient);
+    exchange(arrays, bytes);
+  }
+  if (meeting_ && speaks) meeting_->release();
+  if (meeting_ && !speaks)
+    meeting_->wait_for_release(operation, net::Deadline::after(operation.deadline.left() + 2s));
+  std::vector<const void*> inputs;
+  for (int r = 0; r < size(); ++r) inputs.push_back(arrays + r * bytes);
+  combine(operation.op, operation.dtype, inputs, operation.output, operation.count);
+}
+
+/// Between the first ranks of the hosts: each sends what its host has to all others.
+DISTRIBUTE_INLINE void HierarchicalTransport::exchange(std::byte* arrays, int64_t bytes) {
+  const auto part = [&](int host) {
+    const std::vector<int>& ranks = layout_.members(host);
+    return std::span(arrays + ranks[0] * bytes, ranks.size() * size_t(bytes));
+  };
+  const int mine = layout_.host_of(rank());
+  for (int host = 0; host < layout_.hosts(); ++host) {
+    if (host == mine) continue;
+    messages_.receive(layout_.members(host)[0], tag_of(0, 0), part(host));
+    messages_.send(layout_.members(host)[0], tag_of(0, 0), part(mine), false);
+  }
+  messages_.finish();
+}
+
+DISTRIBUTE_INLINE void HierarchicalTransport::run(const Operation& operation) {
+  switch (way_of(operation)) {
+    case Way::Chain: return run_chain(operation);
+    case Way::Gathered: return run_gathered(operation);
+    case Way::Flat: break;
+  }
+  const bool collective =
+      operation.kind != Collective::Send && operation.kind != Collective::Receive;
+  if (meeting_ && collective) meeting_->come(operation);
+  messages_.begin(operation);
+  algorithms_.run(operation);
+}
+
+DISTRIBUTE_INLINE void HierarchicalTransport::fail(const Error& error) {
+  if (meeting_) meeting_->fail(error.code(), error.what());
+  messages_.abort(error.code(), error.what());
+  messages_.hang_up(error.code(), error.what());
+}
+
 DISTRIBUTE_INLINE void HierarchicalTransport::execute(const Operation& operation) {
   try {
-    messages_.begin(operation);
+    messages_.throw_if_aborted();
     run(operation);
   } catch (const Error& error) {
-    messages_.abort(error.code(), error.what());
-    messages_.hang_up(error.code(), error.what());
+    fail(error);
     throw;
   }
 }

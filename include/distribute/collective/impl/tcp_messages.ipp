@@ -124,6 +124,16 @@ DISTRIBUTE_INLINE void TcpMessages::turn() {
   const int ready = poll(moved || !events_.empty());
   throw_if_aborted();
   if (ready == 0 && operation_.deadline.passed()) late();
+  read_polled(ready);
+}
+
+DISTRIBUTE_INLINE void TcpMessages::look() {
+  const int ready = poll(true);
+  throw_if_aborted();
+  read_polled(ready);
+}
+
+DISTRIBUTE_INLINE void TcpMessages::read_polled(int ready) {
   if (ready <= 0) return;
   for (size_t i = 0; i < polled_flows_.size(); ++i) {
     const auto [who, flow] = polled_flows_[i];
