@@ -33,8 +33,10 @@ DISTRIBUTE_INLINE double chain_seconds(double bytes, double hops, const LinkCost
   const double sum = 2 * segment / costs.reduced_bytes_per_second;
   const double segments = segment > 0 ? std::ceil(bytes / segment) : 1;
   const double hop = costs.latency + 2 * costs.per_message + transfer;
+  // Between others a rank gets sums and results, at the ends of the chain one of them.
+  const double crossings = hops > 1 ? 2 : 1;
   return 2 * hops * hop + hops * sum +
-         (segments - 1) * (2 * transfer + 4 * costs.per_message + sum);
+         (segments - 1) * (crossings * (transfer + 2 * costs.per_message) + sum);
 }
 
 DISTRIBUTE_INLINE double all_reduce_seconds(AllReduceAlgorithm algorithm, int64_t array_bytes,
