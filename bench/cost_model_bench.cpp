@@ -157,6 +157,7 @@ DISTRIBUTE_CLUSTER_MAIN(times_all_reduces) {
   std::vector<float> data(size_t(kSizes.back() / 4));
   for (int64_t bytes : kSizes)
     for (Algorithm algorithm : kAlgorithms) {
+      const auto before = sent_segments();
       const double measured =
           median_seconds(rank, [&] { rank.all_reduce(algorithm, data.data(), bytes / 4, costs); });
       const auto after = sent_segments();
