@@ -88,6 +88,14 @@ std::string describe(const Loss& loss) {
   return text;
 }
 
+/// A line of the table: what was done, how long it took, what the first survivor said.
+void print_row(int number, const Loss& loss, const Ending& ending) {
+  const TaskOutcome& survivor = ending.outcomes[loss.victim == 0 ? 1 : 0];
+  std::printf("%3d  %s  %6.3f s  %.100s\n", number, describe(loss).c_str(), ending.seconds,
+              error_line(survivor.err).c_str());
+  std::fflush(stdout);
+}
+
 /// How many are lost: DISTRIBUTE_KILL_ROUNDS (scripts/kill_test.sh), else few.
 int rounds_asked_for() {
   const char* text = std::getenv("DISTRIBUTE_KILL_ROUNDS");
@@ -158,10 +166,7 @@ TEST_CASE("a worker that is killed or stands still ends the others with its name
     check_all_say(ending.outcomes, "worker " + std::to_string(loss.victim) + " (",
                   "worker " + std::to_string(loss.victim));
     check_gone(ending.pids);
-    if (asked)
-      std::printf("%3d  %s  all ended after %6.3f s\n", round + 1, describe(loss).c_str(),
-                  ending.seconds),
-          std::fflush(stdout);
+    if (asked) print_row(round + 1, loss, ending);
   }
 }
 
