@@ -144,6 +144,7 @@
 #include <distribute/collective/hierarchical_reduction.hpp>
 #include <distribute/collective/hierarchical_transport.hpp>
 #include <distribute/collective/host_layout.hpp>
+#include <distribute/collective/host_meeting.hpp>
 #include <distribute/collective/message_algorithms.hpp>
 #include <distribute/collective/message_header.hpp>
 #include <distribute/collective/message_tools.hpp>

@@ -57,8 +57,9 @@ TEST_CASE("work that takes longer than an operation may wait does not end the jo
       return std::string("done");
     });
   };
-  for (const std::string& error : run_workers(2, 1, slow, timeout)) CHECK(error == "");
-  for (const std::string& error : run_workers(3, 1, slow, timeout))
+  for (const std::string& error : run_workers(2, 1, slow, {.timeout_seconds = timeout}))
+    CHECK(error == "");
+  for (const std::string& error : run_workers(3, 1, slow, {.timeout_seconds = timeout}))
     CHECK(error == "rank 2 of 3: full");
 }
 

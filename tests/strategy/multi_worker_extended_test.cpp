@@ -218,7 +218,7 @@ TEST_CASE("metrics count the examples of all workers", "[strategy][multi_worker]
   const int n = workers * replicas;
   run_clean(workers, replicas, [&](Strategy& strategy, int) {
     const auto scope = strategy.scope();
-    nn::Mean mean;
+    nn::metrics::Mean mean;
     strategy.run([&] {
       const int id = get_replica_context()->replica_id_in_sync_group();
       mean.update_state(fill({id + 1}, float(id)));  // uneven numbers of examples
