@@ -224,18 +224,6 @@ TEST_CASE("lines keep their stream, their order and come whole", "[launch][run]"
   CHECK(lines_of(job.out()).size() == 3 * 301);
 }
 
-TEST_CASE("a job of two tasks costs less than 100 ms", "[launch][run]") {
-  SKIP_WITHOUT_PROGRAM();
-  double best = 1e9;
-  for (int i = 0; i < 5; ++i) {
-    const auto begin = std::chrono::steady_clock::now();
-    CHECK(Job({"-np", "2"}, "exit 0").wait() == 0);
-    best = std::min(
-        best, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-  }
-  CHECK(best < 0.1);
-}
-
 TEST_CASE("the first task that fails is named, and gives the status", "[launch][run]") {
   SKIP_WITHOUT_PROGRAM();
   // The others fail later: when the first one has gone and is not even a zombie.
