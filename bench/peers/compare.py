@@ -241,6 +241,8 @@ def main():
         found = globals()[f"measure_{part}"](sides, flags)
         if found:
             results[part] = found
+            results.setdefault("runs", {})[part] = {
+                **{key: machine()[key] for key in ("date", "commit")}, "rounds": flags.rounds}
     results["machine"] = {**machine(), "load_before": round(load, 1)}
     output.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
 

@@ -192,9 +192,13 @@ def machine_lines(r):
     m = r.get("machine") or {}
     if not m:
         return ["Not measured yet."]
-    return [f"Measured {m['date']} at {m['commit']}: {m['cpu']}, {m['cores']} cores "
-            f"({', '.join(m['vectors'])}), {m['system']}, load before the start "
-            f"{m['load_before']}."]
+    runs = {}  # parts that were measured together
+    for part, run in sorted((r.get("runs") or {}).items()):
+        runs.setdefault((run["date"], run["commit"], run["rounds"]), []).append(part)
+    return [f"The newest run: {m['cpu']}, {m['cores']} cores ({', '.join(m['vectors'])}), "
+            f"{m['system']}, load before the start {m['load_before']}.", "",
+            *(f"- {', '.join(parts)}: {date} at {commit}, median of {rounds} round(s)"
+              for (date, commit, rounds), parts in sorted(runs.items()))]
 
 
 def update_page(path, blocks):
