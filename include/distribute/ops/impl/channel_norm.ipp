@@ -233,7 +233,8 @@ DISTRIBUTE_INLINE GradientPass plan_gradient(const Tensor& x, const ChannelNorm&
   if (any && gated && in.y) pass.y = in_layout(in.y, x.layout());
   const bool keeps = any && (two || pass.y || (in.want_residual && gated));
   if (keeps) pass.g = reused(x, in.dy, 0);
-  if (in.want_dx) pass.dx = reused(x, in.dy, keeps ? 1 : 0);
+  // Part 0 holds g, or is itself what the residual gets.
+  if (in.want_dx) pass.dx = reused(x, in.dy, keeps || in.want_residual ? 1 : 0);
   if (any) pass.dy = in_layout(in.dy[0], x.layout());
   if (two) pass.dy2 = in_layout(in.dy[1], x.layout());
   return pass;
