@@ -232,6 +232,10 @@ namespace {
 
 int run(const TrainerOptions& options, const MakeTask& make_task) {
   dist::random::set_seed(options.seed);
+  if (options.policy == "mixed_float16")
+    throw dist::UnimplementedError(
+        "--policy=mixed_float16 needs a GPU, which this build does not support; use mixed_bfloat16");
+  dist::nn::set_global_policy(options.policy);
   if (options.json && *options.json != "-") require_writable("json", *options.json);
   if (!options.final_checkpoint.empty())
     require_writable("final_checkpoint", options.final_checkpoint);

@@ -56,7 +56,7 @@ DISTRIBUTE_INLINE Tensor BatchNormalization::call(const Tensor& x, CallOptions o
 DISTRIBUTE_INLINE Tensor BatchNormalization::with_residual(const Tensor& x, const Tensor& residual,
                                                            CallOptions options) {
   ensure_built(x.shape());
-  return normalize(x, residual, options);
+  return normalize(autocast(x), autocast(residual), options);
 }
 
 DISTRIBUTE_INLINE Tensor BatchNormalization::normalize(const Tensor& x, const Tensor& residual,

@@ -20,6 +20,7 @@ DISTRIBUTE_INLINE ResNet::ResNet(ResNetOptions options) : options_(std::move(opt
   predictions_ =
       &add("predictions", Dense({.units = options_.classes,
                                  .kernel_initializer = initializers::random_normal(0.0f, 0.01f)}));
+  predictions_->set_dtype_policy(Policy("float32"));  // what a loss is made of
 }
 
 DISTRIBUTE_INLINE Conv2D* ResNet::add_convolution(const std::string& name, int64_t filters,
