@@ -22,33 +22,38 @@ std::string implied_strategy(const dist::ClusterSpec& cluster) {
 std::map<std::string, std::string> must_agree(const TrainerOptions& o) {
   const auto text = [](const auto& value) { return dist::concat(value); };
   const auto given = [](const std::string& path) { return path.empty() ? "no" : "yes"; };
-  return {{"model", o.model},
-          {"batch_size", text(o.batch_size)},
-          {"steps", text(o.steps)},
-          {"epochs", text(o.epochs)},
-          {"optimizer", o.optimizer},
-          {"learning_rate", text(o.learning_rate)},
-          {"momentum", text(o.momentum)},
-          {"beta_1", text(o.beta_1)},
-          {"beta_2", text(o.beta_2)},
-          {"rho", text(o.rho)},
-          {"epsilon", text(o.epsilon)},
-          {"initial_accumulator_value", text(o.initial_accumulator_value)},
-          {"lr_schedule", o.lr_schedule},
-          {"decay_steps", text(o.decay_steps)},
-          {"decay_alpha", text(o.decay_alpha)},
-          {"warmup_steps", text(o.warmup_steps)},
-          {"clip_norm", text(o.clip_norm)},
-          {"weight_decay", text(o.weight_decay)},
-          {"label_smoothing", text(o.label_smoothing)},
-          {"shuffle", o.shuffle ? "true" : "false"},
-          {"seed", text(o.seed)},
-          {"policy", o.policy},
-          {"save_steps", text(o.save_steps)},
-          {"checkpoint_dir is given", given(o.checkpoint_dir)},
-          {"final_checkpoint is given", given(o.final_checkpoint)},
-          {"init_checkpoint is given", given(o.init_checkpoint)},
-          {"loss_csv is given", given(o.loss_csv)}};
+  std::map<std::string, std::string> all{
+      {"model", o.model},
+      {"batch_size", text(o.batch_size)},
+      {"steps", text(o.steps)},
+      {"epochs", text(o.epochs)},
+      {"optimizer", o.optimizer},
+      {"learning_rate", text(o.learning_rate)},
+      {"momentum", text(o.momentum)},
+      {"beta_1", text(o.beta_1)},
+      {"beta_2", text(o.beta_2)},
+      {"rho", text(o.rho)},
+      {"epsilon", text(o.epsilon)},
+      {"initial_accumulator_value", text(o.initial_accumulator_value)},
+      {"lr_schedule", o.lr_schedule},
+      {"decay_steps", text(o.decay_steps)},
+      {"decay_alpha", text(o.decay_alpha)},
+      {"warmup_steps", text(o.warmup_steps)},
+      {"clip_norm", text(o.clip_norm)},
+      {"weight_decay", text(o.weight_decay)},
+      {"label_smoothing", text(o.label_smoothing)},
+      {"shuffle", o.shuffle ? "true" : "false"},
+      {"seed", text(o.seed)},
+      {"policy", o.policy},
+      {"save_steps", text(o.save_steps)},
+      {"checkpoint_dir is given", given(o.checkpoint_dir)},
+      {"final_checkpoint is given", given(o.final_checkpoint)},
+      {"init_checkpoint is given", given(o.init_checkpoint)},
+      {"ema_decay", text(o.ema_decay)},
+      {"accumulate_steps", text(o.accumulate_steps)},
+      {"loss_csv is given", given(o.loss_csv)}};
+  all.insert(o.more_flags.begin(), o.more_flags.end());
+  return all;
 }
 
 ChosenStrategy make_multi_worker(const TrainerOptions& o,
@@ -97,10 +102,13 @@ namespace {
 optim::LearningRate make_schedule(const TrainerOptions& o, int64_t steps) {
   const double rate = o.learning_rate;
   if (o.lr_schedule == "cosine") return optim::CosineDecay{rate, steps, o.decay_alpha};
-  if (o.lr_schedule == "piecewise")  // a tenth after half the steps, a hundredth after 3/4
-    return optim::PiecewiseConstantDecay{{steps / 2, steps * 3 / 4},
-                                         {rate, rate * 0.1, rate * 0.01}};
-  return rate;
+  if (o.lr_schedule != "piecewise") return rate;
+  optim::PiecewiseConstantDecay drops{{}, {rate}};
+  for (double part : o.piecewise) {
+    drops.boundaries.push_back(int64_t(double(steps) * part));
+    drops.values.push_back(drops.values.back() * 0.1);
+  }
+  return drops;
 }
 
 optim::LearningRate make_learning_rate(const TrainerOptions& o, int64_t total_steps) {
@@ -116,7 +124,14 @@ template <typename Options>
 Options with_common(Options options, const TrainerOptions& o, int64_t total_steps) {
   options.learning_rate = make_learning_rate(o, total_steps);
   if (o.clip_norm > 0) options.global_clipnorm = o.clip_norm;
-  if (o.weight_decay > 0) options.weight_decay = o.weight_decay;
+  bool coupled = false;
+  if constexpr (requires { options.coupled_weight_decay; }) {
+    coupled = o.coupled_decay;
+    if (coupled && o.weight_decay > 0) options.coupled_weight_decay = o.weight_decay;
+  }
+  if (!coupled && o.weight_decay > 0) options.weight_decay = o.weight_decay;
+  options.use_ema = o.ema_decay > 0;
+  options.ema_momentum = o.ema_decay;
   return options;
 }
 

@@ -51,7 +51,9 @@ ABSL_FLAG(int64_t, decay_steps, 0, "steps of the schedule; 0: all steps");
 ABSL_FLAG(double, decay_alpha, 0, "cosine: last rate as a part of the first");
 ABSL_FLAG(int64_t, warmup_steps, 0, "steps in which the rate rises from 0 to the first");
 ABSL_FLAG(double, clip_norm, 0, "largest global norm of the gradients; 0: no limit");
-ABSL_FLAG(double, weight_decay, 0, "decoupled decay, never on biases and normalization; 0: none");
+ABSL_FLAG(double, weight_decay, 0, "decay, never on biases and normalization; 0: none");
+ABSL_FLAG(double, ema_decay, 0, "test with averages of the weights that decay so; 0: without");
+ABSL_FLAG(int64_t, accumulate_steps, 1, "parts of a batch that are computed one after the other");
 ABSL_FLAG(double, label_smoothing, 0, "part of a label spread over all classes, in [0, 1)");
 ABSL_FLAG(bool, shuffle, true, "false: images in file order, round and round");
 ABSL_FLAG(uint64_t, seed, 1, "seed of weights, shuffling and dropout");
@@ -107,20 +109,30 @@ void check(const TrainerOptions& o) {
   require_range("learning_rate", o.learning_rate, 0, 1e6, "a number of at least 0");
   require_range("clip_norm", o.clip_norm, 0, 1e30, "at least 0");
   require_range("weight_decay", o.weight_decay, 0, 1e6, "at least 0");
+  require_range("ema_decay", o.ema_decay, 0, 0.9999999, "in [0, 1)");
+  if (o.accumulate_steps < 1) fail("--accumulate_steps must be at least 1");
+  if (o.batch_size % (o.accumulate_steps * o.replicas) != 0 && o.accumulate_steps > 1)
+    fail("--batch_size must be a multiple of --accumulate_steps times --replicas");
   require_range("epochs", o.epochs, 1e-9, 1e9, "greater than 0");
 }
 
-bool given_on_command_line(const std::vector<std::string>& arguments, const std::string& flag) {
-  for (const std::string& argument : arguments)
-    if (argument.rfind("--" + flag, 0) == 0) return true;
-  return false;
+std::vector<std::string>& command_line() {
+  static std::vector<std::string> arguments;
+  return arguments;
 }
 
 }  // namespace
 
+bool given(const std::string& flag) {
+  for (const std::string& argument : command_line())
+    if (argument == "--" + flag || argument.rfind("--" + flag + "=", 0) == 0) return true;
+  return false;
+}
+
 TrainerOptions parse_options(int argc, char** argv, const std::string& usage) {
   absl::SetProgramUsageMessage(usage);
-  std::vector<std::string> arguments(argv, argv + argc);
+  std::vector<std::string>& arguments = command_line();
+  arguments.assign(argv, argv + argc);
   std::vector<char*> pointers;
   for (std::string& argument : arguments) {
     if (argument == "--json" || argument == "-json") argument = "--json=-";
@@ -140,12 +152,12 @@ TrainerOptions parse_options(int argc, char** argv, const std::string& usage) {
   o.data_dir = absl::GetFlag(FLAGS_data_dir);
   o.batch_size = absl::GetFlag(FLAGS_batch_size);
   o.steps = absl::GetFlag(FLAGS_steps);
-  if (given_on_command_line(arguments, "steps") && o.steps < 1) fail("--steps must be at least 1");
+  if (given("steps") && o.steps < 1) fail("--steps must be at least 1");
   o.epochs = absl::GetFlag(FLAGS_epochs);
   o.optimizer = absl::GetFlag(FLAGS_optimizer);
   o.learning_rate = absl::GetFlag(FLAGS_learning_rate);
   o.momentum = absl::GetFlag(FLAGS_momentum);
-  if (o.optimizer == "rmsprop" && !given_on_command_line(arguments, "momentum")) o.momentum = 0;
+  if (o.optimizer == "rmsprop" && !given("momentum")) o.momentum = 0;
   o.beta_1 = absl::GetFlag(FLAGS_beta_1);
   o.beta_2 = absl::GetFlag(FLAGS_beta_2);
   o.rho = absl::GetFlag(FLAGS_rho);
@@ -157,6 +169,8 @@ TrainerOptions parse_options(int argc, char** argv, const std::string& usage) {
   o.warmup_steps = absl::GetFlag(FLAGS_warmup_steps);
   o.clip_norm = absl::GetFlag(FLAGS_clip_norm);
   o.weight_decay = absl::GetFlag(FLAGS_weight_decay);
+  o.ema_decay = absl::GetFlag(FLAGS_ema_decay);
+  o.accumulate_steps = absl::GetFlag(FLAGS_accumulate_steps);
   o.label_smoothing = absl::GetFlag(FLAGS_label_smoothing);
   o.shuffle = absl::GetFlag(FLAGS_shuffle);
   o.seed = absl::GetFlag(FLAGS_seed);

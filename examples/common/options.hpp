@@ -4,8 +4,10 @@
 #include <distribute/cluster/flags_cluster_resolver.hpp>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace examples {
 
@@ -20,12 +22,20 @@ struct TrainerOptions {
   double rho = 0, epsilon = 0, initial_accumulator_value = 0;
   double clip_norm = 0, weight_decay = 0, label_smoothing = 0;
   uint64_t seed = 0;
+  double ema_decay = 0;
+  int64_t accumulate_steps = 1;
   bool shuffle = true, deterministic = false;
+  bool coupled_decay = false;  // weight decay is part of the gradient, as in Goyal et al. 2017
+  std::vector<double> piecewise{0.5, 0.75};  // parts of training after which the rate is a tenth
+  std::map<std::string, std::string> more_flags;  // those of one program, which workers agree on
   distribute::ClusterFlags cluster;  // --job_name, --task_index, ...; instead of TF_CONFIG
 };
 
-/// Reads the command line. Prints one line and ends the process with status 2 on a wrong flag.
+/// Reads the command line. Prints one line and ends the process
+/// with status 2 on a wrong flag.
 TrainerOptions parse_options(int argc, char** argv, const std::string& usage);
+/// Whether the last parse_options met the flag, such as "steps".
+bool given(const std::string& flag);
 
 /// Prints "error: message" on standard error and gives the exit status for wrong usage, 2.
 int usage_error(const std::string& message);

@@ -48,23 +48,24 @@ void write_json(const RunReport& r, const std::string& target) {
   const auto number_or_null = [](const std::optional<double>& value) {
     return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
   };
-  const nlohmann::ordered_json object{{"strategy", r.strategy},
-                                      {"device", r.device},
-                                      {"replicas", r.replicas},
-                                      {"workers", r.workers},
-                                      {"policy", r.policy},
-                                      {"global_batch", r.global_batch},
-                                      {"steps", r.steps},
-                                      {"images_per_second", r.images_per_second},
-                                      {"step_ms_p50", r.step_ms_p50},
-                                      {"step_ms_p95", r.step_ms_p95},
-                                      {"seconds_to_first_step", r.seconds_to_first_step},
-                                      {"loss", r.loss},
-                                      {"test_loss", number_or_null(r.test_loss)},
-                                      {"test_accuracy", number_or_null(r.test_accuracy)},
-                                      {"parameters", r.parameters},
-                                      {"peak_rss_bytes", r.peak_rss_bytes},
-                                      {"peak_gpu_bytes", r.peak_gpu_bytes}};
+  nlohmann::ordered_json object{{"strategy", r.strategy},
+                                {"device", r.device},
+                                {"replicas", r.replicas},
+                                {"workers", r.workers},
+                                {"policy", r.policy},
+                                {"global_batch", r.global_batch},
+                                {"steps", r.steps},
+                                {"images_per_second", r.images_per_second},
+                                {"step_ms_p50", r.step_ms_p50},
+                                {"step_ms_p95", r.step_ms_p95},
+                                {"seconds_to_first_step", r.seconds_to_first_step},
+                                {"loss", r.loss},
+                                {"test_loss", number_or_null(r.test_loss)},
+                                {"test_accuracy", number_or_null(r.test_accuracy)},
+                                {"parameters", r.parameters},
+                                {"peak_rss_bytes", r.peak_rss_bytes},
+                                {"peak_gpu_bytes", r.peak_gpu_bytes}};
+  if (r.test_top_5_accuracy) object["test_top_5_accuracy"] = *r.test_top_5_accuracy;
   const std::string text = object.dump(2) + "\n";
   if (target == "-") {
     std::fputs(text.c_str(), stdout);
@@ -115,8 +116,9 @@ void Progress::step_done(int64_t step, double loss) {
     std::printf("\r[%s%s] ", std::string(size_t(filled), '=').c_str(),
                 std::string(size_t(kWidth - filled), ' ').c_str());
   }
-  std::printf("step %lld  loss %.4f  %.0f images/s  eta %s", (long long)step, loss,
-              images_per_second(), clock_text(eta).c_str());
+  const double rate = images_per_second();
+  std::printf("step %lld  loss %.4f  %.*f images/s  eta %s", (long long)step, loss, rate < 100,
+              rate, clock_text(eta).c_str());
   std::fputs(terminal_ ? "  " : "\n", stdout);
   line_open_ = terminal_;
   std::fflush(stdout);

@@ -213,6 +213,7 @@
 #include <distribute/nn/normalization.hpp>
 #include <distribute/nn/pooling.hpp>
 #include <distribute/nn/regularizers.hpp>
+#include <distribute/nn/resnet.hpp>
 #include <distribute/nn/sequential.hpp>
 
 #include <distribute/optim/adagrad.hpp>

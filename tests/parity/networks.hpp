@@ -32,72 +32,12 @@ struct ResidualOptions {
 };
 
 /// Three residual blocks of 16, 32 and 64 channels; names as in the case's weights.
-class SmallResNet : public nn::Module {
+class SmallResNet : public nn::applications::SmallResNet {
  public:
-  explicit SmallResNet(ResidualOptions options) : options_(options) {
-    convolution("conv1", 16, 3, 1);
-    norm("bn1", true);
-    block("block_a", 16, 1, false);
-    block("block_b", 32, 2, true);
-    block("block_c", 64, 2, true);
-    fc_ = &add("fc", nn::Dense({.units = 10, .kernel_regularizer = nn::regularizers::l2(1e-4f)}));
-  }
-
- private:
-  struct Step {
-    nn::Conv2D* convolution;
-    nn::BatchNormalization* norm;
-  };
-  struct Block {
-    Step first, second, shortcut;
-  };
-
-  void convolution(const std::string& name, int64_t filters, int64_t kernel, int64_t stride) {
-    last_.convolution = &add(name, nn::Conv2D({.filters = filters,
-                                               .kernel_size = kernel,
-                                               .strides = stride,
-                                               .padding = Padding::Same,
-                                               .use_bias = false,
-                                               .kernel_regularizer = nn::regularizers::l2(1e-4f)}));
-  }
-  Step norm(const std::string& name, bool activated) {
-    last_.norm = &add(
-        name, nn::BatchNormalization({.momentum = options_.bn_momentum,
-                                      .synchronized = options_.synchronized,
-                                      .activation = activated ? options_.activation : nullptr}));
-    if (!stem_.convolution) stem_ = last_;
-    return last_;
-  }
-  void block(const std::string& name, int64_t filters, int64_t stride, bool projection) {
-    Block made{};
-    convolution(name + "_conv1", filters, 3, stride);
-    made.first = norm(name + "_bn1", true);
-    convolution(name + "_conv2", filters, 3, 1);
-    made.second = norm(name + "_bn2", false);
-    if (projection) {
-      convolution(name + "_short_conv", filters, 1, stride);
-      made.shortcut = norm(name + "_short_bn", false);
-    }
-    blocks_.push_back(made);
-  }
-
-  static Tensor apply(const Step& step, const Tensor& x, nn::CallOptions options) {
-    return (*step.norm)((*step.convolution)(x, options), options);
-  }
-  Tensor call(const Tensor& x, nn::CallOptions options) override {
-    Tensor h = apply(stem_, x, options);
-    for (const Block& b : blocks_) {
-      const Tensor main = apply(b.second, apply(b.first, h, options), options);
-      const Tensor side = b.shortcut.norm ? apply(b.shortcut, h, options) : h;
-      h = options_.activation(main + side);
-    }
-    return (*fc_)(distribute::reduce_mean(h, {1, 2}), options);
-  }
-
-  ResidualOptions options_;
-  Step last_{}, stem_{};
-  std::vector<Block> blocks_;
-  nn::Dense* fc_ = nullptr;
+  explicit SmallResNet(ResidualOptions options)
+      : nn::applications::SmallResNet({.activation = options.activation,
+                                       .bn_momentum = options.bn_momentum,
+                                       .synchronized = options.synchronized}) {}
 };
 
 }  // namespace parity

@@ -14,10 +14,15 @@ namespace distribute {
 /// What the gradient function of an operation gets.
 class Backward {
  public:
-  Backward(std::span<const Tensor> gradients, std::vector<bool> needed, std::vector<bool> private_)
-      : gradients_(gradients), needed_(std::move(needed)), private_(std::move(private_)) {}
+  /// `parts`: by output, the tensors whose sum is its gradient (none of them: no dependence).
+  Backward(std::span<std::vector<Tensor>> parts, std::vector<bool> needed,
+           std::vector<bool> private_)
+      : parts_(parts), needed_(std::move(needed)), private_(std::move(private_)) {}
   /// Gradient of an output; none when the target does not depend on it.
-  const Tensor& gradient(size_t output = 0) const { return gradients_[output]; }
+  const Tensor& gradient(size_t output = 0) const;
+  /// The gradient as at most two tensors that are still to be added, for operations that can do
+  /// that on their way; a tensor that is unique() may be overwritten.
+  std::span<const Tensor> gradient_parts(size_t output = 0) const { return parts_[output]; }
   /// True when somebody wants the gradient of this input; else return none in its place.
   bool needs(size_t input) const { return needed_[input]; }
   /// True when only the operation that made this input will read the gradient, so that work of
@@ -25,7 +30,7 @@ class Backward {
   bool is_private(size_t input) const { return private_[input]; }
 
  private:
-  std::span<const Tensor> gradients_;
+  std::span<std::vector<Tensor>> parts_;  // gradient() adds them up in place
   std::vector<bool> needed_, private_;
 };
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <string>
 #include <string_view>
 
 namespace distribute {
@@ -29,6 +30,7 @@ struct ProcessState {
   /// Convolutions may use Winograd's algorithm: faster, rounding errors of 2e-6 rather than 3e-7.
   /// The environment variable DISTRIBUTE_WINOGRAD=0 turns it off from outside.
   bool allow_winograd = env_switch("DISTRIBUTE_WINOGRAD");
+  std::string mixed_precision_policy = "float32";  // tf.keras.mixed_precision (nn/policy)
   std::atomic<uint64_t> global_seed{0};   // tf.random.set_seed
   void* cpu_backend = nullptr;            // Backend*, null: the fastest built in (device/backend)
   std::shared_ptr<void> global_strategy;  // set by experimental_set_strategy (strategy/strategy)

@@ -11,7 +11,8 @@ namespace distribute {
 
 /// The operations whose speed decides. Arguments may be in any layout the backend itself made or
 /// row-major; results may be in a layout of the backend's choice. Thread-safe. Shapes are checked
-/// by the caller.
+/// by the caller. A convolution whose shape says BFloat16 reads and writes images in bfloat16;
+/// filters, biases and their gradients are float32 all the same.
 class Backend {
  public:
   virtual ~Backend() = default;

@@ -4,6 +4,7 @@
 #include <distribute/autograd/trackable.hpp>
 #include <distribute/base/config.hpp>
 #include <distribute/nn/initializers.hpp>
+#include <distribute/nn/policy.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include <concepts>
@@ -44,7 +45,8 @@ class Module : public Trackable {
   Module(Module&&) noexcept;
   Module& operator=(Module&&) noexcept;
 
-  /// Builds the module if this is the first call, then computes.
+  /// Builds the module if this is the first call, then computes. A floating x is first cast to the
+  /// policy's compute dtype, as Keras does.
   Tensor operator()(const Tensor& x, CallOptions options = {});
 
   /// Creates the module's own weights for inputs of this shape unless they exist. Inside a replica
@@ -60,6 +62,12 @@ class Module : public Trackable {
   bool trainable() const { return trainable_; }
   /// Freezes or frees the module with its parts.
   void set_trainable(bool trainable);
+
+  /// The global policy at the module's making, unless another was set.
+  const Policy& dtype_policy() const { return policy_; }
+  /// For the module with its parts; before the first call.
+  /// Source  the argument `dtype` of Keras' layers
+  void set_dtype_policy(const Policy& policy);
 
   /// Weights that exist, own ones first, then those of the parts in order.
   std::vector<Variable> variables() const;
@@ -78,6 +86,8 @@ class Module : public Trackable {
   explicit Module(std::string name = {});
 
   virtual Tensor call(const Tensor& x, CallOptions options) = 0;
+  /// x in the policy's compute dtype; integers stay what they are.
+  Tensor autocast(const Tensor& x) const;
   /// Creates the module's own weights through add_weight.
   virtual void build(const Shape& input);
   /// Regularization terms of the module's own weights.
@@ -111,6 +121,7 @@ class Module : public Trackable {
   void collect(std::vector<Variable>& all, int wanted) const;
   void summarize(std::string& table, const std::string& indent) const;
 
+  Policy policy_ = global_policy();
   std::string name_, path_;  // path_: from the outermost module, empty there
   bool trainable_ = true, is_part_ = false;
   std::vector<NamedVariable> weights_;

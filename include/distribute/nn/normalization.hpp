@@ -31,6 +31,9 @@ struct BatchNormalizationOptions {
 class BatchNormalization : public Module {
  public:
   explicit BatchNormalization(BatchNormalizationOptions options = {});
+  /// activation(normalized x + residual), in one pass: the end of a residual block.
+  /// Shapes  residual as x.
+  Tensor with_residual(const Tensor& x, const Tensor& residual, CallOptions options = {});
   const Variable& gamma() const { return gamma_; }
   const Variable& beta() const { return beta_; }
   const Variable& moving_mean() const { return moving_mean_; }
@@ -40,7 +43,9 @@ class BatchNormalization : public Module {
   Tensor call(const Tensor& x, CallOptions options) override;
   void build(const Shape& input) override;
   std::string kind() const override { return "batch_normalization"; }
-  Tensor synchronized_call(const Tensor& x, const Tensor& gamma, const Tensor& beta);
+  Tensor normalize(const Tensor& x, const Tensor& residual, CallOptions options);
+  Tensor synchronized_call(const Tensor& x, const Tensor& gamma, const Tensor& beta,
+                           Epilogue epilogue);
   void move(const Tensor& mean, const Tensor& variance);
 
   BatchNormalizationOptions options_;

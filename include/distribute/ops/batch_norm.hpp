@@ -22,6 +22,7 @@ struct FusedBatchNormOptions {
   float epsilon = 1e-3f;
   bool training = true;
   Tensor mean = {}, variance = {};  // [channels], read when not training
+  Tensor residual = {};             // as x, added before the epilogue
   Epilogue epilogue = Epilogue::None;
 };
 
@@ -33,9 +34,12 @@ struct FusedBatchNorm {
                                 // must then stay as they are
 };
 
-/// Normalizes with the statistics of all axes but the last. x may be in a blocked image layout,
-/// which y keeps. An empty batch gives an empty y, mean 0 and variance 0.
-/// Shapes  x [..., channels] floating, scale and offset [channels] or none.
+/// epilogue(normalized x + residual), with the statistics of all axes but the last. x may be in a
+/// blocked image layout, which y keeps. bfloat16 is read and written, everything between is
+/// float32. An empty batch gives an empty y, mean 0 and variance 0.
+/// Shapes  x [..., channels] floating, scale and offset [channels] or none; the statistics are
+///         float32.
+/// Throws  InvalidArgumentError for a residual of another shape or dtype than x.
 /// Source  tf.compat.v1.nn.fused_batch_norm; variance as keras.layers.BatchNormalization
 FusedBatchNorm fused_batch_norm(const Tensor& x, const Tensor& scale, const Tensor& offset,
                                 const FusedBatchNormOptions& options = {});

@@ -7,12 +7,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <type_traits>
 #include <vector>
 
 namespace distribute::ops_internal {
 
-inline constexpr int64_t kLanes = 16;         // most channels that a loop handles together
+inline constexpr int64_t kLanes = 64;         // most channels that a loop handles together
 inline constexpr int64_t kPieceRows = 2048;   // rows that are summed in float before going double
 inline constexpr int64_t kNormGrain = 32768;  // elements worth a thread
 
@@ -34,8 +33,7 @@ Tensor with_channel_block(const Tensor& x);
 
 /// Calls fn(offset, rows) for every run of evenly spaced rows of a piece of a group.
 template <typename Fn>
-DISTRIBUTE_ALWAYS_INLINE inline void for_runs(const ChannelBlock& b, int64_t group, int64_t piece,
-                                              const Fn& fn) {
+void for_runs(const ChannelBlock& b, int64_t group, int64_t piece, const Fn& fn) {
   const int64_t end = std::min(b.rows(), (piece + 1) * kPieceRows);
   for (int64_t row = piece * kPieceRows; row < end;) {
     const int64_t image = row / b.pixels, pixel = row % b.pixels;
@@ -43,19 +41,6 @@ DISTRIBUTE_ALWAYS_INLINE inline void for_runs(const ChannelBlock& b, int64_t gro
     fn(group * b.group_step + image * b.image_step + pixel * b.pixel_step, count);
     row += count;
   }
-}
-
-/// Calls fn(lanes), compiled for this machine, with a constant where the number is usual.
-template <typename Fn>
-void with_lanes(int64_t lanes, const Fn& fn) {
-  simd_call([&fn, lanes]() DISTRIBUTE_ALWAYS_INLINE {
-    if (lanes == 16)
-      fn(std::integral_constant<int, 16>{});
-    else if (lanes == 8)
-      fn(std::integral_constant<int, 8>{});
-    else
-      fn(int(lanes));
-  });
 }
 
 /// What the sum pass leaves for one piece, and, added up, for one group.

@@ -27,20 +27,24 @@ struct CommonOptions {
   double ema_momentum = 0.99;
   std::optional<int64_t> ema_overwrite_frequency = {};  // steps until weights become the averages
   std::string name = {};
+  std::optional<double> coupled_weight_decay = {};  // gradient += w * coupled_weight_decay
 };
 
 /// Picks the common part out of an optimizer's options.
 template <typename Options>
 CommonOptions common_options(const Options& o) {
-  return {o.learning_rate,
-          o.weight_decay,
-          o.clipnorm,
-          o.clipvalue,
-          o.global_clipnorm,
-          o.use_ema,
-          o.ema_momentum,
-          o.ema_overwrite_frequency,
-          o.name};
+  CommonOptions common{o.learning_rate,
+                       o.weight_decay,
+                       o.clipnorm,
+                       o.clipvalue,
+                       o.global_clipnorm,
+                       o.use_ema,
+                       o.ema_momentum,
+                       o.ema_overwrite_frequency,
+                       o.name};
+  if constexpr (requires { o.coupled_weight_decay; })
+    common.coupled_weight_decay = o.coupled_weight_decay;
+  return common;
 }
 
 struct ApplyOptions {

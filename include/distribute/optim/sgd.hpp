@@ -18,6 +18,9 @@ struct SGDOptions {
   double ema_momentum = 0.99;
   std::optional<int64_t> ema_overwrite_frequency = {};
   std::string name = "SGD";
+  // gradient += w * coupled_weight_decay after clipping: the decay of Goyal et al. 2017, which
+  // momentum and learning rate apply to as well. Excluded variables are those of weight_decay.
+  std::optional<double> coupled_weight_decay = {};
 };
 
 /// w -= rate g; with momentum v = momentum v - rate g, w += v, or with Nesterov's

@@ -63,21 +63,34 @@ DISTRIBUTE_INLINE void variable_accessed(const Variable& variable, const Tensor&
       tape->add_variable(variable, value);
 }
 
-/// Gradients on their way back, by the id of the tensor they belong to.
+/// Gradients on their way back, by the id of the tensor they belong to. The last addition waits
+/// for the reader, who may do it together with other work.
 class Accumulator {
  public:
   void add(uint64_t id, Tensor gradient) {
-    auto [entry, is_new] = gradients_.try_emplace(id, gradient);
-    if (!is_new) entry->second = combine(entry->second, gradient, 1.0f);
+    std::vector<Tensor>& parts = gradients_[id];
+    if (parts.size() == 2) parts = {combine(parts[0], parts[1], 1.0f)};
+    parts.push_back(std::move(gradient));
   }
-  Tensor find(uint64_t id) const {
+  /// The sum; none when there is no part.
+  Tensor find(uint64_t id) {
     const auto entry = gradients_.find(id);
-    return entry == gradients_.end() ? Tensor() : entry->second;
+    if (entry == gradients_.end()) return {};
+    std::vector<Tensor>& parts = entry->second;
+    if (parts.size() == 2) parts = {combine(parts[0], parts[1], 1.0f)};
+    return parts[0];
   }
-  void erase(uint64_t id) { gradients_.erase(id); }
+  /// The parts of a gradient that nobody will ask for again.
+  std::vector<Tensor> take(uint64_t id) {
+    const auto entry = gradients_.find(id);
+    if (entry == gradients_.end()) return {};
+    std::vector<Tensor> parts = std::move(entry->second);
+    gradients_.erase(entry);
+    return parts;
+  }
 
  private:
-  std::unordered_map<uint64_t, Tensor> gradients_;
+  std::unordered_map<uint64_t, std::vector<Tensor>> gradients_;
 };
 
 /// Sources by id, and the earliest operation that reads each: then its gradient is complete.
@@ -102,16 +115,20 @@ struct SourceTable {
   }
 };
 
-/// Dense gradients of a node's outputs; false when the target depends on none of them.
+/// Dense gradients of a node's outputs, in parts; false when the target depends on none of them.
 DISTRIBUTE_INLINE bool take_output_gradients(const Node& node, Accumulator& gradients,
-                                             const SourceTable& table, std::vector<Tensor>& out) {
+                                             const SourceTable& table,
+                                             std::vector<std::vector<Tensor>>& out) {
   bool any = false;
   for (uint64_t id : node.outputs) {
-    Tensor gradient = gradients.find(id);
-    any |= bool(gradient);
-    if (gradient && !table.position.count(id)) gradients.erase(id);
-    const bool sparse = gradient && is_indexed_slices(gradient);
-    out.push_back(sparse ? combine(zeros_like(gradient), gradient, 1.0f) : gradient);
+    std::vector<Tensor>& parts = out.emplace_back();
+    if (!table.position.count(id))
+      parts = gradients.take(id);
+    else if (Tensor gradient = gradients.find(id))
+      parts.push_back(std::move(gradient));
+    any |= !parts.empty();
+    for (Tensor& part : parts)
+      if (is_indexed_slices(part)) part = combine(zeros_like(part), part, 1.0f);
   }
   return any;
 }
@@ -120,7 +137,7 @@ DISTRIBUTE_INLINE bool take_output_gradients(const Node& node, Accumulator& grad
 DISTRIBUTE_INLINE std::vector<BufferOffer> offers_for(std::span<const size_t> completed,
                                                       std::span<const Variable> variables,
                                                       const SourceIds& sources,
-                                                      const Accumulator& gradients) {
+                                                      Accumulator& gradients) {
   std::vector<BufferOffer> offers;
   GradientPlacer* placer = gradient_placer();
   if (!placer || variables.empty()) return offers;
@@ -202,7 +219,7 @@ DISTRIBUTE_INLINE std::vector<Tensor> GradientTape::State::walk(
         if (Tensor gradient = source_gradient(s)) call.on_ready(s, gradient);
   for (size_t n = nodes.size(); n-- > 0;) {
     autograd_internal::Node& node = nodes[n];
-    std::vector<Tensor> output_gradients;
+    std::vector<std::vector<Tensor>> output_gradients;
     if (autograd_internal::take_output_gradients(node, gradients, table, output_gradients)) {
       std::vector<bool> needed, is_private;
       for (uint64_t id : node.inputs) {
@@ -232,6 +249,13 @@ DISTRIBUTE_INLINE std::vector<Tensor> GradientTape::State::walk(
   std::vector<Tensor> result;
   for (size_t s = 0; s < sources.size(); ++s) result.push_back(source_gradient(s));
   return result;
+}
+
+DISTRIBUTE_INLINE const Tensor& Backward::gradient(size_t output) const {
+  static const Tensor none;
+  std::vector<Tensor>& parts = parts_[output];
+  if (parts.size() == 2) parts = {combine(parts[0], parts[1], 1.0f)};
+  return parts.empty() ? none : parts[0];
 }
 
 DISTRIBUTE_INLINE bool is_recording(std::span<const Tensor> inputs) {

@@ -188,6 +188,7 @@ DISTRIBUTE_INLINE Array execute(const Plan& plan, const Array& a, const Array& b
 /// Row-major descriptors of a convolution's tensors in oneDNN's axis order.
 struct ConvDescs {
   Desc x, w, y, bias;
+  Desc master;  // w as callers keep it, in float32
   Dims stride, dilation, pad_before, pad_after;
 
   explicit ConvDescs(const Conv2DShape& s) {
@@ -196,9 +197,14 @@ struct ConvDescs {
     const int64_t kh = s.kernel[0], kw = s.kernel[1];
     x = Desc({s.batch, s.in_channels, s.in[0], s.in[1]}, type, Tag::nhwc);
     y = Desc({s.batch, k, s.out[0], s.out[1]}, type, Tag::nhwc);
-    w = s.groups == 1 ? Desc({k, ci, kh, kw}, type, Tag::hwio)
-                      : Desc({s.groups, co, ci, kh, kw}, type, Dims{co, 1, k, kw * ci * k, ci * k});
-    bias = Desc({k}, type, Tag::a);
+    const auto filters = [&](Memory::data_type its) {
+      return s.groups == 1
+                 ? Desc({k, ci, kh, kw}, its, Tag::hwio)
+                 : Desc({s.groups, co, ci, kh, kw}, its, Dims{co, 1, k, kw * ci * k, ci * k});
+    };
+    w = filters(type);
+    master = filters(Memory::data_type::f32);
+    bias = Desc({k}, Memory::data_type::f32, Tag::a);
     stride = {s.stride[0], s.stride[1]};
     dilation = {s.dilation[0] - 1, s.dilation[1] - 1};
     pad_before = {s.pad_before[0], s.pad_before[1]};
@@ -217,7 +223,9 @@ struct ConvDescs {
 class OneDnnBackend final : public Backend {
  public:
   std::string name() const override { return "onednn"; }
-  bool supports(DType dtype) const override { return dtype == DType::Float32; }
+  bool supports(DType dtype) const override {
+    return dtype == DType::Float32 || (dtype == DType::BFloat16 && simd_level() == 2);
+  }
   Array conv2d(const Conv2DShape& s, const Array& x, const Array& w, const Array* bias,
                Epilogue epilogue) override;
   Array conv2d_backprop_input(const Conv2DShape& s, const Array& dy, const Array& w) override;
@@ -238,7 +246,7 @@ DISTRIBUTE_INLINE Array OneDnnBackend::conv2d(const Conv2DShape& s, const Array&
     const ConvDescs descs(s);
     const auto pd = descs.forward(bias != nullptr, epilogue);
     plan->inputs[0] = slot(x, descs.x, pd.src_desc());
-    plan->inputs[1] = slot(w, descs.w, pd.weights_desc());
+    plan->inputs[1] = slot(w, descs.master, pd.weights_desc());
     plan->input_args[0] = DNNL_ARG_SRC;
     plan->input_args[1] = DNNL_ARG_WEIGHTS;
     plan->output_arg = DNNL_ARG_DST;
@@ -266,7 +274,7 @@ DISTRIBUTE_INLINE Array OneDnnBackend::conv2d_backprop_input(const Conv2DShape& 
         any(descs.w), any(descs.y), descs.stride, descs.dilation, descs.pad_before,
         descs.pad_after);
     plan->inputs[0] = slot(dy, descs.y, pd.diff_dst_desc());
-    plan->inputs[1] = slot(w, descs.w, pd.weights_desc());
+    plan->inputs[1] = slot(w, descs.master, pd.weights_desc());
     plan->input_args[0] = DNNL_ARG_DIFF_DST;
     plan->input_args[1] = DNNL_ARG_WEIGHTS;
     plan->output_arg = DNNL_ARG_DIFF_SRC;
@@ -287,7 +295,7 @@ DISTRIBUTE_INLINE Array OneDnnBackend::conv2d_backprop_filter(const Conv2DShape&
     const ConvDescs descs(s);
     const auto forward = descs.forward(bias_gradient != nullptr, Epilogue::None);
     const auto pd = describe_backward<convolution_backward_weights>(
-        forward, dnnl::algorithm::convolution_direct, any(descs.x), any(descs.w),
+        forward, dnnl::algorithm::convolution_direct, any(descs.x), any(descs.master),
         bias_gradient ? descs.bias : Desc(), any(descs.y), descs.stride, descs.dilation,
         descs.pad_before, descs.pad_after);
     plan->inputs[0] = slot(x, descs.x, pd.src_desc());
@@ -297,13 +305,15 @@ DISTRIBUTE_INLINE Array OneDnnBackend::conv2d_backprop_filter(const Conv2DShape&
     plan->output_arg = DNNL_ARG_DIFF_WEIGHTS;
     plan->bias_arg = DNNL_ARG_DIFF_BIAS;
     plan->bias = descs.bias;
-    // Gradients leave in the forward kernel's arrangement: the variable lives in the same one.
-    finish_plan<convolution_backward_weights>(*plan, pd, "convolution_backward_weights",
-                                              pd.diff_weights_desc(), forward.weights_desc(),
-                                              descs.w);
+    // Gradients leave in the forward kernel's arrangement: the variable lives in the same one. The
+    // filters of a bfloat16 kernel are converted anyway.
+    const bool same_type = s.dtype == DType::Float32;
+    finish_plan<convolution_backward_weights>(
+        *plan, pd, "convolution_backward_weights", pd.diff_weights_desc(),
+        same_type ? forward.weights_desc() : pd.diff_weights_desc(), descs.master);
     return plan;
   };
-  if (bias_gradient) *bias_gradient = make_array(s.out_channels * size_of(s.dtype), Device{});
+  if (bias_gradient) *bias_gradient = make_array(s.out_channels * size_of(DType::Float32), Device{});
   const std::string key = key_of('w', s, x, dy, bias_gradient ? 1 : 0);
   return execute(*find_or_make(key, x, dy, make), x, dy, bias_gradient);
 }

@@ -35,6 +35,7 @@ DISTRIBUTE_INLINE int64_t product(const Dims& dims) {
 
 DISTRIBUTE_INLINE bool same_placement(const Desc& a, const Desc& b) {
   if (a == b) return true;
+  if (data_type_of(a) != data_type_of(b)) return false;
   const Blocking x = blocking_of(a), y = blocking_of(b);
   if (x.dims != y.dims || x.padded != y.padded || x.blocks != y.blocks ||
       x.block_axes != y.block_axes)

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/nn/module.hpp>
+#include <distribute/ops/cast.hpp>
 #include <distribute/ops/random.hpp>
 #include <distribute/replica/replica_context.hpp>
 
@@ -25,12 +26,21 @@ DISTRIBUTE_INLINE Module& Module::operator=(Module&&) noexcept = default;
 
 DISTRIBUTE_INLINE Tensor Module::operator()(const Tensor& x, CallOptions options) {
   ensure_built(x.shape());
-  Tensor y = call(x, options);
+  Tensor y = call(autocast(x), options);
   if (!state_->called.load(std::memory_order_relaxed) && y) {
     const std::lock_guard lock(state_->mutex);
     if (!state_->called.exchange(true)) state_->output = y.shape();
   }
   return y;
+}
+
+DISTRIBUTE_INLINE Tensor Module::autocast(const Tensor& x) const {
+  return is_floating(x.dtype()) ? cast(x, policy_.compute_dtype()) : x;
+}
+
+DISTRIBUTE_INLINE void Module::set_dtype_policy(const Policy& policy) {
+  policy_ = policy;
+  for (auto& [name, part] : children_) part->set_dtype_policy(policy);
 }
 
 DISTRIBUTE_INLINE void Module::ensure_built(const Shape& input) {

@@ -50,15 +50,33 @@ DISTRIBUTE_INLINE void BatchNormalization::build(const Shape& input) {
 }
 
 DISTRIBUTE_INLINE Tensor BatchNormalization::call(const Tensor& x, CallOptions options) {
+  return normalize(x, Tensor(), options);
+}
+
+DISTRIBUTE_INLINE Tensor BatchNormalization::with_residual(const Tensor& x, const Tensor& residual,
+                                                           CallOptions options) {
+  ensure_built(x.shape());
+  return normalize(autocast(x), autocast(residual), options);
+}
+
+DISTRIBUTE_INLINE Tensor BatchNormalization::normalize(const Tensor& x, const Tensor& residual,
+                                                       CallOptions options) {
   const Tensor gamma = nn_internal::value_or_none(gamma_);
   const Tensor beta = nn_internal::value_or_none(beta_);
   const bool training = options.training && trainable();
+  const Epilogue epilogue = nn_internal::epilogue_of(options_.activation);
   const ReplicaContext* replica = get_replica_context();
-  if (training && options_.synchronized && replica && replica->num_replicas_in_sync() > 1)
-    return nn_internal::activate(options_.activation, synchronized_call(x, gamma, beta));
+  if (training && options_.synchronized && replica && replica->num_replicas_in_sync() > 1) {
+    if (!residual)
+      return nn_internal::activate(options_.activation,
+                                   synchronized_call(x, gamma, beta, epilogue));
+    const Tensor sum = synchronized_call(x, gamma, beta, Epilogue::None) + residual;
+    return options_.activation ? options_.activation(sum) : sum;
+  }
   FusedBatchNormOptions fused{.epsilon = float(options_.epsilon),
                               .training = training,
-                              .epilogue = nn_internal::epilogue_of(options_.activation)};
+                              .residual = residual,
+                              .epilogue = epilogue};
   if (!training) {
     fused.mean = moving_mean_.value();
     fused.variance = moving_variance_.value();
@@ -69,7 +87,8 @@ DISTRIBUTE_INLINE Tensor BatchNormalization::call(const Tensor& x, CallOptions o
 }
 
 DISTRIBUTE_INLINE Tensor BatchNormalization::synchronized_call(const Tensor& x, const Tensor& gamma,
-                                                               const Tensor& beta) {
+                                                               const Tensor& beta,
+                                                               Epilogue epilogue) {
   std::vector<int> axes;
   for (int axis = 0; axis + 1 < x.shape().rank(); ++axis) axes.push_back(axis);
   // Sums and counts: replicas may have batches of different sizes.
@@ -81,8 +100,7 @@ DISTRIBUTE_INLINE Tensor BatchNormalization::synchronized_call(const Tensor& x, 
   const Tensor mean = all[0] / count;
   const Tensor variance = maximum(all[1] / count - square(mean), zeros_like(mean));
   move(mean, variance);
-  return batch_normalization(x, mean, variance, beta, gamma, float(options_.epsilon),
-                             nn_internal::epilogue_of(options_.activation));
+  return batch_normalization(x, mean, variance, beta, gamma, float(options_.epsilon), epilogue);
 }
 
 DISTRIBUTE_INLINE void BatchNormalization::move(const Tensor& mean, const Tensor& variance) {

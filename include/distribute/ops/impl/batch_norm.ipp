@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/autograd/accumulate.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/ops/activation.hpp>
 #include <distribute/ops/batch_norm.hpp>
@@ -10,8 +11,6 @@
 #include <distribute/ops/unary.hpp>
 
 #include <algorithm>
-#include <tuple>
-
 namespace distribute {
 
 namespace ops_internal {
@@ -51,6 +50,13 @@ DISTRIBUTE_INLINE void check_norm_input(const char* op, const Tensor& x) {
         concat(op, ": ", name_of(x.dtype()), " ", to_string(x.shape()), " has no channels"));
 }
 
+DISTRIBUTE_INLINE void check_residual(const Tensor& x, const Tensor& residual) {
+  if (residual && (residual.shape() != x.shape() || residual.dtype() != x.dtype()))
+    throw InvalidArgumentError(concat("fused_batch_norm: the residual ", name_of(residual.dtype()),
+                                      " ", to_string(residual.shape()), " is not as x, ",
+                                      name_of(x.dtype()), " ", to_string(x.shape())));
+}
+
 /// float32, recorded; none stays none.
 DISTRIBUTE_INLINE Tensor as_float(const Tensor& x) { return x ? cast(x, DType::Float32) : x; }
 
@@ -62,40 +68,67 @@ DISTRIBUTE_INLINE Tensor as_channels(const Tensor& values, int64_t channels) {
   return fits ? reshape(values, Shape{channels}) : Tensor();
 }
 
-/// batch_normalization of float32 tensors, the vectors [channels].
+DISTRIBUTE_INLINE Tensor first_of(std::span<const Tensor> parts) {
+  return parts.empty() ? Tensor() : parts[0];
+}
+
+/// What the gradient of a normalization needs of its call; `y` counts where a residual was added.
+struct NormCall {
+  Tensor x, y;
+  ChannelNorm norm;
+  bool has_residual = false, through_statistics = false;
+  bool gate_x = false;  // x came out of a ReLU
+};
+
+/// `residual_input`: its position among the inputs of the recorded operation.
+DISTRIBUTE_INLINE NormGradients gradients_of(const NormCall& call, const Backward& backward,
+                                             size_t residual_input) {
+  NormGradientInputs in{.dy = backward.gradient_parts(0)};
+  if (call.through_statistics) {
+    in.dmean = backward.gradient(1);
+    in.dvariance = backward.gradient(2);
+  }
+  if (call.has_residual) in.y = call.y;
+  in.through_statistics = call.through_statistics;
+  in.want_dx = backward.needs(0);
+  in.want_residual = call.has_residual && backward.needs(residual_input);
+  in.gate_x = call.gate_x && backward.is_private(0);
+  return norm_gradients(call.x, call.norm, in);
+}
+
+/// batch_normalization of float32 or bfloat16 tensors, the vectors float32 [channels].
 DISTRIBUTE_INLINE Tensor normalize_channels(const Tensor& input, const Tensor& mean,
                                             const Tensor& variance, const Tensor& offset,
-                                            const Tensor& scale, float epsilon, Epilogue epilogue) {
+                                            const Tensor& scale, float epsilon, Epilogue epilogue,
+                                            const Tensor& residual = {}) {
   const Tensor x = with_channel_block(input);
   const ChannelBlock b = channel_block(x);
   ChannelNorm norm = make_channel_norm(x, b, scale, offset, epilogue);
   const auto means = mean.data<float>(), variances = variance.data<float>();
   for (size_t c = 0; c < means.size(); ++c) set_channel(norm, c, means[c], variances[c], epsilon);
   Tensor y = Tensor::empty(x.shape(), x.dtype(), x.device(), x.layout());
-  const float* values = x.array().data<float>();
-  float* out = y.array().data<float>();
+  const Tensor other = residual ? in_layout(residual, x.layout()) : Tensor();
   sum_then_apply(
       b, [](int64_t, int64_t, LaneSums<float>&) {}, [](int64_t, const LaneSums<double>&) {},
-      [&](int64_t group, int64_t piece) { normalize_piece(b, norm, values, out, group, piece); });
+      [&](int64_t group, int64_t piece) { normalize_piece(b, norm, x, other, y, group, piece); });
   if (epilogue == Epilogue::Relu) y.mark_relu_output();
-  const bool gate = input.is_relu_output();
+  const NormCall call{x,     residual ? y : Tensor(), norm, bool(residual),
+                      false, input.is_relu_output()};
   const auto backward_function = [=](const Backward& backward) {
-    const NormGradientInputs in{backward.gradient(),           {}, {}, false, backward.needs(0),
-                                gate && backward.is_private(0)};
-    const NormGradients g = norm_gradients(x, norm, in);
+    const NormGradients g = gradients_of(call, backward, 5);
     const auto mean_gradient = [&](size_t c) { return -norm.factor[c] * g.sum[c]; };
     const auto variance_gradient = [&](size_t c) {
       return -0.5f * norm.factor[c] * norm.rstd[c] * norm.rstd[c] * g.product[c];
     };
     const auto scale_gradient = [&](size_t c) { return norm.rstd[c] * g.product[c]; };
     return final_gradients(
-        "batch_normalization gradient", x, backward.gradient(),
-        {g.dx, channel_gradient(backward.needs(1), x, mean_gradient),
-         channel_gradient(backward.needs(2), x, variance_gradient),
-         channel_gradient(backward.needs(3), x, [&](size_t c) { return g.sum[c]; }),
-         channel_gradient(backward.needs(4), x, scale_gradient)});
+        "batch_normalization gradient", call.x, first_of(backward.gradient_parts(0)),
+        {g.dx, channel_gradient(backward.needs(1), call.x, mean_gradient),
+         channel_gradient(backward.needs(2), call.x, variance_gradient),
+         channel_gradient(backward.needs(3), call.x, [&](size_t c) { return g.sum[c]; }),
+         channel_gradient(backward.needs(4), call.x, scale_gradient), g.residual});
   };
-  return record("batch_normalization", {input, mean, variance, offset, scale}, y,
+  return record("batch_normalization", {input, mean, variance, offset, scale, residual}, y,
                 backward_function);
 }
 
@@ -110,49 +143,39 @@ DISTRIBUTE_INLINE Tensor normalize_by_parts(const Tensor& x, const Tensor& mean,
   return epilogue == Epilogue::Relu ? nn::relu(y) : y;
 }
 
-/// The training form of float32 tensors.
+/// The training form of float32 or bfloat16 tensors.
 DISTRIBUTE_INLINE nn::FusedBatchNorm normalize_batch(const Tensor& input, const Tensor& scale,
                                                      const Tensor& offset, float epsilon,
-                                                     Epilogue epilogue) {
+                                                     Epilogue epilogue, const Tensor& residual) {
   const Tensor x = with_channel_block(input);
   const ChannelBlock b = channel_block(x);
   const int64_t channels = x.shape()[-1];
   ChannelNorm norm = make_channel_norm(x, b, scale, offset, epilogue);
   std::vector<float> variances(size_t(b.channels), 0.0f);
   Tensor y = Tensor::empty(x.shape(), x.dtype(), x.device(), x.layout());
-  const float* values = x.array().data<float>();
-  float* out = y.array().data<float>();
-  const auto finish = [&](int64_t group, const LaneSums<double>& sums) {
-    for (int64_t i = 0; b.rows() && i < b.lanes(group); ++i) {
-      const size_t c = size_t(group * b.width + i);
-      const auto [mean, variance] = moments_of(b, values, group, i, sums);
-      variances[c] = variance;
-      set_channel(norm, c, mean, variance, epsilon);
-    }
-  };
-  sum_then_apply(
-      b,
-      [&](int64_t group, int64_t piece, LaneSums<float>& sums) {
-        sum_moments(b, values, group, piece, sums);
+  const Tensor other = residual ? in_layout(residual, x.layout()) : Tensor();
+  channel_statistics(
+      x, b,
+      [&](size_t c, float mean, float variance) {
+        variances[c] = variance;
+        set_channel(norm, c, mean, variance, epsilon);
       },
-      finish,
-      [&](int64_t group, int64_t piece) { normalize_piece(b, norm, values, out, group, piece); });
+      [&](int64_t group, int64_t piece) { normalize_piece(b, norm, x, other, y, group, piece); });
   if (epilogue == Epilogue::Relu) y.mark_relu_output();
-  const bool gate = input.is_relu_output();
   const nn::FusedBatchNorm result{y, channel_tensor(norm.mean, channels, x.device()),
                                   channel_tensor(variances, channels, x.device()), b.rows() > 0};
-  const Tensor inputs[] = {input, scale, offset};
+  const NormCall call{x,    residual ? y : Tensor(), norm, bool(residual),
+                      true, input.is_relu_output()};
+  const Tensor inputs[] = {input, scale, offset, residual};
   const Tensor outputs[] = {y, result.batch_mean, result.batch_variance};
-  record("fused_batch_norm", inputs, outputs, [=](const Backward& backward) {
-    const NormGradientInputs in{backward.gradient(0), backward.gradient(1),
-                                backward.gradient(2), true,
-                                backward.needs(0),    gate && backward.is_private(0)};
-    const NormGradients g = norm_gradients(x, norm, in);
-    const auto scale_gradient = [&](size_t c) { return norm.rstd[c] * g.product[c]; };
+  record("fused_batch_norm", inputs, outputs, [call](const Backward& backward) {
+    const NormGradients g = gradients_of(call, backward, 3);
+    const auto scale_gradient = [&](size_t c) { return call.norm.rstd[c] * g.product[c]; };
     return final_gradients(
-        "fused_batch_norm gradient", x, backward.gradient(0),
-        {g.dx, channel_gradient(backward.needs(1), x, scale_gradient),
-         channel_gradient(backward.needs(2), x, [&](size_t c) { return g.sum[c]; })});
+        "fused_batch_norm gradient", call.x, first_of(backward.gradient_parts(0)),
+        {g.dx, channel_gradient(backward.needs(1), call.x, scale_gradient),
+         channel_gradient(backward.needs(2), call.x, [&](size_t c) { return g.sum[c]; }),
+         g.residual});
   });
   return result;
 }
@@ -164,23 +187,19 @@ DISTRIBUTE_INLINE nn::Moments channel_moments(const Tensor& input) {
   const int64_t channels = x.shape()[-1];
   ChannelNorm norm = make_channel_norm(x, b, {}, {}, Epilogue::None);
   std::vector<float> variances(size_t(b.channels), 0.0f);
-  const float* values = x.array().data<float>();
-  const auto finish = [&](int64_t group, const LaneSums<double>& sums) {
-    for (int64_t i = 0; b.rows() && i < b.lanes(group); ++i) {
-      const size_t c = size_t(group * b.width + i);
-      std::tie(norm.mean[c], variances[c]) = moments_of(b, values, group, i, sums);
-    }
-  };
-  sum_then_apply(
-      b,
-      [&](int64_t group, int64_t piece, LaneSums<float>& sums) {
-        sum_moments(b, values, group, piece, sums);
+  channel_statistics(
+      x, b,
+      [&](size_t c, float mean, float variance) {
+        norm.mean[c] = mean;
+        variances[c] = variance;
       },
-      finish, [](int64_t, int64_t) {});
+      [](int64_t, int64_t) {});
   const Tensor outputs[] = {channel_tensor(norm.mean, channels, x.device()),
                             channel_tensor(variances, channels, x.device())};
   record("moments", std::span(&input, 1), outputs, [=](const Backward& backward) {
-    const NormGradientInputs in{{}, backward.gradient(0), backward.gradient(1), true};
+    const NormGradientInputs in{.dmean = backward.gradient(0),
+                                .dvariance = backward.gradient(1),
+                                .through_statistics = true};
     return final_gradients("moments gradient", x, Tensor(), {norm_gradients(x, norm, in).dx});
   });
   return {outputs[0], outputs[1]};
@@ -222,19 +241,23 @@ DISTRIBUTE_INLINE FusedBatchNorm fused_batch_norm(const Tensor& x, const Tensor&
                                                   const FusedBatchNormOptions& options) {
   using namespace ops_internal;
   check_norm_input("fused_batch_norm", x);
-  const Tensor input = as_float(x), factor = as_float(scale), shift = as_float(offset);
+  check_residual(x, options.residual);
+  const bool direct = x.dtype() != DType::Float16;
+  const auto wide = [&](const Tensor& t) { return direct ? t : as_float(t); };
+  const Tensor input = wide(x), factor = as_float(scale), shift = as_float(offset);
   check_channels("fused_batch_norm", "scale", x, factor);
   check_channels("fused_batch_norm", "offset", x, shift);
   FusedBatchNorm result;
   if (options.training) {
-    result = normalize_batch(input, factor, shift, options.epsilon, options.epilogue);
+    result = normalize_batch(input, factor, shift, options.epsilon, options.epilogue,
+                             wide(options.residual));
   } else {
     if (!options.mean || !options.variance)
       throw InvalidArgumentError("fused_batch_norm: inference needs a mean and a variance");
     check_channels("fused_batch_norm", "mean", x, options.mean);
     check_channels("fused_batch_norm", "variance", x, options.variance);
     result = {normalize_channels(input, as_float(options.mean), as_float(options.variance), shift,
-                                 factor, options.epsilon, options.epilogue),
+                                 factor, options.epsilon, options.epilogue, wide(options.residual)),
               options.mean, options.variance, false};
   }
   result.y = cast(result.y, x.dtype());

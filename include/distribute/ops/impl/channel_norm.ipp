@@ -4,80 +4,109 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 namespace distribute::ops_internal {
 
-template <typename Lanes>
-DISTRIBUTE_ALWAYS_INLINE inline void add_moments(const float* x, int64_t rows, int64_t step,
-                                                 Lanes lanes, const float* shift,
-                                                 LaneSums<float>& sums) {
-  float first[kLanes] = {}, second[kLanes] = {};
-  for (int64_t r = 0; r < rows; ++r, x += step) {
-#pragma omp simd
-    for (int i = 0; i < lanes; ++i) {
-      const float d = x[i] - shift[i];
-      first[i] += d;
-      second[i] += d * d;
-    }
-  }
-  for (int i = 0; i < lanes; ++i) sums.first[i] += first[i], sums.second[i] += second[i];
-}
-
-template <typename Lanes>
-DISTRIBUTE_ALWAYS_INLINE inline void normalize_rows(const float* x, float* y, int64_t rows,
-                                                    int64_t step, Lanes lanes, const float* mean,
-                                                    const float* factor, const float* offset,
-                                                    float floor) {
-  for (int64_t r = 0; r < rows; ++r, x += step, y += step) {
-#pragma omp simd
-    for (int i = 0; i < lanes; ++i) {
-      const float value = (x[i] - mean[i]) * factor[i] + offset[i];
-      y[i] = value < floor ? floor : value;
-    }
-  }
-}
-
-/// The gradient that passes the ReLU whose value is made again from x.
-template <typename Lanes>
-DISTRIBUTE_ALWAYS_INLINE inline void add_products(const float* x, const float* dy, int64_t rows,
-                                                  int64_t step, Lanes lanes, const float* mean,
-                                                  const float* factor, const float* offset,
-                                                  float floor, LaneSums<float>& sums) {
-  float first[kLanes] = {}, second[kLanes] = {};
-  for (int64_t r = 0; r < rows; ++r, x += step, dy += step) {
-#pragma omp simd
-    for (int i = 0; i < lanes; ++i) {
-      const float d = x[i] - mean[i];
-      const float g = d * factor[i] + offset[i] <= floor ? 0.0f : dy[i];
-      first[i] += g;
-      second[i] += g * d;
-    }
-  }
-  for (int i = 0; i < lanes; ++i) sums.first[i] += first[i], sums.second[i] += second[i];
-}
-
-/// dx = a * dy + b * (x - mean) + c, zero where x <= x_floor.
-struct GradientLine {
-  const float *a, *b, *c;
-  float x_floor;
+/// Evenly spaced rows of one group, and where its channels' constants and sums begin. Null: absent.
+template <typename T>
+struct NormRows {
+  int64_t rows = 0, step = 0, lanes = 0;
+  const T *x = nullptr, *residual = nullptr, *dy = nullptr, *dy2 = nullptr, *y = nullptr;
+  T *out = nullptr, *g = nullptr;
+  const float *mean = nullptr, *factor = nullptr, *offset = nullptr;
+  const float *a = nullptr, *b = nullptr, *c = nullptr;
+  float floor = kNoFloor, x_floor = kNoFloor;
+  float *first = nullptr, *second = nullptr;
 };
 
-template <typename Lanes>
-DISTRIBUTE_ALWAYS_INLINE inline void gradient_rows(const float* x, const float* dy, float* dx,
-                                                   int64_t rows, int64_t step, Lanes lanes,
-                                                   const float* mean, const float* factor,
-                                                   const float* offset, float floor,
-                                                   const GradientLine& line) {
-  const float *a = line.a, *b = line.b, *c = line.c, x_floor = line.x_floor;
-  for (int64_t r = 0; r < rows; ++r, x += step, dy += step, dx += step) {
-#pragma omp simd
-    for (int i = 0; i < lanes; ++i) {
-      const float d = x[i] - mean[i];
-      const float g = d * factor[i] + offset[i] <= floor ? 0.0f : dy[i];
-      const float value = a[i] * g + b[i] * d + c[i];
-      dx[i] = x[i] <= x_floor ? 0.0f : value;
-    }
-  }
+template <typename T>
+struct NormKernels {
+  using Loop = void (*)(const NormRows<T>&);
+  Loop sum_moments, normalize, sum_gradient, write_gradient;
+};
+
+}  // namespace distribute::ops_internal
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,avx2,fma")
+#define DISTRIBUTE_LANES 16
+namespace distribute::ops_internal::norm_avx512 {
+#include <distribute/ops/impl/channel_norm_kernels.inc>
+}
+#undef DISTRIBUTE_LANES
+#pragma GCC pop_options
+#pragma GCC push_options
+#pragma GCC target("avx2,fma")
+#define DISTRIBUTE_LANES 8
+namespace distribute::ops_internal::norm_avx2 {
+#include <distribute/ops/impl/channel_norm_kernels.inc>
+}
+#undef DISTRIBUTE_LANES
+#pragma GCC pop_options
+#define DISTRIBUTE_NORM_VARIANTS 1
+#endif
+#define DISTRIBUTE_LANES 4
+namespace distribute::ops_internal::norm_baseline {
+#include <distribute/ops/impl/channel_norm_kernels.inc>
+}
+#undef DISTRIBUTE_LANES
+
+namespace distribute::ops_internal {
+
+template <typename T>
+NormKernels<T> norm_kernels() {
+#ifdef DISTRIBUTE_NORM_VARIANTS
+  if (simd_level() == 2) return norm_avx512::norm_kernels<T>();
+  if (simd_level() == 1) return norm_avx2::norm_kernels<T>();
+#endif
+  return norm_baseline::norm_kernels<T>();
+}
+
+/// Calls fn(T{}) with the element type of x, one that the kernels know.
+template <typename Fn>
+void with_norm_type(const Tensor& x, const Fn& fn) {
+  x.dtype() == DType::BFloat16 ? fn(bfloat16{}) : fn(float{});
+}
+
+template <typename T>
+T* elements_of(const Tensor& tensor) {
+  return tensor ? tensor.array().data<T>() : nullptr;
+}
+
+/// Moves a pointer that may be null.
+template <typename T>
+T* shifted(T* pointer, int64_t by) {
+  return pointer ? pointer + by : nullptr;
+}
+
+/// Calls `loop` for every run of rows of a piece; `base` holds pointers to the tensors' beginnings.
+template <typename T>
+void for_rows(const ChannelBlock& b, NormRows<T> base, int64_t group, int64_t piece,
+              typename NormKernels<T>::Loop loop) {
+  for_runs(b, group, piece, [&](int64_t at, int64_t rows) {
+    NormRows<T> run = base;
+    run.rows = rows;
+    run.step = b.pixel_step;
+    run.lanes = b.lanes(group);
+    for (const T** from : {&run.x, &run.residual, &run.dy, &run.dy2, &run.y})
+      *from = shifted(*from, at);
+    run.out = shifted(run.out, at);
+    run.g = shifted(run.g, at);
+    loop(run);
+  });
+}
+
+/// Points a run to the constants of a group.
+template <typename T>
+void set_constants(NormRows<T>& run, const ChannelBlock& b, const ChannelNorm& norm,
+                   int64_t group) {
+  const int64_t first = group * b.width;
+  run.mean = norm.mean.data() + first;
+  run.factor = norm.factor.data() + first;
+  run.offset = norm.offset.data() + first;
+  run.floor = norm.floor;
 }
 
 /// The values of a [channels] tensor (`otherwise` for none), zeros in the layout's padding.
@@ -119,34 +148,52 @@ DISTRIBUTE_INLINE void set_channel(ChannelNorm& norm, size_t c, float mean, floa
   norm.factor[c] = norm.rstd[c] * norm.scale[c];
 }
 
-DISTRIBUTE_INLINE void sum_moments(const ChannelBlock& b, const float* x, int64_t group,
-                                   int64_t piece, LaneSums<float>& sums) {
-  with_lanes(b.lanes(group), [&](auto lanes) DISTRIBUTE_ALWAYS_INLINE {
-    for_runs(b, group, piece, [&](int64_t offset, int64_t rows) DISTRIBUTE_ALWAYS_INLINE {
-      add_moments(x + offset, rows, b.pixel_step, lanes, x + group * b.group_step, sums);
-    });
+/// Each channel's value in the first row.
+DISTRIBUTE_INLINE std::vector<float> first_values(const Tensor& x, const ChannelBlock& b) {
+  std::vector<float> values(size_t(b.channels), 0.0f);
+  with_norm_type(x, [&](auto type) {
+    const auto* from = x.array().data<decltype(type)>();
+    for (int64_t group = 0; b.rows() && group < b.groups; ++group)
+      for (int64_t i = 0; i < b.lanes(group); ++i)
+        values[size_t(group * b.width + i)] = float(from[group * b.group_step + i]);
   });
+  return values;
 }
 
-DISTRIBUTE_INLINE std::pair<float, float> moments_of(const ChannelBlock& b, const float* x,
-                                                     int64_t group, int64_t lane,
-                                                     const LaneSums<double>& sums) {
-  const double rows = double(b.rows());
-  const double shifted = sums.first[lane] / rows;
-  const double variance = sums.second[lane] / rows - shifted * shifted;
-  return {float(double(x[group * b.group_step + lane]) + shifted),
-          float(variance < 0 ? 0 : variance)};
+DISTRIBUTE_INLINE void channel_statistics(const Tensor& x, const ChannelBlock& b,
+                                          const ChannelReady& ready,
+                                          const std::function<void(int64_t, int64_t)>& apply) {
+  const std::vector<float> shift = first_values(x, b);
+  const auto sum = [&](int64_t group, int64_t piece, LaneSums<float>& sums) {
+    with_norm_type(x, [&](auto type) {
+      using T = decltype(type);
+      NormRows<T> rows{.x = x.array().data<T>(), .mean = shift.data() + group * b.width};
+      rows.first = sums.first;
+      rows.second = sums.second;
+      for_rows(b, rows, group, piece, norm_kernels<T>().sum_moments);
+    });
+  };
+  const auto finish = [&](int64_t group, const LaneSums<double>& sums) {
+    const double rows = double(b.rows());
+    for (int64_t i = 0; b.rows() && i < b.lanes(group); ++i) {
+      const size_t c = size_t(group * b.width + i);
+      const double shifted_mean = sums.first[i] / rows;
+      const double variance = sums.second[i] / rows - shifted_mean * shifted_mean;
+      ready(c, float(double(shift[c]) + shifted_mean), float(variance < 0 ? 0 : variance));
+    }
+  };
+  sum_then_apply(b, sum, finish, apply);
 }
 
 DISTRIBUTE_INLINE void normalize_piece(const ChannelBlock& b, const ChannelNorm& norm,
-                                       const float* x, float* y, int64_t group, int64_t piece) {
-  const float *mean = norm.mean.data() + group * b.width,
-              *factor = norm.factor.data() + group * b.width,
-              *offset = norm.offset.data() + group * b.width;
-  with_lanes(b.lanes(group), [&](auto lanes) DISTRIBUTE_ALWAYS_INLINE {
-    for_runs(b, group, piece, [&](int64_t at, int64_t rows) DISTRIBUTE_ALWAYS_INLINE {
-      normalize_rows(x + at, y + at, rows, b.pixel_step, lanes, mean, factor, offset, norm.floor);
-    });
+                                       const Tensor& x, const Tensor& residual, const Tensor& y,
+                                       int64_t group, int64_t piece) {
+  with_norm_type(x, [&](auto type) {
+    using T = decltype(type);
+    NormRows<T> rows{.x = elements_of<T>(x), .residual = elements_of<T>(residual)};
+    rows.out = elements_of<T>(y);
+    set_constants(rows, b, norm, group);
+    for_rows(b, rows, group, piece, norm_kernels<T>().normalize);
   });
 }
 
@@ -159,46 +206,68 @@ DISTRIBUTE_INLINE void set_line(GradientLines& lines, const ChannelNorm& norm,
                                 const NormGradientInputs& in, size_t c, double sum, double product,
                                 double rows) {
   const double factor = norm.factor[c], rstd = norm.rstd[c];
-  lines.a[c] = in.dy ? norm.factor[c] : 0;
+  lines.a[c] = in.dy.empty() ? 0 : norm.factor[c];
   if (!in.through_statistics) return;
   lines.b[c] = float((2 * double(lines.dvariance[c]) - factor * rstd * rstd * product) / rows);
   lines.c[c] = float((double(lines.dmean[c]) - factor * sum) / rows);
 }
 
-/// The blocks that a gradient reads and writes, and its coefficients.
+/// The tensors that a gradient reads and writes, all in the layout of x.
 struct GradientPass {
-  const ChannelBlock& block;
-  const ChannelNorm& norm;
-  const float *x, *dy;
-  float* dx;  // null: nobody needs it
+  Tensor x, dy, dy2, y;  // dy: x where there is no gradient, its factor is 0 then
+  Tensor g, dx;          // none: not kept, not wanted
 };
 
-DISTRIBUTE_INLINE void sum_gradient_piece(const GradientPass& pass, int64_t group, int64_t piece,
-                                          LaneSums<float>& sums) {
-  const ChannelBlock& b = pass.block;
-  const int64_t first = group * b.width;
-  with_lanes(b.lanes(group), [&](auto lanes) DISTRIBUTE_ALWAYS_INLINE {
-    for_runs(b, group, piece, [&](int64_t at, int64_t rows) DISTRIBUTE_ALWAYS_INLINE {
-      add_products(pass.x + at, pass.dy + at, rows, b.pixel_step, lanes,
-                   pass.norm.mean.data() + first, pass.norm.factor.data() + first,
-                   pass.norm.offset.data() + first, pass.norm.floor, sums);
-    });
-  });
+/// The gradient's memory for a result, when nobody else holds it; else fresh memory.
+DISTRIBUTE_INLINE Tensor reused(const Tensor& x, std::span<const Tensor> gradients, size_t part) {
+  if (part < gradients.size() && gradients[part].unique() && gradients[part].dtype() == x.dtype() &&
+      same_layout(gradients[part].layout(), x.layout()))
+    return gradients[part].renamed();
+  return Tensor::empty(x.shape(), x.dtype(), x.device(), x.layout());
 }
 
-DISTRIBUTE_INLINE void write_gradient_piece(const GradientPass& pass, const GradientLines& lines,
-                                            float x_floor, int64_t group, int64_t piece) {
-  const ChannelBlock& b = pass.block;
+DISTRIBUTE_INLINE GradientPass plan_gradient(const Tensor& x, const ChannelNorm& norm,
+                                             const NormGradientInputs& in) {
+  GradientPass pass{x, x, {}, {}, {}, {}};
+  const bool any = !in.dy.empty(), two = in.dy.size() > 1, gated = norm.floor != kNoFloor;
+  if (any && gated && in.y) pass.y = in_layout(in.y, x.layout());
+  const bool keeps = any && (two || pass.y || (in.want_residual && gated));
+  if (keeps) pass.g = reused(x, in.dy, 0);
+  // Part 0 holds g, or is itself what the residual gets.
+  if (in.want_dx) pass.dx = reused(x, in.dy, keeps || in.want_residual ? 1 : 0);
+  if (any) pass.dy = in_layout(in.dy[0], x.layout());
+  if (two) pass.dy2 = in_layout(in.dy[1], x.layout());
+  return pass;
+}
+
+template <typename T>
+void sum_gradient_piece(const GradientPass& pass, const ChannelBlock& b, const ChannelNorm& norm,
+                        int64_t group, int64_t piece, LaneSums<float>& sums) {
+  NormRows<T> rows{.x = elements_of<T>(pass.x),
+                   .dy = elements_of<T>(pass.dy),
+                   .dy2 = elements_of<T>(pass.dy2),
+                   .y = elements_of<T>(pass.y)};
+  rows.g = elements_of<T>(pass.g);
+  rows.first = sums.first;
+  rows.second = sums.second;
+  set_constants(rows, b, norm, group);
+  for_rows(b, rows, group, piece, norm_kernels<T>().sum_gradient);
+}
+
+template <typename T>
+void write_gradient_piece(const GradientPass& pass, const ChannelBlock& b, const ChannelNorm& norm,
+                          const GradientLines& lines, float x_floor, int64_t group, int64_t piece) {
+  NormRows<T> rows{.x = elements_of<T>(pass.x)};
+  rows.dy = elements_of<T>(pass.g ? pass.g : pass.dy);
+  rows.out = elements_of<T>(pass.dx);
+  set_constants(rows, b, norm, group);
+  if (pass.g) rows.floor = kNoFloor;  // behind the ReLU already
   const int64_t first = group * b.width;
-  const GradientLine line{lines.a.data() + first, lines.b.data() + first, lines.c.data() + first,
-                          x_floor};
-  with_lanes(b.lanes(group), [&](auto lanes) DISTRIBUTE_ALWAYS_INLINE {
-    for_runs(b, group, piece, [&](int64_t at, int64_t rows) DISTRIBUTE_ALWAYS_INLINE {
-      gradient_rows(pass.x + at, pass.dy + at, pass.dx + at, rows, b.pixel_step, lanes,
-                    pass.norm.mean.data() + first, pass.norm.factor.data() + first,
-                    pass.norm.offset.data() + first, pass.norm.floor, line);
-    });
-  });
+  rows.a = lines.a.data() + first;
+  rows.b = lines.b.data() + first;
+  rows.c = lines.c.data() + first;
+  rows.x_floor = x_floor;
+  for_rows(b, rows, group, piece, norm_kernels<T>().write_gradient);
 }
 
 DISTRIBUTE_INLINE NormGradients norm_gradients(const Tensor& x, const ChannelNorm& norm,
@@ -206,15 +275,13 @@ DISTRIBUTE_INLINE NormGradients norm_gradients(const Tensor& x, const ChannelNor
   const ChannelBlock b = channel_block(x);
   const int64_t channels = x.shape()[-1];
   const size_t padded = size_t(b.channels);
-  const Tensor dy = in.dy ? in_layout(in.dy, x.layout()) : x;  // without dy its factor is 0
-  NormGradients result{{}, std::vector<float>(padded), std::vector<float>(padded)};
-  if (in.want_dx) result.dx = Tensor::empty(x.shape(), x.dtype(), x.device(), x.layout());
+  const GradientPass pass = plan_gradient(x, norm, in);
+  NormGradients result{pass.dx, {}, std::vector<float>(padded), std::vector<float>(padded)};
   if (in.want_dx && in.gate_x) result.dx.mark_gated();
+  if (in.want_residual && !in.dy.empty()) result.residual = pass.g ? pass.g : in.dy[0];
   GradientLines lines{std::vector<float>(padded), std::vector<float>(padded),
                       std::vector<float>(padded), channel_values(in.dmean, channels, b.channels, 0),
                       channel_values(in.dvariance, channels, b.channels, 0)};
-  const GradientPass pass{b, norm, x.array().data<float>(), dy.array().data<float>(),
-                          in.want_dx ? result.dx.array().data<float>() : nullptr};
   const auto finish = [&](int64_t group, const LaneSums<double>& sums) {
     for (int64_t i = 0; i < b.lanes(group); ++i) {
       const size_t c = size_t(group * b.width + i);
@@ -223,15 +290,19 @@ DISTRIBUTE_INLINE NormGradients norm_gradients(const Tensor& x, const ChannelNor
       set_line(lines, norm, in, c, sums.first[i], sums.second[i], double(b.rows()));
     }
   };
-  sum_then_apply(
-      b,
-      [&](int64_t group, int64_t piece, LaneSums<float>& sums) {
-        if (in.dy) sum_gradient_piece(pass, group, piece, sums);
-      },
-      finish,
-      [&](int64_t group, int64_t piece) {
-        if (pass.dx) write_gradient_piece(pass, lines, in.gate_x ? 0.0f : kNoFloor, group, piece);
-      });
+  with_norm_type(x, [&](auto type) {
+    using T = decltype(type);
+    const float x_floor = in.gate_x ? 0.0f : kNoFloor;
+    sum_then_apply(
+        b,
+        [&](int64_t group, int64_t piece, LaneSums<float>& sums) {
+          if (!in.dy.empty()) sum_gradient_piece<T>(pass, b, norm, group, piece, sums);
+        },
+        finish,
+        [&](int64_t group, int64_t piece) {
+          if (pass.dx) write_gradient_piece<T>(pass, b, norm, lines, x_floor, group, piece);
+        });
+  });
   return result;
 }
 

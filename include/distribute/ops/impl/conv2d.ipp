@@ -13,7 +13,8 @@ namespace ops_internal {
 
 /// Checks shapes and works out sizes; `filters` as conv2d takes them.
 DISTRIBUTE_INLINE Conv2DShape conv2d_shape(const Shape& x, const Shape& filters,
-                                           const nn::Conv2DOptions& options) {
+                                           const nn::Conv2DOptions& options,
+                                           DType dtype = DType::Float32) {
   const auto fail = [&](const std::string& problem) {
     throw InvalidArgumentError(concat("conv2d: ", problem, ": input ", to_string(x), ", filters ",
                                       to_string(filters), ", groups ", options.groups));
@@ -24,6 +25,7 @@ DISTRIBUTE_INLINE Conv2DShape conv2d_shape(const Shape& x, const Shape& filters,
     fail("filters' in_channels times groups is not the input's channels");
   if (filters[3] % options.groups) fail("out_channels is not a multiple of groups");
   Conv2DShape s;
+  s.dtype = dtype;
   s.batch = x[0];
   s.in_channels = x[3];
   s.out_channels = filters[3];
@@ -52,7 +54,10 @@ DISTRIBUTE_INLINE nn::FilterGradients filter_gradients(const Tensor& x, const Sh
                                                        const Tensor& dy,
                                                        const nn::Conv2DOptions& options,
                                                        bool with_bias) {
-  const Conv2DShape s = conv2d_shape(x.shape(), filter_shape, options);
+  if (is_half(x.dtype()) && !backend(x.device().type).supports(x.dtype()))
+    return filter_gradients(cast(x, DType::Float32), filter_shape, cast(dy, DType::Float32),
+                            options, with_bias);
+  const Conv2DShape s = conv2d_shape(x.shape(), filter_shape, options, x.dtype());
   Array bias;
   Array filters =
       backend(x.device().type)
@@ -70,7 +75,7 @@ DISTRIBUTE_INLINE nn::FilterGradients filter_gradients(const Tensor& x, const Sh
     if (d_filters && b.needs(0)) dx = nn::conv2d_backprop_input(x.shape(), d_filters, dy, options);
     if (d_filters && b.needs(1)) ddy = nn::conv2d(x, d_filters, options);
     if (d_bias && b.needs(1)) {
-      const Tensor spread = add(zeros(dy.shape()), d_bias);
+      const Tensor spread = cast(add(zeros(dy.shape()), d_bias), dy.dtype());
       ddy = ddy ? add(ddy, spread) : spread;
     }
     return std::vector<Tensor>{dx, ddy};
@@ -86,9 +91,16 @@ DISTRIBUTE_INLINE Tensor behind_relu(const Tensor& dy, const Tensor& y) {
   });
 }
 
+/// bfloat16 images with float32 filters, where the backend has kernels for them.
+DISTRIBUTE_INLINE bool computes_as_it_is(const Tensor& x, const Tensor& filters) {
+  return filters.dtype() == DType::Float32 && x.shape()[0] > 0 &&
+         backend(x.device().type).supports(x.dtype());
+}
+
 DISTRIBUTE_INLINE void check_conv2d_types(const Tensor& x, const Tensor& filters,
                                           const Tensor& bias) {
-  if (x.dtype() != DType::Float32 || filters.dtype() != DType::Float32)
+  if ((x.dtype() != DType::Float32 && x.dtype() != DType::BFloat16) ||
+      filters.dtype() != DType::Float32)
     throw InvalidArgumentError(concat("conv2d: operands must be floating and alike: input ",
                                       name_of(x.dtype()), ", filters ", name_of(filters.dtype())));
   if (bias && bias.shape() != Shape{filters.shape()[3]})
@@ -104,13 +116,13 @@ DISTRIBUTE_INLINE Tensor conv2d(const Tensor& x, const Tensor& filters,
                                 const Conv2DOptions& options, const Tensor& bias,
                                 Epilogue epilogue) {
   using namespace ops_internal;
-  const Conv2DShape s = conv2d_shape(x.shape(), filters.shape(), options);
-  if (is_half(x.dtype()) && x.dtype() == filters.dtype()) {
+  const Conv2DShape s = conv2d_shape(x.shape(), filters.shape(), options, x.dtype());
+  if (is_half(x.dtype()) && !computes_as_it_is(x, filters)) {
     const auto wide = [](const Tensor& t) { return t ? cast(t, DType::Float32) : t; };
     return cast(conv2d(wide(x), wide(filters), options, wide(bias), epilogue), x.dtype());
   }
   check_conv2d_types(x, filters, bias);
-  Tensor y(output_shape(s), DType::Float32,
+  Tensor y(output_shape(s), x.dtype(),
            backend(x.device().type)
                .conv2d(s, x.array(), filters.array(), bias ? &bias.array() : nullptr, epilogue));
   if (epilogue == Epilogue::Relu) y.mark_relu_output();
@@ -128,12 +140,15 @@ DISTRIBUTE_INLINE Tensor conv2d(const Tensor& x, const Tensor& filters,
 DISTRIBUTE_INLINE Tensor conv2d_backprop_input(const Shape& input_shape, const Tensor& filters,
                                                const Tensor& dy, const Conv2DOptions& options) {
   using namespace ops_internal;
-  const Conv2DShape s = conv2d_shape(input_shape, filters.shape(), options);
+  if (is_half(dy.dtype()) && !backend(dy.device().type).supports(dy.dtype()))
+    return cast(conv2d_backprop_input(input_shape, filters, cast(dy, DType::Float32), options),
+                dy.dtype());
+  const Conv2DShape s = conv2d_shape(input_shape, filters.shape(), options, dy.dtype());
   if (dy.shape() != output_shape(s))
     throw InvalidArgumentError(concat("conv2d_backprop_input: the gradient is ",
                                       to_string(dy.shape()), ", the convolution gives ",
                                       to_string(output_shape(s))));
-  Tensor dx(input_shape, DType::Float32,
+  Tensor dx(input_shape, dy.dtype(),
             backend(dy.device().type).conv2d_backprop_input(s, dy.array(), filters.array()));
   return record(
       "conv2d_backprop_input", {filters, dy}, dx, [=](const Backward& b) -> std::vector<Tensor> {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 namespace distribute::ops_internal {
 
@@ -31,7 +32,7 @@ struct PoolBlock {
   }
 };
 
-/// The elements of one window that lie inside the image, as byte offsets from its first corner.
+/// The elements of one window that lie inside the image, as offsets from its first corner, in elements.
 struct PoolTaps {
   int count = 0;
   std::array<int64_t, 2> first{-1, -1}, last{};
@@ -51,12 +52,44 @@ struct PoolTaps {
       first = from, last = to, count = 0;
       for (int64_t ky = from[0]; ky < to[0]; ++ky)
         for (int64_t kx = from[1]; kx < to[1]; ++kx) {
-          offset[count] = (ky * p.in[1] + kx) * p.inner * int64_t(sizeof(float));
+          offset[count] = (ky * p.in[1] + kx) * p.inner;
           number[count++] = int32_t(ky * p.ksize[1] + kx);
         }
     }
     return (corner[0] * p.in[1] + corner[1]) * p.inner;
   }
+};
+
+/// The windows that an element of the image belongs to: where each lies in the result, and the
+/// element's number in it.
+struct PoolWindows {
+  int count = 0;
+  int64_t offset[kMaxTaps];
+  int32_t number[kMaxTaps];
+
+  void place(const PoolBlock& p, int64_t iy, int64_t ix) {
+    const std::array<int64_t, 2> at{iy + p.pad[0], ix + p.pad[1]};
+    std::array<int64_t, 2> from, to;
+    for (size_t a = 0; a < 2; ++a) {
+      from[a] = at[a] < p.ksize[a] ? 0 : (at[a] - p.ksize[a]) / p.stride[a] + 1;
+      to[a] = std::min(at[a] / p.stride[a] + 1, p.out[a]);
+    }
+    count = 0;
+    for (int64_t oy = from[0]; oy < to[0]; ++oy)
+      for (int64_t ox = from[1]; ox < to[1]; ++ox) {
+        offset[count] = (oy * p.out[1] + ox) * p.inner;
+        number[count++] =
+            int32_t((at[0] - oy * p.stride[0]) * p.ksize[1] + at[1] - ox * p.stride[1]);
+      }
+  }
+};
+
+template <typename T>
+struct MaxPoolKernels {
+  void (*forward)(const PoolBlock& p, const T* x, T* y, uint8_t* winners, bool gate, int64_t begin,
+                  int64_t end);
+  void (*backward)(const PoolBlock& p, const T* dy, const uint8_t* winners, T* dx, bool tiles,
+                   int32_t mask, int64_t begin, int64_t end);
 };
 
 }  // namespace distribute::ops_internal
@@ -90,17 +123,19 @@ namespace distribute {
 
 namespace ops_internal {
 
-struct MaxPoolKernels {
-  decltype(&baseline::max_pool_forward) forward;
-  decltype(&baseline::max_pool_backward) backward;
-};
-
-DISTRIBUTE_INLINE MaxPoolKernels max_pool_kernels() {
+template <typename T>
+MaxPoolKernels<T> max_pool_kernels() {
 #ifdef DISTRIBUTE_POOL_VARIANTS
-  if (simd_level() == 2) return {&avx512::max_pool_forward, &avx512::max_pool_backward};
-  if (simd_level() == 1) return {&avx2::max_pool_forward, &avx2::max_pool_backward};
+  if (simd_level() == 2) return avx512::max_pool_kernels<T>();
+  if (simd_level() == 1) return avx2::max_pool_kernels<T>();
 #endif
-  return {&baseline::max_pool_forward, &baseline::max_pool_backward};
+  return baseline::max_pool_kernels<T>();
+}
+
+/// Calls fn(T{}) with the element type of x, one that the kernels know.
+template <typename Fn>
+auto with_pool_type(const Tensor& x, const Fn& fn) {
+  return x.dtype() == DType::BFloat16 ? fn(bfloat16{}) : fn(float{});
 }
 
 /// A pooling of x: sizes, and the layout that x and y keep (null: row-major).
@@ -149,16 +184,18 @@ DISTRIBUTE_INLINE Tensor max_pool_gradient(const PoolPlan& plan, const Shape& x_
                                            const Tensor& dy, const Tensor& winners, bool gated) {
   const PoolBlock p = plan.block;
   const Tensor gradient = in_layout(dy, plan.y_layout);
-  Tensor dx = Tensor::empty(x_shape, DType::Float32, dy.device(), plan.x_layout);
+  Tensor dx = Tensor::empty(x_shape, dy.dtype(), dy.device(), plan.x_layout);
   const bool tiles = p.tiles();
-  float* to = dx.array().data<float>();
-  if (!tiles) std::memset(to, 0, size_t(p.images * p.in_step()) * sizeof(float));
-  const float* from = gradient.array().data<float>();
   const uint8_t* index = winners.data<uint8_t>().data();
-  const auto run = max_pool_kernels().backward;
   const int32_t mask = gated ? 255 : kClosed - 1;
-  parallel_for(p.images, 1,
-               [=](int64_t b, int64_t e) { run(p, from, index, to, tiles, mask, b, e); });
+  with_pool_type(dy, [&](auto type) {
+    using T = decltype(type);
+    T* to = dx.array().data<T>();
+    const T* from = gradient.array().data<T>();
+    const auto run = max_pool_kernels<T>().backward;
+    parallel_for(p.images, 1,
+                 [=](int64_t b, int64_t e) { run(p, from, index, to, tiles, mask, b, e); });
+  });
   if (gated) dx.mark_gated();
   return dx;
 }
@@ -173,7 +210,7 @@ void for_each_average(const PoolBlock& p, Fn fn) {
       const float weight = 1.0f / float(taps.count);
       const int64_t out = (oy * p.out[1] + ox) * p.inner;
       for (int t = 0; t < taps.count; ++t)
-        fn(out, base + taps.offset[t] / int64_t(sizeof(float)), weight, t == 0);
+        fn(out, base + taps.offset[t], weight, t == 0);
     }
 }
 
@@ -238,18 +275,22 @@ namespace nn {
 
 DISTRIBUTE_INLINE Tensor max_pool2d(const Tensor& x, const PoolOptions& options) {
   using namespace ops_internal;
-  if (is_half(x.dtype())) return cast(max_pool2d(cast(x, DType::Float32), options), x.dtype());
+  if (x.dtype() == DType::Float16)
+    return cast(max_pool2d(cast(x, DType::Float32), options), x.dtype());
   const PoolPlan plan = plan_pool("max_pool2d", x, options, kClosed - 1);
   const PoolBlock p = plan.block;
   const Tensor source = in_layout(x, plan.x_layout);
-  Tensor y = Tensor::empty(plan.y_shape, DType::Float32, x.device(), plan.y_layout);
+  Tensor y = Tensor::empty(plan.y_shape, x.dtype(), x.device(), plan.y_layout);
   Tensor winners = Tensor::empty({p.images * p.out_step()}, DType::UInt8, x.device());
   const bool gate = x.is_relu_output();
-  const float* from = source.array().data<float>();
-  float* to = y.array().data<float>();
   uint8_t* index = winners.mutable_data<uint8_t>();
-  const auto run = max_pool_kernels().forward;
-  parallel_for(p.images, 1, [=](int64_t b, int64_t e) { run(p, from, to, index, gate, b, e); });
+  with_pool_type(x, [&](auto type) {
+    using T = decltype(type);
+    const T* from = source.array().data<T>();
+    T* to = y.array().data<T>();
+    const auto run = max_pool_kernels<T>().forward;
+    parallel_for(p.images, 1, [=](int64_t b, int64_t e) { run(p, from, to, index, gate, b, e); });
+  });
   return record("max_pool2d", {x}, y, [=, x_shape = x.shape()](const Backward& b) {
     // A window without a positive element loses its gradient in the ReLU below; that may be said
     // here already when only the operation with that ReLU reads the result.

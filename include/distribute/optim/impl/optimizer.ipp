@@ -38,6 +38,33 @@ DISTRIBUTE_INLINE void average(float* mean, const float* x, float momentum, int6
   });
 }
 
+using ElementKernel =
+    std::function<void(float* weights, float* const* slots, const float* gradient, int64_t)>;
+
+DISTRIBUTE_INLINE void add_decay(const float* g, const float* w, float decay, float* sum,
+                                 int64_t count) {
+  simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
+#pragma omp simd
+    for (int64_t i = 0; i < count; ++i) sum[i] = g[i] + decay * w[i];
+  });
+}
+
+/// The formula for gradient + decay * weights, which is made in pieces that stay in the cache.
+DISTRIBUTE_INLINE ElementKernel with_coupled_decay(ElementKernel formula, float decay,
+                                                   size_t num_slots) {
+  return [=](float* weights, float* const* slots, const float* gradient, int64_t count) {
+    constexpr int64_t kPiece = 2048;
+    float sum[kPiece];
+    std::vector<float*> moved(num_slots);
+    for (int64_t begin = 0; begin < count; begin += kPiece) {
+      const int64_t size = std::min(kPiece, count - begin);
+      for (size_t s = 0; s < num_slots; ++s) moved[s] = slots[s] + begin;
+      add_decay(gradient + begin, weights + begin, decay, sum, size);
+      formula(weights + begin, moved.data(), sum, size);
+    }
+  };
+}
+
 DISTRIBUTE_INLINE std::string names_of(const std::vector<Variable>& variables) {
   std::string names;
   for (const Variable& variable : variables)
@@ -87,7 +114,7 @@ DISTRIBUTE_INLINE void Optimizer::exclude_from_weight_decay(
 }
 
 DISTRIBUTE_INLINE bool Optimizer::decays(const Variable& variable) const {
-  if (!options_.weight_decay) return false;
+  if (!options_.weight_decay && !options_.coupled_weight_decay) return false;
   for (const auto& excluded : excluded_)
     if (excluded(variable)) return false;
   return true;
@@ -238,11 +265,14 @@ DISTRIBUTE_INLINE UpdateKernel Optimizer::make_kernel(const std::vector<Variable
   std::vector<bool> decayed;
   for (const VariableUpdate& update : updates) decayed.push_back(decays(update.variable));
   const size_t own = slots().size();
-  return [=, ema = options_.use_ema, formula = kernel(rate, done + 1)](
-             size_t update, float* weights, float* const* slots, const float* gradient,
-             int64_t count) {
-    if (decayed[update]) optim_internal::scale(weights, decay, count);
-    formula(weights, slots, gradient, count);
+  ElementKernel formula = kernel(rate, done + 1), plain = formula;
+  if (options_.coupled_weight_decay)
+    formula = optim_internal::with_coupled_decay(plain, float(*options_.coupled_weight_decay),
+                                                 all_slots().size());
+  return [=, ema = options_.use_ema](size_t update, float* weights, float* const* slots,
+                                     const float* gradient, int64_t count) {
+    if (decayed[update] && decay != 0.0f) optim_internal::scale(weights, decay, count);
+    (decayed[update] ? formula : plain)(weights, slots, gradient, count);
     if (ema) optim_internal::average(slots[own], weights, momentum, count);
   };
 }

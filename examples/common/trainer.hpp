@@ -1,31 +1,46 @@
 #pragma once
-/// Trains one of the networks on MNIST under any strategy, and tests it.
+/// Trains a network on batches of pictures under any strategy, and tests it.
 
-#include "../common/build.hpp"
-#include "../common/options.hpp"
-#include "../common/run_report.hpp"
+#include "build.hpp"
+#include "options.hpp"
+#include "run_report.hpp"
 
 #include <distribute/distribute.hpp>
 
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
-namespace mnist_cnn {
+namespace examples {
+
+/// What an example brings: a network and its data. Labels are integers, one a picture.
+struct Task {
+  std::unique_ptr<distribute::nn::Module> model;  // gives logits
+  distribute::Shape image;                        // [height, width, channels]
+  int64_t training_images = 0;                    // one epoch
+  distribute::data::Dataset training;             // batches of the global size, round and round
+  distribute::data::Dataset test;                 // batches; every picture once
+  bool top_5 = false;                             // report whether the label is among five, too
+  double warmup_epochs = 0;                       // where --warmup_steps is not given
+};
+
+/// Called in the strategy's scope.
+using MakeTask = std::function<Task()>;
 
 /// Model, optimizer and data of one run, made in the strategy's scope.
 class Trainer {
  public:
   /// Reads the data and builds the model.
   /// Throws  distribute::Error for data, weights or directories that cannot be used.
-  Trainer(const examples::TrainerOptions& options, distribute::Strategy& strategy);
+  Trainer(const TrainerOptions& options, distribute::Strategy& strategy, const MakeTask& make_task);
 
   /// Trains to the last step, from a checkpoint when there is one; saves what the flags ask for.
   /// Throws  distribute::Error; FailedPreconditionError names step and variable of a NaN.
-  void train(examples::RunReport& report);
-  /// Loss and accuracy on the test images.
-  void evaluate(examples::RunReport& report);
+  void train(RunReport& report);
+  /// Loss and accuracy on the test pictures, with the weights' averages where they are kept.
+  void evaluate(RunReport& report);
 
  private:
   using Batch = distribute::data::Batch;
@@ -36,18 +51,18 @@ class Trainer {
   void open_loss_csv();
   bool is_chief() const { return strategy_.extended().should_checkpoint(); }
   void log_scalar(const char* name, double value, int64_t step) const;
-  distribute::data::Dataset training_data() const;
+  distribute::Tensor loss_of(const Batch& batch);
   distribute::Tensor replica_step(const Batch& batch);
   distribute::Tensor test_batch(const Batch& batch);
   double step(const distribute::PerReplica<Batch>& batch, int64_t step);
   void check_finite(double loss, int64_t step) const;
 
-  examples::TrainerOptions options_;
+  TrainerOptions options_;
   distribute::Strategy& strategy_;
   distribute::Scope scope_;
-  distribute::data::Dataset images_;
+  Task task_;
+  distribute::nn::Module& model_;
   int64_t total_steps_;
-  distribute::nn::Sequential model_;
   std::unique_ptr<distribute::optim::Optimizer> optimizer_;
   distribute::DistributedIterator iterator_;
   distribute::train::Checkpoint checkpoint_;
@@ -57,4 +72,7 @@ class Trainer {
   std::optional<distribute::summary::FileWriter> writer_;
 };
 
-}  // namespace mnist_cnn
+/// A whole run: strategy, training, test, report. Gives the exit status; errors become one line.
+int run_trainer(const TrainerOptions& options, const MakeTask& make_task);
+
+}  // namespace examples

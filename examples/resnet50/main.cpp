@@ -1,0 +1,20 @@
+/// Trains ResNet-50, or a small residual network, on one or more devices.
+
+#include "../common/trainer.hpp"
+#include "flags.hpp"
+#include "model.hpp"
+#include "pictures.hpp"
+
+int main(int argc, char** argv) {
+  const resnet50::Options options = resnet50::parse_options(argc, argv);
+  return examples::run_trainer(options.common, [&] {
+    const resnet50::Pictures pictures = resnet50::load_pictures(options);
+    return examples::Task{.model = resnet50::make_model(options),
+                          .image = {options.image_size, options.image_size, 3},
+                          .training_images = pictures.training_images,
+                          .training = pictures.training,
+                          .test = pictures.test,
+                          .top_5 = options.classes > 5,
+                          .warmup_epochs = 5};
+  });
+}

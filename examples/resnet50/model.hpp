@@ -1,0 +1,28 @@
+#pragma once
+/// The networks of this example, by the name that --model takes.
+
+#include "flags.hpp"
+
+#include <distribute/distribute.hpp>
+
+#include <memory>
+
+namespace resnet50 {
+
+inline std::unique_ptr<distribute::nn::Module> make_model(const Options& o) {
+  namespace applications = distribute::nn::applications;
+  if (o.common.model == "resnet50")
+    return std::make_unique<applications::ResNet>(
+        applications::ResNetOptions{.classes = o.classes, .zero_gamma = o.zero_gamma});
+  applications::SmallResNetOptions small{.classes = o.classes};
+  if (o.common.model == "resnet20") small.blocks = 3;
+  if (o.common.model == "resnet18") {
+    small.filters = {64, 128, 256, 512};
+    small.blocks = 2;
+  }
+  // The penalty on kernels is the optimizer's decay, but for the net of the reference runs.
+  if (o.common.model != "resnet8") small.l2 = 0;
+  return std::make_unique<applications::SmallResNet>(small);
+}
+
+}  // namespace resnet50

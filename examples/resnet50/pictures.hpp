@@ -1,0 +1,20 @@
+#pragma once
+/// Where --dataset finds its pictures.
+
+#include "flags.hpp"
+
+#include <distribute/distribute.hpp>
+
+namespace resnet50 {
+
+/// Pictures [image_size, image_size, 3] with labels.
+struct Pictures {
+  distribute::data::Dataset training;  // batches of the global size, round and round
+  distribute::data::Dataset test;      // batches, every picture once
+  int64_t training_images = 0;
+};
+
+/// Throws  distribute::Error for folders and files that cannot be used.
+Pictures load_pictures(const Options& options);
+
+}  // namespace resnet50

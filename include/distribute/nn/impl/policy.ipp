@@ -1,0 +1,32 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/base/process_state.hpp>
+#include <distribute/nn/policy.hpp>
+
+namespace distribute::nn {
+
+DISTRIBUTE_INLINE Policy::Policy(const std::string& name) {
+  if (name == "float32")
+    compute_dtype_ = DType::Float32;
+  else if (name == "mixed_bfloat16")
+    compute_dtype_ = DType::BFloat16;
+  else if (name == "mixed_float16")
+    compute_dtype_ = DType::Float16;
+  else
+    throw InvalidArgumentError(concat("there is no policy '", name, "'; there are float32, ",
+                                      "mixed_bfloat16 and mixed_float16"));
+}
+
+DISTRIBUTE_INLINE std::string Policy::name() const {
+  return concat(compute_dtype_ == DType::Float32 ? "" : "mixed_", name_of(compute_dtype_));
+}
+
+DISTRIBUTE_INLINE void set_global_policy(const Policy& policy) {
+  process_state().mixed_precision_policy = policy.name();
+}
+DISTRIBUTE_INLINE void set_global_policy(const std::string& name) {
+  set_global_policy(Policy(name));
+}
+DISTRIBUTE_INLINE Policy global_policy() { return Policy(process_state().mixed_precision_policy); }
+
+}  // namespace distribute::nn

@@ -1,0 +1,38 @@
+#pragma once
+/// In which precision layers compute, and in which they keep their weights.
+
+#include <distribute/base/config.hpp>
+#include <distribute/device/dtype.hpp>
+
+#include <string>
+
+namespace distribute::nn {
+
+/// "float32", or "mixed_bfloat16" and "mixed_float16": computation and results in 16 bits, weights
+/// and their gradients in float32. Immutable.
+/// Source  tf.keras.mixed_precision.Policy
+class Policy {
+ public:
+  /// Throws  InvalidArgumentError for a name that is none of the three.
+  explicit Policy(const std::string& name = "float32");
+  std::string name() const;
+  DType compute_dtype() const { return compute_dtype_; }
+  DType variable_dtype() const { return DType::Float32; }
+  bool operator==(const Policy&) const = default;
+
+ private:
+  DType compute_dtype_;
+};
+
+/// What layers made from now on compute in. Set it before the model is made.
+/// Source  tf.keras.mixed_precision.set_global_policy
+void set_global_policy(const Policy& policy);
+void set_global_policy(const std::string& name);
+/// Source  tf.keras.mixed_precision.global_policy
+Policy global_policy();
+
+}  // namespace distribute::nn
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/nn/impl/policy.ipp>
+#endif

@@ -1,0 +1,99 @@
+#pragma once
+/// Residual networks for images: ResNet-50 and its kin, and the small ones for CIFAR.
+
+#include <distribute/base/config.hpp>
+#include <distribute/nn/convolution.hpp>
+#include <distribute/nn/dense.hpp>
+#include <distribute/nn/normalization.hpp>
+
+#include <string>
+#include <vector>
+
+namespace distribute::nn::applications {
+
+struct ResNetOptions {
+  std::vector<int64_t> blocks{3, 4, 6, 3};  // of each stage; 3, 4, 23, 3 is ResNet-101
+  int64_t classes = 1000;
+  bool version_1 = false;   // as keras.applications.ResNet50: strides in the first 1x1, biases
+  bool zero_gamma = false;  // the last scale of each block starts at 0 (Goyal et al. 2017)
+  double bn_momentum = 0.9;
+  double bn_epsilon = 1.001e-5;
+  bool synchronized = false;  // batch statistics over all replicas
+};
+
+/// Bottleneck residual network of 7x7/2 stem, four stages and one dense layer that gives logits.
+/// Version 1.5: the 3x3 convolution of a stage's first block has the stride. Layers are named as
+/// in Keras ("conv2_block1_1_conv"), so its checkpoints load by name (docs/resnet50.md).
+/// Shapes  [batch, height, width, 3] -> [batch, classes].
+/// Source  tf.keras.applications.ResNet50; He et al. 2015
+class ResNet : public Module {
+ public:
+  /// Throws  InvalidArgumentError for no stages or a stage without blocks.
+  explicit ResNet(ResNetOptions options = {});
+
+ private:
+  struct Step {
+    Conv2D* convolution = nullptr;
+    BatchNormalization* norm = nullptr;
+  };
+  struct Block {
+    Step first, second, last, shortcut;
+  };
+
+  Tensor call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "resnet"; }
+  Conv2D* add_convolution(const std::string& name, int64_t filters, int64_t kernel, int64_t stride);
+  BatchNormalization* add_norm(const std::string& name, bool relu, bool zero_gamma = false);
+  void add_block(const std::string& name, int64_t filters, int64_t stride, bool projects);
+
+  ResNetOptions options_;
+  Step stem_;
+  std::vector<Block> blocks_;
+  Dense* predictions_ = nullptr;
+};
+
+struct SmallResNetOptions {
+  std::vector<int64_t> filters{16, 32, 64};  // of each stage
+  int64_t blocks = 1;                        // in each stage; 3 is He et al.'s ResNet-20
+  int64_t classes = 10;
+  ActivationFunction activation = relu;
+  double bn_momentum = 0.99;
+  float l2 = 1e-4f;  // penalty on all kernels, part of losses()
+  bool synchronized = false;
+};
+
+/// Residual network of 3x3 convolutions for small pictures. Stages are called block_a, block_b,
+/// ...; a stage's further blocks block_a2, block_a3.
+/// Shapes  [batch, height, width, channels] -> [batch, classes].
+/// Source  He et al. 2015, section 4.2, with projections as shortcuts
+class SmallResNet : public Module {
+ public:
+  /// Throws  InvalidArgumentError for no stages or no blocks.
+  explicit SmallResNet(SmallResNetOptions options = {});
+
+ private:
+  struct Step {
+    Conv2D* convolution = nullptr;
+    BatchNormalization* norm = nullptr;
+  };
+  struct Block {
+    Step first, second, shortcut;
+  };
+
+  Tensor call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "small_resnet"; }
+  Step add_step(const std::string& convolution, const std::string& norm, int64_t filters,
+                int64_t kernel, int64_t stride, bool activated);
+  void add_block(const std::string& name, int64_t filters, int64_t stride, bool projects);
+
+  SmallResNetOptions options_;
+  Step stem_;
+  std::vector<Block> blocks_;
+  Dense* fc_ = nullptr;
+};
+
+}  // namespace distribute::nn::applications
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/nn/impl/resnet.ipp>
+#endif
