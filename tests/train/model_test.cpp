@@ -170,19 +170,29 @@ TEST_CASE("predict gives the rows in the order of the data", "[train][model]") {
 }
 
 TEST_CASE("accumulated gradients update as one large batch", "[train][model]") {
-  const int replicas = GENERATE(1, 2, 3);
-  const auto train = [&](int64_t batch, int64_t accumulation, int64_t epochs) {
-    MirroredStrategy<> strategy(MirroredOptions{.num_replicas = replicas});
+  const auto train = [](Strategy& strategy, int64_t batch, int64_t accumulation) {
     const auto scope = strategy.scope();
     auto net = small_net();
     optim::Adam optimizer({.learning_rate = 0.01});
     Model model(net);
     model.compile(classifier(optimizer, accumulation));
-    model.fit(small_data(24).batch(batch), {.epochs = epochs, .verbose = Verbose::Silent});
-    CHECK(optimizer.iterations() == 24 / batch / accumulation * epochs);
+    model.fit(small_data(24).batch(batch), {.epochs = 2, .verbose = Verbose::Silent});
+    require(optimizer.iterations() == 2 * 24 / batch / accumulation, "the number of updates");
     return weights_of(net);
   };
-  const auto large = train(12, 1, 2), accumulated = train(6, 2, 2);
+  OneDeviceStrategy alone;
+  const auto large = train(alone, 12, 1);
+  std::vector<float> accumulated;
+  const int replicas = GENERATE(1, 2, 3), workers = GENERATE(1, 3);
+  if (workers == 1) {
+    MirroredStrategy<> strategy(MirroredOptions{.num_replicas = replicas});
+    accumulated = train(strategy, 6, 2);
+  } else {
+    std::vector<std::vector<float>> all(3);
+    run_clean(workers, replicas,
+              [&](Strategy& strategy, int w) { all[size_t(w)] = train(strategy, 6, 2); });
+    accumulated = all[1];
+  }
   REQUIRE(large.size() == accumulated.size());
   for (size_t i = 0; i < large.size(); ++i)
     CHECK(double(large[i]) == Approx(double(accumulated[i])).margin(1e-5));

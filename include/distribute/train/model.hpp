@@ -84,10 +84,10 @@ class Model {
   /// For callbacks, in on_train_begin: the loop begins with this batch of this epoch, its data
   /// being where they were then.
   void resume_at(int64_t epoch, int64_t batch);
-  /// Module and optimizer, and what gradient accumulation holds.
+  /// Module and optimizer.
   CheckpointParts checkpoint_parts() const;
-  /// The same with the position in the data and the figures of the epoch: all that it takes to go
-  /// on in the middle of an epoch. While fit runs.
+  /// The same with accumulated gradients, the position in the data and the figures of the epoch:
+  /// all that it takes to go on in the middle of an epoch. While fit runs.
   CheckpointParts training_state();
 
  protected:

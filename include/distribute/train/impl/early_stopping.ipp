@@ -31,7 +31,7 @@ DISTRIBUTE_INLINE void EarlyStopping::keep_weights(int64_t epoch) {
 DISTRIBUTE_INLINE void EarlyStopping::on_epoch_end(int64_t epoch, Logs& logs) {
   const auto current = monitor_.value(logs);
   if (!current || epoch < options_.start_from_epoch) return;
-  if (best_weights_.empty()) keep_weights(epoch);
+  if (options_.restore_best_weights && best_weights_.empty()) keep_weights(epoch);
   ++wait_;
   if (monitor_.improves(*current, best_)) {
     best_ = *current;

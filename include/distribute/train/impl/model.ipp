@@ -31,6 +31,9 @@ DISTRIBUTE_INLINE void Model::compile(CompileOptions options) {
     if (!names.insert(metric->name()).second)
       throw InvalidArgumentError("compile: two figures are called '" + metric->name() + "'");
   accumulator_.reset();
+  if (options.gradient_accumulation_steps > 1)
+    accumulator_ = std::make_unique<GradientAccumulator>(options.gradient_accumulation_steps,
+                                                         strategy_.extended().num_local_replicas());
   compiled_ = std::make_unique<CompileOptions>(std::move(options));
 }
 
@@ -56,7 +59,6 @@ DISTRIBUTE_INLINE void Model::resume_at(int64_t epoch, int64_t batch) {
 DISTRIBUTE_INLINE CheckpointParts Model::checkpoint_parts() const {
   CheckpointParts parts{{"model", &module_}};
   if (compiled_) parts.emplace_back("optimizer", &compiled_->optimizer);
-  if (accumulator_) parts.emplace_back("accumulator", accumulator_.get());
   return parts;
 }
 
@@ -64,6 +66,7 @@ DISTRIBUTE_INLINE CheckpointParts Model::training_state() {
   CheckpointParts parts = checkpoint_parts();
   for (const CompiledMetric& metric : metrics())
     parts.emplace_back("metric_" + metric->name(), &*metric);
+  if (accumulator_) parts.emplace_back("gradients", state_of(*accumulator_));
   parts.emplace_back("means", state_of(means_));
   std::get<TensorState>(parts.back().second).per_worker = false;
   parts.emplace_back("iterator",
@@ -81,13 +84,6 @@ DISTRIBUTE_INLINE void Model::build(const data::ElementSpec& spec) {
     if (std::find(shape.begin(), shape.end(), -1) == shape.end())
       module_(cast(zeros(Shape(shape)), spec[0].dtype));
   }
-  if (!compiled_ || compiled_->gradient_accumulation_steps == 1 || accumulator_) return;
-  if (!module_.built())
-    throw FailedPreconditionError(
-        "fit: gradient accumulation needs the weights, and the data does not tell the inputs' "
-        "shape; call the module once before fit");
-  accumulator_ = std::make_unique<GradientAccumulator>(compiled_->gradient_accumulation_steps,
-                                                       module_.trainable_variables());
 }
 
 DISTRIBUTE_INLINE DistributedDataset Model::distribute(const InputData& data) const {
@@ -146,9 +142,10 @@ DISTRIBUTE_INLINE void Model::minimize(const Tensor& loss, GradientTape& tape) {
   const std::vector<Variable> variables = module_.trainable_variables();
   if (!accumulator_) return compiled_->optimizer.minimize(loss, variables, tape);
   const std::vector<Tensor> gradients = tape.gradient(loss, variables);
-  accumulator_->add(gradients);
-  if (!accumulator_->is_due()) return;
-  compiled_->optimizer.apply_gradients(accumulator_->take(gradients), variables);
+  const int replica = get_replica_context()->local_replica_id();
+  accumulator_->add(replica, gradients);
+  if (accumulator_->is_due())
+    compiled_->optimizer.apply_gradients(accumulator_->take(replica), variables);
 }
 
 DISTRIBUTE_INLINE StepLogs Model::train_step(const data::Batch& batch) {
