@@ -21,6 +21,10 @@ class Loss {
   ///         replica.
   Tensor operator()(const Tensor& y_true, const Tensor& y_pred,
                     const Tensor& sample_weight = {}) const;
+  /// The loss of each example, not weighted and not reduced.
+  Tensor per_example(const Tensor& y_true, const Tensor& y_pred) const {
+    return call(y_true, y_pred);
+  }
   Reduction reduction() const { return reduction_; }
 
  protected:

@@ -5,36 +5,16 @@
 #include <distribute/base/config.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/checkpoint_manager.hpp>
+#include <distribute/train/callback.hpp>
 #include <distribute/train/preemption_checkpoint_handler.hpp>
+#include <distribute/train/save_frequency.hpp>
 
-#include <concepts>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 
 namespace distribute::train {
-
-/// "epoch", a number of batches, or false for never.
-class SaveFrequency {
- public:
-  /// Throws  InvalidArgumentError for other texts and for numbers below 1.
-  SaveFrequency(const char* text);
-  template <std::integral Number>
-  SaveFrequency(Number batches)
-      : batches_(checked(int64_t(batches), std::same_as<Number, bool>)), epoch_(false) {}
-
-  bool every_epoch() const { return epoch_; }
-  /// 0: not by batches.
-  int64_t batches() const { return batches_; }
-  bool never() const { return !epoch_ && batches_ == 0; }
-
- private:
-  static int64_t checked(int64_t batches, bool is_switch);
-
-  int64_t batches_ = 0;
-  bool epoch_ = true;
-};
 
 struct BackupAndRestoreOptions {
   std::string backup_dir;
@@ -45,10 +25,11 @@ struct BackupAndRestoreOptions {
   TerminationConfig termination_config = {};  // for save_before_preemption
 };
 
-/// A training loop calls the methods named as those of a Keras callback. Keeps one checkpoint: in
-/// `<backup_dir>/chief`; other workers write `<backup_dir>/workertemp_<id>` and remove it. Unlike
-/// in Keras the position of the input is restored too, when a part of the checkpoint is
-/// state_of(iterator). Every worker makes the same calls, outside strategy.run. One thread.
+/// A callback of fit, or of a training loop of one's own that calls the methods named so. Keeps one
+/// checkpoint: in `<backup_dir>/chief`; other workers write `<backup_dir>/workertemp_<id>` and
+/// remove it. Unlike in Keras the position of the input is restored too: by fit, and when a part of
+/// the checkpoint is state_of(iterator). Every worker makes the same calls, outside strategy.run.
+/// One thread.
 ///
 ///   backup.on_train_begin();
 ///   auto at = backup.start(steps_per_epoch);
@@ -63,27 +44,39 @@ struct BackupAndRestoreOptions {
 ///   backup.on_train_end();
 ///
 /// Source  tf.keras.callbacks.BackupAndRestore
-class BackupAndRestore {
+class BackupAndRestore : public Callback {
  public:
   /// Where a loop begins; batches count within the epoch.
   struct Position {
     int64_t epoch = 0, batch = 0;
   };
 
-  /// `parts`: what to save, such as model, optimizer and iterator; in the scope of the strategy.
+  /// For fit, which says what to save.
   /// Throws  InvalidArgumentError without a directory, and when neither save_freq nor
   ///         save_before_preemption asks for a backup.
+  explicit BackupAndRestore(BackupAndRestoreOptions options);
+  /// For a loop of one's own. `parts`: what to save, such as model, optimizer and iterator; in the
+  /// scope of the strategy.
   BackupAndRestore(CheckpointParts parts, BackupAndRestoreOptions options);
   BackupAndRestore(const Trackable& model, const Trackable& optimizer,
                    BackupAndRestoreOptions options);
 
+  void set_model(Model& model) override;
   /// Restores the backup, if there is one.
-  /// Throws  UnimplementedError under CentralStorageStrategy and OneDeviceStrategy.
+  /// Throws  UnimplementedError under CentralStorageStrategy and OneDeviceStrategy;
+  ///         FailedPreconditionError when there is nothing to save.
   void on_train_begin();
-  void on_epoch_begin(int64_t epoch);
+  void on_epoch_begin(int64_t epoch) { epoch_ = epoch; }
   void on_train_batch_end(int64_t batch);
   void on_epoch_end(int64_t epoch);
   void on_train_end();
+
+  void on_train_begin(Logs&) override;
+  void on_epoch_begin(int64_t epoch, Logs&) override { on_epoch_begin(epoch); }
+  void on_train_batch_end(int64_t batch, Logs&) override { on_train_batch_end(batch); }
+  void on_epoch_end(int64_t epoch, Logs&) override { on_epoch_end(epoch); }
+  void on_train_end(Logs&) override { on_train_end(); }
+  bool wants_batch_metrics() const override { return false; }
 
   /// What comes after the backup; {0, 0} without one. With the number of steps the batch after an
   /// epoch's last is the next epoch's first.
@@ -92,14 +85,15 @@ class BackupAndRestore {
   int64_t train_counter() const;
 
  private:
+  void make_checkpoint(CheckpointParts parts);
   void backup(int64_t epoch, int64_t batch);
   void set_position(int64_t epoch, int64_t batch);
 
-  const BackupAndRestoreOptions options_;
+  BackupAndRestoreOptions options_;
   Variable saved_epoch_, saved_batch_, train_counter_;
-  Checkpoint checkpoint_;
-  std::optional<CheckpointManager> manager_;
-  std::optional<PreemptionCheckpointHandler> preemption_;
+  std::unique_ptr<Checkpoint> checkpoint_;
+  std::unique_ptr<CheckpointManager> manager_;
+  std::unique_ptr<PreemptionCheckpointHandler> preemption_;
   int64_t epoch_ = 0, batches_since_backup_ = 0;
 };
 

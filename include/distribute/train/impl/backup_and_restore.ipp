@@ -6,8 +6,10 @@
 #include <distribute/strategy/all_workers.hpp>
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/train/backup_and_restore.hpp>
+#include <distribute/train/model.hpp>
 
 #include <memory>
+#include <string_view>
 #include <utility>
 
 namespace distribute::train_internal {
@@ -43,26 +45,17 @@ DISTRIBUTE_INLINE train::BackupAndRestoreOptions checked_options(
 
 namespace distribute::train {
 
-DISTRIBUTE_INLINE SaveFrequency::SaveFrequency(const char* text) {
-  if (std::string_view(text) != "epoch")
-    throw InvalidArgumentError(concat(
-        "save_freq: expected \"epoch\", a number of batches, or false; it is \"", text, "\""));
-}
-
-DISTRIBUTE_INLINE int64_t SaveFrequency::checked(int64_t batches, bool is_switch) {
-  if (is_switch ? batches == 0 : batches >= 1) return batches;
-  throw InvalidArgumentError(
-      concat("save_freq: expected \"epoch\", a number of batches, or false; it is ", batches));
-}
-
-DISTRIBUTE_INLINE BackupAndRestore::BackupAndRestore(CheckpointParts parts,
-                                                     BackupAndRestoreOptions options)
+DISTRIBUTE_INLINE BackupAndRestore::BackupAndRestore(BackupAndRestoreOptions options)
     : options_(train_internal::checked_options(std::move(options))),
       saved_epoch_(train_internal::counter("ckpt_saved_epoch", train_internal::kUnused)),
       saved_batch_(train_internal::counter("ckpt_saved_batch", train_internal::kUnused)),
-      train_counter_(train_internal::counter("train_counter", 0)),
-      checkpoint_(train_internal::with_position(std::move(parts),
-                                                {saved_epoch_, saved_batch_, train_counter_})) {}
+      train_counter_(train_internal::counter("train_counter", 0)) {}
+
+DISTRIBUTE_INLINE BackupAndRestore::BackupAndRestore(CheckpointParts parts,
+                                                     BackupAndRestoreOptions options)
+    : BackupAndRestore(std::move(options)) {
+  make_checkpoint(std::move(parts));
+}
 
 DISTRIBUTE_INLINE BackupAndRestore::BackupAndRestore(const Trackable& model,
                                                      const Trackable& optimizer,
@@ -70,26 +63,48 @@ DISTRIBUTE_INLINE BackupAndRestore::BackupAndRestore(const Trackable& model,
     : BackupAndRestore(CheckpointParts{{"model", &model}, {"optimizer", &optimizer}},
                        std::move(options)) {}
 
+DISTRIBUTE_INLINE void BackupAndRestore::make_checkpoint(CheckpointParts parts) {
+  preemption_.reset();
+  manager_.reset();
+  checkpoint_ = std::make_unique<Checkpoint>(train_internal::with_position(
+      std::move(parts), {saved_epoch_, saved_batch_, train_counter_}));
+}
+
+DISTRIBUTE_INLINE void BackupAndRestore::set_model(Model& model) {
+  Callback::set_model(model);
+  set_position(train_internal::kUnused, train_internal::kUnused);
+  make_checkpoint(model.training_state());
+}
+
+DISTRIBUTE_INLINE void BackupAndRestore::on_train_begin(Logs&) {
+  on_train_begin();
+  if (train_internal::value_of(saved_epoch_) == train_internal::kUnused) return;
+  const Position at = start(params().steps);
+  model().resume_at(at.epoch, at.batch);
+}
+
 DISTRIBUTE_INLINE void BackupAndRestore::on_train_begin() {
-  const std::string_view strategy = checkpoint_.strategy().extended().name();
+  if (!checkpoint_)
+    throw FailedPreconditionError(
+        "BackupAndRestore: nothing to save; give it to Model::fit, or say the parts");
+  const std::string_view strategy = checkpoint_->strategy().extended().name();
   if (strategy == "CentralStorageStrategy" || strategy == "OneDeviceStrategy")
     throw UnimplementedError(
         concat("BackupAndRestore only supports empty strategy, MirroredStrategy and ",
                "MultiWorkerMirroredStrategy, not ", strategy));
   preemption_.reset();
-  manager_.emplace(checkpoint_, CheckpointManagerOptions{
-                                    .directory = io::join_path(options_.backup_dir, "chief"),
-                                    .max_to_keep = 1,
-                                    .worker_directory = options_.backup_dir});
+  manager_ = std::make_unique<CheckpointManager>(
+      *checkpoint_,
+      CheckpointManagerOptions{.directory = io::join_path(options_.backup_dir, "chief"),
+                               .max_to_keep = 1,
+                               .worker_directory = options_.backup_dir});
   if (options_.save_before_preemption)
-    preemption_.emplace(checkpoint_.strategy().cluster_resolver(), *manager_,
-                        options_.termination_config);
+    preemption_ = std::make_unique<PreemptionCheckpointHandler>(
+        checkpoint_->strategy().cluster_resolver(), *manager_, options_.termination_config);
   else
     manager_->restore_latest();
   batches_since_backup_ = 0;
 }
-
-DISTRIBUTE_INLINE void BackupAndRestore::on_epoch_begin(int64_t epoch) { epoch_ = epoch; }
 
 DISTRIBUTE_INLINE void BackupAndRestore::set_position(int64_t epoch, int64_t batch) {
   saved_epoch_.assign(Tensor(epoch));
@@ -121,7 +136,7 @@ DISTRIBUTE_INLINE void BackupAndRestore::on_epoch_end(int64_t epoch) {
 DISTRIBUTE_INLINE void BackupAndRestore::on_train_end() {
   preemption_.reset();
   if (!options_.delete_checkpoint || !manager_) return;
-  StrategyExtended& extended = checkpoint_.strategy().extended();
+  StrategyExtended& extended = checkpoint_->strategy().extended();
   strategy_internal::on_all_workers(extended, [&] {
     if (extended.should_checkpoint()) throw_if_error(io::remove_recursively(manager_->directory()));
     return std::string();

@@ -1,0 +1,98 @@
+#pragma once
+/// What may look at a training, a test or a prediction while it runs, and change its course.
+
+#include <distribute/base/config.hpp>
+#include <distribute/train/logs.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace distribute::train {
+
+class Model;
+
+/// What a loop tells its callbacks beforehand.
+struct CallbackParams {
+  int64_t epochs = 0;
+  std::optional<int64_t> steps = {};  // of an epoch, when it is known
+  bool has_validation = false;
+};
+
+/// Base of callbacks: override what is needed. Batches and epochs count from 0. `logs` hold figures
+/// over all replicas and workers, so every worker's callbacks see the same and decide the same. At
+/// the end of a batch they are means over the epoch so far. What one callback adds to the logs of
+/// an epoch the later ones see. Called outside strategy.run, on the thread of the loop; an exception
+/// ends the loop on all workers.
+/// Source  tf.keras.callbacks.Callback
+class Callback {
+ public:
+  virtual ~Callback() = default;
+
+  virtual void set_params(const CallbackParams& params) { params_ = params; }
+  /// Before any other hook.
+  virtual void set_model(Model& model) { model_ = &model; }
+
+  virtual void on_train_begin(Logs& logs) { (void)logs; }
+  virtual void on_train_end(Logs& logs) { (void)logs; }
+  virtual void on_epoch_begin(int64_t epoch, Logs& logs) { (void)epoch, (void)logs; }
+  virtual void on_epoch_end(int64_t epoch, Logs& logs) { (void)epoch, (void)logs; }
+  virtual void on_train_batch_begin(int64_t batch, Logs& logs) { (void)batch, (void)logs; }
+  virtual void on_train_batch_end(int64_t batch, Logs& logs) { (void)batch, (void)logs; }
+
+  virtual void on_test_begin(Logs& logs) { (void)logs; }
+  virtual void on_test_end(Logs& logs) { (void)logs; }
+  virtual void on_test_batch_begin(int64_t batch, Logs& logs) { (void)batch, (void)logs; }
+  virtual void on_test_batch_end(int64_t batch, Logs& logs) { (void)batch, (void)logs; }
+
+  virtual void on_predict_begin(Logs& logs) { (void)logs; }
+  virtual void on_predict_end(Logs& logs) { (void)logs; }
+  virtual void on_predict_batch_begin(int64_t batch, Logs& logs) { (void)batch, (void)logs; }
+  virtual void on_predict_batch_end(int64_t batch, Logs& logs) { (void)batch, (void)logs; }
+
+  /// Whether the logs of batches have to hold the metrics: asking for them costs an operation
+  /// between workers for each. The loss is always there. The same on all workers.
+  virtual bool wants_batch_metrics() const { return true; }
+
+ protected:
+  Callback() = default;
+  Callback(const Callback&) = default;
+  Callback& operator=(const Callback&) = default;
+  const CallbackParams& params() const { return params_; }
+  /// Throws  FailedPreconditionError outside the loop of a train::Model.
+  Model& model() const;
+  bool has_model() const { return model_ != nullptr; }
+
+ private:
+  CallbackParams params_;
+  Model* model_ = nullptr;
+};
+
+/// An element of a list of callbacks: a callback made on the spot is owned, a named one is referred
+/// to: `.callbacks = {EarlyStopping({.patience = 3}), my_history}`.
+class CallbackHandle {
+ public:
+  template <typename C>
+  requires std::derived_from<std::remove_cvref_t<C>, Callback> CallbackHandle(C&& callback) {
+    if constexpr (std::is_lvalue_reference_v<C>)
+      callback_ = std::shared_ptr<Callback>(std::shared_ptr<void>(), &callback);
+    else
+      callback_ = std::make_shared<std::remove_cvref_t<C>>(std::move(callback));
+  }
+  template <std::derived_from<Callback> C>
+  CallbackHandle(std::shared_ptr<C> callback) : callback_(std::move(callback)) {}
+  Callback& operator*() const { return *callback_; }
+  Callback* operator->() const { return callback_.get(); }
+
+ private:
+  std::shared_ptr<Callback> callback_;
+};
+
+}  // namespace distribute::train
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/train/impl/callback.ipp>
+#endif

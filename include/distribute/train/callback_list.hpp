@@ -1,0 +1,34 @@
+#pragma once
+/// Calls the hooks of all callbacks of a loop in turn.
+
+#include <distribute/base/config.hpp>
+#include <distribute/train/callback.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace distribute::train {
+
+/// Source  tf.keras.callbacks.CallbackList
+class CallbackList {
+ public:
+  using Hook = void (Callback::*)(Logs&);
+  using NumberedHook = void (Callback::*)(int64_t, Logs&);
+
+  CallbackList(std::vector<CallbackHandle> callbacks, Model& model, const CallbackParams& params);
+  void call(Hook hook, Logs& logs) const;
+  void call(NumberedHook hook, int64_t number, Logs& logs) const;
+  /// The same without logs.
+  void call(Hook hook) const;
+  void call(NumberedHook hook, int64_t number) const;
+  bool wants_batch_metrics() const;
+
+ private:
+  std::vector<CallbackHandle> callbacks_;
+};
+
+}  // namespace distribute::train
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/train/impl/callback_list.ipp>
+#endif

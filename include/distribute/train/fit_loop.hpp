@@ -1,0 +1,64 @@
+#pragma once
+/// The loops inside fit and evaluate.
+
+#include <distribute/base/config.hpp>
+#include <distribute/strategy/distributed_dataset.hpp>
+#include <distribute/train/callback_list.hpp>
+#include <distribute/train/fit_options.hpp>
+#include <distribute/train/history.hpp>
+#include <distribute/train/logs.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace distribute::train {
+
+class Model;
+
+/// One call of evaluate, or one validation inside fit.
+class TestLoop {
+ public:
+  TestLoop(Model& model, const DistributedDataset& data, std::optional<int64_t> steps)
+      : model_(model), data_(data), steps_(steps) {}
+  /// Throws  InvalidArgumentError for data without examples.
+  Logs run(const CallbackList& callbacks);
+
+ private:
+  Model& model_;
+  const DistributedDataset& data_;
+  std::optional<int64_t> steps_;
+};
+
+/// One call of fit.
+class FitLoop {
+ public:
+  FitLoop(Model& model, const InputData& data, const FitOptions& options);
+  History run();
+
+ private:
+  std::vector<CallbackHandle> all_callbacks(const InputData& data);
+  void epoch(int64_t number, int64_t first_batch);
+  /// The batches of an epoch from this one on; how many were trained.
+  int64_t batches(int64_t first);
+  void validate(int64_t epoch, Logs& logs);
+
+  Model& model_;
+  const FitOptions& options_;
+  History history_;
+  DistributedDataset data_;
+  std::optional<DistributedDataset> validation_data_;
+  std::optional<CallbackList> callbacks_;
+  bool fresh_ = true;  // nothing was taken from the model's iterator yet
+  bool out_of_data_ = false;
+};
+
+/// Tells the other workers of an exception that `loop` lets go by.
+void run_on_all_workers(Model& model, const std::function<void()>& loop);
+
+}  // namespace distribute::train
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/train/impl/fit_loop.ipp>
+#endif

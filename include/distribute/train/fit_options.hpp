@@ -1,0 +1,79 @@
+#pragma once
+/// Options of fit, evaluate and predict, and the data that they take.
+
+#include <distribute/base/config.hpp>
+#include <distribute/strategy/distributed_dataset.hpp>
+#include <distribute/train/callback.hpp>
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <set>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace distribute::train {
+
+/// A dataset of global batches, which the strategy divides among its replicas, or one that is
+/// divided already: of strategy.distribute_datasets_from_function.
+class InputData {
+ public:
+  InputData(data::Dataset dataset) : data_(std::move(dataset)) {}
+  InputData(DistributedDataset dataset) : data_(std::move(dataset)) {}
+  const std::variant<data::Dataset, DistributedDataset>& data() const { return data_; }
+
+ private:
+  std::variant<data::Dataset, DistributedDataset> data_;
+};
+
+/// Every n-th epoch, or the epochs of a list, which count from 1.
+class ValidationFrequency {
+ public:
+  /// Throws  InvalidArgumentError for numbers below 1.
+  ValidationFrequency(int64_t every);
+  ValidationFrequency(std::initializer_list<int64_t> epochs) : epochs_(epochs) {}
+  /// `epoch` counts from 0.
+  bool is_due(int64_t epoch) const {
+    return every_ ? (epoch + 1) % every_ == 0 : epochs_.contains(epoch + 1);
+  }
+
+ private:
+  int64_t every_ = 0;
+  std::set<int64_t> epochs_;
+};
+
+/// What a loop prints, on the chief.
+enum class Verbose {
+  Auto,      // as Progress
+  Silent,    // nothing
+  Progress,  // a bar on a terminal, else a line every 100 steps
+  Epochs     // one line for each epoch
+};
+
+struct FitOptions {
+  int64_t epochs = 1;
+  std::optional<int64_t> steps_per_epoch = {};
+  std::optional<InputData> validation_data = {};
+  std::optional<int64_t> validation_steps = {};
+  ValidationFrequency validation_freq = 1;
+  std::vector<CallbackHandle> callbacks = {};
+  int64_t initial_epoch = 0;
+  Verbose verbose = Verbose::Auto;
+};
+
+struct EvaluateOptions {
+  std::optional<int64_t> steps = {};
+  std::vector<CallbackHandle> callbacks = {};
+};
+
+struct PredictOptions {
+  std::optional<int64_t> steps = {};
+  std::vector<CallbackHandle> callbacks = {};
+};
+
+}  // namespace distribute::train
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/train/impl/fit_options.ipp>
+#endif

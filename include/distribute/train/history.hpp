@@ -1,0 +1,30 @@
+#pragma once
+/// The figures of all epochs.
+
+#include <distribute/base/config.hpp>
+#include <distribute/train/callback.hpp>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace distribute::train {
+
+/// What Model::fit gives back. `history.at("val_loss")[i]` is of epoch `epoch[i]`; figures that
+/// some epochs do not have, as with validation_freq, have fewer numbers.
+/// Source  tf.keras.callbacks.History
+class History : public Callback {
+ public:
+  std::vector<int64_t> epoch;
+  std::map<std::string, std::vector<double>> history;
+
+  void on_train_begin(Logs&) override { epoch.clear(), history.clear(); }
+  void on_epoch_end(int64_t number, Logs& logs) override {
+    epoch.push_back(number);
+    for (const auto& [name, value] : logs) history[name].push_back(value);
+  }
+  bool wants_batch_metrics() const override { return false; }
+};
+
+}  // namespace distribute::train

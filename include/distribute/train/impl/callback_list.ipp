@@ -1,0 +1,39 @@
+#pragma once
+#include <distribute/train/callback_list.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace distribute::train {
+
+DISTRIBUTE_INLINE CallbackList::CallbackList(std::vector<CallbackHandle> callbacks, Model& model,
+                                             const CallbackParams& params)
+    : callbacks_(std::move(callbacks)) {
+  for (const CallbackHandle& callback : callbacks_) {
+    callback->set_params(params);
+    callback->set_model(model);
+  }
+}
+
+DISTRIBUTE_INLINE void CallbackList::call(Hook hook, Logs& logs) const {
+  for (const CallbackHandle& callback : callbacks_) ((*callback).*hook)(logs);
+}
+DISTRIBUTE_INLINE void CallbackList::call(NumberedHook hook, int64_t number, Logs& logs) const {
+  for (const CallbackHandle& callback : callbacks_) ((*callback).*hook)(number, logs);
+}
+DISTRIBUTE_INLINE void CallbackList::call(Hook hook) const {
+  Logs none;
+  call(hook, none);
+}
+DISTRIBUTE_INLINE void CallbackList::call(NumberedHook hook, int64_t number) const {
+  Logs none;
+  call(hook, number, none);
+}
+
+DISTRIBUTE_INLINE bool CallbackList::wants_batch_metrics() const {
+  return std::any_of(callbacks_.begin(), callbacks_.end(), [](const CallbackHandle& callback) {
+    return callback->wants_batch_metrics();
+  });
+}
+
+}  // namespace distribute::train

@@ -1,0 +1,141 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/strategy/strategy.hpp>
+#include <distribute/train/fit_loop.hpp>
+#include <distribute/train/model.hpp>
+#include <distribute/train/progress_logger.hpp>
+
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <utility>
+
+namespace distribute::train {
+
+DISTRIBUTE_INLINE void run_on_all_workers(Model& model, const std::function<void()>& loop) {
+  try {
+    loop();
+  } catch (...) {
+    model.strategy().extended().report_failure(std::current_exception());
+    throw;
+  }
+}
+
+DISTRIBUTE_INLINE Logs TestLoop::run(const CallbackList& callbacks) {
+  StepMeans means;
+  model_.reset_metrics();
+  callbacks.call(&Callback::on_test_begin);
+  auto iterator = data_.iterator();
+  Logs logs;
+  for (int64_t step = 0; !steps_ || step < *steps_; ++step) {
+    const auto batch = iterator.get_next_as_optional();
+    if (!batch) break;
+    callbacks.call(&Callback::on_test_batch_begin, step);
+    model_.run_step(*batch, false, means);
+    logs = means.means();
+    if (callbacks.wants_batch_metrics()) model_.add_metrics(logs);
+    callbacks.call(&Callback::on_test_batch_end, step, logs);
+  }
+  if (means.examples() == 0) throw InvalidArgumentError("evaluate: the data has no examples");
+  model_.add_metrics(logs);
+  model_.reset_metrics();
+  callbacks.call(&Callback::on_test_end, logs);
+  return logs;
+}
+
+DISTRIBUTE_INLINE FitLoop::FitLoop(Model& model, const InputData& data, const FitOptions& options)
+    : model_(model), options_(options), data_(model.distribute(data)) {
+  if (options.steps_per_epoch && *options.steps_per_epoch < 1)
+    throw InvalidArgumentError(
+        concat("fit: steps_per_epoch must be at least 1; it is ", *options.steps_per_epoch));
+  if (options.validation_data) validation_data_ = model.distribute(*options.validation_data);
+  model_.build(data_.element_spec());
+  model_.iterator_ = std::make_unique<DistributedIterator>(data_.iterator());
+  model_.means_.reset();
+  model_.stop_training_ = false;
+  model_.start_.reset();
+  callbacks_.emplace(all_callbacks(data), model_,
+                     CallbackParams{.epochs = options.epochs,
+                                    .steps = options.steps_per_epoch,
+                                    .has_validation = options.validation_data.has_value()});
+}
+
+/// Those of the user, then the display, then the history, which sees what all others added.
+DISTRIBUTE_INLINE std::vector<CallbackHandle> FitLoop::all_callbacks(const InputData& data) {
+  std::vector<CallbackHandle> all = options_.callbacks;
+  std::optional<int64_t> batches = options_.steps_per_epoch;
+  if (const auto* whole = std::get_if<data::Dataset>(&data.data()))
+    if (!batches && whole->cardinality() > 0) batches = whole->cardinality();
+  if (options_.verbose != Verbose::Silent)
+    all.emplace_back(ProgressLogger({.verbose = options_.verbose, .batches = batches}));
+  all.emplace_back(history_);
+  return all;
+}
+
+DISTRIBUTE_INLINE History FitLoop::run() {
+  callbacks_->call(&Callback::on_train_begin);
+  const auto start = model_.start_.value_or(Model::Start{options_.initial_epoch, 0});
+  if (model_.start_) fresh_ = start.batch > 0;
+  for (int64_t number = start.epoch; number < options_.epochs; ++number) {
+    epoch(number, number == start.epoch ? start.batch : 0);
+    if (model_.stop_training_ || out_of_data_) break;
+  }
+  Logs last;
+  for (const auto& [name, values] : history_.history) last.set(name, values.back());
+  callbacks_->call(&Callback::on_train_end, last);
+  model_.iterator_.reset();
+  return std::move(history_);
+}
+
+DISTRIBUTE_INLINE void FitLoop::epoch(int64_t number, int64_t first_batch) {
+  const bool continues = first_batch > 0;
+  if (!options_.steps_per_epoch && !fresh_)
+    model_.iterator_ = std::make_unique<DistributedIterator>(data_.iterator());
+  fresh_ = false;
+  if (!continues) {
+    model_.reset_metrics();
+    model_.means_.reset();
+  }
+  callbacks_->call(&Callback::on_epoch_begin, number);
+  const int64_t trained = batches(first_batch);
+  if (trained == 0 && !continues) {
+    if (out_of_data_) return;
+    throw InvalidArgumentError("fit: the data has no elements");
+  }
+  Logs logs = model_.means_.means();
+  model_.add_metrics(logs);
+  if (validation_data_ && options_.validation_freq.is_due(number)) validate(number, logs);
+  callbacks_->call(&Callback::on_epoch_end, number, logs);
+}
+
+DISTRIBUTE_INLINE int64_t FitLoop::batches(int64_t first) {
+  const bool wants_metrics = callbacks_->wants_batch_metrics();
+  int64_t batch = first;
+  for (; !options_.steps_per_epoch || batch < *options_.steps_per_epoch; ++batch) {
+    const auto element = model_.iterator_->get_next_as_optional();
+    if (!element) {
+      out_of_data_ = options_.steps_per_epoch.has_value();
+      if (out_of_data_ && model_.is_chief())
+        std::fprintf(stderr,
+                     "warning: the data ended after %lld of %lld steps of an epoch; training ends. "
+                     "Use `.repeat()`\n",
+                     (long long)batch, (long long)*options_.steps_per_epoch);
+      break;
+    }
+    callbacks_->call(&Callback::on_train_batch_begin, batch);
+    model_.run_step(*element, true, model_.means_);
+    Logs logs = model_.means_.means();
+    if (wants_metrics) model_.add_metrics(logs);
+    callbacks_->call(&Callback::on_train_batch_end, batch, logs);
+    if (model_.stop_training_) return batch + 1 - first;
+  }
+  return batch - first;
+}
+
+/// The training figures are in `logs` by now, so their metrics may serve the validation.
+DISTRIBUTE_INLINE void FitLoop::validate(int64_t, Logs& logs) {
+  TestLoop test(model_, *validation_data_, options_.validation_steps);
+  for (const auto& [name, value] : test.run(*callbacks_)) logs.set("val_" + name, value);
+}
+
+}  // namespace distribute::train

@@ -1,0 +1,77 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/ops/elementwise.hpp>
+#include <distribute/train/gradient_accumulator.hpp>
+
+#include <algorithm>
+#include <span>
+
+namespace distribute::train {
+
+DISTRIBUTE_INLINE GradientAccumulator::GradientAccumulator(int64_t steps, int local_replicas)
+    : steps_(steps), sums_(size_t(local_replicas)) {}
+
+/// What was restored is with the replicas since the last step.
+DISTRIBUTE_INLINE void GradientAccumulator::begin_step() {
+  const bool taken_up = !sums_[0].empty() || step_ == steps_;
+  if (taken_up) restored_.clear();
+  step_ = step_ % steps_ + 1;
+}
+
+/// The replica's part of a restored state: as many elements as all its gradients have.
+DISTRIBUTE_INLINE void GradientAccumulator::take_up(int local_replica,
+                                                    const std::vector<Tensor>& gradients) {
+  int64_t each = 0;
+  for (const Tensor& gradient : gradients) each += gradient ? gradient.num_elements() : 0;
+  if (each * int64_t(sums_.size()) != int64_t(restored_.size()))
+    throw FailedPreconditionError(concat("gradient accumulation: the checkpoint holds ",
+                                         restored_.size(), " elements, wanted ", sums_.size(),
+                                         " x ", each));
+  const float* next = restored_.data() + each * local_replica;
+  std::vector<Tensor>& sums = sums_[size_t(local_replica)];
+  for (const Tensor& gradient : gradients) {
+    const int64_t count = gradient ? gradient.num_elements() : 0;
+    sums.push_back(gradient ? Tensor(gradient.shape(), std::span(next, size_t(count))) : Tensor());
+    next += count;
+  }
+}
+
+/// The first one is copied: the memory of a gradient may serve the next step's, too.
+DISTRIBUTE_INLINE void GradientAccumulator::add(int local_replica,
+                                                const std::vector<Tensor>& gradients) {
+  std::vector<Tensor>& sums = sums_[size_t(local_replica)];
+  if (sums.empty() && !restored_.empty()) take_up(local_replica, gradients);
+  sums.resize(gradients.size());
+  for (size_t i = 0; i < sums.size(); ++i)
+    if (gradients[i]) sums[i] = sums[i] ? sums[i] + gradients[i] : gradients[i] * 1.0f;
+}
+
+DISTRIBUTE_INLINE std::vector<Tensor> GradientAccumulator::take(int local_replica) {
+  std::vector<Tensor> means = std::move(sums_[size_t(local_replica)]);
+  sums_[size_t(local_replica)].clear();
+  for (Tensor& mean : means)
+    if (mean) mean = mean / float(steps_);
+  return means;
+}
+
+DISTRIBUTE_INLINE Tensor GradientAccumulator::state() const {
+  std::vector<float> all{float(step_ % steps_)};
+  for (const auto& sums : sums_)
+    for (const Tensor& sum : sums) {
+      if (!sum) continue;
+      const std::vector<float> values = sum.to_vector();
+      all.insert(all.end(), values.begin(), values.end());
+    }
+  if (sums_[0].empty() && step_ % steps_ != 0) all.insert(all.end(), restored_.begin(), restored_.end());
+  return Tensor(Shape{int64_t(all.size())}, all);
+}
+
+DISTRIBUTE_INLINE void GradientAccumulator::restore(const Tensor& state) {
+  const auto values = state.data<float>();
+  if (values.empty()) throw InvalidArgumentError("gradient accumulation: an empty state");
+  step_ = int64_t(values[0]);
+  restored_.assign(values.begin() + 1, values.end());
+  for (auto& sums : sums_) sums.clear();
+}
+
+}  // namespace distribute::train

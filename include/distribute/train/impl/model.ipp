@@ -1,0 +1,253 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/data/batch.hpp>
+#include <distribute/ops/cast.hpp>
+#include <distribute/ops/concat.hpp>
+#include <distribute/ops/elementwise.hpp>
+#include <distribute/strategy/scope.hpp>
+#include <distribute/strategy/strategy.hpp>
+#include <distribute/train/fit_loop.hpp>
+#include <distribute/train/gradient_accumulator.hpp>
+#include <distribute/train/model.hpp>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace distribute::train {
+
+DISTRIBUTE_INLINE Model::Model(nn::Module& module) : module_(module), strategy_(get_strategy()) {}
+DISTRIBUTE_INLINE Model::~Model() = default;
+
+DISTRIBUTE_INLINE bool Model::is_chief() const { return strategy_.extended().should_checkpoint(); }
+
+DISTRIBUTE_INLINE void Model::compile(CompileOptions options) {
+  if (options.gradient_accumulation_steps < 1)
+    throw InvalidArgumentError(concat("compile: gradient_accumulation_steps must be at least 1; ",
+                                      "it is ", options.gradient_accumulation_steps));
+  std::set<std::string> names{"loss"};
+  for (const CompiledMetric& metric : options.metrics)
+    if (!names.insert(metric->name()).second)
+      throw InvalidArgumentError("compile: two figures are called '" + metric->name() + "'");
+  accumulator_.reset();
+  if (options.gradient_accumulation_steps > 1)
+    accumulator_ = std::make_unique<GradientAccumulator>(options.gradient_accumulation_steps,
+                                                         strategy_.extended().num_local_replicas());
+  compiled_ = std::make_unique<CompileOptions>(std::move(options));
+}
+
+DISTRIBUTE_INLINE void Model::require_compiled(const char* method) const {
+  if (compiled_) return;
+  throw FailedPreconditionError(concat("You must call `compile()` before calling `", method, "()`."));
+}
+
+DISTRIBUTE_INLINE optim::Optimizer& Model::optimizer() const {
+  require_compiled("optimizer");
+  return compiled_->optimizer;
+}
+
+DISTRIBUTE_INLINE const std::vector<CompiledMetric>& Model::metrics() const {
+  require_compiled("metrics");
+  return compiled_->metrics;
+}
+
+DISTRIBUTE_INLINE void Model::resume_at(int64_t epoch, int64_t batch) {
+  start_ = Start{epoch, batch};
+}
+
+DISTRIBUTE_INLINE CheckpointParts Model::checkpoint_parts() const {
+  CheckpointParts parts{{"model", &module_}};
+  if (compiled_) parts.emplace_back("optimizer", &compiled_->optimizer);
+  return parts;
+}
+
+DISTRIBUTE_INLINE CheckpointParts Model::training_state() {
+  CheckpointParts parts = checkpoint_parts();
+  for (const CompiledMetric& metric : metrics())
+    parts.emplace_back("metric_" + metric->name(), &*metric);
+  if (accumulator_) parts.emplace_back("gradients", state_of(*accumulator_));
+  parts.emplace_back("means", state_of(means_));
+  std::get<TensorState>(parts.back().second).per_worker = false;
+  parts.emplace_back("iterator",
+                     TensorState{[this] { return iterator_->state(); },
+                                 [this](const Tensor& saved) { iterator_->restore(saved); }, true});
+  return parts;
+}
+
+/// Weights exist before the first step, so that callbacks can restore and count them. Inputs of
+/// unknown size are left to the first step.
+DISTRIBUTE_INLINE void Model::build(const data::ElementSpec& spec) {
+  if (!module_.built() && !spec.empty() && !spec[0].shape.empty()) {
+    std::vector<int64_t> shape = spec[0].shape;
+    shape[0] = 1;
+    if (std::find(shape.begin(), shape.end(), -1) == shape.end())
+      module_(cast(zeros(Shape(shape)), spec[0].dtype));
+  }
+}
+
+DISTRIBUTE_INLINE DistributedDataset Model::distribute(const InputData& data) const {
+  if (const auto* whole = std::get_if<data::Dataset>(&data.data()))
+    return strategy_.experimental_distribute_dataset(*whole);
+  return std::get<DistributedDataset>(data.data());
+}
+
+/// Workers exchange their numbers only when somebody's has changed.
+DISTRIBUTE_INLINE int64_t Model::count_examples(const PerReplica<data::Batch>& batch) {
+  int64_t mine = 0;
+  for (const data::Batch& part : batch.values()) mine += data::batch_size(part);
+  StrategyExtended& extended = strategy_.extended();
+  if (extended.input_context().num_input_pipelines() == 1) return mine;
+  if (extended.any_worker(mine != local_batch_)) {
+    local_batch_ = mine;
+    global_batch_ = 0;
+    for (const std::string& count : extended.all_gather_texts(std::to_string(mine)))
+      global_batch_ += std::stoll(count);
+  }
+  return global_batch_;
+}
+
+DISTRIBUTE_INLINE void Model::run_step(const PerReplica<data::Batch>& batch, bool training,
+                                       StepMeans& means) {
+  global_batch_ = count_examples(batch);
+  if (training && accumulator_) accumulator_->begin_step();
+  const auto step = [&](const data::Batch& part) {
+    return training ? train_step(part) : test_step(part);
+  };
+  means.add(reduce_step_logs(strategy_, strategy_.run(step, batch)), global_batch_);
+}
+
+DISTRIBUTE_INLINE Tensor Model::compute_loss(const data::Batch& batch, const Tensor& prediction) {
+  const std::vector<Tensor> terms = module_.losses();
+  if (!compiled_->loss && terms.empty())
+    throw FailedPreconditionError("compile: there is no loss, and the module adds none");
+  Tensor loss;
+  if (compiled_->loss) {
+    if (!batch.y) throw InvalidArgumentError("fit: the data has no targets, and the loss needs them");
+    const Tensor weight = batch.more.empty() ? Tensor() : batch.more[0];
+    loss = compiled_->loss.share(batch.y, prediction, global_batch_, weight);
+  }
+  if (terms.empty()) return loss;
+  const Tensor regularization = nn::scale_regularization_loss(terms);
+  return loss ? loss + regularization : regularization;
+}
+
+DISTRIBUTE_INLINE void Model::update_metrics(const data::Batch& batch, const Tensor& prediction) {
+  const Tensor weight = batch.more.empty() ? Tensor() : batch.more[0];
+  for (const CompiledMetric& metric : compiled_->metrics)
+    metric.update_state(batch.y, prediction, weight);
+}
+
+DISTRIBUTE_INLINE void Model::minimize(const Tensor& loss, GradientTape& tape) {
+  const std::vector<Variable> variables = module_.trainable_variables();
+  if (!accumulator_) return compiled_->optimizer.minimize(loss, variables, tape);
+  const std::vector<Tensor> gradients = tape.gradient(loss, variables);
+  const int replica = get_replica_context()->local_replica_id();
+  accumulator_->add(replica, gradients);
+  if (accumulator_->is_due())
+    compiled_->optimizer.apply_gradients(accumulator_->take(replica), variables);
+}
+
+DISTRIBUTE_INLINE StepLogs Model::train_step(const data::Batch& batch) {
+  GradientTape tape;
+  const Tensor prediction = module_(batch.x, {.training = true});
+  const Tensor loss = compute_loss(batch, prediction);
+  minimize(loss, tape);
+  update_metrics(batch, prediction);
+  return {{"loss", loss}};
+}
+
+DISTRIBUTE_INLINE StepLogs Model::test_step(const data::Batch& batch) {
+  const Tensor prediction = module_(batch.x);
+  update_metrics(batch, prediction);
+  return {{"loss", compute_loss(batch, prediction)}};
+}
+
+DISTRIBUTE_INLINE Tensor Model::predict_step(const data::Batch& batch) { return module_(batch.x); }
+
+DISTRIBUTE_INLINE void Model::reset_metrics() {
+  for (const CompiledMetric& metric : compiled_->metrics) metric->reset_state();
+}
+
+DISTRIBUTE_INLINE void Model::add_metrics(Logs& logs) const {
+  for (const CompiledMetric& metric : compiled_->metrics)
+    logs.set(metric->name(), double(metric->result().item<float>()));
+}
+
+}  // namespace distribute::train
+
+namespace distribute::train_internal {
+
+/// The strategy's scope, unless it is current already or there is no strategy.
+class ModelScope {
+ public:
+  explicit ModelScope(Strategy& strategy) {
+    if (&get_strategy() != &strategy) scope_.emplace(strategy);
+  }
+
+ private:
+  std::optional<Scope> scope_;
+};
+
+/// Replica `r` of `all` gets its share of the rows, in order.
+DISTRIBUTE_INLINE data::Batch part_of(const data::Batch& batch, int64_t r, int64_t all) {
+  const int64_t rows = data::batch_size(batch);
+  return data::rows(batch, rows * r / all, rows * (r + 1) / all);
+}
+
+}  // namespace distribute::train_internal
+
+namespace distribute::train {
+
+DISTRIBUTE_INLINE History Model::fit(const InputData& data, const FitOptions& options) {
+  require_compiled("fit");
+  const train_internal::ModelScope scope(strategy_);
+  std::optional<History> history;
+  run_on_all_workers(*this, [&] { history = FitLoop(*this, data, options).run(); });
+  return *std::move(history);
+}
+
+DISTRIBUTE_INLINE Logs Model::evaluate(const InputData& data, const EvaluateOptions& options) {
+  require_compiled("evaluate");
+  const train_internal::ModelScope scope(strategy_);
+  const DistributedDataset divided = distribute(data);
+  Logs logs;
+  run_on_all_workers(*this, [&] {
+    build(divided.element_spec());
+    const CallbackList callbacks(options.callbacks, *this, {.steps = options.steps});
+    logs = TestLoop(*this, divided, options.steps).run(callbacks);
+  });
+  return logs;
+}
+
+/// Every worker reads all batches and computes its rows: so the results are in the data's order.
+DISTRIBUTE_INLINE Tensor Model::predict(const data::Dataset& data, const PredictOptions& options) {
+  const train_internal::ModelScope scope(strategy_);
+  const CallbackList callbacks(options.callbacks, *this, {.steps = options.steps});
+  StrategyExtended& extended = strategy_.extended();
+  std::vector<Tensor> results;
+  run_on_all_workers(*this, [&] {
+    build(data.element_spec());
+    callbacks.call(&Callback::on_predict_begin);
+    auto iterator = data.iterator();
+    for (int64_t step = 0; !options.steps || step < *options.steps; ++step) {
+      const auto batch = iterator.get_next_as_optional();
+      if (!batch) break;
+      callbacks.call(&Callback::on_predict_batch_begin, step);
+      std::vector<data::Batch> parts;
+      for (int r = 0; r < extended.num_local_replicas(); ++r)
+        parts.push_back(train_internal::part_of(*batch, extended.replica_id(r),
+                                                extended.num_replicas_in_sync()));
+      results.push_back(strategy_.gather(
+          strategy_.run([&](const data::Batch& part) { return predict_step(part); },
+                        PerReplica<data::Batch>(std::move(parts))),
+          0));
+      callbacks.call(&Callback::on_predict_batch_end, step);
+    }
+    if (results.empty()) throw InvalidArgumentError("predict: the data has no examples");
+    callbacks.call(&Callback::on_predict_end);
+  });
+  return concat(results, 0);
+}
+
+}  // namespace distribute::train

@@ -1,0 +1,55 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/train/model.hpp>
+#include <distribute/train/reduce_lr_on_plateau.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+namespace distribute::train {
+
+DISTRIBUTE_INLINE ReduceLROnPlateau::ReduceLROnPlateau(ReduceLROnPlateauOptions options)
+    : options_(std::move(options)),
+      monitor_("ReduceLROnPlateau", options_.monitor, options_.mode, options_.min_delta),
+      best_(monitor_.worst()) {
+  if (options_.factor >= 1)
+    throw InvalidArgumentError(
+        concat("ReduceLROnPlateau does not support a factor >= 1.0. Got ", options_.factor));
+}
+
+DISTRIBUTE_INLINE void ReduceLROnPlateau::on_train_begin(Logs&) {
+  best_ = monitor_.worst();
+  wait_ = cooling_ = 0;
+}
+
+DISTRIBUTE_INLINE void ReduceLROnPlateau::reduce(int64_t epoch) {
+  optim::Optimizer& optimizer = model().optimizer();
+  const double old = double(optimizer.learning_rate());
+  wait_ = 0;
+  if (float(old) <= float(options_.min_lr)) return;
+  const double rate = std::max(old * options_.factor, options_.min_lr);
+  optimizer.set_learning_rate(rate);
+  cooling_ = options_.cooldown;
+  if (options_.verbose && model().is_chief())
+    std::printf("Epoch %lld: ReduceLROnPlateau reducing learning rate to %g.\n",
+                (long long)epoch + 1, rate);
+}
+
+DISTRIBUTE_INLINE void ReduceLROnPlateau::on_epoch_end(int64_t epoch, Logs& logs) {
+  logs.set("learning_rate", double(model().optimizer().learning_rate()));
+  const auto current = monitor_.value(logs);
+  if (!current) return;
+  if (cooling_ > 0) {
+    --cooling_;
+    wait_ = 0;
+  }
+  if (monitor_.improves(*current, best_)) {
+    best_ = *current;
+    wait_ = 0;
+  } else if (cooling_ == 0 && ++wait_ >= options_.patience) {
+    reduce(epoch);
+  }
+}
+
+}  // namespace distribute::train

@@ -1,0 +1,48 @@
+#pragma once
+/// The loss that a model is compiled with: any function of targets and predictions.
+
+#include <distribute/base/config.hpp>
+#include <distribute/nn/loss.hpp>
+#include <distribute/tensor/tensor.hpp>
+
+#include <concepts>
+#include <functional>
+#include <memory>
+#include <utility>
+
+namespace distribute::train {
+
+/// Made from a loss object, such as nn::SparseCategoricalCrossentropy, or from a function
+/// (y_true, y_pred) that gives the loss of each example [batch, ...]. A loss object's examples are
+/// averaged over the global batch unless its reduction is Sum.
+class LossFunction {
+ public:
+  LossFunction() = default;
+  template <std::derived_from<nn::Loss> L>
+  LossFunction(L loss) : averages_(loss.reduction() != nn::Reduction::Sum) {
+    function_ = [loss = std::move(loss)](const Tensor& y_true, const Tensor& y_pred) {
+      return loss.per_example(y_true, y_pred);
+    };
+  }
+  template <std::invocable<const Tensor&, const Tensor&> F>
+  requires(!std::derived_from<F, nn::Loss> && !std::same_as<F, LossFunction>)
+      LossFunction(F function)
+      : function_(std::move(function)) {}
+
+  explicit operator bool() const { return function_ != nullptr; }
+  /// One replica's share: the shares of all replicas sum up to the mean over the `global_batch`
+  /// examples, or to their sum. An empty batch gives 0. Further axes of a loss are averaged.
+  /// Shapes  sample_weight [batch], or none.
+  Tensor share(const Tensor& y_true, const Tensor& y_pred, int64_t global_batch,
+               const Tensor& sample_weight = {}) const;
+
+ private:
+  std::function<Tensor(const Tensor&, const Tensor&)> function_;
+  bool averages_ = true;
+};
+
+}  // namespace distribute::train
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/train/impl/loss_function.ipp>
+#endif

@@ -1,0 +1,138 @@
+#pragma once
+/// Trains, tests and uses a module: Keras's compile, fit, evaluate and predict.
+
+#include <distribute/base/config.hpp>
+#include <distribute/checkpoint/checkpoint_parts.hpp>
+#include <distribute/nn/module.hpp>
+#include <distribute/optim/optimizer.hpp>
+#include <distribute/strategy/distributed_dataset.hpp>
+#include <distribute/train/callback.hpp>
+#include <distribute/train/compiled_metric.hpp>
+#include <distribute/train/fit_options.hpp>
+#include <distribute/train/history.hpp>
+#include <distribute/train/loss_function.hpp>
+#include <distribute/train/step_means.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace distribute::train {
+
+class FitLoop;
+class TestLoop;
+class GradientAccumulator;
+
+struct CompileOptions {
+  optim::Optimizer& optimizer;  // outlives the model
+  LossFunction loss = {};
+  std::vector<CompiledMetric> metrics = {};
+  /// Batches whose gradients are averaged for one update of the weights.
+  int64_t gradient_accumulation_steps = 1;
+};
+
+/// A module with what it takes to train it, under the strategy in whose scope it is made. With
+/// several workers every worker makes the same calls; figures are those of all replicas together,
+/// weighted by the true numbers of examples. Batches hold inputs, targets, and maybe sample
+/// weights. Outside strategy.run; one thread.
+///
+///   train::Model model(network);
+///   model.compile({.optimizer = optimizer,
+///                  .loss = nn::SparseCategoricalCrossentropy({.from_logits = true}),
+///                  .metrics = {nn::metrics::SparseCategoricalAccuracy("accuracy")}});
+///   const auto history = model.fit(images, {.epochs = 5, .validation_data = test_images});
+///
+/// Source  tf.keras.Model
+class Model {
+ public:
+  /// `module` outlives the model.
+  explicit Model(nn::Module& module);
+  virtual ~Model();
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+
+  /// Throws  InvalidArgumentError for fewer than one accumulation step, and two metrics, or a
+  ///         metric and the loss, of one name.
+  void compile(CompileOptions options);
+
+  /// Trains from `initial_epoch` to `epochs`, or until a callback stops it. Without steps_per_epoch
+  /// an epoch is one pass over the data; with it the next epoch goes on where the last one ended.
+  /// Throws  FailedPreconditionError before compile; InvalidArgumentError for data without
+  ///         elements and options that make no sense; what the steps and the callbacks throw.
+  History fit(const InputData& data, const FitOptions& options = {});
+  /// Loss and metrics over exactly all examples.
+  Logs evaluate(const InputData& data, const EvaluateOptions& options = {});
+  /// The predictions for all examples, in the order of the data, on every worker.
+  /// Shapes  [examples, ...]
+  Tensor predict(const data::Dataset& data, const PredictOptions& options = {});
+
+  nn::Module& module() const { return module_; }
+  Strategy& strategy() const { return strategy_; }
+  /// True on the worker that writes files.
+  bool is_chief() const;
+  /// Throws  FailedPreconditionError before compile.
+  optim::Optimizer& optimizer() const;
+  const std::vector<CompiledMetric>& metrics() const;
+
+  /// Examples of this step, or the last one, on all replicas together.
+  int64_t global_batch_size() const { return global_batch_; }
+
+  /// For callbacks: ends the loop after this batch.
+  void stop_training() { stop_training_ = true; }
+  bool training_is_stopped() const { return stop_training_; }
+  /// For callbacks, in on_train_begin: the loop begins with this batch of this epoch, its data
+  /// being where they were then.
+  void resume_at(int64_t epoch, int64_t batch);
+  /// Module and optimizer.
+  CheckpointParts checkpoint_parts() const;
+  /// The same with accumulated gradients, the position in the data and the figures of the epoch:
+  /// all that it takes to go on in the middle of an epoch. While fit runs.
+  CheckpointParts training_state();
+
+ protected:
+  /// One replica's part of a training step, on the replica's thread: computes gradients, updates
+  /// weights and metrics, gives the replica's shares of the loss and other figures.
+  virtual StepLogs train_step(const data::Batch& batch);
+  /// The same for evaluate, without an update.
+  virtual StepLogs test_step(const data::Batch& batch);
+  virtual Tensor predict_step(const data::Batch& batch);
+
+  /// For steps: this replica's share of the loss, regularization included.
+  Tensor compute_loss(const data::Batch& batch, const Tensor& prediction);
+  /// Updates the compiled metrics.
+  void update_metrics(const data::Batch& batch, const Tensor& prediction);
+  /// Updates the weights, at once or, with gradient accumulation, after that many steps.
+  void minimize(const Tensor& loss, GradientTape& tape);
+
+ private:
+  friend class FitLoop;
+  friend class TestLoop;
+  void require_compiled(const char* method) const;
+  void build(const data::ElementSpec& spec);
+  int64_t count_examples(const PerReplica<data::Batch>& batch);
+  /// One step of all replicas; counts its examples in `means`.
+  void run_step(const PerReplica<data::Batch>& batch, bool training, StepMeans& means);
+  void reset_metrics();
+  void add_metrics(Logs& logs) const;
+  DistributedDataset distribute(const InputData& data) const;
+
+  nn::Module& module_;
+  Strategy& strategy_;
+  std::unique_ptr<CompileOptions> compiled_;
+  std::unique_ptr<GradientAccumulator> accumulator_;
+  int64_t global_batch_ = 0, local_batch_ = -1;  // examples of the last step
+  bool stop_training_ = false;
+  std::unique_ptr<DistributedIterator> iterator_;  // of fit
+  StepMeans means_;                                // of fit's epoch
+  struct Start {
+    int64_t epoch = 0, batch = 0;
+  };
+  std::optional<Start> start_;  // as a callback wants it
+};
+
+}  // namespace distribute::train
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/train/impl/model.ipp>
+#endif

@@ -1,0 +1,65 @@
+#pragma once
+/// Saves the model while it is trained: at every epoch, every few batches, or when it is the best.
+
+#include <distribute/base/config.hpp>
+#include <distribute/checkpoint/checkpoint.hpp>
+#include <distribute/train/callback.hpp>
+#include <distribute/train/monitor.hpp>
+#include <distribute/train/save_frequency.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace distribute::train {
+
+struct ModelCheckpointOptions {
+  /// Prefix of the files; may hold {epoch}, {batch} (both from 1) and names of figures, with a
+  /// format: "ckpt/{epoch:02d}-{val_loss:.2f}".
+  std::string filepath;
+  std::string monitor = "val_loss";
+  bool verbose = false;
+  bool save_best_only = false;
+  bool save_weights_only = false;  // without the optimizer
+  MonitorMode mode = MonitorMode::Auto;
+  SaveFrequency save_freq = "epoch";
+  std::optional<double> initial_value_threshold = {};  // to be beaten by the first best
+};
+
+/// Writes TensorFlow checkpoints with the parts "model" and "optimizer", and the directory's
+/// `checkpoint` file. Every worker calls it; the chief's files stay, others write below
+/// `workertemp_<task id>` and remove it.
+/// Source  tf.keras.callbacks.ModelCheckpoint
+class ModelCheckpoint : public Callback {
+ public:
+  /// Throws  InvalidArgumentError for an empty path, and for save_freq = false.
+  explicit ModelCheckpoint(ModelCheckpointOptions options);
+  void on_train_begin(Logs& logs) override;
+  void on_epoch_begin(int64_t epoch, Logs& logs) override;
+  void on_train_batch_end(int64_t batch, Logs& logs) override;
+  void on_epoch_end(int64_t epoch, Logs& logs) override;
+  bool wants_batch_metrics() const override { return options_.save_freq.batches() > 0; }
+  double best() const { return best_; }
+
+ private:
+  bool is_due(int64_t batch);
+  void save(std::optional<int64_t> batch, const Logs& logs);
+  void write(const std::string& path);
+
+  ModelCheckpointOptions options_;
+  Monitor monitor_;
+  double best_;
+  std::shared_ptr<Checkpoint> checkpoint_;
+  int64_t epoch_ = 0, last_batch_ = 0, batches_since_save_ = 0;
+};
+
+/// `pattern` with {name} and {name:[0][width][.digits][d|e|f|g]} replaced by figures; "{{" is "{".
+/// Throws  InvalidArgumentError for names that `values` does not have and for other formats.
+std::string format_figures(const std::string& pattern, const Logs& values);
+
+}  // namespace distribute::train
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/train/impl/model_checkpoint.ipp>
+#endif

@@ -1,0 +1,46 @@
+#pragma once
+/// Lowers the learning rate when a figure has stopped improving.
+
+#include <distribute/base/config.hpp>
+#include <distribute/train/callback.hpp>
+#include <distribute/train/monitor.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace distribute::train {
+
+struct ReduceLROnPlateauOptions {
+  std::string monitor = "val_loss";
+  double factor = 0.1;    // new rate = rate * factor
+  int64_t patience = 10;  // epochs without improvement
+  bool verbose = false;
+  MonitorMode mode = MonitorMode::Auto;
+  double min_delta = 1e-4;
+  int64_t cooldown = 0;  // epochs after a change that do not count
+  double min_lr = 0;
+};
+
+/// Source  tf.keras.callbacks.ReduceLROnPlateau
+class ReduceLROnPlateau : public Callback {
+ public:
+  /// Throws  InvalidArgumentError for a factor of 1 or more.
+  explicit ReduceLROnPlateau(ReduceLROnPlateauOptions options = {});
+  void on_train_begin(Logs& logs) override;
+  void on_epoch_end(int64_t epoch, Logs& logs) override;
+  bool wants_batch_metrics() const override { return false; }
+
+ private:
+  void reduce(int64_t epoch);
+
+  ReduceLROnPlateauOptions options_;
+  Monitor monitor_;
+  double best_;
+  int64_t wait_ = 0, cooling_ = 0;
+};
+
+}  // namespace distribute::train
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/train/impl/reduce_lr_on_plateau.ipp>
+#endif

@@ -1,0 +1,284 @@
+#include <distribute/checkpoint/bundle_reader.hpp>
+#include <distribute/checkpoint/checkpoint.hpp>
+#include <distribute/checkpoint/checkpoint_state.hpp>
+#include <distribute/ops/elementwise.hpp>
+#include <distribute/optim/sgd.hpp>
+#include <distribute/strategy/mirrored_strategy.hpp>
+#include <distribute/train/csv_logger.hpp>
+#include <distribute/train/early_stopping.hpp>
+#include <distribute/train/lambda_callback.hpp>
+#include <distribute/train/learning_rate_scheduler.hpp>
+#include <distribute/train/model.hpp>
+#include <distribute/train/model_checkpoint.hpp>
+#include <distribute/train/reduce_lr_on_plateau.hpp>
+#include <distribute/train/terminate_on_nan.hpp>
+
+#include <tests/support/catch.hpp>
+#include <tests/support/check_throws.hpp>
+#include <tests/support/small_fit.hpp>
+#include <tests/support/temporary_directory.hpp>
+#include <tests/support/thread_workers.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <set>
+#include <sstream>
+
+using namespace distribute;
+using train::Logs;
+using train::Model;
+using train::Verbose;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A model whose figures of each epoch are given: "loss", and as validation another list.
+struct Scripted {
+  nn::Sequential net = small_net();
+  optim::SGD optimizer{{.learning_rate = 0.5}};
+  Model model{net};
+  std::vector<double> figures;
+
+  explicit Scripted(std::vector<double> values) : figures(std::move(values)) {
+    model.compile({.optimizer = optimizer,
+                   .loss = nn::SparseCategoricalCrossentropy({.from_logits = true})});
+  }
+  /// Trains one batch an epoch; the logs get "figure" from the list.
+  train::History fit(train::CallbackHandle callback, Logs more = {}) {
+    train::LambdaCallback writer({.on_epoch_end = [&](int64_t epoch, Logs& logs) {
+      logs.set("figure", figures.at(size_t(epoch)));
+      for (const auto& [name, value] : more) logs.set(name, value);
+    }});
+    return model.fit(small_data(4).batch(4), {.epochs = int64_t(figures.size()),
+                                              .callbacks = {writer, callback},
+                                              .verbose = Verbose::Silent});
+  }
+};
+
+std::vector<std::string> lines_of(const std::string& path) {
+  std::ifstream file(path);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  return lines;
+}
+
+std::set<std::string> names_in(const std::string& directory) {
+  std::set<std::string> names;
+  for (const auto& entry : fs::directory_iterator(directory)) names.insert(entry.path().filename());
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("early stopping waits for its patience, and gives back the best weights",
+          "[train][callbacks]") {
+  Scripted run({5, 3, 4, 3.5, 3, 9, 9});
+  std::vector<std::vector<float>> weights;
+  train::LambdaCallback watcher({.on_epoch_end = [&](int64_t, Logs&) {
+    weights.push_back(run.net.variables()[0].value().to_vector());
+  }});
+  train::EarlyStopping stopping(
+      {.monitor = "figure", .patience = 3, .restore_best_weights = true});
+  const bool restored = GENERATE(true, false);
+  if (!restored) stopping = train::EarlyStopping({.monitor = "figure", .patience = 3});
+  train::LambdaCallback writer({.on_epoch_end = [&](int64_t epoch, Logs& logs) {
+    logs.set("figure", run.figures.at(size_t(epoch)));
+  }});
+  const auto history = run.model.fit(
+      small_data(4).batch(4),
+      {.epochs = 7, .callbacks = {watcher, writer, stopping}, .verbose = Verbose::Silent});
+  CHECK(history.epoch.size() == 5);
+  CHECK(stopping.stopped_epoch() == 4);
+  CHECK(stopping.best_epoch() == 1);
+  CHECK(stopping.best() == 3);
+  CHECK(run.net.variables()[0].value().to_vector() == weights[restored ? 1 : 4]);
+  CHECK(weights[1] != weights[4]);
+}
+
+TEST_CASE("early stopping knows directions, baselines and small changes", "[train][callbacks]") {
+  const auto epochs = [](std::vector<double> figures, train::EarlyStoppingOptions options) {
+    Scripted run(std::move(figures));
+    if (options.monitor == "figure") return run.fit(train::EarlyStopping(options)).epoch.size();
+    std::vector<double> values = run.figures;
+    train::LambdaCallback writer({.on_epoch_end = [&](int64_t epoch, Logs& logs) {
+      logs.set(options.monitor, values.at(size_t(epoch)));
+    }});
+    return run.model
+        .fit(small_data(4).batch(4), {.epochs = int64_t(values.size()),
+                                      .callbacks = {writer, train::EarlyStopping(options)},
+                                      .verbose = Verbose::Silent})
+        .epoch.size();
+  };
+  using train::MonitorMode;
+  CHECK(epochs({1, 2, 3, 4}, {.monitor = "figure"}) == 2);
+  CHECK(epochs({1, 2, 3, 4}, {.monitor = "figure", .mode = MonitorMode::Max}) == 4);
+  CHECK(epochs({1, 2, 3, 4}, {.monitor = "val_accuracy"}) == 4);
+  CHECK(epochs({4, 3.95, 3.9, 3}, {.monitor = "figure", .min_delta = 0.2}) == 2);
+  CHECK(epochs({4, 3, 3, 3, 3}, {.monitor = "figure", .patience = 2}) == 4);
+  CHECK(epochs({4, 3, 3, 3, 3}, {.monitor = "figure", .patience = 2, .baseline = 1.5}) == 3);
+  CHECK(epochs({1, 2, 3, 3, 4}, {.monitor = "figure", .start_from_epoch = 2}) == 4);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  CHECK(epochs({nan, nan, nan, 1}, {.monitor = "figure", .patience = 2}) == 2);
+}
+
+TEST_CASE("the learning rate falls on a plateau", "[train][callbacks]") {
+  Scripted run({3, 2, 2, 2, 2, 2, 2});
+  const auto history = run.fit(train::ReduceLROnPlateau(
+      {.monitor = "figure", .factor = 0.5, .patience = 2, .cooldown = 1, .min_lr = 0.2}));
+  // Two epochs without improvement halve it; the one that cools down counts as the first again.
+  CHECK(history.history.at("learning_rate") ==
+        std::vector<double>{0.5, 0.5, 0.5, 0.5, 0.25, 0.25, double(0.2f)});
+  CHECK(run.optimizer.learning_rate() == Approx(0.2));
+  CHECK_THROWS_AS(train::ReduceLROnPlateau({.factor = 1}), InvalidArgumentError);
+}
+
+TEST_CASE("a schedule sets the rate of every epoch", "[train][callbacks]") {
+  Scripted run({1, 1, 1});
+  const auto by_rate = run.fit(
+      train::LearningRateScheduler([](int64_t epoch, double rate) { return epoch ? rate / 2 : 1.0; }));
+  CHECK(by_rate.history.at("learning_rate") == std::vector<double>{1, 0.5, 0.25});
+  const auto by_epoch =
+      run.fit(train::LearningRateScheduler([](int64_t epoch) { return double(epoch + 1); }));
+  CHECK(by_epoch.history.at("learning_rate") == std::vector<double>{1, 2, 3});
+  check_throws<InvalidArgumentError>(
+      [&] { run.fit(train::LearningRateScheduler([](int64_t) { return 0.0 / 0.0; })); }, "epoch 0");
+}
+
+TEST_CASE("a loss that is no number ends the training", "[train][callbacks]") {
+  auto net = small_net();
+  optim::SGD optimizer({.learning_rate = 1e30});
+  Model model(net);
+  model.compile({.optimizer = optimizer,
+                 .loss = [](const Tensor& y, const Tensor& prediction) {
+                   return nn::mean_squared_error(y * ones({1, 3}), prediction);
+                 }});
+  int batches = 0;
+  train::LambdaCallback counter({.on_train_batch_end = [&](int64_t, Logs&) { ++batches; }});
+  const auto rows = data::Dataset::from_tensor_slices(ones({40, 5}), ones({40, 1}));
+  model.fit(rows.batch(4), {.epochs = 5,
+                            .callbacks = {train::TerminateOnNaN(), counter},
+                            .verbose = Verbose::Silent});
+  CHECK(batches >= 2);
+  CHECK(batches < 10);
+}
+
+TEST_CASE("the CSV file has a column for each figure", "[train][callbacks]") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "log.csv";
+  Scripted run({0.5, 0.25});
+  const auto written = [&](train::CSVLoggerOptions options) {
+    const auto history = run.fit(train::CSVLogger(options));
+    std::vector<std::string> lines = lines_of(path);
+    char loss[40];
+    std::snprintf(loss, sizeof(loss), "%.9g", history.history.at("loss")[1]);
+    CHECK(lines.back() == concat("1", options.separator, "0.25", options.separator, loss));
+    return lines;
+  };
+  CHECK(written({.filename = path}).at(0) == "epoch,figure,loss");
+  CHECK(written({.filename = path}).size() == 3);
+  const auto appended = written({.filename = path, .append = true});
+  REQUIRE(appended.size() == 5);
+  CHECK(appended[3].starts_with("0,0.5,"));
+  CHECK(written({.filename = path, .separator = ";"}).at(0) == "epoch;figure;loss");
+  check_throws<PermissionDeniedError>(
+      [&] { run.fit(train::CSVLogger({.filename = directory / "no/log.csv"})); }, "no/log.csv");
+  run.model.fit(small_data(4).batch(4), {.epochs = 2,
+                                         .validation_data = small_data(4).batch(4),
+                                         .validation_freq = 2,
+                                         .callbacks = {train::CSVLogger({.filename = path})},
+                                         .verbose = Verbose::Silent});
+  const auto lines = lines_of(path);
+  CHECK(lines.at(0) == "epoch,loss,val_loss");
+  CHECK(lines.at(1).ends_with(",NA"));
+  CHECK_FALSE(lines.at(2).ends_with(",NA"));
+}
+
+TEST_CASE("figures are filled into a path", "[train][callbacks]") {
+  const Logs values{{"epoch", 3}, {"val_loss", 0.1234}};
+  CHECK(train::format_figures("ckpt/{epoch:02d}-{val_loss:.2f}", values) == "ckpt/03-0.12");
+  CHECK(train::format_figures("{epoch}{{x}}{val_loss}{val_loss:8.3e}", values) ==
+        "3{x}0.12341.234e-01");
+  check_throws<InvalidArgumentError>([&] { train::format_figures("{batch}", values); },
+                                     "Failed to format this callback filepath");
+  for (const char* bad : {"{epoch:s}", "{epoch:%n}", "{epoch", "{epoch:1.2.3f}", "{epoch:999999999d}"})
+    CHECK_THROWS_AS(train::format_figures(bad, values), InvalidArgumentError);
+}
+
+TEST_CASE("the model is saved at every epoch, or when it is the best", "[train][callbacks]") {
+  const TemporaryDirectory directory;
+  {
+    Scripted run({3, 2});
+    run.fit(train::ModelCheckpoint({.filepath = directory / "all/{epoch:03d}-{figure:.1f}"}));
+    CHECK(names_in(directory / "all") ==
+          std::set<std::string>{"checkpoint", "001-3.0.index", "001-3.0.data-00000-of-00001",
+                                "002-2.0.index", "002-2.0.data-00000-of-00001"});
+    CHECK(train::latest_checkpoint(directory / "all") == directory / "all/002-2.0");
+    auto net = small_net();
+    optim::SGD optimizer;
+    train::Checkpoint(net, optimizer).restore(directory / "all/002-2.0").assert_consumed();
+    CHECK(optimizer.iterations() == 2);
+    CHECK(net.variables()[0].value().to_vector() ==
+          run.net.variables()[0].value().to_vector());
+  }
+  Scripted run({3, 4, 2.5, 2.7, 2});
+  train::ModelCheckpoint best({.filepath = directory / "best/{epoch}",
+                               .monitor = "figure",
+                               .save_best_only = true,
+                               .save_weights_only = true,
+                               .initial_value_threshold = 2.9});
+  run.fit(best);
+  CHECK(best.best() == 2);
+  CHECK(names_in(directory / "best") ==
+        std::set<std::string>{"checkpoint", "3.index", "3.data-00000-of-00001", "5.index",
+                              "5.data-00000-of-00001"});
+  for (const std::string& key : train::BundleReader(directory / "best/5").keys())
+    CHECK(key.find("optimizer") == std::string::npos);
+}
+
+TEST_CASE("the model is saved every few batches over epochs", "[train][callbacks]") {
+  const TemporaryDirectory directory;
+  Scripted run({});
+  run.model.fit(small_data(8).batch(2),
+                {.epochs = 2,
+                 .callbacks = {train::ModelCheckpoint(
+                     {.filepath = directory / "{epoch}-{batch}", .save_freq = 3})},
+                 .verbose = Verbose::Silent});
+  CHECK(fs::exists(directory / "1-3.index"));
+  CHECK(fs::exists(directory / "2-2.index"));
+  CHECK(names_in(directory.path()).size() == 5);
+  CHECK_THROWS_AS(train::ModelCheckpoint({.filepath = "x", .save_freq = false}),
+                  InvalidArgumentError);
+}
+
+TEST_CASE("workers decide the same, and the chief alone leaves files (115)", "[train][callbacks]") {
+  const TemporaryDirectory directory;
+  std::vector<size_t> epochs(3);
+  std::vector<double> rates(3);
+  run_clean(3, 1, [&](Strategy& strategy, int worker) {
+    const auto scope = strategy.scope();
+    auto net = small_net();
+    optim::SGD optimizer({.learning_rate = 1e-9});  // no improvement beyond rounding
+    Model model(net);
+    model.compile({.optimizer = optimizer,
+                   .loss = nn::SparseCategoricalCrossentropy({.from_logits = true})});
+    const auto history = model.fit(
+        small_data(30).shuffle(30, {.seed = 1}).batch(6),
+        {.epochs = 9,
+         .validation_data = small_data(7).batch(6),
+         .callbacks = {train::ReduceLROnPlateau({.patience = 2}),
+                       train::EarlyStopping({.min_delta = 1e-3, .patience = 4}),
+                       train::ModelCheckpoint({.filepath = directory / "{epoch}"}),
+                       train::CSVLogger({.filename = directory / "log.csv"})},
+         .verbose = Verbose::Silent});
+    epochs[size_t(worker)] = history.epoch.size();
+    rates[size_t(worker)] = double(optimizer.learning_rate());
+  });
+  CHECK(epochs == std::vector<size_t>(3, 5));
+  CHECK(rates == std::vector<double>(3, rates[0]));
+  CHECK(rates[0] == Approx(1e-11));
+  CHECK(lines_of(directory / "log.csv").size() == 6);
+  for (const std::string& name : names_in(directory.path()))
+    CHECK(name.find("workertemp") == std::string::npos);
+  CHECK(names_in(directory.path()).size() == 12);  // 5 x 2, checkpoint, log
+}

@@ -1,0 +1,345 @@
+#include <distribute/checkpoint/flat_checkpoint.hpp>
+#include <distribute/nn/losses.hpp>
+#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/reduce.hpp>
+#include <distribute/ops/search.hpp>
+#include <distribute/optim/adam.hpp>
+#include <distribute/optim/sgd.hpp>
+#include <distribute/strategy/mirrored_strategy.hpp>
+#include <distribute/strategy/one_device_strategy.hpp>
+#include <distribute/train/lambda_callback.hpp>
+#include <distribute/train/model.hpp>
+
+#include <tests/support/catch.hpp>
+#include <tests/support/check_close.hpp>
+#include <tests/support/check_throws.hpp>
+#include <tests/support/small_fit.hpp>
+#include <tests/support/thread_workers.hpp>
+
+using namespace distribute;
+using nn::SparseCategoricalCrossentropy;
+using nn::metrics::SparseCategoricalAccuracy;
+using train::Logs;
+using train::Model;
+using train::Verbose;
+
+namespace {
+
+train::CompileOptions classifier(optim::Optimizer& optimizer, int64_t accumulation = 1) {
+  return {.optimizer = optimizer,
+          .loss = SparseCategoricalCrossentropy({.from_logits = true}),
+          .metrics = {SparseCategoricalAccuracy("accuracy")},
+          .gradient_accumulation_steps = accumulation};
+}
+
+std::vector<float> weights_of(const nn::Module& net) {
+  std::vector<float> all;
+  for (const Variable& variable : net.variables())
+    for (float value : train::value_to_save(variable).to_vector()) all.push_back(value);
+  return all;
+}
+
+struct Trained {
+  std::vector<double> losses;
+  std::vector<float> weights;
+  Logs test;
+};
+
+/// Three epochs over 22 rows in batches of 8: the last one has 6.
+Trained train_small(Strategy& strategy) {
+  const auto scope = strategy.scope();
+  auto net = small_net();
+  optim::SGD optimizer({.learning_rate = 0.3, .momentum = 0.9});
+  Model model(net);
+  model.compile(classifier(optimizer));
+  const auto history =
+      model.fit(small_data(22).batch(8), {.epochs = 3, .verbose = Verbose::Silent});
+  return {history.history.at("loss"), weights_of(net), model.evaluate(small_data(22).batch(8))};
+}
+
+/// The same by a loop of one's own.
+Trained train_by_hand() {
+  auto net = small_net();
+  optim::SGD optimizer({.learning_rate = 0.3, .momentum = 0.9});
+  Trained result;
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    double sum = 0;
+    for (const auto& batch : small_data(22).batch(8)) {
+      GradientTape tape;
+      const Tensor losses = nn::sparse_categorical_crossentropy(
+          batch.y, net(batch.x, {.training = true}), {.from_logits = true});
+      const Tensor loss = reduce_sum(losses) / float(data::batch_size(batch));
+      optimizer.minimize(loss, net.trainable_variables(), tape);
+      sum += double(loss.item<float>()) * double(data::batch_size(batch));
+    }
+    result.losses.push_back(sum / 22);
+  }
+  result.weights = weights_of(net);
+  return result;
+}
+
+void check_same(const Trained& trained, const Trained& wanted, double tolerance) {
+  REQUIRE(trained.losses.size() == wanted.losses.size());
+  for (size_t i = 0; i < wanted.losses.size(); ++i)
+    CHECK(trained.losses[i] == Approx(wanted.losses[i]).epsilon(tolerance));
+  REQUIRE(trained.weights.size() == wanted.weights.size());
+  for (size_t i = 0; i < wanted.weights.size(); ++i)
+    CHECK(double(trained.weights[i]) == Approx(wanted.weights[i]).margin(tolerance));
+}
+
+}  // namespace
+
+TEST_CASE("fit makes the steps of a loop written by hand", "[train][model]") {
+  OneDeviceStrategy strategy;
+  const Trained wanted = train_by_hand(), trained = train_small(strategy);
+  CHECK(trained.weights == wanted.weights);
+  check_same(trained, wanted, 1e-6);
+  CHECK(trained.losses[2] < trained.losses[0]);
+}
+
+TEST_CASE("fit and evaluate do not depend on how batches are split over replicas",
+          "[train][model]") {
+  const Trained wanted = train_by_hand();
+  OneDeviceStrategy one;
+  const Trained single = train_small(one);
+  const int replicas = GENERATE(2, 3, 5);
+  MirroredStrategy<> strategy(MirroredOptions{.num_replicas = replicas});
+  const Trained trained = train_small(strategy);
+  check_same(trained, wanted, 1e-4);
+  CHECK(trained.test.at("loss") == Approx(single.test.at("loss")).epsilon(1e-4));
+  CHECK(trained.test.at("accuracy") == Approx(single.test.at("accuracy")).epsilon(1e-6));
+}
+
+TEST_CASE("workers train as one process, and all see the same figures", "[train][model]") {
+  const Trained wanted = train_by_hand();
+  OneDeviceStrategy one;
+  const Trained single = train_small(one);
+  std::vector<Trained> all(3);
+  run_clean(3, 2, [&](Strategy& strategy, int worker) {
+    all[size_t(worker)] = train_small(strategy);
+  });
+  for (const Trained& trained : all) {
+    check_same(trained, wanted, 1e-4);
+    CHECK(trained.weights == all[0].weights);
+    CHECK(trained.losses == all[0].losses);
+    CHECK(trained.test == all[0].test);
+    CHECK(trained.test.at("accuracy") == Approx(single.test.at("accuracy")).epsilon(1e-6));
+  }
+}
+
+TEST_CASE("evaluate counts every example once, whatever the last batches hold", "[train][model]") {
+  const int64_t rows = GENERATE(1, 5, 7, 12);
+  const int replicas = GENERATE(1, 3);
+  std::vector<double> labels_of;
+  double right = 0;
+  auto alone = small_net();
+  for (const auto& batch : small_data(rows).batch(1))
+    right += argmax(alone(batch.x), -1).item<int64_t>() == batch.y.data<int64_t>()[0];
+  MirroredStrategy<> strategy(MirroredOptions{.num_replicas = replicas});
+  const auto scope = strategy.scope();
+  auto net = small_net();
+  optim::SGD optimizer;
+  Model model(net);
+  model.compile(classifier(optimizer));
+  const Logs logs = model.evaluate(small_data(rows).batch(6));
+  CHECK(logs.at("accuracy") == Approx(right / double(rows)).epsilon(1e-6));
+  CHECK(model.evaluate(small_data(rows).batch(6)) == logs);  // nothing is left of the first call
+}
+
+TEST_CASE("predict gives the rows in the order of the data", "[train][model]") {
+  auto alone = small_net();
+  const Tensor wanted = alone(small_data(11).batch(11).iterator().next().x);
+  const std::vector<float> flat = wanted.to_vector();
+  const std::vector<double> numbers(flat.begin(), flat.end());
+  for (int replicas : {1, 3}) {
+    MirroredStrategy<> strategy(MirroredOptions{.num_replicas = replicas});
+    const auto scope = strategy.scope();
+    auto net = small_net();
+    Model model(net);  // needs no compile
+    CHECK(model.predict(small_data(11).batch(4)).shape() == Shape{11, 3});
+    check_close(model.predict(small_data(11).batch(4)), numbers, 1e-5);
+    CHECK(model.predict(small_data(11).batch(4), {.steps = 2}).shape() == Shape{8, 3});
+  }
+  std::vector<Tensor> results(3);
+  run_clean(3, 2, [&](Strategy& strategy, int worker) {
+    const auto scope = strategy.scope();
+    auto net = small_net();
+    results[size_t(worker)] = Model(net).predict(small_data(11).batch(4));
+  });
+  for (const Tensor& result : results) check_close(result, numbers, 1e-5);
+}
+
+TEST_CASE("accumulated gradients update as one large batch", "[train][model]") {
+  const auto train = [](Strategy& strategy, int64_t batch, int64_t accumulation) {
+    const auto scope = strategy.scope();
+    auto net = small_net();
+    optim::Adam optimizer({.learning_rate = 0.01});
+    Model model(net);
+    model.compile(classifier(optimizer, accumulation));
+    model.fit(small_data(24).batch(batch), {.epochs = 2, .verbose = Verbose::Silent});
+    require(optimizer.iterations() == 2 * 24 / batch / accumulation, "the number of updates");
+    return weights_of(net);
+  };
+  OneDeviceStrategy alone;
+  const auto large = train(alone, 12, 1);
+  std::vector<float> accumulated;
+  const int replicas = GENERATE(1, 2, 3), workers = GENERATE(1, 3);
+  if (workers == 1) {
+    MirroredStrategy<> strategy(MirroredOptions{.num_replicas = replicas});
+    accumulated = train(strategy, 6, 2);
+  } else {
+    std::vector<std::vector<float>> all(3);
+    run_clean(workers, replicas,
+              [&](Strategy& strategy, int w) { all[size_t(w)] = train(strategy, 6, 2); });
+    accumulated = all[1];
+  }
+  REQUIRE(large.size() == accumulated.size());
+  for (size_t i = 0; i < large.size(); ++i)
+    CHECK(double(large[i]) == Approx(double(accumulated[i])).margin(1e-5));
+}
+
+TEST_CASE("with steps_per_epoch the next epoch goes on in the data", "[train][model]") {
+  std::vector<double> seen;
+  class Sums : public Model {
+   public:
+    Sums(nn::Module& module, std::vector<double>& seen) : Model(module), seen_(seen) {}
+
+   private:
+    train::StepLogs train_step(const data::Batch& batch) override {
+      seen_.push_back(double(batch.x.to_vector()[0]));
+      return {{"first", reduce_sum(batch.x)}};
+    }
+    std::vector<double>& seen_;
+  };
+  auto net = small_net();
+  optim::SGD optimizer;
+  Sums model(net, seen);
+  model.compile({.optimizer = optimizer});
+  const auto numbers = data::Dataset::from_tensor_slices(Tensor{0.0f, 1.0f, 2.0f, 3.0f, 4.0f});
+  const auto history = model.fit(numbers.repeat().batch(1),
+                                 {.epochs = 3, .steps_per_epoch = 4, .verbose = Verbose::Silent});
+  CHECK(seen == std::vector<double>{0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1});
+  CHECK(history.history.at("first") == std::vector<double>{1.5, 1.75, 2.0});
+  CHECK(history.epoch == std::vector<int64_t>{0, 1, 2});
+  seen.clear();
+  const auto short_run = model.fit(
+      numbers.batch(1), {.epochs = 3, .steps_per_epoch = 4, .verbose = Verbose::Silent});
+  CHECK(seen == std::vector<double>{0, 1, 2, 3, 4});  // the data ended, so did the training
+  CHECK(short_run.epoch == std::vector<int64_t>{0, 1});
+}
+
+TEST_CASE("hooks are called in Keras's order, and validation when it is due", "[train][model]") {
+  std::string order;
+  const auto note = [&](const char* what) {
+    return [&order, what](Logs&) { order += what; };
+  };
+  const auto number = [&](const char* what) {
+    return [&order, what](int64_t n, Logs&) { order += what + std::to_string(n); };
+  };
+  auto net = small_net();
+  optim::SGD optimizer;
+  Model model(net);
+  model.compile(classifier(optimizer));
+  const auto history = model.fit(small_data(6).batch(3),
+                                 {.epochs = 3,
+                                  .validation_data = small_data(3).batch(3),
+                                  .validation_freq = 2,
+                                  .callbacks = {train::LambdaCallback({
+                                      .on_epoch_begin = number(" E"),
+                                      .on_epoch_end = number(" e"),
+                                      .on_train_batch_begin = number(" B"),
+                                      .on_train_batch_end = number("b"),
+                                      .on_train_begin = note("T"),
+                                      .on_train_end = note(" t"),
+                                      .on_test_begin = note(" V"),
+                                      .on_test_end = note("v"),
+                                      .on_test_batch_begin = number("X"),
+                                      .on_test_batch_end = number("x"),
+                                  })},
+                                  .initial_epoch = 1,
+                                  .verbose = Verbose::Silent});
+  CHECK(order == "T E1 B0b0 B1b1 VX0x0v e1 E2 B0b0 B1b1 e2 t");
+  CHECK(history.history.at("loss").size() == 2);
+  CHECK(history.history.at("val_loss").size() == 1);
+  CHECK(history.history.at("val_accuracy").size() == 1);
+}
+
+TEST_CASE("a callback ends the training, and sees the metrics so far", "[train][model]") {
+  auto net = small_net();
+  optim::SGD optimizer;
+  Model model(net);
+  model.compile(classifier(optimizer));
+  int batches = 0;
+  train::LambdaCallback stopper({.on_train_batch_end = [&](int64_t, Logs& logs) {
+    CHECK(logs.names() == "loss, accuracy");
+    if (++batches == 3) model.stop_training();
+  }});
+  const auto history = model.fit(small_data(8).batch(4), {.epochs = 9,
+                                                          .callbacks = {stopper},
+                                                          .verbose = Verbose::Silent});
+  CHECK(batches == 3);
+  CHECK(history.epoch.size() == 2);
+}
+
+TEST_CASE("sample weights count in loss and metrics", "[train][model]") {
+  auto net = small_net();
+  optim::SGD optimizer;
+  Model model(net);
+  model.compile(classifier(optimizer));
+  const auto weighted = [](float first, float second) {
+    return small_data(2).batch(2).map([=](data::Batch batch) {
+      batch.more = {Tensor{first, second}};
+      return batch;
+    });
+  };
+  const double first = model.evaluate(weighted(1, 0)).at("loss");
+  const double second = model.evaluate(weighted(0, 1)).at("loss");
+  CHECK(first != Approx(second));
+  CHECK(model.evaluate(small_data(2).batch(2)).at("loss") == Approx(first + second).epsilon(1e-5));
+}
+
+TEST_CASE("what cannot be trained says why", "[train][model]") {
+  auto net = small_net();
+  optim::SGD optimizer;
+  Model model(net);
+  const auto data = small_data(4).batch(2);
+  check_throws<FailedPreconditionError>([&] { model.fit(data); }, "must call `compile()`");
+  check_throws<InvalidArgumentError>(
+      [&] { model.compile(classifier(optimizer, 0)); }, "gradient_accumulation_steps");
+  check_throws<InvalidArgumentError>(
+      [&] {
+        model.compile({.optimizer = optimizer,
+                       .metrics = {SparseCategoricalAccuracy("a"), SparseCategoricalAccuracy("a")}});
+      },
+      "'a'");
+  model.compile({.optimizer = optimizer});
+  check_throws<FailedPreconditionError>([&] { model.fit(data, {.verbose = Verbose::Silent}); },
+                                        "there is no loss");
+  model.compile(classifier(optimizer));
+  check_throws<InvalidArgumentError>(
+      [&] { model.fit(small_data(4).batch(2).take(0), {.verbose = Verbose::Silent}); },
+      "no elements");
+  check_throws<InvalidArgumentError>([&] { model.evaluate(small_data(4).batch(2).take(0)); },
+                                     "no examples");
+  check_throws<InvalidArgumentError>([&] { model.fit(data, {.steps_per_epoch = 0}); },
+                                     "steps_per_epoch");
+  CHECK_THROWS_AS(train::ValidationFrequency(0), InvalidArgumentError);
+}
+
+TEST_CASE("an error in one worker's callback reaches all workers", "[train][model]") {
+  const auto errors = run_workers(3, 1, [](Strategy& strategy, int worker) {
+    const auto scope = strategy.scope();
+    auto net = small_net();
+    optim::SGD optimizer;
+    Model model(net);
+    model.compile(classifier(optimizer));
+    model.fit(small_data(12).batch(6),
+              {.epochs = 3,
+               .callbacks = {train::LambdaCallback({.on_epoch_end = [worker](int64_t, Logs&) {
+                 if (worker == 1) throw ResourceExhaustedError("the disk of worker 1 is full");
+               }})},
+               .verbose = Verbose::Silent});
+  });
+  for (const std::string& error : errors)
+    CHECK_THAT(error, Catch::Matchers::Contains("the disk of worker 1 is full"));
+}
