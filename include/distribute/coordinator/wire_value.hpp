@@ -6,6 +6,7 @@
 #include <distribute/data/batch.hpp>
 #include <distribute/net/bytes.hpp>
 #include <distribute/replica/values.hpp>
+#include <distribute/rpc/tensor_codec.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include <bit>
@@ -26,11 +27,6 @@ namespace coordinator_internal {
 /// Specialized for what can travel: write(writer, value) and read(reader).
 template <typename T>
 struct Wire;
-
-void write_tensor(net::ByteWriter& writer, const Tensor& tensor);
-Tensor read_tensor(net::ByteReader& reader);
-/// A number of elements, at most as many as there are bytes.
-size_t read_count(net::ByteReader& reader);
 
 }  // namespace coordinator_internal
 
@@ -80,8 +76,10 @@ struct Wire<std::string> {
 
 template <>
 struct Wire<Tensor> {
-  static void write(net::ByteWriter& writer, const Tensor& value) { write_tensor(writer, value); }
-  static Tensor read(net::ByteReader& reader) { return read_tensor(reader); }
+  static void write(net::ByteWriter& writer, const Tensor& value) {
+    rpc::write_tensor(writer, value);
+  }
+  static Tensor read(net::ByteReader& reader) { return rpc::read_tensor(reader); }
 };
 
 template <WireValue T>
@@ -92,7 +90,7 @@ struct Wire<std::vector<T>> {
   }
   static std::vector<T> read(net::ByteReader& reader) {
     std::vector<T> values;
-    for (size_t left = read_count(reader); left > 0 && reader.ok(); --left)
+    for (auto left = reader.number<uint64_t>(); left > 0 && reader.ok(); --left)
       values.push_back(Wire<T>::read(reader));
     return values;
   }
@@ -149,7 +147,7 @@ struct Wire<std::map<K, V>> {
   }
   static std::map<K, V> read(net::ByteReader& reader) {
     std::map<K, V> values;
-    for (size_t left = read_count(reader); left > 0 && reader.ok(); --left)
+    for (auto left = reader.number<uint64_t>(); left > 0 && reader.ok(); --left)
       values.insert(Wire<std::pair<K, V>>::read(reader));
     return values;
   }
@@ -168,7 +166,3 @@ struct Wire<data::Batch> {
 }  // namespace coordinator_internal
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/coordinator/impl/wire_value.ipp>
-#endif

@@ -59,6 +59,15 @@ DISTRIBUTE_INLINE std::shared_ptr<CoordinatorCore> CoordinatorCore::of(
 
 }  // namespace coordinator_internal
 
+DISTRIBUTE_INLINE ClusterCoordinator::ClusterCoordinator(Strategy& strategy)
+    : ClusterCoordinator(strategy, CoordinatorOptions::from_environment()) {}
+
+DISTRIBUTE_INLINE ClusterCoordinator::ClusterCoordinator(Strategy& strategy,
+                                                         const CoordinatorOptions&) {
+  throw InvalidArgumentError(concat("ClusterCoordinator: only a ParameterServerStrategy has workers that it can "
+                             "coordinate, got ", strategy.extended().name()));
+}
+
 DISTRIBUTE_INLINE int ClusterCoordinator::num_workers() const { return core_->pool->num_workers(); }
 
 DISTRIBUTE_INLINE void ClusterCoordinator::put(coordinator_internal::ClosurePtr closure) {

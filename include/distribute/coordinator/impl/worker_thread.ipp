@@ -92,6 +92,8 @@ DISTRIBUTE_INLINE bool WorkerThread::process(const ClosureQueue::Taken& taken) {
       outcome = run_remotely(*taken.closure);
   } catch (const ClosureInputError&) {
     fail(taken, std::current_exception());
+  } catch (const ResourceExhaustedError&) {  // arguments or result too large for a message
+    fail(taken, std::current_exception());
   } catch (const Error& error) {
     lost = error.what();
   }
