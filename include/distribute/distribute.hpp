@@ -187,6 +187,7 @@
 #include <distribute/data/pass_number.hpp>
 #include <distribute/data/picture.hpp>
 #include <distribute/data/pictures.hpp>
+#include <distribute/data/pipeline_statistics.hpp>
 #include <distribute/data/prefetch.hpp>
 #include <distribute/data/random.hpp>
 #include <distribute/data/rebatch.hpp>
