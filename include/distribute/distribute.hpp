@@ -23,6 +23,7 @@
 #include <distribute/device/winograd_points.hpp>
 
 #include <distribute/io/atomic_file.hpp>
+#include <distribute/io/compression.hpp>
 #include <distribute/io/crc32c.hpp>
 #include <distribute/io/data_type.hpp>
 #include <distribute/io/file_system.hpp>

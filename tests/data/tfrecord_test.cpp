@@ -147,6 +147,17 @@ TEST_CASE("a damaged file is an error at its record, and the next file goes on",
   CHECK(!it.get_next_as_optional());
 }
 
+TEST_CASE("records are counted by their lengths", "[data][tfrecord]") {
+  const TemporaryDirectory root;
+  for (auto compression : {io::Compression::None, io::Compression::Gzip}) {
+    const auto paths = make_files(root.path(), {3, 0, 7}, compression);
+    CHECK(count_records(paths, compression) == 10);
+  }
+  const auto paths = make_files(root.path(), {3});
+  std::filesystem::resize_file(paths[0], 40);
+  check_throws<DataLossError>([&] { count_records(paths); }, "record 2 at offset 38 is cut off");
+}
+
 TEST_CASE("files that are not there and options that are none are refused", "[data][tfrecord]") {
   check_throws<NotFoundError>([] { tfrecord_dataset({"/nonexistent/x"}).iterator().next(); },
                               "/nonexistent/x");
