@@ -13,6 +13,7 @@
 #include "bench_kernels.hpp"
 #include "checkpoint_commands.hpp"
 #include "cluster_command.hpp"
+#include "data_command.hpp"
 #include "events_command.hpp"
 #include "flags.hpp"
 #include "run_command.hpp"
@@ -42,6 +43,15 @@ ABSL_FLAG(std::string, worker_hosts, "", "cluster: host:port of the workers, wit
 ABSL_FLAG(std::string, chief_hosts, "", "cluster: host:port of the chief");
 ABSL_FLAG(std::string, evaluator_hosts, "", "cluster: host:port of the evaluator");
 
+ABSL_FLAG(std::string, input_dir, "", "data tfrecord: a folder with one folder for each class");
+ABSL_FLAG(std::string, output_dir, "", "data tfrecord: where the shards go");
+ABSL_FLAG(std::string, split, "train", "data tfrecord: the files' names begin with it");
+ABSL_FLAG(int64_t, shards, 1, "data tfrecord: number of files");
+ABSL_FLAG(int64_t, first_label, 1, "data tfrecord: label of the first class");
+ABSL_FLAG(bool, shuffle, false, "data tfrecord: pictures of all classes mixed");
+ABSL_FLAG(uint64_t, seed, 0, "data tfrecord: of the order");
+ABSL_FLAG(bool, strict, false, "data tfrecord: a file that is no JPEG picture is an error");
+
 constexpr char kUsage[] =
     "tools around training jobs.\n\n"
     "  distribute bench kernels [--model=book|tutorial] [--batch_size=N] [--policy=float32]\n"
@@ -62,6 +72,11 @@ constexpr char kUsage[] =
     "      what differs between two checkpoints; exit status 1 if anything does\n"
     "  distribute ckpt convert FROM TO [--names=variable|path]\n"
     "      writes an object-based checkpoint under flat names\n"
+    "  distribute data tfrecord --input_dir=D --output_dir=D [--shards=N] [--split=train]\n"
+    "                           [--shuffle] [--seed=N] [--first_label=1] [--strict]\n"
+    "      TFRecord files with ImageNet's keys from a folder with one folder for each class\n"
+    "  distribute data ls FILE [--json]\n"
+    "      how many records a TFRecord file holds, and which features\n"
     "  distribute events ls FILE|DIR [--json]\n"
     "      what TensorBoard's event files hold\n"
     "  distribute run -np N [options] -- PROGRAM [ARGUMENTS]\n"
@@ -125,16 +140,31 @@ int ckpt(const std::vector<std::string>& words) {
   return distribute_tools::checkpoint_command({words.begin() + 1, words.end()}, options);
 }
 
+int data(const std::vector<std::string>& words) {
+  distribute_tools::DataCommandOptions options;
+  options.input_dir = absl::GetFlag(FLAGS_input_dir);
+  options.output_dir = absl::GetFlag(FLAGS_output_dir);
+  options.split = absl::GetFlag(FLAGS_split);
+  options.shards = absl::GetFlag(FLAGS_shards);
+  options.first_label = absl::GetFlag(FLAGS_first_label);
+  options.shuffle = absl::GetFlag(FLAGS_shuffle);
+  options.seed = absl::GetFlag(FLAGS_seed);
+  options.strict = absl::GetFlag(FLAGS_strict);
+  options.json = absl::GetFlag(FLAGS_json);
+  return distribute_tools::data_command({words.begin() + 1, words.end()}, options);
+}
+
 int main(int argc, char** argv) {
   // What follows the program's name there is not ours to parse.
   if (argc > 1 && std::string_view(argv[1]) == "run")
     return distribute_tools::run_command(argc - 1, argv + 1);
   absl::SetProgramUsageMessage(kUsage);
   const std::vector<std::string> words = distribute_tools::parse_flags(argc, argv);
-  if (words.empty()) return fail_usage("say what to do: bench, ckpt, cluster, events or run");
+  if (words.empty()) return fail_usage("say what to do: bench, ckpt, cluster, data, events or run");
   const std::string& command = words[0];
   if (command == "bench") return bench(words);
   if (command == "ckpt") return ckpt(words);
+  if (command == "data") return data(words);
   if (command == "events")
     return distribute_tools::events_command({words.begin() + 1, words.end()},
                                             absl::GetFlag(FLAGS_json));

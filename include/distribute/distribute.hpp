@@ -23,6 +23,7 @@
 #include <distribute/device/winograd_points.hpp>
 
 #include <distribute/io/atomic_file.hpp>
+#include <distribute/io/compression.hpp>
 #include <distribute/io/crc32c.hpp>
 #include <distribute/io/data_type.hpp>
 #include <distribute/io/file_system.hpp>
@@ -187,6 +188,7 @@
 #include <distribute/data/pass_number.hpp>
 #include <distribute/data/picture.hpp>
 #include <distribute/data/pictures.hpp>
+#include <distribute/data/pipeline_statistics.hpp>
 #include <distribute/data/prefetch.hpp>
 #include <distribute/data/random.hpp>
 #include <distribute/data/rebatch.hpp>

@@ -10,7 +10,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
-  switch (data[0] % 8) {
+  switch (data[0] % 10) {
     case 0: fuzz::bundle_index(bytes); break;
     case 1: fuzz::bundle_rows(bytes); break;
     case 2: fuzz::table_block(bytes); break;
@@ -19,6 +19,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     case 5: fuzz::object_graph(bytes); break;
     case 6: fuzz::checkpoint_state(bytes); break;
     case 7: fuzz::event(bytes); break;
+    case 8: fuzz::example(bytes); break;
+    case 9: fuzz::jpeg(bytes); break;
   }
   return 0;
 }

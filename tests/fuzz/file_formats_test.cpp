@@ -9,9 +9,17 @@ namespace {
 
 using Parser = void (*)(std::string_view);
 
-const std::vector<Parser> kParsers = {fuzz::bundle_index,     fuzz::bundle_rows, fuzz::table_block,
-                                      fuzz::tfrecord,         fuzz::gzip,        fuzz::object_graph,
-                                      fuzz::checkpoint_state, fuzz::event};
+const std::vector<Parser> kParsers = {
+    fuzz::bundle_index, fuzz::bundle_rows,      fuzz::table_block, fuzz::tfrecord, fuzz::gzip,
+    fuzz::object_graph, fuzz::checkpoint_state, fuzz::event,       fuzz::example,  fuzz::jpeg};
+
+std::string small_jpeg(bool progressive) {
+  if (!distribute::data::has_jpeg()) return "\xff\xd8";
+  std::vector<uint8_t> pixels;
+  for (int i = 0; i < 20 * 17 * 3; ++i) pixels.push_back(uint8_t(i * 7));
+  return distribute::data::encode_jpeg(distribute::Tensor(distribute::Shape{20, 17, 3}, pixels),
+                                       {.quality = 50, .progressive = progressive});
+}
 
 /// Well-formed inputs of the parsers: what mutations start from.
 std::vector<std::string> seeds() {
@@ -41,7 +49,12 @@ std::vector<std::string> seeds() {
       train::encode_object_graph(graph),
       "model_checkpoint_path: \"a\\142\"\nlast_preserved_timestamp: 1.5\n",
       distribute::summary::encode_event(
-          1.5, 2, {"tag", "scalars", distribute::summary::encode_tensor(0.5f), "text"})};
+          1.5, 2, {"tag", "scalars", distribute::summary::encode_tensor(0.5f), "text"}),
+      distribute::data::encode_example({{"b", distribute::data::BytesList{"x", "yz"}},
+                                        {"f", distribute::data::FloatList{1, 2}},
+                                        {"i", distribute::data::Int64List{-1, 300}}}),
+      small_jpeg(false),
+      small_jpeg(true)};
 }
 
 std::string mutate(std::string bytes, std::mt19937& random) {
@@ -70,6 +83,9 @@ TEST_CASE("the seeds of the file fuzzers are well formed", "[fuzz][file_formats]
   CHECK(train::decode_object_graph(all[5], "seed").nodes.size() == 2);
   CHECK(train::decode_checkpoint_state(all[6], "seed").model_checkpoint_path == "ab");
   CHECK(distribute::summary::decode_event(all[7], "seed").entries.at(0).number == 0.5);
+  CHECK(distribute::data::decode_example(all[8], "seed").size() == 3);
+  if (distribute::data::has_jpeg())
+    CHECK(distribute::data::decode_jpeg(all[10]).shape() == distribute::Shape{20, 17, 3});
 }
 
 TEST_CASE("file parsers survive mutated and foreign bytes", "[fuzz][file_formats]") {

@@ -7,6 +7,8 @@
 #include <distribute/checkpoint/bundle_table.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/checkpoint/object_graph.hpp>
+#include <distribute/data/example.hpp>
+#include <distribute/data/jpeg.hpp>
 #include <distribute/io/crc32c.hpp>
 #include <distribute/io/tfrecord.hpp>
 #include <distribute/io/wire.hpp>
@@ -70,6 +72,28 @@ inline void tfrecord(std::string_view bytes) {
   distribute::io::RecordReader reader(distribute::io::memory_input_stream(bytes, "fuzz"));
   std::string record;
   for (auto more = reader.next(record); more.ok() && *more;) more = reader.next(record);
+}
+
+inline void example(std::string_view bytes) {
+  may_refuse([&] { distribute::data::decode_example(bytes, "fuzz"); });
+  using distribute::data::FeatureKind;
+  may_refuse([&] {
+    distribute::data::parse_single_example(
+        bytes,
+        {{"b", distribute::data::fixed_len_feature(FeatureKind::Bytes, {2})},
+         {"f", distribute::data::var_len_feature(FeatureKind::Float)}},
+        "fuzz");
+  });
+}
+
+inline void jpeg(std::string_view bytes) {
+  constexpr int64_t kMostPixels = 1 << 16;
+  may_refuse([&] { distribute::data::decode_jpeg(bytes, {.max_pixels = kMostPixels}); });
+  may_refuse([&] {
+    distribute::data::decode_and_crop_jpeg(
+        bytes, {3, 2, 5, 4},
+        {.channels = 0, .ratio = 2, .try_recover_truncated = true, .max_pixels = kMostPixels});
+  });
 }
 
 inline void gzip(std::string_view bytes) {

@@ -7,6 +7,7 @@
 #include <distribute/data/interleave.hpp>
 #include <distribute/data/iterator.hpp>
 #include <distribute/data/options.hpp>
+#include <distribute/data/pipeline_statistics.hpp>
 #include <distribute/data/prefetch.hpp>
 #include <distribute/data/rebatch.hpp>
 #include <distribute/data/selection.hpp>
@@ -78,6 +79,10 @@ class Dataset {
   Dataset cache() const { return Dataset(cache_node(node_)); }
   Dataset prefetch(int64_t buffer_size = kAutotune) const {
     return Dataset(prefetch_node(node_, buffer_size));
+  }
+  /// Counts the elements and the time that the consumer waits for them, as `stage`.
+  Dataset measure(PipelineStatisticsPtr statistics, const std::string& stage) const {
+    return Dataset(measure_node(node_, std::move(statistics), stage));
   }
   /// A first component with the element's number, int64. Source  tf.data.Dataset.enumerate
   Dataset enumerate(int64_t start = 0) const { return zip({range(start, INT64_MAX), *this}); }

@@ -41,8 +41,8 @@ struct Normalization {
   std::array<float, 3> stddev = {58.395f, 57.12f, 57.375f};
 };
 
-/// Normalizes, and exchanges left and right if `flip`, in one pass. `image` must not be shared.
-Tensor normalize(Tensor image, const Normalization& normalization, bool flip = false);
+/// In the memory of `image`, which must not be shared.
+Tensor normalize(Tensor image, const Normalization& normalization);
 
 /// (x - mean) / max(stddev, 1 / sqrt(number of values)), over all values of the picture.
 /// Source  tf.image.per_image_standardization

@@ -12,6 +12,7 @@ using data::ImageWindow;
 
 struct ResizeOptions {
   bool antialias = false;  // widens the filter when making smaller
+  bool mirrored = false;   // exchanges left and right on the way
 };
 
 /// Bilinear, with half-pixel centres. `image` is uint8 or float32 [height, width, channels] or

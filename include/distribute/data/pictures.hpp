@@ -27,6 +27,7 @@ struct PictureOptions {
   /// A picture that cannot be decoded is an error that names it; otherwise it is left out.
   bool strict = false;
   std::shared_ptr<BadPictures> bad_pictures = {};  // counts what is left out
+  PipelineStatisticsPtr statistics = {};           // of the stages "read" and "decode"
   int64_t num_classes = 0;                         // labels must lie below it; 0: anything goes
 };
 

@@ -3,7 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/data/dataset.hpp>
-#include <distribute/io/gzip.hpp>
+#include <distribute/io/compression.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -31,6 +31,11 @@ struct TFRecordOptions {
 ///         file, record and offset, after the records before it; the next file goes on then.
 /// Source  tf.data.TFRecordDataset
 Dataset tfrecord_dataset(std::vector<std::string> paths, const TFRecordOptions& options = {});
+
+/// Number of records in all files; reads their lengths only (whole files where they are
+/// compressed). Throws  as reading them.
+int64_t count_records(const std::vector<std::string>& paths,
+                      io::Compression compression_type = io::Compression::None);
 
 }  // namespace distribute::data
 

@@ -1,12 +1,10 @@
 #pragma once
 /// Gzip and zlib compressed files (through zlib): whole, or as streams.
 
+#include <distribute/io/compression.hpp>
 #include <distribute/io/stream.hpp>
 
 namespace distribute::io {
-
-/// How a file is compressed. Source  tf.data.TFRecordDataset(compression_type=...)
-enum class Compression { None, Zlib, Gzip };
 
 /// True for bytes that start as a gzip file does.
 bool is_gzip(std::string_view bytes);

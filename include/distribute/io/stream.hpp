@@ -1,6 +1,7 @@
 #pragma once
 /// Bytes that come from front to back: a file, memory, or a decompressor over either.
 
+#include <distribute/io/compression.hpp>
 #include <distribute/io/file_system.hpp>
 
 namespace distribute::io {
@@ -17,9 +18,6 @@ class InputStream {
   /// compressed jumps, anything else reads.
   virtual absl::StatusOr<uint64_t> skip(uint64_t count);
 };
-
-/// What TensorFlow reads at a time.
-inline constexpr int64_t kReadBufferBytes = 256 << 10;
 
 /// Reads a file through a buffer.
 absl::StatusOr<std::unique_ptr<InputStream>> open_input_stream(

@@ -71,9 +71,9 @@ DISTRIBUTE_INLINE NodePtr replace_hints(const NodePtr& node, int64_t num_workers
   return inputs == before ? node : node->with_inputs(std::move(inputs));
 }
 
-/// shard(num_workers, index) below what only prefetches or carries options.
+/// shard(num_workers, index) below what only prefetches, measures or carries options.
 DISTRIBUTE_INLINE NodePtr shard_elements(const NodePtr& node, int64_t num_workers, int64_t index) {
-  if (is_kind(*node, "Prefetch") || is_kind(*node, "Options"))
+  if (is_kind(*node, "Prefetch") || is_kind(*node, "Measured") || is_kind(*node, "Options"))
     return node->with_inputs({shard_elements(node->inputs()[0], num_workers, index)});
   return shard_node(node, num_workers, index);
 }

@@ -1,9 +1,12 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/parallel.hpp>
 #include <distribute/data/image_adjust.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 namespace distribute::image {
 
@@ -137,21 +140,21 @@ DISTRIBUTE_INLINE Tensor random_color_jitter(Tensor image, const ColorJitter& ji
   return image;
 }
 
-DISTRIBUTE_INLINE Tensor normalize(Tensor image, const Normalization& normalization, bool flip) {
+DISTRIBUTE_INLINE Tensor normalize(Tensor image, const Normalization& normalization) {
   image_internal::check_float_image("normalize", image, 3);
-  float scale[3], offset[3];
-  for (size_t c = 0; c < 3; ++c) {
-    scale[c] = 1 / normalization.stddev[c];
-    offset[c] = -normalization.mean[c] * scale[c];
+  const int64_t count = image.shape()[1] * 3;
+  std::vector<float> scales, offsets;  // of a whole row, which vectors can work on
+  for (int64_t i = 0; i < count; ++i) {
+    scales.push_back(1 / normalization.stddev[size_t(i % 3)]);
+    offsets.push_back(-normalization.mean[size_t(i % 3)] * scales.back());
   }
-  const int64_t width = image.shape()[1];
+  const float *scale = scales.data(), *offset = offsets.data();
   float* row = image.mutable_data<float>();
-  for (int64_t y = 0; y < image.shape()[0]; ++y, row += width * 3) {
-    if (flip)
-      for (int64_t left = 0, right = width - 1; left < right; ++left, --right)
-        std::swap_ranges(row + left * 3, row + left * 3 + 3, row + right * 3);
-    for (int64_t x = 0; x < width; ++x)
-      for (int64_t c = 0; c < 3; ++c) row[x * 3 + c] = row[x * 3 + c] * scale[c] + offset[c];
+  for (int64_t y = 0; y < image.shape()[0]; ++y, row += count) {
+    simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
+#pragma omp simd
+      for (int64_t i = 0; i < count; ++i) row[i] = row[i] * scale[i] + offset[i];
+    });
   }
   return image;
 }

@@ -4,7 +4,10 @@
 #include <distribute/data/image_resize.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstring>
+#include <span>
 #include <vector>
 
 namespace distribute::image {
@@ -17,7 +20,8 @@ struct Neighbours {
   float weight;  // of `upper`
 };
 
-DISTRIBUTE_INLINE std::vector<Neighbours> neighbours(int64_t from, int64_t to) {
+DISTRIBUTE_INLINE std::vector<Neighbours> neighbours(int64_t from, int64_t to,
+                                                     bool mirrored = false) {
   const float scale = float(from) / float(to);
   std::vector<Neighbours> result;
   for (int64_t i = 0; i < to; ++i) {
@@ -25,26 +29,53 @@ DISTRIBUTE_INLINE std::vector<Neighbours> neighbours(int64_t from, int64_t to) {
     result.push_back({std::max<int64_t>(int64_t(floor), 0),
                       std::min(int64_t(std::ceil(at)), from - 1), at - floor});
   }
+  if (mirrored) std::reverse(result.begin(), result.end());
   return result;
+}
+
+/// Four neighbouring values; compilers turn bytes into floats one by one when left alone.
+typedef float Float4 __attribute__((vector_size(16)));
+typedef uint32_t Word4 __attribute__((vector_size(16)));
+typedef int32_t Int4 __attribute__((vector_size(16)));
+
+DISTRIBUTE_ALWAYS_INLINE inline Float4 load4(const uint8_t* from) {
+  uint32_t word;
+  std::memcpy(&word, from, sizeof word);
+  const Word4 shifts =
+      std::endian::native == std::endian::little ? Word4{0, 8, 16, 24} : Word4{24, 16, 8, 0};
+  const Word4 bytes = (Word4{word, word, word, word} >> shifts) & 255u;
+  return __builtin_convertvector(Int4(bytes), Float4);
+}
+DISTRIBUTE_ALWAYS_INLINE inline Float4 load4(const float* from) {
+  Float4 values;
+  std::memcpy(&values, from, sizeof values);
+  return values;
+}
+
+/// Colours of three channels, as four values of which the next pixel overwrites the last: for
+/// columns whose four values lie within the row. `out` has room for one value more.
+template <typename T>
+void interpolate_colors(const T* row, std::span<const Neighbours> columns, float* out) {
+  simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
+    float* at = out;
+    for (const Neighbours& column : columns) {
+      const Float4 left = load4(row + column.lower * 3), right = load4(row + column.upper * 3);
+      const Float4 mixed = left + (right - left) * column.weight;
+      std::memcpy(at, &mixed, sizeof mixed);
+      at += 3;
+    }
+  });
 }
 
 /// A row of pixels at the columns of the output.
 template <typename T>
-void interpolate_columns(const T* row, const std::vector<Neighbours>& columns, int64_t channels,
+void interpolate_columns(const T* row, std::span<const Neighbours> columns, int64_t channels,
                          float* out) {
   for (const Neighbours& column : columns) {
     const T* left = row + column.lower * channels;
     const T* right = row + column.upper * channels;
-    const float weight = column.weight;
-    if (channels == 3) {  // almost always: three independent chains
-      const float l0 = left[0], l1 = left[1], l2 = left[2];
-      out[0] = l0 + (float(right[0]) - l0) * weight;
-      out[1] = l1 + (float(right[1]) - l1) * weight;
-      out[2] = l2 + (float(right[2]) - l2) * weight;
-    } else {
-      for (int64_t c = 0; c < channels; ++c)
-        out[c] = float(left[c]) + (float(right[c]) - float(left[c])) * weight;
-    }
+    for (int64_t c = 0; c < channels; ++c)
+      out[c] = float(left[c]) + (float(right[c]) - float(left[c])) * column.weight;
     out += channels;
   }
 }
@@ -61,34 +92,47 @@ inline void mix_rows(const float* top, const float* bottom, float weight, int64_
 template <typename T>
 class ColumnRows {
  public:
-  ColumnRows(const T* image, const ImageSize& from, int64_t to_width, int64_t channels)
+  ColumnRows(const T* image, const ImageSize& from, int64_t to_width, int64_t channels,
+             bool mirrored)
       : image_(image),
         stride_(from.width * channels),
         channels_(channels),
-        columns_(neighbours(from.width, to_width)) {
-    for (auto& row : rows_) row.resize(size_t(to_width * channels));
+        columns_(neighbours(from.width, to_width, mirrored)) {
+    for (auto& row : rows_) row.resize(size_t(to_width * channels) + 1);
+    const auto at_edge = [&](const Neighbours& n) {
+      return channels != 3 || n.upper == from.width - 1;
+    };
+    while (first_ < columns_.size() && at_edge(columns_[first_])) ++first_;
+    last_ = first_;
+    while (last_ < columns_.size() && !at_edge(columns_[last_])) ++last_;
   }
   const float* row(int64_t number) {
     for (int i = 0; i < 2; ++i)
       if (numbers_[i] == number) return rows_[i].data();
     const int victim = numbers_[0] < numbers_[1] ? 0 : 1;
     numbers_[victim] = number;
-    interpolate_columns(image_ + number * stride_, columns_, channels_, rows_[victim].data());
-    return rows_[victim].data();
+    float* out = rows_[victim].data();
+    const T* in = image_ + number * stride_;
+    const std::span<const Neighbours> all(columns_);
+    interpolate_columns(in, all.first(first_), channels_, out);
+    interpolate_colors(in, all.subspan(first_, last_ - first_), out + int64_t(first_) * channels_);
+    interpolate_columns(in, all.subspan(last_), channels_, out + int64_t(last_) * channels_);
+    return out;
   }
 
  private:
   const T* image_;
   int64_t stride_, channels_;
   std::vector<Neighbours> columns_;
+  size_t first_ = 0, last_ = 0;  // columns in between are for interpolate_colors
   std::vector<float> rows_[2];
   int64_t numbers_[2] = {-1, -1};
 };
 
 template <typename T>
 void resize_bilinear(const T* image, const ImageSize& from, const ImageSize& to, int64_t channels,
-                     float* out) {
-  ColumnRows<T> columns(image, from, to.width, channels);
+                     bool mirrored, float* out) {
+  ColumnRows<T> columns(image, from, to.width, channels, mirrored);
   const int64_t count = to.width * channels;
   for (const Neighbours& line : neighbours(from.height, to.height)) {
     const float* top = columns.row(line.lower);
@@ -126,10 +170,11 @@ DISTRIBUTE_INLINE std::vector<Span> triangle_spans(int64_t from, int64_t to) {
 
 template <typename T>
 void resize_antialiased(const T* image, const ImageSize& from, const ImageSize& to,
-                        int64_t channels, float* out) {
+                        int64_t channels, bool mirrored, float* out) {
   const int64_t in_row = from.width * channels, out_row = to.width * channels;
   std::vector<float> sums;
-  const auto columns = triangle_spans(from.width, to.width);
+  auto columns = triangle_spans(from.width, to.width);
+  if (mirrored) std::reverse(columns.begin(), columns.end());
   for (const Span& rows : triangle_spans(from.height, to.height)) {
     sums.assign(size_t(in_row), 0);
     for (size_t k = 0; k < rows.weights.size(); ++k)
@@ -159,7 +204,8 @@ DISTRIBUTE_INLINE void check_resize(const Tensor& image, const ImageSize& size) 
 }
 
 template <typename T>
-void resize_batch(const Tensor& image, const ImageSize& to, bool antialias, Tensor& result) {
+void resize_batch(const Tensor& image, const ImageSize& to, const ResizeOptions& options,
+                  Tensor& result) {
   const Shape& shape = image.shape();
   const int64_t channels = shape[-1];
   const ImageSize from{shape[-3], shape[-2]};
@@ -168,10 +214,10 @@ void resize_batch(const Tensor& image, const ImageSize& to, bool antialias, Tens
   const T* in = image.data<T>().data();
   float* out = result.mutable_data<float>();
   for (int64_t n = image.num_elements() / in_step; n > 0; --n, in += in_step, out += out_step) {
-    if (antialias)
-      resize_antialiased(in, from, to, channels, out);
+    if (options.antialias)
+      resize_antialiased(in, from, to, channels, options.mirrored, out);
     else
-      resize_bilinear(in, from, to, channels, out);
+      resize_bilinear(in, from, to, channels, options.mirrored, out);
   }
 }
 
@@ -184,9 +230,9 @@ DISTRIBUTE_INLINE Tensor resize(const Tensor& image, const ImageSize& size,
   const Shape shape = image.shape().with(rank - 3, size.height).with(rank - 2, size.width);
   Tensor result = Tensor::empty(shape, DType::Float32, Device{});
   if (image.dtype() == DType::UInt8)
-    image_internal::resize_batch<uint8_t>(image, size, options.antialias, result);
+    image_internal::resize_batch<uint8_t>(image, size, options, result);
   else
-    image_internal::resize_batch<float>(image, size, options.antialias, result);
+    image_internal::resize_batch<float>(image, size, options, result);
   return result;
 }
 

@@ -29,10 +29,9 @@ DISTRIBUTE_INLINE Tensor distorted_crop(std::string_view jpeg, const PictureTran
   const int64_t ratio = decoding_ratio({box.height, box.width}, target, transform);
   box = {box.y / ratio, box.x / ratio, box.height / ratio, box.width / ratio};
   const Tensor pixels = decode_and_crop_jpeg(jpeg, box, with_ratio(transform.jpeg, ratio));
-  return image::resize(pixels, target);
+  return image::resize(pixels, target, {.mirrored = random.coin()});
 }
 
-/// uint8 where it has the right size already.
 DISTRIBUTE_INLINE Tensor shifted(std::string_view jpeg, const PictureTransform& transform,
                                  Random& random) {
   const ImageSize target{transform.image_size, transform.image_size};
@@ -41,7 +40,7 @@ DISTRIBUTE_INLINE Tensor shifted(std::string_view jpeg, const PictureTransform& 
   const ImageSize size{pixels.shape()[0], pixels.shape()[1]};
   if (size != target) pixels = image::resize(pixels, target);
   pixels = image::pad_and_random_crop(pixels, transform.border, random);
-  return size == target ? image::resize(pixels, target) : pixels;
+  return image::resize(pixels, target, {.mirrored = random.coin()});
 }
 
 }  // namespace data_internal
@@ -53,9 +52,8 @@ DISTRIBUTE_INLINE Tensor training_picture(std::string_view jpeg, const PictureTr
   Tensor picture = transform.augmentation == Augmentation::DistortedCrop
                        ? data_internal::distorted_crop(jpeg, transform, random)
                        : data_internal::shifted(jpeg, transform, random);
-  const bool flip = random.coin();
   picture = image::random_color_jitter(std::move(picture), transform.jitter, random);
-  return image::normalize(std::move(picture), transform.normalization, flip);
+  return image::normalize(std::move(picture), transform.normalization);
 }
 
 DISTRIBUTE_INLINE Tensor evaluation_picture(std::string_view jpeg,

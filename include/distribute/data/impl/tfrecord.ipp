@@ -108,4 +108,14 @@ DISTRIBUTE_INLINE Dataset tfrecord_dataset(std::vector<std::string> paths,
   return Dataset(interleave_node(files, read_file, {.cycle_length = options.num_parallel_reads}));
 }
 
+DISTRIBUTE_INLINE int64_t count_records(const std::vector<std::string>& paths,
+                                        io::Compression compression_type) {
+  int64_t count = 0;
+  for (const std::string& path : paths) {
+    auto reader = value_or_throw(io::RecordReader::open(path, compression_type));
+    count += value_or_throw(reader.skip(INT64_MAX));
+  }
+  return count;
+}
+
 }  // namespace distribute::data

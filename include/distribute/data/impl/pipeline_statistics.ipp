@@ -1,0 +1,130 @@
+#pragma once
+#include <distribute/data/pipeline_statistics.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+namespace distribute::data {
+
+namespace data_internal {
+
+DISTRIBUTE_INLINE double steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+class MeasuredStream final : public BatchStream {
+ public:
+  MeasuredStream(std::unique_ptr<BatchStream> input, PipelineStatisticsPtr statistics, size_t stage)
+      : input_(std::move(input)), statistics_(std::move(statistics)), stage_(stage) {}
+  bool next(Batch& out) override {
+    const double begin = steady_seconds();
+    const bool more = input_->next(out);
+    statistics_->add(stage_, begin, steady_seconds(), more);
+    return more;
+  }
+  int64_t skip(int64_t count) override { return input_->skip(count); }
+  void save(StateWriter& state) const override { input_->save(state); }
+  void restore(StateReader& state) override { input_->restore(state); }
+
+ private:
+  std::unique_ptr<BatchStream> input_;
+  PipelineStatisticsPtr statistics_;
+  size_t stage_;
+};
+
+class MeasuredNode final : public Node {
+ public:
+  MeasuredNode(NodePtr input, PipelineStatisticsPtr statistics, std::string stage)
+      : input_(std::move(input)), statistics_(std::move(statistics)), stage_(std::move(stage)) {
+    statistics_->stage(stage_);  // now, so that stages come in the order of the pipeline
+  }
+  const char* kind() const override { return "Measured"; }
+  std::vector<NodePtr> inputs() const override { return {input_}; }
+  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
+    return measure_node(inputs.at(0), statistics_, stage_);
+  }
+  int64_t cardinality() const override { return input_->cardinality(); }
+  ElementSpec element_spec() const override { return input_->element_spec(); }
+  std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
+    return std::make_unique<MeasuredStream>(input_->elements(pass), statistics_,
+                                            statistics_->stage(stage_));
+  }
+
+ private:
+  NodePtr input_;
+  PipelineStatisticsPtr statistics_;
+  std::string stage_;
+};
+
+}  // namespace data_internal
+
+DISTRIBUTE_INLINE double StageStatistics::elements_per_second() const {
+  return seconds_elapsed > 0 ? double(elements) / seconds_elapsed : 0;
+}
+
+DISTRIBUTE_INLINE double StageStatistics::wait_share() const {
+  return seconds_elapsed > 0 ? std::min(seconds_waited / seconds_elapsed, 1.0) : 0;
+}
+
+DISTRIBUTE_INLINE size_t PipelineStatistics::stage(const std::string& name) {
+  std::lock_guard lock(mutex_);
+  for (size_t i = 0; i < stages_.size(); ++i)
+    if (stages_[i].total.name == name) return i;
+  stages_.push_back({{name}});
+  return stages_.size() - 1;
+}
+
+DISTRIBUTE_INLINE void PipelineStatistics::add(size_t stage, double begin, double end,
+                                               bool gave_element) {
+  std::lock_guard lock(mutex_);
+  Stage& s = stages_.at(stage);
+  if (s.first_begin < 0) s.first_begin = begin;
+  s.total.elements += gave_element;
+  s.total.seconds_waited += end - begin;
+  s.total.seconds_elapsed = std::max(s.total.seconds_elapsed, end - s.first_begin);
+}
+
+DISTRIBUTE_INLINE std::vector<StageStatistics> PipelineStatistics::stages() const {
+  std::lock_guard lock(mutex_);
+  std::vector<StageStatistics> result;
+  for (const Stage& stage : stages_) result.push_back(stage.total);
+  return result;
+}
+
+DISTRIBUTE_INLINE void PipelineStatistics::reset() {
+  std::lock_guard lock(mutex_);
+  for (Stage& stage : stages_) stage = {{stage.total.name}};
+}
+
+DISTRIBUTE_INLINE std::string PipelineStatistics::summary() const {
+  std::string text;
+  for (const StageStatistics& stage : stages()) {
+    char numbers[96];
+    std::snprintf(numbers, sizeof numbers, "%10lld elements %10.1f /s   waited %5.1f %%\n",
+                  static_cast<long long>(stage.elements), stage.elements_per_second(),
+                  100 * stage.wait_share());
+    text += stage.name + std::string(stage.name.size() < 12 ? 12 - stage.name.size() : 1, ' ');
+    text += numbers;
+  }
+  return text;
+}
+
+DISTRIBUTE_INLINE std::vector<std::pair<std::string, double>> PipelineStatistics::scalars() const {
+  std::vector<std::pair<std::string, double>> values;
+  for (const StageStatistics& stage : stages()) {
+    values.emplace_back("input/" + stage.name + "/elements_per_second",
+                        stage.elements_per_second());
+    values.emplace_back("input/" + stage.name + "/wait_share", stage.wait_share());
+  }
+  return values;
+}
+
+DISTRIBUTE_INLINE NodePtr measure_node(NodePtr input, PipelineStatisticsPtr statistics,
+                                       const std::string& stage) {
+  if (!statistics) return input;
+  return std::make_shared<data_internal::MeasuredNode>(std::move(input), std::move(statistics),
+                                                       stage);
+}
+
+}  // namespace distribute::data

@@ -1,0 +1,68 @@
+#pragma once
+/// How fast each stage of an input pipeline is, and how long its consumer waited for it.
+
+#include <distribute/base/config.hpp>
+#include <distribute/data/node.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace distribute::data {
+
+/// What a stage gave since the start, or the last reset.
+struct StageStatistics {
+  std::string name;
+  int64_t elements = 0;
+  double seconds_waited = 0;   // that the consumer spent asking for them
+  double seconds_elapsed = 0;  // from the first request to the last answer
+
+  /// 0 before the first element.
+  double elements_per_second() const;
+  /// Of the elapsed time, 0 to 1. At the end of a pipeline: the share of the training loop's time
+  /// that went into waiting for data. Before a prefetch or a map with threads: how busy the stage
+  /// is.
+  double wait_share() const;
+};
+
+/// The stages of one pipeline, in the order in which they were added. Thread-safe. Stages of
+/// parallel passes (several workers in a process) add up.
+class PipelineStatistics {
+ public:
+  /// The number of the stage with this name, which is added when it is new.
+  size_t stage(const std::string& name);
+  /// One call of the stage: from `begin` to `end` in seconds of a steady clock.
+  void add(size_t stage, double begin, double end, bool gave_element);
+
+  std::vector<StageStatistics> stages() const;
+  void reset();
+
+  /// A line for each stage: "decode      5213 elements   412.3 /s   waited  3.1 %".
+  std::string summary() const;
+  /// For TensorBoard: ("input/<stage>/elements_per_second", x) and ("input/<stage>/wait_share", x).
+  std::vector<std::pair<std::string, double>> scalars() const;
+
+ private:
+  struct Stage {
+    StageStatistics total;
+    double first_begin = -1;
+  };
+
+  mutable std::mutex mutex_;  // guards stages_
+  std::vector<Stage> stages_;
+};
+
+using PipelineStatisticsPtr = std::shared_ptr<PipelineStatistics>;
+
+/// The same elements; each request is measured. Null statistics: the input itself.
+/// Source  tf.data.experimental.latency_stats
+NodePtr measure_node(NodePtr input, PipelineStatisticsPtr statistics, const std::string& stage);
+
+}  // namespace distribute::data
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/data/impl/pipeline_statistics.ipp>
+#endif

@@ -1,0 +1,14 @@
+#pragma once
+/// How files are compressed, and how much of them is read at a time.
+
+#include <cstdint>
+
+namespace distribute::io {
+
+/// How a file is compressed. Source  tf.data.TFRecordDataset(compression_type=...)
+enum class Compression { None, Zlib, Gzip };
+
+/// What TensorFlow reads at a time.
+inline constexpr int64_t kReadBufferBytes = 256 << 10;
+
+}  // namespace distribute::io

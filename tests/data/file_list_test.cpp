@@ -1,0 +1,36 @@
+#include <distribute/data/file_list.hpp>
+
+#include <distribute/data/auto_shard.hpp>
+
+#include <tests/data/dataset_support.hpp>
+#include <tests/data/picture_support.hpp>
+#include <tests/support/catch.hpp>
+#include <tests/support/check_throws.hpp>
+#include <tests/support/temporary_directory.hpp>
+
+using namespace distribute;
+using namespace distribute::data;
+
+TEST_CASE("a list of files gives their numbers, and shares keep them", "[data][files]") {
+  const Dataset all(file_list_source({"a", "b", "c", "b", "e"}));
+  CHECK(scalars_of(all) == count_up(0, 5));
+  CHECK(all.cardinality() == 5);
+  const auto share = [&](int64_t worker) {
+    return scalars_of(Dataset(auto_shard(all.node(), 2, worker, AutoShardPolicy::Auto)));
+  };
+  CHECK(share(0) == Numbers{0, 2, 4});
+  CHECK(share(1) == Numbers{1, 3});
+  const Dataset shuffled = all.shuffle(5, {.seed = 3}).batch(2);
+  CHECK(elements_of(Dataset(auto_shard(shuffled.node(), 2, 1, AutoShardPolicy::File))).size() == 1);
+  CHECK_THROWS_AS(file_list_source({}), InvalidArgumentError);
+}
+
+TEST_CASE("patterns match file names, sorted", "[data][files]") {
+  const TemporaryDirectory root;
+  for (const char* name : {"train-1-of-2", "train-0-of-2", "test-0-of-1", ".train-9-of-2"})
+    write_bytes(root / name, "");
+  CHECK(match_files(root / "train-*-of-*") ==
+        std::vector<std::string>{root / "train-0-of-2", root / "train-1-of-2"});
+  check_throws<NotFoundError>([&] { match_files(root / "eval-*"); }, "eval-*");
+  CHECK_THROWS_AS(match_files("/nonexistent/*"), NotFoundError);
+}

@@ -1,0 +1,241 @@
+#include "data_command.hpp"
+
+#include <distribute/base/error.hpp>
+#include <distribute/base/status.hpp>
+#include <distribute/data/bad_pictures.hpp>
+#include <distribute/data/example.hpp>
+#include <distribute/data/image_folder.hpp>
+#include <distribute/data/jpeg.hpp>
+#include <distribute/data/random.hpp>
+#include <distribute/io/atomic_file.hpp>
+#include <distribute/io/tfrecord.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+namespace distribute_tools {
+
+using namespace distribute;
+using Json = nlohmann::ordered_json;
+
+int data_usage(const std::string& message) {
+  std::fprintf(stderr, "distribute data: %s (see distribute --help)\n", message.c_str());
+  return 2;
+}
+
+/// "train-00003-of-00010".
+std::string shard_name(const std::string& split, int64_t shard, int64_t shards) {
+  char numbers[64];
+  std::snprintf(numbers, sizeof numbers, "-%05lld-of-%05lld", static_cast<long long>(shard),
+                static_cast<long long>(shards));
+  return split + numbers;
+}
+
+/// Old shards beside new ones would be read as one data set.
+void check_no_shards(const std::string& directory, const std::string& split) {
+  io::FileSystem& files = *value_or_throw(io::file_system_for(directory));
+  if (!value_or_throw(files.exists(directory))) return;
+  for (const std::string& name : value_or_throw(files.list_directory(directory)))
+    if (name.starts_with(split + "-") && name.find("-of-") != std::string::npos)
+      throw AlreadyExistsError(io::join_path(directory, name) +
+                               " is there already: choose another --output_dir or --split");
+}
+
+/// Numbers of the pictures in the order in which they are written.
+std::vector<size_t> picture_order(size_t count, const DataCommandOptions& options) {
+  std::vector<size_t> order(count);
+  std::iota(order.begin(), order.end(), size_t{0});
+  data::Random random(options.seed);
+  for (size_t left = options.shuffle ? count : 0; left > 1; --left)
+    std::swap(order[left - 1], order[size_t(random.below(int64_t(left)))]);
+  return order;
+}
+
+/// The record of one picture under ImageNet's keys; the file's bytes are not decoded.
+std::string picture_record(const std::string& path, int64_t label, const std::string& class_name) {
+  std::string bytes = value_or_throw(io::read_file(path));
+  data::Features features = {{"image/class/label", data::Int64List{label}},
+                             {"image/class/synset", data::BytesList{class_name}},
+                             {"image/class/text", data::BytesList{class_name}},
+                             {"image/filename", data::BytesList{io::file_name_of(path)}},
+                             {"image/format", data::BytesList{"JPEG"}}};
+  if (data::has_jpeg()) {
+    const data::ImageSize size = data::jpeg_size(bytes);
+    features["image/height"] = data::Int64List{size.height};
+    features["image/width"] = data::Int64List{size.width};
+  }
+  features["image/encoded"] = data::BytesList{std::move(bytes)};
+  return data::encode_example(features);
+}
+
+/// Writes one shard under a temporary name; none of `pictures` that is no JPEG file.
+io::AtomicFile write_shard(const std::string& path, const data::ImageFolder& folder,
+                           std::span<const size_t> pictures, const DataCommandOptions& options,
+                           data::BadPictures& bad) {
+  auto file = value_or_throw(io::AtomicFile::create(path));
+  for (size_t i : pictures) {
+    const int64_t label = folder.labels[i];
+    std::string record;
+    try {
+      record = picture_record(folder.paths[i], label + options.first_label,
+                              folder.class_names[size_t(label)]);
+    } catch (const InvalidArgumentError& error) {
+      const std::string reason = folder.paths[i] + ": " + error.what();
+      if (options.strict) throw InvalidArgumentError(reason);
+      bad.add(reason);
+      continue;
+    }
+    throw_if_error(file.append(io::frame_record(record)));
+  }
+  throw_if_error(file.prepare());
+  return file;
+}
+
+/// All shards appear together at the end, or none.
+void write_shards(const DataCommandOptions& options) {
+  check_no_shards(options.output_dir, options.split);
+  const data::ImageFolder folder = data::list_image_folder(options.input_dir);
+  const std::vector<size_t> order = picture_order(folder.paths.size(), options);
+  const int64_t count = int64_t(order.size()), shards = options.shards;
+  if (shards > count)
+    throw InvalidArgumentError(concat("--shards=", shards, ": there are only ", count,
+                                      " pictures in ", options.input_dir));
+  data::BadPictures bad;
+  std::vector<io::AtomicFile> files;
+  for (int64_t shard = 0; shard < shards; ++shard) {
+    const size_t begin = size_t(count * shard / shards), end = size_t(count * (shard + 1) / shards);
+    const std::string name = shard_name(options.split, shard, shards);
+    files.push_back(write_shard(io::join_path(options.output_dir, name), folder,
+                                std::span(order).subspan(begin, end - begin), options, bad));
+  }
+  std::string labels;
+  for (const std::string& name : folder.class_names) labels += name + "\n";
+  throw_if_error(
+      io::write_file_atomically(io::join_path(options.output_dir, "labels.txt"), labels));
+  for (io::AtomicFile& file : files) throw_if_error(file.commit());
+  if (bad.count() > 0) std::fprintf(stderr, "%s\n", bad.summary().c_str());
+  std::printf("%lld pictures of %zu classes in %lld files\n",
+              static_cast<long long>(count - bad.count()), folder.class_names.size(),
+              static_cast<long long>(shards));
+}
+
+/// What the records of a file have in common.
+struct RecordSummary {
+  struct OfFeature {
+    std::string kind;
+    int64_t records = 0;
+    size_t least = SIZE_MAX, most = 0;  // values
+  };
+  int64_t records = 0, examples = 0, bytes = 0;
+  std::map<std::string, OfFeature> features;
+
+  void add(const std::string& record, const std::string& where) {
+    ++records;
+    bytes += int64_t(record.size());
+    try {
+      for (const auto& [name, feature] : data::decode_example(record, where)) add(name, feature);
+      ++examples;
+    } catch (const DataLossError&) {  // any bytes may be a record
+    }
+  }
+  void add(const std::string& name, const data::Feature& feature) {
+    static const char* const kKinds[] = {"none", "bytes", "float", "int64"};
+    OfFeature& of = features[name];
+    const std::string kind = kKinds[feature.index()];
+    if (of.records++ == 0) of.kind = kind;
+    if (of.kind != kind) of.kind = "mixed";
+    size_t size = 0;
+    if (const auto* list = std::get_if<data::BytesList>(&feature)) size = list->size();
+    if (const auto* list = std::get_if<data::FloatList>(&feature)) size = list->size();
+    if (const auto* list = std::get_if<data::Int64List>(&feature)) size = list->size();
+    of.least = std::min(of.least, size);
+    of.most = std::max(of.most, size);
+  }
+};
+
+/// By the first bytes; a plain file's would be the length of a record.
+io::Compression compression_of(const std::string& path) {
+  auto stream = value_or_throw(io::open_input_stream(path));
+  std::string start;
+  value_or_throw(io::append_from(*stream, 12, start));
+  if (io::is_gzip(start)) return io::Compression::Gzip;
+  io::RecordReader reader(io::memory_input_stream(start, path));
+  const bool plain = reader.skip(1).status().message().find("checksum") == std::string::npos;
+  return plain || !start.starts_with("\x78") ? io::Compression::None : io::Compression::Zlib;
+}
+
+Json to_json(const std::string& path, io::Compression compression, const RecordSummary& summary) {
+  static const char* const kNames[] = {"none", "zlib", "gzip"};
+  Json json = {{"file", path},
+               {"compression", kNames[size_t(compression)]},
+               {"records", summary.records},
+               {"bytes", summary.bytes},
+               {"examples", summary.examples},
+               {"features", Json::array()}};
+  for (const auto& [name, of] : summary.features)
+    json["features"].push_back({{"name", name},
+                                {"kind", of.kind},
+                                {"records", of.records},
+                                {"min_values", of.least},
+                                {"max_values", of.most}});
+  return json;
+}
+
+void print_summary(const Json& json) {
+  std::printf("%s: %lld records, %lld bytes, compression %s\n",
+              json["file"].get<std::string>().c_str(), json["records"].get<long long>(),
+              json["bytes"].get<long long>(), json["compression"].get<std::string>().c_str());
+  if (json["examples"] != json["records"])
+    std::printf("  %lld of them are no tf.train.Example\n",
+                json["records"].get<long long>() - json["examples"].get<long long>());
+  for (const Json& of : json["features"])
+    std::printf("  %-32s %-6s in %lld records, %lld to %lld values\n",
+                of["name"].get<std::string>().c_str(), of["kind"].get<std::string>().c_str(),
+                of["records"].get<long long>(), of["min_values"].get<long long>(),
+                of["max_values"].get<long long>());
+}
+
+/// What came before damage is shown all the same.
+int list_records(const std::string& path, bool json) {
+  RecordSummary summary;
+  std::string problem;
+  auto compression = io::Compression::None;
+  try {
+    compression = compression_of(path);
+    auto reader = value_or_throw(io::RecordReader::open(path, compression));
+    for (std::string record; value_or_throw(reader.next(record));)
+      summary.add(record, concat(path, ", record ", summary.records));
+  } catch (const std::exception& error) {
+    problem = error.what();
+  }
+  if (problem.empty() || summary.records > 0) {
+    const Json all = to_json(path, compression, summary);
+    if (json)
+      std::printf("%s\n", all.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    else
+      print_summary(all);
+  }
+  if (!problem.empty()) std::fprintf(stderr, "distribute data ls: %s\n", problem.c_str());
+  return problem.empty() ? 0 : 1;
+}
+
+int data_command(const std::vector<std::string>& words, const DataCommandOptions& options) {
+  if (words.size() == 2 && words[0] == "ls") return list_records(words[1], options.json);
+  if (words.size() != 1 || words[0] != "tfrecord")
+    return data_usage("say ls FILE or tfrecord --input_dir=D --output_dir=D");
+  if (options.input_dir.empty() || options.output_dir.empty())
+    return data_usage("tfrecord: --input_dir and --output_dir are needed");
+  if (options.shards < 1) return data_usage(concat("tfrecord: --shards=", options.shards));
+  try {
+    write_shards(options);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "distribute data tfrecord: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace distribute_tools
