@@ -26,6 +26,7 @@ DOORS = {
     r"nvrtc\.h": r"device/(impl/)?cuda",
     r"nccl\.h": r"collective/(impl/)?nccl",
     r"mpi\.h": r"collective/(impl/)?mpi",
+    r"j(peglib|error|morecfg)\.h": r"data/(impl/)?jpeg",
 }
 
 

@@ -162,20 +162,33 @@
 #include <distribute/collective/worker_group.hpp>
 
 #include <distribute/data/auto_shard.hpp>
+#include <distribute/data/bad_pictures.hpp>
 #include <distribute/data/batch.hpp>
 #include <distribute/data/batching.hpp>
+#include <distribute/data/bytes.hpp>
 #include <distribute/data/combine.hpp>
 #include <distribute/data/dataset.hpp>
 #include <distribute/data/distribute_options.hpp>
 #include <distribute/data/element_spec.hpp>
+#include <distribute/data/example.hpp>
+#include <distribute/data/file_list.hpp>
 #include <distribute/data/idx.hpp>
+#include <distribute/data/image_adjust.hpp>
+#include <distribute/data/image_crop.hpp>
+#include <distribute/data/image_folder.hpp>
+#include <distribute/data/image_resize.hpp>
 #include <distribute/data/input_context.hpp>
 #include <distribute/data/interleave.hpp>
 #include <distribute/data/iterator.hpp>
+#include <distribute/data/jpeg.hpp>
 #include <distribute/data/mnist.hpp>
 #include <distribute/data/node.hpp>
 #include <distribute/data/options.hpp>
+#include <distribute/data/pass_number.hpp>
+#include <distribute/data/picture.hpp>
+#include <distribute/data/pictures.hpp>
 #include <distribute/data/prefetch.hpp>
+#include <distribute/data/random.hpp>
 #include <distribute/data/rebatch.hpp>
 #include <distribute/data/row_table.hpp>
 #include <distribute/data/selection.hpp>
@@ -183,6 +196,7 @@
 #include <distribute/data/shuffle.hpp>
 #include <distribute/data/sources.hpp>
 #include <distribute/data/stream.hpp>
+#include <distribute/data/tfrecord.hpp>
 #include <distribute/data/transform.hpp>
 
 #include <distribute/nn/activation.hpp>

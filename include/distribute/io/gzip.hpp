@@ -19,8 +19,8 @@ absl::StatusOr<std::string> decompress_gzip(std::string_view bytes, const std::s
 absl::StatusOr<std::string> read_gzip_file(const std::string& path);
 
 /// Opens a file for reading from front to back, decompressing on the way.
-absl::StatusOr<std::unique_ptr<InputStream>> open_input_stream(const std::string& path,
-                                                               Compression compression);
+absl::StatusOr<std::unique_ptr<InputStream>> open_input_stream(
+    const std::string& path, Compression compression, int64_t buffer_bytes = kReadBufferBytes);
 
 /// Creates a file whose appended bytes are compressed on the way; close() writes the end mark.
 absl::StatusOr<std::unique_ptr<WritableFile>> create_file(const std::string& path,

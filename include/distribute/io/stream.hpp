@@ -13,10 +13,17 @@ class InputStream {
   virtual const std::string& name() const = 0;
   /// Reads up to out.size() bytes and returns their number; 0 only at the end (or for empty `out`).
   virtual absl::StatusOr<size_t> read_some(std::span<char> out) = 0;
+  /// Drops up to `count` bytes and returns their number; fewer only at the end. A file that is not
+  /// compressed jumps, anything else reads.
+  virtual absl::StatusOr<uint64_t> skip(uint64_t count);
 };
 
-/// Reads a file through a buffer of 256 KiB, as TensorFlow does.
-absl::StatusOr<std::unique_ptr<InputStream>> open_input_stream(const std::string& path);
+/// What TensorFlow reads at a time.
+inline constexpr int64_t kReadBufferBytes = 256 << 10;
+
+/// Reads a file through a buffer.
+absl::StatusOr<std::unique_ptr<InputStream>> open_input_stream(
+    const std::string& path, int64_t buffer_bytes = kReadBufferBytes);
 
 /// Reads bytes that the caller keeps alive.
 std::unique_ptr<InputStream> memory_input_stream(std::string_view bytes, std::string name);

@@ -26,23 +26,39 @@ class RecordWriter {
   std::unique_ptr<WritableFile> file_;
 };
 
-/// Reads records in order. Thread-compatible.
+/// Reads records in order. Thread-compatible. A cut-off record or a wrong checksum is DataLoss with
+/// file, record number and offset.
 /// Source  tf.data.TFRecordDataset
 class RecordReader {
  public:
   static absl::StatusOr<RecordReader> open(const std::string& path,
-                                           Compression compression = Compression::None);
+                                           Compression compression = Compression::None,
+                                           int64_t buffer_bytes = kReadBufferBytes);
   explicit RecordReader(std::unique_ptr<InputStream> stream) : stream_(std::move(stream)) {}
 
-  /// Puts the next record into `record`; false at the end of the file. A cut-off record or a
-  /// wrong checksum is DataLoss with file, record number and offset.
+  /// Puts the next record into `record`; false at the end of the file.
   absl::StatusOr<bool> next(std::string& record);
+  /// Drops up to `count` records and returns how many there were. Checks their lengths, not their
+  /// bytes, which are not even read where the file is not compressed.
+  absl::StatusOr<int64_t> skip(int64_t count);
+
+  /// Where the next record begins, in decompressed bytes, and its number.
+  struct Position {
+    int64_t offset = 0;
+    int64_t record = 0;
+  };
+  Position position() const { return {offset_, record_}; }
+  /// Goes on at a position that this file's reader gave; only on a reader that has read nothing.
+  absl::Status seek(const Position& position);
 
  private:
+  /// Reads the 12 bytes in front of a record; none at the end of the file.
+  absl::StatusOr<bool> read_header(uint64_t& size);
   absl::Status damaged(const std::string& reason) const;
+  void step(uint64_t size);
 
   std::unique_ptr<InputStream> stream_;
-  int64_t offset_ = 0;  // of the record being read, in decompressed bytes
+  int64_t offset_ = 0;
   int64_t record_ = 0;
 };
 

@@ -49,6 +49,10 @@ class StackStream final : public BatchStream {
     out = stack_rows(examples);
     return true;
   }
+  int64_t skip(int64_t count) override {
+    const int64_t examples = input_->skip(count > INT64_MAX / size_ ? INT64_MAX : count * size_);
+    return examples / size_ + (!drop_remainder_ && examples % size_ > 0);
+  }
   void save(StateWriter& state) const override { input_->save(state); }
   void restore(StateReader& state) override { input_->restore(state); }
 

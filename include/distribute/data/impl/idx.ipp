@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/status.hpp>
+#include <distribute/data/bytes.hpp>
 #include <distribute/data/idx.hpp>
 #include <distribute/io/gzip.hpp>
 
@@ -106,10 +107,8 @@ DISTRIBUTE_INLINE Tensor parse_idx(std::string bytes, const std::string& name) {
   data_internal::check_idx_size(header, int64_t(bytes.size()) - header.bytes, name);
   if (header.dtype != DType::UInt8)
     return data_internal::swapped_words(header, bytes.data() + header.bytes);
-  const auto owner = std::make_shared<std::string>(std::move(bytes));
-  auto buffer = std::make_shared<Buffer>(owner->data(), int64_t(owner->size()), Device{},
-                                         [owner] {});  // the lambda keeps the bytes alive
-  return Tensor(header.shape, header.dtype, Array{std::move(buffer), header.bytes, nullptr});
+  const Tensor whole = bytes_tensor(std::move(bytes));
+  return Tensor(header.shape, header.dtype, Array{whole.array().buffer, header.bytes, nullptr});
 }
 
 DISTRIBUTE_INLINE Tensor read_idx(const std::string& path) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/data/interleave.hpp>
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 
@@ -32,6 +33,26 @@ class InterleaveStream final : public BatchStream {
       }
     }
     return false;
+  }
+  int64_t skip(int64_t count) override {
+    int64_t done = 0;
+    while (done < count && (!input_ended_ || num_open_ > 0)) {
+      Part& part = parts_[turn_];
+      if (!part.stream && !open(part)) {
+        next_turn();
+        continue;
+      }
+      const int64_t wanted = std::min(count - done, block_length_ - in_block_);
+      const int64_t now = part.stream->skip(wanted);
+      done += now;
+      in_block_ += now;
+      if (now < wanted) {
+        part.close();
+        --num_open_;
+      }
+      if (now < wanted || in_block_ == block_length_) next_turn();
+    }
+    return done;
   }
   /// The numbers of the open parts and their states: parts are made again from their elements.
   void save(StateWriter& state) const override {

@@ -1,44 +1,123 @@
 #pragma once
 #include <distribute/base/process_state.hpp>
+#include <distribute/data/random.hpp>
 #include <distribute/data/selection_node.hpp>
 #include <distribute/data/shuffle.hpp>
 
+#include <algorithm>
+#include <deque>
 #include <utility>
 
 namespace distribute::data {
 
 namespace data_internal {
 
-/// Draw `index` in [0, count): a counter-based generator, so that a position is one number.
-DISTRIBUTE_INLINE int64_t draw(uint64_t key, int64_t index, int64_t count) {
-  const uint64_t bits = mix_bits(key + uint64_t(index) * 0x9e3779b97f4a7c15u);
-  return int64_t(uint64_t((static_cast<unsigned __int128>(bits) * uint64_t(count)) >> 64));
-}
-
+/// The buffer's contents follow from the key and the number of elements given, so a position is
+/// that number and a mark: the state of the input before the oldest element that is still held.
 template <typename T>
 class ShuffleStream final : public Stream<T> {
  public:
   ShuffleStream(std::unique_ptr<Stream<T>> input, int64_t buffer_size, uint64_t key)
       : input_(std::move(input)), buffer_size_(buffer_size), key_(key) {}
   bool next(T& out) override {
-    T element{};  // topping up comes first: when the input throws, nothing is lost
-    while (int64_t(buffer_.size()) < buffer_size_ && input_->next(element))
-      buffer_.push_back(std::move(element));
+    fill();  // comes first: when the input throws, nothing is lost
     if (buffer_.empty()) return false;
     std::swap(buffer_[size_t(draw(key_, given_++, int64_t(buffer_.size())))], buffer_.back());
-    out = std::move(buffer_.back());
+    out = std::move(buffer_.back().element);
     buffer_.pop_back();
     return true;
   }
-  void save(StateWriter& state) const override { state.put(given_); }
-  void restore(StateReader& state) override { this->replay(state.get()); }
+  void save(StateWriter& state) const override {
+    for (int64_t value : {given_, taken_, marks_.empty() ? 0 : marks_.front().number})
+      state.put(value);
+    if (marks_.empty())
+      input_->save(state);
+    else
+      state.put(marks_.front().state);
+  }
+  void restore(StateReader& state) override {
+    given_ = state.get();
+    const int64_t taken = state.get(given_);
+    taken_ = state.get(0, taken);
+    input_->restore(state);
+    mark();
+    refill(taken);
+  }
 
  private:
+  struct Held {
+    int64_t number;  // in the order of the input
+    T element;
+  };
+  struct Mark {
+    int64_t number;
+    std::vector<int64_t> state;
+  };
+
+  void fill() {
+    while (int64_t(buffer_.size()) < buffer_size_) {
+      if (taken_ >= next_mark_) mark();
+      T element{};
+      if (!input_->next(element)) return;
+      buffer_.push_back({taken_++, std::move(element)});
+    }
+  }
+  /// Marks where the input stands, and forgets marks that no held element needs.
+  void mark() {
+    int64_t oldest = taken_;
+    for (const Held& held : buffer_) oldest = std::min(oldest, held.number);
+    while (marks_.size() > 1 && marks_[1].number <= oldest) marks_.pop_front();
+    StateWriter state;
+    input_->save(state);
+    marks_.push_back({taken_, state.values()});
+    next_mark_ = taken_ + std::max<int64_t>(buffer_size_ / 8, 1);
+  }
+  /// Numbers of the elements that were held, in their places.
+  std::vector<int64_t> held_numbers(int64_t taken) const {
+    std::vector<int64_t> numbers;
+    int64_t next = 0;
+    const auto top_up = [&] {
+      while (int64_t(numbers.size()) < buffer_size_ && next < taken) numbers.push_back(next++);
+    };
+    for (int64_t i = 0; i < given_; ++i) {
+      top_up();
+      if (numbers.empty()) throw_behind_end();
+      std::swap(numbers[size_t(draw(key_, i, int64_t(numbers.size())))], numbers.back());
+      numbers.pop_back();
+    }
+    while (next < taken) numbers.push_back(next++);  // taken before an error of the input
+    return numbers;
+  }
+  /// Takes the held elements from the input again, from the mark on, passing over the others.
+  void refill(int64_t taken) {
+    const std::vector<int64_t> numbers = held_numbers(taken);
+    std::vector<std::pair<int64_t, size_t>> wanted;
+    for (size_t place = 0; place < numbers.size(); ++place)
+      wanted.push_back({numbers[place], place});
+    std::sort(wanted.begin(), wanted.end());
+    buffer_.resize(numbers.size());
+    for (const auto& [number, place] : wanted) {
+      pass_over(number);
+      buffer_[place].number = number;
+      if (!input_->next(buffer_[place].element)) throw_behind_end();
+      ++taken_;
+    }
+    pass_over(taken);
+  }
+  void pass_over(int64_t number) {
+    if (number < taken_ || input_->skip(number - taken_) != number - taken_) throw_behind_end();
+    taken_ = number;
+  }
+  [[noreturn]] static void throw_behind_end() {
+    throw InvalidArgumentError("the saved position of a shuffle lies behind the end of its input");
+  }
+
   std::unique_ptr<Stream<T>> input_;
   int64_t buffer_size_;
   uint64_t key_;
-  int64_t given_ = 0;
-  std::vector<T> buffer_;
+  int64_t given_ = 0, taken_ = 0, next_mark_ = 0;
+  std::vector<Held> buffer_;
+  std::deque<Mark> marks_;  // oldest first
 };
 
 class ShuffleNode final : public SelectionNode<ShuffleNode> {

@@ -162,8 +162,8 @@ DISTRIBUTE_INLINE absl::StatusOr<std::string> read_gzip_file(const std::string& 
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<std::unique_ptr<InputStream>> open_input_stream(
-    const std::string& path, Compression compression) {
-  auto stream = open_input_stream(path);
+    const std::string& path, Compression compression, int64_t buffer_bytes) {
+  auto stream = open_input_stream(path, buffer_bytes);
   if (!stream.ok() || compression == Compression::None) return stream;
   return std::make_unique<io_internal::InflateStream>(*std::move(stream), compression);
 }

@@ -48,8 +48,9 @@ DISTRIBUTE_INLINE absl::Status RecordWriter::write(std::string_view record) {
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<RecordReader> RecordReader::open(const std::string& path,
-                                                                  Compression compression) {
-  auto stream = open_input_stream(path, compression);
+                                                                  Compression compression,
+                                                                  int64_t buffer_bytes) {
+  auto stream = open_input_stream(path, compression, buffer_bytes);
   if (!stream.ok()) return stream.status();
   return RecordReader(*std::move(stream));
 }
@@ -59,31 +60,66 @@ DISTRIBUTE_INLINE absl::Status RecordReader::damaged(const std::string& reason) 
                                                   " at offset ", offset_, " ", reason));
 }
 
-DISTRIBUTE_INLINE absl::StatusOr<bool> RecordReader::next(std::string& record) {
-  record.clear();
+DISTRIBUTE_INLINE void RecordReader::step(uint64_t size) {
+  offset_ += int64_t(size) + 16;
+  ++record_;
+}
+
+DISTRIBUTE_INLINE absl::StatusOr<bool> RecordReader::read_header(uint64_t& size) {
   std::string header;
   auto count = append_from(*stream_, 12, header);
   if (!count.ok()) return count.status();
   if (*count == 0) return false;
-  if (*count < 12) return damaged("is cut off");
   std::string_view rest = header;
-  uint64_t size = 0;
   uint32_t stored = 0;
   if (!take_fixed64(rest, size) || !take_fixed32(rest, stored)) return damaged("is cut off");
-  if (stored != mask_crc(crc32c(std::string_view(header).substr(0, 8)))) {
+  if (stored != mask_crc(crc32c(std::string_view(header).substr(0, 8))))
     return damaged("has a wrong checksum of its length: damaged, or not a TFRecord file");
-  }
   if (size > std::numeric_limits<int64_t>::max() - 16) return damaged("has a senseless length");
-  count = append_from(*stream_, size + 4, record);
+  return true;
+}
+
+DISTRIBUTE_INLINE absl::StatusOr<bool> RecordReader::next(std::string& record) {
+  record.clear();
+  uint64_t size = 0;
+  auto more = read_header(size);
+  if (!more.ok() || !*more) return more;
+  auto count = append_from(*stream_, size + 4, record);
   if (!count.ok()) return count.status();
   if (*count < size + 4) return damaged("is cut off");
   std::string_view footer = std::string_view(record).substr(size);
+  uint32_t stored = 0;
   if (!take_fixed32(footer, stored)) return damaged("is cut off");
   record.resize(size);
   if (stored != mask_crc(crc32c(record))) return damaged("has a wrong checksum");
-  offset_ += int64_t(size) + 16;
-  ++record_;
+  step(size);
   return true;
+}
+
+DISTRIBUTE_INLINE absl::StatusOr<int64_t> RecordReader::skip(int64_t count) {
+  int64_t done = 0;
+  for (uint64_t size = 0; done < count; ++done) {
+    auto more = read_header(size);
+    if (!more.ok()) return more.status();
+    if (!*more) break;
+    auto dropped = stream_->skip(size + 4);
+    if (!dropped.ok()) return dropped.status();
+    if (*dropped < size + 4) return damaged("is cut off");
+    step(size);
+  }
+  return done;
+}
+
+DISTRIBUTE_INLINE absl::Status RecordReader::seek(const Position& position) {
+  auto skipped = stream_->skip(uint64_t(position.offset));
+  if (!skipped.ok()) return skipped.status();
+  if (int64_t(*skipped) < position.offset)
+    return make_status(StatusCode::DataLoss,
+                       concat(stream_->name(), ": record ", position.record, " at offset ",
+                              position.offset, " lies behind the end of the file"));
+  offset_ = position.offset;
+  record_ = position.record;
+  return absl::OkStatus();
 }
 
 }  // namespace distribute::io

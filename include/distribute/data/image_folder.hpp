@@ -1,0 +1,30 @@
+#pragma once
+/// Finds labelled pictures in a folder with one folder for each class.
+
+#include <distribute/base/config.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace distribute::data {
+
+/// Pictures in the order of their classes, then of their names.
+struct ImageFolder {
+  std::vector<std::string> class_names;  // sorted; the label is the place here
+  std::vector<std::string> paths;
+  std::vector<int64_t> labels;  // of `paths`
+};
+
+/// Files .jpg, .jpeg, .JPG, .JPEG in `directory`/<class>/; hidden ones and other endings are passed
+/// over, and so are files beside the folders.
+/// Throws  NotFoundError for no directory or no pictures; PermissionDeniedError; for a class
+///         without pictures InvalidArgumentError that names it.
+/// Source  tf.keras.utils.image_dataset_from_directory(labels="inferred")
+ImageFolder list_image_folder(const std::string& directory);
+
+}  // namespace distribute::data
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/data/impl/image_folder.ipp>
+#endif

@@ -1,0 +1,174 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/data/image_adjust.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace distribute::image {
+
+namespace image_internal {
+
+DISTRIBUTE_INLINE int64_t check_float_image(const char* op, const Tensor& image, int64_t channels) {
+  const Shape& shape = image.shape();
+  const bool fits = shape.rank() == 3 && (channels == 0 || shape[2] == channels);
+  if (!fits || image.dtype() != DType::Float32)
+    throw InvalidArgumentError(concat(op, ": expected float32 [height, width, ",
+                                      channels ? concat(channels) : "channels", "], got ",
+                                      name_of(image.dtype()), " ", to_string(shape)));
+  return shape.num_elements();
+}
+
+/// Calls function(r, g, b) on copies of the pixels' colours.
+template <typename Function>
+Tensor map_colors(const char* op, const Tensor& image, Function function) {
+  const int64_t count = check_float_image(op, image, 3);
+  Tensor result = Tensor::empty(image.shape(), DType::Float32, Device{});
+  const float* in = image.data<float>().data();
+  float* out = result.mutable_data<float>();
+  for (int64_t i = 0; i < count; i += 3) {
+    std::copy_n(in + i, 3, out + i);
+    function(out[i], out[i + 1], out[i + 2]);
+  }
+  return result;
+}
+
+/// Mean of each channel.
+DISTRIBUTE_INLINE std::vector<double> channel_means(const Tensor& image) {
+  const auto values = image.data<float>();
+  const size_t channels = size_t(image.shape()[2]);
+  std::vector<double> sums(channels, 0.0);
+  for (size_t i = 0; i < values.size(); ++i) sums[i % channels] += double(values[i]);
+  for (double& sum : sums) sum /= std::max(1.0, double(values.size() / channels));
+  return sums;
+}
+
+/// Turns the hue: colours lie on a hexagon of six edges, on each of which one of them moves.
+DISTRIBUTE_INLINE void turn_hue(float& r, float& g, float& b, float delta) {
+  const float high = std::max({r, g, b}), low = std::min({r, g, b}), range = high - low;
+  if (range <= 0) return;
+  const float at = high == r   ? (g - b) / range
+                   : high == g ? 2 + (b - r) / range
+                               : 4 + (r - g) / range;
+  float hue = at + 6 * delta;
+  hue -= 6 * std::floor(hue / 6);
+  const auto color = [&](float shift) {  // a plateau of two edges, slopes, a valley of two edges
+    float distance = std::abs(hue - shift);
+    distance = std::min(distance, 6 - distance);
+    return low + range * std::clamp(2 - distance, 0.0f, 1.0f);
+  };
+  r = color(0);
+  g = color(2);
+  b = color(4);
+}
+
+/// Principal axes of ImageNet's colours, each times the root of its eigenvalue, for white = 1.
+inline constexpr float kLighting[3][3] = {
+    {-0.5675f * 0.2175f, 0.7192f * 0.0188f, 0.4009f * 0.0045f},
+    {-0.5808f * 0.2175f, -0.0045f * 0.0188f, -0.8140f * 0.0045f},
+    {-0.5836f * 0.2175f, -0.6948f * 0.0188f, 0.4203f * 0.0045f}};
+
+DISTRIBUTE_INLINE Tensor random_lighting(const Tensor& image, const ColorJitter& jitter,
+                                         data::Random& random) {
+  const float along[3] = {random.normal() * jitter.lighting, random.normal() * jitter.lighting,
+                          random.normal() * jitter.lighting};
+  float add[3] = {};
+  for (int c = 0; c < 3; ++c)
+    for (int axis = 0; axis < 3; ++axis) add[c] += kLighting[c][axis] * along[axis] * jitter.range;
+  return map_colors("random_color_jitter", image, [&](float& r, float& g, float& b) {
+    r += add[0];
+    g += add[1];
+    b += add[2];
+  });
+}
+
+}  // namespace image_internal
+
+DISTRIBUTE_INLINE Tensor adjust_brightness(const Tensor& image, float delta) {
+  const int64_t count = image_internal::check_float_image("adjust_brightness", image, 0);
+  Tensor result = Tensor::empty(image.shape(), DType::Float32, Device{});
+  const float* in = image.data<float>().data();
+  float* out = result.mutable_data<float>();
+  for (int64_t i = 0; i < count; ++i) out[i] = in[i] + delta;
+  return result;
+}
+
+DISTRIBUTE_INLINE Tensor adjust_contrast(const Tensor& image, float factor) {
+  const int64_t count = image_internal::check_float_image("adjust_contrast", image, 0);
+  const std::vector<double> means = image_internal::channel_means(image);
+  Tensor result = Tensor::empty(image.shape(), DType::Float32, Device{});
+  const float* in = image.data<float>().data();
+  float* out = result.mutable_data<float>();
+  for (int64_t i = 0; i < count; ++i) {
+    const float mean = float(means[size_t(i) % means.size()]);
+    out[i] = (in[i] - mean) * factor + mean;
+  }
+  return result;
+}
+
+DISTRIBUTE_INLINE Tensor adjust_saturation(const Tensor& image, float factor) {
+  const auto saturate = [=](float& r, float& g, float& b) {
+    const float high = std::max({r, g, b}), low = std::min({r, g, b});
+    if (high <= 0 || high == low) return;
+    const float saturation = (high - low) / high;
+    const float wanted = std::clamp(saturation * factor, 0.0f, 1.0f);
+    for (float* color : {&r, &g, &b}) *color = high - (high - *color) * (wanted / saturation);
+  };
+  return image_internal::map_colors("adjust_saturation", image, saturate);
+}
+
+DISTRIBUTE_INLINE Tensor adjust_hue(const Tensor& image, float delta) {
+  return image_internal::map_colors("adjust_hue", image, [=](float& r, float& g, float& b) {
+    image_internal::turn_hue(r, g, b, delta);
+  });
+}
+
+DISTRIBUTE_INLINE Tensor random_color_jitter(Tensor image, const ColorJitter& jitter,
+                                             data::Random& random) {
+  const auto around = [&](float middle, float most) {
+    return random.uniform(middle - most, middle + most);
+  };
+  if (jitter.brightness > 0)
+    image = adjust_brightness(image, around(0, jitter.brightness) * jitter.range);
+  if (jitter.contrast > 0) image = adjust_contrast(image, around(1, jitter.contrast));
+  if (jitter.saturation > 0) image = adjust_saturation(image, around(1, jitter.saturation));
+  if (jitter.hue > 0) image = adjust_hue(image, around(0, jitter.hue));
+  if (jitter.lighting > 0) image = image_internal::random_lighting(image, jitter, random);
+  return image;
+}
+
+DISTRIBUTE_INLINE Tensor normalize(Tensor image, const Normalization& normalization, bool flip) {
+  image_internal::check_float_image("normalize", image, 3);
+  float scale[3], offset[3];
+  for (size_t c = 0; c < 3; ++c) {
+    scale[c] = 1 / normalization.stddev[c];
+    offset[c] = -normalization.mean[c] * scale[c];
+  }
+  const int64_t width = image.shape()[1];
+  float* row = image.mutable_data<float>();
+  for (int64_t y = 0; y < image.shape()[0]; ++y, row += width * 3) {
+    if (flip)
+      for (int64_t left = 0, right = width - 1; left < right; ++left, --right)
+        std::swap_ranges(row + left * 3, row + left * 3 + 3, row + right * 3);
+    for (int64_t x = 0; x < width; ++x)
+      for (int64_t c = 0; c < 3; ++c) row[x * 3 + c] = row[x * 3 + c] * scale[c] + offset[c];
+  }
+  return image;
+}
+
+DISTRIBUTE_INLINE Tensor per_image_standardization(const Tensor& image) {
+  const int64_t count = image_internal::check_float_image("per_image_standardization", image, 0);
+  const float* in = image.data<float>().data();
+  double sum = 0, squares = 0;
+  for (int64_t i = 0; i < count; ++i) sum += double(in[i]);
+  const double mean = sum / std::max<double>(double(count), 1);
+  for (int64_t i = 0; i < count; ++i) squares += (double(in[i]) - mean) * (double(in[i]) - mean);
+  const double size = std::max<double>(double(count), 1);
+  const double stddev = std::max(std::sqrt(squares / size), 1 / std::sqrt(size));
+  Tensor result = Tensor::empty(image.shape(), DType::Float32, Device{});
+  float* out = result.mutable_data<float>();
+  for (int64_t i = 0; i < count; ++i) out[i] = float((double(in[i]) - mean) / stddev);
+  return result;
+}
+
+}  // namespace distribute::image

@@ -1,0 +1,140 @@
+#pragma once
+#include <distribute/base/process_state.hpp>
+#include <distribute/base/status.hpp>
+#include <distribute/data/bytes.hpp>
+#include <distribute/data/example.hpp>
+#include <distribute/data/file_list.hpp>
+#include <distribute/data/pass_number.hpp>
+#include <distribute/data/pictures.hpp>
+
+namespace distribute::data {
+
+namespace data_internal {
+
+/// One encoded picture, and what its random numbers depend on.
+struct EncodedPicture {
+  std::string_view jpeg;
+  int64_t label;
+  std::string name;  // for messages
+  uint64_t file, record, pass;
+};
+
+DISTRIBUTE_INLINE uint64_t picture_key(const PictureOptions& options,
+                                       const EncodedPicture& picture) {
+  const uint64_t seed = options.seed ? *options.seed : process_state().global_seed.load();
+  const uint64_t parts[] = {seed, picture.pass, picture.file, picture.record};
+  return random_key(parts);
+}
+
+/// (picture, label), or (zeros, -1) for a bad one that is left out.
+DISTRIBUTE_INLINE Batch labelled_picture(const EncodedPicture& picture,
+                                         const PictureOptions& options) {
+  if (picture.label < 0 || (options.num_classes > 0 && picture.label >= options.num_classes))
+    throw InvalidArgumentError(
+        concat(picture.name, ": the label is ", picture.label, ", expected 0 to ",
+               options.num_classes > 0 ? concat(options.num_classes - 1) : "any number above"));
+  const PictureTransform& transform = options.transform;
+  try {
+    return {options.training
+                ? training_picture(picture.jpeg, transform, picture_key(options, picture))
+                : evaluation_picture(picture.jpeg, transform),
+            picture.label};
+  } catch (const InvalidArgumentError& error) {
+    const std::string reason = concat(picture.name, ": ", error.what());
+    if (options.strict) throw InvalidArgumentError(reason);
+    if (options.bad_pictures) options.bad_pictures->add(reason);
+    return {Tensor(0.0f), int64_t{-1}};
+  }
+}
+
+/// Decodes with `load` on threads and leaves out what could not be decoded.
+DISTRIBUTE_INLINE Dataset decoded(NodePtr encoded, MapFunction load,
+                                  const PictureOptions& options) {
+  const int64_t side = options.transform.image_size;
+  if (side < 1) throw InvalidArgumentError(concat("pictures: the image size is ", side));
+  const ElementSpec spec = {{{side, side, 3}, DType::Float32}, {{}, DType::Int64}};
+  return Dataset(pass_number_node(std::move(encoded)))
+      .map(std::move(load), {.num_parallel_calls = options.num_threads, .output_spec = spec})
+      .filter([](const Batch& picture) { return picture.y.item<int64_t>() >= 0; });
+}
+
+DISTRIBUTE_INLINE EncodedPicture parse_record(const Batch& element, const std::string& path,
+                                              const PictureRecordOptions& options,
+                                              const FeatureSpecs& specs) {
+  const auto origin = element.y.data<int64_t>();
+  EncodedPicture picture{{},
+                         0,
+                         concat(path, ", record ", origin[1]),
+                         uint64_t(origin[0]),
+                         uint64_t(origin[1]),
+                         uint64_t(element.more[0].item<int64_t>())};
+  const ParsedExample parsed = parse_single_example(bytes_of(element.x), specs, picture.name);
+  picture.jpeg = parsed.at(options.image_key).bytes[0];
+  picture.label = parsed.at(options.label_key).values.item<int64_t>() - options.label_offset;
+  return picture;
+}
+
+DISTRIBUTE_INLINE Dataset load_split(const std::string& directory, const std::string& name,
+                                     const PictureRecordOptions& options) {
+  return picture_records(match_files(io::join_path(directory, name + "-*-of-*")), options);
+}
+
+}  // namespace data_internal
+
+DISTRIBUTE_INLINE Dataset picture_records(std::vector<std::string> paths,
+                                          const PictureRecordOptions& options) {
+  TFRecordOptions files = options.files;
+  files.with_origin = true;
+  files.shuffle_files = options.pictures.training;
+  if (!files.seed) files.seed = options.pictures.seed;
+  Dataset records = tfrecord_dataset(paths, files);
+  if (options.pictures.training)
+    records = records.shuffle(options.shuffle_buffer, {.seed = options.pictures.seed});
+  const FeatureSpecs specs = {{options.image_key, fixed_len_feature(FeatureKind::Bytes)},
+                              {options.label_key, fixed_len_feature(FeatureKind::Int64)}};
+  const auto load = [paths = std::move(paths), options, specs](const Batch& element) {
+    const std::string& path = paths[size_t(element.y.data<int64_t>()[0])];
+    return data_internal::labelled_picture(
+        data_internal::parse_record(element, path, options, specs), options.pictures);
+  };
+  return data_internal::decoded(records.node(), load, options.pictures);
+}
+
+DISTRIBUTE_INLINE Dataset load_imagenet(const std::string& directory, PictureSplit split,
+                                        PictureRecordOptions options) {
+  options.label_offset = 1;
+  options.pictures.num_classes = 1000;
+  return data_internal::load_split(directory, split == PictureSplit::Train ? "train" : "validation",
+                                   options);
+}
+
+DISTRIBUTE_INLINE Dataset load_cifar10(const std::string& directory, PictureSplit split,
+                                       PictureRecordOptions options) {
+  PictureTransform& transform = options.pictures.transform;
+  options.pictures.num_classes = 10;
+  transform.image_size = transform.shorter_side = 32;
+  transform.normalization = {{125.3f, 123.0f, 113.9f}, {63.0f, 62.1f, 66.7f}};
+  if (transform.augmentation == Augmentation::DistortedCrop)
+    transform.augmentation = Augmentation::PadAndCrop;
+  return data_internal::load_split(directory, split == PictureSplit::Train ? "train" : "test",
+                                   options);
+}
+
+DISTRIBUTE_INLINE Dataset image_dataset_from_directory(const std::string& directory,
+                                                       const PictureOptions& options) {
+  const auto folder = std::make_shared<const ImageFolder>(list_image_folder(directory));
+  Dataset numbers(file_list_source(folder->paths));
+  if (options.training)
+    numbers = numbers.shuffle(int64_t(folder->paths.size()), {.seed = options.seed});
+  const auto load = [folder, options](const Batch& element) {
+    const size_t number = size_t(element.x.item<int64_t>());
+    const std::string& path = folder->paths[number];
+    const std::string bytes = value_or_throw(io::read_file(path));
+    return data_internal::labelled_picture(
+        {bytes, folder->labels[number], path, number, 0, uint64_t(element.y.item<int64_t>())},
+        options);
+  };
+  return data_internal::decoded(numbers.node(), load, options);
+}
+
+}  // namespace distribute::data

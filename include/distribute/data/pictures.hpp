@@ -1,0 +1,75 @@
+#pragma once
+/// Datasets of labelled pictures: folders of JPEG files, ImageNet's TFRecords, CIFAR-10.
+
+#include <distribute/base/config.hpp>
+#include <distribute/data/bad_pictures.hpp>
+#include <distribute/data/dataset.hpp>
+#include <distribute/data/image_folder.hpp>
+#include <distribute/data/picture.hpp>
+#include <distribute/data/tfrecord.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace distribute::data {
+
+/// What the datasets of this header have in common.
+struct PictureOptions {
+  bool training = false;  // shuffled and augmented anew in each pass; else in order, as they are
+  PictureTransform transform = {};
+  /// Of the order and the augmentation, which depend on seed, pass and picture alone, not on the
+  /// number of threads or workers. None: the global seed.
+  std::optional<uint64_t> seed = {};
+  int64_t num_threads = kAutotune;  // as MapOptions.num_parallel_calls
+  /// A picture that cannot be decoded is an error that names it; otherwise it is left out.
+  bool strict = false;
+  std::shared_ptr<BadPictures> bad_pictures = {};  // counts what is left out
+  int64_t num_classes = 0;                         // labels must lie below it; 0: anything goes
+};
+
+/// Where pictures and labels are in the records.
+struct PictureRecordOptions {
+  PictureOptions pictures = {};
+  TFRecordOptions files = {.num_parallel_reads = 10};  // in training, in a new order in each pass
+  int64_t shuffle_buffer = 10'000;                     // encoded pictures held back, in training
+  std::string image_key = "image/encoded";
+  std::string label_key = "image/class/label";
+  int64_t label_offset = 0;  // is subtracted
+};
+
+/// (float32 [image_size, image_size, 3], int64 []) from tf.train.Example records. Workers share the
+/// files by AutoShardPolicy::Auto and File. Restoring a position decodes nothing.
+/// Throws  as tfrecord_dataset; while reading: InvalidArgumentError that names file and record for
+///         a missing feature or a label outside of the range, or with `strict` a bad picture.
+Dataset picture_records(std::vector<std::string> paths, const PictureRecordOptions& options = {});
+
+enum class PictureSplit { Train, Validation };
+
+/// The files train-*-of-* or validation-*-of-* in `directory`, labels 1 to 1000 made 0 to 999.
+/// Throws  NotFoundError without such files; as picture_records.
+/// Source  tensorflow/models, ResNet on ImageNet (input pipeline)
+Dataset load_imagenet(const std::string& directory, PictureSplit split,
+                      PictureRecordOptions options = {});
+
+/// The files train-*-of-* or (Validation) test-*-of-* in `directory`, 32 x 32 pixels.
+/// In training the options' augmentation, unless it is None, becomes PadAndCrop; the normalization
+/// is that of CIFAR-10; image_size is 32.
+/// Throws  NotFoundError without such files; as picture_records.
+Dataset load_cifar10(const std::string& directory, PictureSplit split,
+                     PictureRecordOptions options = {});
+
+/// The pictures of a folder with one folder for each class. Workers share the pictures by
+/// AutoShardPolicy::Auto and File.
+/// Throws  as list_image_folder; while reading as picture_records, with the file's name.
+/// Source  tf.keras.utils.image_dataset_from_directory
+Dataset image_dataset_from_directory(const std::string& directory,
+                                     const PictureOptions& options = {});
+
+}  // namespace distribute::data
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/data/impl/pictures.ipp>
+#endif

@@ -1,0 +1,41 @@
+#pragma once
+/// Random numbers that depend on nothing but a key: the same on every thread and in every process.
+
+#include <distribute/base/config.hpp>
+
+#include <cstdint>
+#include <span>
+
+namespace distribute::data {
+
+/// Draw `index` of the generator `key`, in [0, count). Counter based, so that a position in the
+/// sequence is one number.
+int64_t draw(uint64_t key, int64_t index, int64_t count);
+
+/// A number that follows from all `parts`, such as seed, epoch and number of the element.
+uint64_t random_key(std::span<const uint64_t> parts);
+
+/// The draws of one key in turn. A cheap value; one thread.
+class Random {
+ public:
+  explicit Random(uint64_t key) : key_(key) {}
+
+  uint64_t bits();
+  /// In [0, count).
+  int64_t below(int64_t count) { return draw(key_, next_++, count); }
+  /// In [low, high), 24 bits.
+  float uniform(float low = 0, float high = 1);
+  /// Mean 0, variance 1.
+  float normal();
+  bool coin() { return bits() >> 63; }
+
+ private:
+  uint64_t key_;
+  int64_t next_ = 0;
+};
+
+}  // namespace distribute::data
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/data/impl/random.ipp>
+#endif

@@ -1,0 +1,262 @@
+#include <distribute/data/pictures.hpp>
+
+#include <distribute/data/auto_shard.hpp>
+#include <distribute/data/example.hpp>
+#include <distribute/io/file_system.hpp>
+#include <distribute/io/tfrecord.hpp>
+
+#include <tests/data/picture_support.hpp>
+#include <tests/support/catch.hpp>
+#include <tests/support/check_throws.hpp>
+#include <tests/support/shared_data.hpp>
+#include <tests/support/temporary_directory.hpp>
+
+#include <map>
+#include <set>
+
+using namespace distribute;
+using namespace distribute::data;
+
+namespace {
+
+PictureOptions small(PictureOptions options) {
+  options.transform.image_size = 16;
+  return options;
+}
+
+void make_folder(const std::string& root, const std::string& name, int count, double phase) {
+  REQUIRE(value_or_throw(io::file_system_for(root))->make_dirs(root + "/" + name).ok());
+  for (int i = 0; i < count; ++i)
+    write_bytes(concat(root, "/", name, "/", i, i % 2 ? ".jpg" : ".JPEG"),
+                encode_jpeg(gradient_image(40 + i, 50, 3, phase + i)));
+}
+
+/// Two shards with five pictures each, labels 0 to 9 plus `offset`.
+std::vector<std::string> make_shards(const std::string& root, int64_t offset = 0,
+                                     int64_t shards = 2) {
+  std::vector<std::string> paths;
+  int64_t label = offset;
+  for (int64_t shard = 0; shard < shards; ++shard) {
+    paths.push_back(concat(root, "/train-0000", shard, "-of-0000", shards));
+    auto writer = value_or_throw(io::RecordWriter::create(paths.back()));
+    for (int i = 0; i < 5; ++i, ++label)
+      REQUIRE(writer
+                  .write(encode_example({{"image/encoded", BytesList{encode_jpeg(gradient_image(
+                                                               30, 20, 3, double(label)))}},
+                                         {"image/class/label", Int64List{label}}}))
+                  .ok());
+    REQUIRE(writer.close().ok());
+  }
+  return paths;
+}
+
+std::vector<int64_t> labels_of(const Dataset& dataset) {
+  std::vector<int64_t> labels;
+  for (const Batch& element : dataset) labels.push_back(element.y.item<int64_t>());
+  return labels;
+}
+
+/// Pictures by label.
+std::map<int64_t, std::vector<float>> pictures_of(const Dataset& dataset) {
+  std::map<int64_t, std::vector<float>> pictures;
+  for (const Batch& element : dataset) pictures[element.y.item<int64_t>()] = element.x.to_vector();
+  return pictures;
+}
+
+}  // namespace
+
+TEST_CASE("a folder of pictures is read in order, class by class", "[data][pictures]") {
+  if (!has_jpeg()) SKIP("no libjpeg");
+  const TemporaryDirectory root;
+  make_folder(root.path(), "dog", 3, 0);
+  make_folder(root.path(), "cat", 2, 1);
+  write_bytes(root / "cat/readme.txt", "not a picture");
+  write_bytes(root / "cat/.hidden.jpg", "not a picture");
+  write_bytes(root / "readme.txt", "not a folder");
+  const ImageFolder folder = list_image_folder(root.path());
+  CHECK(folder.class_names == std::vector<std::string>{"cat", "dog"});
+  CHECK(folder.paths.size() == 5);
+  const Dataset dataset = image_dataset_from_directory(root.path(), small({.strict = true}));
+  CHECK(labels_of(dataset) == std::vector<int64_t>{0, 0, 1, 1, 1});
+  CHECK(dataset.iterator().next().x.shape() == Shape{16, 16, 3});
+  CHECK(dataset.element_spec() == ElementSpec{{{16, 16, 3}, DType::Float32}, {{}, DType::Int64}});
+}
+
+TEST_CASE("folders that cannot serve are refused with their names", "[data][pictures]") {
+  const TemporaryDirectory root;
+  check_throws<NotFoundError>([&] { list_image_folder(root / "absent"); }, "absent");
+  check_throws<NotFoundError>([&] { list_image_folder(root.path()); }, "no folders of pictures");
+  REQUIRE(value_or_throw(io::file_system_for(root.path()))->make_dirs(root / "empty").ok());
+  check_throws<InvalidArgumentError>([&] { list_image_folder(root.path()); }, "\"empty\"");
+}
+
+TEST_CASE("bad pictures are left out and counted, or an error with strict", "[data][pictures]") {
+  if (!has_jpeg()) SKIP("no libjpeg");
+  const TemporaryDirectory root;
+  make_folder(root.path(), "a", 4, 0);
+  const std::string good = *io::read_file(root / "a/1.jpg");
+  write_bytes(root / "a/1.jpg", good.substr(0, good.size() / 2));
+  write_bytes(root / "a/5.jpg", "not a JPEG file at all");
+  write_bytes(root / "a/6.jpg", "");
+  const auto bad = std::make_shared<BadPictures>();
+  CHECK(labels_of(image_dataset_from_directory(root.path(), small({.bad_pictures = bad}))).size() ==
+        3);
+  CHECK(bad->count() == 3);
+  CHECK(bad->first_reasons().size() == 3);
+  CHECK_THAT(bad->summary(), Catch::Matchers::Contains("3 pictures could not be decoded"));
+  CHECK_THAT(bad->summary(), Catch::Matchers::Contains("a/5.jpg"));
+  const Dataset strict = image_dataset_from_directory(root.path(), small({.strict = true}));
+  check_throws<InvalidArgumentError>([&] { labels_of(strict); }, "a/1.jpg");
+}
+
+TEST_CASE("threads and workers change no picture of training", "[data][pictures]") {
+  if (!has_jpeg()) SKIP("no libjpeg");
+  const TemporaryDirectory root;
+  const auto paths = make_shards(root.path());
+  const auto make = [&](int64_t threads) {
+    return picture_records(
+        paths,
+        {.pictures = small({.training = true, .seed = 5, .num_threads = threads, .strict = true}),
+         .shuffle_buffer = 4});
+  };
+  const Dataset one = make(1);
+  const auto order = labels_of(one);
+  const auto second = pictures_of(one);
+  CHECK(order.size() == 10);
+  CHECK(std::set<int64_t>(order.begin(), order.end()).size() == 10);
+  for (int64_t threads : {2, 5}) {
+    const Dataset other = make(threads);
+    CHECK(labels_of(other) == order);
+    CHECK(pictures_of(other) == second);
+  }
+  const auto first = pictures_of(make(2));
+  CHECK(first != second);
+  std::map<int64_t, std::vector<float>> shared;
+  for (int64_t worker = 0; worker < 2; ++worker)
+    shared.merge(
+        pictures_of(Dataset(auto_shard(make(2).node(), 2, worker, AutoShardPolicy::File))));
+  CHECK(shared == first);
+}
+
+TEST_CASE("every pass of training has its own order", "[data][pictures]") {
+  if (!has_jpeg()) SKIP("no libjpeg");
+  const TemporaryDirectory root;
+  make_folder(root.path(), "a", 9, 0);
+  make_folder(root.path(), "b", 9, 0);
+  const auto make = [&] {
+    return image_dataset_from_directory(root.path(), small({.training = true, .seed = 1}));
+  };
+  const Dataset dataset = make();
+  const auto first = labels_of(dataset), second = labels_of(dataset);
+  CHECK(first != second);
+  auto both = first;
+  both.insert(both.end(), second.begin(), second.end());
+  CHECK(labels_of(make().repeat(2)) == both);
+}
+
+TEST_CASE("resuming in the middle of an epoch repeats and loses no picture", "[data][pictures]") {
+  if (!has_jpeg()) SKIP("no libjpeg");
+  const TemporaryDirectory root;
+  const auto paths = make_shards(root.path(), 0, 4);
+  const auto make = [&](int64_t threads) {
+    return picture_records(
+               paths, {.pictures = small(
+                           {.training = true, .seed = 3, .num_threads = threads, .strict = true}),
+                       .shuffle_buffer = 6})
+        .repeat(2)
+        .batch(3)
+        .prefetch(2);
+  };
+  const Dataset dataset = make(2);
+  std::vector<std::vector<float>> all;
+  std::vector<Tensor> states;
+  for (Iterator it = dataset.iterator();;) {
+    states.push_back(it.state());
+    const auto batch = it.get_next_as_optional();
+    if (!batch) break;
+    all.push_back(batch->x.to_vector());
+  }
+  REQUIRE(all.size() == 14);
+  for (size_t i = 0; i < states.size(); ++i) {
+    const Dataset fresh = make(i % 3 + 1);
+    Iterator it = fresh.iterator();
+    it.restore(states[i]);
+    for (size_t k = i; k < all.size(); ++k) CHECK(it.next().x.to_vector() == all[k]);
+    CHECK(!it.get_next_as_optional());
+  }
+}
+
+TEST_CASE("labels and features that do not fit name file and record", "[data][pictures]") {
+  if (!has_jpeg()) SKIP("no libjpeg");
+  const TemporaryDirectory root;
+  const auto paths = make_shards(root.path());
+  const auto read = [&](PictureRecordOptions options) {
+    options.pictures.transform.image_size = 16;
+    labels_of(picture_records(paths, options));
+  };
+  check_throws<InvalidArgumentError>([&] { read({.pictures = {.num_classes = 7}}); },
+                                     "00001-of-00002, record 2: the label is 7, expected 0 to 6");
+  check_throws<InvalidArgumentError>([&] { read({.label_offset = 1}); },
+                                     "00000-of-00002, record 0: the label is -1");
+  check_throws<InvalidArgumentError>([&] { read({.label_key = "label"}); },
+                                     "record 0: feature \"label\": wanted int64 []");
+}
+
+TEST_CASE("fewer files than workers is an error, whatever asks for the files", "[data][pictures]") {
+  const Dataset dataset = picture_records({"a", "b"});
+  for (auto policy : {AutoShardPolicy::File, AutoShardPolicy::Auto})
+    check_throws<InvalidArgumentError>([&] { auto_shard(dataset.node(), 3, 0, policy); },
+                                       "not enough files for the required 3 shards: there are 2");
+  CHECK_THROWS_AS(labels_of(dataset), NotFoundError);
+  CHECK_THROWS_AS(load_imagenet("/nonexistent", PictureSplit::Train), NotFoundError);
+}
+
+TEST_CASE("ImageNet's labels begin at 1", "[data][pictures]") {
+  if (!has_jpeg()) SKIP("no libjpeg");
+  const TemporaryDirectory root;
+  make_shards(root.path(), 1);
+  PictureRecordOptions options;
+  options.pictures.transform.image_size = 16;
+  options.files.num_parallel_reads = 1;
+  const auto labels = labels_of(load_imagenet(root.path(), PictureSplit::Train, options));
+  CHECK(labels == std::vector<int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+}
+
+TEST_CASE("CIFAR-10 has its 10,000 test pictures, 1,000 of each class", "[data][pictures]") {
+  const auto folder = shared_data("cifar10");
+  if (!folder || !has_jpeg()) SKIP("no CIFAR-10 or no libjpeg");
+  std::map<int64_t, int64_t> counts;
+  std::array<double, 3> sums{};
+  PictureRecordOptions options{.pictures = {.strict = true}};
+  const Dataset test = load_cifar10(*folder, PictureSplit::Validation, options);
+  for (const Batch& element : test.batch(100)) {
+    for (int64_t label : element.y.data<int64_t>()) ++counts[label];
+    const auto values = element.x.data<float>();
+    for (size_t i = 0; i < values.size(); ++i) sums[i % 3] += double(values[i]);
+  }
+  REQUIRE(counts.size() == 10);
+  for (const auto& [label, count] : counts) CHECK(count == 1000);
+  const double pixels = 10'000 * 32 * 32;  // means from the data's README
+  CHECK(sums[0] / pixels * 63.0 + 125.3 == Approx(124.86).margin(0.05));
+  CHECK(sums[1] / pixels * 62.1 + 123.0 == Approx(123.71).margin(0.05));
+  CHECK(sums[2] / pixels * 66.7 + 113.9 == Approx(113.55).margin(0.05));
+}
+
+TEST_CASE("photographs of all kinds are decoded", "[data][pictures]") {
+  const auto folder = shared_data("photos");
+  if (!folder || !has_jpeg()) SKIP("no photographs or no libjpeg");
+  const TemporaryDirectory root;
+  REQUIRE(value_or_throw(io::file_system_for(root.path()))->make_dirs(root / "all").ok());
+  int64_t count = 0;
+  auto* files = value_or_throw(io::file_system_for(*folder));
+  for (const std::string& name : value_or_throw(files->list_directory(*folder))) {
+    if (!name.ends_with(".JPEG")) continue;
+    write_bytes(root / ("all/" + name), *io::read_file(*folder + "/" + name));
+    ++count;
+  }
+  for (bool training : {false, true}) {
+    const Dataset dataset =
+        image_dataset_from_directory(root.path(), {.training = training, .strict = true});
+    CHECK(int64_t(labels_of(dataset).size()) == count);
+  }
+}
