@@ -251,8 +251,7 @@ DISTRIBUTE_INLINE PlanPtr make_product(const char* name, const ProductDescs& d) 
   auto plan = std::make_shared<Plan>();
   const auto pd = describe<dnnl::matmul>(attributes(Epilogue::None), d.a, d.wanted_b, d.dst);
   plan->inputs[0] = {d.a, d.a, true};
-  plan->inputs[1] = {d.given_b, pd.weights_desc(),
-                     same_placement(d.given_b, pd.weights_desc())};
+  plan->inputs[1] = {d.given_b, pd.weights_desc(), same_placement(d.given_b, pd.weights_desc())};
   plan->input_args[0] = DNNL_ARG_SRC;
   plan->input_args[1] = DNNL_ARG_WEIGHTS;
   plan->output_arg = DNNL_ARG_DST;
@@ -266,10 +265,10 @@ DISTRIBUTE_INLINE Array product_backprop_input(const Conv2DShape& s, const Array
   const int64_t pixels = s.batch * s.out[0] * s.out[1], ci = s.in_channels, co = s.out_channels;
   const auto make = [&] {
     const auto half = Memory::data_type::bf16;
-    return make_product("matmul for 1x1 backward data",
-                        {Desc({pixels, co}, half, Tag::ab),
-                         Desc({co, ci}, Memory::data_type::f32, Dims{1, co}),
-                         Desc({co, ci}, half, Tag::any), Desc({pixels, ci}, half, Tag::ab)});
+    return make_product(
+        "matmul for 1x1 backward data",
+        {Desc({pixels, co}, half, Tag::ab), Desc({co, ci}, Memory::data_type::f32, Dims{1, co}),
+         Desc({co, ci}, half, Tag::any), Desc({pixels, ci}, half, Tag::ab)});
   };
   Array dx = execute(*find_or_make(key_of('D', s, dy, w, 0), dy, w, make), dy, w, nullptr);
   if (s.in == s.out) return dx;
@@ -395,7 +394,8 @@ DISTRIBUTE_INLINE Array OneDnnBackend::conv2d_backprop_filter(const Conv2DShape&
         same_type ? forward.weights_desc() : pd.diff_weights_desc(), descs.master);
     return plan;
   };
-  if (bias_gradient) *bias_gradient = make_array(s.out_channels * size_of(DType::Float32), Device{});
+  if (bias_gradient)
+    *bias_gradient = make_array(s.out_channels * size_of(DType::Float32), Device{});
   const std::string key = key_of('w', s, x, dy, bias_gradient ? 1 : 0);
   return execute(*find_or_make(key, x, dy, make), x, dy, bias_gradient);
 }
