@@ -16,12 +16,11 @@ double KernelReport::total_us() const {
 double gflops_per_second(const KernelTime& kernel) { return kernel.flops / kernel.us * 1e-3; }
 
 std::string complaint(const KernelBenchOptions& options) {
-  if (options.model == "resnet50") return "--model=resnet50 is not available yet";
-  if (options.model != "book" && options.model != "tutorial")
-    return "--model must be book or tutorial, not '" + options.model + "'";
-  if (options.policy == "mixed_bfloat16" || options.policy == "mixed_float16")
-    return "--policy=" + options.policy + " is not available yet";
-  if (options.policy != "float32") return "--policy must be float32, not '" + options.policy + "'";
+  if (options.model != "book" && options.model != "tutorial" && options.model != "resnet50")
+    return "--model must be book, tutorial or resnet50, not '" + options.model + "'";
+  if (options.policy == "mixed_float16") return "--policy=mixed_float16 needs a GPU";
+  if (options.policy != "float32" && options.policy != "mixed_bfloat16")
+    return "--policy must be float32 or mixed_bfloat16, not '" + options.policy + "'";
   if (options.batch_size < 1 || options.batch_size > 4096)
     return "--batch_size must be from 1 to 4096, not " + std::to_string(options.batch_size);
   if (options.threads < 0 || options.threads > 1024)
@@ -47,16 +46,16 @@ void print_table(const KernelBenchOptions& options, const KernelReport& report) 
   std::printf("%s network, batch %lld, %s, %d thread(s): best time of each kernel alone\n\n",
               options.model.c_str(), static_cast<long long>(options.batch_size),
               options.policy.c_str(), report.threads);
-  std::printf("%-24s %10s %9s  %-22s %s\n", "kernel", "us", "GFLOP/s", "implementation", "layouts");
+  std::printf("%-44s %10s %9s  %-22s %s\n", "kernel", "us", "GFLOP/s", "implementation", "layouts");
   bool slow_path = false;
   for (const KernelTime& kernel : report.kernels) {
     const bool reference = kernel.implementation.find("ref") != std::string::npos;
     slow_path = slow_path || reference;
-    std::printf("%-24s %10.1f %9.1f  %-22s %s%s\n", kernel.name.c_str(), kernel.us,
+    std::printf("%-44s %10.1f %9.1f  %-22s %s%s\n", kernel.name.c_str(), kernel.us,
                 gflops_per_second(kernel), kernel.implementation.c_str(), kernel.layouts.c_str(),
                 reference ? "  <-- reference implementation, slow" : "");
   }
-  std::printf("\n%-24s %10.1f            %.0f images/s\n", "sum", report.total_us(),
+  std::printf("\n%-44s %10.1f            %.0f images/s\n", "sum", report.total_us(),
               1e6 * static_cast<double>(options.batch_size) / report.total_us());
   if (slow_path) std::printf("warning: some kernels fell back to a reference implementation\n");
 }

@@ -8,8 +8,8 @@
 namespace distribute_tools {
 
 struct KernelBenchOptions {
-  std::string model = "book";  // book | tutorial
-  std::string policy = "float32";
+  std::string model = "book";      // book | tutorial | resnet50
+  std::string policy = "float32";  // float32 | mixed_bfloat16
   int64_t batch_size = 50;
   int threads = 0;  // 0: what OpenMP takes by itself
   bool json = false;

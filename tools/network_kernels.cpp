@@ -15,13 +15,14 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
+#include <cstring>
 #include <functional>
 #include <limits>
 #include <memory>
-#include <unordered_map>
 
-#include "onednn_shim.hpp"
+#include "network_kernels.hpp"
 #include "optimizer_loops.hpp"
 
 namespace distribute_tools {
@@ -29,13 +30,6 @@ namespace distribute_tools {
 using dnnl::algorithm;
 using dnnl::memory;
 using dnnl::prop_kind;
-using Dims = memory::dims;
-using Arguments = std::unordered_map<int, memory>;
-
-struct Kernel {
-  KernelTime entry;
-  std::function<void()> run;
-};
 
 int64_t product(const Dims& dims) {
   int64_t count = 1;
@@ -43,59 +37,57 @@ int64_t product(const Dims& dims) {
   return count;
 }
 
-memory::desc any_layout(const Dims& dims) {
+memory::desc NetworkKernels::any_layout(const Dims& dims) const {
+  return {dims, type_, memory::format_tag::any};
+}
+memory::desc NetworkKernels::gradient_layout(const Dims& dims) const {
   return {dims, memory::data_type::f32, memory::format_tag::any};
 }
 
 memory::desc plain(int64_t size) { return {{size}, memory::data_type::f32, memory::format_tag::x}; }
 
-/// Builds the kernels layer by layer; `current_` is the shape that the next layer receives.
-class NetworkKernels {
- public:
-  explicit NetworkKernels(int64_t batch) : current_{batch, 1, 28, 28} {}
-
-  void conv(const std::string& name, int64_t filters, int64_t size, int64_t padding);
-  void max_pool(const std::string& name);
-  void dense(const std::string& name, int64_t units, bool relu);
-  void softmax();
-  void optimizer(bool adam);
-  std::vector<Kernel>& kernels() { return kernels_; }
-
- private:
-  template <class Descriptor>
-  void add(const std::string& name, const Descriptor& descriptor, double flops,
-           const std::string& layouts, Arguments arguments);
-  memory make(const memory::desc& desc);
-
-  dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
-  dnnl::stream stream_{engine_};
-  Dims current_;
-  int64_t parameters_ = 0;
-  bool first_ = true;
-  memory::desc previous_;  // layout the layer before wrote; pooling takes it as it is
-  std::vector<Kernel> kernels_;
-};
-
-memory NetworkKernels::make(const memory::desc& desc) {
-  memory result(desc, engine_);
-  auto* values = static_cast<float*>(result.get_data_handle());
+/// Numbers in [-0.5, 0.5); bfloat16 the same ones, cut.
+void fill(memory& values, memory::data_type type) {
   uint32_t state = 12345;
-  for (size_t i = 0; i < desc.get_size() / sizeof(float); ++i) {
+  const auto next = [&state] {
     state = state * 1664525U + 1013904223U;
-    values[i] = static_cast<float>(state >> 8U) / (1U << 24U) - 0.5F;
+    return static_cast<float>(state >> 8U) / (1U << 24U) - 0.5F;
+  };
+  const size_t bytes = values.get_desc().get_size();
+  if (type == memory::data_type::f32) {
+    auto* out = static_cast<float*>(values.get_data_handle());
+    for (size_t i = 0; i < bytes / sizeof(float); ++i) out[i] = next();
+  } else if (type == memory::data_type::bf16) {
+    auto* out = static_cast<uint16_t*>(values.get_data_handle());
+    for (size_t i = 0; i < bytes / 2; ++i)
+      out[i] = static_cast<uint16_t>(std::bit_cast<uint32_t>(next()) >> 16U);
+  } else {
+    std::memset(values.get_data_handle(), 0, bytes);
   }
-  return result;
 }
 
-template <class Descriptor>
-void NetworkKernels::add(const std::string& name, const Descriptor& descriptor, double flops,
-                         const std::string& layouts, Arguments arguments) {
-  const dnnl::primitive primitive(descriptor);
-  kernels_.push_back({{name, descriptor.impl_info_str(), layouts, 0, flops},
-                      [this, primitive, arguments = std::move(arguments)]() mutable {
-                        primitive.execute(stream_, arguments);
-                        stream_.wait();
-                      }});
+void NetworkKernels::add_kernel(Kernel kernel) {
+  for (Kernel& known : kernels_)
+    if (known.entry.name == kernel.entry.name) return void(++known.count);
+  kernels_.push_back(std::move(kernel));
+}
+
+void NetworkKernels::add(const std::string& name, const dnnl::primitive& primitive,
+                         const std::string& implementation, double flops,
+                         const std::string& layouts, Descs arguments) {
+  const auto prepare = [this, primitive, arguments = std::move(arguments)] {
+    std::unordered_map<int, memory> memories;
+    for (const auto& [place, desc] : arguments) {
+      memory values(desc, engine_);
+      fill(values, onednn::data_type_of(desc));
+      memories.emplace(place, std::move(values));
+    }
+    return std::function<void()>([this, primitive, memories]() mutable {
+      primitive.execute(stream_, memories);
+      stream_.wait();
+    });
+  };
+  add_kernel({{name, implementation, layouts, 0, flops}, 1, prepare});
 }
 
 std::string arrow(const memory::desc& from, const memory::desc& with, const memory::desc& to) {
@@ -116,52 +108,51 @@ void NetworkKernels::conv(const std::string& name, int64_t filters, int64_t size
       algorithm::convolution_direct, src, weights, bias, dst, one, pad, pad);
   add(name + " forward", forward, flops,
       arrow(forward.src_desc(), forward.weights_desc(), forward.dst_desc()),
-      {{DNNL_ARG_SRC, make(forward.src_desc())},
-       {DNNL_ARG_WEIGHTS, make(forward.weights_desc())},
-       {DNNL_ARG_BIAS, make(bias)},
-       {DNNL_ARG_DST, make(forward.dst_desc())}});
+      {{DNNL_ARG_SRC, forward.src_desc()},
+       {DNNL_ARG_WEIGHTS, forward.weights_desc()},
+       {DNNL_ARG_BIAS, bias},
+       {DNNL_ARG_DST, forward.dst_desc()}});
   if (!first_) {
     const auto data = onednn::backward_descriptor<dnnl::convolution_backward_data>(
         engine_, forward, algorithm::convolution_direct, src, weights, dst, one, pad, pad);
     add(name + " backward data", data, flops,
         arrow(data.diff_dst_desc(), data.weights_desc(), data.diff_src_desc()),
-        {{DNNL_ARG_DIFF_DST, make(data.diff_dst_desc())},
-         {DNNL_ARG_WEIGHTS, make(data.weights_desc())},
-         {DNNL_ARG_DIFF_SRC, make(data.diff_src_desc())}});
+        {{DNNL_ARG_DIFF_DST, data.diff_dst_desc()},
+         {DNNL_ARG_WEIGHTS, data.weights_desc()},
+         {DNNL_ARG_DIFF_SRC, data.diff_src_desc()}});
   }
   const auto grad = onednn::backward_descriptor<dnnl::convolution_backward_weights>(
-      engine_, forward, algorithm::convolution_direct, src, weights, bias, dst, one, pad, pad);
+      engine_, forward, algorithm::convolution_direct, src, gradient_layout(window), bias, dst, one,
+      pad, pad);
   add(name + " backward weights", grad, flops,
       arrow(grad.src_desc(), grad.diff_dst_desc(), grad.diff_weights_desc()),
-      {{DNNL_ARG_SRC, make(grad.src_desc())},
-       {DNNL_ARG_DIFF_DST, make(grad.diff_dst_desc())},
-       {DNNL_ARG_DIFF_WEIGHTS, make(grad.diff_weights_desc())},
-       {DNNL_ARG_DIFF_BIAS, make(bias)}});
+      {{DNNL_ARG_SRC, grad.src_desc()},
+       {DNNL_ARG_DIFF_DST, grad.diff_dst_desc()},
+       {DNNL_ARG_DIFF_WEIGHTS, grad.diff_weights_desc()},
+       {DNNL_ARG_DIFF_BIAS, bias}});
   parameters_ += product(window) + filters;
   previous_ = forward.dst_desc();
   current_ = to;
   first_ = false;
 }
 
-void NetworkKernels::max_pool(const std::string& name) {
-  const Dims to{current_[0], current_[1], current_[2] / 2, current_[3] / 2};
-  const Dims two{2, 2}, none{0, 0};
+void NetworkKernels::max_pool(const std::string& name, int64_t size, int64_t stride,
+                              int64_t padding) {
+  const auto out = [&](int64_t in) { return (in + 2 * padding - size) / stride + 1; };
+  const Dims to{current_[0], current_[1], out(current_[2]), out(current_[3])};
+  const Dims window{size, size}, step{stride, stride}, none{0, 0}, pad{padding, padding};
   const auto forward = onednn::forward_descriptor<onednn::PoolingForward>(
       engine_, dnnl::primitive_attr(), prop_kind::forward_training, algorithm::pooling_max,
-      previous_, any_layout(to), two, two, none, none, none);
-  const memory workspace(forward.workspace_desc(), engine_);
+      previous_, any_layout(to), step, window, none, pad, pad);
+  const auto workspace = forward.workspace_desc();
   const auto dst = forward.dst_desc();
   const std::string layout = onednn::layout_name(dst);
   add(name + " forward", forward, 0, layout,
-      {{DNNL_ARG_SRC, make(previous_)},
-       {DNNL_ARG_DST, make(dst)},
-       {DNNL_ARG_WORKSPACE, workspace}});
+      {{DNNL_ARG_SRC, previous_}, {DNNL_ARG_DST, dst}, {DNNL_ARG_WORKSPACE, workspace}});
   const auto backward = onednn::backward_descriptor<onednn::PoolingBackward>(
-      engine_, forward, algorithm::pooling_max, previous_, dst, two, two, none, none, none);
+      engine_, forward, algorithm::pooling_max, previous_, dst, step, window, none, pad, pad);
   add(name + " backward", backward, 0, layout,
-      {{DNNL_ARG_DIFF_DST, make(dst)},
-       {DNNL_ARG_WORKSPACE, workspace},
-       {DNNL_ARG_DIFF_SRC, make(previous_)}});
+      {{DNNL_ARG_DIFF_DST, dst}, {DNNL_ARG_WORKSPACE, workspace}, {DNNL_ARG_DIFF_SRC, previous_}});
   previous_ = dst;
   current_ = to;
 }
@@ -179,32 +170,32 @@ void NetworkKernels::dense(const std::string& name, int64_t units, bool relu) {
       prop_kind::forward_training, src, weights, bias, dst);
   add(name + " forward", forward, flops,
       arrow(forward.src_desc(), forward.weights_desc(), forward.dst_desc()),
-      {{DNNL_ARG_SRC, make(forward.src_desc())},
-       {DNNL_ARG_WEIGHTS, make(forward.weights_desc())},
-       {DNNL_ARG_BIAS, make(bias)},
-       {DNNL_ARG_DST, make(forward.dst_desc())}});
+      {{DNNL_ARG_SRC, forward.src_desc()},
+       {DNNL_ARG_WEIGHTS, forward.weights_desc()},
+       {DNNL_ARG_BIAS, bias},
+       {DNNL_ARG_DST, forward.dst_desc()}});
   if (relu) {
     const auto gate = onednn::relu_backward_descriptor(engine_, forward.dst_desc());
     add(name + " relu backward", gate, 0, onednn::layout_name(forward.dst_desc()),
-        {{DNNL_ARG_DST, make(forward.dst_desc())},
-         {DNNL_ARG_DIFF_DST, make(forward.dst_desc())},
-         {DNNL_ARG_DIFF_SRC, make(forward.dst_desc())}});
+        {{DNNL_ARG_DST, forward.dst_desc()},
+         {DNNL_ARG_DIFF_DST, forward.dst_desc()},
+         {DNNL_ARG_DIFF_SRC, forward.dst_desc()}});
   }
   const auto data = onednn::backward_descriptor<dnnl::inner_product_backward_data>(
       engine_, forward, src, weights, dst);
   add(name + " backward data", data, flops,
       arrow(data.diff_dst_desc(), data.weights_desc(), data.diff_src_desc()),
-      {{DNNL_ARG_DIFF_DST, make(data.diff_dst_desc())},
-       {DNNL_ARG_WEIGHTS, make(data.weights_desc())},
-       {DNNL_ARG_DIFF_SRC, make(data.diff_src_desc())}});
+      {{DNNL_ARG_DIFF_DST, data.diff_dst_desc()},
+       {DNNL_ARG_WEIGHTS, data.weights_desc()},
+       {DNNL_ARG_DIFF_SRC, data.diff_src_desc()}});
   const auto grad = onednn::backward_descriptor<dnnl::inner_product_backward_weights>(
-      engine_, forward, src, weights, bias, dst);
+      engine_, forward, src, gradient_layout(window), bias, dst);
   add(name + " backward weights", grad, flops,
       arrow(grad.src_desc(), grad.diff_dst_desc(), grad.diff_weights_desc()),
-      {{DNNL_ARG_SRC, make(grad.src_desc())},
-       {DNNL_ARG_DIFF_DST, make(grad.diff_dst_desc())},
-       {DNNL_ARG_DIFF_WEIGHTS, make(grad.diff_weights_desc())},
-       {DNNL_ARG_DIFF_BIAS, make(bias)}});
+      {{DNNL_ARG_SRC, grad.src_desc()},
+       {DNNL_ARG_DIFF_DST, grad.diff_dst_desc()},
+       {DNNL_ARG_DIFF_WEIGHTS, grad.diff_weights_desc()},
+       {DNNL_ARG_DIFF_BIAS, bias}});
   parameters_ += product(window) + units;
   previous_ = forward.dst_desc();
   current_ = to;
@@ -215,47 +206,54 @@ void NetworkKernels::softmax() {
       engine_, dnnl::primitive_attr(), prop_kind::forward_training, algorithm::softmax_accurate,
       previous_, previous_, 1);
   add("softmax", forward, 0, onednn::layout_name(previous_),
-      {{DNNL_ARG_SRC, make(previous_)}, {DNNL_ARG_DST, make(previous_)}});
+      {{DNNL_ARG_SRC, previous_}, {DNNL_ARG_DST, previous_}});
 }
 
-void NetworkKernels::optimizer(bool adam) {
+void NetworkKernels::optimizer(const std::string& kind) {
   const int64_t size = parameters_;
-  auto values = std::make_shared<std::vector<std::vector<float>>>();
-  for (int i = 0; i < (adam ? 4 : 2); ++i)
-    values->emplace_back(static_cast<size_t>(size), 0.01F * static_cast<float>(i + 1));
-  const auto run = [values, adam] {
-    auto& lists = *values;
-    adam ? adam_pass(lists[0], lists[1], lists[2], lists[3]) : sgd_pass(lists[0], lists[1]);
+  const int lists = kind == "adam" ? 4 : kind == "momentum" ? 3 : 2;
+  const auto prepare = [size, kind, lists] {
+    auto values = std::make_shared<std::vector<std::vector<float>>>();
+    for (int i = 0; i < lists; ++i)
+      values->emplace_back(static_cast<size_t>(size), 0.01F * static_cast<float>(i + 1));
+    return std::function<void()>([values, kind] {
+      auto& v = *values;
+      if (kind == "adam") return adam_pass(v[0], v[1], v[2], v[3]);
+      if (kind == "momentum") return momentum_pass(v[0], v[1], v[2]);
+      sgd_pass(v[0], v[1]);
+    });
   };
-  kernels_.push_back(
-      {{adam ? "adam" : "sgd", "loop", "a", 0, static_cast<double>(size) * (adam ? 11 : 2)}, run});
+  const double flops = kind == "adam" ? 11 : kind == "momentum" ? 4 : 2;
+  add_kernel({{kind, "loop", "a", 0, static_cast<double>(size) * flops}, 1, prepare});
 }
 
 void build_model(const std::string& model, NetworkKernels& network) {
   const bool book = model == "book";
   if (book) {
     network.conv("conv1 5x5x32", 32, 5, 2);
-    network.max_pool("pool1");
+    network.max_pool("pool1", 2, 2, 0);
     network.conv("conv2 5x5x64", 64, 5, 2);
-    network.max_pool("pool2");
+    network.max_pool("pool2", 2, 2, 0);
   } else {
     network.conv("conv1 3x3x32", 32, 3, 0);
-    network.max_pool("pool1");
+    network.max_pool("pool1", 2, 2, 0);
   }
   network.dense(book ? "fc1 500" : "fc1 128", book ? 500 : 128, true);
   network.dense("fc2 10", 10, false);
   network.softmax();
-  network.optimizer(book);
+  network.optimizer(book ? "adam" : "sgd");
 }
 
-/// Best of 20 runs after 3 that warm caches and pages.
+/// Best of 20 runs, or as many as fit in half a second, after some that warm caches and pages.
 double best_us(const std::function<void()>& run) {
-  constexpr int kWarmUp = 3, kRuns = 20;
-  double best = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < kWarmUp + kRuns; ++i) {
+  constexpr int kWarmUp = 2, kRuns = 20;
+  constexpr double kEnoughUs = 5e5;
+  double best = std::numeric_limits<double>::infinity(), total = 0;
+  for (int i = 0; i < kWarmUp + kRuns && (i < kWarmUp + 3 || total < kEnoughUs); ++i) {
     const auto start = std::chrono::steady_clock::now();
     run();
     const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - start;
+    total += took.count();
     if (i >= kWarmUp) best = std::min(best, took.count());
   }
   return best;
@@ -263,8 +261,11 @@ double best_us(const std::function<void()>& run) {
 
 KernelReport time_kernels(const KernelBenchOptions& options) {
   if (options.threads > 0) omp_set_num_threads(options.threads);
-  NetworkKernels network(options.batch_size);
-  build_model(options.model, network);
+  const bool resnet = options.model == "resnet50";
+  const auto type = options.policy == "float32" ? memory::data_type::f32 : memory::data_type::bf16;
+  NetworkKernels network(
+      resnet ? Dims{options.batch_size, 3, 224, 224} : Dims{options.batch_size, 1, 28, 28}, type);
+  resnet ? build_resnet50(network) : build_model(options.model, network);
   KernelReport report;
   report.threads = omp_get_max_threads();
   for (const Kernel& kernel : network.kernels()) report.kernels.push_back(kernel.entry);
@@ -272,7 +273,14 @@ KernelReport time_kernels(const KernelBenchOptions& options) {
   // Three passes over the network, so that a disturbance of a second does not meet all 60 runs.
   for (int pass = 0; pass < 3; ++pass)
     for (size_t i = 0; i < report.kernels.size(); ++i)
-      report.kernels[i].us = std::min(report.kernels[i].us, best_us(network.kernels()[i].run));
+      report.kernels[i].us =
+          std::min(report.kernels[i].us, best_us(network.kernels()[i].prepare()));
+  for (size_t i = 0; i < report.kernels.size(); ++i) {
+    const int count = network.kernels()[i].count;
+    report.kernels[i].us *= count;
+    report.kernels[i].flops *= count;
+    if (count > 1) report.kernels[i].name += " (" + std::to_string(count) + " times)";
+  }
   return report;
 }
 

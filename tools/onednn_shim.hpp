@@ -61,6 +61,31 @@ inline dnnl::eltwise_backward::primitive_desc relu_backward_descriptor(
 #endif
 }
 
+/// Batch normalization of `data` in training, with scale and shift.
+inline auto batch_norm_descriptor(const dnnl::engine& engine, const dnnl::memory::desc& data,
+                                  dnnl::normalization_flags flags) {
+  const auto training = dnnl::prop_kind::forward_training;
+#if DNNL_VERSION_MAJOR >= 3
+  return forward_descriptor<dnnl::batch_normalization_forward>(engine, dnnl::primitive_attr(),
+                                                               training, data, data, 1e-5F, flags);
+#else
+  return forward_descriptor<dnnl::batch_normalization_forward>(engine, dnnl::primitive_attr(),
+                                                               training, data, 1e-5F, flags);
+#endif
+}
+template <class Hint>
+auto batch_norm_backward_descriptor(const dnnl::engine& engine, const Hint& hint,
+                                    const dnnl::memory::desc& data,
+                                    dnnl::normalization_flags flags) {
+#if DNNL_VERSION_MAJOR >= 3
+  return backward_descriptor<dnnl::batch_normalization_backward>(
+      engine, hint, dnnl::prop_kind::backward, data, data, data, 1e-5F, flags);
+#else
+  return backward_descriptor<dnnl::batch_normalization_backward>(
+      engine, hint, dnnl::prop_kind::backward, data, data, 1e-5F, flags);
+#endif
+}
+
 /// Post-operations that apply a ReLU to the result of a primitive.
 inline dnnl::primitive_attr relu_attributes() {
   dnnl::post_ops chain;
@@ -89,6 +114,14 @@ inline Blocking blocking_of(const dnnl::memory::desc& desc) {
   };
   return {desc.dims(), list(plan.strides, desc.data.ndims), list(plan.inner_blks, plan.inner_nblks),
           list(plan.inner_idxs, plan.inner_nblks)};
+#endif
+}
+
+inline dnnl::memory::data_type data_type_of(const dnnl::memory::desc& desc) {
+#if DNNL_VERSION_MAJOR >= 3
+  return desc.get_data_type();
+#else
+  return desc.data_type();
 #endif
 }
 

@@ -65,6 +65,17 @@ void adam_pass(std::span<float> weight, std::span<const float> gradient, std::sp
   }
 }
 
+void momentum_pass(std::span<float> weight, std::span<const float> gradient,
+                   std::span<float> velocity) {
+  float* __restrict to = weight.data(), * __restrict v = velocity.data();
+  const float* __restrict from = gradient.data();
+#pragma omp parallel for simd schedule(static)
+  for (size_t i = 0; i < weight.size(); ++i) {
+    v[i] = 0.9F * v[i] - 0.01F * from[i];
+    to[i] += v[i];
+  }
+}
+
 void sgd_pass(std::span<float> weight, std::span<const float> gradient) {
   float* __restrict to = weight.data();
   const float* __restrict from = gradient.data();

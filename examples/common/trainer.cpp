@@ -234,7 +234,8 @@ int run(const TrainerOptions& options, const MakeTask& make_task) {
   dist::random::set_seed(options.seed);
   if (options.policy == "mixed_float16")
     throw dist::UnimplementedError(
-        "--policy=mixed_float16 needs a GPU, which this build does not support; use mixed_bfloat16");
+        "--policy=mixed_float16 needs a GPU, which this build does not support; use "
+        "mixed_bfloat16");
   dist::nn::set_global_policy(options.policy);
   if (options.json && *options.json != "-") require_writable("json", *options.json);
   if (!options.final_checkpoint.empty())
@@ -251,6 +252,8 @@ int run(const TrainerOptions& options, const MakeTask& make_task) {
     Trainer trainer(options, *strategy, make_task);
     trainer.train(report);
     trainer.evaluate(report);
+    if (const std::string text = trainer.complaints(); !text.empty())
+      std::fprintf(stderr, "warning: %s\n", text.c_str());
   }
   report.peak_rss_bytes = peak_rss_bytes();
   if (!strategy->extended().should_checkpoint()) return 0;

@@ -24,6 +24,7 @@ struct Task {
   distribute::data::Dataset test;                 // batches; every picture once
   bool top_5 = false;                             // report whether the label is among five, too
   double warmup_epochs = 0;                       // where --warmup_steps is not given
+  std::shared_ptr<distribute::data::BadPictures> left_out = {};  // told at the end, if any
 };
 
 /// Called in the strategy's scope.
@@ -41,6 +42,8 @@ class Trainer {
   void train(RunReport& report);
   /// Loss and accuracy on the test pictures, with the weights' averages where they are kept.
   void evaluate(RunReport& report);
+  /// What was wrong with the data, for the user; empty when nothing was.
+  std::string complaints() const { return task_.left_out ? task_.left_out->summary() : ""; }
 
  private:
   using Batch = distribute::data::Batch;

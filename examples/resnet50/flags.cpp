@@ -9,6 +9,9 @@
 ABSL_FLAG(std::string, dataset, "synthetic", "synthetic, tfrecord, folder or cifar10");
 ABSL_FLAG(int64_t, image_size, 0, "height and width of the pictures; 0: 224, cifar10 32");
 ABSL_FLAG(int64_t, num_classes, 0, "classes; 0: 1000, cifar10 10");
+ABSL_FLAG(int64_t, train_images, 0,
+          "pictures of an epoch of tfrecord and cifar10; 0: 1281167, cifar10 50000");
+ABSL_FLAG(bool, strict, false, "a picture that cannot be decoded ends training");
 ABSL_FLAG(bool, zero_gamma, false, "the last scale of each residual block starts at 0");
 
 namespace resnet50 {
@@ -31,6 +34,9 @@ void check(const Options& o) {
          " is unknown; it takes resnet50, resnet8, resnet18, resnet20");
   if (o.image_size < 8 || o.image_size > 4096) fail("--image_size must be from 8 to 4096");
   if (o.classes < 2 || o.classes > 1'000'000) fail("--num_classes must be from 2 to 1000000");
+  if (o.dataset == "cifar10" && o.image_size != 32)
+    fail("--image_size: the pictures of --dataset=cifar10 are 32 x 32");
+  if (o.train_images < 1) fail("--train_images must be at least 1");
   if (o.dataset == "synthetic" && !o.common.data_dir.empty())
     fail("--data_dir is not for --dataset=synthetic");
   if (o.dataset != "synthetic" && o.common.data_dir.empty())
@@ -64,11 +70,15 @@ Options parse_options(int argc, char** argv) {
   if (!given("image_size")) o.image_size = small ? 32 : 224;
   o.classes = absl::GetFlag(FLAGS_num_classes);
   if (!given("num_classes")) o.classes = small ? 10 : 1000;
+  o.train_images = absl::GetFlag(FLAGS_train_images);
+  if (!given("train_images")) o.train_images = small ? 50'000 : 1'281'167;
+  o.strict = absl::GetFlag(FLAGS_strict);
   o.zero_gamma = absl::GetFlag(FLAGS_zero_gamma);
   follow_recipe(o.common);
   check(o);
   o.common.more_flags = {{"dataset", o.dataset},
                          {"image_size", std::to_string(o.image_size)},
+                         {"train_images", std::to_string(o.train_images)},
                          {"num_classes", std::to_string(o.classes)},
                          {"zero_gamma", o.zero_gamma ? "true" : "false"}};
   return o;

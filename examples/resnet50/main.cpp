@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
                           .training = pictures.training,
                           .test = pictures.test,
                           .top_5 = options.classes > 5,
-                          .warmup_epochs = 5};
+                          .warmup_epochs = 5,
+                          .left_out = pictures.left_out};
   });
 }

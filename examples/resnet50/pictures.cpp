@@ -1,5 +1,7 @@
 #include "pictures.hpp"
 
+#include <filesystem>
+
 namespace dist = distribute;
 namespace data = distribute::data;
 
@@ -18,11 +20,57 @@ Pictures synthetic(const Options& o) {
   return {images.repeat().batch(count), images.batch(count), count};
 }
 
+using Counter = std::shared_ptr<data::BadPictures>;
+
+data::PictureOptions picture_options(const Options& o, bool training, const Counter& left_out) {
+  data::PictureOptions pictures{.training = training && o.common.shuffle, .seed = o.common.seed};
+  pictures.bad_pictures = left_out;
+  pictures.transform.image_size = o.image_size;
+  pictures.strict = o.strict;
+  pictures.num_classes = o.classes;
+  return pictures;
+}
+
+/// Round and round; what a step needs next is made while it runs.
+data::Dataset batches(const data::Dataset& pictures, const Options& o) {
+  return pictures.repeat().batch(o.common.batch_size).prefetch(2);
+}
+
+/// --data_dir/train and /val, or the folder itself for both.
+Pictures from_folder(const Options& o) {
+  const std::string& root = o.common.data_dir;
+  const auto left_out = std::make_shared<data::BadPictures>();
+  const bool split = std::filesystem::is_directory(root + "/train");
+  const auto load = [&](const char* part, bool training) {
+    return data::image_dataset_from_directory(split ? root + part : root,
+                                              picture_options(o, training, left_out));
+  };
+  const auto images = data::list_image_folder(split ? root + "/train" : root);
+  if (int64_t(images.class_names.size()) > o.classes)
+    throw dist::InvalidArgumentError(dist::concat("--num_classes=", o.classes, ": ", root, " has ",
+                                                  images.class_names.size(), " classes"));
+  return {batches(load("/train", true), o), load("/val", false).batch(100),
+          int64_t(images.paths.size()), left_out};
+}
+
+template <typename Load>
+Pictures from_records(const Options& o, const Load& load) {
+  const auto left_out = std::make_shared<data::BadPictures>();
+  const auto split = [&](data::PictureSplit which, bool training) {
+    return load(o.common.data_dir, which,
+                data::PictureRecordOptions{.pictures = picture_options(o, training, left_out)});
+  };
+  return {batches(split(data::PictureSplit::Train, true), o),
+          split(data::PictureSplit::Validation, false).batch(100), o.train_images, left_out};
+}
+
 }  // namespace
 
 Pictures load_pictures(const Options& o) {
   if (o.dataset == "synthetic") return synthetic(o);
-  throw dist::UnimplementedError("--dataset=" + o.dataset + " is not available in this version");
+  if (o.dataset == "folder") return from_folder(o);
+  return o.dataset == "cifar10" ? from_records(o, data::load_cifar10)
+                                : from_records(o, data::load_imagenet);
 }
 
 }  // namespace resnet50

@@ -5,6 +5,8 @@
 
 #include <distribute/distribute.hpp>
 
+#include <memory>
+
 namespace resnet50 {
 
 /// Pictures [image_size, image_size, 3] with labels.
@@ -12,6 +14,7 @@ struct Pictures {
   distribute::data::Dataset training;  // batches of the global size, round and round
   distribute::data::Dataset test;      // batches, every picture once
   int64_t training_images = 0;
+  std::shared_ptr<distribute::data::BadPictures> left_out = {};
 };
 
 /// Throws  distribute::Error for folders and files that cannot be used.

@@ -219,6 +219,85 @@ struct ConvDescs {
   }
 };
 
+/// A bfloat16 convolution with 1x1 kernels over row-major images is a product of matrices, and
+/// oneDNN's product is 2 to 10 times as fast backwards (AMX, oneDNN 2.6).
+DISTRIBUTE_INLINE bool is_product(const Conv2DShape& s, const Array& a, const Array& b) {
+  using Pair = Conv2DShape::Pair;
+  return s.dtype == DType::BFloat16 && s.groups == 1 && s.kernel == Pair{1, 1} &&
+         s.pad_before == Pair{} && s.pad_after == Pair{} && !a.layout && !b.layout;
+}
+
+/// Copies bfloat16 pixels between an image and the positions that strides reach.
+DISTRIBUTE_INLINE void copy_strided(const Conv2DShape& s, const Array& image, const Array& compact,
+                                    bool to_compact) {
+  const size_t bytes = size_t(s.in_channels) * 2;
+  parallel_for(s.batch * s.out[0], 1, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      const int64_t y = row / s.out[0] * s.in[0] + row % s.out[0] * s.stride[0];
+      for (int64_t x = 0; x < s.out[1]; ++x) {
+        char* large = image.bytes() + size_t(y * s.in[1] + x * s.stride[1]) * bytes;
+        char* small = compact.bytes() + size_t(row * s.out[1] + x) * bytes;
+        to_compact ? std::memcpy(small, large, bytes) : std::memcpy(large, small, bytes);
+      }
+    }
+  });
+}
+
+/// A plan of dst = a * b, all row-major but b's own arrangement; made once for each key.
+struct ProductDescs {
+  Desc a, given_b, wanted_b, dst;
+};
+DISTRIBUTE_INLINE PlanPtr make_product(const char* name, const ProductDescs& d) {
+  auto plan = std::make_shared<Plan>();
+  const auto pd = describe<dnnl::matmul>(attributes(Epilogue::None), d.a, d.wanted_b, d.dst);
+  plan->inputs[0] = {d.a, d.a, true};
+  plan->inputs[1] = {d.given_b, pd.weights_desc(), same_placement(d.given_b, pd.weights_desc())};
+  plan->input_args[0] = DNNL_ARG_SRC;
+  plan->input_args[1] = DNNL_ARG_WEIGHTS;
+  plan->output_arg = DNNL_ARG_DST;
+  finish_plan<dnnl::matmul>(*plan, pd, name, d.dst, d.dst, d.dst);
+  return plan;
+}
+
+/// dx [pixels, in_channels] = dy times the filters turned round.
+DISTRIBUTE_INLINE Array product_backprop_input(const Conv2DShape& s, const Array& dy,
+                                               const Array& w) {
+  const int64_t pixels = s.batch * s.out[0] * s.out[1], ci = s.in_channels, co = s.out_channels;
+  const auto make = [&] {
+    const auto half = Memory::data_type::bf16;
+    return make_product(
+        "matmul for 1x1 backward data",
+        {Desc({pixels, co}, half, Tag::ab), Desc({co, ci}, Memory::data_type::f32, Dims{1, co}),
+         Desc({co, ci}, half, Tag::any), Desc({pixels, ci}, half, Tag::ab)});
+  };
+  Array dx = execute(*find_or_make(key_of('D', s, dy, w, 0), dy, w, make), dy, w, nullptr);
+  if (s.in == s.out) return dx;
+  Array large = make_array(s.batch * s.in[0] * s.in[1] * ci * 2, Device{});
+  std::memset(large.bytes(), 0, size_t(s.batch * s.in[0] * s.in[1] * ci * 2));
+  copy_strided(s, large, dx, false);
+  return large;
+}
+
+/// dw [in_channels, out_channels] = x turned round times dy, in float32.
+DISTRIBUTE_INLINE Array product_backprop_filter(const Conv2DShape& s, const Array& x,
+                                                const Array& dy) {
+  const int64_t pixels = s.batch * s.out[0] * s.out[1], ci = s.in_channels, co = s.out_channels;
+  Array compact = x;
+  if (s.in != s.out) {
+    compact = make_array(pixels * ci * 2, Device{});
+    copy_strided(s, x, compact, true);
+  }
+  const auto make = [&] {
+    const auto half = Memory::data_type::bf16;
+    const Desc right({pixels, co}, half, Tag::ab);
+    return make_product("matmul for 1x1 backward weights",
+                        {Desc({ci, pixels}, half, Dims{1, ci}), right, right,
+                         Desc({ci, co}, Memory::data_type::f32, Tag::ab)});
+  };
+  const std::string key = key_of('W', s, compact, dy, 0);
+  return execute(*find_or_make(key, compact, dy, make), compact, dy, nullptr);
+}
+
 /// The backend itself. Thread-safe.
 class OneDnnBackend final : public Backend {
  public:
@@ -263,6 +342,7 @@ DISTRIBUTE_INLINE Array OneDnnBackend::conv2d(const Conv2DShape& s, const Array&
 DISTRIBUTE_INLINE Array OneDnnBackend::conv2d_backprop_input(const Conv2DShape& s, const Array& dy,
                                                              const Array& w) {
   if (s.batch == 0) return eigen_backend().conv2d_backprop_input(s, dy, w);
+  if (is_product(s, dy, w)) return product_backprop_input(s, dy, w);
   if (winograd_suits(s))
     return winograd_conv2d_backprop_input(s, dy, w,
                                           image_layout({s.batch, s.in_channels, s.in[0], s.in[1]}));
@@ -289,6 +369,7 @@ DISTRIBUTE_INLINE Array OneDnnBackend::conv2d_backprop_filter(const Conv2DShape&
                                                               const Array& dy,
                                                               Array* bias_gradient) {
   if (s.batch == 0) return eigen_backend().conv2d_backprop_filter(s, x, dy, bias_gradient);
+  if (!bias_gradient && is_product(s, x, dy)) return product_backprop_filter(s, x, dy);
   if (winograd_suits(s)) return winograd_conv2d_backprop_filter(s, x, dy, bias_gradient);
   const auto make = [&] {
     auto plan = std::make_shared<Plan>();
@@ -313,7 +394,8 @@ DISTRIBUTE_INLINE Array OneDnnBackend::conv2d_backprop_filter(const Conv2DShape&
         same_type ? forward.weights_desc() : pd.diff_weights_desc(), descs.master);
     return plan;
   };
-  if (bias_gradient) *bias_gradient = make_array(s.out_channels * size_of(DType::Float32), Device{});
+  if (bias_gradient)
+    *bias_gradient = make_array(s.out_channels * size_of(DType::Float32), Device{});
   const std::string key = key_of('w', s, x, dy, bias_gradient ? 1 : 0);
   return execute(*find_or_make(key, x, dy, make), x, dy, bias_gradient);
 }

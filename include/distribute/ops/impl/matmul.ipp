@@ -16,18 +16,19 @@ namespace ops_internal {
 DISTRIBUTE_INLINE Tensor relu_gate(const Tensor& dy, const Tensor& y) {
   const Tensor source = in_layout(y, dy.layout());
   Tensor gated = Tensor::empty(dy.shape(), dy.dtype(), dy.device(), dy.layout());
-  const auto run = [&]<typename T>(T) {  // bfloat16 by its bits: positive ones are positive integers
-    const int64_t count = dy.layout() ? gated.array().buffer->bytes() / int64_t(sizeof(T))
-                                      : dy.num_elements();
-    const T *gradient = dy.array().data<T>(), *value = source.array().data<T>();
-    T* out = gated.array().data<T>();
-    parallel_for(count, 16384, [=](int64_t begin, int64_t end) {
-      simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
+  const auto run =
+      [&]<typename T>(T) {  // bfloat16 by its bits: positive ones are positive integers
+        const int64_t count =
+            dy.layout() ? gated.array().buffer->bytes() / int64_t(sizeof(T)) : dy.num_elements();
+        const T *gradient = dy.array().data<T>(), *value = source.array().data<T>();
+        T* out = gated.array().data<T>();
+        parallel_for(count, 16384, [=](int64_t begin, int64_t end) {
+          simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
 #pragma omp simd
-        for (int64_t i = begin; i < end; ++i) out[i] = value[i] > T(0) ? gradient[i] : T(0);
-      });
-    });
-  };
+            for (int64_t i = begin; i < end; ++i) out[i] = value[i] > T(0) ? gradient[i] : T(0);
+          });
+        });
+      };
   dy.dtype() == DType::BFloat16 ? run(int16_t{}) : run(float{});
   return gated;
 }

@@ -32,7 +32,8 @@ struct PoolBlock {
   }
 };
 
-/// The elements of one window that lie inside the image, as offsets from its first corner, in elements.
+/// The elements of one window that lie inside the image, as offsets from its first corner, in
+/// elements.
 struct PoolTaps {
   int count = 0;
   std::array<int64_t, 2> first{-1, -1}, last{};
@@ -209,8 +210,7 @@ void for_each_average(const PoolBlock& p, Fn fn) {
       const int64_t base = taps.place(p, oy, ox);
       const float weight = 1.0f / float(taps.count);
       const int64_t out = (oy * p.out[1] + ox) * p.inner;
-      for (int t = 0; t < taps.count; ++t)
-        fn(out, base + taps.offset[t], weight, t == 0);
+      for (int t = 0; t < taps.count; ++t) fn(out, base + taps.offset[t], weight, t == 0);
     }
 }
 

@@ -1,0 +1,89 @@
+#pragma once
+/// The kernels of one training step as raw oneDNN primitives; only with oneDNN.
+
+#include "bench_kernels.hpp"
+
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "onednn_shim.hpp"
+
+namespace distribute_tools {
+
+using Dims = dnnl::memory::dims;
+using Descs = std::unordered_map<int, dnnl::memory::desc>;
+
+/// Equal kernels of a network are measured once and count as often as they occur.
+struct Kernel {
+  KernelTime entry;  // of one of them
+  int count = 1;
+  std::function<std::function<void()>()> prepare;  // allocates, and gives what is to be timed
+};
+
+/// A convolution without bias, as residual networks have them.
+struct ConvolutionSize {
+  int64_t filters = 0, size = 1, stride = 1;
+  bool backward_data = true;
+};
+
+/// Builds the kernels layer by layer; `current` is the shape that the next layer receives.
+class NetworkKernels {
+ public:
+  NetworkKernels(Dims input, dnnl::memory::data_type type)
+      : current_(std::move(input)), type_(type) {}
+
+  void conv(const std::string& name, int64_t filters, int64_t size, int64_t padding);
+  void max_pool(const std::string& name, int64_t size, int64_t stride, int64_t padding);
+  void dense(const std::string& name, int64_t units, bool relu);
+  void softmax();
+  void optimizer(const std::string& kind);
+
+  // For residual networks.
+  void convolution(const std::string& name, const ConvolutionSize& size);
+  void batch_norm(const std::string& name, bool relu);
+  /// Adds what came before to a residual, through a ReLU; the gradient's gate and the sum of the
+  /// two gradients on the way back.
+  void add_relu(const std::string& name);
+  void average_pool(const std::string& name);
+  const Dims& current() const { return current_; }
+  const dnnl::memory::desc& previous() const { return previous_; }
+  /// The next layer reads this again: a shortcut begins.
+  void go_back(Dims shape, dnnl::memory::desc layout);
+
+  std::vector<Kernel>& kernels() { return kernels_; }
+
+ private:
+  template <class Descriptor>
+  void add(const std::string& name, const Descriptor& descriptor, double flops,
+           const std::string& layouts, Descs arguments) {
+    add(name, dnnl::primitive(descriptor), descriptor.impl_info_str(), flops, layouts,
+        std::move(arguments));
+  }
+  void add(const std::string& name, const dnnl::primitive& primitive,
+           const std::string& implementation, double flops, const std::string& layouts,
+           Descs arguments);
+  void add_kernel(Kernel kernel);
+  dnnl::memory::desc any_layout(const Dims& dims) const;
+  /// Keras' weights and gradients stay float32.
+  dnnl::memory::desc gradient_layout(const Dims& dims) const;
+
+  dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
+  dnnl::stream stream_{engine_};
+  Dims current_;
+  dnnl::memory::data_type type_;
+  int64_t parameters_ = 0;
+  bool first_ = true;
+  dnnl::memory::desc previous_;  // layout the layer before wrote; pooling takes it as it is
+  std::vector<Kernel> kernels_;
+};
+
+/// The kernels of ResNet-50 version 1.5 on pictures of 224 x 224.
+void build_resnet50(NetworkKernels& network);
+
+int64_t product(const Dims& dims);
+std::string arrow(const dnnl::memory::desc& from, const dnnl::memory::desc& with,
+                  const dnnl::memory::desc& to);
+
+}  // namespace distribute_tools
