@@ -1,10 +1,11 @@
 #pragma once
 /// What a training run tells: progress while it goes, one JSON object at its end.
 
+#include <distribute/train/progress.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace examples {
 
@@ -27,27 +28,19 @@ void write_json(const RunReport& report, const std::string& target);
 /// Throws  PermissionDeniedError that names flag and directory.
 void require_writable(const char* flag, const std::string& path);
 
-/// Times steps and prints how training goes: a bar on a terminal, else a line every 100 steps.
+/// train::Progress with what the report wants of it.
 class Progress {
  public:
   /// `prints`: whether anything is printed at all; the chief does.
   Progress(int64_t first_step, int64_t total_steps, int64_t global_batch, bool prints = true);
-  ~Progress() { finish(); }
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
   /// Call after every step; `step` counts from 1.
   void step_done(int64_t step, double loss);
-  /// Ends the bar's line, if there is one.
-  void finish();
-  /// Medians over the steps after the first ten (over all when there are fewer).
+  void finish() { progress_.finish(); }
   void fill(RunReport& report) const;
 
  private:
-  double images_per_second() const;
-  int64_t first_step_, total_steps_, global_batch_;
-  bool prints_, terminal_, line_open_ = false;
-  double last_time_, started_, last_draw_ = 0, first_step_seconds_ = 0;
-  std::vector<double> step_seconds_;
+  distribute::train::Progress progress_;
+  double first_step_seconds_ = 0;
 };
 
 }  // namespace examples

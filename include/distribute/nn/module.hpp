@@ -9,6 +9,7 @@
 
 #include <concepts>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,6 +59,10 @@ class Module : public Trackable {
   std::string name() const;
   /// Throws  FailedPreconditionError when the module is part of another one.
   void set_name(std::string name);
+  /// Keras' lower-case class name, such as "conv2d".
+  std::string class_name() const { return kind(); }
+  /// Of the first call; none before.
+  std::optional<Shape> output_shape() const;
   /// Layers without weights of their own count as well.
   bool trainable() const { return trainable_; }
   /// Freezes or frees the module with its parts.

@@ -16,7 +16,8 @@ struct Value {
   std::string tag;
   std::string plugin;  // dashboard: "scalars", "histograms", "images", "text"
   std::string tensor;
-  std::string description = {};  // Markdown
+  std::string description = {};     // Markdown
+  std::string plugin_content = {};  // bytes that belong to the plugin, for hparams
 };
 
 /// The first record of a file.
@@ -25,8 +26,13 @@ std::string encode_file_version(double wall_time);
 /// Source  tensorflow/core/util/event.proto
 std::string encode_event(double wall_time, int64_t step, const Value& value);
 
+/// A record with a graph, an encoded GraphDef.
+std::string encode_graph_event(double wall_time, int64_t step, std::string_view graph_def);
+
 /// TensorProto of numbers in row-major order; dims {} for a scalar.
 std::string encode_tensor(float value);
+/// Of no floats, for values that are all in the plugin's content.
+std::string encode_no_tensor();
 std::string encode_tensor(std::span<const double> values, const std::vector<int64_t>& dims);
 std::string encode_tensor(std::span<const std::string> values, const std::vector<int64_t>& dims);
 
@@ -40,8 +46,10 @@ struct Event {
   double wall_time = 0;
   int64_t step = 0;
   std::string file_version = {};
+  std::string graph_def = {};  // encoded
   struct Entry {
     std::string tag, plugin;
+    std::string plugin_content = {};
     int dtype = 0;  // TensorFlow's number; 0 where the value is no tensor
     std::vector<int64_t> dims = {};
     bool has_number = false;

@@ -6,8 +6,10 @@
 #include <distribute/tensor/tensor.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace distribute::summary {
 
@@ -25,6 +27,8 @@ class FileWriter {
  public:
   /// Throws  InternalError and others with the path when writing fails.
   void write(int64_t step, const Value& value) const;
+  /// An encoded GraphDef.
+  void write_graph(int64_t step, std::string_view graph_def) const;
   /// Hands all records to the operating system, where TensorBoard sees them.
   void flush() const;
   /// Flushes; later records are dropped.
@@ -36,6 +40,7 @@ class FileWriter {
  private:
   friend FileWriter create_file_writer(const std::string& logdir, const FileWriterOptions& options);
   struct State;
+  void write_record(const std::function<std::string(double now)>& encode) const;
   explicit FileWriter(std::shared_ptr<State> state) : state_(std::move(state)) {}
   std::shared_ptr<State> state_;
 };
@@ -80,6 +85,11 @@ bool image(const std::string& name, const Tensor& images, int64_t step, int64_t 
            const std::string& description = {});
 
 }  // namespace distribute::summary
+
+namespace distribute::summary_internal {
+/// The writer in scope, unless another replica is the one that records; null for none.
+const summary::FileWriter* current_writer();
+}  // namespace distribute::summary_internal
 
 #ifdef DISTRIBUTE_HEADER_ONLY
 #include <distribute/summary/impl/file_writer.ipp>

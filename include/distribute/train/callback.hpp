@@ -2,14 +2,11 @@
 /// What may look at a training, a test or a prediction while it runs, and change its course.
 
 #include <distribute/base/config.hpp>
+#include <distribute/train/handle.hpp>
 #include <distribute/train/logs.hpp>
 
-#include <concepts>
 #include <cstdint>
-#include <memory>
 #include <optional>
-#include <type_traits>
-#include <utility>
 
 namespace distribute::train {
 
@@ -71,25 +68,8 @@ class Callback {
   Model* model_ = nullptr;
 };
 
-/// An element of a list of callbacks: a callback made on the spot is owned, a named one is referred
-/// to: `.callbacks = {EarlyStopping({.patience = 3}), my_history}`.
-class CallbackHandle {
- public:
-  template <typename C>
-  requires std::derived_from<std::remove_cvref_t<C>, Callback> CallbackHandle(C&& callback) {
-    if constexpr (std::is_lvalue_reference_v<C>)
-      callback_ = std::shared_ptr<Callback>(std::shared_ptr<void>(), &callback);
-    else
-      callback_ = std::make_shared<std::remove_cvref_t<C>>(std::move(callback));
-  }
-  template <std::derived_from<Callback> C>
-  CallbackHandle(std::shared_ptr<C> callback) : callback_(std::move(callback)) {}
-  Callback& operator*() const { return *callback_; }
-  Callback* operator->() const { return callback_.get(); }
-
- private:
-  std::shared_ptr<Callback> callback_;
-};
+/// `.callbacks = {EarlyStopping({.patience = 3}), my_history}`.
+using CallbackHandle = Handle<Callback>;
 
 }  // namespace distribute::train
 

@@ -67,6 +67,13 @@ class Model {
   /// Shapes  [examples, ...]
   Tensor predict(const data::Dataset& data, const PredictOptions& options = {});
 
+  /// For loops of one's own: one step of all replicas; loss and other figures of this batch.
+  Logs train_on_batch(const PerReplica<data::Batch>& batch);
+  /// Creates the weights for elements like these, unless they exist or sizes are unknown.
+  void build(const data::ElementSpec& spec);
+  /// The data as the strategy divides it.
+  DistributedDataset distribute(const InputData& data) const;
+
   nn::Module& module() const { return module_; }
   Strategy& strategy() const { return strategy_; }
   /// True on the worker that writes files.
@@ -109,13 +116,11 @@ class Model {
   friend class FitLoop;
   friend class TestLoop;
   void require_compiled(const char* method) const;
-  void build(const data::ElementSpec& spec);
   int64_t count_examples(const PerReplica<data::Batch>& batch);
   /// One step of all replicas; counts its examples in `means`.
   void run_step(const PerReplica<data::Batch>& batch, bool training, StepMeans& means);
   void reset_metrics();
   void add_metrics(Logs& logs) const;
-  DistributedDataset distribute(const InputData& data) const;
 
   nn::Module& module_;
   Strategy& strategy_;

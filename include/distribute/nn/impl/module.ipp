@@ -72,6 +72,11 @@ DISTRIBUTE_INLINE void Module::set_name(std::string name) {
   name_ = std::move(name);
 }
 
+DISTRIBUTE_INLINE std::optional<Shape> Module::output_shape() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->called ? std::optional(state_->output) : std::nullopt;
+}
+
 DISTRIBUTE_INLINE void Module::set_trainable(bool trainable) {
   trainable_ = trainable;
   for (auto& [name, part] : children_) part->set_trainable(trainable);

@@ -63,15 +63,17 @@ DISTRIBUTE_INLINE bool read_tensor(std::string_view bytes, summary::Event::Entry
   return true;
 }
 
-/// SummaryMetadata{plugin_data{plugin_name}}.
-DISTRIBUTE_INLINE bool read_plugin(std::string_view bytes, std::string& plugin) {
+/// SummaryMetadata{plugin_data{plugin_name, content}}.
+DISTRIBUTE_INLINE bool read_plugin(std::string_view bytes, summary::Event::Entry& entry) {
   io::ProtoReader metadata(bytes);
   for (io::ProtoField data; metadata.next(data);) {
     if (!data.is(1, io::WireType::Bytes)) continue;
-    io::ProtoReader names(data.bytes);
-    for (io::ProtoField name; names.next(name);)
-      if (name.is(1, io::WireType::Bytes)) plugin = name.bytes;
-    if (!names.ok()) return false;
+    io::ProtoReader fields(data.bytes);
+    for (io::ProtoField field; fields.next(field);) {
+      if (field.is(1, io::WireType::Bytes)) entry.plugin = field.bytes;
+      if (field.is(2, io::WireType::Bytes)) entry.plugin_content = field.bytes;
+    }
+    if (!fields.ok()) return false;
   }
   return metadata.ok();
 }
@@ -85,7 +87,7 @@ DISTRIBUTE_INLINE bool read_value(std::string_view bytes, summary::Event::Entry&
       entry.number = double(field.as_float());
     }
     if (field.is(8, io::WireType::Bytes) && !read_tensor(field.bytes, entry)) return false;
-    if (field.is(9, io::WireType::Bytes) && !read_plugin(field.bytes, entry.plugin)) return false;
+    if (field.is(9, io::WireType::Bytes) && !read_plugin(field.bytes, entry)) return false;
   }
   return value.ok();
 }
@@ -96,6 +98,7 @@ DISTRIBUTE_INLINE bool read_event(std::string_view record, summary::Event& event
     if (field.is(1, io::WireType::Fixed64)) event.wall_time = field.as_double();
     if (field.is(2, io::WireType::Varint)) event.step = field.as_int64();
     if (field.is(3, io::WireType::Bytes)) event.file_version = field.bytes;
+    if (field.is(4, io::WireType::Bytes)) event.graph_def = field.bytes;
     if (!field.is(5, io::WireType::Bytes)) continue;
     io::ProtoReader values(field.bytes);
     for (io::ProtoField value; values.next(value);)
@@ -123,6 +126,7 @@ DISTRIBUTE_INLINE std::string encode_file_version(double wall_time) {
 DISTRIBUTE_INLINE std::string encode_event(double wall_time, int64_t step, const Value& value) {
   io::ProtoWriter event, summary, entry, metadata, plugin;
   plugin.bytes(1, value.plugin);
+  plugin.bytes(2, value.plugin_content);
   metadata.message(1, plugin);
   metadata.bytes(3, value.description);
   entry.bytes(1, value.tag);
@@ -133,6 +137,19 @@ DISTRIBUTE_INLINE std::string encode_event(double wall_time, int64_t step, const
   event.integer(2, step);
   event.message(5, summary);
   return event.take();
+}
+
+DISTRIBUTE_INLINE std::string encode_graph_event(double wall_time, int64_t step,
+                                                 std::string_view graph_def) {
+  io::ProtoWriter event;
+  event.float64(1, wall_time);
+  event.integer(2, step);
+  event.bytes(4, graph_def, io::Presence::Always);
+  return event.take();
+}
+
+DISTRIBUTE_INLINE std::string encode_no_tensor() {
+  return summary_internal::tensor_head(io::DataType::Float, {0}).take();
 }
 
 DISTRIBUTE_INLINE std::string encode_tensor(float value) {

@@ -57,7 +57,6 @@ DISTRIBUTE_INLINE std::string new_path(const std::string& logdir, const std::str
   }
 }
 
-/// The writer in scope, unless another replica is the one that records.
 DISTRIBUTE_INLINE const summary::FileWriter* current_writer() {
   const ReplicaContext* replica = get_replica_context();
   if (replica && replica->replica_id_in_sync_group() != 0) return nullptr;
@@ -88,17 +87,26 @@ DISTRIBUTE_INLINE FileWriter create_file_writer(const std::string& logdir,
   return FileWriter(std::make_shared<FileWriter::State>(path, std::move(records), options));
 }
 
-DISTRIBUTE_INLINE void FileWriter::write(int64_t step, const Value& value) const {
+DISTRIBUTE_INLINE void FileWriter::write_record(
+    const std::function<std::string(double now)>& encode) const {
   const std::lock_guard lock(state_->mutex);
   if (state_->closed) return;
   const double now = summary_internal::wall_time();
-  throw_if_error(state_->records.write(encode_event(now, step, value)));
+  throw_if_error(state_->records.write(encode(now)));
   if (state_->waiting++ == 0) state_->first_waiting = now;
   const FileWriterOptions& options = state_->options;
   const bool late = (now - state_->first_waiting) * 1000 >= double(options.flush_millis);
   if (!late && state_->waiting < options.max_queue) return;
   state_->waiting = 0;
   throw_if_error(state_->records.flush());
+}
+
+DISTRIBUTE_INLINE void FileWriter::write(int64_t step, const Value& value) const {
+  write_record([&](double now) { return encode_event(now, step, value); });
+}
+
+DISTRIBUTE_INLINE void FileWriter::write_graph(int64_t step, std::string_view graph_def) const {
+  write_record([&](double now) { return encode_graph_event(now, step, graph_def); });
 }
 
 DISTRIBUTE_INLINE void FileWriter::flush() const {

@@ -6,6 +6,7 @@
 #include <distribute/strategy/all_workers.hpp>
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/train/backup_and_restore.hpp>
+#include <distribute/train/counter.hpp>
 #include <distribute/train/model.hpp>
 
 #include <memory>
@@ -16,15 +17,6 @@ namespace distribute::train_internal {
 
 /// Of a position that was not saved; Keras's number.
 inline constexpr int64_t kUnused = -1;
-
-DISTRIBUTE_INLINE Variable counter(const char* name, int64_t value) {
-  return Variable(std::make_shared<PlainVariable>(
-      Tensor(value), VariableOptions{.name = name, .trainable = false}));
-}
-
-DISTRIBUTE_INLINE int64_t value_of(const Variable& variable) {
-  return variable.impl().read().item<int64_t>();
-}
 
 DISTRIBUTE_INLINE train::CheckpointParts with_position(train::CheckpointParts parts,
                                                        const std::vector<Variable>& position) {
@@ -47,9 +39,9 @@ namespace distribute::train {
 
 DISTRIBUTE_INLINE BackupAndRestore::BackupAndRestore(BackupAndRestoreOptions options)
     : options_(train_internal::checked_options(std::move(options))),
-      saved_epoch_(train_internal::counter("ckpt_saved_epoch", train_internal::kUnused)),
-      saved_batch_(train_internal::counter("ckpt_saved_batch", train_internal::kUnused)),
-      train_counter_(train_internal::counter("train_counter", 0)) {}
+      saved_epoch_(make_counter("ckpt_saved_epoch", train_internal::kUnused)),
+      saved_batch_(make_counter("ckpt_saved_batch", train_internal::kUnused)),
+      train_counter_(make_counter("train_counter")) {}
 
 DISTRIBUTE_INLINE BackupAndRestore::BackupAndRestore(CheckpointParts parts,
                                                      BackupAndRestoreOptions options)
@@ -78,7 +70,7 @@ DISTRIBUTE_INLINE void BackupAndRestore::set_model(Model& model) {
 
 DISTRIBUTE_INLINE void BackupAndRestore::on_train_begin(Logs&) {
   on_train_begin();
-  if (train_internal::value_of(saved_epoch_) == train_internal::kUnused) return;
+  if (counter_value(saved_epoch_) == train_internal::kUnused) return;
   const Position at = start(params().steps);
   model().resume_at(at.epoch, at.batch);
 }
@@ -146,8 +138,8 @@ DISTRIBUTE_INLINE void BackupAndRestore::on_train_end() {
 
 DISTRIBUTE_INLINE BackupAndRestore::Position BackupAndRestore::start(
     std::optional<int64_t> steps_per_epoch) const {
-  const int64_t epoch = train_internal::value_of(saved_epoch_);
-  const int64_t batch = train_internal::value_of(saved_batch_);
+  const int64_t epoch = counter_value(saved_epoch_);
+  const int64_t batch = counter_value(saved_batch_);
   if (epoch == train_internal::kUnused) return {};
   if (batch == train_internal::kUnused || (steps_per_epoch && batch + 1 >= *steps_per_epoch))
     return {epoch + 1, 0};
@@ -155,7 +147,7 @@ DISTRIBUTE_INLINE BackupAndRestore::Position BackupAndRestore::start(
 }
 
 DISTRIBUTE_INLINE int64_t BackupAndRestore::train_counter() const {
-  return train_internal::value_of(train_counter_);
+  return counter_value(train_counter_);
 }
 
 }  // namespace distribute::train

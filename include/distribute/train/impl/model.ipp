@@ -4,11 +4,11 @@
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/concat.hpp>
 #include <distribute/ops/elementwise.hpp>
-#include <distribute/strategy/scope.hpp>
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/train/fit_loop.hpp>
 #include <distribute/train/gradient_accumulator.hpp>
 #include <distribute/train/model.hpp>
+#include <distribute/train/model_scope.hpp>
 
 #include <algorithm>
 #include <set>
@@ -178,17 +178,6 @@ DISTRIBUTE_INLINE void Model::add_metrics(Logs& logs) const {
 
 namespace distribute::train_internal {
 
-/// The strategy's scope, unless it is current already or there is no strategy.
-class ModelScope {
- public:
-  explicit ModelScope(Strategy& strategy) {
-    if (&get_strategy() != &strategy) scope_.emplace(strategy);
-  }
-
- private:
-  std::optional<Scope> scope_;
-};
-
 /// Replica `r` of `all` gets its share of the rows, in order.
 DISTRIBUTE_INLINE data::Batch part_of(const data::Batch& batch, int64_t r, int64_t all) {
   const int64_t rows = data::batch_size(batch);
@@ -218,6 +207,14 @@ DISTRIBUTE_INLINE Logs Model::evaluate(const InputData& data, const EvaluateOpti
     logs = TestLoop(*this, divided, options.steps).run(callbacks);
   });
   return logs;
+}
+
+DISTRIBUTE_INLINE Logs Model::train_on_batch(const PerReplica<data::Batch>& batch) {
+  require_compiled("train_on_batch");
+  const train_internal::ModelScope scope(strategy_);
+  StepMeans step;
+  run_step(batch, true, step);
+  return step.means();
 }
 
 /// Every worker reads all batches and computes its rows: so the results are in the data's order.

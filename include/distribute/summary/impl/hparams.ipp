@@ -1,0 +1,125 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/cluster/fnv1a.hpp>
+#include <distribute/io/protobuf.hpp>
+#include <distribute/summary/file_writer.hpp>
+#include <distribute/summary/hparams.hpp>
+
+#include <algorithm>
+#include <chrono>
+
+namespace distribute::summary_internal {
+
+DISTRIBUTE_INLINE double hparams_time() {
+  using namespace std::chrono;
+  return duration<double>(system_clock::now().time_since_epoch()).count();
+}
+
+/// google.protobuf.Value
+DISTRIBUTE_INLINE std::string encode_value(const summary::HparamValue& value) {
+  io::ProtoWriter proto;
+  if (const double* number = std::get_if<double>(&value.value()))
+    proto.float64(2, *number, io::Presence::Always);
+  if (const std::string* text = std::get_if<std::string>(&value.value()))
+    proto.bytes(3, *text, io::Presence::Always);
+  if (const bool* flag = std::get_if<bool>(&value.value()))
+    proto.integer(4, *flag, io::Presence::Always);
+  return proto.take();
+}
+
+/// HParamsPluginData with one of its members.
+DISTRIBUTE_INLINE std::string plugin_data(uint32_t field, const io::ProtoWriter& member) {
+  io::ProtoWriter data;
+  data.message(field, member);
+  return data.take();
+}
+
+DISTRIBUTE_INLINE bool write_hparams(const char* tag, const std::string& content) {
+  const summary::FileWriter* writer = current_writer();
+  if (!writer) return false;
+  writer->write(0, {.tag = tag,
+                    .plugin = "hparams",
+                    .tensor = summary::encode_no_tensor(),
+                    .plugin_content = content});
+  return true;
+}
+
+/// The same for the same values in any order.
+DISTRIBUTE_INLINE std::string group_of(summary::Hparams values) {
+  std::sort(values.begin(), values.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  uint64_t hash = cluster_internal::fnv1a("");
+  for (const auto& [name, value] : values)
+    hash = cluster_internal::fnv1a(name + encode_value(value), hash);
+  return concat(std::hex, hash);
+}
+
+}  // namespace distribute::summary_internal
+
+namespace distribute::summary {
+
+DISTRIBUTE_INLINE std::string encode_session_start(const Hparams& values, const std::string& group,
+                                                   double time) {
+  io::ProtoWriter start;
+  for (const auto& [name, value] : values) {
+    io::ProtoWriter entry;
+    entry.bytes(1, name);
+    entry.message(2, summary_internal::encode_value(value));
+    start.message(1, entry);
+  }
+  start.bytes(4, group);
+  start.float64(5, time);
+  return summary_internal::plugin_data(3, start);
+}
+
+DISTRIBUTE_INLINE std::string encode_session_end(SessionStatus status, double time) {
+  io::ProtoWriter end;
+  end.integer(1, int64_t(status));
+  end.float64(2, time);
+  return summary_internal::plugin_data(4, end);
+}
+
+DISTRIBUTE_INLINE std::string encode_experiment(const Hparams& examples,
+                                                const std::vector<HparamsMetric>& metrics,
+                                                double time) {
+  io::ProtoWriter experiment;
+  experiment.float64(3, time);
+  for (const auto& [name, value] : examples) {
+    io::ProtoWriter info;
+    info.bytes(1, name);
+    const size_t kind = value.value().index();  // bool, number, text
+    info.integer(4, kind == 0 ? 2 : kind == 1 ? 3 : 1);
+    experiment.message(4, info);
+  }
+  for (const HparamsMetric& metric : metrics) {
+    io::ProtoWriter info, name;
+    name.bytes(1, metric.group);
+    name.bytes(2, metric.tag);
+    info.message(1, name);
+    info.bytes(3, metric.display_name);
+    experiment.message(5, info);
+  }
+  return summary_internal::plugin_data(2, experiment);
+}
+
+DISTRIBUTE_INLINE bool hparams(const Hparams& values, const std::string& trial_id) {
+  const std::string group = trial_id.empty() ? summary_internal::group_of(values) : trial_id;
+  return summary_internal::write_hparams(
+      "_hparams_/session_start_info",
+      encode_session_start(values, group, summary_internal::hparams_time()));
+}
+
+DISTRIBUTE_INLINE bool hparams_end(SessionStatus status) {
+  return summary_internal::write_hparams(
+      "_hparams_/session_end_info",
+      encode_session_end(status, summary_internal::hparams_time()));
+}
+
+DISTRIBUTE_INLINE bool hparams_config(const Hparams& examples,
+                                      const std::vector<HparamsMetric>& metrics) {
+  return summary_internal::write_hparams(
+      "_hparams_/experiment",
+      encode_experiment(examples, metrics, summary_internal::hparams_time()));
+}
+
+}  // namespace distribute::summary

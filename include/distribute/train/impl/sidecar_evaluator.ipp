@@ -1,0 +1,110 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/checkpoint/checkpoint_state.hpp>
+#include <distribute/train/counter.hpp>
+#include <distribute/train/progress.hpp>
+#include <distribute/train/sidecar_evaluator.hpp>
+
+#include <limits>
+#include <utility>
+
+namespace distribute::train_internal {
+
+/// Of the training's optimizer only the number of steps is wanted, not its slots.
+class IterationsOnly : public Trackable {
+ public:
+  explicit IterationsOnly(Variable iterations) : iterations_(std::move(iterations)) {}
+  std::vector<NamedVariable> own_variables() const override {
+    return {{"iterations", iterations_}};
+  }
+
+ private:
+  Variable iterations_;
+};
+
+}  // namespace distribute::train_internal
+
+namespace distribute::train {
+
+DISTRIBUTE_INLINE SidecarEvaluator::SidecarEvaluator(Model& model, InputData data,
+                                                     SidecarEvaluatorOptions options)
+    : model_(model),
+      data_(std::move(data)),
+      options_(std::move(options)),
+      checkpoints_(options_.checkpoint_dir, [&] {
+        CheckpointsIteratorOptions waiting = options_.waiting;
+        waiting.timeout_fn = [this] { return hint(); };
+        return waiting;
+      }()) {
+  if (options_.checkpoint_dir.empty())
+    throw InvalidArgumentError("SidecarEvaluator: checkpoint_dir is empty");
+}
+
+DISTRIBUTE_INLINE bool SidecarEvaluator::hint() {
+  if (options_.waiting.timeout_fn && options_.waiting.timeout_fn()) return true;
+  std::fprintf(options_.out,
+               "No checkpoints appear to be found after %g seconds. Please check if you are "
+               "properly using a `tf.train.Checkpoint/CheckpointManager` with the directory %s.\n",
+               options_.waiting.timeout.value_or(0), options_.checkpoint_dir.c_str());
+  std::fflush(options_.out);
+  return false;
+}
+
+/// A file may go while it is read: the trainer keeps only so many.
+DISTRIBUTE_INLINE bool SidecarEvaluator::restore(const std::string& path) {
+  constexpr int64_t kUnknown = std::numeric_limits<int64_t>::max();
+  const Variable& iterations = model_.optimizer().iterations_variable();
+  iterations.assign(Tensor(kUnknown));
+  const train_internal::IterationsOnly optimizer(iterations);
+  try {
+    Checkpoint(model_.module(), optimizer).restore(path).expect_partial();
+  } catch (const UnavailableError&) {
+    throw;
+  } catch (const Error& error) {
+    std::fprintf(options_.out, "SidecarEvaluator: error loading checkpoint %s: %s\n", path.c_str(),
+                 error.what());
+    return false;
+  }
+  if (counter_value(iterations) != kUnknown) return true;
+  throw FailedPreconditionError(
+      concat("Variables to be loaded from ", path, " do not hold the optimizer's `iterations`; ",
+             "the trainer must save the parts \"model\" and \"optimizer\""));
+}
+
+DISTRIBUTE_INLINE void SidecarEvaluator::start() {
+  model_.build(model_.distribute(data_).element_spec());
+  while (const auto path = checkpoints_.next()) {
+    if (!restore(*path)) {
+      checkpoints_.retry();
+      continue;
+    }
+    last_logs_ =
+        model_.evaluate(data_, {.steps = options_.steps, .callbacks = options_.callbacks});
+    ++evaluations_;
+    std::fprintf(options_.out, "End of evaluation of %s.%s\n", path->c_str(),
+                 figures_text(last_logs_).c_str());
+    std::fflush(options_.out);
+    if (options_.max_evaluations && checkpoint_number(*path).value_or(0) >= *options_.max_evaluations)
+      return;
+  }
+}
+
+DISTRIBUTE_INLINE SidecarEvaluatorModelExport::SidecarEvaluatorModelExport(
+    SidecarEvaluatorModelExportOptions options)
+    : ModelCheckpoint({.filepath = options.export_filepath,
+                       .monitor = options.monitor,
+                       .verbose = options.verbose,
+                       .save_best_only = true,
+                       .save_weights_only = options.save_weights_only,
+                       .mode = options.mode}),
+      checkpoint_dir_(options.checkpoint_dir) {}
+
+DISTRIBUTE_INLINE void SidecarEvaluatorModelExport::on_test_end(Logs& logs) {
+  const auto latest = latest_checkpoint(checkpoint_dir_);
+  const auto number = latest ? checkpoint_number(*latest) : std::nullopt;
+  Logs none;
+  on_train_begin(none);
+  on_epoch_end(number.value_or(1) - 1, logs);  // the path's epochs count from 1
+}
+
+}  // namespace distribute::train

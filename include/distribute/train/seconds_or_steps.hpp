@@ -1,0 +1,55 @@
+#pragma once
+/// Says when something that is done every few seconds or steps is due.
+
+#include <distribute/base/config.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace distribute::train {
+
+/// One of the two.
+struct SecondsOrSteps {
+  std::optional<double> secs = {};
+  std::optional<int64_t> steps = {};
+};
+
+/// Seconds of a clock that never goes back; what `clock` gives, if there is one.
+double steady_seconds(const std::function<double()>& clock);
+
+/// Due at the first step it is asked about, then when that much has gone by. One thread.
+/// Source  tf.estimator.SecondOrStepTimer
+class SecondsOrStepsTimer {
+ public:
+  /// `owner`: for messages.
+  /// Throws  InvalidArgumentError unless exactly one of both is given, and positive.
+  SecondsOrStepsTimer(const std::string& owner, SecondsOrSteps every,
+                      std::function<double()> clock = {});
+  /// Never twice for one step.
+  bool is_due(int64_t step) const;
+
+  struct Elapsed {
+    double seconds = 0;
+    int64_t steps = 0;
+  };
+  /// It was done; what has gone by since the last time, nothing the first time.
+  std::optional<Elapsed> done(int64_t step);
+  std::optional<int64_t> last_step() const { return last_step_; }
+  bool by_time() const { return every_.secs.has_value(); }
+  /// As if it had never been done.
+  void reset();
+
+ private:
+  SecondsOrSteps every_;
+  std::function<double()> clock_;
+  std::optional<int64_t> last_step_;
+  double last_time_ = 0;
+};
+
+}  // namespace distribute::train
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/train/impl/seconds_or_steps.ipp>
+#endif

@@ -1,0 +1,83 @@
+#pragma once
+/// A process of its own that evaluates the checkpoints of a training while it goes on.
+
+#include <distribute/base/config.hpp>
+#include <distribute/train/checkpoints_iterator.hpp>
+#include <distribute/train/fit_options.hpp>
+#include <distribute/train/model.hpp>
+#include <distribute/train/model_checkpoint.hpp>
+
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace distribute::train {
+
+struct SidecarEvaluatorOptions {
+  std::string checkpoint_dir;
+  std::optional<int64_t> steps = {};            // of an evaluation; none: all data
+  std::optional<int64_t> max_evaluations = {};  // ends at the checkpoint of this number
+  std::vector<CallbackHandle> callbacks = {};
+  std::FILE* out = stderr;  // of what it tells
+  /// Timeout is the time after which it tells that it still waits.
+  CheckpointsIteratorOptions waiting = {.timeout = 30};
+};
+
+/// Reads checkpoints with the parts "model" and "optimizer", as BackupAndRestore, ModelCheckpoint
+/// and Checkpoint(model, optimizer) write them: the weights, and the number of steps, at which
+/// callbacks such as TensorBoard write. Checkpoints that are overtaken are left out. Never gives up
+/// waiting. Run it as the task `evaluator`, outside of the cluster, with a strategy of one process.
+/// Source  tf.keras.utils.SidecarEvaluator
+class SidecarEvaluator {
+ public:
+  /// `model` is compiled, with an optimizer as the training's.
+  SidecarEvaluator(Model& model, InputData data, SidecarEvaluatorOptions options);
+  /// Blocks until max_evaluations is reached, or waiting.timeout_fn says so.
+  /// Throws  FailedPreconditionError for a checkpoint without the optimizer's iterations;
+  ///         UnavailableError; what the evaluation throws. Other errors of a restore are told, and
+  ///         the next checkpoint is tried.
+  void start();
+  /// Those of the last evaluation.
+  const Logs& last_logs() const { return last_logs_; }
+  int64_t evaluations() const { return evaluations_; }
+
+ private:
+  bool restore(const std::string& path);
+  bool hint();
+
+  Model& model_;
+  InputData data_;
+  SidecarEvaluatorOptions options_;
+  CheckpointsIterator checkpoints_;
+  Logs last_logs_;
+  int64_t evaluations_ = 0;
+};
+
+struct SidecarEvaluatorModelExportOptions {
+  std::string export_filepath;  // as ModelCheckpointOptions::filepath
+  std::string checkpoint_dir;   // the evaluator's
+  std::string monitor = "loss";
+  MonitorMode mode = MonitorMode::Auto;
+  bool save_weights_only = true;
+  bool verbose = false;
+};
+
+/// Saves the model when an evaluation is the best so far; {epoch} is the number of its checkpoint.
+/// Source  tf.keras.callbacks.SidecarEvaluatorModelExport
+class SidecarEvaluatorModelExport : public ModelCheckpoint {
+ public:
+  explicit SidecarEvaluatorModelExport(SidecarEvaluatorModelExportOptions options);
+  void on_test_end(Logs& logs) override;
+
+ private:
+  std::string checkpoint_dir_;
+};
+
+}  // namespace distribute::train
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/train/impl/sidecar_evaluator.ipp>
+#endif

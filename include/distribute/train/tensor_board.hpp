@@ -1,0 +1,54 @@
+#pragma once
+/// Writes what TensorBoard shows of a training.
+
+#include <distribute/base/config.hpp>
+#include <distribute/summary/file_writer.hpp>
+#include <distribute/train/callback.hpp>
+#include <distribute/train/save_frequency.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace distribute::train {
+
+struct TensorBoardOptions {
+  std::string log_dir = "logs";
+  int64_t histogram_freq = 0;  // epochs between histograms of the weights; 0: none
+  bool write_graph = true;
+  bool write_steps_per_second = false;
+  SaveFrequency update_freq = "epoch";  // or batches between scalars; 1 is Keras's "batch"
+};
+
+/// The runs `train` and `validation` below log_dir, with the tags of Keras: epoch_loss,
+/// epoch_learning_rate, batch_loss (means over the epoch so far), evaluation_loss_vs_iterations,
+/// "<weight>/histogram", and the graph of the layers. The chief alone writes.
+/// Source  tf.keras.callbacks.TensorBoard
+class TensorBoard : public Callback {
+ public:
+  /// Throws  InvalidArgumentError for an empty directory and a negative frequency.
+  explicit TensorBoard(TensorBoardOptions options = {});
+  void on_train_begin(Logs& logs) override;
+  void on_epoch_begin(int64_t epoch, Logs& logs) override;
+  void on_train_batch_end(int64_t batch, Logs& logs) override;
+  void on_test_end(Logs& logs) override;
+  void on_epoch_end(int64_t epoch, Logs& logs) override;
+  void on_train_end(Logs& logs) override;
+  bool wants_batch_metrics() const override { return options_.update_freq.batches() > 0; }
+
+ private:
+  void scalar(const char* run, const std::string& tag, double value, int64_t step);
+  void histograms(int64_t epoch);
+  const summary::FileWriter& writer(const char* run);
+
+  TensorBoardOptions options_;
+  std::optional<summary::FileWriter> train_, validation_;
+  int64_t step_ = 0, epoch_steps_ = 0;  // batches of this fit, and of this epoch
+  double epoch_began_ = 0, batch_ended_ = 0;
+};
+
+}  // namespace distribute::train
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/train/impl/tensor_board.ipp>
+#endif

@@ -1,0 +1,411 @@
+#include <distribute/base/status.hpp>
+#include <distribute/checkpoint/checkpoint_state.hpp>
+#include <distribute/io/tfrecord.hpp>
+#include <distribute/train/checkpoint_saver_hook.hpp>
+#include <distribute/train/counter.hpp>
+#include <distribute/train/final_ops_hook.hpp>
+#include <distribute/train/logging_tensor_hook.hpp>
+#include <distribute/train/monitored_training_session.hpp>
+#include <distribute/train/nan_tensor_hook.hpp>
+#include <distribute/train/step_counter_hook.hpp>
+#include <distribute/train/stop_at_step_hook.hpp>
+#include <distribute/train/summary_saver_hook.hpp>
+#include <distribute/train/supervisor.hpp>
+
+#include <tests/support/catch.hpp>
+#include <tests/support/check_throws.hpp>
+#include <tests/support/temporary_directory.hpp>
+#include <tests/support/thread_workers.hpp>
+
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <set>
+#include <thread>
+
+using namespace distribute;
+using namespace distribute::train;
+using Catch::Matchers::Contains;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Output {
+  char* text = nullptr;
+  size_t size = 0;
+  std::FILE* file = ::open_memstream(&text, &size);
+  ~Output() {
+    std::fclose(file);
+    std::free(text);
+  }
+  std::string str() {
+    std::fflush(file);
+    return {text, size};
+  }
+};
+
+std::set<int64_t> steps_saved(const std::string& directory) {
+  std::set<int64_t> steps;
+  for (const auto& entry : fs::directory_iterator(directory)) {
+    const std::string name = entry.path().filename();
+    if (name.ends_with(".index"))
+      steps.insert(std::stoll(name.substr(name.rfind('-') + 1)));
+  }
+  return steps;
+}
+
+std::map<std::string, std::vector<int64_t>> scalars_in(const std::string& directory) {
+  std::map<std::string, std::vector<int64_t>> steps;
+  for (const auto& file : fs::directory_iterator(directory)) {
+    if (file.path().string().find("tfevents") == std::string::npos) continue;
+    auto reader = value_or_throw(io::RecordReader::open(file.path()));
+    for (std::string record; value_or_throw(reader.next(record));) {
+      const auto event = summary::decode_event(record, file.path());
+      for (const auto& entry : event.entries) steps[entry.tag].push_back(event.step);
+    }
+  }
+  return steps;
+}
+
+/// Notes the calls of its hooks.
+struct NotingHook : SessionRunHook {
+  std::string notes;
+  void begin() override { notes += "b"; }
+  void after_create_session(MonitoredTrainingSession&) override { notes += "c"; }
+  void before_run(SessionRunContext&) override { notes += "<"; }
+  void after_run(SessionRunContext&, const SessionRunValues&) override { notes += ">"; }
+  void end(MonitoredTrainingSession&) override { notes += "e"; }
+};
+
+MonitoredTrainingSessionOptions quiet(std::vector<SessionHookHandle> hooks) {
+  return {.hooks = std::move(hooks), .log_step_count_steps = {}};
+}
+
+}  // namespace
+
+TEST_CASE("a session runs its hooks in order, and stops at its step", "[train][session]") {
+  NotingHook notes;
+  const auto stop = GENERATE(StopAtStepHookOptions{.num_steps = 2},
+                             StopAtStepHookOptions{.last_step = 2});
+  int64_t ran = 0;
+  {
+    MonitoredTrainingSession session(quiet({notes, StopAtStepHook(stop)}));
+    while (!session.should_stop()) session.run([&] { ++ran; });
+    CHECK(session.global_step() == 2);
+    check_throws<FailedPreconditionError>([&] { session.run([] {}); }, "should_stop");
+  }
+  CHECK(ran == 2);
+  CHECK(notes.notes == "bc<><>e");
+  CHECK_THROWS_AS(StopAtStepHook({}), InvalidArgumentError);
+  CHECK_THROWS_AS(StopAtStepHook({.num_steps = 1, .last_step = 1}), InvalidArgumentError);
+}
+
+TEST_CASE("a restart goes on at the step that was saved", "[train][session]") {
+  const TemporaryDirectory directory;
+  std::vector<int64_t> began;
+  for (int64_t last : {5, 9, 9}) {
+    Variable sum = make_counter("sum");
+    MonitoredTrainingSession session({.checkpoint_dir = directory.path(),
+                                      .parts = {{"sum", sum}},
+                                      .hooks = {StopAtStepHook({.last_step = last})},
+                                      .save_checkpoint = {.steps = 3},
+                                      .log_step_count_steps = {}});
+    began.push_back(session.restored_step().value_or(-1));
+    while (!session.should_stop())
+      session.run([&] { sum.assign_add(Tensor(session.global_step())); });
+    CHECK(counter_value(sum) == last * (last - 1) / 2);
+  }
+  CHECK(began == std::vector<int64_t>{-1, 5, 9});
+  CHECK(steps_saved(directory.path()) == std::set<int64_t>{0, 3, 5, 8, 9});
+}
+
+TEST_CASE("checkpoints are saved by time or by steps, not both", "[train][session]") {
+  const TemporaryDirectory directory;
+  double now = 0;
+  {
+    MonitoredTrainingSession session({.checkpoint_dir = directory.path(),
+                                      .hooks = {StopAtStepHook({.last_step = 7})},
+                                      .save_checkpoint = {.secs = 20},
+                                      .log_step_count_steps = {},
+                                      .clock = [&] { return now; }});
+    while (!session.should_stop()) session.run([&] { now += 8; });
+  }
+  CHECK(steps_saved(directory.path()) == std::set<int64_t>{0, 3, 6, 7});
+  check_throws<InvalidArgumentError>(
+      [&] {
+        MonitoredTrainingSession({.checkpoint_dir = directory.path(),
+                                  .save_checkpoint = {.secs = 1, .steps = 1}});
+      },
+      "both seconds and steps");
+  CHECK_THROWS_AS(CheckpointSaverHook({.save = {}}), InvalidArgumentError);
+  CHECK_THROWS_AS(CheckpointSaverHook({.save = {.steps = 0}}), InvalidArgumentError);
+  CHECK_THROWS_AS(LoggingTensorHook({.every = {.secs = 1, .steps = 1}}), InvalidArgumentError);
+}
+
+TEST_CASE("after a lost task the session is created anew from the checkpoint (111)",
+          "[train][session]") {
+  const TemporaryDirectory directory;
+  NotingHook notes;
+  const bool aborted = GENERATE(true, false);
+  Variable sum = make_counter("sum");
+  std::vector<int64_t> steps;
+  bool failed = false;
+  {
+    MonitoredTrainingSession session({.checkpoint_dir = directory.path(),
+                                      .parts = {{"sum", sum}},
+                                      .hooks = {notes, StopAtStepHook({.num_steps = 6})},
+                                      .save_checkpoint = {.steps = 2},
+                                      .log_step_count_steps = {}});
+    while (!session.should_stop())
+      session.run([&] {
+        steps.push_back(session.global_step());
+        sum.assign_add(Tensor(int64_t{1}));
+        if (session.global_step() != 3 || failed) return;
+        failed = true;
+        if (aborted) throw AbortedError("worker 1 was preempted");
+        throw UnavailableError("connection reset");
+      });
+  }
+  CHECK(steps == std::vector<int64_t>{0, 1, 2, 3, 2, 3, 4, 5});
+  CHECK(counter_value(sum) == 6);
+  CHECK(notes.notes == "bc<><><><c<><><><>e");
+}
+
+TEST_CASE("other errors end the training, without the work of an end", "[train][session]") {
+  const TemporaryDirectory directory;
+  NotingHook notes;
+  check_throws<InternalError>(
+      [&] {
+        MonitoredTrainingSession session({.checkpoint_dir = directory.path(),
+                                          .hooks = {notes},
+                                          .save_checkpoint = {.steps = 100},
+                                          .log_step_count_steps = {}});
+        while (!session.should_stop())
+          session.run([&] {
+            if (session.global_step() == 2) throw InternalError("broken");
+          });
+      },
+      "broken");
+  CHECK(notes.notes == "bc<><><");
+  CHECK(steps_saved(directory.path()) == std::set<int64_t>{0});
+}
+
+TEST_CASE("the end of the data is a good end", "[train][session]") {
+  NotingHook notes;
+  MonitoredTrainingSession session(quiet({notes}));
+  int left = 3;
+  while (!session.should_stop())
+    session.run([&] {
+      if (left-- == 0) throw OutOfRangeError("the end of the dataset is reached");
+    });
+  session.close();
+  CHECK(session.global_step() == 3);
+  CHECK(notes.notes == "bc<><><><e");
+}
+
+TEST_CASE("a loss that is no number fails, or ends the session", "[train][session]") {
+  const auto run = [](NanTensorHookOptions options) {
+    MonitoredTrainingSession session(
+        quiet({NanTensorHook(options), StopAtStepHook({.last_step = 9})}));
+    while (!session.should_stop())
+      session.run([&] { return session.global_step() == 4 ? 0.0 / 0.0 : 1.0; });
+    return session.global_step();
+  };
+  check_throws<NanLossDuringTrainingError>([&] { run({}); }, "loss = ");
+  CHECK(run({.fail_on_nan_loss = false}) == 5);
+  CHECK(run({.tensor = "other"}) == 9);
+}
+
+TEST_CASE("figures are printed, written and counted", "[train][session]") {
+  const TemporaryDirectory directory;
+  Output output;
+  double now = 0;
+  FinalOpsHook final_ops([] { return Logs{{"test", 0.5}}; });
+  {
+    MonitoredTrainingSession session(
+        {.hooks = {LoggingTensorHook({.tensors = {"loss"},
+                                      .every = {.steps = 4},
+                                      .at_end = true,
+                                      .out = output.file,
+                                      .clock = [&] { return now; }}),
+                   LoggingTensorHook({.every = {.steps = 100},
+                                      .formatter = [](const Logs& logs) { return logs.names(); },
+                                      .out = output.file}),
+                   StopAtStepHook({.last_step = 6})},
+         .chief_only_hooks = {final_ops,
+                              StepCounterHook({.every = {.steps = 3},
+                                               .output_dir = directory.path(),
+                                               .out = output.file,
+                                               .clock = [&] { return now; }})},
+         .save_summaries = {.steps = 2},
+         .log_step_count_steps = {},
+         .summary_dir = directory.path()});
+    while (!session.should_stop())
+      session.run([&] {
+        now += 0.5;
+        return Logs{{"loss", double(session.global_step())}, {"rate", 2}};
+      });
+  }
+  CHECK(output.str() ==
+        "step 1: loss = 0\nstep 1: loss, rate\nglobal_step/sec: 2\n"
+        "step 5: loss = 4 (2 sec)\nglobal_step/sec: 2\nstep 6: loss = 5 (0.5 sec)\n");
+  CHECK(final_ops.final_ops_values().at("test") == 0.5);
+  const auto written = scalars_in(directory.path());
+  CHECK(written.at("loss") == std::vector<int64_t>{1, 3, 5});
+  CHECK(written.at("rate") == std::vector<int64_t>{1, 3, 5});
+  CHECK(written.at("global_step/sec") == std::vector<int64_t>{3, 6});
+  MonitoredTrainingSession session(quiet({LoggingTensorHook({.tensors = {"none"}})}));
+  check_throws<NotFoundError>([&] { session.run([] { return 1.0; }); }, "'none'");
+}
+
+namespace {
+
+/// Readiness within one process.
+class Gate : public SessionReadiness {
+ public:
+  void set_ready() override {
+    const std::lock_guard lock(mutex_);
+    ready_ = true;
+    changed_.notify_all();
+  }
+  bool wait_until_ready(double seconds) override {
+    std::unique_lock lock(mutex_);
+    ++waits_;
+    return changed_.wait_for(lock, std::chrono::duration<double>(seconds), [&] { return ready_; });
+  }
+  int waits() {
+    const std::lock_guard lock(mutex_);
+    return waits_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool ready_ = false;
+  int waits_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("the chief initializes, and three others wait for it", "[train][session]") {
+  const TemporaryDirectory directory;
+  Gate gate;
+  Variable shared = make_counter("shared");
+  std::mutex mutex;  // guards `shared`
+  std::vector<int64_t> seen(3);
+  std::vector<std::thread> others;
+  for (int w = 0; w < 3; ++w)
+    others.emplace_back([&, w] {
+      MonitoredTrainingSession session({.is_chief = false,
+                                        .checkpoint_dir = directory.path(),
+                                        .hooks = {StopAtStepHook({.num_steps = 4})},
+                                        .chief_only_hooks = {NanTensorHook()},
+                                        .readiness = &gate});
+      int failures = 1;
+      while (!session.should_stop())
+        session.run([&] {
+          if (failures-- == 1) throw UnavailableError("a server is away");
+          const std::lock_guard lock(mutex);
+          seen[size_t(w)] = counter_value(shared);
+          return std::nan("");  // the chief alone looks
+        });
+    });
+  {
+    MonitoredTrainingSession chief({.is_chief = true,
+                                    .checkpoint_dir = directory.path(),
+                                    .save_checkpoint = {.steps = 1},
+                                    .log_step_count_steps = {},
+                                    .init_fn =
+                                        [&] {
+                                          const std::lock_guard lock(mutex);
+                                          shared.assign(Tensor(int64_t{7}));
+                                        },
+                                    .readiness = &gate});
+    for (std::thread& other : others) other.join();
+  }
+  CHECK(seen == std::vector<int64_t>(3, 7));
+  CHECK(gate.waits() == 6);  // again after its failure
+  CHECK(steps_saved(directory.path()) == std::set<int64_t>{0});
+}
+
+TEST_CASE("a worker does not wait for ever for its chief (111)", "[train][session]") {
+  Gate gate;
+  check_throws<DeadlineExceededError>(
+      [&] {
+        MonitoredTrainingSession({.is_chief = false, .readiness = &gate, .max_wait_secs = 0.01});
+      },
+      "Session was not ready");
+}
+
+TEST_CASE("workers that step together save and stop together", "[train][session]") {
+  const TemporaryDirectory directory;
+  std::vector<int64_t> steps(3);
+  const bool by_time = GENERATE(true, false);
+  std::atomic<int> slow{0};
+  run_clean(3, 1, [&](Strategy& strategy, int worker) {
+    const auto scope = strategy.scope();
+    const Variable v(Tensor(0.0f), {.name = "v", .trainable = false,
+                                    .aggregation = VariableAggregation::Sum});
+    double now = worker * 1000.0;  // clocks differ
+    MonitoredTrainingSession session(
+        {.checkpoint_dir = directory.path(),
+         .parts = {{"v", v}},
+         .hooks = {StopAtStepHook({.last_step = 50})},
+         .save_checkpoint = by_time ? SecondsOrSteps{.secs = 3} : SecondsOrSteps{.steps = 3},
+         .log_step_count_steps = {},
+         .clock = [&] { return now; }});
+    require(session.is_chief() == (worker == 0), "who is chief");
+    while (!session.should_stop())
+      session.run([&] {
+        now += worker == 0 ? 1 : 100;
+        strategy.run([&] { v.assign_add(Tensor(1.0f)); });
+        if (worker == 2 && session.global_step() == 6) session.request_stop();
+      });
+    session.close();
+    steps[size_t(worker)] = session.global_step();
+    require(v.value().item<float>() == 21, "the sum");
+  });
+  CHECK(steps == std::vector<int64_t>(3, 7));
+  CHECK(steps_saved(directory.path()) == std::set<int64_t>{0, 3, 6, 7});
+}
+
+TEST_CASE("a supervisor ends well with the data, and again (111)", "[train][supervisor]") {
+  const TemporaryDirectory directory;
+  Variable v = make_counter("v");
+  Supervisor supervisor({.logdir = directory.path(), .parts = {{"v", v}}});
+  CHECK(supervisor.should_stop());
+  for (int time = 1; time <= 2; ++time) {
+    supervisor.managed_session([&](MonitoredTrainingSession& session) {
+      CHECK_FALSE(supervisor.should_stop());
+      session.run([&] { v.assign_add(Tensor(int64_t{1})); });
+      supervisor.summary_computed({{"loss", 0.5}});
+      throw OutOfRangeError("no more data");
+    });
+    CHECK(counter_value(v) == time);
+    CHECK(steps_saved(directory.path()).contains(time));
+  }
+  CHECK(scalars_in(directory.path()).at("loss") == std::vector<int64_t>{1, 2});
+  check_throws<InternalError>(
+      [&] {
+        supervisor.managed_session(
+            [](MonitoredTrainingSession&) { throw InternalError("broken"); });
+      },
+      "broken");
+}
+
+TEST_CASE("only the chief's supervisor writes (111)", "[train][supervisor]") {
+  const TemporaryDirectory directory;
+  Gate gate;
+  gate.set_ready();
+  Supervisor supervisor(
+      {.is_chief = false, .logdir = directory / "logs", .readiness = &gate});
+  supervisor.managed_session([&](MonitoredTrainingSession& session) {
+    session.run([] {});
+    check_throws<FailedPreconditionError>([&] { supervisor.summary_computed({{"loss", 1}}); },
+                                          "to be the chief");
+  });
+  CHECK_FALSE(fs::exists(directory / "logs"));
+}
