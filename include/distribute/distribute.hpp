@@ -228,11 +228,13 @@
 #include <distribute/strategy/multi_worker_extended.hpp>
 #include <distribute/strategy/multi_worker_mirrored_strategy.hpp>
 #include <distribute/strategy/one_device_strategy.hpp>
+#include <distribute/strategy/partitioners.hpp>
 #include <distribute/strategy/reduce_arguments.hpp>
 #include <distribute/strategy/reduction.hpp>
 #include <distribute/strategy/replica_group.hpp>
 #include <distribute/strategy/replica_threads.hpp>
 #include <distribute/strategy/scope.hpp>
+#include <distribute/strategy/sharded_variable.hpp>
 #include <distribute/strategy/shared_update.hpp>
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/strategy/strategy_extended.hpp>
