@@ -59,15 +59,16 @@ class Optimizer : public Trackable {
   Optimizer& operator=(const Optimizer&) = delete;
 
   /// One step: sums the gradients over all replicas, clips, updates. Variables whose gradient is
-  /// none stay as they are, with a warning.
+  /// none stay as they are, with a warning. Gives the number of the step, iterations() after it;
+  /// with parameter servers every step of every worker has a number of its own.
   /// Blocks  until every replica has called it.
   /// Throws  FailedPreconditionError in cross-replica context; InvalidArgumentError when sizes
   ///         differ or every gradient is none.
-  void apply_gradients(const std::vector<Tensor>& gradients, const std::vector<Variable>& variables,
-                       ApplyOptions options = {});
+  int64_t apply_gradients(const std::vector<Tensor>& gradients,
+                          const std::vector<Variable>& variables, ApplyOptions options = {});
   /// Gradients of `loss` from the tape, then apply_gradients. Between hosts gradients are summed
   /// while the tape still computes others.
-  void minimize(const Tensor& loss, const std::vector<Variable>& variables, GradientTape& tape);
+  int64_t minimize(const Tensor& loss, const std::vector<Variable>& variables, GradientTape& tape);
 
   /// Steps done so far.
   int64_t iterations() const;
@@ -125,8 +126,7 @@ class Optimizer : public Trackable {
   UpdateKernel make_kernel(const std::vector<VariableUpdate>& updates, int64_t done) const;
   bool decays(const Variable& variable) const;
   bool clips() const { return options_.clipnorm || options_.clipvalue || options_.global_clipnorm; }
-  void finish_step(const std::vector<VariableUpdate>& updates, int64_t done,
-                   ReplicaContext& replica);
+  void overwrite_with_averages(const std::vector<VariableUpdate>& updates, int64_t step);
   void exchange(const std::vector<Variable>& variables, bool keep_weights);
 
   CommonOptions options_;

@@ -73,6 +73,11 @@ class ReplicaContext {
   /// Throws  InvalidArgumentError for variables that are not float32.
   virtual void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
                       const UpdateKernel& kernel) = 0;
+  /// update(), after which the int64 scalar `counter` is one more. Gives its new value: the number
+  /// of this step, which no other step of the job has.
+  virtual int64_t update_and_count(std::span<const VariableUpdate> updates,
+                                   bool gradients_are_reduced, const UpdateKernel& kernel,
+                                   const Variable& counter);
 };
 
 /// The calling thread's replica; null in cross-replica context. Without any strategy it is the
