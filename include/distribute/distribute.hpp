@@ -209,6 +209,14 @@
 #include <distribute/optim/schedules.hpp>
 #include <distribute/optim/sgd.hpp>
 
+#include <distribute/rpc/job_task.hpp>
+#include <distribute/rpc/peer.hpp>
+#include <distribute/rpc/peer_monitor.hpp>
+#include <distribute/rpc/rpc_channel.hpp>
+#include <distribute/rpc/rpc_message.hpp>
+#include <distribute/rpc/rpc_server.hpp>
+#include <distribute/rpc/tensor_codec.hpp>
+
 #include <distribute/summary/event.hpp>
 #include <distribute/summary/file_writer.hpp>
 #include <distribute/summary/png.hpp>

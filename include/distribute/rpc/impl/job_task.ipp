@@ -1,0 +1,226 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/base/status.hpp>
+#include <distribute/cluster/cluster_tasks.hpp>
+#include <distribute/cluster/task_server.hpp>
+#include <distribute/net/bytes.hpp>
+#include <distribute/net/connect.hpp>
+#include <distribute/net/hmac.hpp>
+#include <distribute/net/job_token.hpp>
+#include <distribute/rpc/job_task.hpp>
+#include <distribute/rpc/peer_monitor.hpp>
+#include <distribute/rpc/rpc_message.hpp>
+
+#include <map>
+#include <mutex>
+#include <thread>
+
+namespace distribute::rpc {
+
+/// A connection, and which start of the task is at its other end.
+struct Dialed {
+  net::Socket socket;
+  uint64_t incarnation = 0;
+};
+
+struct JobTask::Impl {
+  struct Known {
+    std::mutex mutex;  // held while the task is dialed; guards peer
+    std::shared_ptr<Peer> peer;
+  };
+
+  Impl(JobTaskOptions options, net::Listener listener);
+  void open(net::Listener listener);
+  void accept_heartbeat(TaskConnection connection);
+  absl::StatusOr<Dialed> try_to_dial(const PeerName& to, const std::string& purpose,
+                                     const std::string& detail, net::Deadline deadline);
+  Dialed dial(const PeerName& to, const std::string& purpose, const std::string& detail,
+              net::Deadline deadline, const Peer* known);
+  PeerName find(const std::string& type, int index) const;
+
+  JobTaskOptions given;
+  net::HandshakeConfig config;
+  PeerName self;
+  std::mutex mutex;  // guards known
+  std::map<std::string, std::shared_ptr<Known>> known;
+  // In this order: handlers of the server use the monitor, calls use both.
+  std::unique_ptr<PeerMonitor> monitor;
+  std::unique_ptr<TaskServer> server;
+  std::unique_ptr<RpcServer> rpc;
+};
+
+/// All tasks of the cluster; every task of the job gets the same text from the same cluster.
+DISTRIBUTE_INLINE std::string job_name(const ClusterSpec& cluster) {
+  ClusterTasks tasks;
+  for (const auto& [job, members] : cluster.as_dict())
+    for (const auto& [index, address] : members.by_index())
+      tasks.members.push_back({job, index, address});
+  check_tasks(tasks);
+  return job_fingerprint(tasks);
+}
+
+DISTRIBUTE_INLINE JobTask::Impl::Impl(JobTaskOptions options, net::Listener listener)
+    : given(std::move(options)) {
+  check_options(given.options);
+  self = find(given.type, given.index);
+  const std::string random = value_or_throw(net::random_bytes(sizeof(uint64_t)));
+  self.incarnation = net::ByteReader(random).number<uint64_t>();
+  config = {.self = {self.type, self.index, self.incarnation},
+            .job = job_name(given.cluster),
+            .token = given.options.job_token};
+  open(std::move(listener));
+}
+
+DISTRIBUTE_INLINE void JobTask::Impl::open(net::Listener listener) {
+  const auto deadline = net::Deadline::after_seconds(given.options.startup_timeout);
+  const std::string& bind = given.options.bind_address;
+  if (!listener) {
+    auto address = value_or_throw(net::parse_address(bind.empty() ? self.address : bind));
+    auto bound = net::Listener::bind(address, deadline);
+    throw_if_error(annotate(bound.status(), self.name()));
+    listener = *std::move(bound);
+  }
+  monitor = std::make_unique<PeerMonitor>(given.options);
+  server = std::make_unique<TaskServer>(std::move(listener), config, given.options);
+  server->serve(kHeartbeatPurpose,
+                [this](TaskConnection connection) { accept_heartbeat(std::move(connection)); });
+  rpc = std::make_unique<RpcServer>(*server, *monitor, given.options.max_message_bytes);
+  server->start();
+}
+
+DISTRIBUTE_INLINE void JobTask::Impl::accept_heartbeat(TaskConnection connection) {
+  const net::TaskIdentity& who = connection.hello.client;
+  PeerName name{who.type, who.index, "", who.incarnation};
+  const auto& jobs = given.cluster.as_dict();
+  if (const auto job = jobs.find(who.type); job != jobs.end()) {
+    const auto task = job->second.by_index().find(who.index);
+    if (task != job->second.by_index().end()) name.address = task->second;
+  }
+  monitor->watch(std::make_shared<Peer>(std::move(name)), std::move(connection.socket), false);
+}
+
+DISTRIBUTE_INLINE PeerName JobTask::Impl::find(const std::string& type, int index) const {
+  return {type, index, given.cluster.task_address(type, index), 0};
+}
+
+DISTRIBUTE_INLINE absl::StatusOr<Dialed> JobTask::Impl::try_to_dial(const PeerName& to,
+                                                                    const std::string& purpose,
+                                                                    const std::string& detail,
+                                                                    net::Deadline deadline) {
+  const auto address = net::parse_address(to.address);
+  if (!address.ok()) return address.status();
+  auto socket = net::connect(*address, deadline);
+  if (!socket.ok()) return socket.status();
+  const auto remote = net::remote_address(socket->native());
+  absl::Status status = remote.status();
+  if (status.ok())
+    status = net::check_exposure(*remote, !config.token.empty(), given.options.insecure);
+  if (!status.ok()) return status;
+  net::HandshakeHello hello;
+  hello.server_type = to.type;
+  hello.server_index = to.index;
+  hello.purpose = purpose;
+  hello.detail = detail;
+  const auto limit = net::Deadline::after_seconds(given.options.handshake_timeout);
+  const auto incarnation = net::handshake(*socket, config, hello, deadline.earlier(limit));
+  if (!incarnation.ok()) return incarnation.status();
+  socket->set_peer(to.text());
+  return Dialed{*std::move(socket), *incarnation};
+}
+
+/// `known`: a Peer that must stay alive meanwhile, or null.
+DISTRIBUTE_INLINE Dialed JobTask::Impl::dial(const PeerName& to, const std::string& purpose,
+                                             const std::string& detail, net::Deadline deadline,
+                                             const Peer* known) {
+  const auto interval = net::seconds(given.options.report_interval);
+  auto next_report = net::Deadline::Clock::now() + interval;
+  std::chrono::milliseconds pause{5};
+  for (;;) {
+    if (known) known->throw_if_lost();
+    auto dialed = try_to_dial(to, purpose, detail, deadline);
+    if (dialed.ok()) return *std::move(dialed);
+    const std::string reason(dialed.status().message());
+    const auto code = dialed.status().code();
+    const bool may_come =
+        code == absl::StatusCode::kUnavailable || code == absl::StatusCode::kDeadlineExceeded;
+    if (!may_come) throw_if_error(annotate(dialed.status(), to.text()));
+    if (deadline.left() <= pause)
+      throw DeadlineExceededError(concat(self.name(), " has waited in vain for ", to.text(),
+                                         "; the last try said: ", reason));
+    if (net::Deadline::Clock::now() >= next_report) {
+      given.options.print(concat(self.name(), " is waiting for ", to.text(), ": ", reason));
+      next_report += interval;
+    }
+    std::this_thread::sleep_for(pause);
+    pause = std::min(pause * 2, std::chrono::milliseconds(250));
+  }
+}
+
+DISTRIBUTE_INLINE JobTask::JobTask(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+DISTRIBUTE_INLINE JobTask::~JobTask() = default;
+
+DISTRIBUTE_INLINE std::shared_ptr<JobTask> JobTask::start(JobTaskOptions options) {
+  return start(std::move(options), net::Listener());
+}
+
+DISTRIBUTE_INLINE std::shared_ptr<JobTask> JobTask::start(JobTaskOptions options,
+                                                          net::Listener listener) {
+  auto impl = std::make_unique<Impl>(std::move(options), std::move(listener));
+  return std::shared_ptr<JobTask>(new JobTask(std::move(impl)));
+}
+
+DISTRIBUTE_INLINE const ClusterSpec& JobTask::cluster() const { return impl_->given.cluster; }
+DISTRIBUTE_INLINE const ClusterOptions& JobTask::options() const { return impl_->given.options; }
+DISTRIBUTE_INLINE const PeerName& JobTask::self() const { return impl_->self; }
+DISTRIBUTE_INLINE RpcServer& JobTask::rpc() { return *impl_->rpc; }
+DISTRIBUTE_INLINE TaskServer& JobTask::server() { return *impl_->server; }
+DISTRIBUTE_INLINE std::string JobTask::describe(const std::string& type, int index) const {
+  return impl_->find(type, index).text();
+}
+DISTRIBUTE_INLINE std::shared_ptr<Peer> JobTask::client(const std::string& type, int index,
+                                                        uint64_t incarnation) const {
+  return impl_->monitor->client(type, index, incarnation);
+}
+
+DISTRIBUTE_INLINE std::shared_ptr<Peer> JobTask::peer(const std::string& type, int index,
+                                                      net::Deadline deadline) {
+  PeerName name = impl_->find(type, index);
+  std::shared_ptr<Impl::Known> known;
+  {
+    const std::lock_guard lock(impl_->mutex);
+    auto& entry = impl_->known[name.name()];
+    if (!entry) entry = std::make_shared<Impl::Known>();
+    known = entry;
+  }
+  const std::lock_guard lock(known->mutex);
+  if (known->peer && !known->peer->lost()) return known->peer;
+  Dialed dialed = impl_->dial(name, kHeartbeatPurpose, "", deadline, nullptr);
+  name.incarnation = dialed.incarnation;
+  known->peer = std::make_shared<Peer>(std::move(name));
+  impl_->monitor->watch(known->peer, std::move(dialed.socket), true);
+  return known->peer;
+}
+
+DISTRIBUTE_INLINE net::Socket JobTask::dial(const Peer& peer, const std::string& purpose,
+                                            const std::string& detail, net::Deadline deadline) {
+  Dialed dialed = impl_->dial(peer.name(), purpose, detail, deadline, &peer);
+  if (dialed.incarnation != peer.incarnation())
+    throw UnavailableError(concat(peer.text(), " is lost: it has been started again"));
+  return std::move(dialed.socket);
+}
+
+DISTRIBUTE_INLINE std::shared_ptr<RpcChannel> JobTask::connect(const std::string& type, int index,
+                                                               net::Deadline deadline) {
+  for (;;) {
+    const auto to = peer(type, index, deadline);
+    try {
+      return std::make_shared<RpcChannel>(to, dial(*to, kRpcPurpose, "", deadline),
+                                          impl_->given.options.max_message_bytes);
+    } catch (const UnavailableError&) {  // it ended in between: perhaps it comes back
+      to->lose("it has ended, or was started again");
+      if (deadline.passed()) throw;
+    }
+  }
+}
+
+}  // namespace distribute::rpc

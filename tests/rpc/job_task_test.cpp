@@ -1,0 +1,180 @@
+#include <distribute/cluster/tf_config_cluster_resolver.hpp>
+#include <distribute/rpc/job_task.hpp>
+#include <distribute/testing/cluster_function.hpp>
+#include <distribute/testing/latch.hpp>
+#include <distribute/testing/process_cluster.hpp>
+#include <distribute/testing/wait_until.hpp>
+
+#include <tests/rpc/rpc_support.hpp>
+#include <tests/support/cluster_main.hpp>
+
+#include <atomic>
+#include <thread>
+
+using namespace rpc_test;
+using namespace distribute;
+using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
+using rpc::Call;
+
+namespace {
+
+std::string hello(const Call& call) {
+  return "hello " + call.peer().name().name() + ": " + std::string(call.body());
+}
+
+/// A process of a ProcessCluster as a task of its job, with short limits.
+std::shared_ptr<JobTask> start_from_environment() {
+  const TFConfigClusterResolver resolver;
+  ClusterOptions options = ClusterOptions::from_environment();
+  options.heartbeat_interval = 0.1;
+  options.lost_after = 2;
+  return JobTask::start(
+      {resolver.cluster_spec(), resolver.task_type()->name(), resolver.task_id().value(), options});
+}
+
+}  // namespace
+
+TEST_CASE("three tasks call each other", "[rpc][job_task]") {
+  Job job({{"chief", 1}, {"worker", 1}, {"ps", 1}});
+  const std::vector<std::string> types = {"chief", "worker", "ps"};
+  std::vector<std::shared_ptr<JobTask>> tasks;
+  for (const auto& type : types) {
+    tasks.push_back(job.start(type, 0));
+    tasks.back()->rpc().add("hello", hello);
+  }
+  for (const auto& task : tasks)
+    for (const auto& type : types) {
+      if (type == task->self().type) continue;
+      const auto channel = task->connect(type, 0, soon());
+      CHECK(channel->call("hello", "I", soon()) == "hello " + task->self().name() + ": I");
+      CHECK(channel->peer().text() == task->describe(type, 0));
+    }
+}
+
+TEST_CASE("a task waits for one that starts later and says so", "[rpc][job_task]") {
+  Job job({{"ps", 1}, {"worker", 2}});
+  std::atomic<bool> reported{false};
+  ClusterOptions options = quick_options();
+  options.log = [&](const std::string& line) {
+    if (line.find("worker 0 is waiting for ps 0 (127.0.0.1:") == 0) reported = true;
+  };
+  // The port of ps 0 is known, but nobody answers there yet.
+  const auto worker = job.start("worker", 0, options);
+  std::thread late([&] {
+    testing::wait_until([&] { return reported.load(); }, "the report");
+    const auto ps = job.start("ps", 0);
+    ps->rpc().add("hello", hello);
+    testing::wait_until([&] { return !reported.load(); }, "the answer");
+  });
+  const auto channel = worker->connect("ps", 0, soon());
+  CHECK(channel->call("hello", "", soon()) == "hello worker 0: ");
+  reported = false;
+  late.join();
+}
+
+TEST_CASE("a missing task is named at the deadline", "[rpc][job_task]") {
+  Job job({{"ps", 2}, {"worker", 1}});
+  const auto worker = job.start("worker", 0);
+  const std::string error =
+      error_of([&] { worker->connect("ps", 1, Deadline::after_seconds(0.3)); });
+  CHECK_THAT(error,
+             StartsWith("DEADLINE_EXCEEDED: worker 0 has waited in vain for ps 1 (127.0.0.1:"));
+  CHECK_THAT(error_of([&] { worker->connect("ps", 2, soon()); }), Contains("No task with index 2"));
+}
+
+TEST_CASE("a task with another token is refused", "[rpc][job_task]") {
+  Job job({{"ps", 1}, {"worker", 2}});
+  ClusterOptions good = quick_options(), bad = quick_options();
+  good.job_token = "the job's secret token";
+  bad.job_token = "another token";
+  const auto ps = job.start("ps", 0, good);
+  ps->rpc().add("hello", hello);
+  const auto stranger = job.start("worker", 0, bad), worker = job.start("worker", 1, good);
+  CHECK_THAT(error_of([&] { stranger->connect("ps", 0, soon()); }),
+             StartsWith("UNAUTHENTICATED: "));
+  CHECK(worker->connect("ps", 0, soon())->call("hello", "", soon()) == "hello worker 1: ");
+}
+
+TEST_CASE("a task of another cluster is refused", "[rpc][job_task]") {
+  Job job({{"ps", 1}, {"worker", 2}});
+  const auto ps = job.start("ps", 0);
+  ClusterSpec::Jobs jobs = job.cluster().as_dict();
+  jobs["worker"] = JobTasks{local_listener().address().text()};
+  const auto other = JobTask::start({ClusterSpec(jobs), "worker", 0, quick_options()});
+  CHECK_THAT(error_of([&] { other->connect("ps", 0, soon()); }),
+             StartsWith("FAILED_PRECONDITION: ps 0 ("));
+}
+
+TEST_CASE("a task that ends is lost, and its new start is another peer", "[rpc][job_task]") {
+  Job job({{"chief", 1}, {"worker", 2}});
+  const auto chief = job.start("chief", 0);
+  auto worker = job.start("worker", 0);
+  worker->rpc().add("hello", hello);
+  const auto first = chief->connect("worker", 0, soon());
+  first->call("hello", "", soon());
+  testing::Latch lost(1);
+  first->shared_peer()->on_lost([&] { lost.count_down(); });
+  worker.reset();
+  lost.wait();
+  CHECK_FALSE(first->usable());
+  CHECK_THAT(error_of([&] { first->call("hello", "", soon()); }),
+             StartsWith("UNAVAILABLE: worker 0 (127.0.0.1:") && Contains("is lost"));
+
+  worker = job.start("worker", 0);
+  worker->rpc().add("hello", hello);
+  const auto second = chief->connect("worker", 0, soon());
+  CHECK(second->call("hello", "", soon()) == "hello chief 0: ");
+  CHECK(second->peer().incarnation() != first->peer().incarnation());
+  CHECK(second->peer().incarnation() == worker->self().incarnation);
+  CHECK_THAT(error_of([&] { first->call("hello", "", soon()); }), StartsWith("UNAVAILABLE: "));
+}
+
+DISTRIBUTE_CLUSTER_MAIN(rpc_worker) {
+  const auto job = start_from_environment();
+  std::atomic<bool> stop{false};
+  if (job->self().type == "worker") {
+    job->rpc().add("hello", hello);
+    job->rpc().add("hang", [](const Call& call) -> std::string {
+      std::printf("hanging\n");
+      std::fflush(stdout);
+      testing::wait_until([&] { return call.cancelled(); }, "the end");
+      return "";
+    });
+    job->rpc().add("stop", [&](const Call&) -> std::string { return stop = true, ""; });
+    testing::wait_until([&] { return stop.load(); }, "the word to stop", 120);
+    return;
+  }
+  std::string errors;
+  for (int index : {0, 1})
+    errors +=
+        error_of([&] {
+          job->connect("worker", index, soon())->call("hang", "", Deadline::after_seconds(60));
+        }) +
+        "\n";
+  const auto restarted = job->connect("worker", 0, soon());
+  errors += restarted->call("hello", "again", soon());
+  restarted->call("stop", "", soon());
+  job->connect("worker", 2, soon())->call("stop", "", soon());
+  task.set_result(errors);
+}
+
+TEST_CASE("killed and frozen tasks are lost; a restarted one is found",
+          "[rpc][job_task][multiproc]") {
+  testing::ProcessCluster cluster({.workers = 3, .chief = true, .function = "rpc_worker"});
+  cluster.wait_for_output({"worker", 0}, "hanging");
+  cluster.expect_failure({"worker", 0});
+  cluster.kill({"worker", 0});
+  cluster.wait_for_output({"worker", 1}, "hanging");
+  cluster.restart({"worker", 0});
+  cluster.pause({"worker", 1});
+  const auto status = cluster.wait_for_end({"chief", 0});
+  CHECK(status.ok());
+  cluster.kill({"worker", 1});
+  const auto outcomes = cluster.join();
+  const std::string result = outcomes[0].result.value();
+  CHECK_THAT(result, StartsWith("UNAVAILABLE: worker 0 (127.0.0.1:"));
+  CHECK_THAT(result, Contains("\nUNAVAILABLE: worker 1 (127.0.0.1:"));
+  CHECK_THAT(result, Contains("is lost: it has been silent for 2 s"));
+  CHECK_THAT(result, Contains("\nhello chief 0: again"));
+}
