@@ -239,6 +239,7 @@
 #include <distribute/strategy/partitioners.hpp>
 #include <distribute/strategy/reduce_arguments.hpp>
 #include <distribute/strategy/reduction.hpp>
+#include <distribute/strategy/replica_device_setter.hpp>
 #include <distribute/strategy/replica_group.hpp>
 #include <distribute/strategy/replica_threads.hpp>
 #include <distribute/strategy/scope.hpp>

@@ -41,6 +41,8 @@ class ShardedVariableImpl final : public VariableImpl {
 
 /// Throws  as ShardedVariable's constructor.
 Variable join_shards(std::vector<Variable> parts, VariableOptions options);
+/// The variable whose shards these are; not the handle that was made with them.
+Variable view_of_shards(std::vector<Variable> shards);
 
 }  // namespace strategy_internal
 

@@ -100,6 +100,15 @@ DISTRIBUTE_INLINE Variable join_shards(std::vector<Variable> parts, VariableOpti
   return Variable(impl);
 }
 
+DISTRIBUTE_INLINE Variable view_of_shards(std::vector<Variable> shards) {
+  std::sort(shards.begin(), shards.end(), [](const Variable& a, const Variable& b) {
+    return a.impl().save_slice_info()->begin < b.impl().save_slice_info()->begin;
+  });
+  VariableOptions options = shards[0].impl().options();
+  options.name = shards[0].impl().save_slice_info()->full_name;
+  return Variable(std::make_shared<ShardedVariableImpl>(std::move(shards), std::move(options)));
+}
+
 DISTRIBUTE_INLINE VariableOptions options_of_shards(const std::vector<Variable>& parts,
                                                     std::string name) {
   check_shards(parts);
