@@ -130,6 +130,7 @@
 #include <distribute/replica/reduce_op.hpp>
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/replica/single_replica.hpp>
+#include <distribute/replica/update_kernel.hpp>
 #include <distribute/replica/values.hpp>
 
 #include <distribute/collective/chain_reduction.hpp>
@@ -205,8 +206,10 @@
 #include <distribute/optim/adam.hpp>
 #include <distribute/optim/learning_rate.hpp>
 #include <distribute/optim/optimizer.hpp>
+#include <distribute/optim/optimizer_config.hpp>
 #include <distribute/optim/rmsprop.hpp>
 #include <distribute/optim/schedules.hpp>
+#include <distribute/optim/serialization.hpp>
 #include <distribute/optim/sgd.hpp>
 
 #include <distribute/rpc/job_task.hpp>

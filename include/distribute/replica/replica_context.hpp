@@ -4,6 +4,7 @@
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
 #include <distribute/replica/reduce_op.hpp>
+#include <distribute/replica/update_kernel.hpp>
 #include <distribute/replica/values.hpp>
 #include <distribute/tensor/tensor.hpp>
 
@@ -23,11 +24,6 @@ struct VariableUpdate {
   std::vector<Variable> slots;  // same shape as the variable
   Tensor gradient;              // this replica's
 };
-
-/// Updates `count` neighbouring elements in place: weights and each slot from the gradient. Must be
-/// elementwise, so that the elements of a step may be dealt to threads in any way.
-using UpdateKernel = std::function<void(size_t update, float* weights, float* const* slots,
-                                        const float* gradient, int64_t count)>;
 
 /// The calling thread's replica. Every replica of a strategy must make the same calls in the same
 /// order.

@@ -253,20 +253,54 @@ DISTRIBUTE_INLINE void Optimizer::densify(std::vector<VariableUpdate>& updates) 
 
 DISTRIBUTE_INLINE UpdateKernel Optimizer::make_kernel(const std::vector<VariableUpdate>& updates,
                                                       int64_t done) const {
-  const float rate = learning_rate();
-  const float decay = float(options_.weight_decay.value_or(0.0)) * rate;
+  Step step{learning_rate(), done, {}};
+  for (const VariableUpdate& update : updates) step.decayed.push_back(decays(update.variable));
+  const UpdateKernel kernel = make_kernel(step);
+  return UpdateKernel(kernel, [this, step = std::move(step)] { return describe(step); });
+}
+
+DISTRIBUTE_INLINE UpdateKernel Optimizer::make_kernel(Step step) const {
+  const float decay = float(options_.weight_decay.value_or(0.0)) * step.rate;
   // As in Keras the first step takes the weights as they are.
-  const float momentum = done == 0 ? 0.0f : float(options_.ema_momentum);
-  std::vector<bool> decayed;
-  for (const VariableUpdate& update : updates) decayed.push_back(decays(update.variable));
+  const float momentum = step.done == 0 ? 0.0f : float(options_.ema_momentum);
   const size_t own = slots().size();
-  return [=, ema = options_.use_ema, formula = kernel(rate, done + 1)](
-             size_t update, float* weights, float* const* slots, const float* gradient,
-             int64_t count) {
-    if (decayed[update]) optim_internal::scale(weights, decay, count);
+  return [=, decayed = std::move(step.decayed), ema = options_.use_ema,
+          formula = kernel(step.rate, step.done + 1)](size_t update, float* weights,
+                                                      float* const* slots, const float* gradient,
+                                                      int64_t count) {
+    if (decayed.at(update)) optim_internal::scale(weights, decay, count);
     formula(weights, slots, gradient, count);
     if (ema) optim_internal::average(slots[own], weights, momentum, count);
   };
+}
+
+DISTRIBUTE_INLINE OptimizerConfig Optimizer::own_config() const {
+  OptimizerConfig config;
+  config.set_optional("weight_decay", options_.weight_decay);
+  config.set_optional("clipnorm", options_.clipnorm);
+  config.set_optional("clipvalue", options_.clipvalue);
+  config.set_optional("global_clipnorm", options_.global_clipnorm);
+  config.set("use_ema", options_.use_ema);
+  config.set("ema_momentum", options_.ema_momentum);
+  config.set_optional("ema_overwrite_frequency", options_.ema_overwrite_frequency);
+  config.set("name", options_.name);
+  add_config(config);
+  return config;
+}
+
+DISTRIBUTE_INLINE OptimizerConfig Optimizer::get_config() const {
+  if (options_.learning_rate.is_schedule() && !learning_rate_)
+    throw UnimplementedError(
+        concat("get_config: the learning rate of '", options_.name, "' is a schedule"));
+  OptimizerConfig config = own_config();
+  config.set("learning_rate", double(learning_rate()));
+  return config;
+}
+
+DISTRIBUTE_INLINE void Optimizer::check_serializable() const {
+  if (class_name().empty())
+    throw UnimplementedError(concat("the class of the optimizer '", options_.name,
+                                    "' has no class_name(), so it cannot be serialized"));
 }
 
 DISTRIBUTE_INLINE void Optimizer::overwrite_with_averages(
