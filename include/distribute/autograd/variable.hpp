@@ -37,6 +37,8 @@ struct VariableOptions {
   DType dtype = DType::Float32;  // counts when `shape` is given
   /// Rows [begin, end) of the first value, so that nobody needs to make the whole.
   std::function<Tensor(int64_t begin, int64_t end)> initial_rows = {};
+  /// All elements of the first value, where it is one number.
+  std::optional<float> initial_number = {};
   /// Belongs where this one is.
   std::shared_ptr<VariableImpl> colocate_with = {};
 };

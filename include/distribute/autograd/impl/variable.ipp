@@ -12,6 +12,7 @@ DISTRIBUTE_INLINE VariableImpl::VariableImpl(VariableOptions options)
     options_.trainable = options_.synchronization != VariableSynchronization::OnRead;
   // Only of use to whoever makes the variable; kept, they would keep memory alive.
   options_.initial_rows = nullptr;
+  options_.initial_number.reset();
   options_.colocate_with = nullptr;
 }
 

@@ -214,6 +214,7 @@ DISTRIBUTE_INLINE void Optimizer::create_slots(const Variable& variable) {
     options.name = variable.name() + "/" + slot.name;
     options.trainable = false;
     options.shape = variable.shape();
+    options.initial_number = slot.initial_value;
     options.colocate_with = variable.shared_impl();
     const Variable& created = values.emplace_back(Variable::Initializer(first_value), options);
     if (const auto& shard = variable.impl().save_slice_info())
