@@ -163,5 +163,4 @@ class Optimizer : public Trackable {
 
 #ifdef DISTRIBUTE_HEADER_ONLY
 #include <distribute/optim/impl/optimizer.ipp>
-#include <distribute/optim/impl/optimizer_text.ipp>
 #endif

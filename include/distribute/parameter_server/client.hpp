@@ -76,7 +76,7 @@ class Client {
   struct Push {
     std::string kernel;  // UpdateKernel::description(); update i is the kernel's update i
     std::vector<Update> updates = {};
-    Id counter = -1;  // an int64 scalar that counts pushes; -1: none
+    Id counter = -1;                       // an int64 scalar that counts pushes; -1: none
     std::optional<SyncOptions> sync = {};  // needs a counter
     /// A gradient whose weights are older than so many steps is dropped; -1: none is. Needs the
     /// counter, and its value when the weights were pulled.

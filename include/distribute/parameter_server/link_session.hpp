@@ -72,8 +72,9 @@ class LinkSession {
   void write_rows(net::ByteReader& head);
   void gather(net::ByteReader& head);
   void push(net::ByteReader& head);
-  StoredUpdate read_update(net::ByteReader& head, StagedPush& push);
-  void read_gradient(net::ByteReader& head, StoredUpdate& update, StagedPush& push);
+  StoredUpdate read_update(net::ByteReader& head, StagedPush& push, bool synchronous);
+  void read_gradient(net::ByteReader& head, StoredUpdate& update, StagedPush& push,
+                     bool synchronous);
   const float* receive_floats(int64_t count, Where where, StagedPush& push);
   void commit(net::ByteReader& head);
   void commit(StagedPush push, StoredVariable* counter, int64_t max_staleness);
@@ -98,11 +99,11 @@ class LinkSession {
   std::shared_ptr<rpc::Peer> peer_;
   net::Socket socket_;
   int on_lost_ = 0;
-  uint64_t unread_ = 0;      // bytes of the request that are still to come
-  bool answered_ = false;    // the request
-  std::shared_ptr<SharedArena> client_arena_;                     // null: none is shared
-  std::multimap<std::pair<int64_t, int64_t>, Snapshot> lent_;     // by variable and offset
-  std::map<int64_t, Staged> staged_;                              // by the push's number
+  uint64_t unread_ = 0;                        // bytes of the request that are still to come
+  bool answered_ = false;                      // the request
+  std::shared_ptr<SharedArena> client_arena_;  // null: none is shared
+  std::multimap<std::pair<int64_t, int64_t>, Snapshot> lent_;  // by variable and offset
+  std::map<int64_t, Staged> staged_;                           // by the push's number
 };
 
 }  // namespace distribute::parameter_server

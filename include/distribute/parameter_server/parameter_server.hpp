@@ -21,7 +21,8 @@ class ParameterServer {
   ~ParameterServer();
 
   /// Blocks  until a client has said that the job is finished and all of them have left.
-  /// Throws  UnavailableError when the chief (worker 0 where there is none) was there and stays away
+  /// Throws  UnavailableError when the chief (worker 0 where there is none) was there and stays
+  /// away
   ///         longer than options.chief_timeout.
   void join();
   /// Bytes of all variables here.

@@ -57,9 +57,9 @@ class Snapshot {
 };
 
 /// Readers take snapshots: an update that finds readers writes to another block, which readers see
-/// from then on (copy on write), so nobody waits and nobody sees half an update. Large variables and
-/// those with sparse updates are written in place instead, under a lock: a reader sees each piece of
-/// 4 MiB, or each row of a sparse update, as a whole. Thread-safe.
+/// from then on (copy on write), so nobody waits and nobody sees half an update. Large variables
+/// and those with sparse updates are written in place instead, under a lock: a reader sees each
+/// piece of 4 MiB, or each row of a sparse update, as a whole. Thread-safe.
 class StoredVariable {
  public:
   /// `arena` may be null. Contents undefined but for arenas, whose fresh memory is zero.
@@ -143,9 +143,9 @@ class VariableWriter {
 struct StoredUpdate {
   StoredVariable* variable = nullptr;
   std::vector<StoredVariable*> slots = {};
-  size_t index = 0;                        // which update of the kernel's it is
-  const float* gradient = nullptr;         // dense, or the rows'
-  std::span<const int64_t> rows = {};      // of a sparse one
+  size_t index = 0;                    // which update of the kernel's it is
+  const float* gradient = nullptr;     // dense, or the rows'
+  std::span<const int64_t> rows = {};  // of a sparse one
   bool sparse = false;
 };
 

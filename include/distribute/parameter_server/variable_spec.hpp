@@ -25,8 +25,8 @@ struct VariableSpec {
   std::string key;  // unique in the job
   Shape shape = {};
   DType dtype = DType::Float32;
-  std::optional<int> server = {};   // else by the client's Placement
-  std::string colocate_with = {};   // key of another variable: the same server
+  std::optional<int> server = {};  // else by the client's Placement
+  std::string colocate_with = {};  // key of another variable: the same server
 };
 
 /// How a new variable gets its first value. A value.

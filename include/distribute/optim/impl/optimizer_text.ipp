@@ -1,11 +1,9 @@
 #pragma once
-#include <distribute/optim/optimizer.hpp>
+#include <distribute/optim/optimizer_text.hpp>
 
 #include <nlohmann/json.hpp>
 
-namespace distribute::optim {
-
-namespace optim_internal {
+namespace distribute::optim::optim_internal {
 
 using Json = nlohmann::json;
 
@@ -20,25 +18,24 @@ DISTRIBUTE_INLINE Json to_json(const OptimizerConfig& config) {
   return json;
 }
 
-}  // namespace optim_internal
-
-DISTRIBUTE_INLINE std::string Optimizer::serialize() const {
-  check_serializable();
-  return optim_internal::Json(
-             {{"class_name", class_name()}, {"config", optim_internal::to_json(get_config())}})
-      .dump();
+DISTRIBUTE_INLINE Json optimizer_json(const std::string& class_name,
+                                      const OptimizerConfig& config) {
+  return {{"class_name", class_name}, {"config", to_json(config)}};
 }
 
-DISTRIBUTE_INLINE std::string Optimizer::describe(const Step& step) const {
-  check_serializable();
-  OptimizerConfig config = own_config();
-  config.set("learning_rate", double(step.rate));
-  return optim_internal::Json({{"class_name", class_name()},
-                               {"config", optim_internal::to_json(config)},
-                               {"rate", double(step.rate)},
-                               {"done", step.done},
-                               {"decayed", step.decayed}})
-      .dump();
+DISTRIBUTE_INLINE std::string optimizer_text(const std::string& class_name,
+                                             const OptimizerConfig& config) {
+  return optimizer_json(class_name, config).dump();
 }
 
-}  // namespace distribute::optim
+DISTRIBUTE_INLINE std::string kernel_text(const std::string& class_name,
+                                          const OptimizerConfig& config, float rate, int64_t done,
+                                          const std::vector<bool>& decayed) {
+  Json json = optimizer_json(class_name, config);
+  json["rate"] = double(rate);
+  json["done"] = done;
+  json["decayed"] = decayed;
+  return json.dump();
+}
+
+}  // namespace distribute::optim::optim_internal

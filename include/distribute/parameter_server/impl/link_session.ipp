@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdio>
+#include <cstring>
 
 #include <unistd.h>
 
@@ -115,8 +116,7 @@ DISTRIBUTE_INLINE void LinkSession::share(net::ByteReader& head) {
   answer(net::ByteWriter().text(name));
   const auto deadline = net::Deadline::after_seconds(10);
   auto guest = door->admit(deadline);
-  if (!guest.ok() ||
-      !net::send_descriptor(*guest, context_.store.arena()->descriptor()).ok())
+  if (!guest.ok() || !net::send_descriptor(*guest, context_.store.arena()->descriptor()).ok())
     return;
   const auto descriptor = net::receive_descriptor(*guest, deadline);
   if (descriptor.ok()) client_arena_ = SharedArena::attach(*descriptor);
@@ -238,7 +238,7 @@ DISTRIBUTE_INLINE void LinkSession::push(net::ByteReader& head) {
   push.kernel = optim::make_update_kernel(std::string(head.text()));
   const auto count = head.number<uint32_t>();
   push.memory.push_back(context_.budget.take(int64_t(unread_)));
-  for (uint32_t i = 0; i < count; ++i) push.updates.push_back(read_update(head, push));
+  for (uint32_t i = 0; i < count; ++i) push.updates.push_back(read_update(head, push, synchronous));
   if (!head.finished() || unread_ != 0) throw InvalidArgumentError("push: a damaged message");
   if (synchronous) {
     context_.rounds.stage(std::move(push));
@@ -249,13 +249,15 @@ DISTRIBUTE_INLINE void LinkSession::push(net::ByteReader& head) {
   answer();
 }
 
-DISTRIBUTE_INLINE StoredUpdate LinkSession::read_update(net::ByteReader& head, StagedPush& push) {
+DISTRIBUTE_INLINE StoredUpdate LinkSession::read_update(net::ByteReader& head, StagedPush& push,
+                                                        bool synchronous) {
   StoredUpdate update;
   update.index = head.number<uint32_t>();
   update.variable = &context_.store.at(head.number<int64_t>());
   const auto slots = head.number<uint8_t>();
   if (slots > 8) throw InvalidArgumentError("push: more than 8 slots");
-  for (int s = 0; s < slots; ++s) update.slots.push_back(&context_.store.at(head.number<int64_t>()));
+  for (int s = 0; s < slots; ++s)
+    update.slots.push_back(&context_.store.at(head.number<int64_t>()));
   for (const StoredVariable* slot : update.slots)
     if (slot->shape() != update.variable->shape() || slot->dtype() != DType::Float32)
       throw InvalidArgumentError(concat("push: slot '", slot->key(), "' is ",
@@ -264,12 +266,12 @@ DISTRIBUTE_INLINE StoredUpdate LinkSession::read_update(net::ByteReader& head, S
   if (update.variable->dtype() != DType::Float32)
     throw InvalidArgumentError(
         concat("push: variable '", update.variable->key(), "' is not float32"));
-  read_gradient(head, update, push);
+  read_gradient(head, update, push, synchronous);
   return update;
 }
 
 DISTRIBUTE_INLINE void LinkSession::read_gradient(net::ByteReader& head, StoredUpdate& update,
-                                                  StagedPush& push) {
+                                                  StagedPush& push, bool synchronous) {
   const auto where = Where(head.number<uint8_t>());
   const auto rows = head.number<int64_t>();  // -1: dense
   const StoredVariable& variable = *update.variable;
@@ -279,7 +281,12 @@ DISTRIBUTE_INLINE void LinkSession::read_gradient(net::ByteReader& head, StoredU
         offset > client_arena_->bytes() - variable.bytes())
       throw InvalidArgumentError("push: a gradient outside of the shared memory");
     update.gradient = reinterpret_cast<const float*>(client_arena_->at(offset));
-    push.memory.push_back(client_arena_);
+    if (!synchronous) return push.memory.push_back(client_arena_);
+    // The client does not know how long a gradient waits for the others.
+    const auto copy = std::make_shared<Buffer>(variable.bytes(), Device{});
+    std::memcpy(copy->data(), update.gradient, size_t(variable.bytes()));
+    update.gradient = static_cast<const float*>(copy->data());
+    push.memory.push_back(copy);
     return;
   }
   if (rows < 0) {
@@ -333,7 +340,8 @@ DISTRIBUTE_INLINE void LinkSession::commit(StagedPush push, StoredVariable* coun
   int64_t step = 0;
   if (counter && max_staleness >= 0) {
     counter->read(0, std::as_writable_bytes(std::span(&step, 1)));
-    if (step - push.local_step > max_staleness) return answer(net::ByteWriter().number(int64_t{-1}));
+    if (step - push.local_step > max_staleness)
+      return answer(net::ByteWriter().number(int64_t{-1}));
   }
   if (counter) {
     const int64_t one = 1;

@@ -49,8 +49,8 @@ struct ParameterServer::Impl {
   std::list<Running> sessions;
 };
 
-/// Runs wait(cancelled); who has waited `nanoseconds` in vain gets a DeadlineExceededError that says
-/// for what.
+/// Runs wait(cancelled); who has waited `nanoseconds` in vain gets a DeadlineExceededError that
+/// says for what.
 template <typename Wait, typename What>
 auto wait_for_call(const rpc::Call& call, int64_t nanoseconds, What&& what, Wait&& wait) {
   const auto deadline = net::Deadline::after(std::chrono::nanoseconds(nanoseconds));
@@ -177,10 +177,9 @@ DISTRIBUTE_INLINE void ParameterServer::Impl::add_directory_methods() {
     const auto wait = reader.number<int64_t>();
     const std::string key(reader.text());
     const auto what = [&] { return concat("somebody to create variable '", key, "'"); };
-    return std::to_string(
-        wait_for_call(call, wait, what, [&](const Store::Cancelled& cancelled) {
-          return directory.find(key, cancelled);
-        }));
+    return std::to_string(wait_for_call(call, wait, what, [&](const Store::Cancelled& cancelled) {
+      return directory.find(key, cancelled);
+    }));
   });
   add("ps/set", [this](const rpc::Call& call) {
     net::ByteReader reader(call.body());

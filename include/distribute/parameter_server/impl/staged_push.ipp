@@ -32,7 +32,8 @@ DISTRIBUTE_INLINE StoredUpdate mean_of(const std::vector<const StagedPush*>& pus
     parallel_for(int64_t(values.size()), 4096, [&](int64_t begin, int64_t end) {
       std::copy(mean.gradient + begin, mean.gradient + end, values.begin() + begin);
       for (size_t p = 1; p < pushes.size(); ++p)
-        for (int64_t i = begin; i < end; ++i) values[size_t(i)] += pushes[p]->updates[u].gradient[i];
+        for (int64_t i = begin; i < end; ++i)
+          values[size_t(i)] += pushes[p]->updates[u].gradient[i];
       for (int64_t i = begin; i < end; ++i) values[size_t(i)] *= share;
     });
   }

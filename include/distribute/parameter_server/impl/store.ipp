@@ -16,8 +16,7 @@ DISTRIBUTE_INLINE void Store::check(const Entry& entry, const Shape& shape, DTyp
                                     name_of(variable.dtype()), " ", to_string(variable.shape())));
 }
 
-DISTRIBUTE_INLINE void Store::wait(std::unique_lock<std::mutex>& lock,
-                                   const Cancelled& cancelled) {
+DISTRIBUTE_INLINE void Store::wait(std::unique_lock<std::mutex>& lock, const Cancelled& cancelled) {
   changed_.wait_for(lock, std::chrono::milliseconds(50));
   if (cancelled()) throw CancelledError("nobody waits for the variable any more");
 }

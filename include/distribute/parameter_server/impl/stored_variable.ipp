@@ -60,8 +60,8 @@ DISTRIBUTE_INLINE void StoredVariable::gather(std::span<const int64_t> indices, 
   const int64_t size = row_bytes();
   for (const int64_t row : indices) {
     if (row < 0 || row >= rows())
-      throw InvalidArgumentError(
-          concat("gather: variable '", key_, "' has ", rows(), " rows, row ", row, " is asked for"));
+      throw InvalidArgumentError(concat("gather: variable '", key_, "' has ", rows(), " rows, row ",
+                                        row, " is asked for"));
     const std::shared_lock lock(contents_);
     std::memcpy(out, current_->data + row * size, size_t(size));
     out += size;
@@ -109,7 +109,13 @@ DISTRIBUTE_INLINE void StoredVariable::add(const std::byte* delta, std::byte* re
     const T* from = reinterpret_cast<const T*>(writer.from());
     const T* by = reinterpret_cast<const T*>(delta);
     T* to = reinterpret_cast<T*>(writer.to());
-    for (int64_t i = 0; i < shape_.num_elements(); ++i) to[i] = T(from[i] + by[i]);
+    const auto sum = [](T a, T b) {
+      if constexpr (std::is_arithmetic_v<T>)
+        return T(a + b);
+      else
+        return T(float(a) + float(b));
+    };
+    for (int64_t i = 0; i < shape_.num_elements(); ++i) to[i] = sum(from[i], by[i]);
   });
   std::memcpy(result, writer.to(), size_t(bytes_));
   writer.commit();
@@ -141,8 +147,7 @@ DISTRIBUTE_INLINE VariableWriter::VariableWriter(StoredVariable& variable, Mode 
 }
 
 DISTRIBUTE_INLINE std::unique_lock<std::shared_mutex> VariableWriter::lock_piece() {
-  if (variable_.in_place_ && mode_ != Mode::Unlocked)
-    return std::unique_lock(variable_.contents_);
+  if (variable_.in_place_ && mode_ != Mode::Unlocked) return std::unique_lock(variable_.contents_);
   return {};
 }
 
@@ -192,16 +197,17 @@ DISTRIBUTE_INLINE void apply_rows(std::span<VariableWriter> writers, const Store
   const int64_t width = update.variable->row_bytes() / int64_t(sizeof(float));
   std::vector<float*> slots(writers.size() - 1);
   std::vector<std::unique_lock<std::shared_mutex>> locks(writers.size());
-  replica_internal::sum_rows(
-      update.rows, update.gradient, width, [&](int64_t row, const float* sum) {
-        for (size_t w = 0; w < writers.size(); ++w) locks[w] = writers[w].lock_piece();
-        const auto at = [&](size_t w) {
-          return reinterpret_cast<float*>(writers[w].to()) + row * width;
-        };
-        for (size_t s = 0; s < slots.size(); ++s) slots[s] = at(s + 1);
-        kernel(update.index, at(0), slots.data(), sum, width);
-        for (auto& lock : locks) lock = {};
-      });
+  replica_internal::sum_rows(update.rows, update.gradient, width,
+                             [&](int64_t row, const float* sum) {
+                               for (size_t w = 0; w < writers.size(); ++w)
+                                 locks[w] = writers[w].lock_piece();
+                               const auto at = [&](size_t w) {
+                                 return reinterpret_cast<float*>(writers[w].to()) + row * width;
+                               };
+                               for (size_t s = 0; s < slots.size(); ++s) slots[s] = at(s + 1);
+                               kernel(update.index, at(0), slots.data(), sum, width);
+                               for (auto& lock : locks) lock = {};
+                             });
 }
 
 DISTRIBUTE_INLINE void apply_update(const StoredUpdate& update, const UpdateKernel& kernel,
