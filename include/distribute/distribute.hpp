@@ -40,6 +40,7 @@
 #include <distribute/net/bytes.hpp>
 #include <distribute/net/connect.hpp>
 #include <distribute/net/deadline.hpp>
+#include <distribute/net/descriptor_door.hpp>
 #include <distribute/net/frame.hpp>
 #include <distribute/net/handshake.hpp>
 #include <distribute/net/hmac.hpp>
@@ -131,6 +132,8 @@
 #include <distribute/replica/reduce_op.hpp>
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/replica/single_replica.hpp>
+#include <distribute/replica/sum_rows.hpp>
+#include <distribute/replica/update_kernel.hpp>
 #include <distribute/replica/values.hpp>
 
 #include <distribute/collective/chain_reduction.hpp>
@@ -222,8 +225,11 @@
 #include <distribute/optim/adam.hpp>
 #include <distribute/optim/learning_rate.hpp>
 #include <distribute/optim/optimizer.hpp>
+#include <distribute/optim/optimizer_config.hpp>
+#include <distribute/optim/optimizer_text.hpp>
 #include <distribute/optim/rmsprop.hpp>
 #include <distribute/optim/schedules.hpp>
+#include <distribute/optim/serialization.hpp>
 #include <distribute/optim/sgd.hpp>
 
 #include <distribute/rpc/job_task.hpp>
@@ -237,6 +243,20 @@
 #include <distribute/summary/event.hpp>
 #include <distribute/summary/file_writer.hpp>
 #include <distribute/summary/png.hpp>
+
+#include <distribute/parameter_server/client.hpp>
+#include <distribute/parameter_server/directory.hpp>
+#include <distribute/parameter_server/gradient_memory.hpp>
+#include <distribute/parameter_server/link_message.hpp>
+#include <distribute/parameter_server/link_session.hpp>
+#include <distribute/parameter_server/parameter_server.hpp>
+#include <distribute/parameter_server/server_link.hpp>
+#include <distribute/parameter_server/server_options.hpp>
+#include <distribute/parameter_server/shared_arena.hpp>
+#include <distribute/parameter_server/staged_push.hpp>
+#include <distribute/parameter_server/store.hpp>
+#include <distribute/parameter_server/stored_variable.hpp>
+#include <distribute/parameter_server/variable_spec.hpp>
 
 #include <distribute/strategy/all_workers.hpp>
 #include <distribute/strategy/central_storage_strategy.hpp>
@@ -253,11 +273,19 @@
 #include <distribute/strategy/multi_worker_extended.hpp>
 #include <distribute/strategy/multi_worker_mirrored_strategy.hpp>
 #include <distribute/strategy/one_device_strategy.hpp>
+#include <distribute/strategy/parameter_server_extended.hpp>
+#include <distribute/strategy/parameter_server_strategy.hpp>
+#include <distribute/strategy/partitioners.hpp>
 #include <distribute/strategy/reduce_arguments.hpp>
 #include <distribute/strategy/reduction.hpp>
+#include <distribute/strategy/remote_variable.hpp>
+#include <distribute/strategy/replica_device_setter.hpp>
 #include <distribute/strategy/replica_group.hpp>
 #include <distribute/strategy/replica_threads.hpp>
 #include <distribute/strategy/scope.hpp>
+#include <distribute/strategy/server_link.hpp>
+#include <distribute/strategy/server_replica_context.hpp>
+#include <distribute/strategy/sharded_variable.hpp>
 #include <distribute/strategy/shared_update.hpp>
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/strategy/strategy_extended.hpp>

@@ -74,7 +74,8 @@ class Module : public Trackable {
   /// Source  the argument `dtype` of Keras' layers
   void set_dtype_policy(const Policy& policy);
 
-  /// Weights that exist, own ones first, then those of the parts in order.
+  /// Weights that exist, own ones first, then those of the parts in order; of a weight that is cut
+  /// into shards, the shards.
   std::vector<Variable> variables() const;
   std::vector<Variable> trainable_variables() const;
   std::vector<Variable> non_trainable_variables() const;
