@@ -10,6 +10,7 @@
 #include <distribute/coordinator/remote_function.hpp>
 #include <distribute/coordinator/remote_value.hpp>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -20,6 +21,10 @@ namespace distribute {
 
 class Strategy;
 
+namespace rpc {
+class JobTask;
+}
+
 namespace coordinator_internal {
 
 class WorkerPool;
@@ -28,7 +33,7 @@ class WorkerPool;
 /// done, unless an exception is on its way: then they wait for the coordinator's return.
 class CoordinatorCore {
  public:
-  /// `job` is kept as long as the pool.
+  /// `job` is kept until the coordinator ends.
   CoordinatorCore(Strategy& strategy, std::shared_ptr<WorkerPool> pool,
                   std::function<void()> finish_job = {}, std::shared_ptr<void> job = {});
   ~CoordinatorCore();
@@ -40,13 +45,20 @@ class CoordinatorCore {
       Strategy& strategy, const std::function<std::shared_ptr<CoordinatorCore>()>& make);
 
   Strategy& strategy;
-  const std::shared_ptr<void> job;
+  std::shared_ptr<void> job;
   const std::shared_ptr<WorkerPool> pool;
 
  private:
   const std::function<void()> finish_job_;
   const int exceptions_;
 };
+
+/// Connects to the workers of the task's cluster, and watches its parameter servers.
+/// Blocks and throws  as ClusterCoordinator.
+std::shared_ptr<CoordinatorCore> connect_coordinator(Strategy& strategy,
+                                                     std::shared_ptr<rpc::JobTask> task,
+                                                     const CoordinatorOptions& options,
+                                                     std::function<void()> finish_job = {});
 
 }  // namespace coordinator_internal
 

@@ -1,12 +1,17 @@
 #pragma once
 #include <distribute/base/process_state.hpp>
 #include <distribute/coordinator/cluster_coordinator.hpp>
+#include <distribute/coordinator/rpc_worker_link.hpp>
 #include <distribute/coordinator/worker_pool.hpp>
+#include <distribute/rpc/job_task.hpp>
 #include <distribute/strategy/strategy.hpp>
 
+#include <cstdio>
 #include <exception>
 #include <map>
 #include <mutex>
+#include <utility>
+#include <vector>
 
 namespace distribute {
 
@@ -39,6 +44,7 @@ DISTRIBUTE_INLINE CoordinatorCore::CoordinatorCore(Strategy& of_strategy,
 
 DISTRIBUTE_INLINE CoordinatorCore::~CoordinatorCore() {
   if (std::uncaught_exceptions() > exceptions_) return;
+  job.reset();  // servers that end from now on are not lost
   try {
     pool->finish();
     if (finish_job_) finish_job_();
@@ -55,6 +61,57 @@ DISTRIBUTE_INLINE std::shared_ptr<CoordinatorCore> CoordinatorCore::of(
   auto core = entry.lock();
   if (!core) entry = core = make();
   return core;
+}
+
+/// Ends the pool's work when a parameter server is lost, as its variables are.
+class ServerWatch {
+ public:
+  ServerWatch(std::shared_ptr<rpc::JobTask> task, std::weak_ptr<WorkerPool> pool)
+      : task_(std::move(task)), pool_(std::move(pool)) {
+    if (!task_->cluster().has_job("ps")) return;
+    const auto deadline = net::Deadline::after_seconds(task_->options().startup_timeout);
+    for (const int index : task_->cluster().task_indices("ps"))
+      watch(task_->peer("ps", index, deadline));
+  }
+  ~ServerWatch() {
+    for (const auto& [peer, callback] : watched_) peer->remove_on_lost(callback);
+  }
+  ServerWatch(const ServerWatch&) = delete;
+  ServerWatch& operator=(const ServerWatch&) = delete;
+
+ private:
+  void watch(const std::shared_ptr<rpc::Peer>& peer) {
+    rpc::Peer* const server = peer.get();  // it is alive when it calls back
+    const auto lost = [pool = pool_, server] {
+      const auto workers = pool.lock();
+      if (workers) workers->break_for_good(lost_server(*server));
+    };
+    watched_.emplace_back(peer, peer->on_lost(lost));
+  }
+  static std::exception_ptr lost_server(const rpc::Peer& server) {
+    try {
+      server.throw_if_lost();
+    } catch (const Error& error) {
+      return std::make_exception_ptr(UnavailableError(
+          concat(error.what(), ". Its variables are lost with it: start the parameter server and "
+                               "the coordinator again, and restore the last checkpoint")));
+    }
+    return nullptr;
+  }
+
+  std::shared_ptr<rpc::JobTask> task_;
+  std::weak_ptr<WorkerPool> pool_;
+  std::vector<std::pair<std::shared_ptr<rpc::Peer>, int>> watched_;
+};
+
+DISTRIBUTE_INLINE std::shared_ptr<CoordinatorCore> connect_coordinator(
+    Strategy& strategy, std::shared_ptr<rpc::JobTask> task, const CoordinatorOptions& options,
+    std::function<void()> finish_job) {
+  auto pool = std::make_shared<WorkerPool>(links_to_workers(task), options);
+  auto servers = std::make_shared<ServerWatch>(task, pool);
+  pool->start();
+  return std::make_shared<CoordinatorCore>(strategy, std::move(pool), std::move(finish_job),
+                                           std::move(servers));
 }
 
 }  // namespace coordinator_internal

@@ -55,6 +55,16 @@ DISTRIBUTE_INLINE void RpcWorkerLink::close() {
   if (gone.controls) gone.controls->close();
 }
 
+DISTRIBUTE_INLINE std::vector<std::unique_ptr<WorkerLink>> links_to_workers(
+    const std::shared_ptr<rpc::JobTask>& task) {
+  std::vector<std::unique_ptr<WorkerLink>> links;
+  if (task->cluster().has_job("worker"))
+    for (const int index : task->cluster().task_indices("worker"))
+      links.push_back(std::make_unique<RpcWorkerLink>(task, "worker", index));
+  if (links.empty()) throw InvalidArgumentError("There must be at least one worker.");
+  return links;
+}
+
 DISTRIBUTE_INLINE ServiceMethods::ServiceMethods(std::shared_ptr<rpc::JobTask> task,
                                                  WorkerService& service, OnGreeting greeted)
     : task_(std::move(task)) {

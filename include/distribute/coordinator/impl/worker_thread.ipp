@@ -47,10 +47,12 @@ DISTRIBUTE_INLINE bool WorkerThread::connect(double patience) {
   std::string why;
   while (!stopping()) {
     try {
-      link_->connect(deadline.earlier(net::Deadline::after_seconds(1)));
+      link_->connect(deadline.earlier(net::Deadline::after_seconds(2)));
       return greet_once();
-    } catch (const Error& error) {  // it may come yet
+    } catch (const Error& error) {  // it may come yet, but not change its token
       why = error.what();
+      if (generation_ == 0 && error.code() == StatusCode::Unauthenticated)
+        return pool_.on_refused(std::current_exception()), false;
     }
     if (deadline.passed()) return pool_.on_given_up(why), false;
     std::unique_lock lock(pool_.mutex_);
