@@ -61,8 +61,9 @@ TEST_CASE("a function in the middle runs again elsewhere", "[coordinator][fault_
   for (int i = 0; i < 6; ++i) cluster.coordinator->schedule(steps.step, dataset);
   wait_until([&] { return steps.begun == 3; }, "three functions");
   cluster.workers[1]->kill();  // and it never returns
-  wait_until([&] { return cluster.logged().find("worker 1 (thread) is lost") != std::string::npos; },
-             "the log");
+  wait_until(
+      [&] { return cluster.logged().find("worker 1 (thread) is lost") != std::string::npos; },
+      "the log");
   steps.hold = false;
   cluster.coordinator->join();
   CHECK(steps.ended == 6);

@@ -81,8 +81,7 @@ TEST_CASE("workers that are killed, frozen or started again lose nothing",
                           .function = "coordinator_trains",
                           .argument = "400",
                           .deadline_seconds = 100});
-  for (int worker = 0; worker < 3; ++worker)
-    cluster.wait_for_output({"worker", worker}, "begins ");
+  for (int worker = 0; worker < 3; ++worker) cluster.wait_for_output({"worker", worker}, "begins ");
   cluster.restart({"worker", 1});  // at once
   cluster.pause({"worker", 2});
   cluster.wait_for_output({"chief"}, "worker 2 (");
@@ -121,8 +120,7 @@ TEST_CASE("workers wait for a coordinator that comes back", "[coordinator][multi
   cluster.restart({"chief"});
   const auto outcomes = cluster.join();
   CHECK(outcomes[0].out.find("trained") != std::string::npos);
-  for (size_t worker = 1; worker < outcomes.size(); ++worker)
-    CHECK(outcomes[worker].result == "0");
+  for (size_t worker = 1; worker < outcomes.size(); ++worker) CHECK(outcomes[worker].result == "0");
 }
 
 TEST_CASE("workers end when the coordinator does not come back", "[coordinator][multiproc]") {
@@ -162,10 +160,8 @@ DISTRIBUTE_CLUSTER_MAIN(coordinator_differs) {
 }
 
 TEST_CASE("a worker with other functions is named", "[coordinator][multiproc]") {
-  ProcessCluster cluster({.workers = 3,
-                          .chief = true,
-                          .function = "coordinator_differs",
-                          .deadline_seconds = 60});
+  ProcessCluster cluster(
+      {.workers = 3, .chief = true, .function = "coordinator_differs", .deadline_seconds = 60});
   check_throws<InvalidArgumentError>(
       [&] { cluster.join(); },
       "number 5 is function \"predict\" of type FvvE in the coordinator, and function \"evaluate\" "
@@ -207,10 +203,8 @@ DISTRIBUTE_CLUSTER_MAIN(coordinator_errors) {
 }
 
 TEST_CASE("errors and large results come from other processes", "[coordinator][multiproc]") {
-  ProcessCluster cluster({.workers = 3,
-                          .chief = true,
-                          .function = "coordinator_errors",
-                          .deadline_seconds = 60});
+  ProcessCluster cluster(
+      {.workers = 3, .chief = true, .function = "coordinator_errors", .deadline_seconds = 60});
   const auto outcomes = cluster.join();
   const std::string errors = outcomes[0].result.value();
   CHECK(errors.find("worker ") == 0);

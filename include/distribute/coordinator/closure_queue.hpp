@@ -1,5 +1,6 @@
 #pragma once
-/// The work that waits for workers: bounded, in order, and what happens to all of it after an error.
+/// The work that waits for workers: bounded, in order, and what happens to all of it after an
+/// error.
 
 #include <distribute/base/config.hpp>
 #include <distribute/coordinator/closure.hpp>

@@ -90,8 +90,9 @@ class ClusterCoordinator {
   RemoteValue<R> schedule(const RemoteFunction<R(Params...)>& function, const Args&... args);
   template <typename F, typename... Args>
   void schedule(const F&, const Args&...) {
-    static_assert(!sizeof(F), "schedule: a function must be registered in every process before it "
-                              "can run on a worker: RemoteFunction step(\"step\", [&] { ... });");
+    static_assert(!sizeof(F),
+                  "schedule: a function must be registered in every process before it "
+                  "can run on a worker: RemoteFunction step(\"step\", [&] { ... });");
   }
 
   /// Blocks  until all functions have ended; no schedule() gets in meanwhile.

@@ -45,7 +45,8 @@ class Server {
   /// Throws  InvalidArgumentError "Must specify an explicit `job_name`" and "... `task_index`"
   ///         where the cluster does not say, and for a task that it does not have;
   ///         FailedPreconditionError when the port is taken.
-  explicit Server(const ClusterSpec& cluster, ServerOptions options = ServerOptions::from_environment());
+  explicit Server(const ClusterSpec& cluster,
+                  ServerOptions options = ServerOptions::from_environment());
   /// A cluster of one task, {"local": ["127.0.0.1:PORT"]}, on a port from the system.
   static Server create_local_server(ServerOptions options = ServerOptions::from_environment());
   Server(Server&&) noexcept;

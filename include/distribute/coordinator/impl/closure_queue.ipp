@@ -7,7 +7,8 @@ namespace distribute::coordinator_internal {
 
 DISTRIBUTE_INLINE ClosureQueue::ClosureQueue(int64_t capacity) : capacity_(capacity) {
   if (capacity < 1)
-    throw InvalidArgumentError(concat("the closure queue's size must be at least 1, got ", capacity));
+    throw InvalidArgumentError(
+        concat("the closure queue's size must be at least 1, got ", capacity));
 }
 
 DISTRIBUTE_INLINE void ClosureQueue::put(ClosurePtr closure) {
@@ -128,7 +129,8 @@ DISTRIBUTE_INLINE void ClosureQueue::cancel_all(Lock& lock) {
 
 /// Without an error they are cancelled. The closures that come back must end without the mutex:
 /// with them may end what they alone hold, and that puts closures of its own.
-DISTRIBUTE_INLINE ClosureQueue::Closures ClosureQueue::fail_queued(const std::exception_ptr& error) {
+DISTRIBUTE_INLINE ClosureQueue::Closures ClosureQueue::fail_queued(
+    const std::exception_ptr& error) {
   for (const ClosurePtr& closure : queue_)
     error ? closure->output->set_error(error) : closure->mark_cancelled();
   return std::exchange(queue_, {});

@@ -93,8 +93,9 @@ class ServerWatch {
       server.throw_if_lost();
     } catch (const Error& error) {
       return std::make_exception_ptr(UnavailableError(
-          concat(error.what(), ". Its variables are lost with it: start the parameter server and "
-                               "the coordinator again, and restore the last checkpoint")));
+          concat(error.what(),
+                 ". Its variables are lost with it: start the parameter server and "
+                 "the coordinator again, and restore the last checkpoint")));
     }
     return nullptr;
   }
@@ -121,8 +122,10 @@ DISTRIBUTE_INLINE ClusterCoordinator::ClusterCoordinator(Strategy& strategy)
 
 DISTRIBUTE_INLINE ClusterCoordinator::ClusterCoordinator(Strategy& strategy,
                                                          const CoordinatorOptions&) {
-  throw InvalidArgumentError(concat("ClusterCoordinator: only a ParameterServerStrategy has workers that it can "
-                             "coordinate, got ", strategy.extended().name()));
+  throw InvalidArgumentError(
+      concat("ClusterCoordinator: only a ParameterServerStrategy has workers that it can "
+             "coordinate, got ",
+             strategy.extended().name()));
 }
 
 DISTRIBUTE_INLINE int ClusterCoordinator::num_workers() const { return core_->pool->num_workers(); }
@@ -135,8 +138,8 @@ DISTRIBUTE_INLINE void ClusterCoordinator::join() { core_->pool->queue().wait();
 
 DISTRIBUTE_INLINE bool ClusterCoordinator::done() { return core_->pool->queue().done(); }
 
-DISTRIBUTE_INLINE PerWorkerDataset
-ClusterCoordinator::make_dataset(const std::string& label, const std::string& registered) {
+DISTRIBUTE_INLINE PerWorkerDataset ClusterCoordinator::make_dataset(const std::string& label,
+                                                                    const std::string& registered) {
   using coordinator_internal::Recipe;
   const auto& pool = core_->pool;
   auto dataset =

@@ -7,7 +7,7 @@
 
 namespace distribute::coordinator_internal {
 
-inline constexpr const char* kServiceMethods[] = {"hello", "run",    "make",
+inline constexpr const char* kServiceMethods[] = {"hello",   "run",    "make",
                                                   "release", "cancel", "finish"};
 
 DISTRIBUTE_INLINE std::string service_method(const std::string& name) {
@@ -71,9 +71,8 @@ DISTRIBUTE_INLINE ServiceMethods::ServiceMethods(std::shared_ptr<rpc::JobTask> t
   for (const std::string name : kServiceMethods) {
     const bool hello = name == "hello";
     task_->rpc().add(service_method(name), [&service, greeted, name, hello](const rpc::Call& call) {
-      std::string answer = service.handle(name, call.body());
-      if (hello && greeted) greeted(call.shared_peer());
-      return answer;
+      if (hello && greeted) greeted(call.shared_peer());  // also when it is turned away: it came
+      return service.handle(name, call.body());
     });
   }
 }

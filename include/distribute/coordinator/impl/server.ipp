@@ -62,16 +62,16 @@ DISTRIBUTE_INLINE Server::Server(const ClusterSpec& cluster, ServerOptions optio
 }
 
 DISTRIBUTE_INLINE Server Server::create_local_server(ServerOptions options) {
-  auto listener = value_or_throw(
-      net::Listener::bind({"127.0.0.1", 0}, net::Deadline::after_seconds(10)));
+  auto listener =
+      value_or_throw(net::Listener::bind({"127.0.0.1", 0}, net::Deadline::after_seconds(10)));
   const bool start = std::exchange(options.start, false);
   options.job_name = "local";
   options.task_index = 0;
   const ClusterSpec cluster{{"local", JobTasks{listener.address().text()}}};
   Server server(cluster, std::move(options));
   if (start)
-    server.task_ = rpc::JobTask::start({cluster, "local", 0, server.options_.cluster},
-                                       std::move(listener));
+    server.task_ =
+        rpc::JobTask::start({cluster, "local", 0, server.options_.cluster}, std::move(listener));
   return server;
 }
 
@@ -95,8 +95,8 @@ DISTRIBUTE_INLINE int Server::join() {
   try {
     return serves_variables ? join_parameter_server() : join_worker();
   } catch (const Error& error) {
-    options_.cluster.print(job_name_ + " " + std::to_string(task_index_) + " ends: " +
-                           error.what());
+    options_.cluster.print(job_name_ + " " + std::to_string(task_index_) +
+                           " ends: " + error.what());
     return 1;
   }
 }
@@ -115,8 +115,6 @@ DISTRIBUTE_INLINE int Server::join_worker() {
   return 0;
 }
 
-DISTRIBUTE_INLINE int Server::join_parameter_server() {
-  throw UnimplementedError("not yet");
-}
+DISTRIBUTE_INLINE int Server::join_parameter_server() { throw UnimplementedError("not yet"); }
 
 }  // namespace distribute
