@@ -131,6 +131,7 @@
 #include <distribute/replica/reduce_op.hpp>
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/replica/single_replica.hpp>
+#include <distribute/replica/update_kernel.hpp>
 #include <distribute/replica/values.hpp>
 
 #include <distribute/collective/chain_reduction.hpp>
@@ -206,8 +207,10 @@
 #include <distribute/optim/adam.hpp>
 #include <distribute/optim/learning_rate.hpp>
 #include <distribute/optim/optimizer.hpp>
+#include <distribute/optim/optimizer_config.hpp>
 #include <distribute/optim/rmsprop.hpp>
 #include <distribute/optim/schedules.hpp>
+#include <distribute/optim/serialization.hpp>
 #include <distribute/optim/sgd.hpp>
 
 #include <distribute/rpc/job_task.hpp>
@@ -237,11 +240,19 @@
 #include <distribute/strategy/multi_worker_extended.hpp>
 #include <distribute/strategy/multi_worker_mirrored_strategy.hpp>
 #include <distribute/strategy/one_device_strategy.hpp>
+#include <distribute/strategy/parameter_server_extended.hpp>
+#include <distribute/strategy/parameter_server_strategy.hpp>
+#include <distribute/strategy/partitioners.hpp>
 #include <distribute/strategy/reduce_arguments.hpp>
 #include <distribute/strategy/reduction.hpp>
+#include <distribute/strategy/remote_variable.hpp>
+#include <distribute/strategy/replica_device_setter.hpp>
 #include <distribute/strategy/replica_group.hpp>
 #include <distribute/strategy/replica_threads.hpp>
 #include <distribute/strategy/scope.hpp>
+#include <distribute/strategy/server_link.hpp>
+#include <distribute/strategy/server_replica_context.hpp>
+#include <distribute/strategy/sharded_variable.hpp>
 #include <distribute/strategy/shared_update.hpp>
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/strategy/strategy_extended.hpp>

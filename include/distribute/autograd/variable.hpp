@@ -17,12 +17,33 @@ enum class VariableSynchronization { Auto, None, OnWrite, OnRead };
 /// Source  tf.VariableAggregation
 enum class VariableAggregation { None, Sum, Mean, OnlyFirstReplica };
 
+class VariableImpl;
+
+/// Which rows of a larger variable a shard holds.
+/// Source  tf.Variable.SaveSliceInfo
+struct SaveSliceInfo {
+  std::string full_name;
+  Shape full_shape;
+  int64_t begin = 0;  // first row
+};
+
 struct VariableOptions {
   std::string name = "Variable";
   std::optional<bool> trainable = {};  // unset: false when synchronized on read, else true
   VariableSynchronization synchronization = VariableSynchronization::Auto;
   VariableAggregation aggregation = VariableAggregation::None;
+  /// What the first value will be, known before anybody makes it.
+  std::optional<Shape> shape = {};
+  DType dtype = DType::Float32;  // counts when `shape` is given
+  /// Rows [begin, end) of the first value, so that nobody needs to make the whole.
+  std::function<Tensor(int64_t begin, int64_t end)> initial_rows = {};
+  /// All elements of the first value, where it is one number.
+  std::optional<float> initial_number = {};
+  /// Belongs where this one is.
+  std::shared_ptr<VariableImpl> colocate_with = {};
 };
+
+class Variable;
 
 /// What a variable is behind its handle. Strategies derive their distributed forms from it.
 /// Thread-compatible unless the strategy says more.
@@ -48,9 +69,24 @@ class VariableImpl {
   /// Replaces the copy of one replica without any synchronization.
   virtual void set_component(int replica, Tensor value) = 0;
 
+  virtual Shape shape() const { return component(0).shape(); }
+  virtual DType dtype() const { return component(0).dtype(); }
+  /// "/job:ps/replica:0/task:1/device:CPU:0".
+  virtual std::string device() const;
+  /// The shards of a variable that is cut along its first axis; else none.
+  virtual const std::vector<Variable>& parts() const;
+  /// True when rows can be had without the whole value; `flat`: int64 [n], in range.
+  virtual bool reads_rows() const { return false; }
+  virtual Tensor read_rows(const Tensor& flat) const;
+
+  /// Set on shards, after their creation.
+  const std::optional<SaveSliceInfo>& save_slice_info() const { return slice_info_; }
+  void set_save_slice_info(SaveSliceInfo info) { slice_info_ = std::move(info); }
+
  private:
   VariableOptions options_;
   uint64_t id_;
+  std::optional<SaveSliceInfo> slice_info_;
 };
 
 /// A variable of one copy on one device.
@@ -95,6 +131,8 @@ class Variable {
   const std::string& name() const;
   Shape shape() const;
   DType dtype() const;
+  /// Where it is.
+  std::string device() const;
   bool trainable() const;
   VariableSynchronization synchronization() const;
   VariableAggregation aggregation() const;
@@ -107,6 +145,9 @@ class Variable {
   void check(const char* method, const Tensor& value) const;
   std::shared_ptr<VariableImpl> impl_;
 };
+
+/// The variables with shards in the place of those that are cut, as optimizers want them.
+std::vector<Variable> with_parts(const std::vector<Variable>& variables);
 
 /// Makes a variable; a creator may call `next` (the creator below it) any number of times.
 using VariableCreator = std::function<std::shared_ptr<VariableImpl>(

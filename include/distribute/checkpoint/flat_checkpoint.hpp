@@ -13,7 +13,8 @@ namespace distribute::train {
 class BundleReader;
 class BundleWriter;
 
-/// Writes each variable under its name ("conv1/kernel"), as tf.compat.v1.train.Saver does. With
+/// Writes each variable under its name ("conv1/kernel"), as tf.compat.v1.train.Saver does; shards as
+/// slices of one tensor under the name of the whole, which any number of shards can load. With
 /// several workers (those of the current strategy) every worker calls it, and the chief's file
 /// stays.
 /// Throws  what BundleWriter throws; InvalidArgumentError when two variables share a name.
@@ -30,9 +31,13 @@ Tensor value_to_save(const Variable& variable);
 void restore_value(const Variable& variable, const Tensor& value);
 
 void write_tensor(BundleWriter& writer, const std::string& key, const Tensor& value);
+/// One slice of tensor `key`: the rows of a shard, read now.
+void write_shard(BundleWriter& writer, const std::string& key, const Variable& shard);
 /// The tensor `key`, of any dtype that tensors have.
 /// Throws  InvalidArgumentError for other dtypes.
 Tensor read_tensor(BundleReader& reader, const std::string& key);
+/// The rows of `value` that are `variable`'s, when it is a shard; else `value` itself.
+Tensor own_rows(const Variable& variable, const Tensor& value);
 /// Throws  InvalidArgumentError that names file, tensor and both types when `value` is not what
 ///         `variable` needs.
 void check_fits(const Variable& variable, const Tensor& value, const std::string& file,

@@ -53,6 +53,8 @@ class Restoration : public std::enable_shared_from_this<Restoration> {
   Tensor read_value(const std::string& key, const Variable& variable);
   const std::string* state_key(const ProgramNode& node, const train::TrackableObject& saved) const;
   void take(const ProgramNode& node, int32_t file_node, const std::string& key);
+  /// Where a restored variable, and its shards, stand in the file: slots of theirs may come.
+  void remember(const Variable& variable, int32_t file_node);
   void leave_restorers();
 
   /// Between read() and assign().

@@ -33,9 +33,9 @@ class WorkerPool;
 /// done, unless an exception is on its way: then they wait for the coordinator's return.
 class CoordinatorCore {
  public:
-  /// `job` is kept until the coordinator ends.
+  /// `servers` are watched until the coordinator ends.
   CoordinatorCore(Strategy& strategy, std::shared_ptr<WorkerPool> pool,
-                  std::function<void()> finish_job = {}, std::shared_ptr<void> job = {});
+                  std::shared_ptr<void> servers = {});
   ~CoordinatorCore();
   CoordinatorCore(const CoordinatorCore&) = delete;
   CoordinatorCore& operator=(const CoordinatorCore&) = delete;
@@ -45,20 +45,18 @@ class CoordinatorCore {
       Strategy& strategy, const std::function<std::shared_ptr<CoordinatorCore>()>& make);
 
   Strategy& strategy;
-  std::shared_ptr<void> job;
+  std::shared_ptr<void> servers;
   const std::shared_ptr<WorkerPool> pool;
 
  private:
-  const std::function<void()> finish_job_;
   const int exceptions_;
 };
 
 /// Connects to the workers of the task's cluster, and watches its parameter servers.
 /// Blocks and throws  as ClusterCoordinator.
 std::shared_ptr<CoordinatorCore> connect_coordinator(Strategy& strategy,
-                                                     std::shared_ptr<rpc::JobTask> task,
-                                                     const CoordinatorOptions& options,
-                                                     std::function<void()> finish_job = {});
+                                                     const std::shared_ptr<rpc::JobTask>& task,
+                                                     const CoordinatorOptions& options);
 
 }  // namespace coordinator_internal
 

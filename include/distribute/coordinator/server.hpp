@@ -26,7 +26,7 @@ struct ServerOptions {
   /// How long a worker or parameter server waits for a coordinator that was lost, in seconds:
   /// DISTRIBUTE_COORDINATOR_RETURN_TIMEOUT. A coordinator that has not come for the first time
   /// may take ClusterOptions::startup_timeout.
-  double coordinator_return_timeout = 60;
+  double coordinator_return_timeout = 300;
   ClusterOptions cluster = ClusterOptions::from_environment();
 
   /// The defaults with what the environment sets.

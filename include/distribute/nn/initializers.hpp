@@ -4,14 +4,44 @@
 #include <distribute/base/config.hpp>
 #include <distribute/tensor/tensor.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <utility>
 
 namespace distribute::nn {
 
-/// Makes the first value of a weight; the same shape and seed give the same value.
-using Initializer = std::function<Tensor(const Shape& shape, uint64_t seed)>;
+/// Rows [begin, end) of a weight's first value; `begin` 0 and `end` -1 is all of it.
+struct InitialRows {
+  int64_t begin = 0, end = -1;
+  /// Their shape, and the position of their first element, in a weight of shape `whole`.
+  Shape shape_in(const Shape& whole) const;
+  int64_t first_element(const Shape& whole) const;
+};
+
+/// Makes the first value of a weight; the same shape and seed give the same value. Any function of
+/// (shape, seed) will do; one that also takes InitialRows can make a shard of a large table without
+/// making the table.
+class Initializer {
+ public:
+  using Function = std::function<Tensor(const Shape& whole, uint64_t seed, InitialRows rows)>;
+
+  template <std::invocable<const Shape&, uint64_t, InitialRows> Fn>
+  Initializer(Fn fn) : function_(std::move(fn)) {}  // NOLINT: implicit
+  template <std::invocable<const Shape&, uint64_t> Fn>
+  Initializer(Fn fn)  // NOLINT: implicit
+      : function_([fn = std::move(fn)](const Shape& whole, uint64_t seed, InitialRows rows) {
+          return cut(fn(whole, seed), whole, rows);
+        }) {}
+
+  /// Throws  InvalidArgumentError when the function gives another shape.
+  Tensor operator()(const Shape& shape, uint64_t seed, InitialRows rows = {}) const;
+
+ private:
+  static Tensor cut(const Tensor& value, const Shape& whole, InitialRows rows);
+  Function function_;
+};
 
 /// Without a seed of its own an initializer takes the next one of the program
 /// (random::next_seed) each time a layer is built.

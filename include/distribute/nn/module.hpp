@@ -61,7 +61,8 @@ class Module : public Trackable {
   /// Freezes or frees the module with its parts.
   void set_trainable(bool trainable);
 
-  /// Weights that exist, own ones first, then those of the parts in order.
+  /// Weights that exist, own ones first, then those of the parts in order; of a weight that is cut
+  /// into shards, the shards.
   std::vector<Variable> variables() const;
   std::vector<Variable> trainable_variables() const;
   std::vector<Variable> non_trainable_variables() const;

@@ -1,6 +1,7 @@
 #pragma once
 /// Look-ups by index: gather, embeddings, one-hot vectors.
 
+#include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
 #include <distribute/tensor/tensor.hpp>
 
@@ -26,6 +27,9 @@ namespace nn {
 /// Throws  InvalidArgumentError as gather.
 /// Source  tf.nn.embedding_lookup
 Tensor embedding_lookup(const Tensor& table, const Tensor& ids);
+/// The same without reading the whole variable where it is cut into shards (one look-up in each) or
+/// on another host (each row is fetched once).
+Tensor embedding_lookup(const Variable& table, const Tensor& ids);
 
 }  // namespace nn
 

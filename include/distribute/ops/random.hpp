@@ -25,11 +25,13 @@ std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, uint64_t key);
 
 struct UniformOptions {
   float minval = 0;
-  float maxval = 1;  // not reached
+  float maxval = 1;   // not reached
+  int64_t first = 0;  // element i of the result is element first + i of the seed
 };
 struct NormalOptions {
   float mean = 0;
   float stddev = 1;
+  int64_t first = 0;
 };
 
 /// float32 tensors; element i of a seed is the same for every shape with more than i elements.

@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace distribute {
@@ -44,6 +45,8 @@ struct SliceSpec {
   Shape shape;
 };
 
+/// First position and number of elements of begin:end:step on an axis of `size` elements.
+std::pair<int64_t, int64_t> resolve_range(const Range& range, int64_t size);
 /// The elements that `spec` names; rows of the first axis share memory.
 Tensor take_slice(const Tensor& x, const SliceSpec& spec);
 /// The same, not recorded.

@@ -26,11 +26,13 @@ class Adagrad : public Optimizer {
  public:
   /// Throws  InvalidArgumentError for a negative initial value.
   explicit Adagrad(AdagradOptions options = {});
+  std::string class_name() const override { return "Adagrad"; }
 
  protected:
   std::vector<Slot> slots() const override;
   ElementKernel kernel(float learning_rate, int64_t step) const override;
   bool updates_rows_alone() const override { return true; }
+  void add_config(OptimizerConfig& config) const override;
 
  private:
   double initial_, epsilon_;

@@ -29,10 +29,12 @@ struct AdamOptions {
 class Adam : public Optimizer {
  public:
   explicit Adam(AdamOptions options = {});
+  std::string class_name() const override { return "Adam"; }
 
  protected:
   std::vector<Slot> slots() const override;
   ElementKernel kernel(float learning_rate, int64_t step) const override;
+  void add_config(OptimizerConfig& config) const override;
 
  private:
   double beta_1_, beta_2_, epsilon_;
@@ -60,6 +62,7 @@ struct AdamWOptions {
 class AdamW : public Adam {
  public:
   explicit AdamW(AdamWOptions options = {});
+  std::string class_name() const override { return "AdamW"; }
 };
 
 }  // namespace distribute::optim

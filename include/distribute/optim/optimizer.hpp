@@ -5,6 +5,7 @@
 #include <distribute/autograd/trackable.hpp>
 #include <distribute/base/config.hpp>
 #include <distribute/optim/learning_rate.hpp>
+#include <distribute/optim/optimizer_config.hpp>
 #include <distribute/replica/replica_context.hpp>
 
 #include <functional>
@@ -59,15 +60,16 @@ class Optimizer : public Trackable {
   Optimizer& operator=(const Optimizer&) = delete;
 
   /// One step: sums the gradients over all replicas, clips, updates. Variables whose gradient is
-  /// none stay as they are, with a warning.
+  /// none stay as they are, with a warning. Gives the number of the step, iterations() after it;
+  /// with parameter servers every step of every worker has a number of its own.
   /// Blocks  until every replica has called it.
   /// Throws  FailedPreconditionError in cross-replica context; InvalidArgumentError when sizes
   ///         differ or every gradient is none.
-  void apply_gradients(const std::vector<Tensor>& gradients, const std::vector<Variable>& variables,
-                       ApplyOptions options = {});
+  int64_t apply_gradients(const std::vector<Tensor>& gradients,
+                          const std::vector<Variable>& variables, ApplyOptions options = {});
   /// Gradients of `loss` from the tape, then apply_gradients. Between hosts gradients are summed
   /// while the tape still computes others.
-  void minimize(const Tensor& loss, const std::vector<Variable>& variables, GradientTape& tape);
+  int64_t minimize(const Tensor& loss, const std::vector<Variable>& variables, GradientTape& tape);
 
   /// Steps done so far.
   int64_t iterations() const;
@@ -77,6 +79,14 @@ class Optimizer : public Trackable {
   /// A number, or a schedule from now on.
   void set_learning_rate(LearningRate rate);
   const std::string& name() const { return options_.name; }
+
+  /// The name under which deserialize() knows the class; empty: it does not.
+  virtual std::string class_name() const { return ""; }
+  /// All options, with the present learning rate.
+  /// Source  tf.keras.optimizers.Optimizer.get_config
+  OptimizerConfig get_config() const;
+  /// Throws  UnimplementedError without a class_name().
+  void check_serializable() const;
 
   /// No decay for variables whose name contains one of the words, such as "bias".
   void exclude_from_weight_decay(std::vector<std::string> words);
@@ -108,6 +118,8 @@ class Optimizer : public Trackable {
   virtual ElementKernel kernel(float learning_rate, int64_t step) const = 0;
   /// True when a zero gradient changes nothing, so that only the rows of IndexedSlices need work.
   virtual bool updates_rows_alone() const { return false; }
+  /// Adds the options that CommonOptions does not hold.
+  virtual void add_config(OptimizerConfig& config) const { (void)config; }
 
  private:
   struct SlotSet {
@@ -122,11 +134,20 @@ class Optimizer : public Trackable {
   std::vector<Slot> all_slots() const;
   void clip(std::vector<VariableUpdate>& updates) const;
   void densify(std::vector<VariableUpdate>& updates) const;
+  /// All that a step's formula depends on beside the options.
+  struct Step {
+    float rate;
+    int64_t done;               // steps before it
+    std::vector<bool> decayed;  // of each update
+  };
   UpdateKernel make_kernel(const std::vector<VariableUpdate>& updates, int64_t done) const;
+  UpdateKernel make_kernel(Step step) const;
+  std::string describe(const Step& step) const;
+  OptimizerConfig own_config() const;
+  friend UpdateKernel make_update_kernel(const std::string& description);
   bool decays(const Variable& variable) const;
   bool clips() const { return options_.clipnorm || options_.clipvalue || options_.global_clipnorm; }
-  void finish_step(const std::vector<VariableUpdate>& updates, int64_t done,
-                   ReplicaContext& replica);
+  void overwrite_with_averages(const std::vector<VariableUpdate>& updates, int64_t step);
   void exchange(const std::vector<Variable>& variables, bool keep_weights);
 
   CommonOptions options_;

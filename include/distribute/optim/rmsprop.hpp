@@ -29,10 +29,12 @@ struct RMSpropOptions {
 class RMSprop : public Optimizer {
  public:
   explicit RMSprop(RMSpropOptions options = {});
+  std::string class_name() const override { return "RMSprop"; }
 
  protected:
   std::vector<Slot> slots() const override;
   ElementKernel kernel(float learning_rate, int64_t step) const override;
+  void add_config(OptimizerConfig& config) const override;
 
  private:
   double rho_, momentum_, epsilon_;

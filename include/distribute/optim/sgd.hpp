@@ -26,14 +26,16 @@ struct SGDOptions {
 class SGD : public Optimizer {
  public:
   explicit SGD(SGDOptions options = {});
+  std::string class_name() const override { return "SGD"; }
 
  protected:
   std::vector<Slot> slots() const override;
   ElementKernel kernel(float learning_rate, int64_t step) const override;
-  bool updates_rows_alone() const override { return momentum_ == 0.0f; }
+  bool updates_rows_alone() const override { return momentum_ == 0.0; }
+  void add_config(OptimizerConfig& config) const override;
 
  private:
-  float momentum_;
+  double momentum_;
   bool nesterov_;
 };
 

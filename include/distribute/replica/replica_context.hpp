@@ -4,6 +4,7 @@
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
 #include <distribute/replica/reduce_op.hpp>
+#include <distribute/replica/update_kernel.hpp>
 #include <distribute/replica/values.hpp>
 #include <distribute/tensor/tensor.hpp>
 
@@ -23,11 +24,6 @@ struct VariableUpdate {
   std::vector<Variable> slots;  // same shape as the variable
   Tensor gradient;              // this replica's
 };
-
-/// Updates `count` neighbouring elements in place: weights and each slot from the gradient. Must be
-/// elementwise, so that the elements of a step may be dealt to threads in any way.
-using UpdateKernel = std::function<void(size_t update, float* weights, float* const* slots,
-                                        const float* gradient, int64_t count)>;
 
 /// The calling thread's replica. Every replica of a strategy must make the same calls in the same
 /// order.
@@ -73,6 +69,11 @@ class ReplicaContext {
   /// Throws  InvalidArgumentError for variables that are not float32.
   virtual void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
                       const UpdateKernel& kernel) = 0;
+  /// update(), after which the int64 scalar `counter` is one more. Gives its new value: the number
+  /// of this step, which no other step of the job has.
+  virtual int64_t update_and_count(std::span<const VariableUpdate> updates,
+                                   bool gradients_are_reduced, const UpdateKernel& kernel,
+                                   const Variable& counter);
 };
 
 /// The calling thread's replica; null in cross-replica context. Without any strategy it is the

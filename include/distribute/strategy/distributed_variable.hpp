@@ -5,7 +5,9 @@
 #include <distribute/base/config.hpp>
 #include <distribute/replica/reduce_op.hpp>
 
+#include <functional>
 #include <mutex>
+#include <string>
 #include <vector>
 
 namespace distribute {
@@ -68,8 +70,6 @@ class DistributedVariable : public VariableImpl {
   /// A copy's new value; reads nothing but its arguments.
   static Tensor written(Write write, const Tensor& old, const Tensor& value);
 
-  Tensor aggregate(std::vector<Tensor> values) const;
-
   Strategy* owner_;
   const std::shared_ptr<OtherWorkers> others_;  // null: this process is the only worker
   mutable std::mutex mutex_;                    // guards components_
@@ -116,6 +116,23 @@ class AggregatingVariable final : public DistributedVariable {
 };
 
 namespace strategy_internal {
+
+/// What the calling thread may do with a variable of `owner`: a replica of it, its copy of an
+/// extended.update, or the whole.
+struct Access {
+  ReplicaContext* replica = nullptr;
+  int component = -1;    // -1: all of them
+  bool foreign = false;  // inside another strategy
+};
+Access access_of(const Strategy* owner);
+/// What every write to a foreign variable throws.
+[[noreturn]] void throw_foreign(const std::string& name);
+
+/// One value out of those that all replicas assign, by the variable's aggregation; `reduce` is for
+/// values that differ.
+/// Throws  InvalidArgumentError for the sum of one tensor that all of them pass.
+Tensor aggregate_values(const VariableOptions& options, std::vector<Tensor> values,
+                        const std::function<Tensor(ReduceOp, std::vector<Tensor>)>& reduce);
 
 /// Fills in Auto and checks synchronization and aggregation of a variable about to be made.
 /// Throws  InvalidArgumentError for None synchronization, and Mean of a dtype that is not floating.

@@ -50,6 +50,9 @@ namespace strategy_internal {
 /// Null stands for the default strategy.
 bool is_default_strategy(const Strategy* strategy);
 
+/// What a scope installs.
+VariableCreator creator_of(Strategy& strategy);
+
 /// Throws  FailedPreconditionError inside a replica of any but the default strategy.
 void check_cross_replica(const char* method);
 

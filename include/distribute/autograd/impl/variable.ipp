@@ -2,6 +2,7 @@
 #include <distribute/autograd/accumulate.hpp>
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/process_state.hpp>
+#include <distribute/device/placement.hpp>
 
 namespace distribute {
 
@@ -9,6 +10,23 @@ DISTRIBUTE_INLINE VariableImpl::VariableImpl(VariableOptions options)
     : options_(std::move(options)), id_(process_state().next_variable_id.fetch_add(1)) {
   if (!options_.trainable)
     options_.trainable = options_.synchronization != VariableSynchronization::OnRead;
+  // Only of use to whoever makes the variable; kept, they would keep memory alive.
+  options_.initial_rows = nullptr;
+  options_.initial_number.reset();
+  options_.colocate_with = nullptr;
+}
+
+DISTRIBUTE_INLINE std::string VariableImpl::device() const {
+  return device_internal::full_name(component(0).device());
+}
+
+DISTRIBUTE_INLINE const std::vector<Variable>& VariableImpl::parts() const {
+  static const std::vector<Variable> none;
+  return none;
+}
+
+DISTRIBUTE_INLINE Tensor VariableImpl::read_rows(const Tensor&) const {
+  throw UnimplementedError(concat("variable '", options_.name, "' is read whole"));
 }
 
 DISTRIBUTE_INLINE PlainVariable::PlainVariable(Tensor initial_value, VariableOptions options)
@@ -68,12 +86,10 @@ DISTRIBUTE_INLINE Tensor Variable::value() const {
 }
 
 DISTRIBUTE_INLINE void Variable::check(const char* method, const Tensor& value) const {
-  const Tensor current = impl().component(0);
-  if (value.shape() != current.shape() || value.dtype() != current.dtype())
-    throw InvalidArgumentError(concat(method, ": variable '", name(), "' is ",
-                                      to_string(current.shape()), " ", name_of(current.dtype()),
-                                      ", the value is ", to_string(value.shape()), " ",
-                                      name_of(value.dtype())));
+  if (value.shape() != shape() || value.dtype() != dtype())
+    throw InvalidArgumentError(concat(method, ": variable '", name(), "' is ", to_string(shape()),
+                                      " ", name_of(dtype()), ", the value is ",
+                                      to_string(value.shape()), " ", name_of(value.dtype())));
 }
 
 DISTRIBUTE_INLINE void Variable::assign(const Tensor& value) const {
@@ -90,14 +106,27 @@ DISTRIBUTE_INLINE void Variable::assign_sub(const Tensor& delta) const {
 }
 
 DISTRIBUTE_INLINE const std::string& Variable::name() const { return impl().options().name; }
-DISTRIBUTE_INLINE Shape Variable::shape() const { return impl().component(0).shape(); }
-DISTRIBUTE_INLINE DType Variable::dtype() const { return impl().component(0).dtype(); }
+DISTRIBUTE_INLINE Shape Variable::shape() const { return impl().shape(); }
+DISTRIBUTE_INLINE DType Variable::dtype() const { return impl().dtype(); }
+DISTRIBUTE_INLINE std::string Variable::device() const { return impl().device(); }
 DISTRIBUTE_INLINE bool Variable::trainable() const { return *impl().options().trainable; }
 DISTRIBUTE_INLINE VariableSynchronization Variable::synchronization() const {
   return impl().options().synchronization;
 }
 DISTRIBUTE_INLINE VariableAggregation Variable::aggregation() const {
   return impl().options().aggregation;
+}
+
+DISTRIBUTE_INLINE std::vector<Variable> with_parts(const std::vector<Variable>& variables) {
+  std::vector<Variable> all;
+  for (const Variable& variable : variables) {
+    const auto& parts = variable.impl().parts();
+    if (parts.empty())
+      all.push_back(variable);
+    else
+      all.insert(all.end(), parts.begin(), parts.end());
+  }
+  return all;
 }
 
 }  // namespace distribute

@@ -43,8 +43,9 @@ DISTRIBUTE_INLINE void check_parts(const train::CheckpointParts& parts) {
   }
 }
 
-/// What a checkpoint will hold, in the order of its keys; the graph is a text.
-using ValuesToSave = std::map<std::string, std::variant<std::string, Tensor>>;
+/// What a checkpoint will hold, in the order of its keys; the graph is a text. A variable that is
+/// cut is read shard by shard while it is written, as it may be too large to be had whole.
+using ValuesToSave = std::map<std::string, std::variant<std::string, Tensor, Variable>>;
 
 /// What workers compare before they read variables together.
 DISTRIBUTE_INLINE std::string describe_graph(const ProgramGraph& program) {
@@ -97,7 +98,12 @@ DISTRIBUTE_INLINE ValuesToSave values_to_save(const train::CheckpointParts& part
   std::map<std::string, Variable> variables;  // the same order on all workers
   for (const auto& node : program->nodes())
     if (node.variable) variables.emplace(node.key(), node.variable);
-  for (const auto& [key, variable] : variables) values[key] = train::value_to_save(variable);
+  for (const auto& [key, variable] : variables) {
+    if (variable.impl().parts().empty())
+      values[key] = train::value_to_save(variable);
+    else
+      values[key] = variable;
+  }
   values[train::kObjectGraphKey] = encode_object_graph(program->to_proto(int(descriptions.size())));
   return values;
 }
@@ -107,6 +113,8 @@ DISTRIBUTE_INLINE void write_values(const std::string& prefix, const ValuesToSav
   for (const auto& [key, value] : values) {
     if (const auto* text = std::get_if<std::string>(&value))
       writer.add_string(key, *text);
+    else if (const auto* cut = std::get_if<Variable>(&value))
+      for (const Variable& shard : cut->impl().parts()) train::write_shard(writer, key, shard);
     else
       train::write_tensor(writer, key, std::get<Tensor>(value));
   }

@@ -1,8 +1,10 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/checkpoint/program_graph.hpp>
+#include <distribute/strategy/sharded_variable.hpp>
 
 #include <algorithm>
+#include <map>
 
 namespace distribute::checkpoint_internal {
 
@@ -44,10 +46,13 @@ DISTRIBUTE_INLINE void ProgramGraph::add_variable(size_t parent, const std::stri
                                                   const Variable& variable) {
   const uint64_t id = variable.impl().id();
   const auto known = variables_.find(id);
-  if (known == variables_.end())
-    variables_[id] = add(parent, name, {.variable = variable});
-  else
+  if (known != variables_.end()) {
     nodes_[parent].children.push_back({name, known->second});
+    return;
+  }
+  const size_t node = add(parent, name, {.variable = variable});
+  variables_[id] = node;
+  for (const Variable& part : variable.impl().parts()) variables_[part.impl().id()] = node;
 }
 
 DISTRIBUTE_INLINE void ProgramGraph::expand(size_t node) {
@@ -67,14 +72,25 @@ DISTRIBUTE_INLINE void ProgramGraph::expand(size_t node) {
 DISTRIBUTE_INLINE void ProgramGraph::add_slots(size_t node) {
   const Trackable* object = nodes_[node].object;
   if (!object) return;
+  std::map<std::pair<size_t, std::string>, std::vector<Variable>> cut;
+  const auto add_slot = [&](size_t original, const std::string& name, const Variable& variable) {
+    nodes_[node].slots.push_back({original, name, nodes_.size()});
+    ProgramNode& added = nodes_.emplace_back();
+    added.variable = variable;
+    added.path = train::slot_path(nodes_[original].path, nodes_[node].path, name);
+  };
   for (const auto& slot : object->slot_variables()) {
     const auto original = variables_.find(slot.original.impl().id());
     if (original == variables_.end()) continue;  // the variable itself is not saved
-    nodes_[node].slots.push_back({original->second, slot.slot_name, nodes_.size()});
-    ProgramNode& added = nodes_.emplace_back();
-    added.variable = slot.variable;
-    added.path = train::slot_path(nodes_[original->second].path, nodes_[node].path, slot.slot_name);
+    if (!slot.original.impl().save_slice_info())
+      add_slot(original->second, slot.slot_name, slot.variable);
+    else  // the slots of the shards together are that of the whole
+      cut[{original->second, slot.slot_name}].push_back(slot.variable);
   }
+  for (auto& [original, shards] : cut)
+    if (shards.size() == nodes_[original.first].variable.impl().parts().size())
+      add_slot(original.first, original.second,
+               strategy_internal::view_of_shards(std::move(shards)));
 }
 
 DISTRIBUTE_INLINE train::TrackableObjectGraph ProgramGraph::to_proto(int workers) const {

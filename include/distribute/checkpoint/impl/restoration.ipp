@@ -99,9 +99,15 @@ DISTRIBUTE_INLINE std::vector<int32_t> Restoration::match(const ProgramGraph& pr
 
 /// The value of a variable (or of a state, when `variable` is none), checked.
 DISTRIBUTE_INLINE Tensor Restoration::read_value(const std::string& key, const Variable& variable) {
-  const Tensor value = train::read_tensor(reader_, key);
+  Tensor value = train::read_tensor(reader_, key);
+  if (variable) value = train::own_rows(variable, value);
   if (variable) train::check_fits(variable, value, reader_.prefix(), key);
   return value;
+}
+
+DISTRIBUTE_INLINE void Restoration::remember(const Variable& variable, int32_t file_node) {
+  variables_[variable.impl().id()] = file_node;
+  for (const Variable& part : variable.impl().parts()) variables_[part.impl().id()] = file_node;
 }
 
 /// A state that the file has for another number of workers.
@@ -144,7 +150,7 @@ DISTRIBUTE_INLINE void Restoration::take(const ProgramNode& target, int32_t file
                                          const std::string& key) {
   matched_ += target.path != kSaveCounter;
   unused_.erase(key);
-  if (target.variable) variables_[target.variable.impl().id()] = file_node;
+  if (target.variable) remember(target.variable, file_node);
   if (!target.state || !node(file_node)) return;
   for (const auto& attribute : node(file_node)->attributes) unused_.erase(attribute.checkpoint_key);
 }
@@ -179,7 +185,7 @@ DISTRIBUTE_INLINE void Restoration::created(int32_t parent, const std::string& n
   if (!key) return;
   train::restore_value(variable, read_value(*key, variable));
   reader_.close_files();
-  variables_[variable.impl().id()] = file_node;
+  remember(variable, file_node);
   unused_.erase(*key);
   ++matched_;
 }

@@ -1,12 +1,12 @@
 #pragma once
 #include <distribute/base/process_state.hpp>
+#include <distribute/cluster/task_type.hpp>
 #include <distribute/coordinator/cluster_coordinator.hpp>
 #include <distribute/coordinator/rpc_worker_link.hpp>
 #include <distribute/coordinator/worker_pool.hpp>
 #include <distribute/rpc/job_task.hpp>
-#include <distribute/strategy/strategy.hpp>
+#include <distribute/strategy/parameter_server_strategy.hpp>
 
-#include <cstdio>
 #include <exception>
 #include <map>
 #include <mutex>
@@ -34,23 +34,16 @@ DISTRIBUTE_INLINE CoordinatorTable& coordinator_table() {
 
 DISTRIBUTE_INLINE CoordinatorCore::CoordinatorCore(Strategy& of_strategy,
                                                    std::shared_ptr<WorkerPool> workers,
-                                                   std::function<void()> finish_job,
-                                                   std::shared_ptr<void> of_job)
+                                                   std::shared_ptr<void> of_servers)
     : strategy(of_strategy),
-      job(std::move(of_job)),
+      servers(std::move(of_servers)),
       pool(std::move(workers)),
-      finish_job_(std::move(finish_job)),
       exceptions_(std::uncaught_exceptions()) {}
 
 DISTRIBUTE_INLINE CoordinatorCore::~CoordinatorCore() {
   if (std::uncaught_exceptions() > exceptions_) return;
-  job.reset();  // servers that end from now on are not lost
-  try {
-    pool->finish();
-    if (finish_job_) finish_job_();
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "distribute: the coordinator could not end the job: %s\n", error.what());
-  }
+  servers.reset();  // those that end from now on are not lost
+  pool->finish();
 }
 
 DISTRIBUTE_INLINE std::shared_ptr<CoordinatorCore> CoordinatorCore::of(
@@ -106,13 +99,34 @@ class ServerWatch {
 };
 
 DISTRIBUTE_INLINE std::shared_ptr<CoordinatorCore> connect_coordinator(
-    Strategy& strategy, std::shared_ptr<rpc::JobTask> task, const CoordinatorOptions& options,
-    std::function<void()> finish_job) {
+    Strategy& strategy, const std::shared_ptr<rpc::JobTask>& task,
+    const CoordinatorOptions& options) {
   auto pool = std::make_shared<WorkerPool>(links_to_workers(task), options);
   auto servers = std::make_shared<ServerWatch>(task, pool);
   pool->start();
-  return std::make_shared<CoordinatorCore>(strategy, std::move(pool), std::move(finish_job),
-                                           std::move(servers));
+  return std::make_shared<CoordinatorCore>(strategy, std::move(pool), std::move(servers));
+}
+
+/// The strategy's own end tells the parameter servers that the job is done.
+DISTRIBUTE_INLINE std::shared_ptr<CoordinatorCore> core_of(Strategy& strategy,
+                                                           const CoordinatorOptions& options) {
+  auto* const servers = strategy_internal::parameter_server_extended(strategy);
+  if (!servers)
+    throw InvalidArgumentError(
+        concat("ClusterCoordinator: only a ParameterServerStrategy has workers to coordinate, got ",
+               strategy.extended().name()));
+  const auto& job = servers->job();
+  if (!job.task)
+    throw InvalidArgumentError(
+        "ClusterCoordinator: the ParameterServerStrategy has no cluster, so there are no workers");
+  if (job.type != TaskType::Chief)
+    throw InvalidArgumentError(concat("ClusterCoordinator: the chief coordinates, but this is ",
+                                      job.type, " ", job.index,
+                                      "; here `return Server(strategy).join();` serves it"));
+  return CoordinatorCore::of(strategy, [&] {
+    servers->set_coordinated();
+    return connect_coordinator(strategy, job.task, options);
+  });
 }
 
 }  // namespace coordinator_internal
@@ -121,12 +135,8 @@ DISTRIBUTE_INLINE ClusterCoordinator::ClusterCoordinator(Strategy& strategy)
     : ClusterCoordinator(strategy, CoordinatorOptions::from_environment()) {}
 
 DISTRIBUTE_INLINE ClusterCoordinator::ClusterCoordinator(Strategy& strategy,
-                                                         const CoordinatorOptions&) {
-  throw InvalidArgumentError(
-      concat("ClusterCoordinator: only a ParameterServerStrategy has workers that it can "
-             "coordinate, got ",
-             strategy.extended().name()));
-}
+                                                         const CoordinatorOptions& options)
+    : core_(coordinator_internal::core_of(strategy, options)) {}
 
 DISTRIBUTE_INLINE int ClusterCoordinator::num_workers() const { return core_->pool->num_workers(); }
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/environment.hpp>
+#include <distribute/cluster/task_type.hpp>
 #include <distribute/coordinator/coordinator_watch.hpp>
 #include <distribute/coordinator/rpc_worker_link.hpp>
 #include <distribute/coordinator/server.hpp>

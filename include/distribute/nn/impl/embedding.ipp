@@ -17,7 +17,7 @@ DISTRIBUTE_INLINE void Embedding::build(const Shape&) {
 }
 
 DISTRIBUTE_INLINE Tensor Embedding::call(const Tensor& x, CallOptions) {
-  return embedding_lookup(embeddings_.value(), x);
+  return embedding_lookup(embeddings_, x);
 }
 
 }  // namespace distribute::nn

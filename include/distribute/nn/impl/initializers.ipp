@@ -5,12 +5,41 @@
 #include <algorithm>
 #include <cmath>
 
+namespace distribute::nn {
+
+DISTRIBUTE_INLINE Shape InitialRows::shape_in(const Shape& whole) const {
+  return end < 0 ? whole : whole.with(0, end - begin);
+}
+DISTRIBUTE_INLINE int64_t InitialRows::first_element(const Shape& whole) const {
+  return begin == 0 ? 0 : begin * whole.with(0, 1).num_elements();
+}
+
+DISTRIBUTE_INLINE Tensor Initializer::operator()(const Shape& shape, uint64_t seed,
+                                                 InitialRows rows) const {
+  const Tensor value = function_(shape, seed, rows);
+  if (value.shape() == rows.shape_in(shape)) return value;
+  throw InvalidArgumentError(concat("an initializer gave ", to_string(value.shape()),
+                                    " where a weight of ", to_string(rows.shape_in(shape)),
+                                    " was wanted"));
+}
+
+/// A value of the wrong shape is for the caller to refuse.
+DISTRIBUTE_INLINE Tensor Initializer::cut(const Tensor& value, const Shape& whole,
+                                          InitialRows rows) {
+  if (rows.end < 0 || value.shape() != whole) return value;
+  return value.rows(rows.begin, rows.end);
+}
+
+}  // namespace distribute::nn
+
 namespace distribute::nn::initializers {
 
 DISTRIBUTE_INLINE Initializer zeros() { return constant(0.0f); }
 DISTRIBUTE_INLINE Initializer ones() { return constant(1.0f); }
 DISTRIBUTE_INLINE Initializer constant(float value) {
-  return [value](const Shape& shape, uint64_t) { return fill(shape, value); };
+  return [value](const Shape& whole, uint64_t, InitialRows rows) {
+    return fill(rows.shape_in(whole), value);
+  };
 }
 
 DISTRIBUTE_INLINE Initializer value(const Tensor& tensor) {
@@ -23,20 +52,23 @@ DISTRIBUTE_INLINE Initializer value(const Tensor& tensor) {
 }
 
 DISTRIBUTE_INLINE Initializer random_normal(float mean, float stddev, Seed seed) {
-  return [=](const Shape& shape, uint64_t next) {
-    return random::normal(shape, seed.value_or(next), {mean, stddev});
+  return [=](const Shape& whole, uint64_t next, InitialRows rows) {
+    return random::normal(rows.shape_in(whole), seed.value_or(next),
+                          {mean, stddev, rows.first_element(whole)});
   };
 }
 
 DISTRIBUTE_INLINE Initializer random_uniform(float minimum, float maximum, Seed seed) {
-  return [=](const Shape& shape, uint64_t next) {
-    return random::uniform(shape, seed.value_or(next), {minimum, maximum});
+  return [=](const Shape& whole, uint64_t next, InitialRows rows) {
+    return random::uniform(rows.shape_in(whole), seed.value_or(next),
+                           {minimum, maximum, rows.first_element(whole)});
   };
 }
 
 DISTRIBUTE_INLINE Initializer truncated_normal(float mean, float stddev, Seed seed) {
-  return [=](const Shape& shape, uint64_t next) {
-    return random::truncated_normal(shape, seed.value_or(next), {mean, stddev});
+  return [=](const Shape& whole, uint64_t next, InitialRows rows) {
+    return random::truncated_normal(rows.shape_in(whole), seed.value_or(next),
+                                    {mean, stddev, rows.first_element(whole)});
   };
 }
 
@@ -71,8 +103,10 @@ DISTRIBUTE_INLINE Fans compute_fans(const Shape& shape) {
 DISTRIBUTE_INLINE Initializer variance_scaling(VarianceScaling options) {
   if (options.scale <= 0)
     throw InvalidArgumentError(concat("variance_scaling: scale ", options.scale, ", wanted > 0"));
-  return [options](const Shape& shape, uint64_t next) {
-    const Fans fans = compute_fans(shape);
+  return [options](const Shape& whole, uint64_t next, InitialRows rows) {
+    const Fans fans = compute_fans(whole);
+    const Shape shape = rows.shape_in(whole);
+    const int64_t first = rows.first_element(whole);
     double fan = (fans.in + fans.out) / 2;
     if (options.mode != FanMode::Average) fan = options.mode == FanMode::In ? fans.in : fans.out;
     const double scale = options.scale / std::max(1.0, fan);
@@ -81,13 +115,14 @@ DISTRIBUTE_INLINE Initializer variance_scaling(VarianceScaling options) {
     constexpr double kTruncated = .87962566103423978;
     switch (options.distribution) {
       case Distribution::TruncatedNormal:
-        return random::truncated_normal(shape, seed, {0.0f, float(std::sqrt(scale) / kTruncated)});
+        return random::truncated_normal(shape, seed,
+                                        {0.0f, float(std::sqrt(scale) / kTruncated), first});
       case Distribution::UntruncatedNormal:
-        return random::normal(shape, seed, {0.0f, float(std::sqrt(scale))});
+        return random::normal(shape, seed, {0.0f, float(std::sqrt(scale)), first});
       default: break;
     }
     const float limit = float(std::sqrt(3 * scale));
-    return random::uniform(shape, seed, {-limit, limit});
+    return random::uniform(shape, seed, {-limit, limit, first});
   };
 }
 

@@ -73,13 +73,16 @@ DISTRIBUTE_INLINE Variable Module::add_weight(const std::string& name, const Sha
   options.name = path_to(name);
   // One seed for all copies: a strategy may ask for the value more than once.
   const uint64_t seed = random::next_seed();
-  const auto first_value = [&] {
-    const Tensor value = initializer(shape, seed);
-    if (value.shape() == shape) return value;
-    throw InvalidArgumentError(concat("weight '", options.name, "' is ", to_string(shape),
-                                      ", its first value ", to_string(value.shape())));
+  const auto first_value = [=, name = options.name](nn::InitialRows rows) {
+    try {
+      return initializer(shape, seed, rows);
+    } catch (const InvalidArgumentError& error) {
+      throw InvalidArgumentError(concat("weight '", name, "': ", error.what()));
+    }
   };
-  Variable weight(first_value, options);
+  options.shape = shape;
+  options.initial_rows = [=](int64_t begin, int64_t end) { return first_value({begin, end}); };
+  Variable weight([=] { return first_value({}); }, options);
   restore_created(name, weight);
   weights_.push_back({name, weight});
   return weight;
@@ -124,7 +127,9 @@ DISTRIBUTE_INLINE std::string Module::unused_name(const std::string& kind) const
 DISTRIBUTE_INLINE void Module::collect(std::vector<Variable>& all, int wanted) const {
   for (const NamedVariable& weight : weights_) {
     const bool trains = trainable_ && weight.variable.trainable();
-    if (wanted < 0 || trains == (wanted == 1)) all.push_back(weight.variable);
+    if (wanted >= 0 && trains != (wanted == 1)) continue;
+    const std::vector<Variable> shards = with_parts({weight.variable});
+    all.insert(all.end(), shards.begin(), shards.end());
   }
   for (const auto& [name, part] : children_) part->collect(all, wanted);
 }

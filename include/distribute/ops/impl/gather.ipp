@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/parallel.hpp>
+#include <distribute/ops/concat.hpp>
 #include <distribute/ops/gather.hpp>
 #include <distribute/ops/reshape.hpp>
 #include <distribute/ops/strided_copy.hpp>
@@ -204,6 +205,65 @@ DISTRIBUTE_INLINE Tensor embedding_lookup(const Tensor& table, const Tensor& ids
   const Tensor flat = ops_internal::checked_indices("embedding_lookup", ids, table.shape()[0]);
   return ops_internal::gather_rows(table, flat,
                                    ops_internal::gather_shape(table.shape(), ids.shape(), 0));
+}
+
+}  // namespace nn
+
+namespace ops_internal {
+
+/// Rows of a variable that is never read whole: each is fetched once.
+DISTRIBUTE_INLINE Tensor lookup_rows(const Variable& table, const Tensor& ids) {
+  const Shape whole = table.shape();
+  const Tensor flat = checked_indices("embedding_lookup", ids, whole[0]);
+  const auto wanted = flat.data<int64_t>();
+  std::vector<int64_t> rows(wanted.begin(), wanted.end());
+  std::sort(rows.begin(), rows.end());
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  std::vector<int64_t> positions;
+  for (const int64_t row : wanted)
+    positions.push_back(std::lower_bound(rows.begin(), rows.end(), row) - rows.begin());
+  const Tensor unique({int64_t(rows.size())}, rows);
+  const Tensor stand_in = Tensor::empty({0}, table.dtype());  // for the table, on the tapes
+  if (table.trainable()) autograd_internal::variable_accessed(table, stand_in);
+  const Tensor fetched =
+      record("gather", {stand_in}, table.impl().read_rows(unique), [=](const Backward& backward) {
+        return std::vector<Tensor>{sparse_rows(backward.gradient(), unique, whole)};
+      });
+  const Tensor all = take_flat(fetched, Tensor({int64_t(positions.size())}, positions), 0);
+  return reshape(all, gather_shape(whole, ids.shape(), 0));
+}
+
+/// Each shard looks up those of its own; then the rows are put in order.
+DISTRIBUTE_INLINE Tensor lookup_in_parts(const Variable& table, const Tensor& ids) {
+  const Shape whole = table.shape();
+  const Tensor flat = checked_indices("embedding_lookup", ids, whole[0]);
+  const auto wanted = flat.data<int64_t>();
+  std::vector<int64_t> positions(wanted.size());
+  std::vector<Tensor> found;
+  int64_t begin = 0, next = 0;
+  for (const Variable& part : table.impl().parts()) {
+    const int64_t end = begin + part.shape()[0];
+    std::vector<int64_t> local;
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      if (wanted[i] < begin || wanted[i] >= end) continue;
+      local.push_back(wanted[i] - begin);
+      positions[i] = next++;
+    }
+    found.push_back(nn::embedding_lookup(part, Tensor({int64_t(local.size())}, local)));
+    begin = end;
+  }
+  const Tensor all = take_flat(concat(found, 0), Tensor({int64_t(positions.size())}, positions), 0);
+  return reshape(all, gather_shape(whole, ids.shape(), 0));
+}
+
+}  // namespace ops_internal
+
+namespace nn {
+
+DISTRIBUTE_INLINE Tensor embedding_lookup(const Variable& table, const Tensor& ids) {
+  if (!table.impl().parts().empty()) return ops_internal::lookup_in_parts(table, ids);
+  if (table.impl().reads_rows()) return ops_internal::lookup_rows(table, ids);
+  return embedding_lookup(table.value(), ids);
 }
 
 }  // namespace nn

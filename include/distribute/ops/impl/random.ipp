@@ -62,6 +62,23 @@ void for_random_words(int64_t count, uint64_t seed, uint64_t counter, const Part
   });
 }
 
+/// Calls part(words, word, i) for elements first + i of a seed, i in [0, count): its random word is
+/// words[word], that of its neighbour beside it.
+template <typename Part>
+void for_random_window(int64_t first, int64_t count, uint64_t seed, const Part& part) {
+  constexpr int64_t kWords = 4 * kGroups;
+  const int64_t low = first / kWords, high = (first + count + kWords - 1) / kWords;
+  parallel_for(count ? high - low : 0, 8, [&](int64_t begin, int64_t end) {
+    uint32_t words[kWords];
+    for (int64_t block = low + begin; block < low + end; ++block) {
+      philox_block(seed, 0, block * kGroups, words);
+      const int64_t from = std::max(first, block * kWords);
+      const int64_t to = std::min(first + count, (block + 1) * kWords);
+      for (int64_t i = from; i < to; ++i) part(words, i - block * kWords, i - first);
+    }
+  });
+}
+
 /// [0, 1) with 24 bits.
 DISTRIBUTE_ALWAYS_INLINE inline float unit(uint32_t word) { return float(word >> 8) * 0x1p-24f; }
 
@@ -124,24 +141,22 @@ DISTRIBUTE_INLINE Tensor uniform(const Shape& shape, uint64_t seed, const Unifor
   Tensor result = Tensor::empty(shape, DType::Float32);
   float* out = result.mutable_data<float>();
   const float low = options.minval, width = options.maxval - options.minval;
-  ops_internal::for_random_words(shape.num_elements(), seed, 0,
-                                 [=](const uint32_t* words, int64_t begin, int64_t count) {
-                                   for (int64_t i = 0; i < count; ++i)
-                                     out[begin + i] = low + width * ops_internal::unit(words[i]);
-                                 });
+  ops_internal::for_random_window(options.first, shape.num_elements(), seed,
+                                  [=](const uint32_t* words, int64_t word, int64_t i) {
+                                    out[i] = low + width * ops_internal::unit(words[word]);
+                                  });
   return result;
 }
 
 DISTRIBUTE_INLINE Tensor normal(const Shape& shape, uint64_t seed, const NormalOptions& options) {
   Tensor result = Tensor::empty(shape, DType::Float32);
   float* out = result.mutable_data<float>();
-  ops_internal::for_random_words(
-      shape.num_elements(), seed, 0, [=](const uint32_t* words, int64_t begin, int64_t count) {
-        for (int64_t i = 0; i < count; ++i) {
-          const auto pair = ops_internal::box_muller(words[i & ~1], words[i | 1]);
-          out[begin + i] = options.mean + options.stddev * pair[size_t(i & 1)];
-        }
-      });
+  ops_internal::for_random_window(options.first, shape.num_elements(), seed,
+                                  [=](const uint32_t* words, int64_t word, int64_t i) {
+                                    const auto pair =
+                                        ops_internal::box_muller(words[word & ~1], words[word | 1]);
+                                    out[i] = options.mean + options.stddev * pair[size_t(word & 1)];
+                                  });
   return result;
 }
 
@@ -151,7 +166,8 @@ DISTRIBUTE_INLINE Tensor truncated_normal(const Shape& shape, uint64_t seed,
   float* out = result.mutable_data<float>();
   parallel_for(shape.num_elements(), 1024, [=](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
-      out[i] = options.mean + options.stddev * ops_internal::truncated_draw(seed, i);
+      out[i] =
+          options.mean + options.stddev * ops_internal::truncated_draw(seed, options.first + i);
   });
   return result;
 }

@@ -62,7 +62,6 @@ DISTRIBUTE_INLINE Tensor put_slice(const Tensor& part, const SliceSpec& spec, co
   });
 }
 
-/// First position and number of elements of begin:end:step on an axis of `size` elements.
 DISTRIBUTE_INLINE std::pair<int64_t, int64_t> resolve_range(const Range& range, int64_t size) {
   if (range.step == 0) throw InvalidArgumentError("strided_slice: a step must not be 0");
   const bool forward = range.step > 0;

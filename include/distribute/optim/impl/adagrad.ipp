@@ -63,4 +63,9 @@ DISTRIBUTE_INLINE Optimizer::ElementKernel Adagrad::kernel(float rate, int64_t) 
   };
 }
 
+DISTRIBUTE_INLINE void Adagrad::add_config(OptimizerConfig& config) const {
+  config.set("initial_accumulator_value", initial_);
+  config.set("epsilon", epsilon_);
+}
+
 }  // namespace distribute::optim

@@ -79,6 +79,13 @@ DISTRIBUTE_INLINE Optimizer::ElementKernel Adam::kernel(float rate, int64_t step
   };
 }
 
+DISTRIBUTE_INLINE void Adam::add_config(OptimizerConfig& config) const {
+  config.set("beta_1", beta_1_);
+  config.set("beta_2", beta_2_);
+  config.set("epsilon", epsilon_);
+  config.set("amsgrad", amsgrad_);
+}
+
 DISTRIBUTE_INLINE AdamW::AdamW(AdamWOptions o)
     : Adam({.learning_rate = o.learning_rate,
             .beta_1 = o.beta_1,

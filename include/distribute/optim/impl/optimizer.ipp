@@ -38,6 +38,19 @@ DISTRIBUTE_INLINE void average(float* mean, const float* x, float momentum, int6
   });
 }
 
+/// A variable that is cut is updated shard by shard.
+DISTRIBUTE_INLINE void add_update(std::vector<VariableUpdate>& updates, const Variable& variable,
+                                  const Tensor& gradient) {
+  const auto& parts = variable.impl().parts();
+  if (parts.empty()) return updates.push_back({variable, {}, gradient});
+  int64_t begin = 0;
+  for (const Variable& part : parts) {
+    const int64_t end = begin + part.shape()[0];
+    updates.push_back({part, {}, gradient.row_major().rows(begin, end)});
+    begin = end;
+  }
+}
+
 DISTRIBUTE_INLINE std::string names_of(const std::vector<Variable>& variables) {
   std::string names;
   for (const Variable& variable : variables)
@@ -93,21 +106,21 @@ DISTRIBUTE_INLINE bool Optimizer::decays(const Variable& variable) const {
   return true;
 }
 
-DISTRIBUTE_INLINE void Optimizer::minimize(const Tensor& loss,
-                                           const std::vector<Variable>& variables,
-                                           GradientTape& tape) {
+DISTRIBUTE_INLINE int64_t Optimizer::minimize(const Tensor& loss,
+                                              const std::vector<Variable>& variables,
+                                              GradientTape& tape) {
   GradientTape::Call call;
   ReplicaContext* replica = get_replica_context();
   if (replica && !clips())
     call.on_ready = [&](size_t i, const Tensor& gradient) {
       replica->gradient_ready(variables[i], gradient);
     };
-  apply_gradients(tape.gradient({loss}, variables, call), variables);
+  return apply_gradients(tape.gradient({loss}, variables, call), variables);
 }
 
-DISTRIBUTE_INLINE void Optimizer::apply_gradients(const std::vector<Tensor>& gradients,
-                                                  const std::vector<Variable>& variables,
-                                                  ApplyOptions options) {
+DISTRIBUTE_INLINE int64_t Optimizer::apply_gradients(const std::vector<Tensor>& gradients,
+                                                     const std::vector<Variable>& variables,
+                                                     ApplyOptions options) {
   ReplicaContext* replica = get_replica_context();
   if (!replica)
     throw FailedPreconditionError(
@@ -128,8 +141,10 @@ DISTRIBUTE_INLINE void Optimizer::apply_gradients(const std::vector<Tensor>& gra
     reduced = true;
   }
   densify(updates);
-  replica->update(updates, reduced, make_kernel(updates, done));
-  finish_step(updates, done, *replica);
+  const int64_t step =
+      replica->update_and_count(updates, reduced, make_kernel(updates, done), iterations_);
+  overwrite_with_averages(updates, step);
+  return step;
 }
 
 DISTRIBUTE_INLINE std::vector<VariableUpdate> Optimizer::collect(
@@ -148,7 +163,7 @@ DISTRIBUTE_INLINE std::vector<VariableUpdate> Optimizer::collect(
       throw InvalidArgumentError(concat("apply_gradients: variable '", variables[i].name(), "' is ",
                                         to_string(variables[i].shape()), ", its gradient ",
                                         to_string(gradients[i].shape())));
-    updates.push_back({variables[i], {}, gradients[i]});
+    optim_internal::add_update(updates, variables[i], gradients[i]);
   }
   if (updates.empty())
     throw InvalidArgumentError(concat(
@@ -192,11 +207,19 @@ DISTRIBUTE_INLINE void Optimizer::create_slots(const Variable& variable) {
   if (slots_.contains(variable.impl().id())) return;
   std::vector<Variable> values;
   for (const Slot& slot : all_slots()) {
-    const auto first_value = [&] { return fill(variable.shape(), slot.initial_value); };
+    const auto first_value = [shape = variable.shape(), value = slot.initial_value] {
+      return fill(shape, value);
+    };
     VariableOptions options = variable.impl().options();
     options.name = variable.name() + "/" + slot.name;
     options.trainable = false;
+    options.shape = variable.shape();
+    options.initial_number = slot.initial_value;
+    options.colocate_with = variable.shared_impl();
     const Variable& created = values.emplace_back(Variable::Initializer(first_value), options);
+    if (const auto& shard = variable.impl().save_slice_info())
+      created.impl().set_save_slice_info(
+          {shard->full_name + "/" + slot.name, shard->full_shape, shard->begin});
     restore_created(slot.name, created, variable);
   }
   slots_[variable.impl().id()] = {variable, std::move(values)};
@@ -204,7 +227,7 @@ DISTRIBUTE_INLINE void Optimizer::create_slots(const Variable& variable) {
 
 DISTRIBUTE_INLINE void Optimizer::build(const std::vector<Variable>& variables) {
   std::vector<VariableUpdate> updates;
-  for (const Variable& variable : variables) updates.push_back({variable, {}, {}});
+  for (const Variable& variable : with_parts(variables)) updates.push_back({variable, {}, {}});
   add_slots(updates, get_replica_context());
 }
 
@@ -231,27 +254,60 @@ DISTRIBUTE_INLINE void Optimizer::densify(std::vector<VariableUpdate>& updates) 
 
 DISTRIBUTE_INLINE UpdateKernel Optimizer::make_kernel(const std::vector<VariableUpdate>& updates,
                                                       int64_t done) const {
-  const float rate = learning_rate();
-  const float decay = float(options_.weight_decay.value_or(0.0)) * rate;
+  Step step{learning_rate(), done, {}};
+  for (const VariableUpdate& update : updates) step.decayed.push_back(decays(update.variable));
+  const UpdateKernel kernel = make_kernel(step);
+  return UpdateKernel(kernel, [this, step = std::move(step)] { return describe(step); });
+}
+
+DISTRIBUTE_INLINE UpdateKernel Optimizer::make_kernel(Step step) const {
+  const float decay = float(options_.weight_decay.value_or(0.0)) * step.rate;
   // As in Keras the first step takes the weights as they are.
-  const float momentum = done == 0 ? 0.0f : float(options_.ema_momentum);
-  std::vector<bool> decayed;
-  for (const VariableUpdate& update : updates) decayed.push_back(decays(update.variable));
+  const float momentum = step.done == 0 ? 0.0f : float(options_.ema_momentum);
   const size_t own = slots().size();
-  return [=, ema = options_.use_ema, formula = kernel(rate, done + 1)](
-             size_t update, float* weights, float* const* slots, const float* gradient,
-             int64_t count) {
-    if (decayed[update]) optim_internal::scale(weights, decay, count);
+  return [=, decayed = std::move(step.decayed), ema = options_.use_ema,
+          formula = kernel(step.rate, step.done + 1)](size_t update, float* weights,
+                                                      float* const* slots, const float* gradient,
+                                                      int64_t count) {
+    if (decayed.at(update)) optim_internal::scale(weights, decay, count);
     formula(weights, slots, gradient, count);
     if (ema) optim_internal::average(slots[own], weights, momentum, count);
   };
 }
 
-DISTRIBUTE_INLINE void Optimizer::finish_step(const std::vector<VariableUpdate>& updates,
-                                              int64_t done, ReplicaContext& replica) {
-  optim_internal::run_once(&replica, [&] { iterations_.assign_add(Tensor(int64_t{1})); });
+DISTRIBUTE_INLINE OptimizerConfig Optimizer::own_config() const {
+  OptimizerConfig config;
+  config.set_optional("weight_decay", options_.weight_decay);
+  config.set_optional("clipnorm", options_.clipnorm);
+  config.set_optional("clipvalue", options_.clipvalue);
+  config.set_optional("global_clipnorm", options_.global_clipnorm);
+  config.set("use_ema", options_.use_ema);
+  config.set("ema_momentum", options_.ema_momentum);
+  config.set_optional("ema_overwrite_frequency", options_.ema_overwrite_frequency);
+  config.set("name", options_.name);
+  add_config(config);
+  return config;
+}
+
+DISTRIBUTE_INLINE OptimizerConfig Optimizer::get_config() const {
+  if (options_.learning_rate.is_schedule() && !learning_rate_)
+    throw UnimplementedError(
+        concat("get_config: the learning rate of '", options_.name, "' is a schedule"));
+  OptimizerConfig config = own_config();
+  config.set("learning_rate", double(learning_rate()));
+  return config;
+}
+
+DISTRIBUTE_INLINE void Optimizer::check_serializable() const {
+  if (class_name().empty())
+    throw UnimplementedError(concat("the class of the optimizer '", options_.name,
+                                    "' has no class_name(), so it cannot be serialized"));
+}
+
+DISTRIBUTE_INLINE void Optimizer::overwrite_with_averages(
+    const std::vector<VariableUpdate>& updates, int64_t step) {
   const auto frequency = options_.ema_overwrite_frequency;
-  if (!options_.use_ema || !frequency || (done + 1) % *frequency != 0) return;
+  if (!options_.use_ema || !frequency || step % *frequency != 0) return;
   std::vector<Variable> variables;
   for (const VariableUpdate& update : updates) variables.push_back(update.variable);
   finalize_variable_values(variables);

@@ -87,4 +87,11 @@ DISTRIBUTE_INLINE Optimizer::ElementKernel RMSprop::kernel(float rate, int64_t) 
   };
 }
 
+DISTRIBUTE_INLINE void RMSprop::add_config(OptimizerConfig& config) const {
+  config.set("rho", rho_);
+  config.set("momentum", momentum_);
+  config.set("epsilon", epsilon_);
+  config.set("centered", centered_);
+}
+
 }  // namespace distribute::optim

@@ -39,22 +39,20 @@ DISTRIBUTE_INLINE void nesterov(float* w, float* v, const float* g, float rate, 
 }  // namespace optim_internal
 
 DISTRIBUTE_INLINE SGD::SGD(SGDOptions options)
-    : Optimizer(common_options(options)),
-      momentum_(float(options.momentum)),
-      nesterov_(options.nesterov) {
+    : Optimizer(common_options(options)), momentum_(options.momentum), nesterov_(options.nesterov) {
   if (options.momentum < 0 || options.momentum > 1)
     throw InvalidArgumentError(
         concat("SGD: momentum must be between 0 and 1, got ", options.momentum));
 }
 
 DISTRIBUTE_INLINE std::vector<Optimizer::Slot> SGD::slots() const {
-  if (momentum_ == 0.0f) return {};
+  if (momentum_ == 0.0) return {};
   return {{"momentum"}};
 }
 
 DISTRIBUTE_INLINE Optimizer::ElementKernel SGD::kernel(float rate, int64_t) const {
-  return [rate, factor = momentum_, nesterov = nesterov_](float* w, float* const* slots,
-                                                          const float* g, int64_t count) {
+  return [rate, factor = float(momentum_), nesterov = nesterov_](float* w, float* const* slots,
+                                                                 const float* g, int64_t count) {
     if (factor == 0.0f)
       optim_internal::sgd(w, g, rate, count);
     else if (nesterov)
@@ -62,6 +60,11 @@ DISTRIBUTE_INLINE Optimizer::ElementKernel SGD::kernel(float rate, int64_t) cons
     else
       optim_internal::momentum(w, slots[0], g, rate, factor, count);
   };
+}
+
+DISTRIBUTE_INLINE void SGD::add_config(OptimizerConfig& config) const {
+  config.set("momentum", momentum_);
+  config.set("nesterov", nesterov_);
 }
 
 }  // namespace distribute::optim

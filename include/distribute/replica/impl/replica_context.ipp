@@ -12,6 +12,15 @@ DISTRIBUTE_INLINE Tensor ReplicaContext::all_reduce(ReduceOp op, const Tensor& v
   return all_reduce(op, std::span(&value, 1))[0];
 }
 
+DISTRIBUTE_INLINE int64_t ReplicaContext::update_and_count(std::span<const VariableUpdate> updates,
+                                                           bool gradients_are_reduced,
+                                                           const UpdateKernel& kernel,
+                                                           const Variable& counter) {
+  update(updates, gradients_are_reduced, kernel);
+  merge([&](std::span<void* const>) { counter.assign_add(Tensor(int64_t{1})); }, nullptr);
+  return counter.value().item<int64_t>();
+}
+
 DISTRIBUTE_INLINE ReplicaContext* get_replica_context() {
   const auto& modes = replica_internal::mode_stack();
   return modes.empty() ? &replica_internal::default_replica_context() : modes.back().replica;

@@ -32,14 +32,6 @@ DISTRIBUTE_INLINE VariableOptions check_variable_options(VariableOptions options
   return options;
 }
 
-/// What the calling thread may do with a variable of `owner`: a replica of it, its copy of an
-/// extended.update, or the whole.
-struct Access {
-  ReplicaContext* replica = nullptr;
-  int component = -1;    // -1: all of them
-  bool foreign = false;  // inside another strategy
-};
-
 DISTRIBUTE_INLINE Access access_of(const Strategy* owner) {
   const auto& modes = replica_internal::mode_stack();
   if (modes.empty() || is_default_strategy(modes.back().strategy)) return {};
@@ -61,6 +53,25 @@ DISTRIBUTE_INLINE bool is_zero(const Tensor& value) {
   return std::all_of(elements.begin(), elements.end(), [](float x) { return x == 0; });
 }
 
+DISTRIBUTE_INLINE void throw_foreign(const std::string& name) {
+  throw FailedPreconditionError(
+      concat("Mixing different tf.distribute.Strategy objects: variable '", name,
+             "' was created under another strategy"));
+}
+
+DISTRIBUTE_INLINE Tensor
+aggregate_values(const VariableOptions& options, std::vector<Tensor> values,
+                 const std::function<Tensor(ReduceOp, std::vector<Tensor>)>& reduce) {
+  if (options.aggregation == VariableAggregation::OnlyFirstReplica) return values[0];
+  const ReduceOp op = reduce_op_from_aggregation(options.aggregation);
+  if (!is_one_tensor(values)) return reduce(op, std::move(values));
+  if (op == ReduceOp::Mean || is_zero(values[0])) return values[0];
+  throw InvalidArgumentError(concat(
+      "A non-DistributedValues value cannot be reduced with the given reduce op SUM: every replica "
+      "assigned the same tensor to variable '",
+      options.name, "'"));
+}
+
 }  // namespace strategy_internal
 
 DISTRIBUTE_INLINE Tensor DistributedVariable::reduce_replicas(const char* what, ReduceOp op,
@@ -71,18 +82,6 @@ DISTRIBUTE_INLINE Tensor DistributedVariable::reduce_replicas(const char* what, 
 
 DISTRIBUTE_INLINE int DistributedVariable::num_replicas() const {
   return others_ ? others_->num_replicas() : num_components();
-}
-
-DISTRIBUTE_INLINE Tensor DistributedVariable::aggregate(std::vector<Tensor> values) const {
-  if (options().aggregation == VariableAggregation::OnlyFirstReplica) return values[0];
-  const ReduceOp op = reduce_op_from_aggregation(options().aggregation);
-  if (!strategy_internal::is_one_tensor(values))
-    return reduce_replicas("assign", op, std::move(values));
-  if (op == ReduceOp::Mean || strategy_internal::is_zero(values[0])) return values[0];
-  throw InvalidArgumentError(concat(
-      "A non-DistributedValues value cannot be reduced with the given reduce op SUM: every replica "
-      "assigned the same tensor to variable '",
-      options().name, "'"));
 }
 
 DISTRIBUTE_INLINE DistributedVariable::DistributedVariable(const Tensor& initial_value,
@@ -117,10 +116,7 @@ DISTRIBUTE_INLINE Tensor DistributedVariable::read() const {
 
 DISTRIBUTE_INLINE void DistributedVariable::write(Write write, const Tensor& value) {
   const auto access = strategy_internal::access_of(owner_);
-  if (access.foreign)
-    throw FailedPreconditionError(
-        concat("Mixing different tf.distribute.Strategy objects: variable '", options().name,
-               "' was created under another strategy"));
+  if (access.foreign) strategy_internal::throw_foreign(options().name);
   if (access.replica) return write_in_replica(write, *access.replica, value);
   if (access.component >= 0) return write_component(write, access.component, value);
   write_cross_replica(write, value);
@@ -154,7 +150,10 @@ DISTRIBUTE_INLINE void DistributedVariable::write_aggregated(Write write, Replic
       [&](std::span<void* const> all) {
         std::vector<Tensor> values;
         for (void* one : all) values.push_back(*static_cast<const Tensor*>(one));
-        write_all(write, aggregate(std::move(values)));
+        write_all(write, strategy_internal::aggregate_values(
+                             options(), std::move(values), [&](ReduceOp op, auto differing) {
+                               return reduce_replicas("assign", op, std::move(differing));
+                             }));
       },
       &mine);
 }

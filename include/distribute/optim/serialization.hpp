@@ -1,0 +1,38 @@
+#pragma once
+/// Optimizers as text: class name and configuration.
+
+#include <distribute/base/config.hpp>
+#include <distribute/optim/optimizer.hpp>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace distribute::optim {
+
+/// {"class_name": "Adam", "config": {"learning_rate": 0.001, ...}}, without state. The learning
+/// rate is the present one.
+/// Throws  UnimplementedError for a class without class_name(), or a schedule.
+/// Source  tf.keras.optimizers.serialize
+std::string serialize(const Optimizer& optimizer);
+
+/// A new optimizer from such a text; what the text does not name has its default.
+/// Throws  InvalidArgumentError for a text that is none, or a class that is not registered.
+/// Source  tf.keras.optimizers.deserialize
+std::unique_ptr<Optimizer> deserialize(const std::string& text);
+
+/// Makes deserialize() know a class of the program's own, whose class_name() is `class_name`.
+/// Throws  AlreadyExistsError.
+/// Source  tf.keras.utils.register_keras_serializable
+void register_optimizer(const std::string& class_name,
+                        std::function<std::unique_ptr<Optimizer>(const OptimizerConfig&)> make);
+
+/// The kernel that UpdateKernel::description() describes: the same bits.
+/// Throws  as deserialize().
+UpdateKernel make_update_kernel(const std::string& description);
+
+}  // namespace distribute::optim
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/optim/impl/serialization.ipp>
+#endif

@@ -1,0 +1,247 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/device/placement.hpp>
+#include <distribute/parameter_server/client.hpp>
+#include <distribute/rpc/job_task.hpp>
+#include <distribute/strategy/distributed_variable.hpp>
+#include <distribute/strategy/parameter_server_extended.hpp>
+#include <distribute/strategy/scope.hpp>
+#include <distribute/strategy/server_replica_context.hpp>
+#include <distribute/strategy/sharded_variable.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+namespace distribute::strategy_internal {
+
+DISTRIBUTE_INLINE std::shared_ptr<ServerLink> link_of(const ServerJob& job,
+                                                      const PushOptions& push) {
+  if (!job.task) return nullptr;
+  const bool creates = job.is_chief && job.client != nullptr;
+  return std::make_shared<ServerLink>(job.client, creates, job.task->options().startup_timeout,
+                                      push);
+}
+
+DISTRIBUTE_INLINE ParameterServerExtended::ParameterServerExtended(std::vector<std::string> devices,
+                                                                   ServerJob job,
+                                                                   VariablePlacement placement,
+                                                                   const PushOptions& push)
+    : LocalReplicas(std::move(devices), nullptr),
+      job_(std::move(job)),
+      placement_(std::move(placement)),
+      link_(link_of(job_, push)),
+      exceptions_(std::uncaught_exceptions()) {}
+
+/// A chief that fails may come back: the servers wait for it.
+DISTRIBUTE_INLINE ParameterServerExtended::~ParameterServerExtended() {
+  try {
+    if (std::uncaught_exceptions() == exceptions_) leave();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "warning: leaving the job: %s\n", error.what());
+  }
+}
+
+DISTRIBUTE_INLINE void ParameterServerExtended::leave() {
+  if (!job_.client || std::exchange(left_, true)) return;
+  job_.client->flush();
+  if (job_.is_chief) job_.client->finish_job();
+}
+
+DISTRIBUTE_INLINE std::vector<std::string> ParameterServerExtended::worker_devices() const {
+  std::vector<std::string> devices = LocalReplicas::worker_devices();
+  if (job_.task)
+    for (std::string& device : devices)
+      device = concat("/job:", job_.type, "/replica:0/task:", job_.index, device);
+  return devices;
+}
+
+DISTRIBUTE_INLINE std::vector<std::string> ParameterServerExtended::parameter_devices() const {
+  if (!job_.task) return {to_string(Device{})};
+  std::vector<std::string> devices;
+  for (const int index : job_.cluster.task_indices("ps"))
+    devices.push_back(concat("/job:ps/replica:0/task:", index, "/device:CPU:0"));
+  return devices;
+}
+
+DISTRIBUTE_INLINE bool ParameterServerExtended::variable_created_in_scope(
+    const Variable& variable) const {
+  if (const auto& parts = variable.impl().parts(); !parts.empty())
+    return variable_created_in_scope(parts[0]);
+  if (const auto* remote = dynamic_cast<const RemoteVariable*>(&variable.impl()))
+    return remote->owner() == &strategy();
+  return LocalReplicas::variable_created_in_scope(variable);
+}
+
+DISTRIBUTE_INLINE std::unique_ptr<LocalReplicaContext> ParameterServerExtended::make_context(
+    ReplicaGroup& group, int replica) {
+  if (!link_) return LocalReplicas::make_context(group, replica);
+  return std::make_unique<ServerReplicaContext>(strategy(), group, replica, link_);
+}
+
+DISTRIBUTE_INLINE void ParameterServerExtended::warn_outside_closures() {
+  if (ServerLink::in_closure() || !coordinated_.exchange(false)) return;  // said once
+  std::fprintf(stderr,
+               "warning: A `tf.distribute.experimental.ParameterServerStrategy` method is invoked "
+               "without using `ClusterCoordinator.schedule`: it runs on the coordinator, which can "
+               "be slow\n");
+}
+
+DISTRIBUTE_INLINE void ParameterServerExtended::call_for_each_replica(
+    const std::function<void(ReplicaContext&)>& fn) {
+  if (!link_) return LocalReplicas::call_for_each_replica(fn);
+  warn_outside_closures();
+  const ServerLink::Step step(*link_);
+  LocalReplicas::call_for_each_replica(fn);
+}
+
+/// What the thread is in belongs to whoever sent the closure; the closure starts from nothing but
+/// the strategy's way to make variables.
+DISTRIBUTE_INLINE void ParameterServerExtended::run_closure(const std::function<void()>& fn) {
+  struct Saved {
+    Saved() { exchange(); }
+    ~Saved() { exchange(); }
+    void exchange() {
+      creators.swap(variable_creator_stack());
+      modes.swap(replica_internal::mode_stack());
+    }
+    std::vector<VariableCreator> creators;
+    std::vector<replica_internal::Mode> modes;
+  };
+  const Saved saved;
+  const VariableCreatorScope creator(creator_of(strategy()));
+  const ServerLink::Creation creation;
+  ClosureReplicaContext context(strategy(), link_);
+  const replica_internal::ModeScope mode({&context, nullptr, -1});
+  if (!link_) return fn();
+  const ServerLink::Step step(*link_);
+  fn();
+}
+
+/// The n-th variable of a name gets the same key in every process.
+DISTRIBUTE_INLINE std::string ParameterServerExtended::unique_key(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  const int before = names_[name]++;
+  return before == 0 ? name : concat(name, "_", before);
+}
+
+DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> ParameterServerExtended::make_variable(
+    const NextCreator& next, const Variable::Initializer& initial_value,
+    const VariableOptions& options) {
+  if (!placement_.partitioner || options.colocate_with)
+    return make_one(next, initial_value, options);
+  VariableOptions known = options;
+  Variable::Initializer first = initial_value;
+  if (!known.shape) {  // made once, for its shape as well
+    const Tensor value = initial_value();
+    known.shape = value.shape();
+    known.dtype = value.dtype();
+    first = [value] { return value; };
+  }
+  const int64_t shards =
+      num_shards(placement_.partitioner, options.name, *known.shape, known.dtype);
+  return shards == 1 ? make_one(next, first, known) : make_shards(next, first, known, shards);
+}
+
+DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> ParameterServerExtended::make_shards(
+    const NextCreator& next, const Variable::Initializer& initial_value,
+    const VariableOptions& options, int64_t shards) {
+  const Shape whole = *options.shape;
+  if (!options.initial_rows && whole.num_elements() > 1'000'000'000)
+    std::fprintf(stderr,
+                 "warning: variable '%s' of shape %s is made whole before it is cut into shards; "
+                 "an initializer that takes InitialRows makes them one by one\n",
+                 options.name.c_str(), to_string(whole).c_str());
+  std::vector<Variable> parts;
+  for (const ShardRows& rows : shard_rows(whole[0], shards)) {
+    VariableOptions part = options;
+    part.name = concat(options.name, "/part_", parts.size());
+    part.shape = whole.with(0, rows.end - rows.begin);
+    part.initial_rows = nullptr;
+    Variable::Initializer first = [initial_value, rows] {
+      return initial_value().rows(rows.begin, rows.end);
+    };
+    if (options.initial_rows) {
+      first = [of_whole = options.initial_rows, rows] { return of_whole(rows.begin, rows.end); };
+      part.initial_rows = [of_whole = options.initial_rows, rows](int64_t begin, int64_t end) {
+        return of_whole(rows.begin + begin, rows.begin + end);
+      };
+    }
+    parts.emplace_back(make_one(next, first, part));
+  }
+  return join_shards(std::move(parts), options).shared_impl();
+}
+
+DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> ParameterServerExtended::make_one(
+    const NextCreator& next, const Variable::Initializer& initial_value,
+    const VariableOptions& options) {
+  if (link_) return make_remote(initial_value, options);
+  const DeviceScope cpu(Device{});
+  const Tensor first = next(initial_value, options)->component(0);
+  const VariableOptions checked = check_variable_options(options, first.dtype());
+  return std::make_shared<AggregatingVariable>(first, checked, strategy());
+}
+
+DISTRIBUTE_INLINE parameter_server::InitialValue initial_value_of(
+    const Variable::Initializer& initial_value, const VariableOptions& options) {
+  if (options.initial_number)
+    return parameter_server::InitialValue::filled(*options.initial_number);
+  if (options.initial_rows && options.shape && options.shape->rank() > 0)
+    return parameter_server::InitialValue::rows(options.initial_rows);
+  return parameter_server::InitialValue(initial_value);
+}
+
+DISTRIBUTE_INLINE std::optional<int> ParameterServerExtended::server_for(
+    const VariableOptions& options) const {
+  if (!placement_.device_setter || options.colocate_with) return std::nullopt;
+  const DeviceSpec device = placement_.device_setter(
+      {.name = options.name, .shape = *options.shape, .dtype = options.dtype},
+      current_device_spec());
+  if (device.job == "ps" && device.task) return *device.task;
+  throw InvalidArgumentError(concat("variable '", options.name, "' was sent to '",
+                                    device.to_string(),
+                                    "': with a cluster variables are on a task of job ps"));
+}
+
+DISTRIBUTE_INLINE void log_variable(const RemoteVariable& variable) {
+  if (!std::getenv("TF_PSS_VERBOSE_VARIABLE_PLACEMENT") && !std::getenv("DISTRIBUTE_LOG_PLACEMENT"))
+    return;
+  std::fprintf(stderr, "variable '%s' %s %s (%lld bytes) on %s\n", variable.key().c_str(),
+               to_string(variable.shape()).c_str(), name_of(variable.dtype()),
+               (long long)(variable.shape().num_elements() * size_of(variable.dtype())),
+               variable.device().c_str());
+}
+
+DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> ParameterServerExtended::make_remote(
+    const Variable::Initializer& initial_value, const VariableOptions& options) {
+  VariableOptions known = options;
+  Variable::Initializer first = initial_value;
+  if (!known.shape) {
+    const Tensor value = initial_value();
+    known.shape = value.shape();
+    known.dtype = value.dtype();
+    first = [value] { return value; };
+  }
+  const VariableOptions checked = check_variable_options(known, known.dtype);
+  parameter_server::VariableSpec spec{.key = unique_key(options.name),
+                                      .shape = *known.shape,
+                                      .dtype = known.dtype,
+                                      .server = server_for(known)};
+  if (options.colocate_with) {
+    const auto* other = dynamic_cast<const RemoteVariable*>(options.colocate_with.get());
+    if (!other || other->owner() != &strategy())
+      throw InvalidArgumentError(
+          concat("Trying to create optimizer slot variable '", options.name,
+                 "' under the scope of this strategy for variable '",
+                 options.colocate_with->options().name,
+                 "', which was created elsewhere: create model and optimizer inside "
+                 "strategy.scope()"));
+    spec.colocate_with = other->key();
+  }
+  const auto made = std::make_shared<RemoteVariable>(
+      std::move(spec), initial_value_of(first, known), checked, strategy(), link_);
+  if (link_->creates()) log_variable(*made);
+  return made;
+}
+
+}  // namespace distribute::strategy_internal

@@ -1,0 +1,113 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/base/parallel.hpp>
+#include <distribute/base/process_state.hpp>
+#include <distribute/cluster/cluster_resolver.hpp>
+#include <distribute/cluster/default_resolver.hpp>
+#include <distribute/cluster/multi_worker_util.hpp>
+#include <distribute/parameter_server/client.hpp>
+#include <distribute/rpc/job_task.hpp>
+#include <distribute/strategy/parameter_server_strategy.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <thread>
+#include <utility>
+
+namespace distribute::strategy_internal {
+
+DISTRIBUTE_INLINE int tasks_of(const ClusterSpec& spec, const char* job) {
+  return spec.has_job(job) ? spec.num_tasks(job) : 0;
+}
+
+/// Throws  InvalidArgumentError with TensorFlow's words.
+DISTRIBUTE_INLINE void check_server_cluster(const ClusterSpec& spec,
+                                            const std::optional<TaskType>& type,
+                                            std::optional<int> id) {
+  if (spec.jobs().empty())
+    throw InvalidArgumentError(
+        "Cluster spec must be non-empty in `tf.distribute.cluster_resolver.ClusterResolver`.");
+  multi_worker_util::validate_cluster_spec(spec, type, id);
+  if (tasks_of(spec, "ps") < 1) throw InvalidArgumentError("There must be at least one ps.");
+  if (tasks_of(spec, "worker") < 1)
+    throw InvalidArgumentError("There must be at least one worker.");
+  if (!type || !id)
+    throw InvalidArgumentError(
+        "When `cluster_spec` is given, you must also specify `task_type` and `task_id`: the "
+        "environment names a cluster, but not which of its tasks this process is");
+}
+
+DISTRIBUTE_INLINE std::string host_of(const std::string& address) {
+  return address.substr(0, address.rfind(':'));
+}
+
+/// Tasks that compute on one host share its cores, unless somebody has said how many threads to
+/// use. Servers mostly wait.
+DISTRIBUTE_INLINE void share_cores_of_host(const ServerJob& job) {
+  if (std::getenv("OMP_NUM_THREADS") || process_state().intra_op_parallelism_threads > 0) return;
+  const std::string mine = host_of(job.cluster.task_address(job.type, job.index));
+  int near = 0;
+  for (const char* type : {"chief", "worker"})
+    for (int i = 0; i < tasks_of(job.cluster, type); ++i)
+      near += host_of(job.cluster.task_address(type, i)) == mine;
+  const int cores = int(std::thread::hardware_concurrency());
+  set_intra_op_threads(std::max(cores / std::max(near, 1), 1));
+}
+
+DISTRIBUTE_INLINE ServerJob join_job(const ClusterResolver& resolver,
+                                     const ParameterServerOptions& options) {
+  ServerJob job{.cluster = resolver.cluster_spec()};
+  const auto type = resolver.task_type();
+  const auto id = resolver.task_id();
+  check_server_cluster(job.cluster, type, id);
+  job.type = type->name();
+  job.index = *id;
+  job.is_chief = multi_worker_util::is_chief(job.cluster, type, id);
+  if (*type == TaskType::Evaluator) return job;  // works on checkpoints, by itself
+  job.task = rpc::JobTask::start({.cluster = job.cluster, .type = job.type, .index = job.index});
+  share_cores_of_host(job);
+  if (*type == TaskType::ParameterServer) return job;
+  parameter_server::ClientOptions client;
+  client.placement = options.placement;
+  client.bf16_on_wire = options.bf16_on_wire;
+  client.use_locking = options.use_locking;
+  job.client = std::make_shared<parameter_server::Client>(job.task, client);
+  return job;
+}
+
+DISTRIBUTE_INLINE void check_sync(const ParameterServerOptions& options) {
+  if (!options.sync_replicas) return;
+  const SyncReplicas& sync = *options.sync_replicas;
+  if (sync.replicas_to_aggregate < 1)
+    throw InvalidArgumentError(concat("SyncReplicas: wanted at least 1 replicas_to_aggregate, got ",
+                                      sync.replicas_to_aggregate));
+  const int total = sync.total_num_replicas ? sync.total_num_replicas : sync.replicas_to_aggregate;
+  if (sync.num_init_tokens >= 0 && sync.num_init_tokens < sync.replicas_to_aggregate - total)
+    throw InvalidArgumentError(
+        concat("SyncReplicas: too few tokens to finish the first step: ", sync.num_init_tokens,
+               " (given) vs ", sync.replicas_to_aggregate - total, " (needed)"));
+  if (options.max_staleness >= 0)
+    throw InvalidArgumentError(
+        "ParameterServerStrategy: give sync_replicas or max_staleness, not both");
+}
+
+DISTRIBUTE_INLINE ParameterServerParts join_servers(std::shared_ptr<ClusterResolver> resolver,
+                                                    std::vector<std::string> devices,
+                                                    const ParameterServerOptions& options) {
+  check_sync(options);
+  VariablePlacement placement{options.variable_partitioner.get(), options.device_setter};
+  const bool implied = !resolver;
+  if (implied) resolver = default_resolver().resolver;
+  const bool alone = implied && resolver->cluster_spec().jobs().empty();
+  ServerJob job = alone ? ServerJob{} : join_job(*resolver, options);
+  return {std::make_unique<ParameterServerExtended>(
+              std::move(devices), std::move(job), std::move(placement),
+              PushOptions{options.sync_replicas, options.max_staleness}),
+          std::move(resolver)};
+}
+
+DISTRIBUTE_INLINE ParameterServerExtended* parameter_server_extended(const Strategy& strategy) {
+  return dynamic_cast<ParameterServerExtended*>(&strategy.extended());
+}
+
+}  // namespace distribute::strategy_internal

@@ -1,0 +1,114 @@
+#pragma once
+#include <distribute/autograd/accumulate.hpp>
+#include <distribute/base/error.hpp>
+#include <distribute/parameter_server/client.hpp>
+#include <distribute/strategy/distributed_variable.hpp>
+#include <distribute/strategy/reduction.hpp>
+#include <distribute/strategy/remote_variable.hpp>
+#include <distribute/strategy/strategy.hpp>
+
+#include <unordered_map>
+#include <utility>
+
+namespace distribute {
+
+namespace strategy_internal {
+
+/// First reads of the calling thread's CacheVariableReads, by variable; null: none is open.
+DISTRIBUTE_INLINE std::unique_ptr<std::unordered_map<uint64_t, Tensor>>& cached_reads() {
+  thread_local std::unique_ptr<std::unordered_map<uint64_t, Tensor>> reads;
+  return reads;
+}
+
+DISTRIBUTE_INLINE int64_t remote_id(const Variable& variable) {
+  if (const auto* remote = dynamic_cast<const RemoteVariable*>(&variable.impl()))
+    return remote->remote_id();
+  throw InvalidArgumentError(concat("Trying to update variable '", variable.name(),
+                                    "' under the scope of this strategy, but it was created "
+                                    "elsewhere: create model and optimizer inside "
+                                    "strategy.scope()"));
+}
+
+}  // namespace strategy_internal
+
+DISTRIBUTE_INLINE CacheVariableReads::CacheVariableReads() {
+  auto& reads = strategy_internal::cached_reads();
+  if (reads) throw FailedPreconditionError("cache_variable_reads scopes cannot be nested");
+  reads = std::make_unique<std::unordered_map<uint64_t, Tensor>>();
+}
+DISTRIBUTE_INLINE CacheVariableReads::~CacheVariableReads() {
+  strategy_internal::cached_reads().reset();
+}
+
+DISTRIBUTE_INLINE RemoteVariable::RemoteVariable(
+    parameter_server::VariableSpec spec, parameter_server::InitialValue initial_value,
+    VariableOptions options, Strategy& owner, std::shared_ptr<strategy_internal::ServerLink> link)
+    : VariableImpl(std::move(options)),
+      spec_(std::move(spec)),
+      owner_(&owner),
+      link_(std::move(link)),
+      initial_value_(std::move(initial_value)) {
+  if (link_->may_create()) remote_id();  // now: the initial value may refer to what dies soon
+}
+
+DISTRIBUTE_INLINE int64_t RemoteVariable::remote_id() const {
+  const std::lock_guard lock(mutex_);
+  if (!id_) id_ = link_->find(spec_, *initial_value_);
+  initial_value_.reset();
+  return *id_;
+}
+
+DISTRIBUTE_INLINE Tensor RemoteVariable::read() const {
+  const auto& reads = strategy_internal::cached_reads();
+  if (!reads) return link_->read(remote_id());
+  Tensor& known = (*reads)[id()];
+  if (!known) known = link_->read(remote_id());
+  return known;
+}
+
+DISTRIBUTE_INLINE Tensor RemoteVariable::read_rows(const Tensor& flat) const {
+  if (flat.num_elements() == 0) return zeros(spec_.shape.with(0, 0), spec_.dtype);
+  return link_->client().gather_rows(remote_id(), flat);
+}
+
+DISTRIBUTE_INLINE void RemoteVariable::send(Write kind, const Tensor& value) {
+  if (kind == Write::Assign) return link_->assign(remote_id(), value.row_major());
+  const Tensor delta =
+      kind == Write::Add ? value : combine(zeros(spec_.shape, spec_.dtype), value, -1.0f);
+  link_->assign_add(remote_id(), delta.row_major());
+}
+
+DISTRIBUTE_INLINE void RemoteVariable::write(Write kind, const Tensor& value) {
+  const auto access = strategy_internal::access_of(owner_);
+  if (access.foreign) strategy_internal::throw_foreign(options().name);
+  if (!access.replica || access.replica->num_replicas_in_sync() == 1) return send(kind, value);
+  if (options().aggregation == VariableAggregation::None)
+    throw InvalidArgumentError(concat("You must specify an aggregation method to update variable '",
+                                      options().name, "' in replica context"));
+  Tensor mine = value;
+  access.replica->merge(
+      [&](std::span<void* const> all) {
+        std::vector<Tensor> values;
+        for (void* one : all) values.push_back(*static_cast<const Tensor*>(one));
+        send(kind,
+             strategy_internal::aggregate_values(
+                 options(), std::move(values), [](ReduceOp op, std::vector<Tensor> differing) {
+                   return strategy_internal::reduce_tensors("assign", op, std::move(differing));
+                 }));
+      },
+      &mine);
+}
+
+DISTRIBUTE_INLINE void RemoteVariable::set_component(int, Tensor value) {
+  if (!value)
+    throw FailedPreconditionError(concat("variable '", options().name,
+                                         "' is on a parameter server: apply_gradients belongs into "
+                                         "strategy.run or a function of the coordinator"));
+  send(Write::Assign, value);
+}
+
+DISTRIBUTE_INLINE std::string RemoteVariable::device() const {
+  return concat("/job:ps/replica:0/task:", link_->client().server_of(remote_id()), "/device:CPU:0");
+}
+
+}  // namespace distribute

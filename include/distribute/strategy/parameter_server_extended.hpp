@@ -1,0 +1,115 @@
+#pragma once
+/// The work behind ParameterServerStrategy.
+
+#include <distribute/base/config.hpp>
+#include <distribute/cluster/cluster_spec.hpp>
+#include <distribute/strategy/local_replicas.hpp>
+#include <distribute/strategy/partitioners.hpp>
+#include <distribute/strategy/remote_variable.hpp>
+#include <distribute/strategy/replica_device_setter.hpp>
+#include <distribute/strategy/server_link.hpp>
+
+#include <atomic>
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace distribute {
+
+namespace parameter_server {
+struct ServerOptions;
+}
+namespace rpc {
+class JobTask;
+}
+
+namespace strategy_internal {
+
+/// This process's place in a job with parameter servers. A plain value.
+struct ServerJob {
+  ClusterSpec cluster = {};
+  std::string type = "worker";
+  int index = 0;
+  bool is_chief = true;
+  std::shared_ptr<rpc::JobTask> task = nullptr;                // null: no cluster
+  std::shared_ptr<parameter_server::Client> client = nullptr;  // null: no cluster, or a server
+};
+
+/// How variables are made, on all tasks alike.
+struct VariablePlacement {
+  Partitioner partitioner = nullptr;
+  train::DeviceFunction device_setter = nullptr;
+};
+
+/// Local replicas whose variables are on servers, or, without a cluster, on the CPU of this
+/// process. What replicas of one process compute is summed here and sent as one update.
+class ParameterServerExtended final : public LocalReplicas {
+ public:
+  ParameterServerExtended(std::vector<std::string> devices, ServerJob job,
+                          VariablePlacement placement, const PushOptions& push);
+  ~ParameterServerExtended() override;
+
+  const char* name() const override { return "ParameterServerStrategy"; }
+  std::vector<std::string> worker_devices() const override;
+  std::vector<std::string> parameter_devices() const override;
+  void call_for_each_replica(const std::function<void(ReplicaContext&)>& fn) override;
+  bool variable_created_in_scope(const Variable& variable) const override;
+  bool should_checkpoint() const override { return job_.is_chief; }
+  bool should_save_summary() const override { return job_.is_chief; }
+  int task_id() const override { return job_.index; }
+  /// What was pushed is applied; the chief says that the job is done.
+  void leave() override;
+
+  const ServerJob& job() const { return job_; }
+  /// Null without a cluster.
+  const std::shared_ptr<ServerLink>& link() const { return link_; }
+  bool is_parameter_server() const { return job_.type == "ps"; }
+  /// True on a chief that found variables missing on the servers: the job is new, or a server was
+  /// lost, and a checkpoint has to be restored if there is one.
+  bool variables_are_new() const { return link_ ? link_->has_created() : true; }
+
+  /// Runs a function that a coordinator has sent: strategy.run, reductions and apply_gradients may
+  /// be called in it, and variables that nobody has made yet are made.
+  void run_closure(const std::function<void()>& fn);
+  /// A coordinator gives out the work: run() elsewhere than in a closure warns, once.
+  void set_coordinated() { coordinated_ = true; }
+
+ protected:
+  std::unique_ptr<LocalReplicaContext> make_context(ReplicaGroup& group, int replica) override;
+  std::shared_ptr<VariableImpl> make_variable(const NextCreator& next,
+                                              const Variable::Initializer& initial_value,
+                                              const VariableOptions& options) override;
+
+ private:
+  std::shared_ptr<VariableImpl> make_shards(const NextCreator& next,
+                                            const Variable::Initializer& initial_value,
+                                            const VariableOptions& options, int64_t shards);
+  std::shared_ptr<VariableImpl> make_one(const NextCreator& next,
+                                         const Variable::Initializer& initial_value,
+                                         const VariableOptions& options);
+  std::shared_ptr<VariableImpl> make_remote(const Variable::Initializer& initial_value,
+                                            const VariableOptions& options);
+  std::optional<int> server_for(const VariableOptions& options) const;
+  std::string unique_key(const std::string& name);
+  void warn_outside_closures();
+
+  const ServerJob job_;
+  const VariablePlacement placement_;
+  const std::shared_ptr<ServerLink> link_;
+  const int exceptions_;  // in flight at construction
+  std::atomic<bool> coordinated_{false};
+  bool left_ = false;
+  std::mutex mutex_;  // guards names_
+  std::map<std::string, int> names_;
+};
+
+}  // namespace strategy_internal
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/strategy/impl/parameter_server_extended.ipp>
+#endif

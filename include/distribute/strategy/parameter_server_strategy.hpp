@@ -1,0 +1,108 @@
+#pragma once
+/// Training with variables on parameter servers, each worker at its own pace.
+
+#include <distribute/base/config.hpp>
+#include <distribute/parameter_server/variable_spec.hpp>
+#include <distribute/strategy/devices.hpp>
+#include <distribute/strategy/parameter_server_extended.hpp>
+#include <distribute/strategy/partitioners.hpp>
+#include <distribute/strategy/replica_device_setter.hpp>
+#include <distribute/strategy/server_link.hpp>
+#include <distribute/strategy/strategy.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace distribute {
+
+/// The same on all tasks.
+struct ParameterServerOptions {
+  /// Which variables are cut into shards; none by default.
+  VariablePartitioner variable_partitioner = {};
+  /// Replicas of a worker, on that many logical CPU devices; 0: every visible GPU, or else every
+  /// logical CPU device.
+  int num_replicas = 0;
+  /// How variables find their servers: one after the other as TensorFlow 2, or by bytes.
+  parameter_server::Placement placement = parameter_server::Placement::RoundRobin;
+  /// Instead: chooses the task for each variable, heeding device scopes such as
+  /// device("/job:ps/task:1"). Without it the strategy wins over all scopes.
+  train::DeviceFunction device_setter = nullptr;
+  /// Synchronous steps; without it every gradient is applied when it comes.
+  std::optional<SyncReplicas> sync_replicas = {};
+  /// A gradient that was computed so many steps ago or more is not applied: its worker waits. -1:
+  /// any age will do.
+  int64_t max_staleness = -1;
+  /// Updates of one piece exclude each other and readers; false: the fastest, with torn reads.
+  bool use_locking = true;
+  /// Gradients and values travel as bfloat16; servers keep float32.
+  bool bf16_on_wire = false;
+};
+
+namespace strategy_internal {
+
+/// The extended part, and the resolver it asked.
+struct ParameterServerParts {
+  std::unique_ptr<StrategyExtended> extended;
+  std::shared_ptr<ClusterResolver> resolver;
+};
+
+/// `resolver` null: what the environment implies, which may be no cluster.
+ParameterServerParts join_servers(std::shared_ptr<ClusterResolver> resolver,
+                                  std::vector<std::string> devices,
+                                  const ParameterServerOptions& options);
+
+}  // namespace strategy_internal
+
+/// Run the same program on every task: parameter servers keep the variables (`Server(strategy).
+/// join()`), the chief, or worker 0 where there is none, gives them their first values, and either
+/// every worker runs its own loop, or the chief gives out functions with a ClusterCoordinator.
+/// Without a cluster variables are on the CPU and everything else is in this process. Workers may
+/// die and come back; num_replicas_in_sync() counts one worker's replicas.
+/// Blocks  in the constructor of chief and workers, until all servers are there; in the destructor,
+///         until what was pushed is applied.
+/// Throws  InvalidArgumentError for a cluster or task that makes no sense; what JobTask::start
+///         throws; DeadlineExceededError for servers that do not come. Later a server that is lost
+///         is an UnavailableError.
+/// Source  tf.distribute.ParameterServerStrategy
+template <typename Kind = DefaultDevice>
+class ParameterServerStrategy : public Strategy {
+ public:
+  explicit ParameterServerStrategy(const ParameterServerOptions& options = {})
+      : ParameterServerStrategy(std::shared_ptr<ClusterResolver>(), options) {}
+  /// With a resolver of one's own, which must name a cluster and outlive the strategy.
+  explicit ParameterServerStrategy(ClusterResolver& resolver,
+                                   const ParameterServerOptions& options = {})
+      : ParameterServerStrategy(
+            std::shared_ptr<ClusterResolver>(std::shared_ptr<void>(), &resolver), options) {}
+
+  ClusterResolver* cluster_resolver() const override { return resolver_.get(); }
+
+ private:
+  ParameterServerStrategy(std::shared_ptr<ClusterResolver> resolver,
+                          const ParameterServerOptions& options)
+      : ParameterServerStrategy(strategy_internal::join_servers(
+            std::move(resolver), strategy_internal::devices_of(Kind(), options.num_replicas),
+            options)) {}
+  explicit ParameterServerStrategy(strategy_internal::ParameterServerParts parts)
+      : Strategy(std::move(parts.extended)), resolver_(std::move(parts.resolver)) {}
+
+  std::shared_ptr<ClusterResolver> resolver_;
+};
+
+ParameterServerStrategy(ParameterServerOptions)->ParameterServerStrategy<DefaultDevice>;
+ParameterServerStrategy(ClusterResolver&)->ParameterServerStrategy<DefaultDevice>;
+ParameterServerStrategy(ClusterResolver&, ParameterServerOptions)
+    ->ParameterServerStrategy<DefaultDevice>;
+
+namespace strategy_internal {
+/// The work behind a ParameterServerStrategy; null for other strategies.
+ParameterServerExtended* parameter_server_extended(const Strategy& strategy);
+}  // namespace strategy_internal
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/strategy/impl/parameter_server_strategy.ipp>
+#endif

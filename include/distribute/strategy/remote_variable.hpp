@@ -1,0 +1,85 @@
+#pragma once
+/// A variable that a parameter server keeps; this process has a handle.
+
+#include <distribute/autograd/variable.hpp>
+#include <distribute/base/config.hpp>
+#include <distribute/parameter_server/variable_spec.hpp>
+#include <distribute/strategy/server_link.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace distribute {
+
+class Strategy;
+
+/// Exists on its server from the moment that the chief makes it; others look for it when they first
+/// need it. Reads of one step see one value (see ServerLink). Thread-safe.
+/// Source  tf.distribute ParameterServerStrategyV2's variables (CachingVariable)
+class RemoteVariable final : public VariableImpl {
+ public:
+  RemoteVariable(parameter_server::VariableSpec spec, parameter_server::InitialValue initial_value,
+                 VariableOptions options, Strategy& owner,
+                 std::shared_ptr<strategy_internal::ServerLink> link);
+
+  /// The strategy in whose scope it was created; compare only, it may be gone.
+  const Strategy* owner() const { return owner_; }
+  const std::string& key() const { return spec_.key; }
+  /// The client's number of the variable.
+  /// Blocks  until it exists. Throws  DeadlineExceededError; FailedPreconditionError on a server.
+  int64_t remote_id() const;
+
+  Tensor read() const override;
+  /// In one of several local replicas the values of all are aggregated first.
+  /// Throws  InvalidArgumentError there for aggregation None.
+  void assign(const Tensor& value) override { write(Write::Assign, value); }
+  void assign_add(const Tensor& delta) override { write(Write::Add, delta); }
+  void assign_sub(const Tensor& delta) override { write(Write::Subtract, delta); }
+  Tensor component(int) const override { return read(); }
+  void set_component(int, Tensor value) override;
+
+  Shape shape() const override { return spec_.shape; }
+  DType dtype() const override { return spec_.dtype; }
+  std::string device() const override;
+  bool reads_rows() const override { return spec_.shape.rank() > 0; }
+  Tensor read_rows(const Tensor& flat) const override;
+
+ private:
+  enum class Write { Assign, Add, Subtract };
+  void write(Write kind, const Tensor& value);
+  void send(Write kind, const Tensor& value);
+
+  const parameter_server::VariableSpec spec_;
+  Strategy* const owner_;
+  const std::shared_ptr<strategy_internal::ServerLink> link_;
+  mutable std::mutex mutex_;                                             // guards the two below
+  mutable std::optional<parameter_server::InitialValue> initial_value_;  // until it is there
+  mutable std::optional<int64_t> id_;
+};
+
+/// While it lives, each variable on a server that the calling thread reads keeps the value of its
+/// first read, also across writes.
+/// Throws  FailedPreconditionError inside another one.
+/// Source  tf.distribute cache_variable_reads
+class [[nodiscard]] CacheVariableReads {
+ public:
+  CacheVariableReads();
+  ~CacheVariableReads();
+  CacheVariableReads(const CacheVariableReads&) = delete;
+  CacheVariableReads& operator=(const CacheVariableReads&) = delete;
+};
+
+namespace strategy_internal {
+/// Throws  InvalidArgumentError for a variable that no parameter server keeps.
+int64_t remote_id(const Variable& variable);
+}  // namespace strategy_internal
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/strategy/impl/remote_variable.ipp>
+#include <distribute/strategy/impl/server_link.ipp>
+#endif

@@ -1,0 +1,120 @@
+#pragma once
+/// A process's way to the variables on parameter servers, and what the present step has read.
+
+#include <distribute/base/config.hpp>
+#include <distribute/replica/replica_context.hpp>
+#include <distribute/tensor/tensor.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace distribute {
+
+namespace parameter_server {
+class Client;
+class InitialValue;
+struct VariableSpec;
+}  // namespace parameter_server
+
+/// Synchronous training with parameter servers.
+/// Source  tf.compat.v1.train.SyncReplicasOptimizer
+struct SyncReplicas {
+  int replicas_to_aggregate = 1;  // gradients that make a step; their mean is applied
+  int total_num_replicas = 0;     // more than that: backup workers; 0: the same number
+  /// Tokens that are there at the start; -1: replicas_to_aggregate, as in TensorFlow, so that the
+  /// second gradients of all workers are stale and dropped. With 0 every gradient counts.
+  int num_init_tokens = -1;
+};
+
+namespace strategy_internal {
+
+/// How updates are applied; the same on all workers.
+struct PushOptions {
+  std::optional<SyncReplicas> sync_replicas = {};
+  int64_t max_staleness = -1;  // steps that a gradient may be behind; -1: any number
+};
+
+/// Reads inside a step see one pull of all variables that the last step read; what this process
+/// writes is read anew. Thread-safe. Outlives the strategy as long as a variable does.
+class ServerLink {
+ public:
+  /// `creates`: this process makes the variables, others wait for it. `client` null: on a server,
+  /// where nothing can be read.
+  ServerLink(std::shared_ptr<parameter_server::Client> client, bool creates, double timeout_seconds,
+             const PushOptions& options);
+
+  /// Throws  FailedPreconditionError on a parameter server.
+  parameter_server::Client& client() const;
+  /// Whether the calling thread may create variables: the chief, and closures of a coordinator.
+  bool may_create() const;
+  bool creates() const { return creates_; }
+  /// Whether the calling thread runs a coordinator's closure.
+  static bool in_closure();
+  /// True when a variable was created that the servers did not have yet.
+  bool has_created() const { return has_created_; }
+  /// The client's number of a variable, created here or by the chief.
+  /// Blocks  until it exists. Throws  DeadlineExceededError; what Client::attach throws.
+  int64_t find(const parameter_server::VariableSpec& spec,
+               const parameter_server::InitialValue& initial_value);
+
+  Tensor read(int64_t variable);
+  void assign(int64_t variable, const Tensor& value);
+  void assign_add(int64_t variable, const Tensor& delta);
+  /// Sends the gradients, already summed over this process's replicas; gives the number of the step
+  /// (without a counter 0). Afterwards the next pull is under way.
+  int64_t push(std::span<const VariableUpdate> updates, const UpdateKernel& kernel,
+               const Variable& counter);
+
+  /// Steps may be nested: the outermost counts.
+  class [[nodiscard]] Step {
+   public:
+    explicit Step(ServerLink& link);
+    ~Step();
+    Step(const Step&) = delete;
+    Step& operator=(const Step&) = delete;
+
+   private:
+    ServerLink& link_;
+  };
+  /// Lets the calling thread create variables.
+  class [[nodiscard]] Creation {
+   public:
+    Creation();
+    ~Creation();
+    Creation(const Creation&) = delete;
+    Creation& operator=(const Creation&) = delete;
+  };
+
+ private:
+  void forget(int64_t variable);
+  int64_t local_step(const Variable& counter);
+
+  const std::shared_ptr<parameter_server::Client> client_;
+  const bool creates_;
+  const double timeout_seconds_;
+  const PushOptions options_;
+  std::atomic<bool> has_created_{false};
+  std::atomic<int64_t> local_step_{-1};  // of the last token; -1: none yet
+
+  std::mutex mutex_;  // guards the rest
+  int steps_ = 0;     // open ones
+  std::map<int64_t, Tensor> values_;
+  std::vector<int64_t> expected_;  // what the last step read
+  std::set<int64_t> touched_;      // what this step has read
+};
+
+}  // namespace strategy_internal
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/strategy/remote_variable.hpp>  // brings impl/server_link.ipp
+#endif

@@ -1,0 +1,51 @@
+#pragma once
+/// Replicas whose updates go to parameter servers.
+
+#include <distribute/base/config.hpp>
+#include <distribute/replica/single_replica.hpp>
+#include <distribute/strategy/local_replica_context.hpp>
+#include <distribute/strategy/server_link.hpp>
+
+#include <memory>
+
+namespace distribute {
+
+/// One of the replicas of a run. Gradients of all local replicas are summed and sent together.
+class ServerReplicaContext final : public LocalReplicaContext {
+ public:
+  ServerReplicaContext(Strategy& strategy, strategy_internal::ReplicaGroup& group, int replica,
+                       std::shared_ptr<strategy_internal::ServerLink> link)
+      : LocalReplicaContext(strategy, group, replica), link_(std::move(link)) {}
+
+  void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
+              const UpdateKernel& kernel) override;
+  int64_t update_and_count(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
+                           const UpdateKernel& kernel, const Variable& counter) override;
+
+ private:
+  struct Call;
+  const std::shared_ptr<strategy_internal::ServerLink> link_;
+};
+
+/// What a coordinator's closure runs in: one replica, which may also start a run of its own.
+class ClosureReplicaContext final : public SingleReplicaContext {
+ public:
+  ClosureReplicaContext(Strategy& strategy, std::shared_ptr<strategy_internal::ServerLink> link)
+      : SingleReplicaContext(&strategy), link_(std::move(link)) {}
+
+  /// Across replicas the strategy is in scope, as in TensorFlow's traced functions.
+  void merge(const std::function<void(std::span<void* const>)>& fn, void* argument) override;
+  void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
+              const UpdateKernel& kernel) override;
+  int64_t update_and_count(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
+                           const UpdateKernel& kernel, const Variable& counter) override;
+
+ private:
+  const std::shared_ptr<strategy_internal::ServerLink> link_;  // null: no cluster
+};
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/strategy/impl/server_replica_context.ipp>
+#endif

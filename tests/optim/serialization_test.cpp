@@ -1,0 +1,177 @@
+#include <distribute/optim/adagrad.hpp>
+#include <distribute/optim/adam.hpp>
+#include <distribute/optim/rmsprop.hpp>
+#include <distribute/optim/schedules.hpp>
+#include <distribute/optim/serialization.hpp>
+#include <distribute/optim/sgd.hpp>
+
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "optim/formulas_support.hpp"
+
+using namespace distribute;
+using Catch::Matchers::Contains;
+
+namespace {
+
+std::vector<std::unique_ptr<optim::Optimizer>> all_optimizers() {
+  std::vector<std::unique_ptr<optim::Optimizer>> all;
+  all.push_back(std::make_unique<optim::SGD>());
+  all.push_back(std::make_unique<optim::SGD>(optim::SGDOptions{.momentum = 0.9}));
+  all.push_back(std::make_unique<optim::SGD>(
+      optim::SGDOptions{.learning_rate = 0.1f, .momentum = 0.9, .nesterov = true}));
+  all.push_back(std::make_unique<optim::Adam>());
+  all.push_back(std::make_unique<optim::Adam>(
+      optim::AdamOptions{.learning_rate = 3e-4, .beta_1 = 0.8, .amsgrad = true, .clipnorm = 1.0}));
+  all.push_back(std::make_unique<optim::AdamW>(optim::AdamWOptions{.use_ema = true}));
+  all.push_back(std::make_unique<optim::RMSprop>());
+  all.push_back(std::make_unique<optim::RMSprop>(
+      optim::RMSpropOptions{.momentum = 0.5, .centered = true, .weight_decay = 0.01}));
+  all.push_back(std::make_unique<optim::Adagrad>(
+      optim::AdagradOptions{.learning_rate = 0.3, .ema_overwrite_frequency = 7, .name = "A"}));
+  return all;
+}
+
+/// Keeps the kernels of an optimizer's steps.
+class KernelCatcher : public ReplicaContext {
+ public:
+  int replica_id_in_sync_group() const override { return 0; }
+  int num_replicas_in_sync() const override { return 1; }
+  Strategy& strategy() const override { throw UnimplementedError("no strategy"); }
+  std::vector<Tensor> all_reduce(ReduceOp, std::span<const Tensor> values) override {
+    return {values.begin(), values.end()};
+  }
+  Tensor all_gather(const Tensor& value, int) override { return value; }
+  void merge(const std::function<void(std::span<void* const>)>& fn, void* argument) override {
+    fn(std::span(&argument, 1));
+  }
+  void update(std::span<const VariableUpdate> updates, bool, const UpdateKernel& kernel) override {
+    std::vector<std::vector<float>> local = arrays(updates), remote = local;
+    run(updates, kernel, local);
+    description = kernel.description();
+    run(updates, optim::make_update_kernel(description), remote);
+    ++steps;
+    for (size_t i = 0; i < local.size(); ++i)
+      equal &= std::memcmp(local[i].data(), remote[i].data(), local[i].size() * 4) == 0;
+    for (size_t i = 0; i < local.size(); ++i) changed |= local[i] != arrays(updates)[i];
+    replica_internal::update_component(updates, 0, kernel);
+  }
+
+  std::string description;
+  int steps = 0;
+  bool equal = true, changed = false;
+
+ private:
+  static std::vector<std::vector<float>> arrays(std::span<const VariableUpdate> updates) {
+    std::vector<std::vector<float>> all;
+    for (const VariableUpdate& update : updates) {
+      all.push_back(update.variable.value().to_vector());
+      for (const Variable& slot : update.slots) all.push_back(slot.value().to_vector());
+    }
+    return all;
+  }
+  static void run(std::span<const VariableUpdate> updates, const UpdateKernel& kernel,
+                  std::vector<std::vector<float>>& values) {
+    size_t next = 0;
+    for (size_t u = 0; u < updates.size(); ++u) {
+      float* weights = values[next++].data();
+      std::vector<float*> slots;
+      for (size_t s = 0; s < updates[u].slots.size(); ++s) slots.push_back(values[next++].data());
+      const auto gradient = updates[u].gradient.data<float>();
+      kernel(u, weights, slots.data(), gradient.data(), int64_t(gradient.size()));
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("every optimizer comes back from its text", "[optim][serialization]") {
+  for (const auto& optimizer : all_optimizers()) {
+    const std::string text = optim::serialize(*optimizer);
+    INFO(text);
+    const auto back = optim::deserialize(text);
+    CHECK(optim::serialize(*back) == text);
+    CHECK(typeid(*back) == typeid(*optimizer));
+    CHECK(back->learning_rate() == optimizer->learning_rate());
+  }
+}
+
+TEST_CASE("the text names class and options as Keras does", "[optim][serialization]") {
+  const auto json = nlohmann::json::parse(optim::serialize(optim::Adam({.learning_rate = 0.5f})));
+  CHECK(json["class_name"] == "Adam");
+  CHECK(json["config"]["learning_rate"] == 0.5);
+  CHECK(json["config"]["beta_1"] == 0.9);
+  CHECK(json["config"]["amsgrad"] == false);
+  CHECK(json["config"]["clipnorm"].is_null());
+  const auto short_text = optim::deserialize(R"({"class_name": "SGD", "config": {}})");
+  CHECK(short_text->learning_rate() == 0.01f);
+}
+
+TEST_CASE("a kernel made from its description gives the same bits", "[optim][serialization]") {
+  for (const auto& optimizer : all_optimizers()) {
+    optimizer->exclude_from_weight_decay({"bias"});
+    const distribute_test::ThreeSteps steps;
+    KernelCatcher catcher;
+    const replica_internal::ModeScope mode({.replica = &catcher});
+    steps.run(*optimizer);
+    INFO(catcher.description);
+    CHECK(catcher.steps == 3);
+    CHECK(catcher.equal);
+    CHECK(catcher.changed);
+  }
+}
+
+TEST_CASE("a schedule's rate of the step travels in the description", "[optim][serialization]") {
+  optim::SGD sgd({.learning_rate = optim::PiecewiseConstantDecay{{0, 1}, {0.5, 0.25, 0.125}}});
+  const distribute_test::ThreeSteps steps;
+  KernelCatcher catcher;
+  const replica_internal::ModeScope mode({.replica = &catcher});
+  steps.run(sgd);
+  CHECK(catcher.equal);
+  CHECK(nlohmann::json::parse(catcher.description)["rate"] == 0.125);
+  CHECK_THROWS_AS(optim::serialize(sgd), UnimplementedError);
+}
+
+namespace {
+class Fixed : public optim::Optimizer {
+ public:
+  explicit Fixed(float by) : Optimizer({.name = "Fixed"}), by_(by) {}
+  std::string class_name() const override { return "Fixed"; }
+
+ protected:
+  ElementKernel kernel(float, int64_t) const override {
+    return [by = by_](float* w, float* const*, const float*, int64_t count) {
+      for (int64_t i = 0; i < count; ++i) w[i] -= by;
+    };
+  }
+  void add_config(optim::OptimizerConfig& config) const override { config.set("by", double(by_)); }
+
+ private:
+  float by_;
+};
+}  // namespace
+
+TEST_CASE("a program registers its own classes", "[optim][serialization]") {
+  const Fixed fixed(0.5f);
+  const std::string text = optim::serialize(fixed);
+  CHECK_THROWS_WITH(optim::deserialize(text), Contains("'Fixed' is not known here"));
+  const auto make = [](const optim::OptimizerConfig& config) {
+    double by = 0;
+    config.get("by", by);
+    return std::make_unique<Fixed>(float(by));
+  };
+  optim::register_optimizer("Fixed", make);
+  CHECK(optim::serialize(*optim::deserialize(text)) == text);
+  CHECK_THROWS_AS(optim::register_optimizer("Fixed", make), AlreadyExistsError);
+}
+
+TEST_CASE("texts that describe no optimizer are refused", "[optim][serialization]") {
+  for (const char* text :
+       {"", "{", "[]", R"({"class_name": 3, "config": {}})", R"({"class_name": "SGD"})",
+        R"({"class_name": "SGD", "config": {"momentum": "x"}})"})
+    CHECK_THROWS_AS(optim::deserialize(text), InvalidArgumentError);
+  CHECK_THROWS_AS(optim::make_update_kernel("{}"), InvalidArgumentError);
+  const UpdateKernel plain = [](size_t, float*, float* const*, const float*, int64_t) {};
+  CHECK_THROWS_AS(plain.description(), UnimplementedError);
+}

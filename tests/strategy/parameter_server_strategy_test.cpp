@@ -1,0 +1,434 @@
+#include <distribute/distribute.hpp>
+
+#include <tests/strategy/server_cluster.hpp>
+#include <tests/support/catch.hpp>
+#include <tests/support/check_throws.hpp>
+
+#include <cmath>
+#include <future>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace distribute;
+using Catch::Contains;
+using strategy_internal::parameter_server_extended;
+using strategy_test::ServerCluster;
+
+namespace {
+
+ClusterSpec spec_of(const std::map<std::string, int>& jobs) {
+  ClusterSpec::Jobs all;
+  for (const auto& [job, count] : jobs) {
+    std::vector<std::string> addresses;
+    for (int i = 0; i < count; ++i) addresses.push_back(concat(job, i, ":2222"));
+    all[job] = JobTasks(addresses);
+  }
+  return ClusterSpec(all);
+}
+
+void construct(const ClusterSpec& spec, const std::string& type, int index) {
+  SimpleClusterResolver resolver(spec, {.task_type = type, .task_id = index});
+  ParameterServerStrategy<> strategy(resolver);
+}
+
+std::string server(int index) { return concat("/job:ps/replica:0/task:", index, "/device:CPU:0"); }
+
+Tensor count_up(const Shape& shape, float first = 0) {
+  std::vector<float> values(static_cast<size_t>(shape.num_elements()));
+  for (float& value : values) value = first++;
+  return Tensor(shape, values);
+}
+
+}  // namespace
+
+TEST_CASE("clusters that make no sense are refused (case 88)", "[strategy][parameter_server]") {
+  check_throws<InvalidArgumentError>([] { construct(ClusterSpec{}, "worker", 0); }, "non-empty");
+  check_throws<InvalidArgumentError>(
+      [] {
+        construct(spec_of({{"some_arbitrary_name", 1}, {"worker", 1}, {"ps", 1}}), "worker", 0);
+      },
+      "Disallowed task_type found in cluster spec");
+  check_throws<InvalidArgumentError>(
+      [] {
+        construct(spec_of({{"chief", 1}, {"worker", 1}, {"ps", 1}}), "foobar", 0);
+      },
+      "Unrecognized task_type: 'foobar'");
+  check_throws<InvalidArgumentError>(
+      [] {
+        construct(spec_of({{"chief", 2}, {"worker", 1}, {"ps", 1}}), "chief", 0);
+      },
+      "There must be at most one 'chief' job.");
+  check_throws<InvalidArgumentError>(
+      [] {
+        construct(spec_of({{"chief", 1}, {"ps", 1}}), "chief", 0);
+      },
+      "There must be at least one worker.");
+  check_throws<InvalidArgumentError>(
+      [] {
+        construct(spec_of({{"chief", 1}, {"worker", 2}}), "chief", 0);
+      },
+      "There must be at least one ps.");
+}
+
+TEST_CASE("synchronous options that cannot end a step are refused (case 109)",
+          "[strategy][parameter_server]") {
+  const auto make = [](SyncReplicas sync) {
+    ParameterServerStrategy<> strategy({.sync_replicas = sync});
+  };
+  check_throws<InvalidArgumentError>([&] { make({.replicas_to_aggregate = 0}); },
+                                     "replicas_to_aggregate");
+  check_throws<InvalidArgumentError>(
+      [&] { make({.replicas_to_aggregate = 4, .total_num_replicas = 2, .num_init_tokens = 1}); },
+      "too few tokens");
+}
+
+TEST_CASE("variables go round the servers, and the strategy beats device scopes (case 83)",
+          "[strategy][parameter_server]") {
+  ServerCluster cluster(1, 3, true);
+  ParameterServerStrategy strategy(cluster.resolver("chief", 0));
+  const Variable outside(Tensor(1.0f));
+  const auto scope = strategy.scope();
+  const Variable a(Tensor(1.0f)), b(Tensor(2.0f)), c(Tensor(3.0f)), d(Tensor(4.0f));
+  CHECK(a.device() == server(0));
+  CHECK(b.device() == server(1));
+  CHECK(c.device() == server(2));
+  CHECK(d.device() == server(0));
+  CHECK(outside.device() == "/job:localhost/replica:0/task:0/device:CPU:0");
+  const auto pinned = device("/job:ps/task:0");
+  const Variable e(Tensor(5.0f));
+  CHECK(e.device() == server(1));
+  const Variable colocated(Tensor(0.0f), {.colocate_with = c.shared_impl()});
+  CHECK(colocated.device() == server(2));
+  const Variable f(Tensor(6.0f));
+  CHECK(f.device() == server(2));  // colocated ones do not count
+  CHECK(strategy.extended().parameter_devices() ==
+        std::vector<std::string>{server(0), server(1), server(2)});
+  CHECK(strategy.extended().worker_devices() ==
+        std::vector<std::string>{"/job:chief/replica:0/task:0/device:CPU:0"});
+  CHECK(strategy.extended().variable_created_in_scope(a));
+  CHECK_FALSE(strategy.extended().variable_created_in_scope(outside));
+  check_throws<InvalidArgumentError>(
+      [&] { Variable(Tensor(0.0f), {.colocate_with = outside.shared_impl()}); },
+      "created elsewhere");
+}
+
+TEST_CASE("a device setter heeds scopes, as in TensorFlow 1", "[strategy][parameter_server]") {
+  ServerCluster cluster(1, 2);
+  ParameterServerStrategy strategy(
+      cluster.resolver("worker", 0),
+      {.device_setter = train::replica_device_setter({.cluster = cluster.spec()})});
+  const auto scope = strategy.scope();
+  const Variable a(Tensor(1.0f)), b(Tensor(2.0f));
+  CHECK(a.device() == server(0));
+  CHECK(b.device() == server(1));
+  {
+    const auto pinned = device("/job:ps/task:1");
+    CHECK(Variable(Tensor(5.0f)).device() == server(1));
+  }
+  const auto elsewhere = device("/job:worker/task:0");
+  check_throws<InvalidArgumentError>([] { Variable(Tensor(5.0f)); }, "on a task of job ps");
+}
+
+TEST_CASE("variables are read and written on their servers", "[strategy][parameter_server]") {
+  ServerCluster cluster(1, 2);
+  ParameterServerStrategy strategy(cluster.resolver("worker", 0));
+  const auto scope = strategy.scope();
+  const Variable v(count_up({2, 3}));
+  CHECK(v.shape() == Shape{2, 3});
+  v.assign_add(ones({2, 3}));
+  v.assign_sub(fill({2, 3}, 3));
+  CHECK(v.value().to_vector() == count_up({2, 3}, -2).to_vector());
+  v.assign(count_up({2, 3}, 5));
+  CHECK(v.value().to_vector() == count_up({2, 3}, 5).to_vector());
+  const Variable n(Tensor(int64_t{7}), {.trainable = false});
+  n.assign_sub(Tensor(int64_t{9}));
+  CHECK(n.value().item<int64_t>() == -2);
+  check_throws<InvalidArgumentError>([&] { v.assign(ones({3})); }, "[2, 3]");
+  MirroredStrategy<> other;
+  const auto leave = [&] {
+    std::thread([&] {
+      const auto inner = other.scope();
+      check_throws<FailedPreconditionError>([&] { v.assign(ones({2, 3})); }, "Mixing");
+    }).join();
+  };
+  leave();
+}
+
+TEST_CASE("variables of one name are told apart", "[strategy][parameter_server]") {
+  ServerCluster cluster(1, 2);
+  ParameterServerStrategy strategy(cluster.resolver("worker", 0));
+  const auto scope = strategy.scope();
+  const Variable a(Tensor(1.0f), {.name = "w"}), b(Tensor(2.0f), {.name = "w"});
+  CHECK(a.value().item<float>() == 1);
+  CHECK(b.value().item<float>() == 2);
+  CHECK(b.name() == "w");
+}
+
+TEST_CASE("large variables are cut over the servers (case 84)", "[strategy][parameter_server]") {
+  ServerCluster cluster(1, 2);
+  ParameterServerStrategy strategy(
+      cluster.resolver("worker", 0),
+      {.variable_partitioner = partitioners::FixedShardsPartitioner(2)});
+  const auto scope = strategy.scope();
+  const Variable v(count_up({5, 2}), {.name = "v"});
+  const ShardedVariable sharded(v);
+  REQUIRE(sharded.size() == 2);
+  CHECK(sharded.variables()[0].shape() == Shape{3, 2});
+  CHECK(sharded.variables()[1].shape() == Shape{2, 2});
+  CHECK(sharded.variables()[0].device() == server(0));
+  CHECK(sharded.variables()[1].device() == server(1));
+  CHECK(sharded.variables()[0].name() == "v/part_0");
+  CHECK(sharded.variables()[1].name() == "v/part_1");
+  CHECK(v.name() == "v");
+  CHECK(v.value().to_vector() == count_up({5, 2}).to_vector());
+  CHECK(strategy.extended().variable_created_in_scope(v));
+  // Case 85: not beyond the rows, not for one, not where it must be with another.
+  CHECK(ShardedVariable(Variable(ones({2, 2}))).size() == 2);
+  CHECK(Variable(ones({1, 2})).impl().parts().empty());
+  CHECK(Variable(Tensor(1.0f)).impl().parts().empty());
+  const Variable slot(ones({5, 2}), {.colocate_with = sharded.variables()[1].shared_impl()});
+  CHECK(slot.impl().parts().empty());
+  CHECK(slot.device() == server(1));
+}
+
+TEST_CASE("partitioners that make no sense are errors (case 86)", "[strategy][parameter_server]") {
+  ServerCluster cluster(1, 2);
+  std::vector<int64_t> answer;
+  ParameterServerStrategy strategy(
+      cluster.resolver("worker", 0),
+      {.variable_partitioner = {.partitioner = [&](const Shape&, DType) { return answer; }}});
+  const auto scope = strategy.scope();
+  for (const auto& bad : {std::vector<int64_t>{}, {0, 1, 1}, {2, 2, 1}}) {
+    answer = bad;
+    check_throws<InvalidArgumentError>([] { Variable(ones({4, 4, 3})); }, "variable_partitioner");
+  }
+}
+
+TEST_CASE("initializers make shards one by one, with the values of the whole",
+          "[strategy][parameter_server]") {
+  ServerCluster cluster(1, 2);
+  ParameterServerStrategy strategy(cluster.resolver("worker", 0),
+                                   {.variable_partitioner = {.num_shards = 3}});
+  const auto made = GENERATE(0, 1, 2, 3);
+  const nn::Initializer initializer[] = {
+      nn::initializers::glorot_uniform(), nn::initializers::random_normal(),
+      nn::initializers::he_normal(),
+      nn::Initializer([](const Shape& shape, uint64_t) { return count_up(shape); })};
+  random::set_seed(3);
+  nn::Dense whole({.units = 7, .kernel_initializer = initializer[made]});
+  whole.ensure_built({1, 11});
+  const auto scope = strategy.scope();
+  random::set_seed(3);
+  nn::Dense cut({.units = 7, .kernel_initializer = initializer[made]});
+  cut.ensure_built({1, 11});
+  REQUIRE(cut.kernel().impl().parts().size() == 3);
+  CHECK(cut.kernel().value().to_vector() == whole.kernel().value().to_vector());
+  CHECK(cut.trainable_variables().size() == 3 + 3);
+  CHECK(cut.count_params() == whole.count_params());
+}
+
+namespace {
+
+struct Net {
+  nn::Sequential model{nn::Dense({.units = 12, .activation = nn::relu}), nn::Dense({.units = 3})};
+  optim::Adam optimizer{{.learning_rate = 0.01f}};
+
+  /// One step on the rows of `batch`, numbers 0, 1, ...
+  int64_t step(int64_t batch, int64_t rows = 12) {
+    std::vector<float> x(size_t(rows * 5));
+    std::vector<int64_t> y(static_cast<size_t>(rows));
+    for (size_t i = 0; i < x.size(); ++i) x[i] = std::sin(float(i) + float(batch) * 60.0f);
+    for (size_t i = 0; i < y.size(); ++i) y[i] = (int64_t(i) + batch) % 3;
+    GradientTape tape;
+    const Tensor logits = model(Tensor({rows, 5}, x), {.training = true});
+    const Tensor losses =
+        nn::sparse_categorical_crossentropy(Tensor({rows}, y), logits, {.from_logits = true});
+    last_loss = reduce_mean(losses);
+    return optimizer.minimize(last_loss, model.trainable_variables(), tape);
+  }
+  std::vector<float> weights() const {
+    std::vector<float> all;
+    for (const Variable& variable : model.variables())
+      for (float w : variable.value().to_vector()) all.push_back(w);
+    return all;
+  }
+  Tensor last_loss;
+};
+
+std::vector<float> train_alone(int steps) {
+  random::set_seed(4);
+  Net net;
+  for (int i = 0; i < steps; ++i) net.step(i);
+  return net.weights();
+}
+
+}  // namespace
+
+TEST_CASE("one worker trains the bits of a process without servers",
+          "[strategy][parameter_server]") {
+  const int64_t shards = GENERATE(1, 2, 3);
+  CAPTURE(shards);
+  ServerCluster cluster(1, 2);
+  ParameterServerStrategy strategy(cluster.resolver("worker", 0),
+                                   {.variable_partitioner = {.num_shards = shards}});
+  const auto scope = strategy.scope();
+  random::set_seed(4);
+  Net net;
+  for (int i = 0; i < 10; ++i) {
+    const auto steps = strategy.run([&] { return net.step(i); });
+    CHECK(steps[0] == i + 1);
+  }
+  CHECK(net.weights() == train_alone(10));
+  CHECK(net.optimizer.iterations() == 10);
+  for (const auto& slot : net.optimizer.slot_variables())  // slots are where their variable is
+    CHECK(slot.variable.device() == slot.original.device());
+}
+
+TEST_CASE("local replicas of a worker are summed before they are sent",
+          "[strategy][parameter_server]") {
+  config::set_logical_device_configuration(3);
+  ServerCluster cluster(1, 2);
+  ParameterServerStrategy strategy(cluster.resolver("worker", 0), {.num_replicas = 3});
+  CHECK(strategy.num_replicas_in_sync() == 3);
+  const auto scope = strategy.scope();
+  const Variable v(zeros({2}));
+  optim::SGD sgd({.learning_rate = 1.0f});
+  const auto steps = strategy.run([&] {
+    const float mine = float(get_replica_context()->replica_id_in_sync_group() + 1);
+    return sgd.apply_gradients({fill({2}, mine)}, {v});
+  });
+  CHECK(steps.values() == std::vector<int64_t>{1, 1, 1});
+  CHECK(v.value().to_vector() == std::vector<float>{-6, -6});
+  // Case 89: replicas may not write what says nothing of aggregation.
+  check_throws<InvalidArgumentError>([&] { strategy.run([&] { v.assign(ones({2})); }); },
+                                     "specify an aggregation method");
+  const Variable sum(Tensor(0.0f), {.aggregation = VariableAggregation::Sum});
+  strategy.run(
+      [&] { sum.assign_add(Tensor(float(get_replica_context()->replica_id_in_sync_group()))); });
+  CHECK(sum.value().item<float>() == 3);
+}
+
+TEST_CASE("three workers share variables and number their steps", "[strategy][parameter_server]") {
+  ServerCluster cluster(3, 2);
+  constexpr int kSteps = 20;
+  const auto work = [&](int index) {
+    ParameterServerStrategy strategy(cluster.resolver("worker", index));
+    const auto scope = strategy.scope();
+    Net net;
+    std::vector<int64_t> numbers;
+    for (int i = 0; i < kSteps; ++i)
+      numbers.push_back(strategy.run([&] { return net.step(i); })[0]);
+    return numbers;
+  };
+  std::vector<ClusterResolver*> resolvers;
+  std::vector<std::future<std::vector<int64_t>>> workers;
+  random::set_seed(4);
+  for (int i = 2; i >= 0; --i) workers.push_back(std::async(std::launch::async, work, i));
+  std::map<int64_t, int> seen;
+  for (auto& worker : workers)
+    for (const int64_t number : worker.get()) ++seen[number];
+  CHECK(seen.size() == 3 * kSteps);
+  CHECK(seen.begin()->first == 1);
+  CHECK(seen.rbegin()->first == 3 * kSteps);
+}
+
+TEST_CASE("a step sees one value of each variable, and what it wrote itself",
+          "[strategy][parameter_server]") {
+  ServerCluster cluster(2, 1);
+  ParameterServerStrategy strategy(cluster.resolver("worker", 0));
+  ParameterServerStrategy second(cluster.resolver("worker", 1));
+  const auto make = [](Strategy& of) {
+    const auto scope = of.scope();
+    return Variable(Tensor(1.0f), {.name = "v", .aggregation = VariableAggregation::Sum});
+  };
+  const Variable v = make(strategy), same = make(second);
+  CHECK(same.value().item<float>() == 1);
+  strategy.run([&] {
+    CHECK(v.value().item<float>() == 1);
+    std::thread([&] { same.assign(Tensor(2.0f)); }).join();
+    CHECK(v.value().item<float>() == 1);
+    v.assign_add(Tensor(10.0f));
+    CHECK(v.value().item<float>() == 12);
+  });
+  CHECK(v.value().item<float>() == 12);
+  {
+    const CacheVariableReads cached;
+    CHECK(v.value().item<float>() == 12);
+    v.assign(Tensor(5.0f));
+    CHECK(v.value().item<float>() == 12);  // also across writes
+    check_throws<FailedPreconditionError>([] { CacheVariableReads(); }, "nested");
+  }
+  CHECK(v.value().item<float>() == 5);
+}
+
+TEST_CASE("embeddings fetch their rows alone, and update no others",
+          "[strategy][parameter_server]") {
+  const int64_t shards = GENERATE(1, 2);
+  ServerCluster cluster(1, 2);
+  ParameterServerStrategy strategy(cluster.resolver("worker", 0),
+                                   {.variable_partitioner = {.num_shards = shards}});
+  const auto scope = strategy.scope();
+  random::set_seed(8);
+  nn::Embedding table({.input_dim = 100, .output_dim = 4});
+  optim::SGD sgd({.learning_rate = 1.0f});
+  const Tensor ids({5}, std::vector<int64_t>{99, 3, 3, 50, 0});
+  table.ensure_built({5});
+  const std::vector<float> before = table.embeddings().value().to_vector();
+  strategy.run([&] {
+    GradientTape tape;
+    sgd.minimize(reduce_sum(table(ids)), table.trainable_variables(), tape);
+  });
+  const std::vector<float> after = table.embeddings().value().to_vector();
+  std::map<int64_t, float> change{{0, 1}, {3, 2}, {50, 1}, {99, 1}};
+  for (size_t i = 0; i < after.size(); ++i)
+    CHECK(after[i] == Approx(before[i] - change[int64_t(i / 4)]).margin(1e-6));
+}
+
+TEST_CASE("functions of a coordinator run, reduce and create", "[strategy][parameter_server]") {
+  ServerCluster cluster(1, 2, true);
+  ParameterServerStrategy chief(cluster.resolver("chief", 0));
+  ParameterServerStrategy strategy(cluster.resolver("worker", 0));
+  random::set_seed(4);
+  const auto scope = strategy.scope();
+  Net net;  // built by the first function
+  std::thread other([&] {
+    const auto chiefs = chief.scope();
+    Net twin;  // the chief's: learning rate and iterations
+  });
+  other.join();
+  auto& extended = *parameter_server_extended(strategy);
+  std::vector<int64_t> numbers;
+  extended.run_closure([&] { numbers.push_back(net.step(0)); });
+  extended.run_closure([&] {
+    const auto steps = strategy.run([&] { return Tensor(float(net.step(1))); });
+    numbers.push_back(int64_t(strategy.reduce(ReduceOp::Sum, steps).item<float>()));
+  });
+  CHECK(numbers == std::vector<int64_t>{1, 2});
+  CHECK(net.weights() == train_alone(2));
+  CHECK_FALSE(extended.should_checkpoint());
+  CHECK(parameter_server_extended(chief)->should_checkpoint());
+}
+
+TEST_CASE("without a cluster everything is in this process", "[strategy][parameter_server]") {
+  const int64_t shards = GENERATE(1, 2);
+  config::set_logical_device_configuration(2);
+  ParameterServerStrategy strategy(
+      {.variable_partitioner = {.num_shards = shards}, .num_replicas = 1});
+  CHECK(strategy.extended().parameter_devices() == std::vector<std::string>{"/device:CPU:0"});
+  CHECK(strategy.extended().should_checkpoint());
+  const auto scope = strategy.scope();
+  random::set_seed(4);
+  Net net;
+  for (int i = 0; i < 10; ++i) CHECK(strategy.run([&] { return net.step(i); })[0] == i + 1);
+  CHECK(net.weights() == train_alone(10));
+}
+
+TEST_CASE("the coordinator is warned of work of its own (case 89)",
+          "[strategy][parameter_server]") {
+  ServerCluster cluster(1, 1, true);
+  ParameterServerStrategy strategy(cluster.resolver("chief", 0));
+  parameter_server_extended(strategy)->set_coordinated();
+  CHECK(strategy.run([] { return 3; })[0] == 3);
+}
