@@ -7,8 +7,10 @@
 #include <distribute/coordinator/server.hpp>
 #include <distribute/coordinator/worker_service.hpp>
 #include <distribute/net/listener.hpp>
+#include <distribute/parameter_server/client.hpp>
+#include <distribute/parameter_server/parameter_server.hpp>
 #include <distribute/rpc/job_task.hpp>
-#include <distribute/strategy/strategy.hpp>
+#include <distribute/strategy/parameter_server_strategy.hpp>
 
 #include <utility>
 
@@ -62,6 +64,22 @@ DISTRIBUTE_INLINE Server::Server(const ClusterSpec& cluster, ServerOptions optio
   if (options_.start) start();
 }
 
+DISTRIBUTE_INLINE Server::Server(Strategy& strategy, ServerOptions options)
+    : options_(std::move(options)), strategy_(&strategy) {
+  const auto* const servers = strategy_internal::parameter_server_extended(strategy);
+  if (!servers)
+    throw InvalidArgumentError(
+        concat("Server: wanted a ParameterServerStrategy, got ", strategy.extended().name()));
+  const auto& job = servers->job();
+  if (!job.cluster)
+    throw InvalidArgumentError("Server: the ParameterServerStrategy has no cluster to serve in");
+  cluster_ = job.cluster;
+  job_name_ = job.type;
+  task_index_ = job.index;
+  task_ = job.task;
+  if (task_) options_.cluster = task_->options();
+}
+
 DISTRIBUTE_INLINE Server Server::create_local_server(ServerOptions options) {
   auto listener =
       value_or_throw(net::Listener::bind({"127.0.0.1", 0}, net::Deadline::after_seconds(10)));
@@ -102,11 +120,35 @@ DISTRIBUTE_INLINE int Server::join() {
   }
 }
 
+namespace coordinator_internal {
+
+/// A result is reported when the servers have applied all that the function pushed.
+DISTRIBUTE_INLINE void run_and_flush(strategy_internal::ParameterServerExtended& servers,
+                                     const std::function<void()>& fn) {
+  const auto& client = servers.job().client;
+  try {
+    servers.run_closure(fn);
+  } catch (...) {
+    const std::exception_ptr first = std::current_exception();
+    try {
+      if (client) client->flush();
+    } catch (const Error&) {  // the function's own error says more
+    }
+    std::rethrow_exception(first);
+  }
+  if (client) client->flush();
+}
+
+}  // namespace coordinator_internal
+
 DISTRIBUTE_INLINE int Server::join_worker() {
   using namespace coordinator_internal;
   WorkerServiceOptions options;
   options.name = task_->describe(job_name_, task_index_);
   options.strategy = strategy_;
+  if (strategy_)
+    options.run_closure = [servers = strategy_internal::parameter_server_extended(*strategy_)](
+                              const auto& fn) { run_and_flush(*servers, fn); };
   WorkerService service(options);
   CoordinatorWatch watch(service, options_.cluster.startup_timeout,
                          options_.coordinator_return_timeout);
@@ -116,6 +158,11 @@ DISTRIBUTE_INLINE int Server::join_worker() {
   return 0;
 }
 
-DISTRIBUTE_INLINE int Server::join_parameter_server() { throw UnimplementedError("not yet"); }
+DISTRIBUTE_INLINE int Server::join_parameter_server() {
+  parameter_server::ServerOptions options;
+  options.chief_timeout = options_.coordinator_return_timeout;
+  parameter_server::ParameterServer(task_, options).join();
+  return 0;
+}
 
 }  // namespace distribute
