@@ -40,6 +40,7 @@
 #include <distribute/net/bytes.hpp>
 #include <distribute/net/connect.hpp>
 #include <distribute/net/deadline.hpp>
+#include <distribute/net/descriptor_door.hpp>
 #include <distribute/net/frame.hpp>
 #include <distribute/net/handshake.hpp>
 #include <distribute/net/hmac.hpp>
@@ -131,6 +132,7 @@
 #include <distribute/replica/reduce_op.hpp>
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/replica/single_replica.hpp>
+#include <distribute/replica/sum_rows.hpp>
 #include <distribute/replica/update_kernel.hpp>
 #include <distribute/replica/values.hpp>
 
@@ -208,6 +210,7 @@
 #include <distribute/optim/learning_rate.hpp>
 #include <distribute/optim/optimizer.hpp>
 #include <distribute/optim/optimizer_config.hpp>
+#include <distribute/optim/optimizer_text.hpp>
 #include <distribute/optim/rmsprop.hpp>
 #include <distribute/optim/schedules.hpp>
 #include <distribute/optim/serialization.hpp>
@@ -224,6 +227,20 @@
 #include <distribute/summary/event.hpp>
 #include <distribute/summary/file_writer.hpp>
 #include <distribute/summary/png.hpp>
+
+#include <distribute/parameter_server/client.hpp>
+#include <distribute/parameter_server/directory.hpp>
+#include <distribute/parameter_server/gradient_memory.hpp>
+#include <distribute/parameter_server/link_message.hpp>
+#include <distribute/parameter_server/link_session.hpp>
+#include <distribute/parameter_server/parameter_server.hpp>
+#include <distribute/parameter_server/server_link.hpp>
+#include <distribute/parameter_server/server_options.hpp>
+#include <distribute/parameter_server/shared_arena.hpp>
+#include <distribute/parameter_server/staged_push.hpp>
+#include <distribute/parameter_server/store.hpp>
+#include <distribute/parameter_server/stored_variable.hpp>
+#include <distribute/parameter_server/variable_spec.hpp>
 
 #include <distribute/strategy/all_workers.hpp>
 #include <distribute/strategy/central_storage_strategy.hpp>

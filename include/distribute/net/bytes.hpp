@@ -24,6 +24,11 @@ class ByteWriter {
     bytes_ += value;
     return *this;
   }
+  /// Bytes as they are, without their number.
+  ByteWriter& raw(std::string_view bytes) {
+    bytes_ += bytes;
+    return *this;
+  }
   const std::string& bytes() const { return bytes_; }
   std::string take() { return std::move(bytes_); }
 

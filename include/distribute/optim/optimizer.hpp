@@ -85,8 +85,6 @@ class Optimizer : public Trackable {
   /// All options, with the present learning rate.
   /// Source  tf.keras.optimizers.Optimizer.get_config
   OptimizerConfig get_config() const;
-  /// Throws  UnimplementedError without a class_name().
-  void check_serializable() const;
 
   /// No decay for variables whose name contains one of the words, such as "bias".
   void exclude_from_weight_decay(std::vector<std::string> words);
@@ -143,7 +141,10 @@ class Optimizer : public Trackable {
   UpdateKernel make_kernel(const std::vector<VariableUpdate>& updates, int64_t done) const;
   UpdateKernel make_kernel(Step step) const;
   std::string describe(const Step& step) const;
+  std::string serialize() const;
+  void check_serializable() const;  // throws without a class_name()
   OptimizerConfig own_config() const;
+  friend std::string serialize(const Optimizer& optimizer);
   friend UpdateKernel make_update_kernel(const std::string& description);
   bool decays(const Variable& variable) const;
   bool clips() const { return options_.clipnorm || options_.clipvalue || options_.global_clipnorm; }

@@ -4,6 +4,7 @@
 #include <distribute/ops/clip.hpp>
 #include <distribute/ops/unary.hpp>
 #include <distribute/optim/optimizer.hpp>
+#include <distribute/optim/optimizer_text.hpp>
 
 #include <cstdio>
 #include <utility>
@@ -296,6 +297,18 @@ DISTRIBUTE_INLINE OptimizerConfig Optimizer::get_config() const {
   OptimizerConfig config = own_config();
   config.set("learning_rate", double(learning_rate()));
   return config;
+}
+
+DISTRIBUTE_INLINE std::string Optimizer::serialize() const {
+  check_serializable();
+  return optim_internal::optimizer_text(class_name(), get_config());
+}
+
+DISTRIBUTE_INLINE std::string Optimizer::describe(const Step& step) const {
+  check_serializable();
+  OptimizerConfig config = own_config();
+  config.set("learning_rate", double(step.rate));
+  return optim_internal::kernel_text(class_name(), config, step.rate, step.done, step.decayed);
 }
 
 DISTRIBUTE_INLINE void Optimizer::check_serializable() const {

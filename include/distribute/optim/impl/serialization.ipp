@@ -99,17 +99,6 @@ class OptimizerClasses {
                                                 {"Adagrad", make_adagrad}};
 };
 
-DISTRIBUTE_INLINE Json to_json(const OptimizerConfig& config) {
-  Json json = Json::object();
-  for (const auto& [name, value] : config.values()) {
-    Json& place = json[name];
-    if (const bool* flag = std::get_if<bool>(&value)) place = *flag;
-    if (const double* number = std::get_if<double>(&value)) place = *number;
-    if (const std::string* text = std::get_if<std::string>(&value)) place = *text;
-  }
-  return json;
-}
-
 DISTRIBUTE_INLINE OptimizerConfig config_of(const Json& json) {
   OptimizerConfig config;
   for (const auto& [name, value] : json.items()) {
@@ -145,10 +134,7 @@ DISTRIBUTE_INLINE std::unique_ptr<Optimizer> make_optimizer(const Json& json) {
 }  // namespace optim_internal
 
 DISTRIBUTE_INLINE std::string serialize(const Optimizer& optimizer) {
-  optimizer.check_serializable();
-  return optim_internal::Json({{"class_name", optimizer.class_name()},
-                               {"config", optim_internal::to_json(optimizer.get_config())}})
-      .dump();
+  return optimizer.serialize();
 }
 
 DISTRIBUTE_INLINE std::unique_ptr<Optimizer> deserialize(const std::string& text) {
@@ -160,18 +146,6 @@ DISTRIBUTE_INLINE void register_optimizer(
     const std::string& class_name,
     std::function<std::unique_ptr<Optimizer>(const OptimizerConfig&)> make) {
   optim_internal::OptimizerClasses::of_process().add(class_name, std::move(make));
-}
-
-DISTRIBUTE_INLINE std::string Optimizer::describe(const Step& step) const {
-  check_serializable();
-  OptimizerConfig config = own_config();
-  config.set("learning_rate", double(step.rate));
-  return optim_internal::Json({{"class_name", class_name()},
-                               {"config", optim_internal::to_json(config)},
-                               {"rate", double(step.rate)},
-                               {"done", step.done},
-                               {"decayed", step.decayed}})
-      .dump();
 }
 
 DISTRIBUTE_INLINE UpdateKernel make_update_kernel(const std::string& description) {

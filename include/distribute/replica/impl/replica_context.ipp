@@ -2,6 +2,7 @@
 #include <distribute/autograd/accumulate.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/replica/replica_context.hpp>
+#include <distribute/replica/sum_rows.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -107,24 +108,13 @@ DISTRIBUTE_INLINE std::vector<UpdateSlice> slice_updates(std::span<const UpdateT
 DISTRIBUTE_INLINE void update_rows(const VariableUpdate& update, size_t index,
                                    const UpdateTarget& target, const UpdateKernel& kernel) {
   const IndexedSlices slices = indexed_slices(update.gradient);
-  const auto indices = slices.indices.data<int64_t>();
-  const int64_t width =
-      slices.values.num_elements() / std::max<int64_t>(int64_t(indices.size()), 1);
-  std::vector<size_t> order(indices.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return indices[a] < indices[b]; });
-  const float* values = slices.values.data<float>().data();
-  std::vector<float> sum(static_cast<size_t>(width));
+  const auto rows = slices.indices.data<int64_t>();
+  const int64_t width = slices.values.num_elements() / std::max<int64_t>(int64_t(rows.size()), 1);
   std::vector<float*> slots(update.slots.size());
-  for (size_t i = 0; i < order.size();) {
-    const int64_t row = indices[order[i]];
-    std::fill(sum.begin(), sum.end(), 0.0f);
-    for (; i < order.size() && indices[order[i]] == row; ++i)
-      for (int64_t j = 0; j < width; ++j) sum[size_t(j)] += values[int64_t(order[i]) * width + j];
+  sum_rows(rows, slices.values.data<float>().data(), width, [&](int64_t row, const float* sum) {
     for (size_t s = 0; s < slots.size(); ++s) slots[s] = target.slots()[s] + row * width;
-    kernel(index, target.weights() + row * width, slots.data(), sum.data(), width);
-  }
+    kernel(index, target.weights() + row * width, slots.data(), sum, width);
+  });
 }
 
 DISTRIBUTE_INLINE void update_component(std::span<const VariableUpdate> updates, int replica,

@@ -1,0 +1,115 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/net/descriptor_door.hpp>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+namespace distribute::net {
+
+/// An abstract address: no file, and only in this network namespace.
+DISTRIBUTE_INLINE std::pair<sockaddr_un, socklen_t> abstract_address(const std::string& name) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const size_t size = std::min(name.size(), sizeof address.sun_path - 1);
+  std::memcpy(address.sun_path + 1, name.data(), size);
+  return {address, socklen_t(offsetof(sockaddr_un, sun_path) + 1 + size)};
+}
+
+DISTRIBUTE_INLINE absl::Status system_error(const char* what) {
+  return absl::UnavailableError(concat(what, ": ", std::strerror(errno)));
+}
+
+/// Another user of this machine gets nothing.
+DISTRIBUTE_INLINE bool is_same_user(int socket) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+         peer.uid == ::geteuid();
+}
+
+DISTRIBUTE_INLINE absl::Status wait_readable(int socket, Deadline deadline) {
+  pollfd entry{socket, POLLIN, 0};
+  while (::poll(&entry, 1, deadline.left_ms()) <= 0)
+    if (deadline.passed())
+      return absl::DeadlineExceededError("the other process of this host did not come");
+  return absl::OkStatus();
+}
+
+DISTRIBUTE_INLINE absl::StatusOr<DescriptorDoor> DescriptorDoor::open(const std::string& name) {
+  Socket socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), "the processes of this host");
+  const auto [address, size] = abstract_address(name);
+  if (::bind(socket.native(), reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
+      ::listen(socket.native(), 64) != 0)
+    return system_error("opening a Unix socket");
+  return DescriptorDoor(std::move(socket));
+}
+
+DISTRIBUTE_INLINE absl::StatusOr<Socket> DescriptorDoor::admit(Deadline deadline) const {
+  for (;;) {
+    const absl::Status ready = wait_readable(socket_.native(), deadline);
+    if (!ready.ok()) return ready;
+    const int raw = ::accept4(socket_.native(), nullptr, nullptr, SOCK_CLOEXEC);
+    if (raw < 0) continue;
+    Socket guest(raw, "a process of this host");
+    if (is_same_user(raw)) return guest;
+  }
+}
+
+DISTRIBUTE_INLINE absl::StatusOr<Socket> knock(const std::string& name) {
+  const int raw = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const auto [address, size] = abstract_address(name);
+  const bool there = ::connect(raw, reinterpret_cast<const sockaddr*>(&address), size) == 0;
+  Socket socket(raw, "a process of this host");
+  if (!there) return system_error("a process of this host cannot be reached by a Unix socket");
+  if (!is_same_user(raw)) return absl::UnavailableError("the process belongs to another user");
+  return socket;
+}
+
+DISTRIBUTE_INLINE absl::Status send_descriptor(const Socket& socket, int descriptor) {
+  char byte = 1;
+  iovec data{&byte, 1};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+  if (::sendmsg(socket.native(), &message, MSG_NOSIGNAL) == 1) return absl::OkStatus();
+  return system_error("handing over shared memory");
+}
+
+DISTRIBUTE_INLINE absl::StatusOr<int> receive_descriptor(const Socket& socket, Deadline deadline) {
+  const absl::Status ready = wait_readable(socket.native(), deadline);
+  if (!ready.ok()) return ready;
+  char byte = 0;
+  iovec data{&byte, 1};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  if (::recvmsg(socket.native(), &message, MSG_CMSG_CLOEXEC) != 1)
+    return system_error("getting shared memory");
+  const cmsghdr* header = CMSG_FIRSTHDR(&message);
+  if (!header || header->cmsg_type != SCM_RIGHTS)
+    return absl::UnavailableError("getting shared memory: no descriptor came");
+  int descriptor = -1;
+  std::memcpy(&descriptor, CMSG_DATA(header), sizeof descriptor);
+  return descriptor;
+}
+
+}  // namespace distribute::net

@@ -1,0 +1,41 @@
+#pragma once
+#include <distribute/optim/optimizer_text.hpp>
+
+#include <nlohmann/json.hpp>
+
+namespace distribute::optim::optim_internal {
+
+using Json = nlohmann::json;
+
+DISTRIBUTE_INLINE Json to_json(const OptimizerConfig& config) {
+  Json json = Json::object();
+  for (const auto& [name, value] : config.values()) {
+    Json& place = json[name];
+    if (const bool* flag = std::get_if<bool>(&value)) place = *flag;
+    if (const double* number = std::get_if<double>(&value)) place = *number;
+    if (const std::string* text = std::get_if<std::string>(&value)) place = *text;
+  }
+  return json;
+}
+
+DISTRIBUTE_INLINE Json optimizer_json(const std::string& class_name,
+                                      const OptimizerConfig& config) {
+  return {{"class_name", class_name}, {"config", to_json(config)}};
+}
+
+DISTRIBUTE_INLINE std::string optimizer_text(const std::string& class_name,
+                                             const OptimizerConfig& config) {
+  return optimizer_json(class_name, config).dump();
+}
+
+DISTRIBUTE_INLINE std::string kernel_text(const std::string& class_name,
+                                          const OptimizerConfig& config, float rate, int64_t done,
+                                          const std::vector<bool>& decayed) {
+  Json json = optimizer_json(class_name, config);
+  json["rate"] = double(rate);
+  json["done"] = done;
+  json["decayed"] = decayed;
+  return json.dump();
+}
+
+}  // namespace distribute::optim::optim_internal

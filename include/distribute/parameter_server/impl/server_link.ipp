@@ -1,0 +1,142 @@
+#pragma once
+#include <distribute/parameter_server/server_link.hpp>
+
+#include <algorithm>
+
+#include <poll.h>
+
+namespace distribute::parameter_server {
+
+DISTRIBUTE_INLINE ServerLink::ServerLink(std::shared_ptr<rpc::Peer> peer, net::Socket socket)
+    : peer_(std::move(peer)), socket_(std::move(socket)) {
+  on_lost_ = peer_->on_lost([this] { socket_.shutdown(); });
+}
+
+DISTRIBUTE_INLINE ServerLink::~ServerLink() { peer_->remove_on_lost(on_lost_); }
+
+DISTRIBUTE_INLINE std::shared_ptr<LinkAnswer> ServerLink::send(Request request) {
+  peer_->throw_if_lost();
+  uint64_t size = 0;
+  for (const auto& part : request.bytes) size += part.size();
+  net::ByteWriter head;
+  const auto released = released_->take();
+  head.number(size).number(uint32_t(released.size()));
+  for (const auto& [variable, offset] : released) head.number(variable).number(offset);
+  outgoing_.push_back(
+      {net::encode_frame(uint16_t(request.type), head.take() + request.head.bytes()),
+       std::move(request.bytes), std::move(request.keep)});
+  auto answer = std::make_shared<LinkAnswer>();
+  answer->place = std::move(request.place);
+  answer->finish = std::move(request.finish);
+  expected_.push_back(answer);
+  return answer;
+}
+
+DISTRIBUTE_INLINE void ServerLink::drive(std::span<ServerLink* const> links,
+                                         const std::function<bool()>& done,
+                                         net::Deadline deadline) {
+  std::vector<pollfd> polled;
+  while (!done()) {
+    bool moved = false;
+    for (ServerLink* link : links) moved |= link->move();
+    if (moved) continue;
+    polled.clear();
+    for (const ServerLink* link : links) {
+      const short events =
+          short((link->expected_.empty() ? 0 : POLLIN) | (link->outgoing_.empty() ? 0 : POLLOUT));
+      polled.push_back({events ? link->socket_.native() : -1, events, 0});
+    }
+    if (::poll(polled.data(), polled.size(), deadline.left_ms()) == 0 && deadline.passed()) {
+      std::string missing;
+      for (const ServerLink* link : links)
+        if (!link->expected_.empty()) missing += " " + link->peer_->text();
+      throw DeadlineExceededError("no answer has come in time from" + missing);
+    }
+  }
+}
+
+DISTRIBUTE_INLINE void ServerLink::advance() {
+  while (move()) {
+  }
+}
+
+DISTRIBUTE_INLINE bool ServerLink::move() {
+  const bool wrote = !outgoing_.empty() && write_some();
+  const bool read = !expected_.empty() && read_some();
+  return wrote || read;
+}
+
+DISTRIBUTE_INLINE bool ServerLink::write_some() {
+  Outgoing& first = outgoing_.front();
+  const std::span<const std::byte> part =
+      part_ == 0 ? std::as_bytes(std::span(first.head)) : first.bytes[part_ - 1];
+  const auto sent = socket_.write_some(part.subspan(sent_));
+  if (!sent.ok()) fail();
+  sent_ += *sent;
+  bytes_moved_ += int64_t(*sent);
+  const bool moved = *sent > 0 || part.empty();
+  if (sent_ < part.size()) return moved;
+  sent_ = 0;
+  if (++part_ <= first.bytes.size()) return true;
+  part_ = 0;
+  outgoing_.pop_front();
+  return true;
+}
+
+DISTRIBUTE_INLINE bool ServerLink::read_some() {
+  const std::span<std::byte> space = has_head_ ? places_[place_].subspan(placed_) : reader_.space();
+  const auto got = socket_.read_some(space);
+  if (!got.ok()) fail();
+  if (*got == 0 && !space.empty()) return false;
+  bytes_moved_ += int64_t(*got);
+  if (!has_head_) {
+    if (!reader_.filled(*got).ok()) fail();
+    if (reader_.complete()) take_head();
+    return true;
+  }
+  placed_ += *got;
+  if (placed_ == places_[place_].size()) {
+    placed_ = 0;
+    ++place_;
+    if (place_ == places_.size()) finish_answer();
+  }
+  return true;
+}
+
+DISTRIBUTE_INLINE void ServerLink::take_head() {
+  LinkAnswer& answer = *expected_.front();
+  const net::Frame frame = reader_.take();
+  net::ByteReader head(frame.payload);
+  const auto bytes = head.number<uint64_t>();
+  answer.code = StatusCode(head.number<int32_t>());
+  answer.error = head.text();
+  places_.clear();
+  if (answer.code == StatusCode::Ok && answer.place) places_ = answer.place(head);
+  if (answer.code == StatusCode::Ok && !answer.place)
+    answer.head = frame.payload.substr(16 + answer.error.size());
+  std::erase_if(places_, [](const auto& place) { return place.empty(); });
+  uint64_t room = 0;
+  for (const auto& place : places_) room += place.size();
+  if (frame.type != kLinkAnswer || !head.ok() || room != bytes) fail();
+  has_head_ = true;
+  place_ = placed_ = 0;
+  if (places_.empty()) finish_answer();
+}
+
+DISTRIBUTE_INLINE void ServerLink::finish_answer() {
+  const auto answer = std::move(expected_.front());
+  expected_.pop_front();
+  has_head_ = false;
+  if (answer->code == StatusCode::Ok && answer->finish) answer->finish();
+  answer->place = nullptr;
+  answer->finish = nullptr;
+  answer->done = true;
+}
+
+DISTRIBUTE_INLINE void ServerLink::fail() {
+  peer_->lose("it has ended, or cut the connection");
+  peer_->throw_if_lost();
+  throw UnavailableError(peer_->text());  // not reached
+}
+
+}  // namespace distribute::parameter_server

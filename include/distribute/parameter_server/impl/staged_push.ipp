@@ -1,0 +1,161 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/base/parallel.hpp>
+#include <distribute/parameter_server/staged_push.hpp>
+
+#include <algorithm>
+#include <chrono>
+
+namespace distribute::parameter_server {
+
+DISTRIBUTE_INLINE void StagedPush::apply(bool locking) const {
+  for (const StoredUpdate& update : updates) apply_update(update, kernel, locking);
+}
+
+/// Update `u` of all pushes as one, with the mean of their gradients; `dense`, `values` and `rows`
+/// hold it.
+DISTRIBUTE_INLINE StoredUpdate mean_of(const std::vector<const StagedPush*>& pushes, size_t u,
+                                       std::vector<float>& values, std::vector<int64_t>& rows) {
+  StoredUpdate mean = pushes[0]->updates[u];
+  const float share = 1.0f / float(pushes.size());
+  const int64_t width = mean.variable->row_bytes() / int64_t(sizeof(float));
+  if (mean.sparse) {
+    for (const StagedPush* push : pushes) {
+      const StoredUpdate& one = push->updates[u];
+      rows.insert(rows.end(), one.rows.begin(), one.rows.end());
+      for (int64_t i = 0; i < int64_t(one.rows.size()) * width; ++i)
+        values.push_back(one.gradient[i] * share);
+    }
+    mean.rows = rows;
+  } else {
+    values.resize(size_t(mean.variable->shape().num_elements()));
+    parallel_for(int64_t(values.size()), 4096, [&](int64_t begin, int64_t end) {
+      std::copy(mean.gradient + begin, mean.gradient + end, values.begin() + begin);
+      for (size_t p = 1; p < pushes.size(); ++p)
+        for (int64_t i = begin; i < end; ++i)
+          values[size_t(i)] += pushes[p]->updates[u].gradient[i];
+      for (int64_t i = begin; i < end; ++i) values[size_t(i)] *= share;
+    });
+  }
+  mean.gradient = values.data();
+  return mean;
+}
+
+DISTRIBUTE_INLINE void check_alike(const StagedPush& a, const StagedPush& b) {
+  bool alike = a.updates.size() == b.updates.size();
+  for (size_t u = 0; alike && u < a.updates.size(); ++u)
+    alike = a.updates[u].variable == b.updates[u].variable &&
+            a.updates[u].sparse == b.updates[u].sparse;
+  if (!alike)
+    throw FailedPreconditionError(concat("synchronous step: ", a.id.task, " and ", b.id.task,
+                                         " have pushed gradients of different variables"));
+}
+
+DISTRIBUTE_INLINE void SyncRounds::stage(StagedPush push) {
+  const std::lock_guard lock(mutex_);
+  const PushId id = push.id;
+  staged_.insert_or_assign(id, std::move(push));
+}
+
+DISTRIBUTE_INLINE void SyncRounds::apply_round(const SyncRound& round) {
+  std::vector<const StagedPush*> pushes;
+  for (const PushId& id : round.pushes)
+    if (const auto found = staged_.find(id); found != staged_.end())
+      pushes.push_back(&found->second);
+  step_ = round.step;
+  if (!pushes.empty()) {
+    for (const StagedPush* push : pushes) check_alike(*pushes[0], *push);
+    for (size_t u = 0; u < pushes[0]->updates.size(); ++u) {
+      std::vector<float> values;
+      std::vector<int64_t> rows;
+      apply_update(mean_of(pushes, u, values, rows), pushes[0]->kernel, true);
+    }
+  }
+  for (const PushId& id : round.pushes) staged_.erase(id);
+}
+
+/// What no round will take any more: late gradients, and those of tasks that died before they told
+/// the counter's server.
+DISTRIBUTE_INLINE void SyncRounds::forget_before(int64_t step) {
+  std::erase_if(staged_, [&](const auto& entry) { return entry.second.local_step < step; });
+}
+
+DISTRIBUTE_INLINE void SyncRounds::apply(const std::vector<SyncRound>& rounds) {
+  const std::lock_guard lock(mutex_);
+  for (const SyncRound& round : rounds) {
+    if (round.step <= step_) continue;
+    apply_round(round);
+    forget_before(step_);
+  }
+}
+
+DISTRIBUTE_INLINE void SyncRounds::start(const SyncOptions& options, int64_t step) {
+  const int required = options.replicas_to_aggregate;
+  const int total = options.total_num_replicas ? options.total_num_replicas : required;
+  const int tokens = options.num_init_tokens < 0 ? required : options.num_init_tokens;
+  if (required < 1 || total < 1 || tokens < required - total)
+    throw InvalidArgumentError(concat("synchronous training: replicas_to_aggregate ", required,
+                                      ", total_num_replicas ", total, ", num_tokens ", tokens,
+                                      "; wanted positive numbers and num_tokens >= ",
+                                      "replicas_to_aggregate - total_num_replicas"));
+  const Group group{required, std::max(required, total)};
+  if (!group_) {
+    group_ = group;
+    step_ = step;
+    tokens_.assign(size_t(tokens), step);
+  } else if (group_->required != required || group_->tokens_per_round != group.tokens_per_round) {
+    throw InvalidArgumentError(concat("synchronous training: this task aggregates ", required,
+                                      " gradients, others ", group_->required));
+  }
+}
+
+DISTRIBUTE_INLINE void SyncRounds::finish_round(StoredVariable& counter) {
+  std::sort(accepted_.begin(), accepted_.end());
+  const int64_t one = 1;
+  int64_t step = 0;
+  counter.add(reinterpret_cast<const std::byte*>(&one), reinterpret_cast<std::byte*>(&step));
+  SyncRound round{step, std::move(accepted_)};
+  accepted_.clear();
+  apply_round(round);
+  forget_before(step_);
+  history_.push_back(std::move(round));
+  if (history_.size() > 1000) history_.pop_front();
+  tokens_.insert(tokens_.end(), size_t(group_->tokens_per_round), step);
+  changed_.notify_all();
+}
+
+DISTRIBUTE_INLINE SyncRounds::Token SyncRounds::join(const PushId& id, const SyncOptions& options,
+                                                     StoredVariable& counter,
+                                                     const Store::Cancelled& cancelled) {
+  int64_t step = 0;
+  counter.read(0, std::as_writable_bytes(std::span(&step, 1)));
+  std::unique_lock lock(mutex_);
+  start(options, step);
+  if (!staged_.contains(id))
+    throw FailedPreconditionError(concat("the push ", id.number, " of ", id.task, " is not here"));
+  if (options.local_step >= step_) {
+    accepted_.push_back(id);
+    if (int(accepted_.size()) >= group_->required) finish_round(counter);
+  } else {
+    staged_.erase(id);
+  }
+  while (tokens_.empty()) {
+    changed_.wait_for(lock, std::chrono::milliseconds(50));
+    if (tokens_.empty() && cancelled()) throw CancelledError("nobody waits for the token any more");
+  }
+  Token token{tokens_.front(), {}};
+  tokens_.pop_front();
+  for (const SyncRound& round : history_)
+    if (round.step >= options.local_step) token.rounds.push_back(round);
+  return token;
+}
+
+DISTRIBUTE_INLINE std::string SyncRounds::progress() const {
+  const std::lock_guard lock(mutex_);
+  std::string from;
+  for (const PushId& id : accepted_) from += (from.empty() ? ", from " : ", ") + id.task;
+  return concat(accepted_.size(), " of ", group_ ? group_->required : 0, " gradients of step ",
+                step_ + 1, " are there", from);
+}
+
+}  // namespace distribute::parameter_server

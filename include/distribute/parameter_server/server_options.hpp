@@ -1,0 +1,22 @@
+#pragma once
+/// Limits of a parameter server.
+
+#include <cstdint>
+
+namespace distribute::parameter_server {
+
+/// Times are in seconds.
+struct ServerOptions {
+  /// Updates of several clients never mix within an element of a variable.
+  bool use_locking = true;
+  /// Clients on the same host read and write through shared memory.
+  bool shared_memory = true;
+  /// Threads that apply one push; 0: one for each core that the tasks of this host leave.
+  int threads = 0;
+  /// How long join() waits for a chief that was there and is lost.
+  double chief_timeout = 300;
+  /// Gradients that have arrived and are not applied yet, together; one push is always let in.
+  int64_t max_staged_bytes = int64_t{4} << 30;
+};
+
+}  // namespace distribute::parameter_server
