@@ -49,7 +49,7 @@ TEST_CASE("clusters that make no sense are refused (case 88)", "[strategy][param
       [] {
         construct(spec_of({{"some_arbitrary_name", 1}, {"worker", 1}, {"ps", 1}}), "worker", 0);
       },
-      "Disallowed task_type found in cluster spec");
+      "Disallowed task type found in cluster spec");
   check_throws<InvalidArgumentError>(
       [] {
         construct(spec_of({{"chief", 1}, {"worker", 1}, {"ps", 1}}), "foobar", 0);
