@@ -79,7 +79,8 @@ TEST_CASE("values of every kind go there and come back", "[coordinator][cluster_
   const Tensor x(Shape{2, 2}, std::vector<float>{1, 2, 3, 4});
   const data::Batch batch{.x = x, .y = Tensor{int32_t{7}}, .more = {Tensor(uint8_t{3})}};
   const auto [copy, none, back, parts, small, large, minus] =
-      coordinator.schedule(twice, x, std::nullopt, batch, PerReplica<Tensor>({x, Tensor()})).fetch();
+      coordinator.schedule(twice, x, std::nullopt, batch, PerReplica<Tensor>({x, Tensor()}))
+          .fetch();
   CHECK(copy.shape() == Shape{2, 2});
   CHECK(copy.to_vector() == x.to_vector());
   CHECK_FALSE(none);
@@ -117,8 +118,12 @@ TEST_CASE("two coordinators of one strategy are one", "[coordinator][cluster_coo
   cluster.coordinator->join();
   CHECK(functions.sum == 5);
   CHECK(&second.strategy() == &cluster.strategy);
-  check_throws<InvalidArgumentError>([&] { OneDeviceStrategy other; ClusterCoordinator c(other); },
-                                     "ParameterServerStrategy");
+  check_throws<InvalidArgumentError>(
+      [&] {
+        OneDeviceStrategy other;
+        ClusterCoordinator c(other);
+      },
+      "ParameterServerStrategy");
 }
 
 TEST_CASE("per-worker values become the element of the worker that runs the function",
@@ -149,8 +154,7 @@ TEST_CASE("the first error comes out of join, schedule or done once",
   ClusterCoordinator& coordinator = *cluster.coordinator;
   for (int i = 0; i < 3; ++i) coordinator.schedule(functions.add, 1);
   RemoteValue<void> failed = coordinator.schedule(functions.fail);
-  check_throws<InvalidArgumentError>([&] { coordinator.join(); },
-                                     "(thread): fail: boom");
+  check_throws<InvalidArgumentError>([&] { coordinator.join(); }, "(thread): fail: boom");
   check_throws<InvalidArgumentError>([&] { failed.fetch(); }, "boom");
   CHECK(failed.status() == RemoteValueStatus::Aborted);
   coordinator.join();  // forgotten
@@ -320,11 +324,17 @@ TEST_CASE("functions must be the same everywhere, in the same order",
           "[coordinator][cluster_coordinator]") {
   const auto check = check_same_registrations;
   CHECK_NOTHROW(check({"a"}, {"a", "b"}, "worker 1"));
-  check_throws<InvalidArgumentError>([&] { check({"a", "b"}, {"a"}, "worker 1"); },
-                                     "number 2 is b in the coordinator, and there is none in "
-                                     "worker 1");
-  check_throws<InvalidArgumentError>([&] { check({"a", "b"}, {"b", "a"}, "worker 1"); },
-                                     "number 1 is a in the coordinator, and b in worker 1");
+  check_throws<InvalidArgumentError>(
+      [&] {
+        check({"a", "b"}, {"a"}, "worker 1");
+      },
+      "number 2 is b in the coordinator, and there is none in "
+      "worker 1");
+  check_throws<InvalidArgumentError>(
+      [&] {
+        check({"a", "b"}, {"b", "a"}, "worker 1");
+      },
+      "number 1 is a in the coordinator, and b in worker 1");
 
   Functions functions;
   Registry others;
@@ -384,7 +394,9 @@ TEST_CASE("the watchdog says when nothing ends", "[coordinator][cluster_coordina
   Cluster cluster(1, options);
   const auto value = cluster.coordinator->schedule(slow);
   wait_until(
-      [&] { return cluster.logged().find("in flight: worker 0 (thread): slow for") != std::string::npos; },
+      [&] {
+        return cluster.logged().find("in flight: worker 0 (thread): slow for") != std::string::npos;
+      },
       "the watchdog");
   go = true;
   value.fetch();

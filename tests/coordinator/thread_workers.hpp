@@ -127,9 +127,11 @@ struct Cluster {
       for (const auto& worker : workers) links.push_back(std::make_unique<Link>(worker));
       auto pool = std::make_shared<WorkerPool>(std::move(links), options);
       pool->start();
+      made = pool;
       return std::make_shared<CoordinatorCore>(strategy, pool);
     });
   }
+  WorkerPool& pool() { return *made.lock(); }
   void log(const std::string& line) {
     const std::lock_guard lock(log_mutex);
     lines += line + "\n";
@@ -140,6 +142,7 @@ struct Cluster {
   }
 
   OneDeviceStrategy strategy;
+  std::weak_ptr<WorkerPool> made;
   std::mutex log_mutex;
   std::string lines;
   std::vector<std::shared_ptr<Worker>> workers;

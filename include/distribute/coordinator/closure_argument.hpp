@@ -50,8 +50,9 @@ ClosureArgument closure_argument(const std::string& function, const A& value) {
     ClosureArgument argument = per_worker_argument(value.own_iterator());
     return argument;
   } else if constexpr (std::derived_from<A, PerWorkerDataset>) {
-    static_assert(std::same_as<Value, data::Dataset>,
-                  "schedule: a per-worker dataset goes to a data::Iterator& or const data::Dataset&");
+    static_assert(
+        std::same_as<Value, data::Dataset>,
+        "schedule: a per-worker dataset goes to a data::Iterator& or const data::Dataset&");
     return per_worker_argument(static_cast<const PerWorkerValues<data::Dataset>&>(value));
   } else if constexpr (kIsPerWorker<A>) {
     static_assert(std::same_as<Value, typename A::value_type>,

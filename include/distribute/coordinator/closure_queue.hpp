@@ -1,5 +1,6 @@
 #pragma once
-/// The work that waits for workers: bounded, in order, and what happens to all of it after an error.
+/// The work that waits for workers: bounded, in order, and what happens to all of it after an
+/// error.
 
 #include <distribute/base/config.hpp>
 #include <distribute/coordinator/closure.hpp>
@@ -79,18 +80,19 @@ class ClosureQueue {
 
  private:
   using Lock = std::unique_lock<std::mutex>;
+  using Closures = std::deque<ClosurePtr>;
   bool has_work(int worker) const;
   void throw_error(Lock& lock);
   void cancel_all(Lock& lock);
-  void fail_queued(const std::exception_ptr& error);
+  [[nodiscard]] Closures fail_queued(const std::exception_ptr& error);
   void one_less();
 
   const int64_t capacity_;
   std::mutex put_wait_mutex_;  // held by wait() and put(): nobody puts while somebody waits
   mutable std::mutex mutex_;   // guards the rest
   std::condition_variable queued_, free_slot_, idle_;
-  std::deque<ClosurePtr> queue_;
-  std::map<int, std::deque<ClosurePtr>> by_worker_;
+  Closures queue_;
+  std::map<int, Closures> by_worker_;
   int64_t in_flight_ = 0, completed_ = 0;
   std::exception_ptr error_;
   bool broken_ = false;  // error_ stays

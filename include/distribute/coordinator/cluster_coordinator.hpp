@@ -10,6 +10,7 @@
 #include <distribute/coordinator/remote_function.hpp>
 #include <distribute/coordinator/remote_value.hpp>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -20,6 +21,10 @@ namespace distribute {
 
 class Strategy;
 
+namespace rpc {
+class JobTask;
+}
+
 namespace coordinator_internal {
 
 class WorkerPool;
@@ -28,9 +33,9 @@ class WorkerPool;
 /// done, unless an exception is on its way: then they wait for the coordinator's return.
 class CoordinatorCore {
  public:
-  /// `job` is kept as long as the pool.
+  /// `servers` are watched until the coordinator ends.
   CoordinatorCore(Strategy& strategy, std::shared_ptr<WorkerPool> pool,
-                  std::function<void()> finish_job = {}, std::shared_ptr<void> job = {});
+                  std::shared_ptr<void> servers = {});
   ~CoordinatorCore();
   CoordinatorCore(const CoordinatorCore&) = delete;
   CoordinatorCore& operator=(const CoordinatorCore&) = delete;
@@ -40,13 +45,18 @@ class CoordinatorCore {
       Strategy& strategy, const std::function<std::shared_ptr<CoordinatorCore>()>& make);
 
   Strategy& strategy;
-  const std::shared_ptr<void> job;
+  std::shared_ptr<void> servers;
   const std::shared_ptr<WorkerPool> pool;
 
  private:
-  const std::function<void()> finish_job_;
   const int exceptions_;
 };
+
+/// Connects to the workers of the task's cluster, and watches its parameter servers.
+/// Blocks and throws  as ClusterCoordinator.
+std::shared_ptr<CoordinatorCore> connect_coordinator(Strategy& strategy,
+                                                     const std::shared_ptr<rpc::JobTask>& task,
+                                                     const CoordinatorOptions& options);
 
 }  // namespace coordinator_internal
 
@@ -78,8 +88,9 @@ class ClusterCoordinator {
   RemoteValue<R> schedule(const RemoteFunction<R(Params...)>& function, const Args&... args);
   template <typename F, typename... Args>
   void schedule(const F&, const Args&...) {
-    static_assert(!sizeof(F), "schedule: a function must be registered in every process before it "
-                              "can run on a worker: RemoteFunction step(\"step\", [&] { ... });");
+    static_assert(!sizeof(F),
+                  "schedule: a function must be registered in every process before it "
+                  "can run on a worker: RemoteFunction step(\"step\", [&] { ... });");
   }
 
   /// Blocks  until all functions have ended; no schedule() gets in meanwhile.

@@ -46,10 +46,10 @@ struct RemoteCall {
 };
 
 struct Registration {
-  std::string kind;       // "function" or "dataset"
-  std::string name;       // of the user's choice
-  std::string signature;  // of a function, as the compiler writes it
-  std::function<std::string(RemoteCall&)> run = {};                 // gives the result's bytes
+  std::string kind;                                  // "function" or "dataset"
+  std::string name;                                  // of the user's choice
+  std::string signature;                             // of a function, as the compiler writes it
+  std::function<std::string(RemoteCall&)> run = {};  // gives the result's bytes
   std::function<data::Dataset(const InputContext&)> make_data = {};  // of a dataset
 
   /// `function "train_step"`.

@@ -88,9 +88,10 @@ class RemoteFunction;
 /// worker runs it on the thread that called join(). Neither copied nor moved.
 template <typename R, typename... Params>
 class RemoteFunction<R(Params...)> {
-  static_assert(RemoteResult<R>, "the result of a remote function must be void or a value that can "
-                                 "travel: tensors, numbers, strings, and vectors, tuples or maps "
-                                 "of them");
+  static_assert(RemoteResult<R>,
+                "the result of a remote function must be void or a value that can "
+                "travel: tensors, numbers, strings, and vectors, tuples or maps "
+                "of them");
   static_assert((RemoteParameter<Params> && ...),
                 "a remote function takes data::Iterator&, const data::Dataset&, or values that can "
                 "travel, by value or const reference");

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace distribute::rpc {
 class JobTask;
@@ -40,6 +41,11 @@ class RpcWorkerLink final : public WorkerLink {
   Channels channels_;
   bool closed_ = false;
 };
+
+/// Links to all tasks of job "worker".
+/// Throws  InvalidArgumentError when there is none.
+std::vector<std::unique_ptr<WorkerLink>> links_to_workers(
+    const std::shared_ptr<rpc::JobTask>& task);
 
 /// Lets other tasks call the service's methods, as "coordinator/run" and so on, as long as it
 /// lives. Who greets the service is its coordinator from then on.

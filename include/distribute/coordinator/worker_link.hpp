@@ -22,7 +22,8 @@ class WorkerLink {
   /// Throws  UnavailableError when the worker is lost; what the method threw.
   virtual std::string call(const std::string& method, std::string_view body) = 0;
   /// The same beside a call that runs.
-  virtual void control(const std::string& method, std::string_view body, net::Deadline deadline) = 0;
+  virtual void control(const std::string& method, std::string_view body,
+                       net::Deadline deadline) = 0;
   /// For good: all that waits, and all that comes, throws.
   virtual void close() = 0;
 };

@@ -22,12 +22,12 @@ class Strategy;
 namespace distribute::coordinator_internal {
 
 struct WorkerServiceOptions {
-  std::string name = "worker 0";       // for errors
-  const Registry* functions = nullptr; // null: this process's
-  Strategy* strategy = nullptr;        // whose scope functions run in; null: none
-  /// Around every function, on its thread: the reads of one step belong together, and what it has
-  /// pushed must have arrived before its result is reported.
-  std::function<void()> begin_step = {}, end_step = {};
+  std::string name = "worker 0";        // for errors
+  const Registry* functions = nullptr;  // null: this process's
+  Strategy* strategy = nullptr;         // whose scope they run in; null: none
+  /// Calls a function in the way that the strategy wants; empty: just so. What the function has
+  /// pushed must have arrived when it returns.
+  std::function<void(const std::function<void()>&)> run_closure = {};
 };
 
 /// What the coordinator says when it connects.

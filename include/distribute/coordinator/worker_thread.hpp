@@ -4,7 +4,6 @@
 #include <distribute/base/config.hpp>
 #include <distribute/coordinator/closure_queue.hpp>
 #include <distribute/coordinator/worker_link.hpp>
-#include <distribute/coordinator/worker_pool.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -14,6 +13,9 @@
 #include <thread>
 
 namespace distribute::coordinator_internal {
+
+class WorkerPool;
+struct Outcome;
 
 /// Lives as long as its pool.
 class WorkerThread {

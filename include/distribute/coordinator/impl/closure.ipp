@@ -4,8 +4,8 @@
 namespace distribute::coordinator_internal {
 
 DISTRIBUTE_INLINE std::exception_ptr cancelled_error(const std::string& label) {
-  return std::make_exception_ptr(CancelledError(
-      "The corresponding function, " + label + ", is cancelled. Please reschedule the function."));
+  return std::make_exception_ptr(CancelledError("The corresponding function, " + label +
+                                                ", is cancelled. Please reschedule the function."));
 }
 
 DISTRIBUTE_INLINE void Closure::mark_cancelled() const {

@@ -7,7 +7,8 @@ namespace distribute::coordinator_internal {
 
 DISTRIBUTE_INLINE ClosureQueue::ClosureQueue(int64_t capacity) : capacity_(capacity) {
   if (capacity < 1)
-    throw InvalidArgumentError(concat("the closure queue's size must be at least 1, got ", capacity));
+    throw InvalidArgumentError(
+        concat("the closure queue's size must be at least 1, got ", capacity));
 }
 
 DISTRIBUTE_INLINE void ClosureQueue::put(ClosurePtr closure) {
@@ -117,36 +118,42 @@ DISTRIBUTE_INLINE void ClosureQueue::cancel_all(Lock& lock) {
   if (callback) callback();
   lock.lock();
   idle_.wait(lock, [&] { return in_flight_ == 0; });
-  fail_queued(nullptr);
+  Closures failed = fail_queued(nullptr);
+  lock.unlock();
+  failed.clear();
+  lock.lock();
   cancelling_ = false;
   idle_.notify_all();
   free_slot_.notify_all();
 }
 
-/// Without an error they are cancelled.
-DISTRIBUTE_INLINE void ClosureQueue::fail_queued(const std::exception_ptr& error) {
-  for (const ClosurePtr& closure : std::exchange(queue_, {})) {
-    if (error)
-      closure->output->set_error(error);
-    else
-      closure->mark_cancelled();
-  }
+/// Without an error they are cancelled. The closures that come back must end without the mutex:
+/// with them may end what they alone hold, and that puts closures of its own.
+DISTRIBUTE_INLINE ClosureQueue::Closures ClosureQueue::fail_queued(
+    const std::exception_ptr& error) {
+  for (const ClosurePtr& closure : queue_)
+    error ? closure->output->set_error(error) : closure->mark_cancelled();
+  return std::exchange(queue_, {});
 }
 
 DISTRIBUTE_INLINE void ClosureQueue::break_for_good(std::exception_ptr error) {
+  Closures failed;
   const std::lock_guard lock(mutex_);
   if (!broken_) error_ = std::move(error);
   broken_ = true;
-  fail_queued(error_);
+  failed = fail_queued(error_);
   idle_.notify_all();
   free_slot_.notify_all();
 }
 
 DISTRIBUTE_INLINE void ClosureQueue::stop() {
+  Closures failed;
+  std::map<int, Closures> tagged;
   const std::lock_guard lock(mutex_);
   stopped_ = true;
-  fail_queued(nullptr);
-  for (auto& [worker, closures] : std::exchange(by_worker_, {}))
+  failed = fail_queued(nullptr);
+  tagged = std::exchange(by_worker_, {});
+  for (const auto& [worker, closures] : tagged)
     for (const ClosurePtr& closure : closures) closure->mark_cancelled();
   queued_.notify_all();
   free_slot_.notify_all();
@@ -159,8 +166,9 @@ DISTRIBUTE_INLINE void ClosureQueue::on_cancel(std::function<void()> callback) {
 }
 
 DISTRIBUTE_INLINE void ClosureQueue::drop_for(int worker) {
+  Closures dropped;
   const std::lock_guard lock(mutex_);
-  by_worker_.erase(worker);
+  dropped = std::exchange(by_worker_[worker], {});
 }
 
 DISTRIBUTE_INLINE bool ClosureQueue::somebody_waits() const {

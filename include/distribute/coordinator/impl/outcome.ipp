@@ -54,7 +54,8 @@ DISTRIBUTE_INLINE std::optional<int> named_parameter_server(std::string_view mes
     const char* begin = message.data() + at + 3;
     const char* end = message.data() + message.size();
     const auto [after, problem] = std::from_chars(begin, end, number);
-    if (word && problem == std::errc() && std::string_view(after, end).starts_with(" (")) return number;
+    if (word && problem == std::errc() && std::string_view(after, end).starts_with(" ("))
+      return number;
   }
   return std::nullopt;
 }

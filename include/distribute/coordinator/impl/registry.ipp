@@ -34,7 +34,8 @@ DISTRIBUTE_INLINE data::Dataset& WorkerResources::dataset(int64_t id) const {
 
 DISTRIBUTE_INLINE data::Iterator& WorkerResources::iterator(int64_t id) const {
   const auto found = iterators_.find(id);
-  if (found == iterators_.end()) throw ResourceLostError(concat("this worker has no iterator ", id));
+  if (found == iterators_.end())
+    throw ResourceLostError(concat("this worker has no iterator ", id));
   return *found->second;
 }
 

@@ -7,7 +7,7 @@
 
 namespace distribute::coordinator_internal {
 
-inline constexpr const char* kServiceMethods[] = {"hello", "run",    "make",
+inline constexpr const char* kServiceMethods[] = {"hello",   "run",    "make",
                                                   "release", "cancel", "finish"};
 
 DISTRIBUTE_INLINE std::string service_method(const std::string& name) {
@@ -55,15 +55,24 @@ DISTRIBUTE_INLINE void RpcWorkerLink::close() {
   if (gone.controls) gone.controls->close();
 }
 
+DISTRIBUTE_INLINE std::vector<std::unique_ptr<WorkerLink>> links_to_workers(
+    const std::shared_ptr<rpc::JobTask>& task) {
+  std::vector<std::unique_ptr<WorkerLink>> links;
+  if (task->cluster().has_job("worker"))
+    for (const int index : task->cluster().task_indices("worker"))
+      links.push_back(std::make_unique<RpcWorkerLink>(task, "worker", index));
+  if (links.empty()) throw InvalidArgumentError("There must be at least one worker.");
+  return links;
+}
+
 DISTRIBUTE_INLINE ServiceMethods::ServiceMethods(std::shared_ptr<rpc::JobTask> task,
                                                  WorkerService& service, OnGreeting greeted)
     : task_(std::move(task)) {
   for (const std::string name : kServiceMethods) {
     const bool hello = name == "hello";
     task_->rpc().add(service_method(name), [&service, greeted, name, hello](const rpc::Call& call) {
-      std::string answer = service.handle(name, call.body());
-      if (hello && greeted) greeted(call.shared_peer());
-      return answer;
+      if (hello && greeted) greeted(call.shared_peer());  // also when it is turned away: it came
+      return service.handle(name, call.body());
     });
   }
 }

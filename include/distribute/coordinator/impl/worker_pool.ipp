@@ -29,7 +29,8 @@ DISTRIBUTE_INLINE WorkerPool::WorkerPool(std::vector<std::unique_ptr<WorkerLink>
       queue_(std::make_shared<ClosureQueue>(options_.queue_size)),
       connected_(links.size(), false) {
   for (auto& link : links)
-    threads_.push_back(std::make_unique<WorkerThread>(*this, int(threads_.size()), std::move(link)));
+    threads_.push_back(
+        std::make_unique<WorkerThread>(*this, int(threads_.size()), std::move(link)));
   queue_->on_cancel([this] { cancel_in_flight(); });
 }
 
@@ -132,8 +133,8 @@ DISTRIBUTE_INLINE void WorkerPool::release(ClosureQueue& queue, const WorkerReso
   }
 }
 
-DISTRIBUTE_INLINE ClosurePtr WorkerPool::closure_for(
-    const std::shared_ptr<const WorkerResource>& resource, int worker) const {
+DISTRIBUTE_INLINE ClosurePtr
+WorkerPool::closure_for(const std::shared_ptr<const WorkerResource>& resource, int worker) const {
   auto closure = std::make_shared<Closure>();
   closure->method = "make";
   closure->label = resource->label;

@@ -171,19 +171,9 @@ DISTRIBUTE_INLINE std::string WorkerService::call(net::ByteReader& arguments,
                                                   const std::string& name) {
   const RegistrationPtr function = functions().find("function", name);
   RemoteCall call{arguments, resources_};
-  if (options_.begin_step) options_.begin_step();
   std::string result;
-  try {
-    result = function->run(call);
-  } catch (...) {
-    const std::exception_ptr first = std::current_exception();
-    try {
-      if (options_.end_step) options_.end_step();
-    } catch (const std::exception&) {  // the function's own error says more
-    }
-    std::rethrow_exception(first);
-  }
-  if (options_.end_step) options_.end_step();
+  const auto run = [&] { result = function->run(call); };
+  options_.run_closure ? options_.run_closure(run) : run();
   return result;
 }
 
@@ -209,8 +199,9 @@ DISTRIBUTE_INLINE int64_t WorkerService::make_dataset(const Recipe& recipe,
   const VariableCreatorScope no_variables(
       [&](const auto&, const auto&, const auto&) -> std::shared_ptr<VariableImpl> {
         throw InvalidArgumentError(
-            name + ": a dataset function may not create variables; make them before, in the "
-                   "strategy's scope");
+            name +
+            ": a dataset function may not create variables; make them before, in the "
+            "strategy's scope");
       });
   const int replicas = options_.strategy ? options_.strategy->num_replicas_in_sync() : 1;
   const InputContext context(greeting_.num_workers, greeting_.worker, replicas);

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/coordinator/worker_pool.hpp>
 #include <distribute/coordinator/worker_thread.hpp>
 
 #include <algorithm>
@@ -36,7 +37,8 @@ DISTRIBUTE_INLINE void WorkerThread::run() {
 DISTRIBUTE_INLINE void WorkerThread::delay_start() const {
   const CoordinatorOptions& options = pool_.options_;
   double delay = worker_ * options.schedule_start_delay;
-  if (options.schedule_start_delay_max > 0) delay = std::min(delay, options.schedule_start_delay_max);
+  if (options.schedule_start_delay_max > 0)
+    delay = std::min(delay, options.schedule_start_delay_max);
   std::unique_lock lock(pool_.mutex_);
   pool_.changed_.wait_for(lock, net::seconds(delay), [&] { return pool_.stopping_; });
 }
@@ -47,10 +49,12 @@ DISTRIBUTE_INLINE bool WorkerThread::connect(double patience) {
   std::string why;
   while (!stopping()) {
     try {
-      link_->connect(deadline.earlier(net::Deadline::after_seconds(1)));
+      link_->connect(deadline.earlier(net::Deadline::after_seconds(2)));
       return greet_once();
-    } catch (const Error& error) {  // it may come yet
+    } catch (const Error& error) {  // it may come yet, but not change its token
       why = error.what();
+      if (generation_ == 0 && error.code() == StatusCode::Unauthenticated)
+        return pool_.on_refused(std::current_exception()), false;
     }
     if (deadline.passed()) return pool_.on_given_up(why), false;
     std::unique_lock lock(pool_.mutex_);
@@ -148,8 +152,8 @@ DISTRIBUTE_INLINE void WorkerThread::cancelled(const ClosureQueue::Taken& taken)
 /// Everybody else goes on meanwhile. False when the worker does not come back.
 DISTRIBUTE_INLINE bool WorkerThread::recover(const std::string& why) {
   if (stopping()) return false;
-  pool_.options_.print(link_->name() + " is lost, its functions run elsewhere until it is back: " +
-                       why);
+  pool_.options_.print(link_->name() +
+                       " is lost, its functions run elsewhere until it is back: " + why);
   pool_.forget_resources(worker_, std::make_exception_ptr(AbortedError(
                                       link_->name() + " is lost, and what lived on it: " + why)));
   if (!connect(pool_.options_.worker_recovery_timeout)) return false;
