@@ -89,12 +89,7 @@ distribute_dependency(OPENSSL OPTIONAL PACKAGE OpenSSL TARGETS OpenSSL::SSL Open
                       DEBIAN libssl-dev VERSION_VARIABLE OPENSSL_VERSION)
 distribute_dependency(JPEG OPTIONAL PACKAGE JPEG TARGETS JPEG::JPEG DEBIAN libjpeg-dev
                       DOOR data/jpeg.hpp)
-distribute_dependency(CUDA OPTIONAL PACKAGE CUDAToolkit TARGETS CUDA::cudart CUDA::nvrtc CUDA::cublasLt
-                      DEBIAN nvidia-cuda-toolkit DOOR device/cuda*.hpp)
-distribute_dependency(CUDNN OPTIONAL PACKAGE cuDNN MODULE TARGETS cuDNN::cuDNN
-                      DEBIAN nvidia-cudnn DOOR device/cuda*.hpp)
-distribute_dependency(NCCL OPTIONAL PACKAGE NCCL MODULE TARGETS NCCL::NCCL
-                      DEBIAN libnccl-dev DOOR collective/nccl*.hpp)
+include("${CMAKE_CURRENT_LIST_DIR}/DistributeCuda.cmake")
 distribute_dependency(MPI OPTIONAL DEFAULT OFF PACKAGE MPI COMPONENTS CXX TARGETS MPI::MPI_CXX
                       DEBIAN libopenmpi-dev VERSION_VARIABLE MPI_CXX_VERSION DOOR collective/mpi*.hpp)
 
