@@ -29,6 +29,10 @@ struct ProcessState {
   /// Convolutions may use Winograd's algorithm: faster, rounding errors of 2e-6 rather than 3e-7.
   /// The environment variable DISTRIBUTE_WINOGRAD=0 turns it off from outside.
   bool allow_winograd = env_switch("DISTRIBUTE_WINOGRAD");
+  bool tensor_float_32 = true;  // tf.config.experimental.enable_tensor_float_32_execution
+  bool op_determinism = false;  // tf.config.experimental.enable_op_determinism
+  /// Kernels of cuDNN are chosen by measuring them once for each shape.
+  bool cudnn_autotune = env_switch("TF_CUDNN_USE_AUTOTUNE");
   std::atomic<uint64_t> global_seed{0};   // tf.random.set_seed
   void* cpu_backend = nullptr;            // Backend*, null: the fastest built in (device/backend)
   std::shared_ptr<void> global_strategy;  // set by experimental_set_strategy (strategy/strategy)
