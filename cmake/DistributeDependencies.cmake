@@ -88,12 +88,7 @@ distribute_dependency(ONEDNN OPTIONAL PACKAGE oneDNN MODULE TARGETS oneDNN::oneD
 distribute_dependency(OPENSSL OPTIONAL PACKAGE OpenSSL TARGETS OpenSSL::SSL OpenSSL::Crypto
                       DEBIAN libssl-dev VERSION_VARIABLE OPENSSL_VERSION)
 distribute_dependency(JPEG OPTIONAL PACKAGE JPEG TARGETS JPEG::JPEG DEBIAN libjpeg-dev)
-distribute_dependency(CUDA OPTIONAL PACKAGE CUDAToolkit TARGETS CUDA::cudart CUDA::nvrtc CUDA::cublasLt
-                      DEBIAN nvidia-cuda-toolkit DOOR device/cuda*.hpp)
-distribute_dependency(CUDNN OPTIONAL PACKAGE cuDNN MODULE TARGETS cuDNN::cuDNN
-                      DEBIAN nvidia-cudnn DOOR device/cuda*.hpp)
-distribute_dependency(NCCL OPTIONAL PACKAGE NCCL MODULE TARGETS NCCL::NCCL
-                      DEBIAN libnccl-dev DOOR collective/nccl*.hpp)
+include("${CMAKE_CURRENT_LIST_DIR}/DistributeCuda.cmake")
 distribute_dependency(MPI OPTIONAL DEFAULT OFF PACKAGE MPI COMPONENTS CXX TARGETS MPI::MPI_CXX
                       DEBIAN libopenmpi-dev VERSION_VARIABLE MPI_CXX_VERSION DOOR collective/mpi*.hpp)
 

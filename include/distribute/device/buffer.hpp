@@ -55,13 +55,6 @@ class [[nodiscard]] BufferOffers {
   std::vector<BufferOffer>* outer_;
 };
 
-/// Host memory statistics of this process, in bytes.
-struct MemoryInfo {
-  int64_t current = 0;  // in use by live buffers
-  int64_t peak = 0;     // highest `current` so far
-  int64_t cached = 0;   // free blocks kept for reuse
-};
-
 /// Source  tf.config.experimental.get_memory_info
 MemoryInfo memory_info(Device device);
 

@@ -1,8 +1,9 @@
 #pragma once
-/// Where a tensor lives: the kind of device and its index in this process.
+/// Where a tensor lives: the kind of device, its index in this process, its memory's use.
 
 #include <distribute/base/config.hpp>
 
+#include <cstdint>
 #include <string>
 
 namespace distribute {
@@ -14,6 +15,13 @@ struct Device {
   DeviceType type = DeviceType::Cpu;
   int index = 0;
   bool operator==(const Device&) const = default;
+};
+
+/// Memory statistics of a device, in bytes; the CPU's are this process's.
+struct MemoryInfo {
+  int64_t current = 0;  // in use by live buffers
+  int64_t peak = 0;     // highest `current` so far
+  int64_t cached = 0;   // free blocks kept for reuse
 };
 
 /// TensorFlow's short name, such as "/device:CPU:0".

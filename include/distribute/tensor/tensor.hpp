@@ -52,7 +52,7 @@ class Tensor {
   /// Identity for the tape: equal for handles to the same value.
   uint64_t id() const;
 
-  /// Row-major elements.
+  /// Row-major elements in host memory; those of a tensor on a GPU are copied once, which waits.
   /// Throws  InvalidArgumentError when T is not the element type.
   template <Element T>
   std::span<const T> data() const {
@@ -77,10 +77,10 @@ class Tensor {
   const Array& array() const;
   const LayoutPtr& layout() const { return array().layout; }
   Tensor row_major() const;
-  /// For operations: writable memory of a tensor nobody else has seen yet.
+  /// For operations: writable host memory of a tensor nobody else has seen yet.
   template <Element T>
   T* mutable_data() {
-    return const_cast<T*>(static_cast<const T*>(raw_data(dtype_of<T>)));
+    return static_cast<T*>(writable_data(dtype_of<T>));
   }
   /// For variables: true when no other handle shares the elements.
   bool unique() const;
@@ -97,6 +97,7 @@ class Tensor {
   Tensor(const Shape& shape, DType dtype, const void* values, int64_t count);
   const void* checked_data(DType wanted) const;
   const void* raw_data(DType wanted) const;
+  void* writable_data(DType wanted) const;
   void check_single() const;
   const TensorImpl& impl() const;
 

@@ -78,6 +78,12 @@ DISTRIBUTE_INLINE void host_release(void* data, int64_t bytes) {
 }  // namespace device_internal
 
 namespace device_internal {
+
+// Of GPUs: cuda_memory.ipp, whose header includes this one.
+void* gpu_allocate(int64_t bytes, Device device, std::function<void()>& release);
+MemoryInfo gpu_memory_info(Device device);
+void gpu_release_cached(Device device);
+
 /// The offers of the calling thread; null: none.
 DISTRIBUTE_INLINE std::vector<BufferOffer>*& current_offers() {
   thread_local std::vector<BufferOffer>* offers = nullptr;
@@ -93,8 +99,10 @@ DISTRIBUTE_INLINE BufferOffers::BufferOffers(std::vector<BufferOffer> offers)
 DISTRIBUTE_INLINE BufferOffers::~BufferOffers() { device_internal::current_offers() = outer_; }
 
 DISTRIBUTE_INLINE Buffer::Buffer(int64_t bytes, Device device) : bytes_(bytes), device_(device) {
-  if (device.type != DeviceType::Cpu)
-    throw UnimplementedError(to_string(device) + " has no allocator in this build");
+  if (device.type == DeviceType::Gpu) {
+    data_ = device_internal::gpu_allocate(bytes, device, release_);
+    return;
+  }
   if (auto* offers = device_internal::current_offers())
     for (BufferOffer& offer : *offers)
       if (offer.data && offer.bytes == bytes) {
@@ -116,13 +124,15 @@ DISTRIBUTE_INLINE Buffer::~Buffer() {
     device_internal::host_release(data_, bytes_);
 }
 
-DISTRIBUTE_INLINE MemoryInfo memory_info(Device) {
+DISTRIBUTE_INLINE MemoryInfo memory_info(Device device) {
+  if (device.type == DeviceType::Gpu) return device_internal::gpu_memory_info(device);
   auto& cache = device_internal::host_cache();
   std::lock_guard lock(cache.mutex);
   return cache.info;
 }
 
-DISTRIBUTE_INLINE void release_cached_memory(Device) {
+DISTRIBUTE_INLINE void release_cached_memory(Device device) {
+  if (device.type == DeviceType::Gpu) return device_internal::gpu_release_cached(device);
   auto& cache = device_internal::host_cache();
   std::lock_guard lock(cache.mutex);
   for (auto& [bytes, blocks] : cache.free_blocks)
@@ -132,3 +142,5 @@ DISTRIBUTE_INLINE void release_cached_memory(Device) {
 }
 
 }  // namespace distribute
+
+#include <distribute/device/cuda_memory.hpp>

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/process_state.hpp>
+#include <distribute/device/cuda_memory.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include <algorithm>
@@ -9,7 +10,8 @@
 
 namespace distribute {
 
-/// What handles share. Only the row-major copy of a laid-out block is made later, once.
+/// What handles share. Only copies are made later, once: the row-major one of a laid-out block and
+/// the host's of a block on a GPU.
 struct TensorImpl {
   TensorImpl(const Shape& s, DType t, Array a) : shape(s), dtype(t), array(std::move(a)) {}
   const Shape shape;
@@ -20,6 +22,8 @@ struct TensorImpl {
   bool gated = false;
   std::once_flag plain_once;
   Array plain;
+  std::once_flag host_once;
+  Array host;  // of a tensor on a GPU: what the host has read
 };
 
 namespace tensor_internal {
@@ -66,6 +70,25 @@ DISTRIBUTE_INLINE void IndexedRows::to_row_major(const void* from, void* to) con
   });
 }
 
+/// One number stays on the host wherever the scope points, as it becomes an argument of kernels.
+DISTRIBUTE_INLINE Device host_of() {
+  const Device device = current_device();
+  return device.type == DeviceType::Gpu ? Device{} : device;
+}
+
+DISTRIBUTE_INLINE bool on_gpu(const Tensor& t) { return t.device().type == DeviceType::Gpu; }
+
+/// Fills `plain` of a laid-out block on a GPU, by way of the host.
+DISTRIBUTE_INLINE void unlay_gpu(TensorImpl& shared) {
+  const Device device = shared.array.buffer->device();
+  const int64_t bytes = shared.array.layout->bytes();
+  const int64_t plain_bytes = shared.shape.num_elements() * size_of(shared.dtype);
+  const Array laid = make_array(bytes, Device{}), plain = make_array(plain_bytes, Device{});
+  copy_bytes(laid.bytes(), Device{}, shared.array.bytes(), device, bytes);
+  shared.array.layout->to_row_major(laid.bytes(), plain.bytes());
+  copy_bytes(shared.plain.bytes(), device, plain.bytes(), Device{}, plain_bytes);
+}
+
 DISTRIBUTE_INLINE void print(const Tensor& t, int axis, int64_t offset, std::string& text) {
   if (axis == t.shape().rank()) {
     dispatch(t.dtype(), [&](auto type) {
@@ -99,11 +122,11 @@ DISTRIBUTE_INLINE Tensor::Tensor(const Shape& shape, DType dtype, Array array)
     : impl_(std::make_shared<TensorImpl>(shape, dtype, std::move(array))) {}
 
 DISTRIBUTE_INLINE Tensor::Tensor(const Shape& shape, DType dtype, const void* values, int64_t count)
-    : Tensor(empty(shape, dtype)) {
+    : Tensor(empty(shape, dtype, shape.rank() ? current_device() : tensor_internal::host_of())) {
   if (count != shape.num_elements())
     throw InvalidArgumentError(concat("a tensor of shape ", to_string(shape), " has ",
                                       shape.num_elements(), " elements, got ", count, " values"));
-  if (count) std::memcpy(impl_->array.bytes(), values, size_t(count * size_of(dtype)));
+  copy_bytes(impl_->array.bytes(), device(), values, Device{}, count * size_of(dtype));
 }
 
 DISTRIBUTE_INLINE Tensor Tensor::empty(const Shape& shape, DType dtype, Device device,
@@ -132,6 +155,7 @@ DISTRIBUTE_INLINE Tensor Tensor::row_major() const {
   TensorImpl& shared = *impl_;
   std::call_once(shared.plain_once, [&] {
     shared.plain = make_array(shared.shape.num_elements() * size_of(shared.dtype), device());
+    if (tensor_internal::on_gpu(*this)) return tensor_internal::unlay_gpu(shared);
     shared.array.layout->to_row_major(shared.array.bytes(), shared.plain.bytes());
   });
   return Tensor(shape(), dtype(), shared.plain);
@@ -144,8 +168,23 @@ DISTRIBUTE_INLINE const void* Tensor::raw_data(DType wanted) const {
   return array().bytes();
 }
 
+DISTRIBUTE_INLINE void* Tensor::writable_data(DType wanted) const {
+  if (tensor_internal::on_gpu(*this))
+    throw InternalError(concat("a loop of the host writes to ", to_string(device())));
+  return const_cast<void*>(raw_data(wanted));
+}
+
 DISTRIBUTE_INLINE const void* Tensor::checked_data(DType wanted) const {
   const void* data = raw_data(wanted);
+  if (tensor_internal::on_gpu(*this)) {
+    const Array& device_array = row_major().array();
+    std::call_once(impl_->host_once, [&] {
+      const int64_t bytes = num_elements() * size_of(dtype());
+      impl_->host = make_array(bytes, Device{});
+      copy_bytes(impl_->host.bytes(), Device{}, device_array.bytes(), device(), bytes);
+    });
+    return impl_->host.bytes();
+  }
   if (!layout()) return data;
   row_major();  // fills the shared copy, which lives as long as this tensor
   return impl_->plain.bytes();
@@ -166,10 +205,16 @@ DISTRIBUTE_INLINE std::vector<float> Tensor::to_vector() const {
 
 DISTRIBUTE_INLINE Tensor Tensor::to(Device target) const {
   if (device() == target) return *this;
-  if (device().type != DeviceType::Cpu || target.type != DeviceType::Cpu)
-    throw UnimplementedError("this build cannot copy to " + to_string(target));
-  Tensor copy = empty(shape(), dtype(), target, layout());
-  std::memcpy(copy.array().bytes(), array().bytes(), size_t(copy.array().buffer->bytes()));
+  if (is_indexed_slices(*this)) {
+    const IndexedSlices slices = indexed_slices(*this);
+    return to_tensor({slices.values.to(target), slices.indices.to(target), slices.dense_shape});
+  }
+  // The layouts of the CPU's backend mean nothing to a GPU.
+  const bool same_kind = device().type == target.type;
+  const Tensor from = same_kind ? *this : row_major();
+  Tensor copy = empty(shape(), dtype(), target, from.layout());
+  const int64_t bytes = from.layout() ? from.layout()->bytes() : num_elements() * size_of(dtype());
+  copy_bytes(copy.array().bytes(), target, from.array().bytes(), device(), bytes);
   return copy;
 }
 
@@ -208,6 +253,13 @@ DISTRIBUTE_INLINE Tensor fill(const Shape& shape, float value, DType dtype, Devi
   Tensor result = Tensor::empty(shape, dtype, device);
   dispatch(dtype, [&](auto type) {
     using T = decltype(type);
+    if (device.type == DeviceType::Gpu) {
+      uint64_t pattern = 0;
+      const T element = T(value);
+      std::memcpy(&pattern, &element, sizeof element);
+      return fill_elements(result.array().bytes(), device, int64_t(sizeof element), pattern,
+                           shape.num_elements());
+    }
     std::fill_n(result.mutable_data<T>(), shape.num_elements(), T(value));
   });
   return result;

@@ -1,0 +1,40 @@
+#pragma once
+/// Opens the libraries of CUDA at run time: nothing of them is linked, and a missing one is a
+/// message, not a program that does not start.
+
+#include <distribute/base/config.hpp>
+
+#include <string>
+#include <vector>
+
+namespace distribute {
+
+/// How a library is called and where it comes from.
+struct CudaLibraryName {
+  const char* what = "";                  // "cuDNN"
+  std::vector<const char*> files;         // tried in this order, such as "libcudnn.so.9"
+  const char* package = "";               // what to install when there is none
+  std::vector<const char*> folders = {};  // of NVIDIA's Python packages: "cudnn", below nvidia/
+};
+
+/// Opens the first file that is found in: the folders of DISTRIBUTE_CUDA_LIBRARY_PATH (separated by
+/// colons; of a Python's site-packages, the nvidia/<folder>/lib inside), the loader's own path, the
+/// toolkit that the build found. Never closed. Null when there is none; `problem` then tells what
+/// was looked for and which package brings it.
+void* open_cuda_library(const CudaLibraryName& name, std::string& problem);
+
+/// The address of a function, null when the library lacks it.
+void* cuda_symbol(void* library, const char* name);
+
+/// True when the build found a CUDA toolkit, so that its user expects a GPU.
+bool built_for_cuda();
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#if defined(DISTRIBUTE_HAS_CUDA) && DISTRIBUTE_HAS_CUDA
+#include <distribute/device/impl/cuda_library.ipp>
+#else
+#include <distribute/device/impl/cuda_library_stub.ipp>
+#endif
+#endif

@@ -1,0 +1,63 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/device/cuda_library.hpp>
+
+#include <cstdlib>
+#include <sstream>
+
+#include <dlfcn.h>
+
+namespace distribute {
+
+namespace device_internal {
+
+/// The folder of the toolkit's libraries; empty when the build found none.
+DISTRIBUTE_INLINE std::string toolkit_folder() {
+#ifdef DISTRIBUTE_CUDA_TOOLKIT_LIBRARIES
+  return DISTRIBUTE_CUDA_TOOLKIT_LIBRARIES;
+#else
+  return {};
+#endif
+}
+
+/// Folders to look into, in order; an empty one stands for the loader's own path.
+DISTRIBUTE_INLINE std::vector<std::string> library_folders(const CudaLibraryName& name) {
+  std::vector<std::string> folders;
+  const char* path = std::getenv("DISTRIBUTE_CUDA_LIBRARY_PATH");
+  std::istringstream parts(path ? path : "");
+  for (std::string folder; std::getline(parts, folder, ':');) {
+    if (folder.empty()) continue;
+    folders.push_back(folder + "/");
+    for (const char* package : name.folders)
+      folders.push_back(distribute::concat(folder, "/nvidia/", package, "/lib/"));
+  }
+  folders.emplace_back();
+  if (const std::string toolkit = toolkit_folder(); !toolkit.empty())
+    folders.push_back(toolkit + "/");
+  return folders;
+}
+
+}  // namespace device_internal
+
+DISTRIBUTE_INLINE void* open_cuda_library(const CudaLibraryName& name, std::string& problem) {
+  std::string reason;
+  for (const std::string& folder : device_internal::library_folders(name))
+    for (const char* file : name.files) {
+      if (void* library = dlopen((folder + file).c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
+      const char* text = dlerror();
+      // A library that is there but cannot be loaded says more than one that is not.
+      const std::string last = text ? text : "";
+      if (reason.empty() || last.find("No such file") == std::string::npos) reason = last;
+    }
+  problem = concat(name.what, ": ", name.files[0], " cannot be loaded (", reason, "); install ",
+                   name.package, ", or name its folder in DISTRIBUTE_CUDA_LIBRARY_PATH");
+  return nullptr;
+}
+
+DISTRIBUTE_INLINE void* cuda_symbol(void* library, const char* name) {
+  return dlsym(library, name);
+}
+
+DISTRIBUTE_INLINE bool built_for_cuda() { return !device_internal::toolkit_folder().empty(); }
+
+}  // namespace distribute

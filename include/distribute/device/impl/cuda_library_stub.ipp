@@ -1,0 +1,16 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/device/cuda_library.hpp>
+
+namespace distribute {
+
+DISTRIBUTE_INLINE void* open_cuda_library(const CudaLibraryName& name, std::string& problem) {
+  problem = concat(name.what, ": this build has no GPU support (DISTRIBUTE_CUDA=OFF)");
+  return nullptr;
+}
+
+DISTRIBUTE_INLINE void* cuda_symbol(void*, const char*) { return nullptr; }
+
+DISTRIBUTE_INLINE bool built_for_cuda() { return false; }
+
+}  // namespace distribute

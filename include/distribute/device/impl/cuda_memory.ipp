@@ -1,0 +1,265 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/device/cuda_device.hpp>
+#include <distribute/device/cuda_memory.hpp>
+#include <distribute/device/cuda_state.hpp>
+#include <distribute/device/cuda_stream.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <set>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace distribute {
+
+/// Free and live blocks of one pool. A free block may still be read by work that the compute
+/// stream was given before; its next user comes later in the same stream. Guarded by the lane's
+/// mutex.
+class GpuPool {
+ public:
+  explicit GpuPool(Device device) : device_(device) {}
+  Device device() const { return device_; }
+
+  std::unordered_map<int64_t, std::vector<void*>> free_blocks;
+  std::multiset<int64_t, std::greater<>> live;  // sizes, for the message when memory runs out
+
+ private:
+  Device device_;
+};
+
+namespace device_internal {
+
+int64_t size_class(int64_t bytes);  // buffer.ipp
+
+DISTRIBUTE_INLINE std::shared_ptr<GpuPool>& pool_scope() {
+  thread_local std::shared_ptr<GpuPool> pool;
+  return pool;
+}
+
+DISTRIBUTE_INLINE std::shared_ptr<GpuPool> pool_of(Device device, GpuLane& lane) {
+  if (pool_scope() && pool_scope()->device() == device) return pool_scope();
+  if (!lane.pool) lane.pool = make_gpu_pool(device);
+  return lane.pool;
+}
+
+DISTRIBUTE_INLINE std::string memory_report(const GpuPool& pool, const MemoryInfo& info) {
+  std::string text = concat(info.current, " bytes are in use (peak ", info.peak, "), ", info.cached,
+                            " cached; the largest blocks have");
+  int listed = 0;
+  for (int64_t bytes : pool.live) {
+    if (listed == 5) break;
+    text += concat(listed++ ? ", " : " ", bytes);
+  }
+  return text + " bytes";
+}
+
+/// Gives all free blocks back to the driver, which waits for what still uses them.
+DISTRIBUTE_INLINE void release_blocks(GpuPool& pool, MemoryInfo& info) {
+  for (auto& [bytes, blocks] : pool.free_blocks)
+    for (void* data : blocks) {
+      check_cuda(cuda_driver().cuMemFree(cuda_address(data)), "cuMemFree", pool.device());
+      info.cached -= bytes;
+    }
+  pool.free_blocks.clear();
+}
+
+DISTRIBUTE_INLINE void* take_from_driver(Device device, int64_t bytes, GpuPool& pool,
+                                         MemoryInfo& info) {
+  const int64_t limit = gpu_state().logical[size_t(device.index)].limit_bytes;
+  const auto over = [&] { return limit && info.current + info.cached + bytes > limit; };
+  CudaAddress address = 0;
+  if (over()) release_blocks(pool, info);
+  CudaResult result = kCudaOutOfMemory;
+  if (!over()) result = cuda_driver().cuMemAlloc(&address, size_t(bytes));
+  if (result == kCudaOutOfMemory && !over()) {
+    release_blocks(pool, info);
+    result = cuda_driver().cuMemAlloc(&address, size_t(bytes));
+  }
+  if (result != kCudaSuccess)
+    check_cuda(
+        result, "cuMemAlloc",
+        concat(to_string(device), ", ", bytes, " bytes wanted, ",
+               limit ? concat("the limit is ", limit, ", ") : "", memory_report(pool, info)));
+  return reinterpret_cast<void*>(uintptr_t(address));
+}
+
+/// Blocks of at least 512 bytes, as vector loads and libraries like their operands aligned.
+DISTRIBUTE_INLINE int64_t gpu_size_class(int64_t bytes) {
+  return size_class(std::max<int64_t>((bytes + 511) / 512 * 512, 512));
+}
+
+DISTRIBUTE_INLINE void gpu_release(const std::shared_ptr<GpuPool>& pool, GpuLane& lane, void* data,
+                                   int64_t block) {
+  std::lock_guard lock(lane.mutex);
+  pool->free_blocks[block].push_back(data);
+  pool->live.erase(pool->live.find(block));
+  lane.memory.cached += block;
+  lane.memory.current -= block;
+}
+
+/// Memory of a GPU and the function that gives it back; behind Buffer.
+DISTRIBUTE_INLINE void* gpu_allocate(int64_t bytes, Device device, std::function<void()>& release) {
+  GpuLane& lane = gpu_lane(device);
+  const int64_t block = gpu_size_class(bytes);
+  std::lock_guard lock(lane.mutex);
+  const std::shared_ptr<GpuPool> pool = pool_of(device, lane);
+  auto& blocks = pool->free_blocks[block];
+  void* data = nullptr;
+  if (blocks.empty()) {
+    const GpuGuard guard(device);
+    data = take_from_driver(device, block, *pool, lane.memory);
+  } else {
+    data = blocks.back();
+    blocks.pop_back();
+    lane.memory.cached -= block;
+  }
+  pool->live.insert(block);
+  lane.memory.current += block;
+  lane.memory.peak = std::max(lane.memory.peak, lane.memory.current);
+  release = [pool, &lane, data, block] { gpu_release(pool, lane, data, block); };
+  return data;
+}
+
+DISTRIBUTE_INLINE MemoryInfo gpu_memory_info(Device device) {
+  GpuLane& lane = gpu_lane(device);
+  std::lock_guard lock(lane.mutex);
+  return lane.memory;
+}
+
+DISTRIBUTE_INLINE void gpu_release_cached(Device device) {
+  GpuLane& lane = gpu_lane(device);
+  const GpuGuard guard(device);
+  std::lock_guard lock(lane.mutex);
+  release_blocks(*pool_of(device, lane), lane.memory);
+}
+
+/// Lets the device of `stream` read and write the other's memory directly, where it can; else the
+/// driver copies through the host by itself. Once for each pair.
+DISTRIBUTE_INLINE void enable_peer(Device device, Device peer) {
+  static std::mutex mutex;  // guards pairs
+  static std::set<std::pair<CudaHandle, CudaHandle>> pairs;
+  const CudaHandle own = cuda_context(device), other = cuda_context(peer);
+  std::lock_guard lock(mutex);
+  if (own == other || !pairs.insert({own, other}).second) return;
+  const CudaDriver& driver = cuda_driver();
+  int a = 0, b = 0, can = 0;
+  check_cuda(driver.cuDeviceGet(&a, gpu_info(device).number), "cuDeviceGet", device);
+  check_cuda(driver.cuDeviceGet(&b, gpu_info(peer).number), "cuDeviceGet", peer);
+  check_cuda(driver.cuDeviceCanAccessPeer(&can, a, b), "cuDeviceCanAccessPeer", device);
+  if (!can) return;
+  const GpuGuard guard(device);
+  const CudaResult result = driver.cuCtxEnablePeerAccess(other, 0);
+  if (result != kCudaPeerAccessAlreadyEnabled)
+    check_cuda(result, "cuCtxEnablePeerAccess", concat(to_string(device), " to ", to_string(peer)));
+}
+
+DISTRIBUTE_INLINE void copy_between_gpus(void* to, Device to_device, const void* from,
+                                         Device from_device, int64_t bytes) {
+  const CudaDriver& driver = cuda_driver();
+  const CudaStreamRef stream = current_stream(to_device);
+  const auto details = [&] {
+    return concat(bytes, " bytes from ", to_string(from_device), " to ", to_string(to_device));
+  };
+  if (from_device != to_device) {
+    enable_peer(to_device, from_device);
+    stream.wait(current_stream(from_device));
+  }
+  const CudaHandle target = cuda_context(to_device), source = cuda_context(from_device);
+  const GpuGuard guard(to_device);
+  const CudaResult result =
+      target == source ? driver.cuMemcpyDtoDAsync(cuda_address(to), cuda_address(from),
+                                                  size_t(bytes), stream.native())
+                       : driver.cuMemcpyPeerAsync(cuda_address(to), target, cuda_address(from),
+                                                  source, size_t(bytes), stream.native());
+  if (result != kCudaSuccess) check_cuda(result, "cuMemcpyPeerAsync", details());
+  // The source may be overwritten on its own stream as soon as its owner lets go of it.
+  if (from_device != to_device) current_stream(from_device).wait(stream);
+}
+
+}  // namespace device_internal
+
+DISTRIBUTE_INLINE std::shared_ptr<GpuPool> make_gpu_pool(Device device) {
+  return std::make_shared<GpuPool>(device);
+}
+
+DISTRIBUTE_INLINE GpuPoolScope::GpuPoolScope(std::shared_ptr<GpuPool> pool)
+    : pool_(std::move(pool)), outer_(device_internal::pool_scope()) {
+  device_internal::pool_scope() = pool_;
+}
+DISTRIBUTE_INLINE GpuPoolScope::~GpuPoolScope() { device_internal::pool_scope() = outer_; }
+
+DISTRIBUTE_INLINE void copy_bytes(void* to, Device to_device, const void* from, Device from_device,
+                                  int64_t bytes) {
+  if (bytes == 0) return;
+  const bool to_gpu = to_device.type == DeviceType::Gpu;
+  const bool from_gpu = from_device.type == DeviceType::Gpu;
+  if (!to_gpu && !from_gpu) {
+    std::memcpy(to, from, size_t(bytes));
+    return;
+  }
+  if (to_gpu && from_gpu)
+    return device_internal::copy_between_gpus(to, to_device, from, from_device, bytes);
+  const Device gpu = to_gpu ? to_device : from_device;
+  const CudaDriver& driver = cuda_driver();
+  const CudaStreamRef stream = current_stream(gpu);
+  const GpuGuard guard(gpu);
+  const CudaResult result =
+      to_gpu ? driver.cuMemcpyHtoDAsync(cuda_address(to), from, size_t(bytes), stream.native())
+             : driver.cuMemcpyDtoHAsync(to, cuda_address(from), size_t(bytes), stream.native());
+  if (result != kCudaSuccess)
+    check_cuda(result, to_gpu ? "cuMemcpyHtoDAsync" : "cuMemcpyDtoHAsync",
+               concat(bytes, " bytes from ", to_string(from_device), " to ", to_string(to_device)));
+  if (from_gpu) stream.synchronize();
+}
+
+DISTRIBUTE_INLINE void fill_elements(void* to, Device device, int64_t element_bytes,
+                                     uint64_t pattern, int64_t count) {
+  if (count == 0) return;
+  const CudaDriver& driver = cuda_driver();
+  const CudaHandle stream = current_stream(device).native();
+  const GpuGuard guard(device);
+  const CudaAddress at = cuda_address(to);
+  const uint32_t low = uint32_t(pattern), high = uint32_t(pattern >> 32);
+  CudaResult result = kCudaSuccess;
+  if (element_bytes == 1) {
+    result = driver.cuMemsetD8Async(at, static_cast<unsigned char>(low), size_t(count), stream);
+  } else if (element_bytes == 2) {
+    result = driver.cuMemsetD16Async(at, static_cast<unsigned short>(low), size_t(count), stream);
+  } else if (element_bytes == 4 || low == high) {
+    result = driver.cuMemsetD32Async(at, low, size_t(count * element_bytes / 4), stream);
+  } else {
+    const std::vector<uint64_t> values(size_t(count), pattern);
+    return copy_bytes(to, device, values.data(), Device{}, count * 8);
+  }
+  if (result != kCudaSuccess)
+    check_cuda(result, "cuMemsetAsync",
+               concat(count, " elements of ", element_bytes, " bytes on ", to_string(device)));
+}
+
+DISTRIBUTE_INLINE PinnedBuffer::PinnedBuffer(int64_t bytes, Device device)
+    : bytes_(bytes), device_(device) {
+  constexpr unsigned kPortable = 1;  // for every GPU of the process
+  const GpuGuard guard(device);
+  check_cuda(cuda_driver().cuMemHostAlloc(&data_, size_t(std::max<int64_t>(bytes, 1)), kPortable),
+             "cuMemHostAlloc", concat(bytes, " bytes of page-locked host memory"));
+}
+DISTRIBUTE_INLINE PinnedBuffer::PinnedBuffer(PinnedBuffer&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)),
+      bytes_(std::exchange(other.bytes_, 0)),
+      device_(other.device_) {}
+DISTRIBUTE_INLINE PinnedBuffer& PinnedBuffer::operator=(PinnedBuffer&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  std::swap(device_, other.device_);
+  return *this;
+}
+DISTRIBUTE_INLINE PinnedBuffer::~PinnedBuffer() {
+  if (!data_) return;
+  const GpuGuard guard(device_);
+  device_internal::gpu_state().driver.cuMemFreeHost(data_);
+}
+
+}  // namespace distribute

@@ -1,0 +1,216 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/device/cuda_device.hpp>
+#include <distribute/device/cuda_module.hpp>
+#include <distribute/device/cuda_state.hpp>
+#include <distribute/device/cuda_stream.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+#include <unistd.h>
+
+namespace distribute {
+
+namespace device_internal {
+
+inline constexpr char kPrelude[] =
+#include <distribute/device/kernels/prelude.cu.inc>
+    ;
+
+/// The name of an element type in kernel text.
+DISTRIBUTE_INLINE const char* kernel_type(DType dtype) {
+  switch (dtype) {
+    case DType::Float32: return "float";
+    case DType::BFloat16: return "bfloat16";
+    case DType::Float16: return "float16";
+    case DType::Int32: return "int32_t";
+    case DType::Int64: return "int64_t";
+    case DType::UInt8: return "uint8_t";
+    case DType::Bool: return "bool";
+  }
+  return "float";
+}
+
+DISTRIBUTE_INLINE std::string compiler_log(const CudaCompiler& compiler, CudaHandle program) {
+  size_t size = 0;
+  if (compiler.nvrtcGetProgramLogSize(program, &size) != kCudaSuccess || size == 0) return {};
+  std::string log(size, '\0');
+  compiler.nvrtcGetProgramLog(program, log.data());
+  return log.c_str();
+}
+
+/// A compiler's program that is destroyed with the object.
+class CompilerProgram {
+ public:
+  CompilerProgram(const CudaCompiler& compiler, const std::string& text, const std::string& name)
+      : compiler_(compiler) {
+    check(compiler.nvrtcCreateProgram(&native_, text.c_str(), name.c_str(), 0, nullptr, nullptr),
+          "nvrtcCreateProgram");
+  }
+  ~CompilerProgram() { compiler_.nvrtcDestroyProgram(&native_); }
+  CompilerProgram(const CompilerProgram&) = delete;
+  CompilerProgram& operator=(const CompilerProgram&) = delete;
+  CudaHandle native() const { return native_; }
+  void check(CudaResult result, const char* call) const {
+    if (result != kCudaSuccess)
+      throw InternalError(concat(call, ": ", compiler_.nvrtcGetErrorString(result)));
+  }
+
+ private:
+  const CudaCompiler& compiler_;
+  CudaHandle native_ = nullptr;
+};
+
+DISTRIBUTE_INLINE uint64_t hash_text(std::string_view text, uint64_t hash) {
+  for (char c : text) hash = (hash ^ uint8_t(c)) * 0x100000001b3ull;  // FNV-1a
+  return hash;
+}
+
+/// Where compiled kernels are kept between runs: $XDG_CACHE_HOME/distribute/kernels; empty with
+/// DISTRIBUTE_CUDA_CACHE=0, or where there is no home.
+DISTRIBUTE_INLINE std::string kernel_folder() {
+  const char* choice = std::getenv("DISTRIBUTE_CUDA_CACHE");
+  if (choice && std::string_view(choice) == "0") return {};
+  if (choice && *choice) return choice;
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache && *cache)
+    return std::string(cache) + "/distribute/kernels";
+  const char* home = std::getenv("HOME");
+  return home && *home ? std::string(home) + "/.cache/distribute/kernels" : std::string();
+}
+
+/// The cache is a convenience: every failure to read or write it only costs time.
+DISTRIBUTE_INLINE std::string read_kernel(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+DISTRIBUTE_INLINE void keep_kernel(const std::string& path, const std::string& code) {
+  std::error_code ignored;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
+  const std::string draft = concat(path, ".", getpid(), ".tmp");
+  std::ofstream file(draft, std::ios::binary);
+  file.write(code.data(), std::streamsize(code.size()));
+  file.close();
+  if (file)
+    std::filesystem::rename(draft, path, ignored);
+  else
+    std::filesystem::remove(draft, ignored);
+}
+
+/// Machine code from the disk or the compiler.
+DISTRIBUTE_INLINE std::string code_of(const std::string& text, const std::string& name,
+                                      int capability) {
+  const std::string folder = gpu_state().keeps_kernels_on_disk ? kernel_folder() : std::string();
+  if (folder.empty()) return compile_kernels(cuda_compiler(), text, name, capability);
+  const uint64_t first = hash_text(text, 0xcbf29ce484222325ull), second = hash_text(text, first);
+  char file[64];
+  std::snprintf(file, sizeof file, "/%016llx%016llx.sm_%d", static_cast<unsigned long long>(first),
+                static_cast<unsigned long long>(second), capability);
+  std::string code = read_kernel(folder + file);
+  if (!code.empty()) return code;
+  code = compile_kernels(cuda_compiler(), text, name, capability);
+  keep_kernel(folder + file, code);
+  return code;
+}
+
+DISTRIBUTE_INLINE KernelKey kernel_key(CudaHandle context, const KernelName& kernel) {
+  uint32_t types = 0;
+  for (DType type : kernel.types) types = types * 16 + uint32_t(type);
+  return {context,           kernel.body.data(), kernel.rows.data(),
+          kernel.row.data(), kernel.function,    types};
+}
+
+/// Loads the module of a kernel; several functions may share it.
+DISTRIBUTE_INLINE CudaHandle load_module(Device device, const KernelName& kernel) {
+  GpuState& state = gpu_state();
+  KernelName whole = kernel;
+  whole.function = "";
+  const KernelKey key = kernel_key(cuda_context(device), whole);
+  if (const auto found = state.modules.find(key); found != state.modules.end())
+    return found->second;
+  const PhysicalGpu& gpu = gpu_info(device);
+  const std::string name = concat(kernel.function, "_", kernel.row, ".cu");
+  const std::string code = code_of(kernel_text(kernel), name, gpu.major * 10 + gpu.minor);
+  CudaHandle module = nullptr;
+  check_cuda(cuda_driver().cuModuleLoadData(&module, code.data()), "cuModuleLoadData",
+             concat(name, " on ", to_string(device)));
+  return state.modules[key] = module;
+}
+
+DISTRIBUTE_INLINE CudaHandle find_kernel(Device device, const KernelName& kernel) {
+  GpuState& state = gpu_state();
+  const KernelKey key = kernel_key(cuda_context(device), kernel);
+  {
+    std::shared_lock lock(state.kernel_mutex);
+    if (const auto found = state.kernels.find(key); found != state.kernels.end())
+      return found->second;
+  }
+  std::lock_guard lock(state.kernel_mutex);
+  const CudaHandle module = load_module(device, kernel);
+  CudaHandle function = nullptr;
+  check_cuda(cuda_driver().cuModuleGetFunction(&function, module, kernel.function),
+             "cuModuleGetFunction", concat(kernel.function, " on ", to_string(device)));
+  return state.kernels[key] = function;
+}
+
+}  // namespace device_internal
+
+DISTRIBUTE_INLINE std::string_view kernel_prelude() { return device_internal::kPrelude; }
+
+DISTRIBUTE_INLINE std::string kernel_text(const KernelName& kernel) {
+  std::string text(kernel_prelude());
+  for (size_t i = 0; i < kernel.types.size(); ++i)
+    text += concat("#define T", i, " ", device_internal::kernel_type(kernel.types[i]), "\n");
+  if (!kernel.row.empty()) text += concat("#define ROW ", kernel.row, "\n");
+  return text + std::string(kernel.rows) + "\n" + std::string(kernel.body);
+}
+
+DISTRIBUTE_INLINE std::string compile_kernels(const CudaCompiler& compiler, std::string_view text,
+                                              const std::string& name, int capability) {
+  const device_internal::CompilerProgram program(compiler, std::string(text), name);
+  const std::string architecture = concat("--gpu-architecture=sm_", capability);
+  const char* const options[] = {architecture.c_str(), "--std=c++20", "-default-device"};
+  const CudaResult result =
+      compiler.nvrtcCompileProgram(program.native(), int(std::size(options)), options);
+  if (result != kCudaSuccess)
+    throw InternalError(concat("NVRTC cannot compile ", name, " for ", architecture, ": ",
+                               compiler.nvrtcGetErrorString(result), "\n",
+                               device_internal::compiler_log(compiler, program.native())));
+  size_t size = 0;
+  program.check(compiler.nvrtcGetCUBINSize(program.native(), &size), "nvrtcGetCUBINSize");
+  std::string code(size, '\0');
+  program.check(compiler.nvrtcGetCUBIN(program.native(), code.data()), "nvrtcGetCUBIN");
+  return code;
+}
+
+DISTRIBUTE_INLINE LaunchShape launch_for(int64_t count, int64_t per_thread) {
+  constexpr int64_t kBlock = 256, kMostBlocks = 4096;
+  const int64_t threads = (count + per_thread - 1) / per_thread;
+  LaunchShape shape;
+  shape.block = kBlock;
+  shape.grid_x = unsigned(std::clamp<int64_t>((threads + kBlock - 1) / kBlock, 1, kMostBlocks));
+  return shape;
+}
+
+DISTRIBUTE_INLINE void launch_kernel_untyped(Device device, const KernelName& kernel,
+                                             const LaunchShape& shape, const void* arguments) {
+  const CudaHandle stream = current_stream(device).native();
+  const GpuGuard guard(device);
+  const CudaHandle function = device_internal::find_kernel(device, kernel);
+  void* parameters[] = {const_cast<void*>(arguments)};
+  const CudaResult result =
+      cuda_driver().cuLaunchKernel(function, shape.grid_x, shape.grid_y, shape.grid_z, shape.block,
+                                   1, 1, 0, stream, parameters, nullptr);
+  if (result != kCudaSuccess)
+    check_cuda(result, "cuLaunchKernel",
+               concat(kernel.function, kernel.row.empty() ? "" : "<", kernel.row,
+                      kernel.row.empty() ? "" : ">", " with ", shape.grid_x, " x ", shape.grid_y,
+                      " x ", shape.grid_z, " blocks of ", shape.block, " on ", to_string(device)));
+}
+
+}  // namespace distribute

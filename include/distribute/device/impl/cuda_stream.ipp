@@ -1,0 +1,142 @@
+#pragma once
+#include <distribute/device/cuda_device.hpp>
+#include <distribute/device/cuda_state.hpp>
+#include <distribute/device/cuda_stream.hpp>
+
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+namespace distribute {
+
+namespace device_internal {
+
+inline constexpr unsigned kNonBlockingStream = 1, kEventWithoutTiming = 2;
+
+/// Streams that scopes of the calling thread put in place of the compute streams.
+DISTRIBUTE_INLINE std::vector<CudaStreamRef>& stream_scopes() {
+  thread_local std::vector<CudaStreamRef> scopes;
+  return scopes;
+}
+
+/// For destructors: an error is told, not thrown.
+DISTRIBUTE_INLINE void report_cuda(CudaResult result, const char* call) noexcept {
+  if (result != kCudaSuccess) std::fprintf(stderr, "warning: %s failed with %d\n", call, result);
+}
+
+DISTRIBUTE_INLINE bool is_finished(CudaResult result, const char* call, Device device) {
+  if (result == kCudaNotReady) return false;
+  check_cuda(result, call, device);
+  return true;
+}
+
+}  // namespace device_internal
+
+DISTRIBUTE_INLINE void CudaEventRef::record(CudaStreamRef stream) const {
+  check_cuda(cuda_driver().cuEventRecord(native_, stream.native()), "cuEventRecord", device_);
+}
+DISTRIBUTE_INLINE bool CudaEventRef::is_done() const {
+  return device_internal::is_finished(cuda_driver().cuEventQuery(native_), "cuEventQuery", device_);
+}
+DISTRIBUTE_INLINE void CudaEventRef::synchronize() const {
+  check_cuda(cuda_driver().cuEventSynchronize(native_), "cuEventSynchronize", device_);
+}
+DISTRIBUTE_INLINE float CudaEventRef::elapsed_ms(CudaEventRef start) const {
+  float ms = 0;
+  check_cuda(cuda_driver().cuEventElapsedTime(&ms, start.native(), native_), "cuEventElapsedTime",
+             device_);
+  return ms;
+}
+
+DISTRIBUTE_INLINE CudaEvent::CudaEvent(Device device, bool timing) : device_(device) {
+  const GpuGuard guard(device);
+  check_cuda(
+      cuda_driver().cuEventCreate(&native_, timing ? 0 : device_internal::kEventWithoutTiming),
+      "cuEventCreate", device);
+}
+DISTRIBUTE_INLINE CudaEvent::CudaEvent(CudaEvent&& other) noexcept
+    : native_(std::exchange(other.native_, nullptr)), device_(other.device_) {}
+DISTRIBUTE_INLINE CudaEvent& CudaEvent::operator=(CudaEvent&& other) noexcept {
+  std::swap(native_, other.native_);
+  std::swap(device_, other.device_);
+  return *this;
+}
+DISTRIBUTE_INLINE CudaEvent::~CudaEvent() {
+  if (native_)
+    device_internal::report_cuda(device_internal::gpu_state().driver.cuEventDestroy(native_),
+                                 "cuEventDestroy");
+}
+DISTRIBUTE_INLINE CudaEvent CudaEvent::from_native(CudaHandle native, Device device) {
+  return CudaEvent(native, device);
+}
+DISTRIBUTE_INLINE CudaHandle CudaEvent::release() { return std::exchange(native_, nullptr); }
+DISTRIBUTE_INLINE void CudaEvent::record(CudaStreamRef stream) const { ref().record(stream); }
+
+DISTRIBUTE_INLINE void CudaStreamRef::wait(CudaEventRef event) const {
+  check_cuda(cuda_driver().cuStreamWaitEvent(native_, event.native(), 0), "cuStreamWaitEvent",
+             device_);
+}
+DISTRIBUTE_INLINE void CudaStreamRef::wait(CudaStreamRef other) const {
+  if (other == *this) return;
+  const CudaEvent reached(other.device());
+  {
+    const GpuGuard guard(other.device());
+    reached.record(other);
+  }
+  const GpuGuard guard(device_);
+  wait(reached.ref());  // the driver keeps what waits, so the event may go
+}
+DISTRIBUTE_INLINE void CudaStreamRef::synchronize() const {
+  check_cuda(cuda_driver().cuStreamSynchronize(native_), "cuStreamSynchronize", device_);
+}
+DISTRIBUTE_INLINE bool CudaStreamRef::is_done() const {
+  return device_internal::is_finished(cuda_driver().cuStreamQuery(native_), "cuStreamQuery",
+                                      device_);
+}
+DISTRIBUTE_INLINE bool CudaStreamRef::is_capturing() const {
+  int status = 0;
+  check_cuda(cuda_driver().cuStreamIsCapturing(native_, &status), "cuStreamIsCapturing", device_);
+  return status != 0;
+}
+
+DISTRIBUTE_INLINE CudaStream::CudaStream(Device device, StreamPriority priority) : device_(device) {
+  const GpuGuard guard(device);
+  check_cuda(cuda_driver().cuStreamCreateWithPriority(&native_, device_internal::kNonBlockingStream,
+                                                      priority == StreamPriority::High ? -1 : 0),
+             "cuStreamCreateWithPriority", device);
+}
+DISTRIBUTE_INLINE CudaStream::CudaStream(CudaStream&& other) noexcept
+    : native_(std::exchange(other.native_, nullptr)), device_(other.device_) {}
+DISTRIBUTE_INLINE CudaStream& CudaStream::operator=(CudaStream&& other) noexcept {
+  std::swap(native_, other.native_);
+  std::swap(device_, other.device_);
+  return *this;
+}
+DISTRIBUTE_INLINE CudaStream::~CudaStream() {
+  if (native_)
+    device_internal::report_cuda(device_internal::gpu_state().driver.cuStreamDestroy(native_),
+                                 "cuStreamDestroy");
+}
+DISTRIBUTE_INLINE CudaStream CudaStream::from_native(CudaHandle native, Device device) {
+  return CudaStream(native, device);
+}
+DISTRIBUTE_INLINE CudaHandle CudaStream::release() { return std::exchange(native_, nullptr); }
+
+DISTRIBUTE_INLINE CudaStreamRef current_stream(Device device) {
+  const auto& scopes = device_internal::stream_scopes();
+  for (auto scope = scopes.rbegin(); scope != scopes.rend(); ++scope)
+    if (scope->device() == device) return *scope;
+  return {device_internal::gpu_lane(device).compute, device};
+}
+DISTRIBUTE_INLINE CudaStreamRef communication_stream(Device device) {
+  return {device_internal::gpu_lane(device).communication, device};
+}
+
+DISTRIBUTE_INLINE CudaStreamScope::CudaStreamScope(CudaStreamRef stream) {
+  device_internal::stream_scopes().push_back(stream);
+}
+DISTRIBUTE_INLINE CudaStreamScope::~CudaStreamScope() {
+  device_internal::stream_scopes().pop_back();
+}
+
+}  // namespace distribute

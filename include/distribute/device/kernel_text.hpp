@@ -1,0 +1,24 @@
+#pragma once
+/// Text that is C++ and kernel text at once: one definition for the host and for GPUs.
+
+/// Defines what the further arguments say, here and as the string `name`: structures of a kernel's
+/// arguments, and rows of formulas that the CPU's loops and the GPU's kernels share. The text
+/// includes nothing; what it may name beside itself is in kernels/prelude.cu.inc.
+#define DISTRIBUTE_KERNEL_TEXT(name, ...) \
+  __VA_ARGS__                             \
+  inline constexpr char name[] = #__VA_ARGS__;
+
+#include <string_view>
+
+namespace distribute::device_internal {
+
+/// The name of a class without its namespaces, as kernel text calls it.
+template <typename T>
+constexpr std::string_view unqualified_name() {
+  std::string_view text = __PRETTY_FUNCTION__;  // "... [with T = a::b::Name; ...]"
+  text.remove_prefix(text.find("T = ") + 4);
+  text = text.substr(0, text.find_first_of(";]"));
+  return text.substr(text.rfind(':') + 1);
+}
+
+}  // namespace distribute::device_internal

@@ -1,0 +1,221 @@
+// Streams, memory and kernels against the fake driver; what only a real GPU shows is in
+// scripts/gpu_check.sh.
+#include <distribute/base/error.hpp>
+#include <distribute/device/cuda_device.hpp>
+#include <distribute/device/cuda_memory.hpp>
+#include <distribute/device/cuda_module.hpp>
+#include <distribute/device/cuda_stream.hpp>
+#include <distribute/device/kernel_text.hpp>
+#include <distribute/tensor/tensor.hpp>
+
+#include "support/fake_cuda.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <numeric>
+#include <string>
+#include <vector>
+
+using distribute::Device;
+using distribute::DeviceType;
+using distribute::testing::FakeCuda;
+
+namespace {
+const Device kGpu{DeviceType::Gpu, 0};
+const Device kSecond{DeviceType::Gpu, 1};
+
+DISTRIBUTE_KERNEL_TEXT(
+    kCubeArguments, struct CubeArguments {
+      const float* x;
+      float* y;
+      int64_t count;
+    };)
+constexpr char kCube[] = R"(
+KERNEL(cube, CubeArguments) {
+  for (int64_t i = first_index(); i < p.count; i += index_step()) p.y[i] = p.x[i] * p.x[i] * p.x[i];
+}
+struct SumArguments { const float* x; float* y; };
+KERNEL(sum_block, SumArguments) {
+  p.y[blockIdx.x * blockDim.x + threadIdx.x] =
+      join_block(p.x[threadIdx.x] + blockIdx.x, [](float a, float b) { return a + b; });
+}
+)";
+}  // namespace
+
+TEST_CASE("without a GPU the reason is told", "[device][cuda]") {
+  if (!distribute::physical_gpus().empty()) return;
+  CHECK_FALSE(distribute::gpu_problem().empty());
+  CHECK_THROWS_AS(distribute::gpu_info(kGpu), distribute::InvalidArgumentError);
+  CHECK_THROWS_AS(distribute::cuda_driver(), distribute::FailedPreconditionError);
+}
+
+TEST_CASE("tensors travel to a GPU and back", "[device][cuda]") {
+  FakeCuda fake({.gpus = 2});
+  REQUIRE(distribute::physical_gpus().size() == 2);
+  CHECK(distribute::gpu_info(kSecond).name == "Fake GPU");
+  const distribute::Tensor x{1.0f, 2.0f, 3.0f};
+  const distribute::Tensor y = x.to(kGpu), z = y.to(kSecond);
+  CHECK(y.device() == kGpu);
+  CHECK(z.device() == kSecond);
+  CHECK(z.to_vector() == x.to_vector());
+  CHECK(z.to(Device{}).to_vector() == x.to_vector());
+  CHECK(fake.count("cuMemcpyPeerAsync") == 1);
+  CHECK(fake.count("cuCtxEnablePeerAccess") == 1);
+  // Both streams wait: the copy for its source, the source's owner for the copy.
+  CHECK(fake.count("cuStreamWaitEvent") == 2);
+}
+
+TEST_CASE("new tensors of a scope are on its GPU, numbers stay on the host", "[device][cuda]") {
+  FakeCuda fake;
+  const distribute::DeviceScope scope(kGpu);
+  const distribute::Tensor ones = distribute::ones({3}, distribute::DType::Int64);
+  CHECK(ones.device() == kGpu);
+  CHECK(ones.to_vector() == std::vector<float>{1, 1, 1});
+  CHECK(distribute::fill({2}, 0.5f, distribute::DType::BFloat16).to_vector() ==
+        std::vector<float>{0.5f, 0.5f});
+  CHECK(distribute::Tensor(2.0f).device() == Device{});
+}
+
+TEST_CASE("the host may not write into memory of a GPU", "[device][cuda]") {
+  FakeCuda fake;
+  distribute::Tensor x = distribute::Tensor::empty({4}, distribute::DType::Float32, kGpu);
+  CHECK_THROWS_AS(x.mutable_data<float>(), distribute::InternalError);
+}
+
+TEST_CASE("freed blocks of a GPU are used again", "[device][cuda]") {
+  FakeCuda fake;
+  for (int i = 0; i < 5; ++i) distribute::Buffer(1000, kGpu);
+  CHECK(fake.count("cuMemAlloc") == 1);
+  const auto info = distribute::memory_info(kGpu);
+  CHECK(info.current == 0);
+  CHECK(info.cached == fake.allocated_bytes());
+  CHECK(info.peak == info.cached);
+  distribute::release_cached_memory(kGpu);
+  CHECK(fake.allocated_bytes() == 0);
+  CHECK(distribute::memory_info(kGpu).cached == 0);
+}
+
+TEST_CASE("blocks of a pool stay with it", "[device][cuda]") {
+  FakeCuda fake;
+  const auto pool = distribute::make_gpu_pool(kGpu);
+  {
+    const distribute::GpuPoolScope scope(pool);
+    distribute::Buffer(1000, kGpu);
+  }
+  distribute::Buffer(1000, kGpu);
+  CHECK(fake.count("cuMemAlloc") == 2);
+  const distribute::GpuPoolScope scope(pool);
+  distribute::Buffer(1000, kGpu);
+  CHECK(fake.count("cuMemAlloc") == 2);
+}
+
+TEST_CASE("a full GPU gives its cache back, then names the largest blocks", "[device][cuda]") {
+  FakeCuda fake({.memory_bytes = 1 << 20});
+  { const distribute::Buffer cached(600 << 10, kGpu); }
+  const distribute::Buffer kept(700 << 10, kGpu);
+  CHECK(fake.count("cuMemFree") == 1);
+  try {
+    const distribute::Buffer more(700 << 10, kGpu);
+    FAIL("there is no room for both");
+  } catch (const distribute::ResourceExhaustedError& error) {
+    CHECK_THAT(error.what(), Catch::Matchers::Contains("cuMemAlloc") &&
+                                 Catch::Matchers::Contains("/device:GPU:0") &&
+                                 Catch::Matchers::Contains("largest blocks have 786432 bytes"));
+  }
+}
+
+TEST_CASE("logical GPUs share a GPU and its limit", "[device][cuda]") {
+  FakeCuda fake;
+  distribute::set_logical_gpus({{0, 1 << 20}, {0, 0}, {0, 0}});
+  CHECK_THROWS_AS(distribute::set_logical_gpus({{1, 0}}), distribute::InvalidArgumentError);
+  CHECK_THROWS_AS(distribute::Buffer(2 << 20, kGpu), distribute::ResourceExhaustedError);
+  CHECK_NOTHROW(distribute::Buffer(2 << 20, kSecond));
+  CHECK_FALSE(distribute::current_stream(kGpu) == distribute::current_stream(kSecond));
+  CHECK_THROWS_AS(distribute::set_logical_gpus({{0, 0}}), distribute::FailedPreconditionError);
+  const distribute::Tensor x = distribute::Tensor{1.0f, 2.0f}.to(kGpu).to(kSecond);
+  CHECK(x.to_vector() == std::vector<float>{1, 2});
+  CHECK(fake.count("cuMemcpyPeerAsync") == 0);
+  CHECK(fake.count("cuMemcpyDtoDAsync") == 1);
+}
+
+TEST_CASE("errors of the driver name call, device and sizes", "[device][cuda]") {
+  FakeCuda fake;
+  const distribute::Tensor x{1.0f, 2.0f};
+  fake.fail_next("cuMemcpyHtoDAsync", 700);
+  try {
+    x.to(kGpu);
+    FAIL("the copy failed");
+  } catch (const distribute::InternalError& error) {
+    CHECK_THAT(error.what(), Catch::Matchers::Contains("cuMemcpyHtoDAsync") &&
+                                 Catch::Matchers::Contains("8 bytes") &&
+                                 Catch::Matchers::Contains("/device:GPU:0") &&
+                                 Catch::Matchers::Contains("earlier kernel"));
+  }
+}
+
+TEST_CASE("streams wait for events and for each other", "[device][cuda]") {
+  FakeCuda fake;
+  const distribute::CudaStream stream(kGpu);
+  distribute::CudaEvent event(kGpu);
+  event.record(stream);
+  stream.ref().wait(event);
+  {
+    const distribute::CudaStreamScope scope(stream);
+    CHECK(distribute::current_stream(kGpu) == stream.ref());
+    distribute::current_stream(kGpu).wait(distribute::communication_stream(kGpu));
+  }
+  CHECK_FALSE(distribute::current_stream(kGpu) == stream.ref());
+  CHECK(fake.count("cuStreamWaitEvent") == 2);
+  distribute::CudaEvent moved = std::move(event);
+  CHECK(moved.ref().is_done());
+  CHECK(fake.count("cuEventDestroy") == 1);  // the one between the streams
+}
+
+TEST_CASE("a kernel is compiled once and run for all elements", "[device][cuda]") {
+  FakeCuda fake;
+  std::vector<float> values(1000);
+  std::iota(values.begin(), values.end(), 0.0f);
+  const distribute::Tensor x = distribute::Tensor({1000}, values).to(kGpu);
+  const distribute::Tensor y = distribute::Tensor::empty({1000}, x.dtype(), kGpu);
+  const distribute::KernelName kernel{kCube, "cube", kCubeArguments};
+  const CubeArguments arguments{x.array().data<float>(), y.array().data<float>(), 1000};
+  for (int i = 0; i < 3; ++i)
+    distribute::launch_kernel(kGpu, kernel, distribute::launch_for(1000), arguments);
+  CHECK(fake.count("nvrtcCompileProgram") == 1);
+  CHECK(fake.count("launch cube") == 3);
+  for (int64_t i = 0; i < 1000; ++i)
+    CHECK(y.data<float>()[size_t(i)] == float(i) * float(i) * float(i));
+}
+
+TEST_CASE("threads of a block meet at barriers", "[device][cuda]") {
+  FakeCuda fake;
+  std::vector<float> values(256);
+  std::iota(values.begin(), values.end(), 0.0f);
+  const distribute::Tensor x = distribute::Tensor({256}, values).to(kGpu);
+  const distribute::Tensor y = distribute::Tensor::empty({512}, x.dtype(), kGpu);
+  const struct {
+    const float* x;
+    float* y;
+  } arguments{x.array().data<float>(), y.array().data<float>()};
+  distribute::launch_kernel(kGpu, {kCube, "sum_block", kCubeArguments}, {.grid_x = 2}, arguments);
+  CHECK(y.to_vector() == [] {
+    std::vector<float> sums(512, 255 * 128.0f);
+    std::fill(sums.begin() + 256, sums.end(), 255 * 128.0f + 256);
+    return sums;
+  }());
+}
+
+TEST_CASE("NVRTC compiles the prelude for every architecture", "[device][cuda]") {
+  distribute::CudaCompiler compiler;
+  const std::string problem = distribute::load_cuda_compiler(compiler);
+  if (!problem.empty()) {
+    WARN("skipped: " << problem);
+    return;
+  }
+  for (int capability : {80, 86, 90, 100}) {
+    const std::string text = distribute::kernel_text({kCube, "cube", kCubeArguments});
+    CHECK_FALSE(distribute::compile_kernels(compiler, text, "cube.cu", capability).empty());
+    CHECK_THROWS_AS(distribute::compile_kernels(compiler, text + "?", "cube.cu", capability),
+                    distribute::InternalError);
+  }
+}

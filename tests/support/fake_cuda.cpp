@@ -1,0 +1,534 @@
+#include "support/fake_cuda.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <stdexcept>
+
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+namespace distribute::testing {
+
+namespace {
+
+struct HostIndex {
+  unsigned x, y, z;
+};
+
+/// A kernel inside a loaded library.
+struct HostKernel {
+  std::string name;
+  void (*run)(const void* arguments) = nullptr;
+  HostIndex *thread = nullptr, *block = nullptr, *block_size = nullptr, *grid = nullptr;
+  void (**barrier)() = nullptr;
+};
+
+/// Runs the threads of one block. A thread that reaches a barrier waits in its fiber until all
+/// others are there; threads without barriers share one fiber.
+class BlockRunner {
+ public:
+  BlockRunner(const HostKernel& kernel, const void* arguments, unsigned threads)
+      : kernel_(kernel), arguments_(arguments), threads_(threads) {}
+
+  void run() {
+    current() = this;
+    *kernel_.barrier = [] { current()->wait(); };
+    next_ = 0;
+    fibers_.clear();
+    while (next_ < threads_ || !waiting_.empty()) {
+      std::vector<size_t> ready;
+      ready.swap(waiting_);
+      for (size_t fiber : ready) resume(fiber);
+      while (next_ < threads_) start();
+    }
+  }
+
+ private:
+  struct Fiber {
+    ucontext_t context;
+    std::unique_ptr<char[]> stack;
+    unsigned thread = 0;
+  };
+  static BlockRunner*& current() {
+    static BlockRunner* runner = nullptr;
+    return runner;
+  }
+  static void enter() { current()->work(); }
+
+  void start() {
+    constexpr size_t kStack = 64 << 10;
+    auto fiber = std::make_unique<Fiber>();
+    if (spare_.empty()) {
+      fiber->stack.reset(new char[kStack]);
+    } else {
+      fiber->stack = std::move(spare_.back());
+      spare_.pop_back();
+    }
+    getcontext(&fiber->context);
+    fiber->context.uc_stack.ss_sp = fiber->stack.get();
+    fiber->context.uc_stack.ss_size = kStack;
+    fiber->context.uc_link = &main_;
+    makecontext(&fiber->context, enter, 0);
+    fibers_.push_back(std::move(fiber));
+    fibers_.back()->thread = next_;
+    resume(fibers_.size() - 1);
+  }
+  void resume(size_t fiber) {
+    running_ = fiber;
+    waits_ = false;
+    kernel_.thread->x = fibers_[fiber]->thread;
+    swapcontext(&main_, &fibers_[fiber]->context);
+    if (!waits_) spare_.push_back(std::move(fibers_[fiber]->stack));
+  }
+  /// The body of a fiber: threads one after the other, as long as none of them waits.
+  void work() {
+    Fiber* self = fibers_[running_].get();
+    bool waited = false;
+    do {
+      self->thread = next_++;
+      kernel_.thread->x = self->thread;
+      const size_t before = waits_count_;
+      kernel_.run(arguments_);
+      waited = waits_count_ != before;
+    } while (!waited && next_ < threads_);
+    waits_ = false;
+  }
+  void wait() {
+    ++waits_count_;
+    waits_ = true;
+    const size_t self = running_;
+    waiting_.push_back(self);
+    swapcontext(&fibers_[self]->context, &main_);
+  }
+
+  const HostKernel& kernel_;
+  const void* arguments_;
+  unsigned threads_, next_ = 0;
+  ucontext_t main_;
+  std::vector<std::unique_ptr<Fiber>> fibers_;
+  std::vector<std::unique_ptr<char[]>> spare_;
+  std::vector<size_t> waiting_;
+  size_t running_ = 0, waits_count_ = 0;
+  bool waits_ = false;
+};
+
+/// Address space whose pages can be touched only while the "device" works: a host loop that runs
+/// over device memory crashes here as it would with a real GPU.
+class Arena {
+ public:
+  Arena() {
+    void* base =
+        mmap(nullptr, kSize, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (base == MAP_FAILED) throw std::runtime_error("no address space for the fake GPU");
+    base_ = static_cast<char*>(base);
+  }
+  void* take(size_t bytes) {
+    const size_t size = (bytes + 511) / 512 * 512;
+    auto& free = free_[size];
+    if (free.empty()) {
+      if (used_ + size > kSize) return nullptr;
+      used_ += size;
+      return base_ + used_ - size;
+    }
+    void* data = free.back();
+    free.pop_back();
+    return data;
+  }
+  void give(void* data, size_t bytes) { free_[(bytes + 511) / 512 * 512].push_back(data); }
+  void open(bool opened) {
+    depth_ += opened ? 1 : -1;
+    if (used_ && depth_ == (opened ? 1 : 0))
+      mprotect(base_, (used_ + 4095) / 4096 * 4096, opened ? PROT_READ | PROT_WRITE : PROT_NONE);
+  }
+
+ private:
+  static constexpr size_t kSize = size_t{4} << 30;
+  char* base_ = nullptr;
+  size_t used_ = 0;
+  int depth_ = 0;
+  std::map<size_t, std::vector<void*>> free_;
+};
+
+struct Program {
+  std::string text, log, library;
+};
+
+}  // namespace
+
+struct FakeCuda::State {
+  FakeCudaOptions options;
+  mutable std::recursive_mutex mutex;  // guards everything
+  std::vector<std::string> calls, programs;
+  std::map<std::string, CudaResult> failures;
+  std::map<void*, size_t> blocks;
+  Arena arena;
+  int64_t allocated = 0;
+  std::map<int, int64_t> allocated_on;
+  std::map<void*, int> owner;
+  std::vector<std::unique_ptr<HostKernel>> kernels;
+  std::filesystem::path folder;
+  int libraries = 0, next_handle = 0;
+  uint64_t clock = 0;
+
+  CudaResult record(const std::string& call) {
+    std::lock_guard lock(mutex);
+    calls.push_back(call);
+    const auto found = failures.find(call);
+    if (found == failures.end()) return kCudaSuccess;
+    const CudaResult result = found->second;
+    failures.erase(found);
+    return result;
+  }
+  CudaHandle handle() {
+    std::lock_guard lock(mutex);
+    return reinterpret_cast<CudaHandle>(uintptr_t(0x1000 + 16 * ++next_handle));
+  }
+};
+
+namespace {
+
+FakeCuda::State* fake = nullptr;
+thread_local std::vector<CudaHandle> contexts;
+
+CudaHandle context_of(int device) { return reinterpret_cast<CudaHandle>(uintptr_t(device + 1)); }
+int current_gpu() {
+  return contexts.empty() ? -1 : int(reinterpret_cast<uintptr_t>(contexts.back())) - 1;
+}
+void* pointer(CudaAddress address) { return reinterpret_cast<void*>(uintptr_t(address)); }
+
+/// A driver's function that needs a current context.
+CudaResult in_context(const char* call) {
+  constexpr CudaResult kInvalidContext = 201;
+  const CudaResult result = fake->record(call);
+  return result ? result : current_gpu() < 0 ? kInvalidContext : kCudaSuccess;
+}
+
+/// Device memory may be touched while it lives.
+struct DeviceWork {
+  DeviceWork() : lock(fake->mutex) { fake->arena.open(true); }
+  ~DeviceWork() { fake->arena.open(false); }
+  std::lock_guard<std::recursive_mutex> lock;
+};
+
+CudaResult copy(const char* call, void* to, const void* from, size_t bytes) {
+  if (const CudaResult result = in_context(call)) return result;
+  const DeviceWork work;
+  std::memmove(to, from, bytes);
+  return kCudaSuccess;
+}
+
+template <typename T>
+CudaResult set(CudaAddress to, T value, size_t count) {
+  if (const CudaResult result = in_context("cuMemsetAsync")) return result;
+  const DeviceWork work;
+  std::fill_n(static_cast<T*>(pointer(to)), count, value);
+  return kCudaSuccess;
+}
+
+CudaResult allocate(CudaAddress* address, size_t bytes) {
+  if (const CudaResult result = in_context("cuMemAlloc")) return result;
+  std::lock_guard lock(fake->mutex);
+  int64_t& used = fake->allocated_on[current_gpu()];
+  if (used + int64_t(bytes) > fake->options.memory_bytes) return kCudaOutOfMemory;
+  void* data = fake->arena.take(bytes);
+  if (!data) return kCudaOutOfMemory;
+  {
+    const DeviceWork work;
+    std::memset(data, 0xa5, bytes);  // what was never written shows
+  }
+  fake->blocks[data] = bytes;
+  fake->owner[data] = current_gpu();
+  used += int64_t(bytes);
+  fake->allocated += int64_t(bytes);
+  *address = CudaAddress(reinterpret_cast<uintptr_t>(data));
+  return kCudaSuccess;
+}
+
+CudaResult release(CudaAddress address) {
+  if (const CudaResult result = in_context("cuMemFree")) return result;
+  std::lock_guard lock(fake->mutex);
+  const auto found = fake->blocks.find(pointer(address));
+  if (found == fake->blocks.end()) return 1;
+  fake->allocated -= int64_t(found->second);
+  fake->allocated_on[fake->owner[found->first]] -= int64_t(found->second);
+  fake->arena.give(found->first, found->second);
+  fake->blocks.erase(found);
+  return kCudaSuccess;
+}
+
+CudaResult attribute(int* value, int which, int) {
+  const int capability = fake->options.capability;
+  *value = which == 75 ? capability / 10 : which == 76 ? capability % 10 : which == 16 ? 4 : 0;
+  return kCudaSuccess;
+}
+
+CudaResult load_module(CudaHandle* module, const void* image) {
+  if (const CudaResult result = in_context("cuModuleLoadData")) return result;
+  if (!fake->options.runs_kernels) return *module = fake->handle(), kCudaSuccess;
+  *module = dlopen(static_cast<const char*>(image), RTLD_NOW | RTLD_LOCAL);
+  if (!*module) std::fprintf(stderr, "fake cuda: %s\n", dlerror());
+  return *module ? kCudaSuccess : 200;
+}
+
+template <typename T>
+void find(T& target, void* library, const char* name) {
+  target = reinterpret_cast<T>(dlsym(library, name));
+}
+
+CudaResult get_function(CudaHandle* function, CudaHandle module, const char* name) {
+  if (const CudaResult result = fake->record("cuModuleGetFunction")) return result;
+  auto kernel = std::make_unique<HostKernel>();
+  kernel->name = name;
+  if (fake->options.runs_kernels) {
+    find(kernel->run, module, name);
+    find(kernel->thread, module, "threadIdx");
+    find(kernel->block, module, "blockIdx");
+    find(kernel->block_size, module, "blockDim");
+    find(kernel->grid, module, "gridDim");
+    find(kernel->barrier, module, "host_barrier");
+    if (!kernel->run || !kernel->barrier) return 500;
+  }
+  std::lock_guard lock(fake->mutex);
+  *function = fake->kernels.emplace_back(std::move(kernel)).get();
+  return kCudaSuccess;
+}
+
+CudaResult launch(CudaHandle function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                  unsigned by, unsigned bz, unsigned, CudaHandle stream, void** parameters,
+                  void**) {
+  const auto& kernel = *static_cast<HostKernel*>(function);
+  if (const CudaResult result = in_context(("launch " + kernel.name).c_str())) return result;
+  if (!stream || by != 1 || bz != 1 || bx == 0 || bx > 1024 || !gx || !gy || !gz || gy > 65535)
+    return 1;
+  if (!fake->options.runs_kernels) return kCudaSuccess;
+  const DeviceWork work;
+  *kernel.block_size = {bx, 1, 1};
+  *kernel.grid = {gx, gy, gz};
+  *kernel.thread = {0, 0, 0};
+  BlockRunner runner(kernel, parameters[0], bx);
+  for (unsigned z = 0; z < gz; ++z)
+    for (unsigned y = 0; y < gy; ++y)
+      for (unsigned x = 0; x < gx; ++x) {
+        *kernel.block = {x, y, z};
+        runner.run();
+      }
+  return kCudaSuccess;
+}
+
+CudaResult compile(CudaHandle handle, int, const char* const*) {
+  Program& program = *static_cast<Program*>(handle);
+  std::lock_guard lock(fake->mutex);
+  fake->calls.push_back("nvrtcCompileProgram");
+  if (!fake->options.runs_kernels) return program.library = "code", kCudaSuccess;
+  const std::string base = (fake->folder / std::to_string(fake->libraries++)).string();
+  std::ofstream(base + ".cpp") << program.text;
+  const std::string command =
+      "c++ -std=c++20 -O1 -w -shared -fPIC -ffp-contract=off -fno-strict-aliasing "
+      "-DDISTRIBUTE_HOST_KERNELS -o " +
+      base + ".so " + base + ".cpp 2> " + base + ".log";
+  const int status = std::system(command.c_str());
+  std::ifstream log(base + ".log");
+  program.log.assign(std::istreambuf_iterator<char>(log), {});
+  program.library = base + ".so";
+  return status == 0 ? kCudaSuccess : 6;
+}
+
+CudaResult make_handle(CudaHandle* result, const char* call) {
+  if (const CudaResult failure = fake->record(call)) return failure;
+  *result = fake->handle();
+  return kCudaSuccess;
+}
+
+CudaDriver fake_driver() {
+  CudaDriver d;
+  d.cuInit = [](unsigned) { return fake->record("cuInit"); };
+  d.cuDriverGetVersion = [](int* version) { return *version = 13000, kCudaSuccess; };
+  d.cuGetErrorName = [](CudaResult result, const char** name) {
+    *name = result == kCudaOutOfMemory ? "CUDA_ERROR_OUT_OF_MEMORY" : "CUDA_ERROR_FAKE";
+    return kCudaSuccess;
+  };
+  d.cuGetErrorString = [](CudaResult, const char** text) { return *text = "fake", kCudaSuccess; };
+  d.cuDeviceGetCount = [](int* count) { return *count = fake->options.gpus, kCudaSuccess; };
+  d.cuDeviceGet = [](int* device, int number) { return *device = number, kCudaSuccess; };
+  d.cuDeviceGetName = [](char* name, int size, int) {
+    std::snprintf(name, size_t(size), "Fake GPU");
+    return kCudaSuccess;
+  };
+  d.cuDeviceGetAttribute = attribute;
+  d.cuDeviceTotalMem = [](size_t* bytes, int) {
+    *bytes = size_t(fake->options.memory_bytes);
+    return kCudaSuccess;
+  };
+  d.cuDevicePrimaryCtxRetain = [](CudaHandle* context, int device) {
+    *context = context_of(device);
+    return fake->record("cuDevicePrimaryCtxRetain");
+  };
+  d.cuDeviceCanAccessPeer = [](int* can, int, int) { return *can = 1, kCudaSuccess; };
+  d.cuCtxPushCurrent = [](CudaHandle context) { return contexts.push_back(context), kCudaSuccess; };
+  d.cuCtxPopCurrent = [](CudaHandle* context) {
+    *context = contexts.back();
+    contexts.pop_back();
+    return kCudaSuccess;
+  };
+  d.cuCtxSynchronize = [] { return in_context("cuCtxSynchronize"); };
+  d.cuCtxEnablePeerAccess = [](CudaHandle, unsigned) {
+    return in_context("cuCtxEnablePeerAccess");
+  };
+  d.cuMemGetInfo = [](size_t* free, size_t* total) {
+    std::lock_guard lock(fake->mutex);
+    *total = size_t(fake->options.memory_bytes);
+    *free = *total - size_t(fake->allocated_on[current_gpu()]);
+    return kCudaSuccess;
+  };
+  d.cuMemAlloc = allocate;
+  d.cuMemFree = release;
+  d.cuMemHostAlloc = [](void** data, size_t bytes, unsigned) {
+    *data = std::malloc(bytes);
+    return in_context("cuMemHostAlloc");
+  };
+  d.cuMemFreeHost = [](void* data) { return std::free(data), fake->record("cuMemFreeHost"); };
+  d.cuMemcpyHtoDAsync = [](CudaAddress to, const void* from, size_t bytes, CudaHandle) {
+    return copy("cuMemcpyHtoDAsync", pointer(to), from, bytes);
+  };
+  d.cuMemcpyDtoHAsync = [](void* to, CudaAddress from, size_t bytes, CudaHandle) {
+    return copy("cuMemcpyDtoHAsync", to, pointer(from), bytes);
+  };
+  d.cuMemcpyDtoDAsync = [](CudaAddress to, CudaAddress from, size_t bytes, CudaHandle) {
+    return copy("cuMemcpyDtoDAsync", pointer(to), pointer(from), bytes);
+  };
+  d.cuMemcpyPeerAsync = [](CudaAddress to, CudaHandle, CudaAddress from, CudaHandle, size_t bytes,
+                           CudaHandle) {
+    return copy("cuMemcpyPeerAsync", pointer(to), pointer(from), bytes);
+  };
+  d.cuMemsetD8Async = [](CudaAddress to, unsigned char value, size_t count, CudaHandle) {
+    return set(to, value, count);
+  };
+  d.cuMemsetD16Async = [](CudaAddress to, unsigned short value, size_t count, CudaHandle) {
+    return set(to, value, count);
+  };
+  d.cuMemsetD32Async = [](CudaAddress to, unsigned value, size_t count, CudaHandle) {
+    return set(to, value, count);
+  };
+  d.cuStreamCreateWithPriority = [](CudaHandle* stream, unsigned, int) {
+    return make_handle(stream, "cuStreamCreate");
+  };
+  d.cuStreamDestroy = [](CudaHandle) { return fake->record("cuStreamDestroy"); };
+  d.cuStreamSynchronize = [](CudaHandle) { return fake->record("cuStreamSynchronize"); };
+  d.cuStreamQuery = [](CudaHandle) { return fake->record("cuStreamQuery"); };
+  d.cuStreamWaitEvent = [](CudaHandle, CudaHandle, unsigned) {
+    return fake->record("cuStreamWaitEvent");
+  };
+  d.cuEventCreate = [](CudaHandle* event, unsigned) { return make_handle(event, "cuEventCreate"); };
+  d.cuEventDestroy = [](CudaHandle) { return fake->record("cuEventDestroy"); };
+  d.cuEventRecord = [](CudaHandle, CudaHandle) { return fake->record("cuEventRecord"); };
+  d.cuEventQuery = [](CudaHandle) { return fake->record("cuEventQuery"); };
+  d.cuEventSynchronize = [](CudaHandle) { return fake->record("cuEventSynchronize"); };
+  d.cuEventElapsedTime = [](float* ms, CudaHandle, CudaHandle) {
+    *ms = 1;
+    return fake->record("cuEventElapsedTime");
+  };
+  d.cuModuleLoadData = load_module;
+  d.cuModuleUnload = [](CudaHandle) { return fake->record("cuModuleUnload"); };
+  d.cuModuleGetFunction = get_function;
+  d.cuLaunchKernel = launch;
+  d.cuStreamBeginCapture = [](CudaHandle, int) { return fake->record("cuStreamBeginCapture"); };
+  d.cuStreamEndCapture = [](CudaHandle, CudaHandle* graph) {
+    return make_handle(graph, "cuStreamEndCapture");
+  };
+  d.cuStreamIsCapturing = [](CudaHandle, int* status) { return *status = 0, kCudaSuccess; };
+  d.cuGraphInstantiateWithFlags = [](CudaHandle* executable, CudaHandle, unsigned long long) {
+    return make_handle(executable, "cuGraphInstantiate");
+  };
+  d.cuGraphLaunch = [](CudaHandle, CudaHandle) { return fake->record("cuGraphLaunch"); };
+  d.cuGraphExecDestroy = [](CudaHandle) { return fake->record("cuGraphExecDestroy"); };
+  d.cuGraphDestroy = [](CudaHandle) { return fake->record("cuGraphDestroy"); };
+  return d;
+}
+
+CudaCompiler fake_compiler() {
+  CudaCompiler c;
+  c.nvrtcVersion = [](int* major, int* minor) { return *major = 13, *minor = 0, kCudaSuccess; };
+  c.nvrtcGetErrorString = [](CudaResult) { return "NVRTC_ERROR_COMPILATION"; };
+  c.nvrtcCreateProgram = [](CudaHandle* handle, const char* text, const char*, int,
+                            const char* const*, const char* const*) {
+    std::lock_guard lock(fake->mutex);
+    fake->programs.push_back(text);
+    *handle = new Program{text, {}, {}};
+    return kCudaSuccess;
+  };
+  c.nvrtcCompileProgram = compile;
+  c.nvrtcGetCUBINSize = [](CudaHandle handle, size_t* size) {
+    *size = static_cast<Program*>(handle)->library.size() + 1;
+    return kCudaSuccess;
+  };
+  c.nvrtcGetCUBIN = [](CudaHandle handle, char* code) {
+    std::strcpy(code, static_cast<Program*>(handle)->library.c_str());
+    return kCudaSuccess;
+  };
+  c.nvrtcGetProgramLogSize = [](CudaHandle handle, size_t* size) {
+    *size = static_cast<Program*>(handle)->log.size() + 1;
+    return kCudaSuccess;
+  };
+  c.nvrtcGetProgramLog = [](CudaHandle handle, char* log) {
+    std::strcpy(log, static_cast<Program*>(handle)->log.c_str());
+    return kCudaSuccess;
+  };
+  c.nvrtcDestroyProgram = [](CudaHandle* handle) {
+    delete static_cast<Program*>(*handle);
+    *handle = nullptr;
+    return kCudaSuccess;
+  };
+  return c;
+}
+
+}  // namespace
+
+FakeCuda::FakeCuda(FakeCudaOptions options) : state_(std::make_unique<State>()) {
+  state_->options = options;
+  std::string folder = (std::filesystem::temp_directory_path() / "fake_cuda_XXXXXX").string();
+  if (!mkdtemp(folder.data())) throw std::runtime_error("no temporary folder");
+  state_->folder = folder;
+  fake = state_.get();
+  tables_ = std::make_unique<ScopedCudaTables>(fake_driver(), fake_compiler());
+}
+
+FakeCuda::~FakeCuda() {
+  tables_.reset();
+  std::filesystem::remove_all(state_->folder);
+  // Blocks and kernels stay: tensors may outlive the fake.
+  fake = state_.release();
+}
+
+std::vector<std::string> FakeCuda::calls() const {
+  std::lock_guard lock(state_->mutex);
+  return state_->calls;
+}
+int FakeCuda::count(const std::string& call) const {
+  const auto all = calls();
+  return int(std::count(all.begin(), all.end(), call));
+}
+void FakeCuda::forget_calls() {
+  std::lock_guard lock(state_->mutex);
+  state_->calls.clear();
+}
+int64_t FakeCuda::allocated_bytes() const {
+  std::lock_guard lock(state_->mutex);
+  return state_->allocated;
+}
+std::vector<std::string> FakeCuda::programs() const {
+  std::lock_guard lock(state_->mutex);
+  return state_->programs;
+}
+void FakeCuda::fail_next(const std::string& call, CudaResult result) {
+  std::lock_guard lock(state_->mutex);
+  state_->failures[call] = result;
+}
+
+}  // namespace distribute::testing

@@ -1,0 +1,50 @@
+#pragma once
+/// A GPU made of host memory: records the driver's calls and really runs the kernels, compiled by
+/// the host's compiler from the text that NVRTC would get.
+
+#include <distribute/device/cuda_device.hpp>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace distribute::testing {
+
+struct FakeCudaOptions {
+  int gpus = 1;
+  int64_t memory_bytes = int64_t{1} << 30;  // of each GPU
+  int capability = 90;
+  bool runs_kernels = true;  // false: launches are recorded only
+};
+
+/// While it lives, the process has these GPUs. One at a time. Streams do everything at once, so
+/// that a missing wait does not show here; the recorded calls tell what was asked for.
+class FakeCuda {
+ public:
+  explicit FakeCuda(FakeCudaOptions options = {});
+  ~FakeCuda();
+  FakeCuda(const FakeCuda&) = delete;
+  FakeCuda& operator=(const FakeCuda&) = delete;
+
+  /// Names of the calls so far, launches as "launch relu"; in order.
+  std::vector<std::string> calls() const;
+  int count(const std::string& call) const;
+  void forget_calls();
+  /// Bytes of device memory that the driver has handed out.
+  int64_t allocated_bytes() const;
+  /// Programs that the compiler was given.
+  std::vector<std::string> programs() const;
+  /// The next call of that name gives `result`.
+  void fail_next(const std::string& call, CudaResult result);
+
+  struct State;
+
+ private:
+  std::unique_ptr<State> state_;
+  std::unique_ptr<ScopedCudaTables> tables_;
+};
+
+}  // namespace distribute::testing
