@@ -2,7 +2,7 @@
 /// Finds the plan of a call among those made before, on disk, or anew, and runs it.
 
 #include <distribute/base/config.hpp>
-#include <distribute/device/cudnn_plan.hpp>
+#include <distribute/device/cuda_dnn_plan.hpp>
 #include <distribute/device/device.hpp>
 
 #include <cstdint>
@@ -74,5 +74,5 @@ void run_cudnn(Device device, const std::string& key, const MakeGraph& make,
 }  // namespace distribute::cudnn_internal
 
 #ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/device/impl/cudnn_plans.ipp>
+#include <distribute/device/impl/cuda_dnn_plans.ipp>
 #endif

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/device/cudnn_patterns.hpp>
+#include <distribute/device/cuda_dnn_patterns.hpp>
 
 #include <utility>
 
@@ -102,8 +102,7 @@ DISTRIBUTE_INLINE GraphTensor bits(GraphTensor tensor) {
 }
 
 DISTRIBUTE_INLINE CudnnGraph batch_norm_forward(const NormShape& s) {
-  const GraphTensor whole =
-      image(data_type_of(s.dtype), s.batch, s.channels, s.height, s.width);
+  const GraphTensor whole = image(data_type_of(s.dtype), s.batch, s.channels, s.height, s.width);
   const GraphTensor vector = channel_vector(s.channels);
   CudnnGraph graph;
   CudnnGraph::NormForward t{};
@@ -131,8 +130,7 @@ DISTRIBUTE_INLINE CudnnGraph batch_norm_forward(const NormShape& s) {
 }
 
 DISTRIBUTE_INLINE CudnnGraph batch_norm_backward(const NormShape& s) {
-  const GraphTensor whole =
-      image(data_type_of(s.dtype), s.batch, s.channels, s.height, s.width);
+  const GraphTensor whole = image(data_type_of(s.dtype), s.batch, s.channels, s.height, s.width);
   const GraphTensor vector = channel_vector(s.channels);
   CudnnGraph graph;
   CudnnGraph::NormBackward t{};

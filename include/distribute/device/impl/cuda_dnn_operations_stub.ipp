@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/device/cudnn_operations.hpp>
+#include <distribute/device/cuda_dnn_operations.hpp>
 
 namespace distribute {
 

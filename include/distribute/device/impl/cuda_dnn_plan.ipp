@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/device/cudnn_plan.hpp>
+#include <distribute/device/cuda_dnn_plan.hpp>
 
 #include <algorithm>
 #include <set>

@@ -1,9 +1,9 @@
 #pragma once
 #include <distribute/device/buffer.hpp>
 #include <distribute/device/cuda_device.hpp>
+#include <distribute/device/cuda_dnn_plans.hpp>
 #include <distribute/device/cuda_module.hpp>
 #include <distribute/device/cuda_stream.hpp>
-#include <distribute/device/cudnn_plans.hpp>
 #include <distribute/device/math_mode.hpp>
 
 #include <algorithm>
@@ -165,12 +165,11 @@ DISTRIBUTE_INLINE void run_cudnn(Device device, const std::string& key, const Ma
     }
     return best;
   };
-  const bool measures = process_state().cudnn_autotune && !options.deterministic &&
-                        !stream.is_capturing();
+  const bool measures =
+      process_state().cudnn_autotune && !options.deterministic && !stream.is_capturing();
   const std::string whole_key = concat(key, options.deterministic, options.tensor_float_32);
-  const ReadyPlan& ready =
-      measures ? library.plans.find_or_make(whole_key, options, make, quickest)
-               : library.plans.find_or_make(whole_key, options, make);
+  const ReadyPlan& ready = measures ? library.plans.find_or_make(whole_key, options, make, quickest)
+                                    : library.plans.find_or_make(whole_key, options, make);
   execute(ready.plan, ready.ids, device, handle.native(), pointers);
 }
 

@@ -2,7 +2,7 @@
 /// Builds a graph of cuDNN operations out of tensors and nodes.
 
 #include <distribute/base/config.hpp>
-#include <distribute/device/cudnn_descriptor.hpp>
+#include <distribute/device/cuda_dnn_descriptor.hpp>
 #include <distribute/device/kernel_shapes.hpp>
 
 #include <array>
@@ -90,5 +90,5 @@ class CudnnGraph {
 }  // namespace distribute::cudnn_internal
 
 #ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/device/impl/cudnn_graph.ipp>
+#include <distribute/device/impl/cuda_dnn_graph.ipp>
 #endif

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/device/cudnn_graph.hpp>
+#include <distribute/device/cuda_dnn_graph.hpp>
 
 #include <array>
 

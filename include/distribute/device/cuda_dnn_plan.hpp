@@ -2,7 +2,7 @@
 /// Chooses an engine for a graph and holds the finished plan.
 
 #include <distribute/base/config.hpp>
-#include <distribute/device/cudnn_graph.hpp>
+#include <distribute/device/cuda_dnn_graph.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -52,7 +52,9 @@ class CudnnPlan {
 
   int64_t workspace_bytes() const { return workspace_bytes_; }
   /// "eng14{k24=10}" and so on: cuDNN's own words for engine and knobs.
-  std::string stored() const { return plan_.get_text(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION); }
+  std::string stored() const {
+    return plan_.get_text(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION);
+  }
   /// True when the engine compiled its kernel for this plan.
   bool compiled_at_runtime() const { return compiled_at_runtime_; }
 
@@ -80,5 +82,5 @@ std::vector<CudnnPlan> make_plans(const CudnnTarget& target, CudnnGraph& graph,
 }  // namespace distribute::cudnn_internal
 
 #ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/device/impl/cudnn_plan.ipp>
+#include <distribute/device/impl/cuda_dnn_plan.ipp>
 #endif

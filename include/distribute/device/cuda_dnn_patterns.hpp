@@ -2,7 +2,7 @@
 /// The graphs this library asks cuDNN for: convolution, pooling and batch normalization.
 
 #include <distribute/base/config.hpp>
-#include <distribute/device/cudnn_graph.hpp>
+#include <distribute/device/cuda_dnn_graph.hpp>
 
 #include <cstdint>
 
@@ -60,5 +60,5 @@ CudnnGraph convolution_statistics(const Conv2DShape& shape);
 }  // namespace distribute::cudnn_internal
 
 #ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/device/impl/cudnn_patterns.ipp>
+#include <distribute/device/impl/cuda_dnn_patterns.ipp>
 #endif

@@ -16,7 +16,8 @@ std::string cudnn_problem();
 
 /// All arrays on one GPU: images [n, h, w, c], filters [out_channels, h, w, in_channels / groups].
 /// Work goes to the current stream. float32, bfloat16, float16; sums are float32.
-/// Throws  UnavailableError without cuDNN; UnimplementedError, with each engine's reason, when cuDNN
+/// Throws  UnavailableError without cuDNN; UnimplementedError, with each engine's reason, when
+/// cuDNN
 ///         has no kernel for the shape.
 Array cudnn_conv2d(const Conv2DShape& shape, const Array& x, const Array& w, const Array* bias,
                    Epilogue epilogue);
@@ -49,8 +50,8 @@ CudnnNormBackward cudnn_batch_norm_backward(const CudnnNormShape& shape, const A
 
 #ifdef DISTRIBUTE_HEADER_ONLY
 #if defined(DISTRIBUTE_HAS_CUDNN) && DISTRIBUTE_HAS_CUDNN
-#include <distribute/device/impl/cudnn_operations.ipp>
+#include <distribute/device/impl/cuda_dnn_operations.ipp>
 #else
-#include <distribute/device/impl/cudnn_operations_stub.ipp>
+#include <distribute/device/impl/cuda_dnn_operations_stub.ipp>
 #endif
 #endif

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/device/cudnn_descriptor.hpp>
+#include <distribute/device/cuda_dnn_descriptor.hpp>
 
 namespace distribute::cudnn_internal {
 

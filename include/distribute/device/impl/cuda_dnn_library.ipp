@@ -1,6 +1,6 @@
 #pragma once
+#include <distribute/device/cuda_dnn_library.hpp>
 #include <distribute/device/cuda_library.hpp>
-#include <distribute/device/cudnn_library.hpp>
 
 #include <type_traits>
 
@@ -16,7 +16,8 @@ DISTRIBUTE_INLINE CudnnTable load_cudnn() {
   if (!library) throw UnavailableError(problem);
   CudnnTable t;
   const auto load = [&](auto& function, const char* name) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(cuda_symbol(library, name));
+    function =
+        reinterpret_cast<std::remove_reference_t<decltype(function)>>(cuda_symbol(library, name));
     if (!function) throw UnavailableError(concat("libcudnn.so.9 has no function ", name));
   };
   load(t.get_version, "cudnnGetVersion");
@@ -32,8 +33,8 @@ DISTRIBUTE_INLINE CudnnTable load_cudnn() {
   load(t.finalize, "cudnnBackendFinalize");
   load(t.execute, "cudnnBackendExecute");
   if (t.get_version() < kOldestVersion)
-    throw UnavailableError(concat("cuDNN ", kOldestVersion, " or later is needed, libcudnn.so.9 is ",
-                                  t.get_version()));
+    throw UnavailableError(concat("cuDNN ", kOldestVersion,
+                                  " or later is needed, libcudnn.so.9 is ", t.get_version()));
   return t;
 }
 

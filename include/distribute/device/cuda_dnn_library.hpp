@@ -42,5 +42,5 @@ void check_cudnn(cudnnStatus_t status, const std::string& call);
 }  // namespace distribute::cudnn_internal
 
 #ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/device/impl/cudnn_library.ipp>
+#include <distribute/device/impl/cuda_dnn_library.ipp>
 #endif

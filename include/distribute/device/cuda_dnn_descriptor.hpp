@@ -2,7 +2,7 @@
 /// Owner of one descriptor of cuDNN's backend API.
 
 #include <distribute/base/config.hpp>
-#include <distribute/device/cudnn_library.hpp>
+#include <distribute/device/cuda_dnn_library.hpp>
 
 #include <cstdint>
 #include <span>
@@ -62,5 +62,5 @@ class CudnnDescriptor {
 }  // namespace distribute::cudnn_internal
 
 #ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/device/impl/cudnn_descriptor.ipp>
+#include <distribute/device/impl/cuda_dnn_descriptor.ipp>
 #endif
