@@ -35,7 +35,7 @@ class CudnnTarget {
 struct PlanOptions {
   int64_t workspace_bytes = int64_t{256} << 20;
   bool deterministic = false;
-  bool tensor_float_32 = true;      // float32 products may round their operands to 10 bits
+  bool tensor_float_32 = true;      // float32 operands may meet tensor cores: 10 bits of each
   bool runtime_compilation = true;  // engines that compile their kernel when the plan is made
 };
 

@@ -60,7 +60,8 @@ DISTRIBUTE_INLINE std::string objection(const CudnnDescriptor& engine, const Pla
   compiles = has(behavior, CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION);
   if (options.deterministic && has(numerical, CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC))
     return "not deterministic";
-  if (!options.tensor_float_32 && has(numerical, CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS))
+  if (!options.tensor_float_32 && (has(numerical, CUDNN_NUMERICAL_NOTE_TENSOR_CORE) ||
+                                   has(numerical, CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS)))
     return "rounds its operands";
   if (has(numerical, CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION)) return "sums in 16 bits";
   if (compiles && !options.runtime_compilation) return "compiles at run time";
@@ -145,7 +146,9 @@ DISTRIBUTE_INLINE std::vector<CudnnDescriptor> propose_engines(const CudnnTarget
 }
 
 DISTRIBUTE_INLINE std::vector<CudnnPlan> make_plans(const CudnnTarget& target, CudnnGraph& graph,
-                                                    const PlanOptions& options, size_t most) {
+                                                    const PlanOptions& wanted, size_t most) {
+  PlanOptions options = wanted;
+  options.tensor_float_32 |= graph.tensor(1).dtype != CUDNN_DATA_FLOAT;
   const CudnnDescriptor finished = graph.finish();
   std::vector<CudnnPlan> plans;
   std::set<std::string> reasons;
