@@ -26,8 +26,9 @@ def problems_of(root, relative, text):
         elif ours and ours[1] != folder and LEVEL[ours[1]] >= LEVEL[folder]:
             yield f"{folder} may not include {line}: only its own folder and lower floors"
         header = root.parent / line
-        if ours and relative.suffix == header.suffix == ".hpp" and header.exists() and is_private(header.read_text()):
-            yield f"{line} includes a vendor header: only an .ipp of its door may include it"
+        if ours and relative.suffix == header.suffix == ".hpp" and header.exists() \
+                and is_private(header.read_text()) and not is_private(text):
+            yield f"{line} includes a vendor header: only an .ipp or private header of its door may include it"
         for vendor, door in DOORS.items():
             if re.fullmatch(vendor, line) and not re.match(door, str(relative)):
                 yield f"<{line}> belongs behind {door}"

@@ -31,6 +31,10 @@ struct ProcessState {
   /// The environment variable DISTRIBUTE_WINOGRAD=0 turns it off from outside.
   bool allow_winograd = env_switch("DISTRIBUTE_WINOGRAD");
   std::string mixed_precision_policy = "float32";  // tf.keras.mixed_precision (nn/policy)
+  bool tensor_float_32 = true;  // tf.config.experimental.enable_tensor_float_32_execution
+  bool op_determinism = false;  // tf.config.experimental.enable_op_determinism
+  /// Kernels of cuDNN are chosen by measuring them once for each shape.
+  bool cudnn_autotune = env_switch("TF_CUDNN_USE_AUTOTUNE");
   std::atomic<uint64_t> global_seed{0};   // tf.random.set_seed
   void* cpu_backend = nullptr;            // Backend*, null: the fastest built in (device/backend)
   std::shared_ptr<void> global_strategy;  // set by experimental_set_strategy (strategy/strategy)

@@ -1,0 +1,99 @@
+#pragma once
+#include <distribute/device/cuda_dnn_descriptor.hpp>
+
+namespace distribute::cudnn_internal {
+
+DISTRIBUTE_INLINE CudnnDescriptor::CudnnDescriptor(cudnnBackendDescriptorType_t type) {
+  check_cudnn(cudnn().create_descriptor(type, &native_),
+              concat("cudnnBackendCreateDescriptor of type ", int(type)));
+}
+
+DISTRIBUTE_INLINE CudnnDescriptor::~CudnnDescriptor() {
+  if (native_) cudnn().destroy_descriptor(native_);
+}
+
+DISTRIBUTE_INLINE CudnnDescriptor& CudnnDescriptor::set(cudnnBackendAttributeName_t name,
+                                                        cudnnBackendAttributeType_t type,
+                                                        int64_t count, const void* values) {
+  check_cudnn(cudnn().set_attribute(native_, name, type, count, values),
+              concat("cudnnBackendSetAttribute ", int(name)));
+  return *this;
+}
+
+DISTRIBUTE_INLINE CudnnDescriptor& CudnnDescriptor::set(cudnnBackendAttributeName_t name,
+                                                        int64_t value) {
+  return set(name, CUDNN_TYPE_INT64, 1, &value);
+}
+DISTRIBUTE_INLINE CudnnDescriptor& CudnnDescriptor::set(cudnnBackendAttributeName_t name,
+                                                        std::span<const int64_t> values) {
+  return set(name, CUDNN_TYPE_INT64, int64_t(values.size()), values.data());
+}
+DISTRIBUTE_INLINE CudnnDescriptor& CudnnDescriptor::set(cudnnBackendAttributeName_t name,
+                                                        bool value) {
+  return set(name, CUDNN_TYPE_BOOLEAN, 1, &value);
+}
+DISTRIBUTE_INLINE CudnnDescriptor& CudnnDescriptor::set(cudnnBackendAttributeName_t name,
+                                                        float value) {
+  return set(name, CUDNN_TYPE_FLOAT, 1, &value);
+}
+DISTRIBUTE_INLINE CudnnDescriptor& CudnnDescriptor::set(cudnnBackendAttributeName_t name,
+                                                        double value) {
+  return set(name, CUDNN_TYPE_DOUBLE, 1, &value);
+}
+DISTRIBUTE_INLINE CudnnDescriptor& CudnnDescriptor::set(cudnnBackendAttributeName_t name,
+                                                        cudnnDataType_t value) {
+  return set(name, CUDNN_TYPE_DATA_TYPE, 1, &value);
+}
+DISTRIBUTE_INLINE CudnnDescriptor& CudnnDescriptor::set(cudnnBackendAttributeName_t name,
+                                                        const CudnnDescriptor& value) {
+  return set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &value.native_);
+}
+DISTRIBUTE_INLINE CudnnDescriptor& CudnnDescriptor::set(cudnnBackendAttributeName_t name,
+                                                        const std::string& text) {
+  return set(name, CUDNN_TYPE_CHAR, int64_t(text.size()), text.data());
+}
+DISTRIBUTE_INLINE CudnnDescriptor& CudnnDescriptor::set(
+    cudnnBackendAttributeName_t name, std::span<const cudnnBackendDescriptor_t> values) {
+  return set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, int64_t(values.size()), values.data());
+}
+
+DISTRIBUTE_INLINE CudnnDescriptor& CudnnDescriptor::finalize(const std::string& what) {
+  check_cudnn(try_finalize(), concat("cudnnBackendFinalize of ", what));
+  return *this;
+}
+
+DISTRIBUTE_INLINE cudnnStatus_t CudnnDescriptor::try_finalize() {
+  return cudnn().finalize(native_);
+}
+
+DISTRIBUTE_INLINE int64_t CudnnDescriptor::get_int64(cudnnBackendAttributeName_t name) const {
+  int64_t value = 0, count = 0;
+  check_cudnn(cudnn().get_attribute(native_, name, CUDNN_TYPE_INT64, 1, &count, &value),
+              concat("cudnnBackendGetAttribute ", int(name)));
+  return value;
+}
+
+DISTRIBUTE_INLINE std::string CudnnDescriptor::get_text(cudnnBackendAttributeName_t name) const {
+  int64_t size = 0;
+  const std::string call = concat("cudnnBackendGetAttribute ", int(name));
+  check_cudnn(cudnn().get_attribute(native_, name, CUDNN_TYPE_CHAR, 0, &size, nullptr), call);
+  std::string text(size_t(size), '\0');
+  check_cudnn(cudnn().get_attribute(native_, name, CUDNN_TYPE_CHAR, size, &size, text.data()),
+              call);
+  while (!text.empty() && text.back() == '\0') text.pop_back();
+  return text;
+}
+
+DISTRIBUTE_INLINE std::vector<int> CudnnDescriptor::get_enumerators(
+    cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type) const {
+  int64_t count = 0;
+  const std::string call = concat("cudnnBackendGetAttribute ", int(name));
+  check_cudnn(cudnn().get_attribute(native_, name, type, 0, &count, nullptr), call);
+  std::vector<int> values(static_cast<size_t>(count));
+  if (count)
+    check_cudnn(cudnn().get_attribute(native_, name, type, count, &count, values.data()), call);
+  values.resize(static_cast<size_t>(count));
+  return values;
+}
+
+}  // namespace distribute::cudnn_internal

@@ -1,0 +1,236 @@
+#pragma once
+#include <distribute/device/cuda_dnn_graph.hpp>
+
+#include <array>
+
+namespace distribute::cudnn_internal {
+
+DISTRIBUTE_INLINE cudnnDataType_t data_type_of(DType dtype) {
+  switch (dtype) {
+    case DType::Float32: return CUDNN_DATA_FLOAT;
+    case DType::BFloat16: return CUDNN_DATA_BFLOAT16;
+    case DType::Float16: return CUDNN_DATA_HALF;
+    default: throw InvalidArgumentError(concat("cuDNN: no kernels for ", name_of(dtype)));
+  }
+}
+
+DISTRIBUTE_INLINE GraphTensor image(cudnnDataType_t dtype, int64_t n, int64_t c, int64_t h,
+                                    int64_t w) {
+  return {dtype, {n, c, h, w}, {h * w * c, 1, w * c, c}};
+}
+DISTRIBUTE_INLINE GraphTensor channel_vector(int64_t channels) {
+  return image(CUDNN_DATA_FLOAT, 1, channels, 1, 1);
+}
+DISTRIBUTE_INLINE GraphTensor host_scalar() {
+  return {.dims = {1, 1, 1, 1}, .strides = {1, 1, 1, 1}, .by_value = true};
+}
+DISTRIBUTE_INLINE GraphTensor between(GraphTensor tensor, cudnnDataType_t dtype) {
+  tensor.dtype = dtype;
+  tensor.is_virtual = true;
+  return tensor;
+}
+
+DISTRIBUTE_INLINE std::string joined(std::span<const int64_t> values) {
+  std::string text;
+  for (int64_t value : values) text += (text.empty() ? "" : ",") + std::to_string(value);
+  return text;
+}
+
+DISTRIBUTE_INLINE CudnnGraph::Id CudnnGraph::add(const GraphTensor& tensor) {
+  const Id id = Id(tensors_.size()) + 1;
+  tensors_.push_back(tensor);
+  CudnnDescriptor& d = descriptors_.emplace_back(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
+  const int64_t alignment = tensor.by_value ? 4 : 16;
+  d.set(CUDNN_ATTR_TENSOR_DATA_TYPE, tensor.dtype);
+  d.set(CUDNN_ATTR_TENSOR_DIMENSIONS, std::span<const int64_t>(tensor.dims));
+  d.set(CUDNN_ATTR_TENSOR_STRIDES, std::span<const int64_t>(tensor.strides));
+  d.set(CUDNN_ATTR_TENSOR_UNIQUE_ID, id);
+  d.set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, alignment);
+  d.set(CUDNN_ATTR_TENSOR_IS_VIRTUAL, tensor.is_virtual);
+  d.set(CUDNN_ATTR_TENSOR_IS_BY_VALUE, tensor.by_value);
+  d.finalize(concat("a tensor [", joined(tensor.dims), "]"));
+  signature_ += concat("t", int(tensor.dtype), tensor.is_virtual ? "v" : "", "[",
+                       joined(tensor.dims), "/", joined(tensor.strides), "];");
+  return id;
+}
+
+DISTRIBUTE_INLINE CudnnDescriptor& CudnnGraph::helper(cudnnBackendDescriptorType_t type) {
+  return helpers_.emplace_back(type);
+}
+
+DISTRIBUTE_INLINE CudnnDescriptor& CudnnGraph::node(cudnnBackendDescriptorType_t type,
+                                                    const std::string& name, Named tensors) {
+  CudnnDescriptor& d = nodes_.emplace_back(type);
+  signature_ += name;
+  for (const auto& [attribute, id] : tensors) {
+    if (id) d.set(attribute, descriptors_[size_t(id - 1)]);
+    signature_ += concat(" ", id);
+  }
+  signature_ += ";";
+  return d;
+}
+
+DISTRIBUTE_INLINE void CudnnGraph::convolution(ConvolutionPass pass, const Conv2DShape& s, Id x,
+                                               Id w, Id y) {
+  CudnnDescriptor& c = helper(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
+  const cudnnConvolutionMode_t mode = CUDNN_CROSS_CORRELATION;
+  c.set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_DATA_FLOAT);
+  c.set(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE, 1, &mode);
+  c.set(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, int64_t{2});
+  c.set(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, std::span<const int64_t>(s.pad_before));
+  c.set(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, std::span<const int64_t>(s.pad_after));
+  c.set(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, std::span<const int64_t>(s.stride));
+  c.set(CUDNN_ATTR_CONVOLUTION_DILATIONS, std::span<const int64_t>(s.dilation));
+  c.finalize("a convolution");
+  signature_ += concat("p", joined(s.pad_before), ",", joined(s.pad_after), "s", joined(s.stride),
+                       "d", joined(s.dilation));
+  const double one = 1, zero = 0;
+  const auto finish = [&](CudnnDescriptor& d, cudnnBackendAttributeName_t convolution,
+                          cudnnBackendAttributeName_t alpha, cudnnBackendAttributeName_t beta) {
+    d.set(convolution, c).set(alpha, one).set(beta, zero).finalize("a convolution's node");
+  };
+  if (pass == ConvolutionPass::Forward)
+    finish(node(CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR, "fprop",
+                {{CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X, x},
+                 {CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W, w},
+                 {CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y, y}}),
+           CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC,
+           CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA,
+           CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA);
+  else if (pass == ConvolutionPass::Data)
+    finish(node(CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR, "dgrad",
+                {{CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX, x},
+                 {CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W, w},
+                 {CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY, y}}),
+           CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC,
+           CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA,
+           CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA);
+  else
+    finish(node(CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR, "wgrad",
+                {{CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X, x},
+                 {CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW, w},
+                 {CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY, y}}),
+           CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC,
+           CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA,
+           CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA);
+}
+
+DISTRIBUTE_INLINE CudnnDescriptor& make_pointwise(CudnnDescriptor& d, cudnnPointwiseMode_t mode) {
+  d.set(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1, &mode);
+  d.set(CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_DATA_FLOAT);
+  return d.finalize("a pointwise function");
+}
+
+DISTRIBUTE_INLINE void CudnnGraph::pointwise(cudnnPointwiseMode_t mode, Id x, Id y, Id b) {
+  const CudnnDescriptor& function =
+      make_pointwise(helper(CUDNN_BACKEND_POINTWISE_DESCRIPTOR), mode);
+  node(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, concat("pw", int(mode)),
+       {{CUDNN_ATTR_OPERATION_POINTWISE_XDESC, x},
+        {CUDNN_ATTR_OPERATION_POINTWISE_BDESC, b},
+        {CUDNN_ATTR_OPERATION_POINTWISE_YDESC, y}})
+      .set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, function)
+      .finalize("a pointwise node");
+}
+
+DISTRIBUTE_INLINE void CudnnGraph::sum(Id x, Id y) {
+  CudnnDescriptor& r = helper(CUDNN_BACKEND_REDUCTION_DESCRIPTOR);
+  const cudnnReduceTensorOp_t add = CUDNN_REDUCE_TENSOR_ADD;
+  r.set(CUDNN_ATTR_REDUCTION_OPERATOR, CUDNN_TYPE_REDUCTION_OPERATOR_TYPE, 1, &add);
+  r.set(CUDNN_ATTR_REDUCTION_COMP_TYPE, CUDNN_DATA_FLOAT).finalize("a reduction");
+  node(CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR, "sum",
+       {{CUDNN_ATTR_OPERATION_REDUCTION_XDESC, x}, {CUDNN_ATTR_OPERATION_REDUCTION_YDESC, y}})
+      .set(CUDNN_ATTR_OPERATION_REDUCTION_DESC, r)
+      .finalize("a reduction's node");
+}
+
+DISTRIBUTE_INLINE CudnnDescriptor& CudnnGraph::resample(cudnnResampleMode_t mode,
+                                                        const PoolWindow& window) {
+  CudnnDescriptor& d = helper(CUDNN_BACKEND_RESAMPLE_DESCRIPTOR);
+  const bool max = mode == CUDNN_RESAMPLE_MAXPOOL;
+  const cudnnPaddingMode_t padding = max ? CUDNN_NEG_INF_PAD : CUDNN_ZERO_PAD;
+  const auto fractions = [&](cudnnBackendAttributeName_t name, const std::array<int64_t, 2>& pair) {
+    const cudnnFraction_t values[2] = {{pair[0], 1}, {pair[1], 1}};
+    d.set(name, CUDNN_TYPE_FRACTION, 2, values);
+    signature_ += concat("r", joined(pair));
+  };
+  d.set(CUDNN_ATTR_RESAMPLE_MODE, CUDNN_TYPE_RESAMPLE_MODE, 1, &mode);
+  d.set(CUDNN_ATTR_RESAMPLE_PADDING_MODE, CUDNN_TYPE_PADDING_MODE, 1, &padding);
+  d.set(CUDNN_ATTR_RESAMPLE_COMP_TYPE, CUDNN_DATA_FLOAT);
+  d.set(CUDNN_ATTR_RESAMPLE_SPATIAL_DIMS, int64_t{2});
+  fractions(CUDNN_ATTR_RESAMPLE_WINDOW_DIMS, window.ksize);
+  fractions(CUDNN_ATTR_RESAMPLE_STRIDES, window.stride);
+  fractions(CUDNN_ATTR_RESAMPLE_PRE_PADDINGS, window.pad_before);
+  fractions(CUDNN_ATTR_RESAMPLE_POST_PADDINGS, window.pad_after);
+  return d.finalize("a pooling");
+}
+
+DISTRIBUTE_INLINE void CudnnGraph::pool(cudnnResampleMode_t mode, const PoolWindow& window, Id x,
+                                        Id y, Id index) {
+  const CudnnDescriptor& d = resample(mode, window);
+  node(CUDNN_BACKEND_OPERATION_RESAMPLE_FWD_DESCRIPTOR, concat("pool", int(mode)),
+       {{CUDNN_ATTR_OPERATION_RESAMPLE_FWD_XDESC, x},
+        {CUDNN_ATTR_OPERATION_RESAMPLE_FWD_YDESC, y},
+        {CUDNN_ATTR_OPERATION_RESAMPLE_FWD_IDXDESC, index}})
+      .set(CUDNN_ATTR_OPERATION_RESAMPLE_FWD_DESC, d)
+      .finalize("a pooling's node");
+}
+
+DISTRIBUTE_INLINE void CudnnGraph::pool_backward(cudnnResampleMode_t mode, const PoolWindow& window,
+                                                 Id dy, Id dx, Id index) {
+  const CudnnDescriptor& d = resample(mode, window);
+  node(CUDNN_BACKEND_OPERATION_RESAMPLE_BWD_DESCRIPTOR, concat("poolb", int(mode)),
+       {{CUDNN_ATTR_OPERATION_RESAMPLE_BWD_DYDESC, dy},
+        {CUDNN_ATTR_OPERATION_RESAMPLE_BWD_DXDESC, dx},
+        {CUDNN_ATTR_OPERATION_RESAMPLE_BWD_IDXDESC, index}})
+      .set(CUDNN_ATTR_OPERATION_RESAMPLE_BWD_DESC, d)
+      .finalize("a pooling's backward node");
+}
+
+DISTRIBUTE_INLINE void CudnnGraph::batch_norm(const NormForward& t) {
+  const cudnnBackendNormMode_t mode = CUDNN_BATCH_NORM;
+  const cudnnBackendNormFwdPhase_t phase = CUDNN_NORM_FWD_TRAINING;
+  node(CUDNN_BACKEND_OPERATION_NORM_FORWARD_DESCRIPTOR, "norm",
+       {{CUDNN_ATTR_OPERATION_NORM_FWD_XDESC, t.x},
+        {CUDNN_ATTR_OPERATION_NORM_FWD_SCALE_DESC, t.scale},
+        {CUDNN_ATTR_OPERATION_NORM_FWD_BIAS_DESC, t.bias},
+        {CUDNN_ATTR_OPERATION_NORM_FWD_EPSILON_DESC, t.epsilon},
+        {CUDNN_ATTR_OPERATION_NORM_FWD_MEAN_DESC, t.mean},
+        {CUDNN_ATTR_OPERATION_NORM_FWD_INV_VARIANCE_DESC, t.inverse_deviation},
+        {CUDNN_ATTR_OPERATION_NORM_FWD_YDESC, t.y}})
+      .set(CUDNN_ATTR_OPERATION_NORM_FWD_MODE, CUDNN_TYPE_NORM_MODE, 1, &mode)
+      .set(CUDNN_ATTR_OPERATION_NORM_FWD_PHASE, CUDNN_TYPE_NORM_FWD_PHASE, 1, &phase)
+      .finalize("a batch normalization");
+}
+
+DISTRIBUTE_INLINE void CudnnGraph::batch_norm_backward(const NormBackward& t) {
+  const cudnnBackendNormMode_t mode = CUDNN_BATCH_NORM;
+  node(CUDNN_BACKEND_OPERATION_NORM_BACKWARD_DESCRIPTOR, "normb",
+       {{CUDNN_ATTR_OPERATION_NORM_BWD_XDESC, t.x},
+        {CUDNN_ATTR_OPERATION_NORM_BWD_DYDESC, t.dy},
+        {CUDNN_ATTR_OPERATION_NORM_BWD_SCALE_DESC, t.scale},
+        {CUDNN_ATTR_OPERATION_NORM_BWD_MEAN_DESC, t.mean},
+        {CUDNN_ATTR_OPERATION_NORM_BWD_INV_VARIANCE_DESC, t.inverse_deviation},
+        {CUDNN_ATTR_OPERATION_NORM_BWD_DXDESC, t.dx},
+        {CUDNN_ATTR_OPERATION_NORM_BWD_DSCALE_DESC, t.dscale},
+        {CUDNN_ATTR_OPERATION_NORM_BWD_DBIAS_DESC, t.dbias}})
+      .set(CUDNN_ATTR_OPERATION_NORM_BWD_MODE, CUDNN_TYPE_NORM_MODE, 1, &mode)
+      .finalize("a batch normalization's backward");
+}
+
+DISTRIBUTE_INLINE CudnnDescriptor CudnnGraph::finish() {
+  std::vector<cudnnBackendDescriptor_t> nodes;
+  for (const CudnnDescriptor& node : nodes_) nodes.push_back(node.native());
+  CudnnDescriptor graph(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
+  graph.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, std::span<const cudnnBackendDescriptor_t>(nodes));
+  graph.finalize(concat("graph ", signature_));
+  return graph;
+}
+
+DISTRIBUTE_INLINE std::vector<CudnnGraph::Id> CudnnGraph::bound() const {
+  std::vector<Id> ids;
+  for (size_t i = 0; i < tensors_.size(); ++i)
+    if (!tensors_[i].is_virtual) ids.push_back(Id(i) + 1);
+  return ids;
+}
+
+}  // namespace distribute::cudnn_internal

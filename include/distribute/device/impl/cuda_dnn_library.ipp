@@ -1,0 +1,60 @@
+#pragma once
+#include <distribute/device/cuda_dnn_library.hpp>
+#include <distribute/device/cuda_library.hpp>
+
+#include <type_traits>
+
+namespace distribute::cudnn_internal {
+
+DISTRIBUTE_INLINE CudnnTable load_cudnn() {
+  std::string problem;
+  void* library = open_cuda_library({.what = "cuDNN",
+                                     .files = {"libcudnn.so.9"},
+                                     .package = "cuDNN 9 (cudnn9-cuda-13 or nvidia-cudnn-cu13)",
+                                     .folders = {"cudnn"}},
+                                    problem);
+  if (!library) throw UnavailableError(problem);
+  CudnnTable t;
+  const auto load = [&](auto& function, const char* name) {
+    function =
+        reinterpret_cast<std::remove_reference_t<decltype(function)>>(cuda_symbol(library, name));
+    if (!function) throw UnavailableError(concat("libcudnn.so.9 has no function ", name));
+  };
+  load(t.get_version, "cudnnGetVersion");
+  load(t.get_error_string, "cudnnGetErrorString");
+  load(t.get_last_error_string, "cudnnGetLastErrorString");
+  load(t.create, "cudnnCreate");
+  load(t.destroy, "cudnnDestroy");
+  load(t.set_stream, "cudnnSetStream");
+  load(t.create_descriptor, "cudnnBackendCreateDescriptor");
+  load(t.destroy_descriptor, "cudnnBackendDestroyDescriptor");
+  load(t.set_attribute, "cudnnBackendSetAttribute");
+  load(t.get_attribute, "cudnnBackendGetAttribute");
+  load(t.finalize, "cudnnBackendFinalize");
+  load(t.execute, "cudnnBackendExecute");
+  if (t.get_version() < kOldestVersion)
+    throw UnavailableError(concat("cuDNN ", kOldestVersion,
+                                  " or later is needed, libcudnn.so.9 is ", t.get_version()));
+  return t;
+}
+
+DISTRIBUTE_INLINE const CudnnTable& cudnn() {
+  static const CudnnTable table = load_cudnn();
+  return table;
+}
+
+DISTRIBUTE_INLINE std::string describe(cudnnStatus_t status, const std::string& call) {
+  char last[512] = "";
+  cudnn().get_last_error_string(last, sizeof last);
+  return concat(call, ": ", cudnn().get_error_string(status), *last ? ": " : "", last);
+}
+
+DISTRIBUTE_INLINE void check_cudnn(cudnnStatus_t status, const std::string& call) {
+  if (status == CUDNN_STATUS_SUCCESS) return;
+  const std::string message = describe(status, call);
+  if (status >= 2000 && status < 3000) throw InvalidArgumentError(message);
+  if (status >= 3000 && status < 4000) throw UnimplementedError(message);
+  throw InternalError(message);
+}
+
+}  // namespace distribute::cudnn_internal

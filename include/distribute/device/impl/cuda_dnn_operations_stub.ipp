@@ -1,0 +1,34 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/device/cuda_dnn_operations.hpp>
+
+namespace distribute {
+
+DISTRIBUTE_INLINE std::string cudnn_problem() {
+  return "this build has no cuDNN: install its headers (nvidia-cudnn) and configure again";
+}
+
+DISTRIBUTE_INLINE Array cudnn_conv2d(const Conv2DShape&, const Array&, const Array&, const Array*,
+                                     Epilogue) {
+  throw UnavailableError(cudnn_problem());
+}
+DISTRIBUTE_INLINE Array cudnn_conv2d_backprop_input(const Conv2DShape&, const Array&,
+                                                    const Array&) {
+  throw UnavailableError(cudnn_problem());
+}
+DISTRIBUTE_INLINE Array cudnn_conv2d_backprop_filter(const Conv2DShape&, const Array&,
+                                                     const Array&) {
+  throw UnavailableError(cudnn_problem());
+}
+DISTRIBUTE_INLINE CudnnNormForward cudnn_batch_norm(const CudnnNormShape&, const Array&,
+                                                    const Array&, const Array&, float,
+                                                    const Array*) {
+  throw UnavailableError(cudnn_problem());
+}
+DISTRIBUTE_INLINE CudnnNormBackward cudnn_batch_norm_backward(const CudnnNormShape&, const Array&,
+                                                              const Array&, const Array&,
+                                                              const CudnnNormForward&) {
+  throw UnavailableError(cudnn_problem());
+}
+
+}  // namespace distribute

@@ -1,0 +1,174 @@
+#pragma once
+#include <distribute/device/cuda_dnn_patterns.hpp>
+
+#include <utility>
+
+namespace distribute::cudnn_internal {
+
+using Id = CudnnGraph::Id;
+
+/// The three arrays of a convolution; images of [n, h, w, c], filters of [out, h, w, in].
+struct ConvolutionTensors {
+  GraphTensor x, w, y;
+  explicit ConvolutionTensors(const Conv2DShape& s) {
+    const auto type = data_type_of(s.dtype);
+    x = image(type, s.batch, s.in_channels, s.in[0], s.in[1]);
+    w = image(type, s.out_channels, s.in_channels / s.groups, s.kernel[0], s.kernel[1]);
+    y = image(type, s.batch, s.out_channels, s.out[0], s.out[1]);
+  }
+};
+
+DISTRIBUTE_INLINE CudnnGraph convolution_forward(const Conv2DShape& s, bool with_bias,
+                                                 Epilogue epilogue) {
+  const ConvolutionTensors t(s);
+  const bool relu = epilogue == Epilogue::Relu;
+  CudnnGraph graph;
+  const Id x = graph.add(t.x), w = graph.add(t.w), y = graph.add(t.y);
+  const Id bias = with_bias ? graph.add(image(t.y.dtype, 1, s.out_channels, 1, 1)) : 0;
+  const Id before_relu = relu ? graph.add(between(t.y)) : y;
+  const Id product = with_bias ? graph.add(between(t.y)) : before_relu;
+  graph.convolution(ConvolutionPass::Forward, s, x, w, product);
+  if (with_bias) graph.pointwise(CUDNN_POINTWISE_ADD, product, before_relu, bias);
+  if (relu) graph.pointwise(CUDNN_POINTWISE_RELU_FWD, before_relu, y);
+  return graph;
+}
+
+DISTRIBUTE_INLINE CudnnGraph plain_convolution(ConvolutionPass pass, const Conv2DShape& s) {
+  const ConvolutionTensors t(s);
+  CudnnGraph graph;
+  const Id x = graph.add(t.x), w = graph.add(t.w), y = graph.add(t.y);
+  graph.convolution(pass, s, x, w, y);
+  return graph;
+}
+
+DISTRIBUTE_INLINE CudnnGraph convolution_data(const Conv2DShape& s) {
+  return plain_convolution(ConvolutionPass::Data, s);
+}
+DISTRIBUTE_INLINE CudnnGraph convolution_filter(const Conv2DShape& s) {
+  return plain_convolution(ConvolutionPass::Filter, s);
+}
+
+DISTRIBUTE_INLINE CudnnGraph channel_sums(DType dtype, int64_t n, int64_t c, int64_t h, int64_t w) {
+  CudnnGraph graph;
+  const Id y = graph.add(image(data_type_of(dtype), n, c, h, w));
+  const Id sums = graph.add(channel_vector(c));
+  graph.sum(y, sums);
+  return graph;
+}
+
+DISTRIBUTE_INLINE GraphTensor pooled(const PoolShape& s, cudnnDataType_t type, bool out) {
+  const auto& size = out ? s.out : s.in;
+  return image(type, s.batch, s.channels, size[0], size[1]);
+}
+
+DISTRIBUTE_INLINE CudnnGraph max_pool_forward(const PoolShape& s, bool training) {
+  const auto type = data_type_of(s.dtype);
+  CudnnGraph graph;
+  const Id x = graph.add(pooled(s, type, false)), y = graph.add(pooled(s, type, true));
+  const Id index = training ? graph.add(pooled(s, CUDNN_DATA_INT8, true)) : 0;
+  graph.pool(CUDNN_RESAMPLE_MAXPOOL, s.window, x, y, index);
+  return graph;
+}
+
+DISTRIBUTE_INLINE CudnnGraph max_pool_backward(const PoolShape& s) {
+  const auto type = data_type_of(s.dtype);
+  CudnnGraph graph;
+  const Id dy = graph.add(pooled(s, type, true)), dx = graph.add(pooled(s, type, false));
+  const Id index = graph.add(pooled(s, CUDNN_DATA_INT8, true));
+  graph.pool_backward(CUDNN_RESAMPLE_MAXPOOL, s.window, dy, dx, index);
+  return graph;
+}
+
+DISTRIBUTE_INLINE CudnnGraph average_pool_forward(const PoolShape& s) {
+  const auto type = data_type_of(s.dtype);
+  CudnnGraph graph;
+  const Id x = graph.add(pooled(s, type, false)), y = graph.add(pooled(s, type, true));
+  graph.pool(CUDNN_RESAMPLE_AVGPOOL_EXCLUDE_PADDING, s.window, x, y, 0);
+  return graph;
+}
+
+DISTRIBUTE_INLINE CudnnGraph average_pool_backward(const PoolShape& s) {
+  const auto type = data_type_of(s.dtype);
+  CudnnGraph graph;
+  const Id dy = graph.add(pooled(s, type, true)), dx = graph.add(pooled(s, type, false));
+  graph.pool_backward(CUDNN_RESAMPLE_AVGPOOL_EXCLUDE_PADDING, s.window, dy, dx, 0);
+  return graph;
+}
+
+/// One bit for each element of an image.
+DISTRIBUTE_INLINE GraphTensor bits(GraphTensor tensor) {
+  tensor.dtype = CUDNN_DATA_BOOLEAN;
+  return tensor;
+}
+
+DISTRIBUTE_INLINE CudnnGraph batch_norm_forward(const NormShape& s) {
+  const GraphTensor whole = image(data_type_of(s.dtype), s.batch, s.channels, s.height, s.width);
+  const GraphTensor vector = channel_vector(s.channels);
+  CudnnGraph graph;
+  CudnnGraph::NormForward t{};
+  t.x = graph.add(whole);
+  const Id y = graph.add(whole);
+  t.scale = graph.add(vector);
+  t.bias = graph.add(vector);
+  t.epsilon = graph.add(host_scalar());
+  t.mean = graph.add(vector);
+  t.inverse_deviation = graph.add(vector);
+  t.y = y;
+  if (!s.relu) {
+    graph.batch_norm(t);
+    return graph;
+  }
+  const Id mask = graph.add(bits(whole)), zero = graph.add(host_scalar());
+  const Id residual = s.residual ? graph.add(whole) : 0;
+  const Id before_relu = graph.add(between(whole));
+  t.y = s.residual ? graph.add(between(whole)) : before_relu;
+  graph.batch_norm(t);
+  if (s.residual) graph.pointwise(CUDNN_POINTWISE_ADD, t.y, before_relu, residual);
+  graph.pointwise(CUDNN_POINTWISE_RELU_FWD, before_relu, y);
+  graph.pointwise(CUDNN_POINTWISE_CMP_GT, y, mask, zero);
+  return graph;
+}
+
+DISTRIBUTE_INLINE CudnnGraph batch_norm_backward(const NormShape& s) {
+  const GraphTensor whole = image(data_type_of(s.dtype), s.batch, s.channels, s.height, s.width);
+  const GraphTensor vector = channel_vector(s.channels);
+  CudnnGraph graph;
+  CudnnGraph::NormBackward t{};
+  t.x = graph.add(whole);
+  const Id dy = graph.add(whole);
+  t.dx = graph.add(whole);
+  t.scale = graph.add(vector);
+  t.mean = graph.add(vector);
+  t.inverse_deviation = graph.add(vector);
+  t.dscale = graph.add(vector);
+  t.dbias = graph.add(vector);
+  t.dy = dy;
+  if (s.relu) {
+    const Id mask = graph.add(bits(whole));
+    t.dy = graph.add(whole);  // 16-bit engines want it written, residual or not
+    graph.pointwise(CUDNN_POINTWISE_MUL, dy, t.dy, mask);
+  }
+  graph.batch_norm_backward(t);
+  return graph;
+}
+
+DISTRIBUTE_INLINE CudnnGraph convolution_statistics(const Conv2DShape& s) {
+  const ConvolutionTensors t(s);
+  const cudnnGenStatsMode_t mode = CUDNN_GENSTATS_SUM_SQSUM;
+  CudnnGraph graph;
+  const Id x = graph.add(t.x), w = graph.add(t.w), y = graph.add(t.y);
+  const Id sum = graph.add(channel_vector(s.out_channels));
+  const Id squares = graph.add(channel_vector(s.out_channels));
+  graph.convolution(ConvolutionPass::Forward, s, x, w, y);
+  graph
+      .node(CUDNN_BACKEND_OPERATION_GEN_STATS_DESCRIPTOR, "genstats",
+            {{CUDNN_ATTR_OPERATION_GENSTATS_XDESC, y},
+             {CUDNN_ATTR_OPERATION_GENSTATS_SUMDESC, sum},
+             {CUDNN_ATTR_OPERATION_GENSTATS_SQSUMDESC, squares}})
+      .set(CUDNN_ATTR_OPERATION_GENSTATS_MODE, CUDNN_TYPE_GENSTATS_MODE, 1, &mode)
+      .set(CUDNN_ATTR_OPERATION_GENSTATS_MATH_PREC, CUDNN_DATA_FLOAT)
+      .finalize("the statistics of a convolution");
+  return graph;
+}
+
+}  // namespace distribute::cudnn_internal

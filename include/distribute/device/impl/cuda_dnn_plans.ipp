@@ -1,0 +1,176 @@
+#pragma once
+#include <distribute/device/buffer.hpp>
+#include <distribute/device/cuda_device.hpp>
+#include <distribute/device/cuda_dnn_plans.hpp>
+#include <distribute/device/cuda_module.hpp>
+#include <distribute/device/cuda_stream.hpp>
+#include <distribute/device/math_mode.hpp>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace distribute::device_internal {
+
+// cuda_module.ipp: files of the cache of kernels.
+uint64_t hash_text(std::string_view text, uint64_t hash);
+std::string kernel_folder();
+std::string read_kernel(const std::string& path);
+void keep_kernel(const std::string& path, const std::string& code);
+
+}  // namespace distribute::device_internal
+
+namespace distribute::cudnn_internal {
+
+DISTRIBUTE_INLINE std::string PlanStore::path_of(const std::string& description) const {
+  const uint64_t first = device_internal::hash_text(description, 0xcbf29ce484222325ull);
+  const uint64_t second = device_internal::hash_text(description, first);
+  return concat(folder_, "/", std::hex, first, second, ".cudnn_plan");
+}
+
+DISTRIBUTE_INLINE std::optional<CudnnPlan> PlanStore::find(const CudnnTarget& target,
+                                                           const std::string& description) const {
+  if (folder_.empty()) return std::nullopt;
+  const std::string text = device_internal::read_kernel(path_of(description));
+  const size_t end = text.find('\n');
+  if (end == std::string::npos || text.substr(0, end) != description) return std::nullopt;
+  return CudnnPlan::restore(target, text.substr(end + 1));
+}
+
+DISTRIBUTE_INLINE void PlanStore::keep(const std::string& description,
+                                       const CudnnPlan& plan) const {
+  if (folder_.empty()) return;
+  device_internal::keep_kernel(path_of(description), description + "\n" + plan.stored());
+}
+
+DISTRIBUTE_INLINE std::string describe(const CudnnTarget& target, const PlanOptions& options,
+                                       bool measured, const std::string& graph) {
+  return concat(target.name(), " workspace ", options.workspace_bytes, " deterministic ",
+                options.deterministic, " tf32 ", options.tensor_float_32, " measured ", measured,
+                " ", graph);
+}
+
+DISTRIBUTE_INLINE const ReadyPlan& PlanCache::find_or_make(
+    const std::string& key, const PlanOptions& options, const MakeGraph& make,
+    const std::function<size_t(const std::vector<CudnnPlan>&, const std::vector<int64_t>&)>&
+        choose) {
+  {
+    std::shared_lock lock(mutex_);
+    if (const auto found = plans_.find(key); found != plans_.end()) return *found->second;
+  }
+  constexpr size_t kCandidates = 8;
+  CudnnGraph graph = make();
+  const std::string description = describe(target_, options, bool(choose), graph.signature());
+  const std::vector<int64_t> ids = graph.bound();
+  std::optional<CudnnPlan> plan = store_.find(target_, description);
+  if (!plan) {
+    std::vector<CudnnPlan> plans = make_plans(target_, graph, options, choose ? kCandidates : 1);
+    plan = std::move(plans[choose ? choose(plans, ids) : 0]);
+    store_.keep(description, *plan);
+  }
+  std::unique_lock lock(mutex_);
+  auto ready = std::make_unique<ReadyPlan>(ReadyPlan{*std::move(plan), ids});
+  return *plans_.emplace(key, std::move(ready)).first->second;
+}
+
+/// A handle of cuDNN for each thread that computes on a GPU at the moment.
+struct DeviceLibrary {
+  explicit DeviceLibrary(int physical)
+      : plans(CudnnTarget::of_device(physical), PlanStore(device_internal::kernel_folder())) {}
+  PlanCache plans;
+  std::mutex mutex;  // guards handles
+  std::vector<cudnnHandle_t> handles;
+};
+
+/// Made at first use, never destroyed: buffers and handles may outlive main().
+DISTRIBUTE_INLINE DeviceLibrary& library_of(Device device) {
+  static auto* mutex = new std::mutex;  // guards libraries
+  static auto* libraries = new std::map<int, std::unique_ptr<DeviceLibrary>>;
+  const int number = gpu_info(device).number;
+  std::lock_guard lock(*mutex);
+  auto& library = (*libraries)[number];
+  if (!library) library = std::make_unique<DeviceLibrary>(number);
+  return *library;
+}
+
+/// Borrows a handle and points it at a stream.
+class HandleLoan {
+ public:
+  HandleLoan(DeviceLibrary& library, CudaStreamRef stream) : library_(library) {
+    {
+      std::lock_guard lock(library.mutex);
+      if (!library.handles.empty()) {
+        native_ = library.handles.back();
+        library.handles.pop_back();
+      }
+    }
+    if (!native_) check_cudnn(cudnn().create(&native_), "cudnnCreate");
+    check_cudnn(cudnn().set_stream(native_, static_cast<cudaStream_t>(stream.native())),
+                "cudnnSetStream");
+  }
+  ~HandleLoan() {
+    std::lock_guard lock(library_.mutex);
+    library_.handles.push_back(native_);
+  }
+  HandleLoan(const HandleLoan&) = delete;
+  HandleLoan& operator=(const HandleLoan&) = delete;
+  cudnnHandle_t native() const { return native_; }
+
+ private:
+  DeviceLibrary& library_;
+  cudnnHandle_t native_ = nullptr;
+};
+
+DISTRIBUTE_INLINE PlanOptions current_options() {
+  return {.deterministic = op_determinism_enabled(),
+          .tensor_float_32 = tensor_float_32_execution_enabled()};
+}
+
+DISTRIBUTE_INLINE void execute(const CudnnPlan& plan, std::span<const int64_t> ids, Device device,
+                               cudnnHandle_t handle, std::span<void* const> pointers) {
+  const Buffer workspace(plan.workspace_bytes(), device);
+  plan.execute(handle, ids, pointers, workspace.data());
+}
+
+/// Milliseconds of the quickest of three runs.
+DISTRIBUTE_INLINE float measure(const CudnnPlan& plan, std::span<const int64_t> ids,
+                                CudaStreamRef stream, cudnnHandle_t handle,
+                                std::span<void* const> pointers) {
+  const CudaEvent start(stream.device(), true), end(stream.device(), true);
+  float best = 1e30f;
+  execute(plan, ids, stream.device(), handle, pointers);
+  for (int run = 0; run < 3; ++run) {
+    start.record(stream);
+    execute(plan, ids, stream.device(), handle, pointers);
+    end.record(stream);
+    end.ref().synchronize();
+    best = std::min(best, end.ref().elapsed_ms(start));
+  }
+  return best;
+}
+
+DISTRIBUTE_INLINE void run_cudnn(Device device, const std::string& key, const MakeGraph& make,
+                                 std::span<void* const> pointers) {
+  DeviceLibrary& library = library_of(device);
+  const CudaStreamRef stream = current_stream(device);
+  const GpuGuard guard(device);
+  const HandleLoan handle(library, stream);
+  const PlanOptions options = current_options();
+  const auto quickest = [&](const std::vector<CudnnPlan>& plans, const std::vector<int64_t>& ids) {
+    size_t best = 0;
+    float best_ms = 1e30f;
+    for (size_t i = 0; i < plans.size(); ++i) {
+      const float ms = measure(plans[i], ids, stream, handle.native(), pointers);
+      if (ms < best_ms) best = i, best_ms = ms;
+    }
+    return best;
+  };
+  const bool measures =
+      process_state().cudnn_autotune && !options.deterministic && !stream.is_capturing();
+  const std::string whole_key = concat(key, options.deterministic, options.tensor_float_32);
+  const ReadyPlan& ready = measures ? library.plans.find_or_make(whole_key, options, make, quickest)
+                                    : library.plans.find_or_make(whole_key, options, make);
+  execute(ready.plan, ready.ids, device, handle.native(), pointers);
+}
+
+}  // namespace distribute::cudnn_internal
