@@ -1,5 +1,6 @@
 #include <distribute/data/pictures.hpp>
 
+#include <distribute/base/status.hpp>
 #include <distribute/data/auto_shard.hpp>
 #include <distribute/data/example.hpp>
 #include <distribute/io/file_system.hpp>
