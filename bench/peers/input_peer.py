@@ -1,6 +1,7 @@
 """JPEG decoding and augmentation on one core: this library beside tf.data, in alternating rounds.
 
-usage: input_peer.py --bench build/release/bin/input_bench --photos FOLDER [--rounds 7] [--json FILE]
+usage: input_peer.py --photos FOLDER [--bench build/release/bin/input_bench] [--rounds 9]
+                     [--output docs/benchmarks.json]    then report.py writes the page
 
 Both do what ResNet training does with a photograph: a random window (area 8 to 100 %, ratio of
 sides 3/4 to 4/3), decoded alone, resized to 224 x 224, mirrored half of the time, normalized,
@@ -8,12 +9,16 @@ batches of 32. Rates are pictures a second of CPU time on one core, so that othe
 less. tf.data runs with a private pool of one thread.
 """
 import argparse
+import datetime
 import glob
 import json
 import os
+import pathlib
 import statistics
 import subprocess
 import time
+
+from running import ROOT
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 
@@ -54,10 +59,10 @@ def tf_rate(dataset, count):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--bench", required=True)
     parser.add_argument("--photos", required=True)
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--json")
+    parser.add_argument("--bench", default=str(ROOT / "build/release/bin/input_bench"))
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--output", help="JSON file that gets the figures as its part `pictures`")
     args = parser.parse_args()
     one_core()
     import tensorflow as tf
@@ -74,15 +79,23 @@ def main():
         ours = json.loads(text)
         ours["tf.data"] = statistics.median(tf_rate(dataset, len(paths)) for _ in range(3))
         rounds.append(ours)
-    median = {key: round(statistics.median(r[key] for r in rounds), 1) for key in rounds[0]}
-    ratio = lambda a, b: round(statistics.median(r[a] / r[b] for r in rounds), 3)
-    median["dataset / libjpeg"] = ratio("dataset", "libjpeg")
-    median["training / libjpeg"] = ratio("training", "libjpeg")
-    median["dataset / tf.data"] = ratio("dataset", "tf.data")
-    print(json.dumps(median, indent=1))
-    if args.json:
-        with open(args.json, "w") as out:
-            json.dump(median, out, indent=1)
+    medians = {key: round(statistics.median(r[key] for r in rounds), 1) for key in rounds[0]}
+    for name, (a, b) in {"dataset_to_libjpeg": ("dataset", "libjpeg"),
+                         "dataset_to_tf_data": ("dataset", "tf.data")}.items():
+        medians[name] = round(statistics.median(r[a] / r[b] for r in rounds), 3)
+    print(json.dumps(medians, indent=1))
+    if args.output:
+        keep(pathlib.Path(args.output), medians, args.rounds)
+
+
+def keep(path, medians, rounds):
+    results = json.loads(path.read_text()) if path.exists() else {}
+    commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, text=True,
+                            capture_output=True, check=False).stdout.strip()
+    results["pictures"] = medians
+    results.setdefault("runs", {})["pictures"] = {"date": datetime.date.today().isoformat(),
+                                                  "commit": commit, "rounds": rounds}
+    path.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
 
 
 if __name__ == "__main__":

@@ -84,12 +84,26 @@ def figures(r):
                      r.get("accuracy", name, "test_accuracy"), "%", ">=", goal))
         rows.append(("accuracy", f"{name}: seconds", r.get("accuracy", name, "seconds"), "s", "",
                      None))
+    rows += picture_figures(r)
     rebuilds = list((r.get("rebuild", "seconds") or {"": None}).values())
     slowest = max(rebuilds) if None not in rebuilds else None
     rows.append(("demo", "demo.sh in a fresh clone", r.get("demo", "seconds"), "s", "<=", 180))
     rows.append(("demo", "rebuild after a change in strategy/, slowest header", slowest, "s", "<=",
                  30))
     return rows
+
+
+def picture_figures(r):
+    """Rows of bench/peers/input_peer.py."""
+    goals = {"dataset_to_libjpeg": ("dataset with batches / libjpeg-turbo alone", "%", .9),
+             "dataset_to_tf_data": ("dataset with batches / tf.data", "x", 1)}
+    rows = [("pictures", what, r.get("pictures", key), unit, ">=", goal)
+            for key, (what, unit, goal) in goals.items()]
+    names = {"libjpeg": "libjpeg-turbo alone", "training": "training picture",
+             "dataset": "dataset with batches", "evaluation": "evaluation picture",
+             "tf.data": "tf.data"}
+    return rows + [("pictures", what, r.get("pictures", key), "pictures/s", "", None)
+                   for key, what in names.items()]
 
 
 BYTES = {4: "4 B", 4 << 10: "4 KiB", 64 << 10: "64 KiB", 1 << 20: "1 MiB", 25 << 20: "25 MiB",

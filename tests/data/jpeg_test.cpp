@@ -171,6 +171,22 @@ TEST_CASE("pictures without or with too many pixels cost no memory", "[data][jpe
                                      "max_pixels = 255");
 }
 
+TEST_CASE("a progressive picture of very many scans is refused", "[data][jpeg]") {
+  if (!has_jpeg()) SKIP("no libjpeg");
+  std::string bytes = encode_jpeg(gradient_image(64, 64), {.progressive = true});
+  const size_t last = bytes.rfind("\xff\xda");
+  const std::string scan = bytes.substr(last, bytes.size() - 2 - last);
+  const auto with_scans = [&](int more) {
+    std::string result = bytes.substr(0, bytes.size() - 2);
+    for (int i = 0; i < more; ++i) result += scan;
+    return result + "\xff\xd9";
+  };
+  const JpegOptions any{.try_recover_truncated = true};  // repeated scans are damage, too
+  CHECK(decode_jpeg(with_scans(100), any).shape() == Shape{64, 64, 3});
+  check_throws<InvalidArgumentError>([&] { decode_jpeg(with_scans(600), any); },
+                                     "more than 500 scans");
+}
+
 TEST_CASE("options outside of their range are refused", "[data][jpeg]") {
   if (!has_jpeg()) SKIP("no libjpeg");
   const std::string bytes = encode_jpeg(gradient_image(16, 16));

@@ -1,5 +1,6 @@
 #include <distribute/data/pictures.hpp>
 
+#include <distribute/base/status.hpp>
 #include <distribute/data/auto_shard.hpp>
 #include <distribute/data/example.hpp>
 #include <distribute/io/file_system.hpp>
@@ -11,7 +12,9 @@
 #include <tests/support/shared_data.hpp>
 #include <tests/support/temporary_directory.hpp>
 
+#include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 
 using namespace distribute;
@@ -170,6 +173,46 @@ TEST_CASE("resuming in the middle of an epoch repeats and loses no picture", "[d
     for (size_t k = i; k < all.size(); ++k) CHECK(it.next().x.to_vector() == all[k]);
     CHECK(!it.get_next_as_optional());
   }
+}
+
+TEST_CASE("three workers see every picture once, by files or by elements", "[data][pictures]") {
+  if (!has_jpeg()) SKIP("no libjpeg");
+  const TemporaryDirectory root;
+  const auto paths = make_shards(root.path(), 0, 4);
+  const auto make = [&](AutoShardPolicy policy) {
+    Options options;
+    options.experimental_distribute.auto_shard_policy = policy;
+    return picture_records(paths, {.pictures = small({.training = true, .strict = true})})
+        .batch(6)
+        .with_options(options);
+  };
+  for (auto policy : {AutoShardPolicy::File, AutoShardPolicy::Auto, AutoShardPolicy::Data}) {
+    std::vector<int64_t> seen;
+    for (int64_t worker = 0; worker < 3; ++worker) {
+      const WorkerShare share{.num_workers = 3, .worker_index = worker, .num_replicas_in_sync = 3};
+      for (const Batch& piece : Dataset(dataset_for_worker(make(policy).node(), share)))
+        for (int64_t label : piece.y.data<int64_t>()) seen.push_back(label);
+    }
+    std::sort(seen.begin(), seen.end());
+    std::vector<int64_t> all(20);
+    std::iota(all.begin(), all.end(), 0);
+    CHECK(seen == all);
+  }
+}
+
+TEST_CASE("statistics tell what was read, decoded and left out", "[data][pictures]") {
+  if (!has_jpeg()) SKIP("no libjpeg");
+  const TemporaryDirectory root;
+  make_folder(root.path(), "a", 5, 0);
+  write_bytes(root / "a/9.jpg", "not a picture");
+  const auto statistics = std::make_shared<PipelineStatistics>();
+  labels_of(image_dataset_from_directory(root.path(), small({.statistics = statistics})));
+  const auto stages = statistics->stages();
+  REQUIRE(stages.size() == 2);
+  CHECK(stages[0].name == "read");
+  CHECK(stages[0].elements == 6);
+  CHECK(stages[1].name == "decode");
+  CHECK(stages[1].elements == 5);
 }
 
 TEST_CASE("labels and features that do not fit name file and record", "[data][pictures]") {

@@ -78,3 +78,18 @@ TEST_CASE("filter keeps what the predicate wants", "[data][transform]") {
   CHECK(scalars_of(Dataset::range(7).filter(even)) == Numbers{0, 2, 4, 6});
   CHECK(scalars_of(Dataset::range(7).filter(even).skip(1).take(2)) == Numbers{2, 4});
 }
+
+TEST_CASE("skipped batches call no function", "[data][transform]") {
+  std::atomic<int> calls = 0;
+  const Dataset counted = Dataset::range(20).map(
+      [&](const Batch& b) {
+        ++calls;
+        return b;
+      },
+      {.output_spec = ElementSpec{{{}, DType::Int64}}});
+  CHECK(elements_of(counted.batch(4).skip(2).take(1)) == std::vector<Numbers>{{8, 9, 10, 11}});
+  CHECK(calls == 4);
+  CHECK(elements_of(counted.batch(6).skip(3)) == std::vector<Numbers>{{18, 19}});
+  CHECK(elements_of(counted.batch(6, true).skip(3)).empty());
+  CHECK(elements_of(counted.batch(6).skip(4)).empty());
+}

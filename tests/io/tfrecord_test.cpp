@@ -81,6 +81,47 @@ TEST_CASE("records that TensorFlow wrote are read, plain and compressed", "[io][
   CHECK(framed == *io::read_file(*folder + "/raw_records.tfrecord"));
 }
 
+TEST_CASE("records are skipped, and positions found again, under every compression",
+          "[io][tfrecord]") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "records";
+  for (auto compression : {io::Compression::None, io::Compression::Zlib, io::Compression::Gzip}) {
+    auto writer = distribute::value_or_throw(io::RecordWriter::create(path, compression));
+    for (size_t i = 0; i < 9; ++i) REQUIRE(writer.write(std::string(i * 40, char('0' + i))).ok());
+    REQUIRE(writer.close().ok());
+    const auto open = [&] {
+      return distribute::value_or_throw(io::RecordReader::open(path, compression, 100));
+    };
+    auto reader = open();
+    CHECK(*reader.skip(3) == 3);
+    std::string record;
+    REQUIRE(*reader.next(record));
+    CHECK(record == std::string(120, '3'));
+    const auto position = reader.position();
+    CHECK(position.record == 4);
+    CHECK(position.offset == 4 * 16 + (0 + 1 + 2 + 3) * 40);
+    CHECK(*reader.skip(100) == 5);
+    CHECK(!*reader.next(record));
+    auto other = open();
+    REQUIRE(other.seek(position).ok());
+    REQUIRE(*other.next(record));
+    CHECK(record == std::string(160, '4'));
+    auto third = open();
+    CHECK(third.seek({1 << 20, 5}).code() == absl::StatusCode::kDataLoss);
+  }
+}
+
+TEST_CASE("skipping finds records that are cut off", "[io][tfrecord]") {
+  const std::string first = io::frame_record("first"), both = first + io::frame_record("second");
+  for (size_t size = 0; size <= both.size(); ++size) {
+    io::RecordReader reader(
+        io::memory_input_stream(std::string_view(both).substr(0, size), "memory"));
+    const bool at_a_boundary = size == 0 || size == first.size() || size == both.size();
+    CHECK(reader.skip(9).ok() == at_a_boundary);
+    CHECK(reader.position().record == (size == both.size() ? 2 : size >= first.size() ? 1 : 0));
+  }
+}
+
 TEST_CASE("a cut-off record is DataLoss after the good ones", "[io][tfrecord]") {
   const std::string first = io::frame_record("first"), both = first + io::frame_record("second");
   for (size_t size = 0; size <= both.size(); ++size) {

@@ -42,6 +42,11 @@ class JpegErrors {
     body();
   }
   const char* op() const { return op_; }
+  /// For callbacks of the library: ends it with a message of our own.
+  [[noreturn]] static void fail(j_common_ptr info, const char* message) {
+    std::snprintf(of(info).message, sizeof of(info).message, "%s", message);
+    std::longjmp(of(info).jump, 1);
+  }
 
  private:
   struct State {
@@ -141,8 +146,7 @@ class JpegReader {
     progress_.progress_monitor = [](j_common_ptr info) {
       constexpr int kMaxScans = 500;
       if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number <= kMaxScans) return;
-      info->err->msg_code = JERR_CANT_SUSPEND;  // any error ends the decoding
-      info->err->error_exit(info);
+      JpegErrors::fail(info, "the picture has more than 500 scans");
     };
     info_.progress = &progress_;
   }
