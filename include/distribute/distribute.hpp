@@ -211,6 +211,7 @@
 #include <distribute/nn/metrics.hpp>
 #include <distribute/nn/module.hpp>
 #include <distribute/nn/normalization.hpp>
+#include <distribute/nn/policy.hpp>
 #include <distribute/nn/pooling.hpp>
 #include <distribute/nn/regularizers.hpp>
 #include <distribute/nn/resnet.hpp>
