@@ -75,16 +75,20 @@ void NetworkKernels::add_kernel(Kernel kernel) {
 void NetworkKernels::add(const std::string& name, const dnnl::primitive& primitive,
                          const std::string& implementation, double flops,
                          const std::string& layouts, Descs arguments) {
-  const auto prepare = [this, primitive, arguments = std::move(arguments)] {
+  const auto prepare = [this, name, primitive, arguments = std::move(arguments)] {
     std::unordered_map<int, memory> memories;
     for (const auto& [place, desc] : arguments) {
       memory values(desc, engine_);
       fill(values, onednn::data_type_of(desc));
       memories.emplace(place, std::move(values));
     }
-    return std::function<void()>([this, primitive, memories]() mutable {
-      primitive.execute(stream_, memories);
-      stream_.wait();
+    return std::function<void()>([this, name, primitive, memories]() mutable {
+      try {
+        primitive.execute(stream_, memories);
+        stream_.wait();
+      } catch (const dnnl::error& error) {
+        throw std::runtime_error(name + ": " + error.what());
+      }
     });
   };
   add_kernel({{name, implementation, layouts, 0, flops}, 1, prepare});

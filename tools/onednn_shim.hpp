@@ -86,6 +86,18 @@ auto batch_norm_backward_descriptor(const dnnl::engine& engine, const Hint& hint
 #endif
 }
 
+/// The flags for scale and shift, and where each is: one array of two rows in 2.x.
+#if DNNL_VERSION_MAJOR >= 3
+inline const auto kScaleShift =
+    dnnl::normalization_flags::use_scale | dnnl::normalization_flags::use_shift;
+inline const std::vector<int> kScaleShiftPlaces{DNNL_ARG_SCALE, DNNL_ARG_SHIFT};
+inline const std::vector<int> kScaleShiftGradients{DNNL_ARG_DIFF_SCALE, DNNL_ARG_DIFF_SHIFT};
+#else
+inline const auto kScaleShift = dnnl::normalization_flags::use_scale_shift;
+inline const std::vector<int> kScaleShiftPlaces{DNNL_ARG_SCALE_SHIFT};
+inline const std::vector<int> kScaleShiftGradients{DNNL_ARG_DIFF_SCALE_SHIFT};
+#endif
+
 /// Post-operations that apply a ReLU to the result of a primitive.
 inline dnnl::primitive_attr relu_attributes() {
   dnnl::post_ops chain;

@@ -66,18 +66,29 @@ void NetworkKernels::convolution(const std::string& name, const ConvolutionSize&
 }
 
 void NetworkKernels::batch_norm(const std::string& name, bool relu) {
-  auto flags = dnnl::normalization_flags::use_scale | dnnl::normalization_flags::use_shift;
+  auto flags = onednn::kScaleShift;
   if (relu) flags |= dnnl::normalization_flags::fuse_norm_relu;
   const memory::desc channels({current_[1]}, memory::data_type::f32, memory::format_tag::x);
   const auto forward = onednn::batch_norm_descriptor(engine_, previous_, flags);
   const std::string text = name + (relu ? " relu " : " ") + size_text(current_);
-  Descs forward_arguments{{DNNL_ARG_SRC, previous_},  {DNNL_ARG_DST, previous_},
-                          {DNNL_ARG_MEAN, channels},  {DNNL_ARG_VARIANCE, channels},
-                          {DNNL_ARG_SCALE, channels}, {DNNL_ARG_SHIFT, channels}};
-  Descs backward_arguments{{DNNL_ARG_SRC, previous_},       {DNNL_ARG_DIFF_DST, previous_},
-                           {DNNL_ARG_DIFF_SRC, previous_},  {DNNL_ARG_MEAN, channels},
-                           {DNNL_ARG_VARIANCE, channels},   {DNNL_ARG_SCALE, channels},
-                           {DNNL_ARG_DIFF_SCALE, channels}, {DNNL_ARG_DIFF_SHIFT, channels}};
+  Descs forward_arguments{{DNNL_ARG_SRC, previous_},
+                          {DNNL_ARG_DST, previous_},
+                          {DNNL_ARG_MEAN, channels},
+                          {DNNL_ARG_VARIANCE, channels}};
+  Descs backward_arguments{{DNNL_ARG_SRC, previous_},
+                           {DNNL_ARG_DIFF_DST, previous_},
+                           {DNNL_ARG_DIFF_SRC, previous_},
+                           {DNNL_ARG_MEAN, channels},
+                           {DNNL_ARG_VARIANCE, channels}};
+  const auto weights = onednn::kScaleShiftPlaces.size() == 1
+                           ? memory::desc({2, current_[1]}, memory::data_type::f32,
+                                          memory::format_tag::nc)
+                           : channels;
+  for (const int place : onednn::kScaleShiftPlaces) {
+    forward_arguments.emplace(place, weights);
+    backward_arguments.emplace(place, weights);
+  }
+  for (const int place : onednn::kScaleShiftGradients) backward_arguments.emplace(place, weights);
   if (relu) {
     forward_arguments.emplace(DNNL_ARG_WORKSPACE, forward.workspace_desc());
     backward_arguments.emplace(DNNL_ARG_WORKSPACE, forward.workspace_desc());

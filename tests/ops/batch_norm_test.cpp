@@ -1,5 +1,6 @@
 #include <distribute/autograd/accumulate.hpp>
 #include <distribute/base/parallel.hpp>
+#include <distribute/ops/activation.hpp>
 #include <distribute/ops/batch_norm.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/elementwise.hpp>
@@ -256,4 +257,129 @@ TEST_CASE("a second derivative of the fused form says that it is missing", "[ops
     gradient = inner.gradient(y * y * y, x);
   }
   CHECK_THROWS_AS(outer.gradient(gradient, x), UnimplementedError);
+}
+
+namespace {
+
+/// y and the gradients of a weighted sum, with a residual, by the fused operation or by parts.
+std::vector<Tensor> run_residual(const std::vector<Tensor>& in, Epilogue epilogue, bool fused,
+                                 bool twice) {
+  GradientTape tape;
+  for (const Tensor& t : in) tape.watch(t);
+  const Tensor &x = in[0], &scale = in[1], &offset = in[2], &residual = in[3];
+  Tensor y;
+  if (fused) {
+    y = nn::fused_batch_norm(x, scale, offset, {.residual = residual, .epilogue = epilogue}).y;
+  } else {
+    y = nn::fused_batch_norm(x, scale, offset).y + residual;
+    if (epilogue == Epilogue::Relu) y = nn::relu(y);
+  }
+  // Read twice, the gradient of y arrives in two parts.
+  const Tensor weights = cast(test_tensor(x.shape(), 77), y.dtype());
+  const Tensor z =
+      twice ? y * weights + y * cast(test_tensor(x.shape(), 78), y.dtype()) : y * weights;
+  auto gradients = tape.gradient(z, in);
+  gradients.push_back(y);
+  return gradients;
+}
+
+}  // namespace
+
+TEST_CASE("a residual is added in the pass that normalizes", "[ops][batch_norm][residual]") {
+  const Epilogue epilogue = GENERATE(Epilogue::None, Epilogue::Relu);
+  const bool twice = GENERATE(false, true);
+  const int64_t channels = GENERATE(3, 16, 80);
+  const std::vector<Tensor> in{test_tensor({4, 5, 3, channels}, 1, 2, 6),
+                               test_tensor({channels}, 2, 0.5f, 2), test_tensor({channels}, 3),
+                               test_tensor({4, 5, 3, channels}, 4)};
+  INFO(channels << " channels, relu " << int(epilogue) << ", twice " << twice);
+  const auto fused = run_residual(in, epilogue, true, twice);
+  const auto parts = run_residual(in, epilogue, false, twice);
+  REQUIRE(fused.size() == parts.size());
+  for (size_t i = 0; i < fused.size(); ++i) check_same(fused[i], parts[i], 2e-4);
+}
+
+TEST_CASE("a residual in a blocked layout gives the numbers of row-major images",
+          "[ops][batch_norm][residual]") {
+  const Shape shape{2, 4, 3, 32};
+  std::vector<Tensor> in{test_tensor(shape, 1, 2, 6), test_tensor({32}, 2, 0.5f, 2),
+                         test_tensor({32}, 3), test_tensor(shape, 4)};
+  const auto plain = run_residual(in, Epilogue::Relu, true, true);
+  const auto layout = std::make_shared<BlockedLayout>(shape, 16);
+  in[0] = in_layout(in[0], layout);
+  const auto blocked = run_residual(in, Epilogue::Relu, true, true);
+  for (size_t i = 0; i < plain.size(); ++i) check_same(blocked[i], plain[i], 1e-5);
+}
+
+TEST_CASE("gradients of the fused residual form", "[ops][batch_norm][residual]") {
+  const Tensor x = test_tensor({2, 3, 2, 3}), residual = test_tensor({2, 3, 2, 3}, 6);
+  const Tensor scale = test_tensor({3}, 2, 0.5f, 1.5f), offset = test_tensor({3}, 3);
+  check_gradient(
+      [](auto& in) { return nn::fused_batch_norm(in[0], in[1], in[2], {.residual = in[3]}).y; },
+      {x, scale, offset, residual});
+  // Far from the kink: all elements are open.
+  check_gradient(
+      [](auto& in) {
+        return nn::fused_batch_norm(in[0], in[1], in[2],
+                                    {.residual = in[3], .epilogue = Epilogue::Relu})
+            .y;
+      },
+      {x, scale, offset, residual + 20.0f});
+}
+
+TEST_CASE("inference adds the residual, too", "[ops][batch_norm][residual]") {
+  const Tensor x({2, 2}, std::vector<float>{1, 2, 3, 6}), mean{1.0f, 2.0f}, variance{3.0f, 15.0f};
+  const Tensor residual({2, 2}, std::vector<float>{-1, 0.5f, -3, 2});
+  const auto result = nn::fused_batch_norm(x, {}, {},
+                                           {.epsilon = 1,
+                                            .training = false,
+                                            .mean = mean,
+                                            .variance = variance,
+                                            .residual = residual,
+                                            .epilogue = Epilogue::Relu});
+  CHECK(result.y.to_vector() == std::vector<float>{0, 0.5f, 0, 3});
+}
+
+TEST_CASE("a gradient that somebody else holds is not overwritten", "[ops][batch_norm][residual]") {
+  const Tensor x = test_tensor({4, 4, 4, 16}), dy = test_tensor({4, 4, 4, 16}, 2);
+  const std::vector<float> before = dy.to_vector();
+  GradientTape tape({.persistent = true});
+  tape.watch(x);
+  const Tensor y = nn::fused_batch_norm(x, {}, {}, {.epilogue = Epilogue::Relu}).y;
+  const auto gradient = [&] {
+    return tape
+        .gradient(std::vector<Tensor>{y}, std::vector<Tensor>{x}, {.output_gradients = {dy}})[0]
+        .to_vector();
+  };
+  const auto first = gradient();
+  CHECK(gradient() == first);
+  CHECK(dy.to_vector() == before);
+}
+
+TEST_CASE("bfloat16 batch norm rounds what float32 gives", "[ops][batch_norm][residual]") {
+  const int64_t channels = GENERATE(5, 16, 64, 72);
+  const Shape shape{3, 5, 4, channels};
+  const auto half = [](const Tensor& t) { return cast(t, DType::BFloat16); };
+  const auto rounded = [&](const Tensor& t) { return cast(half(t), DType::Float32); };
+  const Tensor x = rounded(test_tensor(shape, 1, 2, 6)), residual = rounded(test_tensor(shape, 4));
+  const Tensor scale = test_tensor({channels}, 2, 0.5f, 2), offset = test_tensor({channels}, 3);
+  const auto wide = run_residual({x, scale, offset, residual}, Epilogue::Relu, true, false);
+  const auto narrow =
+      run_residual({half(x), scale, offset, half(residual)}, Epilogue::Relu, true, false);
+  CHECK(narrow[0].dtype() == DType::BFloat16);
+  CHECK(narrow[1].dtype() == DType::Float32);
+  INFO(channels << " channels");
+  for (size_t i = 0; i < wide.size(); ++i) {
+    float largest = 0;
+    for (float value : wide[i].to_vector()) largest = std::max(largest, std::abs(value));
+    check_same(narrow[i], wide[i], 0.02 * double(largest));  // 8 bits, rounded twice
+  }
+}
+
+TEST_CASE("a residual must be as x", "[ops][batch_norm][residual]") {
+  const Tensor x = test_tensor({2, 3, 2, 3});
+  CHECK_THROWS_AS(nn::fused_batch_norm(x, {}, {}, {.residual = test_tensor({2, 3, 2, 1})}),
+                  InvalidArgumentError);
+  CHECK_THROWS_AS(nn::fused_batch_norm(x, {}, {}, {.residual = cast(x, DType::BFloat16)}),
+                  InvalidArgumentError);
 }

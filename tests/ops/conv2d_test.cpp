@@ -179,3 +179,68 @@ TEST_CASE("a chain of convolutions keeps oneDNN's layout and never falls back to
     CHECK(kernel.find("ref") == std::string::npos);
   }
 }
+
+namespace {
+
+/// y and the gradients of a weighted sum with respect to x and filters.
+std::vector<Tensor> run_convolution(const Tensor& x, const Tensor& w,
+                                    const nn::Conv2DOptions& options) {
+  GradientTape tape;
+  tape.watch(x);
+  tape.watch(w);
+  const Tensor y = nn::conv2d(x, w, options);
+  const Tensor weights = cast(test_tensor(y.shape(), 9), y.dtype());
+  auto results = tape.gradient(std::vector<Tensor>{y}, std::vector<Tensor>{x, w},
+                               {.output_gradients = {weights}});
+  results.push_back(y);
+  return results;
+}
+
+}  // namespace
+
+TEST_CASE("bfloat16 images with float32 filters give float32 gradients of filters",
+          "[ops][conv2d]") {
+  struct Case {
+    int64_t kernel, stride, pad, in, out;
+  };
+  for (Backend* backend : cpu_backends())
+    for (const Case& c : {Case{1, 1, 0, 32, 48}, Case{1, 2, 0, 16, 32}, Case{3, 1, 1, 16, 16},
+                          Case{3, 2, 1, 32, 16}, Case{7, 2, 3, 3, 16}}) {
+      INFO(backend->name() << ": kernel " << c.kernel << ", stride " << c.stride);
+      const ScopedCpuBackend scope(*backend);
+      const nn::Conv2DOptions options{.strides = {c.stride, c.stride},
+                                      .padding = Padding::Explicit,
+                                      .explicit_paddings = {c.pad, c.pad, c.pad, c.pad}};
+      const Tensor x = cast(test_tensor({2, 9, 9, c.in}, 1), DType::BFloat16);
+      const Tensor w = cast(
+          cast(test_tensor({c.kernel, c.kernel, c.in, c.out}, 2), DType::BFloat16), DType::Float32);
+      const auto narrow = run_convolution(x, w, options);
+      const auto wide = run_convolution(cast(x, DType::Float32), w, options);
+      CHECK(narrow[0].dtype() == DType::BFloat16);
+      CHECK(narrow[1].dtype() == DType::Float32);
+      CHECK(narrow[2].dtype() == DType::BFloat16);
+      for (size_t i = 0; i < 3; ++i) {
+        const auto a = narrow[i].to_vector(), b = wide[i].to_vector();
+        double largest = 0, worst = 0;
+        for (size_t j = 0; j < a.size(); ++j) {
+          largest = std::max(largest, std::abs(double(b[j])));
+          worst = std::max(worst, std::abs(double(a[j]) - double(b[j])));
+        }
+        INFO("result " << i);
+        CHECK(worst <= 0.01 * largest);
+      }
+    }
+}
+
+TEST_CASE("a ReLU in a bfloat16 convolution gates its gradient", "[ops][conv2d]") {
+  const Tensor x = cast(test_tensor({1, 4, 4, 16}, 1), DType::BFloat16);
+  const Tensor w = test_tensor({1, 1, 16, 16}, 2);
+  GradientTape tape;
+  tape.watch(x);
+  const Tensor y = nn::conv2d(x, w, {}, {}, Epilogue::Relu);
+  const Tensor dx = tape.gradient(y, x);
+  const Tensor open = cast(greater(cast(y, DType::Float32), Tensor(0.0f)), DType::Float32);
+  const Tensor wanted = nn::conv2d_backprop_input(x.shape(), w, open);
+  const auto a = dx.to_vector(), b = wanted.to_vector();
+  for (size_t i = 0; i < a.size(); ++i) CHECK(a[i] == Approx(b[i]).margin(0.02));
+}

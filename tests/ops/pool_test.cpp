@@ -1,3 +1,4 @@
+#include <distribute/ops/cast.hpp>
 #include <distribute/ops/pool.hpp>
 
 #include <distribute/ops/conv2d.hpp>
@@ -140,4 +141,28 @@ TEST_CASE("pooling refuses what it cannot do", "[ops][pool]") {
 TEST_CASE("pooling an empty batch gives an empty batch", "[ops][pool]") {
   CHECK(nn::max_pool2d(zeros({0, 4, 4, 3})).shape() == Shape{0, 2, 2, 3});
   CHECK(nn::avg_pool2d(zeros({0, 4, 4, 3})).shape() == Shape{0, 2, 2, 3});
+}
+
+TEST_CASE("bfloat16 max pools choose what float32 chooses", "[ops][pool]") {
+  const int64_t channels = GENERATE(5, 16, 48);
+  for (const nn::PoolOptions& options :
+       {nn::PoolOptions{.ksize = {2, 2}}, nn::PoolOptions{.ksize = {3, 3},
+                                          .strides = {2, 2},
+                                          .padding = Padding::Explicit,
+                                          .explicit_paddings = {1, 1, 1, 1}}}) {
+    const Tensor x = cast(test_tensor({2, 8, 6, channels}, 3), DType::BFloat16);
+    const auto run = [&](const Tensor& input) {
+      GradientTape tape;
+      tape.watch(input);
+      const Tensor y = nn::max_pool2d(input, options);
+      const Tensor dy = cast(cast(test_tensor(y.shape(), 4), DType::BFloat16), y.dtype());
+      const auto dx = tape.gradient(std::vector<Tensor>{y}, std::vector<Tensor>{input},
+                                    {.output_gradients = {dy}});
+      CHECK(y.dtype() == input.dtype());
+      return std::pair(y.to_vector(), cast(dx[0], DType::BFloat16).to_vector());
+    };
+    const auto narrow = run(x), wide = run(cast(x, DType::Float32));
+    CHECK(narrow.first == wide.first);
+    CHECK(narrow.second == wide.second);
+  }
 }

@@ -1,3 +1,4 @@
+#include <distribute/ops/elementwise.hpp>
 #include <distribute/optim/sgd.hpp>
 
 #include "formulas_support.hpp"
@@ -45,4 +46,19 @@ TEST_CASE("weight decay spares excluded variables", "[optim][sgd]") {
 
 TEST_CASE("a momentum outside [0, 1] is refused", "[optim][sgd]") {
   CHECK_THROWS_AS(optim::SGD({.momentum = 1.5}), InvalidArgumentError);
+}
+
+TEST_CASE("coupled weight decay is a part of the gradient", "[optim][sgd]") {
+  const ThreeSteps decayed, wanted;
+  optim::SGD coupled({.learning_rate = 0.1f, .momentum = 0.9f, .coupled_weight_decay = 0.05});
+  coupled.exclude_from_weight_decay({"bias"});
+  decayed.run(coupled);
+  optim::SGD plain({.learning_rate = 0.1f, .momentum = 0.9f});
+  for (int step = 0; step < 3; ++step) {
+    auto gradients = ThreeSteps::gradients(step);
+    gradients[0] = gradients[0] + wanted.w.value() * 0.05f;
+    plain.apply_gradients(gradients, wanted.variables());
+  }
+  check_values(decayed.w.value(), wanted.w.value().to_vector());
+  check_values(decayed.bias.value(), wanted.bias.value().to_vector());
 }
