@@ -211,6 +211,8 @@
 
 #include <distribute/summary/event.hpp>
 #include <distribute/summary/file_writer.hpp>
+#include <distribute/summary/graph.hpp>
+#include <distribute/summary/hparams.hpp>
 #include <distribute/summary/png.hpp>
 
 #include <distribute/strategy/all_workers.hpp>
@@ -252,6 +254,7 @@
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/checkpoint/flat_checkpoint.hpp>
 #include <distribute/checkpoint/load_status.hpp>
+#include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/checkpoint/object_graph.hpp>
 #include <distribute/checkpoint/program_graph.hpp>
 #include <distribute/checkpoint/restoration.hpp>
@@ -259,8 +262,52 @@
 #include <distribute/checkpoint/worker_path.hpp>
 
 #include <distribute/train/backup_and_restore.hpp>
+#include <distribute/train/callback.hpp>
+#include <distribute/train/callback_list.hpp>
+#include <distribute/train/checkpoint_saver_hook.hpp>
+#include <distribute/train/checkpoints_iterator.hpp>
+#include <distribute/train/compiled_metric.hpp>
+#include <distribute/train/counter.hpp>
+#include <distribute/train/csv_logger.hpp>
+#include <distribute/train/early_stopping.hpp>
+#include <distribute/train/estimator.hpp>
+#include <distribute/train/exponential_moving_average.hpp>
+#include <distribute/train/final_ops_hook.hpp>
+#include <distribute/train/fit_loop.hpp>
+#include <distribute/train/fit_options.hpp>
+#include <distribute/train/gradient_accumulator.hpp>
+#include <distribute/train/handle.hpp>
+#include <distribute/train/history.hpp>
+#include <distribute/train/lambda_callback.hpp>
+#include <distribute/train/learning_rate_scheduler.hpp>
+#include <distribute/train/logging_tensor_hook.hpp>
+#include <distribute/train/logs.hpp>
+#include <distribute/train/loss_function.hpp>
+#include <distribute/train/model.hpp>
+#include <distribute/train/model_checkpoint.hpp>
+#include <distribute/train/model_scope.hpp>
+#include <distribute/train/module_graph.hpp>
+#include <distribute/train/monitor.hpp>
+#include <distribute/train/monitored_training_session.hpp>
+#include <distribute/train/nan_tensor_hook.hpp>
 #include <distribute/train/preemption_checkpoint_handler.hpp>
+#include <distribute/train/progress.hpp>
+#include <distribute/train/progress_logger.hpp>
+#include <distribute/train/reduce_lr_on_plateau.hpp>
+#include <distribute/train/save_frequency.hpp>
+#include <distribute/train/seconds_or_steps.hpp>
+#include <distribute/train/session_run_hook.hpp>
+#include <distribute/train/sidecar_evaluator.hpp>
+#include <distribute/train/step_counter_hook.hpp>
+#include <distribute/train/step_means.hpp>
+#include <distribute/train/stop_at_step_hook.hpp>
+#include <distribute/train/summary_saver_hook.hpp>
+#include <distribute/train/supervisor.hpp>
+#include <distribute/train/swap_ema_weights.hpp>
+#include <distribute/train/tensor_board.hpp>
+#include <distribute/train/terminate_on_nan.hpp>
 #include <distribute/train/termination_signal.hpp>
+#include <distribute/train/train_and_evaluate.hpp>
 
 #include <distribute/launch/descriptor.hpp>
 #include <distribute/launch/host_list.hpp>
