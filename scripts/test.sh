@@ -21,14 +21,14 @@ tf_map() { python3 tools/check_tf_map.py; }
 format() {
   git ls-files -z '*.hpp' '*.ipp' '*.cpp' | xargs -0 -r clang-format --dry-run -Werror
 }
-build() { cmake --preset dev && cmake --build --preset dev -- -k 0; }
-tests() { ctest --preset dev -j "$jobs"; }
+build() { cmake --preset ci && cmake --build --preset ci -- -k 0; }
+tests() { ctest --preset ci -j "$jobs"; }
 header_only() { cmake --preset header-only; }
 headers() { python3 tools/check_headers.py build/header-only; }
-budgets() { python3 tools/check_compile_budgets.py build/dev; }
+budgets() { python3 tools/check_compile_budgets.py build/ci; }
 two_units() {
   local preset
-  for preset in header-only dev; do
+  for preset in header-only ci; do
     cmake --build --preset "$preset" --target two_units && "build/$preset/bin/two_units" || return 1
   done
 }
@@ -54,7 +54,7 @@ accuracy = json.load(open(sys.argv[1]))["test_accuracy"]
 sys.exit(accuracy < 0.9 and f"test accuracy {accuracy} after one epoch; expected 0.9 or more")
 PYTHON
 }
-consumer_compiled() { consume dev -DCMAKE_BUILD_TYPE=Debug; }
+consumer_compiled() { consume ci -DCMAKE_BUILD_TYPE=Debug; }
 consumer_subdirectory() {
   local place=$work/subdirectory
   rm -rf "$place"
