@@ -319,6 +319,7 @@
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/checkpoint/flat_checkpoint.hpp>
 #include <distribute/checkpoint/load_status.hpp>
+#include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/checkpoint/object_graph.hpp>
 #include <distribute/checkpoint/program_graph.hpp>
 #include <distribute/checkpoint/restoration.hpp>
@@ -356,6 +357,7 @@
 #include <distribute/train/csv_logger.hpp>
 #include <distribute/train/early_stopping.hpp>
 #include <distribute/train/estimator.hpp>
+#include <distribute/train/exponential_moving_average.hpp>
 #include <distribute/train/final_ops_hook.hpp>
 #include <distribute/train/fit_loop.hpp>
 #include <distribute/train/fit_options.hpp>
@@ -387,6 +389,7 @@
 #include <distribute/train/stop_at_step_hook.hpp>
 #include <distribute/train/summary_saver_hook.hpp>
 #include <distribute/train/supervisor.hpp>
+#include <distribute/train/swap_ema_weights.hpp>
 #include <distribute/train/tensor_board.hpp>
 #include <distribute/train/terminate_on_nan.hpp>
 #include <distribute/train/termination_signal.hpp>

@@ -42,8 +42,8 @@ dist::DistributedDataset batches(dist::Strategy& strategy, int64_t size) {
 std::vector<double> by_fit(dist::Strategy& strategy, nn::Module& network,
                            optim::Optimizer& optimizer, int64_t batch) {
   dist::train::Model model(network);
-  model.compile({.optimizer = optimizer,
-                 .loss = nn::SparseCategoricalCrossentropy({.from_logits = true})});
+  model.compile(
+      {.optimizer = optimizer, .loss = nn::SparseCategoricalCrossentropy({.from_logits = true})});
   return model
       .fit(batches(strategy, batch),
            {.epochs = 60, .steps_per_epoch = 1, .verbose = dist::train::Verbose::Silent})
@@ -65,8 +65,9 @@ std::vector<double> by_loop(dist::Strategy& strategy, nn::Module& network,
   std::vector<double> losses;
   auto iterator = batches(strategy, batch).iterator();
   for (int s = 0; s < 60; ++s)
-    losses.push_back(double(
-        strategy.reduce(dist::ReduceOp::Sum, strategy.run(step, iterator.get_next())).item<float>()));
+    losses.push_back(
+        double(strategy.reduce(dist::ReduceOp::Sum, strategy.run(step, iterator.get_next()))
+                   .item<float>()));
   return losses;
 }
 

@@ -15,17 +15,16 @@ using namespace distribute;
 using summary::GraphNode;
 
 TEST_CASE("a graph comes back from its file", "[summary][graph]") {
-  const std::vector<GraphNode> nodes{
-      {.name = "input", .op = "Placeholder"},
-      {.name = "conv/kernel",
-       .op = "VariableV2",
-       .output_shape = {3, 3, 1, 8},
-       .has_output_shape = true},
-      {.name = "conv/Conv2D",
-       .op = "Conv2D",
-       .inputs = {"input", "conv/kernel"},
-       .output_shape = {-1, 26, 26, 8},
-       .has_output_shape = true}};
+  const std::vector<GraphNode> nodes{{.name = "input", .op = "Placeholder"},
+                                     {.name = "conv/kernel",
+                                      .op = "VariableV2",
+                                      .output_shape = {3, 3, 1, 8},
+                                      .has_output_shape = true},
+                                     {.name = "conv/Conv2D",
+                                      .op = "Conv2D",
+                                      .inputs = {"input", "conv/kernel"},
+                                      .output_shape = {-1, 26, 26, 8},
+                                      .has_output_shape = true}};
   const TemporaryDirectory directory;
   const auto writer = summary::create_file_writer(directory.path());
   CHECK_FALSE(summary::graph(nodes));  // no writer in scope

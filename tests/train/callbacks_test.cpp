@@ -41,8 +41,8 @@ struct Scripted {
   std::vector<double> figures;
 
   explicit Scripted(std::vector<double> values) : figures(std::move(values)) {
-    model.compile({.optimizer = optimizer,
-                   .loss = nn::SparseCategoricalCrossentropy({.from_logits = true})});
+    model.compile(
+        {.optimizer = optimizer, .loss = nn::SparseCategoricalCrossentropy({.from_logits = true})});
   }
   /// Trains one batch an epoch; the logs get "figure" from the list.
   train::History fit(train::CallbackHandle callback, Logs more = {}) {
@@ -78,8 +78,7 @@ TEST_CASE("early stopping waits for its patience, and gives back the best weight
   train::LambdaCallback watcher({.on_epoch_end = [&](int64_t, Logs&) {
     weights.push_back(run.net.variables()[0].value().to_vector());
   }});
-  train::EarlyStopping stopping(
-      {.monitor = "figure", .patience = 3, .restore_best_weights = true});
+  train::EarlyStopping stopping({.monitor = "figure", .patience = 3, .restore_best_weights = true});
   const bool restored = GENERATE(true, false);
   if (!restored) stopping = train::EarlyStopping({.monitor = "figure", .patience = 3});
   train::LambdaCallback writer({.on_epoch_end = [&](int64_t epoch, Logs& logs) {
@@ -135,8 +134,8 @@ TEST_CASE("the learning rate falls on a plateau", "[train][callbacks]") {
 
 TEST_CASE("a schedule sets the rate of every epoch", "[train][callbacks]") {
   Scripted run({1, 1, 1});
-  const auto by_rate = run.fit(
-      train::LearningRateScheduler([](int64_t epoch, double rate) { return epoch ? rate / 2 : 1.0; }));
+  const auto by_rate = run.fit(train::LearningRateScheduler(
+      [](int64_t epoch, double rate) { return epoch ? rate / 2 : 1.0; }));
   CHECK(by_rate.history.at("learning_rate") == std::vector<double>{1, 0.5, 0.25});
   const auto by_epoch =
       run.fit(train::LearningRateScheduler([](int64_t epoch) { return double(epoch + 1); }));
@@ -149,16 +148,15 @@ TEST_CASE("a loss that is no number ends the training", "[train][callbacks]") {
   auto net = small_net();
   optim::SGD optimizer({.learning_rate = 1e30});
   Model model(net);
-  model.compile({.optimizer = optimizer,
-                 .loss = [](const Tensor& y, const Tensor& prediction) {
+  model.compile({.optimizer = optimizer, .loss = [](const Tensor& y, const Tensor& prediction) {
                    return nn::mean_squared_error(y * ones({1, 3}), prediction);
                  }});
   int batches = 0;
   train::LambdaCallback counter({.on_train_batch_end = [&](int64_t, Logs&) { ++batches; }});
   const auto rows = data::Dataset::from_tensor_slices(ones({40, 5}), ones({40, 1}));
-  model.fit(rows.batch(4), {.epochs = 5,
-                            .callbacks = {train::TerminateOnNaN(), counter},
-                            .verbose = Verbose::Silent});
+  model.fit(
+      rows.batch(4),
+      {.epochs = 5, .callbacks = {train::TerminateOnNaN(), counter}, .verbose = Verbose::Silent});
   CHECK(batches >= 2);
   CHECK(batches < 10);
 }
@@ -201,7 +199,8 @@ TEST_CASE("figures are filled into a path", "[train][callbacks]") {
         "3{x}0.12341.234e-01");
   check_throws<InvalidArgumentError>([&] { train::format_figures("{batch}", values); },
                                      "Failed to format this callback filepath");
-  for (const char* bad : {"{epoch:s}", "{epoch:%n}", "{epoch", "{epoch:1.2.3f}", "{epoch:999999999d}"})
+  for (const char* bad :
+       {"{epoch:s}", "{epoch:%n}", "{epoch", "{epoch:1.2.3f}", "{epoch:999999999d}"})
     CHECK_THROWS_AS(train::format_figures(bad, values), InvalidArgumentError);
 }
 
@@ -218,8 +217,7 @@ TEST_CASE("the model is saved at every epoch, or when it is the best", "[train][
     optim::SGD optimizer;
     train::Checkpoint(net, optimizer).restore(directory / "all/002-2.0").assert_consumed();
     CHECK(optimizer.iterations() == 2);
-    CHECK(net.variables()[0].value().to_vector() ==
-          run.net.variables()[0].value().to_vector());
+    CHECK(net.variables()[0].value().to_vector() == run.net.variables()[0].value().to_vector());
   }
   Scripted run({3, 4, 2.5, 2.7, 2});
   train::ModelCheckpoint best({.filepath = directory / "best/{epoch}",
@@ -229,9 +227,9 @@ TEST_CASE("the model is saved at every epoch, or when it is the best", "[train][
                                .initial_value_threshold = 2.9});
   run.fit(best);
   CHECK(best.best() == 2);
-  CHECK(names_in(directory / "best") ==
-        std::set<std::string>{"checkpoint", "3.index", "3.data-00000-of-00001", "5.index",
-                              "5.data-00000-of-00001"});
+  CHECK(names_in(directory / "best") == std::set<std::string>{"checkpoint", "3.index",
+                                                              "3.data-00000-of-00001", "5.index",
+                                                              "5.data-00000-of-00001"});
   for (const std::string& key : train::BundleReader(directory / "best/5").keys())
     CHECK(key.find("optimizer") == std::string::npos);
 }
@@ -260,17 +258,17 @@ TEST_CASE("workers decide the same, and the chief alone leaves files (115)", "[t
     auto net = small_net();
     optim::SGD optimizer({.learning_rate = 1e-9});  // no improvement beyond rounding
     Model model(net);
-    model.compile({.optimizer = optimizer,
-                   .loss = nn::SparseCategoricalCrossentropy({.from_logits = true})});
-    const auto history = model.fit(
-        small_data(30).shuffle(30, {.seed = 1}).batch(6),
-        {.epochs = 9,
-         .validation_data = small_data(7).batch(6),
-         .callbacks = {train::ReduceLROnPlateau({.patience = 2}),
-                       train::EarlyStopping({.min_delta = 1e-3, .patience = 4}),
-                       train::ModelCheckpoint({.filepath = directory / "{epoch}"}),
-                       train::CSVLogger({.filename = directory / "log.csv"})},
-         .verbose = Verbose::Silent});
+    model.compile(
+        {.optimizer = optimizer, .loss = nn::SparseCategoricalCrossentropy({.from_logits = true})});
+    const auto history =
+        model.fit(small_data(30).shuffle(30, {.seed = 1}).batch(6),
+                  {.epochs = 9,
+                   .validation_data = small_data(7).batch(6),
+                   .callbacks = {train::ReduceLROnPlateau({.patience = 2}),
+                                 train::EarlyStopping({.min_delta = 1e-3, .patience = 4}),
+                                 train::ModelCheckpoint({.filepath = directory / "{epoch}"}),
+                                 train::CSVLogger({.filename = directory / "log.csv"})},
+                   .verbose = Verbose::Silent});
     epochs[size_t(worker)] = history.epoch.size();
     rates[size_t(worker)] = double(optimizer.learning_rate());
   });

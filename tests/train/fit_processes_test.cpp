@@ -42,7 +42,8 @@ std::string result_of(const nn::Module& net, const train::History& history) {
     for (float value : train::value_to_save(variable).to_vector())
       text << std::hex << std::bit_cast<uint32_t>(value) << ' ';
   for (const auto& [name, values] : history.history)
-    if (!name.starts_with("val_")) text << name << ' ' << std::bit_cast<uint64_t>(values.back()) << ' ';
+    if (!name.starts_with("val_"))
+      text << name << ' ' << std::bit_cast<uint64_t>(values.back()) << ' ';
   return text.str();
 }
 
@@ -111,7 +112,8 @@ TEST_CASE("a worker killed in the middle of an epoch: after a restart every bit 
   }
   REQUIRE(fs::exists(broken / "backup/chief/checkpoint"));
   std::ofstream(broken / "started") << "x";
-  const auto resumed = ProcessCluster(tasks("fits_and_is_interrupted", broken.path() + " " + mode)).join();
+  const auto resumed =
+      ProcessCluster(tasks("fits_and_is_interrupted", broken.path() + " " + mode)).join();
   REQUIRE(wanted[0].result->size() > 100);
   for (int w = 0; w < 3; ++w) {
     CHECK(wanted[size_t(w)].result == wanted[0].result);

@@ -115,9 +115,8 @@ TEST_CASE("workers train as one process, and all see the same figures", "[train]
   OneDeviceStrategy one;
   const Trained single = train_small(one);
   std::vector<Trained> all(3);
-  run_clean(3, 2, [&](Strategy& strategy, int worker) {
-    all[size_t(worker)] = train_small(strategy);
-  });
+  run_clean(3, 2,
+            [&](Strategy& strategy, int worker) { all[size_t(worker)] = train_small(strategy); });
   for (const Trained& trained : all) {
     check_same(trained, wanted, 1e-4);
     CHECK(trained.weights == all[0].weights);
@@ -222,17 +221,15 @@ TEST_CASE("with steps_per_epoch the next epoch goes on in the data", "[train][mo
   CHECK(history.history.at("first") == std::vector<double>{1.5, 1.75, 2.0});
   CHECK(history.epoch == std::vector<int64_t>{0, 1, 2});
   seen.clear();
-  const auto short_run = model.fit(
-      numbers.batch(1), {.epochs = 3, .steps_per_epoch = 4, .verbose = Verbose::Silent});
+  const auto short_run =
+      model.fit(numbers.batch(1), {.epochs = 3, .steps_per_epoch = 4, .verbose = Verbose::Silent});
   CHECK(seen == std::vector<double>{0, 1, 2, 3, 4});  // the data ended, so did the training
   CHECK(short_run.epoch == std::vector<int64_t>{0, 1});
 }
 
 TEST_CASE("hooks are called in Keras's order, and validation when it is due", "[train][model]") {
   std::string order;
-  const auto note = [&](const char* what) {
-    return [&order, what](Logs&) { order += what; };
-  };
+  const auto note = [&](const char* what) { return [&order, what](Logs&) { order += what; }; };
   const auto number = [&](const char* what) {
     return [&order, what](int64_t n, Logs&) { order += what + std::to_string(n); };
   };
@@ -240,24 +237,23 @@ TEST_CASE("hooks are called in Keras's order, and validation when it is due", "[
   optim::SGD optimizer;
   Model model(net);
   model.compile(classifier(optimizer));
-  const auto history = model.fit(small_data(6).batch(3),
-                                 {.epochs = 3,
-                                  .validation_data = small_data(3).batch(3),
-                                  .validation_freq = 2,
-                                  .callbacks = {train::LambdaCallback({
-                                      .on_epoch_begin = number(" E"),
-                                      .on_epoch_end = number(" e"),
-                                      .on_train_batch_begin = number(" B"),
-                                      .on_train_batch_end = number("b"),
-                                      .on_train_begin = note("T"),
-                                      .on_train_end = note(" t"),
-                                      .on_test_begin = note(" V"),
-                                      .on_test_end = note("v"),
-                                      .on_test_batch_begin = number("X"),
-                                      .on_test_batch_end = number("x"),
-                                  })},
-                                  .initial_epoch = 1,
-                                  .verbose = Verbose::Silent});
+  const auto history = model.fit(small_data(6).batch(3), {.epochs = 3,
+                                                          .validation_data = small_data(3).batch(3),
+                                                          .validation_freq = 2,
+                                                          .callbacks = {train::LambdaCallback({
+                                                              .on_epoch_begin = number(" E"),
+                                                              .on_epoch_end = number(" e"),
+                                                              .on_train_batch_begin = number(" B"),
+                                                              .on_train_batch_end = number("b"),
+                                                              .on_train_begin = note("T"),
+                                                              .on_train_end = note(" t"),
+                                                              .on_test_begin = note(" V"),
+                                                              .on_test_end = note("v"),
+                                                              .on_test_batch_begin = number("X"),
+                                                              .on_test_batch_end = number("x"),
+                                                          })},
+                                                          .initial_epoch = 1,
+                                                          .verbose = Verbose::Silent});
   CHECK(order == "T E1 B0b0 B1b1 VX0x0v e1 E2 B0b0 B1b1 e2 t");
   CHECK(history.history.at("loss").size() == 2);
   CHECK(history.history.at("val_loss").size() == 1);
@@ -274,9 +270,8 @@ TEST_CASE("a callback ends the training, and sees the metrics so far", "[train][
     CHECK(logs.names() == "loss, accuracy");
     if (++batches == 3) model.stop_training();
   }});
-  const auto history = model.fit(small_data(8).batch(4), {.epochs = 9,
-                                                          .callbacks = {stopper},
-                                                          .verbose = Verbose::Silent});
+  const auto history = model.fit(small_data(8).batch(4),
+                                 {.epochs = 9, .callbacks = {stopper}, .verbose = Verbose::Silent});
   CHECK(batches == 3);
   CHECK(history.epoch.size() == 2);
 }
@@ -304,12 +299,13 @@ TEST_CASE("what cannot be trained says why", "[train][model]") {
   Model model(net);
   const auto data = small_data(4).batch(2);
   check_throws<FailedPreconditionError>([&] { model.fit(data); }, "must call `compile()`");
-  check_throws<InvalidArgumentError>(
-      [&] { model.compile(classifier(optimizer, 0)); }, "gradient_accumulation_steps");
+  check_throws<InvalidArgumentError>([&] { model.compile(classifier(optimizer, 0)); },
+                                     "gradient_accumulation_steps");
   check_throws<InvalidArgumentError>(
       [&] {
-        model.compile({.optimizer = optimizer,
-                       .metrics = {SparseCategoricalAccuracy("a"), SparseCategoricalAccuracy("a")}});
+        model.compile(
+            {.optimizer = optimizer,
+             .metrics = {SparseCategoricalAccuracy("a"), SparseCategoricalAccuracy("a")}});
       },
       "'a'");
   model.compile({.optimizer = optimizer});
@@ -335,9 +331,12 @@ TEST_CASE("an error in one worker's callback reaches all workers", "[train][mode
     model.compile(classifier(optimizer));
     model.fit(small_data(12).batch(6),
               {.epochs = 3,
-               .callbacks = {train::LambdaCallback({.on_epoch_end = [worker](int64_t, Logs&) {
-                 if (worker == 1) throw ResourceExhaustedError("the disk of worker 1 is full");
-               }})},
+               .callbacks = {train::LambdaCallback({.on_epoch_end =
+                                                        [worker](int64_t, Logs&) {
+                                                          if (worker == 1)
+                                                            throw ResourceExhaustedError(
+                                                                "the disk of worker 1 is full");
+                                                        }})},
                .verbose = Verbose::Silent});
   });
   for (const std::string& error : errors)

@@ -51,8 +51,7 @@ std::set<int64_t> steps_saved(const std::string& directory) {
   std::set<int64_t> steps;
   for (const auto& entry : fs::directory_iterator(directory)) {
     const std::string name = entry.path().filename();
-    if (name.ends_with(".index"))
-      steps.insert(std::stoll(name.substr(name.rfind('-') + 1)));
+    if (name.ends_with(".index")) steps.insert(std::stoll(name.substr(name.rfind('-') + 1)));
   }
   return steps;
 }
@@ -88,8 +87,8 @@ MonitoredTrainingSessionOptions quiet(std::vector<SessionHookHandle> hooks) {
 
 TEST_CASE("a session runs its hooks in order, and stops at its step", "[train][session]") {
   NotingHook notes;
-  const auto stop = GENERATE(StopAtStepHookOptions{.num_steps = 2},
-                             StopAtStepHookOptions{.last_step = 2});
+  const auto stop =
+      GENERATE(StopAtStepHookOptions{.num_steps = 2}, StopAtStepHookOptions{.last_step = 2});
   int64_t ran = 0;
   {
     MonitoredTrainingSession session(quiet({notes, StopAtStepHook(stop)}));
@@ -136,8 +135,8 @@ TEST_CASE("checkpoints are saved by time or by steps, not both", "[train][sessio
   CHECK(steps_saved(directory.path()) == std::set<int64_t>{0, 3, 6, 7});
   check_throws<InvalidArgumentError>(
       [&] {
-        MonitoredTrainingSession({.checkpoint_dir = directory.path(),
-                                  .save_checkpoint = {.secs = 1, .steps = 1}});
+        MonitoredTrainingSession(
+            {.checkpoint_dir = directory.path(), .save_checkpoint = {.secs = 1, .steps = 1}});
       },
       "both seconds and steps");
   CHECK_THROWS_AS(CheckpointSaverHook({.save = {}}), InvalidArgumentError);
@@ -235,11 +234,10 @@ TEST_CASE("figures are printed, written and counted", "[train][session]") {
                                       .formatter = [](const Logs& logs) { return logs.names(); },
                                       .out = output.file}),
                    StopAtStepHook({.last_step = 6})},
-         .chief_only_hooks = {final_ops,
-                              StepCounterHook({.every = {.steps = 3},
-                                               .output_dir = directory.path(),
-                                               .out = output.file,
-                                               .clock = [&] { return now; }})},
+         .chief_only_hooks = {final_ops, StepCounterHook({.every = {.steps = 3},
+                                                          .output_dir = directory.path(),
+                                                          .out = output.file,
+                                                          .clock = [&] { return now; }})},
          .save_summaries = {.steps = 2},
          .log_step_count_steps = {},
          .summary_dir = directory.path()});
@@ -347,8 +345,8 @@ TEST_CASE("workers that step together save and stop together", "[train][session]
   std::atomic<int> slow{0};
   run_clean(3, 1, [&](Strategy& strategy, int worker) {
     const auto scope = strategy.scope();
-    const Variable v(Tensor(0.0f), {.name = "v", .trainable = false,
-                                    .aggregation = VariableAggregation::Sum});
+    const Variable v(Tensor(0.0f),
+                     {.name = "v", .trainable = false, .aggregation = VariableAggregation::Sum});
     double now = worker * 1000.0;  // clocks differ
     MonitoredTrainingSession session(
         {.checkpoint_dir = directory.path(),
@@ -400,12 +398,14 @@ TEST_CASE("only the chief's supervisor writes (111)", "[train][supervisor]") {
   const TemporaryDirectory directory;
   Gate gate;
   gate.set_ready();
-  Supervisor supervisor(
-      {.is_chief = false, .logdir = directory / "logs", .readiness = &gate});
+  Supervisor supervisor({.is_chief = false, .logdir = directory / "logs", .readiness = &gate});
   supervisor.managed_session([&](MonitoredTrainingSession& session) {
     session.run([] {});
-    check_throws<FailedPreconditionError>([&] { supervisor.summary_computed({{"loss", 1}}); },
-                                          "to be the chief");
+    check_throws<FailedPreconditionError>(
+        [&] {
+          supervisor.summary_computed({{"loss", 1}});
+        },
+        "to be the chief");
   });
   CHECK_FALSE(fs::exists(directory / "logs"));
 }

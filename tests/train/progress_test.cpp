@@ -39,8 +39,8 @@ struct Output {
 TEST_CASE("where there is no terminal a line is printed now and then", "[train][progress]") {
   Output output;
   double now = 0;
-  Progress progress({.total_steps = 250, .batch_size = 50, .out = output.file,
-                     .clock = [&] { return now; }});
+  Progress progress(
+      {.total_steps = 250, .batch_size = 50, .out = output.file, .clock = [&] { return now; }});
   for (int64_t step = 1; step <= 250; ++step) {
     now += 0.01;
     progress.step_done(step, {{"loss", 0.23118}});
@@ -59,8 +59,10 @@ TEST_CASE("on a terminal a bar grows, ten times a second at most", "[train][prog
   Output output;
   double now = 100;
   {
-    Progress progress({.first_step = 10, .total_steps = 20, .out = output.file, .terminal = true,
-                       .clock = [&] { return now; }});
+    Progress progress(
+        {.first_step = 10, .total_steps = 20, .out = output.file, .terminal = true, .clock = [&] {
+           return now;
+         }});
     now += 0.15;
     progress.step_done(11, {{"loss", 1}});
     now += 0.01;

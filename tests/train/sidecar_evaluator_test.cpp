@@ -34,8 +34,8 @@ struct Trainer {
 
   explicit Trainer(const std::string& directory)
       : manager(checkpoint, {.directory = directory, .max_to_keep = 2}) {
-    model.compile({.optimizer = optimizer,
-                   .loss = nn::SparseCategoricalCrossentropy({.from_logits = true})});
+    model.compile(
+        {.optimizer = optimizer, .loss = nn::SparseCategoricalCrossentropy({.from_logits = true})});
   }
   void train_and_save() {
     model.fit(small_data(12).batch(4), {.verbose = Verbose::Silent});
@@ -49,8 +49,8 @@ struct Evaluating {
   optim::SGD optimizer;  // another one than the trainer's: only its step count is read
   Model model{net};
   Evaluating() {
-    model.compile({.optimizer = optimizer,
-                   .loss = nn::SparseCategoricalCrossentropy({.from_logits = true})});
+    model.compile(
+        {.optimizer = optimizer, .loss = nn::SparseCategoricalCrossentropy({.from_logits = true})});
   }
 };
 
@@ -71,12 +71,11 @@ TEST_CASE("the evaluator follows a training's checkpoints to the last (117)",
   Trainer trainer(directory / "ckpt");
   Evaluating side;
   Notes notes;
-  SidecarEvaluator evaluator(
-      side.model, small_data(9).batch(4),
-      {.checkpoint_dir = directory / "ckpt",
-       .max_evaluations = 4,
-       .callbacks = {notes, TensorBoard({.log_dir = directory / "logs"})},
-       .waiting = {.sleep = [&](double) { trainer.train_and_save(); }}});
+  SidecarEvaluator evaluator(side.model, small_data(9).batch(4),
+                             {.checkpoint_dir = directory / "ckpt",
+                              .max_evaluations = 4,
+                              .callbacks = {notes, TensorBoard({.log_dir = directory / "logs"})},
+                              .waiting = {.sleep = [&](double) { trainer.train_and_save(); }}});
   evaluator.start();
   CHECK(evaluator.evaluations() == 4);
   REQUIRE(notes.losses.size() == 4);
@@ -110,10 +109,11 @@ TEST_CASE("while nothing comes the evaluator says so, and waits on (117)",
                               .max_evaluations = 1,
                               .out = out,
                               .waiting = {.timeout = 30,
-                                          .timeout_fn = [&] {
-                                            if (++hints == 2) trainer.train_and_save();
-                                            return false;
-                                          },
+                                          .timeout_fn =
+                                              [&] {
+                                                if (++hints == 2) trainer.train_and_save();
+                                                return false;
+                                              },
                                           .clock = [&] { return now; },
                                           .sleep = [&](double seconds) { now += seconds; }}});
   evaluator.start();
@@ -132,12 +132,12 @@ TEST_CASE("a damaged checkpoint is told and passed over", "[train][sidecar_evalu
   fs::resize_file(directory / "ckpt-1.data-00000-of-00001", 10);
   Evaluating side;
   int looks = 0;
-  SidecarEvaluator evaluator(side.model, small_data(9).batch(4),
-                             {.checkpoint_dir = directory.path(),
-                              .max_evaluations = 2,
-                              .waiting = {.sleep = [&](double) {
-                                if (++looks == 3) trainer.train_and_save();
-                              }}});
+  SidecarEvaluator evaluator(
+      side.model, small_data(9).batch(4),
+      {.checkpoint_dir = directory.path(), .max_evaluations = 2, .waiting = {.sleep = [&](double) {
+                                                                   if (++looks == 3)
+                                                                     trainer.train_and_save();
+                                                                 }}});
   evaluator.start();
   CHECK(looks == 3);
   CHECK(evaluator.evaluations() == 1);
@@ -163,8 +163,8 @@ TEST_CASE("the best evaluated model is exported (117)", "[train][sidecar_evaluat
       side.model, small_data(9).batch(4),
       {.checkpoint_dir = directory / "ckpt",
        .max_evaluations = 3,
-       .callbacks = {SidecarEvaluatorModelExport({.export_filepath = directory / "best/{epoch}",
-                                                  .checkpoint_dir = directory / "ckpt"})},
+       .callbacks = {SidecarEvaluatorModelExport(
+           {.export_filepath = directory / "best/{epoch}", .checkpoint_dir = directory / "ckpt"})},
        .waiting = {.sleep = [&](double) {
          if (++saves == 2) {  // a bad one between two good ones
            for (const Variable& v : trainer.net.variables()) v.assign(fill(v.shape(), 5.0f));
@@ -191,14 +191,14 @@ TEST_CASE("checkpoints are given once, and waiting has an end", "[train][checkpo
   Checkpoint checkpoint({{"v", v}});
   double now = 0;
   std::vector<double> sleeps;
-  CheckpointsIterator iterator(directory.path(),
-                               {.min_interval_secs = 10,
-                                .timeout = 3,
-                                .clock = [&] { return now; },
-                                .sleep = [&](double seconds) {
-                                  sleeps.push_back(seconds);
-                                  now += seconds;
-                                }});
+  CheckpointsIterator iterator(directory.path(), {.min_interval_secs = 10,
+                                                  .timeout = 3,
+                                                  .clock = [&] { return now; },
+                                                  .sleep =
+                                                      [&](double seconds) {
+                                                        sleeps.push_back(seconds);
+                                                        now += seconds;
+                                                      }});
   CHECK_FALSE(iterator.next());
   CHECK(sleeps == std::vector<double>{1, 1, 1});
   checkpoint.save(directory / "ckpt");

@@ -95,12 +95,13 @@ std::optional<nlohmann::json> ask_tensorboard(const std::string& directory) {
 TEST_CASE("TensorBoard finds Keras's tags of epochs", "[train][tensor_board]") {
   const TemporaryDirectory directory;
   const auto history = fit({.log_dir = directory.path()});
-  const Found train = read_run(directory / "train"), validation = read_run(directory / "validation");
+  const Found train = read_run(directory / "train"),
+              validation = read_run(directory / "validation");
   CHECK(tags_of(train.entries) ==
         std::set<std::string>{"epoch_loss", "epoch_accuracy", "epoch_learning_rate"});
-  CHECK(tags_of(validation.entries) ==
-        std::set<std::string>{"epoch_loss", "epoch_accuracy", "evaluation_loss_vs_iterations",
-                              "evaluation_accuracy_vs_iterations"});
+  CHECK(tags_of(validation.entries) == std::set<std::string>{"epoch_loss", "epoch_accuracy",
+                                                             "evaluation_loss_vs_iterations",
+                                                             "evaluation_accuracy_vs_iterations"});
   const auto& losses = train.entries.at("epoch_loss");
   REQUIRE(losses.size() == 2);
   for (size_t i = 0; i < 2; ++i) {
@@ -167,8 +168,7 @@ TEST_CASE("a module's graph has its layers in order, with shapes and weights",
 
 TEST_CASE("the real TensorBoard reads it all", "[train][tensor_board][slow]") {
   const TemporaryDirectory directory;
-  const auto history =
-      fit({.log_dir = directory / "run", .histogram_freq = 1, .update_freq = 1});
+  const auto history = fit({.log_dir = directory / "run", .histogram_freq = 1, .update_freq = 1});
   {
     const auto top = summary::create_file_writer(directory.path());
     const auto scope = top.as_default();
@@ -184,7 +184,8 @@ TEST_CASE("the real TensorBoard reads it all", "[train][tensor_board][slow]") {
     summary::hparams_end();
   }
   const auto found = ask_tensorboard(directory.path());
-  if (!found) SKIP("there is no TensorBoard (DISTRIBUTE_TENSORBOARD_PYTHON, pip install tensorboard)");
+  if (!found)
+    SKIP("there is no TensorBoard (DISTRIBUTE_TENSORBOARD_PYTHON, pip install tensorboard)");
   const auto& runs = (*found)["runs"];
   const auto& train = runs.at("run/train");
   CHECK(train["scalars"]["epoch_loss"][1][1].get<double>() ==

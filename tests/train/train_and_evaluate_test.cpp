@@ -44,8 +44,8 @@ struct Job {
                                .log_step_count_steps = {},
                                .clock = time.clock()}) {}
   Model& compiled() {
-    model.compile({.optimizer = optimizer,
-                   .loss = nn::SparseCategoricalCrossentropy({.from_logits = true})});
+    model.compile(
+        {.optimizer = optimizer, .loss = nn::SparseCategoricalCrossentropy({.from_logits = true})});
     return model;
   }
   TrainAndEvaluateResult run(const std::string& type = "", int id = 0) {

@@ -13,10 +13,10 @@ namespace distribute::summary {
 
 /// Source  tensorflow/core/framework/node_def.proto
 struct GraphNode {
-  std::string name;  // slashes make groups that can be opened
-  std::string op;    // such as "Conv2D"
-  std::vector<std::string> inputs = {};        // names of nodes
-  std::vector<int64_t> output_shape = {};      // -1: unknown size
+  std::string name;                        // slashes make groups that can be opened
+  std::string op;                          // such as "Conv2D"
+  std::vector<std::string> inputs = {};    // names of nodes
+  std::vector<int64_t> output_shape = {};  // -1: unknown size
   bool has_output_shape = false;
 };
 

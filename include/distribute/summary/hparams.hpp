@@ -6,8 +6,8 @@
 #include <concepts>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 

@@ -22,9 +22,8 @@ struct CallbackParams {
 /// Base of callbacks: override what is needed. Batches and epochs count from 0. `logs` hold figures
 /// over all replicas and workers, so every worker's callbacks see the same and decide the same. At
 /// the end of a batch they are means over the epoch so far. What one callback adds to the logs of
-/// an epoch the later ones see. Called outside strategy.run, on the thread of the loop; an exception
-/// ends the loop on all workers.
-/// Source  tf.keras.callbacks.Callback
+/// an epoch the later ones see. Called outside strategy.run, on the thread of the loop; an
+/// exception ends the loop on all workers. Source  tf.keras.callbacks.Callback
 class Callback {
  public:
   virtual ~Callback() = default;

@@ -11,11 +11,11 @@
 namespace distribute::train {
 
 struct CheckpointsIteratorOptions {
-  double min_interval_secs = 0;           // between two of them
-  std::optional<double> timeout = {};     // seconds to wait for one; none: for ever
-  std::function<bool()> timeout_fn = {};  // after them: true gives up; unset: gives up
-  double seconds_to_sleep = 1;            // between two looks at the directory
-  std::function<double()> clock = {};           // in seconds; unset: the system's steady one
+  double min_interval_secs = 0;                    // between two of them
+  std::optional<double> timeout = {};              // seconds to wait for one; none: for ever
+  std::function<bool()> timeout_fn = {};           // after them: true gives up; unset: gives up
+  double seconds_to_sleep = 1;                     // between two looks at the directory
+  std::function<double()> clock = {};              // in seconds; unset: the system's steady one
   std::function<void(double seconds)> sleep = {};  // unset: the thread sleeps
 };
 

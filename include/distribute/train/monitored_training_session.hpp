@@ -58,16 +58,16 @@ struct MonitoredTrainingSessionOptions {
 
 /// Whatever a step gives: nothing, figures, or a number, which is called "loss".
 template <typename F>
-concept SessionStep = std::invocable<F&> &&
-    (std::is_void_v<std::invoke_result_t<F&>> || std::convertible_to<std::invoke_result_t<F&>, Logs> ||
-     std::convertible_to<std::invoke_result_t<F&>, double>);
+concept SessionStep = std::invocable<F&> &&(std::is_void_v<std::invoke_result_t<F&>> ||
+                                            std::convertible_to<std::invoke_result_t<F&>, Logs> ||
+                                            std::convertible_to<std::invoke_result_t<F&>, double>);
 
 /// Stands for `with MonitoredTrainingSession(...) as session:`, from construction to close() or
-/// destruction. Steps that throw AbortedError or UnavailableError are repeated after the session was
-/// created anew: the chief restores the newest checkpoint, the others wait for it. OutOfRangeError
-/// is the end of the data and a good end; any other error is thrown by run, and the session is over.
-/// Workers that step together all make the session and the same calls; one that stops stops all.
-/// The chief alone writes. One thread, outside strategy.run.
+/// destruction. Steps that throw AbortedError or UnavailableError are repeated after the session
+/// was created anew: the chief restores the newest checkpoint, the others wait for it.
+/// OutOfRangeError is the end of the data and a good end; any other error is thrown by run, and the
+/// session is over. Workers that step together all make the session and the same calls; one that
+/// stops stops all. The chief alone writes. One thread, outside strategy.run.
 ///
 ///   MonitoredTrainingSession session({.checkpoint_dir = "ckpt",
 ///                                     .parts = {{"model", &model}, {"optimizer", &optimizer}},
@@ -100,8 +100,8 @@ class MonitoredTrainingSession {
   Strategy& strategy() const { return strategy_; }
   /// The step that was restored at the last creation; none: started afresh.
   std::optional<int64_t> restored_step() const { return restored_step_; }
-  /// Saves a checkpoint of this step. Workers that step together all call it; without checkpoint_dir
-  /// does nothing.
+  /// Saves a checkpoint of this step. Workers that step together all call it; without
+  /// checkpoint_dir does nothing.
   void save();
   /// Whether one of the workers that step together says so; alone, this one.
   bool any_worker(bool mine) const;

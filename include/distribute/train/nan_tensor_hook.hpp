@@ -17,7 +17,7 @@ class NanLossDuringTrainingError : public FailedPreconditionError {
 };
 
 struct NanTensorHookOptions {
-  std::string tensor = "loss";    // the figure's name
+  std::string tensor = "loss";   // the figure's name
   bool fail_on_nan_loss = true;  // else the session ends well
 };
 

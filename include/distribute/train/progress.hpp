@@ -22,8 +22,8 @@ struct ProgressOptions {
   int64_t steps_per_line = 100;             // where the output is no terminal
   bool prints = true;                       // the chief does
   std::FILE* out = stdout;
-  std::optional<bool> terminal = {};      // none: what `out` is
-  std::function<double()> clock = {};     // in seconds; unset: the system's steady one
+  std::optional<bool> terminal = {};   // none: what `out` is
+  std::function<double()> clock = {};  // in seconds; unset: the system's steady one
 };
 
 /// One thread.

@@ -27,8 +27,8 @@ struct SupervisorOptions {
   std::function<double()> clock = {};
 };
 
-/// A MonitoredTrainingSession with the supervisor's defaults. Its services work within the steps and
-/// not on threads of their own. One thread.
+/// A MonitoredTrainingSession with the supervisor's defaults. Its services work within the steps
+/// and not on threads of their own. One thread.
 ///
 ///   Supervisor sv({.logdir = "logs", .parts = {{"model", &model}}});
 ///   sv.managed_session([&](MonitoredTrainingSession& session) {
@@ -41,9 +41,9 @@ class Supervisor {
   explicit Supervisor(SupervisorOptions options) : options_(std::move(options)) {}
 
   bool is_chief() const;
-  /// Prepares a session or waits for the chief's, calls the function, and ends. OutOfRangeError is a
-  /// good end. May be called again.
-  /// Throws  as MonitoredTrainingSession, and what the function throws.
+  /// Prepares a session or waits for the chief's, calls the function, and ends. OutOfRangeError is
+  /// a good end. May be called again. Throws  as MonitoredTrainingSession, and what the function
+  /// throws.
   void managed_session(const std::function<void(MonitoredTrainingSession&)>& train);
   /// True as well outside a session.
   bool should_stop() const { return !session_ || session_->should_stop(); }

@@ -20,9 +20,8 @@ struct TrainSpec {
   std::vector<SessionHookHandle> hooks = {};
 };
 
-/// Does something with a checkpoint that was evaluated, such as an export. `is_final`: there will be
-/// no further one.
-/// Source  tf.estimator.Exporter
+/// Does something with a checkpoint that was evaluated, such as an export. `is_final`: there will
+/// be no further one. Source  tf.estimator.Exporter
 using Exporter = std::function<void(Estimator&, const std::string& checkpoint_path,
                                     const Logs& eval_result, bool is_final)>;
 
@@ -52,7 +51,8 @@ struct TrainAndEvaluateResult {
 /// Without a cluster: trains, evaluates after checkpoints but the first, and at the end. In a
 /// cluster the chief and the workers train, the master also evaluates, the evaluator evaluates new
 /// checkpoints until max_steps, a ps serves.
-/// Throws  InvalidArgumentError for specs that make no sense, for tasks that do not exist, and for an
+/// Throws  InvalidArgumentError for specs that make no sense, for tasks that do not exist, and for
+/// an
 ///         evaluator other than 0; UnimplementedError for a ps without run_ps.
 /// Source  tf.estimator.train_and_evaluate
 TrainAndEvaluateResult train_and_evaluate(Estimator& estimator, const TrainSpec& train_spec,

@@ -111,8 +111,7 @@ DISTRIBUTE_INLINE bool hparams(const Hparams& values, const std::string& trial_i
 
 DISTRIBUTE_INLINE bool hparams_end(SessionStatus status) {
   return summary_internal::write_hparams(
-      "_hparams_/session_end_info",
-      encode_session_end(status, summary_internal::hparams_time()));
+      "_hparams_/session_end_info", encode_session_end(status, summary_internal::hparams_time()));
 }
 
 DISTRIBUTE_INLINE bool hparams_config(const Hparams& examples,

@@ -62,7 +62,8 @@ DISTRIBUTE_INLINE Tensor GradientAccumulator::state() const {
       const std::vector<float> values = sum.to_vector();
       all.insert(all.end(), values.begin(), values.end());
     }
-  if (sums_[0].empty() && step_ % steps_ != 0) all.insert(all.end(), restored_.begin(), restored_.end());
+  if (sums_[0].empty() && step_ % steps_ != 0)
+    all.insert(all.end(), restored_.begin(), restored_.end());
   return Tensor(Shape{int64_t(all.size())}, all);
 }
 

@@ -39,7 +39,8 @@ DISTRIBUTE_INLINE void Model::compile(CompileOptions options) {
 
 DISTRIBUTE_INLINE void Model::require_compiled(const char* method) const {
   if (compiled_) return;
-  throw FailedPreconditionError(concat("You must call `compile()` before calling `", method, "()`."));
+  throw FailedPreconditionError(
+      concat("You must call `compile()` before calling `", method, "()`."));
 }
 
 DISTRIBUTE_INLINE optim::Optimizer& Model::optimizer() const {
@@ -123,7 +124,8 @@ DISTRIBUTE_INLINE Tensor Model::compute_loss(const data::Batch& batch, const Ten
     throw FailedPreconditionError("compile: there is no loss, and the module adds none");
   Tensor loss;
   if (compiled_->loss) {
-    if (!batch.y) throw InvalidArgumentError("fit: the data has no targets, and the loss needs them");
+    if (!batch.y)
+      throw InvalidArgumentError("fit: the data has no targets, and the loss needs them");
     const Tensor weight = batch.more.empty() ? Tensor() : batch.more[0];
     loss = compiled_->loss.share(batch.y, prediction, global_batch_, weight);
   }

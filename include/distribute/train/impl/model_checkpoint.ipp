@@ -16,7 +16,8 @@ namespace distribute::train_internal {
 /// One figure as Python's format does. Whole numbers need no format.
 DISTRIBUTE_INLINE std::string format_figure(const std::string& format, double value) {
   size_t at = 0;
-  while (at < format.size() && std::string_view("0123456789.").find(format[at]) != std::string::npos)
+  while (at < format.size() &&
+         std::string_view("0123456789.").find(format[at]) != std::string::npos)
     ++at;
   const std::string type = format.substr(at);
   const bool known = type.empty() || type == "d" || type == "e" || type == "f" || type == "g";
@@ -27,8 +28,8 @@ DISTRIBUTE_INLINE std::string format_figure(const std::string& format, double va
     std::snprintf(text, sizeof(text), ("%" + format.substr(0, at) + "lld").c_str(),
                   (long long)value);
   else
-    std::snprintf(text, sizeof(text), ("%" + format.substr(0, at) + (type.empty() ? "g" : type)).c_str(),
-                  value);
+    std::snprintf(text, sizeof(text),
+                  ("%" + format.substr(0, at) + (type.empty() ? "g" : type)).c_str(), value);
   return text;
 }
 
@@ -49,8 +50,7 @@ DISTRIBUTE_INLINE std::string format_figures(const std::string& pattern, const L
       continue;
     }
     const size_t end = pattern.find('}', i);
-    if (end == std::string::npos)
-      throw InvalidArgumentError("'" + pattern + "': a '{' has no '}'");
+    if (end == std::string::npos) throw InvalidArgumentError("'" + pattern + "': a '{' has no '}'");
     const std::string field = pattern.substr(i + 1, end - i - 1);
     const size_t colon = field.find(':');
     const double* value = values.find(field.substr(0, colon));
@@ -58,8 +58,8 @@ DISTRIBUTE_INLINE std::string format_figures(const std::string& pattern, const L
       throw InvalidArgumentError(concat("Failed to format this callback filepath: \"", pattern,
                                         "\". Reason: there is no '", field.substr(0, colon),
                                         "'; there are: ", values.names()));
-    text += train_internal::format_figure(
-        colon == std::string::npos ? "" : field.substr(colon + 1), *value);
+    text += train_internal::format_figure(colon == std::string::npos ? "" : field.substr(colon + 1),
+                                          *value);
     i = end;
   }
   return text;

@@ -12,9 +12,8 @@ DISTRIBUTE_INLINE std::vector<int64_t> sizes_of(const Shape& shape) {
 /// Adds the layers of `module`; `last` is the node whose output comes in, and then goes out.
 DISTRIBUTE_INLINE void add_module(const nn::Module& module, const std::string& path,
                                   std::string& last, std::vector<summary::GraphNode>& nodes) {
-  summary::GraphNode node{.name = path + "/" + module.class_name(),
-                          .op = module.class_name(),
-                          .inputs = {last}};
+  summary::GraphNode node{
+      .name = path + "/" + module.class_name(), .op = module.class_name(), .inputs = {last}};
   for (const auto& [name, variable] : module.own_variables()) {
     nodes.push_back({.name = path + "/" + name,
                      .op = "VariableV2",

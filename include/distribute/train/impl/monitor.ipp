@@ -12,10 +12,10 @@ DISTRIBUTE_INLINE Monitor::Monitor(std::string owner, std::string name, MonitorM
                                    double min_delta)
     : owner_(std::move(owner)),
       name_(std::move(name)),
-      larger_(mode == MonitorMode::Max ||
-              (mode == MonitorMode::Auto &&
-               (name_.find("acc") != std::string::npos || name_.ends_with("auc") ||
-                name_.starts_with("fmeasure")))),
+      larger_(
+          mode == MonitorMode::Max ||
+          (mode == MonitorMode::Auto && (name_.find("acc") != std::string::npos ||
+                                         name_.ends_with("auc") || name_.starts_with("fmeasure")))),
       min_delta_(std::abs(min_delta)) {}
 
 DISTRIBUTE_INLINE std::optional<double> Monitor::value(const Logs& logs) {

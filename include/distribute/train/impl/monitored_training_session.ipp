@@ -52,7 +52,8 @@ DISTRIBUTE_INLINE void MonitoredTrainingSession::add_default_hooks() {
                                             .output_dir = options_.summary_dir,
                                             .clock = options_.clock}));
   }
-  if ((is_chief_ || together_) && !options_.checkpoint_dir.empty() && given(options_.save_checkpoint))
+  if ((is_chief_ || together_) && !options_.checkpoint_dir.empty() &&
+      given(options_.save_checkpoint))
     hooks_.emplace_back(
         CheckpointSaverHook({.save = options_.save_checkpoint, .clock = options_.clock}));
 }

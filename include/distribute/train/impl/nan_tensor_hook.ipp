@@ -11,8 +11,8 @@ DISTRIBUTE_INLINE void NanTensorHook::after_run(SessionRunContext& context,
                                                 const SessionRunValues& values) {
   const double* value = values.results.find(options_.tensor);
   if (!value || std::isfinite(*value)) return;
-  const std::string message =
-      concat("Model diverged with ", options_.tensor, " = ", *value, " at step ", values.global_step);
+  const std::string message = concat("Model diverged with ", options_.tensor, " = ", *value,
+                                     " at step ", values.global_step);
   if (options_.fail_on_nan_loss) throw NanLossDuringTrainingError(message);
   if (context.session().is_chief()) std::fprintf(stderr, "warning: %s\n", message.c_str());
   context.request_stop();

@@ -85,7 +85,8 @@ DISTRIBUTE_INLINE void Progress::step_done(int64_t step, const Logs& values) {
   std::string bar;
   if (*options_.terminal && options_.total_steps) {
     constexpr int64_t kWidth = 30;
-    const int64_t filled = std::min(kWidth, kWidth * step / std::max<int64_t>(*options_.total_steps, 1));
+    const int64_t filled =
+        std::min(kWidth, kWidth * step / std::max<int64_t>(*options_.total_steps, 1));
     bar = "[" + std::string(size_t(filled), '=') + std::string(size_t(kWidth - filled), ' ') + "] ";
   }
   // After a shorter line the rest of the longer one is blanked.

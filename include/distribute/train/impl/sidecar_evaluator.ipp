@@ -78,13 +78,13 @@ DISTRIBUTE_INLINE void SidecarEvaluator::start() {
       checkpoints_.retry();
       continue;
     }
-    last_logs_ =
-        model_.evaluate(data_, {.steps = options_.steps, .callbacks = options_.callbacks});
+    last_logs_ = model_.evaluate(data_, {.steps = options_.steps, .callbacks = options_.callbacks});
     ++evaluations_;
     std::fprintf(options_.out, "End of evaluation of %s.%s\n", path->c_str(),
                  figures_text(last_logs_).c_str());
     std::fflush(options_.out);
-    if (options_.max_evaluations && checkpoint_number(*path).value_or(0) >= *options_.max_evaluations)
+    if (options_.max_evaluations &&
+        checkpoint_number(*path).value_or(0) >= *options_.max_evaluations)
       return;
   }
 }

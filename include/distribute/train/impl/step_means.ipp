@@ -30,8 +30,7 @@ namespace distribute::train {
 DISTRIBUTE_INLINE Logs reduce_step_logs(Strategy& strategy, const PerReplica<StepLogs>& shares) {
   const StepLogs& names = shares[0];
   std::vector<Tensor> parts;
-  for (const StepLogs& mine : shares.values())
-    parts.push_back(train_internal::packed(mine, names));
+  for (const StepLogs& mine : shares.values()) parts.push_back(train_internal::packed(mine, names));
   Logs logs;
   if (names.empty()) return logs;
   const Tensor sums = strategy.reduce(ReduceOp::Sum, PerReplica<Tensor>(std::move(parts)));

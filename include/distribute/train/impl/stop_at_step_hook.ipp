@@ -8,7 +8,8 @@ namespace distribute::train {
 DISTRIBUTE_INLINE StopAtStepHook::StopAtStepHook(StopAtStepHookOptions options)
     : options_(options) {
   if (options_.num_steps.has_value() == options_.last_step.has_value())
-    throw InvalidArgumentError("StopAtStepHook: exactly one of num_steps or last_step must be given");
+    throw InvalidArgumentError(
+        "StopAtStepHook: exactly one of num_steps or last_step must be given");
 }
 
 /// A session that was created anew keeps its last step, and may have reached it already.

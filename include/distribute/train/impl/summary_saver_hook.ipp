@@ -22,9 +22,9 @@ DISTRIBUTE_INLINE void SummarySaverHook::after_run(SessionRunContext&,
   if (values.results.empty() || !timer_.is_due(values.global_step)) return;
   timer_.done(values.global_step);
   for (const auto& [name, value] : values.results)
-    writer_->write(values.global_step, {.tag = name,
-                                        .plugin = "scalars",
-                                        .tensor = summary::encode_tensor(float(value))});
+    writer_->write(
+        values.global_step,
+        {.tag = name, .plugin = "scalars", .tensor = summary::encode_tensor(float(value))});
 }
 
 DISTRIBUTE_INLINE void SummarySaverHook::end(MonitoredTrainingSession&) {

@@ -52,9 +52,8 @@ DISTRIBUTE_INLINE void Supervisor::summary_computed(const Logs& figures,
   if (!writer_) writer_ = summary::create_file_writer(options_.logdir);
   const int64_t at = step ? *step : session_ ? session_->global_step() : 0;
   for (const auto& [name, value] : figures)
-    writer_->write(at, {.tag = name,
-                        .plugin = "scalars",
-                        .tensor = summary::encode_tensor(float(value))});
+    writer_->write(
+        at, {.tag = name, .plugin = "scalars", .tensor = summary::encode_tensor(float(value))});
   writer_->flush();
 }
 

@@ -37,8 +37,8 @@ DISTRIBUTE_INLINE const summary::FileWriter& TensorBoard::writer(const char* run
 
 DISTRIBUTE_INLINE void TensorBoard::scalar(const char* run, const std::string& tag, double value,
                                            int64_t step) {
-  writer(run).write(step,
-                    {.tag = tag, .plugin = "scalars", .tensor = summary::encode_tensor(float(value))});
+  writer(run).write(
+      step, {.tag = tag, .plugin = "scalars", .tensor = summary::encode_tensor(float(value))});
 }
 
 DISTRIBUTE_INLINE void TensorBoard::on_train_begin(Logs&) {

@@ -47,7 +47,8 @@ class CheckpointEvaluator {
     const double now = train::steady_seconds(estimator_.options().clock);
     if (!warned_ || now >= *warned_ + 600)
       std::fprintf(stderr, "warning: nothing to evaluate in %s: %s\n",
-                   estimator_.options().model_dir.c_str(), reason), warned_ = now;
+                   estimator_.options().model_dir.c_str(), reason),
+          warned_ = now;
     return status;
   }
 
@@ -120,17 +121,16 @@ DISTRIBUTE_INLINE void TrainingTask::check() const {
   if (!train_.input_fn || !eval_.input_fn)
     throw InvalidArgumentError("train_and_evaluate: both specs need an input_fn");
   if (train_.max_steps && *train_.max_steps <= 0)
-    throw InvalidArgumentError(
-        concat("Must specify max_steps > 0, given: ", *train_.max_steps));
+    throw InvalidArgumentError(concat("Must specify max_steps > 0, given: ", *train_.max_steps));
   if (eval_.steps && *eval_.steps <= 0)
     throw InvalidArgumentError(concat("Must specify steps > 0, given: ", *eval_.steps));
   if (eval_.start_delay_secs < 0 || eval_.throttle_secs < 0)
     throw InvalidArgumentError("EvalSpec: start_delay_secs and throttle_secs must not be negative");
   const auto& cluster = options_.cluster;
   if (cluster.task_type == TaskType::Evaluator && cluster.task_id > 0)
-    throw InvalidArgumentError(
-        concat("For distributed training, there can only be one `evaluator` task (with task id 0). ",
-               "Given task id ", cluster.task_id));
+    throw InvalidArgumentError(concat(
+        "For distributed training, there can only be one `evaluator` task (with task id 0). ",
+        "Given task id ", cluster.task_id));
 }
 
 DISTRIBUTE_INLINE void TrainingTask::sleep(double seconds) const {
@@ -194,7 +194,8 @@ DISTRIBUTE_INLINE train::TrainAndEvaluateResult TrainingTask::run() {
   else if (type == TaskType::ParameterServer)
     run_ps();
   else
-    throw InvalidArgumentError(concat("Task type ", type, " is not supported. Supported task types ",
+    throw InvalidArgumentError(concat("Task type ", type,
+                                      " is not supported. Supported task types ",
                                       "are chief, master, worker, ps, evaluator"));
   return {};
 }
@@ -203,9 +204,9 @@ DISTRIBUTE_INLINE train::TrainAndEvaluateResult TrainingTask::run() {
 
 namespace distribute::train {
 
-DISTRIBUTE_INLINE TrainAndEvaluateResult train_and_evaluate(
-    Estimator& estimator, const TrainSpec& train_spec, const EvalSpec& eval_spec,
-    const TrainAndEvaluateOptions& options) {
+DISTRIBUTE_INLINE TrainAndEvaluateResult
+train_and_evaluate(Estimator& estimator, const TrainSpec& train_spec, const EvalSpec& eval_spec,
+                   const TrainAndEvaluateOptions& options) {
   return train_internal::TrainingTask(estimator, train_spec, eval_spec, options).run();
 }
 

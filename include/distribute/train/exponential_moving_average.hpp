@@ -1,0 +1,72 @@
+#pragma once
+/// Averages of weights over the steps of a training, for evaluation.
+
+#include <distribute/autograd/trackable.hpp>
+#include <distribute/base/config.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace distribute::train {
+
+struct ExponentialMovingAverageOptions {
+  double decay = 0.999;
+  /// With the number of updates n the decay is at most (1 + n) / (10 + n): quick at the beginning.
+  std::function<int64_t()> num_updates = {};
+  std::string name = "ExponentialMovingAverage";
+};
+
+/// average -= (1 - decay) (average - variable), beginning with the variable's value when it is seen
+/// first. Averages are variables "<variable>/<name>"; a checkpoint with the object as a part holds
+/// them. Made in the strategy's scope; used outside of strategy.run, by all workers alike.
+///
+///   ExponentialMovingAverage ema({.decay = 0.9999});
+///   ... after each step: ema.apply(model.trainable_variables());
+///   const auto averaged = ema.averaged_weights();  // while it lives the model has the averages
+///
+/// Source  tf.train.ExponentialMovingAverage
+class ExponentialMovingAverage : public Trackable {
+ public:
+  /// Throws  InvalidArgumentError for a decay outside [0, 1).
+  explicit ExponentialMovingAverage(ExponentialMovingAverageOptions options = {});
+
+  /// Averages these variables from now on, once more.
+  void apply(const std::vector<Variable>& variables);
+  /// None for a variable that apply has not seen.
+  Variable average(const Variable& variable) const;
+  std::string average_name(const Variable& variable) const;
+  /// Exchanges all variables with their averages; twice restores both.
+  void swap();
+
+  class [[nodiscard]] AveragedWeights {
+   public:
+    explicit AveragedWeights(ExponentialMovingAverage& ema) : ema_(ema) { ema.swap(); }
+    ~AveragedWeights();
+    AveragedWeights(const AveragedWeights&) = delete;
+    AveragedWeights& operator=(const AveragedWeights&) = delete;
+
+   private:
+    ExponentialMovingAverage& ema_;
+  };
+  AveragedWeights averaged_weights() { return AveragedWeights(*this); }
+
+  std::vector<NamedVariable> own_variables() const override;
+
+ private:
+  struct Pair {
+    Variable variable, average;
+  };
+  const Pair* find(const Variable& variable) const;
+  void track(const Variable& variable);
+
+  ExponentialMovingAverageOptions options_;
+  std::vector<Pair> pairs_;
+};
+
+}  // namespace distribute::train
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/train/impl/exponential_moving_average.ipp>
+#endif
