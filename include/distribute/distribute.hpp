@@ -1,6 +1,7 @@
 #pragma once
 /// Everything: includes every public header of the library (written by tools/check_umbrella.py).
 
+#include <distribute/base/cancellation.hpp>
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/parallel.hpp>
@@ -293,6 +294,27 @@
 #include <distribute/checkpoint/restoration.hpp>
 #include <distribute/checkpoint/tensor_slice.hpp>
 #include <distribute/checkpoint/worker_path.hpp>
+
+#include <distribute/coordinator/closure.hpp>
+#include <distribute/coordinator/closure_argument.hpp>
+#include <distribute/coordinator/closure_queue.hpp>
+#include <distribute/coordinator/cluster_coordinator.hpp>
+#include <distribute/coordinator/coordinator_options.hpp>
+#include <distribute/coordinator/coordinator_watch.hpp>
+#include <distribute/coordinator/fetch.hpp>
+#include <distribute/coordinator/outcome.hpp>
+#include <distribute/coordinator/per_worker_values.hpp>
+#include <distribute/coordinator/registry.hpp>
+#include <distribute/coordinator/remote_dataset.hpp>
+#include <distribute/coordinator/remote_function.hpp>
+#include <distribute/coordinator/remote_value.hpp>
+#include <distribute/coordinator/rpc_worker_link.hpp>
+#include <distribute/coordinator/server.hpp>
+#include <distribute/coordinator/wire_value.hpp>
+#include <distribute/coordinator/worker_link.hpp>
+#include <distribute/coordinator/worker_pool.hpp>
+#include <distribute/coordinator/worker_service.hpp>
+#include <distribute/coordinator/worker_thread.hpp>
 
 #include <distribute/train/backup_and_restore.hpp>
 #include <distribute/train/preemption_checkpoint_handler.hpp>

@@ -2,7 +2,11 @@
 /// Where resolvers read environment variables: of the process, or of a map in tests.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/error.hpp>
 
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <optional>
@@ -31,6 +35,27 @@ class Environment {
  private:
   Reader reader_;  // empty: getenv
 };
+
+namespace cluster_internal {
+
+/// Sets `value` to the variable of the process; leaves it alone when the variable is not set.
+/// Throws  InvalidArgumentError that names the variable, its value and what is allowed.
+template <typename Number>
+void read_limit(const char* name, Number least, Number most, Number& value) {
+  const char* text = std::getenv(name);
+  if (!text || !*text) return;
+  Number number{};
+  const char* const end = text + std::strlen(text);
+  const auto [stop, error] = std::from_chars(text, end, number);
+  if (error != std::errc() || stop != end || !(number >= least && number <= most))
+    throw InvalidArgumentError(
+        concat(name, "=", text, ": wanted a number from ", least, " to ", most));
+  value = number;
+}
+
+inline void read_seconds(const char* name, double& value) { read_limit(name, 0.001, 1e7, value); }
+
+}  // namespace cluster_internal
 
 }  // namespace distribute
 

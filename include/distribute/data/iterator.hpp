@@ -17,7 +17,8 @@ class Iterator {
   Iterator(Iterator&&) = default;
   Iterator& operator=(Iterator&& other) noexcept;  // a stream must not outlive its dataset
 
-  /// Throws  OutOfRangeError at the end, and ever after; what a `map` function throws.
+  /// Throws  OutOfRangeError at the end, and ever after; what a `map` function throws;
+  ///         CancelledError where this thread's work is (base/cancellation.hpp).
   Batch next();
   /// None at the end. Source  tf.data.Iterator.get_next_as_optional
   std::optional<Batch> get_next_as_optional();

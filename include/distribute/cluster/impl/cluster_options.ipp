@@ -2,30 +2,13 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/cluster_options.hpp>
+#include <distribute/cluster/environment.hpp>
 #include <distribute/net/job_token.hpp>
 
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 
 namespace distribute::cluster_internal {
-
-/// Leaves `value` alone when the variable is not set.
-template <typename Number>
-void read_limit(const char* name, Number least, Number most, Number& value) {
-  const char* text = std::getenv(name);
-  if (!text || !*text) return;
-  Number number{};
-  const char* const end = text + std::strlen(text);
-  const auto [stop, error] = std::from_chars(text, end, number);
-  if (error != std::errc() || stop != end || !(number >= least && number <= most))
-    throw InvalidArgumentError(
-        concat(name, "=", text, ": wanted a number from ", least, " to ", most));
-  value = number;
-}
-
-inline void read_seconds(const char* name, double& value) { read_limit(name, 0.001, 1e7, value); }
 
 DISTRIBUTE_INLINE void read_switch(const char* name, bool& value) {
   const char* text = std::getenv(name);

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/cancellation.hpp>
 #include <distribute/data/iterator.hpp>
 
 #include <utility>
@@ -18,12 +19,14 @@ DISTRIBUTE_INLINE Iterator& Iterator::operator=(Iterator&& other) noexcept {
 }
 
 DISTRIBUTE_INLINE Batch Iterator::next() {
+  throw_if_cancelled();
   Batch element;
   if (!stream_->next(element)) throw OutOfRangeError("the end of the dataset is reached");
   return element;
 }
 
 DISTRIBUTE_INLINE std::optional<Batch> Iterator::get_next_as_optional() {
+  throw_if_cancelled();
   std::optional<Batch> element(std::in_place);
   if (!stream_->next(*element)) element.reset();
   return element;

@@ -1,0 +1,33 @@
+#pragma once
+#include <distribute/base/cancellation.hpp>
+#include <distribute/base/error.hpp>
+
+namespace distribute {
+
+namespace base_internal {
+/// The calling thread's flag, or null.
+DISTRIBUTE_INLINE const CancellationFlag*& cancellation_flag() {
+  thread_local const CancellationFlag* flag = nullptr;
+  return flag;
+}
+}  // namespace base_internal
+
+DISTRIBUTE_INLINE CancellationScope::CancellationScope(const CancellationFlag* flag)
+    : outer_(base_internal::cancellation_flag()) {
+  base_internal::cancellation_flag() = flag;
+}
+
+DISTRIBUTE_INLINE CancellationScope::~CancellationScope() {
+  base_internal::cancellation_flag() = outer_;
+}
+
+DISTRIBUTE_INLINE bool is_cancelled() {
+  const CancellationFlag* flag = base_internal::cancellation_flag();
+  return flag && *flag;
+}
+
+DISTRIBUTE_INLINE void throw_if_cancelled() {
+  if (is_cancelled()) throw CancelledError("the function was cancelled. Please reschedule");
+}
+
+}  // namespace distribute

@@ -1,0 +1,157 @@
+#pragma once
+/// Sends functions to the workers of a ParameterServerStrategy and copes with what happens to them.
+
+#include <distribute/base/config.hpp>
+#include <distribute/coordinator/closure_argument.hpp>
+#include <distribute/coordinator/coordinator_options.hpp>
+#include <distribute/coordinator/fetch.hpp>
+#include <distribute/coordinator/per_worker_values.hpp>
+#include <distribute/coordinator/remote_dataset.hpp>
+#include <distribute/coordinator/remote_function.hpp>
+#include <distribute/coordinator/remote_value.hpp>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <typeinfo>
+#include <utility>
+
+namespace distribute {
+
+class Strategy;
+
+namespace rpc {
+class JobTask;
+}
+
+namespace coordinator_internal {
+
+class WorkerPool;
+
+/// What all coordinators of one strategy share; the last one tells the workers that the job is
+/// done, unless an exception is on its way: then they wait for the coordinator's return.
+class CoordinatorCore {
+ public:
+  /// `servers` are watched until the coordinator ends.
+  CoordinatorCore(Strategy& strategy, std::shared_ptr<WorkerPool> pool,
+                  std::shared_ptr<void> servers = {});
+  ~CoordinatorCore();
+  CoordinatorCore(const CoordinatorCore&) = delete;
+  CoordinatorCore& operator=(const CoordinatorCore&) = delete;
+
+  /// The strategy's, or the one that `make` gives and that is its from now on.
+  static std::shared_ptr<CoordinatorCore> of(
+      Strategy& strategy, const std::function<std::shared_ptr<CoordinatorCore>()>& make);
+
+  Strategy& strategy;
+  std::shared_ptr<void> servers;
+  const std::shared_ptr<WorkerPool> pool;
+
+ private:
+  const int exceptions_;
+};
+
+/// Connects to the workers of the task's cluster, and watches its parameter servers.
+/// Blocks and throws  as ClusterCoordinator.
+std::shared_ptr<CoordinatorCore> connect_coordinator(Strategy& strategy,
+                                                     const std::shared_ptr<rpc::JobTask>& task,
+                                                     const CoordinatorOptions& options);
+
+}  // namespace coordinator_internal
+
+/// Runs RemoteFunctions on the workers, each at least once, wherever there is one that is free.
+/// Thread-safe; handles of one strategy share everything. The strategy must outlive it.
+/// Source  tf.distribute.experimental.coordinator.ClusterCoordinator
+class ClusterCoordinator {
+ public:
+  /// Blocks  until all workers are there.
+  /// Throws  InvalidArgumentError unless the strategy is a ParameterServerStrategy with a cluster,
+  ///         and when a worker has registered other functions; UnavailableError that names the
+  ///         missing workers.
+  explicit ClusterCoordinator(Strategy& strategy);
+  ClusterCoordinator(Strategy& strategy, const CoordinatorOptions& options);
+  explicit ClusterCoordinator(std::shared_ptr<coordinator_internal::CoordinatorCore> core)
+      : core_(std::move(core)) {}
+
+  Strategy& strategy() const { return core_->strategy; }
+  int num_workers() const;
+
+  /// Queues a call; arguments are copied now, and PerWorkerValues replaced by the element of the
+  /// worker that runs it. A worker that dies in the middle has run a part of it: it runs again.
+  /// Blocks  while CoordinatorOptions::queue_size functions wait.
+  /// Throws  the first error of any function since the last that was thrown; then all other
+  ///         functions are cancelled, and the coordinator can be used again. InvalidArgumentError
+  ///         for a RemoteValue among the arguments. UnavailableError, ever again, when a parameter
+  ///         server is lost: restart the coordinator, and restore the last checkpoint.
+  template <typename R, typename... Params, typename... Args>
+  RemoteValue<R> schedule(const RemoteFunction<R(Params...)>& function, const Args&... args);
+  template <typename F, typename... Args>
+  void schedule(const F&, const Args&...) {
+    static_assert(!sizeof(F),
+                  "schedule: a function must be registered in every process before it "
+                  "can run on a worker: RemoteFunction step(\"step\", [&] { ... });");
+  }
+
+  /// Blocks  until all functions have ended; no schedule() gets in meanwhile.
+  /// Throws  as schedule().
+  void join();
+  /// Whether all functions have ended. Throws  as schedule().
+  bool done();
+
+  /// The local values of a RemoteValue, PerWorkerValues, or of a vector, tuple, pair or map with
+  /// such inside; anything else as it is.
+  /// Blocks  until they are there. Throws  as RemoteValue::fetch.
+  template <typename Nest>
+  auto fetch(const Nest& nest) const {
+    return coordinator_internal::Fetch<Nest>::of(nest);
+  }
+
+  /// Calls `fn(InputContext)`, or `fn()`, on every worker, and again on one that comes back. The
+  /// datasets should be endless; each worker shuffles its own in an order of its own. Variables may
+  /// not be made inside. An error comes out of the functions that use the dataset.
+  template <DatasetFunction F>
+  PerWorkerDataset create_per_worker_dataset(const F& fn);
+  PerWorkerDataset create_per_worker_dataset(const RemoteDataset& dataset) {
+    return make_dataset("dataset " + dataset.name(), dataset.name());
+  }
+
+ private:
+  void put(coordinator_internal::ClosurePtr closure);
+  PerWorkerDataset make_dataset(const std::string& label, const std::string& registered);
+
+  std::shared_ptr<coordinator_internal::CoordinatorCore> core_;
+};
+
+template <typename R, typename... Params, typename... Args>
+RemoteValue<R> ClusterCoordinator::schedule(const RemoteFunction<R(Params...)>& function,
+                                            const Args&... args) {
+  static_assert(sizeof...(Params) == sizeof...(Args),
+                "schedule: as many arguments as the remote function has parameters");
+  auto closure = std::make_shared<coordinator_internal::Closure>();
+  closure->method = "run";
+  closure->label = function.name();
+  (closure->arguments.push_back(
+       coordinator_internal::closure_argument<Params>(function.name(), args)),
+   ...);
+  RemoteValue<R> result(closure->output);
+  put(std::move(closure));
+  return result;
+}
+
+template <DatasetFunction F>
+PerWorkerDataset ClusterCoordinator::create_per_worker_dataset(const F&) {
+  static_assert(coordinator_internal::StatelessDatasetFunction<F>,
+                "a dataset function that captures something does not reach the workers: register "
+                "it by name in every process before Server::join(), as in RemoteDataset "
+                "train(\"train\", [&](const InputContext& input) { ... }); and pass that");
+  using Type = coordinator_internal::DatasetType<F>;
+  static_cast<void>(Type::added);  // makes it registered before main
+  return make_dataset("dataset", Type::name());
+}
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/coordinator/impl/cluster_coordinator.ipp>
+#endif

@@ -1,0 +1,45 @@
+#pragma once
+/// Limits of a coordinator.
+
+#include <distribute/base/config.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace distribute {
+
+/// Times are in seconds. The name in the comment is the environment variable.
+struct CoordinatorOptions {
+  /// How many functions may wait; schedule() blocks beyond.
+  int64_t queue_size = 256 * 1024;
+  /// Worker i begins min(i * delay, maximum) later: TF_COORDINATOR_SCHEDULE_START_DELAY and
+  /// TF_COORDINATOR_SCHEDULE_START_DELAY_MAX (0: no maximum).
+  double schedule_start_delay = 0, schedule_start_delay_max = 0;
+  /// The so-manieth error of a parameter server that a worker sees counts, the ones before it are
+  /// taken for passing trouble: TF_COORDINATOR_IGNORE_TRANSIENT_PS_FAILURES.
+  int ignore_transient_ps_failures = 3;
+  /// So many deadlines may pass first; -1: a tenth of the workers:
+  /// TF_COORDINATOR_IGNORE_TRANSIENT_TIMEOUTS.
+  int ignore_transient_timeouts = -1;
+  /// All workers must be there within this time: DISTRIBUTE_STARTUP_TIMEOUT.
+  double startup_timeout = 300;
+  double report_interval = 10;  // of those that are missing: DISTRIBUTE_REPORT_INTERVAL
+  /// A lost worker may return within: DISTRIBUTE_WORKER_RECOVERY_TIMEOUT.
+  double worker_recovery_timeout = 3600;
+  /// A line is printed when no function has ended for so long: DISTRIBUTE_WATCHDOG_TIMEOUT.
+  double watchdog_timeout = 300;
+  /// Gets the lines that people should read, from any thread; empty: stderr.
+  std::function<void(const std::string&)> log = {};
+
+  void print(const std::string& line) const;
+  /// The defaults with what the environment sets.
+  /// Throws  InvalidArgumentError that names the variable, its value and what is allowed.
+  static CoordinatorOptions from_environment();
+};
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/coordinator/impl/coordinator_options.ipp>
+#endif

@@ -1,0 +1,54 @@
+#pragma once
+/// A worker's eye on its coordinator: whether it comes, and comes back.
+
+#include <distribute/base/config.hpp>
+#include <distribute/coordinator/worker_service.hpp>
+#include <distribute/net/deadline.hpp>
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace distribute::rpc {
+class Peer;
+}
+
+namespace distribute::coordinator_internal {
+
+/// Cancels the function that runs when the coordinator is lost, and stops the service when the
+/// coordinator has not come, or not returned, in time. Thread-safe; one thread of its own.
+class CoordinatorWatch {
+ public:
+  /// Times in seconds; the service is borrowed.
+  CoordinatorWatch(WorkerService& service, double first_patience, double return_patience);
+  ~CoordinatorWatch();
+  CoordinatorWatch(const CoordinatorWatch&) = delete;
+  CoordinatorWatch& operator=(const CoordinatorWatch&) = delete;
+
+  /// This one is the coordinator from now on.
+  void greeted(const std::shared_ptr<rpc::Peer>& coordinator);
+
+ private:
+  void watch();
+  void lost(uint64_t incarnation);
+  void leave_peer();
+
+  WorkerService& service_;
+  const double return_patience_;
+  std::mutex mutex_;  // guards the rest
+  std::condition_variable changed_;
+  std::shared_ptr<rpc::Peer> coordinator_;
+  int callback_ = 0;
+  bool waiting_ = true, stopping_ = false;
+  net::Deadline deadline_;
+  std::string missing_ = "no coordinator has come";
+  std::thread thread_;
+};
+
+}  // namespace distribute::coordinator_internal
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/coordinator/impl/coordinator_watch.ipp>
+#endif

@@ -1,0 +1,195 @@
+#pragma once
+#include <distribute/coordinator/closure_queue.hpp>
+
+#include <utility>
+
+namespace distribute::coordinator_internal {
+
+DISTRIBUTE_INLINE ClosureQueue::ClosureQueue(int64_t capacity) : capacity_(capacity) {
+  if (capacity < 1)
+    throw InvalidArgumentError(
+        concat("the closure queue's size must be at least 1, got ", capacity));
+}
+
+DISTRIBUTE_INLINE void ClosureQueue::put(ClosurePtr closure) {
+  const std::lock_guard nobody_waits(put_wait_mutex_);
+  Lock lock(mutex_);
+  const auto full = [&] { return int64_t(queue_.size()) >= capacity_; };
+  do {
+    free_slot_.wait(lock, [&] { return stopped_ || error_ || !full(); });
+    throw_error(lock);
+    if (stopped_) throw CancelledError("schedule: the coordinator has stopped");
+  } while (full());
+  queue_.push_back(std::move(closure));
+  queued_.notify_all();
+}
+
+DISTRIBUTE_INLINE void ClosureQueue::put_for(int worker, ClosurePtr closure) {
+  const std::lock_guard lock(mutex_);
+  if (stopped_) return closure->mark_cancelled();
+  by_worker_[worker].push_back(std::move(closure));
+  queued_.notify_all();
+}
+
+DISTRIBUTE_INLINE bool ClosureQueue::has_work(int worker) const {
+  const auto own = by_worker_.find(worker);
+  if (own != by_worker_.end() && !own->second.empty()) return true;
+  return !cancelling_ && !queue_.empty();
+}
+
+DISTRIBUTE_INLINE ClosureQueue::Taken ClosureQueue::get(int worker, net::Deadline deadline) {
+  Lock lock(mutex_);
+  queued_.wait_until(lock, deadline.when(), [&] { return stopped_ || has_work(worker); });
+  if (stopped_ || !has_work(worker)) return {};
+  auto& own = by_worker_[worker];
+  const bool tagged = !own.empty();
+  auto& from = tagged ? own : queue_;
+  Taken taken{std::move(from.front()), tagged};
+  from.pop_front();
+  if (!tagged) ++in_flight_, free_slot_.notify_one();
+  return taken;
+}
+
+DISTRIBUTE_INLINE void ClosureQueue::one_less() {
+  if (in_flight_ < 1) throw InternalError("there is no closure in flight to be given back");
+  if (--in_flight_ == 0) idle_.notify_all();
+}
+
+DISTRIBUTE_INLINE void ClosureQueue::mark_finished() {
+  const std::lock_guard lock(mutex_);
+  one_less();
+  ++completed_;
+}
+
+DISTRIBUTE_INLINE void ClosureQueue::mark_failed(std::exception_ptr error) {
+  const std::lock_guard lock(mutex_);
+  one_less();
+  ++completed_;
+  if (!error_) error_ = std::move(error);
+  idle_.notify_all();
+  free_slot_.notify_all();
+}
+
+DISTRIBUTE_INLINE void ClosureQueue::put_back(ClosurePtr closure) {
+  const std::lock_guard lock(mutex_);
+  one_less();
+  if (error_ || cancelling_ || stopped_) return closure->mark_cancelled();
+  queue_.push_front(std::move(closure));
+  queued_.notify_all();
+}
+
+DISTRIBUTE_INLINE void ClosureQueue::put_back_for(int worker, ClosurePtr closure) {
+  const std::lock_guard lock(mutex_);
+  if (stopped_) return closure->mark_cancelled();
+  by_worker_[worker].push_front(std::move(closure));
+  queued_.notify_all();
+}
+
+DISTRIBUTE_INLINE bool ClosureQueue::wait(net::Deadline deadline) {
+  const std::lock_guard nobody_puts(put_wait_mutex_);
+  Lock lock(mutex_);
+  const auto ended = [&] { return error_ || (queue_.empty() && in_flight_ == 0); };
+  waiting_ = true;
+  const bool in_time = idle_.wait_until(lock, deadline.when(), ended);
+  waiting_ = false;
+  throw_error(lock);
+  return in_time;
+}
+
+DISTRIBUTE_INLINE bool ClosureQueue::done() {
+  Lock lock(mutex_);
+  throw_error(lock);
+  return queue_.empty() && in_flight_ == 0;
+}
+
+/// Gives nothing back when another thread has taken the error meanwhile.
+DISTRIBUTE_INLINE void ClosureQueue::throw_error(Lock& lock) {
+  idle_.wait(lock, [&] { return !cancelling_; });
+  if (!error_) return;
+  cancel_all(lock);
+  const std::exception_ptr error = broken_ ? error_ : std::exchange(error_, nullptr);
+  std::rethrow_exception(error);
+}
+
+DISTRIBUTE_INLINE void ClosureQueue::cancel_all(Lock& lock) {
+  cancelling_ = true;
+  const auto callback = on_cancel_;
+  lock.unlock();
+  if (callback) callback();
+  lock.lock();
+  idle_.wait(lock, [&] { return in_flight_ == 0; });
+  Closures failed = fail_queued(nullptr);
+  lock.unlock();
+  failed.clear();
+  lock.lock();
+  cancelling_ = false;
+  idle_.notify_all();
+  free_slot_.notify_all();
+}
+
+/// Without an error they are cancelled. The closures that come back must end without the mutex:
+/// with them may end what they alone hold, and that puts closures of its own.
+DISTRIBUTE_INLINE ClosureQueue::Closures ClosureQueue::fail_queued(
+    const std::exception_ptr& error) {
+  for (const ClosurePtr& closure : queue_)
+    error ? closure->output->set_error(error) : closure->mark_cancelled();
+  return std::exchange(queue_, {});
+}
+
+DISTRIBUTE_INLINE void ClosureQueue::break_for_good(std::exception_ptr error) {
+  Closures failed;
+  const std::lock_guard lock(mutex_);
+  if (!broken_) error_ = std::move(error);
+  broken_ = true;
+  failed = fail_queued(error_);
+  idle_.notify_all();
+  free_slot_.notify_all();
+}
+
+DISTRIBUTE_INLINE void ClosureQueue::stop() {
+  Closures failed;
+  std::map<int, Closures> tagged;
+  const std::lock_guard lock(mutex_);
+  stopped_ = true;
+  failed = fail_queued(nullptr);
+  tagged = std::exchange(by_worker_, {});
+  for (const auto& [worker, closures] : tagged)
+    for (const ClosurePtr& closure : closures) closure->mark_cancelled();
+  queued_.notify_all();
+  free_slot_.notify_all();
+  idle_.notify_all();
+}
+
+DISTRIBUTE_INLINE void ClosureQueue::on_cancel(std::function<void()> callback) {
+  const std::lock_guard lock(mutex_);
+  on_cancel_ = std::move(callback);
+}
+
+DISTRIBUTE_INLINE void ClosureQueue::drop_for(int worker) {
+  Closures dropped;
+  const std::lock_guard lock(mutex_);
+  dropped = std::exchange(by_worker_[worker], {});
+}
+
+DISTRIBUTE_INLINE bool ClosureQueue::somebody_waits() const {
+  const std::lock_guard lock(mutex_);
+  return waiting_;
+}
+DISTRIBUTE_INLINE bool ClosureQueue::cancelling() const {
+  const std::lock_guard lock(mutex_);
+  return cancelling_;
+}
+DISTRIBUTE_INLINE int64_t ClosureQueue::queued() const {
+  const std::lock_guard lock(mutex_);
+  return int64_t(queue_.size());
+}
+DISTRIBUTE_INLINE int64_t ClosureQueue::in_flight() const {
+  const std::lock_guard lock(mutex_);
+  return in_flight_;
+}
+DISTRIBUTE_INLINE int64_t ClosureQueue::completed() const {
+  const std::lock_guard lock(mutex_);
+  return completed_;
+}
+
+}  // namespace distribute::coordinator_internal

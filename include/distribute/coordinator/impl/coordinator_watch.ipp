@@ -1,0 +1,75 @@
+#pragma once
+#include <distribute/coordinator/coordinator_watch.hpp>
+#include <distribute/rpc/peer.hpp>
+
+#include <utility>
+
+namespace distribute::coordinator_internal {
+
+DISTRIBUTE_INLINE CoordinatorWatch::CoordinatorWatch(WorkerService& service, double first_patience,
+                                                     double return_patience)
+    : service_(service),
+      return_patience_(return_patience),
+      deadline_(net::Deadline::after_seconds(first_patience)),
+      thread_([this] { watch(); }) {}
+
+DISTRIBUTE_INLINE CoordinatorWatch::~CoordinatorWatch() {
+  leave_peer();
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    changed_.notify_all();
+  }
+  thread_.join();
+}
+
+/// Not with the mutex: the callback that may run now wants it.
+DISTRIBUTE_INLINE void CoordinatorWatch::leave_peer() {
+  std::shared_ptr<rpc::Peer> gone;
+  int callback = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    gone = std::exchange(coordinator_, nullptr);
+    callback = callback_;
+  }
+  if (gone) gone->remove_on_lost(callback);
+}
+
+DISTRIBUTE_INLINE void CoordinatorWatch::greeted(const std::shared_ptr<rpc::Peer>& coordinator) {
+  leave_peer();
+  {
+    const std::lock_guard lock(mutex_);
+    coordinator_ = coordinator;
+    waiting_ = false;
+    missing_ = coordinator->text() + " was lost and has not returned";
+  }
+  const uint64_t incarnation = coordinator->incarnation();
+  const int callback = coordinator->on_lost([this, incarnation] { lost(incarnation); });
+  const std::lock_guard lock(mutex_);
+  callback_ = callback;
+}
+
+DISTRIBUTE_INLINE void CoordinatorWatch::lost(uint64_t incarnation) {
+  const std::lock_guard lock(mutex_);
+  if (!coordinator_ || coordinator_->incarnation() != incarnation) return;
+  waiting_ = true;
+  deadline_ = net::Deadline::after_seconds(return_patience_);
+  service_.cancel_running();
+  changed_.notify_all();
+}
+
+DISTRIBUTE_INLINE void CoordinatorWatch::watch() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    if (!waiting_) {
+      changed_.wait(lock);
+    } else if (!deadline_.passed()) {
+      changed_.wait_until(lock, deadline_.when());
+    } else {
+      service_.stop(std::make_exception_ptr(UnavailableError(missing_ + " in time")));
+      return;
+    }
+  }
+}
+
+}  // namespace distribute::coordinator_internal

@@ -1,0 +1,168 @@
+#pragma once
+#include <distribute/base/status.hpp>
+#include <distribute/cluster/environment.hpp>
+#include <distribute/cluster/task_type.hpp>
+#include <distribute/coordinator/coordinator_watch.hpp>
+#include <distribute/coordinator/rpc_worker_link.hpp>
+#include <distribute/coordinator/server.hpp>
+#include <distribute/coordinator/worker_service.hpp>
+#include <distribute/net/listener.hpp>
+#include <distribute/parameter_server/client.hpp>
+#include <distribute/parameter_server/parameter_server.hpp>
+#include <distribute/rpc/job_task.hpp>
+#include <distribute/strategy/parameter_server_strategy.hpp>
+
+#include <utility>
+
+namespace distribute {
+
+namespace coordinator_internal {
+
+DISTRIBUTE_INLINE std::string only_job(const ClusterSpec& cluster) {
+  const auto& jobs = cluster.as_dict();
+  if (jobs.size() != 1)
+    throw InvalidArgumentError(
+        concat("Must specify an explicit `job_name`: the cluster has ", jobs.size(), " jobs"));
+  return jobs.begin()->first;
+}
+
+DISTRIBUTE_INLINE int only_task(const ClusterSpec& cluster, const std::string& job) {
+  const std::vector<int> tasks = cluster.task_indices(job);
+  if (tasks.size() != 1)
+    throw InvalidArgumentError(concat("Must specify an explicit `task_index`: job ", job, " has ",
+                                      tasks.size(), " tasks"));
+  return tasks.front();
+}
+
+/// For a task that has nothing to serve.
+[[noreturn]] DISTRIBUTE_INLINE void refuse_to_join(const std::string& job) {
+  const bool evaluator = job == TaskType::Evaluator;
+  throw FailedPreconditionError(
+      "Server::join: " + job + " does not serve. " +
+      (evaluator ? "An evaluator stands outside of the cluster: it evaluates the checkpoints that "
+                   "the chief writes, in a loop of its own"
+                 : "The chief coordinates: make a ClusterCoordinator there, and join only where "
+                   "the task type is not TaskType::Chief"));
+}
+
+}  // namespace coordinator_internal
+
+DISTRIBUTE_INLINE ServerOptions ServerOptions::from_environment() {
+  ServerOptions options;
+  cluster_internal::read_limit("DISTRIBUTE_COORDINATOR_RETURN_TIMEOUT", 0.0, 1e7,
+                               options.coordinator_return_timeout);
+  return options;
+}
+
+DISTRIBUTE_INLINE Server::Server(const ClusterSpec& cluster, ServerOptions options)
+    : options_(std::move(options)), cluster_(cluster) {
+  using namespace coordinator_internal;
+  if (!cluster_) throw InvalidArgumentError("Server: the cluster has no jobs");
+  job_name_ = options_.job_name ? *options_.job_name : only_job(cluster_);
+  task_index_ = options_.task_index ? *options_.task_index : only_task(cluster_, job_name_);
+  cluster_.task_address(job_name_, task_index_);  // throws when there is no such task
+  if (options_.start) start();
+}
+
+DISTRIBUTE_INLINE Server::Server(Strategy& strategy, ServerOptions options)
+    : options_(std::move(options)), strategy_(&strategy) {
+  const auto* const servers = strategy_internal::parameter_server_extended(strategy);
+  if (!servers)
+    throw InvalidArgumentError(
+        concat("Server: wanted a ParameterServerStrategy, got ", strategy.extended().name()));
+  const auto& job = servers->job();
+  if (!job.cluster)
+    throw InvalidArgumentError("Server: the ParameterServerStrategy has no cluster to serve in");
+  cluster_ = job.cluster;
+  job_name_ = job.type;
+  task_index_ = job.index;
+  task_ = job.task;
+  if (task_) options_.cluster = task_->options();
+}
+
+DISTRIBUTE_INLINE Server Server::create_local_server(ServerOptions options) {
+  auto listener =
+      value_or_throw(net::Listener::bind({"127.0.0.1", 0}, net::Deadline::after_seconds(10)));
+  const bool start = std::exchange(options.start, false);
+  options.job_name = "local";
+  options.task_index = 0;
+  const ClusterSpec cluster{{"local", JobTasks{listener.address().text()}}};
+  Server server(cluster, std::move(options));
+  if (start)
+    server.task_ =
+        rpc::JobTask::start({cluster, "local", 0, server.options_.cluster}, std::move(listener));
+  return server;
+}
+
+DISTRIBUTE_INLINE Server::Server(Server&&) noexcept = default;
+DISTRIBUTE_INLINE Server::~Server() = default;
+
+DISTRIBUTE_INLINE void Server::start() {
+  if (task_) return;
+  task_ = rpc::JobTask::start({cluster_, job_name_, task_index_, options_.cluster});
+}
+
+DISTRIBUTE_INLINE std::string Server::target() const {
+  return "grpc://" + cluster_.task_address(job_name_, task_index_);
+}
+
+DISTRIBUTE_INLINE int Server::join() {
+  const bool serves_variables = job_name_ == TaskType::ParameterServer;
+  if (job_name_ == TaskType::Chief || job_name_ == TaskType::Evaluator)
+    coordinator_internal::refuse_to_join(job_name_);
+  start();
+  try {
+    return serves_variables ? join_parameter_server() : join_worker();
+  } catch (const Error& error) {
+    options_.cluster.print(job_name_ + " " + std::to_string(task_index_) +
+                           " ends: " + error.what());
+    return 1;
+  }
+}
+
+namespace coordinator_internal {
+
+/// A result is reported when the servers have applied all that the function pushed.
+DISTRIBUTE_INLINE void run_and_flush(strategy_internal::ParameterServerExtended& servers,
+                                     const std::function<void()>& fn) {
+  const auto& client = servers.job().client;
+  try {
+    servers.run_closure(fn);
+  } catch (...) {
+    const std::exception_ptr first = std::current_exception();
+    try {
+      if (client) client->flush();
+    } catch (const Error&) {  // the function's own error says more
+    }
+    std::rethrow_exception(first);
+  }
+  if (client) client->flush();
+}
+
+}  // namespace coordinator_internal
+
+DISTRIBUTE_INLINE int Server::join_worker() {
+  using namespace coordinator_internal;
+  WorkerServiceOptions options;
+  options.name = task_->describe(job_name_, task_index_);
+  options.strategy = strategy_;
+  if (strategy_)
+    options.run_closure = [servers = strategy_internal::parameter_server_extended(*strategy_)](
+                              const auto& fn) { run_and_flush(*servers, fn); };
+  WorkerService service(options);
+  CoordinatorWatch watch(service, options_.cluster.startup_timeout,
+                         options_.coordinator_return_timeout);
+  const ServiceMethods methods(
+      task_, service, [&](const std::shared_ptr<rpc::Peer>& peer) { watch.greeted(peer); });
+  service.serve();
+  return 0;
+}
+
+DISTRIBUTE_INLINE int Server::join_parameter_server() {
+  parameter_server::ServerOptions options;
+  options.chief_timeout = options_.coordinator_return_timeout;
+  parameter_server::ParameterServer(task_, options).join();
+  return 0;
+}
+
+}  // namespace distribute

@@ -1,0 +1,81 @@
+#pragma once
+/// The result of a function that runs, or ran, on a worker.
+
+#include <distribute/base/config.hpp>
+#include <distribute/coordinator/wire_value.hpp>
+
+#include <condition_variable>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace distribute {
+
+/// Source  tf.distribute.experimental.coordinator.RemoteValueStatus
+enum class RemoteValueStatus { NotReady, Ready, Aborted };
+
+namespace coordinator_internal {
+
+/// What the coordinator knows of one remote value: its bytes, or why there are none. Thread-safe.
+class RemoteState {
+ public:
+  void set_bytes(std::string bytes);
+  void set_error(std::exception_ptr error);
+  /// A value that lives on a worker is not there any more; it may be made again.
+  void reset() { become(RemoteValueStatus::NotReady, {}, nullptr); }
+
+  RemoteValueStatus status() const;
+  /// Blocks  until there are some.
+  /// Throws  the error.
+  std::shared_ptr<const std::string> bytes() const;
+
+ private:
+  void become(RemoteValueStatus status, std::shared_ptr<const std::string> bytes,
+              std::exception_ptr error);
+
+  mutable std::mutex mutex_;  // guards all
+  mutable std::condition_variable changed_;
+  RemoteValueStatus status_ = RemoteValueStatus::NotReady;
+  std::shared_ptr<const std::string> bytes_;
+  std::exception_ptr error_;
+};
+
+using RemoteStatePtr = std::shared_ptr<RemoteState>;
+
+}  // namespace coordinator_internal
+
+/// A handle to the future result of a scheduled function; copies share it. The result is copied to
+/// the coordinator as part of the function, so that it outlives the worker. Thread-safe.
+/// Source  tf.distribute.experimental.coordinator.RemoteValue
+template <typename T>
+class RemoteValue {
+ public:
+  using value_type = T;
+  explicit RemoteValue(coordinator_internal::RemoteStatePtr state) : state_(std::move(state)) {}
+
+  /// Blocks  until the function has run.
+  /// Throws  what the function threw; CancelledError when it was cancelled before it ran.
+  T fetch() const {
+    static_assert(std::is_void_v<T> || WireValue<T>, "this value stays on its worker");
+    const auto bytes = state_->bytes();
+    if constexpr (!std::is_void_v<T>) return coordinator_internal::from_bytes<T>(*bytes);
+  }
+  /// The same: a tensor that was fetched is a tensor.
+  T get() const { return fetch(); }
+  /// Aborted after an error.
+  RemoteValueStatus status() const { return state_->status(); }
+
+  const coordinator_internal::RemoteStatePtr& state() const { return state_; }
+
+ private:
+  coordinator_internal::RemoteStatePtr state_;
+};
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/coordinator/impl/remote_value.ipp>
+#endif

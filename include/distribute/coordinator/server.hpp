@@ -1,0 +1,87 @@
+#pragma once
+/// A task's server: its port in the cluster, and what the task does there.
+
+#include <distribute/base/config.hpp>
+#include <distribute/cluster/cluster_options.hpp>
+#include <distribute/cluster/cluster_spec.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace distribute {
+
+class Strategy;
+
+namespace rpc {
+class JobTask;
+}
+
+struct ServerOptions {
+  /// May be left out where the cluster has one job, and that job one task.
+  std::optional<std::string> job_name = {};
+  std::optional<int> task_index = {};
+  /// Whether the port is opened at once.
+  bool start = true;
+  /// How long a worker or parameter server waits for a coordinator that was lost, in seconds:
+  /// DISTRIBUTE_COORDINATOR_RETURN_TIMEOUT. A coordinator that has not come for the first time
+  /// may take ClusterOptions::startup_timeout.
+  double coordinator_return_timeout = 300;
+  ClusterOptions cluster = ClusterOptions::from_environment();
+
+  /// The defaults with what the environment sets.
+  static ServerOptions from_environment();
+};
+
+/// `return Server(strategy).join();` is all that workers and parameter servers do once the model
+/// is built. Thread-compatible.
+/// Source  tf.distribute.Server
+class Server {
+ public:
+  /// The task that a ParameterServerStrategy runs in, and its port.
+  /// Throws  InvalidArgumentError for another strategy or one without a cluster.
+  explicit Server(Strategy& strategy, ServerOptions options = ServerOptions::from_environment());
+  /// A task of its own: of a program in the classic style, or without a strategy.
+  /// Throws  InvalidArgumentError "Must specify an explicit `job_name`" and "... `task_index`"
+  ///         where the cluster does not say, and for a task that it does not have;
+  ///         FailedPreconditionError when the port is taken.
+  explicit Server(const ClusterSpec& cluster,
+                  ServerOptions options = ServerOptions::from_environment());
+  /// A cluster of one task, {"local": ["127.0.0.1:PORT"]}, on a port from the system.
+  static Server create_local_server(ServerOptions options = ServerOptions::from_environment());
+  Server(Server&&) noexcept;
+  ~Server();
+
+  /// Opens the port unless it is open.
+  void start();
+  /// Serves: a worker runs the coordinator's functions, on this thread; a parameter server keeps
+  /// variables. Gives the program's exit status: 0 when the job is done, 1, with a line on stderr
+  /// that says why, when the coordinator was lost and did not return.
+  /// Throws  FailedPreconditionError on the chief and the evaluator, which have other things to do.
+  int join();
+
+  /// "grpc://10.0.0.2:2222", the `master` of sessions.
+  std::string target() const;
+  const ClusterSpec& cluster() const { return cluster_; }
+  const std::string& job_name() const { return job_name_; }
+  int task_index() const { return task_index_; }
+  /// Null before start().
+  const std::shared_ptr<rpc::JobTask>& task() const { return task_; }
+
+ private:
+  int join_worker();
+  int join_parameter_server();
+
+  ServerOptions options_;
+  ClusterSpec cluster_;
+  std::string job_name_;
+  int task_index_ = 0;
+  Strategy* strategy_ = nullptr;
+  std::shared_ptr<rpc::JobTask> task_;
+};
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/coordinator/impl/server.ipp>
+#endif

@@ -1,0 +1,213 @@
+#include <tests/coordinator/processes.hpp>
+#include <tests/support/check_throws.hpp>
+
+#include <csignal>
+#include <cstdio>
+#include <thread>
+#include <vector>
+
+#include <unistd.h>
+
+using namespace processes;  // NOLINT: tests only
+using distribute::testing::ProcessCluster;
+
+namespace {
+
+void say(const std::string& line) {
+  std::printf("%s\n", line.c_str());
+  std::fflush(stdout);
+}
+
+/// What a chief and three workers run: `steps` functions that read a dataset.
+struct Program {
+  OneDeviceStrategy strategy;
+  RemoteFunction<int64_t(data::Iterator&, int)> step{
+      "step", [](data::Iterator& it, int number) {
+        say("begins " + std::to_string(number));
+        const int64_t value = it.next().x.item<int64_t>();
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));  // some work
+        return value;
+      }};
+  RemoteFunction<int64_t()> process{"process", [] { return int64_t(::getpid()); }};
+  RemoteFunction<Tensor(int64_t)> large{"large", [](int64_t size) { return zeros({size}); }};
+  RemoteFunction<void()> fail{"fail", [] { throw InvalidArgumentError("boom"); }};
+
+  PerWorkerDataset numbers(ClusterCoordinator& coordinator) {
+    return coordinator.create_per_worker_dataset(
+        [](const InputContext&) { return data::Dataset::range(1000).repeat(); });
+  }
+};
+
+void train(Program& program, ClusterCoordinator& coordinator, int steps) {
+  const auto data = program.numbers(coordinator);
+  std::vector<RemoteValue<int64_t>> values;
+  for (int i = 0; i < steps; ++i) values.push_back(coordinator.schedule(program.step, data, i));
+  say("scheduled");
+  coordinator.join();
+  for (const auto& value : values) value.fetch();
+  say("trained");
+}
+
+}  // namespace
+
+DISTRIBUTE_CLUSTER_MAIN(coordinator_trains) {
+  Program program;
+  Server server = server_of_environment();
+  if (server.job_name() == "worker") {
+    task.set_result(std::to_string(server.join()));
+    return;
+  }
+  ClusterCoordinator coordinator = coordinator_of(server, program.strategy);
+  train(program, coordinator, std::stoi(task.argument()));
+}
+
+TEST_CASE("a chief and three workers run functions and all end", "[coordinator][multiproc]") {
+  ProcessCluster cluster({.workers = 3,
+                          .chief = true,
+                          .function = "coordinator_trains",
+                          .argument = "30",
+                          .deadline_seconds = 60});
+  const auto outcomes = cluster.join();
+  for (size_t worker = 1; worker < outcomes.size(); ++worker) {
+    CHECK(outcomes[worker].result == "0");
+    CHECK(outcomes[worker].out.find("begins ") != std::string::npos);
+  }
+}
+
+TEST_CASE("workers that are killed, frozen or started again lose nothing",
+          "[coordinator][multiproc]") {
+  ProcessCluster cluster({.workers = 3,
+                          .chief = true,
+                          .function = "coordinator_trains",
+                          .argument = "400",
+                          .deadline_seconds = 100});
+  for (int worker = 0; worker < 3; ++worker) cluster.wait_for_output({"worker", worker}, "begins ");
+  cluster.restart({"worker", 1});  // at once
+  cluster.pause({"worker", 2});
+  cluster.wait_for_output({"chief"}, "worker 2 (");
+  cluster.wait_for_output({"chief"}, "its functions run elsewhere until it is back");
+  cluster.wait_for_output({"chief"}, "is back");
+  cluster.kill({"worker", 0});
+  cluster.resume({"worker", 2});
+  const auto outcomes = cluster.join();
+  CHECK(outcomes[0].out.find("trained") != std::string::npos);
+  CHECK(outcomes[2].result == "0");
+  CHECK(outcomes[2].starts == 2);
+  CHECK(outcomes[3].result == "0");
+}
+
+DISTRIBUTE_CLUSTER_MAIN(coordinator_returns) {
+  Program program;
+  Server server = server_of_environment(std::stod(task.argument()));
+  if (server.job_name() == "worker") {
+    task.set_result(std::to_string(server.join()));
+    return;
+  }
+  ClusterCoordinator coordinator = coordinator_of(server, program.strategy);
+  train(program, coordinator, task.restarts() == 0 ? 100'000 : 20);
+}
+
+TEST_CASE("workers wait for a coordinator that comes back", "[coordinator][multiproc]") {
+  ProcessCluster cluster({.workers = 3,
+                          .chief = true,
+                          .function = "coordinator_returns",
+                          .argument = "30",
+                          .deadline_seconds = 60});
+  for (int worker = 0; worker < 3; ++worker)
+    cluster.wait_for_output({"worker", worker}, "begins 1");
+  cluster.kill({"chief"});
+  cluster.wait_for_end({"chief"});
+  cluster.restart({"chief"});
+  const auto outcomes = cluster.join();
+  CHECK(outcomes[0].out.find("trained") != std::string::npos);
+  for (size_t worker = 1; worker < outcomes.size(); ++worker) CHECK(outcomes[worker].result == "0");
+}
+
+TEST_CASE("workers end when the coordinator does not come back", "[coordinator][multiproc]") {
+  ProcessCluster cluster({.workers = 3,
+                          .chief = true,
+                          .function = "coordinator_returns",
+                          .argument = "0.5",
+                          .deadline_seconds = 60});
+  const bool freeze = GENERATE(false, true);
+  for (int worker = 0; worker < 3; ++worker)
+    cluster.wait_for_output({"worker", worker}, "begins 1");
+  if (freeze)
+    cluster.pause({"chief"});
+  else
+    cluster.kill({"chief"});
+  for (int worker = 0; worker < 3; ++worker) {
+    cluster.wait_for_output({"worker", worker}, "was lost and has not returned in time");
+    cluster.wait_for_end({"worker", worker});
+  }
+  if (freeze) cluster.kill({"chief"});
+  for (const auto& outcome : cluster.join())
+    if (outcome.name != "chief 0") CHECK(outcome.result == "1");
+}
+
+DISTRIBUTE_CLUSTER_MAIN(coordinator_differs) {
+  Program program;
+  std::unique_ptr<RemoteFunction<void()>> other;
+  Server server = server_of_environment(0.1);
+  const bool odd = server.job_name() == "worker" && server.task_index() == 1;
+  const char* const name = odd ? "evaluate" : "predict";
+  other = std::make_unique<RemoteFunction<void()>>(name, [] {});
+  if (server.job_name() == "worker") {
+    server.join();
+    return;
+  }
+  coordinator_of(server, program.strategy);
+}
+
+TEST_CASE("a worker with other functions is named", "[coordinator][multiproc]") {
+  ProcessCluster cluster(
+      {.workers = 3, .chief = true, .function = "coordinator_differs", .deadline_seconds = 60});
+  check_throws<InvalidArgumentError>(
+      [&] { cluster.join(); },
+      "number 5 is function \"predict\" of type FvvE in the coordinator, and function \"evaluate\" "
+      "of type FvvE in worker 1 (127.0.0.1:");
+}
+
+DISTRIBUTE_CLUSTER_MAIN(coordinator_errors) {
+  Program program;
+  Server server = server_of_environment();
+  if (server.job_name() == "worker") {
+    task.set_result(std::to_string(server.join()));
+    return;
+  }
+  ClusterCoordinator coordinator = coordinator_of(server, program.strategy);
+  std::string errors;
+  try {
+    coordinator.schedule(program.fail).fetch();
+  } catch (const InvalidArgumentError& error) {
+    errors += error.what() + std::string("\n");
+  }
+  try {
+    coordinator.join();
+  } catch (const InvalidArgumentError& error) {
+    errors += error.what() + std::string("\n");
+  }
+  const auto size = coordinator.schedule(program.large, int64_t(1) << 20).fetch().num_elements();
+  errors += std::to_string(size) + "\n";
+  try {
+    coordinator.schedule(program.large, int64_t(1) << 25).fetch();
+  } catch (const ResourceExhaustedError& error) {
+    errors += "too large\n";
+  }
+  try {
+    coordinator.join();
+  } catch (const ResourceExhaustedError&) {
+  }
+  coordinator.schedule(program.process).fetch();
+  task.set_result(errors);
+}
+
+TEST_CASE("errors and large results come from other processes", "[coordinator][multiproc]") {
+  ProcessCluster cluster(
+      {.workers = 3, .chief = true, .function = "coordinator_errors", .deadline_seconds = 60});
+  const auto outcomes = cluster.join();
+  const std::string errors = outcomes[0].result.value();
+  CHECK(errors.find("worker ") == 0);
+  CHECK(errors.find("): fail: boom\nworker ") != std::string::npos);
+  CHECK(errors.find("\n1048576\ntoo large\n") != std::string::npos);
+}
