@@ -71,6 +71,13 @@ class ParameterServerExtended final : public LocalReplicas {
   /// lost, and a checkpoint has to be restored if there is one.
   bool variables_are_new() const { return link_ ? link_->has_created() : true; }
 
+  /// The chief's word that variables have the values to begin with, read from a checkpoint or new;
+  /// `note` is for the others. Nothing without a cluster.
+  void set_initialized(const std::string& note = {});
+  /// Waits for it and gives the note.
+  /// Throws  DeadlineExceededError when the startup timeout has passed.
+  std::string wait_until_initialized();
+
   /// Runs a function that a coordinator has sent: strategy.run, reductions and apply_gradients may
   /// be called in it, and variables that nobody has made yet are made.
   void run_closure(const std::function<void()>& fn);

@@ -48,6 +48,18 @@ DISTRIBUTE_INLINE void ParameterServerExtended::leave() {
   if (job_.is_chief) job_.client->finish_job();
 }
 
+inline constexpr const char* kInitializedKey = "strategy/initialized";
+
+DISTRIBUTE_INLINE void ParameterServerExtended::set_initialized(const std::string& note) {
+  if (job_.client) job_.client->set(kInitializedKey, note);
+}
+
+DISTRIBUTE_INLINE std::string ParameterServerExtended::wait_until_initialized() {
+  if (!job_.client) return {};
+  const double limit = job_.task->options().startup_timeout;
+  return job_.client->wait(kInitializedKey, net::Deadline::after_seconds(limit));
+}
+
 DISTRIBUTE_INLINE std::vector<std::string> ParameterServerExtended::worker_devices() const {
   std::vector<std::string> devices = LocalReplicas::worker_devices();
   if (job_.task)
