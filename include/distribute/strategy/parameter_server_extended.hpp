@@ -8,7 +8,7 @@
 #include <distribute/strategy/partitioners.hpp>
 #include <distribute/strategy/remote_variable.hpp>
 #include <distribute/strategy/replica_device_setter.hpp>
-#include <distribute/strategy/server_link.hpp>
+#include <distribute/strategy/server_access.hpp>
 
 #include <atomic>
 #include <exception>
@@ -65,7 +65,7 @@ class ParameterServerExtended final : public LocalReplicas {
 
   const ServerJob& job() const { return job_; }
   /// Null without a cluster.
-  const std::shared_ptr<ServerLink>& link() const { return link_; }
+  const std::shared_ptr<ServerAccess>& link() const { return link_; }
   bool is_parameter_server() const { return job_.type == "ps"; }
   /// True on a chief that found variables missing on the servers: the job is new, or a server was
   /// lost, and a checkpoint has to be restored if there is one.
@@ -106,7 +106,7 @@ class ParameterServerExtended final : public LocalReplicas {
 
   const ServerJob job_;
   const VariablePlacement placement_;
-  const std::shared_ptr<ServerLink> link_;
+  const std::shared_ptr<ServerAccess> link_;
   const int exceptions_;  // in flight at construction
   std::atomic<bool> coordinated_{false};
   bool left_ = false;
