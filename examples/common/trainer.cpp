@@ -2,7 +2,9 @@
 
 #include "process_stats.hpp"
 
+#include <chrono>
 #include <cmath>
+#include <deque>
 #include <exception>
 
 namespace dist = distribute;
@@ -18,7 +20,8 @@ int64_t total_steps(const TrainerOptions& o, int64_t images) {
         dist::concat("--batch_size=", o.batch_size, " is larger than the training data, ", images,
                      " images", o.data_dir.empty() ? "" : " in " + o.data_dir));
   if (o.steps > 0) return o.steps;
-  return std::max<int64_t>(std::llround(o.epochs * double(images) / double(o.batch_size)), 1);
+  const double of_step = double(o.batch_size) * std::max(o.sync_replicas, 1);
+  return std::max<int64_t>(std::llround(o.epochs * double(images) / of_step), 1);
 }
 
 /// Warm-up of an example's recipe, a tenth of training at most.
@@ -43,25 +46,63 @@ void accumulate(std::vector<dist::Tensor>& sums, std::vector<dist::Tensor> gradi
     if (gradients[i]) sums[i] = sums[i] ? dist::add(sums[i], gradients[i]) : gradients[i];
 }
 
+/// The servers of a strategy that has some, elsewhere than in this process.
+dist::strategy_internal::ParameterServerExtended* servers_of(const dist::Strategy& strategy) {
+  auto* servers = dist::strategy_internal::parameter_server_extended(strategy);
+  return servers && servers->link() ? servers : nullptr;
+}
+
+/// Whether the chief gives out the steps: where there is one beside the workers, or as asked.
+bool is_coordinated(const TrainerOptions& o,
+                    const dist::strategy_internal::ParameterServerExtended* servers) {
+  if (!servers) return false;
+  const bool has_chief = servers->job().cluster.has_job("chief");
+  if (o.coordinator == "true" && !has_chief)
+    throw dist::InvalidArgumentError(
+        "--coordinator=true: the cluster has no chief that could give out the steps");
+  return has_chief && o.coordinator != "false" && o.sync_replicas == 0;
+}
+
+/// This task's number among those that train, and how many there are.
+dist::InputContext place_of(const dist::strategy_internal::ParameterServerExtended& servers,
+                            bool coordinated) {
+  const auto& job = servers.job();
+  const int chiefs = job.cluster.has_job("chief") && !coordinated ? 1 : 0;
+  const int number = job.type == "chief" ? 0 : job.index + chiefs;
+  return dist::InputContext(job.cluster.num_tasks("worker") + chiefs, number);
+}
+
+double seconds_now() {
+  using namespace std::chrono;
+  return duration<double>(steady_clock::now().time_since_epoch()).count();
+}
+
 }  // namespace
 
 Trainer::Trainer(const TrainerOptions& options, dist::Strategy& strategy, const MakeTask& make_task)
     : options_(options),
       strategy_(strategy),
+      servers_(servers_of(strategy)),
+      coordinated_(is_coordinated(options, servers_)),
       scope_(strategy),
       task_(make_task()),
       model_(*task_.model),
       total_steps_(total_steps(options, task_.training_images)),
       optimizer_(make_optimizer(with_warmup(options, task_, total_steps_), total_steps_)),
-      iterator_(strategy.experimental_distribute_dataset(task_.training).iterator()),
+      iterator_(strategy.experimental_distribute_dataset(training_data()).iterator()),
       checkpoint_({{"model", &model_},
                    {"optimizer", optimizer_.get()},
                    {"iterator", dist::train::state_of(iterator_)}}) {
   check_same_data();
+  if (coordinated_) register_functions();
+  if (serves()) return;
   build_model();
-  if (!options_.init_checkpoint.empty())
-    dist::train::load_variables(options_.init_checkpoint, model_.variables());
-  restore();
+  if (!servers_ || is_chief()) {
+    if (!options_.init_checkpoint.empty())
+      dist::train::load_variables(options_.init_checkpoint, model_.variables());
+    restore();
+  }
+  if (servers_) agree_on_options();
   open_loss_csv();
   if (!options_.logdir.empty() && is_chief())
     writer_ = dist::summary::create_file_writer(options_.logdir);
@@ -82,8 +123,51 @@ void Trainer::check_same_data() {
                                                     "; all workers need the same data"));
 }
 
-/// Weights exist before the first step, so that they can be loaded and counted.
-void Trainer::build_model() { model_(dist::zeros(with_batch(1, task_.image))); }
+data::Dataset Trainer::training_data() const {
+  return training_data(servers_ ? place_of(*servers_, coordinated_) : dist::InputContext());
+}
+
+/// Workers of parameter servers share files, or take the batches in turn.
+data::Dataset Trainer::training_data(const dist::InputContext& place) const {
+  return data::Dataset(data::auto_shard(task_.training.node(), place.num_input_pipelines(),
+                                        place.input_pipeline_id(), data::AutoShardPolicy::Auto));
+}
+
+/// Weights exist before the first step, so that they can be loaded and counted; on servers, so that
+/// workers find them and their slots.
+void Trainer::build_model() {
+  model_(dist::zeros(with_batch(1, task_.image)));
+  if (servers_) optimizer_->build(model_.trainable_variables());
+}
+
+/// In every process, in the same order.
+void Trainer::register_functions() {
+  remote_data_ = std::make_unique<dist::RemoteDataset>(
+      "train", [this](const dist::InputContext& place) { return training_data(place); });
+  remote_step_ = std::make_unique<RemoteStep>("train_step", [this](data::Iterator& images) {
+    const ReplicaStep step = replica_step(images.next());
+    const auto sums = step.sums.data<float>();
+    return std::vector<double>{sums[0], sums[1], double(step.number),
+                               double(strategy_.extended().task_id())};
+  });
+}
+
+/// The chief says that the weights are there and how it was started; others wait for that.
+void Trainer::agree_on_options() {
+  const std::string mine = agreed_options(options_);
+  if (is_chief()) return servers_->set_initialized(mine);
+  const std::string chiefs = servers_->wait_until_initialized();
+  if (mine == chiefs) return;
+  size_t at = 0;
+  while (mine[at] == chiefs[at]) ++at;
+  const size_t begin = at ? mine.rfind('\n', at - 1) + 1 : 0;
+  const auto line = [&](const std::string& text) {
+    return text.substr(begin, text.find('\n', begin) - begin);
+  };
+  throw dist::InvalidArgumentError(
+      dist::concat("the tasks were started with different flags: here ", line(mine), ", the chief ",
+                   line(chiefs)));
+}
 
 void Trainer::restore() {
   if (options_.checkpoint_dir.empty()) return;
@@ -108,56 +192,85 @@ void Trainer::log_scalar(const char* name, double value, int64_t step) const {
   dist::summary::scalar(name, value, step);
 }
 
-/// This part's share of the mean over the global batch, and of the penalties on weights.
-dist::Tensor Trainer::loss_of(const Batch& batch) {
+Trainer::Loss Trainer::loss_of(const Batch& batch) {
   const dist::Tensor logits = model_(batch.x, {.training = true});
   const dist::Tensor losses = dist::nn::sparse_categorical_crossentropy(
       batch.y, logits, {.from_logits = true, .label_smoothing = float(options_.label_smoothing)});
-  const dist::Tensor loss = dist::nn::compute_average_loss(losses, options_.batch_size);
+  Loss result{dist::nn::compute_average_loss(losses, options_.batch_size), {}};
+  if (servers_) {
+    const dist::Tensor right = dist::equal(dist::argmax(logits, -1), batch.y);
+    result.right =
+        dist::reduce_sum(dist::cast(right, dist::DType::Float32)) / float(options_.batch_size);
+  }
   const auto penalties = model_.losses();
-  if (penalties.empty()) return loss;
-  return loss + dist::nn::scale_regularization_loss(penalties) / float(options_.accumulate_steps);
+  if (!penalties.empty())
+    result.loss = result.loss +
+                  dist::nn::scale_regularization_loss(penalties) / float(options_.accumulate_steps);
+  return result;
 }
 
-/// One replica's share of a step: [loss], or [loss, norm of the summed gradients].
-dist::Tensor Trainer::replica_step(const Batch& batch) {
+dist::Tensor Trainer::with_right(const Loss& loss) const {
+  return servers_ ? dist::stack({loss.loss, loss.right}, 0) : dist::reshape(loss.loss, {1});
+}
+
+Trainer::ReplicaStep Trainer::replica_step(const Batch& batch) {
   const auto variables = model_.trainable_variables();
   const int64_t parts = options_.accumulate_steps, rows = data::batch_size(batch);
   if (parts == 1 && options_.loss_csv.empty()) {
     dist::GradientTape tape;
-    const dist::Tensor loss = loss_of(batch);
-    optimizer_->minimize(loss, variables, tape);
-    return dist::reshape(loss, {1});
+    const Loss loss = loss_of(batch);
+    const int64_t number = optimizer_->minimize(loss.loss, variables, tape);
+    return {with_right(loss), number};
   }
   std::vector<dist::Tensor> gradients;
-  dist::Tensor loss = dist::zeros({});
+  Loss sum{dist::zeros({}), dist::zeros({})};
   for (int64_t part = 0; part < parts; ++part) {
     dist::GradientTape tape;
-    const dist::Tensor share =
-        loss_of(data::rows(batch, rows * part / parts, rows * (part + 1) / parts));
-    loss = loss + share;
-    accumulate(gradients, tape.gradient(share, variables));
+    const Loss share = loss_of(data::rows(batch, rows * part / parts, rows * (part + 1) / parts));
+    sum.loss = sum.loss + share.loss;
+    if (servers_) sum.right = sum.right + share.right;
+    accumulate(gradients, tape.gradient(share.loss, variables));
   }
   if (options_.loss_csv.empty()) {
-    optimizer_->apply_gradients(gradients, variables);
-    return dist::reshape(loss, {1});
+    const int64_t number = optimizer_->apply_gradients(gradients, variables);
+    return {with_right(sum), number};
   }
   gradients = dist::get_replica_context()->all_reduce(dist::ReduceOp::Sum, gradients);
   const dist::Tensor norm = dist::global_norm(gradients) /
                             float(strategy_.num_replicas_in_sync());  // every replica has it
-  optimizer_->apply_gradients(gradients, variables, {.skip_gradients_aggregation = true});
-  return dist::stack({loss, norm}, 0);
+  const int64_t number =
+      optimizer_->apply_gradients(gradients, variables, {.skip_gradients_aggregation = true});
+  return {dist::stack({sum.loss, norm}, 0), number};
 }
 
-double Trainer::step(const dist::PerReplica<Batch>& batch, int64_t step) {
+Trainer::Step Trainer::step(const dist::PerReplica<Batch>& batch) {
   const auto results =
       strategy_.run([this](const Batch& part) { return replica_step(part); }, batch);
-  const auto sums = strategy_.reduce(dist::ReduceOp::Sum, results).data<float>();
-  const double loss = double(sums[0]);
+  std::vector<dist::Tensor> sums;
+  for (const ReplicaStep& one : results.values()) sums.push_back(one.sums);
+  const dist::Tensor sum = strategy_.reduce(dist::ReduceOp::Sum, dist::PerReplica(std::move(sums)));
+  const auto values = sum.data<float>();
+  return {values[0], values.size() > 1 ? values[1] : 0.0, results[0].number};
+}
+
+/// What follows a step, whoever has made it.
+void Trainer::step_done(const Step& step, const std::string& worker) {
+  last_loss_ = step.loss;
   if (loss_csv_)
-    std::fprintf(loss_csv_.get(), "%lld,%.9g,%.9g\n", (long long)step, loss, double(sums[1]));
-  check_finite(loss, step);
-  return loss;
+    std::fprintf(loss_csv_.get(), "%lld,%.9g,%.9g\n", (long long)(step.number - 1), step.loss,
+                 step.second);
+  check_finite(step.loss, step.number - 1);
+  if (step.number % 100 == 0) {
+    log_scalar("loss", step.loss, step.number);
+    if (servers_ && options_.loss_csv.empty())
+      std::printf("%s  step %lld  accuracy %.4f  loss %.4f\n", worker.c_str(),
+                  (long long)step.number, step.second, step.loss);
+    std::fflush(stdout);
+  }
+  const bool due = step.number / options_.save_steps > last_saved_ / options_.save_steps;
+  if (!manager_ || (!due && step.number < total_steps_)) return;
+  last_saved_ = step.number;
+  manager_->save();
 }
 
 void Trainer::check_finite(double loss, int64_t step) const {
@@ -175,23 +288,60 @@ void Trainer::check_finite(double loss, int64_t step) const {
                    "; try a smaller --learning_rate or --clip_norm"));
 }
 
+void Trainer::train_loop(int64_t first, Progress& progress) {
+  const std::string worker =
+      servers_ ? dist::concat(servers_->job().type, " ", servers_->job().index) : "";
+  for (int64_t done = first; done < total_steps_;) {
+    if (preemption_) preemption_->save_checkpoint_if_preempted();
+    const Step made = step(iterator_.get_next());
+    if (made.number < 0) continue;  // the weights were too old
+    done = made.number;
+    progress.step_done(done, made.loss);
+    step_done(made, worker);
+  }
+}
+
+/// Some steps are always waiting, so that no worker does.
+void Trainer::coordinate(int64_t first, Progress& progress) {
+  dist::ClusterCoordinator coordinator(strategy_);
+  const auto images = coordinator.create_per_worker_dataset(*remote_data_);
+  std::deque<dist::RemoteValue<std::vector<double>>> under_way;
+  int64_t scheduled = first;
+  for (int64_t done = first; done < total_steps_; ++done) {
+    for (; scheduled < total_steps_ && int(under_way.size()) < 4 * coordinator.num_workers();
+         ++scheduled)
+      under_way.push_back(coordinator.schedule(*remote_step_, images));
+    const std::vector<double> made = under_way.front().fetch();
+    under_way.pop_front();
+    progress.step_done(done + 1, made[0]);
+    step_done({made[0], made[1], int64_t(made[2])}, dist::concat("worker ", int(made[3])));
+  }
+  coordinator.join();
+}
+
 void Trainer::train(RunReport& report) {
   const int64_t first = optimizer_->iterations();
-  Progress progress(first, total_steps_, options_.batch_size, is_chief());
-  for (int64_t done = first; done < total_steps_; ++done) {
-    if (preemption_) preemption_->save_checkpoint_if_preempted();
-    report.loss = step(iterator_.get_next(), done);
-    progress.step_done(done + 1, report.loss);
-    if ((done + 1) % 100 == 0) log_scalar("loss", report.loss, done + 1);
-    const bool last = done + 1 == total_steps_;
-    if (manager_ && ((done + 1) % options_.save_steps == 0 || last)) manager_->save();
-  }
+  last_saved_ = first;
+  Progress progress(first, total_steps_, options_.batch_size, is_chief() && !servers_);
+  const double began = seconds_now();
+  coordinated_ ? coordinate(first, progress) : train_loop(first, progress);
   progress.finish();
   progress.fill(report);
+  report.loss = last_loss_;
   report.steps = total_steps_;
+  if (servers_) report_job(report, first, seconds_now() - began);
   report.parameters = model_.count_params();
-  if (!options_.final_checkpoint.empty())
+  if (!options_.final_checkpoint.empty() && (!servers_ || is_chief()))
     dist::train::save_variables(options_.final_checkpoint, model_.variables());
+}
+
+/// All workers' share, from the number of steps that the job has made.
+void Trainer::report_job(RunReport& report, int64_t first, double seconds) const {
+  report.workers = place_of(*servers_, coordinated_).num_input_pipelines();
+  report.replicas = report.workers * strategy_.num_replicas_in_sync();
+  report.global_batch = options_.batch_size * std::max(options_.sync_replicas, 1);
+  const auto steps = double(optimizer_->iterations() - first);
+  report.images_per_second = seconds > 0 ? steps * double(report.global_batch) / seconds : 0;
 }
 
 /// One replica's share of the test: [sum of the losses, right answers, among five, pictures].
@@ -212,6 +362,7 @@ dist::Tensor Trainer::test_batch(const Batch& batch) {
 
 /// Every picture once, whatever the number of workers: those without data get empty batches.
 void Trainer::evaluate(RunReport& report) {
+  if (servers_ && !is_chief()) return;
   const bool averaged = options_.ema_decay > 0;
   if (averaged) optimizer_->swap_averages(model_.trainable_variables());
   double sums[4] = {};
@@ -241,6 +392,8 @@ int run(const TrainerOptions& options, const MakeTask& make_task) {
   if (!options.final_checkpoint.empty())
     require_writable("final_checkpoint", options.final_checkpoint);
   const auto [cluster, strategy, name] = make_strategy(options);
+  const auto* servers = dist::strategy_internal::parameter_server_extended(*strategy);
+  if (servers && servers->is_parameter_server()) return dist::Server(*strategy).join();
   RunReport report;
   report.strategy = name;
   report.workers = strategy->extended().input_context().num_input_pipelines();
@@ -250,6 +403,7 @@ int run(const TrainerOptions& options, const MakeTask& make_task) {
   report.global_batch = options.batch_size;
   {
     Trainer trainer(options, *strategy, make_task);
+    if (trainer.serves()) return dist::Server(*strategy).join();
     trainer.train(report);
     trainer.evaluate(report);
     if (const std::string text = trainer.complaints(); !text.empty())

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace examples {
 
@@ -37,6 +38,8 @@ class Trainer {
   /// Throws  distribute::Error for data, weights or directories that cannot be used.
   Trainer(const TrainerOptions& options, distribute::Strategy& strategy, const MakeTask& make_task);
 
+  /// True on workers whose steps a coordinator gives out: they serve instead of training.
+  bool serves() const { return coordinated_ && !is_chief(); }
   /// Trains to the last step, from a checkpoint when there is one; saves what the flags ask for.
   /// Throws  distribute::Error; FailedPreconditionError names step and variable of a NaN.
   void train(RunReport& report);
@@ -47,21 +50,47 @@ class Trainer {
 
  private:
   using Batch = distribute::data::Batch;
+  /// Of a batch: share of the mean over the global batch, and with servers the right answers' part.
+  struct Loss {
+    distribute::Tensor loss, right;
+  };
+  /// One replica's share of a step: [loss], with servers [loss, part of right answers], with
+  /// --loss_csv [loss, norm of the summed gradients]; and the number of the step in the job.
+  struct ReplicaStep {
+    distribute::Tensor sums;
+    int64_t number;
+  };
+  struct Step {
+    double loss, second;
+    int64_t number;
+  };
+  using RemoteStep = distribute::RemoteFunction<std::vector<double>(distribute::data::Iterator&)>;
 
   void check_same_data();
+  distribute::data::Dataset training_data() const;
+  distribute::data::Dataset training_data(const distribute::InputContext& place) const;
   void build_model();
+  void register_functions();
+  void agree_on_options();
   void restore();
   void open_loss_csv();
   bool is_chief() const { return strategy_.extended().should_checkpoint(); }
   void log_scalar(const char* name, double value, int64_t step) const;
-  distribute::Tensor loss_of(const Batch& batch);
-  distribute::Tensor replica_step(const Batch& batch);
+  Loss loss_of(const Batch& batch);
+  distribute::Tensor with_right(const Loss& loss) const;
+  ReplicaStep replica_step(const Batch& batch);
   distribute::Tensor test_batch(const Batch& batch);
-  double step(const distribute::PerReplica<Batch>& batch, int64_t step);
+  Step step(const distribute::PerReplica<Batch>& batch);
+  void step_done(const Step& step, const std::string& worker);
+  void train_loop(int64_t first, Progress& progress);
+  void coordinate(int64_t first, Progress& progress);
+  void report_job(RunReport& report, int64_t first, double seconds) const;
   void check_finite(double loss, int64_t step) const;
 
   TrainerOptions options_;
   distribute::Strategy& strategy_;
+  distribute::strategy_internal::ParameterServerExtended* servers_;  // null: another strategy
+  bool coordinated_;
   distribute::Scope scope_;
   Task task_;
   distribute::nn::Module& model_;
@@ -73,6 +102,10 @@ class Trainer {
   std::optional<distribute::PreemptionCheckpointHandler> preemption_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> loss_csv_{nullptr, &std::fclose};
   std::optional<distribute::summary::FileWriter> writer_;
+  std::unique_ptr<distribute::RemoteDataset> remote_data_;  // of a coordinator
+  std::unique_ptr<RemoteStep> remote_step_;
+  double last_loss_ = 0;
+  int64_t last_saved_ = 0;  // step
 };
 
 /// A whole run: strategy, training, test, report. Gives the exit status; errors become one line.

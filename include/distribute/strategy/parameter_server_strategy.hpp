@@ -7,7 +7,7 @@
 #include <distribute/strategy/parameter_server_extended.hpp>
 #include <distribute/strategy/partitioners.hpp>
 #include <distribute/strategy/replica_device_setter.hpp>
-#include <distribute/strategy/server_link.hpp>
+#include <distribute/strategy/server_access.hpp>
 #include <distribute/strategy/strategy.hpp>
 
 #include <memory>
@@ -31,8 +31,8 @@ struct ParameterServerOptions {
   train::DeviceFunction device_setter = nullptr;
   /// Synchronous steps; without it every gradient is applied when it comes.
   std::optional<SyncReplicas> sync_replicas = {};
-  /// A gradient that was computed so many steps ago or more is not applied: its worker waits. -1:
-  /// any age will do.
+  /// A gradient whose weights are older than so many steps is dropped: apply_gradients gives -1,
+  /// and the worker goes on with new weights. -1: any age will do.
   int64_t max_staleness = -1;
   /// Updates of one piece exclude each other and readers; false: the fastest, with torn reads.
   bool use_locking = true;

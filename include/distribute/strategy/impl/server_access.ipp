@@ -1,0 +1,148 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/net/deadline.hpp>
+#include <distribute/parameter_server/client.hpp>
+#include <distribute/strategy/remote_variable.hpp>
+#include <distribute/strategy/server_access.hpp>
+
+#include <utility>
+
+namespace distribute::strategy_internal {
+
+DISTRIBUTE_INLINE int& creations_of_thread() {
+  thread_local int count = 0;
+  return count;
+}
+
+DISTRIBUTE_INLINE ServerAccess::Creation::Creation() { ++creations_of_thread(); }
+DISTRIBUTE_INLINE ServerAccess::Creation::~Creation() { --creations_of_thread(); }
+
+DISTRIBUTE_INLINE ServerAccess::ServerAccess(std::shared_ptr<parameter_server::Client> client,
+                                             bool creates, double timeout_seconds,
+                                             const PushOptions& options)
+    : client_(std::move(client)),
+      creates_(creates),
+      timeout_seconds_(timeout_seconds),
+      options_(options) {}
+
+DISTRIBUTE_INLINE parameter_server::Client& ServerAccess::client() const {
+  if (client_) return *client_;
+  throw FailedPreconditionError(
+      "this process is a parameter server: it keeps variables for others and reads none; call "
+      "Server(strategy).join() before the first step");
+}
+
+DISTRIBUTE_INLINE bool ServerAccess::may_create() const { return creates_ || in_closure(); }
+DISTRIBUTE_INLINE bool ServerAccess::in_closure() { return creations_of_thread() > 0; }
+
+DISTRIBUTE_INLINE int64_t ServerAccess::find(const parameter_server::VariableSpec& spec,
+                                             const parameter_server::InitialValue& initial_value) {
+  if (!may_create()) return client().attach(spec, net::Deadline::after_seconds(timeout_seconds_));
+  if (!client().exists(spec.key)) has_created_ = true;
+  return client().create(spec, initial_value, parameter_server::Existing::Keep);
+}
+
+DISTRIBUTE_INLINE ServerAccess::Step::Step(ServerAccess& link) : link_(link) {
+  const std::lock_guard lock(link_.mutex_);
+  ++link_.steps_;
+}
+
+DISTRIBUTE_INLINE ServerAccess::Step::~Step() {
+  const std::lock_guard lock(link_.mutex_);
+  if (--link_.steps_ > 0) return;
+  if (!link_.touched_.empty()) link_.expected_.assign(link_.touched_.begin(), link_.touched_.end());
+  link_.touched_.clear();
+  link_.values_.clear();
+}
+
+/// The lock is held while the values travel: the other replicas want the same ones.
+DISTRIBUTE_INLINE Tensor ServerAccess::read(int64_t variable) {
+  parameter_server::Client& servers = client();
+  std::unique_lock lock(mutex_);
+  if (steps_ == 0) {
+    lock.unlock();
+    return servers.read(variable);
+  }
+  touched_.insert(variable);
+  if (const auto known = values_.find(variable); known != values_.end()) return known->second;
+  std::set<int64_t> wanted{variable};
+  for (const int64_t other : expected_)
+    if (!values_.contains(other)) wanted.insert(other);
+  const std::vector<int64_t> list(wanted.begin(), wanted.end());
+  const std::vector<Tensor> values = servers.pull(list);
+  for (size_t i = 0; i < list.size(); ++i) values_[list[i]] = values[i];
+  return values_.at(variable);
+}
+
+DISTRIBUTE_INLINE void ServerAccess::forget(int64_t variable) {
+  const std::lock_guard lock(mutex_);
+  values_.erase(variable);
+}
+
+DISTRIBUTE_INLINE void ServerAccess::assign(int64_t variable, const Tensor& value) {
+  client().assign(variable, value);
+  forget(variable);
+}
+DISTRIBUTE_INLINE void ServerAccess::assign_add(int64_t variable, const Tensor& delta) {
+  client().assign_add(variable, delta);
+  forget(variable);
+}
+
+/// A worker that starts late, or again, begins with the step that the job has reached.
+DISTRIBUTE_INLINE int64_t ServerAccess::token(int64_t counter) {
+  const int64_t last = token_;
+  return last >= 0 ? last : client().read(counter).item<int64_t>();
+}
+
+/// The counter's value when this step's weights came.
+DISTRIBUTE_INLINE int64_t ServerAccess::step_of_weights(int64_t counter) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = values_.find(counter);
+    if (known != values_.end()) return known->second.item<int64_t>();
+  }
+  return client().read(counter).item<int64_t>();
+}
+
+DISTRIBUTE_INLINE std::optional<BufferOffer> ServerAccess::place(const Variable& variable) {
+  const auto* remote = dynamic_cast<const RemoteVariable*>(&variable.impl());
+  return remote ? client().place_gradient(remote->remote_id()) : std::nullopt;
+}
+
+DISTRIBUTE_INLINE parameter_server::Client::Update sent_update(const VariableUpdate& update) {
+  const bool sparse = is_indexed_slices(update.gradient);
+  parameter_server::Client::Update sent{
+      .variable = remote_id(update.variable),
+      .gradient = sparse ? update.gradient : update.gradient.row_major()};
+  for (const Variable& slot : update.slots) sent.slots.push_back(remote_id(slot));
+  return sent;
+}
+
+DISTRIBUTE_INLINE int64_t ServerAccess::push(std::span<const VariableUpdate> updates,
+                                             const UpdateKernel& kernel, const Variable& counter) {
+  for (const VariableUpdate& update : updates) replica_internal::check_update(update);
+  parameter_server::Client::Push push{.kernel = kernel.description()};
+  for (const VariableUpdate& update : updates) push.updates.push_back(sent_update(update));
+  if (counter) push.counter = remote_id(counter);
+  if (const auto& sync = options_.sync_replicas; sync && counter)
+    push.sync = {.replicas_to_aggregate = sync->replicas_to_aggregate,
+                 .total_num_replicas = sync->total_num_replicas,
+                 .local_step = token(push.counter),
+                 .num_init_tokens = sync->num_init_tokens};
+  if (options_.max_staleness >= 0 && counter) {
+    push.max_staleness = options_.max_staleness;
+    push.local_step = step_of_weights(push.counter);
+  }
+  const int64_t step = client().push(push);
+  if (push.sync) token_ = step;
+  const std::lock_guard lock(mutex_);
+  values_.erase(push.counter);
+  for (const auto& update : push.updates) {
+    values_.erase(update.variable);
+    for (const int64_t slot : update.slots) values_.erase(slot);
+  }
+  client().prefetch(std::vector<int64_t>(touched_.begin(), touched_.end()));
+  return step;
+}
+
+}  // namespace distribute::strategy_internal
