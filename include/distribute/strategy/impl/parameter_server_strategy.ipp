@@ -70,7 +70,6 @@ DISTRIBUTE_INLINE ServerJob join_job(const ClusterResolver& resolver,
   parameter_server::ClientOptions client;
   client.placement = options.placement;
   client.bf16_on_wire = options.bf16_on_wire;
-  client.use_locking = options.use_locking;
   job.client = std::make_shared<parameter_server::Client>(job.task, client);
   return job;
 }
