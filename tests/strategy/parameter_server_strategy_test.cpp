@@ -33,6 +33,12 @@ void construct(const ClusterSpec& spec, const std::string& type, int index) {
   ParameterServerStrategy<> strategy(resolver);
 }
 
+/// That many CPU devices until the end of the block.
+struct LogicalDevices {
+  explicit LogicalDevices(int count) { config::set_logical_device_configuration(count); }
+  ~LogicalDevices() { config::set_logical_device_configuration(1); }
+};
+
 std::string server(int index) { return concat("/job:ps/replica:0/task:", index, "/device:CPU:0"); }
 
 Tensor count_up(const Shape& shape, float first = 0) {
@@ -288,7 +294,7 @@ TEST_CASE("one worker trains the bits of a process without servers",
 
 TEST_CASE("local replicas of a worker are summed before they are sent",
           "[strategy][parameter_server]") {
-  config::set_logical_device_configuration(3);
+  const LogicalDevices devices(3);
   ServerCluster cluster(1, 2);
   ParameterServerStrategy strategy(cluster.resolver("worker", 0), {.num_replicas = 3});
   CHECK(strategy.num_replicas_in_sync() == 3);

@@ -3,6 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/cluster/cluster_spec.hpp>
+#include <distribute/parameter_server/server_options.hpp>
 #include <distribute/strategy/local_replicas.hpp>
 #include <distribute/strategy/partitioners.hpp>
 #include <distribute/strategy/remote_variable.hpp>
@@ -20,9 +21,6 @@
 
 namespace distribute {
 
-namespace parameter_server {
-struct ServerOptions;
-}
 namespace rpc {
 class JobTask;
 }
@@ -37,6 +35,7 @@ struct ServerJob {
   bool is_chief = true;
   std::shared_ptr<rpc::JobTask> task = nullptr;                // null: no cluster
   std::shared_ptr<parameter_server::Client> client = nullptr;  // null: no cluster, or a server
+  parameter_server::ServerOptions server_options = {};         // for a server
 };
 
 /// How variables are made, on all tasks alike.
@@ -80,6 +79,7 @@ class ParameterServerExtended final : public LocalReplicas {
 
  protected:
   std::unique_ptr<LocalReplicaContext> make_context(ReplicaGroup& group, int replica) override;
+  void enter_replica(int replica, const std::function<void()>& body) override;
   std::shared_ptr<VariableImpl> make_variable(const NextCreator& next,
                                               const Variable::Initializer& initial_value,
                                               const VariableOptions& options) override;

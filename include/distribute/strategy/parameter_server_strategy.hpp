@@ -31,8 +31,8 @@ struct ParameterServerOptions {
   train::DeviceFunction device_setter = nullptr;
   /// Synchronous steps; without it every gradient is applied when it comes.
   std::optional<SyncReplicas> sync_replicas = {};
-  /// A gradient that was computed so many steps ago or more is not applied: its worker waits. -1:
-  /// any age will do.
+  /// A gradient whose weights are older than so many steps is dropped: apply_gradients gives -1,
+  /// and the worker goes on with new weights. -1: any age will do.
   int64_t max_staleness = -1;
   /// Updates of one piece exclude each other and readers; false: the fastest, with torn reads.
   bool use_locking = true;

@@ -1,6 +1,7 @@
 #pragma once
 /// A process's way to the variables on parameter servers, and what the present step has read.
 
+#include <distribute/autograd/gradient_placer.hpp>
 #include <distribute/base/config.hpp>
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/tensor/tensor.hpp>
@@ -45,7 +46,7 @@ struct PushOptions {
 
 /// Reads inside a step see one pull of all variables that the last step read; what this process
 /// writes is read anew. Thread-safe. Outlives the strategy as long as a variable does.
-class ServerLink {
+class ServerLink final : public GradientPlacer {
  public:
   /// `creates`: this process makes the variables, others wait for it. `client` null: on a server,
   /// where nothing can be read.
@@ -71,8 +72,11 @@ class ServerLink {
   void assign_add(int64_t variable, const Tensor& delta);
   /// Sends the gradients, already summed over this process's replicas; gives the number of the step
   /// (without a counter 0). Afterwards the next pull is under way.
+  /// -1 when the gradient was too old (PushOptions::max_staleness).
   int64_t push(std::span<const VariableUpdate> updates, const UpdateKernel& kernel,
                const Variable& counter);
+  /// Memory that the variable's server sees, where there is some.
+  std::optional<BufferOffer> place(const Variable& variable) override;
 
   /// Steps may be nested: the outermost counts.
   class [[nodiscard]] Step {
@@ -96,14 +100,15 @@ class ServerLink {
 
  private:
   void forget(int64_t variable);
-  int64_t local_step(const Variable& counter);
+  int64_t token(int64_t counter);
+  int64_t step_of_weights(int64_t counter);
 
   const std::shared_ptr<parameter_server::Client> client_;
   const bool creates_;
   const double timeout_seconds_;
   const PushOptions options_;
   std::atomic<bool> has_created_{false};
-  std::atomic<int64_t> local_step_{-1};  // of the last token; -1: none yet
+  std::atomic<int64_t> token_{-1};  // of the last synchronous push; -1: none yet
 
   std::mutex mutex_;  // guards the rest
   int steps_ = 0;     // open ones

@@ -79,6 +79,14 @@ DISTRIBUTE_INLINE std::unique_ptr<LocalReplicaContext> ParameterServerExtended::
   return std::make_unique<ServerReplicaContext>(strategy(), group, replica, link_);
 }
 
+/// The gradients of one replica appear where the servers of this host see them.
+DISTRIBUTE_INLINE void ParameterServerExtended::enter_replica(int,
+                                                              const std::function<void()>& body) {
+  const bool alone = link_ && num_local_replicas() == 1;
+  const GradientPlacerScope placer(alone ? link_.get() : nullptr);
+  body();
+}
+
 DISTRIBUTE_INLINE void ParameterServerExtended::warn_outside_closures() {
   if (ServerLink::in_closure() || !coordinated_.exchange(false)) return;  // said once
   std::fprintf(stderr,
@@ -114,6 +122,7 @@ DISTRIBUTE_INLINE void ParameterServerExtended::run_closure(const std::function<
   ClosureReplicaContext context(strategy(), link_);
   const replica_internal::ModeScope mode({&context, nullptr, -1});
   if (!link_) return fn();
+  const GradientPlacerScope placer(link_.get());
   const ServerLink::Step step(*link_);
   fn();
 }

@@ -66,6 +66,7 @@ DISTRIBUTE_INLINE ServerJob join_job(const ClusterResolver& resolver,
   if (*type == TaskType::Evaluator) return job;  // works on checkpoints, by itself
   job.task = rpc::JobTask::start({.cluster = job.cluster, .type = job.type, .index = job.index});
   share_cores_of_host(job);
+  job.server_options.use_locking = options.use_locking;
   if (*type == TaskType::ParameterServer) return job;
   parameter_server::ClientOptions client;
   client.placement = options.placement;

@@ -89,36 +89,58 @@ DISTRIBUTE_INLINE void ServerLink::assign_add(int64_t variable, const Tensor& de
 }
 
 /// A worker that starts late, or again, begins with the step that the job has reached.
-DISTRIBUTE_INLINE int64_t ServerLink::local_step(const Variable& counter) {
-  const int64_t last = local_step_;
-  return last >= 0 || !counter ? last : client().read(remote_id(counter)).item<int64_t>();
+DISTRIBUTE_INLINE int64_t ServerLink::token(int64_t counter) {
+  const int64_t last = token_;
+  return last >= 0 ? last : client().read(counter).item<int64_t>();
+}
+
+/// The counter's value when this step's weights came.
+DISTRIBUTE_INLINE int64_t ServerLink::step_of_weights(int64_t counter) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = values_.find(counter);
+    if (known != values_.end()) return known->second.item<int64_t>();
+  }
+  return client().read(counter).item<int64_t>();
+}
+
+DISTRIBUTE_INLINE std::optional<BufferOffer> ServerLink::place(const Variable& variable) {
+  const auto* remote = dynamic_cast<const RemoteVariable*>(&variable.impl());
+  return remote ? client().place_gradient(remote->remote_id()) : std::nullopt;
+}
+
+DISTRIBUTE_INLINE parameter_server::Client::Update sent_update(const VariableUpdate& update) {
+  const bool sparse = is_indexed_slices(update.gradient);
+  parameter_server::Client::Update sent{
+      .variable = remote_id(update.variable),
+      .gradient = sparse ? update.gradient : update.gradient.row_major()};
+  for (const Variable& slot : update.slots) sent.slots.push_back(remote_id(slot));
+  return sent;
 }
 
 DISTRIBUTE_INLINE int64_t ServerLink::push(std::span<const VariableUpdate> updates,
                                            const UpdateKernel& kernel, const Variable& counter) {
-  parameter_server::Client::Push push;
-  push.kernel = kernel.description();
-  push.max_staleness = options_.max_staleness;
-  std::vector<int64_t> written;
-  for (const VariableUpdate& update : updates) {
-    auto& sent = push.updates.emplace_back();
-    sent.variable = remote_id(update.variable);
-    for (const Variable& slot : update.slots) sent.slots.push_back(remote_id(slot));
-    sent.gradient =
-        is_indexed_slices(update.gradient) ? update.gradient : update.gradient.row_major();
-    written.push_back(sent.variable);
-    written.insert(written.end(), sent.slots.begin(), sent.slots.end());
-  }
-  if (counter) push.counter = remote_id(counter), written.push_back(push.counter);
-  if (const auto& sync = options_.sync_replicas)
+  for (const VariableUpdate& update : updates) replica_internal::check_update(update);
+  parameter_server::Client::Push push{.kernel = kernel.description()};
+  for (const VariableUpdate& update : updates) push.updates.push_back(sent_update(update));
+  if (counter) push.counter = remote_id(counter);
+  if (const auto& sync = options_.sync_replicas; sync && counter)
     push.sync = {.replicas_to_aggregate = sync->replicas_to_aggregate,
                  .total_num_replicas = sync->total_num_replicas,
-                 .local_step = local_step(counter),
+                 .local_step = token(push.counter),
                  .num_init_tokens = sync->num_init_tokens};
+  if (options_.max_staleness >= 0 && counter) {
+    push.max_staleness = options_.max_staleness;
+    push.local_step = step_of_weights(push.counter);
+  }
   const int64_t step = client().push(push);
-  if (options_.sync_replicas) local_step_ = step;
+  if (push.sync) token_ = step;
   const std::lock_guard lock(mutex_);
-  for (const int64_t variable : written) values_.erase(variable);
+  values_.erase(push.counter);
+  for (const auto& update : push.updates) {
+    values_.erase(update.variable);
+    for (const int64_t slot : update.slots) values_.erase(slot);
+  }
   client().prefetch(std::vector<int64_t>(touched_.begin(), touched_.end()));
   return step;
 }
