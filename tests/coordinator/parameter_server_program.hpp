@@ -42,7 +42,7 @@ class DigitsProgram {
     train::Checkpoint checkpoint(model_, optimizer_);
     train::CheckpointManager manager(checkpoint, {.directory = directory, .max_to_keep = 3});
     if (strategy_internal::parameter_server_extended(strategy_)->variables_are_new())
-      if (const auto path = manager.restore_latest()) say("restored " + *path);
+      if (manager.restore_latest()) say("restored " + std::to_string(optimizer_.iterations()));
     ClusterCoordinator coordinator(strategy_);
     const auto data = coordinator.create_per_worker_dataset([](const InputContext&) {
       return data::load_mnist(kDigits).shuffle(10'000).batch(50).repeat();

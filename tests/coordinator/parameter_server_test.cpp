@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <random>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -194,45 +195,78 @@ DISTRIBUTE_CLUSTER_MAIN(coordinator_digits) {
   if (status != 0) std::exit(status);
 }
 
-TEST_CASE("training goes on when workers and a server are killed or frozen again and again",
+namespace {
+
+/// After a server's loss training goes on from the last checkpoint, not from an earlier one.
+void check_restored(const std::string& out) {
+  int64_t saved = 0;
+  std::istringstream lines(out);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("saved at ")) saved = std::stoll(line.substr(9));
+    if (line.starts_with("restored ")) CHECK(std::stoll(line.substr(9)) >= saved);
+  }
+}
+
+/// A number of the environment, for scripts.
+int number_of(const char* variable, int otherwise) {
+  const char* text = std::getenv(variable);
+  return text ? std::atoi(text) : otherwise;
+}
+
+/// Kills, or freezes for a while, one task after the other in a job that trains.
+class Trouble {
+ public:
+  Trouble(ProcessCluster& cluster, int seed) : cluster_(cluster), random_(uint32_t(seed)) {}
+
+  void round(int number) {
+    wait_for_progress(1 + random_() % 2);
+    const bool freeze = number % 5 < 3 && random_() % 3 == 0;
+    const TaskName victim = choose(number % 5);
+    std::printf("round %d: %s %s %d\n", number, freeze ? "freezes" : "kills", victim.type.c_str(),
+                victim.index);
+    if (!freeze) return cluster_.kill(victim);
+    cluster_.pause(victim);
+    wait_for_progress(1);
+    cluster_.resume(victim);
+  }
+  void wait_for_progress(size_t saves) {
+    const size_t before = this->saves();
+    wait_until([&] { return this->saves() >= before + saves; }, "progress", 60);
+  }
+
+ private:
+  size_t saves() { return count(cluster_.output({"chief"}), "saved at "); }
+  TaskName choose(int kind) {
+    if (kind == 3) return {"ps", int(random_() % 2)};
+    if (kind == 4) return {"chief", 0};
+    return {"worker", int(random_() % 3)};
+  }
+
+  ProcessCluster& cluster_;
+  std::mt19937 random_;
+};
+
+}  // namespace
+
+TEST_CASE("training goes on when tasks are killed or frozen again and again",
           "[coordinator][parameter_server][slow]") {
   const TemporaryDirectory directory;
-  const char* wanted = std::getenv("DISTRIBUTE_KILL_ROUNDS");
-  const int rounds = wanted ? std::atoi(wanted) : 4;
+  const int rounds = number_of("DISTRIBUTE_KILL_ROUNDS", 5);
   auto options = cluster_of("coordinator_digits");
   options.argument = directory.path();
   options.auto_restart = true;
   options.deadline_seconds = 60 + 20 * rounds;
   ProcessCluster cluster(options);
-  std::mt19937 random(7);
-  const auto progress = [&](size_t times) {
-    const size_t before = count(cluster.output({"chief"}), "saved at ");
-    wait_until([&] { return count(cluster.output({"chief"}), "saved at ") >= before + times; },
-               "progress", 60);
-  };
-  for (int round = 0; round < rounds; ++round) {
-    progress(1 + random() % 2);
-    const bool server = round % 5 == 3;
-    const bool freeze = !server && random() % 3 == 0;
-    const TaskName victim =
-        server ? TaskName{"ps", int(random() % 2)} : TaskName{"worker", int(random() % 3)};
-    std::printf("round %d: %s %s %d\n", round, freeze ? "freezes" : "kills", victim.type.c_str(),
-                victim.index);
-    if (!freeze) {
-      cluster.kill(victim);
-      continue;
-    }
-    cluster.pause(victim);
-    progress(1);
-    cluster.resume(victim);
-  }
-  progress(1);
+  Trouble trouble(cluster, number_of("DISTRIBUTE_KILL_SEED", 7));
+  for (int round = 0; round < rounds; ++round) trouble.round(round);
+  trouble.wait_for_progress(1);
   std::ofstream(directory / "may_end") << "yes";
   const auto outcomes = cluster.wait();
-  const std::string& out = outcomes[0].out;
   INFO(cluster.all_output());
   for (const auto& outcome : outcomes) CHECK(outcome.status.ok());
-  if (rounds >= 4) CHECK(count(out, "restored ") >= 1);
+  const std::string& out = outcomes[0].out;
+  CHECK(count(out, "restored ") >= size_t(rounds + 1) / 5);
+  check_restored(out);
   const size_t at = out.find("accuracy ");
   REQUIRE(at != std::string::npos);
   CHECK(std::atof(out.c_str() + at + 9) > 0.85);

@@ -169,6 +169,8 @@ DISTRIBUTE_INLINE int Server::join_worker() {
 
 DISTRIBUTE_INLINE int Server::join_parameter_server() {
   parameter_server::ServerOptions options;
+  if (strategy_)
+    options = strategy_internal::parameter_server_extended(*strategy_)->job().server_options;
   options.chief_timeout = options_.coordinator_return_timeout;
   parameter_server::ParameterServer(task_, options).join();
   return 0;
