@@ -45,6 +45,8 @@ std::map<std::string, std::string> must_agree(const TrainerOptions& o) {
           {"seed", text(o.seed)},
           {"policy", o.policy},
           {"save_steps", text(o.save_steps)},
+          {"sync_replicas", text(o.sync_replicas)},
+          {"max_staleness", text(o.max_staleness)},
           {"checkpoint_dir is given", given(o.checkpoint_dir)},
           {"final_checkpoint is given", given(o.final_checkpoint)},
           {"init_checkpoint is given", given(o.init_checkpoint)},
@@ -62,17 +64,57 @@ ChosenStrategy make_multi_worker(const TrainerOptions& o,
   return {std::move(cluster), std::move(strategy), "multi_worker"};
 }
 
+/// Workers whose gradients make a step; those beyond --sync_replicas are backup.
+std::optional<dist::SyncReplicas> sync_replicas(const TrainerOptions& o,
+                                                const dist::ClusterSpec& cluster) {
+  if (o.sync_replicas == 0) return std::nullopt;
+  int workers = 0;
+  for (const char* job : {"chief", "worker"})
+    if (cluster.has_job(job)) workers += cluster.num_tasks(job);
+  if (o.sync_replicas > workers)
+    throw dist::InvalidArgumentError(
+        dist::concat("--sync_replicas=", o.sync_replicas, ": there are ", workers, " workers"));
+  return dist::SyncReplicas{.replicas_to_aggregate = o.sync_replicas,
+                            .total_num_replicas = workers,
+                            .num_init_tokens = 0};
+}
+
+ChosenStrategy make_parameter_server(const TrainerOptions& o,
+                                     std::unique_ptr<dist::ClusterResolver> cluster) {
+  const dist::ClusterSpec spec = cluster->cluster_spec();
+  dist::config::set_logical_device_configuration(o.replicas);
+  dist::ParameterServerOptions options;
+  options.num_replicas = o.replicas;
+  options.max_staleness = o.max_staleness;
+  options.bf16_on_wire = o.bf16_on_wire;
+  const char* name = "parameter_server";
+  if (spec.jobs().empty())  // all in this process
+    return {nullptr, std::make_unique<dist::ParameterServerStrategy<>>(options), name};
+  if (cluster->task_type() == dist::TaskType::Evaluator)
+    throw dist::InvalidArgumentError(
+        "this trainer has no evaluator task: the chief evaluates at the end");
+  options.sync_replicas = sync_replicas(o, spec);
+  auto strategy = std::make_unique<dist::ParameterServerStrategy<>>(*cluster, options);
+  return {std::move(cluster), std::move(strategy), name};
+}
+
 }  // namespace
+
+std::string agreed_options(const TrainerOptions& o) {
+  std::string text;
+  for (const auto& [name, value] : must_agree(o)) text += name + "=" + value + "\n";
+  return text;
+}
 
 ChosenStrategy make_strategy(const TrainerOptions& o) {
   if (o.device == "gpu")
     throw dist::UnimplementedError("--device=gpu: this build has no GPU support; use --device=cpu");
-  const bool asks = o.strategy.empty() || o.strategy == "multi_worker" || o.cluster.any();
+  const bool asks = o.strategy.empty() || o.strategy == "multi_worker" ||
+                    o.strategy == "parameter_server" || o.cluster.any();
   auto cluster = asks ? dist::default_resolver({}, o.cluster).resolver : nullptr;
   const std::string name =
       o.strategy.empty() ? implied_strategy(cluster->cluster_spec()) : o.strategy;
-  if (name == "parameter_server")
-    throw dist::UnimplementedError("--strategy=parameter_server is not available in this version");
+  if (name == "parameter_server") return make_parameter_server(o, std::move(cluster));
   if (name == "multi_worker") return make_multi_worker(o, std::move(cluster));
   if (name == "one_device") {
     if (o.replicas != 1)

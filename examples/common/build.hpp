@@ -23,6 +23,9 @@ struct ChosenStrategy {
 ///         that cannot be read or joined.
 ChosenStrategy make_strategy(const TrainerOptions& options);
 
+/// The flags that all tasks of a job must have alike, as a text to compare.
+std::string agreed_options(const TrainerOptions& options);
+
 /// --optimizer with its hyper-parameters, schedule, clipping and decay over `total_steps`.
 std::unique_ptr<distribute::optim::Optimizer> make_optimizer(const TrainerOptions& options,
                                                              int64_t total_steps);

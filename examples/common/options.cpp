@@ -34,8 +34,18 @@ ABSL_FLAG(std::string, chief_hosts, "", "host:port of the chief");
 ABSL_FLAG(int, replicas, 1, "logical devices of this process");
 ABSL_FLAG(std::string, device, "auto", "auto, cpu or gpu");
 ABSL_FLAG(std::string, data_dir, "", "folder with the IDX files; default: the bundled digits");
-ABSL_FLAG(int64_t, batch_size, 50, "global batch size");
-ABSL_FLAG(int64_t, steps, 0, "training steps; 0: as many as --epochs says");
+ABSL_FLAG(
+    std::string, coordinator, "auto",
+    "parameter_server: whether the chief gives out the steps (true), or every worker runs its "
+    "own loop (false); auto: as the cluster has a chief or not");
+ABSL_FLAG(int, sync_replicas, 0,
+          "parameter_server: so many workers' gradients make a step, the others are backup; 0: "
+          "every gradient is applied when it comes");
+ABSL_FLAG(int64_t, max_staleness, -1,
+          "parameter_server: gradients of weights older than so many steps are dropped; -1: none");
+ABSL_FLAG(bool, bf16_on_wire, false, "parameter_server: values travel as bfloat16");
+ABSL_FLAG(int64_t, batch_size, 50, "global batch size; with parameter servers that of one worker");
+ABSL_FLAG(int64_t, steps, 0, "training steps of the job; 0: as many as --epochs says");
 ABSL_FLAG(double, epochs, 3, "passes over the training data when --steps is not given");
 ABSL_FLAG(std::string, optimizer, "adam",
           "adam, sgd, momentum, nesterov, adamw, rmsprop or adagrad");
@@ -94,6 +104,13 @@ void check(const TrainerOptions& o) {
     require_one_of(
         "strategy", o.strategy,
         {"one_device", "mirrored", "multi_worker", "parameter_server", "central_storage"});
+  require_one_of("coordinator", o.coordinator, {"auto", "true", "false"});
+  if (o.sync_replicas < 0) fail("--sync_replicas must be at least 0");
+  if (o.max_staleness < -1) fail("--max_staleness must be at least 0, or -1 for any");
+  if (o.sync_replicas > 0 && o.max_staleness >= 0)
+    fail("--sync_replicas and --max_staleness exclude each other");
+  if (o.sync_replicas > 0 && o.coordinator == "true")
+    fail("--sync_replicas needs workers with loops of their own: --coordinator=false");
   require_one_of("device", o.device, {"auto", "cpu", "gpu"});
   require_one_of("optimizer", o.optimizer,
                  {"adam", "sgd", "momentum", "nesterov", "adamw", "rmsprop", "adagrad"});
@@ -135,6 +152,10 @@ TrainerOptions parse_options(int argc, char** argv, const std::string& usage) {
                .ps_hosts = absl::GetFlag(FLAGS_ps_hosts),
                .worker_hosts = absl::GetFlag(FLAGS_worker_hosts),
                .chief_hosts = absl::GetFlag(FLAGS_chief_hosts)};
+  o.coordinator = absl::GetFlag(FLAGS_coordinator);
+  o.sync_replicas = absl::GetFlag(FLAGS_sync_replicas);
+  o.max_staleness = absl::GetFlag(FLAGS_max_staleness);
+  o.bf16_on_wire = absl::GetFlag(FLAGS_bf16_on_wire);
   o.replicas = absl::GetFlag(FLAGS_replicas);
   o.device = absl::GetFlag(FLAGS_device);
   o.data_dir = absl::GetFlag(FLAGS_data_dir);

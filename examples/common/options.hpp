@@ -21,6 +21,10 @@ struct TrainerOptions {
   double clip_norm = 0, weight_decay = 0, label_smoothing = 0;
   uint64_t seed = 0;
   bool shuffle = true, deterministic = false;
+  std::string coordinator;  // "auto", "true", "false"
+  int sync_replicas = 0;    // 0: asynchronous
+  int64_t max_staleness = -1;
+  bool bf16_on_wire = false;
   distribute::ClusterFlags cluster;  // --job_name, --task_index, ...; instead of TF_CONFIG
 };
 

@@ -15,6 +15,8 @@ int run(const examples::TrainerOptions& options) {
   if (!options.final_checkpoint.empty())
     examples::require_writable("final_checkpoint", options.final_checkpoint);
   const auto [cluster, strategy, name] = examples::make_strategy(options);
+  const auto* servers = distribute::strategy_internal::parameter_server_extended(*strategy);
+  if (servers && servers->is_parameter_server()) return distribute::Server(*strategy).join();
   examples::RunReport report;
   report.strategy = name;
   report.workers = strategy->extended().input_context().num_input_pipelines();
@@ -24,6 +26,7 @@ int run(const examples::TrainerOptions& options) {
   report.global_batch = options.batch_size;
   {
     mnist_cnn::Trainer trainer(options, *strategy);
+    if (trainer.serves()) return distribute::Server(*strategy).join();
     trainer.train(report);
     trainer.evaluate(report);
   }

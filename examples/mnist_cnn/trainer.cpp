@@ -2,7 +2,9 @@
 
 #include "model.hpp"
 
+#include <chrono>
 #include <cmath>
+#include <deque>
 
 namespace dist = distribute;
 namespace data = distribute::data;
@@ -27,7 +29,39 @@ int64_t total_steps(const examples::TrainerOptions& o, const data::Dataset& imag
                                                   " is larger than the training data, ", count,
                                                   " images in ", data_dir(o)));
   if (o.steps > 0) return o.steps;
-  return std::max<int64_t>(std::llround(o.epochs * double(count) / double(o.batch_size)), 1);
+  const double of_step = double(o.batch_size) * std::max(o.sync_replicas, 1);
+  return std::max<int64_t>(std::llround(o.epochs * double(count) / of_step), 1);
+}
+
+/// The servers of a strategy that has some, elsewhere than in this process.
+dist::strategy_internal::ParameterServerExtended* servers_of(const dist::Strategy& strategy) {
+  auto* servers = dist::strategy_internal::parameter_server_extended(strategy);
+  return servers && servers->link() ? servers : nullptr;
+}
+
+/// Whether the chief gives out the steps: where there is one beside the workers, or as asked.
+bool is_coordinated(const examples::TrainerOptions& o,
+                    const dist::strategy_internal::ParameterServerExtended* servers) {
+  if (!servers) return false;
+  const bool has_chief = servers->job().cluster.has_job("chief");
+  if (o.coordinator == "true" && !has_chief)
+    throw dist::InvalidArgumentError(
+        "--coordinator=true: the cluster has no chief that could give out the steps");
+  return has_chief && o.coordinator != "false" && o.sync_replicas == 0;
+}
+
+/// This task's number among those that train, and how many there are.
+dist::InputContext place_of(const dist::strategy_internal::ParameterServerExtended& servers,
+                            bool coordinated) {
+  const auto& job = servers.job();
+  const int chiefs = job.cluster.has_job("chief") && !coordinated ? 1 : 0;
+  const int number = job.type == "chief" ? 0 : job.index + chiefs;
+  return dist::InputContext(job.cluster.num_tasks("worker") + chiefs, number);
+}
+
+double seconds_now() {
+  using namespace std::chrono;
+  return duration<double>(steady_clock::now().time_since_epoch()).count();
 }
 
 }  // namespace
@@ -35,6 +69,8 @@ int64_t total_steps(const examples::TrainerOptions& o, const data::Dataset& imag
 Trainer::Trainer(const examples::TrainerOptions& options, dist::Strategy& strategy)
     : options_(options),
       strategy_(strategy),
+      servers_(servers_of(strategy)),
+      coordinated_(is_coordinated(options, servers_)),
       scope_(strategy),
       images_(data::load_mnist(data_dir(options))),
       total_steps_(total_steps(options, images_)),
@@ -45,10 +81,15 @@ Trainer::Trainer(const examples::TrainerOptions& options, dist::Strategy& strate
                    {"optimizer", optimizer_.get()},
                    {"iterator", dist::train::state_of(iterator_)}}) {
   check_same_data();
+  if (coordinated_) register_functions();
+  if (serves()) return;
   build_model();
-  if (!options_.init_checkpoint.empty())
-    dist::train::load_variables(options_.init_checkpoint, model_.variables());
-  restore();
+  if (!servers_ || is_chief()) {
+    if (!options_.init_checkpoint.empty())
+      dist::train::load_variables(options_.init_checkpoint, model_.variables());
+    restore();
+  }
+  if (servers_) agree_on_options();
   open_loss_csv();
   if (!options_.logdir.empty() && is_chief())
     writer_ = dist::summary::create_file_writer(options_.logdir);
@@ -69,21 +110,65 @@ void Trainer::check_same_data() {
                                                     "; all workers need the same data"));
 }
 
-/// In file order round and round, or shuffled anew each time round; no short batch.
+/// In file order round and round, or shuffled anew each time round; no short batch. Workers of
+/// parameter servers take the batches in turn.
 data::Dataset Trainer::training_data() const {
-  data::Dataset images = images_;
-  if (options_.shuffle) images = images.shuffle(images.cardinality(), {.seed = options_.seed});
-  return images.repeat().batch(options_.batch_size);
+  if (servers_) return training_data(place_of(*servers_, coordinated_));
+  return training_data(dist::InputContext());
 }
 
-/// Weights exist before the first step, so that they can be loaded and counted.
-void Trainer::build_model() { model_(dist::zeros({1, 28, 28, 1})); }
+data::Dataset Trainer::training_data(const dist::InputContext& place) const {
+  data::Dataset images = images_;
+  if (options_.shuffle) images = images.shuffle(images.cardinality(), {.seed = options_.seed});
+  images = images.repeat().batch(options_.batch_size);
+  if (place.num_input_pipelines() == 1) return images;
+  return images.shard(place.num_input_pipelines(), place.input_pipeline_id());
+}
+
+/// Weights exist before the first step, so that they can be loaded and counted; on servers, so that
+/// workers find them and their slots.
+void Trainer::build_model() {
+  model_(dist::zeros({1, 28, 28, 1}));
+  if (servers_) optimizer_->build(model_.trainable_variables());
+}
+
+/// In every process, in the same order.
+void Trainer::register_functions() {
+  remote_data_ = std::make_unique<dist::RemoteDataset>(
+      "train", [this](const dist::InputContext& place) { return training_data(place); });
+  remote_step_ = std::make_unique<RemoteStep>("train_step", [this](data::Iterator& images) {
+    const ReplicaStep step = replica_step(images.next());
+    const auto sums = step.sums.data<float>();
+    return std::vector<double>{sums[0], sums[1], double(step.number),
+                               double(strategy_.extended().task_id())};
+  });
+}
+
+/// The chief says that the weights are there and how it was started; others wait for that.
+void Trainer::agree_on_options() {
+  const std::string mine = examples::agreed_options(options_);
+  if (is_chief()) return servers_->set_initialized(mine);
+  const std::string chiefs = servers_->wait_until_initialized();
+  if (mine == chiefs) return;
+  size_t at = 0;
+  while (mine[at] == chiefs[at]) ++at;
+  const size_t begin = at ? mine.rfind('\n', at - 1) + 1 : 0;
+  const auto line = [&](const std::string& text) {
+    return text.substr(begin, text.find('\n', begin) - begin);
+  };
+  throw dist::InvalidArgumentError(
+      dist::concat("the tasks were started with different flags: here ", line(mine), ", the chief ",
+                   line(chiefs)));
+}
 
 void Trainer::restore() {
   if (options_.checkpoint_dir.empty()) return;
   manager_.emplace(checkpoint_, dist::train::CheckpointManagerOptions{
                                     .directory = options_.checkpoint_dir, .max_to_keep = 3});
-  preemption_.emplace(strategy_.cluster_resolver(), *manager_);  // restores the newest
+  if (!servers_)
+    preemption_.emplace(strategy_.cluster_resolver(), *manager_);  // restores the newest
+  else if (servers_->variables_are_new())  // else training goes on where the servers are
+    manager_->restore_or_initialize();
   const auto& path = manager_->latest_checkpoint();
   if (path && is_chief())
     std::printf("restored %s at step %lld\n", path->c_str(), (long long)optimizer_->iterations());
@@ -102,8 +187,7 @@ void Trainer::log_scalar(const char* name, double value, int64_t step) const {
   dist::summary::scalar(name, value, step);
 }
 
-/// One replica's share of a step: [loss], or [loss, norm of the summed gradients].
-dist::Tensor Trainer::replica_step(const Batch& batch) {
+Trainer::ReplicaStep Trainer::replica_step(const Batch& batch) {
   dist::GradientTape tape;
   const dist::Tensor logits = model_(batch.x, {.training = true});
   const dist::Tensor losses = dist::nn::sparse_categorical_crossentropy(
@@ -111,26 +195,49 @@ dist::Tensor Trainer::replica_step(const Batch& batch) {
   const dist::Tensor loss = dist::nn::compute_average_loss(losses, options_.batch_size);
   const auto variables = model_.trainable_variables();
   if (options_.loss_csv.empty()) {
-    optimizer_->minimize(loss, variables, tape);
-    return dist::reshape(loss, {1});
+    const int64_t number = optimizer_->minimize(loss, variables, tape);
+    if (!servers_) return {dist::reshape(loss, {1}), number};
+    const dist::Tensor right =
+        dist::cast(dist::equal(dist::argmax(logits, -1), batch.y), loss.dtype());
+    return {dist::stack({loss, dist::reduce_sum(right) / float(options_.batch_size)}, 0), number};
   }
   const auto gradients =
       dist::get_replica_context()->all_reduce(dist::ReduceOp::Sum, tape.gradient(loss, variables));
   const dist::Tensor norm = dist::global_norm(gradients) /
                             float(strategy_.num_replicas_in_sync());  // every replica has it
-  optimizer_->apply_gradients(gradients, variables, {.skip_gradients_aggregation = true});
-  return dist::stack({loss, norm}, 0);
+  const int64_t number =
+      optimizer_->apply_gradients(gradients, variables, {.skip_gradients_aggregation = true});
+  return {dist::stack({loss, norm}, 0), number};
 }
 
-double Trainer::step(const dist::PerReplica<Batch>& batch, int64_t step) {
+Trainer::Step Trainer::step(const dist::PerReplica<Batch>& batch) {
   const auto results =
       strategy_.run([this](const Batch& part) { return replica_step(part); }, batch);
-  const auto sums = strategy_.reduce(dist::ReduceOp::Sum, results).data<float>();
-  const double loss = double(sums[0]);
+  std::vector<dist::Tensor> sums;
+  for (const ReplicaStep& one : results.values()) sums.push_back(one.sums);
+  const dist::Tensor sum = strategy_.reduce(dist::ReduceOp::Sum, dist::PerReplica(std::move(sums)));
+  const auto values = sum.data<float>();
+  return {values[0], values.size() > 1 ? values[1] : 0.0, results[0].number};
+}
+
+/// What follows a step, whoever has made it.
+void Trainer::step_done(const Step& step, const std::string& worker) {
+  last_loss_ = step.loss;
   if (loss_csv_)
-    std::fprintf(loss_csv_.get(), "%lld,%.9g,%.9g\n", (long long)step, loss, double(sums[1]));
-  check_finite(loss, step);
-  return loss;
+    std::fprintf(loss_csv_.get(), "%lld,%.9g,%.9g\n", (long long)(step.number - 1), step.loss,
+                 step.second);
+  check_finite(step.loss, step.number - 1);
+  if (step.number % 100 == 0) {
+    log_scalar("loss", step.loss, step.number);
+    if (servers_ && options_.loss_csv.empty())
+      std::printf("%s  step %lld  accuracy %.4f  loss %.4f\n", worker.c_str(),
+                  (long long)step.number, step.second, step.loss);
+    std::fflush(stdout);
+  }
+  const bool due = step.number / options_.save_steps > last_saved_ / options_.save_steps;
+  if (!manager_ || (!due && step.number < total_steps_)) return;
+  last_saved_ = step.number;
+  manager_->save();
 }
 
 void Trainer::check_finite(double loss, int64_t step) const {
@@ -148,23 +255,60 @@ void Trainer::check_finite(double loss, int64_t step) const {
                    "; try a smaller --learning_rate or --clip_norm"));
 }
 
+void Trainer::train_loop(int64_t first, examples::Progress& progress) {
+  const std::string worker =
+      servers_ ? dist::concat(servers_->job().type, " ", servers_->job().index) : "";
+  for (int64_t done = first; done < total_steps_;) {
+    if (preemption_) preemption_->save_checkpoint_if_preempted();
+    const Step made = step(iterator_.get_next());
+    if (made.number < 0) continue;  // the weights were too old
+    done = made.number;
+    progress.step_done(done, made.loss);
+    step_done(made, worker);
+  }
+}
+
+/// Some steps are always waiting, so that no worker does.
+void Trainer::coordinate(int64_t first, examples::Progress& progress) {
+  dist::ClusterCoordinator coordinator(strategy_);
+  const auto images = coordinator.create_per_worker_dataset(*remote_data_);
+  std::deque<dist::RemoteValue<std::vector<double>>> under_way;
+  int64_t scheduled = first;
+  for (int64_t done = first; done < total_steps_; ++done) {
+    for (; scheduled < total_steps_ && int(under_way.size()) < 4 * coordinator.num_workers();
+         ++scheduled)
+      under_way.push_back(coordinator.schedule(*remote_step_, images));
+    const std::vector<double> made = under_way.front().fetch();
+    under_way.pop_front();
+    progress.step_done(done + 1, made[0]);
+    step_done({made[0], made[1], int64_t(made[2])}, dist::concat("worker ", int(made[3])));
+  }
+  coordinator.join();
+}
+
 void Trainer::train(examples::RunReport& report) {
   const int64_t first = optimizer_->iterations();
-  examples::Progress progress(first, total_steps_, options_.batch_size, is_chief());
-  for (int64_t done = first; done < total_steps_; ++done) {
-    if (preemption_) preemption_->save_checkpoint_if_preempted();
-    report.loss = step(iterator_.get_next(), done);
-    progress.step_done(done + 1, report.loss);
-    if ((done + 1) % 100 == 0) log_scalar("loss", report.loss, done + 1);
-    const bool last = done + 1 == total_steps_;
-    if (manager_ && ((done + 1) % options_.save_steps == 0 || last)) manager_->save();
-  }
+  last_saved_ = first;
+  examples::Progress progress(first, total_steps_, options_.batch_size, is_chief() && !servers_);
+  const double began = seconds_now();
+  coordinated_ ? coordinate(first, progress) : train_loop(first, progress);
   progress.finish();
   progress.fill(report);
+  report.loss = last_loss_;
   report.steps = total_steps_;
+  if (servers_) report_job(report, first, seconds_now() - began);
   report.parameters = model_.count_params();
-  if (!options_.final_checkpoint.empty())
+  if (!options_.final_checkpoint.empty() && (!servers_ || is_chief()))
     dist::train::save_variables(options_.final_checkpoint, model_.variables());
+}
+
+/// All workers' share, from the number of steps that the job has made.
+void Trainer::report_job(examples::RunReport& report, int64_t first, double seconds) const {
+  report.workers = place_of(*servers_, coordinated_).num_input_pipelines();
+  report.replicas = report.workers * strategy_.num_replicas_in_sync();
+  report.global_batch = options_.batch_size * std::max(options_.sync_replicas, 1);
+  const auto steps = double(optimizer_->iterations() - first);
+  report.images_per_second = seconds > 0 ? steps * double(report.global_batch) / seconds : 0;
 }
 
 /// One replica's share of the test: [sum of the losses, right answers].
@@ -179,6 +323,7 @@ dist::Tensor Trainer::test_batch(const Batch& batch) {
 
 /// Every image once, whatever the number of workers: those without data left get empty batches.
 void Trainer::evaluate(examples::RunReport& report) {
+  if (servers_ && !is_chief()) return;
   const auto images = data::load_mnist(data_dir(options_), {.split = data::Split::Test});
   double loss = 0, right = 0;
   for (const auto& batch : strategy_.experimental_distribute_dataset(images.batch(500))) {

@@ -267,7 +267,7 @@
 #include <distribute/strategy/replica_group.hpp>
 #include <distribute/strategy/replica_threads.hpp>
 #include <distribute/strategy/scope.hpp>
-#include <distribute/strategy/server_link.hpp>
+#include <distribute/strategy/server_access.hpp>
 #include <distribute/strategy/server_replica_context.hpp>
 #include <distribute/strategy/sharded_variable.hpp>
 #include <distribute/strategy/shared_update.hpp>

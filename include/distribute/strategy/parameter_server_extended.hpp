@@ -8,7 +8,7 @@
 #include <distribute/strategy/partitioners.hpp>
 #include <distribute/strategy/remote_variable.hpp>
 #include <distribute/strategy/replica_device_setter.hpp>
-#include <distribute/strategy/server_link.hpp>
+#include <distribute/strategy/server_access.hpp>
 
 #include <atomic>
 #include <exception>
@@ -65,11 +65,18 @@ class ParameterServerExtended final : public LocalReplicas {
 
   const ServerJob& job() const { return job_; }
   /// Null without a cluster.
-  const std::shared_ptr<ServerLink>& link() const { return link_; }
+  const std::shared_ptr<ServerAccess>& link() const { return link_; }
   bool is_parameter_server() const { return job_.type == "ps"; }
   /// True on a chief that found variables missing on the servers: the job is new, or a server was
   /// lost, and a checkpoint has to be restored if there is one.
   bool variables_are_new() const { return link_ ? link_->has_created() : true; }
+
+  /// The chief's word that variables have the values to begin with, read from a checkpoint or new;
+  /// `note` is for the others. Nothing without a cluster.
+  void set_initialized(const std::string& note = {});
+  /// Waits for it and gives the note.
+  /// Throws  DeadlineExceededError when the startup timeout has passed.
+  std::string wait_until_initialized();
 
   /// Runs a function that a coordinator has sent: strategy.run, reductions and apply_gradients may
   /// be called in it, and variables that nobody has made yet are made.
@@ -99,7 +106,7 @@ class ParameterServerExtended final : public LocalReplicas {
 
   const ServerJob job_;
   const VariablePlacement placement_;
-  const std::shared_ptr<ServerLink> link_;
+  const std::shared_ptr<ServerAccess> link_;
   const int exceptions_;  // in flight at construction
   std::atomic<bool> coordinated_{false};
   bool left_ = false;

@@ -7,7 +7,7 @@
 #include <distribute/strategy/parameter_server_extended.hpp>
 #include <distribute/strategy/partitioners.hpp>
 #include <distribute/strategy/replica_device_setter.hpp>
-#include <distribute/strategy/server_link.hpp>
+#include <distribute/strategy/server_access.hpp>
 #include <distribute/strategy/strategy.hpp>
 
 #include <memory>

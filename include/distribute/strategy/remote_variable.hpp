@@ -4,7 +4,7 @@
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
 #include <distribute/parameter_server/variable_spec.hpp>
-#include <distribute/strategy/server_link.hpp>
+#include <distribute/strategy/server_access.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -17,13 +17,13 @@ namespace distribute {
 class Strategy;
 
 /// Exists on its server from the moment that the chief makes it; others look for it when they first
-/// need it. Reads of one step see one value (see ServerLink). Thread-safe.
+/// need it. Reads of one step see one value (see ServerAccess). Thread-safe.
 /// Source  tf.distribute ParameterServerStrategyV2's variables (CachingVariable)
 class RemoteVariable final : public VariableImpl {
  public:
   RemoteVariable(parameter_server::VariableSpec spec, parameter_server::InitialValue initial_value,
                  VariableOptions options, Strategy& owner,
-                 std::shared_ptr<strategy_internal::ServerLink> link);
+                 std::shared_ptr<strategy_internal::ServerAccess> link);
 
   /// The strategy in whose scope it was created; compare only, it may be gone.
   const Strategy* owner() const { return owner_; }
@@ -54,7 +54,7 @@ class RemoteVariable final : public VariableImpl {
 
   const parameter_server::VariableSpec spec_;
   Strategy* const owner_;
-  const std::shared_ptr<strategy_internal::ServerLink> link_;
+  const std::shared_ptr<strategy_internal::ServerAccess> link_;
   mutable std::mutex mutex_;                                             // guards the two below
   mutable std::optional<parameter_server::InitialValue> initial_value_;  // until it is there
   mutable std::optional<int64_t> id_;
@@ -81,5 +81,5 @@ int64_t remote_id(const Variable& variable);
 
 #ifdef DISTRIBUTE_HEADER_ONLY
 #include <distribute/strategy/impl/remote_variable.ipp>
-#include <distribute/strategy/impl/server_link.ipp>
+#include <distribute/strategy/impl/server_access.ipp>
 #endif

@@ -4,7 +4,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/replica/single_replica.hpp>
 #include <distribute/strategy/local_replica_context.hpp>
-#include <distribute/strategy/server_link.hpp>
+#include <distribute/strategy/server_access.hpp>
 
 #include <memory>
 
@@ -14,7 +14,7 @@ namespace distribute {
 class ServerReplicaContext final : public LocalReplicaContext {
  public:
   ServerReplicaContext(Strategy& strategy, strategy_internal::ReplicaGroup& group, int replica,
-                       std::shared_ptr<strategy_internal::ServerLink> link)
+                       std::shared_ptr<strategy_internal::ServerAccess> link)
       : LocalReplicaContext(strategy, group, replica), link_(std::move(link)) {}
 
   void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
@@ -24,13 +24,13 @@ class ServerReplicaContext final : public LocalReplicaContext {
 
  private:
   struct Call;
-  const std::shared_ptr<strategy_internal::ServerLink> link_;
+  const std::shared_ptr<strategy_internal::ServerAccess> link_;
 };
 
 /// What a coordinator's closure runs in: one replica, which may also start a run of its own.
 class ClosureReplicaContext final : public SingleReplicaContext {
  public:
-  ClosureReplicaContext(Strategy& strategy, std::shared_ptr<strategy_internal::ServerLink> link)
+  ClosureReplicaContext(Strategy& strategy, std::shared_ptr<strategy_internal::ServerAccess> link)
       : SingleReplicaContext(&strategy), link_(std::move(link)) {}
 
   /// Across replicas the strategy is in scope, as in TensorFlow's traced functions.
@@ -41,7 +41,7 @@ class ClosureReplicaContext final : public SingleReplicaContext {
                            const UpdateKernel& kernel, const Variable& counter) override;
 
  private:
-  const std::shared_ptr<strategy_internal::ServerLink> link_;  // null: no cluster
+  const std::shared_ptr<strategy_internal::ServerAccess> link_;  // null: no cluster
 };
 
 }  // namespace distribute

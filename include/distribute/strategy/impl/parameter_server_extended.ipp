@@ -15,12 +15,12 @@
 
 namespace distribute::strategy_internal {
 
-DISTRIBUTE_INLINE std::shared_ptr<ServerLink> link_of(const ServerJob& job,
-                                                      const PushOptions& push) {
+DISTRIBUTE_INLINE std::shared_ptr<ServerAccess> access_to_servers(const ServerJob& job,
+                                                                  const PushOptions& push) {
   if (!job.task) return nullptr;
   const bool creates = job.is_chief && job.client != nullptr;
-  return std::make_shared<ServerLink>(job.client, creates, job.task->options().startup_timeout,
-                                      push);
+  return std::make_shared<ServerAccess>(job.client, creates, job.task->options().startup_timeout,
+                                        push);
 }
 
 DISTRIBUTE_INLINE ParameterServerExtended::ParameterServerExtended(std::vector<std::string> devices,
@@ -30,7 +30,7 @@ DISTRIBUTE_INLINE ParameterServerExtended::ParameterServerExtended(std::vector<s
     : LocalReplicas(std::move(devices), nullptr),
       job_(std::move(job)),
       placement_(std::move(placement)),
-      link_(link_of(job_, push)),
+      link_(access_to_servers(job_, push)),
       exceptions_(std::uncaught_exceptions()) {}
 
 /// A chief that fails may come back: the servers wait for it.
@@ -46,6 +46,18 @@ DISTRIBUTE_INLINE void ParameterServerExtended::leave() {
   if (!job_.client || std::exchange(left_, true)) return;
   job_.client->flush();
   if (job_.is_chief) job_.client->finish_job();
+}
+
+inline constexpr const char* kInitializedKey = "strategy/initialized";
+
+DISTRIBUTE_INLINE void ParameterServerExtended::set_initialized(const std::string& note) {
+  if (job_.client) job_.client->set(kInitializedKey, note);
+}
+
+DISTRIBUTE_INLINE std::string ParameterServerExtended::wait_until_initialized() {
+  if (!job_.client) return {};
+  const double limit = job_.task->options().startup_timeout;
+  return job_.client->wait(kInitializedKey, net::Deadline::after_seconds(limit));
 }
 
 DISTRIBUTE_INLINE std::vector<std::string> ParameterServerExtended::worker_devices() const {
@@ -88,7 +100,7 @@ DISTRIBUTE_INLINE void ParameterServerExtended::enter_replica(int,
 }
 
 DISTRIBUTE_INLINE void ParameterServerExtended::warn_outside_closures() {
-  if (ServerLink::in_closure() || !coordinated_.exchange(false)) return;  // said once
+  if (ServerAccess::in_closure() || !coordinated_.exchange(false)) return;  // said once
   std::fprintf(stderr,
                "warning: A `tf.distribute.experimental.ParameterServerStrategy` method is invoked "
                "without using `ClusterCoordinator.schedule`: it runs on the coordinator, which can "
@@ -99,7 +111,7 @@ DISTRIBUTE_INLINE void ParameterServerExtended::call_for_each_replica(
     const std::function<void(ReplicaContext&)>& fn) {
   if (!link_) return LocalReplicas::call_for_each_replica(fn);
   warn_outside_closures();
-  const ServerLink::Step step(*link_);
+  const ServerAccess::Step step(*link_);
   LocalReplicas::call_for_each_replica(fn);
 }
 
@@ -118,12 +130,12 @@ DISTRIBUTE_INLINE void ParameterServerExtended::run_closure(const std::function<
   };
   const Saved saved;
   const VariableCreatorScope creator(creator_of(strategy()));
-  const ServerLink::Creation creation;
+  const ServerAccess::Creation creation;
   ClosureReplicaContext context(strategy(), link_);
   const replica_internal::ModeScope mode({&context, nullptr, -1});
   if (!link_) return fn();
   const GradientPlacerScope placer(link_.get());
-  const ServerLink::Step step(*link_);
+  const ServerAccess::Step step(*link_);
   fn();
 }
 

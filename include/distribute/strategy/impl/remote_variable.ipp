@@ -42,7 +42,7 @@ DISTRIBUTE_INLINE CacheVariableReads::~CacheVariableReads() {
 
 DISTRIBUTE_INLINE RemoteVariable::RemoteVariable(
     parameter_server::VariableSpec spec, parameter_server::InitialValue initial_value,
-    VariableOptions options, Strategy& owner, std::shared_ptr<strategy_internal::ServerLink> link)
+    VariableOptions options, Strategy& owner, std::shared_ptr<strategy_internal::ServerAccess> link)
     : VariableImpl(std::move(options)),
       spec_(std::move(spec)),
       owner_(&owner),

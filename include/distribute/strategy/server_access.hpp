@@ -46,12 +46,12 @@ struct PushOptions {
 
 /// Reads inside a step see one pull of all variables that the last step read; what this process
 /// writes is read anew. Thread-safe. Outlives the strategy as long as a variable does.
-class ServerLink final : public GradientPlacer {
+class ServerAccess final : public GradientPlacer {
  public:
   /// `creates`: this process makes the variables, others wait for it. `client` null: on a server,
   /// where nothing can be read.
-  ServerLink(std::shared_ptr<parameter_server::Client> client, bool creates, double timeout_seconds,
-             const PushOptions& options);
+  ServerAccess(std::shared_ptr<parameter_server::Client> client, bool creates,
+               double timeout_seconds, const PushOptions& options);
 
   /// Throws  FailedPreconditionError on a parameter server.
   parameter_server::Client& client() const;
@@ -81,13 +81,13 @@ class ServerLink final : public GradientPlacer {
   /// Steps may be nested: the outermost counts.
   class [[nodiscard]] Step {
    public:
-    explicit Step(ServerLink& link);
+    explicit Step(ServerAccess& link);
     ~Step();
     Step(const Step&) = delete;
     Step& operator=(const Step&) = delete;
 
    private:
-    ServerLink& link_;
+    ServerAccess& link_;
   };
   /// Lets the calling thread create variables.
   class [[nodiscard]] Creation {
@@ -121,5 +121,5 @@ class ServerLink final : public GradientPlacer {
 }  // namespace distribute
 
 #ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/strategy/remote_variable.hpp>  // brings impl/server_link.ipp
+#include <distribute/strategy/remote_variable.hpp>  // brings impl/server_access.ipp
 #endif

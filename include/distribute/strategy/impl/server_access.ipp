@@ -3,7 +3,7 @@
 #include <distribute/net/deadline.hpp>
 #include <distribute/parameter_server/client.hpp>
 #include <distribute/strategy/remote_variable.hpp>
-#include <distribute/strategy/server_link.hpp>
+#include <distribute/strategy/server_access.hpp>
 
 #include <utility>
 
@@ -14,40 +14,40 @@ DISTRIBUTE_INLINE int& creations_of_thread() {
   return count;
 }
 
-DISTRIBUTE_INLINE ServerLink::Creation::Creation() { ++creations_of_thread(); }
-DISTRIBUTE_INLINE ServerLink::Creation::~Creation() { --creations_of_thread(); }
+DISTRIBUTE_INLINE ServerAccess::Creation::Creation() { ++creations_of_thread(); }
+DISTRIBUTE_INLINE ServerAccess::Creation::~Creation() { --creations_of_thread(); }
 
-DISTRIBUTE_INLINE ServerLink::ServerLink(std::shared_ptr<parameter_server::Client> client,
-                                         bool creates, double timeout_seconds,
-                                         const PushOptions& options)
+DISTRIBUTE_INLINE ServerAccess::ServerAccess(std::shared_ptr<parameter_server::Client> client,
+                                             bool creates, double timeout_seconds,
+                                             const PushOptions& options)
     : client_(std::move(client)),
       creates_(creates),
       timeout_seconds_(timeout_seconds),
       options_(options) {}
 
-DISTRIBUTE_INLINE parameter_server::Client& ServerLink::client() const {
+DISTRIBUTE_INLINE parameter_server::Client& ServerAccess::client() const {
   if (client_) return *client_;
   throw FailedPreconditionError(
       "this process is a parameter server: it keeps variables for others and reads none; call "
       "Server(strategy).join() before the first step");
 }
 
-DISTRIBUTE_INLINE bool ServerLink::may_create() const { return creates_ || in_closure(); }
-DISTRIBUTE_INLINE bool ServerLink::in_closure() { return creations_of_thread() > 0; }
+DISTRIBUTE_INLINE bool ServerAccess::may_create() const { return creates_ || in_closure(); }
+DISTRIBUTE_INLINE bool ServerAccess::in_closure() { return creations_of_thread() > 0; }
 
-DISTRIBUTE_INLINE int64_t ServerLink::find(const parameter_server::VariableSpec& spec,
-                                           const parameter_server::InitialValue& initial_value) {
+DISTRIBUTE_INLINE int64_t ServerAccess::find(const parameter_server::VariableSpec& spec,
+                                             const parameter_server::InitialValue& initial_value) {
   if (!may_create()) return client().attach(spec, net::Deadline::after_seconds(timeout_seconds_));
   if (!client().exists(spec.key)) has_created_ = true;
   return client().create(spec, initial_value, parameter_server::Existing::Keep);
 }
 
-DISTRIBUTE_INLINE ServerLink::Step::Step(ServerLink& link) : link_(link) {
+DISTRIBUTE_INLINE ServerAccess::Step::Step(ServerAccess& link) : link_(link) {
   const std::lock_guard lock(link_.mutex_);
   ++link_.steps_;
 }
 
-DISTRIBUTE_INLINE ServerLink::Step::~Step() {
+DISTRIBUTE_INLINE ServerAccess::Step::~Step() {
   const std::lock_guard lock(link_.mutex_);
   if (--link_.steps_ > 0) return;
   if (!link_.touched_.empty()) link_.expected_.assign(link_.touched_.begin(), link_.touched_.end());
@@ -56,7 +56,7 @@ DISTRIBUTE_INLINE ServerLink::Step::~Step() {
 }
 
 /// The lock is held while the values travel: the other replicas want the same ones.
-DISTRIBUTE_INLINE Tensor ServerLink::read(int64_t variable) {
+DISTRIBUTE_INLINE Tensor ServerAccess::read(int64_t variable) {
   parameter_server::Client& servers = client();
   std::unique_lock lock(mutex_);
   if (steps_ == 0) {
@@ -74,28 +74,28 @@ DISTRIBUTE_INLINE Tensor ServerLink::read(int64_t variable) {
   return values_.at(variable);
 }
 
-DISTRIBUTE_INLINE void ServerLink::forget(int64_t variable) {
+DISTRIBUTE_INLINE void ServerAccess::forget(int64_t variable) {
   const std::lock_guard lock(mutex_);
   values_.erase(variable);
 }
 
-DISTRIBUTE_INLINE void ServerLink::assign(int64_t variable, const Tensor& value) {
+DISTRIBUTE_INLINE void ServerAccess::assign(int64_t variable, const Tensor& value) {
   client().assign(variable, value);
   forget(variable);
 }
-DISTRIBUTE_INLINE void ServerLink::assign_add(int64_t variable, const Tensor& delta) {
+DISTRIBUTE_INLINE void ServerAccess::assign_add(int64_t variable, const Tensor& delta) {
   client().assign_add(variable, delta);
   forget(variable);
 }
 
 /// A worker that starts late, or again, begins with the step that the job has reached.
-DISTRIBUTE_INLINE int64_t ServerLink::token(int64_t counter) {
+DISTRIBUTE_INLINE int64_t ServerAccess::token(int64_t counter) {
   const int64_t last = token_;
   return last >= 0 ? last : client().read(counter).item<int64_t>();
 }
 
 /// The counter's value when this step's weights came.
-DISTRIBUTE_INLINE int64_t ServerLink::step_of_weights(int64_t counter) {
+DISTRIBUTE_INLINE int64_t ServerAccess::step_of_weights(int64_t counter) {
   {
     const std::lock_guard lock(mutex_);
     const auto known = values_.find(counter);
@@ -104,7 +104,7 @@ DISTRIBUTE_INLINE int64_t ServerLink::step_of_weights(int64_t counter) {
   return client().read(counter).item<int64_t>();
 }
 
-DISTRIBUTE_INLINE std::optional<BufferOffer> ServerLink::place(const Variable& variable) {
+DISTRIBUTE_INLINE std::optional<BufferOffer> ServerAccess::place(const Variable& variable) {
   const auto* remote = dynamic_cast<const RemoteVariable*>(&variable.impl());
   return remote ? client().place_gradient(remote->remote_id()) : std::nullopt;
 }
@@ -118,8 +118,8 @@ DISTRIBUTE_INLINE parameter_server::Client::Update sent_update(const VariableUpd
   return sent;
 }
 
-DISTRIBUTE_INLINE int64_t ServerLink::push(std::span<const VariableUpdate> updates,
-                                           const UpdateKernel& kernel, const Variable& counter) {
+DISTRIBUTE_INLINE int64_t ServerAccess::push(std::span<const VariableUpdate> updates,
+                                             const UpdateKernel& kernel, const Variable& counter) {
   for (const VariableUpdate& update : updates) replica_internal::check_update(update);
   parameter_server::Client::Push push{.kernel = kernel.description()};
   for (const VariableUpdate& update : updates) push.updates.push_back(sent_update(update));
