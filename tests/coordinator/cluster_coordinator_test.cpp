@@ -279,6 +279,20 @@ TEST_CASE("a dataset with a name may capture", "[coordinator][cluster_coordinato
   CHECK_THROWS_AS(RemoteDataset("numbers", nullptr), AlreadyExistsError);
 }
 
+TEST_CASE("a distributed iterator divides the worker's batches among its replicas",
+          "[coordinator][cluster_coordinator]") {
+  RemoteFunction next("next", [](DistributedIterator& it) { return it.get_next(); });
+  Cluster cluster(1);
+  const auto dataset = cluster.coordinator->create_per_worker_dataset(
+      [] { return data::Dataset::range(100).batch(4).repeat(); });
+  const auto first = cluster.coordinator->schedule(next, dataset).fetch();
+  REQUIRE(first.size() == 1);
+  CHECK(first[0].x.shape() == Shape{4});
+  CHECK(cluster.coordinator->schedule(next, dataset).fetch()[0].x.data<int64_t>()[0] == 4);
+  const auto anew = cluster.coordinator->schedule(next, dataset.distributed_iter()).fetch();
+  CHECK(anew[0].x.data<int64_t>()[0] == 0);
+}
+
 TEST_CASE("a dataset that cannot be made fails the functions that use it",
           "[coordinator][cluster_coordinator]") {
   Functions functions;

@@ -5,6 +5,8 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <string>
 
 // The trainer of a cluster as users write it, all roles in one program.
 #define main parameter_server_main
@@ -75,4 +77,19 @@ TEST_CASE("the parameter server trainer learns with 1 chief, 3 workers and 2 ser
   REQUIRE(at != std::string::npos);
   REQUIRE(std::sscanf(outcomes[0].out.c_str() + at, "epoch 4 loss %f", &last) == 1);
   CHECK(last < 0.8f);  // 2.3 without knowledge
+}
+
+TEST_CASE("The documentation shows the trainer that is tested", "[coordinator][trainer]") {
+  const auto between = [](const std::string& path, const std::string& begin,
+                          const std::string& end) {
+    std::ifstream file(DISTRIBUTE_SOURCE_DIR "/" + path);
+    std::string text, line;
+    while (std::getline(file, line) && line != begin) continue;
+    while (std::getline(file, line) && line != end) text += line + "\n";
+    return text;
+  };
+  const std::string mark = "// [trainer]";
+  const std::string tested = between("tests/coordinator/trainer_test.cpp", mark, mark);
+  CHECK(!tested.empty());
+  CHECK(between("docs/coordinator.md", "<!-- trainer -->", "```") == "```cpp\n" + tested);
 }

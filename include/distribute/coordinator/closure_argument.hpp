@@ -47,8 +47,10 @@ ClosureArgument closure_argument(const std::string& function, const A& value) {
     refuse_remote_value(function);
   } else if constexpr (std::derived_from<A, PerWorkerDataset> &&
                        std::same_as<Value, data::Iterator>) {
-    ClosureArgument argument = per_worker_argument(value.own_iterator());
-    return argument;
+    return per_worker_argument(value.own_iterator());
+  } else if constexpr (std::derived_from<A, PerWorkerDataset> &&
+                       std::same_as<Value, DistributedIterator>) {
+    return per_worker_argument(value.own_distributed_iterator());
   } else if constexpr (std::derived_from<A, PerWorkerDataset>) {
     static_assert(
         std::same_as<Value, data::Dataset>,

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace distribute::rpc {
 class Peer;
@@ -18,11 +19,14 @@ class Peer;
 namespace distribute::coordinator_internal {
 
 /// Cancels the function that runs when the coordinator is lost, and stops the service when the
-/// coordinator has not come, or not returned, in time. Thread-safe; one thread of its own.
+/// coordinator has not come, or not returned, in time; at once when a parameter server is lost,
+/// too, as this process then has to start again. Thread-safe; one thread of its own.
 class CoordinatorWatch {
  public:
+  using Peers = std::vector<std::shared_ptr<rpc::Peer>>;
   /// Times in seconds; the service is borrowed.
-  CoordinatorWatch(WorkerService& service, double first_patience, double return_patience);
+  CoordinatorWatch(WorkerService& service, Peers servers, double first_patience,
+                   double return_patience);
   ~CoordinatorWatch();
   CoordinatorWatch(const CoordinatorWatch&) = delete;
   CoordinatorWatch& operator=(const CoordinatorWatch&) = delete;
@@ -34,8 +38,10 @@ class CoordinatorWatch {
   void watch();
   void lost(uint64_t incarnation);
   void leave_peer();
+  std::exception_ptr lost_server() const;
 
   WorkerService& service_;
+  const Peers servers_;
   const double return_patience_;
   std::mutex mutex_;  // guards the rest
   std::condition_variable changed_;

@@ -5,6 +5,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/coordinator/remote_value.hpp>
 #include <distribute/data/dataset.hpp>
+#include <distribute/strategy/distributed_dataset.hpp>
 
 #include <functional>
 #include <memory>
@@ -57,27 +58,29 @@ class PerWorkerValues {
   std::shared_ptr<const coordinator_internal::WorkerResource> resource_;
 };
 
-/// A dataset on every worker. A function that wants a data::Iterator& gets the one iterator that
-/// goes with it, a function that wants a const data::Dataset& the dataset.
+/// A dataset on every worker. A function that wants a data::Iterator& or a DistributedIterator&
+/// gets the one iterator of its kind that goes with it, one that wants a const data::Dataset& the
+/// dataset. Thread-safe.
 /// Source  what ClusterCoordinator.create_per_worker_dataset gives
 class PerWorkerDataset : public PerWorkerValues<data::Dataset> {
  public:
-  using MakeIterator = std::function<PerWorkerValues<data::Iterator>()>;
-  PerWorkerDataset(std::shared_ptr<const coordinator_internal::WorkerResource> resource,
-                   MakeIterator make_iterator)
-      : PerWorkerValues(std::move(resource)),
-        make_iterator_(std::move(make_iterator)),
-        own_(std::make_shared<PerWorkerValues<data::Iterator>>(make_iterator_())) {}
+  using Resource = std::shared_ptr<const coordinator_internal::WorkerResource>;
+  /// Makes iterators of the dataset, distributed or plain ones.
+  using MakeIterator = std::function<Resource(bool distributed)>;
+  PerWorkerDataset(Resource resource, MakeIterator make_iterator);
 
   /// A new pass on every worker. Source  iter(per_worker_dataset)
-  PerWorkerValues<data::Iterator> iter() const { return make_iterator_(); }
-  const PerWorkerValues<data::Iterator>& own_iterator() const { return *own_; }
+  PerWorkerValues<data::Iterator> iter() const;
+  PerWorkerValues<DistributedIterator> distributed_iter() const;
+  const PerWorkerValues<data::Iterator>& own_iterator() const;
+  const PerWorkerValues<DistributedIterator>& own_distributed_iterator() const;
   /// Throws  UnimplementedError: only scheduled functions read elements.
   data::Batch next() const;
 
  private:
+  struct Own;
   MakeIterator make_iterator_;
-  std::shared_ptr<const PerWorkerValues<data::Iterator>> own_;
+  std::shared_ptr<Own> own_;
 };
 
 }  // namespace distribute

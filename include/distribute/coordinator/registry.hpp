@@ -6,6 +6,7 @@
 #include <distribute/coordinator/wire_value.hpp>
 #include <distribute/data/dataset.hpp>
 #include <distribute/data/input_context.hpp>
+#include <distribute/strategy/distributed_dataset.hpp>
 
 #include <functional>
 #include <map>
@@ -27,15 +28,18 @@ class WorkerResources {
  public:
   int64_t add(std::shared_ptr<data::Dataset> dataset);
   int64_t add(std::shared_ptr<data::Iterator> iterator);
+  int64_t add(std::shared_ptr<DistributedIterator> iterator);
   void remove(int64_t id);
   void clear();
   /// Throw  ResourceLostError when there is none of that kind and number.
   data::Dataset& dataset(int64_t id) const;
   data::Iterator& iterator(int64_t id) const;
+  DistributedIterator& distributed_iterator(int64_t id) const;
 
  private:
   std::map<int64_t, std::shared_ptr<data::Dataset>> datasets_;
   std::map<int64_t, std::shared_ptr<data::Iterator>> iterators_;
+  std::map<int64_t, std::shared_ptr<DistributedIterator>> distributed_;
   int64_t next_ = 1;
 };
 

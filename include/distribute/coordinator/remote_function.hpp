@@ -16,10 +16,11 @@
 namespace distribute {
 
 /// A parameter that a remote function may have: a value that can travel, or what lives on the
-/// worker: data::Iterator&, const data::Dataset&.
+/// worker: data::Iterator&, DistributedIterator& (whose batches are divided among the worker's
+/// replicas), const data::Dataset&.
 template <typename P>
 concept RemoteParameter = std::same_as<P, data::Iterator&> ||
-    std::same_as<P, const data::Dataset&> ||
+    std::same_as<P, DistributedIterator&> || std::same_as<P, const data::Dataset&> ||
     (WireValue<std::remove_cvref_t<P>> &&
      (!std::is_lvalue_reference_v<P> || std::is_const_v<std::remove_reference_t<P>>));
 
@@ -42,6 +43,13 @@ struct Received<data::Iterator&> {
       : value(call.resources.iterator(from_bytes<int64_t>(call.arguments.text()))) {}
   data::Iterator& value;
   data::Iterator& get() { return value; }
+};
+template <>
+struct Received<DistributedIterator&> {
+  explicit Received(RemoteCall& call)
+      : value(call.resources.distributed_iterator(from_bytes<int64_t>(call.arguments.text()))) {}
+  DistributedIterator& value;
+  DistributedIterator& get() { return value; }
 };
 template <>
 struct Received<const data::Dataset&> {
@@ -92,9 +100,10 @@ class RemoteFunction<R(Params...)> {
                 "the result of a remote function must be void or a value that can "
                 "travel: tensors, numbers, strings, and vectors, tuples or maps "
                 "of them");
-  static_assert((RemoteParameter<Params> && ...),
-                "a remote function takes data::Iterator&, const data::Dataset&, or values that can "
-                "travel, by value or const reference");
+  static_assert(
+      (RemoteParameter<Params> && ...),
+      "a remote function takes data::Iterator&, DistributedIterator&, const data::Dataset&, "
+      "or values that can travel, by value or const reference");
 
  public:
   /// Throws  AlreadyExistsError for a name that is taken.

@@ -119,7 +119,7 @@ struct Wire<std::optional<T>> {
 };
 
 template <WireValue... Ts>
-struct Wire<std::tuple<Ts...>> {
+requires(sizeof...(Ts) > 0) struct Wire<std::tuple<Ts...>> {
   static void write(net::ByteWriter& writer, const std::tuple<Ts...>& value) {
     std::apply([&](const Ts&... parts) { (Wire<Ts>::write(writer, parts), ...); }, value);
   }

@@ -43,7 +43,7 @@ struct Greeting {
 
 /// How a dataset or iterator is made; the bytes of WorkerResource::recipe.
 struct Recipe {
-  enum class Kind : uint8_t { Dataset, Iterator };
+  enum class Kind : uint8_t { Dataset, Iterator, DistributedIterator };
   Kind kind = Kind::Dataset;
   std::string name;     // of the registered function
   uint64_t serial = 0;  // tells the resources of one coordinator apart

@@ -73,6 +73,7 @@ DISTRIBUTE_INLINE void ClosureQueue::mark_failed(std::exception_ptr error) {
 DISTRIBUTE_INLINE void ClosureQueue::put_back(ClosurePtr closure) {
   const std::lock_guard lock(mutex_);
   one_less();
+  if (broken_) return closure->output->set_error(error_);
   if (error_ || cancelling_ || stopped_) return closure->mark_cancelled();
   queue_.push_front(std::move(closure));
   queued_.notify_all();

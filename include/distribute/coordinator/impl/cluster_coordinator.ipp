@@ -154,11 +154,11 @@ DISTRIBUTE_INLINE PerWorkerDataset ClusterCoordinator::make_dataset(const std::s
   const auto& pool = core_->pool;
   auto dataset =
       pool->make_resource(label, {.kind = Recipe::Kind::Dataset, .name = registered}, nullptr);
-  const auto make_iterator = [weak = std::weak_ptr(pool), dataset, label] {
+  const auto make_iterator = [weak = std::weak_ptr(pool), dataset, label](bool distributed) {
     const auto workers = weak.lock();
     if (!workers) throw FailedPreconditionError(label + ": its coordinator has ended");
-    return PerWorkerValues<data::Iterator>(workers->make_resource(
-        "iterator of " + label, {.kind = Recipe::Kind::Iterator, .name = {}}, dataset));
+    const auto kind = distributed ? Recipe::Kind::DistributedIterator : Recipe::Kind::Iterator;
+    return workers->make_resource("iterator of " + label, {.kind = kind, .name = {}}, dataset);
   };
   return PerWorkerDataset(dataset, make_iterator);
 }

@@ -6,9 +6,10 @@
 
 namespace distribute::coordinator_internal {
 
-DISTRIBUTE_INLINE CoordinatorWatch::CoordinatorWatch(WorkerService& service, double first_patience,
-                                                     double return_patience)
+DISTRIBUTE_INLINE CoordinatorWatch::CoordinatorWatch(WorkerService& service, Peers servers,
+                                                     double first_patience, double return_patience)
     : service_(service),
+      servers_(std::move(servers)),
       return_patience_(return_patience),
       deadline_(net::Deadline::after_seconds(first_patience)),
       thread_([this] { watch(); }) {}
@@ -40,7 +41,8 @@ DISTRIBUTE_INLINE void CoordinatorWatch::greeted(const std::shared_ptr<rpc::Peer
   {
     const std::lock_guard lock(mutex_);
     coordinator_ = coordinator;
-    waiting_ = false;
+    waiting_ = lost_server() != nullptr;  // nothing that it sends could run
+    changed_.notify_all();
     missing_ = coordinator->text() + " was lost and has not returned";
   }
   const uint64_t incarnation = coordinator->incarnation();
@@ -58,17 +60,32 @@ DISTRIBUTE_INLINE void CoordinatorWatch::lost(uint64_t incarnation) {
   changed_.notify_all();
 }
 
+DISTRIBUTE_INLINE std::exception_ptr CoordinatorWatch::lost_server() const {
+  for (const auto& server : servers_) {
+    try {
+      server->throw_if_lost();
+    } catch (const Error& error) {
+      return std::make_exception_ptr(UnavailableError(
+          concat(error.what(), ", and the coordinator has gone: this worker must start again")));
+    }
+  }
+  return nullptr;
+}
+
+/// A parameter server may be found lost a little later than the coordinator that failed for it:
+/// looks several times a second while it waits.
 DISTRIBUTE_INLINE void CoordinatorWatch::watch() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     if (!waiting_) {
       changed_.wait(lock);
-    } else if (!deadline_.passed()) {
-      changed_.wait_until(lock, deadline_.when());
-    } else {
-      service_.stop(std::make_exception_ptr(UnavailableError(missing_ + " in time")));
-      return;
+      continue;
     }
+    std::exception_ptr error = lost_server();
+    if (!error && deadline_.passed())
+      error = std::make_exception_ptr(UnavailableError(missing_ + " in time"));
+    if (error) return service_.stop(error);
+    changed_.wait_until(lock, deadline_.earlier(net::Deadline::after_seconds(0.2)).when());
   }
 }
 

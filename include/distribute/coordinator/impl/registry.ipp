@@ -16,12 +16,19 @@ DISTRIBUTE_INLINE int64_t WorkerResources::add(std::shared_ptr<data::Iterator> i
   return next_++;
 }
 
+DISTRIBUTE_INLINE int64_t WorkerResources::add(std::shared_ptr<DistributedIterator> iterator) {
+  distributed_.emplace(next_, std::move(iterator));
+  return next_++;
+}
+
 DISTRIBUTE_INLINE void WorkerResources::remove(int64_t id) {
+  distributed_.erase(id);
   iterators_.erase(id);
   datasets_.erase(id);
 }
 
 DISTRIBUTE_INLINE void WorkerResources::clear() {
+  distributed_.clear();
   iterators_.clear();
   datasets_.clear();
 }
@@ -36,6 +43,13 @@ DISTRIBUTE_INLINE data::Iterator& WorkerResources::iterator(int64_t id) const {
   const auto found = iterators_.find(id);
   if (found == iterators_.end())
     throw ResourceLostError(concat("this worker has no iterator ", id));
+  return *found->second;
+}
+
+DISTRIBUTE_INLINE DistributedIterator& WorkerResources::distributed_iterator(int64_t id) const {
+  const auto found = distributed_.find(id);
+  if (found == distributed_.end())
+    throw ResourceLostError(concat("this worker has no distributed iterator ", id));
   return *found->second;
 }
 

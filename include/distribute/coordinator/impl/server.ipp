@@ -122,6 +122,15 @@ DISTRIBUTE_INLINE int Server::join() {
 
 namespace coordinator_internal {
 
+/// The strategy has met them all.
+DISTRIBUTE_INLINE CoordinatorWatch::Peers servers_of(rpc::JobTask& task) {
+  const auto deadline = net::Deadline::after_seconds(task.options().startup_timeout);
+  CoordinatorWatch::Peers servers;
+  for (const int index : task.cluster().task_indices("ps"))
+    servers.push_back(task.peer("ps", index, deadline));
+  return servers;
+}
+
 /// A result is reported when the servers have applied all that the function pushed.
 DISTRIBUTE_INLINE void run_and_flush(strategy_internal::ParameterServerExtended& servers,
                                      const std::function<void()>& fn) {
@@ -150,8 +159,8 @@ DISTRIBUTE_INLINE int Server::join_worker() {
     options.run_closure = [servers = strategy_internal::parameter_server_extended(*strategy_)](
                               const auto& fn) { run_and_flush(*servers, fn); };
   WorkerService service(options);
-  CoordinatorWatch watch(service, options_.cluster.startup_timeout,
-                         options_.coordinator_return_timeout);
+  CoordinatorWatch watch(service, strategy_ ? servers_of(*task_) : CoordinatorWatch::Peers(),
+                         options_.cluster.startup_timeout, options_.coordinator_return_timeout);
   const ServiceMethods methods(
       task_, service, [&](const std::shared_ptr<rpc::Peer>& peer) { watch.greeted(peer); });
   service.serve();
@@ -160,6 +169,8 @@ DISTRIBUTE_INLINE int Server::join_worker() {
 
 DISTRIBUTE_INLINE int Server::join_parameter_server() {
   parameter_server::ServerOptions options;
+  if (strategy_)
+    options = strategy_internal::parameter_server_extended(*strategy_)->job().server_options;
   options.chief_timeout = options_.coordinator_return_timeout;
   parameter_server::ParameterServer(task_, options).join();
   return 0;

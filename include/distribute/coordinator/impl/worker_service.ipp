@@ -37,7 +37,7 @@ DISTRIBUTE_INLINE Recipe Recipe::decode(std::string_view bytes) {
   recipe.kind = Kind(reader.number<uint8_t>());
   recipe.name = reader.text();
   recipe.serial = reader.number<uint64_t>();
-  if (!reader.finished() || recipe.kind > Kind::Iterator)
+  if (!reader.finished() || recipe.kind > Kind::DistributedIterator)
     throw DataLossError("a per-worker dataset's description is damaged");
   return recipe;
 }
@@ -184,7 +184,11 @@ DISTRIBUTE_INLINE std::string WorkerService::make(net::ByteReader& arguments,
   data::Dataset& dataset = resources_.dataset(from_bytes<int64_t>(arguments.text()));
   // Every worker and every start draws orders of its own, though the seeds are the same.
   data::set_next_pass(*dataset.node(), first_pass(recipe));
-  return to_bytes(resources_.add(std::make_shared<data::Iterator>(dataset.iterator())));
+  if (recipe.kind == Recipe::Kind::Iterator)
+    return to_bytes(resources_.add(std::make_shared<data::Iterator>(dataset.iterator())));
+  Strategy& strategy = options_.strategy ? *options_.strategy : get_strategy();
+  return to_bytes(resources_.add(std::make_shared<DistributedIterator>(
+      strategy.experimental_distribute_dataset(dataset).iterator())));
 }
 
 DISTRIBUTE_INLINE uint64_t WorkerService::first_pass(const Recipe& recipe) const {

@@ -1,0 +1,274 @@
+#include <tests/coordinator/parameter_server_program.hpp>
+#include <tests/support/check_throws.hpp>
+#include <tests/support/temporary_directory.hpp>
+
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <random>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace processes;  // NOLINT: tests only
+using distribute::testing::ProcessCluster;
+using distribute::testing::TaskName;
+using distribute::testing::wait_until;
+
+namespace {
+
+/// A frozen task is found within two seconds, and nobody waits for minutes.
+std::map<std::string, std::string> quick_environment() {
+  return {{"OMP_NUM_THREADS", "1"},
+          {"DISTRIBUTE_HEARTBEAT_INTERVAL", "0.2"},
+          {"DISTRIBUTE_LOST_AFTER", "2"},
+          {"DISTRIBUTE_STARTUP_TIMEOUT", "60"},
+          {"DISTRIBUTE_COORDINATOR_RETURN_TIMEOUT", "30"}};
+}
+
+testing::ProcessClusterOptions cluster_of(const std::string& function) {
+  return {.workers = 3,
+          .parameter_servers = 2,
+          .chief = true,
+          .function = function,
+          .environment = quick_environment(),
+          .deadline_seconds = 100};
+}
+
+size_t count(const std::string& text, const std::string& word) {
+  size_t found = 0;
+  for (size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) ++found;
+  return found;
+}
+
+}  // namespace
+
+// Functions with the strategy's own calls inside, and what they leave behind.
+DISTRIBUTE_CLUSTER_MAIN(coordinator_counts) {
+  TFConfigClusterResolver resolver;
+  ParameterServerStrategy strategy(resolver);
+  const auto scope = strategy.scope();
+  const Variable counter(Tensor(int64_t{0}),
+                         {.name = "counter", .aggregation = VariableAggregation::Sum});
+  const Variable total(Tensor(0.0f), {.name = "total", .aggregation = VariableAggregation::Sum});
+  RemoteFunction count_up("count_up", [&] { counter.assign_add(Tensor(int64_t{1})); });
+  RemoteFunction run_and_reduce("run_and_reduce", [&](float value) {
+    const auto doubled = strategy.run(
+        [&](const Tensor& x) {
+          total.assign_add(x);
+          return Tensor(2 * x.item<float>());
+        },
+        Tensor(value));
+    return strategy.reduce(ReduceOp::Sum, doubled);
+  });
+  if (resolver.task_type() != TaskType::Chief) {
+    task.set_result(std::to_string(Server(strategy).join()));
+    return;
+  }
+  ClusterCoordinator coordinator(strategy);
+  ClusterCoordinator same(strategy);
+  std::vector<RemoteValue<Tensor>> doubled;
+  for (int i = 0; i < 60; ++i) {
+    coordinator.schedule(count_up);
+    doubled.push_back(same.schedule(run_and_reduce, float(i)));
+  }
+  coordinator.join();
+  float sum = 0;
+  for (const Tensor& one : coordinator.fetch(doubled)) sum += one.item<float>();
+  task.set_result(std::to_string(counter.value().item<int64_t>()) + " " +
+                  std::to_string(int(total.value().item<float>())) + " " +
+                  std::to_string(int(sum)));
+}
+
+TEST_CASE("functions change variables, run and reduce", "[coordinator][parameter_server]") {
+  ProcessCluster cluster(cluster_of("coordinator_counts"));
+  const auto outcomes = cluster.join();
+  CHECK(outcomes[0].result == "60 1770 3540");
+  for (size_t i = 1; i <= 3; ++i) CHECK(outcomes[i].result == "0");
+}
+
+// Another task coordinates, a chief that is none, a strategy that is another.
+DISTRIBUTE_CLUSTER_MAIN(coordinator_misused) {
+  TFConfigClusterResolver resolver;
+  ParameterServerStrategy strategy(resolver);
+  std::string errors;
+  const auto note = [&](const auto& body) {
+    try {
+      body();
+    } catch (const Error& error) {
+      errors += error.what() + std::string("\n");
+    }
+  };
+  const bool chief = resolver.task_type() == TaskType::Chief;
+  if (chief) {
+    note([&] { Server(strategy).join(); });
+    ClusterCoordinator coordinator(strategy);
+  } else {
+    if (resolver.task_type() == TaskType::Worker) note([&] { ClusterCoordinator c(strategy); });
+    Server(strategy).join();
+  }
+  task.set_result(errors);
+}
+
+TEST_CASE("roles that are mixed up are told so", "[coordinator][parameter_server]") {
+  ProcessCluster cluster(cluster_of("coordinator_misused"));
+  const auto outcomes = cluster.join();
+  CHECK(outcomes[0].result.value().find("make a ClusterCoordinator there") != std::string::npos);
+  CHECK(outcomes[2].result.value().find("the chief coordinates, but this is worker 1") !=
+        std::string::npos);
+  ParameterServerStrategy alone;
+  check_throws<InvalidArgumentError>([&] { ClusterCoordinator c(alone); }, "has no cluster");
+  check_throws<InvalidArgumentError>([&] { Server s(alone); }, "has no cluster");
+  OneDeviceStrategy other;
+  check_throws<InvalidArgumentError>([&] { Server s(other); }, "OneDeviceStrategy");
+}
+
+// A server dies while functions run, or while a worker is being recovered.
+DISTRIBUTE_CLUSTER_MAIN(coordinator_loses_server) {
+  TFConfigClusterResolver resolver;
+  ParameterServerStrategy strategy(resolver);
+  const auto scope = strategy.scope();
+  std::vector<Variable> variables;
+  for (int i = 0; i < 2; ++i) variables.emplace_back(Tensor(0.0f), VariableOptions{.name = "v"});
+  RemoteFunction touch("touch", [&] {
+    for (const Variable& one : variables) one.assign_add(Tensor(1.0f));
+  });
+  if (resolver.task_type() != TaskType::Chief) {
+    task.set_result(std::to_string(Server(strategy).join()));
+    return;
+  }
+  ClusterCoordinator coordinator(strategy);
+  std::string errors;
+  const auto use = [&](const auto& body) {
+    try {
+      while (true) body();
+    } catch (const UnavailableError& error) {
+      errors += error.what() + std::string("\n");
+    }
+  };
+  coordinator.schedule(touch);
+  coordinator.join();
+  say("ready");
+  if (task.argument() == "join") use([&] { coordinator.schedule(touch), coordinator.join(); });
+  if (task.argument() == "schedule") use([&] { coordinator.schedule(touch); });
+  if (task.argument() == "done") use([&] { coordinator.done(); });
+  wait_until(
+      [&] {
+        try {
+          coordinator.join();
+          return false;
+        } catch (const UnavailableError& error) {
+          return std::string(error.what()).find("restore the last checkpoint") != std::string::npos;
+        }
+      },
+      "the lost server's error");
+  use([&] { coordinator.schedule(touch); });
+  use([&] { coordinator.done(); });
+  task.set_result(errors);
+}
+
+TEST_CASE("a lost parameter server is an UnavailableError everywhere, and the job ends",
+          "[coordinator][parameter_server]") {
+  auto options = cluster_of("coordinator_loses_server");
+  options.argument = GENERATE("join", "schedule", "done");
+  options.environment["DISTRIBUTE_COORDINATOR_RETURN_TIMEOUT"] = "1";
+  ProcessCluster cluster(options);
+  cluster.wait_for_output({"chief"}, "ready");
+  if (options.argument == "join") cluster.kill({"worker", 1});
+  cluster.kill({"ps", 1});
+  for (const TaskName& task : {TaskName{"chief"}, {"worker", 0}, {"worker", 2}, {"ps", 0}})
+    cluster.expect_failure(task);
+  const auto outcomes = cluster.join();
+  const std::string errors = outcomes[0].result.value();
+  CHECK(count(errors, "ps 1 (127.0.0.1:") >= 3);
+  CHECK(count(errors, "restore the last checkpoint") >= 2);
+}
+
+DISTRIBUTE_CLUSTER_MAIN(coordinator_digits) {
+  TFConfigClusterResolver resolver;
+  ParameterServerStrategy strategy(
+      resolver, {.variable_partitioner = {.min_shard_bytes = 64 << 10, .max_shards = 2}});
+  const auto scope = strategy.scope();
+  const int status =
+      DigitsProgram(strategy).run(resolver.task_type()->name(), task.argument(), 300);
+  if (status != 0) std::exit(status);
+}
+
+namespace {
+
+/// After a server's loss training goes on from the last checkpoint, not from an earlier one.
+void check_restored(const std::string& out) {
+  int64_t saved = 0;
+  std::istringstream lines(out);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("saved at ")) saved = std::stoll(line.substr(9));
+    if (line.starts_with("restored ")) CHECK(std::stoll(line.substr(9)) >= saved);
+  }
+}
+
+/// A number of the environment, for scripts.
+int number_of(const char* variable, int otherwise) {
+  const char* text = std::getenv(variable);
+  return text ? std::atoi(text) : otherwise;
+}
+
+/// Kills, or freezes for a while, one task after the other in a job that trains.
+class Trouble {
+ public:
+  Trouble(ProcessCluster& cluster, int seed) : cluster_(cluster), random_(uint32_t(seed)) {}
+
+  void round(int number) {
+    wait_for_progress(1 + random_() % 2);
+    const bool freeze = number % 5 < 3 && random_() % 3 == 0;
+    const TaskName victim = choose(number % 5);
+    std::printf("round %d: %s %s %d\n", number, freeze ? "freezes" : "kills", victim.type.c_str(),
+                victim.index);
+    if (!freeze) return cluster_.kill(victim);
+    cluster_.pause(victim);
+    wait_for_progress(1);
+    cluster_.resume(victim);
+  }
+  void wait_for_progress(size_t saves) {
+    const size_t before = this->saves();
+    wait_until([&] { return this->saves() >= before + saves; }, "progress", 60);
+  }
+
+ private:
+  size_t saves() { return count(cluster_.output({"chief"}), "saved at "); }
+  TaskName choose(int kind) {
+    if (kind == 3) return {"ps", int(random_() % 2)};
+    if (kind == 4) return {"chief", 0};
+    return {"worker", int(random_() % 3)};
+  }
+
+  ProcessCluster& cluster_;
+  std::mt19937 random_;
+};
+
+}  // namespace
+
+TEST_CASE("training goes on when tasks are killed or frozen again and again",
+          "[coordinator][parameter_server][slow]") {
+  const TemporaryDirectory directory;
+  const int rounds = number_of("DISTRIBUTE_KILL_ROUNDS", 5);
+  auto options = cluster_of("coordinator_digits");
+  options.argument = directory.path();
+  options.auto_restart = true;
+  options.deadline_seconds = 60 + 20 * rounds;
+  ProcessCluster cluster(options);
+  Trouble trouble(cluster, number_of("DISTRIBUTE_KILL_SEED", 7));
+  for (int round = 0; round < rounds; ++round) trouble.round(round);
+  trouble.wait_for_progress(1);
+  std::ofstream(directory / "may_end") << "yes";
+  const auto outcomes = cluster.wait();
+  INFO(cluster.all_output());
+  for (const auto& outcome : outcomes) CHECK(outcome.status.ok());
+  const std::string& out = outcomes[0].out;
+  CHECK(count(out, "restored ") >= size_t(rounds + 1) / 5);
+  check_restored(out);
+  const size_t at = out.find("accuracy ");
+  REQUIRE(at != std::string::npos);
+  CHECK(std::atof(out.c_str() + at + 9) > 0.85);
+  std::printf("%s\n", out.substr(at, 15).c_str());
+}
