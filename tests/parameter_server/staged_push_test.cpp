@@ -100,7 +100,7 @@ TEST_CASE("synchronous steps have the same bits whatever the timing",
       for (int rank = 1; rank < 3; ++rank) sum += gradient(step, rank, i);
       expected[size_t(i)] -= sum * (1.0f / 3) * 0.5f;
     }
-  servers.run(3, [&](int rank, Client& client) {
+  const auto train = [&](int rank, Client& client) {
     const Id counter = client.create(counter_spec(), zero(), Existing::Keep);
     std::vector<Id> ids;
     for (const char* key : {"a", "b"})
@@ -117,7 +117,10 @@ TEST_CASE("synchronous steps have the same bits whatever the timing",
       REQUIRE(values[0].to_vector() == values[1].to_vector());
     }
     for (const Id id : ids) REQUIRE(client.read(id).to_vector() == expected);
-  });
+  };
+  ClientOptions options;
+  if (GENERATE(false, true)) options = {.transport = Transport::Tcp, .flows = 2};
+  servers.run(3, train, options);
 }
 
 TEST_CASE("sparse gradients of a synchronous step are averaged",
