@@ -25,6 +25,9 @@ struct ClientOptions {
   bool bf16_on_wire = false;
   /// Auto: shared memory with servers on the same host.
   Transport transport = Transport::Auto;
+  /// TCP connections to each server; variables are dealt to them by bytes. 0: 1 on this host,
+  /// else 4.
+  int flows = 0;
 };
 
 /// Sees each variable as a whole: a read never gives half an update. What this client has pushed,
