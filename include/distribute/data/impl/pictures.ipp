@@ -6,6 +6,8 @@
 #include <distribute/data/file_list.hpp>
 #include <distribute/data/pass_number.hpp>
 #include <distribute/data/pictures.hpp>
+#include <distribute/io/file_system.hpp>
+#include <distribute/io/path.hpp>
 
 namespace distribute::data {
 
