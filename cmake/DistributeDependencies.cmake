@@ -87,8 +87,7 @@ distribute_dependency(zlib PACKAGE ZLIB TARGETS ZLIB::ZLIB DEBIAN zlib1g-dev)
 distribute_dependency(ONEDNN OPTIONAL PACKAGE oneDNN MODULE TARGETS oneDNN::oneDNN DEBIAN libdnnl-dev)
 distribute_dependency(OPENSSL OPTIONAL PACKAGE OpenSSL TARGETS OpenSSL::SSL OpenSSL::Crypto
                       DEBIAN libssl-dev VERSION_VARIABLE OPENSSL_VERSION)
-distribute_dependency(JPEG OPTIONAL PACKAGE JPEG TARGETS JPEG::JPEG DEBIAN libjpeg-dev
-                      DOOR data/jpeg.hpp)
+distribute_dependency(JPEG OPTIONAL PACKAGE JPEG TARGETS JPEG::JPEG DEBIAN libjpeg-dev)
 distribute_dependency(CUDA OPTIONAL PACKAGE CUDAToolkit TARGETS CUDA::cudart CUDA::nvrtc CUDA::cublasLt
                       DEBIAN nvidia-cuda-toolkit DOOR device/cuda*.hpp)
 distribute_dependency(CUDNN OPTIONAL PACKAGE cuDNN MODULE TARGETS cuDNN::cuDNN

@@ -62,8 +62,9 @@ Dataset load_imagenet(const std::string& directory, PictureSplit split,
 Dataset load_cifar10(const std::string& directory, PictureSplit split,
                      PictureRecordOptions options = {});
 
-/// The pictures of a folder with one folder for each class. Workers share the pictures by
-/// AutoShardPolicy::Auto and File.
+/// The pictures of a folder with one folder for each class, labels in the order of
+/// list_image_folder(directory).class_names. Workers share the pictures by AutoShardPolicy::Auto
+/// and File. With `strict` the cardinality is known.
 /// Throws  as list_image_folder; while reading as picture_records, with the file's name.
 /// Source  tf.keras.utils.image_dataset_from_directory
 Dataset image_dataset_from_directory(const std::string& directory,
