@@ -23,7 +23,8 @@ struct PictureOptions {
   /// Of the order and the augmentation, which depend on seed, pass and picture alone, not on the
   /// number of threads or workers. None: the global seed.
   std::optional<uint64_t> seed = {};
-  int64_t num_threads = kAutotune;  // as MapOptions.num_parallel_calls
+  /// As MapOptions.num_parallel_calls; twice as many decoded pictures wait at most.
+  int64_t num_threads = kAutotune;
   /// A picture that cannot be decoded is an error that names it; otherwise it is left out.
   bool strict = false;
   std::shared_ptr<BadPictures> bad_pictures = {};  // counts what is left out
