@@ -196,6 +196,7 @@
 #include <distribute/data/interleave.hpp>
 #include <distribute/data/iterator.hpp>
 #include <distribute/data/jpeg.hpp>
+#include <distribute/data/jpeg_options.hpp>
 #include <distribute/data/mnist.hpp>
 #include <distribute/data/node.hpp>
 #include <distribute/data/options.hpp>

@@ -171,6 +171,19 @@ TEST_CASE("pictures without or with too many pixels cost no memory", "[data][jpe
                                      "max_pixels = 255");
 }
 
+TEST_CASE("the orientation in EXIF is ignored", "[data][jpeg]") {
+  if (!has_jpeg()) SKIP("no libjpeg");
+  const std::string plain = encode_jpeg(gradient_image(20, 30));
+  const std::string exif(
+      "\xff\xe1\x00\x22"
+      "Exif\0\0MM\0*\0\0\0\x08"  // a quarter turn
+      "\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0",
+      36);
+  const std::string turned = plain.substr(0, 2) + exif + plain.substr(2);
+  CHECK(jpeg_size(turned) == ImageSize{20, 30});
+  CHECK(decode_jpeg(turned).to_vector() == decode_jpeg(plain).to_vector());
+}
+
 TEST_CASE("a progressive picture of very many scans is refused", "[data][jpeg]") {
   if (!has_jpeg()) SKIP("no libjpeg");
   std::string bytes = encode_jpeg(gradient_image(64, 64), {.progressive = true});

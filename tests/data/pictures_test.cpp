@@ -75,6 +75,8 @@ TEST_CASE("a folder of pictures is read in order, class by class", "[data][pictu
   make_folder(root.path(), "cat", 2, 1);
   const Dataset dataset = image_dataset_from_directory(root.path(), small({.strict = true}));
   CHECK(labels_of(dataset) == std::vector<int64_t>{0, 0, 1, 1, 1});
+  CHECK(dataset.cardinality() == 5);
+  CHECK(image_dataset_from_directory(root.path(), small({})).cardinality() == kUnknownCardinality);
   CHECK(dataset.iterator().next().x.shape() == Shape{16, 16, 3});
   CHECK(dataset.element_spec() == ElementSpec{{{16, 16, 3}, DType::Float32}, {{}, DType::Int64}});
 }

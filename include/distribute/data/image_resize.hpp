@@ -2,7 +2,7 @@
 /// Pictures of another size, computed as TensorFlow does.
 
 #include <distribute/base/config.hpp>
-#include <distribute/data/jpeg.hpp>
+#include <distribute/data/jpeg_options.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 namespace distribute::image {

@@ -23,7 +23,8 @@ struct PictureOptions {
   /// Of the order and the augmentation, which depend on seed, pass and picture alone, not on the
   /// number of threads or workers. None: the global seed.
   std::optional<uint64_t> seed = {};
-  int64_t num_threads = kAutotune;  // as MapOptions.num_parallel_calls
+  /// As MapOptions.num_parallel_calls; twice as many decoded pictures wait at most.
+  int64_t num_threads = kAutotune;
   /// A picture that cannot be decoded is an error that names it; otherwise it is left out.
   bool strict = false;
   std::shared_ptr<BadPictures> bad_pictures = {};  // counts what is left out
@@ -62,8 +63,9 @@ Dataset load_imagenet(const std::string& directory, PictureSplit split,
 Dataset load_cifar10(const std::string& directory, PictureSplit split,
                      PictureRecordOptions options = {});
 
-/// The pictures of a folder with one folder for each class. Workers share the pictures by
-/// AutoShardPolicy::Auto and File.
+/// The pictures of a folder with one folder for each class, labels in the order of
+/// list_image_folder(directory).class_names. Workers share the pictures by AutoShardPolicy::Auto
+/// and File. With `strict` the cardinality is known.
 /// Throws  as list_image_folder; while reading as picture_records, with the file's name.
 /// Source  tf.keras.utils.image_dataset_from_directory
 Dataset image_dataset_from_directory(const std::string& directory,

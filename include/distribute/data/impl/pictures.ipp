@@ -55,11 +55,13 @@ DISTRIBUTE_INLINE Dataset decoded(NodePtr encoded, MapFunction load,
   const int64_t side = options.transform.image_size;
   if (side < 1) throw InvalidArgumentError(concat("pictures: the image size is ", side));
   const ElementSpec spec = {{{side, side, 3}, DType::Float32}, {{}, DType::Int64}};
-  return Dataset(pass_number_node(std::move(encoded)))
-      .measure(options.statistics, "read")
-      .map(std::move(load), {.num_parallel_calls = options.num_threads, .output_spec = spec})
-      .filter([](const Batch& picture) { return picture.y.item<int64_t>() >= 0; })
-      .measure(options.statistics, "decode");
+  Dataset pictures =
+      Dataset(pass_number_node(std::move(encoded)))
+          .measure(options.statistics, "read")
+          .map(std::move(load), {.num_parallel_calls = options.num_threads, .output_spec = spec});
+  if (!options.strict)  // then their number is not known before
+    pictures = pictures.filter([](const Batch& picture) { return picture.y.item<int64_t>() >= 0; });
+  return pictures.measure(options.statistics, "decode");
 }
 
 DISTRIBUTE_INLINE EncodedPicture parse_record(const Batch& element, const std::string& path,
