@@ -131,10 +131,6 @@ TEST_CASE("fit and a loop of one's own follow TensorFlow without kinks, on 1 and
   CHECK(loss_difference(run, *reference, 0, 60) < 2e-4);
   CHECK(last_mean_difference(run, *reference) < 1e-4);
   CHECK(final_difference(run, *reference) < 5e-4);
-  if (std::getenv("DISTRIBUTE_PRINT_PARITY"))
-    std::printf("%d workers, %s: losses %.2g, last mean %.2g, weights %.2g\n", workers,
-                fit ? "fit" : "loop", loss_difference(run, *reference, 0, 60),
-                last_mean_difference(run, *reference), final_difference(run, *reference));
 }
 
 TEST_CASE("fit and a loop of one's own follow TensorFlow with ReLU, on 1 and 3 workers",
@@ -152,8 +148,4 @@ TEST_CASE("fit and a loop of one's own follow TensorFlow with ReLU, on 1 and 3 w
   CHECK(loss_difference(run, *reference, 0, 10) < 3e-2);
   CHECK(last_mean_difference(run, *reference) < 1e-1);
   CHECK(final_difference(run, *reference) < 3e-1);
-  if (std::getenv("DISTRIBUTE_PRINT_PARITY"))
-    std::printf("%d workers, %s: first 10 losses %.2g, last mean %.2g, weights %.2g\n", workers,
-                fit ? "fit" : "loop", loss_difference(run, *reference, 0, 10),
-                last_mean_difference(run, *reference), final_difference(run, *reference));
 }

@@ -14,6 +14,7 @@
 #include <tests/support/small_fit.hpp>
 #include <tests/support/temporary_directory.hpp>
 
+#include <bit>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>

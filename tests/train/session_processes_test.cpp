@@ -12,6 +12,7 @@
 #include <tests/support/small_fit.hpp>
 #include <tests/support/temporary_directory.hpp>
 
+#include <bit>
 #include <cstdio>
 #include <filesystem>
 #include <sstream>

@@ -1,0 +1,124 @@
+#include <distribute/distribute.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <tests/support/catch.hpp>
+#include <tests/support/temporary_directory.hpp>
+
+namespace dist = distribute;
+namespace nn = distribute::nn;
+namespace train = distribute::train;
+
+// docs/training.md shows the regions between the marks; the last test compares.
+// [fit]
+int fit_program() {
+  dist::MultiWorkerMirroredStrategy strategy;  // one process, or the workers of TF_CONFIG
+  const auto scope = strategy.scope();
+  nn::Sequential network(nn::Flatten(), nn::Dense({.units = 64, .activation = nn::relu}),
+                         nn::Dense({.units = 10}));
+  dist::optim::SGD optimizer({.learning_rate = 0.05f, .momentum = 0.9f});
+  train::Model model(network);
+  model.compile({.optimizer = optimizer,
+                 .loss = nn::SparseCategoricalCrossentropy({.from_logits = true}),
+                 .metrics = {nn::metrics::SparseCategoricalAccuracy("accuracy")}});
+
+  const std::string digits = "examples/mnist_cnn/data";
+  const auto images = dist::data::load_mnist(digits).shuffle(9'000, {.seed = 1}).batch(100);
+  const auto test = dist::data::load_mnist(digits, {.split = dist::data::Split::Test}).batch(500);
+  const auto history = model.fit(
+      images,
+      {.epochs = 4,
+       .validation_data = test,
+       .callbacks = {
+           train::BackupAndRestore({.backup_dir = "backup"}),
+           train::ModelCheckpoint({.filepath = "ckpt/{epoch:02d}", .save_best_only = true}),
+           train::TensorBoard({.log_dir = "logs"}), train::EarlyStopping({.patience = 2})}});
+  std::printf("best accuracy %.3f\n", *std::max_element(history.history.at("val_accuracy").begin(),
+                                                        history.history.at("val_accuracy").end()));
+  return 0;
+}
+// [fit]
+
+// [session]
+int session_program() {
+  dist::MultiWorkerMirroredStrategy strategy;
+  const auto scope = strategy.scope();
+  nn::Sequential network(nn::Flatten(), nn::Dense({.units = 10}));
+  dist::optim::SGD optimizer({.learning_rate = 0.1f});
+  train::Model model(network);
+  model.compile(
+      {.optimizer = optimizer, .loss = nn::SparseCategoricalCrossentropy({.from_logits = true})});
+  auto batches = model.distribute(
+      dist::data::load_mnist("examples/mnist_cnn/data").shuffle(9'000).repeat().batch(50));
+  model.build(batches.element_spec());
+
+  auto iterator = batches.iterator();
+  train::MonitoredTrainingSession session(
+      {.checkpoint_dir = "session",
+       .parts = {{"model", &network},
+                 {"optimizer", &optimizer},
+                 {"iterator", train::state_of(iterator)}},
+       .global_step = optimizer.iterations_variable(),
+       .hooks = {train::StopAtStepHook({.last_step = 100}), train::NanTensorHook()},
+       .chief_only_hooks = {train::LoggingTensorHook({.every = {.steps = 50}})},
+       .save_checkpoint = {.steps = 40}});
+  while (!session.should_stop())
+    session.run([&] { return model.train_on_batch(iterator.get_next()); });
+  session.close();
+  return 0;
+}
+// [session]
+
+namespace {
+
+/// Runs a program in a fresh directory that has the digits.
+void run_in(const TemporaryDirectory& directory, int (*program)()) {
+  const auto before = std::filesystem::current_path();
+  std::filesystem::create_directory_symlink(std::string(DISTRIBUTE_SOURCE_DIR) + "/examples",
+                                            directory / "examples");
+  std::filesystem::current_path(directory.path());
+  CHECK(program() == 0);
+  std::filesystem::current_path(before);
+}
+
+std::string lines_between(const std::string& path, const std::string& begin,
+                          const std::string& end) {
+  std::ifstream file(path);
+  std::string text, line;
+  while (std::getline(file, line) && line != begin) continue;
+  while (std::getline(file, line) && line != end) text += line + "\n";
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("the page's fit learns the digits and leaves its files", "[docs][training_page]") {
+  const TemporaryDirectory directory;
+  run_in(directory, &fit_program);
+  CHECK(train::latest_checkpoint(directory / "ckpt"));
+  CHECK(std::filesystem::exists(directory / "logs/train"));
+  CHECK(std::filesystem::exists(directory / "logs/validation"));
+  CHECK_FALSE(std::filesystem::exists(directory / "backup/chief"));
+}
+
+TEST_CASE("the page's session stops at its step and saves", "[docs][training_page]") {
+  const TemporaryDirectory directory;
+  run_in(directory, &session_program);
+  CHECK(train::latest_checkpoint(directory / "session") == directory / "session/model.ckpt-100");
+}
+
+TEST_CASE("the page shows the programs that are tested", "[docs][training_page]") {
+  const std::string root = DISTRIBUTE_SOURCE_DIR;
+  for (const std::string name : {"fit", "session"}) {
+    const std::string mark = "// [" + name + "]";
+    const std::string tested =
+        lines_between(root + "/tests/docs/training_page_test.cpp", mark, mark);
+    CHECK(!tested.empty());
+    CHECK(lines_between(root + "/docs/training.md", "<!-- " + name + " -->", "```") ==
+          "```cpp\n" + tested);
+  }
+}
