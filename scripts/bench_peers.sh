@@ -3,7 +3,7 @@
 # writes the table and the plot of docs/benchmarks.md.
 #
 # usage: scripts/bench_peers.sh [--no-peers] [options of bench/peers/compare.py]
-#   --parts speed framework mirrored all_reduce update workers accuracy rebuild demo
+#   --parts speed framework mirrored all_reduce update workers accuracy rebuild demo resnet
 #                                                          what to measure (default: first six)
 #   --rounds N                                               medians over N rounds (default 3)
 # environment: DISTRIBUTE_PEERS_VENV  a Python environment to use or to make
@@ -47,7 +47,7 @@ if [[ -n $python ]]; then
     export LD_LIBRARY_PATH="$(realpath "$venv/cuda-stand-ins")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 fi
 
-for program in mnist_cnn distribute shared_update_bench; do
+for program in mnist_cnn resnet50 distribute shared_update_bench; do
   [[ -x build/release/bin/$program ]] ||
     { echo "build/release/bin/$program is missing: build the preset 'release' and its target shared_update_bench" >&2; exit 1; }
 done

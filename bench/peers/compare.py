@@ -23,7 +23,7 @@ from cluster import measure_all_reduce, measure_update, measure_workers
 from running import PEERS, ROOT, median_record, rounds_of, run, say
 
 PARTS = ["speed", "framework", "mirrored", "all_reduce", "update", "workers", "accuracy", "rebuild",
-         "demo"]
+         "demo", "resnet"]
 # Steps that take about three seconds for the slowest side.
 CASES = {("book", 50): 150, ("book", 512): 25, ("tutorial", 50): 500, ("tutorial", 512): 80}
 TRAINING = {"book": ["--optimizer=adam", "--learning_rate=1e-4"],
@@ -57,9 +57,9 @@ class Sides:
     def data(self):
         return [f"--data_dir={self.data_dir}"]
 
-    def kernels(self, model, batch, steps, threads):
+    def kernels(self, model, batch, steps, threads, *more):
         done = run([self.bin / "distribute", "bench", "kernels", f"--model={model}",
-                    f"--batch_size={batch}", f"--threads={threads}", "--json"], threads)
+                    f"--batch_size={batch}", f"--threads={threads}", "--json", *more], threads)
         if done is None:
             return None
         record = done[0]
@@ -141,6 +141,36 @@ def measure_framework(sides, flags):
             kind: statistics.median((long[kind] - short[kind]) / (many - few)
                                     for long, short in runs) for kind in runs[0][0]}
         result[str(threads)] = record
+    return result
+
+
+def resnet_ours(sides, policy, threads, steps, *more):
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder) / "run.json"
+        done = run([sides.bin / "resnet50", "--model=resnet50", "--batch_size=16",
+                    f"--steps={steps}", f"--policy={policy}", "--strategy=one_device",
+                    f"--json={report}", *more], threads)
+        if done is None or not report.exists():
+            return None
+        return {**json.loads(report.read_text()), "peak_rss_bytes": done[1]}
+
+
+def measure_resnet(sides, flags):
+    """ResNet-50, batch 16: our step, the sum of oneDNN's kernels, and both frameworks."""
+    result = {}
+    for policy in ("float32", "mixed_bfloat16"):
+        for threads in flags.threads:
+            say(f"resnet50, {policy}, {threads} thread(s)")
+            calls = {"ours": lambda p=policy, t=threads: resnet_ours(sides, p, t, 8),
+                     "kernels": lambda p=policy, t=threads: sides.kernels(
+                         "resnet50", 16, 0, t, f"--policy={p}")}
+            for framework in ("tensorflow", "pytorch") if sides.python else []:
+                def peer(p=policy, t=threads, f=framework):
+                    done = run([sides.python, "-W", "ignore", PEERS / "resnet_peer.py",
+                                f"--framework={f}", f"--policy={p}", f"--threads={t}"], t)
+                    return done and {**done[0], "peak_rss_bytes": done[1]}
+                calls[framework] = peer
+            result[f"{policy} {threads}"] = rounds_of(flags.rounds, calls)
     return result
 
 

@@ -110,6 +110,30 @@ BYTES = {4: "4 B", 4 << 10: "4 KiB", 64 << 10: "64 KiB", 1 << 20: "1 MiB", 25 <<
          100 << 20: "100 MiB"}
 
 
+def resnet_figures(r):
+    """ResNet-50, batch 16: against the kernel sum and the better of both frameworks."""
+    rows = []
+    for policy, share, factor in (("float32", .85, 1.5), ("mixed_bfloat16", .80, 1.4)):
+        for threads in (1, 2):
+            case = f"{policy} {threads}"
+            side = lambda name, field, c=case: r.get("resnet", c, name, field)
+            peers = [n for n in ("tensorflow", "pytorch") if side(n, "images_per_second")]
+            best = max((side(n, "images_per_second") for n in peers), default=None)
+            least = min((side(n, "peak_rss_bytes") for n in peers), default=None)
+            ours, memory = side("ours", "images_per_second"), side("ours", "peak_rss_bytes")
+            name = f"{policy}, {threads} thread{'s' * (threads > 1)}"
+            rows += [
+                ("resnet", f"{name}: kernel sum / step",
+                 r.ratio(("resnet", case, "ours", "images_per_second"),
+                         ("resnet", case, "kernels", "images_per_second")), "%", ">=", share),
+                ("resnet", f"{name}: speed against the better framework",
+                 ours / best if ours and best else None, "x", ">=", factor)]
+            if policy == "float32":
+                rows.append(("resnet", f"{name}: memory against the better framework",
+                             memory / least if memory and least else None, "%", "<=", .80))
+    return rows
+
+
 def cluster_figures(r):
     """Rows of several processes, as figures()."""
     us = lambda world, side, size, field="us_p50": (
@@ -274,7 +298,7 @@ def plot(r):
 def main():
     source = DOCS / "benchmarks.json"
     r = Results(json.loads(source.read_text()) if source.exists() else {})
-    rows = figures(r) + cluster_figures(r)
+    rows = figures(r) + cluster_figures(r) + resnet_figures(r)
     blocks = {"machine": machine_lines(r), "images": images_lines(r)}
     for row in rows:
         blocks.setdefault(row[0], []).append(row)

@@ -50,7 +50,8 @@ void follow_recipe(examples::TrainerOptions& o) {
   if (!given("learning_rate") && o.optimizer != "adam" && o.optimizer != "adamw")
     o.learning_rate = 0.1 * double(o.batch_size) / 256;
   if (!given("lr_schedule")) o.lr_schedule = "piecewise";
-  if (!given("weight_decay")) o.weight_decay = 1e-4;
+  // resnet8 has its penalty on kernels in the loss.
+  if (!given("weight_decay")) o.weight_decay = o.model == "resnet8" ? 0 : 1e-4;
   if (!given("label_smoothing")) o.label_smoothing = 0.1;
   if (!given("epochs")) o.epochs = 90;
   o.coupled_decay = true;

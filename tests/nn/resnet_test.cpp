@@ -127,7 +127,7 @@ TEST_CASE("bfloat16 gradients of a bottleneck network point where float32's do",
     const auto a = wide.gradients[i].to_vector(), b = narrow.gradients[i].to_vector();
     double product = 0;
     for (size_t j = 0; j < a.size(); ++j) product += double(a[j]) * double(b[j]);
-    CHECK(product > 0.98 * length(a) * length(b));
+    CHECK(product > 0.95 * length(a) * length(b));
   }
 }
 

@@ -205,7 +205,8 @@ TEST_CASE("bfloat16 images with float32 filters give float32 gradients of filter
   };
   for (Backend* backend : cpu_backends())
     for (const Case& c : {Case{1, 1, 0, 32, 48}, Case{1, 2, 0, 16, 32}, Case{3, 1, 1, 16, 16},
-                          Case{3, 2, 1, 32, 16}, Case{7, 2, 3, 3, 16}}) {
+                          Case{3, 2, 1, 32, 16}, Case{7, 2, 3, 3, 16}, Case{3, 1, 1, 256, 16},
+                          Case{3, 2, 1, 256, 16}}) {
       INFO(backend->name() << ": kernel " << c.kernel << ", stride " << c.stride);
       const ScopedCpuBackend scope(*backend);
       const nn::Conv2DOptions options{.strides = {c.stride, c.stride},

@@ -6,6 +6,7 @@
 #include <distribute/device/cpu_onednn_layout.hpp>
 #include <distribute/device/cpu_winograd.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <mutex>
@@ -227,18 +228,16 @@ DISTRIBUTE_INLINE bool is_product(const Conv2DShape& s, const Array& a, const Ar
          s.pad_before == Pair{} && s.pad_after == Pair{} && !a.layout && !b.layout;
 }
 
-/// Copies bfloat16 pixels between an image and the positions that strides reach.
-DISTRIBUTE_INLINE void copy_strided(const Conv2DShape& s, const Array& image, const Array& compact,
-                                    bool to_compact) {
+/// Puts compact bfloat16 pixels where strides reach them in an image.
+DISTRIBUTE_INLINE void spread_strided(const Conv2DShape& s, const Array& compact,
+                                      const Array& image) {
   const size_t bytes = size_t(s.in_channels) * 2;
   parallel_for(s.batch * s.out[0], 1, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       const int64_t y = row / s.out[0] * s.in[0] + row % s.out[0] * s.stride[0];
-      for (int64_t x = 0; x < s.out[1]; ++x) {
-        char* large = image.bytes() + size_t(y * s.in[1] + x * s.stride[1]) * bytes;
-        char* small = compact.bytes() + size_t(row * s.out[1] + x) * bytes;
-        to_compact ? std::memcpy(small, large, bytes) : std::memcpy(large, small, bytes);
-      }
+      for (int64_t x = 0; x < s.out[1]; ++x)
+        std::memcpy(image.bytes() + size_t(y * s.in[1] + x * s.stride[1]) * bytes,
+                    compact.bytes() + size_t(row * s.out[1] + x) * bytes, bytes);
     }
   });
 }
@@ -274,28 +273,72 @@ DISTRIBUTE_INLINE Array product_backprop_input(const Conv2DShape& s, const Array
   if (s.in == s.out) return dx;
   Array large = make_array(s.batch * s.in[0] * s.in[1] * ci * 2, Device{});
   std::memset(large.bytes(), 0, size_t(s.batch * s.in[0] * s.in[1] * ci * 2));
-  copy_strided(s, large, dx, false);
+  spread_strided(s, dx, large);
   return large;
 }
 
-/// dw [in_channels, out_channels] = x turned round times dy, in float32.
+/// Whether the gradient of filters is a product as well, with the image's windows written out: it
+/// wins for many channels and for the few of a photograph, as far as they fit in a cache or two.
+DISTRIBUTE_INLINE bool writes_windows_out(const Conv2DShape& s, const Array& x, const Array& dy) {
+  using Pair = Conv2DShape::Pair;
+  constexpr int64_t kMostBytes = 64 << 20;
+  const int64_t window = s.kernel[0] * s.kernel[1] * s.in_channels;
+  return s.dtype == DType::BFloat16 && s.groups == 1 && s.dilation == Pair{1, 1} && !x.layout &&
+         !dy.layout && (s.in_channels >= 256 || s.in_channels < 16) &&
+         s.batch * s.out[0] * s.out[1] * window * 2 <= kMostBytes;
+}
+
+/// Copies one row of a window, `columns` pixels from column x of an image row (null: outside of the
+/// image), with zeros where it hangs over the border.
+DISTRIBUTE_INLINE void copy_window_row(const char* row, int64_t width, int64_t x, int64_t columns,
+                                       size_t pixel_bytes, char* to) {
+  const int64_t first = row ? std::clamp<int64_t>(-x, 0, columns) : columns;
+  const int64_t last = std::clamp<int64_t>(width - x, first, columns);
+  std::memset(to, 0, size_t(first) * pixel_bytes);
+  if (last > first)
+    std::memcpy(to + size_t(first) * pixel_bytes, row + size_t(x + first) * pixel_bytes,
+                size_t(last - first) * pixel_bytes);
+  std::memset(to + size_t(last) * pixel_bytes, 0, size_t(columns - last) * pixel_bytes);
+}
+
+/// [batch * out, kernel height * kernel width * in_channels] of bfloat16.
+DISTRIBUTE_INLINE Array windows_of(const Conv2DShape& s, const Array& x) {
+  const size_t pixel = size_t(s.in_channels) * 2;
+  const size_t line = size_t(s.kernel[1]) * pixel;
+  Array windows = make_array(s.batch * s.out[0] * s.out[1] * s.kernel[0] * int64_t(line), Device{});
+  parallel_for(s.batch * s.out[0], 1, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      char* to = windows.bytes() + size_t(row * s.out[1] * s.kernel[0]) * line;
+      const int64_t image = row / s.out[0], top = row % s.out[0] * s.stride[0] - s.pad_before[0];
+      for (int64_t ox = 0; ox < s.out[1]; ++ox)
+        for (int64_t ky = 0; ky < s.kernel[0]; ++ky, to += line) {
+          const bool inside = top + ky >= 0 && top + ky < s.in[0];
+          const char* from =
+              x.bytes() + size_t((image * s.in[0] + top + ky) * s.in[1]) * pixel * size_t(inside);
+          copy_window_row(inside ? from : nullptr, s.in[1], ox * s.stride[1] - s.pad_before[1],
+                          s.kernel[1], pixel, to);
+        }
+    }
+  });
+  return windows;
+}
+
+/// dw [window, out_channels] = the windows of x turned round times dy, in float32; 1x1 windows of
+/// stride 1 are x itself.
 DISTRIBUTE_INLINE Array product_backprop_filter(const Conv2DShape& s, const Array& x,
                                                 const Array& dy) {
-  const int64_t pixels = s.batch * s.out[0] * s.out[1], ci = s.in_channels, co = s.out_channels;
-  Array compact = x;
-  if (s.in != s.out) {
-    compact = make_array(pixels * ci * 2, Device{});
-    copy_strided(s, x, compact, true);
-  }
+  const int64_t pixels = s.batch * s.out[0] * s.out[1], co = s.out_channels;
+  const int64_t window = s.kernel[0] * s.kernel[1] * s.in_channels;
+  const Array windows = window == s.in_channels && s.in == s.out ? x : windows_of(s, x);
   const auto make = [&] {
     const auto half = Memory::data_type::bf16;
     const Desc right({pixels, co}, half, Tag::ab);
-    return make_product("matmul for 1x1 backward weights",
-                        {Desc({ci, pixels}, half, Dims{1, ci}), right, right,
-                         Desc({ci, co}, Memory::data_type::f32, Tag::ab)});
+    return make_product("matmul for backward weights",
+                        {Desc({window, pixels}, half, Dims{1, window}), right, right,
+                         Desc({window, co}, Memory::data_type::f32, Tag::ab)});
   };
-  const std::string key = key_of('W', s, compact, dy, 0);
-  return execute(*find_or_make(key, compact, dy, make), compact, dy, nullptr);
+  const std::string key = key_of('W', s, windows, dy, 0);
+  return execute(*find_or_make(key, windows, dy, make), windows, dy, nullptr);
 }
 
 /// The backend itself. Thread-safe.
@@ -369,7 +412,8 @@ DISTRIBUTE_INLINE Array OneDnnBackend::conv2d_backprop_filter(const Conv2DShape&
                                                               const Array& dy,
                                                               Array* bias_gradient) {
   if (s.batch == 0) return eigen_backend().conv2d_backprop_filter(s, x, dy, bias_gradient);
-  if (!bias_gradient && is_product(s, x, dy)) return product_backprop_filter(s, x, dy);
+  if (!bias_gradient && (is_product(s, x, dy) || writes_windows_out(s, x, dy)))
+    return product_backprop_filter(s, x, dy);
   if (winograd_suits(s)) return winograd_conv2d_backprop_filter(s, x, dy, bias_gradient);
   const auto make = [&] {
     auto plan = std::make_shared<Plan>();

@@ -92,6 +92,7 @@ DISTRIBUTE_INLINE SmallResNet::SmallResNet(SmallResNetOptions options)
   fc_ =
       &add("fc",
            Dense({.units = options_.classes, .kernel_regularizer = regularizers::l2(options_.l2)}));
+  fc_->set_dtype_policy(Policy("float32"));  // what a loss is made of
 }
 
 DISTRIBUTE_INLINE SmallResNet::Step SmallResNet::add_step(const std::string& convolution,

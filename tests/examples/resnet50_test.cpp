@@ -1,0 +1,197 @@
+/// Runs resnet50 as a user would, with good and bad input.
+
+#include <distribute/testing/process_cluster.hpp>
+
+#include <tests/support/catch.hpp>
+#include <tests/support/run_program.hpp>
+#include <tests/support/shared_data.hpp>
+#include <tests/support/temporary_directory.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include <nlohmann/json.hpp>
+
+using Catch::Matchers::Contains;
+namespace fs = std::filesystem;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+#define SKIP_WITHOUT_PROGRAM() \
+  if (!has_program("resnet50")) SKIP("the program was not built")
+
+ProgramResult resnet50(const Words& arguments) {
+  return run_program("resnet50", arguments, "OMP_NUM_THREADS=1");
+}
+
+Words operator+(Words first, const Words& more) {
+  first.insert(first.end(), more.begin(), more.end());
+  return first;
+}
+
+/// A network and pictures that take moments.
+const Words kSmall{"--model=resnet8", "--image_size=16", "--num_classes=7", "--batch_size=12"};
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+void check_complaint(const Words& arguments, int status, const std::string& text) {
+  const ProgramResult result = resnet50(arguments);
+  INFO(arguments.back() << "\n" << result.err);
+  CHECK(result.status == status);
+  CHECK_THAT(result.err, Contains(text));
+  CHECK(std::count(result.err.begin(), result.err.end(), '\n') == 1);
+}
+
+/// Losses and weights of a run.
+struct Result {
+  std::string losses, weights;
+  bool operator==(const Result&) const = default;
+};
+
+Words output_flags(const TemporaryDirectory& out) {
+  return {"--loss_csv=" + (out / "loss.csv"), "--final_checkpoint=" + (out / "final")};
+}
+
+Result read_result(const TemporaryDirectory& out) {
+  const Result result{contents(out / "loss.csv"), contents(out / "final.data-00000-of-00001")};
+  CHECK(!result.losses.empty());
+  CHECK(!result.weights.empty());
+  return result;
+}
+
+Result train(const Words& more) {
+  const TemporaryDirectory out;
+  const ProgramResult run = resnet50(kSmall + output_flags(out) + more);
+  INFO(run.err);
+  REQUIRE(run.status == 0);
+  return read_result(out);
+}
+
+}  // namespace
+
+TEST_CASE("resnet50 trains in both precisions and writes what it promises",
+          "[examples][resnet50]") {
+  SKIP_WITHOUT_PROGRAM();
+  const std::string policy = GENERATE("float32", "mixed_bfloat16");
+  const TemporaryDirectory out;
+  const ProgramResult run =
+      resnet50(kSmall + Words{"--steps=12", "--replicas=2", "--policy=" + policy, "--ema_decay=0.9",
+                              "--learning_rate=0.05", "--json=" + (out / "run.json")});
+  INFO(run.err);
+  REQUIRE(run.status == 0);
+  CHECK_THAT(run.out, Contains("step 12  loss ") && Contains("test accuracy 0."));
+  const auto json = nlohmann::json::parse(std::ifstream(out / "run.json"));
+  CHECK(json["policy"] == policy);
+  CHECK(json["replicas"] == 2);
+  CHECK(json["steps"] == 12);
+  CHECK(json["test_top_5_accuracy"] >= json["test_accuracy"]);
+}
+
+TEST_CASE("resnet50's loss falls alike in float32 and bfloat16", "[examples][resnet50]") {
+  SKIP_WITHOUT_PROGRAM();
+  const auto last_loss = [](const std::string& policy) {
+    const TemporaryDirectory out;
+    const ProgramResult run =
+        resnet50(kSmall + Words{"--steps=30", "--learning_rate=0.05", "--policy=" + policy,
+                                "--json=" + (out / "run.json")});
+    REQUIRE(run.status == 0);
+    return nlohmann::json::parse(std::ifstream(out / "run.json"))["loss"].get<double>();
+  };
+  const double wide = last_loss("float32"), narrow = last_loss("mixed_bfloat16");
+  CHECK(wide < 1.6);  // of 1.95 at the start
+  CHECK(std::abs(wide - narrow) < 0.15);
+}
+
+TEST_CASE("three workers of resnet50 do what three replicas do",
+          "[examples][resnet50][multiproc]") {
+  SKIP_WITHOUT_PROGRAM();
+  const Words flags{"--steps=6", "--weight_decay=1e-4"};
+  const Result replicas = train(flags + Words{"--replicas=3", "--strategy=mirrored"});
+  const TemporaryDirectory out;
+  distribute::testing::ProcessClusterOptions options;
+  options.workers = 3;
+  options.command = Words{DISTRIBUTE_BINARY_DIR "/resnet50"} + kSmall + output_flags(out) + flags;
+  options.environment = {{"OMP_NUM_THREADS", "1"}, {"DISTRIBUTE_STARTUP_TIMEOUT", "60"}};
+  options.deadline_seconds = 120;
+  distribute::testing::ProcessCluster(options).join();
+  CHECK(read_result(out) == replicas);
+}
+
+TEST_CASE("a resumed run of resnet50 ends with the bits of one that was not stopped",
+          "[examples][resnet50]") {
+  SKIP_WITHOUT_PROGRAM();
+  const Words common{"--lr_schedule=constant", "--warmup_steps=0", "--ema_decay=0.9"};
+  const Result whole = train(common + Words{"--steps=8"});
+  const TemporaryDirectory out;
+  const Words flags = kSmall + common + Words{"--checkpoint_dir=" + (out / "ckpt")};
+  REQUIRE(resnet50(flags + Words{"--steps=5"}).status == 0);
+  const ProgramResult rest = resnet50(flags + Words{"--steps=8"} + output_flags(out));
+  REQUIRE(rest.status == 0);
+  CHECK_THAT(rest.out, Contains("at step 5"));
+  CHECK(read_result(out).weights == whole.weights);
+}
+
+TEST_CASE("parts of a batch add up to the batch where batch norm sees the same pictures",
+          "[examples][resnet50]") {
+  SKIP_WITHOUT_PROGRAM();
+  // Replicas and parts split a batch alike, so their statistics are the same.
+  const Words flags{"--steps=3", "--learning_rate=0.01", "--model=resnet18"};
+  const auto losses = [&](const Words& more) {
+    std::vector<double> values;
+    std::istringstream lines(train(flags + more).losses);
+    std::string line;
+    std::getline(lines, line);
+    while (std::getline(lines, line)) values.push_back(std::stod(line.substr(line.find(',') + 1)));
+    return values;
+  };
+  const auto parts = losses({"--accumulate_steps=2"}), replicas = losses({"--replicas=2"});
+  REQUIRE(parts.size() == replicas.size());
+  for (size_t i = 0; i < parts.size(); ++i) CHECK(parts[i] == Approx(replicas[i]).epsilon(1e-3));
+}
+
+TEST_CASE("resnet50 learns CIFAR-10's pictures", "[examples][resnet50][slow]") {
+  SKIP_WITHOUT_PROGRAM();
+  const auto data = shared_data("cifar10");
+  if (!data) SKIP("the CIFAR-10 data are not there");
+  const TemporaryDirectory out;
+  const ProgramResult run =
+      resnet50({"--dataset=cifar10", "--data_dir=" + *data, "--model=resnet8", "--steps=150",
+                "--batch_size=64", "--learning_rate=0.05", "--json=" + (out / "run.json")});
+  INFO(run.err);
+  REQUIRE(run.status == 0);
+  const auto json = nlohmann::json::parse(std::ifstream(out / "run.json"));
+  CHECK(json["test_accuracy"] > 0.25);
+}
+
+TEST_CASE("wrong flags of resnet50 give one line and status 2", "[examples][resnet50]") {
+  SKIP_WITHOUT_PROGRAM();
+  check_complaint({"--dataset=mnist"}, 2, "synthetic, tfrecord, folder, cifar10");
+  check_complaint({"--model=vgg"}, 2, "resnet50, resnet8");
+  check_complaint({"--image_size=4"}, 2, "--image_size");
+  check_complaint({"--num_classes=1"}, 2, "--num_classes");
+  check_complaint({"--policy=float8"}, 2, "mixed_bfloat16");
+  check_complaint({"--dataset=folder"}, 2, "needs --data_dir");
+  check_complaint({"--dataset=cifar10", "--data_dir=/tmp", "--image_size=64"}, 2, "32 x 32");
+  check_complaint({"--data_dir=/tmp"}, 2, "--dataset=synthetic");
+  check_complaint({"--ema_decay=1"}, 2, "[0, 1)");
+  check_complaint({"--accumulate_steps=0"}, 2, "--accumulate_steps");
+  check_complaint({"--batch_size=9", "--accumulate_steps=2"}, 2, "multiple");
+}
+
+TEST_CASE("resnet50 names the place and the cure when data cannot be used",
+          "[examples][resnet50]") {
+  SKIP_WITHOUT_PROGRAM();
+  for (const char* dataset : {"tfrecord", "folder", "cifar10"})
+    check_complaint({"--dataset=" + std::string(dataset), "--data_dir=/no/such/place"}, 1,
+                    "/no/such/place");
+  const TemporaryDirectory empty;
+  check_complaint({"--dataset=folder", "--data_dir=" + empty.path()}, 1, empty.path());
+  check_complaint({"--policy=mixed_float16"}, 1, "needs a GPU");
+  check_complaint({"--steps=1", "--init_checkpoint=/no/such/place/x"}, 1, "/no/such/place/x");
+}
