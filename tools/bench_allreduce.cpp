@@ -7,13 +7,8 @@
 #include <distribute/collective/tcp_transport.hpp>
 #include <distribute/collective/window_transport.hpp>
 
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <functional>
@@ -22,6 +17,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "rank_processes.hpp"
 #include "raw_sockets.hpp"
 
 namespace distribute_tools {
@@ -192,33 +188,6 @@ Sockets connect_all(int world, int flows) {
       }
   return sockets;
 }
-
-/// Child processes that run ranks 1 and up; killed when this object goes before they have ended.
-class RankProcesses {
- public:
-  RankProcesses() = default;
-  RankProcesses(const RankProcesses&) = delete;
-  ~RankProcesses() {
-    for (pid_t child : children_) ::kill(child, SIGKILL);
-    for (pid_t child : children_) ::waitpid(child, nullptr, 0);
-  }
-  void start(const std::function<void()>& body) {
-    const pid_t child = ::fork();
-    if (child < 0) throw std::runtime_error("fork failed");
-    if (child > 0) return children_.push_back(child);
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    int status = 1;
-    try {
-      body();
-      status = 0;
-    } catch (const std::exception&) {  // rank 0 gets the error as well, and prints it
-    }
-    ::_exit(status);
-  }
-
- private:
-  std::vector<pid_t> children_;
-};
 
 using Measure = std::function<std::vector<AllReduceTime>(int rank)>;
 

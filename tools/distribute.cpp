@@ -11,6 +11,7 @@
 
 #include "bench_allreduce.hpp"
 #include "bench_kernels.hpp"
+#include "bench_ps.hpp"
 #include "checkpoint_commands.hpp"
 #include "cluster_command.hpp"
 #include "events_command.hpp"
@@ -22,12 +23,15 @@ ABSL_FLAG(std::string, policy, "float32", "number format of the activations: flo
 ABSL_FLAG(int64_t, batch_size, 50, "images per step");
 ABSL_FLAG(int, threads, 0, "threads to use; 0 takes OpenMP's own choice");
 ABSL_FLAG(bool, json, false, "print JSON instead of a table");
-ABSL_FLAG(int, world, 2, "bench allreduce: ranks");
+ABSL_FLAG(int, world, 2, "bench allreduce: ranks; bench ps: clients");
+ABSL_FLAG(int, ps, 1, "bench ps: servers");
+ABSL_FLAG(int64_t, rows, 10'000'000, "bench ps: rows of the sparse table, of 64 numbers; 0: none");
 ABSL_FLAG(std::string, transport, "auto",
-          "bench allreduce: what moves the bytes: auto, threads, shm, tcp or mpi");
-ABSL_FLAG(std::string, bytes, "1K,64K,1M,25M,100M", "bench allreduce: sizes of the array");
+          "bench allreduce: what moves the bytes: auto, threads, shm, tcp or mpi; bench ps: auto, "
+          "shm or tcp");
+ABSL_FLAG(std::string, bytes, "1K,64K,1M,25M,100M", "bench: sizes of the array");
 ABSL_FLAG(int, flows, 1, "bench allreduce: TCP connections between two ranks");
-ABSL_FLAG(double, seconds, 1, "bench allreduce: time for each size, at least 20 rounds");
+ABSL_FLAG(double, seconds, 1, "bench: time for each size, at least 20 rounds");
 ABSL_FLAG(bool, raw, false, "bench allreduce: also sockets alone, with the same bytes");
 ABSL_FLAG(bool, in_place, false,
           "bench allreduce: the array lies in the shared memory of threads or shm");
@@ -54,6 +58,10 @@ constexpr char kUsage[] =
     "                           [--bytes=1K,64K,1M,25M,100M] [--flows=N] [--seconds=X] [--raw]\n"
     "                           [--in_place] [--json]\n"
     "      time of an all-reduce between ranks on this machine; --raw: of its sockets alone, too\n"
+    "  distribute bench ps [--ps=N] [--world=N] [--transport=auto|shm|tcp] [--bytes=100M]\n"
+    "                           [--rows=N] [--seconds=X] [--json]\n"
+    "      pull and push of parameter servers beside memcpy and raw sockets, rows of a sparse\n"
+    "      table, and how evenly two servers share ResNet-50\n"
     "  distribute ckpt ls PREFIX|DIR [--json]\n"
     "      tensors of a checkpoint; of a directory the newest one\n"
     "  distribute ckpt verify PREFIX|DIR [--json]\n"
@@ -107,13 +115,25 @@ int bench_all_reduce() {
   return distribute_tools::bench_all_reduce(options);
 }
 
+int bench_parameter_servers() {
+  distribute_tools::ServerBenchOptions options;
+  options.transport = absl::GetFlag(FLAGS_transport);
+  options.bytes = absl::GetFlag(FLAGS_bytes);
+  options.servers = absl::GetFlag(FLAGS_ps);
+  options.world = absl::GetFlag(FLAGS_world);
+  options.rows = absl::GetFlag(FLAGS_rows);
+  options.seconds = absl::GetFlag(FLAGS_seconds);
+  options.json = absl::GetFlag(FLAGS_json);
+  return distribute_tools::bench_parameter_servers(options);
+}
+
 int bench(const std::vector<std::string>& words) {
-  if (words.size() < 2) return fail_usage("bench: say what to measure: kernels or allreduce");
-  if (words[1] == "ps") return fail_usage("bench ps is not available yet");
-  if (words[1] != "kernels" && words[1] != "allreduce")
+  if (words.size() < 2) return fail_usage("bench: say what to measure: kernels, allreduce or ps");
+  if (words[1] != "kernels" && words[1] != "allreduce" && words[1] != "ps")
     return fail_usage("bench: unknown benchmark '" + words[1] + "'");
   if (words.size() > 2)
     return fail_usage("bench " + words[1] + ": unexpected argument '" + words[2] + "'");
+  if (words[1] == "ps") return bench_parameter_servers();
   return words[1] == "kernels" ? bench_kernels() : bench_all_reduce();
 }
 

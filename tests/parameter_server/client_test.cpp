@@ -22,7 +22,8 @@ std::vector<float> ramp(int64_t count, float scale = 1) {
 }
 
 ClientOptions either_transport() {
-  return {.transport = GENERATE(Transport::SharedMemory, Transport::Tcp)};
+  const int flows = GENERATE(0, 1, 3);  // 0: shared memory
+  return {.transport = flows ? Transport::Tcp : Transport::SharedMemory, .flows = flows};
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ struct PushId {
 struct StagedPush {
   PushId id = {};
   UpdateKernel kernel;
-  std::vector<StoredUpdate> updates = {};
+  std::vector<StoredUpdate> updates = {};  // in synchronous steps by their index
   std::vector<std::shared_ptr<void>> memory = {};
   int64_t local_step = 0;  // the step that the weights had
 
@@ -52,6 +52,7 @@ struct SyncRound {
 /// Thread-safe.
 class SyncRounds {
  public:
+  /// Parts of a push that come under the same id belong together.
   void stage(StagedPush push);
 
   struct Token {

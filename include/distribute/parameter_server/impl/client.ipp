@@ -14,6 +14,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <set>
 
 namespace distribute::parameter_server {
 
@@ -22,17 +23,23 @@ struct Client::Impl {
 
   struct Server {
     std::shared_ptr<rpc::Peer> peer;
-    std::unique_ptr<ServerLink> link;
     std::shared_ptr<SharedArena> arena;  // the server's; null: over TCP
     std::shared_ptr<GradientMemory> gradients;
+    int first_lane = 0, lanes = 0;
+    std::mutex mutex;  // guards the idle channels
+    std::vector<std::shared_ptr<rpc::RpcChannel>> idle;
+  };
+  /// One of several connections to a server; each variable has its lane.
+  struct Lane {
+    int server = 0;
+    std::unique_ptr<ServerLink> link;
+    int64_t load = 0;                // bytes of its variables
     std::deque<Answer> under_way;    // of the flushes behind pushes
     std::vector<Answer> background;  // looked at when they are there
-    std::mutex mutex;                // guards the idle channels
-    std::vector<std::shared_ptr<rpc::RpcChannel>> idle;
   };
   struct Entry {
     VariableSpec spec;
-    int server = 0;
+    int server = 0, lane = 0;
     int64_t handle = 0;
     Tensor value = {};  // the latest that has come, and its version
     uint64_t version = 0;
@@ -45,7 +52,9 @@ struct Client::Impl {
 
   Impl(std::shared_ptr<rpc::JobTask> the_task, ClientOptions the_options);
   void connect(int index, net::Deadline deadline);
-  void share_memory(Server& server, net::Deadline deadline);
+  void open_lane(net::Deadline deadline);
+  int flows(const Server& server) const;
+  void share_memory(Server& server, ServerLink& link, net::Deadline deadline);
   net::Deadline soon() const {
     return net::Deadline::after_seconds(task->options().operation_timeout);
   }
@@ -60,16 +69,14 @@ struct Client::Impl {
 
   // With mutex held.
   Entry& entry(Id id);
-  const Server& server_of(const Entry& entry) const { return *servers[size_t(entry.server)]; }
-  ServerLink& link(const Entry& entry) { return *servers[size_t(entry.server)]->link; }
   void throw_if_lost() const;
   void drive(const std::vector<Answer>& answers, net::Deadline deadline);
-  Answer request(int server, ServerLink::Request request);
-  std::string finish(int server, const Answer& answer);
-  Answer pull_from(int server, std::vector<Id> ids);
+  Answer request(int lane, ServerLink::Request request);
+  std::string finish(int lane, const Answer& answer);
+  Answer pull_from(int lane, std::vector<Id> ids);
   PullUnderWay begin_pull(std::span<const Id> ids);
   void finish_pull(const PullUnderWay& pull);
-  Tensor wrap(int server, const Entry& entry, int64_t offset);
+  Tensor wrap(const Entry& entry, int64_t offset);
   void send_values(Id id, LinkRequest type, net::ByteWriter head, const Tensor& values,
                    Tensor* result);
   void check(const char* method, const Entry& entry, const Tensor& value) const;
@@ -81,7 +88,7 @@ struct Client::Impl {
     uint32_t count = 0;
     std::vector<std::shared_ptr<GradientPlace>> places;  // to be kept until all is applied
   };
-  void wait_for_room(int server);
+  void wait_for_room(int lane);
   std::map<int, PushPart> divide(const Push& push);
   void add_update(PushPart& part, const Push& push, size_t index);
   void add_gradient(PushPart& part, Server& server, const Entry& entry, const Tensor& gradient);
@@ -89,13 +96,14 @@ struct Client::Impl {
   std::map<int, Answer> stage(const Push& push, std::map<int, PushPart> parts, bool commit);
   int64_t commit(const Push& push, const std::vector<int>& involved);
   int64_t synchronize(const Push& push, std::unique_lock<std::recursive_mutex>& lock);
-  void begin_flush(int server, std::vector<std::shared_ptr<GradientPlace>> places);
+  void begin_flush(int lane, std::vector<std::shared_ptr<GradientPlace>> places);
 
   std::shared_ptr<rpc::JobTask> task;
   ClientOptions options;
   std::vector<std::unique_ptr<Server>> servers;
-  std::vector<ServerLink*> links;
-  std::recursive_mutex mutex;  // guards links and all below
+  std::deque<Lane> lanes;
+  std::vector<ServerLink*> links;  // of the lanes
+  std::recursive_mutex mutex;      // guards links and all below
   std::deque<Entry> entries;
   std::map<std::string, Id> ids;
   std::optional<PullUnderWay> prefetched;
@@ -119,20 +127,40 @@ DISTRIBUTE_INLINE void Client::Impl::connect(int index, net::Deadline deadline) 
   Server& server = *servers.back();
   server.gradients = std::make_shared<GradientMemory>(nullptr);
   server.peer = task->peer("ps", index, deadline);
-  server.link = std::make_unique<ServerLink>(server.peer,
-                                             task->dial(*server.peer, kLinkPurpose, "", deadline));
-  links.push_back(server.link.get());
-  if (options.transport != Transport::Tcp) share_memory(server, deadline);
+  server.first_lane = int(lanes.size());
+  open_lane(deadline);
+  if (options.transport != Transport::Tcp) share_memory(server, *links.back(), deadline);
   if (options.transport == Transport::SharedMemory && !server.arena)
     throw FailedPreconditionError(
         concat(server.peer->text(), " does not share memory with this task"));
+  for (int more = flows(server) - 1; more > 0; --more) open_lane(deadline);
 }
 
-DISTRIBUTE_INLINE void Client::Impl::share_memory(Server& server, net::Deadline deadline) {
+DISTRIBUTE_INLINE void Client::Impl::open_lane(net::Deadline deadline) {
+  Server& server = *servers.back();
+  Lane& lane = lanes.emplace_back();
+  lane.server = int(servers.size()) - 1;
+  lane.link = std::make_unique<ServerLink>(server.peer,
+                                           task->dial(*server.peer, kLinkPurpose, "", deadline));
+  links.push_back(lane.link.get());
+  ++server.lanes;
+}
+
+/// On one host a second connection gives no bandwidth, between hosts a single one is often slower
+/// than the line.
+DISTRIBUTE_INLINE int Client::Impl::flows(const Server& server) const {
+  if (server.arena) return 1;
+  if (options.flows > 0) return options.flows;
+  const auto address = net::parse_address(server.peer->name().address);
+  return address.ok() && address->is_loopback() ? 1 : 4;
+}
+
+DISTRIBUTE_INLINE void Client::Impl::share_memory(Server& server, ServerLink& link,
+                                                  net::Deadline deadline) {
   ServerLink::Request request{.type = LinkRequest::Share};
   request.head.text(host_identity());
-  const Answer answer = server.link->send(std::move(request));
-  ServerLink* const only = server.link.get();
+  const Answer answer = link.send(std::move(request));
+  ServerLink* const only = &link;
   ServerLink::drive(
       std::span(&only, 1), [&] { return answer->done; }, deadline);
   const std::string name(net::ByteReader(answer->head).text());
@@ -199,7 +227,13 @@ DISTRIBUTE_INLINE Client::Id Client::Impl::remember(const VariableSpec& spec, in
                                                     int64_t handle) {
   const std::lock_guard lock(mutex);
   const auto [found, fresh] = ids.try_emplace(spec.key, Id(entries.size()));
-  if (fresh) entries.push_back({spec, server, handle});
+  if (!fresh) return found->second;
+  const Server& home = *servers[size_t(server)];
+  int best = home.first_lane;
+  for (int lane = best; lane < home.first_lane + home.lanes; ++lane)
+    if (lanes[size_t(lane)].load < lanes[size_t(best)].load) best = lane;
+  entries.push_back({spec, server, best, handle});
+  lanes[size_t(best)].load += entries.back().bytes();
   return found->second;
 }
 
@@ -213,17 +247,17 @@ DISTRIBUTE_INLINE void Client::Impl::drive(const std::vector<Answer>& answers,
       deadline);
 }
 
-DISTRIBUTE_INLINE Client::Impl::Answer Client::Impl::request(int server,
+DISTRIBUTE_INLINE Client::Impl::Answer Client::Impl::request(int lane,
                                                              ServerLink::Request request) {
-  return servers[size_t(server)]->link->send(std::move(request));
+  return lanes[size_t(lane)].link->send(std::move(request));
 }
 
 /// What the answer holds, or throws what went wrong there.
-DISTRIBUTE_INLINE std::string Client::Impl::finish(int server, const Answer& answer) {
+DISTRIBUTE_INLINE std::string Client::Impl::finish(int lane, const Answer& answer) {
   drive({answer}, soon());
   if (answer->code != StatusCode::Ok)
     throw_error(answer->code,
-                concat(servers[size_t(server)]->peer->name().name(), ": ", answer->error));
+                concat(lanes[size_t(lane)].link->peer().name().name(), ": ", answer->error));
   return answer->head;
 }
 
@@ -250,15 +284,15 @@ DISTRIBUTE_INLINE void Client::Impl::send_values(Id id, LinkRequest type, net::B
     };
   }
   written |= type != LinkRequest::Gather;
-  finish(entry.server, this->request(entry.server, std::move(request)));
+  finish(entry.lane, this->request(entry.lane, std::move(request)));
 }
 
-DISTRIBUTE_INLINE Tensor Client::Impl::wrap(int server, const Entry& entry, int64_t offset) {
-  const auto& arena = servers[size_t(server)]->arena;
+DISTRIBUTE_INLINE Tensor Client::Impl::wrap(const Entry& entry, int64_t offset) {
+  const auto& arena = servers[size_t(entry.server)]->arena;
   if (!arena || offset < 0 || offset > arena->bytes() - entry.bytes())
-    throw InternalError(concat("ps ", server, ": variable '", entry.spec.key,
+    throw InternalError(concat("ps ", entry.server, ": variable '", entry.spec.key,
                                "' lies outside of the shared memory"));
-  auto released = servers[size_t(server)]->link->released();
+  auto released = lanes[size_t(entry.lane)].link->released();
   const auto buffer =
       std::make_shared<Buffer>(arena->at(offset), entry.bytes(), Device{},
                                [arena, released = std::move(released), handle = entry.handle,
@@ -274,7 +308,7 @@ struct Arrivals {
   std::vector<std::vector<uint16_t>> halves;
 };
 
-DISTRIBUTE_INLINE Client::Impl::Answer Client::Impl::pull_from(int server, std::vector<Id> ids) {
+DISTRIBUTE_INLINE Client::Impl::Answer Client::Impl::pull_from(int lane, std::vector<Id> ids) {
   ServerLink::Request request{.type = LinkRequest::Pull};
   request.head.number(uint8_t(options.bf16_on_wire)).number(uint32_t(ids.size()));
   for (const Id id : ids) {
@@ -283,7 +317,7 @@ DISTRIBUTE_INLINE Client::Impl::Answer Client::Impl::pull_from(int server, std::
   }
   const auto arrivals = std::make_shared<Arrivals>();
   arrivals->ids = std::move(ids);
-  request.place = [this, server, arrivals](net::ByteReader& head) {
+  request.place = [this, arrivals](net::ByteReader& head) {
     LinkAnswer::Bytes places;
     for (const Id id : arrivals->ids) {
       const Entry& entry = this->entry(id);
@@ -293,7 +327,7 @@ DISTRIBUTE_INLINE Client::Impl::Answer Client::Impl::pull_from(int server, std::
       auto& half = arrivals->halves.emplace_back();
       if (where == Where::Unchanged) continue;
       if (where == Where::Arena) {
-        value = wrap(server, entry, head.number<int64_t>());
+        value = wrap(entry, head.number<int64_t>());
         continue;
       }
       value = Tensor::empty(entry.spec.shape, entry.spec.dtype, Device{});
@@ -318,17 +352,16 @@ DISTRIBUTE_INLINE Client::Impl::Answer Client::Impl::pull_from(int server, std::
       entry.version = arrivals->versions[i];
     }
   };
-  return this->request(server, std::move(request));
+  return this->request(lane, std::move(request));
 }
 
 DISTRIBUTE_INLINE Client::Impl::PullUnderWay Client::Impl::begin_pull(std::span<const Id> ids) {
-  std::map<int, std::vector<Id>> by_server;
-  for (const Id id : ids) {
-    auto& list = by_server[entry(id).server];
-    if (std::find(list.begin(), list.end(), id) == list.end()) list.push_back(id);
-  }
+  std::map<int, std::vector<Id>> by_lane;
+  std::set<Id> seen;
+  for (const Id id : ids)
+    if (seen.insert(id).second) by_lane[entry(id).lane].push_back(id);
   PullUnderWay pull{{ids.begin(), ids.end()}, {}};
-  for (auto& [server, list] : by_server) pull.answers.push_back(pull_from(server, std::move(list)));
+  for (auto& [lane, list] : by_lane) pull.answers.push_back(pull_from(lane, std::move(list)));
   return pull;
 }
 
@@ -385,7 +418,7 @@ DISTRIBUTE_INLINE void Client::Impl::write_initial(Id id, const InitialValue& va
   if (value.number()) {
     ServerLink::Request request{.type = LinkRequest::Fill};
     request.head.number(entry.handle).number(std::bit_cast<uint64_t>(*value.number()));
-    finish(entry.server, this->request(entry.server, std::move(request)));
+    finish(entry.lane, this->request(entry.lane, std::move(request)));
     return;
   }
   if (!value.by_rows()) {
@@ -489,7 +522,7 @@ DISTRIBUTE_INLINE Tensor Client::read_rows(Id id, int64_t begin, int64_t end) {
     return {{reinterpret_cast<std::byte*>(result.array().bytes()),
              size_t(result.num_elements() * size_of(result.dtype()))}};
   };
-  impl_->finish(entry.server, impl_->request(entry.server, std::move(request)));
+  impl_->finish(entry.lane, impl_->request(entry.lane, std::move(request)));
   return result;
 }
 
@@ -538,13 +571,13 @@ DISTRIBUTE_INLINE void Client::flush() {
   const std::lock_guard lock(impl_->mutex);
   impl_->throw_if_lost();
   std::vector<Impl::Answer> all;
-  for (size_t s = 0; s < impl_->servers.size(); ++s)
-    all.push_back(impl_->request(int(s), {.type = LinkRequest::Flush}));
+  for (size_t lane = 0; lane < impl_->lanes.size(); ++lane)
+    all.push_back(impl_->request(int(lane), {.type = LinkRequest::Flush}));
   impl_->drive(all, impl_->soon());
-  for (size_t s = 0; s < impl_->servers.size(); ++s) {
-    impl_->servers[s]->under_way.clear();
-    const auto background = std::exchange(impl_->servers[s]->background, {});
-    for (const auto& answer : background) impl_->finish(int(s), answer);
+  for (size_t lane = 0; lane < impl_->lanes.size(); ++lane) {
+    impl_->lanes[lane].under_way.clear();
+    const auto background = std::exchange(impl_->lanes[lane].background, {});
+    for (const auto& answer : background) impl_->finish(int(lane), answer);
   }
 }
 
@@ -556,23 +589,23 @@ DISTRIBUTE_INLINE std::optional<BufferOffer> Client::place_gradient(Id variable)
 }
 
 DISTRIBUTE_INLINE void Client::Impl::wait_for_room(int index) {
-  Server& server = *servers[size_t(index)];
+  Lane& lane = lanes[size_t(index)];
   const auto done = [](const Answer& answer) { return answer->done; };
-  while (!server.under_way.empty() && done(server.under_way.front())) server.under_way.pop_front();
-  while (server.under_way.size() >= 2) {
-    drive({server.under_way.front()}, soon());
-    server.under_way.pop_front();
+  while (!lane.under_way.empty() && done(lane.under_way.front())) lane.under_way.pop_front();
+  while (lane.under_way.size() >= 2) {
+    drive({lane.under_way.front()}, soon());
+    lane.under_way.pop_front();
   }
-  for (const Answer& answer : server.background)
+  for (const Answer& answer : lane.background)
     if (answer->done) finish(index, answer);
-  std::erase_if(server.background, done);
+  std::erase_if(lane.background, done);
 }
 
 DISTRIBUTE_INLINE void Client::Impl::begin_flush(
-    int server, std::vector<std::shared_ptr<GradientPlace>> places) {
+    int lane, std::vector<std::shared_ptr<GradientPlace>> places) {
   ServerLink::Request flush{.type = LinkRequest::Flush};
   flush.finish = [places = std::move(places)] {};
-  servers[size_t(server)]->under_way.push_back(request(server, std::move(flush)));
+  lanes[size_t(lane)].under_way.push_back(request(lane, std::move(flush)));
 }
 
 DISTRIBUTE_INLINE void Client::Impl::add_floats(PushPart& part, const Tensor& values) {
@@ -631,27 +664,28 @@ DISTRIBUTE_INLINE void Client::Impl::add_update(PushPart& part, const Push& push
   add_gradient(part, *servers[size_t(entry.server)], entry, update.gradient);
 }
 
+/// By lane.
 DISTRIBUTE_INLINE std::map<int, Client::Impl::PushPart> Client::Impl::divide(const Push& push) {
   std::map<int, PushPart> parts;
   for (size_t u = 0; u < push.updates.size(); ++u)
-    add_update(parts[entry(push.updates[u].variable).server], push, u);
-  if (push.counter >= 0) parts[entry(push.counter).server];
+    add_update(parts[entry(push.updates[u].variable).lane], push, u);
+  if (push.counter >= 0) parts[entry(push.counter).lane];
   return parts;
 }
 
 DISTRIBUTE_INLINE std::map<int, Client::Impl::Answer> Client::Impl::stage(
     const Push& push, std::map<int, PushPart> parts, bool commit) {
-  const int leader = push.counter >= 0 ? entry(push.counter).server : -1;
+  const int leader = push.counter >= 0 ? entry(push.counter).lane : -1;
   std::map<int, Answer> answers;
-  for (auto& [server, part] : parts) {
+  for (auto& [lane, part] : parts) {
     net::ByteWriter& head = part.request.head;
     head.number(pushes).number(uint8_t(commit)).number(uint8_t(push.sync.has_value()));
     head.number(push.sync ? push.sync->local_step : push.local_step);
-    head.number(server == leader ? push.max_staleness : -1);
-    head.number(server == leader ? entry(push.counter).handle : -1);
+    head.number(lane == leader ? push.max_staleness : -1);
+    head.number(lane == leader ? entry(push.counter).handle : -1);
     head.text(push.kernel).number(part.count).raw(part.updates.bytes());
     part.request.type = LinkRequest::Push;
-    answers[server] = request(server, std::move(part.request));
+    answers[lane] = request(lane, std::move(part.request));
   }
   return answers;
 }
@@ -659,29 +693,28 @@ DISTRIBUTE_INLINE std::map<int, Client::Impl::Answer> Client::Impl::stage(
 DISTRIBUTE_INLINE int64_t Client::push(const Push& push) {
   std::unique_lock lock(impl_->mutex);
   impl_->throw_if_lost();
-  const int leader = push.counter >= 0 ? impl_->entry(push.counter).server : -1;
-  if ((push.sync || push.max_staleness >= 0) && leader < 0)
+  if ((push.sync || push.max_staleness >= 0) && push.counter < 0)
     throw InvalidArgumentError("push: synchronous pushes and max_staleness need a counter");
   auto parts = impl_->divide(push);
   std::vector<int> involved;
   std::map<int, std::vector<std::shared_ptr<GradientPlace>>> places;
-  for (auto& [server, part] : parts) {
-    involved.push_back(server);
-    places[server] = std::move(part.places);
+  for (auto& [lane, part] : parts) {
+    involved.push_back(lane);
+    places[lane] = std::move(part.places);
   }
-  for (const int server : involved) impl_->wait_for_room(server);
+  for (const int lane : involved) impl_->wait_for_room(lane);
   ++impl_->pushes;
   impl_->written = true;
   const bool at_once = involved.size() == 1 && !push.sync;
   const auto answers = impl_->stage(push, std::move(parts), at_once);
   int64_t step = 0;
-  for (const auto& [server, answer] : answers) {
-    const std::string head = impl_->finish(server, answer);
+  for (const auto& [lane, answer] : answers) {
+    const std::string head = impl_->finish(lane, answer);
     if (at_once) step = net::ByteReader(head).number<int64_t>();
   }
   if (push.sync) return impl_->synchronize(push, lock);
   if (!at_once) step = impl_->commit(push, involved);
-  for (const int server : involved) impl_->begin_flush(server, std::move(places[server]));
+  for (const int lane : involved) impl_->begin_flush(lane, std::move(places[lane]));
   for (ServerLink* link : impl_->links) link->advance();
   return step;
 }
@@ -689,11 +722,11 @@ DISTRIBUTE_INLINE int64_t Client::push(const Push& push) {
 /// All servers have everything: from here on it takes a few bytes to each. The counter's server
 /// decides first where the push may be dropped.
 DISTRIBUTE_INLINE int64_t Client::Impl::commit(const Push& push, const std::vector<int>& involved) {
-  const int leader = push.counter >= 0 ? entry(push.counter).server : -1;
-  const auto send = [&](int server, LinkRequest type) {
+  const int leader = push.counter >= 0 ? entry(push.counter).lane : -1;
+  const auto send = [&](int lane, LinkRequest type) {
     ServerLink::Request request{.type = type};
     request.head.number(pushes);
-    return this->request(server, std::move(request));
+    return this->request(lane, std::move(request));
   };
   Answer decision;
   if (leader >= 0) decision = send(leader, LinkRequest::Commit);
@@ -703,10 +736,10 @@ DISTRIBUTE_INLINE int64_t Client::Impl::commit(const Push& push, const std::vect
     step = net::ByteReader(head).number<int64_t>();
   };
   if (push.max_staleness >= 0) decide();
-  for (const int server : involved)
-    if (server != leader)
-      servers[size_t(server)]->background.push_back(
-          send(server, step < 0 ? LinkRequest::Drop : LinkRequest::Commit));
+  for (const int lane : involved)
+    if (lane != leader)
+      lanes[size_t(lane)].background.push_back(
+          send(lane, step < 0 ? LinkRequest::Drop : LinkRequest::Commit));
   if (leader >= 0 && push.max_staleness < 0) decide();
   return step;
 }
@@ -726,13 +759,15 @@ DISTRIBUTE_INLINE int64_t Client::Impl::synchronize(const Push& push,
   lock.lock();
   net::ByteReader reader(token);
   const auto step = reader.number<int64_t>();
+  std::vector<std::pair<int, Answer>> told;
   for (int server = 0; server < int(servers.size()); ++server) {
     if (server == leader) continue;
     ServerLink::Request rounds{.type = LinkRequest::Rounds};
     rounds.head.raw(std::string_view(token).substr(sizeof(int64_t)));
-    servers[size_t(server)]->background.push_back(this->request(server, std::move(rounds)));
+    const int lane = servers[size_t(server)]->first_lane;
+    told.emplace_back(lane, this->request(lane, std::move(rounds)));
   }
-  for (ServerLink* link : links) link->advance();
+  for (const auto& [lane, answer] : told) finish(lane, answer);
   return step;
 }
 

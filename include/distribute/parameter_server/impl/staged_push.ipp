@@ -54,7 +54,15 @@ DISTRIBUTE_INLINE void check_alike(const StagedPush& a, const StagedPush& b) {
 DISTRIBUTE_INLINE void SyncRounds::stage(StagedPush push) {
   const std::lock_guard lock(mutex_);
   const PushId id = push.id;
-  staged_.insert_or_assign(id, std::move(push));
+  const auto found = staged_.find(id);
+  StagedPush& whole = found == staged_.end() ? push : found->second;
+  if (found != staged_.end()) {
+    whole.updates.insert(whole.updates.end(), push.updates.begin(), push.updates.end());
+    whole.memory.insert(whole.memory.end(), push.memory.begin(), push.memory.end());
+  }
+  std::sort(whole.updates.begin(), whole.updates.end(),
+            [](const auto& a, const auto& b) { return a.index < b.index; });
+  if (found == staged_.end()) staged_.emplace(id, std::move(push));
 }
 
 DISTRIBUTE_INLINE void SyncRounds::apply_round(const SyncRound& round) {

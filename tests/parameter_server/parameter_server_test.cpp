@@ -1,0 +1,158 @@
+#include <distribute/cluster/tf_config_cluster_resolver.hpp>
+#include <distribute/parameter_server/parameter_server.hpp>
+#include <distribute/testing/cluster_function.hpp>
+#include <distribute/testing/process_cluster.hpp>
+
+#include <tests/parameter_server/ps_support.hpp>
+#include <tests/support/cluster_main.hpp>
+
+#include <cstdio>
+
+using namespace ps_test;
+using namespace distribute;
+using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
+using Id = Client::Id;
+
+namespace {
+
+constexpr int64_t kSize = 2'000'000;
+
+std::shared_ptr<JobTask> start_from_environment() {
+  const TFConfigClusterResolver resolver;
+  ClusterOptions options = ClusterOptions::from_environment();
+  options.heartbeat_interval = 0.1;
+  options.lost_after = 2;
+  return JobTask::start(
+      {resolver.cluster_spec(), resolver.task_type()->name(), resolver.task_id().value(), options});
+}
+
+void say(const std::string& text) {
+  std::printf("%s\n", text.c_str());
+  std::fflush(stdout);
+}
+
+void push_once(Client& client, Id counter, const std::vector<Id>& ids) {
+  Client::Push push{.kernel = sgd(1, int(ids.size())), .counter = counter};
+  for (const Id id : ids) push.updates.push_back({id, {}, full({kSize}, -1)});
+  client.push(push);
+}
+
+}  // namespace
+
+/// Workers push for ever; worker 0 looks at what is there when it is told to.
+DISTRIBUTE_CLUSTER_MAIN(ps_job) {
+  const auto job = start_from_environment();
+  if (job->self().type == "ps") {
+    ParameterServer(job, {.chief_timeout = 1}).join();
+    return;
+  }
+  const bool shared = task.argument().find("shm") == 0;
+  Client client(job, {.transport = shared ? Transport::SharedMemory : Transport::Tcp});
+  const Id counter = client.create(counter_spec(), zero(), Existing::Keep);
+  std::vector<Id> ids;
+  for (const char* key : {"a", "b"})
+    ids.push_back(client.create({.key = key, .shape = {kSize}}, zero(), Existing::Keep));
+  if (job->self().index != 0)
+    for (;;) {
+      push_once(client, counter, ids);
+      say("pushed");
+    }
+  say("ready");
+  const bool lose_server = task.argument().find("server") != std::string::npos;
+  std::string result;
+  int alone = 0;  // turns in which nobody else has pushed
+  for (int64_t i = 0, before = 0; lose_server || alone < 100; ++i) {
+    const std::string error = error_of([&] {
+      push_once(client, counter, ids);
+      for (const Tensor& value : client.pull(ids)) {
+        const auto elements = value.data<float>();
+        if (elements[0] != elements[kSize / 2] || elements[0] != elements[kSize - 1])
+          result = "torn";
+      }
+      const int64_t now = client.read(counter).item<int64_t>();
+      alone = std::exchange(before, now) + 1 == now ? alone + 1 : 0;
+    });
+    if (!error.empty()) {
+      task.set_result(error + "\n" + error_of([&] { client.read(counter); }) + "\n" +
+                      error_of([&] { client.exists("a"); }));
+      return;
+    }
+    if (i % 5 == 0) say("turn");
+  }
+  client.flush();
+  const auto values = client.pull(ids);
+  for (const Tensor& value : values)
+    for (const float element : value.data<float>())
+      if (element != value.data<float>()[0]) result = "half a push";
+  task.set_result(result);
+  client.finish_job();
+}
+
+TEST_CASE("a client that is killed in the middle of pushes leaves nothing half done",
+          "[parameter_server][multiproc]") {
+  const std::string transport = GENERATE("shm", "tcp");
+  testing::ProcessCluster cluster(
+      {.workers = 3, .parameter_servers = 2, .function = "ps_job", .argument = transport});
+  for (int worker : {1, 2}) cluster.expect_failure({"worker", worker});
+  cluster.wait_for_output({"worker", 1}, "pushed");
+  cluster.kill({"worker", 1});
+  cluster.restart({"worker", 1});
+  cluster.wait_for_output({"worker", 2}, "pushed");
+  cluster.kill({"worker", 2});
+  cluster.wait_for_output({"worker", 1}, "pushed");
+  cluster.kill({"worker", 1});
+  const auto outcomes = cluster.join();  // worker 0 goes on, the servers end with it
+  CHECK(outcomes[0].result.value() == "");
+}
+
+TEST_CASE("a lost server is named by every call", "[parameter_server][multiproc]") {
+  const int signal = GENERATE(SIGKILL, SIGSTOP);
+  testing::ProcessCluster cluster(
+      {.workers = 1, .parameter_servers = 2, .function = "ps_job", .argument = "shm server"});
+  cluster.expect_failure({"ps", 0});  // the chief never comes back
+  cluster.expect_failure({"ps", 1});
+  cluster.wait_for_output({"worker", 0}, "turn");
+  cluster.kill({"ps", 1}, signal);
+  CHECK(cluster.wait_for_end({"worker", 0}).ok());
+  if (signal == SIGSTOP) cluster.kill({"ps", 1});
+  const auto outcomes = cluster.join();
+  const std::string errors = outcomes[0].result.value();
+  CHECK_THAT(errors, StartsWith("UNAVAILABLE: ps 1 (127.0.0.1:"));
+  CHECK_THAT(errors, Contains("\nUNAVAILABLE: ps 1 (") && Contains(" is lost: "));
+  if (signal == SIGSTOP) CHECK_THAT(errors, Contains("silent for 2 s"));
+  CHECK_THAT(outcomes[1].err, Contains("the chief has been away for 1 s"));
+}
+
+TEST_CASE("a table that no process holds whole", "[parameter_server][slow]") {
+  Servers servers(2, 1);
+  const auto client = servers.client(0);
+  const int64_t rows = 1'500'000, width = 64;  // a shard of 384 MB on each server
+  std::vector<Id> shards, slots;
+  for (int server = 0; server < 2; ++server) {
+    const std::string key = "table/part_" + std::to_string(server);
+    shards.push_back(client->create({.key = key, .shape = {rows, width}, .server = server},
+                                    InitialValue::rows([&](int64_t begin, int64_t end) {
+                                      REQUIRE((end - begin) * width * 4 <= int64_t{4} << 20);
+                                      return full({end - begin, width}, float(begin));
+                                    }),
+                                    Existing::Keep));
+    slots.push_back(
+        client->create({.key = key + "/acc", .shape = {rows, width}, .colocate_with = key}, zero(),
+                       Existing::Keep));
+  }
+  const int64_t before = client->bytes_moved();
+  const Tensor some(Shape{2}, std::vector<int64_t>{rows - 1, 17});
+  const float first = client->gather_rows(shards[1], some).to_vector()[0];
+  CHECK(first > 0);
+  const std::string adagrad =
+      R"({"class_name":"Adagrad","config":{"epsilon":0},"rate":1,"done":0,"decayed":[false,false]})";
+  Client::Push push{.kernel = adagrad};
+  for (size_t s = 0; s < 2; ++s)
+    push.updates.push_back(
+        {shards[s], {slots[s]}, to_tensor({full({2, width}, 3), some, Shape{rows, width}})});
+  client->push(push);
+  CHECK(client->gather_rows(shards[1], some).to_vector()[0] == first - 1);
+  CHECK(client->gather_rows(slots[0], some).to_vector()[0] == 9);
+  CHECK(client->bytes_moved() - before < 10'000);
+}
