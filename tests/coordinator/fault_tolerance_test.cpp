@@ -152,9 +152,11 @@ TEST_CASE("per-worker values of a lost worker are aborted until it is back",
   cluster.workers[0]->kill();
   cluster.coordinator->schedule(steps.step, dataset);
   wait_until([&] { return dataset[0].status() == RemoteValueStatus::Aborted; }, "the loss");
+  CHECK(cluster.coordinator->num_live_workers() == 0);
   cluster.workers[0]->start();
   cluster.coordinator->join();
   CHECK(dataset[0].status() == RemoteValueStatus::Ready);
+  CHECK(cluster.coordinator->num_live_workers() == 1);
 }
 
 TEST_CASE("a worker that does not return in time is given up, the last one with an error",

@@ -48,7 +48,8 @@ class DigitsProgram {
       return data::load_mnist(kDigits).shuffle(10'000).batch(50).repeat();
     });
     while (optimizer_.iterations() < least_steps ||
-           !std::filesystem::exists(directory + "/may_end")) {
+           !std::filesystem::exists(directory + "/may_end") ||
+           coordinator.num_live_workers() < coordinator.num_workers()) {
       for (int i = 0; i < 30; ++i) coordinator.schedule(step_, data);
       coordinator.join();
       manager.save();

@@ -76,6 +76,8 @@ class ClusterCoordinator {
 
   Strategy& strategy() const { return core_->strategy; }
   int num_workers() const;
+  /// Those that are not lost.
+  int num_live_workers() const;
 
   /// Queues a call; arguments are copied now, and PerWorkerValues replaced by the element of the
   /// worker that runs it. A worker that dies in the middle has run a part of it: it runs again.

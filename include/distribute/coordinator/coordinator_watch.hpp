@@ -6,6 +6,7 @@
 #include <distribute/net/deadline.hpp>
 
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -24,9 +25,14 @@ namespace distribute::coordinator_internal {
 class CoordinatorWatch {
  public:
   using Peers = std::vector<std::shared_ptr<rpc::Peer>>;
-  /// Times in seconds; the service is borrowed.
-  CoordinatorWatch(WorkerService& service, Peers servers, double first_patience,
-                   double return_patience);
+  struct Options {
+    Peers servers = {};  // parameter servers
+    /// How long to wait for the coordinator at first, and when it was lost; in seconds.
+    double first_patience = 300, return_patience = 300;
+    std::function<void(const std::string&)> log = {};  // gets a line when it is lost
+  };
+  /// The service is borrowed.
+  CoordinatorWatch(WorkerService& service, Options options);
   ~CoordinatorWatch();
   CoordinatorWatch(const CoordinatorWatch&) = delete;
   CoordinatorWatch& operator=(const CoordinatorWatch&) = delete;
@@ -41,8 +47,7 @@ class CoordinatorWatch {
   std::exception_ptr lost_server() const;
 
   WorkerService& service_;
-  const Peers servers_;
-  const double return_patience_;
+  const Options options_;
   std::mutex mutex_;  // guards the rest
   std::condition_variable changed_;
   std::shared_ptr<rpc::Peer> coordinator_;

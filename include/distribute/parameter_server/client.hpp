@@ -67,6 +67,8 @@ class Client {
   void assign_rows(Id id, int64_t begin, const Tensor& values);
 
   /// The values of many variables, from all servers at once. Unchanged ones do not travel again.
+  /// Through shared memory they are the server's own, good while this client lives; a value that is
+  /// kept for long keeps the server's memory.
   std::vector<Tensor> pull(std::span<const Id> ids);
   /// Begins such a pull; the next pull takes its result.
   void prefetch(std::span<const Id> ids);

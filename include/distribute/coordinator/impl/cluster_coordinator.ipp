@@ -140,6 +140,10 @@ DISTRIBUTE_INLINE ClusterCoordinator::ClusterCoordinator(Strategy& strategy,
 
 DISTRIBUTE_INLINE int ClusterCoordinator::num_workers() const { return core_->pool->num_workers(); }
 
+DISTRIBUTE_INLINE int ClusterCoordinator::num_live_workers() const {
+  return core_->pool->num_live_workers();
+}
+
 DISTRIBUTE_INLINE void ClusterCoordinator::put(coordinator_internal::ClosurePtr closure) {
   core_->pool->schedule(std::move(closure));
 }

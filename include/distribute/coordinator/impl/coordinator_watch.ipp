@@ -6,12 +6,10 @@
 
 namespace distribute::coordinator_internal {
 
-DISTRIBUTE_INLINE CoordinatorWatch::CoordinatorWatch(WorkerService& service, Peers servers,
-                                                     double first_patience, double return_patience)
+DISTRIBUTE_INLINE CoordinatorWatch::CoordinatorWatch(WorkerService& service, Options options)
     : service_(service),
-      servers_(std::move(servers)),
-      return_patience_(return_patience),
-      deadline_(net::Deadline::after_seconds(first_patience)),
+      options_(std::move(options)),
+      deadline_(net::Deadline::after_seconds(options_.first_patience)),
       thread_([this] { watch(); }) {}
 
 DISTRIBUTE_INLINE CoordinatorWatch::~CoordinatorWatch() {
@@ -55,13 +53,16 @@ DISTRIBUTE_INLINE void CoordinatorWatch::lost(uint64_t incarnation) {
   const std::lock_guard lock(mutex_);
   if (!coordinator_ || coordinator_->incarnation() != incarnation) return;
   waiting_ = true;
-  deadline_ = net::Deadline::after_seconds(return_patience_);
+  deadline_ = net::Deadline::after_seconds(options_.return_patience);
   service_.cancel_running();
+  if (options_.log)
+    options_.log(concat(coordinator_->text(), " is lost; waiting ", options_.return_patience,
+                        " s for its return"));
   changed_.notify_all();
 }
 
 DISTRIBUTE_INLINE std::exception_ptr CoordinatorWatch::lost_server() const {
-  for (const auto& server : servers_) {
+  for (const auto& server : options_.servers) {
     try {
       server->throw_if_lost();
     } catch (const Error& error) {

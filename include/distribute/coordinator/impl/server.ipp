@@ -159,8 +159,11 @@ DISTRIBUTE_INLINE int Server::join_worker() {
     options.run_closure = [servers = strategy_internal::parameter_server_extended(*strategy_)](
                               const auto& fn) { run_and_flush(*servers, fn); };
   WorkerService service(options);
-  CoordinatorWatch watch(service, strategy_ ? servers_of(*task_) : CoordinatorWatch::Peers(),
-                         options_.cluster.startup_timeout, options_.coordinator_return_timeout);
+  CoordinatorWatch watch(
+      service, {.servers = strategy_ ? servers_of(*task_) : CoordinatorWatch::Peers(),
+                .first_patience = options_.cluster.startup_timeout,
+                .return_patience = options_.coordinator_return_timeout,
+                .log = [this](const std::string& line) { options_.cluster.print(line); }});
   const ServiceMethods methods(
       task_, service, [&](const std::shared_ptr<rpc::Peer>& peer) { watch.greeted(peer); });
   service.serve();

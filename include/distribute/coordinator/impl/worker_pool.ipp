@@ -51,6 +51,11 @@ DISTRIBUTE_INLINE bool WorkerPool::all_settled() const {
          std::all_of(connected_.begin(), connected_.end(), [](bool one) { return one; });
 }
 
+DISTRIBUTE_INLINE int WorkerPool::num_live_workers() const {
+  const std::lock_guard lock(mutex_);
+  return int(std::count(connected_.begin(), connected_.end(), true));
+}
+
 DISTRIBUTE_INLINE std::string WorkerPool::missing() const {
   std::string names;
   for (size_t i = 0; i < threads_.size(); ++i)

@@ -237,7 +237,8 @@ DISTRIBUTE_INLINE void LinkSession::push(net::ByteReader& head) {
   if (counter >= 0) staged.counter = &context_.store.at(counter);
   push.kernel = optim::make_update_kernel(std::string(head.text()));
   const auto count = head.number<uint32_t>();
-  push.memory.push_back(context_.budget.take(int64_t(unread_)));
+  // Those of a synchronous step wait for each other, so they must not wait for room.
+  if (!synchronous) push.memory.push_back(context_.budget.take(int64_t(unread_)));
   for (uint32_t i = 0; i < count; ++i) push.updates.push_back(read_update(head, push, synchronous));
   if (!head.finished() || unread_ != 0) throw InvalidArgumentError("push: a damaged message");
   if (synchronous) {

@@ -135,6 +135,7 @@ DISTRIBUTE_INLINE std::string ParameterServer::Impl::attach(const rpc::Call& cal
 }
 
 DISTRIBUTE_INLINE std::string ParameterServer::Impl::synchronize(const rpc::Call& call) {
+  set_intra_op_threads(threads());
   net::ByteReader reader(call.body());
   const auto wait = reader.number<int64_t>();
   const PushId id{call.peer().name().name(), call.peer().incarnation(), reader.number<int64_t>()};

@@ -222,7 +222,8 @@ DISTRIBUTE_INLINE void apply_update(const StoredUpdate& update, const UpdateKern
     apply_rows(writers, update, kernel);
   else
     apply_dense(writers, update, kernel);
-  for (VariableWriter& writer : writers) writer.commit();
+  // Last first, as a commit locks what is unlocked while others are written.
+  for (; !writers.empty(); writers.pop_back()) writers.back().commit();
 }
 
 }  // namespace distribute::parameter_server

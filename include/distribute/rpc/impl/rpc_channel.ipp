@@ -7,6 +7,7 @@
 #include <distribute/rpc/rpc_message.hpp>
 
 #include <atomic>
+#include <condition_variable>
 #include <mutex>
 
 #include <poll.h>
@@ -20,6 +21,23 @@ struct RpcChannel::Impl {
         most(max_message_bytes),
         reader(uint64_t(max_message_bytes + kRpcHeadBytes)) {}
 
+  /// A caller's turn, if it has come before the deadline.
+  struct Turn {
+    Turn(Impl& of, net::Deadline deadline) : impl(of) {
+      std::unique_lock lock(impl.mutex);
+      mine = impl.changed.wait_until(lock, deadline.when(), [&] { return !impl.busy; });
+      impl.busy = true;
+    }
+    ~Turn() {
+      if (!mine) return;
+      const std::lock_guard lock(impl.mutex);
+      impl.busy = false;
+      impl.changed.notify_one();
+    }
+    Impl& impl;
+    bool mine = false;
+  };
+
   absl::Status send(const std::string& bytes, net::Deadline deadline);
   absl::Status receive(net::Deadline deadline);
   [[noreturn]] void fail(const absl::Status& status, const std::string& method);
@@ -29,7 +47,9 @@ struct RpcChannel::Impl {
   const int64_t most;
   int on_lost = 0;
   std::atomic<bool> closed{false}, broken{false};
-  std::timed_mutex mutex;  // of the call; guards the two below
+  std::mutex mutex;  // guards busy
+  std::condition_variable changed;
+  bool busy = false;  // a call is under way, and has the two below for itself
   net::FrameReader reader;
   uint64_t last_id = 0;
 };
@@ -58,8 +78,8 @@ DISTRIBUTE_INLINE std::string RpcChannel::call(const std::string& method, std::s
     throw ResourceExhaustedError(concat(method, " of ", peer_->text(), ": a message of ",
                                         body.size(), " bytes where at most ", impl_->most,
                                         " are allowed (DISTRIBUTE_MAX_MESSAGE_BYTES)"));
-  const std::unique_lock lock(impl_->mutex, deadline.when());
-  if (!lock.owns_lock())
+  const RpcChannel::Impl::Turn turn(*impl_, deadline);
+  if (!turn.mine)
     impl_->fail(absl::DeadlineExceededError("another call has taken all the time"), method);
   if (!usable()) impl_->fail(absl::UnavailableError("the connection is broken"), method);
   const CallMessage call{++impl_->last_id, deadline.left().count(), method, body};
