@@ -136,7 +136,8 @@ TEST_CASE("bench ps measures pulls, pushes and sparse rows", "[tools][distribute
       CHECK(row["transport"] == transport);
       CHECK(row["ps"] == 2);
       CHECK(row["world"] == 3);
-      for (const char* time : {"ms_pull", "ms_push", "ms_memory", "ms_socket", "share"})
+      for (const char* time :
+           {"ms_pull", "ms_push", "ms_apply", "ms_apply", "ms_memory", "ms_socket", "share"})
         CHECK(row[time] > 0);
     }
     CHECK(json["sparse"]["rows_per_second"] > 0);
