@@ -6,6 +6,7 @@
 #include <distribute/net/listener.hpp>
 #include <distribute/parameter_server/client.hpp>
 #include <distribute/parameter_server/directory.hpp>
+#include <distribute/parameter_server/link_message.hpp>
 #include <distribute/parameter_server/parameter_server.hpp>
 
 #include <algorithm>
@@ -111,18 +112,32 @@ class RawPeer {
     processes.start([&, other = &there] {
       here.close();
       for (;;) {
-        distribute::throw_if_error(other->write(bytes_, Deadline::after_seconds(600)));
-        distribute::throw_if_error(other->read(bytes_, Deadline::after_seconds(600)));
+        write(*other);
+        read(*other);
       }
     });
     socket_ = std::move(here);
   }
   void there_and_back() {
-    distribute::throw_if_error(socket_.read(bytes_, Deadline::after_seconds(60)));
-    distribute::throw_if_error(socket_.write(bytes_, Deadline::after_seconds(60)));
+    read(socket_);
+    write(socket_);
   }
 
  private:
+  /// As many bytes a call as are fastest.
+  void write(net::Socket& socket) const {
+    for (auto rest = std::span(bytes_); !rest.empty();
+         rest = rest.subspan(std::min(rest.size(), kCallBytes)))
+      distribute::throw_if_error(socket.write(rest.first(std::min(rest.size(), kCallBytes)),
+                                              Deadline::after_seconds(600)));
+  }
+  void read(net::Socket& socket) {
+    for (auto rest = std::span(bytes_); !rest.empty();
+         rest = rest.subspan(std::min(rest.size(), kCallBytes)))
+      distribute::throw_if_error(
+          socket.read(rest.first(std::min(rest.size(), kCallBytes)), Deadline::after_seconds(600)));
+  }
+
   std::vector<std::byte> bytes_;
   net::Socket socket_;
 };
@@ -164,7 +179,6 @@ void push_all(Client& client, const std::vector<Id>& ids, const std::vector<Tens
   for (size_t i = 0; i < ids.size(); ++i)
     push.updates.push_back({ids[i], {}, make_gradient(client, ids[i], values[i].shape(), fill)});
   client.push(push);
-  client.flush();
 }
 
 /// The same work on all clients, as often; client 0 measures.
@@ -173,6 +187,7 @@ ServerTime time_size(Client& client, int rank, int64_t bytes, const ServerBenchO
   const std::vector<Id> ids = create_variables(client, bytes);
   const std::string key = std::to_string(bytes);
   push_all(client, ids, client.pull(ids), true);
+  client.flush();
   client.set(distribute::concat(key, " pushed ", rank), "");
   for (int other = 0; other < options.world; ++other)
     client.wait(distribute::concat(key, " pushed ", other), Deadline::after_seconds(60));
@@ -187,6 +202,7 @@ ServerTime time_size(Client& client, int rank, int64_t bytes, const ServerBenchO
     clock.time("pull", [&] { values = client.pull(ids); });
     // Not the kernels that would fill the gradients, which is part of computing.
     clock.time("push", [&] { push_all(client, ids, values, false); });
+    clock.time("apply", [&] { client.flush(); });
     if (rank != 0) return;
     clock.time("memory", [&] {
       std::memcpy(to.data(), from.data(), from.size());
@@ -196,16 +212,17 @@ ServerTime time_size(Client& client, int rank, int64_t bytes, const ServerBenchO
   };
   for (int i = 0; i < 3; ++i) turn();
   if (rank == 0) {
-    const double ms = clock.median("pull") + clock.median("push") + clock.median("memory") +
-                      clock.median("socket");
+    const double ms = clock.median("pull") + clock.median("push") + clock.median("apply") +
+                      clock.median("memory") + clock.median("socket");
     client.set(key + " turns", std::to_string(std::clamp(options.seconds * 1e3 / ms, 20.0, 1e4)));
   }
   const int turns = std::stoi(client.wait(key + " turns", Deadline::after_seconds(60)));
   clock.clear();
   for (int i = 0; i < turns; ++i) turn();
   return {
-      client.transport(0),  options.servers,      options.world,          bytes,
-      clock.median("pull"), clock.median("push"), clock.median("memory"), clock.median("socket")};
+      client.transport(0),   options.servers,      options.world,         bytes,
+      clock.median("pull"),  clock.median("push"), clock.median("apply"), clock.median("memory"),
+      clock.median("socket")};
 }
 
 SparseTime time_sparse(Client& client, const ServerBenchOptions& options) {
@@ -309,6 +326,7 @@ void print_json(const ServerBenchResult& result) {
                      {"bytes", time.bytes},
                      {"ms_pull", time.ms_pull},
                      {"ms_push", time.ms_push},
+                     {"ms_apply", time.ms_apply},
                      {"ms_memory", time.ms_memory},
                      {"ms_socket", time.ms_socket},
                      {"share", time.share()}});
@@ -324,12 +342,13 @@ void print_json(const ServerBenchResult& result) {
 }
 
 void print_table(const ServerBenchResult& result) {
-  std::printf("%-10s %4s %6s %12s %9s %9s %10s %10s %7s\n", "transport", "ps", "world", "bytes",
-              "ms pull", "ms push", "ms memory", "ms socket", "share");
+  std::printf("%-10s %4s %6s %12s %9s %9s %9s %10s %10s %7s\n", "transport", "ps", "world", "bytes",
+              "ms pull", "ms push", "ms apply", "ms memory", "ms socket", "share");
   for (const ServerTime& time : result.dense)
-    std::printf("%-10s %4d %6d %12lld %9.2f %9.2f %10.2f %10.2f %6.0f%%\n", time.transport.c_str(),
-                time.servers, time.world, static_cast<long long>(time.bytes), time.ms_pull,
-                time.ms_push, time.ms_memory, time.ms_socket, 100 * time.share());
+    std::printf("%-10s %4d %6d %12lld %9.2f %9.2f %9.2f %10.2f %10.2f %6.0f%%\n",
+                time.transport.c_str(), time.servers, time.world,
+                static_cast<long long>(time.bytes), time.ms_pull, time.ms_push, time.ms_apply,
+                time.ms_memory, time.ms_socket, 100 * time.share());
   if (result.sparse.rows > 0)
     std::printf("table of %lld rows, %.2f GB: %.0f rows/s gathered and pushed, %.0f bytes a row\n",
                 static_cast<long long>(result.sparse.rows),

@@ -71,6 +71,8 @@ TEST_CASE("wrong usage gives one line and status 2", "[tools][distribute]") {
   check_complaint({"bench", "allreduce", "--seconds=0"}, 2, "--seconds");
   check_complaint({"bench", "allreduce", "--transport=tcp", "--in_place"}, 2, "--in_place");
   check_complaint({"bench", "allreduce", "--world=1", "--raw"}, 2, "--raw");
+  check_complaint({"bench", "ps", "--ps=0"}, 2, "--ps");
+  check_complaint({"bench", "ps", "--transport=threads"}, 2, "--transport");
   check_complaint({"ckpt"}, 2, "say what to do");
   check_complaint({"ckpt", "frobnicate"}, 2, "unknown command 'frobnicate'");
   check_complaint({"ckpt", "ls"}, 2, "one checkpoint");
@@ -116,6 +118,32 @@ TEST_CASE("bench allreduce measures every transport of this host", "[tools][dist
       CHECK(rows[i]["us_p99"] >= rows[i]["us_p50"]);
       CHECK(rows[i]["bus_gbytes_per_second"] > 0);
     }
+  }
+}
+
+TEST_CASE("bench ps measures pulls, pushes and sparse rows", "[tools][distribute]") {
+  if (!has_program("distribute")) SKIP("the program was not built");
+  for (const char* transport : {"shm", "tcp"}) {
+    CAPTURE(transport);
+    const ProgramResult result =
+        distribute_program({"bench", "ps", "--ps=2", "--world=3", "--bytes=4,100K", "--rows=20000",
+                            "--seconds=0.01", "--json", std::string("--transport=") + transport});
+    CHECK(result.status == 0);
+    CHECK(result.err == "");
+    const Json json = Json::parse(result.out);
+    REQUIRE(json["dense"].size() == 2);
+    for (const Json& row : json["dense"]) {
+      CHECK(row["transport"] == transport);
+      CHECK(row["ps"] == 2);
+      CHECK(row["world"] == 3);
+      for (const char* time :
+           {"ms_pull", "ms_push", "ms_apply", "ms_apply", "ms_memory", "ms_socket", "share"})
+        CHECK(row[time] > 0);
+    }
+    CHECK(json["sparse"]["rows_per_second"] > 0);
+    CHECK(json["sparse"]["bytes_per_row"] > 2 * 64 * 4);
+    CHECK(json["sparse"]["bytes_per_row"] < 2 * 64 * 4 + 32);
+    CHECK(json["balance"]["greedy"] < 1.1);
   }
 }
 

@@ -13,6 +13,8 @@
 namespace distribute::parameter_server {
 
 inline constexpr const char* kLinkPurpose = "parameters";
+/// Bytes of one call of the system: more at a time is slower, as they leave the cache.
+inline constexpr size_t kCallBytes = size_t{256} << 10;
 /// The longest head; what follows it is bounded by the variables it is for.
 inline constexpr uint64_t kMostHeadBytes = uint64_t{64} << 20;
 

@@ -370,8 +370,9 @@ DISTRIBUTE_INLINE void LinkSession::apply_rounds(net::ByteReader& head) {
 
 DISTRIBUTE_INLINE void LinkSession::receive(std::span<std::byte> out) {
   if (out.size() > unread_) throw InvalidArgumentError("a message is shorter than it says");
-  throw_if_error(socket_.read(out, for_ever()));
   unread_ -= out.size();
+  for (; !out.empty(); out = out.subspan(std::min(out.size(), kCallBytes)))
+    throw_if_error(socket_.read(out.first(std::min(out.size(), kCallBytes)), for_ever()));
 }
 
 DISTRIBUTE_INLINE void LinkSession::discard(uint64_t bytes) {
@@ -384,7 +385,8 @@ DISTRIBUTE_INLINE void LinkSession::discard(uint64_t bytes) {
 }
 
 DISTRIBUTE_INLINE void LinkSession::send(std::span<const std::byte> bytes) {
-  throw_if_error(socket_.write(bytes, for_ever()));
+  for (; !bytes.empty(); bytes = bytes.subspan(std::min(bytes.size(), kCallBytes)))
+    throw_if_error(socket_.write(bytes.first(std::min(bytes.size(), kCallBytes)), for_ever()));
 }
 
 DISTRIBUTE_INLINE void LinkSession::send_head(const net::ByteWriter& head, uint64_t bytes) {

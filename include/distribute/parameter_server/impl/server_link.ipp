@@ -70,7 +70,8 @@ DISTRIBUTE_INLINE bool ServerLink::write_some() {
   Outgoing& first = outgoing_.front();
   const std::span<const std::byte> part =
       part_ == 0 ? std::as_bytes(std::span(first.head)) : first.bytes[part_ - 1];
-  const auto sent = socket_.write_some(part.subspan(sent_));
+  const auto rest = part.subspan(sent_);
+  const auto sent = socket_.write_some(rest.first(std::min(rest.size(), kCallBytes)));
   if (!sent.ok()) fail();
   sent_ += *sent;
   bytes_moved_ += int64_t(*sent);
@@ -85,7 +86,7 @@ DISTRIBUTE_INLINE bool ServerLink::write_some() {
 
 DISTRIBUTE_INLINE bool ServerLink::read_some() {
   const std::span<std::byte> space = has_head_ ? places_[place_].subspan(placed_) : reader_.space();
-  const auto got = socket_.read_some(space);
+  const auto got = socket_.read_some(space.first(std::min(space.size(), kCallBytes)));
   if (!got.ok()) fail();
   if (*got == 0 && !space.empty()) return false;
   bytes_moved_ += int64_t(*got);
