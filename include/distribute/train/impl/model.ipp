@@ -142,7 +142,10 @@ DISTRIBUTE_INLINE void Model::update_metrics(const data::Batch& batch, const Ten
 
 DISTRIBUTE_INLINE void Model::minimize(const Tensor& loss, GradientTape& tape) {
   const std::vector<Variable> variables = module_.trainable_variables();
-  if (!accumulator_) return compiled_->optimizer.minimize(loss, variables, tape);
+  if (!accumulator_) {
+    compiled_->optimizer.minimize(loss, variables, tape);
+    return;
+  }
   const std::vector<Tensor> gradients = tape.gradient(loss, variables);
   const int replica = get_replica_context()->local_replica_id();
   accumulator_->add(replica, gradients);
