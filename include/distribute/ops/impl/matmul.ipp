@@ -104,9 +104,11 @@ DISTRIBUTE_INLINE Tensor with_batch(const Tensor& t, const Shape& own, const Sha
 
 DISTRIBUTE_INLINE Tensor multiply_matrices(const MatmulPlan& plan, const Tensor& a,
                                            const Tensor& b) {
-  Backend& engine = backend(a.device().type);
-  const Tensor left = with_batch(a, plan.batch_a, plan.batch);
-  const Tensor right = with_batch(b, plan.batch_b, plan.batch);
+  const Device device = device_of({a, b});
+  Backend& engine = backend(device.type);
+  const bool gpu = device.type == DeviceType::Gpu;
+  const Tensor left = with_batch(gpu ? brought_to(a, device) : a, plan.batch_a, plan.batch);
+  const Tensor right = with_batch(gpu ? brought_to(b, device) : b, plan.batch_b, plan.batch);
   return Tensor(plan.result, plan.shape.dtype,
                 engine.matmul(plan.shape, left.array(), right.array(), nullptr, Epilogue::None));
 }
