@@ -131,7 +131,7 @@ TEST_CASE("replicas on logical GPUs of one GPU train as those of the CPU",
   const MakeOptimizer make = [] {
     return std::make_unique<optim::SGD>(optim::SGDOptions{.learning_rate = 0.05, .momentum = 0.9});
   };
-  for (int replicas : {2, 3}) {
+  for (int replicas : {3, 2}) {
     distribute::config::set_logical_device_configuration(replicas);
     distribute::MirroredStrategy<distribute::CpuDevice> cpu_strategy;
     const auto cpu = train(cpu_strategy, make, 3);
