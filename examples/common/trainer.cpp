@@ -397,7 +397,7 @@ int run(const TrainerOptions& options, const MakeTask& make_task) {
   RunReport report;
   report.strategy = name;
   report.workers = strategy->extended().input_context().num_input_pipelines();
-  report.device = "cpu";
+  report.device = device_name(*strategy);
   report.policy = options.policy;
   report.replicas = strategy->num_replicas_in_sync();
   report.global_batch = options.batch_size;
@@ -410,6 +410,7 @@ int run(const TrainerOptions& options, const MakeTask& make_task) {
       std::fprintf(stderr, "warning: %s\n", text.c_str());
   }
   report.peak_rss_bytes = peak_rss_bytes();
+  report.peak_gpu_bytes = peak_gpu_bytes(*strategy);
   if (!strategy->extended().should_checkpoint()) return 0;
   std::printf("test loss %.4f  test accuracy %.4f", *report.test_loss, *report.test_accuracy);
   if (report.test_top_5_accuracy) std::printf("  top 5 %.4f", *report.test_top_5_accuracy);

@@ -20,11 +20,13 @@
 #include <distribute/device/cuda_library.hpp>
 #include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/cuda_module.hpp>
+#include <distribute/device/cuda_plain_backend.hpp>
 #include <distribute/device/cuda_state.hpp>
 #include <distribute/device/cuda_stream.hpp>
 #include <distribute/device/device.hpp>
 #include <distribute/device/device_spec.hpp>
 #include <distribute/device/dtype.hpp>
+#include <distribute/device/kernel_arguments.hpp>
 #include <distribute/device/kernel_shapes.hpp>
 #include <distribute/device/kernel_text.hpp>
 #include <distribute/device/layout.hpp>
@@ -113,6 +115,7 @@
 
 #include <distribute/ops/activation.hpp>
 #include <distribute/ops/batch_norm.hpp>
+#include <distribute/ops/binary_rows.hpp>
 #include <distribute/ops/broadcast.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/channel_block.hpp>
@@ -124,6 +127,8 @@
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/flat_loop.hpp>
 #include <distribute/ops/gather.hpp>
+#include <distribute/ops/gpu_lines.hpp>
+#include <distribute/ops/gpu_loops.hpp>
 #include <distribute/ops/layer_norm.hpp>
 #include <distribute/ops/matmul.hpp>
 #include <distribute/ops/pad.hpp>
@@ -137,8 +142,10 @@
 #include <distribute/ops/strided_copy.hpp>
 #include <distribute/ops/transpose.hpp>
 #include <distribute/ops/unary.hpp>
+#include <distribute/ops/unary_rows.hpp>
 #include <distribute/ops/window.hpp>
 
+#include <distribute/replica/gpu_update.hpp>
 #include <distribute/replica/merge_call.hpp>
 #include <distribute/replica/reduce_op.hpp>
 #include <distribute/replica/replica_context.hpp>
@@ -244,6 +251,7 @@
 #include <distribute/optim/schedules.hpp>
 #include <distribute/optim/serialization.hpp>
 #include <distribute/optim/sgd.hpp>
+#include <distribute/optim/update_rows.hpp>
 
 #include <distribute/rpc/job_task.hpp>
 #include <distribute/rpc/peer.hpp>

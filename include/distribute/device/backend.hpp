@@ -34,8 +34,8 @@ class Backend {
                        Epilogue epilogue) = 0;
 };
 
-/// The backend in use for a kind of device: on the CPU oneDNN when built in, else Eigen.
-/// Throws  UnimplementedError for a kind of device that this build lacks.
+/// The backend in use for a kind of device: on the CPU oneDNN when built in, else Eigen; on GPUs
+/// our own kernels.
 Backend& backend(DeviceType type);
 
 /// Replaces the CPU backend for the life of the object; for tests. Not thread-safe.

@@ -34,6 +34,7 @@ class RMSprop : public Optimizer {
  protected:
   std::vector<Slot> slots() const override;
   ElementKernel kernel(float learning_rate, int64_t step) const override;
+  GpuFormula gpu_formula(float learning_rate, int64_t step) const override;
   void add_config(OptimizerConfig& config) const override;
 
  private:

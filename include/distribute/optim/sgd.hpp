@@ -36,6 +36,7 @@ class SGD : public Optimizer {
   ElementKernel kernel(float learning_rate, int64_t step) const override;
   bool updates_rows_alone() const override { return momentum_ == 0.0; }
   void add_config(OptimizerConfig& config) const override;
+  GpuFormula gpu_formula(float learning_rate, int64_t step) const override;
 
  private:
   double momentum_;

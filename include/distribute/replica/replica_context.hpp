@@ -3,6 +3,7 @@
 
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
+#include <distribute/replica/gpu_update.hpp>
 #include <distribute/replica/reduce_op.hpp>
 #include <distribute/replica/update_kernel.hpp>
 #include <distribute/replica/values.hpp>
@@ -115,9 +116,18 @@ int current_local_replica();
 void check_update(const VariableUpdate& update);
 
 /// Applies updates whose gradients are complete to the component `replica` of each variable, the
-/// elements dealt to the calling thread's pool.
+/// elements dealt to the calling thread's pool, or to the GPU that it is on. The first update is
+/// number `first` of the kernel's.
 void update_component(std::span<const VariableUpdate> updates, int replica,
-                      const UpdateKernel& kernel);
+                      const UpdateKernel& kernel, size_t first = 0);
+
+/// The same for updates that are checked already and happen on the replica's own GPU: it reads and
+/// writes nothing but its own components.
+void update_on_gpu(std::span<const VariableUpdate> updates, int replica, const GpuUpdate& gpu,
+                   size_t first);
+
+/// Where an update happens: on the GPU of its variable or gradient, else on the CPU.
+Device update_device(const VariableUpdate& update, int replica);
 
 /// Variable and slots of one update with memory that may be written: taken out of the components
 /// [first, first + count), which share one value, brought into the gradient's layout, copied when
@@ -136,7 +146,7 @@ class UpdateTarget {
   void store();
 
  private:
-  void take(const Variable& variable, const LayoutPtr& layout);
+  void take(const Variable& variable, const LayoutPtr& layout, Device device);
 
   const VariableUpdate& update_;
   int first_, count_;

@@ -1,13 +1,15 @@
 #pragma once
-/// An optimizer's formula for one step, as a function and as text.
+/// An optimizer's formula for one step: as a function, for GPUs, and as text.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/replica/gpu_update.hpp>
 
 #include <concepts>
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 
 namespace distribute {
 
@@ -21,16 +23,20 @@ class UpdateKernel {
 
   template <typename F>
   requires(!std::same_as<std::remove_cvref_t<F>, UpdateKernel> &&
-           std::constructible_from<Function, F>) UpdateKernel(F&& function)
-      : function_(std::forward<F>(function)) {}
+           std::constructible_from<Function, F>) UpdateKernel(F&& function, GpuUpdate gpu = {})
+      : function_(std::forward<F>(function)), gpu_(std::move(gpu)) {}
   /// `description` is asked only where the formula has to travel.
-  UpdateKernel(Function function, std::function<std::string()> description)
-      : function_(std::move(function)), description_(std::move(description)) {}
+  UpdateKernel(UpdateKernel kernel, std::function<std::string()> description)
+      : UpdateKernel(std::move(kernel)) {
+    description_ = std::move(description);
+  }
 
   void operator()(size_t update, float* weights, float* const* slots, const float* gradient,
                   int64_t count) const {
     function_(update, weights, slots, gradient, count);
   }
+  /// The same step for variables on GPUs; without a row where there is none.
+  const GpuUpdate& gpu() const { return gpu_; }
   /// Text from which another process makes the same kernel: optim::make_update_kernel(). To be
   /// asked while the optimizer lives.
   /// Throws  UnimplementedError for a kernel that is a mere function.
@@ -42,6 +48,7 @@ class UpdateKernel {
 
  private:
   Function function_;
+  GpuUpdate gpu_;
   std::function<std::string()> description_;
 };
 

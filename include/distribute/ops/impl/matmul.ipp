@@ -4,6 +4,7 @@
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/broadcast.hpp>
 #include <distribute/ops/cast.hpp>
+#include <distribute/ops/gpu_loops.hpp>
 #include <distribute/ops/matmul.hpp>
 #include <distribute/ops/reshape.hpp>
 
@@ -14,6 +15,10 @@ namespace distribute {
 namespace ops_internal {
 
 DISTRIBUTE_INLINE Tensor relu_gate(const Tensor& dy, const Tensor& y) {
+  if (on_gpu(dy) || on_gpu(y)) {
+    const Relu relu{};
+    return gpu_slope(dy, y, unary_row<Relu>(), &relu, 1);
+  }
   const Tensor source = in_layout(y, dy.layout());
   Tensor gated = Tensor::empty(dy.shape(), dy.dtype(), dy.device(), dy.layout());
   const auto run =
@@ -35,6 +40,8 @@ DISTRIBUTE_INLINE Tensor relu_gate(const Tensor& dy, const Tensor& y) {
 
 DISTRIBUTE_INLINE Tensor sum_to_last_axis(const Tensor& dy) {
   const int64_t columns = dy.shape()[-1], rows = columns ? dy.num_elements() / columns : 0;
+  if (on_gpu(dy))
+    return gpu_reduce(dy.view({rows, columns}), {true, false}, binary_row<SumOf>()).view({columns});
   Tensor sums = zeros({columns});
   const float* data = dy.data<float>().data();
   float* out = sums.mutable_data<float>();
@@ -130,6 +137,8 @@ DISTRIBUTE_INLINE std::vector<Tensor> matmul_gradients(const Backward& backward,
 
 DISTRIBUTE_INLINE Tensor matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options) {
   using namespace ops_internal;
+  if (const Device device = device_of({a, b}); a.device() != b.device())
+    return matmul(carried_to(a, device), carried_to(b, device), options);
   if (is_half(a.dtype()) && a.dtype() == b.dtype())
     return cast(matmul(cast(a, DType::Float32), cast(b, DType::Float32), options), a.dtype());
   const MatmulPlan plan = plan_matmul(a, b, options);
@@ -146,6 +155,9 @@ namespace nn {
 DISTRIBUTE_INLINE Tensor dense(const Tensor& x, const Tensor& kernel, const Tensor& bias,
                                Epilogue epilogue) {
   using namespace ops_internal;
+  if (const Device device = device_of({x, kernel}); x.device() != kernel.device())
+    return dense(carried_to(x, device), carried_to(kernel, device), carried_to(bias, device),
+                 epilogue);
   if (kernel.shape().rank() != 2 || x.shape().rank() < 1 || x.shape()[-1] != kernel.shape()[0])
     throw InvalidArgumentError(describe_operands("dense", "inner sizes differ", x, kernel));
   if (bias && bias.shape() != Shape{kernel.shape()[1]})

@@ -235,8 +235,9 @@ DISTRIBUTE_INLINE void Optimizer::create_slots(const Variable& variable) {
   if (slots_.contains(variable.impl().id())) return;
   std::vector<Variable> values;
   for (const Slot& slot : all_slots()) {
-    const auto first_value = [shape = variable.shape(), value = slot.initial_value] {
-      return fill(shape, value);
+    const auto first_value = [variable, value = slot.initial_value] {
+      return fill(variable.shape(), value, DType::Float32,
+                  variable.impl().component(0).device());
     };
     VariableOptions options = variable.impl().options();
     options.name = variable.name() + "/" + slot.name;
@@ -276,7 +277,8 @@ DISTRIBUTE_INLINE void Optimizer::clip(std::vector<VariableUpdate>& updates) con
 DISTRIBUTE_INLINE void Optimizer::densify(std::vector<VariableUpdate>& updates) const {
   const bool rows = updates_rows_alone() && !options_.use_ema;
   for (VariableUpdate& update : updates)
-    if (is_indexed_slices(update.gradient) && (!rows || decays(update.variable)))
+    if (is_indexed_slices(update.gradient) &&
+        (!rows || decays(update.variable) || update.gradient.device().type == DeviceType::Gpu))
       update.gradient = update.gradient.row_major();
 }
 
@@ -297,14 +299,20 @@ DISTRIBUTE_INLINE UpdateKernel Optimizer::make_kernel(Step step) const {
   if (options_.coupled_weight_decay)
     formula = optim_internal::with_coupled_decay(plain, float(*options_.coupled_weight_decay),
                                                  all_slots().size());
-  return [=, decayed = std::move(step.decayed), ema = options_.use_ema](
-             size_t update, float* weights, float* const* slots, const float* gradient,
-             int64_t count) {
+  GpuUpdate gpu{gpu_formula(step.rate, step.done + 1), {}, {}, options_.use_ema, momentum};
+  for (bool decays : step.decayed) {
+    gpu.decay.push_back(decays ? decay : 0.0f);
+    gpu.coupled_decay.push_back(decays ? float(options_.coupled_weight_decay.value_or(0.0)) : 0.0f);
+  }
+  const auto loop = [=, decayed = std::move(step.decayed), ema = options_.use_ema](
+                        size_t update, float* weights, float* const* slots, const float* gradient,
+                        int64_t count) {
     const bool decays = decayed.at(update);
     if (decays && decay != 0.0f) optim_internal::scale(weights, decay, count);
     (decays ? formula : plain)(weights, slots, gradient, count);
     if (ema) optim_internal::average(slots[own], weights, momentum, count);
   };
+  return {loop, std::move(gpu)};
 }
 
 DISTRIBUTE_INLINE OptimizerConfig Optimizer::own_config() const {

@@ -2,6 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/optim/sgd.hpp>
+#include <distribute/optim/update_rows.hpp>
 
 namespace distribute::optim {
 
@@ -65,6 +66,14 @@ DISTRIBUTE_INLINE Optimizer::ElementKernel SGD::kernel(float rate, int64_t) cons
 DISTRIBUTE_INLINE void SGD::add_config(OptimizerConfig& config) const {
   config.set("momentum", momentum_);
   config.set("nesterov", nesterov_);
+}
+
+DISTRIBUTE_INLINE GpuFormula SGD::gpu_formula(float rate, int64_t) const {
+  using namespace optim_internal;
+  const float factor = float(momentum_);
+  if (factor == 0.0f) return gpu_formula_of(SgdRow{rate});
+  if (nesterov_) return gpu_formula_of(NesterovRow{rate, factor});
+  return gpu_formula_of(MomentumRow{rate, factor});
 }
 
 }  // namespace distribute::optim
