@@ -33,8 +33,8 @@ class Backend {
                        Epilogue epilogue) = 0;
 };
 
-/// The backend in use for a kind of device: on the CPU oneDNN when built in, else Eigen.
-/// Throws  UnimplementedError for a kind of device that this build lacks.
+/// The backend in use for a kind of device: on the CPU oneDNN when built in, else Eigen; on GPUs
+/// cuda_backend().
 Backend& backend(DeviceType type);
 
 /// Replaces the CPU backend for the life of the object; for tests. Not thread-safe.
