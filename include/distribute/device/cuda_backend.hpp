@@ -6,9 +6,10 @@
 
 namespace distribute {
 
-/// Takes and gives row-major arrays in float32, bfloat16 and float16. Work is queued on the current
-/// stream of the operands' device. cuDNN wants filters [out, height, width, in]: they are turned
-/// round on the way in and out.
+/// Takes and gives row-major arrays in float32, bfloat16 and float16, and integers for products.
+/// Work is queued on the current stream of the operands' device. cuDNN wants filters [out, height,
+/// width, in]: they are turned round on the way in and out. What a library lacks, or a library that
+/// is not there, cuda_plain_backend() replaces in float32, with one warning.
 Backend& cuda_backend();
 
 /// Sums over the rows of a row-major [rows, columns] array on a GPU, in float32 and in an order

@@ -8,6 +8,8 @@
   __VA_ARGS__                             \
   inline constexpr char name[] = #__VA_ARGS__;
 
+#include <array>
+#include <cstddef>
 #include <string_view>
 
 namespace distribute::device_internal {
@@ -20,5 +22,21 @@ constexpr std::string_view unqualified_name() {
   text = text.substr(0, text.find_first_of(";]"));
   return text.substr(text.rfind(':') + 1);
 }
+
+/// Texts one after the other, in static storage.
+template <const auto&... Parts>
+struct JoinedText {
+  static constexpr auto kValue = [] {
+    std::array<char, (sizeof(Parts) + ... + 1)> joined{};
+    size_t at = 0;
+    const auto append = [&](const char* text, size_t size) {
+      for (size_t i = 0; i + 1 < size; ++i) joined[at++] = text[i];
+      joined[at++] = '\n';
+    };
+    (append(Parts, sizeof(Parts)), ...);
+    return joined;
+  }();
+  static constexpr std::string_view kText{kValue.data(), kValue.size() - 1};
+};
 
 }  // namespace distribute::device_internal

@@ -3,9 +3,11 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/parallel.hpp>
+#include <distribute/ops/gpu_loops.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include <type_traits>
+#include <vector>
 
 namespace distribute::ops_internal {
 
@@ -32,6 +34,7 @@ struct BinaryLoops {
   StripLoop of_float = nullptr;  // also for 16-bit floats
   StripLoop of_int64 = nullptr;  // also for smaller integers and bool
   bool gives_bool = false;       // out is bool instead of the operands' type
+  GpuRow row = {};               // the same function for GPUs
 };
 
 /// Checks dtypes and shapes, broadcasts, keeps a common layout. Not recorded.

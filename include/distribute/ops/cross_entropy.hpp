@@ -18,7 +18,7 @@ Tensor softmax_cross_entropy_with_logits(const Tensor& labels, const Tensor& log
 /// The same for class numbers.
 /// Shapes  labels int32, int64 or uint8 [batch...], logits [batch..., classes] -> [batch...].
 /// Throws  InvalidArgumentError with position, value and valid range of a label outside
-///         [0, classes).
+///         [0, classes); labels on a GPU are not checked, their loss is NaN as in TensorFlow.
 /// Source  tf.nn.sparse_softmax_cross_entropy_with_logits
 Tensor sparse_softmax_cross_entropy_with_logits(const Tensor& labels, const Tensor& logits,
                                                 float label_smoothing = 0);

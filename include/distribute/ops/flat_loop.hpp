@@ -4,6 +4,8 @@
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/config.hpp>
 #include <distribute/base/parallel.hpp>
+#include <distribute/ops/gpu_loops.hpp>
+#include <distribute/ops/unary_rows.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include <cmath>
@@ -20,25 +22,12 @@ namespace ops_internal {
 using UnaryLoop = void (*)(const void* fn, const float* x, float* y, int64_t count);
 using PairLoop = void (*)(const void* fn, const float* a, const float* b, float* y, int64_t count);
 
-/// Run a loop over all elements in x's layout; 16-bit floats pass through float32. Not recorded.
+/// Run a loop, or on a GPU the row, over all elements in x's layout; 16-bit floats pass through float32. Not recorded.
 /// Throws  InvalidArgumentError that names `op` when the dtype is not floating.
-Tensor map_floats(const char* op, const Tensor& x, UnaryLoop loop, const void* fn);
-Tensor map_floats(const char* op, const Tensor& a, const Tensor& b, PairLoop loop, const void* fn);
-
-/// Rows derive from one of these: slope and curve are functions of the result, or of x.
-struct FromOutput {
-  static constexpr bool kFromOutput = true;
-  static constexpr bool kSimd = false;  // true: worth a version for each instruction set
-};
-struct FromInput {
-  static constexpr bool kFromOutput = false;
-  static constexpr bool kSimd = false;
-};
-
-inline float sigmoid_of(float x) {
-  const float e = std::exp(-std::abs(x));
-  return (x >= 0 ? 1.0f : e) / (1 + e);
-}
+Tensor map_floats(const char* op, const Tensor& x, UnaryLoop loop, const void* fn,
+                  const GpuRow& row);
+Tensor map_floats(const char* op, const Tensor& a, const Tensor& b, PairLoop loop, const void* fn,
+                  const GpuRow& row, int order);
 
 template <typename F>
 void value_loop(const void* fn, const float* x, float* y, int64_t count) {
@@ -53,17 +42,6 @@ void value_loop(const void* fn, const float* x, float* y, int64_t count) {
     run();
 }
 
-/// dy times the slope (Order 1) or the curvature (Order 2). A row whose slope is 0 or 1 has gate()
-/// instead of slope(), so that an infinite dy does not become NaN.
-template <int Order, typename F>
-float times_slope(const F& f, float dy, float at) {
-  if constexpr (Order == 2)
-    return dy * f.curve(at);
-  else if constexpr (requires { f.gate(at); })
-    return f.gate(at) ? dy : 0.0f;
-  else
-    return dy * f.slope(at);
-}
 template <typename F, int Order>
 void slope_loop(const void* fn, const float* dy, const float* at, float* dx, int64_t count) {
   const F f = *static_cast<const F*>(fn);
@@ -80,7 +58,7 @@ void slope_loop(const void* fn, const float* dy, const float* at, float* dx, int
 /// Recorded; the third derivative is missing.
 template <typename F, int Order = 1>
 Tensor slope(const char* op, const Tensor& dy, const Tensor& at, const F& f) {
-  const Tensor dx = map_floats(op, dy, at, slope_loop<F, Order>, &f);
+  const Tensor dx = map_floats(op, dy, at, slope_loop<F, Order>, &f, unary_row<F>(), Order);
   if constexpr (Order == 2) {
     return record(op, {dy, at}, dx, no_gradient("a second derivative"));
   } else {
@@ -94,7 +72,7 @@ Tensor slope(const char* op, const Tensor& dy, const Tensor& at, const F& f) {
 
 template <typename F>
 Tensor unary(const char* op, const Tensor& x, const F& f = {}) {
-  const Tensor y = map_floats(op, x, value_loop<F>, &f);
+  const Tensor y = map_floats(op, x, value_loop<F>, &f, unary_row<F>());
   return record(op, {x}, y, [op, f, at = F::kFromOutput ? y : x](const Backward& b) {
     return std::vector<Tensor>{slope<F>(op, b.gradient(), at, f)};
   });

@@ -16,8 +16,10 @@ struct CopyAxis {
   int64_t size = 1, from_step = 0, to_step = 0;
 };
 
-/// Copies the elements that `axes` (outermost first) span, starting at `from` and `to`.
-void strided_copy(std::vector<CopyAxis> axes, const char* from, char* to, int64_t element_bytes);
+/// Copies the elements that `axes` (outermost first) span, starting at `from` and `to`, both on
+/// `device`.
+void strided_copy(Device device, std::vector<CopyAxis> axes, const char* from, char* to,
+                  int64_t element_bytes);
 
 /// Elements between neighbours of each axis of a row-major tensor.
 std::vector<int64_t> row_major_steps(const Shape& shape);

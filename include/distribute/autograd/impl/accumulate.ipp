@@ -2,6 +2,9 @@
 #include <distribute/autograd/accumulate.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/parallel.hpp>
+#include <distribute/device/cuda_memory.hpp>
+#include <distribute/device/cuda_module.hpp>
+#include <distribute/device/kernel_arguments.hpp>
 
 #include <cstring>
 
@@ -9,9 +12,46 @@ namespace distribute {
 
 namespace autograd_internal {
 
+inline constexpr char kCombineText[] =
+#include <distribute/device/kernels/combine.cu.inc>
+    ;
+
+/// out = a + factor * b of row-major elements on a's GPU; `out` may be `a`.
+DISTRIBUTE_INLINE void gpu_combine(const Tensor& a, const Tensor& b, float factor,
+                                   const Tensor& out) {
+  if (out.num_elements() == 0) return;
+  const kernels::CombineArguments arguments{a.array().bytes(), b.array().bytes(),
+                                            out.array().bytes(), out.num_elements(), factor};
+  launch_kernel(a.device(), {kCombineText, "combine", {}, {}, {a.dtype()}},
+                launch_for(out.num_elements(), 4), arguments);
+}
+
+/// Rows of both on a GPU.
+DISTRIBUTE_INLINE Tensor gpu_join_rows(const IndexedSlices& x, const IndexedSlices& y,
+                                       float factor) {
+  const Device device = x.values.device();
+  const int64_t first = x.values.shape()[0], second = y.values.shape()[0];
+  const Tensor values =
+      Tensor::empty(x.values.shape().with(0, first + second), x.values.dtype(), device);
+  const Tensor indices = Tensor::empty({first + second}, DType::Int64, device);
+  const auto put = [&](const Tensor& from, const Tensor& to, int64_t row) {
+    const Tensor part = to.rows(row, row + from.shape()[0]);
+    copy_bytes(part.array().bytes(), device, from.array().bytes(), from.device(),
+               from.num_elements() * size_of(from.dtype()));
+    return part;
+  };
+  put(x.values, values, 0);
+  const Tensor added = put(y.values, values, first);
+  if (factor != 1.0f) gpu_combine(zeros_like(added), added, factor, added);
+  put(x.indices, indices, 0);
+  put(y.indices, indices, first);
+  return to_tensor({values, indices, x.dense_shape});
+}
+
 /// Rows of both, one after the other.
 DISTRIBUTE_INLINE Tensor join_rows(const Tensor& a, const Tensor& b, float factor) {
   const IndexedSlices x = indexed_slices(a), y = indexed_slices(b);
+  if (x.values.device().type == DeviceType::Gpu) return gpu_join_rows(x, y, factor);
   const int64_t first = x.values.num_elements(), second = y.values.num_elements();
   Tensor values =
       Tensor::empty(x.values.shape().with(0, x.values.shape()[0] + y.values.shape()[0]), a.dtype());
@@ -41,6 +81,13 @@ void add_scaled(const T* a, const T* b, T factor, T* out, int64_t count) {
 DISTRIBUTE_INLINE Tensor sum(const Tensor& a, const Tensor& b, float factor) {
   if (is_indexed_slices(a) && is_indexed_slices(b)) return join_rows(a, b, factor);
   if (is_indexed_slices(a)) return sum(a.row_major(), b, factor);
+  if (a.device().type == DeviceType::Gpu || b.device().type == DeviceType::Gpu) {
+    const Device device = a.device().type == DeviceType::Gpu ? a.device() : b.device();
+    const Tensor x = a.to(device).row_major(), y = b.to(device).row_major();
+    const Tensor result = Tensor::empty(a.shape(), a.dtype(), device);
+    gpu_combine(x, y, factor, result);
+    return result;
+  }
   const Tensor right = in_layout(b, a.layout());
   Tensor result = Tensor::empty(a.shape(), a.dtype(), a.device(), a.layout());
   dispatch(a.dtype(), [&](auto type) {

@@ -5,9 +5,12 @@
 #include <distribute/device/cuda_dnn_operations.hpp>
 #include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/cuda_module.hpp>
+#include <distribute/device/cuda_plain_backend.hpp>
 #include <distribute/device/kernel_text.hpp>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdio>
 
 namespace distribute {
 
@@ -74,31 +77,40 @@ struct Counts {
         taps(s.kernel[0] * s.kernel[1] * (s.in_channels / s.groups)) {}
 };
 
+/// Says once why own kernels do the work of a library; `told` belongs to the library.
+DISTRIBUTE_INLINE void tell_once(std::atomic<bool>& told, const std::string& problem) {
+  if (told.exchange(true)) return;
+  std::fprintf(stderr, "warning: slow kernels are used: %s\n", problem.c_str());
+}
+
 /// The backend itself. Thread-safe.
 class CudaBackend final : public Backend {
  public:
   std::string name() const override { return "cuda"; }
-  bool supports(DType dtype) const override { return is_floating(dtype); }
+  bool supports(DType dtype) const override {
+    if (is_half(dtype)) return cudnn_problem().empty() && cuda_blas_problem().empty();
+    return cuda_plain_backend().supports(dtype);
+  }
 
   Array conv2d(const Conv2DShape& s, const Array& x, const Array& w, const Array* bias,
                Epilogue epilogue) override {
-    const Counts counts(s);
-    const Device device = x.buffer->device();
-    if (counts.y == 0) return make_array(0, device);
-    // cuDNN fuses ReLU only behind a bias.
-    const bool add_zero = !bias && epilogue == Epilogue::Relu;
-    const Array zero = add_zero ? zeros(s.dtype, s.out_channels, device) : Array{};
-    const Array whole = bias ? aligned(*bias, s.out_channels * size_of(s.dtype)) : zero;
-    return cudnn_conv2d(s, aligned(x, counts.x * size_of(s.dtype)),
-                        cuda_transpose(s.dtype, w, counts.taps, s.out_channels),
-                        bias || add_zero ? &whole : nullptr, epilogue);
+    if (Counts(s).y == 0) return make_array(0, x.buffer->device());
+    return convolve(
+        s, [&] { return forward(s, x, w, bias, epilogue); },
+        [&] { return cuda_plain_backend().conv2d(s, x, w, bias, epilogue); });
   }
 
   Array conv2d_backprop_input(const Conv2DShape& s, const Array& dy, const Array& w) override {
     const Counts counts(s);
     if (counts.y == 0) return zeros(s.dtype, counts.x, dy.buffer->device());
-    return cudnn_conv2d_backprop_input(s, aligned(dy, counts.y * size_of(s.dtype)),
-                                       cuda_transpose(s.dtype, w, counts.taps, s.out_channels));
+    return convolve(
+        s,
+        [&] {
+          return cudnn_conv2d_backprop_input(
+              s, aligned(dy, counts.y * size_of(s.dtype)),
+              cuda_transpose(s.dtype, w, counts.taps, s.out_channels));
+        },
+        [&] { return cuda_plain_backend().conv2d_backprop_input(s, dy, w); });
   }
 
   Array conv2d_backprop_filter(const Conv2DShape& s, const Array& x, const Array& dy,
@@ -107,24 +119,56 @@ class CudaBackend final : public Backend {
     if (bias_gradient)
       *bias_gradient = cuda_column_sums(s.dtype, dy, counts.y / s.out_channels, s.out_channels);
     if (counts.y == 0) return zeros(s.dtype, counts.taps * s.out_channels, dy.buffer->device());
-    const Array turned = cudnn_conv2d_backprop_filter(s, aligned(x, counts.x * size_of(s.dtype)),
-                                                      aligned(dy, counts.y * size_of(s.dtype)));
-    return cuda_transpose(s.dtype, turned, s.out_channels, counts.taps);
+    return convolve(
+        s,
+        [&] {
+          const Array turned = cudnn_conv2d_backprop_filter(
+              s, aligned(x, counts.x * size_of(s.dtype)), aligned(dy, counts.y * size_of(s.dtype)));
+          return cuda_transpose(s.dtype, turned, s.out_channels, counts.taps);
+        },
+        [&] { return cuda_plain_backend().conv2d_backprop_filter(s, x, dy, nullptr); });
   }
 
   Array matmul(const MatmulShape& s, const Array& a, const Array& b, const Array* bias,
                Epilogue epilogue) override {
-    if (!supports(s.dtype))
-      throw UnimplementedError(concat("matmul of ", name_of(s.dtype), " on a GPU"));
-    const Device device = a.buffer->device();
-    if (s.batch * s.rows * s.columns == 0) return make_array(0, device);
-    if (s.inner > 0) return cuda_blas_matmul(s, a, b, bias, epilogue);
-    // Nothing to sum: a product of one inner element that is zero.
-    MatmulShape one = s;
-    one.inner = 1;
-    return cuda_blas_matmul(one, zeros(s.dtype, s.batch * s.rows, device),
-                            zeros(s.dtype, s.batch * s.columns, device), bias, epilogue);
+    const std::string problem = is_floating(s.dtype) ? cuda_blas_problem() : "";
+    const bool empty = s.batch * s.rows * s.columns * s.inner == 0;
+    if (is_floating(s.dtype) && problem.empty() && !empty)
+      return cuda_blas_matmul(s, a, b, bias, epilogue);
+    if (!problem.empty()) tell_once(told_blas_, problem);
+    return cuda_plain_backend().matmul(s, a, b, bias, epilogue);
   }
+
+ private:
+  static Array forward(const Conv2DShape& s, const Array& x, const Array& w, const Array* bias,
+                       Epilogue epilogue) {
+    const Counts counts(s);
+    // cuDNN fuses ReLU only behind a bias.
+    const bool add_zero = !bias && epilogue == Epilogue::Relu;
+    const Array added = bias       ? aligned(*bias, s.out_channels * size_of(s.dtype))
+                        : add_zero ? zeros(s.dtype, s.out_channels, x.buffer->device())
+                                   : Array{};
+    return cudnn_conv2d(s, aligned(x, counts.x * size_of(s.dtype)),
+                        cuda_transpose(s.dtype, w, counts.taps, s.out_channels),
+                        added.buffer ? &added : nullptr, epilogue);
+  }
+
+  /// By cuDNN; by own kernels where it is missing or has none for the shape.
+  template <typename Fast, typename Plain>
+  Array convolve(const Conv2DShape& s, Fast fast, Plain plain) {
+    std::string problem = cudnn_problem();
+    if (problem.empty()) try {
+        return fast();
+      } catch (const UnimplementedError& error) {
+        if (s.dtype != DType::Float32) throw;
+        problem = error.what();
+      }
+    if (s.dtype != DType::Float32) throw UnavailableError(problem);
+    tell_once(told_dnn_, problem);
+    return plain();
+  }
+
+  std::atomic<bool> told_blas_ = false, told_dnn_ = false;
 };
 
 }  // namespace cuda_backend_internal

@@ -3,6 +3,7 @@
 #include <distribute/device/cuda_blas.hpp>
 #include <distribute/device/cuda_device.hpp>
 #include <distribute/device/cuda_library.hpp>
+#include <distribute/device/cuda_state.hpp>
 #include <distribute/device/cuda_stream.hpp>
 #include <distribute/device/math_mode.hpp>
 
@@ -248,7 +249,11 @@ DISTRIBUTE_INLINE ScopedCudaBlas::~ScopedCudaBlas() {
   blas_internal::blas_slot() = static_cast<blas_internal::BlasState*>(previous_);
 }
 
-DISTRIBUTE_INLINE std::string cuda_blas_problem() { return blas_internal::blas_state().problem; }
+DISTRIBUTE_INLINE std::string cuda_blas_problem() {
+  if (!blas_internal::blas_slot() && !device_internal::gpu_state().uses_libraries)
+    return "cuBLASLt: not used with a test's tables";
+  return blas_internal::blas_state().problem;
+}
 
 DISTRIBUTE_INLINE Array cuda_blas_matmul(const MatmulShape& s, const Array& a, const Array& b,
                                          const Array* bias, Epilogue epilogue) {

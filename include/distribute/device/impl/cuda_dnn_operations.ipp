@@ -2,6 +2,7 @@
 #include <distribute/device/cuda_dnn_operations.hpp>
 #include <distribute/device/cuda_dnn_patterns.hpp>
 #include <distribute/device/cuda_dnn_plans.hpp>
+#include <distribute/device/cuda_state.hpp>
 
 #include <cstring>
 #include <initializer_list>
@@ -42,6 +43,8 @@ DISTRIBUTE_INLINE Array image_array(DType dtype, int64_t count, Device device) {
 }  // namespace cudnn_internal
 
 DISTRIBUTE_INLINE std::string cudnn_problem() {
+  if (!cudnn_internal::cudnn_slot() && !device_internal::gpu_state().uses_libraries)
+    return "cuDNN: not used with a test's tables";
   try {
     cudnn_internal::cudnn();
     return {};

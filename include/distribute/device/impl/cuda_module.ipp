@@ -4,6 +4,7 @@
 #include <distribute/device/cuda_module.hpp>
 #include <distribute/device/cuda_state.hpp>
 #include <distribute/device/cuda_stream.hpp>
+#include <distribute/device/kernel_arguments.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -163,7 +164,7 @@ DISTRIBUTE_INLINE CudaHandle find_kernel(Device device, const KernelName& kernel
 DISTRIBUTE_INLINE std::string_view kernel_prelude() { return device_internal::kPrelude; }
 
 DISTRIBUTE_INLINE std::string kernel_text(const KernelName& kernel) {
-  std::string text(kernel_prelude());
+  std::string text = concat(kernel_prelude(), kernels::kArguments, "\n");
   for (size_t i = 0; i < kernel.types.size(); ++i)
     text += concat("#define T", i, " ", device_internal::kernel_type(kernel.types[i]), "\n");
   if (!kernel.row.empty()) text += concat("#define ROW ", kernel.row, "\n");

@@ -3,18 +3,13 @@
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/ops/broadcast.hpp>
 #include <distribute/ops/cast.hpp>
+#include <distribute/ops/gpu_loops.hpp>
 #include <distribute/ops/reduce.hpp>
 
 #include <algorithm>
 
 namespace distribute::ops_internal {
 
-/// An axis of the result and the steps both operands make along it.
-struct BroadcastAxis {
-  int64_t size, a, b;
-};
-
-/// The axes of `out` with neighbours merged where both operands allow; at least one axis.
 DISTRIBUTE_INLINE std::vector<BroadcastAxis> broadcast_axes(const Shape& out, const Shape& a,
                                                             const Shape& b) {
   std::vector<BroadcastAxis> axes;  // innermost first
@@ -116,6 +111,8 @@ DISTRIBUTE_INLINE Tensor broadcast_binary(const char* op, const Tensor& a, const
   const StripLoop loop = is_floating(dtype) ? loops.of_float : loops.of_int64;
   if (!loop) throw InvalidArgumentError(concat(op, ": not for dtype ", name_of(dtype)));
   const Shape shape = broadcast_shapes(op, a.shape(), b.shape());
+  if (const Device device = device_of({a, b}); device.type == DeviceType::Gpu)
+    return gpu_broadcast(a, b, shape, loops.gives_bool ? DType::Bool : dtype, loops.row, device);
   const DType computed = is_floating(dtype) ? DType::Float32 : DType::Int64;
   const DType result = loops.gives_bool ? DType::Bool : computed;
   const Tensor out =
@@ -140,10 +137,14 @@ DISTRIBUTE_INLINE Tensor expand_to_shape(const char* op, const Tensor& x, const 
   if (broadcast_shapes(op, x.shape(), shape) != shape)
     throw InvalidArgumentError(
         concat(op, ": ", to_string(x.shape()), " does not broadcast to ", to_string(shape)));
-  const bool floating = is_floating(x.dtype());
-  const Tensor from = converted(x, floating ? DType::Float32 : DType::Int64);
-  const StripLoop loop = floating ? strip_loop<First, float> : strip_loop<First, int64_t>;
-  const Tensor out = converted(broadcast_apply(from, from, shape, from.dtype(), loop), x.dtype());
+  const auto expanded = [&] {
+    if (on_gpu(x)) return gpu_expand(x, shape, x.device());
+    const bool floating = is_floating(x.dtype());
+    const Tensor from = converted(x, floating ? DType::Float32 : DType::Int64);
+    const StripLoop loop = floating ? strip_loop<First, float> : strip_loop<First, int64_t>;
+    return converted(broadcast_apply(from, from, shape, from.dtype(), loop), x.dtype());
+  };
+  const Tensor out = expanded();
   return record("broadcast_to", {x}, out,
                 [to = x.shape()](const Backward& b) -> std::vector<Tensor> {
                   return {sum_to_shape(b.gradient(), to)};

@@ -2,6 +2,7 @@
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/cast.hpp>
+#include <distribute/ops/gpu_loops.hpp>
 
 #include <bit>
 
@@ -53,6 +54,7 @@ DISTRIBUTE_INLINE void convert_elements(const void* from, DType from_type, void*
 
 DISTRIBUTE_INLINE Tensor converted(const Tensor& x, DType dtype) {
   if (x.dtype() == dtype) return x;
+  if (on_gpu(x)) return gpu_convert(x, dtype);
   Tensor y = Tensor::empty(x.shape(), dtype, x.device());
   const char* from = x.row_major().array().bytes();
   char* to = y.array().bytes();

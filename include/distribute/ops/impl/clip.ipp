@@ -4,6 +4,8 @@
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/clip.hpp>
+#include <distribute/ops/gpu_loops.hpp>
+#include <distribute/ops/reduce.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -47,6 +49,38 @@ DISTRIBUTE_INLINE double sum_of_products(std::span<const float> a, std::span<con
   return total;
 }
 
+/// The stored numbers as a row-major tensor: of IndexedSlices their rows.
+DISTRIBUTE_INLINE Tensor stored_tensor(const Tensor& x) {
+  return is_indexed_slices(x) ? indexed_slices(x).values : x.row_major();
+}
+
+/// Sum of a[i] * b[i] on a GPU, where it stays.
+DISTRIBUTE_INLINE Tensor gpu_sum_of_products(const Tensor& a, const Tensor& b) {
+  const Device device = device_of({a, b});
+  const Tensor x = stored_tensor(a), y = stored_tensor(b);
+  const Tensor product =
+      gpu_broadcast(x, y, x.shape(), DType::Float32, binary_row<Multiply>(), device);
+  const std::vector<bool> all(size_t(x.shape().rank()), true);
+  return gpu_reduce(product, all, binary_row<SumOf>()).view({1});
+}
+
+/// The sum of squares of all stored numbers; waits for GPUs once.
+DISTRIBUTE_INLINE double sum_of_squares(const std::vector<Tensor>& tensors) {
+  double sum = 0;
+  Tensor on_device;
+  for (const Tensor& t : tensors) {
+    if (!on_gpu(t)) {
+      sum += sum_of_products(stored_values(t), stored_values(t));
+      continue;
+    }
+    const Tensor part = gpu_sum_of_products(t, t);
+    on_device = on_device ? gpu_broadcast(on_device, part, {1}, DType::Float32,
+                                          binary_row<Add>(), part.device())
+                          : part;
+  }
+  return on_device ? sum + double(on_device.item<float>()) : sum;
+}
+
 /// A tensor with x's shape, layout and rows; elements undefined.
 DISTRIBUTE_INLINE Tensor empty_as(const Tensor& x) {
   if (!is_indexed_slices(x)) return Tensor::empty(x.shape(), x.dtype(), x.device(), x.layout());
@@ -66,7 +100,9 @@ DISTRIBUTE_INLINE std::vector<Tensor> scaled_gradients(const Backward& backward,
   if (backward.needs(0)) dx = scaled_by(dy, factor);
   if (backward.needs(1)) {
     const Tensor plain = x.row_major(), gradient = dy.row_major();
-    const double sum = sum_of_products(plain.data<float>(), gradient.data<float>());
+    const double sum = on_gpu(plain) || on_gpu(gradient)
+                           ? double(gpu_sum_of_products(plain, gradient).item<float>())
+                           : sum_of_products(plain.data<float>(), gradient.data<float>());
     dfactor = record("scale gradient", {x, dy}, Tensor(float(sum)), no_gradient("clipping"));
   }
   return {dx, dfactor};
@@ -76,6 +112,16 @@ DISTRIBUTE_INLINE std::vector<Tensor> scaled_gradients(const Backward& backward,
 DISTRIBUTE_INLINE Tensor scaled_by(const Tensor& x, const Tensor& factor) {
   if (x.dtype() != DType::Float32)
     return cast(scaled_by(cast(x, DType::Float32), factor), x.dtype());
+  if (on_gpu(x)) {
+    const Tensor stored = stored_tensor(x);
+    const Tensor scaled = gpu_broadcast(stored, factor, stored.shape(), DType::Float32,
+                                        binary_row<Multiply>(), x.device());
+    const Tensor result = is_indexed_slices(x) ? to_tensor({scaled, indexed_slices(x).indices,
+                                                            indexed_slices(x).dense_shape})
+                                               : scaled;
+    return record("scale", {x, factor}, result,
+                  [=](const Backward& backward) { return scaled_gradients(backward, x, factor); });
+  }
   const Tensor y = empty_as(x);
   const float* from = x.array().data<float>();
   float *to = y.array().data<float>(), times = factor.item<float>();
@@ -117,15 +163,13 @@ DISTRIBUTE_INLINE void check_clip(const char* op, float clip_norm) {
 
 DISTRIBUTE_INLINE Tensor global_norm(const std::vector<Tensor>& tensors) {
   std::vector<Tensor> inputs;
-  double sum = 0;
   for (const Tensor& t : tensors) {
     if (!t) continue;
     if (!is_floating(t.dtype()))
       throw InvalidArgumentError(concat("global_norm: not for dtype ", name_of(t.dtype())));
     inputs.push_back(cast(t, DType::Float32));
-    const auto values = ops_internal::stored_values(inputs.back());
-    sum += ops_internal::sum_of_products(values, values);
   }
+  const double sum = ops_internal::sum_of_squares(inputs);
   const Tensor norm(float(std::sqrt(sum)));
   record("global_norm", inputs, std::span(&norm, 1), [inputs, norm](const Backward& backward) {
     const float value = norm.item<float>();

@@ -21,6 +21,13 @@ DISTRIBUTE_INLINE SliceSpec axis_part(const Shape& shape, int axis, int64_t begi
   return spec;
 }
 
+/// A GPU when any is there.
+DISTRIBUTE_INLINE Device device_of_all(const std::vector<Tensor>& tensors) {
+  Device device = tensors[0].device();
+  for (const Tensor& t : tensors) device = device.type == DeviceType::Gpu ? device : t.device();
+  return device;
+}
+
 /// The joined shape.
 DISTRIBUTE_INLINE Shape concat_shape(const std::vector<Tensor>& tensors, int axis) {
   const Tensor& first = tensors[0];
@@ -45,11 +52,11 @@ DISTRIBUTE_INLINE std::vector<int64_t> copy_joined(const std::vector<Tensor>& te
   std::vector<int64_t> begins;
   int64_t begin = 0;
   for (const Tensor& t : tensors) {
-    const Tensor plain = t.row_major();
+    const Tensor plain = brought_to(t, y.device());
     const auto from = row_major_steps(t.shape());
     std::vector<CopyAxis> axes;
     for (size_t i = 0; i < from.size(); ++i) axes.push_back({t.shape()[int(i)], from[i], to[i]});
-    strided_copy(axes, plain.array().bytes(), y.array().bytes() + begin * to[size_t(axis)] * bytes,
+    strided_copy(y.device(), axes, plain.array().bytes(), y.array().bytes() + begin * to[size_t(axis)] * bytes,
                  bytes);
     begins.push_back(begin);
     begin += t.shape()[axis];
@@ -84,7 +91,7 @@ DISTRIBUTE_INLINE Tensor concat(const std::vector<Tensor>& tensors, int axis) {
   if (tensors.empty()) throw InvalidArgumentError("concat: there are no tensors to join");
   axis = tensors[0].shape().normalize_axis(axis);
   const Shape shape = ops_internal::concat_shape(tensors, axis);
-  Tensor y = Tensor::empty(shape, tensors[0].dtype(), tensors[0].device());
+  Tensor y = Tensor::empty(shape, tensors[0].dtype(), ops_internal::device_of_all(tensors));
   const auto begins = ops_internal::copy_joined(tensors, axis, y);
   std::vector<Shape> shapes;
   for (const Tensor& t : tensors) shapes.push_back(t.shape());

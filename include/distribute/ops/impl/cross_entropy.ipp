@@ -6,6 +6,9 @@
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/cross_entropy.hpp>
 #include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/gather.hpp>
+#include <distribute/ops/gpu_lines.hpp>
+#include <distribute/ops/gpu_loops.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/ops/softmax.hpp>
 #include <distribute/ops/unary.hpp>
@@ -58,6 +61,7 @@ DISTRIBUTE_INLINE float cross_entropy_row(const ClassLabels& labels, int64_t row
 /// dx = dy (p sum(t) - t), in one pass.
 DISTRIBUTE_INLINE Tensor cross_entropy_gradient(const ClassLabels& labels, const Tensor& p,
                                                 const Tensor& dy) {
+  if (on_gpu(p)) return gpu_cross_entropy_gradient({labels.numbers, labels.weights, labels.smoothing}, p, dy);
   const int64_t classes = p.shape()[-1];
   Tensor dx = Tensor::empty(p.shape(), DType::Float32, p.device());
   const float *probability = p.data<float>().data(), *factor = dy.data<float>().data();
@@ -78,7 +82,10 @@ DISTRIBUTE_INLINE Tensor cross_entropy_gradient(const ClassLabels& labels, const
 /// The labels as recorded float32 weights [batch..., classes].
 DISTRIBUTE_INLINE Tensor label_weights(const ClassLabels& labels, const Shape& shape) {
   Tensor weights = labels.weights;
-  if (labels.numbers) {
+  if (on_gpu(labels.numbers)) {
+    weights = one_hot(labels.numbers.view(Shape(shape.dims().first(size_t(shape.rank() - 1)))),
+                      shape[-1], 1, 0, -1, DType::Float32);
+  } else if (labels.numbers) {
     weights = zeros(shape);
     const auto numbers = labels.numbers.data<int64_t>();
     for (size_t row = 0; row < numbers.size(); ++row)
@@ -108,15 +115,23 @@ DISTRIBUTE_INLINE std::vector<Tensor> cross_entropy_backward(const ClassLabels& 
 }
 
 /// Float32 logits [batch..., classes] -> loss [batch...], recorded.
-DISTRIBUTE_INLINE Tensor cross_entropy(const char* op, const ClassLabels& labels,
+DISTRIBUTE_INLINE Tensor cross_entropy(const char* op, const ClassLabels& given,
                                        const Tensor& logits) {
+  const bool gpu = on_gpu(logits);
+  const ClassLabels labels = gpu ? ClassLabels{brought_to(given.numbers, logits.device()),
+                                               given.weights, given.smoothing}
+                                 : given;
   const int64_t classes = logits.shape()[-1];
   const Shape batch(logits.shape().dims().first(size_t(logits.shape().rank() - 1)));
   Tensor loss = Tensor::empty(batch, DType::Float32, logits.device());
   Tensor p = Tensor::empty(logits.shape(), DType::Float32, logits.device());
-  const float* x = logits.data<float>().data();
-  float *out = loss.mutable_data<float>(), *softmax = p.mutable_data<float>();
-  parallel_for(
+  if (gpu)
+    gpu_cross_entropy({labels.numbers, brought_to(labels.weights, logits.device()),
+                       labels.smoothing}, logits, loss, p);
+  const float* x = gpu ? nullptr : logits.data<float>().data();
+  float *out = gpu ? nullptr : loss.mutable_data<float>();
+  float *softmax = gpu ? nullptr : p.mutable_data<float>();
+  if (!gpu) parallel_for(
       batch.num_elements(), std::max<int64_t>(2048 / classes, 1), [&](int64_t begin, int64_t end) {
         for (int64_t row = begin; row < end; ++row)
           out[row] =
@@ -134,12 +149,14 @@ DISTRIBUTE_INLINE void check_cross_entropy(const char* op, const Tensor& logits,
     throw InvalidArgumentError(concat(op, ": label_smoothing must lie in [0, 1], got ", smoothing));
 }
 
-/// int64 class numbers, each inside [0, classes).
+/// int64 class numbers, each inside [0, classes); those on a GPU are not looked at, as that would
+/// wait for it: a wrong one makes the loss NaN.
 DISTRIBUTE_INLINE Tensor checked_labels(const char* op, const Tensor& labels, int64_t classes) {
   if (is_floating(labels.dtype()) || labels.dtype() == DType::Bool)
     throw InvalidArgumentError(concat(op, ": labels are class numbers of an integer dtype, got ",
                                       name_of(labels.dtype())));
   const Tensor numbers = converted(labels, DType::Int64);
+  if (on_gpu(numbers)) return numbers;
   const auto values = numbers.data<int64_t>();
   for (size_t i = 0; i < values.size(); ++i)
     if (values[i] < 0 || values[i] >= classes)

@@ -12,83 +12,17 @@ namespace distribute {
 
 namespace ops_internal {
 
-// One row for each function. Integers come as int64; sums and products wrap.
-struct Add {
-  float operator()(float a, float b) const { return a + b; }
-  int64_t operator()(int64_t a, int64_t b) const { return int64_t(uint64_t(a) + uint64_t(b)); }
-};
-struct Subtract {
-  float operator()(float a, float b) const { return a - b; }
-  int64_t operator()(int64_t a, int64_t b) const { return int64_t(uint64_t(a) - uint64_t(b)); }
-};
-struct Multiply {
-  float operator()(float a, float b) const { return a * b; }
-  int64_t operator()(int64_t a, int64_t b) const { return int64_t(uint64_t(a) * uint64_t(b)); }
-};
-struct Divide {
-  float operator()(float a, float b) const { return a / b; }
-};
-struct DivideNoNan {
-  float operator()(float a, float b) const { return b == 0 ? 0 : a / b; }
-};
-struct FloorDiv {
-  float operator()(float a, float b) const { return std::floor(a / b); }
-  int64_t operator()(int64_t a, int64_t b) const {
-    if (b == -1) return int64_t(-uint64_t(a));  // the one quotient that overflows wraps
-    return a / b - ((a % b != 0) & ((a < 0) != (b < 0)));
-  }
-};
-struct FloorMod {
-  float operator()(float a, float b) const {
-    const float rest = std::fmod(a, b);
-    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
-  }
-  int64_t operator()(int64_t a, int64_t b) const {
-    if (b == -1) return 0;
-    const int64_t rest = a % b;
-    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
-  }
-};
-// A NaN on either side wins.
-struct Maximum {
-  auto operator()(auto a, auto b) const { return (a > b) | (a != a) ? a : b; }
-};
-struct Minimum {
-  auto operator()(auto a, auto b) const { return (a < b) | (a != a) ? a : b; }
-};
-struct Power {
-  float operator()(float a, float b) const { return std::pow(a, b); }
-  int64_t operator()(int64_t base, int64_t exponent) const {
-    uint64_t result = 1;
-    for (uint64_t factor = uint64_t(base); exponent > 0; exponent /= 2, factor *= factor)
-      if (exponent % 2) result *= factor;
-    return int64_t(result);
-  }
-};
-struct Equal {
-  bool operator()(auto a, auto b) const { return a == b; }
-};
-struct NotEqual {
-  bool operator()(auto a, auto b) const { return a != b; }
-};
-struct Less {
-  bool operator()(auto a, auto b) const { return a < b; }
-};
-struct LessEqual {
-  bool operator()(auto a, auto b) const { return a <= b; }
-};
-
 template <typename Fn>
 constexpr BinaryLoops float_loops() {
-  return {strip_loop<Fn, float>};
+  return {strip_loop<Fn, float>, nullptr, false, binary_row<Fn>()};
 }
 template <typename Fn>
 constexpr BinaryLoops number_loops() {
-  return {strip_loop<Fn, float>, strip_loop<Fn, int64_t>};
+  return {strip_loop<Fn, float>, strip_loop<Fn, int64_t>, false, binary_row<Fn>()};
 }
 template <typename Fn>
 constexpr BinaryLoops comparison_loops() {
-  return {strip_loop<Fn, float, bool>, strip_loop<Fn, int64_t, bool>, true};
+  return {strip_loop<Fn, float, bool>, strip_loop<Fn, int64_t, bool>, true, binary_row<Fn>()};
 }
 
 /// Gives the gradients for a and b before broadcasting is undone; none where there is none.
@@ -252,11 +186,13 @@ DISTRIBUTE_INLINE Tensor greater_equal(const Tensor& a, const Tensor& b) {
 
 DISTRIBUTE_INLINE Tensor logical_and(const Tensor& a, const Tensor& b) {
   return ops_internal::logical("logical_and", a, b,
-                               {nullptr, ops_internal::strip_loop<ops_internal::Minimum, int64_t>});
+                               {nullptr, ops_internal::strip_loop<ops_internal::Minimum, int64_t>, false,
+                                ops_internal::binary_row<ops_internal::Minimum>()});
 }
 DISTRIBUTE_INLINE Tensor logical_or(const Tensor& a, const Tensor& b) {
   return ops_internal::logical("logical_or", a, b,
-                               {nullptr, ops_internal::strip_loop<ops_internal::Maximum, int64_t>});
+                               {nullptr, ops_internal::strip_loop<ops_internal::Maximum, int64_t>, false,
+                                ops_internal::binary_row<ops_internal::Maximum>()});
 }
 DISTRIBUTE_INLINE Tensor logical_xor(const Tensor& a, const Tensor& b) {
   return ops_internal::logical("logical_xor", a, b,
@@ -271,12 +207,18 @@ DISTRIBUTE_INLINE Tensor where(const Tensor& condition, const Tensor& a, const T
                name_of(condition.dtype()), ", ", name_of(a.dtype()), " and ", name_of(b.dtype())));
   const Shape shape =
       broadcast_shapes("where", condition.shape(), broadcast_shapes("where", a.shape(), b.shape()));
+  const Device device = ops_internal::device_of({condition, a, b});
   const auto full = [&](const Tensor& x) {
+    if (device.type == DeviceType::Gpu) return ops_internal::gpu_expand(x, shape, device);
     return ops_internal::expand_to_shape("where", stop_gradient(x), shape);
   };
   const Tensor mask = full(condition), x = full(a), y = full(b);
-  Tensor result = Tensor::empty(shape, a.dtype(), a.device());
-  dispatch(a.dtype(), [&](auto type) {
+  Tensor result;
+  if (device.type == DeviceType::Gpu)
+    result = ops_internal::gpu_select(mask, x, y);
+  else
+    result = Tensor::empty(shape, a.dtype(), a.device());
+  if (device.type == DeviceType::Cpu) dispatch(a.dtype(), [&](auto type) {
     using T = decltype(type);
     const T *from_a = x.data<T>().data(), *from_b = y.data<T>().data();
     const bool* choose = mask.data<bool>().data();

@@ -2,6 +2,9 @@
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/gather.hpp>
+#include <distribute/ops/cast.hpp>
+#include <distribute/ops/gpu_lines.hpp>
+#include <distribute/ops/gpu_loops.hpp>
 #include <distribute/ops/reshape.hpp>
 #include <distribute/ops/strided_copy.hpp>
 
@@ -23,12 +26,14 @@ DISTRIBUTE_INLINE std::string position_text(const Shape& shape, int64_t flat) {
   return "[" + text + "]";
 }
 
-/// Flat int64 indices, every one in [0, size).
+/// Flat int64 indices, every one in [0, size); those on a GPU are not looked at, as that would wait
+/// for it: a wrong one gives zeros, as in TensorFlow.
 DISTRIBUTE_INLINE Tensor checked_indices(const char* op, const Tensor& indices, int64_t size) {
   if (indices.dtype() != DType::Int32 && indices.dtype() != DType::Int64)
     throw InvalidArgumentError(
         concat(op, ": indices must be int32 or int64, not ", name_of(indices.dtype())));
   const int64_t count = indices.num_elements();
+  if (on_gpu(indices)) return converted(indices, DType::Int64).view({count});
   Tensor flat = Tensor::empty({count}, DType::Int64, indices.device());
   int64_t* out = flat.mutable_data<int64_t>();
   if (indices.dtype() == DType::Int32)
@@ -55,6 +60,8 @@ struct AxisView {
 DISTRIBUTE_INLINE Tensor gather_values(const Tensor& x, const Tensor& flat, int axis,
                                        const Shape& shape) {
   const AxisView view(x.shape(), axis);
+  if (on_gpu(x))
+    return gpu_gather(x, brought_to(flat, x.device()), {view.outer, view.size, view.inner}, shape);
   const Tensor plain = x.row_major();
   Tensor y = Tensor::empty(shape, x.dtype(), x.device());
   const int64_t count = flat.num_elements(), bytes = view.inner * size_of(x.dtype());
@@ -81,6 +88,9 @@ T sum_of(T a, T b) {
 DISTRIBUTE_INLINE Tensor scatter_values(const Tensor& dy, const Tensor& flat, int axis,
                                         const Shape& shape) {
   const AxisView view(shape, axis);
+  if (on_gpu(dy))
+    return gpu_scatter(dy, brought_to(flat, dy.device()), {view.outer, view.size, view.inner},
+                       shape);
   Tensor dx = fill(shape, 0, dy.dtype(), dy.device());
   const int64_t count = flat.num_elements(), width = view.outer * view.inner;
   const int64_t* index = flat.data<int64_t>().data();
@@ -124,7 +134,7 @@ DISTRIBUTE_INLINE Tensor take_flat(const Tensor& x, const Tensor& flat, int axis
 
 /// Rows as IndexedSlices of a tensor of `shape`.
 DISTRIBUTE_INLINE Tensor sparse_rows(const Tensor& rows, const Tensor& flat, const Shape& shape) {
-  return record("sparse_rows", {rows}, to_tensor({rows, flat, shape}),
+  return record("sparse_rows", {rows}, to_tensor({rows, brought_to(flat, rows.device()), shape}),
                 [=](const Backward& backward) {
                   return std::vector<Tensor>{take_flat(backward.gradient(), flat, 0)};
                 });
@@ -181,6 +191,10 @@ DISTRIBUTE_INLINE Tensor one_hot(const Tensor& indices, int64_t depth, float on_
     shape.push_back(indices.shape()[i]);
     if (i >= position) inner *= indices.shape()[i];
   }
+  if (ops_internal::on_gpu(indices))
+    return ops_internal::gpu_one_hot(
+        indices, {indices.num_elements() / std::max<int64_t>(inner, 1), depth, inner}, on_value,
+        off_value, shape, dtype);
   Tensor y = fill(shape, off_value, dtype, indices.device());
   const int64_t element = size_of(dtype);
   const Tensor on = fill({}, on_value, dtype, indices.device());

@@ -2,8 +2,12 @@
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/cast.hpp>
+#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/gpu_loops.hpp>
 #include <distribute/ops/layer_norm.hpp>
+#include <distribute/ops/reduce.hpp>
 #include <distribute/ops/reshape.hpp>
+#include <distribute/ops/unary.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -160,6 +164,20 @@ DISTRIBUTE_INLINE Shape normalized_shape(const Tensor& x, const Tensor& gamma, c
   return shape;
 }
 
+/// The formula in its pieces, for GPUs.
+DISTRIBUTE_INLINE Tensor layer_norm_by_parts(const Tensor& x, const Tensor& gamma,
+                                             const Tensor& beta, const Shape& shape,
+                                             float epsilon) {
+  const int64_t width = shape.num_elements(), rows = width ? x.num_elements() / width : 0;
+  const Tensor flat = reshape(x, Shape{rows, width});
+  const Tensor centred = flat - reduce_mean(flat, {1}, true);
+  const Tensor variance = reduce_mean(square(centred), {1}, true);
+  Tensor y = centred * rsqrt(variance + epsilon);
+  if (gamma) y = y * reshape(gamma, Shape{width});
+  if (beta) y = y + reshape(beta, Shape{width});
+  return reshape(y, x.shape());
+}
+
 }  // namespace ops_internal
 
 namespace nn {
@@ -172,6 +190,7 @@ DISTRIBUTE_INLINE Tensor layer_normalization(const Tensor& x, const Tensor& gamm
     const auto wide = [](const Tensor& t) { return t ? cast(t, DType::Float32) : t; };
     return cast(layer_normalization(wide(x), wide(gamma), wide(beta), options), x.dtype());
   }
+  if (on_gpu(x)) return layer_norm_by_parts(x, gamma, beta, shape, options.epsilon);
   const int64_t width = shape.num_elements(), rows = width ? x.num_elements() / width : 0;
   const LayerNormRows n{rows, width, options.epsilon, x.row_major(), gamma, beta};
   return record("layer_normalization", {x, gamma, beta}, layer_norm_values(n),

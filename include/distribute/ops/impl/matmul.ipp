@@ -4,6 +4,7 @@
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/broadcast.hpp>
 #include <distribute/ops/cast.hpp>
+#include <distribute/ops/gpu_loops.hpp>
 #include <distribute/ops/matmul.hpp>
 #include <distribute/ops/reshape.hpp>
 
@@ -14,6 +15,10 @@ namespace distribute {
 namespace ops_internal {
 
 DISTRIBUTE_INLINE Tensor relu_gate(const Tensor& dy, const Tensor& y) {
+  if (on_gpu(dy) || on_gpu(y)) {
+    const Relu relu{};
+    return gpu_slope(dy, y, unary_row<Relu>(), &relu, 1);
+  }
   const Tensor source = in_layout(y, dy.layout());
   Tensor gated = Tensor::empty(dy.shape(), dy.dtype(), dy.device(), dy.layout());
   const int64_t count = gated.array().buffer->bytes() / int64_t(sizeof(float));
@@ -30,6 +35,8 @@ DISTRIBUTE_INLINE Tensor relu_gate(const Tensor& dy, const Tensor& y) {
 
 DISTRIBUTE_INLINE Tensor sum_to_last_axis(const Tensor& dy) {
   const int64_t columns = dy.shape()[-1], rows = columns ? dy.num_elements() / columns : 0;
+  if (on_gpu(dy))
+    return gpu_reduce(dy.view({rows, columns}), {true, false}, binary_row<SumOf>()).view({columns});
   Tensor sums = zeros({columns});
   const float* data = dy.data<float>().data();
   float* out = sums.mutable_data<float>();
@@ -97,9 +104,11 @@ DISTRIBUTE_INLINE Tensor with_batch(const Tensor& t, const Shape& own, const Sha
 
 DISTRIBUTE_INLINE Tensor multiply_matrices(const MatmulPlan& plan, const Tensor& a,
                                            const Tensor& b) {
-  Backend& engine = backend(a.device().type);
-  const Tensor left = with_batch(a, plan.batch_a, plan.batch);
-  const Tensor right = with_batch(b, plan.batch_b, plan.batch);
+  const Device device = device_of({a, b});
+  Backend& engine = backend(device.type);
+  const bool gpu = device.type == DeviceType::Gpu;
+  const Tensor left = with_batch(gpu ? brought_to(a, device) : a, plan.batch_a, plan.batch);
+  const Tensor right = with_batch(gpu ? brought_to(b, device) : b, plan.batch_b, plan.batch);
   return Tensor(plan.result, plan.shape.dtype,
                 engine.matmul(plan.shape, left.array(), right.array(), nullptr, Epilogue::None));
 }

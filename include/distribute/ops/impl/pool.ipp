@@ -3,6 +3,8 @@
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/cast.hpp>
+#include <distribute/ops/gpu_lines.hpp>
+#include <distribute/ops/gpu_loops.hpp>
 #include <distribute/ops/matmul.hpp>
 #include <distribute/ops/pool.hpp>
 
@@ -145,6 +147,24 @@ DISTRIBUTE_INLINE PoolPlan plan_pool(const char* op, const Tensor& x, const nn::
   return plan;
 }
 
+DISTRIBUTE_INLINE GpuPool2D gpu_pool_of(const PoolBlock& p) {
+  return {p.in, p.out, p.ksize, p.stride, p.pad, p.images, p.inner};
+}
+
+/// Winners are found again from x in the backward pass.
+DISTRIBUTE_INLINE Tensor gpu_max_pool(const PoolPlan& plan, const Tensor& x) {
+  const GpuPool2D pool = gpu_pool_of(plan.block);
+  const Tensor y = gpu_pool("max_pool", pool, x, {}, plan.y_shape);
+  return record("max_pool2d", {x}, y, [=, relu = x.is_relu_output()](const Backward& b) {
+    const bool gate = relu && b.is_private(0);
+    Tensor dx = gpu_pool("max_pool_gradient", pool, x, brought_to(b.gradient(), x.device()),
+                         x.shape(), gate);
+    if (gate) dx.mark_gated();
+    return std::vector<Tensor>{
+        record("max_pool2d_grad", {b.gradient()}, dx, no_gradient("the gradient of max_pool2d"))};
+  });
+}
+
 DISTRIBUTE_INLINE Tensor max_pool_gradient(const PoolPlan& plan, const Shape& x_shape,
                                            const Tensor& dy, const Tensor& winners, bool gated) {
   const PoolBlock p = plan.block;
@@ -180,6 +200,7 @@ void for_each_average(const PoolBlock& p, Fn fn) {
 DISTRIBUTE_INLINE Tensor avg_pool_gradient(const PoolPlan& plan, const Shape& x_shape,
                                            const Tensor& dy) {
   const PoolBlock p = plan.block;
+  if (on_gpu(dy)) return gpu_pool("avg_pool_gradient", gpu_pool_of(p), {}, dy, x_shape);
   const Tensor gradient = in_layout(dy, plan.y_layout);
   Tensor dx = Tensor::empty(x_shape, DType::Float32, dy.device(), plan.x_layout);
   float* to = dx.array().data<float>();
@@ -199,6 +220,7 @@ DISTRIBUTE_INLINE Tensor avg_pool_gradient(const PoolPlan& plan, const Shape& x_
 
 DISTRIBUTE_INLINE Tensor avg_pool_forward(const PoolPlan& plan, const Tensor& x) {
   const PoolBlock p = plan.block;
+  if (on_gpu(x)) return gpu_pool("avg_pool", gpu_pool_of(p), x, {}, plan.y_shape);
   Tensor y = Tensor::empty(plan.y_shape, DType::Float32, x.device(), plan.y_layout);
   const float* from = x.array().data<float>();
   float* to = y.array().data<float>();
@@ -238,6 +260,7 @@ namespace nn {
 
 DISTRIBUTE_INLINE Tensor max_pool2d(const Tensor& x, const PoolOptions& options) {
   using namespace ops_internal;
+  if (on_gpu(x)) return gpu_max_pool(plan_pool("max_pool2d", x, options, kMaxTaps), x);
   if (is_half(x.dtype())) return cast(max_pool2d(cast(x, DType::Float32), options), x.dtype());
   const PoolPlan plan = plan_pool("max_pool2d", x, options, kClosed - 1);
   const PoolBlock p = plan.block;
@@ -262,7 +285,8 @@ DISTRIBUTE_INLINE Tensor max_pool2d(const Tensor& x, const PoolOptions& options)
 
 DISTRIBUTE_INLINE Tensor avg_pool2d(const Tensor& x, const PoolOptions& options) {
   using namespace ops_internal;
-  if (is_half(x.dtype())) return cast(avg_pool2d(cast(x, DType::Float32), options), x.dtype());
+  if (is_half(x.dtype()) && !on_gpu(x))
+    return cast(avg_pool2d(cast(x, DType::Float32), options), x.dtype());
   const PoolPlan plan = plan_pool("avg_pool2d", x, options, kMaxTaps);
   return avg_pool_recorded(plan, in_layout(x, plan.x_layout));
 }

@@ -3,6 +3,8 @@
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/ops/cast.hpp>
+#include <distribute/ops/gpu_lines.hpp>
+#include <distribute/ops/gpu_loops.hpp>
 #include <distribute/ops/random.hpp>
 
 #include <algorithm>
@@ -85,6 +87,11 @@ DISTRIBUTE_INLINE float truncated_draw(uint64_t seed, int64_t element) {
 
 /// x or 0, scaled; the mask is drawn again for the gradient instead of being kept.
 DISTRIBUTE_INLINE Tensor dropped(const Tensor& x, float rate, uint64_t seed, uint64_t counter) {
+  if (on_gpu(x)) {
+    Tensor result = Tensor::empty(x.shape(), x.dtype(), x.device());
+    gpu_random({"dropout", seed, counter, rate}, x, result);
+    return result;
+  }
   const Tensor from = converted(x, DType::Float32).row_major();
   Tensor y = Tensor::empty(x.shape(), DType::Float32, x.device());
   const float *values = from.data<float>().data(), scale = 1 / (1 - rate);
@@ -122,8 +129,12 @@ DISTRIBUTE_INLINE std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter
 
 DISTRIBUTE_INLINE Tensor uniform(const Shape& shape, uint64_t seed, const UniformOptions& options) {
   Tensor result = Tensor::empty(shape, DType::Float32);
-  float* out = result.mutable_data<float>();
   const float low = options.minval, width = options.maxval - options.minval;
+  if (ops_internal::on_gpu(result)) {
+    ops_internal::gpu_random({"uniform", seed, 0, low, width}, {}, result);
+    return result;
+  }
+  float* out = result.mutable_data<float>();
   ops_internal::for_random_words(shape.num_elements(), seed, 0,
                                  [=](const uint32_t* words, int64_t begin, int64_t count) {
                                    for (int64_t i = 0; i < count; ++i)
@@ -134,6 +145,10 @@ DISTRIBUTE_INLINE Tensor uniform(const Shape& shape, uint64_t seed, const Unifor
 
 DISTRIBUTE_INLINE Tensor normal(const Shape& shape, uint64_t seed, const NormalOptions& options) {
   Tensor result = Tensor::empty(shape, DType::Float32);
+  if (ops_internal::on_gpu(result)) {
+    ops_internal::gpu_random({"normal", seed, 0, options.mean, options.stddev}, {}, result);
+    return result;
+  }
   float* out = result.mutable_data<float>();
   ops_internal::for_random_words(
       shape.num_elements(), seed, 0, [=](const uint32_t* words, int64_t begin, int64_t count) {
@@ -148,6 +163,11 @@ DISTRIBUTE_INLINE Tensor normal(const Shape& shape, uint64_t seed, const NormalO
 DISTRIBUTE_INLINE Tensor truncated_normal(const Shape& shape, uint64_t seed,
                                           const NormalOptions& options) {
   Tensor result = Tensor::empty(shape, DType::Float32);
+  if (ops_internal::on_gpu(result)) {
+    ops_internal::gpu_random({"truncated_normal", seed, 0, options.mean, options.stddev}, {},
+                             result);
+    return result;
+  }
   float* out = result.mutable_data<float>();
   parallel_for(shape.num_elements(), 1024, [=](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
@@ -162,6 +182,10 @@ DISTRIBUTE_INLINE Tensor uniform_int(const Shape& shape, uint64_t seed, int64_t 
     throw InvalidArgumentError(concat("uniform_int: no integers in [", minval, ", ", maxval, ")"));
   Tensor result = Tensor::empty(shape, DType::Int64);
   const uint64_t width = uint64_t(maxval) - uint64_t(minval);
+  if (ops_internal::on_gpu(result)) {
+    ops_internal::gpu_random({"uniform_int", seed, 0, 0, 0, minval, width}, {}, result);
+    return result;
+  }
   for (int64_t i = 0; i < shape.num_elements(); ++i) {
     const auto words = philox({uint32_t(i), uint32_t(i >> 32), 0, 2}, seed);
     const uint64_t word = uint64_t{words[0]} << 32 | words[1];

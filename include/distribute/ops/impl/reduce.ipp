@@ -4,6 +4,7 @@
 #include <distribute/ops/broadcast.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/gpu_loops.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/ops/unary.hpp>
 
@@ -14,28 +15,6 @@
 namespace distribute {
 
 namespace ops_internal {
-
-// One row for each reduction: the start and how two parts join. Integers come as int64.
-struct SumOf {
-  static constexpr auto start(auto) { return 0; }
-  float operator()(float a, float b) const { return a + b; }
-  int64_t operator()(int64_t a, int64_t b) const { return int64_t(uint64_t(a) + uint64_t(b)); }
-};
-struct ProductOf {
-  static constexpr auto start(auto) { return 1; }
-  float operator()(float a, float b) const { return a * b; }
-  int64_t operator()(int64_t a, int64_t b) const { return int64_t(uint64_t(a) * uint64_t(b)); }
-};
-struct MaxOf {
-  static constexpr float start(float) { return -std::numeric_limits<float>::infinity(); }
-  static constexpr int64_t start(int64_t) { return std::numeric_limits<int64_t>::min(); }
-  auto operator()(auto a, auto b) const { return (b > a) | (b != b) ? b : a; }
-};
-struct MinOf {
-  static constexpr float start(float) { return std::numeric_limits<float>::infinity(); }
-  static constexpr int64_t start(int64_t) { return std::numeric_limits<int64_t>::max(); }
-  auto operator()(auto a, auto b) const { return (b < a) | (b != b) ? b : a; }
-};
 
 /// A reduction of [outer, count, inner] to [outer, chunks, inner]. Chunks depend on the shape
 /// alone; each is added up in a fixed order, so threads change nothing.
@@ -113,10 +92,11 @@ void reduce_array(const Reduction& r, const T* x, T* out) {
 struct ReduceLoops {
   void (*of_float)(const Reduction&, const float*, float*);
   void (*of_int64)(const Reduction&, const int64_t*, int64_t*);
+  GpuRow row;
 };
 template <typename Fn>
 constexpr ReduceLoops reduce_loops() {
-  return {reduce_array<Fn, float>, reduce_array<Fn, int64_t>};
+  return {reduce_array<Fn, float>, reduce_array<Fn, int64_t>, binary_row<Fn>()};
 }
 
 /// True for each axis to reduce.
@@ -170,6 +150,7 @@ DISTRIBUTE_INLINE Tensor reduce_runs(Tensor x, const std::vector<bool>& reduced,
 /// The reduction without a record. Results stay in float32 or int64.
 DISTRIBUTE_INLINE Tensor reduce_raw(const Tensor& x, const std::vector<bool>& reduced,
                                     const ReduceLoops& loops) {
+  if (on_gpu(x)) return gpu_reduce(x, reduced, loops.row);
   const DType computed = is_floating(x.dtype()) ? DType::Float32 : DType::Int64;
   return reduce_runs(converted(x, computed), reduced, loops);
 }
@@ -191,6 +172,9 @@ DISTRIBUTE_INLINE Tensor reduce(const char* op, const Tensor& x, const std::vect
     const int64_t count = x.num_elements() / std::max<int64_t>(kept.num_elements(), 1);
     if (y.dtype() == DType::Float32)
       y = divide(stop_gradient(y), Tensor(float(count)));
+    else if (on_gpu(y))
+      y = gpu_broadcast(y, Tensor(std::max<int64_t>(count, 1)), y.shape(), y.dtype(),
+                        binary_row<Truncated>(), y.device());
     else
       for (int64_t i = 0; i < y.num_elements(); ++i)
         y.mutable_data<int64_t>()[i] /= std::max<int64_t>(count, 1);

@@ -1,10 +1,13 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/ops/cast.hpp>
+#include <distribute/ops/gpu_lines.hpp>
+#include <distribute/ops/gpu_loops.hpp>
 #include <distribute/ops/search.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <numeric>
 
 namespace distribute {
@@ -34,6 +37,8 @@ DISTRIBUTE_INLINE Lines lines_along(const char* op, const Shape& shape, int axis
 template <typename Before>
 Tensor arg_extreme(const char* op, const Tensor& x, int axis, Before before) {
   const Lines r = lines_along(op, x.shape(), axis);
+  if (on_gpu(x))
+    return gpu_arg_extreme(x, r.count, r.inner, r.without_axis, std::string_view(op) == "argmin");
   Tensor y = Tensor::empty(r.without_axis, DType::Int64, x.device());
   dispatch(x.dtype(), [&](auto type) {
     using T = decltype(type);
@@ -52,7 +57,7 @@ Tensor arg_extreme(const char* op, const Tensor& x, int axis, Before before) {
 /// dy of the k chosen elements put back in their places.
 DISTRIBUTE_INLINE Tensor scatter_last_axis(const Tensor& dy, const Tensor& indices,
                                            const Shape& shape) {
-  Tensor dx = zeros(shape, dy.dtype());
+  Tensor dx = fill(shape, 0, dy.dtype(), Device{});
   const int64_t width = shape[-1], k = indices.shape()[-1];
   dispatch(dy.dtype(), [&](auto type) {
     using T = decltype(type);
@@ -60,7 +65,7 @@ DISTRIBUTE_INLINE Tensor scatter_last_axis(const Tensor& dy, const Tensor& indic
       dx.mutable_data<T>()[i / k * width + indices.data<int32_t>()[size_t(i)]] =
           dy.data<T>()[size_t(i)];
   });
-  return record("top_k", {dy}, dx, no_gradient("the gradient of top_k"));
+  return record("top_k", {dy}, dx.to(dy.device()), no_gradient("the gradient of top_k"));
 }
 
 }  // namespace ops_internal
@@ -77,8 +82,10 @@ DISTRIBUTE_INLINE TopK top_k(const Tensor& x, int k) {
   if (k < 0 || k > width || x.shape().rank() == 0)
     throw InvalidArgumentError(
         concat("top_k: wants k in [0, ", width, "] for shape ", to_string(x.shape()), ", got ", k));
-  TopK result{Tensor::empty(x.shape().with(-1, k), x.dtype(), x.device()),
-              Tensor::empty(x.shape().with(-1, k), DType::Int32, x.device())};
+  // Sorting is the host's work, wherever x is.
+  const Device host = ops_internal::on_gpu(x) ? Device{} : x.device();
+  TopK result{Tensor::empty(x.shape().with(-1, k), x.dtype(), host),
+              Tensor::empty(x.shape().with(-1, k), DType::Int32, host)};
   dispatch(x.dtype(), [&](auto type) {
     using T = decltype(type);
     std::vector<int32_t> order(static_cast<size_t>(width));
@@ -94,6 +101,7 @@ DISTRIBUTE_INLINE TopK top_k(const Tensor& x, int k) {
       }
     }
   });
+  result = {result.values.to(x.device()), result.indices.to(x.device())};
   if (is_floating(x.dtype()))
     record(
         "top_k", {x}, result.values,
@@ -113,7 +121,7 @@ DISTRIBUTE_INLINE Tensor nn::in_top_k(const Tensor& targets, const Tensor& predi
     throw InvalidArgumentError(concat("in_top_k: targets are ", name_of(targets.dtype())));
   const Tensor labels = cast(targets, DType::Int64);
   const Tensor scores = stop_gradient(cast(predictions, DType::Float32));
-  Tensor result = Tensor::empty(want, DType::Bool);
+  Tensor result = Tensor::empty(want, DType::Bool, Device{});
   const int64_t classes = shape[1];
   for (int64_t row = 0; row < shape[0]; ++row) {
     const float* line = scores.data<float>().data() + row * classes;

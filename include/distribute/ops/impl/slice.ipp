@@ -37,7 +37,7 @@ DISTRIBUTE_INLINE Tensor slice_values(const Tensor& x, const SliceSpec& spec) {
   int64_t offset;
   const auto axes = slice_axes(spec, x.shape(), offset);
   const int64_t bytes = size_of(x.dtype());
-  strided_copy(axes, plain.array().bytes() + offset * bytes, y.array().bytes(), bytes);
+  strided_copy(y.device(), axes, plain.array().bytes() + offset * bytes, y.array().bytes(), bytes);
   return y;
 }
 
@@ -56,7 +56,7 @@ DISTRIBUTE_INLINE Tensor put_slice(const Tensor& part, const SliceSpec& spec, co
   auto axes = slice_axes(spec, whole, offset);
   for (CopyAxis& axis : axes) std::swap(axis.from_step, axis.to_step);
   const int64_t bytes = size_of(part.dtype());
-  strided_copy(axes, plain.array().bytes(), y.array().bytes() + offset * bytes, bytes);
+  strided_copy(y.device(), axes, plain.array().bytes(), y.array().bytes() + offset * bytes, bytes);
   return record("put_slice", {part}, y, [spec](const Backward& backward) {
     return std::vector<Tensor>{take_slice(backward.gradient(), spec)};
   });

@@ -3,6 +3,8 @@
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/gpu_lines.hpp>
+#include <distribute/ops/gpu_loops.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/ops/softmax.hpp>
 #include <distribute/ops/unary.hpp>
@@ -36,6 +38,7 @@ DISTRIBUTE_INLINE Tensor softmax_values(const char* op, const Tensor& logits, in
   const int64_t count = shape[axis];
   int64_t step = 1;
   for (int i = axis + 1; i < shape.rank(); ++i) step *= shape[i];
+  if (on_gpu(logits)) return gpu_softmax(logits, count, step, logarithm);
   const Tensor from = converted(logits, DType::Float32).row_major();
   Tensor y = Tensor::empty(shape, DType::Float32, logits.device());
   if (y.num_elements() == 0) return converted(y, logits.dtype());

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/parallel.hpp>
+#include <distribute/ops/gpu_loops.hpp>
 #include <distribute/ops/strided_copy.hpp>
 
 #include <algorithm>
@@ -69,11 +70,14 @@ void copy_elements(const std::vector<CopyAxis>& axes, const T* from, T* to) {
   parallel_for(units, std::max<int64_t>(kCopyGrain / unit_bytes, 1), copy_units);
 }
 
-DISTRIBUTE_INLINE void strided_copy(std::vector<CopyAxis> axes, const char* from, char* to,
-                                    int64_t element_bytes) {
+DISTRIBUTE_INLINE void strided_copy(Device device, std::vector<CopyAxis> axes, const char* from,
+                                    char* to, int64_t element_bytes) {
   for (const CopyAxis& axis : axes)
     if (axis.size == 0) return;
   axes = joined_axes(axes);
+  if (axes.empty()) axes.push_back({1, 1, 1});
+  if (device.type == DeviceType::Gpu)
+    return gpu_strided_copy(device, axes, from, to, element_bytes);
   while (axes.size() < 2) axes.insert(axes.begin(), CopyAxis{1, 1, 1});
   const auto run = [&](auto element) {
     using T = decltype(element);

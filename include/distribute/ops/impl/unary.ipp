@@ -12,128 +12,20 @@ namespace distribute {
 
 namespace ops_internal {
 
-// One row for each function: value(x), and its first two derivatives at x or at the result.
-struct Negative : FromInput {
-  static constexpr bool kSimd = true;
-  float value(float x) const { return -x; }
-  float slope(float) const { return -1; }
-  float curve(float) const { return 0; }
-};
-struct Abs : FromInput {
-  static constexpr bool kSimd = true;
-  float value(float x) const { return std::abs(x); }
-  float slope(float x) const { return float(x > 0) - float(x < 0); }
-  float curve(float) const { return 0; }
-};
-struct Sign : FromInput {
-  float value(float x) const { return x != x ? x : float(x > 0) - float(x < 0); }
-};
-struct Square : FromInput {
-  static constexpr bool kSimd = true;
-  float value(float x) const { return x * x; }
-  float slope(float x) const { return 2 * x; }
-  float curve(float) const { return 2; }
-};
-struct Clip : FromInput {
-  static constexpr bool kSimd = true;
-  float low = 0, high = 0;
-  float value(float x) const { return x < low ? low : x > high ? high : x; }
-  bool gate(float x) const { return (x >= low) & (x <= high); }
-  float curve(float) const { return 0; }
-};
-struct Exp : FromOutput {
-  float value(float x) const { return std::exp(x); }
-  float slope(float y) const { return y; }
-  float curve(float) const { return 1; }
-};
-struct Expm1 : FromOutput {
-  float value(float x) const { return std::expm1(x); }
-  float slope(float y) const { return y + 1; }
-  float curve(float) const { return 1; }
-};
-struct Log : FromInput {
-  float value(float x) const { return std::log(x); }
-  float slope(float x) const { return 1 / x; }
-  float curve(float x) const { return -1 / (x * x); }
-};
-struct Log1p : FromInput {
-  float value(float x) const { return std::log1p(x); }
-  float slope(float x) const { return 1 / (1 + x); }
-  float curve(float x) const { return -1 / ((1 + x) * (1 + x)); }
-};
-struct Sqrt : FromOutput {
-  float value(float x) const { return std::sqrt(x); }
-  float slope(float y) const { return 0.5f / y; }
-  float curve(float y) const { return -0.5f / (y * y); }
-};
-struct Rsqrt : FromOutput {
-  float value(float x) const { return 1 / std::sqrt(x); }
-  float slope(float y) const { return -0.5f * y * y * y; }
-  float curve(float y) const { return -1.5f * y * y; }
-};
-struct Reciprocal : FromOutput {
-  float value(float x) const { return 1 / x; }
-  float slope(float y) const { return -y * y; }
-  float curve(float y) const { return -2 * y; }
-};
-struct Sin : FromInput {
-  float value(float x) const { return std::sin(x); }
-  float slope(float x) const { return std::cos(x); }
-  float curve(float x) const { return -std::sin(x); }
-};
-struct Cos : FromInput {
-  float value(float x) const { return std::cos(x); }
-  float slope(float x) const { return -std::sin(x); }
-  float curve(float x) const { return -std::cos(x); }
-};
-struct Tanh : FromOutput {
-  float value(float x) const { return std::tanh(x); }
-  float slope(float y) const { return 1 - y * y; }
-  float curve(float y) const { return -2 * y; }
-};
-struct Sigmoid : FromOutput {
-  float value(float x) const { return sigmoid_of(x); }
-  float slope(float y) const { return y * (1 - y); }
-  float curve(float y) const { return 1 - 2 * y; }
-};
-struct Erf : FromInput {
-  float value(float x) const { return std::erf(x); }
-  float slope(float x) const { return 2 * std::numbers::inv_sqrtpi_v<float> * std::exp(-x * x); }
-  float curve(float x) const { return -2 * x * slope(x); }
-};
-struct Floor : FromInput {
-  float value(float x) const { return std::floor(x); }
-};
-struct Ceil : FromInput {
-  float value(float x) const { return std::ceil(x); }
-};
-struct Round : FromInput {
-  float value(float x) const { return std::nearbyint(x); }
-};
-
 /// A function whose gradient is nothing; integers pass unchanged.
 template <typename F>
 Tensor step(const char* op, const Tensor& x) {
   if (!is_floating(x.dtype())) return x;
   const F f{};
-  return map_floats(op, x, value_loop<F>, &f);
+  return map_floats(op, x, value_loop<F>, &f, unary_row<F>());
 }
-
-struct IsNan {
-  bool operator()(float x, float) const { return x != x; }
-};
-struct IsInf {
-  bool operator()(float x, float) const { return std::isinf(x); }
-};
-struct IsFinite {
-  bool operator()(float x, float) const { return std::isfinite(x); }
-};
 
 /// `of_integers` is the answer for every integer.
 template <typename F>
 Tensor classify(const char* op, const Tensor& x, bool of_integers) {
-  if (!is_floating(x.dtype())) return fill(x.shape(), float(of_integers), DType::Bool);
-  return broadcast_binary(op, x, x, {strip_loop<F, float, bool>, nullptr, true});
+  if (!is_floating(x.dtype())) return fill(x.shape(), float(of_integers), DType::Bool, x.device());
+  return broadcast_binary(op, x, x,
+                          {strip_loop<F, float, bool>, nullptr, true, binary_row<F>()});
 }
 
 }  // namespace ops_internal

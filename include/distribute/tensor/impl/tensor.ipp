@@ -1,6 +1,8 @@
 #pragma once
 #include <distribute/base/process_state.hpp>
 #include <distribute/device/cuda_memory.hpp>
+#include <distribute/device/cuda_module.hpp>
+#include <distribute/device/kernel_arguments.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include <algorithm>
@@ -78,9 +80,34 @@ DISTRIBUTE_INLINE Device host_of() {
 
 DISTRIBUTE_INLINE bool on_gpu(const Tensor& t) { return t.device().type == DeviceType::Gpu; }
 
-/// Fills `plain` of a laid-out block on a GPU, by way of the host.
+inline constexpr char kRowsText[] =
+#include <distribute/device/kernels/combine.cu.inc>
+    ;
+
+/// The dense sum of rows on a GPU.
+DISTRIBUTE_INLINE void scatter_gpu_rows(const IndexedRows& rows, TensorImpl& shared) {
+  const Device device = shared.array.buffer->device();
+  const int64_t width = rows.row_elements(), count = rows.dense_shape().num_elements();
+  fill_elements(shared.plain.bytes(), device, size_of(shared.dtype), 0, count);
+  if (rows.indices().num_elements() == 0 || width == 0) return;
+  const kernels::GatherArguments arguments{shared.array.bytes(),
+                                           rows.indices().array().data<int64_t>(),
+                                           shared.plain.bytes(),
+                                           1,
+                                           rows.dense_shape()[0],
+                                           width,
+                                           rows.indices().num_elements(),
+                                           0,
+                                           0};
+  launch_kernel(device, {kRowsText, "scatter_add", {}, {}, {shared.dtype, DType::Int64}},
+                launch_for(width), arguments);
+}
+
+/// Fills `plain` of a laid-out block on a GPU, by way of the host where it is no IndexedRows.
 DISTRIBUTE_INLINE void unlay_gpu(TensorImpl& shared) {
   const Device device = shared.array.buffer->device();
+  if (const auto* rows = dynamic_cast<const IndexedRows*>(shared.array.layout.get()))
+    return scatter_gpu_rows(*rows, shared);
   const int64_t bytes = shared.array.layout->bytes();
   const int64_t plain_bytes = shared.shape.num_elements() * size_of(shared.dtype);
   const Array laid = make_array(bytes, Device{}), plain = make_array(plain_bytes, Device{});

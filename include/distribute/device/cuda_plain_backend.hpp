@@ -1,0 +1,17 @@
+#pragma once
+/// The GPU backend of our own kernels: matrix products and convolutions without any library.
+
+#include <distribute/base/config.hpp>
+#include <distribute/device/backend.hpp>
+
+namespace distribute {
+
+/// Correct everywhere, tuned nowhere: float32 and integers; what cuDNN or cuBLASLt cannot do, and
+/// the machines that lack them.
+Backend& cuda_plain_backend();
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/device/impl/cuda_plain_backend.ipp>
+#endif

@@ -1,0 +1,203 @@
+#pragma once
+/// The structures that kernels take, for host and kernel text alike.
+
+#include <distribute/device/kernel_text.hpp>
+
+#include <cstdint>
+
+namespace distribute::kernels {
+
+DISTRIBUTE_KERNEL_TEXT(
+    kArguments,
+
+    // Axes of a strided walk, outermost first; steps in elements.
+    struct Axes {
+      int32_t count;
+      int64_t size[8];
+      int64_t from[8];
+      int64_t to[8];
+    };
+
+    struct MapArguments {
+      const void* a;
+      const void* b;
+      void* out;
+      int64_t count;
+      float row[4];  // the row's own numbers
+    };
+
+    // An operand of one number on the host comes as its bits instead of a pointer.
+    struct BroadcastArguments {
+      const void* a;
+      const void* b;
+      void* out;
+      int64_t count;
+      Axes axes;  // from: steps of a, to: steps of b
+      int64_t a_bits;
+      int64_t b_bits;
+    };
+
+    struct CopyArguments {
+      const void* from;
+      void* to;
+      int64_t count;
+      Axes axes;
+    };
+
+    struct SelectArguments {
+      const bool* condition;
+      const void* a;
+      const void* b;
+      void* out;
+      int64_t count;
+    };
+
+    struct CombineArguments {
+      const void* a;
+      const void* b;
+      void* out;
+      int64_t count;
+      float factor;
+    };
+
+    // [outer, count, inner] -> [outer, chunks, inner].
+    struct ReduceArguments {
+      const void* x;
+      void* out;
+      int64_t outer;
+      int64_t count;
+      int64_t inner;
+      int64_t chunks;
+      int64_t chunk_rows;
+    };
+
+    struct LineArguments {
+      const void* x;
+      void* out;
+      int64_t lines;
+      int64_t count;
+      int64_t step;
+      int32_t mode;
+    };
+
+    struct CrossEntropyArguments {
+      const float* x;
+      const int64_t* numbers;
+      const float* weights;
+      const float* dy;
+      float* softmax;
+      float* out;
+      int64_t rows;
+      int64_t classes;
+      float smoothing;
+    };
+
+    struct GatherArguments {
+      const void* from;
+      const int64_t* index;
+      void* to;
+      int64_t outer;
+      int64_t size;
+      int64_t inner;
+      int64_t count;
+      float on_value;
+      float off_value;
+    };
+
+    struct RandomArguments {
+      const void* x;
+      void* out;
+      int64_t count;
+      uint64_t seed;
+      uint64_t counter;
+      float a;
+      float b;
+      int64_t low;
+      uint64_t width;
+    };
+
+    struct PoolArguments {
+      const void* x;
+      const void* dy;
+      void* out;
+      int64_t batch;
+      int64_t height;
+      int64_t width;
+      int64_t channels;
+      int64_t out_height;
+      int64_t out_width;
+      int32_t kernel_y;
+      int32_t kernel_x;
+      int32_t stride_y;
+      int32_t stride_x;
+      int32_t pad_y;
+      int32_t pad_x;
+      int32_t gate;
+    };
+
+    struct NormArguments {
+      const float* x;
+      const float* dy;
+      const float* scale;
+      const float* offset;
+      float* y;
+      float* mean;
+      float* rstd;
+      int64_t rows;
+      int64_t columns;
+      float epsilon;
+    };
+
+    struct MatmulArguments {
+      const void* a;
+      const void* b;
+      const void* bias;
+      void* c;
+      int64_t batch;
+      int64_t rows;
+      int64_t columns;
+      int64_t inner;
+      int32_t transpose_a;
+      int32_t transpose_b;
+      int32_t relu;
+    };
+
+    struct ConvArguments {
+      const void* x;
+      const void* w;
+      const void* bias;
+      void* y;
+      int64_t batch;
+      int64_t height;
+      int64_t width;
+      int64_t in_channels;
+      int64_t out_height;
+      int64_t out_width;
+      int64_t out_channels;
+      int32_t kernel_y;
+      int32_t kernel_x;
+      int32_t stride_y;
+      int32_t stride_x;
+      int32_t dilation_y;
+      int32_t dilation_x;
+      int32_t pad_y;
+      int32_t pad_x;
+      int32_t groups;
+      int32_t relu;
+    };
+
+    // One launch updates up to 48 variables.
+    struct UpdateArguments {
+      float* weights[48];
+      float* slots[48][3];
+      float* average[48];
+      const float* gradient[48];
+      int64_t end[48];  // blocks of variables before and with this one, of 1024 elements
+      int64_t count[48];
+      float decay[48];
+      int32_t variables;
+      float average_momentum;
+      float row[8];
+    };)
+
+}  // namespace distribute::kernels
