@@ -5,6 +5,7 @@
 #include <distribute/device/device.hpp>
 #include <distribute/device/device_spec.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -57,6 +58,31 @@ std::vector<LogicalDevice> list_logical_devices(const std::string& device_type =
 /// Throws  InvalidArgumentError for fewer than one.
 /// Source  tf.config.set_logical_device_configuration
 void set_logical_device_configuration(int logical_cpus);
+
+/// A CPU or GPU of this machine.
+/// Source  tf.config.PhysicalDevice
+struct PhysicalDevice {
+  std::string name;         // "/physical_device:GPU:0"
+  std::string device_type;  // "GPU"
+  bool operator==(const PhysicalDevice&) const = default;
+};
+
+/// The devices of one type, or all. Asks CUDA's driver, where there is one.
+/// Source  tf.config.list_physical_devices
+std::vector<PhysicalDevice> list_physical_devices(const std::string& device_type = "");
+
+/// Source  tf.config.LogicalDeviceConfiguration
+struct LogicalDeviceConfiguration {
+  int64_t memory_limit_mb = 0;  // 0: none; memory grows as it is needed
+};
+
+/// Divides one GPU (or the CPU) into several logical devices, so that several replicas can be
+/// tried on it.
+/// Throws  InvalidArgumentError for a device that does not exist; FailedPreconditionError when
+///         GPUs are in use already.
+/// Source  tf.config.set_logical_device_configuration
+void set_logical_device_configuration(const PhysicalDevice& device,
+                                      const std::vector<LogicalDeviceConfiguration>& devices);
 
 /// Whether a device that is missing is replaced by the CPU (logged once) or an error.
 /// Source  tf.config.set_soft_device_placement

@@ -47,6 +47,8 @@ inline bool on_gpu(const Tensor& t) { return t && t.device().type == DeviceType:
 Device device_of(std::initializer_list<Tensor> operands);
 /// The row-major tensor on `device`; not recorded. None stays none.
 Tensor brought_to(const Tensor& t, Device device);
+/// The tensor on `device`, recorded: its gradient goes back to where it came from.
+Tensor carried_to(const Tensor& t, Device device);
 /// x repeated to `shape` on a GPU.
 Tensor gpu_expand(const Tensor& x, const Shape& shape, Device device);
 

@@ -30,6 +30,7 @@ class Adagrad : public Optimizer {
  protected:
   std::vector<Slot> slots() const override;
   ElementKernel kernel(float learning_rate, int64_t step) const override;
+  GpuFormula gpu_formula(float learning_rate, int64_t step) const override;
   bool updates_rows_alone() const override { return true; }
 
  private:

@@ -33,6 +33,7 @@ class Adam : public Optimizer {
  protected:
   std::vector<Slot> slots() const override;
   ElementKernel kernel(float learning_rate, int64_t step) const override;
+  GpuFormula gpu_formula(float learning_rate, int64_t step) const override;
 
  private:
   double beta_1_, beta_2_, epsilon_;

@@ -5,6 +5,7 @@
 #include <distribute/autograd/trackable.hpp>
 #include <distribute/base/config.hpp>
 #include <distribute/optim/learning_rate.hpp>
+#include <distribute/replica/gpu_update.hpp>
 #include <distribute/replica/replica_context.hpp>
 
 #include <functional>
@@ -106,6 +107,11 @@ class Optimizer : public Trackable {
   virtual std::vector<Slot> slots() const { return {}; }
   /// The formula of step `step` (the first is 1).
   virtual ElementKernel kernel(float learning_rate, int64_t step) const = 0;
+  /// The same formula for GPUs; without one the optimizer's variables must be on the CPU.
+  virtual GpuFormula gpu_formula(float learning_rate, int64_t step) const {
+    (void)learning_rate, (void)step;
+    return {};
+  }
   /// True when a zero gradient changes nothing, so that only the rows of IndexedSlices need work.
   virtual bool updates_rows_alone() const { return false; }
 

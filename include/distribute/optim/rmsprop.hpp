@@ -33,6 +33,7 @@ class RMSprop : public Optimizer {
  protected:
   std::vector<Slot> slots() const override;
   ElementKernel kernel(float learning_rate, int64_t step) const override;
+  GpuFormula gpu_formula(float learning_rate, int64_t step) const override;
 
  private:
   double rho_, momentum_, epsilon_;

@@ -30,6 +30,7 @@ class SGD : public Optimizer {
  protected:
   std::vector<Slot> slots() const override;
   ElementKernel kernel(float learning_rate, int64_t step) const override;
+  GpuFormula gpu_formula(float learning_rate, int64_t step) const override;
   bool updates_rows_alone() const override { return momentum_ == 0.0f; }
 
  private:

@@ -3,6 +3,7 @@
 
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
+#include <distribute/replica/gpu_update.hpp>
 #include <distribute/replica/reduce_op.hpp>
 #include <distribute/replica/values.hpp>
 #include <distribute/tensor/tensor.hpp>
@@ -23,11 +24,6 @@ struct VariableUpdate {
   std::vector<Variable> slots;  // same shape as the variable
   Tensor gradient;              // this replica's
 };
-
-/// Updates `count` neighbouring elements in place: weights and each slot from the gradient. Must be
-/// elementwise, so that the elements of a step may be dealt to threads in any way.
-using UpdateKernel = std::function<void(size_t update, float* weights, float* const* slots,
-                                        const float* gradient, int64_t count)>;
 
 /// The calling thread's replica. Every replica of a strategy must make the same calls in the same
 /// order.
@@ -114,9 +110,13 @@ int current_local_replica();
 void check_update(const VariableUpdate& update);
 
 /// Applies updates whose gradients are complete to the component `replica` of each variable, the
-/// elements dealt to the calling thread's pool.
+/// elements dealt to the calling thread's pool, or to the GPU that it is on. The first update is
+/// number `first` of the kernel's.
 void update_component(std::span<const VariableUpdate> updates, int replica,
-                      const UpdateKernel& kernel);
+                      const UpdateKernel& kernel, size_t first = 0);
+
+/// Where an update happens: on the GPU of its variable or gradient, else on the CPU.
+Device update_device(const VariableUpdate& update, int replica);
 
 /// Variable and slots of one update with memory that may be written: taken out of the components
 /// [first, first + count), which share one value, brought into the gradient's layout, copied when
@@ -135,7 +135,7 @@ class UpdateTarget {
   void store();
 
  private:
-  void take(const Variable& variable, const LayoutPtr& layout);
+  void take(const Variable& variable, const LayoutPtr& layout, Device device);
 
   const VariableUpdate& update_;
   int first_, count_;

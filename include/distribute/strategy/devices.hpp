@@ -29,14 +29,28 @@ namespace strategy_internal {
 DeviceName parse_device_name(const std::string& text);
 
 /// The devices of one process in TensorFlow's short form.
-/// Throws  InvalidArgumentError when empty, twice the same, local and of a job, or without a task;
-///         FailedPreconditionError for devices of several tasks; UnimplementedError for GPUs.
+/// Throws  InvalidArgumentError when empty, twice the same, local and of a job, without a task, or
+///         a GPU that does not exist;
+///         FailedPreconditionError for devices of several tasks.
 std::vector<std::string> check_devices(const std::vector<std::string>& names);
 
-/// The devices of a default strategy: the first `count` logical CPUs; 0 means all of them.
+/// The devices of a default strategy: the first `count` logical ones; 0 means all of them. More
+/// than there are GPUs divides those, while none is in use. The default device is a GPU where there
+/// is one, else the CPU, which is told once.
+/// Throws  InvalidArgumentError for a negative number; FailedPreconditionError without a GPU.
 std::vector<std::string> devices_of(CpuDevice, int count);
 std::vector<std::string> devices_of(GpuDevice, int count);
 std::vector<std::string> devices_of(DefaultDevice, int count);
+
+/// For strategies whose reductions between hosts work in host memory only: the CPU by default.
+/// Throws  UnimplementedError for GPUs.
+inline std::vector<std::string> host_devices_of(CpuDevice, int count) {
+  return devices_of(CpuDevice(), count);
+}
+inline std::vector<std::string> host_devices_of(DefaultDevice, int count) {
+  return devices_of(CpuDevice(), count);
+}
+std::vector<std::string> host_devices_of(GpuDevice, int count);
 
 }  // namespace strategy_internal
 

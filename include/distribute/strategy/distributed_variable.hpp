@@ -45,6 +45,9 @@ class DistributedVariable : public VariableImpl {
   int num_components() const override { return int(components_.size()); }
   Tensor component(int replica) const override;
   void set_component(int replica, Tensor value) override;
+  /// Gives each copy memory on its own device, where later values follow. Single numbers stay on
+  /// the host, which reads them more often than GPUs do. To be called before anybody else reads.
+  void place_on(std::vector<Device> devices);
 
  protected:
   enum class Write { Assign, Add, Subtract };
@@ -74,6 +77,7 @@ class DistributedVariable : public VariableImpl {
   const std::shared_ptr<OtherWorkers> others_;  // null: this process is the only worker
   mutable std::mutex mutex_;                    // guards components_
   std::vector<Tensor> components_;
+  std::vector<Device> homes_;  // of the components; empty: wherever the values are
 };
 
 /// Synchronized when written. Source  MirroredVariable

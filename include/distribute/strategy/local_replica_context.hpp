@@ -28,6 +28,9 @@ class LocalReplicaContext : public ReplicaContext {
  protected:
   void check_current(const char* method) const;
   /// Throws  InvalidArgumentError unless variables and slots are this strategy's.
+  /// Each replica sums and updates on its own GPU.
+  void update_on_gpu(std::span<const VariableUpdate> updates, bool reduced,
+                     const UpdateKernel& kernel);
   void check_owner(std::span<const VariableUpdate> updates) const;
   strategy_internal::ReplicaGroup& local_replicas() const { return group_; }
 

@@ -43,6 +43,8 @@ class LocalReplicas : public StrategyExtended {
   /// The first error of a run, before the other replicas have ended.
   virtual void replica_failed(const std::exception_ptr& error) { (void)error; }
   void check_count(const char* method, size_t values) const;
+  /// The device of each replica.
+  std::vector<Device> replica_devices() const;
   virtual std::shared_ptr<VariableImpl> make_variable(const NextCreator& next,
                                                       const Variable::Initializer& initial_value,
                                                       const VariableOptions& options) = 0;

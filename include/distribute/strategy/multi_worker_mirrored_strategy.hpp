@@ -64,7 +64,7 @@ class MultiWorkerMirroredStrategy : public Strategy {
   MultiWorkerMirroredStrategy(std::shared_ptr<ClusterResolver> resolver,
                               const MultiWorkerOptions& options)
       : MultiWorkerMirroredStrategy(strategy_internal::join_cluster(
-            std::move(resolver), strategy_internal::devices_of(Kind(), options.num_replicas),
+            std::move(resolver), strategy_internal::host_devices_of(Kind(), options.num_replicas),
             options)) {}
   explicit MultiWorkerMirroredStrategy(strategy_internal::MultiWorkerParts parts)
       : Strategy(std::move(parts.extended)), resolver_(std::move(parts.resolver)) {}

@@ -36,6 +36,10 @@ class DefaultExtended final : public SingleReplicaExtended {
 class OneDeviceExtended final : public SingleReplicaExtended {
  public:
   explicit OneDeviceExtended(const std::string& device);
+  void call_for_each_replica(const std::function<void(ReplicaContext&)>& fn) override;
+  std::shared_ptr<VariableImpl> create_variable(const NextCreator& next,
+                                                const Variable::Initializer& initial_value,
+                                                const VariableOptions& options) override;
   const char* name() const override { return "OneDeviceStrategy"; }
   std::vector<std::string> worker_devices() const override { return {device_}; }
   std::vector<std::string> parameter_devices() const override { return {device_}; }

@@ -30,6 +30,7 @@ class Reduction {
 
  private:
   void join_sparse();
+  void sum_on_gpu();
 
   ReduceOp op_;
   std::vector<Tensor> inputs_;

@@ -2,8 +2,10 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/process_state.hpp>
+#include <distribute/device/cuda_device.hpp>
 #include <distribute/device/placement.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <mutex>
 #include <set>
@@ -57,6 +59,8 @@ DISTRIBUTE_INLINE Device resolve_device(const DeviceSpec& spec) {
   const std::string type = spec.device_type.value_or("CPU");
   const int index = spec.device_index.value_or(0);
   if (type == "CPU" && index < process_state().logical_cpu_devices) return {DeviceType::Cpu, index};
+  if (type == "GPU" && index >= 0 && index < int(logical_gpus().size()))
+    return {DeviceType::Gpu, index};
   return missing_device("/device:" + type + ":" + std::to_string(index));
 }
 
@@ -108,9 +112,13 @@ namespace config {
 
 DISTRIBUTE_INLINE std::vector<LogicalDevice> list_logical_devices(const std::string& device_type) {
   std::vector<LogicalDevice> devices;
-  if (!device_type.empty() && device_type != "CPU") return devices;
-  for (int i = 0; i < process_state().logical_cpu_devices; ++i)
-    devices.push_back({to_string(Device{DeviceType::Cpu, i}), "CPU"});
+  const auto add = [&](DeviceType type, const char* name, int count) {
+    if (!device_type.empty() && device_type != name) return;
+    for (int i = 0; i < count; ++i) devices.push_back({to_string(Device{type, i}), name});
+  };
+  add(DeviceType::Cpu, "CPU", process_state().logical_cpu_devices);
+  if (device_type.empty() || device_type == "GPU")
+    add(DeviceType::Gpu, "GPU", int(logical_gpus().size()));
   return devices;
 }
 
@@ -119,6 +127,37 @@ DISTRIBUTE_INLINE void set_logical_device_configuration(int logical_cpus) {
     throw InvalidArgumentError(
         concat("set_logical_device_configuration: wanted at least one CPU, got ", logical_cpus));
   process_state().logical_cpu_devices = logical_cpus;
+}
+
+DISTRIBUTE_INLINE std::vector<PhysicalDevice> list_physical_devices(
+    const std::string& device_type) {
+  std::vector<PhysicalDevice> devices;
+  const auto add = [&](const char* type, size_t count) {
+    if (!device_type.empty() && device_type != type) return;
+    for (size_t i = 0; i < count; ++i)
+      devices.push_back({concat("/physical_device:", type, ":", i), type});
+  };
+  add("CPU", 1);
+  if (device_type.empty() || device_type == "GPU") add("GPU", physical_gpus().size());
+  return devices;
+}
+
+DISTRIBUTE_INLINE void set_logical_device_configuration(
+    const PhysicalDevice& device, const std::vector<LogicalDeviceConfiguration>& devices) {
+  if (device.device_type == "CPU") return set_logical_device_configuration(int(devices.size()));
+  const auto all = list_physical_devices("GPU");
+  const auto found = std::find(all.begin(), all.end(), device);
+  if (found == all.end() || devices.empty())
+    throw InvalidArgumentError(concat("set_logical_device_configuration: there is no '",
+                                      device.name, "' to divide into ", devices.size()));
+  std::vector<LogicalGpu> logical;
+  for (const LogicalGpu& gpu : logical_gpus())
+    if (gpu.physical != int(found - all.begin())) logical.push_back(gpu);
+  for (const auto& one : devices)
+    logical.push_back({int(found - all.begin()), one.memory_limit_mb << 20});
+  std::stable_sort(logical.begin(), logical.end(),
+                   [](const auto& a, const auto& b) { return a.physical < b.physical; });
+  set_logical_gpus(std::move(logical));
 }
 
 DISTRIBUTE_INLINE void set_soft_device_placement(bool enabled) {

@@ -5,6 +5,7 @@
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/channel_norm.hpp>
 #include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/gpu_loops.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/ops/reshape.hpp>
 #include <distribute/ops/unary.hpp>
@@ -110,6 +111,22 @@ DISTRIBUTE_INLINE Tensor normalize_by_parts(const Tensor& x, const Tensor& mean,
   return epilogue == Epilogue::Relu ? nn::relu(y) : y;
 }
 
+/// The training form in its pieces, for GPUs.
+DISTRIBUTE_INLINE nn::FusedBatchNorm normalize_batch_by_parts(const Tensor& x, const Tensor& scale,
+                                                              const Tensor& offset, float epsilon,
+                                                              Epilogue epilogue) {
+  if (x.num_elements() == 0) {
+    const Tensor none = fill({x.shape()[-1]}, 0, DType::Float32, x.device());
+    return {x, none, none, false};
+  }
+  std::vector<int> axes;
+  for (int i = 0; i + 1 < x.shape().rank(); ++i) axes.push_back(i);
+  const Tensor mean = reduce_mean(x, axes);
+  const Tensor variance = reduce_mean(squared_difference(x, mean), axes);
+  return {normalize_by_parts(x, mean, variance, offset, scale, epsilon, epilogue), mean, variance,
+          true};
+}
+
 /// The training form of float32 tensors.
 DISTRIBUTE_INLINE nn::FusedBatchNorm normalize_batch(const Tensor& input, const Tensor& scale,
                                                      const Tensor& offset, float epsilon,
@@ -208,6 +225,7 @@ DISTRIBUTE_INLINE Tensor batch_normalization(const Tensor& x, const Tensor& mean
     return cast(batch_normalization(as_float(x), as_float(mean), as_float(variance),
                                     as_float(offset), as_float(scale), epsilon, epilogue),
                 x.dtype());
+  if (on_gpu(x)) return normalize_by_parts(x, mean, variance, offset, scale, epsilon, epilogue);
   Tensor vectors[] = {mean, variance, offset, scale};
   for (Tensor& vector : vectors) {
     if (!vector) continue;
@@ -227,14 +245,15 @@ DISTRIBUTE_INLINE FusedBatchNorm fused_batch_norm(const Tensor& x, const Tensor&
   check_channels("fused_batch_norm", "offset", x, shift);
   FusedBatchNorm result;
   if (options.training) {
-    result = normalize_batch(input, factor, shift, options.epsilon, options.epilogue);
+    const auto run = on_gpu(input) ? normalize_batch_by_parts : normalize_batch;
+    result = run(input, factor, shift, options.epsilon, options.epilogue);
   } else {
     if (!options.mean || !options.variance)
       throw InvalidArgumentError("fused_batch_norm: inference needs a mean and a variance");
     check_channels("fused_batch_norm", "mean", x, options.mean);
     check_channels("fused_batch_norm", "variance", x, options.variance);
-    result = {normalize_channels(input, as_float(options.mean), as_float(options.variance), shift,
-                                 factor, options.epsilon, options.epilogue),
+    result = {batch_normalization(input, as_float(options.mean), as_float(options.variance), shift,
+                                  factor, options.epsilon, options.epilogue),
               options.mean, options.variance, false};
   }
   result.y = cast(result.y, x.dtype());
@@ -246,7 +265,7 @@ DISTRIBUTE_INLINE Moments moments(const Tensor& x, std::span<const int> axes, bo
   check_norm_input("moments", x);
   Moments result;
   const Tensor input = as_float(x);
-  if (all_but_last(x.shape(), axes)) {
+  if (all_but_last(x.shape(), axes) && !on_gpu(x)) {
     result = channel_moments(input);
     Shape shape = keepdims ? x.shape() : Shape{x.shape()[-1]};
     for (int i = 0; i + 1 < shape.rank(); ++i) shape = shape.with(i, 1);

@@ -3,6 +3,7 @@
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/conv2d.hpp>
 #include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/gpu_loops.hpp>
 #include <distribute/ops/matmul.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/ops/reshape.hpp>
@@ -104,6 +105,9 @@ DISTRIBUTE_INLINE Tensor conv2d(const Tensor& x, const Tensor& filters,
                                 const Conv2DOptions& options, const Tensor& bias,
                                 Epilogue epilogue) {
   using namespace ops_internal;
+  if (const Device device = device_of({x, filters}); x.device() != filters.device())
+    return conv2d(carried_to(x, device), carried_to(filters, device), options,
+                  carried_to(bias, device), epilogue);
   const Conv2DShape s = conv2d_shape(x.shape(), filters.shape(), options);
   if (is_half(x.dtype()) && x.dtype() == filters.dtype()) {
     const auto wide = [](const Tensor& t) { return t ? cast(t, DType::Float32) : t; };

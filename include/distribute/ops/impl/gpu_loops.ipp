@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/cuda_module.hpp>
 #include <distribute/device/kernel_arguments.hpp>
@@ -36,6 +37,14 @@ DISTRIBUTE_INLINE Device device_of(std::initializer_list<Tensor> operands) {
 DISTRIBUTE_INLINE Tensor brought_to(const Tensor& t, Device device) {
   if (!t) return t;
   return (t.device() == device ? t : t.to(device)).row_major();
+}
+
+DISTRIBUTE_INLINE Tensor carried_to(const Tensor& t, Device device) {
+  if (!t || t.device() == device) return t;
+  return record("copy", {t}, brought_to(t, device),
+                [from = t.device()](const Backward& b) -> std::vector<Tensor> {
+                  return {carried_to(b.gradient(), from)};
+                });
 }
 
 /// The bits of a tensor of one number on the host, widened as kernels compute it.

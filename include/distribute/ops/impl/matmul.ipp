@@ -104,11 +104,9 @@ DISTRIBUTE_INLINE Tensor with_batch(const Tensor& t, const Shape& own, const Sha
 
 DISTRIBUTE_INLINE Tensor multiply_matrices(const MatmulPlan& plan, const Tensor& a,
                                            const Tensor& b) {
-  const Device device = device_of({a, b});
-  Backend& engine = backend(device.type);
-  const bool gpu = device.type == DeviceType::Gpu;
-  const Tensor left = with_batch(gpu ? brought_to(a, device) : a, plan.batch_a, plan.batch);
-  const Tensor right = with_batch(gpu ? brought_to(b, device) : b, plan.batch_b, plan.batch);
+  Backend& engine = backend(a.device().type);
+  const Tensor left = with_batch(a, plan.batch_a, plan.batch);
+  const Tensor right = with_batch(b, plan.batch_b, plan.batch);
   return Tensor(plan.result, plan.shape.dtype,
                 engine.matmul(plan.shape, left.array(), right.array(), nullptr, Epilogue::None));
 }
@@ -134,6 +132,8 @@ DISTRIBUTE_INLINE std::vector<Tensor> matmul_gradients(const Backward& backward,
 
 DISTRIBUTE_INLINE Tensor matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options) {
   using namespace ops_internal;
+  if (const Device device = device_of({a, b}); a.device() != b.device())
+    return matmul(carried_to(a, device), carried_to(b, device), options);
   if (is_half(a.dtype()) && a.dtype() == b.dtype())
     return cast(matmul(cast(a, DType::Float32), cast(b, DType::Float32), options), a.dtype());
   const MatmulPlan plan = plan_matmul(a, b, options);
@@ -150,6 +150,9 @@ namespace nn {
 DISTRIBUTE_INLINE Tensor dense(const Tensor& x, const Tensor& kernel, const Tensor& bias,
                                Epilogue epilogue) {
   using namespace ops_internal;
+  if (const Device device = device_of({x, kernel}); x.device() != kernel.device())
+    return dense(carried_to(x, device), carried_to(kernel, device), carried_to(bias, device),
+                 epilogue);
   if (kernel.shape().rank() != 2 || x.shape().rank() < 1 || x.shape()[-1] != kernel.shape()[0])
     throw InvalidArgumentError(describe_operands("dense", "inner sizes differ", x, kernel));
   if (bias && bias.shape() != Shape{kernel.shape()[1]})

@@ -3,6 +3,7 @@
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/simd_sqrt.hpp>
 #include <distribute/optim/adagrad.hpp>
+#include <distribute/optim/update_rows.hpp>
 
 #include <algorithm>
 
@@ -54,6 +55,10 @@ DISTRIBUTE_INLINE Adagrad::Adagrad(AdagradOptions options)
 
 DISTRIBUTE_INLINE std::vector<Optimizer::Slot> Adagrad::slots() const {
   return {{"accumulator", float(initial_)}};
+}
+
+DISTRIBUTE_INLINE GpuFormula Adagrad::gpu_formula(float rate, int64_t) const {
+  return optim_internal::gpu_formula_of(optim_internal::AdagradRow{rate, float(epsilon_)});
 }
 
 DISTRIBUTE_INLINE Optimizer::ElementKernel Adagrad::kernel(float rate, int64_t) const {

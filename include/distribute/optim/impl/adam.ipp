@@ -2,6 +2,7 @@
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/simd_sqrt.hpp>
 #include <distribute/optim/adam.hpp>
+#include <distribute/optim/update_rows.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -68,12 +69,26 @@ DISTRIBUTE_INLINE std::vector<Optimizer::Slot> Adam::slots() const {
   return {{"m"}, {"v"}};
 }
 
+namespace optim_internal {
+/// Powers and their complements in float, as Keras computes them.
+DISTRIBUTE_INLINE AdamStep adam_step(float rate, double beta_1, double beta_2, double epsilon,
+                                     int64_t step) {
+  const float power_1 = std::pow(float(beta_1), float(step));
+  const float power_2 = std::pow(float(beta_2), float(step));
+  return {rate * std::sqrt(1.0f - power_2) / (1.0f - power_1), float(1.0 - beta_1),
+          float(1.0 - beta_2), float(epsilon)};
+}
+}  // namespace optim_internal
+
+DISTRIBUTE_INLINE GpuFormula Adam::gpu_formula(float rate, int64_t step) const {
+  using namespace optim_internal;
+  const AdamStep s = adam_step(rate, beta_1_, beta_2_, epsilon_, step);
+  if (amsgrad_) return gpu_formula_of(AmsgradRow{s.alpha, s.decay_1, s.decay_2, s.epsilon});
+  return gpu_formula_of(AdamRow{s.alpha, s.decay_1, s.decay_2, s.epsilon});
+}
+
 DISTRIBUTE_INLINE Optimizer::ElementKernel Adam::kernel(float rate, int64_t step) const {
-  // Powers and their complements in float, as Keras computes them.
-  const float power_1 = std::pow(float(beta_1_), float(step));
-  const float power_2 = std::pow(float(beta_2_), float(step));
-  const optim_internal::AdamStep s{rate * std::sqrt(1.0f - power_2) / (1.0f - power_1),
-                                   float(1.0 - beta_1_), float(1.0 - beta_2_), float(epsilon_)};
+  const auto s = optim_internal::adam_step(rate, beta_1_, beta_2_, epsilon_, step);
   return [s, amsgrad = amsgrad_](float* w, float* const* slots, const float* g, int64_t count) {
     optim_internal::adam(w, slots[0], slots[1], amsgrad ? slots[2] : nullptr, g, s, count);
   };

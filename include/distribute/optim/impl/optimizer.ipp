@@ -192,7 +192,10 @@ DISTRIBUTE_INLINE void Optimizer::create_slots(const Variable& variable) {
   if (slots_.contains(variable.impl().id())) return;
   std::vector<Variable> values;
   for (const Slot& slot : all_slots()) {
-    const auto first_value = [&] { return fill(variable.shape(), slot.initial_value); };
+    const Device device = variable.impl().component(0).device();
+    const auto first_value = [&] {
+      return fill(variable.shape(), slot.initial_value, DType::Float32, device);
+    };
     VariableOptions options = variable.impl().options();
     options.name = variable.name() + "/" + slot.name;
     options.trainable = false;
@@ -225,7 +228,8 @@ DISTRIBUTE_INLINE void Optimizer::clip(std::vector<VariableUpdate>& updates) con
 DISTRIBUTE_INLINE void Optimizer::densify(std::vector<VariableUpdate>& updates) const {
   const bool rows = updates_rows_alone() && !options_.use_ema;
   for (VariableUpdate& update : updates)
-    if (is_indexed_slices(update.gradient) && (!rows || decays(update.variable)))
+    if (is_indexed_slices(update.gradient) &&
+        (!rows || decays(update.variable) || update.gradient.device().type == DeviceType::Gpu))
       update.gradient = update.gradient.row_major();
 }
 
@@ -238,13 +242,16 @@ DISTRIBUTE_INLINE UpdateKernel Optimizer::make_kernel(const std::vector<Variable
   std::vector<bool> decayed;
   for (const VariableUpdate& update : updates) decayed.push_back(decays(update.variable));
   const size_t own = slots().size();
-  return [=, ema = options_.use_ema, formula = kernel(rate, done + 1)](
+  GpuUpdate gpu{gpu_formula(rate, done + 1), {}, options_.use_ema, momentum};
+  for (bool decays : decayed) gpu.decay.push_back(decays ? decay : 0.0f);
+  const auto loop = [=, ema = options_.use_ema, formula = kernel(rate, done + 1)](
              size_t update, float* weights, float* const* slots, const float* gradient,
              int64_t count) {
     if (decayed[update]) optim_internal::scale(weights, decay, count);
     formula(weights, slots, gradient, count);
     if (ema) optim_internal::average(slots[own], weights, momentum, count);
   };
+  return {loop, std::move(gpu)};
 }
 
 DISTRIBUTE_INLINE void Optimizer::finish_step(const std::vector<VariableUpdate>& updates,

@@ -2,6 +2,7 @@
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/simd_sqrt.hpp>
 #include <distribute/optim/rmsprop.hpp>
+#include <distribute/optim/update_rows.hpp>
 
 #include <algorithm>
 
@@ -74,6 +75,12 @@ DISTRIBUTE_INLINE std::vector<Optimizer::Slot> RMSprop::slots() const {
   if (momentum_ > 0) all.push_back({"momentum"});
   if (centered_) all.push_back({"mg"});
   return all;
+}
+
+DISTRIBUTE_INLINE GpuFormula RMSprop::gpu_formula(float rate, int64_t) const {
+  return optim_internal::gpu_formula_of(optim_internal::RmspropRow{
+      rate, float(rho_), float(1.0 - rho_), float(momentum_), float(epsilon_),
+      momentum_ > 0 ? 1.0f : 0.0f, centered_ ? 1.0f : 0.0f});
 }
 
 DISTRIBUTE_INLINE Optimizer::ElementKernel RMSprop::kernel(float rate, int64_t) const {

@@ -2,6 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/optim/sgd.hpp>
+#include <distribute/optim/update_rows.hpp>
 
 namespace distribute::optim {
 
@@ -62,6 +63,13 @@ DISTRIBUTE_INLINE Optimizer::ElementKernel SGD::kernel(float rate, int64_t) cons
     else
       optim_internal::momentum(w, slots[0], g, rate, factor, count);
   };
+}
+
+DISTRIBUTE_INLINE GpuFormula SGD::gpu_formula(float rate, int64_t) const {
+  using namespace optim_internal;
+  if (momentum_ == 0.0f) return gpu_formula_of(SgdRow{rate});
+  if (nesterov_) return gpu_formula_of(NesterovRow{rate, momentum_});
+  return gpu_formula_of(MomentumRow{rate, momentum_});
 }
 
 }  // namespace distribute::optim

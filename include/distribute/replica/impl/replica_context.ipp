@@ -1,6 +1,9 @@
 #pragma once
 #include <distribute/autograd/accumulate.hpp>
 #include <distribute/base/parallel.hpp>
+#include <distribute/device/cuda_memory.hpp>
+#include <distribute/device/cuda_module.hpp>
+#include <distribute/device/kernel_arguments.hpp>
 #include <distribute/replica/replica_context.hpp>
 
 #include <algorithm>
@@ -52,22 +55,25 @@ DISTRIBUTE_INLINE UpdateTarget::UpdateTarget(const VariableUpdate& update, int f
   const LayoutPtr own = update.variable.impl().component(first).layout();
   const bool adopt = update.gradient.layout() && !is_indexed_slices(update.gradient);
   const LayoutPtr layout = adopt ? update.gradient.layout() : own;
-  take(update.variable, layout);
-  for (const Variable& slot : update.slots) take(slot, layout);
+  const Device device = update_device(update, first);
+  take(update.variable, layout, device);
+  for (const Variable& slot : update.slots) take(slot, layout, device);
   size_ = tensors_[0].array().buffer->bytes() / int64_t(sizeof(float));
   if (!layout) size_ = tensors_[0].num_elements();
 }
 
-DISTRIBUTE_INLINE void UpdateTarget::take(const Variable& variable, const LayoutPtr& layout) {
+DISTRIBUTE_INLINE void UpdateTarget::take(const Variable& variable, const LayoutPtr& layout,
+                                          Device device) {
   VariableImpl& impl = variable.impl();
   Tensor value = impl.component(first_);
   for (int i = 0; i < count_; ++i) impl.set_component(first_ + i, Tensor());
+  if (device.type == DeviceType::Gpu) value = value.to(device);
   if (!same_layout(value.layout(), layout)) value = in_layout(value, layout);
   if (!value.unique()) {
     Tensor copy = Tensor::empty(value.shape(), value.dtype(), value.device(), value.layout());
-    const size_t bytes = size_t(std::min(
-        copy.array().buffer->bytes(), value.array().buffer->bytes() - value.array().offset_bytes));
-    std::memcpy(copy.array().bytes(), value.array().bytes(), bytes);
+    const int64_t bytes = std::min(
+        copy.array().buffer->bytes(), value.array().buffer->bytes() - value.array().offset_bytes);
+    copy_bytes(copy.array().bytes(), copy.device(), value.array().bytes(), value.device(), bytes);
     value = std::move(copy);
   }
   pointers_.push_back(value.array().data<float>());
@@ -118,9 +124,64 @@ DISTRIBUTE_INLINE void update_rows(const VariableUpdate& update, size_t index,
   }
 }
 
+DISTRIBUTE_INLINE Device update_device(const VariableUpdate& update, int replica) {
+  const Device device = update.variable.impl().component(replica).device();
+  return device.type == DeviceType::Gpu ? device : update.gradient.device();
+}
+
+inline constexpr char kUpdateText[] =
+#include <distribute/device/kernels/update.cu.inc>
+    ;
+inline constexpr size_t kUpdatesPerLaunch = 48;
+
+/// Up to kUpdatesPerLaunch updates of one GPU in one launch.
+DISTRIBUTE_INLINE void launch_updates(std::span<const VariableUpdate> updates, int replica,
+                                      const GpuUpdate& gpu, std::span<const size_t> numbers) {
+  const Device device = update_device(updates[0], replica);
+  kernels::UpdateArguments arguments{};
+  std::vector<UpdateTarget> targets;
+  std::vector<Tensor> gradients;
+  targets.reserve(updates.size());
+  int64_t blocks = 0;
+  for (size_t i = 0; i < updates.size(); ++i) {
+    gradients.push_back(updates[i].gradient.to(device).row_major());
+    const UpdateTarget& target = targets.emplace_back(updates[i], replica, 1);
+    const size_t slots = updates[i].slots.size() - (gpu.keeps_average ? 1 : 0);
+    arguments.weights[i] = target.weights();
+    for (size_t s = 0; s < slots; ++s) arguments.slots[i][s] = target.slots()[s];
+    if (gpu.keeps_average) arguments.average[i] = target.slots()[slots];
+    arguments.gradient[i] = gradients.back().array().data<float>();
+    arguments.count[i] = target.size();
+    arguments.end[i] = blocks += (target.size() + 1023) / 1024;
+    arguments.decay[i] = numbers[i] < gpu.decay.size() ? gpu.decay[numbers[i]] : 0.0f;
+  }
+  arguments.variables = int32_t(updates.size());
+  arguments.average_momentum = gpu.average_momentum;
+  std::copy(gpu.formula.numbers.begin(), gpu.formula.numbers.end(), arguments.row);
+  if (blocks)
+    launch_kernel(device, {kUpdateText, "update", gpu.formula.rows, gpu.formula.row},
+                  {.grid_x = unsigned(blocks)}, arguments);
+  for (UpdateTarget& target : targets) target.store();
+}
+
+/// The updates of one replica that happen on its GPU.
+DISTRIBUTE_INLINE void update_on_gpu(std::span<const VariableUpdate> updates, int replica,
+                                     const GpuUpdate& gpu, size_t first) {
+  if (gpu.formula.row.empty())
+    throw UnimplementedError("this optimizer has no formula for GPUs");
+  for (size_t begin = 0; begin < updates.size(); begin += kUpdatesPerLaunch) {
+    const auto part = updates.subspan(begin, std::min(kUpdatesPerLaunch, updates.size() - begin));
+    std::vector<size_t> numbers;
+    for (size_t i = 0; i < part.size(); ++i) numbers.push_back(first + begin + i);
+    launch_updates(part, replica, gpu, numbers);
+  }
+}
+
 DISTRIBUTE_INLINE void update_component(std::span<const VariableUpdate> updates, int replica,
-                                        const UpdateKernel& kernel) {
+                                        const UpdateKernel& kernel, size_t first) {
   for (const VariableUpdate& update : updates) check_update(update);
+  if (!updates.empty() && update_device(updates[0], replica).type == DeviceType::Gpu)
+    return update_on_gpu(updates, replica, kernel.gpu(), first);
   std::vector<UpdateTarget> targets;
   std::vector<Tensor> gradients;
   for (const VariableUpdate& update : updates) {
@@ -137,12 +198,12 @@ DISTRIBUTE_INLINE void update_component(std::span<const VariableUpdate> updates,
       if (!gradients[slice.target]) continue;
       slots.assign(target.slots(), target.slots() + updates[slice.target].slots.size());
       for (float*& slot : slots) slot += slice.begin;
-      kernel(slice.target, target.weights() + slice.begin, slots.data(),
+      kernel(first + slice.target, target.weights() + slice.begin, slots.data(),
              gradients[slice.target].array().data<float>() + slice.begin, slice.count);
     }
   });
   for (size_t t = 0; t < targets.size(); ++t) {
-    if (!gradients[t]) update_rows(updates[t], t, targets[t], kernel);
+    if (!gradients[t]) update_rows(updates[t], first + t, targets[t], kernel);
     targets[t].store();
   }
 }

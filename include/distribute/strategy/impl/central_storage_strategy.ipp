@@ -13,7 +13,7 @@ DISTRIBUTE_INLINE std::vector<std::string> compute_devices(const CentralStorageO
     throw InvalidArgumentError(
         "CentralStorageStrategy: give num_replicas or compute_devices, not both");
   return check_devices(options.compute_devices.empty()
-                           ? devices_of(DefaultDevice(), options.num_replicas)
+                           ? devices_of(CpuDevice(), options.num_replicas)
                            : options.compute_devices);
 }
 

@@ -1,10 +1,13 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/process_state.hpp>
+#include <distribute/device/cuda_device.hpp>
+#include <distribute/device/cuda_library.hpp>
 #include <distribute/device/device_spec.hpp>
 #include <distribute/strategy/devices.hpp>
 
 #include <algorithm>
+#include <cstdio>
 
 namespace distribute::strategy_internal {
 
@@ -39,8 +42,7 @@ DISTRIBUTE_INLINE std::vector<std::string> check_devices(const std::vector<std::
   check_tasks(devices);
   std::vector<std::string> result;
   for (const DeviceName& device : devices) {
-    if (device.device.type == DeviceType::Gpu)
-      throw UnimplementedError("this build has no GPU support: " + to_string(device.device));
+    if (device.device.type == DeviceType::Gpu && device.job.empty()) gpu_info(device.device);
     const std::string name = to_string(device.device);
     if (std::find(result.begin(), result.end(), name) != result.end())
       throw InvalidArgumentError("No duplicates allowed in `devices` argument: " + name);
@@ -57,11 +59,37 @@ DISTRIBUTE_INLINE std::vector<std::string> devices_of(CpuDevice, int count) {
     names.push_back(to_string(Device{DeviceType::Cpu, i}));
   return names;
 }
-DISTRIBUTE_INLINE std::vector<std::string> devices_of(GpuDevice, int) {
-  throw UnimplementedError("this build has no GPU support");
+/// Divides the GPUs so that there are `count` logical ones, dealt in turn.
+DISTRIBUTE_INLINE void divide_gpus(int count) {
+  std::vector<LogicalGpu> logical;
+  for (int i = 0; i < count; ++i) logical.push_back({i % int(physical_gpus().size()), 0});
+  set_logical_gpus(std::move(logical));
 }
+
+DISTRIBUTE_INLINE std::vector<std::string> devices_of(GpuDevice, int count) {
+  if (count < 0) throw InvalidArgumentError(concat("num_replicas is ", count));
+  if (physical_gpus().empty())
+    throw FailedPreconditionError("there is no GPU: " + gpu_problem());
+  if (count > int(logical_gpus().size())) divide_gpus(count);
+  std::vector<std::string> names;
+  for (int i = 0; i < (count ? count : int(logical_gpus().size())); ++i)
+    names.push_back(to_string(Device{DeviceType::Gpu, i}));
+  return names;
+}
+
 DISTRIBUTE_INLINE std::vector<std::string> devices_of(DefaultDevice, int count) {
+  if (!physical_gpus().empty()) return devices_of(GpuDevice(), count);
+  static const bool told = [] {
+    if (built_for_cuda())
+      std::fprintf(stderr, "info: %s; the CPU is used\n", gpu_problem().c_str());
+    return true;
+  }();
+  (void)told;
   return devices_of(CpuDevice(), count);
+}
+
+DISTRIBUTE_INLINE std::vector<std::string> host_devices_of(GpuDevice, int) {
+  throw UnimplementedError("this strategy does not reduce between GPUs of several hosts yet");
 }
 
 }  // namespace distribute::strategy_internal

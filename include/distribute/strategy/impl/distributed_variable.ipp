@@ -100,8 +100,16 @@ DISTRIBUTE_INLINE Tensor DistributedVariable::component(int replica) const {
 }
 
 DISTRIBUTE_INLINE void DistributedVariable::set_component(int replica, Tensor value) {
+  if (!homes_.empty() && value) value = value.to(homes_[homes_.size() == 1 ? 0 : size_t(replica)]);
   const std::lock_guard lock(mutex_);
   std::swap(components_[components_.size() == 1 ? 0 : size_t(replica)], value);
+}
+
+DISTRIBUTE_INLINE void DistributedVariable::place_on(std::vector<Device> devices) {
+  if (components_[0].shape().rank() == 0) return;
+  homes_ = std::move(devices);
+  for (size_t i = 0; i < components_.size(); ++i)
+    components_[i] = components_[i].to(homes_[i]).renamed();
 }
 
 DISTRIBUTE_INLINE std::vector<Tensor> DistributedVariable::all_components() const {
@@ -141,7 +149,8 @@ DISTRIBUTE_INLINE void DistributedVariable::write_all(Write write, const Tensor&
   std::vector<Tensor> copies = all_components();
   std::vector<Tensor> changed;
   for (size_t i = 0; i < copies.size(); ++i) {
-    const bool same = i > 0 && (write == Write::Assign || copies[i].id() == copies[0].id());
+    const bool same =
+        i > 0 && ((write == Write::Assign && homes_.empty()) || copies[i].id() == copies[0].id());
     changed.push_back(same ? changed[0] : written(write, copies[i], value));
   }
   for (size_t i = 0; i < changed.size(); ++i) set_component(int(i), std::move(changed[i]));

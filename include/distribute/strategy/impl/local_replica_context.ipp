@@ -2,6 +2,7 @@
 #include <distribute/autograd/accumulate.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/parallel.hpp>
+#include <distribute/device/cuda_stream.hpp>
 #include <distribute/ops/concat.hpp>
 #include <distribute/ops/slice.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
@@ -101,7 +102,7 @@ DISTRIBUTE_INLINE std::vector<Tensor> LocalReplicaContext::all_reduce(
   // A handle of its own for each replica: tapes tell tensors apart by their identity.
   std::vector<Tensor> results;
   for (const auto& reduction : call.work->reductions)
-    results.push_back(reduction.result().renamed());
+    results.push_back(reduction.result().to(values[results.size()].device()).renamed());
   record("all_reduce", values, results, [op, count = values.size()](const Backward& b) {
     std::vector<Tensor> known, gradients(count);
     for (size_t i = 0; i < count; ++i)
@@ -197,10 +198,56 @@ DISTRIBUTE_INLINE void LocalReplicaContext::check_owner(
   }
 }
 
+namespace strategy_internal {
+
+/// Gradients of all replicas, as the GPUs' replicas see each other's.
+struct GpuUpdateCall {
+  std::span<const VariableUpdate> updates;
+  std::vector<std::span<const VariableUpdate>> all = {};  // by replica
+};
+
+/// The sum over the replicas, in replica order, on `device`: each GPU fetches what the others
+/// have. (Two replicas of one GPU read each other's memory; NCCL allows no such pair.)
+DISTRIBUTE_INLINE Tensor sum_over_replicas(const GpuUpdateCall& call, size_t update,
+                                           Device device) {
+  Tensor sum = call.all[0][update].gradient.to(device);
+  for (size_t r = 1; r < call.all.size(); ++r)
+    sum = autograd_internal::sum(sum, call.all[r][update].gradient.to(device), 1.0f);
+  return sum;
+}
+
+}  // namespace strategy_internal
+
+DISTRIBUTE_INLINE void LocalReplicaContext::update_on_gpu(std::span<const VariableUpdate> updates,
+                                                          bool reduced,
+                                                          const UpdateKernel& kernel) {
+  strategy_internal::GpuUpdateCall call{updates};
+  group_.meet(replica_, "update", &call, [&](std::span<void* const> raw) {
+    check_owner(updates);
+    std::vector<std::span<const VariableUpdate>> all;
+    for (size_t r = 0; r < raw.size(); ++r) {
+      const auto& one = *static_cast<strategy_internal::GpuUpdateCall*>(raw[r]);
+      UpdateCall{updates, reduced, kernel}.check_same({one.updates, reduced, kernel}, r);
+      all.push_back(one.updates);
+    }
+    for (void* one : raw) static_cast<strategy_internal::GpuUpdateCall*>(one)->all = all;
+  });
+  std::vector<VariableUpdate> mine(updates.begin(), updates.end());
+  for (size_t u = 0; !reduced && call.all.size() > 1 && u < mine.size(); ++u)
+    mine[u].gradient = strategy_internal::sum_over_replicas(
+        call, u, replica_internal::update_device(mine[u], replica_));
+  // Gradients must live until every replica has read them: copies make their streams wait.
+  group_.meet(replica_, "update", nullptr, {});
+  replica_internal::update_component(mine, replica_, kernel);
+}
+
 DISTRIBUTE_INLINE void LocalReplicaContext::update(std::span<const VariableUpdate> updates,
                                                    bool gradients_are_reduced,
                                                    const UpdateKernel& kernel) {
   check_current("update");
+  if (!updates.empty() &&
+      replica_internal::update_device(updates[0], replica_).type == DeviceType::Gpu)
+    return update_on_gpu(updates, gradients_are_reduced, kernel);
   UpdateCall call{updates, gradients_are_reduced, kernel};
   group_.meet(replica_, "update", &call, [&](std::span<void* const> calls) {
     check_owner(updates);

@@ -118,6 +118,12 @@ DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> LocalReplicas::create_variable(
   return mine.made;
 }
 
+DISTRIBUTE_INLINE std::vector<Device> LocalReplicas::replica_devices() const {
+  std::vector<Device> devices;
+  for (const std::string& name : devices_) devices.push_back(parse_device_name(name).device);
+  return devices;
+}
+
 DISTRIBUTE_INLINE void LocalReplicas::check_count(const char* method, size_t values) const {
   if (values != size_t(group_.size()))
     throw InvalidArgumentError(concat(method, ": the value has ", values,

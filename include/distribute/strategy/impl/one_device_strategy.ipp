@@ -39,6 +39,24 @@ DISTRIBUTE_INLINE std::vector<std::string> DefaultExtended::parameter_devices() 
 DISTRIBUTE_INLINE OneDeviceExtended::OneDeviceExtended(const std::string& device)
     : device_(check_devices({device}).front()) {}
 
+DISTRIBUTE_INLINE void OneDeviceExtended::call_for_each_replica(
+    const std::function<void(ReplicaContext&)>& fn) {
+  const DeviceScope device(parse_device_name(device_).device);
+  SingleReplicaExtended::call_for_each_replica(fn);
+}
+
+DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> OneDeviceExtended::create_variable(
+    const NextCreator& next, const Variable::Initializer& initial_value,
+    const VariableOptions& options) {
+  const Device device = parse_device_name(device_).device;
+  const auto placed = [&] {
+    const Tensor value = initial_value();
+    return value.shape().rank() ? value.to(device) : value;  // single numbers stay on the host
+  };
+  if (device.type == DeviceType::Gpu) return next(placed, options);
+  return next(initial_value, options);
+}
+
 }  // namespace strategy_internal
 
 DISTRIBUTE_INLINE OneDeviceStrategy::OneDeviceStrategy(const std::string& device)

@@ -3,6 +3,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/concat.hpp>
+#include <distribute/ops/elementwise.hpp>
 #include <distribute/strategy/reduction.hpp>
 
 #include <algorithm>
@@ -66,6 +67,11 @@ DISTRIBUTE_INLINE Reduction::Reduction(const char* what, ReduceOp op, std::vecto
     join_sparse();
     return;
   }
+  const auto on_gpu = [](const Tensor& t) { return t.device().type == DeviceType::Gpu; };
+  if (std::any_of(inputs_.begin(), inputs_.end(), on_gpu)) {
+    sum_on_gpu();
+    return;
+  }
   LayoutPtr layout = result_.layout();
   if (is_indexed_slices(result_)) layout = nullptr;
   for (Tensor& input : inputs_) input = in_layout(input, layout);
@@ -75,10 +81,25 @@ DISTRIBUTE_INLINE Reduction::Reduction(const char* what, ReduceOp op, std::vecto
   size_ = bytes / size_of(result_.dtype());
 }
 
+/// In replica order on the first GPU among them; nothing is left for compute().
+DISTRIBUTE_INLINE void Reduction::sum_on_gpu() {
+  for (const Tensor& input : inputs_)
+    if (result_.device().type != DeviceType::Gpu) result_ = result_.to(input.device());
+  const Device device = result_.device();
+  for (size_t r = 1; r < inputs_.size(); ++r)
+    result_ = autograd_internal::sum(result_, inputs_[r].to(device), 1.0f);
+  if (op_ == ReduceOp::Mean) result_ = divided(result_, int64_t(inputs_.size()));
+}
+
 DISTRIBUTE_INLINE void Reduction::join_sparse() {
   for (size_t r = 1; r < inputs_.size(); ++r) result_ = combine(result_, inputs_[r], 1.0f);
   if (op_ == ReduceOp::Sum) return;
   IndexedSlices rows = indexed_slices(result_);
+  if (rows.values.device().type == DeviceType::Gpu) {
+    rows.values = divided(rows.values, int64_t(inputs_.size()));
+    result_ = to_tensor(rows);
+    return;
+  }
   Tensor scaled = Tensor::empty(rows.values.shape(), rows.values.dtype());
   dispatch(rows.values.dtype(), [&](auto type) {
     using T = decltype(type);
@@ -124,7 +145,10 @@ DISTRIBUTE_INLINE Tensor reduce_tensors(const char* what, ReduceOp op, std::vect
 }
 
 DISTRIBUTE_INLINE Tensor divided(const Tensor& value, int64_t count) {
-  Tensor result = Tensor::empty(value.shape(), value.dtype());
+  if (value.device().type == DeviceType::Gpu)
+    return (is_floating(value.dtype()) ? stop_gradient(value) / count
+                                       : divided(value.to(Device{}), count).to(value.device()));
+  Tensor result = Tensor::empty(value.shape(), value.dtype(), value.device());
   dispatch(value.dtype(), [&](auto type) {
     using T = decltype(type);
     const auto from = value.data<T>();

@@ -47,7 +47,8 @@ DISTRIBUTE_INLINE void SharedUpdate::add(size_t update, const UpdateKernel& kern
   const std::vector<Variable>& slots = updates_[update].slots;
   const bool shared =
       is_shared(updates_[update].variable) && std::all_of(slots.begin(), slots.end(), is_shared);
-  if (!shared || sparse) {
+  const bool gpu = replica_internal::update_device(updates_[update], 0).type == DeviceType::Gpu;
+  if (!shared || sparse || gpu) {
     Tensor sum = reduce_tensors("update", ReduceOp::Sum, std::move(gradients));
     return update_apart(update, std::move(sum), kernel);
   }
@@ -62,10 +63,8 @@ DISTRIBUTE_INLINE void SharedUpdate::update_apart(size_t update, Tensor gradient
                                                   const UpdateKernel& kernel) const {
   VariableUpdate one = updates_[update];
   one.gradient = std::move(gradient);
-  const auto renumbered = [&](size_t, float* weights, float* const* slots, const float* values,
-                              int64_t count) { kernel(update, weights, slots, values, count); };
   for (int i = 0; i < one.variable.impl().num_components(); ++i)
-    replica_internal::update_component(std::span(&one, 1), i, renumbered);
+    replica_internal::update_component(std::span(&one, 1), i, kernel, update);
 }
 
 DISTRIBUTE_INLINE void SharedUpdate::compute(int replica, int replicas,
