@@ -49,19 +49,30 @@ DISTRIBUTE_INLINE Shape output_shape(const Conv2DShape& s) {
   return {s.batch, s.out[0], s.out[1], s.out_channels};
 }
 
+/// True when the device's convolutions do not take 16-bit operands such as these.
+DISTRIBUTE_INLINE bool needs_float32(const Tensor& t) {
+  return is_half(t.dtype()) && !backend(t.device().type).supports(t.dtype());
+}
+
 DISTRIBUTE_INLINE nn::FilterGradients filter_gradients(const Tensor& x, const Shape& filter_shape,
                                                        const Tensor& dy,
                                                        const nn::Conv2DOptions& options,
                                                        bool with_bias) {
-  const Conv2DShape s = conv2d_shape(x.shape(), filter_shape, options);
+  if (needs_float32(x)) {
+    const auto wide = filter_gradients(cast(x, DType::Float32), filter_shape,
+                                       cast(dy, DType::Float32), options, with_bias);
+    return {cast(wide.filters, x.dtype()), with_bias ? cast(wide.bias, x.dtype()) : Tensor()};
+  }
+  Conv2DShape s = conv2d_shape(x.shape(), filter_shape, options);
+  s.dtype = x.dtype();
   Array bias;
   Array filters =
       backend(x.device().type)
           .conv2d_backprop_filter(s, x.array(), dy.array(), with_bias ? &bias : nullptr);
-  nn::FilterGradients result{Tensor(filter_shape, DType::Float32, std::move(filters)), {}};
+  nn::FilterGradients result{Tensor(filter_shape, s.dtype, std::move(filters)), {}};
   std::vector<Tensor> outputs{result.filters};
   if (with_bias) {
-    result.bias = Tensor({s.out_channels}, DType::Float32, std::move(bias));
+    result.bias = Tensor({s.out_channels}, s.dtype, std::move(bias));
     outputs.push_back(result.bias);
   }
   const std::vector<Tensor> inputs{x, dy};
@@ -71,7 +82,7 @@ DISTRIBUTE_INLINE nn::FilterGradients filter_gradients(const Tensor& x, const Sh
     if (d_filters && b.needs(0)) dx = nn::conv2d_backprop_input(x.shape(), d_filters, dy, options);
     if (d_filters && b.needs(1)) ddy = nn::conv2d(x, d_filters, options);
     if (d_bias && b.needs(1)) {
-      const Tensor spread = add(zeros(dy.shape()), d_bias);
+      const Tensor spread = add(zeros_like(dy), d_bias);
       ddy = ddy ? add(ddy, spread) : spread;
     }
     return std::vector<Tensor>{dx, ddy};
@@ -89,7 +100,8 @@ DISTRIBUTE_INLINE Tensor behind_relu(const Tensor& dy, const Tensor& y) {
 
 DISTRIBUTE_INLINE void check_conv2d_types(const Tensor& x, const Tensor& filters,
                                           const Tensor& bias) {
-  if (x.dtype() != DType::Float32 || filters.dtype() != DType::Float32)
+  const bool alike = x.dtype() == filters.dtype() && (!bias || bias.dtype() == x.dtype());
+  if (!is_floating(x.dtype()) || !alike)
     throw InvalidArgumentError(concat("conv2d: operands must be floating and alike: input ",
                                       name_of(x.dtype()), ", filters ", name_of(filters.dtype())));
   if (bias && bias.shape() != Shape{filters.shape()[3]})
@@ -108,13 +120,14 @@ DISTRIBUTE_INLINE Tensor conv2d(const Tensor& x, const Tensor& filters,
   if (const Device device = device_of({x, filters}); x.device() != filters.device())
     return conv2d(carried_to(x, device), carried_to(filters, device), options,
                   carried_to(bias, device), epilogue);
-  const Conv2DShape s = conv2d_shape(x.shape(), filters.shape(), options);
-  if (is_half(x.dtype()) && x.dtype() == filters.dtype()) {
+  Conv2DShape s = conv2d_shape(x.shape(), filters.shape(), options);
+  if (needs_float32(x) && x.dtype() == filters.dtype()) {
     const auto wide = [](const Tensor& t) { return t ? cast(t, DType::Float32) : t; };
     return cast(conv2d(wide(x), wide(filters), options, wide(bias), epilogue), x.dtype());
   }
   check_conv2d_types(x, filters, bias);
-  Tensor y(output_shape(s), DType::Float32,
+  s.dtype = x.dtype();
+  Tensor y(output_shape(s), s.dtype,
            backend(x.device().type)
                .conv2d(s, x.array(), filters.array(), bias ? &bias.array() : nullptr, epilogue));
   if (epilogue == Epilogue::Relu) y.mark_relu_output();
@@ -132,12 +145,17 @@ DISTRIBUTE_INLINE Tensor conv2d(const Tensor& x, const Tensor& filters,
 DISTRIBUTE_INLINE Tensor conv2d_backprop_input(const Shape& input_shape, const Tensor& filters,
                                                const Tensor& dy, const Conv2DOptions& options) {
   using namespace ops_internal;
-  const Conv2DShape s = conv2d_shape(input_shape, filters.shape(), options);
+  if (needs_float32(dy))
+    return cast(conv2d_backprop_input(input_shape, cast(filters, DType::Float32),
+                                      cast(dy, DType::Float32), options),
+                dy.dtype());
+  Conv2DShape s = conv2d_shape(input_shape, filters.shape(), options);
+  s.dtype = dy.dtype();
   if (dy.shape() != output_shape(s))
     throw InvalidArgumentError(concat("conv2d_backprop_input: the gradient is ",
                                       to_string(dy.shape()), ", the convolution gives ",
                                       to_string(output_shape(s))));
-  Tensor dx(input_shape, DType::Float32,
+  Tensor dx(input_shape, s.dtype,
             backend(dy.device().type).conv2d_backprop_input(s, dy.array(), filters.array()));
   return record(
       "conv2d_backprop_input", {filters, dy}, dx, [=](const Backward& b) -> std::vector<Tensor> {
