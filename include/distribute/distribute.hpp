@@ -13,11 +13,26 @@
 #include <distribute/device/cpu_eigen.hpp>
 #include <distribute/device/cpu_onednn.hpp>
 #include <distribute/device/cpu_winograd.hpp>
+#include <distribute/device/cuda_backend.hpp>
+#include <distribute/device/cuda_blas.hpp>
+#include <distribute/device/cuda_device.hpp>
+#include <distribute/device/cuda_dnn_operations.hpp>
+#include <distribute/device/cuda_driver.hpp>
+#include <distribute/device/cuda_graph.hpp>
+#include <distribute/device/cuda_library.hpp>
+#include <distribute/device/cuda_memory.hpp>
+#include <distribute/device/cuda_module.hpp>
+#include <distribute/device/cuda_plain_backend.hpp>
+#include <distribute/device/cuda_state.hpp>
+#include <distribute/device/cuda_stream.hpp>
 #include <distribute/device/device.hpp>
 #include <distribute/device/device_spec.hpp>
 #include <distribute/device/dtype.hpp>
+#include <distribute/device/kernel_arguments.hpp>
 #include <distribute/device/kernel_shapes.hpp>
+#include <distribute/device/kernel_text.hpp>
 #include <distribute/device/layout.hpp>
+#include <distribute/device/math_mode.hpp>
 #include <distribute/device/placement.hpp>
 #include <distribute/device/winograd_image.hpp>
 #include <distribute/device/winograd_points.hpp>
@@ -100,6 +115,7 @@
 
 #include <distribute/ops/activation.hpp>
 #include <distribute/ops/batch_norm.hpp>
+#include <distribute/ops/binary_rows.hpp>
 #include <distribute/ops/broadcast.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/channel_block.hpp>
@@ -111,6 +127,8 @@
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/flat_loop.hpp>
 #include <distribute/ops/gather.hpp>
+#include <distribute/ops/gpu_lines.hpp>
+#include <distribute/ops/gpu_loops.hpp>
 #include <distribute/ops/layer_norm.hpp>
 #include <distribute/ops/matmul.hpp>
 #include <distribute/ops/pad.hpp>
@@ -124,8 +142,10 @@
 #include <distribute/ops/strided_copy.hpp>
 #include <distribute/ops/transpose.hpp>
 #include <distribute/ops/unary.hpp>
+#include <distribute/ops/unary_rows.hpp>
 #include <distribute/ops/window.hpp>
 
+#include <distribute/replica/gpu_update.hpp>
 #include <distribute/replica/merge_call.hpp>
 #include <distribute/replica/reduce_op.hpp>
 #include <distribute/replica/replica_context.hpp>
@@ -150,6 +170,9 @@
 #include <distribute/collective/message_tools.hpp>
 #include <distribute/collective/messages.hpp>
 #include <distribute/collective/mpi_transport.hpp>
+#include <distribute/collective/nccl_communicator.hpp>
+#include <distribute/collective/nccl_library.hpp>
+#include <distribute/collective/nccl_transport.hpp>
 #include <distribute/collective/operation.hpp>
 #include <distribute/collective/shared_window.hpp>
 #include <distribute/collective/tcp_flow.hpp>
@@ -204,10 +227,12 @@
 #include <distribute/optim/adagrad.hpp>
 #include <distribute/optim/adam.hpp>
 #include <distribute/optim/learning_rate.hpp>
+#include <distribute/optim/loss_scale_optimizer.hpp>
 #include <distribute/optim/optimizer.hpp>
 #include <distribute/optim/rmsprop.hpp>
 #include <distribute/optim/schedules.hpp>
 #include <distribute/optim/sgd.hpp>
+#include <distribute/optim/update_rows.hpp>
 
 #include <distribute/summary/event.hpp>
 #include <distribute/summary/file_writer.hpp>
@@ -227,6 +252,7 @@
 #include <distribute/strategy/mirrored_strategy.hpp>
 #include <distribute/strategy/multi_worker_extended.hpp>
 #include <distribute/strategy/multi_worker_mirrored_strategy.hpp>
+#include <distribute/strategy/nccl_all_reduce.hpp>
 #include <distribute/strategy/one_device_strategy.hpp>
 #include <distribute/strategy/reduce_arguments.hpp>
 #include <distribute/strategy/reduction.hpp>

@@ -111,12 +111,12 @@ TEST_CASE("TensorFloat-32 and determinism reach the library", "[device][cuda_bla
   check_product(s, false, Epilogue::None);
   CHECK(FakeBlas::last_compute_type == 77);
   CHECK(FakeBlas::last_reductions == 7);
-  enable_tensor_float_32_execution(false);
-  enable_op_determinism();
+  config::experimental::enable_tensor_float_32_execution(false);
+  config::experimental::enable_op_determinism();
   check_product(s, false, Epilogue::None);
   CHECK(FakeBlas::last_compute_type == 68);
   CHECK(FakeBlas::last_reductions == 6);
-  enable_tensor_float_32_execution(true);
+  config::experimental::enable_tensor_float_32_execution(true);
   process_state().op_determinism = false;
 }
 

@@ -122,8 +122,8 @@ class HandleLoan {
 };
 
 DISTRIBUTE_INLINE PlanOptions current_options() {
-  return {.deterministic = op_determinism_enabled(),
-          .tensor_float_32 = tensor_float_32_execution_enabled()};
+  return {.deterministic = config::experimental::is_op_determinism_enabled(),
+          .tensor_float_32 = config::experimental::tensor_float_32_execution_enabled()};
 }
 
 DISTRIBUTE_INLINE void execute(const CudnnPlan& plan, std::span<const int64_t> ids, Device device,
