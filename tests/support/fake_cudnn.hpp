@@ -101,7 +101,7 @@ class FakeCudnn {
   static TensorInfo tensor(const Object& o) {
     return {o.all<int64_t>(CUDNN_ATTR_TENSOR_DIMENSIONS), o.all<int64_t>(CUDNN_ATTR_TENSOR_STRIDES),
             o.one<int64_t>(CUDNN_ATTR_TENSOR_UNIQUE_ID), o.one<int>(CUDNN_ATTR_TENSOR_DATA_TYPE),
-            o.one<bool>(CUDNN_ATTR_TENSOR_IS_VIRTUAL)};
+            o.one<char>(CUDNN_ATTR_TENSOR_IS_VIRTUAL) != 0};
   }
   static Node node(const Object& o) {
     Node n{o.type, 0, {}, {}, {}, {}};

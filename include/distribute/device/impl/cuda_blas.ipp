@@ -95,7 +95,8 @@ class Product {
         first_(blas.cublasLtMatrixLayoutDestroy),
         second_(blas.cublasLtMatrixLayoutDestroy),
         result_(blas.cublasLtMatrixLayoutDestroy) {
-    const bool fast = s.dtype == DType::Float32 && config::experimental::tensor_float_32_execution_enabled();
+    const bool fast =
+        s.dtype == DType::Float32 && config::experimental::tensor_float_32_execution_enabled();
     check(blas.cublasLtMatmulDescCreate(product_.out(), fast ? kCompute32FFastTf32 : kCompute32F,
                                         kReal32F),
           "cublasLtMatmulDescCreate", s);
@@ -122,7 +123,8 @@ class Product {
     };
     prefer(kPreferWorkspace, size_t{32} << 20);
     for (int operand = 0; operand < 4; ++operand) prefer(kPreferAlignmentA + operand, alignment);
-    if (config::experimental::is_op_determinism_enabled()) prefer(kPreferReductions, kReductionsInOrder);
+    if (config::experimental::is_op_determinism_enabled())
+      prefer(kPreferReductions, kReductionsInOrder);
     BlasChoice choice;
     int found = 0;
     check(blas_.cublasLtMatmulAlgoGetHeuristic(handle, product_.native(), first_.native(),
@@ -195,7 +197,8 @@ DISTRIBUTE_INLINE BlasChoice choice_of(BlasState& state, const Product& product,
                              s.inner,
                              s.transpose_a + 2 * s.transpose_b + 4 * after,
                              alignment,
-                             config::experimental::tensor_float_32_execution_enabled() + 2 * config::experimental::is_op_determinism_enabled(),
+                             config::experimental::tensor_float_32_execution_enabled() +
+                                 2 * config::experimental::is_op_determinism_enabled(),
                              int64_t(reinterpret_cast<intptr_t>(handle))};
   const std::string key(reinterpret_cast<const char*>(numbers), sizeof numbers);
   {

@@ -47,7 +47,8 @@ DISTRIBUTE_INLINE const CudnnTable*& cudnn_slot() {
 
 DISTRIBUTE_INLINE ScopedCudnn::ScopedCudnn(const CudnnTable& table)
     : previous_(std::exchange(cudnn_slot(), new CudnnTable(table))) {}
-DISTRIBUTE_INLINE ScopedCudnn::~ScopedCudnn() { delete std::exchange(cudnn_slot(), previous_); }
+// The table stays: plans are kept by its address.
+DISTRIBUTE_INLINE ScopedCudnn::~ScopedCudnn() { cudnn_slot() = previous_; }
 
 DISTRIBUTE_INLINE const CudnnTable& cudnn() {
   if (const CudnnTable* scoped = cudnn_slot()) return *scoped;

@@ -12,6 +12,8 @@ namespace distribute {
 
 namespace cudnn_internal {
 
+const CudnnTable*& cudnn_slot();  // cuda_dnn_library.ipp
+
 /// Bytes that name a call: the operation and all sizes.
 DISTRIBUTE_INLINE std::string key_of(char operation, std::initializer_list<int64_t> numbers) {
   std::string key(1 + numbers.size() * sizeof(int64_t), operation);

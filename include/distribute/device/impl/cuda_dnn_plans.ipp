@@ -3,6 +3,7 @@
 #include <distribute/device/cuda_device.hpp>
 #include <distribute/device/cuda_dnn_plans.hpp>
 #include <distribute/device/cuda_module.hpp>
+#include <distribute/device/cuda_state.hpp>
 #include <distribute/device/cuda_stream.hpp>
 #include <distribute/device/math_mode.hpp>
 
@@ -73,10 +74,15 @@ DISTRIBUTE_INLINE const ReadyPlan& PlanCache::find_or_make(
   return *plans_.emplace(key, std::move(ready)).first->second;
 }
 
+DISTRIBUTE_INLINE std::string plan_folder() {
+  const bool keeps = device_internal::gpu_state().keeps_kernels_on_disk;
+  return keeps ? device_internal::kernel_folder() : std::string();
+}
+
 /// A handle of cuDNN for each thread that computes on a GPU at the moment.
 struct DeviceLibrary {
   explicit DeviceLibrary(int physical)
-      : plans(CudnnTarget::of_device(physical), PlanStore(device_internal::kernel_folder())) {}
+      : plans(CudnnTarget::of_device(physical), PlanStore(plan_folder())) {}
   PlanCache plans;
   std::mutex mutex;  // guards handles
   std::vector<cudnnHandle_t> handles;
@@ -85,10 +91,11 @@ struct DeviceLibrary {
 /// Made at first use, never destroyed: buffers and handles may outlive main().
 DISTRIBUTE_INLINE DeviceLibrary& library_of(Device device) {
   static auto* mutex = new std::mutex;  // guards libraries
-  static auto* libraries = new std::map<int, std::unique_ptr<DeviceLibrary>>;
+  using Key = std::pair<const CudnnTable*, int>;
+  static auto* libraries = new std::map<Key, std::unique_ptr<DeviceLibrary>>;
   const int number = gpu_info(device).number;
   std::lock_guard lock(*mutex);
-  auto& library = (*libraries)[number];
+  auto& library = (*libraries)[{&cudnn(), number}];
   if (!library) library = std::make_unique<DeviceLibrary>(number);
   return *library;
 }
