@@ -62,24 +62,44 @@ ChosenStrategy make_multi_worker(const TrainerOptions& o,
   return {std::move(cluster), std::move(strategy), "multi_worker"};
 }
 
+/// --device, where auto is a GPU when there is one.
+bool uses_gpu(const TrainerOptions& o) {
+  const bool found = o.device != "cpu" && !dist::physical_gpus().empty();
+  if (o.device == "gpu" && !found)
+    throw dist::FailedPreconditionError("--device=gpu: " + dist::gpu_problem());
+  return found;
+}
+
+/// --device=gpu for a strategy that reduces in host memory.
+void check_host(const TrainerOptions& o, const std::string& strategy) {
+  if (o.device == "gpu")
+    throw dist::UnimplementedError("--device=gpu: --strategy=" + strategy +
+                                   " works on the CPU only; use mirrored or one_device");
+}
+
 }  // namespace
 
 ChosenStrategy make_strategy(const TrainerOptions& o) {
-  if (o.device == "gpu")
-    throw dist::UnimplementedError("--device=gpu: this build has no GPU support; use --device=cpu");
   const bool asks = o.strategy.empty() || o.strategy == "multi_worker" || o.cluster.any();
   auto cluster = asks ? dist::default_resolver({}, o.cluster).resolver : nullptr;
   const std::string name =
       o.strategy.empty() ? implied_strategy(cluster->cluster_spec()) : o.strategy;
   if (name == "parameter_server")
     throw dist::UnimplementedError("--strategy=parameter_server is not available in this version");
+  if (name == "multi_worker" || name == "central_storage") check_host(o, name);
   if (name == "multi_worker") return make_multi_worker(o, std::move(cluster));
   if (name == "one_device") {
     if (o.replicas != 1)
       throw dist::InvalidArgumentError("--strategy=one_device has one replica, not " +
                                        std::to_string(o.replicas));
-    return {nullptr, std::make_unique<dist::OneDeviceStrategy>("/cpu:0"), name};
+    const char* device = uses_gpu(o) ? "/gpu:0" : "/cpu:0";
+    return {nullptr, std::make_unique<dist::OneDeviceStrategy>(device), name};
   }
+  if (name != "central_storage" && uses_gpu(o))
+    return {nullptr,
+            std::make_unique<dist::MirroredStrategy<dist::GpuDevice>>(
+                dist::MirroredOptions{.num_replicas = o.replicas}),
+            name};
   dist::config::set_logical_device_configuration(o.replicas);
   std::vector<std::string> devices;
   for (int i = 0; i < o.replicas; ++i) devices.push_back("/cpu:" + std::to_string(i));
@@ -89,6 +109,21 @@ ChosenStrategy make_strategy(const TrainerOptions& o) {
                 dist::CentralStorageOptions{.compute_devices = devices}),
             name};
   return {nullptr, std::make_unique<dist::MirroredStrategy<>>(devices), name};
+}
+
+std::string device_name(const dist::Strategy& strategy) {
+  const std::string first = strategy.extended().worker_devices().front();
+  return dist::DeviceSpec::from_string(first).device_type == "GPU" ? "gpu" : "cpu";
+}
+
+int64_t peak_gpu_bytes(const dist::Strategy& strategy) {
+  if (device_name(strategy) != "gpu") return 0;
+  int64_t bytes = 0;
+  for (const std::string& name : strategy.extended().worker_devices()) {
+    const int index = dist::DeviceSpec::from_string(name).device_index.value_or(0);
+    bytes += dist::memory_info({dist::DeviceType::Gpu, index}).peak;
+  }
+  return bytes;
 }
 
 namespace {

@@ -5,6 +5,7 @@
 
 #include <distribute/distribute.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -18,10 +19,15 @@ struct ChosenStrategy {
 };
 
 /// --strategy, else what flags and environment imply, else mirrored, over --replicas logical
-/// devices. Joins the cluster, if there is one.
+/// devices: of the GPUs with --device=gpu, or auto where there is one. Joins the cluster, if there is one.
 /// Throws  distribute::Error for strategies and devices that this build lacks, and for a cluster
 ///         that cannot be read or joined.
 ChosenStrategy make_strategy(const TrainerOptions& options);
+
+/// "gpu" when the strategy's replicas are on GPUs, else "cpu".
+std::string device_name(const distribute::Strategy& strategy);
+/// Most device memory that was in use at a time, of all the strategy's GPUs; 0 on the CPU.
+int64_t peak_gpu_bytes(const distribute::Strategy& strategy);
 
 /// --optimizer with its hyper-parameters, schedule, clipping and decay over `total_steps`.
 std::unique_ptr<distribute::optim::Optimizer> make_optimizer(const TrainerOptions& options,

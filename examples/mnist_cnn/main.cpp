@@ -18,7 +18,7 @@ int run(const examples::TrainerOptions& options) {
   examples::RunReport report;
   report.strategy = name;
   report.workers = strategy->extended().input_context().num_input_pipelines();
-  report.device = "cpu";
+  report.device = examples::device_name(*strategy);
   report.policy = options.policy;
   report.replicas = strategy->num_replicas_in_sync();
   report.global_batch = options.batch_size;
@@ -28,6 +28,7 @@ int run(const examples::TrainerOptions& options) {
     trainer.evaluate(report);
   }
   report.peak_rss_bytes = examples::peak_rss_bytes();
+  report.peak_gpu_bytes = examples::peak_gpu_bytes(*strategy);
   if (!strategy->extended().should_checkpoint()) return 0;
   std::printf("test loss %.4f  test accuracy %.4f\n", *report.test_loss, *report.test_accuracy);
   if (options.json) examples::write_json(report, *options.json);

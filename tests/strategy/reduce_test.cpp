@@ -239,7 +239,7 @@ TEST_CASE("device lists are checked", "[strategy][reduce]") {
                   FailedPreconditionError);
   CHECK_THROWS_AS(make({"/job:worker/task:0/cpu:0", "/cpu:0"}), InvalidArgumentError);
   CHECK_THROWS_AS(make({"/job:worker/cpu:0"}), InvalidArgumentError);
-  CHECK_THROWS_AS(make({"/gpu:0"}), UnimplementedError);
+  CHECK_THROWS_AS(make({"/gpu:99"}), InvalidArgumentError);
   CHECK_THROWS_AS(make({"nonsense"}), InvalidArgumentError);
   CHECK(to_string(MirroredStrategy({.num_replicas = 2})) ==
         "MirroredStrategy with 2 replicas in sync on /device:CPU:0, /device:CPU:1");  // case 10

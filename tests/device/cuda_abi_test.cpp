@@ -1,0 +1,92 @@
+// What device/cuda_driver.hpp declares by itself is what the toolkit's headers declare.
+#include <distribute/device/cuda_driver.hpp>
+
+#include <catch2/catch.hpp>
+
+#if __has_include(<cuda.h>) && __has_include(<nvrtc.h>)
+#include <cuda.h>
+#include <nvrtc.h>
+
+namespace {
+
+/// As many arguments and results, each of the same size.
+template <typename A, typename B>
+struct SameCall : std::false_type {};
+template <typename A, typename... As, typename B, typename... Bs>
+struct SameCall<A (*)(As...), B (*)(Bs...)> {
+  static constexpr bool value = [] {
+    if constexpr (sizeof...(As) == sizeof...(Bs))
+      return sizeof(A) == sizeof(B) &&
+             ((sizeof(As) == sizeof(Bs) && std::is_pointer_v<As> == std::is_pointer_v<Bs>)&&...);
+    else
+      return false;
+  }();
+};
+
+#define SAME(name) \
+  static_assert(SameCall<decltype(distribute::CudaDriver::name), decltype(&::name)>::value)
+SAME(cuInit);
+SAME(cuDriverGetVersion);
+SAME(cuGetErrorName);
+SAME(cuGetErrorString);
+SAME(cuDeviceGetCount);
+SAME(cuDeviceGet);
+SAME(cuDeviceGetName);
+SAME(cuDeviceGetAttribute);
+SAME(cuDevicePrimaryCtxRetain);
+SAME(cuDeviceCanAccessPeer);
+SAME(cuCtxSynchronize);
+SAME(cuCtxEnablePeerAccess);
+SAME(cuMemHostAlloc);
+SAME(cuMemFreeHost);
+SAME(cuMemcpyPeerAsync);
+SAME(cuMemsetD8Async);
+SAME(cuMemsetD16Async);
+SAME(cuMemsetD32Async);
+SAME(cuStreamCreateWithPriority);
+SAME(cuStreamSynchronize);
+SAME(cuStreamQuery);
+SAME(cuStreamWaitEvent);
+SAME(cuEventCreate);
+SAME(cuEventRecord);
+SAME(cuEventQuery);
+SAME(cuEventSynchronize);
+SAME(cuModuleLoadData);
+SAME(cuModuleUnload);
+SAME(cuModuleGetFunction);
+SAME(cuLaunchKernel);
+SAME(cuStreamEndCapture);
+SAME(cuStreamIsCapturing);
+SAME(cuGraphInstantiateWithFlags);
+SAME(cuGraphLaunch);
+SAME(cuGraphExecDestroy);
+SAME(cuGraphDestroy);
+#undef SAME
+
+#define SAME(name) \
+  static_assert(SameCall<decltype(distribute::CudaCompiler::name), decltype(&::name)>::value)
+SAME(nvrtcVersion);
+SAME(nvrtcGetErrorString);
+SAME(nvrtcCreateProgram);
+SAME(nvrtcCompileProgram);
+SAME(nvrtcGetCUBINSize);
+SAME(nvrtcGetCUBIN);
+SAME(nvrtcGetProgramLogSize);
+SAME(nvrtcGetProgramLog);
+SAME(nvrtcDestroyProgram);
+#undef SAME
+
+static_assert(distribute::kCudaOutOfMemory == CUDA_ERROR_OUT_OF_MEMORY);
+static_assert(distribute::kCudaNoDevice == CUDA_ERROR_NO_DEVICE);
+static_assert(distribute::kCudaNotReady == CUDA_ERROR_NOT_READY);
+static_assert(distribute::kCudaPeerAccessAlreadyEnabled == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
+
+}  // namespace
+#endif
+
+TEST_CASE("tables that no library filled are told apart", "[device][cuda]") {
+  distribute::CudaDriver driver;
+  CHECK(driver.cuInit == nullptr);
+  const std::string problem = distribute::load_cuda_driver(driver);
+  CHECK(problem.empty() == (driver.cuGraphDestroy != nullptr));
+}

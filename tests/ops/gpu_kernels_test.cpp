@@ -1,0 +1,130 @@
+// Every kernel text compiles for every architecture; needs NVRTC, but no GPU.
+#include <distribute/device/cuda_module.hpp>
+#include <distribute/ops/binary_rows.hpp>
+#include <distribute/ops/unary_rows.hpp>
+#include <distribute/optim/update_rows.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <regex>
+#include <string>
+#include <vector>
+
+using distribute::DType;
+using distribute::KernelName;
+
+namespace {
+
+constexpr char kElementwise[] =
+#include <distribute/device/kernels/elementwise.cu.inc>
+    ;
+constexpr char kBroadcast[] =
+#include <distribute/device/kernels/broadcast.cu.inc>
+    ;
+constexpr char kConvert[] =
+#include <distribute/device/kernels/copy.cu.inc>
+    ;
+constexpr char kStrided[] =
+#include <distribute/device/kernels/strided.cu.inc>
+    ;
+constexpr char kCombine[] =
+#include <distribute/device/kernels/combine.cu.inc>
+    ;
+constexpr char kReduce[] =
+#include <distribute/device/kernels/reduce.cu.inc>
+    ;
+constexpr char kSoftmax[] =
+#include <distribute/device/kernels/softmax.cu.inc>
+    ;
+constexpr char kRandom[] =
+#include <distribute/device/kernels/random.cu.inc>
+    ;
+constexpr char kPool[] =
+#include <distribute/device/kernels/pool.cu.inc>
+    ;
+constexpr char kMatmul[] =
+#include <distribute/device/kernels/matmul.cu.inc>
+    ;
+constexpr char kConv[] =
+#include <distribute/device/kernels/conv.cu.inc>
+    ;
+constexpr char kUpdate[] =
+#include <distribute/device/kernels/update.cu.inc>
+    ;
+
+/// Names of the rows in a text that the pattern finds.
+std::vector<std::string> rows_of(const std::string& text, const char* pattern) {
+  std::vector<std::string> names;
+  const std::regex expression(pattern);
+  for (std::sregex_iterator i(text.begin(), text.end(), expression), end; i != end; ++i)
+    names.push_back((*i)[1]);
+  return names;
+}
+
+constexpr DType kFloats[] = {DType::Float32, DType::BFloat16, DType::Float16};
+constexpr DType kAll[] = {DType::Float32, DType::BFloat16, DType::Float16, DType::Int32,
+                          DType::Int64,   DType::UInt8,    DType::Bool};
+
+class Compiler {
+ public:
+  Compiler() : problem_(distribute::load_cuda_compiler(compiler_)) {}
+  const std::string& problem() const { return problem_; }
+  void check(const KernelName& kernel, int capability) {
+    INFO(kernel.function << " " << kernel.row << " for sm_" << capability);
+    CHECK_NOTHROW(distribute::compile_kernels(compiler_, distribute::kernel_text(kernel),
+                                              kernel.function, capability));
+  }
+
+ private:
+  distribute::CudaCompiler compiler_;
+  std::string problem_;
+};
+
+}  // namespace
+
+TEST_CASE("every kernel compiles for every architecture", "[ops][gpu_kernels]") {
+  Compiler compiler;
+  if (!compiler.problem().empty()) {
+    WARN("skipped: " << compiler.problem());
+    return;
+  }
+  const std::string_view unary = distribute::ops_internal::kUnaryRows;
+  const std::string_view binary = distribute::ops_internal::kBinaryRows;
+  const std::string_view update = distribute::optim::optim_internal::kUpdateRows;
+  const auto unary_names = rows_of(std::string(unary), R"(struct (\w+) : From\w+)");
+  const auto binary_names = rows_of(std::string(binary), R"(struct (\w+) \{ (?!static))");
+  const auto reduce_names = rows_of(std::string(binary), R"(struct (\w+) \{ static)");
+  const auto update_names = rows_of(std::string(update), R"(struct (\w+) \{)");
+  CHECK(unary_names.size() >= 28);
+  CHECK(binary_names.size() >= 17);
+  CHECK(reduce_names.size() == 4);
+  CHECK(update_names.size() == 7);
+  for (int capability : {80, 86, 90, 100}) {
+    for (const std::string& row : unary_names)
+      compiler.check({kElementwise, "map", unary, row, {DType::Float32}}, capability);
+    for (const std::string& row : binary_names)
+      compiler.check({kBroadcast, "broadcast", binary, row, {DType::Float32, DType::Float32}},
+                     capability);
+    for (const std::string& row : reduce_names)
+      compiler.check({kReduce, "reduce", binary, row, {DType::Float32}}, capability);
+    for (const std::string& row : update_names)
+      compiler.check({kUpdate, "update", update, row}, capability);
+    for (const char* text : {kStrided, kCombine, kSoftmax, kRandom, kPool, kMatmul, kConv})
+      compiler.check({text, "text", {}, {}, {DType::Float32, DType::Int64}}, capability);
+    compiler.check({kConvert, "convert", {}, {}, {DType::Float32, DType::BFloat16}}, capability);
+  }
+  for (DType type : kFloats) {
+    for (const std::string& row : unary_names)
+      compiler.check({kElementwise, "map", unary, row, {type}}, 90);
+    for (const char* text : {kSoftmax, kPool, kRandom})
+      compiler.check({text, "text", {}, {}, {type}}, 90);
+  }
+  for (DType type : kAll) {
+    compiler.check({kStrided, "strided", {}, {}, {type}}, 90);
+    compiler.check({kCombine, "combine", {}, {}, {type, DType::Int32}}, 90);
+    compiler.check({kBroadcast, "broadcast", binary, "Add", {type, type}}, 90);
+    compiler.check({kBroadcast, "broadcast", binary, "Less", {type, DType::Bool}}, 90);
+    compiler.check({kReduce, "reduce", binary, "SumOf", {type}}, 90);
+    for (DType to : kAll) compiler.check({kConvert, "convert", {}, {}, {type, to}}, 90);
+  }
+}
