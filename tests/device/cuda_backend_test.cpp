@@ -21,6 +21,10 @@ namespace {
 
 const Device kGpu{DeviceType::Gpu, 0};
 
+const char kMatrixText[] =
+#include <distribute/device/kernels/matrix.cu.inc>
+    ;
+
 template <typename T>
 Array on_gpu(const std::vector<T>& values) {
   Array array = make_array(int64_t(values.size() * sizeof(T)), kGpu);
@@ -106,7 +110,6 @@ TEST_CASE("the backend's kernels compile for every architecture", "[device][cuda
     WARN("skipped: " << problem);
     return;
   }
-  using namespace distribute::cuda_backend_internal;
   for (int capability : {80, 86, 90, 100}) {
     const auto text = kernel_text(
         {kMatrixText, "column_sums", kMatrixArguments, {}, {DType::BFloat16, DType::Float32}});

@@ -6,7 +6,7 @@
 #include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/cuda_module.hpp>
 #include <distribute/device/cuda_plain_backend.hpp>
-#include <distribute/device/kernel_text.hpp>
+#include <distribute/device/kernel_arguments.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -20,24 +20,6 @@ inline constexpr char kMatrixText[] =
 #include <distribute/device/kernels/matrix.cu.inc>
     ;
 
-DISTRIBUTE_KERNEL_TEXT(
-    kMatrixArguments,
-
-    struct ColumnSums {
-      const void* x;
-      void* sums;
-      int64_t rows;
-      int64_t columns;
-      int64_t rows_per_slice;
-    };
-
-    struct TransposeMatrix {
-      const void* from;
-      void* to;
-      int64_t rows;
-      int64_t columns;
-    };)
-
 inline constexpr unsigned kTile = 32;
 
 DISTRIBUTE_INLINE unsigned tiles(int64_t size) { return unsigned((size + kTile - 1) / kTile); }
@@ -47,8 +29,9 @@ DISTRIBUTE_INLINE Array sum_slices(DType type, DType out_type, const Array& x, i
                                    int64_t columns, int64_t slices) {
   const Device device = x.buffer->device();
   Array sums = make_array(slices * columns * size_of(out_type), device);
-  const ColumnSums arguments{x.bytes(), sums.bytes(), rows, columns, (rows + slices - 1) / slices};
-  const KernelName kernel{kMatrixText, "column_sums", kMatrixArguments, {}, {type, out_type}};
+  const kernels::ColumnSumsArguments arguments{x.bytes(), sums.bytes(), rows, columns,
+                                               (rows + slices - 1) / slices};
+  const KernelName kernel{kMatrixText, "column_sums", {}, {}, {type, out_type}};
   launch_kernel(device, kernel, {.grid_x = tiles(columns), .grid_y = unsigned(slices)}, arguments);
   return sums;
 }
@@ -194,8 +177,8 @@ DISTRIBUTE_INLINE Array cuda_transpose(DType dtype, const Array& x, int64_t rows
   if (rows == 1 || columns == 1) return aligned(x, rows * columns * size_of(dtype));
   const Device device = x.buffer->device();
   Array result = make_array(rows * columns * size_of(dtype), device);
-  const TransposeMatrix arguments{x.bytes(), result.bytes(), rows, columns};
-  launch_kernel(device, {kMatrixText, "transpose_matrix", kMatrixArguments, {}, {dtype}},
+  const kernels::TransposeArguments arguments{x.bytes(), result.bytes(), rows, columns};
+  launch_kernel(device, {kMatrixText, "transpose_matrix", {}, {}, {dtype}},
                 {.grid_x = tiles(rows) * tiles(columns)}, arguments);
   return result;
 }
