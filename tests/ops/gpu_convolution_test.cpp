@@ -5,10 +5,8 @@
 #include <distribute/ops/matmul.hpp>
 
 #include "support/fake_blas.hpp"
-#include "support/gpu_contract.hpp"
-#if DISTRIBUTE_HAS_CUDNN
 #include "support/fake_cudnn.hpp"
-#endif
+#include "support/gpu_contract.hpp"
 
 #include <optional>
 

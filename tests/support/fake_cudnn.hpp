@@ -1,6 +1,9 @@
 #pragma once
 /// A cuDNN that interprets graphs of convolutions and pointwise functions with host loops, for the
-/// fake GPU. One engine for every graph; unknown nodes have none.
+/// fake GPU. One engine for every graph; unknown nodes have none. Only in builds with cuDNN's
+/// headers.
+
+#if DISTRIBUTE_HAS_CUDNN
 
 #include <distribute/device/cuda_dnn_library.hpp>
 #include <distribute/device/dtype.hpp>
@@ -306,3 +309,5 @@ class FakeCudnn {
 };
 
 }  // namespace distribute::testing
+
+#endif
