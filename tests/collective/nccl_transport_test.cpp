@@ -3,6 +3,7 @@
 
 #include <distribute/device/cuda_device.hpp>
 
+#include <tests/cluster/cluster_support.hpp>
 #include <tests/collective/contract.hpp>
 #include <tests/support/fake_nccl.hpp>
 
@@ -93,6 +94,26 @@ TEST_CASE("processes meet through a store", "[collective][nccl]") {
     });
   for (std::thread& thread : threads) thread.join();
   CHECK(right == 3);
+}
+
+TEST_CASE("the tasks of a job meet through its store, and hear of a lost one",
+          "[collective][nccl]") {
+  FakeCuda cuda({.gpus = 3, .runs_kernels = false});
+  const ScopedNccl scoped(FakeNccl::table());
+  TestJob job(3);
+  const auto errors = on_ranks(3, [&](int rank) {
+    const auto runtime = job.join(rank, quick_options());
+    const Device device = gpus(3)[size_t(rank)];
+    Communicator group(
+        make_nccl_transport(runtime, device, "replicas", net::Deadline::after_seconds(20)));
+    int64_t value = 10 + rank;
+    group.all_reduce(&value, 1, DType::Int64);
+    CHECK(value == 33);
+    if (rank == 2) return runtime->report_error(StatusCode::DataLoss, "a file is damaged");
+    group.all_reduce(&value, 1, DType::Int64);
+  });
+  CHECK_THAT(errors[0], Contains("DATA_LOSS") && Contains("worker 2") && Contains("is damaged"));
+  CHECK_THAT(errors[1], Contains("DATA_LOSS") && Contains("is damaged"));
 }
 
 TEST_CASE("a rank that never comes is an error at the deadline, not a hang", "[collective][nccl]") {

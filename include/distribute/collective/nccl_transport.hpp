@@ -12,6 +12,10 @@
 #include <string>
 #include <vector>
 
+namespace distribute {
+class ClusterRuntime;
+}
+
 namespace distribute::collective {
 
 /// Arrays are on the rank's GPU. An operation begins after what the device's compute stream was
@@ -20,8 +24,8 @@ namespace distribute::collective {
 /// order. Ranks that run different operations are found by the deadline alone.
 class NcclTransport final : public Transport {
  public:
-  /// The communicator must be ready.
-  explicit NcclTransport(NcclCommunicator communicator);
+  /// The communicator must be ready. `stop` is asked while an operation waits and may throw.
+  explicit NcclTransport(NcclCommunicator communicator, std::function<void()> stop = {});
 
   const char* name() const override { return "nccl"; }
   int rank() const override { return communicator_.rank(); }
@@ -35,6 +39,7 @@ class NcclTransport final : public Transport {
   void throw_if_aborted();
 
   NcclCommunicator communicator_;
+  const std::function<void()> stop_;
   std::mutex mutex_;  // guards the two below
   StatusCode abort_code_ = StatusCode::Ok;
   std::string abort_message_;
@@ -50,6 +55,13 @@ std::vector<std::unique_ptr<Transport>> make_nccl_transports(std::span<const Dev
 std::unique_ptr<Transport> make_nccl_transport(
     Device device, int rank, int size, const std::function<void(const std::string&)>& publish,
     const std::function<std::string()>& fetch, net::Deadline deadline);
+
+/// The same for the tasks of a job, one GPU each, in order of their ranks: the id goes through the
+/// runtime's store. `name` tells groups of one job apart. When a task is lost, operations of the
+/// others throw the runtime's error.
+std::unique_ptr<Transport> make_nccl_transport(const std::shared_ptr<ClusterRuntime>& runtime,
+                                               Device device, const std::string& name,
+                                               net::Deadline deadline);
 
 }  // namespace distribute::collective
 

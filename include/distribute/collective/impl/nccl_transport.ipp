@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/collective/nccl_transport.hpp>
 #include <distribute/device/buffer.hpp>
 #include <distribute/device/cuda_device.hpp>
@@ -13,8 +14,9 @@
 
 namespace distribute::collective {
 
-DISTRIBUTE_INLINE NcclTransport::NcclTransport(NcclCommunicator communicator)
-    : communicator_(std::move(communicator)) {}
+DISTRIBUTE_INLINE NcclTransport::NcclTransport(NcclCommunicator communicator,
+                                               std::function<void()> stop)
+    : communicator_(std::move(communicator)), stop_(std::move(stop)) {}
 
 DISTRIBUTE_INLINE void NcclTransport::throw_if_aborted() {
   const std::lock_guard lock(mutex_);
@@ -104,7 +106,10 @@ DISTRIBUTE_INLINE void NcclTransport::execute(const Operation& operation) {
   }
   try {
     enqueue(whole, stream);
-    const auto stop = [&] { throw_if_aborted(); };
+    const auto stop = [&] {
+      throw_if_aborted();
+      if (stop_) stop_();
+    };
     communicator_.wait_ready(operation.deadline, stop);
     const CudaEvent end(device);
     end.record(stream);
@@ -146,9 +151,11 @@ DISTRIBUTE_INLINE std::vector<std::unique_ptr<Transport>> make_nccl_transports(
   return transports;
 }
 
-DISTRIBUTE_INLINE std::unique_ptr<Transport> make_nccl_transport(
+/// One rank of a group of several processes, ready.
+DISTRIBUTE_INLINE NcclCommunicator meet_over_nccl(
     Device device, int rank, int size, const std::function<void(const std::string&)>& publish,
-    const std::function<std::string()>& fetch, net::Deadline deadline) {
+    const std::function<std::string()>& fetch, net::Deadline deadline,
+    const std::function<void()>& stop) {
   NcclUniqueId id;
   if (rank == 0) {
     id = make_nccl_id();
@@ -159,8 +166,28 @@ DISTRIBUTE_INLINE std::unique_ptr<Transport> make_nccl_transport(
   NcclGroup group;
   NcclCommunicator communicator(group, device, rank, size, id);
   group.end();
-  communicator.wait_ready(deadline);
-  return std::make_unique<NcclTransport>(std::move(communicator));
+  communicator.wait_ready(deadline, stop);
+  return communicator;
+}
+
+DISTRIBUTE_INLINE std::unique_ptr<Transport> make_nccl_transport(
+    Device device, int rank, int size, const std::function<void(const std::string&)>& publish,
+    const std::function<std::string()>& fetch, net::Deadline deadline) {
+  return std::make_unique<NcclTransport>(
+      meet_over_nccl(device, rank, size, publish, fetch, deadline, {}));
+}
+
+DISTRIBUTE_INLINE std::unique_ptr<Transport> make_nccl_transport(
+    const std::shared_ptr<ClusterRuntime>& runtime, Device device, const std::string& name,
+    net::Deadline deadline) {
+  const std::string key = "nccl/" + name;
+  const std::function<void()> stop = [runtime] { runtime->throw_if_lost(); };
+  return std::make_unique<NcclTransport>(
+      meet_over_nccl(
+          device, runtime->rank(), runtime->size(),
+          [&](const std::string& text) { runtime->set(key, text, deadline); },
+          [&] { return runtime->get(key, deadline); }, deadline, stop),
+      stop);
 }
 
 }  // namespace distribute::collective
