@@ -34,26 +34,44 @@ Tensor numbers(const Shape& shape, uint64_t seed = 1, float scale = 1) {
 TEST_CASE("functions of one tensor agree on both devices", "[ops][gpu_contract]") {
   ContractGpu gpu;
   using namespace distribute;
-  const Named all[] = {{"negative", negative}, {"abs", distribute::abs}, {"sign", sign},
-                       {"square", square}, {"exp", distribute::exp}, {"expm1", distribute::expm1},
-                       {"sin", distribute::sin}, {"cos", distribute::cos},
-                       {"tanh", distribute::tanh}, {"sigmoid", sigmoid}, {"erf", distribute::erf},
-                       {"floor", distribute::floor}, {"ceil", distribute::ceil},
-                       {"round", distribute::round}, {"reciprocal", reciprocal},
-                       {"relu", nn::relu}, {"relu6", nn::relu6}, {"elu", nn::elu},
+  const Named all[] = {{"negative", negative},
+                       {"abs", distribute::abs},
+                       {"sign", sign},
+                       {"square", square},
+                       {"exp", distribute::exp},
+                       {"expm1", distribute::expm1},
+                       {"sin", distribute::sin},
+                       {"cos", distribute::cos},
+                       {"tanh", distribute::tanh},
+                       {"sigmoid", sigmoid},
+                       {"erf", distribute::erf},
+                       {"floor", distribute::floor},
+                       {"ceil", distribute::ceil},
+                       {"round", distribute::round},
+                       {"reciprocal", reciprocal},
+                       {"relu", nn::relu},
+                       {"relu6", nn::relu6},
+                       {"elu", nn::elu},
                        {"leaky_relu", nn::leaky_relu},
-                       {"selu", nn::selu}, {"gelu", nn::gelu},
-                       {"gelu_approximate", nn::gelu_approximate}, {"softplus", nn::softplus},
-                       {"silu", nn::silu}, {"is_nan", is_nan}, {"is_finite", is_finite}};
+                       {"selu", nn::selu},
+                       {"gelu", nn::gelu},
+                       {"gelu_approximate", nn::gelu_approximate},
+                       {"softplus", nn::softplus},
+                       {"silu", nn::silu},
+                       {"is_nan", is_nan},
+                       {"is_finite", is_finite}};
   for (const Named& op : all)
     check_contract(op.name, [&](const Tensors& in) { return Tensors{op.fn(in[0])}; },
                    {numbers({7, 5}, 3, 3)});
-  const Named positive[] = {{"log", distribute::log}, {"log1p", distribute::log1p},
-                            {"sqrt", distribute::sqrt}, {"rsqrt", rsqrt}};
+  const Named positive[] = {{"log", distribute::log},
+                            {"log1p", distribute::log1p},
+                            {"sqrt", distribute::sqrt},
+                            {"rsqrt", rsqrt}};
   for (const Named& op : positive)
     check_contract(op.name, [&](const Tensors& in) { return Tensors{op.fn(square(in[0]))}; },
                    {numbers({7, 5}, 3)});
-  check_contract("clip", [](const Tensors& in) { return Tensors{clip_by_value(in[0], -0.5f, 0.25f)}; },
+  check_contract("clip",
+                 [](const Tensors& in) { return Tensors{clip_by_value(in[0], -0.5f, 0.25f)}; },
                  {numbers({300})});
 }
 
@@ -61,20 +79,31 @@ TEST_CASE("16-bit floats agree on both devices", "[ops][gpu_contract]") {
   ContractGpu gpu;
   using namespace distribute;
   for (DType dtype : {DType::BFloat16, DType::Float16})
-    check_contract(name_of(dtype), [&](const Tensors& in) {
-      const Tensor x = cast(in[0], dtype), y = cast(in[1], dtype);
-      return Tensors{nn::gelu(x), x * y, nn::relu(x) + y, reduce_sum(x, {0}), x * 2.0f};
-    }, {numbers({9, 6}), numbers({6}, 2)});
+    check_contract(
+        name_of(dtype),
+        [&](const Tensors& in) {
+          const Tensor x = cast(in[0], dtype), y = cast(in[1], dtype);
+          return Tensors{nn::gelu(x), x * y, nn::relu(x) + y, reduce_sum(x, {0}), x * 2.0f};
+        },
+        {numbers({9, 6}), numbers({6}, 2)});
 }
 
 TEST_CASE("functions of two tensors broadcast alike on both devices", "[ops][gpu_contract]") {
   ContractGpu gpu;
   using namespace distribute;
-  const NamedBinary all[] = {{"add", add}, {"subtract", subtract}, {"multiply", multiply},
-                             {"divide", divide}, {"divide_no_nan", divide_no_nan},
-                             {"floordiv", floordiv}, {"floormod", floormod}, {"maximum", maximum},
-                             {"minimum", minimum}, {"squared_difference", squared_difference},
-                             {"equal", equal}, {"less", less}, {"greater_equal", greater_equal}};
+  const NamedBinary all[] = {{"add", add},
+                             {"subtract", subtract},
+                             {"multiply", multiply},
+                             {"divide", divide},
+                             {"divide_no_nan", divide_no_nan},
+                             {"floordiv", floordiv},
+                             {"floormod", floormod},
+                             {"maximum", maximum},
+                             {"minimum", minimum},
+                             {"squared_difference", squared_difference},
+                             {"equal", equal},
+                             {"less", less},
+                             {"greater_equal", greater_equal}};
   const std::pair<Shape, Shape> shapes[] = {
       {{6, 5}, {6, 5}}, {{6, 5}, {5}}, {{6, 1}, {1, 5}}, {{2, 3, 4, 5}, {3, 1, 5}}, {{4, 3}, {}}};
   for (const NamedBinary& op : all)
@@ -83,7 +112,8 @@ TEST_CASE("functions of two tensors broadcast alike on both devices", "[ops][gpu
                      {numbers(a, 1, 3), numbers(b, 2, 3)}, {.tolerance = 1e-5f});
   check_contract("pow", [](const Tensors& in) { return Tensors{pow(square(in[0]) + 0.1f, in[1])}; },
                  {numbers({6, 5}, 1), numbers({5}, 2)}, {.tolerance = 1e-5f});
-  check_contract("numbers", [](const Tensors& in) { return Tensors{1 - in[0] * 2 + 3 / (in[0] + 4)}; },
+  check_contract("numbers",
+                 [](const Tensors& in) { return Tensors{1 - in[0] * 2 + 3 / (in[0] + 4)}; },
                  {numbers({100})});
 }
 
@@ -91,24 +121,39 @@ TEST_CASE("integers and bool agree on both devices", "[ops][gpu_contract]") {
   ContractGpu gpu;
   using namespace distribute;
   for (DType dtype : {DType::Int32, DType::Int64, DType::UInt8})
-    check_contract(name_of(dtype), [&](const Tensors& in) {
-      const Tensor x = cast(in[0], dtype), y = cast(in[1], dtype);
-      return Tensors{x + y, x * y, maximum(x, y), less(x, y), floordiv(x, y + 9), reduce_sum(x, {1}),
-                     reduce_max(x), reduce_mean(x, {0}), cast(x, DType::Float32), x + 1};
-    }, {numbers({6, 5}, 1, 9), distribute::abs(numbers({5}, 2, 9))}, {.gradients = false});
-  check_contract("bool", [](const Tensors& in) {
-    const Tensor a = greater(in[0], scalar_like(in[0], 0)), b = less(in[0], scalar_like(in[0], 0.5));
-    return Tensors{logical_and(a, b), logical_or(a, b), logical_xor(a, b), logical_not(a),
-                   reduce_any(a, {0}), reduce_all(a, {1}), cast(a, DType::Float32)};
-  }, {numbers({6, 5})}, {.gradients = false});
+    check_contract(name_of(dtype),
+                   [&](const Tensors& in) {
+                     const Tensor x = cast(in[0], dtype), y = cast(in[1], dtype);
+                     return Tensors{x + y,
+                                    x * y,
+                                    maximum(x, y),
+                                    less(x, y),
+                                    floordiv(x, y + 9),
+                                    reduce_sum(x, {1}),
+                                    reduce_max(x),
+                                    reduce_mean(x, {0}),
+                                    cast(x, DType::Float32),
+                                    x + 1};
+                   },
+                   {numbers({6, 5}, 1, 9), distribute::abs(numbers({5}, 2, 9))},
+                   {.gradients = false});
+  check_contract("bool",
+                 [](const Tensors& in) {
+                   const Tensor a = greater(in[0], scalar_like(in[0], 0)),
+                                b = less(in[0], scalar_like(in[0], 0.5));
+                   return Tensors{logical_and(a, b),      logical_or(a, b),   logical_xor(a, b),
+                                  logical_not(a),         reduce_any(a, {0}), reduce_all(a, {1}),
+                                  cast(a, DType::Float32)};
+                 },
+                 {numbers({6, 5})}, {.gradients = false});
 }
 
 TEST_CASE("casts saturate alike on both devices", "[ops][gpu_contract]") {
   ContractGpu gpu;
   using namespace distribute;
   const Tensor x{0.0f, -1.5f, 2.7f, 300.0f, -3e9f, 3e9f, 1e20f, -1e20f, std::nanf(""), INFINITY};
-  for (DType dtype : {DType::BFloat16, DType::Float16, DType::Int32, DType::Int64, DType::UInt8,
-                      DType::Bool})
+  for (DType dtype :
+       {DType::BFloat16, DType::Float16, DType::Int32, DType::Int64, DType::UInt8, DType::Bool})
     check_contract(name_of(dtype), [&](const Tensors& in) { return Tensors{cast(in[0], dtype)}; },
                    {x}, {.gradients = false});
 }
@@ -116,10 +161,13 @@ TEST_CASE("casts saturate alike on both devices", "[ops][gpu_contract]") {
 TEST_CASE("where chooses alike on both devices", "[ops][gpu_contract]") {
   ContractGpu gpu;
   using namespace distribute;
-  check_contract("where", [](const Tensors& in) {
-    const Tensor zero = scalar_like(in[0], 0);
-    return Tensors{where(greater(in[0], zero), in[1], in[2]), where(greater(in[0], zero), in[0], zero)};
-  }, {numbers({4, 6}), numbers({6}, 2), numbers({4, 1}, 3)});
+  check_contract("where",
+                 [](const Tensors& in) {
+                   const Tensor zero = scalar_like(in[0], 0);
+                   return Tensors{where(greater(in[0], zero), in[1], in[2]),
+                                  where(greater(in[0], zero), in[0], zero)};
+                 },
+                 {numbers({4, 6}), numbers({6}, 2), numbers({4, 1}, 3)});
 }
 
 TEST_CASE("reductions agree on both devices", "[ops][gpu_contract]") {
@@ -127,32 +175,45 @@ TEST_CASE("reductions agree on both devices", "[ops][gpu_contract]") {
   using namespace distribute;
   for (const std::vector<int>& axes :
        std::vector<std::vector<int>>{{}, {0}, {1}, {2}, {0, 1}, {1, 2}, {0, 2}})
-    check_contract("reduce", [&](const Tensors& in) {
-      return Tensors{reduce_sum(in[0], axes), reduce_mean(in[0], axes, true),
-                     reduce_max(in[0], axes), reduce_min(in[0], axes), reduce_prod(in[0], axes),
-                     reduce_logsumexp(in[0], axes), reduce_variance(in[0], axes),
-                     reduce_std(in[0], axes)};
-    }, {numbers({3, 4, 5}, 5)}, {.tolerance = 1e-5f});
+    check_contract("reduce",
+                   [&](const Tensors& in) {
+                     return Tensors{reduce_sum(in[0], axes),      reduce_mean(in[0], axes, true),
+                                    reduce_max(in[0], axes),      reduce_min(in[0], axes),
+                                    reduce_prod(in[0], axes),     reduce_logsumexp(in[0], axes),
+                                    reduce_variance(in[0], axes), reduce_std(in[0], axes)};
+                   },
+                   {numbers({3, 4, 5}, 5)}, {.tolerance = 1e-5f});
 }
 
 TEST_CASE("long reductions go in several passes", "[ops][gpu_contract]") {
   ContractGpu gpu;
   using namespace distribute;
-  check_contract("long", [](const Tensors& in) {
-    return Tensors{reduce_sum(in[0]), reduce_max(in[0]),
-                   reduce_sum(reshape(in[0], {5000, 6}), {0})};
-  }, {numbers({30000})}, {.tolerance = 1e-4f});
+  check_contract("long",
+                 [](const Tensors& in) {
+                   return Tensors{reduce_sum(in[0]), reduce_max(in[0]),
+                                  reduce_sum(reshape(in[0], {5000, 6}), {0})};
+                 },
+                 {numbers({30000})}, {.tolerance = 1e-4f});
 }
 
 TEST_CASE("copies agree on both devices", "[ops][gpu_contract]") {
   ContractGpu gpu;
   using namespace distribute;
-  check_contract("copies", [](const Tensors& in) {
-    const Tensor& x = in[0];
-    return Tensors{transpose(x, std::vector<int>{2, 0, 1}), slice(x, std::vector<int64_t>{1, 0, 2}, std::vector<int64_t>{2, 3, 2}),
-                   strided_slice(x, {Range{}, Range{.begin = Range::kNone, .end = Range::kNone, .step = -1}}),
-                   distribute::concat({x, in[1]}, 1), stack({x, x}, 1), split(x, 2, 2)[1],
-                   tile(x, {1, 2, 1}), broadcast_to(reduce_sum(x, {0}, true), {5, 4, 6}),
-                   reshape(x, {4, 18})};
-  }, {numbers({3, 4, 6}), numbers({3, 2, 6}, 2)});
+  check_contract(
+      "copies",
+      [](const Tensors& in) {
+        const Tensor& x = in[0];
+        return Tensors{
+            transpose(x, std::vector<int>{2, 0, 1}),
+            slice(x, std::vector<int64_t>{1, 0, 2}, std::vector<int64_t>{2, 3, 2}),
+            strided_slice(x,
+                          {Range{}, Range{.begin = Range::kNone, .end = Range::kNone, .step = -1}}),
+            distribute::concat({x, in[1]}, 1),
+            stack({x, x}, 1),
+            split(x, 2, 2)[1],
+            tile(x, {1, 2, 1}),
+            broadcast_to(reduce_sum(x, {0}, true), {5, 4, 6}),
+            reshape(x, {4, 18})};
+      },
+      {numbers({3, 4, 6}), numbers({3, 2, 6}, 2)});
 }

@@ -38,9 +38,9 @@ using MakeOptimizer = std::function<std::unique_ptr<optim::Optimizer>()>;
 std::vector<Tensor> train(distribute::Strategy& strategy, const MakeOptimizer& make, int steps) {
   const auto scope = strategy.scope();
   distribute::random::set_seed(4);
-  nn::Sequential model(
-      nn::Conv2D({.filters = 4, .kernel_size = 3, .use_bias = false}), nn::BatchNormalization(),
-      nn::MaxPool2D(), nn::Flatten(), nn::Dense({.units = 5}));
+  nn::Sequential model(nn::Conv2D({.filters = 4, .kernel_size = 3, .use_bias = false}),
+                       nn::BatchNormalization(), nn::MaxPool2D(), nn::Flatten(),
+                       nn::Dense({.units = 5}));
   const auto optimizer = make();
   const int replicas = strategy.num_replicas_in_sync();
   const int64_t rows = 12 / replicas;
@@ -64,8 +64,7 @@ std::vector<Tensor> train(distribute::Strategy& strategy, const MakeOptimizer& m
     return loss;
   };
   for (int i = 0; i < steps; ++i) {
-    const auto losses =
-        strategy.run(step, PerReplica<Tensor>(xs), PerReplica<Tensor>(ys));
+    const auto losses = strategy.run(step, PerReplica<Tensor>(xs), PerReplica<Tensor>(ys));
     results.push_back(strategy.reduce(distribute::ReduceOp::Sum, losses).to(Device{}));
   }
   for (const distribute::Variable& variable : model.trainable_variables())
@@ -90,12 +89,24 @@ void check_close_results(const std::vector<Tensor>& cpu, const std::vector<Tenso
 TEST_CASE("one GPU trains as the CPU does", "[strategy][gpu_contract]") {
   const MakeOptimizer makers[] = {
       [] { return std::make_unique<optim::SGD>(optim::SGDOptions{.learning_rate = 0.05}); },
-      [] { return std::make_unique<optim::SGD>(optim::SGDOptions{.learning_rate = 0.05, .momentum = 0.9, .weight_decay = 0.01}); },
-      [] { return std::make_unique<optim::SGD>(optim::SGDOptions{.learning_rate = 0.05, .momentum = 0.9, .nesterov = true, .global_clipnorm = 1.0}); },
+      [] {
+        return std::make_unique<optim::SGD>(
+            optim::SGDOptions{.learning_rate = 0.05, .momentum = 0.9, .weight_decay = 0.01});
+      },
+      [] {
+        return std::make_unique<optim::SGD>(optim::SGDOptions{
+            .learning_rate = 0.05, .momentum = 0.9, .nesterov = true, .global_clipnorm = 1.0});
+      },
       [] { return std::make_unique<optim::Adam>(optim::AdamOptions{.learning_rate = 0.01}); },
-      [] { return std::make_unique<optim::Adam>(optim::AdamOptions{.learning_rate = 0.01, .amsgrad = true, .use_ema = true}); },
+      [] {
+        return std::make_unique<optim::Adam>(
+            optim::AdamOptions{.learning_rate = 0.01, .amsgrad = true, .use_ema = true});
+      },
       [] { return std::make_unique<optim::RMSprop>(optim::RMSpropOptions{.learning_rate = 0.01}); },
-      [] { return std::make_unique<optim::RMSprop>(optim::RMSpropOptions{.learning_rate = 0.01, .momentum = 0.5, .centered = true}); },
+      [] {
+        return std::make_unique<optim::RMSprop>(
+            optim::RMSpropOptions{.learning_rate = 0.01, .momentum = 0.5, .centered = true});
+      },
       [] { return std::make_unique<optim::Adagrad>(optim::AdagradOptions{.learning_rate = 0.05}); },
   };
   for (const MakeOptimizer& make : makers) {
@@ -110,7 +121,8 @@ TEST_CASE("one GPU trains as the CPU does", "[strategy][gpu_contract]") {
 TEST_CASE("an optimizer's step over all variables is one launch", "[strategy][gpu_contract]") {
   FakeCuda fake;
   distribute::OneDeviceStrategy strategy("/gpu:0");
-  train(strategy, [] { return std::make_unique<optim::Adam>(optim::AdamOptions{}); }, 2);
+  train(
+      strategy, [] { return std::make_unique<optim::Adam>(optim::AdamOptions{}); }, 2);
   CHECK(fake.count("launch update") == 2);
 }
 
@@ -119,7 +131,7 @@ TEST_CASE("replicas on logical GPUs of one GPU train as those of the CPU",
   const MakeOptimizer make = [] {
     return std::make_unique<optim::SGD>(optim::SGDOptions{.learning_rate = 0.05, .momentum = 0.9});
   };
-  for (int replicas : {2, 3}) {
+  for (int replicas : {3, 2}) {
     distribute::config::set_logical_device_configuration(replicas);
     distribute::MirroredStrategy<distribute::CpuDevice> cpu_strategy;
     const auto cpu = train(cpu_strategy, make, 3);
@@ -139,8 +151,7 @@ TEST_CASE("every visible GPU is a replica by default", "[strategy][gpu_contract]
   CHECK(distribute::config::list_logical_devices("GPU").at(2).name == "/device:GPU:2");
   const auto scope = strategy.scope();
   const distribute::Variable v(Tensor{1.0f, 2.0f});
-  for (int i = 0; i < 3; ++i)
-    CHECK(v.impl().component(i).device() == Device{DeviceType::Gpu, i});
+  for (int i = 0; i < 3; ++i) CHECK(v.impl().component(i).device() == Device{DeviceType::Gpu, i});
   const auto sums = strategy.run([&] {
     distribute::ReplicaContext& replica = *distribute::get_replica_context();
     const Tensor x = v.value() * float(replica.replica_id_in_sync_group() + 1);

@@ -173,9 +173,7 @@ struct FakeCuda::State {
   std::map<int, int64_t> allocated_on;
   std::map<void*, int> owner;
   std::vector<std::unique_ptr<HostKernel>> kernels;
-  std::filesystem::path folder;
-  int libraries = 0, next_handle = 0;
-  uint64_t clock = 0;
+  int next_handle = 0;
 
   CudaResult record(const std::string& call) {
     std::lock_guard lock(mutex);
@@ -322,12 +320,32 @@ CudaResult launch(CudaHandle function, unsigned gx, unsigned gy, unsigned gz, un
   return kCudaSuccess;
 }
 
+/// Libraries made so far, by text, in a folder that goes with the process.
+struct Built {
+  std::filesystem::path folder;
+  std::map<std::string, std::string> libraries;
+  Built() {
+    std::string name = (std::filesystem::temp_directory_path() / "fake_cuda_XXXXXX").string();
+    if (!mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
+    folder = name;
+  }
+  ~Built() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder, ignored);
+  }
+};
+
 CudaResult compile(CudaHandle handle, int, const char* const*) {
+  static Built built;
   Program& program = *static_cast<Program*>(handle);
   std::lock_guard lock(fake->mutex);
   fake->calls.push_back("nvrtcCompileProgram");
   if (!fake->options.runs_kernels) return program.library = "code", kCudaSuccess;
-  const std::string base = (fake->folder / std::to_string(fake->libraries++)).string();
+  if (const auto found = built.libraries.find(program.text); found != built.libraries.end()) {
+    program.library = found->second;
+    return kCudaSuccess;
+  }
+  const std::string base = (built.folder / std::to_string(built.libraries.size())).string();
   std::ofstream(base + ".cpp") << program.text;
   const std::string command =
       "c++ -std=c++20 -O1 -w -shared -fPIC -ffp-contract=off -fno-strict-aliasing "
@@ -336,8 +354,8 @@ CudaResult compile(CudaHandle handle, int, const char* const*) {
   const int status = std::system(command.c_str());
   std::ifstream log(base + ".log");
   program.log.assign(std::istreambuf_iterator<char>(log), {});
-  program.library = base + ".so";
-  return status == 0 ? kCudaSuccess : 6;
+  if (status != 0) return 6;
+  return program.library = built.libraries[program.text] = base + ".so", kCudaSuccess;
 }
 
 CudaResult make_handle(CudaHandle* result, const char* call) {
@@ -492,16 +510,12 @@ CudaCompiler fake_compiler() {
 
 FakeCuda::FakeCuda(FakeCudaOptions options) : state_(std::make_unique<State>()) {
   state_->options = options;
-  std::string folder = (std::filesystem::temp_directory_path() / "fake_cuda_XXXXXX").string();
-  if (!mkdtemp(folder.data())) throw std::runtime_error("no temporary folder");
-  state_->folder = folder;
   fake = state_.get();
   tables_ = std::make_unique<ScopedCudaTables>(fake_driver(), fake_compiler());
 }
 
 FakeCuda::~FakeCuda() {
   tables_.reset();
-  std::filesystem::remove_all(state_->folder);
   // Blocks and kernels stay: tensors may outlive the fake.
   fake = state_.release();
 }

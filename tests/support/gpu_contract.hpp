@@ -92,8 +92,7 @@ inline std::vector<Tensor> contract_results(const ContractFunction& fn, std::vec
   for (const Tensor& result : results)
     if (is_floating(result.dtype())) {
       const Tensor weights = contract_numbers(result.shape(), 77 + targets.size());
-      call.output_gradients.push_back(
-          ops_internal::converted(weights, result.dtype()).to(device));
+      call.output_gradients.push_back(ops_internal::converted(weights, result.dtype()).to(device));
       targets.push_back(result);
     }
   for (Tensor& gradient : tape.gradient(targets, watched, call))

@@ -14,6 +14,11 @@ Tensor combine(const Tensor& a, const Tensor& b, float factor);
 /// Not recorded.
 Tensor in_layout(const Tensor& tensor, const LayoutPtr& layout);
 
+namespace autograd_internal {
+/// combine without a record.
+Tensor sum(const Tensor& a, const Tensor& b, float factor);
+}  // namespace autograd_internal
+
 }  // namespace distribute
 
 #ifdef DISTRIBUTE_HEADER_ONLY

@@ -22,8 +22,9 @@ namespace ops_internal {
 using UnaryLoop = void (*)(const void* fn, const float* x, float* y, int64_t count);
 using PairLoop = void (*)(const void* fn, const float* a, const float* b, float* y, int64_t count);
 
-/// Run a loop, or on a GPU the row, over all elements in x's layout; 16-bit floats pass through float32. Not recorded.
-/// Throws  InvalidArgumentError that names `op` when the dtype is not floating.
+/// Run a loop, or on a GPU the row, over all elements in x's layout; 16-bit floats pass through
+/// float32. Not recorded. Throws  InvalidArgumentError that names `op` when the dtype is not
+/// floating.
 Tensor map_floats(const char* op, const Tensor& x, UnaryLoop loop, const void* fn,
                   const GpuRow& row);
 Tensor map_floats(const char* op, const Tensor& a, const Tensor& b, PairLoop loop, const void* fn,

@@ -21,7 +21,8 @@ struct GpuLabels {
   float smoothing = 0;
 };
 /// Fills loss [rows] and softmax [rows, classes]; a number outside the classes gives NaN.
-void gpu_cross_entropy(const GpuLabels& labels, const Tensor& logits, Tensor& loss, Tensor& softmax);
+void gpu_cross_entropy(const GpuLabels& labels, const Tensor& logits, Tensor& loss,
+                       Tensor& softmax);
 /// dy (softmax sum(labels) - labels).
 Tensor gpu_cross_entropy_gradient(const GpuLabels& labels, const Tensor& softmax, const Tensor& dy);
 

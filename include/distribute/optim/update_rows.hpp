@@ -78,9 +78,8 @@ struct AdagradRow {
 template <typename Row>
 GpuFormula gpu_formula_of(const Row& row) {
   static_assert(std::is_trivially_copyable_v<Row> && sizeof(Row) <= 8 * sizeof(float));
-  GpuFormula formula{{kUpdateRows, sizeof kUpdateRows - 1},
-                     device_internal::unqualified_name<Row>(),
-                     {}};
+  GpuFormula formula{
+      {kUpdateRows, sizeof kUpdateRows - 1}, device_internal::unqualified_name<Row>(), {}};
   std::memcpy(formula.numbers.data(), &row, sizeof row);
   return formula;
 }

@@ -34,8 +34,7 @@ class UpdateKernel {
  public:
   template <typename Fn>
   requires std::is_invocable_v<Fn&, size_t, float*, float* const*, const float*, int64_t>
-  UpdateKernel(Fn loop, GpuUpdate gpu = {})
-      : loop_(std::move(loop)), gpu_(std::move(gpu)) {}
+  UpdateKernel(Fn loop, GpuUpdate gpu = {}) : loop_(std::move(loop)), gpu_(std::move(gpu)) {}
   void operator()(size_t update, float* weights, float* const* slots, const float* gradient,
                   int64_t count) const {
     loop_(update, weights, slots, gradient, count);

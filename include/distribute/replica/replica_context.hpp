@@ -115,6 +115,11 @@ void check_update(const VariableUpdate& update);
 void update_component(std::span<const VariableUpdate> updates, int replica,
                       const UpdateKernel& kernel, size_t first = 0);
 
+/// The same for updates that are checked already and happen on the replica's own GPU: it reads and
+/// writes nothing but its own components.
+void update_on_gpu(std::span<const VariableUpdate> updates, int replica, const GpuUpdate& gpu,
+                   size_t first);
+
 /// Where an update happens: on the GPU of its variable or gradient, else on the CPU.
 Device update_device(const VariableUpdate& update, int replica);
 

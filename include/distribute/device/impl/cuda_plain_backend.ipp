@@ -65,12 +65,11 @@ class CudaPlainBackend final : public Backend {
   Array conv2d_backprop_filter(const Conv2DShape& shape, const Array& x, const Array& dy,
                                Array* bias_gradient) override {
     auto p = conv_arguments(shape);
-    const int64_t count = shape.kernel[0] * shape.kernel[1] * shape.in_channels / shape.groups *
-                          shape.out_channels;
+    const int64_t count =
+        shape.kernel[0] * shape.kernel[1] * shape.in_channels / shape.groups * shape.out_channels;
     const Array dw = make_array(count * 4, x.buffer->device());
     p.x = x.bytes(), p.w = dy.bytes(), p.y = dw.bytes();
-    run("conv_filter", p, dw, count,
-        {.grid_x = unsigned(std::clamp<int64_t>(count, 1, 65535))});
+    run("conv_filter", p, dw, count, {.grid_x = unsigned(std::clamp<int64_t>(count, 1, 65535))});
     if (bias_gradient) *bias_gradient = sum_of_pixels(shape, dy);
     return dw;
   }

@@ -74,8 +74,8 @@ DISTRIBUTE_INLINE double sum_of_squares(const std::vector<Tensor>& tensors) {
       continue;
     }
     const Tensor part = gpu_sum_of_products(t, t);
-    on_device = on_device ? gpu_broadcast(on_device, part, {1}, DType::Float32,
-                                          binary_row<Add>(), part.device())
+    on_device = on_device ? gpu_broadcast(on_device, part, {1}, DType::Float32, binary_row<Add>(),
+                                          part.device())
                           : part;
   }
   return on_device ? sum + double(on_device.item<float>()) : sum;
@@ -116,9 +116,10 @@ DISTRIBUTE_INLINE Tensor scaled_by(const Tensor& x, const Tensor& factor) {
     const Tensor stored = stored_tensor(x);
     const Tensor scaled = gpu_broadcast(stored, factor, stored.shape(), DType::Float32,
                                         binary_row<Multiply>(), x.device());
-    const Tensor result = is_indexed_slices(x) ? to_tensor({scaled, indexed_slices(x).indices,
-                                                            indexed_slices(x).dense_shape})
-                                               : scaled;
+    const Tensor result =
+        is_indexed_slices(x)
+            ? to_tensor({scaled, indexed_slices(x).indices, indexed_slices(x).dense_shape})
+            : scaled;
     return record("scale", {x, factor}, result,
                   [=](const Backward& backward) { return scaled_gradients(backward, x, factor); });
   }

@@ -56,8 +56,8 @@ DISTRIBUTE_INLINE std::vector<int64_t> copy_joined(const std::vector<Tensor>& te
     const auto from = row_major_steps(t.shape());
     std::vector<CopyAxis> axes;
     for (size_t i = 0; i < from.size(); ++i) axes.push_back({t.shape()[int(i)], from[i], to[i]});
-    strided_copy(y.device(), axes, plain.array().bytes(), y.array().bytes() + begin * to[size_t(axis)] * bytes,
-                 bytes);
+    strided_copy(y.device(), axes, plain.array().bytes(),
+                 y.array().bytes() + begin * to[size_t(axis)] * bytes, bytes);
     begins.push_back(begin);
     begin += t.shape()[axis];
   }

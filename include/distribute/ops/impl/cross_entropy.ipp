@@ -61,7 +61,8 @@ DISTRIBUTE_INLINE float cross_entropy_row(const ClassLabels& labels, int64_t row
 /// dx = dy (p sum(t) - t), in one pass.
 DISTRIBUTE_INLINE Tensor cross_entropy_gradient(const ClassLabels& labels, const Tensor& p,
                                                 const Tensor& dy) {
-  if (on_gpu(p)) return gpu_cross_entropy_gradient({labels.numbers, labels.weights, labels.smoothing}, p, dy);
+  if (on_gpu(p))
+    return gpu_cross_entropy_gradient({labels.numbers, labels.weights, labels.smoothing}, p, dy);
   const int64_t classes = p.shape()[-1];
   Tensor dx = Tensor::empty(p.shape(), DType::Float32, p.device());
   const float *probability = p.data<float>().data(), *factor = dy.data<float>().data();
@@ -118,25 +119,27 @@ DISTRIBUTE_INLINE std::vector<Tensor> cross_entropy_backward(const ClassLabels& 
 DISTRIBUTE_INLINE Tensor cross_entropy(const char* op, const ClassLabels& given,
                                        const Tensor& logits) {
   const bool gpu = on_gpu(logits);
-  const ClassLabels labels = gpu ? ClassLabels{brought_to(given.numbers, logits.device()),
-                                               given.weights, given.smoothing}
-                                 : given;
+  const ClassLabels labels =
+      gpu ? ClassLabels{brought_to(given.numbers, logits.device()), given.weights, given.smoothing}
+          : given;
   const int64_t classes = logits.shape()[-1];
   const Shape batch(logits.shape().dims().first(size_t(logits.shape().rank() - 1)));
   Tensor loss = Tensor::empty(batch, DType::Float32, logits.device());
   Tensor p = Tensor::empty(logits.shape(), DType::Float32, logits.device());
   if (gpu)
-    gpu_cross_entropy({labels.numbers, brought_to(labels.weights, logits.device()),
-                       labels.smoothing}, logits, loss, p);
+    gpu_cross_entropy(
+        {labels.numbers, brought_to(labels.weights, logits.device()), labels.smoothing}, logits,
+        loss, p);
   const float* x = gpu ? nullptr : logits.data<float>().data();
-  float *out = gpu ? nullptr : loss.mutable_data<float>();
-  float *softmax = gpu ? nullptr : p.mutable_data<float>();
-  if (!gpu) parallel_for(
-      batch.num_elements(), std::max<int64_t>(2048 / classes, 1), [&](int64_t begin, int64_t end) {
-        for (int64_t row = begin; row < end; ++row)
-          out[row] =
-              cross_entropy_row(labels, row, x + row * classes, softmax + row * classes, classes);
-      });
+  float* out = gpu ? nullptr : loss.mutable_data<float>();
+  float* softmax = gpu ? nullptr : p.mutable_data<float>();
+  if (!gpu)
+    parallel_for(batch.num_elements(), std::max<int64_t>(2048 / classes, 1),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t row = begin; row < end; ++row)
+                     out[row] = cross_entropy_row(labels, row, x + row * classes,
+                                                  softmax + row * classes, classes);
+                 });
   return record(op, {labels.weights, logits}, loss,
                 [=](const Backward& b) { return cross_entropy_backward(labels, logits, p, b); });
 }

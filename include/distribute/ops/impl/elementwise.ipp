@@ -186,13 +186,13 @@ DISTRIBUTE_INLINE Tensor greater_equal(const Tensor& a, const Tensor& b) {
 
 DISTRIBUTE_INLINE Tensor logical_and(const Tensor& a, const Tensor& b) {
   return ops_internal::logical("logical_and", a, b,
-                               {nullptr, ops_internal::strip_loop<ops_internal::Minimum, int64_t>, false,
-                                ops_internal::binary_row<ops_internal::Minimum>()});
+                               {nullptr, ops_internal::strip_loop<ops_internal::Minimum, int64_t>,
+                                false, ops_internal::binary_row<ops_internal::Minimum>()});
 }
 DISTRIBUTE_INLINE Tensor logical_or(const Tensor& a, const Tensor& b) {
   return ops_internal::logical("logical_or", a, b,
-                               {nullptr, ops_internal::strip_loop<ops_internal::Maximum, int64_t>, false,
-                                ops_internal::binary_row<ops_internal::Maximum>()});
+                               {nullptr, ops_internal::strip_loop<ops_internal::Maximum, int64_t>,
+                                false, ops_internal::binary_row<ops_internal::Maximum>()});
 }
 DISTRIBUTE_INLINE Tensor logical_xor(const Tensor& a, const Tensor& b) {
   return ops_internal::logical("logical_xor", a, b,
@@ -218,15 +218,16 @@ DISTRIBUTE_INLINE Tensor where(const Tensor& condition, const Tensor& a, const T
     result = ops_internal::gpu_select(mask, x, y);
   else
     result = Tensor::empty(shape, a.dtype(), a.device());
-  if (device.type == DeviceType::Cpu) dispatch(a.dtype(), [&](auto type) {
-    using T = decltype(type);
-    const T *from_a = x.data<T>().data(), *from_b = y.data<T>().data();
-    const bool* choose = mask.data<bool>().data();
-    T* out = result.mutable_data<T>();
-    parallel_for(shape.num_elements(), 16384, [=](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) out[i] = choose[i] ? from_a[i] : from_b[i];
+  if (device.type == DeviceType::Cpu)
+    dispatch(a.dtype(), [&](auto type) {
+      using T = decltype(type);
+      const T *from_a = x.data<T>().data(), *from_b = y.data<T>().data();
+      const bool* choose = mask.data<bool>().data();
+      T* out = result.mutable_data<T>();
+      parallel_for(shape.num_elements(), 16384, [=](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) out[i] = choose[i] ? from_a[i] : from_b[i];
+      });
     });
-  });
   if (!is_floating(a.dtype())) return result;
   const Shape shape_a = a.shape(), shape_b = b.shape();
   return record("where", {a, b}, result, [=](const Backward& backward) -> std::vector<Tensor> {

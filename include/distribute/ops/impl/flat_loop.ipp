@@ -38,8 +38,8 @@ DISTRIBUTE_INLINE Tensor dense_block(const Tensor& x) {
   return x.layout() && !x.layout()->dense() ? x.row_major() : x;
 }
 
-DISTRIBUTE_INLINE Tensor map_floats(const char* op, const Tensor& x, UnaryLoop loop,
-                                    const void* fn, const GpuRow& row) {
+DISTRIBUTE_INLINE Tensor map_floats(const char* op, const Tensor& x, UnaryLoop loop, const void* fn,
+                                    const GpuRow& row) {
   if (!is_floating(x.dtype()))
     throw InvalidArgumentError(concat(op, ": wants a floating dtype, got ", name_of(x.dtype()), " ",
                                       to_string(x.shape())));

@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/ops/gather.hpp>
 #include <distribute/ops/cast.hpp>
+#include <distribute/ops/gather.hpp>
 #include <distribute/ops/gpu_lines.hpp>
 #include <distribute/ops/gpu_loops.hpp>
 #include <distribute/ops/reshape.hpp>

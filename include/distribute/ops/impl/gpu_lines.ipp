@@ -29,8 +29,7 @@ DISTRIBUTE_INLINE LaunchShape block_for_each(int64_t lines) {
   return {.grid_x = unsigned(std::clamp<int64_t>(lines, 1, 65535))};
 }
 
-DISTRIBUTE_INLINE Tensor gpu_softmax(const Tensor& x, int64_t count, int64_t step,
-                                     bool logarithm) {
+DISTRIBUTE_INLINE Tensor gpu_softmax(const Tensor& x, int64_t count, int64_t step, bool logarithm) {
   const Tensor from = x.row_major(), y = Tensor::empty(x.shape(), x.dtype(), x.device());
   if (y.num_elements() == 0) return y;
   const int64_t lines = x.num_elements() / count;
@@ -92,9 +91,15 @@ DISTRIBUTE_INLINE Tensor gpu_gather(const Tensor& x, const Tensor& index, const 
                                     const Shape& shape) {
   const Tensor from = x.row_major(), y = Tensor::empty(shape, x.dtype(), x.device());
   if (y.num_elements() == 0) return y;
-  const kernels::GatherArguments arguments{
-      from.array().bytes(), index.array().data<int64_t>(), y.array().bytes(), axis.outer,
-      axis.size,            axis.inner,                    index.num_elements(), 0, 0};
+  const kernels::GatherArguments arguments{from.array().bytes(),
+                                           index.array().data<int64_t>(),
+                                           y.array().bytes(),
+                                           axis.outer,
+                                           axis.size,
+                                           axis.inner,
+                                           index.num_elements(),
+                                           0,
+                                           0};
   const int64_t bytes = size_of(x.dtype());
   const DType mover = bytes == 1   ? DType::UInt8
                       : bytes == 2 ? DType::BFloat16
@@ -110,9 +115,15 @@ DISTRIBUTE_INLINE Tensor gpu_scatter(const Tensor& dy, const Tensor& index, cons
   const Tensor from = dy.row_major();
   const Tensor dx = fill(shape, 0, dy.dtype(), dy.device());
   if (dy.num_elements() == 0) return dx;
-  const kernels::GatherArguments arguments{
-      from.array().bytes(), index.array().data<int64_t>(), dx.array().bytes(), axis.outer,
-      axis.size,            axis.inner,                    index.num_elements(), 0, 0};
+  const kernels::GatherArguments arguments{from.array().bytes(),
+                                           index.array().data<int64_t>(),
+                                           dx.array().bytes(),
+                                           axis.outer,
+                                           axis.size,
+                                           axis.inner,
+                                           index.num_elements(),
+                                           0,
+                                           0};
   launch_kernel(dy.device(), {kScatterText, "scatter_add", {}, {}, {dy.dtype(), DType::Int64}},
                 launch_for(axis.outer * axis.inner), arguments);
   return dx;
@@ -122,9 +133,9 @@ DISTRIBUTE_INLINE Tensor gpu_one_hot(const Tensor& indices, const GpuAxis& axis,
                                      float off_value, const Shape& shape, DType dtype) {
   const Tensor from = indices.row_major(), y = Tensor::empty(shape, dtype, indices.device());
   if (y.num_elements() == 0) return y;
-  const kernels::GatherArguments arguments{from.array().bytes(), nullptr,    y.array().bytes(),
-                                           axis.outer,           axis.size,  axis.inner,
-                                           0,                    on_value,   off_value};
+  const kernels::GatherArguments arguments{
+      from.array().bytes(), nullptr, y.array().bytes(), axis.outer, axis.size,
+      axis.inner,           0,       on_value,          off_value};
   launch_kernel(indices.device(), {kScatterText, "one_hot", {}, {}, {dtype, indices.dtype()}},
                 launch_for(y.num_elements(), 4), arguments);
   return y;
@@ -133,9 +144,15 @@ DISTRIBUTE_INLINE Tensor gpu_one_hot(const Tensor& indices, const GpuAxis& axis,
 DISTRIBUTE_INLINE void gpu_random(const GpuRandom& random, const Tensor& x, Tensor& y) {
   if (y.num_elements() == 0) return;
   const Tensor from = x ? x.row_major() : x;
-  const kernels::RandomArguments arguments{
-      from ? from.array().bytes() : nullptr, y.array().bytes(), y.num_elements(), random.seed,
-      random.counter, random.a, random.b, random.low, random.width};
+  const kernels::RandomArguments arguments{from ? from.array().bytes() : nullptr,
+                                           y.array().bytes(),
+                                           y.num_elements(),
+                                           random.seed,
+                                           random.counter,
+                                           random.a,
+                                           random.b,
+                                           random.low,
+                                           random.width};
   launch_kernel(y.device(), {kRandomText, random.function, {}, {}, {y.dtype()}},
                 launch_for(y.num_elements(), 4), arguments);
 }

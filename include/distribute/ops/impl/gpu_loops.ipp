@@ -83,8 +83,8 @@ DISTRIBUTE_INLINE Tensor gpu_map_with(const char* function, const Tensor& a, con
                                       const GpuRow& row, const void* fn) {
   const Tensor y = Tensor::empty(a.shape(), a.dtype(), a.device());
   if (y.num_elements() == 0) return y;
-  kernels::MapArguments arguments{a.array().bytes(), b ? b.array().bytes() : nullptr,
-                                  y.array().bytes(), a.num_elements(), {}};
+  kernels::MapArguments arguments{
+      a.array().bytes(), b ? b.array().bytes() : nullptr, y.array().bytes(), a.num_elements(), {}};
   std::memcpy(arguments.row, fn, size_t(row.numbers) * sizeof(float));
   launch_kernel(a.device(), {kElementwiseText, function, row.rows, row.name, {a.dtype()}},
                 launch_for(a.num_elements(), 4), arguments);
@@ -121,8 +121,7 @@ DISTRIBUTE_INLINE Tensor gpu_broadcast(const Tensor& a, const Tensor& b, const S
   };
   take(a, operands[0], arguments.a, arguments.a_bits);
   take(b, operands[1], arguments.b, arguments.b_bits);
-  launch_kernel(device,
-                {kBroadcastText, "broadcast", row.rows, row.name, {a.dtype(), out_type}},
+  launch_kernel(device, {kBroadcastText, "broadcast", row.rows, row.name, {a.dtype(), out_type}},
                 launch_for(y.num_elements(), 4), arguments);
   return y;
 }
@@ -191,7 +190,10 @@ DISTRIBUTE_INLINE Tensor gpu_reduce_pass(const Tensor& x, int64_t outer, int64_t
   LaunchShape launch = launch_for(y.num_elements());
   if (inner == 1) launch.grid_x = unsigned(std::min<int64_t>(outer * chunks, 65535));
   launch_kernel(x.device(),
-                {kReduceText, inner == 1 ? "reduce_lines" : "reduce_columns", row.rows, row.name,
+                {kReduceText,
+                 inner == 1 ? "reduce_lines" : "reduce_columns",
+                 row.rows,
+                 row.name,
                  {x.dtype()}},
                 launch, arguments);
   return y;

@@ -7,8 +7,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string_view>
 #include <numeric>
+#include <string_view>
 
 namespace distribute {
 

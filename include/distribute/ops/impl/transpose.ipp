@@ -43,7 +43,8 @@ DISTRIBUTE_INLINE Tensor transpose(const Tensor& x, std::span<const int> permuta
     axes.push_back({shape[int(i)], from[size_t(order[i])], to[i]});
     inverse[size_t(order[i])] = int(i);
   }
-  ops_internal::strided_copy(y.device(), axes, plain.array().bytes(), y.array().bytes(), size_of(x.dtype()));
+  ops_internal::strided_copy(y.device(), axes, plain.array().bytes(), y.array().bytes(),
+                             size_of(x.dtype()));
   return record("transpose", {x}, y, [inverse](const Backward& backward) {
     return std::vector<Tensor>{transpose(backward.gradient(), inverse)};
   });

@@ -24,8 +24,7 @@ Tensor step(const char* op, const Tensor& x) {
 template <typename F>
 Tensor classify(const char* op, const Tensor& x, bool of_integers) {
   if (!is_floating(x.dtype())) return fill(x.shape(), float(of_integers), DType::Bool, x.device());
-  return broadcast_binary(op, x, x,
-                          {strip_loop<F, float, bool>, nullptr, true, binary_row<F>()});
+  return broadcast_binary(op, x, x, {strip_loop<F, float, bool>, nullptr, true, binary_row<F>()});
 }
 
 }  // namespace ops_internal

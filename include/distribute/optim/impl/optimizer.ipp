@@ -245,8 +245,8 @@ DISTRIBUTE_INLINE UpdateKernel Optimizer::make_kernel(const std::vector<Variable
   GpuUpdate gpu{gpu_formula(rate, done + 1), {}, options_.use_ema, momentum};
   for (bool decays : decayed) gpu.decay.push_back(decays ? decay : 0.0f);
   const auto loop = [=, ema = options_.use_ema, formula = kernel(rate, done + 1)](
-             size_t update, float* weights, float* const* slots, const float* gradient,
-             int64_t count) {
+                        size_t update, float* weights, float* const* slots, const float* gradient,
+                        int64_t count) {
     if (decayed[update]) optim_internal::scale(weights, decay, count);
     formula(weights, slots, gradient, count);
     if (ema) optim_internal::average(slots[own], weights, momentum, count);

@@ -71,8 +71,8 @@ DISTRIBUTE_INLINE void UpdateTarget::take(const Variable& variable, const Layout
   if (!same_layout(value.layout(), layout)) value = in_layout(value, layout);
   if (!value.unique()) {
     Tensor copy = Tensor::empty(value.shape(), value.dtype(), value.device(), value.layout());
-    const int64_t bytes = std::min(
-        copy.array().buffer->bytes(), value.array().buffer->bytes() - value.array().offset_bytes);
+    const int64_t bytes = std::min(copy.array().buffer->bytes(),
+                                   value.array().buffer->bytes() - value.array().offset_bytes);
     copy_bytes(copy.array().bytes(), copy.device(), value.array().bytes(), value.device(), bytes);
     value = std::move(copy);
   }
@@ -167,8 +167,7 @@ DISTRIBUTE_INLINE void launch_updates(std::span<const VariableUpdate> updates, i
 /// The updates of one replica that happen on its GPU.
 DISTRIBUTE_INLINE void update_on_gpu(std::span<const VariableUpdate> updates, int replica,
                                      const GpuUpdate& gpu, size_t first) {
-  if (gpu.formula.row.empty())
-    throw UnimplementedError("this optimizer has no formula for GPUs");
+  if (gpu.formula.row.empty()) throw UnimplementedError("this optimizer has no formula for GPUs");
   for (size_t begin = 0; begin < updates.size(); begin += kUpdatesPerLaunch) {
     const auto part = updates.subspan(begin, std::min(kUpdatesPerLaunch, updates.size() - begin));
     std::vector<size_t> numbers;

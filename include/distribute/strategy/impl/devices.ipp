@@ -68,8 +68,7 @@ DISTRIBUTE_INLINE void divide_gpus(int count) {
 
 DISTRIBUTE_INLINE std::vector<std::string> devices_of(GpuDevice, int count) {
   if (count < 0) throw InvalidArgumentError(concat("num_replicas is ", count));
-  if (physical_gpus().empty())
-    throw FailedPreconditionError("there is no GPU: " + gpu_problem());
+  if (physical_gpus().empty()) throw FailedPreconditionError("there is no GPU: " + gpu_problem());
   if (count > int(logical_gpus().size())) divide_gpus(count);
   std::vector<std::string> names;
   for (int i = 0; i < (count ? count : int(logical_gpus().size())); ++i)

@@ -236,9 +236,10 @@ DISTRIBUTE_INLINE void LocalReplicaContext::update_on_gpu(std::span<const Variab
   for (size_t u = 0; !reduced && call.all.size() > 1 && u < mine.size(); ++u)
     mine[u].gradient = strategy_internal::sum_over_replicas(
         call, u, replica_internal::update_device(mine[u], replica_));
+  for (const VariableUpdate& update : mine) replica_internal::check_update(update);
   // Gradients must live until every replica has read them: copies make their streams wait.
   group_.meet(replica_, "update", nullptr, {});
-  replica_internal::update_component(mine, replica_, kernel);
+  replica_internal::update_on_gpu(mine, replica_, kernel.gpu(), 0);
 }
 
 DISTRIBUTE_INLINE void LocalReplicaContext::update(std::span<const VariableUpdate> updates,

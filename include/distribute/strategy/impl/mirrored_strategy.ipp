@@ -28,10 +28,10 @@ DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> MirroredExtended::make_variable(
     return variable;
   };
   if (checked.synchronization == VariableSynchronization::OnRead)
-    return placed(std::make_shared<SyncOnReadVariable>(first, checked, strategy(),
-                                                       num_local_replicas()));
-  return placed(std::make_shared<MirroredVariable>(first, checked, strategy(),
-                                                   num_local_replicas()));
+    return placed(
+        std::make_shared<SyncOnReadVariable>(first, checked, strategy(), num_local_replicas()));
+  return placed(
+      std::make_shared<MirroredVariable>(first, checked, strategy(), num_local_replicas()));
 }
 
 DISTRIBUTE_INLINE std::unique_ptr<StrategyExtended> make_mirrored(
