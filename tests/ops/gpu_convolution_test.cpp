@@ -1,6 +1,7 @@
 // Convolutions and dense layers by way of cuDNN and cuBLASLt: the same as on the CPU. The
 // libraries are fakes that read the descriptors; a real GPU uses the real ones. Builds without
 // cuDNN's headers test own kernels only (gpu_lines_test.cpp).
+#include <distribute/device/math_mode.hpp>
 #include <distribute/ops/conv2d.hpp>
 #include <distribute/ops/matmul.hpp>
 
@@ -18,9 +19,12 @@ using Tensors = std::vector<Tensor>;
 
 namespace {
 
+const ContractOptions kExact{.tolerance = 1e-5f};
+
 /// The GPU of a test and, for the fake one, its libraries.
 struct LibraryGpu {
   LibraryGpu() {
+    distribute::config::experimental::enable_tensor_float_32_execution(false);
     const char* real = std::getenv("DISTRIBUTE_TEST_GPU");
     if (real && std::string(real) == "1") return;
     blas.emplace(FakeBlas::table());
@@ -28,6 +32,7 @@ struct LibraryGpu {
     dnn.emplace(FakeCudnn::table());
 #endif
   }
+  ~LibraryGpu() { distribute::config::experimental::enable_tensor_float_32_execution(true); }
   ContractGpu gpu;
   std::optional<distribute::ScopedCudaBlas> blas;
 #if DISTRIBUTE_HAS_CUDNN
@@ -46,11 +51,12 @@ TEST_CASE("dense layers on cuBLASLt agree with the CPU", "[ops][gpu_convolution]
           return Tensors{distribute::nn::dense(in[0], in[1], in[2], epilogue)};
         },
         {contract_numbers({6, 5}), contract_numbers({5, 3}, 2), contract_numbers({3}, 3)});
-  check_contract("matmul",
-                 [](const Tensors& in) {
-                   return Tensors{distribute::matmul(in[0], in[1], {.transpose_b = true})};
-                 },
-                 {contract_numbers({2, 4, 5}), contract_numbers({2, 3, 5}, 2)});
+  check_contract(
+      "matmul",
+      [](const Tensors& in) {
+        return Tensors{distribute::matmul(in[0], in[1], {.transpose_b = true})};
+      },
+      {contract_numbers({2, 4, 5}), contract_numbers({2, 3, 5}, 2)}, kExact);
   if (gpu.blas) CHECK(FakeBlas::products > 0);
 }
 
@@ -73,7 +79,7 @@ TEST_CASE("convolutions on cuDNN agree with the CPU", "[ops][gpu_convolution]") 
               return Tensors{distribute::nn::conv2d(in[0], in[1], options,
                                                     with_bias ? in[2] : Tensor(), epilogue)};
             },
-            inputs);
+            inputs, kExact);
       }
   if (gpu.dnn) {
     CHECK(FakeCudnn::executed > 0);

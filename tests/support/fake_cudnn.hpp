@@ -11,10 +11,12 @@
 #include "fake_cuda.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <functional>
 #include <map>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -59,7 +61,7 @@ class FakeCudnn {
     std::vector<int64_t> dims, strides;
     int64_t id = 0;
     int type = 0;
-    bool is_virtual = false;
+    bool is_virtual = false, by_value = false;
     int64_t count() const { return dims[0] * dims[1] * dims[2] * dims[3]; }
   };
   struct Node {
@@ -102,9 +104,12 @@ class FakeCudnn {
   }
 
   static TensorInfo tensor(const Object& o) {
-    return {o.all<int64_t>(CUDNN_ATTR_TENSOR_DIMENSIONS), o.all<int64_t>(CUDNN_ATTR_TENSOR_STRIDES),
-            o.one<int64_t>(CUDNN_ATTR_TENSOR_UNIQUE_ID), o.one<int>(CUDNN_ATTR_TENSOR_DATA_TYPE),
-            o.one<char>(CUDNN_ATTR_TENSOR_IS_VIRTUAL) != 0};
+    return {o.all<int64_t>(CUDNN_ATTR_TENSOR_DIMENSIONS),
+            o.all<int64_t>(CUDNN_ATTR_TENSOR_STRIDES),
+            o.one<int64_t>(CUDNN_ATTR_TENSOR_UNIQUE_ID),
+            o.one<int>(CUDNN_ATTR_TENSOR_DATA_TYPE),
+            o.one<char>(CUDNN_ATTR_TENSOR_IS_VIRTUAL) != 0,
+            o.one<char>(CUDNN_ATTR_TENSOR_IS_BY_VALUE) != 0};
   }
   static Node node(const Object& o) {
     Node n{o.type, 0, {}, {}, {}, {}};
@@ -154,7 +159,9 @@ class FakeCudnn {
           n.type == CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR ||
           n.type == CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR ||
           n.type == CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR;
-      if (!pointwise && !convolution) return false;
+      const bool norm = n.type == CUDNN_BACKEND_OPERATION_NORM_FORWARD_DESCRIPTOR ||
+                        n.type == CUDNN_BACKEND_OPERATION_NORM_BACKWARD_DESCRIPTOR;
+      if (!pointwise && !convolution && !norm) return false;
     }
     return true;
   }
@@ -195,12 +202,22 @@ class FakeCudnn {
             for (int64_t w = 0; w < t.dims[3]; ++w)
               fn(i++, n * t.strides[0] + c * t.strides[1] + h * t.strides[2] + w * t.strides[3]);
     }
+    void* place_of(const TensorInfo& t) const {
+      void* p = pointers.at(t.id);
+      if (!t.by_value && reinterpret_cast<uintptr_t>(p) % 16)
+        throw std::logic_error("an address that plans cannot take");
+      return p;
+    }
     std::vector<float>& read(const TensorInfo& t) {
       std::vector<float>& v = values[t.id];
       if (!v.empty() || t.is_virtual) return v;
       v.resize(size_t(t.count()));
       each(t, [&](int64_t i, int64_t at) {
-        const void* p = pointers.at(t.id);
+        const void* p = place_of(t);
+        if (t.type == CUDNN_DATA_BOOLEAN) {
+          v[size_t(i)] = float(static_cast<const uint8_t*>(p)[at / 8] >> at % 8 & 1);
+          return;
+        }
         v[size_t(i)] = t.type == CUDNN_DATA_BFLOAT16 ? float(static_cast<const bfloat16*>(p)[at])
                        : t.type == CUDNN_DATA_HALF   ? float(static_cast<const float16*>(p)[at])
                                                      : static_cast<const float*>(p)[at];
@@ -209,9 +226,14 @@ class FakeCudnn {
     }
     void write(const TensorInfo& t) {
       if (t.is_virtual) return;
-      void* p = pointers.at(t.id);
+      void* p = place_of(t);
       each(t, [&](int64_t i, int64_t at) {
         const float value = values[t.id][size_t(i)];
+        if (t.type == CUDNN_DATA_BOOLEAN) {
+          uint8_t& byte = static_cast<uint8_t*>(p)[at / 8];
+          byte = uint8_t((byte & ~(1 << at % 8)) | (value != 0) << at % 8);
+          return;
+        }
         if (t.type == CUDNN_DATA_BFLOAT16)
           static_cast<bfloat16*>(p)[at] = value;
         else if (t.type == CUDNN_DATA_HALF)
@@ -244,6 +266,68 @@ class FakeCudnn {
                 }
   }
 
+  static void norm(const Node& n, Run& run) {
+    const auto t = [&](int name) -> const TensorInfo& { return n.tensors.at(name); };
+    const TensorInfo &x = t(CUDNN_ATTR_OPERATION_NORM_FWD_XDESC),
+                     &y = t(CUDNN_ATTR_OPERATION_NORM_FWD_YDESC),
+                     &m = t(CUDNN_ATTR_OPERATION_NORM_FWD_MEAN_DESC),
+                     &d = t(CUDNN_ATTR_OPERATION_NORM_FWD_INV_VARIANCE_DESC);
+    const auto &from = run.read(x), &scale = run.read(t(CUDNN_ATTR_OPERATION_NORM_FWD_SCALE_DESC)),
+               &bias = run.read(t(CUDNN_ATTR_OPERATION_NORM_FWD_BIAS_DESC));
+    const float epsilon = run.read(t(CUDNN_ATTR_OPERATION_NORM_FWD_EPSILON_DESC))[0];
+    const size_t channels = size_t(x.dims[1]), pixels = size_t(x.dims[2] * x.dims[3]);
+    const double count = double(from.size()) / double(channels);
+    std::vector<double> sum(channels), squares(channels);
+    for (size_t i = 0; i < from.size(); ++i) sum[i / pixels % channels] += from[i] / count;
+    for (size_t i = 0; i < from.size(); ++i) {
+      const double centered = from[i] - sum[i / pixels % channels];
+      squares[i / pixels % channels] += centered * centered / count;
+    }
+    run.values[m.id].assign(sum.begin(), sum.end());
+    auto& deviation = run.values[d.id];
+    for (double square : squares) deviation.push_back(float(1 / std::sqrt(square + epsilon)));
+    auto& to = run.values[y.id];
+    to.resize(from.size());
+    for (size_t i = 0; i < to.size(); ++i) {
+      const size_t c = i / pixels % channels;
+      to[i] = float((from[i] - sum[c]) * deviation[c] * scale[c] + bias[c]);
+    }
+    for (const TensorInfo& written : {y, m, d}) run.write(written);
+  }
+
+  static void norm_backward(const Node& n, Run& run) {
+    const auto t = [&](int name) -> const TensorInfo& { return n.tensors.at(name); };
+    const TensorInfo &x = t(CUDNN_ATTR_OPERATION_NORM_BWD_XDESC),
+                     &dx = t(CUDNN_ATTR_OPERATION_NORM_BWD_DXDESC),
+                     &ds = t(CUDNN_ATTR_OPERATION_NORM_BWD_DSCALE_DESC),
+                     &db = t(CUDNN_ATTR_OPERATION_NORM_BWD_DBIAS_DESC);
+    const auto &from = run.read(x), &dy = run.read(t(CUDNN_ATTR_OPERATION_NORM_BWD_DYDESC)),
+               &scale = run.read(t(CUDNN_ATTR_OPERATION_NORM_BWD_SCALE_DESC)),
+               &mean = run.read(t(CUDNN_ATTR_OPERATION_NORM_BWD_MEAN_DESC)),
+               &deviation = run.read(t(CUDNN_ATTR_OPERATION_NORM_BWD_INV_VARIANCE_DESC));
+    const size_t channels = size_t(x.dims[1]), pixels = size_t(x.dims[2] * x.dims[3]);
+    const double count = double(from.size()) / double(channels);
+    std::vector<double> dscale(channels), dbias(channels);
+    const auto normal = [&](size_t i, size_t c) {
+      return double(from[i] - mean[c]) * deviation[c];
+    };
+    for (size_t i = 0; i < from.size(); ++i) {
+      const size_t c = i / pixels % channels;
+      dscale[c] += dy[i] * normal(i, c);
+      dbias[c] += dy[i];
+    }
+    auto& to = run.values[dx.id];
+    to.resize(from.size());
+    for (size_t i = 0; i < to.size(); ++i) {
+      const size_t c = i / pixels % channels;
+      to[i] = float(scale[c] * deviation[c] *
+                    (dy[i] - dbias[c] / count - normal(i, c) * dscale[c] / count));
+    }
+    run.values[ds.id].assign(dscale.begin(), dscale.end());
+    run.values[db.id].assign(dbias.begin(), dbias.end());
+    for (const TensorInfo& written : {dx, ds, db}) run.write(written);
+  }
+
   static void run(const Node& n, Run& run) {
     const auto t = [&](int name) -> const TensorInfo& { return n.tensors.at(name); };
     const auto fresh = [&](const TensorInfo& info) -> std::vector<float>& {
@@ -260,6 +344,10 @@ class FakeCudnn {
       for (size_t i = 0; i < to.size(); ++i) {
         if (n.mode == CUDNN_POINTWISE_RELU_FWD) {
           to[i] = std::max(from[i], 0.0f);
+        } else if (n.mode == CUDNN_POINTWISE_CMP_GT) {
+          to[i] = from[i] > run.read(t(CUDNN_ATTR_OPERATION_POINTWISE_BDESC))[0];
+        } else if (n.mode == CUDNN_POINTWISE_MUL) {
+          to[i] = from[i] * run.read(t(CUDNN_ATTR_OPERATION_POINTWISE_BDESC))[i];
         } else {
           const auto& bias = run.read(t(CUDNN_ATTR_OPERATION_POINTWISE_BDESC));
           to[i] = from[i] + bias[size_t(int64_t(i) / pixels % y.dims[1])];
@@ -267,6 +355,8 @@ class FakeCudnn {
       }
       return run.write(y);
     }
+    if (n.type == CUDNN_BACKEND_OPERATION_NORM_FORWARD_DESCRIPTOR) return norm(n, run);
+    if (n.type == CUDNN_BACKEND_OPERATION_NORM_BACKWARD_DESCRIPTOR) return norm_backward(n, run);
     const int base = n.type == CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR         ? 0
                      : n.type == CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR ? 1
                                                                                               : 2;
@@ -297,8 +387,6 @@ class FakeCudnn {
     const auto pointers = at(pack).all<void*>(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS);
     if (ids.size() != pointers.size() || !at(pack).one<void*>(CUDNN_ATTR_VARIANT_PACK_WORKSPACE))
       return CUDNN_STATUS_BAD_PARAM;
-    for (void* pointer : pointers)
-      if (reinterpret_cast<uintptr_t>(pointer) % 16) return CUDNN_STATUS_BAD_PARAM;
     Run state;
     for (size_t i = 0; i < ids.size(); ++i) state.pointers[ids[i]] = pointers[i];
     FakeCuda::with_memory([&] {

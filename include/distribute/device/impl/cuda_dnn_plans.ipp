@@ -58,6 +58,8 @@ DISTRIBUTE_INLINE const ReadyPlan& PlanCache::find_or_make(
   {
     std::shared_lock lock(mutex_);
     if (const auto found = plans_.find(key); found != plans_.end()) return *found->second;
+    if (const auto why = refused_.find(key); why != refused_.end())
+      throw UnimplementedError(why->second);
   }
   constexpr size_t kCandidates = 8;
   CudnnGraph graph = make();
@@ -65,7 +67,14 @@ DISTRIBUTE_INLINE const ReadyPlan& PlanCache::find_or_make(
   const std::vector<int64_t> ids = graph.bound();
   std::optional<CudnnPlan> plan = store_.find(target_, description);
   if (!plan) {
-    std::vector<CudnnPlan> plans = make_plans(target_, graph, options, choose ? kCandidates : 1);
+    std::vector<CudnnPlan> plans;
+    try {
+      plans = make_plans(target_, graph, options, choose ? kCandidates : 1);
+    } catch (const UnimplementedError& error) {
+      std::unique_lock lock(mutex_);
+      refused_.emplace(key, error.what());
+      throw;
+    }
     plan = std::move(plans[choose ? choose(plans, ids) : 0]);
     store_.keep(description, *plan);
   }
