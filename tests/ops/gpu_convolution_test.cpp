@@ -50,7 +50,7 @@ TEST_CASE("dense layers on cuBLASLt agree with the CPU", "[ops][gpu_convolution]
         [=](const Tensors& in) {
           return Tensors{distribute::nn::dense(in[0], in[1], in[2], epilogue)};
         },
-        {contract_numbers({6, 5}), contract_numbers({5, 3}, 2), contract_numbers({3}, 3)});
+        {contract_numbers({6, 5}), contract_numbers({5, 3}, 2), contract_numbers({3}, 3)}, kExact);
   check_contract(
       "matmul",
       [](const Tensors& in) {
