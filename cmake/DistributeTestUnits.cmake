@@ -9,6 +9,7 @@ function(distribute_write_test_unit unit)
     cmake_path(GET file PARENT_PATH folder)
     cmake_path(GET file STEM name)
     file(STRINGS "${file}" includes REGEX "^#include [<\"]")
+    list(FILTER includes EXCLUDE REGEX "\\.inc[>\"]")  # text that stays where it is
     foreach(line IN LISTS includes)
       string(REGEX REPLACE "^#include \"(.+)\".*" "${folder}/\\1" beside "${line}")
       if(EXISTS "${beside}")

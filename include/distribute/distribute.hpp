@@ -14,9 +14,12 @@
 #include <distribute/device/cpu_eigen.hpp>
 #include <distribute/device/cpu_onednn.hpp>
 #include <distribute/device/cpu_winograd.hpp>
+#include <distribute/device/cuda_backend.hpp>
+#include <distribute/device/cuda_blas.hpp>
 #include <distribute/device/cuda_device.hpp>
 #include <distribute/device/cuda_dnn_operations.hpp>
 #include <distribute/device/cuda_driver.hpp>
+#include <distribute/device/cuda_graph.hpp>
 #include <distribute/device/cuda_library.hpp>
 #include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/cuda_module.hpp>
@@ -127,6 +130,7 @@
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/flat_loop.hpp>
 #include <distribute/ops/gather.hpp>
+#include <distribute/ops/gpu_batch_norm.hpp>
 #include <distribute/ops/gpu_lines.hpp>
 #include <distribute/ops/gpu_loops.hpp>
 #include <distribute/ops/layer_norm.hpp>
@@ -172,6 +176,9 @@
 #include <distribute/collective/message_tools.hpp>
 #include <distribute/collective/messages.hpp>
 #include <distribute/collective/mpi_transport.hpp>
+#include <distribute/collective/nccl_communicator.hpp>
+#include <distribute/collective/nccl_library.hpp>
+#include <distribute/collective/nccl_transport.hpp>
 #include <distribute/collective/operation.hpp>
 #include <distribute/collective/shared_window.hpp>
 #include <distribute/collective/tcp_flow.hpp>
@@ -244,6 +251,7 @@
 #include <distribute/optim/adagrad.hpp>
 #include <distribute/optim/adam.hpp>
 #include <distribute/optim/learning_rate.hpp>
+#include <distribute/optim/loss_scale_optimizer.hpp>
 #include <distribute/optim/optimizer.hpp>
 #include <distribute/optim/optimizer_config.hpp>
 #include <distribute/optim/optimizer_text.hpp>
@@ -295,6 +303,7 @@
 #include <distribute/strategy/mirrored_strategy.hpp>
 #include <distribute/strategy/multi_worker_extended.hpp>
 #include <distribute/strategy/multi_worker_mirrored_strategy.hpp>
+#include <distribute/strategy/nccl_all_reduce.hpp>
 #include <distribute/strategy/one_device_strategy.hpp>
 #include <distribute/strategy/parameter_server_extended.hpp>
 #include <distribute/strategy/parameter_server_strategy.hpp>

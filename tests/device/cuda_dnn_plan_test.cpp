@@ -3,12 +3,9 @@
 #include <distribute/device/cuda_dnn_operations.hpp>
 
 #include <distribute/base/error.hpp>
-#if DISTRIBUTE_HAS_CUDNN
-#include <distribute/device/cuda_dnn_patterns.hpp>
-#include <distribute/device/cuda_dnn_plans.hpp>
-#endif
 
 #include "../support/catch.hpp"
+#include "../support/cuda_dnn.hpp"
 #include "../support/resnet_shapes.hpp"
 #include "../support/temporary_directory.hpp"
 

@@ -545,4 +545,9 @@ void FakeCuda::fail_next(const std::string& call, CudaResult result) {
   state_->failures[call] = result;
 }
 
+void FakeCuda::with_memory(const std::function<void()>& work) {
+  const DeviceWork opened;
+  work();
+}
+
 }  // namespace distribute::testing

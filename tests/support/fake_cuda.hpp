@@ -5,6 +5,7 @@
 #include <distribute/device/cuda_device.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -39,6 +40,9 @@ class FakeCuda {
   std::vector<std::string> programs() const;
   /// The next call of that name gives `result`.
   void fail_next(const std::string& call, CudaResult result);
+
+  /// Runs `work` while the host may touch the GPUs' memory: for fakes of libraries.
+  static void with_memory(const std::function<void()>& work);
 
   struct State;
 

@@ -35,7 +35,7 @@ class Backend {
 };
 
 /// The backend in use for a kind of device: on the CPU oneDNN when built in, else Eigen; on GPUs
-/// our own kernels.
+/// cuda_backend().
 Backend& backend(DeviceType type);
 
 /// Replaces the CPU backend for the life of the object; for tests. Not thread-safe.

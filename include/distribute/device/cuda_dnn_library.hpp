@@ -33,6 +33,18 @@ struct CudnnTable {
 /// Throws  UnavailableError that names library and package when there is none or it is too old.
 const CudnnTable& cudnn();
 
+/// For tests: while it lives, cuDNN is this table. Not thread-safe.
+class [[nodiscard]] ScopedCudnn {
+ public:
+  explicit ScopedCudnn(const CudnnTable& table);
+  ~ScopedCudnn();
+  ScopedCudnn(const ScopedCudnn&) = delete;
+  ScopedCudnn& operator=(const ScopedCudnn&) = delete;
+
+ private:
+  const CudnnTable* previous_;
+};
+
 /// "cudnnBackendFinalize of a plan: NOT_SUPPORTED: what cuDNN said last".
 std::string describe(cudnnStatus_t status, const std::string& call);
 

@@ -50,6 +50,7 @@ class PlanCache {
 
   /// `key` are the bytes that tell this call from all others. `choose` picks the best of several
   /// plans; empty: cuDNN's favourite is taken.
+  /// Throws  UnimplementedError when there is none, from the second time on without asking cuDNN.
   const ReadyPlan& find_or_make(
       const std::string& key, const PlanOptions& options, const MakeGraph& make,
       const std::function<size_t(const std::vector<CudnnPlan>&, const std::vector<int64_t>&)>&
@@ -59,8 +60,9 @@ class PlanCache {
  private:
   const CudnnTarget target_;
   const PlanStore store_;
-  std::shared_mutex mutex_;  // guards plans_
+  std::shared_mutex mutex_;  // guards the two below
   std::unordered_map<std::string, std::unique_ptr<ReadyPlan>> plans_;
+  std::unordered_map<std::string, std::string> refused_;  // why there is no plan
 };
 
 /// What the settings of the process allow an engine.

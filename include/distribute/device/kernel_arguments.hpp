@@ -163,6 +163,22 @@ DISTRIBUTE_KERNEL_TEXT(
       int32_t relu;
     };
 
+    // A slice of rows for each y of the grid; sums [slices, columns].
+    struct ColumnSumsArguments {
+      const void* x;
+      void* sums;
+      int64_t rows;
+      int64_t columns;
+      int64_t rows_per_slice;
+    };
+
+    struct TransposeArguments {
+      const void* from;
+      void* to;
+      int64_t rows;
+      int64_t columns;
+    };
+
     struct ConvArguments {
       const void* x;
       const void* w;

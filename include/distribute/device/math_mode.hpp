@@ -4,7 +4,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/base/process_state.hpp>
 
-namespace distribute {
+namespace distribute::config::experimental {
 
 /// Whether float32 products on GPUs may round their operands to 10 bits (TensorFloat-32), which
 /// tensor cores multiply several times faster; true at the start, as in TensorFlow.
@@ -20,6 +20,6 @@ inline bool tensor_float_32_execution_enabled() { return process_state().tensor_
 /// is chosen by its measured time.
 /// Source  tf.config.experimental.enable_op_determinism
 inline void enable_op_determinism() { process_state().op_determinism = true; }
-inline bool op_determinism_enabled() { return process_state().op_determinism; }
+inline bool is_op_determinism_enabled() { return process_state().op_determinism; }
 
-}  // namespace distribute
+}  // namespace distribute::config::experimental

@@ -1,5 +1,4 @@
 #pragma once
-#include <distribute/base/error.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/device/backend.hpp>
 
@@ -8,10 +7,10 @@ namespace distribute {
 // Their headers include backend.hpp, so they can only follow (see below).
 Backend& eigen_backend();
 Backend* onednn_backend();
-Backend& cuda_plain_backend();
+Backend& cuda_backend();
 
 DISTRIBUTE_INLINE Backend& backend(DeviceType type) {
-  if (type == DeviceType::Gpu) return cuda_plain_backend();
+  if (type == DeviceType::Gpu) return cuda_backend();
   if (auto* chosen = static_cast<Backend*>(process_state().cpu_backend)) return *chosen;
   Backend* onednn = onednn_backend();
   return onednn ? *onednn : eigen_backend();
@@ -28,4 +27,4 @@ DISTRIBUTE_INLINE ScopedCpuBackend::~ScopedCpuBackend() { process_state().cpu_ba
 
 #include <distribute/device/cpu_eigen.hpp>
 #include <distribute/device/cpu_onednn.hpp>
-#include <distribute/device/cuda_plain_backend.hpp>
+#include <distribute/device/cuda_backend.hpp>

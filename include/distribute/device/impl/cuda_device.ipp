@@ -214,6 +214,7 @@ DISTRIBUTE_INLINE ScopedCudaTables::ScopedCudaTables(const CudaDriver& driver,
   state.driver = driver;
   state.compiler = compiler;
   state.keeps_kernels_on_disk = false;
+  state.uses_libraries = false;
   device_internal::gpu_state_slot() = &state;
   device_internal::find_gpus(state);
 }

@@ -3,6 +3,7 @@
 #include <distribute/device/cuda_library.hpp>
 
 #include <type_traits>
+#include <utility>
 
 namespace distribute::cudnn_internal {
 
@@ -38,7 +39,19 @@ DISTRIBUTE_INLINE CudnnTable load_cudnn() {
   return t;
 }
 
+/// The table of a test; null: the library's.
+DISTRIBUTE_INLINE const CudnnTable*& cudnn_slot() {
+  static const CudnnTable* table = nullptr;
+  return table;
+}
+
+DISTRIBUTE_INLINE ScopedCudnn::ScopedCudnn(const CudnnTable& table)
+    : previous_(std::exchange(cudnn_slot(), new CudnnTable(table))) {}
+// The table stays: plans are kept by its address.
+DISTRIBUTE_INLINE ScopedCudnn::~ScopedCudnn() { cudnn_slot() = previous_; }
+
 DISTRIBUTE_INLINE const CudnnTable& cudnn() {
+  if (const CudnnTable* scoped = cudnn_slot()) return *scoped;
   static const CudnnTable table = load_cudnn();
   return table;
 }

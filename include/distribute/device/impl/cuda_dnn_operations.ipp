@@ -2,6 +2,7 @@
 #include <distribute/device/cuda_dnn_operations.hpp>
 #include <distribute/device/cuda_dnn_patterns.hpp>
 #include <distribute/device/cuda_dnn_plans.hpp>
+#include <distribute/device/cuda_state.hpp>
 
 #include <cstring>
 #include <initializer_list>
@@ -10,6 +11,8 @@
 namespace distribute {
 
 namespace cudnn_internal {
+
+const CudnnTable*& cudnn_slot();  // cuda_dnn_library.ipp
 
 /// Bytes that name a call: the operation and all sizes.
 DISTRIBUTE_INLINE std::string key_of(char operation, std::initializer_list<int64_t> numbers) {
@@ -42,6 +45,8 @@ DISTRIBUTE_INLINE Array image_array(DType dtype, int64_t count, Device device) {
 }  // namespace cudnn_internal
 
 DISTRIBUTE_INLINE std::string cudnn_problem() {
+  if (!cudnn_internal::cudnn_slot() && !device_internal::gpu_state().uses_libraries)
+    return "cuDNN: not used with a test's tables";
   try {
     cudnn_internal::cudnn();
     return {};

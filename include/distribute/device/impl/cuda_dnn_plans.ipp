@@ -3,6 +3,7 @@
 #include <distribute/device/cuda_device.hpp>
 #include <distribute/device/cuda_dnn_plans.hpp>
 #include <distribute/device/cuda_module.hpp>
+#include <distribute/device/cuda_state.hpp>
 #include <distribute/device/cuda_stream.hpp>
 #include <distribute/device/math_mode.hpp>
 
@@ -57,6 +58,8 @@ DISTRIBUTE_INLINE const ReadyPlan& PlanCache::find_or_make(
   {
     std::shared_lock lock(mutex_);
     if (const auto found = plans_.find(key); found != plans_.end()) return *found->second;
+    if (const auto why = refused_.find(key); why != refused_.end())
+      throw UnimplementedError(why->second);
   }
   constexpr size_t kCandidates = 8;
   CudnnGraph graph = make();
@@ -64,7 +67,14 @@ DISTRIBUTE_INLINE const ReadyPlan& PlanCache::find_or_make(
   const std::vector<int64_t> ids = graph.bound();
   std::optional<CudnnPlan> plan = store_.find(target_, description);
   if (!plan) {
-    std::vector<CudnnPlan> plans = make_plans(target_, graph, options, choose ? kCandidates : 1);
+    std::vector<CudnnPlan> plans;
+    try {
+      plans = make_plans(target_, graph, options, choose ? kCandidates : 1);
+    } catch (const UnimplementedError& error) {
+      std::unique_lock lock(mutex_);
+      refused_.emplace(key, error.what());
+      throw;
+    }
     plan = std::move(plans[choose ? choose(plans, ids) : 0]);
     store_.keep(description, *plan);
   }
@@ -73,10 +83,15 @@ DISTRIBUTE_INLINE const ReadyPlan& PlanCache::find_or_make(
   return *plans_.emplace(key, std::move(ready)).first->second;
 }
 
+DISTRIBUTE_INLINE std::string plan_folder() {
+  const bool keeps = device_internal::gpu_state().keeps_kernels_on_disk;
+  return keeps ? device_internal::kernel_folder() : std::string();
+}
+
 /// A handle of cuDNN for each thread that computes on a GPU at the moment.
 struct DeviceLibrary {
   explicit DeviceLibrary(int physical)
-      : plans(CudnnTarget::of_device(physical), PlanStore(device_internal::kernel_folder())) {}
+      : plans(CudnnTarget::of_device(physical), PlanStore(plan_folder())) {}
   PlanCache plans;
   std::mutex mutex;  // guards handles
   std::vector<cudnnHandle_t> handles;
@@ -85,10 +100,11 @@ struct DeviceLibrary {
 /// Made at first use, never destroyed: buffers and handles may outlive main().
 DISTRIBUTE_INLINE DeviceLibrary& library_of(Device device) {
   static auto* mutex = new std::mutex;  // guards libraries
-  static auto* libraries = new std::map<int, std::unique_ptr<DeviceLibrary>>;
+  using Key = std::pair<const CudnnTable*, int>;
+  static auto* libraries = new std::map<Key, std::unique_ptr<DeviceLibrary>>;
   const int number = gpu_info(device).number;
   std::lock_guard lock(*mutex);
-  auto& library = (*libraries)[number];
+  auto& library = (*libraries)[{&cudnn(), number}];
   if (!library) library = std::make_unique<DeviceLibrary>(number);
   return *library;
 }
@@ -122,8 +138,8 @@ class HandleLoan {
 };
 
 DISTRIBUTE_INLINE PlanOptions current_options() {
-  return {.deterministic = op_determinism_enabled(),
-          .tensor_float_32 = tensor_float_32_execution_enabled()};
+  return {.deterministic = config::experimental::is_op_determinism_enabled(),
+          .tensor_float_32 = config::experimental::tensor_float_32_execution_enabled()};
 }
 
 DISTRIBUTE_INLINE void execute(const CudnnPlan& plan, std::span<const int64_t> ids, Device device,

@@ -182,7 +182,16 @@ DISTRIBUTE_INLINE void copy_between_gpus(void* to, Device to_device, const void*
 }  // namespace device_internal
 
 DISTRIBUTE_INLINE std::shared_ptr<GpuPool> make_gpu_pool(Device device) {
-  return std::make_shared<GpuPool>(device);
+  // Its free blocks go back to the driver with the last one who may use them.
+  const auto drop = [state = &device_internal::gpu_state()](GpuPool* pool) {
+    const std::unique_ptr<GpuPool> owner(pool);
+    if (state != &device_internal::gpu_state()) return;  // a test's driver, which is gone
+    device_internal::GpuLane& lane = device_internal::gpu_lane(pool->device());
+    const GpuGuard guard(pool->device());
+    std::lock_guard lock(lane.mutex);
+    device_internal::release_blocks(*pool, lane.memory);
+  };
+  return std::shared_ptr<GpuPool>(new GpuPool(device), drop);
 }
 
 DISTRIBUTE_INLINE GpuPoolScope::GpuPoolScope(std::shared_ptr<GpuPool> pool)

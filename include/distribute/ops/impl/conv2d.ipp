@@ -51,22 +51,35 @@ DISTRIBUTE_INLINE Shape output_shape(const Conv2DShape& s) {
   return {s.batch, s.out[0], s.out[1], s.out_channels};
 }
 
+/// True when the device's convolutions do not take 16-bit operands such as these.
+DISTRIBUTE_INLINE bool needs_float32(const Tensor& t) {
+  return is_half(t.dtype()) && !backend(t.device().type).supports(t.dtype());
+}
+
+/// What filters and bias of a convolution of `images` are: on GPUs alike, else float32.
+DISTRIBUTE_INLINE DType filter_dtype(const Tensor& images) {
+  return on_gpu(images) ? images.dtype() : DType::Float32;
+}
+
 DISTRIBUTE_INLINE nn::FilterGradients filter_gradients(const Tensor& x, const Shape& filter_shape,
                                                        const Tensor& dy,
                                                        const nn::Conv2DOptions& options,
                                                        bool with_bias) {
-  if (is_half(x.dtype()) && !backend(x.device().type).supports(x.dtype()))
-    return filter_gradients(cast(x, DType::Float32), filter_shape, cast(dy, DType::Float32),
-                            options, with_bias);
+  const DType own = filter_dtype(x);
+  if (needs_float32(x)) {
+    const auto wide = filter_gradients(cast(x, DType::Float32), filter_shape,
+                                       cast(dy, DType::Float32), options, with_bias);
+    return {cast(wide.filters, own), with_bias ? cast(wide.bias, own) : Tensor()};
+  }
   const Conv2DShape s = conv2d_shape(x.shape(), filter_shape, options, x.dtype());
   Array bias;
   Array filters =
       backend(x.device().type)
           .conv2d_backprop_filter(s, x.array(), dy.array(), with_bias ? &bias : nullptr);
-  nn::FilterGradients result{Tensor(filter_shape, DType::Float32, std::move(filters)), {}};
+  nn::FilterGradients result{Tensor(filter_shape, own, std::move(filters)), {}};
   std::vector<Tensor> outputs{result.filters};
   if (with_bias) {
-    result.bias = Tensor({s.out_channels}, DType::Float32, std::move(bias));
+    result.bias = Tensor({s.out_channels}, own, std::move(bias));
     outputs.push_back(result.bias);
   }
   const std::vector<Tensor> inputs{x, dy};
@@ -76,7 +89,8 @@ DISTRIBUTE_INLINE nn::FilterGradients filter_gradients(const Tensor& x, const Sh
     if (d_filters && b.needs(0)) dx = nn::conv2d_backprop_input(x.shape(), d_filters, dy, options);
     if (d_filters && b.needs(1)) ddy = nn::conv2d(x, d_filters, options);
     if (d_bias && b.needs(1)) {
-      const Tensor spread = cast(add(zeros(dy.shape()), d_bias), dy.dtype());
+      const Tensor spread =
+          cast(add(fill(dy.shape(), 0, d_bias.dtype(), d_bias.device()), d_bias), dy.dtype());
       ddy = ddy ? add(ddy, spread) : spread;
     }
     return std::vector<Tensor>{dx, ddy};
@@ -92,16 +106,15 @@ DISTRIBUTE_INLINE Tensor behind_relu(const Tensor& dy, const Tensor& y) {
   });
 }
 
-/// bfloat16 images with float32 filters, where the backend has kernels for them.
+/// 16-bit images with filters for them, where the backend has kernels for them.
 DISTRIBUTE_INLINE bool computes_as_it_is(const Tensor& x, const Tensor& filters) {
-  return filters.dtype() == DType::Float32 && x.shape()[0] > 0 &&
-         backend(x.device().type).supports(x.dtype());
+  return filters.dtype() == filter_dtype(x) && x.shape()[0] > 0 && !needs_float32(x);
 }
 
 DISTRIBUTE_INLINE void check_conv2d_types(const Tensor& x, const Tensor& filters,
                                           const Tensor& bias) {
-  if ((x.dtype() != DType::Float32 && x.dtype() != DType::BFloat16) ||
-      filters.dtype() != DType::Float32)
+  const DType own = filter_dtype(x);
+  if (!is_floating(x.dtype()) || filters.dtype() != own || (bias && bias.dtype() != own))
     throw InvalidArgumentError(concat("conv2d: operands must be floating and alike: input ",
                                       name_of(x.dtype()), ", filters ", name_of(filters.dtype())));
   if (bias && bias.shape() != Shape{filters.shape()[3]})
@@ -120,6 +133,9 @@ DISTRIBUTE_INLINE Tensor conv2d(const Tensor& x, const Tensor& filters,
   if (const Device device = device_of({x, filters}); x.device() != filters.device())
     return conv2d(carried_to(x, device), carried_to(filters, device), options,
                   carried_to(bias, device), epilogue);
+  if (const DType own = filter_dtype(x); is_half(own) && !needs_float32(x))
+    if (filters.dtype() != own || (bias && bias.dtype() != own))
+      return conv2d(x, cast(filters, own), options, bias ? cast(bias, own) : bias, epilogue);
   const Conv2DShape s = conv2d_shape(x.shape(), filters.shape(), options, x.dtype());
   if (is_half(x.dtype()) && !computes_as_it_is(x, filters)) {
     const auto wide = [](const Tensor& t) { return t ? cast(t, DType::Float32) : t; };
@@ -144,9 +160,12 @@ DISTRIBUTE_INLINE Tensor conv2d(const Tensor& x, const Tensor& filters,
 DISTRIBUTE_INLINE Tensor conv2d_backprop_input(const Shape& input_shape, const Tensor& filters,
                                                const Tensor& dy, const Conv2DOptions& options) {
   using namespace ops_internal;
-  if (is_half(dy.dtype()) && !backend(dy.device().type).supports(dy.dtype()))
-    return cast(conv2d_backprop_input(input_shape, filters, cast(dy, DType::Float32), options),
+  if (needs_float32(dy))
+    return cast(conv2d_backprop_input(input_shape, cast(filters, DType::Float32),
+                                      cast(dy, DType::Float32), options),
                 dy.dtype());
+  if (filters.dtype() != filter_dtype(dy))
+    return conv2d_backprop_input(input_shape, cast(filters, filter_dtype(dy)), dy, options);
   const Conv2DShape s = conv2d_shape(input_shape, filters.shape(), options, dy.dtype());
   if (dy.shape() != output_shape(s))
     throw InvalidArgumentError(concat("conv2d_backprop_input: the gradient is ",

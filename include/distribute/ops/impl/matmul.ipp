@@ -40,8 +40,10 @@ DISTRIBUTE_INLINE Tensor relu_gate(const Tensor& dy, const Tensor& y) {
 
 DISTRIBUTE_INLINE Tensor sum_to_last_axis(const Tensor& dy) {
   const int64_t columns = dy.shape()[-1], rows = columns ? dy.num_elements() / columns : 0;
-  if (on_gpu(dy))
-    return gpu_reduce(dy.view({rows, columns}), {true, false}, binary_row<SumOf>()).view({columns});
+  if (on_gpu(dy)) {
+    const Tensor sums = gpu_reduce(dy.view({rows, columns}), {true, false}, binary_row<SumOf>());
+    return converted(sums, dy.dtype()).view({columns});
+  }
   Tensor sums = zeros({columns});
   const float* data = dy.data<float>().data();
   float* out = sums.mutable_data<float>();
@@ -139,7 +141,7 @@ DISTRIBUTE_INLINE Tensor matmul(const Tensor& a, const Tensor& b, const MatmulOp
   using namespace ops_internal;
   if (const Device device = device_of({a, b}); a.device() != b.device())
     return matmul(carried_to(a, device), carried_to(b, device), options);
-  if (is_half(a.dtype()) && a.dtype() == b.dtype())
+  if (is_half(a.dtype()) && a.dtype() == b.dtype() && !backend(a.device().type).supports(a.dtype()))
     return cast(matmul(cast(a, DType::Float32), cast(b, DType::Float32), options), a.dtype());
   const MatmulPlan plan = plan_matmul(a, b, options);
   if (a.dtype() == DType::UInt8 || a.dtype() == DType::Bool)
@@ -162,18 +164,20 @@ DISTRIBUTE_INLINE Tensor dense(const Tensor& x, const Tensor& kernel, const Tens
     throw InvalidArgumentError(describe_operands("dense", "inner sizes differ", x, kernel));
   if (bias && bias.shape() != Shape{kernel.shape()[1]})
     throw InvalidArgumentError(describe_operands("dense", "bias does not fit", kernel, bias));
-  if (is_half(x.dtype())) {
+  if (is_half(x.dtype()) && !backend(x.device().type).supports(x.dtype())) {
     const auto wide = [](const Tensor& t) { return t ? cast(t, DType::Float32) : t; };
     return cast(dense(wide(x), wide(kernel), wide(bias), epilogue), x.dtype());
   }
-  if (x.dtype() != DType::Float32 || kernel.dtype() != DType::Float32)
-    throw InvalidArgumentError(describe_operands("dense", "operands must be floating", x, kernel));
+  const bool alike = x.dtype() == kernel.dtype() && (!bias || bias.dtype() == x.dtype());
+  if (!is_floating(x.dtype()) || !alike)
+    throw InvalidArgumentError(
+        describe_operands("dense", "operands must be floating and alike", x, kernel));
   const int64_t inputs = kernel.shape()[0], units = kernel.shape()[1];
   const int64_t rows = inputs ? x.num_elements() / inputs : 0;
-  const MatmulShape shape{DType::Float32, 1, rows, units, inputs, false, false};
+  const MatmulShape shape{x.dtype(), 1, rows, units, inputs, false, false};
   const Tensor flat = x.view({rows, inputs}), weights = kernel.row_major();
   Tensor y(
-      x.shape().with(-1, units), DType::Float32,
+      x.shape().with(-1, units), x.dtype(),
       backend(x.device().type)
           .matmul(shape, flat.array(), weights.array(), bias ? &bias.array() : nullptr, epilogue));
   if (epilogue == Epilogue::Relu) y.mark_relu_output();

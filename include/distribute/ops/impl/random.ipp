@@ -162,8 +162,8 @@ DISTRIBUTE_INLINE Tensor uniform(const Shape& shape, uint64_t seed, const Unifor
 DISTRIBUTE_INLINE Tensor normal(const Shape& shape, uint64_t seed, const NormalOptions& options) {
   Tensor result = Tensor::empty(shape, DType::Float32);
   if (ops_internal::on_gpu(result)) {
-    ops_internal::gpu_random(
-        {"normal", seed, 0, options.mean, options.stddev, 0, 0, options.first}, {}, result);
+    ops_internal::gpu_random({"normal", seed, 0, options.mean, options.stddev, 0, 0, options.first},
+                             {}, result);
     return result;
   }
   float* out = result.mutable_data<float>();

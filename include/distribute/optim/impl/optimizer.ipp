@@ -236,8 +236,7 @@ DISTRIBUTE_INLINE void Optimizer::create_slots(const Variable& variable) {
   std::vector<Variable> values;
   for (const Slot& slot : all_slots()) {
     const auto first_value = [variable, value = slot.initial_value] {
-      return fill(variable.shape(), value, DType::Float32,
-                  variable.impl().component(0).device());
+      return fill(variable.shape(), value, DType::Float32, variable.impl().component(0).device());
     };
     VariableOptions options = variable.impl().options();
     options.name = variable.name() + "/" + slot.name;

@@ -1,0 +1,63 @@
+#pragma once
+/// A GPU's work of a whole step, recorded once and launched again as one.
+
+#include <distribute/base/config.hpp>
+#include <distribute/device/cuda_memory.hpp>
+#include <distribute/device/cuda_stream.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+namespace distribute {
+
+/// An executable graph and the memory that its work uses. Moved-from is empty. Launches belong to
+/// one thread at a time.
+class CudaGraph {
+ public:
+  /// Calls `work`, whose launches on the current stream of `device` are recorded and not run.
+  /// Tensors that it makes keep their places for all launches; those that it reads must stay where
+  /// they are. It may not read a value on the host, copy host memory that is not pinned, or wait.
+  /// Throws  what `work` throws; FailedPreconditionError when it did something that cannot be
+  ///         recorded, or when the stream records already.
+  static CudaGraph capture(Device device, const std::function<void()>& work);
+
+  CudaGraph(CudaGraph&& other) noexcept;
+  CudaGraph& operator=(CudaGraph&& other) noexcept;
+  ~CudaGraph();
+  CudaHandle native() const { return native_; }
+  Device device() const { return device_; }
+
+  /// Queues the whole work on the device's current stream.
+  void launch() const;
+
+ private:
+  CudaGraph(Device device, std::shared_ptr<GpuPool> pool)
+      : device_(device), pool_(std::move(pool)) {}
+  Device device_;
+  std::shared_ptr<GpuPool> pool_;
+  CudaHandle native_ = nullptr;
+};
+
+/// A step that runs as it is a few times (kernels are compiled, plans chosen, memory found), then
+/// is recorded, then replayed. Its input has to come in the same tensors every time. One thread.
+class CapturedStep {
+ public:
+  CapturedStep(Device device, std::function<void()> step, int plain_runs = 2)
+      : device_(device), step_(std::move(step)), plain_runs_(plain_runs) {}
+  /// Throws  as `step` and CudaGraph.
+  void run();
+  bool is_captured() const { return graph_ != nullptr; }
+
+ private:
+  Device device_;
+  std::function<void()> step_;
+  int plain_runs_;
+  std::unique_ptr<CudaGraph> graph_;
+};
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/device/impl/cuda_graph.ipp>
+#endif

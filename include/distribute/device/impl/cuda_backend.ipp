@@ -1,0 +1,186 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/device/cuda_backend.hpp>
+#include <distribute/device/cuda_blas.hpp>
+#include <distribute/device/cuda_dnn_operations.hpp>
+#include <distribute/device/cuda_memory.hpp>
+#include <distribute/device/cuda_module.hpp>
+#include <distribute/device/cuda_plain_backend.hpp>
+#include <distribute/device/kernel_arguments.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+
+namespace distribute {
+
+namespace cuda_backend_internal {
+
+inline constexpr char kMatrixText[] =
+#include <distribute/device/kernels/matrix.cu.inc>
+    ;
+
+inline constexpr unsigned kTile = 32;
+
+DISTRIBUTE_INLINE unsigned tiles(int64_t size) { return unsigned((size + kTile - 1) / kTile); }
+
+/// Partial sums of `slices` slices, [slices, columns] of `out_type`.
+DISTRIBUTE_INLINE Array sum_slices(DType type, DType out_type, const Array& x, int64_t rows,
+                                   int64_t columns, int64_t slices) {
+  const Device device = x.buffer->device();
+  Array sums = make_array(slices * columns * size_of(out_type), device);
+  const kernels::ColumnSumsArguments arguments{x.bytes(), sums.bytes(), rows, columns,
+                                               (rows + slices - 1) / slices};
+  const KernelName kernel{kMatrixText, "column_sums", {}, {}, {type, out_type}};
+  launch_kernel(device, kernel, {.grid_x = tiles(columns), .grid_y = unsigned(slices)}, arguments);
+  return sums;
+}
+
+/// cuDNN's plans count on addresses that are multiples of 16, which parts of a tensor may not have.
+DISTRIBUTE_INLINE Array aligned(const Array& array, int64_t bytes) {
+  if (reinterpret_cast<uintptr_t>(array.bytes()) % 16 == 0) return array;
+  const Device device = array.buffer->device();
+  Array copy = make_array(bytes, device);
+  copy_bytes(copy.bytes(), device, array.bytes(), device, bytes);
+  return copy;
+}
+
+DISTRIBUTE_INLINE Array zeros(DType dtype, int64_t count, Device device) {
+  Array array = make_array(count * size_of(dtype), device);
+  fill_elements(array.bytes(), device, size_of(dtype), 0, count);
+  return array;
+}
+
+/// Elements of the three arrays of a convolution.
+struct Counts {
+  int64_t x, y, taps;  // taps: rows of the filters as a matrix [taps, out_channels]
+  explicit Counts(const Conv2DShape& s)
+      : x(s.batch * s.in[0] * s.in[1] * s.in_channels),
+        y(s.batch * s.out[0] * s.out[1] * s.out_channels),
+        taps(s.kernel[0] * s.kernel[1] * (s.in_channels / s.groups)) {}
+};
+
+/// Says once why own kernels do the work of a library; `told` belongs to the library.
+DISTRIBUTE_INLINE void tell_once(std::atomic<bool>& told, const std::string& problem) {
+  if (told.exchange(true)) return;
+  std::fprintf(stderr, "warning: slow kernels are used: %s\n", problem.c_str());
+}
+
+/// The backend itself. Thread-safe.
+class CudaBackend final : public Backend {
+ public:
+  std::string name() const override { return "cuda"; }
+  bool supports(DType dtype) const override {
+    if (is_half(dtype)) return cudnn_problem().empty() && cuda_blas_problem().empty();
+    return cuda_plain_backend().supports(dtype);
+  }
+
+  Array conv2d(const Conv2DShape& s, const Array& x, const Array& w, const Array* bias,
+               Epilogue epilogue) override {
+    if (Counts(s).y == 0) return make_array(0, x.buffer->device());
+    return convolve(
+        s, [&] { return forward(s, x, w, bias, epilogue); },
+        [&] { return cuda_plain_backend().conv2d(s, x, w, bias, epilogue); });
+  }
+
+  Array conv2d_backprop_input(const Conv2DShape& s, const Array& dy, const Array& w) override {
+    const Counts counts(s);
+    if (counts.y == 0) return zeros(s.dtype, counts.x, dy.buffer->device());
+    return convolve(
+        s,
+        [&] {
+          return cudnn_conv2d_backprop_input(
+              s, aligned(dy, counts.y * size_of(s.dtype)),
+              cuda_transpose(s.dtype, w, counts.taps, s.out_channels));
+        },
+        [&] { return cuda_plain_backend().conv2d_backprop_input(s, dy, w); });
+  }
+
+  Array conv2d_backprop_filter(const Conv2DShape& s, const Array& x, const Array& dy,
+                               Array* bias_gradient) override {
+    const Counts counts(s);
+    if (bias_gradient)
+      *bias_gradient = cuda_column_sums(s.dtype, dy, counts.y / s.out_channels, s.out_channels);
+    if (counts.y == 0) return zeros(s.dtype, counts.taps * s.out_channels, dy.buffer->device());
+    return convolve(
+        s,
+        [&] {
+          const Array turned = cudnn_conv2d_backprop_filter(
+              s, aligned(x, counts.x * size_of(s.dtype)), aligned(dy, counts.y * size_of(s.dtype)));
+          return cuda_transpose(s.dtype, turned, s.out_channels, counts.taps);
+        },
+        [&] { return cuda_plain_backend().conv2d_backprop_filter(s, x, dy, nullptr); });
+  }
+
+  Array matmul(const MatmulShape& s, const Array& a, const Array& b, const Array* bias,
+               Epilogue epilogue) override {
+    const std::string problem = is_floating(s.dtype) ? cuda_blas_problem() : "";
+    const bool empty = s.batch * s.rows * s.columns * s.inner == 0;
+    if (is_floating(s.dtype) && problem.empty() && !empty)
+      return cuda_blas_matmul(s, a, b, bias, epilogue);
+    if (!problem.empty()) tell_once(told_blas_, problem);
+    return cuda_plain_backend().matmul(s, a, b, bias, epilogue);
+  }
+
+ private:
+  static Array forward(const Conv2DShape& s, const Array& x, const Array& w, const Array* bias,
+                       Epilogue epilogue) {
+    const Counts counts(s);
+    // cuDNN fuses ReLU only behind a bias.
+    const bool add_zero = !bias && epilogue == Epilogue::Relu;
+    const Array added = bias       ? aligned(*bias, s.out_channels * size_of(s.dtype))
+                        : add_zero ? zeros(s.dtype, s.out_channels, x.buffer->device())
+                                   : Array{};
+    return cudnn_conv2d(s, aligned(x, counts.x * size_of(s.dtype)),
+                        cuda_transpose(s.dtype, w, counts.taps, s.out_channels),
+                        added.buffer ? &added : nullptr, epilogue);
+  }
+
+  /// By cuDNN; by own kernels where it is missing or has none for the shape.
+  template <typename Fast, typename Plain>
+  Array convolve(const Conv2DShape& s, Fast fast, Plain plain) {
+    std::string problem = cudnn_problem();
+    if (problem.empty()) try {
+        return fast();
+      } catch (const UnimplementedError& error) {
+        if (s.dtype != DType::Float32) throw;
+        problem = error.what();
+      }
+    if (s.dtype != DType::Float32) throw UnavailableError(problem);
+    tell_once(told_dnn_, problem);
+    return plain();
+  }
+
+  std::atomic<bool> told_blas_ = false, told_dnn_ = false;
+};
+
+}  // namespace cuda_backend_internal
+
+DISTRIBUTE_INLINE Backend& cuda_backend() {
+  static cuda_backend_internal::CudaBackend instance;
+  return instance;
+}
+
+DISTRIBUTE_INLINE Array cuda_column_sums(DType dtype, const Array& x, int64_t rows,
+                                         int64_t columns) {
+  using namespace cuda_backend_internal;
+  constexpr int64_t kRowsPerSlice = 512;
+  if (rows == 0 || columns == 0) return zeros(dtype, columns, x.buffer->device());
+  const int64_t slices = std::clamp<int64_t>(rows / kRowsPerSlice, 1, 256);
+  if (slices == 1) return sum_slices(dtype, dtype, x, rows, columns, 1);
+  const Array parts = sum_slices(dtype, DType::Float32, x, rows, columns, slices);
+  return sum_slices(DType::Float32, dtype, parts, slices, columns, 1);
+}
+
+DISTRIBUTE_INLINE Array cuda_transpose(DType dtype, const Array& x, int64_t rows, int64_t columns) {
+  using namespace cuda_backend_internal;
+  if (rows == 1 || columns == 1) return aligned(x, rows * columns * size_of(dtype));
+  const Device device = x.buffer->device();
+  Array result = make_array(rows * columns * size_of(dtype), device);
+  const kernels::TransposeArguments arguments{x.bytes(), result.bytes(), rows, columns};
+  launch_kernel(device, {kMatrixText, "transpose_matrix", {}, {}, {dtype}},
+                {.grid_x = tiles(rows) * tiles(columns)}, arguments);
+  return result;
+}
+
+}  // namespace distribute

@@ -1,0 +1,86 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/ops/clip.hpp>
+#include <distribute/ops/elementwise.hpp>
+#include <distribute/optim/loss_scale_optimizer.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace distribute::optim {
+
+namespace optim_internal {
+// optimizer.ipp
+Variable scalar_variable(const char* name, Variable::Initializer value);
+void run_once(ReplicaContext* replica, const std::function<void()>& fn);
+}  // namespace optim_internal
+
+DISTRIBUTE_INLINE LossScaleOptimizer::LossScaleOptimizer(Optimizer& inner,
+                                                         LossScaleOptimizerOptions options)
+    : inner_(inner), options_(options) {
+  if (!(options.initial_scale > 0) || options.dynamic_growth_steps < 1)
+    throw InvalidArgumentError(concat("LossScaleOptimizer: the initial scale must be positive and ",
+                                      "the growth steps at least 1, got ", options.initial_scale,
+                                      " and ", options.dynamic_growth_steps));
+  good_steps_ = optim_internal::scalar_variable("step_counter", [] { return Tensor(int64_t{0}); });
+  scale_ = optim_internal::scalar_variable(
+      "dynamic_scale", [scale = float(options.initial_scale)] { return Tensor(scale); });
+}
+
+DISTRIBUTE_INLINE Tensor LossScaleOptimizer::scale_loss(const Tensor& loss) const {
+  return loss * loss_scale();
+}
+
+DISTRIBUTE_INLINE void LossScaleOptimizer::apply_gradients(const std::vector<Tensor>& gradients,
+                                                           const std::vector<Variable>& variables,
+                                                           ApplyOptions options) {
+  ReplicaContext* replica = get_replica_context();
+  // The wrapped optimizer has the words for what is wrong.
+  const bool none =
+      std::none_of(gradients.begin(), gradients.end(), [](auto& g) { return bool(g); });
+  if (!replica || none) return inner_.apply_gradients(gradients, variables, options);
+  const float inverse = 1.0f / loss_scale();
+  std::vector<Tensor> present;
+  for (const Tensor& gradient : gradients)
+    if (gradient) present.push_back(gradient * inverse);
+  if (!options.skip_gradients_aggregation) present = replica->all_reduce(ReduceOp::Sum, present);
+  // All replicas see the same sums, so they decide alike.
+  const bool finite = !options_.dynamic || std::isfinite(global_norm(present).item<float>());
+  if (finite) {
+    std::vector<Tensor> sums(gradients.size());
+    size_t next = 0;
+    for (size_t i = 0; i < gradients.size(); ++i)
+      if (gradients[i]) sums[i] = std::move(present[next++]);
+    inner_.apply_gradients(sums, variables, {.skip_gradients_aggregation = true});
+  }
+  if (options_.dynamic) finish_step(finite, *replica);
+}
+
+DISTRIBUTE_INLINE void LossScaleOptimizer::minimize(const Tensor& loss,
+                                                    const std::vector<Variable>& variables,
+                                                    GradientTape& tape) {
+  GradientTape::Call call;
+  call.output_gradients = {fill(loss.shape(), loss_scale(), loss.dtype(), loss.device())};
+  apply_gradients(tape.gradient({loss}, variables, call), variables);
+}
+
+DISTRIBUTE_INLINE void LossScaleOptimizer::finish_step(bool finite, ReplicaContext& replica) {
+  optim_internal::run_once(&replica, [&] {
+    const int64_t good = finite ? good_steps_.value().item<int64_t>() + 1 : 0;
+    const float scale = loss_scale();
+    const bool grows = good >= options_.dynamic_growth_steps && std::isfinite(scale * 2.0f);
+    good_steps_.assign(Tensor(grows ? int64_t{0} : good));
+    if (!finite) scale_.assign(Tensor(std::max(scale * 0.5f, 1.0f)));
+    if (grows) scale_.assign(Tensor(scale * 2.0f));
+  });
+}
+
+DISTRIBUTE_INLINE std::vector<Trackable::NamedVariable> LossScaleOptimizer::own_variables() const {
+  return {{"step_counter", good_steps_}, {"dynamic_scale", scale_}};
+}
+DISTRIBUTE_INLINE std::vector<Trackable::Child> LossScaleOptimizer::children() const {
+  return {{"inner_optimizer", &inner_}};
+}
+
+}  // namespace distribute::optim

@@ -1,0 +1,78 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/device/cuda_device.hpp>
+#include <distribute/strategy/nccl_all_reduce.hpp>
+#include <distribute/strategy/reduction.hpp>
+
+#include <set>
+#include <span>
+#include <utility>
+
+namespace distribute {
+
+namespace strategy_internal {
+
+void check_inputs(const char* what, std::span<const Tensor> inputs);  // reduction.ipp
+
+inline constexpr double kNcclTimeoutSeconds = 300;
+
+/// True when NCCL can serve these values: dense, each on a GPU that no other shares.
+DISTRIBUTE_INLINE bool suits_nccl(const std::vector<Tensor>& values) {
+  std::set<int> numbers;
+  for (const Tensor& value : values) {
+    const Device device = value.device();
+    if (device.type != DeviceType::Gpu || is_indexed_slices(value)) return false;
+    if (!numbers.insert(gpu_info(device).number).second) return false;
+  }
+  return values.size() > 1 && collective::nccl_problem().empty();
+}
+
+}  // namespace strategy_internal
+
+DISTRIBUTE_INLINE NcclAllReduce::NcclAllReduce(int num_packs) {
+  if (num_packs < 0)
+    throw InvalidArgumentError(concat("num_packs should not be negative, got ", num_packs));
+}
+
+DISTRIBUTE_INLINE const NcclAllReduce::Group& NcclAllReduce::group_of(
+    const std::vector<Tensor>& values) {
+  std::vector<int> key;
+  for (const Tensor& value : values) key.push_back(value.device().index);
+  if (const auto found = groups_.find(key); found != groups_.end()) return found->second;
+  const auto id = collective::make_nccl_id();
+  Group group;
+  {
+    collective::NcclGroup calls;
+    for (size_t r = 0; r < values.size(); ++r)
+      group.emplace_back(calls, values[r].device(), int(r), int(values.size()), id);
+    calls.end();
+  }
+  const auto deadline = net::Deadline::after_seconds(strategy_internal::kNcclTimeoutSeconds);
+  for (const auto& communicator : group) communicator.wait_ready(deadline);
+  return groups_.emplace(std::move(key), std::move(group)).first->second;
+}
+
+DISTRIBUTE_INLINE Tensor
+NcclAllReduce::reduce_implementation(ReduceOp op, const std::vector<Tensor>& per_replica) {
+  if (!strategy_internal::suits_nccl(per_replica))
+    return strategy_internal::reduce_tensors("reduce", op, per_replica);
+  strategy_internal::check_inputs("reduce", per_replica);
+  const Group& group = group_of(per_replica);
+  const Tensor& first = per_replica[0];
+  const Tensor result = Tensor::empty(first.shape(), first.dtype(), first.device());
+  const auto how =
+      op == ReduceOp::Mean ? collective::ReductionOp::Mean : collective::ReductionOp::Sum;
+  collective::NcclGroup calls;
+  for (size_t r = 0; r < group.size(); ++r) {
+    const Tensor value = per_replica[r].row_major();
+    const GpuGuard guard(value.device());
+    group[r].reduce(calls, value.array().bytes(), r == 0 ? result.array().bytes() : nullptr,
+                    value.num_elements(), value.dtype(), how, 0, current_stream(value.device()));
+  }
+  calls.end();
+  const auto deadline = net::Deadline::after_seconds(strategy_internal::kNcclTimeoutSeconds);
+  for (const auto& communicator : group) communicator.wait_ready(deadline);
+  return result;
+}
+
+}  // namespace distribute

@@ -1,0 +1,38 @@
+#pragma once
+/// Reductions between GPUs over NCCL, as an object that a strategy can be given.
+
+#include <distribute/base/config.hpp>
+#include <distribute/collective/nccl_communicator.hpp>
+#include <distribute/strategy/cross_device_ops.hpp>
+
+#include <map>
+#include <vector>
+
+namespace distribute {
+
+/// Over NCCL where every value is on a GPU of its own; else, and for sparse values or without NCCL,
+/// copies to the first device are added there in replica order. NCCL chooses the order of a sum: it
+/// is the same for the same devices and size. The result is on the first value's device. Thread-
+/// compatible.
+/// Source  tf.distribute.NcclAllReduce
+class NcclAllReduce : public CrossDeviceOps {
+ public:
+  /// `num_packs` is TensorFlow's; values travel one by one.
+  /// Throws  InvalidArgumentError for a negative number.
+  explicit NcclAllReduce(int num_packs = 1);
+
+ protected:
+  Tensor reduce_implementation(ReduceOp op, const std::vector<Tensor>& per_replica) override;
+
+ private:
+  using Group = std::vector<collective::NcclCommunicator>;
+  const Group& group_of(const std::vector<Tensor>& values);
+
+  std::map<std::vector<int>, Group> groups_;  // by the devices' indices
+};
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/strategy/impl/nccl_all_reduce.ipp>
+#endif

@@ -1,0 +1,118 @@
+// The backend of GPUs on the fake GPU: its own kernels and its way to cuBLASLt.
+#include <distribute/device/cuda_backend.hpp>
+
+#include <distribute/base/error.hpp>
+#include <distribute/device/cuda_blas.hpp>
+#include <distribute/device/cuda_memory.hpp>
+#include <distribute/device/cuda_module.hpp>
+
+#include "support/fake_blas.hpp"
+#include "support/fake_cuda.hpp"
+
+#include "../support/catch.hpp"
+
+#include <vector>
+
+using namespace distribute;
+using distribute::testing::FakeBlas;
+using distribute::testing::FakeCuda;
+
+namespace {
+
+const Device kGpu{DeviceType::Gpu, 0};
+
+const char kMatrixText[] =
+#include <distribute/device/kernels/matrix.cu.inc>
+    ;
+
+template <typename T>
+Array on_gpu(const std::vector<T>& values) {
+  Array array = make_array(int64_t(values.size() * sizeof(T)), kGpu);
+  copy_bytes(array.bytes(), kGpu, values.data(), Device{}, int64_t(values.size() * sizeof(T)));
+  return array;
+}
+
+template <typename T>
+std::vector<T> on_host(const Array& array, int64_t count) {
+  std::vector<T> values(static_cast<size_t>(count));
+  copy_bytes(values.data(), Device{}, array.bytes(), kGpu, count * int64_t(sizeof(T)));
+  return values;
+}
+
+/// Small whole numbers, exact in every type.
+template <typename T>
+std::vector<T> numbers(int64_t count) {
+  std::vector<T> values;
+  for (int64_t i = 0; i < count; ++i) values.push_back(T(float(i * 13 % 17 - 8)));
+  return values;
+}
+
+template <typename T>
+void check_sums(int64_t rows, int64_t columns) {
+  const auto values = numbers<T>(rows * columns);
+  std::vector<float> sums(static_cast<size_t>(columns)), got;
+  for (size_t i = 0; i < values.size(); ++i) sums[i % size_t(columns)] += float(values[i]);
+  for (T sum : on_host<T>(cuda_column_sums(dtype_of<T>, on_gpu(values), rows, columns), columns))
+    got.push_back(float(sum));
+  CHECK(got == sums);
+}
+
+template <typename T>
+void check_transpose(int64_t rows, int64_t columns) {
+  const auto values = numbers<T>(rows * columns);
+  const auto got =
+      on_host<T>(cuda_transpose(dtype_of<T>, on_gpu(values), rows, columns), rows * columns);
+  bool same = true;
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t c = 0; c < columns; ++c)
+      same &= float(got[size_t(c * rows + r)]) == float(values[size_t(r * columns + c)]);
+  CHECK(same);
+}
+
+}  // namespace
+
+TEST_CASE("columns are summed, few rows and many", "[device][cuda_backend]") {
+  FakeCuda gpu;
+  check_sums<float>(1, 1);
+  check_sums<float>(7, 33);
+  check_sums<float>(2000, 10);
+  check_sums<bfloat16>(16, 40);
+  check_sums<float16>(1100, 3);
+  const Array none = cuda_column_sums(DType::Float32, on_gpu<float>({}), 0, 3);
+  CHECK(on_host<float>(none, 3) == std::vector<float>{0, 0, 0});
+}
+
+TEST_CASE("matrices are turned round", "[device][cuda_backend]") {
+  FakeCuda gpu;
+  check_transpose<float>(3, 5);
+  check_transpose<float>(1, 5);
+  check_transpose<float>(65, 33);
+  check_transpose<bfloat16>(25, 64);
+  check_transpose<float16>(64, 31);
+}
+
+TEST_CASE("products without elements or without inner elements", "[device][cuda_backend]") {
+  FakeCuda gpu;
+  const ScopedCudaBlas blas(FakeBlas::table());
+  Backend& engine = backend(DeviceType::Gpu);
+  CHECK(engine.name() == "cuda");
+  const Array none = on_gpu<float>({}), bias = on_gpu<float>({1, -2});
+  CHECK(engine.matmul({DType::Float32, 1, 0, 2, 3}, none, bias, nullptr, Epilogue::None)
+            .buffer->bytes() == 0);
+  CHECK(FakeBlas::products == 0);
+  const Array c = engine.matmul({DType::Float32, 1, 2, 2, 0}, none, none, &bias, Epilogue::Relu);
+  CHECK(on_host<float>(c, 4) == std::vector<float>{1, 0, 1, 0});
+}
+
+TEST_CASE("the backend's kernels compile for every architecture", "[device][cuda_backend]") {
+  CudaCompiler compiler;
+  if (const std::string problem = load_cuda_compiler(compiler); !problem.empty()) {
+    WARN("skipped: " << problem);
+    return;
+  }
+  for (int capability : {80, 86, 90, 100}) {
+    const auto text =
+        kernel_text({kMatrixText, "column_sums", {}, {}, {DType::BFloat16, DType::Float32}});
+    CHECK_FALSE(compile_kernels(compiler, text, "matrix", capability).empty());
+  }
+}

@@ -1,0 +1,113 @@
+// Convolutions and dense layers by way of cuDNN and cuBLASLt: the same as on the CPU. The
+// libraries are fakes that read the descriptors; a real GPU uses the real ones. Builds without
+// cuDNN's headers test own kernels only (gpu_lines_test.cpp).
+#include <distribute/device/math_mode.hpp>
+#include <distribute/ops/conv2d.hpp>
+#include <distribute/ops/matmul.hpp>
+
+#include "support/fake_blas.hpp"
+#include "support/fake_cudnn.hpp"
+#include "support/gpu_contract.hpp"
+
+#include <optional>
+
+using namespace distribute::testing;
+using distribute::DType;
+using distribute::Epilogue;
+using distribute::Tensor;
+using Tensors = std::vector<Tensor>;
+
+namespace {
+
+const ContractOptions kExact{.tolerance = 1e-5f};
+
+/// The GPU of a test and, for the fake one, its libraries.
+struct LibraryGpu {
+  LibraryGpu() {
+    distribute::config::experimental::enable_tensor_float_32_execution(false);
+    const char* real = std::getenv("DISTRIBUTE_TEST_GPU");
+    if (real && std::string(real) == "1") return;
+    blas.emplace(FakeBlas::table());
+#if DISTRIBUTE_HAS_CUDNN
+    dnn.emplace(FakeCudnn::table());
+#endif
+  }
+  ~LibraryGpu() { distribute::config::experimental::enable_tensor_float_32_execution(true); }
+  ContractGpu gpu;
+  std::optional<distribute::ScopedCudaBlas> blas;
+#if DISTRIBUTE_HAS_CUDNN
+  std::optional<distribute::cudnn_internal::ScopedCudnn> dnn;
+#endif
+};
+
+}  // namespace
+
+TEST_CASE("dense layers on cuBLASLt agree with the CPU", "[ops][gpu_convolution]") {
+  LibraryGpu gpu;
+  for (Epilogue epilogue : {Epilogue::None, Epilogue::Relu})
+    check_contract(
+        "dense",
+        [=](const Tensors& in) {
+          return Tensors{distribute::nn::dense(in[0], in[1], in[2], epilogue)};
+        },
+        {contract_numbers({6, 5}), contract_numbers({5, 3}, 2), contract_numbers({3}, 3)}, kExact);
+  check_contract(
+      "matmul",
+      [](const Tensors& in) {
+        return Tensors{distribute::matmul(in[0], in[1], {.transpose_b = true})};
+      },
+      {contract_numbers({2, 4, 5}), contract_numbers({2, 3, 5}, 2)}, kExact);
+  if (gpu.blas) CHECK(FakeBlas::products > 0);
+}
+
+#if DISTRIBUTE_HAS_CUDNN
+
+TEST_CASE("convolutions on cuDNN agree with the CPU", "[ops][gpu_convolution]") {
+  LibraryGpu gpu;
+  using distribute::nn::Conv2DOptions;
+  const Conv2DOptions plain, same{.strides = {2, 2}, .padding = distribute::Padding::Same},
+      grouped{.groups = 2}, dilated{.dilations = {2, 1}};
+  for (const Conv2DOptions& options : {plain, same, grouped, dilated})
+    for (bool with_bias : {false, true})
+      for (Epilogue epilogue : {Epilogue::None, Epilogue::Relu}) {
+        Tensors inputs{contract_numbers({2, 7, 6, 4}),
+                       contract_numbers({3, 2, 4 / options.groups, 6}, 2)};
+        if (with_bias) inputs.push_back(contract_numbers({6}, 3));
+        check_contract(
+            "conv2d",
+            [=](const Tensors& in) {
+              return Tensors{distribute::nn::conv2d(in[0], in[1], options,
+                                                    with_bias ? in[2] : Tensor(), epilogue)};
+            },
+            inputs, kExact);
+      }
+  if (gpu.dnn) {
+    CHECK(FakeCudnn::executed > 0);
+    CHECK(FakeCudnn::plans > 0);
+  }
+}
+
+TEST_CASE("16-bit convolutions and products need no detour on a GPU", "[ops][gpu_convolution]") {
+  LibraryGpu gpu;
+  for (DType dtype : {DType::BFloat16, DType::Float16}) {
+    const auto half = [=](const Tensor& t) { return distribute::cast(t, dtype); };
+    const ContractOptions rough{.tolerance = 2e-2f};
+    check_contract(
+        "conv2d",
+        [=](const Tensors& in) {
+          return Tensors{
+              distribute::nn::conv2d(half(in[0]), half(in[1]), {}, half(in[2]), Epilogue::Relu)};
+        },
+        {contract_numbers({2, 6, 6, 3}), contract_numbers({3, 3, 3, 8}, 2, 0.3f),
+         contract_numbers({8}, 3)},
+        rough);
+    check_contract(
+        "dense",
+        [=](const Tensors& in) {
+          return Tensors{distribute::nn::dense(half(in[0]), half(in[1]), half(in[2]))};
+        },
+        {contract_numbers({6, 5}), contract_numbers({5, 3}, 2), contract_numbers({3}, 3)}, rough);
+  }
+}
+
+#endif

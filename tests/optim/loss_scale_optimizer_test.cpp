@@ -1,0 +1,147 @@
+#include <distribute/optim/loss_scale_optimizer.hpp>
+
+#include <distribute/checkpoint/checkpoint.hpp>
+#include <distribute/ops/cast.hpp>
+#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/reduce.hpp>
+#include <distribute/optim/adam.hpp>
+#include <distribute/optim/sgd.hpp>
+#include <distribute/strategy/mirrored_strategy.hpp>
+
+#include "../support/catch.hpp"
+#include "../support/temporary_directory.hpp"
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+using namespace distribute;
+
+namespace {
+
+const float kInfinity = std::numeric_limits<float>::infinity();
+
+/// The weight and optimizers that a step of these tests moves.
+struct Scaled {
+  explicit Scaled(optim::LossScaleOptimizerOptions options = {}) : optimizer(sgd, options) {}
+  Variable w{Tensor{1.0f, 2.0f}, {.name = "w"}};
+  optim::SGD sgd{{.learning_rate = 0.5f}};
+  optim::LossScaleOptimizer optimizer;
+
+  void step(const Tensor& scaled_gradient) { optimizer.apply_gradients({scaled_gradient}, {w}); }
+};
+
+}  // namespace
+
+TEST_CASE("scaled gradients move weights as plain ones do", "[optim][loss_scale]") {
+  Scaled scaled;
+  CHECK(scaled.optimizer.loss_scale() == 32768.0f);
+  CHECK(scaled.optimizer.scale_loss(Tensor(0.5f)).item<float>() == 16384.0f);
+  scaled.step(Tensor{32768.0f, -65536.0f});
+  CHECK(scaled.w.value().to_vector() == std::vector<float>{0.5f, 3.0f});
+  CHECK(scaled.optimizer.iterations() == 1);
+}
+
+TEST_CASE("a step that is not finite changes no weight and halves the scale",
+          "[optim][loss_scale]") {
+  for (float bad : {kInfinity, -kInfinity, std::nanf("")}) {
+    Scaled scaled({.initial_scale = 8, .dynamic_growth_steps = 2});
+    scaled.step(Tensor{8.0f, 8.0f});
+    scaled.step(Tensor{1.0f, bad});
+    CHECK(scaled.w.value().to_vector() == std::vector<float>{0.5f, 1.5f});
+    CHECK(scaled.optimizer.loss_scale() == 4.0f);
+    CHECK(scaled.optimizer.iterations() == 1);
+    // The good steps are counted anew.
+    scaled.step(Tensor{0.0f, 0.0f});
+    CHECK(scaled.optimizer.loss_scale() == 4.0f);
+    scaled.step(Tensor{0.0f, 0.0f});
+    CHECK(scaled.optimizer.loss_scale() == 8.0f);
+  }
+}
+
+TEST_CASE("the scale does not fall below 1 nor grow to infinity", "[optim][loss_scale]") {
+  Scaled small({.initial_scale = 1.5});
+  for (int i = 0; i < 3; ++i) small.step(Tensor{kInfinity, 0.0f});
+  CHECK(small.optimizer.loss_scale() == 1.0f);
+  Scaled large({.initial_scale = 2e38, .dynamic_growth_steps = 1});
+  for (int i = 0; i < 3; ++i) large.step(Tensor{0.0f, 0.0f});
+  CHECK(large.optimizer.loss_scale() == 2e38f);
+}
+
+TEST_CASE("a fixed scale stays and leaves out no step", "[optim][loss_scale]") {
+  Scaled scaled({.dynamic = false, .initial_scale = 4});
+  scaled.step(Tensor{4.0f, kInfinity});
+  CHECK(scaled.w.value().to_vector() == std::vector<float>{0.5f, -kInfinity});
+  CHECK(scaled.optimizer.loss_scale() == 4.0f);
+}
+
+TEST_CASE("float16 gradients that would vanish arrive", "[optim][loss_scale]") {
+  Scaled scaled;
+  const auto loss_of = [&] {  // the gradient of 1e-8 is none of float16's numbers
+    const Tensor half = cast(scaled.w.value(), DType::Float16);
+    return reduce_sum(cast(half * cast(Tensor{1.0f, 1.0f}, DType::Float16), DType::Float32) *
+                      1e-8f);
+  };
+  {
+    GradientTape tape;
+    const Tensor loss = loss_of();
+    CHECK(tape.gradient(loss, scaled.w).to_vector() == std::vector<float>{0.0f, 0.0f});
+  }
+  GradientTape tape;
+  scaled.optimizer.minimize(loss_of(), {scaled.w}, tape);
+  const auto moved = scaled.w.value().to_vector();
+  CHECK(1.0f - moved[0] == Approx(0.5e-8).margin(6e-8));
+  CHECK(scaled.optimizer.iterations() == 1);
+
+  Variable tiny(Tensor{0.0f}, {.name = "tiny"});
+  GradientTape other;
+  const Tensor x = cast(tiny.value(), DType::Float16);
+  scaled.optimizer.minimize(reduce_sum(cast(x, DType::Float32) * 1e-8f), {tiny}, other);
+  CHECK(tiny.value().to_vector()[0] == Approx(-0.5e-8).epsilon(1e-3));
+}
+
+TEST_CASE("all replicas leave a step out when one gradient overflows", "[optim][loss_scale]") {
+  MirroredStrategy strategy({"cpu:0", "cpu:1", "cpu:2"});
+  const auto scope = strategy.scope();
+  Scaled scaled({.initial_scale = 16});
+  const auto run = [&](float third) {
+    strategy.run([&] {
+      const int id = get_replica_context()->replica_id_in_sync_group();
+      scaled.step(Tensor{16.0f, id == 2 ? third : 16.0f});
+    });
+  };
+  run(kInfinity);
+  CHECK(scaled.optimizer.loss_scale() == 8.0f);
+  CHECK(scaled.w.value().to_vector() == std::vector<float>{1.0f, 2.0f});
+  run(32.0f);  // 2 + 2 + 2, and 2 + 2 + 4
+  CHECK(scaled.w.value().to_vector() == std::vector<float>{-2.0f, -2.0f});
+  CHECK(scaled.optimizer.iterations() == 1);
+}
+
+TEST_CASE("scale and good steps are in the checkpoint", "[optim][loss_scale]") {
+  const TemporaryDirectory folder;
+  Scaled first({.initial_scale = 64, .dynamic_growth_steps = 3});
+  first.step(Tensor{kInfinity, 0.0f});
+  for (int i = 0; i < 2; ++i) first.step(Tensor{0.0f, 0.0f});
+  train::Checkpoint saved({{"optimizer", &first.optimizer}});
+  const std::string path = saved.save(folder / "ckpt");
+  Scaled second({.initial_scale = 1024, .dynamic_growth_steps = 3});
+  train::Checkpoint restored({{"optimizer", &second.optimizer}});
+  restored.restore(path);
+  CHECK(second.optimizer.loss_scale() == 32.0f);
+  CHECK(second.optimizer.iterations() == 2);
+  second.step(Tensor{0.0f, 0.0f});  // the third good one
+  CHECK(second.optimizer.loss_scale() == 64.0f);
+}
+
+TEST_CASE("errors are those of the wrapped optimizer", "[optim][loss_scale]") {
+  Scaled scaled;
+  CHECK_THROWS_AS(scaled.optimizer.apply_gradients({Tensor()}, {scaled.w}), InvalidArgumentError);
+  CHECK_THROWS_AS(scaled.optimizer.apply_gradients({Tensor{1.0f}}, {scaled.w}),
+                  InvalidArgumentError);
+  CHECK_THROWS_AS(optim::LossScaleOptimizer(scaled.sgd, {.initial_scale = 0}),
+                  InvalidArgumentError);
+  CHECK_THROWS_AS(optim::LossScaleOptimizer(scaled.sgd, {.dynamic_growth_steps = 0}),
+                  InvalidArgumentError);
+}

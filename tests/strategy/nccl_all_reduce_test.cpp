@@ -1,0 +1,57 @@
+// NcclAllReduce on fake GPUs with a fake NCCL.
+#include <distribute/strategy/nccl_all_reduce.hpp>
+
+#include <distribute/base/error.hpp>
+#include <distribute/device/cuda_device.hpp>
+
+#include "../support/catch.hpp"
+#include "../support/fake_nccl.hpp"
+
+#include <vector>
+
+using namespace distribute;
+using distribute::testing::FakeCuda;
+using distribute::testing::FakeNccl;
+
+namespace {
+
+Device gpu(int index) { return {DeviceType::Gpu, index}; }
+
+std::vector<Tensor> values_on(std::vector<Device> devices) {
+  std::vector<Tensor> values;
+  for (size_t i = 0; i < devices.size(); ++i)
+    values.push_back(Tensor{1.0f + float(i), -3.0f}.to(devices[i]));
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("values of three GPUs are reduced over NCCL", "[strategy][nccl_all_reduce]") {
+  FakeCuda cuda({.gpus = 3});
+  const collective::ScopedNccl scoped(FakeNccl::table());
+  NcclAllReduce ops;
+  const auto values = values_on({gpu(1), gpu(0), gpu(2)});
+  const Tensor sum = ops.reduce(ReduceOp::Sum, values);
+  CHECK(sum.device() == gpu(1));
+  CHECK(sum.to_vector() == std::vector<float>{6.0f, -9.0f});
+  CHECK(ops.reduce(ReduceOp::Mean, values).to_vector() == std::vector<float>{2.0f, -3.0f});
+  CHECK(FakeNccl::calls() == 6);
+  CHECK(values[0].to_vector() == std::vector<float>{1.0f, -3.0f});
+  const auto both = ops.batch_reduce(ReduceOp::Sum, {values, values});
+  CHECK(both[1].to_vector() == sum.to_vector());
+}
+
+TEST_CASE("what NCCL refuses is added on the first device", "[strategy][nccl_all_reduce]") {
+  FakeCuda cuda({.gpus = 2});
+  const collective::ScopedNccl scoped(FakeNccl::table());
+  set_logical_gpus({{0}, {1}, {1}});
+  NcclAllReduce ops;
+  const Tensor shared = ops.reduce(ReduceOp::Sum, values_on({gpu(0), gpu(1), gpu(2)}));
+  CHECK(shared.to_vector() == std::vector<float>{6.0f, -9.0f});
+  const Tensor host = ops.reduce(ReduceOp::Sum, values_on({Device{}, gpu(1), gpu(0)}));
+  CHECK(host.to_vector() == std::vector<float>{6.0f, -9.0f});
+  CHECK(ops.reduce(ReduceOp::Sum, values_on({gpu(0)})).to_vector() ==
+        std::vector<float>{1.0f, -3.0f});
+  CHECK(FakeNccl::calls() == 0);
+  CHECK_THROWS_AS(NcclAllReduce(-1), InvalidArgumentError);
+}

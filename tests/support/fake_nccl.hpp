@@ -1,0 +1,271 @@
+#pragma once
+/// An NCCL whose ranks are communicators of this process, for fake GPUs: sums in rank order. Calls
+/// are under way until all ranks have made them, as with `blocking = 0`.
+
+#include <distribute/collective/nccl_library.hpp>
+#include <distribute/device/dtype.hpp>
+
+#include "fake_cuda.hpp"
+
+#include <cstring>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace distribute::testing {
+
+class FakeNccl {
+ public:
+  enum class Kind { AllReduce, Reduce, ReduceScatter, AllGather, Broadcast };
+
+  static collective::NcclTable table() {
+    hub() = std::make_unique<Hub>();
+    collective::NcclTable t;
+    t.ncclGetVersion = [](int* version) {
+      *version = 22809;
+      return 0;
+    };
+    t.ncclGetUniqueId = [](collective::NcclUniqueId* id) {
+      const std::lock_guard lock(hub()->mutex);
+      std::memset(id->bytes, 0, sizeof id->bytes);
+      const int number = ++hub()->ids;
+      std::memcpy(id->bytes, &number, sizeof number);
+      return 0;
+    };
+    t.ncclCommInitRankConfig = init;
+    t.ncclCommAbort = [](CudaHandle handle) {
+      const std::lock_guard lock(hub()->mutex);
+      ++hub()->aborted;
+      static_cast<Rank*>(handle)->aborted = true;
+      return 0;
+    };
+    t.ncclCommGetAsyncError = [](CudaHandle handle, int* state) {
+      const std::lock_guard lock(hub()->mutex);
+      Rank& rank = *static_cast<Rank*>(handle);
+      const bool met = rank.group->ranks.size() == rank.group->size;
+      *state = rank.error ? rank.error : rank.pending || !met ? collective::kNcclInProgress : 0;
+      return 0;
+    };
+    t.ncclGetErrorString = [](int code) { return code == 6 ? "remote process exited" : "failed"; };
+    t.ncclGetLastError = [](CudaHandle) { return "the fake's words"; };
+    t.ncclGroupStart = [] {
+      ++depth();
+      return 0;
+    };
+    t.ncclGroupEnd = group_end;
+    t.ncclAllReduce = [](const void* in, void* out, size_t count, int type, int op, CudaHandle c,
+                         CudaHandle) {
+      return add({Kind::AllReduce, in, out, count, type, op}, c);
+    };
+    t.ncclReduce = [](const void* in, void* out, size_t count, int type, int op, int root,
+                      CudaHandle c, CudaHandle) {
+      return add({Kind::Reduce, in, out, count, type, op, root}, c);
+    };
+    t.ncclReduceScatter = [](const void* in, void* out, size_t count, int type, int op,
+                             CudaHandle c, CudaHandle) {
+      return add({Kind::ReduceScatter, in, out, count, type, op}, c);
+    };
+    t.ncclAllGather = [](const void* in, void* out, size_t count, int type, CudaHandle c,
+                         CudaHandle) {
+      return add({Kind::AllGather, in, out, count, type, 0}, c);
+    };
+    t.ncclBroadcast = [](const void* in, void* out, size_t count, int type, int root, CudaHandle c,
+                         CudaHandle) {
+      return add({Kind::Broadcast, in, out, count, type, 0, root}, c);
+    };
+    t.ncclSend = [](const void* data, size_t count, int type, int to, CudaHandle c, CudaHandle) {
+      return message(c, static_cast<Rank*>(c)->rank, to, data, nullptr, count, type);
+    };
+    t.ncclRecv = [](void* data, size_t count, int type, int from, CudaHandle c, CudaHandle) {
+      return message(c, from, static_cast<Rank*>(c)->rank, nullptr, data, count, type);
+    };
+    return t;
+  }
+
+  static int calls() { return hub()->calls; }
+  static int aborted() { return hub()->aborted; }
+  /// From now on every rank's state is this error.
+  static void break_all(int error) {
+    const std::lock_guard lock(hub()->mutex);
+    for (auto& [id, group] : hub()->groups)
+      for (auto& [number, rank] : group->ranks) rank->error = error;
+  }
+
+ private:
+  struct Call {
+    Kind kind;
+    const void* in;
+    void* out;
+    size_t count;
+    int type, op, root = 0;
+  };
+  struct Group;
+  struct Rank {
+    Group* group;
+    int rank, pending = 0, error = 0;
+    bool aborted = false;
+    std::deque<Call> calls;
+  };
+  struct Message {
+    Rank* owner;
+    void* data;
+    size_t bytes;
+  };
+  struct Group {
+    size_t size;
+    std::map<int, std::unique_ptr<Rank>> ranks;
+    std::map<std::pair<int, int>, std::deque<Message>> sends, receives;
+  };
+  struct Hub {
+    std::mutex mutex;  // guards everything
+    std::map<std::string, std::unique_ptr<Group>> groups;
+    int ids = 0, calls = 0, aborted = 0;
+  };
+  static std::unique_ptr<Hub>& hub() {
+    static std::unique_ptr<Hub> hub;
+    return hub;
+  }
+  static int& depth() {
+    thread_local int depth = 0;
+    return depth;
+  }
+  static std::vector<std::pair<Rank*, Call>>& waiting() {
+    thread_local std::vector<std::pair<Rank*, Call>> calls;
+    return calls;
+  }
+
+  static int init(CudaHandle* out, int size, collective::NcclUniqueId id, int rank,
+                  collective::NcclConfig* config) {
+    if (config->magic != 0xcafebeef || config->blocking != 0) return 4;
+    const std::lock_guard lock(hub()->mutex);
+    auto& group = hub()->groups[std::string(id.bytes, sizeof id.bytes)];
+    if (!group) group = std::make_unique<Group>(Group{size_t(size), {}, {}, {}});
+    auto& made = group->ranks[rank];
+    if (made) return 5;
+    made = std::make_unique<Rank>(Rank{group.get(), rank});
+    *out = made.get();
+    return collective::kNcclInProgress;
+  }
+
+  static int add(Call call, CudaHandle handle) {
+    if (depth() == 0) return 5;  // the library never calls outside a group
+    waiting().emplace_back(static_cast<Rank*>(handle), call);
+    return 0;
+  }
+
+  static int group_end() {
+    if (--depth() > 0) return 0;
+    const std::lock_guard lock(hub()->mutex);
+    for (auto& [rank, call] : waiting()) {
+      ++hub()->calls;
+      ++rank->pending;
+      rank->calls.push_back(call);
+      run(*rank->group);
+    }
+    waiting().clear();
+    return collective::kNcclInProgress;
+  }
+
+  static size_t bytes_of(int type) {
+    if (type == 4) return 8;
+    return type == 7 || type == 2 ? 4 : type == 1 ? 1 : 2;
+  }
+
+  static int message(CudaHandle handle, int from, int to, const void* in, void* out, size_t count,
+                     int type) {
+    if (depth() == 0) return 5;
+    const std::lock_guard lock(hub()->mutex);
+    Rank& rank = *static_cast<Rank*>(handle);
+    Group& group = *rank.group;
+    ++rank.pending;
+    auto &sends = group.sends[{from, to}], &receives = group.receives[{from, to}];
+    (in ? sends : receives)
+        .push_back({&rank, in ? const_cast<void*>(in) : out, count * bytes_of(type)});
+    while (!sends.empty() && !receives.empty()) {
+      FakeCuda::with_memory(
+          [&] { std::memmove(receives.front().data, sends.front().data, receives.front().bytes); });
+      --sends.front().owner->pending;
+      --receives.front().owner->pending;
+      sends.pop_front();
+      receives.pop_front();
+    }
+    return 0;
+  }
+
+  /// Runs the calls that all ranks have made.
+  static void run(Group& group) {
+    while (group.ranks.size() == group.size) {
+      for (auto& [number, rank] : group.ranks)
+        if (rank->calls.empty()) return;
+      std::vector<Call> calls;
+      for (auto& [number, rank] : group.ranks) {
+        calls.push_back(rank->calls.front());
+        rank->calls.pop_front();
+        --rank->pending;
+      }
+      FakeCuda::with_memory([&] { compute(calls); });
+    }
+  }
+
+  template <typename T>
+  static void reduce(const std::vector<Call>& calls, size_t count, std::vector<T>& sums) {
+    using Sum = std::conditional_t<std::is_integral_v<T>, T, float>;
+    for (size_t i = 0; i < count; ++i) {
+      Sum sum = Sum(static_cast<const T*>(calls[0].in)[i]);
+      for (size_t r = 1; r < calls.size(); ++r) {
+        const Sum next = Sum(static_cast<const T*>(calls[r].in)[i]);
+        switch (calls[0].op) {
+          case 1: sum = Sum(sum * next); break;
+          case 2: sum = std::max(sum, next); break;
+          case 3: sum = std::min(sum, next); break;
+          default: sum = Sum(sum + next);
+        }
+      }
+      if (calls[0].op == 4) {
+        if constexpr (std::is_integral_v<T>)
+          sum = Sum(int64_t(sum) / int64_t(calls.size()));
+        else
+          sum *= 1.0f / float(calls.size());
+      }
+      sums[i] = T(sum);
+    }
+  }
+
+  template <typename T>
+  static void compute_as(const std::vector<Call>& calls) {
+    const Call& first = calls[0];
+    const size_t count = first.count, ranks = calls.size();
+    if (first.kind == Kind::AllGather || first.kind == Kind::Broadcast) {
+      std::vector<T> whole;
+      for (size_t r = 0; r < ranks; ++r)
+        if (first.kind == Kind::AllGather || int(r) == first.root) {
+          const T* from = static_cast<const T*>(calls[r].in);
+          whole.insert(whole.end(), from, from + count);
+        }
+      for (const Call& call : calls) std::memcpy(call.out, whole.data(), whole.size() * sizeof(T));
+      return;
+    }
+    const bool scatter = first.kind == Kind::ReduceScatter;
+    std::vector<T> sums(scatter ? count * ranks : count);
+    reduce(calls, sums.size(), sums);
+    for (size_t r = 0; r < ranks; ++r)
+      if (first.kind != Kind::Reduce || int(r) == first.root)
+        std::memcpy(calls[r].out, sums.data() + (scatter ? r * count : 0), count * sizeof(T));
+  }
+
+  static void compute(const std::vector<Call>& calls) {
+    switch (calls[0].type) {
+      case 7: return compute_as<float>(calls);
+      case 9: return compute_as<bfloat16>(calls);
+      case 6: return compute_as<float16>(calls);
+      case 2: return compute_as<int32_t>(calls);
+      case 4: return compute_as<int64_t>(calls);
+      default: return compute_as<uint8_t>(calls);
+    }
+  }
+};
+
+}  // namespace distribute::testing
