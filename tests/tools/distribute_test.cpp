@@ -240,7 +240,8 @@ TEST_CASE("bench kernels counts every convolution of ResNet-50", "[tools][distri
   REQUIRE(result.status == 0);
   int forward = 0;
   double flops = 0;
-  for (const Json& kernel : Json::parse(result.out)["kernels"]) {
+  const Json json = Json::parse(result.out);
+  for (const Json& kernel : json["kernels"]) {
     const std::string name = kernel["name"];
     if (name.rfind("conv ", 0) != 0 || name.find(" forward") == std::string::npos) continue;
     const size_t times = name.find('(');
