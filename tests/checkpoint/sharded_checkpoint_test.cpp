@@ -88,15 +88,17 @@ TEST_CASE("any number of shards restores what another one saved, with slots (cas
 
 TEST_CASE("shards are saved as slices of one tensor", "[checkpoint][sharded]") {
   const TemporaryDirectory directory;
-  Net net(3);
-  net.build();
-  net.fill_in();
   const bool flat = GENERATE(false, true);
   const std::string prefix = directory / "ckpt";
-  if (flat)
-    train::save_variables(prefix, net.layer.variables());
-  else
-    train::Checkpoint(net.layer).write(prefix);
+  {
+    Net net(3);
+    net.build();
+    net.fill_in();
+    if (flat)
+      train::save_variables(prefix, net.layer.variables());
+    else
+      train::Checkpoint(net.layer).write(prefix);
+  }
   train::BundleReader reader(prefix);
   const std::string key = flat ? "dense/kernel" : "model/kernel/.ATTRIBUTES/VARIABLE_VALUE";
   const train::BundleEntry& entry = reader.entry(key);

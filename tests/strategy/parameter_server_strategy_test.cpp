@@ -276,6 +276,7 @@ TEST_CASE("one worker trains the bits of a process without servers",
           "[strategy][parameter_server]") {
   const int64_t shards = GENERATE(1, 2, 3);
   CAPTURE(shards);
+  const std::vector<float> want = train_alone(10);
   ServerCluster cluster(1, 2);
   ParameterServerStrategy strategy(cluster.resolver("worker", 0),
                                    {.variable_partitioner = {.num_shards = shards}});
@@ -286,7 +287,7 @@ TEST_CASE("one worker trains the bits of a process without servers",
     const auto steps = strategy.run([&] { return net.step(i); });
     CHECK(steps[0] == i + 1);
   }
-  CHECK(net.weights() == train_alone(10));
+  CHECK(net.weights() == want);
   CHECK(net.optimizer.iterations() == 10);
   for (const auto& slot : net.optimizer.slot_variables())  // slots are where their variable is
     CHECK(slot.variable.device() == slot.original.device());
@@ -393,6 +394,7 @@ TEST_CASE("embeddings fetch their rows alone, and update no others",
 }
 
 TEST_CASE("functions of a coordinator run, reduce and create", "[strategy][parameter_server]") {
+  const std::vector<float> want = train_alone(2);
   ServerCluster cluster(1, 2, true);
   ParameterServerStrategy chief(cluster.resolver("chief", 0));
   ParameterServerStrategy strategy(cluster.resolver("worker", 0));
@@ -412,14 +414,15 @@ TEST_CASE("functions of a coordinator run, reduce and create", "[strategy][param
     numbers.push_back(int64_t(strategy.reduce(ReduceOp::Sum, steps).item<float>()));
   });
   CHECK(numbers == std::vector<int64_t>{1, 2});
-  CHECK(net.weights() == train_alone(2));
+  CHECK(net.weights() == want);
   CHECK_FALSE(extended.should_checkpoint());
   CHECK(parameter_server_extended(chief)->should_checkpoint());
 }
 
 TEST_CASE("without a cluster everything is in this process", "[strategy][parameter_server]") {
   const int64_t shards = GENERATE(1, 2);
-  config::set_logical_device_configuration(2);
+  const LogicalDevices devices(2);
+  const std::vector<float> want = train_alone(10);
   ParameterServerStrategy strategy(
       {.variable_partitioner = {.num_shards = shards}, .num_replicas = 1});
   CHECK(strategy.extended().parameter_devices() == std::vector<std::string>{"/device:CPU:0"});
@@ -428,7 +431,7 @@ TEST_CASE("without a cluster everything is in this process", "[strategy][paramet
   random::set_seed(4);
   Net net;
   for (int i = 0; i < 10; ++i) CHECK(strategy.run([&] { return net.step(i); })[0] == i + 1);
-  CHECK(net.weights() == train_alone(10));
+  CHECK(net.weights() == want);
 }
 
 TEST_CASE("the coordinator is warned of work of its own (case 89)",

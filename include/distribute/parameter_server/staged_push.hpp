@@ -86,6 +86,7 @@ class SyncRounds {
   int64_t step_ = 0;              // of the last round here
   std::vector<PushId> accepted_;  // of the round that is being gathered
   std::deque<int64_t> tokens_;
+  std::deque<PushId> waiting_;  // for tokens, which they get in this order
   std::deque<SyncRound> history_;
 };
 

@@ -147,12 +147,20 @@ DISTRIBUTE_INLINE SyncRounds::Token SyncRounds::join(const PushId& id, const Syn
   } else {
     staged_.erase(id);
   }
-  while (tokens_.empty()) {
+  // First come, first served: a fast worker would else take the token of one that wakes up late,
+  // and count twice in the next step.
+  waiting_.push_back(id);
+  while (tokens_.empty() || waiting_.front() != id) {
     changed_.wait_for(lock, std::chrono::milliseconds(50));
-    if (tokens_.empty() && cancelled()) throw CancelledError("nobody waits for the token any more");
+    if (!cancelled()) continue;
+    std::erase(waiting_, id);
+    changed_.notify_all();
+    throw CancelledError("nobody waits for the token any more");
   }
   Token token{tokens_.front(), {}};
   tokens_.pop_front();
+  waiting_.pop_front();
+  changed_.notify_all();
   for (const SyncRound& round : history_)
     if (round.step >= options.local_step) token.rounds.push_back(round);
   return token;
