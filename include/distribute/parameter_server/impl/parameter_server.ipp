@@ -153,7 +153,7 @@ DISTRIBUTE_INLINE std::string ParameterServer::Impl::synchronize(const rpc::Call
   net::ByteWriter answer;
   answer.number(token.step).number(uint32_t(token.rounds.size()));
   for (const SyncRound& round : token.rounds) {
-    answer.number(round.step).number(uint32_t(round.pushes.size()));
+    answer.number(round.number).number(round.step).number(uint32_t(round.pushes.size()));
     for (const PushId& push : round.pushes)
       answer.text(push.task).number(push.incarnation).number(push.number);
   }
