@@ -38,7 +38,7 @@ struct Program {
   }
 };
 
-void train(Program& program, ClusterCoordinator& coordinator, int steps) {
+void run_steps(Program& program, ClusterCoordinator& coordinator, int steps) {
   const auto data = program.numbers(coordinator);
   std::vector<RemoteValue<int64_t>> values;
   for (int i = 0; i < steps; ++i) values.push_back(coordinator.schedule(program.step, data, i));
@@ -58,7 +58,7 @@ DISTRIBUTE_CLUSTER_MAIN(coordinator_trains) {
     return;
   }
   ClusterCoordinator coordinator = coordinator_of(server, program.strategy);
-  train(program, coordinator, std::stoi(task.argument()));
+  run_steps(program, coordinator, std::stoi(task.argument()));
 }
 
 TEST_CASE("a chief and three workers run functions and all end", "[coordinator][multiproc]") {
@@ -104,7 +104,7 @@ DISTRIBUTE_CLUSTER_MAIN(coordinator_returns) {
     return;
   }
   ClusterCoordinator coordinator = coordinator_of(server, program.strategy);
-  train(program, coordinator, task.restarts() == 0 ? 100'000 : 20);
+  run_steps(program, coordinator, task.restarts() == 0 ? 100'000 : 20);
 }
 
 TEST_CASE("workers wait for a coordinator that comes back", "[coordinator][multiproc]") {

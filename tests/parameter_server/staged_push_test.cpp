@@ -68,6 +68,31 @@ TEST_CASE("two workers make a step together", "[parameter_server][staged_push]")
   CHECK(zero.other_value() == Approx(-0.8));
 }
 
+TEST_CASE("steps go on from a counter that a checkpoint has set",
+          "[parameter_server][staged_push]") {
+  Servers servers;
+  Worker zero(servers, 0, 2, 2), one(servers, 1, 2, 2);
+  for (Worker* worker : {&zero, &one}) worker->sync.num_init_tokens = 0;
+  const auto both = [&] {
+    std::thread other([&] { one.step(); });
+    const int64_t step = zero.step();
+    other.join();
+    return step;
+  };
+  CHECK(both() == 1);
+  CHECK(both() == 2);
+  for (const int64_t restored : {0, 100}) {
+    zero.client->assign(zero.counter, Tensor(restored));
+    zero.client->assign(zero.v, full({1}, 0));
+    zero.client->assign(zero.u, full({1}, 0));
+    for (Worker* worker : {&zero, &one}) worker->sync.local_step = restored;
+    CHECK(both() == restored + 1);
+    CHECK(both() == restored + 2);
+    CHECK(one.value() == Approx(-0.8));
+    CHECK(zero.other_value() == Approx(-0.8));
+  }
+}
+
 // test3Workers1Backup
 TEST_CASE("a backup worker's late gradient is dropped", "[parameter_server][staged_push]") {
   Servers servers;

@@ -1,4 +1,5 @@
 #include <distribute/distribute.hpp>
+#include <distribute/parameter_server/client.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/cluster_main.hpp>
@@ -186,8 +187,12 @@ DISTRIBUTE_CLUSTER_MAIN(ps_saves) {
   }
   servers.wait_until_initialized();
   for (int i = 0; i < 5; ++i) strategy.run([&] { net.step(i, task.index(), 3); });
-  task.barrier();
+  auto& client = *servers.job().client;
+  client.flush();
+  client.set(concat("trained by ", task.index()), "");
   if (!servers.job().is_chief) return;
+  for (int worker = 0; worker < 3; ++worker)
+    client.wait(concat("trained by ", worker), net::Deadline::after_seconds(60));
   expect(net.optimizer.iterations() == 15, "15 steps");
   checkpoint.save(task.argument() + "/ckpt");
   std::string all = text_of(net.weights());
@@ -270,14 +275,21 @@ DISTRIBUTE_CLUSTER_MAIN(ps_differs) {
   const auto scope = strategy.scope();
   if (served(strategy)) return;
   const Variable v(zeros({task.index() == 2 ? 3 : 2}), {.name = "v"});
-  v.value();
-  task.barrier();
+  auto& client = *strategy_internal::parameter_server_extended(strategy)->job().client;
+  try {
+    v.value();
+  } catch (...) {
+    client.set("seen", "");
+    throw;
+  }
+  client.wait("seen", net::Deadline::after_seconds(60));
 }
 
 TEST_CASE("variables that differ between workers are an error that shows both",
           "[strategy][parameter_server][multiproc]") {
   ProcessCluster cluster(cluster_of("ps_differs"));
-  cluster.wait_for_end({"worker", 2}, 60);
-  CHECK_THAT(cluster.output({"worker", 2}), Contains("[3]") && Contains("[2]"));
-  for (const int index : {0, 1}) cluster.kill({"ps", index});
+  for (const TaskOutcome& outcome : cluster.wait()) {
+    CHECK(outcome.status.ok() == (outcome.name != "worker 2"));
+    if (outcome.name == "worker 2") CHECK_THAT(outcome.err, Contains("[3]") && Contains("[2]"));
+  }
 }

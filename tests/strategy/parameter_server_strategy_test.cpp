@@ -421,7 +421,8 @@ TEST_CASE("functions of a coordinator run, reduce and create", "[strategy][param
 
 TEST_CASE("without a cluster everything is in this process", "[strategy][parameter_server]") {
   const int64_t shards = GENERATE(1, 2);
-  config::set_logical_device_configuration(2);
+  const LogicalDevices devices(2);
+  const std::vector<float> want = train_alone(10);
   ParameterServerStrategy strategy(
       {.variable_partitioner = {.num_shards = shards}, .num_replicas = 1});
   CHECK(strategy.extended().parameter_devices() == std::vector<std::string>{"/device:CPU:0"});

@@ -242,8 +242,10 @@ TEST_CASE("events ls shows steps, tags and values", "[tools][distribute]") {
 
 TEST_CASE("bench kernels gives one JSON object", "[tools][distribute][slow]") {
   if (!has_program("distribute")) SKIP("the program was not built");
-  const ProgramResult result = distribute_program(
-      {"bench", "kernels", "--model=tutorial", "--batch_size=1", "--threads=1", "--json"});
+  const std::string policy = GENERATE("float32", "mixed_bfloat16");
+  const ProgramResult result =
+      distribute_program({"bench", "kernels", "--model=tutorial", "--batch_size=1", "--threads=1",
+                          "--policy=" + policy, "--json"});
   CHECK(result.status == 0);
   const Json json = Json::parse(result.out);
   CHECK(json["model"] == "tutorial");
@@ -257,4 +259,23 @@ TEST_CASE("bench kernels gives one JSON object", "[tools][distribute][slow]") {
     sum += kernel["us"].get<double>();
   }
   CHECK(json["kernel_us"] == Approx(sum));
+}
+
+TEST_CASE("bench kernels counts every convolution of ResNet-50", "[tools][distribute][slow]") {
+  if (!has_program("distribute")) SKIP("the program was not built");
+  const ProgramResult result = distribute_program(
+      {"bench", "kernels", "--model=resnet50", "--batch_size=1", "--threads=1", "--json"});
+  REQUIRE(result.status == 0);
+  int forward = 0;
+  double flops = 0;
+  const Json json = Json::parse(result.out);
+  for (const Json& kernel : json["kernels"]) {
+    const std::string name = kernel["name"];
+    if (name.rfind("conv ", 0) != 0 || name.find(" forward") == std::string::npos) continue;
+    const size_t times = name.find('(');
+    forward += times == std::string::npos ? 1 : std::stoi(name.substr(times + 1));
+    flops += kernel["us"].get<double>() * kernel["gflops_per_second"].get<double>() * 1e3;
+  }
+  CHECK(forward == 53);
+  CHECK(flops == Approx(8.17e9).epsilon(0.01));  // 4.09 G multiplications for a picture
 }

@@ -42,7 +42,8 @@ struct StagedPush {
 
 /// One step of synchronous training: which pushes it is made of.
 struct SyncRound {
-  int64_t step = 0;  // the counter's value after it
+  int64_t number = 0;  // counts the rounds; steps may begin again when a checkpoint is restored
+  int64_t step = 0;    // the counter's value after it
   std::vector<PushId> pushes = {};
 };
 
@@ -83,9 +84,11 @@ class SyncRounds {
   std::condition_variable changed_;
   std::map<PushId, StagedPush> staged_;
   std::optional<Group> group_;
+  int64_t rounds_ = 0;            // applied here: the last one's number
   int64_t step_ = 0;              // of the last round here
   std::vector<PushId> accepted_;  // of the round that is being gathered
   std::deque<int64_t> tokens_;
+  std::deque<PushId> waiting_;  // for tokens, which they get in this order
   std::deque<SyncRound> history_;
 };
 

@@ -6,6 +6,7 @@
 #include <distribute/parameter_server/client.hpp>
 #include <distribute/parameter_server/gradient_memory.hpp>
 #include <distribute/parameter_server/server_link.hpp>
+#include <distribute/rpc/rpc_message.hpp>
 #include <distribute/rpc/tensor_codec.hpp>
 
 #include <algorithm>
@@ -192,13 +193,10 @@ DISTRIBUTE_INLINE std::string Client::Impl::call(int index, const std::string& m
       server.idle.pop_back();
     }
   }
-  if (!channel) {
-    channel = task->connect("ps", server.peer->index(), later);
-    if (channel->peer().incarnation() != server.peer->incarnation()) {
-      server.peer->lose("it has been started again");
-      server.peer->throw_if_lost();
-    }
-  }
+  if (!channel)  // to this start of the server: one that comes back is not waited for
+    channel = std::make_shared<rpc::RpcChannel>(
+        server.peer, task->dial(*server.peer, rpc::kRpcPurpose, "", later),
+        task->options().max_message_bytes);
   const auto give_back = [&] {
     const std::lock_guard lock(server.mutex);
     if (channel->usable()) server.idle.push_back(channel);

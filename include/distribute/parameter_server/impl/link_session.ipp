@@ -355,6 +355,7 @@ DISTRIBUTE_INLINE void LinkSession::commit(StagedPush push, StoredVariable* coun
 DISTRIBUTE_INLINE void LinkSession::apply_rounds(net::ByteReader& head) {
   std::vector<SyncRound> rounds(std::min<uint32_t>(head.number<uint32_t>(), 100'000));
   for (SyncRound& round : rounds) {
+    round.number = head.number<int64_t>();
     round.step = head.number<int64_t>();
     round.pushes.resize(std::min<uint32_t>(head.number<uint32_t>(), 100'000));
     for (PushId& id : round.pushes) {

@@ -35,6 +35,7 @@ struct ParameterServer::Impl {
   void accept(TaskConnection connection);
   void remove_ended();  // with mutex held
   int threads() const;
+  bool is_chief(const rpc::Peer& peer) const;
   bool chief_is_here();
 
   std::shared_ptr<rpc::JobTask> task;
@@ -45,6 +46,7 @@ struct ParameterServer::Impl {
   Directory directory;
   std::vector<std::string> methods;
   std::atomic<bool> finished{false};
+  std::atomic<bool> chief_came{false};
   std::mutex mutex;  // guards sessions
   std::list<Running> sessions;
 };
@@ -151,7 +153,7 @@ DISTRIBUTE_INLINE std::string ParameterServer::Impl::synchronize(const rpc::Call
   net::ByteWriter answer;
   answer.number(token.step).number(uint32_t(token.rounds.size()));
   for (const SyncRound& round : token.rounds) {
-    answer.number(round.step).number(uint32_t(round.pushes.size()));
+    answer.number(round.number).number(round.step).number(uint32_t(round.pushes.size()));
     for (const PushId& push : round.pushes)
       answer.text(push.task).number(push.incarnation).number(push.number);
   }
@@ -223,6 +225,7 @@ DISTRIBUTE_INLINE void ParameterServer::Impl::accept(TaskConnection connection) 
   const net::TaskIdentity& who = connection.hello.client;
   auto peer = task->client(who.type, who.index, who.incarnation);
   if (!peer) return;  // it is lost
+  if (is_chief(*peer)) chief_came = true;
   const std::lock_guard lock(mutex);
   remove_ended();
   Running& running = sessions.emplace_back();
@@ -235,13 +238,15 @@ DISTRIBUTE_INLINE void ParameterServer::Impl::accept(TaskConnection connection) 
   });
 }
 
+DISTRIBUTE_INLINE bool ParameterServer::Impl::is_chief(const rpc::Peer& peer) const {
+  return peer.name().name() == (task->cluster().has_job("chief") ? "chief 0" : "worker 0");
+}
+
 DISTRIBUTE_INLINE bool ParameterServer::Impl::chief_is_here() {
-  const std::string chief = task->cluster().has_job("chief") ? "chief 0" : "worker 0";
   const std::lock_guard lock(mutex);
   remove_ended();
-  return std::any_of(sessions.begin(), sessions.end(), [&](const Running& running) {
-    return running.session->peer().name().name() == chief;
-  });
+  return std::any_of(sessions.begin(), sessions.end(),
+                     [&](const Running& running) { return is_chief(running.session->peer()); });
 }
 
 DISTRIBUTE_INLINE ParameterServer::ParameterServer(std::shared_ptr<rpc::JobTask> task,
@@ -251,13 +256,11 @@ DISTRIBUTE_INLINE ParameterServer::~ParameterServer() = default;
 DISTRIBUTE_INLINE int64_t ParameterServer::bytes() const { return impl_->store.bytes(); }
 
 DISTRIBUTE_INLINE void ParameterServer::join() {
-  bool came = false;
   auto seen = Impl::Clock::now();
   for (;;) {
     const bool here = impl_->chief_is_here();
     const auto now = Impl::Clock::now();
-    came |= here;
-    if (here || !came) seen = now;
+    if (here || !impl_->chief_came) seen = now;  // it may have come and gone between two looks
     bool empty = false;
     {
       const std::lock_guard lock(impl_->mutex);

@@ -70,6 +70,7 @@ DISTRIBUTE_INLINE void SyncRounds::apply_round(const SyncRound& round) {
   for (const PushId& id : round.pushes)
     if (const auto found = staged_.find(id); found != staged_.end())
       pushes.push_back(&found->second);
+  rounds_ = round.number;
   step_ = round.step;
   if (!pushes.empty()) {
     for (const StagedPush* push : pushes) check_alike(*pushes[0], *push);
@@ -91,7 +92,7 @@ DISTRIBUTE_INLINE void SyncRounds::forget_before(int64_t step) {
 DISTRIBUTE_INLINE void SyncRounds::apply(const std::vector<SyncRound>& rounds) {
   const std::lock_guard lock(mutex_);
   for (const SyncRound& round : rounds) {
-    if (round.step <= step_) continue;
+    if (round.number <= rounds_) continue;
     apply_round(round);
     forget_before(step_);
   }
@@ -111,7 +112,11 @@ DISTRIBUTE_INLINE void SyncRounds::start(const SyncOptions& options, int64_t ste
     group_ = group;
     step_ = step;
     tokens_.assign(size_t(tokens), step);
-  } else if (group_->required != required || group_->tokens_per_round != group.tokens_per_round) {
+  } else if (step != step_ && accepted_.empty()) {  // somebody has assigned the counter: a restart
+    step_ = step;
+    tokens_.assign(size_t(tokens), step);
+  }
+  if (group_->required != required || group_->tokens_per_round != group.tokens_per_round) {
     throw InvalidArgumentError(concat("synchronous training: this task aggregates ", required,
                                       " gradients, others ", group_->required));
   }
@@ -122,7 +127,7 @@ DISTRIBUTE_INLINE void SyncRounds::finish_round(StoredVariable& counter) {
   const int64_t one = 1;
   int64_t step = 0;
   counter.add(reinterpret_cast<const std::byte*>(&one), reinterpret_cast<std::byte*>(&step));
-  SyncRound round{step, std::move(accepted_)};
+  SyncRound round{rounds_ + 1, step, std::move(accepted_)};
   accepted_.clear();
   apply_round(round);
   forget_before(step_);
@@ -135,9 +140,9 @@ DISTRIBUTE_INLINE void SyncRounds::finish_round(StoredVariable& counter) {
 DISTRIBUTE_INLINE SyncRounds::Token SyncRounds::join(const PushId& id, const SyncOptions& options,
                                                      StoredVariable& counter,
                                                      const Store::Cancelled& cancelled) {
+  std::unique_lock lock(mutex_);
   int64_t step = 0;
   counter.read(0, std::as_writable_bytes(std::span(&step, 1)));
-  std::unique_lock lock(mutex_);
   start(options, step);
   if (!staged_.contains(id))
     throw FailedPreconditionError(concat("the push ", id.number, " of ", id.task, " is not here"));
@@ -147,12 +152,20 @@ DISTRIBUTE_INLINE SyncRounds::Token SyncRounds::join(const PushId& id, const Syn
   } else {
     staged_.erase(id);
   }
-  while (tokens_.empty()) {
+  // First come, first served: a fast worker would else take the token of one that wakes up late,
+  // and count twice in the next step.
+  waiting_.push_back(id);
+  while (tokens_.empty() || waiting_.front() != id) {
     changed_.wait_for(lock, std::chrono::milliseconds(50));
-    if (tokens_.empty() && cancelled()) throw CancelledError("nobody waits for the token any more");
+    if (!cancelled()) continue;
+    std::erase(waiting_, id);
+    changed_.notify_all();
+    throw CancelledError("nobody waits for the token any more");
   }
   Token token{tokens_.front(), {}};
   tokens_.pop_front();
+  waiting_.pop_front();
+  changed_.notify_all();
   for (const SyncRound& round : history_)
     if (round.step >= options.local_step) token.rounds.push_back(round);
   return token;
