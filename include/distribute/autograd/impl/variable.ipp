@@ -32,7 +32,10 @@ DISTRIBUTE_INLINE Tensor VariableImpl::read_rows(const Tensor&) const {
 DISTRIBUTE_INLINE PlainVariable::PlainVariable(Tensor initial_value, VariableOptions options)
     : VariableImpl(std::move(options)), value_(initial_value.renamed()) {}
 
-DISTRIBUTE_INLINE void PlainVariable::assign(const Tensor& value) { value_ = value.renamed(); }
+DISTRIBUTE_INLINE void PlainVariable::assign(const Tensor& value) {
+  const bool gpu = value_ && value_.device().type == DeviceType::Gpu;
+  value_ = (gpu ? value.to(value_.device()) : value).renamed();
+}
 DISTRIBUTE_INLINE void PlainVariable::assign_add(const Tensor& delta) {
   value_ = combine(value_, delta, 1.0f);
 }

@@ -24,7 +24,8 @@ DISTRIBUTE_INLINE void restore_value(const Variable& variable, const Tensor& val
 
 DISTRIBUTE_INLINE void write_tensor(BundleWriter& writer, const std::string& key,
                                     const Tensor& value) {
-  const Tensor plain = value.row_major();
+  const bool gpu = value.device().type == DeviceType::Gpu;
+  const Tensor plain = (gpu ? value.to(Device{}) : value).row_major();
   const auto* data = reinterpret_cast<const std::byte*>(plain.array().bytes());
   const size_t bytes = size_t(plain.num_elements() * size_of(plain.dtype()));
   writer.add(key, plain.dtype(), {plain.shape().begin(), plain.shape().end()}, {data, bytes});
@@ -54,7 +55,7 @@ DISTRIBUTE_INLINE Tensor read_tensor(BundleReader& reader, const std::string& ke
   for (DType dtype : {DType::Float32, DType::BFloat16, DType::Float16, DType::Int32, DType::Int64,
                       DType::UInt8, DType::Bool}) {
     if (data_type_of(dtype) != entry.dtype) continue;
-    Tensor value = Tensor::empty(Shape(entry.dims), dtype);
+    Tensor value = Tensor::empty(Shape(entry.dims), dtype, Device{});
     auto* data = reinterpret_cast<std::byte*>(value.array().bytes());
     reader.read(key, {data, size_t(value.num_elements() * size_of(dtype))});
     return value;

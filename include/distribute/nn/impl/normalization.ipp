@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/nn/normalization.hpp>
 #include <distribute/ops/batch_norm.hpp>
 #include <distribute/ops/elementwise.hpp>
