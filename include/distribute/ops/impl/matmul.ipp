@@ -14,6 +14,12 @@ namespace distribute {
 
 namespace ops_internal {
 
+/// True for 16-bit operands whose products are computed in float32: all but those of GPUs that have
+/// kernels for them.
+DISTRIBUTE_INLINE bool multiplies_wide(const Tensor& t) {
+  return is_half(t.dtype()) && !(on_gpu(t) && backend(t.device().type).supports(t.dtype()));
+}
+
 DISTRIBUTE_INLINE Tensor relu_gate(const Tensor& dy, const Tensor& y) {
   if (on_gpu(dy) || on_gpu(y)) {
     const Relu relu{};
@@ -141,7 +147,7 @@ DISTRIBUTE_INLINE Tensor matmul(const Tensor& a, const Tensor& b, const MatmulOp
   using namespace ops_internal;
   if (const Device device = device_of({a, b}); a.device() != b.device())
     return matmul(carried_to(a, device), carried_to(b, device), options);
-  if (is_half(a.dtype()) && a.dtype() == b.dtype() && !backend(a.device().type).supports(a.dtype()))
+  if (multiplies_wide(a) && a.dtype() == b.dtype())
     return cast(matmul(cast(a, DType::Float32), cast(b, DType::Float32), options), a.dtype());
   const MatmulPlan plan = plan_matmul(a, b, options);
   if (a.dtype() == DType::UInt8 || a.dtype() == DType::Bool)
@@ -164,9 +170,10 @@ DISTRIBUTE_INLINE Tensor dense(const Tensor& x, const Tensor& kernel, const Tens
     throw InvalidArgumentError(describe_operands("dense", "inner sizes differ", x, kernel));
   if (bias && bias.shape() != Shape{kernel.shape()[1]})
     throw InvalidArgumentError(describe_operands("dense", "bias does not fit", kernel, bias));
-  if (is_half(x.dtype()) && !backend(x.device().type).supports(x.dtype())) {
-    const auto wide = [](const Tensor& t) { return t ? cast(t, DType::Float32) : t; };
-    return cast(dense(wide(x), wide(kernel), wide(bias), epilogue), x.dtype());
+  if (is_half(x.dtype()) && (multiplies_wide(x) || kernel.dtype() != x.dtype())) {
+    const DType own = multiplies_wide(x) ? DType::Float32 : x.dtype();
+    const auto fit = [own](const Tensor& t) { return t ? cast(t, own) : t; };
+    return cast(dense(fit(x), fit(kernel), fit(bias), epilogue), x.dtype());
   }
   const bool alike = x.dtype() == kernel.dtype() && (!bias || bias.dtype() == x.dtype());
   if (!is_floating(x.dtype()) || !alike)
