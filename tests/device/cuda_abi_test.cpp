@@ -1,13 +1,14 @@
 // What device/cuda_driver.hpp declares by itself is what the toolkit's headers declare.
 #include <distribute/device/cuda_driver.hpp>
 
-#include <catch2/catch.hpp>
+#include "../support/catch.hpp"
 
 #if __has_include(<cuda.h>) && __has_include(<nvrtc.h>)
 #include <cuda.h>
 #include <nvrtc.h>
 
-namespace {
+// A translation unit of its own: cuda.h renames functions by macros.
+namespace distribute::testing {
 
 /// As many arguments and results, each of the same size.
 template <typename A, typename B>
@@ -81,7 +82,7 @@ static_assert(distribute::kCudaNoDevice == CUDA_ERROR_NO_DEVICE);
 static_assert(distribute::kCudaNotReady == CUDA_ERROR_NOT_READY);
 static_assert(distribute::kCudaPeerAccessAlreadyEnabled == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
 
-}  // namespace
+}  // namespace distribute::testing
 #endif
 
 TEST_CASE("tables that no library filled are told apart", "[device][cuda]") {

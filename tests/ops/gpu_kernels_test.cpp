@@ -4,7 +4,7 @@
 #include <distribute/ops/unary_rows.hpp>
 #include <distribute/optim/update_rows.hpp>
 
-#include <catch2/catch.hpp>
+#include "../support/catch.hpp"
 
 #include <regex>
 #include <string>
@@ -13,7 +13,8 @@
 using distribute::DType;
 using distribute::KernelName;
 
-namespace {
+// A translation unit of its own: texts are included inside.
+namespace distribute::testing {
 
 constexpr char kElementwise[] =
 #include <distribute/device/kernels/elementwise.cu.inc>
@@ -53,7 +54,7 @@ constexpr char kUpdate[] =
     ;
 
 /// Names of the rows in a text that the pattern finds.
-std::vector<std::string> rows_of(const std::string& text, const char* pattern) {
+static std::vector<std::string> rows_of(const std::string& text, const char* pattern) {
   std::vector<std::string> names;
   const std::regex expression(pattern);
   for (std::sregex_iterator i(text.begin(), text.end(), expression), end; i != end; ++i)
@@ -80,13 +81,9 @@ class Compiler {
   std::string problem_;
 };
 
-}  // namespace
-
-namespace {
-
 /// One text with the kernels of `body` for every row: kernel k of row R is called k_R.
-std::string with_all_rows(std::string_view rows, const std::vector<std::string>& names,
-                          const std::string& body, const std::vector<std::string>& kernels) {
+static std::string with_all_rows(std::string_view rows, const std::vector<std::string>& names,
+                                 const std::string& body, const std::vector<std::string>& kernels) {
   std::string text(rows);
   for (const std::string& name : names) {
     text += "\n#undef ROW\n#define ROW " + name + "\n";
@@ -97,7 +94,9 @@ std::string with_all_rows(std::string_view rows, const std::vector<std::string>&
   return text;
 }
 
-}  // namespace
+}  // namespace distribute::testing
+
+using namespace distribute::testing;
 
 TEST_CASE("every kernel compiles for every architecture", "[ops][gpu_kernels]") {
   Compiler compiler;

@@ -15,7 +15,7 @@
 #include <distribute/ops/search.hpp>
 #include <distribute/ops/softmax.hpp>
 
-#include "support/gpu_contract.hpp"
+#include "../support/gpu_contract.hpp"
 
 using namespace distribute::testing;
 using distribute::Device;

@@ -9,7 +9,7 @@
 #include <distribute/ops/transpose.hpp>
 #include <distribute/ops/unary.hpp>
 
-#include "support/gpu_contract.hpp"
+#include "../support/gpu_contract.hpp"
 
 using namespace distribute::testing;
 using distribute::DType;

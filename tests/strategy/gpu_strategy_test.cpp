@@ -17,7 +17,7 @@
 #include <distribute/strategy/mirrored_strategy.hpp>
 #include <distribute/strategy/one_device_strategy.hpp>
 
-#include "support/gpu_contract.hpp"
+#include "../support/gpu_contract.hpp"
 
 #include <memory>
 

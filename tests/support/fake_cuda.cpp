@@ -1,4 +1,4 @@
-#include "support/fake_cuda.hpp"
+#include "fake_cuda.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -2,8 +2,8 @@
 /// One contract for both devices: an operation gives the same values and gradients on a GPU (the
 /// fake one, or a real one in scripts/gpu_check.sh) as on the CPU.
 
-#include "support/catch.hpp"
-#include "support/fake_cuda.hpp"
+#include "catch.hpp"
+#include "fake_cuda.hpp"
 
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/ops/cast.hpp>
