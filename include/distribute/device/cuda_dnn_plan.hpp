@@ -51,7 +51,7 @@ class CudnnPlan {
   static std::optional<CudnnPlan> restore(const CudnnTarget& target, const std::string& json);
 
   int64_t workspace_bytes() const { return workspace_bytes_; }
-  /// "eng14{k24=10}" and so on: cuDNN's own words for engine and knobs.
+  /// cuDNN's own text (JSON) of graph, engine and knobs, for restore().
   std::string stored() const {
     return plan_.get_text(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION);
   }

@@ -70,6 +70,45 @@ DISTRIBUTE_INLINE CudnnDescriptor& CudnnGraph::node(cudnnBackendDescriptorType_t
   return d;
 }
 
+/// How the three passes name the same things.
+struct ConvolutionNames {
+  cudnnBackendDescriptorType_t type;
+  const char* name;
+  cudnnBackendAttributeName_t x, w, y, convolution, alpha, beta;
+};
+
+DISTRIBUTE_INLINE ConvolutionNames names_of(ConvolutionPass pass) {
+  switch (pass) {
+    case ConvolutionPass::Forward:
+      return {CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR,
+              "fprop",
+              CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA};
+    case ConvolutionPass::Data:
+      return {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
+              "dgrad",
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA};
+    default:
+      return {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
+              "wgrad",
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA};
+  }
+}
+
 DISTRIBUTE_INLINE void CudnnGraph::convolution(ConvolutionPass pass, const Conv2DShape& s, Id x,
                                                Id w, Id y) {
   CudnnDescriptor& c = helper(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
@@ -84,35 +123,12 @@ DISTRIBUTE_INLINE void CudnnGraph::convolution(ConvolutionPass pass, const Conv2
   c.finalize("a convolution");
   signature_ += concat("p", joined(s.pad_before), ",", joined(s.pad_after), "s", joined(s.stride),
                        "d", joined(s.dilation));
-  const double one = 1, zero = 0;
-  const auto finish = [&](CudnnDescriptor& d, cudnnBackendAttributeName_t convolution,
-                          cudnnBackendAttributeName_t alpha, cudnnBackendAttributeName_t beta) {
-    d.set(convolution, c).set(alpha, one).set(beta, zero).finalize("a convolution's node");
-  };
-  if (pass == ConvolutionPass::Forward)
-    finish(node(CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR, "fprop",
-                {{CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X, x},
-                 {CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W, w},
-                 {CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y, y}}),
-           CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC,
-           CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA,
-           CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA);
-  else if (pass == ConvolutionPass::Data)
-    finish(node(CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR, "dgrad",
-                {{CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX, x},
-                 {CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W, w},
-                 {CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY, y}}),
-           CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC,
-           CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA,
-           CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA);
-  else
-    finish(node(CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR, "wgrad",
-                {{CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X, x},
-                 {CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW, w},
-                 {CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY, y}}),
-           CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC,
-           CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA,
-           CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA);
+  const ConvolutionNames n = names_of(pass);
+  node(n.type, n.name, {{n.x, x}, {n.w, w}, {n.y, y}})
+      .set(n.convolution, c)
+      .set(n.alpha, 1.0)
+      .set(n.beta, 0.0)
+      .finalize("a convolution's node");
 }
 
 DISTRIBUTE_INLINE CudnnDescriptor& make_pointwise(CudnnDescriptor& d, cudnnPointwiseMode_t mode) {
