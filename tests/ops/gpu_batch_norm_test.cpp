@@ -48,6 +48,14 @@ TEST_CASE("batch normalization on cuDNN agrees with the CPU", "[ops][gpu_batch_n
                        inputs, {.tolerance = 2e-5f});
       }
   if (dnn) CHECK(FakeCudnn::executed == 2 * 2 * 2 * 2);  // forward and backward of each
+  check_contract("with a residual",
+                 [](const Tensors& in) {
+                   const auto norm = distribute::nn::fused_batch_norm(
+                       in[0], {}, {}, {.epilogue = Epilogue::Relu, .residual = in[1]});
+                   return Tensors{norm.y};
+                 },
+                 {contract_numbers({3, 4, 5, 8}, 1, 2), contract_numbers({3, 4, 5, 8}, 2)},
+                 {.tolerance = 2e-5f});
 }
 
 TEST_CASE("its statistics are the batch's, and 16-bit images stay so", "[ops][gpu_batch_norm]") {

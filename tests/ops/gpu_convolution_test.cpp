@@ -102,6 +102,15 @@ TEST_CASE("16-bit convolutions and products need no detour on a GPU", "[ops][gpu
          contract_numbers({8}, 3)},
         rough);
     check_contract(
+        "with float32 weights",
+        [=](const Tensors& in) {
+          const Tensor y = distribute::nn::conv2d(half(in[0]), in[1], {}, in[2], Epilogue::Relu);
+          return Tensors{y, distribute::nn::dense(half(in[3]), in[4], in[2])};
+        },
+        {contract_numbers({2, 6, 6, 3}), contract_numbers({3, 3, 3, 8}, 2, 0.3f),
+         contract_numbers({8}, 3), contract_numbers({6, 5}), contract_numbers({5, 8}, 2)},
+        rough);
+    check_contract(
         "dense",
         [=](const Tensors& in) {
           return Tensors{distribute::nn::dense(half(in[0]), half(in[1]), half(in[2]))};

@@ -108,9 +108,15 @@ TEST_CASE("random numbers are the same on both devices", "[ops][gpu_contract]") 
     return Tensors{random::uniform({1003}, 7, {-1, 2}), random::uniform_int({101}, 7, -5, 90),
                    random::normal({1003}, 7, {1, 2}), random::truncated_normal({1003}, 7)};
   };
-  const Tensors cpu = draw();
+  const auto draw_window = [] {
+    return Tensors{random::uniform({102}, 7, {.first = 5}), random::normal({103}, 7, {.first = 7}),
+                   random::truncated_normal({104}, 7, {.first = 9})};
+  };
+  const Tensors cpu = draw(), cpu_window = draw_window();
   const distribute::DeviceScope scope(gpu.device());
-  const Tensors there = draw();
+  const Tensors there = draw(), window = draw_window();
+  for (size_t i = 0; i < window.size(); ++i)
+    check_contract_tensor("window", cpu_window[i], window[i], i < 1 ? 0.0f : 1e-5f);
   for (size_t i = 0; i < cpu.size(); ++i)
     check_contract_tensor("random", cpu[i], there[i], i < 2 ? 0.0f : 1e-5f);
 }
@@ -148,14 +154,20 @@ TEST_CASE("normalizations agree on both devices", "[ops][gpu_contract]") {
         const auto inferred = nn::fused_batch_norm(
             in[0], in[1], in[2],
             {.training = false, .mean = in[2], .variance = distribute::square(in[1])});
+        const Tensor other = distribute::square(in[0]) - 1.0f;
+        const auto joined = nn::fused_batch_norm(
+            in[0], in[1], in[2], {.epilogue = distribute::Epilogue::Relu, .residual = other});
+        const auto joined_later = nn::fused_batch_norm(in[0], in[1], in[2],
+                                                       {.training = false,
+                                                        .mean = in[2],
+                                                        .variance = distribute::square(in[1]),
+                                                        .epilogue = distribute::Epilogue::Relu,
+                                                        .residual = other});
         const auto m = nn::moments(in[0], {0, 1, 2});
-        return Tensors{trained.y,
-                       trained.batch_mean,
-                       trained.batch_variance,
-                       inferred.y,
-                       m.mean,
-                       m.variance,
-                       nn::layer_normalization(in[0], in[1], in[2], {})};
+        return Tensors{
+            trained.y,  trained.batch_mean, trained.batch_variance,
+            inferred.y, joined.y,           joined_later.y,
+            m.mean,     m.variance,         nn::layer_normalization(in[0], in[1], in[2], {})};
       },
       {numbers({3, 4, 5, 6}, 1, 2), numbers({6}, 2), numbers({6}, 3)}, {.tolerance = 2e-4f});
 }

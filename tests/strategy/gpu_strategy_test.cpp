@@ -97,6 +97,12 @@ TEST_CASE("one GPU trains as the CPU does", "[strategy][gpu_contract]") {
         return std::make_unique<optim::SGD>(optim::SGDOptions{
             .learning_rate = 0.05, .momentum = 0.9, .nesterov = true, .global_clipnorm = 1.0});
       },
+      [] {
+        auto sgd = std::make_unique<optim::SGD>(
+            optim::SGDOptions{.learning_rate = 0.05, .momentum = 0.9, .coupled_weight_decay = 0.1});
+        sgd->exclude_from_weight_decay(std::vector<std::string>{"bias"});
+        return sgd;
+      },
       [] { return std::make_unique<optim::Adam>(optim::AdamOptions{.learning_rate = 0.01}); },
       [] {
         return std::make_unique<optim::Adam>(
