@@ -51,7 +51,7 @@ TEST_CASE("batch normalization on cuDNN agrees with the CPU", "[ops][gpu_batch_n
   check_contract("with a residual",
                  [](const Tensors& in) {
                    const auto norm = distribute::nn::fused_batch_norm(
-                       in[0], {}, {}, {.epilogue = Epilogue::Relu, .residual = in[1]});
+                       in[0], {}, {}, {.residual = in[1], .epilogue = Epilogue::Relu});
                    return Tensors{norm.y};
                  },
                  {contract_numbers({3, 4, 5, 8}, 1, 2), contract_numbers({3, 4, 5, 8}, 2)},

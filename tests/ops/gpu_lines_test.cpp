@@ -156,13 +156,13 @@ TEST_CASE("normalizations agree on both devices", "[ops][gpu_contract]") {
             {.training = false, .mean = in[2], .variance = distribute::square(in[1])});
         const Tensor other = distribute::square(in[0]) - 1.0f;
         const auto joined = nn::fused_batch_norm(
-            in[0], in[1], in[2], {.epilogue = distribute::Epilogue::Relu, .residual = other});
+            in[0], in[1], in[2], {.residual = other, .epilogue = distribute::Epilogue::Relu});
         const auto joined_later = nn::fused_batch_norm(in[0], in[1], in[2],
                                                        {.training = false,
                                                         .mean = in[2],
                                                         .variance = distribute::square(in[1]),
-                                                        .epilogue = distribute::Epilogue::Relu,
-                                                        .residual = other});
+                                                        .residual = other,
+                                                        .epilogue = distribute::Epilogue::Relu});
         const auto m = nn::moments(in[0], {0, 1, 2});
         return Tensors{
             trained.y,  trained.batch_mean, trained.batch_variance,

@@ -101,8 +101,13 @@ DISTRIBUTE_INLINE std::vector<Tensor> LocalReplicaContext::all_reduce(
   }
   // A handle of its own for each replica: tapes tell tensors apart by their identity.
   std::vector<Tensor> results;
-  for (const auto& reduction : call.work->reductions)
-    results.push_back(reduction.result().to(values[results.size()].device()).renamed());
+  for (const auto& reduction : call.work->reductions) {
+    const Tensor& sum = reduction.result();  // logical CPUs share its memory
+    const Device own = values[results.size()].device();
+    results.push_back(
+        (sum.device().type == own.type && own.type == DeviceType::Cpu ? sum : sum.to(own))
+            .renamed());
+  }
   record("all_reduce", values, results, [op, count = values.size()](const Backward& b) {
     std::vector<Tensor> known, gradients(count);
     for (size_t i = 0; i < count; ++i)
