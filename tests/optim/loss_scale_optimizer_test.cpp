@@ -29,7 +29,9 @@ struct Scaled {
   optim::SGD sgd{{.learning_rate = 0.5f}};
   optim::LossScaleOptimizer optimizer;
 
-  void step(const Tensor& scaled_gradient) { optimizer.apply_gradients({scaled_gradient}, {w}); }
+  int64_t step(const Tensor& scaled_gradient) {
+    return optimizer.apply_gradients({scaled_gradient}, {w});
+  }
 };
 
 }  // namespace
@@ -47,8 +49,8 @@ TEST_CASE("a step that is not finite changes no weight and halves the scale",
           "[optim][loss_scale]") {
   for (float bad : {kInfinity, -kInfinity, std::nanf("")}) {
     Scaled scaled({.initial_scale = 8, .dynamic_growth_steps = 2});
-    scaled.step(Tensor{8.0f, 8.0f});
-    scaled.step(Tensor{1.0f, bad});
+    CHECK(scaled.step(Tensor{8.0f, 8.0f}) == 1);
+    CHECK(scaled.step(Tensor{1.0f, bad}) == 0);
     CHECK(scaled.w.value().to_vector() == std::vector<float>{0.5f, 1.5f});
     CHECK(scaled.optimizer.loss_scale() == 4.0f);
     CHECK(scaled.optimizer.iterations() == 1);

@@ -26,13 +26,13 @@ class LossScaleOptimizer : public Trackable {
 
   /// What to take gradients of instead of `loss`.
   Tensor scale_loss(const Tensor& loss) const;
-  /// One step with gradients of the scaled loss.
+  /// One step with gradients of the scaled loss. Gives its number, 0 when it was left out.
   /// Blocks, throws  as Optimizer::apply_gradients.
-  void apply_gradients(const std::vector<Tensor>& gradients, const std::vector<Variable>& variables,
-                       ApplyOptions options = {});
+  int64_t apply_gradients(const std::vector<Tensor>& gradients,
+                          const std::vector<Variable>& variables, ApplyOptions options = {});
   /// Gradients of `loss`, which is not scaled, from the tape, then one step. Unlike
   /// Optimizer::minimize it sums them after all are complete: the step may be left out.
-  void minimize(const Tensor& loss, const std::vector<Variable>& variables, GradientTape& tape);
+  int64_t minimize(const Tensor& loss, const std::vector<Variable>& variables, GradientTape& tape);
 
   float loss_scale() const { return scale_.value().item<float>(); }
   Optimizer& inner_optimizer() const { return inner_; }

@@ -32,9 +32,9 @@ DISTRIBUTE_INLINE Tensor LossScaleOptimizer::scale_loss(const Tensor& loss) cons
   return loss * loss_scale();
 }
 
-DISTRIBUTE_INLINE void LossScaleOptimizer::apply_gradients(const std::vector<Tensor>& gradients,
-                                                           const std::vector<Variable>& variables,
-                                                           ApplyOptions options) {
+DISTRIBUTE_INLINE int64_t
+LossScaleOptimizer::apply_gradients(const std::vector<Tensor>& gradients,
+                                    const std::vector<Variable>& variables, ApplyOptions options) {
   ReplicaContext* replica = get_replica_context();
   // The wrapped optimizer has the words for what is wrong.
   const bool none =
@@ -47,22 +47,24 @@ DISTRIBUTE_INLINE void LossScaleOptimizer::apply_gradients(const std::vector<Ten
   if (!options.skip_gradients_aggregation) present = replica->all_reduce(ReduceOp::Sum, present);
   // All replicas see the same sums, so they decide alike.
   const bool finite = !options_.dynamic || std::isfinite(global_norm(present).item<float>());
+  int64_t step = 0;
   if (finite) {
     std::vector<Tensor> sums(gradients.size());
     size_t next = 0;
     for (size_t i = 0; i < gradients.size(); ++i)
       if (gradients[i]) sums[i] = std::move(present[next++]);
-    inner_.apply_gradients(sums, variables, {.skip_gradients_aggregation = true});
+    step = inner_.apply_gradients(sums, variables, {.skip_gradients_aggregation = true});
   }
   if (options_.dynamic) finish_step(finite, *replica);
+  return step;
 }
 
-DISTRIBUTE_INLINE void LossScaleOptimizer::minimize(const Tensor& loss,
-                                                    const std::vector<Variable>& variables,
-                                                    GradientTape& tape) {
+DISTRIBUTE_INLINE int64_t LossScaleOptimizer::minimize(const Tensor& loss,
+                                                       const std::vector<Variable>& variables,
+                                                       GradientTape& tape) {
   GradientTape::Call call;
   call.output_gradients = {fill(loss.shape(), loss_scale(), loss.dtype(), loss.device())};
-  apply_gradients(tape.gradient({loss}, variables, call), variables);
+  return apply_gradients(tape.gradient({loss}, variables, call), variables);
 }
 
 DISTRIBUTE_INLINE void LossScaleOptimizer::finish_step(bool finite, ReplicaContext& replica) {
