@@ -20,8 +20,8 @@ struct ChosenStrategy {
 
 /// --strategy, else what flags and environment imply, else mirrored, over --replicas logical
 /// devices: of the GPUs with --device=gpu, or auto where there is one. Joins the cluster, if there
-/// is one. Throws  distribute::Error for strategies and devices that this build lacks, and for a
-/// cluster
+/// is one.
+/// Throws  distribute::Error for strategies and devices that this build lacks, and for a cluster
 ///         that cannot be read or joined.
 ChosenStrategy make_strategy(const TrainerOptions& options);
 
