@@ -5,7 +5,6 @@
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/channel_norm.hpp>
 #include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/gpu_batch_norm.hpp>
 #include <distribute/ops/gpu_loops.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/ops/reshape.hpp>
@@ -241,12 +240,9 @@ DISTRIBUTE_INLINE FusedBatchNorm fused_batch_norm(const Tensor& x, const Tensor&
                                                   const FusedBatchNormOptions& options) {
   using namespace ops_internal;
   check_norm_input("fused_batch_norm", x);
-  check_channels("fused_batch_norm", "scale", x, scale);
-  check_channels("fused_batch_norm", "offset", x, offset);
-  if (options.training && on_gpu(x))
-    if (auto fused = gpu_batch_norm(x, scale, offset, options.epsilon, options.epilogue))
-      return *std::move(fused);
   const Tensor input = as_float(x), factor = as_float(scale), shift = as_float(offset);
+  check_channels("fused_batch_norm", "scale", x, factor);
+  check_channels("fused_batch_norm", "offset", x, shift);
   FusedBatchNorm result;
   if (options.training) {
     const auto run = on_gpu(input) ? normalize_batch_by_parts : normalize_batch;
