@@ -130,7 +130,6 @@
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/flat_loop.hpp>
 #include <distribute/ops/gather.hpp>
-#include <distribute/ops/gpu_batch_norm.hpp>
 #include <distribute/ops/gpu_lines.hpp>
 #include <distribute/ops/gpu_loops.hpp>
 #include <distribute/ops/layer_norm.hpp>

@@ -6,14 +6,12 @@
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/channel_norm.hpp>
 #include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/gpu_batch_norm.hpp>
 #include <distribute/ops/gpu_loops.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/ops/reshape.hpp>
 #include <distribute/ops/unary.hpp>
 
 #include <algorithm>
-#include <optional>
 
 namespace distribute {
 
@@ -203,19 +201,6 @@ DISTRIBUTE_INLINE nn::FusedBatchNorm normalize_batch(const Tensor& input, const 
   return result;
 }
 
-/// The training form by one kernel, behind it residual and activation; nothing without cuDNN.
-DISTRIBUTE_INLINE std::optional<nn::FusedBatchNorm> fused_on_gpu(
-    const Tensor& x, const Tensor& scale, const Tensor& offset,
-    const nn::FusedBatchNormOptions& options) {
-  const Tensor& residual = options.residual;
-  const Epilogue epilogue = residual ? Epilogue::None : options.epilogue;
-  auto result = gpu_batch_norm(x, scale, offset, options.epsilon, epilogue);
-  if (!result || !residual) return result;
-  const Tensor sum = result->y + residual;
-  result->y = options.epilogue == Epilogue::Relu ? nn::relu(sum) : sum;
-  return result;
-}
-
 /// Moments over all axes but the last, [channels].
 DISTRIBUTE_INLINE nn::Moments channel_moments(const Tensor& input) {
   const Tensor x = with_channel_block(input);
@@ -281,8 +266,6 @@ DISTRIBUTE_INLINE FusedBatchNorm fused_batch_norm(const Tensor& x, const Tensor&
   check_residual(x, options.residual);
   check_channels("fused_batch_norm", "scale", x, scale);
   check_channels("fused_batch_norm", "offset", x, offset);
-  if (options.training && on_gpu(x))
-    if (auto fused = fused_on_gpu(x, scale, offset, options)) return *std::move(fused);
   const bool direct = x.dtype() != DType::Float16 && !on_gpu(x);
   const auto wide = [&](const Tensor& t) { return direct ? t : as_float(t); };
   const Tensor input = wide(x), factor = as_float(scale), shift = as_float(offset);
