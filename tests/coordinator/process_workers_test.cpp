@@ -160,8 +160,11 @@ DISTRIBUTE_CLUSTER_MAIN(coordinator_differs) {
 }
 
 TEST_CASE("a worker with other functions is named", "[coordinator][multiproc]") {
-  ProcessCluster cluster(
-      {.workers = 3, .chief = true, .function = "coordinator_differs", .deadline_seconds = 60});
+  ProcessCluster cluster({.workers = 3,
+                          .chief = true,
+                          .function = "coordinator_differs",
+                          .environment = {{"DISTRIBUTE_STARTUP_TIMEOUT", "15"}},
+                          .deadline_seconds = 60});
   check_throws<InvalidArgumentError>(
       [&] { cluster.join(); },
       "number 5 is function \"predict\" of type FvvE in the coordinator, and function \"evaluate\" "

@@ -13,8 +13,8 @@ namespace distribute::train {
 class BundleReader;
 class BundleWriter;
 
-/// Writes each variable under its name ("conv1/kernel"), as tf.compat.v1.train.Saver does; shards as
-/// slices of one tensor under the name of the whole, which any number of shards can load. With
+/// Writes each variable under its name ("conv1/kernel"), as tf.compat.v1.train.Saver does; shards
+/// as slices of one tensor under the name of the whole, which any number of shards can load. With
 /// several workers (those of the current strategy) every worker calls it, and the chief's file
 /// stays.
 /// Throws  what BundleWriter throws; InvalidArgumentError when two variables share a name.
