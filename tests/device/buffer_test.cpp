@@ -89,5 +89,5 @@ TEST_CASE("threads share the cache without sharing blocks", "[device][buffer]") 
 
 TEST_CASE("a device that this build lacks is named", "[device][buffer]") {
   CHECK_THROWS_WITH(Buffer(1, Device{DeviceType::Gpu, 1}),
-                    "/device:GPU:1 has no allocator in this build");
+                    Catch::Matchers::StartsWith("/device:GPU:1 does not exist"));
 }
