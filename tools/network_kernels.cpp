@@ -248,7 +248,8 @@ void build_model(const std::string& model, NetworkKernels& network) {
   network.optimizer(book ? "adam" : "sgd");
 }
 
-/// Best of 20 runs, or as many as fit in a tenth of a second, after some that warm caches and pages.
+/// Best of 20 runs, or as many as fit in a tenth of a second, after some that warm caches and
+/// pages.
 double best_us(const std::function<void()>& run) {
   constexpr int kWarmUp = 2, kRuns = 20;
   constexpr double kEnoughUs = 1e5;

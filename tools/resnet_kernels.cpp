@@ -80,10 +80,10 @@ void NetworkKernels::batch_norm(const std::string& name, bool relu) {
                            {DNNL_ARG_DIFF_SRC, previous_},
                            {DNNL_ARG_MEAN, channels},
                            {DNNL_ARG_VARIANCE, channels}};
-  const auto weights = onednn::kScaleShiftPlaces.size() == 1
-                           ? memory::desc({2, current_[1]}, memory::data_type::f32,
-                                          memory::format_tag::nc)
-                           : channels;
+  const auto weights =
+      onednn::kScaleShiftPlaces.size() == 1
+          ? memory::desc({2, current_[1]}, memory::data_type::f32, memory::format_tag::nc)
+          : channels;
   for (const int place : onednn::kScaleShiftPlaces) {
     forward_arguments.emplace(place, weights);
     backward_arguments.emplace(place, weights);

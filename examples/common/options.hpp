@@ -28,8 +28,8 @@ struct TrainerOptions {
   bool coupled_decay = false;  // weight decay is part of the gradient, as in Goyal et al. 2017
   std::vector<double> piecewise{0.5, 0.75};  // parts of training after which the rate is a tenth
   std::map<std::string, std::string> more_flags;  // those of one program, which workers agree on
-  std::string coordinator;  // "auto", "true", "false"
-  int sync_replicas = 0;    // 0: asynchronous
+  std::string coordinator;                        // "auto", "true", "false"
+  int sync_replicas = 0;                          // 0: asynchronous
   int64_t max_staleness = -1;
   bool bf16_on_wire = false;
   distribute::ClusterFlags cluster;  // --job_name, --task_index, ...; instead of TF_CONFIG

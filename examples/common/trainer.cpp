@@ -173,7 +173,10 @@ void Trainer::restore() {
   if (options_.checkpoint_dir.empty()) return;
   manager_.emplace(checkpoint_, dist::train::CheckpointManagerOptions{
                                     .directory = options_.checkpoint_dir, .max_to_keep = 3});
-  preemption_.emplace(strategy_.cluster_resolver(), *manager_);  // restores the newest
+  if (!servers_)
+    preemption_.emplace(strategy_.cluster_resolver(), *manager_);  // restores the newest
+  else if (servers_->variables_are_new())  // else training goes on where the servers are
+    manager_->restore_or_initialize();
   const auto& path = manager_->latest_checkpoint();
   if (path && is_chief())
     std::printf("restored %s at step %lld\n", path->c_str(), (long long)optimizer_->iterations());

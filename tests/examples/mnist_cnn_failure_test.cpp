@@ -202,9 +202,9 @@ TEST_CASE("an environment that makes no cluster is one line", "[examples][mnist_
       "\"task\":{\"type\":\"evaluator\",\"index\":0}}'",
       1, "no evaluator task");
   check_complaint(
-      "TF_CONFIG='{\"cluster\":{\"worker\":[\"127.0.0.1:1\"],\"ps\":"
-      "[\"127.0.0.1:2\"]},\"task\":{\"type\":\"worker\",\"index\":0}}'",
-      1, "parameter_server is not available");
+      "TF_CONFIG='{\"cluster\":{\"worker\":[\"127.0.0.1:1\"]},"
+      "\"task\":{\"type\":\"worker\",\"index\":0}}'",
+      1, "There must be at least one ps", {"--strategy=parameter_server"});
   check_complaint(
       "", 1, "--job_name=worker has 2 task(s)",
       {"--job_name=worker", "--task_index=3", "--worker_hosts=127.0.0.1:1,127.0.0.1:2"});

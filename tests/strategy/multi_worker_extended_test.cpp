@@ -49,7 +49,10 @@ std::vector<float> train_net(Strategy& strategy, int steps, Step kind = Step::Ap
               nn::sparse_categorical_crossentropy(batch.y, logits, {.from_logits = true});
           const auto loss = nn::compute_average_loss(losses, 12);
           const auto variables = model.trainable_variables();
-          if (kind == Step::Minimize) return optimizer.minimize(loss, variables, tape);
+          if (kind == Step::Minimize) {
+            optimizer.minimize(loss, variables, tape);
+            return;
+          }
           std::vector<Tensor> held;
           if (kind == Step::ApplyHoldingWeights)
             for (const Variable& variable : variables) held.push_back(variable.value());

@@ -35,7 +35,8 @@ struct Blocking {
 Blocking blocking_of(const Desc& desc);
 Memory::data_type data_type_of(const Desc& desc);
 
-/// True when both place every element alike, in the same type; strides of axes of size one do not count.
+/// True when both place every element alike, in the same type; strides of axes of size one do not
+/// count.
 bool same_placement(const Desc& a, const Desc& b);
 
 /// A blocked arrangement and the row-major descriptor of the same tensor.
