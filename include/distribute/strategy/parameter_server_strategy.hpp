@@ -83,7 +83,7 @@ class ParameterServerStrategy : public Strategy {
   ParameterServerStrategy(std::shared_ptr<ClusterResolver> resolver,
                           const ParameterServerOptions& options)
       : ParameterServerStrategy(strategy_internal::join_servers(
-            std::move(resolver), strategy_internal::devices_of(Kind(), options.num_replicas),
+            std::move(resolver), strategy_internal::host_devices_of(Kind(), options.num_replicas),
             options)) {}
   explicit ParameterServerStrategy(strategy_internal::ParameterServerParts parts)
       : Strategy(std::move(parts.extended)), resolver_(std::move(parts.resolver)) {}
