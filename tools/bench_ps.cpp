@@ -188,12 +188,16 @@ ServerTime time_size(Client& client, int rank, int64_t bytes, const ServerBenchO
   const std::string key = std::to_string(bytes);
   push_all(client, ids, client.pull(ids), true);
   client.flush();
-  client.set(distribute::concat(key, " pushed ", rank), "");
-  for (int other = 0; other < options.world; ++other)
-    client.wait(distribute::concat(key, " pushed ", other), Deadline::after_seconds(60));
+  const auto meet = [&](const char* where) {
+    client.set(distribute::concat(key, where, rank), "");
+    for (int other = 0; other < options.world; ++other)
+      client.wait(distribute::concat(key, where, other), Deadline::after_seconds(60));
+  };
+  meet(" pushed ");
   for (const Tensor& value : client.pull(ids))
     if (value.data<float>()[0] != float(options.world))
       throw std::runtime_error("a value is wrong");
+  meet(" checked ");
   Clock clock;
   std::vector<std::byte> from, to;
   if (rank == 0) from.resize(size_t(bytes), std::byte{1}), to.resize(size_t(bytes));

@@ -217,12 +217,11 @@ dist::Tensor Trainer::with_right(const Loss& loss) const {
 }
 
 Trainer::ReplicaStep Trainer::replica_step(const Batch& batch) {
-  const auto variables = model_.trainable_variables();
   const int64_t parts = options_.accumulate_steps, rows = data::batch_size(batch);
   if (parts == 1 && options_.loss_csv.empty()) {
     dist::GradientTape tape;
-    const Loss loss = loss_of(batch);
-    const int64_t number = optimizer_->minimize(loss.loss, variables, tape);
+    const Loss loss = loss_of(batch);  // a coordinator's workers build the layers here
+    const int64_t number = optimizer_->minimize(loss.loss, model_.trainable_variables(), tape);
     return {with_right(loss), number};
   }
   std::vector<dist::Tensor> gradients;
@@ -232,8 +231,9 @@ Trainer::ReplicaStep Trainer::replica_step(const Batch& batch) {
     const Loss share = loss_of(data::rows(batch, rows * part / parts, rows * (part + 1) / parts));
     sum.loss = sum.loss + share.loss;
     if (servers_) sum.right = sum.right + share.right;
-    accumulate(gradients, tape.gradient(share.loss, variables));
+    accumulate(gradients, tape.gradient(share.loss, model_.trainable_variables()));
   }
+  const auto variables = model_.trainable_variables();
   if (options_.loss_csv.empty()) {
     const int64_t number = optimizer_->apply_gradients(gradients, variables);
     return {with_right(sum), number};

@@ -212,7 +212,6 @@ TEST_CASE("nobody can put while another waits", "[coordinator][closure_queue]") 
   std::atomic<bool> waited{false}, put{false};
   std::thread waiter([&] {
     queue.wait();
-    CHECK(queue.queued() == 0);  // what is put later is none of this wait's
     waited = true;
   });
   wait_until([&] { return queue.somebody_waits(); }, "the wait");

@@ -1,6 +1,7 @@
 #pragma once
 /// Which strategy is current on the calling thread.
 
+#include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
 
 #include <cstddef>
