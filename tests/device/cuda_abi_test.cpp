@@ -2,6 +2,7 @@
 #include <distribute/device/cuda_driver.hpp>
 
 #include "../support/catch.hpp"
+#include "../support/same_call.hpp"
 
 #if __has_include(<cuda.h>) && __has_include(<nvrtc.h>)
 #include <cuda.h>
@@ -9,20 +10,6 @@
 
 // A translation unit of its own: cuda.h renames functions by macros.
 namespace distribute::testing {
-
-/// As many arguments and results, each of the same size.
-template <typename A, typename B>
-struct SameCall : std::false_type {};
-template <typename A, typename... As, typename B, typename... Bs>
-struct SameCall<A (*)(As...), B (*)(Bs...)> {
-  static constexpr bool value = [] {
-    if constexpr (sizeof...(As) == sizeof...(Bs))
-      return sizeof(A) == sizeof(B) &&
-             ((sizeof(As) == sizeof(Bs) && std::is_pointer_v<As> == std::is_pointer_v<Bs>)&&...);
-    else
-      return false;
-  }();
-};
 
 #define SAME(name) \
   static_assert(SameCall<decltype(distribute::CudaDriver::name), decltype(&::name)>::value)

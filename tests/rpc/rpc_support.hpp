@@ -5,7 +5,7 @@
 #include <distribute/net/listener.hpp>
 #include <distribute/rpc/job_task.hpp>
 
-#include <tests/support/catch.hpp>
+#include <tests/cluster/cluster_support.hpp>
 
 #include <map>
 #include <memory>
@@ -14,29 +14,8 @@
 
 namespace rpc_test {
 
-using distribute::ClusterOptions;
 using distribute::ClusterSpec;
-using distribute::net::Deadline;
 using distribute::rpc::JobTask;
-
-inline distribute::net::Listener local_listener() {
-  return distribute::value_or_throw(
-      distribute::net::Listener::bind({"127.0.0.1", 0}, Deadline::after_seconds(5)));
-}
-
-/// Limits for tests: a frozen task is found within two seconds, and nothing waits for minutes.
-inline ClusterOptions quick_options() {
-  ClusterOptions options;
-  options.startup_timeout = 30;
-  options.report_interval = 0.1;
-  options.heartbeat_interval = 0.05;
-  options.lost_after = 2;
-  options.handshake_timeout = 5;
-  options.shutdown_timeout = 5;
-  options.operation_timeout = 30;
-  options.log = [](const std::string&) {};
-  return options;
-}
 
 inline Deadline soon() { return Deadline::after_seconds(30); }
 
@@ -68,16 +47,5 @@ class Job {
   ClusterSpec cluster_;
   std::map<std::pair<std::string, int>, distribute::net::Listener> listeners_;
 };
-
-/// The error that `body` throws, as "NAME: message"; empty when it throws none.
-template <typename Body>
-std::string error_of(Body&& body) {
-  try {
-    body();
-  } catch (const distribute::Error& error) {
-    return std::string(distribute::status_code_name(error.code())) + ": " + error.what();
-  }
-  return "";
-}
 
 }  // namespace rpc_test

@@ -157,7 +157,7 @@ class Arena {
 };
 
 struct Program {
-  std::string text, log, library;
+  std::string text, log, object;
 };
 
 }  // namespace
@@ -340,9 +340,9 @@ CudaResult compile(CudaHandle handle, int, const char* const*) {
   Program& program = *static_cast<Program*>(handle);
   std::lock_guard lock(fake->mutex);
   fake->calls.push_back("nvrtcCompileProgram");
-  if (!fake->options.runs_kernels) return program.library = "code", kCudaSuccess;
+  if (!fake->options.runs_kernels) return program.object = "code", kCudaSuccess;
   if (const auto found = built.libraries.find(program.text); found != built.libraries.end()) {
-    program.library = found->second;
+    program.object = found->second;
     return kCudaSuccess;
   }
   const std::string base = (built.folder / std::to_string(built.libraries.size())).string();
@@ -355,7 +355,7 @@ CudaResult compile(CudaHandle handle, int, const char* const*) {
   std::ifstream log(base + ".log");
   program.log.assign(std::istreambuf_iterator<char>(log), {});
   if (status != 0) return 6;
-  return program.library = built.libraries[program.text] = base + ".so", kCudaSuccess;
+  return program.object = built.libraries[program.text] = base + ".so", kCudaSuccess;
 }
 
 CudaResult make_handle(CudaHandle* result, const char* call) {
@@ -483,11 +483,11 @@ CudaCompiler fake_compiler() {
   };
   c.nvrtcCompileProgram = compile;
   c.nvrtcGetCUBINSize = [](CudaHandle handle, size_t* size) {
-    *size = static_cast<Program*>(handle)->library.size() + 1;
+    *size = static_cast<Program*>(handle)->object.size() + 1;
     return kCudaSuccess;
   };
   c.nvrtcGetCUBIN = [](CudaHandle handle, char* code) {
-    std::strcpy(code, static_cast<Program*>(handle)->library.c_str());
+    std::strcpy(code, static_cast<Program*>(handle)->object.c_str());
     return kCudaSuccess;
   };
   c.nvrtcGetProgramLogSize = [](CudaHandle handle, size_t* size) {

@@ -13,6 +13,7 @@
 #include <tests/support/cluster_main.hpp>
 #include <tests/support/small_fit.hpp>
 #include <tests/support/temporary_directory.hpp>
+#include <tests/support/three_workers.hpp>
 
 #include <bit>
 #include <csignal>
@@ -27,13 +28,6 @@ using train::Logs;
 namespace fs = std::filesystem;
 
 namespace {
-
-ProcessClusterOptions tasks(const std::string& function, const std::string& argument) {
-  ProcessClusterOptions options{
-      .workers = 3, .function = function, .argument = argument, .deadline_seconds = 120};
-  options.environment["OMP_NUM_THREADS"] = "1";
-  return options;
-}
 
 /// Every bit of the trained weights, and of the training's figures of the last epoch. Moving values
 /// of batch normalization are replicas' means in a checkpoint, so theirs differ by rounding.
@@ -98,11 +92,11 @@ TEST_CASE("a worker killed in the middle of an epoch: after a restart every bit 
   std::istringstream words(mode);
   std::string every, stop, steps;
   words >> every >> stop >> steps;
-  const auto wanted =
-      ProcessCluster(tasks("fits_and_is_interrupted", whole.path() + " " + every + " -1 " + steps))
-          .join();
+  const auto wanted = ProcessCluster(three_workers("fits_and_is_interrupted",
+                                                   whole.path() + " " + every + " -1 " + steps))
+                          .join();
   {
-    ProcessCluster cluster(tasks("fits_and_is_interrupted", broken.path() + " " + mode));
+    ProcessCluster cluster(three_workers("fits_and_is_interrupted", broken.path() + " " + mode));
     for (int w = 0; w < 3; ++w) {
       cluster.wait_for_output({"worker", w}, "waiting");
       cluster.expect_failure({"worker", w});
@@ -114,7 +108,7 @@ TEST_CASE("a worker killed in the middle of an epoch: after a restart every bit 
   REQUIRE(fs::exists(broken / "backup/chief/checkpoint"));
   std::ofstream(broken / "started") << "x";
   const auto resumed =
-      ProcessCluster(tasks("fits_and_is_interrupted", broken.path() + " " + mode)).join();
+      ProcessCluster(three_workers("fits_and_is_interrupted", broken.path() + " " + mode)).join();
   REQUIRE(wanted[0].result->size() > 100);
   for (int w = 0; w < 3; ++w) {
     CHECK(wanted[size_t(w)].result == wanted[0].result);
@@ -128,9 +122,9 @@ TEST_CASE("SIGTERM during fit: all save at one batch, and a restart goes on ther
           "[train][fit][multiproc]") {
   const TemporaryDirectory whole, broken;
   const auto wanted =
-      ProcessCluster(tasks("fits_and_is_interrupted", whole.path() + " 0 -1 0 1")).join();
+      ProcessCluster(three_workers("fits_and_is_interrupted", whole.path() + " 0 -1 0 1")).join();
   {
-    ProcessCluster cluster(tasks("fits_and_is_interrupted", broken.path() + " 0 16 0 1"));
+    ProcessCluster cluster(three_workers("fits_and_is_interrupted", broken.path() + " 0 16 0 1"));
     for (int w = 0; w < 3; ++w) cluster.wait_for_output({"worker", w}, "waiting");
     cluster.kill({"worker", 2}, SIGTERM);
     std::ofstream(broken / "go") << "x";
@@ -138,6 +132,6 @@ TEST_CASE("SIGTERM during fit: all save at one batch, and a restart goes on ther
   }
   std::ofstream(broken / "started") << "x";
   for (const TaskOutcome& outcome :
-       ProcessCluster(tasks("fits_and_is_interrupted", broken.path() + " 0 16 0 1")).join())
+       ProcessCluster(three_workers("fits_and_is_interrupted", broken.path() + " 0 16 0 1")).join())
     CHECK(outcome.result == wanted[0].result);
 }

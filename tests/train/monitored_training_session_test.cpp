@@ -14,6 +14,7 @@
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
+#include <tests/support/memory_file.hpp>
 #include <tests/support/temporary_directory.hpp>
 #include <tests/support/thread_workers.hpp>
 
@@ -34,20 +35,6 @@ using Catch::Matchers::Contains;
 namespace fs = std::filesystem;
 
 namespace {
-
-struct Output {
-  char* text = nullptr;
-  size_t size = 0;
-  std::FILE* file = ::open_memstream(&text, &size);
-  ~Output() {
-    std::fclose(file);
-    std::free(text);
-  }
-  std::string str() {
-    std::fflush(file);
-    return {text, size};
-  }
-};
 
 std::set<int64_t> steps_saved(const std::string& directory) {
   std::set<int64_t> steps;
@@ -222,7 +209,7 @@ TEST_CASE("a loss that is no number fails, or ends the session", "[train][sessio
 
 TEST_CASE("figures are printed, written and counted", "[train][session]") {
   const TemporaryDirectory directory;
-  Output output;
+  MemoryFile output;
   double now = 0;
   FinalOpsHook final_ops([] { return Logs{{"test", 0.5}}; });
   {

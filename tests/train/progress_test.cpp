@@ -5,6 +5,7 @@
 #include <distribute/train/progress_logger.hpp>
 
 #include <tests/support/catch.hpp>
+#include <tests/support/memory_file.hpp>
 #include <tests/support/small_fit.hpp>
 
 #include <cstdio>
@@ -17,27 +18,8 @@ using Catch::Matchers::Contains;
 using train::Progress;
 using train::ProgressOptions;
 
-namespace {
-
-/// A file in memory; what was written so far.
-struct Output {
-  char* text = nullptr;
-  size_t size = 0;
-  std::FILE* file = ::open_memstream(&text, &size);
-  ~Output() {
-    std::fclose(file);
-    std::free(text);
-  }
-  std::string str() {
-    std::fflush(file);
-    return {text, size};
-  }
-};
-
-}  // namespace
-
 TEST_CASE("where there is no terminal a line is printed now and then", "[train][progress]") {
-  Output output;
+  MemoryFile output;
   double now = 0;
   Progress progress(
       {.total_steps = 250, .batch_size = 50, .out = output.file, .clock = [&] { return now; }});
@@ -56,7 +38,7 @@ TEST_CASE("where there is no terminal a line is printed now and then", "[train][
 }
 
 TEST_CASE("on a terminal a bar grows, ten times a second at most", "[train][progress]") {
-  Output output;
+  MemoryFile output;
   double now = 100;
   {
     Progress progress(
@@ -77,7 +59,7 @@ TEST_CASE("on a terminal a bar grows, ten times a second at most", "[train][prog
 }
 
 TEST_CASE("nothing is printed on other workers, and times count on", "[train][progress]") {
-  Output output;
+  MemoryFile output;
   Progress progress({.total_steps = 2, .prints = false, .out = output.file, .terminal = true});
   progress.step_done(1, {});
   progress.step_done(2, {});
@@ -95,7 +77,7 @@ TEST_CASE("times and figures are written short", "[train][progress]") {
 }
 
 TEST_CASE("fit shows its epochs", "[train][progress_logger]") {
-  Output output;
+  MemoryFile output;
   auto net = small_net();
   optim::SGD optimizer;
   train::Model model(net);

@@ -11,6 +11,7 @@
 #include <tests/support/cluster_main.hpp>
 #include <tests/support/small_fit.hpp>
 #include <tests/support/temporary_directory.hpp>
+#include <tests/support/three_workers.hpp>
 
 #include <bit>
 #include <cstdio>
@@ -22,13 +23,6 @@ using namespace distribute::testing;
 namespace fs = std::filesystem;
 
 namespace {
-
-ProcessClusterOptions tasks(const std::string& function, const std::string& argument) {
-  ProcessClusterOptions options{
-      .workers = 3, .function = function, .argument = argument, .deadline_seconds = 120};
-  options.environment["OMP_NUM_THREADS"] = "1";
-  return options;
-}
 
 std::string bits_of(const nn::Module& net) {
   std::ostringstream text;
@@ -82,7 +76,7 @@ TEST_CASE("a session whose worker was killed ends, and a restart gives the same 
   const int killed = GENERATE(0, 2);
   {
     // Without an end of their own: the others must end by the loss of the killed one.
-    ProcessCluster cluster(tasks("trains_in_a_session", broken.path() + " 1000000000 10"));
+    ProcessCluster cluster(three_workers("trains_in_a_session", broken.path() + " 1000000000 10"));
     for (int w = 0; w < 3; ++w) cluster.expect_failure({"worker", w});
     cluster.wait_for_output({"worker", killed}, "there");
     cluster.kill({"worker", killed});
@@ -100,9 +94,10 @@ TEST_CASE("a session whose worker was killed ends, and a restart gives the same 
   CHECK(step % 4 == 0);
   const std::string last = std::to_string(step + 7);
   const auto resumed =
-      ProcessCluster(tasks("trains_in_a_session", broken.path() + " " + last)).join();
+      ProcessCluster(three_workers("trains_in_a_session", broken.path() + " " + last)).join();
   const TemporaryDirectory again;
-  const auto same = ProcessCluster(tasks("trains_in_a_session", again.path() + " " + last)).join();
+  const auto same =
+      ProcessCluster(three_workers("trains_in_a_session", again.path() + " " + last)).join();
   REQUIRE(same[0].result->size() > 100);
   for (int w = 0; w < 3; ++w) CHECK(resumed[size_t(w)].result == same[0].result);
 }
@@ -134,7 +129,8 @@ DISTRIBUTE_CLUSTER_MAIN(trains_or_evaluates) {
 TEST_CASE("an evaluator in its own process ends with the last checkpoint of the training",
           "[train][sidecar_evaluator][multiproc]") {
   const TemporaryDirectory directory;
-  const auto outcomes = ProcessCluster(tasks("trains_or_evaluates", directory.path())).join();
+  const auto outcomes =
+      ProcessCluster(three_workers("trains_or_evaluates", directory.path())).join();
   CHECK(outcomes[0].result == outcomes[1].result);
   CHECK(fs::exists(directory / "other/ckpt-5.index"));
 }

@@ -99,7 +99,7 @@ class WorkerService {
   Greeting greeting_;
   bool greeted_ = false, stopped_ = false;
   std::exception_ptr error_;
-  uint64_t cancelled_up_to_ = 0;  // functions of this session that are not wanted
+  uint64_t cancelled_up_to_ = 0;  // functions that this coordinator does not want any more
   Job* waiting_ = nullptr;
   Job* running_ = nullptr;
   CancellationFlag cancelled_{false};  // the running function's
