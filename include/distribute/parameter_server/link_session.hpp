@@ -3,19 +3,24 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/net/bytes.hpp>
-#include <distribute/net/socket.hpp>
 #include <distribute/parameter_server/link_message.hpp>
 #include <distribute/parameter_server/server_options.hpp>
 #include <distribute/parameter_server/staged_push.hpp>
 #include <distribute/parameter_server/store.hpp>
 #include <distribute/rpc/peer.hpp>
 
+#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
+
+namespace distribute::net {
+class Socket;
+}
 
 namespace distribute::parameter_server {
 
@@ -50,7 +55,7 @@ class LinkSession {
   LinkSession(const LinkSession&) = delete;
 
   void run();
-  void stop() const { socket_.shutdown(); }
+  void stop() const;
   const rpc::Peer& peer() const { return *peer_; }
 
  private:
@@ -97,7 +102,7 @@ class LinkSession {
 
   LinkContext context_;
   std::shared_ptr<rpc::Peer> peer_;
-  net::Socket socket_;
+  const std::unique_ptr<net::Socket> socket_;
   int on_lost_ = 0;
   uint64_t unread_ = 0;                        // bytes of the request that are still to come
   bool answered_ = false;                      // the request

@@ -4,8 +4,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/net/bytes.hpp>
-#include <distribute/net/frame.hpp>
-#include <distribute/net/socket.hpp>
+#include <distribute/net/deadline.hpp>
 #include <distribute/parameter_server/link_message.hpp>
 #include <distribute/rpc/peer.hpp>
 
@@ -18,6 +17,11 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+namespace distribute::net {
+class FrameReader;
+class Socket;
+}  // namespace distribute::net
 
 namespace distribute::parameter_server {
 
@@ -94,13 +98,13 @@ class ServerLink {
   [[noreturn]] void fail();
 
   std::shared_ptr<rpc::Peer> peer_;
-  net::Socket socket_;
+  const std::unique_ptr<net::Socket> socket_;
   int on_lost_ = 0;
   std::shared_ptr<ReleaseList> released_ = std::make_shared<ReleaseList>();
   std::deque<Outgoing> outgoing_;
   size_t part_ = 0, sent_ = 0;  // of the first outgoing: 0 is the head; bytes of the part
   std::deque<std::shared_ptr<LinkAnswer>> expected_;
-  net::FrameReader reader_{kMostHeadBytes};
+  const std::unique_ptr<net::FrameReader> reader_;
   bool has_head_ = false;
   LinkAnswer::Bytes places_;
   size_t place_ = 0, placed_ = 0;

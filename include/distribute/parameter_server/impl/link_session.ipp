@@ -32,9 +32,13 @@ DISTRIBUTE_INLINE std::shared_ptr<void> StagingBudget::take(int64_t bytes) {
 
 DISTRIBUTE_INLINE LinkSession::LinkSession(LinkContext context, std::shared_ptr<rpc::Peer> peer,
                                            net::Socket socket)
-    : context_(context), peer_(std::move(peer)), socket_(std::move(socket)) {
+    : context_(context),
+      peer_(std::move(peer)),
+      socket_(std::make_unique<net::Socket>(std::move(socket))) {
   on_lost_ = peer_->on_lost([this] { stop(); });
 }
+
+DISTRIBUTE_INLINE void LinkSession::stop() const { socket_->shutdown(); }
 
 DISTRIBUTE_INLINE LinkSession::~LinkSession() { peer_->remove_on_lost(on_lost_); }
 
@@ -51,7 +55,7 @@ DISTRIBUTE_INLINE void LinkSession::run() {
 
 /// False when the connection is over.
 DISTRIBUTE_INLINE bool LinkSession::serve_one() {
-  const auto frame = net::read_frame(socket_, kMostHeadBytes, for_ever());
+  const auto frame = net::read_frame(*socket_, kMostHeadBytes, for_ever());
   if (!frame.ok()) return false;
   net::ByteReader head(frame->payload);
   unread_ = head.number<uint64_t>();
@@ -373,21 +377,21 @@ DISTRIBUTE_INLINE void LinkSession::receive(std::span<std::byte> out) {
   if (out.size() > unread_) throw InvalidArgumentError("a message is shorter than it says");
   unread_ -= out.size();
   for (; !out.empty(); out = out.subspan(std::min(out.size(), kCallBytes)))
-    throw_if_error(socket_.read(out.first(std::min(out.size(), kCallBytes)), for_ever()));
+    throw_if_error(socket_->read(out.first(std::min(out.size(), kCallBytes)), for_ever()));
 }
 
 DISTRIBUTE_INLINE void LinkSession::discard(uint64_t bytes) {
   std::vector<std::byte> piece(size_t(std::min<uint64_t>(bytes, 1 << 20)));
   while (bytes > 0) {
     const size_t size = size_t(std::min<uint64_t>(bytes, piece.size()));
-    throw_if_error(socket_.read(std::span(piece).first(size), for_ever()));
+    throw_if_error(socket_->read(std::span(piece).first(size), for_ever()));
     bytes -= size;
   }
 }
 
 DISTRIBUTE_INLINE void LinkSession::send(std::span<const std::byte> bytes) {
   for (; !bytes.empty(); bytes = bytes.subspan(std::min(bytes.size(), kCallBytes)))
-    throw_if_error(socket_.write(bytes.first(std::min(bytes.size(), kCallBytes)), for_ever()));
+    throw_if_error(socket_->write(bytes.first(std::min(bytes.size(), kCallBytes)), for_ever()));
 }
 
 DISTRIBUTE_INLINE void LinkSession::send_head(const net::ByteWriter& head, uint64_t bytes) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/net/frame.hpp>
 #include <distribute/parameter_server/server_link.hpp>
 
 #include <algorithm>
@@ -8,8 +9,10 @@
 namespace distribute::parameter_server {
 
 DISTRIBUTE_INLINE ServerLink::ServerLink(std::shared_ptr<rpc::Peer> peer, net::Socket socket)
-    : peer_(std::move(peer)), socket_(std::move(socket)) {
-  on_lost_ = peer_->on_lost([this] { socket_.shutdown(); });
+    : peer_(std::move(peer)),
+      socket_(std::make_unique<net::Socket>(std::move(socket))),
+      reader_(std::make_unique<net::FrameReader>(kMostHeadBytes)) {
+  on_lost_ = peer_->on_lost([this] { socket_->shutdown(); });
 }
 
 DISTRIBUTE_INLINE ServerLink::~ServerLink() { peer_->remove_on_lost(on_lost_); }
@@ -44,7 +47,7 @@ DISTRIBUTE_INLINE void ServerLink::drive(std::span<ServerLink* const> links,
     for (const ServerLink* link : links) {
       const short events =
           short((link->expected_.empty() ? 0 : POLLIN) | (link->outgoing_.empty() ? 0 : POLLOUT));
-      polled.push_back({events ? link->socket_.native() : -1, events, 0});
+      polled.push_back({events ? link->socket_->native() : -1, events, 0});
     }
     if (::poll(polled.data(), polled.size(), deadline.left_ms()) == 0 && deadline.passed()) {
       std::string missing;
@@ -71,7 +74,7 @@ DISTRIBUTE_INLINE bool ServerLink::write_some() {
   const std::span<const std::byte> part =
       part_ == 0 ? std::as_bytes(std::span(first.head)) : first.bytes[part_ - 1];
   const auto rest = part.subspan(sent_);
-  const auto sent = socket_.write_some(rest.first(std::min(rest.size(), kCallBytes)));
+  const auto sent = socket_->write_some(rest.first(std::min(rest.size(), kCallBytes)));
   if (!sent.ok()) fail();
   sent_ += *sent;
   bytes_moved_ += int64_t(*sent);
@@ -85,14 +88,15 @@ DISTRIBUTE_INLINE bool ServerLink::write_some() {
 }
 
 DISTRIBUTE_INLINE bool ServerLink::read_some() {
-  const std::span<std::byte> space = has_head_ ? places_[place_].subspan(placed_) : reader_.space();
-  const auto got = socket_.read_some(space.first(std::min(space.size(), kCallBytes)));
+  const std::span<std::byte> space =
+      has_head_ ? places_[place_].subspan(placed_) : reader_->space();
+  const auto got = socket_->read_some(space.first(std::min(space.size(), kCallBytes)));
   if (!got.ok()) fail();
   if (*got == 0 && !space.empty()) return false;
   bytes_moved_ += int64_t(*got);
   if (!has_head_) {
-    if (!reader_.filled(*got).ok()) fail();
-    if (reader_.complete()) take_head();
+    if (!reader_->filled(*got).ok()) fail();
+    if (reader_->complete()) take_head();
     return true;
   }
   placed_ += *got;
@@ -106,7 +110,7 @@ DISTRIBUTE_INLINE bool ServerLink::read_some() {
 
 DISTRIBUTE_INLINE void ServerLink::take_head() {
   LinkAnswer& answer = *expected_.front();
-  const net::Frame frame = reader_.take();
+  const net::Frame frame = reader_->take();
   net::ByteReader head(frame.payload);
   const auto bytes = head.number<uint64_t>();
   answer.code = StatusCode(head.number<int32_t>());
