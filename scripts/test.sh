@@ -5,7 +5,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
-all_stages=(floors umbrella tf_map format build tests header_only two_units
+all_stages=(floors umbrella tf_map format build tests header_only headers budgets two_units
             consumer_header_only consumer_compiled consumer_subdirectory asan_build asan_tests)
 jobs=$(nproc)
 export CTEST_PARALLEL_LEVEL=$jobs CMAKE_BUILD_PARALLEL_LEVEL=$jobs
@@ -24,7 +24,6 @@ format() {
 build() { cmake --preset ci && cmake --build --preset ci -- -k 0; }
 tests() { ctest --preset ci -j "$jobs"; }
 header_only() { cmake --preset header-only; }
-# Not among all_stages, as it takes ten minutes; budgets neither, as it needs a quiet machine.
 headers() { python3 tools/check_headers.py build/header-only; }
 budgets() { python3 tools/check_compile_budgets.py build/ci; }
 two_units() {
