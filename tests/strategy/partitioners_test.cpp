@@ -1,3 +1,4 @@
+#include <distribute/base/error.hpp>
 #include <distribute/strategy/partitioners.hpp>
 
 #include <tests/support/catch.hpp>
