@@ -275,17 +275,23 @@
 #include <distribute/summary/png.hpp>
 
 #include <distribute/parameter_server/client.hpp>
+#include <distribute/parameter_server/client_options.hpp>
 #include <distribute/parameter_server/directory.hpp>
 #include <distribute/parameter_server/gradient_memory.hpp>
+#include <distribute/parameter_server/gradient_push.hpp>
+#include <distribute/parameter_server/known_variables.hpp>
 #include <distribute/parameter_server/link_message.hpp>
 #include <distribute/parameter_server/link_session.hpp>
 #include <distribute/parameter_server/parameter_server.hpp>
+#include <distribute/parameter_server/push.hpp>
+#include <distribute/parameter_server/server_lanes.hpp>
 #include <distribute/parameter_server/server_link.hpp>
 #include <distribute/parameter_server/server_options.hpp>
 #include <distribute/parameter_server/shared_arena.hpp>
 #include <distribute/parameter_server/staged_push.hpp>
 #include <distribute/parameter_server/store.hpp>
 #include <distribute/parameter_server/stored_variable.hpp>
+#include <distribute/parameter_server/value_pull.hpp>
 #include <distribute/parameter_server/variable_spec.hpp>
 
 #include <distribute/strategy/all_workers.hpp>

@@ -4,6 +4,8 @@
 #include <distribute/base/config.hpp>
 #include <distribute/device/buffer.hpp>
 #include <distribute/net/deadline.hpp>
+#include <distribute/parameter_server/client_options.hpp>
+#include <distribute/parameter_server/push.hpp>
 #include <distribute/parameter_server/variable_spec.hpp>
 #include <distribute/rpc/job_task.hpp>
 #include <distribute/tensor/tensor.hpp>
@@ -17,26 +19,14 @@
 
 namespace distribute::parameter_server {
 
-enum class Transport : uint8_t { Auto, SharedMemory, Tcp };
-
-struct ClientOptions {
-  Placement placement = Placement::RoundRobin;
-  /// float32 values and gradients travel as bfloat16; not through shared memory.
-  bool bf16_on_wire = false;
-  /// Auto: shared memory with servers on the same host.
-  Transport transport = Transport::Auto;
-  /// TCP connections to each server; variables are dealt to them by bytes. 0: 1 on this host,
-  /// else 4.
-  int flows = 0;
-};
-
 /// Sees each variable as a whole: a read never gives half an update. What this client has pushed,
 /// its later reads see. One per process; thread-safe, calls that move data queue.
 /// Throws  UnavailableError that names the server, from every call, once a server is lost.
 class Client {
  public:
-  /// Stands for a variable in this client.
-  using Id = int64_t;
+  using Id = VariableId;
+  using Update = PushedGradient;
+  using Push = parameter_server::Push;
 
   /// Blocks  until all tasks of job "ps" are there, at most the startup timeout.
   explicit Client(std::shared_ptr<rpc::JobTask> task, ClientOptions options = {});
@@ -73,21 +63,6 @@ class Client {
   /// Begins such a pull; the next pull takes its result.
   void prefetch(std::span<const Id> ids);
 
-  struct Update {
-    Id variable = -1;
-    std::vector<Id> slots = {};  // on the variable's server
-    Tensor gradient = {};        // dense or IndexedSlices
-  };
-  struct Push {
-    std::string kernel;  // UpdateKernel::description(); update i is the kernel's update i
-    std::vector<Update> updates = {};
-    Id counter = -1;                       // an int64 scalar that counts pushes; -1: none
-    std::optional<SyncOptions> sync = {};  // needs a counter
-    /// A gradient whose weights are older than so many steps is dropped; -1: none is. Needs the
-    /// counter, and its value when the weights were pulled.
-    int64_t max_staleness = -1;
-    int64_t local_step = 0;
-  };
   /// Sends gradients to their servers, which apply them. A push arrives whole on a server or not at
   /// all. At most two pushes are under way; a third waits.
   /// Returns  the counter's new value, unique per push; -1 when the push was dropped as stale, 0

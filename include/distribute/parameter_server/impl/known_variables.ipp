@@ -1,0 +1,34 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/parameter_server/known_variables.hpp>
+
+#include <utility>
+
+namespace distribute::parameter_server {
+
+DISTRIBUTE_INLINE void KnownVariable::check(const char* method, const Tensor& value) const {
+  if (value && value.shape() == spec.shape && value.dtype() == spec.dtype) return;
+  throw InvalidArgumentError(concat(
+      method, ": variable '", spec.key, "' is ", name_of(spec.dtype), " ", to_string(spec.shape),
+      ", got ", value ? concat(name_of(value.dtype()), " ", to_string(value.shape())) : "none"));
+}
+
+DISTRIBUTE_INLINE KnownVariable& KnownVariables::at(VariableId id) {
+  if (id < 0 || id >= VariableId(variables_.size()))
+    throw InvalidArgumentError(concat("parameter servers: there is no variable ", id, " here"));
+  return variables_[size_t(id)];
+}
+
+DISTRIBUTE_INLINE std::optional<VariableId> KnownVariables::find(const std::string& key) const {
+  const auto found = ids_.find(key);
+  return found == ids_.end() ? std::nullopt : std::optional(found->second);
+}
+
+DISTRIBUTE_INLINE VariableId KnownVariables::add(KnownVariable variable) {
+  const auto id = VariableId(variables_.size());
+  ids_.emplace(variable.spec.key, id);
+  variables_.push_back(std::move(variable));
+  return id;
+}
+
+}  // namespace distribute::parameter_server

@@ -1,0 +1,36 @@
+#pragma once
+/// Gradients on their way to the servers.
+
+#include <distribute/base/config.hpp>
+#include <distribute/parameter_server/variable_spec.hpp>
+#include <distribute/tensor/tensor.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace distribute::parameter_server {
+
+/// Stands for a variable in one client.
+using VariableId = int64_t;
+
+/// What one variable of a push gets.
+struct PushedGradient {
+  VariableId variable = -1;
+  std::vector<VariableId> slots = {};  // on the variable's server
+  Tensor gradient = {};                // dense or IndexedSlices
+};
+
+struct Push {
+  std::string kernel;  // UpdateKernel::description(); update i is the kernel's update i
+  std::vector<PushedGradient> updates = {};
+  VariableId counter = -1;               // an int64 scalar that counts pushes; -1: none
+  std::optional<SyncOptions> sync = {};  // needs a counter
+  /// A gradient whose weights are older than so many steps is dropped; -1: none is. Needs the
+  /// counter, and its value when the weights were pulled.
+  int64_t max_staleness = -1;
+  int64_t local_step = 0;
+};
+
+}  // namespace distribute::parameter_server
