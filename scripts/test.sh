@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Runs every check and test of the project; the last line counts them.
-# Usage: scripts/test.sh [stage...]     without stages: all of them
+# Usage: scripts/test.sh [stage...]     without stages: all of them; all_headers on request
 # Logs lie in build/logs. A stage counts as one check, a run of ctest as many as it has tests.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
-all_stages=(floors umbrella tf_map format build tests header_only headers budgets two_units
-            consumer_header_only consumer_compiled consumer_subdirectory asan_build asan_tests)
+# A test runs once: under the sanitizers where it can, else plain (presets asan and ci).
+all_stages=(floors umbrella tf_map format build budgets tests header_only headers link_checks
+            asan_build asan_tests)
 jobs=$(nproc)
 export CTEST_PARALLEL_LEVEL=$jobs CMAKE_BUILD_PARALLEL_LEVEL=$jobs
 export CTEST_OUTPUT_ON_FAILURE=1 CMAKE_COLOR_DIAGNOSTICS=OFF
@@ -24,7 +25,8 @@ format() {
 build() { cmake --preset ci && cmake --build --preset ci -- -k 0; }
 tests() { ctest --preset ci -j "$jobs"; }
 header_only() { cmake --preset header-only; }
-headers() { python3 tools/check_headers.py build/header-only; }
+headers() { python3 tools/check_headers.py build/header-only --part; }
+all_headers() { python3 tools/check_headers.py build/header-only; }
 budgets() { python3 tools/check_compile_budgets.py build/ci; }
 two_units() {
   local preset
@@ -60,6 +62,22 @@ consumer_subdirectory() {
   rm -rf "$place"
   cmake -S tests/consumer_subdirectory -B "$place" -G Ninja && cmake --build "$place" &&
     "$place/consumer"
+}
+# Each is a compiler or two: they run side by side.
+link_checks() {
+  local checks=(two_units consumer_header_only consumer_compiled consumer_subdirectory)
+  local check pids=() failed=0 i
+  for check in "${checks[@]}"; do
+    "$check" > "$logs/$check.log" 2>&1 &
+    pids+=($!)
+  done
+  for i in "${!checks[@]}"; do
+    wait "${pids[$i]}" && continue
+    echo "${checks[$i]} FAILED; the end of $logs/${checks[$i]}.log:"
+    tail -n 20 "$logs/${checks[$i]}.log"
+    failed=1
+  done
+  return $failed
 }
 asan_build() { cmake --preset asan && cmake --build --preset asan -- -k 0; }
 asan_tests() { ctest --preset asan -j "$jobs"; }
