@@ -1,5 +1,6 @@
 #pragma once
-/// Files and directories behind one interface: the local disk now, object stores later.
+/// Files and directories behind one interface: the local disk, object stores, and the program's
+/// own.
 
 #include <distribute/base/config.hpp>
 #include <distribute/io/path.hpp>
@@ -17,13 +18,15 @@
 namespace distribute::io {
 
 /// A file being written from front to back. Thread-compatible. Its destructor closes it and
-/// ignores errors, so call close() where they matter.
+/// ignores errors, so call close() where they matter; on an object store (a file system without
+/// atomic move) nothing ever appears of a file that was destroyed without close().
 class WritableFile {
  public:
   virtual ~WritableFile() = default;
   /// Adds bytes at the end; they may stay in a buffer until flush().
   virtual absl::Status append(std::string_view bytes) = 0;
-  /// Hands everything to the operating system: other processes see it.
+  /// Hands everything to the operating system: other processes see it. Shows nothing on an object
+  /// store, whose files appear whole when close() succeeds.
   virtual absl::Status flush() = 0;
   /// As flush(), and waits until it would survive a power cut.
   virtual absl::Status sync() = 0;
@@ -65,11 +68,19 @@ class FileSystem {
   virtual absl::Status remove_directory(const std::string& path) = 0;
   /// Makes renames in this directory survive a power cut.
   virtual absl::Status sync_directory(const std::string& path) = 0;
+  /// False on object stores: rename copies and deletes there, and a file appears by close() alone.
+  /// Source  tensorflow::FileSystem::HasAtomicMove
+  virtual bool has_atomic_move() const { return true; }
 };
 
-/// The file system a path belongs to, by its scheme; lives as long as the program.
-/// Unimplemented for a scheme that this build does not know, such as s3://.
+/// The file system a path belongs to, by its scheme; lives as long as the program. Thread-safe.
+/// Unimplemented for a scheme that neither this build nor register_file_system knows.
 absl::StatusOr<FileSystem*> file_system_for(std::string_view path);
+
+/// Makes paths of a scheme ("mystore" for mystore://...) the file system's.
+/// AlreadyExists when the scheme has one; InvalidArgument for a scheme that is none.
+/// Source  tensorflow::Env::RegisterFileSystem
+absl::Status register_file_system(const std::string& scheme, std::unique_ptr<FileSystem> fs);
 
 /// The whole file as bytes.
 absl::StatusOr<std::string> read_file(const std::string& path);

@@ -11,7 +11,8 @@ namespace distribute::io {
 /// "a" + "b" -> "a/b"; an absolute `name` (or one with a scheme) stands alone.
 std::string join_path(std::string_view directory, std::string_view name);
 
-/// Everything before the last slash: "a/b" -> "a", "/a" -> "/", "a" -> "".
+/// Everything before the last slash: "a/b" -> "a", "/a" -> "/", "a" -> ""; a root stands for
+/// itself: "s3://bucket" -> "s3://bucket".
 std::string directory_of(std::string_view path);
 
 /// Everything after the last slash.

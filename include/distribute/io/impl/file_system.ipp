@@ -2,12 +2,72 @@
 #include <distribute/io/file_system.hpp>
 
 #include <distribute/base/error.hpp>
+#include <distribute/base/process_state.hpp>
 #include <distribute/base/status.hpp>
+
+#include <map>
+#include <mutex>
+#include <utility>
 
 namespace distribute::io {
 
-// Its header includes file_system.hpp, so it can only follow (see below).
+// Their headers include file_system.hpp, so they can only follow (see below).
 FileSystem& local_file_system();
+
+}  // namespace distribute::io
+
+namespace distribute::io_internal {
+
+/// The file systems that are not the local one, by scheme. Thread-safe.
+class FileSystems {
+ public:
+  static FileSystems& of_process() {
+    static const auto made = [] {
+      auto fresh = std::make_shared<FileSystems>();
+      process_state().file_systems = fresh;
+      return fresh.get();
+    }();
+    return *made;
+  }
+  /// Null for a scheme that nobody knows.
+  io::FileSystem* find(const std::string& scheme);
+  absl::Status add(const std::string& scheme, std::unique_ptr<io::FileSystem> fs);
+
+ private:
+  std::mutex mutex_;  // guards by_scheme_
+  std::map<std::string, std::unique_ptr<io::FileSystem>> by_scheme_;
+};
+
+/// Made at the first use; null for a scheme that this build does not know.
+DISTRIBUTE_INLINE std::unique_ptr<io::FileSystem> built_in_file_system(const std::string&) {
+  return nullptr;
+}
+
+DISTRIBUTE_INLINE io::FileSystem* FileSystems::find(const std::string& scheme) {
+  const std::lock_guard lock(mutex_);
+  const auto found = by_scheme_.find(scheme);
+  if (found != by_scheme_.end()) return found->second.get();
+  auto fresh = built_in_file_system(scheme);
+  return fresh ? (by_scheme_[scheme] = std::move(fresh)).get() : nullptr;
+}
+
+DISTRIBUTE_INLINE absl::Status FileSystems::add(const std::string& scheme,
+                                                std::unique_ptr<io::FileSystem> fs) {
+  if (!fs || scheme == "file" || io::scheme_of(scheme + "://") != scheme)
+    return make_status(StatusCode::InvalidArgument,
+                       concat("register_file_system: '", scheme,
+                              "' is no scheme of its own, or there is no file system"));
+  if (find(scheme))
+    return make_status(StatusCode::AlreadyExists,
+                       concat("register_file_system: '", scheme, "://' has a file system already"));
+  const std::lock_guard lock(mutex_);
+  by_scheme_.emplace(scheme, std::move(fs));
+  return absl::OkStatus();
+}
+
+}  // namespace distribute::io_internal
+
+namespace distribute::io {
 
 DISTRIBUTE_INLINE absl::Status RandomAccessFile::read(int64_t offset, std::span<char> out) const {
   auto count = read_some(offset, out);
@@ -19,10 +79,17 @@ DISTRIBUTE_INLINE absl::Status RandomAccessFile::read(int64_t offset, std::span<
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<FileSystem*> file_system_for(std::string_view path) {
-  const std::string_view scheme = scheme_of(path);
+  const std::string scheme(scheme_of(path));
   if (scheme.empty() || scheme == "file") return &local_file_system();
-  return make_status(StatusCode::Unimplemented, concat(path, ": no file system for '", scheme,
-                                                       "://' in this version; use a local path"));
+  if (FileSystem* found = io_internal::FileSystems::of_process().find(scheme)) return found;
+  return make_status(StatusCode::Unimplemented,
+                     concat(path, ": no file system for '", scheme,
+                            "://' in this version; use a local path or register_file_system"));
+}
+
+DISTRIBUTE_INLINE absl::Status register_file_system(const std::string& scheme,
+                                                    std::unique_ptr<FileSystem> fs) {
+  return io_internal::FileSystems::of_process().add(scheme, std::move(fs));
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<std::string> read_file(const std::string& path) {
@@ -40,8 +107,10 @@ DISTRIBUTE_INLINE absl::Status remove_recursively(const std::string& path) {
   auto file_system = file_system_for(path);
   if (!file_system.ok()) return file_system.status();
   FileSystem& fs = **file_system;
-  const absl::Status removed = fs.remove_file(path);  // links too: nothing behind them is touched
-  if (removed.ok() || removed.code() == absl::StatusCode::kNotFound) return absl::OkStatus();
+  absl::Status removed = fs.remove_file(path);  // links too: nothing behind them is touched
+  if (removed.code() == absl::StatusCode::kNotFound) removed = absl::OkStatus();
+  // A store may have both an object "a" and objects "a/...", or the latter alone.
+  if (removed.ok() && fs.has_atomic_move()) return removed;
   auto is_directory = fs.is_directory(path);
   if (!is_directory.ok() || !*is_directory) return removed;
   auto names = fs.list_directory(path);

@@ -13,6 +13,8 @@ DISTRIBUTE_INLINE std::string join_path(std::string_view directory, std::string_
 DISTRIBUTE_INLINE std::string directory_of(std::string_view path) {
   const size_t slash = path.rfind('/');
   if (slash == std::string_view::npos) return "";
+  const std::string_view scheme = scheme_of(path);
+  if (!scheme.empty() && slash < scheme.size() + 3) return std::string(path);
   return std::string(path.substr(0, slash == 0 ? 1 : slash));
 }
 
