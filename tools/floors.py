@@ -21,7 +21,8 @@ UMBRELLAS = ("distribute.hpp", "strategy.hpp", "fwd.hpp")
 # Vendor headers and the files that may include them: the real door and its private headers.
 DOORS = {
     r"(oneapi/dnnl/)?dnnl\w*\.h(pp)?": r"device/(impl/)?cpu_onednn",
-    r"openssl/\w+\.h": r"net/(impl/)?(hmac|tls)",
+    r"openssl/\w+\.h": r"net/(impl/)?(hmac|tls)|io/(impl/)?digest",
+    r"curl/\w+\.h": r"io/(impl/)?http_client",
     r"(cuda|cublas|curand)\w*\.h": r"device/(impl/)?cuda|collective/(impl/)?nccl",
     r"cudnn\w*\.h": r"device/(impl/)?cuda",
     r"nvrtc\.h": r"device/(impl/)?cuda",

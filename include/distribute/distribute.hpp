@@ -45,11 +45,15 @@
 #include <distribute/io/file_system.hpp>
 #include <distribute/io/fwd.hpp>
 #include <distribute/io/gzip.hpp>
+#include <distribute/io/http_client.hpp>
+#include <distribute/io/http_message.hpp>
+#include <distribute/io/http_retry.hpp>
 #include <distribute/io/local_file_system.hpp>
 #include <distribute/io/path.hpp>
 #include <distribute/io/protobuf.hpp>
 #include <distribute/io/stream.hpp>
 #include <distribute/io/tfrecord.hpp>
+#include <distribute/io/url.hpp>
 #include <distribute/io/wire.hpp>
 
 #include <distribute/net/address.hpp>

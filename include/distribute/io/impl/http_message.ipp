@@ -1,0 +1,24 @@
+#pragma once
+#include <distribute/io/http_message.hpp>
+
+#include <algorithm>
+
+namespace distribute::io {
+
+DISTRIBUTE_INLINE const std::string* find_header(const HttpHeaders& headers,
+                                                 std::string_view name) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; };
+  for (const auto& [key, value] : headers) {
+    const bool same = std::equal(key.begin(), key.end(), name.begin(), name.end(),
+                                 [&](char a, char b) { return lower(a) == lower(b); });
+    if (same) return &value;
+  }
+  return nullptr;
+}
+
+DISTRIBUTE_INLINE std::string HttpResponse::header(std::string_view name) const {
+  const std::string* value = find_header(headers, name);
+  return value ? *value : "";
+}
+
+}  // namespace distribute::io
