@@ -68,6 +68,8 @@ class FileSystem {
   virtual absl::Status remove_directory(const std::string& path) = 0;
   /// Makes renames in this directory survive a power cut.
   virtual absl::Status sync_directory(const std::string& path) = 0;
+  /// Removes all files below a directory, and the directory. Object stores do it in batches.
+  virtual absl::Status remove_tree(const std::string& path);
   /// False on object stores: rename copies and deletes there, and a file appears by close() alone.
   /// Source  tensorflow::FileSystem::HasAtomicMove
   virtual bool has_atomic_move() const { return true; }

@@ -19,7 +19,7 @@ class HttpClient {
   /// Any HTTP status is a response; only what went wrong below is an error.
   /// Blocks  until the whole answer is here.
   /// Errors  Unavailable (nobody listens, name unknown, connection cut), DeadlineExceeded,
-  ///         FailedPrecondition (certificate not accepted), InvalidArgument (URL), OutOfRange (the
+  ///         FailedPrecondition (certificate not accepted), InvalidArgument (URL), DataLoss (the
   ///         answer does not fit the sink), Unimplemented in a build without libcurl. Messages name
   ///         method and URL without its secrets.
   absl::StatusOr<HttpResponse> send(const HttpRequest& request);

@@ -13,6 +13,7 @@ namespace distribute::io {
 
 // Their headers include file_system.hpp, so they can only follow (see below).
 FileSystem& local_file_system();
+std::unique_ptr<FileSystem> s3_file_system();
 
 }  // namespace distribute::io
 
@@ -39,7 +40,8 @@ class FileSystems {
 };
 
 /// Made at the first use; null for a scheme that this build does not know.
-DISTRIBUTE_INLINE std::unique_ptr<io::FileSystem> built_in_file_system(const std::string&) {
+DISTRIBUTE_INLINE std::unique_ptr<io::FileSystem> built_in_file_system(const std::string& scheme) {
+  if (scheme == "s3") return io::s3_file_system();
   return nullptr;
 }
 
@@ -103,6 +105,16 @@ DISTRIBUTE_INLINE absl::StatusOr<std::string> read_file(const std::string& path)
   return bytes;
 }
 
+DISTRIBUTE_INLINE absl::Status FileSystem::remove_tree(const std::string& path) {
+  auto names = list_directory(path);
+  if (!names.ok()) return names.status();
+  for (const std::string& name : *names) {
+    const absl::Status status = remove_recursively(join_path(path, name));
+    if (!status.ok()) return status;
+  }
+  return remove_directory(path);
+}
+
 DISTRIBUTE_INLINE absl::Status remove_recursively(const std::string& path) {
   auto file_system = file_system_for(path);
   if (!file_system.ok()) return file_system.status();
@@ -113,15 +125,10 @@ DISTRIBUTE_INLINE absl::Status remove_recursively(const std::string& path) {
   if (removed.ok() && fs.has_atomic_move()) return removed;
   auto is_directory = fs.is_directory(path);
   if (!is_directory.ok() || !*is_directory) return removed;
-  auto names = fs.list_directory(path);
-  if (!names.ok()) return names.status();
-  for (const std::string& name : *names) {
-    const absl::Status status = remove_recursively(join_path(path, name));
-    if (!status.ok()) return status;
-  }
-  return fs.remove_directory(path);
+  return fs.remove_tree(path);
 }
 
 }  // namespace distribute::io
 
 #include <distribute/io/local_file_system.hpp>
+#include <distribute/io/s3_file_system.hpp>

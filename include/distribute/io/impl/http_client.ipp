@@ -189,7 +189,7 @@ DISTRIBUTE_INLINE absl::Status http_failure(const HttpTransfer& transfer, CURLco
   const std::string what =
       concat(transfer.request.method, " ", io::printable_url(transfer.request.url), ": ");
   if (transfer.overflow)
-    return make_status(StatusCode::OutOfRange,
+    return make_status(StatusCode::DataLoss,
                        concat(what, "the server sent more than the ", transfer.request.sink.size(),
                               " bytes that were asked for"));
   const char* reason = *detail ? detail : ::curl_easy_strerror(code);

@@ -1,0 +1,29 @@
+#pragma once
+/// Reads a remote file in large pieces, several at a time, ahead of a reader that goes forward.
+
+#include <distribute/io/file_system.hpp>
+
+#include <functional>
+
+namespace distribute::io {
+
+struct ReadAheadOptions {
+  int64_t first_bytes = 256 << 10;  // fetched where a reader jumps to; doubles while it goes on
+  int64_t block_bytes = 4 << 20;    // at most at once
+  int parallel = 4;                 // fetches at a time
+};
+
+/// Fills `out` from `offset` on, fewer bytes only at the end of the file. Called on many threads.
+using FetchRange = std::function<absl::StatusOr<int64_t>(int64_t offset, std::span<char> out)>;
+
+/// Reads of block_bytes and more go straight into the caller's memory, as parallel fetches; smaller
+/// ones through blocks that are fetched ahead once a reader turns out to go forward. Holds at most
+/// (parallel + 1) * block_bytes.
+std::unique_ptr<RandomAccessFile> read_ahead_file(std::string path, int64_t size, FetchRange fetch,
+                                                  const ReadAheadOptions& options = {});
+
+}  // namespace distribute::io
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/io/impl/read_ahead.ipp>
+#endif
