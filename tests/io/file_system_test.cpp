@@ -4,6 +4,7 @@
 
 #include <tests/support/catch.hpp>
 #include <tests/support/file_size_limit.hpp>
+#include <tests/support/memory_store.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <fstream>
@@ -35,6 +36,8 @@ TEST_CASE("paths join and split as expected, with and without a scheme", "[io][p
   CHECK(io::directory_of("/a/b") == "/a");
   CHECK(io::directory_of("/a") == "/");
   CHECK(io::directory_of("a").empty());
+  CHECK(io::directory_of("s3://b/c") == "s3://b");
+  CHECK(io::directory_of("s3://b") == "s3://b");
   CHECK(io::file_name_of("/a/b") == "b");
   CHECK(io::file_name_of("b") == "b");
   CHECK(io::scheme_of("s3://a/b") == "s3");
@@ -101,9 +104,9 @@ TEST_CASE("file errors name the path and the reason", "[io][file_system]") {
   std::ofstream(directory / "file") << "f";
   CHECK(local().make_dirs(directory / "file/sub").code() == absl::StatusCode::kFailedPrecondition);
   CHECK(local().remove_file(directory / "none").code() == absl::StatusCode::kNotFound);
-  const auto cloud = io::read_file("s3://bucket/key").status();
+  const auto cloud = io::read_file("ftp://host/file").status();
   CHECK(cloud.code() == absl::StatusCode::kUnimplemented);
-  CHECK(message(cloud).find("s3://") != std::string::npos);
+  CHECK(message(cloud).find("ftp://") != std::string::npos);
 }
 
 TEST_CASE("an atomic file appears whole and leaves no temporary", "[io][atomic_file]") {
@@ -131,6 +134,50 @@ TEST_CASE("a full disk leaves the old file and no temporary", "[io][atomic_file]
   }
   CHECK(*io::read_file(directory / "file") == "old");
   CHECK(names_in(directory) == std::vector<std::string>{"file"});
+}
+
+TEST_CASE("a program may bring a file system for a scheme of its own, once", "[io][file_system]") {
+  MemoryStore& store = MemoryStore::fresh();
+  REQUIRE(io::write_file_atomically("mem://b/a", "bytes").ok());
+  CHECK(store.names() == std::vector<std::string>{"mem://b/a"});
+  const auto again = io::register_file_system("mem", std::make_unique<MemoryStore>());
+  CHECK(again.code() == absl::StatusCode::kAlreadyExists);
+  for (const char* scheme : {"", "file", "a/b", "mem://"}) {
+    CAPTURE(scheme);
+    const auto refused = io::register_file_system(scheme, std::make_unique<MemoryStore>());
+    CHECK(refused.code() == absl::StatusCode::kInvalidArgument);
+  }
+  CHECK(io::register_file_system("none", nullptr).code() == absl::StatusCode::kInvalidArgument);
+}
+
+TEST_CASE("on a store an atomic file is written where it belongs, and appears when committed",
+          "[io][atomic_file]") {
+  MemoryStore& store = MemoryStore::fresh();
+  {
+    auto file = distribute::value_or_throw(io::AtomicFile::create("mem://b/file"));
+    REQUIRE(file.append("one").ok());
+    REQUIRE(file.prepare().ok());
+    CHECK(store.names().empty());
+    REQUIRE(file.commit().ok());
+    auto other = distribute::value_or_throw(io::AtomicFile::create("mem://b/file"));
+    REQUIRE(other.append("never finished").ok());
+  }
+  CHECK(*io::read_file("mem://b/file") == "one");
+  CHECK(store.puts() == std::vector<std::string>{"mem://b/file"});
+  store.fail_after(1, absl::UnavailableError("the store is down"));
+  CHECK(io::write_file_atomically("mem://b/file", "two").code() == absl::StatusCode::kUnavailable);
+  CHECK(*io::read_file("mem://b/file") == "one");
+}
+
+TEST_CASE("on a store a name may be an object and a directory; removing it takes both",
+          "[io][file_system]") {
+  MemoryStore& store = MemoryStore::fresh();
+  for (const char* path :
+       {"mem://b/a", "mem://b/a/x", "mem://b/a/y/z", "mem://b/c/d", "mem://b/ab"})
+    REQUIRE(io::write_file_atomically(path, "bytes").ok());
+  REQUIRE(io::remove_recursively("mem://b/a").ok());
+  REQUIRE(io::remove_recursively("mem://b/c").ok());
+  CHECK(store.names() == std::vector<std::string>{"mem://b/ab"});
 }
 
 TEST_CASE("the bridge throws the exception of the status code", "[base][status]") {

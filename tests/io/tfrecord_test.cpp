@@ -4,6 +4,7 @@
 #include <distribute/io/wire.hpp>
 
 #include <tests/support/catch.hpp>
+#include <tests/support/memory_store.hpp>
 #include <tests/support/shared_data.hpp>
 #include <tests/support/temporary_directory.hpp>
 
@@ -175,4 +176,26 @@ TEST_CASE("gzip data is read whole, with all members", "[io][gzip]") {
   const auto foreign = io::decompress_gzip("not gzip at all", "foreign.gz").status();
   CHECK(foreign.code() == absl::StatusCode::kDataLoss);
   CHECK(foreign.ToString().find("foreign.gz") != std::string::npos);
+}
+
+TEST_CASE("records on a store appear when the file is closed, and not before", "[io][tfrecord]") {
+  MemoryStore& store = MemoryStore::fresh();
+  const auto compression = GENERATE(io::Compression::None, io::Compression::Gzip);
+  const std::string path = "mem://bucket/train.tfrecord";
+  {
+    auto dropped = distribute::value_or_throw(io::RecordWriter::create(path, compression));
+    REQUIRE(dropped.write("never finished").ok());
+  }
+  CHECK(store.names().empty());
+  auto writer = distribute::value_or_throw(io::RecordWriter::create(path, compression));
+  for (int i = 0; i < 3; ++i) REQUIRE(writer.write(std::string(size_t(i) * 1000, 'x')).ok());
+  CHECK(store.names().empty());
+  REQUIRE(writer.close().ok());
+  auto reader = distribute::value_or_throw(io::RecordReader::open(path, compression));
+  std::string record;
+  for (int i = 0; i < 3; ++i) {
+    REQUIRE(distribute::value_or_throw(reader.next(record)));
+    CHECK(record.size() == size_t(i) * 1000);
+  }
+  CHECK_FALSE(distribute::value_or_throw(reader.next(record)));
 }

@@ -5,6 +5,7 @@
 #include <distribute/summary/file_writer.hpp>
 
 #include <tests/support/catch.hpp>
+#include <tests/support/memory_store.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <filesystem>
@@ -121,4 +122,35 @@ TEST_CASE("a log directory that cannot be made is named", "[summary]") {
   } catch (const Error& error) {
     CHECK(std::string(error.what()).find(directory / "file") != std::string::npos);
   }
+}
+
+TEST_CASE("on a store the event file is rewritten now and then, and whole at the end",
+          "[summary][store]") {
+  MemoryStore& store = MemoryStore::fresh();
+  const auto writer = summary::create_file_writer("mem://bucket/logs");
+  CHECK(events_of(writer.path()).size() == 1);
+  for (int step = 0; step < 25; ++step)
+    writer.write(step, {"loss", "scalars", summary::encode_tensor(float(step))});
+  CHECK(store.puts().size() == 1);  // it is too early
+  writer.flush();
+  CHECK(events_of(writer.path()).size() == 26);
+  writer.write(25, {"loss", "scalars", summary::encode_tensor(25.0f)});
+  writer.close();
+  CHECK(events_of(writer.path()).size() == 27);
+  CHECK(store.puts() == std::vector<std::string>(3, writer.path()));
+}
+
+TEST_CASE("a store that is down costs the event file nothing, up to a limit", "[summary][store]") {
+  MemoryStore& store = MemoryStore::fresh();
+  const auto writer = summary::create_file_writer(
+      "mem://bucket/logs", {.store_flush_millis = 0, .max_failed_flushes = 3});
+  const auto write = [&](int step) {
+    writer.write(step, {"loss", "scalars", summary::encode_tensor(float(step))});
+  };
+  store.fail_after(0, absl::UnavailableError("the store is down"), 1'000);
+  for (int step = 0; step < 3; ++step) CHECK_NOTHROW(write(step));
+  CHECK_THROWS_AS(write(3), UnavailableError);
+  store.clear_fault();
+  writer.close();
+  CHECK(events_of(writer.path()).size() == 5);
 }

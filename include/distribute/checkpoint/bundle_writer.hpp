@@ -16,8 +16,10 @@ namespace distribute::train {
 
 /// Tensors go to a temporary data file at once; finish() makes them visible under PREFIX. Until
 /// then, and after any failure, an older checkpoint of that name stays whole, and the destructor
-/// leaves no temporary file. The bytes equal those of TensorFlow's SaveV2 when tensors are added
-/// in key order. Thread-compatible.
+/// leaves no temporary file. On an object store, where two objects cannot change at once, an older
+/// index of that name is removed right before the new data appear, so that nobody reads one with
+/// the other; a failure after that leaves neither. The bytes equal those of TensorFlow's SaveV2
+/// when tensors are added in key order. Thread-compatible.
 /// Source  tensorflow/core/util/tensor_bundle/tensor_bundle.h BundleWriter
 class BundleWriter {
  public:
@@ -56,6 +58,7 @@ class BundleWriter {
   BundleEntry store(std::string_view key, io::DataType dtype, const std::vector<int64_t>& dims,
                     std::span<const std::byte> bytes);
   void append(std::string_view bytes);
+  void commit_on_store(io::FileSystem& fs, io::AtomicFile& index);
 
   std::string prefix_;
   BundleEntries entries_;

@@ -28,11 +28,12 @@ CheckpointState decode_checkpoint_state(std::string_view text, const std::string
 /// The state of a directory with all paths made absolute or relative to the current directory;
 /// nothing where the file is missing. Unlike TensorFlow, which logs a damaged file and starts
 /// afresh, this throws: a run that begins again at step 0 would delete its own checkpoints.
+/// The error says what would help: which checkpoint lies beside the file.
 /// Source  tf.train.get_checkpoint_state
 std::optional<CheckpointState> get_checkpoint_state(
     const std::string& checkpoint_dir, const std::string& latest_filename = "checkpoint");
 
-/// Replaces the file atomically. Paths inside the directory are written relative to it, so that
+/// Replaces the file as a whole. Paths inside the directory are written relative to it, so that
 /// the directory can be moved.
 /// Source  tf.compat.v1.train.update_checkpoint_state
 void update_checkpoint_state(const std::string& checkpoint_dir, CheckpointState state,

@@ -1,12 +1,14 @@
 #pragma once
-/// A file that appears whole under its name or not at all: temporary name, sync, rename.
+/// A file that appears whole under its name or not at all.
 
 #include <distribute/io/file_system.hpp>
 
 namespace distribute::io {
 
-/// Written as `<path>.tempstate<number>` beside its final place; removed again by the destructor
-/// unless commit() succeeded. Thread-compatible; movable.
+/// Written as `<path>.tempstate<number>` beside its final place, synced and renamed; removed again
+/// by the destructor unless commit() succeeded. On an object store, where a file appears whole when
+/// it is closed and a rename would be a copy, it is written at its final place, and commit() closes
+/// it. Thread-compatible; movable.
 class AtomicFile {
  public:
   /// Makes missing parent directories.
@@ -20,8 +22,9 @@ class AtomicFile {
   absl::Status append(std::string_view bytes);
   /// Brings everything to the disk and closes the file; commit() then only renames. A group of
   /// files that belong together calls this on all of them first, so that a full disk hurts none.
+  /// On an object store it only tells whether everything went well so far.
   absl::Status prepare();
-  /// prepare() where that has not happened, then renames.
+  /// prepare() where that has not happened, then makes the file appear.
   absl::Status commit();
 
  private:
@@ -29,7 +32,7 @@ class AtomicFile {
 
   FileSystem* fs_;
   std::string path_;
-  std::string temporary_;
+  std::string temporary_;  // empty: at its final place, or none
   std::unique_ptr<WritableFile> file_;
   absl::Status status_;  // the first error
 };

@@ -8,21 +8,20 @@ namespace distribute::io {
 /// The framed record: length, its checksum, the bytes, their checksum.
 std::string frame_record(std::string_view record);
 
-/// Writes records. Thread-compatible.
+/// Writes records. Thread-compatible. Call close(): on an object store nothing appears without.
 /// Source  tf.io.TFRecordWriter
 class RecordWriter {
  public:
   /// Creates the file, or empties it when it exists.
   static absl::StatusOr<RecordWriter> create(const std::string& path,
                                              Compression compression = Compression::None);
+  explicit RecordWriter(std::unique_ptr<WritableFile> file) : file_(std::move(file)) {}
 
   absl::Status write(std::string_view record);
   absl::Status flush() { return file_->flush(); }
   absl::Status close() { return file_->close(); }
 
  private:
-  explicit RecordWriter(std::unique_ptr<WritableFile> file) : file_(std::move(file)) {}
-
   std::unique_ptr<WritableFile> file_;
 };
 

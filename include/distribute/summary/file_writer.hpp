@@ -17,6 +17,11 @@ struct FileWriterOptions {
   int64_t max_queue = 10;        // records that wait for one flush
   int64_t flush_millis = 2'000;  // the oldest waits no longer once the next one comes
   std::string filename_suffix = ".v2";
+  /// On an object store, which cannot append, every flush writes the whole file anew: then this
+  /// rules instead of the two above, and 50 times as long as the last flush took, if that is more.
+  int64_t store_flush_millis = 30'000;
+  /// On an object store so many flushes in a row may fail with a warning; the next one throws.
+  int64_t max_failed_flushes = 10;
 };
 
 class DefaultWriterScope;
@@ -25,11 +30,12 @@ class DefaultWriterScope;
 /// Source  tf.summary.SummaryWriter
 class FileWriter {
  public:
-  /// Throws  InternalError and others with the path when writing fails.
+  /// Throws  InternalError and others with the path when writing fails. On an object store records
+  ///         stay in memory, and flushes that fail are tried again.
   void write(int64_t step, const Value& value) const;
   /// An encoded GraphDef.
   void write_graph(int64_t step, std::string_view graph_def) const;
-  /// Hands all records to the operating system, where TensorBoard sees them.
+  /// Hands all records to the operating system or store, where TensorBoard sees them.
   void flush() const;
   /// Flushes; later records are dropped.
   void close() const;
@@ -40,6 +46,7 @@ class FileWriter {
  private:
   friend FileWriter create_file_writer(const std::string& logdir, const FileWriterOptions& options);
   struct State;
+  void flush_when_due(double now) const;
   void write_record(const std::function<std::string(double now)>& encode) const;
   explicit FileWriter(std::shared_ptr<State> state) : state_(std::move(state)) {}
   std::shared_ptr<State> state_;

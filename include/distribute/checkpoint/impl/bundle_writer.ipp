@@ -5,6 +5,7 @@
 #include <distribute/base/status.hpp>
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/io/crc32c.hpp>
+#include <distribute/io/file_system.hpp>
 #include <distribute/io/wire.hpp>
 
 #include <algorithm>
@@ -115,6 +116,20 @@ DISTRIBUTE_INLINE void BundleWriter::add_slice(std::string_view key, io::DataTyp
   whole.slices.push_back(slice);
 }
 
+/// Whatever happens in between, an index is only ever there with its own data.
+DISTRIBUTE_INLINE void BundleWriter::commit_on_store(io::FileSystem& fs, io::AtomicFile& index) {
+  const std::string index_path = bundle_index_path(prefix_);
+  const absl::Status removed = fs.remove_file(index_path);
+  if (!absl::IsNotFound(removed)) throw_if_error(removed);
+  absl::Status status = data_->commit();
+  if (status.ok()) status = index.commit();
+  if (status.ok()) return;
+  // The index first: a request that seemed to fail may have been carried out.
+  fs.remove_file(index_path).IgnoreError();
+  fs.remove_file(bundle_data_path(prefix_, 0, 1)).IgnoreError();
+  throw_if_error(status);
+}
+
 DISTRIBUTE_INLINE void BundleWriter::finish() {
   if (!data_) throw FailedPreconditionError("checkpoint " + prefix_ + ": already finished");
   auto index = value_or_throw(io::AtomicFile::create(bundle_index_path(prefix_)));
@@ -122,8 +137,13 @@ DISTRIBUTE_INLINE void BundleWriter::finish() {
   // Both files are on the disk before either is renamed: a full disk shows up here.
   throw_if_error(data_->prepare());
   throw_if_error(index.prepare());
-  throw_if_error(data_->commit());
-  throw_if_error(index.commit());
+  io::FileSystem& fs = *value_or_throw(io::file_system_for(prefix_));
+  if (fs.has_atomic_move()) {
+    throw_if_error(data_->commit());
+    throw_if_error(index.commit());
+  } else {
+    commit_on_store(fs, index);
+  }
   data_.reset();
 }
 

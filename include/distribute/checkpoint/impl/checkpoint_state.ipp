@@ -160,6 +160,27 @@ DISTRIBUTE_INLINE train::CheckpointState StateParser::parse() {
   return state;
 }
 
+/// What to do about a state file that cannot be understood, from what lies beside it.
+DISTRIBUTE_INLINE std::string cure_of_damaged_state(const std::string& directory,
+                                                    const std::string& file) {
+  std::string newest;
+  int64_t newest_number = -1;
+  const auto fs = io::file_system_for(directory);
+  const auto names = fs.ok() ? (*fs)->list_directory(directory.empty() ? "." : directory)
+                             : absl::StatusOr<std::vector<std::string>>(fs.status());
+  for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+    if (!name.ends_with(".index")) continue;
+    const std::string prefix = name.substr(0, name.size() - 6);
+    const char* digits = prefix.data() + prefix.rfind('-') + 1;  // npos + 1: the whole name
+    int64_t number = -1;
+    std::from_chars(digits, prefix.data() + prefix.size(), number);
+    if (newest.empty() || number >= newest_number) newest = prefix, newest_number = number;
+  }
+  if (newest.empty()) return "; remove " + file + " to start anew: no checkpoint lies beside it";
+  return concat("; write `model_checkpoint_path: ", quote(newest), "` into ", file,
+                " to go on from the newest checkpoint beside it, or remove it to start anew");
+}
+
 }  // namespace distribute::checkpoint_internal
 
 namespace distribute::train {
@@ -191,7 +212,13 @@ DISTRIBUTE_INLINE std::optional<CheckpointState> get_checkpoint_state(
   const auto text = io::read_file(file);
   if (absl::IsNotFound(text.status())) return std::nullopt;
   throw_if_error(text.status());
-  CheckpointState state = decode_checkpoint_state(*text, file);
+  CheckpointState state;
+  try {
+    state = decode_checkpoint_state(*text, file);
+  } catch (const DataLossError& error) {
+    throw DataLossError(error.what() +
+                        checkpoint_internal::cure_of_damaged_state(checkpoint_dir, file));
+  }
   state.model_checkpoint_path = io::join_path(checkpoint_dir, state.model_checkpoint_path);
   for (std::string& path : state.all_model_checkpoint_paths) {
     path = io::join_path(checkpoint_dir, path);

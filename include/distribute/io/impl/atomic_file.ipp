@@ -19,7 +19,9 @@ DISTRIBUTE_INLINE std::string temporary_name(const std::string& path) {
 namespace distribute::io {
 
 DISTRIBUTE_INLINE AtomicFile::AtomicFile(FileSystem& fs, std::string path)
-    : fs_(&fs), path_(std::move(path)), temporary_(io_internal::temporary_name(path_)) {}
+    : fs_(&fs), path_(std::move(path)) {
+  if (fs.has_atomic_move()) temporary_ = io_internal::temporary_name(path_);
+}
 
 DISTRIBUTE_INLINE absl::StatusOr<AtomicFile> AtomicFile::create(const std::string& path) {
   auto fs = file_system_for(path);
@@ -27,7 +29,7 @@ DISTRIBUTE_INLINE absl::StatusOr<AtomicFile> AtomicFile::create(const std::strin
   const absl::Status made = (*fs)->make_dirs(directory_of(path));
   if (!made.ok()) return made;
   AtomicFile result(**fs, path);
-  auto file = (*fs)->create(result.temporary_);
+  auto file = (*fs)->create(result.temporary_.empty() ? path : result.temporary_);
   if (!file.ok()) {
     result.temporary_.clear();
     return file.status();
@@ -55,7 +57,7 @@ DISTRIBUTE_INLINE absl::Status AtomicFile::append(std::string_view bytes) {
 }
 
 DISTRIBUTE_INLINE absl::Status AtomicFile::prepare() {
-  if (!file_) return status_;
+  if (!file_ || !fs_->has_atomic_move()) return status_;
   if (status_.ok()) status_ = file_->sync();
   if (status_.ok()) status_ = file_->close();
   if (status_.ok()) file_.reset();
@@ -65,6 +67,11 @@ DISTRIBUTE_INLINE absl::Status AtomicFile::prepare() {
 DISTRIBUTE_INLINE absl::Status AtomicFile::commit() {
   const absl::Status prepared = prepare();
   if (!prepared.ok()) return prepared;
+  if (!fs_->has_atomic_move()) {
+    if (file_) status_ = file_->close();
+    file_.reset();
+    return status_;
+  }
   const absl::Status renamed = fs_->rename(temporary_, path_);
   if (!renamed.ok()) return renamed;
   temporary_.clear();

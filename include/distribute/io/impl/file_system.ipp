@@ -55,7 +55,7 @@ DISTRIBUTE_INLINE io::FileSystem* FileSystems::find(const std::string& scheme) {
 
 DISTRIBUTE_INLINE absl::Status FileSystems::add(const std::string& scheme,
                                                 std::unique_ptr<io::FileSystem> fs) {
-  if (!fs || scheme == "file" || io::scheme_of(scheme + "://") != scheme)
+  if (!fs || scheme.empty() || scheme == "file" || io::scheme_of(scheme + "://") != scheme)
     return make_status(StatusCode::InvalidArgument,
                        concat("register_file_system: '", scheme,
                               "' is no scheme of its own, or there is no file system"));

@@ -79,16 +79,20 @@ DISTRIBUTE_INLINE absl::StatusOr<size_t> InflateStream::read_some(std::span<char
   return wanted - zlib_.avail_out;
 }
 
-/// Compresses into another file.
+/// Compresses into another file. Dropped without close() it ends the stream where `ends_itself`
+/// says so: on an object store half a file must not appear.
 class DeflateFile final : public io::WritableFile {
  public:
-  DeflateFile(std::unique_ptr<io::WritableFile> file, io::Compression compression)
-      : file_(std::move(file)) {
+  DeflateFile(std::unique_ptr<io::WritableFile> file, io::Compression compression, bool ends_itself)
+      : file_(std::move(file)), ends_itself_(ends_itself) {
     ready_ = deflateInit2(&zlib_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, window_bits(compression), 8,
                           Z_DEFAULT_STRATEGY) == Z_OK;
   }
   DeflateFile(const DeflateFile&) = delete;
-  ~DeflateFile() override { close().IgnoreError(); }
+  ~DeflateFile() override {
+    if (ends_itself_) close().IgnoreError();
+    if (ready_) deflateEnd(&zlib_);
+  }
   absl::Status append(std::string_view bytes) override { return deflate_all(bytes, Z_NO_FLUSH); }
   absl::Status flush() override;
   absl::Status sync() override;
@@ -98,6 +102,7 @@ class DeflateFile final : public io::WritableFile {
   absl::Status deflate_all(std::string_view bytes, int flush_mode);
 
   std::unique_ptr<io::WritableFile> file_;
+  const bool ends_itself_;
   z_stream zlib_{};
   bool ready_ = false;
 };
@@ -174,7 +179,8 @@ DISTRIBUTE_INLINE absl::StatusOr<std::unique_ptr<WritableFile>> create_file(
   if (!fs.ok()) return fs.status();
   auto file = (*fs)->create(path);
   if (!file.ok() || compression == Compression::None) return file;
-  return std::make_unique<io_internal::DeflateFile>(*std::move(file), compression);
+  return std::make_unique<io_internal::DeflateFile>(*std::move(file), compression,
+                                                    (*fs)->has_atomic_move());
 }
 
 }  // namespace distribute::io

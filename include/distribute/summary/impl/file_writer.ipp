@@ -3,6 +3,7 @@
 #include <distribute/base/process_state.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/io/file_system.hpp>
+#include <distribute/io/growing_file.hpp>
 #include <distribute/io/tfrecord.hpp>
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/summary/file_writer.hpp>
@@ -18,19 +19,25 @@
 namespace distribute::summary {
 
 struct FileWriter::State {
-  State(std::string file, io::RecordWriter writer, FileWriterOptions wanted)
-      : path(std::move(file)), records(std::move(writer)), options(std::move(wanted)) {}
+  State(std::string file, io::RecordWriter writer, FileWriterOptions wanted, bool store)
+      : path(std::move(file)),
+        on_store(store),
+        records(std::move(writer)),
+        options(std::move(wanted)) {}
   ~State() {
     if (!closed) records.close().IgnoreError();
   }
 
   const std::string path;
-  std::mutex mutex;  // guards everything below
+  const bool on_store;  // that cannot append
+  std::mutex mutex;     // guards everything below
   io::RecordWriter records;
   FileWriterOptions options;
   bool closed = false;
   int64_t waiting = 0;  // records since the last flush
   double first_waiting = 0;
+  double last_flush_seconds = 0;  // on a store: how long it took
+  int64_t failed_flushes = 0;     // in a row
 };
 
 }  // namespace distribute::summary
@@ -81,10 +88,12 @@ DISTRIBUTE_INLINE FileWriter create_file_writer(const std::string& logdir,
                                                 const FileWriterOptions& options) {
   if (logdir.empty()) throw InvalidArgumentError("create_file_writer: logdir is empty");
   const std::string path = summary_internal::new_path(logdir, options.filename_suffix);
-  io::RecordWriter records = value_or_throw(io::RecordWriter::create(path));
+  io::RecordWriter records(value_or_throw(io::create_growing_file(path)));
   throw_if_error(records.write(encode_file_version(summary_internal::wall_time())));
   throw_if_error(records.flush());
-  return FileWriter(std::make_shared<FileWriter::State>(path, std::move(records), options));
+  const bool on_store = !value_or_throw(io::file_system_for(path))->has_atomic_move();
+  return FileWriter(
+      std::make_shared<FileWriter::State>(path, std::move(records), options, on_store));
 }
 
 DISTRIBUTE_INLINE void FileWriter::write_record(
@@ -94,11 +103,29 @@ DISTRIBUTE_INLINE void FileWriter::write_record(
   const double now = summary_internal::wall_time();
   throw_if_error(state_->records.write(encode(now)));
   if (state_->waiting++ == 0) state_->first_waiting = now;
-  const FileWriterOptions& options = state_->options;
-  const bool late = (now - state_->first_waiting) * 1000 >= double(options.flush_millis);
-  if (!late && state_->waiting < options.max_queue) return;
-  state_->waiting = 0;
-  throw_if_error(state_->records.flush());
+  flush_when_due(now);
+}
+
+/// With the state's mutex locked.
+DISTRIBUTE_INLINE void FileWriter::flush_when_due(double now) const {
+  State& state = *state_;
+  const FileWriterOptions& options = state.options;
+  const double waited = now - state.first_waiting;
+  if (!state.on_store) {
+    if (waited * 1000 < double(options.flush_millis) && state.waiting < options.max_queue) return;
+    state.waiting = 0;
+    return throw_if_error(state.records.flush());
+  }
+  if (waited < std::max(double(options.store_flush_millis) / 1000, 50 * state.last_flush_seconds))
+    return;
+  state.waiting = 0;
+  const absl::Status status = state.records.flush();
+  state.last_flush_seconds = summary_internal::wall_time() - now;
+  state.failed_flushes = status.ok() ? 0 : state.failed_flushes + 1;
+  if (state.failed_flushes > options.max_failed_flushes) throw_if_error(status);
+  if (!status.ok())
+    std::fprintf(stderr, "warning: event file: %s; its records are kept and tried again\n",
+                 std::string(status.message()).c_str());
 }
 
 DISTRIBUTE_INLINE void FileWriter::write(int64_t step, const Value& value) const {
