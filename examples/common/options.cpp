@@ -70,6 +70,7 @@ ABSL_FLAG(uint64_t, seed, 1, "seed of weights, shuffling and dropout");
 ABSL_FLAG(std::string, policy, "float32", "float32, mixed_bfloat16 or mixed_float16");
 ABSL_FLAG(std::string, checkpoint_dir, "", "folder of checkpoints; training resumes from it");
 ABSL_FLAG(int64_t, save_steps, 500, "steps between checkpoints");
+ABSL_FLAG(bool, async_checkpoint, false, "write checkpoints in the background");
 ABSL_FLAG(std::string, logdir, "", "folder for TensorBoard: loss every 100 steps, test results");
 ABSL_FLAG(std::string, init_checkpoint, "", "TensorBundle prefix with the first weights");
 ABSL_FLAG(std::string, final_checkpoint, "", "TensorBundle prefix for the last weights");
@@ -198,6 +199,7 @@ TrainerOptions parse_options(int argc, char** argv, const std::string& usage) {
   o.policy = absl::GetFlag(FLAGS_policy);
   o.checkpoint_dir = absl::GetFlag(FLAGS_checkpoint_dir);
   o.save_steps = absl::GetFlag(FLAGS_save_steps);
+  o.async_checkpoint = absl::GetFlag(FLAGS_async_checkpoint);
   o.logdir = absl::GetFlag(FLAGS_logdir);
   o.init_checkpoint = absl::GetFlag(FLAGS_init_checkpoint);
   o.final_checkpoint = absl::GetFlag(FLAGS_final_checkpoint);

@@ -171,8 +171,10 @@ void Trainer::agree_on_options() {
 
 void Trainer::restore() {
   if (options_.checkpoint_dir.empty()) return;
-  manager_.emplace(checkpoint_, dist::train::CheckpointManagerOptions{
-                                    .directory = options_.checkpoint_dir, .max_to_keep = 3});
+  manager_.emplace(
+      checkpoint_,
+      dist::train::CheckpointManagerOptions{
+          .directory = options_.checkpoint_dir, .max_to_keep = 3, .max_failed_saves = 3});
   if (!servers_)
     preemption_.emplace(strategy_.cluster_resolver(), *manager_);  // restores the newest
   else if (servers_->variables_are_new())  // else training goes on where the servers are
@@ -273,7 +275,7 @@ void Trainer::step_done(const Step& step, const std::string& worker) {
   const bool due = step.number / options_.save_steps > last_saved_ / options_.save_steps;
   if (!manager_ || (!due && step.number < total_steps_)) return;
   last_saved_ = step.number;
-  manager_->save();
+  manager_->save({}, true, {.enable_async = options_.async_checkpoint});
 }
 
 void Trainer::check_finite(double loss, int64_t step) const {
@@ -328,6 +330,7 @@ void Trainer::train(RunReport& report) {
   Progress progress(first, total_steps_, options_.batch_size, is_chief() && !servers_);
   const double began = seconds_now();
   coordinated_ ? coordinate(first, progress) : train_loop(first, progress);
+  if (manager_) manager_->sync();
   progress.finish();
   progress.fill(report);
   report.loss = last_loss_;

@@ -44,6 +44,7 @@
 #include <distribute/io/data_type.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/io/fwd.hpp>
+#include <distribute/io/growing_file.hpp>
 #include <distribute/io/gzip.hpp>
 #include <distribute/io/http_client.hpp>
 #include <distribute/io/http_message.hpp>
@@ -334,6 +335,7 @@
 #include <distribute/strategy/wait.hpp>
 #include <distribute/strategy/worker_replica_context.hpp>
 
+#include <distribute/checkpoint/background_job.hpp>
 #include <distribute/checkpoint/bundle_dtype.hpp>
 #include <distribute/checkpoint/bundle_entry.hpp>
 #include <distribute/checkpoint/bundle_merge.hpp>
@@ -342,6 +344,7 @@
 #include <distribute/checkpoint/bundle_writer.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/checkpoint_manager.hpp>
+#include <distribute/checkpoint/checkpoint_options.hpp>
 #include <distribute/checkpoint/checkpoint_parts.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/checkpoint/flat_checkpoint.hpp>

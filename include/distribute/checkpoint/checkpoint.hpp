@@ -2,16 +2,22 @@
 /// Saves and restores objects with their variables as TensorFlow's object-based checkpoints.
 
 #include <distribute/base/config.hpp>
+#include <distribute/checkpoint/checkpoint_options.hpp>
 #include <distribute/checkpoint/checkpoint_parts.hpp>
 #include <distribute/checkpoint/load_status.hpp>
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
 namespace distribute {
 
 class Strategy;
+
+namespace checkpoint_internal {
+class BackgroundJob;
+}
 
 namespace train {
 
@@ -33,10 +39,14 @@ class Checkpoint {
   explicit Checkpoint(const Trackable& model);
 
   /// Writes PREFIX.index and PREFIX.data-00000-of-00001, both or neither; gives back the prefix.
-  /// Throws  what BundleWriter throws, with the path; FailedPreconditionError in a replica.
-  std::string write(const std::string& prefix) const;
+  /// Throws  what BundleWriter throws, with the path; FailedPreconditionError in a replica; the
+  ///         error of an earlier save in the background.
+  std::string write(const std::string& prefix, const CheckpointOptions& options = {}) const;
   /// Writes PREFIX-N with N counting up, and the directory's `checkpoint` file.
-  std::string save(const std::string& prefix);
+  std::string save(const std::string& prefix, const CheckpointOptions& options = {});
+  /// Waits for a save in the background, if there is one. Every worker calls it.
+  /// Throws  its error, on all workers.
+  void sync() const;
   /// Gives the variables the values of the file, all of them or, when one cannot be read or does
   /// not fit, none; variables and parts created later get theirs when they are. A file without
   /// object graph is matched by the variables' names.
@@ -57,14 +67,16 @@ class Checkpoint {
 
  private:
   friend class CheckpointManager;
-  /// `around` as of checkpoint_internal::write_on_all_workers.
+  /// `around` as of checkpoint_internal::write_on_all_workers; it may run on another thread when
+  /// this object is gone.
   using Around = std::function<void(const std::function<void()>& write)>;
-  void write_with(const std::string& prefix, const std::string& worker_directory,
-                  const Around& around) const;
+  void write_with(const std::string& prefix, const std::string& worker_directory, Around around,
+                  const CheckpointOptions& options) const;
 
   Parts parts_;
   Variable save_counter_;
   Strategy* strategy_ = nullptr;  // null: the current one
+  std::shared_ptr<checkpoint_internal::BackgroundJob> job_;
 };
 
 }  // namespace train

@@ -5,6 +5,7 @@
 #include <distribute/checkpoint/checkpoint.hpp>
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <optional>
 #include <string>
@@ -23,14 +24,18 @@ struct CheckpointManagerOptions {
   std::function<double()> clock = {};               // seconds since 1970; unset: the system's
   /// Workers other than the chief write below `workertemp_<id>` in here; empty: in `directory`.
   std::string worker_directory = {};
+  /// So many saves in a row may fail for a reason that may pass (UnavailableError,
+  /// DeadlineExceededError, AbortedError, ResourceExhaustedError): training goes on with a warning
+  /// on the chief, and the next save tries again. The one after them throws.
+  int64_t max_failed_saves = 0;
 };
 
 /// Checkpoints DIRECTORY/NAME-1, NAME-2, ... and the directory's `checkpoint` file. Takes over what
 /// an earlier manager left there, and removes what a killed one left half written. A save that
-/// fails leaves earlier checkpoints and the manager as they were. With several workers every worker
-/// makes the manager and calls its methods; the chief alone reads and writes the `checkpoint` file
-/// and deletes, and the others follow it. One thread.
-/// Source  tf.train.CheckpointManager
+/// fails leaves earlier checkpoints and the manager as they were, and removes what it wrote. With
+/// several workers every worker makes the manager and calls its methods; the chief alone reads and
+/// writes the `checkpoint` file and deletes, and the others follow it. One thread. Source
+/// tf.train.CheckpointManager
 class CheckpointManager {
  public:
   /// Makes the directory.
@@ -39,10 +44,15 @@ class CheckpointManager {
   ///         made; DataLossError for a damaged `checkpoint` file.
   CheckpointManager(Checkpoint& checkpoint, CheckpointManagerOptions options);
 
-  /// Saves and deletes what is too old; gives the path, or nothing within the interval and for a
-  /// step saved already. The number is the checkpoint's save counter unless given.
+  /// Saves and deletes what is too old; gives the path, or nothing within the interval, for a step
+  /// saved already, and for a failure that max_failed_saves forgives. The number is the
+  /// checkpoint's save counter unless given.
   std::optional<std::string> save(std::optional<int64_t> checkpoint_number = {},
-                                  bool check_interval = true);
+                                  bool check_interval = true,
+                                  const CheckpointOptions& options = {});
+  /// Waits for a save in the background, if there is one. Every worker calls it.
+  /// Throws  its error, on all workers; then latest_checkpoint() is again what it was before.
+  void sync();
   /// Restores the newest checkpoint; its path, or nothing when there is none.
   std::optional<std::string> restore_latest();
   /// restore_latest(), else init_fn.
@@ -50,7 +60,7 @@ class CheckpointManager {
 
   Checkpoint& checkpoint() const { return checkpoint_; }
   const std::string& directory() const { return options_.directory; }
-  const std::optional<std::string>& latest_checkpoint() const { return latest_; }
+  const std::optional<std::string>& latest_checkpoint() const { return lists_.latest; }
   /// Oldest first; without those kept for good: by keep_checkpoint_every_n_hours, or because they
   /// were saved without a manager.
   std::vector<std::string> checkpoints() const;
@@ -60,21 +70,27 @@ class CheckpointManager {
     std::string path;
     double time;
   };
+  struct Lists {
+    std::vector<Entry> kept;  // oldest first
+    std::optional<std::string> latest;
+    double last_preserved = 0;  // time of the last one kept for good
+  };
+  struct Work;  // what the chief does around the writing of a bundle
   bool is_due() const;
+  bool forgives(const std::exception_ptr& error);
+  Work work_for(const std::string& path, const Lists& before, const std::vector<Entry>& old);
   std::string look_at_directory() const;
   void adopt(double time, const std::string& state_text);
   double now() const;
   std::vector<Entry> add(const std::string& path);
   std::vector<Entry> drop_old();
-  void write_state() const;
-  void sweep_temporary_files();
 
   Checkpoint& checkpoint_;
   CheckpointManagerOptions options_;
-  std::vector<Entry> kept_;  // oldest first
-  std::optional<std::string> latest_;
-  double last_preserved_ = 0;  // time of the last one kept for good
+  Lists lists_;
+  std::optional<Lists> before_;  // those before a save that is still being written
   std::optional<int64_t> last_step_;
+  int64_t failed_saves_ = 0;  // in a row
   bool swept_ = false;
 };
 

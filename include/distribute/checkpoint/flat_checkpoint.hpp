@@ -31,8 +31,9 @@ Tensor value_to_save(const Variable& variable);
 void restore_value(const Variable& variable, const Tensor& value);
 
 void write_tensor(BundleWriter& writer, const std::string& key, const Tensor& value);
-/// One slice of tensor `key`: the rows of a shard, read now.
-void write_shard(BundleWriter& writer, const std::string& key, const Variable& shard);
+/// One slice of tensor `key`: the rows of a shard.
+void write_shard(BundleWriter& writer, const std::string& key, const Tensor& rows,
+                 const SaveSliceInfo& info);
 /// The tensor `key`, of any dtype that tensors have.
 /// Throws  InvalidArgumentError for other dtypes.
 Tensor read_tensor(BundleReader& reader, const std::string& key);

@@ -25,6 +25,7 @@ struct ModelCheckpointOptions {
   MonitorMode mode = MonitorMode::Auto;
   SaveFrequency save_freq = "epoch";
   std::optional<double> initial_value_threshold = {};  // to be beaten by the first best
+  CheckpointOptions options = {};                      // such as enable_async
 };
 
 /// Writes TensorFlow checkpoints with the parts "model" and "optimizer", and the directory's
@@ -39,6 +40,8 @@ class ModelCheckpoint : public Callback {
   void on_epoch_begin(int64_t epoch, Logs& logs) override;
   void on_train_batch_end(int64_t batch, Logs& logs) override;
   void on_epoch_end(int64_t epoch, Logs& logs) override;
+  /// Waits for a save in the background.
+  void on_train_end(Logs& logs) override;
   bool wants_batch_metrics() const override { return options_.save_freq.batches() > 0; }
   double best() const { return best_; }
 

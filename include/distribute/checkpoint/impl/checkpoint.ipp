@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/checkpoint/background_job.hpp>
 #include <distribute/checkpoint/bundle_writer.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
@@ -43,9 +44,16 @@ DISTRIBUTE_INLINE void check_parts(const train::CheckpointParts& parts) {
   }
 }
 
+/// Some rows of a variable that is cut.
+struct SavedShard {
+  Tensor rows;
+  SaveSliceInfo info;
+};
+
 /// What a checkpoint will hold, in the order of its keys; the graph is a text. A variable that is
 /// cut is read shard by shard while it is written, as it may be too large to be had whole.
-using ValuesToSave = std::map<std::string, std::variant<std::string, Tensor, Variable>>;
+using ValuesToSave =
+    std::map<std::string, std::variant<std::string, Tensor, Variable, std::vector<SavedShard>>>;
 
 /// What workers compare before they read variables together.
 DISTRIBUTE_INLINE std::string describe_graph(const ProgramGraph& program) {
@@ -108,13 +116,36 @@ DISTRIBUTE_INLINE ValuesToSave values_to_save(const train::CheckpointParts& part
   return values;
 }
 
+DISTRIBUTE_INLINE SavedShard read_shard(const Variable& shard) {
+  return {train::value_to_save(shard), *shard.impl().save_slice_info()};
+}
+
+/// Makes values that no longer depend on variables and devices: another thread writes them.
+DISTRIBUTE_INLINE void detach(ValuesToSave& values) {
+  for (auto& [key, value] : values) {
+    auto* tensor = std::get_if<Tensor>(&value);
+    if (tensor && tensor->device().type == DeviceType::Gpu) value = tensor->to(Device{});
+    const auto* cut = std::get_if<Variable>(&value);
+    if (!cut) continue;
+    std::vector<SavedShard> shards;
+    for (const Variable& shard : cut->impl().parts()) shards.push_back(read_shard(shard));
+    value = std::move(shards);
+  }
+}
+
 DISTRIBUTE_INLINE void write_values(const std::string& prefix, const ValuesToSave& values) {
+  const auto write = [](train::BundleWriter& writer, const std::string& key,
+                        const SavedShard& shard) {
+    train::write_shard(writer, key, shard.rows, shard.info);
+  };
   train::BundleWriter writer(prefix);
   for (const auto& [key, value] : values) {
     if (const auto* text = std::get_if<std::string>(&value))
       writer.add_string(key, *text);
     else if (const auto* cut = std::get_if<Variable>(&value))
-      for (const Variable& shard : cut->impl().parts()) train::write_shard(writer, key, shard);
+      for (const Variable& shard : cut->impl().parts()) write(writer, key, read_shard(shard));
+    else if (const auto* shards = std::get_if<std::vector<SavedShard>>(&value))
+      for (const SavedShard& shard : *shards) write(writer, key, shard);
     else
       train::write_tensor(writer, key, std::get<Tensor>(value));
   }
@@ -129,7 +160,8 @@ DISTRIBUTE_INLINE Checkpoint::Checkpoint(Parts parts)
     : parts_(std::move(parts)),
       save_counter_(std::make_shared<PlainVariable>(
           Tensor(int64_t{0}),
-          VariableOptions{.name = checkpoint_internal::kSaveCounter, .trainable = false})) {
+          VariableOptions{.name = checkpoint_internal::kSaveCounter, .trainable = false})),
+      job_(std::make_shared<checkpoint_internal::BackgroundJob>()) {
   parts_.emplace_back(checkpoint_internal::kSaveCounter, save_counter_);
   checkpoint_internal::check_parts(parts_);
   if (has_strategy()) strategy_ = &get_strategy();
@@ -159,35 +191,62 @@ DISTRIBUTE_INLINE const CheckpointPart* Checkpoint::part(const std::string& name
 
 /// All values are read before anybody writes: reading some of them takes every worker.
 DISTRIBUTE_INLINE void Checkpoint::write_with(const std::string& prefix,
-                                              const std::string& worker_directory,
-                                              const Around& around) const {
-  const checkpoint_internal::ValuesToSave values =
-      checkpoint_internal::values_to_save(parts_, strategy().extended());
-  checkpoint_internal::write_on_all_workers(
-      strategy(), prefix, worker_directory,
-      [&](const std::string& path) { checkpoint_internal::write_values(path, values); }, around);
+                                              const std::string& worker_directory, Around around,
+                                              const CheckpointOptions& options) const {
+  sync();
+  StrategyExtended& extended = strategy().extended();
+  auto values = checkpoint_internal::values_to_save(parts_, extended);
+  const auto around_and_tell = [around = std::move(around), prefix,
+                                told = options.experimental_write_callbacks](const auto& write) {
+    around(write);
+    for (const auto& callback : told) callback(prefix);
+  };
+  if (!options.enable_async)
+    return checkpoint_internal::write_on_all_workers(
+        strategy(), prefix, worker_directory,
+        [&](const std::string& path) { checkpoint_internal::write_values(path, values); },
+        around_and_tell);
+  checkpoint_internal::detach(values);
+  if (!extended.should_checkpoint()) return job_->start({});
+  job_->start([prefix, around_and_tell, values = std::move(values)]() mutable {
+    around_and_tell([&] { checkpoint_internal::write_values(prefix, values); });
+    values.clear();  // not only when the job is waited for
+  });
 }
 
-DISTRIBUTE_INLINE std::string Checkpoint::write(const std::string& prefix) const {
+DISTRIBUTE_INLINE void Checkpoint::sync() const {
+  if (!job_->pending()) return;
+  strategy_internal::on_all_workers_for_long(strategy().extended(), [&] {
+    job_->wait();
+    return std::string();
+  });
+}
+
+DISTRIBUTE_INLINE std::string Checkpoint::write(const std::string& prefix,
+                                                const CheckpointOptions& options) const {
   checkpoint_internal::check_outside_replicas("write");
-  write_with(prefix, "", [](const auto& write) { write(); });
+  write_with(
+      prefix, "", [](const auto& write) { write(); }, options);
   return prefix;
 }
 
-DISTRIBUTE_INLINE std::string Checkpoint::save(const std::string& prefix) {
+DISTRIBUTE_INLINE std::string Checkpoint::save(const std::string& prefix,
+                                               const CheckpointOptions& options) {
   checkpoint_internal::check_outside_replicas("save");
+  sync();
   const int64_t before = save_counter();
   const std::string path = concat(prefix, "-", before + 1);
+  const auto around = [path](const std::function<void()>& write) {
+    write();
+    CheckpointState state;
+    state.model_checkpoint_path = path;
+    state.all_model_checkpoint_paths = {path};
+    const std::string directory = io::directory_of(path);
+    update_checkpoint_state(directory.empty() ? "." : directory, state);
+  };
   set_save_counter(before + 1);
   try {
-    write_with(path, "", [&](const auto& write) {
-      write();
-      CheckpointState state;
-      state.model_checkpoint_path = path;
-      state.all_model_checkpoint_paths = {path};
-      const std::string directory = io::directory_of(path);
-      update_checkpoint_state(directory.empty() ? "." : directory, state);
-    });
+    write_with(path, "", around, options);
     return path;
   } catch (...) {
     set_save_counter(before);
@@ -197,6 +256,7 @@ DISTRIBUTE_INLINE std::string Checkpoint::save(const std::string& prefix) {
 
 DISTRIBUTE_INLINE LoadStatus Checkpoint::restore(const std::string& prefix) const {
   checkpoint_internal::check_outside_replicas("restore");
+  sync();
   StrategyExtended& extended = strategy().extended();
   std::shared_ptr<checkpoint_internal::Restoration> restoration;
   try {

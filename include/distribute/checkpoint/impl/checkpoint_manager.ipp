@@ -13,7 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iomanip>
-#include <tuple>
+#include <utility>
 
 namespace distribute::checkpoint_internal {
 
@@ -30,6 +30,26 @@ DISTRIBUTE_INLINE bool is_checkpoint_of(const std::string& file, const std::stri
   if (!file.starts_with(name + "-")) return false;
   const size_t digits = file.find_first_not_of("-0123456789", name.size() + 1);
   return digits != std::string::npos && digits > name.size() + 1 && file[digits] == '.';
+}
+
+/// What a killed program left of files it had not finished. Only who saves does this: others may
+/// look at the directory while a file is being written.
+DISTRIBUTE_INLINE void sweep_temporary_files(const std::string& directory,
+                                             const std::string& name) {
+  remove_files(directory, [&](const std::string& file) {
+    if (file.find(".tempstate") == std::string::npos) return false;
+    return file.starts_with("checkpoint.tempstate") || is_checkpoint_of(file, name);
+  });
+}
+
+/// After a state file that could not be written: takes the new checkpoint away again, unless the
+/// file names it after all, as where only the answer of a store was lost.
+DISTRIBUTE_INLINE void remove_unless_named(const std::string& path, const std::string& directory) {
+  try {
+    const auto state = train::get_checkpoint_state(directory);
+    if (!state || state->model_checkpoint_path != path) train::remove_checkpoint(path);
+  } catch (const Error&) {  // the first error is the one to tell
+  }
 }
 
 }  // namespace distribute::checkpoint_internal
@@ -84,32 +104,67 @@ DISTRIBUTE_INLINE double CheckpointManager::now() const {
 DISTRIBUTE_INLINE void CheckpointManager::adopt(double time, const std::string& state_text) {
   std::optional<CheckpointState> state;
   if (!state_text.empty()) state = decode_checkpoint_state(state_text, options_.directory);
-  last_preserved_ = state ? state->last_preserved_timestamp.value_or(0.0) : time - 1;
+  lists_.last_preserved = state ? state->last_preserved_timestamp.value_or(0.0) : time - 1;
   if (!state) return;
-  latest_ = state->model_checkpoint_path;
-  if (time < last_preserved_) {
+  lists_.latest = state->model_checkpoint_path;
+  if (time < lists_.last_preserved) {
     std::fprintf(stderr,
                  "warning: the clock went back since the checkpoints in %s were written; their "
                  "times count as now\n",
                  options_.directory.c_str());
-    last_preserved_ = time;
+    lists_.last_preserved = time;
   }
   const auto& times = state->all_model_checkpoint_timestamps;
   for (size_t i = 0; i < state->all_model_checkpoint_paths.size() && i < times.size(); ++i) {
     const double saved = std::min(times[i], time);
-    if (saved > last_preserved_) kept_.push_back({state->all_model_checkpoint_paths[i], saved});
+    if (saved > lists_.last_preserved)
+      lists_.kept.push_back({state->all_model_checkpoint_paths[i], saved});
   }
 }
 
-DISTRIBUTE_INLINE void CheckpointManager::write_state() const {
+/// Holds all it needs: in the background it may outlive the manager.
+struct CheckpointManager::Work {
+  std::string directory, name, path;
   CheckpointState state;
-  for (const Entry& entry : kept_) {
-    state.all_model_checkpoint_paths.push_back(entry.path);
-    state.all_model_checkpoint_timestamps.push_back(entry.time);
+  bool sweeps = false, is_new = false;
+  std::vector<std::string> old;  // to be removed here
+
+  void operator()(const std::function<void()>& write) const;
+};
+
+/// The state file stops naming old checkpoints before these are deleted, so that a crash in between
+/// leaves files that nobody needs rather than names without files.
+DISTRIBUTE_INLINE void CheckpointManager::Work::operator()(
+    const std::function<void()>& write) const {
+  if (sweeps) checkpoint_internal::sweep_temporary_files(directory, name);
+  write();
+  try {
+    update_checkpoint_state(directory, state);
+  } catch (...) {
+    if (is_new) checkpoint_internal::remove_unless_named(path, directory);
+    throw;
   }
-  state.model_checkpoint_path = *latest_;
-  state.last_preserved_timestamp = last_preserved_;
-  update_checkpoint_state(options_.directory, state);
+  try {
+    for (const std::string& prefix : old) remove_checkpoint(prefix);
+  } catch (const Error& error) {
+    std::fprintf(stderr, "warning: an old checkpoint was not removed: %s\n", error.what());
+  }
+}
+
+DISTRIBUTE_INLINE CheckpointManager::Work CheckpointManager::work_for(
+    const std::string& path, const Lists& before, const std::vector<Entry>& old) {
+  Work work{options_.directory, options_.checkpoint_name, path, {}, !swept_, true, {}};
+  for (const Entry& entry : lists_.kept) {
+    work.state.all_model_checkpoint_paths.push_back(entry.path);
+    work.state.all_model_checkpoint_timestamps.push_back(entry.time);
+  }
+  work.state.model_checkpoint_path = *lists_.latest;
+  work.state.last_preserved_timestamp = lists_.last_preserved;
+  for (const Entry& entry : before.kept) work.is_new &= entry.path != path;
+  work.is_new &= before.latest != path;
+  for (const Entry& entry : old) work.old.push_back(entry.path);
+  swept_ = true;
+  return work;
 }
 
 DISTRIBUTE_INLINE bool CheckpointManager::is_due() const {
@@ -122,58 +177,75 @@ DISTRIBUTE_INLINE bool CheckpointManager::is_due() const {
 DISTRIBUTE_INLINE std::vector<CheckpointManager::Entry> CheckpointManager::drop_old() {
   std::vector<Entry> old;
   const auto& hours = options_.keep_checkpoint_every_n_hours;
-  while (options_.max_to_keep && int64_t(kept_.size()) > *options_.max_to_keep) {
-    const Entry entry = kept_.front();
-    kept_.erase(kept_.begin());
-    if (hours && entry.time - *hours * 3600 >= last_preserved_)
-      last_preserved_ = entry.time;
+  while (options_.max_to_keep && int64_t(lists_.kept.size()) > *options_.max_to_keep) {
+    const Entry entry = lists_.kept.front();
+    lists_.kept.erase(lists_.kept.begin());
+    if (hours && entry.time - *hours * 3600 >= lists_.last_preserved)
+      lists_.last_preserved = entry.time;
     else
       old.push_back(entry);
   }
   return old;
 }
 
-/// What a killed program left of files it had not finished. Only who saves does this: others may
-/// look at the directory while a file is being written.
-DISTRIBUTE_INLINE void CheckpointManager::sweep_temporary_files() {
-  if (swept_) return;
-  checkpoint_internal::remove_files(options_.directory, [&](const std::string& file) {
-    if (file.find(".tempstate") == std::string::npos) return false;
-    return file.starts_with("checkpoint.tempstate") ||
-           checkpoint_internal::is_checkpoint_of(file, options_.checkpoint_name);
-  });
-  swept_ = true;
+DISTRIBUTE_INLINE bool CheckpointManager::forgives(const std::exception_ptr& error) {
+  const auto [code, message] = strategy_internal::describe_failure(error);
+  const bool may_pass = code == StatusCode::Unavailable || code == StatusCode::DeadlineExceeded ||
+                        code == StatusCode::Aborted || code == StatusCode::ResourceExhausted;
+  if (!may_pass || ++failed_saves_ > options_.max_failed_saves) return false;
+  if (checkpoint_.strategy().extended().should_checkpoint())
+    std::fprintf(stderr, "warning: saving failed (%lld of %lld in a row that may): %s\n",
+                 (long long)failed_saves_, (long long)options_.max_failed_saves, message.c_str());
+  return true;
 }
 
-/// The state file stops naming old checkpoints before these are deleted, so that a crash in between
-/// leaves files that nobody needs rather than names without files.
+DISTRIBUTE_INLINE void CheckpointManager::sync() {
+  if (!before_) return checkpoint_.sync();
+  const Lists before = *std::exchange(before_, std::nullopt);
+  try {
+    checkpoint_.sync();
+  } catch (...) {
+    lists_ = before;
+    throw;
+  }
+  failed_saves_ = 0;
+}
+
 DISTRIBUTE_INLINE std::optional<std::string> CheckpointManager::save(
-    std::optional<int64_t> checkpoint_number, bool check_interval) {
+    std::optional<int64_t> checkpoint_number, bool check_interval,
+    const CheckpointOptions& options) {
   if (check_interval && !is_due()) return std::nullopt;
+  try {
+    sync();
+  } catch (...) {
+    if (!forgives(std::current_exception())) throw;
+  }
   const int64_t counter = checkpoint_.save_counter();
-  const auto before = std::make_tuple(kept_, latest_, last_preserved_);
+  const Lists before = lists_;
   const std::string path =
       io::join_path(options_.directory,
                     concat(options_.checkpoint_name, "-", checkpoint_number.value_or(counter + 1)));
-  std::vector<Entry> old;
+  const std::vector<Entry> old = add(path);
   checkpoint_.set_save_counter(counter + 1);
   try {
-    checkpoint_.write_with(path, options_.worker_directory, [&](const auto& write) {
-      sweep_temporary_files();
-      write();
-      old = add(path);
-      write_state();
-    });
+    Work work = work_for(path, before, old);
+    if (!options.enable_async) work.old.clear();  // below: when all workers know of the new one
+    checkpoint_.write_with(path, options_.worker_directory, std::move(work), options);
   } catch (...) {
-    std::tie(kept_, latest_, last_preserved_) = before;
+    lists_ = before;
     checkpoint_.set_save_counter(counter);
+    if (forgives(std::current_exception())) return std::nullopt;
     throw;
   }
-  StrategyExtended& extended = checkpoint_.strategy().extended();
-  if (!extended.should_checkpoint()) add(path);
   if (options_.step_counter) last_step_ = options_.step_counter();
-  strategy_internal::on_all_workers(extended, [&] {
-    for (const Entry& entry : old) remove_checkpoint(entry.path);
+  if (options.enable_async) {
+    before_ = before;
+    return path;
+  }
+  failed_saves_ = 0;
+  strategy_internal::on_all_workers(checkpoint_.strategy().extended(), [&] {
+    if (checkpoint_.strategy().extended().should_checkpoint())
+      for (const Entry& entry : old) remove_checkpoint(entry.path);
     return std::string();
   });
   return path;
@@ -182,17 +254,18 @@ DISTRIBUTE_INLINE std::optional<std::string> CheckpointManager::save(
 /// Puts a new checkpoint on the list; gives those that are to go.
 DISTRIBUTE_INLINE std::vector<CheckpointManager::Entry> CheckpointManager::add(
     const std::string& path) {
-  std::erase_if(kept_, [&](const Entry& entry) { return entry.path == path; });
-  kept_.push_back({path, now()});
-  latest_ = path;
+  std::erase_if(lists_.kept, [&](const Entry& entry) { return entry.path == path; });
+  lists_.kept.push_back({path, now()});
+  lists_.latest = path;
   return drop_old();
 }
 
 DISTRIBUTE_INLINE std::optional<std::string> CheckpointManager::restore_latest() {
-  if (!latest_) return std::nullopt;
-  checkpoint_.restore(*latest_).expect_partial();
+  sync();
+  if (!lists_.latest) return std::nullopt;
+  checkpoint_.restore(*lists_.latest).expect_partial();
   if (options_.step_counter) last_step_ = options_.step_counter();
-  return latest_;
+  return lists_.latest;
 }
 
 DISTRIBUTE_INLINE std::optional<std::string> CheckpointManager::restore_or_initialize() {
@@ -203,7 +276,7 @@ DISTRIBUTE_INLINE std::optional<std::string> CheckpointManager::restore_or_initi
 
 DISTRIBUTE_INLINE std::vector<std::string> CheckpointManager::checkpoints() const {
   std::vector<std::string> paths;
-  for (const Entry& entry : kept_) paths.push_back(entry.path);
+  for (const Entry& entry : lists_.kept) paths.push_back(entry.path);
   return paths;
 }
 

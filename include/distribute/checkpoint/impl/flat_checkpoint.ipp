@@ -31,10 +31,9 @@ DISTRIBUTE_INLINE void write_tensor(BundleWriter& writer, const std::string& key
   writer.add(key, plain.dtype(), {plain.shape().begin(), plain.shape().end()}, {data, bytes});
 }
 
-DISTRIBUTE_INLINE void write_shard(BundleWriter& writer, const std::string& key,
-                                   const Variable& shard) {
-  const Tensor plain = value_to_save(shard).row_major();
-  const SaveSliceInfo& info = *shard.impl().save_slice_info();
+DISTRIBUTE_INLINE void write_shard(BundleWriter& writer, const std::string& key, const Tensor& rows,
+                                   const SaveSliceInfo& info) {
+  const Tensor plain = rows.row_major();
   TensorSlice slice;
   for (const int64_t size : plain.shape()) slice.push_back({0, size});
   slice[0].start = info.begin;
@@ -105,7 +104,8 @@ DISTRIBUTE_INLINE void save_variables(const std::string& prefix,
           if (values[i])
             write_tensor(writer, sorted[i].name(), values[i]);
           else
-            write_shard(writer, saved_name(sorted[i]), sorted[i]);
+            write_shard(writer, saved_name(sorted[i]), value_to_save(sorted[i]),
+                        *sorted[i].impl().save_slice_info());
         }
         writer.finish();
       },

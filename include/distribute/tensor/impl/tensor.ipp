@@ -263,7 +263,10 @@ DISTRIBUTE_INLINE Tensor Tensor::rows(int64_t begin, int64_t end) const {
 }
 
 DISTRIBUTE_INLINE bool Tensor::unique() const {
-  return impl_.use_count() == 1 && impl_->array.buffer.use_count() == 1;
+  if (impl_.use_count() != 1 || impl_->array.buffer.use_count() != 1) return false;
+  // Counting up and down orders what another thread read, before it let go, before what comes now.
+  (void)std::shared_ptr<const void>(impl_), (void)std::shared_ptr<const void>(impl_->array.buffer);
+  return true;
 }
 
 DISTRIBUTE_INLINE Tensor Tensor::renamed() const { return Tensor(shape(), dtype(), array()); }

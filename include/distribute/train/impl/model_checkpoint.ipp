@@ -2,8 +2,6 @@
 #include <distribute/base/error.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/io/path.hpp>
-#include <distribute/strategy/all_workers.hpp>
-#include <distribute/strategy/strategy.hpp>
 #include <distribute/train/model.hpp>
 #include <distribute/train/model_checkpoint.hpp>
 
@@ -123,18 +121,20 @@ DISTRIBUTE_INLINE void ModelCheckpoint::save(std::optional<int64_t> batch, const
   write(path);
 }
 
+DISTRIBUTE_INLINE void ModelCheckpoint::on_train_end(Logs&) {
+  if (checkpoint_) checkpoint_->sync();
+}
+
 DISTRIBUTE_INLINE void ModelCheckpoint::write(const std::string& path) {
-  checkpoint_->write(path);
-  StrategyExtended& extended = checkpoint_->strategy().extended();
-  strategy_internal::on_all_workers(extended, [&] {
-    if (!extended.should_checkpoint()) return std::string();
-    const std::string directory = io::directory_of(path);
+  CheckpointOptions options = options_.options;
+  options.experimental_write_callbacks.push_back([](const std::string& written) {
+    const std::string directory = io::directory_of(written);
     CheckpointState state;
-    state.model_checkpoint_path = path;
-    state.all_model_checkpoint_paths = {path};
+    state.model_checkpoint_path = written;
+    state.all_model_checkpoint_paths = {written};
     update_checkpoint_state(directory.empty() ? "." : directory, state);
-    return std::string();
   });
+  checkpoint_->write(path, options);
 }
 
 }  // namespace distribute::train

@@ -122,10 +122,13 @@ DISTRIBUTE_INLINE void PreemptionCheckpointHandler::save() {
   if (extended_.should_checkpoint())
     std::fprintf(stderr, "preempted: saving a checkpoint after %lld steps\n",
                  (long long)total_run_calls_);
-  if (config_.save_fn)
-    config_.save_fn();
-  else
-    manager_.save({}, false);
+  if (config_.save_fn) return config_.save_fn();
+  try {
+    manager_.sync();
+  } catch (const Error& error) {  // this save makes up for the earlier one
+    if (extended_.should_checkpoint()) std::fprintf(stderr, "warning: %s\n", error.what());
+  }
+  manager_.save({}, false);
 }
 
 DISTRIBUTE_INLINE void PreemptionCheckpointHandler::finish() {

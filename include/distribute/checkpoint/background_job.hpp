@@ -1,0 +1,41 @@
+#pragma once
+/// One piece of work at a time beside the training, such as writing a checkpoint.
+
+#include <distribute/base/config.hpp>
+
+#include <exception>
+#include <functional>
+#include <thread>
+
+namespace distribute::checkpoint_internal {
+
+/// Runs a job on a thread of its own with the lowest priority, and one core for its operations, so
+/// that it takes what the training leaves. Thread-compatible.
+class BackgroundJob {
+ public:
+  BackgroundJob() = default;
+  BackgroundJob(const BackgroundJob&) = delete;
+  BackgroundJob& operator=(const BackgroundJob&) = delete;
+  /// Waits; an error that nobody has asked for becomes a warning on stderr.
+  ~BackgroundJob();
+
+  /// Throws  FailedPreconditionError while an earlier job has not been waited for.
+  void start(std::function<void()> job);
+  /// True from start() to wait().
+  bool pending() const { return pending_; }
+  /// Waits for the job, if there is one, and throws what it threw.
+  void wait();
+
+ private:
+  void run(const std::function<void()>& job);
+
+  bool pending_ = false;
+  std::thread thread_;
+  std::exception_ptr error_;  // the thread's until it is joined
+};
+
+}  // namespace distribute::checkpoint_internal
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/checkpoint/impl/background_job.ipp>
+#endif
