@@ -39,9 +39,13 @@
 #include <distribute/device/winograd_points.hpp>
 
 #include <distribute/io/atomic_file.hpp>
+#include <distribute/io/aws_credentials.hpp>
+#include <distribute/io/aws_profile.hpp>
+#include <distribute/io/aws_signature.hpp>
 #include <distribute/io/compression.hpp>
 #include <distribute/io/crc32c.hpp>
 #include <distribute/io/data_type.hpp>
+#include <distribute/io/digest.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/io/fwd.hpp>
 #include <distribute/io/growing_file.hpp>
@@ -52,10 +56,16 @@
 #include <distribute/io/local_file_system.hpp>
 #include <distribute/io/path.hpp>
 #include <distribute/io/protobuf.hpp>
+#include <distribute/io/read_ahead.hpp>
+#include <distribute/io/s3_client.hpp>
+#include <distribute/io/s3_file_system.hpp>
+#include <distribute/io/s3_options.hpp>
+#include <distribute/io/s3_upload.hpp>
 #include <distribute/io/stream.hpp>
 #include <distribute/io/tfrecord.hpp>
 #include <distribute/io/url.hpp>
 #include <distribute/io/wire.hpp>
+#include <distribute/io/xml.hpp>
 
 #include <distribute/net/address.hpp>
 #include <distribute/net/bytes.hpp>
