@@ -1,10 +1,16 @@
 #include "cluster_command.hpp"
 
 #include <distribute/base/error.hpp>
+#include <distribute/base/exit_status.hpp>
 #include <distribute/cluster/cluster_role.hpp>
 #include <distribute/cluster/default_resolver.hpp>
+#include <distribute/cluster/job_paths.hpp>
+#include <distribute/cluster/ready_file.hpp>
+#include <distribute/net/address.hpp>
+#include <distribute/net/job_token.hpp>
 
 #include <cstdio>
+#include <cstdlib>
 
 namespace distribute_tools {
 
@@ -62,14 +68,64 @@ void explain(const ClusterRole& role, const std::string& reason, std::optional<i
   if (role.rpc_layer) print_row("rpc_layer", *role.rpc_layer);
 }
 
+bool leaves_this_machine(const ClusterSpec& cluster) {
+  for (const auto& [job, tasks] : cluster.as_dict())
+    for (const auto& [index, address] : tasks.by_index())
+      if (const auto parsed = net::parse_address(address);
+          parsed.ok() && !parsed->is_loopback() && parsed->host != "localhost")
+        return true;
+  return false;
+}
+
+/// Whether the tasks would let each other in.
+void print_token(const ClusterSpec& cluster) {
+  const auto token = net::job_token_from_environment();
+  const char* insecure = std::getenv("DISTRIBUTE_INSECURE");
+  if (!token.ok())
+    print_row("job token", std::string(token.status().message()));
+  else if (!token->empty())
+    print_row("job token", concat(token->size(), " bytes"));
+  else if (insecure && std::string_view(insecure) == "1")
+    print_row("job token", "none, and DISTRIBUTE_INSECURE=1: everybody on the network may join");
+  else if (leaves_this_machine(cluster))
+    print_row("job token",
+              "MISSING: the tasks will not start; give all of them the same secret in "
+              "DISTRIBUTE_JOB_TOKEN or DISTRIBUTE_JOB_TOKEN_FILE (in Kubernetes from a Secret)");
+}
+
+void print_paths(const JobPaths& paths) {
+  if (paths.service.empty()) return;
+  print_row("files", "as " + paths.service + " says");
+  const std::pair<const char*, const std::string*> all[] = {{"model", &paths.model},
+                                                            {"checkpoints", &paths.checkpoints},
+                                                            {"logs", &paths.logs},
+                                                            {"output", &paths.output}};
+  for (const auto& [name, path] : all)
+    if (!path->empty()) print_row("", concat(name, "  ", *path));
+  for (const auto& [name, path] : paths.channels)
+    print_row("", concat("channel ", name, "  ", path));
+  for (const auto& [name, value] : paths.hyperparameters)
+    print_row("", concat("hyperparameter ", name, " = ", value));
+}
+
+int ready_command() {
+  const std::string why_not = not_ready_because(ready_file_path());
+  if (why_not.empty()) return kExitDone;
+  std::fprintf(stderr, "distribute cluster: not ready: %s\n", why_not.c_str());
+  return kExitFailed;
+}
+
 int cluster_command(const ClusterFlags& flags, bool json) {
   try {
     const ImpliedResolver implied = default_resolver({}, flags);
     const ClusterRole role = cluster_role(*implied.resolver);
     if (json)
       std::printf("%s\n", role.to_json().c_str());
-    else
+    else {
       explain(role, implied.reason, implied.resolver->world_size());
+      print_token(role.cluster);
+      print_paths(read_job_paths());
+    }
     return 0;
   } catch (const Error& error) {
     const bool wrong_value = error.code() == StatusCode::InvalidArgument;

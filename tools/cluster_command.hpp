@@ -9,4 +9,8 @@ namespace distribute_tools {
 /// stderr, when cluster, type or index cannot be read.
 int cluster_command(const distribute::ClusterFlags& flags, bool json);
 
+/// `distribute cluster --ready`: 0 when the task that writes DISTRIBUTE_READY_FILE takes part in
+/// its job; else 1, and one line on stderr that says why not.
+int ready_command();
+
 }  // namespace distribute_tools

@@ -17,6 +17,7 @@
 #include "data_command.hpp"
 #include "events_command.hpp"
 #include "flags.hpp"
+#include "make_cluster_command.hpp"
 #include "run_command.hpp"
 
 ABSL_FLAG(std::string, model, "book", "network to measure: book or tutorial");
@@ -46,6 +47,8 @@ ABSL_FLAG(std::string, ps_hosts, "", "cluster: host:port of the parameter server
 ABSL_FLAG(std::string, worker_hosts, "", "cluster: host:port of the workers, with commas");
 ABSL_FLAG(std::string, chief_hosts, "", "cluster: host:port of the chief");
 ABSL_FLAG(std::string, evaluator_hosts, "", "cluster: host:port of the evaluator");
+ABSL_FLAG(bool, ready, false,
+          "cluster: only whether the task that writes DISTRIBUTE_READY_FILE takes part in its job");
 
 ABSL_FLAG(std::string, input_dir, "", "data tfrecord: a folder with one folder for each class");
 ABSL_FLAG(std::string, output_dir, "", "data tfrecord: where the shards go");
@@ -64,6 +67,10 @@ constexpr char kUsage[] =
     "  distribute cluster [--json] [--job_name=J --task_index=I --ps_hosts=A,B "
     "--worker_hosts=...]\n"
     "      what TF_CONFIG, a launcher's variables or these flags say about this task\n"
+    "  distribute cluster --ready\n"
+    "      a readiness probe: 0 when the task has met the others, else 1 and why not\n"
+    "  distribute cluster make --chief=H --worker=H,H --ps=H,H [--port=P] [--boot-script=F]\n"
+    "      TF_CONFIG of every host of a new cluster (see distribute cluster make --help)\n"
     "  distribute bench allreduce [--world=N] [--transport=auto|threads|shm|tcp|mpi]\n"
     "                           [--bytes=1K,64K,1M,25M,100M] [--flows=N] [--seconds=X] [--raw]\n"
     "                           [--in_place] [--json]\n"
@@ -107,6 +114,7 @@ int bench_kernels() {
 
 int cluster(const std::vector<std::string>& words) {
   if (words.size() > 1) return fail_usage("cluster: unexpected argument '" + words[1] + "'");
+  if (absl::GetFlag(FLAGS_ready)) return distribute_tools::ready_command();
   distribute::ClusterFlags flags;
   flags.job_name = absl::GetFlag(FLAGS_job_name);
   flags.task_index = absl::GetFlag(FLAGS_task_index);
@@ -178,6 +186,8 @@ int main(int argc, char** argv) {
   // What follows the program's name there is not ours to parse.
   if (argc > 1 && std::string_view(argv[1]) == "run")
     return distribute_tools::run_command(argc - 1, argv + 1);
+  if (argc > 2 && std::string_view(argv[1]) == "cluster" && std::string_view(argv[2]) == "make")
+    return distribute_tools::make_cluster_command(argc - 2, argv + 2);
   absl::SetProgramUsageMessage(kUsage);
   const std::vector<std::string> words = distribute_tools::parse_flags(argc, argv);
   if (words.empty()) return fail_usage("say what to do: bench, ckpt, cluster, data, events or run");

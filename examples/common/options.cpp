@@ -1,5 +1,6 @@
 #include "options.hpp"
 
+#include "managed_job.hpp"
 #include "tools/flags.hpp"
 
 #include <cstdio>
@@ -79,6 +80,11 @@ ABSL_FLAG(bool, deterministic, true,
           "the same bits in every run with the same number of threads; always so on the CPU");
 ABSL_FLAG(JsonTarget, json, {}, "write the result as JSON to a file, or to standard output");
 ABSL_FLAG(std::string, model, "", "which network");
+ABSL_FLAG(std::string, job_dir, "",
+          "folder of the job: checkpoints, logs and the trained weights go below it, where no flag "
+          "says otherwise; also --job-dir");
+ABSL_FLAG(bool, metric_lines, false,
+          "also print lines such as loss=0.23, which Katib and other tuners read");
 
 namespace examples {
 
@@ -150,7 +156,7 @@ bool given(const std::string& flag) {
 TrainerOptions parse_options(int argc, char** argv, const std::string& usage) {
   absl::SetProgramUsageMessage(usage);
   std::vector<std::string>& arguments = command_line();
-  arguments.assign(argv, argv + argc);
+  arguments = managed_arguments(argc, argv);
   std::vector<char*> pointers;
   for (std::string& argument : arguments) {
     if (argument == "--json" || argument == "-json") argument = "--json=-";
@@ -207,6 +213,8 @@ TrainerOptions parse_options(int argc, char** argv, const std::string& usage) {
   o.deterministic = absl::GetFlag(FLAGS_deterministic);
   o.json = absl::GetFlag(FLAGS_json).value;
   o.model = absl::GetFlag(FLAGS_model);
+  o.metric_lines = absl::GetFlag(FLAGS_metric_lines);
+  apply_job_paths(o, absl::GetFlag(FLAGS_job_dir));
   check(o);
   return o;
 }

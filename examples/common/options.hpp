@@ -33,6 +33,7 @@ struct TrainerOptions {
   int sync_replicas = 0;                          // 0: asynchronous
   int64_t max_staleness = -1;
   bool bf16_on_wire = false;
+  bool metric_lines = false;
   distribute::ClusterFlags cluster;  // --job_name, --task_index, ...; instead of TF_CONFIG
 };
 

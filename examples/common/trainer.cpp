@@ -1,9 +1,11 @@
 #include "trainer.hpp"
 
+#include "managed_job.hpp"
 #include "process_stats.hpp"
 
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <deque>
 #include <exception>
 
@@ -179,9 +181,22 @@ void Trainer::restore() {
     preemption_.emplace(strategy_.cluster_resolver(), *manager_);  // restores the newest
   else if (servers_->variables_are_new())  // else training goes on where the servers are
     manager_->restore_or_initialize();
+  if (servers_)
+    told_ = std::make_unique<dist::train_internal::TerminationSignal>(std::vector{SIGTERM});
   const auto& path = manager_->latest_checkpoint();
   if (path && is_chief())
     std::printf("restored %s at step %lld\n", path->c_str(), (long long)optimizer_->iterations());
+}
+
+/// The chief of a job with parameter servers saves alone; the servers keep the variables, and the
+/// workers wait for its return.
+void Trainer::leave_if_told() {
+  if (!told_ || !told_->has_come()) return;
+  std::fprintf(stderr, "preempted: saving a checkpoint after %lld steps\n",
+               (long long)optimizer_->iterations());
+  manager_->save();
+  std::fflush(nullptr);
+  std::quick_exit(dist::kExitPreempted);
 }
 
 void Trainer::open_loss_csv() {
@@ -270,6 +285,10 @@ void Trainer::step_done(const Step& step, const std::string& worker) {
     if (servers_ && options_.loss_csv.empty())
       std::printf("%s  step %lld  accuracy %.4f  loss %.4f\n", worker.c_str(),
                   (long long)step.number, step.second, step.loss);
+    if (options_.metric_lines && is_chief())
+      std::printf(
+          "%s\n",
+          dist::train::metric_line({{"step", double(step.number)}, {"loss", step.loss}}).c_str());
     std::fflush(stdout);
   }
   const bool due = step.number / options_.save_steps > last_saved_ / options_.save_steps;
@@ -298,6 +317,7 @@ void Trainer::train_loop(int64_t first, Progress& progress) {
       servers_ ? dist::concat(servers_->job().type, " ", servers_->job().index) : "";
   for (int64_t done = first; done < total_steps_;) {
     if (preemption_) preemption_->save_checkpoint_if_preempted();
+    leave_if_told();
     const Step made = step(iterator_.get_next());
     if (made.number < 0) continue;  // the weights were too old
     done = made.number;
@@ -313,6 +333,7 @@ void Trainer::coordinate(int64_t first, Progress& progress) {
   std::deque<dist::RemoteValue<std::vector<double>>> under_way;
   int64_t scheduled = first;
   for (int64_t done = first; done < total_steps_; ++done) {
+    leave_if_told();
     for (; scheduled < total_steps_ && int(under_way.size()) < 4 * coordinator.num_workers();
          ++scheduled)
       under_way.push_back(coordinator.schedule(*remote_step_, images));
@@ -387,7 +408,18 @@ void Trainer::evaluate(RunReport& report) {
 
 namespace {
 
+/// For whoever tunes: lines on standard output, and the file of a trial on Vertex AI.
+void report_metrics(const RunReport& report, bool lines) {
+  const dist::train::Logs logs{{"loss", report.loss},
+                               {"test_loss", *report.test_loss},
+                               {"test_accuracy", *report.test_accuracy},
+                               {"images_per_second", report.images_per_second}};
+  if (lines) std::printf("%s\n", dist::train::metric_line(logs).c_str());
+  dist::train::report_hypertune(logs, report.steps);
+}
+
 int run(const TrainerOptions& options, const MakeTask& make_task) {
+  const dist::train::ExitOnTermination exit_on_termination;
   dist::random::set_seed(options.seed);
   if (options.policy == "mixed_float16")
     throw dist::UnimplementedError(
@@ -400,6 +432,8 @@ int run(const TrainerOptions& options, const MakeTask& make_task) {
   const auto [cluster, strategy, name] = make_strategy(options);
   const auto* servers = dist::strategy_internal::parameter_server_extended(*strategy);
   if (servers && servers->is_parameter_server()) return dist::Server(*strategy).join();
+  const bool alone = !cluster || !cluster->cluster_spec();  // else the job's runtime has written it
+  const dist::ReadyFile ready(alone ? dist::ready_file_path() : "");
   RunReport report;
   report.strategy = name;
   report.workers = strategy->extended().input_context().num_input_pipelines();
@@ -421,6 +455,7 @@ int run(const TrainerOptions& options, const MakeTask& make_task) {
   std::printf("test loss %.4f  test accuracy %.4f", *report.test_loss, *report.test_accuracy);
   if (report.test_top_5_accuracy) std::printf("  top 5 %.4f", *report.test_top_5_accuracy);
   std::printf("\n");
+  report_metrics(report, options.metric_lines);
   if (options.json) write_json(report, *options.json);
   return 0;
 }
@@ -433,7 +468,8 @@ int run_trainer(const TrainerOptions& options, const MakeTask& make_task) {
   } catch (const std::exception& error) {
     std::fflush(stdout);
     std::fprintf(stderr, "error: %s\n", error.what());
-    return 1;
+    write_failure(error.what());
+    return dist::exit_status(error);
   }
 }
 

@@ -75,6 +75,7 @@ class Trainer {
   void restore();
   void open_loss_csv();
   bool is_chief() const { return strategy_.extended().should_checkpoint(); }
+  void leave_if_told();
   void log_scalar(const char* name, double value, int64_t step) const;
   Loss loss_of(const Batch& batch);
   distribute::Tensor with_right(const Loss& loss) const;
@@ -100,6 +101,7 @@ class Trainer {
   distribute::train::Checkpoint checkpoint_;
   std::optional<distribute::train::CheckpointManager> manager_;
   std::optional<distribute::PreemptionCheckpointHandler> preemption_;
+  std::unique_ptr<distribute::train_internal::TerminationSignal> told_;  // chief beside servers
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> loss_csv_{nullptr, &std::fclose};
   std::optional<distribute::summary::FileWriter> writer_;
   std::unique_ptr<distribute::RemoteDataset> remote_data_;  // of a coordinator

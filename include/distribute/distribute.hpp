@@ -4,6 +4,7 @@
 #include <distribute/base/cancellation.hpp>
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/base/exit_status.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/base/simd_sqrt.hpp>
@@ -82,6 +83,7 @@
 #include <distribute/net/wake_up.hpp>
 
 #include <distribute/cluster/agreement.hpp>
+#include <distribute/cluster/boot_script.hpp>
 #include <distribute/cluster/clock_offset.hpp>
 #include <distribute/cluster/cluster_options.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
@@ -98,16 +100,20 @@
 #include <distribute/cluster/foreign_text.hpp>
 #include <distribute/cluster/half_open.hpp>
 #include <distribute/cluster/host_identity.hpp>
+#include <distribute/cluster/job_paths.hpp>
 #include <distribute/cluster/json_value.hpp>
 #include <distribute/cluster/kubernetes_cluster_resolver.hpp>
 #include <distribute/cluster/leader_cluster_resolver.hpp>
 #include <distribute/cluster/leader_membership.hpp>
+#include <distribute/cluster/make_cluster.hpp>
 #include <distribute/cluster/member_membership.hpp>
 #include <distribute/cluster/membership.hpp>
 #include <distribute/cluster/multi_worker_util.hpp>
 #include <distribute/cluster/open_mpi_cluster_resolver.hpp>
+#include <distribute/cluster/own_port.hpp>
 #include <distribute/cluster/peer_sockets.hpp>
 #include <distribute/cluster/progress_board.hpp>
+#include <distribute/cluster/ready_file.hpp>
 #include <distribute/cluster/rendezvous.hpp>
 #include <distribute/cluster/request_table.hpp>
 #include <distribute/cluster/run_config_cluster.hpp>
@@ -397,6 +403,7 @@
 #include <distribute/train/csv_logger.hpp>
 #include <distribute/train/early_stopping.hpp>
 #include <distribute/train/estimator.hpp>
+#include <distribute/train/exit_on_termination.hpp>
 #include <distribute/train/exponential_moving_average.hpp>
 #include <distribute/train/final_ops_hook.hpp>
 #include <distribute/train/fit_loop.hpp>
@@ -409,6 +416,7 @@
 #include <distribute/train/logging_tensor_hook.hpp>
 #include <distribute/train/logs.hpp>
 #include <distribute/train/loss_function.hpp>
+#include <distribute/train/metric_lines.hpp>
 #include <distribute/train/model.hpp>
 #include <distribute/train/model_checkpoint.hpp>
 #include <distribute/train/model_scope.hpp>

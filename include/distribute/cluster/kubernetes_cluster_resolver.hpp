@@ -17,8 +17,8 @@ struct KubernetesClusterResolverOptions {
       {"worker", {"job-name=tensorflow"}}};
   bool use_pod_ip = false;  // TensorFlow takes the host's address
 
-  std::optional<int> replicas = {};       // without list_pods; nothing: DISTRIBUTE_REPLICAS
-  std::string service = {};               // headless; "": that of the JobSet, else the set's name
+  std::optional<int> replicas = {};  // without list_pods; nothing: DISTRIBUTE_REPLICAS
+  std::string service = {};  // headless; "": DISTRIBUTE_SERVICE, the JobSet's, else the set's name
   std::string kubernetes_namespace = {};  // "": POD_NAMESPACE, else names stay short
   std::string pod_info = "/etc/podinfo";  // directory of the downward API: labels, annotations
 

@@ -55,8 +55,9 @@ class Server {
   /// Opens the port unless it is open.
   void start();
   /// Serves: a worker runs the coordinator's functions, on this thread; a parameter server keeps
-  /// variables. Gives the program's exit status: 0 when the job is done, 1, with a line on stderr
-  /// that says why, when the coordinator was lost and did not return.
+  /// variables. Gives the program's exit status: 0 when the job is done; otherwise, with a line on
+  /// stderr that says why, that of the error (base/exit_status.hpp): kExitRetry when the
+  /// coordinator was lost and did not return.
   /// Throws  FailedPreconditionError on the chief and the evaluator, which have other things to do.
   int join();
 

@@ -3,6 +3,7 @@
 
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
+#include <distribute/base/exit_status.hpp>
 #include <distribute/checkpoint/checkpoint_manager.hpp>
 
 #include <concepts>
@@ -23,10 +24,6 @@ class StrategyExtended;
 namespace train_internal {
 class TerminationSignal;
 }
-
-/// Exit status of a worker that has saved and asks to be started again. TensorFlow has 42, and 143
-/// on Google's machines; launchers and operators take any status >= 128 for a machine that went.
-inline constexpr int kExitPreempted = 143;
 
 /// Source  tf.distribute.experimental.TerminationConfig
 struct TerminationConfig {

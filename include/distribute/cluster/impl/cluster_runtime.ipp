@@ -6,7 +6,9 @@
 #include <distribute/cluster/host_identity.hpp>
 #include <distribute/cluster/leader_membership.hpp>
 #include <distribute/cluster/member_membership.hpp>
+#include <distribute/cluster/own_port.hpp>
 #include <distribute/cluster/peer_sockets.hpp>
+#include <distribute/cluster/ready_file.hpp>
 #include <distribute/net/bytes.hpp>
 #include <distribute/net/connect.hpp>
 #include <distribute/net/hmac.hpp>
@@ -19,7 +21,7 @@ namespace distribute {
 struct ClusterRuntime::Impl {
   Impl(ClusterTasks the_tasks, ClusterOptions the_options, net::Listener listener);
 
-  void open_server(const net::Address& address);
+  void open_server(const std::string& address);
   void start_server(net::Listener listener);
   void make_membership();
   net::Socket dial(int rank, const std::string& detail, net::Deadline deadline);
@@ -40,6 +42,7 @@ struct ClusterRuntime::Impl {
   cluster_internal::PeerSockets peers;
   std::unique_ptr<TaskServer> server;
   std::unique_ptr<cluster_internal::Membership> membership;
+  std::unique_ptr<ReadyFile> ready;  // once all have joined
 };
 
 DISTRIBUTE_INLINE ClusterRuntime::Impl::Impl(ClusterTasks the_tasks, ClusterOptions the_options,
@@ -52,20 +55,15 @@ DISTRIBUTE_INLINE ClusterRuntime::Impl::Impl(ClusterTasks the_tasks, ClusterOpti
       .self = {tasks.self().type, tasks.self().index, net::ByteReader(random).number<uint64_t>()},
       .job = job_fingerprint(tasks),
       .token = options.job_token};
-  const std::string address =
-      options.bind_address.empty() ? tasks.self().address : options.bind_address;
   if (listener)
     start_server(std::move(listener));
-  else if (tasks.size() > 1 && !address.empty())
-    open_server(value_or_throw(net::parse_address(address)));
+  else if (tasks.size() > 1 && !(options.bind_address + tasks.self().address).empty())
+    open_server(tasks.self().address);
   make_membership();
 }
 
-DISTRIBUTE_INLINE void ClusterRuntime::Impl::open_server(const net::Address& address) {
-  const auto deadline = net::Deadline::after_seconds(options.startup_timeout);
-  auto listener = net::Listener::bind(address, deadline);
-  throw_if_error(annotate(listener.status(), tasks.self().name()));
-  start_server(*std::move(listener));
+DISTRIBUTE_INLINE void ClusterRuntime::Impl::open_server(const std::string& address) {
+  start_server(cluster_internal::open_own_port(tasks.self().name(), address, options));
 }
 
 DISTRIBUTE_INLINE void ClusterRuntime::Impl::start_server(net::Listener listener) {
@@ -83,7 +81,7 @@ DISTRIBUTE_INLINE void ClusterRuntime::Impl::make_membership() {
   } else {
     membership = std::make_unique<MemberMembership>(
         tasks, options, config, [this](const net::Address& local) {
-          if (!server) open_server({local.host, 0});
+          if (!server) open_server(net::Address{local.host, 0}.text());
           return tasks.self().address.empty() ? server->address().text() : tasks.self().address;
         });
   }
@@ -156,6 +154,7 @@ DISTRIBUTE_INLINE std::shared_ptr<ClusterRuntime> ClusterRuntime::join(ClusterTa
     host_of_rank.push_back(joined.host);
   }
   impl->hosts = number_hosts(host_of_rank);
+  impl->ready = std::make_unique<ReadyFile>(ready_file_path());
   return std::shared_ptr<ClusterRuntime>(new ClusterRuntime(std::move(impl)));
 }
 
@@ -273,6 +272,9 @@ DISTRIBUTE_INLINE std::vector<std::string> ClusterRuntime::progress() const {
 DISTRIBUTE_INLINE int64_t ClusterRuntime::clock_offset_ns() const {
   return impl_->membership->clock_offset_ns();
 }
-DISTRIBUTE_INLINE void ClusterRuntime::leave() { impl_->membership->leave(); }
+DISTRIBUTE_INLINE void ClusterRuntime::leave() {
+  impl_->ready.reset();
+  impl_->membership->leave();
+}
 
 }  // namespace distribute

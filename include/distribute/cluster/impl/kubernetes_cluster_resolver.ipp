@@ -116,6 +116,7 @@ DISTRIBUTE_INLINE KubernetesClusterResolver::Pod KubernetesClusterResolver::own_
                           "apps.kubernetes.io/pod-index", "training.kubeflow.org/replica-index"})
     if (!index) index = parse_int(label(key));
   pod.index = index.value_or(parts->second);
+  if (pod.service.empty()) pod.service = options_.variables("DISTRIBUTE_SERVICE").value_or("");
   if (pod.service.empty()) pod.service = label("jobset.sigs.k8s.io/jobset-name");
   if (pod.service.empty()) pod.service = pod.set;
   return pod;

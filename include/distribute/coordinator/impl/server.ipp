@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/exit_status.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/environment.hpp>
 #include <distribute/cluster/task_type.hpp>
@@ -116,7 +117,7 @@ DISTRIBUTE_INLINE int Server::join() {
   } catch (const Error& error) {
     options_.cluster.print(job_name_ + " " + std::to_string(task_index_) +
                            " ends: " + error.what());
-    return 1;
+    return exit_status(error);
   }
 }
 

@@ -2,6 +2,8 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/cluster_tasks.hpp>
+#include <distribute/cluster/own_port.hpp>
+#include <distribute/cluster/ready_file.hpp>
 #include <distribute/cluster/task_server.hpp>
 #include <distribute/net/bytes.hpp>
 #include <distribute/net/connect.hpp>
@@ -47,6 +49,7 @@ struct JobTask::Impl {
   std::unique_ptr<PeerMonitor> monitor;
   std::unique_ptr<TaskServer> server;
   std::unique_ptr<RpcServer> rpc;
+  std::unique_ptr<ReadyFile> ready;
 };
 
 /// All tasks of the cluster; every task of the job gets the same text from the same cluster.
@@ -72,20 +75,15 @@ DISTRIBUTE_INLINE JobTask::Impl::Impl(JobTaskOptions options, net::Listener list
 }
 
 DISTRIBUTE_INLINE void JobTask::Impl::open(net::Listener listener) {
-  const auto deadline = net::Deadline::after_seconds(given.options.startup_timeout);
-  const std::string& bind = given.options.bind_address;
-  if (!listener) {
-    auto address = value_or_throw(net::parse_address(bind.empty() ? self.address : bind));
-    auto bound = net::Listener::bind(address, deadline);
-    throw_if_error(annotate(bound.status(), self.name()));
-    listener = *std::move(bound);
-  }
+  if (!listener)
+    listener = cluster_internal::open_own_port(self.name(), self.address, given.options);
   monitor = std::make_unique<PeerMonitor>(given.options);
   server = std::make_unique<TaskServer>(std::move(listener), config, given.options);
   server->serve(kHeartbeatPurpose,
                 [this](TaskConnection connection) { accept_heartbeat(std::move(connection)); });
   rpc = std::make_unique<RpcServer>(*server, *monitor, given.options.max_message_bytes);
   server->start();
+  ready = std::make_unique<ReadyFile>(ready_file_path());
 }
 
 DISTRIBUTE_INLINE void JobTask::Impl::accept_heartbeat(TaskConnection connection) {

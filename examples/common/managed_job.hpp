@@ -1,0 +1,23 @@
+#pragma once
+/// What a training service adds: hyperparameters as flags, folders, a file for the failure.
+
+#include "options.hpp"
+
+#include <string>
+#include <vector>
+
+namespace examples {
+
+/// The command line with SageMaker's hyperparameters in front, so that flags that were given win;
+/// without the word "train", with which SageMaker starts containers; with --job-dir as --job_dir.
+/// Ends the process with status 2 for a hyperparameter that is no flag.
+std::vector<std::string> managed_arguments(int argc, char** argv);
+
+/// Folders of the service in the place of flags that were not given: checkpoints, TensorBoard, the
+/// trained weights (MODEL_DIR/weights), and the training data.
+void apply_job_paths(TrainerOptions& options, const std::string& job_dir);
+
+/// For SageMaker, which shows this text as the reason of a failed job.
+void write_failure(const std::string& message);
+
+}  // namespace examples

@@ -1,0 +1,31 @@
+#pragma once
+/// What a task's program ends with, so that launchers and operators know whether to start it again.
+
+#include <distribute/base/config.hpp>
+
+#include <exception>
+
+namespace distribute {
+
+/// Kubeflow's restart policy `ExitCode` takes 1 to 127 for errors that would come again and 128 to
+/// 255 for those worth another start; so do the launcher's documentation and the manifests.
+inline constexpr int kExitDone = 0;
+inline constexpr int kExitFailed = 1;  // data, disk, numbers: the same command fails again
+inline constexpr int kExitUsage = 2;   // flags, or an environment that cannot be read
+/// A peer or a service was lost, or did not come in time: another start may find it. 128 + SIGUSR1,
+/// which the operators leave to the programs.
+inline constexpr int kExitRetry = 138;
+/// 128 + SIGTERM: told to go; what had to be saved is saved. TensorFlow has 42, and 143 on Google's
+/// machines.
+inline constexpr int kExitPreempted = 143;
+
+/// kExitRetry for UnavailableError, AbortedError and DeadlineExceededError, kExitFailed for other
+/// exceptions.
+/// Source  Kubeflow training operator, RestartPolicyExitCode
+int exit_status(const std::exception& error);
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/base/impl/exit_status.ipp>
+#endif

@@ -1,0 +1,31 @@
+#pragma once
+/// Ends a process that is told to go while it has nothing to save.
+
+#include <distribute/base/config.hpp>
+
+#include <memory>
+
+namespace distribute::train {
+
+/// While it lives SIGTERM ends the process at once with kExitPreempted, also where it is the first
+/// process of a container: there the kernel drops signals that nobody handles, and the pod would
+/// only end when its grace period is over. A PreemptionCheckpointHandler takes the signal over
+/// while it lives. Where the signal was ignored it stays so. The main thread.
+class ExitOnTermination {
+ public:
+  ExitOnTermination();
+  /// Puts the handler of before back.
+  ~ExitOnTermination();
+  ExitOnTermination(const ExitOnTermination&) = delete;
+  ExitOnTermination& operator=(const ExitOnTermination&) = delete;
+
+ private:
+  struct Before;
+  std::unique_ptr<Before> before_;
+};
+
+}  // namespace distribute::train
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/train/impl/exit_on_termination.ipp>
+#endif

@@ -1,0 +1,71 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/cluster/environment.hpp>
+#include <distribute/io/path.hpp>
+#include <distribute/train/metric_lines.hpp>
+#include <distribute/train/model.hpp>
+
+#include <cctype>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+
+#include <nlohmann/json.hpp>
+
+namespace distribute::train_internal {
+
+DISTRIBUTE_INLINE std::string metric_value(double value) {
+  char text[40];
+  std::snprintf(text, sizeof(text), "%.9g", value);
+  return text;
+}
+
+}  // namespace distribute::train_internal
+
+namespace distribute::train {
+
+DISTRIBUTE_INLINE std::string metric_line(const Logs& values) {
+  std::string line;
+  for (const auto& [name, value] : values) {
+    if (!std::isfinite(value)) continue;
+    if (!line.empty()) line += ' ';
+    for (const char c : name)
+      line += std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '|' ? c : '_';
+    line += "=" + train_internal::metric_value(value);
+  }
+  return line;
+}
+
+DISTRIBUTE_INLINE void report_hypertune(const Logs& values, int64_t global_step) {
+  const Environment variables;
+  const auto trial = variables("CLOUD_ML_TRIAL_ID");
+  const auto tag = variables("CLOUD_ML_HP_METRIC_TAG").value_or("training/hptuning/metric");
+  const double* value = values.find(tag);
+  if (!trial || !value || !std::isfinite(*value)) return;
+  const std::string path =
+      variables("CLOUD_ML_HP_METRIC_FILE").value_or("/tmp/hypertune/output.metrics");
+  const nlohmann::ordered_json line{{"timestamp", double(std::time(nullptr))},
+                                    {"trial", *trial},
+                                    {tag, train_internal::metric_value(*value)},
+                                    {"global_step", std::to_string(global_step)}};
+  std::error_code ignored;
+  std::filesystem::create_directories(io::directory_of(path), ignored);
+  std::ofstream file(path, std::ios::app);
+  file << line.dump() << '\n' << std::flush;
+  if (!file)
+    throw PermissionDeniedError(
+        concat("CLOUD_ML_HP_METRIC_FILE: cannot write ", path, ": ", std::strerror(errno)));
+}
+
+DISTRIBUTE_INLINE void MetricLines::on_epoch_end(int64_t epoch, Logs& logs) {
+  if (!model().is_chief()) return;
+  const std::string line = metric_line(logs);
+  if (!line.empty()) std::fprintf(out_, "%s\n", line.c_str());
+  std::fflush(out_);
+  report_hypertune(logs, epoch + 1);
+}
+
+}  // namespace distribute::train
