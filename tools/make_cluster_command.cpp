@@ -15,6 +15,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -95,8 +96,9 @@ std::vector<std::string> read_hosts(const std::string& path) {
     const size_t end = std::min(text.find('\n', at), text.size());
     std::string line = text.substr(at, end - at);
     line.resize(std::min(line.size(), line.find('#')));
-    const std::string host(cluster_internal::trimmed(line));
-    if (!host.empty()) hosts.push_back(host);
+    std::istringstream words(line);
+    std::string host;
+    if (words >> host) hosts.push_back(host);
     at = end + 1;
   }
   if (hosts.empty()) throw InvalidArgumentError(path + " names no host");

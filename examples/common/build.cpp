@@ -60,9 +60,6 @@ std::map<std::string, std::string> must_agree(const TrainerOptions& o) {
 
 ChosenStrategy make_multi_worker(const TrainerOptions& o,
                                  std::unique_ptr<dist::ClusterResolver> cluster) {
-  if (cluster->task_type() == dist::TaskType::Evaluator)
-    throw dist::InvalidArgumentError(
-        "this trainer has no evaluator task: its workers evaluate at the end");
   dist::config::set_logical_device_configuration(o.replicas);
   auto strategy = std::make_unique<dist::MultiWorkerMirroredStrategy<>>(
       *cluster, dist::MultiWorkerOptions{.num_replicas = o.replicas, .must_agree = must_agree(o)});
@@ -95,9 +92,6 @@ ChosenStrategy make_parameter_server(const TrainerOptions& o,
   const char* name = "parameter_server";
   if (spec.jobs().empty())  // all in this process
     return {nullptr, std::make_unique<dist::ParameterServerStrategy<>>(options), name};
-  if (cluster->task_type() == dist::TaskType::Evaluator)
-    throw dist::InvalidArgumentError(
-        "this trainer has no evaluator task: the chief evaluates at the end");
   options.sync_replicas = sync_replicas(o, spec);
   auto strategy = std::make_unique<dist::ParameterServerStrategy<>>(*cluster, options);
   return {std::move(cluster), std::move(strategy), name};
@@ -126,10 +120,23 @@ std::string agreed_options(const TrainerOptions& o) {
   return text;
 }
 
+namespace {
+
+/// Whether the strategy is one of several tasks, or left to the environment.
+bool asks_cluster(const TrainerOptions& o) {
+  return o.strategy.empty() || o.strategy == "multi_worker" || o.strategy == "parameter_server" ||
+         o.cluster.any();
+}
+
+}  // namespace
+
+bool is_evaluator(const TrainerOptions& o) {
+  return asks_cluster(o) && dist::default_resolver({}, o.cluster).resolver->task_type() ==
+                                dist::TaskType(dist::TaskType::Evaluator);
+}
+
 ChosenStrategy make_strategy(const TrainerOptions& o) {
-  const bool asks = o.strategy.empty() || o.strategy == "multi_worker" ||
-                    o.strategy == "parameter_server" || o.cluster.any();
-  auto cluster = asks ? dist::default_resolver({}, o.cluster).resolver : nullptr;
+  auto cluster = asks_cluster(o) ? dist::default_resolver({}, o.cluster).resolver : nullptr;
   const std::string name =
       o.strategy.empty() ? implied_strategy(cluster->cluster_spec()) : o.strategy;
   if (name == "multi_worker" || name == "central_storage" || name == "parameter_server")

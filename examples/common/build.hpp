@@ -25,6 +25,9 @@ struct ChosenStrategy {
 ///         that cannot be read or joined.
 ChosenStrategy make_strategy(const TrainerOptions& options);
 
+/// Whether flags and environment make this task an evaluator, which stands outside of the cluster.
+bool is_evaluator(const TrainerOptions& options);
+
 /// The flags that all tasks of a job must have alike, as a text to compare.
 std::string agreed_options(const TrainerOptions& options);
 /// "gpu" when the strategy's replicas are on GPUs, else "cpu".

@@ -83,6 +83,8 @@ ABSL_FLAG(std::string, model, "", "which network");
 ABSL_FLAG(std::string, job_dir, "",
           "folder of the job: checkpoints, logs and the trained weights go below it, where no flag "
           "says otherwise; also --job-dir");
+ABSL_FLAG(double, eval_timeout, 3600,
+          "task evaluator: seconds to wait for another checkpoint before it gives up");
 ABSL_FLAG(bool, metric_lines, false,
           "also print lines such as loss=0.23, which Katib and other tuners read");
 
@@ -137,6 +139,7 @@ void check(const TrainerOptions& o) {
   if (o.accumulate_steps < 1) fail("--accumulate_steps must be at least 1");
   if (o.batch_size % (o.accumulate_steps * o.replicas) != 0 && o.accumulate_steps > 1)
     fail("--batch_size must be a multiple of --accumulate_steps times --replicas");
+  require_range("eval_timeout", o.eval_timeout, 0, 1e7, "at least 0");
   require_range("epochs", o.epochs, 1e-9, 1e9, "greater than 0");
 }
 
@@ -214,6 +217,7 @@ TrainerOptions parse_options(int argc, char** argv, const std::string& usage) {
   o.json = absl::GetFlag(FLAGS_json).value;
   o.model = absl::GetFlag(FLAGS_model);
   o.metric_lines = absl::GetFlag(FLAGS_metric_lines);
+  o.eval_timeout = absl::GetFlag(FLAGS_eval_timeout);
   apply_job_paths(o, absl::GetFlag(FLAGS_job_dir));
   check(o);
   return o;

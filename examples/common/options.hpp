@@ -34,6 +34,7 @@ struct TrainerOptions {
   int64_t max_staleness = -1;
   bool bf16_on_wire = false;
   bool metric_lines = false;
+  double eval_timeout = 0;
   distribute::ClusterFlags cluster;  // --job_name, --task_index, ...; instead of TF_CONFIG
 };
 

@@ -74,6 +74,19 @@ dist::InputContext place_of(const dist::strategy_internal::ParameterServerExtend
   return dist::InputContext(job.cluster.num_tasks("worker") + chiefs, number);
 }
 
+/// The results for people, and for whoever tunes.
+void print_test(const RunReport& report, bool metric_lines) {
+  std::printf("test loss %.4f  test accuracy %.4f", *report.test_loss, *report.test_accuracy);
+  if (report.test_top_5_accuracy) std::printf("  top 5 %.4f", *report.test_top_5_accuracy);
+  std::printf("\n");
+  const dist::train::Logs logs{{"step", double(report.steps)},
+                               {"test_loss", *report.test_loss},
+                               {"test_accuracy", *report.test_accuracy}};
+  if (metric_lines) std::printf("%s\n", dist::train::metric_line(logs).c_str());
+  std::fflush(stdout);
+  dist::train::report_hypertune(logs, report.steps);
+}
+
 double seconds_now() {
   using namespace std::chrono;
   return duration<double>(steady_clock::now().time_since_epoch()).count();
@@ -402,20 +415,49 @@ void Trainer::evaluate(RunReport& report) {
   report.test_loss = sums[0] / sums[3];
   report.test_accuracy = sums[1] / sums[3];
   if (task_.top_5) report.test_top_5_accuracy = sums[2] / sums[3];
-  log_scalar("test_loss", *report.test_loss, total_steps_);
-  log_scalar("test_accuracy", *report.test_accuracy, total_steps_);
+  log_scalar("test_loss", *report.test_loss, report.steps);
+  log_scalar("test_accuracy", *report.test_accuracy, report.steps);
+}
+
+void Trainer::follow(const std::string& directory, RunReport& report) {
+  dist::train::Checkpoint reader({{"model", &model_}, {"optimizer", optimizer_.get()}});
+  dist::train::CheckpointsIterator checkpoints(directory, {.timeout = options_.eval_timeout});
+  while (const auto path = checkpoints.next()) {
+    try {
+      reader.restore(*path).expect_partial();
+    } catch (const dist::NotFoundError&) {  // the trainer keeps only so many
+      checkpoints.retry();
+      continue;
+    }
+    report.steps = optimizer_->iterations();
+    evaluate(report);
+    std::printf("evaluated %s at step %lld\n", path->c_str(), (long long)report.steps);
+    print_test(report, options_.metric_lines);
+    if (report.steps >= total_steps_) return;
+  }
+  throw dist::DeadlineExceededError(
+      dist::concat("evaluator: no further checkpoint has appeared in ", directory, " for ",
+                   options_.eval_timeout, " s (--eval_timeout), and the last one is of step ",
+                   report.steps, " of ", total_steps_, ". Does the chief save there?"));
 }
 
 namespace {
 
-/// For whoever tunes: lines on standard output, and the file of a trial on Vertex AI.
-void report_metrics(const RunReport& report, bool lines) {
-  const dist::train::Logs logs{{"loss", report.loss},
-                               {"test_loss", *report.test_loss},
-                               {"test_accuracy", *report.test_accuracy},
-                               {"images_per_second", report.images_per_second}};
-  if (lines) std::printf("%s\n", dist::train::metric_line(logs).c_str());
-  dist::train::report_hypertune(logs, report.steps);
+/// The evaluator's program: the same network on one device, beside the training.
+int run_evaluator(TrainerOptions options, const MakeTask& make_task) {
+  const std::string checkpoint_dir = std::exchange(options.checkpoint_dir, "");
+  if (checkpoint_dir.empty())
+    throw dist::InvalidArgumentError(
+        "evaluator: --checkpoint_dir must name the directory where the chief saves");
+  for (std::string* unused :
+       {&options.final_checkpoint, &options.init_checkpoint, &options.loss_csv})
+    unused->clear();
+  if (!options.logdir.empty()) options.logdir = dist::io::join_path(options.logdir, "eval");
+  const dist::ReadyFile ready(dist::ready_file_path());
+  dist::OneDeviceStrategy strategy("/cpu:0");
+  RunReport report;
+  Trainer(options, strategy, make_task).follow(checkpoint_dir, report);
+  return dist::kExitDone;
 }
 
 int run(const TrainerOptions& options, const MakeTask& make_task) {
@@ -429,6 +471,7 @@ int run(const TrainerOptions& options, const MakeTask& make_task) {
   if (options.json && *options.json != "-") require_writable("json", *options.json);
   if (!options.final_checkpoint.empty())
     require_writable("final_checkpoint", options.final_checkpoint);
+  if (is_evaluator(options)) return run_evaluator(options, make_task);
   const auto [cluster, strategy, name] = make_strategy(options);
   const auto* servers = dist::strategy_internal::parameter_server_extended(*strategy);
   if (servers && servers->is_parameter_server()) return dist::Server(*strategy).join();
@@ -452,10 +495,7 @@ int run(const TrainerOptions& options, const MakeTask& make_task) {
   report.peak_rss_bytes = peak_rss_bytes();
   report.peak_gpu_bytes = peak_gpu_bytes(*strategy);
   if (!strategy->extended().should_checkpoint()) return 0;
-  std::printf("test loss %.4f  test accuracy %.4f", *report.test_loss, *report.test_accuracy);
-  if (report.test_top_5_accuracy) std::printf("  top 5 %.4f", *report.test_top_5_accuracy);
-  std::printf("\n");
-  report_metrics(report, options.metric_lines);
+  print_test(report, options.metric_lines);
   if (options.json) write_json(report, *options.json);
   return 0;
 }

@@ -45,6 +45,9 @@ class Trainer {
   void train(RunReport& report);
   /// Loss and accuracy on the test pictures, with the weights' averages where they are kept.
   void evaluate(RunReport& report);
+  /// The evaluator's part: evaluates every new checkpoint of the directory, up to the last step's.
+  /// Throws  DeadlineExceededError when none has come for --eval_timeout seconds.
+  void follow(const std::string& checkpoint_dir, RunReport& report);
   /// What was wrong with the data, for the user; empty when nothing was.
   std::string complaints() const { return task_.left_out ? task_.left_out->summary() : ""; }
 

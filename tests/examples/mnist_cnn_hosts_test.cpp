@@ -85,7 +85,7 @@ TEST_CASE("a cut cable ends every host with the name of the lost task",
   check_all_say(outcomes, "worker " + std::to_string(cut) + " (", "worker " + std::to_string(cut));
   // The one behind the cut cable has lost the others.
   INFO(all_output(outcomes));
-  CHECK(outcomes[size_t(cut)].status.code == 1);
+  CHECK(outcomes[size_t(cut)].status.code == 138);
   CHECK_THAT(error_line(outcomes[size_t(cut)].err), Contains("worker ") && Contains("is lost"));
   check_gone(pids);
 }

@@ -14,8 +14,9 @@ struct SageMakerClusterResolverOptions {
   std::optional<int> task_id = {};
   std::optional<std::string> rpc_layer = {};
   std::string environment = {};
-  /// Read where SM_HOSTS is missing, that is in containers without SageMaker's toolkit.
-  std::string resource_config = "/opt/ml/input/config/resourceconfig.json";
+  /// Read where SM_HOSTS is missing, that is in containers without SageMaker's toolkit; "":
+  /// input/config/resourceconfig.json below SAGEMAKER_BASE_DIR, or else below /opt/ml.
+  std::string resource_config = {};
   Environment variables = {};
 };
 

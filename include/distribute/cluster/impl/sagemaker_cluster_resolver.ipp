@@ -30,6 +30,9 @@ DISTRIBUTE_INLINE SageMakerClusterResolver::SageMakerClusterResolver(
     : port_(options.port),
       resource_config_(std::move(options.resource_config)),
       variables_(std::move(options.variables)) {
+  if (resource_config_.empty())
+    resource_config_ = io::join_path(variables_("SAGEMAKER_BASE_DIR").value_or("/opt/ml"),
+                                     "input/config/resourceconfig.json");
   set_task_type(std::move(options.task_type));
   set_task_id(options.task_id);
   set_rpc_layer(std::move(options.rpc_layer));

@@ -1,0 +1,25 @@
+#include <distribute/base/error.hpp>
+#include <distribute/base/exit_status.hpp>
+
+#include <tests/support/catch.hpp>
+
+using namespace distribute;
+
+TEST_CASE("errors of peers and services are worth another start, others are not",
+          "[base][exit_status]") {
+  CHECK(exit_status(UnavailableError("a peer is lost")) == kExitRetry);
+  CHECK(exit_status(AbortedError("a peer ended")) == kExitRetry);
+  CHECK(exit_status(DeadlineExceededError("nobody came")) == kExitRetry);
+  CHECK(exit_status(InvalidArgumentError("a wrong shape")) == kExitFailed);
+  CHECK(exit_status(DataLossError("a damaged file")) == kExitFailed);
+  CHECK(exit_status(FailedPreconditionError("NaN")) == kExitFailed);
+  CHECK(exit_status(UnauthenticatedError("a wrong token")) == kExitFailed);
+  CHECK(exit_status(std::runtime_error("not ours")) == kExitFailed);
+}
+
+TEST_CASE("operators take statuses from 128 for retryable and below for permanent",
+          "[base][exit_status]") {
+  CHECK(kExitRetry >= 128);
+  CHECK(kExitPreempted == 128 + 15);
+  for (int permanent : {kExitFailed, kExitUsage}) CHECK((permanent > 0 && permanent < 128));
+}

@@ -1,0 +1,129 @@
+#include <tests/support/catch.hpp>
+#include <tests/support/run_program.hpp>
+
+#include <optional>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+using Catch::Matchers::Contains;
+
+namespace {
+
+const std::string kDeploy = DISTRIBUTE_SOURCE_DIR "/examples/deploy/";
+
+/// tools/check_manifests.py; nothing where Python or its packages are missing.
+std::optional<ProgramResult> check(const std::string& path) {
+  const TemporaryDirectory directory;
+  const std::string out = directory / "out", err = directory / "err";
+  const std::string command = "python3 " DISTRIBUTE_SOURCE_DIR "/tools/check_manifests.py " + path +
+                              " >" + out + " 2>" + err;
+  const int status = WEXITSTATUS(std::system(command.c_str()));
+  const auto contents = [](const std::string& name) {
+    std::ifstream file(name);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  if (status == 77 || status == 127) return std::nullopt;
+  return ProgramResult{status, contents(out), contents(err)};
+}
+
+/// A manifest of examples/deploy with one text replaced.
+std::string changed(const std::string& name, const std::string& from, const std::string& to) {
+  std::ifstream file(kDeploy + "kubernetes/" + name);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  const size_t at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, from.size(), to);
+}
+
+/// Manifests with the problem that has to be found in each; one start of Python for all.
+struct Problems {
+  std::vector<std::pair<std::string, std::string>> cases;
+  void found(const std::string& manifest, const std::string& problem) {
+    cases.emplace_back(manifest, problem);
+  }
+  void check_all() const {
+    const TemporaryDirectory directory;
+    const auto path = [&](size_t i) { return directory / (std::to_string(100 + i) + ".yaml"); };
+    for (size_t i = 0; i < cases.size(); ++i) std::ofstream(path(i)) << cases[i].first;
+    const auto result = check(directory.path());
+    REQUIRE(result);
+    CHECK(result->status == 1);
+    for (size_t i = 0; i < cases.size(); ++i) {
+      std::istringstream lines(result->out);
+      std::string line, mine;
+      while (std::getline(lines, line))
+        if (line.rfind(path(i) + ":", 0) == 0) mine += line + "\n";
+      CHECK_THAT(mine, Contains(cases[i].second));
+    }
+  }
+};
+
+}  // namespace
+
+#define SKIP_WITHOUT_PYTHON() \
+  if (!check("")) SKIP("python3-yaml or python3-jsonschema is missing")
+
+TEST_CASE("the manifests satisfy the operators' schemas", "[tools][check_manifests]") {
+  SKIP_WITHOUT_PYTHON();
+  const auto result = check(kDeploy);
+  INFO(result->out << result->err);
+  CHECK(result->status == 0);
+  CHECK_THAT(result->out, Contains("files are good"));
+}
+
+TEST_CASE("a manifest without a token is found, and the cure named", "[tools][check_manifests]") {
+  SKIP_WITHOUT_PYTHON();
+  Problems problems;
+  const std::string cure =
+      "has no job token, so its tasks will refuse to start: add "
+      "DISTRIBUTE_JOB_TOKEN from a Secret";
+  for (const char* name : {"tfjob.yaml", "pytorchjob.yaml", "mpijob.yaml", "trainjob.yaml",
+                           "job-headless-service.yaml"})
+    problems.found(changed(name, "name: DISTRIBUTE_JOB_TOKEN", "name: OTHER"), cure);
+  problems.found(
+      changed("tfjob.yaml", "valueFrom: {secretKeyRef: {name: distribute-job-token, key: token}}",
+              "value: 1234"),
+      "stands in the manifest, where everybody can read it");
+  problems.check_all();
+}
+
+TEST_CASE("what the schemas forbid is found", "[tools][check_manifests]") {
+  SKIP_WITHOUT_PYTHON();
+  Problems problems;
+  problems.found(changed("tfjob.yaml", "tfReplicaSpecs:", "tfReplicaSpec:"), "tfReplicaSpec");
+  problems.found(changed("tfjob.yaml", "replicas: 2", "replicas: two"), "is not of type 'integer'");
+  problems.found(changed("tfjob.yaml", "image:", "imagee:"), "imagee");
+  problems.found(changed("mpijob.yaml", "slotsPerWorker: 1", "slotsPerWorkers: 1"),
+                 "slotsPerWorkers");
+  problems.found(changed("mpijob.yaml", "WaitForWorkersReady", "WhenReady"), "WhenReady");
+  problems.found(changed("trainjob.yaml", "numNodes: 3", "nodes: 3"), "nodes");
+  problems.found(changed("job-headless-service.yaml", "backoffLimit: 10", "backoffLimits: 10"),
+                 "backoffLimits");
+  problems.found("a: [", "not YAML");
+  problems.found("a: 1\na: 2\n", "key 'a' occurs twice");
+  problems.found("apiVersion: v9\nkind: TFJob\n", "no schema for v9 TFJob");
+  problems.check_all();
+}
+
+TEST_CASE("what the operators demand beyond their schemas is found", "[tools][check_manifests]") {
+  SKIP_WITHOUT_PYTHON();
+  Problems problems;
+  problems.found(changed("tfjob.yaml", "name: tensorflow", "name: trainer"),
+                 "no container is named 'tensorflow'");
+  problems.found(changed("tfjob.yaml", "Worker:", "Workers:"), "no replica type of TFJob");
+  problems.found(changed("tfjob.yaml", "restartPolicy: ExitCode", "restartPolicy: Sometimes"),
+                 "restartPolicy must be one of");
+  problems.found(changed("tfjob.yaml", "              resources:",
+                         "              readinessProbe: {exec: {command: [x]}}\n"
+                         "              resources:"),
+                 "a probe that waits for the other tasks never ends");
+  const std::string job = "job-headless-service.yaml";
+  problems.found(changed(job, "publishNotReadyAddresses: true", "publishNotReadyAddresses: false"),
+                 "needs publishNotReadyAddresses: true");
+  problems.found(changed(job, "completions: 3", "completions: 4"),
+                 "DISTRIBUTE_REPLICAS is 3, spec.completions is 4");
+  problems.found(changed(job, "subdomain: mnist", "subdomain: other"),
+                 "no headless service 'other'");
+  problems.check_all();
+}

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""Checks manifests of Kubernetes against the published schemas, and for what this library needs.
+
+Usage: check_manifests.py FILE|DIRECTORY...      (all *.yaml of a directory)
+Each problem is a line: file, object, place, what is wrong. Exit status 0 when there is none, 1 when
+there is, 2 for wrong usage, 77 where python3-yaml or python3-jsonschema is missing.
+"""
+import json, pathlib, re, sys
+
+SCHEMAS = pathlib.Path(__file__).parent.parent / "tests/data/crd/schemas.json"
+TRAINERS = {"TFJob": ("tfReplicaSpecs", "tensorflow", {"Chief", "Master", "Worker", "PS", "Evaluator"}),
+            "PyTorchJob": ("pytorchReplicaSpecs", "pytorch", {"Master", "Worker"})}
+RESTART = {"Always", "OnFailure", "Never", "ExitCode"}
+TOKEN_CURE = ("has no job token, so its tasks will refuse to start: add DISTRIBUTE_JOB_TOKEN from a "
+              "Secret (valueFrom.secretKeyRef), or DISTRIBUTE_JOB_TOKEN_FILE with a mounted one")
+
+
+def read_objects(path, yaml):
+    """YAML, where a key that occurs twice in a mapping is an error."""
+    class Loader(yaml.SafeLoader):
+        pass
+
+    def mapping(loader, node):
+        keys = [loader.construct_object(key) for key, _ in node.value]
+        for key in keys:
+            if keys.count(key) > 1:
+                raise yaml.YAMLError(f"line {node.start_mark.line + 1}: key '{key}' occurs twice")
+        return loader.construct_mapping(node, deep=True)
+    Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, mapping)
+    return [thing for thing in yaml.load_all(path.read_text(), Loader) if thing is not None]
+
+
+def schema_problems(thing, schemas, jsonschema):
+    kind = f"{thing.get('apiVersion')} {thing.get('kind')}"
+    if kind not in schemas["kinds"]:
+        yield "", f"no schema for {kind}; there are {', '.join(sorted(schemas['kinds']))}"
+        return
+    schema = {"$ref": "#/definitions/" + schemas["kinds"][kind], "definitions": schemas["definitions"]}
+    for error in jsonschema.Draft7Validator(schema).iter_errors(thing):
+        deepest = jsonschema.exceptions.best_match([error])
+        yield ".".join(str(part) for part in deepest.absolute_path), deepest.message[:300]
+
+
+def templates(thing):
+    """(place, pod template) of everything that runs pods."""
+    spec = thing.get("spec") or {}
+    if thing.get("kind") == "Job":
+        yield "spec.template", spec.get("template") or {}
+    for field in ("tfReplicaSpecs", "pytorchReplicaSpecs", "mpiReplicaSpecs"):
+        for name, replica in (spec.get(field) or {}).items():
+            yield f"spec.{field}.{name}.template", (replica or {}).get("template") or {}
+
+
+def containers(thing):
+    for place, template in templates(thing):
+        for container in (template.get("spec") or {}).get("containers") or []:
+            yield f"{place}: container '{container.get('name')}'", container
+    if thing.get("kind") == "TrainJob":
+        yield "spec.trainer", (thing.get("spec") or {}).get("trainer") or {}
+
+
+def token_problems(thing):
+    for place, container in containers(thing):
+        if any("sshd" in str(word) for word in container.get("command") or []):
+            continue  # a worker of mpirun gets the variables from the launcher
+        names = {entry.get("name"): entry for entry in container.get("env") or []}
+        if "DISTRIBUTE_JOB_TOKEN_FILE" in names or names.get("DISTRIBUTE_INSECURE", {}).get("value") == "1":
+            continue
+        token = names.get("DISTRIBUTE_JOB_TOKEN")
+        if token is None or not (token.get("value") or token.get("valueFrom")):
+            yield place, TOKEN_CURE
+        elif token.get("value"):
+            yield place, ("DISTRIBUTE_JOB_TOKEN stands in the manifest, where everybody can read it: "
+                          "take it from a Secret (valueFrom.secretKeyRef)")
+
+
+def operator_problems(thing):
+    """Rules of the training operator that its schema does not say."""
+    if thing.get("kind") not in TRAINERS:
+        return
+    field, container, types = TRAINERS[thing["kind"]]
+    for name, replica in ((thing.get("spec") or {}).get(field) or {}).items():
+        place = f"spec.{field}.{name}"
+        if name not in types:
+            yield place, f"no replica type of {thing['kind']}; there are {', '.join(sorted(types))}"
+        if name in ("Chief", "Master", "Evaluator") and replica.get("replicas", 1) != 1:
+            yield place, "there must be exactly one"
+        if replica.get("restartPolicy", "Never") not in RESTART:
+            yield place, f"restartPolicy must be one of {', '.join(sorted(RESTART))}"
+        pod = (replica.get("template") or {}).get("spec") or {}
+        mine = [c for c in pod.get("containers") or [] if c.get("name") == container]
+        if not mine:
+            yield place, f"no container is named '{container}': the operator would set no variables"
+        if any(probe in c for c in mine for probe in ("readinessProbe", "startupProbe")):
+            yield place, ("a probe that waits for the other tasks never ends: the operator's services "
+                          "name a pod only once it is ready")
+
+
+def job_problems(objects):
+    services = {thing["metadata"]["name"]: thing for thing in objects
+                if thing.get("kind") == "Service" and "metadata" in thing}
+    for thing in objects:
+        if thing.get("kind") != "Job":
+            continue
+        spec = thing.get("spec") or {}
+        pod = (spec.get("template") or {}).get("spec") or {}
+        name = pod.get("subdomain")
+        service = (services.get(name) or {}).get("spec") or {}
+        if spec.get("completionMode") != "Indexed":
+            yield thing, "spec.completionMode", "must be Indexed: pods have no number otherwise"
+        if not service or service.get("clusterIP") != "None":
+            yield thing, "spec.template.spec.subdomain", f"there is no headless service '{name}' here"
+        elif not service.get("publishNotReadyAddresses"):
+            yield thing, f"service '{name}'", ("needs publishNotReadyAddresses: true: pods are ready "
+                                               "after they have met")
+        for container in pod.get("containers") or []:
+            env = {entry.get("name"): entry.get("value") for entry in container.get("env") or []}
+            if env.get("DISTRIBUTE_REPLICAS") != str(spec.get("completions", 1)):
+                yield thing, f"container '{container.get('name')}'", (
+                    f"DISTRIBUTE_REPLICAS is {env.get('DISTRIBUTE_REPLICAS')}, spec.completions is "
+                    f"{spec.get('completions', 1)}: they must be equal")
+
+
+def check(path, schemas, yaml, jsonschema):
+    try:
+        objects = read_objects(path, yaml)
+    except yaml.YAMLError as error:
+        return [f"{path}: not YAML: {' '.join(str(error).split())}"]
+    lines = []
+    for thing in objects:
+        if not isinstance(thing, dict):
+            lines.append(f"{path}: not an object of Kubernetes: {str(thing)[:60]}")
+            continue
+        name = f"{thing.get('kind')} {(thing.get('metadata') or {}).get('name')}"
+        for problems in (schema_problems(thing, schemas, jsonschema), token_problems(thing),
+                         operator_problems(thing)):
+            lines += [f"{path}: {name}: {place}: {text}" for place, text in problems]
+    for thing, place, text in job_problems([thing for thing in objects if isinstance(thing, dict)]):
+        lines.append(f"{path}: Job {thing['metadata'].get('name')}: {place}: {text}")
+    return lines
+
+
+def main():
+    try:
+        import jsonschema, yaml
+    except ImportError as error:
+        print(f"check_manifests: {error}: apt-get install python3-yaml python3-jsonschema", file=sys.stderr)
+        return 77
+    if len(sys.argv) < 2:
+        print(__doc__.split("\n\n")[1], file=sys.stderr)
+        return 2
+    files = []
+    for argument in map(pathlib.Path, sys.argv[1:]):
+        files += sorted(argument.rglob("*.yaml")) if argument.is_dir() else [argument]
+    schemas, lines = json.loads(SCHEMAS.read_text()), []
+    for path in files:
+        try:
+            lines += check(path, schemas, yaml, jsonschema)
+        except OSError as error:
+            print(f"check_manifests: {error}", file=sys.stderr)
+            return 2
+    print("\n".join(lines) if lines else f"manifests: {len(files)} files are good")
+    return 1 if lines else 0
+
+
+sys.exit(main())
