@@ -165,7 +165,7 @@ TrainerOptions parse_options(int argc, char** argv, const std::string& usage) {
     if (argument == "--json" || argument == "-json") argument = "--json=-";
     pointers.push_back(argument.data());
   }
-  const auto rest = distribute_tools::parse_flags(argc, pointers.data());
+  const auto rest = distribute_tools::parse_flags(int(pointers.size()), pointers.data());
   if (!rest.empty()) fail(absl::StrCat("unexpected argument '", rest[0], "'"));
   TrainerOptions o;
   o.strategy = absl::GetFlag(FLAGS_strategy);

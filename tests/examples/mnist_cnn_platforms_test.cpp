@@ -1,0 +1,274 @@
+/// The environments of clouds, batch systems and Kubernetes, played by variables, files and names.
+
+#include "mnist_cluster.hpp"
+
+#include <filesystem>
+#include <regex>
+
+#include <unistd.h>
+
+using namespace mnist_cluster;
+using Catch::Matchers::Contains;
+namespace fs = std::filesystem;
+
+#define SKIP_WITHOUT_PROGRAM() \
+  if (!has_program("mnist_cnn")) SKIP("the program was not built")
+
+namespace {
+
+const Words kTiny{"--model=tutorial", "--batch_size=6", "--seed=1"};
+
+ProgramResult train(const Words& flags, const std::string& environment = "") {
+  return run_program("mnist_cnn", kTiny + flags, "OMP_NUM_THREADS=1 " + environment);
+}
+
+/// /opt/ml of a training job of SageMaker.
+struct OptMl {
+  TemporaryDirectory root;
+  OptMl() {
+    for (const char* name : {"input/config", "model", "output/data", "checkpoints"})
+      fs::create_directories(root / name);
+  }
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(root / ("input/config/" + name)) << text;
+  }
+  std::string environment() const {
+    return "TRAINING_JOB_NAME=j TRAINING_JOB_ARN=arn:j SAGEMAKER_BASE_DIR=" + root.path() + " ";
+  }
+  std::string failure() const { return contents(root / "output/failure"); }
+};
+
+/// The tasks' cluster as `script` makes it of TF_CONFIG.
+ProcessClusterOptions translated(int workers, const std::string& script, const Words& flags) {
+  ProcessClusterOptions options = cluster_options(workers, kTiny + flags);
+  options.command.at(2) = script + "; exec \"$0\" \"$@\"";
+  return options;
+}
+
+void check_all_done(const std::vector<TaskOutcome>& outcomes) {
+  INFO(all_output(outcomes));
+  for (const TaskOutcome& outcome : outcomes) CHECK(outcome.status.code == 0);
+}
+
+/// Runs a shell script, at most a minute; its output is both streams.
+ProgramResult shell(const std::string& script) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "script.sh", out = directory / "shell_output";
+  std::ofstream(path) << "PATH=" DISTRIBUTE_BINARY_DIR ":$PATH; export OMP_NUM_THREADS=1\ncd "
+                      << directory.path() << "\n"
+                      << script;
+  const int status = std::system(("timeout 60 sh " + path + " >" + out + " 2>&1").c_str());
+  return {WEXITSTATUS(status), contents(out), ""};
+}
+
+/// Whether this user may give processes names and process numbers of their own.
+bool has_namespaces(const std::string& kind) {
+  return std::system(("unshare " + kind + " true >/dev/null 2>&1").c_str()) == 0;
+}
+
+/// Shell: wait_for FILE TEXT.
+const std::string kWaitFor =
+    "wait_for() { for i in $(seq 400); do grep -q \"$2\" \"$1\" && return 0; sleep 0.05; done; "
+    "echo \"no '$2' in $1\"; cat \"$1\"; exit 9; }\n";
+
+}  // namespace
+
+TEST_CASE("SageMaker starts the container with 'train', files and folders",
+          "[examples][mnist_cnn][sagemaker]") {
+  SKIP_WITHOUT_PROGRAM();
+  const OptMl ml;
+  ml.write("resourceconfig.json", R"({"current_host": "algo-1", "hosts": ["algo-1"]})");
+  ml.write("hyperparameters.json", R"({"steps": "\"3\"", "learning-rate": "0.01"})");
+  const ProgramResult run =
+      run_program("mnist_cnn", Words{"train"} + kTiny, "OMP_NUM_THREADS=1 " + ml.environment());
+  INFO(run.err);
+  CHECK(run.status == 0);
+  CHECK(fs::exists(ml.root / "model/weights.index"));
+  CHECK(fs::exists(ml.root / "checkpoints/checkpoint"));
+  CHECK_FALSE(fs::is_empty(ml.root / "output/data/logs"));
+  CHECK(ml.failure() == "");
+  // A spot instance that comes back goes on from the checkpoint; a flag wins over the files.
+  const ProgramResult again = run_program("mnist_cnn", Words{"train", "--steps=5"} + kTiny,
+                                          "OMP_NUM_THREADS=1 " + ml.environment());
+  CHECK_THAT(again.out, Contains("at step 3"));
+}
+
+TEST_CASE("SageMaker shows why a job has failed", "[examples][mnist_cnn][sagemaker]") {
+  SKIP_WITHOUT_PROGRAM();
+  const OptMl ml;
+  ml.write("resourceconfig.json", R"({"current_host": "algo-1", "hosts": ["algo-1"]})");
+  ml.write("hyperparameters.json", R"({"epoch": "3"})");
+  const ProgramResult usage = train({}, ml.environment());
+  CHECK(usage.status == 2);
+  CHECK(ml.failure() == "hyperparameter 'epoch': there is no flag --epoch\n");
+  ml.write("hyperparameters.json", R"({"batch_size": "1000000"})");
+  const ProgramResult data = run_program("mnist_cnn", {}, ml.environment());
+  CHECK(data.status == 1);
+  CHECK_THAT(ml.failure(), Contains("--batch_size=1000000 is larger than the training data"));
+  ml.write("hyperparameters.json", "{");
+  CHECK(train({}, ml.environment()).status == 2);
+}
+
+TEST_CASE("three worker pools of Vertex AI train together",
+          "[examples][mnist_cnn][vertex][multiproc]") {
+  SKIP_WITHOUT_PROGRAM();
+  const TemporaryDirectory job;
+  auto options = translated(3,
+                            "export CLUSTER_SPEC=\"$(echo \"$TF_CONFIG\" | "
+                            "sed 's/\"worker\"/\"workerpool1\"/g')\"; unset TF_CONFIG",
+                            {"--steps=4", "--job-dir=" + job.path()});
+  fs::create_directories(job / "model");
+  const auto outcomes = ProcessCluster(options).wait();
+  check_all_done(outcomes);
+  CHECK(fs::exists(job / "model/weights.index"));
+  CHECK(fs::exists(job / "checkpoints/checkpoint"));
+  CHECK_FALSE(fs::is_empty(job / "logs"));
+}
+
+TEST_CASE("a trial of Vertex AI reports its accuracy", "[examples][mnist_cnn][vertex]") {
+  SKIP_WITHOUT_PROGRAM();
+  const TemporaryDirectory directory;
+  const std::string file = directory / "output.metrics";
+  const ProgramResult run = train({"--steps=2"},
+                                  "CLOUD_ML_TRIAL_ID=3 CLOUD_ML_HP_METRIC_TAG=test_accuracy "
+                                  "CLOUD_ML_HP_METRIC_FILE=" +
+                                      file);
+  CHECK(run.status == 0);
+  CHECK_THAT(contents(file), Contains("\"trial\":\"3\"") && Contains("\"global_step\":\"2\""));
+}
+
+TEST_CASE("nodes of Kubeflow's torch runtime train together",
+          "[examples][mnist_cnn][kubernetes][multiproc]") {
+  SKIP_WITHOUT_PROGRAM();
+  // The first worker's address is the master's; the others have none of their own.
+  const std::string script =
+      "first=$(echo \"$TF_CONFIG\" | sed 's/.*\"worker\": *\\[ *\"\\([^\"]*\\)\".*/\\1/'); "
+      "export PET_NNODES=3 PET_NPROC_PER_NODE=1 PET_NODE_RANK=$DISTRIBUTE_LOCAL_RANK "
+      "PET_MASTER_ADDR=${first%:*} PET_MASTER_PORT=${first##*:}; unset TF_CONFIG";
+  check_all_done(
+      ProcessCluster(translated(3, script, {"--strategy=multi_worker", "--steps=3"})).wait());
+}
+
+TEST_CASE("pods of an indexed Job find each other when their names appear, and are ready then",
+          "[examples][mnist_cnn][kubernetes][multiproc]") {
+  SKIP_WITHOUT_PROGRAM();
+  if (!has_namespaces("--mount")) SKIP("no right to make mount namespaces");
+  // Headless service: names that nobody knows until the pods run. Every pod has its own address
+  // and the same port.
+  const ProgramResult run = shell(
+      kWaitFor +
+      "echo '127.0.0.1 localhost' > hosts\n"
+      "pod() { HOSTNAME=mnist-$1 JOB_COMPLETION_INDEX=$1 KUBERNETES_SERVICE_HOST=10.0.0.1 "
+      "DISTRIBUTE_REPLICAS=3 DISTRIBUTE_JOB_TOKEN=t DISTRIBUTE_READY_FILE=ready-$1 "
+      "DISTRIBUTE_REPORT_INTERVAL=0.2 exec unshare --mount sh -c 'mount --bind hosts /etc/hosts && "
+      "exec mnist_cnn --strategy=multi_worker --model=tutorial --batch_size=6 --steps=100000000' "
+      "> out-$1 2>&1; }\n"
+      "for i in 0 1 2; do pod $i & pids=\"$pids $!\"; done\n"
+      "wait_for out-0 'waits for its own name'; wait_for out-2 'waits for its own name'\n"
+      "DISTRIBUTE_READY_FILE=ready-1 distribute cluster --ready && echo TOO EARLY\n"
+      "for i in 0 1 2; do echo \"127.0.0.$((i + 2)) mnist-$i.mnist\" >> hosts; done\n"
+      "wait_for out-0 'step 100 '\n"
+      "for i in 0 1 2; do DISTRIBUTE_READY_FILE=ready-$i distribute cluster --ready && "
+      "echo ready $i; done\n"
+      "kill -TERM $pids\n"
+      "for pid in $pids; do wait $pid; echo ended $?; done\ncat out-0\n");
+  INFO(run.out);
+  CHECK_THAT(run.out, !Contains("TOO EARLY"));
+  for (const char* ready : {"ready 0", "ready 1", "ready 2"}) CHECK_THAT(run.out, Contains(ready));
+  const std::regex ended("ended 143");
+  CHECK(std::distance(std::sregex_iterator(run.out.begin(), run.out.end(), ended),
+                      std::sregex_iterator()) == 3);
+}
+
+TEST_CASE("the first process of a container obeys SIGTERM, and saves before it goes",
+          "[examples][mnist_cnn][kubernetes]") {
+  SKIP_WITHOUT_PROGRAM();
+  if (!has_namespaces("--pid --fork")) SKIP("no right to make process namespaces");
+  const bool saves = GENERATE(true, false);
+  const std::string flags = saves ? "--checkpoint_dir=ckpt --save_steps=100000000" : "";
+  const ProgramResult run = shell(
+      kWaitFor +
+      "unshare --pid --fork mnist_cnn --model=tutorial --batch_size=6 --steps=100000000 " + flags +
+      " > out 2>&1 & pid=$!\nwait_for out 'step 100 '\n"
+      "kill -TERM $(cat /proc/$pid/task/$pid/children)\nwait $pid; echo ended $?\n"
+      "ls ckpt 2>/dev/null; cat out\n");
+  INFO(run.out);
+  CHECK_THAT(run.out, Contains("ended 143"));
+  CHECK((run.out.find("preempted: saving a checkpoint after") != std::string::npos) == saves);
+  CHECK((run.out.find("\ncheckpoint\n") != std::string::npos) == saves);
+}
+
+TEST_CASE("the chief of a job with parameter servers saves when it is told to go",
+          "[examples][mnist_cnn][kubernetes][multiproc]") {
+  SKIP_WITHOUT_PROGRAM();
+  const TemporaryDirectory directory;
+  auto options = cluster_options(
+      2, kTiny + Words{"--strategy=parameter_server", "--steps=100000000", "--save_steps=100000000",
+                       "--checkpoint_dir=" + directory.path()});
+  options.parameter_servers = 1;
+  options.chief = true;
+  options.environment["DISTRIBUTE_COORDINATOR_RETURN_TIMEOUT"] = "0.2";
+  ProcessCluster cluster(options);
+  for (const TaskName& task :
+       {TaskName{"chief", 0}, TaskName{"worker", 0}, TaskName{"worker", 1}, TaskName{"ps", 0}})
+    cluster.expect_failure(task);
+  cluster.wait_for_output({"chief", 0}, "step 100 ");
+  cluster.kill({"chief", 0}, SIGTERM);
+  const auto outcomes = cluster.wait();
+  INFO(all_output(outcomes));
+  for (const TaskOutcome& outcome : outcomes)
+    CHECK(outcome.status.code ==
+          (outcome.name == "chief" || outcome.name == "chief 0" ? 143 : 138));
+  CHECK(fs::exists(directory / "checkpoint"));
+}
+
+TEST_CASE("an evaluator follows the checkpoints to the last step",
+          "[examples][mnist_cnn][kubernetes][multiproc]") {
+  SKIP_WITHOUT_PROGRAM();
+  const ProgramResult run = shell(
+      // As the operator gives it: the evaluator is listed, too.
+      "evaluator='{\"cluster\":{\"chief\":[\"127.0.0.1:1\"],\"evaluator\":[\"127.0.0.1:2\"]},"
+      "\"task\":{\"type\":\"evaluator\",\"index\":0},\"environment\":\"cloud\"}'\n"
+      "flags='--model=tutorial --batch_size=6 --steps=40 --save_steps=20 --checkpoint_dir=ckpt "
+      "--metric_lines --logdir=logs'\n"
+      "TF_CONFIG=\"$evaluator\" mnist_cnn $flags > evaluator 2>&1 & pid=$!\n"
+      "mnist_cnn $flags > trainer; echo trained $?\nwait $pid; echo evaluated $?\n"
+      "grep 'test loss' trainer; tail -2 evaluator; ls logs/eval; cat evaluator\n"
+      "TF_CONFIG=\"$evaluator\" mnist_cnn --checkpoint_dir=none --eval_timeout=0.1; "
+      "echo waited $?\n");
+  INFO(run.out);
+  CHECK_THAT(run.out, Contains("trained 0") && Contains("evaluated 0") &&
+                          Contains("at step 40\n") && Contains("waited 138") &&
+                          Contains("no further checkpoint has appeared in none"));
+  // Both say the same about the last weights.
+  const std::regex last(
+      R"(test loss (\S+)  test accuracy (\S+)\ntest loss \1  test accuracy \2\n)");
+  CHECK(std::regex_search(run.out, last));
+  CHECK(std::regex_search(run.out, std::regex(R"(\nstep=40 test_loss=\S+ test_accuracy=\S+\n)")));
+}
+
+TEST_CASE("tuners find figures in the output only when they are asked for",
+          "[examples][mnist_cnn][kubernetes]") {
+  SKIP_WITHOUT_PROGRAM();
+  const ProgramResult plain = train({"--steps=100"}),
+                      lines = train({"--steps=100", "--metric_lines"});
+  CHECK_THAT(plain.out, !Contains("="));
+  CHECK_THAT(plain.out, Contains("step 1  loss "));
+  CHECK_THAT(lines.out, Contains("step 100  loss "));
+  CHECK(std::regex_search(lines.out, std::regex(R"(\nstep=100 loss=[0-9.e-]+\n)")));
+  CHECK(std::regex_search(lines.out,
+                          std::regex(R"(\nstep=100 test_loss=\S+ test_accuracy=0\.\d+\n)")));
+}
+
+TEST_CASE("a task without the job's token says where to put it",
+          "[examples][mnist_cnn][kubernetes]") {
+  SKIP_WITHOUT_PROGRAM();
+  const std::string config =
+      "env -u DISTRIBUTE_JOB_TOKEN -u DISTRIBUTE_JOB_TOKEN_FILE "
+      "TF_CONFIG='{\"cluster\":{\"worker\":[\"mnist-0.mnist:8470\",\"mnist-1.mnist:8470\"]},"
+      "\"task\":{\"type\":\"worker\",\"index\":0}}' DISTRIBUTE_BIND_ADDRESS=0.0.0.0:0";
+  const ProgramResult run = train({"--steps=1"}, config);
+  CHECK(run.status == 1);
+  CHECK_THAT(run.err, Contains("without a job token tasks may only use loopback addresses") &&
+                          Contains("DISTRIBUTE_JOB_TOKEN"));
+}
