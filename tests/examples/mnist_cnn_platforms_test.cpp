@@ -1,11 +1,10 @@
 /// The environments of clouds, batch systems and Kubernetes, played by variables, files and names.
 
 #include "mnist_cluster.hpp"
+#include "shell.hpp"
 
 #include <filesystem>
 #include <regex>
-
-#include <unistd.h>
 
 using namespace mnist_cluster;
 using Catch::Matchers::Contains;
@@ -50,27 +49,6 @@ void check_all_done(const std::vector<TaskOutcome>& outcomes) {
   for (const TaskOutcome& outcome : outcomes) CHECK(outcome.status.code == 0);
 }
 
-/// Runs a shell script, at most a minute; its output is both streams.
-ProgramResult shell(const std::string& script) {
-  const TemporaryDirectory directory;
-  const std::string path = directory / "script.sh", out = directory / "shell_output";
-  std::ofstream(path) << "PATH=" DISTRIBUTE_BINARY_DIR ":$PATH; export OMP_NUM_THREADS=1\ncd "
-                      << directory.path() << "\n"
-                      << script;
-  const int status = std::system(("timeout 60 sh " + path + " >" + out + " 2>&1").c_str());
-  return {WEXITSTATUS(status), contents(out), ""};
-}
-
-/// Whether this user may give processes names and process numbers of their own.
-bool has_namespaces(const std::string& kind) {
-  return std::system(("unshare " + kind + " true >/dev/null 2>&1").c_str()) == 0;
-}
-
-/// Shell: wait_for FILE TEXT.
-const std::string kWaitFor =
-    "wait_for() { for i in $(seq 400); do grep -q \"$2\" \"$1\" && return 0; sleep 0.05; done; "
-    "echo \"no '$2' in $1\"; cat \"$1\"; exit 9; }\n";
-
 }  // namespace
 
 TEST_CASE("SageMaker starts the container with 'train', files and folders",
@@ -107,6 +85,27 @@ TEST_CASE("SageMaker shows why a job has failed", "[examples][mnist_cnn][sagemak
   CHECK_THAT(ml.failure(), Contains("--batch_size=1000000 is larger than the training data"));
   ml.write("hyperparameters.json", "{");
   CHECK(train({}, ml.environment()).status == 2);
+}
+
+TEST_CASE("three hosts of SageMaker train together without its toolkit",
+          "[examples][mnist_cnn][sagemaker][multiproc]") {
+  SKIP_WITHOUT_PROGRAM();
+  if (!has_namespaces("--mount")) SKIP("no right to make mount namespaces");
+  const ProgramResult run = shell(
+      "for i in 1 2 3; do echo \"127.0.0.$((i + 1)) algo-$i\" >> hosts\n"
+      "mkdir -p ml-$i/input/config ml-$i/model ml-$i/output\n"
+      "echo \"{\\\"current_host\\\": \\\"algo-$i\\\", \\\"hosts\\\": [\\\"algo-1\\\", "
+      "\\\"algo-2\\\", "
+      "\\\"algo-3\\\"]}\" > ml-$i/input/config/resourceconfig.json\ndone\n"
+      "host() { TRAINING_JOB_NAME=j TRAINING_JOB_ARN=a SAGEMAKER_BASE_DIR=$PWD/ml-$1 "
+      "exec unshare --mount sh -c 'mount --bind hosts /etc/hosts && exec mnist_cnn train "
+      "--model=tutorial --batch_size=6 --steps=3' > out-$1 2>&1; }\n"
+      "for i in 1 2 3; do host $i & pids=\"$pids $!\"; done\n"
+      "for pid in $pids; do wait $pid; echo ended $?; done\n"
+      "cat out-1 out-2 out-3; ls ml-1/model ml-2/model\n");
+  INFO(run.out);
+  CHECK_THAT(run.out, Contains("ended 0\nended 0\nended 0\n") && Contains("test loss ") &&
+                          Contains("weights.index"));
 }
 
 TEST_CASE("three worker pools of Vertex AI train together",
@@ -161,7 +160,7 @@ TEST_CASE("pods of an indexed Job find each other when their names appear, and a
       "pod() { HOSTNAME=mnist-$1 JOB_COMPLETION_INDEX=$1 KUBERNETES_SERVICE_HOST=10.0.0.1 "
       "DISTRIBUTE_REPLICAS=3 DISTRIBUTE_JOB_TOKEN=t DISTRIBUTE_READY_FILE=ready-$1 "
       "DISTRIBUTE_REPORT_INTERVAL=0.2 exec unshare --mount sh -c 'mount --bind hosts /etc/hosts && "
-      "exec mnist_cnn --strategy=multi_worker --model=tutorial --batch_size=6 --steps=100000000' "
+      "exec mnist_cnn --strategy=multi_worker --model=tutorial --batch_size=3 --steps=100000000' "
       "> out-$1 2>&1; }\n"
       "for i in 0 1 2; do pod $i & pids=\"$pids $!\"; done\n"
       "wait_for out-0 'waits for its own name'; wait_for out-2 'waits for its own name'\n"
@@ -188,7 +187,7 @@ TEST_CASE("the first process of a container obeys SIGTERM, and saves before it g
   const std::string flags = saves ? "--checkpoint_dir=ckpt --save_steps=100000000" : "";
   const ProgramResult run = shell(
       kWaitFor +
-      "unshare --pid --fork mnist_cnn --model=tutorial --batch_size=6 --steps=100000000 " + flags +
+      "unshare --pid --fork mnist_cnn --model=tutorial --batch_size=1 --steps=100000000 " + flags +
       " > out 2>&1 & pid=$!\nwait_for out 'step 100 '\n"
       "kill -TERM $(cat /proc/$pid/task/$pid/children)\nwait $pid; echo ended $?\n"
       "ls ckpt 2>/dev/null; cat out\n");
@@ -250,7 +249,7 @@ TEST_CASE("an evaluator follows the checkpoints to the last step",
 TEST_CASE("tuners find figures in the output only when they are asked for",
           "[examples][mnist_cnn][kubernetes]") {
   SKIP_WITHOUT_PROGRAM();
-  const ProgramResult plain = train({"--steps=100"}),
+  const ProgramResult plain = train({"--steps=1"}),
                       lines = train({"--steps=100", "--metric_lines"});
   CHECK_THAT(plain.out, !Contains("="));
   CHECK_THAT(plain.out, Contains("step 1  loss "));

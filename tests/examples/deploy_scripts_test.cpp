@@ -1,0 +1,127 @@
+/// The scripts of examples/deploy, with launchers and clouds that are small shell programs here.
+
+#include "shell.hpp"
+
+#include <tests/support/catch.hpp>
+
+#include <nlohmann/json.hpp>
+
+using Catch::Matchers::Contains;
+
+#define SKIP_WITHOUT_PROGRAM() \
+  if (!has_program("mnist_cnn")) SKIP("the program was not built")
+
+namespace {
+
+const std::string kDeploy = DISTRIBUTE_SOURCE_DIR "/examples/deploy/";
+const std::string kFlags = " --model=tutorial --batch_size=6 --steps=4 --shuffle=false ";
+/// In front of every script: a folder of programs that come before the system's.
+const std::string kFakes = "mkdir fake; PATH=$PWD/fake:$PATH; chmod +x fake\n";
+
+/// A program of that folder. `text` is without single quotes.
+std::string fake(const std::string& name, const std::string& text) {
+  return "printf '%s' '#!/bin/bash\n" + text + "' > fake/" + name + "; chmod +x fake/" + name +
+         "\n";
+}
+
+/// Starts three tasks of a step on the nodes 127.0.0.2 to 4.
+const std::string kSrun =
+    "while [[ $1 == --* ]]; do shift; done\n"
+    "export SLURM_STEP_NUM_TASKS=3 SLURM_STEP_NODELIST=127.0.0.[2-4] "
+    "SLURM_STEP_TASKS_PER_NODE=\"1(x3)\"\npids=\n"
+    "for i in 0 1 2; do SLURM_PROCID=$i SLURM_NODEID=$i SLURM_LOCALID=0 NODE=127.0.0.$((i + 2)) "
+    "\"$@\" & pids=\"$pids $!\"; done\n"
+    "status=0; for pid in $pids; do wait $pid || status=$?; done; exit $status\n";
+
+}  // namespace
+
+TEST_CASE("Slurm's script trains on the nodes of its step and tries again after a loss",
+          "[examples][deploy][slurm][multiproc]") {
+  SKIP_WITHOUT_PROGRAM();
+  const ProgramResult run = shell(
+      kFakes + fake("srun", kSrun) + fake("scontrol", "echo scontrol $*\n") +
+      "export SLURM_JOB_ID=7 PROGRAM=mnist_cnn RUN_DIR=$PWD/run\n"
+      "bash " +
+      kDeploy + "slurm/workers.sbatch" + kFlags + "; echo ended $?\nls run/checkpoints\n" +
+      fake("srun", "exit 138\n") + "bash " + kDeploy + "slurm/workers.sbatch; echo lost $?\n" +
+      fake("srun", "exit 1\n") + "bash " + kDeploy + "slurm/workers.sbatch; echo failed $?\n");
+  INFO(run.out);
+  CHECK_THAT(run.out, Contains("test loss ") && Contains("ended 0") && Contains("checkpoint\n"));
+  CHECK_THAT(run.out, Contains("scontrol requeue 7\nlost 138\nfailed 1\n"));
+}
+
+TEST_CASE("Slurm's script for parameter servers makes its own cluster",
+          "[examples][deploy][slurm][multiproc]") {
+  SKIP_WITHOUT_PROGRAM();
+  // Five nodes; the boot script is told which one it is on.
+  const std::string srun =
+      "while [[ $1 == --* ]]; do shift; done\npids=\nscript=$2; shift 2\n"
+      "for i in 2 3 4 5 6; do sh $script --host 127.0.0.$i \"$@\" & pids=\"$pids $!\"; done\n"
+      "status=0; for pid in $pids; do wait $pid || status=$?; done; exit $status\n";
+  const ProgramResult run =
+      shell(kFakes + fake("srun", srun) +
+            "export SLURM_JOB_ID=7 SLURM_JOB_NODELIST=127.0.0.[2-6] BIN=" DISTRIBUTE_BINARY_DIR
+            " RUN_DIR=$PWD/run\nbash " +
+            kDeploy + "slurm/parameter_servers.sbatch" + kFlags +
+            "; echo ended $?\ncat run/tf_config.sh\n");
+  INFO(run.out);
+  CHECK_THAT(run.out, Contains("ended 0") && Contains("test loss ") &&
+                          Contains("# 127.0.0.2: chief 0") && Contains("# 127.0.0.4: ps 1") &&
+                          Contains("# 127.0.0.6: worker 1"));
+}
+
+TEST_CASE("mpirun's ranks meet at the first host", "[examples][deploy][mpi][multiproc]") {
+  SKIP_WITHOUT_PROGRAM();
+  const std::string mpirun =
+      "echo mpirun \"$@\" > arguments\n"
+      "while [[ $1 == -* ]]; do [[ $1 == -x && $2 == *=* ]] && export \"$2\"; shift 2; done\n"
+      "pids=\nfor i in 0 1 2; do OMPI_COMM_WORLD_SIZE=3 OMPI_COMM_WORLD_RANK=$i \"$@\" & "
+      "pids=\"$pids $!\"; done\n"
+      "status=0; for pid in $pids; do wait $pid || status=$?; done; exit $status\n";
+  const ProgramResult run =
+      shell(kFakes + fake("mpirun", mpirun) + "export PROGRAM=mnist_cnn\n" + kDeploy +
+            "mpi/run.sh 127.0.0.1:2,127.0.0.2" + kFlags + "; echo ended $?\ncat arguments\n");
+  INFO(run.out);
+  CHECK_THAT(run.out, Contains("ended 0") && Contains("test loss ") &&
+                          Contains("-np 3 --host 127.0.0.1:2,127.0.0.2") &&
+                          Contains("-x MASTER_ADDR=127.0.0.1 "));
+}
+
+TEST_CASE("a step of EMR starts a worker on every core node",
+          "[examples][deploy][emr][multiproc]") {
+  SKIP_WITHOUT_PROGRAM();
+  std::string instances;
+  for (const char* host : {"127.0.0.2", "127.0.0.3", "127.0.0.4"})
+    instances += std::string(instances.empty() ? "" : ",") + R"({"PrivateDnsName": ")" + host +
+                 R"(", "Status": {"State": "RUNNING"}})";
+  const ProgramResult run =
+      shell(kFakes + fake("aws", "echo \"$@\" >> calls; cat instances.json\n") +
+            fake("ssh", "shift; exec sh -c \"mkdir -p home$$; cd home$$; $1\"\n") +
+            "echo '{\"Instances\": [" + instances + "]}' > instances.json\n" +
+            "mkdir d; ln -s " DISTRIBUTE_BINARY_DIR
+            "/* d; echo secret > d/token\n"
+            "DISTRIBUTE_HOME=$PWD/d DISTRIBUTE_SSH=ssh bash " +
+            kDeploy + "emr/step.sh j-1 $PWD/s3" + kFlags +
+            "; echo ended $?\nls s3/checkpoints; cat calls\n");
+  INFO(run.out);
+  CHECK_THAT(run.out, Contains("workers: 127.0.0.2 127.0.0.3 127.0.0.4") && Contains("ended 0") &&
+                          Contains("test loss ") && Contains("\ncheckpoint\n") &&
+                          Contains("emr list-instances --cluster-id j-1"));
+}
+
+TEST_CASE("the requests to SageMaker and Vertex AI hold what the trainers read",
+          "[examples][deploy][sagemaker][vertex]") {
+  const ProgramResult sagemaker =
+      shell("PRINT=1 " + kDeploy + "sagemaker/create_training_job.sh n image role s3://b/x\n");
+  const auto request = nlohmann::json::parse(sagemaker.out);
+  CHECK(request.at("ResourceConfig").at("InstanceCount") == 3);
+  CHECK(request.at("Environment").at("DISTRIBUTE_JOB_TOKEN").get<std::string>().size() == 64);
+  CHECK(request.at("CheckpointConfig").at("S3Uri") == "s3://b/x/checkpoints/n");
+  for (const auto& [name, value] : request.at("HyperParameters").items()) CHECK(value.is_string());
+  const ProgramResult vertex =
+      shell("PRINT=1 WORKERS=4 " + kDeploy + "vertex/custom_job.sh n r image gs://b/x\n");
+  CHECK_THAT(vertex.out, Contains("replicaCount: 1") && Contains("replicaCount: 4") &&
+                             Contains("outputUriPrefix: gs://b/x") &&
+                             Contains("name: DISTRIBUTE_JOB_TOKEN"));
+  CHECK_THAT(shell(kDeploy + "vertex/custom_job.sh n 2>&1\n").out, Contains("REGION IMAGE"));
+}
