@@ -16,6 +16,12 @@
 
 namespace distribute::nn {
 
+/// What a module takes.
+struct InputSpec {
+  Shape shape;
+  DType dtype = DType::Float32;
+};
+
 struct CallOptions {
   bool training = false;  // dropout drops, batch normalization uses the batch
 };
@@ -63,6 +69,8 @@ class Module : public Trackable {
   std::string class_name() const { return kind(); }
   /// Of the first call; none before.
   std::optional<Shape> output_shape() const;
+  /// Source  tf.keras.layers.Layer.input_spec
+  std::optional<InputSpec> input_spec() const;
   /// Layers without weights of their own count as well.
   bool trainable() const { return trainable_; }
   /// Freezes or frees the module with its parts.

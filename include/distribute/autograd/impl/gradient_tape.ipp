@@ -2,6 +2,7 @@
 #include <distribute/autograd/accumulate.hpp>
 #include <distribute/autograd/gradient_placer.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/autograd/op_trace.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/device/placement.hpp>
 
@@ -271,6 +272,8 @@ DISTRIBUTE_INLINE void record(const char* op, std::span<const Tensor> inputs,
                               std::span<const Tensor> outputs, const BackwardFunction& backward) {
   if (process_state().log_device_placement && !outputs.empty())
     device_internal::log_placement(op, outputs[0].device());
+  if (autograd_internal::is_tracing())
+    for (const Tensor& output : outputs) autograd_internal::trace_op(op, inputs, output);
   for (GradientTape::State* tape : autograd_internal::active_tapes())
     if (tape->recording) tape->add(op, inputs, outputs, backward);
 }
@@ -361,6 +364,11 @@ DISTRIBUTE_INLINE GradientTape::StopRecording::StopRecording(GradientTape& tape)
 }
 DISTRIBUTE_INLINE GradientTape::StopRecording::~StopRecording() { state_.recording = previous_; }
 
-DISTRIBUTE_INLINE Tensor stop_gradient(const Tensor& tensor) { return tensor.renamed(); }
+DISTRIBUTE_INLINE Tensor stop_gradient(const Tensor& tensor) {
+  Tensor result = tensor.renamed();
+  if (autograd_internal::is_tracing())
+    autograd_internal::trace_op("stop_gradient", {tensor}, result);
+  return result;
+}
 
 }  // namespace distribute

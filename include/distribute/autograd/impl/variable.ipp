@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/op_trace.hpp>
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/device/placement.hpp>
@@ -85,6 +86,7 @@ DISTRIBUTE_INLINE VariableImpl& Variable::impl() const {
 DISTRIBUTE_INLINE Tensor Variable::value() const {
   Tensor value = impl().read();
   if (trainable()) autograd_internal::variable_accessed(*this, value);
+  if (OpTrace* trace = autograd_internal::active_trace()) trace->add_variable(*this, value);
   return value;
 }
 

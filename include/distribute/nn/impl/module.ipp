@@ -14,7 +14,8 @@ namespace distribute::nn {
 struct Module::State {
   std::atomic<bool> built{false};
   std::atomic<bool> called{false};
-  std::mutex mutex;  // guards building (threads of different contexts) and `output`
+  std::mutex mutex;  // guards building (threads of different contexts), `input` and `output`
+  InputSpec input;   // of the first call
   Shape output;      // of the first call, for summary()
 };
 
@@ -29,7 +30,11 @@ DISTRIBUTE_INLINE Tensor Module::operator()(const Tensor& x, CallOptions options
   Tensor y = call(autocast(x), options);
   if (!state_->called.load(std::memory_order_relaxed) && y) {
     const std::lock_guard lock(state_->mutex);
-    if (!state_->called.exchange(true)) state_->output = y.shape();
+    if (!state_->called.load()) {
+      state_->input = {x.shape(), x.dtype()};
+      state_->output = y.shape();
+      state_->called = true;
+    }
   }
   return y;
 }
@@ -75,6 +80,11 @@ DISTRIBUTE_INLINE void Module::set_name(std::string name) {
 DISTRIBUTE_INLINE std::optional<Shape> Module::output_shape() const {
   const std::lock_guard lock(state_->mutex);
   return state_->called ? std::optional(state_->output) : std::nullopt;
+}
+
+DISTRIBUTE_INLINE std::optional<InputSpec> Module::input_spec() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->called ? std::optional(state_->input) : std::nullopt;
 }
 
 DISTRIBUTE_INLINE void Module::set_trainable(bool trainable) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/autograd/op_trace.hpp>
 #include <distribute/ops/activation.hpp>
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/flat_loop.hpp>
@@ -29,7 +30,7 @@ DISTRIBUTE_INLINE Tensor relu6(const Tensor& x) {
   return ops_internal::unary<ops_internal::Relu6>("relu6", x);
 }
 DISTRIBUTE_INLINE Tensor leaky_relu(const Tensor& x) {
-  return ops_internal::unary<ops_internal::LeakyRelu>("leaky_relu", x);
+  return leaky_relu(x, ops_internal::LeakyRelu{}.alpha);
 }
 DISTRIBUTE_INLINE Tensor elu(const Tensor& x) {
   return ops_internal::unary<ops_internal::Elu>("elu", x);
@@ -52,7 +53,10 @@ DISTRIBUTE_INLINE Tensor silu(const Tensor& x) {
 DISTRIBUTE_INLINE Tensor leaky_relu(const Tensor& x, float alpha) {
   ops_internal::LeakyRelu f;
   f.alpha = alpha;
-  return ops_internal::unary("leaky_relu", x, f);
+  const Tensor y = ops_internal::unary("leaky_relu", x, f);
+  if (autograd_internal::is_tracing())
+    autograd_internal::trace_op("leaky_relu", {x}, y, {{"alpha", double(alpha)}});
+  return y;
 }
 DISTRIBUTE_INLINE Tensor linear(const Tensor& x) { return x; }
 

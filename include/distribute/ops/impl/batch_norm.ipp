@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/autograd/accumulate.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/autograd/op_trace.hpp>
 #include <distribute/ops/activation.hpp>
 #include <distribute/ops/batch_norm.hpp>
 #include <distribute/ops/cast.hpp>
@@ -243,6 +244,12 @@ DISTRIBUTE_INLINE Tensor batch_normalization(const Tensor& x, const Tensor& mean
                                              const Tensor& scale, float epsilon,
                                              Epilogue epilogue) {
   using namespace ops_internal;
+  const auto traced = [&](const Tensor& y) {
+    if (autograd_internal::is_tracing())
+      autograd_internal::trace_op("batch_normalization", {x, mean, variance, offset, scale}, y,
+                                  {{"epsilon", double(epsilon)}, {"epilogue", int64_t(epilogue)}});
+    return y;
+  };
   check_norm_input("batch_normalization", x);
   if (x.dtype() != DType::Float32)
     return cast(batch_normalization(as_float(x), as_float(mean), as_float(variance),
@@ -255,7 +262,8 @@ DISTRIBUTE_INLINE Tensor batch_normalization(const Tensor& x, const Tensor& mean
     vector = as_channels(vector, x.shape()[-1]);
     if (!vector) return normalize_by_parts(x, mean, variance, offset, scale, epsilon, epilogue);
   }
-  return normalize_channels(x, vectors[0], vectors[1], vectors[2], vectors[3], epsilon, epilogue);
+  return traced(
+      normalize_channels(x, vectors[0], vectors[1], vectors[2], vectors[3], epsilon, epilogue));
 }
 
 DISTRIBUTE_INLINE FusedBatchNorm fused_batch_norm(const Tensor& x, const Tensor& scale,
@@ -284,6 +292,10 @@ DISTRIBUTE_INLINE FusedBatchNorm fused_batch_norm(const Tensor& x, const Tensor&
               options.mean, options.variance, false};
   }
   result.y = cast(result.y, x.dtype());
+  if (!options.training && autograd_internal::is_tracing())
+    autograd_internal::trace_op(
+        "fused_batch_norm", {x, scale, offset, options.mean, options.variance, options.residual},
+        result.y, {{"epsilon", double(options.epsilon)}, {"epilogue", int64_t(options.epilogue)}});
   return result;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/autograd/op_trace.hpp>
 #include <distribute/ops/broadcast.hpp>
 #include <distribute/ops/concat.hpp>
 #include <distribute/ops/gather.hpp>
@@ -104,6 +105,8 @@ DISTRIBUTE_INLINE Tensor concat(const std::vector<Tensor>& tensors, int axis) {
             ops_internal::axis_part(shapes[i], axis, begins[i], shapes[i][axis]));
     return gradients;
   });
+  if (autograd_internal::is_tracing())
+    autograd_internal::trace_op("concat", tensors, y, {{"axis", int64_t(axis)}});
   return y;
 }
 
@@ -140,6 +143,10 @@ DISTRIBUTE_INLINE std::vector<Tensor> split(const Tensor& x, std::span<const int
     return std::vector<Tensor>{concat(gradients, axis)};
   };
   record("split", std::span(&x, 1), outputs, backward_function);
+  begin = 0;
+  for (size_t i = 0; i < parts.size(); begin += parts[i++])
+    ops_internal::trace_slice(x, ops_internal::axis_part(x.shape(), axis, begin, parts[i]),
+                              outputs[i]);
   return outputs;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/autograd/op_trace.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/conv2d.hpp>
 #include <distribute/ops/elementwise.hpp>
@@ -111,6 +112,17 @@ DISTRIBUTE_INLINE bool computes_as_it_is(const Tensor& x, const Tensor& filters)
   return filters.dtype() == filter_dtype(x) && x.shape()[0] > 0 && !needs_float32(x);
 }
 
+/// What the traces of convolutions tell besides the operands.
+DISTRIBUTE_INLINE OpAttributes conv2d_attributes(const nn::Conv2DOptions& o, Epilogue epilogue) {
+  const auto list = [](const auto& a) { return std::vector<int64_t>(a.begin(), a.end()); };
+  return {{"strides", list(o.strides)},
+          {"padding", int64_t(o.padding)},
+          {"explicit_paddings", list(o.explicit_paddings)},
+          {"dilations", list(o.dilations)},
+          {"groups", o.groups},
+          {"epilogue", int64_t(epilogue)}};
+}
+
 DISTRIBUTE_INLINE void check_conv2d_types(const Tensor& x, const Tensor& filters,
                                           const Tensor& bias) {
   const DType own = filter_dtype(x);
@@ -147,7 +159,7 @@ DISTRIBUTE_INLINE Tensor conv2d(const Tensor& x, const Tensor& filters,
                .conv2d(s, x.array(), filters.array(), bias ? &bias.array() : nullptr, epilogue));
   if (epilogue == Epilogue::Relu) y.mark_relu_output();
   const Tensor gate = epilogue == Epilogue::Relu ? y : Tensor();
-  return record("conv2d", {x, filters, bias}, y, [=](const Backward& b) -> std::vector<Tensor> {
+  record("conv2d", {x, filters, bias}, y, [=](const Backward& b) -> std::vector<Tensor> {
     const Tensor dy = gate ? behind_relu(b.gradient(), gate) : b.gradient();
     Tensor dx;
     if (b.needs(0)) dx = conv2d_backprop_input(x.shape(), filters, dy, options);
@@ -155,6 +167,10 @@ DISTRIBUTE_INLINE Tensor conv2d(const Tensor& x, const Tensor& filters,
     const auto gradients = filter_gradients(x, filters.shape(), dy, options, bias && b.needs(2));
     return {dx, gradients.filters, gradients.bias};
   });
+  if (autograd_internal::is_tracing())
+    autograd_internal::trace_op("conv2d", {x, filters, bias}, y,
+                                conv2d_attributes(options, epilogue));
+  return y;
 }
 
 DISTRIBUTE_INLINE Tensor conv2d_backprop_input(const Shape& input_shape, const Tensor& filters,
@@ -199,7 +215,12 @@ DISTRIBUTE_INLINE Tensor depthwise_conv2d(const Tensor& x, const Tensor& filters
                                       ", filters ", to_string(f)));
   Conv2DOptions grouped = options;
   grouped.groups = f[2];
-  return conv2d(x, reshape(filters, Shape{f[0], f[1], 1, f[2] * f[3]}), grouped, bias, epilogue);
+  const Tensor y =
+      conv2d(x, reshape(filters, Shape{f[0], f[1], 1, f[2] * f[3]}), grouped, bias, epilogue);
+  if (autograd_internal::is_tracing())
+    autograd_internal::trace_op("depthwise_conv2d", {x, filters, bias}, y,
+                                ops_internal::conv2d_attributes(grouped, epilogue));
+  return y;
 }
 
 }  // namespace nn

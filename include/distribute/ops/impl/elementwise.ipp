@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/autograd/op_trace.hpp>
 #include <distribute/ops/broadcast.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/elementwise.hpp>
@@ -25,6 +26,18 @@ constexpr BinaryLoops comparison_loops() {
   return {strip_loop<Fn, float, bool>, strip_loop<Fn, int64_t, bool>, true, binary_row<Fn>()};
 }
 
+/// y itself, after telling whoever traces operations.
+DISTRIBUTE_INLINE Tensor traced_pair(const char* op, const Tensor& a, const Tensor& b,
+                                     const Tensor& y) {
+  if (autograd_internal::is_tracing()) autograd_internal::trace_op(op, {a, b}, y);
+  return y;
+}
+
+DISTRIBUTE_INLINE Tensor comparison(const char* op, const Tensor& a, const Tensor& b,
+                                    const BinaryLoops& loops) {
+  return traced_pair(op, a, b, broadcast_binary(op, a, b, loops));
+}
+
 /// Gives the gradients for a and b before broadcasting is undone; none where there is none.
 using BinaryGradient = Tensor (*)(int input, const Tensor& dy, const Tensor& a, const Tensor& b,
                                   const Tensor& y);
@@ -34,7 +47,7 @@ DISTRIBUTE_INLINE Tensor binary(const char* op, const Tensor& a, const Tensor& b
   if (a.dtype() == DType::Bool && b.dtype() == DType::Bool)
     throw InvalidArgumentError(concat(op, ": not for dtype bool"));
   const Tensor y = broadcast_binary(op, a, b, loops);
-  if (!is_floating(y.dtype())) return y;
+  if (!is_floating(y.dtype())) return traced_pair(op, a, b, y);
   return record(op, {a, b}, y, [=](const Backward& backward) -> std::vector<Tensor> {
     std::vector<Tensor> result(2);
     for (int i = 0; i < 2; ++i)
@@ -69,7 +82,7 @@ DISTRIBUTE_INLINE Tensor logical(const char* op, const Tensor& a, const Tensor& 
   if (a.dtype() != DType::Bool || b.dtype() != DType::Bool)
     throw InvalidArgumentError(
         concat(op, ": wants bool tensors, got ", name_of(a.dtype()), " and ", name_of(b.dtype())));
-  return broadcast_binary(op, a, b, loops);
+  return comparison(op, a, b, loops);
 }
 
 }  // namespace ops_internal
@@ -160,28 +173,30 @@ DISTRIBUTE_INLINE Tensor squared_difference(const Tensor& a, const Tensor& b) {
 }
 
 DISTRIBUTE_INLINE Tensor equal(const Tensor& a, const Tensor& b) {
-  return ops_internal::broadcast_binary("equal", a, b,
-                                        ops_internal::comparison_loops<ops_internal::Equal>());
+  return ops_internal::comparison("equal", a, b,
+                                  ops_internal::comparison_loops<ops_internal::Equal>());
 }
 DISTRIBUTE_INLINE Tensor not_equal(const Tensor& a, const Tensor& b) {
-  return ops_internal::broadcast_binary("not_equal", a, b,
-                                        ops_internal::comparison_loops<ops_internal::NotEqual>());
+  return ops_internal::comparison("not_equal", a, b,
+                                  ops_internal::comparison_loops<ops_internal::NotEqual>());
 }
 DISTRIBUTE_INLINE Tensor less(const Tensor& a, const Tensor& b) {
-  return ops_internal::broadcast_binary("less", a, b,
-                                        ops_internal::comparison_loops<ops_internal::Less>());
+  return ops_internal::comparison("less", a, b,
+                                  ops_internal::comparison_loops<ops_internal::Less>());
 }
 DISTRIBUTE_INLINE Tensor less_equal(const Tensor& a, const Tensor& b) {
-  return ops_internal::broadcast_binary("less_equal", a, b,
-                                        ops_internal::comparison_loops<ops_internal::LessEqual>());
+  return ops_internal::comparison("less_equal", a, b,
+                                  ops_internal::comparison_loops<ops_internal::LessEqual>());
 }
 DISTRIBUTE_INLINE Tensor greater(const Tensor& a, const Tensor& b) {
-  return ops_internal::broadcast_binary("greater", b, a,
-                                        ops_internal::comparison_loops<ops_internal::Less>());
+  const Tensor y = ops_internal::broadcast_binary(
+      "greater", b, a, ops_internal::comparison_loops<ops_internal::Less>());
+  return ops_internal::traced_pair("greater", a, b, y);
 }
 DISTRIBUTE_INLINE Tensor greater_equal(const Tensor& a, const Tensor& b) {
-  return ops_internal::broadcast_binary("greater_equal", b, a,
-                                        ops_internal::comparison_loops<ops_internal::LessEqual>());
+  const Tensor y = ops_internal::broadcast_binary(
+      "greater_equal", b, a, ops_internal::comparison_loops<ops_internal::LessEqual>());
+  return ops_internal::traced_pair("greater_equal", a, b, y);
 }
 
 DISTRIBUTE_INLINE Tensor logical_and(const Tensor& a, const Tensor& b) {
@@ -228,13 +243,16 @@ DISTRIBUTE_INLINE Tensor where(const Tensor& condition, const Tensor& a, const T
         for (int64_t i = begin; i < end; ++i) out[i] = choose[i] ? from_a[i] : from_b[i];
       });
     });
-  if (!is_floating(a.dtype())) return result;
   const Shape shape_a = a.shape(), shape_b = b.shape();
-  return record("where", {a, b}, result, [=](const Backward& backward) -> std::vector<Tensor> {
-    const Tensor &dy = backward.gradient(), zero = scalar_like(dy, 0);
-    return {ops_internal::sum_to_shape(where(condition, dy, zero), shape_a),
-            ops_internal::sum_to_shape(where(condition, zero, dy), shape_b)};
-  });
+  if (is_floating(a.dtype()))
+    record("where", {a, b}, result, [=](const Backward& backward) -> std::vector<Tensor> {
+      const Tensor &dy = backward.gradient(), zero = scalar_like(dy, 0);
+      return {ops_internal::sum_to_shape(where(condition, dy, zero), shape_a),
+              ops_internal::sum_to_shape(where(condition, zero, dy), shape_b)};
+    });
+  if (autograd_internal::is_tracing())
+    autograd_internal::trace_op("where", {condition, a, b}, result);
+  return result;
 }
 
 DISTRIBUTE_INLINE Tensor scalar_like(const Tensor& like, double value) {

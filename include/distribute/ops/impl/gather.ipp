@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/autograd/op_trace.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/concat.hpp>
@@ -159,12 +160,20 @@ DISTRIBUTE_INLINE Tensor gather_rows(const Tensor& params, const Tensor& flat, c
       });
 }
 
+/// y itself, after telling whoever traces operations.
+DISTRIBUTE_INLINE Tensor traced_gather(const Tensor& x, const Tensor& indices, int axis,
+                                       const Tensor& y) {
+  if (autograd_internal::is_tracing())
+    autograd_internal::trace_op("gather", {x, indices}, y, {{"axis", int64_t(axis)}});
+  return y;
+}
+
 DISTRIBUTE_INLINE Tensor take(const Tensor& x, const Tensor& indices, int axis) {
   axis = x.shape().normalize_axis(axis);
   const Tensor flat = checked_indices("gather", indices, x.shape()[axis]);
-  const Tensor y = take_flat(x, flat, axis);
-  if (indices.shape().rank() == 1) return y;
-  return reshape(y, gather_shape(x.shape(), indices.shape(), axis));
+  Tensor y = take_flat(x, flat, axis);
+  if (indices.shape().rank() != 1) y = reshape(y, gather_shape(x.shape(), indices.shape(), axis));
+  return traced_gather(x, indices, axis, y);
 }
 
 }  // namespace ops_internal
@@ -173,17 +182,16 @@ DISTRIBUTE_INLINE Tensor gather(const Tensor& params, const Tensor& indices, int
   axis = params.shape().normalize_axis(axis);
   if (axis != 0) return ops_internal::take(params, indices, axis);
   const Tensor flat = ops_internal::checked_indices("gather", indices, params.shape()[0]);
-  return ops_internal::gather_rows(params, flat,
-                                   ops_internal::gather_shape(params.shape(), indices.shape(), 0));
+  const Shape shape = ops_internal::gather_shape(params.shape(), indices.shape(), 0);
+  return ops_internal::traced_gather(params, indices, 0,
+                                     ops_internal::gather_rows(params, flat, shape));
 }
 
-DISTRIBUTE_INLINE Tensor one_hot(const Tensor& indices, int64_t depth, float on_value,
-                                 float off_value, int axis, DType dtype) {
-  const int rank = indices.shape().rank(), position = axis < 0 ? axis + rank + 1 : axis;
-  if (depth < 0 || position < 0 || position > rank || is_floating(indices.dtype()))
-    throw InvalidArgumentError(concat("one_hot: depth ", depth, " along axis ", axis, " of ",
-                                      name_of(indices.dtype()), " indices of shape ",
-                                      to_string(indices.shape())));
+namespace ops_internal {
+
+DISTRIBUTE_INLINE Tensor one_hot_values(const Tensor& indices, int64_t depth, float on_value,
+                                        float off_value, int position, DType dtype) {
+  const int rank = indices.shape().rank();
   Shape shape;
   int64_t inner = 1;
   for (int i = 0; i <= rank; ++i) {
@@ -192,10 +200,10 @@ DISTRIBUTE_INLINE Tensor one_hot(const Tensor& indices, int64_t depth, float on_
     shape.push_back(indices.shape()[i]);
     if (i >= position) inner *= indices.shape()[i];
   }
-  if (ops_internal::on_gpu(indices))
-    return ops_internal::gpu_one_hot(
-        indices, {indices.num_elements() / std::max<int64_t>(inner, 1), depth, inner}, on_value,
-        off_value, shape, dtype);
+  if (on_gpu(indices))
+    return gpu_one_hot(indices,
+                       {indices.num_elements() / std::max<int64_t>(inner, 1), depth, inner},
+                       on_value, off_value, shape, dtype);
   Tensor y = fill(shape, off_value, dtype, indices.device());
   const int64_t element = size_of(dtype);
   const Tensor on = fill({}, on_value, dtype, indices.device());
@@ -211,14 +219,34 @@ DISTRIBUTE_INLINE Tensor one_hot(const Tensor& indices, int64_t depth, float on_
   return y;
 }
 
+}  // namespace ops_internal
+
+DISTRIBUTE_INLINE Tensor one_hot(const Tensor& indices, int64_t depth, float on_value,
+                                 float off_value, int axis, DType dtype) {
+  const int rank = indices.shape().rank(), position = axis < 0 ? axis + rank + 1 : axis;
+  if (depth < 0 || position < 0 || position > rank || is_floating(indices.dtype()))
+    throw InvalidArgumentError(concat("one_hot: depth ", depth, " along axis ", axis, " of ",
+                                      name_of(indices.dtype()), " indices of shape ",
+                                      to_string(indices.shape())));
+  const Tensor y =
+      ops_internal::one_hot_values(indices, depth, on_value, off_value, position, dtype);
+  if (autograd_internal::is_tracing())
+    autograd_internal::trace_op("one_hot", {indices}, y,
+                                {{"depth", depth},
+                                 {"on_value", double(on_value)},
+                                 {"off_value", double(off_value)},
+                                 {"axis", int64_t(position)}});
+  return y;
+}
+
 namespace nn {
 
 DISTRIBUTE_INLINE Tensor embedding_lookup(const Tensor& table, const Tensor& ids) {
   if (table.shape().rank() == 0)
     throw InvalidArgumentError("embedding_lookup: the table is a scalar");
   const Tensor flat = ops_internal::checked_indices("embedding_lookup", ids, table.shape()[0]);
-  return ops_internal::gather_rows(table, flat,
-                                   ops_internal::gather_shape(table.shape(), ids.shape(), 0));
+  const Shape shape = ops_internal::gather_shape(table.shape(), ids.shape(), 0);
+  return ops_internal::traced_gather(table, ids, 0, ops_internal::gather_rows(table, flat, shape));
 }
 
 }  // namespace nn
@@ -275,6 +303,8 @@ DISTRIBUTE_INLINE Tensor lookup_in_parts(const Variable& table, const Tensor& id
 namespace nn {
 
 DISTRIBUTE_INLINE Tensor embedding_lookup(const Variable& table, const Tensor& ids) {
+  // Who traces wants the table, not the rows of these ids.
+  if (autograd_internal::is_tracing()) return embedding_lookup(table.value(), ids);
   if (!table.impl().parts().empty()) return ops_internal::lookup_in_parts(table, ids);
   if (table.impl().reads_rows()) return ops_internal::lookup_rows(table, ids);
   return embedding_lookup(table.value(), ids);

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/autograd/op_trace.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/elementwise.hpp>
@@ -193,24 +194,30 @@ DISTRIBUTE_INLINE Tensor layer_normalization(const Tensor& x, const Tensor& gamm
   if (on_gpu(x)) return layer_norm_by_parts(x, gamma, beta, shape, options.epsilon);
   const int64_t width = shape.num_elements(), rows = width ? x.num_elements() / width : 0;
   const LayerNormRows n{rows, width, options.epsilon, x.row_major(), gamma, beta};
-  return record("layer_normalization", {x, gamma, beta}, layer_norm_values(n),
-                [n, shape](const Backward& backward) -> std::vector<Tensor> {
-                  const Tensor dy = backward.gradient().row_major();
-                  Tensor dx, dgamma, dbeta;
-                  if (backward.needs(0)) dx = layer_norm_input_gradient(n, dy);
-                  if (backward.needs(1) || backward.needs(2)) {
-                    const auto [scale, shift] = layer_norm_parameter_gradients(n, dy);
-                    if (n.gamma && backward.needs(1)) dgamma = scale.view(shape);
-                    if (n.beta && backward.needs(2)) dbeta = shift.view(shape);
-                  }
-                  std::vector<Tensor> outputs;
-                  for (const Tensor& t : {dx, dgamma, dbeta})
-                    if (t) outputs.push_back(t);
-                  const Tensor inputs[] = {n.x, backward.gradient()};
-                  record("layer_normalization gradient", inputs, outputs,
-                         no_gradient("layer_normalization gradient"));
-                  return {dx, dgamma, dbeta};
-                });
+  const Tensor y = record("layer_normalization", {x, gamma, beta}, layer_norm_values(n),
+                          [n, shape](const Backward& backward) -> std::vector<Tensor> {
+                            const Tensor dy = backward.gradient().row_major();
+                            Tensor dx, dgamma, dbeta;
+                            if (backward.needs(0)) dx = layer_norm_input_gradient(n, dy);
+                            if (backward.needs(1) || backward.needs(2)) {
+                              const auto [scale, shift] = layer_norm_parameter_gradients(n, dy);
+                              if (n.gamma && backward.needs(1)) dgamma = scale.view(shape);
+                              if (n.beta && backward.needs(2)) dbeta = shift.view(shape);
+                            }
+                            std::vector<Tensor> outputs;
+                            for (const Tensor& t : {dx, dgamma, dbeta})
+                              if (t) outputs.push_back(t);
+                            const Tensor inputs[] = {n.x, backward.gradient()};
+                            record("layer_normalization gradient", inputs, outputs,
+                                   no_gradient("layer_normalization gradient"));
+                            return {dx, dgamma, dbeta};
+                          });
+  if (autograd_internal::is_tracing())
+    autograd_internal::trace_op(
+        "layer_normalization", {x, gamma, beta}, y,
+        {{"epsilon", double(options.epsilon)},
+         {"begin_axis", int64_t(x.shape().normalize_axis(options.begin_axis))}});
+  return y;
 }
 
 }  // namespace nn

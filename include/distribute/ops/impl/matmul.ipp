@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/autograd/accumulate.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/autograd/op_trace.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/broadcast.hpp>
 #include <distribute/ops/cast.hpp>
@@ -152,10 +153,15 @@ DISTRIBUTE_INLINE Tensor matmul(const Tensor& a, const Tensor& b, const MatmulOp
   const MatmulPlan plan = plan_matmul(a, b, options);
   if (a.dtype() == DType::UInt8 || a.dtype() == DType::Bool)
     throw InvalidArgumentError(describe_operands("matmul", "dtype not supported", a, b));
-  return record("matmul", {a, b}, multiply_matrices(plan, a, b),
-                [a, b, options](const Backward& backward) {
-                  return matmul_gradients(backward, a, b, options);
-                });
+  const Tensor y = record("matmul", {a, b}, multiply_matrices(plan, a, b),
+                          [a, b, options](const Backward& backward) {
+                            return matmul_gradients(backward, a, b, options);
+                          });
+  if (autograd_internal::is_tracing())
+    autograd_internal::trace_op("matmul", {a, b}, y,
+                                {{"transpose_a", int64_t(options.transpose_a)},
+                                 {"transpose_b", int64_t(options.transpose_b)}});
+  return y;
 }
 
 namespace nn {
@@ -188,25 +194,27 @@ DISTRIBUTE_INLINE Tensor dense(const Tensor& x, const Tensor& kernel, const Tens
       backend(x.device().type)
           .matmul(shape, flat.array(), weights.array(), bias ? &bias.array() : nullptr, epilogue));
   if (epilogue == Epilogue::Relu) y.mark_relu_output();
-  return record(
-      "dense", {x, kernel, bias}, y, [=](const Backward& backward) -> std::vector<Tensor> {
-        Tensor dy = backward.gradient();
-        if (epilogue == Epilogue::Relu)
-          dy = record("relu_gate", {dy}, relu_gate(dy, y), [y](const Backward& second) {
-            return std::vector<Tensor>{relu_gate(second.gradient(), y)};
-          });
-        const Tensor dy2 = reshape(dy, {rows, units});
-        const Tensor x2 = reshape(x, {rows, inputs});
-        Tensor dx, dw, db;
-        if (backward.needs(0)) dx = reshape(matmul(dy2, kernel, {false, true}), x.shape());
-        if (backward.needs(1)) dw = matmul(x2, dy2, {true, false});
-        if (bias && backward.needs(2))
-          db = record("bias_gradient", {dy2}, sum_to_last_axis(dy2),
-                      [shape = dy2.shape()](const Backward& second) -> std::vector<Tensor> {
-                        return {expand_to_shape("dense", second.gradient(), shape)};
-                      });
-        return {dx, dw, db};
+  record("dense", {x, kernel, bias}, y, [=](const Backward& backward) -> std::vector<Tensor> {
+    Tensor dy = backward.gradient();
+    if (epilogue == Epilogue::Relu)
+      dy = record("relu_gate", {dy}, relu_gate(dy, y), [y](const Backward& second) {
+        return std::vector<Tensor>{relu_gate(second.gradient(), y)};
       });
+    const Tensor dy2 = reshape(dy, {rows, units});
+    const Tensor x2 = reshape(x, {rows, inputs});
+    Tensor dx, dw, db;
+    if (backward.needs(0)) dx = reshape(matmul(dy2, kernel, {false, true}), x.shape());
+    if (backward.needs(1)) dw = matmul(x2, dy2, {true, false});
+    if (bias && backward.needs(2))
+      db = record("bias_gradient", {dy2}, sum_to_last_axis(dy2),
+                  [shape = dy2.shape()](const Backward& second) -> std::vector<Tensor> {
+                    return {expand_to_shape("dense", second.gradient(), shape)};
+                  });
+    return {dx, dw, db};
+  });
+  if (autograd_internal::is_tracing())
+    autograd_internal::trace_op("dense", {x, kernel, bias}, y, {{"epilogue", int64_t(epilogue)}});
+  return y;
 }
 
 }  // namespace nn

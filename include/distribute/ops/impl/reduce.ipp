@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/autograd/op_trace.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/broadcast.hpp>
 #include <distribute/ops/cast.hpp>
@@ -160,6 +161,15 @@ DISTRIBUTE_INLINE Tensor reduce_raw(const Tensor& x, const std::vector<bool>& re
 using ReduceGradient = Tensor (*)(const Tensor& dy, const Shape& shape, const Tensor& x,
                                   const Tensor& y);
 
+DISTRIBUTE_INLINE void trace_reduction(const char* op, const Tensor& x, const Tensor& y,
+                                       const std::vector<bool>& reduced, bool keepdims) {
+  if (!autograd_internal::is_tracing()) return;
+  std::vector<int64_t> axes;
+  for (size_t axis = 0; axis < reduced.size(); ++axis)
+    if (reduced[axis]) axes.push_back(int64_t(axis));
+  autograd_internal::trace_op(op, {x}, y, {{"axes", axes}, {"keepdims", int64_t(keepdims)}});
+}
+
 /// `mean`: divides by the number of elements that make one result.
 DISTRIBUTE_INLINE Tensor reduce(const char* op, const Tensor& x, const std::vector<int>& axes,
                                 bool keepdims, const ReduceLoops& loops, ReduceGradient gradient,
@@ -181,13 +191,15 @@ DISTRIBUTE_INLINE Tensor reduce(const char* op, const Tensor& x, const std::vect
   }
   y = converted(y, x.dtype());
   const Tensor result = y.view(reduced_shape(x.shape(), reduced, keepdims));
-  if (!is_floating(x.dtype())) return result;
-  return record(op, {x}, result,
-                [=, shape = x.shape(), from = keeps_x ? x : Tensor(),
-                 to = keeps_x ? result : Tensor()](const Backward& b) -> std::vector<Tensor> {
-                  const Tensor value = to ? reshaped(to, kept) : to;
-                  return {gradient(reshaped(b.gradient(), kept), shape, from, value)};
-                });
+  if (is_floating(x.dtype()))
+    record(op, {x}, result,
+           [=, shape = x.shape(), from = keeps_x ? x : Tensor(),
+            to = keeps_x ? result : Tensor()](const Backward& b) -> std::vector<Tensor> {
+             const Tensor value = to ? reshaped(to, kept) : to;
+             return {gradient(reshaped(b.gradient(), kept), shape, from, value)};
+           });
+  trace_reduction(op, x, result, reduced, keepdims);
+  return result;
 }
 
 DISTRIBUTE_INLINE Tensor sum_gradient(const Tensor& dy, const Shape& shape, const Tensor&,

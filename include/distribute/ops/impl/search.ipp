@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/autograd/op_trace.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/gpu_lines.hpp>
 #include <distribute/ops/gpu_loops.hpp>
@@ -70,11 +71,26 @@ DISTRIBUTE_INLINE Tensor scatter_last_axis(const Tensor& dy, const Tensor& indic
 
 }  // namespace ops_internal
 
+namespace ops_internal {
+
+/// y itself, after telling whoever traces operations.
+DISTRIBUTE_INLINE Tensor traced_search(const char* op, const Tensor& x, int axis, const Tensor& y) {
+  if (autograd_internal::is_tracing())
+    autograd_internal::trace_op(op, {x}, y, {{"axis", int64_t(x.shape().normalize_axis(axis))}});
+  return y;
+}
+
+}  // namespace ops_internal
+
 DISTRIBUTE_INLINE Tensor argmax(const Tensor& x, int axis) {
-  return ops_internal::arg_extreme("argmax", x, axis, [](auto a, auto b) { return a > b; });
+  const auto before = [](auto a, auto b) { return a > b; };
+  return ops_internal::traced_search("argmax", x, axis,
+                                     ops_internal::arg_extreme("argmax", x, axis, before));
 }
 DISTRIBUTE_INLINE Tensor argmin(const Tensor& x, int axis) {
-  return ops_internal::arg_extreme("argmin", x, axis, [](auto a, auto b) { return a < b; });
+  const auto before = [](auto a, auto b) { return a < b; };
+  return ops_internal::traced_search("argmin", x, axis,
+                                     ops_internal::arg_extreme("argmin", x, axis, before));
 }
 
 DISTRIBUTE_INLINE TopK top_k(const Tensor& x, int k) {

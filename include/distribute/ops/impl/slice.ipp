@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/autograd/op_trace.hpp>
 #include <distribute/ops/slice.hpp>
 #include <distribute/ops/strided_copy.hpp>
 
@@ -41,11 +42,25 @@ DISTRIBUTE_INLINE Tensor slice_values(const Tensor& x, const SliceSpec& spec) {
   return y;
 }
 
+DISTRIBUTE_INLINE void trace_slice(const Tensor& x, const SliceSpec& spec, const Tensor& part) {
+  if (!autograd_internal::is_tracing()) return;
+  std::vector<int64_t> whole;
+  for (int i = 0; i < x.shape().rank(); ++i)
+    whole.push_back(spec.step[size_t(i)] == 1 && spec.shape[i] == x.shape()[i]);
+  autograd_internal::trace_op("slice", {x}, part,
+                              {{"begin", spec.begin},
+                               {"step", spec.step},
+                               {"size", std::vector<int64_t>(spec.shape.begin(), spec.shape.end())},
+                               {"whole", whole}});
+}
+
 DISTRIBUTE_INLINE Tensor take_slice(const Tensor& x, const SliceSpec& spec) {
-  return record("slice", {x}, slice_values(x, spec),
-                [spec, whole = x.shape()](const Backward& backward) {
-                  return std::vector<Tensor>{put_slice(backward.gradient(), spec, whole)};
-                });
+  const Tensor part = record(
+      "slice", {x}, slice_values(x, spec), [spec, whole = x.shape()](const Backward& backward) {
+        return std::vector<Tensor>{put_slice(backward.gradient(), spec, whole)};
+      });
+  trace_slice(x, spec, part);
+  return part;
 }
 
 DISTRIBUTE_INLINE Tensor put_slice(const Tensor& part, const SliceSpec& spec, const Shape& whole,
@@ -57,9 +72,18 @@ DISTRIBUTE_INLINE Tensor put_slice(const Tensor& part, const SliceSpec& spec, co
   for (CopyAxis& axis : axes) std::swap(axis.from_step, axis.to_step);
   const int64_t bytes = size_of(part.dtype());
   strided_copy(y.device(), axes, plain.array().bytes(), y.array().bytes() + offset * bytes, bytes);
-  return record("put_slice", {part}, y, [spec](const Backward& backward) {
+  record("put_slice", {part}, y, [spec](const Backward& backward) {
     return std::vector<Tensor>{take_slice(backward.gradient(), spec)};
   });
+  if (!autograd_internal::is_tracing()) return y;
+  std::vector<int64_t> after;
+  for (int i = 0; i < whole.rank(); ++i)
+    after.push_back(whole[i] - spec.begin[size_t(i)] -
+                    (part.shape()[i] - 1) * spec.step[size_t(i)] - 1);
+  autograd_internal::trace_op(
+      "put_slice", {part}, y,
+      {{"before", spec.begin}, {"step", spec.step}, {"after", after}, {"value", double(value)}});
+  return y;
 }
 
 DISTRIBUTE_INLINE std::pair<int64_t, int64_t> resolve_range(const Range& range, int64_t size) {

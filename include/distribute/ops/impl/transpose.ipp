@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/autograd/op_trace.hpp>
 #include <distribute/ops/strided_copy.hpp>
 #include <distribute/ops/transpose.hpp>
 
@@ -45,9 +46,13 @@ DISTRIBUTE_INLINE Tensor transpose(const Tensor& x, std::span<const int> permuta
   }
   ops_internal::strided_copy(y.device(), axes, plain.array().bytes(), y.array().bytes(),
                              size_of(x.dtype()));
-  return record("transpose", {x}, y, [inverse](const Backward& backward) {
+  record("transpose", {x}, y, [inverse](const Backward& backward) {
     return std::vector<Tensor>{transpose(backward.gradient(), inverse)};
   });
+  if (autograd_internal::is_tracing())
+    autograd_internal::trace_op(
+        "transpose", {x}, y, {{"permutation", std::vector<int64_t>(order.begin(), order.end())}});
+  return y;
 }
 
 }  // namespace distribute

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/autograd/op_trace.hpp>
 #include <distribute/ops/broadcast.hpp>
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/flat_loop.hpp>
@@ -17,7 +18,9 @@ template <typename F>
 Tensor step(const char* op, const Tensor& x) {
   if (!is_floating(x.dtype())) return x;
   const F f{};
-  return map_floats(op, x, value_loop<F>, &f, unary_row<F>());
+  const Tensor y = map_floats(op, x, value_loop<F>, &f, unary_row<F>());
+  if (autograd_internal::is_tracing()) autograd_internal::trace_op(op, {x}, y);
+  return y;
 }
 
 /// `of_integers` is the answer for every integer.
@@ -56,7 +59,11 @@ DISTRIBUTE_INLINE Tensor clip_by_value(const Tensor& x, float low, float high) {
     return minimum(maximum(x, scalar_like(x, low)), scalar_like(x, high));
   ops_internal::Clip clip{};
   clip.low = low, clip.high = high;
-  return ops_internal::unary("clip_by_value", x, clip);
+  const Tensor y = ops_internal::unary("clip_by_value", x, clip);
+  if (autograd_internal::is_tracing())
+    autograd_internal::trace_op("clip_by_value", {x}, y,
+                                {{"low", double(low)}, {"high", double(high)}});
+  return y;
 }
 
 DISTRIBUTE_INLINE Tensor exp(const Tensor& x) {

@@ -1,0 +1,68 @@
+#pragma once
+#include <distribute/autograd/op_trace.hpp>
+#include <distribute/autograd/variable.hpp>
+
+#include <deque>
+#include <unordered_map>
+#include <utility>
+
+namespace distribute {
+
+struct OpTrace::State {
+  OpTrace* outer;
+  std::deque<TracedOp> ops;
+  std::unordered_map<uint64_t, size_t> origins;  // by tensor
+  std::unordered_map<uint64_t, std::pair<Variable, Tensor>> variables;
+};
+
+namespace autograd_internal {
+
+DISTRIBUTE_INLINE OpTrace*& active_trace() {
+  thread_local OpTrace* trace = nullptr;
+  return trace;
+}
+
+DISTRIBUTE_INLINE void trace_op(const char* op, std::span<const Tensor> inputs,
+                                const Tensor& output, OpAttributes attributes) {
+  if (OpTrace* trace = active_trace(); trace && output)
+    trace->add({op, {inputs.begin(), inputs.end()}, output, std::move(attributes)});
+}
+
+DISTRIBUTE_INLINE void trace_op(const char* op, std::initializer_list<Tensor> inputs,
+                                const Tensor& output, OpAttributes attributes) {
+  trace_op(op, std::span(inputs.begin(), inputs.size()), output, std::move(attributes));
+}
+
+}  // namespace autograd_internal
+
+DISTRIBUTE_INLINE OpTrace::OpTrace() : state_(std::make_unique<State>()) {
+  state_->outer = std::exchange(autograd_internal::active_trace(), this);
+}
+DISTRIBUTE_INLINE OpTrace::~OpTrace() { stop(); }
+DISTRIBUTE_INLINE void OpTrace::stop() {
+  if (autograd_internal::active_trace() == this) autograd_internal::active_trace() = state_->outer;
+}
+
+DISTRIBUTE_INLINE const TracedOp* OpTrace::origin(const Tensor& tensor) const {
+  const auto found = state_->origins.find(tensor.id());
+  return found == state_->origins.end() ? nullptr : &state_->ops[found->second];
+}
+
+DISTRIBUTE_INLINE Variable OpTrace::variable(const Tensor& tensor) const {
+  const auto found = state_->variables.find(tensor.id());
+  return found == state_->variables.end() ? Variable() : found->second.first;
+}
+
+/// An operation that gives back its operand is none.
+DISTRIBUTE_INLINE void OpTrace::add(TracedOp op) {
+  for (const Tensor& input : op.inputs)
+    if (input && input.id() == op.output.id()) return;
+  state_->origins[op.output.id()] = state_->ops.size();
+  state_->ops.push_back(std::move(op));
+}
+
+DISTRIBUTE_INLINE void OpTrace::add_variable(const Variable& variable, const Tensor& value) {
+  state_->variables.insert_or_assign(value.id(), std::pair(variable, value));
+}
+
+}  // namespace distribute

@@ -1,0 +1,76 @@
+#pragma once
+/// A list of the operations that a thread runs, with all it takes to run them elsewhere.
+
+#include <distribute/base/config.hpp>
+#include <distribute/tensor/tensor.hpp>
+
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace distribute {
+
+class Variable;
+
+/// What an operation was told besides its operands; axes are not negative.
+using OpAttribute = std::variant<int64_t, double, std::vector<int64_t>>;
+using OpAttributes = std::map<std::string, OpAttribute>;
+
+struct TracedOp {
+  std::string name;            // as gradient tapes know it, such as "conv2d"
+  std::vector<Tensor> inputs;  // none where an operand was left out
+  Tensor output;
+  OpAttributes attributes = {};
+};
+
+/// Lists the operations of its thread from construction to stop() or destruction. Where one
+/// is made of others, its own entry comes last and counts. Keeps all results alive. An operation
+/// that reports nothing leaves a value without an origin.
+/// Source  what tf.function's FuncGraph is for
+class OpTrace {
+ public:
+  OpTrace();
+  ~OpTrace();
+  OpTrace(const OpTrace&) = delete;
+  OpTrace& operator=(const OpTrace&) = delete;
+
+  /// The operation that made the tensor; null for values that were there before.
+  const TracedOp* origin(const Tensor& tensor) const;
+  /// The variable whose value the tensor is; an empty one for other tensors.
+  Variable variable(const Tensor& tensor) const;
+
+  /// Ends the listing before the destructor does; what was listed stays.
+  void stop();
+
+  void add(TracedOp op);
+  void add_variable(const Variable& variable, const Tensor& value);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+namespace autograd_internal {
+
+/// The innermost trace of the calling thread; null when nobody listens.
+OpTrace*& active_trace();
+inline bool is_tracing() { return active_trace() != nullptr; }
+
+/// For operations, after they are recorded: what gradients do not need to know.
+void trace_op(const char* op, std::initializer_list<Tensor> inputs, const Tensor& output,
+              OpAttributes attributes = {});
+void trace_op(const char* op, std::span<const Tensor> inputs, const Tensor& output,
+              OpAttributes attributes = {});
+
+}  // namespace autograd_internal
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/autograd/impl/op_trace.ipp>
+#endif

@@ -1,0 +1,366 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/checkpoint/bundle_dtype.hpp>
+#include <distribute/io/path.hpp>
+#include <distribute/io/protobuf.hpp>
+#include <distribute/saved_model/graph_def.hpp>
+#include <distribute/saved_model/lowering.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace distribute::saved_model_internal {
+
+inline constexpr int64_t kLargestMessage = std::numeric_limits<int32_t>::max();
+
+using io::Presence;
+using io::ProtoWriter;
+using saved_model::GraphAttribute;
+using saved_model::InferenceNode;
+
+/// TensorShapeProto.
+DISTRIBUTE_INLINE ProtoWriter shape_proto(const std::vector<int64_t>& sizes) {
+  ProtoWriter shape;
+  for (const int64_t size : sizes) {
+    ProtoWriter dim;
+    dim.integer(1, size);
+    shape.message(2, dim);
+  }
+  return shape;
+}
+
+/// AttrValue.
+DISTRIBUTE_INLINE std::string attribute_value(const GraphAttribute& attribute) {
+  ProtoWriter value;
+  if (const auto* text = std::get_if<std::string>(&attribute))
+    value.message(2, *text);
+  else if (const auto* integer = std::get_if<int64_t>(&attribute))
+    value.integer(3, *integer, Presence::Always);
+  else if (const auto* real = std::get_if<float>(&attribute))
+    value.float32(4, *real, Presence::Always);
+  else if (const auto* truth = std::get_if<bool>(&attribute))
+    value.integer(5, *truth, Presence::Always);
+  else if (const auto* dtype = std::get_if<DType>(&attribute))
+    value.integer(6, int64_t(train::data_type_of(*dtype)), Presence::Always);
+  else {
+    ProtoWriter list;
+    list.packed_integers(3, std::get<std::vector<int64_t>>(attribute));
+    value.message(1, list);
+  }
+  return value.take();
+}
+
+DISTRIBUTE_INLINE std::string shape_attribute(const std::vector<int64_t>& sizes) {
+  ProtoWriter value;
+  value.message(7, shape_proto(sizes));
+  return value.take();
+}
+
+DISTRIBUTE_INLINE std::string types_attribute(size_t count, io::DataType type) {
+  ProtoWriter value, list;
+  list.packed_integers(6, std::vector<int64_t>(count, int64_t(type)));
+  value.message(1, list);
+  return value.take();
+}
+
+DISTRIBUTE_INLINE std::string tensor_attribute(const Tensor& tensor) {
+  ProtoWriter value, proto;
+  proto.integer(1, int64_t(train::data_type_of(tensor.dtype())));
+  proto.message(2, shape_proto({tensor.shape().begin(), tensor.shape().end()}));
+  proto.bytes(4, {tensor.array().bytes(), size_t(tensor.num_elements() * size_of(tensor.dtype()))});
+  value.message(8, proto);
+  return value.take();
+}
+
+/// A string tensor; `dims` {} for a scalar.
+DISTRIBUTE_INLINE std::string strings_attribute(const std::vector<int64_t>& dims,
+                                                const std::vector<std::string>& texts) {
+  ProtoWriter value, proto;
+  proto.integer(1, int64_t(io::DataType::String));
+  proto.message(2, shape_proto(dims));
+  for (const std::string& text : texts) proto.message(8, text);
+  value.message(8, proto);
+  return value.take();
+}
+
+using EncodedAttributes = std::map<std::string, std::string>;
+
+/// Writes the nodes one after the other.
+class GraphDefWriter {
+ public:
+  GraphDefWriter(const saved_model::InferenceGraph& graph, saved_model::Weights weights)
+      : graph_(graph), with_variables_(weights == saved_model::Weights::Variables) {
+    for (const InferenceNode& node : graph.nodes) names_.make(node.name);
+  }
+
+  saved_model::GraphDef run() {
+    if (!with_variables_ && graph_.constant_bytes() > kLargestMessage - (int64_t{16} << 20))
+      throw InvalidArgumentError(
+          concat("export: the constants take ", graph_.constant_bytes(), " bytes, and one file of ",
+                 "a graph holds less than 2 GiB; save with Weights::Variables"));
+    for (const InferenceNode& node : graph_.nodes) outputs_.push_back(write(node));
+    if (!saved_.empty()) write_saver();
+    ProtoWriter versions;
+    versions.integer(1, 440);  // TensorFlow 2.3: nothing newer is used
+    versions.integer(2, 12);
+    out_.message(4, versions);
+    std::sort(saved_.begin(), saved_.end(),
+              [](const auto& a, const auto& b) { return a.name < b.name; });
+    return {out_.take(), std::move(saved_)};
+  }
+
+ private:
+  std::string emit(const std::string& name, const std::string& op,
+                   const std::vector<std::string>& inputs, const EncodedAttributes& attributes) {
+    ProtoWriter proto;
+    proto.bytes(1, name);
+    proto.bytes(2, op);
+    for (const std::string& input : inputs) proto.bytes(3, input);
+    for (const auto& [key, value] : attributes) {
+      ProtoWriter entry;
+      entry.bytes(1, key);
+      entry.message(2, value);
+      proto.message(5, entry);
+    }
+    out_.message(1, proto);
+    return name;
+  }
+
+  std::string write(const InferenceNode& node);
+  std::string write_window(const InferenceNode& node, std::vector<std::string> inputs);
+  std::string write_variable(const InferenceNode& node);
+  void write_saver();
+  std::string write_list(const std::string& name, const std::vector<int64_t>& values);
+  std::string write_scalar(const std::string& name, int64_t value);
+  void move_lists(const InferenceNode& node, std::vector<std::string>& inputs,
+                  EncodedAttributes& attributes);
+  EncodedAttributes types_of(const InferenceNode& node) const;
+  const InferenceNode& input(const InferenceNode& node, size_t i) const {
+    return graph_.nodes[size_t(node.inputs[i])];
+  }
+
+  const saved_model::InferenceGraph& graph_;
+  const bool with_variables_;
+  UniqueNames names_;
+  std::vector<std::string> outputs_;  // of the nodes
+  std::vector<InferenceNode> saved_;
+  ProtoWriter out_;
+};
+
+DISTRIBUTE_INLINE std::string type_attribute(DType dtype) { return attribute_value(dtype); }
+
+/// The attributes that say types; most operations have one, "T".
+DISTRIBUTE_INLINE EncodedAttributes GraphDefWriter::types_of(const InferenceNode& node) const {
+  const std::string& op = node.op;
+  const std::string own = type_attribute(node.dtype);
+  const std::string first = node.inputs.empty() ? own : type_attribute(input(node, 0).dtype);
+  if (op == "LogicalAnd" || op == "LogicalOr") return {};
+  if (op == "Cast") return {{"SrcT", first}, {"DstT", own}};
+  if (op == "FusedBatchNormV3") return {{"T", first}, {"U", first}};
+  if (op == "GatherV2")
+    return {{"Tparams", first},
+            {"Tindices", type_attribute(input(node, 1).dtype)},
+            {"Taxis", type_attribute(DType::Int32)}};
+  if (op == "OneHot") return {{"T", own}, {"TI", first}};
+  if (op == "SelectV2") return {{"T", own}};
+  if (op == "StridedSlice") return {{"T", first}, {"Index", type_attribute(DType::Int32)}};
+  if (op == "ConcatV2") return {{"T", first}, {"N", attribute_value(int64_t(node.inputs.size()))}};
+  return {{"T", first}};
+}
+
+DISTRIBUTE_INLINE std::string GraphDefWriter::write_list(const std::string& name,
+                                                         const std::vector<int64_t>& values) {
+  const std::vector<int32_t> narrow(values.begin(), values.end());
+  const Tensor list({int64_t(narrow.size())}, narrow);
+  return emit(names_.make(name), "Const", {},
+              {{"dtype", type_attribute(DType::Int32)}, {"value", tensor_attribute(list)}});
+}
+
+DISTRIBUTE_INLINE std::string GraphDefWriter::write_scalar(const std::string& name, int64_t value) {
+  return emit(names_.make(name), "Const", {},
+              {{"dtype", type_attribute(DType::Int32)},
+               {"value", tensor_attribute(Tensor(int32_t(value)))}});
+}
+
+/// What TensorFlow takes as inputs: shapes, axes, paddings.
+DISTRIBUTE_INLINE void GraphDefWriter::move_lists(const InferenceNode& node,
+                                                  std::vector<std::string>& inputs,
+                                                  EncodedAttributes& attributes) {
+  const auto take = [&](const char* key) {
+    attributes.erase(key);
+    return write_list(node.name + "/" + key,
+                      std::get<std::vector<int64_t>>(node.attributes.at(key)));
+  };
+  const auto take_number = [&](const char* key) {
+    attributes.erase(key);
+    return write_scalar(node.name + "/" + key, std::get<int64_t>(node.attributes.at(key)));
+  };
+  const std::string& op = node.op;
+  if (op == "Reshape") inputs.push_back(take("shape"));
+  if (op == "Transpose") inputs.push_back(take("perm"));
+  if (op == "Sum" || op == "Mean" || op == "Prod" || op == "Max" || op == "Min")
+    inputs.push_back(take("axes"));
+  if (op == "GatherV2" || op == "ConcatV2" || op == "ArgMax" || op == "ArgMin")
+    inputs.push_back(take_number("axis"));
+  if (op == "OneHot") inputs.insert(inputs.begin() + 1, take_number("depth"));
+  if (op == "PadV2") {
+    attributes.erase("paddings");
+    const auto& edges = std::get<std::vector<int64_t>>(node.attributes.at("paddings"));
+    const std::vector<int32_t> narrow(edges.begin(), edges.end());
+    const Tensor table({int64_t(edges.size()) / 2, 2}, narrow);
+    inputs.insert(inputs.begin() + 1, emit(names_.make(node.name + "/paddings"), "Const", {},
+                                           {{"dtype", type_attribute(DType::Int32)},
+                                            {"value", tensor_attribute(table)}}));
+  }
+  if (op == "StridedSlice") {
+    // Ends that are open: as far as the axis goes, whatever its size.
+    int64_t begin_mask = 0, end_mask = 0;
+    const auto& begin = std::get<std::vector<int64_t>>(node.attributes.at("begin"));
+    auto end = std::get<std::vector<int64_t>>(node.attributes.at("end"));
+    for (size_t i = 0; i < end.size(); ++i) {
+      if (std::abs(end[i]) != std::numeric_limits<int32_t>::max()) continue;
+      end_mask |= int64_t{1} << i;
+      if (begin[i] == 0 && end[i] > 0) begin_mask |= int64_t{1} << i;
+      end[i] = 0;
+    }
+    inputs.push_back(take("begin"));
+    attributes.erase("end");
+    inputs.push_back(write_list(node.name + "/end", end));
+    inputs.push_back(take("strides"));
+    if (begin_mask) attributes["begin_mask"] = attribute_value(begin_mask);
+    if (end_mask) attributes["end_mask"] = attribute_value(end_mask);
+  }
+}
+
+DISTRIBUTE_INLINE std::string GraphDefWriter::write(const InferenceNode& node) {
+  if (node.op == "Const") {
+    if (with_variables_ && node.variable) return write_variable(node);
+    return emit(node.name, "Const", {},
+                {{"dtype", type_attribute(node.dtype)}, {"value", tensor_attribute(node.value)}});
+  }
+  if (node.op == "Placeholder")
+    return emit(node.name, "Placeholder", {},
+                {{"dtype", type_attribute(node.dtype)}, {"shape", shape_attribute(node.shape)}});
+  std::vector<std::string> inputs;
+  for (const int place : node.inputs) inputs.push_back(outputs_[size_t(place)]);
+  if (node.attributes.contains("padding") || (node.op == "MatMul" && inputs.size() == 3))
+    return write_window(node, std::move(inputs));
+  EncodedAttributes attributes = types_of(node);
+  for (const auto& [key, value] : node.attributes) attributes[key] = attribute_value(value);
+  move_lists(node, inputs, attributes);
+  return emit(node.name, node.op, inputs, attributes);
+}
+
+/// Convolutions and pools, whose explicit paddings become a node before; and biases, which become
+/// one after.
+DISTRIBUTE_INLINE std::string GraphDefWriter::write_window(const InferenceNode& node,
+                                                           std::vector<std::string> inputs) {
+  EncodedAttributes attributes = types_of(node);
+  for (const auto& [key, value] : node.attributes)
+    if (key != "explicit_paddings") attributes[key] = attribute_value(value);
+  if (const auto found = node.attributes.find("explicit_paddings");
+      found != node.attributes.end()) {
+    InferenceNode pad{names_.make(node.name + "/Pad"),
+                      "PadV2",
+                      {node.inputs[0]},
+                      {{"paddings", found->second}},
+                      node.dtype};
+    // The padding of a maximum never wins.
+    const float value = node.op == "MaxPool" ? std::numeric_limits<float>::lowest() : 0.0f;
+    std::vector<std::string> padded{inputs[0], emit(names_.make(pad.name + "/value"), "Const", {},
+                                                    {{"dtype", type_attribute(DType::Float32)},
+                                                     {"value", tensor_attribute(Tensor(value))}})};
+    EncodedAttributes types = types_of(pad);
+    move_lists(pad, padded, types);
+    inputs[0] = emit(pad.name, pad.op, padded, types);
+    attributes["padding"] = attribute_value(std::string("VALID"));
+  }
+  std::string bias;
+  if (inputs.size() == 3) {
+    bias = inputs[2];
+    inputs.pop_back();
+  }
+  const std::string y = emit(node.name, node.op, inputs, attributes);
+  if (bias.empty()) return y;
+  const std::string name = io::join_path(io::directory_of(node.name), "BiasAdd");
+  return emit(names_.make(name), "BiasAdd", {y, bias}, {{"T", type_attribute(node.dtype)}});
+}
+
+DISTRIBUTE_INLINE std::string GraphDefWriter::write_variable(const InferenceNode& node) {
+  const std::string type = type_attribute(node.dtype);
+  emit(node.name, "VarHandleOp", {},
+       {{"dtype", type},
+        {"shape", shape_attribute(node.shape)},
+        {"shared_name", attribute_value(node.name)}});
+  ProtoWriter zeros, value;
+  zeros.integer(1, int64_t(train::data_type_of(node.dtype)));
+  zeros.message(2, shape_proto(node.shape));
+  const uint32_t field = node.dtype == DType::Float32 ? 5 : node.dtype == DType::Int64 ? 10 : 7;
+  if (field == 5)
+    zeros.packed_floats(5, std::vector<float>{0});
+  else
+    zeros.packed_integers(field, std::vector<int64_t>{0});
+  value.message(8, zeros);
+  emit(node.name + "/Initializer/zeros", "Const", {}, {{"dtype", type}, {"value", value.take()}});
+  emit(node.name + "/Assign", "AssignVariableOp", {node.name, node.name + "/Initializer/zeros"},
+       {{"dtype", type}});
+  saved_.push_back(node);
+  return emit(node.name + "/Read/ReadVariableOp", "ReadVariableOp", {node.name}, {{"dtype", type}});
+}
+
+/// The operations that read and write the variables' file.
+DISTRIBUTE_INLINE void GraphDefWriter::write_saver() {
+  std::vector<std::string> names, reads{saved_model::kSaverFilename, "save/SaveV2/tensor_names",
+                                        "save/SaveV2/shape_and_slices"};
+  ProtoWriter types, list;
+  std::vector<int64_t> numbers;
+  for (const InferenceNode& node : saved_) {
+    names.push_back(node.name);
+    reads.push_back(node.name + "/Read/ReadVariableOp");
+    numbers.push_back(int64_t(train::data_type_of(node.dtype)));
+  }
+  list.packed_integers(6, numbers);
+  types.message(1, list);
+  const std::vector<int64_t> count{int64_t(names.size())};
+  const std::string text = [] {
+    ProtoWriter value;
+    value.integer(6, int64_t(io::DataType::String));
+    return value.take();
+  }();
+  emit(saved_model::kSaverFilename, "Const", {},
+       {{"dtype", text}, {"value", strings_attribute({}, {"model"})}});
+  const std::vector<std::string> whole(names.size());
+  for (const std::string op : {"SaveV2", "RestoreV2"}) {
+    emit("save/" + op + "/tensor_names", "Const", {},
+         {{"dtype", text}, {"value", strings_attribute(count, names)}});
+    emit("save/" + op + "/shape_and_slices", "Const", {},
+         {{"dtype", text}, {"value", strings_attribute(count, whole)}});
+  }
+  emit("save/SaveV2", "SaveV2", reads, {{"dtypes", types.str()}});
+  emit(saved_model::kSaverControl, "Identity", {saved_model::kSaverFilename, "^save/SaveV2"},
+       {{"T", text}});
+  emit("save/RestoreV2", "RestoreV2",
+       {saved_model::kSaverFilename, "save/RestoreV2/tensor_names",
+        "save/RestoreV2/shape_and_slices"},
+       {{"dtypes", types.str()}});
+  std::vector<std::string> assigned;
+  for (size_t i = 0; i < saved_.size(); ++i) {
+    const std::string from = i == 0 ? std::string("save/RestoreV2") : concat("save/RestoreV2:", i);
+    const std::string name = i == 0 ? std::string("save/Assign") : concat("save/Assign_", i);
+    emit(name, "AssignVariableOp", {saved_[i].name, from},
+         {{"dtype", type_attribute(saved_[i].dtype)}});
+    assigned.push_back("^" + name);
+  }
+  emit(saved_model::kSaverRestore, "NoOp", assigned, {});
+}
+
+}  // namespace distribute::saved_model_internal
+
+namespace distribute::saved_model {
+
+DISTRIBUTE_INLINE GraphDef encode_graph_def(const InferenceGraph& graph, Weights weights) {
+  return saved_model_internal::GraphDefWriter(graph, weights).run();
+}
+
+}  // namespace distribute::saved_model

@@ -1,0 +1,184 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/replica/replica_context.hpp>
+#include <distribute/saved_model/inference_graph.hpp>
+#include <distribute/saved_model/lowering.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <unordered_map>
+#include <utility>
+
+namespace distribute::saved_model_internal {
+
+/// One run of the function: what went in, what came out, and how.
+struct Pass {
+  Tensor input, output;
+  OpTrace trace;
+};
+
+/// Numbers in [0, 1) that differ from pass to pass; ids stay 0, which every table has.
+DISTRIBUTE_INLINE Tensor example_input(const data::TensorSpec& spec, int64_t batch) {
+  std::vector<int64_t> sizes = spec.shape;
+  sizes[0] = batch;
+  const Shape shape{std::span<const int64_t>(sizes)};
+  if (!is_floating(spec.dtype)) return fill(shape, 0, spec.dtype);
+  std::vector<float> values(size_t(shape.num_elements()));
+  uint32_t state = uint32_t(batch);
+  for (float& value : values) {
+    state = state * 1664525u + 1013904223u;  // Knuth's
+    value = float(state >> 8) / float(1 << 24);
+  }
+  return Tensor(shape, values);
+}
+
+DISTRIBUTE_INLINE void run_pass(const saved_model::InferenceFunction& function, Pass& pass) {
+  const replica_internal::ModeScope cross_replica({});
+  pass.output = function(pass.input);
+  if (!pass.output) throw InvalidArgumentError("export: the function gave no tensor");
+}
+
+DISTRIBUTE_INLINE bool same_elements(const Tensor& a, const Tensor& b) {
+  if (a.id() == b.id()) return true;
+  if (a.shape() != b.shape() || a.dtype() != b.dtype()) return false;
+  const Tensor x = a.to(Device{}).row_major(), y = b.to(Device{}).row_major();
+  const size_t bytes = size_t(x.num_elements() * size_of(x.dtype()));
+  return bytes == 0 || std::memcmp(x.array().bytes(), y.array().bytes(), bytes) == 0;
+}
+
+/// Walks both passes from their results, side by side.
+class PassComparison {
+ public:
+  PassComparison(const Pass& a, const Pass& b) : a_(a), b_(b) {}
+
+  std::vector<PassOp> run() {
+    visit(a_.output, b_.output);
+    return std::move(ops_);
+  }
+
+ private:
+  [[noreturn]] void differ(const Tensor& a, const std::string& what) const {
+    throw InvalidArgumentError(
+        concat("export: ", what, " (a tensor of ", to_string(a.shape()), " ", name_of(a.dtype()),
+               ") differs between two passes: the graph of the function must not depend on its ",
+               "input, and all that it computes must be operations that can be followed"));
+  }
+
+  static std::vector<int64_t> merged(std::span<const int64_t> a, std::span<const int64_t> b) {
+    std::vector<int64_t> sizes(a.begin(), a.end());
+    for (size_t i = 0; i < sizes.size(); ++i)
+      if (a[i] != b[i]) sizes[i] = -1;
+    return sizes;
+  }
+
+  OpAttributes merged_attributes(const TracedOp& a, const TracedOp& b) const {
+    OpAttributes result = a.attributes;
+    for (auto& [key, value] : result) {
+      const auto other = b.attributes.find(key);
+      if (other == b.attributes.end()) differ(a.output, a.name);
+      if (value == other->second) continue;
+      const auto* list = std::get_if<std::vector<int64_t>>(&value);
+      const auto* others = std::get_if<std::vector<int64_t>>(&other->second);
+      if (!list || !others || list->size() != others->size())
+        differ(a.output, concat("attribute ", key, " of ", a.name));
+      value = merged(*list, *others);
+    }
+    return result;
+  }
+
+  int keep(PassOp op, const Tensor& a, const Tensor& b) {
+    if (a.shape().rank() != b.shape().rank() || a.dtype() != b.dtype()) differ(a, op.name);
+    op.shape = merged(a.shape().dims(), b.shape().dims());
+    op.dtype = a.dtype();
+    ops_.push_back(std::move(op));
+    return int(ops_.size()) - 1;
+  }
+
+  int visit(const Tensor& a, const Tensor& b) {
+    const auto known = places_.find(a.id());
+    if (known != places_.end()) return known->second;
+    const int place = make(a, b);
+    places_.emplace(a.id(), place);
+    return place;
+  }
+
+  int make(const Tensor& a, const Tensor& b) {
+    if (a.id() == a_.input.id()) {
+      if (b.id() != b_.input.id()) differ(a, "the input");
+      return keep({.name = "input"}, a, b);
+    }
+    if (const Variable variable = a_.trace.variable(a)) {
+      if (!(b_.trace.variable(b) == variable)) differ(a, "variable '" + variable.name() + "'");
+      return keep({.name = "variable", .value = a, .variable = variable}, a, b);
+    }
+    const TracedOp *op = a_.trace.origin(a), *other = b_.trace.origin(b);
+    if (op && other) return make_operation(*op, *other);
+    if (op || other || !same_elements(a, b)) differ(a, "a value that no operation gave");
+    return keep({.name = "constant", .value = a}, a, b);
+  }
+
+  int make_operation(const TracedOp& a, const TracedOp& b) {
+    if (a.name != b.name || a.inputs.size() != b.inputs.size())
+      differ(a.output, concat("operation ", a.name, " or ", b.name));
+    PassOp op{.name = a.name, .attributes = merged_attributes(a, b)};
+    for (size_t i = 0; i < a.inputs.size(); ++i) {
+      if (bool(a.inputs[i]) != bool(b.inputs[i])) differ(a.output, a.name);
+      op.inputs.push_back(a.inputs[i] ? visit(a.inputs[i], b.inputs[i]) : -1);
+    }
+    return keep(std::move(op), a.output, b.output);
+  }
+
+  const Pass &a_, &b_;
+  std::vector<PassOp> ops_;
+  std::unordered_map<uint64_t, int> places_;  // of tensors of the first pass
+};
+
+DISTRIBUTE_INLINE std::vector<PassOp> compare_passes(const saved_model::InferenceFunction& function,
+                                                     const data::TensorSpec& input) {
+  const Tensor two = example_input(input, 2), three = example_input(input, 3);
+  std::optional<Pass> passes[2];
+  for (int i = 0; i < 2; ++i) {
+    passes[i].emplace(i ? three : two);
+    run_pass(function, *passes[i]);
+    if (i == 0) passes[0]->trace.stop();
+  }
+  passes[1]->trace.stop();
+  return PassComparison(*passes[0], *passes[1]).run();
+}
+
+}  // namespace distribute::saved_model_internal
+
+namespace distribute::saved_model {
+
+DISTRIBUTE_INLINE int64_t InferenceGraph::constant_bytes() const {
+  int64_t bytes = 0;
+  for (const InferenceNode& node : nodes)
+    if (node.value) bytes += node.value.num_elements() * size_of(node.value.dtype());
+  return bytes;
+}
+
+DISTRIBUTE_INLINE InferenceGraph trace_inference(const InferenceFunction& function,
+                                                 const TraceOptions& options) {
+  const std::vector<int64_t>& sizes = options.input.shape;
+  if (sizes.empty() || std::count(sizes.begin() + 1, sizes.end(), -1) > 0)
+    throw InvalidArgumentError(
+        concat("export: the input must be [batch, ...] with all other sizes known, got ",
+               data::to_string({options.input})));
+  const auto ops = saved_model_internal::compare_passes(function, options.input);
+  return saved_model_internal::GraphLowering(ops, options).run();
+}
+
+DISTRIBUTE_INLINE data::TensorSpec inference_input(const nn::Module& module,
+                                                   const std::optional<data::TensorSpec>& given) {
+  if (given) return *given;
+  const auto spec = module.input_spec();
+  if (!spec)
+    throw FailedPreconditionError(
+        concat("export: module '", module.name(), "' has not been called yet, so the shape of its ",
+               "input is not known; call it once, or give the option `input`"));
+  data::TensorSpec result{{spec->shape.begin(), spec->shape.end()}, spec->dtype};
+  if (!result.shape.empty()) result.shape[0] = -1;
+  return result;
+}
+
+}  // namespace distribute::saved_model

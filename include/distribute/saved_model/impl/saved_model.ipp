@@ -1,0 +1,210 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/base/status.hpp>
+#include <distribute/checkpoint/bundle_dtype.hpp>
+#include <distribute/checkpoint/bundle_writer.hpp>
+#include <distribute/checkpoint/flat_checkpoint.hpp>
+#include <distribute/checkpoint/worker_path.hpp>
+#include <distribute/io/atomic_file.hpp>
+#include <distribute/io/file_system.hpp>
+#include <distribute/io/path.hpp>
+#include <distribute/io/protobuf.hpp>
+#include <distribute/saved_model/saved_model.hpp>
+#include <distribute/strategy/strategy.hpp>
+
+#include <atomic>
+#include <utility>
+
+#include <unistd.h>
+
+namespace distribute::saved_model_internal {
+
+using io::ProtoWriter;
+using saved_model::InferenceNode;
+
+/// map<string, message> entry.
+DISTRIBUTE_INLINE ProtoWriter map_entry(const std::string& key, std::string_view value) {
+  ProtoWriter entry;
+  entry.bytes(1, key);
+  entry.message(2, value);
+  return entry;
+}
+
+/// TensorInfo.
+DISTRIBUTE_INLINE std::string tensor_info(const InferenceNode& node) {
+  ProtoWriter info;
+  info.bytes(1, node.name + ":0");
+  info.integer(2, int64_t(train::data_type_of(node.dtype)));
+  info.message(3, shape_proto(node.shape));
+  return info.take();
+}
+
+DISTRIBUTE_INLINE std::string encode_signature(const saved_model::InferenceGraph& graph,
+                                               const saved_model::SaveOptions& options) {
+  ProtoWriter signature;
+  const auto info = [&](int place) { return tensor_info(graph.nodes[size_t(place)]); };
+  signature.message(1, map_entry(options.input_name, info(graph.input)));
+  signature.message(2, map_entry(options.output_name, info(graph.output)));
+  signature.bytes(3, "tensorflow/serving/predict");
+  return signature.take();
+}
+
+/// A collection of VariableDefs, so that loaders list the variables.
+DISTRIBUTE_INLINE std::string variable_collection(const std::vector<InferenceNode>& nodes,
+                                                  bool only_trainable) {
+  ProtoWriter list, collection;
+  for (const InferenceNode& node : nodes) {
+    if (only_trainable && !node.variable.trainable()) continue;
+    ProtoWriter variable;
+    variable.bytes(1, node.name + ":0");
+    variable.bytes(2, node.name + "/Assign");
+    variable.bytes(3, node.name + "/Read/ReadVariableOp:0");
+    variable.integer(5, 1);
+    variable.bytes(6, node.name + "/Initializer/zeros:0");
+    variable.integer(7, node.variable.trainable());
+    list.message(1, variable);
+  }
+  collection.message(2, list);
+  return collection.take();
+}
+
+DISTRIBUTE_INLINE std::string encode_saver() {
+  ProtoWriter saver;
+  saver.bytes(1, concat(saved_model::kSaverFilename, ":0"));
+  saver.bytes(2, concat(saved_model::kSaverControl, ":0"));
+  saver.bytes(3, saved_model::kSaverRestore);
+  saver.integer(7, 2);  // V2: TensorBundle
+  return saver.take();
+}
+
+/// What becomes a SavedModel, computed by every worker before anybody writes.
+struct SavedModelContents {
+  std::string message;
+  std::vector<InferenceNode> variables;
+};
+
+DISTRIBUTE_INLINE void write_contents(const SavedModelContents& contents,
+                                      const std::string& directory) {
+  throw_if_error(value_or_throw(io::file_system_for(directory))->make_dirs(directory));
+  if (!contents.variables.empty()) {
+    train::BundleWriter writer(io::join_path(directory, "variables/variables"));
+    for (const InferenceNode& node : contents.variables)
+      train::write_tensor(writer, node.name, node.value);
+    writer.finish();
+  }
+  throw_if_error(
+      io::write_file_atomically(io::join_path(directory, "saved_model.pb"), contents.message));
+}
+
+/// Whether something stands at `path`; throws where that is not a SavedModel or empty.
+DISTRIBUTE_INLINE bool is_taken(io::FileSystem& files, const std::string& path) {
+  if (!value_or_throw(files.exists(path))) return false;
+  const auto refuse = [&](const char* what) {
+    throw AlreadyExistsError(
+        concat("save: ", path, " is ", what, "; choose another path, or remove it first"));
+  };
+  if (!value_or_throw(files.is_directory(path))) refuse("a file");
+  const auto names = value_or_throw(files.list_directory(path));
+  if (!names.empty() && !value_or_throw(files.exists(io::join_path(path, "saved_model.pb"))))
+    refuse("a directory with other things than a SavedModel in it");
+  return true;
+}
+
+/// A directory of another name that goes away again unless it was put in place.
+class DirectoryInPreparation {
+ public:
+  DirectoryInPreparation(io::FileSystem& files, const std::string& path)
+      : files_(files), path_(path), name_(unused_name(path)) {}
+  DirectoryInPreparation(const DirectoryInPreparation&) = delete;
+  ~DirectoryInPreparation() { io::remove_recursively(name_).IgnoreError(); }
+
+  const std::string& name() const { return name_; }
+  /// An older directory steps aside first, and comes back when the new one cannot be put there.
+  void put_in_place(bool taken) {
+    const std::string aside = unused_name(path_);
+    if (taken) throw_if_error(files_.rename(path_, aside));
+    const absl::Status status = files_.rename(name_, path_);
+    if (!status.ok() && taken) files_.rename(aside, path_).IgnoreError();
+    throw_if_error(status);
+    io::remove_recursively(aside).IgnoreError();
+    const std::string parent = io::directory_of(path_);
+    throw_if_error(files_.sync_directory(parent.empty() ? "." : parent));
+  }
+
+ private:
+  /// Random, so that processes on several machines do not meet.
+  static std::string unused_name(const std::string& path) {
+    uint64_t number = 0;
+    if (::getentropy(&number, sizeof number) != 0) number = uint64_t(::getpid());
+    return concat(path, ".tempsave", number);
+  }
+
+  io::FileSystem& files_;
+  const std::string path_, name_;
+};
+
+DISTRIBUTE_INLINE std::string without_last_slashes(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
+DISTRIBUTE_INLINE void write_saved_model(const SavedModelContents& contents,
+                                         const std::string& path) {
+  io::FileSystem& files = *value_or_throw(io::file_system_for(path));
+  const bool taken = is_taken(files, path);
+  const std::string_view scheme = io::scheme_of(path);
+  if (!scheme.empty() && scheme != "file") return write_contents(contents, path);
+  const std::string parent = io::directory_of(path);
+  if (!parent.empty()) throw_if_error(files.make_dirs(parent));
+  DirectoryInPreparation directory(files, path);
+  write_contents(contents, directory.name());
+  directory.put_in_place(taken);
+}
+
+}  // namespace distribute::saved_model_internal
+
+namespace distribute::saved_model {
+
+DISTRIBUTE_INLINE std::string encode_saved_model(const InferenceGraph& graph, const GraphDef& def,
+                                                 const SaveOptions& options) {
+  using namespace saved_model_internal;
+  ProtoWriter info, meta_graph, model;
+  info.bytes(4, "serve");
+  info.integer(7, 1);  // attributes with their default values are left out
+  meta_graph.message(1, info);
+  meta_graph.message(2, def.bytes);
+  if (!def.saved.empty()) {
+    meta_graph.message(3, encode_saver());
+    meta_graph.message(4, map_entry("trainable_variables", variable_collection(def.saved, true)));
+    meta_graph.message(4, map_entry("variables", variable_collection(def.saved, false)));
+  }
+  meta_graph.message(5, map_entry(options.signature, encode_signature(graph, options)));
+  model.integer(1, 1);  // version of the format
+  model.message(2, meta_graph);
+  return model.take();
+}
+
+DISTRIBUTE_INLINE void save(const InferenceFunction& function, const std::string& path,
+                            const SaveOptions& options) {
+  if (!options.input)
+    throw InvalidArgumentError("save: a function has no known input; give the option `input`");
+  if (path.empty()) throw InvalidArgumentError("save: the path is empty");
+  const InferenceGraph graph =
+      trace_inference(function, {*options.input, options.input_name, options.output_name});
+  GraphDef def = encode_graph_def(graph, options.weights);
+  saved_model_internal::SavedModelContents contents{encode_saved_model(graph, def, options),
+                                                    std::move(def.saved)};
+  checkpoint_internal::write_on_all_workers(
+      get_strategy(), saved_model_internal::without_last_slashes(path), "",
+      [&](const std::string& place) { saved_model_internal::write_saved_model(contents, place); },
+      [](const auto& write) { write(); });
+}
+
+DISTRIBUTE_INLINE void save(nn::Module& module, const std::string& path,
+                            const SaveOptions& options) {
+  SaveOptions known = options;
+  known.input = inference_input(module, options.input);
+  save([&](const Tensor& x) { return module(x); }, path, known);
+}
+
+}  // namespace distribute::saved_model

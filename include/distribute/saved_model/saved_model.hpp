@@ -1,0 +1,50 @@
+#pragma once
+/// Writes models as SavedModel, for TensorFlow, TensorFlow Serving and what else reads them.
+
+#include <distribute/base/config.hpp>
+#include <distribute/data/element_spec.hpp>
+#include <distribute/nn/module.hpp>
+#include <distribute/saved_model/graph_def.hpp>
+#include <distribute/saved_model/inference_graph.hpp>
+
+#include <optional>
+#include <string>
+
+namespace distribute::saved_model {
+
+/// Source  tf.saved_model.SaveOptions and the argument `signatures`
+struct SaveOptions {
+  /// Of the input, its first axis the batch; unset: what the module was first called with.
+  std::optional<data::TensorSpec> input = {};
+  std::string input_name = "inputs";  // keys of the signature
+  std::string output_name = "outputs";
+  std::string signature = "serving_default";
+  Weights weights = Weights::Constants;
+};
+
+/// Writes PATH/saved_model.pb, with Weights::Variables also PATH/variables: what the module
+/// computes outside of training, for batches of any size, in float32 whatever its policy. The
+/// directory appears whole or, after an error, not at all, and an older SavedModel there is
+/// replaced. On object stores, which cannot rename, saved_model.pb comes last.
+/// With several workers every worker calls it, as model.save in Keras: the chief writes PATH, the
+/// others below `workertemp_<id>` beside it, which they remove.
+/// Blocks  until the chief's directory is complete.
+/// Throws  as trace_inference; FailedPreconditionError for a module that was never called and no
+///         input given; InvalidArgumentError for constants of 2 GiB and more; AlreadyExistsError
+///         for a path that is something else; what files throw (PermissionDeniedError,
+///         ResourceExhaustedError for a full disk, ...).
+/// Source  tf.saved_model.save, tf.keras.Model.save
+void save(nn::Module& module, const std::string& path, const SaveOptions& options = {});
+/// Any function of one tensor, such as a module with its preprocessing and a softmax behind it;
+/// needs `options.input`.
+void save(const InferenceFunction& function, const std::string& path, const SaveOptions& options);
+
+/// An encoded SavedModel message.
+std::string encode_saved_model(const InferenceGraph& graph, const GraphDef& def,
+                               const SaveOptions& options);
+
+}  // namespace distribute::saved_model
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/saved_model/impl/saved_model.ipp>
+#endif
