@@ -75,6 +75,7 @@ class GraphLowering {
   int softmax(const char* op);
   int broadcast();
   int one_hot();
+  int gather();
   int cast();
   std::string scope() const;
 

@@ -27,7 +27,10 @@ Tensor step(const char* op, const Tensor& x) {
 template <typename F>
 Tensor classify(const char* op, const Tensor& x, bool of_integers) {
   if (!is_floating(x.dtype())) return fill(x.shape(), float(of_integers), DType::Bool, x.device());
-  return broadcast_binary(op, x, x, {strip_loop<F, float, bool>, nullptr, true, binary_row<F>()});
+  const Tensor y =
+      broadcast_binary(op, x, x, {strip_loop<F, float, bool>, nullptr, true, binary_row<F>()});
+  if (autograd_internal::is_tracing()) autograd_internal::trace_op(op, {x}, y);
+  return y;
 }
 
 }  // namespace ops_internal

@@ -60,6 +60,9 @@ DISTRIBUTE_INLINE std::string same_operation(const std::string& op) {
       {"erf", "Erf"},
       {"floor", "Floor"},
       {"ceil", "Ceil"},
+      {"is_nan", "IsNan"},
+      {"is_inf", "IsInf"},
+      {"is_finite", "IsFinite"},
       {"round", "Round"},
       {"sign", "Sign"},
       {"relu", "Relu"},
@@ -254,8 +257,7 @@ DISTRIBUTE_INLINE int GraphLowering::lower_simple() {
   if (name == "softmax") return softmax("Softmax");
   if (name == "log_softmax") return softmax("LogSoftmax");
   if (name == "where") return add("SelectV2", {in(0), in(1), in(2)}, op_->shape, dtype);
-  if (name == "gather")
-    return add("GatherV2", {in(0), in(1)}, op_->shape, dtype, {{"axis", integer("axis")}});
+  if (name == "gather") return gather();
   if (name == "argmax" || name == "argmin")
     return add(name == "argmax" ? "ArgMax" : "ArgMin", {in(0)}, op_->shape, dtype,
                {{"axis", integer("axis")}});
@@ -474,6 +476,15 @@ DISTRIBUTE_INLINE int GraphLowering::one_hot() {
   const DType dtype = exported_dtype(op_->dtype);
   return add("OneHot", {in(0), number(real("on_value"), dtype), number(real("off_value"), dtype)},
              op_->shape, dtype, {{"depth", integer("depth")}, {"axis", integer("axis")}});
+}
+
+/// TensorFlow's indices are int32 or int64.
+DISTRIBUTE_INLINE int GraphLowering::gather() {
+  int indices = in(1);
+  if (const DType dtype = node(indices).dtype; dtype != DType::Int32 && dtype != DType::Int64)
+    indices = add("Cast", {indices}, node(indices).shape, DType::Int64);
+  return add("GatherV2", {in(0), indices}, op_->shape, exported_dtype(op_->dtype),
+             {{"axis", integer("axis")}});
 }
 
 /// Between floating dtypes there is nothing to do: all of them are float32 in the file.

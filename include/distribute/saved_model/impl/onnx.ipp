@@ -1,0 +1,124 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/base/status.hpp>
+#include <distribute/checkpoint/worker_path.hpp>
+#include <distribute/io/atomic_file.hpp>
+#include <distribute/io/path.hpp>
+#include <distribute/io/protobuf.hpp>
+#include <distribute/saved_model/onnx.hpp>
+#include <distribute/saved_model/onnx_graph.hpp>
+#include <distribute/strategy/strategy.hpp>
+
+#include <string_view>
+#include <utility>
+
+namespace distribute::saved_model_internal {
+
+DISTRIBUTE_INLINE std::string_view bytes_of(const Tensor& tensor) {
+  return {tensor.array().bytes(), size_t(tensor.num_elements() * size_of(tensor.dtype()))};
+}
+
+/// Begins of external tensors; programs map the file into memory.
+inline constexpr int64_t kExternalAlignment = 4096;
+
+DISTRIBUTE_INLINE int64_t aligned(int64_t offset) {
+  return (offset + kExternalAlignment - 1) / kExternalAlignment * kExternalAlignment;
+}
+
+/// TensorProto; the elements are in the message, or where `location` says.
+DISTRIBUTE_INLINE std::string onnx_tensor(const std::string& name, const Tensor& value,
+                                          const std::string& location, int64_t offset) {
+  io::ProtoWriter proto;
+  for (const int64_t size : value.shape()) proto.integer(1, size, io::Presence::Always);
+  proto.integer(2, onnx_type(value.dtype()));
+  proto.bytes(8, name);
+  if (location.empty()) {
+    proto.message(9, bytes_of(value));
+    return proto.take();
+  }
+  const auto entry = [&](const char* key, const std::string& text) {
+    io::ProtoWriter pair;
+    pair.bytes(1, key);
+    pair.bytes(2, text);
+    proto.message(13, pair);
+  };
+  entry("location", location);
+  entry("offset", std::to_string(offset));
+  entry("length", std::to_string(bytes_of(value).size()));
+  proto.integer(14, 1);  // EXTERNAL
+  return proto.take();
+}
+
+/// ModelProto. With a location `append` gets the constants' bytes, in the order of the file.
+DISTRIBUTE_INLINE std::string encode_onnx(const OnnxGraph& graph, const std::string& location,
+                                          const std::function<void(std::string_view)>& append) {
+  io::ProtoWriter proto, model, opset;
+  for (const std::string& node : graph.nodes) proto.message(1, node);
+  proto.bytes(2, "inference");
+  int64_t offset = 0;
+  for (const auto& [name, value] : graph.initializers) {
+    if (!location.empty()) {
+      const int64_t begin = aligned(offset);
+      append(std::string(size_t(begin - offset), '\0'));
+      append(bytes_of(value));
+      offset = begin;
+    }
+    proto.message(5, onnx_tensor(name, value, location, offset));
+    offset += int64_t(bytes_of(value).size());
+  }
+  proto.message(11, graph.input);
+  proto.message(12, graph.output);
+  model.integer(1, 8);  // version of the format
+  model.bytes(2, "distribute");
+  model.message(7, proto);
+  opset.integer(2, 17);
+  model.message(8, opset);
+  return model.take();
+}
+
+DISTRIBUTE_INLINE void write_onnx(const OnnxGraph& graph, const std::string& path, bool external) {
+  if (!external) {
+    throw_if_error(io::write_file_atomically(path, encode_onnx(graph, "", {})));
+    return;
+  }
+  const std::string beside = path + ".data";
+  io::AtomicFile data = value_or_throw(io::AtomicFile::create(beside));
+  io::AtomicFile model = value_or_throw(io::AtomicFile::create(path));
+  const std::string message =
+      encode_onnx(graph, io::file_name_of(beside),
+                  [&](std::string_view bytes) { throw_if_error(data.append(bytes)); });
+  throw_if_error(model.append(message));
+  throw_if_error(data.prepare());
+  throw_if_error(model.prepare());
+  throw_if_error(data.commit());
+  throw_if_error(model.commit());
+}
+
+}  // namespace distribute::saved_model_internal
+
+namespace distribute::saved_model {
+
+DISTRIBUTE_INLINE void export_onnx(const InferenceFunction& function, const std::string& file,
+                                   const OnnxOptions& options) {
+  using namespace saved_model_internal;
+  if (!options.input)
+    throw InvalidArgumentError(
+        "export_onnx: a function has no known input; give the option `input`");
+  if (file.empty()) throw InvalidArgumentError("export_onnx: the name of the file is empty");
+  const InferenceGraph inference =
+      trace_inference(function, {*options.input, options.input_name, options.output_name});
+  const bool external = inference.constant_bytes() > options.external_data_above;
+  const OnnxGraph graph = OnnxLowering(inference).run();
+  checkpoint_internal::write_on_all_workers(
+      get_strategy(), file, "", [&](const std::string& path) { write_onnx(graph, path, external); },
+      [](const auto& write) { write(); });
+}
+
+DISTRIBUTE_INLINE void export_onnx(nn::Module& module, const std::string& file,
+                                   const OnnxOptions& options) {
+  OnnxOptions known = options;
+  known.input = inference_input(module, options.input);
+  export_onnx([&](const Tensor& x) { return module(x); }, file, known);
+}
+
+}  // namespace distribute::saved_model

@@ -1,0 +1,279 @@
+#pragma once
+/// Models of all kinds of layers and operations, to be exported and run elsewhere.
+
+#include <distribute/nn/activation.hpp>
+#include <distribute/nn/convolution.hpp>
+#include <distribute/nn/dense.hpp>
+#include <distribute/nn/dropout.hpp>
+#include <distribute/nn/embedding.hpp>
+#include <distribute/nn/flatten.hpp>
+#include <distribute/nn/normalization.hpp>
+#include <distribute/nn/pooling.hpp>
+#include <distribute/nn/resnet.hpp>
+#include <distribute/nn/sequential.hpp>
+#include <distribute/ops/batch_norm.hpp>
+#include <distribute/ops/cast.hpp>
+#include <distribute/ops/concat.hpp>
+#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/gather.hpp>
+#include <distribute/ops/matmul.hpp>
+#include <distribute/ops/pad.hpp>
+#include <distribute/ops/pool.hpp>
+#include <distribute/ops/random.hpp>
+#include <distribute/ops/reduce.hpp>
+#include <distribute/ops/reshape.hpp>
+#include <distribute/ops/search.hpp>
+#include <distribute/ops/slice.hpp>
+#include <distribute/ops/softmax.hpp>
+#include <distribute/ops/transpose.hpp>
+#include <distribute/saved_model/inference_graph.hpp>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace export_cases {
+
+using namespace distribute;
+
+struct Case {
+  std::string name;
+  std::shared_ptr<nn::Module> module;  // none: `function`
+  saved_model::InferenceFunction function = {};
+  Tensor input;
+  bool same_in_float32 = true;  // false: the outputs here are those of 16 bits
+};
+
+/// Numbers that are neither zero on average nor alike.
+inline Tensor example(const Shape& shape, uint64_t seed = 5) {
+  return random::uniform(shape, seed) * 2.0f - 0.7f;
+}
+
+template <typename... Layers>
+Case layers(std::string name, const Tensor& input, Layers... all) {
+  auto net = std::make_shared<nn::Sequential>(std::move(all)...);
+  (*net)(input);
+  // Weights that training has moved: statistics and biases are no zeros and ones.
+  uint64_t seed = 100;
+  for (const Variable& v : net->variables())
+    v.assign(v.value() + random::uniform(v.shape(), seed++) * 0.3f);
+  return {.name = std::move(name), .module = net, .input = input};
+}
+
+inline Case function(std::string name, const Tensor& input, saved_model::InferenceFunction fn) {
+  return {.name = std::move(name), .module = nullptr, .function = std::move(fn), .input = input};
+}
+
+/// A module of one's own: two branches, a sum, a concatenation.
+class Branches : public nn::Module {
+ private:
+  Tensor call(const Tensor& x, nn::CallOptions options) override {
+    const Tensor a = nn::relu(norm_(left_(x, options), options) + right_(x, options));
+    return head_(reduce_mean(concat({a, x * 0.5f}, -1), {1, 2}), options);
+  }
+  nn::Conv2D& left_ =
+      add("left", nn::Conv2D({.filters = 3, .kernel_size = 3, .padding = Padding::Same}));
+  nn::Conv2D& right_ = add("right", nn::Conv2D({.filters = 3}));
+  nn::BatchNormalization& norm_ = add("norm", nn::BatchNormalization());
+  nn::Dense& head_ = add("head", nn::Dense({.units = 4}));
+};
+
+inline std::vector<Case> convolution_cases() {
+  const Tensor odd = example({3, 9, 7, 4}), even = example({3, 8, 6, 4});
+  std::vector<Case> cases;
+  cases.push_back(layers("conv_same_stride", even,
+                         nn::Conv2D({.filters = 5,
+                                     .kernel_size = 3,
+                                     .strides = 2,
+                                     .padding = Padding::Same,
+                                     .activation = nn::relu})));
+  cases.push_back(layers(
+      "conv_valid_rectangular", odd,
+      nn::Conv2D({.filters = 5, .kernel_size = {3, 2}, .strides = {1, 2}, .use_bias = false})));
+  cases.push_back(layers("conv_explicit", even,
+                         nn::Conv2D({.filters = 5,
+                                     .kernel_size = 3,
+                                     .strides = 2,
+                                     .padding = Padding::Explicit,
+                                     .explicit_paddings = {1, 0, 2, 1}})));
+  cases.push_back(layers("conv_dilated", odd,
+                         nn::Conv2D({.filters = 2,
+                                     .kernel_size = 3,
+                                     .padding = Padding::Same,
+                                     .dilation_rate = 2,
+                                     .activation = nn::tanh})));
+  cases.push_back(
+      layers("conv_groups", odd, nn::Conv2D({.filters = 6, .kernel_size = 3, .groups = 2})));
+  cases.push_back(layers("depthwise", odd,
+                         nn::DepthwiseConv2D({.kernel_size = 3,
+                                              .padding = Padding::Same,
+                                              .depth_multiplier = 2,
+                                              .activation = nn::relu})));
+  cases.push_back(layers("depthwise_uneven_strides", odd,
+                         nn::DepthwiseConv2D({.kernel_size = 3, .strides = {1, 2}})));
+  cases.push_back(
+      layers("pools", even, nn::MaxPool2D({.pool_size = 3, .strides = 1, .padding = Padding::Same}),
+             nn::AveragePooling2D({.pool_size = 3, .strides = 2, .padding = Padding::Same}),
+             nn::MaxPool2D(), nn::Flatten()));
+  cases.push_back(layers("global_average", even, nn::GlobalAveragePooling2D({.keepdims = true})));
+  cases.push_back(layers("global_max", even, nn::GlobalMaxPooling2D()));
+  return cases;
+}
+
+inline std::vector<Case> layer_cases() {
+  const Tensor table = example({5, 6}), steps = example({3, 4, 6}), images = example({3, 5, 5, 2});
+  std::vector<Case> cases;
+  cases.push_back(
+      layers("batch_norm_image", images, nn::BatchNormalization({.activation = nn::relu})));
+  cases.push_back(layers("batch_norm_plain", images,
+                         nn::BatchNormalization({.center = false, .scale = false})));
+  cases.push_back(layers("batch_norm_table", table, nn::BatchNormalization({.epsilon = 0.01})));
+  cases.push_back(layers("batch_norm_steps", steps, nn::BatchNormalization({.scale = false})));
+  cases.push_back(layers("layer_norm", steps, nn::LayerNormalization()));
+  cases.push_back(
+      layers("layer_norm_two_axes", steps, nn::LayerNormalization({.axis = 1, .epsilon = 0.1})));
+  cases.push_back(layers("dense_steps", steps,
+                         nn::Dense({.units = 3, .activation = nn::gelu, .name = "first"}),
+                         nn::Dropout(0.5f), nn::Dense({.units = 2, .use_bias = false})));
+  cases.push_back(layers("embedding", Tensor(Shape{2, 3}, std::vector<int32_t>{0, 4, 2, 1, 1, 3}),
+                         nn::Embedding({.input_dim = 5, .output_dim = 4}), nn::LayerNormalization(),
+                         nn::Flatten(), nn::Dense({.units = 3})));
+  struct {
+    const char* name;
+    nn::ActivationFunction function;
+  } activations[] = {{"relu6", nn::relu6},
+                     {"leaky_relu", nn::leaky_relu},
+                     {"elu", nn::elu},
+                     {"selu", nn::selu},
+                     {"gelu", nn::gelu},
+                     {"gelu_approximate", nn::gelu_approximate},
+                     {"softplus", nn::softplus},
+                     {"silu", nn::silu},
+                     {"sigmoid", nn::sigmoid},
+                     {"tanh", nn::tanh},
+                     {"linear", nn::linear},
+                     {"softmax", nn::softmax},
+                     {"log_softmax", nn::log_softmax}};
+  for (const auto& [name, activation] : activations)
+    cases.push_back(
+        layers(std::string("activation_") + name, table * 8.0f, nn::Activation(activation)));
+  auto branches = std::make_shared<Branches>();
+  (*branches)(images);
+  cases.push_back({.name = "branches", .module = branches, .input = images});
+  return cases;
+}
+
+inline std::vector<Case> function_cases() {
+  const Tensor table = example({5, 6}), steps = example({3, 4, 6}), images = example({3, 4, 5, 2});
+  std::vector<Case> cases;
+  cases.push_back(function("arithmetic", table, [](const Tensor& x) {
+    const Tensor a = exp(x) + 1.0f / (2.0f + abs(x)) - square(x) * 0.5f;
+    return sqrt(a * a + 1.0f) + sin(x) * cos(x) + log1p(abs(x)) + expm1(-x) + erf(x) + sign(x) +
+           floor(x * 3.0f) + ceil(x * 3.0f) + round(x * 2.0f) + rsqrt(abs(x) + 1.0f) +
+           reciprocal(abs(x) + 0.5f) + clip_by_value(x, -0.2f, 0.4f) + log(abs(x) + 1.0f) +
+           pow(abs(x) + 0.1f, Tensor(1.5f)) + maximum(x, Tensor(0.1f)) + minimum(x, Tensor(0.3f));
+  }));
+  cases.push_back(function("conditions", table, [](const Tensor& x) {
+    const Tensor high = logical_or(greater(x, Tensor(0.5f)), less_equal(x, Tensor(-0.5f)));
+    return where(logical_and(high, not_equal(x, Tensor(0.0f))), x, x * 10.0f) +
+           cast(logical_xor(high, less(x, Tensor(0.1f))), DType::Float32);
+  }));
+  cases.push_back(function("axes", steps, [](const Tensor& x) {
+    const Tensor t = transpose(x, {0, 2, 1});
+    const Tensor best = broadcast_to(reduce_max(x, {1}, true), {x.shape()[0], 2, 6});
+    const Tensor rows = reshape(slice(best, {0, 0, 0}, {-1, -1, 4}), {-1, 2, 4});
+    const Tensor both = matmul(t, x, {.transpose_a = true, .transpose_b = true});
+    return concat({both, matmul(x, t), expand_dims(reduce_min(rows, {1}), 1)}, 1);
+  }));
+  cases.push_back(function("slices", steps, [](const Tensor& x) {
+    const auto parts = split(x, {2, 4}, 2);
+    const Tensor back = strided_slice(x, {{}, {}, {Range::kNone, Range::kNone, -1}});
+    const Tensor middle = slice(x, {0, 1, 0}, {-1, 2, 6});
+    return concat(
+        {parts[1], parts[0], back, pad(middle, {{0, 0}, {1, 1}, {0, 3}}, PadMode::Constant, 0.25f)},
+        -1);
+  }));
+  cases.push_back(function("mirrored", images, [](const Tensor& x) {
+    return pad(x, {{0, 0}, {1, 2}, {2, 0}, {0, 0}}, PadMode::Reflect) * 2.0f;
+  }));
+  cases.push_back(function("reductions", steps, [](const Tensor& x) {
+    return concat(
+        {reduce_sum(x, {1}), reduce_prod(x, {1}), reduce_min(x, {1}), reduce_std(x, {1}),
+         reduce_logsumexp(x, {1}), reduce_max(x, {-2}), reshape(reduce_mean(x, {1, 2}), {-1, 1})},
+        1);
+  }));
+  cases.push_back(
+      function("softmax_other_axis", steps, [](const Tensor& x) { return nn::softmax(x, 1); }));
+  cases.push_back(function("classes", table, [](const Tensor& x) {
+    return one_hot(argmax(x, -1), 6, 2.0f, -1.0f) + x;
+  }));
+  cases.push_back(function("gather_columns", table, [](const Tensor& x) {
+    return gather(x, Tensor(Shape{3}, std::vector<int32_t>{5, 0, 2}), 1);
+  }));
+  cases.push_back(function("explicit_pools", images, [](const Tensor& x) {
+    const nn::PoolOptions window{.ksize = {3, 3},
+                                 .strides = {2, 2},
+                                 .padding = Padding::Explicit,
+                                 .explicit_paddings = {1, 1, 0, 1}};
+    return nn::max_pool2d(x, window) + nn::avg_pool2d(x, window);
+  }));
+  cases.push_back(function("image_arithmetic", images, [](const Tensor& x) {
+    const Tensor pooled = nn::avg_pool2d(x, {.ksize = {2, 2}, .strides = {1, 1}});
+    const Tensor scaled = pooled * Tensor{0.5f, 2.0f} + pooled;
+    const Tensor wide = pad(scaled, {{0, 0}, {1, 0}, {0, 1}, {0, 0}});
+    return wide + reduce_mean(wide, {1, 2}, true) + reduce_sum(wide, {3}, true) +
+           transpose(transpose(wide, {0, 2, 1, 3}), {0, 2, 1, 3});
+  }));
+  cases.push_back(function("norm_formula", images, [](const Tensor& x) {
+    return nn::batch_normalization(x, Tensor{0.1f, -0.2f}, Tensor{1.5f, 0.5f}, Tensor{1.0f, 0.0f},
+                                   Tensor{2.0f, 3.0f}, 0.01f);
+  }));
+  cases.push_back(function("preprocessing", cast(example({3, 4}) * 100.0f + 130.0f, DType::UInt8),
+                           [](const Tensor& x) { return cast(x, DType::Float32) / 255.0f; }));
+  return cases;
+}
+
+/// A network in mixed precision; the outputs wanted are those of its weights in float32.
+inline Case mixed_case() {
+  auto net = std::make_shared<nn::Sequential>(
+      nn::Conv2D({.filters = 4, .kernel_size = 3, .activation = nn::relu}),
+      nn::BatchNormalization(), nn::MaxPool2D(), nn::Flatten(), nn::Dense({.units = 3}));
+  net->set_dtype_policy(nn::Policy("mixed_bfloat16"));
+  const Tensor x = example({2, 8, 8, 1});
+  (*net)(x);
+  return {.name = "mixed_bfloat16", .module = net, .input = x, .same_in_float32 = false};
+}
+
+template <typename Net>
+Case network(std::string name, Net net, const Shape& input) {
+  auto owned = std::make_shared<Net>(std::move(net));
+  const Tensor x = example(input);
+  (*owned)(x);
+  uint64_t seed = 7;
+  for (const Variable& v : owned->non_trainable_variables())
+    v.assign(v.value() + random::uniform(v.shape(), seed++) * 0.3f);
+  return {.name = std::move(name), .module = owned, .input = x};
+}
+
+inline std::vector<Case> network_cases() {
+  namespace applications = nn::applications;
+  std::vector<Case> cases;
+  cases.push_back(network("resnet8", applications::SmallResNet(), {2, 32, 32, 3}));
+  cases.push_back(network("resnet_version_1",
+                          applications::ResNet({.blocks = {1, 1}, .version_1 = true}),
+                          {2, 48, 48, 3}));
+  cases.push_back(network("resnet_version_1_5",
+                          applications::ResNet({.blocks = {2, 1}, .classes = 7}), {2, 32, 40, 3}));
+  return cases;
+}
+
+inline std::vector<Case> all_cases() {
+  std::vector<Case> cases;
+  for (auto make : {convolution_cases, layer_cases, function_cases, network_cases})
+    for (Case& one : make()) cases.push_back(std::move(one));
+  cases.push_back(mixed_case());
+  return cases;
+}
+
+}  // namespace export_cases
