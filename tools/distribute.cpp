@@ -18,9 +18,12 @@
 #include "events_command.hpp"
 #include "flags.hpp"
 #include "make_cluster_command.hpp"
+#include "predict_command.hpp"
 #include "run_command.hpp"
 
-ABSL_FLAG(std::string, model, "book", "network to measure: book or tutorial");
+ABSL_FLAG(std::string, model, "book",
+          "bench kernels: network to measure, book, tutorial or resnet50; predict: network of the "
+          "checkpoint, book, tutorial, resnet50 or resnet8");
 ABSL_FLAG(std::string, policy, "float32", "number format of the activations: float32");
 ABSL_FLAG(int64_t, batch_size, 50, "images per step");
 ABSL_FLAG(int, threads, 0, "threads to use; 0 takes OpenMP's own choice");
@@ -50,6 +53,10 @@ ABSL_FLAG(std::string, evaluator_hosts, "", "cluster: host:port of the evaluator
 ABSL_FLAG(bool, ready, false,
           "cluster: only whether the task that writes DISTRIBUTE_READY_FILE takes part in its job");
 
+ABSL_FLAG(std::string, checkpoint, "", "predict: prefix of a checkpoint, or a directory of some");
+ABSL_FLAG(std::string, labels, "", "predict: file with the name of one class on each line");
+ABSL_FLAG(int64_t, image_size, 0, "predict: of residual networks; 0: 224, resnet8 32");
+ABSL_FLAG(int64_t, top, 5, "predict: how many classes to show");
 ABSL_FLAG(std::string, input_dir, "", "data tfrecord: a folder with one folder for each class");
 ABSL_FLAG(std::string, output_dir, "", "data tfrecord: where the shards go");
 ABSL_FLAG(std::string, split, "train", "data tfrecord: the files' names begin with it");
@@ -94,6 +101,10 @@ constexpr char kUsage[] =
     "      how many records a TFRecord file holds, and which features\n"
     "  distribute events ls FILE|DIR [--json]\n"
     "      what TensorBoard's event files hold\n"
+    "  distribute predict --model=book|tutorial|resnet50|resnet8 --checkpoint=PREFIX|DIR\n"
+    "                           [--labels=FILE] [--top=5] [--image_size=N] [--json] PICTURE...\n"
+    "      the likeliest classes of JPEG pictures; of book and tutorial also FILE:INDEX, an image\n"
+    "      of an IDX file\n"
     "  distribute run -np N [options] -- PROGRAM [ARGUMENTS]\n"
     "      starts the tasks of a job (see distribute run --help)";
 
@@ -182,6 +193,17 @@ int data(const std::vector<std::string>& words) {
   return distribute_tools::data_command({words.begin() + 1, words.end()}, options);
 }
 
+int predict(const std::vector<std::string>& words) {
+  distribute_tools::PredictCommandOptions options;
+  options.model = absl::GetFlag(FLAGS_model);
+  options.checkpoint = absl::GetFlag(FLAGS_checkpoint);
+  options.labels = absl::GetFlag(FLAGS_labels);
+  options.image_size = absl::GetFlag(FLAGS_image_size);
+  options.top = absl::GetFlag(FLAGS_top);
+  options.json = absl::GetFlag(FLAGS_json);
+  return distribute_tools::predict_command({words.begin() + 1, words.end()}, options);
+}
+
 int main(int argc, char** argv) {
   // What follows the program's name there is not ours to parse.
   if (argc > 1 && std::string_view(argv[1]) == "run")
@@ -190,7 +212,8 @@ int main(int argc, char** argv) {
     return distribute_tools::make_cluster_command(argc - 2, argv + 2);
   absl::SetProgramUsageMessage(kUsage);
   const std::vector<std::string> words = distribute_tools::parse_flags(argc, argv);
-  if (words.empty()) return fail_usage("say what to do: bench, ckpt, cluster, data, events or run");
+  if (words.empty())
+    return fail_usage("say what to do: bench, ckpt, cluster, data, events, predict or run");
   const std::string& command = words[0];
   if (command == "bench") return bench(words);
   if (command == "ckpt") return ckpt(words);
@@ -199,5 +222,6 @@ int main(int argc, char** argv) {
     return distribute_tools::events_command({words.begin() + 1, words.end()},
                                             absl::GetFlag(FLAGS_json));
   if (command == "cluster") return cluster(words);
+  if (command == "predict") return predict(words);
   return fail_usage("unknown command '" + command + "'");
 }

@@ -75,6 +75,9 @@ ABSL_FLAG(bool, async_checkpoint, false, "write checkpoints in the background");
 ABSL_FLAG(std::string, logdir, "", "folder for TensorBoard: loss every 100 steps, test results");
 ABSL_FLAG(std::string, init_checkpoint, "", "TensorBundle prefix with the first weights");
 ABSL_FLAG(std::string, final_checkpoint, "", "TensorBundle prefix for the last weights");
+ABSL_FLAG(std::string, export_dir, "",
+          "SavedModel of the trained network, of its logits; with averages where they are kept");
+ABSL_FLAG(std::string, export_onnx, "", "ONNX file of the same");
 ABSL_FLAG(std::string, loss_csv, "", "file for step,loss,grad_norm of every step");
 ABSL_FLAG(bool, deterministic, true,
           "the same bits in every run with the same number of threads; always so on the CPU");
@@ -212,6 +215,8 @@ TrainerOptions parse_options(int argc, char** argv, const std::string& usage) {
   o.logdir = absl::GetFlag(FLAGS_logdir);
   o.init_checkpoint = absl::GetFlag(FLAGS_init_checkpoint);
   o.final_checkpoint = absl::GetFlag(FLAGS_final_checkpoint);
+  o.export_dir = absl::GetFlag(FLAGS_export_dir);
+  o.export_onnx = absl::GetFlag(FLAGS_export_onnx);
   o.loss_csv = absl::GetFlag(FLAGS_loss_csv);
   o.deterministic = absl::GetFlag(FLAGS_deterministic);
   o.json = absl::GetFlag(FLAGS_json).value;

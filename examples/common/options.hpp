@@ -15,6 +15,7 @@ namespace examples {
 struct TrainerOptions {
   std::string strategy, device, data_dir, model, optimizer, lr_schedule, policy;
   std::string checkpoint_dir, logdir, init_checkpoint, final_checkpoint, loss_csv;
+  std::string export_dir, export_onnx;
   std::optional<std::string> json;  // "-": standard output
   int replicas = 1;
   int64_t batch_size = 0, steps = 0, save_steps = 0, decay_steps = 0, warmup_steps = 0;

@@ -441,6 +441,19 @@ void Trainer::follow(const std::string& directory, RunReport& report) {
                    report.steps, " of ", total_steps_, ". Does the chief save there?"));
 }
 
+/// Images are float32 of the size that the network was trained with.
+void Trainer::export_model() {
+  if (servers_ && !is_chief()) return;
+  const bool averaged = options_.ema_decay > 0;
+  if (averaged) optimizer_->swap_averages(model_.trainable_variables());
+  const data::TensorSpec input{{-1, task_.image[0], task_.image[1], task_.image[2]}};
+  if (!options_.export_dir.empty())
+    dist::saved_model::save(model_, options_.export_dir, {.input = input});
+  if (!options_.export_onnx.empty())
+    dist::saved_model::export_onnx(model_, options_.export_onnx, {.input = input});
+  if (averaged) optimizer_->swap_averages(model_.trainable_variables());
+}
+
 namespace {
 
 /// The evaluator's program: the same network on one device, beside the training.
@@ -472,6 +485,11 @@ int run(const TrainerOptions& options, const MakeTask& make_task) {
   if (!options.final_checkpoint.empty())
     require_writable("final_checkpoint", options.final_checkpoint);
   if (is_evaluator(options)) return run_evaluator(options, make_task);
+  if (!options.export_dir.empty()) {
+    dist::saved_model::check_path(options.export_dir);
+    require_writable("export_dir", options.export_dir);
+  }
+  if (!options.export_onnx.empty()) require_writable("export_onnx", options.export_onnx);
   const auto [cluster, strategy, name] = make_strategy(options);
   const auto* servers = dist::strategy_internal::parameter_server_extended(*strategy);
   if (servers && servers->is_parameter_server()) return dist::Server(*strategy).join();
@@ -489,6 +507,7 @@ int run(const TrainerOptions& options, const MakeTask& make_task) {
     if (trainer.serves()) return dist::Server(*strategy).join();
     trainer.train(report);
     trainer.evaluate(report);
+    trainer.export_model();
     if (const std::string text = trainer.complaints(); !text.empty())
       std::fprintf(stderr, "warning: %s\n", text.c_str());
   }

@@ -48,6 +48,8 @@ class Trainer {
   /// The evaluator's part: evaluates every new checkpoint of the directory, up to the last step's.
   /// Throws  DeadlineExceededError when none has come for --eval_timeout seconds.
   void follow(const std::string& checkpoint_dir, RunReport& report);
+  /// --export_dir and --export_onnx, with the weights' averages where they are kept.
+  void export_model();
   /// What was wrong with the data, for the user; empty when nothing was.
   std::string complaints() const { return task_.left_out ? task_.left_out->summary() : ""; }
 

@@ -134,6 +134,7 @@
 #include <distribute/autograd/accumulate.hpp>
 #include <distribute/autograd/gradient_placer.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/autograd/op_trace.hpp>
 #include <distribute/autograd/trackable.hpp>
 #include <distribute/autograd/variable.hpp>
 
@@ -393,6 +394,13 @@
 #include <distribute/coordinator/worker_service.hpp>
 #include <distribute/coordinator/worker_thread.hpp>
 
+#include <distribute/saved_model/graph_def.hpp>
+#include <distribute/saved_model/inference_graph.hpp>
+#include <distribute/saved_model/lowering.hpp>
+#include <distribute/saved_model/onnx.hpp>
+#include <distribute/saved_model/onnx_graph.hpp>
+#include <distribute/saved_model/saved_model.hpp>
+
 #include <distribute/train/backup_and_restore.hpp>
 #include <distribute/train/callback.hpp>
 #include <distribute/train/callback_list.hpp>
@@ -405,6 +413,7 @@
 #include <distribute/train/estimator.hpp>
 #include <distribute/train/exit_on_termination.hpp>
 #include <distribute/train/exponential_moving_average.hpp>
+#include <distribute/train/exporters.hpp>
 #include <distribute/train/final_ops_hook.hpp>
 #include <distribute/train/fit_loop.hpp>
 #include <distribute/train/fit_options.hpp>

@@ -56,6 +56,9 @@ enum class PictureSplit { Train, Validation };
 Dataset load_imagenet(const std::string& directory, PictureSplit split,
                       PictureRecordOptions options = {});
 
+/// What load_cifar10 makes of a transform.
+PictureTransform cifar10_transform(PictureTransform transform = {});
+
 /// The files train-*-of-* or (Validation) test-*-of-* in `directory`, 32 x 32 pixels.
 /// In training the options' augmentation, unless it is None, becomes PadAndCrop; the normalization
 /// is that of CIFAR-10; image_size is 32.

@@ -39,6 +39,11 @@ void save(nn::Module& module, const std::string& path, const SaveOptions& option
 /// needs `options.input`.
 void save(const InferenceFunction& function, const std::string& path, const SaveOptions& options);
 
+/// Whether save() may write there, before a long training; makes missing directories above it.
+/// Throws  AlreadyExistsError for a path that is something else than a SavedModel or an empty
+///         directory; PermissionDeniedError and others with the path.
+void check_path(const std::string& path);
+
 /// An encoded SavedModel message.
 std::string encode_saved_model(const InferenceGraph& graph, const GraphDef& def,
                                const SaveOptions& options);

@@ -5,6 +5,7 @@
 #include <distribute/checkpoint/checkpoint_parts.hpp>
 #include <distribute/nn/module.hpp>
 #include <distribute/optim/optimizer.hpp>
+#include <distribute/saved_model/saved_model.hpp>
 #include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/train/callback.hpp>
 #include <distribute/train/compiled_metric.hpp>
@@ -66,6 +67,10 @@ class Model {
   /// The predictions for all examples, in the order of the data, on every worker.
   /// Shapes  [examples, ...]
   Tensor predict(const data::Dataset& data, const PredictOptions& options = {});
+
+  /// Writes the module as a SavedModel; every worker calls it.
+  /// Throws  as saved_model::save.
+  void save(const std::string& path, const saved_model::SaveOptions& options = {});
 
   /// For loops of one's own: one step of all replicas; loss and other figures of this batch.
   Logs train_on_batch(const PerReplica<data::Batch>& batch);

@@ -114,14 +114,18 @@ DISTRIBUTE_INLINE Dataset load_imagenet(const std::string& directory, PictureSpl
                                    options);
 }
 
-DISTRIBUTE_INLINE Dataset load_cifar10(const std::string& directory, PictureSplit split,
-                                       PictureRecordOptions options) {
-  PictureTransform& transform = options.pictures.transform;
-  options.pictures.num_classes = 10;
+DISTRIBUTE_INLINE PictureTransform cifar10_transform(PictureTransform transform) {
   transform.image_size = transform.shorter_side = 32;
   transform.normalization = {{125.3f, 123.0f, 113.9f}, {63.0f, 62.1f, 66.7f}};
   if (transform.augmentation == Augmentation::DistortedCrop)
     transform.augmentation = Augmentation::PadAndCrop;
+  return transform;
+}
+
+DISTRIBUTE_INLINE Dataset load_cifar10(const std::string& directory, PictureSplit split,
+                                       PictureRecordOptions options) {
+  options.pictures.transform = cifar10_transform(options.pictures.transform);
+  options.pictures.num_classes = 10;
   return data_internal::load_split(directory, split == PictureSplit::Train ? "train" : "test",
                                    options);
 }

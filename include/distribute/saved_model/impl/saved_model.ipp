@@ -184,6 +184,15 @@ DISTRIBUTE_INLINE std::string encode_saved_model(const InferenceGraph& graph, co
   return model.take();
 }
 
+DISTRIBUTE_INLINE void check_path(const std::string& path) {
+  const std::string place = saved_model_internal::without_last_slashes(path);
+  if (place.empty()) throw InvalidArgumentError("save: the path is empty");
+  io::FileSystem& files = *value_or_throw(io::file_system_for(place));
+  if (const std::string parent = io::directory_of(place); !parent.empty())
+    throw_if_error(files.make_dirs(parent));
+  saved_model_internal::is_taken(files, place);
+}
+
 DISTRIBUTE_INLINE void save(const InferenceFunction& function, const std::string& path,
                             const SaveOptions& options) {
   if (!options.input)

@@ -214,6 +214,12 @@ DISTRIBUTE_INLINE Logs Model::evaluate(const InputData& data, const EvaluateOpti
   return logs;
 }
 
+DISTRIBUTE_INLINE void Model::save(const std::string& path,
+                                   const saved_model::SaveOptions& options) {
+  const train_internal::ModelScope scope(strategy_);
+  saved_model::save(module_, path, options);
+}
+
 DISTRIBUTE_INLINE Logs Model::train_on_batch(const PerReplica<data::Batch>& batch) {
   require_compiled("train_on_batch");
   const train_internal::ModelScope scope(strategy_);
