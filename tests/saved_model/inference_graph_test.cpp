@@ -1,0 +1,109 @@
+#include <distribute/nn/dense.hpp>
+#include <distribute/nn/dropout.hpp>
+#include <distribute/nn/flatten.hpp>
+#include <distribute/nn/sequential.hpp>
+#include <distribute/ops/cross_entropy.hpp>
+#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/matmul.hpp>
+#include <distribute/ops/reduce.hpp>
+#include <distribute/ops/reshape.hpp>
+#include <distribute/ops/slice.hpp>
+#include <distribute/saved_model/inference_graph.hpp>
+
+#include <tests/support/catch.hpp>
+#include <tests/support/check_throws.hpp>
+
+using namespace distribute;
+using namespace distribute::saved_model;
+
+namespace {
+
+InferenceGraph trace(const InferenceFunction& function, std::vector<int64_t> shape = {-1, 4}) {
+  return trace_inference(function, {.input = {std::move(shape)}});
+}
+
+}  // namespace
+
+TEST_CASE("a traced model is a graph for batches of any size", "[saved_model][inference_graph]") {
+  nn::Sequential net(nn::Flatten(), nn::Dense({.units = 3, .activation = nn::relu, .name = "fc"}),
+                     nn::Dropout(0.5f));
+  net(zeros({1, 2, 2}));
+  const InferenceGraph graph =
+      trace_inference([&](const Tensor& x) { return net(x); },
+                      {.input = {{-1, 2, 2}}, .input_name = "image", .output_name = "scores"});
+  std::vector<std::string> names;
+  for (const InferenceNode& node : graph.nodes) names.push_back(node.name + " " + node.op);
+  CHECK(names == std::vector<std::string>{"image Placeholder", "Reshape Reshape", "fc/kernel Const",
+                                          "fc/bias Const", "fc/MatMul MatMul", "fc/Relu Relu",
+                                          "scores Identity"});
+  CHECK(graph.nodes[0].shape == std::vector<int64_t>{-1, 2, 2});
+  CHECK(std::get<std::vector<int64_t>>(graph.nodes[1].attributes.at("shape")) ==
+        std::vector<int64_t>{-1, 4});
+  CHECK(graph.nodes[size_t(graph.output)].shape == std::vector<int64_t>{-1, 3});
+  CHECK(graph.nodes[2].variable.name() == "fc/kernel");
+  CHECK(graph.nodes[2].value.to_vector() == net.variables()[0].value().to_vector());
+  CHECK(graph.constant_bytes() == (4 * 3 + 3) * 4);
+}
+
+TEST_CASE("a value used twice is one node", "[saved_model][inference_graph]") {
+  const auto graph = trace([](const Tensor& x) {
+    const Tensor y = x * 2.0f;
+    return y + y;
+  });
+  CHECK(graph.nodes.size() == 5);  // input, 2, product, sum, output
+  CHECK(graph.nodes[3].inputs[0] == graph.nodes[3].inputs[1]);
+}
+
+TEST_CASE("what does not lead to the result is left out", "[saved_model][inference_graph]") {
+  const auto graph = trace([](const Tensor& x) {
+    reduce_sum(x * 3.0f);
+    return x + 1.0f;
+  });
+  CHECK(graph.nodes.size() == 4);
+}
+
+TEST_CASE("numbers that depend on the input cannot become constants",
+          "[saved_model][inference_graph]") {
+  check_throws<InvalidArgumentError>(
+      [] { trace([](const Tensor& x) { return x * reduce_sum(x).item<float>(); }); },
+      "differs between two passes");
+  check_throws<InvalidArgumentError>(
+      [] { trace([](const Tensor& x) { return x.shape()[0] == 2 ? x + 1.0f : x * 2.0f; }); },
+      "operation add or multiply");
+}
+
+TEST_CASE("operations without a counterpart are named", "[saved_model][inference_graph]") {
+  check_throws<UnimplementedError>(
+      [] { trace([](const Tensor& x) { return floormod(x, Tensor(2.0f)); }); },
+      "operation 'floormod'");
+  check_throws<UnimplementedError>(
+      [] { trace([](const Tensor& x) {
+             return slice(x, {1, 0}, {-1, 4});
+           }); }, "'slice'");
+}
+
+TEST_CASE("inputs need a batch and sizes", "[saved_model][inference_graph]") {
+  const auto same = [](const Tensor& x) { return x; };
+  check_throws<InvalidArgumentError>([&] { trace(same, {}); }, "must be [batch, ...]");
+  check_throws<InvalidArgumentError>([&] { trace(same, {-1, -1}); }, "must be [batch, ...]");
+  check_throws<InvalidArgumentError>(
+      [&] {
+        trace_inference(same, {.input = {{-1, 2}}, .input_name = "a", .output_name = "a"});
+      },
+      "names that differ");
+  check_throws<InvalidArgumentError>(
+      [&] {
+        trace_inference(same, {.input = {{-1, 2}}, .input_name = "a b"});
+      },
+      "'a b'");
+  CHECK(trace(same).nodes.size() == 2);
+}
+
+TEST_CASE("a module's input is that of its first call", "[saved_model][inference_graph]") {
+  nn::Sequential net(nn::Dense({.units = 2}));
+  check_throws<FailedPreconditionError>([&] { inference_input(net, {}); },
+                                        "has not been called yet");
+  net(zeros({7, 5}));
+  CHECK(inference_input(net, {}) == data::TensorSpec{{-1, 5}});
+  CHECK(inference_input(net, data::TensorSpec{{-1, 6}}) == data::TensorSpec{{-1, 6}});
+}

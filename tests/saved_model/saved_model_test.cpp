@@ -1,0 +1,178 @@
+#include "proto_support.hpp"
+
+#include <distribute/checkpoint/bundle_reader.hpp>
+#include <distribute/checkpoint/flat_checkpoint.hpp>
+#include <distribute/io/file_system.hpp>
+#include <distribute/nn/dense.hpp>
+#include <distribute/nn/normalization.hpp>
+#include <distribute/nn/sequential.hpp>
+#include <distribute/ops/softmax.hpp>
+#include <distribute/saved_model/saved_model.hpp>
+#include <distribute/train/model.hpp>
+
+#include <tests/support/catch.hpp>
+#include <tests/support/check_throws.hpp>
+#include <tests/support/file_size_limit.hpp>
+#include <tests/support/temporary_directory.hpp>
+#include <tests/support/thread_workers.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+using namespace distribute;
+using namespace distribute::saved_model;
+namespace fs = std::filesystem;
+
+namespace {
+
+nn::Sequential small_model() {
+  nn::Sequential net(nn::Dense({.units = 3, .activation = nn::relu, .name = "hidden"}),
+                     nn::BatchNormalization({.name = "norm"}),
+                     nn::Dense({.units = 2, .name = "out"}));
+  net(zeros({1, 4}));
+  return net;
+}
+
+std::string read(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  REQUIRE(file);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+std::set<std::string> names_in(const std::string& directory) {
+  std::set<std::string> names;
+  for (const auto& entry : fs::directory_iterator(directory)) names.insert(entry.path().filename());
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("a SavedModel has one graph with a serving signature", "[saved_model]") {
+  const TemporaryDirectory directory;
+  nn::Sequential net = small_model();
+  save(net, directory / "model", {.input_name = "x", .output_name = "logits"});
+  CHECK(names_in(directory / "model") == std::set<std::string>{"saved_model.pb"});
+  const std::string bytes = read(directory / "model/saved_model.pb");
+  CHECK(proto::number(bytes, 1) == 1);
+  const auto meta_graph = proto::one(bytes, 2);
+  CHECK(proto::one(proto::one(meta_graph, 1), 4) == "serve");
+  CHECK(proto::all(meta_graph, 3).empty());  // no saver
+  const auto signature = proto::entry(meta_graph, 5, "serving_default");
+  CHECK(proto::one(signature, 3) == "tensorflow/serving/predict");
+  const auto input = proto::entry(signature, 1, "x"), output = proto::entry(signature, 2, "logits");
+  CHECK(proto::one(input, 1) == "x:0");
+  CHECK(proto::number(input, 2) == 1);
+  CHECK(proto::number(proto::all(proto::one(input, 3), 2)[0], 1) == -1);
+  CHECK(proto::number(proto::all(proto::one(input, 3), 2)[1], 1) == 4);
+  CHECK(proto::one(output, 1) == "logits:0");
+  CHECK(proto::number(proto::all(proto::one(output, 3), 2)[1], 1) == 2);
+  CHECK(proto::node_called(proto::one(meta_graph, 2), "logits").op == "Identity");
+}
+
+TEST_CASE("variables go to a bundle that the graph restores", "[saved_model]") {
+  const TemporaryDirectory directory;
+  nn::Sequential net = small_model();
+  save(net, directory / "model", {.weights = Weights::Variables});
+  train::BundleReader reader(directory / "model/variables/variables");
+  reader.verify();
+  CHECK(reader.keys() == std::vector<std::string>{
+                             "hidden/bias", "hidden/kernel", "norm/beta", "norm/gamma",
+                             "norm/moving_mean", "norm/moving_variance", "out/bias", "out/kernel"});
+  for (const Variable& v : net.variables())
+    CHECK(train::read_tensor(reader, v.name()).to_vector() == v.value().to_vector());
+  const std::string bytes = read(directory / "model/saved_model.pb");
+  const auto meta_graph = proto::one(bytes, 2);
+  CHECK(proto::one(proto::one(meta_graph, 3), 3) == "save/restore_all");
+  const auto variables = proto::one(proto::entry(meta_graph, 4, "variables"), 2);
+  const auto trained = proto::one(proto::entry(meta_graph, 4, "trainable_variables"), 2);
+  CHECK(proto::all(variables, 1).size() == 8);
+  CHECK(proto::all(trained, 1).size() == 6);
+}
+
+TEST_CASE("a function of one's own is exported with its input said", "[saved_model]") {
+  const TemporaryDirectory directory;
+  nn::Sequential net = small_model();
+  const auto probabilities = [&](const Tensor& x) { return nn::softmax(net(x)); };
+  save(probabilities, directory / "model", {.input = data::TensorSpec{{-1, 4}}});
+  const std::string bytes = read(directory / "model/saved_model.pb");
+  CHECK(proto::node_called(proto::one(proto::one(bytes, 2), 2), "Softmax").op == "Softmax");
+  check_throws<InvalidArgumentError>([&] { save(probabilities, directory / "other", {}); },
+                                     "give the option `input`");
+}
+
+TEST_CASE("an older SavedModel is replaced, other things are left alone", "[saved_model]") {
+  const TemporaryDirectory directory;
+  nn::Sequential net = small_model();
+  const std::string path = directory / "models/1";
+  save(net, path, {.weights = Weights::Variables});
+  save(net, path + "/");
+  CHECK(names_in(path) == std::set<std::string>{"saved_model.pb"});
+  CHECK(names_in(directory / "models") == std::set<std::string>{"1"});
+  std::ofstream(directory / "file") << "x";
+  check_throws<AlreadyExistsError>([&] { save(net, directory / "file"); }, "is a file");
+  fs::create_directories(directory / "full");
+  std::ofstream(directory / "full/notes.txt") << "x";
+  check_throws<AlreadyExistsError>([&] { save(net, directory / "full"); }, "with other things");
+  check_throws<AlreadyExistsError>([&] { check_path(directory / "full"); }, "with other things");
+  CHECK(names_in(directory / "full") == std::set<std::string>{"notes.txt"});
+  fs::create_directories(directory / "empty");
+  check_path(directory / "empty");
+  save(net, directory / "empty");
+  CHECK(fs::exists(directory / "empty/saved_model.pb"));
+}
+
+TEST_CASE("a full disk leaves what was there and nothing else", "[saved_model]") {
+  const TemporaryDirectory directory;
+  nn::Sequential net = small_model();
+  save(net, directory / "model");
+  const std::string before = read(directory / "model/saved_model.pb");
+  net.variables()[0].assign(ones({4, 3}));
+  {
+    const FileSizeLimit limit(200);
+    CHECK_THROWS_AS(save(net, directory / "model"), Error);
+    CHECK_THROWS_AS(save(net, directory / "other"), Error);
+  }
+  CHECK(names_in(directory.path()) == std::set<std::string>{"model"});
+  CHECK(read(directory / "model/saved_model.pb") == before);
+}
+
+TEST_CASE("a path below a file is refused before anything is written", "[saved_model]") {
+  const TemporaryDirectory directory;
+  std::ofstream(directory / "file") << "x";
+  nn::Sequential net = small_model();
+  CHECK_THROWS_AS(save(net, directory / "file/model"), Error);
+  check_throws<InvalidArgumentError>([&] { save(net, ""); }, "the path is empty");
+  CHECK(names_in(directory.path()) == std::set<std::string>{"file"});
+}
+
+TEST_CASE("every worker saves, and the chief's model stays", "[saved_model][workers]") {
+  const TemporaryDirectory directory, alone;
+  nn::Sequential reference = small_model();
+  run_clean(3, 2, [&](Strategy& strategy, int) {
+    const auto scope = strategy.scope();
+    nn::Sequential net = small_model();
+    for (size_t i = 0; i < net.variables().size(); ++i)
+      train::restore_value(net.variables()[i], reference.variables()[i].value());
+    train::Model model(net);
+    model.save(directory / "model");
+    save(net, directory / "with_variables", {.weights = Weights::Variables});
+  });
+  save(reference, alone / "model");
+  CHECK(names_in(directory.path()) == std::set<std::string>{"model", "with_variables"});
+  CHECK(read(directory / "model/saved_model.pb") == read(alone / "model/saved_model.pb"));
+}
+
+TEST_CASE("a path that only the chief cannot use is an error on every worker",
+          "[saved_model][workers]") {
+  const TemporaryDirectory directory;
+  std::ofstream(directory / "taken") << "x";
+  const auto errors = run_workers(3, 1, [&](Strategy& strategy, int) {
+    const auto scope = strategy.scope();
+    nn::Sequential net = small_model();
+    save(net, directory / "taken");
+  });
+  REQUIRE(errors.size() == 3);
+  for (const std::string& error : errors) CHECK_THAT(error, Catch::Matchers::Contains("is a file"));
+  CHECK(names_in(directory.path()) == std::set<std::string>{"taken"});
+}
