@@ -158,8 +158,8 @@ void print_classes(const std::string& picture, const Json& list) {
 int predict(const std::vector<std::string>& pictures, const PredictCommandOptions& o) {
   const std::string prefix = checkpoint_prefix(o.checkpoint);
   const auto network = make_network(o, prefix);
-  const int64_t size = o.image_size > 0 ? o.image_size : o.model == "resnet8" ? 32 : 224;
-  (*network)(is_digits_model(o.model) ? zeros({1, 28, 28, 1}) : zeros({1, size, size, 3}));
+  // Makes the weights; those of residual networks are the same for all sizes of pictures.
+  (*network)(is_digits_model(o.model) ? zeros({1, 28, 28, 1}) : zeros({1, 32, 32, 3}));
   try {
     train::load_weights(prefix, network->variables());
   } catch (const Error& error) {
