@@ -29,6 +29,9 @@ const char kRunUsage[] =
     "  --hostfile FILE    the same, one host a line: HOST slots=N\n"
     "  --oversubscribe    more tasks than slots are all right\n"
     "  --port P           first port of each host; without it any free ones\n"
+    "  --metrics-port P   metrics for Prometheus: of the first task of each host, the next one's "
+    "is\n"
+    "                     one higher (distribute metrics token prints the token)\n"
     "  --max-restarts N   starts all tasks again, up to N times, after one has failed or was\n"
     "                     preempted (exit status 143); they continue from the last checkpoint\n"
     "  --grace SECONDS    for the others to end by themselves after a failure (12)\n"
@@ -44,6 +47,7 @@ enum Option {
   kHostFile,
   kOversubscribe,
   kPort,
+  kMetricsPort,
   kRestarts,
   kGrace,
   kOutput,
@@ -57,6 +61,7 @@ const option kOptions[] = {{"np", required_argument, nullptr, kWorkers},
                            {"hostfile", required_argument, nullptr, kHostFile},
                            {"oversubscribe", no_argument, nullptr, kOversubscribe},
                            {"port", required_argument, nullptr, kPort},
+                           {"metrics-port", required_argument, nullptr, kMetricsPort},
                            {"max-restarts", required_argument, nullptr, kRestarts},
                            {"grace", required_argument, nullptr, kGrace},
                            {"output-dir", required_argument, nullptr, kOutput},
@@ -102,6 +107,7 @@ void take_option(int option, const std::string& value, Arguments& to) {
     case kHostFile: set_hosts(launch::read_host_file(value)); break;
     case kOversubscribe: job.oversubscribe = true; break;
     case kPort: job.port = parse_count("--port", value, 1); break;
+    case kMetricsPort: job.metrics_port = parse_count("--metrics-port", value, 1); break;
     case kRestarts: to.launch.max_restarts = parse_count("--max-restarts", value, 0); break;
     case kGrace: to.launch.grace_seconds = parse_seconds("--grace", value); break;
     case kOutput: to.launch.output_dir = value; break;

@@ -34,6 +34,10 @@ ABSL_FLAG(std::string, worker_hosts, "", "host:port of the workers, with commas"
 ABSL_FLAG(std::string, chief_hosts, "", "host:port of the chief");
 ABSL_FLAG(int, replicas, 1, "logical devices of this process");
 ABSL_FLAG(std::string, device, "auto", "auto, cpu or gpu");
+ABSL_FLAG(
+    std::optional<int>, metrics_port, std::nullopt,
+    "metrics for Prometheus at this port of the task's address; 0: any; DISTRIBUTE_METRICS_PORT "
+    "says the same");
 ABSL_FLAG(std::string, data_dir, "", "folder with the IDX files; default: the bundled digits");
 ABSL_FLAG(
     std::string, coordinator, "auto",
@@ -183,6 +187,8 @@ TrainerOptions parse_options(int argc, char** argv, const std::string& usage) {
   o.bf16_on_wire = absl::GetFlag(FLAGS_bf16_on_wire);
   o.replicas = absl::GetFlag(FLAGS_replicas);
   o.device = absl::GetFlag(FLAGS_device);
+  if (const auto port = absl::GetFlag(FLAGS_metrics_port))
+    ::setenv("DISTRIBUTE_METRICS_PORT", std::to_string(*port).c_str(), 1);
   o.data_dir = absl::GetFlag(FLAGS_data_dir);
   o.batch_size = absl::GetFlag(FLAGS_batch_size);
   o.steps = absl::GetFlag(FLAGS_steps);

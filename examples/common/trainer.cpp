@@ -509,7 +509,7 @@ int run(const TrainerOptions& options, const MakeTask& make_task) {
     trainer.evaluate(report);
     trainer.export_model();
     if (const std::string text = trainer.complaints(); !text.empty())
-      std::fprintf(stderr, "warning: %s\n", text.c_str());
+      dist::log_warning("trainer", text);
   }
   report.peak_rss_bytes = peak_rss_bytes();
   report.peak_gpu_bytes = peak_gpu_bytes(*strategy);
@@ -526,7 +526,7 @@ int run_trainer(const TrainerOptions& options, const MakeTask& make_task) {
     return run(options, make_task);
   } catch (const std::exception& error) {
     std::fflush(stdout);
-    std::fprintf(stderr, "error: %s\n", error.what());
+    dist::log(dist::LogSeverity::Fatal, "trainer", error.what());
     write_failure(error.what());
     return dist::exit_status(error);
   }

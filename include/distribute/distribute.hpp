@@ -5,8 +5,14 @@
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/exit_status.hpp>
+#include <distribute/base/library_metrics.hpp>
+#include <distribute/base/log_state.hpp>
+#include <distribute/base/logging.hpp>
+#include <distribute/base/metrics.hpp>
+#include <distribute/base/monitoring.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/process_state.hpp>
+#include <distribute/base/prometheus.hpp>
 #include <distribute/base/simd_sqrt.hpp>
 #include <distribute/base/status.hpp>
 
@@ -108,6 +114,8 @@
 #include <distribute/cluster/make_cluster.hpp>
 #include <distribute/cluster/member_membership.hpp>
 #include <distribute/cluster/membership.hpp>
+#include <distribute/cluster/metrics_request.hpp>
+#include <distribute/cluster/metrics_server.hpp>
 #include <distribute/cluster/multi_worker_util.hpp>
 #include <distribute/cluster/open_mpi_cluster_resolver.hpp>
 #include <distribute/cluster/own_port.hpp>

@@ -2,11 +2,14 @@
 /// The one process-wide object: what a program sets once and every floor reads.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/library_metrics.hpp>
+#include <distribute/base/log_state.hpp>
 
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -45,6 +48,10 @@ struct ProcessState {
   std::atomic<int64_t> termination_signals{0};  // signals counted so far (train/termination_signal)
   std::atomic<const void*> summary_writer{nullptr};  // const FileWriter* (summary/file_writer)
   std::shared_ptr<void> file_systems;                // by scheme (io/file_system)
+  monitoring::LibraryMetrics metrics;
+  LogState log;
+  std::mutex metrics_server_mutex;       // guards the next
+  std::shared_ptr<void> metrics_server;  // cluster/metrics_server
 };
 
 /// Lives from first use to the end of the process.

@@ -11,6 +11,9 @@
 
 namespace distribute::cluster_internal {
 
+/// `text` without white space at its ends.
+std::string_view trimmed(std::string_view text);
+
 /// In single quotes, control characters escaped, cut after about 80 bytes.
 std::string shown(std::string_view text);
 

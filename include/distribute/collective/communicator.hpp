@@ -2,10 +2,12 @@
 /// What a rank does with the other ranks of its group.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/library_metrics.hpp>
 #include <distribute/collective/flight_recorder.hpp>
 #include <distribute/collective/operation.hpp>
 #include <distribute/collective/transport.hpp>
 
+#include <array>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -99,6 +101,7 @@ class Communicator {
   void run(Operation operation);
   void execute(Operation operation, uint64_t record);
   void end(uint64_t record, bool failed);
+  void count(const Operation& operation, int64_t nanoseconds);
   void work_off();
 
   std::unique_ptr<Transport> transport_;
@@ -112,6 +115,8 @@ class Communicator {
   std::exception_ptr error_;
   std::deque<std::shared_ptr<Work::State>> queue_;
   std::thread thread_;  // starts with the first asynchronous operation
+  // Of the thread that executes, by kind; looked up when the first of its kind has ended.
+  std::array<monitoring::CollectiveCells, kCollectives> cells_;
 };
 
 }  // namespace distribute::collective

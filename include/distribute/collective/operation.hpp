@@ -23,6 +23,7 @@ enum class Collective : uint8_t {
   Receive,
   Barrier,
 };
+inline constexpr size_t kCollectives = size_t(Collective::Barrier) + 1;
 
 /// How elements of several ranks become one. Sums are taken in rank order; 16-bit floats add in
 /// float32. For Bool, Sum and Max are "or", Product and Min are "and".

@@ -18,7 +18,8 @@ struct JobOptions {
   bool evaluator = false;        // one more task, outside the cluster
   std::vector<Host> hosts = {};  // none: this machine, with as many tasks as wanted
   bool oversubscribe = false;
-  int port = 0;  // of the first task of each host, the next one's is one higher; 0: chosen
+  int port = 0;          // of the first task of each host, the next one's is one higher; 0: chosen
+  int metrics_port = 0;  // the same for Prometheus; 0: as the environment says
 };
 
 struct Task {
@@ -47,7 +48,8 @@ class Job {
   const std::string& token() const { return token_; }
   /// What the resolver of this task reads.
   std::string tf_config(const Task& task) const;
-  /// TF_CONFIG, the token, and DISTRIBUTE_LOCAL_RANK, DISTRIBUTE_LOCAL_SIZE for information.
+  /// TF_CONFIG, the token, DISTRIBUTE_METRICS_PORT where the options say so, and
+  /// DISTRIBUTE_LOCAL_RANK, DISTRIBUTE_LOCAL_SIZE for information.
   std::map<std::string, std::string> environment(const Task& task) const;
 
  private:
@@ -57,6 +59,7 @@ class Job {
   std::vector<Task> tasks_;
   std::vector<ReservedPort> ports_;
   std::string token_;
+  int metrics_port_;
 };
 
 /// Variables of this process that no task of a job may inherit.

@@ -34,6 +34,8 @@ enum class LinkRequest : uint16_t {
   Rounds,      // of synchronous training
   Flush,       // nothing: everything before it is done
 };
+/// "push"; "unknown" for other numbers.
+const char* name_of(LinkRequest request);
 inline constexpr uint16_t kLinkAnswer = 128;  // status, error, then what each request gives
 
 /// Where bytes of a message are.

@@ -2,6 +2,7 @@
 /// The server's end of one data connection.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/monitoring.hpp>
 #include <distribute/net/bytes.hpp>
 #include <distribute/parameter_server/link_message.hpp>
 #include <distribute/parameter_server/server_options.hpp>
@@ -67,6 +68,7 @@ class LinkSession {
   };
 
   bool serve_one();
+  void count(LinkRequest request);
   void handle(LinkRequest request, net::ByteReader& head);
   void release(net::ByteReader& head);
   void share(net::ByteReader& head);
@@ -109,6 +111,7 @@ class LinkSession {
   std::shared_ptr<SharedArena> client_arena_;  // null: none is shared
   std::multimap<std::pair<int64_t, int64_t>, Snapshot> lent_;  // by variable and offset
   std::map<int64_t, Staged> staged_;                           // by the push's number
+  std::map<LinkRequest, monitoring::CounterCell*> counted_;
 };
 
 }  // namespace distribute::parameter_server

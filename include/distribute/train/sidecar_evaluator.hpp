@@ -21,7 +21,7 @@ struct SidecarEvaluatorOptions {
   std::optional<int64_t> steps = {};            // of an evaluation; none: all data
   std::optional<int64_t> max_evaluations = {};  // ends at the checkpoint of this number
   std::vector<CallbackHandle> callbacks = {};
-  std::FILE* out = stderr;  // of what it tells
+  std::FILE* out = nullptr;  // of what it tells; null: the log
   /// Timeout is the time after which it tells that it still waits.
   CheckpointsIteratorOptions waiting = {.timeout = 30};
 };
@@ -46,6 +46,7 @@ class SidecarEvaluator {
 
  private:
   bool restore(const std::string& path);
+  void tell(const std::string& line) const;
   bool hint();
 
   Model& model_;

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/metrics.hpp>
 #include <distribute/checkpoint/background_job.hpp>
 #include <distribute/checkpoint/bundle_writer.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
@@ -152,6 +153,17 @@ DISTRIBUTE_INLINE void write_values(const std::string& prefix, const ValuesToSav
   writer.finish();
 }
 
+/// Counts a save when it ends, well or not.
+struct SaveCount {
+  ~SaveCount() {
+    monitoring::LibraryMetrics& metrics = monitoring::metrics();
+    metrics.checkpoint_saves.get_cell({succeeded ? "ok" : "failed"}).increment_by();
+    if (succeeded) metrics.checkpoint_seconds.add(double(watch.nanoseconds()) * 1e-9);
+  }
+  bool succeeded = false;
+  monitoring::Stopwatch watch = {};
+};
+
 }  // namespace distribute::checkpoint_internal
 
 namespace distribute::train {
@@ -198,8 +210,10 @@ DISTRIBUTE_INLINE void Checkpoint::write_with(const std::string& prefix,
   auto values = checkpoint_internal::values_to_save(parts_, extended);
   const auto around_and_tell = [around = std::move(around), prefix,
                                 told = options.experimental_write_callbacks](const auto& write) {
+    checkpoint_internal::SaveCount count;
     around(write);
     for (const auto& callback : told) callback(prefix);
+    count.succeeded = true;
   };
   if (!options.enable_async)
     return checkpoint_internal::write_on_all_workers(
@@ -267,7 +281,9 @@ DISTRIBUTE_INLINE LoadStatus Checkpoint::restore(const std::string& prefix) cons
       restoration->read(checkpoint_internal::ProgramGraph(parts_));
     });
     restoration->assign();
+    monitoring::metrics().checkpoint_restores.get_cell({"ok"}).increment_by();
   } catch (...) {
+    monitoring::metrics().checkpoint_restores.get_cell({"failed"}).increment_by();
     if (restoration) restoration->set_quiet();
     throw;
   }

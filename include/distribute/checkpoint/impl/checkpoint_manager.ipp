@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/logging.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/checkpoint/checkpoint_manager.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <iomanip>
 #include <utility>
@@ -108,10 +108,9 @@ DISTRIBUTE_INLINE void CheckpointManager::adopt(double time, const std::string& 
   if (!state) return;
   lists_.latest = state->model_checkpoint_path;
   if (time < lists_.last_preserved) {
-    std::fprintf(stderr,
-                 "warning: the clock went back since the checkpoints in %s were written; their "
-                 "times count as now\n",
-                 options_.directory.c_str());
+    log_warning("checkpoint",
+                concat("the clock went back since the checkpoints in ", options_.directory,
+                       " were written; their times count as now"));
     lists_.last_preserved = time;
   }
   const auto& times = state->all_model_checkpoint_timestamps;

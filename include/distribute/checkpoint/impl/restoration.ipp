@@ -1,9 +1,9 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/logging.hpp>
 #include <distribute/checkpoint/flat_checkpoint.hpp>
 #include <distribute/checkpoint/restoration.hpp>
 
-#include <cstdio>
 #include <queue>
 #include <utility>
 
@@ -24,10 +24,9 @@ DISTRIBUTE_INLINE Restoration::Restoration(const std::string& prefix, int rank, 
 
 DISTRIBUTE_INLINE Restoration::~Restoration() {
   if (quiet_ || unused_.empty()) return;
-  std::fprintf(stderr,
-               "warning: checkpoint %s: value '%s' (of %zu) was not used; expect_partial() says "
-               "that this is intended\n",
-               reader_.prefix().c_str(), unused_.begin()->c_str(), unused_.size());
+  log_warning("checkpoint", concat("checkpoint ", reader_.prefix(), ": value '", *unused_.begin(),
+                                   "' (of ", unused_.size(),
+                                   ") was not used; expect_partial() says that this is intended"));
 }
 
 DISTRIBUTE_INLINE const train::TrackableObject* Restoration::node(int32_t id) const {
@@ -113,10 +112,9 @@ DISTRIBUTE_INLINE void Restoration::remember(const Variable& variable, int32_t f
 /// A state that the file has for another number of workers.
 DISTRIBUTE_INLINE void warn_of_workers(const std::string& prefix, const std::string& path,
                                        size_t saved, int workers) {
-  std::fprintf(stderr,
-               "warning: checkpoint %s: '%s' was saved by %zu workers and is not restored on %d: "
-               "input starts from the beginning\n",
-               prefix.c_str(), path.c_str(), saved, workers);
+  log_warning("checkpoint", concat("checkpoint ", prefix, ": '", path, "' was saved by ", saved,
+                                   " workers and is not restored on ", workers,
+                                   ": input starts from the beginning"));
 }
 
 DISTRIBUTE_INLINE void Restoration::read(const ProgramGraph& program) {

@@ -1,11 +1,11 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/logging.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/cluster_options.hpp>
 #include <distribute/cluster/environment.hpp>
 #include <distribute/net/job_token.hpp>
 
-#include <cstdio>
 #include <cstdlib>
 
 namespace distribute::cluster_internal {
@@ -45,7 +45,7 @@ DISTRIBUTE_INLINE ClusterOptions ClusterOptions::from_environment() {
 
 DISTRIBUTE_INLINE void ClusterOptions::print(const std::string& line) const {
   if (log) return log(line);
-  std::fprintf(stderr, "distribute: %s\n", line.c_str());
+  log_info("cluster", line);
 }
 
 DISTRIBUTE_INLINE void check_options(const ClusterOptions& options) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/metrics.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/agreement.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
@@ -7,6 +8,7 @@
 #include <distribute/cluster/leader_membership.hpp>
 #include <distribute/cluster/member_membership.hpp>
 #include <distribute/cluster/own_port.hpp>
+#include <distribute/cluster/metrics_server.hpp>
 #include <distribute/cluster/peer_sockets.hpp>
 #include <distribute/cluster/ready_file.hpp>
 #include <distribute/net/bytes.hpp>
@@ -24,6 +26,7 @@ struct ClusterRuntime::Impl {
   void open_server(const std::string& address);
   void start_server(net::Listener listener);
   void make_membership();
+  void announce() const;
   net::Socket dial(int rank, const std::string& detail, net::Deadline deadline);
   absl::StatusOr<net::Socket> try_to_dial(int rank, const std::string& detail,
                                           net::Deadline deadline);
@@ -88,6 +91,12 @@ DISTRIBUTE_INLINE void ClusterRuntime::Impl::make_membership() {
   membership->on_lost([this](int, const std::string&) { peers.wake(); });
 }
 
+/// Metrics are read where the task listens; one without a port of its own keeps to this machine.
+DISTRIBUTE_INLINE void ClusterRuntime::Impl::announce() const {
+  announce_task(tasks.self().type, tasks.self().index,
+                server ? server->address().host : "127.0.0.1");
+}
+
 DISTRIBUTE_INLINE net::TaskIdentity ClusterRuntime::Impl::identity(int rank) const {
   const ClusterMember& member = tasks.members[size_t(rank)];
   return {member.type, member.index, membership->joined()[size_t(rank)].incarnation};
@@ -146,6 +155,7 @@ DISTRIBUTE_INLINE std::shared_ptr<ClusterRuntime> ClusterRuntime::join(ClusterTa
                                                                        ClusterOptions options,
                                                                        net::Listener listener) {
   auto impl = std::make_unique<Impl>(std::move(tasks), std::move(options), std::move(listener));
+  impl->announce();
   impl->membership->join(net::Deadline::after_seconds(impl->options.startup_timeout));
   std::vector<std::string> host_of_rank;
   for (int rank = 0; rank < impl->tasks.size(); ++rank) {
@@ -155,6 +165,7 @@ DISTRIBUTE_INLINE std::shared_ptr<ClusterRuntime> ClusterRuntime::join(ClusterTa
   }
   impl->hosts = number_hosts(host_of_rank);
   impl->ready = std::make_unique<ReadyFile>(ready_file_path());
+  monitoring::metrics().cluster_tasks.set(impl->tasks.size());
   return std::shared_ptr<ClusterRuntime>(new ClusterRuntime(std::move(impl)));
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/metrics.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/half_open.hpp>
 #include <distribute/cluster/task_server.hpp>
@@ -118,6 +119,7 @@ DISTRIBUTE_INLINE void TaskServer::hand_over(cluster_internal::HalfOpen& connect
 
 DISTRIBUTE_INLINE void TaskServer::count_refused(const cluster_internal::HalfOpen& connection) {
   ++refused_;
+  monitoring::metrics().refused_connections.increment_by();
   ++unreported_;
   if (Clock::now() < next_report_) return;
   const auto reason =

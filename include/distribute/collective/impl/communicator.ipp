@@ -1,9 +1,11 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/metrics.hpp>
 #include <distribute/collective/communicator.hpp>
 #include <distribute/collective/timeline.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -34,6 +36,8 @@ DISTRIBUTE_INLINE bool Work::done() const {
 DISTRIBUTE_INLINE void Work::wait() const {
   if (!state_) return;
   std::unique_lock lock(state_->mutex);
+  std::optional<monitoring::Waiting> waiting;
+  if (!state_->done) waiting.emplace(monitoring::metrics().wait_collective);
   state_->changed.wait(lock, [&] { return state_->done; });  // execute() has a deadline
   if (state_->error) std::rethrow_exception(state_->error);
 }
@@ -89,6 +93,7 @@ DISTRIBUTE_INLINE Operation Communicator::prepare(Operation operation) {
 
 /// On the calling thread, after everything that was queued before.
 DISTRIBUTE_INLINE void Communicator::run(Operation operation) {
+  const monitoring::Waiting waiting(monitoring::metrics().wait_collective);
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return !busy_ && queue_.empty(); });
   operation = prepare(operation);
@@ -118,9 +123,11 @@ DISTRIBUTE_INLINE void Communicator::end(uint64_t record, bool failed) {
 DISTRIBUTE_INLINE void Communicator::execute(Operation operation, uint64_t record) {
   recorder_.start(record);
   operation.deadline = net::Deadline::after_seconds(options_.timeout_seconds);
+  const monitoring::Stopwatch watch;
   try {
     transport_->execute(operation);
   } catch (const Error& error) {
+    monitoring::metrics().failed_collectives.increment_by();
     end(record, true);
     if (options_.on_failure) options_.on_failure(error, recorder_);
     throw;
@@ -129,6 +136,16 @@ DISTRIBUTE_INLINE void Communicator::execute(Operation operation, uint64_t recor
     throw;
   }
   end(record, false);
+  count(operation, watch.nanoseconds());
+}
+
+DISTRIBUTE_INLINE void Communicator::count(const Operation& operation, int64_t nanoseconds) {
+  monitoring::CollectiveCells& cells = cells_[size_t(operation.kind)];
+  if (!cells.calls)
+    cells = monitoring::metrics().collective(name_of(operation.kind), transport_->name());
+  cells.calls->increment_by();
+  cells.time->increment_by(nanoseconds);
+  cells.bytes->increment_by(bytes_of(operation));
 }
 
 DISTRIBUTE_INLINE Work Communicator::all_reduce_async(const void* input, void* output,
@@ -143,6 +160,7 @@ DISTRIBUTE_INLINE Work Communicator::all_reduce_async(const void* input, void* o
                               .output = output});
   state->record = recorder_.queue(state->operation);
   queue_.push_back(state);
+  monitoring::metrics().queued_collectives.add(1);
   if (!thread_.joinable()) thread_ = std::thread([this] { work_off(); });
   changed_.notify_all();
   Work work;
@@ -168,6 +186,7 @@ DISTRIBUTE_INLINE void Communicator::work_off() {
     lock.lock();
     busy_ = false;
     queue_.pop_front();
+    monitoring::metrics().queued_collectives.add(-1);
     if (error && !error_) error_ = error;
     changed_.notify_all();
     work->finish(error);

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/logging.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/collective/connect_workers.hpp>
 #include <distribute/collective/flight_report.hpp>
@@ -13,7 +14,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <string>
@@ -141,7 +141,7 @@ DISTRIBUTE_INLINE void explain_failure(ClusterRuntime& runtime, std::atomic<bool
   else
     runtime.report_error(error.code(), error.what());
   if (!explained.exchange(true))
-    std::fprintf(stderr, "%s", flight_report(runtime, error.what(), recorder).c_str());
+    log_report(LogSeverity::Error, "collective", flight_report(runtime, error.what(), recorder));
   runtime.throw_if_lost();
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/logging.hpp>
 #include <distribute/collective/nccl_communicator.hpp>
 #include <distribute/device/cuda_device.hpp>
 
@@ -117,7 +118,7 @@ DISTRIBUTE_INLINE void NcclCommunicator::abort() noexcept {
   if (!native) return;
   const int result = nccl().ncclCommAbort(native);
   if (!nccl_internal::is_accepted(result))
-    std::fprintf(stderr, "warning: ncclCommAbort failed with %d\n", result);
+    log_warning("collective", concat("ncclCommAbort failed with ", result));
 }
 
 DISTRIBUTE_INLINE bool NcclCommunicator::is_ready() const {

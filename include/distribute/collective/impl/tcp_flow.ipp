@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/metrics.hpp>
 #include <distribute/collective/tcp_flow.hpp>
 
 #include <algorithm>
@@ -42,6 +43,7 @@ DISTRIBUTE_INLINE TcpFlow::Moved TcpFlow::write() {
     blocked = errno == EAGAIN;
     return errno == EAGAIN || errno == EINTR ? Moved::Nothing : Moved::Broken;
   }
+  monitoring::metrics().collective_tcp.sent.increment_by(sent);
   out_done_ += size_t(sent);
   sending_ = out_done_ < all;
   blocked = sending_;
@@ -95,6 +97,7 @@ DISTRIBUTE_INLINE TcpFlow::Moved TcpFlow::read() {
   const ssize_t got = ::recvmsg(native(), &message, MSG_DONTWAIT);
   if (got == 0) return Moved::End;
   if (got < 0) return errno == EAGAIN || errno == EINTR ? Moved::Nothing : Moved::Broken;
+  monitoring::metrics().collective_tcp.received.increment_by(got);
   in_done_ += std::min(size_t(got), wanted);
   end_ += size_t(got) - std::min(size_t(got), wanted);
   return Moved::Something;

@@ -1,12 +1,12 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/logging.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/collective/timeline.hpp>
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/net/deadline.hpp>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <tuple>
 #include <utility>
@@ -99,8 +99,7 @@ DISTRIBUTE_INLINE void Timeline::save(std::span<const std::string> events) const
   for (size_t i = 0; i < events.size(); ++i) text += (i ? ",\n" : "") + events[i];
   const absl::Status status = io::write_file_atomically(path_, text + "\n]}\n");
   if (status.ok()) return;
-  const std::string reason(status.message());
-  std::fprintf(stderr, "warning: DISTRIBUTE_TIMELINE: %s\n", reason.c_str());
+  log_warning("collective", concat("DISTRIBUTE_TIMELINE: ", status.message()), {{"path", path_}});
 }
 
 DISTRIBUTE_INLINE void save_timelines(ClusterRuntime& runtime, const Timeline& timeline,

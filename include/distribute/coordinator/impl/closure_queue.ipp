@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/metrics.hpp>
 #include <distribute/coordinator/closure_queue.hpp>
 
 #include <utility>
@@ -21,6 +22,7 @@ DISTRIBUTE_INLINE void ClosureQueue::put(ClosurePtr closure) {
     if (stopped_) throw CancelledError("schedule: the coordinator has stopped");
   } while (full());
   queue_.push_back(std::move(closure));
+  monitoring::metrics().queued_closures.add(1);
   queued_.notify_all();
 }
 
@@ -46,25 +48,37 @@ DISTRIBUTE_INLINE ClosureQueue::Taken ClosureQueue::get(int worker, net::Deadlin
   auto& from = tagged ? own : queue_;
   Taken taken{std::move(from.front()), tagged};
   from.pop_front();
-  if (!tagged) ++in_flight_, free_slot_.notify_one();
+  if (!tagged) {
+    ++in_flight_;
+    monitoring::metrics().queued_closures.add(-1);
+    monitoring::metrics().running_closures.add(1);
+    free_slot_.notify_one();
+  }
   return taken;
 }
 
 DISTRIBUTE_INLINE void ClosureQueue::one_less() {
   if (in_flight_ < 1) throw InternalError("there is no closure in flight to be given back");
+  monitoring::metrics().running_closures.add(-1);
   if (--in_flight_ == 0) idle_.notify_all();
+}
+
+DISTRIBUTE_INLINE void count_closure(const char* result) {
+  monitoring::metrics().closures.get_cell({result}).increment_by();
 }
 
 DISTRIBUTE_INLINE void ClosureQueue::mark_finished() {
   const std::lock_guard lock(mutex_);
   one_less();
   ++completed_;
+  count_closure("finished");
 }
 
 DISTRIBUTE_INLINE void ClosureQueue::mark_failed(std::exception_ptr error) {
   const std::lock_guard lock(mutex_);
   one_less();
   ++completed_;
+  count_closure("failed");
   if (!error_) error_ = std::move(error);
   idle_.notify_all();
   free_slot_.notify_all();
@@ -73,9 +87,11 @@ DISTRIBUTE_INLINE void ClosureQueue::mark_failed(std::exception_ptr error) {
 DISTRIBUTE_INLINE void ClosureQueue::put_back(ClosurePtr closure) {
   const std::lock_guard lock(mutex_);
   one_less();
+  count_closure("put_back");
   if (broken_) return closure->output->set_error(error_);
   if (error_ || cancelling_ || stopped_) return closure->mark_cancelled();
   queue_.push_front(std::move(closure));
+  monitoring::metrics().queued_closures.add(1);
   queued_.notify_all();
 }
 
@@ -134,6 +150,7 @@ DISTRIBUTE_INLINE ClosureQueue::Closures ClosureQueue::fail_queued(
     const std::exception_ptr& error) {
   for (const ClosurePtr& closure : queue_)
     error ? closure->output->set_error(error) : closure->mark_cancelled();
+  monitoring::metrics().queued_closures.add(-int64_t(queue_.size()));
   return std::exchange(queue_, {});
 }
 

@@ -1,14 +1,13 @@
 #pragma once
+#include <distribute/base/logging.hpp>
 #include <distribute/cluster/environment.hpp>
 #include <distribute/coordinator/coordinator_options.hpp>
-
-#include <cstdio>
 
 namespace distribute {
 
 DISTRIBUTE_INLINE void CoordinatorOptions::print(const std::string& line) const {
   if (log) return log(line);
-  std::fprintf(stderr, "distribute: %s\n", line.c_str());
+  log_info("coordinator", line);
 }
 
 DISTRIBUTE_INLINE CoordinatorOptions CoordinatorOptions::from_environment() {

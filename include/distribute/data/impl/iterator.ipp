@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/cancellation.hpp>
+#include <distribute/base/metrics.hpp>
 #include <distribute/data/iterator.hpp>
 
 #include <utility>
@@ -18,17 +19,33 @@ DISTRIBUTE_INLINE Iterator& Iterator::operator=(Iterator&& other) noexcept {
   return *this;
 }
 
+/// Components that share their first axis are a batch, anything else is one example.
+DISTRIBUTE_INLINE int64_t examples_in(const Batch& element) {
+  for (size_t i = 0; i < element.size(); ++i)
+    if (element[i].shape().rank() == 0 || element[i].shape()[0] != element.x.shape()[0]) return 1;
+  return element.size() > 0 ? element.x.shape()[0] : 0;
+}
+
+/// Asks the stream, and counts how long that took and what it gave.
+DISTRIBUTE_INLINE bool take_element(BatchStream& stream, Batch& element) {
+  monitoring::LibraryMetrics& metrics = monitoring::metrics();
+  const monitoring::Waiting waiting(metrics.wait_input);
+  if (!stream.next(element)) return false;
+  metrics.input_examples.increment_by(examples_in(element));
+  return true;
+}
+
 DISTRIBUTE_INLINE Batch Iterator::next() {
   throw_if_cancelled();
   Batch element;
-  if (!stream_->next(element)) throw OutOfRangeError("the end of the dataset is reached");
+  if (!take_element(*stream_, element)) throw OutOfRangeError("the end of the dataset is reached");
   return element;
 }
 
 DISTRIBUTE_INLINE std::optional<Batch> Iterator::get_next_as_optional() {
   throw_if_cancelled();
   std::optional<Batch> element(std::in_place);
-  if (!stream_->next(*element)) element.reset();
+  if (!take_element(*stream_, *element)) element.reset();
   return element;
 }
 

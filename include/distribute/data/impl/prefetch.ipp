@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/data/prefetch.hpp>
 
+#include <distribute/base/metrics.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/data/transform.hpp>
 
@@ -28,6 +29,7 @@ class PrefetchStream final : public BatchStream {
     }
     changed_.notify_all();
     if (thread_.joinable()) thread_.join();
+    monitoring::metrics().prefetched_batches.add(-int64_t(buffer_.size()));
   }
   bool next(Batch& out) override {
     if (ended_) return false;
@@ -69,6 +71,7 @@ class PrefetchStream final : public BatchStream {
     changed_.wait(lock, [&] { return !buffer_.empty(); });
     Ready ready = std::move(buffer_.front());
     buffer_.pop_front();
+    monitoring::metrics().prefetched_batches.add(-1);
     changed_.notify_all();
     return ready;
   }
@@ -94,6 +97,7 @@ class PrefetchStream final : public BatchStream {
       at_end = ready.at_end;
       std::lock_guard lock(mutex_);
       buffer_.push_back(std::move(ready));
+      monitoring::metrics().prefetched_batches.add(1);
       changed_.notify_all();
     }
   }

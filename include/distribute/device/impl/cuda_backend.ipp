@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/logging.hpp>
 #include <distribute/device/cuda_backend.hpp>
 #include <distribute/device/cuda_blas.hpp>
 #include <distribute/device/cuda_dnn_operations.hpp>
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
 
 namespace distribute {
 
@@ -63,7 +63,7 @@ struct Counts {
 /// Says once why own kernels do the work of a library; `told` belongs to the library.
 DISTRIBUTE_INLINE void tell_once(std::atomic<bool>& told, const std::string& problem) {
   if (told.exchange(true)) return;
-  std::fprintf(stderr, "warning: slow kernels are used: %s\n", problem.c_str());
+  log_warning("device", "slow kernels are used: " + problem);
 }
 
 /// The backend itself. Thread-safe.

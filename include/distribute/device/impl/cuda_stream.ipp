@@ -1,9 +1,9 @@
 #pragma once
+#include <distribute/base/logging.hpp>
 #include <distribute/device/cuda_device.hpp>
 #include <distribute/device/cuda_state.hpp>
 #include <distribute/device/cuda_stream.hpp>
 
-#include <cstdio>
 #include <utility>
 #include <vector>
 
@@ -21,7 +21,7 @@ DISTRIBUTE_INLINE std::vector<CudaStreamRef>& stream_scopes() {
 
 /// For destructors: an error is told, not thrown.
 DISTRIBUTE_INLINE void report_cuda(CudaResult result, const char* call) noexcept {
-  if (result != kCudaSuccess) std::fprintf(stderr, "warning: %s failed with %d\n", call, result);
+  if (result != kCudaSuccess) log_warning("device", concat(call, " failed with ", result));
 }
 
 DISTRIBUTE_INLINE bool is_finished(CudaResult result, const char* call, Device device) {

@@ -1,12 +1,12 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/logging.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/device/cuda_device.hpp>
 #include <distribute/device/placement.hpp>
 
 #include <algorithm>
-#include <cstdio>
 #include <mutex>
 #include <set>
 
@@ -50,8 +50,8 @@ DISTRIBUTE_INLINE Device missing_device(const std::string& name) {
                                       available, "]."));
   }
   if (first_replacement(name))
-    std::fprintf(stderr, "%s does not exist in this process; %s is used instead\n", name.c_str(),
-                 to_string(Device{}).c_str());
+    log_info("device", concat(name, " does not exist in this process; ", to_string(Device{}),
+                              " is used instead"));
   return {};
 }
 
@@ -65,7 +65,7 @@ DISTRIBUTE_INLINE Device resolve_device(const DeviceSpec& spec) {
 }
 
 DISTRIBUTE_INLINE void log_placement(const char* op, Device device) {
-  std::fprintf(stderr, "Executing op %s in device %s\n", op, full_name(device).c_str());
+  log_info("device", concat("Executing op ", op, " in device ", full_name(device)));
 }
 
 DISTRIBUTE_INLINE int checked_threads(const char* setting, int threads) {

@@ -29,6 +29,8 @@ DISTRIBUTE_INLINE void check_counts(const JobOptions& options) {
     throw InvalidArgumentError(concat("a job has at most ", kMostTasks, " tasks of a type"));
   if (options.port < 0 || options.port > 65535)
     throw InvalidArgumentError(concat("a port is 1 to 65535, not ", options.port));
+  if (options.metrics_port < 0 || options.metrics_port > 65535)
+    throw InvalidArgumentError(concat("a port is 1 to 65535, not ", options.metrics_port));
 }
 
 /// A task of each type in order; not placed yet.
@@ -72,7 +74,8 @@ namespace distribute::launch {
 
 DISTRIBUTE_INLINE std::string Task::name() const { return concat(type, " ", index); }
 
-DISTRIBUTE_INLINE Job::Job(const JobOptions& options) : token_(random_hex(64)) {
+DISTRIBUTE_INLINE Job::Job(const JobOptions& options)
+    : token_(random_hex(64)), metrics_port_(options.metrics_port) {
   launch_internal::check_counts(options);
   tasks_ = launch_internal::list_tasks(options);
   place(options);
@@ -127,10 +130,14 @@ DISTRIBUTE_INLINE std::string Job::tf_config(const Task& task) const {
 }
 
 DISTRIBUTE_INLINE std::map<std::string, std::string> Job::environment(const Task& task) const {
-  return {{"TF_CONFIG", tf_config(task)},
-          {"DISTRIBUTE_JOB_TOKEN", token_},
-          {"DISTRIBUTE_LOCAL_RANK", std::to_string(task.local_rank)},
-          {"DISTRIBUTE_LOCAL_SIZE", std::to_string(task.local_size)}};
+  std::map<std::string, std::string> variables = {
+      {"TF_CONFIG", tf_config(task)},
+      {"DISTRIBUTE_JOB_TOKEN", token_},
+      {"DISTRIBUTE_LOCAL_RANK", std::to_string(task.local_rank)},
+      {"DISTRIBUTE_LOCAL_SIZE", std::to_string(task.local_size)}};
+  if (metrics_port_)
+    variables["DISTRIBUTE_METRICS_PORT"] = std::to_string(metrics_port_ + task.local_rank);
+  return variables;
 }
 
 DISTRIBUTE_INLINE std::vector<std::string> variables_of_another_job() {

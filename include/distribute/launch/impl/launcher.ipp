@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/logging.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/launch/launcher.hpp>
@@ -40,7 +41,9 @@ struct Wishes {
 };
 
 DISTRIBUTE_INLINE std::string own_line(const std::string& text) {
-  return "distribute run: " + text + "\n";
+  const LogOptions log = log_options();
+  if (log.format == LogFormat::Human) return "distribute run: " + text + "\n";
+  return log_internal::json_line(LogSeverity::Info, "launcher", "run", text, {});
 }
 
 /// One start of all tasks. The order of the members matters: processes go before their guard.

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/logging.hpp>
 #include <distribute/launch/remote_shell.hpp>
 #include <distribute/launch/running_task.hpp>
 
@@ -45,6 +46,12 @@ DISTRIBUTE_INLINE ProcessOptions process_options(const LaunchOptions& options, c
   return result;
 }
 
+/// Lines of JSON name their task themselves.
+DISTRIBUTE_INLINE std::string error_prefix(const Task& task, int number) {
+  if (log_options().format == LogFormat::Json) return "";
+  return launch::task_prefix(task.name(), number, ::isatty(STDERR_FILENO));
+}
+
 /// Empty without an output directory. A restarted job writes behind what is there.
 DISTRIBUTE_INLINE Descriptor open_log(const std::string& directory, const Task& task, int attempt) {
   if (directory.empty()) return Descriptor();
@@ -60,7 +67,7 @@ DISTRIBUTE_INLINE RunningTask::RunningTask(const LaunchOptions& options, const J
     : task_(job.tasks()[size_t(number)]),
       process_(process_options(options, job, task_, attempt, guard)),
       out_(launch::task_prefix(task_.name(), number, ::isatty(STDOUT_FILENO))),
-      err_(launch::task_prefix(task_.name(), number, ::isatty(STDERR_FILENO))),
+      err_(error_prefix(task_, number)),
       log_out_(""),
       log_err_(""),
       log_(open_log(options.output_dir, task_, attempt)) {}

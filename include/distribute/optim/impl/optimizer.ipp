@@ -1,5 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/logging.hpp>
+#include <distribute/base/metrics.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/clip.hpp>
 #include <distribute/ops/unary.hpp>
@@ -172,6 +174,7 @@ DISTRIBUTE_INLINE int64_t Optimizer::apply_gradients(const std::vector<Tensor>& 
   const int64_t step =
       replica->update_and_count(updates, reduced, make_kernel(updates, done), iterations_);
   overwrite_with_averages(updates, step);
+  if (replica->local_replica_id() == 0) monitoring::metrics().count_step();
   return step;
 }
 
@@ -199,9 +202,8 @@ DISTRIBUTE_INLINE std::vector<VariableUpdate> Optimizer::collect(
   if (missing.empty()) return updates;
   const std::lock_guard lock(mutex_);
   if (!std::exchange(warned_, true))
-    std::fprintf(stderr,
-                 "warning: Gradients do not exist for variables %s when minimizing the loss\n",
-                 optim_internal::names_of(missing).c_str());
+    log_warning("optim", concat("Gradients do not exist for variables ",
+                                optim_internal::names_of(missing), " when minimizing the loss"));
   return updates;
 }
 

@@ -3,8 +3,17 @@
 #include <distribute/parameter_server/link_message.hpp>
 
 #include <cstring>
+#include <iterator>
 
 namespace distribute::parameter_server {
+
+DISTRIBUTE_INLINE const char* name_of(LinkRequest request) {
+  constexpr const char* names[] = {"share",     "pull",       "assign", "assign_add", "fill",
+                                   "read_rows", "write_rows", "gather", "push",       "commit",
+                                   "drop",      "rounds",     "flush"};
+  const int number = int(request) - int(LinkRequest::Share);
+  return number >= 0 && number < int(std::size(names)) ? names[number] : "unknown";
+}
 
 DISTRIBUTE_INLINE void narrow(const float* from, uint16_t* to, int64_t count) {
   simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {

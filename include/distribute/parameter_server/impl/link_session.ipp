@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/metrics.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/host_identity.hpp>
@@ -57,6 +58,8 @@ DISTRIBUTE_INLINE void LinkSession::run() {
 DISTRIBUTE_INLINE bool LinkSession::serve_one() {
   const auto frame = net::read_frame(*socket_, kMostHeadBytes, for_ever());
   if (!frame.ok()) return false;
+  monitoring::metrics().parameter_server_tcp.received.increment_by(
+      int64_t(net::kFrameHeaderBytes + frame->payload.size()));
   net::ByteReader head(frame->payload);
   unread_ = head.number<uint64_t>();
   answered_ = false;
@@ -64,6 +67,7 @@ DISTRIBUTE_INLINE bool LinkSession::serve_one() {
   std::string message;
   try {
     release(head);
+    count(LinkRequest(frame->type));
     handle(LinkRequest(frame->type), head);
   } catch (const Error& error) {
     code = error.code();
@@ -76,6 +80,14 @@ DISTRIBUTE_INLINE bool LinkSession::serve_one() {
   discard(unread_);
   answer_error(code == StatusCode::Ok ? StatusCode::Internal : code, message);
   return true;
+}
+
+/// Only requests that have a name get a cell.
+DISTRIBUTE_INLINE void LinkSession::count(LinkRequest request) {
+  if (request < LinkRequest::Share || request > LinkRequest::Flush) return;
+  monitoring::CounterCell*& cell = counted_[request];
+  if (!cell) cell = &monitoring::metrics().server_requests.get_cell({name_of(request)});
+  cell->increment_by();
 }
 
 DISTRIBUTE_INLINE void LinkSession::handle(LinkRequest request, net::ByteReader& head) {
@@ -345,8 +357,10 @@ DISTRIBUTE_INLINE void LinkSession::commit(StagedPush push, StoredVariable* coun
   int64_t step = 0;
   if (counter && max_staleness >= 0) {
     counter->read(0, std::as_writable_bytes(std::span(&step, 1)));
-    if (step - push.local_step > max_staleness)
+    if (step - push.local_step > max_staleness) {
+      monitoring::metrics().stale_pushes.increment_by();
       return answer(net::ByteWriter().number(int64_t{-1}));
+    }
   }
   if (counter) {
     const int64_t one = 1;
@@ -354,6 +368,7 @@ DISTRIBUTE_INLINE void LinkSession::commit(StagedPush push, StoredVariable* coun
   }
   answer(net::ByteWriter().number(step));
   push.apply(context_.options.use_locking);
+  monitoring::metrics().applied_pushes.increment_by();
 }
 
 DISTRIBUTE_INLINE void LinkSession::apply_rounds(net::ByteReader& head) {
@@ -370,10 +385,13 @@ DISTRIBUTE_INLINE void LinkSession::apply_rounds(net::ByteReader& head) {
   }
   if (!head.finished()) throw InvalidArgumentError("a damaged list of steps");
   context_.rounds.apply(rounds);
+  for (const SyncRound& round : rounds)
+    monitoring::metrics().applied_pushes.increment_by(int64_t(round.pushes.size()));
   answer();
 }
 
 DISTRIBUTE_INLINE void LinkSession::receive(std::span<std::byte> out) {
+  monitoring::metrics().parameter_server_tcp.received.increment_by(int64_t(out.size()));
   if (out.size() > unread_) throw InvalidArgumentError("a message is shorter than it says");
   unread_ -= out.size();
   for (; !out.empty(); out = out.subspan(std::min(out.size(), kCallBytes)))
@@ -381,6 +399,7 @@ DISTRIBUTE_INLINE void LinkSession::receive(std::span<std::byte> out) {
 }
 
 DISTRIBUTE_INLINE void LinkSession::discard(uint64_t bytes) {
+  monitoring::metrics().parameter_server_tcp.received.increment_by(int64_t(bytes));
   std::vector<std::byte> piece(size_t(std::min<uint64_t>(bytes, 1 << 20)));
   while (bytes > 0) {
     const size_t size = size_t(std::min<uint64_t>(bytes, piece.size()));
@@ -390,6 +409,7 @@ DISTRIBUTE_INLINE void LinkSession::discard(uint64_t bytes) {
 }
 
 DISTRIBUTE_INLINE void LinkSession::send(std::span<const std::byte> bytes) {
+  monitoring::metrics().parameter_server_tcp.sent.increment_by(int64_t(bytes.size()));
   for (; !bytes.empty(); bytes = bytes.subspan(std::min(bytes.size(), kCallBytes)))
     throw_if_error(socket_->write(bytes.first(std::min(bytes.size(), kCallBytes)), for_ever()));
 }

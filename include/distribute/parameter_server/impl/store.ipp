@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/metrics.hpp>
 #include <distribute/parameter_server/store.hpp>
 
 #include <chrono>
@@ -32,6 +33,8 @@ DISTRIBUTE_INLINE Store::Created Store::create(const std::string& key, const Sha
     Entry& entry = *entries_.back();
     entry.variable = std::make_unique<StoredVariable>(key, shape, dtype, arena_);
     entry.creator = std::move(creator);
+    monitoring::metrics().stored_variables.add(1);
+    monitoring::metrics().stored_bytes.add(entry.variable->bytes());
     return {handle, true};
   }
   Entry& entry = *entries_[size_t(handle)];

@@ -4,6 +4,7 @@
 #include <distribute/cluster/cluster_tasks.hpp>
 #include <distribute/cluster/own_port.hpp>
 #include <distribute/cluster/ready_file.hpp>
+#include <distribute/cluster/metrics_server.hpp>
 #include <distribute/cluster/task_server.hpp>
 #include <distribute/net/bytes.hpp>
 #include <distribute/net/connect.hpp>
@@ -84,6 +85,7 @@ DISTRIBUTE_INLINE void JobTask::Impl::open(net::Listener listener) {
   rpc = std::make_unique<RpcServer>(*server, *monitor, given.options.max_message_bytes);
   server->start();
   ready = std::make_unique<ReadyFile>(ready_file_path());
+  announce_task(self.type, self.index, server->address().host);
 }
 
 DISTRIBUTE_INLINE void JobTask::Impl::accept_heartbeat(TaskConnection connection) {

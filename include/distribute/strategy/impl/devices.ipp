@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/logging.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/device/cuda_device.hpp>
 #include <distribute/device/cuda_library.hpp>
@@ -7,7 +8,6 @@
 #include <distribute/strategy/devices.hpp>
 
 #include <algorithm>
-#include <cstdio>
 
 namespace distribute::strategy_internal {
 
@@ -79,8 +79,7 @@ DISTRIBUTE_INLINE std::vector<std::string> devices_of(GpuDevice, int count) {
 DISTRIBUTE_INLINE std::vector<std::string> devices_of(DefaultDevice, int count) {
   if (!physical_gpus().empty()) return devices_of(GpuDevice(), count);
   static const bool told = [] {
-    if (built_for_cuda())
-      std::fprintf(stderr, "info: %s; the CPU is used\n", gpu_problem().c_str());
+    if (built_for_cuda()) log_info("strategy", gpu_problem() + "; the CPU is used");
     return true;
   }();
   (void)told;

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/parallel.hpp>
+#include <distribute/cluster/metrics_server.hpp>
 #include <distribute/device/placement.hpp>
 #include <distribute/strategy/cross_device_ops.hpp>
 #include <distribute/strategy/devices.hpp>
@@ -43,7 +44,9 @@ DISTRIBUTE_INLINE LocalReplicas::LocalReplicas(std::vector<std::string> devices,
     : devices_(std::move(devices)),
       cross_device_ops_(std::move(cross_device_ops)),
       group_(int(devices_.size())),
-      threads_(int(devices_.size())) {}
+      threads_(int(devices_.size())) {
+  start_metrics_server("127.0.0.1");  // where no cluster's runtime has done so
+}
 
 DISTRIBUTE_INLINE void LocalReplicas::make_contexts() {
   for (int r = int(contexts_.size()); r < group_.size(); ++r)

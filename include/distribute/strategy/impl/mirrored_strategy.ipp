@@ -1,9 +1,9 @@
 #pragma once
+#include <distribute/base/logging.hpp>
 #include <distribute/strategy/cross_device_ops.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
 
-#include <cstdio>
 #include <cstdlib>
 
 namespace distribute::strategy_internal {
@@ -12,9 +12,9 @@ DISTRIBUTE_INLINE MirroredExtended::MirroredExtended(
     std::vector<std::string> devices, std::shared_ptr<CrossDeviceOps> cross_device_ops)
     : LocalReplicas(check_devices(devices), std::move(cross_device_ops)) {
   if (const char* config = std::getenv("TF_CONFIG"); config && *config)
-    std::fprintf(stderr,
-                 "info: MirroredStrategy ignores TF_CONFIG; MultiWorkerMirroredStrategy trains on "
-                 "several workers\n");
+    log_info("strategy",
+             "MirroredStrategy ignores TF_CONFIG; MultiWorkerMirroredStrategy trains on several "
+             "workers");
 }
 
 DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> MirroredExtended::make_variable(

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/autograd/gradient_placer.hpp>
+#include <distribute/base/logging.hpp>
 #include <distribute/collective/timeline.hpp>
 #include <distribute/strategy/all_workers.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
@@ -7,7 +8,6 @@
 #include <distribute/strategy/reduction.hpp>
 #include <distribute/strategy/tensor_collectives.hpp>
 
-#include <cstdio>
 #include <exception>
 #include <utility>
 
@@ -31,7 +31,7 @@ DISTRIBUTE_INLINE MultiWorkerExtended::~MultiWorkerExtended() {
       state_.group.report_error(StatusCode::Aborted, "it ended because of an exception");
     leave();
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "warning: leaving the cluster: %s\n", error.what());
+    log_warning("strategy", concat("leaving the cluster: ", error.what()));
   }
 }
 

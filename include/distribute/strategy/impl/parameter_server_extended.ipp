@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/logging.hpp>
 #include <distribute/device/placement.hpp>
 #include <distribute/parameter_server/client.hpp>
 #include <distribute/rpc/job_task.hpp>
@@ -9,7 +10,6 @@
 #include <distribute/strategy/server_replica_context.hpp>
 #include <distribute/strategy/sharded_variable.hpp>
 
-#include <cstdio>
 #include <cstdlib>
 #include <utility>
 
@@ -38,7 +38,7 @@ DISTRIBUTE_INLINE ParameterServerExtended::~ParameterServerExtended() {
   try {
     if (std::uncaught_exceptions() == exceptions_) leave();
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "warning: leaving the job: %s\n", error.what());
+    log_warning("strategy", concat("leaving the job: ", error.what()));
   }
 }
 
@@ -101,10 +101,9 @@ DISTRIBUTE_INLINE void ParameterServerExtended::enter_replica(int,
 
 DISTRIBUTE_INLINE void ParameterServerExtended::warn_outside_closures() {
   if (ServerAccess::in_closure() || !coordinated_.exchange(false)) return;  // said once
-  std::fprintf(stderr,
-               "warning: A `tf.distribute.experimental.ParameterServerStrategy` method is invoked "
-               "without using `ClusterCoordinator.schedule`: it runs on the coordinator, which can "
-               "be slow\n");
+  log_warning("strategy",
+              "A `tf.distribute.experimental.ParameterServerStrategy` method is invoked without "
+              "using `ClusterCoordinator.schedule`: it runs on the coordinator, which can be slow");
 }
 
 DISTRIBUTE_INLINE void ParameterServerExtended::call_for_each_replica(
@@ -169,10 +168,10 @@ DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> ParameterServerExtended::make_sh
     const VariableOptions& options, int64_t shards) {
   const Shape whole = *options.shape;
   if (!options.initial_rows && whole.num_elements() > 1'000'000'000)
-    std::fprintf(stderr,
-                 "warning: variable '%s' of shape %s is made whole before it is cut into shards; "
-                 "an initializer that takes InitialRows makes them one by one\n",
-                 options.name.c_str(), to_string(whole).c_str());
+    log_warning("strategy",
+                concat("variable '", options.name, "' of shape ", to_string(whole),
+                       " is made whole before it is cut into shards; an initializer that takes "
+                       "InitialRows makes them one by one"));
   std::vector<Variable> parts;
   for (const ShardRows& rows : shard_rows(whole[0], shards)) {
     VariableOptions part = options;
@@ -227,10 +226,10 @@ DISTRIBUTE_INLINE std::optional<int> ParameterServerExtended::server_for(
 DISTRIBUTE_INLINE void log_variable(const RemoteVariable& variable) {
   if (!std::getenv("TF_PSS_VERBOSE_VARIABLE_PLACEMENT") && !std::getenv("DISTRIBUTE_LOG_PLACEMENT"))
     return;
-  std::fprintf(stderr, "variable '%s' %s %s (%lld bytes) on %s\n", variable.key().c_str(),
-               to_string(variable.shape()).c_str(), name_of(variable.dtype()),
-               (long long)(variable.shape().num_elements() * size_of(variable.dtype())),
-               variable.device().c_str());
+  const int64_t bytes = variable.shape().num_elements() * size_of(variable.dtype());
+  log_info("strategy",
+           concat("variable '", variable.key(), "' ", to_string(variable.shape()), ' ',
+                  name_of(variable.dtype()), " (", bytes, " bytes) on ", variable.device()));
 }
 
 DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> ParameterServerExtended::make_remote(

@@ -1,10 +1,10 @@
 #pragma once
+#include <distribute/base/logging.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/strategy/scope.hpp>
 #include <distribute/strategy/strategy.hpp>
 
-#include <cstdio>
 #include <memory>
 
 namespace distribute {
@@ -104,7 +104,7 @@ DISTRIBUTE_INLINE void Scope::exit() {
 DISTRIBUTE_INLINE Scope::~Scope() {
   if (!open_) return;
   if (const char* error = nesting_error()) {
-    std::fprintf(stderr, "error: %s\n", error);
+    log_error("strategy", error);
     return;
   }
   exit();

@@ -1,10 +1,10 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/logging.hpp>
 #include <distribute/testing/thread_cluster.hpp>
 
 #include <chrono>
 #include <condition_variable>
-#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <mutex>
@@ -60,14 +60,16 @@ DISTRIBUTE_INLINE std::string running_ranks(const ThreadRun& run) {
 }
 
 [[noreturn]] DISTRIBUTE_INLINE void abort_stuck(const ThreadRun& run, double seconds) {
-  std::fprintf(stderr, "run_on_threads: after %g s these ranks have not returned: %s\n", seconds,
-               running_ranks(run).c_str());
+  const auto tell = [](const auto&... words) {
+    log(LogSeverity::Fatal, "testing", concat("run_on_threads: ", words...));
+  };
+  tell("after ", seconds, " s these ranks have not returned: ", running_ranks(run));
   try {
     if (run.failure) rethrow_with_rank(run);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "run_on_threads: the first failure was %s\n", error.what());
+    tell("the first failure was ", error.what());
   } catch (...) {  // has no text
-    std::fprintf(stderr, "run_on_threads: rank %d failed before\n", run.failed_rank);
+    tell("rank ", run.failed_rank, " failed before");
   }
   std::abort();
 }

@@ -1,11 +1,11 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/logging.hpp>
 #include <distribute/checkpoint/flat_checkpoint.hpp>
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/train/exponential_moving_average.hpp>
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
 namespace distribute::train {
@@ -69,7 +69,7 @@ DISTRIBUTE_INLINE ExponentialMovingAverage::AveragedWeights::~AveragedWeights() 
   try {
     ema_.swap();
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "error: the weights keep their averages: %s\n", error.what());
+    log_error("train", concat("the weights keep their averages: ", error.what()));
   }
 }
 

@@ -1,11 +1,11 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/logging.hpp>
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/train/fit_loop.hpp>
 #include <distribute/train/model.hpp>
 #include <distribute/train/progress_logger.hpp>
 
-#include <cstdio>
 #include <exception>
 #include <memory>
 #include <utility>
@@ -116,10 +116,9 @@ DISTRIBUTE_INLINE int64_t FitLoop::batches(int64_t first) {
     if (!element) {
       out_of_data_ = options_.steps_per_epoch.has_value();
       if (out_of_data_ && model_.is_chief())
-        std::fprintf(stderr,
-                     "warning: the data ended after %lld of %lld steps of an epoch; training ends. "
-                     "Use `.repeat()`\n",
-                     (long long)batch, (long long)*options_.steps_per_epoch);
+        log_warning("train",
+                    concat("the data ended after ", batch, " of ", *options_.steps_per_epoch,
+                           " steps of an epoch; training ends. Use `.repeat()`"));
       break;
     }
     callbacks_->call(&Callback::on_train_batch_begin, batch);

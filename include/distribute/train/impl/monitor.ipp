@@ -1,8 +1,8 @@
 #pragma once
+#include <distribute/base/logging.hpp>
 #include <distribute/train/monitor.hpp>
 
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <utility>
 
@@ -21,8 +21,8 @@ DISTRIBUTE_INLINE Monitor::Monitor(std::string owner, std::string name, MonitorM
 DISTRIBUTE_INLINE std::optional<double> Monitor::value(const Logs& logs) {
   if (const double* value = logs.find(name_)) return *value;
   if (!warned_)
-    std::fprintf(stderr, "warning: %s: '%s' is not available; there are: %s\n", owner_.c_str(),
-                 name_.c_str(), logs.names().c_str());
+    log_warning("train",
+                concat(owner_, ": '", name_, "' is not available; there are: ", logs.names()));
   warned_ = true;
   return std::nullopt;
 }

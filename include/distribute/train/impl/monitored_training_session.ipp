@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/logging.hpp>
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/train/checkpoint_saver_hook.hpp>
 #include <distribute/train/counter.hpp>
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <exception>
 #include <thread>
 
@@ -96,11 +96,10 @@ DISTRIBUTE_INLINE void MonitoredTrainingSession::save() {
 /// Workers that step together cannot find each other again within one process, so theirs is one
 /// attempt; others go on trying as long as they would wait for the chief.
 DISTRIBUTE_INLINE void MonitoredTrainingSession::recreate(const std::string& reason) {
-  std::fprintf(stderr,
-               "warning: an error was raised: %s. This may be due to a preemption in a connected "
-               "worker or parameter server. The current session will be closed and a new session "
-               "will be created.\n",
-               reason.c_str());
+  log_warning("train",
+              concat("an error was raised: ", reason,
+                     ". This may be due to a preemption in a connected worker or parameter server. "
+                     "The current session will be closed and a new session will be created."));
   const double began = steady_seconds(options_.clock);
   for (auto pause = std::chrono::milliseconds(10);;
        pause = std::min<std::chrono::milliseconds>(2 * pause, std::chrono::seconds(1))) {
@@ -166,7 +165,7 @@ DISTRIBUTE_INLINE MonitoredTrainingSession::~MonitoredTrainingSession() {
   try {
     close();
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "error at the end of a training session: %s\n", error.what());
+    log_error("train", concat("at the end of a training session: ", error.what()));
   }
 }
 

@@ -1,9 +1,9 @@
 #pragma once
+#include <distribute/base/logging.hpp>
 #include <distribute/train/monitored_training_session.hpp>
 #include <distribute/train/nan_tensor_hook.hpp>
 
 #include <cmath>
-#include <cstdio>
 
 namespace distribute::train {
 
@@ -14,7 +14,7 @@ DISTRIBUTE_INLINE void NanTensorHook::after_run(SessionRunContext& context,
   const std::string message = concat("Model diverged with ", options_.tensor, " = ", *value,
                                      " at step ", values.global_step);
   if (options_.fail_on_nan_loss) throw NanLossDuringTrainingError(message);
-  if (context.session().is_chief()) std::fprintf(stderr, "warning: %s\n", message.c_str());
+  if (context.session().is_chief()) log_warning("train", message);
   context.request_stop();
 }
 

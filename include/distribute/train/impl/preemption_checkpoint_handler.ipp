@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/logging.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/train/preemption_checkpoint_handler.hpp>
@@ -120,13 +121,13 @@ DISTRIBUTE_INLINE void PreemptionCheckpointHandler::check() {
 DISTRIBUTE_INLINE void PreemptionCheckpointHandler::save() {
   checkpointed_runs_.assign(Tensor(total_run_calls_));
   if (extended_.should_checkpoint())
-    std::fprintf(stderr, "preempted: saving a checkpoint after %lld steps\n",
-                 (long long)total_run_calls_);
+    log_info("train", concat("preempted: saving a checkpoint after ", total_run_calls_, " steps"),
+             {{"steps", total_run_calls_}});
   if (config_.save_fn) return config_.save_fn();
   try {
     manager_.sync();
   } catch (const Error& error) {  // this save makes up for the earlier one
-    if (extended_.should_checkpoint()) std::fprintf(stderr, "warning: %s\n", error.what());
+    if (extended_.should_checkpoint()) log_warning("train", error.what());
   }
   manager_.save({}, false);
 }

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/logging.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/train/counter.hpp>
 #include <distribute/train/progress.hpp>
@@ -40,13 +41,18 @@ DISTRIBUTE_INLINE SidecarEvaluator::SidecarEvaluator(Model& model, InputData dat
     throw InvalidArgumentError("SidecarEvaluator: checkpoint_dir is empty");
 }
 
+DISTRIBUTE_INLINE void SidecarEvaluator::tell(const std::string& line) const {
+  if (!options_.out) return log_info("evaluator", line);
+  std::fprintf(options_.out, "%s\n", line.c_str());
+  std::fflush(options_.out);
+}
+
 DISTRIBUTE_INLINE bool SidecarEvaluator::hint() {
   if (options_.waiting.timeout_fn && options_.waiting.timeout_fn()) return true;
-  std::fprintf(options_.out,
-               "No checkpoints appear to be found after %g seconds. Please check if you are "
-               "properly using a `tf.train.Checkpoint/CheckpointManager` with the directory %s.\n",
-               options_.waiting.timeout.value_or(0), options_.checkpoint_dir.c_str());
-  std::fflush(options_.out);
+  tell(concat("No checkpoints appear to be found after ", options_.waiting.timeout.value_or(0),
+              " seconds. Please check if you are properly using a "
+              "`tf.train.Checkpoint/CheckpointManager` with the directory ",
+              options_.checkpoint_dir, "."));
   return false;
 }
 
@@ -61,8 +67,7 @@ DISTRIBUTE_INLINE bool SidecarEvaluator::restore(const std::string& path) {
   } catch (const UnavailableError&) {
     throw;
   } catch (const Error& error) {
-    std::fprintf(options_.out, "SidecarEvaluator: error loading checkpoint %s: %s\n", path.c_str(),
-                 error.what());
+    tell(concat("SidecarEvaluator: error loading checkpoint ", path, ": ", error.what()));
     return false;
   }
   if (counter_value(iterations) != kUnknown) return true;
@@ -80,9 +85,7 @@ DISTRIBUTE_INLINE void SidecarEvaluator::start() {
     }
     last_logs_ = model_.evaluate(data_, {.steps = options_.steps, .callbacks = options_.callbacks});
     ++evaluations_;
-    std::fprintf(options_.out, "End of evaluation of %s.%s\n", path->c_str(),
-                 figures_text(last_logs_).c_str());
-    std::fflush(options_.out);
+    tell(concat("End of evaluation of ", *path, ".", figures_text(last_logs_)));
     if (options_.max_evaluations &&
         checkpoint_number(*path).value_or(0) >= *options_.max_evaluations)
       return;

@@ -1,9 +1,9 @@
 #pragma once
+#include <distribute/base/logging.hpp>
 #include <distribute/train/model.hpp>
 #include <distribute/train/terminate_on_nan.hpp>
 
 #include <cmath>
-#include <cstdio>
 
 namespace distribute::train {
 
@@ -11,7 +11,8 @@ DISTRIBUTE_INLINE void TerminateOnNaN::on_train_batch_end(int64_t batch, Logs& l
   const double* loss = logs.find("loss");
   if (!loss || std::isfinite(*loss)) return;
   if (model().is_chief())
-    std::fprintf(stderr, "Batch %lld: Invalid loss, terminating training\n", (long long)batch);
+    log_warning("train", concat("Batch ", batch, ": Invalid loss, terminating training"),
+                {{"batch", batch}});
   model().stop_training();
 }
 

@@ -1,12 +1,12 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/logging.hpp>
 #include <distribute/train/checkpoints_iterator.hpp>
 #include <distribute/train/seconds_or_steps.hpp>
 #include <distribute/train/train_and_evaluate.hpp>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -46,8 +46,8 @@ class CheckpointEvaluator {
   Status skip(Status status, const char* reason) {
     const double now = train::steady_seconds(estimator_.options().clock);
     if (!warned_ || now >= *warned_ + 600)
-      std::fprintf(stderr, "warning: nothing to evaluate in %s: %s\n",
-                   estimator_.options().model_dir.c_str(), reason),
+      log_warning("train",
+                  concat("nothing to evaluate in ", estimator_.options().model_dir, ": ", reason)),
           warned_ = now;
     return status;
   }

@@ -1,0 +1,71 @@
+#pragma once
+/// The one door to stderr: lines for people, or one JSON object a line with DISTRIBUTE_LOG=json.
+
+#include <distribute/base/config.hpp>
+#include <distribute/base/log_state.hpp>
+
+#include <concepts>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+namespace distribute {
+
+namespace log_internal {
+/// `text` as a JSON string, with its quotes; bytes that are not UTF-8 become U+FFFD.
+std::string json_string(std::string_view text);
+std::string json_number(double value);
+}  // namespace log_internal
+
+/// A name and a value beside the message, for programs that read the log: {"step", 100}.
+struct LogField {
+  LogField(std::string_view name, std::string_view text)
+      : key(name), json(log_internal::json_string(text)) {}
+  LogField(std::string_view name, const char* text) : LogField(name, std::string_view(text)) {}
+  LogField(std::string_view name, bool value) : key(name), json(value ? "true" : "false") {}
+  LogField(std::string_view name, std::integral auto value)
+      : key(name), json(std::to_string(value)) {}
+  LogField(std::string_view name, double value)
+      : key(name), json(log_internal::json_number(value)) {}
+
+  std::string_view key;
+  std::string json;
+};
+using LogFields = std::initializer_list<LogField>;
+
+LogOptions log_options();
+void set_log_options(LogOptions options);
+/// Which task this process is, such as "worker 1"; stands in every JSON line.
+void set_log_task(const std::string& task);
+
+/// Writes "warning: <message>" ("distribute: " for Info, "error: " for Error and Fatal), or an
+/// object with time (RFC 3339, UTC), level, task, component, message and, where there are any,
+/// fields. `component` is the floor or program that speaks. Thread-safe; lines do not mix.
+void log(LogSeverity severity, std::string_view component, std::string_view message,
+         LogFields fields = {});
+/// A text of several lines, such as a report: as it is for people, one object as JSON.
+void log_report(LogSeverity severity, std::string_view component, std::string_view text,
+                LogFields fields = {});
+
+namespace log_internal {
+/// The JSON object of one line, with its line feed.
+std::string json_line(LogSeverity severity, std::string_view task, std::string_view component,
+                      std::string_view message, LogFields fields);
+}  // namespace log_internal
+
+inline void log_info(std::string_view component, std::string_view message, LogFields fields = {}) {
+  log(LogSeverity::Info, component, message, fields);
+}
+inline void log_warning(std::string_view component, std::string_view message,
+                        LogFields fields = {}) {
+  log(LogSeverity::Warning, component, message, fields);
+}
+inline void log_error(std::string_view component, std::string_view message, LogFields fields = {}) {
+  log(LogSeverity::Error, component, message, fields);
+}
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/base/impl/logging.ipp>
+#endif
