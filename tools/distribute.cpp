@@ -15,9 +15,11 @@
 #include "checkpoint_commands.hpp"
 #include "cluster_command.hpp"
 #include "data_command.hpp"
+#include "doctor_command.hpp"
 #include "events_command.hpp"
 #include "flags.hpp"
 #include "make_cluster_command.hpp"
+#include "metrics_command.hpp"
 #include "predict_command.hpp"
 #include "run_command.hpp"
 
@@ -57,6 +59,7 @@ ABSL_FLAG(std::string, checkpoint, "", "predict: prefix of a checkpoint, or a di
 ABSL_FLAG(std::string, labels, "", "predict: file with the name of one class on each line");
 ABSL_FLAG(int64_t, image_size, 0, "predict: of residual networks; 0: 224, resnet8 32");
 ABSL_FLAG(int64_t, top, 5, "predict: how many classes to show");
+ABSL_FLAG(double, timeout, 30, "doctor: seconds for the other tasks to appear");
 ABSL_FLAG(std::string, input_dir, "", "data tfrecord: a folder with one folder for each class");
 ABSL_FLAG(std::string, output_dir, "", "data tfrecord: where the shards go");
 ABSL_FLAG(std::string, split, "train", "data tfrecord: the files' names begin with it");
@@ -99,8 +102,16 @@ constexpr char kUsage[] =
     "      TFRecord files with ImageNet's keys from a folder with one folder for each class\n"
     "  distribute data ls FILE [--json]\n"
     "      how many records a TFRecord file holds, and which features\n"
+    "  distribute doctor [--timeout=SECONDS] [--json] [cluster flags]\n"
+    "      what limits a job or keeps it from running: host, libraries, GPUs and, started as "
+    "every\n"
+    "      task (distribute run -np N -- distribute doctor), the network between them\n"
     "  distribute events ls FILE|DIR [--json]\n"
     "      what TensorBoard's event files hold\n"
+    "  distribute metrics token\n"
+    "      what Prometheus shows to read the metrics of this environment's job\n"
+    "  distribute metrics get HOST:PORT\n"
+    "      the metrics of a task that was started with DISTRIBUTE_METRICS_PORT\n"
     "  distribute predict --model=book|tutorial|resnet50|resnet8 --checkpoint=PREFIX|DIR\n"
     "                           [--labels=FILE] [--top=5] [--image_size=N] [--json] PICTURE...\n"
     "      the likeliest classes of JPEG pictures; of book and tutorial also FILE:INDEX, an image\n"
@@ -123,9 +134,7 @@ int bench_kernels() {
   return distribute_tools::bench_kernels(options);
 }
 
-int cluster(const std::vector<std::string>& words) {
-  if (words.size() > 1) return fail_usage("cluster: unexpected argument '" + words[1] + "'");
-  if (absl::GetFlag(FLAGS_ready)) return distribute_tools::ready_command();
+distribute::ClusterFlags cluster_flags() {
   distribute::ClusterFlags flags;
   flags.job_name = absl::GetFlag(FLAGS_job_name);
   flags.task_index = absl::GetFlag(FLAGS_task_index);
@@ -133,7 +142,24 @@ int cluster(const std::vector<std::string>& words) {
   flags.worker_hosts = absl::GetFlag(FLAGS_worker_hosts);
   flags.chief_hosts = absl::GetFlag(FLAGS_chief_hosts);
   flags.evaluator_hosts = absl::GetFlag(FLAGS_evaluator_hosts);
-  return distribute_tools::cluster_command(flags, absl::GetFlag(FLAGS_json));
+  return flags;
+}
+
+int cluster(const std::vector<std::string>& words) {
+  if (words.size() > 1) return fail_usage("cluster: unexpected argument '" + words[1] + "'");
+  if (absl::GetFlag(FLAGS_ready)) return distribute_tools::ready_command();
+  return distribute_tools::cluster_command(cluster_flags(), absl::GetFlag(FLAGS_json));
+}
+
+int doctor(const std::vector<std::string>& words) {
+  if (words.size() > 1) return fail_usage("doctor: unexpected argument '" + words[1] + "'");
+  distribute_tools::DoctorOptions options;
+  options.cluster = cluster_flags();
+  options.timeout = absl::GetFlag(FLAGS_timeout);
+  options.json = absl::GetFlag(FLAGS_json);
+  if (!(options.timeout > 0 && options.timeout <= 1e6))
+    return fail_usage("doctor: --timeout is a number of seconds above 0");
+  return distribute_tools::doctor_command(options);
 }
 
 int bench_all_reduce() {
@@ -213,7 +239,8 @@ int main(int argc, char** argv) {
   absl::SetProgramUsageMessage(kUsage);
   const std::vector<std::string> words = distribute_tools::parse_flags(argc, argv);
   if (words.empty())
-    return fail_usage("say what to do: bench, ckpt, cluster, data, events, predict or run");
+    return fail_usage(
+        "say what to do: bench, ckpt, cluster, data, doctor, events, metrics, predict or run");
   const std::string& command = words[0];
   if (command == "bench") return bench(words);
   if (command == "ckpt") return ckpt(words);
@@ -223,5 +250,8 @@ int main(int argc, char** argv) {
                                             absl::GetFlag(FLAGS_json));
   if (command == "cluster") return cluster(words);
   if (command == "predict") return predict(words);
+  if (command == "doctor") return doctor(words);
+  if (command == "metrics")
+    return distribute_tools::metrics_command({words.begin() + 1, words.end()});
   return fail_usage("unknown command '" + command + "'");
 }

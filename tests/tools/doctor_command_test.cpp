@@ -1,0 +1,192 @@
+#include <distribute/launch/reserved_port.hpp>
+#include <distribute/net/listener.hpp>
+#include <distribute/testing/network_namespaces.hpp>
+#include <distribute/testing/process_cluster.hpp>
+#include <tests/support/catch.hpp>
+#include <tests/support/run_program.hpp>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+using namespace distribute;
+using Catch::Matchers::Contains;
+using Json = nlohmann::json;
+
+namespace {
+
+ProgramResult alone(const std::vector<std::string>& more, const std::string& environment) {
+  std::vector<std::string> words = {"doctor", "--timeout=2"};
+  words.insert(words.end(), more.begin(), more.end());
+  return run_program("distribute", words,
+                     "env -u CLUSTER_SPEC -u SM_HOSTS -u SLURM_PROCID -u RANK -u PET_NNODES "
+                     "-u DISTRIBUTE_REPLICAS -u DISTRIBUTE_JOB_TOKEN " +
+                         environment);
+}
+
+/// The findings of a section and name.
+std::vector<Json> findings(const Json& report, const std::string& section,
+                           const std::string& name) {
+  std::vector<Json> found;
+  for (const Json& one : report["findings"])
+    if (one["section"] == section && one["name"] == name) found.push_back(one);
+  return found;
+}
+
+/// What one command line says as each of three workers; `special` runs before it on worker 2.
+std::vector<testing::TaskOutcome> three(const std::string& special, const std::string& timeout,
+                                        const testing::NetworkNamespaces* network = nullptr) {
+  const std::string doctor =
+      shell_quoted(DISTRIBUTE_BINARY_DIR "/distribute") + " doctor --json --timeout=" + timeout;
+  const std::string script = "case \"$TF_CONFIG\" in *'\"index\":2'*) " +
+                             (special.empty() ? ":" : special) + ";; esac; exec " + doctor;
+  testing::ProcessClusterOptions options{
+      .workers = 3, .command = {"/bin/sh", "-c", script}, .deadline_seconds = 60};
+  options.network = network;
+  testing::ProcessCluster cluster(options);
+  for (int i = 0; i < 3; ++i) cluster.expect_failure({"worker", i});
+  return cluster.wait();
+}
+
+Json report_of(const testing::TaskOutcome& outcome) {
+  INFO(outcome.out << outcome.err);
+  REQUIRE(Json::accept(outcome.out));
+  return Json::parse(outcome.out);
+}
+
+}  // namespace
+
+TEST_CASE("the doctor finds a single process healthy", "[tools][doctor_command]") {
+  if (!has_program("distribute")) SKIP("the program was not built");
+  const ProgramResult result = alone({"--json"}, "-u TF_CONFIG");
+  CHECK(result.status == 0);
+  const Json report = Json::parse(result.out);
+  CHECK(report["healthy"] == true);
+  const Json cores = findings(report, "host", "cores").at(0);
+  CHECK(cores["data"]["allowed"].get<int>() >= 1);
+  CHECK(cores["data"]["usable"].get<double>() <= cores["data"]["allowed"].get<double>());
+  CHECK(findings(report, "host", "memory").at(0)["data"]["total_bytes"].get<double>() > 1e8);
+  CHECK(findings(report, "host", "open files").size() == 1);
+  CHECK_THAT(findings(report, "libraries", "Eigen").at(0)["text"].get<std::string>(),
+             Contains("3."));
+  CHECK_THAT(alone({}, "-u TF_CONFIG").out, Contains("Nothing keeps the job from running."));
+}
+
+TEST_CASE("the doctor says what is wrong with TF_CONFIG", "[tools][doctor_command]") {
+  if (!has_program("distribute")) SKIP("the program was not built");
+  const auto with = [](const std::string& text) {
+    const ProgramResult result = alone({}, "TF_CONFIG=" + shell_quoted(text));
+    CHECK(result.status == 1);
+    return result.out;
+  };
+  CHECK_THAT(with("{\"cluster\": "), Contains("FAIL  description") && Contains("TF_CONFIG"));
+  CHECK_THAT(with(R"({"cluster": {"worker": ["a:1", "b:1"]}})"), Contains("FAIL  this task"));
+  CHECK_THAT(with(R"({"cluster": {"worker": ["127.0.0.1:1", "127.0.0.1:1"]},
+                      "task": {"type": "worker", "index": 0}})"),
+             Contains("FAIL  addresses"));
+  CHECK_THAT(with(R"({"cluster": {"worker": ["10.0.0.1:1", "10.0.0.2:1"]},
+                      "task": {"type": "worker", "index": 0}})"),
+             Contains("FAIL  job token") && Contains("DISTRIBUTE_JOB_TOKEN"));
+}
+
+TEST_CASE("the doctor names the step at which a port fails", "[tools][doctor_command]") {
+  if (!has_program("distribute")) SKIP("the program was not built");
+  const auto taken = net::Listener::bind({"127.0.0.1", 0}, net::Deadline::after_seconds(5));
+  REQUIRE(taken.ok());
+  const launch::ReservedPort port(0);
+  const std::string config = R"({"cluster": {"worker": [")" + taken->address().text() +
+                             R"(", "127.0.0.1:)" + std::to_string(port.number()) +
+                             R"("]}, "task": {"type": "worker", "index": 0}})";
+  const ProgramResult result = alone({}, "TF_CONFIG=" + shell_quoted(config));
+  CHECK(result.status == 1);
+  CHECK_THAT(result.out, Contains("FAIL  listen") && Contains("another process"));
+}
+
+TEST_CASE("three tasks measure the network between them", "[tools][doctor_command][multiproc]") {
+  if (!has_program("distribute")) SKIP("the program was not built");
+  for (const auto& outcome : three("", "20")) {
+    const Json report = report_of(outcome);
+    CHECK(outcome.status.code == 0);
+    CHECK(report["task"] == outcome.name);
+    const auto lines = findings(report, "network", "line");
+    REQUIRE(lines.size() == 3);
+    for (const Json& line : lines) {
+      CHECK(line["data"]["latency_us_p50"].get<double>() > 0);
+      CHECK(line["data"]["latency_us_p99"] >= line["data"]["latency_us_p50"]);
+      CHECK(line["data"]["bytes_per_second"].get<double>() > 1e6);
+      CHECK(line["data"]["bytes_per_second_back"].get<double>() > 1e6);
+      CHECK(line["data"]["mtu"].get<int>() > 500);
+      CHECK(line["data"]["one_host"] == true);
+    }
+    const Json limit = findings(report, "limits", "network").at(0);
+    CHECK(limit["data"]["resnet50_seconds_per_step"].get<double>() ==
+          Approx(25'557'032 * 4.0 * 4 / 3 / limit["data"]["bytes_per_second"].get<double>()));
+  }
+}
+
+TEST_CASE("a task with another token is found from both sides",
+          "[tools][doctor_command][multiproc]") {
+  if (!has_program("distribute")) SKIP("the program was not built");
+  const auto outcomes = three("export DISTRIBUTE_JOB_TOKEN=wrong", "2");
+  for (int i = 0; i < 3; ++i) {
+    const Json report = report_of(outcomes[size_t(i)]);
+    CHECK(outcomes[size_t(i)].status.code == 1);
+    const auto failed = findings(report, "reachability", "handshake");
+    REQUIRE(failed.size() == (i == 2 ? 2u : 1u));
+    CHECK_THAT(failed[0]["text"].get<std::string>(), Contains("token"));
+    if (i < 2) CHECK_THAT(failed[0]["text"].get<std::string>(), Contains("to worker 2"));
+  }
+}
+
+TEST_CASE("a task that is not there is found by the others", "[tools][doctor_command][multiproc]") {
+  if (!has_program("distribute")) SKIP("the program was not built");
+  const auto outcomes = three("exit 0", "1");
+  for (int i = 0; i < 2; ++i) {
+    const Json report = report_of(outcomes[size_t(i)]);
+    CHECK(outcomes[size_t(i)].status.code == 1);
+    const auto failed = findings(report, "reachability", "connect");
+    REQUIRE(failed.size() == 1);
+    CHECK_THAT(failed[0]["text"].get<std::string>(),
+               Contains("to worker 2") && Contains("nobody listens there"));
+  }
+}
+
+TEST_CASE("hosts apart have their lines, and a cut cable is seen",
+          "[tools][doctor_command][multiproc]") {
+  if (!has_program("distribute")) SKIP("the program was not built");
+  const testing::NetworkOptions hosts{.hosts = 3};
+  const std::string reason = testing::NetworkNamespaces::unavailable_reason(hosts);
+  if (!reason.empty()) {
+    WARN("skipped: " << reason);
+    return;
+  }
+  testing::NetworkNamespaces network(hosts);
+  const auto whole = three("", "20", &network);
+  const Json report = report_of(whole[0]);
+  CHECK(whole[0].status.code == 0);
+  for (const Json& line : findings(report, "network", "line")) {
+    CHECK(line["data"]["one_host"] == false);
+    CHECK(line["data"]["mtu"] == 1500);
+  }
+  network.cut(2);
+  const auto cut = three("", "2", &network);
+  const auto failed = findings(report_of(cut[0]), "reachability", "connect");
+  REQUIRE(failed.size() == 1);
+  CHECK_THAT(failed[0]["text"].get<std::string>(), Contains("to worker 2"));
+}
+
+TEST_CASE("the delay of a network is in the latency", "[tools][doctor_command][multiproc]") {
+  if (!has_program("distribute")) SKIP("the program was not built");
+  const testing::NetworkOptions hosts{.hosts = 3, .bits_per_second = 0, .delay_ms = 3};
+  const std::string reason = testing::NetworkNamespaces::unavailable_reason(hosts);
+  if (!reason.empty()) {
+    WARN("skipped: " << reason);
+    return;
+  }
+  const testing::NetworkNamespaces network(hosts);
+  const auto outcomes = three("", "20", &network);
+  for (const Json& line : findings(report_of(outcomes[0]), "network", "line"))
+    CHECK(line["data"]["latency_us_p50"].get<double>() >= 12'000);  // there and back, two cables
+}

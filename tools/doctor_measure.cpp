@@ -1,0 +1,220 @@
+#include "doctor_network.hpp"
+
+#include <distribute/base/error.hpp>
+#include <distribute/base/status.hpp>
+#include <distribute/cluster/clock_offset.hpp>
+#include <distribute/cluster/cluster_runtime.hpp>
+#include <distribute/net/bytes.hpp>
+#include <distribute/net/socket.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+namespace distribute_tools {
+
+using namespace distribute;
+using net::Deadline;
+
+namespace {
+
+constexpr size_t kPingBytes = 64;
+constexpr int kPings = 200;
+constexpr double kPingSeconds = 0.5;  // at most, where the way is long
+constexpr double kStreamSeconds = 0.2;
+
+double now_seconds() {
+  return std::chrono::duration<double>(Deadline::Clock::now().time_since_epoch()).count();
+}
+
+/// Of the clock on the wall, which two hosts may compare.
+int64_t wall_ns() {
+  return std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+/// Both ends of one connection; all waits end at the deadline with an error.
+class Wire {
+ public:
+  Wire(net::Socket socket, Deadline deadline) : socket_(std::move(socket)), deadline_(deadline) {}
+
+  void send(std::span<const std::byte> bytes) { throw_if_error(socket_.write(bytes, deadline_)); }
+  void receive(std::span<std::byte> bytes) { throw_if_error(socket_.read(bytes, deadline_)); }
+  void send_number(int64_t value) {
+    const std::string bytes = net::ByteWriter().number(value).take();
+    send(std::as_bytes(std::span(bytes)));
+  }
+  int64_t receive_number() {
+    std::string bytes(8, '\0');
+    receive(std::as_writable_bytes(std::span(bytes)));
+    return net::ByteReader(bytes).number<int64_t>();
+  }
+  int native() const { return socket_.native(); }
+
+ private:
+  net::Socket socket_;
+  Deadline deadline_;
+};
+
+/// The number before each ping says whether there is another.
+void answer_pings(Wire& wire) {
+  std::array<std::byte, kPingBytes> ping{};
+  while (wire.receive_number()) {
+    wire.receive(ping);
+    wire.send_number(wall_ns());
+    wire.send(ping);
+  }
+}
+
+void ping(Wire& wire, Line& line) {
+  cluster_internal::ClockOffset clock;
+  std::array<std::byte, kPingBytes> bytes{};
+  std::vector<double> trips;
+  const double begin = now_seconds();
+  for (int i = 0; i < kPings && (i < 10 || now_seconds() < begin + kPingSeconds); ++i) {
+    const double start = now_seconds();
+    const int64_t sent = wall_ns();
+    wire.send_number(1);
+    wire.send(bytes);
+    const int64_t there = wire.receive_number();
+    wire.receive(bytes);
+    clock.add(sent, there, there, wall_ns());
+    if (i >= 3) trips.push_back(now_seconds() - start);  // the first ones warm everything up
+  }
+  wire.send_number(0);
+  std::sort(trips.begin(), trips.end());
+  line.latency_p50 = trips[trips.size() / 2];
+  line.latency_p99 = trips[std::min(trips.size() - 1, trips.size() * 99 / 100)];
+  line.clock_offset = double(clock.offset()) * 1e-9;
+}
+
+void take_stream(Wire& wire) {
+  std::vector<std::byte> piece(1 << 18);
+  while (const int64_t size = wire.receive_number()) {
+    for (int64_t done = 0; done < size;) {
+      const auto part =
+          std::span(piece).first(size_t(std::min<int64_t>(size - done, int64_t(piece.size()))));
+      wire.receive(part);
+      done += int64_t(part.size());
+    }
+    wire.send_number(size);
+  }
+}
+
+/// Sends more and more until it takes long enough; bytes per second of the largest.
+double stream(Wire& wire) {
+  const std::vector<std::byte> piece(1 << 20);
+  double rate = 0;
+  for (int64_t size = 1 << 18;; size *= 4) {
+    const double begin = now_seconds();
+    wire.send_number(size);
+    for (int64_t done = 0; done < size; done += int64_t(piece.size()))
+      wire.send(std::span(piece).first(size_t(std::min<int64_t>(size, int64_t(piece.size())))));
+    wire.receive_number();
+    const double took = now_seconds() - begin;
+    rate = double(size) / took;
+    if (took > kStreamSeconds / 4 || size >= (int64_t{1} << 30)) break;
+  }
+  wire.send_number(0);
+  return rate;
+}
+
+void read_path(const Wire& wire, Line& line) {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (::getsockopt(wire.native(), IPPROTO_TCP, TCP_INFO, &info, &size) == 0) {
+    line.mtu = int(info.tcpi_pmtu);
+    line.lost_share = double(info.tcpi_total_retrans) / std::max(1.0, double(info.tcpi_segs_out));
+  }
+}
+
+void measure(Wire& wire, bool leads, Line& line) {
+  if (!leads) {
+    answer_pings(wire);
+    take_stream(wire);
+    wire.send_number(int64_t(stream(wire)));
+    return;
+  }
+  ping(wire, line);
+  line.forth = stream(wire);
+  take_stream(wire);
+  line.back = double(wire.receive_number());
+  read_path(wire, line);
+}
+
+/// Who plays whom in a round of a tournament of `size` (even) players, the circle method.
+int opponent(int player, int round, int size) {
+  if (player == size - 1) return round;
+  if (player == round) return size - 1;
+  return ((2 * round - player) % (size - 1) + size - 1) % (size - 1);
+}
+
+/// The lower rank leads, and knows the figures.
+Line measure_pair(ClusterRuntime& runtime, int other) {
+  const int self = runtime.rank();
+  Line line{.from = self, .to = other};
+  line.one_host = runtime.hosts()[size_t(self)] == runtime.hosts()[size_t(other)];
+  const auto deadline = Deadline::after_seconds(15);
+  try {
+    Wire wire(runtime.peer_socket(other, kDoctorPurpose, 0, Deadline::after_seconds(5)), deadline);
+    measure(wire, self < other, line);
+  } catch (const Error& error) {
+    line.problem = error.what();
+  }
+  return line;
+}
+
+}  // namespace
+
+nlohmann::ordered_json Line::json() const {
+  return {{"from", from},
+          {"to", to},
+          {"one_host", one_host},
+          {"problem", problem},
+          {"latency_us_p50", latency_p50 * 1e6},
+          {"latency_us_p99", latency_p99 * 1e6},
+          {"bytes_per_second", forth},
+          {"bytes_per_second_back", back},
+          {"clock_offset_ms", clock_offset * 1e3},
+          {"mtu", mtu},
+          {"lost_share", lost_share}};
+}
+
+Line Line::from_json(const nlohmann::ordered_json& json) {
+  return {.from = json["from"],
+          .to = json["to"],
+          .one_host = json["one_host"],
+          .problem = json["problem"],
+          .latency_p50 = json["latency_us_p50"].get<double>() * 1e-6,
+          .latency_p99 = json["latency_us_p99"].get<double>() * 1e-6,
+          .forth = json["bytes_per_second"],
+          .back = json["bytes_per_second_back"],
+          .clock_offset = json["clock_offset_ms"].get<double>() * 1e-3,
+          .mtu = json["mtu"],
+          .lost_share = json["lost_share"]};
+}
+
+std::vector<Line> measure_lines(ClusterRuntime& runtime) {
+  const int players = runtime.size() + runtime.size() % 2;
+  auto mine = nlohmann::ordered_json::array();
+  for (int round = 0; round + 1 < players; ++round) {
+    const int other = opponent(runtime.rank(), round, players);
+    if (other < runtime.size()) {
+      const Line line = measure_pair(runtime, other);
+      // What the higher rank alone saw, such as a way that is closed, counts as well.
+      if (runtime.rank() < other || !line.problem.empty()) mine.push_back(line.json());
+    }
+    runtime.barrier("doctor");
+  }
+  std::vector<Line> lines;
+  for (const std::string& text : runtime.all_gather("doctor lines", mine.dump()))
+    for (const auto& line : nlohmann::ordered_json::parse(text))
+      lines.push_back(Line::from_json(line));
+  return lines;
+}
+
+}  // namespace distribute_tools

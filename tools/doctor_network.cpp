@@ -1,0 +1,121 @@
+#include "doctor_network.hpp"
+
+#include <distribute/base/error.hpp>
+#include <distribute/base/status.hpp>
+#include <distribute/cluster/task_server.hpp>
+#include <distribute/net/connect.hpp>
+#include <distribute/net/hmac.hpp>
+#include <distribute/net/job_token.hpp>
+#include <distribute/net/resolve.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace distribute_tools {
+
+using namespace distribute;
+using net::Deadline;
+
+namespace {
+
+std::string text_of(const absl::Status& status) { return std::string(status.message()); }
+
+/// Whether it may get better by itself: tasks start in any order.
+bool may_come(const absl::Status& status) {
+  return status.code() == absl::StatusCode::kUnavailable ||
+         status.code() == absl::StatusCode::kDeadlineExceeded;
+}
+
+/// A task that serves other purposes by now has accepted the token all the same.
+bool knows_us(const absl::Status& status) {
+  return text_of(status).find("does not serve") != std::string::npos;
+}
+
+struct Try {
+  Way way;
+  bool final = true;
+};
+
+Try try_way(const net::HandshakeConfig& config, const ClusterMember& to, Deadline deadline) {
+  const auto address = net::parse_address(to.address);
+  if (!address.ok()) return {{.step = "name", .problem = text_of(address.status())}};
+  const auto begin = Deadline::Clock::now();
+  const auto found = net::resolve(*address, deadline);
+  const std::chrono::duration<double> took = Deadline::Clock::now() - begin;
+  Way way{.name_seconds = took.count()};
+  const auto failed = [&](const char* step, const std::string& problem, bool final) {
+    way.step = step;
+    way.problem = problem;
+    return Try{way, final};
+  };
+  if (!found.ok()) return failed("name", text_of(found.status()), false);
+  auto socket = net::connect(*address, deadline);
+  if (socket.status().code() == absl::StatusCode::kDeadlineExceeded)
+    return failed("connect",
+                  concat(to.address,
+                         " does not answer: a firewall drops the packets (filtered), "
+                         "or the host is down"),
+                  false);
+  if (!socket.ok()) {
+    const std::string text = text_of(socket.status());
+    const bool refused = text.find("refused") != text.npos;
+    return failed(
+        "connect",
+        text + (refused ? ": nobody listens there, or a firewall rejects the connection" : ""),
+        false);
+  }
+  net::HandshakeHello hello;
+  hello.server_type = to.type;
+  hello.server_index = to.index;
+  hello.purpose = kDoctorPurpose;
+  const auto answer = net::handshake(*socket, config, hello, deadline);
+  if (answer.ok() || knows_us(answer.status())) return {way};
+  return failed("handshake", text_of(answer.status()), !may_come(answer.status()));
+}
+
+Way find_way(const net::HandshakeConfig& config, const ClusterMember& to, Deadline deadline) {
+  for (auto pause = std::chrono::milliseconds(10);;
+       pause = std::min(pause * 2, std::chrono::milliseconds(250))) {
+    const Try tried = try_way(config, to, deadline.earlier(Deadline::after_seconds(4)));
+    if (tried.final || deadline.left() <= pause) return tried.way;
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+}  // namespace
+
+std::vector<Way> find_ways(const ClusterTasks& tasks, const ClusterOptions& options,
+                           Deadline deadline) {
+  const std::string address =
+      options.bind_address.empty() ? tasks.self().address : options.bind_address;
+  auto listener =
+      net::Listener::bind(value_or_throw(net::parse_address(address)), Deadline::after_seconds(10));
+  throw_if_error(listener.status());
+  const auto incarnation = net::random_bytes(8);
+  const net::HandshakeConfig config = {
+      .self = {tasks.self().type, tasks.self().index,
+               std::hash<std::string>()(value_or_throw(incarnation))},
+      .job = job_fingerprint(tasks),
+      .token = options.job_token};
+  ClusterOptions quiet = options;
+  quiet.log = [](const std::string&) {};  // each side tells its own story
+  TaskServer server(*std::move(listener), config, quiet);
+  server.serve(kDoctorPurpose, [](TaskConnection) {});
+  server.start();
+  std::vector<Way> ways(size_t(tasks.size()));
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < tasks.size(); ++rank) {
+    const ClusterMember& to = tasks.members[size_t(rank)];
+    if (rank != tasks.rank && !to.address.empty())
+      threads.emplace_back([&, rank] { ways[size_t(rank)] = find_way(config, to, deadline); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  // Who has failed stays for a while, so that the others hear why.
+  const auto patience = deadline.earlier(Deadline::after_seconds(5));
+  const bool all = std::all_of(ways.begin(), ways.end(), [](const Way& w) { return w.reached(); });
+  if (!all) std::this_thread::sleep_for(patience.left());
+  return ways;
+}
+
+}  // namespace distribute_tools

@@ -1,0 +1,68 @@
+#include "metrics_command.hpp"
+
+#include <distribute/base/error.hpp>
+#include <distribute/base/status.hpp>
+#include <distribute/cluster/metrics_request.hpp>
+#include <distribute/cluster/metrics_server.hpp>
+#include <distribute/net/connect.hpp>
+#include <distribute/net/job_token.hpp>
+
+#include <array>
+#include <cstdio>
+
+namespace distribute_tools {
+
+using namespace distribute;
+
+namespace {
+
+std::string token() { return metrics_token(value_or_throw(net::job_token_from_environment())); }
+
+/// All that comes until the other end closes.
+std::string ask(const net::Address& address, const std::string& request) {
+  const auto deadline = net::Deadline::after_seconds(10);
+  net::Socket socket = value_or_throw(net::connect(address, deadline));
+  throw_if_error(socket.write(std::as_bytes(std::span(request)), deadline));
+  std::string answer;
+  std::byte byte;
+  while (socket.read(std::span(&byte, 1), deadline).ok()) answer += char(byte);
+  return answer;
+}
+
+int get(const std::string& where) {
+  const net::Address address = value_or_throw(net::parse_address(where));
+  const std::string answer =
+      ask(address, concat("GET /metrics HTTP/1.1\r\nHost: ", address.text(),
+                               "\r\nAuthorization: Bearer ", token(), "\r\n\r\n"));
+  const size_t body = cluster_internal::end_of_head(answer);
+  if (body == std::string::npos)
+    throw UnavailableError(address.text() + " gave no answer to an HTTP request");
+  if (!answer.starts_with("HTTP/1.1 200 "))
+    throw UnauthenticatedError(concat(address.text(), ": ", answer.substr(9, answer.find('\r') - 9),
+                                      ": ", answer.substr(body, answer.find('\n', body) - body)));
+  std::fwrite(answer.data() + body, 1, answer.size() - body, stdout);
+  return 0;
+}
+
+}  // namespace
+
+int metrics_command(const std::vector<std::string>& words) {
+  try {
+    if (words.size() == 2 && words[0] == "get") return get(words[1]);
+    if (words.size() == 1 && words[0] == "token") {
+      if (token().empty())
+        throw FailedPreconditionError(
+            "there is no token: set DISTRIBUTE_METRICS_TOKEN or the job's token");
+      std::printf("%s\n", token().c_str());
+      return 0;
+    }
+  } catch (const Error& error) {
+    std::fprintf(stderr, "distribute metrics: %s\n", error.what());
+    return 1;
+  }
+  std::fprintf(stderr,
+               "distribute metrics: wanted token, or get HOST:PORT (see distribute --help)\n");
+  return 2;
+}
+
+}  // namespace distribute_tools
