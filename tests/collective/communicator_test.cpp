@@ -2,6 +2,7 @@
 #include <distribute/collective/window_transport.hpp>
 
 #include <tests/collective/contract.hpp>
+#include <tests/support/metric_value.hpp>
 
 #include <array>
 #include <atomic>
@@ -237,4 +238,62 @@ TEST_CASE("a communicator that goes finishes what was queued", "[collective][com
   CHECK(done[1]);
   CHECK(sums[0] == 3.0f * 512);
   CHECK(sums[1] == sums[0]);
+}
+
+TEST_CASE("collectives are counted by kind and transport", "[collective][communicator]") {
+  const auto counted = [](const char* metric) {
+    return metric_value(metric, {"all_reduce", "threads"});
+  };
+  const auto moved = [](const char* transport, const char* direction) {
+    return metric_value("distribute_transport_bytes_total", {"collective", transport, direction});
+  };
+  const double calls = counted("distribute_collectives_total");
+  const double bytes = counted("distribute_collective_bytes_total");
+  const double seconds = counted("distribute_collective_seconds_total");
+  const double sent = moved("threads", "sent"), received = moved("threads", "received");
+  contract::run_clean(make_thread_transports, 3, [](Communicator& group) {
+    std::vector<float> data(3000, 1);
+    group.all_reduce(data.data(), 3000, DType::Float32);
+    group.all_reduce_async(data.data(), data.data(), 3000, DType::Float32).wait();
+  });
+  CHECK(counted("distribute_collectives_total") == calls + 6);
+  CHECK(counted("distribute_collective_bytes_total") == bytes + 6 * 12'000);
+  CHECK(counted("distribute_collective_seconds_total") > seconds);
+  CHECK(moved("threads", "sent") == sent + 6 * 16'000);
+  CHECK(moved("threads", "received") == received + 6 * 16'000);
+  CHECK(metric_value("distribute_queue_length", {"collectives"}) == 0);
+}
+
+TEST_CASE("a failed collective is counted as such", "[collective][communicator]") {
+  const double failed = metric_value("distribute_collective_failures_total");
+  const double calls = metric_value("distribute_collectives_total", {"barrier", "scripted"});
+  Scripted scripted;
+  scripted.transport->script = [](const Operation&) { throw UnavailableError("gone"); };
+  CHECK_THROWS_AS(scripted.group->barrier(), UnavailableError);
+  CHECK(metric_value("distribute_collective_failures_total") == failed + 1);
+  CHECK(metric_value("distribute_collectives_total", {"barrier", "scripted"}) == calls);
+}
+
+TEST_CASE("what a rank sends in all is what it and others receive", "[collective][operation]") {
+  const std::vector<int64_t> counts = {5, 0, 7};
+  for (const Collective kind :
+       {Collective::AllReduce, Collective::Broadcast, Collective::AllGather, Collective::Gather,
+        Collective::ReduceScatter, Collective::AllToAll, Collective::Barrier}) {
+    Operation operation{.kind = kind, .dtype = DType::Float32, .count = 12, .peer = 1};
+    const bool parts = kind == Collective::AllGather || kind == Collective::Gather ||
+                       kind == Collective::ReduceScatter;
+    if (parts) operation.counts = counts;
+    Traffic all;
+    for (int rank = 0; rank < 3; ++rank) {
+      const Traffic one = traffic_of(operation, rank, 3);
+      all.sent += one.sent;
+      all.received += one.received;
+    }
+    INFO(name_of(kind));
+    if (kind == Collective::Broadcast) {
+      CHECK(all.received == 2 * all.sent);  // a tree: others pass it on
+    } else {
+      CHECK(all.sent == all.received);
+    }
+  }
 }

@@ -1,5 +1,6 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
+#include <tests/support/metric_value.hpp>
 
 #include <distribute/coordinator/closure_queue.hpp>
 #include <distribute/testing/latch.hpp>
@@ -317,4 +318,31 @@ TEST_CASE("ten threads put, wait, fail and give back at once", "[coordinator][cl
       ready += one->output->status() == RemoteValueStatus::Ready;
     }
   CHECK(ready <= run);
+}
+
+TEST_CASE("the queue's lengths and its results are counted", "[coordinator][closure_queue]") {
+  const auto length = [](const char* queue) {
+    return metric_value("distribute_queue_length", {queue});
+  };
+  const auto results = [](const char* result) {
+    return metric_value("distribute_closures_total", {result});
+  };
+  const double queued = length("closures"), running = length("closures_in_flight");
+  const double finished = results("finished"), failed = results("failed"),
+               back = results("put_back");
+  ClosureQueue queue;
+  for (int i = 0; i < 4; ++i) queue.put(closure());
+  CHECK(length("closures") == queued + 4);
+  finish(queue, queue.get(0).closure);
+  queue.put_back(queue.get(1).closure);
+  const auto bad = queue.get(0).closure;
+  CHECK(length("closures") == queued + 2);
+  CHECK(length("closures_in_flight") == running + 1);
+  fail(queue, bad);
+  CHECK_THROWS_AS(queue.wait(), InvalidArgumentError);
+  CHECK(length("closures") == queued);
+  CHECK(length("closures_in_flight") == running);
+  CHECK(results("finished") == finished + 1);
+  CHECK(results("failed") == failed + 1);
+  CHECK(results("put_back") == back + 1);
 }

@@ -2,6 +2,7 @@
 #include <distribute/parameter_server/client.hpp>
 
 #include <tests/parameter_server/ps_support.hpp>
+#include <tests/support/metric_value.hpp>
 
 #include <atomic>
 #include <mutex>
@@ -385,4 +386,34 @@ TEST_CASE("servers end when the job is finished and all have left", "[parameter_
   CHECK_FALSE(ended);
   other.reset();
   joins.join();
+}
+
+TEST_CASE("requests, pushes and bytes of parameter servers are counted",
+          "[parameter_server][client]") {
+  const auto requests = [](const char* request) {
+    return metric_value("distribute_parameter_server_requests_total", {request});
+  };
+  const auto bytes = [](const char* direction) {
+    return metric_value("distribute_transport_bytes_total", {"parameter_server", "tcp", direction});
+  };
+  const double pushes = requests("push"), sent = bytes("sent"), received = bytes("received");
+  const double applied = metric_value("distribute_parameter_server_pushes_total", {"applied"});
+  const double variables = metric_value("distribute_parameter_server_variables");
+  Servers servers;
+  servers.run(1,
+              [&](int, Client& client) {
+                const Id id = client.create(
+                    {.key = "w", .shape = {1000}}, [] { return Tensor(Shape{1000}, ramp(1000)); },
+                    Existing::Keep);
+                for (int i = 0; i < 3; ++i)
+                  client.push({.kernel = sgd(1), .updates = {{id, {}, full({1000}, 1)}}});
+                client.flush();
+              },
+              {.transport = Transport::Tcp, .flows = 1});
+  CHECK(requests("push") == pushes + 3);
+  CHECK(metric_value("distribute_parameter_server_pushes_total", {"applied"}) == applied + 3);
+  CHECK(metric_value("distribute_parameter_server_variables") == variables + 1);
+  CHECK(bytes("sent") - sent >= 4 * 4000);  // a first value and three gradients, of the client
+  CHECK(bytes("received") - received >= 4 * 4000);  // of the server, in the same process
+  CHECK(metric_value("distribute_queue_length", {"parameter_server_requests"}) == 0);
 }

@@ -15,6 +15,8 @@ struct CollectiveCells {
   CounterCell* calls = nullptr;
   CounterCell* time = nullptr;  // nanoseconds
   CounterCell* bytes = nullptr;
+  CounterCell* sent = nullptr;  // null where the transport itself counts what moves
+  CounterCell* received = nullptr;
 };
 
 /// Bytes over one transport.
@@ -59,6 +61,7 @@ struct LibraryMetrics {
   Counter& collectives;       // by kind and transport
   Counter& collective_time;   // by kind and transport
   Counter& collective_bytes;  // by kind and transport
+  Counter& transport_bytes;   // by service, transport and direction
   CounterCell& failed_collectives;
   TrafficCells collective_tcp, parameter_server_tcp;
 

@@ -59,6 +59,12 @@ int64_t total(std::span<const int64_t> counts);
 /// Bytes of the array that is worked on, on one rank.
 int64_t bytes_of(const Operation& operation);
 
+/// Bytes that a rank must give to others, and get from them, whatever moves them.
+struct Traffic {
+  int64_t sent = 0, received = 0;
+};
+Traffic traffic_of(const Operation& operation, int rank, int size);
+
 /// What the ranks of a group must agree on, small enough to travel with the data.
 struct Signature {
   uint64_t sequence = 0;

@@ -37,11 +37,15 @@ struct MetricMaker {
         labelled("distribute_stalls_total", "Such waits of more than a second.", labels)
             .get_cell({cause})};
   }
-  TrafficCells traffic(const char* service) const {
-    Counter& bytes = labelled("distribute_transport_bytes_total",
-                              "Bytes on sockets between tasks, with headers.",
-                              {"service", "transport", "direction"});
-    return {bytes.get_cell({service, "tcp", "sent"}), bytes.get_cell({service, "tcp", "received"})};
+  Counter& transport_bytes() const {
+    return labelled(
+        "distribute_transport_bytes_total",
+        "Bytes between tasks: with headers on sockets, elsewhere those that had to move.",
+        {"service", "transport", "direction"});
+  }
+  TrafficCells tcp(const char* service) const {
+    return {transport_bytes().get_cell({service, "tcp", "sent"}),
+            transport_bytes().get_cell({service, "tcp", "received"})};
   }
   GaugeCell& queue(const char* queue) const {
     return registry
@@ -73,10 +77,11 @@ DISTRIBUTE_INLINE LibraryMetrics::LibraryMetrics()
           "distribute_collective_bytes_total",
           "Size of the arrays that this task's ranks brought to collectives.",
           {"collective", "transport"})),
+      transport_bytes(MetricMaker{registry}.transport_bytes()),
       failed_collectives(MetricMaker{registry}.counter("distribute_collective_failures_total",
                                                        "Collectives that ended with an error.")),
-      collective_tcp(MetricMaker{registry}.traffic("collective")),
-      parameter_server_tcp(MetricMaker{registry}.traffic("parameter_server")),
+      collective_tcp(MetricMaker{registry}.tcp("collective")),
+      parameter_server_tcp(MetricMaker{registry}.tcp("parameter_server")),
       queued_collectives(MetricMaker{registry}.queue("collectives")),
       prefetched_batches(MetricMaker{registry}.queue("prefetch")),
       queued_closures(MetricMaker{registry}.queue("closures")),
@@ -127,8 +132,13 @@ DISTRIBUTE_INLINE void LibraryMetrics::count_step() noexcept {
 
 DISTRIBUTE_INLINE CollectiveCells LibraryMetrics::collective(const std::string& kind,
                                                              const std::string& transport) {
-  return {&collectives.get_cell({kind, transport}), &collective_time.get_cell({kind, transport}),
-          &collective_bytes.get_cell({kind, transport})};
+  CollectiveCells cells{&collectives.get_cell({kind, transport}),
+                        &collective_time.get_cell({kind, transport}),
+                        &collective_bytes.get_cell({kind, transport})};
+  if (transport == "tcp" || transport == "hierarchical") return cells;
+  cells.sent = &transport_bytes.get_cell({"collective", transport, "sent"});
+  cells.received = &transport_bytes.get_cell({"collective", transport, "received"});
+  return cells;
 }
 
 }  // namespace distribute::monitoring

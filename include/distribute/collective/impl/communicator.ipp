@@ -146,6 +146,10 @@ DISTRIBUTE_INLINE void Communicator::count(const Operation& operation, int64_t n
   cells.calls->increment_by();
   cells.time->increment_by(nanoseconds);
   cells.bytes->increment_by(bytes_of(operation));
+  if (!cells.sent) return;
+  const Traffic traffic = traffic_of(operation, rank(), size());
+  cells.sent->increment_by(traffic.sent);
+  cells.received->increment_by(traffic.received);
 }
 
 DISTRIBUTE_INLINE Work Communicator::all_reduce_async(const void* input, void* output,

@@ -42,6 +42,30 @@ DISTRIBUTE_INLINE int64_t bytes_of(const Operation& operation) {
   return count * size_of(operation.dtype);
 }
 
+DISTRIBUTE_INLINE Traffic traffic_of(const Operation& operation, int rank, int size) {
+  const int64_t bytes = bytes_of(operation);
+  const bool root = operation.peer == rank;
+  const int64_t own =
+      operation.counts.empty() ? 0 : operation.counts[size_t(rank)] * size_of(operation.dtype);
+  switch (operation.kind) {
+    case Collective::AllReduce:
+      return {2 * bytes * (size - 1) / size, 2 * bytes * (size - 1) / size};
+    case Collective::Reduce: return root ? Traffic{0, bytes} : Traffic{bytes, 0};
+    case Collective::ReduceScatter: return {bytes - own, own * (size - 1)};
+    case Collective::AllGather: return {own * (size - 1), bytes - own};
+    case Collective::Gather: return root ? Traffic{0, bytes - own} : Traffic{own, 0};
+    case Collective::Broadcast: return root ? Traffic{bytes, 0} : Traffic{0, bytes};
+    case Collective::AllToAll: {
+      const int64_t others = operation.count * (size - 1) * size_of(operation.dtype);
+      return {others, others};
+    }
+    case Collective::Send: return {bytes, 0};
+    case Collective::Receive: return {0, bytes};
+    case Collective::Barrier: break;
+  }
+  return {};
+}
+
 DISTRIBUTE_INLINE Signature signature_of(const Operation& operation) {
   Signature signature{.sequence = operation.sequence,
                       .count = operation.count,
