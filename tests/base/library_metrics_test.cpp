@@ -37,6 +37,7 @@ TEST_CASE("the first step has no time before it", "[base][library_metrics]") {
   int64_t times = 0;
   for (const int64_t count : metrics.step_seconds.value().counts) times += count;
   CHECK(times == 2);
+  CHECK(find(families, "distribute_build_info")->points.at(0).value == 1);
 }
 
 TEST_CASE("a wait of more than a second is a stall", "[base][library_metrics]") {

@@ -8,8 +8,10 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
 #include <tests/support/cluster_main.hpp>
+#include <tests/support/temporary_directory.hpp>
 
 #include <cstdlib>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -118,6 +120,39 @@ TEST_CASE("the token is said, or follows from the job's without giving it away",
   ::setenv("DISTRIBUTE_METRICS_TOKEN", "said", 1);
   CHECK(metrics_token("job secret") == "said");
   ::unsetenv("DISTRIBUTE_METRICS_TOKEN");
+}
+
+TEST_CASE("Prometheus's own parser reads every line", "[cluster][metrics_server]") {
+  const char* given = std::getenv("DISTRIBUTE_PROMETHEUS_PYTHON");
+  const std::string python = given ? given : "python3";
+  if (std::system((python + " -c 'import prometheus_client' 2> /dev/null").c_str()) != 0)
+    SKIP(
+        "there is no prometheus_client (DISTRIBUTE_PROMETHEUS_PYTHON, pip install "
+        "prometheus_client)");
+  monitoring::metrics().step_seconds.add(0.02);
+  monitoring::default_registry()
+      .gauge({.name = "odd", .description = "a \"b\" \\ c\nd", .labels = {"l"}})
+      .get_cell({"x\"y\\z\nw"})
+      .set(5);
+  const MetricsServer server({.address = kAnyPort, .token = "t"});
+  const std::string answer = get(server.address(), "t");
+  const TemporaryDirectory folder;
+  std::ofstream(folder / "text") << answer.substr(answer.find("\r\n\r\n") + 4);
+  std::ofstream(folder / "check.py") << R"(
+import sys
+from prometheus_client.parser import text_string_to_metric_families
+families = {f.name: f for f in text_string_to_metric_families(open(sys.argv[1]).read())}
+assert families["distribute_train_steps"].type == "counter", families["distribute_train_steps"]
+steps = families["distribute_step_seconds"]
+assert steps.type == "histogram"
+values = {(s.name, s.labels.get("le")): s.value for s in steps.samples}
+assert values["distribute_step_seconds_bucket", "+Inf"] == values["distribute_step_seconds_count", None]
+odd = families["odd"]
+assert odd.documentation == 'a "b" \\ c\nd', odd.documentation
+assert odd.samples[0].labels == {"l": 'x"y\\z\nw'}, odd.samples
+assert len(families) >= 20, len(families)
+)";
+  CHECK(std::system((python + " " + (folder / "check.py") + " " + (folder / "text")).c_str()) == 0);
 }
 
 /// Joins, and reads its own metrics as Prometheus would.

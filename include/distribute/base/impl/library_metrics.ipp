@@ -120,7 +120,17 @@ DISTRIBUTE_INLINE LibraryMetrics::LibraryMetrics()
                                                {"level"})),
       task_info(registry.gauge({.name = "distribute_task_info",
                                 .description = "1 for the task that this process is.",
-                                .labels = {"job", "index"}})) {}
+                                .labels = {"job", "index"}})) {
+  registry
+      .gauge({.name = "distribute_build_info",
+              .description = "1 for the version and the compiler of this program.",
+              .labels = {"version", "compiler"}})
+      .get_cell({std::to_string(DISTRIBUTE_VERSION_MAJOR) + '.' +
+                     std::to_string(DISTRIBUTE_VERSION_MINOR) + '.' +
+                     std::to_string(DISTRIBUTE_VERSION_PATCH),
+                 __VERSION__})
+      .set(1);
+}
 
 DISTRIBUTE_INLINE void LibraryMetrics::count_step() noexcept {
   using namespace std::chrono;
