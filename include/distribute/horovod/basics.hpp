@@ -1,0 +1,54 @@
+#pragma once
+/// Which rank this process is: hvd::init() and what it finds out.
+
+#include <distribute/base/config.hpp>
+#include <distribute/cluster/cluster_resolver.hpp>
+#include <distribute/cluster/cluster_tasks.hpp>
+#include <distribute/collective/communication_options.hpp>
+
+#include <optional>
+#include <vector>
+
+namespace distribute::hvd {
+
+struct InitOptions {
+  /// Null: what the environment implies. It must live until init() returns.
+  const ClusterResolver* resolver = nullptr;
+  /// The job's tasks in rank order, in place of a resolver.
+  std::optional<ClusterTasks> tasks = {};
+  /// Ranks of process sets that shall exist from the start, as of add_process_set().
+  std::vector<std::vector<int>> process_sets = {};
+  CommunicationOptions communication_options = {};
+};
+
+/// Joins the job: of `distribute run`, TF_CONFIG, mpirun, torchrun, horovodrun's HOROVOD_RANK and
+/// HOROVOD_SIZE, Slurm, ...; without any of them a job of this process alone. Chief and workers of
+/// a cluster are the ranks, in this order. Does nothing when it has been called already. A process
+/// that ends without shutdown() calls it then.
+/// Blocks  until all ranks have called it, at most DISTRIBUTE_STARTUP_TIMEOUT.
+/// Throws  InvalidArgumentError for an environment that makes no sense; what ClusterRuntime::join
+///         throws.
+/// Source  horovod.init
+void init(const InitOptions& options = {});
+/// Leaves the job. Operations under way, on any rank, fail with AbortedError.
+/// Blocks  until all ranks have called it, at most DISTRIBUTE_SHUTDOWN_TIMEOUT.
+void shutdown();
+bool is_initialized();
+
+/// All of them throw FailedPreconditionError before init().
+int rank();
+int size();
+/// Among the ranks of this host.
+int local_rank();
+int local_size();
+/// Among the hosts that have a rank of this local rank.
+int cross_rank();
+int cross_size();
+/// Whether every host has as many ranks.
+bool is_homogeneous();
+
+}  // namespace distribute::hvd
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/horovod/impl/basics.ipp>
+#endif

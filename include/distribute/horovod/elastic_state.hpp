@@ -1,0 +1,113 @@
+#pragma once
+/// What training goes on from when ranks are lost or come.
+
+#include <distribute/autograd/variable.hpp>
+#include <distribute/base/config.hpp>
+#include <distribute/base/error.hpp>
+#include <distribute/horovod/functions.hpp>
+
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace distribute {
+namespace nn {
+class Module;
+}
+namespace optim {
+class Optimizer;
+}
+}  // namespace distribute
+
+namespace distribute::hvd::elastic {
+
+/// Tasks have come or gone; thrown on all ranks alike. elastic::run() catches it.
+/// Source  horovod.common.exceptions.HostsUpdatedInterrupt
+class HostsUpdatedInterrupt : public AbortedError {
+ public:
+  HostsUpdatedInterrupt() : AbortedError("the tasks of the job have changed") {}
+};
+
+/// Source  horovod.common.elastic.State
+class State {
+ public:
+  virtual ~State() = default;
+
+  /// Keeps a copy of everything in memory.
+  virtual void save() = 0;
+  /// Back to the last copy.
+  virtual void restore() = 0;
+  /// Gives all ranks the state of rank 0, which every job of elastic::run() gets from the one
+  /// before; keeps a copy.
+  virtual void sync() = 0;
+
+  /// save(), then check_host_updates(). The less often, the more steps are made again after a loss.
+  void commit();
+  /// Throws  HostsUpdatedInterrupt on all ranks when elastic::run()'s hosts_updated says so on one.
+  void check_host_updates();
+  /// To be called when a job with other ranks has begun: for learning rates and the like.
+  void register_reset_callbacks(std::vector<std::function<void()>> callbacks);
+  void on_reset();
+
+  /// Used by elastic::run().
+  void set_hosts_updated(std::function<bool()> asks) { hosts_updated_ = std::move(asks); }
+
+ private:
+  std::vector<std::function<void()>> reset_callbacks_;
+  std::function<bool()> hosts_updated_;
+};
+
+/// Plain values and texts of the program, such as the number of the epoch; they must outlive it.
+/// Source  horovod.common.elastic.ObjectState
+class ObjectState : public State {
+ public:
+  template <PlainObject T>
+  void add(const std::string& name, T& value) {
+    add_field({name, [&value] { return std::string(reinterpret_cast<char*>(&value), sizeof value); },
+               [&value](const std::string& b) { std::memcpy(&value, b.data(), sizeof value); }});
+  }
+  void add(const std::string& name, std::string& text) {
+    add_field({name, [&text] { return text; }, [&text](const std::string& b) { text = b; }});
+  }
+
+  void save() override;
+  void restore() override;
+  void sync() override;
+
+ private:
+  struct Field {
+    std::string name;
+    std::function<std::string()> get;
+    std::function<void(const std::string&)> set;
+    std::string saved = {};
+  };
+  void add_field(Field field);
+
+  std::vector<Field> fields_;
+};
+
+/// Model and optimizer, and what add() adds. The model's variables must exist; the optimizer's
+/// slots are made.
+/// Source  horovod.tensorflow.elastic.TensorFlowKerasState
+class TensorFlowKerasState : public ObjectState {
+ public:
+  TensorFlowKerasState(const nn::Module& model, optim::Optimizer& optimizer);
+
+  void save() override;
+  void restore() override;
+  void sync() override;
+
+ private:
+  std::vector<Variable> variables() const;
+
+  const nn::Module& model_;
+  optim::Optimizer& optimizer_;
+  std::vector<Tensor> saved_;
+};
+
+}  // namespace distribute::hvd::elastic
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/horovod/impl/elastic_state.ipp>
+#endif

@@ -1,0 +1,118 @@
+#pragma once
+/// One rank's part in a job of hvd operations: they are announced by name, in any order, and
+/// carried out in the order that the coordinator finds.
+
+#include <distribute/base/config.hpp>
+#include <distribute/cluster/cluster_tasks.hpp>
+#include <distribute/cluster/task_failure.hpp>
+#include <distribute/collective/communication_options.hpp>
+#include <distribute/horovod/execution.hpp>
+#include <distribute/horovod/negotiation.hpp>
+#include <distribute/horovod/request.hpp>
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace distribute {
+class ClusterRuntime;
+}
+
+namespace distribute::horovod_internal {
+
+/// Each can be set in the environment, by Horovod's name for it.
+struct EngineOptions {
+  double cycle_time_ms = 1;  // how long announcements wait for others: HOROVOD_CYCLE_TIME
+  /// HOROVOD_FUSION_THRESHOLD in bytes; HOROVOD_STALL_CHECK_TIME_SECONDS,
+  /// HOROVOD_STALL_CHECK_DISABLE=1, HOROVOD_STALL_SHUTDOWN_TIME_SECONDS (0: never).
+  NegotiationOptions negotiation = {};
+  CommunicationOptions communication = {};
+  double shutdown_timeout = 10;  // seconds, without a runtime that says so
+
+  /// Throws  InvalidArgumentError that names the variable, its value and what is allowed.
+  static EngineOptions from_environment();
+};
+
+/// An operation under way; `part`, `number` and `error` may be read once it is done.
+struct Operation {
+  Request request;
+  Part part;
+  int number = 0;  // Join: the last rank; AddProcessSet: the new set
+  std::exception_ptr error = {};
+  bool done = false;  // guarded by the engine
+};
+
+/// Thread-safe. Uses one thread, on rank 0 a second one for the coordinator.
+class Engine {
+ public:
+  /// `runtime` null: a job of one rank. Every rank makes one.
+  /// Throws  what the runtime throws.
+  Engine(std::shared_ptr<ClusterRuntime> runtime, const EngineOptions& options);
+  Engine(const Engine&) = delete;
+  ~Engine();
+
+  int rank() const;
+  int size() const;
+  int local_rank() const;
+  int local_size() const;
+  int cross_rank() const;
+  int cross_size() const;
+  /// Every host runs as many ranks.
+  bool is_homogeneous() const;
+  const char* transport() const;
+
+  /// A name that counts the calls of the kind in a process set: "allreduce.noname.3".
+  std::string next_name(Kind kind, int32_t process_set);
+  /// Announces the operation, in a cycle's time at the latest; an empty name becomes next_name().
+  /// Throws  InvalidArgumentError when one of that name is under way; what has ended the job.
+  std::shared_ptr<Operation> submit(Request request, const Tensor& input = {});
+  /// Announces what is waiting.
+  void flush();
+  bool is_done(const Operation& operation);
+  /// Blocks  until it is done. Throws  its error.
+  void wait(const Operation& operation);
+
+  /// Ranks of a process set, in order.
+  /// Throws  InvalidArgumentError when there is none of the number.
+  std::vector<int> members(int32_t process_set) const;
+
+  /// The tasks of the job with their addresses; empty for a job of one rank.
+  ClusterTasks tasks() const;
+  /// What has ended the job for all ranks, if a task was lost or has failed.
+  std::optional<TaskFailure> failure() const;
+
+  /// Leaves the job; operations under way fail.
+  /// Blocks  until all ranks have called it, at most the shutdown timeout.
+  void stop();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// What the hvd functions of the calling thread use: of the innermost EngineScope, else of the
+/// process.
+/// Throws  FailedPreconditionError before hvd::init().
+std::shared_ptr<Engine> engine();
+/// The same, null before hvd::init().
+std::shared_ptr<Engine> engine_or_null();
+/// Makes it the process's; null: there is none any more.
+void set_engine(std::shared_ptr<Engine> engine);
+
+/// A rank as a thread: hvd functions of the calling thread use this engine.
+class [[nodiscard]] EngineScope {
+ public:
+  explicit EngineScope(std::shared_ptr<Engine> engine);
+  ~EngineScope();
+  EngineScope(const EngineScope&) = delete;
+  EngineScope& operator=(const EngineScope&) = delete;
+};
+
+}  // namespace distribute::horovod_internal
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/horovod/impl/engine.ipp>
+#endif

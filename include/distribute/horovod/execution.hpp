@@ -1,0 +1,34 @@
+#pragma once
+/// Carries out what the coordinator has decided, on tensors in host memory.
+
+#include <distribute/base/config.hpp>
+#include <distribute/collective/communicator.hpp>
+#include <distribute/horovod/request.hpp>
+#include <distribute/tensor/tensor.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace distribute::horovod_internal {
+
+/// An operation's tensor on this rank; `input` is none on a rank that has joined. Row-major, on the
+/// CPU.
+struct Part {
+  Tensor input, output;
+  std::vector<int64_t> received;  // Alltoall: rows from each rank
+};
+
+/// Reduces all parts; small ones travel together, and their outputs share memory.
+void all_reduce(collective::Communicator& group, const Response& response,
+                std::vector<Part>& parts);
+/// One operation of any other kind. `root`: the rank in the group for Broadcast.
+void execute(collective::Communicator& group, const Response& response, int root, Part& part);
+
+/// The rows that each of `ranks` gets when `rows` are scattered.
+std::vector<int64_t> scattered_rows(int64_t rows, int ranks);
+
+}  // namespace distribute::horovod_internal
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/horovod/impl/execution.ipp>
+#endif

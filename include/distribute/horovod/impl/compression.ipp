@@ -1,0 +1,16 @@
+#pragma once
+#include <distribute/horovod/compression.hpp>
+#include <distribute/ops/cast.hpp>
+
+namespace distribute::hvd {
+
+DISTRIBUTE_INLINE Tensor compress(Compression compression, const Tensor& tensor) {
+  if (compression == Compression::None || tensor.dtype() != DType::Float32) return tensor;
+  return cast(tensor, compression == Compression::Fp16 ? DType::Float16 : DType::BFloat16);
+}
+
+DISTRIBUTE_INLINE Tensor decompress(const Tensor& tensor, DType dtype) {
+  return tensor.dtype() == dtype ? tensor : cast(tensor, dtype);
+}
+
+}  // namespace distribute::hvd

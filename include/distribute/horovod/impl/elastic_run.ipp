@@ -1,0 +1,93 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/cluster/environment.hpp>
+#include <distribute/horovod/basics.hpp>
+#include <distribute/horovod/elastic_run.hpp>
+#include <distribute/horovod/engine.hpp>
+#include <distribute/net/deadline.hpp>
+
+#include <cstdio>
+#include <thread>
+
+namespace distribute::hvd::elastic {
+
+DISTRIBUTE_INLINE ClusterTasks survivors(const ClusterTasks& last,
+                                         const std::optional<TaskFailure>& failure) {
+  ClusterTasks next = last;
+  if (!failure) return next;
+  if (failure->rank == last.rank)
+    throw InvalidArgumentError("elastic: this task is the one that was lost: " + failure->reason);
+  next.members.erase(next.members.begin() + failure->rank);
+  if (last.rank > failure->rank) --next.rank;
+  return next;
+}
+
+/// Others may be a little longer in the last job, whose port answers that this is another one.
+DISTRIBUTE_INLINE void meet(const ClusterTasks& tasks, double timeout) {
+  const auto deadline = net::Deadline::after_seconds(timeout);
+  for (;;) {
+    try {
+      return init({.tasks = tasks});
+    } catch (const Error& error) {
+      const StatusCode code = error.code();
+      const bool again = code == StatusCode::FailedPrecondition ||
+                         code == StatusCode::Unavailable || code == StatusCode::Aborted;
+      if (!again) throw;
+      if (deadline.passed())
+        throw DeadlineExceededError(concat("elastic: the ", tasks.size(), " tasks of the next job ",
+                                           "have not met within ", timeout, " s: ", error.what()));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+}
+
+/// Leaves the job that has ended and begins the next.
+DISTRIBUTE_INLINE void reset(const RunOptions& options, bool interrupted) {
+  const auto engine = horovod_internal::engine();
+  const ClusterTasks last = engine->tasks();
+  const auto failure = interrupted ? std::nullopt : engine->failure();
+  const ClusterTasks next = options.next_tasks(last, failure);
+  if (next.size() < options.min_size)
+    throw UnavailableError(concat("elastic: ", next.size(), " ranks are left, at least ",
+                                  options.min_size, " are wanted",
+                                  failure ? ": " + failure->reason : std::string()));
+  if (next.rank == 0)
+    std::fprintf(stderr, "hvd::elastic: %s; going on with %d ranks\n",
+                 failure ? failure->reason.c_str() : "the tasks have changed", next.size());
+  shutdown();
+  meet(next, options.timeout);
+}
+
+/// Whether `error` is the loss of another rank, which a new job can do without.
+DISTRIBUTE_INLINE bool is_loss(const Error& error) {
+  const auto engine = horovod_internal::engine_or_null();
+  if (!engine || error.code() != StatusCode::Unavailable) return false;
+  const auto failure = engine->failure();
+  return failure && failure->code == StatusCode::Unavailable && failure->rank != engine->rank();
+}
+
+DISTRIBUTE_INLINE void run_until_done(State& state, const std::function<void()>& train,
+                                      const RunOptions& given) {
+  RunOptions options = given;
+  cluster_internal::read_seconds("HOROVOD_ELASTIC_TIMEOUT", options.timeout);
+  state.set_hosts_updated(options.hosts_updated);
+  for (int resets = 0;; ++resets) {
+    bool interrupted = false;
+    try {
+      state.sync();
+      return train();
+    } catch (const HostsUpdatedInterrupt&) {
+      interrupted = true;
+    } catch (const Error& error) {
+      if (!is_loss(error)) throw;
+      if (options.reset_limit >= 0 && resets >= options.reset_limit)
+        throw UnavailableError(concat("elastic: the limit of ", options.reset_limit,
+                                      " new jobs is reached: ", error.what()));
+      state.restore();
+    }
+    reset(options, interrupted);
+    state.on_reset();
+  }
+}
+
+}  // namespace distribute::hvd::elastic

@@ -1,0 +1,31 @@
+#pragma once
+/// Which of the training cluster's tasks this process is, by one reading of the environment.
+
+#include <distribute/base/config.hpp>
+#include <distribute/cluster/cluster_tasks.hpp>
+#include <distribute/strategy/multi_worker_extended.hpp>
+
+namespace distribute {
+class ClusterResolver;
+class ClusterRuntime;
+}  // namespace distribute
+
+namespace distribute::strategy_internal {
+
+struct ClusterPlace {
+  ClusterTasks tasks;  // of the training cluster: chief, then workers
+  WorkerTask task;
+  bool alone = true;  // no cluster, or an evaluator
+};
+
+/// Throws  InvalidArgumentError when the cluster does not say which task this process is.
+ClusterPlace place_of(const ClusterResolver& resolver);
+
+/// Workers of one host share its cores, unless somebody has said how many threads to use.
+void share_cores(const ClusterRuntime& runtime);
+
+}  // namespace distribute::strategy_internal
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/strategy/impl/cluster_place.ipp>
+#endif

@@ -1,0 +1,55 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/base/parallel.hpp>
+#include <distribute/base/process_state.hpp>
+#include <distribute/cluster/cluster_resolver.hpp>
+#include <distribute/cluster/cluster_runtime.hpp>
+#include <distribute/cluster/multi_worker_util.hpp>
+#include <distribute/strategy/cluster_place.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <thread>
+
+namespace distribute::strategy_internal {
+
+DISTRIBUTE_INLINE void add_members(ClusterTasks& tasks, const ClusterSpec& spec, const char* type) {
+  for (const std::string& job : spec.jobs()) {
+    if (job != type) continue;
+    for (int index : spec.task_indices(job))
+      tasks.members.push_back({job, index, spec.task_address(job, index)});
+  }
+}
+
+DISTRIBUTE_INLINE ClusterPlace place_of(const ClusterResolver& resolver) {
+  const ClusterSpec spec = resolver.cluster_spec();
+  ClusterPlace place;
+  const auto type = resolver.task_type();
+  const auto id = resolver.task_id();
+  if (spec.jobs().empty()) return place;
+  if (!type || !id)
+    throw InvalidArgumentError(
+        "When `cluster_spec` is given, you must also specify `task_type` and `task_id`: the "
+        "environment names a cluster, but not which of its tasks this process is");
+  const auto workers = resolver.world_size();
+  if (!workers) multi_worker_util::validate_cluster_spec(spec, type, id);
+  place.task = {type->name(), *id,
+                workers ? *id == 0 : multi_worker_util::is_chief(spec, type, *id)};
+  if (*type == TaskType::Evaluator) return place;
+  add_members(place.tasks, spec, "chief");
+  add_members(place.tasks, spec, "worker");
+  for (int index = 1; workers && index < *workers; ++index)  // their addresses are not known yet
+    place.tasks.members.push_back({"worker", index, ""});
+  place.tasks.rank = workers ? *id : multi_worker_util::id_in_cluster(spec, type, *id);
+  place.alone = place.tasks.members.size() < 2;
+  return place;
+}
+
+DISTRIBUTE_INLINE void share_cores(const ClusterRuntime& runtime) {
+  if (std::getenv("OMP_NUM_THREADS") || process_state().intra_op_parallelism_threads > 0) return;
+  const auto& hosts = runtime.hosts();
+  const auto near = std::count(hosts.begin(), hosts.end(), hosts[size_t(runtime.rank())]);
+  set_intra_op_threads(std::max(int(std::thread::hardware_concurrency()) / int(near), 1));
+}
+
+}  // namespace distribute::strategy_internal
