@@ -32,6 +32,11 @@ struct RunOptions {
   double timeout = 600;
 };
 
+/// hvd::init() for a task that comes to a job that runs: tries again while the others are not there
+/// yet, or still in the job before.
+/// Throws  DeadlineExceededError after `timeout` seconds; what hvd::init() throws.
+void init(const ClusterTasks& tasks, double timeout = 600);
+
 /// Calls `train` until it returns. When a rank is lost (UnavailableError): goes back to the last
 /// commit, meets the other tasks in a new job, tells the state, and calls it again. The same
 /// without going back for HostsUpdatedInterrupt. hvd::init() comes before.

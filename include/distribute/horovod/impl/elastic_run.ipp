@@ -22,19 +22,18 @@ DISTRIBUTE_INLINE ClusterTasks survivors(const ClusterTasks& last,
   return next;
 }
 
-/// Others may be a little longer in the last job, whose port answers that this is another one.
-DISTRIBUTE_INLINE void meet(const ClusterTasks& tasks, double timeout) {
+DISTRIBUTE_INLINE void init(const ClusterTasks& tasks, double timeout) {
   const auto deadline = net::Deadline::after_seconds(timeout);
   for (;;) {
     try {
-      return init({.tasks = tasks});
+      return hvd::init({.tasks = tasks});
     } catch (const Error& error) {
       const StatusCode code = error.code();
       const bool again = code == StatusCode::FailedPrecondition ||
                          code == StatusCode::Unavailable || code == StatusCode::Aborted;
       if (!again) throw;
       if (deadline.passed())
-        throw DeadlineExceededError(concat("elastic: the ", tasks.size(), " tasks of the next job ",
+        throw DeadlineExceededError(concat("elastic: the ", tasks.size(), " tasks of the job ",
                                            "have not met within ", timeout, " s: ", error.what()));
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -55,7 +54,7 @@ DISTRIBUTE_INLINE void reset(const RunOptions& options, bool interrupted) {
     std::fprintf(stderr, "hvd::elastic: %s; going on with %d ranks\n",
                  failure ? failure->reason.c_str() : "the tasks have changed", next.size());
   shutdown();
-  meet(next, options.timeout);
+  init(next, options.timeout);
 }
 
 /// Whether `error` is the loss of another rank, which a new job can do without.
