@@ -23,6 +23,7 @@ std::map<std::string, std::string> must_agree(const TrainerOptions& o) {
   const auto text = [](const auto& value) { return dist::concat(value); };
   const auto given = [](const std::string& path) { return path.empty() ? "no" : "yes"; };
   std::map<std::string, std::string> all{
+      {"api", o.api},
       {"model", o.model},
       {"batch_size", text(o.batch_size)},
       {"steps", text(o.steps)},
@@ -136,6 +137,9 @@ bool is_evaluator(const TrainerOptions& o) {
 }
 
 ChosenStrategy make_strategy(const TrainerOptions& o) {
+  if (o.api == "horovod")
+    return {nullptr, std::make_unique<dist::OneDeviceStrategy>(uses_gpu(o) ? "/gpu:0" : "/cpu:0"),
+            "horovod"};
   auto cluster = asks_cluster(o) ? dist::default_resolver({}, o.cluster).resolver : nullptr;
   const std::string name =
       o.strategy.empty() ? implied_strategy(cluster->cluster_spec()) : o.strategy;

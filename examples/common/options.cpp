@@ -27,6 +27,8 @@ std::string AbslUnparseFlag(const JsonTarget& target) { return target.value.valu
 ABSL_FLAG(std::string, strategy, "",
           "one_device, mirrored, multi_worker, parameter_server or central_storage; "
           "default: what TF_CONFIG or a launcher's variables imply, else mirrored");
+ABSL_FLAG(std::string, api, "strategy",
+          "how the step is written: strategy, or horovod, which every rank runs on one device");
 ABSL_FLAG(std::string, job_name, "", "job of this task: worker, ps, chief; instead of TF_CONFIG");
 ABSL_FLAG(std::optional<int>, task_index, std::nullopt, "number of this task in its job");
 ABSL_FLAG(std::string, ps_hosts, "", "host:port of the parameter servers, with commas");
@@ -122,6 +124,7 @@ void check(const TrainerOptions& o) {
     require_one_of(
         "strategy", o.strategy,
         {"one_device", "mirrored", "multi_worker", "parameter_server", "central_storage"});
+  require_one_of("api", o.api, {"strategy", "horovod"});
   require_one_of("coordinator", o.coordinator, {"auto", "true", "false"});
   if (o.sync_replicas < 0) fail("--sync_replicas must be at least 0");
   if (o.max_staleness < -1) fail("--max_staleness must be at least 0, or -1 for any");
@@ -175,6 +178,7 @@ TrainerOptions parse_options(int argc, char** argv, const std::string& usage) {
   const auto rest = distribute_tools::parse_flags(int(pointers.size()), pointers.data());
   if (!rest.empty()) fail(absl::StrCat("unexpected argument '", rest[0], "'"));
   TrainerOptions o;
+  o.api = absl::GetFlag(FLAGS_api);
   o.strategy = absl::GetFlag(FLAGS_strategy);
   o.cluster = {.job_name = absl::GetFlag(FLAGS_job_name),
                .task_index = absl::GetFlag(FLAGS_task_index),

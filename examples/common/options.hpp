@@ -13,6 +13,7 @@ namespace examples {
 
 /// Values of the flags; see options.cpp for their meaning and defaults.
 struct TrainerOptions {
+  std::string api;  // "strategy", "horovod"
   std::string strategy, device, data_dir, model, optimizer, lr_schedule, policy;
   std::string checkpoint_dir, logdir, init_checkpoint, final_checkpoint, loss_csv;
   std::string export_dir, export_onnx;

@@ -94,9 +94,11 @@ double seconds_now() {
 
 }  // namespace
 
-Trainer::Trainer(const TrainerOptions& options, dist::Strategy& strategy, const MakeTask& make_task)
+Trainer::Trainer(const TrainerOptions& options, dist::Strategy& strategy, const MakeTask& make_task,
+                 HorovodJob* horovod)
     : options_(options),
       strategy_(strategy),
+      horovod_(horovod),
       servers_(servers_of(strategy)),
       coordinated_(is_coordinated(options, servers_)),
       scope_(strategy),
@@ -105,9 +107,7 @@ Trainer::Trainer(const TrainerOptions& options, dist::Strategy& strategy, const 
       total_steps_(total_steps(options, task_.training_images)),
       optimizer_(make_optimizer(with_warmup(options, task_, total_steps_), total_steps_)),
       iterator_(strategy.experimental_distribute_dataset(training_data()).iterator()),
-      checkpoint_({{"model", &model_},
-                   {"optimizer", optimizer_.get()},
-                   {"iterator", dist::train::state_of(iterator_)}}) {
+      checkpoint_(checkpoint_parts()) {
   check_same_data();
   if (coordinated_) register_functions();
   if (serves()) return;
@@ -118,13 +118,21 @@ Trainer::Trainer(const TrainerOptions& options, dist::Strategy& strategy, const 
     restore();
   }
   if (servers_) agree_on_options();
+  if (horovod_) horovod_->wrap(*optimizer_), horovod_->start_alike(model_, *optimizer_, iterator_);
   open_loss_csv();
   if (!options_.logdir.empty() && is_chief())
     writer_ = dist::summary::create_file_writer(options_.logdir);
 }
 
+dist::train::CheckpointParts Trainer::checkpoint_parts() {
+  return {{"model", &model_},
+          {"optimizer", optimizer_.get()},
+          {"iterator", horovod_ ? horovod_->places() : dist::train::state_of(iterator_)}};
+}
+
 /// Workers with other images would take another number of steps.
 void Trainer::check_same_data() {
+  if (horovod_) return horovod_->check_same_data(task_.training_images);
   if (strategy_.extended().input_context().num_input_pipelines() == 1) return;
   const auto mine = strategy_.run([count = task_.training_images] {
     return dist::Tensor(dist::Shape{1}, std::vector<int64_t>{count});
@@ -139,6 +147,7 @@ void Trainer::check_same_data() {
 }
 
 data::Dataset Trainer::training_data() const {
+  if (horovod_) return horovod_->share(task_.training);
   return training_data(servers_ ? place_of(*servers_, coordinated_) : dist::InputContext());
 }
 
@@ -185,12 +194,14 @@ void Trainer::agree_on_options() {
 }
 
 void Trainer::restore() {
-  if (options_.checkpoint_dir.empty()) return;
+  if (options_.checkpoint_dir.empty() || (horovod_ && !is_chief())) return;
   manager_.emplace(
       checkpoint_,
       dist::train::CheckpointManagerOptions{
           .directory = options_.checkpoint_dir, .max_to_keep = 3, .max_failed_saves = 3});
-  if (!servers_)
+  if (horovod_)
+    manager_->restore_or_initialize();
+  else if (!servers_)
     preemption_.emplace(strategy_.cluster_resolver(), *manager_);  // restores the newest
   else if (servers_->variables_are_new())  // else training goes on where the servers are
     manager_->restore_or_initialize();
@@ -251,7 +262,7 @@ Trainer::ReplicaStep Trainer::replica_step(const Batch& batch) {
   if (parts == 1 && options_.loss_csv.empty()) {
     dist::GradientTape tape;
     const Loss loss = loss_of(batch);  // a coordinator's workers build the layers here
-    const int64_t number = optimizer_->minimize(loss.loss, model_.trainable_variables(), tape);
+    const int64_t number = minimize(loss.loss, tape);
     return {with_right(loss), number};
   }
   std::vector<dist::Tensor> gradients;
@@ -264,16 +275,28 @@ Trainer::ReplicaStep Trainer::replica_step(const Batch& batch) {
     accumulate(gradients, tape.gradient(share.loss, model_.trainable_variables()));
   }
   const auto variables = model_.trainable_variables();
-  if (options_.loss_csv.empty()) {
+  if (options_.loss_csv.empty() && !horovod_) {
     const int64_t number = optimizer_->apply_gradients(gradients, variables);
     return {with_right(sum), number};
   }
-  gradients = dist::get_replica_context()->all_reduce(dist::ReduceOp::Sum, gradients);
-  const dist::Tensor norm = dist::global_norm(gradients) /
-                            float(strategy_.num_replicas_in_sync());  // every replica has it
+  gradients = all_reduce(gradients);
+  const dist::Tensor norm =
+      dist::global_norm(gradients) / float(num_replicas());  // every replica has it
   const int64_t number =
       optimizer_->apply_gradients(gradients, variables, {.skip_gradients_aggregation = true});
   return {dist::stack({sum.loss, norm}, 0), number};
+}
+
+/// The job's sums, on every replica.
+std::vector<dist::Tensor> Trainer::all_reduce(const std::vector<dist::Tensor>& gradients) const {
+  return horovod_ ? horovod_->sum(gradients)
+                  : dist::get_replica_context()->all_reduce(dist::ReduceOp::Sum, gradients);
+}
+
+int64_t Trainer::minimize(const dist::Tensor& loss, dist::GradientTape& tape) {
+  const auto variables = model_.trainable_variables();
+  return horovod_ ? horovod_->minimize(loss, variables, tape)
+                  : optimizer_->minimize(loss, variables, tape);
 }
 
 Trainer::Step Trainer::step(const dist::PerReplica<Batch>& batch) {
@@ -281,7 +304,8 @@ Trainer::Step Trainer::step(const dist::PerReplica<Batch>& batch) {
       strategy_.run([this](const Batch& part) { return replica_step(part); }, batch);
   std::vector<dist::Tensor> sums;
   for (const ReplicaStep& one : results.values()) sums.push_back(one.sums);
-  const dist::Tensor sum = strategy_.reduce(dist::ReduceOp::Sum, dist::PerReplica(std::move(sums)));
+  dist::Tensor sum = strategy_.reduce(dist::ReduceOp::Sum, dist::PerReplica(std::move(sums)));
+  if (horovod_) sum = horovod_->sum(sum);
   const auto values = sum.data<float>();
   return {values[0], values.size() > 1 ? values[1] : 0.0, results[0].number};
 }
@@ -305,9 +329,10 @@ void Trainer::step_done(const Step& step, const std::string& worker) {
     std::fflush(stdout);
   }
   const bool due = step.number / options_.save_steps > last_saved_ / options_.save_steps;
-  if (!manager_ || (!due && step.number < total_steps_)) return;
+  if (options_.checkpoint_dir.empty() || (!due && step.number < total_steps_)) return;
   last_saved_ = step.number;
-  manager_->save({}, true, {.enable_async = options_.async_checkpoint});
+  if (horovod_) horovod_->remember(iterator_);
+  if (manager_) manager_->save({}, true, {.enable_async = options_.async_checkpoint});
 }
 
 void Trainer::check_finite(double loss, int64_t step) const {
@@ -371,7 +396,7 @@ void Trainer::train(RunReport& report) {
   report.steps = total_steps_;
   if (servers_) report_job(report, first, seconds_now() - began);
   report.parameters = model_.count_params();
-  if (!options_.final_checkpoint.empty() && (!servers_ || is_chief()))
+  if (!options_.final_checkpoint.empty() && ((!servers_ && !horovod_) || is_chief()))
     dist::train::save_variables(options_.final_checkpoint, model_.variables());
 }
 
@@ -406,10 +431,16 @@ void Trainer::evaluate(RunReport& report) {
   const bool averaged = options_.ema_decay > 0;
   if (averaged) optimizer_->swap_averages(model_.trainable_variables());
   double sums[4] = {};
-  for (const auto& batch : strategy_.experimental_distribute_dataset(task_.test)) {
+  const data::Dataset test = horovod_ ? horovod_->share(task_.test) : task_.test;
+  for (const auto& batch : strategy_.experimental_distribute_dataset(test)) {
     const auto parts = strategy_.run([this](const Batch& part) { return test_batch(part); }, batch);
     const auto part = strategy_.reduce(dist::ReduceOp::Sum, parts).data<float>();
     for (size_t i = 0; i < 4; ++i) sums[i] += double(part[i]);
+  }
+  if (horovod_) {
+    const dist::Tensor all =
+        horovod_->sum(dist::Tensor(dist::Shape{4}, std::vector<float>(sums, sums + 4)));
+    for (size_t i = 0; i < 4; ++i) sums[i] = double(all.data<float>()[i]);
   }
   if (averaged) optimizer_->swap_averages(model_.trainable_variables());
   report.test_loss = sums[0] / sums[3];
@@ -443,7 +474,7 @@ void Trainer::follow(const std::string& directory, RunReport& report) {
 
 /// Images are float32 of the size that the network was trained with.
 void Trainer::export_model() {
-  if (servers_ && !is_chief()) return;
+  if ((servers_ || horovod_) && !is_chief()) return;
   const bool averaged = options_.ema_decay > 0;
   if (averaged) optimizer_->swap_averages(model_.trainable_variables());
   const data::TensorSpec input{{-1, task_.image[0], task_.image[1], task_.image[2]}};
@@ -473,6 +504,18 @@ int run_evaluator(TrainerOptions options, const MakeTask& make_task) {
   return dist::kExitDone;
 }
 
+/// What is written at the end can be written: better to know before the training.
+void check_outputs(const TrainerOptions& options) {
+  if (options.json && *options.json != "-") require_writable("json", *options.json);
+  if (!options.final_checkpoint.empty())
+    require_writable("final_checkpoint", options.final_checkpoint);
+  if (!options.export_dir.empty()) {
+    dist::saved_model::check_path(options.export_dir);
+    require_writable("export_dir", options.export_dir);
+  }
+  if (!options.export_onnx.empty()) require_writable("export_onnx", options.export_onnx);
+}
+
 int run(const TrainerOptions& options, const MakeTask& make_task) {
   const dist::train::ExitOnTermination exit_on_termination;
   dist::random::set_seed(options.seed);
@@ -481,15 +524,9 @@ int run(const TrainerOptions& options, const MakeTask& make_task) {
         "--policy=mixed_float16 needs a GPU, which this build does not support; use "
         "mixed_bfloat16");
   dist::nn::set_global_policy(options.policy);
-  if (options.json && *options.json != "-") require_writable("json", *options.json);
-  if (!options.final_checkpoint.empty())
-    require_writable("final_checkpoint", options.final_checkpoint);
-  if (is_evaluator(options)) return run_evaluator(options, make_task);
-  if (!options.export_dir.empty()) {
-    dist::saved_model::check_path(options.export_dir);
-    require_writable("export_dir", options.export_dir);
-  }
-  if (!options.export_onnx.empty()) require_writable("export_onnx", options.export_onnx);
+  check_outputs(options);
+  const auto horovod = HorovodJob::begin(options);
+  if (!horovod && is_evaluator(options)) return run_evaluator(options, make_task);
   const auto [cluster, strategy, name] = make_strategy(options);
   const auto* servers = dist::strategy_internal::parameter_server_extended(*strategy);
   if (servers && servers->is_parameter_server()) return dist::Server(*strategy).join();
@@ -497,13 +534,14 @@ int run(const TrainerOptions& options, const MakeTask& make_task) {
   const dist::ReadyFile ready(alone ? dist::ready_file_path() : "");
   RunReport report;
   report.strategy = name;
-  report.workers = strategy->extended().input_context().num_input_pipelines();
+  report.workers =
+      horovod ? dist::hvd::size() : strategy->extended().input_context().num_input_pipelines();
   report.device = device_name(*strategy);
   report.policy = options.policy;
-  report.replicas = strategy->num_replicas_in_sync();
+  report.replicas = horovod ? dist::hvd::size() : strategy->num_replicas_in_sync();
   report.global_batch = options.batch_size;
   {
-    Trainer trainer(options, *strategy, make_task);
+    Trainer trainer(options, *strategy, make_task, horovod.get());
     if (trainer.serves()) return dist::Server(*strategy).join();
     trainer.train(report);
     trainer.evaluate(report);
@@ -513,7 +551,9 @@ int run(const TrainerOptions& options, const MakeTask& make_task) {
   }
   report.peak_rss_bytes = peak_rss_bytes();
   report.peak_gpu_bytes = peak_gpu_bytes(*strategy);
-  if (!strategy->extended().should_checkpoint()) return 0;
+  const bool chief = horovod ? horovod->is_chief() : strategy->extended().should_checkpoint();
+  if (horovod) dist::hvd::shutdown();
+  if (!chief) return 0;
   print_test(report, options.metric_lines);
   if (options.json) write_json(report, *options.json);
   return 0;

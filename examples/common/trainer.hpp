@@ -2,6 +2,7 @@
 /// Trains a network on batches of pictures under any strategy, and tests it.
 
 #include "build.hpp"
+#include "horovod_job.hpp"
 #include "options.hpp"
 #include "run_report.hpp"
 
@@ -36,7 +37,9 @@ class Trainer {
  public:
   /// Reads the data and builds the model.
   /// Throws  distribute::Error for data, weights or directories that cannot be used.
-  Trainer(const TrainerOptions& options, distribute::Strategy& strategy, const MakeTask& make_task);
+  /// `horovod`: null unless the step is to be written the Horovod way.
+  Trainer(const TrainerOptions& options, distribute::Strategy& strategy, const MakeTask& make_task,
+          HorovodJob* horovod = nullptr);
 
   /// True on workers whose steps a coordinator gives out: they serve instead of training.
   bool serves() const { return coordinated_ && !is_chief(); }
@@ -79,7 +82,16 @@ class Trainer {
   void agree_on_options();
   void restore();
   void open_loss_csv();
-  bool is_chief() const { return strategy_.extended().should_checkpoint(); }
+  bool is_chief() const {
+    return horovod_ ? horovod_->is_chief() : strategy_.extended().should_checkpoint();
+  }
+  int64_t num_replicas() const {
+    return horovod_ ? distribute::hvd::size() : strategy_.num_replicas_in_sync();
+  }
+  std::vector<distribute::Tensor> all_reduce(
+      const std::vector<distribute::Tensor>& gradients) const;
+  int64_t minimize(const distribute::Tensor& loss, distribute::GradientTape& tape);
+  distribute::train::CheckpointParts checkpoint_parts();
   void leave_if_told();
   void log_scalar(const char* name, double value, int64_t step) const;
   Loss loss_of(const Batch& batch);
@@ -95,6 +107,7 @@ class Trainer {
 
   TrainerOptions options_;
   distribute::Strategy& strategy_;
+  HorovodJob* horovod_;
   distribute::strategy_internal::ParameterServerExtended* servers_;  // null: another strategy
   bool coordinated_;
   distribute::Scope scope_;

@@ -326,6 +326,7 @@
 
 #include <distribute/strategy/all_workers.hpp>
 #include <distribute/strategy/central_storage_strategy.hpp>
+#include <distribute/strategy/cluster_place.hpp>
 #include <distribute/strategy/cross_device_ops.hpp>
 #include <distribute/strategy/devices.hpp>
 #include <distribute/strategy/distributed_dataset.hpp>
@@ -408,6 +409,24 @@
 #include <distribute/saved_model/onnx.hpp>
 #include <distribute/saved_model/onnx_graph.hpp>
 #include <distribute/saved_model/saved_model.hpp>
+#include <distribute/horovod/basics.hpp>
+#include <distribute/horovod/collectives.hpp>
+#include <distribute/horovod/compression.hpp>
+#include <distribute/horovod/coordinator_thread.hpp>
+#include <distribute/horovod/distributed_gradient_tape.hpp>
+#include <distribute/horovod/distributed_optimizer.hpp>
+#include <distribute/horovod/elastic_run.hpp>
+#include <distribute/horovod/elastic_state.hpp>
+#include <distribute/horovod/engine.hpp>
+#include <distribute/horovod/execution.hpp>
+#include <distribute/horovod/functions.hpp>
+#include <distribute/horovod/gradient_reducer.hpp>
+#include <distribute/horovod/handle.hpp>
+#include <distribute/horovod/negotiation.hpp>
+#include <distribute/horovod/op.hpp>
+#include <distribute/horovod/process_group.hpp>
+#include <distribute/horovod/process_set.hpp>
+#include <distribute/horovod/request.hpp>
 
 #include <distribute/train/backup_and_restore.hpp>
 #include <distribute/train/callback.hpp>

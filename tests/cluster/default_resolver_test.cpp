@@ -57,6 +57,8 @@ TEST_CASE("the environment implies a resolver, in a fixed order", "[cluster][def
       {kTorchrun, "torchrun's variables (RANK or PET_NODE_RANK)", "torch:29500"},
       {all({kTorchrun, kMpirun}), "torchrun's variables (RANK or PET_NODE_RANK)", "torch:29500"},
       {kMpirun, "mpirun's variables (rank and size)", "mpi:29500"},
+      {all({kTorchrun, kSlurm, {{"HOROVOD_RANK", "0"}, {"HOROVOD_SIZE", "2"}}}),
+       "horovodrun's variables (HOROVOD_RANK)", "torch:29500"},
       {kPod, "a pod of Kubernetes (DISTRIBUTE_REPLICAS)", "pod-0.pod:8470"},
   };
   for (const Case& one : cases) {

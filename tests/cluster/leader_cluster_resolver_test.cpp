@@ -66,6 +66,7 @@ TEST_CASE("one process per node is read from PET_ variables", "[cluster][torchru
 
 TEST_CASE("mpirun of every MPI tells rank and size", "[cluster][open_mpi]") {
   const std::pair<const char*, const char*> names[] = {
+      {"HOROVOD_RANK", "HOROVOD_SIZE"},
       {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
       {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
       {"PMI_RANK", "PMI_SIZE"}};

@@ -64,9 +64,9 @@ TEST_CASE("allreduce reduces by every op", "[horovod][collectives]") {
     check(hvd::Min, 1);
     check(hvd::Max, n);
     check(hvd::Product, product, ranks);
-    require_values(hvd::allreduce(mine, {.op = hvd::Sum, .prescale_factor = 0.5,
-                                         .postscale_factor = 4}),
-                   {2 * sum, 4 * sum, 6 * sum}, "factors");
+    require_values(
+        hvd::allreduce(mine, {.op = hvd::Sum, .prescale_factor = 0.5, .postscale_factor = 4}),
+        {2 * sum, 4 * sum, 6 * sum}, "factors");
     require(hvd::allreduce(Tensor(int64_t{rank}), {.op = hvd::Max}).item<int64_t>() == ranks - 1,
             "int64 scalar");
     require(hvd::allreduce(zeros({0, 3})).shape() == Shape{0, 3}, "no elements");
@@ -89,8 +89,8 @@ TEST_CASE("the transport and what travels together do not change the bits",
             std::vector<float> values(size_t(100 + 3000 * i));
             for (size_t j = 0; j < values.size(); ++j)
               values[j] = 1.0f / float(1 + rank * 7 + int(j) * (i + 1));
-            handles.push_back(hvd::allreduce_async(
-                Tensor(Shape{int64_t(values.size())}, values), {.name = concat("t", i)}));
+            handles.push_back(hvd::allreduce_async(Tensor(Shape{int64_t(values.size())}, values),
+                                                   {.name = concat("t", i)}));
           }
           for (const Tensor& sum : hvd::synchronize(handles))
             for (float value : sum.to_vector()) all[size_t(rank)].push_back(value);
@@ -164,13 +164,14 @@ TEST_CASE("allgather takes rows of any number", "[horovod][collectives]") {
     for (int r = 0; r < ranks; ++r) wanted.insert(wanted.end(), size_t(2 * r), float(r));
     require(all.shape() == Shape{ranks * (ranks - 1) / 2, 2}, "shape");
     require_values(all, wanted, "rows");
-    require_values(hvd::allgather(Tensor(float(rank))),
-                   [&] {
-                     std::vector<float> scalars(static_cast<size_t>(ranks));
-                     std::iota(scalars.begin(), scalars.end(), 0.0f);
-                     return scalars;
-                   }(),
-                   "scalars");
+    require_values(
+        hvd::allgather(Tensor(float(rank))),
+        [&] {
+          std::vector<float> scalars(static_cast<size_t>(ranks));
+          std::iota(scalars.begin(), scalars.end(), 0.0f);
+          return scalars;
+        }(),
+        "scalars");
   });
 }
 
@@ -181,9 +182,9 @@ TEST_CASE("broadcast gives everybody the root's tensor", "[horovod][collectives]
       require_values(hvd::broadcast(mine, root), numbers(root, {2, 2}).to_vector(), "values");
       require_values(mine, numbers(rank, {2, 2}).to_vector(), "the input stays");
     }
-    require(error_of([] { hvd::broadcast(Tensor(1.0f), 3); }).find("the root 3") !=
-                std::string::npos,
-            "no such root");
+    require(
+        error_of([] { hvd::broadcast(Tensor(1.0f), 3); }).find("the root 3") != std::string::npos,
+        "no such root");
   });
 }
 
@@ -194,17 +195,17 @@ TEST_CASE("alltoall deals rows out, equally or by splits", "[horovod][collective
     require_values(equal, {a, b, 2 * a, 2 * b, 3 * a, 3 * b}, "equal");
     // Rank r sends r + peer rows to each peer.
     const std::vector<int32_t> splits{rank, rank + 1, rank + 2};
-    const auto [output, received] = hvd::alltoall(filled(3 * rank + 3, float(rank)),
-                                                  Tensor(Shape{3}, splits));
+    const auto [output, received] =
+        hvd::alltoall(filled(3 * rank + 3, float(rank)), Tensor(Shape{3}, splits));
     require_values(received, {float(rank), float(rank + 1), float(rank + 2)}, "received");
     require_values(output,
                    repeated({{2 * rank, 0.0f}, {2 * (rank + 1), 1.0f}, {2 * (rank + 2), 2.0f}}),
                    "rows");
-    require(error_of([] { hvd::alltoall(zeros({4})); }).find("in equal parts") !=
-                std::string::npos,
+    require(error_of([] { hvd::alltoall(zeros({4})); }).find("in equal parts") != std::string::npos,
             "4 rows for 3 ranks");
-    require(error_of([] { hvd::alltoall(zeros({4}), Tensor{int32_t{1}, int32_t{1}, int32_t{1}}); })
-                    .find("[1, 1, 1]") != std::string::npos,
+    require(error_of([] {
+              hvd::alltoall(zeros({4}), Tensor{int32_t{1}, int32_t{1}, int32_t{1}});
+            }).find("[1, 1, 1]") != std::string::npos,
             "splits of 3 rows");
   });
 }
@@ -315,8 +316,8 @@ TEST_CASE("process sets work beside each other", "[horovod][process_set]") {
     require((rank % 2 == 0 ? odd : even).rank() == -1, "not included");
     require(hvd::global_process_set().size() == 4, "global");
     for (int i = 0; i < 1 + 2 * (rank % 2); ++i) {  // the sets do not wait for each other
-      const float sum = hvd::allreduce(Tensor(float(rank)), {.op = hvd::Sum, .process_set = mine})
-                            .item<float>();
+      const float sum =
+          hvd::allreduce(Tensor(float(rank)), {.op = hvd::Sum, .process_set = mine}).item<float>();
       require(sum == (rank % 2 == 0 ? 2 : 4), "sum");
     }
     require(hvd::broadcast(Tensor(float(rank)), rank % 2 == 0 ? 2 : 1, {.process_set = mine})
@@ -353,8 +354,8 @@ TEST_CASE("who waits for a rank that has shut down gets an error", "[horovod][co
   });
   CHECK(errors[1] == "");
   for (size_t rank : {0, 2})
-    CHECK_THAT(errors[rank], Contains("ABORTED") && Contains("'alone'") &&
-                                 Contains("worker 1") && Contains("has called hvd::shutdown()"));
+    CHECK_THAT(errors[rank], Contains("ABORTED") && Contains("'alone'") && Contains("worker 1") &&
+                                 Contains("has called hvd::shutdown()"));
 }
 
 TEST_CASE("a stall beyond its limit ends the job and names who is missing",
@@ -388,34 +389,36 @@ TEST_CASE("operations have gradients", "[horovod][collectives]") {
       return tape.gradient(reduce_sum(fn(x)), x);
     };
     const Tensor x = numbers(rank, {3});
-    require_values(gradient(x, [&](const Tensor& t) {
-                     return multiply(hvd::allreduce(t, {.op = hvd::Sum}), weights);
-                   }),
+    require_values(gradient(x,
+                            [&](const Tensor& t) {
+                              return multiply(hvd::allreduce(t, {.op = hvd::Sum}), weights);
+                            }),
                    {3, 30, 300}, "allreduce");
-    require_values(gradient(x, [&](const Tensor& t) {
-                     return multiply(hvd::broadcast(t, 1), weights);
-                   }),
-                   rank == 1 ? std::vector<float>{3, 30, 300} : std::vector<float>{0, 0, 0},
-                   "broadcast");
+    require_values(
+        gradient(x, [&](const Tensor& t) { return multiply(hvd::broadcast(t, 1), weights); }),
+        rank == 1 ? std::vector<float>{3, 30, 300} : std::vector<float>{0, 0, 0}, "broadcast");
     const Tensor nine(Shape{9}, std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9});
     const float first = float(3 * rank + 1);
     require_values(gradient(x, [&](const Tensor& t) { return multiply(hvd::allgather(t), nine); }),
                    {3 * first, 3 * (first + 1), 3 * (first + 2)}, "allgather");
-    require_values(gradient(x, [&](const Tensor& t) {
-                     return multiply(hvd::alltoall(t).output, Tensor(float(rank + 1)));
-                   }),
+    require_values(gradient(x,
+                            [&](const Tensor& t) {
+                              return multiply(hvd::alltoall(t).output, Tensor(float(rank + 1)));
+                            }),
                    {1, 2, 3}, "alltoall");
-    require_values(gradient(x, [&](const Tensor& t) {
-                     return multiply(hvd::reducescatter(t, {.op = hvd::Sum}),
-                                     Tensor(float(rank + 1)));
-                   }),
+    require_values(gradient(x,
+                            [&](const Tensor& t) {
+                              return multiply(hvd::reducescatter(t, {.op = hvd::Sum}),
+                                              Tensor(float(rank + 1)));
+                            }),
                    {1, 2, 3}, "reducescatter");
   });
 }
 
 TEST_CASE("sparse gradients are joined", "[horovod][collectives]") {
   run_clean_hvd(3, [&](int rank) {
-    const Tensor slices = to_tensor({filled(1, float(rank + 1)), Tensor{int64_t{rank % 2}}, {4, 2}});
+    const Tensor slices =
+        to_tensor({filled(1, float(rank + 1)), Tensor{int64_t{rank % 2}}, {4, 2}});
     const Tensor sum = hvd::allreduce(slices, {.op = hvd::Sum, .name = "s"});
     require(is_indexed_slices(sum), "still sparse");
     require_values(sum.row_major(), {4, 4, 2, 2, 0, 0, 0, 0}, "sum");

@@ -70,10 +70,9 @@ std::vector<float> train_rank(int rank, const Options& options,
   for (int step = 0; step < steps; ++step) {
     GradientTape tape;
     const Tensor loss = net.loss(share(step, rank));
-    const int64_t number =
-        overlapped
-            ? optimizer.minimize(loss, net.variables(), tape)
-            : optimizer.apply_gradients(tape.gradient(loss, net.variables()), net.variables());
+    const int64_t number = overlapped ? optimizer.minimize(loss, net.variables(), tape)
+                                      : optimizer.apply_gradients(
+                                            tape.gradient(loss, net.variables()), net.variables());
     require(number == step + 1, "the number of the step");
   }
   return net.values();

@@ -29,9 +29,9 @@
 #include <unistd.h>
 
 using namespace distribute;
+using Catch::Matchers::Contains;
 using distribute::testing::ProcessCluster;
 using distribute::testing::TaskOutcome;
-using Catch::Matchers::Contains;
 
 namespace {
 
@@ -88,8 +88,7 @@ void train_elastic(const hvd::elastic::RunOptions& options,
                    const std::function<void(const std::string&)>& result) {
   nn::Sequential net = small_net();
   net(zeros({1, 2}));
-  for (const Variable& variable : net.variables())
-    variable.assign(fill(variable.shape(), 1.0f));
+  for (const Variable& variable : net.variables()) variable.assign(fill(variable.shape(), 1.0f));
   optim::SGD sgd({.learning_rate = 0.01, .momentum = 0.9});
   hvd::DistributedOptimizer optimizer(sgd);
   int64_t step = 0;
@@ -111,8 +110,8 @@ void train_elastic(const hvd::elastic::RunOptions& options,
       },
       options);
   train(state);
-  result(concat(weights_text(net), "| ", sizes, " | ", resets, " resets, rank ", hvd::rank(), " of ",
-                hvd::size(), ", ", optimizer.iterations(), " steps"));
+  result(concat(weights_text(net), "| ", sizes, " | ", resets, " resets, rank ", hvd::rank(),
+                " of ", hvd::size(), ", ", optimizer.iterations(), " steps"));
 }
 
 }  // namespace
@@ -125,8 +124,8 @@ DISTRIBUTE_CLUSTER_MAIN(dies_in_allreduce) {
   try {
     hvd::allreduce(Tensor(1.0f), {.name = "never"});
   } catch (const Error& error) {
-    task.set_result(concat(status_code_name(error.code()), " ", seconds_now() - began, " ",
-                           error.what()));
+    task.set_result(
+        concat(status_code_name(error.code()), " ", seconds_now() - began, " ", error.what()));
     try {
       hvd::allreduce(Tensor(1.0f), {.name = "later"});
     } catch (const UnavailableError&) {
@@ -153,8 +152,7 @@ DISTRIBUTE_CLUSTER_MAIN(gets_a_rank) {
   ClusterTasks all = all_tasks(), first = all;
   first.members.pop_back();
   const bool newcomer = all.rank == 3;
-  if (newcomer)
-    testing::wait_until([&] { return std::filesystem::exists(sign); }, "the first job");
+  if (newcomer) testing::wait_until([&] { return std::filesystem::exists(sign); }, "the first job");
   newcomer ? hvd::elastic::init(all) : hvd::init({.tasks = first});
   train_elastic(
       {.next_tasks = [&](const ClusterTasks&, const auto&) { return all; },
@@ -170,10 +168,12 @@ DISTRIBUTE_CLUSTER_MAIN(fails_by_itself) {
   int64_t step = 0;
   hvd::elastic::ObjectState state;
   state.add("step", step);
-  auto train = hvd::elastic::run([&](auto&) {
-    if (hvd::rank() == 1) throw InvalidArgumentError("bad data");
-    hvd::allreduce(Tensor(1.0f));
-  }, {.min_size = 3});
+  auto train = hvd::elastic::run(
+      [&](auto&) {
+        if (hvd::rank() == 1) throw InvalidArgumentError("bad data");
+        hvd::allreduce(Tensor(1.0f));
+      },
+      {.min_size = 3});
   train(state);
 }
 

@@ -2,8 +2,8 @@
 /// Jobs of hvd ranks as threads of one test.
 
 #include <distribute/base/parallel.hpp>
-#include <distribute/horovod/engine.hpp>
 #include <distribute/horovod/basics.hpp>
+#include <distribute/horovod/engine.hpp>
 
 #include <tests/cluster/cluster_support.hpp>
 

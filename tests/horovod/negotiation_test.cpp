@@ -101,9 +101,9 @@ TEST_CASE("different submissions under one name are an error on all that shows b
   CHECK(answers[0].ranks.size() == 3);
   const Response& response = answers[0].response;
   CHECK(response.code == StatusCode::FailedPrecondition);
-  CHECK_THAT(response.message,
-             Contains("'w'") && Contains("rank 0 has submitted allreduce(sum) of float32 [4]") &&
-                 Contains("rank 2 " + to_string(other)));
+  CHECK_THAT(response.message, Contains("'w'") &&
+                                   Contains("rank 0 has submitted allreduce(sum) of float32 [4]") &&
+                                   Contains("rank 2 " + to_string(other)));
 }
 
 TEST_CASE("all-gathers may differ in rows only", "[horovod][negotiation]") {

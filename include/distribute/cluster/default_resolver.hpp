@@ -15,10 +15,10 @@ struct ImpliedResolver {
 };
 
 /// The first that is there: the classic flags; TF_CONFIG with a cluster; CLUSTER_SPEC of Vertex AI,
-/// which also wins over a TF_CONFIG of one task; SageMaker; torchrun or mpirun inside of a Slurm
-/// step; a Slurm step; torchrun; mpirun; a pod of Kubernetes with DISTRIBUTE_REPLICAS. Otherwise
-/// TFConfigClusterResolver, whose cluster is then empty: a single process.
-/// Throws  FailedPreconditionError or InvalidArgumentError when flags or a Slurm step do not make a
+/// which also wins over a TF_CONFIG of one task; SageMaker; horovodrun; torchrun or mpirun inside
+/// of a Slurm step; a Slurm step; torchrun; mpirun; a pod of Kubernetes with DISTRIBUTE_REPLICAS.
+/// Otherwise TFConfigClusterResolver, whose cluster is then empty: a single process. Throws
+/// FailedPreconditionError or InvalidArgumentError when flags or a Slurm step do not make a
 ///         cluster. The other resolvers read when they are asked.
 ImpliedResolver default_resolver(const Environment& variables = {}, const ClusterFlags& flags = {});
 

@@ -1,5 +1,6 @@
 #pragma once
-/// The cluster that mpirun has started (Open MPI, MPICH, Intel MPI, MVAPICH); MPI is not called.
+/// The cluster that mpirun has started (Open MPI, MPICH, Intel MPI, MVAPICH), or horovodrun; MPI is
+/// not called.
 
 #include <distribute/cluster/environment.hpp>
 #include <distribute/cluster/leader_cluster_resolver.hpp>
@@ -12,8 +13,8 @@ struct OpenMpiClusterResolverOptions {
   Environment variables = {};
 };
 
-/// Reads rank and size from OMPI_COMM_WORLD_RANK/_SIZE, MV2_COMM_WORLD_RANK/_SIZE or
-/// PMI_RANK/PMI_SIZE. mpirun tells no addresses: MASTER_ADDR names the host of rank 0
+/// Reads rank and size from HOROVOD_RANK/_SIZE, OMPI_COMM_WORLD_RANK/_SIZE,
+/// MV2_COMM_WORLD_RANK/_SIZE or PMI_RANK/PMI_SIZE. mpirun tells no addresses: MASTER_ADDR names the host of rank 0
 /// (mpirun -x MASTER_ADDR=host); ranks that all run on one host meet at 127.0.0.1 without it.
 /// Throws  FailedPreconditionError outside of mpirun, and without MASTER_ADDR on several hosts.
 class OpenMpiClusterResolver : public LeaderClusterResolver {

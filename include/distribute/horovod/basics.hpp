@@ -6,6 +6,7 @@
 #include <distribute/cluster/cluster_tasks.hpp>
 #include <distribute/collective/communication_options.hpp>
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -23,10 +24,10 @@ struct InitOptions {
 
 /// Joins the job: of `distribute run`, TF_CONFIG, mpirun, torchrun, horovodrun's HOROVOD_RANK and
 /// HOROVOD_SIZE, Slurm, ...; without any of them a job of this process alone. Chief and workers of
-/// a cluster are the ranks, in this order. Does nothing when it has been called already. A process
-/// that ends without shutdown() calls it then.
-/// Blocks  until all ranks have called it, at most DISTRIBUTE_STARTUP_TIMEOUT.
-/// Throws  InvalidArgumentError for an environment that makes no sense; what ClusterRuntime::join
+/// a cluster are the ranks, in this order. Does nothing when it has been called already; after
+/// shutdown() it joins another job. A process that ends without shutdown() calls it then. Blocks
+/// until all ranks have called it, at most DISTRIBUTE_STARTUP_TIMEOUT. Throws  InvalidArgumentError
+/// for an environment that makes no sense; what ClusterRuntime::join
 ///         throws.
 /// Source  horovod.init
 void init(const InitOptions& options = {});
@@ -48,6 +49,19 @@ int cross_size();
 bool is_homogeneous();
 
 }  // namespace distribute::hvd
+
+namespace distribute::horovod_internal {
+
+class Engine;
+
+/// As hvd::init, without making it the process's.
+std::shared_ptr<Engine> join_job(const hvd::InitOptions& options);
+/// Tries again for so many seconds: others may still be in the job before, whose port then answers
+/// that this is another one.
+/// Throws  DeadlineExceededError; InvalidArgumentError and what else cannot change, at once.
+std::shared_ptr<Engine> join_patiently(const hvd::InitOptions& options, double timeout);
+
+}  // namespace distribute::horovod_internal
 
 #ifdef DISTRIBUTE_HEADER_ONLY
 #include <distribute/horovod/impl/basics.ipp>

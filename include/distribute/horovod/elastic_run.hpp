@@ -50,9 +50,10 @@ void run_until_done(State& state, const std::function<void()>& train, const RunO
 ///   train(state);
 template <typename Train>
 auto run(Train train, RunOptions options = {}) {
-  return [train = std::move(train), options = std::move(options)](
-             std::derived_from<State> auto& state) mutable {
-    run_until_done(state, [&] { train(state); }, options);
+  return [train = std::move(train),
+          options = std::move(options)](std::derived_from<State> auto& state) mutable {
+    run_until_done(
+        state, [&] { train(state); }, options);
   };
 }
 

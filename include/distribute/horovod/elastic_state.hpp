@@ -64,7 +64,8 @@ class ObjectState : public State {
  public:
   template <PlainObject T>
   void add(const std::string& name, T& value) {
-    add_field({name, [&value] { return std::string(reinterpret_cast<char*>(&value), sizeof value); },
+    add_field({name,
+               [&value] { return std::string(reinterpret_cast<char*>(&value), sizeof value); },
                [&value](const std::string& b) { std::memcpy(&value, b.data(), sizeof value); }});
   }
   void add(const std::string& name, std::string& text) {

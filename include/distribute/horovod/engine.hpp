@@ -84,6 +84,7 @@ class Engine {
   /// What has ended the job for all ranks, if a task was lost or has failed.
   std::optional<TaskFailure> failure() const;
 
+  bool stopped() const;
   /// Leaves the job; operations under way fail.
   /// Blocks  until all ranks have called it, at most the shutdown timeout.
   void stop();
@@ -95,11 +96,11 @@ class Engine {
 
 /// What the hvd functions of the calling thread use: of the innermost EngineScope, else of the
 /// process.
-/// Throws  FailedPreconditionError before hvd::init().
+/// Throws  FailedPreconditionError before hvd::init() and after hvd::shutdown().
 std::shared_ptr<Engine> engine();
-/// The same, null before hvd::init().
-std::shared_ptr<Engine> engine_or_null();
-/// Makes it the process's; null: there is none any more.
+/// The same, null before hvd::init(); after hvd::shutdown() one that has stopped.
+std::shared_ptr<Engine> last_engine();
+/// Makes it the scope's or the process's.
 void set_engine(std::shared_ptr<Engine> engine);
 
 /// A rank as a thread: hvd functions of the calling thread use this engine.

@@ -27,8 +27,8 @@ std::vector<Variable> variables_of(const Trackable& object);
 
 /// The bytes of `root_rank`; those of other ranks are not looked at.
 /// Source  horovod.broadcast_object
-std::string broadcast_object(const std::string& bytes, int root_rank,
-                             const std::string& name = {}, const ProcessSet& process_set = {});
+std::string broadcast_object(const std::string& bytes, int root_rank, const std::string& name = {},
+                             const ProcessSet& process_set = {});
 /// Everybody's bytes, in rank order.
 /// Source  horovod.allgather_object
 std::vector<std::string> allgather_object(const std::string& bytes, const std::string& name = {},
@@ -36,8 +36,8 @@ std::vector<std::string> allgather_object(const std::string& bytes, const std::s
 
 /// A value that can be sent as its bytes.
 template <typename T>
-concept PlainObject = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> &&
-                      !std::is_array_v<T>;
+concept PlainObject =
+    std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::is_array_v<T>;
 
 template <PlainObject T>
 T broadcast_object(const T& value, int root_rank, const std::string& name = {},

@@ -68,7 +68,7 @@ struct Response {
   std::vector<Entry> entries = {};
   StatusCode code = StatusCode::Ok;
   std::string message = {};
-  int32_t number = 0;                // Join: the last rank; AddProcessSet: the new set
+  int32_t number = 0;                 // Join: the last rank; AddProcessSet: the new set
   std::vector<int64_t> members = {};  // AddProcessSet
 };
 

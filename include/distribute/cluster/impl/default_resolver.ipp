@@ -42,8 +42,12 @@ DISTRIBUTE_INLINE ImpliedResolver implied_by_launcher(const Environment& variabl
   const bool mpirun = has_all(variables, {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"});
   const bool other_mpi = has_all(variables, {"PMI_RANK", "PMI_SIZE"}) ||
                          has_all(variables, {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"});
+  const bool horovod = has_all(variables, {"HOROVOD_RANK", "HOROVOD_SIZE"});
   const bool slurm =
       has_all(variables, {"SLURM_PROCID", "SLURM_STEP_NODELIST", "SLURM_STEP_TASKS_PER_NODE"});
+  if (horovod)
+    return implied<OpenMpiClusterResolver>(OpenMpiClusterResolverOptions{.variables = variables},
+                                           "horovodrun's variables (HOROVOD_RANK)");
   // srun sets PMI_RANK itself; the variables of torchrun and of Open MPI's mpirun come from them.
   const bool inner = (torchrun && variables.has("TORCHELASTIC_RUN_ID")) || mpirun;
   if (slurm && !inner)

@@ -7,13 +7,14 @@
 
 namespace distribute::cluster_internal {
 
-/// What one MPI calls its variables.
+/// What one MPI, or horovodrun, calls its variables.
 struct MpiNames {
   const char* rank;
   const char* size;
   const char* local_size;
 };
 inline constexpr MpiNames kMpiNames[] = {
+    {"HOROVOD_RANK", "HOROVOD_SIZE", "HOROVOD_LOCAL_SIZE"},
     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"},
     {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_SIZE"},
     {"PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS"},
@@ -37,7 +38,8 @@ DISTRIBUTE_INLINE std::string OpenMpiClusterResolver::leader(int size,
   if (size == 1 || variables_.integer(local_size_name) == size)
     return cluster_internal::join_host_port("127.0.0.1", port);
   throw FailedPreconditionError(
-      "mpirun does not tell where rank 0 runs; add -x MASTER_ADDR=<host of rank 0>");
+      "mpirun does not tell where rank 0 runs; add -x MASTER_ADDR=<host of rank 0>, or set "
+      "MASTER_ADDR where HOROVOD_RANK is set");
 }
 
 DISTRIBUTE_INLINE LeaderClusterResolver::World OpenMpiClusterResolver::world() const {

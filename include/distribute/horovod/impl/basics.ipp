@@ -4,9 +4,11 @@
 #include <distribute/horovod/basics.hpp>
 #include <distribute/horovod/engine.hpp>
 #include <distribute/horovod/process_set.hpp>
+#include <distribute/net/deadline.hpp>
 #include <distribute/strategy/cluster_place.hpp>
 
 #include <cstdlib>
+#include <thread>
 
 namespace distribute::horovod_internal {
 
@@ -14,8 +16,7 @@ namespace distribute::horovod_internal {
 DISTRIBUTE_INLINE ClusterTasks find_tasks(const hvd::InitOptions& options) {
   if (options.tasks) return *options.tasks;
   const auto implied = options.resolver ? nullptr : default_resolver().resolver;
-  const auto place =
-      strategy_internal::place_of(options.resolver ? *options.resolver : *implied);
+  const auto place = strategy_internal::place_of(options.resolver ? *options.resolver : *implied);
   if (place.task.type == "evaluator")
     throw InvalidArgumentError(
         "hvd::init: this task is an evaluator, which is no rank; evaluate on rank 0");
@@ -33,25 +34,48 @@ DISTRIBUTE_INLINE std::shared_ptr<Engine> join_job(const hvd::InitOptions& optio
   return std::make_shared<Engine>(runtime, limits);
 }
 
+DISTRIBUTE_INLINE std::shared_ptr<Engine> join_patiently(const hvd::InitOptions& options,
+                                                         double timeout) {
+  const auto deadline = net::Deadline::after_seconds(timeout);
+  for (;;) {
+    try {
+      return join_job(options);
+    } catch (const Error& error) {
+      const StatusCode code = error.code();
+      const bool again = code == StatusCode::FailedPrecondition ||
+                         code == StatusCode::Unavailable || code == StatusCode::Aborted;
+      if (!again) throw;
+      if (deadline.passed())
+        throw DeadlineExceededError(concat("hvd::init: the tasks of the new job have not met ",
+                                           "within ", timeout, " s: ", error.what()));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+}
+
 }  // namespace distribute::horovod_internal
 
 namespace distribute::hvd {
 
 DISTRIBUTE_INLINE void init(const InitOptions& options) {
   if (is_initialized()) return;
-  horovod_internal::set_engine(horovod_internal::join_job(options));
+  const bool again = horovod_internal::last_engine() != nullptr;
+  horovod_internal::set_engine(
+      again ? horovod_internal::join_patiently(options,
+                                               ClusterOptions::from_environment().startup_timeout)
+            : horovod_internal::join_job(options));
   [[maybe_unused]] static const int at_exit = std::atexit([] { shutdown(); });
   for (const auto& ranks : options.process_sets) add_process_set(ranks);
 }
 
 DISTRIBUTE_INLINE void shutdown() {
-  const auto engine = horovod_internal::engine_or_null();
-  if (!engine) return;
-  engine->stop();
-  horovod_internal::set_engine(nullptr);
+  if (is_initialized()) horovod_internal::engine()->stop();
 }
 
-DISTRIBUTE_INLINE bool is_initialized() { return horovod_internal::engine_or_null() != nullptr; }
+DISTRIBUTE_INLINE bool is_initialized() {
+  const auto engine = horovod_internal::last_engine();
+  return engine && !engine->stopped();
+}
 DISTRIBUTE_INLINE int rank() { return horovod_internal::engine()->rank(); }
 DISTRIBUTE_INLINE int size() { return horovod_internal::engine()->size(); }
 DISTRIBUTE_INLINE int local_rank() { return horovod_internal::engine()->local_rank(); }

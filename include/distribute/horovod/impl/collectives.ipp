@@ -54,8 +54,7 @@ DISTRIBUTE_INLINE Request plain(Kind kind, const hvd::OperationOptions& options)
 DISTRIBUTE_INLINE void check_rows(const Tensor& tensor, Kind kind) {
   if (!tensor || tensor.shape().rank() == 0)
     throw InvalidArgumentError(
-        concat(name_of(kind), ": wanted a tensor with rows, got ",
-               tensor ? "a scalar" : "none"));
+        concat(name_of(kind), ": wanted a tensor with rows, got ", tensor ? "a scalar" : "none"));
 }
 
 /// Options of member `i` of a group, whose name all members need.
@@ -99,8 +98,8 @@ DISTRIBUTE_INLINE Tensor allreduce_sparse(const Tensor& tensor,
   double factor = options.prescale_factor * options.postscale_factor;
   if (options.op == hvd::Average) factor /= options.process_set.size();
   const Tensor all = values.wait();
-  return to_tensor({factor == 1 ? all : multiply(all, Tensor(float(factor))), indices.wait(),
-                    mine.dense_shape});
+  return to_tensor(
+      {factor == 1 ? all : multiply(all, Tensor(float(factor))), indices.wait(), mine.dense_shape});
 }
 
 /// The name of an operation's gradient.
@@ -113,8 +112,8 @@ Options for_gradient(Options options) {
 /// Rows of this rank among those of all, `rows` of each.
 DISTRIBUTE_INLINE Tensor my_rows(const Tensor& tensor, int64_t rows,
                                  const hvd::ProcessSet& process_set) {
-  const Tensor all = hvd::allgather(Tensor(Shape{1}, std::vector<int64_t>{rows}),
-                                    {.process_set = process_set});
+  const Tensor all =
+      hvd::allgather(Tensor(Shape{1}, std::vector<int64_t>{rows}), {.process_set = process_set});
   const auto counts = all.data<int64_t>();
   const int64_t begin =
       std::accumulate(counts.begin(), counts.begin() + process_set.rank(), int64_t{0});
@@ -213,10 +212,10 @@ DISTRIBUTE_INLINE Handle alltoall_async(const Tensor& tensor, const Tensor& spli
                                     [](int64_t split) { return split < 0; });
   if (int64_t(request.splits.size()) != size || negative ||
       std::accumulate(request.splits.begin(), request.splits.end(), int64_t{0}) != rows)
-    throw InvalidArgumentError(
-        concat("alltoall: ", rows, " rows cannot be dealt to ", size, " ranks ",
-               splits ? "by the splits " + hi::numbers_text(request.splits)
-                      : std::string("in equal parts: give splits")));
+    throw InvalidArgumentError(concat("alltoall: ", rows, " rows cannot be dealt to ", size,
+                                      " ranks ",
+                                      splits ? "by the splits " + hi::numbers_text(request.splits)
+                                             : std::string("in equal parts: give splits")));
   return hi::start(std::move(request), tensor);
 }
 
@@ -246,9 +245,8 @@ DISTRIBUTE_INLINE Tensor reducescatter(const Tensor& tensor, const Reducescatter
           concat("reducescatter(", name_of(options.op), ") has no gradient, as in Horovod"));
     double factor = options.prescale_factor * options.postscale_factor;
     if (options.op == Average) factor /= options.process_set.size();
-    const Tensor all =
-        allgather(backward.gradient(),
-                  {.process_set = options.process_set, .name = hi::for_gradient(options).name});
+    const Tensor all = allgather(backward.gradient(), {.process_set = options.process_set,
+                                                       .name = hi::for_gradient(options).name});
     return std::vector<Tensor>{factor == 1 ? all : multiply(all, Tensor(float(factor)))};
   });
 }
@@ -256,9 +254,8 @@ DISTRIBUTE_INLINE Tensor reducescatter(const Tensor& tensor, const Reducescatter
 DISTRIBUTE_INLINE std::vector<Tensor> grouped_reducescatter(const std::vector<Tensor>& tensors,
                                                             const ReducescatterOptions& options) {
   for (const Tensor& tensor : tensors) hi::check_rows(tensor, hi::Kind::Reducescatter);
-  return synchronize(hi::start_group(hi::Kind::Reducescatter,
-                                     hi::reduction(hi::Kind::Reducescatter, options), tensors,
-                                     options));
+  return synchronize(hi::start_group(
+      hi::Kind::Reducescatter, hi::reduction(hi::Kind::Reducescatter, options), tensors, options));
 }
 
 DISTRIBUTE_INLINE void barrier(const ProcessSet& process_set) {

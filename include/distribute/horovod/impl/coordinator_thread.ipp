@@ -90,8 +90,8 @@ DISTRIBUTE_INLINE void CoordinatorThread::Impl::wait() const {
   std::vector<pollfd> polled{{wake_up.native(), POLLIN, 0}};
   for (const Rank& rank : ranks)
     if (rank.open)
-      polled.push_back({rank.socket.native(), short(rank.unsent.empty() ? POLLIN : POLLIN | POLLOUT),
-                        0});
+      polled.push_back(
+          {rank.socket.native(), short(rank.unsent.empty() ? POLLIN : POLLIN | POLLOUT), 0});
   int64_t ms = 3'600'000;
   if (const auto next = negotiation.next_stall(); next != Negotiation::Time::max()) {
     const auto left = next - net::Deadline::Clock::now();

@@ -4,10 +4,8 @@
 #include <distribute/horovod/basics.hpp>
 #include <distribute/horovod/elastic_run.hpp>
 #include <distribute/horovod/engine.hpp>
-#include <distribute/net/deadline.hpp>
 
 #include <cstdio>
-#include <thread>
 
 namespace distribute::hvd::elastic {
 
@@ -23,21 +21,8 @@ DISTRIBUTE_INLINE ClusterTasks survivors(const ClusterTasks& last,
 }
 
 DISTRIBUTE_INLINE void init(const ClusterTasks& tasks, double timeout) {
-  const auto deadline = net::Deadline::after_seconds(timeout);
-  for (;;) {
-    try {
-      return hvd::init({.tasks = tasks});
-    } catch (const Error& error) {
-      const StatusCode code = error.code();
-      const bool again = code == StatusCode::FailedPrecondition ||
-                         code == StatusCode::Unavailable || code == StatusCode::Aborted;
-      if (!again) throw;
-      if (deadline.passed())
-        throw DeadlineExceededError(concat("elastic: the ", tasks.size(), " tasks of the job ",
-                                           "have not met within ", timeout, " s: ", error.what()));
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
+  if (!is_initialized())
+    horovod_internal::set_engine(horovod_internal::join_patiently({.tasks = tasks}, timeout));
 }
 
 /// Leaves the job that has ended and begins the next.
@@ -59,7 +44,7 @@ DISTRIBUTE_INLINE void reset(const RunOptions& options, bool interrupted) {
 
 /// Whether `error` is the loss of another rank, which a new job can do without.
 DISTRIBUTE_INLINE bool is_loss(const Error& error) {
-  const auto engine = horovod_internal::engine_or_null();
+  const auto engine = horovod_internal::last_engine();
   if (!engine || error.code() != StatusCode::Unavailable) return false;
   const auto failure = engine->failure();
   return failure && failure->code == StatusCode::Unavailable && failure->rank != engine->rank();

@@ -80,7 +80,7 @@ struct Engine::Impl {
   net::WakeUp wake_up;
   std::unique_ptr<CoordinatorThread> coordinator;  // on rank 0
   int lost_callback = 0;
-  std::mutex send_mutex;  // guards writing to `control`
+  std::mutex send_mutex;     // guards writing to `control`
   mutable std::mutex mutex;  // guards all below
   std::condition_variable changed;
   std::map<Key, std::shared_ptr<Operation>> under_way;
@@ -131,11 +131,12 @@ DISTRIBUTE_INLINE void Engine::Impl::connect_coordinator() {
     ranks.push_back(runtime->peer_socket(rank, "hvd", 0));
   NegotiationOptions negotiation = options.negotiation;
   negotiation.describe = [this](int rank) { return describe(rank); };
-  coordinator = std::make_unique<CoordinatorThread>(
-      std::move(ranks), std::move(negotiation), [this](const std::string& line) {
-        if (runtime) return runtime->options().print(line);
-        std::fprintf(stderr, "%s\n", line.c_str());
-      });
+  coordinator = std::make_unique<CoordinatorThread>(std::move(ranks), std::move(negotiation),
+                                                    [this](const std::string& line) {
+                                                      if (runtime)
+                                                        return runtime->options().print(line);
+                                                      std::fprintf(stderr, "%s\n", line.c_str());
+                                                    });
 }
 
 DISTRIBUTE_INLINE void Engine::Impl::follow_runtime() {
@@ -276,8 +277,8 @@ DISTRIBUTE_INLINE void Engine::Impl::change_sets(const Response& response) {
     return;
   }
   ProcessGroup set{{response.members.begin(), response.members.end()}, nullptr};
-  set.communicator = connect_members(runtime, concat("hvd/", response.number), set.members,
-                                     options.communication);
+  set.communicator =
+      connect_members(runtime, concat("hvd/", response.number), set.members, options.communication);
   const std::lock_guard lock(mutex);
   sets[response.number] = std::move(set);
 }
@@ -347,6 +348,11 @@ DISTRIBUTE_INLINE Engine::~Engine() {
   }
 }
 
+DISTRIBUTE_INLINE bool Engine::stopped() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->stopped;
+}
+
 DISTRIBUTE_INLINE void Engine::stop() {
   Impl& all = *impl_;
   bool failed = false;
@@ -376,8 +382,7 @@ DISTRIBUTE_INLINE std::string Engine::next_name(Kind kind, int32_t process_set) 
 
 DISTRIBUTE_INLINE std::shared_ptr<Operation> Engine::submit(Request request, const Tensor& input) {
   Impl& all = *impl_;
-  if (request.name.empty())
-    request.name = next_name(request.terms.kind, request.terms.process_set);
+  if (request.name.empty()) request.name = next_name(request.terms.kind, request.terms.process_set);
   const auto operation = std::make_shared<Operation>();
   bool due = false, first = false;
   {
@@ -393,8 +398,7 @@ DISTRIBUTE_INLINE std::shared_ptr<Operation> Engine::submit(Request request, con
     first = all.unsent.empty();
     if (first) all.oldest_unsent = Impl::Clock::now();
     all.unsent.push_back(std::move(request));
-    due = Impl::Clock::now() - all.oldest_unsent >=
-          net::seconds(all.options.cycle_time_ms * 1e-3);
+    due = Impl::Clock::now() - all.oldest_unsent >= net::seconds(all.options.cycle_time_ms * 1e-3);
   }
   if (due)
     flush();
@@ -484,14 +488,14 @@ DISTRIBUTE_INLINE EngineScope::EngineScope(std::shared_ptr<Engine> engine) {
 }
 DISTRIBUTE_INLINE EngineScope::~EngineScope() { engine_stack().pop_back(); }
 
-DISTRIBUTE_INLINE std::shared_ptr<Engine> engine_or_null() {
+DISTRIBUTE_INLINE std::shared_ptr<Engine> last_engine() {
   if (!engine_stack().empty()) return engine_stack().back();
   return std::static_pointer_cast<Engine>(process_state().horovod);
 }
 
 DISTRIBUTE_INLINE std::shared_ptr<Engine> engine() {
-  auto found = engine_or_null();
-  if (!found)
+  auto found = last_engine();
+  if (!found || found->stopped())
     throw FailedPreconditionError(
         "Horovod's functions need hvd::init(): it has not been called, or shutdown() has");
   return found;

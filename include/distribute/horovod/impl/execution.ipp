@@ -150,8 +150,12 @@ DISTRIBUTE_INLINE void exchange_pairs(Communicator& group, const Part& part,
       if (sent > 0) std::memcpy(in, out, size_t(sent * size_of(dtype)));
       continue;
     }
-    const auto send = [&] { if (sent > 0) group.send(out, sent, dtype, peer); };
-    const auto receive = [&] { if (received > 0) group.receive(in, received, dtype, peer); };
+    const auto send = [&] {
+      if (sent > 0) group.send(out, sent, dtype, peer);
+    };
+    const auto receive = [&] {
+      if (received > 0) group.receive(in, received, dtype, peer);
+    };
     me < peer ? (send(), receive()) : (receive(), send());
   }
 }

@@ -12,10 +12,10 @@ DISTRIBUTE_INLINE void broadcast_variables(const std::vector<Variable>& variable
                                            const ProcessSet& process_set) {
   std::vector<Handle> handles;
   for (size_t i = 0; i < variables.size(); ++i)
-    handles.push_back(broadcast_async(
-        variables[i].value(), root_rank,
-        {.process_set = process_set,
-         .name = concat("broadcast_variables.", i, ".", variables[i].name())}));
+    handles.push_back(
+        broadcast_async(variables[i].value(), root_rank,
+                        {.process_set = process_set,
+                         .name = concat("broadcast_variables.", i, ".", variables[i].name())}));
   for (size_t i = 0; i < variables.size(); ++i) variables[i].assign(handles[i].wait());
 }
 

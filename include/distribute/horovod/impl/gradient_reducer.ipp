@@ -42,8 +42,8 @@ DISTRIBUTE_INLINE void GradientReducer::ready(size_t i, const Tensor& gradient,
 DISTRIBUTE_INLINE std::vector<Tensor> GradientReducer::reduce(
     const std::vector<Tensor>& gradients, const std::vector<Variable>& variables) {
   if (gradients.size() != variables.size())
-    throw InvalidArgumentError(concat("hvd: ", gradients.size(), " gradients for ",
-                                      variables.size(), " variables"));
+    throw InvalidArgumentError(
+        concat("hvd: ", gradients.size(), " gradients for ", variables.size(), " variables"));
   begun_.resize(gradients.size());
   for (size_t i = 0; i < gradients.size(); ++i) ready(i, gradients[i], variables[i]);
   const std::vector<hvd::Handle> handles = std::exchange(begun_, {});

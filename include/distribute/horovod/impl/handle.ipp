@@ -11,8 +11,10 @@ namespace distribute::hvd {
 DISTRIBUTE_INLINE Handle::Handle(std::shared_ptr<horovod_internal::Engine> engine,
                                  std::shared_ptr<horovod_internal::Operation> operation,
                                  DType dtype, Device device)
-    : engine_(std::move(engine)), operation_(std::move(operation)), dtype_(dtype), device_(device) {
-}
+    : engine_(std::move(engine)),
+      operation_(std::move(operation)),
+      dtype_(dtype),
+      device_(device) {}
 
 DISTRIBUTE_INLINE bool Handle::done() const {
   if (!operation_) throw InvalidArgumentError("hvd: this handle stands for no operation");

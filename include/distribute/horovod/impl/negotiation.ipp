@@ -45,8 +45,8 @@ DISTRIBUTE_INLINE bool same_shape(const Request& a, const Request& b) {
 DISTRIBUTE_INLINE std::string Negotiation::difference(const Pending& pending, int rank,
                                                       const Request& request) const {
   const Request& first = pending.first;
-  const bool sets = request.terms.kind == Kind::AddProcessSet ||
-                    request.terms.kind == Kind::RemoveProcessSet;
+  const bool sets =
+      request.terms.kind == Kind::AddProcessSet || request.terms.kind == Kind::RemoveProcessSet;
   if (first.terms == request.terms && same_shape(first, request) &&
       (!sets || first.splits == request.splits))
     return "";
@@ -122,8 +122,8 @@ DISTRIBUTE_INLINE std::string Negotiation::set_problem(const Request& request) c
   const std::vector<int> ranks(request.splits.begin(), request.splits.end());
   for (const auto& [number, members] : sets_)
     if (members == ranks)
-      return concat("process set ", number, " has these ranks already: ",
-                    numbers_text(request.splits));
+      return concat("process set ", number,
+                    " has these ranks already: ", numbers_text(request.splits));
   return "";
 }
 
@@ -208,8 +208,8 @@ DISTRIBUTE_INLINE void Negotiation::leave(int rank, const std::string& why) {
 DISTRIBUTE_INLINE int64_t bytes_of(const Response& response) {
   int64_t bytes = 0;
   for (const Entry& entry : response.entries)
-    bytes += std::accumulate(entry.shape.begin(), entry.shape.end(),
-                             size_of(response.terms.dtype), std::multiplies<>());
+    bytes += std::accumulate(entry.shape.begin(), entry.shape.end(), size_of(response.terms.dtype),
+                             std::multiplies<>());
   return bytes;
 }
 

@@ -19,9 +19,8 @@ DISTRIBUTE_INLINE bool share_a_host(const ClusterRuntime& runtime,
   const char* forced = std::getenv("DISTRIBUTE_TRANSPORT");
   if (forced && std::string_view(forced) == "tcp") return false;
   const auto& hosts = runtime.hosts();
-  return std::all_of(members.begin(), members.end(), [&](int rank) {
-    return hosts[size_t(rank)] == hosts[size_t(members[0])];
-  });
+  return std::all_of(members.begin(), members.end(),
+                     [&](int rank) { return hosts[size_t(rank)] == hosts[size_t(members[0])]; });
 }
 
 DISTRIBUTE_INLINE std::unique_ptr<collective::Transport> connect_by_tcp(
@@ -69,8 +68,7 @@ DISTRIBUTE_INLINE std::shared_ptr<Communicator> connect_members(
     const std::vector<int> alone{runtime->rank()};
     window = collective::share_window(*runtime, name, member ? members : alone, 1, reason);
     if (!window)
-      runtime->options().print(
-          concat("no shared memory for ", name, ", TCP is used: ", reason));
+      runtime->options().print(concat("no shared memory for ", name, ", TCP is used: ", reason));
   }
   if (!member) return nullptr;
   std::unique_ptr<collective::Transport> transport;

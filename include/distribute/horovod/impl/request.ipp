@@ -35,8 +35,7 @@ DISTRIBUTE_INLINE std::string to_string(const Request& request) {
   if (terms.kind == Kind::Barrier || terms.kind == Kind::Join) return text;
   if (terms.kind == Kind::Allreduce || terms.kind == Kind::Reducescatter)
     text += concat("(", hvd::name_of(terms.op), ")");
-  text += concat(" of ", distribute::name_of(terms.dtype), " ",
-                 numbers_text(request.shape));
+  text += concat(" of ", distribute::name_of(terms.dtype), " ", numbers_text(request.shape));
   if (terms.kind == Kind::Broadcast) text += concat(" from rank ", terms.root);
   if (terms.prescale != 1) text += concat(", prescale_factor ", terms.prescale);
   if (terms.postscale != 1) text += concat(", postscale_factor ", terms.postscale);
