@@ -163,18 +163,24 @@ DISTRIBUTE_CLUSTER_MAIN(gets_a_rank) {
       [&](const std::string& text) { task.set_result(text); });
 }
 
-DISTRIBUTE_CLUSTER_MAIN(fails_by_itself) {
+DISTRIBUTE_CLUSTER_MAIN(cannot_go_on) {
   hvd::init();
   int64_t step = 0;
   hvd::elastic::ObjectState state;
   state.add("step", step);
   auto train = hvd::elastic::run(
       [&](auto&) {
+        if (hvd::rank() == 1 && task.argument() == "killed") ::raise(SIGKILL);
         if (hvd::rank() == 1) throw InvalidArgumentError("bad data");
-        hvd::allreduce(Tensor(1.0f));
+        hvd::allreduce(Tensor(1.0f), {.name = "never"});
       },
       {.min_size = 3});
-  train(state);
+  try {
+    train(state);
+  } catch (const Error& error) {
+    task.set_result(concat(status_code_name(error.code()), ": ", error.what()));
+  }
+  hvd::shutdown();  // as at the end of a program
 }
 
 TEST_CASE("a killed rank is an error on the others at once", "[horovod][multiproc]") {
@@ -220,13 +226,21 @@ TEST_CASE("a new rank gets the state of the others", "[horovod][elastic]") {
   }
 }
 
-TEST_CASE("a rank's own error ends it, and too few ranks end the job", "[horovod][elastic]") {
-  ProcessCluster cluster(three_workers("fails_by_itself", ""));
-  for (int worker : {0, 1, 2}) cluster.expect_failure({"worker", worker});
-  for (const TaskOutcome& outcome : cluster.wait()) {
-    INFO(outcome.name << "\n" << outcome.err);
-    CHECK(!outcome.status.ok());
-  }
+TEST_CASE("a rank's own error ends it, and the others' wait for it", "[horovod][elastic]") {
+  const auto outcomes = ProcessCluster(three_workers("cannot_go_on", "throws")).join();
+  CHECK(outcomes[1].result == "INVALID_ARGUMENT: bad data");
+  for (size_t other : {0, 2})
+    CHECK_THAT(outcomes[other].result.value(),
+               Contains("ABORTED") && Contains("worker 1") && Contains("hvd::shutdown()"));
+}
+
+TEST_CASE("too few ranks do not go on", "[horovod][elastic]") {
+  ProcessCluster cluster(three_workers("cannot_go_on", "killed"));
+  cluster.expect_failure({"worker", 1});
+  const auto outcomes = cluster.join();
+  for (size_t other : {0, 2})
+    CHECK_THAT(outcomes[other].result.value(),
+               Contains("UNAVAILABLE") && Contains("2 ranks are left, at least 3 are wanted"));
 }
 
 TEST_CASE("a state goes back to its last copy", "[horovod][elastic]") {
