@@ -2,6 +2,7 @@
 # Runs the tests tagged [object_store] against real servers on loopback ports, each started, filled
 # with a bucket and stopped again:
 #   moto    moto_server from PATH or in $MOTO_SERVER (PyPI: moto[s3,server]); with a token service
+#   moto_tls   the same behind https, with a certificate that only S3_CA_FILE vouches for
 #   swift   OpenStack Swift's S3 interface (Debian: python3-swift), which checks every signature
 # A server that is not installed is skipped and said so.
 # Usage: scripts/object_store_check.sh [build folder, such as build/release] [server...]
@@ -10,7 +11,7 @@ cd "$(dirname "$0")/.."
 build=${1:-build/release}
 shift || true
 servers=("$@")
-[ $# -gt 0 ] || servers=(moto swift)
+[ $# -gt 0 ] || servers=(moto moto_tls swift)
 request="$PWD/scripts/s3_request.py"
 
 work=$(mktemp -d)
@@ -47,17 +48,33 @@ run_tests() {
   done
 }
 
-check_moto() {
-  local moto=${MOTO_SERVER:-$(command -v moto_server || true)}
-  [ -n "$moto" ] || { echo "== moto: skipped, no moto_server (pip install 'moto[s3,server]')"; return; }
-  local port
+# start_moto SCHEME [option...]: sets url and the client's settings; 1 where there is no moto
+start_moto() {
+  local moto=${MOTO_SERVER:-$(command -v moto_server || true)} scheme=$1 port
+  if [ -z "$moto" ]; then
+    echo "== moto: skipped, no moto_server (pip install 'moto[s3,server]')"
+    return 1
+  fi
   port=$(free_port)
-  "$moto" -H 127.0.0.1 -p "$port" > "$work/moto.log" 2>&1 &
+  "$moto" -H 127.0.0.1 -p "$port" "${@:2}" > "$work/moto.log" 2>&1 &
   pids+=($!)
-  export S3_ENDPOINT=http://127.0.0.1:$port AWS_ACCESS_KEY_ID=key AWS_SECRET_ACCESS_KEY=secret
-  export AWS_REGION=us-east-1
+  export S3_ENDPOINT=$scheme://127.0.0.1:$port AWS_ACCESS_KEY_ID=key AWS_SECRET_ACCESS_KEY=secret
+  export AWS_REGION=us-east-1 url=s3://bucket
+}
+
+check_moto() {
+  start_moto http || return 0
   make_bucket "$S3_ENDPOINT/bucket"
-  url=s3://bucket AWS_ENDPOINT_URL_STS=$S3_ENDPOINT run_tests moto
+  AWS_ENDPOINT_URL_STS=$S3_ENDPOINT run_tests moto
+  stop_servers
+}
+
+check_moto_tls() {
+  openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 \
+    -addext subjectAltName=IP:127.0.0.1 -keyout "$work/key.pem" -out "$work/cert.pem" 2> /dev/null
+  start_moto https -c "$work/cert.pem" -k "$work/key.pem" || return 0
+  SSL_CERT_FILE=$work/cert.pem make_bucket "$S3_ENDPOINT/bucket"
+  S3_CA_FILE=$work/cert.pem run_tests "moto over TLS"
   stop_servers
 }
 
@@ -161,7 +178,8 @@ END
   export S3_ENDPOINT=http://127.0.0.1:${ports[proxy]} AWS_ACCESS_KEY_ID=test:tester
   export AWS_SECRET_ACCESS_KEY=testing AWS_REGION=us-east-1
   make_bucket "$S3_ENDPOINT/bucket"
-  url=s3://bucket DISTRIBUTE_OBJECT_STORE_CHECKS_KEYS=1 run_tests swift
+  url=s3://bucket
+  DISTRIBUTE_OBJECT_STORE_CHECKS_KEYS=1 run_tests swift
   stop_servers
 }
 
