@@ -53,8 +53,13 @@
 #include <distribute/io/crc32c.hpp>
 #include <distribute/io/data_type.hpp>
 #include <distribute/io/digest.hpp>
+#include <distribute/io/digest_rsa.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/io/fwd.hpp>
+#include <distribute/io/gcs_client.hpp>
+#include <distribute/io/gcs_file_system.hpp>
+#include <distribute/io/gcs_upload.hpp>
+#include <distribute/io/google_auth_provider.hpp>
 #include <distribute/io/growing_file.hpp>
 #include <distribute/io/gzip.hpp>
 #include <distribute/io/http_client.hpp>
@@ -71,6 +76,8 @@
 #include <distribute/io/stream.hpp>
 #include <distribute/io/tfrecord.hpp>
 #include <distribute/io/url.hpp>
+#include <distribute/io/webhdfs_client.hpp>
+#include <distribute/io/webhdfs_file_system.hpp>
 #include <distribute/io/wire.hpp>
 #include <distribute/io/xml.hpp>
 

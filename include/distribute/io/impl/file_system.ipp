@@ -14,6 +14,8 @@ namespace distribute::io {
 // Their headers include file_system.hpp, so they can only follow (see below).
 FileSystem& local_file_system();
 std::unique_ptr<FileSystem> s3_file_system();
+absl::StatusOr<std::unique_ptr<FileSystem>> gcs_file_system();
+absl::StatusOr<std::unique_ptr<FileSystem>> webhdfs_file_system();
 
 }  // namespace distribute::io
 
@@ -30,8 +32,8 @@ class FileSystems {
     }();
     return *made;
   }
-  /// Null for a scheme that nobody knows.
-  io::FileSystem* find(const std::string& scheme);
+  /// Null for a scheme that nobody knows; an error where its settings cannot be understood.
+  absl::StatusOr<io::FileSystem*> find(const std::string& scheme);
   absl::Status add(const std::string& scheme, std::unique_ptr<io::FileSystem> fs);
 
  private:
@@ -40,17 +42,22 @@ class FileSystems {
 };
 
 /// Made at the first use; null for a scheme that this build does not know.
-DISTRIBUTE_INLINE std::unique_ptr<io::FileSystem> built_in_file_system(const std::string& scheme) {
+DISTRIBUTE_INLINE absl::StatusOr<std::unique_ptr<io::FileSystem>> built_in_file_system(
+    const std::string& scheme) {
   if (scheme == "s3") return io::s3_file_system();
+  if (scheme == "gs") return io::gcs_file_system();
+  if (scheme == "hdfs" || scheme == "webhdfs" || scheme == "swebhdfs")
+    return io::webhdfs_file_system();
   return nullptr;
 }
 
-DISTRIBUTE_INLINE io::FileSystem* FileSystems::find(const std::string& scheme) {
+DISTRIBUTE_INLINE absl::StatusOr<io::FileSystem*> FileSystems::find(const std::string& scheme) {
   const std::lock_guard lock(mutex_);
   const auto found = by_scheme_.find(scheme);
   if (found != by_scheme_.end()) return found->second.get();
   auto fresh = built_in_file_system(scheme);
-  return fresh ? (by_scheme_[scheme] = std::move(fresh)).get() : nullptr;
+  if (!fresh.ok()) return fresh.status();
+  return *fresh ? (by_scheme_[scheme] = *std::move(fresh)).get() : nullptr;
 }
 
 DISTRIBUTE_INLINE absl::Status FileSystems::add(const std::string& scheme,
@@ -59,7 +66,7 @@ DISTRIBUTE_INLINE absl::Status FileSystems::add(const std::string& scheme,
     return make_status(StatusCode::InvalidArgument,
                        concat("register_file_system: '", scheme,
                               "' is no scheme of its own, or there is no file system"));
-  if (find(scheme))
+  if (const auto found = find(scheme); !found.ok() || *found)
     return make_status(StatusCode::AlreadyExists,
                        concat("register_file_system: '", scheme, "://' has a file system already"));
   const std::lock_guard lock(mutex_);
@@ -83,7 +90,8 @@ DISTRIBUTE_INLINE absl::Status RandomAccessFile::read(int64_t offset, std::span<
 DISTRIBUTE_INLINE absl::StatusOr<FileSystem*> file_system_for(std::string_view path) {
   const std::string scheme(scheme_of(path));
   if (scheme.empty() || scheme == "file") return &local_file_system();
-  if (FileSystem* found = io_internal::FileSystems::of_process().find(scheme)) return found;
+  const auto found = io_internal::FileSystems::of_process().find(scheme);
+  if (!found.ok() || *found) return found;
   return make_status(StatusCode::Unimplemented,
                      concat(path, ": no file system for '", scheme,
                             "://' in this version; use a local path or register_file_system"));
@@ -130,5 +138,7 @@ DISTRIBUTE_INLINE absl::Status remove_recursively(const std::string& path) {
 
 }  // namespace distribute::io
 
+#include <distribute/io/gcs_file_system.hpp>
 #include <distribute/io/local_file_system.hpp>
 #include <distribute/io/s3_file_system.hpp>
+#include <distribute/io/webhdfs_file_system.hpp>

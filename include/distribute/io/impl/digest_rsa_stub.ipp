@@ -1,0 +1,12 @@
+#pragma once
+#include <distribute/io/digest_rsa.hpp>
+
+namespace distribute::io {
+
+DISTRIBUTE_INLINE absl::StatusOr<std::string> rsa_sha256_sign(const std::string&,
+                                                              std::string_view) {
+  return absl::UnimplementedError(
+      "signing with a private key needs OpenSSL; install libssl-dev and build again");
+}
+
+}  // namespace distribute::io

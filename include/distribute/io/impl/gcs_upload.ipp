@@ -1,0 +1,192 @@
+#pragma once
+#include <distribute/io/gcs_upload.hpp>
+
+#include <distribute/base/error.hpp>
+#include <distribute/base/status.hpp>
+#include <distribute/io/crc32c.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include <absl/strings/escaping.h>
+#include <nlohmann/json.hpp>
+
+namespace distribute::io_internal {
+
+/// As Google writes it: base 64 of the four bytes, the highest first.
+DISTRIBUTE_INLINE std::string gcs_checksum(uint32_t crc) {
+  const char bytes[] = {char(crc >> 24), char(crc >> 16), char(crc >> 8), char(crc)};
+  return absl::Base64Escape(absl::string_view(bytes, 4));
+}
+
+/// "bytes=0-41" says that 42 bytes are there; no header, that none are. -1 for anything else.
+DISTRIBUTE_INLINE int64_t committed_bytes(const std::string& range) {
+  if (range.empty()) return 0;
+  const size_t dash = range.find('-');
+  if (dash == std::string::npos || dash + 1 == range.size()) return -1;
+  return std::atoll(range.c_str() + dash + 1) + 1;
+}
+
+}  // namespace distribute::io_internal
+
+namespace distribute::io {
+
+DISTRIBUTE_INLINE GcsUpload::GcsUpload(GcsClient& client, GcsPath path)
+    : client_(client), path_(std::move(path)) {}
+
+DISTRIBUTE_INLINE GcsUpload::~GcsUpload() {
+  if (closed_ || session_.empty()) return;
+  client_.send({.method = "DELETE", .url = session_}, false).IgnoreError();
+}
+
+DISTRIBUTE_INLINE absl::Status GcsUpload::append(std::string_view bytes) {
+  if (closed_)
+    return make_status(StatusCode::FailedPrecondition, path_.path + ": the file is closed");
+  if (!status_.ok()) return status_;
+  crc_ = crc32c_extend(crc_, bytes);
+  const size_t chunk = size_t(client_.options().upload_chunk_bytes);
+  if (!buffer_.empty()) {
+    const size_t count = std::min(chunk - buffer_.size(), bytes.size());
+    buffer_.append(bytes.substr(0, count));
+    bytes.remove_prefix(count);
+  }
+  // A chunk stays here until more comes: the last one must be known as such.
+  if (buffer_.size() == chunk && !bytes.empty()) {
+    status_ = send_chunks(buffer_, false);
+    buffer_.clear();
+  }
+  if (status_.ok() && bytes.size() > chunk) {
+    const size_t whole = (bytes.size() - 1) / chunk * chunk;
+    status_ = send_chunks(bytes.substr(0, whole), false);
+    bytes.remove_prefix(whole);
+  }
+  if (status_.ok()) buffer_.append(bytes);
+  return status_;
+}
+
+DISTRIBUTE_INLINE absl::Status GcsUpload::close() {
+  if (closed_) return absl::OkStatus();
+  if (status_.ok()) status_ = session_.empty() ? send_whole() : send_chunks(buffer_, true);
+  closed_ = status_.ok();
+  if (closed_) std::string().swap(buffer_);
+  return status_;
+}
+
+DISTRIBUTE_INLINE absl::Status GcsUpload::send_whole() {
+  const GcsPath bucket{path_.path, path_.bucket, ""};
+  const HttpRequest request{.method = "POST",
+                            .url = client_.url("/upload/storage/v1", bucket.resource(),
+                                               {{"name", path_.object}, {"uploadType", "media"}}),
+                            .headers = {{"Content-Type", "application/octet-stream"}},
+                            .body = buffer_,
+                            .total_timeout = client_.options().write_timeout};
+  const auto response = client_.call(request, path_.path);
+  return response.ok() ? check_checksum(response->body) : response.status();
+}
+
+DISTRIBUTE_INLINE absl::Status GcsUpload::start_session() {
+  const GcsPath bucket{path_.path, path_.bucket, ""};
+  const HttpRequest request{
+      .method = "POST",
+      .url = client_.url("/upload/storage/v1", bucket.resource(),
+                         {{"name", path_.object}, {"uploadType", "resumable"}}),
+      .headers = {{"X-Upload-Content-Type", "application/octet-stream"}}};
+  const auto response = client_.call(request, path_.path);
+  if (!response.ok()) return response.status();
+  session_ = response->header("Location");
+  if (!session_.empty()) return absl::OkStatus();
+  return make_status(StatusCode::Internal, concat(path_.path, ": ", printable_url(request.url),
+                                                  ": the answer names no Location for the upload"));
+}
+
+DISTRIBUTE_INLINE absl::Status GcsUpload::send_chunks(std::string_view bytes, bool last) {
+  if (session_.empty()) {
+    const absl::Status status = start_session();
+    if (!status.ok()) return status;
+  }
+  const size_t chunk = size_t(client_.options().upload_chunk_bytes);
+  do {
+    const std::string_view now = bytes.substr(0, chunk);
+    bytes.remove_prefix(now.size());
+    const absl::Status status = send_chunk(now, last && bytes.empty());
+    if (!status.ok()) return status;
+  } while (!bytes.empty());
+  return absl::OkStatus();
+}
+
+/// Asks how much has arrived: "308 Resume Incomplete" with a range, or the finished object.
+DISTRIBUTE_INLINE absl::StatusOr<HttpResponse> GcsUpload::ask_for_state(bool last, int64_t total) {
+  const std::string range = last ? concat("bytes */", total) : "bytes */*";
+  return client_.send({.method = "PUT", .url = session_, .headers = {{"Content-Range", range}}});
+}
+
+DISTRIBUTE_INLINE absl::Status GcsUpload::take_state(const HttpResponse& response, int64_t end) {
+  const int64_t there = io_internal::committed_bytes(response.header("Range"));
+  if (there < committed_ || there > end)
+    return make_status(
+        StatusCode::Internal,
+        concat(path_.path, ": the store says it has '", response.header("Range"), "', but ",
+               committed_, " bytes were there before and ", end, " have been sent; save again"));
+  committed_ = there;
+  return absl::OkStatus();
+}
+
+/// Sends until the store has all of it; each time that something more arrived counts afresh.
+DISTRIBUTE_INLINE absl::Status GcsUpload::send_chunk(std::string_view bytes, bool last) {
+  const int64_t begin = committed_, end = begin + int64_t(bytes.size());
+  const HttpRetryPolicy& retry = client_.options().retry;
+  for (int attempt = 1;;) {
+    const std::string_view rest = bytes.substr(size_t(committed_ - begin));
+    const std::string from = rest.empty() ? "*" : concat(committed_, "-", end - 1);
+    const HttpRequest request{
+        .method = "PUT",
+        .url = session_,
+        .headers = {{"Content-Range", concat("bytes ", from, "/", last ? concat(end) : "*")}},
+        .body = rest,
+        .total_timeout = client_.options().write_timeout};
+    auto response = client_.send(request, false);
+    const bool failed = is_retryable(retry, response);
+    const double delay = failed ? retry_delay(retry, attempt, response) : 0;
+    if (failed && attempt < retry.max_attempts) {
+      wait_before_retry(retry, delay);
+      response = ask_for_state(last, end);
+    }
+    const int64_t before = committed_;
+    const bool expired = response.ok() && (response->status == 404 || response->status == 410);
+    if (expired && end == int64_t(bytes.size()) && committed_ == 0) {  // nothing is lost
+      const absl::Status status = start_session();
+      if (!status.ok()) return status;
+    } else if (response.ok() && response->status == 308) {
+      const absl::Status status = take_state(*response, end);
+      if (!status.ok()) return status;
+      if (committed_ == end && !last) return status;
+    } else {
+      const absl::Status status = client_.check(response, request, path_.path);
+      if (!status.ok()) return status;
+      committed_ = end;
+      return check_checksum(response->body);
+    }
+    attempt = committed_ > before ? 1 : attempt + 1;
+    if (attempt > retry.max_attempts)
+      return make_status(StatusCode::Unavailable,
+                         concat(path_.path, ": ", printable_url(session_), ": the store takes no ",
+                                "more than ", committed_, " bytes; tried ", attempt - 1, " times"));
+  }
+}
+
+/// A store that says no checksum is believed.
+DISTRIBUTE_INLINE absl::Status GcsUpload::check_checksum(const std::string& answer) {
+  session_.clear();  // it is over
+  const auto json = nlohmann::json::parse(answer, nullptr, false);
+  const auto found = json.is_object() ? json.find("crc32c") : json.end();
+  const std::string wanted = io_internal::gcs_checksum(crc_);
+  if (!json.is_object() || found == json.end() || *found == wanted) return absl::OkStatus();
+  client_.send({.method = "DELETE", .url = client_.url("/storage/v1", path_.resource())})
+      .IgnoreError();
+  return make_status(StatusCode::DataLoss,
+                     concat(path_.path, ": the store has the checksum ", found->dump(),
+                            ", sent was ", wanted, "; the object was removed: save again"));
+}
+
+}  // namespace distribute::io

@@ -1,0 +1,32 @@
+#pragma once
+/// A private key that belongs to nobody, made for the tests.
+
+inline constexpr const char* kTestRsaKey =
+    "-----BEGIN PRIVATE KEY-----\n"
+    "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQCX7UkwKQ4HquAT\n"
+    "sDDOlJCjGdejUNN08h81mgP2duRXRecDCUI0jlVs+7hfvL5cB9ZCnL+/D2gVGBCw\n"
+    "YinNATJtkTdzKjXW0ew4bm/G4bX+sMXOZawyIHxgBqUMC2n9y1eVTwWIm6+L9giy\n"
+    "LApdc73F5QxBV3WLdmYqzxWi/5Ro0YYihRYtiDQR22x75T6MaBvuno9rcj5Cr6WB\n"
+    "DeILJIDnjYJ7IZI/IrVSr+4mGyIUOmIRyoR65+Op35x4iqT2vuqYR1LTjQB/OCnx\n"
+    "A5NcklZ7Gf5u2hiczgRvdwCwtziJSkzmlX0kIrQ+2XASHqt8fRbA9otclc12qBwW\n"
+    "emXqwe2HAgMBAAECggEAKIIKG582sHCtIlK+ELaoAfTn/BGW7/2GuMICAHse0u4+\n"
+    "dB7J2j2BJXfQZyZqExu70zL8JTM0aztpZ74kqxaAnZo0kK5WgJqkQz+e6gZQgkIb\n"
+    "27ZcPVlQEEJ1S0rXzeWjypmxPgVUvxqwouD/On+bv+IcbGenXbIJ96wTdsxyg6fA\n"
+    "trwMRzcp/lQsQYCM1C4IFjw+emxcScKWtJD8Q2eOFDqQ3LKx9PZocLDvgt9c8K6S\n"
+    "gShNMvGloyurn1eS183Bs9cnslPNK/bH9/8c21UFCXXPJsICU8pD/s1Q4XlNH0tK\n"
+    "HKvekoO+ZkKLbGLhM9wbWeJ/XPNN24C5/ji17KCz0QKBgQDOf7bugds9NIqsCTOj\n"
+    "xbvJSkUofUH+YpZ67zb778xSCkzHod21UY74MXeQci81+ku//dshpwsTX4yI9OLZ\n"
+    "nLclZ9ah7ISXl3z1vbwRMeHPSLg9D025ZOKX3QJ1rueDPKRP+Enjqhki7qg321Ht\n"
+    "t7m6opkBy7F/MEErEEwqHmWQ2wKBgQC8WKJV6vkoXFxYo/c32KaxdH8SgWH92/Q9\n"
+    "mSPNDIzfjO4lBAzxpgx+4QgTVywQbvhI8v1E87MyuoblwtboONLrSTdMO6GZ3ryU\n"
+    "/5O8f3VOWLHavUOhu+GVDMuwFxS7Wx3so+ay9nGDVjbhFuqLzNS3p2+n/PjkbdyP\n"
+    "0eXb2SfvxQKBgQCRBaypcFVSdLX3ADdeCx5IzXooZ1+TkhVwnNOWt+BctZMamJkm\n"
+    "H/MyZzs7HJX/aJsOaPAegDwNDQubm7A9eAw/nt9jtMGh3OgLhYaw5MFbXAzYBQlm\n"
+    "7G0ejj6N+5nn1wzmhM8ProQcvlMxdzvgoSk048BlPHKZioAaCEYVRme6BQKBgGTt\n"
+    "njgqTVAKhlXdr4mWqGTph3q0KH2v02b63EtyET9uNuNRE1qe341SK1Cp4uv/ez8k\n"
+    "LwI3EWz6tXUD/sO8R5Jbzq0kO0nIKQgzGMjnCEZukwgjac2Ob6i+jZwUEkD/5746\n"
+    "alK2a0e0+H2QGSnHHqo3qEa98eX+1TWghetUp+j9AoGAZDdcBx2iwk9ebUx/xtzE\n"
+    "ojzoWG4+ot1L/JbjO7AvNXW3+MCx4xlNC1+51Zy6HKdkOPStGBZOfy/INh06PScY\n"
+    "t17BVRK6KdEcs47NI1BG5hf762vRhafTZHzUuovNYl2U9LSWIYKlIbh5V3HsqfrX\n"
+    "ax7Rv2RVUPss6/FImF4gRs8=\n"
+    "-----END PRIVATE KEY-----\n";
