@@ -3,6 +3,7 @@
 # with a bucket and stopped again:
 #   moto    moto_server from PATH or in $MOTO_SERVER (PyPI: moto[s3,server]); with a token service
 #   moto_tls   the same behind https, with a certificate that only S3_CA_FILE vouches for
+#   gcs     gcp-storage-emulator from PATH or in $GCP_STORAGE_EMULATOR (PyPI), without tokens
 #   swift   OpenStack Swift's S3 interface (Debian: python3-swift), which checks every signature
 # A server that is not installed is skipped and said so.
 # Usage: scripts/object_store_check.sh [build folder, such as build/release] [server...]
@@ -11,7 +12,7 @@ cd "$(dirname "$0")/.."
 build=${1:-build/release}
 shift || true
 servers=("$@")
-[ $# -gt 0 ] || servers=(moto moto_tls swift)
+[ $# -gt 0 ] || servers=(moto moto_tls gcs swift)
 request="$PWD/scripts/s3_request.py"
 
 work=$(mktemp -d)
@@ -75,6 +76,25 @@ check_moto_tls() {
   start_moto https -c "$work/cert.pem" -k "$work/key.pem" || return 0
   SSL_CERT_FILE=$work/cert.pem make_bucket "$S3_ENDPOINT/bucket"
   S3_CA_FILE=$work/cert.pem run_tests "moto over TLS"
+  stop_servers
+}
+
+check_gcs() {
+  local emulator=${GCP_STORAGE_EMULATOR:-$(command -v gcp-storage-emulator || true)}
+  if [ -z "$emulator" ]; then
+    echo "== gcs: skipped, no gcp-storage-emulator (pip install gcp-storage-emulator)"
+    return
+  fi
+  local port
+  port=$(free_port)
+  "$emulator" start --host=127.0.0.1 --port="$port" --in-memory --default-bucket=bucket \
+    > "$work/gcs.log" 2>&1 &
+  pids+=($!)
+  for _ in $(seq 60); do
+    curl -sf "http://127.0.0.1:$port/storage/v1/b/bucket" > /dev/null && break
+    sleep 0.5
+  done
+  url=gs://bucket STORAGE_EMULATOR_HOST=127.0.0.1:$port run_tests gcs
   stop_servers
 }
 

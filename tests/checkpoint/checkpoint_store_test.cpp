@@ -7,10 +7,13 @@
 #include <distribute/checkpoint/flat_checkpoint.hpp>
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/io/file_system.hpp>
+#include <distribute/io/http_client.hpp>
 #include <distribute/io/path.hpp>
 
 #include <tests/checkpoint/module_support.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/fake_gcs.hpp>
+#include <tests/support/fake_webhdfs.hpp>
 #include <tests/support/memory_store.hpp>
 #include <tests/support/temporary_directory.hpp>
 #include <tests/support/thread_workers.hpp>
@@ -45,6 +48,15 @@ struct Fixture {
   int64_t value() const { return variable.value().item<int64_t>(); }
 };
 
+/// A directory of this kind, without anything in it.
+std::string directory_on(const std::string& kind, const TemporaryDirectory& temporary) {
+  if (kind == "local") return temporary / "job";
+  if (kind == "mem") MemoryStore::fresh();
+  if (kind == "gs") FakeGcs::serve_process();
+  if (kind == "hdfs") FakeWebHdfs::serve_process();
+  return kind + "://bucket/job";
+}
+
 Names names_in(const std::string& directory) {
   return value_or_throw(value_or_throw(io::file_system_for(directory))->list_directory(directory));
 }
@@ -62,8 +74,9 @@ Names files_of(const Names& prefixes) {
 
 TEST_CASE("checkpoints work the same on a disk and on a store", "[checkpoint][store]") {
   const TemporaryDirectory temporary;
-  MemoryStore::fresh();
-  const std::string directory = GENERATE(false, true) ? kDirectory : temporary / "job";
+  const std::string kind = GENERATE("local", "mem", "gs", "hdfs");
+  if (!io::has_http() && kind.ends_with("s")) SKIP("no libcurl");
+  const std::string directory = directory_on(kind, temporary);
   CAPTURE(directory);
   {
     Fixture f(directory);
@@ -88,8 +101,9 @@ TEST_CASE("checkpoints work the same on a disk and on a store", "[checkpoint][st
 
 TEST_CASE("partitioned parts are merged on a disk and on a store", "[checkpoint][store]") {
   const TemporaryDirectory temporary;
-  MemoryStore::fresh();
-  const std::string directory = GENERATE(false, true) ? kDirectory : temporary.path();
+  const std::string kind = GENERATE("local", "mem", "gs", "hdfs");
+  if (!io::has_http() && kind.ends_with("s")) SKIP("no libcurl");
+  const std::string directory = directory_on(kind, temporary);
   const std::vector<float> rows = {1, 2, 3, 4};
   for (int part = 0; part < 2; ++part) {
     train::BundleWriter writer(directory + "/part" + std::to_string(part) + "/p");

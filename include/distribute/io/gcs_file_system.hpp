@@ -7,7 +7,8 @@
 namespace distribute::io {
 
 /// An object store: names with slashes stand for directories, which exist while something is in
-/// them; make_dirs makes none. Reads check that the object is still the one that was opened.
+/// them; make_dirs makes none. An open file belongs to one version of its object:
+/// FailedPrecondition once it is replaced. rename copies and removes, object by object.
 /// Source  tensorflow::GcsFileSystem
 class GcsFileSystem final : public FileSystem {
  public:
@@ -30,6 +31,7 @@ class GcsFileSystem final : public FileSystem {
     int64_t size = 0;
     std::string generation;
   };
+  absl::Status copy(const GcsPath& from, const GcsPath& to);
   absl::StatusOr<Stat> stat(const GcsPath& path);
   absl::StatusOr<int64_t> fetch(const GcsPath& path, const Stat& stat, int64_t offset,
                                 std::span<char> out);

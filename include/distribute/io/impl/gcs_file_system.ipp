@@ -58,7 +58,7 @@ DISTRIBUTE_INLINE absl::StatusOr<io::GcsPath> parse_object_path(const std::strin
   return parsed;
 }
 
-/// Adds the names right below `prefix` that a page holds.
+/// Adds the names below `prefix` that a page holds, without it and without a slash at the end.
 DISTRIBUTE_INLINE void add_names(const nlohmann::json& page, const std::string& prefix,
                                  std::vector<std::string>& names) {
   const auto add = [&](std::string name) {
@@ -72,6 +72,26 @@ DISTRIBUTE_INLINE void add_names(const nlohmann::json& page, const std::string& 
   if (page.contains("prefixes"))
     for (const auto& directory : page["prefixes"])
       if (directory.is_string()) add(directory.get<std::string>());
+}
+
+/// Sorted names in a directory; with an empty delimiter of all objects below it.
+DISTRIBUTE_INLINE absl::StatusOr<std::vector<std::string>> list_names(
+    io::GcsClient& client, const io::GcsPath& path, const std::string& delimiter) {
+  const std::string prefix = prefix_of(path);
+  std::vector<std::string> names;
+  std::string next;
+  do {
+    io::QueryParameters more;
+    if (!delimiter.empty()) more.emplace_back("delimiter", delimiter);
+    if (!next.empty()) more.emplace_back("pageToken", next);
+    const auto page = list_page(client, path, prefix, more);
+    if (!page.ok()) return page.status();
+    add_names(*page, prefix, names);
+    next = text_member(*page, "nextPageToken");
+  } while (!next.empty());
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
 }
 
 }  // namespace distribute::io_internal
@@ -101,7 +121,7 @@ DISTRIBUTE_INLINE absl::StatusOr<int64_t> GcsFileSystem::fetch(const GcsPath& pa
   if (!response.ok()) return response.status();
   const std::string generation = response->header("X-Goog-Generation");
   if (!generation.empty() && generation != stat.generation)
-    return make_status(StatusCode::Aborted,
+    return make_status(StatusCode::FailedPrecondition,
                        path.path + ": the object was replaced while it was read; open it again");
   if (response->sink_bytes == int64_t(out.size())) return response->sink_bytes;
   return make_status(StatusCode::DataLoss,
@@ -164,24 +184,31 @@ DISTRIBUTE_INLINE absl::StatusOr<std::vector<std::string>> GcsFileSystem::list_d
     const std::string& path) {
   const auto parsed = parse_gcs_path(path);
   if (!parsed.ok()) return parsed.status();
-  const std::string prefix = io_internal::prefix_of(*parsed);
-  std::vector<std::string> names;
-  std::string next;
-  do {
-    QueryParameters more = {{"delimiter", "/"}};
-    if (!next.empty()) more.emplace_back("pageToken", next);
-    const auto page = io_internal::list_page(client_, *parsed, prefix, more);
-    if (!page.ok()) return page.status();
-    io_internal::add_names(*page, prefix, names);
-    next = io_internal::text_member(*page, "nextPageToken");
-  } while (!next.empty());
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  return names;
+  return io_internal::list_names(client_, *parsed, "/");
 }
 
 DISTRIBUTE_INLINE absl::Status GcsFileSystem::make_dirs(const std::string& path) {
   return parse_gcs_path(path).status();
+}
+
+DISTRIBUTE_INLINE absl::Status GcsFileSystem::copy(const GcsPath& from, const GcsPath& to) {
+  const std::string resource = concat(from.resource(), "/rewriteTo", to.resource());
+  std::string token;  // a large copy takes several requests
+  do {
+    QueryParameters query;
+    if (!token.empty()) query.emplace_back("rewriteToken", token);
+    const auto response =
+        client_.call({.method = "POST", .url = client_.url("/storage/v1", resource, query)},
+                     concat(from.path, " to ", to.path));
+    if (!response.ok()) return response.status();
+    const auto json = io_internal::parse_answer(response->body, from.path);
+    if (!json.ok()) return json.status();
+    const bool done = io_internal::text_member(*json, "done") == "true";
+    token = done ? "" : io_internal::text_member(*json, "rewriteToken");
+    if (!done && token.empty())
+      return make_status(StatusCode::Internal, from.path + ": the copy stopped half way");
+  } while (!token.empty());
+  return absl::OkStatus();
 }
 
 DISTRIBUTE_INLINE absl::Status GcsFileSystem::rename(const std::string& from,
@@ -190,23 +217,16 @@ DISTRIBUTE_INLINE absl::Status GcsFileSystem::rename(const std::string& from,
   if (!source.ok()) return source.status();
   const auto target = io_internal::parse_object_path(to);
   if (!target.ok()) return target.status();
-  std::string token;  // a large copy takes several requests
-  do {
-    const auto response = client_.call(
-        {.method = "POST",
-         .url = client_.url(
-             "/storage/v1", concat(source->resource(), "/rewriteTo", target->resource()),
-             token.empty() ? QueryParameters{} : QueryParameters{{"rewriteToken", token}})},
-        concat(from, " to ", to));
-    if (!response.ok()) return response.status();
-    const auto json = io_internal::parse_answer(response->body, from);
-    if (!json.ok()) return json.status();
-    const bool done = io_internal::text_member(*json, "done") == "true";
-    token = done ? "" : io_internal::text_member(*json, "rewriteToken");
-    if (!done && token.empty())
-      return make_status(StatusCode::Internal, from + ": the copy stopped half way");
-  } while (!token.empty());
-  return remove_file(from);
+  const absl::Status copied = copy(*source, *target);
+  if (copied.ok()) return remove_file(from);
+  if (!absl::IsNotFound(copied)) return copied;
+  const auto names = io_internal::list_names(client_, *source, "");
+  if (!names.ok() || names->empty()) return copied;
+  for (const std::string& name : *names) {  // a directory
+    const absl::Status status = rename(join_path(from, name), join_path(to, name));
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
 }
 
 DISTRIBUTE_INLINE absl::Status GcsFileSystem::remove_file(const std::string& path) {
