@@ -88,6 +88,8 @@ distribute_dependency(ONEDNN OPTIONAL PACKAGE oneDNN MODULE TARGETS oneDNN::oneD
 distribute_dependency(OPENSSL OPTIONAL PACKAGE OpenSSL TARGETS OpenSSL::SSL OpenSSL::Crypto
                       DEBIAN libssl-dev VERSION_VARIABLE OPENSSL_VERSION)
 distribute_dependency(CURL OPTIONAL PACKAGE CURL TARGETS CURL::libcurl DEBIAN libcurl4-openssl-dev)
+distribute_dependency(IPSEC_MB OPTIONAL PACKAGE IPSecMB MODULE TARGETS IPSecMB::IPSecMB
+                      DEBIAN libipsec-mb-dev VERSION_VARIABLE IPSecMB_VERSION)
 distribute_dependency(JPEG OPTIONAL PACKAGE JPEG TARGETS JPEG::JPEG DEBIAN libjpeg-dev)
 include("${CMAKE_CURRENT_LIST_DIR}/DistributeCuda.cmake")
 distribute_dependency(MPI OPTIONAL DEFAULT OFF PACKAGE MPI COMPONENTS CXX TARGETS MPI::MPI_CXX

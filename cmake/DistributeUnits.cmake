@@ -1,8 +1,8 @@
 # Compiled mode: writes small translation units into the build tree, a few .ipp files each.
 
 # A vendor's door is the real thing (<door>*.ipp) or a stub of the same shape (<door>_stub.ipp).
-set(DISTRIBUTE_DOORS hmac=OPENSSL digest=OPENSSL http_client=CURL cpu_onednn=ONEDNN
-    cuda_library=CUDA cuda_dnn=CUDNN nccl=NCCL mpi=MPI jpeg=JPEG)
+set(DISTRIBUTE_DOORS hmac=OPENSSL tls=OPENSSL digest=OPENSSL fast_gcm=IPSEC_MB http_client=CURL
+    cpu_onednn=ONEDNN cuda_library=CUDA cuda_dnn=CUDNN nccl=NCCL mpi=MPI jpeg=JPEG)
 function(distribute_choose_door variable door)
   string(REPLACE "=" ";" door "${door}")
   list(GET door 0 name)

@@ -7,7 +7,7 @@ set -euo pipefail
 tools=(g++:g++ cmake:cmake ninja:ninja-build)
 libraries=(libeigen3-dev libabsl-dev nlohmann-json3-dev libasio-dev zlib1g-dev)
 # The library builds without these, with less in it.
-optional=(libdnnl-dev libssl-dev libcurl4-openssl-dev libjpeg-dev)
+optional=(libdnnl-dev libssl-dev libcurl4-openssl-dev libipsec-mb-dev libjpeg-dev)
 if [ "${1:-}" != build ]; then
   tools+=(git:git python3:python3 clang-format:clang-format ccache:ccache)
   libraries+=(catch2)

@@ -2,10 +2,15 @@
 #include "bench_allreduce.hpp"
 
 #include <distribute/base/error.hpp>
+#include <distribute/base/status.hpp>
+#include <distribute/cluster/cluster_options.hpp>
 #include <distribute/collective/communicator.hpp>
 #include <distribute/collective/mpi_transport.hpp>
 #include <distribute/collective/tcp_transport.hpp>
 #include <distribute/collective/window_transport.hpp>
+#include <distribute/net/encrypt.hpp>
+#include <distribute/net/job_token.hpp>
+#include <distribute/net/tls.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -68,6 +73,7 @@ std::string complaint(const AllReduceBenchOptions& options) {
   if (options.raw && options.world < 2) return "--raw needs a --world of at least 2";
   if (options.in_place && (transport == "tcp" || transport == "mpi"))
     return "--in_place is for threads and shm";
+  if (options.tls && transport != "tcp") return "--tls is for tcp";
   if (options.raw && transport == "mpi") return "--raw is not for mpi";
   try {
     parse_sizes(options.bytes);
@@ -142,47 +148,61 @@ void check_sum(Communicator& group, Numbers& numbers, int64_t count) {
   numbers.fill(0);
 }
 
-/// `raw`: sockets to the other ranks, or none.
-std::vector<AllReduceTime> time_size(Communicator& group, int64_t bytes,
-                                     const AllReduceBenchOptions& options,
-                                     const std::vector<const net::Socket*>& raw) {
-  const int ranks = group.size();
+/// What a rank measures.
+struct Measured {
+  std::vector<std::pair<std::string, Communicator*>> groups;  // with their names
+  std::vector<const net::Socket*> raw;                        // to the other ranks, or none
+};
+
+std::vector<AllReduceTime> time_size(const Measured& measured, int64_t bytes,
+                                     const AllReduceBenchOptions& options) {
+  Communicator& first = *measured.groups[0].second;
+  const std::vector<const net::Socket*>& raw = measured.raw;
+  const int ranks = first.size();
   const int64_t count = bytes / 4;
-  Numbers numbers(group, count, options.in_place);
-  check_sum(group, numbers, count);
+  Numbers numbers(first, count, options.in_place);
   const size_t share = size_t(2 * bytes / ranks);  // what an all-reduce sends to each other rank
   const std::vector<std::byte> from(share * raw.size(), std::byte{1});
   std::vector<std::byte> to(from.size(), std::byte{2});
-  std::vector<std::function<void()>> rounds = {
-      [&] { group.all_reduce(numbers.data(), count, DType::Float32); }};
+  std::vector<std::function<void()>> rounds;
+  for (const auto& [name, group] : measured.groups) {
+    check_sum(*group, numbers, count);
+    rounds.push_back([&, group] { group->all_reduce(numbers.data(), count, DType::Float32); });
+  }
   if (!raw.empty()) rounds.push_back([&] { exchange_raw(raw, share, from.data(), to.data()); });
-  auto times = time_rounds(group, options.seconds, rounds);
-  std::vector<AllReduceTime> result = {
-      summary(group.transport(), ranks, bytes, std::move(times[0]))};
-  if (!raw.empty()) result.push_back(summary("raw_tcp", ranks, bytes, std::move(times[1])));
+  auto times = time_rounds(first, options.seconds, rounds);
+  std::vector<AllReduceTime> result;
+  for (size_t i = 0; i < measured.groups.size(); ++i)
+    result.push_back(summary(measured.groups[i].first, ranks, bytes, std::move(times[i])));
+  if (!raw.empty()) result.push_back(summary("raw_tcp", ranks, bytes, std::move(times.back())));
   return result;
 }
 
-std::vector<AllReduceTime> time_all(Communicator& group, const AllReduceBenchOptions& options,
-                                    const std::vector<const net::Socket*>& raw) {
+std::vector<AllReduceTime> time_all(const Measured& measured,
+                                    const AllReduceBenchOptions& options) {
   std::vector<AllReduceTime> result;
   for (int64_t bytes : parse_sizes(options.bytes))
-    for (AllReduceTime& time : time_size(group, bytes, options, raw))
+    for (AllReduceTime& time : time_size(measured, bytes, options))
       result.push_back(std::move(time));
-  group.barrier();
+  measured.groups[0].second->barrier();
   return result;
 }
 
 /// Every rank's ends of the connections: sockets[rank][peer][flow].
 using Sockets = std::vector<std::vector<std::vector<net::Socket>>>;
 
-Sockets connect_all(int world, int flows) {
+/// `tls`: null for plain connections.
+Sockets connect_all(int world, int flows,
+                    const std::shared_ptr<const net::TlsContext>& tls = nullptr) {
   Sockets sockets(static_cast<size_t>(world));
   for (auto& rank : sockets) rank.resize(size_t(world));
   for (size_t a = 0; a < sockets.size(); ++a)
     for (size_t b = a + 1; b < sockets.size(); ++b)
       for (int f = 0; f < flows; ++f) {
         auto [one, other] = loopback_connection();
+        if (tls)
+          distribute::throw_if_error(
+              net::encrypt_pair(one, other, tls, net::Deadline::after_seconds(10)));
         sockets[a][b].push_back(std::move(one));
         sockets[b][a].push_back(std::move(other));
       }
@@ -222,32 +242,53 @@ std::vector<AllReduceTime> time_mpi(const AllReduceBenchOptions& options) {
   Communicator group(collective::make_mpi_transport(), {.timeout_seconds = 60});
   if (group.size() == 1)
     throw std::runtime_error("--transport=mpi: start it with mpirun -np N distribute bench ...");
-  auto times = time_all(group, options, {});
+  auto times = time_all({{{group.transport(), &group}}, {}}, options);
   return group.rank() == 0 ? times : std::vector<AllReduceTime>();
+}
+
+/// With a key that nobody else will know.
+std::shared_ptr<const net::TlsContext> make_tls() {
+  return distribute::value_or_throw(net::TlsContext::make(
+      {.name = "bench", .token = distribute::value_or_throw(net::make_job_token())}));
+}
+
+/// The sockets of all groups over TCP, with the groups' names.
+std::vector<std::pair<std::string, Sockets>> connect_groups(const AllReduceBenchOptions& options) {
+  std::vector<std::pair<std::string, Sockets>> result;
+  if (options.transport != "tcp") return result;
+  const bool only_tls = distribute::ClusterOptions::from_environment().tls;
+  if (!only_tls) result.emplace_back("tcp", connect_all(options.world, options.flows));
+  if (only_tls || options.tls)
+    result.emplace_back("tcp_tls", connect_all(options.world, options.flows, make_tls()));
+  return result;
 }
 
 std::vector<AllReduceTime> time_all_reduces(const AllReduceBenchOptions& options) {
   if (options.transport == "mpi") return time_mpi(options);
   const int world = options.world;
   const bool tcp = options.transport == "tcp", threads = options.transport == "threads";
-  Sockets sockets = connect_all(world, tcp ? options.flows : 0);
+  auto sockets = connect_groups(options);
   const Sockets raw_sockets = connect_all(world, options.raw ? 1 : 0);
   auto in_process = threads ? collective::make_thread_transports(world)
                             : std::vector<std::unique_ptr<collective::Transport>>();
   const auto window = tcp || threads ? nullptr : collective::Window::create(world);
-  const auto make = [&](int rank) -> std::unique_ptr<collective::Transport> {
-    if (threads) return std::move(in_process[size_t(rank)]);
-    if (!tcp) return std::make_unique<collective::WindowTransport>(window, rank, "shm");
-    collective::TcpMesh mesh{rank, std::move(sockets[size_t(rank)])};
-    sockets.clear();  // the other ranks' ends, so that a rank that dies is noticed
-    return std::make_unique<collective::TcpTransport>(std::move(mesh));
-  };
   const auto measure = [&](int rank) {
-    Communicator group(make(rank), {.timeout_seconds = 60});
-    std::vector<const net::Socket*> raw;
+    std::vector<std::unique_ptr<Communicator>> groups;
+    Measured measured;
+    const auto add = [&](const char* name, std::unique_ptr<collective::Transport> transport) {
+      groups.push_back(std::make_unique<Communicator>(
+          std::move(transport), collective::CommunicatorOptions{.timeout_seconds = 60}));
+      measured.groups.emplace_back(name, groups.back().get());
+    };
+    if (threads) add("threads", std::move(in_process[size_t(rank)]));
+    if (window) add("shm", std::make_unique<collective::WindowTransport>(window, rank, "shm"));
+    for (auto& [name, all] : sockets)
+      add(name.c_str(), std::make_unique<collective::TcpTransport>(
+                            collective::TcpMesh{rank, std::move(all[size_t(rank)])}));
+    if (tcp) sockets.clear();  // the other ranks' ends, so that a rank that dies is noticed
     for (const auto& peer : raw_sockets[size_t(rank)])
-      if (!peer.empty()) raw.push_back(peer.data());
-    return time_all(group, options, raw);
+      if (!peer.empty()) measured.raw.push_back(peer.data());
+    return time_all(measured, options);
   };
   return threads ? in_threads(world, measure) : in_processes(world, measure);
 }

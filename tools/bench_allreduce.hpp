@@ -14,6 +14,7 @@ struct AllReduceBenchOptions {
   int flows = 1;          // TCP connections between two ranks
   double seconds = 1;     // at least 20 rounds are measured, however long they take
   bool raw = false;       // also sockets alone, with the same bytes between the same ranks
+  bool tls = false;       // tcp: also encrypted, in turn with the plain sockets
   bool in_place = false;  // threads, shm: the array lies in the shared memory
   bool json = false;
 };
@@ -32,6 +33,7 @@ struct AllReduceTime {
 /// Throws  std::invalid_argument with a line for the user.
 std::vector<int64_t> parse_sizes(const std::string& text);
 
+/// Sockets are encrypted when DISTRIBUTE_TLS=1 is set, with a key of this run.
 /// Throws  distribute::Error or std::runtime_error.
 std::vector<AllReduceTime> time_all_reduces(const AllReduceBenchOptions& options);
 

@@ -24,6 +24,7 @@ DOORS = {
     r"(oneapi/dnnl/)?dnnl\w*\.h(pp)?": r"device/(impl/)?cpu_onednn",
     r"openssl/\w+\.h": r"net/(impl/)?(hmac|tls)|io/(impl/)?digest",
     r"curl/\w+\.h": r"io/(impl/)?http_client",
+    r"intel-ipsec-mb\.h": r"net/(impl/)?fast_gcm",
     r"(cuda|cublas|curand)\w*\.h": r"device/(impl/)?cuda|collective/(impl/)?nccl",
     r"cudnn\w*\.h": r"device/(impl/)?cuda",
     r"nvrtc\.h": r"device/(impl/)?cuda",

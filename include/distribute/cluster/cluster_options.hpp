@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
 namespace distribute {
@@ -39,6 +40,12 @@ struct ClusterOptions {
   std::string job_token;
   /// Allows a job without token outside the loopback interface: DISTRIBUTE_INSECURE=1.
   bool insecure = false;
+  /// Encrypts every connection between tasks, with keys from the token or with the certificates
+  /// below: DISTRIBUTE_TLS=1.
+  bool tls = false;
+  /// PEM files, all three or none: this task's certificate and its private key, and the authorities
+  /// that sign those of all tasks: DISTRIBUTE_TLS_CERT, DISTRIBUTE_TLS_KEY, DISTRIBUTE_TLS_CA.
+  std::string tls_certificate_file, tls_key_file, tls_ca_file;
   /// Gets the lines that people should read, from any thread; empty: stderr.
   std::function<void(const std::string&)> log;
 
@@ -49,7 +56,17 @@ struct ClusterOptions {
   static ClusterOptions from_environment();
 };
 
-/// Throws  InvalidArgumentError when a limit is not positive or two contradict each other.
+namespace net {
+class TlsContext;
+}
+
+/// What encrypts the connections of the task `name`, "worker 1"; null when options.tls is off.
+/// Throws  InvalidArgumentError when there is neither a token nor certificates, or a file is bad.
+std::shared_ptr<const net::TlsContext> make_tls(const ClusterOptions& options,
+                                                const std::string& name);
+
+/// Throws  InvalidArgumentError when a limit is not positive or two of them contradict each
+///         other.
 void check_options(const ClusterOptions& options);
 
 }  // namespace distribute

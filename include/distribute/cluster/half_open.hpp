@@ -4,7 +4,12 @@
 #include <distribute/net/handshake.hpp>
 #include <distribute/net/socket.hpp>
 
+#include <memory>
 #include <string>
+
+namespace distribute::net {
+class TlsHandshake;
+}
 
 namespace distribute::cluster_internal {
 
@@ -15,6 +20,7 @@ class HalfOpen {
 
   HalfOpen(net::Socket socket, const net::HandshakeConfig& config,
            net::ServerHandshake::Admit admit, net::Deadline deadline);
+  ~HalfOpen();
 
   void advance();
   State state() const { return state_; }
@@ -31,14 +37,19 @@ class HalfOpen {
   const net::HandshakeHello& hello() const { return handshake_.hello(); }
 
  private:
+  void begin();
+  void encrypt();
   void read_frames();
+  absl::Status check_plain(const net::Frame& first) const;
   void write_answers();
   void discard_input();
   void refuse(const absl::Status& reason);
   void close(const absl::Status& reason);
 
+  const net::HandshakeConfig& config_;
   net::Socket socket_;
-  uint16_t version_;
+  std::unique_ptr<net::TlsHandshake> tls_;  // while it goes on
+  bool begun_ = false;                      // the first byte has come
   net::ServerHandshake handshake_;
   net::FrameReader reader_;
   net::Deadline deadline_;

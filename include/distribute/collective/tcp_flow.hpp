@@ -18,7 +18,7 @@ class TcpFlow {
  public:
   enum class Moved { Something, Nothing, End, Broken };
 
-  /// Takes a connected socket and switches off Nagle's algorithm.
+  /// Takes a connected socket, encrypted or not.
   explicit TcpFlow(net::Socket socket);
 
   int native() const { return socket_.native(); }
@@ -28,7 +28,7 @@ class TcpFlow {
   uint64_t sending_tag() const { return out_.tag; }
   /// `bytes` must stay until sending() is false again.
   void start(const MessageHeader& header, std::span<const std::byte> bytes);
-  /// One call of the system.
+  /// What the system takes now.
   Moved write();
 
   // Incoming: bytes are read ahead, so that small messages cost one call of the system.
@@ -40,9 +40,13 @@ class TcpFlow {
   bool take_message();
   bool receiving() const { return receiving_; }
   const MessageHeader& received() const { return in_; }
-  /// One call of the system.
+  /// What is there now.
   Moved read();
   bool has_bytes() const { return begin_ < end_ || receiving_; }
+  /// Whether read() has something of which ::poll says nothing.
+  bool has_buffered() const { return socket_.has_buffered(); }
+  /// Why the last Moved was Broken.
+  const absl::Status& failure() const { return failure_; }
 
   /// The last word: sends what goes at once, then ends the outgoing direction.
   void say_goodbye(const MessageHeader& header, std::span<const std::byte> bytes);
@@ -54,6 +58,7 @@ class TcpFlow {
  private:
   static constexpr size_t kReadAhead = 16 << 10;
   void drain();
+  Moved broken(const absl::Status& failure);
 
   net::Socket socket_;
   bool sending_ = false, receiving_ = false, have_header_ = false;
@@ -64,6 +69,7 @@ class TcpFlow {
   size_t in_done_ = 0;
   std::unique_ptr<std::byte[]> ahead_;
   size_t begin_ = 0, end_ = 0;  // of what was read ahead
+  absl::Status failure_;
 };
 
 }  // namespace distribute::collective

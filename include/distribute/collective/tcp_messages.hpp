@@ -92,6 +92,7 @@ class TcpMessages final : public Messages {
   bool start_next(int from, TcpFlow& flow);
   void write(int to, TcpFlow& flow);
   int poll(bool moved);
+  static bool has_buffered(const TcpFlow& flow) { return !flow.parked && flow.has_buffered(); }
   void read(int from, TcpFlow& flow);
   void consume(int from, TcpFlow& flow);
   Place place(int from, const MessageHeader& header);

@@ -9,14 +9,20 @@
 ///
 /// The token never travels; the server proves nothing to somebody who has not proved to know it.
 /// Without a token the same messages go with empty proofs (loopback only, see job_token.hpp).
+/// On an encrypted connection (tls.hpp) all this travels inside, and Hello and Challenge count with
+/// the connection's binding in front: proofs are worth nothing on another connection.
 /// Nothing here does input or output but handshake().
 
 #include <distribute/net/frame.hpp>
 
 #include <functional>
+#include <memory>
 #include <string>
+#include <utility>
 
 namespace distribute::net {
+
+class TlsContext;
 
 /// Before both sides have proved themselves no message may be longer.
 inline constexpr uint64_t kHandshakeFrameBytes = 4096;
@@ -38,7 +44,11 @@ struct HandshakeConfig {
   TaskIdentity self;
   std::string job;    // describes the cluster; both sides must have the same
   std::string token;  // empty: no authentication
+  std::shared_ptr<const TlsContext> tls = nullptr;  // null: connections are not encrypted
   uint16_t version = kProtocolVersion;
+
+  /// Whether strangers are kept out, by the token or by certificates.
+  bool authenticates() const { return !token.empty() || tls; }
 };
 
 struct HandshakeHello {
@@ -71,6 +81,8 @@ class ServerHandshake {
   ServerHandshake(const HandshakeConfig& config, Admit admit)
       : config_(&config), admit_(std::move(admit)) {}
 
+  /// Before the first frame: what SecureLayer::binding() of the connection says.
+  void bind(std::string binding) { transcript_ = std::move(binding); }
   /// Takes the client's next frame and gives the bytes to answer.
   /// Errors  why the client is refused: tell it with encode_refusal().
   absl::StatusOr<std::string> on_frame(const Frame& frame);
@@ -87,7 +99,7 @@ class ServerHandshake {
   Admit admit_;
   Step step_ = Step::Hello;
   HandshakeHello hello_;
-  std::string transcript_;  // Hello and Challenge as they travelled
+  std::string transcript_;  // binding, Hello and Challenge as they travelled
 };
 
 /// The connecting side of one connection. Thread-compatible.
@@ -97,6 +109,8 @@ class ClientHandshake {
   /// which is borrowed.
   ClientHandshake(const HandshakeConfig& config, HandshakeHello hello);
 
+  /// As ServerHandshake::bind, before start().
+  void bind(std::string binding) { transcript_ = std::move(binding); }
   /// The first bytes to send.
   /// Errors  Internal without random numbers.
   absl::StatusOr<std::string> start();
@@ -118,7 +132,8 @@ class ClientHandshake {
   uint64_t server_incarnation_ = 0;
 };
 
-/// The client's side over a socket; gives the server's incarnation.
+/// The client's side over a socket, which it encrypts first where `config` says so; gives the
+/// server's incarnation.
 /// Errors  as ClientHandshake::on_frame, with the server's name; Unavailable; DeadlineExceeded.
 absl::StatusOr<uint64_t> handshake(Socket& socket, const HandshakeConfig& config,
                                    const HandshakeHello& hello, Deadline deadline);

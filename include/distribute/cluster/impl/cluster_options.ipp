@@ -5,6 +5,7 @@
 #include <distribute/cluster/cluster_options.hpp>
 #include <distribute/cluster/environment.hpp>
 #include <distribute/net/job_token.hpp>
+#include <distribute/net/tls.hpp>
 
 #include <cstdlib>
 
@@ -17,6 +18,17 @@ DISTRIBUTE_INLINE void read_switch(const char* name, bool& value) {
   if (word != "0" && word != "1")
     throw InvalidArgumentError(concat(name, "=", text, ": wanted 0 or 1"));
   value = word == "1";
+}
+
+DISTRIBUTE_INLINE void read_tls(ClusterOptions& options) {
+  read_switch("DISTRIBUTE_TLS", options.tls);
+  const auto file = [](const char* name) {
+    const char* text = std::getenv(name);
+    return std::string(text ? text : "");
+  };
+  options.tls_certificate_file = file("DISTRIBUTE_TLS_CERT");
+  options.tls_key_file = file("DISTRIBUTE_TLS_KEY");
+  options.tls_ca_file = file("DISTRIBUTE_TLS_CA");
 }
 
 }  // namespace distribute::cluster_internal
@@ -38,6 +50,7 @@ DISTRIBUTE_INLINE ClusterOptions ClusterOptions::from_environment() {
   read_limit("DISTRIBUTE_MAX_UNAUTHENTICATED", 1, 65536, options.max_unauthenticated);
   if (const char* address = std::getenv("DISTRIBUTE_BIND_ADDRESS")) options.bind_address = address;
   read_switch("DISTRIBUTE_INSECURE", options.insecure);
+  read_tls(options);
   options.job_token = value_or_throw(net::job_token_from_environment());
   check_options(options);
   return options;
@@ -46,6 +59,16 @@ DISTRIBUTE_INLINE ClusterOptions ClusterOptions::from_environment() {
 DISTRIBUTE_INLINE void ClusterOptions::print(const std::string& line) const {
   if (log) return log(line);
   log_info("cluster", line);
+}
+
+DISTRIBUTE_INLINE std::shared_ptr<const net::TlsContext> make_tls(const ClusterOptions& options,
+                                                                  const std::string& name) {
+  if (!options.tls) return nullptr;
+  return value_or_throw(net::TlsContext::make({.name = name,
+                                               .token = options.job_token,
+                                               .certificate_file = options.tls_certificate_file,
+                                               .key_file = options.tls_key_file,
+                                               .ca_file = options.tls_ca_file}));
 }
 
 DISTRIBUTE_INLINE void check_options(const ClusterOptions& options) {
@@ -62,6 +85,12 @@ DISTRIBUTE_INLINE void check_options(const ClusterOptions& options) {
                " s of silence (DISTRIBUTE_LOST_AFTER) while heartbeats come every ",
                options.heartbeat_interval,
                " s (DISTRIBUTE_HEARTBEAT_INTERVAL); wanted at least two heartbeats"));
+  const bool files = !options.tls_certificate_file.empty() || !options.tls_key_file.empty() ||
+                     !options.tls_ca_file.empty();
+  if (files && !options.tls)
+    throw InvalidArgumentError(
+        "cluster options: there are certificates (DISTRIBUTE_TLS_CERT, _KEY, _CA), but nothing is "
+        "encrypted: set DISTRIBUTE_TLS=1 or unset them");
 }
 
 }  // namespace distribute

@@ -58,6 +58,7 @@ DISTRIBUTE_INLINE ClusterRuntime::Impl::Impl(ClusterTasks the_tasks, ClusterOpti
       .self = {tasks.self().type, tasks.self().index, net::ByteReader(random).number<uint64_t>()},
       .job = job_fingerprint(tasks),
       .token = options.job_token};
+  if (tasks.size() > 1) config.tls = make_tls(options, config.self.name());
   if (listener)
     start_server(std::move(listener));
   else if (tasks.size() > 1 && !(options.bind_address + tasks.self().address).empty())
@@ -111,7 +112,7 @@ DISTRIBUTE_INLINE absl::StatusOr<net::Socket> ClusterRuntime::Impl::try_to_dial(
   if (!socket.ok()) return socket;
   const auto remote = net::remote_address(socket->native());
   absl::Status status = remote.status();
-  if (status.ok()) status = net::check_exposure(*remote, !config.token.empty(), options.insecure);
+  if (status.ok()) status = net::check_exposure(*remote, config.authenticates(), options.insecure);
   if (!status.ok()) return status;
   const net::TaskIdentity wanted = identity(rank);
   net::HandshakeHello hello;

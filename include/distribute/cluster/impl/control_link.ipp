@@ -20,7 +20,8 @@ DISTRIBUTE_INLINE void ControlLink::flush() {
 }
 
 DISTRIBUTE_INLINE absl::Status ControlLink::receive(std::vector<ControlMessage>& messages) {
-  while (messages.size() < 64) {
+  // What was decrypted already ::poll would not speak of again.
+  while (messages.size() < 64 || socket_.has_buffered()) {
     const auto got = socket_.read_some(reader_.space());
     if (!got.ok()) return got.status();
     if (*got == 0 && !reader_.complete()) return absl::OkStatus();

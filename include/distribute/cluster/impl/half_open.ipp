@@ -1,24 +1,30 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/status.hpp>
 #include <distribute/cluster/half_open.hpp>
+#include <distribute/net/encrypt.hpp>
+#include <distribute/net/tls_handshake.hpp>
 
 #include <array>
 
 #include <poll.h>
-#include <sys/socket.h>
 
 namespace distribute::cluster_internal {
 
 DISTRIBUTE_INLINE HalfOpen::HalfOpen(net::Socket socket, const net::HandshakeConfig& config,
                                      net::ServerHandshake::Admit admit, net::Deadline deadline)
-    : socket_(std::move(socket)),
-      version_(config.version),
+    : config_(config),
+      socket_(std::move(socket)),
       handshake_(config, std::move(admit)),
       reader_(net::kHandshakeFrameBytes, config.version),
       deadline_(deadline) {}
 
+DISTRIBUTE_INLINE HalfOpen::~HalfOpen() = default;
+
 DISTRIBUTE_INLINE void HalfOpen::advance() {
-  if (state_ == State::Proving) read_frames();
+  if (state_ == State::Proving && !begun_) begin();
+  if (state_ == State::Proving && tls_) encrypt();
+  if (state_ == State::Proving && begun_ && !tls_) read_frames();
   if (!answers_.empty()) write_answers();
   if (state_ == State::Proving && handshake_.finished() && answers_.empty())
     state_ = State::Accepted;
@@ -26,6 +32,41 @@ DISTRIBUTE_INLINE void HalfOpen::advance() {
   if (state_ == State::Proving && deadline_.passed())
     close(absl::DeadlineExceededError("it has not proved to belong to the job in time"));
   if (state_ == State::Refusing && deadline_.passed()) state_ = State::Closed;
+}
+
+/// Whether the other side encrypts shows in its first byte.
+DISTRIBUTE_INLINE void HalfOpen::begin() {
+  const auto first = socket_.peek_byte();
+  begun_ = first.has_value() || socket_.has_ended();
+  if (!first || *first != net::kTlsFirstByte) return;
+  if (config_.tls) {
+    tls_ = std::make_unique<net::TlsHandshake>(config_.tls, net::TlsHandshake::Role::Server,
+                                               socket_.native());
+    return;
+  }
+  refuse(annotate(net::one_side_encrypts(config_.self.name(), "whoever connects"),
+                  "this is TLS and not a message of this library"));
+}
+
+DISTRIBUTE_INLINE void HalfOpen::encrypt() {
+  const absl::Status status = tls_->advance();
+  if (!status.ok()) {  // the other side has got TLS's own word for it
+    refuse(status);
+    answers_.clear();
+    tls_.reset();
+    socket_.end_writing();
+  } else if (tls_->finished()) {
+    socket_.secure(tls_->take_layer());
+    handshake_.bind(socket_.layer()->binding());
+    tls_.reset();
+  }
+}
+
+DISTRIBUTE_INLINE absl::Status HalfOpen::check_plain(const net::Frame& first) const {
+  if (!config_.tls || socket_.layer()) return absl::OkStatus();
+  const auto hello = net::parse_hello(first.payload);
+  return net::one_side_encrypts(hello.ok() ? hello->client.name() : "whoever connects",
+                                config_.self.name());
 }
 
 DISTRIBUTE_INLINE void HalfOpen::read_frames() {
@@ -36,7 +77,9 @@ DISTRIBUTE_INLINE void HalfOpen::read_frames() {
     const absl::Status status = reader_.filled(*got);
     if (!status.ok()) return refuse(status);
     if (!reader_.complete()) continue;
-    auto answer = handshake_.on_frame(reader_.take());
+    const net::Frame frame = reader_.take();
+    if (const absl::Status plain = check_plain(frame); !plain.ok()) return refuse(plain);
+    auto answer = handshake_.on_frame(frame);
     if (!answer.ok()) return refuse(answer.status());
     answers_ += *answer;
   }
@@ -46,7 +89,7 @@ DISTRIBUTE_INLINE void HalfOpen::write_answers() {
   const auto sent = socket_.write_some(std::as_bytes(std::span(answers_)));
   if (!sent.ok()) return close(sent.status());
   answers_.erase(0, *sent);
-  if (answers_.empty() && state_ == State::Refusing) ::shutdown(socket_.native(), SHUT_WR);
+  if (answers_.empty() && state_ == State::Refusing) socket_.end_writing();
 }
 
 /// Closing a socket with unread input would take the refusal away from the other side.
@@ -65,7 +108,7 @@ DISTRIBUTE_INLINE void HalfOpen::discard_input() {
 
 DISTRIBUTE_INLINE void HalfOpen::refuse(const absl::Status& reason) {
   reason_ = reason;
-  answers_ = net::encode_refusal(reason, version_);
+  answers_ = net::encode_refusal(reason, config_.version);
   state_ = State::Refusing;
   deadline_ = deadline_.earlier(net::Deadline::after_seconds(1));
 }
@@ -76,6 +119,7 @@ DISTRIBUTE_INLINE void HalfOpen::close(const absl::Status& reason) {
 }
 
 DISTRIBUTE_INLINE short HalfOpen::events() const {
+  if (tls_) return tls_->events();
   return short(answers_.empty() ? POLLIN : POLLIN | POLLOUT);
 }
 

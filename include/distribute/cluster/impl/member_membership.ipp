@@ -71,7 +71,7 @@ DISTRIBUTE_INLINE absl::StatusOr<net::Socket> MemberMembership::reach_leader(
   const auto remote = net::remote_address(socket->native());
   if (!remote.ok()) return remote.status();
   const absl::Status exposed =
-      net::check_exposure(*remote, !config_.token.empty(), options_.insecure);
+      net::check_exposure(*remote, config_.authenticates(), options_.insecure);
   if (!exposed.ok()) return exposed;
   return socket;
 }

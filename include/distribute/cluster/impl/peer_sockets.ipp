@@ -2,8 +2,6 @@
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/peer_sockets.hpp>
 
-#include <sys/socket.h>
-
 namespace distribute::cluster_internal {
 
 DISTRIBUTE_INLINE std::string peer_detail(const std::string& channel, int index) {
@@ -31,9 +29,7 @@ DISTRIBUTE_INLINE net::Socket PeerSockets::take(const net::TaskIdentity& peer,
   while (queue != arrived_.end() && !queue->second.empty()) {
     TaskConnection first = std::move(queue->second.front());
     queue->second.pop_front();
-    char byte;
-    const bool given_up = ::recv(first.socket.native(), &byte, 1, MSG_PEEK) == 0;
-    if (!given_up && first.hello.client.incarnation == peer.incarnation)
+    if (!first.socket.has_ended() && first.hello.client.incarnation == peer.incarnation)
       return std::move(first.socket);
   }
   return {};

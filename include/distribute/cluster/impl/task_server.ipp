@@ -17,7 +17,7 @@ DISTRIBUTE_INLINE TaskServer::TaskServer(net::Listener listener, net::HandshakeC
                                          ClusterOptions options)
     : listener_(std::move(listener)), config_(std::move(config)), options_(std::move(options)) {
   throw_if_error(
-      net::check_exposure(listener_.address(), !config_.token.empty(), options_.insecure));
+      net::check_exposure(listener_.address(), config_.authenticates(), options_.insecure));
 }
 
 DISTRIBUTE_INLINE void TaskServer::start() {

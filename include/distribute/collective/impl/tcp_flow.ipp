@@ -3,19 +3,16 @@
 #include <distribute/collective/tcp_flow.hpp>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
 
 namespace distribute::collective {
 
 DISTRIBUTE_INLINE TcpFlow::TcpFlow(net::Socket socket)
-    : socket_(std::move(socket)), ahead_(new std::byte[kReadAhead]) {
-  const int on = 1;  // fails on sockets that are not TCP, which do not need it
-  ::setsockopt(native(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    : socket_(std::move(socket)), ahead_(new std::byte[kReadAhead]) {}
+
+DISTRIBUTE_INLINE TcpFlow::Moved TcpFlow::broken(const absl::Status& failure) {
+  failure_ = failure;
+  return Moved::Broken;
 }
 
 DISTRIBUTE_INLINE void TcpFlow::start(const MessageHeader& header,
@@ -27,27 +24,17 @@ DISTRIBUTE_INLINE void TcpFlow::start(const MessageHeader& header,
 }
 
 DISTRIBUTE_INLINE TcpFlow::Moved TcpFlow::write() {
-  const size_t all = sizeof out_ + out_.bytes;
-  iovec parts[2];
-  size_t count = 0;
-  if (out_done_ < sizeof out_)
-    parts[count++] = {reinterpret_cast<std::byte*>(&out_) + out_done_, sizeof out_ - out_done_};
-  const size_t done = out_done_ - std::min(out_done_, sizeof out_);
-  if (done < out_.bytes)
-    parts[count++] = {const_cast<std::byte*>(out_data_) + done, out_.bytes - done};
-  msghdr message{};
-  message.msg_iov = parts;
-  message.msg_iovlen = count;
-  const ssize_t sent = ::sendmsg(native(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-  if (sent < 0) {
-    blocked = errno == EAGAIN;
-    return errno == EAGAIN || errno == EINTR ? Moved::Nothing : Moved::Broken;
-  }
-  monitoring::metrics().collective_tcp.sent.increment_by(sent);
-  out_done_ += size_t(sent);
-  sending_ = out_done_ < all;
+  const auto head = std::as_bytes(std::span(&out_, 1));
+  const size_t head_done = std::min(out_done_, head.size());
+  const std::span<const std::byte> bytes(out_data_, out_.bytes);
+  const auto sent =
+      socket_.write_some(head.subspan(head_done), bytes.subspan(out_done_ - head_done));
+  if (!sent.ok()) return broken(sent.status());
+  monitoring::metrics().collective_tcp.sent.increment_by(int64_t(*sent));
+  out_done_ += *sent;
+  sending_ = out_done_ < head.size() + bytes.size();
   blocked = sending_;
-  return Moved::Something;
+  return *sent > 0 ? Moved::Something : Moved::Nothing;
 }
 
 DISTRIBUTE_INLINE const MessageHeader* TcpFlow::header() {
@@ -90,16 +77,14 @@ DISTRIBUTE_INLINE TcpFlow::Moved TcpFlow::read() {
     end_ -= begin_;
     begin_ = 0;
   }
-  iovec parts[2] = {{in_data_ + in_done_, wanted}, {ahead_.get() + end_, kReadAhead - end_}};
-  msghdr message{};
-  message.msg_iov = wanted > 0 ? parts : parts + 1;
-  message.msg_iovlen = wanted > 0 ? 2 : 1;
-  const ssize_t got = ::recvmsg(native(), &message, MSG_DONTWAIT);
-  if (got == 0) return Moved::End;
-  if (got < 0) return errno == EAGAIN || errno == EINTR ? Moved::Nothing : Moved::Broken;
-  monitoring::metrics().collective_tcp.received.increment_by(got);
-  in_done_ += std::min(size_t(got), wanted);
-  end_ += size_t(got) - std::min(size_t(got), wanted);
+  const std::span<std::byte> ahead(ahead_.get() + end_, kReadAhead - end_);
+  const auto got = wanted > 0 ? socket_.read_some({in_data_ + in_done_, wanted}, ahead)
+                              : socket_.read_some(ahead);
+  if (!got.ok()) return socket_.saw_end() ? Moved::End : broken(got.status());
+  if (*got == 0) return Moved::Nothing;
+  monitoring::metrics().collective_tcp.received.increment_by(int64_t(*got));
+  in_done_ += std::min(*got, wanted);
+  end_ += *got - std::min(*got, wanted);
   return Moved::Something;
 }
 
@@ -110,7 +95,7 @@ DISTRIBUTE_INLINE void TcpFlow::say_goodbye(const MessageHeader& header,
     start(header, bytes);
     write();
   }
-  ::shutdown(native(), SHUT_WR);
+  socket_.end_writing();
 }
 
 }  // namespace distribute::collective

@@ -138,7 +138,8 @@ DISTRIBUTE_INLINE void TcpMessages::read_polled(int ready) {
   for (size_t i = 0; i < polled_flows_.size(); ++i) {
     const auto [who, flow] = polled_flows_[i];
     if (polled_[i + 1].revents & POLLOUT) flow->blocked = false;
-    if ((polled_[i + 1].revents & ~POLLOUT) && !flow->closed) read(who, *flow);
+    const bool readable = (polled_[i + 1].revents & ~POLLOUT) || has_buffered(*flow);
+    if (readable && !flow->closed) read(who, *flow);
   }
 }
 
@@ -179,20 +180,26 @@ DISTRIBUTE_INLINE void TcpMessages::write(int to, TcpFlow& flow) {
   events_.push_back({.peer = to, .tag = flow.sending_tag(), .sent = true});
 }
 
-/// `moved`: there is something to do anyway. Returns what ::poll does.
+/// `moved`: there is something to do anyway. Returns what ::poll does, at least 1 when there are
+/// bytes that it does not know of.
 DISTRIBUTE_INLINE int TcpMessages::poll(bool moved) {
   polled_.assign(1, {wake_, POLLIN, 0});
   polled_flows_.clear();
+  bool buffered = false;
   for (int p = 0; p < size(); ++p)
     for (TcpFlow& flow : peer(p).flows) {
       const short events = short((flow.parked ? 0 : POLLIN) | (flow.blocked ? POLLOUT : 0));
       if (flow.closed || events == 0) continue;
       polled_.push_back({flow.native(), events, 0});
       polled_flows_.emplace_back(p, &flow);
+      buffered = buffered || has_buffered(flow);
     }
   const auto now = net::Deadline::Clock::now();
-  const bool look = moved || now - moved_at_ < std::chrono::duration<double>(spin_seconds_);
-  return ::poll(polled_.data(), polled_.size(), look ? 0 : operation_.deadline.left_ms());
+  const bool look =
+      moved || buffered || now - moved_at_ < std::chrono::duration<double>(spin_seconds_);
+  const int ready =
+      ::poll(polled_.data(), polled_.size(), look ? 0 : operation_.deadline.left_ms());
+  return buffered ? std::max(ready, 1) : ready;
 }
 
 DISTRIBUTE_INLINE void TcpMessages::read(int from, TcpFlow& flow) {
@@ -332,6 +339,11 @@ DISTRIBUTE_INLINE void TcpMessages::hear_last_words(int from) {
 }
 
 DISTRIBUTE_INLINE void TcpMessages::gone(int who) const {
+  for (const TcpFlow& flow : peers_[size_t(who)].flows)
+    if (flow.failure().code() == absl::StatusCode::kDataLoss)
+      throw DataLossError(concat(to_string(signature_of(operation_)), ": rank ", rank_, ", ",
+                                 peers_[size_t(who)].name, ": ",
+                                 std::string(flow.failure().message())));
   throw UnavailableError(concat(to_string(signature_of(operation_)), ": rank ", rank_,
                                 " has lost the connection to ", peers_[size_t(who)].name,
                                 ", which has ended or was cut off"));

@@ -2,6 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/net/bytes.hpp>
+#include <distribute/net/encrypt.hpp>
 #include <distribute/net/handshake.hpp>
 #include <distribute/net/hmac.hpp>
 
@@ -119,7 +120,7 @@ DISTRIBUTE_INLINE absl::StatusOr<std::string> ServerHandshake::on_hello(const Fr
   if (!secured.ok()) return secured;
   const auto nonce = random_bytes(net_internal::kNonceBytes);
   if (!nonce.ok()) return nonce.status();
-  transcript_ = frame.payload + *nonce;
+  transcript_ += frame.payload + *nonce;
   step_ = Step::Proof;
   return net_internal::handshake_frame(HandshakeFrame::Challenge, *nonce, config_->version);
 }
@@ -156,8 +157,9 @@ DISTRIBUTE_INLINE absl::StatusOr<std::string> ClientHandshake::start() {
   auto nonce = random_bytes(net_internal::kNonceBytes);
   if (!nonce.ok()) return nonce.status();
   hello_.nonce = *std::move(nonce);
-  transcript_ = hello_.encode();
-  return net_internal::handshake_frame(HandshakeFrame::Hello, transcript_, config_->version);
+  const std::string hello = hello_.encode();
+  transcript_ += hello;
+  return net_internal::handshake_frame(HandshakeFrame::Hello, hello, config_->version);
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<std::string> ClientHandshake::on_frame(const Frame& frame) {
@@ -198,6 +200,11 @@ DISTRIBUTE_INLINE absl::StatusOr<uint64_t> handshake(Socket& socket, const Hands
   const std::string context = concat(hello.server_type, " ", hello.server_index, " at ",
                                      socket.peer(), " and this task, ", config.self.name());
   ClientHandshake client(config, hello);
+  if (config.tls) {
+    const absl::Status encrypted = encrypt(socket, config.tls, deadline);
+    if (!encrypted.ok()) return annotate(encrypted, context);
+    client.bind(socket.layer()->binding());
+  }
   auto answer = client.start();
   while (answer.ok() && !client.finished()) {
     if (const absl::Status sent = socket.write(std::as_bytes(std::span(*answer)), deadline);

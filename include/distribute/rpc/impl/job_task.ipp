@@ -71,7 +71,8 @@ DISTRIBUTE_INLINE JobTask::Impl::Impl(JobTaskOptions options, net::Listener list
   self.incarnation = net::ByteReader(random).number<uint64_t>();
   config = {.self = {self.type, self.index, self.incarnation},
             .job = job_name(given.cluster),
-            .token = given.options.job_token};
+            .token = given.options.job_token,
+            .tls = make_tls(given.options, self.name())};
   open(std::move(listener));
 }
 
@@ -114,7 +115,7 @@ DISTRIBUTE_INLINE absl::StatusOr<Dialed> JobTask::Impl::try_to_dial(const PeerNa
   const auto remote = net::remote_address(socket->native());
   absl::Status status = remote.status();
   if (status.ok())
-    status = net::check_exposure(*remote, !config.token.empty(), given.options.insecure);
+    status = net::check_exposure(*remote, config.authenticates(), given.options.insecure);
   if (!status.ok()) return status;
   net::HandshakeHello hello;
   hello.server_type = to.type;

@@ -13,8 +13,6 @@
 #include <mutex>
 #include <thread>
 
-#include <sys/socket.h>
-
 namespace distribute::rpc {
 
 struct RpcServer::Impl {
@@ -185,9 +183,7 @@ DISTRIBUTE_INLINE void RpcServer::Impl::finish(Entry& entry) {
 }
 
 DISTRIBUTE_INLINE bool RpcServer::Impl::hung_up(const Connection& connection) const {
-  char byte;
-  return connection.peer->lost() ||
-         ::recv(connection.socket.native(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+  return connection.peer->lost() || connection.socket.has_ended();
 }
 
 }  // namespace distribute::rpc

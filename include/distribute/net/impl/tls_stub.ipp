@@ -1,0 +1,20 @@
+#pragma once
+#include <distribute/net/tls.hpp>
+
+namespace distribute::net {
+
+struct TlsContext::Impl {};
+
+DISTRIBUTE_INLINE bool has_tls() { return false; }
+
+DISTRIBUTE_INLINE absl::StatusOr<std::shared_ptr<const TlsContext>> TlsContext::make(
+    const TlsOptions&) {
+  return absl::UnimplementedError(
+      "this build has no OpenSSL and cannot encrypt; install libssl-dev and build again, or unset "
+      "DISTRIBUTE_TLS");
+}
+
+DISTRIBUTE_INLINE TlsContext::TlsContext(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+DISTRIBUTE_INLINE TlsContext::~TlsContext() = default;
+
+}  // namespace distribute::net
