@@ -86,13 +86,18 @@
 #include <distribute/net/connect.hpp>
 #include <distribute/net/deadline.hpp>
 #include <distribute/net/descriptor_door.hpp>
+#include <distribute/net/encrypt.hpp>
+#include <distribute/net/fast_gcm.hpp>
 #include <distribute/net/frame.hpp>
 #include <distribute/net/handshake.hpp>
 #include <distribute/net/hmac.hpp>
 #include <distribute/net/job_token.hpp>
 #include <distribute/net/listener.hpp>
 #include <distribute/net/resolve.hpp>
+#include <distribute/net/secure_layer.hpp>
 #include <distribute/net/socket.hpp>
+#include <distribute/net/tls.hpp>
+#include <distribute/net/tls_handshake.hpp>
 #include <distribute/net/wake_up.hpp>
 
 #include <distribute/cluster/agreement.hpp>

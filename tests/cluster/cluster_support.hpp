@@ -9,6 +9,7 @@
 #include <tests/support/catch.hpp>
 
 #include <atomic>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -55,7 +56,8 @@ class LogLines {
   std::string text_;
 };
 
-/// Limits for tests: a frozen task is found in 0.3 s, and nothing waits for minutes.
+/// Limits for tests: a frozen task is found in 0.3 s, and nothing waits for minutes. With
+/// DISTRIBUTE_TEST_TLS in the environment, the same tests run on encrypted connections.
 inline ClusterOptions quick_options() {
   ClusterOptions options;
   options.startup_timeout = 20;
@@ -66,6 +68,8 @@ inline ClusterOptions quick_options() {
   options.shutdown_timeout = 5;
   options.operation_timeout = 20;
   options.log = [](const std::string&) {};
+  options.tls = std::getenv("DISTRIBUTE_TEST_TLS") != nullptr;
+  if (options.tls) options.job_token = "the token of the encrypted tests";
   return options;
 }
 

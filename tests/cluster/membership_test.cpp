@@ -238,8 +238,10 @@ TEST_CASE("a member that sends nonsense is lost, the leader is not", "[cluster][
       runtime->barrier("pending");
     } else {
       const auto tasks = job.tasks;
-      net::HandshakeConfig config{
-          .self = {"worker", 1, 77}, .job = distribute::job_fingerprint(tasks), .token = ""};
+      net::HandshakeConfig config{.self = {"worker", 1, 77},
+                                  .job = distribute::job_fingerprint(tasks),
+                                  .token = quick_options().job_token,
+                                  .tls = make_tls(quick_options(), "worker 1")};
       auto socket = distribute::value_or_throw(net::connect_patiently(
           distribute::value_or_throw(net::parse_address(tasks.members[0].address)),
           Deadline::after_seconds(10)));

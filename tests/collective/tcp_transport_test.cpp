@@ -2,6 +2,7 @@
 
 #include <tests/collective/contract.hpp>
 #include <tests/collective/tcp_mesh.hpp>
+#include <tests/support/wire_relay.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -20,7 +21,7 @@ TcpOptions large_only(int64_t segment_bytes) {
 /// Rank 0 of a group of two, whose other end is in the hands of the test.
 struct OneRank {
   OneRank() {
-    auto [mine, theirs] = loopback_pair();
+    auto [mine, theirs] = tcp_pair();
     TcpMesh mesh{.rank = 0, .flows = {}};
     mesh.flows.resize(2);
     mesh.flows[1].push_back(std::move(mine));
@@ -63,6 +64,47 @@ TEST_CASE("one TCP connection a pair keeps the contract of transports", "[collec
 
 TEST_CASE("three flows a pair and small segments keep the contract", "[collective][tcp]") {
   contract::check([](int size) { return make_group(size, 3, false, {.segment_bytes = 10'000}); });
+}
+
+TEST_CASE("encrypted connections keep the contract of transports", "[collective][tcp][tls]") {
+  if (!net::has_tls()) return;
+  contract::check([](int size) { return make_group(size, 2, true, {}, token_tls()); });
+}
+
+TEST_CASE("a bit that changes between two ranks is DataLoss, and the other rank hears of it",
+          "[collective][tcp][tls]") {
+  if (!net::has_tls()) return;
+  std::atomic<int> pieces{0};
+  auto listener =
+      value_or_throw(net::Listener::bind({"127.0.0.1", 0}, net::Deadline::after_seconds(5)));
+  WireRelay relay(listener.address(), [&](bool to_target, std::string& bytes) {
+    if (to_target && ++pieces == 20) bytes[bytes.size() / 2] ^= 1;
+  });
+  auto one = value_or_throw(net::connect(relay.address(), net::Deadline::after_seconds(5)));
+  auto other = value_or_throw(listener.accept(net::Deadline::after_seconds(5)));
+  throw_if_error(net::encrypt_pair(one, other, token_tls(), net::Deadline::after_seconds(10)));
+  std::vector<TcpMesh> meshes(2);
+  for (int rank = 0; rank < 2; ++rank) {
+    meshes[size_t(rank)].rank = rank;
+    meshes[size_t(rank)].flows.resize(2);
+    meshes[size_t(rank)].flows[size_t(1 - rank)].push_back(std::move(rank == 0 ? one : other));
+  }
+  const auto make = [&](int) {
+    std::vector<std::unique_ptr<Transport>> group;
+    for (TcpMesh& mesh : meshes) group.push_back(std::make_unique<TcpTransport>(std::move(mesh)));
+    return group;
+  };
+  const auto errors = contract::run_ranks(
+      make, 2,
+      [](Communicator& group) {
+        std::vector<float> data(1'000'000, 1.0f);
+        group.all_reduce(data.data(), int64_t(data.size()), DType::Float32);
+      },
+      20);
+  CHECK_THAT(errors[1], Contains("rank 1, rank 0 (127.0.0.1") &&
+                            Contains("it sent bytes that were changed on their way"));
+  CHECK(errors[0] != "");
+  CHECK_THAT(errors[0], !Contains("the time is over"));
 }
 
 TEST_CASE("seventeen ranks: gathered when small, a chain when large", "[collective][tcp]") {

@@ -29,9 +29,7 @@ std::span<const std::byte> bytes_of(const std::string& text) {
   return std::as_bytes(std::span(text));
 }
 
-net::Listener listen() {
-  return value_or_throw(net::Listener::bind({"127.0.0.1", 0}, soon()));
-}
+net::Listener listen() { return value_or_throw(net::Listener::bind({"127.0.0.1", 0}, soon())); }
 
 /// The accepting side until it has agreed or failed.
 absl::Status accept_tls(net::Socket& socket, const TlsPtr& tls) {
@@ -112,8 +110,9 @@ TEST_CASE("who knows the token gets in, who does not is told so, and both sides 
   CHECK(good.client.ok());
   CHECK(good.server.ok());
   const Meeting bad = meet(token_tls("one"), token_tls("another"));
-  check(bad.server, "worker 1 does not know the token of this job: it belongs to another job, or "
-                    "DISTRIBUTE_JOB_TOKEN differs");
+  check(bad.server,
+        "worker 1 does not know the token of this job: it belongs to another job, or "
+        "DISTRIBUTE_JOB_TOKEN differs");
   check(bad.client, "DISTRIBUTE_JOB_TOKEN differs between the tasks");
 }
 
@@ -244,7 +243,7 @@ TEST_CASE("a recorded connection that is played again gets nowhere", "[net][encr
 }
 
 TEST_CASE("a damaged TLS handshake is an error on both sides", "[net][encrypt]") {
-  for (const int position : {2, 60, 200}) {
+  for (const int position : {60, 130, 200}) {
     CAPTURE(position);
     int64_t seen = 0;
     const Relayed relayed(token_tls(), [&](bool to_target, std::string& bytes) {

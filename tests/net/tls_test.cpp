@@ -41,9 +41,8 @@ TEST_CASE("encryption needs a token or all three files, and says which one is wr
       "DISTRIBUTE_TLS_KEY=" + other.key + ": key values mismatch");
   check_error({.certificate_file = one.certificate, .key_file = one.key, .ca_file = one.key},
               "DISTRIBUTE_TLS_CA=" + one.key);
-  CHECK(TlsContext::make({.certificate_file = one.certificate,
-                          .key_file = one.key,
-                          .ca_file = authority.file()})
+  CHECK(TlsContext::make(
+            {.certificate_file = one.certificate, .key_file = one.key, .ca_file = authority.file()})
             .ok());
 }
 

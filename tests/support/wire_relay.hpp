@@ -26,8 +26,8 @@ class WireRelay {
   explicit WireRelay(const distribute::net::Address& target, Change change = nullptr)
       : target_(target),
         change_(std::move(change)),
-        listener_(distribute::value_or_throw(
-            distribute::net::Listener::bind({"127.0.0.1", 0}, soon()))),
+        listener_(
+            distribute::value_or_throw(distribute::net::Listener::bind({"127.0.0.1", 0}, soon()))),
         thread_([this] { run(); }) {}
   ~WireRelay() {
     stopping_ = true;
@@ -57,10 +57,10 @@ class WireRelay {
       std::vector<pollfd> polled = {{listener_.native(), POLLIN, 0}};
       for (const Pair& pair : pairs_)
         for (size_t i = 0; i < 2; ++i)
-          polled.push_back({pair.ended[i] && pair.waiting[1 - i].empty() ? -1 : pair.ends[i].native(),
-                            short((pair.ended[i] ? 0 : POLLIN) |
-                                  (pair.waiting[1 - i].empty() ? 0 : POLLOUT)),
-                            0});
+          polled.push_back(
+              {pair.ended[i] && pair.waiting[1 - i].empty() ? -1 : pair.ends[i].native(),
+               short((pair.ended[i] ? 0 : POLLIN) | (pair.waiting[1 - i].empty() ? 0 : POLLOUT)),
+               0});
       ::poll(polled.data(), polled.size(), 20);
       accept();
       for (Pair& pair : pairs_)

@@ -32,8 +32,8 @@ class FastGcm {
             unsigned char last, std::byte* out) const;
   /// The opposite: `text` with the last byte and the tag. False when the tag is wrong; what is in
   /// `out` is then of no use.
-  bool open(const void* key, const GcmNonce& nonce, std::span<const std::byte> text,
-            std::byte* out, unsigned char& last) const;
+  bool open(const void* key, const GcmNonce& nonce, std::span<const std::byte> text, std::byte* out,
+            unsigned char& last) const;
 
  private:
   std::unique_ptr<Impl> impl_;

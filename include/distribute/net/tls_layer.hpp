@@ -11,6 +11,8 @@
 #include <mutex>
 #include <string>
 
+#include <openssl/ssl.h>
+
 namespace distribute::net_internal {
 
 /// Whether an alert of the other side is about this side's certificate (RFC 8446, 6.2).

@@ -57,7 +57,7 @@ Secret key_from_token(const std::string& token);
 
 /// What the callbacks of OpenSSL learn while a connection is being made.
 struct TlsNegotiation {
-  std::string peer_name;          // what the other side says its name is
+  std::string peer_name;            // what the other side says its name is
   Secret from_client, from_server;  // of the two directions (RFC 8446, 7.1)
 };
 
@@ -68,6 +68,6 @@ struct distribute::net::TlsContext::Impl {
   net_internal::BioMethodPtr method;
   net_internal::SslContextPtr context;
   std::string identity;
-  net_internal::Secret key;  // pre-shared; empty with certificates
+  net_internal::Secret key;                           // pre-shared; empty with certificates
   std::shared_ptr<const net_internal::FastGcm> fast;  // null: OpenSSL encrypts
 };

@@ -12,6 +12,8 @@
 #include <memory>
 #include <span>
 
+#include <openssl/evp.h>
+
 namespace distribute::net_internal {
 
 inline constexpr size_t kRecordContent = 16384;  // the most of one record

@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <string>
 
+#include <openssl/bio.h>
+
 namespace distribute::net_internal {
 
 /// Reads go straight through; what is written is collected, so that OpenSSL never waits.

@@ -33,15 +33,15 @@ DISTRIBUTE_INLINE absl::Status encrypt(Socket& socket,
                    address.ok() ? address->host : socket.peer());
   bool answered = false;
   for (;;) {
+    const auto first = answered ? std::nullopt : socket.peek_byte();
+    answered = answered || first.has_value();
+    if (first && *first != kTlsFirstByte && *first != kTlsAlertByte)
+      return plain_answer(socket, deadline);
     if (absl::Status status = tls.advance(); !status.ok()) return status;
     if (tls.finished()) break;
     pollfd entry{socket.native(), tls.events(), 0};
     if (::poll(&entry, 1, deadline.left_ms()) == 0 && deadline.passed())
       return absl::DeadlineExceededError("the other side has not answered the TLS handshake");
-    const auto first = answered ? std::nullopt : socket.peek_byte();
-    answered = answered || first.has_value();
-    if (first && *first != kTlsFirstByte && *first != kTlsAlertByte)
-      return plain_answer(socket, deadline);
   }
   socket.secure(tls.take_layer());
   return absl::OkStatus();

@@ -62,8 +62,8 @@ DISTRIBUTE_INLINE bool FastGcm::open(const void* key, const GcmNonce& nonce,
   gcm_context_data state;
   IMB_AES128_GCM_INIT(impl_->library, ready, &state, nonce.nonce, nonce.header, 5);
   if (content > 0)
-    IMB_AES128_GCM_DEC_UPDATE(impl_->library, ready, &state,
-                              reinterpret_cast<unsigned char*>(out), bytes, content);
+    IMB_AES128_GCM_DEC_UPDATE(impl_->library, ready, &state, reinterpret_cast<unsigned char*>(out),
+                              bytes, content);
   IMB_AES128_GCM_DEC_UPDATE(impl_->library, ready, &state, &last, bytes + content, 1);
   IMB_AES128_GCM_DEC_FINALIZE(impl_->library, ready, &state, tag, sizeof tag);
   const auto word = [](const unsigned char* at) {

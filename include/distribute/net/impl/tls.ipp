@@ -87,8 +87,8 @@ DISTRIBUTE_INLINE void take_secret(const SSL* ssl, const char* text) {
 DISTRIBUTE_INLINE absl::Status use_token(net::TlsContext::Impl& impl) {
   impl.identity = concat(kIdentityPrefix, impl.options.name);
   impl.key = key_from_token(impl.options.token);
-  if (impl.key.empty()) return absl::InternalError("OpenSSL could not derive a key: " +
-                                                   openssl_reason());
+  if (impl.key.empty())
+    return absl::InternalError("OpenSSL could not derive a key: " + openssl_reason());
   ::SSL_CTX_set_psk_use_session_callback(impl.context.get(), &offer_key);
   ::SSL_CTX_set_psk_find_session_callback(impl.context.get(), &find_key);
   return absl::OkStatus();

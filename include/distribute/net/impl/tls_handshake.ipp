@@ -5,9 +5,9 @@
 #include <distribute/net/tls_layer.hpp>
 #include <distribute/net/tls_wire.hpp>
 
-#include <poll.h>
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
+#include <poll.h>
 
 namespace distribute::net {
 
@@ -93,15 +93,14 @@ DISTRIBUTE_INLINE std::unique_ptr<SecureLayer> TlsHandshake::take_layer() {
   start.descriptor = impl_->descriptor;
   start.bytes_per_key = impl_->context->impl().options.bytes_per_key;
   start.fast = impl_->context->impl().fast;
-  start.sending = std::move(impl_->server ? impl_->negotiation.from_server
-                                          : impl_->negotiation.from_client);
-  start.receiving = std::move(impl_->server ? impl_->negotiation.from_client
-                                            : impl_->negotiation.from_server);
+  start.sending =
+      std::move(impl_->server ? impl_->negotiation.from_server : impl_->negotiation.from_client);
+  start.receiving =
+      std::move(impl_->server ? impl_->negotiation.from_client : impl_->negotiation.from_server);
   start.binding.resize(32);
-  if (::SSL_export_keying_material(impl_->ssl.get(),
-                                   reinterpret_cast<unsigned char*>(start.binding.data()),
-                                   start.binding.size(), kLabel.data(), kLabel.size(), nullptr, 0,
-                                   0) != 1)
+  if (::SSL_export_keying_material(
+          impl_->ssl.get(), reinterpret_cast<unsigned char*>(start.binding.data()),
+          start.binding.size(), kLabel.data(), kLabel.size(), nullptr, 0, 0) != 1)
     throw InternalError("OpenSSL gives no binding for a connection");
   return std::make_unique<net_internal::TlsLayer>(std::move(start));
 }
@@ -114,10 +113,10 @@ DISTRIBUTE_INLINE absl::Status TlsHandshake::Impl::bad_certificate() {
   const long result = ::SSL_get_verify_result(ssl.get());
   const bool host =
       result == X509_V_ERR_HOSTNAME_MISMATCH || result == X509_V_ERR_IP_ADDRESS_MISMATCH;
-  return absl::UnauthenticatedError(concat(
-      "its certificate is not accepted: ", ::X509_verify_cert_error_string(result),
-      host ? "; it must name the address that the cluster gives this task"
-           : "; it must be valid and signed by an authority in DISTRIBUTE_TLS_CA"));
+  return absl::UnauthenticatedError(
+      concat("its certificate is not accepted: ", ::X509_verify_cert_error_string(result),
+             host ? "; it must name the address that the cluster gives this task"
+                  : "; it must be valid and signed by an authority in DISTRIBUTE_TLS_CA"));
 }
 
 DISTRIBUTE_INLINE absl::Status TlsHandshake::Impl::no_agreement(const std::string& reason) {

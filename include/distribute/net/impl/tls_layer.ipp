@@ -125,8 +125,7 @@ DISTRIBUTE_INLINE absl::StatusOr<size_t> TlsLayer::read_some(std::span<std::byte
   size_t got = spill(first);
   if (got == first.size()) got += spill(second);
   while (failure_.ok() && got < first.size() + second.size()) {
-    const auto out =
-        got < first.size() ? first.subspan(got) : second.subspan(got - first.size());
+    const auto out = got < first.size() ? first.subspan(got) : second.subspan(got - first.size());
     const auto record = next_record();
     if (record.empty()) {
       if (got > 0 || !failure_.ok() || !receive()) break;

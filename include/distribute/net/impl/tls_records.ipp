@@ -16,8 +16,8 @@ DISTRIBUTE_INLINE Secret hkdf(const std::string& key, const std::string& info, s
   const auto bytes = [](const std::string& text) {
     return reinterpret_cast<const unsigned char*>(text.data());
   };
-  const int mode = extracted ? EVP_PKEY_HKDEF_MODE_EXPAND_ONLY
-                             : EVP_PKEY_HKDEF_MODE_EXTRACT_AND_EXPAND;
+  const int mode =
+      extracted ? EVP_PKEY_HKDEF_MODE_EXPAND_ONLY : EVP_PKEY_HKDEF_MODE_EXTRACT_AND_EXPAND;
   const bool done =
       context && ::EVP_PKEY_derive_init(context.get()) > 0 &&
       ::EVP_PKEY_CTX_set_hkdf_mode(context.get(), mode) > 0 &&
@@ -92,8 +92,7 @@ DISTRIBUTE_INLINE bool TlsRecords::seal_slowly(std::span<const std::byte> conten
          ::EVP_CIPHER_CTX_ctrl(cipher_.get(), EVP_CTRL_AEAD_GET_TAG, 16, tag) == 1;
 }
 
-DISTRIBUTE_INLINE absl::Status TlsRecords::seal(RecordType type,
-                                                std::span<const std::byte> content,
+DISTRIBUTE_INLINE absl::Status TlsRecords::seal(RecordType type, std::span<const std::byte> content,
                                                 std::byte* out) {
   auto* header = reinterpret_cast<unsigned char*>(out);
   const size_t length = content.size() + kRecordExtra - kRecordHeader;
@@ -103,8 +102,7 @@ DISTRIBUTE_INLINE absl::Status TlsRecords::seal(RecordType type,
   header[4] = (unsigned char)(length);
   const auto last = static_cast<unsigned char>(type);
   if (fast_) {
-    fast_->seal(fast_key_.get(), {next_nonce().data(), header}, content, last,
-                out + kRecordHeader);
+    fast_->seal(fast_key_.get(), {next_nonce().data(), header}, content, last, out + kRecordHeader);
     return absl::OkStatus();
   }
   return seal_slowly(content, last, header) ? absl::OkStatus()
@@ -119,8 +117,7 @@ DISTRIBUTE_INLINE bool TlsRecords::open_slowly(std::span<const std::byte> record
   auto* tag = const_cast<unsigned char*>(text + content + 1);
   unsigned char nothing[16];
   int size = 0;
-  return begin(header) &&
-         ::EVP_CipherUpdate(cipher_.get(), out, &size, text, int(content)) == 1 &&
+  return begin(header) && ::EVP_CipherUpdate(cipher_.get(), out, &size, text, int(content)) == 1 &&
          ::EVP_CipherUpdate(cipher_.get(), &type, &size, text + content, 1) == 1 &&
          ::EVP_CIPHER_CTX_ctrl(cipher_.get(), EVP_CTRL_AEAD_SET_TAG, 16, tag) == 1 &&
          ::EVP_CipherFinal_ex(cipher_.get(), nothing, &size) == 1;
