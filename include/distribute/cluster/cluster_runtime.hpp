@@ -41,6 +41,11 @@ class ClusterRuntime {
   /// With the task's port open already.
   static std::shared_ptr<ClusterRuntime> join(ClusterTasks tasks, ClusterOptions options,
                                               net::Listener listener);
+  /// On a port that is open already and outlives this job: a job whose tasks change is several
+  /// jobs in turn, told apart by `generation`. The server must be one of tasks.self().
+  static std::shared_ptr<ClusterRuntime> join(ClusterTasks tasks, ClusterOptions options,
+                                              std::shared_ptr<TaskServer> server,
+                                              int64_t generation);
 
   ClusterRuntime(const ClusterRuntime&) = delete;
   /// leave(); when an exception is under way, the others are told that this task has failed.
@@ -118,6 +123,7 @@ class ClusterRuntime {
  private:
   struct Impl;
   explicit ClusterRuntime(std::unique_ptr<Impl> impl);
+  static std::shared_ptr<ClusterRuntime> start(std::unique_ptr<Impl> impl);
 
   std::unique_ptr<Impl> impl_;
 };

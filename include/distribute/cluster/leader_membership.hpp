@@ -15,7 +15,7 @@ class LeaderMembership final : public Membership {
  public:
   /// `server` is borrowed; null in a job of one task.
   LeaderMembership(ClusterTasks tasks, ClusterOptions options, TaskServer* server,
-                   JoinedMember self);
+                   JoinedMember self, std::string purpose);
   ~LeaderMembership() override;
 
   void join(net::Deadline deadline) override;
@@ -56,6 +56,7 @@ class LeaderMembership final : public Membership {
   std::string still_working() const;
 
   TaskServer* server_;
+  const std::string purpose_;
   std::vector<Slot> slots_;  // by rank; the leader's own has no link
   std::unique_ptr<Rendezvous> rendezvous_;
   std::vector<int> watched_;  // whose descriptors stand in `polled`, after the first entry

@@ -18,7 +18,7 @@ class MemberMembership final : public Membership {
   using OpenServer = std::function<std::string(const net::Address& local)>;
 
   MemberMembership(ClusterTasks tasks, ClusterOptions options, net::HandshakeConfig config,
-                   OpenServer open_server);
+                   OpenServer open_server, std::string purpose);
   ~MemberMembership() override;
 
   void join(net::Deadline deadline) override;
@@ -45,6 +45,7 @@ class MemberMembership final : public Membership {
 
   const net::HandshakeConfig config_;
   OpenServer open_server_;
+  const std::string purpose_;
   std::unique_ptr<ControlLink> link_;
   uint64_t leader_incarnation_ = 0;
   std::string last_progress_, missing_;

@@ -23,6 +23,9 @@ struct pollfd;
 
 namespace distribute::cluster_internal {
 
+/// What a member's connection to the leader is for.
+inline constexpr const char* kMemberPurpose = "member";
+
 /// What leader and members have in common. Thread-safe. A derived class stops the thread in its
 /// destructor.
 class Membership {

@@ -43,7 +43,7 @@ class TaskServer {
   /// Closes the port and all connections that no handler has taken.
   ~TaskServer();
 
-  /// Starts the thread; what is served by then, everybody who connects will find.
+  /// Starts the thread, once; what is served by then, everybody who connects will find.
   void start();
   /// Hands connections with this purpose to `handler`; `admit` may refuse them first, and the other
   /// side reads why. Both run on the server's thread, must not block and must not call serve().

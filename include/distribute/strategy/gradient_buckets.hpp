@@ -24,6 +24,9 @@ class GradientBuckets {
                   const CommunicationOptions& options)
       : group_(std::move(group)), options_(options) {}
 
+  /// Waits for sums under way, which a step that failed has left; they use this memory.
+  ~GradientBuckets();
+
   /// True when the buckets were planned for these variables.
   bool fits(std::span<const VariableUpdate> updates) const;
   /// Makes buckets for these variables. Every rank calls it.

@@ -4,11 +4,13 @@
 #include <distribute/base/config.hpp>
 #include <distribute/collective/worker_group.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
+#include <distribute/strategy/elastic_workers.hpp>
 #include <distribute/strategy/local_replicas.hpp>
 #include <distribute/strategy/worker_replica_context.hpp>
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,14 +26,15 @@ struct WorkerTask {
 /// Reductions over the replicas of all workers, from cross-replica context.
 class WorkersOfGroup final : public OtherWorkers {
  public:
-  explicit WorkersOfGroup(const collective::WorkerGroup& group)
-      : workers_(group.workers), num_replicas_(group.num_workers * group.replicas_per_worker) {}
+  explicit WorkersOfGroup(const collective::WorkerGroup& group) { *this = group; }
+  /// Of an elastic job's next generation; no call may be under way.
+  WorkersOfGroup& operator=(const collective::WorkerGroup& group);
   Tensor reduce(ReduceOp op, std::vector<Tensor> values) override;
   int num_replicas() const override { return num_replicas_; }
 
  private:
   std::shared_ptr<collective::Communicator> workers_;
-  int num_replicas_;
+  int num_replicas_ = 1;
 };
 
 /// Local replicas that are part of a larger group. Every worker makes the same calls in the same
@@ -39,7 +42,8 @@ class WorkersOfGroup final : public OtherWorkers {
 class MultiWorkerExtended final : public LocalReplicas {
  public:
   MultiWorkerExtended(std::vector<std::string> devices, collective::WorkerGroup group,
-                      WorkerTask task, const CommunicationOptions& options);
+                      WorkerTask task, const CommunicationOptions& options,
+                      std::unique_ptr<ElasticWorkers> elastic = nullptr);
   ~MultiWorkerExtended() override;
 
   const char* name() const override { return "MultiWorkerMirroredStrategy"; }
@@ -61,6 +65,12 @@ class MultiWorkerExtended final : public LocalReplicas {
   bool should_checkpoint() const override { return task_.is_chief; }
   bool should_save_summary() const override { return task_.is_chief; }
 
+  /// The workers of a job that may change; null of one that may not.
+  ElasticWorkers* elastic() const { return elastic_.get(); }
+  /// Leaves the workers of now and joins the next generation; none when the job has finished
+  /// without this worker. Variables keep their values. Outside run. Throws  as ElasticWorkers::next.
+  std::optional<ElasticGeneration> join_next(const ElasticState& mine);
+
   collective::WorkerGroup& group() { return state_.group; }
   const WorkerTask& task() const { return task_; }
 
@@ -74,9 +84,12 @@ class MultiWorkerExtended final : public LocalReplicas {
   void enter_replica(int replica, const std::function<void()>& body) override;
 
  private:
+  void work_with(collective::WorkerGroup group);
+
   WorkerTask task_;
+  std::unique_ptr<ElasticWorkers> elastic_;
   WorkerState state_;
-  std::shared_ptr<OtherWorkers> others_;
+  std::shared_ptr<WorkersOfGroup> others_;
   int timeline_row_ = 0;
 };
 

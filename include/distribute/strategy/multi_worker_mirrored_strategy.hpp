@@ -4,6 +4,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/collective/communication_options.hpp>
 #include <distribute/strategy/devices.hpp>
+#include <distribute/strategy/elastic_options.hpp>
 #include <distribute/strategy/strategy.hpp>
 
 #include <map>
@@ -20,6 +21,9 @@ struct MultiWorkerOptions {
   int num_replicas = 0;
   /// What else must be the same on all workers, such as the program's flags: name and value.
   std::map<std::string, std::string> must_agree = {};
+  /// With min_workers: workers may leave and join while the job runs. The strategy then waits for
+  /// nobody when it is made, and has this worker's replicas alone until a train::ElasticLoop runs.
+  ElasticOptions elastic = {};
 };
 
 namespace strategy_internal {

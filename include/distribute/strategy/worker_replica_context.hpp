@@ -21,11 +21,14 @@ class SharedUpdate;
 
 /// What the replicas of one worker share.
 struct WorkerState {
-  WorkerState(collective::WorkerGroup its_group, CommunicationOptions its_options);
+  /// `share_variables`: one copy for all workers of the host, which one that dies would leave half
+  /// updated.
+  WorkerState(collective::WorkerGroup its_group, CommunicationOptions its_options,
+              bool share_variables = true);
 
   collective::WorkerGroup group;
   CommunicationOptions options;
-  /// Where variables and gradients may lie; none unless all workers are on this host.
+  /// Where variables and gradients may lie; none unless all workers are on this host and share.
   std::unique_ptr<HostVariables> host;
   std::vector<std::unique_ptr<GradientSlots>> slots;  // there; by local replica
   /// Where they do not all share memory: by local replica.

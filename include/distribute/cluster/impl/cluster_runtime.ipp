@@ -22,9 +22,13 @@ namespace distribute {
 
 struct ClusterRuntime::Impl {
   Impl(ClusterTasks the_tasks, ClusterOptions the_options, net::Listener listener);
+  Impl(ClusterTasks the_tasks, ClusterOptions the_options, std::shared_ptr<TaskServer> the_server,
+       int64_t generation);
+  ~Impl();
 
   void open_server(const std::string& address);
   void start_server(net::Listener listener);
+  void serve_peers();
   void make_membership();
   void announce() const;
   net::Socket dial(int rank, const std::string& detail, net::Deadline deadline);
@@ -39,11 +43,12 @@ struct ClusterRuntime::Impl {
   ClusterOptions options;
   net::HandshakeConfig config;
   std::vector<int> hosts;
+  std::string generation;  // behind the names of purposes, on a port that several jobs share
   int exceptions = std::uncaught_exceptions();
   // In this order: the server's handlers use the two before it, the leader's membership uses the
   // server.
   cluster_internal::PeerSockets peers;
-  std::unique_ptr<TaskServer> server;
+  std::shared_ptr<TaskServer> server;
   std::unique_ptr<cluster_internal::Membership> membership;
   std::unique_ptr<ReadyFile> ready;  // once all have joined
 };
@@ -66,28 +71,53 @@ DISTRIBUTE_INLINE ClusterRuntime::Impl::Impl(ClusterTasks the_tasks, ClusterOpti
   make_membership();
 }
 
+DISTRIBUTE_INLINE ClusterRuntime::Impl::Impl(ClusterTasks the_tasks, ClusterOptions the_options,
+                                             std::shared_ptr<TaskServer> the_server, int64_t number)
+    : tasks(std::move(the_tasks)),
+      options(std::move(the_options)),
+      config(the_server->config()),
+      generation(concat("/", number)),
+      server(std::move(the_server)) {
+  check_tasks(tasks);
+  check_options(options);
+  serve_peers();
+  make_membership();
+}
+
+DISTRIBUTE_INLINE ClusterRuntime::Impl::~Impl() {
+  membership.reset();
+  if (server) server->stop_serving(cluster_internal::kPeerPurpose + generation);
+}
+
 DISTRIBUTE_INLINE void ClusterRuntime::Impl::open_server(const std::string& address) {
   start_server(cluster_internal::open_own_port(tasks.self().name(), address, options));
 }
 
 DISTRIBUTE_INLINE void ClusterRuntime::Impl::start_server(net::Listener listener) {
-  server = std::make_unique<TaskServer>(std::move(listener), config, options);
-  server->serve(cluster_internal::kPeerPurpose,
-                [this](TaskConnection connection) { peers.add(std::move(connection)); });
+  server = std::make_shared<TaskServer>(std::move(listener), config, options);
+  serve_peers();
   if (tasks.rank != 0) server->start();  // the leader's membership serves another purpose first
+}
+
+DISTRIBUTE_INLINE void ClusterRuntime::Impl::serve_peers() {
+  server->serve(cluster_internal::kPeerPurpose + generation,
+                [this](TaskConnection connection) { peers.add(std::move(connection)); });
 }
 
 DISTRIBUTE_INLINE void ClusterRuntime::Impl::make_membership() {
   using namespace cluster_internal;
   if (tasks.rank == 0) {
     JoinedMember self{tasks.self().address, config.self.incarnation, host_identity()};
-    membership = std::make_unique<LeaderMembership>(tasks, options, server.get(), std::move(self));
+    membership = std::make_unique<LeaderMembership>(tasks, options, server.get(), std::move(self),
+                                                    kMemberPurpose + generation);
   } else {
     membership = std::make_unique<MemberMembership>(
-        tasks, options, config, [this](const net::Address& local) {
+        tasks, options, config,
+        [this](const net::Address& local) {
           if (!server) open_server(net::Address{local.host, 0}.text());
           return tasks.self().address.empty() ? server->address().text() : tasks.self().address;
-        });
+        },
+        kMemberPurpose + generation);
   }
   membership->on_lost([this](int, const std::string&) { peers.wake(); });
 }
@@ -118,7 +148,7 @@ DISTRIBUTE_INLINE absl::StatusOr<net::Socket> ClusterRuntime::Impl::try_to_dial(
   net::HandshakeHello hello;
   hello.server_type = wanted.type;
   hello.server_index = wanted.index;
-  hello.purpose = cluster_internal::kPeerPurpose;
+  hello.purpose = cluster_internal::kPeerPurpose + generation;
   hello.detail = detail;
   const auto incarnation =
       net::handshake(*socket, config, hello,
@@ -157,6 +187,18 @@ DISTRIBUTE_INLINE std::shared_ptr<ClusterRuntime> ClusterRuntime::join(ClusterTa
                                                                        net::Listener listener) {
   auto impl = std::make_unique<Impl>(std::move(tasks), std::move(options), std::move(listener));
   impl->announce();
+  return start(std::move(impl));
+}
+
+DISTRIBUTE_INLINE std::shared_ptr<ClusterRuntime> ClusterRuntime::join(
+    ClusterTasks tasks, ClusterOptions options, std::shared_ptr<TaskServer> server,
+    int64_t generation) {
+  return start(std::make_unique<Impl>(std::move(tasks), std::move(options), std::move(server),
+                                      generation));
+}
+
+DISTRIBUTE_INLINE std::shared_ptr<ClusterRuntime> ClusterRuntime::start(
+    std::unique_ptr<Impl> impl) {
   impl->membership->join(net::Deadline::after_seconds(impl->options.startup_timeout));
   std::vector<std::string> host_of_rank;
   for (int rank = 0; rank < impl->tasks.size(); ++rank) {

@@ -24,22 +24,24 @@ DISTRIBUTE_INLINE std::string incarnation_text(uint64_t incarnation) {
 }
 
 DISTRIBUTE_INLINE LeaderMembership::LeaderMembership(ClusterTasks tasks, ClusterOptions options,
-                                                     TaskServer* server, JoinedMember self)
+                                                     TaskServer* server, JoinedMember self,
+                                                     std::string purpose)
     : Membership(std::move(tasks), std::move(options)),
       server_(server),
+      purpose_(std::move(purpose)),
       slots_(tasks_.members.size()) {
   joined_[0] = std::move(self);
   slots_[0].joined = true;
   if (server_)
     server_->serve(
-        "member", [this](TaskConnection connection) { take(std::move(connection)); },
+        purpose_, [this](TaskConnection connection) { take(std::move(connection)); },
         [this](const net::HandshakeHello& hello) { return admit(hello); });
   if (server_) server_->start();
   start_thread();
 }
 
 DISTRIBUTE_INLINE LeaderMembership::~LeaderMembership() {
-  if (server_) server_->stop_serving("member");
+  if (server_) server_->stop_serving(purpose_);
   stop_thread();
 }
 

@@ -16,10 +16,11 @@ inline std::string message_of(const absl::Status& status) {
 
 DISTRIBUTE_INLINE MemberMembership::MemberMembership(ClusterTasks tasks, ClusterOptions options,
                                                      net::HandshakeConfig config,
-                                                     OpenServer open_server)
+                                                     OpenServer open_server, std::string purpose)
     : Membership(std::move(tasks), std::move(options)),
       config_(std::move(config)),
       open_server_(std::move(open_server)),
+      purpose_(std::move(purpose)),
       next_report_(net::Deadline::Clock::now() + net::seconds(options_.report_interval)) {}
 
 DISTRIBUTE_INLINE MemberMembership::~MemberMembership() { stop_thread(); }
@@ -84,7 +85,7 @@ DISTRIBUTE_INLINE absl::Status MemberMembership::introduce(net::Socket& socket,
   net::HandshakeHello hello;
   hello.server_type = tasks_.members[0].type;
   hello.server_index = tasks_.members[0].index;
-  hello.purpose = "member";
+  hello.purpose = purpose_;
   const auto incarnation =
       net::handshake(socket, config_, hello,
                      deadline.earlier(net::Deadline::after_seconds(options_.handshake_timeout)));

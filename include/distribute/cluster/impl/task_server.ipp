@@ -21,7 +21,7 @@ DISTRIBUTE_INLINE TaskServer::TaskServer(net::Listener listener, net::HandshakeC
 }
 
 DISTRIBUTE_INLINE void TaskServer::start() {
-  thread_ = std::thread([this] { run(); });
+  if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
 }
 
 DISTRIBUTE_INLINE TaskServer::~TaskServer() {

@@ -35,6 +35,15 @@ DISTRIBUTE_INLINE std::vector<size_t> GradientBuckets::order_of(
   return order;
 }
 
+DISTRIBUTE_INLINE GradientBuckets::~GradientBuckets() {
+  while (launched_ > 0) {
+    try {
+      buckets_[--launched_].work.wait();
+    } catch (const Error&) {  // whoever needed the sums has heard of it
+    }
+  }
+}
+
 DISTRIBUTE_INLINE void GradientBuckets::plan(std::span<const VariableUpdate> updates) {
   for (size_t i = 0; i < launched_; ++i) buckets_[i].work.wait();  // of other variables
   const std::vector<size_t> order = order_of(updates);

@@ -16,10 +16,12 @@ namespace distribute::strategy_internal {
 DISTRIBUTE_INLINE MultiWorkerExtended::MultiWorkerExtended(std::vector<std::string> devices,
                                                            collective::WorkerGroup group,
                                                            WorkerTask task,
-                                                           const CommunicationOptions& options)
+                                                           const CommunicationOptions& options,
+                                                           std::unique_ptr<ElasticWorkers> elastic)
     : LocalReplicas(std::move(devices), nullptr),
       task_(std::move(task)),
-      state_(std::move(group), options),
+      elastic_(std::move(elastic)),
+      state_(std::move(group), options, elastic_ == nullptr),
       others_(std::make_shared<WorkersOfGroup>(state_.group)) {
   if (state_.group.timeline) timeline_row_ = state_.group.timeline->add_row("strategy.run");
 }
@@ -38,6 +40,29 @@ DISTRIBUTE_INLINE MultiWorkerExtended::~MultiWorkerExtended() {
 DISTRIBUTE_INLINE void MultiWorkerExtended::leave() {
   const auto leave = std::exchange(state_.group.leave, {});
   if (leave) leave();
+}
+
+DISTRIBUTE_INLINE WorkersOfGroup& WorkersOfGroup::operator=(const collective::WorkerGroup& group) {
+  workers_ = group.workers;
+  num_replicas_ = group.num_workers * group.replicas_per_worker;
+  return *this;
+}
+
+DISTRIBUTE_INLINE std::optional<ElasticGeneration> MultiWorkerExtended::join_next(
+    const ElasticState& mine) {
+  leave();
+  work_with(std::move(collective::make_thread_workers(1, num_local_replicas())[0]));
+  auto next = elastic_->next(mine);
+  if (!next) return std::nullopt;
+  work_with(std::move(next->group));
+  task_.is_chief = state_.group.worker == 0;
+  return std::move(next->generation);
+}
+
+DISTRIBUTE_INLINE void MultiWorkerExtended::work_with(collective::WorkerGroup group) {
+  state_.buckets.clear();  // sums under way use what goes now
+  state_ = WorkerState(std::move(group), state_.options, false);
+  *others_ = state_.group;
 }
 
 DISTRIBUTE_INLINE int MultiWorkerExtended::num_replicas_in_sync() const {
@@ -82,7 +107,8 @@ DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> MultiWorkerExtended::make_variab
     const VariableOptions& options) {
   Tensor first = next(initial_value, options)->component(0);
   const VariableOptions checked = check_variable_options(options, first.dtype());
-  first = broadcast_tensor(*state_.group.workers, first, 0);
+  // Elastic workers do not make their variables together; they get their values when they meet.
+  if (!elastic_) first = broadcast_tensor(*state_.group.workers, first, 0);
   if (checked.synchronization == VariableSynchronization::OnRead)
     return std::make_shared<SyncOnReadVariable>(first, checked, strategy(), num_local_replicas(),
                                                 others_);

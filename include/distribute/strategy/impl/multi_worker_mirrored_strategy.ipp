@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/error.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/default_resolver.hpp>
@@ -7,6 +8,7 @@
 #include <distribute/strategy/cluster_place.hpp>
 #include <distribute/strategy/multi_worker_extended.hpp>
 #include <distribute/strategy/multi_worker_mirrored_strategy.hpp>
+#include <distribute/strategy/share_cores.hpp>
 
 #include <utility>
 
@@ -26,6 +28,10 @@ DISTRIBUTE_INLINE collective::WorkerGroup work_alone(int replicas) {
   return group;
 }
 
+DISTRIBUTE_INLINE std::string agreement(const MultiWorkerOptions& options) {
+  return nlohmann::json(options.must_agree).dump();
+}
+
 DISTRIBUTE_INLINE MultiWorkerParts join_cluster(std::shared_ptr<ClusterResolver> resolver,
                                                 std::vector<std::string> devices,
                                                 const MultiWorkerOptions& options) {
@@ -34,17 +40,24 @@ DISTRIBUTE_INLINE MultiWorkerParts join_cluster(std::shared_ptr<ClusterResolver>
   ClusterPlace place = place_of(*resolver);
   const int replicas = int(devices.size());
   collective::WorkerGroup group;
-  if (place.alone) {
+  std::unique_ptr<ElasticWorkers> elastic;
+  if (options.elastic.min_workers > 0 && !place.alone) {
+    elastic = std::make_unique<ElasticWorkers>(
+        std::move(place.tasks),
+        ElasticSetup{options.elastic, options.communication_options, replicas, agreement(options)});
+    group = work_alone(replicas);
+  } else if (place.alone) {
     group = work_alone(replicas);
   } else {
     const auto runtime = ClusterRuntime::join(std::move(place.tasks));
     share_cores(*runtime);
-    runtime->agree("the options of the program", nlohmann::json(options.must_agree).dump());
+    runtime->agree("the options of the program", agreement(options));
     group = collective::connect_workers(runtime, replicas, options.communication_options);
   }
   return {
       std::make_unique<MultiWorkerExtended>(std::move(devices), std::move(group),
-                                            std::move(place.task), options.communication_options),
+                                            std::move(place.task), options.communication_options,
+                                            std::move(elastic)),
       std::move(resolver)};
 }
 

@@ -15,7 +15,8 @@ namespace distribute {
 namespace strategy_internal {
 
 DISTRIBUTE_INLINE WorkerState::WorkerState(collective::WorkerGroup its_group,
-                                           CommunicationOptions its_options)
+                                           CommunicationOptions its_options,
+                                           bool share_variables)
     : group(std::move(its_group)), options(std::move(its_options)) {
   // First half of a replica's shared memory: variables (replica 0's alone); second: gradients.
   for (const auto& replica : group.replicas) {
@@ -24,7 +25,7 @@ DISTRIBUTE_INLINE WorkerState::WorkerState(collective::WorkerGroup its_group,
     buckets.push_back(std::make_unique<GradientBuckets>(replica, options));
   }
   const auto first = group.replicas[0]->shared_memory(0);
-  if (!first.empty())
+  if (!first.empty() && share_variables)
     host = std::make_unique<HostVariables>(first.first(first.size() / 2), group.replicas[0]);
 }
 

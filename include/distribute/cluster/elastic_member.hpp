@@ -1,0 +1,96 @@
+#pragma once
+/// Where the workers of an elastic job meet, again whenever one leaves or wants to join, and agree
+/// who makes the next steps together.
+
+#include <distribute/base/config.hpp>
+#include <distribute/cluster/cluster_options.hpp>
+#include <distribute/cluster/cluster_tasks.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace distribute {
+
+namespace net {
+class Listener;
+}
+class TaskServer;
+
+/// Times are in seconds.
+struct ElasticLimits {
+  int min_workers = 1;
+  int max_workers = 1;
+  /// How long a meeting waits for min_workers.
+  double timeout = 600;
+  /// With min_workers there: how long for further ones, from the last arrival on. Members of the
+  /// generation before whose port is closed are not waited for.
+  double last_call = 5;
+};
+
+/// What a worker brings to a meeting.
+struct ElasticState {
+  int64_t generation = 0;  // whose state it holds; 0: none
+  int64_t step = 0;        // updates in that state
+
+  friend auto operator<=>(const ElasticState&, const ElasticState&) = default;
+};
+
+/// The members from one change to the next; the same on all of them but for tasks.rank.
+struct ElasticGeneration {
+  int64_t number = 0;
+  ClusterTasks tasks;         // in the order of the job's list
+  ElasticState state;         // what all go on from
+  std::vector<bool> current;  // by rank: holds that state already
+  int source = 0;             // the first rank that does
+};
+
+/// One for each worker of an elastic job, as long as the process lives; it owns the task's port.
+/// Every worker must have the same list of all workers that there may be, with addresses. The
+/// lowest that is there gathers the others; afterwards rank 0 of the generation keeps those who
+/// want to join. One thread, and the port's.
+/// Source  the rendezvous of torchrun (generations, min and max, last call)
+class ElasticMember {
+ public:
+  /// `agreement`: JSON that a worker must have like the one that gathers, to be taken in.
+  /// Throws  InvalidArgumentError for limits or a list that make no job; FailedPreconditionError
+  ///         when the port is taken.
+  ElasticMember(ClusterTasks everybody, ElasticLimits limits, ClusterOptions options,
+                const std::string& agreement);
+  /// With the task's port open already.
+  ElasticMember(ClusterTasks everybody, ElasticLimits limits, ClusterOptions options,
+                const std::string& agreement, net::Listener listener);
+  ~ElasticMember();
+  ElasticMember(const ElasticMember&) = delete;
+  ElasticMember& operator=(const ElasticMember&) = delete;
+
+  /// The next generation, with this worker; none when the job has finished without it.
+  /// `lost`: indices in the list that need not be waited for.
+  /// Blocks  until enough have come: while fewer than min_workers are there at most limits.timeout.
+  /// Throws  UnavailableError with those who are missing; FailedPreconditionError with the
+  ///         difference when this worker was started with other options.
+  std::optional<ElasticGeneration> meet(const ElasticState& mine, const std::vector<int>& lost = {});
+  /// Whether a worker waits here that the generation has room for; false but on rank 0.
+  bool somebody_waits() const;
+  /// Nobody needs to come any more: who waits, or comes later, is told that the job has finished.
+  void finish();
+
+  /// This worker will not come again: the others need not wait for it.
+  void withdraw();
+
+  /// For ClusterRuntime::join with a generation.
+  std::shared_ptr<TaskServer> server() const;
+  const ClusterTasks& everybody() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/cluster/impl/elastic_member.ipp>
+#endif

@@ -1,0 +1,105 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/cluster/elastic_desk.hpp>
+#include <distribute/cluster/fnv1a.hpp>
+#include <distribute/net/frame.hpp>
+
+#include <algorithm>
+
+#include <sys/socket.h>
+
+namespace distribute::cluster_internal {
+
+/// The other end is gone; workers that wait say nothing.
+DISTRIBUTE_INLINE bool has_closed(const net::Socket& socket) {
+  char byte;
+  const ssize_t got = ::recv(socket.native(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
+/// Short, to somebody who waits for it: it fits into the socket's memory.
+DISTRIBUTE_INLINE void tell(net::Socket& socket, MeetFrame frame, std::string_view text) {
+  (void)net::write_frame(socket, uint16_t(frame), text, net::Deadline::after_seconds(0.5));
+}
+
+DISTRIBUTE_INLINE ElasticDesk::ElasticDesk(ClusterTasks tasks, std::string options)
+    : tasks_(std::move(tasks)), options_(std::move(options)), checksum_(fnv1a(options_)) {}
+
+DISTRIBUTE_INLINE bool ElasticDesk::keeps() const {
+  return role_ == MeetRole::Looks || role_ == MeetRole::Leads ||
+         (role_ == MeetRole::Trains && leader_ == tasks_.rank);
+}
+
+DISTRIBUTE_INLINE void ElasticDesk::take(TaskConnection connection) {
+  const auto& client = connection.hello.client;
+  const auto who = std::find_if(
+      tasks_.members.begin(), tasks_.members.end(),
+      [&](const ClusterMember& m) { return m.type == client.type && m.index == client.index; });
+  const auto request = parse_request(connection.hello.detail);
+  if (who == tasks_.members.end() || !request.ok()) return;
+  const std::lock_guard lock(mutex_);
+  if (role_ == MeetRole::Finished) return tell(connection.socket, MeetFrame::Finished, "");
+  if (!keeps()) return tell(connection.socket, MeetFrame::Follow, std::to_string(leader_));
+  const int index = int(who - tasks_.members.begin());
+  if (request->options != checksum_) {
+    // Of two that look for others the lower one says what the options of the job are.
+    if (role_ == MeetRole::Looks && index < tasks_.rank)
+      return tell(connection.socket, MeetFrame::Follow, "-1");
+    return tell(connection.socket, MeetFrame::Refused, options_);
+  }
+  tell(connection.socket, MeetFrame::Accepted, role_ == MeetRole::Looks ? kLooks : kLeads);
+  waiting_.insert_or_assign(index, Waiter{std::move(connection.socket), *request});
+  last_arrival_ = net::Deadline::Clock::now();
+  ++arrivals_;
+  changed_.notify_all();
+}
+
+DISTRIBUTE_INLINE void ElasticDesk::change(MeetRole role, int leader) {
+  role_ = role;
+  leader_ = leader;
+  last_arrival_ = {};
+  if (keeps()) return;
+  for (auto& [index, waiter] : waiting_)
+    tell(waiter.socket, role == MeetRole::Finished ? MeetFrame::Finished : MeetFrame::Follow,
+         std::to_string(leader));
+  waiting_.clear();
+}
+
+DISTRIBUTE_INLINE void ElasticDesk::become(MeetRole role, int leader) {
+  const std::lock_guard lock(mutex_);
+  change(role, leader);
+}
+
+DISTRIBUTE_INLINE void ElasticDesk::drop_closed() {
+  std::erase_if(waiting_, [](const auto& one) { return has_closed(one.second.socket); });
+}
+
+DISTRIBUTE_INLINE std::vector<std::pair<int, MeetRequest>> ElasticDesk::waiting() {
+  const std::lock_guard lock(mutex_);
+  drop_closed();
+  std::vector<std::pair<int, MeetRequest>> result;
+  for (const auto& [index, waiter] : waiting_) result.emplace_back(index, waiter.request);
+  return result;
+}
+
+DISTRIBUTE_INLINE net::Deadline::Clock::time_point ElasticDesk::last_arrival() const {
+  const std::lock_guard lock(mutex_);
+  return last_arrival_;
+}
+
+DISTRIBUTE_INLINE void ElasticDesk::wait(net::Deadline deadline) {
+  std::unique_lock lock(mutex_);
+  const uint64_t before = arrivals_;
+  changed_.wait_until(lock, deadline.when(), [&] { return arrivals_ != before; });
+}
+
+DISTRIBUTE_INLINE void ElasticDesk::announce(const MeetResult& result) {
+  const std::lock_guard lock(mutex_);
+  const std::string text = encode_result(result);
+  for (const int index : result.members)
+    if (auto waiter = waiting_.extract(index))
+      tell(waiter.mapped().socket, MeetFrame::Formed, text);
+  change(MeetRole::Trains, result.members[0]);
+}
+
+}  // namespace distribute::cluster_internal

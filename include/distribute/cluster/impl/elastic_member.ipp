@@ -1,0 +1,349 @@
+#pragma once
+#include <distribute/base/status.hpp>
+#include <distribute/cluster/agreement.hpp>
+#include <distribute/cluster/elastic_desk.hpp>
+#include <distribute/cluster/elastic_member.hpp>
+#include <distribute/net/bytes.hpp>
+#include <distribute/net/connect.hpp>
+#include <distribute/net/hmac.hpp>
+#include <distribute/net/job_token.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace distribute {
+
+namespace cluster_internal {
+
+/// What another worker answers when asked.
+enum class MeetAnswer {
+  NotThere,  // nobody listens
+  Silent,    // perhaps frozen
+  Leads,     // and keeps this worker as long as the connection lasts
+  Looks,     // keeps this worker too, and may come to lead
+  Follows,   // another one
+};
+struct MeetReply {
+  MeetAnswer answer = MeetAnswer::NotThere;
+  int leader = -1;  // index
+  net::Socket socket = {};
+
+  bool keeps() const { return answer == MeetAnswer::Leads || answer == MeetAnswer::Looks; }
+};
+
+DISTRIBUTE_INLINE void check_limits(const ClusterTasks& everybody, const ElasticLimits& limits) {
+  if (limits.min_workers < 1 || limits.min_workers > limits.max_workers ||
+      limits.max_workers > everybody.size())
+    throw InvalidArgumentError(
+        concat("elastic: ", limits.min_workers, " to ", limits.max_workers, " workers of the ",
+               everybody.size(), " that the cluster names; wanted 1 <= min <= max <= all of them"));
+  if (!(limits.timeout > 0) || !(limits.last_call >= 0))
+    throw InvalidArgumentError("elastic: the timeout must be positive, the last call at least 0");
+  for (const ClusterMember& member : everybody.members)
+    if (member.address.empty())
+      throw InvalidArgumentError(concat("elastic: ", member.name(), " has no address; a job whose ",
+                                        "workers change needs those of all, as in TF_CONFIG"));
+}
+
+}  // namespace cluster_internal
+
+struct ElasticMember::Impl {
+  using Clock = net::Deadline::Clock;
+  using MeetAnswer = cluster_internal::MeetAnswer;
+  using MeetFrame = cluster_internal::MeetFrame;
+  using MeetReply = cluster_internal::MeetReply;
+  using MeetRole = cluster_internal::MeetRole;
+  using MeetRequest = cluster_internal::MeetRequest;
+
+  Impl(ClusterTasks the_tasks, ElasticLimits the_limits, ClusterOptions the_options,
+       const std::string& agreement, net::Listener listener);
+  ~Impl() { server->stop_serving(cluster_internal::kMeetPurpose); }
+  net::Listener open_port() const;
+
+  MeetReply ask(int index);
+  absl::StatusOr<net::Socket> reach(int index, net::Deadline deadline);
+  MeetReply read_reply(int index, net::Socket socket, net::Deadline deadline);
+  MeetReply find_leader();
+  MeetReply lower_leader();
+  std::optional<ElasticGeneration> follow(MeetReply leader);
+  std::optional<ElasticGeneration> lead(const std::vector<int>& lost);
+  void look_for_expected();
+  bool enough(size_t count, Clock::time_point since) const;
+  ElasticGeneration enter(const cluster_internal::MeetResult& result);
+  void report(size_t count, net::Deadline deadline);
+  std::string missing();
+
+  const ClusterTasks tasks;
+  const ElasticLimits limits;
+  const ClusterOptions options;
+  cluster_internal::ElasticDesk desk;  // the server's handler uses it
+  std::shared_ptr<TaskServer> server;
+  // This worker's thread's own:
+  MeetRequest mine;
+  bool finished = false;
+  int known_leader = -1;
+  std::vector<int> members;                       // of the generation, by index
+  std::set<int> expected;                         // of them, who may still come
+  std::map<int, Clock::time_point> silent_until;  // not to be asked before
+  net::Deadline next_report = net::Deadline::after_seconds(0);
+};
+
+DISTRIBUTE_INLINE ElasticMember::Impl::Impl(ClusterTasks the_tasks, ElasticLimits the_limits,
+                                            ClusterOptions the_options,
+                                            const std::string& agreement, net::Listener listener)
+    : tasks(std::move(the_tasks)),
+      limits(the_limits),
+      options(std::move(the_options)),
+      desk(tasks, cluster_internal::canonical_json(agreement)) {
+  check_tasks(tasks);
+  check_options(options);
+  cluster_internal::check_limits(tasks, limits);
+  if (!listener) listener = open_port();
+  mine.options = desk.checksum();
+  const std::string random = value_or_throw(net::random_bytes(sizeof(uint64_t)));
+  const net::HandshakeConfig config{
+      .self = {tasks.self().type, tasks.self().index, net::ByteReader(random).number<uint64_t>()},
+      .job = "elastic, " + job_fingerprint(tasks),
+      .token = options.job_token};
+  server = std::make_shared<TaskServer>(std::move(listener), config, options);
+  server->serve(cluster_internal::kMeetPurpose,
+                [this](TaskConnection connection) { desk.take(std::move(connection)); });
+  server->start();
+}
+
+DISTRIBUTE_INLINE net::Listener ElasticMember::Impl::open_port() const {
+  const auto& text = options.bind_address.empty() ? tasks.self().address : options.bind_address;
+  auto listener = net::Listener::bind(value_or_throw(net::parse_address(text)),
+                                      net::Deadline::after_seconds(options.startup_timeout));
+  throw_if_error(annotate(listener.status(), tasks.self().name()));
+  return *std::move(listener);
+}
+
+/// A frozen worker is not asked again for a while: every question to it costs a second.
+DISTRIBUTE_INLINE cluster_internal::MeetReply ElasticMember::Impl::ask(int index) {
+  if (Clock::now() < silent_until[index]) return {MeetAnswer::Silent};
+  const auto deadline = net::Deadline::after_seconds(1);
+  auto socket = reach(index, deadline);
+  if (socket.ok()) {
+    MeetReply reply = read_reply(index, *std::move(socket), deadline);
+    if (reply.answer != MeetAnswer::Silent) return reply;
+  } else if (absl::IsUnavailable(socket.status())) {  // nobody listens, or it just goes
+    return {MeetAnswer::NotThere};
+  } else if (!absl::IsDeadlineExceeded(socket.status())) {
+    throw_if_error(socket.status());
+  }
+  silent_until[index] = Clock::now() + std::chrono::seconds(5);
+  return {MeetAnswer::Silent};
+}
+
+DISTRIBUTE_INLINE absl::StatusOr<net::Socket> ElasticMember::Impl::reach(int index,
+                                                                         net::Deadline deadline) {
+  const ClusterMember& who = tasks.members[size_t(index)];
+  const auto address = net::parse_address(who.address);
+  if (!address.ok()) return address.status();
+  auto socket = net::connect(*address, deadline);
+  if (!socket.ok()) return socket;
+  const auto remote = net::remote_address(socket->native());
+  absl::Status status = remote.status();
+  if (status.ok())
+    status = net::check_exposure(*remote, !server->config().token.empty(), options.insecure);
+  if (!status.ok()) return status;
+  net::HandshakeHello hello;
+  hello.server_type = who.type;
+  hello.server_index = who.index;
+  hello.purpose = cluster_internal::kMeetPurpose;
+  hello.detail = cluster_internal::encode_request(mine);
+  const auto incarnation = net::handshake(*socket, server->config(), hello, deadline);
+  if (!incarnation.ok()) return incarnation.status();
+  return socket;
+}
+
+DISTRIBUTE_INLINE cluster_internal::MeetReply ElasticMember::Impl::read_reply(
+    int index, net::Socket socket, net::Deadline deadline) {
+  const auto frame = net::read_frame(socket, uint64_t(options.max_message_bytes), deadline);
+  if (!frame.ok())
+    return {absl::IsDeadlineExceeded(frame.status()) ? MeetAnswer::Silent : MeetAnswer::NotThere};
+  switch (MeetFrame(frame->type)) {
+    case MeetFrame::Accepted:
+      return {frame->payload == cluster_internal::kLeads ? MeetAnswer::Leads : MeetAnswer::Looks,
+              index, std::move(socket)};
+    case MeetFrame::Follow: return {MeetAnswer::Follows, std::atoi(frame->payload.c_str())};
+    case MeetFrame::Finished: finished = true; return {};
+    case MeetFrame::Refused:
+      throw FailedPreconditionError(
+          concat("this worker was started with other options than the job has: ",
+                 cluster_internal::first_difference(
+                     {tasks.members[size_t(index)].name(), tasks.self().name()},
+                     {frame->payload, desk.options()})));
+    default: return {};
+  }
+}
+
+/// The worker that leads: one that says so or, of those that look for one, the lowest.
+DISTRIBUTE_INLINE cluster_internal::MeetReply ElasticMember::Impl::find_leader() {
+  std::vector<int> order{known_leader};
+  for (int index = 0; index < tasks.size(); ++index) order.push_back(index);
+  for (const int index : order) {
+    if (index < 0 || index == tasks.rank || finished) continue;
+    MeetReply reply = ask(index);
+    const int other = reply.leader;
+    if (reply.answer == MeetAnswer::Follows && other >= 0 && other < tasks.size() &&
+        other != tasks.rank && other != index)
+      reply = ask(other);
+    if (reply.answer == MeetAnswer::Leads ||
+        (reply.answer == MeetAnswer::Looks && reply.leader < tasks.rank))
+      return reply;
+  }
+  return {};
+}
+
+DISTRIBUTE_INLINE cluster_internal::MeetReply ElasticMember::Impl::lower_leader() {
+  for (int index = 0; index < tasks.rank; ++index)
+    if (MeetReply reply = ask(index); reply.keeps()) return reply;
+  return {};
+}
+
+/// Waits for what the leader says; none when it does not lead any more, or for too long: then
+/// there may be another one.
+DISTRIBUTE_INLINE std::optional<ElasticGeneration> ElasticMember::Impl::follow(MeetReply reply) {
+  known_leader = reply.leader;
+  desk.become(MeetRole::Follows, known_leader);
+  const auto frame = net::read_frame(reply.socket, uint64_t(options.max_message_bytes),
+                                     net::Deadline::after_seconds(options.lost_after));
+  if (frame.ok() && MeetFrame(frame->type) == MeetFrame::Formed)
+    return enter(value_or_throw(cluster_internal::parse_result(frame->payload, tasks.size())));
+  finished = frame.ok() && MeetFrame(frame->type) == MeetFrame::Finished;
+  const bool other = frame.ok() && MeetFrame(frame->type) == MeetFrame::Follow;
+  known_leader = other ? std::min(std::atoi(frame->payload.c_str()), tasks.size() - 1) : -1;
+  return std::nullopt;
+}
+
+/// Members of before whose port is closed will not come.
+DISTRIBUTE_INLINE void ElasticMember::Impl::look_for_expected() {
+  for (const auto& [index, request] : desk.waiting()) expected.erase(index);
+  std::erase_if(expected, [&](int index) { return ask(index).answer == MeetAnswer::NotThere; });
+}
+
+DISTRIBUTE_INLINE bool ElasticMember::Impl::enough(size_t count, Clock::time_point since) const {
+  if (count < size_t(limits.min_workers)) return false;
+  if (count >= size_t(limits.max_workers)) return true;
+  if (mine.state.generation > 0 && expected.empty()) return true;
+  return Clock::now() - std::max(since, desk.last_arrival()) > net::seconds(limits.last_call);
+}
+
+/// Gathers workers until they are enough; where a lower one does so too, follows that one.
+DISTRIBUTE_INLINE std::optional<ElasticGeneration> ElasticMember::Impl::lead(
+    const std::vector<int>& lost) {
+  desk.become(MeetRole::Leads, tasks.rank);
+  expected = {members.begin(), members.end()};
+  expected.erase(tasks.rank);
+  for (const int index : lost) expected.erase(index);
+  const auto since = Clock::now();
+  const auto deadline = net::Deadline::after_seconds(limits.timeout);
+  for (;;) {
+    look_for_expected();
+    if (MeetReply lower = lower_leader(); lower.keeps()) return follow(std::move(lower));
+    if (finished) return std::nullopt;
+    auto all = desk.waiting();
+    all.emplace_back(tasks.rank, mine);
+    if (enough(all.size(), since)) {
+      const auto result = cluster_internal::choose_members(all, limits.max_workers);
+      desk.announce(result);
+      return enter(result);
+    }
+    report(all.size(), deadline);
+    desk.wait(net::Deadline::after_seconds(expected.empty() ? 0.1 : 0.02));
+  }
+}
+
+DISTRIBUTE_INLINE std::string ElasticMember::Impl::missing() {
+  std::set<int> here{tasks.rank};
+  for (const auto& [index, request] : desk.waiting()) here.insert(index);
+  std::string names;
+  for (int index = 0; index < tasks.size(); ++index)
+    if (!here.contains(index))
+      names += (names.empty() ? "" : ", ") + tasks.members[size_t(index)].text();
+  return names;
+}
+
+DISTRIBUTE_INLINE void ElasticMember::Impl::report(size_t count, net::Deadline deadline) {
+  if (!next_report.passed() && !deadline.passed()) return;
+  const std::string text =
+      concat("there are ", count, " workers, at least ", limits.min_workers, " are needed",
+             missing().empty() ? "" : "; not there: ", missing());
+  if (deadline.passed())
+    throw UnavailableError(concat(tasks.self().name(), ": after ", limits.timeout, " s ", text));
+  options.print(concat(tasks.self().name(), ": ", text));
+  next_report = net::Deadline::after_seconds(options.report_interval);
+}
+
+DISTRIBUTE_INLINE ElasticGeneration
+ElasticMember::Impl::enter(const cluster_internal::MeetResult& result) {
+  const auto self = std::find(result.members.begin(), result.members.end(), tasks.rank);
+  if (self == result.members.end())
+    throw InternalError("the next generation was formed without this worker");
+  ElasticGeneration generation;
+  generation.number = result.number;
+  generation.state = result.state;
+  for (const int index : result.members)
+    generation.tasks.members.push_back(tasks.members[size_t(index)]);
+  generation.tasks.rank = int(self - result.members.begin());
+  generation.current = result.current;
+  const auto source = std::find(result.current.begin(), result.current.end(), true);
+  generation.source = int(source - result.current.begin());
+  members = result.members;
+  mine.seen = result.number;
+  known_leader = members[0];
+  desk.become(MeetRole::Trains, known_leader);
+  return generation;
+}
+
+DISTRIBUTE_INLINE ElasticMember::ElasticMember(ClusterTasks everybody, ElasticLimits limits,
+                                               ClusterOptions options, const std::string& agreement)
+    : ElasticMember(std::move(everybody), limits, std::move(options), agreement, net::Listener()) {}
+
+DISTRIBUTE_INLINE ElasticMember::ElasticMember(ClusterTasks everybody, ElasticLimits limits,
+                                               ClusterOptions options, const std::string& agreement,
+                                               net::Listener listener)
+    : impl_(std::make_unique<Impl>(std::move(everybody), limits, std::move(options), agreement,
+                                   std::move(listener))) {}
+
+DISTRIBUTE_INLINE ElasticMember::~ElasticMember() = default;
+
+DISTRIBUTE_INLINE std::optional<ElasticGeneration> ElasticMember::meet(
+    const ElasticState& mine, const std::vector<int>& lost) {
+  impl_->mine.state = mine;
+  impl_->next_report = net::Deadline::after_seconds(impl_->options.report_interval);
+  std::optional<ElasticGeneration> result;
+  while (!result && !impl_->finished) {
+    impl_->desk.become(cluster_internal::MeetRole::Looks, -1);
+    auto leader = impl_->find_leader();
+    if (leader.keeps())
+      result = impl_->follow(std::move(leader));
+    else if (!impl_->finished)
+      result = impl_->lead(lost);
+  }
+  return result;
+}
+
+DISTRIBUTE_INLINE bool ElasticMember::somebody_waits() const {
+  return int(impl_->members.size()) < impl_->limits.max_workers && !impl_->desk.waiting().empty();
+}
+
+DISTRIBUTE_INLINE void ElasticMember::finish() {
+  impl_->desk.become(cluster_internal::MeetRole::Finished, -1);
+}
+
+DISTRIBUTE_INLINE void ElasticMember::withdraw() {
+  impl_->server->stop_serving(cluster_internal::kMeetPurpose);
+  impl_->desk.become(cluster_internal::MeetRole::Follows, -1);
+}
+
+DISTRIBUTE_INLINE std::shared_ptr<TaskServer> ElasticMember::server() const {
+  return impl_->server;
+}
+DISTRIBUTE_INLINE const ClusterTasks& ElasticMember::everybody() const { return impl_->tasks; }
+
+}  // namespace distribute

@@ -1,0 +1,67 @@
+#pragma once
+/// From one generation of an elastic job's workers to the next one's group.
+
+#include <distribute/base/config.hpp>
+#include <distribute/cluster/elastic_member.hpp>
+#include <distribute/cluster/task_failure.hpp>
+#include <distribute/collective/communication_options.hpp>
+#include <distribute/collective/worker_group.hpp>
+#include <distribute/strategy/elastic_options.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace distribute {
+class ClusterRuntime;
+}
+
+namespace distribute::strategy_internal {
+
+/// What this worker brings along, besides the list of all workers that there may be.
+struct ElasticSetup {
+  ElasticOptions limits;
+  CommunicationOptions communication;
+  int replicas_per_worker = 1;
+  std::string agreement;  // JSON; what must be the same on all workers
+};
+
+/// Used by one thread.
+class ElasticWorkers {
+ public:
+  /// Opens the port; waits for nobody. Throws  as ElasticMember.
+  ElasticWorkers(ClusterTasks everybody, const ElasticSetup& setup);
+  ~ElasticWorkers();
+
+  struct Next {
+    ElasticGeneration generation;
+    collective::WorkerGroup group;
+  };
+  /// Meets the others and connects to them, again when one is lost meanwhile. The group of before
+  /// must have been left. None when the job has finished without this worker.
+  /// Blocks and throws  as ElasticMember::meet.
+  std::optional<Next> next(const ElasticState& mine);
+
+  /// Who was lost, or has failed, in this generation.
+  std::optional<TaskFailure> failure() const;
+  /// Whether that, if anything, was this very worker by a fault of its own.
+  bool failed_itself() const;
+  bool somebody_waits() const { return member_.somebody_waits(); }
+  void finish() { member_.finish(); }
+  void withdraw() { member_.withdraw(); }
+
+ private:
+  collective::WorkerGroup connect(const ElasticGeneration& generation);
+  std::vector<int> lost() const;
+
+  ElasticSetup setup_;
+  ElasticMember member_;
+  std::shared_ptr<ClusterRuntime> runtime_;  // of this generation
+};
+
+}  // namespace distribute::strategy_internal
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/strategy/impl/elastic_workers.ipp>
+#endif

@@ -1,0 +1,81 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/cluster/cluster_runtime.hpp>
+#include <distribute/collective/connect_workers.hpp>
+#include <distribute/strategy/elastic_workers.hpp>
+#include <distribute/strategy/share_cores.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace distribute::strategy_internal {
+
+DISTRIBUTE_INLINE ElasticLimits limits_of(const ElasticOptions& options, int workers) {
+  return {.min_workers = options.min_workers,
+          .max_workers = options.max_workers > 0 ? options.max_workers : workers,
+          .timeout = options.timeout_seconds,
+          .last_call = options.last_call_seconds};
+}
+
+/// All members of a generation are there: one that does not join soon has died meanwhile.
+DISTRIBUTE_INLINE ClusterOptions generation_options() {
+  ClusterOptions options = ClusterOptions::from_environment();
+  options.startup_timeout = std::min(options.startup_timeout, 15.0);
+  return options;
+}
+
+DISTRIBUTE_INLINE ElasticWorkers::ElasticWorkers(ClusterTasks everybody, const ElasticSetup& setup)
+    : setup_(setup),
+      member_(everybody, limits_of(setup.limits, everybody.size()),
+              ClusterOptions::from_environment(), setup.agreement) {}
+
+DISTRIBUTE_INLINE ElasticWorkers::~ElasticWorkers() = default;
+
+DISTRIBUTE_INLINE std::optional<TaskFailure> ElasticWorkers::failure() const {
+  return runtime_ ? runtime_->lost() : std::nullopt;
+}
+
+/// One whose silence was taken for its end comes back like a new one.
+DISTRIBUTE_INLINE bool ElasticWorkers::failed_itself() const {
+  const auto failed = failure();
+  return failed && failed->rank == runtime_->rank() && failed->code != StatusCode::Unavailable;
+}
+
+/// In the list of all workers.
+DISTRIBUTE_INLINE std::vector<int> ElasticWorkers::lost() const {
+  const auto failed = failure();
+  if (!failed) return {};
+  const auto& all = member_.everybody().members;
+  const std::string name = runtime_->member(failed->rank).name();
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const ClusterMember& member) { return member.name() == name; });
+  return {int(found - all.begin())};
+}
+
+DISTRIBUTE_INLINE collective::WorkerGroup ElasticWorkers::connect(
+    const ElasticGeneration& generation) {
+  runtime_ = ClusterRuntime::join(generation.tasks, generation_options(), member_.server(),
+                                  generation.number);
+  share_cores(*runtime_);
+  return collective::connect_workers(runtime_, setup_.replicas_per_worker, setup_.communication);
+}
+
+DISTRIBUTE_INLINE std::optional<ElasticWorkers::Next> ElasticWorkers::next(
+    const ElasticState& mine) {
+  constexpr int kAttempts = 20;
+  std::vector<int> gone = lost();
+  for (int attempt = 1;; ++attempt) {
+    runtime_.reset();
+    auto generation = member_.meet(mine, gone);
+    if (!generation) return std::nullopt;
+    try {
+      auto group = connect(*generation);
+      return Next{*std::move(generation), std::move(group)};
+    } catch (const Error&) {  // one has died since they met
+      if (attempt == kAttempts || failed_itself()) throw;
+      gone = lost();
+    }
+  }
+}
+
+}  // namespace distribute::strategy_internal

@@ -1,0 +1,152 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/base/status.hpp>
+#include <distribute/checkpoint/bundle_writer.hpp>
+#include <distribute/checkpoint/flat_checkpoint.hpp>
+#include <distribute/checkpoint/program_graph.hpp>
+#include <distribute/checkpoint/restoration.hpp>
+#include <distribute/collective/communicator.hpp>
+#include <distribute/io/file_system.hpp>
+#include <distribute/train/state_exchange.hpp>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include <stdlib.h>
+
+namespace distribute::train_internal {
+
+using checkpoint_internal::ProgramGraph;
+
+/// A variable's copies, or a position.
+struct StateExchange::Kept {
+  Variable variable = {};
+  std::vector<Tensor> copies = {};
+  const train::TensorState* state = nullptr;
+};
+
+/// A folder that goes when nobody needs it any more.
+struct StateExchange::Folder {
+  Folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "distribute-XXXXXX").string();
+    if (!::mkdtemp(name.data()))
+      throw PermissionDeniedError("no folder for the state of the others can be made: " + name);
+    path = name;
+  }
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+  std::string prefix() const { return path + "/state"; }
+
+  std::string path;
+};
+
+/// Of the bundle that the state travels as.
+inline constexpr std::array<const char*, 2> kBundleFiles{".index", ".data-00000-of-00001"};
+
+DISTRIBUTE_INLINE StateExchange::StateExchange(train::CheckpointParts parts)
+    : parts_(std::move(parts)) {}
+DISTRIBUTE_INLINE StateExchange::~StateExchange() = default;
+
+/// Slots, too, change with the update.
+DISTRIBUTE_INLINE void StateExchange::find_small() {
+  const ProgramGraph program(parts_);
+  std::set<size_t> slots;
+  for (const auto& node : program.nodes())
+    for (const auto& slot : node.slots) slots.insert(slot.node);
+  kept_.clear();
+  for (size_t i = 0; i < program.nodes().size(); ++i) {
+    const auto& node = program.nodes()[i];
+    if (node.state) kept_.push_back({.state = node.state});
+    if (node.variable && !node.variable.trainable() && !slots.contains(i))
+      kept_.push_back({.variable = node.variable});
+  }
+}
+
+/// Variables are made in the first steps; after them nobody needs to look for more.
+DISTRIBUTE_INLINE void StateExchange::keep() {
+  constexpr int kSearches = 3;
+  if (searches_++ < kSearches) find_small();
+  for (Kept& one : kept_) {
+    one.copies.clear();
+    if (one.state) one.copies.push_back(one.state->save());
+    for (int i = 0; one.variable && i < one.variable.impl().num_components(); ++i)
+      one.copies.push_back(one.variable.impl().component(i));
+  }
+}
+
+DISTRIBUTE_INLINE void StateExchange::restore() {
+  for (const Kept& one : kept_) {
+    if (one.state) one.state->restore(one.copies[0]);
+    for (size_t i = 0; one.variable && i < one.copies.size(); ++i)
+      one.variable.impl().set_component(int(i), one.copies[i]);
+  }
+}
+
+DISTRIBUTE_INLINE bool is_own(const Variable& variable) {
+  const VariableOptions& options = variable.impl().options();
+  return options.synchronization == VariableSynchronization::OnRead &&
+         options.aggregation == VariableAggregation::Sum;
+}
+
+/// As a checkpoint of one worker.
+DISTRIBUTE_INLINE std::string StateExchange::pack() const {
+  const ProgramGraph program(parts_);
+  auto graph = program.to_proto();
+  std::map<std::string, Tensor> values;  // in the order of keys
+  for (size_t i = 0; i < program.nodes().size(); ++i) {
+    const auto& node = program.nodes()[i];
+    if (node.variable && is_own(node.variable))
+      graph.nodes[i].attributes.clear();
+    else if (node.has_value())
+      values[node.key()] = node.state ? node.state->save() : node.variable.impl().component(0);
+  }
+  const Folder folder;
+  train::BundleWriter writer(folder.prefix());
+  writer.add_string(train::kObjectGraphKey, train::encode_object_graph(graph));
+  for (const auto& [key, value] : values) train::write_tensor(writer, key, value);
+  writer.finish();
+  std::string bytes;
+  for (const char* suffix : kBundleFiles) {
+    const std::string file = value_or_throw(io::read_file(folder.prefix() + suffix));
+    bytes += concat(file.size(), "\n") + file;
+  }
+  return bytes;
+}
+
+DISTRIBUTE_INLINE void StateExchange::unpack(const std::string& bytes) {
+  folder_ = std::make_unique<Folder>();
+  size_t at = 0;
+  for (const char* suffix : kBundleFiles) {
+    const size_t size = std::stoull(bytes.substr(at, 20));
+    at = bytes.find('\n', at) + 1;
+    std::ofstream file(folder_->prefix() + suffix, std::ios::binary);
+    if (!file.write(bytes.data() + at, std::streamsize(size)).flush())
+      throw ResourceExhaustedError("the state of the others cannot be written to " + folder_->path);
+    at += size;
+  }
+  auto restoration = std::make_shared<checkpoint_internal::Restoration>(folder_->prefix());
+  restoration->set_quiet();
+  restoration->read(ProgramGraph(parts_));
+  restoration->assign();
+}
+
+DISTRIBUTE_INLINE void StateExchange::exchange(collective::Communicator& workers, int source,
+                                              const std::vector<bool>& current) {
+  searches_ = 0;
+  if (std::find(current.begin(), current.end(), false) == current.end()) return;
+  const bool mine = workers.rank() == source;
+  std::string bytes = mine ? pack() : std::string();
+  int64_t size = int64_t(bytes.size());
+  workers.broadcast(&size, 1, DType::Int64, source);
+  bytes.resize(size_t(size));
+  workers.broadcast(bytes.data(), size, DType::UInt8, source);
+  if (!current[size_t(workers.rank())]) unpack(bytes);
+}
+
+}  // namespace distribute::train_internal
