@@ -112,6 +112,9 @@
 #include <distribute/cluster/control_link.hpp>
 #include <distribute/cluster/control_message.hpp>
 #include <distribute/cluster/default_resolver.hpp>
+#include <distribute/cluster/elastic_desk.hpp>
+#include <distribute/cluster/elastic_member.hpp>
+#include <distribute/cluster/elastic_message.hpp>
 #include <distribute/cluster/environment.hpp>
 #include <distribute/cluster/flags_cluster_resolver.hpp>
 #include <distribute/cluster/fnv1a.hpp>
@@ -343,6 +346,8 @@
 #include <distribute/strategy/devices.hpp>
 #include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
+#include <distribute/strategy/elastic_options.hpp>
+#include <distribute/strategy/elastic_workers.hpp>
 #include <distribute/strategy/gradient_buckets.hpp>
 #include <distribute/strategy/gradient_slots.hpp>
 #include <distribute/strategy/host_variables.hpp>
@@ -366,6 +371,7 @@
 #include <distribute/strategy/server_access.hpp>
 #include <distribute/strategy/server_replica_context.hpp>
 #include <distribute/strategy/sharded_variable.hpp>
+#include <distribute/strategy/share_cores.hpp>
 #include <distribute/strategy/shared_update.hpp>
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/strategy/strategy_extended.hpp>
@@ -449,6 +455,8 @@
 #include <distribute/train/counter.hpp>
 #include <distribute/train/csv_logger.hpp>
 #include <distribute/train/early_stopping.hpp>
+#include <distribute/train/elastic_iterator.hpp>
+#include <distribute/train/elastic_loop.hpp>
 #include <distribute/train/estimator.hpp>
 #include <distribute/train/exit_on_termination.hpp>
 #include <distribute/train/exponential_moving_average.hpp>
@@ -480,6 +488,7 @@
 #include <distribute/train/seconds_or_steps.hpp>
 #include <distribute/train/session_run_hook.hpp>
 #include <distribute/train/sidecar_evaluator.hpp>
+#include <distribute/train/state_exchange.hpp>
 #include <distribute/train/step_counter_hook.hpp>
 #include <distribute/train/step_means.hpp>
 #include <distribute/train/stop_at_step_hook.hpp>
