@@ -11,7 +11,8 @@ namespace examples {
 namespace {
 
 /// What flags and environment imply when --strategy is not given.
-std::string implied_strategy(const dist::ClusterSpec& cluster) {
+std::string implied_strategy(const TrainerOptions& o, const dist::ClusterSpec& cluster) {
+  if (o.elastic) return "multi_worker";
   if (cluster.jobs().empty()) return "mirrored";
   for (const std::string& job : cluster.jobs())
     if (job == "ps") return "parameter_server";
@@ -48,6 +49,7 @@ std::map<std::string, std::string> must_agree(const TrainerOptions& o) {
       {"policy", o.policy},
       {"save_steps", text(o.save_steps)},
       {"sync_replicas", text(o.sync_replicas)},
+      {"elastic", o.elastic ? dist::concat(o.min_workers, " to ", o.max_workers) : "no"},
       {"max_staleness", text(o.max_staleness)},
       {"checkpoint_dir is given", given(o.checkpoint_dir)},
       {"final_checkpoint is given", given(o.final_checkpoint)},
@@ -63,7 +65,11 @@ ChosenStrategy make_multi_worker(const TrainerOptions& o,
                                  std::unique_ptr<dist::ClusterResolver> cluster) {
   dist::config::set_logical_device_configuration(o.replicas);
   auto strategy = std::make_unique<dist::MultiWorkerMirroredStrategy<>>(
-      *cluster, dist::MultiWorkerOptions{.num_replicas = o.replicas, .must_agree = must_agree(o)});
+      *cluster, dist::MultiWorkerOptions{
+                    .num_replicas = o.replicas,
+                    .must_agree = must_agree(o),
+                    .elastic = {.min_workers = o.elastic ? o.min_workers : 0,
+                                .max_workers = o.max_workers}});
   return {std::move(cluster), std::move(strategy), "multi_worker"};
 }
 
@@ -142,7 +148,7 @@ ChosenStrategy make_strategy(const TrainerOptions& o) {
             "horovod"};
   auto cluster = asks_cluster(o) ? dist::default_resolver({}, o.cluster).resolver : nullptr;
   const std::string name =
-      o.strategy.empty() ? implied_strategy(cluster->cluster_spec()) : o.strategy;
+      o.strategy.empty() ? implied_strategy(o, cluster->cluster_spec()) : o.strategy;
   if (name == "multi_worker" || name == "central_storage" || name == "parameter_server")
     check_host(o, name);
   if (name == "parameter_server") return make_parameter_server(o, std::move(cluster));

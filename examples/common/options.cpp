@@ -48,6 +48,10 @@ ABSL_FLAG(
 ABSL_FLAG(int, sync_replicas, 0,
           "parameter_server: so many workers' gradients make a step, the others are backup; 0: "
           "every gradient is applied when it comes");
+ABSL_FLAG(bool, elastic, false,
+          "multi_worker: workers may leave (SIGTERM, or lost) and join while training goes on");
+ABSL_FLAG(int, min_workers, 1, "elastic: with fewer, training stands still and waits for more");
+ABSL_FLAG(int, max_workers, 0, "elastic: further ones wait for room; 0: all of the cluster");
 ABSL_FLAG(int64_t, max_staleness, -1,
           "parameter_server: gradients of weights older than so many steps are dropped; -1: none");
 ABSL_FLAG(bool, bf16_on_wire, false, "parameter_server: values travel as bfloat16");
@@ -137,6 +141,13 @@ void check(const TrainerOptions& o) {
                  {"adam", "sgd", "momentum", "nesterov", "adamw", "rmsprop", "adagrad"});
   require_one_of("lr_schedule", o.lr_schedule, {"constant", "cosine", "piecewise"});
   require_one_of("policy", o.policy, {"float32", "mixed_bfloat16", "mixed_float16"});
+  if (o.elastic && !o.strategy.empty() && o.strategy != "multi_worker")
+    fail("--elastic needs --strategy=multi_worker");
+  if (!o.elastic && (given("min_workers") || given("max_workers")))
+    fail("--min_workers and --max_workers need --elastic");
+  if (o.min_workers < 1) fail("--min_workers must be at least 1");
+  if (o.max_workers != 0 && o.max_workers < o.min_workers)
+    fail("--max_workers must be at least --min_workers");
   if (o.replicas < 1) fail("--replicas must be at least 1");
   if (o.batch_size < 1) fail("--batch_size must be at least 1");
   if (o.steps < 0) fail("--steps must be at least 1");
@@ -189,6 +200,9 @@ TrainerOptions parse_options(int argc, char** argv, const std::string& usage) {
   o.sync_replicas = absl::GetFlag(FLAGS_sync_replicas);
   o.max_staleness = absl::GetFlag(FLAGS_max_staleness);
   o.bf16_on_wire = absl::GetFlag(FLAGS_bf16_on_wire);
+  o.elastic = absl::GetFlag(FLAGS_elastic);
+  o.min_workers = absl::GetFlag(FLAGS_min_workers);
+  o.max_workers = absl::GetFlag(FLAGS_max_workers);
   o.replicas = absl::GetFlag(FLAGS_replicas);
   o.device = absl::GetFlag(FLAGS_device);
   if (const auto port = absl::GetFlag(FLAGS_metrics_port))

@@ -33,6 +33,8 @@ struct TrainerOptions {
   std::map<std::string, std::string> more_flags;  // those of one program, which workers agree on
   std::string coordinator;                        // "auto", "true", "false"
   int sync_replicas = 0;                          // 0: asynchronous
+  bool elastic = false;                           // workers may leave and join
+  int min_workers = 1, max_workers = 0;           // then; 0: all of the cluster
   int64_t max_staleness = -1;
   bool bf16_on_wire = false;
   bool metric_lines = false;

@@ -106,7 +106,6 @@ Trainer::Trainer(const TrainerOptions& options, dist::Strategy& strategy, const 
       model_(*task_.model),
       total_steps_(total_steps(options, task_.training_images)),
       optimizer_(make_optimizer(with_warmup(options, task_, total_steps_), total_steps_)),
-      iterator_(strategy.experimental_distribute_dataset(training_data()).iterator()),
       checkpoint_(checkpoint_parts()) {
   check_same_data();
   if (coordinated_) register_functions();
@@ -118,16 +117,27 @@ Trainer::Trainer(const TrainerOptions& options, dist::Strategy& strategy, const 
     restore();
   }
   if (servers_) agree_on_options();
-  if (horovod_) horovod_->wrap(*optimizer_), horovod_->start_alike(model_, *optimizer_, iterator_);
+  if (horovod_) horovod_->wrap(*optimizer_), horovod_->start_alike(model_, *optimizer_, *iterator_);
   open_loss_csv();
   if (!options_.logdir.empty() && is_chief())
     writer_ = dist::summary::create_file_writer(options_.logdir);
 }
 
+/// What a checkpoint holds; here the iterator is made, too.
 dist::train::CheckpointParts Trainer::checkpoint_parts() {
-  return {{"model", &model_},
-          {"optimizer", optimizer_.get()},
-          {"iterator", horovod_ ? horovod_->places() : dist::train::state_of(iterator_)}};
+  dist::train::CheckpointParts all{{"model", &model_}, {"optimizer", optimizer_.get()}};
+  if (options_.elastic) {
+    if (!elastic_iterator_) elastic_iterator_.emplace(strategy_, task_.training);
+    all.emplace_back("iterator", dist::train::state_of(*elastic_iterator_));
+    return all;
+  }
+  iterator_.emplace(strategy_.experimental_distribute_dataset(training_data()).iterator());
+  all.emplace_back("iterator", horovod_ ? horovod_->places() : dist::train::state_of(*iterator_));
+  return all;
+}
+
+dist::PerReplica<data::Batch> Trainer::next_batch() {
+  return elastic_iterator_ ? elastic_iterator_->get_next() : iterator_->get_next();
 }
 
 /// Workers with other images would take another number of steps.
@@ -199,8 +209,8 @@ void Trainer::restore() {
       checkpoint_,
       dist::train::CheckpointManagerOptions{
           .directory = options_.checkpoint_dir, .max_to_keep = 3, .max_failed_saves = 3});
-  if (horovod_)
-    manager_->restore_or_initialize();
+  if (horovod_ || options_.elastic)
+    manager_->restore_or_initialize();  // others get the state from this one
   else if (!servers_)
     preemption_.emplace(strategy_.cluster_resolver(), *manager_);  // restores the newest
   else if (servers_->variables_are_new())  // else training goes on where the servers are
@@ -225,9 +235,10 @@ void Trainer::leave_if_told() {
 
 void Trainer::open_loss_csv() {
   if (options_.loss_csv.empty() || !is_chief()) return;
-  loss_csv_.reset(std::fopen(options_.loss_csv.c_str(), "w"));
+  const bool goes_on = elastic_loop_ && elastic_loop_->members().generation > 1;
+  loss_csv_.reset(std::fopen(options_.loss_csv.c_str(), goes_on ? "a" : "w"));
   if (!loss_csv_) throw dist::PermissionDeniedError("cannot write --loss_csv=" + options_.loss_csv);
-  std::fputs("step,loss,grad_norm\n", loss_csv_.get());
+  if (!goes_on) std::fputs("step,loss,grad_norm\n", loss_csv_.get());
 }
 
 void Trainer::log_scalar(const char* name, double value, int64_t step) const {
@@ -331,7 +342,7 @@ void Trainer::step_done(const Step& step, const std::string& worker) {
   const bool due = step.number / options_.save_steps > last_saved_ / options_.save_steps;
   if (options_.checkpoint_dir.empty() || (!due && step.number < total_steps_)) return;
   last_saved_ = step.number;
-  if (horovod_) horovod_->remember(iterator_);
+  if (horovod_) horovod_->remember(*iterator_);
   if (manager_) manager_->save({}, true, {.enable_async = options_.async_checkpoint});
 }
 
@@ -356,12 +367,46 @@ void Trainer::train_loop(int64_t first, Progress& progress) {
   for (int64_t done = first; done < total_steps_;) {
     if (preemption_) preemption_->save_checkpoint_if_preempted();
     leave_if_told();
-    const Step made = step(iterator_.get_next());
+    const Step made = step(next_batch());
     if (made.number < 0) continue;  // the weights were too old
     done = made.number;
     progress.step_done(done, made.loss);
     step_done(made, worker);
+    if (elastic_loop_) elastic_loop_->commit();
   }
+}
+
+/// Every member says it, since any of them may be lost.
+void Trainer::members_changed(const dist::train::ElasticMembers& members) {
+  std::string names;
+  for (const std::string& name : members.names) names += (names.empty() ? "" : ", ") + name;
+  std::printf("generation %lld  from step %lld  %zu workers: %s%s\n",
+              (long long)members.generation, (long long)members.step, members.names.size(),
+              names.c_str(), members.lost.empty() ? "" : (" (" + members.lost + ")").c_str());
+  std::fflush(stdout);
+  if (!loss_csv_) open_loss_csv();
+}
+
+bool Trainer::train_and_evaluate_elastically(RunReport& report) {
+  auto state = parts();
+  state.emplace_back("save_counter", *checkpoint_.part("save_counter"));
+  elastic_loop_ = std::make_unique<dist::train::ElasticLoop>(
+      strategy_, std::move(state), optimizer_->iterations_variable(),
+      dist::train::ElasticLoopOptions{
+          .on_change = [this](const auto& members) { members_changed(members); },
+          .on_last_leave =
+              [this] {
+                if (manager_) manager_->save();
+              }});
+  const auto end = elastic_loop_->run([&] {
+    train(report);
+    report.workers = strategy_.extended().input_context().num_input_pipelines();
+    report.replicas = strategy_.num_replicas_in_sync();
+    evaluate(report);
+  });
+  if (end == dist::train::ElasticEnd::TooLate)
+    std::printf("the others have finished; nothing is left to do\n");
+  return end != dist::train::ElasticEnd::Left;
 }
 
 /// Some steps are always waiting, so that no worker does.
@@ -543,8 +588,13 @@ int run(const TrainerOptions& options, const MakeTask& make_task) {
   {
     Trainer trainer(options, *strategy, make_task, horovod.get());
     if (trainer.serves()) return dist::Server(*strategy).join();
-    trainer.train(report);
-    trainer.evaluate(report);
+    if (options.elastic) {
+      if (!trainer.train_and_evaluate_elastically(report)) return dist::kExitPreempted;
+      if (!report.test_loss) return 0;  // too late
+    } else {
+      trainer.train(report);
+      trainer.evaluate(report);
+    }
     trainer.export_model();
     if (const std::string text = trainer.complaints(); !text.empty())
       dist::log_warning("trainer", text);

@@ -46,6 +46,9 @@ class Trainer {
   /// Trains to the last step, from a checkpoint when there is one; saves what the flags ask for.
   /// Throws  distribute::Error; FailedPreconditionError names step and variable of a NaN.
   void train(RunReport& report);
+  /// With --elastic: train and evaluate, again when workers are lost meanwhile. Gives whether this
+  /// worker was there to the end.
+  bool train_and_evaluate_elastically(RunReport& report);
   /// Loss and accuracy on the test pictures, with the weights' averages where they are kept.
   void evaluate(RunReport& report);
   /// The evaluator's part: evaluates every new checkpoint of the directory, up to the last step's.
@@ -101,6 +104,8 @@ class Trainer {
   Step step(const distribute::PerReplica<Batch>& batch);
   void step_done(const Step& step, const std::string& worker);
   void train_loop(int64_t first, Progress& progress);
+  distribute::PerReplica<Batch> next_batch();
+  void members_changed(const distribute::train::ElasticMembers& members);
   void coordinate(int64_t first, Progress& progress);
   void report_job(RunReport& report, int64_t first, double seconds) const;
   void check_finite(double loss, int64_t step) const;
@@ -115,11 +120,13 @@ class Trainer {
   distribute::nn::Module& model_;
   int64_t total_steps_;
   std::unique_ptr<distribute::optim::Optimizer> optimizer_;
-  distribute::DistributedIterator iterator_;
+  std::optional<distribute::DistributedIterator> iterator_;
+  std::optional<distribute::train::ElasticIterator> elastic_iterator_;  // with --elastic, instead
   distribute::train::Checkpoint checkpoint_;
   std::optional<distribute::train::CheckpointManager> manager_;
   std::optional<distribute::PreemptionCheckpointHandler> preemption_;
   std::unique_ptr<distribute::train_internal::TerminationSignal> told_;  // chief beside servers
+  std::unique_ptr<distribute::train::ElasticLoop> elastic_loop_;  // while it runs
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> loss_csv_{nullptr, &std::fclose};
   std::optional<distribute::summary::FileWriter> writer_;
   std::unique_ptr<distribute::RemoteDataset> remote_data_;  // of a coordinator

@@ -4,13 +4,15 @@
 #include <tests/support/cluster_main.hpp>
 #include <tests/support/temporary_directory.hpp>
 
+#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
-#include <fstream>
+#include <functional>
 #include <map>
-#include <memory>
+#include <random>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -71,8 +73,14 @@ struct Trainee {
   train::ElasticIterator iterator;
 };
 
-/// "<steps> <bits of the weights>" and the lines "generation <number> from <step> with <workers>"
-/// that all members print.
+int64_t clock_ms() {
+  using namespace std::chrono;  // the same clock in all processes of a host
+  return duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count();
+}
+
+/// Gives "<steps> <bits of the weights>" when it ends in good order as the last. All members print
+/// "generation <number> from <step> with <workers>", and "generation <number> is in step at <ms>"
+/// once it has made a step.
 void train_elastically(testing::ClusterTask& task, const ElasticOptions& limits,
                        const std::function<bool(Trainee&, train::ElasticLoop&)>& goes_on) {
   MultiWorkerMirroredStrategy strategy(MultiWorkerOptions{.num_replicas = 1, .elastic = limits});
@@ -84,10 +92,18 @@ void train_elastically(testing::ClusterTask& task, const ElasticOptions& limits,
         std::printf("generation %lld from %lld with %zu\n", (long long)members.generation,
                     (long long)members.step, members.names.size());
         std::fflush(stdout);
-      }, .seconds_between_checks = 0.01});
+      },
+       .on_last_leave = [&] { task.set_result(concat(trainee.steps(), " ", trainee.bits())); },
+       .seconds_between_checks = 0.05});
+  int64_t in_step = 0;
   const auto end = loop.run([&] {
     while (goes_on(trainee, loop)) {
       trainee.step(strategy);
+      if (std::exchange(in_step, loop.members().generation) != in_step) {
+        std::printf("generation %lld is in step at %lld\n", (long long)in_step,
+                    (long long)clock_ms());
+        std::fflush(stdout);
+      }
       loop.commit();
     }
   });
@@ -183,5 +199,98 @@ TEST_CASE("a worker dies and comes back: every update counts once", "[train][ela
   INFO(cluster.all_output());
   // One update more where the victim's last one was complete on a survivor.
   CHECK_THAT(cluster.all_output(), Contains("generation 2 from 2"));
+  check_replay(cluster, outcomes);
+}
+
+DISTRIBUTE_CLUSTER_MAIN(trains_until_told_to_end) {
+  train_elastically(task, {.min_workers = 2, .max_workers = 4, .last_call_seconds = 20},
+                    [](Trainee&, train::ElasticLoop&) { return true; });
+}
+
+namespace {
+
+/// The newest generation that is in step, and since when.
+struct InStep {
+  long long generation = 0, since_ms = 0;
+  int workers = 0;
+};
+
+InStep newest(const std::string& log) {
+  InStep result;
+  std::map<long long, int> workers;
+  std::istringstream lines(log);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t at = line.find("generation ");
+    if (at == std::string::npos) continue;
+    long long number, value;
+    int count;
+    if (std::sscanf(line.c_str() + at, "generation %lld from %lld with %d", &number, &value,
+                    &count) == 3)
+      workers[number] = count;
+    if (std::sscanf(line.c_str() + at, "generation %lld is in step at %lld", &number, &value) == 2 &&
+        number > result.generation)
+      result = {number, value, 0};
+  }
+  result.workers = workers[result.generation];
+  return result;
+}
+
+/// Milliseconds from `since_ms` to the first step of a later generation with so many workers.
+int64_t wait_for(const ProcessCluster& cluster, long long generation, int workers,
+                 int64_t since_ms) {
+  InStep found;
+  testing::wait_until(
+      [&] {
+        found = newest(cluster.all_output());
+        return found.generation > generation && found.workers == workers;
+      },
+      concat("a generation after ", generation, " with ", workers, " workers\n",
+             cluster.all_output()),
+      30);
+  return found.since_ms - since_ms;
+}
+
+}  // namespace
+
+/// scripts/elastic_test.sh asks for more rounds.
+TEST_CASE("workers leave and join at random: every update counts once",
+          "[train][elastic][multiproc]") {
+  const char* asked = std::getenv("DISTRIBUTE_ELASTIC_ROUNDS");
+  const char* seed = std::getenv("DISTRIBUTE_ELASTIC_SEED");
+  const int rounds = asked ? std::atoi(asked) : 4;
+  std::mt19937 random(seed ? unsigned(std::atoi(seed)) : 1u);
+  ProcessCluster cluster({.workers = 4,
+                          .function = "trains_until_told_to_end",
+                          .environment = {{"OMP_NUM_THREADS", "1"},
+                                          {"DISTRIBUTE_HEARTBEAT_INTERVAL", "0.1"},
+                                          {"DISTRIBUTE_LOST_AFTER", "1"}},
+                          .deadline_seconds = 60.0 + 10 * rounds});
+  wait_for(cluster, 0, 4, 0);
+  for (int round = 0; round < rounds; ++round) {
+    const testing::TaskName victim{"worker", int(random() % 4)};
+    const char* ways[] = {"killed", "told to leave", "frozen"};
+    const int way = int(random() % 3);
+    auto before = newest(cluster.all_output());
+    int64_t began = clock_ms();
+    if (way == 2)
+      cluster.pause(victim);
+    else
+      cluster.kill(victim, way == 0 ? SIGKILL : SIGTERM);
+    const int64_t left = wait_for(cluster, before.generation, 3, began);
+    if (way == 1) cluster.wait_for_end(victim);
+    before = newest(cluster.all_output());
+    began = clock_ms();
+    if (way == 2)
+      cluster.resume(victim);
+    else
+      cluster.restart(victim);
+    const int64_t joined = wait_for(cluster, before.generation, 4, began);
+    if (asked)
+      std::printf("worker %d %-13s  in step again after %5lld ms  joined after %5lld ms\n",
+                  victim.index, ways[way], (long long)left, (long long)joined);
+  }
+  for (int i = 0; i < 4; ++i) cluster.kill({"worker", i}, SIGTERM);
+  const auto outcomes = cluster.wait();
+  INFO(cluster.all_output());
   check_replay(cluster, outcomes);
 }

@@ -7,6 +7,7 @@
 #include <distribute/cluster/cluster_tasks.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -66,12 +67,14 @@ class ElasticMember {
   ElasticMember(const ElasticMember&) = delete;
   ElasticMember& operator=(const ElasticMember&) = delete;
 
-  /// The next generation, with this worker; none when the job has finished without it.
+  /// The next generation, with this worker; none when the job has finished without it, or when
+  /// `given_up` says so, which is asked a few times a second.
   /// `lost`: indices in the list that need not be waited for.
   /// Blocks  until enough have come: while fewer than min_workers are there at most limits.timeout.
   /// Throws  UnavailableError with those who are missing; FailedPreconditionError with the
   ///         difference when this worker was started with other options.
-  std::optional<ElasticGeneration> meet(const ElasticState& mine, const std::vector<int>& lost = {});
+  std::optional<ElasticGeneration> meet(const ElasticState& mine, const std::vector<int>& lost = {},
+                                        const std::function<bool()>& given_up = {});
   /// Whether a worker waits here that the generation has room for; false but on rank 0.
   bool somebody_waits() const;
   /// Nobody needs to come any more: who waits, or comes later, is told that the job has finished.

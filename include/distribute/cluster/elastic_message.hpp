@@ -18,19 +18,20 @@ inline constexpr const char* kMeetPurpose = "meet";
 
 /// Answers on such a connection; after Accepted another one follows.
 enum class MeetFrame : uint16_t {
-  Accepted = 64,  // kLeads, or kLooks while it looks for one that leads
+  Accepted = 64,  // kTrains, kLeads, or kLooks while it looks for one that leads
   Follow,         // the index of the worker that leads, or -1
   Formed,         // encode_result()
   Refused,        // its options, which this worker's are not
   Finished,       // the job has
 };
-inline constexpr std::string_view kLeads = "leads", kLooks = "looks";
+inline constexpr std::string_view kTrains = "trains", kLeads = "leads", kLooks = "looks";
 
 /// A worker that wants to take part, as it stands in the handshake's detail.
 struct MeetRequest {
   ElasticState state;
   int64_t seen = 0;      // the latest generation it has been in
   uint64_t options = 0;  // checksum of what must agree
+  bool only_asks = false;  // who leads, and does not wait
 };
 std::string encode_request(const MeetRequest& request);
 /// Errors  InvalidArgument.

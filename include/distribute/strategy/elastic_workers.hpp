@@ -8,6 +8,7 @@
 #include <distribute/collective/worker_group.hpp>
 #include <distribute/strategy/elastic_options.hpp>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,9 +40,9 @@ class ElasticWorkers {
     collective::WorkerGroup group;
   };
   /// Meets the others and connects to them, again when one is lost meanwhile. The group of before
-  /// must have been left. None when the job has finished without this worker.
+  /// must have been left. None when the job has finished without this worker, or it has given up.
   /// Blocks and throws  as ElasticMember::meet.
-  std::optional<Next> next(const ElasticState& mine);
+  std::optional<Next> next(const ElasticState& mine, const std::function<bool()>& given_up);
 
   /// Who was lost, or has failed, in this generation.
   std::optional<TaskFailure> failure() const;

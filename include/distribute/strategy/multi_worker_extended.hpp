@@ -67,9 +67,10 @@ class MultiWorkerExtended final : public LocalReplicas {
 
   /// The workers of a job that may change; null of one that may not.
   ElasticWorkers* elastic() const { return elastic_.get(); }
-  /// Leaves the workers of now and joins the next generation; none when the job has finished
-  /// without this worker. Variables keep their values. Outside run. Throws  as ElasticWorkers::next.
-  std::optional<ElasticGeneration> join_next(const ElasticState& mine);
+  /// Leaves the workers of now and joins the next generation; none as of ElasticWorkers::next.
+  /// Variables keep their values. Outside run. Throws  as that.
+  std::optional<ElasticGeneration> join_next(const ElasticState& mine,
+                                             const std::function<bool()>& given_up = {});
 
   collective::WorkerGroup& group() { return state_.group; }
   const WorkerTask& task() const { return task_; }

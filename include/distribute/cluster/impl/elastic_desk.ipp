@@ -47,7 +47,10 @@ DISTRIBUTE_INLINE void ElasticDesk::take(TaskConnection connection) {
       return tell(connection.socket, MeetFrame::Follow, "-1");
     return tell(connection.socket, MeetFrame::Refused, options_);
   }
-  tell(connection.socket, MeetFrame::Accepted, role_ == MeetRole::Looks ? kLooks : kLeads);
+  const bool trains = role_ == MeetRole::Trains;
+  tell(connection.socket, MeetFrame::Accepted,
+       trains ? kTrains : (role_ == MeetRole::Leads ? kLeads : kLooks));
+  if (request->only_asks) return;
   waiting_.insert_or_assign(index, Waiter{std::move(connection.socket), *request});
   last_arrival_ = net::Deadline::Clock::now();
   ++arrivals_;

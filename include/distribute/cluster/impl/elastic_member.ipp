@@ -13,6 +13,8 @@
 #include <set>
 #include <utility>
 
+#include <poll.h>
+
 namespace distribute {
 
 namespace cluster_internal {
@@ -21,8 +23,9 @@ namespace cluster_internal {
 enum class MeetAnswer {
   NotThere,  // nobody listens
   Silent,    // perhaps frozen
-  Leads,     // and keeps this worker as long as the connection lasts
-  Looks,     // keeps this worker too, and may come to lead
+  Trains,    // is rank 0, and keeps those who want to join as long as their connections last
+  Leads,     // gathers workers
+  Looks,     // for one who leads, and may come to lead
   Follows,   // another one
 };
 struct MeetReply {
@@ -30,7 +33,8 @@ struct MeetReply {
   int leader = -1;  // index
   net::Socket socket = {};
 
-  bool keeps() const { return answer == MeetAnswer::Leads || answer == MeetAnswer::Looks; }
+  bool leads() const { return answer == MeetAnswer::Trains || answer == MeetAnswer::Leads; }
+  bool keeps() const { return leads() || answer == MeetAnswer::Looks; }
 };
 
 DISTRIBUTE_INLINE void check_limits(const ClusterTasks& everybody, const ElasticLimits& limits) {
@@ -62,12 +66,16 @@ struct ElasticMember::Impl {
   ~Impl() { server->stop_serving(cluster_internal::kMeetPurpose); }
   net::Listener open_port() const;
 
-  MeetReply ask(int index);
-  absl::StatusOr<net::Socket> reach(int index, net::Deadline deadline);
+  MeetReply ask(int index, bool wait_there = false);
+  absl::StatusOr<net::Socket> reach(int index, const MeetRequest& request, net::Deadline deadline);
   MeetReply read_reply(int index, net::Socket socket, net::Deadline deadline);
+  absl::StatusOr<net::Frame> wait_for_frame(net::Socket& socket);
+  bool look_up();
+  MeetReply ask_for_leader(int index);
+  MeetReply other_generation();
   MeetReply find_leader();
   MeetReply lower_leader();
-  std::optional<ElasticGeneration> follow(MeetReply leader);
+  std::optional<ElasticGeneration> follow(int index);
   std::optional<ElasticGeneration> lead(const std::vector<int>& lost);
   void look_for_expected();
   bool enough(size_t count, Clock::time_point since) const;
@@ -82,11 +90,13 @@ struct ElasticMember::Impl {
   std::shared_ptr<TaskServer> server;
   // This worker's thread's own:
   MeetRequest mine;
-  bool finished = false;
+  std::function<bool()> given_up;
+  bool finished = false;  // the job has, or this worker has given up
   int known_leader = -1;
   std::vector<int> members;                       // of the generation, by index
   std::set<int> expected;                         // of them, who may still come
   std::map<int, Clock::time_point> silent_until;  // not to be asked before
+  Clock::time_point next_search{};
   net::Deadline next_report = net::Deadline::after_seconds(0);
 };
 
@@ -122,10 +132,12 @@ DISTRIBUTE_INLINE net::Listener ElasticMember::Impl::open_port() const {
 }
 
 /// A frozen worker is not asked again for a while: every question to it costs a second.
-DISTRIBUTE_INLINE cluster_internal::MeetReply ElasticMember::Impl::ask(int index) {
+DISTRIBUTE_INLINE cluster_internal::MeetReply ElasticMember::Impl::ask(int index, bool wait_there) {
   if (Clock::now() < silent_until[index]) return {MeetAnswer::Silent};
   const auto deadline = net::Deadline::after_seconds(1);
-  auto socket = reach(index, deadline);
+  MeetRequest request = mine;
+  request.only_asks = !wait_there;
+  auto socket = reach(index, request, deadline);
   if (socket.ok()) {
     MeetReply reply = read_reply(index, *std::move(socket), deadline);
     if (reply.answer != MeetAnswer::Silent) return reply;
@@ -139,6 +151,7 @@ DISTRIBUTE_INLINE cluster_internal::MeetReply ElasticMember::Impl::ask(int index
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<net::Socket> ElasticMember::Impl::reach(int index,
+                                                                         const MeetRequest& request,
                                                                          net::Deadline deadline) {
   const ClusterMember& who = tasks.members[size_t(index)];
   const auto address = net::parse_address(who.address);
@@ -154,7 +167,7 @@ DISTRIBUTE_INLINE absl::StatusOr<net::Socket> ElasticMember::Impl::reach(int ind
   hello.server_type = who.type;
   hello.server_index = who.index;
   hello.purpose = cluster_internal::kMeetPurpose;
-  hello.detail = cluster_internal::encode_request(mine);
+  hello.detail = cluster_internal::encode_request(request);
   const auto incarnation = net::handshake(*socket, server->config(), hello, deadline);
   if (!incarnation.ok()) return incarnation.status();
   return socket;
@@ -167,7 +180,9 @@ DISTRIBUTE_INLINE cluster_internal::MeetReply ElasticMember::Impl::read_reply(
     return {absl::IsDeadlineExceeded(frame.status()) ? MeetAnswer::Silent : MeetAnswer::NotThere};
   switch (MeetFrame(frame->type)) {
     case MeetFrame::Accepted:
-      return {frame->payload == cluster_internal::kLeads ? MeetAnswer::Leads : MeetAnswer::Looks,
+      return {frame->payload == cluster_internal::kTrains  ? MeetAnswer::Trains
+              : frame->payload == cluster_internal::kLeads ? MeetAnswer::Leads
+                                                           : MeetAnswer::Looks,
               index, std::move(socket)};
     case MeetFrame::Follow: return {MeetAnswer::Follows, std::atoi(frame->payload.c_str())};
     case MeetFrame::Finished: finished = true; return {};
@@ -187,15 +202,29 @@ DISTRIBUTE_INLINE cluster_internal::MeetReply ElasticMember::Impl::find_leader()
   for (int index = 0; index < tasks.size(); ++index) order.push_back(index);
   for (const int index : order) {
     if (index < 0 || index == tasks.rank || finished) continue;
-    MeetReply reply = ask(index);
-    const int other = reply.leader;
-    if (reply.answer == MeetAnswer::Follows && other >= 0 && other < tasks.size() &&
-        other != tasks.rank && other != index)
-      reply = ask(other);
-    if (reply.answer == MeetAnswer::Leads ||
-        (reply.answer == MeetAnswer::Looks && reply.leader < tasks.rank))
-      return reply;
+    MeetReply reply = ask_for_leader(index);
+    if (reply.leads() || (reply.keeps() && reply.leader < tasks.rank)) return reply;
   }
+  return {};
+}
+
+/// Who is asked may know another one.
+DISTRIBUTE_INLINE cluster_internal::MeetReply ElasticMember::Impl::ask_for_leader(int index) {
+  MeetReply reply = ask(index);
+  const int other = reply.leader;
+  const bool known = other >= 0 && other < tasks.size() && other != tasks.rank && other != index;
+  return reply.answer == MeetAnswer::Follows && known ? ask(other) : std::move(reply);
+}
+
+/// For one that leads: a generation that was formed without it, as it seemed to be lost.
+DISTRIBUTE_INLINE cluster_internal::MeetReply ElasticMember::Impl::other_generation() {
+  if (Clock::now() < next_search) return {};
+  next_search = Clock::now() + std::chrono::milliseconds(500);
+  std::set<int> here{tasks.rank};
+  for (const auto& [index, request] : desk.waiting()) here.insert(index);
+  for (int index = 0; index < tasks.size() && !finished; ++index)
+    if (!here.contains(index))
+      if (MeetReply reply = ask_for_leader(index); reply.answer == MeetAnswer::Trains) return reply;
   return {};
 }
 
@@ -205,16 +234,35 @@ DISTRIBUTE_INLINE cluster_internal::MeetReply ElasticMember::Impl::lower_leader(
   return {};
 }
 
-/// Waits for what the leader says; none when it does not lead any more, or for too long: then
-/// there may be another one.
-DISTRIBUTE_INLINE std::optional<ElasticGeneration> ElasticMember::Impl::follow(MeetReply reply) {
-  known_leader = reply.leader;
+/// What the leader says next.
+DISTRIBUTE_INLINE absl::StatusOr<net::Frame> ElasticMember::Impl::wait_for_frame(
+    net::Socket& socket) {
+  constexpr int kLookUpMs = 200;
+  const auto deadline = net::Deadline::after_seconds(options.lost_after);
+  pollfd readable{socket.native(), POLLIN, 0};
+  while (::poll(&readable, 1, kLookUpMs) == 0 && !look_up() && !deadline.passed()) {
+  }
+  return net::read_frame(socket, uint64_t(options.max_message_bytes),
+                         readable.revents ? net::Deadline::after_seconds(options.handshake_timeout)
+                                          : net::Deadline::after_seconds(0));
+}
+
+/// Whether this worker has given up.
+DISTRIBUTE_INLINE bool ElasticMember::Impl::look_up() {
+  return finished = finished || (given_up && given_up());
+}
+
+/// Waits for what this worker says, which leads; none when it does not lead any more, or for too
+/// long: then there may be another one.
+DISTRIBUTE_INLINE std::optional<ElasticGeneration> ElasticMember::Impl::follow(int index) {
+  MeetReply reply = ask(index, true);
+  if (!reply.keeps()) return std::nullopt;
+  known_leader = index;
   desk.become(MeetRole::Follows, known_leader);
-  const auto frame = net::read_frame(reply.socket, uint64_t(options.max_message_bytes),
-                                     net::Deadline::after_seconds(options.lost_after));
+  const auto frame = wait_for_frame(reply.socket);
   if (frame.ok() && MeetFrame(frame->type) == MeetFrame::Formed)
     return enter(value_or_throw(cluster_internal::parse_result(frame->payload, tasks.size())));
-  finished = frame.ok() && MeetFrame(frame->type) == MeetFrame::Finished;
+  finished = finished || (frame.ok() && MeetFrame(frame->type) == MeetFrame::Finished);
   const bool other = frame.ok() && MeetFrame(frame->type) == MeetFrame::Follow;
   known_leader = other ? std::min(std::atoi(frame->payload.c_str()), tasks.size() - 1) : -1;
   return std::nullopt;
@@ -244,8 +292,9 @@ DISTRIBUTE_INLINE std::optional<ElasticGeneration> ElasticMember::Impl::lead(
   const auto deadline = net::Deadline::after_seconds(limits.timeout);
   for (;;) {
     look_for_expected();
-    if (MeetReply lower = lower_leader(); lower.keeps()) return follow(std::move(lower));
-    if (finished) return std::nullopt;
+    if (MeetReply lower = lower_leader(); lower.keeps()) return follow(lower.leader);
+    if (MeetReply other = other_generation(); other.keeps()) return follow(other.leader);
+    if (look_up()) return std::nullopt;
     auto all = desk.waiting();
     all.emplace_back(tasks.rank, mine);
     if (enough(all.size(), since)) {
@@ -294,6 +343,7 @@ ElasticMember::Impl::enter(const cluster_internal::MeetResult& result) {
   const auto source = std::find(result.current.begin(), result.current.end(), true);
   generation.source = int(source - result.current.begin());
   members = result.members;
+  silent_until.clear();
   mine.seen = result.number;
   known_leader = members[0];
   desk.become(MeetRole::Trains, known_leader);
@@ -313,15 +363,19 @@ DISTRIBUTE_INLINE ElasticMember::ElasticMember(ClusterTasks everybody, ElasticLi
 DISTRIBUTE_INLINE ElasticMember::~ElasticMember() = default;
 
 DISTRIBUTE_INLINE std::optional<ElasticGeneration> ElasticMember::meet(
-    const ElasticState& mine, const std::vector<int>& lost) {
+    const ElasticState& mine, const std::vector<int>& lost,
+    const std::function<bool()>& given_up) {
   impl_->mine.state = mine;
+  impl_->given_up = given_up;
+  for (const int index : lost)  // perhaps frozen: the others shall find each other first
+    impl_->silent_until[index] = Impl::Clock::now() + std::chrono::seconds(1);
   impl_->next_report = net::Deadline::after_seconds(impl_->options.report_interval);
   std::optional<ElasticGeneration> result;
   while (!result && !impl_->finished) {
     impl_->desk.become(cluster_internal::MeetRole::Looks, -1);
     auto leader = impl_->find_leader();
     if (leader.keeps())
-      result = impl_->follow(std::move(leader));
+      result = impl_->follow(leader.leader);
     else if (!impl_->finished)
       result = impl_->lead(lost);
   }

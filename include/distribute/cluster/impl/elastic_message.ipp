@@ -9,7 +9,8 @@ namespace distribute::cluster_internal {
 DISTRIBUTE_INLINE std::string encode_request(const MeetRequest& request) {
   net::ByteWriter writer;
   writer.number(request.state.generation).number(request.state.step);
-  return writer.number(request.seen).number(request.options).take();
+  writer.number(request.seen).number(request.options).number(uint8_t(request.only_asks));
+  return writer.take();
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<MeetRequest> parse_request(std::string_view text) {
@@ -19,6 +20,7 @@ DISTRIBUTE_INLINE absl::StatusOr<MeetRequest> parse_request(std::string_view tex
   request.state.step = reader.number<int64_t>();
   request.seen = reader.number<int64_t>();
   request.options = reader.number<uint64_t>();
+  request.only_asks = reader.number<uint8_t>() != 0;
   if (!reader.finished()) return absl::InvalidArgumentError("a worker's request is damaged");
   return request;
 }

@@ -20,7 +20,7 @@ DISTRIBUTE_INLINE ElasticLimits limits_of(const ElasticOptions& options, int wor
 /// All members of a generation are there: one that does not join soon has died meanwhile.
 DISTRIBUTE_INLINE ClusterOptions generation_options() {
   ClusterOptions options = ClusterOptions::from_environment();
-  options.startup_timeout = std::min(options.startup_timeout, 15.0);
+  options.startup_timeout = std::min(options.startup_timeout, 10.0);
   return options;
 }
 
@@ -61,12 +61,12 @@ DISTRIBUTE_INLINE collective::WorkerGroup ElasticWorkers::connect(
 }
 
 DISTRIBUTE_INLINE std::optional<ElasticWorkers::Next> ElasticWorkers::next(
-    const ElasticState& mine) {
+    const ElasticState& mine, const std::function<bool()>& given_up) {
   constexpr int kAttempts = 20;
   std::vector<int> gone = lost();
   for (int attempt = 1;; ++attempt) {
     runtime_.reset();
-    auto generation = member_.meet(mine, gone);
+    auto generation = member_.meet(mine, gone, given_up);
     if (!generation) return std::nullopt;
     try {
       auto group = connect(*generation);

@@ -49,10 +49,10 @@ DISTRIBUTE_INLINE WorkersOfGroup& WorkersOfGroup::operator=(const collective::Wo
 }
 
 DISTRIBUTE_INLINE std::optional<ElasticGeneration> MultiWorkerExtended::join_next(
-    const ElasticState& mine) {
+    const ElasticState& mine, const std::function<bool()>& given_up) {
   leave();
   work_with(std::move(collective::make_thread_workers(1, num_local_replicas())[0]));
-  auto next = elastic_->next(mine);
+  auto next = elastic_->next(mine, given_up);
   if (!next) return std::nullopt;
   work_with(std::move(next->group));
   task_.is_chief = state_.group.worker == 0;

@@ -37,7 +37,7 @@ struct ElasticLoop::Impl {
   const train_internal::TerminationSignal signal;
   ElasticMembers members;
   ElasticState mine;  // as of the last commit
-  bool leaving = false;
+  bool leaving = false, told_to_leave = false;
   int32_t until_check = 1;  // steps, the same on all members
   int32_t since_check = 0;
   Clock::time_point last_check = Clock::now();
@@ -69,7 +69,7 @@ DISTRIBUTE_INLINE bool ElasticLoop::Impl::join() {
   for (;;) {
     if (const auto failed = extended->elastic()->failure()) members.lost = failed->reason;
     if (mine.generation == 0) mine.step = steps();
-    const auto next = extended->join_next(mine);
+    const auto next = extended->join_next(mine, [this] { return signal.has_come(); });
     if (!next) return false;
     try {
       take_over(*next);
@@ -90,6 +90,7 @@ DISTRIBUTE_INLINE void ElasticLoop::Impl::take_over(const ElasticGeneration& nex
   state.keep();
   until_check = 1;
   since_check = 0;
+  told_to_leave = false;
   last_check = Clock::now();
   if (options.on_change) options.on_change(members);
   members.lost.clear();
@@ -109,14 +110,17 @@ DISTRIBUTE_INLINE int32_t ElasticLoop::Impl::steps_to_next_check() {
   return int32_t(std::clamp(options.seconds_between_checks / per_step, 1.0, 1000.0));
 }
 
+/// When one is told to leave, perhaps all are, some a moment later: it goes at the check after.
 DISTRIBUTE_INLINE void ElasticLoop::Impl::check() {
   leaving = signal.has_come();
-  const bool change = leaving || extended->elastic()->somebody_waits();
-  int32_t words[] = {change, !leaving, steps_to_next_check()};
-  workers().all_reduce(words, 3, DType::Int32, collective::ReductionOp::Max);
-  until_check = words[2];
-  if (!words[0]) return;
-  if (!words[1] && options.on_last_leave) options.on_last_leave();
+  const bool joins = extended->elastic()->somebody_waits();
+  int32_t words[] = {leaving, !leaving, joins, steps_to_next_check()};
+  workers().all_reduce(words, 4, DType::Int32, collective::ReductionOp::Max);
+  until_check = words[3];
+  const bool leaves = words[0] && std::exchange(told_to_leave, words[0] != 0);
+  if (!leaves && !words[2]) return;
+  leaving = leaving && leaves;
+  if (leaves && !words[1] && options.on_last_leave) options.on_last_leave();
   throw WorkersChangedError("workers leave or join after step " + std::to_string(mine.step));
 }
 
@@ -153,7 +157,8 @@ DISTRIBUTE_INLINE ElasticEnd ElasticLoop::run(const std::function<void()>& body)
     return ElasticEnd::Finished;
   }
   for (;;) {
-    if (!impl_->join()) return ElasticEnd::TooLate;
+    if (!impl_->join())
+      return impl_->signal.has_come() ? ElasticEnd::Left : ElasticEnd::TooLate;
     if (const auto end = impl_->attempt(body)) return *end;
   }
 }
