@@ -23,6 +23,9 @@ using namespace distribute;
 const char kRunUsage[] =
     "distribute run -np N [options] -- PROGRAM [ARGUMENTS]\n"
     "  -np N              workers\n"
+    "  --min-np N         the job goes on with so many workers (its program must be elastic):\n"
+    "                     one that ends is started again alone, while restarts are left\n"
+    "  --max-np N         workers that there may be at most (as many as -np)\n"
     "  --ps N             parameter servers besides them\n"
     "  --chief            a chief besides them\n"
     "  -H HOST:SLOTS,...  hosts; this machine runs its tasks directly, others through ssh\n"
@@ -41,6 +44,8 @@ const char kRunUsage[] =
 
 enum Option {
   kWorkers,
+  kLeastWorkers,
+  kMostWorkers,
   kServers,
   kChief,
   kHosts,
@@ -55,6 +60,8 @@ enum Option {
 };
 
 const option kOptions[] = {{"np", required_argument, nullptr, kWorkers},
+                           {"min-np", required_argument, nullptr, kLeastWorkers},
+                           {"max-np", required_argument, nullptr, kMostWorkers},
                            {"ps", required_argument, nullptr, kServers},
                            {"chief", no_argument, nullptr, kChief},
                            {"H", required_argument, nullptr, kHosts},
@@ -88,7 +95,7 @@ double parse_seconds(const char* name, const std::string& text) {
 
 struct Arguments {
   launch::LaunchOptions launch;
-  std::optional<int> workers;
+  std::optional<int> workers, most_workers;
   bool help = false;
 };
 
@@ -101,6 +108,8 @@ void take_option(int option, const std::string& value, Arguments& to) {
   };
   switch (option) {
     case kWorkers: to.workers = parse_count("-np", value, 1); break;
+    case kLeastWorkers: to.launch.min_workers = parse_count("--min-np", value, 1); break;
+    case kMostWorkers: to.most_workers = parse_count("--max-np", value, 1); break;
     case kServers: job.parameter_servers = parse_count("--ps", value, 0); break;
     case kChief: job.chief = true; break;
     case kHosts: set_hosts(launch::parse_host_list(value)); break;
@@ -138,6 +147,22 @@ int default_workers(const launch::JobOptions& job) {
   return workers;
 }
 
+/// The job has places for the most workers; -np says how many of them start.
+void plan_workers(Arguments& arguments) {
+  launch::LaunchOptions& options = arguments.launch;
+  const int workers = arguments.workers        ? *arguments.workers
+                      : arguments.most_workers ? *arguments.most_workers
+                                               : default_workers(options.job);
+  options.job.workers = arguments.most_workers.value_or(workers);
+  options.first_workers = workers;
+  if (arguments.most_workers && options.min_workers == 0)
+    throw InvalidArgumentError("--max-np needs --min-np");
+  if (options.min_workers > workers || workers > options.job.workers)
+    throw InvalidArgumentError(concat("--min-np ", options.min_workers, ", -np ", workers,
+                                      ", --max-np ", options.job.workers,
+                                      ": wanted in this order"));
+}
+
 /// Found here, so that its absence is not taken for a failure of the job.
 void check_program(const launch::LaunchOptions& options) {
   const auto& hosts = options.job.hosts;
@@ -158,7 +183,7 @@ int run_command(int argc, char** argv) {
     arguments = parse_arguments(argc, argv);
     if (arguments.help) return std::fputs(kRunUsage, stdout) < 0;
     if (options.command.empty()) throw InvalidArgumentError("say which program to run");
-    options.job.workers = arguments.workers ? *arguments.workers : default_workers(options.job);
+    plan_workers(arguments);
   } catch (const Error& error) {
     return fail(2, std::string(error.what()) + " (see distribute run --help)");
   }

@@ -388,7 +388,7 @@ void Trainer::members_changed(const dist::train::ElasticMembers& members) {
 }
 
 bool Trainer::train_and_evaluate_elastically(RunReport& report) {
-  auto state = parts();
+  auto state = checkpoint_parts();
   state.emplace_back("save_counter", *checkpoint_.part("save_counter"));
   elastic_loop_ = std::make_unique<dist::train::ElasticLoop>(
       strategy_, std::move(state), optimizer_->iterations_variable(),

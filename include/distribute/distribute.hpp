@@ -15,6 +15,7 @@
 #include <distribute/base/prometheus.hpp>
 #include <distribute/base/simd_sqrt.hpp>
 #include <distribute/base/status.hpp>
+#include <distribute/base/termination_signal.hpp>
 
 #include <distribute/device/backend.hpp>
 #include <distribute/device/buffer.hpp>
@@ -497,7 +498,6 @@
 #include <distribute/train/swap_ema_weights.hpp>
 #include <distribute/train/tensor_board.hpp>
 #include <distribute/train/terminate_on_nan.hpp>
-#include <distribute/train/termination_signal.hpp>
 #include <distribute/train/train_and_evaluate.hpp>
 
 #include <distribute/launch/descriptor.hpp>

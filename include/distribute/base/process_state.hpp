@@ -45,7 +45,7 @@ struct ProcessState {
   std::shared_ptr<void> remote_functions;       // by name (coordinator/registry)
   std::shared_ptr<void> coordinators;           // by strategy (coordinator/cluster_coordinator)
   std::shared_ptr<void> optimizer_classes;      // that can be deserialized (optim/serialization)
-  std::atomic<int64_t> termination_signals{0};  // signals counted so far (train/termination_signal)
+  std::atomic<int64_t> termination_signals{0};  // signals counted so far (base/termination_signal)
   std::atomic<const void*> summary_writer{nullptr};  // const FileWriter* (summary/file_writer)
   std::shared_ptr<void> file_systems;                // by scheme (io/file_system)
   monitoring::LibraryMetrics metrics;

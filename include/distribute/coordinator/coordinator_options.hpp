@@ -22,7 +22,10 @@ struct CoordinatorOptions {
   /// So many deadlines may pass first; -1: a tenth of the workers:
   /// TF_COORDINATOR_IGNORE_TRANSIENT_TIMEOUTS.
   int ignore_transient_timeouts = -1;
-  /// All workers must be there within this time: DISTRIBUTE_STARTUP_TIMEOUT.
+  /// So many workers are enough to begin; the others, of the cluster's list, may come at any time
+  /// and leave again: DISTRIBUTE_MIN_WORKERS. 0: all must be there.
+  int min_workers = 0;
+  /// All workers, or min_workers, must be there within this time: DISTRIBUTE_STARTUP_TIMEOUT.
   double startup_timeout = 300;
   double report_interval = 10;  // of those that are missing: DISTRIBUTE_REPORT_INTERVAL
   /// A lost worker may return within: DISTRIBUTE_WORKER_RECOVERY_TIMEOUT.

@@ -5,9 +5,11 @@
 #include <distribute/cluster/cluster_options.hpp>
 #include <distribute/cluster/cluster_spec.hpp>
 
+#include <csignal>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace distribute {
 
@@ -27,6 +29,9 @@ struct ServerOptions {
   /// DISTRIBUTE_COORDINATOR_RETURN_TIMEOUT. A coordinator that has not come for the first time
   /// may take ClusterOptions::startup_timeout.
   double coordinator_return_timeout = 300;
+  /// A worker ends its join() after one of them, in good order: the function that runs is finished,
+  /// the others run elsewhere.
+  std::vector<int> leave_signals = {SIGTERM};
   ClusterOptions cluster = ClusterOptions::from_environment();
 
   /// The defaults with what the environment sets.
@@ -55,9 +60,9 @@ class Server {
   /// Opens the port unless it is open.
   void start();
   /// Serves: a worker runs the coordinator's functions, on this thread; a parameter server keeps
-  /// variables. Gives the program's exit status: 0 when the job is done; otherwise, with a line on
-  /// stderr that says why, that of the error (base/exit_status.hpp): kExitRetry when the
-  /// coordinator was lost and did not return.
+  /// variables. Gives the program's exit status: 0 when the job is done, or a worker was told to
+  /// leave; otherwise, with a line on stderr that says why, that of the error
+  /// (base/exit_status.hpp): kExitRetry when the coordinator was lost and did not return.
   /// Throws  FailedPreconditionError on the chief and the evaluator, which have other things to do.
   int join();
 

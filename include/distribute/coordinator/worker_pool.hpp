@@ -33,7 +33,7 @@ class WorkerPool {
   WorkerPool& operator=(const WorkerPool&) = delete;
 
   /// Connects to all workers.
-  /// Blocks  until all are there, and prints the missing.
+  /// Blocks  until all are there, or CoordinatorOptions::min_workers, and prints the missing.
   /// Throws  UnavailableError that names the missing; InvalidArgumentError when a worker has
   ///         registered other functions.
   void start();
@@ -68,6 +68,7 @@ class WorkerPool {
   static void release(ClosureQueue& queue, const WorkerResource& gone);
   ClosurePtr closure_for(const std::shared_ptr<const WorkerResource>& resource, int worker) const;
   std::string missing() const;
+  bool enough() const;
   bool all_settled() const;
   void cancel_in_flight();
   void watch();

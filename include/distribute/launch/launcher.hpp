@@ -14,6 +14,10 @@ namespace distribute::launch {
 /// saw; then they are told to. With restarts left, all tasks start again with new ports and a new
 /// token; the environment counts the attempts in DISTRIBUTE_RESTART_COUNT.
 ///
+/// A job with min_workers is elastic: a worker that fails, is killed or was preempted starts again
+/// alone, in the place it had, while restarts are left; without, the others go on as long as
+/// there are min_workers. Its program must be elastic too (train::ElasticLoop).
+///
 /// SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 go to all tasks; the second SIGINT kills them.
 /// After one that ends programs nothing is restarted. One thread, which must be the program's only
 /// one that takes signals.

@@ -21,7 +21,7 @@ namespace distribute {
 
 class ClusterResolver;
 class StrategyExtended;
-namespace train_internal {
+namespace base_internal {
 class TerminationSignal;
 }
 
@@ -94,7 +94,7 @@ class PreemptionCheckpointHandler {
   train::CheckpointManager& manager_;
   StrategyExtended& extended_;
   const TerminationConfig config_;
-  std::unique_ptr<train_internal::TerminationSignal> signal_;
+  std::unique_ptr<base_internal::TerminationSignal> signal_;
   Variable checkpointed_runs_;
   int64_t total_run_calls_ = 0, calls_here_ = 0;
   double first_call_ = 0;              // in seconds of a clock that never goes back

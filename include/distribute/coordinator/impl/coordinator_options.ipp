@@ -20,6 +20,7 @@ DISTRIBUTE_INLINE CoordinatorOptions CoordinatorOptions::from_environment() {
              options.ignore_transient_ps_failures);
   read_limit("TF_COORDINATOR_IGNORE_TRANSIENT_TIMEOUTS", 0, 1'000'000,
              options.ignore_transient_timeouts);
+  read_limit("DISTRIBUTE_MIN_WORKERS", 0, 1'000'000, options.min_workers);
   read_seconds("DISTRIBUTE_STARTUP_TIMEOUT", options.startup_timeout);
   read_seconds("DISTRIBUTE_REPORT_INTERVAL", options.report_interval);
   read_seconds("DISTRIBUTE_WORKER_RECOVERY_TIMEOUT", options.worker_recovery_timeout);

@@ -78,8 +78,9 @@ DISTRIBUTE_INLINE std::exception_ptr CoordinatorWatch::lost_server() const {
 DISTRIBUTE_INLINE void CoordinatorWatch::watch() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
+    if (options_.leaves && options_.leaves()) return service_.stop();
     if (!waiting_) {
-      changed_.wait(lock);
+      changed_.wait_for(lock, std::chrono::milliseconds(200));
       continue;
     }
     std::exception_ptr error = lost_server();

@@ -46,9 +46,13 @@ DISTRIBUTE_INLINE WorkerPool::~WorkerPool() {
   if (watchdog_.joinable()) watchdog_.join();
 }
 
+DISTRIBUTE_INLINE bool WorkerPool::enough() const {
+  const int wanted = options_.min_workers > 0 ? options_.min_workers : num_workers();
+  return std::count(connected_.begin(), connected_.end(), true) >= wanted;
+}
+
 DISTRIBUTE_INLINE bool WorkerPool::all_settled() const {
-  return refused_ || given_up_ > 0 ||
-         std::all_of(connected_.begin(), connected_.end(), [](bool one) { return one; });
+  return refused_ || enough() || (given_up_ > 0 && options_.min_workers == 0);
 }
 
 DISTRIBUTE_INLINE int WorkerPool::num_live_workers() const {
@@ -64,13 +68,23 @@ DISTRIBUTE_INLINE std::string WorkerPool::missing() const {
 }
 
 DISTRIBUTE_INLINE void WorkerPool::start() {
+  if (options_.min_workers > num_workers())
+    throw InvalidArgumentError(concat("CoordinatorOptions: min_workers is ", options_.min_workers,
+                                      ", but the cluster names ", num_workers(), " workers"));
   for (auto& thread : threads_) thread->start();
+  const auto deadline = net::Deadline::after_seconds(options_.startup_timeout);
   std::unique_lock lock(mutex_);
   const auto settled = [&] { return all_settled(); };
-  while (!changed_.wait_for(lock, net::seconds(options_.report_interval), settled))
+  const auto next_line = [&] {
+    const auto line = net::Deadline::after_seconds(options_.report_interval);
+    return options_.min_workers > 0 ? line.earlier(deadline) : line;
+  };
+  while (!changed_.wait_until(lock, next_line().when(), settled)) {
     options_.print("the coordinator waits for " + missing());
+    if (options_.min_workers > 0 && deadline.passed()) break;
+  }
   if (refused_) std::rethrow_exception(refused_);
-  if (given_up_ > 0)
+  if (!enough())
     throw UnavailableError(concat("the coordinator has waited ", options_.startup_timeout,
                                   " s for ", missing(), ": ", given_up_why_));
   watchdog_ = std::thread([this] { watch(); });

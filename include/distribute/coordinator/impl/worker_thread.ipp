@@ -25,7 +25,11 @@ DISTRIBUTE_INLINE bool WorkerThread::stopping() const {
 }
 
 DISTRIBUTE_INLINE void WorkerThread::run() {
-  if (!connect(pool_.options_.startup_timeout)) return;
+  const bool may_come_late = pool_.options_.min_workers > 0;
+  if (!connect(may_come_late ? pool_.options_.worker_recovery_timeout
+                             : pool_.options_.startup_timeout))
+    return;
+  if (may_come_late) pool_.rebuild_resources(worker_);  // made before it came
   delay_start();
   while (true) {
     const ClosureQueue::Taken taken = pool_.queue_->get(worker_);

@@ -57,6 +57,7 @@ class Attempt {
   struct Slot {
     std::unique_ptr<RunningTask> task;
     bool ended = false;
+    int restarts = 0;
   };
   enum class Stage { Running, Grace, Terminated, Killed };
 
@@ -68,6 +69,9 @@ class Attempt {
   void write(int descriptor, std::string_view text);
   void look_for_ends();
   void end(Slot& slot);
+  bool goes_on_without(Slot& slot);
+  void start_again(Slot& slot);
+  int running_workers() const;
   void escalate();
   void signal_all(int number);
   void terminate();
@@ -79,6 +83,7 @@ class Attempt {
   const ProcessGuard guard_;
   std::vector<Slot> slots_;
   int status_ = 0;  // of the first task that failed
+  int restarts_ = 0;  // of single workers
   Stage stage_ = Stage::Running;
   std::optional<Deadline> next_;  // when the next stage begins
 };
@@ -86,8 +91,13 @@ class Attempt {
 DISTRIBUTE_INLINE Attempt::Attempt(const LaunchOptions& options, int number,
                                    const SignalWatch& signals, Wishes& wishes)
     : options_(options), signals_(signals), wishes_(wishes), job_(options.job) {
-  for (int i = 0; i < int(job_.tasks().size()); ++i)
-    slots_.push_back({std::make_unique<RunningTask>(options, job_, i, number, guard_)});
+  const int first = options.first_workers > 0 ? options.first_workers : options.job.workers;
+  for (int i = 0; i < int(job_.tasks().size()); ++i) {
+    const Task& task = job_.tasks()[size_t(i)];
+    Slot& slot = slots_.emplace_back();
+    slot.ended = task.type == "worker" && task.index >= first;
+    if (!slot.ended) slot.task = std::make_unique<RunningTask>(options, job_, i, number, guard_);
+  }
 }
 
 DISTRIBUTE_INLINE bool Attempt::decides(const Task& task) const {
@@ -180,12 +190,42 @@ DISTRIBUTE_INLINE void Attempt::end(Slot& slot) {
   read_output(slot, true);
   slot.ended = true;
   if (status.ok() || stage_ != Stage::Running) return;
-  status_ = status.shell_status();
   write(STDERR_FILENO, own_line(slot.task->report(status)));
+  if (goes_on_without(slot)) return;
+  status_ = status.shell_status();
   stage_ = Stage::Grace;
   const bool preempted = status_ == launch::kPreempted;
   next_ = Deadline::after_seconds(preempted ? std::max(options_.grace_seconds, kPreemptionSeconds)
                                             : options_.grace_seconds);
+}
+
+DISTRIBUTE_INLINE int Attempt::running_workers() const {
+  return int(std::count_if(slots_.begin(), slots_.end(), [](const Slot& slot) {
+    return !slot.ended && slot.task->task().type == "worker";
+  }));
+}
+
+/// Of an elastic job whose worker has failed.
+DISTRIBUTE_INLINE bool Attempt::goes_on_without(Slot& slot) {
+  if (options_.min_workers == 0 || slot.task->task().type != "worker" || wishes_.end) return false;
+  if (restarts_ < options_.max_restarts) {
+    start_again(slot);
+    return true;
+  }
+  const int left = running_workers();
+  if (left < options_.min_workers) return false;
+  write(STDERR_FILENO, own_line(concat(left, " workers go on")));
+  return true;
+}
+
+DISTRIBUTE_INLINE void Attempt::start_again(Slot& slot) {
+  const std::string name = slot.task->task().name();
+  write(STDERR_FILENO,
+        own_line(concat("restart ", ++restarts_, " of ", options_.max_restarts, ": ", name)));
+  const int number = int(&slot - slots_.data());
+  slot.task.reset();
+  slot.task = std::make_unique<RunningTask>(options_, job_, number, ++slot.restarts, guard_);
+  slot.ended = false;
 }
 
 DISTRIBUTE_INLINE void Attempt::terminate() {
@@ -219,6 +259,7 @@ DISTRIBUTE_INLINE int launch(const LaunchOptions& options) {
   for (int attempt = 0;; ++attempt) {
     const int status = Attempt(options, attempt, signals, wishes).run();
     if (status == 0 || attempt >= options.max_restarts || wishes.end) return status;
+    if (options.min_workers > 0) return status;  // its restarts were its workers'
     std::fputs(own_line(concat("restart ", attempt + 1, " of ", options.max_restarts)).c_str(),
                stderr);
   }

@@ -4,7 +4,7 @@
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/train/elastic_loop.hpp>
 #include <distribute/train/state_exchange.hpp>
-#include <distribute/train/termination_signal.hpp>
+#include <distribute/base/termination_signal.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -34,7 +34,7 @@ struct ElasticLoop::Impl {
   const Variable step;
   const ElasticLoopOptions options;
   train_internal::StateExchange state;
-  const train_internal::TerminationSignal signal;
+  const base_internal::TerminationSignal signal;
   ElasticMembers members;
   ElasticState mine;  // as of the last commit
   bool leaving = false, told_to_leave = false;

@@ -4,7 +4,7 @@
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/train/preemption_checkpoint_handler.hpp>
-#include <distribute/train/termination_signal.hpp>
+#include <distribute/base/termination_signal.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -74,7 +74,7 @@ DISTRIBUTE_INLINE PreemptionCheckpointHandler::PreemptionCheckpointHandler(
       extended_(manager_.checkpoint().strategy().extended()),
       config_(train_internal::checked_config(resolver, std::move(config))) {
   if (!config_.termination_watcher_fn)
-    signal_ = std::make_unique<train_internal::TerminationSignal>(config_.signals);
+    signal_ = std::make_unique<base_internal::TerminationSignal>(config_.signals);
   track_run_calls();
   manager_.restore_latest();
   total_run_calls_ = checkpointed_runs_.impl().read().item<int64_t>();

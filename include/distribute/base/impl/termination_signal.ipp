@@ -1,12 +1,12 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/process_state.hpp>
-#include <distribute/train/termination_signal.hpp>
+#include <distribute/base/termination_signal.hpp>
 
 #include <cerrno>
 #include <cstring>
 
-namespace distribute::train_internal {
+namespace distribute::base_internal {
 
 /// In a signal handler: nothing but an atomic number.
 DISTRIBUTE_INLINE void count_signal(int) {
@@ -43,4 +43,4 @@ DISTRIBUTE_INLINE bool TerminationSignal::has_come() const {
   return process_state().termination_signals.load() != before_;
 }
 
-}  // namespace distribute::train_internal
+}  // namespace distribute::base_internal
