@@ -65,11 +65,10 @@ ChosenStrategy make_multi_worker(const TrainerOptions& o,
                                  std::unique_ptr<dist::ClusterResolver> cluster) {
   dist::config::set_logical_device_configuration(o.replicas);
   auto strategy = std::make_unique<dist::MultiWorkerMirroredStrategy<>>(
-      *cluster, dist::MultiWorkerOptions{
-                    .num_replicas = o.replicas,
-                    .must_agree = must_agree(o),
-                    .elastic = {.min_workers = o.elastic ? o.min_workers : 0,
-                                .max_workers = o.max_workers}});
+      *cluster, dist::MultiWorkerOptions{.num_replicas = o.replicas,
+                                         .must_agree = must_agree(o),
+                                         .elastic = {.min_workers = o.elastic ? o.min_workers : 0,
+                                                     .max_workers = o.max_workers}});
   return {std::move(cluster), std::move(strategy), "multi_worker"};
 }
 

@@ -380,9 +380,9 @@ void Trainer::train_loop(int64_t first, Progress& progress) {
 void Trainer::members_changed(const dist::train::ElasticMembers& members) {
   std::string names;
   for (const std::string& name : members.names) names += (names.empty() ? "" : ", ") + name;
-  std::printf("generation %lld  from step %lld  %zu workers: %s%s\n",
-              (long long)members.generation, (long long)members.step, members.names.size(),
-              names.c_str(), members.lost.empty() ? "" : (" (" + members.lost + ")").c_str());
+  std::printf("generation %lld  from step %lld  %zu workers: %s%s\n", (long long)members.generation,
+              (long long)members.step, members.names.size(), names.c_str(),
+              members.lost.empty() ? "" : (" (" + members.lost + ")").c_str());
   std::fflush(stdout);
   if (!loss_csv_) open_loss_csv();
 }

@@ -422,12 +422,6 @@
 #include <distribute/coordinator/worker_service.hpp>
 #include <distribute/coordinator/worker_thread.hpp>
 
-#include <distribute/saved_model/graph_def.hpp>
-#include <distribute/saved_model/inference_graph.hpp>
-#include <distribute/saved_model/lowering.hpp>
-#include <distribute/saved_model/onnx.hpp>
-#include <distribute/saved_model/onnx_graph.hpp>
-#include <distribute/saved_model/saved_model.hpp>
 #include <distribute/horovod/basics.hpp>
 #include <distribute/horovod/collectives.hpp>
 #include <distribute/horovod/compression.hpp>
@@ -446,6 +440,13 @@
 #include <distribute/horovod/process_group.hpp>
 #include <distribute/horovod/process_set.hpp>
 #include <distribute/horovod/request.hpp>
+
+#include <distribute/saved_model/graph_def.hpp>
+#include <distribute/saved_model/inference_graph.hpp>
+#include <distribute/saved_model/lowering.hpp>
+#include <distribute/saved_model/onnx.hpp>
+#include <distribute/saved_model/onnx_graph.hpp>
+#include <distribute/saved_model/saved_model.hpp>
 
 #include <distribute/train/backup_and_restore.hpp>
 #include <distribute/train/callback.hpp>

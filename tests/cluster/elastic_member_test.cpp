@@ -29,9 +29,9 @@ class Workers {
   ElasticMember& start(int index, const std::string& agreement = "{}") {
     ClusterTasks tasks = tasks_;
     tasks.rank = index;
-    return *(members_[size_t(index)] = std::make_unique<ElasticMember>(
-                 tasks, limits_, quick_options(), agreement,
-                 std::exchange(listeners_[size_t(index)], {})));
+    return *(members_[size_t(index)] =
+                 std::make_unique<ElasticMember>(tasks, limits_, quick_options(), agreement,
+                                                 std::exchange(listeners_[size_t(index)], {})));
   }
   ElasticMember& operator[](int index) { return *members_[size_t(index)]; }
   void stop(int index) { members_[size_t(index)].reset(); }

@@ -214,3 +214,36 @@ TEST_CASE("errors and large results come from other processes", "[coordinator][m
   CHECK(errors.find("): fail: boom\nworker ") != std::string::npos);
   CHECK(errors.find("\n1048576\ntoo large\n") != std::string::npos);
 }
+
+/// Worker 2 is not there at first.
+DISTRIBUTE_CLUSTER_MAIN(starts_with_two_of_three) {
+  if (task.type() == "worker" && task.index() == 2 && task.restarts() == 0) return;
+  Program program;
+  Server server = server_of_environment();
+  if (server.job_name() == "worker") {
+    task.set_result(std::to_string(server.join()));
+    return;
+  }
+  ClusterCoordinator coordinator = coordinator_of(server, program.strategy);
+  say("workers: " + std::to_string(coordinator.num_live_workers()));
+  run_steps(program, coordinator, std::stoi(task.argument()));
+}
+
+TEST_CASE("a worker joins while functions run, another leaves when it is told to",
+          "[coordinator][multiproc]") {
+  ProcessCluster cluster({.workers = 3,
+                          .chief = true,
+                          .function = "starts_with_two_of_three",
+                          .argument = "150",
+                          .environment = {{"DISTRIBUTE_MIN_WORKERS", "2"}},
+                          .deadline_seconds = 60});
+  cluster.wait_for_output({"chief", 0}, "workers: 2");
+  cluster.wait_for_output({"chief", 0}, "scheduled");
+  cluster.restart({"worker", 2});
+  cluster.wait_for_output({"worker", 2}, "begins ");
+  cluster.kill({"worker", 0}, SIGTERM);
+  CHECK(cluster.wait_for_end({"worker", 0}).ok());
+  const auto outcomes = cluster.join();
+  CHECK(outcomes[0].out.find("trained") != std::string::npos);
+  for (size_t worker = 1; worker < outcomes.size(); ++worker) CHECK(outcomes[worker].result == "0");
+}

@@ -107,6 +107,9 @@ TEST_CASE("wrong usage of the launcher is one line and status 2", "[launch][run]
       {{"-np", "1", "--port", "65536", "--", "true"}, "not 65536"},
       {{"-np", "2", "--port", "65535", "--", "true"}, "65536"},
       {{"-np", "1", "--max-restarts", "many", "--", "true"}, "--max-restarts"},
+      {{"-np", "2", "--min-np", "3", "--", "true"}, "--min-np 3"},
+      {{"-np", "3", "--min-np", "1", "--max-np", "2", "--", "true"}, "--max-np 2"},
+      {{"-np", "2", "--max-np", "2", "--", "true"}, "needs --min-np"},
       {{"-np", "1", "--grace", "-1", "--", "true"}, "--grace"},
       {{"-np", "1", "--grace", "nan", "--", "true"}, "--grace"},
       {{"-np", "1", "--frobnicate", "--", "true"}, "unknown option '--frobnicate'"},
@@ -163,6 +166,30 @@ TEST_CASE("the launcher explains itself", "[launch][run]") {
   const ProgramResult result = run_program("distribute", {"run", "--help"});
   CHECK(result.status == 0);
   CHECK_THAT(result.out, Contains("--max-restarts") && Contains("--oversubscribe"));
+}
+
+TEST_CASE("an elastic job starts lost workers again, then goes on without them", "[launch][run]") {
+  SKIP_WITHOUT_PROGRAM();
+  const TemporaryDirectory directory;
+  // Worker 1 is killed as often as it starts; the others end when it will not come any more.
+  Job job({"-np", "3", "--min-np", "2", "--max-np", "4", "--max-restarts", "2"},
+          kWaitFor +
+              "if [ $DISTRIBUTE_LOCAL_RANK != 1 ]; then wait_for $DIR/gone; exit 0; fi; "
+              "[ $DISTRIBUTE_RESTART_COUNT = 2 ] && : > $DIR/gone; kill -9 $$",
+          {{"DIR", directory.path()}});
+  CHECK(job.wait() == 0);
+  CHECK_THAT(job.err(), Contains("restart 1 of 2: worker 1") &&
+                            Contains("restart 2 of 2: worker 1") && Contains("2 workers go on"));
+  CHECK_THAT(job.err(), !Contains("worker 3"));  // there is a place for it, and nobody in it
+}
+
+TEST_CASE("an elastic job ends when too few workers are left", "[launch][run]") {
+  SKIP_WITHOUT_PROGRAM();
+  Job job({"-np", "3", "--min-np", "3"},
+          "[ $DISTRIBUTE_LOCAL_RANK = 1 ] && exit 7; trap 'exit 0' TERM; "
+          "while :; do sleep 0.02; done");
+  CHECK(job.wait() == 7);
+  CHECK_THAT(job.err(), !Contains("go on"));
 }
 
 TEST_CASE("tasks learn their cluster and share a token", "[launch][run]") {

@@ -47,8 +47,8 @@ struct Trainee {
           GradientTape tape;
           const auto losses = nn::sparse_categorical_crossentropy(
               batch.y, model(batch.x, {.training = true}), {.from_logits = true});
-          optimizer.minimize(nn::compute_average_loss(losses, kBatch),
-                             model.trainable_variables(), tape);
+          optimizer.minimize(nn::compute_average_loss(losses, kBatch), model.trainable_variables(),
+                             tape);
         },
         iterator.get_next());
   }
@@ -88,11 +88,12 @@ void train_elastically(testing::ClusterTask& task, const ElasticOptions& limits,
   Trainee trainee(strategy);
   train::ElasticLoop loop(
       strategy, trainee.parts(), trainee.optimizer.iterations_variable(),
-      {.on_change = [](const train::ElasticMembers& members) {
-        std::printf("generation %lld from %lld with %zu\n", (long long)members.generation,
-                    (long long)members.step, members.names.size());
-        std::fflush(stdout);
-      },
+      {.on_change =
+           [](const train::ElasticMembers& members) {
+             std::printf("generation %lld from %lld with %zu\n", (long long)members.generation,
+                         (long long)members.step, members.names.size());
+             std::fflush(stdout);
+           },
        .on_last_leave = [&] { task.set_result(concat(trainee.steps(), " ", trainee.bits())); },
        .seconds_between_checks = 0.05});
   int64_t in_step = 0;
@@ -139,7 +140,6 @@ std::string replay(const std::string& log, int64_t steps) {
     const int64_t last = std::next(it) == generations.end() ? steps : std::next(it)->second.first;
     CHECK(it->second.first == done);
 
-
     MirroredStrategy strategy({.num_replicas = it->second.second});
     Trainee trainee(strategy);
     const train::Checkpoint checkpoint(trainee.parts());
@@ -172,19 +172,19 @@ void check_replay(ProcessCluster& cluster, const std::vector<testing::TaskOutcom
 /// Worker 1 dies in step 20, before or after its update; it comes back, and all go on to the end.
 DISTRIBUTE_CLUSTER_MAIN(loses_a_worker) {
   const bool first_start = task.restarts() == 0;
-  train_elastically(
-      task, {.min_workers = 2, .max_workers = 3, .last_call_seconds = 20},
-      [&](Trainee& trainee, train::ElasticLoop& loop) {
-        const bool dies = task.index() == std::stoi(task.argument().substr(1)) && first_start &&
-                          trainee.steps() == 20;
-        if (dies && task.argument()[0] == 'b') ::raise(SIGKILL);
-        if (dies) {  // with the update applied, and no commit
-          trainee.step(get_strategy());
-          ::raise(SIGKILL);
-        }
-        const auto& members = loop.members();
-        return trainee.steps() < 50 || members.generation < 2 || members.names.size() < 3;
-      });
+  train_elastically(task, {.min_workers = 2, .max_workers = 3, .last_call_seconds = 20},
+                    [&](Trainee& trainee, train::ElasticLoop& loop) {
+                      const bool dies = task.index() == std::stoi(task.argument().substr(1)) &&
+                                        first_start && trainee.steps() == 20;
+                      if (dies && task.argument()[0] == 'b') ::raise(SIGKILL);
+                      if (dies) {  // with the update applied, and no commit
+                        trainee.step(get_strategy());
+                        ::raise(SIGKILL);
+                      }
+                      const auto& members = loop.members();
+                      return trainee.steps() < 50 || members.generation < 2 ||
+                             members.names.size() < 3;
+                    });
 }
 
 TEST_CASE("a worker dies and comes back: every update counts once", "[train][elastic][multiproc]") {
@@ -227,7 +227,8 @@ InStep newest(const std::string& log) {
     if (std::sscanf(line.c_str() + at, "generation %lld from %lld with %d", &number, &value,
                     &count) == 3)
       workers[number] = count;
-    if (std::sscanf(line.c_str() + at, "generation %lld is in step at %lld", &number, &value) == 2 &&
+    if (std::sscanf(line.c_str() + at, "generation %lld is in step at %lld", &number, &value) ==
+            2 &&
         number > result.generation)
       result = {number, value, 0};
   }

@@ -1,8 +1,8 @@
+#include <distribute/base/termination_signal.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/train/preemption_checkpoint_handler.hpp>
-#include <distribute/base/termination_signal.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>

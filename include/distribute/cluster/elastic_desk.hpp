@@ -16,10 +16,10 @@
 namespace distribute::cluster_internal {
 
 enum class MeetRole {
-  Looks,      // for one who leads
-  Leads,      // gathers workers
-  Follows,    // waits for one who gathers
-  Trains,     // in a generation; its rank 0 keeps those who want to join
+  Looks,    // for one who leads
+  Leads,    // gathers workers
+  Follows,  // waits for one who gathers
+  Trains,   // in a generation; its rank 0 keeps those who want to join
   Finished,
 };
 

@@ -29,8 +29,8 @@ inline constexpr std::string_view kTrains = "trains", kLeads = "leads", kLooks =
 /// A worker that wants to take part, as it stands in the handshake's detail.
 struct MeetRequest {
   ElasticState state;
-  int64_t seen = 0;      // the latest generation it has been in
-  uint64_t options = 0;  // checksum of what must agree
+  int64_t seen = 0;        // the latest generation it has been in
+  uint64_t options = 0;    // checksum of what must agree
   bool only_asks = false;  // who leads, and does not wait
 };
 std::string encode_request(const MeetRequest& request);

@@ -193,8 +193,8 @@ DISTRIBUTE_INLINE std::shared_ptr<ClusterRuntime> ClusterRuntime::join(ClusterTa
 DISTRIBUTE_INLINE std::shared_ptr<ClusterRuntime> ClusterRuntime::join(
     ClusterTasks tasks, ClusterOptions options, std::shared_ptr<TaskServer> server,
     int64_t generation) {
-  return start(std::make_unique<Impl>(std::move(tasks), std::move(options), std::move(server),
-                                      generation));
+  return start(
+      std::make_unique<Impl>(std::move(tasks), std::move(options), std::move(server), generation));
 }
 
 DISTRIBUTE_INLINE std::shared_ptr<ClusterRuntime> ClusterRuntime::start(

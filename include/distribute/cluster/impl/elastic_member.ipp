@@ -363,8 +363,7 @@ DISTRIBUTE_INLINE ElasticMember::ElasticMember(ClusterTasks everybody, ElasticLi
 DISTRIBUTE_INLINE ElasticMember::~ElasticMember() = default;
 
 DISTRIBUTE_INLINE std::optional<ElasticGeneration> ElasticMember::meet(
-    const ElasticState& mine, const std::vector<int>& lost,
-    const std::function<bool()>& given_up) {
+    const ElasticState& mine, const std::vector<int>& lost, const std::function<bool()>& given_up) {
   impl_->mine.state = mine;
   impl_->given_up = given_up;
   for (const int index : lost)  // perhaps frozen: the others shall find each other first

@@ -52,14 +52,13 @@ DISTRIBUTE_INLINE absl::StatusOr<MeetResult> parse_result(std::string_view text,
   return result;
 }
 
-DISTRIBUTE_INLINE MeetResult
-choose_members(const std::vector<std::pair<int, MeetRequest>>& all, int most) {
+DISTRIBUTE_INLINE MeetResult choose_members(const std::vector<std::pair<int, MeetRequest>>& all,
+                                            int most) {
   std::vector<std::pair<int, MeetRequest>> chosen = all;
   const auto by_index = [](const auto& a, const auto& b) { return a.first < b.first; };
   std::sort(chosen.begin(), chosen.end(), by_index);
-  std::stable_sort(chosen.begin(), chosen.end(), [](const auto& a, const auto& b) {
-    return a.second.state > b.second.state;
-  });
+  std::stable_sort(chosen.begin(), chosen.end(),
+                   [](const auto& a, const auto& b) { return a.second.state > b.second.state; });
   MeetResult result;
   result.state = chosen.at(0).second.state;
   if (chosen.size() > size_t(most)) chosen.resize(size_t(most));

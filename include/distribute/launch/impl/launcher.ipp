@@ -82,7 +82,7 @@ class Attempt {
   const Job job_;
   const ProcessGuard guard_;
   std::vector<Slot> slots_;
-  int status_ = 0;  // of the first task that failed
+  int status_ = 0;    // of the first task that failed
   int restarts_ = 0;  // of single workers
   Stage stage_ = Stage::Running;
   std::optional<Deadline> next_;  // when the next stage begins

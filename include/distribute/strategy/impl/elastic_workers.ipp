@@ -47,8 +47,8 @@ DISTRIBUTE_INLINE std::vector<int> ElasticWorkers::lost() const {
   if (!failed) return {};
   const auto& all = member_.everybody().members;
   const std::string name = runtime_->member(failed->rank).name();
-  const auto found = std::find_if(all.begin(), all.end(),
-                                  [&](const ClusterMember& member) { return member.name() == name; });
+  const auto found = std::find_if(
+      all.begin(), all.end(), [&](const ClusterMember& member) { return member.name() == name; });
   return {int(found - all.begin())};
 }
 

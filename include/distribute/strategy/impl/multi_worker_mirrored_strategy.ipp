@@ -54,11 +54,10 @@ DISTRIBUTE_INLINE MultiWorkerParts join_cluster(std::shared_ptr<ClusterResolver>
     runtime->agree("the options of the program", agreement(options));
     group = collective::connect_workers(runtime, replicas, options.communication_options);
   }
-  return {
-      std::make_unique<MultiWorkerExtended>(std::move(devices), std::move(group),
-                                            std::move(place.task), options.communication_options,
-                                            std::move(elastic)),
-      std::move(resolver)};
+  return {std::make_unique<MultiWorkerExtended>(std::move(devices), std::move(group),
+                                                std::move(place.task),
+                                                options.communication_options, std::move(elastic)),
+          std::move(resolver)};
 }
 
 }  // namespace distribute::strategy_internal

@@ -15,8 +15,7 @@ namespace distribute {
 namespace strategy_internal {
 
 DISTRIBUTE_INLINE WorkerState::WorkerState(collective::WorkerGroup its_group,
-                                           CommunicationOptions its_options,
-                                           bool share_variables)
+                                           CommunicationOptions its_options, bool share_variables)
     : group(std::move(its_group)), options(std::move(its_options)) {
   // First half of a replica's shared memory: variables (replica 0's alone); second: gradients.
   for (const auto& replica : group.replicas) {

@@ -22,8 +22,8 @@ DISTRIBUTE_INLINE std::optional<PerReplica<data::Batch>> ElasticIterator::get_ne
   const auto batch = iterator_.get_next_as_optional();
   if (!batch) return std::nullopt;
   const StrategyExtended& extended = strategy_->extended();
-  const auto sizes = data::batch_sizes_for_worker(data::batch_size(*batch), 1,
-                                                  extended.num_replicas_in_sync(), 0);
+  const auto sizes =
+      data::batch_sizes_for_worker(data::batch_size(*batch), 1, extended.num_replicas_in_sync(), 0);
   std::vector<data::Batch> parts;
   for (int local = 0; local < extended.num_local_replicas(); ++local) {
     const auto own = sizes.begin() + extended.replica_id(local);

@@ -1,10 +1,10 @@
 #pragma once
+#include <distribute/base/termination_signal.hpp>
 #include <distribute/cluster/task_failure.hpp>
 #include <distribute/strategy/multi_worker_extended.hpp>
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/train/elastic_loop.hpp>
 #include <distribute/train/state_exchange.hpp>
-#include <distribute/base/termination_signal.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -157,8 +157,7 @@ DISTRIBUTE_INLINE ElasticEnd ElasticLoop::run(const std::function<void()>& body)
     return ElasticEnd::Finished;
   }
   for (;;) {
-    if (!impl_->join())
-      return impl_->signal.has_come() ? ElasticEnd::Left : ElasticEnd::TooLate;
+    if (!impl_->join()) return impl_->signal.has_come() ? ElasticEnd::Left : ElasticEnd::TooLate;
     if (const auto end = impl_->attempt(body)) return *end;
   }
 }

@@ -1,10 +1,10 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
+#include <distribute/base/termination_signal.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/train/preemption_checkpoint_handler.hpp>
-#include <distribute/base/termination_signal.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -137,7 +137,7 @@ DISTRIBUTE_INLINE void StateExchange::unpack(const std::string& bytes) {
 }
 
 DISTRIBUTE_INLINE void StateExchange::exchange(collective::Communicator& workers, int source,
-                                              const std::vector<bool>& current) {
+                                               const std::vector<bool>& current) {
   searches_ = 0;
   if (std::find(current.begin(), current.end(), false) == current.end()) return;
   const bool mine = workers.rank() == source;

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Kills, freezes or tells to leave random workers of an elastic job at random moments and lets them
+# join again, N times (20 unless given). The last weights must be, bit for bit, those that one
+# process gets which makes the steps of each generation with as many replicas. Prints how long the
+# others were out of step.
+# Usage: scripts/elastic_test.sh [N] [build folder, such as build/release] [seed]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+rounds=${1:-20} build=${2:-build/release} seed=${3:-1}
+[[ -d $build ]] || cmake --preset "${build##*/}"
+cmake --build "$build" --target test_train
+DISTRIBUTE_ELASTIC_ROUNDS=$rounds DISTRIBUTE_ELASTIC_SEED=$seed OMP_WAIT_POLICY=passive \
+  "$build/bin/test_train" "workers leave and join at random: every update counts once"
