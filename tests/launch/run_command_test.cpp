@@ -185,7 +185,7 @@ TEST_CASE("an elastic job starts lost workers again, then goes on without them",
 
 TEST_CASE("an elastic job ends when too few workers are left", "[launch][run]") {
   SKIP_WITHOUT_PROGRAM();
-  Job job({"-np", "3", "--min-np", "3"},
+  Job job({"-np", "3", "--min-np", "3", "--grace", "0.1"},
           "[ $DISTRIBUTE_LOCAL_RANK = 1 ] && exit 7; trap 'exit 0' TERM; "
           "while :; do sleep 0.02; done");
   CHECK(job.wait() == 7);
