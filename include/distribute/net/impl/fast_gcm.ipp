@@ -4,7 +4,9 @@
 
 #include <string_view>
 
+#define NO_COMPAT_IMB_API_053  // old names, some of which are OpenSSL's too
 #include <intel-ipsec-mb.h>
+#undef NO_COMPAT_IMB_API_053
 
 namespace distribute::net_internal {
 
