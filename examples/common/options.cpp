@@ -96,6 +96,9 @@ ABSL_FLAG(std::string, model, "", "which network");
 ABSL_FLAG(std::string, job_dir, "",
           "folder of the job: checkpoints, logs and the trained weights go below it, where no flag "
           "says otherwise; also --job-dir");
+ABSL_FLAG(std::string, preemption_notice, "",
+          "gce, ec2 or azure: asks the machine's metadata server whether it is to go, and saves "
+          "then to --checkpoint_dir as after SIGTERM");
 ABSL_FLAG(double, eval_timeout, 3600,
           "task evaluator: seconds to wait for another checkpoint before it gives up");
 ABSL_FLAG(bool, metric_lines, false,
@@ -140,6 +143,8 @@ void check(const TrainerOptions& o) {
   require_one_of("optimizer", o.optimizer,
                  {"adam", "sgd", "momentum", "nesterov", "adamw", "rmsprop", "adagrad"});
   require_one_of("lr_schedule", o.lr_schedule, {"constant", "cosine", "piecewise"});
+  if (!o.preemption_notice.empty())
+    require_one_of("preemption_notice", o.preemption_notice, {"gce", "ec2", "azure"});
   require_one_of("policy", o.policy, {"float32", "mixed_bfloat16", "mixed_float16"});
   if (o.elastic && !o.strategy.empty() && o.strategy != "multi_worker")
     fail("--elastic needs --strategy=multi_worker");
@@ -247,6 +252,7 @@ TrainerOptions parse_options(int argc, char** argv, const std::string& usage) {
   o.model = absl::GetFlag(FLAGS_model);
   o.metric_lines = absl::GetFlag(FLAGS_metric_lines);
   o.eval_timeout = absl::GetFlag(FLAGS_eval_timeout);
+  o.preemption_notice = absl::GetFlag(FLAGS_preemption_notice);
   apply_job_paths(o, absl::GetFlag(FLAGS_job_dir));
   check(o);
   return o;

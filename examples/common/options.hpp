@@ -39,6 +39,7 @@ struct TrainerOptions {
   bool bf16_on_wire = false;
   bool metric_lines = false;
   double eval_timeout = 0;
+  std::string preemption_notice;     // platform whose metadata server is asked; "": none
   distribute::ClusterFlags cluster;  // --job_name, --task_index, ...; instead of TF_CONFIG
 };
 

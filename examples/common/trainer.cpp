@@ -209,23 +209,38 @@ void Trainer::restore() {
       checkpoint_,
       dist::train::CheckpointManagerOptions{
           .directory = options_.checkpoint_dir, .max_to_keep = 3, .max_failed_saves = 3});
-  if (horovod_ || options_.elastic)
-    manager_->restore_or_initialize();  // others get the state from this one
-  else if (!servers_)
-    preemption_.emplace(strategy_.cluster_resolver(), *manager_);  // restores the newest
-  else if (servers_->variables_are_new())  // else training goes on where the servers are
+  watch_for_end();
+  // An elastic job's other workers, and other ranks, get the state from this one; training goes on
+  // where the servers are.
+  if (horovod_ || options_.elastic || (servers_ && servers_->variables_are_new()))
     manager_->restore_or_initialize();
-  if (servers_)
-    told_ = std::make_unique<dist::train_internal::TerminationSignal>(std::vector{SIGTERM});
   const auto& path = manager_->latest_checkpoint();
   if (path && is_chief())
     std::printf("restored %s at step %lld\n", path->c_str(), (long long)optimizer_->iterations());
 }
 
+bool Trainer::is_told_to_go() const {
+  return (told_ && told_->has_come()) || (notice_ && notice_->has_come());
+}
+
+/// Without servers the handler restores the newest checkpoint, and all workers save together.
+void Trainer::watch_for_end() {
+  if (horovod_ || options_.elastic) return;
+  if (!options_.preemption_notice.empty())
+    notice_ = std::make_unique<dist::train::PreemptionNotice>(
+        dist::train::PreemptionNoticeOptions{.platform = options_.preemption_notice});
+  if (servers_ || notice_)
+    told_ = std::make_unique<dist::train_internal::TerminationSignal>(std::vector{SIGTERM});
+  if (servers_) return;
+  dist::TerminationConfig config;
+  if (notice_) config.termination_watcher_fn = [this] { return is_told_to_go(); };
+  preemption_.emplace(strategy_.cluster_resolver(), *manager_, std::move(config));
+}
+
 /// The chief of a job with parameter servers saves alone; the servers keep the variables, and the
 /// workers wait for its return.
 void Trainer::leave_if_told() {
-  if (!told_ || !told_->has_come()) return;
+  if (!servers_ || !is_told_to_go()) return;
   std::fprintf(stderr, "preempted: saving a checkpoint after %lld steps\n",
                (long long)optimizer_->iterations());
   manager_->save();

@@ -95,6 +95,8 @@ class Trainer {
       const std::vector<distribute::Tensor>& gradients) const;
   int64_t minimize(const distribute::Tensor& loss, distribute::GradientTape& tape);
   distribute::train::CheckpointParts checkpoint_parts();
+  bool is_told_to_go() const;
+  void watch_for_end();
   void leave_if_told();
   void log_scalar(const char* name, double value, int64_t step) const;
   Loss loss_of(const Batch& batch);
@@ -125,7 +127,9 @@ class Trainer {
   distribute::train::Checkpoint checkpoint_;
   std::optional<distribute::train::CheckpointManager> manager_;
   std::optional<distribute::PreemptionCheckpointHandler> preemption_;
-  std::unique_ptr<distribute::train_internal::TerminationSignal> told_;  // chief beside servers
+  // Where the handler does not watch the signal itself.
+  std::unique_ptr<distribute::train_internal::TerminationSignal> told_;
+  std::unique_ptr<distribute::train::PreemptionNotice> notice_;
   std::unique_ptr<distribute::train::ElasticLoop> elastic_loop_;  // while it runs
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> loss_csv_{nullptr, &std::fclose};
   std::optional<distribute::summary::FileWriter> writer_;

@@ -483,6 +483,7 @@
 #include <distribute/train/monitored_training_session.hpp>
 #include <distribute/train/nan_tensor_hook.hpp>
 #include <distribute/train/preemption_checkpoint_handler.hpp>
+#include <distribute/train/preemption_notice.hpp>
 #include <distribute/train/progress.hpp>
 #include <distribute/train/progress_logger.hpp>
 #include <distribute/train/reduce_lr_on_plateau.hpp>

@@ -1,5 +1,6 @@
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/own_port.hpp>
+#include <distribute/net/listener.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>

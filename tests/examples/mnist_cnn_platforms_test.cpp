@@ -3,6 +3,10 @@
 #include "mnist_cluster.hpp"
 #include "shell.hpp"
 
+#include <distribute/io/http_client.hpp>
+
+#include <tests/support/http_server.hpp>
+
 #include <filesystem>
 #include <regex>
 
@@ -195,6 +199,26 @@ TEST_CASE("the first process of a container obeys SIGTERM, and saves before it g
   CHECK_THAT(run.out, Contains("ended 143"));
   CHECK((run.out.find("preempted: saving a checkpoint after") != std::string::npos) == saves);
   CHECK((run.out.find("\ncheckpoint\n") != std::string::npos) == saves);
+}
+
+TEST_CASE("workers save together when a metadata server announces the end",
+          "[examples][mnist_cnn][preemption_notice][multiproc]") {
+  SKIP_WITHOUT_PROGRAM();
+  if (!distribute::io::has_http()) SKIP("this build has no libcurl");
+  const HttpServer cloud([](const HttpServerRequest& request) -> HttpServerReply {
+    return {.body = request.path().ends_with("/preempted") ? "TRUE" : "NONE"};
+  });
+  const TemporaryDirectory directory;
+  auto options = cluster_options(3, kTiny + Words{"--steps=100000000", "--preemption_notice=gce",
+                                                  "--checkpoint_dir=" + directory.path()});
+  options.environment["GCE_METADATA_HOST"] = cloud.address();
+  ProcessCluster cluster(options);
+  for (int i = 0; i < 3; ++i) cluster.expect_failure({"worker", i});
+  const auto outcomes = cluster.wait();
+  INFO(all_output(outcomes));
+  for (const TaskOutcome& outcome : outcomes) CHECK(outcome.status.code == 143);
+  CHECK_THAT(outcomes[0].err, Contains("the metadata server of gce says that this machine goes"));
+  CHECK(fs::exists(directory / "checkpoint"));
 }
 
 TEST_CASE("the chief of a job with parameter servers saves when it is told to go",

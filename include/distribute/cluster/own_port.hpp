@@ -2,9 +2,12 @@
 /// Opens the port at which a task of a job is to be found.
 
 #include <distribute/cluster/cluster_options.hpp>
-#include <distribute/net/listener.hpp>
 
 #include <string>
+
+namespace distribute::net {
+class Listener;
+}
 
 namespace distribute::cluster_internal {
 

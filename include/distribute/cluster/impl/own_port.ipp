@@ -3,6 +3,8 @@
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/own_port.hpp>
 #include <distribute/net/address.hpp>
+#include <distribute/net/deadline.hpp>
+#include <distribute/net/listener.hpp>
 
 #include <algorithm>
 #include <chrono>
