@@ -8,7 +8,9 @@
 #include <tests/support/http_server.hpp>
 
 #include <atomic>
-#include <chrono>
+#include <mutex>
+#include <string>
+#include <vector>
 
 using namespace distribute;
 using Catch::Matchers::Contains;
