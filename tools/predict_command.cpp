@@ -1,6 +1,6 @@
 #include "predict_command.hpp"
 
-#include "examples/mnist_cnn/model.hpp"
+#include "../examples/mnist_cnn/model.hpp"
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>

@@ -88,4 +88,5 @@ std::vector<PassOp> compare_passes(const saved_model::InferenceFunction& functio
 
 #ifdef DISTRIBUTE_HEADER_ONLY
 #include <distribute/saved_model/impl/inference_graph.ipp>
+#include <distribute/saved_model/lowering.hpp>  // brings trace_inference once all is declared
 #endif

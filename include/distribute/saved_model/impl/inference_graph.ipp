@@ -2,7 +2,6 @@
 #include <distribute/base/error.hpp>
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/saved_model/inference_graph.hpp>
-#include <distribute/saved_model/lowering.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -155,17 +154,6 @@ DISTRIBUTE_INLINE int64_t InferenceGraph::constant_bytes() const {
   for (const InferenceNode& node : nodes)
     if (node.value) bytes += node.value.num_elements() * size_of(node.value.dtype());
   return bytes;
-}
-
-DISTRIBUTE_INLINE InferenceGraph trace_inference(const InferenceFunction& function,
-                                                 const TraceOptions& options) {
-  const std::vector<int64_t>& sizes = options.input.shape;
-  if (sizes.empty() || std::count(sizes.begin() + 1, sizes.end(), -1) > 0)
-    throw InvalidArgumentError(
-        concat("export: the input must be [batch, ...] with all other sizes known, got ",
-               data::to_string({options.input})));
-  const auto ops = saved_model_internal::compare_passes(function, options.input);
-  return saved_model_internal::GraphLowering(ops, options).run();
 }
 
 DISTRIBUTE_INLINE data::TensorSpec inference_input(const nn::Module& module,

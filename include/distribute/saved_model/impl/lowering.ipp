@@ -494,3 +494,18 @@ DISTRIBUTE_INLINE int GraphLowering::cast() {
 }
 
 }  // namespace distribute::saved_model_internal
+
+namespace distribute::saved_model {
+
+DISTRIBUTE_INLINE InferenceGraph trace_inference(const InferenceFunction& function,
+                                                 const TraceOptions& options) {
+  const std::vector<int64_t>& sizes = options.input.shape;
+  if (sizes.empty() || std::count(sizes.begin() + 1, sizes.end(), -1) > 0)
+    throw InvalidArgumentError(
+        concat("export: the input must be [batch, ...] with all other sizes known, got ",
+               data::to_string({options.input})));
+  const auto ops = saved_model_internal::compare_passes(function, options.input);
+  return saved_model_internal::GraphLowering(ops, options).run();
+}
+
+}  // namespace distribute::saved_model
