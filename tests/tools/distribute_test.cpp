@@ -73,6 +73,10 @@ TEST_CASE("wrong usage gives one line and status 2", "[tools][distribute]") {
   check_complaint({"bench", "allreduce", "--world=1", "--raw"}, 2, "--raw");
   check_complaint({"bench", "ps", "--ps=0"}, 2, "--ps");
   check_complaint({"bench", "ps", "--transport=threads"}, 2, "--transport");
+  check_complaint({"doctor", "more"}, 2, "unexpected argument 'more'");
+  check_complaint({"doctor", "--timeout=0"}, 2, "--timeout");
+  check_complaint({"metrics"}, 2, "wanted token, or get HOST:PORT");
+  check_complaint({"metrics", "get", "nowhere"}, 1, "nowhere");
   check_complaint({"ckpt"}, 2, "say what to do");
   check_complaint({"ckpt", "frobnicate"}, 2, "unknown command 'frobnicate'");
   check_complaint({"ckpt", "ls"}, 2, "one checkpoint");

@@ -43,7 +43,7 @@ struct Wishes {
 DISTRIBUTE_INLINE std::string own_line(const std::string& text) {
   const LogOptions log = log_options();
   if (log.format == LogFormat::Human) return "distribute run: " + text + "\n";
-  return log_internal::json_line(LogSeverity::Info, "launcher", "run", text, {});
+  return log_internal::json_line(LogSeverity::Info, "", "launcher", text, {});
 }
 
 /// One start of all tasks. The order of the members matters: processes go before their guard.
