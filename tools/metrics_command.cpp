@@ -33,7 +33,7 @@ int get(const std::string& where) {
   const net::Address address = value_or_throw(net::parse_address(where));
   const std::string answer =
       ask(address, concat("GET /metrics HTTP/1.1\r\nHost: ", address.text(),
-                               "\r\nAuthorization: Bearer ", token(), "\r\n\r\n"));
+                          "\r\nAuthorization: Bearer ", token(), "\r\n\r\n"));
   const size_t body = cluster_internal::end_of_head(answer);
   if (body == std::string::npos)
     throw UnavailableError(address.text() + " gave no answer to an HTTP request");
