@@ -431,6 +431,8 @@
 #include <distribute/horovod/elastic_run.hpp>
 #include <distribute/horovod/elastic_state.hpp>
 #include <distribute/horovod/engine.hpp>
+#include <distribute/horovod/engine_options.hpp>
+#include <distribute/horovod/engine_scope.hpp>
 #include <distribute/horovod/execution.hpp>
 #include <distribute/horovod/functions.hpp>
 #include <distribute/horovod/gradient_reducer.hpp>
@@ -439,6 +441,7 @@
 #include <distribute/horovod/op.hpp>
 #include <distribute/horovod/process_group.hpp>
 #include <distribute/horovod/process_set.hpp>
+#include <distribute/horovod/rank_place.hpp>
 #include <distribute/horovod/request.hpp>
 
 #include <distribute/saved_model/graph_def.hpp>

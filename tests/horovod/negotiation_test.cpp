@@ -1,6 +1,10 @@
+#include <distribute/horovod/engine_options.hpp>
 #include <distribute/horovod/negotiation.hpp>
+#include <distribute/horovod/rank_place.hpp>
 
-#include <tests/support/catch.hpp>
+#include <tests/support/check_throws.hpp>
+
+#include <cstdlib>
 
 using namespace distribute;
 using namespace distribute::horovod_internal;
@@ -250,4 +254,38 @@ TEST_CASE("messages arrive as they were sent", "[horovod][request]") {
   CHECK(answers[0].message == "why");
   CHECK(answers[0].members == std::vector<int64_t>{0, 2});
   CHECK_THROWS_AS(decode_requests("nonsense of some length"), InternalError);
+}
+
+TEST_CASE("ranks have places on their hosts and between them", "[horovod][rank_place]") {
+  const std::vector<int> hosts{0, 0, 1, 1, 2};
+  const auto place = [&](int rank) { return place_of_rank(rank, hosts); };
+  CHECK(place(0).local_rank == 0);
+  CHECK(place(3).local_rank == 1);
+  CHECK(place(3).local_size == 2);
+  CHECK(place(3).cross_rank == 1);
+  CHECK(place(3).cross_size == 2);  // host 2 has no second rank
+  CHECK(place(4).local_size == 1);
+  CHECK(place(4).cross_rank == 2);
+  CHECK(place(4).cross_size == 3);
+  CHECK_FALSE(place(0).homogeneous);
+  CHECK(place_of_rank(1, {0, 1, 0, 1}).homogeneous);
+  CHECK(place_of_rank(2, {0, 1, 0, 1}).local_rank == 1);
+}
+
+TEST_CASE("limits are read under Horovod's names", "[horovod][engine_options]") {
+  ::setenv("HOROVOD_FUSION_THRESHOLD", "1024", 1);
+  ::setenv("HOROVOD_CYCLE_TIME", "2.5", 1);
+  ::setenv("HOROVOD_STALL_CHECK_DISABLE", "1", 1);
+  ::setenv("HOROVOD_STALL_SHUTDOWN_TIME_SECONDS", "0", 1);
+  const EngineOptions read = EngineOptions::from_environment();
+  CHECK(read.negotiation.fusion_threshold == 1024);
+  CHECK(read.cycle_time_ms == 2.5);
+  CHECK(read.negotiation.stall_warning == 0);
+  CHECK(read.negotiation.stall_limit == 0);
+  ::setenv("HOROVOD_CYCLE_TIME", "soon", 1);
+  check_throws<InvalidArgumentError>([] { EngineOptions::from_environment(); },
+                                     "HOROVOD_CYCLE_TIME=soon");
+  for (const char* name : {"HOROVOD_FUSION_THRESHOLD", "HOROVOD_CYCLE_TIME",
+                           "HOROVOD_STALL_CHECK_DISABLE", "HOROVOD_STALL_SHUTDOWN_TIME_SECONDS"})
+    ::unsetenv(name);
 }

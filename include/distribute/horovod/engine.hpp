@@ -5,9 +5,10 @@
 #include <distribute/base/config.hpp>
 #include <distribute/cluster/cluster_tasks.hpp>
 #include <distribute/cluster/task_failure.hpp>
-#include <distribute/collective/communication_options.hpp>
+#include <distribute/horovod/engine_options.hpp>
+#include <distribute/horovod/engine_scope.hpp>
 #include <distribute/horovod/execution.hpp>
-#include <distribute/horovod/negotiation.hpp>
+#include <distribute/horovod/rank_place.hpp>
 #include <distribute/horovod/request.hpp>
 
 #include <cstdint>
@@ -22,19 +23,6 @@ class ClusterRuntime;
 }
 
 namespace distribute::horovod_internal {
-
-/// Each can be set in the environment, by Horovod's name for it.
-struct EngineOptions {
-  double cycle_time_ms = 1;  // how long announcements wait for others: HOROVOD_CYCLE_TIME
-  /// HOROVOD_FUSION_THRESHOLD in bytes; HOROVOD_STALL_CHECK_TIME_SECONDS,
-  /// HOROVOD_STALL_CHECK_DISABLE=1, HOROVOD_STALL_SHUTDOWN_TIME_SECONDS (0: never).
-  NegotiationOptions negotiation = {};
-  CommunicationOptions communication = {};
-  double shutdown_timeout = 10;  // seconds, without a runtime that says so
-
-  /// Throws  InvalidArgumentError that names the variable, its value and what is allowed.
-  static EngineOptions from_environment();
-};
 
 /// An operation under way; `part`, `number` and `error` may be read once it is done.
 struct Operation {
@@ -56,12 +44,7 @@ class Engine {
 
   int rank() const;
   int size() const;
-  int local_rank() const;
-  int local_size() const;
-  int cross_rank() const;
-  int cross_size() const;
-  /// Every host runs as many ranks.
-  bool is_homogeneous() const;
+  const RankPlace& place() const;
   const char* transport() const;
 
   /// A name that counts the calls of the kind in a process set: "allreduce.noname.3".
@@ -92,24 +75,6 @@ class Engine {
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
-};
-
-/// What the hvd functions of the calling thread use: of the innermost EngineScope, else of the
-/// process.
-/// Throws  FailedPreconditionError before hvd::init() and after hvd::shutdown().
-std::shared_ptr<Engine> engine();
-/// The same, null before hvd::init(); after hvd::shutdown() one that has stopped.
-std::shared_ptr<Engine> last_engine();
-/// Makes it the scope's or the process's.
-void set_engine(std::shared_ptr<Engine> engine);
-
-/// A rank as a thread: hvd functions of the calling thread use this engine.
-class [[nodiscard]] EngineScope {
- public:
-  explicit EngineScope(std::shared_ptr<Engine> engine);
-  ~EngineScope();
-  EngineScope(const EngineScope&) = delete;
-  EngineScope& operator=(const EngineScope&) = delete;
 };
 
 }  // namespace distribute::horovod_internal

@@ -78,10 +78,10 @@ DISTRIBUTE_INLINE bool is_initialized() {
 }
 DISTRIBUTE_INLINE int rank() { return horovod_internal::engine()->rank(); }
 DISTRIBUTE_INLINE int size() { return horovod_internal::engine()->size(); }
-DISTRIBUTE_INLINE int local_rank() { return horovod_internal::engine()->local_rank(); }
-DISTRIBUTE_INLINE int local_size() { return horovod_internal::engine()->local_size(); }
-DISTRIBUTE_INLINE int cross_rank() { return horovod_internal::engine()->cross_rank(); }
-DISTRIBUTE_INLINE int cross_size() { return horovod_internal::engine()->cross_size(); }
-DISTRIBUTE_INLINE bool is_homogeneous() { return horovod_internal::engine()->is_homogeneous(); }
+DISTRIBUTE_INLINE int local_rank() { return horovod_internal::engine()->place().local_rank; }
+DISTRIBUTE_INLINE int local_size() { return horovod_internal::engine()->place().local_size; }
+DISTRIBUTE_INLINE int cross_rank() { return horovod_internal::engine()->place().cross_rank; }
+DISTRIBUTE_INLINE int cross_size() { return horovod_internal::engine()->place().cross_size; }
+DISTRIBUTE_INLINE bool is_homogeneous() { return horovod_internal::engine()->place().homogeneous; }
 
 }  // namespace distribute::hvd

@@ -1,9 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/base/process_state.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
-#include <distribute/cluster/environment.hpp>
 #include <distribute/collective/connect_workers.hpp>
 #include <distribute/collective/timeline.hpp>
 #include <distribute/horovod/coordinator_thread.hpp>
@@ -14,12 +12,10 @@
 #include <distribute/net/wake_up.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <condition_variable>
 #include <cstdio>
 #include <map>
 #include <mutex>
-#include <set>
 #include <thread>
 #include <utility>
 
@@ -27,21 +23,6 @@
 #include <sys/socket.h>
 
 namespace distribute::horovod_internal {
-
-DISTRIBUTE_INLINE EngineOptions EngineOptions::from_environment() {
-  EngineOptions options;
-  NegotiationOptions& limits = options.negotiation;
-  limits.stall_limit = ClusterOptions::from_environment().operation_timeout;
-  using cluster_internal::read_limit;
-  read_limit("HOROVOD_CYCLE_TIME", 0.0, 1e6, options.cycle_time_ms);
-  read_limit("HOROVOD_FUSION_THRESHOLD", int64_t{0}, int64_t{1} << 40, limits.fusion_threshold);
-  read_limit("HOROVOD_STALL_CHECK_TIME_SECONDS", 0.0, 1e7, limits.stall_warning);
-  read_limit("HOROVOD_STALL_SHUTDOWN_TIME_SECONDS", 0.0, 1e7, limits.stall_limit);
-  int disable = 0;
-  read_limit("HOROVOD_STALL_CHECK_DISABLE", 0, 1, disable);
-  if (disable) limits.stall_warning = 0;
-  return options;
-}
 
 struct Engine::Impl {
   using Key = std::pair<int32_t, std::string>;
@@ -74,7 +55,7 @@ struct Engine::Impl {
   const EngineOptions options;
   collective::WorkerGroup group;
   const char* transport = "";
-  std::vector<int> hosts;
+  RankPlace place;
   net::Socket control;
   net::FrameReader reader{kMostMessageBytes};  // the thread's own
   net::WakeUp wake_up;
@@ -98,10 +79,9 @@ DISTRIBUTE_INLINE Engine::Impl::Impl(std::shared_ptr<ClusterRuntime> the_runtime
     : runtime(std::move(the_runtime)), options(the_options) {
   if (runtime) {
     group = collective::connect_workers(runtime, 1, options.communication);
-    hosts = runtime->hosts();
+    place = place_of_rank(runtime->rank(), runtime->hosts());
   } else {
     group = std::move(collective::make_thread_workers(1)[0]);
-    hosts = {0};
   }
   transport = group.workers->transport();
   std::vector<int> all;
@@ -324,7 +304,7 @@ DISTRIBUTE_INLINE void Engine::Impl::say_goodbye() {
 
 /// The task's port is free again, even while handles keep the engine.
 DISTRIBUTE_INLINE void Engine::Impl::release() {
-  const std::lock_guard lock(mutex);
+  const std::scoped_lock lock(send_mutex, mutex);
   sets.clear();
   group.workers.reset();
   group.replicas.clear();
@@ -365,9 +345,8 @@ DISTRIBUTE_INLINE void Engine::stop() {
   if (all.thread.joinable()) all.thread.join();
   all.fail(std::make_exception_ptr(
       FailedPreconditionError("hvd::shutdown() has been called: call hvd::init() again")));
-  const double patience =
-      all.runtime ? all.runtime->options().shutdown_timeout : all.options.shutdown_timeout;
-  if (all.coordinator && !failed && !failure()) all.coordinator->wait_until_all_have_left(patience);
+  if (all.coordinator && all.runtime && !failed && !failure())
+    all.coordinator->wait_until_all_have_left(all.runtime->options().shutdown_timeout);
   all.coordinator.reset();
   if (all.runtime) all.runtime->remove_on_lost(all.lost_callback);
   if (all.group.leave) all.group.leave();
@@ -425,36 +404,7 @@ DISTRIBUTE_INLINE int Engine::rank() const { return impl_->group.worker; }
 DISTRIBUTE_INLINE int Engine::size() const { return impl_->group.num_workers; }
 DISTRIBUTE_INLINE const char* Engine::transport() const { return impl_->transport; }
 
-DISTRIBUTE_INLINE int Engine::local_rank() const {
-  const auto& hosts = impl_->hosts;
-  return int(std::count(hosts.begin(), hosts.begin() + rank(), hosts[size_t(rank())]));
-}
-DISTRIBUTE_INLINE int Engine::local_size() const {
-  const auto& hosts = impl_->hosts;
-  return int(std::count(hosts.begin(), hosts.end(), hosts[size_t(rank())]));
-}
-
-/// Ranks with this one's local rank, on other hosts; those before it.
-DISTRIBUTE_INLINE int Engine::cross_rank() const {
-  const int mine = local_rank();
-  std::map<int, int> seen;
-  int before = 0;
-  for (int r = 0; r < rank(); ++r) before += seen[impl_->hosts[size_t(r)]]++ == mine;
-  return before;
-}
-DISTRIBUTE_INLINE int Engine::cross_size() const {
-  const int mine = local_rank();
-  std::map<int, int> seen;
-  int all = 0;
-  for (int host : impl_->hosts) all += seen[host]++ == mine;
-  return all;
-}
-DISTRIBUTE_INLINE bool Engine::is_homogeneous() const {
-  std::map<int, int> ranks;
-  for (int host : impl_->hosts) ++ranks[host];
-  return std::all_of(ranks.begin(), ranks.end(),
-                     [&](const auto& host) { return host.second == ranks.begin()->second; });
-}
+DISTRIBUTE_INLINE const RankPlace& Engine::place() const { return impl_->place; }
 
 DISTRIBUTE_INLINE std::vector<int> Engine::members(int32_t process_set) const {
   const std::lock_guard lock(impl_->mutex);
@@ -475,37 +425,6 @@ DISTRIBUTE_INLINE ClusterTasks Engine::tasks() const {
 
 DISTRIBUTE_INLINE std::optional<TaskFailure> Engine::failure() const {
   return impl_->runtime ? impl_->runtime->lost() : std::nullopt;
-}
-
-/// Of the calling thread, innermost last.
-DISTRIBUTE_INLINE std::vector<std::shared_ptr<Engine>>& engine_stack() {
-  thread_local std::vector<std::shared_ptr<Engine>> stack;
-  return stack;
-}
-
-DISTRIBUTE_INLINE EngineScope::EngineScope(std::shared_ptr<Engine> engine) {
-  engine_stack().push_back(std::move(engine));
-}
-DISTRIBUTE_INLINE EngineScope::~EngineScope() { engine_stack().pop_back(); }
-
-DISTRIBUTE_INLINE std::shared_ptr<Engine> last_engine() {
-  if (!engine_stack().empty()) return engine_stack().back();
-  return std::static_pointer_cast<Engine>(process_state().horovod);
-}
-
-DISTRIBUTE_INLINE std::shared_ptr<Engine> engine() {
-  auto found = last_engine();
-  if (!found || found->stopped())
-    throw FailedPreconditionError(
-        "Horovod's functions need hvd::init(): it has not been called, or shutdown() has");
-  return found;
-}
-
-DISTRIBUTE_INLINE void set_engine(std::shared_ptr<Engine> engine) {
-  if (engine_stack().empty())
-    process_state().horovod = std::move(engine);
-  else
-    engine_stack().back() = std::move(engine);
 }
 
 }  // namespace distribute::horovod_internal

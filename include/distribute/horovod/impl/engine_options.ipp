@@ -1,0 +1,23 @@
+#pragma once
+#include <distribute/cluster/cluster_options.hpp>
+#include <distribute/cluster/environment.hpp>
+#include <distribute/horovod/engine_options.hpp>
+
+namespace distribute::horovod_internal {
+
+DISTRIBUTE_INLINE EngineOptions EngineOptions::from_environment() {
+  EngineOptions options;
+  NegotiationOptions& limits = options.negotiation;
+  limits.stall_limit = ClusterOptions::from_environment().operation_timeout;
+  using cluster_internal::read_limit;
+  read_limit("HOROVOD_CYCLE_TIME", 0.0, 1e6, options.cycle_time_ms);
+  read_limit("HOROVOD_FUSION_THRESHOLD", int64_t{0}, int64_t{1} << 40, limits.fusion_threshold);
+  read_limit("HOROVOD_STALL_CHECK_TIME_SECONDS", 0.0, 1e7, limits.stall_warning);
+  read_limit("HOROVOD_STALL_SHUTDOWN_TIME_SECONDS", 0.0, 1e7, limits.stall_limit);
+  int disable = 0;
+  read_limit("HOROVOD_STALL_CHECK_DISABLE", 0, 1, disable);
+  if (disable) limits.stall_warning = 0;
+  return options;
+}
+
+}  // namespace distribute::horovod_internal

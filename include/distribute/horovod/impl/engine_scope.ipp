@@ -1,0 +1,43 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/base/process_state.hpp>
+#include <distribute/horovod/engine.hpp>
+#include <distribute/horovod/engine_scope.hpp>
+
+#include <utility>
+#include <vector>
+
+namespace distribute::horovod_internal {
+
+/// Of the calling thread, innermost last.
+DISTRIBUTE_INLINE std::vector<std::shared_ptr<Engine>>& engine_stack() {
+  thread_local std::vector<std::shared_ptr<Engine>> stack;
+  return stack;
+}
+
+DISTRIBUTE_INLINE EngineScope::EngineScope(std::shared_ptr<Engine> engine) {
+  engine_stack().push_back(std::move(engine));
+}
+DISTRIBUTE_INLINE EngineScope::~EngineScope() { engine_stack().pop_back(); }
+
+DISTRIBUTE_INLINE std::shared_ptr<Engine> last_engine() {
+  if (!engine_stack().empty()) return engine_stack().back();
+  return std::static_pointer_cast<Engine>(process_state().horovod);
+}
+
+DISTRIBUTE_INLINE std::shared_ptr<Engine> engine() {
+  auto found = last_engine();
+  if (!found || found->stopped())
+    throw FailedPreconditionError(
+        "Horovod's functions need hvd::init(): it has not been called, or shutdown() has");
+  return found;
+}
+
+DISTRIBUTE_INLINE void set_engine(std::shared_ptr<Engine> engine) {
+  if (engine_stack().empty())
+    process_state().horovod = std::move(engine);
+  else
+    engine_stack().back() = std::move(engine);
+}
+
+}  // namespace distribute::horovod_internal
