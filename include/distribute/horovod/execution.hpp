@@ -2,12 +2,15 @@
 /// Carries out what the coordinator has decided, on tensors in host memory.
 
 #include <distribute/base/config.hpp>
-#include <distribute/collective/communicator.hpp>
 #include <distribute/horovod/request.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include <cstdint>
 #include <vector>
+
+namespace distribute::collective {
+class Communicator;
+}
 
 namespace distribute::horovod_internal {
 

@@ -3,7 +3,6 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/collective/communication_options.hpp>
-#include <distribute/collective/communicator.hpp>
 
 #include <memory>
 #include <string>
@@ -11,7 +10,10 @@
 
 namespace distribute {
 class ClusterRuntime;
+namespace collective {
+class Communicator;
 }
+}  // namespace distribute
 
 namespace distribute::horovod_internal {
 

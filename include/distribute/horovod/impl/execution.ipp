@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/collective/communicator.hpp>
 #include <distribute/horovod/execution.hpp>
 
 #include <algorithm>

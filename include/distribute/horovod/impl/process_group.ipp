@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/cluster/cluster_runtime.hpp>
+#include <distribute/collective/communicator.hpp>
 #include <distribute/collective/shared_window.hpp>
 #include <distribute/collective/tcp_transport.hpp>
 #include <distribute/collective/window_transport.hpp>
