@@ -14,9 +14,10 @@ struct OpenMpiClusterResolverOptions {
 };
 
 /// Reads rank and size from HOROVOD_RANK/_SIZE, OMPI_COMM_WORLD_RANK/_SIZE,
-/// MV2_COMM_WORLD_RANK/_SIZE or PMI_RANK/PMI_SIZE. mpirun tells no addresses: MASTER_ADDR names the host of rank 0
-/// (mpirun -x MASTER_ADDR=host); ranks that all run on one host meet at 127.0.0.1 without it.
-/// Throws  FailedPreconditionError outside of mpirun, and without MASTER_ADDR on several hosts.
+/// MV2_COMM_WORLD_RANK/_SIZE or PMI_RANK/PMI_SIZE. mpirun tells no addresses: MASTER_ADDR names the
+/// host of rank 0 (mpirun -x MASTER_ADDR=host); ranks that all run on one host meet at 127.0.0.1
+/// without it. Throws  FailedPreconditionError outside of mpirun, and without MASTER_ADDR on
+/// several hosts.
 class OpenMpiClusterResolver : public LeaderClusterResolver {
  public:
   explicit OpenMpiClusterResolver(OpenMpiClusterResolverOptions options = {});
