@@ -54,6 +54,13 @@ TEST_CASE("files are written, read, replaced and removed", "[io][s3_file_system]
   CHECK(fs.file_size("s3://bucket/dir/file").status().code() == absl::StatusCode::kNotFound);
 }
 
+TEST_CASE("paths with s3:// find their file system", "[io][s3_file_system]") {
+  const auto fs = io::file_system_for("s3://bucket/key");
+  REQUIRE(fs.ok());
+  CHECK(dynamic_cast<io::S3FileSystem*>(*fs) != nullptr);
+  CHECK(*fs == *io::file_system_for("s3://other"));
+}
+
 TEST_CASE("directories are prefixes of keys", "[io][s3_file_system]") {
   NEEDS_S3();
   FakeS3 s3;

@@ -266,7 +266,7 @@ DISTRIBUTE_INLINE absl::StatusOr<HttpResponse> S3Client::send(const Call& call) 
       auto now = send_once(call);
       if (!now.ok()) return now.status();
       const int status = now->response.status;
-      if (call.method == "HEAD" && (status < 200 || (status >= 300 && status != 404))) {
+      if (call.method == "HEAD" && status >= 300 && status < 500 && status != 404) {
         // An answer to HEAD does not say what is wrong; one to GET does.
         Call probe = call;
         probe.method = "GET";
