@@ -24,9 +24,11 @@ std::string store_url() {
 
 }  // namespace
 
-#define NEEDS_STORE()                                                  \
-  if (store_url().empty()) SKIP("no DISTRIBUTE_OBJECT_STORE_URL; see " \
-                                "scripts/object_store_check.sh")
+#define NEEDS_STORE()                        \
+  if (store_url().empty())                   \
+  SKIP(                                      \
+      "no DISTRIBUTE_OBJECT_STORE_URL; see " \
+      "scripts/object_store_check.sh")
 
 TEST_CASE("checkpoints are saved on a store, found again, and old ones removed",
           "[checkpoint][object_store]") {

@@ -56,9 +56,11 @@ std::string some_bytes(size_t size) {
 
 }  // namespace
 
-#define NEEDS_STORE()                                                  \
-  if (store_url().empty()) SKIP("no DISTRIBUTE_OBJECT_STORE_URL; see " \
-                                "scripts/object_store_check.sh")
+#define NEEDS_STORE()                        \
+  if (store_url().empty())                   \
+  SKIP(                                      \
+      "no DISTRIBUTE_OBJECT_STORE_URL; see " \
+      "scripts/object_store_check.sh")
 
 TEST_CASE("a store keeps files under any name", "[io][object_store]") {
   NEEDS_STORE();
