@@ -71,6 +71,7 @@
 #include <distribute/io/protobuf.hpp>
 #include <distribute/io/read_ahead.hpp>
 #include <distribute/io/s3_client.hpp>
+#include <distribute/io/s3_error.hpp>
 #include <distribute/io/s3_file_system.hpp>
 #include <distribute/io/s3_options.hpp>
 #include <distribute/io/s3_upload.hpp>

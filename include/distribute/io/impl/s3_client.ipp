@@ -6,6 +6,7 @@
 #include <distribute/io/crc32c.hpp>
 #include <distribute/io/digest.hpp>
 #include <distribute/io/path.hpp>
+#include <distribute/io/s3_error.hpp>
 #include <distribute/io/xml.hpp>
 
 #include <absl/strings/escaping.h>
@@ -17,88 +18,6 @@
 #include <utility>
 
 namespace distribute::io_internal {
-
-struct S3Error {
-  std::string code, message, request_id, region;
-};
-
-/// Empty members for an answer that is not S3's.
-DISTRIBUTE_INLINE S3Error s3_error(const io::HttpResponse& response) {
-  S3Error error{.code = {},
-                .message = {},
-                .request_id = response.header("x-amz-request-id"),
-                .region = response.header("x-amz-bucket-region")};
-  if (response.body.find("<Error") == std::string::npos) return error;
-  const auto root = io::parse_xml(response.body);
-  if (!root.ok() || root->name != "Error") return error;
-  error.code = root->text_of("Code");
-  error.message = root->text_of("Message");
-  if (error.request_id.empty()) error.request_id = root->text_of("RequestId");
-  if (error.region.empty()) error.region = root->text_of("Region");
-  return error;
-}
-
-DISTRIBUTE_INLINE bool is_one_of(std::string_view text,
-                                 std::initializer_list<std::string_view> choices) {
-  return std::find(choices.begin(), choices.end(), text) != choices.end();
-}
-
-DISTRIBUTE_INLINE bool says_expired(std::string_view code) {
-  return is_one_of(
-      code, {"ExpiredToken", "ExpiredTokenException", "InvalidToken", "TokenRefreshRequired"});
-}
-
-/// Codes that pass, whatever the HTTP status says.
-DISTRIBUTE_INLINE bool passes(std::string_view code) {
-  return is_one_of(code, {"RequestTimeout", "InternalError", "SlowDown", "ServiceUnavailable",
-                          "OperationAborted", "ConditionalRequestConflict", "Throttling"});
-}
-
-DISTRIBUTE_INLINE StatusCode code_of_s3(int status, const S3Error& error) {
-  if (says_expired(error.code)) return StatusCode::Unauthenticated;
-  if (passes(error.code)) return StatusCode::Unavailable;
-  if (is_one_of(error.code, {"RequestTimeTooSkewed", "AuthorizationHeaderMalformed"}))
-    return StatusCode::FailedPrecondition;
-  switch (status) {
-    case 401:
-    case 403: return StatusCode::PermissionDenied;
-    case 404: return StatusCode::NotFound;
-    case 301:
-    case 307:
-    case 409:
-    case 412: return StatusCode::FailedPrecondition;
-    case 416: return StatusCode::OutOfRange;
-    case 501: return StatusCode::Unimplemented;
-    default:
-      return status >= 500 || status == 429 || status == 408 ? StatusCode::Unavailable
-                                                             : StatusCode::InvalidArgument;
-  }
-}
-
-DISTRIBUTE_INLINE std::string cure_of_s3(int status, const S3Error& error,
-                                         const io::AwsCredentials& used,
-                                         const std::string& region) {
-  if (says_expired(error.code))
-    return concat("; the credentials of ", used.source, " have expired: renew them");
-  if (is_one_of(error.code, {"InvalidAccessKeyId", "SignatureDoesNotMatch"}))
-    return concat("; check the access key and the secret key, which came from ", used.source);
-  if (error.code == "RequestTimeTooSkewed") return "; set this host's clock (NTP)";
-  if (error.code == "NoSuchBucket")
-    return concat("; check the bucket's name, S3_ENDPOINT, and the region '", region, "'");
-  if (is_one_of(error.code, {"AuthorizationHeaderMalformed", "PermanentRedirect"}))
-    return concat("; the region '", region, "' is not the bucket's: set AWS_REGION",
-                  error.region.empty() ? "" : " to " + error.region);
-  if (status == 412) return "; the object was changed or removed meanwhile";
-  if (status == 403 && used.anonymous())
-    return concat("; the request was not signed, credentials came from ", used.source);
-  if (status == 403)
-    return concat("; the credentials of ", used.source,
-                  " may not do this: ask for s3:GetObject, "
-                  "s3:PutObject, s3:DeleteObject and s3:ListBucket");
-  if (error.code.empty() && status != 404)
-    return "; the answer is not that of an S3 server: check S3_ENDPOINT";
-  return "";
-}
 
 /// The Date header as seconds since 1970, or 0.
 DISTRIBUTE_INLINE int64_t http_date(const io::HttpResponse& response) {
@@ -224,18 +143,17 @@ DISTRIBUTE_INLINE absl::StatusOr<S3Client::Sent> S3Client::send_once(const Call&
   auto response = http_client().send(request);
   if (!response.ok()) return response.status();
   sent.response = *std::move(response);
-  sent.fine = sent.response.ok() &&
-              (!call.error_in_body || io_internal::s3_error(sent.response).code.empty());
+  sent.fine = sent.response.ok() && (!call.error_in_body || s3_error(sent.response).code.empty());
   return sent;
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<bool> S3Client::correct(const Call& call, const Sent& sent,
                                                          std::string& done) {
-  const io_internal::S3Error error = io_internal::s3_error(sent.response);
+  const S3Error error = s3_error(sent.response);
   const auto first_time = [&](char what) {
     return done.find(what) == std::string::npos && (done += what, true);
   };
-  if (io_internal::says_expired(error.code) && options_.credentials && first_time('c')) {
+  if (says_expired(error) && options_.credentials && first_time('c')) {
     auto fresh = options_.credentials->renew(sent.credentials);
     if (!fresh.ok()) return fresh.status();
     return fresh->access_key_id != sent.credentials.access_key_id ||
@@ -282,7 +200,7 @@ DISTRIBUTE_INLINE absl::StatusOr<HttpResponse> S3Client::send(const Call& call) 
     }
   };
   const auto response = send_with_retry(options_.retry, attempt, [&](const HttpResponse& answer) {
-    return !sent.fine && io_internal::passes(io_internal::s3_error(answer).code);
+    return !sent.fine && may_pass(s3_error(answer));
   });
   if (!response.ok())
     return annotate(response.status(), concat("cannot ", call.doing, " ", call.path.str()));
@@ -292,17 +210,16 @@ DISTRIBUTE_INLINE absl::StatusOr<HttpResponse> S3Client::send(const Call& call) 
 
 DISTRIBUTE_INLINE absl::Status S3Client::error_of(const Call& call, const Sent& sent) const {
   const HttpResponse& response = sent.response;
-  const io_internal::S3Error error = io_internal::s3_error(response);
+  const S3Error error = s3_error(response);
   const std::string query = query_string(call.query);
   return make_status(
-      io_internal::code_of_s3(response.status, error),
+      code_of_s3(response.status, error),
       concat("cannot ", call.doing, " ", call.path.str(), ": ",
              error.code.empty() ? "" : error.code + ": " + error.message + " ", "(HTTP ",
              response.status, ", request id ",
              error.request_id.empty() ? "unknown" : error.request_id, ", ", call.method, " ",
              url_of(call.path), query.empty() ? "" : "?" + query, ")",
-             io_internal::cure_of_s3(response.status, error, sent.credentials,
-                                     region_of(call.path.bucket))));
+             cure_of_s3(response.status, error, sent.credentials, region_of(call.path.bucket))));
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<S3ObjectInfo> S3Client::head(const S3Path& path) {
