@@ -2,7 +2,12 @@
 // with and without a save under way, in turns. Prints one JSON object.
 // cmake --build --preset release --target async_checkpoint_bench &&
 // build/release/bin/async_checkpoint_bench DIRECTORY [rounds], such as s3://bucket/bench
-#include <distribute/distribute.hpp>
+#include <distribute/checkpoint/checkpoint_manager.hpp>
+#include <distribute/nn/dense.hpp>
+#include <distribute/nn/sequential.hpp>
+#include <distribute/ops/reduce.hpp>
+#include <distribute/ops/unary.hpp>
+#include <distribute/optim/sgd.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -48,7 +53,7 @@ int main(int argc, char** argv) {
   const Tensor x = fill(Shape{kBatch, kUnits}, 0.01f);
   const auto step = [&] {
     GradientTape tape;
-    const Tensor loss = ops::reduce_mean(ops::square(model(x)));
+    const Tensor loss = reduce_mean(square(model(x)));
     optimizer.minimize(loss, model.trainable_variables(), tape);
   };
   for (int i = 0; i < 4; ++i) step();

@@ -67,7 +67,9 @@ DISTRIBUTE_INLINE absl::Status GcsUpload::append(std::string_view bytes) {
 
 DISTRIBUTE_INLINE absl::Status GcsUpload::close() {
   if (closed_) return absl::OkStatus();
-  if (status_.ok()) status_ = session_.empty() ? send_whole() : send_chunks(buffer_, true);
+  // An empty body in one request is more than some emulators can take.
+  const bool whole = session_.empty() && !buffer_.empty();
+  if (status_.ok()) status_ = whole ? send_whole() : send_chunks(buffer_, true);
   closed_ = status_.ok();
   if (closed_) std::string().swap(buffer_);
   return status_;
