@@ -54,7 +54,9 @@ std::string directory_on(const std::string& kind, const TemporaryDirectory& temp
   if (kind == "mem") MemoryStore::fresh();
   if (kind == "gs") FakeGcs::serve_process();
   if (kind == "hdfs") FakeWebHdfs::serve_process();
-  return kind + "://bucket/job";
+  const std::string directory = kind + "://bucket/job";
+  throw_if_error(io::remove_recursively(directory));  // a real server keeps what was there
+  return directory;
 }
 
 Names names_in(const std::string& directory) {
