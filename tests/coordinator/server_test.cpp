@@ -1,6 +1,7 @@
 #include <tests/coordinator/processes.hpp>
 #include <tests/support/check_throws.hpp>
 
+#include <distribute/base/exit_status.hpp>
 #include <distribute/net/listener.hpp>
 
 using namespace processes;  // NOLINT: tests only
@@ -55,6 +56,6 @@ TEST_CASE("a worker whose coordinator never comes ends with a line", "[coordinat
   options.cluster.log = [&](const std::string& text) { line = text; };
   options.start = false;
   Server worker = Server::create_local_server(options);
-  CHECK(worker.join() == 1);
+  CHECK(worker.join() == kExitRetry);
   CHECK(line.find("local 0 ends: no coordinator has come in time") == 0);
 }
