@@ -3,7 +3,7 @@
 # writes the table and the plot of docs/benchmarks.md.
 #
 # usage: scripts/bench_peers.sh [--no-peers] [options of bench/peers/compare.py]
-#   --parts speed framework mirrored all_reduce update workers accuracy rebuild demo resnet
+#   --parts speed framework mirrored all_reduce update workers accuracy rebuild demo resnet servers
 #                                                          what to measure (default: first six)
 #   --rounds N                                               medians over N rounds (default 3)
 # environment: DISTRIBUTE_PEERS_VENV  a Python environment to use or to make

@@ -129,3 +129,31 @@ def measure_update(sides, flags):
     """Sum of the gradients of two workers and Adam in one go, against the bare loops."""
     return rounds_of(flags.rounds, {"update": lambda: (run(
         [sides.bin / "shared_update_bench"], 1) or [None])[0]})
+
+
+def servers_job(sides, steps, *more):
+    """1 ps and 3 workers, book network, Adam."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder) / "run.json"
+        program = [sides.bin / "mnist_cnn", *TRAINING, "--strategy=parameter_server",
+                   "--batch_size=50", f"--steps={steps}", *sides.data(), f"--json={report}"]
+        chief = ["--chief"] if "--coordinator=true" in more else []
+        done = run([sides.bin / "distribute", "run", *chief, "--ps", 1, "-np", 3, "--", *program,
+                    *more], 1)
+        return json.loads(report.read_text()) if done and report.exists() else None
+
+
+def measure_servers(sides, flags):
+    say("book network, batch 50, 1 parameter server and 3 workers")
+    calls = {"one process": lambda: sides.ours("book", 50, 300, 2),
+             "workers": lambda: servers_job(sides, 1000),
+             "coordinator": lambda: servers_job(sides, 1000, "--coordinator=true")}
+    if sides.python:
+        call = sides.peer("tensorflow_servers_peer.py", "keras", "--workers=3")
+        calls["tensorflow"] = lambda: call("book", 50, 200, 2)
+    record = rounds_of(flags.rounds, calls)
+    for name, more in (("recipe", ()), ("recipe coordinator", ("--coordinator=true",)),
+                       ("recipe in step", ("--sync_replicas=3",))):
+        say(f"  accuracy after 5,000 steps: {name}")
+        record[name] = servers_job(sides, 5000, *more)
+    return record

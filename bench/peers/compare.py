@@ -19,11 +19,11 @@ import sys
 import tempfile
 import time
 
-from cluster import measure_all_reduce, measure_update, measure_workers
+from cluster import measure_all_reduce, measure_servers, measure_update, measure_workers
 from running import PEERS, ROOT, median_record, rounds_of, run, say
 
 PARTS = ["speed", "framework", "mirrored", "all_reduce", "update", "workers", "accuracy", "rebuild",
-         "demo", "resnet"]
+         "demo", "resnet", "servers"]
 # Steps that take about three seconds for the slowest side.
 CASES = {("book", 50): 150, ("book", 512): 25, ("tutorial", 50): 500, ("tutorial", 512): 80}
 TRAINING = {"book": ["--optimizer=adam", "--learning_rate=1e-4"],

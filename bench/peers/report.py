@@ -186,6 +186,22 @@ def cluster_figures(r):
     return rows
 
 
+def server_figures(r):
+    """1 parameter server and 3 workers."""
+    speed = lambda side: ("servers", side, "images_per_second")
+    rows = []
+    for side, name in (("workers", "every worker its own loop"), ("coordinator", "coordinator")):
+        rows += [("servers", f"{name}: against TensorFlow's ParameterServerStrategy",
+                  r.ratio(speed(side), speed("tensorflow")), "x", ">=", 2.5),
+                 ("servers", f"{name}: against one process with both cores",
+                  r.ratio(speed(side), speed("one process")), "%", ">=", .80)]
+    for side, name in (("recipe", "every worker its own loop"),
+                       ("recipe coordinator", "coordinator"), ("recipe in step", "in step")):
+        rows.append(("servers", f"5,000 steps of Adam 1e-4, {name}: test accuracy",
+                     r.get("servers", side, "test_accuracy"), "%", ">=", .97))
+    return rows
+
+
 def shown(value, unit):
     if value is None:
         return "not measured"
@@ -298,7 +314,7 @@ def plot(r):
 def main():
     source = DOCS / "benchmarks.json"
     r = Results(json.loads(source.read_text()) if source.exists() else {})
-    rows = figures(r) + cluster_figures(r) + resnet_figures(r)
+    rows = figures(r) + cluster_figures(r) + resnet_figures(r) + server_figures(r)
     blocks = {"machine": machine_lines(r), "images": images_lines(r)}
     for row in rows:
         blocks.setdefault(row[0], []).append(row)
