@@ -46,7 +46,7 @@ void write_json(const RunReport& r, const std::string& target) {
 
 void require_writable(const char* flag, const std::string& path) {
   if (path.find("://") != std::string::npos) return;  // a store says so when it is written
-  const size_t end = path.find_last_not_of('/');  // of a directory's name
+  const size_t end = path.find_last_not_of('/');      // of a directory's name
   const size_t slash = path.rfind('/', end);
   const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
   if (access(directory.c_str(), W_OK) != 0)

@@ -230,7 +230,7 @@ void Trainer::watch_for_end() {
     notice_ = std::make_unique<dist::train::PreemptionNotice>(
         dist::train::PreemptionNoticeOptions{.platform = options_.preemption_notice});
   if (servers_ || notice_)
-    told_ = std::make_unique<dist::train_internal::TerminationSignal>(std::vector{SIGTERM});
+    told_ = std::make_unique<dist::base_internal::TerminationSignal>(std::vector{SIGTERM});
   if (servers_) return;
   dist::TerminationConfig config;
   if (notice_) config.termination_watcher_fn = [this] { return is_told_to_go(); };

@@ -128,7 +128,7 @@ class Trainer {
   std::optional<distribute::train::CheckpointManager> manager_;
   std::optional<distribute::PreemptionCheckpointHandler> preemption_;
   // Where the handler does not watch the signal itself.
-  std::unique_ptr<distribute::train_internal::TerminationSignal> told_;
+  std::unique_ptr<distribute::base_internal::TerminationSignal> told_;
   std::unique_ptr<distribute::train::PreemptionNotice> notice_;
   std::unique_ptr<distribute::train::ElasticLoop> elastic_loop_;  // while it runs
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> loss_csv_{nullptr, &std::fclose};

@@ -52,7 +52,7 @@ struct ProcessState {
   LogState log;
   std::mutex metrics_server_mutex;       // guards the next
   std::shared_ptr<void> metrics_server;  // cluster/metrics_server
-  std::shared_ptr<void> horovod;                     // the Engine of hvd::init (horovod/engine)
+  std::shared_ptr<void> horovod;         // the Engine of hvd::init (horovod/engine)
 };
 
 /// Lives from first use to the end of the process.

@@ -7,8 +7,8 @@
 #include <distribute/cluster/host_identity.hpp>
 #include <distribute/cluster/leader_membership.hpp>
 #include <distribute/cluster/member_membership.hpp>
-#include <distribute/cluster/own_port.hpp>
 #include <distribute/cluster/metrics_server.hpp>
+#include <distribute/cluster/own_port.hpp>
 #include <distribute/cluster/peer_sockets.hpp>
 #include <distribute/cluster/ready_file.hpp>
 #include <distribute/net/bytes.hpp>

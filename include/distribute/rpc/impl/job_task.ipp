@@ -2,9 +2,9 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/cluster_tasks.hpp>
+#include <distribute/cluster/metrics_server.hpp>
 #include <distribute/cluster/own_port.hpp>
 #include <distribute/cluster/ready_file.hpp>
-#include <distribute/cluster/metrics_server.hpp>
 #include <distribute/cluster/task_server.hpp>
 #include <distribute/net/bytes.hpp>
 #include <distribute/net/connect.hpp>
