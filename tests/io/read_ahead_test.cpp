@@ -1,3 +1,4 @@
+#include <distribute/io/file_system.hpp>
 #include <distribute/io/read_ahead.hpp>
 
 #include <tests/support/catch.hpp>

@@ -1,4 +1,5 @@
 #include <distribute/io/digest.hpp>
+#include <distribute/io/file_system.hpp>
 #include <distribute/io/s3_upload.hpp>
 
 #include <tests/support/catch.hpp>

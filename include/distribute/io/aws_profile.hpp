@@ -18,6 +18,9 @@ using EnvironmentReader = std::function<std::string(const std::string& name)>;
 /// EnvironmentReader of this process.
 std::string process_environment(const std::string& name);
 
+/// A small local file. Errors  NotFound, PermissionDenied.
+absl::StatusOr<std::string> read_local_text(const std::string& path);
+
 /// Keys and values of one section; a nested key is "s3.addressing_style".
 using AwsProfile = std::map<std::string, std::string>;
 

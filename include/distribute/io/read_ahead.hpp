@@ -1,11 +1,19 @@
 #pragma once
 /// Reads a remote file in large pieces, several at a time, ahead of a reader that goes forward.
 
-#include <distribute/io/file_system.hpp>
+#include <distribute/base/config.hpp>
 
+#include <absl/status/statusor.h>
+
+#include <cstdint>
 #include <functional>
+#include <memory>
+#include <span>
+#include <string>
 
 namespace distribute::io {
+
+class RandomAccessFile;  // file_system.hpp, whose bodies need this header
 
 struct ReadAheadOptions {
   int64_t first_bytes = 256 << 10;  // fetched where a reader jumps to; doubles while it goes on

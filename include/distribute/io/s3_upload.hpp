@@ -1,10 +1,11 @@
 #pragma once
 /// Writes one object of S3: small ones at once, large ones in parts while they grow.
 
-#include <distribute/io/file_system.hpp>
 #include <distribute/io/s3_client.hpp>
 
 namespace distribute::io {
+
+class WritableFile;  // file_system.hpp, whose bodies need this header
 
 /// Holds at most (parallel + 1) parts. Given up, so that nothing of it stays, when anything fails
 /// or when it is destroyed without close().

@@ -3,7 +3,6 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/io/file_system.hpp>
 #include <distribute/io/http_retry.hpp>
 #include <distribute/io/url.hpp>
 #include <distribute/io/xml.hpp>
@@ -159,7 +158,7 @@ DISTRIBUTE_INLINE absl::StatusOr<io::AwsCredentials> ask_web_identity(
   if (role.empty())
     return make_status(StatusCode::InvalidArgument,
                        "AWS_WEB_IDENTITY_TOKEN_FILE is set, but no role: set AWS_ROLE_ARN");
-  auto token = io::read_file(token_file);
+  auto token = io::read_local_text(token_file);
   if (!token.ok()) return annotate(token.status(), "web identity token");
   return ask_sts(options,
                  {{"Action", "AssumeRoleWithWebIdentity"},
@@ -266,7 +265,7 @@ credentials_of_container(const io::AwsCredentialsOptions& options) {
   std::string token = environment("AWS_CONTAINER_AUTHORIZATION_TOKEN");
   const std::string file = environment("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE");
   if (!file.empty()) {
-    auto text = io::read_file(file);
+    auto text = io::read_local_text(file);
     if (!text.ok()) return annotate(text.status(), "container authorization token");
     token = std::string(absl::StripAsciiWhitespace(*text));
   }

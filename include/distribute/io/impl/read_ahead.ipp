@@ -1,6 +1,8 @@
 #pragma once
 #include <distribute/io/read_ahead.hpp>
 
+#include <distribute/io/file_system.hpp>
+
 #include <algorithm>
 #include <condition_variable>
 #include <cstring>

@@ -3,6 +3,7 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
+#include <distribute/io/file_system.hpp>
 
 #include <algorithm>
 #include <deque>
