@@ -7,7 +7,6 @@
 
 namespace distribute {
 class ClusterResolver;
-class ClusterRuntime;
 }  // namespace distribute
 
 namespace distribute::strategy_internal {
@@ -20,9 +19,6 @@ struct ClusterPlace {
 
 /// Throws  InvalidArgumentError when the cluster does not say which task this process is.
 ClusterPlace place_of(const ClusterResolver& resolver);
-
-/// Workers of one host share its cores, unless somebody has said how many threads to use.
-void share_cores(const ClusterRuntime& runtime);
 
 }  // namespace distribute::strategy_internal
 

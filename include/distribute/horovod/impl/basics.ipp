@@ -6,6 +6,7 @@
 #include <distribute/horovod/process_set.hpp>
 #include <distribute/net/deadline.hpp>
 #include <distribute/strategy/cluster_place.hpp>
+#include <distribute/strategy/share_cores.hpp>
 
 #include <cstdlib>
 #include <thread>

@@ -1,15 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/base/parallel.hpp>
-#include <distribute/base/process_state.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
-#include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/multi_worker_util.hpp>
 #include <distribute/strategy/cluster_place.hpp>
-
-#include <algorithm>
-#include <cstdlib>
-#include <thread>
 
 namespace distribute::strategy_internal {
 
@@ -43,13 +36,6 @@ DISTRIBUTE_INLINE ClusterPlace place_of(const ClusterResolver& resolver) {
   place.tasks.rank = workers ? *id : multi_worker_util::id_in_cluster(spec, type, *id);
   place.alone = place.tasks.members.size() < 2;
   return place;
-}
-
-DISTRIBUTE_INLINE void share_cores(const ClusterRuntime& runtime) {
-  if (std::getenv("OMP_NUM_THREADS") || process_state().intra_op_parallelism_threads > 0) return;
-  const auto& hosts = runtime.hosts();
-  const auto near = std::count(hosts.begin(), hosts.end(), hosts[size_t(runtime.rank())]);
-  set_intra_op_threads(std::max(int(std::thread::hardware_concurrency()) / int(near), 1));
 }
 
 }  // namespace distribute::strategy_internal
