@@ -241,8 +241,8 @@ void Trainer::watch_for_end() {
 /// workers wait for its return.
 void Trainer::leave_if_told() {
   if (!servers_ || !is_told_to_go()) return;
-  std::fprintf(stderr, "preempted: saving a checkpoint after %lld steps\n",
-               (long long)optimizer_->iterations());
+  dist::log_info("trainer", dist::concat("preempted: saving a checkpoint after ",
+                                         optimizer_->iterations(), " steps"));
   manager_->save();
   std::fflush(nullptr);
   std::quick_exit(dist::kExitPreempted);
@@ -358,7 +358,11 @@ void Trainer::step_done(const Step& step, const std::string& worker) {
   if (options_.checkpoint_dir.empty() || (!due && step.number < total_steps_)) return;
   last_saved_ = step.number;
   if (horovod_) horovod_->remember(*iterator_);
-  if (manager_) manager_->save({}, true, {.enable_async = options_.async_checkpoint});
+  if (!manager_) return;
+  const auto saved = manager_->save({}, true, {.enable_async = options_.async_checkpoint});
+  if (!saved && step.number >= total_steps_)
+    throw dist::UnavailableError(dist::concat("the weights of the last step could not be saved in ",
+                                              options_.checkpoint_dir));
 }
 
 void Trainer::check_finite(double loss, int64_t step) const {

@@ -1,3 +1,5 @@
+#include <distribute/base/exit_status.hpp>
+
 #include <tests/coordinator/processes.hpp>
 #include <tests/support/check_throws.hpp>
 
@@ -142,7 +144,7 @@ TEST_CASE("workers end when the coordinator does not come back", "[coordinator][
   }
   if (freeze) cluster.kill({"chief"});
   for (const auto& outcome : cluster.join())
-    if (outcome.name != "chief 0") CHECK(outcome.result == "1");
+    if (outcome.name != "chief 0") CHECK(outcome.result == std::to_string(kExitRetry));
 }
 
 DISTRIBUTE_CLUSTER_MAIN(coordinator_differs) {

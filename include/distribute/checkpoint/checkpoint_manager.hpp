@@ -25,8 +25,8 @@ struct CheckpointManagerOptions {
   /// Workers other than the chief write below `workertemp_<id>` in here; empty: in `directory`.
   std::string worker_directory = {};
   /// So many saves in a row may fail for a reason that may pass (UnavailableError,
-  /// DeadlineExceededError, AbortedError, ResourceExhaustedError): training goes on with a warning
-  /// on the chief, and the next save tries again. The one after them throws.
+  /// DeadlineExceededError, AbortedError): training goes on with a warning on the chief, and the
+  /// next save tries again. The one after them throws.
   int64_t max_failed_saves = 0;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/logging.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/checkpoint/background_job.hpp>
 #include <distribute/strategy/all_workers.hpp>
@@ -18,7 +19,7 @@ DISTRIBUTE_INLINE BackgroundJob::~BackgroundJob() {
     wait();
   } catch (...) {
     const auto [code, message] = strategy_internal::describe_failure(std::current_exception());
-    std::fprintf(stderr, "warning: a checkpoint was not written: %s\n", message.c_str());
+    log_warning("checkpoint", concat("a checkpoint was not written: ", message));
   }
 }
 

@@ -146,7 +146,7 @@ DISTRIBUTE_INLINE void CheckpointManager::Work::operator()(
   try {
     for (const std::string& prefix : old) remove_checkpoint(prefix);
   } catch (const Error& error) {
-    std::fprintf(stderr, "warning: an old checkpoint was not removed: %s\n", error.what());
+    log_warning("checkpoint", concat("an old checkpoint was not removed: ", error.what()));
   }
 }
 
@@ -190,11 +190,11 @@ DISTRIBUTE_INLINE std::vector<CheckpointManager::Entry> CheckpointManager::drop_
 DISTRIBUTE_INLINE bool CheckpointManager::forgives(const std::exception_ptr& error) {
   const auto [code, message] = strategy_internal::describe_failure(error);
   const bool may_pass = code == StatusCode::Unavailable || code == StatusCode::DeadlineExceeded ||
-                        code == StatusCode::Aborted || code == StatusCode::ResourceExhausted;
+                        code == StatusCode::Aborted;
   if (!may_pass || ++failed_saves_ > options_.max_failed_saves) return false;
   if (checkpoint_.strategy().extended().should_checkpoint())
-    std::fprintf(stderr, "warning: saving failed (%lld of %lld in a row that may): %s\n",
-                 (long long)failed_saves_, (long long)options_.max_failed_saves, message.c_str());
+    log_warning("checkpoint", concat("saving failed (", failed_saves_, " of ",
+                                     options_.max_failed_saves, " in a row that may): ", message));
   return true;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/logging.hpp>
 #include <distribute/cluster/environment.hpp>
 #include <distribute/horovod/basics.hpp>
 #include <distribute/horovod/elastic_run.hpp>
@@ -36,8 +37,8 @@ DISTRIBUTE_INLINE void reset(const RunOptions& options, bool interrupted) {
                                   options.min_size, " are wanted",
                                   failure ? ": " + failure->reason : std::string()));
   if (next.rank == 0)
-    std::fprintf(stderr, "hvd::elastic: %s; going on with %d ranks\n",
-                 failure ? failure->reason.c_str() : "the tasks have changed", next.size());
+    log_info("horovod", concat("elastic: ", failure ? failure->reason : "the tasks have changed",
+                               "; going on with ", next.size(), " ranks"));
   shutdown();
   init(next, options.timeout);
 }

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/logging.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/collective/connect_workers.hpp>
@@ -115,7 +116,7 @@ DISTRIBUTE_INLINE void Engine::Impl::connect_coordinator() {
                                                     [this](const std::string& line) {
                                                       if (runtime)
                                                         return runtime->options().print(line);
-                                                      std::fprintf(stderr, "%s\n", line.c_str());
+                                                      log_warning("horovod", line);
                                                     });
 }
 
@@ -324,7 +325,7 @@ DISTRIBUTE_INLINE Engine::~Engine() {
   try {
     stop();
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "warning: hvd::shutdown: %s\n", error.what());
+    log_warning("horovod", concat("shutdown: ", error.what()));
   }
 }
 

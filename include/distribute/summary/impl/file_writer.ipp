@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/logging.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/io/file_system.hpp>
@@ -124,8 +125,8 @@ DISTRIBUTE_INLINE void FileWriter::flush_when_due(double now) const {
   state.failed_flushes = status.ok() ? 0 : state.failed_flushes + 1;
   if (state.failed_flushes > options.max_failed_flushes) throw_if_error(status);
   if (!status.ok())
-    std::fprintf(stderr, "warning: event file: %s; its records are kept and tried again\n",
-                 std::string(status.message()).c_str());
+    log_warning("summary", concat("event file: ", std::string(status.message()),
+                                  "; its records are kept and tried again"));
 }
 
 DISTRIBUTE_INLINE void FileWriter::write(int64_t step, const Value& value) const {

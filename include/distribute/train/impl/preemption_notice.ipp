@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/logging.hpp>
 #include <distribute/cluster/environment.hpp>
 #include <distribute/cluster/json_value.hpp>
 #include <distribute/io/http_client.hpp>
@@ -89,7 +90,7 @@ DISTRIBUTE_INLINE PreemptionNotice::Impl::~Impl() {
 
 DISTRIBUTE_INLINE void PreemptionNotice::Impl::print(const std::string& line) const {
   if (options.log) return options.log(line);
-  std::fprintf(stderr, "distribute: %s\n", line.c_str());
+  log_info("train", line);
 }
 
 /// Ends when the notice has come, when it gives up, or with its owner.
