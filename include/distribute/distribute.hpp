@@ -115,6 +115,7 @@
 #include <distribute/cluster/control_message.hpp>
 #include <distribute/cluster/default_resolver.hpp>
 #include <distribute/cluster/elastic_desk.hpp>
+#include <distribute/cluster/elastic_generation.hpp>
 #include <distribute/cluster/elastic_member.hpp>
 #include <distribute/cluster/elastic_message.hpp>
 #include <distribute/cluster/environment.hpp>

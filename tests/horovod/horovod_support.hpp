@@ -4,6 +4,7 @@
 #include <distribute/base/parallel.hpp>
 #include <distribute/horovod/basics.hpp>
 #include <distribute/horovod/engine.hpp>
+#include <distribute/horovod/engine_scope.hpp>
 
 #include <tests/cluster/cluster_support.hpp>
 

@@ -2,7 +2,7 @@
 /// What workers that meet say to each other.
 
 #include <distribute/base/config.hpp>
-#include <distribute/cluster/elastic_member.hpp>
+#include <distribute/cluster/elastic_generation.hpp>
 
 #include <absl/status/statusor.h>
 

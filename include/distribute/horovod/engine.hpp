@@ -6,7 +6,6 @@
 #include <distribute/cluster/cluster_tasks.hpp>
 #include <distribute/cluster/task_failure.hpp>
 #include <distribute/horovod/engine_options.hpp>
-#include <distribute/horovod/engine_scope.hpp>
 #include <distribute/horovod/execution.hpp>
 #include <distribute/horovod/rank_place.hpp>
 #include <distribute/horovod/request.hpp>

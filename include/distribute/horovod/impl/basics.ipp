@@ -3,6 +3,7 @@
 #include <distribute/cluster/default_resolver.hpp>
 #include <distribute/horovod/basics.hpp>
 #include <distribute/horovod/engine.hpp>
+#include <distribute/horovod/engine_scope.hpp>
 #include <distribute/horovod/process_set.hpp>
 #include <distribute/net/deadline.hpp>
 #include <distribute/strategy/cluster_place.hpp>

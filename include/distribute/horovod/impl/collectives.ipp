@@ -4,6 +4,7 @@
 #include <distribute/horovod/basics.hpp>
 #include <distribute/horovod/collectives.hpp>
 #include <distribute/horovod/engine.hpp>
+#include <distribute/horovod/engine_scope.hpp>
 #include <distribute/ops/elementwise.hpp>
 
 #include <algorithm>

@@ -5,6 +5,7 @@
 #include <distribute/horovod/basics.hpp>
 #include <distribute/horovod/elastic_run.hpp>
 #include <distribute/horovod/engine.hpp>
+#include <distribute/horovod/engine_scope.hpp>
 
 #include <cstdio>
 

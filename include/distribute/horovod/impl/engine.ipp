@@ -7,6 +7,7 @@
 #include <distribute/collective/timeline.hpp>
 #include <distribute/horovod/coordinator_thread.hpp>
 #include <distribute/horovod/engine.hpp>
+#include <distribute/horovod/engine_scope.hpp>
 #include <distribute/horovod/process_group.hpp>
 #include <distribute/net/frame.hpp>
 #include <distribute/net/socket.hpp>

@@ -2,6 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/horovod/compression.hpp>
 #include <distribute/horovod/engine.hpp>
+#include <distribute/horovod/engine_scope.hpp>
 #include <distribute/horovod/handle.hpp>
 
 #include <utility>

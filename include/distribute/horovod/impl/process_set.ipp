@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/horovod/engine.hpp>
+#include <distribute/horovod/engine_scope.hpp>
 #include <distribute/horovod/process_set.hpp>
 
 #include <algorithm>
