@@ -3,6 +3,7 @@
 
 #include <tests/support/catch.hpp>
 #include <tests/support/fake_gcs.hpp>
+#include <tests/support/whole_files.hpp>
 
 namespace io = distribute::io;
 using Catch::Matchers::Contains;
@@ -31,27 +32,10 @@ struct Fixture {
   io::GcsFileSystem fs;
 
   absl::Status write(const std::string& path, const std::string& bytes, size_t piece = 100'000) {
-    auto file = fs.create(path);
-    if (!file.ok()) return file.status();
-    for (size_t i = 0; i < bytes.size(); i += piece) {
-      const absl::Status status = (*file)->append(std::string_view(bytes).substr(i, piece));
-      if (!status.ok()) return status;
-    }
-    return (*file)->close();
+    return write_in_pieces(fs, path, bytes, piece);
   }
-  std::string read(const std::string& path) {
-    auto file = value_or_throw(fs.open(path));
-    std::string bytes(size_t(file->size()), '\0');
-    distribute::throw_if_error(file->read(0, bytes));
-    return bytes;
-  }
+  std::string read(const std::string& path) { return read_whole(fs, path); }
 };
-
-std::string bytes_of(size_t count) {
-  std::string bytes(count, '\0');
-  for (size_t i = 0; i < count; ++i) bytes[i] = char(i * 2654435761u >> 13);
-  return bytes;
-}
 
 std::string message(const absl::Status& status) { return std::string(status.message()); }
 
