@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/device/cuda_device.hpp>
 #include <distribute/device/cuda_state.hpp>

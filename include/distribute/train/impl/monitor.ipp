@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/train/monitor.hpp>
 
