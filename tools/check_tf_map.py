@@ -7,9 +7,7 @@ import pathlib
 import re
 import sys
 
-from check_umbrella import INCLUDE, public_headers
-
-MAP = INCLUDE.parent / "docs/tf_map.md"
+from check_umbrella import MAP, public_headers
 
 
 def main():

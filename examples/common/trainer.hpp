@@ -6,6 +6,7 @@
 #include "options.hpp"
 #include "run_report.hpp"
 
+#include <distribute/base/termination_signal.hpp>
 #include <distribute/distribute.hpp>
 
 #include <cstdio>
@@ -138,6 +139,9 @@ class Trainer {
   double last_loss_ = 0;
   int64_t last_saved_ = 0;  // step
 };
+
+/// The results of a test, for people and for whoever tunes.
+void print_test(const RunReport& report, bool metric_lines);
 
 /// A whole run: strategy, training, test, report. Gives the exit status; errors become one line.
 int run_trainer(const TrainerOptions& options, const MakeTask& make_task);

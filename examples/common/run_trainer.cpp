@@ -1,0 +1,106 @@
+#include "trainer.hpp"
+
+#include "managed_job.hpp"
+#include "process_stats.hpp"
+
+#include <cstdio>
+#include <exception>
+#include <utility>
+
+namespace dist = distribute;
+
+namespace examples {
+
+namespace {
+
+/// The evaluator's program: the same network on one device, beside the training.
+int run_evaluator(TrainerOptions options, const MakeTask& make_task) {
+  const std::string checkpoint_dir = std::exchange(options.checkpoint_dir, "");
+  if (checkpoint_dir.empty())
+    throw dist::InvalidArgumentError(
+        "evaluator: --checkpoint_dir must name the directory where the chief saves");
+  for (std::string* unused :
+       {&options.final_checkpoint, &options.init_checkpoint, &options.loss_csv})
+    unused->clear();
+  if (!options.logdir.empty()) options.logdir = dist::io::join_path(options.logdir, "eval");
+  const dist::ReadyFile ready(dist::ready_file_path());
+  dist::OneDeviceStrategy strategy("/cpu:0");
+  RunReport report;
+  Trainer(options, strategy, make_task).follow(checkpoint_dir, report);
+  return dist::kExitDone;
+}
+
+/// What is written at the end can be written: better to know before the training.
+void check_outputs(const TrainerOptions& options) {
+  if (options.json && *options.json != "-") require_writable("json", *options.json);
+  if (!options.final_checkpoint.empty())
+    require_writable("final_checkpoint", options.final_checkpoint);
+  if (!options.export_dir.empty()) {
+    dist::saved_model::check_path(options.export_dir);
+    require_writable("export_dir", options.export_dir);
+  }
+  if (!options.export_onnx.empty()) require_writable("export_onnx", options.export_onnx);
+}
+
+int run(const TrainerOptions& options, const MakeTask& make_task) {
+  const dist::train::ExitOnTermination exit_on_termination;
+  dist::random::set_seed(options.seed);
+  if (options.policy == "mixed_float16")
+    throw dist::UnimplementedError(
+        "--policy=mixed_float16 needs a GPU, which this build does not support; use "
+        "mixed_bfloat16");
+  dist::nn::set_global_policy(options.policy);
+  check_outputs(options);
+  const auto horovod = HorovodJob::begin(options);
+  if (!horovod && is_evaluator(options)) return run_evaluator(options, make_task);
+  const auto [cluster, strategy, name] = make_strategy(options);
+  const auto* servers = dist::strategy_internal::parameter_server_extended(*strategy);
+  if (servers && servers->is_parameter_server()) return dist::Server(*strategy).join();
+  const bool alone = !cluster || !cluster->cluster_spec();  // else the job's runtime has written it
+  const dist::ReadyFile ready(alone ? dist::ready_file_path() : "");
+  RunReport report;
+  report.strategy = name;
+  report.workers =
+      horovod ? dist::hvd::size() : strategy->extended().input_context().num_input_pipelines();
+  report.device = device_name(*strategy);
+  report.policy = options.policy;
+  report.replicas = horovod ? dist::hvd::size() : strategy->num_replicas_in_sync();
+  report.global_batch = options.batch_size;
+  {
+    Trainer trainer(options, *strategy, make_task, horovod.get());
+    if (trainer.serves()) return dist::Server(*strategy).join();
+    if (options.elastic) {
+      if (!trainer.train_and_evaluate_elastically(report)) return dist::kExitPreempted;
+      if (!report.test_loss) return 0;  // too late
+    } else {
+      trainer.train(report);
+      trainer.evaluate(report);
+    }
+    trainer.export_model();
+    if (const std::string text = trainer.complaints(); !text.empty())
+      dist::log_warning("trainer", text);
+  }
+  report.peak_rss_bytes = peak_rss_bytes();
+  report.peak_gpu_bytes = peak_gpu_bytes(*strategy);
+  const bool chief = horovod ? horovod->is_chief() : strategy->extended().should_checkpoint();
+  if (horovod) dist::hvd::shutdown();
+  if (!chief) return 0;
+  print_test(report, options.metric_lines);
+  if (options.json) write_json(report, *options.json);
+  return 0;
+}
+
+}  // namespace
+
+int run_trainer(const TrainerOptions& options, const MakeTask& make_task) {
+  try {
+    return run(options, make_task);
+  } catch (const std::exception& error) {
+    std::fflush(stdout);
+    dist::log(dist::LogSeverity::Fatal, "trainer", error.what());
+    write_failure(error.what());
+    return dist::exit_status(error);
+  }
+}
+
+}  // namespace examples
