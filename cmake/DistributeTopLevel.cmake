@@ -19,8 +19,12 @@ endif()
 add_compile_options(-Wall -Wextra)
 
 set(DISTRIBUTE_SANITIZE "" CACHE STRING "Sanitizers of the whole build: address,undefined or thread")
+set(DISTRIBUTE_SANITIZE_WITHOUT "" CACHE STRING "Checks of them that are left out, such as null,vptr")
 if(DISTRIBUTE_SANITIZE)
   add_compile_options(-fsanitize=${DISTRIBUTE_SANITIZE} -fno-sanitize-recover=all
                       -fno-omit-frame-pointer)
+  if(DISTRIBUTE_SANITIZE_WITHOUT)
+    add_compile_options(-fno-sanitize=${DISTRIBUTE_SANITIZE_WITHOUT})
+  endif()
   add_link_options(-fsanitize=${DISTRIBUTE_SANITIZE})
 endif()

@@ -51,3 +51,14 @@ function(distribute_write_units variable files_per_unit)
   endforeach()
   set(${variable} "${units}" PARENT_SCOPE)
 endfunction()
+
+# distribute_optimize_units(<regular expression> <units...>): -O1 for the floors that compute.
+function(distribute_optimize_units floors)
+  foreach(unit IN LISTS ARGN)
+    cmake_path(GET unit STEM name)
+    if(name MATCHES "${floors}")
+      set_source_files_properties("${unit}" PROPERTIES COMPILE_OPTIONS -O1
+                                  SKIP_PRECOMPILE_HEADERS ON)
+    endif()
+  endforeach()
+endfunction()
