@@ -99,6 +99,11 @@
 #include <distribute/cluster/elastic_member.hpp>
 #include <distribute/cluster/environment.hpp>
 #include <distribute/cluster/flags_cluster_resolver.hpp>
+#include <distribute/cluster/fnv1a.hpp>
+#include <distribute/cluster/foreign_text.hpp>
+#include <distribute/cluster/gce_cluster_resolver.hpp>
+#include <distribute/cluster/half_open.hpp>
+#include <distribute/cluster/host_identity.hpp>
 #include <distribute/cluster/job_paths.hpp>
 #include <distribute/cluster/kubernetes_cluster_resolver.hpp>
 #include <distribute/cluster/leader_cluster_resolver.hpp>

@@ -41,7 +41,7 @@ class ClusterResolver {
   /// "google" inside of Google, "" elsewhere; never read from JSON.
   const std::string& environment() const { return environment_; }
 
-  void set_task_type(std::optional<TaskType> value) { task_type_ = std::move(value); }
+  virtual void set_task_type(std::optional<TaskType> value) { task_type_ = std::move(value); }
   void set_task_id(std::optional<int> value) { task_id_ = value; }
   void set_rpc_layer(std::optional<std::string> value) { rpc_layer_ = std::move(value); }
 
