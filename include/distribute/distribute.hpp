@@ -342,9 +342,21 @@
 #include <distribute/horovod/op.hpp>
 #include <distribute/horovod/process_set.hpp>
 
+#include <distribute/saved_model/graph_builder.hpp>
 #include <distribute/saved_model/graph_def.hpp>
 #include <distribute/saved_model/inference_graph.hpp>
 #include <distribute/saved_model/onnx.hpp>
+#include <distribute/saved_model/lower_arrays.hpp>
+#include <distribute/saved_model/lower_images.hpp>
+#include <distribute/saved_model/lower_math.hpp>
+#include <distribute/saved_model/lowering.hpp>
+#include <distribute/saved_model/onnx.hpp>
+#include <distribute/saved_model/onnx_arrays.hpp>
+#include <distribute/saved_model/onnx_builder.hpp>
+#include <distribute/saved_model/onnx_graph.hpp>
+#include <distribute/saved_model/onnx_images.hpp>
+#include <distribute/saved_model/onnx_math.hpp>
+#include <distribute/saved_model/operation_names.hpp>
 #include <distribute/saved_model/saved_model.hpp>
 
 #include <distribute/train/backup_and_restore.hpp>

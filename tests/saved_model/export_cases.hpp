@@ -14,6 +14,7 @@
 #include <distribute/ops/batch_norm.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/concat.hpp>
+#include <distribute/ops/cross_entropy.hpp>
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/gather.hpp>
 #include <distribute/ops/matmul.hpp>
@@ -178,6 +179,39 @@ inline std::vector<Case> function_cases() {
     const Tensor high = logical_or(greater(x, Tensor(0.5f)), less_equal(x, Tensor(-0.5f)));
     return where(logical_and(high, not_equal(x, Tensor(0.0f))), x, x * 10.0f) +
            cast(logical_xor(high, less(x, Tensor(0.1f))), DType::Float32);
+  }));
+  cases.push_back(function("quotients", table, [](const Tensor& x) {
+    const Tensor divisor{0.3f, -0.4f, 0.11f, -2.0f, 1.0f, -0.07f};
+    const Tensor with_zeros{0.0f, -0.4f, 0.0f, 2.0f, 1.0f, 0.5f};
+    return floordiv(x, divisor) + floormod(x, divisor) * 10.0f + divide_no_nan(x, with_zeros);
+  }));
+  for (const DType dtype : {DType::Int32, DType::Int64})
+    cases.push_back(function(
+        "integer_quotients_" + std::string(name_of(dtype)),
+        cast(round(example({5, 6}) * 20.0f), dtype), [dtype](const Tensor& x) {
+          const Tensor divisor = cast(Tensor{7.0f, -7.0f, 3.0f, -2.0f, 1.0f, -5.0f}, dtype);
+          return cast(floordiv(x, divisor), DType::Float32) * 100.0f +
+                 cast(floormod(x, divisor), DType::Float32);
+        }));
+  cases.push_back(function("best", round(table * 2.0f), [](const Tensor& x) {  // with equal ones
+    const TopK best = top_k(x, 4);
+    const TopK places = top_k(square(x), 2);
+    return concat(
+        {best.values, cast(best.indices, DType::Float32), cast(places.indices, DType::Float32)}, 1);
+  }));
+  cases.push_back(function("any_and_all", steps, [](const Tensor& x) {
+    const Tensor some = reduce_any(greater(x, Tensor(0.9f)), {1}, true);
+    const Tensor every = reduce_all(greater(x, Tensor(-0.6f)), {1, 2});
+    return cast(logical_not(some), DType::Float32) +
+           reshape(cast(every, DType::Float32), {-1, 1, 1}) * 2.0f;
+  }));
+  cases.push_back(function("sigmoid_loss", table, [](const Tensor& x) {
+    return nn::sigmoid_cross_entropy_with_logits(sigmoid(x * 3.0f), x);
+  }));
+  cases.push_back(function("moments", images, [](const Tensor& x) {
+    const auto [mean, variance] = nn::moments(x, {1, 2}, true);
+    const auto [all_mean, all_variance] = nn::moments(x, {0, 1, 2});
+    return (x - mean) / sqrt(variance + 0.1f) + all_mean * all_variance;
   }));
   cases.push_back(function("axes", steps, [](const Tensor& x) {
     const Tensor t = transpose(x, {0, 2, 1});

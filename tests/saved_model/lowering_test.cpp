@@ -25,17 +25,6 @@ using Ops = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("names are used once and hold nothing that TensorFlow refuses",
-          "[saved_model][lowering]") {
-  saved_model_internal::UniqueNames names;
-  CHECK(names.make("Relu") == "Relu");
-  CHECK(names.make("Relu") == "Relu_1");
-  CHECK(names.make("Relu") == "Relu_2");
-  CHECK(names.make("a b:0") == "a_b_0");
-  CHECK(names.make("_x") == ".x");
-  CHECK(names.make("") == "value");
-}
-
 TEST_CASE("biases and paddings stay with the convolution, activations follow",
           "[saved_model][lowering]") {
   nn::Sequential net(nn::Conv2D({.filters = 2,

@@ -24,7 +24,7 @@ namespace {
 saved_model_internal::OnnxGraph lower(const InferenceFunction& function,
                                       std::vector<int64_t> shape) {
   const InferenceGraph graph = trace_inference(function, {.input = {std::move(shape)}});
-  return saved_model_internal::OnnxLowering(graph).run();
+  return saved_model_internal::onnx_graph(graph);
 }
 
 std::vector<std::string> operations(const saved_model_internal::OnnxGraph& graph) {

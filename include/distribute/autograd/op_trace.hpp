@@ -26,6 +26,7 @@ struct TracedOp {
   std::vector<Tensor> inputs;  // none where an operand was left out
   Tensor output;
   OpAttributes attributes = {};
+  std::string layer = {};  // path of the module that called it, such as "block1/conv"; "" outside
 };
 
 /// Lists the operations of its thread from construction to stop() or destruction. Where one
@@ -49,6 +50,8 @@ class OpTrace {
 
   void add(TracedOp op);
   void add_variable(const Variable& variable, const Tensor& value);
+  /// Operations belong to this layer from here on; the one before comes back.
+  std::string enter_layer(std::string path);
 
  private:
   struct State;
@@ -60,6 +63,19 @@ namespace autograd_internal {
 /// The innermost trace of the calling thread; null when nobody listens.
 OpTrace*& active_trace();
 inline bool is_tracing() { return active_trace() != nullptr; }
+
+/// For modules: while it lives, traced operations of this thread belong to the layer; an empty path
+/// changes nothing.
+class TracedLayer {
+ public:
+  explicit TracedLayer(const std::string& path);
+  TracedLayer(const TracedLayer&) = delete;
+  ~TracedLayer();
+
+ private:
+  OpTrace* trace_;
+  std::string outer_;
+};
 
 /// For operations, after they are recorded: what gradients do not need to know.
 void trace_op(const char* op, std::initializer_list<Tensor> inputs, const Tensor& output,

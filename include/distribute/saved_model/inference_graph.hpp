@@ -34,10 +34,13 @@ struct InferenceNode {
   Variable variable = {};  // whose value that is, if it is one's
 };
 
-/// Operations are TensorFlow's, each with one result, but that Conv2D, DepthwiseConv2dNative and
-/// MatMul may have a bias as third input, that both convolutions and MaxPool may have explicit
-/// paddings, and that numbers which TensorFlow wants as inputs (axes, shapes) are attributes.
-/// Images are NHWC.
+/// No operation: the second result of its input, which is a TopKV2.
+inline constexpr const char* kSecondResult = "SecondResult";
+
+/// Operations are TensorFlow's, each with one result, but that TopKV2 has two, Conv2D,
+/// DepthwiseConv2dNative and MatMul may have a bias as third input, that both convolutions and
+/// MaxPool may have explicit paddings, and that numbers which TensorFlow wants as inputs (axes,
+/// shapes) are attributes. Images are NHWC.
 struct InferenceGraph {
   std::vector<InferenceNode> nodes;  // inputs come before their readers
   int input = 0, output = 0;         // a Placeholder, an Identity
@@ -68,6 +71,8 @@ data::TensorSpec inference_input(const nn::Module& module,
 
 namespace distribute::saved_model_internal {
 
+using Sizes = std::vector<int64_t>;
+
 /// One operation as two passes have it; what differs between them is -1. Of what is no operation
 /// the name is "input", "variable" or "constant".
 struct PassOp {
@@ -78,6 +83,7 @@ struct PassOp {
   std::vector<int64_t> shape = {};
   Tensor value = {};
   Variable variable = {};
+  std::string layer = {};  // as TracedOp::layer
 };
 
 /// The operations that lead to the result, which comes last.

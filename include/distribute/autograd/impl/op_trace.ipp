@@ -13,6 +13,7 @@ struct OpTrace::State {
   std::deque<TracedOp> ops;
   std::unordered_map<uint64_t, size_t> origins;  // by tensor
   std::unordered_map<uint64_t, std::pair<Variable, Tensor>> variables;
+  std::string layer;
 };
 
 namespace autograd_internal {
@@ -26,6 +27,14 @@ DISTRIBUTE_INLINE void trace_op(const char* op, std::span<const Tensor> inputs,
                                 const Tensor& output, OpAttributes attributes) {
   if (OpTrace* trace = active_trace(); trace && output)
     trace->add({op, {inputs.begin(), inputs.end()}, output, std::move(attributes)});
+}
+
+DISTRIBUTE_INLINE TracedLayer::TracedLayer(const std::string& path)
+    : trace_(path.empty() ? nullptr : active_trace()) {
+  if (trace_) outer_ = trace_->enter_layer(path);
+}
+DISTRIBUTE_INLINE TracedLayer::~TracedLayer() {
+  if (trace_) trace_->enter_layer(std::move(outer_));
 }
 
 DISTRIBUTE_INLINE void trace_op(const char* op, std::initializer_list<Tensor> inputs,
@@ -57,8 +66,13 @@ DISTRIBUTE_INLINE Variable OpTrace::variable(const Tensor& tensor) const {
 DISTRIBUTE_INLINE void OpTrace::add(TracedOp op) {
   for (const Tensor& input : op.inputs)
     if (input && input.id() == op.output.id()) return;
+  op.layer = state_->layer;
   state_->origins[op.output.id()] = state_->ops.size();
   state_->ops.push_back(std::move(op));
+}
+
+DISTRIBUTE_INLINE std::string OpTrace::enter_layer(std::string path) {
+  return std::exchange(state_->layer, std::move(path));
 }
 
 DISTRIBUTE_INLINE void OpTrace::add_variable(const Variable& variable, const Tensor& value) {

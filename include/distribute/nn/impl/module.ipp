@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/autograd/op_trace.hpp>
 #include <distribute/nn/module.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/random.hpp>
@@ -27,6 +28,7 @@ DISTRIBUTE_INLINE Module& Module::operator=(Module&&) noexcept = default;
 
 DISTRIBUTE_INLINE Tensor Module::operator()(const Tensor& x, CallOptions options) {
   ensure_built(x.shape());
+  const autograd_internal::TracedLayer layer(path_);
   Tensor y = call(autocast(x), options);
   if (!state_->called.load(std::memory_order_relaxed) && y) {
     const std::lock_guard lock(state_->mutex);

@@ -304,7 +304,8 @@ DISTRIBUTE_INLINE Moments moments(const Tensor& x, std::span<const int> axes, bo
   check_norm_input("moments", x);
   Moments result;
   const Tensor input = as_float(x);
-  if (all_but_last(x.shape(), axes) && !on_gpu(x)) {
+  // A trace is to see operations that files can have.
+  if (all_but_last(x.shape(), axes) && !on_gpu(x) && !autograd_internal::is_tracing()) {
     result = channel_moments(input);
     Shape shape = keepdims ? x.shape() : Shape{x.shape()[-1]};
     for (int i = 0; i + 1 < shape.rank(); ++i) shape = shape.with(i, 1);

@@ -242,7 +242,9 @@ DISTRIBUTE_INLINE Tensor reduce_bool(const char* op, const Tensor& x, const std:
   const std::vector<bool> reduced = reduced_axes(op, x.shape(), axes);
   // The start of an empty maximum or minimum is not 0 or 1: comparing makes it so.
   const Tensor y = greater(reduce_raw(x, reduced, loops), Tensor(int64_t{0}));
-  return y.view(reduced_shape(x.shape(), reduced, keepdims));
+  const Tensor result = y.view(reduced_shape(x.shape(), reduced, keepdims));
+  trace_reduction(op, x, result, reduced, keepdims);
+  return result;
 }
 
 }  // namespace ops_internal

@@ -124,6 +124,8 @@ DISTRIBUTE_INLINE TopK top_k(const Tensor& x, int k) {
         [indices = result.indices, shape = x.shape()](const Backward& b) {
           return std::vector<Tensor>{ops_internal::scatter_last_axis(b.gradient(), indices, shape)};
         });
+  autograd_internal::trace_op("top_k", {x}, result.values, {{"k", int64_t(k)}});
+  autograd_internal::trace_op("top_k_indices", {result.values}, result.indices);
   return result;
 }
 
@@ -148,6 +150,7 @@ DISTRIBUTE_INLINE Tensor nn::in_top_k(const Tensor& targets, const Tensor& predi
       larger += std::isfinite(line[i]) ? line[i] > line[label] : k;
     result.mutable_data<bool>()[row] = valid && larger < k;
   }
+  autograd_internal::trace_op("in_top_k", {targets, predictions}, result);
   return result;
 }
 

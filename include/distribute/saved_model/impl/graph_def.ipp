@@ -4,7 +4,7 @@
 #include <distribute/io/path.hpp>
 #include <distribute/io/protobuf.hpp>
 #include <distribute/saved_model/graph_def.hpp>
-#include <distribute/saved_model/lowering.hpp>
+#include <distribute/saved_model/operation_names.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -155,7 +155,7 @@ DISTRIBUTE_INLINE EncodedAttributes GraphDefWriter::types_of(const InferenceNode
   const std::string& op = node.op;
   const std::string own = type_attribute(node.dtype);
   const std::string first = node.inputs.empty() ? own : type_attribute(input(node, 0).dtype);
-  if (op == "LogicalAnd" || op == "LogicalOr") return {};
+  if (op == "LogicalAnd" || op == "LogicalOr" || op == "Any" || op == "All") return {};
   if (op == "Cast") return {{"SrcT", first}, {"DstT", own}};
   if (op == "FusedBatchNormV3") return {{"T", first}, {"U", first}};
   if (op == "GatherV2")
@@ -199,8 +199,8 @@ DISTRIBUTE_INLINE void GraphDefWriter::move_lists(const InferenceNode& node,
   const std::string& op = node.op;
   if (op == "Reshape") inputs.push_back(take("shape"));
   if (op == "Transpose") inputs.push_back(take("perm"));
-  if (op == "Sum" || op == "Mean" || op == "Prod" || op == "Max" || op == "Min")
-    inputs.push_back(take("axes"));
+  if (node.attributes.contains("axes")) inputs.push_back(take("axes"));
+  if (op == "TopKV2") inputs.push_back(take_number("k"));
   if (op == "GatherV2" || op == "ConcatV2" || op == "ArgMax" || op == "ArgMin")
     inputs.push_back(take_number("axis"));
   if (op == "OneHot") inputs.insert(inputs.begin() + 1, take_number("depth"));
@@ -242,6 +242,7 @@ DISTRIBUTE_INLINE std::string GraphDefWriter::write(const InferenceNode& node) {
   if (node.op == "Placeholder")
     return emit(node.name, "Placeholder", {},
                 {{"dtype", type_attribute(node.dtype)}, {"shape", shape_attribute(node.shape)}});
+  if (node.op == saved_model::kSecondResult) return outputs_[size_t(node.inputs[0])] + ":1";
   std::vector<std::string> inputs;
   for (const int place : node.inputs) inputs.push_back(outputs_[size_t(place)]);
   if (node.attributes.contains("padding") || (node.op == "MatMul" && inputs.size() == 3))

@@ -62,6 +62,13 @@ class PassComparison {
                ") differs between two passes: the graph of the function must not depend on its ",
                "input, and all that it computes must be operations that can be followed"));
   }
+  [[noreturn]] void differ(const TracedOp& a, const std::string& what) const {
+    differ(a.output, concat(what, " of operation '", a.name, "'", at_layer(a)));
+  }
+
+  static std::string at_layer(const TracedOp& op) {
+    return op.layer.empty() ? "" : concat(" of layer '", op.layer, "'");
+  }
 
   static std::vector<int64_t> merged(std::span<const int64_t> a, std::span<const int64_t> b) {
     std::vector<int64_t> sizes(a.begin(), a.end());
@@ -74,12 +81,11 @@ class PassComparison {
     OpAttributes result = a.attributes;
     for (auto& [key, value] : result) {
       const auto other = b.attributes.find(key);
-      if (other == b.attributes.end()) differ(a.output, a.name);
+      if (other == b.attributes.end()) differ(a, concat("attribute ", key));
       if (value == other->second) continue;
       const auto* list = std::get_if<std::vector<int64_t>>(&value);
       const auto* others = std::get_if<std::vector<int64_t>>(&other->second);
-      if (!list || !others || list->size() != others->size())
-        differ(a.output, concat("attribute ", key, " of ", a.name));
+      if (!list || !others || list->size() != others->size()) differ(a, concat("attribute ", key));
       value = merged(*list, *others);
     }
     return result;
@@ -112,22 +118,28 @@ class PassComparison {
     }
     const TracedOp *op = a_.trace.origin(a), *other = b_.trace.origin(b);
     if (op && other) return make_operation(*op, *other);
-    if (op || other || !same_elements(a, b)) differ(a, "a value that no operation gave");
+    if (op || other || !same_elements(a, b)) {
+      const std::string reader =
+          reader_ ? concat(", read by '", reader_->name, "'", at_layer(*reader_)) : "";
+      differ(a, concat("a value that no operation gave", reader));
+    }
     return keep({.name = "constant", .value = a}, a, b);
   }
 
   int make_operation(const TracedOp& a, const TracedOp& b) {
     if (a.name != b.name || a.inputs.size() != b.inputs.size())
-      differ(a.output, concat("operation ", a.name, " or ", b.name));
-    PassOp op{.name = a.name, .attributes = merged_attributes(a, b)};
+      differ(a.output, concat("operation ", a.name, " or ", b.name, at_layer(a)));
+    PassOp op{.name = a.name, .attributes = merged_attributes(a, b), .layer = a.layer};
     for (size_t i = 0; i < a.inputs.size(); ++i) {
-      if (bool(a.inputs[i]) != bool(b.inputs[i])) differ(a.output, a.name);
+      if (bool(a.inputs[i]) != bool(b.inputs[i])) differ(a, "an operand");
+      reader_ = &a;
       op.inputs.push_back(a.inputs[i] ? visit(a.inputs[i], b.inputs[i]) : -1);
     }
     return keep(std::move(op), a.output, b.output);
   }
 
   const Pass &a_, &b_;
+  const TracedOp* reader_ = nullptr;  // whose operand is visited
   std::vector<PassOp> ops_;
   std::unordered_map<uint64_t, int> places_;  // of tensors of the first pass
 };

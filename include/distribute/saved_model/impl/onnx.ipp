@@ -108,7 +108,7 @@ DISTRIBUTE_INLINE void export_onnx(const InferenceFunction& function, const std:
   const InferenceGraph inference =
       trace_inference(function, {*options.input, options.input_name, options.output_name});
   const bool external = inference.constant_bytes() > options.external_data_above;
-  const OnnxGraph graph = OnnxLowering(inference).run();
+  const OnnxGraph graph = onnx_graph(inference);
   checkpoint_internal::write_on_all_workers(
       get_strategy(), file, "", [&](const std::string& path) { write_onnx(graph, path, external); },
       [](const auto& write) { write(); });
