@@ -113,7 +113,7 @@ def mpi_job():
         "minAvailable": integer, "queue": text, "minResources": {"type": "object"},
         "priorityClass": text, "scheduleTimeoutSeconds": integer}}
     policy = {**closed, "properties": {
-        "cleanPodPolicy": {"enum": ["", "All", "Running", "None"]},
+        "cleanPodPolicy": {"enum": ["All", "Running", "None"]},
         "ttlSecondsAfterFinished": integer, "activeDeadlineSeconds": integer,
         "backoffLimit": integer, "schedulingPolicy": scheduling, "suspend": flag,
         "managedBy": {"enum": ["kubeflow.org/mpi-operator", "kueue.x-k8s.io/multikueue"]}}}
