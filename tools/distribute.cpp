@@ -116,8 +116,11 @@ constexpr char kUsage[] =
     "      the metrics of a task that was started with DISTRIBUTE_METRICS_PORT\n"
     "  distribute predict --model=book|tutorial|resnet50|resnet8 --checkpoint=PREFIX|DIR\n"
     "                           [--labels=FILE] [--top=5] [--image_size=N] [--json] PICTURE...\n"
-    "      the likeliest classes of JPEG pictures; of book and tutorial also FILE:INDEX, an image\n"
-    "      of an IDX file\n"
+    "      the likeliest classes of pictures: JPEG files, folders of them, TFRecord files, for "
+    "book\n"
+    "      and tutorial also IDX files; FILE:INDEX is one picture of a file with many; - reads "
+    "names\n"
+    "      from the standard input\n"
     "  distribute run -np N [options] -- PROGRAM [ARGUMENTS]\n"
     "      starts the tasks of a job (see distribute run --help)";
 

@@ -1,13 +1,13 @@
 #include "predict_command.hpp"
 
 #include "../examples/mnist_cnn/model.hpp"
+#include "predict_pictures.hpp"
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/checkpoint/bundle_reader.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
-#include <distribute/data/idx.hpp>
 #include <distribute/data/image_resize.hpp>
 #include <distribute/data/jpeg.hpp>
 #include <distribute/data/picture.hpp>
@@ -17,13 +17,13 @@
 #include <distribute/nn/resnet.hpp>
 #include <distribute/nn/sequential.hpp>
 #include <distribute/ops/cast.hpp>
+#include <distribute/ops/concat.hpp>
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/reshape.hpp>
 #include <distribute/ops/search.hpp>
 #include <distribute/ops/softmax.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -76,47 +76,27 @@ std::unique_ptr<nn::Module> make_network(const PredictCommandOptions& o,
       nn::applications::SmallResNetOptions{.classes = classes_in(reader, "fc/bias", 10)});
 }
 
-/// "FILE:INDEX" of an IDX file; nothing for other names.
-struct IdxPlace {
-  std::string file;
-  int64_t index = -1;
-};
-IdxPlace idx_place(const std::string& picture) {
-  const size_t colon = picture.rfind(':');
-  IdxPlace place;
-  if (colon == std::string::npos || colon + 1 == picture.size()) return place;
-  const char *first = picture.data() + colon + 1, *last = picture.data() + picture.size();
-  const auto read = std::from_chars(first, last, place.index);
-  if (read.ec != std::errc() || read.ptr != last) place.index = -1;
-  if (place.index >= 0) place.file = picture.substr(0, colon);
-  return place;
-}
-
 /// [28, 28, 1] in 0 to 1, white on black, as the training images.
-Tensor digit(const std::string& picture) {
-  const IdxPlace place = idx_place(picture);
-  if (place.file.empty()) {
-    const Tensor grey = data::decode_jpeg(value_or_throw(io::read_file(picture)), {.channels = 1});
+Tensor digit(const Picture& picture) {
+  if (!picture.idx) {
+    const Tensor grey = data::decode_jpeg(picture.encoded, {.channels = 1});
     return image::resize(grey, {28, 28}) / 255.0f;
   }
-  const Tensor images = data::read_idx(place.file);
-  if (images.shape().rank() != 3 || images.shape()[1] != 28 || images.shape()[2] != 28)
+  if (picture.idx.shape() != Shape{28, 28})
     throw InvalidArgumentError(
-        concat(place.file, ": holds ", to_string(images.shape()), ", not images of 28 x 28"));
-  if (place.index >= images.shape()[0])
-    throw OutOfRangeError(concat(picture, ": the file has images 0 to ", images.shape()[0] - 1));
-  return reshape(cast(images.rows(place.index, place.index + 1), DType::Float32), {28, 28, 1}) /
-         255.0f;
+        concat("an image of ", to_string(picture.idx.shape()), "; the network takes 28 x 28"));
+  return reshape(cast(picture.idx, DType::Float32), {28, 28, 1}) / 255.0f;
 }
 
 /// As pictures are evaluated in training.
-Tensor photograph(const std::string& picture, const PredictCommandOptions& o) {
-  const std::string bytes = value_or_throw(io::read_file(picture));
+Tensor photograph(const Picture& picture, const PredictCommandOptions& o) {
+  if (picture.idx)
+    throw InvalidArgumentError("images of IDX files are for --model=book and --model=tutorial");
   data::PictureTransform transform;
   if (o.model == "resnet8") transform = data::cifar10_transform();
   if (o.image_size > 0) transform.image_size = transform.shorter_side = o.image_size;
   if (o.model != "resnet8") transform.shorter_side = 0;  // the 256 of 224
-  return data::evaluation_picture(bytes, transform);
+  return data::evaluation_picture(picture.encoded, transform);
 }
 
 std::vector<std::string> read_labels(const std::string& path) {
@@ -129,15 +109,10 @@ std::vector<std::string> read_labels(const std::string& path) {
   return labels;
 }
 
-/// The likeliest classes of one picture.
-Json classify(nn::Module& network, const Tensor& image, const std::vector<std::string>& labels,
-              int64_t top) {
-  const Tensor logits = network(expand_dims(image, 0));
-  const int64_t classes = logits.shape()[-1];
-  if (!labels.empty() && int64_t(labels.size()) != classes)
-    throw InvalidArgumentError(
-        concat("--labels has ", labels.size(), " lines, the network ", classes, " classes"));
-  const TopK best = top_k(nn::softmax(cast(logits, DType::Float32)), int(std::min(top, classes)));
+/// The likeliest classes of one picture, given its logits [classes].
+Json classify(const Tensor& logits, const std::vector<std::string>& labels, int64_t top) {
+  const int count = int(std::min(top, logits.shape()[-1]));
+  const TopK best = top_k(nn::softmax(cast(logits, DType::Float32)), count);
   Json list = Json::array();
   for (int64_t i = 0; i < best.indices.num_elements(); ++i) {
     const int32_t number = best.indices.data<int32_t>()[size_t(i)];
@@ -155,37 +130,84 @@ void print_classes(const std::string& picture, const Json& list) {
                 one["class"].get<int>(), one.value("label", std::string()).c_str());
 }
 
-int predict(const std::vector<std::string>& pictures, const PredictCommandOptions& o) {
+/// Shows pictures to the network, several at once, and tells what it sees in their order.
+class Predictor {
+ public:
+  Predictor(nn::Module& network, int64_t classes, const PredictCommandOptions& o)
+      : network_(network), options_(o) {
+    if (o.labels.empty()) return;
+    labels_ = read_labels(o.labels);
+    if (int64_t(labels_.size()) != classes)
+      throw InvalidArgumentError(
+          concat("--labels has ", labels_.size(), " lines, the network ", classes, " classes"));
+  }
+
+  void add(const Picture& picture) {
+    try {
+      images_.push_back(is_digits_model(options_.model) ? digit(picture)
+                                                        : photograph(picture, options_));
+    } catch (const Error& error) {
+      return fail(picture.name + ": " + error.what());
+    }
+    names_.push_back(picture.name);
+    if (images_.size() == kAtOnce) run();
+  }
+  void fail(const std::string& problem) {
+    run();  // what was read before is told before
+    std::fflush(stdout);
+    std::fprintf(stderr, "distribute predict: %s\n", problem.c_str());
+    status_ = 1;
+  }
+  int finish() {
+    run();
+    if (options_.json)
+      std::printf("%s\n", all_.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    return status_;
+  }
+
+ private:
+  static constexpr size_t kAtOnce = 16;
+
+  void run() {
+    if (images_.empty()) return;
+    const Tensor logits = network_(stack(images_));
+    for (size_t i = 0; i < names_.size(); ++i) {
+      const Json list = classify(logits.rows(int64_t(i), int64_t(i) + 1), labels_, options_.top);
+      if (options_.json)
+        all_.push_back({{"picture", names_[i]}, {"classes", list}});
+      else
+        print_classes(names_[i], list);
+    }
+    images_.clear();
+    names_.clear();
+  }
+
+  nn::Module& network_;
+  const PredictCommandOptions& options_;
+  std::vector<std::string> labels_;
+  std::vector<Tensor> images_;
+  std::vector<std::string> names_;
+  Json all_ = Json::array();
+  int status_ = 0;
+};
+
+int predict(const std::vector<std::string>& words, const PredictCommandOptions& o) {
   const std::string prefix = checkpoint_prefix(o.checkpoint);
   const auto network = make_network(o, prefix);
   // Makes the weights; those of residual networks are the same for all sizes of pictures.
-  (*network)(is_digits_model(o.model) ? zeros({1, 28, 28, 1}) : zeros({1, 32, 32, 3}));
+  const Tensor logits =
+      (*network)(is_digits_model(o.model) ? zeros({1, 28, 28, 1}) : zeros({1, 32, 32, 3}));
   try {
     train::load_weights(prefix, network->variables());
   } catch (const Error& error) {
     throw FailedPreconditionError(
         concat("this is no checkpoint of --model=", o.model, ": ", error.what()));
   }
-  const auto labels = o.labels.empty() ? std::vector<std::string>{} : read_labels(o.labels);
-  Json all = Json::array();
-  int status = 0;
-  for (const std::string& picture : pictures) {
-    Tensor image;
-    try {
-      image = is_digits_model(o.model) ? digit(picture) : photograph(picture, o);
-    } catch (const Error& error) {
-      const std::string problem = error.what();
-      const bool named = problem.find(picture) != std::string::npos;
-      std::fprintf(stderr, "distribute predict: %s%s%s\n", named ? "" : picture.c_str(),
-                   named ? "" : ": ", problem.c_str());
-      status = 1;
-      continue;
-    }
-    all.push_back({{"picture", picture}, {"classes", classify(*network, image, labels, o.top)}});
-    if (!o.json) print_classes(picture, all.back()["classes"]);
-  }
-  if (o.json) std::printf("%s\n", all.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
-  return status;
+  Predictor predictor(*network, logits.shape()[-1], o);
+  visit_pictures(
+      words, {[&](const Picture& picture) { predictor.add(picture); },
+              [&](const std::string&, const std::string& problem) { predictor.fail(problem); }});
+  return predictor.finish();
 }
 
 int predict_command(const std::vector<std::string>& pictures, const PredictCommandOptions& o) {
@@ -193,7 +215,8 @@ int predict_command(const std::vector<std::string>& pictures, const PredictComma
   if (std::find(known.begin(), known.end(), o.model) == known.end())
     return predict_usage("--model=" + o.model + "; it takes book, tutorial, resnet50, resnet8");
   if (o.checkpoint.empty()) return predict_usage("--checkpoint=PREFIX is needed");
-  if (pictures.empty()) return predict_usage("name one picture or more");
+  if (pictures.empty())
+    return predict_usage("name one picture or more, or - to read names from the standard input");
   if (o.image_size < 0 || o.image_size > 4096) return predict_usage("--image_size is 0 to 4096");
   if (o.top < 1) return predict_usage("--top must be at least 1");
   try {

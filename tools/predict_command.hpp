@@ -16,9 +16,9 @@ struct PredictCommandOptions {
   bool json = false;
 };
 
-/// The command: `pictures` are JPEG files, or for book and tutorial also FILE:INDEX, an image of an
-/// IDX file. Returns the exit status: 0, 1 (files that are missing, damaged or of another network)
-/// or 2 (usage). A picture that cannot be read is told, and the others are still shown.
+/// The command: `pictures` are words as of visit_pictures. Returns the exit status: 0, 1 (files
+/// that are missing, damaged or of another network) or 2 (usage). A picture that cannot be read is
+/// told, and the others are still shown.
 int predict_command(const std::vector<std::string>& pictures, const PredictCommandOptions& options);
 
 }  // namespace distribute_tools

@@ -2,7 +2,10 @@
 
 #include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/flat_checkpoint.hpp>
+#include <distribute/data/example.hpp>
 #include <distribute/data/jpeg.hpp>
+#include <distribute/io/file_system.hpp>
+#include <distribute/io/tfrecord.hpp>
 #include <distribute/nn/resnet.hpp>
 #include <distribute/ops/random.hpp>
 #include <distribute/ops/softmax.hpp>
@@ -13,6 +16,8 @@
 #include <tests/support/run_program.hpp>
 #include <tests/support/temporary_directory.hpp>
 
+#include <cstdlib>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 using namespace distribute;
@@ -76,6 +81,84 @@ TEST_CASE("predict shows what the network gives for an image of an IDX file", "[
                               directory / "images:0"});
   CHECK(plain.status == 0);
   CHECK_THAT(plain.out, Contains("images:0\n") && Contains(" %  "));
+}
+
+TEST_CASE("predict takes folders, record files and whole IDX files", "[tools][predict]") {
+  if (!data::has_jpeg()) SKIP("this build cannot read JPEG");
+  const TemporaryDirectory directory;
+  nn::Sequential net = mnist_cnn::tutorial_model();
+  net(zeros({1, 28, 28, 1}));
+  train::save_variables(directory / "weights", net.variables());
+  std::vector<std::string> jpegs;
+  for (int i = 0; i < 3; ++i)
+    jpegs.push_back(data::encode_jpeg(data::gradient_image(28, 28, 1, i)));
+  std::filesystem::create_directories(directory / "photos/b");
+  std::filesystem::create_directories(directory / "empty");
+  data::write_bytes(directory / "photos/1.JPG", jpegs[0]);
+  data::write_bytes(directory / "photos/b/2.jpeg", jpegs[1]);
+  data::write_bytes(directory / "photos/notes.txt", "no picture");
+  data::write_bytes(directory / "images", idx_images(image_bytes()));
+  data::write_bytes(directory / "shot.png", "\x89PNG\r\n");
+  auto writer = *io::RecordWriter::create(directory / "records.gz", io::Compression::Gzip);
+  for (const std::string& jpeg : jpegs)
+    REQUIRE(writer.write(data::encode_example({{"image/encoded", data::BytesList{jpeg}}})).ok());
+  REQUIRE(writer.write(data::encode_example({{"other", data::BytesList{"x"}}})).ok());
+  REQUIRE(writer.close().ok());
+
+  const auto names = [&](std::vector<std::string> words) {
+    words.insert(words.begin(),
+                 {"--model=tutorial", "--checkpoint", directory / "weights", "--json"});
+    std::string all;
+    const auto result = predict(words);
+    for (const Json& one : Json::parse(result.out))
+      all += one["picture"].get<std::string>().substr(directory.path().size() + 1) + " ";
+    return std::pair(all, result);
+  };
+  SECTION("folders and all of a file, in order") {
+    const auto [seen, result] = names({directory / "photos", directory / "images"});
+    CHECK(seen == "photos/1.JPG photos/b/2.jpeg images:0 images:1 ");
+    CHECK(result.status == 0);
+    // The same picture has the same answer wherever it stands.
+    const Json all = Json::parse(result.out);
+    const auto [one, alone] = names({directory / "photos/b/2.jpeg"});
+    CHECK(Json::parse(alone.out)[0]["classes"][0]["class"] == all[1]["classes"][0]["class"]);
+  }
+  SECTION("records") {
+    const auto [seen, result] = names({directory / "records.gz", directory / "records.gz:2"});
+    CHECK(seen == "records.gz:0 records.gz:1 records.gz:2 records.gz:2 ");
+    CHECK(result.status == 1);
+    CHECK_THAT(result.err, Contains("records.gz:3") && Contains("image/encoded"));
+    CHECK_THAT(names({directory / "records.gz:9"}).second.err, Contains("fewer records"));
+  }
+  SECTION("what is none of these is told") {
+    const auto [seen, result] = names({directory / "empty", directory / "shot.png",
+                                       directory / "photos/notes.txt", directory / "images:1"});
+    CHECK(seen == "images:1 ");
+    CHECK(result.status == 1);
+    CHECK_THAT(result.err, Contains("empty: the folder has no") && Contains("convert it to JPEG") &&
+                               Contains("notes.txt: is no JPEG, IDX or TFRecord"));
+  }
+  SECTION("names from the standard input") {
+    data::write_bytes(directory / "list",
+                      (directory / "images:1") + "\n\n" + (directory / "photos/1.JPG") + "\r\n");
+    const std::string program = std::string(DISTRIBUTE_BINARY_DIR) + "/distribute";
+    const std::string command = "OMP_NUM_THREADS=1 '" + program + "' predict --model=tutorial" +
+                                " --json --checkpoint='" + (directory / "weights") + "' - <'" +
+                                (directory / "list") + "' >'" + (directory / "out") + "'";
+    REQUIRE(std::system(command.c_str()) == 0);
+    const Json all = Json::parse(*io::read_file(directory / "out"));
+    REQUIRE(all.size() == 2);
+    CHECK(all[0]["picture"] == (directory / "images:1"));
+  }
+  SECTION("images of IDX files are for digits") {
+    nn::applications::SmallResNet other({.classes = 4});
+    other(zeros({1, 32, 32, 3}));
+    train::save_variables(directory / "resnet", other.variables());
+    const auto result =
+        predict({"--model=resnet8", "--checkpoint", directory / "resnet", directory / "images"});
+    CHECK(result.status == 1);
+    CHECK_THAT(result.err, Contains("images:0") && Contains("--model=book"));
+  }
 }
 
 TEST_CASE("predict goes on after pictures that cannot be read", "[tools][predict]") {
