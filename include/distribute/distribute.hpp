@@ -243,6 +243,7 @@
 
 #include <distribute/optim/adagrad.hpp>
 #include <distribute/optim/adam.hpp>
+#include <distribute/optim/element_kernels.hpp>
 #include <distribute/optim/learning_rate.hpp>
 #include <distribute/optim/loss_scale_optimizer.hpp>
 #include <distribute/optim/optimizer.hpp>
@@ -252,6 +253,8 @@
 #include <distribute/optim/schedules.hpp>
 #include <distribute/optim/serialization.hpp>
 #include <distribute/optim/sgd.hpp>
+#include <distribute/optim/slot_table.hpp>
+#include <distribute/optim/update_rows.hpp>
 
 #include <distribute/rpc/job_task.hpp>
 #include <distribute/rpc/peer.hpp>

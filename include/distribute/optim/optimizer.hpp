@@ -6,12 +6,12 @@
 #include <distribute/base/config.hpp>
 #include <distribute/optim/learning_rate.hpp>
 #include <distribute/optim/optimizer_config.hpp>
+#include <distribute/optim/slot_table.hpp>
 #include <distribute/replica/gpu_update.hpp>
 #include <distribute/replica/replica_context.hpp>
 
+#include <atomic>
 #include <functional>
-#include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -108,10 +108,7 @@ class Optimizer : public Trackable {
   std::vector<SlotVariable> slot_variables() const override;
 
  protected:
-  struct Slot {
-    std::string name;
-    float initial_value = 0.0f;
-  };
+  using Slot = SlotSpec;
   /// Updates neighbouring elements of weights and slots (in the order of slots()).
   using ElementKernel =
       std::function<void(float* weights, float* const* slots, const float* gradient, int64_t)>;
@@ -130,16 +127,10 @@ class Optimizer : public Trackable {
   virtual void add_config(OptimizerConfig& config) const { (void)config; }
 
  private:
-  struct SlotSet {
-    Variable original;
-    std::vector<Variable> values;  // slots(), then the average
-  };
   std::vector<VariableUpdate> collect(const std::vector<Tensor>& gradients,
                                       const std::vector<Variable>& variables);
   void add_slots(std::vector<VariableUpdate>& updates, ReplicaContext* replica);
-  bool find_slots(std::vector<VariableUpdate>& updates);
-  void create_slots(const Variable& variable);
-  std::vector<Slot> all_slots() const;
+  std::vector<Slot> all_slots() const;  // slots(), then the average
   void clip(std::vector<VariableUpdate>& updates) const;
   void densify(std::vector<VariableUpdate>& updates) const;
   /// All that a step's formula depends on beside the options.
@@ -164,9 +155,8 @@ class Optimizer : public Trackable {
   CommonOptions options_;
   Variable iterations_, learning_rate_;
   std::vector<std::function<bool(const Variable&)>> excluded_;
-  std::mutex mutex_;                   // guards slots_ and warned_
-  std::map<uint64_t, SlotSet> slots_;  // by the variable's id, so in order of creation
-  bool warned_ = false;
+  SlotTable slots_;
+  std::atomic<bool> warned_ = false;
 };
 
 }  // namespace distribute::optim

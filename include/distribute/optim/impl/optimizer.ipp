@@ -2,9 +2,9 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/metrics.hpp>
-#include <distribute/base/parallel.hpp>
 #include <distribute/ops/clip.hpp>
 #include <distribute/ops/unary.hpp>
+#include <distribute/optim/element_kernels.hpp>
 #include <distribute/optim/optimizer.hpp>
 #include <distribute/optim/optimizer_text.hpp>
 
@@ -25,47 +25,6 @@ DISTRIBUTE_INLINE Variable scalar_variable(const char* name, Variable::Initializ
 DISTRIBUTE_INLINE void run_once(ReplicaContext* replica, const std::function<void()>& fn) {
   if (!replica) return fn();
   replica->merge([&](std::span<void* const>) { fn(); }, nullptr);
-}
-
-DISTRIBUTE_INLINE void scale(float* x, float factor, int64_t count) {
-  simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
-#pragma omp simd
-    for (int64_t i = 0; i < count; ++i) x[i] -= x[i] * factor;
-  });
-}
-
-DISTRIBUTE_INLINE void average(float* mean, const float* x, float momentum, int64_t count) {
-  simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
-#pragma omp simd
-    for (int64_t i = 0; i < count; ++i) mean[i] = momentum * mean[i] + (1.0f - momentum) * x[i];
-  });
-}
-
-using ElementKernel =
-    std::function<void(float* weights, float* const* slots, const float* gradient, int64_t)>;
-
-DISTRIBUTE_INLINE void add_decay(const float* g, const float* w, float decay, float* sum,
-                                 int64_t count) {
-  simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
-#pragma omp simd
-    for (int64_t i = 0; i < count; ++i) sum[i] = g[i] + decay * w[i];
-  });
-}
-
-/// The formula for gradient + decay * weights, which is made in pieces that stay in the cache.
-DISTRIBUTE_INLINE ElementKernel with_coupled_decay(ElementKernel formula, float decay,
-                                                   size_t num_slots) {
-  return [=](float* weights, float* const* slots, const float* gradient, int64_t count) {
-    constexpr int64_t kPiece = 2048;
-    float sum[kPiece];
-    std::vector<float*> moved(num_slots);
-    for (int64_t begin = 0; begin < count; begin += kPiece) {
-      const int64_t size = std::min(kPiece, count - begin);
-      for (size_t s = 0; s < num_slots; ++s) moved[s] = slots[s] + begin;
-      add_decay(gradient + begin, weights + begin, decay, sum, size);
-      formula(weights + begin, moved.data(), sum, size);
-    }
-  };
 }
 
 /// A variable that is cut is updated shard by shard.
@@ -200,8 +159,7 @@ DISTRIBUTE_INLINE std::vector<VariableUpdate> Optimizer::collect(
     throw InvalidArgumentError(concat(
         "No gradients provided for any variable: ", optim_internal::names_of(variables), "."));
   if (missing.empty()) return updates;
-  const std::lock_guard lock(mutex_);
-  if (!std::exchange(warned_, true))
+  if (!warned_.exchange(true))
     log_warning("optim", concat("Gradients do not exist for variables ",
                                 optim_internal::names_of(missing), " when minimizing the loss"));
   return updates;
@@ -213,46 +171,17 @@ DISTRIBUTE_INLINE std::vector<Optimizer::Slot> Optimizer::all_slots() const {
   return all;
 }
 
-DISTRIBUTE_INLINE bool Optimizer::find_slots(std::vector<VariableUpdate>& updates) {
-  const std::lock_guard lock(mutex_);
-  for (VariableUpdate& update : updates) {
-    const auto found = slots_.find(update.variable.impl().id());
-    if (found == slots_.end()) return false;
-    update.slots = found->second.values;
-  }
-  return true;
-}
-
 DISTRIBUTE_INLINE void Optimizer::add_slots(std::vector<VariableUpdate>& updates,
                                             ReplicaContext* replica) {
-  if (all_slots().empty() || find_slots(updates)) return;
+  const std::vector<Slot> wanted = all_slots();
+  if (wanted.empty() || slots_.find(updates)) return;
   optim_internal::run_once(replica, [&] {
-    const std::lock_guard lock(mutex_);
-    for (const VariableUpdate& update : updates) create_slots(update.variable);
+    slots_.create(updates, wanted,
+                  [this](const std::string& slot, const Variable& created, const Variable& weight) {
+                    restore_created(slot, created, weight);
+                  });
   });
-  find_slots(updates);
-}
-
-DISTRIBUTE_INLINE void Optimizer::create_slots(const Variable& variable) {
-  if (slots_.contains(variable.impl().id())) return;
-  std::vector<Variable> values;
-  for (const Slot& slot : all_slots()) {
-    const auto first_value = [variable, value = slot.initial_value] {
-      return fill(variable.shape(), value, DType::Float32, variable.impl().component(0).device());
-    };
-    VariableOptions options = variable.impl().options();
-    options.name = variable.name() + "/" + slot.name;
-    options.trainable = false;
-    options.shape = variable.shape();
-    options.initial_number = slot.initial_value;
-    options.colocate_with = variable.shared_impl();
-    const Variable& created = values.emplace_back(Variable::Initializer(first_value), options);
-    if (const auto& shard = variable.impl().save_slice_info())
-      created.impl().set_save_slice_info(
-          {shard->full_name + "/" + slot.name, shard->full_shape, shard->begin});
-    restore_created(slot.name, created, variable);
-  }
-  slots_[variable.impl().id()] = {variable, std::move(values)};
+  slots_.find(updates);
 }
 
 DISTRIBUTE_INLINE void Optimizer::build(const std::vector<Variable>& variables) {
@@ -370,21 +299,11 @@ DISTRIBUTE_INLINE void Optimizer::overwrite_with_averages(
 
 DISTRIBUTE_INLINE void Optimizer::exchange(const std::vector<Variable>& variables,
                                            bool keep_weights) {
-  optim_internal::run_once(get_replica_context(), [&] {
-    const std::lock_guard lock(mutex_);
-    for (const Variable& variable : variables) {
-      const auto found = slots_.find(variable.impl().id());
-      if (!options_.use_ema || found == slots_.end())
-        throw FailedPreconditionError(
-            concat("there is no moving average of variable '", variable.name(), "'"));
-      VariableImpl &weight = variable.impl(), &mean = found->second.values.back().impl();
-      for (int i = 0; i < weight.num_components(); ++i) {
-        const Tensor old = weight.component(i);
-        weight.set_component(i, mean.component(i).renamed());
-        if (keep_weights) mean.set_component(i, old.renamed());
-      }
-    }
-  });
+  if (!options_.use_ema && !variables.empty())
+    throw FailedPreconditionError(
+        concat("there is no moving average of variable '", variables[0].name(), "'"));
+  optim_internal::run_once(get_replica_context(),
+                           [&] { slots_.exchange_with_last(variables, keep_weights); });
 }
 
 DISTRIBUTE_INLINE void Optimizer::swap_averages(const std::vector<Variable>& variables) {
@@ -401,12 +320,7 @@ DISTRIBUTE_INLINE std::vector<Trackable::NamedVariable> Optimizer::own_variables
 }
 
 DISTRIBUTE_INLINE std::vector<Trackable::SlotVariable> Optimizer::slot_variables() const {
-  const std::vector<Slot> names = all_slots();
-  std::vector<SlotVariable> all;
-  for (const auto& [id, set] : slots_)
-    for (size_t s = 0; s < set.values.size(); ++s)
-      all.push_back({set.original, names[s].name, set.values[s]});
-  return all;
+  return slots_.all(all_slots());
 }
 
 }  // namespace distribute::optim

@@ -1,0 +1,83 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/ops/unary.hpp>
+#include <distribute/optim/slot_table.hpp>
+
+#include <utility>
+
+namespace distribute::optim {
+
+namespace optim_internal {
+
+DISTRIBUTE_INLINE Variable make_slot(const Variable& weight, const SlotSpec& spec) {
+  const auto first_value = [weight, value = spec.initial_value] {
+    return fill(weight.shape(), value, DType::Float32, weight.impl().component(0).device());
+  };
+  VariableOptions options = weight.impl().options();
+  options.name = weight.name() + "/" + spec.name;
+  options.trainable = false;
+  options.shape = weight.shape();
+  options.initial_number = spec.initial_value;
+  options.colocate_with = weight.shared_impl();
+  Variable created(Variable::Initializer(first_value), options);
+  if (const auto& shard = weight.impl().save_slice_info())
+    created.impl().set_save_slice_info(
+        {shard->full_name + "/" + spec.name, shard->full_shape, shard->begin});
+  return created;
+}
+
+}  // namespace optim_internal
+
+DISTRIBUTE_INLINE bool SlotTable::find(std::vector<VariableUpdate>& updates) {
+  const std::lock_guard lock(mutex_);
+  for (VariableUpdate& update : updates) {
+    const auto found = sets_.find(update.variable.impl().id());
+    if (found == sets_.end()) return false;
+    update.slots = found->second.values;
+  }
+  return true;
+}
+
+DISTRIBUTE_INLINE void SlotTable::create(const std::vector<VariableUpdate>& updates,
+                                         const std::vector<SlotSpec>& specs,
+                                         const Created& created) {
+  const std::lock_guard lock(mutex_);
+  for (const VariableUpdate& update : updates) {
+    const Variable& weight = update.variable;
+    if (sets_.contains(weight.impl().id())) continue;
+    std::vector<Variable> values;
+    for (const SlotSpec& spec : specs) {
+      values.push_back(optim_internal::make_slot(weight, spec));
+      created(spec.name, values.back(), weight);
+    }
+    sets_[weight.impl().id()] = {weight, std::move(values)};
+  }
+}
+
+DISTRIBUTE_INLINE void SlotTable::exchange_with_last(const std::vector<Variable>& weights,
+                                                     bool keep_weights) {
+  const std::lock_guard lock(mutex_);
+  for (const Variable& variable : weights) {
+    const auto found = sets_.find(variable.impl().id());
+    if (found == sets_.end())
+      throw FailedPreconditionError(
+          concat("there is no moving average of variable '", variable.name(), "'"));
+    VariableImpl &weight = variable.impl(), &mean = found->second.values.back().impl();
+    for (int i = 0; i < weight.num_components(); ++i) {
+      const Tensor old = weight.component(i);
+      weight.set_component(i, mean.component(i).renamed());
+      if (keep_weights) mean.set_component(i, old.renamed());
+    }
+  }
+}
+
+DISTRIBUTE_INLINE std::vector<Trackable::SlotVariable> SlotTable::all(
+    const std::vector<SlotSpec>& specs) const {
+  std::vector<Trackable::SlotVariable> all;
+  for (const auto& [id, set] : sets_)
+    for (size_t s = 0; s < set.values.size(); ++s)
+      all.push_back({set.original, specs[s].name, set.values[s]});
+  return all;
+}
+
+}  // namespace distribute::optim
