@@ -37,6 +37,9 @@
 #include <distribute/device/layout.hpp>
 #include <distribute/device/math_mode.hpp>
 #include <distribute/device/placement.hpp>
+#include <distribute/device/prepared_values.hpp>
+#include <distribute/device/winograd_image.hpp>
+#include <distribute/device/winograd_points.hpp>
 
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/io/aws_credentials.hpp>

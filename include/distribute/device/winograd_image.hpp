@@ -58,8 +58,10 @@ struct HeldImage {
 /// The array itself, or a row-major copy when it has a layout.
 Array plain_array(const Array& array);
 
-/// Filters turned by 180 degrees, channels exchanged: [taps][in][out] to [taps][out][in].
-Array turned_filters(const Array& filters, int64_t taps, int64_t in, int64_t out);
+/// Filters turned by 180 degrees, channels exchanged: output channels [0, count) of
+/// [taps][in][out] to [taps][count][in].
+void turn_filters(const float* filters, int64_t taps, int64_t in, int64_t out, int64_t count,
+                  float* to);
 
 }  // namespace distribute::winograd_internal
 

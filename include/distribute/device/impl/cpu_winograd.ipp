@@ -3,12 +3,15 @@
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/device/cpu_winograd.hpp>
+#include <distribute/device/prepared_values.hpp>
 #include <distribute/device/winograd_image.hpp>
 #include <distribute/device/winograd_points.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #if defined(__x86_64__)
@@ -66,7 +69,7 @@ DISTRIBUTE_INLINE Array winograd_conv2d(const Conv2DShape& s, const Array& x, co
   const HeldImage source(x, s.in, s.in_channels), target(y, s.out, s.out_channels);
   const Array filters = plain_array(w);
   const Winograd5x5 plan(s.batch, s.out, s.pad_before, s.in_channels, s.out_channels);
-  plan.forward(source.image, filters.data<float>(), bias ? bias->data<float>() : nullptr,
+  plan.forward(source.image, filters, bias ? bias->data<float>() : nullptr,
                epilogue == Epilogue::Relu, target.image);
   return y;
 }
@@ -76,10 +79,10 @@ DISTRIBUTE_INLINE Array winograd_conv2d_backprop_input(const Conv2DShape& s, con
   using namespace winograd_internal;
   Array dx = make_array(s.batch * s.in[0] * s.in[1] * s.in_channels * 4, Device{}, x_layout);
   const HeldImage source(dy, s.out, s.out_channels), target(dx, s.in, s.in_channels);
-  const Array filters = turned_filters(plain_array(w), 25, s.in_channels, s.out_channels);
+  const Array filters = plain_array(w);
   const Conv2DShape::Pair pad{4 - s.pad_before[0], 4 - s.pad_before[1]};
   const Winograd5x5 plan(s.batch, s.in, pad, s.out_channels, s.in_channels);
-  plan.forward(source.image, filters.data<float>(), nullptr, false, target.image);
+  plan.forward_turned(source.image, filters, target.image);
   return dx;
 }
 

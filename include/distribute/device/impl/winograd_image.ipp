@@ -25,19 +25,12 @@ DISTRIBUTE_INLINE HeldImage::HeldImage(const Array& array, Conv2DShape::Pair siz
   image.group = grouped ? pixels * 16 : 16;
 }
 
-DISTRIBUTE_INLINE Array turned_filters(const Array& filters, int64_t taps, int64_t in,
-                                       int64_t out) {
-  Array result = make_array(taps * in * out * 4, Device{});
-  const float* from = filters.data<float>();
-  float* to = result.data<float>();
-  parallel_for(taps, 4, [=](int64_t begin, int64_t end) {
-    for (int64_t tap = begin; tap < end; ++tap)
-      for (int64_t block = 0; block < out; block += 16)
-        for (int64_t i = 0; i < in; ++i)
-          for (int64_t o = block; o < block + 16; ++o)
-            to[(tap * out + o) * in + i] = from[((taps - 1 - tap) * in + i) * out + o];
-  });
-  return result;
+DISTRIBUTE_INLINE void turn_filters(const float* filters, int64_t taps, int64_t in, int64_t out,
+                                    int64_t count, float* to) {
+  for (int64_t tap = 0; tap < taps; ++tap)
+    for (int64_t i = 0; i < in; ++i)
+      for (int64_t o = 0; o < count; ++o)
+        to[(tap * count + o) * in + i] = filters[((taps - 1 - tap) * in + i) * out + o];
 }
 
 }  // namespace distribute::winograd_internal

@@ -4,6 +4,7 @@
 #include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/cuda_module.hpp>
 #include <distribute/device/kernel_arguments.hpp>
+#include <distribute/device/prepared_values.hpp>
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/replica/sum_rows.hpp>
 
@@ -86,6 +87,7 @@ DISTRIBUTE_INLINE void UpdateTarget::take(const Variable& variable, const Layout
     copy_bytes(copy.array().bytes(), copy.device(), value.array().bytes(), value.device(), bytes);
     value = std::move(copy);
   }
+  device_internal::forget_prepared(value.array());
   pointers_.push_back(value.array().data<float>());
   tensors_.push_back(std::move(value));
 }
@@ -95,6 +97,7 @@ DISTRIBUTE_INLINE void UpdateTarget::store() {
   const auto give = [&](const Variable& variable, const Tensor& written) {
     const Tensor value = written.renamed();
     for (int i = 0; i < count_; ++i) variable.impl().set_component(first_ + i, value);
+    if (count_ > 1 && value.shape().rank() > 1) device_internal::keep_prepared(value.array());
   };
   give(update_.variable, tensors_[0]);
   for (size_t s = 0; s < update_.slots.size(); ++s) give(update_.slots[s], tensors_[s + 1]);
