@@ -133,6 +133,7 @@
 #include <distribute/autograd/gradient_placer.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/autograd/op_trace.hpp>
+#include <distribute/autograd/scatter.hpp>
 #include <distribute/autograd/trackable.hpp>
 #include <distribute/autograd/variable.hpp>
 
@@ -288,6 +289,7 @@
 #include <distribute/strategy/distributed_variable.hpp>
 #include <distribute/strategy/elastic_options.hpp>
 #include <distribute/strategy/gradient_buckets.hpp>
+#include <distribute/strategy/gradient_packs.hpp>
 #include <distribute/strategy/gradient_slots.hpp>
 #include <distribute/strategy/host_variables.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
@@ -299,6 +301,9 @@
 #include <distribute/strategy/parameter_server_strategy.hpp>
 #include <distribute/strategy/partitioners.hpp>
 #include <distribute/strategy/reduce_arguments.hpp>
+#include <distribute/strategy/reducing_replica_context.hpp>
+#include <distribute/strategy/reduction.hpp>
+#include <distribute/strategy/remote_variable.hpp>
 #include <distribute/strategy/replica_device_setter.hpp>
 #include <distribute/strategy/scope.hpp>
 #include <distribute/strategy/sharded_variable.hpp>

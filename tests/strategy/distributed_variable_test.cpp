@@ -343,3 +343,81 @@ TEST_CASE("rows of sparse gradients are summed over the replicas",
   for (int r = 1; r < 4; ++r) CHECK(after.data<float>()[size_t(2 * r)] == (r < n ? -1.0f : 0.0f));
   for (int i = 0; i < n; ++i) CHECK(table.impl().component(i).to_vector() == after.to_vector());
 }
+
+namespace {
+
+IndexedSlices row_of(int64_t row, float value) {
+  return {Tensor(Shape{1, 1}, std::vector<float>{value}), Tensor{row}, {}};
+}
+
+Variable rows_of_one(Sync synchronization, Agg aggregation) {
+  return Variable(ones({3, 1}),
+                  {.name = "rows", .synchronization = synchronization, .aggregation = aggregation});
+}
+
+using Copies = std::vector<std::vector<float>>;
+Copies copies_of_rows(const Variable& v) {
+  Copies all;
+  for (int i = 0; i < v.impl().num_components(); ++i)
+    all.push_back(v.impl().component(i).to_vector());
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("scattered rows follow the aggregation of a mirrored variable",
+          "[strategy][distributed_variable][scatter]") {
+  MirroredStrategy strategy({.num_replicas = 3});
+  const auto scope = strategy.scope();
+  const auto added = [&](Agg aggregation) {
+    const Variable v = rows_of_one(Sync::OnWrite, aggregation);
+    strategy.run([&] { v.scatter_add(row_of(id_here(), float(id_here() + 1))); });
+    return copies_of_rows(v);
+  };
+  CHECK(added(Agg::None) == Copies{{2, 1, 1}, {1, 3, 1}, {1, 1, 4}});
+  CHECK(added(Agg::OnlyFirstReplica) == Copies(3, {2, 1, 1}));
+  CHECK(added(Agg::Sum) == Copies(3, {2, 3, 4}));
+  const Copies mean = added(Agg::Mean);
+  CHECK(mean == Copies(3, mean[0]));
+  for (int i = 0; i < 3; ++i) CHECK(mean[0][size_t(i)] == Approx(1 + float(i + 1) / 3));
+}
+
+TEST_CASE("scattered rows across replicas go to every copy",
+          "[strategy][distributed_variable][scatter]") {
+  MirroredStrategy strategy({.num_replicas = 3});
+  const auto scope = strategy.scope();
+  const Variable v = rows_of_one(Sync::OnWrite, Agg::None);
+  v.scatter_update(row_of(1, 5));
+  v.scatter_mul(row_of(1, 2));
+  v.scatter_min(row_of(0, -1));
+  CHECK(copies_of_rows(v) == Copies(3, {-1, 10, 1}));
+  CHECK(v.impl().component(0).id() == v.impl().component(2).id());
+}
+
+TEST_CASE("not every variable knows every scatter operation",
+          "[strategy][distributed_variable][scatter]") {
+  MirroredStrategy strategy({.num_replicas = 3});
+  const auto scope = strategy.scope();
+  const Agg aggregation = GENERATE(Agg::Sum, Agg::Mean);
+  const Variable v = rows_of_one(Sync::OnWrite, aggregation);
+  const IndexedSlices row = row_of(0, 2);
+  CHECK_THROWS_AS(v.scatter_min(row), UnimplementedError);
+  CHECK_THROWS_AS(v.scatter_max(row), UnimplementedError);
+  CHECK_THROWS_WITH(v.scatter_update(row), Contains("aggregation, got: ") && Contains("'rows'"));
+  v.scatter_mul(row);
+  v.scatter_sub(row);
+  v.scatter_div(row);
+  CHECK(copies_of_rows(v) == Copies(3, {0, 1, 1}));
+  const Variable on_read = rows_of_one(Sync::OnRead, aggregation);
+  CHECK_THROWS_AS(on_read.scatter_add(row), UnimplementedError);
+  CHECK_THROWS_AS(strategy.run([&] { on_read.scatter_add(row); }), UnimplementedError);
+}
+
+TEST_CASE("replicas scatter into a central variable together",
+          "[strategy][distributed_variable][scatter]") {
+  CentralStorageStrategy strategy({.num_replicas = 3});
+  const auto scope = strategy.scope();
+  const Variable v = rows_of_one(Sync::OnWrite, Agg::Sum);
+  strategy.run([&] { v.scatter_sub(row_of(2, 1)); });
+  CHECK(v.value().to_vector() == std::vector<float>{1, 1, -2});
+}

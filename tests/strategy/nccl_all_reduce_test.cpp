@@ -41,6 +41,25 @@ TEST_CASE("values of three GPUs are reduced over NCCL", "[strategy][nccl_all_red
   CHECK(both[1].to_vector() == sum.to_vector());
 }
 
+TEST_CASE("a batch travels in as many packs as asked for", "[strategy][nccl_all_reduce]") {
+  FakeCuda cuda({.gpus = 3});
+  const collective::ScopedNccl scoped(FakeNccl::table());
+  const auto values = values_on({gpu(0), gpu(1), gpu(2)});
+  const std::vector batch{values, values, values};
+  int calls = FakeNccl::calls();
+  const auto calls_of = [&](int packs) {
+    NcclAllReduce ops(packs);
+    const auto sums = ops.batch_reduce(ReduceOp::Sum, batch);
+    for (const Tensor& sum : sums) CHECK(sum.to_vector() == std::vector<float>{6.0f, -9.0f});
+    const int before = calls;
+    calls = FakeNccl::calls();
+    return calls - before;
+  };
+  CHECK(calls_of(0) == 9);  // three GPUs, three values
+  CHECK(calls_of(1) == 3);
+  CHECK(calls_of(2) == 6);
+}
+
 TEST_CASE("what NCCL refuses is added on the first device", "[strategy][nccl_all_reduce]") {
   FakeCuda cuda({.gpus = 2});
   const collective::ScopedNccl scoped(FakeNccl::table());

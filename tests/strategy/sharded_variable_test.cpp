@@ -148,3 +148,20 @@ TEST_CASE("embeddings look up in each shard and give sparse gradients (case 91)"
   check_throws<InvalidArgumentError>(
       [&] { nn::embedding_lookup(table, Tensor({1}, std::vector<int64_t>{7})); }, "[0, 7)");
 }
+
+TEST_CASE("scattered rows reach the shards that have them", "[strategy][sharded_variable]") {
+  const ShardedVariable table = make({3, 2, 2});
+  const Tensor untouched = table.variables()[1].value();
+  table.scatter_update({Tensor(Shape{3, 2}, std::vector<float>{1, 2, 3, 4, 5, 6}),
+                        Tensor(Shape{3}, std::vector<int64_t>{6, 0, 6}),
+                        {}});
+  CHECK(table[0].to_vector() == std::vector<float>{3, 4});
+  CHECK(table[6].to_vector() == std::vector<float>{5, 6});  // the last one wins
+  CHECK(table[1].to_vector() == std::vector<float>{2, 3});
+  CHECK(table.variables()[1].value().id() == untouched.id());
+  check_throws<InvalidArgumentError>(
+      [&] {
+        table.scatter_add({ones({1, 2}), Tensor{int64_t{7}}, {}});
+      },
+      "[0, 7)");
+}

@@ -1,6 +1,7 @@
 #pragma once
 /// A tensor that can be assigned; created through a hook so that strategies can distribute it.
 
+#include <distribute/autograd/scatter.hpp>
 #include <distribute/base/config.hpp>
 #include <distribute/tensor/tensor.hpp>
 
@@ -78,6 +79,9 @@ class VariableImpl {
   /// True when rows can be had without the whole value; `flat`: int64 [n], in range.
   virtual bool reads_rows() const { return false; }
   virtual Tensor read_rows(const Tensor& flat) const;
+  /// Changes rows; the slices fit.
+  /// Throws  UnimplementedError for operations that this kind of variable does not know.
+  virtual void scatter(ScatterOp op, const IndexedSlices& slices);
 
   /// Set on shards, after their creation.
   const std::optional<SaveSliceInfo>& save_slice_info() const { return slice_info_; }
@@ -99,6 +103,7 @@ class PlainVariable : public VariableImpl {
   void assign_sub(const Tensor& delta) override;
   Tensor component(int) const override { return value_; }
   void set_component(int, Tensor value) override { value_ = std::move(value); }
+  void scatter(ScatterOp op, const IndexedSlices& slices) override;
 
  private:
   Tensor value_;
@@ -128,6 +133,20 @@ class Variable {
   void assign_add(const Tensor& delta) const;
   void assign_sub(const Tensor& delta) const;
 
+  /// Change the rows slices.indices; one that comes twice is changed twice, in order. Distributed
+  /// variables follow the rules of assign; all of them take a copy of the whole value.
+  /// Shapes  indices int64 [n], values [n, ...] with the variable's other axes.
+  /// Throws  InvalidArgumentError when shapes or dtypes do not fit and for rows that do not exist;
+  ///         UnimplementedError for variables synchronized on read, and for scatter_min,
+  ///         scatter_max and scatter_update of mirrored ones with aggregation Sum or Mean.
+  void scatter_sub(const IndexedSlices& slices) const { scatter(ScatterOp::Sub, slices); }
+  void scatter_add(const IndexedSlices& slices) const { scatter(ScatterOp::Add, slices); }
+  void scatter_mul(const IndexedSlices& slices) const { scatter(ScatterOp::Mul, slices); }
+  void scatter_div(const IndexedSlices& slices) const { scatter(ScatterOp::Div, slices); }
+  void scatter_min(const IndexedSlices& slices) const { scatter(ScatterOp::Min, slices); }
+  void scatter_max(const IndexedSlices& slices) const { scatter(ScatterOp::Max, slices); }
+  void scatter_update(const IndexedSlices& slices) const { scatter(ScatterOp::Update, slices); }
+
   const std::string& name() const;
   Shape shape() const;
   DType dtype() const;
@@ -143,6 +162,7 @@ class Variable {
 
  private:
   void check(const char* method, const Tensor& value) const;
+  void scatter(ScatterOp op, const IndexedSlices& slices) const;
   std::shared_ptr<VariableImpl> impl_;
 };
 

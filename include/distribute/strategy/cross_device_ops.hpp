@@ -13,7 +13,8 @@
 
 namespace distribute {
 
-/// Thread-compatible.
+/// Given to a strategy it serves reductions in cross-replica context, the replicas' all_reduce and
+/// the gradients of optimizers. Thread-compatible: strategies call it from one thread at a time.
 /// Source  tf.distribute.CrossDeviceOps
 class CrossDeviceOps {
  public:
@@ -25,8 +26,15 @@ class CrossDeviceOps {
   /// The tensor on each of `count` devices.
   std::vector<Tensor> broadcast(const Tensor& value, int count);
 
+  /// True when the results are sums in replica order, which replicas compute faster themselves,
+  /// each a share. A class that does anything else leaves it false.
+  virtual bool sums_in_replica_order() const { return false; }
+
  protected:
   virtual Tensor reduce_implementation(ReduceOp op, const std::vector<Tensor>& per_replica) = 0;
+  /// One by one, unless overridden.
+  virtual std::vector<Tensor> batch_reduce_implementation(
+      ReduceOp op, const std::vector<std::vector<Tensor>>& values);
 };
 
 /// Copies all values to one device and adds them there, in replica order.
@@ -37,6 +45,7 @@ class ReductionToOneDevice : public CrossDeviceOps {
   /// Empty arguments: the first device of the values, and a sum.
   explicit ReductionToOneDevice(std::string reduce_to_device = {},
                                 AccumulationFunction accumulation_fn = {});
+  bool sums_in_replica_order() const override { return !accumulation_fn_; }
 
  protected:
   Tensor reduce_implementation(ReduceOp op, const std::vector<Tensor>& per_replica) override;
@@ -45,16 +54,23 @@ class ReductionToOneDevice : public CrossDeviceOps {
   AccumulationFunction accumulation_fn_;
 };
 
-/// A tree of copies where devices have memories of their own; on the CPU, the only device so far,
-/// the same sum in replica order.
+/// Sums in replica order. Values of a batch travel between GPUs in packs; logical CPUs share one
+/// memory, so there is nothing to copy and the number of packs does not matter.
 /// Source  tf.distribute.HierarchicalCopyAllReduce
 class HierarchicalCopyAllReduce : public CrossDeviceOps {
  public:
+  /// `num_packs`: into how many pieces the values of a batch are laid together; 0: each by itself.
   /// Throws  InvalidArgumentError for a negative number.
   explicit HierarchicalCopyAllReduce(int num_packs = 1);
+  bool sums_in_replica_order() const override { return true; }
 
  protected:
   Tensor reduce_implementation(ReduceOp op, const std::vector<Tensor>& per_replica) override;
+  std::vector<Tensor> batch_reduce_implementation(
+      ReduceOp op, const std::vector<std::vector<Tensor>>& values) override;
+
+ private:
+  int num_packs_;
 };
 
 }  // namespace distribute

@@ -43,6 +43,9 @@ class DistributedVariable : public VariableImpl {
   void assign(const Tensor& value) override { write(Write::Assign, value); }
   void assign_add(const Tensor& delta) override { write(Write::Add, delta); }
   void assign_sub(const Tensor& delta) override { write(Write::Subtract, delta); }
+  /// Slices of several replicas are aggregated as assigned values are: joined, and for Mean
+  /// divided.
+  void scatter(ScatterOp op, const IndexedSlices& slices) override;
 
   int num_components() const override { return int(components_.size()); }
   Tensor component(int replica) const override;
@@ -52,11 +55,16 @@ class DistributedVariable : public VariableImpl {
   void place_on(std::vector<Device> devices);
 
  protected:
-  enum class Write { Assign, Add, Subtract };
+  /// Assign, Add, Subtract, or from Scatter on a ScatterOp whose slices come as a sparse tensor.
+  enum class Write { Assign, Add, Subtract, Scatter };
+  static Write write_of(ScatterOp op) { return Write(int(Write::Scatter) + int(op)); }
 
   virtual Tensor read_cross_replica() const = 0;
   virtual void write_cross_replica(Write write, const Tensor& value) = 0;
   virtual void write_in_replica(Write write, ReplicaContext& replica, const Tensor& value) = 0;
+  /// Throws  UnimplementedError where the kind or the aggregation does not allow the operation.
+  virtual void check_scatter(ScatterOp op) const { (void)op; }
+  [[noreturn]] void refuse_scatter(ScatterOp op) const;
 
   std::vector<Tensor> all_components() const;
   /// Over all replicas of all workers, from those of this one.
@@ -88,6 +96,7 @@ class MirroredVariable final : public DistributedVariable {
  protected:
   Tensor read_cross_replica() const override { return component(0); }
   void write_cross_replica(Write write, const Tensor& value) override { write_all(write, value); }
+  void check_scatter(ScatterOp op) const override;
   /// Aggregation None writes the own copy alone, and the copies may then differ.
   void write_in_replica(Write write, ReplicaContext& replica, const Tensor& value) override;
 };
@@ -103,6 +112,7 @@ class SyncOnReadVariable final : public DistributedVariable {
   /// Throws  InvalidArgumentError for assign_add and assign_sub with aggregation Sum.
   void write_cross_replica(Write write, const Tensor& value) override;
   void write_in_replica(Write write, ReplicaContext& replica, const Tensor& value) override;
+  void check_scatter(ScatterOp op) const override;
 };
 
 /// One copy on the parameter device that all replicas read and update together.

@@ -27,6 +27,9 @@ class LocalReplicaContext : public ReplicaContext {
 
  protected:
   void check_current(const char* method) const;
+  /// Results of an all_reduce of `values`: for this replica's tape and on its devices.
+  std::vector<Tensor> hand_out(ReduceOp op, std::span<const Tensor> values,
+                               const std::vector<Tensor>& sums) const;
   /// Throws  InvalidArgumentError unless variables and slots are this strategy's.
   /// Each replica sums and updates on its own GPU.
   void update_on_gpu(std::span<const VariableUpdate> updates, bool reduced,

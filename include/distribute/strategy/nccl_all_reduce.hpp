@@ -17,17 +17,20 @@ namespace distribute {
 /// Source  tf.distribute.NcclAllReduce
 class NcclAllReduce : public CrossDeviceOps {
  public:
-  /// `num_packs` is TensorFlow's; values travel one by one.
-  /// Throws  InvalidArgumentError for a negative number.
+  /// `num_packs`: into how many messages the values of a batch are laid together; 0: each by
+  /// itself. Throws  InvalidArgumentError for a negative number.
   explicit NcclAllReduce(int num_packs = 1);
 
  protected:
   Tensor reduce_implementation(ReduceOp op, const std::vector<Tensor>& per_replica) override;
+  std::vector<Tensor> batch_reduce_implementation(
+      ReduceOp op, const std::vector<std::vector<Tensor>>& values) override;
 
  private:
   using Group = std::vector<collective::NcclCommunicator>;
   const Group& group_of(const std::vector<Tensor>& values);
 
+  int num_packs_;
   std::map<std::vector<int>, Group> groups_;  // by the devices' indices
 };
 

@@ -40,6 +40,8 @@ class RemoteVariable final : public VariableImpl {
   void assign_sub(const Tensor& delta) override { write(Write::Subtract, delta); }
   Tensor component(int) const override { return read(); }
   void set_component(int, Tensor value) override;
+  /// The server adds; it knows no other operation on rows.
+  void scatter(ScatterOp op, const IndexedSlices& slices) override;
 
   Shape shape() const override { return spec_.shape; }
   DType dtype() const override { return spec_.dtype; }

@@ -27,6 +27,8 @@ class ShardedVariableImpl final : public VariableImpl {
   void assign_sub(const Tensor& delta) override;
   Tensor component(int replica) const override;
   void set_component(int replica, Tensor value) override;
+  /// Every shard changes the rows that are its own.
+  void scatter(ScatterOp op, const IndexedSlices& slices) override;
 
   Shape shape() const override { return shape_; }
   DType dtype() const override { return parts_[0].dtype(); }

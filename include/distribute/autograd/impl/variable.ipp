@@ -30,6 +30,11 @@ DISTRIBUTE_INLINE Tensor VariableImpl::read_rows(const Tensor&) const {
   throw UnimplementedError(concat("variable '", options_.name, "' is read whole"));
 }
 
+DISTRIBUTE_INLINE void VariableImpl::scatter(ScatterOp op, const IndexedSlices&) {
+  throw UnimplementedError(concat(name_of(op), ": variable '", options_.name,
+                                  "' knows no such operation; assign it a whole value"));
+}
+
 DISTRIBUTE_INLINE PlainVariable::PlainVariable(Tensor initial_value, VariableOptions options)
     : VariableImpl(std::move(options)), value_(initial_value.renamed()) {}
 
@@ -42,6 +47,10 @@ DISTRIBUTE_INLINE void PlainVariable::assign_add(const Tensor& delta) {
 }
 DISTRIBUTE_INLINE void PlainVariable::assign_sub(const Tensor& delta) {
   value_ = combine(value_, delta, -1.0f);
+}
+
+DISTRIBUTE_INLINE void PlainVariable::scatter(ScatterOp op, const IndexedSlices& slices) {
+  value_ = autograd_internal::scattered(op, value_, slices);
 }
 
 DISTRIBUTE_INLINE std::vector<VariableCreator>& variable_creator_stack() {
@@ -108,6 +117,11 @@ DISTRIBUTE_INLINE void Variable::assign_add(const Tensor& delta) const {
 DISTRIBUTE_INLINE void Variable::assign_sub(const Tensor& delta) const {
   check("assign_sub", delta);
   impl().assign_sub(delta);
+}
+
+DISTRIBUTE_INLINE void Variable::scatter(ScatterOp op, const IndexedSlices& slices) const {
+  autograd_internal::check_scatter(op, name(), shape(), dtype(), slices);
+  impl().scatter(op, slices);
 }
 
 DISTRIBUTE_INLINE const std::string& Variable::name() const { return impl().options().name; }

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/strategy/cross_device_ops.hpp>
 #include <distribute/strategy/devices.hpp>
+#include <distribute/strategy/gradient_packs.hpp>
 #include <distribute/strategy/reduction.hpp>
 
 namespace distribute {
@@ -13,8 +14,16 @@ DISTRIBUTE_INLINE Tensor CrossDeviceOps::reduce(ReduceOp op,
 
 DISTRIBUTE_INLINE std::vector<Tensor> CrossDeviceOps::batch_reduce(
     ReduceOp op, const std::vector<std::vector<Tensor>>& values) {
+  for (const std::vector<Tensor>& value : values)
+    if (value.empty()) throw InvalidArgumentError("batch_reduce: there are no values");
+  return batch_reduce_implementation(op, values);
+}
+
+DISTRIBUTE_INLINE std::vector<Tensor> CrossDeviceOps::batch_reduce_implementation(
+    ReduceOp op, const std::vector<std::vector<Tensor>>& values) {
   std::vector<Tensor> results;
-  for (const std::vector<Tensor>& value : values) results.push_back(reduce(op, value));
+  for (const std::vector<Tensor>& value : values)
+    results.push_back(reduce_implementation(op, value));
   return results;
 }
 
@@ -36,7 +45,8 @@ ReductionToOneDevice::reduce_implementation(ReduceOp op, const std::vector<Tenso
   return strategy_internal::divided(sum, int64_t(per_replica.size()));
 }
 
-DISTRIBUTE_INLINE HierarchicalCopyAllReduce::HierarchicalCopyAllReduce(int num_packs) {
+DISTRIBUTE_INLINE HierarchicalCopyAllReduce::HierarchicalCopyAllReduce(int num_packs)
+    : num_packs_(num_packs) {
   if (num_packs < 0)
     throw InvalidArgumentError(concat("num_packs should not be negative, got ", num_packs));
 }
@@ -44,6 +54,15 @@ DISTRIBUTE_INLINE HierarchicalCopyAllReduce::HierarchicalCopyAllReduce(int num_p
 DISTRIBUTE_INLINE Tensor HierarchicalCopyAllReduce::reduce_implementation(
     ReduceOp op, const std::vector<Tensor>& per_replica) {
   return strategy_internal::reduce_tensors("reduce", op, per_replica);
+}
+
+DISTRIBUTE_INLINE std::vector<Tensor> HierarchicalCopyAllReduce::batch_reduce_implementation(
+    ReduceOp op, const std::vector<std::vector<Tensor>>& values) {
+  if (num_packs_ == 0 || !strategy_internal::suits_packs(values))
+    return CrossDeviceOps::batch_reduce_implementation(op, values);
+  return strategy_internal::reduce_in_packs(
+      values, num_packs_,
+      [&](const std::vector<Tensor>& pack) { return reduce_implementation(op, pack); });
 }
 
 }  // namespace distribute

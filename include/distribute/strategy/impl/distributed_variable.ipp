@@ -130,9 +130,39 @@ DISTRIBUTE_INLINE void DistributedVariable::write(Write write, const Tensor& val
   write_cross_replica(write, value);
 }
 
+DISTRIBUTE_INLINE void DistributedVariable::scatter(ScatterOp op, const IndexedSlices& slices) {
+  check_scatter(op);
+  write(write_of(op), to_tensor({slices.values, slices.indices, shape()}));
+}
+
+DISTRIBUTE_INLINE void DistributedVariable::refuse_scatter(ScatterOp op) const {
+  constexpr const char* kAggregations[] = {"NONE", "SUM", "MEAN", "ONLY_FIRST_REPLICA"};
+  throw UnimplementedError(
+      concat(name_of(op),
+             " is only supported for mirrored variable (variable created within "
+             "certain `tf.distribute.Strategy` scope) with NONE or `ONLY_FIRST_REPLICA` "
+             "aggregation, got: ",
+             kAggregations[size_t(options().aggregation)], "; variable '", options().name, "'"));
+}
+
+DISTRIBUTE_INLINE void MirroredVariable::check_scatter(ScatterOp op) const {
+  const VariableAggregation aggregation = options().aggregation;
+  if (op >= ScatterOp::Min &&
+      (aggregation == VariableAggregation::Sum || aggregation == VariableAggregation::Mean))
+    refuse_scatter(op);
+}
+
+DISTRIBUTE_INLINE void SyncOnReadVariable::check_scatter(ScatterOp op) const {
+  throw UnimplementedError(concat(name_of(op), ": variable '", options().name,
+                                  "' is synchronized on read; only mirrored variables have it"));
+}
+
 DISTRIBUTE_INLINE Tensor DistributedVariable::written(Write write, const Tensor& old,
                                                       const Tensor& value) {
   if (write == Write::Assign) return value.renamed();
+  if (write >= Write::Scatter)
+    return autograd_internal::scattered(ScatterOp(int(write) - int(Write::Scatter)), old,
+                                        indexed_slices(value));
   return combine(old, value, write == Write::Add ? 1.0f : -1.0f);
 }
 

@@ -99,10 +99,16 @@ DISTRIBUTE_INLINE std::vector<Tensor> LocalReplicaContext::all_reduce(
     compute_share(*call.work);
     group_.meet(replica_, "all_reduce", nullptr, {});
   }
-  // A handle of its own for each replica: tapes tell tensors apart by their identity.
+  std::vector<Tensor> sums;
+  for (const auto& reduction : call.work->reductions) sums.push_back(reduction.result());
+  return hand_out(op, values, sums);
+}
+
+// A handle of its own for each replica: tapes tell tensors apart by their identity.
+DISTRIBUTE_INLINE std::vector<Tensor> LocalReplicaContext::hand_out(
+    ReduceOp op, std::span<const Tensor> values, const std::vector<Tensor>& sums) const {
   std::vector<Tensor> results;
-  for (const auto& reduction : call.work->reductions) {
-    const Tensor& sum = reduction.result();  // logical CPUs share its memory
+  for (const Tensor& sum : sums) {  // logical CPUs share its memory
     const Device own = values[results.size()].device();
     results.push_back(
         (sum.device().type == own.type && own.type == DeviceType::Cpu ? sum : sum.to(own))

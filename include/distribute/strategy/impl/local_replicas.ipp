@@ -5,6 +5,7 @@
 #include <distribute/strategy/cross_device_ops.hpp>
 #include <distribute/strategy/devices.hpp>
 #include <distribute/strategy/local_replicas.hpp>
+#include <distribute/strategy/reducing_replica_context.hpp>
 #include <distribute/strategy/reduction.hpp>
 #include <distribute/strategy/scope.hpp>
 
@@ -55,6 +56,8 @@ DISTRIBUTE_INLINE void LocalReplicas::make_contexts() {
 
 DISTRIBUTE_INLINE std::unique_ptr<LocalReplicaContext> LocalReplicas::make_context(
     ReplicaGroup& group, int replica) {
+  if (cross_device_ops_ && !cross_device_ops_->sums_in_replica_order())
+    return std::make_unique<ReducingReplicaContext>(strategy(), group, replica, cross_device_ops_);
   return std::make_unique<LocalReplicaContext>(strategy(), group, replica);
 }
 

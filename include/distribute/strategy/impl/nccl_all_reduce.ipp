@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/device/cuda_device.hpp>
+#include <distribute/strategy/gradient_packs.hpp>
 #include <distribute/strategy/nccl_all_reduce.hpp>
 #include <distribute/strategy/reduction.hpp>
 
@@ -29,7 +30,7 @@ DISTRIBUTE_INLINE bool suits_nccl(const std::vector<Tensor>& values) {
 
 }  // namespace strategy_internal
 
-DISTRIBUTE_INLINE NcclAllReduce::NcclAllReduce(int num_packs) {
+DISTRIBUTE_INLINE NcclAllReduce::NcclAllReduce(int num_packs) : num_packs_(num_packs) {
   if (num_packs < 0)
     throw InvalidArgumentError(concat("num_packs should not be negative, got ", num_packs));
 }
@@ -73,6 +74,16 @@ NcclAllReduce::reduce_implementation(ReduceOp op, const std::vector<Tensor>& per
   const auto deadline = net::Deadline::after_seconds(strategy_internal::kNcclTimeoutSeconds);
   for (const auto& communicator : group) communicator.wait_ready(deadline);
   return result;
+}
+
+DISTRIBUTE_INLINE std::vector<Tensor> NcclAllReduce::batch_reduce_implementation(
+    ReduceOp op, const std::vector<std::vector<Tensor>>& values) {
+  const bool packs = num_packs_ > 0 && strategy_internal::suits_packs(values) &&
+                     strategy_internal::suits_nccl(values[0]);
+  if (!packs) return CrossDeviceOps::batch_reduce_implementation(op, values);
+  return strategy_internal::reduce_in_packs(
+      values, num_packs_,
+      [&](const std::vector<Tensor>& pack) { return reduce_implementation(op, pack); });
 }
 
 }  // namespace distribute

@@ -99,6 +99,12 @@ DISTRIBUTE_INLINE void RemoteVariable::write(Write kind, const Tensor& value) {
       &mine);
 }
 
+DISTRIBUTE_INLINE void RemoteVariable::scatter(ScatterOp op, const IndexedSlices& slices) {
+  if (op != ScatterOp::Sub && op != ScatterOp::Add) return VariableImpl::scatter(op, slices);
+  write(op == ScatterOp::Add ? Write::Add : Write::Subtract,
+        to_tensor({slices.values, slices.indices, spec_.shape}));
+}
+
 DISTRIBUTE_INLINE void RemoteVariable::set_component(int, Tensor value) {
   if (!value)
     throw FailedPreconditionError(concat("variable '", options().name,

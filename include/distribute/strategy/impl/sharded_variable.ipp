@@ -59,6 +59,32 @@ DISTRIBUTE_INLINE void ShardedVariableImpl::set_component(int replica, Tensor va
   });
 }
 
+/// The slices of rows [begin, end), counted from `begin`.
+DISTRIBUTE_INLINE IndexedSlices slices_within(const IndexedSlices& all, int64_t begin,
+                                              int64_t end) {
+  std::vector<int64_t> rows;
+  std::vector<Tensor> values;
+  const auto indices = all.indices.data<int64_t>();
+  for (size_t i = 0; i < indices.size(); ++i)
+    if (indices[i] >= begin && indices[i] < end) {
+      rows.push_back(indices[i] - begin);
+      values.push_back(all.values.rows(int64_t(i), int64_t(i) + 1));
+    }
+  if (rows.empty()) return {};
+  return {concat(values, 0), Tensor(Shape{int64_t(rows.size())}, rows),
+          all.dense_shape.rank() ? all.dense_shape.with(0, end - begin) : all.dense_shape};
+}
+
+DISTRIBUTE_INLINE void ShardedVariableImpl::scatter(ScatterOp op, const IndexedSlices& slices) {
+  int64_t begin = 0;
+  for (const Variable& part : parts_) {
+    const int64_t end = begin + part.shape()[0];
+    const IndexedSlices own = slices_within(slices, begin, end);
+    if (own.indices) part.impl().scatter(op, own);
+    begin = end;
+  }
+}
+
 DISTRIBUTE_INLINE std::string ShardedVariableImpl::device() const {
   std::string devices;
   for (const Variable& part : parts_) devices += (devices.empty() ? "" : ", ") + part.device();

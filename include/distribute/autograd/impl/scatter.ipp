@@ -1,0 +1,83 @@
+#pragma once
+#include <distribute/autograd/scatter.hpp>
+#include <distribute/base/error.hpp>
+
+#include <algorithm>
+#include <type_traits>
+
+namespace distribute {
+
+DISTRIBUTE_INLINE const char* name_of(ScatterOp op) {
+  constexpr const char* kNames[] = {"scatter_sub", "scatter_add", "scatter_mul",   "scatter_div",
+                                    "scatter_min", "scatter_max", "scatter_update"};
+  return kNames[size_t(op)];
+}
+
+namespace autograd_internal {
+
+DISTRIBUTE_INLINE void check_scatter(ScatterOp op, const std::string& variable, const Shape& shape,
+                                     DType dtype, const IndexedSlices& slices) {
+  const auto fail = [&](const auto&... problem) {
+    throw InvalidArgumentError(concat(name_of(op), ": variable '", variable, "' is ",
+                                      to_string(shape), " ", distribute::name_of(dtype), ", ",
+                                      problem...));
+  };
+  if (!slices.values || !slices.indices) fail("the slices have no values or no indices");
+  if (shape.rank() == 0) fail("a scalar has no rows");
+  const Shape& values = slices.values.shape();
+  if (slices.indices.dtype() != DType::Int64 || slices.indices.shape().rank() != 1)
+    fail("indices must be int64 [n], they are ", distribute::name_of(slices.indices.dtype()), " ",
+         to_string(slices.indices.shape()));
+  if (slices.values.dtype() != dtype || values != shape.with(0, slices.indices.num_elements()))
+    fail("the values for ", slices.indices.num_elements(), " rows are ",
+         distribute::name_of(slices.values.dtype()), " ", to_string(values));
+  const auto rows = slices.indices.data<int64_t>();
+  for (size_t i = 0; i < rows.size(); ++i)
+    if (rows[i] < 0 || rows[i] >= shape[0])
+      fail("indices[", i, "] = ", rows[i], " is not in [0, ", shape[0], ")");
+}
+
+/// What one element becomes; 16-bit floats compute in float32.
+template <typename T>
+T scatter_element(ScatterOp op, T old, T given) {
+  using Number = std::conditional_t<std::is_integral_v<T>, T, float>;
+  const Number a = Number(old), b = Number(given);
+  switch (op) {
+    case ScatterOp::Sub: return T(a - b);
+    case ScatterOp::Add: return T(a + b);
+    case ScatterOp::Mul: return T(a * b);
+    case ScatterOp::Div:
+      if constexpr (std::is_integral_v<T>)
+        if (b == 0) throw InvalidArgumentError("scatter_div: Integer division by zero");
+      return T(a / b);
+    case ScatterOp::Min: return b < a ? given : old;
+    case ScatterOp::Max: return b > a ? given : old;
+    case ScatterOp::Update: break;
+  }
+  return given;
+}
+
+DISTRIBUTE_INLINE Tensor scattered(ScatterOp op, const Tensor& value, const IndexedSlices& slices) {
+  if (value.device().type == DeviceType::Gpu)
+    return scattered(op, value.to(Device{}), slices).to(value.device());
+  const Tensor old = value.row_major();
+  Tensor result = Tensor::empty(old.shape(), old.dtype(), old.device());
+  const auto rows = slices.indices.data<int64_t>();
+  const int64_t width = old.shape().with(0, 1).num_elements();
+  dispatch(old.dtype(), [&](auto type) {
+    using T = decltype(type);
+    T* to = result.mutable_data<T>();
+    std::copy_n(old.data<T>().data(), old.num_elements(), to);
+    const T* from = slices.values.data<T>().data();
+    for (size_t i = 0; i < rows.size(); ++i)
+      for (int64_t k = 0; k < width; ++k) {
+        T& element = to[rows[i] * width + k];
+        element = scatter_element(op, element, from[int64_t(i) * width + k]);
+      }
+  });
+  return result;
+}
+
+}  // namespace autograd_internal
+
+}  // namespace distribute

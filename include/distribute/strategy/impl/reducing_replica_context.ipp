@@ -1,0 +1,53 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/strategy/reducing_replica_context.hpp>
+
+namespace distribute {
+
+struct ReducingReplicaContext::Call {
+  ReduceOp op;
+  std::span<const Tensor> values;
+  std::vector<Tensor> results = {};
+
+  static void reduce(std::span<void* const> all, CrossDeviceOps& ops);
+};
+
+DISTRIBUTE_INLINE void ReducingReplicaContext::Call::reduce(std::span<void* const> all,
+                                                            CrossDeviceOps& ops) {
+  const auto call = [&](size_t replica) -> Call& { return *static_cast<Call*>(all[replica]); };
+  const Call& first = call(0);
+  std::vector<std::vector<Tensor>> values(first.values.size());
+  for (size_t r = 0; r < all.size(); ++r) {
+    if (call(r).values.size() != values.size() || call(r).op != first.op)
+      throw InvalidArgumentError(concat(
+          "all_reduce: replicas disagree: replica 0 reduces ", values.size(), " tensors, replica ",
+          r, " ", call(r).values.size(), call(r).op != first.op ? ", with another ReduceOp" : ""));
+    // New names: what happens to them on the way is not for the calling replica's tape.
+    for (size_t i = 0; i < values.size(); ++i) values[i].push_back(call(r).values[i].renamed());
+  }
+  const std::vector<Tensor> results = ops.batch_reduce(first.op, values);
+  for (size_t r = 0; r < all.size(); ++r) call(r).results = results;
+}
+
+DISTRIBUTE_INLINE std::vector<Tensor> ReducingReplicaContext::all_reduce(
+    ReduceOp op, std::span<const Tensor> values) {
+  check_current("all_reduce");
+  Call call{op, values};
+  local_replicas().meet(local_replica_id(), "all_reduce", &call,
+                        [&](std::span<void* const> calls) { Call::reduce(calls, *ops_); });
+  return hand_out(op, values, call.results);
+}
+
+DISTRIBUTE_INLINE void ReducingReplicaContext::update(std::span<const VariableUpdate> updates,
+                                                      bool gradients_are_reduced,
+                                                      const UpdateKernel& kernel) {
+  if (gradients_are_reduced) return LocalReplicaContext::update(updates, true, kernel);
+  std::vector<Tensor> gradients;
+  for (const VariableUpdate& update : updates) gradients.push_back(update.gradient);
+  gradients = all_reduce(ReduceOp::Sum, gradients);
+  std::vector<VariableUpdate> reduced(updates.begin(), updates.end());
+  for (size_t u = 0; u < reduced.size(); ++u) reduced[u].gradient = std::move(gradients[u]);
+  LocalReplicaContext::update(reduced, true, kernel);
+}
+
+}  // namespace distribute
