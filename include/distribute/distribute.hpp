@@ -5,6 +5,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/exit_status.hpp>
+#include <distribute/base/flush_subnormals.hpp>
 #include <distribute/base/library_metrics.hpp>
 #include <distribute/base/log_state.hpp>
 #include <distribute/base/logging.hpp>

@@ -1,3 +1,4 @@
+#include <distribute/base/flush_subnormals.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
 #include <distribute/strategy/one_device_strategy.hpp>
 #include <distribute/strategy/scope.hpp>
@@ -157,4 +158,20 @@ TEST_CASE("OneDeviceStrategy has one replica and plain variables", "[strategy][s
   });
   CHECK(ids[0].to_vector() == std::vector{3.0f});
   CHECK_THROWS_AS(OneDeviceStrategy(""), InvalidArgumentError);
+}
+
+TEST_CASE("replicas take subnormal numbers for zero, the caller does not",
+          "[strategy][scope][flush_subnormals]") {
+  if (base_internal::kFlushBits == 0) SKIP("this machine has no such mode");
+  const auto half_of_tiny = [] {
+    volatile float tiny = 1e-40f, half = 0.5f;
+    return tiny * half;
+  };
+  MirroredStrategy mirrored({.num_replicas = 3});
+  OneDeviceStrategy one("/cpu:0");
+  for (Strategy* strategy : std::initializer_list<Strategy*>{&mirrored, &one, &get_strategy()}) {
+    const auto results = strategy->run(half_of_tiny);
+    for (const float result : results.values()) CHECK(result == 0);
+    CHECK(half_of_tiny() > 0);
+  }
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/flush_subnormals.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/cluster/metrics_server.hpp>
 #include <distribute/device/placement.hpp>
@@ -87,6 +88,7 @@ DISTRIBUTE_INLINE void LocalReplicas::call_for_each_replica(
   threads_.run([&](int replica) {
     try {
       const ReplicaEnvironment environment(creators, modes, threads);
+      const FlushSubnormals flush;
       LocalReplicaContext& context = *contexts_[size_t(replica)];
       const DeviceScope device(parse_device_name(devices_[size_t(replica)]).device);
       const replica_internal::ModeScope mode({&context, &strategy(), -1});

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/flush_subnormals.hpp>
 #include <distribute/strategy/devices.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
 #include <distribute/strategy/one_device_strategy.hpp>
@@ -20,6 +21,7 @@ DISTRIBUTE_INLINE void SingleReplicaExtended::call_for_each_replica(
   if (!is_default || has_strategy()) scope.emplace(strategy());
   SingleReplicaContext context(&strategy());
   const replica_internal::ModeScope mode({&context, &strategy(), -1});
+  const FlushSubnormals flush;
   fn(context);
 }
 

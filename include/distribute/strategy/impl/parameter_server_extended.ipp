@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/flush_subnormals.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/device/placement.hpp>
 #include <distribute/parameter_server/client.hpp>
@@ -132,6 +133,7 @@ DISTRIBUTE_INLINE void ParameterServerExtended::run_closure(const std::function<
   const ServerAccess::Creation creation;
   ClosureReplicaContext context(strategy(), link_);
   const replica_internal::ModeScope mode({&context, nullptr, -1});
+  const FlushSubnormals flush;
   if (!link_) return fn();
   const GradientPlacerScope placer(link_.get());
   const ServerAccess::Step step(*link_);
