@@ -1,6 +1,7 @@
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/pool.hpp>
 
+#include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/ops/conv2d.hpp>
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/reshape.hpp>
@@ -10,6 +11,7 @@
 #include "../support/gradient_check.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 using namespace distribute;
@@ -165,4 +167,33 @@ TEST_CASE("bfloat16 max pools choose what float32 chooses", "[ops][pool]") {
     CHECK(narrow.first == wide.first);
     CHECK(narrow.second == wide.second);
   }
+}
+
+TEST_CASE("a NaN loses in max pooling, as in TensorFlow's kernel", "[ops][pool]") {
+  const int64_t channels = GENERATE(1, 19);
+  const DType dtype = GENERATE(DType::Float32, DType::BFloat16);
+  const auto pooled = [&](const std::vector<float>& window) {
+    std::vector<float> values;
+    for (const float value : window) values.insert(values.end(), size_t(channels), value);
+    const Tensor x = cast(Tensor(Shape{1, 2, 2, channels}, values), dtype);
+    return nn::max_pool2d(x, {.ksize = {2, 2}}).to_vector();
+  };
+  const auto all = [&](float value) { return std::vector<float>(size_t(channels), value); };
+  const float nan = std::nanf(""),
+              lowest = dtype == DType::Float32 ? -3.40282347e38f : -0x1.fep127f;
+  CHECK(pooled({nan, 1, 2, 3}) == all(3));
+  CHECK(pooled({0, nan, 2, 3}) == all(3));
+  CHECK(pooled({0, 1, 2, nan}) == all(2));
+  CHECK(pooled({nan, nan, nan, -5}) == all(-5));
+  CHECK(pooled({nan, nan, nan, nan}) == all(lowest));
+  CHECK(pooled({-INFINITY, -INFINITY, nan, -INFINITY}) == all(lowest));
+  CHECK(pooled({nan, INFINITY, 0, 0}) == all(INFINITY));
+}
+
+TEST_CASE("the gradient of max pooling goes to the number that won", "[ops][pool]") {
+  const Tensor x(Shape{1, 2, 2, 1}, std::vector<float>{std::nanf(""), 1, 3, 2});
+  GradientTape tape;
+  tape.watch(x);
+  const Tensor y = nn::max_pool2d(x, {.ksize = {2, 2}});
+  CHECK(tape.gradient(y, x).to_vector() == std::vector<float>{0, 0, 1, 0});
 }

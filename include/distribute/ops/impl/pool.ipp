@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 namespace distribute::ops_internal {
@@ -18,6 +19,11 @@ namespace distribute::ops_internal {
 inline constexpr int kMaxTaps = 1024;
 /// Larger gradients go past the caches; about half of a server core's third level.
 inline constexpr int64_t kStreamedBytes = 16 << 20;
+/// The lowest number of an element type.
+template <typename T>
+inline constexpr float kLowest = -std::numeric_limits<float>::max();
+template <>
+inline constexpr float kLowest<bfloat16> = -0x1.fep127f;
 inline constexpr int32_t kClosed = 128;  // added to the winner's number when it is not positive
 
 /// A pooling over a block [images, in[0], in[1], inner]: row-major NHWC with images = batch and
