@@ -100,6 +100,7 @@
 #include <distribute/cluster/cluster_tasks.hpp>
 #include <distribute/cluster/default_resolver.hpp>
 #include <distribute/cluster/elastic_generation.hpp>
+#include <distribute/cluster/elastic_inquiry.hpp>
 #include <distribute/cluster/elastic_member.hpp>
 #include <distribute/cluster/environment.hpp>
 #include <distribute/cluster/flags_cluster_resolver.hpp>
@@ -348,10 +349,17 @@
 #include <distribute/horovod/distributed_optimizer.hpp>
 #include <distribute/horovod/elastic_run.hpp>
 #include <distribute/horovod/elastic_state.hpp>
+#include <distribute/horovod/engine.hpp>
+#include <distribute/horovod/engine_options.hpp>
+#include <distribute/horovod/engine_scope.hpp>
+#include <distribute/horovod/engine_thread.hpp>
+#include <distribute/horovod/execution.hpp>
 #include <distribute/horovod/functions.hpp>
 #include <distribute/horovod/gradient_reducer.hpp>
 #include <distribute/horovod/handle.hpp>
 #include <distribute/horovod/op.hpp>
+#include <distribute/horovod/operation.hpp>
+#include <distribute/horovod/process_group.hpp>
 #include <distribute/horovod/process_set.hpp>
 
 #include <distribute/saved_model/graph_builder.hpp>

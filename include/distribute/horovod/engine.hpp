@@ -6,12 +6,10 @@
 #include <distribute/cluster/cluster_tasks.hpp>
 #include <distribute/cluster/task_failure.hpp>
 #include <distribute/horovod/engine_options.hpp>
-#include <distribute/horovod/execution.hpp>
+#include <distribute/horovod/operation.hpp>
 #include <distribute/horovod/rank_place.hpp>
-#include <distribute/horovod/request.hpp>
 
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,14 +21,7 @@ class ClusterRuntime;
 
 namespace distribute::horovod_internal {
 
-/// An operation under way; `part`, `number` and `error` may be read once it is done.
-struct Operation {
-  Request request;
-  Part part;
-  int number = 0;  // Join: the last rank; AddProcessSet: the new set
-  std::exception_ptr error = {};
-  bool done = false;  // guarded by the engine
-};
+struct EngineThread;
 
 /// Thread-safe. Uses one thread, on rank 0 a second one for the coordinator.
 class Engine {
@@ -72,8 +63,7 @@ class Engine {
   void stop();
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<EngineThread> impl_;
 };
 
 }  // namespace distribute::horovod_internal

@@ -2,9 +2,9 @@
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/agreement.hpp>
 #include <distribute/cluster/elastic_desk.hpp>
+#include <distribute/cluster/elastic_inquiry.hpp>
 #include <distribute/cluster/elastic_member.hpp>
 #include <distribute/net/bytes.hpp>
-#include <distribute/net/connect.hpp>
 #include <distribute/net/hmac.hpp>
 #include <distribute/net/job_token.hpp>
 
@@ -18,24 +18,6 @@
 namespace distribute {
 
 namespace cluster_internal {
-
-/// What another worker answers when asked.
-enum class MeetAnswer {
-  NotThere,  // nobody listens
-  Silent,    // perhaps frozen
-  Trains,    // is rank 0, and keeps those who want to join as long as their connections last
-  Leads,     // gathers workers
-  Looks,     // for one who leads, and may come to lead
-  Follows,   // another one
-};
-struct MeetReply {
-  MeetAnswer answer = MeetAnswer::NotThere;
-  int leader = -1;  // index
-  net::Socket socket = {};
-
-  bool leads() const { return answer == MeetAnswer::Trains || answer == MeetAnswer::Leads; }
-  bool keeps() const { return leads() || answer == MeetAnswer::Looks; }
-};
 
 DISTRIBUTE_INLINE void check_limits(const ClusterTasks& everybody, const ElasticLimits& limits) {
   if (limits.min_workers < 1 || limits.min_workers > limits.max_workers ||
@@ -59,22 +41,15 @@ struct ElasticMember::Impl {
   using MeetFrame = cluster_internal::MeetFrame;
   using MeetReply = cluster_internal::MeetReply;
   using MeetRole = cluster_internal::MeetRole;
-  using MeetRequest = cluster_internal::MeetRequest;
 
   Impl(ClusterTasks the_tasks, ElasticLimits the_limits, ClusterOptions the_options,
        const std::string& agreement, net::Listener listener);
-  ~Impl() { server->stop_serving(cluster_internal::kMeetPurpose); }
+  ~Impl() { others.server->stop_serving(cluster_internal::kMeetPurpose); }
   net::Listener open_port() const;
 
-  MeetReply ask(int index, bool wait_there = false);
-  absl::StatusOr<net::Socket> reach(int index, const MeetRequest& request, net::Deadline deadline);
-  MeetReply read_reply(int index, net::Socket socket, net::Deadline deadline);
   absl::StatusOr<net::Frame> wait_for_frame(net::Socket& socket);
   bool look_up();
-  MeetReply ask_for_leader(int index);
   MeetReply other_generation();
-  MeetReply find_leader();
-  MeetReply lower_leader();
   std::optional<ElasticGeneration> follow(int index);
   std::optional<ElasticGeneration> lead(const std::vector<int>& lost);
   void look_for_expected();
@@ -87,15 +62,12 @@ struct ElasticMember::Impl {
   const ElasticLimits limits;
   const ClusterOptions options;
   cluster_internal::ElasticDesk desk;  // the server's handler uses it
-  std::shared_ptr<TaskServer> server;
   // This worker's thread's own:
-  MeetRequest mine;
+  cluster_internal::ElasticInquiry others{tasks, options, desk.options()};
   std::function<bool()> given_up;
-  bool finished = false;  // the job has, or this worker has given up
   int known_leader = -1;
-  std::vector<int> members;                       // of the generation, by index
-  std::set<int> expected;                         // of them, who may still come
-  std::map<int, Clock::time_point> silent_until;  // not to be asked before
+  std::vector<int> members;  // of the generation, by index
+  std::set<int> expected;    // of them, who may still come
   Clock::time_point next_search{};
   net::Deadline next_report = net::Deadline::after_seconds(0);
 };
@@ -111,16 +83,16 @@ DISTRIBUTE_INLINE ElasticMember::Impl::Impl(ClusterTasks the_tasks, ElasticLimit
   check_options(options);
   cluster_internal::check_limits(tasks, limits);
   if (!listener) listener = open_port();
-  mine.options = desk.checksum();
+  others.mine.options = desk.checksum();
   const std::string random = value_or_throw(net::random_bytes(sizeof(uint64_t)));
   const net::HandshakeConfig config{
       .self = {tasks.self().type, tasks.self().index, net::ByteReader(random).number<uint64_t>()},
       .job = "elastic, " + job_fingerprint(tasks),
       .token = options.job_token};
-  server = std::make_shared<TaskServer>(std::move(listener), config, options);
-  server->serve(cluster_internal::kMeetPurpose,
-                [this](TaskConnection connection) { desk.take(std::move(connection)); });
-  server->start();
+  others.server = std::make_shared<TaskServer>(std::move(listener), config, options);
+  others.server->serve(cluster_internal::kMeetPurpose,
+                       [this](TaskConnection connection) { desk.take(std::move(connection)); });
+  others.server->start();
 }
 
 DISTRIBUTE_INLINE net::Listener ElasticMember::Impl::open_port() const {
@@ -131,106 +103,16 @@ DISTRIBUTE_INLINE net::Listener ElasticMember::Impl::open_port() const {
   return *std::move(listener);
 }
 
-/// A frozen worker is not asked again for a while: every question to it costs a second.
-DISTRIBUTE_INLINE cluster_internal::MeetReply ElasticMember::Impl::ask(int index, bool wait_there) {
-  if (Clock::now() < silent_until[index]) return {MeetAnswer::Silent};
-  const auto deadline = net::Deadline::after_seconds(1);
-  MeetRequest request = mine;
-  request.only_asks = !wait_there;
-  auto socket = reach(index, request, deadline);
-  if (socket.ok()) {
-    MeetReply reply = read_reply(index, *std::move(socket), deadline);
-    if (reply.answer != MeetAnswer::Silent) return reply;
-  } else if (absl::IsUnavailable(socket.status())) {  // nobody listens, or it just goes
-    return {MeetAnswer::NotThere};
-  } else if (!absl::IsDeadlineExceeded(socket.status())) {
-    throw_if_error(socket.status());
-  }
-  silent_until[index] = Clock::now() + std::chrono::seconds(5);
-  return {MeetAnswer::Silent};
-}
-
-DISTRIBUTE_INLINE absl::StatusOr<net::Socket> ElasticMember::Impl::reach(int index,
-                                                                         const MeetRequest& request,
-                                                                         net::Deadline deadline) {
-  const ClusterMember& who = tasks.members[size_t(index)];
-  const auto address = net::parse_address(who.address);
-  if (!address.ok()) return address.status();
-  auto socket = net::connect(*address, deadline);
-  if (!socket.ok()) return socket;
-  const auto remote = net::remote_address(socket->native());
-  absl::Status status = remote.status();
-  if (status.ok())
-    status = net::check_exposure(*remote, !server->config().token.empty(), options.insecure);
-  if (!status.ok()) return status;
-  net::HandshakeHello hello;
-  hello.server_type = who.type;
-  hello.server_index = who.index;
-  hello.purpose = cluster_internal::kMeetPurpose;
-  hello.detail = cluster_internal::encode_request(request);
-  const auto incarnation = net::handshake(*socket, server->config(), hello, deadline);
-  if (!incarnation.ok()) return incarnation.status();
-  return socket;
-}
-
-DISTRIBUTE_INLINE cluster_internal::MeetReply ElasticMember::Impl::read_reply(
-    int index, net::Socket socket, net::Deadline deadline) {
-  const auto frame = net::read_frame(socket, uint64_t(options.max_message_bytes), deadline);
-  if (!frame.ok())
-    return {absl::IsDeadlineExceeded(frame.status()) ? MeetAnswer::Silent : MeetAnswer::NotThere};
-  switch (MeetFrame(frame->type)) {
-    case MeetFrame::Accepted:
-      return {frame->payload == cluster_internal::kTrains  ? MeetAnswer::Trains
-              : frame->payload == cluster_internal::kLeads ? MeetAnswer::Leads
-                                                           : MeetAnswer::Looks,
-              index, std::move(socket)};
-    case MeetFrame::Follow: return {MeetAnswer::Follows, std::atoi(frame->payload.c_str())};
-    case MeetFrame::Finished: finished = true; return {};
-    case MeetFrame::Refused:
-      throw FailedPreconditionError(
-          concat("this worker was started with other options than the job has: ",
-                 cluster_internal::first_difference(
-                     {tasks.members[size_t(index)].name(), tasks.self().name()},
-                     {frame->payload, desk.options()})));
-    default: return {};
-  }
-}
-
-/// The worker that leads: one that says so or, of those that look for one, the lowest.
-DISTRIBUTE_INLINE cluster_internal::MeetReply ElasticMember::Impl::find_leader() {
-  std::vector<int> order{known_leader};
-  for (int index = 0; index < tasks.size(); ++index) order.push_back(index);
-  for (const int index : order) {
-    if (index < 0 || index == tasks.rank || finished) continue;
-    MeetReply reply = ask_for_leader(index);
-    if (reply.leads() || (reply.keeps() && reply.leader < tasks.rank)) return reply;
-  }
-  return {};
-}
-
-/// Who is asked may know another one.
-DISTRIBUTE_INLINE cluster_internal::MeetReply ElasticMember::Impl::ask_for_leader(int index) {
-  MeetReply reply = ask(index);
-  const int other = reply.leader;
-  const bool known = other >= 0 && other < tasks.size() && other != tasks.rank && other != index;
-  return reply.answer == MeetAnswer::Follows && known ? ask(other) : std::move(reply);
-}
-
 /// For one that leads: a generation that was formed without it, as it seemed to be lost.
 DISTRIBUTE_INLINE cluster_internal::MeetReply ElasticMember::Impl::other_generation() {
   if (Clock::now() < next_search) return {};
   next_search = Clock::now() + std::chrono::milliseconds(500);
   std::set<int> here{tasks.rank};
   for (const auto& [index, request] : desk.waiting()) here.insert(index);
-  for (int index = 0; index < tasks.size() && !finished; ++index)
+  for (int index = 0; index < tasks.size() && !others.finished; ++index)
     if (!here.contains(index))
-      if (MeetReply reply = ask_for_leader(index); reply.answer == MeetAnswer::Trains) return reply;
-  return {};
-}
-
-DISTRIBUTE_INLINE cluster_internal::MeetReply ElasticMember::Impl::lower_leader() {
-  for (int index = 0; index < tasks.rank; ++index)
-    if (MeetReply reply = ask(index); reply.keeps()) return reply;
+      if (MeetReply reply = others.ask_for_leader(index); reply.answer == MeetAnswer::Trains)
+        return reply;
   return {};
 }
 
@@ -249,20 +131,21 @@ DISTRIBUTE_INLINE absl::StatusOr<net::Frame> ElasticMember::Impl::wait_for_frame
 
 /// Whether this worker has given up.
 DISTRIBUTE_INLINE bool ElasticMember::Impl::look_up() {
-  return finished = finished || (given_up && given_up());
+  return others.finished = others.finished || (given_up && given_up());
 }
 
 /// Waits for what this worker says, which leads; none when it does not lead any more, or for too
 /// long: then there may be another one.
 DISTRIBUTE_INLINE std::optional<ElasticGeneration> ElasticMember::Impl::follow(int index) {
-  MeetReply reply = ask(index, true);
+  MeetReply reply = others.ask(index, true);
   if (!reply.keeps()) return std::nullopt;
   known_leader = index;
   desk.become(MeetRole::Follows, known_leader);
   const auto frame = wait_for_frame(reply.socket);
   if (frame.ok() && MeetFrame(frame->type) == MeetFrame::Formed)
     return enter(value_or_throw(cluster_internal::parse_result(frame->payload, tasks.size())));
-  finished = finished || (frame.ok() && MeetFrame(frame->type) == MeetFrame::Finished);
+  others.finished =
+      others.finished || (frame.ok() && MeetFrame(frame->type) == MeetFrame::Finished);
   const bool other = frame.ok() && MeetFrame(frame->type) == MeetFrame::Follow;
   known_leader = other ? std::min(std::atoi(frame->payload.c_str()), tasks.size() - 1) : -1;
   return std::nullopt;
@@ -271,13 +154,14 @@ DISTRIBUTE_INLINE std::optional<ElasticGeneration> ElasticMember::Impl::follow(i
 /// Members of before whose port is closed will not come.
 DISTRIBUTE_INLINE void ElasticMember::Impl::look_for_expected() {
   for (const auto& [index, request] : desk.waiting()) expected.erase(index);
-  std::erase_if(expected, [&](int index) { return ask(index).answer == MeetAnswer::NotThere; });
+  std::erase_if(expected,
+                [&](int index) { return others.ask(index).answer == MeetAnswer::NotThere; });
 }
 
 DISTRIBUTE_INLINE bool ElasticMember::Impl::enough(size_t count, Clock::time_point since) const {
   if (count < size_t(limits.min_workers)) return false;
   if (count >= size_t(limits.max_workers)) return true;
-  if (mine.state.generation > 0 && expected.empty()) return true;
+  if (others.mine.state.generation > 0 && expected.empty()) return true;
   return Clock::now() - std::max(since, desk.last_arrival()) > net::seconds(limits.last_call);
 }
 
@@ -292,11 +176,11 @@ DISTRIBUTE_INLINE std::optional<ElasticGeneration> ElasticMember::Impl::lead(
   const auto deadline = net::Deadline::after_seconds(limits.timeout);
   for (;;) {
     look_for_expected();
-    if (MeetReply lower = lower_leader(); lower.keeps()) return follow(lower.leader);
+    if (MeetReply lower = others.lower_leader(); lower.keeps()) return follow(lower.leader);
     if (MeetReply other = other_generation(); other.keeps()) return follow(other.leader);
     if (look_up()) return std::nullopt;
     auto all = desk.waiting();
-    all.emplace_back(tasks.rank, mine);
+    all.emplace_back(tasks.rank, others.mine);
     if (enough(all.size(), since)) {
       const auto result = cluster_internal::choose_members(all, limits.max_workers);
       desk.announce(result);
@@ -343,8 +227,8 @@ ElasticMember::Impl::enter(const cluster_internal::MeetResult& result) {
   const auto source = std::find(result.current.begin(), result.current.end(), true);
   generation.source = int(source - result.current.begin());
   members = result.members;
-  silent_until.clear();
-  mine.seen = result.number;
+  others.silent_until.clear();
+  others.mine.seen = result.number;
   known_leader = members[0];
   desk.become(MeetRole::Trains, known_leader);
   return generation;
@@ -364,18 +248,18 @@ DISTRIBUTE_INLINE ElasticMember::~ElasticMember() = default;
 
 DISTRIBUTE_INLINE std::optional<ElasticGeneration> ElasticMember::meet(
     const ElasticState& mine, const std::vector<int>& lost, const std::function<bool()>& given_up) {
-  impl_->mine.state = mine;
+  impl_->others.mine.state = mine;
   impl_->given_up = given_up;
   for (const int index : lost)  // perhaps frozen: the others shall find each other first
-    impl_->silent_until[index] = Impl::Clock::now() + std::chrono::seconds(1);
+    impl_->others.silent_until[index] = Impl::Clock::now() + std::chrono::seconds(1);
   impl_->next_report = net::Deadline::after_seconds(impl_->options.report_interval);
   std::optional<ElasticGeneration> result;
-  while (!result && !impl_->finished) {
+  while (!result && !impl_->others.finished) {
     impl_->desk.become(cluster_internal::MeetRole::Looks, -1);
-    auto leader = impl_->find_leader();
+    auto leader = impl_->others.find_leader(impl_->known_leader);
     if (leader.keeps())
       result = impl_->follow(leader.leader);
-    else if (!impl_->finished)
+    else if (!impl_->others.finished)
       result = impl_->lead(lost);
   }
   return result;
@@ -390,12 +274,12 @@ DISTRIBUTE_INLINE void ElasticMember::finish() {
 }
 
 DISTRIBUTE_INLINE void ElasticMember::withdraw() {
-  impl_->server->stop_serving(cluster_internal::kMeetPurpose);
+  impl_->others.server->stop_serving(cluster_internal::kMeetPurpose);
   impl_->desk.become(cluster_internal::MeetRole::Follows, -1);
 }
 
 DISTRIBUTE_INLINE std::shared_ptr<TaskServer> ElasticMember::server() const {
-  return impl_->server;
+  return impl_->others.server;
 }
 DISTRIBUTE_INLINE const ClusterTasks& ElasticMember::everybody() const { return impl_->tasks; }
 
