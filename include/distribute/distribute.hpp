@@ -184,6 +184,10 @@
 #include <distribute/collective/nccl_transport.hpp>
 #include <distribute/collective/operation.hpp>
 #include <distribute/collective/shared_window.hpp>
+#include <distribute/collective/spin_time.hpp>
+#include <distribute/collective/tcp_flow.hpp>
+#include <distribute/collective/tcp_messages.hpp>
+#include <distribute/collective/tcp_peer.hpp>
 #include <distribute/collective/tcp_transport.hpp>
 #include <distribute/collective/timeline.hpp>
 #include <distribute/collective/transport.hpp>
@@ -280,8 +284,25 @@
 #include <distribute/parameter_server/client_options.hpp>
 #include <distribute/parameter_server/parameter_server.hpp>
 #include <distribute/parameter_server/push.hpp>
+#include <distribute/parameter_server/directory.hpp>
+#include <distribute/parameter_server/gradient_memory.hpp>
+#include <distribute/parameter_server/gradient_push.hpp>
+#include <distribute/parameter_server/known_variables.hpp>
+#include <distribute/parameter_server/link_message.hpp>
+#include <distribute/parameter_server/link_session.hpp>
+#include <distribute/parameter_server/link_stream.hpp>
+#include <distribute/parameter_server/parameter_server.hpp>
+#include <distribute/parameter_server/push.hpp>
+#include <distribute/parameter_server/push_reader.hpp>
+#include <distribute/parameter_server/server_lanes.hpp>
+#include <distribute/parameter_server/server_link.hpp>
 #include <distribute/parameter_server/server_options.hpp>
 #include <distribute/parameter_server/staged_push.hpp>
+#include <distribute/parameter_server/staging_budget.hpp>
+#include <distribute/parameter_server/store.hpp>
+#include <distribute/parameter_server/stored_variable.hpp>
+#include <distribute/parameter_server/value_pull.hpp>
+#include <distribute/parameter_server/variable_requests.hpp>
 #include <distribute/parameter_server/variable_spec.hpp>
 
 #include <distribute/strategy/central_storage_strategy.hpp>

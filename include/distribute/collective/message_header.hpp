@@ -29,6 +29,11 @@ static_assert(sizeof(MessageHeader) == 56 && std::is_trivially_copyable_v<Messag
 
 /// Throws  DataLossError that names `peer` when no rank of this version can have sent it.
 void check_header(const MessageHeader& header, const std::string& peer);
+/// Throws  DataLossError when not `wanted` bytes follow.
+void check_length(const MessageHeader& header, size_t wanted, const std::string& peer);
+/// Of a message from rank `from`, as its sender sees it.
+/// Throws  FailedPreconditionError that shows both when `theirs` is not what is received.
+void check_point_to_point(const Signature& mine, const Signature& theirs, int from);
 
 }  // namespace distribute::collective
 

@@ -5,14 +5,13 @@
 #include <distribute/base/error.hpp>
 #include <distribute/collective/messages.hpp>
 #include <distribute/collective/operation.hpp>
-#include <distribute/collective/tcp_flow.hpp>
+#include <distribute/collective/tcp_peer.hpp>
 
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -56,36 +55,9 @@ class TcpMessages final : public Messages {
   void hang_up(StatusCode code, const std::string& message);
 
  private:
-  struct Outgoing {
-    uint64_t tag;
-    std::span<const std::byte> bytes;
-  };
-  struct Incoming {
-    uint64_t tag;
-    std::span<std::byte> out;
-  };
-  /// A point-to-point message that came before its receive().
-  struct Early {
-    MessageHeader header;
-    std::unique_ptr<std::byte[]> bytes;
-    bool whole = false;
-    std::byte* out = nullptr;  // set when receive() came before the last byte
-  };
-  struct Peer {
-    std::string name;
-    std::vector<TcpFlow> flows;
-    std::deque<Outgoing> urgent, queue;
-    std::vector<Incoming> wanted;
-    std::deque<Early> early;
-    size_t early_bytes = 0;
-    size_t to_send = 0, to_come = 0;          // messages that are not done
-    uint64_t parts_sent = 0, parts_come = 0;  // point-to-point, ever
-    bool heard = false;                       // of the present operation
-    bool gone() const;
-  };
   using Place = std::optional<std::byte*>;
 
-  Peer& peer(int rank) { return peers_[size_t(rank)]; }
+  TcpPeer& peer(int rank) { return peers_[size_t(rank)]; }
   void turn();
   void read_polled(int ready);
   bool write_some();
@@ -99,18 +71,15 @@ class TcpMessages final : public Messages {
   Place place_collective(int from, const MessageHeader& header);
   Place place_wanted(int from, const MessageHeader& header);
   Place place_point_to_point(int from, const MessageHeader& header);
-  void check_point_to_point(int from, const MessageHeader& header) const;
-  bool take_early(int from, const Incoming& wanted);
+  bool take_early(int from, const TcpPeer::Incoming& wanted);
   void arrived(int from, const MessageHeader& header);
   void lost(int who, TcpFlow& flow, bool broken);
   void hear_last_words(int from);
-  [[noreturn]] void gone(int who) const;
   void late();
-  [[noreturn]] void too_late() const;
 
   const int rank_;
   double spin_seconds_;
-  std::vector<Peer> peers_;
+  std::vector<TcpPeer> peers_;
   std::vector<pollfd> polled_;
   std::vector<std::pair<int, TcpFlow*>> polled_flows_;
   std::deque<Event> events_;

@@ -23,4 +23,20 @@ DISTRIBUTE_INLINE void check_header(const MessageHeader& header, const std::stri
   if (!failure && !is_sound(header.signature)) refuse("the operation does not exist");
 }
 
+DISTRIBUTE_INLINE void check_length(const MessageHeader& header, size_t wanted,
+                                    const std::string& peer) {
+  if (header.bytes != wanted)
+    throw DataLossError(concat(peer, " sent ", header.bytes, " bytes of ",
+                               to_string(header.signature), " where ", wanted, " belong"));
+}
+
+DISTRIBUTE_INLINE void check_point_to_point(const Signature& mine, const Signature& theirs,
+                                            int from) {
+  if (theirs == mine) return;
+  throw FailedPreconditionError(concat("rank ", from, " sends ", distribute::name_of(theirs.dtype),
+                                       " x ", theirs.count, " to rank ", theirs.peer, ", but rank ",
+                                       mine.peer, " receives ", distribute::name_of(mine.dtype),
+                                       " x ", mine.count, " from it"));
+}
+
 }  // namespace distribute::collective

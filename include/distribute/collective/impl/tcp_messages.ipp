@@ -1,43 +1,17 @@
 #pragma once
+#include <distribute/collective/spin_time.hpp>
 #include <distribute/collective/tcp_messages.hpp>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <thread>
 #include <utility>
 
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 namespace distribute::collective {
-
-/// Whether both ends of a connection are on this host.
-DISTRIBUTE_INLINE bool is_local(int socket) {
-  sockaddr_storage here{}, there{};
-  socklen_t here_size = sizeof here, there_size = sizeof there;
-  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&here), &here_size) != 0 ||
-      ::getpeername(socket, reinterpret_cast<sockaddr*>(&there), &there_size) != 0)
-    return false;
-  if (here.ss_family == AF_INET)
-    return reinterpret_cast<const sockaddr_in&>(here).sin_addr.s_addr ==
-           reinterpret_cast<const sockaddr_in&>(there).sin_addr.s_addr;
-  if (here.ss_family == AF_INET6)
-    return std::memcmp(&reinterpret_cast<const sockaddr_in6&>(here).sin6_addr,
-                       &reinterpret_cast<const sockaddr_in6&>(there).sin6_addr,
-                       sizeof(in6_addr)) == 0;
-  return here.ss_family == AF_UNIX;
-}
-
-/// Looking for a few microseconds saves the wake-up, but takes the core from whoever could use it.
-DISTRIBUTE_INLINE double useful_spin(const std::vector<std::vector<net::Socket>>& flows) {
-  unsigned local = 1;
-  for (const auto& peer : flows) local += !peer.empty() && is_local(peer[0].native());
-  return local <= std::thread::hardware_concurrency() ? 8e-6 : 0;
-}
 
 DISTRIBUTE_INLINE TcpMessages::TcpMessages(int rank, std::vector<std::vector<net::Socket>> flows,
                                            double spin_seconds)
@@ -55,10 +29,6 @@ DISTRIBUTE_INLINE TcpMessages::TcpMessages(int rank, std::vector<std::vector<net
 }
 
 DISTRIBUTE_INLINE TcpMessages::~TcpMessages() { ::close(wake_); }
-
-DISTRIBUTE_INLINE bool TcpMessages::Peer::gone() const {
-  return std::all_of(flows.begin(), flows.end(), [](const TcpFlow& flow) { return flow.closed; });
-}
 
 DISTRIBUTE_INLINE void TcpMessages::begin(const Operation& operation) {
   throw_if_aborted();
@@ -83,8 +53,8 @@ DISTRIBUTE_INLINE void TcpMessages::begin(const Operation& operation) {
 
 DISTRIBUTE_INLINE void TcpMessages::send(int to, uint64_t tag, std::span<const std::byte> bytes,
                                          bool urgent) {
-  Peer& other = peer(to);
-  if (other.gone()) gone(to);
+  TcpPeer& other = peer(to);
+  if (other.gone()) other.throw_gone(operation_, rank_);
   if (!collective_runs_) tag = other.parts_sent++;
   (urgent ? other.urgent : other.queue).push_back({tag, bytes});
   ++other.to_send;
@@ -92,12 +62,12 @@ DISTRIBUTE_INLINE void TcpMessages::send(int to, uint64_t tag, std::span<const s
 }
 
 DISTRIBUTE_INLINE void TcpMessages::receive(int from, uint64_t tag, std::span<std::byte> out) {
-  Peer& other = peer(from);
+  TcpPeer& other = peer(from);
   if (!collective_runs_) tag = other.parts_come++;
   ++other.to_come;
   ++pending_;
   if (!collective_runs_ && take_early(from, {tag, out})) return;
-  if (other.gone()) gone(from);
+  if (other.gone()) other.throw_gone(operation_, rank_);
   other.wanted.push_back({tag, out});
   for (TcpFlow& flow : other.flows)
     if (flow.parked) consume(from, flow);
@@ -157,10 +127,10 @@ DISTRIBUTE_INLINE bool TcpMessages::write_some() {
 }
 
 DISTRIBUTE_INLINE bool TcpMessages::start_next(int to, TcpFlow& flow) {
-  Peer& other = peer(to);
-  std::deque<Outgoing>& queue = other.urgent.empty() ? other.queue : other.urgent;
+  TcpPeer& other = peer(to);
+  std::deque<TcpPeer::Outgoing>& queue = other.urgent.empty() ? other.queue : other.urgent;
   if (queue.empty()) return false;
-  const Outgoing message = queue.front();
+  const TcpPeer::Outgoing message = queue.front();
   queue.pop_front();
   flow.start({.kind = collective_runs_ ? MessageHeader::Kind::Collective
                                        : MessageHeader::Kind::PointToPoint,
@@ -236,16 +206,9 @@ DISTRIBUTE_INLINE TcpMessages::Place TcpMessages::place(int from, const MessageH
   }
 }
 
-DISTRIBUTE_INLINE void check_length(const MessageHeader& header, size_t wanted,
-                                    const std::string& who) {
-  if (header.bytes != wanted)
-    throw DataLossError(concat(who, " sent ", header.bytes, " bytes of ",
-                               to_string(header.signature), " where ", wanted, " belong"));
-}
-
 DISTRIBUTE_INLINE TcpMessages::Place TcpMessages::place_collective(int from,
                                                                    const MessageHeader& header) {
-  Peer& other = peer(from);
+  TcpPeer& other = peer(from);
   other.heard = true;
   if (header.signature.sequence > collective_.sequence) return {};  // it is ahead
   check_same(collective_, rank_, header.signature, from);
@@ -255,11 +218,12 @@ DISTRIBUTE_INLINE TcpMessages::Place TcpMessages::place_collective(int from,
 
 DISTRIBUTE_INLINE TcpMessages::Place TcpMessages::place_wanted(int from,
                                                                const MessageHeader& header) {
-  Peer& other = peer(from);
+  TcpPeer& other = peer(from);
   const auto at = std::find_if(other.wanted.begin(), other.wanted.end(),
-                               [&](const Incoming& one) { return one.tag == header.tag; });
+                               [&](const TcpPeer::Incoming& one) { return one.tag == header.tag; });
   if (at == other.wanted.end()) return {};
-  if (header.kind == MessageHeader::Kind::PointToPoint) check_point_to_point(from, header);
+  if (header.kind == MessageHeader::Kind::PointToPoint)
+    check_point_to_point(point_to_point_, header.signature, from);
   check_length(header, at->out.size(), other.name);
   std::byte* out = at->out.data();
   other.wanted.erase(at);
@@ -269,32 +233,24 @@ DISTRIBUTE_INLINE TcpMessages::Place TcpMessages::place_wanted(int from,
 DISTRIBUTE_INLINE TcpMessages::Place TcpMessages::place_point_to_point(
     int from, const MessageHeader& header) {
   static constexpr size_t kMessage = 64 << 10, kAll = 1 << 20;
-  Peer& other = peer(from);
+  TcpPeer& other = peer(from);
   if (!collective_runs_)
     if (const Place out = place_wanted(from, header)) return out;
-  if (header.bytes > kMessage || other.early_bytes + header.bytes + sizeof(Early) > kAll) return {};
-  other.early_bytes += header.bytes + sizeof(Early);
+  if (header.bytes > kMessage || other.early_bytes + header.bytes + sizeof(TcpPeer::Early) > kAll)
+    return {};
+  other.early_bytes += header.bytes + sizeof(TcpPeer::Early);
   other.early.push_back({header, std::make_unique<std::byte[]>(header.bytes)});
   return other.early.back().bytes.get();
 }
 
-DISTRIBUTE_INLINE void TcpMessages::check_point_to_point(int from,
-                                                         const MessageHeader& header) const {
-  const Signature &mine = point_to_point_, &theirs = header.signature;
-  if (theirs == mine) return;
-  throw FailedPreconditionError(concat("rank ", from, " sends ", distribute::name_of(theirs.dtype),
-                                       " x ", theirs.count, " to rank ", theirs.peer, ", but rank ",
-                                       mine.peer, " receives ", distribute::name_of(mine.dtype),
-                                       " x ", mine.count, " from it"));
-}
-
 /// Whether the message is here, or on its way into memory of its own.
-DISTRIBUTE_INLINE bool TcpMessages::take_early(int from, const Incoming& wanted) {
-  Peer& other = peer(from);
-  const auto at = std::find_if(other.early.begin(), other.early.end(),
-                               [&](const Early& one) { return one.header.tag == wanted.tag; });
+DISTRIBUTE_INLINE bool TcpMessages::take_early(int from, const TcpPeer::Incoming& wanted) {
+  TcpPeer& other = peer(from);
+  const auto at =
+      std::find_if(other.early.begin(), other.early.end(),
+                   [&](const TcpPeer::Early& one) { return one.header.tag == wanted.tag; });
   if (at == other.early.end()) return false;
-  check_point_to_point(from, at->header);
+  check_point_to_point(point_to_point_, at->header.signature, from);
   check_length(at->header, wanted.out.size(), other.name);
   at->out = wanted.out.data();
   if (at->whole) arrived(from, at->header);
@@ -302,18 +258,19 @@ DISTRIBUTE_INLINE bool TcpMessages::take_early(int from, const Incoming& wanted)
 }
 
 DISTRIBUTE_INLINE void TcpMessages::arrived(int from, const MessageHeader& header) {
-  Peer& other = peer(from);
+  TcpPeer& other = peer(from);
   if (header.kind == MessageHeader::Kind::Failure)
     throw_error(StatusCode(header.code),
                 std::string(reinterpret_cast<const char*>(failure_.data()), header.bytes));
-  const auto early = std::find_if(other.early.begin(), other.early.end(), [&](const Early& one) {
-    return header.kind == MessageHeader::Kind::PointToPoint && one.header.tag == header.tag;
-  });
+  const auto early =
+      std::find_if(other.early.begin(), other.early.end(), [&](const TcpPeer::Early& one) {
+        return header.kind == MessageHeader::Kind::PointToPoint && one.header.tag == header.tag;
+      });
   if (early != other.early.end()) {
     early->whole = true;
     if (!early->out) return;
     std::memcpy(early->out, early->bytes.get(), header.bytes);
-    other.early_bytes -= header.bytes + sizeof(Early);
+    other.early_bytes -= header.bytes + sizeof(TcpPeer::Early);
     other.early.erase(early);
   }
   --other.to_come;
@@ -324,11 +281,11 @@ DISTRIBUTE_INLINE void TcpMessages::arrived(int from, const MessageHeader& heade
 /// A connection has ended; that is an error once something is missing.
 DISTRIBUTE_INLINE void TcpMessages::lost(int who, TcpFlow& flow, bool broken) {
   flow.closed = true;
-  const Peer& other = peer(who);
-  const bool needed = other.to_send + other.to_come > 0;
+  const TcpPeer& other = peer(who);
+  const bool needed = other.awaited();
   if (!needed || !(broken || other.gone())) return;
   hear_last_words(who);
-  gone(who);
+  other.throw_gone(operation_, rank_);
 }
 
 /// A rank that fails says why on a connection that is free, while others break off.
@@ -338,39 +295,16 @@ DISTRIBUTE_INLINE void TcpMessages::hear_last_words(int from) {
       consume(from, flow);
 }
 
-DISTRIBUTE_INLINE void TcpMessages::gone(int who) const {
-  for (const TcpFlow& flow : peers_[size_t(who)].flows)
-    if (flow.failure().code() == absl::StatusCode::kDataLoss)
-      throw DataLossError(concat(to_string(signature_of(operation_)), ": rank ", rank_, ", ",
-                                 peers_[size_t(who)].name, ": ",
-                                 std::string(flow.failure().message())));
-  throw UnavailableError(concat(to_string(signature_of(operation_)), ": rank ", rank_,
-                                " has lost the connection to ", peers_[size_t(who)].name,
-                                ", which has ended or was cut off"));
-}
-
 /// Who has heard from all it waits for leaves it to others, for a moment, to name who is missing.
 DISTRIBUTE_INLINE void TcpMessages::late() {
   constexpr double kMoment = 1;
-  const bool somebody_is_silent = std::any_of(peers_.begin(), peers_.end(), [](const Peer& other) {
-    return other.to_send + other.to_come > 0 && !other.heard;
-  });
-  if (lingers_ || somebody_is_silent || !collective_runs_) too_late();
+  const bool somebody_is_silent =
+      std::any_of(peers_.begin(), peers_.end(),
+                  [](const TcpPeer& other) { return other.awaited() && !other.heard; });
+  if (lingers_ || somebody_is_silent || !collective_runs_)
+    throw_too_late(peers_, operation_, rank_);
   lingers_ = true;
   operation_.deadline = net::Deadline::after_seconds(kMoment);
-}
-
-DISTRIBUTE_INLINE void TcpMessages::too_late() const {
-  std::string silent, late;
-  for (const Peer& other : peers_) {
-    if (other.to_send + other.to_come == 0) continue;
-    late += (late.empty() ? "" : ", ") + other.name;
-    if (!other.heard) silent += (silent.empty() ? "" : ", ") + other.name;
-  }
-  throw DeadlineExceededError(
-      concat(to_string(signature_of(operation_)), ": the time is over; rank ", rank_,
-             silent.empty() ? " waits for the rest from " : " has heard nothing from ",
-             silent.empty() ? late : silent));
 }
 
 DISTRIBUTE_INLINE void TcpMessages::throw_if_aborted() {
@@ -396,7 +330,7 @@ DISTRIBUTE_INLINE void TcpMessages::hang_up(StatusCode code, const std::string& 
                              .code = uint16_t(code),
                              .signature = {},
                              .bytes = text.size()};
-  for (Peer& other : peers_)
+  for (TcpPeer& other : peers_)
     for (TcpFlow& flow : other.flows) flow.say_goodbye(header, std::as_bytes(std::span(text)));
 }
 

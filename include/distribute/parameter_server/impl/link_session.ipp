@@ -1,45 +1,27 @@
 #pragma once
 #include <distribute/base/metrics.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/base/status.hpp>
 #include <distribute/cluster/host_identity.hpp>
 #include <distribute/net/descriptor_door.hpp>
-#include <distribute/net/frame.hpp>
+#include <distribute/net/socket.hpp>
 #include <distribute/optim/serialization.hpp>
 #include <distribute/parameter_server/link_session.hpp>
+#include <distribute/parameter_server/push_reader.hpp>
+#include <distribute/parameter_server/variable_requests.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cstdio>
-#include <cstring>
+#include <vector>
 
 #include <unistd.h>
 
 namespace distribute::parameter_server {
 
-/// The monitor ends the connection of a lost client; nothing else does.
-DISTRIBUTE_INLINE net::Deadline for_ever() { return net::Deadline::after_seconds(1e8); }
-
-DISTRIBUTE_INLINE std::shared_ptr<void> StagingBudget::take(int64_t bytes) {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return used_ == 0 || used_ + bytes <= most_; });
-  used_ += bytes;
-  return std::shared_ptr<void>(nullptr, [this, bytes](void*) {
-    const std::lock_guard guard(mutex_);
-    used_ -= bytes;
-    changed_.notify_all();
-  });
-}
-
 DISTRIBUTE_INLINE LinkSession::LinkSession(LinkContext context, std::shared_ptr<rpc::Peer> peer,
                                            net::Socket socket)
-    : context_(context),
-      peer_(std::move(peer)),
-      socket_(std::make_unique<net::Socket>(std::move(socket))) {
+    : context_(context), peer_(std::move(peer)), stream_(std::move(socket)) {
   on_lost_ = peer_->on_lost([this] { stop(); });
 }
-
-DISTRIBUTE_INLINE void LinkSession::stop() const { socket_->shutdown(); }
 
 DISTRIBUTE_INLINE LinkSession::~LinkSession() { peer_->remove_on_lost(on_lost_); }
 
@@ -56,19 +38,17 @@ DISTRIBUTE_INLINE void LinkSession::run() {
 
 /// False when the connection is over.
 DISTRIBUTE_INLINE bool LinkSession::serve_one() {
-  const auto frame = net::read_frame(*socket_, kMostHeadBytes, for_ever());
-  if (!frame.ok()) return false;
-  monitoring::metrics().parameter_server_tcp.received.increment_by(
-      int64_t(net::kFrameHeaderBytes + frame->payload.size()));
-  net::ByteReader head(frame->payload);
-  unread_ = head.number<uint64_t>();
-  answered_ = false;
+  LinkRequest request{};
+  std::string bytes;
+  if (!stream_.next(request, bytes)) return false;
+  net::ByteReader head(bytes);
+  stream_.expect(head.number<uint64_t>());
   StatusCode code = StatusCode::Ok;
   std::string message;
   try {
     release(head);
-    count(LinkRequest(frame->type));
-    handle(LinkRequest(frame->type), head);
+    count(request);
+    handle(request, head);
   } catch (const Error& error) {
     code = error.code();
     message = error.what();
@@ -76,9 +56,9 @@ DISTRIBUTE_INLINE bool LinkSession::serve_one() {
     code = StatusCode::Internal;
     message = error.what();
   }
-  if (answered_) return code == StatusCode::Ok;
-  discard(unread_);
-  answer_error(code == StatusCode::Ok ? StatusCode::Internal : code, message);
+  if (stream_.answered()) return code == StatusCode::Ok;
+  stream_.discard_rest();
+  stream_.answer_error(code == StatusCode::Ok ? StatusCode::Internal : code, message);
   return true;
 }
 
@@ -91,20 +71,23 @@ DISTRIBUTE_INLINE void LinkSession::count(LinkRequest request) {
 }
 
 DISTRIBUTE_INLINE void LinkSession::handle(LinkRequest request, net::ByteReader& head) {
+  const auto variable = [&]() -> StoredVariable& {
+    return context_.store.at(head.number<int64_t>());
+  };
   switch (request) {
     case LinkRequest::Share: return share(head);
     case LinkRequest::Pull: return pull(head);
-    case LinkRequest::Assign: return assign(head, false);
-    case LinkRequest::AssignAdd: return assign(head, true);
-    case LinkRequest::Fill: return fill(head);
-    case LinkRequest::ReadRows: return read_rows(head);
-    case LinkRequest::WriteRows: return write_rows(head);
-    case LinkRequest::Gather: return gather(head);
+    case LinkRequest::Assign: return assign(stream_, variable());
+    case LinkRequest::AssignAdd: return assign_add(stream_, variable());
+    case LinkRequest::Fill: return fill(stream_, variable(), head);
+    case LinkRequest::ReadRows: return read_rows(stream_, variable(), head);
+    case LinkRequest::WriteRows: return write_rows(stream_, variable(), head);
+    case LinkRequest::Gather: return gather(stream_, variable(), head);
     case LinkRequest::Push: return push(head);
     case LinkRequest::Commit: return commit(head);
-    case LinkRequest::Drop: staged_.erase(head.number<int64_t>()); return answer();
+    case LinkRequest::Drop: staged_.erase(head.number<int64_t>()); return stream_.answer();
     case LinkRequest::Rounds: return apply_rounds(head);
-    case LinkRequest::Flush: return answer();
+    case LinkRequest::Flush: return stream_.answer();
   }
   throw InvalidArgumentError(concat("unknown request ", int(request)));
 }
@@ -123,13 +106,13 @@ DISTRIBUTE_INLINE void LinkSession::share(net::ByteReader& head) {
   const std::string host(head.text());
   if (!context_.options.shared_memory || !context_.store.arena() || host.empty() ||
       host != host_identity())
-    return answer(net::ByteWriter().text(""));
+    return stream_.answer(net::ByteWriter().text(""));
   char name[100];
   std::snprintf(name, sizeof name, "distribute-ps-%d-%p", int(::getpid()),
                 static_cast<void*>(this));
   const auto door = net::DescriptorDoor::open(name);
-  if (!door.ok()) return answer(net::ByteWriter().text(""));
-  answer(net::ByteWriter().text(name));
+  if (!door.ok()) return stream_.answer(net::ByteWriter().text(""));
+  stream_.answer(net::ByteWriter().text(name));
   const auto deadline = net::Deadline::after_seconds(10);
   auto guest = door->admit(deadline);
   if (!guest.ok() || !net::send_descriptor(*guest, context_.store.arena()->descriptor()).ok())
@@ -169,77 +152,8 @@ DISTRIBUTE_INLINE void LinkSession::pull(net::ByteReader& head) {
     bytes += uint64_t(variable.bytes()) / (value.halved ? 2 : 1);
     values.push_back(std::move(value));
   }
-  send_head(out, bytes);
+  stream_.send_head(out, bytes);
   for (const Outgoing& value : values) send(value);
-}
-
-DISTRIBUTE_INLINE void LinkSession::assign(net::ByteReader& head, bool add) {
-  StoredVariable& variable = context_.store.at(head.number<int64_t>());
-  if (unread_ != uint64_t(variable.bytes()))
-    throw InvalidArgumentError(concat("assign: variable '", variable.key(), "' has ",
-                                      variable.bytes(), " bytes, got ", unread_));
-  const Buffer values(variable.bytes(), Device{});
-  auto* data = static_cast<std::byte*>(values.data());
-  receive({data, size_t(variable.bytes())});
-  if (!add) {
-    variable.assign(data);
-    return answer();
-  }
-  const Buffer result(variable.bytes(), Device{});
-  auto* sum = static_cast<std::byte*>(result.data());
-  variable.add(data, sum);
-  answer({}, {sum, size_t(variable.bytes())});
-}
-
-DISTRIBUTE_INLINE void LinkSession::fill(net::ByteReader& head) {
-  StoredVariable& variable = context_.store.at(head.number<int64_t>());
-  variable.fill(std::bit_cast<double>(head.number<uint64_t>()));
-  answer();
-}
-
-DISTRIBUTE_INLINE void LinkSession::read_rows(net::ByteReader& head) {
-  StoredVariable& variable = context_.store.at(head.number<int64_t>());
-  const int64_t begin = head.number<int64_t>() * variable.row_bytes();
-  const int64_t bytes = head.number<int64_t>() * variable.row_bytes();
-  if (begin < 0 || bytes < 0 || begin > variable.bytes() - bytes)
-    throw InvalidArgumentError(
-        concat("read_rows: variable '", variable.key(), "' has ", variable.rows(), " rows only"));
-  std::vector<std::byte> piece(size_t(std::min(kPieceBytes, bytes)));
-  send_head({}, uint64_t(bytes));
-  for (int64_t done = 0; done < bytes; done += kPieceBytes) {
-    const auto part = std::span(piece).first(size_t(std::min(kPieceBytes, bytes - done)));
-    variable.read(begin + done, part);
-    send(part);
-  }
-}
-
-DISTRIBUTE_INLINE void LinkSession::write_rows(net::ByteReader& head) {
-  StoredVariable& variable = context_.store.at(head.number<int64_t>());
-  int64_t at = head.number<int64_t>() * variable.row_bytes();
-  if (at < 0 || int64_t(unread_) > variable.bytes() - at)
-    throw InvalidArgumentError(
-        concat("assign_rows: variable '", variable.key(), "' has ", variable.rows(), " rows only"));
-  std::vector<std::byte> piece(size_t(std::min(kPieceBytes, int64_t(unread_))));
-  while (unread_ > 0) {
-    const auto part = std::span(piece).first(std::min(piece.size(), size_t(unread_)));
-    receive(part);
-    variable.write(at, part);
-    at += int64_t(part.size());
-  }
-  answer();
-}
-
-DISTRIBUTE_INLINE void LinkSession::gather(net::ByteReader& head) {
-  StoredVariable& variable = context_.store.at(head.number<int64_t>());
-  const auto count = head.number<int64_t>();
-  if (count < 0 || uint64_t(count) * sizeof(int64_t) != unread_)
-    throw InvalidArgumentError("gather: number of rows and bytes do not fit");
-  std::vector<int64_t> rows(static_cast<size_t>(count));
-  receive(std::as_writable_bytes(std::span(rows)));
-  const Buffer values(count * variable.row_bytes(), Device{});
-  auto* data = static_cast<std::byte*>(values.data());
-  variable.gather(rows, data);
-  answer({}, {data, size_t(values.bytes())});
 }
 
 DISTRIBUTE_INLINE void LinkSession::push(net::ByteReader& head) {
@@ -254,94 +168,18 @@ DISTRIBUTE_INLINE void LinkSession::push(net::ByteReader& head) {
   push.kernel = optim::make_update_kernel(std::string(head.text()));
   const auto count = head.number<uint32_t>();
   // Those of a synchronous step wait for each other, so they must not wait for room.
-  if (!synchronous) push.memory.push_back(context_.budget.take(int64_t(unread_)));
-  for (uint32_t i = 0; i < count; ++i) push.updates.push_back(read_update(head, push, synchronous));
-  if (!head.finished() || unread_ != 0) throw InvalidArgumentError("push: a damaged message");
+  if (!synchronous) push.memory.push_back(context_.budget.take(int64_t(stream_.unread())));
+  PushReader reader(stream_, context_.store, client_arena_, push, synchronous);
+  for (uint32_t i = 0; i < count; ++i) reader.read_update(head);
+  if (!head.finished() || stream_.unread() != 0)
+    throw InvalidArgumentError("push: a damaged message");
   if (synchronous) {
     context_.rounds.stage(std::move(push));
-    return answer();
+    return stream_.answer();
   }
   if (commit_now) return commit(std::move(push), staged.counter, staged.max_staleness);
   staged_.emplace(push.id.number, std::move(staged));
-  answer();
-}
-
-DISTRIBUTE_INLINE StoredUpdate LinkSession::read_update(net::ByteReader& head, StagedPush& push,
-                                                        bool synchronous) {
-  StoredUpdate update;
-  update.index = head.number<uint32_t>();
-  update.variable = &context_.store.at(head.number<int64_t>());
-  const auto slots = head.number<uint8_t>();
-  if (slots > 8) throw InvalidArgumentError("push: more than 8 slots");
-  for (int s = 0; s < slots; ++s)
-    update.slots.push_back(&context_.store.at(head.number<int64_t>()));
-  for (const StoredVariable* slot : update.slots)
-    if (slot->shape() != update.variable->shape() || slot->dtype() != DType::Float32)
-      throw InvalidArgumentError(concat("push: slot '", slot->key(), "' is ",
-                                        to_string(slot->shape()), ", its variable ",
-                                        to_string(update.variable->shape())));
-  if (update.variable->dtype() != DType::Float32)
-    throw InvalidArgumentError(
-        concat("push: variable '", update.variable->key(), "' is not float32"));
-  read_gradient(head, update, push, synchronous);
-  return update;
-}
-
-DISTRIBUTE_INLINE void LinkSession::read_gradient(net::ByteReader& head, StoredUpdate& update,
-                                                  StagedPush& push, bool synchronous) {
-  const auto where = Where(head.number<uint8_t>());
-  const auto rows = head.number<int64_t>();  // -1: dense
-  const StoredVariable& variable = *update.variable;
-  if (rows < 0 && where == Where::Arena) {
-    const auto offset = head.number<int64_t>();
-    if (!client_arena_ || offset < 0 || offset % 64 != 0 ||
-        offset > client_arena_->bytes() - variable.bytes())
-      throw InvalidArgumentError("push: a gradient outside of the shared memory");
-    update.gradient = reinterpret_cast<const float*>(client_arena_->at(offset));
-    if (!synchronous) return push.memory.push_back(client_arena_);
-    // The client does not know how long a gradient waits for the others.
-    const auto copy = std::make_shared<Buffer>(variable.bytes(), Device{});
-    std::memcpy(copy->data(), update.gradient, size_t(variable.bytes()));
-    update.gradient = static_cast<const float*>(copy->data());
-    push.memory.push_back(copy);
-    return;
-  }
-  if (rows < 0) {
-    update.gradient = receive_floats(variable.shape().num_elements(), where, push);
-    return;
-  }
-  update.sparse = true;
-  const int64_t width = variable.row_bytes() / int64_t(sizeof(float));
-  if (uint64_t(rows) * sizeof(int64_t) > unread_) throw InvalidArgumentError("push: bad rows");
-  const auto numbers = std::make_shared<std::vector<int64_t>>(size_t(rows));
-  receive(std::as_writable_bytes(std::span(*numbers)));
-  push.memory.push_back(numbers);
-  update.rows = *numbers;
-  for (const int64_t row : *numbers)
-    if (row < 0 || row >= variable.rows())
-      throw InvalidArgumentError(concat("push: variable '", variable.key(), "' has ",
-                                        variable.rows(), " rows, a gradient is for row ", row));
-  update.gradient = receive_floats(rows * width, where, push);
-}
-
-DISTRIBUTE_INLINE const float* LinkSession::receive_floats(int64_t count, Where where,
-                                                           StagedPush& push) {
-  const auto values = std::make_shared<Buffer>(count * int64_t(sizeof(float)), Device{});
-  auto* floats = static_cast<float*>(values->data());
-  push.memory.push_back(values);
-  if (where == Where::Inline) {
-    receive({static_cast<std::byte*>(values->data()), size_t(values->bytes())});
-    return floats;
-  }
-  if (where != Where::Halved) throw InvalidArgumentError("push: a gradient that is nowhere");
-  constexpr int64_t kPart = 65536;
-  std::vector<uint16_t> part(size_t(std::min(kPart, count)));
-  for (int64_t done = 0; done < count; done += kPart) {
-    const int64_t size = std::min(kPart, count - done);
-    receive(std::as_writable_bytes(std::span(part).first(size_t(size))));
-    widen(part.data(), floats + done, size);
-  }
-  return floats;
+  stream_.answer();
 }
 
 DISTRIBUTE_INLINE void LinkSession::commit(net::ByteReader& head) {
@@ -359,14 +197,14 @@ DISTRIBUTE_INLINE void LinkSession::commit(StagedPush push, StoredVariable* coun
     counter->read(0, std::as_writable_bytes(std::span(&step, 1)));
     if (step - push.local_step > max_staleness) {
       monitoring::metrics().stale_pushes.increment_by();
-      return answer(net::ByteWriter().number(int64_t{-1}));
+      return stream_.answer(net::ByteWriter().number(int64_t{-1}));
     }
   }
   if (counter) {
     const int64_t one = 1;
     counter->add(reinterpret_cast<const std::byte*>(&one), reinterpret_cast<std::byte*>(&step));
   }
-  answer(net::ByteWriter().number(step));
+  stream_.answer(net::ByteWriter().number(step));
   push.apply(context_.options.use_locking);
   monitoring::metrics().applied_pushes.increment_by();
 }
@@ -387,78 +225,23 @@ DISTRIBUTE_INLINE void LinkSession::apply_rounds(net::ByteReader& head) {
   context_.rounds.apply(rounds);
   for (const SyncRound& round : rounds)
     monitoring::metrics().applied_pushes.increment_by(int64_t(round.pushes.size()));
-  answer();
-}
-
-DISTRIBUTE_INLINE void LinkSession::receive(std::span<std::byte> out) {
-  monitoring::metrics().parameter_server_tcp.received.increment_by(int64_t(out.size()));
-  if (out.size() > unread_) throw InvalidArgumentError("a message is shorter than it says");
-  unread_ -= out.size();
-  for (; !out.empty(); out = out.subspan(std::min(out.size(), kCallBytes)))
-    throw_if_error(socket_->read(out.first(std::min(out.size(), kCallBytes)), for_ever()));
-}
-
-DISTRIBUTE_INLINE void LinkSession::discard(uint64_t bytes) {
-  monitoring::metrics().parameter_server_tcp.received.increment_by(int64_t(bytes));
-  std::vector<std::byte> piece(size_t(std::min<uint64_t>(bytes, 1 << 20)));
-  while (bytes > 0) {
-    const size_t size = size_t(std::min<uint64_t>(bytes, piece.size()));
-    throw_if_error(socket_->read(std::span(piece).first(size), for_ever()));
-    bytes -= size;
-  }
-}
-
-DISTRIBUTE_INLINE void LinkSession::send(std::span<const std::byte> bytes) {
-  monitoring::metrics().parameter_server_tcp.sent.increment_by(int64_t(bytes.size()));
-  for (; !bytes.empty(); bytes = bytes.subspan(std::min(bytes.size(), kCallBytes)))
-    throw_if_error(socket_->write(bytes.first(std::min(bytes.size(), kCallBytes)), for_ever()));
-}
-
-DISTRIBUTE_INLINE void LinkSession::send_head(const net::ByteWriter& head, uint64_t bytes) {
-  net::ByteWriter all;
-  all.number(bytes).number(int32_t(StatusCode::Ok)).text("");
-  const std::string frame = net::encode_frame(kLinkAnswer, all.take() + head.bytes());
-  answered_ = true;
-  send(std::as_bytes(std::span(frame)));
-}
-
-DISTRIBUTE_INLINE void LinkSession::answer(const net::ByteWriter& head,
-                                           std::span<const std::byte> bytes) {
-  send_head(head, bytes.size());
-  send(bytes);
-}
-
-DISTRIBUTE_INLINE void LinkSession::answer_error(StatusCode code, const std::string& message) {
-  net::ByteWriter all;
-  all.number(uint64_t{0}).number(int32_t(code)).text(message);
-  const std::string frame = net::encode_frame(kLinkAnswer, all.take());
-  send(std::as_bytes(std::span(frame)));
+  stream_.answer();
 }
 
 DISTRIBUTE_INLINE void LinkSession::send(const Outgoing& value) {
   const int64_t bytes = value.variable->bytes();
   const int64_t element = size_of(value.variable->dtype());
   const bool whole = value.snapshot.version() != 0;
-  if (whole && !value.halved) return send({value.snapshot.data(), size_t(bytes)});
-  if (whole) return send_halved(value.snapshot.data(), bytes / element);
+  if (whole && !value.halved) return stream_.send({value.snapshot.data(), size_t(bytes)});
+  if (whole) return stream_.send_halved(value.snapshot.data(), bytes / element);
   std::vector<std::byte> piece(size_t(std::min(kPieceBytes, bytes)));
   for (int64_t done = 0; done < bytes; done += kPieceBytes) {
     const auto part = std::span(piece).first(size_t(std::min(kPieceBytes, bytes - done)));
     value.variable->read(done, part);
     if (value.halved)
-      send_halved(part.data(), int64_t(part.size()) / element);
+      stream_.send_halved(part.data(), int64_t(part.size()) / element);
     else
-      send(part);
-  }
-}
-
-DISTRIBUTE_INLINE void LinkSession::send_halved(const std::byte* values, int64_t count) {
-  constexpr int64_t kPart = 65536;
-  std::vector<uint16_t> part(size_t(std::min(kPart, count)));
-  for (int64_t done = 0; done < count; done += kPart) {
-    const int64_t size = std::min(kPart, count - done);
-    narrow(reinterpret_cast<const float*>(values) + done, part.data(), size);
-    send(std::as_bytes(std::span(part).first(size_t(size))));
+      stream_.send(part);
   }
 }
 

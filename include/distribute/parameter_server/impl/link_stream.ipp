@@ -1,0 +1,86 @@
+#pragma once
+#include <distribute/base/metrics.hpp>
+#include <distribute/base/status.hpp>
+#include <distribute/net/frame.hpp>
+#include <distribute/parameter_server/link_stream.hpp>
+
+#include <algorithm>
+#include <vector>
+
+namespace distribute::parameter_server {
+
+/// The monitor ends the connection of a lost client; nothing else does.
+DISTRIBUTE_INLINE net::Deadline for_ever() { return net::Deadline::after_seconds(1e8); }
+
+DISTRIBUTE_INLINE LinkStream::LinkStream(net::Socket socket)
+    : socket_(std::make_unique<net::Socket>(std::move(socket))) {}
+
+DISTRIBUTE_INLINE LinkStream::~LinkStream() = default;
+
+DISTRIBUTE_INLINE void LinkStream::stop() const { socket_->shutdown(); }
+
+DISTRIBUTE_INLINE bool LinkStream::next(LinkRequest& request, std::string& head) {
+  auto frame = net::read_frame(*socket_, kMostHeadBytes, for_ever());
+  if (!frame.ok()) return false;
+  monitoring::metrics().parameter_server_tcp.received.increment_by(
+      int64_t(net::kFrameHeaderBytes + frame->payload.size()));
+  request = LinkRequest(frame->type);
+  head = std::move(frame->payload);
+  answered_ = false;
+  return true;
+}
+
+DISTRIBUTE_INLINE void LinkStream::expect(uint64_t bytes) { unread_ = bytes; }
+
+DISTRIBUTE_INLINE void LinkStream::receive(std::span<std::byte> out) {
+  monitoring::metrics().parameter_server_tcp.received.increment_by(int64_t(out.size()));
+  if (out.size() > unread_) throw InvalidArgumentError("a message is shorter than it says");
+  unread_ -= out.size();
+  for (; !out.empty(); out = out.subspan(std::min(out.size(), kCallBytes)))
+    throw_if_error(socket_->read(out.first(std::min(out.size(), kCallBytes)), for_ever()));
+}
+
+DISTRIBUTE_INLINE void LinkStream::discard_rest() {
+  std::vector<std::byte> piece(size_t(std::min<uint64_t>(unread_, 1 << 20)));
+  while (unread_ > 0)
+    receive(std::span(piece).first(size_t(std::min<uint64_t>(unread_, piece.size()))));
+}
+
+DISTRIBUTE_INLINE void LinkStream::send(std::span<const std::byte> bytes) {
+  monitoring::metrics().parameter_server_tcp.sent.increment_by(int64_t(bytes.size()));
+  for (; !bytes.empty(); bytes = bytes.subspan(std::min(bytes.size(), kCallBytes)))
+    throw_if_error(socket_->write(bytes.first(std::min(bytes.size(), kCallBytes)), for_ever()));
+}
+
+DISTRIBUTE_INLINE void LinkStream::send_head(const net::ByteWriter& head, uint64_t bytes) {
+  net::ByteWriter all;
+  all.number(bytes).number(int32_t(StatusCode::Ok)).text("");
+  const std::string frame = net::encode_frame(kLinkAnswer, all.take() + head.bytes());
+  answered_ = true;
+  send(std::as_bytes(std::span(frame)));
+}
+
+DISTRIBUTE_INLINE void LinkStream::answer(const net::ByteWriter& head,
+                                          std::span<const std::byte> bytes) {
+  send_head(head, bytes.size());
+  send(bytes);
+}
+
+DISTRIBUTE_INLINE void LinkStream::answer_error(StatusCode code, const std::string& message) {
+  net::ByteWriter all;
+  all.number(uint64_t{0}).number(int32_t(code)).text(message);
+  const std::string frame = net::encode_frame(kLinkAnswer, all.take());
+  send(std::as_bytes(std::span(frame)));
+}
+
+DISTRIBUTE_INLINE void LinkStream::send_halved(const std::byte* values, int64_t count) {
+  constexpr int64_t kPart = 65536;
+  std::vector<uint16_t> part(size_t(std::min(kPart, count)));
+  for (int64_t done = 0; done < count; done += kPart) {
+    const int64_t size = std::min(kPart, count - done);
+    narrow(reinterpret_cast<const float*>(values) + done, part.data(), size);
+    send(std::as_bytes(std::span(part).first(size_t(size))));
+  }
+}
+
+}  // namespace distribute::parameter_server

@@ -1,0 +1,95 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/base/parallel.hpp>
+#include <distribute/parameter_server/push_reader.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+namespace distribute::parameter_server {
+
+DISTRIBUTE_INLINE void PushReader::read_update(net::ByteReader& head) {
+  StoredUpdate update;
+  update.index = head.number<uint32_t>();
+  update.variable = &store_.at(head.number<int64_t>());
+  const auto slots = head.number<uint8_t>();
+  if (slots > 8) throw InvalidArgumentError("push: more than 8 slots");
+  for (int s = 0; s < slots; ++s) update.slots.push_back(&store_.at(head.number<int64_t>()));
+  for (const StoredVariable* slot : update.slots)
+    if (slot->shape() != update.variable->shape() || slot->dtype() != DType::Float32)
+      throw InvalidArgumentError(concat("push: slot '", slot->key(), "' is ",
+                                        to_string(slot->shape()), ", its variable ",
+                                        to_string(update.variable->shape())));
+  if (update.variable->dtype() != DType::Float32)
+    throw InvalidArgumentError(
+        concat("push: variable '", update.variable->key(), "' is not float32"));
+  read_gradient(head, update);
+  push_.updates.push_back(std::move(update));
+}
+
+DISTRIBUTE_INLINE void PushReader::read_gradient(net::ByteReader& head, StoredUpdate& update) {
+  const auto where = Where(head.number<uint8_t>());
+  const auto rows = head.number<int64_t>();  // -1: dense
+  const StoredVariable& variable = *update.variable;
+  if (rows < 0 && where == Where::Arena) {
+    update.gradient = borrow(head.number<int64_t>(), variable);
+    return;
+  }
+  if (rows >= 0) read_rows(rows, update);
+  const int64_t width = variable.row_bytes() / int64_t(sizeof(float));
+  update.gradient =
+      receive_floats(rows < 0 ? variable.shape().num_elements() : rows * width, where);
+}
+
+/// A gradient that lies in the memory of the client.
+DISTRIBUTE_INLINE const float* PushReader::borrow(int64_t offset, const StoredVariable& variable) {
+  if (!client_arena_ || offset < 0 || offset % 64 != 0 ||
+      offset > client_arena_->bytes() - variable.bytes())
+    throw InvalidArgumentError("push: a gradient outside of the shared memory");
+  const auto* gradient = reinterpret_cast<const float*>(client_arena_->at(offset));
+  if (!synchronous_) {
+    push_.memory.push_back(client_arena_);
+    return gradient;
+  }
+  const auto copy = std::make_shared<Buffer>(variable.bytes(), Device{});
+  std::memcpy(copy->data(), gradient, size_t(variable.bytes()));
+  push_.memory.push_back(copy);
+  return static_cast<const float*>(copy->data());
+}
+
+/// The numbers of the rows that a sparse gradient is for.
+DISTRIBUTE_INLINE void PushReader::read_rows(int64_t rows, StoredUpdate& update) {
+  const StoredVariable& variable = *update.variable;
+  update.sparse = true;
+  if (uint64_t(rows) * sizeof(int64_t) > stream_.unread())
+    throw InvalidArgumentError("push: bad rows");
+  const auto numbers = std::make_shared<std::vector<int64_t>>(size_t(rows));
+  stream_.receive(std::as_writable_bytes(std::span(*numbers)));
+  push_.memory.push_back(numbers);
+  update.rows = *numbers;
+  for (const int64_t row : *numbers)
+    if (row < 0 || row >= variable.rows())
+      throw InvalidArgumentError(concat("push: variable '", variable.key(), "' has ",
+                                        variable.rows(), " rows, a gradient is for row ", row));
+}
+
+DISTRIBUTE_INLINE const float* PushReader::receive_floats(int64_t count, Where where) {
+  const auto values = std::make_shared<Buffer>(count * int64_t(sizeof(float)), Device{});
+  auto* floats = static_cast<float*>(values->data());
+  push_.memory.push_back(values);
+  if (where == Where::Inline) {
+    stream_.receive({static_cast<std::byte*>(values->data()), size_t(values->bytes())});
+    return floats;
+  }
+  if (where != Where::Halved) throw InvalidArgumentError("push: a gradient that is nowhere");
+  constexpr int64_t kPart = 65536;
+  std::vector<uint16_t> part(size_t(std::min(kPart, count)));
+  for (int64_t done = 0; done < count; done += kPart) {
+    const int64_t size = std::min(kPart, count - done);
+    stream_.receive(std::as_writable_bytes(std::span(part).first(size_t(size))));
+    widen(part.data(), floats + done, size);
+  }
+  return floats;
+}
+
+}  // namespace distribute::parameter_server
