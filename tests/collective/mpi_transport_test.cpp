@@ -2,11 +2,7 @@
 #include <distribute/collective/mpi_transport.hpp>
 
 #include <tests/collective/contract.hpp>
-#include <tests/support/temporary_directory.hpp>
-
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
+#include <tests/support/mpirun.hpp>
 
 using namespace distribute;
 using namespace distribute::collective;
@@ -57,39 +53,17 @@ void run_collectives(Communicator& group) {
   group.barrier();
 }
 
-/// Runs this program again on three ranks, with the hidden test `tag`; how many of them passed.
-/// mpirun's own status is no measure: it complains about ranks that leave a broken group.
-int passed_with_mpi(const std::string& tag) {
-  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-  const TemporaryDirectory directory;
-  const std::string out = directory / "out";
-  const std::string command =
-      concat("timeout 60 mpirun --allow-run-as-root --oversubscribe -np 3 '", self, "' '", tag,
-             "' >'", out, "' 2>&1 </dev/null");
-  if (std::system(command.c_str()) < 0) return -1;
-  std::ifstream file(out);
-  int passed = 0;
-  for (std::string line; std::getline(file, line);)
-    passed += line.find("All tests passed") != std::string::npos;
-  return passed;
-}
-
-/// The hidden tests are for ranks that mpirun started; naming this file selects them too.
-bool is_rank() { return std::getenv("OMPI_COMM_WORLD_RANK") != nullptr; }
-
-bool has_mpirun() { return std::system("command -v mpirun >/dev/null 2>&1") == 0; }
-
 }  // namespace
 
 TEST_CASE("a rank under mpirun: collectives", "[.mpi_collectives]") {
-  if (!is_rank()) return;
+  if (!is_mpi_rank()) return;
   Communicator group(make_mpi_transport(), {.timeout_seconds = 30});
   REQUIRE(group.size() == 3);
   CHECK_NOTHROW(run_collectives(group));
 }
 
 TEST_CASE("a rank under mpirun: different collectives", "[.mpi_mismatch]") {
-  if (!is_rank()) return;
+  if (!is_mpi_rank()) return;
   Communicator group(make_mpi_transport(), {.timeout_seconds = 10});
   float data[100] = {};
   group.barrier();
@@ -104,7 +78,7 @@ TEST_CASE("a rank under mpirun: different collectives", "[.mpi_mismatch]") {
 }
 
 TEST_CASE("a rank under mpirun: one does not come", "[.mpi_late]") {
-  if (!is_rank()) return;
+  if (!is_mpi_rank()) return;
   Communicator group(make_mpi_transport(), {.timeout_seconds = 1});
   float data[1] = {};
   group.barrier();
@@ -117,14 +91,14 @@ TEST_CASE("a rank under mpirun: one does not come", "[.mpi_late]") {
 TEST_CASE("collectives over MPI with three ranks", "[collective][mpi]") {
   if (!has_mpi()) SKIP("this build has no MPI (DISTRIBUTE_WITH_MPI=ON)");
   if (!has_mpirun()) SKIP("there is no mpirun (apt-get install openmpi-bin)");
-  CHECK(passed_with_mpi("[.mpi_collectives]") == 3);
+  CHECK(run_with_mpi("[.mpi_collectives]").passed == 3);
 }
 
 TEST_CASE("errors over MPI with three ranks", "[collective][mpi]") {
   if (!has_mpi()) SKIP("this build has no MPI (DISTRIBUTE_WITH_MPI=ON)");
   if (!has_mpirun()) SKIP("there is no mpirun (apt-get install openmpi-bin)");
-  CHECK(passed_with_mpi("[.mpi_mismatch]") == 3);
-  CHECK(passed_with_mpi("[.mpi_late]") == 3);
+  CHECK(run_with_mpi("[.mpi_mismatch]").passed == 3);
+  CHECK(run_with_mpi("[.mpi_late]").passed == 3);
 }
 
 TEST_CASE("a build without MPI says what is missing", "[collective][mpi]") {

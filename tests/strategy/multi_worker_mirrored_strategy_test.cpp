@@ -2,6 +2,7 @@
 
 #include <tests/support/catch.hpp>
 #include <tests/support/cluster_main.hpp>
+#include <tests/support/mpirun.hpp>
 
 #include <cmath>
 #include <csignal>
@@ -104,6 +105,65 @@ DISTRIBUTE_CLUSTER_MAIN(names_transport) {
 TEST_CASE("tasks of one host find shared memory", "[strategy][multi_worker]") {
   for (const auto& outcome : run(3, "names_transport", "auto")) CHECK(outcome.result == "shm");
   for (const auto& outcome : run(3, "names_transport", "tcp")) CHECK(outcome.result == "tcp");
+}
+
+TEST_CASE("a rank under mpirun: trains over MPI", "[.mpi_trains]") {
+  if (!is_mpi_rank()) return;
+  std::string bits;
+  {
+    MultiWorkerMirroredStrategy strategy;
+    auto& extended = dynamic_cast<strategy_internal::MultiWorkerExtended&>(strategy.extended());
+    CHECK(std::string(extended.group().workers->transport()) == "mpi");
+    CHECK(strategy.num_replicas_in_sync() == 3);
+    bits = train_net(strategy);
+  }
+  config::set_logical_device_configuration(3);
+  MirroredStrategy mirrored({.num_replicas = 3});
+  CHECK(bits == train_net(mirrored));
+}
+
+TEST_CASE("a rank under mpirun: one of three gives up", "[.mpi_fails]") {
+  if (!is_mpi_rank()) return;
+  MultiWorkerMirroredStrategy strategy;
+  const auto sum = [&] { return get_replica_context()->all_reduce(ReduceOp::Sum, Tensor(1.0f)); };
+  strategy.run(sum);
+  const bool fails = strategy.extended().input_context().input_pipeline_id() == 1;
+  CHECK_THROWS_WITH(strategy.run([&] {
+    if (fails) throw ResourceExhaustedError("no memory for the batch");
+    sum();
+  }),
+                    Contains("no memory for the batch"));
+}
+
+TEST_CASE("mpirun's ranks train the bits of one process over MPI",
+          "[strategy][multi_worker][mpi]") {
+  if (!collective::has_mpi()) SKIP("this build has no MPI (DISTRIBUTE_WITH_MPI=ON)");
+  if (!has_mpirun()) SKIP("there is no mpirun (apt-get install openmpi-bin)");
+  const launch::ReservedPort port;
+  const std::string environment =
+      concat("DISTRIBUTE_TRANSPORT=mpi OMP_NUM_THREADS=1 MASTER_PORT=", port.number());
+  const MpiRun trained = run_with_mpi("[.mpi_trains]", environment);
+  INFO(trained.output);
+  CHECK(trained.passed == 3);
+  // mpirun ends the others as soon as one has left a broken group.
+  const MpiRun failed = run_with_mpi("[.mpi_fails]", environment);
+  INFO(failed.output);
+  CHECK(failed.passed >= 1);
+  CHECK_THAT(failed.output, !Contains("FAILED"));
+}
+
+TEST_CASE("a transport that cannot be had is refused", "[strategy][multi_worker]") {
+  const auto [transport, words] = GENERATE(table<std::string, std::string>(
+      {{"carrier pigeon", "'carrier pigeon'; it can be auto, tcp or mpi"},
+       {"mpi", collective::has_mpi() ? "start the job with mpirun" : "libopenmpi-dev"}}));
+  ProcessCluster cluster({.workers = 3,
+                          .function = "names_transport",
+                          .environment = {{"DISTRIBUTE_TRANSPORT", transport}},
+                          .deadline_seconds = 60});
+  for (const auto& outcome : cluster.wait()) {
+    CHECK_FALSE(outcome.status.ok());
+    CHECK_THAT(outcome.err, Contains(words));
+  }
 }
 
 DISTRIBUTE_CLUSTER_MAIN(one_fails) {

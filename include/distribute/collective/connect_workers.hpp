@@ -13,12 +13,21 @@ class ClusterRuntime;
 
 namespace distribute::collective {
 
+/// What the environment variable DISTRIBUTE_TRANSPORT asks for: "auto" (also when it is empty or
+/// not there), "tcp" (no shared memory) or "mpi".
+enum class WantedTransport { Auto, Tcp, Mpi };
+/// Throws  InvalidArgumentError for any other value.
+WantedTransport wanted_transport();
+
 /// Shared memory when all tasks turn out to run on one host; between hosts TCP, with shared memory
-/// on those that hold several replicas where replicas of a host follow each other. Every task calls
-/// it with the same arguments. When the job fails, operations on all workers throw the runtime's
-/// error, and each worker prints a flight report. The environment variable DISTRIBUTE_TRANSPORT=tcp
-/// leaves out shared memory. Throws  FailedPreconditionError when the arguments differ; what the
-/// runtime throws.
+/// on those that hold several replicas where replicas of a host follow each other. With
+/// DISTRIBUTE_TRANSPORT=mpi everything goes over MPI, in a job that mpirun started, one replica per
+/// process. Every task calls it with the same arguments. When the job fails, operations on all
+/// workers throw the runtime's error, and each worker prints a flight report.
+/// Throws  FailedPreconditionError when the arguments differ, or MPI numbers the processes
+/// otherwise
+///         than the cluster; UnimplementedError for MPI in a build without it; what the runtime
+///         throws.
 WorkerGroup connect_workers(const std::shared_ptr<ClusterRuntime>& runtime, int replicas_per_worker,
                             const CommunicationOptions& options = {});
 

@@ -6,6 +6,7 @@
 #include <distribute/collective/flight_report.hpp>
 #include <distribute/collective/hierarchical_transport.hpp>
 #include <distribute/collective/host_layout.hpp>
+#include <distribute/collective/mpi_transport.hpp>
 #include <distribute/collective/shared_window.hpp>
 #include <distribute/collective/tcp_transport.hpp>
 #include <distribute/collective/timeline.hpp>
@@ -17,11 +18,22 @@
 #include <cstdlib>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <sys/socket.h>
 
 namespace distribute::collective {
+
+DISTRIBUTE_INLINE WantedTransport wanted_transport() {
+  const char* value = std::getenv("DISTRIBUTE_TRANSPORT");
+  const std::string_view wanted = value ? value : "";
+  if (wanted.empty() || wanted == "auto") return WantedTransport::Auto;
+  if (wanted == "tcp") return WantedTransport::Tcp;
+  if (wanted == "mpi") return WantedTransport::Mpi;
+  throw InvalidArgumentError(
+      concat("DISTRIBUTE_TRANSPORT is '", wanted, "'; it can be auto, tcp or mpi"));
+}
 
 /// Builds the group of one worker.
 class WorkerConnector {
@@ -34,6 +46,7 @@ class WorkerConnector {
  private:
   void agree() const;
   std::vector<std::unique_ptr<Transport>> transports(const std::string& name, int per_worker);
+  std::vector<std::unique_ptr<Transport>> mpi_transports(int per_worker) const;
   std::vector<int> hosts_of_ranks(int per_worker) const;
   std::shared_ptr<Window> host_window(const std::string& name, int per_worker) const;
   TcpMesh mesh(const std::string& name, int per_worker, int local);
@@ -45,6 +58,7 @@ class WorkerConnector {
   std::shared_ptr<ClusterRuntime> runtime_;
   const int replicas_;
   const CommunicationOptions options_;
+  const WantedTransport wanted_ = wanted_transport();
   std::map<std::pair<int, int>, std::vector<net::Socket>> local_pairs_;  // within this process
   std::shared_ptr<std::atomic<bool>> explained_ = std::make_shared<std::atomic<bool>>(false);
   std::shared_ptr<Timeline> timeline_;
@@ -54,7 +68,8 @@ DISTRIBUTE_INLINE void WorkerConnector::agree() const {
   const std::string text = concat(
       "{\"replicas per worker\": ", replicas_, ", \"bytes_per_pack\": ", options_.bytes_per_pack,
       ", \"implementation\": ", int(options_.implementation),
-      ", \"bfloat16_gradients\": ", options_.bfloat16_gradients ? "true" : "false", "}");
+      ", \"bfloat16_gradients\": ", options_.bfloat16_gradients ? "true" : "false",
+      ", \"DISTRIBUTE_TRANSPORT\": ", int(wanted_), "}");
   runtime_->agree("the options of the strategy", text);
 }
 
@@ -67,10 +82,9 @@ DISTRIBUTE_INLINE std::vector<int> WorkerConnector::hosts_of_ranks(int per_worke
 /// Memory that this host's ranks share; null on all tasks where it would not be used.
 DISTRIBUTE_INLINE std::shared_ptr<Window> WorkerConnector::host_window(const std::string& name,
                                                                        int per_worker) const {
-  const char* forced = std::getenv("DISTRIBUTE_TRANSPORT");
   const HostLayout ranks(hosts_of_ranks(per_worker)), tasks(runtime_->hosts());
   const bool useful = ranks.hosts() == 1 || (ranks.is_contiguous() && ranks.most_members() > 1);
-  if (!useful || (forced && std::string(forced) == "tcp")) return nullptr;
+  if (!useful || wanted_ == WantedTransport::Tcp) return nullptr;
   std::string reason;
   auto window = share_window(*runtime_, name, tasks.members(tasks.host_of(runtime_->rank())),
                              per_worker, reason);
@@ -112,8 +126,27 @@ DISTRIBUTE_INLINE TcpMesh WorkerConnector::mesh(const std::string& name, int per
   return mesh;
 }
 
+/// MPI knows processes only, and has numbered them itself.
+DISTRIBUTE_INLINE std::vector<std::unique_ptr<Transport>> WorkerConnector::mpi_transports(
+    int per_worker) const {
+  if (per_worker > 1)
+    throw InvalidArgumentError(concat(
+        "DISTRIBUTE_TRANSPORT=mpi carries one replica per process, this worker has ", per_worker,
+        "; start that many times more processes (mpirun -np) with one replica each"));
+  std::vector<std::unique_ptr<Transport>> result;
+  result.push_back(make_mpi_transport());
+  const Transport& mpi = *result[0];
+  if (mpi.rank() != runtime_->rank() || mpi.size() != runtime_->size())
+    throw FailedPreconditionError(concat("DISTRIBUTE_TRANSPORT=mpi: to MPI this process is rank ",
+                                         mpi.rank(), " of ", mpi.size(), ", in the cluster worker ",
+                                         runtime_->rank(), " of ", runtime_->size(),
+                                         "; start the job with mpirun, and without TF_CONFIG"));
+  return result;
+}
+
 DISTRIBUTE_INLINE std::vector<std::unique_ptr<Transport>> WorkerConnector::transports(
     const std::string& name, int per_worker) {
+  if (wanted_ == WantedTransport::Mpi) return mpi_transports(per_worker);
   const auto window = host_window(name, per_worker);
   const std::vector<int> hosts = hosts_of_ranks(per_worker);
   const bool one_host = HostLayout(hosts).hosts() == 1;

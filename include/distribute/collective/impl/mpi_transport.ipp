@@ -97,7 +97,8 @@ class MpiMessages final : public Messages {
 
 /// Ends MPI with the process, unless a group broke: then others may never come to the end.
 struct MpiProcess {
-  bool ours = false, broken = false;
+  bool ours = false;
+  std::atomic<bool> broken = false;
   ~MpiProcess() {
     int finalized = 0;
     MPI_Finalized(&finalized);
@@ -302,6 +303,7 @@ DISTRIBUTE_INLINE void MpiMessages::abort(StatusCode code, const std::string& me
   abort_code_ = code;
   abort_message_ = message;
   aborted_ = true;
+  MpiProcess::get().broken = true;
 }
 
 DISTRIBUTE_INLINE void MpiMessages::hang_up(StatusCode code, const std::string& message) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/collective/communicator.hpp>
+#include <distribute/collective/connect_workers.hpp>
 #include <distribute/collective/shared_window.hpp>
 #include <distribute/collective/tcp_transport.hpp>
 #include <distribute/collective/window_transport.hpp>
@@ -8,8 +9,6 @@
 #include <distribute/net/socket.hpp>
 
 #include <algorithm>
-#include <cstdlib>
-#include <string_view>
 
 namespace distribute::horovod_internal {
 
@@ -17,8 +16,7 @@ using collective::Communicator;
 
 DISTRIBUTE_INLINE bool share_a_host(const ClusterRuntime& runtime,
                                     const std::vector<int>& members) {
-  const char* forced = std::getenv("DISTRIBUTE_TRANSPORT");
-  if (forced && std::string_view(forced) == "tcp") return false;
+  if (collective::wanted_transport() == collective::WantedTransport::Tcp) return false;
   const auto& hosts = runtime.hosts();
   return std::all_of(members.begin(), members.end(),
                      [&](int rank) { return hosts[size_t(rank)] == hosts[size_t(members[0])]; });
