@@ -19,10 +19,12 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 
 #include "rank_processes.hpp"
+#include "raw_memory.hpp"
 #include "raw_sockets.hpp"
 
 namespace distribute_tools {
@@ -154,27 +156,61 @@ struct Measured {
   std::vector<const net::Socket*> raw;                        // to the other ranks, or none
 };
 
+/// One round of what the machine itself needs for the bytes of an all-reduce.
+class RawRound {
+ public:
+  RawRound(const Measured& measured, int64_t bytes, const AllReduceBenchOptions& options)
+      : group_(*measured.groups[0].second),
+        sockets_(measured.raw),
+        bytes_(bytes),
+        in_place_(options.in_place) {
+    // What an all-reduce sends to each other rank; without sockets the array.
+    share_ = sockets_.empty() ? size_t(bytes) : size_t(2 * bytes / group_.size());
+    if (in_place_) return;
+    from_.resize(share_ * std::max<size_t>(sockets_.size(), 1), std::byte{1});
+    to_.resize(from_.size(), std::byte{2});
+  }
+  const char* name() const { return sockets_.empty() ? "raw_memory" : "raw_tcp"; }
+  void operator()() {
+    if (!sockets_.empty()) return exchange_raw(sockets_, share_, from_.data(), to_.data());
+    const int64_t count = bytes_ / 4, rank = group_.rank(), ranks = group_.size();
+    if (!in_place_)
+      return copy_array(reinterpret_cast<const float*>(from_.data()),
+                        reinterpret_cast<float*>(to_.data()), count);
+    std::vector<float*> arrays;
+    for (int r = 0; r < ranks; ++r)
+      arrays.push_back(reinterpret_cast<float*>(group_.shared_memory(r).data()));
+    sum_in_place(arrays, count * rank / ranks, count * (rank + 1) / ranks);
+  }
+
+ private:
+  Communicator& group_;
+  const std::vector<const net::Socket*>& sockets_;
+  const int64_t bytes_;
+  const bool in_place_;
+  size_t share_ = 0;
+  std::vector<std::byte> from_, to_;
+};
+
 std::vector<AllReduceTime> time_size(const Measured& measured, int64_t bytes,
                                      const AllReduceBenchOptions& options) {
   Communicator& first = *measured.groups[0].second;
-  const std::vector<const net::Socket*>& raw = measured.raw;
   const int ranks = first.size();
   const int64_t count = bytes / 4;
   Numbers numbers(first, count, options.in_place);
-  const size_t share = size_t(2 * bytes / ranks);  // what an all-reduce sends to each other rank
-  const std::vector<std::byte> from(share * raw.size(), std::byte{1});
-  std::vector<std::byte> to(from.size(), std::byte{2});
+  std::optional<RawRound> raw;
+  if (options.raw) raw.emplace(measured, bytes, options);
   std::vector<std::function<void()>> rounds;
   for (const auto& [name, group] : measured.groups) {
     check_sum(*group, numbers, count);
     rounds.push_back([&, group] { group->all_reduce(numbers.data(), count, DType::Float32); });
   }
-  if (!raw.empty()) rounds.push_back([&] { exchange_raw(raw, share, from.data(), to.data()); });
+  if (raw) rounds.push_back([&] { (*raw)(); });
   auto times = time_rounds(first, options.seconds, rounds);
   std::vector<AllReduceTime> result;
   for (size_t i = 0; i < measured.groups.size(); ++i)
     result.push_back(summary(measured.groups[i].first, ranks, bytes, std::move(times[i])));
-  if (!raw.empty()) result.push_back(summary("raw_tcp", ranks, bytes, std::move(times.back())));
+  if (raw) result.push_back(summary(raw->name(), ranks, bytes, std::move(times.back())));
   return result;
 }
 
@@ -268,7 +304,7 @@ std::vector<AllReduceTime> time_all_reduces(const AllReduceBenchOptions& options
   const int world = options.world;
   const bool tcp = options.transport == "tcp", threads = options.transport == "threads";
   auto sockets = connect_groups(options);
-  const Sockets raw_sockets = connect_all(world, options.raw ? 1 : 0);
+  const Sockets raw_sockets = connect_all(world, options.raw && tcp ? 1 : 0);
   auto in_process = threads ? collective::make_thread_transports(world)
                             : std::vector<std::unique_ptr<collective::Transport>>();
   const auto window = tcp || threads ? nullptr : collective::Window::create(world);

@@ -13,7 +13,7 @@ struct AllReduceBenchOptions {
   int world = 2;
   int flows = 1;          // TCP connections between two ranks
   double seconds = 1;     // at least 20 rounds are measured, however long they take
-  bool raw = false;       // also sockets alone, with the same bytes between the same ranks
+  bool raw = false;       // also sockets, or memory, alone with the same bytes of the same ranks
   bool tls = false;       // tcp: also encrypted, in turn with the plain sockets
   bool in_place = false;  // threads, shm: the array lies in the shared memory
   bool json = false;

@@ -39,7 +39,7 @@ ABSL_FLAG(std::string, transport, "auto",
 ABSL_FLAG(std::string, bytes, "1K,64K,1M,25M,100M", "bench: sizes of the array");
 ABSL_FLAG(int, flows, 1, "bench allreduce: TCP connections between two ranks");
 ABSL_FLAG(double, seconds, 1, "bench: time for each size, at least 20 rounds");
-ABSL_FLAG(bool, raw, false, "bench allreduce: also sockets alone, with the same bytes");
+ABSL_FLAG(bool, raw, false, "bench allreduce: also sockets, or memory, alone with the same bytes");
 ABSL_FLAG(bool, tls, false, "bench allreduce: also encrypted, in turn with plain tcp");
 ABSL_FLAG(bool, in_place, false,
           "bench allreduce: the array lies in the shared memory of threads or shm");
@@ -85,8 +85,8 @@ constexpr char kUsage[] =
     "  distribute bench allreduce [--world=N] [--transport=auto|threads|shm|tcp|mpi]\n"
     "                           [--bytes=1K,64K,1M,25M,100M] [--flows=N] [--seconds=X] [--raw]\n"
     "                           [--tls] [--in_place] [--json]\n"
-    "      time of an all-reduce between ranks on this machine; --raw: of its sockets alone, too;\n"
-    "      --tls: encrypted, too (with DISTRIBUTE_TLS=1: only so)\n"
+    "      time of an all-reduce between ranks on this machine; --raw: also of sockets or memory\n"
+    "      alone; --tls: encrypted, too (with DISTRIBUTE_TLS=1: only so)\n"
     "  distribute bench ps [--ps=N] [--world=N] [--transport=auto|shm|tcp] [--bytes=100M]\n"
     "                           [--rows=N] [--seconds=X] [--json]\n"
     "      pull and push of parameter servers beside memcpy and raw sockets, rows of a sparse\n"

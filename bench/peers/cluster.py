@@ -19,7 +19,7 @@ def by_size(rows):
 
 
 def bench(sides, transport, world, *more):
-    """Our own measurement; rows of raw sockets, if there are any, apart."""
+    """Our own measurement; rows of raw sockets or memory, if there are any, apart."""
     command = [str(sides.bin / "distribute"), "bench", "allreduce", f"--transport={transport}",
                f"--world={world}", f"--bytes={','.join(map(str, SIZES))}", "--json", *more]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
@@ -28,7 +28,7 @@ def bench(sides, transport, world, *more):
         return None
     rows = json.loads(done.stdout)
     record = by_size([r for r in rows if r["transport"] == transport])
-    raw = [r for r in rows if r["transport"] == "raw_tcp"]
+    raw = [r for r in rows if r["transport"].startswith("raw_")]
     return {**record, **({"raw": by_size(raw)} if raw else {})}
 
 
@@ -65,8 +65,8 @@ def measure_all_reduce(sides, flags):
     result = {}
     for world in (2, 3, 4, 8):
         say(f"all-reduce between {world} processes")
-        calls = {"shm": lambda w=world: bench(sides, "shm", w),
-                 "shm in place": lambda w=world: bench(sides, "shm", w, "--in_place")}
+        calls = {"shm": lambda w=world: bench(sides, "shm", w, "--raw"),
+                 "shm in place": lambda w=world: bench(sides, "shm", w, "--raw", "--in_place")}
         if world <= 3:
             calls["tcp"] = lambda w=world: bench(sides, "tcp", w, "--raw")
         if sides.python and world in (2, 4):

@@ -115,7 +115,8 @@ TEST_CASE("bench allreduce measures every transport of this host", "[tools][dist
     const Json rows = Json::parse(result.out);
     REQUIRE(rows.size() == 4);
     for (size_t i = 0; i < 4; ++i) {
-      CHECK(rows[i]["transport"] == (i % 2 ? "raw_tcp" : transport));
+      const char* raw = std::string(transport) == "tcp" ? "raw_tcp" : "raw_memory";
+      CHECK(rows[i]["transport"] == (i % 2 ? raw : transport));
       CHECK(rows[i]["ranks"] == 3);
       CHECK(rows[i]["bytes"] == (i < 2 ? 4 : 102'400));
       CHECK(rows[i]["us_p50"] > 0);
