@@ -65,8 +65,10 @@ def measure_all_reduce(sides, flags):
     result = {}
     for world in (2, 3, 4, 8):
         say(f"all-reduce between {world} processes")
-        calls = {"shm": lambda w=world: bench(sides, "shm", w, "--raw"),
-                 "shm in place": lambda w=world: bench(sides, "shm", w, "--raw", "--in_place")}
+        raw = ["--raw"] if world == 2 else []
+        calls = {"shm": lambda w=world, more=raw: bench(sides, "shm", w, *more),
+                 "shm in place": lambda w=world, more=raw: bench(sides, "shm", w, "--in_place",
+                                                                  *more)}
         if world <= 3:
             calls["tcp"] = lambda w=world: bench(sides, "tcp", w, "--raw")
         if sides.python and world in (2, 4):
