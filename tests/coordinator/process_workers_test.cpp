@@ -150,23 +150,26 @@ TEST_CASE("workers end when the coordinator does not come back", "[coordinator][
 DISTRIBUTE_CLUSTER_MAIN(coordinator_differs) {
   Program program;
   std::unique_ptr<RemoteFunction<void()>> other;
-  Server server = server_of_environment(0.1);
-  const bool odd = server.job_name() == "worker" && server.task_index() == 1;
+  const bool odd = task.type() == "worker" && task.index() == 1;
+  Server server = server_of_environment(odd ? 300 : 0.1);
   const char* const name = odd ? "evaluate" : "predict";
   other = std::make_unique<RemoteFunction<void()>>(name, [] {});
   if (server.job_name() == "worker") {
-    server.join();
+    task.set_result(std::to_string(server.join()));
     return;
   }
   coordinator_of(server, program.strategy);
 }
 
-TEST_CASE("a worker with other functions is named", "[coordinator][multiproc]") {
+TEST_CASE("a worker with other functions is named, and ends", "[coordinator][multiproc]") {
   ProcessCluster cluster({.workers = 3,
                           .chief = true,
                           .function = "coordinator_differs",
                           .environment = {{"DISTRIBUTE_STARTUP_TIMEOUT", "15"}},
                           .deadline_seconds = 60});
+  cluster.wait_for_end({"worker", 1});  // it does not wait for another coordinator
+  CHECK_THAT(cluster.output({"worker", 1}),
+             Catch::Matchers::Contains("worker 1 ends: remote functions differ: number 5"));
   check_throws<InvalidArgumentError>(
       [&] { cluster.join(); },
       "number 5 is function \"predict\" of type FvvE in the coordinator, and function \"evaluate\" "

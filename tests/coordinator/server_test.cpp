@@ -2,6 +2,7 @@
 #include <tests/support/check_throws.hpp>
 
 #include <distribute/base/exit_status.hpp>
+#include <distribute/launch/reserved_port.hpp>
 #include <distribute/net/listener.hpp>
 
 using namespace processes;  // NOLINT: tests only
@@ -58,4 +59,26 @@ TEST_CASE("a worker whose coordinator never comes ends with a line", "[coordinat
   Server worker = Server::create_local_server(options);
   CHECK(worker.join() == kExitRetry);
   CHECK(line.find("local 0 ends: no coordinator has come in time") == 0);
+}
+
+TEST_CASE("a parameter server whose chief never comes ends with its name",
+          "[coordinator][server]") {
+  const launch::ReservedPort port, nobody;
+  const auto at = [](const launch::ReservedPort& one) {
+    return JobTasks{"127.0.0.1:" + std::to_string(one.number())};
+  };
+  const bool chief = GENERATE(false, true);
+  ClusterSpec::Jobs jobs{{"ps", at(port)}, {"worker", at(nobody)}};
+  if (chief) jobs["chief"] = jobs["worker"];
+  if (chief) jobs["worker"] = {"127.0.0.1:1"};
+  std::string line;
+  ServerOptions options;
+  options.job_name = "ps";
+  options.cluster.startup_timeout = 0.2;
+  options.cluster.log = [&](const std::string& text) { line = text; };
+  Server server(ClusterSpec(jobs), options);
+  CHECK(server.join() == kExitRetry);
+  CHECK_THAT(line, Catch::Matchers::StartsWith("ps 0 ends: ps 0 has waited 0.2 s for the chief, " +
+                                               std::string(chief ? "chief" : "worker") +
+                                               " 0 (127.0.0.1:"));
 }

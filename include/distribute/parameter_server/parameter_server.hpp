@@ -21,9 +21,9 @@ class ParameterServer {
   ~ParameterServer();
 
   /// Blocks  until a client has said that the job is finished and all of them have left.
-  /// Throws  UnavailableError when the chief (worker 0 where there is none) was there and stays
-  /// away
-  ///         longer than options.chief_timeout.
+  /// Throws  UnavailableError when the chief (worker 0 where there is none) has not come within
+  ///         the task's ClusterOptions::startup_timeout, or was there and stays away longer than
+  ///         options.chief_timeout.
   void join();
   /// Bytes of all variables here.
   int64_t bytes() const;

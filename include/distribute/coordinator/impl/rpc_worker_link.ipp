@@ -72,7 +72,12 @@ DISTRIBUTE_INLINE ServiceMethods::ServiceMethods(std::shared_ptr<rpc::JobTask> t
     const bool hello = name == "hello";
     task_->rpc().add(service_method(name), [&service, greeted, name, hello](const rpc::Call& call) {
       if (hello && greeted) greeted(call.shared_peer());  // also when it is turned away: it came
-      return service.handle(name, call.body());
+      try {
+        return service.handle(name, call.body());
+      } catch (const InvalidArgumentError&) {  // another program: no coordinator's return helps
+        if (hello) service.stop(std::current_exception());
+        throw;
+      }
     });
   }
 }

@@ -37,6 +37,7 @@ struct ParameterServer::Impl {
   int threads() const;
   bool is_chief(const rpc::Peer& peer) const;
   bool chief_is_here();
+  void check_patience(net::Deadline::Clock::duration away) const;
 
   std::shared_ptr<rpc::JobTask> task;
   ServerOptions options;
@@ -238,8 +239,25 @@ DISTRIBUTE_INLINE void ParameterServer::Impl::accept(TaskConnection connection) 
   });
 }
 
+DISTRIBUTE_INLINE const char* chief_type(const ClusterSpec& cluster) {
+  return cluster.has_job("chief") ? "chief" : "worker";
+}
+
 DISTRIBUTE_INLINE bool ParameterServer::Impl::is_chief(const rpc::Peer& peer) const {
-  return peer.name().name() == (task->cluster().has_job("chief") ? "chief 0" : "worker 0");
+  return peer.name().type == chief_type(task->cluster()) && peer.name().index == 0;
+}
+
+/// Throws  UnavailableError when the chief has been away for too long.
+DISTRIBUTE_INLINE void ParameterServer::Impl::check_patience(
+    net::Deadline::Clock::duration away) const {
+  const double patience = chief_came ? options.chief_timeout : task->options().startup_timeout;
+  if (away <= net::seconds(patience)) return;
+  const std::string chief = task->describe(chief_type(task->cluster()), 0);
+  throw UnavailableError(
+      chief_came ? concat(task->self().name(), ": the chief, ", chief, ", has been away for ",
+                          patience, " s")
+                 : concat(task->self().name(), " has waited ", patience, " s for the chief, ",
+                          chief, ", which has not come: is it running, with the same cluster?"));
 }
 
 DISTRIBUTE_INLINE bool ParameterServer::Impl::chief_is_here() {
@@ -260,16 +278,14 @@ DISTRIBUTE_INLINE void ParameterServer::join() {
   for (;;) {
     const bool here = impl_->chief_is_here();
     const auto now = Impl::Clock::now();
-    if (here || !impl_->chief_came) seen = now;  // it may have come and gone between two looks
+    if (here) seen = now;
     bool empty = false;
     {
       const std::lock_guard lock(impl_->mutex);
       empty = impl_->sessions.empty();
     }
     if (impl_->finished && empty) return;
-    if (!impl_->finished && now - seen > net::seconds(impl_->options.chief_timeout))
-      throw UnavailableError(concat(impl_->task->self().name(), ": the chief has been away for ",
-                                    impl_->options.chief_timeout, " s"));
+    if (!impl_->finished) impl_->check_patience(now - seen);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
 }

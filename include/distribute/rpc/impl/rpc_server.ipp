@@ -34,8 +34,8 @@ struct RpcServer::Impl {
   void accept(TaskConnection incoming);
   void serve(Connection& connection);
   bool answer_one(Connection& connection);
-  AnswerMessage run(Connection& connection, const CallMessage& call, std::string& body,
-                    std::string& error);
+  AnswerMessage run(Connection& connection, const CallMessage& call, std::shared_ptr<Entry>& entry,
+                    std::string& body, std::string& error);
   std::shared_ptr<Entry> find(const std::string& name, const std::function<bool()>& cancelled);
   void finish(Entry& entry);
   bool hung_up(const Connection& connection) const;
@@ -122,23 +122,27 @@ DISTRIBUTE_INLINE bool RpcServer::Impl::answer_one(Connection& connection) {
                                      net::Deadline::after_seconds(kForEver));
   if (!frame.ok() || frame->type != uint16_t(RpcFrame::Call)) return false;
   std::string body, error;
+  std::shared_ptr<Entry> entry;
   AnswerMessage answer;
   try {
-    answer = run(connection, parse_call(frame->payload), body, error);
+    answer = run(connection, parse_call(frame->payload), entry, body, error);
   } catch (const InvalidArgumentError&) {  // a damaged message
     return false;
   }
   const std::string bytes = answer.encode();
-  return connection.socket
-      .write(std::as_bytes(std::span(bytes)), net::Deadline::after_seconds(kForEver))
-      .ok();
+  const bool sent =
+      connection.socket
+          .write(std::as_bytes(std::span(bytes)), net::Deadline::after_seconds(kForEver))
+          .ok();
+  if (entry) finish(*entry);  // only now: who removes the method may end the connection
+  return sent;
 }
 
 DISTRIBUTE_INLINE AnswerMessage RpcServer::Impl::run(Connection& connection,
-                                                     const CallMessage& call, std::string& body,
-                                                     std::string& error) {
+                                                     const CallMessage& call,
+                                                     std::shared_ptr<Entry>& entry,
+                                                     std::string& body, std::string& error) {
   StatusCode code = StatusCode::Ok;
-  std::shared_ptr<Entry> entry;
   try {
     const auto deadline = net::Deadline::after(std::chrono::nanoseconds(call.nanoseconds));
     const auto cancelled = [&, deadline] {
@@ -156,7 +160,6 @@ DISTRIBUTE_INLINE AnswerMessage RpcServer::Impl::run(Connection& connection,
     code = StatusCode::Unknown;
     error = thrown.what();
   }
-  if (entry) finish(*entry);
   if (code != StatusCode::Ok) body.clear();
   return {call.id, code, error, body};
 }
