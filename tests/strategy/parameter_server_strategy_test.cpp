@@ -441,3 +441,28 @@ TEST_CASE("the coordinator is warned of work of its own (case 89)",
   parameter_server_extended(strategy)->set_coordinated();
   CHECK(strategy.run([] { return 3; })[0] == 3);
 }
+
+TEST_CASE("a variable that only one worker creates is an error with its task and name",
+          "[strategy][parameter_server]") {
+  ServerCluster cluster(3, 2);
+  ParameterServerStrategy chief(cluster.resolver("worker", 0));
+  const auto both = [](Strategy& strategy) {
+    const auto scope = strategy.scope();
+    return Variable(fill({2}, 3.0f), {.name = "both"});
+  };
+  both(chief);
+  ParameterServerStrategy other(cluster.resolver("worker", 1));
+  CHECK(both(other).value().to_vector() == std::vector<float>{3, 3});
+  ::setenv("DISTRIBUTE_STARTUP_TIMEOUT", "2", 1);
+  ParameterServerStrategy strategy(cluster.resolver("worker", 2));
+  ::unsetenv("DISTRIBUTE_STARTUP_TIMEOUT");
+  const auto scope = strategy.scope();
+  CHECK(both(strategy).value().to_vector() == std::vector<float>{3, 3});
+  const Variable own(zeros({3}), {.name = "own"});
+  check_throws<DeadlineExceededError>([&] { own.value(); },
+                                      "worker 2 has waited 2 s for variable 'own' [3] float32, "
+                                      "which no other task has created");
+  check_throws<DeadlineExceededError>(
+      [&] { parameter_server_extended(strategy)->wait_until_initialized(); },
+      "worker 2 has waited 2 s for the chief, worker 0 (127.0.0.1:");
+}

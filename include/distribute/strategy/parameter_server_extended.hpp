@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -74,9 +75,9 @@ class ParameterServerExtended final : public LocalReplicas {
   /// The chief's word that variables have the values to begin with, read from a checkpoint or new;
   /// `note` is for the others. Nothing without a cluster.
   void set_initialized(const std::string& note = {});
-  /// Waits for it and gives the note.
-  /// Throws  DeadlineExceededError when the startup timeout has passed.
-  std::string wait_until_initialized();
+  /// Waits for it and gives the note. `seconds`: none is the startup timeout.
+  /// Throws  DeadlineExceededError that names the chief.
+  std::string wait_until_initialized(std::optional<double> seconds = {});
 
   /// Runs a function that a coordinator has sent: strategy.run, reductions and apply_gradients may
   /// be called in it, and variables that nobody has made yet are made.

@@ -99,6 +99,7 @@ class ServerAccess final : public GradientPlacer {
   };
 
  private:
+  int64_t find_created(const parameter_server::VariableSpec& spec);
   void forget(int64_t variable);
   int64_t token(int64_t counter);
   int64_t step_of_weights(int64_t counter);

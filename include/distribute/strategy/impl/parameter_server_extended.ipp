@@ -55,10 +55,18 @@ DISTRIBUTE_INLINE void ParameterServerExtended::set_initialized(const std::strin
   if (job_.client) job_.client->set(kInitializedKey, note);
 }
 
-DISTRIBUTE_INLINE std::string ParameterServerExtended::wait_until_initialized() {
+DISTRIBUTE_INLINE std::string ParameterServerExtended::wait_until_initialized(
+    std::optional<double> seconds) {
   if (!job_.client) return {};
-  const double limit = job_.task->options().startup_timeout;
-  return job_.client->wait(kInitializedKey, net::Deadline::after_seconds(limit));
+  const double limit = seconds.value_or(job_.task->options().startup_timeout);
+  try {
+    return job_.client->wait(kInitializedKey, net::Deadline::after_seconds(limit));
+  } catch (const DeadlineExceededError&) {
+    const char* chief = job_.cluster.has_job("chief") ? "chief" : "worker";
+    throw DeadlineExceededError(concat(job_.type, ' ', job_.index, " has waited ", limit,
+                                       " s for the chief, ", job_.task->describe(chief, 0),
+                                       ", to initialize the variables: is it running?"));
+  }
 }
 
 DISTRIBUTE_INLINE std::vector<std::string> ParameterServerExtended::worker_devices() const {

@@ -2,6 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/net/deadline.hpp>
 #include <distribute/parameter_server/client.hpp>
+#include <distribute/rpc/job_task.hpp>
 #include <distribute/strategy/remote_variable.hpp>
 #include <distribute/strategy/server_access.hpp>
 
@@ -35,9 +36,21 @@ DISTRIBUTE_INLINE parameter_server::Client& ServerAccess::client() const {
 DISTRIBUTE_INLINE bool ServerAccess::may_create() const { return creates_ || in_closure(); }
 DISTRIBUTE_INLINE bool ServerAccess::in_closure() { return creations_of_thread() > 0; }
 
+DISTRIBUTE_INLINE int64_t ServerAccess::find_created(const parameter_server::VariableSpec& spec) {
+  try {
+    return client().attach(spec, net::Deadline::after_seconds(timeout_seconds_));
+  } catch (const DeadlineExceededError&) {
+    throw DeadlineExceededError(concat(
+        client().task()->self().name(), " has waited ", timeout_seconds_, " s for variable '",
+        spec.key, "' ", to_string(spec.shape), ' ', name_of(spec.dtype),
+        ", which no other task has created: the chief makes the variables. Does it build the "
+        "same model, and does it run?"));
+  }
+}
+
 DISTRIBUTE_INLINE int64_t ServerAccess::find(const parameter_server::VariableSpec& spec,
                                              const parameter_server::InitialValue& initial_value) {
-  if (!may_create()) return client().attach(spec, net::Deadline::after_seconds(timeout_seconds_));
+  if (!may_create()) return find_created(spec);
   if (!client().exists(spec.key)) has_created_ = true;
   return client().create(spec, initial_value, parameter_server::Existing::Keep);
 }
