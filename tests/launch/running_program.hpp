@@ -39,6 +39,12 @@ class RunningProgram {
     }
   }
 
+  /// Reads what has come; waits a little when nothing has.
+  void read_for_a_while() {
+    wait_for_output();
+    read();
+  }
+
   /// Reads until the program has ended; its status as a shell tells it.
   int wait(double seconds = 60) {
     const auto deadline = distribute::net::Deadline::after_seconds(seconds);

@@ -11,7 +11,7 @@ namespace distribute::launch {
 struct LaunchOptions {
   JobOptions job = {};
   std::vector<std::string> command = {};
-  int max_restarts = 0;  // attempts after the first one; of an elastic job: single workers
+  int max_restarts = 0;  // of the whole job and of single tasks together
   /// An elastic job goes on with so many of job.workers; 0: all of them make the job.
   int min_workers = 0;
   int first_workers = 0;        // of an elastic job, that start at once; 0: all

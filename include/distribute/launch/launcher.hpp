@@ -14,6 +14,10 @@ namespace distribute::launch {
 /// saw; then they are told to. With restarts left, all tasks start again with new ports and a new
 /// token; the environment counts the attempts in DISTRIBUTE_RESTART_COUNT.
 ///
+/// With parameter servers, a chief or worker that a signal has ended, or that was preempted, starts
+/// again alone, in the place it had, while restarts are left: the servers have kept the variables.
+/// When a server fails, or a task ends by itself, all start again.
+///
 /// A job with min_workers is elastic: a worker that fails, is killed or was preempted starts again
 /// alone, in the place it had, while restarts are left; without, the others go on as long as
 /// there are min_workers. Its program must be elastic too (train::ElasticLoop).

@@ -49,7 +49,8 @@ DISTRIBUTE_INLINE std::string own_line(const std::string& text) {
 /// One start of all tasks. The order of the members matters: processes go before their guard.
 class Attempt {
  public:
-  Attempt(const LaunchOptions& options, int number, const SignalWatch& signals, Wishes& wishes);
+  /// `restarts`: of the job and of single tasks so far; counted on here.
+  Attempt(const LaunchOptions& options, const SignalWatch& signals, Wishes& wishes, int& restarts);
   /// Blocks until all tasks have ended. Returns the first failed one's status.
   int run();
 
@@ -57,11 +58,12 @@ class Attempt {
   struct Slot {
     std::unique_ptr<RunningTask> task;
     bool ended = false;
-    int restarts = 0;
+    int restarts = 0;  // alone
   };
   enum class Stage { Running, Grace, Terminated, Killed };
 
-  bool decides(const Task& task) const;
+  bool servers_are_done() const;
+  bool decides(const Slot& slot) const;
   bool all_ended(bool only_deciding) const;
   void wait();
   void take_signals();
@@ -69,6 +71,7 @@ class Attempt {
   void write(int descriptor, std::string_view text);
   void look_for_ends();
   void end(Slot& slot);
+  bool returns_to_servers(const Slot& slot) const;
   bool goes_on_without(Slot& slot);
   void start_again(Slot& slot);
   int running_workers() const;
@@ -82,33 +85,49 @@ class Attempt {
   const Job job_;
   const ProcessGuard guard_;
   std::vector<Slot> slots_;
-  int status_ = 0;    // of the first task that failed
-  int restarts_ = 0;  // of single workers
+  int& restarts_;
+  int status_ = 0;  // of the first task that failed
   Stage stage_ = Stage::Running;
   std::optional<Deadline> next_;  // when the next stage begins
 };
 
-DISTRIBUTE_INLINE Attempt::Attempt(const LaunchOptions& options, int number,
-                                   const SignalWatch& signals, Wishes& wishes)
-    : options_(options), signals_(signals), wishes_(wishes), job_(options.job) {
+DISTRIBUTE_INLINE Attempt::Attempt(const LaunchOptions& options, const SignalWatch& signals,
+                                   Wishes& wishes, int& restarts)
+    : options_(options),
+      signals_(signals),
+      wishes_(wishes),
+      job_(options.job),
+      restarts_(restarts) {
   const int first = options.first_workers > 0 ? options.first_workers : options.job.workers;
   for (int i = 0; i < int(job_.tasks().size()); ++i) {
     const Task& task = job_.tasks()[size_t(i)];
     Slot& slot = slots_.emplace_back();
     slot.ended = task.type == "worker" && task.index >= first;
-    if (!slot.ended) slot.task = std::make_unique<RunningTask>(options, job_, i, number, guard_);
+    if (!slot.ended) slot.task = std::make_unique<RunningTask>(options, job_, i, restarts, guard_);
   }
 }
 
-DISTRIBUTE_INLINE bool Attempt::decides(const Task& task) const {
+/// Parameter servers end well when the job is done and everybody has left them.
+DISTRIBUTE_INLINE bool Attempt::servers_are_done() const {
+  return options_.job.parameter_servers > 0 &&
+         std::all_of(slots_.begin(), slots_.end(), [](const Slot& slot) {
+           return !slot.task || slot.task->task().type != "ps" ||
+                  (slot.ended && slot.task->process().poll()->ok());
+         });
+}
+
+/// A worker that has come back when the servers had ended finds nothing to do.
+DISTRIBUTE_INLINE bool Attempt::decides(const Slot& slot) const {
+  const Task& task = slot.task->task();
   if (task.type == "chief") return true;
   const bool coordinated = options_.job.chief && options_.job.parameter_servers > 0;
-  return task.type == "worker" && !coordinated;
+  const bool too_late = slot.restarts > 0 && task.index > 0 && servers_are_done();
+  return task.type == "worker" && !coordinated && !too_late;
 }
 
 DISTRIBUTE_INLINE bool Attempt::all_ended(bool only_deciding) const {
   return std::all_of(slots_.begin(), slots_.end(), [&](const Slot& slot) {
-    return slot.ended || (only_deciding && !decides(slot.task->task()));
+    return slot.ended || (only_deciding && !decides(slot));
   });
 }
 
@@ -205,9 +224,23 @@ DISTRIBUTE_INLINE int Attempt::running_workers() const {
   }));
 }
 
-/// Of an elastic job whose worker has failed.
+/// A chief or worker that a signal has ended while servers keep the variables: what ends by itself
+/// has found a reason that the others share, such as a lost server.
+DISTRIBUTE_INLINE bool Attempt::returns_to_servers(const Slot& slot) const {
+  const ExitStatus status = *slot.task->process().poll();
+  const std::string& type = slot.task->task().type;
+  return options_.job.parameter_servers > 0 && (type == "worker" || type == "chief") &&
+         (status.signal != 0 || status.code == launch::kPreempted);
+}
+
+/// A task that has failed and starts again alone, or is not needed.
 DISTRIBUTE_INLINE bool Attempt::goes_on_without(Slot& slot) {
-  if (options_.min_workers == 0 || slot.task->task().type != "worker" || wishes_.end) return false;
+  if (wishes_.end) return false;
+  if (returns_to_servers(slot) && restarts_ < options_.max_restarts) {
+    start_again(slot);
+    return true;
+  }
+  if (options_.min_workers == 0 || slot.task->task().type != "worker") return false;
   if (restarts_ < options_.max_restarts) {
     start_again(slot);
     return true;
@@ -256,11 +289,11 @@ DISTRIBUTE_INLINE int launch(const LaunchOptions& options) {
   make_output_directory(options.output_dir);
   const SignalWatch signals({SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGPIPE});
   Wishes wishes;
-  for (int attempt = 0;; ++attempt) {
-    const int status = Attempt(options, attempt, signals, wishes).run();
-    if (status == 0 || attempt >= options.max_restarts || wishes.end) return status;
+  for (int restarts = 0;;) {
+    const int status = Attempt(options, signals, wishes, restarts).run();
+    if (status == 0 || restarts >= options.max_restarts || wishes.end) return status;
     if (options.min_workers > 0) return status;  // its restarts were its workers'
-    std::fputs(own_line(concat("restart ", attempt + 1, " of ", options.max_restarts)).c_str(),
+    std::fputs(own_line(concat("restart ", ++restarts, " of ", options.max_restarts)).c_str(),
                stderr);
   }
 }
