@@ -213,6 +213,74 @@ TEST_CASE("a partitioned tensor with a gap or an overlap is refused", "[checkpoi
   CHECK_THROWS_AS(BundleReader(directory / "overlap").read("t"), DataLossError);
 }
 
+TEST_CASE("rows are read alone, whole tensors and any slices", "[checkpoint][bundle]") {
+  const TemporaryDirectory directory;
+  const std::string prefix = directory / "ckpt";
+  const auto values = counting(30);  // 6 rows of 5
+  const auto part = [&](const TensorSlice& slice) {
+    std::vector<float> some;
+    for (int64_t row = slice[0].start; row < slice[0].start + slice[0].length; ++row)
+      for (int64_t column = slice[1].start; column < slice[1].start + slice[1].length; ++column)
+        some.push_back(values[size_t(row * 5 + column)]);
+    return some;
+  };
+  BundleWriter writer(prefix);
+  writer.add("a_whole", DType::Float32, {6, 5}, bytes_of(values));
+  for (const TensorSlice& slice : {TensorSlice{{0, 4}, {0, 5}}, TensorSlice{{4, 2}, {0, 5}}})
+    writer.add_slice("b_rows", io::DataType::Float, {6, 5}, slice, bytes_of(part(slice)));
+  for (const TensorSlice& slice :
+       {TensorSlice{{0, 3}, {0, 2}}, TensorSlice{{0, 3}, {2, 3}}, TensorSlice{{3, 3}, {0, 5}}})
+    writer.add_slice("c_tiles", io::DataType::Float, {6, 5}, slice, bytes_of(part(slice)));
+  writer.add("scalar", DType::Float32, {}, bytes_of(counting(1)));
+  writer.finish();
+  BundleReader reader(prefix);
+  for (const char* key : {"a_whole", "b_rows", "c_tiles"})
+    for (int64_t begin = 0; begin <= 6; ++begin)
+      for (int64_t end = begin; end <= 6; ++end) {
+        std::vector<float> rows(size_t(end - begin) * 5);
+        reader.read_rows(key, begin, end, std::as_writable_bytes(std::span(rows)));
+        CHECK(rows == std::vector<float>(values.begin() + begin * 5, values.begin() + end * 5));
+      }
+  std::vector<float> rows(5);
+  const auto read_rows = [&](const char* key, int64_t begin, int64_t end) {
+    return error_of(
+        [&] { reader.read_rows(key, begin, end, std::as_writable_bytes(std::span(rows))); });
+  };
+  CHECK_THAT(read_rows("a_whole", 6, 7), Catch::Contains("wanted rows 6 to 7, there are 6"));
+  CHECK_THAT(read_rows("a_whole", -1, 0), Catch::Contains("wanted rows -1 to 0"));
+  CHECK_THAT(read_rows("a_whole", 0, 2), Catch::Contains("40 bytes"));
+  CHECK_THAT(read_rows("scalar", 0, 1), Catch::Contains("there are 0"));
+}
+
+TEST_CASE("of a tensor in slices only those that are asked for are read", "[checkpoint][bundle]") {
+  const TemporaryDirectory directory;
+  const std::string prefix = directory / "ckpt", data = prefix + ".data-00000-of-00001";
+  write_small(prefix);
+  std::string bytes = read(data);
+  const BundleEntry last = BundleReader(prefix).entry(slice_key("table", {{2, 2}, {0, -1}}));
+  bytes[size_t(last.offset) + 3] ^= 1;
+  write(data, bytes);
+  BundleReader reader(prefix);
+  std::vector<float> rows(6);
+  reader.read_rows("table", 0, 2, std::as_writable_bytes(std::span(rows)));
+  CHECK(rows == counting(6));
+  const auto both = std::as_writable_bytes(std::span(rows));
+  CHECK_THROWS_AS(reader.read_rows("table", 1, 3, both), DataLossError);
+  CHECK_THROWS_AS(reader.verify("table"), DataLossError);
+  CHECK_NOTHROW(reader.verify("kernel"));
+}
+
+TEST_CASE("slices overlap when they share an element", "[checkpoint][bundle]") {
+  const std::vector<int64_t> dims{4, 4};
+  CHECK_FALSE(slices_overlap({{{0, 2}, {0, -1}}, {{2, 2}, {0, 4}}}, dims));
+  CHECK_FALSE(slices_overlap({{{0, -1}, {0, 2}}, {{0, -1}, {2, 2}}}, dims));
+  CHECK_FALSE(slices_overlap({{{0, -1}, {0, -1}}, {{1, 0}, {0, -1}}}, dims));
+  CHECK(slices_overlap({{{0, 3}, {0, -1}}, {{2, 2}, {3, 1}}}, dims));
+  CHECK(slices_overlap({{{1, 1}, {0, 4}}, {{3, 1}, {0, 4}}, {{0, 2}, {1, 1}}}, dims));
+  CHECK(slices_overlap({{}, {}}, {}));
+  CHECK_FALSE(slices_overlap({{}}, {}));
+}
+
 TEST_CASE("parts of several processes become one checkpoint", "[checkpoint][bundle]") {
   const TemporaryDirectory directory;
   std::vector<std::string> parts;

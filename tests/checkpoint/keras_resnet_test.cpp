@@ -4,6 +4,7 @@
 
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_directory.hpp>
+#include <tests/support/tensorflow_script.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -11,8 +12,6 @@
 #include <fstream>
 #include <string>
 #include <vector>
-
-#include <sys/wait.h>
 
 using namespace distribute;
 
@@ -26,26 +25,15 @@ Tensor read_floats(const std::string& path, const Shape& shape) {
   return Tensor(shape, values);
 }
 
-/// Where the script wrote, or nothing where there is no TensorFlow.
-bool keras_writes(const std::string& directory) {
-  const char* python = std::getenv("DISTRIBUTE_TENSORFLOW_PYTHON");
-  const std::string command = std::string(python ? python : "python3") + " " +
-                              DISTRIBUTE_SOURCE_DIR "/tests/checkpoint/keras_resnet_writes.py " +
-                              directory + " >/dev/null 2>&1";
-  const int status = std::system(command.c_str());
-  if (WEXITSTATUS(status) == 77 || WEXITSTATUS(status) == 127) return false;
-  REQUIRE(status == 0);
-  return true;
-}
-
 }  // namespace
 
 TEST_CASE("a ResNet-50 that Keras wrote gives Keras's logits", "[checkpoint][tensorflow][slow]") {
   const TemporaryDirectory own;
   const char* written = std::getenv("DISTRIBUTE_KERAS_RESNET");  // by an earlier run of the script
   const std::string directory = written ? written : own.path();
-  if (!written && !keras_writes(directory))
-    SKIP("there is no TensorFlow for Python (DISTRIBUTE_TENSORFLOW_PYTHON)");
+  if (!written &&
+      !run_tensorflow_script("checkpoint/keras_resnet_writes.py", directory, own / "log"))
+    SKIP(kNoTensorFlow);
   nn::applications::ResNet net({.classes = 10, .version_1 = true});
   const Tensor x = read_floats(directory + "/x", {2, 64, 64, 3});
   net(x);

@@ -4,6 +4,8 @@
 #include <tests/support/check_throws.hpp>
 #include <tests/support/shared_data.hpp>
 #include <tests/support/temporary_directory.hpp>
+#include <tests/support/tensorflow_script.hpp>
+#include <tests/support/whole_files.hpp>
 
 #include <map>
 #include <string>
@@ -156,4 +158,73 @@ TEST_CASE("what TensorFlow saved under parameter servers is restored into any sh
   for (const float value : values) sum += double(value);
   CHECK(sum == Approx(1.5992005970329046));
   CHECK(step.value().item<int64_t>() == 3);
+}
+
+TEST_CASE("damage in one slice is found before any shard is restored", "[checkpoint][sharded]") {
+  const TemporaryDirectory directory;
+  const bool flat = GENERATE(false, true);
+  const std::string prefix = directory / "ckpt", data = prefix + ".data-00000-of-00001";
+  const auto cut = [](float first) {
+    return Variable(ShardedVariable(
+        {Variable(count_up({2, 2}, first)), Variable(count_up({3, 2}, first + 4))}, "v"));
+  };
+  const Variable saved = cut(0), other = cut(50);
+  if (flat)
+    train::save_variables(prefix, {saved});
+  else
+    train::Checkpoint({{"v", saved}}).write(prefix);
+  const std::string key = flat ? "v" : "v/.ATTRIBUTES/VARIABLE_VALUE";
+  const train::BundleEntry last =
+      train::BundleReader(prefix).entry(train::slice_key(key, {{2, 3}, {0, 2}}));
+  std::string bytes = value_or_throw(io::read_file(data));
+  bytes[size_t(last.offset)] ^= 1;
+  throw_if_error(io::write_file_atomically(data, bytes));
+  const auto restore = [&] {
+    if (flat) return train::load_variables(prefix, {other});
+    train::Checkpoint({{"v", other}}).restore(prefix).expect_partial();
+  };
+  check_throws<DataLossError>(restore, "checksum");
+  CHECK(other.value().to_vector() == count_up({5, 2}, 50).to_vector());
+}
+
+TEST_CASE("the real TensorFlow reads shards saved here", "[checkpoint][sharded][tensorflow]") {
+  const TemporaryDirectory directory;
+  const bool flat = GENERATE(false, true);
+  const std::string prefix = directory / "ckpt";
+  std::vector<Variable> parts;
+  for (const int64_t begin : {0, 3, 6})
+    parts.emplace_back(count_up({begin == 6 ? 1 : 3, 4}, 100 + 4 * float(begin)));
+  const Variable table = ShardedVariable(parts, "table");
+  if (flat)
+    train::save_variables(prefix, {table});
+  else
+    train::Checkpoint({{"table", table}}).write(prefix);
+  const std::string key = flat ? "table" : "table/.ATTRIBUTES/VARIABLE_VALUE";
+  if (!run_tensorflow_script("checkpoint/sharded_checkpoints.py",
+                             "read " + prefix + " " + key + " 7 4 100", directory / "log"))
+    SKIP(kNoTensorFlow);
+}
+
+TEST_CASE("shards that the real TensorFlow saved are restored into others",
+          "[checkpoint][sharded][tensorflow]") {
+  const TemporaryDirectory directory;
+  if (!run_tensorflow_script("checkpoint/sharded_checkpoints.py", "write " + directory.path(),
+                             directory / "log"))
+    SKIP(kNoTensorFlow);
+  for (const bool saver : {false, true})
+    for (const std::vector<int64_t>& rows :
+         {std::vector<int64_t>{11}, std::vector<int64_t>{2, 7, 2}}) {
+      std::vector<Variable> parts;
+      for (const int64_t n : rows) parts.emplace_back(zeros({n, 3}));
+      const Variable table = ShardedVariable(parts, "table");
+      const Variable step(Tensor(int64_t{0}), {.name = "step", .trainable = false});
+      if (saver)
+        train::load_variables(directory / "saver/ckpt", {table, step});
+      else
+        train::Checkpoint({{"table", table}, {"step", step}})
+            .restore(directory / "object/ckpt")
+            .assert_consumed();
+      CHECK(table.value().to_vector() == count_up({11, 3}).to_vector());
+      CHECK(step.value().item<int64_t>() == 7);
+    }
 }

@@ -9,10 +9,12 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace distribute::train {
@@ -44,6 +46,11 @@ class BundleReader {
   std::vector<std::byte> read(std::string_view key);
   /// The same into memory of exactly that many bytes.
   void read(std::string_view key, std::span<std::byte> out);
+  /// Rows [begin, end) of the first axis, into memory of exactly that many bytes: for tensors that
+  /// nobody has room for. Reads these rows alone, apart from what is needed to verify each slice
+  /// that has some of them, which is done once and in small pieces.
+  /// Throws  InvalidArgumentError for a scalar and for rows that are not there.
+  void read_rows(std::string_view key, int64_t begin, int64_t end, std::span<std::byte> out);
   /// The elements of a tensor of exactly type T (bool: read() gives bytes of 0 and 1).
   template <Element T>
   requires(!std::is_same_v<T, bool>) std::vector<T> read_values(std::string_view key) {
@@ -62,6 +69,8 @@ class BundleReader {
 
   /// Reads everything once; throws the error of the first tensor that is damaged.
   void verify();
+  /// The same for one tensor; numeric ones are never in memory as a whole.
+  void verify(std::string_view key);
 
  private:
   std::vector<std::byte> read_as(std::string_view key, io::DataType dtype);
@@ -73,6 +82,10 @@ class BundleReader {
   const BundleEntry& part_entry(std::string_view key, const BundleEntry& whole,
                                 const TensorSlice& slice) const;
   void check_slices(std::string_view key, const BundleEntry& entry);
+  void verify_bytes(std::string_view key, const BundleEntry& entry);
+  void read_rows_of_slice(std::string_view key, const BundleEntry& part, const TensorSlice& slice,
+                          const std::vector<int64_t>& dims, std::pair<int64_t, int64_t> rows,
+                          std::span<std::byte> out);
   void check_inside_file(std::string_view key, const BundleEntry& entry);
   io::RandomAccessFile& shard(int32_t shard_id);
   [[noreturn]] void fail(std::string_view key, const BundleEntry& entry,
@@ -82,6 +95,7 @@ class BundleReader {
   BundleHeader header_;
   BundleEntries entries_;
   std::map<int32_t, std::unique_ptr<io::RandomAccessFile>> shards_;
+  std::set<std::pair<int32_t, int64_t>> verified_;  // data file and offset
 };
 
 }  // namespace distribute::train

@@ -37,12 +37,15 @@ void write_shard(BundleWriter& writer, const std::string& key, const Tensor& row
 /// The tensor `key`, of any dtype that tensors have.
 /// Throws  InvalidArgumentError for other dtypes.
 Tensor read_tensor(BundleReader& reader, const std::string& key);
-/// The rows of `value` that are `variable`'s, when it is a shard; else `value` itself.
-Tensor own_rows(const Variable& variable, const Tensor& value);
-/// Throws  InvalidArgumentError that names file, tensor and both types when `value` is not what
+/// What tensor `key` has for `variable`: of a shard its rows alone are read.
+/// Throws  InvalidArgumentError that names file, tensor and both types when it is not what
 ///         `variable` needs.
-void check_fits(const Variable& variable, const Tensor& value, const std::string& file,
-                const std::string& key);
+Tensor read_value(BundleReader& reader, const std::string& key, const Variable& variable);
+/// A variable that is cut may be too large to be had whole: first its tensor is checked, and read
+/// through once for its checksums, then every shard is given its rows in turn.
+bool is_cut(const Variable& variable);
+void check_shards(BundleReader& reader, const std::string& key, const Variable& variable);
+void restore_shards(BundleReader& reader, const std::string& key, const Variable& variable);
 
 }  // namespace distribute::train
 

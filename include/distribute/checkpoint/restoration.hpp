@@ -50,7 +50,6 @@ class Restoration : public std::enable_shared_from_this<Restoration> {
  private:
   const train::TrackableObject* node(int32_t id) const;
   int32_t slot(int32_t optimizer, int32_t original, const std::string& name) const;
-  Tensor read_value(const std::string& key, const Variable& variable);
   const std::string* state_key(const ProgramNode& node, const train::TrackableObject& saved) const;
   void take(const ProgramNode& node, int32_t file_node, const std::string& key);
   /// Where a restored variable, and its shards, stand in the file: slots of theirs may come.
@@ -60,6 +59,7 @@ class Restoration : public std::enable_shared_from_this<Restoration> {
   /// Between read() and assign().
   struct Pending {
     std::vector<std::pair<Variable, Tensor>> values;
+    std::vector<std::pair<Variable, std::string>> cut;  // with their keys; read shard by shard
     std::vector<std::pair<const Trackable*, int32_t>> objects;  // with their nodes in the file
   };
 

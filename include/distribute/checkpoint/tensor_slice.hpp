@@ -38,6 +38,9 @@ struct SliceRun {
 /// Cuts a slice into as few runs as possible, in row-major order.
 std::vector<SliceRun> slice_runs(const TensorSlice& slice, const std::vector<int64_t>& dims);
 
+/// Whether an element lies in two of the slices, which are slices of one tensor.
+bool slices_overlap(const std::vector<TensorSlice>& slices, const std::vector<int64_t>& dims);
+
 }  // namespace distribute::train
 
 #ifdef DISTRIBUTE_HEADER_ONLY

@@ -7,7 +7,7 @@
 #include <distribute/io/file_system.hpp>
 #include <distribute/io/wire.hpp>
 
-#include <set>
+#include <algorithm>
 #include <utility>
 
 namespace distribute::checkpoint_internal {
@@ -157,15 +157,28 @@ DISTRIBUTE_INLINE void BundleReader::check_slices(std::string_view key, const Bu
   if (elements * io::size_of(entry.dtype) > bytes_in_files) {
     fail(key, entry, "is larger than the data files");
   }
-  std::vector<bool> covered(size_t(elements), false);
-  for (const TensorSlice& slice : entry.slices) {
-    for (const SliceRun& run : slice_runs(slice, entry.dims)) {
-      for (int64_t i = 0; i < run.count; ++i) {
-        if (covered[size_t(run.tensor_offset + i)]) fail(key, entry, "slices overlap");
-        covered[size_t(run.tensor_offset + i)] = true;
-      }
-    }
+  if (slices_overlap(entry.slices, entry.dims)) fail(key, entry, "slices overlap");
+}
+
+/// Where it was not done before.
+DISTRIBUTE_INLINE void BundleReader::verify_bytes(std::string_view key, const BundleEntry& entry) {
+  if (verified_.contains({entry.shard_id, entry.offset})) return;
+  check_inside_file(key, entry);
+  if (entry.num_elements() * io::size_of(entry.dtype) != entry.size) {
+    fail(key, entry, "has a size that does not fit its shape");
   }
+  std::vector<char> piece(size_t(std::min<int64_t>(entry.size, int64_t{1} << 20)));
+  uint32_t crc = 0;
+  for (int64_t done = 0; done < entry.size;) {
+    const std::span<char> part(piece.data(),
+                               size_t(std::min<int64_t>(entry.size - done, int64_t(piece.size()))));
+    throw_if_error(annotate(shard(entry.shard_id).read(entry.offset + done, part),
+                            concat("tensor '", key, "'")));
+    crc = io::crc32c_extend(crc, {part.data(), part.size()});
+    done += int64_t(part.size());
+  }
+  check_crc(key, entry, crc);
+  verified_.emplace(entry.shard_id, entry.offset);
 }
 
 DISTRIBUTE_INLINE void BundleReader::read_slices(std::string_view key, const BundleEntry& entry,
@@ -215,6 +228,58 @@ DISTRIBUTE_INLINE void BundleReader::read(std::string_view key, std::span<std::b
   read_slices(key, found, out);
 }
 
+/// `part` is the entry of `slice`; `rows` are the tensor's, and `out` begins with the first of
+/// them.
+DISTRIBUTE_INLINE void BundleReader::read_rows_of_slice(
+    std::string_view key, const BundleEntry& part, const TensorSlice& slice,
+    const std::vector<int64_t>& dims, std::pair<int64_t, int64_t> rows, std::span<std::byte> out) {
+  const std::vector<int64_t> sizes = slice_dims(slice, dims);
+  const int64_t first = std::max(rows.first, slice[0].start);
+  const int64_t end = std::min(rows.second, slice[0].start + sizes[0]);
+  if (first >= end || part.num_elements() == 0) return;
+  verify_bytes(key, part);
+  const int64_t item = io::size_of(part.dtype), row = part.size / sizes[0];
+  TensorSlice wanted = slice;
+  wanted[0] = {first, end - first};
+  const std::vector<SliceRun> runs = slice_runs(wanted, dims);
+  const int64_t row_of_tensor = int64_t(out.size()) / (rows.second - rows.first);
+  const auto place = [&](const SliceRun& run) {
+    return out.data() + run.tensor_offset * item - rows.first * row_of_tensor;
+  };
+  std::vector<std::byte> bytes(runs.size() == 1 ? 0 : size_t((end - first) * row));
+  std::byte* to = runs.size() == 1 ? place(runs[0]) : bytes.data();
+  const std::span<char> chars(reinterpret_cast<char*>(to), size_t((end - first) * row));
+  throw_if_error(
+      annotate(shard(part.shard_id).read(part.offset + (first - slice[0].start) * row, chars),
+               concat("tensor '", key, "'")));
+  if (runs.size() == 1) return;
+  for (const SliceRun& run : runs)
+    std::memcpy(place(run), bytes.data() + run.slice_offset * item, size_t(run.count * item));
+}
+
+DISTRIBUTE_INLINE void BundleReader::read_rows(std::string_view key, int64_t begin, int64_t end,
+                                               std::span<std::byte> out) {
+  const BundleEntry& found = numeric_entry(key);
+  const int64_t rows = found.dims.empty() ? -1 : found.dims[0];
+  if (begin < 0 || end < begin || end > rows)
+    throw InvalidArgumentError(concat("checkpoint ", prefix_, ": tensor '", key, "': wanted rows ",
+                                      begin, " to ", end, ", there are ",
+                                      std::max<int64_t>(rows, 0)));
+  const int64_t all = found.num_elements() * io::size_of(found.dtype);
+  const int64_t wanted = rows == 0 ? 0 : all / rows * (end - begin);
+  if (wanted != int64_t(out.size()))
+    throw InvalidArgumentError(concat("checkpoint ", prefix_, ": tensor '", key,
+                                      "': these rows have ", wanted,
+                                      " bytes, but the memory to read into has ", out.size()));
+  if (out.empty()) return;
+  if (found.slices.empty())
+    return read_rows_of_slice(key, found, TensorSlice(found.dims.size()), found.dims, {begin, end},
+                              out);
+  check_slices(key, found);
+  for (const TensorSlice& slice : found.slices)
+    read_rows_of_slice(key, part_entry(key, found, slice), slice, found.dims, {begin, end}, out);
+}
+
 DISTRIBUTE_INLINE std::vector<std::byte> BundleReader::read_as(std::string_view key,
                                                                io::DataType dtype) {
   const BundleEntry& found = entry(key);
@@ -254,13 +319,18 @@ DISTRIBUTE_INLINE std::string BundleReader::read_string(std::string_view key) {
 DISTRIBUTE_INLINE void BundleReader::close_files() { shards_.clear(); }
 
 DISTRIBUTE_INLINE void BundleReader::verify() {
-  for (const std::string& key : keys()) {
-    if (entry(key).dtype == io::DataType::String) {
-      read_strings(key);
-    } else {
-      read(key);
-    }
+  for (const std::string& key : keys()) verify(key);
+}
+
+DISTRIBUTE_INLINE void BundleReader::verify(std::string_view key) {
+  if (entry(key).dtype == io::DataType::String) {
+    read_strings(key);
+    return;
   }
+  const BundleEntry& found = numeric_entry(key);
+  if (found.slices.empty()) return verify_bytes(key, found);
+  check_slices(key, found);
+  for (const TensorSlice& slice : found.slices) verify_bytes(key, part_entry(key, found, slice));
 }
 
 }  // namespace distribute::train

@@ -8,6 +8,7 @@
 #include <distribute/strategy/strategy.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace distribute::train {
@@ -43,33 +44,72 @@ DISTRIBUTE_INLINE void write_shard(BundleWriter& writer, const std::string& key,
                    {info.full_shape.begin(), info.full_shape.end()}, slice, {data, bytes});
 }
 
-DISTRIBUTE_INLINE Tensor own_rows(const Variable& variable, const Tensor& value) {
-  const auto& info = variable.impl().save_slice_info();
-  if (!info || value.shape() != info->full_shape) return value;
-  return value.rows(info->begin, info->begin + variable.shape()[0]);
-}
-
-DISTRIBUTE_INLINE Tensor read_tensor(BundleReader& reader, const std::string& key) {
+/// Throws  InvalidArgumentError for dtypes that tensors cannot have.
+DISTRIBUTE_INLINE DType dtype_in_file(const BundleReader& reader, const std::string& key) {
   const BundleEntry& entry = reader.entry(key);
   for (DType dtype : {DType::Float32, DType::BFloat16, DType::Float16, DType::Int32, DType::Int64,
-                      DType::UInt8, DType::Bool}) {
-    if (data_type_of(dtype) != entry.dtype) continue;
-    Tensor value = Tensor::empty(Shape(entry.dims), dtype, Device{});
-    auto* data = reinterpret_cast<std::byte*>(value.array().bytes());
-    reader.read(key, {data, size_t(value.num_elements() * size_of(dtype))});
-    return value;
-  }
+                      DType::UInt8, DType::Bool})
+    if (data_type_of(dtype) == entry.dtype) return dtype;
   throw InvalidArgumentError(concat(reader.prefix(), ": tensor '", key, "' is ",
                                     io::name_of(entry.dtype), ", which tensors here cannot be"));
 }
 
-DISTRIBUTE_INLINE void check_fits(const Variable& variable, const Tensor& value,
-                                  const std::string& file, const std::string& key) {
-  if (value.shape() == variable.shape() && value.dtype() == variable.dtype()) return;
-  throw InvalidArgumentError(concat(file, ": tensor '", key, "' is ", to_string(value.shape()), " ",
-                                    name_of(value.dtype()), ", variable '", variable.name(),
-                                    "' is ", to_string(variable.shape()), " ",
-                                    name_of(variable.dtype())));
+/// Memory of a new tensor, to read into.
+DISTRIBUTE_INLINE std::span<std::byte> bytes_of(Tensor& value) {
+  auto* data = reinterpret_cast<std::byte*>(value.array().bytes());
+  return {data, size_t(value.num_elements() * size_of(value.dtype()))};
+}
+
+DISTRIBUTE_INLINE Tensor read_tensor(BundleReader& reader, const std::string& key) {
+  const DType dtype = dtype_in_file(reader, key);
+  Tensor value = Tensor::empty(Shape(reader.entry(key).dims), dtype, Device{});
+  reader.read(key, bytes_of(value));
+  return value;
+}
+
+/// Whether the tensor is a whole of which the variable has some rows.
+DISTRIBUTE_INLINE bool has_rows_in(const Variable& variable, const BundleEntry& entry) {
+  const auto& info = variable.impl().save_slice_info();
+  return info && Shape(entry.dims) == info->full_shape;
+}
+
+/// `shape`: of what the file has for the variable.
+DISTRIBUTE_INLINE void check_fits(const BundleReader& reader, const std::string& key,
+                                  const Variable& variable, const Shape& shape) {
+  const DType dtype = dtype_in_file(reader, key);
+  if (shape == variable.shape() && dtype == variable.dtype()) return;
+  throw InvalidArgumentError(concat(reader.prefix(), ": tensor '", key, "' is ", to_string(shape),
+                                    " ", name_of(dtype), ", variable '", variable.name(), "' is ",
+                                    to_string(variable.shape()), " ", name_of(variable.dtype())));
+}
+
+DISTRIBUTE_INLINE Tensor read_value(BundleReader& reader, const std::string& key,
+                                    const Variable& variable) {
+  const BundleEntry& entry = reader.entry(key);
+  const Shape whole(entry.dims);
+  if (!has_rows_in(variable, entry)) {
+    check_fits(reader, key, variable, whole);
+    return read_tensor(reader, key);
+  }
+  const int64_t begin = variable.impl().save_slice_info()->begin, rows = variable.shape()[0];
+  check_fits(reader, key, variable, whole.with(0, rows));
+  Tensor value = Tensor::empty(variable.shape(), variable.dtype(), Device{});
+  reader.read_rows(key, begin, begin + rows, bytes_of(value));
+  return value;
+}
+
+DISTRIBUTE_INLINE bool is_cut(const Variable& variable) { return !variable.impl().parts().empty(); }
+
+DISTRIBUTE_INLINE void check_shards(BundleReader& reader, const std::string& key,
+                                    const Variable& variable) {
+  check_fits(reader, key, variable, Shape(reader.entry(key).dims));
+  reader.verify(key);
+}
+
+DISTRIBUTE_INLINE void restore_shards(BundleReader& reader, const std::string& key,
+                                      const Variable& variable) {
+  for (const Variable& shard : variable.impl().parts())
+    restore_value(shard, read_value(reader, key, shard));
 }
 
 DISTRIBUTE_INLINE std::string saved_name(const Variable& variable) {
@@ -115,18 +155,22 @@ DISTRIBUTE_INLINE void save_variables(const std::string& prefix,
 DISTRIBUTE_INLINE void load_variables(const std::string& prefix,
                                       const std::vector<Variable>& variables) {
   const std::vector<Variable> sorted = sorted_variables(variables);
-  std::vector<Tensor> values;
+  std::optional<BundleReader> reader;
+  std::vector<Tensor> values;  // none for a shard: its rows are read when it is their turn
   checkpoint_internal::read_on_all_workers(get_strategy().extended(), [&] {
-    BundleReader reader(prefix);
-    std::pair<std::string, Tensor> last;  // its shards come one after the other
+    reader.emplace(prefix);
     for (const Variable& variable : sorted) {
       const std::string name = saved_name(variable);
-      if (!last.second || last.first != name) last = {name, read_tensor(reader, name)};
-      values.push_back(own_rows(variable, last.second));
-      check_fits(variable, values.back(), prefix, name);
+      const bool shard = has_rows_in(variable, reader->entry(name));
+      if (shard) reader->verify(name);
+      values.push_back(shard ? Tensor() : read_value(*reader, name, variable));
     }
   });
-  for (size_t i = 0; i < values.size(); ++i) restore_value(sorted[i], values[i]);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const Variable& variable = sorted[i];
+    restore_value(variable,
+                  values[i] ? values[i] : read_value(*reader, saved_name(variable), variable));
+  }
 }
 
 }  // namespace distribute::train

@@ -45,9 +45,12 @@ class WeightsByName {
                                         found->second[1]));
     const std::string& key = found->second[0];
     try {
-      Tensor value = train::read_tensor(reader_, key);
-      train::check_fits(variable, value, reader_.prefix(), wanted);
-      values_.emplace_back(variable, std::move(value));
+      if (train::is_cut(variable)) {
+        train::check_shards(reader_, key, variable);
+        cut_.emplace_back(variable, key);
+      } else {
+        values_.emplace_back(variable, train::read_value(reader_, key, variable));
+      }
       result_.loaded.push_back(variable.name());
     } catch (const InvalidArgumentError&) {
       if (!options_.skip_mismatch) throw;
@@ -57,6 +60,7 @@ class WeightsByName {
 
   train::LoadedWeights assign() {
     for (const auto& [variable, value] : values_) train::restore_value(variable, value);
+    for (const auto& [variable, key] : cut_) train::restore_shards(reader_, key, variable);
     result_.unused.assign(unused_.begin(), unused_.end());
     return std::move(result_);
   }
@@ -74,6 +78,7 @@ class WeightsByName {
   const train::LoadWeightsOptions& options_;
   std::set<std::string> unused_;
   std::vector<std::pair<Variable, Tensor>> values_;
+  std::vector<std::pair<Variable, std::string>> cut_;  // read shard by shard
   train::LoadedWeights result_;
 };
 

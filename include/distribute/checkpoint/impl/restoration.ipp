@@ -96,14 +96,6 @@ DISTRIBUTE_INLINE std::vector<int32_t> Restoration::match(const ProgramGraph& pr
   return found;
 }
 
-/// The value of a variable (or of a state, when `variable` is none), checked.
-DISTRIBUTE_INLINE Tensor Restoration::read_value(const std::string& key, const Variable& variable) {
-  Tensor value = train::read_tensor(reader_, key);
-  if (variable) value = train::own_rows(variable, value);
-  if (variable) train::check_fits(variable, value, reader_.prefix(), key);
-  return value;
-}
-
 DISTRIBUTE_INLINE void Restoration::remember(const Variable& variable, int32_t file_node) {
   variables_[variable.impl().id()] = file_node;
   for (const Variable& part : variable.impl().parts()) variables_[part.impl().id()] = file_node;
@@ -131,11 +123,15 @@ DISTRIBUTE_INLINE void Restoration::read(const ProgramGraph& program) {
       if (saved) warn_of_workers(reader_.prefix(), target.path, saved->attributes.size(), workers_);
       continue;
     }
-    const Tensor value = read_value(*key, target.variable);
-    if (target.state)
-      states.emplace_back(target.state, value);
-    else
-      pending_.values.emplace_back(target.variable, value);
+    if (target.state) {
+      states.emplace_back(target.state, train::read_tensor(reader_, *key));
+    } else if (train::is_cut(target.variable)) {
+      train::check_shards(reader_, *key, target.variable);
+      pending_.cut.emplace_back(target.variable, *key);
+    } else {
+      pending_.values.emplace_back(target.variable,
+                                   train::read_value(reader_, *key, target.variable));
+    }
     taken.emplace_back(i, *key);
   }
   for (const auto& [state, value] : states) state->restore(value);
@@ -156,6 +152,8 @@ DISTRIBUTE_INLINE void Restoration::take(const ProgramNode& target, int32_t file
 DISTRIBUTE_INLINE void Restoration::assign() {
   const std::lock_guard lock(mutex_);
   for (const auto& [variable, value] : pending_.values) train::restore_value(variable, value);
+  for (const auto& [variable, key] : pending_.cut) train::restore_shards(reader_, key, variable);
+  reader_.close_files();
   leave_restorers();
   pending_ = {};
 }
@@ -181,7 +179,12 @@ DISTRIBUTE_INLINE void Restoration::created(int32_t parent, const std::string& n
   target.variable = variable;
   const std::string* key = key_of(target, file_node);
   if (!key) return;
-  train::restore_value(variable, read_value(*key, variable));
+  if (train::is_cut(variable)) {
+    train::check_shards(reader_, *key, variable);
+    train::restore_shards(reader_, *key, variable);
+  } else {
+    train::restore_value(variable, train::read_value(reader_, *key, variable));
+  }
   reader_.close_files();
   remember(variable, file_node);
   unused_.erase(*key);

@@ -3,6 +3,7 @@
 
 #include <distribute/base/error.hpp>
 
+#include <algorithm>
 #include <bit>
 
 namespace distribute::checkpoint_internal {
@@ -91,6 +92,27 @@ DISTRIBUTE_INLINE std::vector<SliceRun> slice_runs(const TensorSlice& slice,
     for (size_t i = outer; i-- > 0 && ++position[i] == sizes[i];) position[i] = 0;
   }
   return runs;
+}
+
+/// In the order of their first rows each meets only those that begin before it ends.
+DISTRIBUTE_INLINE bool slices_overlap(const std::vector<TensorSlice>& slices,
+                                      const std::vector<int64_t>& dims) {
+  std::vector<TensorSlice> sorted;  // with lengths, without those that are empty
+  for (TensorSlice slice : slices) {
+    const std::vector<int64_t> sizes = slice_dims(slice, dims);
+    for (size_t i = 0; i < sizes.size(); ++i) slice[i].length = sizes[i];
+    if (std::find(sizes.begin(), sizes.end(), 0) == sizes.end()) sorted.push_back(std::move(slice));
+  }
+  if (dims.empty()) return sorted.size() > 1;
+  const auto meet = [](const SliceExtent& a, const SliceExtent& b) {
+    return a.start < b.start + b.length && b.start < a.start + a.length;
+  };
+  std::sort(sorted.begin(), sorted.end(),
+            [](const TensorSlice& a, const TensorSlice& b) { return a[0].start < b[0].start; });
+  for (size_t i = 0; i < sorted.size(); ++i)
+    for (size_t j = i + 1; j < sorted.size() && meet(sorted[i][0], sorted[j][0]); ++j)
+      if (std::equal(sorted[i].begin(), sorted[i].end(), sorted[j].begin(), meet)) return true;
+  return false;
 }
 
 }  // namespace distribute::train

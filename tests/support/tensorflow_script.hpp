@@ -1,0 +1,30 @@
+#pragma once
+/// Python scripts of the tests that use the real TensorFlow, where there is one.
+
+#include <tests/support/catch.hpp>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include <sys/wait.h>
+
+/// Runs tests/NAME with these arguments, for a shell; `log` is a file for what it says. False where
+/// Python lacks TensorFlow: then the script ends with status 77.
+inline bool run_tensorflow_script(const std::string& name, const std::string& arguments,
+                                  const std::string& log) {
+  const char* python = std::getenv("DISTRIBUTE_TENSORFLOW_PYTHON");
+  const std::string command = std::string(python ? python : "python3") + " " +
+                              DISTRIBUTE_SOURCE_DIR "/tests/" + name + " " + arguments + " >" +
+                              log + " 2>&1";
+  const int status = std::system(command.c_str());
+  if (WEXITSTATUS(status) == 77 || WEXITSTATUS(status) == 127) return false;
+  std::ifstream said(log);
+  INFO(std::string(std::istreambuf_iterator<char>(said), {}));
+  REQUIRE(status == 0);
+  return true;
+}
+
+inline constexpr const char* kNoTensorFlow =
+    "there is no TensorFlow for Python (DISTRIBUTE_TENSORFLOW_PYTHON)";
