@@ -1,6 +1,10 @@
+#include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/io/tfrecord.hpp>
+#include <distribute/ops/reduce.hpp>
+#include <distribute/optim/sgd.hpp>
+#include <distribute/strategy/parameter_server_strategy.hpp>
 #include <distribute/train/checkpoint_saver_hook.hpp>
 #include <distribute/train/counter.hpp>
 #include <distribute/train/final_ops_hook.hpp>
@@ -12,6 +16,7 @@
 #include <distribute/train/summary_saver_hook.hpp>
 #include <distribute/train/supervisor.hpp>
 
+#include <tests/strategy/server_cluster.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
 #include <tests/support/memory_file.hpp>
@@ -24,10 +29,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <future>
 #include <map>
 #include <mutex>
 #include <set>
+#include <stdexcept>
 #include <thread>
+#include <utility>
 
 using namespace distribute;
 using namespace distribute::train;
@@ -316,6 +324,91 @@ TEST_CASE("the chief initializes, and three others wait for it", "[train][sessio
   CHECK(seen == std::vector<int64_t>(3, 7));
   CHECK(gate.waits() == 6);  // again after its failure
   CHECK(steps_saved(directory.path()) == std::set<int64_t>{0});
+}
+
+namespace {
+
+/// What the workers of a job with parameter servers have seen.
+struct ServerTraining {
+  strategy_test::ServerCluster cluster{3, 2};
+  TemporaryDirectory directory;
+  std::mutex mutex;  // guards all below
+  std::multiset<int64_t> steps;
+  std::vector<float> first_values;
+  int initialized = 0;
+
+  /// One worker's program. Throws at `fail_at`.
+  void work(int index, int64_t last_step, int64_t fail_at = -1) {
+    ParameterServerStrategy strategy(cluster.resolver("worker", index));
+    const auto scope = strategy.scope();
+    const Variable weight(fill({2}, 1.0f), {.name = "weight"});
+    optim::SGD optimizer({.learning_rate = 0.001f});
+    MonitoredTrainingSession session({.checkpoint_dir = directory.path(),
+                                      .parts = {{"weight", weight}},
+                                      .global_step = optimizer.iterations_variable(),
+                                      .hooks = {StopAtStepHook({.last_step = last_step})},
+                                      .save_checkpoint = {.steps = 10},
+                                      .save_summaries = {},
+                                      .log_step_count_steps = {},
+                                      .init_fn = [&] {
+                                        weight.assign(fill({2}, 5.0f));
+                                        const std::lock_guard lock(mutex);
+                                        ++initialized;
+                                      }});
+    bool is_first = true;
+    while (!session.should_stop())
+      session.run([&] {
+        const int64_t step = strategy.run([&] {
+          GradientTape tape;
+          const Tensor value = weight.value();
+          note_first(std::exchange(is_first, false), value);
+          return optimizer.minimize(reduce_sum(value), {weight}, tape);
+        })[0];
+        if (step == fail_at) throw std::runtime_error("killed");
+        const std::lock_guard lock(mutex);
+        steps.insert(step);
+        return 0.5;
+      });
+    session.close();
+  }
+
+ private:
+  void note_first(bool is_first, const Tensor& value) {
+    const std::lock_guard lock(mutex);
+    if (is_first) first_values.push_back(value.to_vector()[0]);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("sessions of a job with parameter servers share one training",
+          "[train][session][parameter_server]") {
+  ServerTraining training;
+  std::vector<std::future<void>> others;
+  for (int i = 2; i > 0; --i)
+    others.push_back(std::async(std::launch::async, [&, i] { training.work(i, 40); }));
+  training.work(0, 40);
+  for (auto& other : others) other.get();
+  CHECK(training.initialized == 1);
+  CHECK(training.first_values.size() == 3);
+  for (const float value : training.first_values) CHECK(value > 4.5f);  // nobody began with 1
+  const std::set<int64_t> different(training.steps.begin(), training.steps.end());
+  CHECK(different.size() == training.steps.size());  // each step on one task only
+  CHECK(*different.begin() == 1);
+  CHECK(*different.rbegin() >= 40);
+  CHECK(*steps_saved(training.directory.path()).rbegin() >= 40);
+}
+
+TEST_CASE("a chief that comes back to its servers trains on, and restores nothing",
+          "[train][session][parameter_server]") {
+  ServerTraining training;
+  CHECK_THROWS_AS(training.work(0, 40, 15), std::runtime_error);
+  CHECK(*steps_saved(training.directory.path()).rbegin() < 15);
+  training.work(0, 20);
+  CHECK(training.initialized == 1);
+  CHECK(training.first_values.back() == Approx(5 - 15 * 0.001f));
+  CHECK(training.steps.count(16) == 1);
+  CHECK(training.steps.count(14) == 1);  // not made again
 }
 
 TEST_CASE("a worker does not wait for ever for its chief (111)", "[train][session]") {

@@ -24,8 +24,9 @@ class Strategy;
 
 namespace train {
 
-/// For workers that do not step together, such as those of parameter servers: they share variables,
-/// the chief gives these their first values, and the others wait for that.
+/// For workers that do not step together: they share variables, the chief gives these their first
+/// values, and the others wait for that. Under a ParameterServerStrategy the servers keep the
+/// chief's word, and sessions need no other.
 class SessionReadiness {
  public:
   virtual ~SessionReadiness() = default;
@@ -50,10 +51,11 @@ struct MonitoredTrainingSessionOptions {
   std::string summary_dir = {};                       // empty: checkpoint_dir
   std::string checkpoint_basename = "model.ckpt";
   std::optional<int64_t> max_to_keep = 5;
-  std::function<void()> init_fn = {};     // on the chief, when there is nothing to restore
-  SessionReadiness* readiness = nullptr;  // null: workers step together, or there is one
-  double max_wait_secs = 7200;            // for the chief
-  std::function<double()> clock = {};     // in seconds; unset: the system's steady one
+  std::function<void()> init_fn = {};  // on the chief, when there is nothing to restore
+  /// Null: the strategy's parameter servers, or else workers step together, or there is one.
+  SessionReadiness* readiness = nullptr;
+  double max_wait_secs = 7200;         // for the chief
+  std::function<double()> clock = {};  // in seconds; unset: the system's steady one
 };
 
 /// Whatever a step gives: nothing, figures, or a number, which is called "loss".
@@ -64,7 +66,9 @@ concept SessionStep = std::invocable<F&> &&(std::is_void_v<std::invoke_result_t<
 
 /// Stands for `with MonitoredTrainingSession(...) as session:`, from construction to close() or
 /// destruction. Steps that throw AbortedError or UnavailableError are repeated after the session
-/// was created anew: the chief restores the newest checkpoint, the others wait for it.
+/// was created anew: the chief restores the newest checkpoint, the others wait for it. A parameter
+/// server that is lost ends the process instead; a chief that comes back to servers that have kept
+/// the variables restores nothing.
 /// OutOfRangeError is the end of the data and a good end; any other error is thrown by run, and the
 /// session is over. Workers that step together all make the session and the same calls; one that
 /// stops stops all. The chief alone writes. One thread, outside strategy.run.

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
+#include <distribute/strategy/parameter_server_strategy.hpp>
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/train/checkpoint_saver_hook.hpp>
 #include <distribute/train/counter.hpp>
@@ -14,6 +15,13 @@
 #include <thread>
 
 namespace distribute::train {
+
+/// The servers of the current strategy that are elsewhere than in this process; null without.
+DISTRIBUTE_INLINE strategy_internal::ParameterServerExtended* servers_of_session(
+    const Strategy& strategy) {
+  auto* servers = strategy_internal::parameter_server_extended(strategy);
+  return servers && servers->link() ? servers : nullptr;
+}
 
 DISTRIBUTE_INLINE MonitoredTrainingSession::MonitoredTrainingSession(
     MonitoredTrainingSessionOptions options)
@@ -67,8 +75,11 @@ DISTRIBUTE_INLINE bool MonitoredTrainingSession::any_worker(bool mine) const {
 }
 
 DISTRIBUTE_INLINE void MonitoredTrainingSession::create() {
-  if (is_chief_ || !options_.readiness)
+  auto* const servers = options_.readiness ? nullptr : servers_of_session(strategy_);
+  if (is_chief_ || (!options_.readiness && !servers))
     restore_or_initialize();
+  else if (servers)
+    servers->wait_until_initialized(options_.max_wait_secs);
   else if (!options_.readiness->wait_until_ready(options_.max_wait_secs))
     throw DeadlineExceededError(concat("Session was not ready after waiting ",
                                        options_.max_wait_secs,
@@ -83,10 +94,15 @@ DISTRIBUTE_INLINE void MonitoredTrainingSession::restore_or_initialize() {
         *checkpoint_, CheckpointManagerOptions{.directory = options_.checkpoint_dir,
                                                .max_to_keep = options_.max_to_keep,
                                                .checkpoint_name = options_.checkpoint_basename});
-    if (manager_->restore_latest()) restored_step_ = global_step();
   }
+  auto* const servers = servers_of_session(strategy_);
+  const bool kept = servers && !servers->variables_are_new();
+  if (kept || (manager_ && manager_->restore_latest())) restored_step_ = global_step();
   if (!restored_step_ && options_.init_fn) options_.init_fn();
-  if (options_.readiness) options_.readiness->set_ready();
+  if (options_.readiness)
+    options_.readiness->set_ready();
+  else if (servers)
+    servers->set_initialized();
 }
 
 DISTRIBUTE_INLINE void MonitoredTrainingSession::save() {
