@@ -126,6 +126,16 @@ std::string agreed_options(const TrainerOptions& o) {
   return text;
 }
 
+std::pair<std::string, std::string> first_difference(const std::string& a, const std::string& b) {
+  size_t at = 0;
+  while (a[at] == b[at]) ++at;
+  const size_t begin = at ? a.rfind('\n', at - 1) + 1 : 0;
+  const auto line = [&](const std::string& text) {
+    return text.substr(begin, text.find('\n', begin) - begin);
+  };
+  return {line(a), line(b)};
+}
+
 namespace {
 
 /// Whether the strategy is one of several tasks, or left to the environment.

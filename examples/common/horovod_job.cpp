@@ -18,15 +18,10 @@ void check_same_flags(const TrainerOptions& o) {
   const auto all = hvd::allgather_object(agreed_options(o), "flags");
   for (size_t r = 1; r < all.size(); ++r) {
     if (all[r] == all[0]) continue;
-    size_t at = 0;
-    while (all[r][at] == all[0][at]) ++at;
-    const auto line = [&](const std::string& text) {
-      const size_t begin = at ? text.rfind('\n', at - 1) + 1 : 0;
-      return text.substr(begin, text.find('\n', begin) - begin);
-    };
+    const auto [first, other] = first_difference(all[0], all[r]);
     throw dist::FailedPreconditionError(
-        dist::concat("the ranks were started with different flags: rank 0 has ", line(all[0]),
-                     ", rank ", r, " ", line(all[r])));
+        dist::concat("the ranks were started with different flags: rank 0 has ", first, ", rank ",
+                     r, " ", other));
   }
 }
 

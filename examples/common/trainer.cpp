@@ -96,7 +96,10 @@ Trainer::Trainer(const TrainerOptions& options, dist::Strategy& strategy, const 
       checkpoint_(checkpoint_parts()) {
   check_same_data();
   if (coordinated_) register_functions();
-  if (serves()) return;
+  if (serves()) {
+    agree_on_options();
+    return;
+  }
   build_model();
   if (!servers_ || is_chief()) {
     if (!options_.init_checkpoint.empty())
@@ -179,15 +182,11 @@ void Trainer::agree_on_options() {
   if (is_chief()) return servers_->set_initialized(mine);
   const std::string chiefs = servers_->wait_until_initialized();
   if (mine == chiefs) return;
-  size_t at = 0;
-  while (mine[at] == chiefs[at]) ++at;
-  const size_t begin = at ? mine.rfind('\n', at - 1) + 1 : 0;
-  const auto line = [&](const std::string& text) {
-    return text.substr(begin, text.find('\n', begin) - begin);
-  };
+  const auto& job = servers_->job();
+  const auto [here, there] = first_difference(mine, chiefs);
   throw dist::InvalidArgumentError(
-      dist::concat("the tasks were started with different flags: here ", line(mine), ", the chief ",
-                   line(chiefs)));
+      dist::concat("the tasks were started with different flags: ", job.type, ' ', job.index,
+                   " has ", here, ", the chief ", there));
 }
 
 void Trainer::restore() {
@@ -197,10 +196,14 @@ void Trainer::restore() {
       dist::train::CheckpointManagerOptions{
           .directory = options_.checkpoint_dir, .max_to_keep = 3, .max_failed_saves = 3});
   watch_for_end();
-  // An elastic job's other workers, and other ranks, get the state from this one; training goes on
-  // where the servers are.
-  if (horovod_ || options_.elastic || (servers_ && servers_->variables_are_new()))
-    manager_->restore_or_initialize();
+  // Training goes on where the servers are. An elastic job's other workers, and other ranks, get
+  // the state from this one.
+  if (servers_ && !servers_->variables_are_new()) {
+    std::printf("goes on with the servers' variables at step %lld\n",
+                (long long)optimizer_->iterations());
+    return;
+  }
+  if (horovod_ || options_.elastic || servers_) manager_->restore_or_initialize();
   const auto& path = manager_->latest_checkpoint();
   if (path && is_chief())
     std::printf("restored %s at step %lld\n", path->c_str(), (long long)optimizer_->iterations());
@@ -228,9 +231,9 @@ void Trainer::watch_for_end() {
 /// workers wait for its return.
 void Trainer::leave_if_told() {
   if (!servers_ || !is_told_to_go()) return;
-  dist::log_info("trainer", dist::concat("preempted: saving a checkpoint after ",
-                                         optimizer_->iterations(), " steps"));
-  manager_->save();
+  const int64_t step = optimizer_->iterations();
+  dist::log_info("trainer", dist::concat("preempted: saving a checkpoint after ", step, " steps"));
+  manager_->save(step);
   std::fflush(nullptr);
   std::quick_exit(dist::kExitPreempted);
 }
@@ -342,12 +345,18 @@ void Trainer::step_done(const Step& step, const std::string& worker) {
     std::fflush(stdout);
   }
   const bool due = step.number / options_.save_steps > last_saved_ / options_.save_steps;
-  if (options_.checkpoint_dir.empty() || (!due && step.number < total_steps_)) return;
-  last_saved_ = step.number;
+  if (due || step.number >= total_steps_) save(step.number);
+}
+
+void Trainer::save(int64_t step) {
+  if (options_.checkpoint_dir.empty()) return;
+  last_saved_ = step;
   if (horovod_) horovod_->remember(*iterator_);
   if (!manager_) return;
-  const auto saved = manager_->save({}, true, {.enable_async = options_.async_checkpoint});
-  if (!saved && step.number >= total_steps_)
+  // A chief that has come back to servers that have kept the variables has restored no counter.
+  const auto number = servers_ ? std::optional(step) : std::nullopt;
+  const auto saved = manager_->save(number, true, {.enable_async = options_.async_checkpoint});
+  if (!saved && step >= total_steps_)
     throw dist::UnavailableError(dist::concat("the weights of the last step could not be saved in ",
                                               options_.checkpoint_dir));
 }
@@ -436,10 +445,12 @@ void Trainer::coordinate(int64_t first, Progress& progress) {
 
 void Trainer::train(RunReport& report) {
   const int64_t first = optimizer_->iterations();
-  last_saved_ = first;
+  // A chief that has come back does not know what was saved.
+  last_saved_ = servers_ && !servers_->variables_are_new() ? 0 : first;
   Progress progress(first, total_steps_, options_.batch_size, is_chief() && !servers_);
   const double began = seconds_now();
   coordinated_ ? coordinate(first, progress) : train_loop(first, progress);
+  if (servers_ && last_saved_ < total_steps_) save(total_steps_);  // others have made the last step
   if (manager_) manager_->sync();
   progress.finish();
   progress.fill(report);

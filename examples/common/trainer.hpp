@@ -106,6 +106,7 @@ class Trainer {
   distribute::Tensor test_batch(const Batch& batch);
   Step step(const distribute::PerReplica<Batch>& batch);
   void step_done(const Step& step, const std::string& worker);
+  void save(int64_t step);
   void train_loop(int64_t first, Progress& progress);
   distribute::PerReplica<Batch> next_batch();
   void members_changed(const distribute::train::ElasticMembers& members);

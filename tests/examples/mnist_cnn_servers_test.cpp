@@ -1,7 +1,13 @@
 #include <tests/examples/mnist_cluster.hpp>
+#include <tests/launch/running_program.hpp>
 #include <tests/support/temporary_directory.hpp>
 
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <random>
 
 using namespace mnist_cluster;
 using Catch::Contains;
@@ -56,5 +62,156 @@ TEST_CASE("a job with parameter servers goes on from its checkpoint with another
   first.join();
   ProcessCluster second(servers_of(flags + Words{"--steps=100"}, false, 1));
   second.join();
-  CHECK_THAT(second.all_output(), Contains("restored " + directory.path() + "/ckpt-2 at step 6"));
+  CHECK_THAT(second.all_output(), Contains("restored " + directory.path() + "/ckpt-6"));
+}
+
+TEST_CASE("a worker with other flags than the chief's is told which",
+          "[examples][parameter_server][multiproc]") {
+  const bool chief = GENERATE(false, true);
+  CAPTURE(chief);
+  ProcessClusterOptions options = servers_of({"--model=tutorial", "--steps=100000"}, chief, 1);
+  // DISTRIBUTE_LOCAL_RANK of worker 1.
+  options.command = cluster_options(3, {"--model=tutorial", "--steps=100000"},
+                                    {{chief ? 2 : 1, "--learning_rate=0.5"}})
+                        .command;
+  ProcessCluster cluster(options);
+  cluster.wait_for_end({"worker", 1});
+  CHECK_THAT(error_line(cluster.output({"worker", 1})),
+             Contains("worker 1 has learning_rate=0.5, the chief learning_rate=0.001"));
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Whose checkpoint is the newest that the state file names; 0: none.
+int newest_checkpoint(const std::string& directory) {
+  const std::string state = contents(directory + "/checkpoint"), word = "ckpt-";
+  const size_t at = state.find(word);
+  return at == std::string::npos ? 0 : std::atoi(state.c_str() + at + word.size());
+}
+
+/// mnist_cnn on one server and three workers under the launcher, which starts again what is killed.
+class KilledJob {
+ public:
+  KilledJob(const std::string& directory, bool chief, int steps, int rounds)
+      : directory_(directory),
+        chief_(chief),
+        steps_(steps),
+        program_({.command =
+                      [&] {
+                        Words all{
+                            DISTRIBUTE_BINARY_DIR "/distribute", "run", "--ps", "1", "-np", "3"};
+                        if (chief) all.push_back("--chief");
+                        return all + Words{"--max-restarts",
+                                           std::to_string(rounds),
+                                           "--",
+                                           kProgram,
+                                           "--model=tutorial",
+                                           "--batch_size=20",
+                                           "--save_steps=50",
+                                           "--steps=" + std::to_string(steps),
+                                           "--checkpoint_dir=" + directory};
+                      }(),
+                  .environment = environment()}) {}
+
+  /// Kills the task once the job has made so many steps.
+  void kill_at(int step, const std::string& type, int index) {
+    wait([&] { return newest_checkpoint(directory_) >= step; }, "step " + std::to_string(step));
+    pid_t pid = 0;
+    wait([&] { return (pid = pid_of(type, index)) != 0; }, type);
+    const int saved = newest_checkpoint(directory_);
+    REQUIRE(::kill(pid, SIGKILL) == 0);
+    ++kills_[type];
+    if (type != "ps") return;
+    // All start again from a checkpoint, and from none that is older.
+    const size_t restored = count("restored ");
+    wait([&] { return count("restored ") > restored; }, "the restart");
+    const size_t at = program_.out().rfind("restored ");
+    CHECK(std::atoi(program_.out().c_str() + program_.out().find("ckpt-", at) + 5) >= saved);
+  }
+
+  void check_end(int seed) {
+    CHECK(program_.wait(240) == 0);
+    INFO(program_.out() << program_.err());
+    CHECK(newest_checkpoint(directory_) >= steps_);
+    const size_t at = program_.out().find("test accuracy ");
+    REQUIRE(at != std::string::npos);
+    const double accuracy = std::atof(program_.out().c_str() + at + 14);
+    CHECK(accuracy > 0.93);
+    // Nobody is left; shared memory has no name that could be left behind.
+    CHECK_THAT(all_command_lines(), !Contains(directory_));
+    std::printf(
+        "%-14s seed %d: killed %d workers, %d chiefs, %d servers; %zu restarts, step %d, "
+        "accuracy %.4f\n",
+        chief_ ? "coordinator" : "between-graph", seed, kills_["worker"], kills_["chief"],
+        kills_["ps"], count_in(program_.err(), "distribute run: restart "),
+        newest_checkpoint(directory_), accuracy);
+  }
+
+ private:
+  static size_t count_in(const std::string& text, const std::string& word) {
+    size_t found = 0;
+    for (size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) ++found;
+    return found;
+  }
+  size_t count(const std::string& word) { return count_in(program_.out(), word); }
+
+  void wait(const std::function<bool()>& there, const std::string& what) {
+    const auto deadline = distribute::net::Deadline::after_seconds(60);
+    while (!there()) {
+      program_.read_for_a_while();
+      INFO(program_.out() << program_.err());
+      if (deadline.passed() || program_.process().poll()) FAIL("there is no " + what);
+    }
+  }
+  /// A task of the launcher; 0 while it is not there.
+  pid_t pid_of(const std::string& type, int index) {
+    const std::string parent = " " + std::to_string(program_.process().pid()) + " ";
+    const std::string task =
+        R"("task":{"type":")" + type + R"(","index":)" + std::to_string(index) + "}";
+    for (const auto& entry : fs::directory_iterator("/proc")) {
+      const std::string path = entry.path().string(), stat = file_text(path + "/stat");
+      const size_t name_end = stat.rfind(')');  // then state and parent
+      if (name_end == std::string::npos || stat.substr(name_end + 3, parent.size()) != parent)
+        continue;
+      if (file_text(path + "/environ").find(task) != std::string::npos)
+        return std::atoi(entry.path().filename().c_str());
+    }
+    return 0;
+  }
+
+  const std::string directory_;
+  const bool chief_;
+  const int steps_;
+  RunningProgram program_;
+  std::map<std::string, int> kills_;
+};
+
+int number_of(const char* variable, int otherwise) {
+  const char* text = std::getenv(variable);
+  return text ? std::atoi(text) : otherwise;
+}
+
+}  // namespace
+
+TEST_CASE("a job with a server trains on when its tasks are killed",
+          "[examples][parameter_server][launch]") {
+  if (!has_program("mnist_cnn") || !has_program("distribute")) SKIP("the programs were not built");
+  const bool chief = GENERATE(false, true);
+  CAPTURE(chief);
+  const int rounds = number_of("DISTRIBUTE_KILL_ROUNDS", 3);
+  const int seed = number_of("DISTRIBUTE_KILL_SEED", 1);
+  const int step = 150, steps = step * (rounds + 2);
+  const TemporaryDirectory directory;
+  KilledJob job(directory.path(), chief, steps, rounds);
+  std::mt19937 random{uint32_t(seed)};
+  for (int round = 1; round <= rounds; ++round) {
+    // Every third time the server; in between any worker, and now and then the chief.
+    const int victim = int(random() % (chief ? 4 : 3));
+    const bool server = round % 3 == 0;
+    const std::string type = server ? "ps" : victim == 3 ? "chief" : "worker";
+    job.kill_at(round * step + int(random() % 50), type, server || victim == 3 ? 0 : victim);
+  }
+  job.check_end(seed);
 }
