@@ -198,7 +198,7 @@ void Trainer::restore() {
   watch_for_end();
   // Training goes on where the servers are. An elastic job's other workers, and other ranks, get
   // the state from this one.
-  if (servers_ && !servers_->variables_are_new()) {
+  if (servers_ && servers_->servers_have_kept_variables()) {
     std::printf("goes on with the servers' variables at step %lld\n",
                 (long long)optimizer_->iterations());
     return;

@@ -2,8 +2,8 @@
 """Sharded checkpoints in the real TensorFlow.
 
 sharded_checkpoints.py read PREFIX KEY ROWS COLUMNS FIRST: tensor KEY, which is stored in slices,
-    must be [ROWS, COLUMNS] with FIRST, FIRST + 1, ... in it, whole and in slices, for the reader and
-    for variables of other shards.
+    must be [ROWS, COLUMNS] with FIRST, FIRST + 1, ... in it, whole and in slices, for the reader
+    and for variables of other shards.
 sharded_checkpoints.py write DIRECTORY: object/ckpt, a tf.train.Checkpoint of a ShardedVariable
     "table" and a variable "step", and saver/ckpt, a sharded Saver's file of the same; 11 rows of 3.
 Exit status 77 where TensorFlow is not installed.

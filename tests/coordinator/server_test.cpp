@@ -70,7 +70,7 @@ TEST_CASE("a parameter server whose chief never comes ends with its name",
   const bool chief = GENERATE(false, true);
   ClusterSpec::Jobs jobs{{"ps", at(port)}, {"worker", at(nobody)}};
   if (chief) jobs["chief"] = jobs["worker"];
-  if (chief) jobs["worker"] = {"127.0.0.1:1"};
+  if (chief) jobs["worker"] = JobTasks{std::string("127.0.0.1:1")};
   std::string line;
   ServerOptions options;
   options.job_name = "ps";

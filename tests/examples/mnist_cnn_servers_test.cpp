@@ -138,7 +138,7 @@ class KilledJob {
     const size_t at = program_.out().find("test accuracy ");
     REQUIRE(at != std::string::npos);
     const double accuracy = std::atof(program_.out().c_str() + at + 14);
-    CHECK(accuracy > 0.93);
+    CHECK(accuracy > 0.9);
     // Nobody is left; shared memory has no name that could be left behind.
     CHECK_THAT(all_command_lines(), !Contains(directory_));
     std::printf(

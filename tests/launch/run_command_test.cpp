@@ -419,19 +419,14 @@ TEST_CASE("with parameter servers a killed worker or chief starts again alone", 
   SKIP_WITHOUT_PROGRAM();
   const TemporaryDirectory directory;
   const bool chief = GENERATE(false, true);
-  // Ranks: (chief,) workers, server. Two tasks kill themselves on their first start.
-  const int server = chief ? 4 : 3;
   Words options{"-np", "3", "--ps", "1", "--max-restarts", "2"};
   if (chief) options.push_back("--chief");
+  // The first two tasks kill themselves on their first start; nobody ends before both are back.
   Job job(options,
           kWaitFor +
-              "echo start; "
-              "if [ $DISTRIBUTE_LOCAL_RANK = " +
-              std::to_string(server) +
-              " ]; then wait_for $DIR/0; "
-              "wait_for $DIR/1; exit 0; fi; "
-              "[ $DISTRIBUTE_LOCAL_RANK -lt 2 ] || exit 0; "
-              "[ $DISTRIBUTE_RESTART_COUNT = 0 ] && kill -9 $$; : > $DIR/$DISTRIBUTE_LOCAL_RANK",
+              "echo start; if [ $DISTRIBUTE_LOCAL_RANK -lt 2 ]; then "
+              "[ $DISTRIBUTE_RESTART_COUNT = 0 ] && kill -9 $$; : > $DIR/$DISTRIBUTE_LOCAL_RANK; "
+              "fi; wait_for $DIR/0; wait_for $DIR/1",
           {{"DIR", directory.path()}});
   CHECK(job.wait() == 0);
   CHECK(count(job.out(), "] start") == (chief ? 7 : 6));
@@ -440,15 +435,18 @@ TEST_CASE("with parameter servers a killed worker or chief starts again alone", 
              Contains("of 2: worker 0") && Contains(chief ? "of 2: chief 0" : "of 2: worker 1"));
 }
 
-TEST_CASE("when a parameter server is killed, or a worker says that one is lost, all start again",
+TEST_CASE("when a server is killed, or a worker ends by itself, all tasks start again",
           "[launch][run]") {
   SKIP_WITHOUT_PROGRAM();
-  const std::string failing = GENERATE("[ps 0]", "[worker 1]");
-  const std::string end = failing == "[ps 0]" ? "= 3 ] && kill -9 $$; " : "= 1 ] && exit 138; ";
-  Job job({"-np", "3", "--ps", "1", "--max-restarts", "1", "--grace", "0.1"},
-          "echo start; [ $DISTRIBUTE_RESTART_COUNT = 1 ] && exit 0; "
-          "[ $DISTRIBUTE_LOCAL_RANK " +
-              end + "trap 'exit 0' TERM; while :; do sleep 0.02; done");
+  const TemporaryDirectory directory;
+  const std::string failure = GENERATE("3 ] || kill -9 $$", "1 ] || exit 138");
+  Job job({"-np", "3", "--ps", "1", "--max-restarts", "1"},
+          kWaitFor +
+              "echo start; [ $DISTRIBUTE_RESTART_COUNT = 0 ] || exit 0; "
+              ": > $DIR/$DISTRIBUTE_LOCAL_RANK; for i in 0 1 2 3; do wait_for $DIR/$i; done; "
+              "[ $DISTRIBUTE_LOCAL_RANK != " +
+              failure,
+          {{"DIR", directory.path()}});
   CHECK(job.wait() == 0);
   CHECK(count(job.out(), "] start") == 8);
   CHECK_THAT(job.err(), Contains("restart 1 of 1\n"));
@@ -461,8 +459,8 @@ TEST_CASE("a worker that comes back when the servers have ended holds up nothing
   Job job({"-np", "3", "--ps", "1", "--max-restarts", "5"},
           kWaitFor +
               "[ $DISTRIBUTE_LOCAL_RANK = 2 ] || { wait_for $DIR/back; exit 0; }; "
-              "[ $DISTRIBUTE_RESTART_COUNT = 0 ] && kill -9 $$; : > $DIR/back; "
-              "trap 'echo told; exit 138' TERM; while :; do sleep 0.02; done",
+              "[ $DISTRIBUTE_RESTART_COUNT = 0 ] && kill -9 $$; "
+              "trap 'echo told; exit 138' TERM; : > $DIR/back; while :; do sleep 0.02; done",
           {{"DIR", directory.path()}});
   CHECK(job.wait() == 0);
   CHECK_THAT(job.out(), Contains("[worker 2] told"));

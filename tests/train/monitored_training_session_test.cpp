@@ -5,6 +5,7 @@
 #include <distribute/ops/reduce.hpp>
 #include <distribute/optim/sgd.hpp>
 #include <distribute/strategy/parameter_server_strategy.hpp>
+#include <distribute/testing/latch.hpp>
 #include <distribute/train/checkpoint_saver_hook.hpp>
 #include <distribute/train/counter.hpp>
 #include <distribute/train/final_ops_hook.hpp>
@@ -330,6 +331,9 @@ namespace {
 
 /// What the workers of a job with parameter servers have seen.
 struct ServerTraining {
+  explicit ServerTraining(int workers) : begun(workers) {}
+
+  testing::Latch begun;  // servers end with the chief: nobody may come later
   strategy_test::ServerCluster cluster{3, 2};
   TemporaryDirectory directory;
   std::mutex mutex;  // guards all below
@@ -355,6 +359,7 @@ struct ServerTraining {
                                         const std::lock_guard lock(mutex);
                                         ++initialized;
                                       }});
+    if (!begun.is_open()) begun.arrive_and_wait();
     bool is_first = true;
     while (!session.should_stop())
       session.run([&] {
@@ -383,7 +388,7 @@ struct ServerTraining {
 
 TEST_CASE("sessions of a job with parameter servers share one training",
           "[train][session][parameter_server]") {
-  ServerTraining training;
+  ServerTraining training(3);
   std::vector<std::future<void>> others;
   for (int i = 2; i > 0; --i)
     others.push_back(std::async(std::launch::async, [&, i] { training.work(i, 40); }));
@@ -401,7 +406,7 @@ TEST_CASE("sessions of a job with parameter servers share one training",
 
 TEST_CASE("a chief that comes back to its servers trains on, and restores nothing",
           "[train][session][parameter_server]") {
-  ServerTraining training;
+  ServerTraining training(1);
   CHECK_THROWS_AS(training.work(0, 40, 15), std::runtime_error);
   CHECK(*steps_saved(training.directory.path()).rbegin() < 15);
   training.work(0, 20);

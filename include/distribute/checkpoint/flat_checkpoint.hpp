@@ -41,10 +41,12 @@ Tensor read_tensor(BundleReader& reader, const std::string& key);
 /// Throws  InvalidArgumentError that names file, tensor and both types when it is not what
 ///         `variable` needs.
 Tensor read_value(BundleReader& reader, const std::string& key, const Variable& variable);
-/// A variable that is cut may be too large to be had whole: first its tensor is checked, and read
-/// through once for its checksums, then every shard is given its rows in turn.
+/// Whether it has shards: it may be too large to be had whole.
 bool is_cut(const Variable& variable);
+/// Checks type and shape of tensor `key`, and reads through it once for its checksums.
+/// Throws  as read_value; DataLossError.
 void check_shards(BundleReader& reader, const std::string& key, const Variable& variable);
+/// Gives every shard its rows in turn.
 void restore_shards(BundleReader& reader, const std::string& key, const Variable& variable);
 
 }  // namespace distribute::train

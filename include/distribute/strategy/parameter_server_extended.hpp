@@ -71,6 +71,9 @@ class ParameterServerExtended final : public LocalReplicas {
   /// True on a chief that found variables missing on the servers: the job is new, or a server was
   /// lost, and a checkpoint has to be restored if there is one.
   bool variables_are_new() const { return link_ ? link_->has_created() : true; }
+  /// True on a chief that has come back to servers which hold all variables, and which an earlier
+  /// chief has called initialized: training goes on with them, and nothing is to be restored.
+  bool servers_have_kept_variables();
 
   /// The chief's word that variables have the values to begin with, read from a checkpoint or new;
   /// `note` is for the others. Nothing without a cluster.

@@ -69,6 +69,18 @@ DISTRIBUTE_INLINE std::string ParameterServerExtended::wait_until_initialized(
   }
 }
 
+/// The chief's word is there at once or not at all, as this is the chief.
+DISTRIBUTE_INLINE bool ParameterServerExtended::servers_have_kept_variables() {
+  constexpr double kSecondsToAnswer = 5;
+  if (variables_are_new()) return false;
+  try {
+    wait_until_initialized(kSecondsToAnswer);
+    return true;
+  } catch (const DeadlineExceededError&) {  // the last chief was lost before it had restored
+    return false;
+  }
+}
+
 DISTRIBUTE_INLINE std::vector<std::string> ParameterServerExtended::worker_devices() const {
   std::vector<std::string> devices = LocalReplicas::worker_devices();
   if (job_.task)

@@ -96,7 +96,7 @@ DISTRIBUTE_INLINE void MonitoredTrainingSession::restore_or_initialize() {
                                                .checkpoint_name = options_.checkpoint_basename});
   }
   auto* const servers = servers_of_session(strategy_);
-  const bool kept = servers && !servers->variables_are_new();
+  const bool kept = servers && servers->servers_have_kept_variables();
   if (kept || (manager_ && manager_->restore_latest())) restored_step_ = global_step();
   if (!restored_step_ && options_.init_fn) options_.init_fn();
   if (options_.readiness)
