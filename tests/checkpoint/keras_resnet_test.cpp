@@ -33,7 +33,7 @@ TEST_CASE("a ResNet-50 that Keras wrote gives Keras's logits", "[checkpoint][ten
   const std::string directory = written ? written : own.path();
   if (!written &&
       !run_tensorflow_script("checkpoint/keras_resnet_writes.py", directory, own / "log"))
-    SKIP(kNoTensorFlow);
+    SKIP("there is no TensorFlow for Python (DISTRIBUTE_TENSORFLOW_PYTHON)");
   nn::applications::ResNet net({.classes = 10, .version_1 = true});
   const Tensor x = read_floats(directory + "/x", {2, 64, 64, 3});
   net(x);

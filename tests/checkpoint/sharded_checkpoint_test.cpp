@@ -202,7 +202,7 @@ TEST_CASE("the real TensorFlow reads shards saved here", "[checkpoint][sharded][
   const std::string key = flat ? "table" : "table/.ATTRIBUTES/VARIABLE_VALUE";
   if (!run_tensorflow_script("checkpoint/sharded_checkpoints.py",
                              "read " + prefix + " " + key + " 7 4 100", directory / "log"))
-    SKIP(kNoTensorFlow);
+    SKIP("there is no TensorFlow for Python (DISTRIBUTE_TENSORFLOW_PYTHON)");
 }
 
 TEST_CASE("shards that the real TensorFlow saved are restored into others",
@@ -210,7 +210,7 @@ TEST_CASE("shards that the real TensorFlow saved are restored into others",
   const TemporaryDirectory directory;
   if (!run_tensorflow_script("checkpoint/sharded_checkpoints.py", "write " + directory.path(),
                              directory / "log"))
-    SKIP(kNoTensorFlow);
+    SKIP("there is no TensorFlow for Python (DISTRIBUTE_TENSORFLOW_PYTHON)");
   for (const bool saver : {false, true})
     for (const std::vector<int64_t>& rows :
          {std::vector<int64_t>{11}, std::vector<int64_t>{2, 7, 2}}) {

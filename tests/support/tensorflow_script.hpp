@@ -25,6 +25,3 @@ inline bool run_tensorflow_script(const std::string& name, const std::string& ar
   REQUIRE(status == 0);
   return true;
 }
-
-inline constexpr const char* kNoTensorFlow =
-    "there is no TensorFlow for Python (DISTRIBUTE_TENSORFLOW_PYTHON)";
