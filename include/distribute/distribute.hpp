@@ -32,6 +32,7 @@
 #include <distribute/device/device.hpp>
 #include <distribute/device/device_spec.hpp>
 #include <distribute/device/dtype.hpp>
+#include <distribute/device/host_arena.hpp>
 #include <distribute/device/kernel_arguments.hpp>
 #include <distribute/device/kernel_shapes.hpp>
 #include <distribute/device/kernel_text.hpp>

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/device/buffer.hpp>
+#include <distribute/device/host_arena.hpp>
 
 #include <bit>
 #include <cstdlib>
@@ -9,18 +10,16 @@
 #include <utility>
 #include <vector>
 
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
-
 namespace distribute {
 
 namespace device_internal {
 
-/// Free host blocks by size class. Thread-safe. Never destroyed: buffers may outlive main().
+/// Free host blocks: small ones by size class, large ones in an arena. Thread-safe. Never
+/// destroyed: buffers may outlive main().
 struct HostCache {
   std::mutex mutex;  // guards everything below
   std::unordered_map<int64_t, std::vector<void*>> free_blocks;
+  HostArena arena;
   MemoryInfo info;
 };
 
@@ -36,31 +35,31 @@ DISTRIBUTE_INLINE int64_t size_class(int64_t bytes) {
   return (bytes + step - 1) / step * step;
 }
 
-DISTRIBUTE_INLINE void* take_from_system(int64_t bytes) {
-  constexpr int64_t kHugePage = 2 << 20;
-  const bool large = bytes >= kHugePage;
-  const int64_t alignment = large ? kHugePage : 64;
-  void* data = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-  if (!data) throw ResourceExhaustedError(concat("out of host memory: ", bytes, " bytes wanted"));
-#if defined(__linux__)
-  if (large) madvise(data, size_t(bytes), MADV_HUGEPAGE);  // a hint: failure changes nothing
-#endif
+/// From here on blocks come from the arena.
+inline constexpr int64_t kArenaBytes = 1 << 20;
+
+DISTRIBUTE_INLINE int64_t block_size(int64_t bytes) {
+  return bytes >= kArenaBytes ? HostArena::block_size(bytes) : size_class(bytes);
+}
+
+DISTRIBUTE_INLINE void* take_small(HostCache& cache, int64_t block) {
+  auto& blocks = cache.free_blocks[block];
+  if (blocks.empty()) {
+    void* data = std::aligned_alloc(64, size_t(block));
+    if (!data) throw ResourceExhaustedError(concat("out of host memory: ", block, " bytes wanted"));
+    return data;
+  }
+  void* data = blocks.back();
+  blocks.pop_back();
+  cache.info.cached -= block;
   return data;
 }
 
 DISTRIBUTE_INLINE void* host_allocate(int64_t bytes) {
   HostCache& cache = host_cache();
-  const int64_t block = size_class(bytes);
+  const int64_t block = block_size(bytes);
   std::lock_guard lock(cache.mutex);
-  auto& blocks = cache.free_blocks[block];
-  void* data;
-  if (blocks.empty()) {
-    data = take_from_system(block);
-  } else {
-    data = blocks.back();
-    blocks.pop_back();
-    cache.info.cached -= block;
-  }
+  void* data = bytes >= kArenaBytes ? cache.arena.allocate(block) : take_small(cache, block);
   cache.info.current += block;
   cache.info.peak = std::max(cache.info.peak, cache.info.current);
   return data;
@@ -68,11 +67,12 @@ DISTRIBUTE_INLINE void* host_allocate(int64_t bytes) {
 
 DISTRIBUTE_INLINE void host_release(void* data, int64_t bytes) {
   HostCache& cache = host_cache();
-  const int64_t block = size_class(bytes);
+  const int64_t block = block_size(bytes);
   std::lock_guard lock(cache.mutex);
+  cache.info.current -= block;
+  if (bytes >= kArenaBytes) return cache.arena.release(data, block);
   cache.free_blocks[block].push_back(data);
   cache.info.cached += block;
-  cache.info.current -= block;
 }
 
 }  // namespace device_internal
@@ -128,7 +128,9 @@ DISTRIBUTE_INLINE MemoryInfo memory_info(Device device) {
   if (device.type == DeviceType::Gpu) return device_internal::gpu_memory_info(device);
   auto& cache = device_internal::host_cache();
   std::lock_guard lock(cache.mutex);
-  return cache.info;
+  MemoryInfo info = cache.info;
+  info.cached += cache.arena.cached();
+  return info;
 }
 
 DISTRIBUTE_INLINE void release_cached_memory(Device device) {
@@ -139,6 +141,7 @@ DISTRIBUTE_INLINE void release_cached_memory(Device device) {
     for (void* data : blocks) std::free(data);
   cache.free_blocks.clear();
   cache.info.cached = 0;
+  cache.arena.trim();
 }
 
 }  // namespace distribute
