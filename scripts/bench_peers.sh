@@ -3,8 +3,10 @@
 # writes the table and the plot of docs/benchmarks.md.
 #
 # usage: scripts/bench_peers.sh [--no-peers] [options of bench/peers/compare.py]
-#   --parts speed framework mirrored all_reduce update workers accuracy rebuild demo resnet servers
-#                                                          what to measure (default: first six)
+#   --parts speed framework mirrored all_reduce update workers accuracy rebuild demo resnet
+#           resnet_workers cifar10 servers                 what to measure (default: first six)
+#   --threads 1 2  --policies float32 mixed_bfloat16         some cases alone; others stay as they are
+#   --cifar10_dir DIR                                        CIFAR-10 as TFRecords, for its part
 #   --rounds N                                               medians over N rounds (default 3)
 # environment: DISTRIBUTE_PEERS_VENV  a Python environment to use or to make
 #                                     (default build/peers/venv)

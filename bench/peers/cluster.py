@@ -1,13 +1,11 @@
 """The parts of compare.py that need several processes."""
-import statistics
 import subprocess
 import tempfile
 import pathlib
 import json
-import os
 import time
 
-from running import PEERS, ROOT, median_record, rounds_of, run, say
+from running import PEERS, ROOT, median_record, rounds_of, run, say, side_by_side
 
 SIZES = [4, 4 << 10, 64 << 10, 1 << 20, 25 << 20, 100 << 20]
 TRAINING = ["--optimizer=adam", "--learning_rate=1e-4", "--model=book", "--device=cpu", "--seed=1"]
@@ -80,19 +78,8 @@ def measure_all_reduce(sides, flags):
 
 
 def two_apart(sides, steps):
-    """Two trainers with one core each that know nothing of each other, side by side."""
-    with tempfile.TemporaryDirectory() as folder:
-        reports = [pathlib.Path(folder) / f"{i}.json" for i in range(2)]
-        trainers = [subprocess.Popen(
-            [sides.bin / "mnist_cnn", *TRAINING, "--strategy=one_device", "--batch_size=50",
-             f"--steps={steps}", *sides.data(), f"--json={report}"],
-            stdout=subprocess.DEVNULL, env={**os.environ, "OMP_NUM_THREADS": "1"})
-            for report in reports]
-        if any(trainer.wait() for trainer in trainers):
-            return None
-        records = [json.loads(report.read_text()) for report in reports]
-    return {"images_per_second": sum(r["images_per_second"] for r in records),
-            "step_ms_p50": statistics.mean(r["step_ms_p50"] for r in records)}
+    return side_by_side([sides.bin / "mnist_cnn", *TRAINING, "--strategy=one_device",
+                         "--batch_size=50", f"--steps={steps}", *sides.data()], 2)
 
 
 def two_workers(sides, steps, environment=None):

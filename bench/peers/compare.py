@@ -20,10 +20,11 @@ import tempfile
 import time
 
 from cluster import measure_all_reduce, measure_servers, measure_update, measure_workers
-from running import PEERS, ROOT, median_record, rounds_of, run, say
+from resnet import measure_cifar10, measure_resnet, measure_resnet_workers
+from running import PEERS, ROOT, median_record, report_of, rounds_of, run, say
 
 PARTS = ["speed", "framework", "mirrored", "all_reduce", "update", "workers", "accuracy", "rebuild",
-         "demo", "resnet", "servers"]
+         "demo", "resnet", "resnet_workers", "cifar10", "servers"]
 # Steps that take about three seconds for the slowest side.
 CASES = {("book", 50): 150, ("book", 512): 25, ("tutorial", 50): 500, ("tutorial", 512): 80}
 TRAINING = {"book": ["--optimizer=adam", "--learning_rate=1e-4"],
@@ -43,16 +44,11 @@ class Sides:
         self.data_dir = flags.data_dir
 
     def ours(self, model, batch, steps, threads, *more, environment=None):
-        with tempfile.TemporaryDirectory() as folder:
-            report = pathlib.Path(folder) / "run.json"
-            strategy = [] if any(m.startswith("--strategy") for m in more) else [
-                "--strategy=one_device"]
-            done = run([self.bin / "mnist_cnn", f"--model={model}", f"--batch_size={batch}",
-                        f"--steps={steps}", "--device=cpu", "--seed=1", *TRAINING[model],
-                        *strategy, *self.data(), f"--json={report}", *more], threads, environment)
-            if done is None or not report.exists():
-                return None
-            return {**json.loads(report.read_text()), "peak_rss_bytes": done[1]}
+        strategy = [] if any(m.startswith("--strategy") for m in more) else [
+            "--strategy=one_device"]
+        return report_of([self.bin / "mnist_cnn", f"--model={model}", f"--batch_size={batch}",
+                          f"--steps={steps}", "--device=cpu", "--seed=1", *TRAINING[model],
+                          *strategy, *self.data(), *more], threads, environment)
 
     def data(self):
         return [f"--data_dir={self.data_dir}"]
@@ -144,36 +140,6 @@ def measure_framework(sides, flags):
     return result
 
 
-def resnet_ours(sides, policy, threads, steps, *more):
-    with tempfile.TemporaryDirectory() as folder:
-        report = pathlib.Path(folder) / "run.json"
-        done = run([sides.bin / "resnet50", "--model=resnet50", "--batch_size=16",
-                    f"--steps={steps}", f"--policy={policy}", "--strategy=one_device",
-                    f"--json={report}", *more], threads)
-        if done is None or not report.exists():
-            return None
-        return {**json.loads(report.read_text()), "peak_rss_bytes": done[1]}
-
-
-def measure_resnet(sides, flags):
-    """ResNet-50, batch 16: our step, the sum of oneDNN's kernels, and both frameworks."""
-    result = {}
-    for policy in ("float32", "mixed_bfloat16"):
-        for threads in flags.threads:
-            say(f"resnet50, {policy}, {threads} thread(s)")
-            calls = {"ours": lambda p=policy, t=threads: resnet_ours(sides, p, t, 8),
-                     "kernels": lambda p=policy, t=threads: sides.kernels(
-                         "resnet50", 16, 0, t, f"--policy={p}")}
-            for framework in ("tensorflow", "pytorch") if sides.python else []:
-                def peer(p=policy, t=threads, f=framework):
-                    done = run([sides.python, "-W", "ignore", PEERS / "resnet_peer.py",
-                                f"--framework={f}", f"--policy={p}", f"--threads={t}"], t)
-                    return done and {**done[0], "peak_rss_bytes": done[1]}
-                calls[framework] = peer
-            result[f"{policy} {threads}"] = rounds_of(flags.rounds, calls)
-    return result
-
-
 def measure_mirrored(sides, flags):
     """Two logical devices with one thread each against one device with two threads."""
     result = {}
@@ -254,10 +220,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--policies", nargs="+", default=["float32", "mixed_bfloat16"],
+                        help="of the residual networks")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS[:6])
     parser.add_argument("--xla", action="store_true", help="let XLA compete too (it is slower)")
     parser.add_argument("--bin_dir", default=str(ROOT / "build/release/bin"))
     parser.add_argument("--data_dir", default=str(ROOT / "examples/mnist_cnn/data"))
+    parser.add_argument("--cifar10_dir", default="", help="CIFAR-10 as TFRecords, for its part")
     parser.add_argument("--peers_python", default="", help="Python with TensorFlow and PyTorch")
     parser.add_argument("--output", default=str(ROOT / "docs/benchmarks.json"))
     flags = parser.parse_args()
@@ -270,7 +239,7 @@ def main():
     for part in flags.parts:
         found = globals()[f"measure_{part}"](sides, flags)
         if found:
-            results[part] = found
+            results[part] = {**results.get(part, {}), **found}  # some --threads, some --policies
             results.setdefault("runs", {})[part] = {
                 **{key: machine()[key] for key in ("date", "commit")}, "rounds": flags.rounds}
     results["machine"] = {**machine(), "load_before": round(load, 1)}

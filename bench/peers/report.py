@@ -131,7 +131,45 @@ def resnet_figures(r):
             if policy == "float32":
                 rows.append(("resnet", f"{name}: memory against the better framework",
                              memory / least if memory and least else None, "%", "<=", .80))
+    speed = lambda side: ("resnet_workers", side, "images_per_second")
+    rows.append(("resnet_workers", "2 workers / two trainers that know nothing of each other",
+                 r.ratio(speed("workers"), speed("apart")), "%", ">=", .97))
+    for side, name in (("tensorflow", "TensorFlow's MultiWorkerMirroredStrategy"),
+                       ("pytorch", "PyTorch's DistributedDataParallel")):
+        rows.append(("resnet_workers", f"2 workers / {name}",
+                     r.ratio(speed("workers"), speed(side)), "x", ">=", 2))
+    for policy in ("float32", "mixed_bfloat16"):
+        rows.append(("cifar10", f"{policy}: ResNet-20, batch 128, against TensorFlow",
+                     r.ratio(("cifar10", policy, "ours", "images_per_second"),
+                             ("cifar10", policy, "tensorflow", "images_per_second")), "x", ">=",
+                     1))
     return rows
+
+
+def resnet_lines(r):
+    """Images/s and peak memory behind the ratios."""
+    lines = ["| images/s | distribute | kernel sum | TensorFlow | PyTorch |", "|---|---|---|---|---|"]
+
+    def row(name, part, case, sides, field="images_per_second", unit=1):
+        cells = [r.get(part, *case, side, field) if side else None for side in sides]
+        if cells[0]:
+            lines.append(f"| {name} | " + " | ".join(
+                f"{c / unit:,.1f}" if c else "" for c in cells) + " |")
+
+    for policy in ("float32", "mixed_bfloat16"):
+        for threads in (1, 2):
+            row(f"ResNet-50, batch 16, {policy}, {threads} thread{'s' * (threads > 1)}", "resnet",
+                [f"{policy} {threads}"], ("ours", "kernels", "tensorflow", "pytorch"))
+    row("ResNet-50, 2 workers x 1 core, batch 8 each, float32", "resnet_workers", [],
+        ("workers", None, "tensorflow", "pytorch"))
+    for policy in ("float32", "mixed_bfloat16"):
+        row(f"ResNet-20 on CIFAR-10, batch 128, {policy}, 2 threads", "cifar10", [policy],
+            ("ours", None, "tensorflow", None))
+    for threads in (1, 2):
+        row(f"peak memory in MB, ResNet-50, float32, {threads} thread{'s' * (threads > 1)}",
+            "resnet", [f"float32 {threads}"], ("ours", None, "tensorflow", "pytorch"),
+            "peak_rss_bytes", 1e6)
+    return lines
 
 
 def cluster_figures(r):
@@ -322,10 +360,11 @@ def main():
     source = DOCS / "benchmarks.json"
     r = Results(json.loads(source.read_text()) if source.exists() else {})
     rows = figures(r) + cluster_figures(r) + resnet_figures(r) + server_figures(r)
-    blocks = {"machine": machine_lines(r), "images": images_lines(r)}
+    blocks = {"machine": machine_lines(r), "images": images_lines(r),
+              "resnet_images": resnet_lines(r)}
     for row in rows:
         blocks.setdefault(row[0], []).append(row)
-    blocks = {name: lines if name in ("machine", "images") else table_lines(lines)
+    blocks = {name: lines if isinstance(lines[0], str) else table_lines(lines)
               for name, lines in blocks.items()}
     update_page(DOCS / "benchmarks.md", blocks)
     (DOCS / "benchmarks.svg").write_text(plot(r))

@@ -2,16 +2,21 @@
 """A training step of ResNet-50 version 1.5 in TensorFlow or PyTorch on the CPU, synthetic pictures.
 
 Momentum 0.9 and a mean cross entropy, as the resnet50 program's step. bfloat16 is Keras' policy
-mixed_bfloat16 and PyTorch's autocast. Prints one JSON line.
+mixed_bfloat16 and PyTorch's autocast. Several workers are processes under
+MultiWorkerMirroredStrategy and under DistributedDataParallel over Gloo. Prints one JSON line.
 """
 import argparse
 import json
 import os
 import resource
 import statistics
+import subprocess
+import sys
 import time
 
 import numpy as np
+
+from peer_common import free_ports
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
@@ -22,19 +27,49 @@ def parse_flags():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--framework", choices=["tensorflow", "pytorch"], required=True)
     parser.add_argument("--policy", choices=["float32", "mixed_bfloat16"], default="float32")
-    parser.add_argument("--batch_size", type=int, default=16)
+    parser.add_argument("--batch_size", type=int, default=16, help="of each worker")
+    parser.add_argument("--workers", type=int, default=1, help="processes with --threads each")
     parser.add_argument("--image_size", type=int, default=224)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--steps", type=int, default=5, help="timed steps, after two others")
     return parser.parse_args()
 
 
+def launch_workers(flags):
+    """Starts this script once for each worker; each knows its place as launchers tell it."""
+    ports = free_ports(flags.workers)
+    cluster = {"worker": [f"127.0.0.1:{port}" for port in ports]}
+    workers = [subprocess.Popen([sys.executable, *sys.argv], env={
+        **os.environ, "RANK": str(rank), "WORLD_SIZE": str(flags.workers),
+        "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(ports[0]), "GLOO_SOCKET_IFNAME": "lo",
+        "TF_CONFIG": json.dumps({"cluster": cluster, "task": {"type": "worker", "index": rank}})})
+        for rank in range(flags.workers)]
+    sys.exit(max(worker.wait() for worker in workers))
+
+
 def tensorflow_step(flags, images, labels):
+    """On all workers of a strategy if there are several."""
     import tensorflow as tf
-    from tensorflow.keras import layers
     tf.config.threading.set_intra_op_parallelism_threads(flags.threads)
-    tf.config.threading.set_inter_op_parallelism_threads(1)
+    tf.config.threading.set_inter_op_parallelism_threads(1 if flags.workers == 1 else 2)
     tf.keras.mixed_precision.set_global_policy(flags.policy)
+    x, y = tf.constant(images), tf.constant(labels)
+    if flags.workers == 1:
+        train = tensorflow_train(tf, images.shape[1:])
+        return tf.__version__, lambda: float(train(x, y))
+    strategy = tf.distribute.MultiWorkerMirroredStrategy()
+    with strategy.scope():
+        train = tensorflow_train(tf, images.shape[1:])
+
+    @tf.function
+    def all_workers():
+        return strategy.reduce(tf.distribute.ReduceOp.MEAN, strategy.run(train, (x, y)), axis=None)
+
+    return tf.__version__, lambda: float(all_workers())
+
+
+def tensorflow_train(tf, shape):
+    from tensorflow.keras import layers
 
     def convolution(x, filters, size, stride):
         if size > 1:
@@ -48,7 +83,7 @@ def tensorflow_step(flags, images, labels):
         x = layers.ReLU()(convolution(x, filters, 3, stride))
         return layers.ReLU()(layers.Add()([convolution(x, 4 * filters, 1, 1), side]))
 
-    entry = tf.keras.Input(images.shape[1:])
+    entry = tf.keras.Input(shape)
     x = layers.ReLU()(convolution(entry, 64, 7, 2))
     x = layers.MaxPool2D(3, 2)(layers.ZeroPadding2D(1)(x))
     for stage, (filters, blocks) in enumerate(STAGES):
@@ -68,8 +103,7 @@ def tensorflow_step(flags, images, labels):
         optimizer.apply_gradients(zip(gradients, model.trainable_variables))
         return loss
 
-    x, y = tf.constant(images), tf.constant(labels)
-    return tf.__version__, lambda: float(train(x, y))
+    return train
 
 
 def pytorch_step(flags, images, labels):
@@ -101,6 +135,9 @@ def pytorch_step(flags, images, labels):
             inputs = 4 * filters
     model = nn.Sequential(*parts, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(inputs, 1000))
     model = model.to(memory_format=torch.channels_last)
+    if flags.workers > 1:
+        torch.distributed.init_process_group("gloo")
+        model = nn.parallel.DistributedDataParallel(model)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
     x = torch.from_numpy(images.transpose(0, 3, 1, 2).copy()).to(memory_format=torch.channels_last)
     y, half = torch.from_numpy(labels), flags.policy == "mixed_bfloat16"
@@ -118,6 +155,8 @@ def pytorch_step(flags, images, labels):
 
 def main():
     flags = parse_flags()
+    if flags.workers > 1 and "RANK" not in os.environ:
+        launch_workers(flags)
     rng = np.random.default_rng(1)
     shape = (flags.batch_size, flags.image_size, flags.image_size, 3)
     images = rng.standard_normal(shape, np.float32)
@@ -131,11 +170,13 @@ def main():
         if i >= 2:
             times.append((time.perf_counter() - start, time.process_time() - used))
     median = statistics.median(wall for wall, _ in times)
+    if os.environ.get("RANK", "0") != "0":
+        return
     print(json.dumps({
         "framework": flags.framework, "version": version, "model": "resnet50",
-        "policy": flags.policy, "threads": flags.threads, "global_batch": flags.batch_size,
-        "steps": flags.steps, "images_per_second": flags.batch_size / median,
-        "step_ms_p50": 1e3 * median,
+        "policy": flags.policy, "threads": flags.threads, "workers": flags.workers,
+        "global_batch": flags.batch_size * flags.workers, "steps": flags.steps,
+        "images_per_second": flags.batch_size * flags.workers / median, "step_ms_p50": 1e3 * median,
         "cpu_ms_p50": 1e3 * statistics.median(cpu for _, cpu in times), "loss": loss,
         "peak_rss_bytes": 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss}))
 

@@ -37,6 +37,31 @@ def run(command, threads, environment=None):
     return (json.loads(text[start:]) if start >= 0 else {}), 1024 * usage.ru_maxrss
 
 
+def report_of(command, threads, environment=None):
+    """What the trainer `command` writes to --json, or None when it fails."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder) / "run.json"
+        done = run([*command, f"--json={report}"], threads, environment)
+        if done is None or not report.exists():
+            return None
+        return {**json.loads(report.read_text()), "peak_rss_bytes": done[1]}
+
+
+def side_by_side(command, count):
+    """`count` trainers with one core each that know nothing of each other, as one record."""
+    with tempfile.TemporaryDirectory() as folder:
+        reports = [pathlib.Path(folder) / f"{i}.json" for i in range(count)]
+        trainers = [subprocess.Popen([*map(str, command), f"--json={report}"],
+                                     stdout=subprocess.DEVNULL,
+                                     env={**os.environ, "OMP_NUM_THREADS": "1"})
+                    for report in reports]
+        if any([trainer.wait() for trainer in trainers]):
+            return None
+        records = [json.loads(report.read_text()) for report in reports]
+    return {"images_per_second": sum(r["images_per_second"] for r in records),
+            "step_ms_p50": statistics.mean(r["step_ms_p50"] for r in records)}
+
+
 def median_record(records):
     """Field by field: the median of numbers, the last of anything else."""
     result = dict(records[-1])
