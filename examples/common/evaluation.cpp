@@ -10,7 +10,7 @@ namespace examples {
 void print_test(const RunReport& report, bool metric_lines) {
   std::printf("test loss %.4f  test accuracy %.4f", *report.test_loss, *report.test_accuracy);
   if (report.test_top_5_accuracy) std::printf("  top 5 %.4f", *report.test_top_5_accuracy);
-  std::printf("\n");
+  std::printf("\n%s", report.input.c_str());
   const dist::train::Logs logs{{"step", double(report.steps)},
                                {"test_loss", *report.test_loss},
                                {"test_accuracy", *report.test_accuracy}};

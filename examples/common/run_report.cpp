@@ -34,6 +34,7 @@ void write_json(const RunReport& r, const std::string& target) {
                                 {"peak_rss_bytes", r.peak_rss_bytes},
                                 {"peak_gpu_bytes", r.peak_gpu_bytes}};
   if (r.test_top_5_accuracy) object["test_top_5_accuracy"] = *r.test_top_5_accuracy;
+  if (r.input_wait_share) object["input_wait_share"] = *r.input_wait_share;
   const std::string text = object.dump(2) + "\n";
   if (target == "-") {
     std::fputs(text.c_str(), stdout);

@@ -16,7 +16,9 @@ struct RunReport {
   double images_per_second = 0, step_ms_p50 = 0, step_ms_p95 = 0, seconds_to_first_step = 0;
   double loss = 0;
   std::optional<double> test_loss, test_accuracy;
-  std::optional<double> test_top_5_accuracy;  // written only where it was measured
+  // Written only where they were measured.
+  std::optional<double> test_top_5_accuracy, input_wait_share;
+  std::string input;  // for people: speed and wait of each stage of the input pipeline
   int64_t parameters = 0, peak_rss_bytes = 0, peak_gpu_bytes = 0;
 };
 

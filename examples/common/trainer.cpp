@@ -126,8 +126,13 @@ dist::train::CheckpointParts Trainer::checkpoint_parts() {
   return all;
 }
 
+/// The wait counts as that of a stage "step": all that the training loop loses to its input.
 dist::PerReplica<data::Batch> Trainer::next_batch() {
-  return elastic_iterator_ ? elastic_iterator_->get_next() : iterator_->get_next();
+  const double begin = seconds_now();
+  auto batch = elastic_iterator_ ? elastic_iterator_->get_next() : iterator_->get_next();
+  if (const auto& statistics = task_.statistics)
+    statistics->add(statistics->stage("step"), begin, seconds_now(), true);
+  return batch;
 }
 
 /// Workers with other images would take another number of steps.
@@ -246,10 +251,23 @@ void Trainer::open_loss_csv() {
   if (!goes_on) std::fputs("step,loss,grad_norm\n", loss_csv_.get());
 }
 
-void Trainer::log_scalar(const char* name, double value, int64_t step) const {
+void Trainer::log_scalar(const std::string& name, double value, int64_t step) const {
   if (!writer_) return;
   const auto scope = writer_->as_default();
   dist::summary::scalar(name, value, step);
+}
+
+void Trainer::log_input(int64_t step) const {
+  if (!task_.statistics) return;
+  for (const auto& [name, value] : task_.statistics->scalars()) log_scalar(name, value, step);
+}
+
+/// A coordinator has read nothing itself.
+void Trainer::report_input(RunReport& report) const {
+  if (!task_.statistics) return;
+  for (const data::StageStatistics& stage : task_.statistics->stages())
+    if (stage.name == "step") report.input_wait_share = stage.wait_share();
+  if (report.input_wait_share) report.input = task_.statistics->summary();
 }
 
 Trainer::Loss Trainer::loss_of(const Batch& batch) {
@@ -335,6 +353,7 @@ void Trainer::step_done(const Step& step, const std::string& worker) {
   check_finite(step.loss, step.number - 1);
   if (step.number % 100 == 0) {
     log_scalar("loss", step.loss, step.number);
+    log_input(step.number);
     if (servers_ && options_.loss_csv.empty())
       std::printf("%s  step %lld  accuracy %.4f  loss %.4f\n", worker.c_str(),
                   (long long)step.number, step.second, step.loss);
@@ -456,6 +475,8 @@ void Trainer::train(RunReport& report) {
   progress.fill(report);
   report.loss = last_loss_;
   report.steps = total_steps_;
+  log_input(total_steps_);
+  report_input(report);
   if (servers_) report_job(report, first, seconds_now() - began);
   report.parameters = model_.count_params();
   if (!options_.final_checkpoint.empty() && ((!servers_ && !horovod_) || is_chief()))

@@ -28,6 +28,7 @@ struct Task {
   bool top_5 = false;                             // report whether the label is among five, too
   double warmup_epochs = 0;                       // where --warmup_steps is not given
   std::shared_ptr<distribute::data::BadPictures> left_out = {};  // told at the end, if any
+  distribute::data::PipelineStatisticsPtr statistics = {};       // of `training`; told at the end
 };
 
 /// Called in the strategy's scope.
@@ -99,7 +100,9 @@ class Trainer {
   bool is_told_to_go() const;
   void watch_for_end();
   void leave_if_told();
-  void log_scalar(const char* name, double value, int64_t step) const;
+  void log_scalar(const std::string& name, double value, int64_t step) const;
+  void log_input(int64_t step) const;
+  void report_input(RunReport& report) const;
   Loss loss_of(const Batch& batch);
   distribute::Tensor with_right(const Loss& loss) const;
   ReplicaStep replica_step(const Batch& batch);

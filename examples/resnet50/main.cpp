@@ -16,6 +16,7 @@ int main(int argc, char** argv) {
                           .test = pictures.test,
                           .top_5 = options.classes > 5,
                           .warmup_epochs = 5,
-                          .left_out = pictures.left_out};
+                          .left_out = pictures.left_out,
+                          .statistics = pictures.statistics};
   });
 }

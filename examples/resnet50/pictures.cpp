@@ -20,11 +20,16 @@ Pictures synthetic(const Options& o) {
   return {images.repeat().batch(count), images.batch(count), count};
 }
 
-using Counter = std::shared_ptr<data::BadPictures>;
+/// What is told about the pictures of a run.
+struct Counters {
+  std::shared_ptr<data::BadPictures> left_out = std::make_shared<data::BadPictures>();
+  data::PipelineStatisticsPtr statistics = std::make_shared<data::PipelineStatistics>();
+};
 
-data::PictureOptions picture_options(const Options& o, bool training, const Counter& left_out) {
+data::PictureOptions picture_options(const Options& o, bool training, const Counters& counters) {
   data::PictureOptions pictures{.training = training && o.common.shuffle, .seed = o.common.seed};
-  pictures.bad_pictures = left_out;
+  pictures.bad_pictures = counters.left_out;
+  if (training) pictures.statistics = counters.statistics;
   pictures.transform.image_size = o.image_size;
   pictures.strict = o.strict;
   pictures.num_classes = o.classes;
@@ -39,29 +44,30 @@ data::Dataset batches(const data::Dataset& pictures, const Options& o) {
 /// --data_dir/train and /val, or the folder itself for both.
 Pictures from_folder(const Options& o) {
   const std::string& root = o.common.data_dir;
-  const auto left_out = std::make_shared<data::BadPictures>();
+  const Counters counters;
   const bool split = std::filesystem::is_directory(root + "/train");
   const auto load = [&](const char* part, bool training) {
     return data::image_dataset_from_directory(split ? root + part : root,
-                                              picture_options(o, training, left_out));
+                                              picture_options(o, training, counters));
   };
   const auto images = data::list_image_folder(split ? root + "/train" : root);
   if (int64_t(images.class_names.size()) > o.classes)
     throw dist::InvalidArgumentError(dist::concat("--num_classes=", o.classes, ": ", root, " has ",
                                                   images.class_names.size(), " classes"));
   return {batches(load("/train", true), o), load("/val", false).batch(100),
-          int64_t(images.paths.size()), left_out};
+          int64_t(images.paths.size()), counters.left_out, counters.statistics};
 }
 
 template <typename Load>
 Pictures from_records(const Options& o, const Load& load) {
-  const auto left_out = std::make_shared<data::BadPictures>();
+  const Counters counters;
   const auto split = [&](data::PictureSplit which, bool training) {
     return load(o.common.data_dir, which,
-                data::PictureRecordOptions{.pictures = picture_options(o, training, left_out)});
+                data::PictureRecordOptions{.pictures = picture_options(o, training, counters)});
   };
   return {batches(split(data::PictureSplit::Train, true), o),
-          split(data::PictureSplit::Validation, false).batch(100), o.train_images, left_out};
+          split(data::PictureSplit::Validation, false).batch(100), o.train_images,
+          counters.left_out, counters.statistics};
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ struct Pictures {
   distribute::data::Dataset test;      // batches, every picture once
   int64_t training_images = 0;
   std::shared_ptr<distribute::data::BadPictures> left_out = {};
+  distribute::data::PipelineStatisticsPtr statistics = {};  // of `training`
 };
 
 /// Throws  distribute::Error for folders and files that cannot be used.

@@ -79,6 +79,25 @@ TEST_CASE("CMYK becomes RGB, inverted as Adobe writes it", "[data][jpeg]") {
   close_to(decode_jpeg(bytes), 55 * 127 / 255, 155 * 127 / 255, 205 * 127 / 255);
 }
 
+TEST_CASE("YCCK becomes RGB through CMYK", "[data][jpeg]") {
+  if (!has_jpeg()) SKIP("no libjpeg");
+  std::vector<uint8_t> pixels;
+  for (int i = 0; i < 32 * 32; ++i) pixels.insert(pixels.end(), {120, 140, 110, 128});
+  std::string bytes =
+      encode_jpeg(Tensor(Shape{32, 32, 4}, pixels), {.quality = 100, .chroma_downsampling = false});
+  const size_t adobe = bytes.find("Adobe");
+  REQUIRE(adobe != std::string::npos);
+  bytes[adobe + 11] = 2;  // the same numbers, now meant as Y, Cb, Cr and K
+  const double y = 120, cb = 140 - 128, cr = 110 - 128, k = 128 / 255.0;
+  const double wanted[] = {(255 - (y + 1.402 * cr)) * k,
+                           (255 - (y - 0.344136 * cb - 0.714136 * cr)) * k,
+                           (255 - (y + 1.772 * cb)) * k};
+  const Tensor decoded = decode_jpeg(bytes);
+  REQUIRE(decoded.shape() == Shape{32, 32, 3});
+  for (size_t c = 0; c < 3; ++c)
+    CHECK(std::abs(double(decoded.data<uint8_t>()[c]) - wanted[c]) <= 2);
+}
+
 TEST_CASE("pixels are those that TensorFlow decodes", "[data][jpeg]") {
   const auto folder = shared_data("photos");
   if (!folder || !has_jpeg()) SKIP("no photographs or no libjpeg");
