@@ -148,7 +148,8 @@ def resnet_figures(r):
 
 def resnet_lines(r):
     """Images/s and peak memory behind the ratios."""
-    lines = ["| images/s | distribute | kernel sum | TensorFlow | PyTorch |", "|---|---|---|---|---|"]
+    lines = ["| images/s | distribute | kernel sum | TensorFlow | PyTorch |",
+             "|---|---|---|---|---|"]
 
     def row(name, part, case, sides, field="images_per_second", unit=1):
         cells = [r.get(part, *case, side, field) if side else None for side in sides]

@@ -53,13 +53,14 @@ def tensorflow_step(flags, images, labels):
     tf.config.threading.set_intra_op_parallelism_threads(flags.threads)
     tf.config.threading.set_inter_op_parallelism_threads(1 if flags.workers == 1 else 2)
     tf.keras.mixed_precision.set_global_policy(flags.policy)
-    x, y = tf.constant(images), tf.constant(labels)
     if flags.workers == 1:
         train = tensorflow_train(tf, images.shape[1:])
+        x, y = tf.constant(images), tf.constant(labels)
         return tf.__version__, lambda: float(train(x, y))
-    strategy = tf.distribute.MultiWorkerMirroredStrategy()
+    strategy = tf.distribute.MultiWorkerMirroredStrategy()  # before any tensor is made
     with strategy.scope():
         train = tensorflow_train(tf, images.shape[1:])
+    x, y = tf.constant(images), tf.constant(labels)
 
     @tf.function
     def all_workers():

@@ -200,6 +200,8 @@ void Trainer::restore() {
       checkpoint_,
       dist::train::CheckpointManagerOptions{
           .directory = options_.checkpoint_dir, .max_to_keep = 3, .max_failed_saves = 3});
+  if (const auto& saved = manager_->latest_checkpoint(); saved && !servers_)
+    check_same_network(*saved);
   watch_for_end();
   // Training goes on where the servers are. An elastic job's other workers, and other ranks, get
   // the state from this one.
@@ -212,6 +214,18 @@ void Trainer::restore() {
   const auto& path = manager_->latest_checkpoint();
   if (path && is_chief())
     std::printf("restored %s at step %lld\n", path->c_str(), (long long)optimizer_->iterations());
+}
+
+/// Another network's checkpoint would leave some of the weights as they were made.
+void Trainer::check_same_network(const std::string& saved) {
+  dist::train::Checkpoint weights({{"model", &model_}});
+  try {
+    weights.restore(saved).expect_partial().assert_existing_objects_matched();
+  } catch (const dist::FailedPreconditionError& error) {
+    throw dist::FailedPreconditionError(dist::concat(
+        "--checkpoint_dir=", options_.checkpoint_dir,
+        " has checkpoints of another network; give it a directory of its own: ", error.what()));
+  }
 }
 
 bool Trainer::is_told_to_go() const {

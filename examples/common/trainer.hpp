@@ -97,6 +97,7 @@ class Trainer {
       const std::vector<distribute::Tensor>& gradients) const;
   int64_t minimize(const distribute::Tensor& loss, distribute::GradientTape& tape);
   distribute::train::CheckpointParts checkpoint_parts();
+  void check_same_network(const std::string& saved);
   bool is_told_to_go() const;
   void watch_for_end();
   void leave_if_told();

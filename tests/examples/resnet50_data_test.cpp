@@ -143,6 +143,9 @@ TEST_CASE("a checkpoint of another model is refused with the first variable that
       train({"--num_classes=7", "--model=resnet20", "--init_checkpoint=" + (out / "flat")}), 1,
       "block_a2");
   check_one_line(train({"--num_classes=5", "--checkpoint_dir=" + (out / "ckpt")}), 1, "fc");
+  check_one_line(
+      train({"--num_classes=7", "--model=resnet20", "--checkpoint_dir=" + (out / "ckpt")}), 1,
+      "block_a2");
   CHECK(names_in(out / "ckpt") == files);
 }
 
