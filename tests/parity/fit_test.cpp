@@ -3,6 +3,7 @@
 
 #include "parity_case.hpp"
 
+#include <distribute/nn/policy.hpp>
 #include <distribute/train/model.hpp>
 
 #include <tests/support/thread_workers.hpp>
@@ -108,6 +109,20 @@ Run train_on(int workers, const Case& c, const Reference& reference, bool fit) {
   return as_run(results[0]);
 }
 
+/// The global policy while it lives.
+struct Policy {
+  explicit Policy(const char* name) { nn::set_global_policy(name); }
+  ~Policy() { nn::set_global_policy("float32"); }
+};
+
+/// For docs/resnet50.md: DISTRIBUTE_PARITY_CURVES=1 prints step, TensorFlow's loss, this one's.
+void print_curve(const Run& run, const Reference& reference) {
+  if (!std::getenv("DISTRIBUTE_PARITY_CURVES")) return;
+  for (size_t s = 0; s < run.loss.size(); ++s)
+    std::printf("%2zu  %.6f  %.6f  %+.1e\n", s, reference.loss[s], run.loss[s],
+                run.loss[s] / reference.loss[s] - 1);
+}
+
 std::optional<Reference> find(const char* name) {
   const auto folder = shared_data("parity");
   if (!folder || !shared_data("mnist")) return std::nullopt;
@@ -131,6 +146,25 @@ TEST_CASE("fit and a loop of one's own follow TensorFlow without kinks, on 1 and
   CHECK(loss_difference(run, *reference, 0, 60) < 2e-4);
   CHECK(last_mean_difference(run, *reference) < 1e-4);
   CHECK(final_difference(run, *reference) < 5e-4);
+}
+
+TEST_CASE("in bfloat16 the losses stay close to TensorFlow's float32", "[parity][fit]") {
+  const Case c{"small_resnet_smooth", {nn::tanh, 0.9, false}, 0.02};
+  const auto reference = find(c.name);
+  if (!reference) SKIP("the parity data are not there");
+  const Policy policy("mixed_bfloat16");
+  const int workers = GENERATE(1, 3);
+  const bool fit = GENERATE(true, false);
+  INFO(workers << " workers, " << (fit ? "fit" : "loop"));
+  const Run run = train_on(workers, c, *reference, fit);
+  REQUIRE(run.loss.size() == 60);
+  print_curve(run, *reference);
+  CHECK(loss_difference(run, *reference, 0, 1) < 1e-2);
+  CHECK(loss_difference(run, *reference, 0, 10) < 2e-2);
+  CHECK(loss_difference(run, *reference, 0, 60) < 5e-2);
+  CHECK(last_mean_difference(run, *reference) < 1e-2);
+  CHECK(final_difference(run, *reference) < 5e-2);
+  CHECK(loss_difference(run, *reference, 0, 60) > 1e-5);  // else it was not bfloat16
 }
 
 TEST_CASE("fit and a loop of one's own follow TensorFlow with ReLU, on 1 and 3 workers",

@@ -2,6 +2,7 @@
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/nn/normalization.hpp>
 #include <distribute/ops/batch_norm.hpp>
+#include <distribute/ops/cast.hpp>
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/layer_norm.hpp>
 #include <distribute/ops/reduce.hpp>
@@ -96,14 +97,18 @@ DISTRIBUTE_INLINE Tensor BatchNormalization::synchronized_call(const Tensor& x, 
   for (int axis = 0; axis + 1 < x.shape().rank(); ++axis) axes.push_back(axis);
   // Sums and counts: replicas may have batches of different sizes.
   const float here = float(x.num_elements() / std::max<int64_t>(x.shape()[-1], 1));
-  const std::vector<Tensor> local{reduce_sum(x, axes), reduce_sum(square(x), axes), Tensor(here)};
+  const Tensor wide = cast(x, DType::Float32);  // statistics and moving values are float32
+  const std::vector<Tensor> local{reduce_sum(wide, axes), reduce_sum(square(wide), axes),
+                                  Tensor(here)};
   const std::vector<Tensor> all = get_replica_context()->all_reduce(ReduceOp::Sum, local);
   const float count = all[2].item<float>();
   if (count == 0.0f) return x;
   const Tensor mean = all[0] / count;
   const Tensor variance = maximum(all[1] / count - square(mean), zeros_like(mean));
   move(mean, variance);
-  return batch_normalization(x, mean, variance, beta, gamma, float(options_.epsilon), epilogue);
+  return cast(
+      batch_normalization(wide, mean, variance, beta, gamma, float(options_.epsilon), epilogue),
+      x.dtype());
 }
 
 DISTRIBUTE_INLINE void BatchNormalization::move(const Tensor& mean, const Tensor& variance) {
