@@ -135,6 +135,27 @@ TEST_CASE("batches, histograms and speed are written when asked for", "[train][t
   CHECK_THROWS_AS(TensorBoard({.histogram_freq = -1}), InvalidArgumentError);
 }
 
+TEST_CASE("speed and waiting of the input are written at every epoch's end",
+          "[train][tensor_board]") {
+  const TemporaryDirectory directory;
+  const auto statistics = std::make_shared<data::PipelineStatistics>();
+  auto net = small_net();
+  optim::SGD optimizer({.learning_rate = 0.1});
+  Model model(net);
+  model.compile(
+      {.optimizer = optimizer, .loss = nn::SparseCategoricalCrossentropy({.from_logits = true})});
+  model.fit(
+      small_data(12).batch(4).measure(statistics, "batch"),
+      {.epochs = 2,
+       .callbacks = {TensorBoard({.log_dir = directory.path(), .input_statistics = statistics})},
+       .verbose = Verbose::Silent});
+  const auto entries = read_run(directory / "train").entries;
+  CHECK(statistics->stages().at(0).elements == 6);
+  CHECK(entries.at("input/batch/elements_per_second").size() == 2);
+  CHECK(entries.at("input/batch/wait_share")[1].second ==
+        Approx(statistics->stages()[0].wait_share()).margin(0.5));
+}
+
 TEST_CASE("only the chief of three workers writes (115)", "[train][tensor_board]") {
   const TemporaryDirectory directory;
   run_clean(3, 1, [&](Strategy& strategy, int worker) {

@@ -2,6 +2,7 @@
 /// Writes what TensorBoard shows of a training.
 
 #include <distribute/base/config.hpp>
+#include <distribute/data/pipeline_statistics.hpp>
 #include <distribute/summary/file_writer.hpp>
 #include <distribute/train/callback.hpp>
 #include <distribute/train/save_frequency.hpp>
@@ -18,11 +19,13 @@ struct TensorBoardOptions {
   bool write_graph = true;
   bool write_steps_per_second = false;
   SaveFrequency update_freq = "epoch";  // or batches between scalars; 1 is Keras's "batch"
+  data::PipelineStatisticsPtr input_statistics = {};  // of the training data, at epochs' ends
 };
 
 /// The runs `train` and `validation` below log_dir, with the tags of Keras: epoch_loss,
 /// epoch_learning_rate, batch_loss (means over the epoch so far), evaluation_loss_vs_iterations,
-/// "<weight>/histogram", and the graph of the layers. The chief alone writes.
+/// "<weight>/histogram", and the graph of the layers; of the input, "input/<stage>/wait_share" and
+/// "input/<stage>/elements_per_second". The chief alone writes.
 /// Source  tf.keras.callbacks.TensorBoard
 class TensorBoard : public Callback {
  public:

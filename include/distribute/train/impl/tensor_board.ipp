@@ -93,6 +93,9 @@ DISTRIBUTE_INLINE void TensorBoard::on_epoch_end(int64_t epoch, Logs& logs) {
   }
   if (!logs.find("learning_rate"))
     scalar("train", "epoch_learning_rate", double(model().optimizer().learning_rate()), epoch);
+  if (options_.input_statistics)
+    for (const auto& [name, value] : options_.input_statistics->scalars())
+      scalar("train", name, value, epoch);
   const double seconds = train_internal::tensor_board_seconds() - epoch_began_;
   if (options_.write_steps_per_second && seconds > 0)
     scalar("train", "epoch_steps_per_second", double(epoch_steps_) / seconds, epoch);
