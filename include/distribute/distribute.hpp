@@ -45,7 +45,9 @@
 
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/io/aws_credentials.hpp>
+#include <distribute/io/aws_metadata.hpp>
 #include <distribute/io/aws_profile.hpp>
+#include <distribute/io/aws_roles.hpp>
 #include <distribute/io/aws_signature.hpp>
 #include <distribute/io/compression.hpp>
 #include <distribute/io/crc32c.hpp>
@@ -70,6 +72,7 @@
 #include <distribute/io/s3_error.hpp>
 #include <distribute/io/s3_file_system.hpp>
 #include <distribute/io/s3_options.hpp>
+#include <distribute/io/s3_transport.hpp>
 #include <distribute/io/s3_upload.hpp>
 #include <distribute/io/stream.hpp>
 #include <distribute/io/tfrecord.hpp>

@@ -1,23 +1,13 @@
 #pragma once
 /// Finds the credentials of Amazon's services where Amazon's own tools do, and keeps them fresh.
 
-#include <distribute/io/aws_profile.hpp>
+#include <distribute/io/aws_metadata.hpp>
 #include <distribute/io/aws_signature.hpp>
 
 #include <mutex>
 #include <string>
 
 namespace distribute::io {
-
-class HttpClient;
-
-struct AwsCredentialsOptions {
-  EnvironmentReader environment = process_environment;
-  std::function<int64_t()> clock = {};  // seconds since 1970; empty: the system's
-  /// Seconds that a metadata server may take, and how often it is asked.
-  double metadata_timeout = 1;
-  int metadata_attempts = 2;
-};
 
 /// Asked in this order: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; web identity
 /// (AWS_WEB_IDENTITY_TOKEN_FILE, AWS_ROLE_ARN); the profile of ~/.aws/credentials and
@@ -48,9 +38,6 @@ class AwsCredentialsProvider {
 
 /// Asks the sources once.
 absl::StatusOr<AwsCredentials> find_aws_credentials(const AwsCredentialsOptions& options);
-
-/// AWS_REGION, AWS_DEFAULT_REGION, the profile's, the instance's, else "us-east-1".
-absl::StatusOr<std::string> find_aws_region(const AwsCredentialsOptions& options);
 
 }  // namespace distribute::io
 

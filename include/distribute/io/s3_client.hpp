@@ -1,21 +1,9 @@
 #pragma once
-/// The requests of S3 that a file system needs, signed, tried again, and with errors that say why.
+/// The requests of S3 that a file system needs.
 
-#include <distribute/io/s3_options.hpp>
-#include <distribute/io/url.hpp>
-
-#include <map>
-#include <mutex>
+#include <distribute/io/s3_transport.hpp>
 
 namespace distribute::io {
-
-struct S3Path {
-  std::string bucket, key;
-  std::string str() const { return "s3://" + bucket + "/" + key; }
-};
-
-/// Errors  InvalidArgument for what is not s3://bucket or s3://bucket/key.
-absl::StatusOr<S3Path> parse_s3_path(std::string_view path);
 
 struct S3ObjectInfo {
   int64_t size = 0;
@@ -29,20 +17,15 @@ struct S3Listing {
   std::string continuation = {};  // empty: the last page
 };
 
-/// Thread-safe. Every call is tried again after failures that pass; expired credentials are
-/// renewed, a wrong region or clock is corrected, each once.
-/// Errors  NotFound, PermissionDenied, Unauthenticated (credentials expired), FailedPrecondition
-///         (412, wrong region, clock), OutOfRange (416), Unavailable (500 and above), DataLoss
-///         (checksum), and those of HttpClient. Messages hold S3's code and text, the HTTP status,
-///         the request id, the URL and the cure.
+/// Thread-safe. Errors are those of S3Transport, and DataLoss (a checksum).
 /// Source  Amazon S3 API reference
 class S3Client {
  public:
-  explicit S3Client(S3Options options) : options_(std::move(options)) {}
+  explicit S3Client(S3Options options) : transport_(std::move(options)) {}
 
-  const S3Options& options() const { return options_; }
+  const S3Options& options() const { return transport_.options(); }
   /// The URL of an object, or of the bucket for an empty key.
-  std::string url_of(const S3Path& path) const;
+  std::string url_of(const S3Path& path) const { return transport_.url_of(path); }
 
   absl::StatusOr<S3ObjectInfo> head(const S3Path& path);
   /// Fills `out` from `offset` on and returns the number of bytes, fewer only at the end.
@@ -71,20 +54,7 @@ class S3Client {
   absl::Status abort_upload(const S3Path& path, const std::string& id);
 
  private:
-  struct Call;
-  struct Sent;
-  absl::StatusOr<HttpResponse> send(const Call& call);
-  absl::StatusOr<Sent> send_once(const Call& call);
-  /// True when the call may be sent again; `done` remembers what was corrected already.
-  absl::StatusOr<bool> correct(const Call& call, const Sent& sent, std::string& done);
-  absl::Status error_of(const Call& call, const Sent& sent) const;
-  std::string region_of(const std::string& bucket) const;
-  int64_t now() const;
-
-  const S3Options options_;
-  mutable std::mutex mutex_;
-  std::map<std::string, std::string> regions_;  // of buckets; guarded by mutex_
-  int64_t clock_offset_ = 0;                    // the server's clock minus ours; guarded by mutex_
+  S3Transport transport_;
 };
 
 }  // namespace distribute::io
