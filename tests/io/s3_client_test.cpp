@@ -277,3 +277,30 @@ TEST_CASE("an upload that was finished by a lost try counts as finished", "[io][
   CHECK(client.finish_upload(kObject, *id, {*etag}, 4).ok());
   CHECK(client.finish_upload(kObject, *id, {*etag}, 5).code() == absl::StatusCode::kNotFound);
 }
+
+TEST_CASE("an upload whose end is never answered is looked for", "[io][s3_client]") {
+  NEEDS_S3();
+  FakeS3 s3;
+  s3.put(kObject.key, "ptar");  // an older object of the same size
+  io::S3Client client(s3.options());
+  const auto id = client.start_upload(kObject);
+  REQUIRE(id.ok());
+  const auto first_part = client.upload_part(kObject, *id, 1, "pa");
+  const auto last_part = client.upload_part(kObject, *id, 2, "rt");
+  REQUIRE((first_part.ok() && last_part.ok()));
+  const auto ends = [](const HttpServerRequest& request) {
+    return request.method == "POST" && request.query().starts_with("uploadId=");
+  };
+  const bool done = GENERATE(true, false);
+  if (done) s3.loses = ends;
+  s3.set_fault([=](const HttpServerRequest& request) -> std::optional<HttpServerReply> {
+    if (done || !ends(request)) return std::nullopt;
+    return HttpServerReply{.body = "x", .reset_after = 0};
+  });
+  const auto status = client.finish_upload(kObject, *id, {*first_part, *last_part}, 4);
+  CAPTURE(status.ToString());
+  CHECK(s3.objects().at(kObject.key) == (done ? "part" : "ptar"));
+  CHECK(status.ok() == done);
+  if (!done) CHECK(contains(text_of(status), "(tried 6 times)"));
+  CHECK(client.head(kObject)->size == 4);
+}

@@ -2,6 +2,7 @@
 /// A small S3 server in memory for tests: objects, ranges, listings in pages, uploads in parts,
 /// copies, and faults that a test puts in. It believes every signature.
 
+#include <distribute/io/digest.hpp>
 #include <distribute/io/s3_options.hpp>
 #include <distribute/io/url.hpp>
 #include <distribute/io/xml.hpp>
@@ -13,12 +14,19 @@
 #include <optional>
 #include <set>
 
+#include <absl/strings/escaping.h>
+
 class FakeS3 {
  public:
   /// Asked first; an answer takes the place of the server's own.
   using Fault = std::function<std::optional<HttpServerReply>(const HttpServerRequest&)>;
 
-  FakeS3() : server_([this](const HttpServerRequest& request) { return answer(request); }) {}
+  FakeS3()
+      : server_([this](const HttpServerRequest& request) {
+          HttpServerReply reply = answer(request);
+          if (loses && loses(request)) reply.reset_after = 0;
+          return reply;
+        }) {}
 
   /// With the keys of `environment` and waits that take no time.
   distribute::io::S3Options options(const FakeEnvironment& environment = keys()) const {
@@ -33,6 +41,8 @@ class FakeS3 {
   }
 
   HttpServer& server() { return server_; }
+  /// Requests that are carried out, but whose answer never comes; set before they are sent.
+  std::function<bool(const HttpServerRequest&)> loses;
   void set_fault(Fault fault) {
     const std::lock_guard lock(mutex_);
     fault_ = std::move(fault);
@@ -44,6 +54,14 @@ class FakeS3 {
   void put(const std::string& key, const std::string& bytes) {
     const std::lock_guard lock(mutex_);
     objects_[key] = bytes;
+    etags_.erase(key);
+  }
+  void clear() {
+    const std::lock_guard lock(mutex_);
+    objects_.clear();
+    checksums_.clear();
+    etags_.clear();
+    uploads_.clear();
   }
   size_t unfinished_uploads() const {
     const std::lock_guard lock(mutex_);
@@ -97,8 +115,14 @@ class FakeS3 {
     return {.status = 204};
   }
 
-  static std::string etag(const std::string& bytes) {
-    return "\"" + std::to_string(std::hash<std::string>()(bytes)) + "\"";
+  /// As Amazon's: the MD5 of the bytes; of objects in parts, of the parts' digests.
+  static std::string etag(const std::string& bytes, size_t parts = 0) {
+    return '"' + absl::BytesToHexString(distribute::io::md5(bytes)) +
+           (parts > 0 ? "-" + std::to_string(parts) : "") + '"';
+  }
+  std::string etag_of(const std::string& key) const {
+    const auto parts = etags_.find(key);
+    return parts == etags_.end() ? etag(objects_.at(key)) : parts->second;
   }
 
   HttpServerReply get(const HttpServerRequest& request, const std::string& key) {
@@ -106,8 +130,8 @@ class FakeS3 {
     if (found == objects_.end()) return error(404, "NoSuchKey");
     const std::string& bytes = found->second;
     const std::string wanted = request.header("if-match"), range = request.header("range");
-    if (!wanted.empty() && wanted != etag(bytes)) return error(412, "PreconditionFailed");
-    HttpServerReply reply{.body = bytes, .headers = {{"ETag", etag(bytes)}}};
+    if (!wanted.empty() && wanted != etag_of(key)) return error(412, "PreconditionFailed");
+    HttpServerReply reply{.body = bytes, .headers = {{"ETag", etag_of(key)}}};
     if (checksums_.contains(key))
       reply.headers.emplace_back("x-amz-checksum-crc32c", checksums_[key]);
     if (range.empty()) return reply;
@@ -184,6 +208,7 @@ class FakeS3 {
       uploads_[query["uploadId"]][std::stoi(query["partNumber"])] = bytes;
     } else {
       objects_[key] = bytes;
+      etags_.erase(key);
       checksums_[key] = request.header("x-amz-checksum-crc32c");
     }
     if (source.empty()) return {.headers = {{"ETag", etag(bytes)}}};
@@ -203,13 +228,15 @@ class FakeS3 {
     }
     const auto upload = uploads_.find(query["uploadId"]);
     if (upload == uploads_.end()) return error(404, "NoSuchUpload");
-    std::string bytes;
+    std::string bytes, digests;
     for (const auto& part : body->children) {
       const std::string& piece = upload->second[std::stoi(part.text_of("PartNumber"))];
       if (part.text_of("ETag") != etag(piece)) return error(400, "InvalidPart");
       bytes += piece;
+      digests += distribute::io::md5(piece);
     }
     objects_[key] = bytes;
+    etags_[key] = etag(digests, body->children.size());
     uploads_.erase(upload);
     checksums_.erase(key);
     return {.body = "  \n<CompleteMultipartUploadResult/>"};
@@ -218,6 +245,7 @@ class FakeS3 {
   mutable std::mutex mutex_;  // guards everything below but server_
   Fault fault_;
   std::map<std::string, std::string> objects_, checksums_;
+  std::map<std::string, std::string> etags_;  // of objects that came in parts
   std::map<std::string, std::map<int, std::string>> uploads_;
   int last_upload_ = 0;
   HttpServer server_;  // last: its threads use the others

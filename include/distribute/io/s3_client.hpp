@@ -48,7 +48,8 @@ class S3Client {
                                           std::string_view bytes);
   absl::StatusOr<std::string> copy_part(const S3Path& from, const S3Path& to, const std::string& id,
                                         int number, int64_t offset, int64_t size);
-  /// `size` bytes in all: tells a finished upload whose answer was lost.
+  /// `size` bytes in all. An upload whose end seems to fail, but whose object is there with this
+  /// size and its parts' ETag, was finished by a try whose answer was lost, and counts as such.
   absl::Status finish_upload(const S3Path& path, const std::string& id,
                              const std::vector<std::string>& etags, int64_t size);
   absl::Status abort_upload(const S3Path& path, const std::string& id);

@@ -35,6 +35,19 @@ DISTRIBUTE_INLINE ContentRange content_range(const io::HttpResponse& response) {
   return range;
 }
 
+/// What an object of these parts is called: the MD5 of the parts' MD5s. Empty where they are no
+/// MD5s, as on servers that call parts otherwise.
+DISTRIBUTE_INLINE std::string etag_of_parts(const std::vector<std::string>& etags) {
+  std::string digests;
+  for (const std::string& etag : etags) {
+    const bool md5 = etag.size() == 34 && etag.front() == '"' && etag.back() == '"' &&
+                     etag.find_first_not_of("0123456789abcdef", 1) == 33;
+    if (!md5) return "";
+    digests += absl::HexStringToBytes(etag.substr(1, 32));
+  }
+  return concat('"', absl::BytesToHexString(io::md5(digests)), '-', etags.size(), '"');
+}
+
 /// "/bucket/key", encoded.
 DISTRIBUTE_INLINE std::string copy_source(const io::S3Path& from) {
   return "/" + io::url_encode(from.bucket) + "/" + io::url_encode(from.key, "/");
@@ -229,9 +242,14 @@ DISTRIBUTE_INLINE absl::Status S3Client::finish_upload(const S3Path& path, const
                                          .stall_timeout = 300,
                                          .error_in_body = true})
                                   .status();
-  if (!absl::IsNotFound(status)) return status;
-  const auto info = head(path);  // an earlier try may have done it, and its answer was lost
-  return info.ok() && info->size == size ? absl::OkStatus() : status;
+  // A try may have done it, and its answer was lost.
+  const bool gone = absl::IsNotFound(status);
+  if (!gone && !absl::IsUnavailable(status) && !absl::IsDeadlineExceeded(status)) return status;
+  const std::string etag = io_internal::etag_of_parts(etags);
+  if (!gone && etag.empty()) return status;  // an older object may have the same size
+  const auto info = head(path);
+  const bool done = info.ok() && info->size == size && (etag.empty() || info->etag == etag);
+  return done ? absl::OkStatus() : status;
 }
 
 DISTRIBUTE_INLINE absl::Status S3Client::abort_upload(const S3Path& path, const std::string& id) {
