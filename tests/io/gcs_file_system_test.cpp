@@ -148,6 +148,35 @@ TEST_CASE("an answer that is lost after the last byte does no harm", "[io][gcs][
   CHECK(f.read("gs://bucket/a") == bytes);
 }
 
+TEST_CASE("an upload that is gone because it was finished counts as finished", "[io][gcs][fault]") {
+  if (!io::has_http()) SKIP("no libcurl");
+  Fixture f;
+  const std::string bytes = bytes_of(size_t(GENERATE(1, 2) * kChunk) + 5);
+  const std::string old(bytes.size(), 'o');
+  f.fake.put("a", old);
+  const bool stored = GENERATE(true, false);
+  std::atomic<int> ends{0};
+  const auto is_last = [&](const HttpServerRequest& request) {
+    const std::string range = request.header("content-range");
+    return range.starts_with("bytes ") && !range.ends_with("/*");
+  };
+  // Either the last chunk is taken and its answer lost, or the store forgets the upload before.
+  f.fake.fault = [&](const HttpServerRequest& request) -> std::optional<HttpServerReply> {
+    if (!stored && is_last(request)) f.fake.forget_sessions();
+    return {};
+  };
+  f.fake.loses = [&](const HttpServerRequest& request) {
+    if (!stored || !is_last(request) || ends++ > 0) return false;
+    f.fake.forget_sessions();
+    return true;
+  };
+  const absl::Status status = f.write("gs://bucket/a", bytes);
+  CAPTURE(status.ToString());
+  CHECK(status.ok() == stored);
+  CHECK(f.fake.objects().at("a") == (stored ? bytes : old));
+  if (!stored) CHECK_THAT(message(status), Contains("session is gone") && Contains("request-17"));
+}
+
 TEST_CASE("an expired upload starts again where nothing is lost, else it says so",
           "[io][gcs][fault]") {
   if (!io::has_http()) SKIP("no libcurl");

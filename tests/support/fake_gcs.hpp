@@ -51,6 +51,7 @@ class FakeGcs {
   void forget_sessions() {
     const std::lock_guard lock(mutex_);
     sessions_.clear();
+    finished_.clear();
   }
 
   // Settings, before the requests they are for.

@@ -8,7 +8,8 @@ namespace distribute::io {
 
 /// The object appears whole when close() succeeds and the store's checksum is that of the bytes; in
 /// no other case. What fits into one chunk goes in one request. Larger ones are resumed after lost
-/// connections and failures of the store where they broke off. Thread-compatible.
+/// connections and failures of the store where they broke off; an upload that the store no longer
+/// knows counts as done when size and checksum of the object are right. Thread-compatible.
 class GcsUpload final : public WritableFile {
  public:
   GcsUpload(GcsClient& client, GcsPath path);
@@ -25,6 +26,8 @@ class GcsUpload final : public WritableFile {
   absl::Status send_chunk(std::string_view bytes, bool last);
   absl::StatusOr<HttpResponse> ask_for_state(bool last, int64_t total);
   absl::Status take_state(const HttpResponse& response, int64_t end);
+  /// True when the object has this size and the checksum of all bytes.
+  bool is_stored(int64_t size);
   absl::Status send_whole();
   absl::Status check_checksum(const std::string& answer);
 

@@ -134,6 +134,17 @@ DISTRIBUTE_INLINE absl::Status GcsUpload::take_state(const HttpResponse& respons
   return absl::OkStatus();
 }
 
+/// A session is gone, too, when its last chunk arrived and only the answer did not.
+DISTRIBUTE_INLINE bool GcsUpload::is_stored(int64_t size) {
+  const auto response = client_.send({.url = client_.url("/storage/v1", path_.resource())});
+  if (!response.ok() || !response->ok()) return false;
+  const auto json = nlohmann::json::parse(response->body, nullptr, false);
+  const auto says = [&json](const char* name, const std::string& wanted) {
+    return json.is_object() && json.contains(name) && json[name] == wanted;
+  };
+  return says("size", concat(size)) && says("crc32c", io_internal::gcs_checksum(crc_));
+}
+
 /// Sends until the store has all of it; each time that something more arrived counts afresh.
 DISTRIBUTE_INLINE absl::Status GcsUpload::send_chunk(std::string_view bytes, bool last) {
   const int64_t begin = committed_, end = begin + int64_t(bytes.size());
@@ -156,6 +167,11 @@ DISTRIBUTE_INLINE absl::Status GcsUpload::send_chunk(std::string_view bytes, boo
     }
     const int64_t before = committed_;
     const bool expired = response.ok() && (response->status == 404 || response->status == 410);
+    if (expired && last && is_stored(end)) {
+      session_.clear();
+      committed_ = end;
+      return absl::OkStatus();
+    }
     if (expired && end == int64_t(bytes.size()) && committed_ == 0) {  // nothing is lost
       const absl::Status status = start_session();
       if (!status.ok()) return status;
