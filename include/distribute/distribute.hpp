@@ -32,16 +32,12 @@
 #include <distribute/device/device.hpp>
 #include <distribute/device/device_spec.hpp>
 #include <distribute/device/dtype.hpp>
-#include <distribute/device/host_arena.hpp>
 #include <distribute/device/kernel_arguments.hpp>
 #include <distribute/device/kernel_shapes.hpp>
 #include <distribute/device/kernel_text.hpp>
 #include <distribute/device/layout.hpp>
 #include <distribute/device/math_mode.hpp>
 #include <distribute/device/placement.hpp>
-#include <distribute/device/prepared_values.hpp>
-#include <distribute/device/winograd_image.hpp>
-#include <distribute/device/winograd_points.hpp>
 
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/io/aws_credentials.hpp>
@@ -104,15 +100,10 @@
 #include <distribute/cluster/cluster_tasks.hpp>
 #include <distribute/cluster/default_resolver.hpp>
 #include <distribute/cluster/elastic_generation.hpp>
-#include <distribute/cluster/elastic_inquiry.hpp>
 #include <distribute/cluster/elastic_member.hpp>
 #include <distribute/cluster/environment.hpp>
 #include <distribute/cluster/flags_cluster_resolver.hpp>
-#include <distribute/cluster/fnv1a.hpp>
-#include <distribute/cluster/foreign_text.hpp>
 #include <distribute/cluster/gce_cluster_resolver.hpp>
-#include <distribute/cluster/half_open.hpp>
-#include <distribute/cluster/host_identity.hpp>
 #include <distribute/cluster/job_paths.hpp>
 #include <distribute/cluster/kubernetes_cluster_resolver.hpp>
 #include <distribute/cluster/leader_cluster_resolver.hpp>
@@ -188,10 +179,6 @@
 #include <distribute/collective/nccl_transport.hpp>
 #include <distribute/collective/operation.hpp>
 #include <distribute/collective/shared_window.hpp>
-#include <distribute/collective/spin_time.hpp>
-#include <distribute/collective/tcp_flow.hpp>
-#include <distribute/collective/tcp_messages.hpp>
-#include <distribute/collective/tcp_peer.hpp>
 #include <distribute/collective/tcp_transport.hpp>
 #include <distribute/collective/timeline.hpp>
 #include <distribute/collective/transport.hpp>
@@ -257,7 +244,6 @@
 
 #include <distribute/optim/adagrad.hpp>
 #include <distribute/optim/adam.hpp>
-#include <distribute/optim/element_kernels.hpp>
 #include <distribute/optim/learning_rate.hpp>
 #include <distribute/optim/loss_scale_optimizer.hpp>
 #include <distribute/optim/optimizer.hpp>
@@ -267,8 +253,6 @@
 #include <distribute/optim/schedules.hpp>
 #include <distribute/optim/serialization.hpp>
 #include <distribute/optim/sgd.hpp>
-#include <distribute/optim/slot_table.hpp>
-#include <distribute/optim/update_rows.hpp>
 
 #include <distribute/rpc/job_task.hpp>
 #include <distribute/rpc/peer.hpp>
@@ -288,25 +272,8 @@
 #include <distribute/parameter_server/client_options.hpp>
 #include <distribute/parameter_server/parameter_server.hpp>
 #include <distribute/parameter_server/push.hpp>
-#include <distribute/parameter_server/directory.hpp>
-#include <distribute/parameter_server/gradient_memory.hpp>
-#include <distribute/parameter_server/gradient_push.hpp>
-#include <distribute/parameter_server/known_variables.hpp>
-#include <distribute/parameter_server/link_message.hpp>
-#include <distribute/parameter_server/link_session.hpp>
-#include <distribute/parameter_server/link_stream.hpp>
-#include <distribute/parameter_server/parameter_server.hpp>
-#include <distribute/parameter_server/push.hpp>
-#include <distribute/parameter_server/push_reader.hpp>
-#include <distribute/parameter_server/server_lanes.hpp>
-#include <distribute/parameter_server/server_link.hpp>
 #include <distribute/parameter_server/server_options.hpp>
 #include <distribute/parameter_server/staged_push.hpp>
-#include <distribute/parameter_server/staging_budget.hpp>
-#include <distribute/parameter_server/store.hpp>
-#include <distribute/parameter_server/stored_variable.hpp>
-#include <distribute/parameter_server/value_pull.hpp>
-#include <distribute/parameter_server/variable_requests.hpp>
 #include <distribute/parameter_server/variable_spec.hpp>
 
 #include <distribute/strategy/central_storage_strategy.hpp>
@@ -316,7 +283,6 @@
 #include <distribute/strategy/distributed_variable.hpp>
 #include <distribute/strategy/elastic_options.hpp>
 #include <distribute/strategy/gradient_buckets.hpp>
-#include <distribute/strategy/gradient_packs.hpp>
 #include <distribute/strategy/gradient_slots.hpp>
 #include <distribute/strategy/host_variables.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
@@ -328,9 +294,6 @@
 #include <distribute/strategy/parameter_server_strategy.hpp>
 #include <distribute/strategy/partitioners.hpp>
 #include <distribute/strategy/reduce_arguments.hpp>
-#include <distribute/strategy/reducing_replica_context.hpp>
-#include <distribute/strategy/reduction.hpp>
-#include <distribute/strategy/remote_variable.hpp>
 #include <distribute/strategy/replica_device_setter.hpp>
 #include <distribute/strategy/scope.hpp>
 #include <distribute/strategy/sharded_variable.hpp>
@@ -374,34 +337,15 @@
 #include <distribute/horovod/distributed_optimizer.hpp>
 #include <distribute/horovod/elastic_run.hpp>
 #include <distribute/horovod/elastic_state.hpp>
-#include <distribute/horovod/engine.hpp>
-#include <distribute/horovod/engine_options.hpp>
-#include <distribute/horovod/engine_scope.hpp>
-#include <distribute/horovod/engine_thread.hpp>
-#include <distribute/horovod/execution.hpp>
 #include <distribute/horovod/functions.hpp>
 #include <distribute/horovod/gradient_reducer.hpp>
 #include <distribute/horovod/handle.hpp>
 #include <distribute/horovod/op.hpp>
-#include <distribute/horovod/operation.hpp>
-#include <distribute/horovod/process_group.hpp>
 #include <distribute/horovod/process_set.hpp>
 
-#include <distribute/saved_model/graph_builder.hpp>
 #include <distribute/saved_model/graph_def.hpp>
 #include <distribute/saved_model/inference_graph.hpp>
 #include <distribute/saved_model/onnx.hpp>
-#include <distribute/saved_model/lower_arrays.hpp>
-#include <distribute/saved_model/lower_images.hpp>
-#include <distribute/saved_model/lower_math.hpp>
-#include <distribute/saved_model/lowering.hpp>
-#include <distribute/saved_model/onnx.hpp>
-#include <distribute/saved_model/onnx_arrays.hpp>
-#include <distribute/saved_model/onnx_builder.hpp>
-#include <distribute/saved_model/onnx_graph.hpp>
-#include <distribute/saved_model/onnx_images.hpp>
-#include <distribute/saved_model/onnx_math.hpp>
-#include <distribute/saved_model/operation_names.hpp>
 #include <distribute/saved_model/saved_model.hpp>
 
 #include <distribute/train/backup_and_restore.hpp>
