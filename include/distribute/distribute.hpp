@@ -345,6 +345,11 @@
 
 #include <distribute/saved_model/graph_def.hpp>
 #include <distribute/saved_model/inference_graph.hpp>
+#include <distribute/saved_model/inference_node.hpp>
+#include <distribute/saved_model/lower_arrays.hpp>
+#include <distribute/saved_model/lower_images.hpp>
+#include <distribute/saved_model/lower_math.hpp>
+#include <distribute/saved_model/lowering.hpp>
 #include <distribute/saved_model/onnx.hpp>
 #include <distribute/saved_model/saved_model.hpp>
 

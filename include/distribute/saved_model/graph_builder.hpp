@@ -2,7 +2,7 @@
 /// The graph of a model while the operations of a pass become its nodes, one after the other.
 
 #include <distribute/base/config.hpp>
-#include <distribute/saved_model/inference_graph.hpp>
+#include <distribute/saved_model/inference_node.hpp>
 #include <distribute/saved_model/operation_names.hpp>
 
 #include <string>

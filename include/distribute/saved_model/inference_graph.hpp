@@ -1,59 +1,16 @@
 #pragma once
 /// What a model computes when it is used, as a graph that the writers of files share.
 
-#include <distribute/autograd/op_trace.hpp>
-#include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
 #include <distribute/data/element_spec.hpp>
-#include <distribute/device/dtype.hpp>
 #include <distribute/nn/module.hpp>
+#include <distribute/saved_model/inference_node.hpp>
 #include <distribute/tensor/tensor.hpp>
 
-#include <cstdint>
-#include <functional>
-#include <map>
 #include <optional>
-#include <string>
-#include <variant>
 #include <vector>
 
 namespace distribute::saved_model {
-
-using GraphAttribute = std::variant<bool, int64_t, float, std::string, DType, std::vector<int64_t>>;
-using GraphAttributes = std::map<std::string, GraphAttribute>;
-
-/// Sizes are -1 where they follow the batch.
-struct InferenceNode {
-  std::string name;         // unique, such as "conv1/Conv2D"
-  std::string op;           // TensorFlow's name
-  std::vector<int> inputs;  // nodes before this one
-  GraphAttributes attributes = {};
-  DType dtype = DType::Float32;  // floating ones are float32 whatever the policy
-  std::vector<int64_t> shape = {};
-  Tensor value = {};       // of a Const, in host memory
-  Variable variable = {};  // whose value that is, if it is one's
-};
-
-/// No operation: the second result of its input, which is a TopKV2.
-inline constexpr const char* kSecondResult = "SecondResult";
-
-/// Operations are TensorFlow's, each with one result, but that TopKV2 has two, Conv2D,
-/// DepthwiseConv2dNative and MatMul may have a bias as third input, that both convolutions and
-/// MaxPool may have explicit paddings, and that numbers which TensorFlow wants as inputs (axes,
-/// shapes) are attributes. Images are NHWC.
-struct InferenceGraph {
-  std::vector<InferenceNode> nodes;  // inputs come before their readers
-  int input = 0, output = 0;         // a Placeholder, an Identity
-  int64_t constant_bytes() const;
-};
-
-using InferenceFunction = std::function<Tensor(const Tensor&)>;
-
-struct TraceOptions {
-  data::TensorSpec input = {};  // its first axis is the batch, whatever size is said
-  std::string input_name = "inputs";
-  std::string output_name = "outputs";
-};
 
 /// Runs the function twice, with batches of two sizes, and lists what it does: all that it calls
 /// must be operations of this library whose numbers do not depend on the input.
@@ -70,21 +27,6 @@ data::TensorSpec inference_input(const nn::Module& module,
 }  // namespace distribute::saved_model
 
 namespace distribute::saved_model_internal {
-
-using Sizes = std::vector<int64_t>;
-
-/// One operation as two passes have it; what differs between them is -1. Of what is no operation
-/// the name is "input", "variable" or "constant".
-struct PassOp {
-  std::string name;
-  std::vector<int> inputs = {};  // -1: left out
-  OpAttributes attributes = {};
-  DType dtype = DType::Float32;
-  std::vector<int64_t> shape = {};
-  Tensor value = {};
-  Variable variable = {};
-  std::string layer = {};  // as TracedOp::layer
-};
 
 /// The operations that lead to the result, which comes last.
 std::vector<PassOp> compare_passes(const saved_model::InferenceFunction& function,

@@ -2,7 +2,7 @@
 /// Operations of this library in terms of TensorFlow's.
 
 #include <distribute/base/config.hpp>
-#include <distribute/saved_model/inference_graph.hpp>
+#include <distribute/saved_model/inference_node.hpp>
 
 #include <vector>
 

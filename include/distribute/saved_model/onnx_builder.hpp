@@ -2,7 +2,7 @@
 /// ONNX's GraphProto while it is written, node by node.
 
 #include <distribute/base/config.hpp>
-#include <distribute/saved_model/inference_graph.hpp>
+#include <distribute/saved_model/inference_node.hpp>
 
 #include <cstdint>
 #include <set>

@@ -2,7 +2,7 @@
 /// An inference graph as ONNX's GraphProto: operations, image layouts and initializers.
 
 #include <distribute/base/config.hpp>
-#include <distribute/saved_model/inference_graph.hpp>
+#include <distribute/saved_model/inference_node.hpp>
 #include <distribute/saved_model/onnx_builder.hpp>
 
 namespace distribute::saved_model_internal {

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/saved_model/graph_builder.hpp>
+#include <distribute/saved_model/inference_graph.hpp>
 #include <distribute/saved_model/lower_arrays.hpp>
 #include <distribute/saved_model/lower_images.hpp>
 #include <distribute/saved_model/lower_math.hpp>
