@@ -5,16 +5,17 @@
 #include <distribute/net/frame.hpp>
 
 #include <algorithm>
-
-#include <sys/socket.h>
+#include <cstddef>
+#include <iterator>
+#include <span>
 
 namespace distribute::cluster_internal {
 
-/// The other end is gone; workers that wait say nothing.
-DISTRIBUTE_INLINE bool has_closed(const net::Socket& socket) {
-  char byte;
-  const ssize_t got = ::recv(socket.native(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  return got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+/// The other end is gone; workers that wait say nothing. On an encrypted connection the end is told
+/// by a record, which only reading tells from others.
+DISTRIBUTE_INLINE bool has_closed(net::Socket& socket) {
+  std::byte byte;
+  return !socket.read_some(std::span(&byte, 1)).ok();
 }
 
 /// Short, to somebody who waits for it: it fits into the socket's memory.
@@ -74,7 +75,8 @@ DISTRIBUTE_INLINE void ElasticDesk::become(MeetRole role, int leader) {
 }
 
 DISTRIBUTE_INLINE void ElasticDesk::drop_closed() {
-  std::erase_if(waiting_, [](const auto& one) { return has_closed(one.second.socket); });
+  for (auto it = waiting_.begin(); it != waiting_.end();)
+    it = has_closed(it->second.socket) ? waiting_.erase(it) : std::next(it);
 }
 
 DISTRIBUTE_INLINE std::vector<std::pair<int, MeetRequest>> ElasticDesk::waiting() {

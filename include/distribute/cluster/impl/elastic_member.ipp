@@ -121,12 +121,17 @@ DISTRIBUTE_INLINE absl::StatusOr<net::Frame> ElasticMember::Impl::wait_for_frame
     net::Socket& socket) {
   constexpr int kLookUpMs = 200;
   const auto deadline = net::Deadline::after_seconds(options.lost_after);
-  pollfd readable{socket.native(), POLLIN, 0};
-  while (::poll(&readable, 1, kLookUpMs) == 0 && !look_up() && !deadline.passed()) {
+  net::FrameReader reader(uint64_t(options.max_message_bytes));
+  for (;;) {
+    const auto count = socket.read_some(reader.space());
+    if (!count.ok()) return count.status();
+    if (const absl::Status good = reader.filled(*count); !good.ok()) return good;
+    if (reader.complete()) return reader.take();
+    if (look_up() || deadline.passed())
+      return absl::DeadlineExceededError("the worker that leads says nothing");
+    pollfd readable{socket.native(), POLLIN, 0};
+    if (*count == 0 && !socket.has_buffered()) ::poll(&readable, 1, kLookUpMs);
   }
-  return net::read_frame(socket, uint64_t(options.max_message_bytes),
-                         readable.revents ? net::Deadline::after_seconds(options.handshake_timeout)
-                                          : net::Deadline::after_seconds(0));
 }
 
 /// Whether this worker has given up.
