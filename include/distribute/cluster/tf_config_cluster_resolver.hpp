@@ -28,6 +28,8 @@ class TFConfigClusterResolver : public ClusterResolver {
  public:
   explicit TFConfigClusterResolver(TFConfigClusterResolverOptions options = {});
   ClusterSpec cluster_spec() const override;
+  /// Whether TF_CONFIG is of a TFJob with enableDynamicWorker.
+  bool has_dynamic_workers() const;
 
  protected:
   std::optional<TaskType> find_task_type() const override;
@@ -40,6 +42,12 @@ class TFConfigClusterResolver : public ClusterResolver {
  private:
   Environment variables_;
 };
+
+/// Refuses what the training operator tells the tasks of a TFJob with enableDynamicWorker: each
+/// worker sees itself and the parameter servers, each server itself, any other task nobody, so that
+/// they cannot meet. For those who are about to join a cluster; other resolvers are all right.
+/// Throws  InvalidArgumentError with what is wanted instead.
+void check_sees_others(const ClusterResolver& resolver);
 
 namespace cluster_internal {
 /// The text of variable `name`, {} when it is not set.

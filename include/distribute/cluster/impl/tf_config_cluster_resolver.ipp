@@ -70,6 +70,28 @@ DISTRIBUTE_INLINE ClusterSpec TFConfigClusterResolver::cluster_spec() const {
   return cluster_internal::cluster_spec_of(*cluster, "TF_CONFIG: cluster");
 }
 
+/// Workers as an object: of the task itself alone, or of nobody.
+DISTRIBUTE_INLINE bool TFConfigClusterResolver::has_dynamic_workers() const {
+  const auto root = cluster_internal::json_object_variable(variables_, "TF_CONFIG");
+  const auto* cluster = root.find("cluster");
+  const auto* workers = cluster ? cluster->find("worker") : nullptr;
+  const auto type = find_task_type();
+  const auto index = find_task_id();
+  if (!workers || !workers->is_object() || !cluster->find("ps") || !type || !index) return false;
+  if (*type != TaskType::Worker) return workers->members.empty();
+  return workers->members.size() == 1 && workers->members[0].key == std::to_string(*index);
+}
+
+DISTRIBUTE_INLINE void check_sees_others(const ClusterResolver& resolver) {
+  const auto* const tf_config = dynamic_cast<const TFConfigClusterResolver*>(&resolver);
+  if (!tf_config || !tf_config->has_dynamic_workers()) return;
+  throw InvalidArgumentError(
+      "TF_CONFIG names no other worker, as the training operator writes it for a TFJob with "
+      "enableDynamicWorker; its tasks cannot meet. Leave enableDynamicWorker out of the job: with "
+      "DISTRIBUTE_MIN_WORKERS on the chief, workers of parameter servers may come and go all the "
+      "same, and with --elastic those that train in step");
+}
+
 DISTRIBUTE_INLINE std::optional<TaskType> TFConfigClusterResolver::find_task_type() const {
   return cluster_internal::task_type_in(
       cluster_internal::json_object_variable(variables_, "TF_CONFIG"), "TF_CONFIG");

@@ -2,6 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/multi_worker_util.hpp>
+#include <distribute/cluster/tf_config_cluster_resolver.hpp>
 #include <distribute/strategy/cluster_place.hpp>
 
 namespace distribute::strategy_internal {
@@ -15,6 +16,7 @@ DISTRIBUTE_INLINE void add_members(ClusterTasks& tasks, const ClusterSpec& spec,
 }
 
 DISTRIBUTE_INLINE ClusterPlace place_of(const ClusterResolver& resolver) {
+  check_sees_others(resolver);
   const ClusterSpec spec = resolver.cluster_spec();
   ClusterPlace place;
   const auto type = resolver.task_type();

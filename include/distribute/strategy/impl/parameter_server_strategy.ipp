@@ -5,6 +5,7 @@
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/default_resolver.hpp>
 #include <distribute/cluster/multi_worker_util.hpp>
+#include <distribute/cluster/tf_config_cluster_resolver.hpp>
 #include <distribute/parameter_server/client.hpp>
 #include <distribute/rpc/job_task.hpp>
 #include <distribute/strategy/parameter_server_strategy.hpp>
@@ -98,6 +99,7 @@ DISTRIBUTE_INLINE ParameterServerParts join_servers(std::shared_ptr<ClusterResol
   VariablePlacement placement{options.variable_partitioner.get(), options.device_setter};
   const bool implied = !resolver;
   if (implied) resolver = default_resolver().resolver;
+  check_sees_others(*resolver);
   const bool alone = implied && resolver->cluster_spec().jobs().empty();
   ServerJob job = alone ? ServerJob{} : join_job(*resolver, options);
   return {std::make_unique<ParameterServerExtended>(
