@@ -335,6 +335,7 @@
 #include <distribute/horovod/compression.hpp>
 #include <distribute/horovod/distributed_gradient_tape.hpp>
 #include <distribute/horovod/distributed_optimizer.hpp>
+#include <distribute/horovod/elastic_job.hpp>
 #include <distribute/horovod/elastic_run.hpp>
 #include <distribute/horovod/elastic_state.hpp>
 #include <distribute/horovod/functions.hpp>
@@ -342,6 +343,9 @@
 #include <distribute/horovod/handle.hpp>
 #include <distribute/horovod/op.hpp>
 #include <distribute/horovod/process_set.hpp>
+#include <distribute/horovod/rank_place.hpp>
+#include <distribute/horovod/reduction_memory.hpp>
+#include <distribute/horovod/request.hpp>
 
 #include <distribute/saved_model/graph_def.hpp>
 #include <distribute/saved_model/inference_graph.hpp>

@@ -1,6 +1,5 @@
 /// Ranks as processes that are killed and come: what the others do.
 
-#include <distribute/cluster/tf_config_cluster_resolver.hpp>
 #include <distribute/horovod/basics.hpp>
 #include <distribute/horovod/collectives.hpp>
 #include <distribute/horovod/distributed_optimizer.hpp>
@@ -17,14 +16,17 @@
 
 #include <tests/horovod/horovod_support.hpp>
 #include <tests/support/cluster_main.hpp>
-#include <tests/support/temporary_directory.hpp>
 #include <tests/support/three_workers.hpp>
 
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
+#include <cstdlib>
+#include <functional>
+#include <optional>
+#include <random>
+#include <sstream>
+#include <string>
 
 #include <unistd.h>
 
@@ -37,17 +39,6 @@ namespace {
 
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
-/// All tasks of TF_CONFIG, in order.
-ClusterTasks all_tasks() {
-  const TFConfigClusterResolver resolver;
-  const ClusterSpec spec = resolver.cluster_spec();
-  ClusterTasks tasks;
-  for (int index : spec.task_indices("worker"))
-    tasks.members.push_back({"worker", index, spec.task_address("worker", index)});
-  tasks.rank = resolver.task_id().value();
-  return tasks;
 }
 
 nn::Sequential small_net() { return nn::Sequential(nn::Dense({.units = 1, .name = "fc"})); }
@@ -82,36 +73,66 @@ std::string weights_alone(int64_t steps) {
   return weights_text(net);
 }
 
-/// Trains 40 steps; `at_step` is called before each with the state's step.
-void train_elastic(const hvd::elastic::RunOptions& options,
-                   const std::function<void(int64_t)>& at_step,
-                   const std::function<void(const std::string&)>& result) {
+/// A small training whose state may go from rank to rank.
+struct ElasticTraining {
+  ElasticTraining() {
+    net(zeros({1, 2}));
+    for (const Variable& variable : net.variables()) variable.assign(ones_like(variable.value()));
+    state.emplace(net, sgd);
+    state->add("step", step);
+    state->add("sizes", sizes);
+    state->register_reset_callbacks({[this] { ++resets; }});
+  }
+
+  /// Until `goes_on` says no; it is asked before each step, and commits are after every fifth.
+  hvd::elastic::ElasticEnd run(const std::function<bool()>& goes_on,
+                               const hvd::elastic::RunOptions& options = {}) {
+    auto train = hvd::elastic::run(
+        [&](hvd::elastic::State& committed) {
+          std::printf("%d ranks\n", hvd::size());
+          std::fflush(stdout);
+          while (goes_on()) {
+            train_step(net, optimizer, step);
+            sizes += char('0' + hvd::size());
+            if (++step % 5 == 0) committed.commit();
+          }
+        },
+        options);
+    return train(*state);
+  }
+  /// "<steps> <weights>| <sizes> | <resets> resets"
+  std::string result() const {
+    return concat(step, " ", weights_text(net), "| ", sizes, " | ", resets, " resets");
+  }
+
   nn::Sequential net = small_net();
-  net(zeros({1, 2}));
-  for (const Variable& variable : net.variables()) variable.assign(fill(variable.shape(), 1.0f));
-  optim::SGD sgd({.learning_rate = 0.01, .momentum = 0.9});
-  hvd::DistributedOptimizer optimizer(sgd);
+  optim::SGD sgd{{.learning_rate = 0.01, .momentum = 0.9}};
+  hvd::DistributedOptimizer optimizer{sgd};
+  std::optional<hvd::elastic::TensorFlowKerasState> state;
   int64_t step = 0;
   std::string sizes;
-  hvd::elastic::TensorFlowKerasState state(net, sgd);
-  state.add("step", step);
-  state.add("sizes", sizes);
   int resets = 0;
-  state.register_reset_callbacks({[&] { ++resets; }});
-  auto train = hvd::elastic::run(
-      [&](hvd::elastic::State& committed) {
-        while (step < 40) {
-          at_step(step);
-          train_step(net, optimizer, step);
-          sizes += char('0' + hvd::size());
-          ++step;
-          if (step % 5 == 0) committed.commit();
-        }
-      },
-      options);
-  train(state);
-  result(concat(weights_text(net), "| ", sizes, " | ", resets, " resets, rank ", hvd::rank(),
-                " of ", hvd::size(), ", ", optimizer.iterations(), " steps"));
+};
+
+/// Nothing lost, nothing made twice; a mean over three ranks rounds.
+void check_weights(const std::string& result) {
+  std::istringstream words(result);
+  int64_t steps = 0;
+  words >> steps;
+  std::istringstream wanted(weights_alone(steps));
+  for (float value = 0, mine = 0; wanted >> value;) {
+    words >> mine;
+    CHECK(mine == Approx(value).margin(1e-4));
+  }
+}
+
+/// Three workers of which two may go on.
+testing::ProcessClusterOptions elastic_workers(const std::string& function,
+                                               const std::string& argument = "") {
+  auto options = three_workers(function, argument);
+  options.environment["DISTRIBUTE_MIN_WORKERS"] = "2";
+  options.environment["DISTRIBUTE_HEARTBEAT_INTERVAL"] = "0.1";
+  return options;
 }
 
 }  // namespace
@@ -135,52 +156,65 @@ DISTRIBUTE_CLUSTER_MAIN(dies_in_allreduce) {
   throw InternalError("nobody has noticed");
 }
 
+/// The argument: who is killed, and how often ranks may change.
 DISTRIBUTE_CLUSTER_MAIN(loses_a_rank) {
   hvd::init();
-  const int first_rank = hvd::rank();
-  train_elastic(
-      {},
-      [&](int64_t step) {
-        if (first_rank == std::stoi(task.argument()) && step == 13) ::raise(SIGKILL);
-      },
-      [&](const std::string& text) { task.set_result(text); });
+  const bool victim = hvd::rank() == task.argument()[0] - '0';
+  ElasticTraining training;
+  try {
+    training.run(
+        [&] {
+          if (victim && training.step == 13) ::raise(SIGKILL);
+          return training.step < 40;
+        },
+        {.reset_limit = task.argument()[1] - '0'});
+  } catch (const UnavailableError& error) {
+    return task.set_result(error.what());
+  }
+  task.set_result(concat(training.result(), ", rank ", hvd::rank(), " of ", hvd::size(), ", ",
+                         training.optimizer.iterations(), " steps"));
 }
 
-/// Rank 3 comes when the others have made some steps.
-DISTRIBUTE_CLUSTER_MAIN(gets_a_rank) {
-  const std::string sign = task.argument();
-  ClusterTasks all = all_tasks(), first = all;
-  first.members.pop_back();
-  const bool newcomer = all.rank == 3;
-  if (newcomer) testing::wait_until([&] { return std::filesystem::exists(sign); }, "the first job");
-  newcomer ? hvd::elastic::init(all) : hvd::init({.tasks = first});
-  train_elastic(
-      {.next_tasks = [&](const ClusterTasks&, const auto&) { return all; },
-       .hosts_updated = [&] { return hvd::size() == 3 && std::filesystem::exists(sign); }},
-      [&](int64_t step) {
-        if (hvd::rank() == 0 && step == 12) std::ofstream(sign) << "come";
-      },
-      [&](const std::string& text) { task.set_result(text); });
-}
-
-DISTRIBUTE_CLUSTER_MAIN(cannot_go_on) {
+DISTRIBUTE_CLUSTER_MAIN(trains_until_told_to_leave) {
   hvd::init();
+  ElasticTraining training;
+  const auto end = training.run([] { return true; });
+  task.set_result(training.result());
+  if (end != hvd::elastic::ElasticEnd::Left) throw InternalError("nobody has told it to");
+}
+
+/// Rank 1 fails, or is killed, and the others are not enough to go on.
+DISTRIBUTE_CLUSTER_MAIN(cannot_go_on) {
+  hvd::init({.elastic = ElasticOptions{.min_workers = 3, .timeout_seconds = 1}});
   int64_t step = 0;
   hvd::elastic::ObjectState state;
   state.add("step", step);
-  auto train = hvd::elastic::run(
-      [&](auto&) {
-        if (hvd::rank() == 1 && task.argument() == "killed") ::raise(SIGKILL);
-        if (hvd::rank() == 1) throw InvalidArgumentError("bad data");
-        hvd::allreduce(Tensor(1.0f), {.name = "never"});
-      },
-      {.min_size = 3});
+  auto train = hvd::elastic::run([&](auto&) {
+    if (hvd::rank() == 1 && task.argument() == "killed") ::raise(SIGKILL);
+    if (hvd::rank() == 1) throw InvalidArgumentError("bad data");
+    hvd::allreduce(Tensor(1.0f), {.name = "never"});
+  });
   try {
     train(state);
   } catch (const Error& error) {
     task.set_result(concat(status_code_name(error.code()), ": ", error.what()));
   }
   hvd::shutdown();  // as at the end of a program
+}
+
+/// Worker 2 comes when the others have finished.
+DISTRIBUTE_CLUSTER_MAIN(comes_too_late) {
+  if (task.index() == 2) task.barrier();
+  try {
+    hvd::init({.elastic = ElasticOptions{.min_workers = 2, .last_call_seconds = 0}});
+    ElasticTraining training;
+    training.run([&] { return training.step < 10; });
+    task.set_result(training.result());
+  } catch (const hvd::JobFinishedError& error) {
+    task.set_result(error.what());
+  }
+  if (task.index() != 2) task.barrier();
+  task.barrier();
 }
 
 TEST_CASE("a killed rank is an error on the others at once", "[horovod][multiproc]") {
@@ -199,48 +233,99 @@ TEST_CASE("a killed rank is an error on the others at once", "[horovod][multipro
 
 TEST_CASE("training goes on from the last commit when a rank is lost", "[horovod][elastic]") {
   const int victim = GENERATE(0, 1);
-  ProcessCluster cluster(three_workers("loses_a_rank", std::to_string(victim)));
+  ProcessCluster cluster(elastic_workers("loses_a_rank", concat(victim, 9)));
   cluster.expect_failure({"worker", victim});
-  const std::string expected = weights_alone(40);
   for (const TaskOutcome& outcome : cluster.join()) {
     if (outcome.name == concat("worker ", victim)) continue;
-    INFO(outcome.name << "\n" << outcome.err);
+    INFO(outcome.name << "\n" << outcome.out << outcome.err);
     const std::string text = outcome.result.value();
-    CHECK(text.substr(0, text.find('|')) == expected);  // no step lost or made twice
+    check_weights(text);
     CHECK_THAT(text, Contains("| 3333333333" + std::string(30, '2') + " | 1 resets"));
     CHECK_THAT(text, Contains("of 2, 40 steps"));
   }
 }
 
-TEST_CASE("a new rank gets the state of the others", "[horovod][elastic]") {
-  const TemporaryDirectory directory;
-  auto options = three_workers("gets_a_rank", directory / "sign");
-  options.workers = 4;
-  const std::string expected = weights_alone(40);
-  for (const TaskOutcome& outcome : ProcessCluster(options).join()) {
-    INFO(outcome.name << "\n" << outcome.err);
-    const std::string text = outcome.result.value();
-    CHECK(text.substr(0, text.find('|')) == expected);
-    CHECK_THAT(text, Contains(" | " + std::string(15, '3') + std::string(25, '4') + " | "));
-    CHECK_THAT(text, Contains("of 4, 40 steps"));
-  }
-}
-
-TEST_CASE("a rank's own error ends it, and the others' wait for it", "[horovod][elastic]") {
-  const auto outcomes = ProcessCluster(three_workers("cannot_go_on", "throws")).join();
-  CHECK(outcomes[1].result == "INVALID_ARGUMENT: bad data");
-  for (size_t other : {0, 2})
+TEST_CASE("ranks may change no more often than the limit says", "[horovod][elastic]") {
+  ProcessCluster cluster(elastic_workers("loses_a_rank", "20"));
+  cluster.expect_failure({"worker", 2});
+  const auto outcomes = cluster.join();
+  for (size_t other : {0, 1})
     CHECK_THAT(outcomes[other].result.value(),
-               Contains("ABORTED") && Contains("worker 1") && Contains("hvd::shutdown()"));
+               Contains("changed 0 times, which is the limit") && Contains("worker 2"));
 }
 
-TEST_CASE("too few ranks do not go on", "[horovod][elastic]") {
-  ProcessCluster cluster(three_workers("cannot_go_on", "killed"));
+namespace {
+
+int count(const std::string& text, const std::string& word) {
+  int found = 0;
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++found;
+  return found;
+}
+
+/// Until `who` has trained with so many ranks once more than `before` times.
+void wait_for_ranks(const ProcessCluster& cluster, int who, int ranks, int before) {
+  testing::wait_until(
+      [&] {
+        return count(cluster.output({"worker", who}), concat(ranks, " ranks\n")) > before;
+      },
+      concat(ranks, " ranks\n", cluster.all_output()), 30);
+}
+
+}  // namespace
+
+/// scripts/elastic_test.sh asks for more rounds.
+TEST_CASE("ranks are killed, leave and join at random: every step counts once",
+          "[horovod][elastic][multiproc]") {
+  const char* asked = std::getenv("DISTRIBUTE_ELASTIC_ROUNDS");
+  const char* seed = std::getenv("DISTRIBUTE_ELASTIC_SEED");
+  std::mt19937 random(seed ? unsigned(std::atoi(seed)) : 1u);
+  const int rounds = asked ? std::atoi(asked) : 3;
+  auto options = elastic_workers("trains_until_told_to_leave");
+  options.deadline_seconds = 60 + 10 * rounds;
+  ProcessCluster cluster(options);
+  wait_for_ranks(cluster, 0, 3, 0);
+  for (int round = 0; round < rounds; ++round) {
+    const int victim = int(random() % 3), other = (victim + 1) % 3;
+    const auto seen = [&](int ranks) {
+      return count(cluster.output({"worker", other}), concat(ranks, " ranks\n"));
+    };
+    const int twos = seen(2), threes = seen(3);
+    const int signal = random() % 2 ? SIGKILL : SIGTERM;
+    cluster.kill({"worker", victim}, signal);
+    wait_for_ranks(cluster, other, 2, twos);
+    cluster.wait_for_end({"worker", victim});
+    cluster.restart({"worker", victim});
+    wait_for_ranks(cluster, other, 3, threes);
+  }
+  for (int i = 0; i < 3; ++i) cluster.kill({"worker", i}, SIGTERM);
+  int results = 0;
+  for (const TaskOutcome& outcome : cluster.wait()) {
+    INFO(outcome.name << " " << outcome.status.describe() << "\n" << outcome.out << outcome.err);
+    // Who was told to go before it took part has just gone.
+    if (!outcome.result) CHECK(outcome.status.signal == SIGTERM);
+    if (outcome.result) check_weights(*outcome.result);
+    results += outcome.result.has_value();
+  }
+  CHECK(results > 0);
+}
+
+TEST_CASE("too few ranks do not go on, whether one has failed or was killed",
+          "[horovod][elastic]") {
+  const std::string end = GENERATE("throws", "killed");
+  ProcessCluster cluster(three_workers("cannot_go_on", end));
   cluster.expect_failure({"worker", 1});
   const auto outcomes = cluster.join();
+  if (end == "throws") CHECK(outcomes[1].result == "INVALID_ARGUMENT: bad data");
   for (size_t other : {0, 2})
-    CHECK_THAT(outcomes[other].result.value(),
-               Contains("UNAVAILABLE") && Contains("2 ranks are left, at least 3 are wanted"));
+    CHECK_THAT(outcomes[other].result.value(), Contains("UNAVAILABLE") &&
+                                                   Contains("workers, at least 3 are needed") &&
+                                                   Contains("worker 1"));
+}
+
+TEST_CASE("who comes when all is done is told so", "[horovod][elastic]") {
+  const auto outcomes = ProcessCluster(three_workers("comes_too_late", "")).join();
+  for (size_t other : {0, 1}) check_weights(outcomes[other].result.value());
+  CHECK_THAT(outcomes[2].result.value(), Contains("had finished before this rank could join"));
 }
 
 TEST_CASE("a state goes back to its last copy", "[horovod][elastic]") {
@@ -260,19 +345,4 @@ TEST_CASE("a state goes back to its last copy", "[horovod][elastic]") {
     state.sync();
     require(epoch == 10 && text == "rank 0", "rank 0's");
   });
-}
-
-namespace {
-TaskFailure lost(int rank) { return {rank, StatusCode::Unavailable, "it is lost"}; }
-}  // namespace
-
-TEST_CASE("survivors keep their order", "[horovod][elastic]") {
-  const ClusterTasks last{{{"chief", 0, "a:1"}, {"worker", 0, "b:1"}, {"worker", 1, "c:1"}}, 2};
-  const auto next = hvd::elastic::survivors(last, lost(0));
-  REQUIRE(next.size() == 2);
-  CHECK(next.members[0].address == "b:1");
-  CHECK(next.rank == 1);
-  CHECK(hvd::elastic::survivors(last, lost(1)).rank == 1);
-  CHECK(hvd::elastic::survivors(last, {}).size() == 3);
-  CHECK_THROWS_AS(hvd::elastic::survivors(last, lost(2)), InvalidArgumentError);
 }

@@ -174,6 +174,7 @@ TEST_CASE("an elastic job starts lost workers again, then goes on without them",
   // Worker 1 is killed as often as it starts; the others end when it will not come any more.
   Job job({"-np", "3", "--min-np", "2", "--max-np", "4", "--max-restarts", "2"},
           kWaitFor +
+              "[ $DISTRIBUTE_MIN_WORKERS/$DISTRIBUTE_MAX_WORKERS = 2/4 ] || exit 9; "
               "if [ $DISTRIBUTE_LOCAL_RANK != 1 ]; then wait_for $DIR/gone; exit 0; fi; "
               "[ $DISTRIBUTE_RESTART_COUNT = 2 ] && : > $DIR/gone; kill -9 $$",
           {{"DIR", directory.path()}});

@@ -2,15 +2,24 @@
 /// Which rank this process is: hvd::init() and what it finds out.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/error.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/cluster_tasks.hpp>
 #include <distribute/collective/communication_options.hpp>
+#include <distribute/strategy/elastic_options.hpp>
 
 #include <memory>
 #include <optional>
 #include <vector>
 
 namespace distribute::hvd {
+
+/// Thrown by init() when the other ranks of an elastic job had finished before this one could join;
+/// nothing is left to do.
+class JobFinishedError : public AbortedError {
+ public:
+  using AbortedError::AbortedError;
+};
 
 struct InitOptions {
   /// Null: what the environment implies. It must live until init() returns.
@@ -20,15 +29,19 @@ struct InitOptions {
   /// Ranks of process sets that shall exist from the start, as of add_process_set().
   std::vector<std::vector<int>> process_sets = {};
   CommunicationOptions communication_options = {};
+  /// With min_workers the job is elastic: elastic::run() lets ranks come and go. None: as
+  /// `distribute run --min-np`, which is DISTRIBUTE_MIN_WORKERS, says.
+  std::optional<ElasticOptions> elastic = {};
 };
 
 /// Joins the job: of `distribute run`, TF_CONFIG, mpirun, torchrun, horovodrun's HOROVOD_RANK and
 /// HOROVOD_SIZE, Slurm, ...; without any of them a job of this process alone. Chief and workers of
 /// a cluster are the ranks, in this order. Does nothing when it has been called already; after
 /// shutdown() it joins another job. A process that ends without shutdown() calls it then. Blocks
-/// until all ranks have called it, at most DISTRIBUTE_STARTUP_TIMEOUT. Throws  InvalidArgumentError
-/// for an environment that makes no sense; what ClusterRuntime::join
-///         throws.
+/// until all ranks have called it, at most DISTRIBUTE_STARTUP_TIMEOUT; in an elastic job until
+/// there are min_workers and, where one is under way, until its ranks have come to a commit. Throws
+/// InvalidArgumentError for an environment that makes no sense; JobFinishedError; what
+///         ClusterRuntime::join and ElasticMember::meet throw.
 /// Source  horovod.init
 void init(const InitOptions& options = {});
 /// Leaves the job. Operations under way, on any rank, fail with AbortedError.

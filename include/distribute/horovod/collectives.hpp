@@ -94,6 +94,14 @@ int join();
 
 }  // namespace distribute::hvd
 
+namespace distribute::horovod_internal {
+
+/// As hvd::allreduce_async(); all results must be gone before the next one begins, as they may lie
+/// in memory that ranks of a host share.
+hvd::Handle begin_transient_allreduce(const Tensor& tensor, const hvd::AllreduceOptions& options);
+
+}  // namespace distribute::horovod_internal
+
 #ifdef DISTRIBUTE_HEADER_ONLY
 #include <distribute/horovod/impl/collectives.ipp>
 #endif

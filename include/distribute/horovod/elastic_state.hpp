@@ -8,6 +8,7 @@
 
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,15 +19,18 @@ class Module;
 namespace optim {
 class Optimizer;
 }
+namespace horovod_internal {
+class ElasticJob;
+}
 }  // namespace distribute
 
 namespace distribute::hvd::elastic {
 
-/// Tasks have come or gone; thrown on all ranks alike. elastic::run() catches it.
+/// Ranks want to join or to leave; thrown on all ranks alike. elastic::run() catches it.
 /// Source  horovod.common.exceptions.HostsUpdatedInterrupt
 class HostsUpdatedInterrupt : public AbortedError {
  public:
-  HostsUpdatedInterrupt() : AbortedError("the tasks of the job have changed") {}
+  HostsUpdatedInterrupt() : AbortedError("ranks of the job leave or join") {}
 };
 
 /// Source  horovod.common.elastic.State
@@ -38,24 +42,38 @@ class State {
   virtual void save() = 0;
   /// Back to the last copy.
   virtual void restore() = 0;
-  /// Gives all ranks the state of rank 0, which every job of elastic::run() gets from the one
-  /// before; keeps a copy.
+  /// Gives all ranks the state of source(); keeps a copy.
   virtual void sync() = 0;
 
   /// save(), then check_host_updates(). The less often, the more steps are made again after a loss.
   void commit();
-  /// Throws  HostsUpdatedInterrupt on all ranks when elastic::run()'s hosts_updated says so on one.
+  /// Throws  HostsUpdatedInterrupt on all ranks when one wants to join, or was told to leave.
   void check_host_updates();
-  /// To be called when a job with other ranks has begun: for learning rates and the like.
+  /// To be called when the ranks have changed: for learning rates and the like.
   void register_reset_callbacks(std::vector<std::function<void()>> callbacks);
   void on_reset();
 
-  /// Used by elastic::run().
-  void set_hosts_updated(std::function<bool()> asks) { hosts_updated_ = std::move(asks); }
+  /// The rank that has the newest state: 0 unless ranks have changed.
+  int source() const;
 
  private:
+  friend class StateInJob;
   std::vector<std::function<void()>> reset_callbacks_;
-  std::function<bool()> hosts_updated_;
+  std::shared_ptr<horovod_internal::ElasticJob> job_;
+  std::function<bool()> told_to_leave_;
+};
+
+/// While it lives the state is that of an elastic job. Used by elastic::run().
+class [[nodiscard]] StateInJob {
+ public:
+  StateInJob(State& state, std::shared_ptr<horovod_internal::ElasticJob> job,
+             std::function<bool()> told_to_leave);
+  ~StateInJob();
+  StateInJob(const StateInJob&) = delete;
+  StateInJob& operator=(const StateInJob&) = delete;
+
+ private:
+  State& state_;
 };
 
 /// Plain values and texts of the program, such as the number of the epoch; they must outlive it.

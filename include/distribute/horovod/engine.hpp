@@ -21,6 +21,7 @@ class ClusterRuntime;
 
 namespace distribute::horovod_internal {
 
+class ElasticJob;
 struct EngineThread;
 
 /// Thread-safe. Uses one thread, on rank 0 a second one for the coordinator.
@@ -41,7 +42,7 @@ class Engine {
   std::string next_name(Kind kind, int32_t process_set);
   /// Announces the operation, in a cycle's time at the latest; an empty name becomes next_name().
   /// Throws  InvalidArgumentError when one of that name is under way; what has ended the job.
-  std::shared_ptr<Operation> submit(Request request, const Tensor& input = {});
+  std::shared_ptr<Operation> submit(Request request, Part part = {});
   /// Announces what is waiting.
   void flush();
   bool is_done(const Operation& operation);
@@ -56,6 +57,9 @@ class Engine {
   ClusterTasks tasks() const;
   /// What has ended the job for all ranks, if a task was lost or has failed.
   std::optional<TaskFailure> failure() const;
+  /// Null unless ranks may come and go.
+  std::shared_ptr<ElasticJob> elastic_job() const;
+  void set_elastic_job(std::shared_ptr<ElasticJob> job);
 
   bool stopped() const;
   /// Leaves the job; operations under way fail.

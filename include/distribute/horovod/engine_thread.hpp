@@ -25,6 +25,8 @@
 
 namespace distribute::horovod_internal {
 
+class ElasticJob;
+
 /// Used by an Engine, from its callers' threads as well as from its own.
 struct EngineThread {
   using Key = std::pair<int32_t, std::string>;
@@ -32,6 +34,7 @@ struct EngineThread {
   struct ProcessGroup {
     std::vector<int> members;
     std::shared_ptr<collective::Communicator> communicator;  // null: this rank is no member
+    std::shared_ptr<ReductionMemory> memory;
   };
 
   EngineThread(std::shared_ptr<ClusterRuntime> the_runtime, const EngineOptions& the_options);
@@ -73,6 +76,7 @@ struct EngineThread {
   std::map<int32_t, ProcessGroup> sets;
   std::exception_ptr error;
   bool lost = false, stopped = false;
+  std::shared_ptr<ElasticJob> elastic_job;
   std::thread thread;
 };
 

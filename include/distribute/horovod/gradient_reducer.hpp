@@ -29,9 +29,10 @@ namespace distribute::horovod_internal {
 class GradientReducer {
  public:
   /// `name` tells reducers apart, in the same way on all ranks.
+  /// `transient`: the gradients of a step are gone before the next.
   /// Throws  InvalidArgumentError for a factor with another op than Average, or that is not
   ///         positive.
-  GradientReducer(std::string name, const hvd::GradientOptions& options);
+  GradientReducer(std::string name, const hvd::GradientOptions& options, bool transient = false);
 
   /// Forgets what a step that failed had begun.
   void begin_step() { begun_.clear(); }
@@ -49,6 +50,7 @@ class GradientReducer {
 
   const std::string name_;
   const hvd::GradientOptions options_;
+  const bool transient_;
   std::vector<hvd::Handle> begun_;  // by variable
 };
 

@@ -37,6 +37,13 @@ struct Terms {
   bool operator==(const Terms&) const = default;
 };
 
+/// How the block of a tensor's elements is arranged.
+struct Arrangement {
+  std::string layout = {};  // a backend's Layout, by name; empty: row-major order
+  int64_t elements = 0;     // of such a block, padding included
+  bool operator==(const Arrangement&) const = default;
+};
+
 /// One rank is ready for the operation `name`.
 struct Request {
   Terms terms;
@@ -44,6 +51,7 @@ struct Request {
   std::vector<int64_t> shape = {};
   /// Alltoall: rows for each rank. AddProcessSet: its ranks. RemoveProcessSet: its number.
   std::vector<int64_t> splits = {};
+  Arrangement arrangement = {};  // of Allreduce
   /// Operations of a group are carried out together; empty: no group.
   std::string group = {};
   int32_t group_size = 0;
@@ -60,7 +68,12 @@ struct Entry {
   std::vector<int64_t> shape = {};
   /// Allgather: rows of each rank of the set. Alltoall: rows from each rank to each, by sender.
   std::vector<int64_t> sizes = {};
+  /// Allreduce: what all ranks have; row-major order where they differ.
+  Arrangement arrangement = {};
 };
+
+/// Of the block that is reduced.
+int64_t elements_of(const Entry& entry);
 
 /// What a rank shall do next. An error concerns the entries, or without entries the whole job.
 struct Response {

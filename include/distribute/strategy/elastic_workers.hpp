@@ -1,11 +1,9 @@
 #pragma once
-/// From one generation of an elastic job's workers to the next one's group.
+/// From one generation of an elastic job's workers to the next.
 
 #include <distribute/base/config.hpp>
 #include <distribute/cluster/elastic_member.hpp>
 #include <distribute/cluster/task_failure.hpp>
-#include <distribute/collective/communication_options.hpp>
-#include <distribute/collective/worker_group.hpp>
 #include <distribute/strategy/elastic_options.hpp>
 
 #include <functional>
@@ -23,8 +21,6 @@ namespace distribute::strategy_internal {
 /// What this worker brings along, besides the list of all workers that there may be.
 struct ElasticSetup {
   ElasticOptions limits;
-  CommunicationOptions communication;
-  int replicas_per_worker = 1;
   std::string agreement;  // JSON; what must be the same on all workers
 };
 
@@ -35,14 +31,14 @@ class ElasticWorkers {
   ElasticWorkers(ClusterTasks everybody, const ElasticSetup& setup);
   ~ElasticWorkers();
 
-  struct Next {
-    ElasticGeneration generation;
-    collective::WorkerGroup group;
-  };
-  /// Meets the others and connects to them, again when one is lost meanwhile. The group of before
-  /// must have been left. None when the job has finished without this worker, or it has given up.
+  using Connect = std::function<void(const std::shared_ptr<ClusterRuntime>&)>;
+  /// Meets the others and connects to them by `connect`, again when one is lost meanwhile. The
+  /// runtime of before must have been left. None when the job has finished without this worker, or
+  /// it has given up.
   /// Blocks and throws  as ElasticMember::meet.
-  std::optional<Next> next(const ElasticState& mine, const std::function<bool()>& given_up);
+  std::optional<ElasticGeneration> next(const ElasticState& mine,
+                                        const std::function<bool()>& given_up,
+                                        const Connect& connect);
 
   /// Who was lost, or has failed, in this generation.
   std::optional<TaskFailure> failure() const;
@@ -51,12 +47,12 @@ class ElasticWorkers {
   bool somebody_waits() const { return member_.somebody_waits(); }
   void finish() { member_.finish(); }
   void withdraw() { member_.withdraw(); }
+  /// The others take this worker's error for its end, and go on.
+  void report_error(StatusCode code, const std::string& message);
 
  private:
-  collective::WorkerGroup connect(const ElasticGeneration& generation);
   std::vector<int> lost() const;
 
-  ElasticSetup setup_;
   ElasticMember member_;
   std::shared_ptr<ClusterRuntime> runtime_;  // of this generation
 };

@@ -71,6 +71,8 @@ class MultiWorkerExtended final : public LocalReplicas {
   /// Variables keep their values. Outside run. Throws  as that.
   std::optional<ElasticGeneration> join_next(const ElasticState& mine,
                                              const std::function<bool()>& given_up = {});
+  /// Leaves the workers of now; one that is_chief stays it.
+  void work_alone();
 
   collective::WorkerGroup& group() { return state_.group; }
   const WorkerTask& task() const { return task_; }

@@ -5,6 +5,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/checkpoint/checkpoint_parts.hpp>
+#include <distribute/strategy/elastic_options.hpp>
 
 #include <csignal>
 #include <cstdint>
@@ -41,11 +42,10 @@ struct ElasticLoopOptions {
   double seconds_between_checks = 0.25;
 };
 
-enum class ElasticEnd {
-  Finished,  // the body has returned, on all members
-  Left,      // this worker was told to leave; the others go on
-  TooLate,   // the others had finished before this worker could join
-};
+using distribute::ElasticEnd;
+
+/// Whether the strategy is a MultiWorkerMirroredStrategy with MultiWorkerOptions::elastic.
+bool is_elastic(Strategy& strategy);
 
 /// Thrown by ElasticLoop::commit() for run() to catch.
 class WorkersChangedError : public AbortedError {

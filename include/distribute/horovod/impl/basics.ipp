@@ -2,6 +2,7 @@
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/default_resolver.hpp>
 #include <distribute/horovod/basics.hpp>
+#include <distribute/horovod/elastic_job.hpp>
 #include <distribute/horovod/engine.hpp>
 #include <distribute/horovod/engine_scope.hpp>
 #include <distribute/horovod/process_set.hpp>
@@ -25,12 +26,25 @@ DISTRIBUTE_INLINE ClusterTasks find_tasks(const hvd::InitOptions& options) {
   return place.alone ? ClusterTasks{} : place.tasks;
 }
 
+DISTRIBUTE_INLINE std::shared_ptr<Engine> join_elastic_job(ClusterTasks tasks,
+                                                           const ElasticOptions& limits,
+                                                           const EngineOptions& options) {
+  const auto job = std::make_shared<ElasticJob>(std::move(tasks), limits, options);
+  auto engine = job->next({});
+  if (!engine)
+    throw hvd::JobFinishedError("hvd::init: the others had finished before this rank could join");
+  engine->set_elastic_job(job);
+  return engine;
+}
+
 DISTRIBUTE_INLINE std::shared_ptr<Engine> join_job(const hvd::InitOptions& options) {
   ClusterTasks tasks = find_tasks(options);
   EngineOptions limits = EngineOptions::from_environment();
   limits.communication = options.communication_options;
   limits.communication.check();
   if (tasks.size() < 2) return std::make_shared<Engine>(nullptr, limits);
+  const ElasticOptions elastic = elastic_limits(options.elastic);
+  if (elastic.min_workers > 0) return join_elastic_job(std::move(tasks), elastic, limits);
   const auto runtime = ClusterRuntime::join(std::move(tasks));
   strategy_internal::share_cores(*runtime);
   return std::make_shared<Engine>(runtime, limits);
@@ -46,6 +60,7 @@ DISTRIBUTE_INLINE std::shared_ptr<Engine> join_patiently(const hvd::InitOptions&
       const StatusCode code = error.code();
       const bool again = code == StatusCode::FailedPrecondition ||
                          code == StatusCode::Unavailable || code == StatusCode::Aborted;
+      if (dynamic_cast<const hvd::JobFinishedError*>(&error)) throw;
       if (!again) throw;
       if (deadline.passed())
         throw DeadlineExceededError(concat("hvd::init: the tasks of the new job have not met ",
@@ -71,7 +86,10 @@ DISTRIBUTE_INLINE void init(const InitOptions& options) {
 }
 
 DISTRIBUTE_INLINE void shutdown() {
-  if (is_initialized()) horovod_internal::engine()->stop();
+  if (!is_initialized()) return;
+  const auto engine = horovod_internal::engine();
+  engine->stop();
+  engine->set_elastic_job(nullptr);
 }
 
 DISTRIBUTE_INLINE bool is_initialized() {

@@ -17,7 +17,7 @@ using hvd::Handle;
 
 /// What travels, in host memory and out of sight of tapes.
 DISTRIBUTE_INLINE Tensor host_copy(const Tensor& tensor, hvd::Compression compression) {
-  return hvd::compress(compression, stop_gradient(tensor)).to(Device{}).row_major();
+  return hvd::compress(compression, stop_gradient(tensor)).to(Device{});
 }
 
 DISTRIBUTE_INLINE std::vector<int64_t> dims_of(const Tensor& tensor) {
@@ -25,15 +25,19 @@ DISTRIBUTE_INLINE std::vector<int64_t> dims_of(const Tensor& tensor) {
   return {dims.begin(), dims.end()};
 }
 
-/// `request` but for dtype and shape.
+/// `request` but for dtype, shape and arrangement.
 DISTRIBUTE_INLINE Handle start(Request request, const Tensor& tensor,
-                               hvd::Compression compression = hvd::Compression::None) {
+                               hvd::Compression compression = hvd::Compression::None,
+                               bool transient = false) {
   if (!tensor) throw InvalidArgumentError(concat(name_of(request.terms.kind), ": no tensor"));
   const auto engine = horovod_internal::engine();
-  const Tensor input = host_copy(tensor, compression);
+  Tensor input = host_copy(tensor, compression);
+  if (request.terms.kind != Kind::Allreduce || is_indexed_slices(input)) input = input.row_major();
   request.terms.dtype = input.dtype();
   request.shape = dims_of(input);
-  auto operation = engine->submit(std::move(request), input);
+  if (const LayoutPtr layout = input.layout())
+    request.arrangement = {layout->name(), layout->bytes() / size_of(input.dtype())};
+  auto operation = engine->submit(std::move(request), Part{input, {}, transient, {}});
   return Handle(engine, std::move(operation), tensor.dtype(), tensor.device());
 }
 
@@ -119,6 +123,11 @@ DISTRIBUTE_INLINE Tensor my_rows(const Tensor& tensor, int64_t rows,
   const int64_t begin =
       std::accumulate(counts.begin(), counts.begin() + process_set.rank(), int64_t{0});
   return tensor.row_major().rows(begin, begin + rows);
+}
+
+DISTRIBUTE_INLINE Handle begin_transient_allreduce(const Tensor& tensor,
+                                                   const hvd::AllreduceOptions& options) {
+  return start(reduction(Kind::Allreduce, options), tensor, options.compression, true);
 }
 
 }  // namespace distribute::horovod_internal

@@ -15,7 +15,7 @@ DISTRIBUTE_INLINE DistributedOptimizer::DistributedOptimizer(
     optim::Optimizer& optimizer, const DistributedOptimizerOptions& options)
     : inner_(optimizer),
       options_(options),
-      reducer_("DistributedOptimizer." + optimizer.name(), gradient_options(options)) {
+      reducer_("DistributedOptimizer." + optimizer.name(), gradient_options(options), true) {
   if (options.backward_passes_per_step < 1)
     throw InvalidArgumentError(concat("backward_passes_per_step must be at least 1, not ",
                                       options.backward_passes_per_step));

@@ -1,77 +1,77 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
-#include <distribute/cluster/environment.hpp>
+#include <distribute/base/termination_signal.hpp>
 #include <distribute/horovod/basics.hpp>
+#include <distribute/horovod/elastic_job.hpp>
 #include <distribute/horovod/elastic_run.hpp>
 #include <distribute/horovod/engine.hpp>
 #include <distribute/horovod/engine_scope.hpp>
 
-#include <cstdio>
+#include <csignal>
+#include <memory>
+#include <optional>
 
 namespace distribute::hvd::elastic {
 
-DISTRIBUTE_INLINE ClusterTasks survivors(const ClusterTasks& last,
-                                         const std::optional<TaskFailure>& failure) {
-  ClusterTasks next = last;
-  if (!failure) return next;
-  if (failure->rank == last.rank)
-    throw InvalidArgumentError("elastic: this task is the one that was lost: " + failure->reason);
-  next.members.erase(next.members.begin() + failure->rank);
-  if (last.rank > failure->rank) --next.rank;
-  return next;
+using horovod_internal::ElasticJob;
+
+/// None when the ranks meet again.
+DISTRIBUTE_INLINE std::optional<ElasticEnd> attempt(State& state, ElasticJob& job,
+                                                    const std::function<void()>& train) {
+  try {
+    state.sync();
+    job.state_is_shared();
+    train();
+    job.finish();
+    return ElasticEnd::Finished;
+  } catch (const HostsUpdatedInterrupt&) {
+    if (!job.leaves()) return std::nullopt;
+    job.withdraw();
+    shutdown();
+    return ElasticEnd::Left;
+  } catch (const Error& error) {
+    if (job.others_fault()) return state.restore(), std::nullopt;
+    job.withdraw();
+    job.report_error(error.code(), error.what());
+    throw;
+  }
 }
 
-DISTRIBUTE_INLINE void init(const ClusterTasks& tasks, double timeout) {
-  if (!is_initialized())
-    horovod_internal::set_engine(horovod_internal::join_patiently({.tasks = tasks}, timeout));
+DISTRIBUTE_INLINE void check_reset_limit(const RunOptions& options, int resets,
+                                         const ElasticJob& job) {
+  if (options.reset_limit < 0 || resets < options.reset_limit) return;
+  throw UnavailableError(concat("elastic: the ranks have changed ", resets,
+                                " times, which is the limit", job.reason().empty() ? "" : ": ",
+                                job.reason()));
 }
 
-/// Leaves the job that has ended and begins the next.
-DISTRIBUTE_INLINE void reset(const RunOptions& options, bool interrupted) {
-  const auto engine = horovod_internal::engine();
-  const ClusterTasks last = engine->tasks();
-  const auto failure = interrupted ? std::nullopt : engine->failure();
-  const ClusterTasks next = options.next_tasks(last, failure);
-  if (next.size() < options.min_size)
-    throw UnavailableError(concat("elastic: ", next.size(), " ranks are left, at least ",
-                                  options.min_size, " are wanted",
-                                  failure ? ": " + failure->reason : std::string()));
-  if (next.rank == 0)
-    log_info("horovod", concat("elastic: ", failure ? failure->reason : "the tasks have changed",
-                               "; going on with ", next.size(), " ranks"));
-  shutdown();
-  init(next, options.timeout);
+/// False when this rank is out of the job.
+DISTRIBUTE_INLINE bool meet_again(ElasticJob& job, const std::function<bool()>& given_up) {
+  const std::string reason = job.reason();
+  horovod_internal::last_engine()->stop();
+  const auto engine = job.next(given_up);
+  if (!engine) return false;
+  engine->set_elastic_job(horovod_internal::last_engine()->elastic_job());
+  horovod_internal::set_engine(engine);
+  if (engine->rank() == 0)
+    log_info("horovod", concat("elastic: ", reason.empty() ? "ranks leave or join" : reason,
+                               "; going on with ", engine->size(), " ranks"));
+  return true;
 }
 
-/// Whether `error` is the loss of another rank, which a new job can do without.
-DISTRIBUTE_INLINE bool is_loss(const Error& error) {
-  const auto engine = horovod_internal::last_engine();
-  if (!engine || error.code() != StatusCode::Unavailable) return false;
-  const auto failure = engine->failure();
-  return failure && failure->code == StatusCode::Unavailable && failure->rank != engine->rank();
-}
-
-DISTRIBUTE_INLINE void run_until_done(State& state, const std::function<void()>& train,
-                                      const RunOptions& given) {
-  RunOptions options = given;
-  cluster_internal::read_seconds("HOROVOD_ELASTIC_TIMEOUT", options.timeout);
-  state.set_hosts_updated(options.hosts_updated);
+DISTRIBUTE_INLINE ElasticEnd run_until_done(State& state, const std::function<void()>& train,
+                                            const RunOptions& options) {
+  const std::shared_ptr<ElasticJob> job = horovod_internal::engine()->elastic_job();
+  if (!job) return state.sync(), train(), ElasticEnd::Finished;
+  const base_internal::TerminationSignal signal({SIGTERM});
+  const auto told_to_leave = [&] { return signal.has_come(); };
+  const StateInJob in_job(state, job, told_to_leave);
   for (int resets = 0;; ++resets) {
-    bool interrupted = false;
-    try {
-      state.sync();
-      return train();
-    } catch (const HostsUpdatedInterrupt&) {
-      interrupted = true;
-    } catch (const Error& error) {
-      if (!is_loss(error)) throw;
-      if (options.reset_limit >= 0 && resets >= options.reset_limit)
-        throw UnavailableError(concat("elastic: the limit of ", options.reset_limit,
-                                      " new jobs is reached: ", error.what()));
-      state.restore();
-    }
-    reset(options, interrupted);
+    if (const auto end = attempt(state, *job, train)) return *end;
+    check_reset_limit(options, resets, *job);
+    if (!meet_again(*job, told_to_leave))
+      return told_to_leave() ? ElasticEnd::Left : ElasticEnd::TooLate;
     state.on_reset();
   }
 }

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/horovod/collectives.hpp>
+#include <distribute/horovod/elastic_job.hpp>
 #include <distribute/horovod/elastic_state.hpp>
 #include <distribute/nn/module.hpp>
 #include <distribute/optim/optimizer.hpp>
@@ -10,14 +10,26 @@ namespace distribute::hvd::elastic {
 
 DISTRIBUTE_INLINE void State::commit() {
   save();
+  if (job_) job_->count_commit();
   check_host_updates();
 }
 
 DISTRIBUTE_INLINE void State::check_host_updates() {
-  if (!hosts_updated_) return;
-  const Tensor any = allreduce(Tensor(int32_t{hosts_updated_()}),
-                               {.op = Max, .name = "elastic.check_host_updates"});
-  if (any.item<int32_t>() != 0) throw HostsUpdatedInterrupt();
+  if (job_ && job_->members_change(told_to_leave_())) throw HostsUpdatedInterrupt();
+}
+
+DISTRIBUTE_INLINE int State::source() const { return job_ ? job_->source() : 0; }
+
+DISTRIBUTE_INLINE StateInJob::StateInJob(State& state,
+                                         std::shared_ptr<horovod_internal::ElasticJob> job,
+                                         std::function<bool()> told_to_leave)
+    : state_(state) {
+  state_.job_ = std::move(job);
+  state_.told_to_leave_ = std::move(told_to_leave);
+}
+DISTRIBUTE_INLINE StateInJob::~StateInJob() {
+  state_.job_.reset();
+  state_.told_to_leave_ = {};
 }
 
 DISTRIBUTE_INLINE void State::register_reset_callbacks(
@@ -44,7 +56,7 @@ DISTRIBUTE_INLINE void ObjectState::restore() {
 
 DISTRIBUTE_INLINE void ObjectState::sync() {
   for (const Field& field : fields_)
-    field.set(broadcast_object(field.get(), 0, "elastic." + field.name));
+    field.set(broadcast_object(field.get(), source(), "elastic." + field.name));
   ObjectState::save();
 }
 
@@ -75,7 +87,7 @@ DISTRIBUTE_INLINE void TensorFlowKerasState::restore() {
 }
 
 DISTRIBUTE_INLINE void TensorFlowKerasState::sync() {
-  broadcast_variables(variables(), 0);
+  broadcast_variables(variables(), source());
   ObjectState::sync();
   TensorFlowKerasState::save();
 }

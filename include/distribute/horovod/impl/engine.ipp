@@ -53,7 +53,7 @@ DISTRIBUTE_INLINE std::string Engine::next_name(Kind kind, int32_t process_set) 
   return concat(horovod_internal::name_of(kind), ".noname.", number);
 }
 
-DISTRIBUTE_INLINE std::shared_ptr<Operation> Engine::submit(Request request, const Tensor& input) {
+DISTRIBUTE_INLINE std::shared_ptr<Operation> Engine::submit(Request request, Part part) {
   EngineThread& all = *impl_;
   if (request.name.empty()) request.name = next_name(request.terms.kind, request.terms.process_set);
   const auto operation = std::make_shared<Operation>();
@@ -63,7 +63,7 @@ DISTRIBUTE_INLINE std::shared_ptr<Operation> Engine::submit(Request request, con
     if (all.error) std::rethrow_exception(all.error);
     const Terms& terms = request.terms;
     operation->request = request;
-    operation->part.input = input;
+    operation->part = std::move(part);
     if (!all.under_way.try_emplace({terms.process_set, request.name}, operation).second)
       throw InvalidArgumentError(concat("hvd: '", request.name, "' (", to_string(request),
                                         ") is under way already; wait for it with ",
@@ -116,6 +116,16 @@ DISTRIBUTE_INLINE ClusterTasks Engine::tasks() const {
   for (int r = 0; r < size(); ++r) tasks.members.push_back(impl_->runtime->member(r));
   tasks.rank = rank();
   return tasks;
+}
+
+DISTRIBUTE_INLINE std::shared_ptr<ElasticJob> Engine::elastic_job() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->elastic_job;
+}
+
+DISTRIBUTE_INLINE void Engine::set_elastic_job(std::shared_ptr<ElasticJob> job) {
+  const std::lock_guard lock(impl_->mutex);
+  impl_->elastic_job = std::move(job);
 }
 
 DISTRIBUTE_INLINE std::optional<TaskFailure> Engine::failure() const {

@@ -27,7 +27,7 @@ DISTRIBUTE_INLINE EngineThread::EngineThread(std::shared_ptr<ClusterRuntime> the
   transport = group.workers->transport();
   std::vector<int> all;
   for (int rank = 0; rank < group.num_workers; ++rank) all.push_back(rank);
-  sets[0] = {std::move(all), group.workers};
+  sets[0] = {std::move(all), group.workers, std::make_shared<ReductionMemory>(group.workers)};
   connect_coordinator();
   if (runtime) follow_runtime();
 }
@@ -164,9 +164,9 @@ DISTRIBUTE_INLINE void EngineThread::carry_out(const Response& response) {
   }
   std::vector<Part> parts(operations.size());
   for (size_t i = 0; i < parts.size(); ++i)
-    if (operations[i]) parts[i].input = std::move(operations[i]->part.input);
+    if (operations[i]) parts[i] = std::move(operations[i]->part);
   if (response.terms.kind == Kind::Allreduce) {
-    all_reduce(*set.communicator, response, parts);
+    all_reduce(*set.communicator, response, parts, *set.memory);
   } else {
     const auto root = std::find(set.members.begin(), set.members.end(), response.terms.root);
     horovod_internal::execute(*set.communicator, response, int(root - set.members.begin()),
@@ -197,9 +197,10 @@ DISTRIBUTE_INLINE void EngineThread::change_sets(const Response& response) {
     sets.erase(response.number);
     return;
   }
-  ProcessGroup set{{response.members.begin(), response.members.end()}, nullptr};
+  ProcessGroup set{{response.members.begin(), response.members.end()}, nullptr, nullptr};
   set.communicator =
       connect_members(runtime, concat("hvd/", response.number), set.members, options.communication);
+  set.memory = std::make_shared<ReductionMemory>(set.communicator);
   const std::lock_guard lock(mutex);
   sets[response.number] = std::move(set);
 }

@@ -33,14 +33,10 @@ DISTRIBUTE_INLINE void scale(char* data, int64_t count, DType dtype, double fact
   });
 }
 
-DISTRIBUTE_INLINE int64_t elements_of(const Entry& entry) {
-  return std::accumulate(entry.shape.begin(), entry.shape.end(), int64_t{1}, std::multiplies<>());
-}
-
-/// The parts one after the other in fresh memory, each at the beginning of a cache line; zeros for
-/// those that this rank does not give.
+/// The parts one after the other, each at the beginning of a cache line; zeros for those that this
+/// rank does not give.
 DISTRIBUTE_INLINE Array pack(const Response& response, const std::vector<Part>& parts,
-                             std::vector<int64_t>& offsets) {
+                             ReductionMemory& memory, std::vector<int64_t>& offsets) {
   const int64_t element = size_of(response.terms.dtype);
   int64_t bytes = 0;
   for (const Entry& entry : response.entries) {
@@ -48,7 +44,9 @@ DISTRIBUTE_INLINE Array pack(const Response& response, const std::vector<Part>& 
     bytes += (elements_of(entry) * element + 63) / 64 * 64;
   }
   offsets.push_back(bytes);
-  const Array all = make_array(bytes, Device{});
+  const bool transient =
+      std::all_of(parts.begin(), parts.end(), [](const Part& part) { return part.transient; });
+  const Array all = transient ? memory.take(bytes) : make_array(bytes, Device{});
   for (size_t i = 0; i < parts.size(); ++i) {
     char* to = all.bytes() + offsets[i];
     const int64_t size = parts[i].input ? elements_of(response.entries[i]) * element : 0;
@@ -58,28 +56,35 @@ DISTRIBUTE_INLINE Array pack(const Response& response, const std::vector<Part>& 
   return all;
 }
 
-DISTRIBUTE_INLINE void all_reduce(Communicator& group, const Response& response,
-                                  std::vector<Part>& parts) {
+/// An all-reduce that needs no copy before.
+DISTRIBUTE_INLINE void all_reduce_alone(Communicator& group, const Response& response, Part& part) {
   const Terms& terms = response.terms;
-  const ReductionOp op = reduction_of(terms.op);
-  if (parts.size() == 1 && terms.prescale == 1) {  // needs no copy before
-    const Tensor input =
-        parts[0].input ? parts[0].input : zeros(Shape(response.entries[0].shape), terms.dtype);
-    const int64_t count = input.num_elements();
-    parts[0].output = Tensor::empty(input.shape(), terms.dtype, Device{});
-    char* to = parts[0].output.array().bytes();
-    group.all_reduce(input.array().bytes(), to, count, terms.dtype, op);
-    return scale(to, count, terms.dtype, terms.postscale);
-  }
+  const int64_t count = elements_of(response.entries[0]);
+  const Tensor input = part.input ? part.input : zeros({count}, terms.dtype);
+  part.output = Tensor::empty(input.shape(), terms.dtype, Device{}, input.layout());
+  char* to = part.output.array().bytes();
+  group.all_reduce(input.array().bytes(), to, count, terms.dtype, reduction_of(terms.op));
+  scale(to, count, terms.dtype, terms.postscale);
+}
+
+DISTRIBUTE_INLINE void all_reduce(Communicator& group, const Response& response,
+                                  std::vector<Part>& parts, ReductionMemory& memory) {
+  const Terms& terms = response.terms;
+  for (size_t i = 0; i < parts.size(); ++i)
+    if (parts[i].input && response.entries[i].arrangement.layout.empty())
+      parts[i].input = parts[i].input.row_major();
+  if (parts.size() == 1 && terms.prescale == 1 && !parts[0].transient)
+    return all_reduce_alone(group, response, parts[0]);
   std::vector<int64_t> offsets;
-  const Array all = pack(response, parts, offsets);
+  const Array all = pack(response, parts, memory, offsets);
   const int64_t count = offsets.back() / size_of(terms.dtype);
   scale(all.bytes(), count, terms.dtype, terms.prescale);
-  group.all_reduce(all.bytes(), count, terms.dtype, op);
+  group.all_reduce(all.bytes(), count, terms.dtype, reduction_of(terms.op));
   scale(all.bytes(), count, terms.dtype, terms.postscale);
   for (size_t i = 0; i < parts.size(); ++i)
-    parts[i].output = Tensor(Shape(response.entries[i].shape), terms.dtype,
-                             Array{all.buffer, offsets[i], nullptr});
+    if (parts[i].input)
+      parts[i].output = Tensor(parts[i].input.shape(), terms.dtype,
+                               Array{all.buffer, offsets[i], parts[i].input.layout()});
 }
 
 /// Elements of one row; a scalar is a row of one.

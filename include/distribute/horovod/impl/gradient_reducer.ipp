@@ -8,8 +8,9 @@
 namespace distribute::horovod_internal {
 
 DISTRIBUTE_INLINE GradientReducer::GradientReducer(std::string name,
-                                                   const hvd::GradientOptions& options)
-    : name_(std::move(name)), options_(options) {
+                                                   const hvd::GradientOptions& options,
+                                                   bool transient)
+    : name_(std::move(name)), options_(options), transient_(transient) {
   const double factor = options.gradient_predivide_factor;
   if (!(factor > 0) || (factor != 1 && options.op != hvd::Average))
     throw InvalidArgumentError(concat("gradient_predivide_factor: wanted a positive number, and 1 ",
@@ -36,7 +37,10 @@ DISTRIBUTE_INLINE void GradientReducer::ready(size_t i, const Tensor& gradient,
                                               const Variable& variable) {
   if (!gradient || (is_indexed_slices(gradient) && !options_.sparse_as_dense)) return;
   if (begun_.size() <= i) begun_.resize(i + 1);
-  if (!begun_[i]) begun_[i] = hvd::allreduce_async(gradient, options_of(i, variable));
+  if (begun_[i]) return;
+  const hvd::AllreduceOptions options = options_of(i, variable);
+  begun_[i] = transient_ ? begin_transient_allreduce(gradient, options)
+                         : hvd::allreduce_async(gradient, options);
 }
 
 DISTRIBUTE_INLINE std::vector<Tensor> GradientReducer::reduce(

@@ -68,6 +68,7 @@ DISTRIBUTE_INLINE void Negotiation::submit(int rank, const Request& request, Tim
   } else if (pending.problem.empty()) {
     pending.problem = difference(pending, rank, request);
   }
+  if (request.arrangement != pending.first.arrangement) pending.first.arrangement = {};
   std::vector<int64_t>& part = pending.parts[rank];
   if (request.terms.kind == Kind::Alltoall) part = request.splits;
   if (request.terms.kind == Kind::Allgather) part = {request.shape.empty() ? 1 : request.shape[0]};
@@ -129,6 +130,7 @@ DISTRIBUTE_INLINE std::string Negotiation::set_problem(const Request& request) c
 
 DISTRIBUTE_INLINE Entry Negotiation::entry_of(const Pending& pending) const {
   Entry entry{.name = pending.first.name, .shape = pending.first.shape};
+  entry.arrangement = pending.first.arrangement;
   for (int rank : sets_.at(pending.first.terms.process_set))
     if (const auto part = pending.parts.find(rank); part != pending.parts.end())
       entry.sizes.insert(entry.sizes.end(), part->second.begin(), part->second.end());
@@ -208,8 +210,7 @@ DISTRIBUTE_INLINE void Negotiation::leave(int rank, const std::string& why) {
 DISTRIBUTE_INLINE int64_t bytes_of(const Response& response) {
   int64_t bytes = 0;
   for (const Entry& entry : response.entries)
-    bytes += std::accumulate(entry.shape.begin(), entry.shape.end(), size_of(response.terms.dtype),
-                             std::multiplies<>());
+    bytes += elements_of(entry) * size_of(response.terms.dtype);
   return bytes;
 }
 

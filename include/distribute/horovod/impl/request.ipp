@@ -3,6 +3,8 @@
 #include <distribute/net/bytes.hpp>
 
 #include <bit>
+#include <functional>
+#include <numeric>
 
 namespace distribute::horovod_internal {
 
@@ -42,6 +44,11 @@ DISTRIBUTE_INLINE std::string to_string(const Request& request) {
   return text;
 }
 
+DISTRIBUTE_INLINE int64_t elements_of(const Entry& entry) {
+  if (!entry.arrangement.layout.empty()) return entry.arrangement.elements;
+  return std::accumulate(entry.shape.begin(), entry.shape.end(), int64_t{1}, std::multiplies<>());
+}
+
 /// The parts of messages, written and read in the same order.
 class MessageWriter {
  public:
@@ -57,11 +64,16 @@ class MessageWriter {
   }
   void add(const std::string& text) { out_.text(text); }
   void add(int32_t number) { out_.number(number); }
+  void add(const Arrangement& arrangement) {
+    add(arrangement.layout), out_.number(arrangement.elements);
+  }
   void add(const Request& request) {
     add(request.terms), add(request.name), add(request.shape), add(request.splits);
-    add(request.group), add(request.group_size);
+    add(request.arrangement), add(request.group), add(request.group_size);
   }
-  void add(const Entry& entry) { add(entry.name), add(entry.shape), add(entry.sizes); }
+  void add(const Entry& entry) {
+    add(entry.name), add(entry.shape), add(entry.sizes), add(entry.arrangement);
+  }
   void add(const Response& response) {
     add(response.terms), add_all(response.entries), add(int32_t(response.code));
     add(response.message), add(response.number), add(response.members);
@@ -96,11 +108,17 @@ class MessageReader {
   }
   void get(std::string& text) { text = in_.text(); }
   void get(int32_t& number) { number = in_.number<int32_t>(); }
+  void get(Arrangement& arrangement) {
+    get(arrangement.layout);
+    arrangement.elements = in_.number<int64_t>();
+  }
   void get(Request& request) {
     get(request.terms), get(request.name), get(request.shape), get(request.splits);
-    get(request.group), get(request.group_size);
+    get(request.arrangement), get(request.group), get(request.group_size);
   }
-  void get(Entry& entry) { get(entry.name), get(entry.shape), get(entry.sizes); }
+  void get(Entry& entry) {
+    get(entry.name), get(entry.shape), get(entry.sizes), get(entry.arrangement);
+  }
   void get(Response& response) {
     int32_t code = 0;
     get(response.terms), get_all(response.entries), get(code);

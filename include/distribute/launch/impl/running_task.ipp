@@ -31,6 +31,10 @@ DISTRIBUTE_INLINE ProcessOptions process_options(const LaunchOptions& options, c
   result.guard = &guard;
   result.environment = job.environment(task);
   result.environment["DISTRIBUTE_RESTART_COUNT"] = std::to_string(attempt);
+  if (options.min_workers > 0) {
+    result.environment["DISTRIBUTE_MIN_WORKERS"] = std::to_string(options.min_workers);
+    result.environment["DISTRIBUTE_MAX_WORKERS"] = std::to_string(options.job.workers);
+  }
   if (task.local) {
     result.command = options.command;
     result.unset = launch::variables_of_another_job();

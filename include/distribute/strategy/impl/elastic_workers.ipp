@@ -1,7 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
-#include <distribute/collective/connect_workers.hpp>
 #include <distribute/strategy/elastic_workers.hpp>
 #include <distribute/strategy/share_cores.hpp>
 
@@ -25,8 +24,7 @@ DISTRIBUTE_INLINE ClusterOptions generation_options() {
 }
 
 DISTRIBUTE_INLINE ElasticWorkers::ElasticWorkers(ClusterTasks everybody, const ElasticSetup& setup)
-    : setup_(setup),
-      member_(everybody, limits_of(setup.limits, everybody.size()),
+    : member_(everybody, limits_of(setup.limits, everybody.size()),
               ClusterOptions::from_environment(), setup.agreement) {}
 
 DISTRIBUTE_INLINE ElasticWorkers::~ElasticWorkers() = default;
@@ -52,16 +50,12 @@ DISTRIBUTE_INLINE std::vector<int> ElasticWorkers::lost() const {
   return {int(found - all.begin())};
 }
 
-DISTRIBUTE_INLINE collective::WorkerGroup ElasticWorkers::connect(
-    const ElasticGeneration& generation) {
-  runtime_ = ClusterRuntime::join(generation.tasks, generation_options(), member_.server(),
-                                  generation.number);
-  share_cores(*runtime_);
-  return collective::connect_workers(runtime_, setup_.replicas_per_worker, setup_.communication);
+DISTRIBUTE_INLINE void ElasticWorkers::report_error(StatusCode code, const std::string& message) {
+  if (runtime_) runtime_->report_error(code, message);
 }
 
-DISTRIBUTE_INLINE std::optional<ElasticWorkers::Next> ElasticWorkers::next(
-    const ElasticState& mine, const std::function<bool()>& given_up) {
+DISTRIBUTE_INLINE std::optional<ElasticGeneration> ElasticWorkers::next(
+    const ElasticState& mine, const std::function<bool()>& given_up, const Connect& connect) {
   constexpr int kAttempts = 20;
   std::vector<int> gone = lost();
   for (int attempt = 1;; ++attempt) {
@@ -69,8 +63,11 @@ DISTRIBUTE_INLINE std::optional<ElasticWorkers::Next> ElasticWorkers::next(
     auto generation = member_.meet(mine, gone, given_up);
     if (!generation) return std::nullopt;
     try {
-      auto group = connect(*generation);
-      return Next{*std::move(generation), std::move(group)};
+      runtime_ = ClusterRuntime::join(generation->tasks, generation_options(), member_.server(),
+                                      generation->number);
+      share_cores(*runtime_);
+      connect(runtime_);
+      return generation;
     } catch (const Error&) {  // one has died since they met
       if (attempt == kAttempts || failed_itself()) throw;
       gone = lost();

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/autograd/gradient_placer.hpp>
 #include <distribute/base/logging.hpp>
+#include <distribute/collective/connect_workers.hpp>
 #include <distribute/collective/timeline.hpp>
 #include <distribute/strategy/all_workers.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
@@ -48,15 +49,22 @@ DISTRIBUTE_INLINE WorkersOfGroup& WorkersOfGroup::operator=(const collective::Wo
   return *this;
 }
 
-DISTRIBUTE_INLINE std::optional<ElasticGeneration> MultiWorkerExtended::join_next(
-    const ElasticState& mine, const std::function<bool()>& given_up) {
+DISTRIBUTE_INLINE void MultiWorkerExtended::work_alone() {
   leave();
   work_with(std::move(collective::make_thread_workers(1, num_local_replicas())[0]));
-  auto next = elastic_->next(mine, given_up);
+}
+
+DISTRIBUTE_INLINE std::optional<ElasticGeneration> MultiWorkerExtended::join_next(
+    const ElasticState& mine, const std::function<bool()>& given_up) {
+  work_alone();
+  collective::WorkerGroup group;
+  auto next = elastic_->next(mine, given_up, [&](const std::shared_ptr<ClusterRuntime>& runtime) {
+    group = collective::connect_workers(runtime, num_local_replicas(), state_.options);
+  });
   if (!next) return std::nullopt;
-  work_with(std::move(next->group));
+  work_with(std::move(group));
   task_.is_chief = state_.group.worker == 0;
-  return std::move(next->generation);
+  return next;
 }
 
 DISTRIBUTE_INLINE void MultiWorkerExtended::work_with(collective::WorkerGroup group) {

@@ -42,9 +42,8 @@ DISTRIBUTE_INLINE MultiWorkerParts join_cluster(std::shared_ptr<ClusterResolver>
   collective::WorkerGroup group;
   std::unique_ptr<ElasticWorkers> elastic;
   if (options.elastic.min_workers > 0 && !place.alone) {
-    elastic = std::make_unique<ElasticWorkers>(
-        std::move(place.tasks),
-        ElasticSetup{options.elastic, options.communication_options, replicas, agreement(options)});
+    elastic = std::make_unique<ElasticWorkers>(std::move(place.tasks),
+                                               ElasticSetup{options.elastic, agreement(options)});
     group = work_alone(replicas);
   } else if (place.alone) {
     group = work_alone(replicas);

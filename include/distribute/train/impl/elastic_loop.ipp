@@ -48,6 +48,10 @@ DISTRIBUTE_INLINE strategy_internal::MultiWorkerExtended* elastic_extended(Strat
   return extended && extended->elastic() ? extended : nullptr;
 }
 
+DISTRIBUTE_INLINE bool is_elastic(Strategy& strategy) {
+  return elastic_extended(strategy) != nullptr;
+}
+
 DISTRIBUTE_INLINE ElasticLoop::Impl::Impl(Strategy& the_strategy, CheckpointParts parts,
                                           Variable the_step, ElasticLoopOptions the_options)
     : extended(elastic_extended(the_strategy)),
@@ -130,12 +134,12 @@ DISTRIBUTE_INLINE std::optional<ElasticEnd> ElasticLoop::Impl::attempt(
   try {
     body();
     extended->elastic()->finish();
-    extended->leave();
+    extended->work_alone();
     return ElasticEnd::Finished;
   } catch (const WorkersChangedError&) {
     if (!leaving) return std::nullopt;
     extended->elastic()->withdraw();
-    extended->leave();
+    extended->work_alone();
     return ElasticEnd::Left;
   } catch (const Error&) {
     if (!was_others_fault()) throw;
