@@ -373,6 +373,7 @@
 #include <distribute/train/exponential_moving_average.hpp>
 #include <distribute/train/exporters.hpp>
 #include <distribute/train/final_ops_hook.hpp>
+#include <distribute/train/fit_iterator.hpp>
 #include <distribute/train/fit_loop.hpp>
 #include <distribute/train/fit_options.hpp>
 #include <distribute/train/gradient_accumulator.hpp>

@@ -2,8 +2,11 @@
 /// The loops inside fit and evaluate.
 
 #include <distribute/base/config.hpp>
+#include <distribute/checkpoint/checkpoint_parts.hpp>
+#include <distribute/data/dataset.hpp>
 #include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/train/callback_list.hpp>
+#include <distribute/train/fit_iterator.hpp>
 #include <distribute/train/fit_options.hpp>
 #include <distribute/train/history.hpp>
 #include <distribute/train/logs.hpp>
@@ -15,6 +18,7 @@
 
 namespace distribute::train {
 
+class ElasticLoop;
 class Model;
 
 /// One call of evaluate, or one validation inside fit.
@@ -39,18 +43,32 @@ class FitLoop {
 
  private:
   std::vector<CallbackHandle> all_callbacks(const InputData& data);
+  void take_data(const InputData& data);
+  FitIterator new_iterator() const;
+  CheckpointParts state();
+  /// From the position to the end, with the workers that there are now.
+  void go_on();
   void epoch(int64_t number, int64_t first_batch);
   /// The batches of an epoch from this one on; how many were trained.
   int64_t batches(int64_t first);
+  void commit();
   void validate(int64_t epoch, Logs& logs);
 
   Model& model_;
   const FitOptions& options_;
   History history_;
-  DistributedDataset data_;
+  std::optional<data::Dataset> global_data_;  // where workers may change
+  std::optional<DistributedDataset> data_;    // where they do not
   std::optional<DistributedDataset> validation_data_;
   std::optional<CallbackList> callbacks_;
-  bool fresh_ = true;  // nothing was taken from the model's iterator yet
+  /// Where training stands, for workers that take it over.
+  struct Position {
+    int64_t epoch = 0, batch = 0;
+    bool fresh = true;  // this epoch goes on with the model's iterator
+  };
+  Position position_;
+  ElasticLoop* loop_ = nullptr;  // while it runs
+  int64_t updates_ = 0;          // of the optimizer, at the last commit
   bool out_of_data_ = false;
 };
 

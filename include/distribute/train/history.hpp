@@ -2,6 +2,7 @@
 /// The figures of all epochs.
 
 #include <distribute/base/config.hpp>
+#include <distribute/strategy/elastic_options.hpp>
 #include <distribute/train/callback.hpp>
 
 #include <cstdint>
@@ -19,10 +20,20 @@ class History : public Callback {
   std::vector<int64_t> epoch;
   std::map<std::string, std::vector<double>> history;
 
+  /// Of an elastic job: whether training has ended, or only this worker's part in it. A program
+  /// that Left returns 143, so that it is started again elsewhere.
+  ElasticEnd end = ElasticEnd::Finished;
+
   void on_train_begin(Logs&) override { epoch.clear(), history.clear(); }
+  /// An epoch whose end was interrupted comes again.
   void on_epoch_end(int64_t number, Logs& logs) override {
-    epoch.push_back(number);
-    for (const auto& [name, value] : logs) history[name].push_back(value);
+    const bool again = !epoch.empty() && epoch.back() == number;
+    if (!again) epoch.push_back(number);
+    for (const auto& [name, value] : logs) {
+      std::vector<double>& values = history[name];
+      if (again && !values.empty()) values.pop_back();
+      values.push_back(value);
+    }
   }
   bool wants_batch_metrics() const override { return false; }
 };

@@ -9,6 +9,7 @@
 #include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/train/callback.hpp>
 #include <distribute/train/compiled_metric.hpp>
+#include <distribute/train/fit_iterator.hpp>
 #include <distribute/train/fit_options.hpp>
 #include <distribute/train/history.hpp>
 #include <distribute/train/loss_function.hpp>
@@ -59,8 +60,13 @@ class Model {
 
   /// Trains from `initial_epoch` to `epochs`, or until a callback stops it. Without steps_per_epoch
   /// an epoch is one pass over the data; with it the next epoch goes on where the last one ended.
+  /// In an elastic job (MultiWorkerOptions::elastic) training goes on when workers are lost, leave
+  /// or join: with the same batches, and on_epoch_begin is called again when that is in the middle
+  /// of an epoch. A History then begins where its worker has joined, and History::end says why it
+  /// ends; afterwards the worker is alone.
   /// Throws  FailedPreconditionError before compile; InvalidArgumentError for data without
-  ///         elements and options that make no sense; what the steps and the callbacks throw.
+  ///         elements, options that make no sense, and, in an elastic job, data that is divided
+  ///         already; what ElasticLoop::run, the steps and the callbacks throw.
   History fit(const InputData& data, const FitOptions& options = {});
   /// Loss and metrics over exactly all examples.
   Logs evaluate(const InputData& data, const EvaluateOptions& options = {});
@@ -133,8 +139,8 @@ class Model {
   std::unique_ptr<GradientAccumulator> accumulator_;
   int64_t global_batch_ = 0, local_batch_ = -1;  // examples of the last step
   bool stop_training_ = false;
-  std::unique_ptr<DistributedIterator> iterator_;  // of fit
-  StepMeans means_;                                // of fit's epoch
+  std::unique_ptr<FitIterator> iterator_;  // of fit
+  StepMeans means_;                        // of fit's epoch
   struct Start {
     int64_t epoch = 0, batch = 0;
   };

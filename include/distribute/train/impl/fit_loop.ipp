@@ -2,6 +2,8 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/strategy/strategy.hpp>
+#include <distribute/train/elastic_iterator.hpp>
+#include <distribute/train/elastic_loop.hpp>
 #include <distribute/train/fit_loop.hpp>
 #include <distribute/train/model.hpp>
 #include <distribute/train/progress_logger.hpp>
@@ -44,13 +46,12 @@ DISTRIBUTE_INLINE Logs TestLoop::run(const CallbackList& callbacks) {
 }
 
 DISTRIBUTE_INLINE FitLoop::FitLoop(Model& model, const InputData& data, const FitOptions& options)
-    : model_(model), options_(options), data_(model.distribute(data)) {
+    : model_(model), options_(options) {
   if (options.steps_per_epoch && *options.steps_per_epoch < 1)
     throw InvalidArgumentError(
         concat("fit: steps_per_epoch must be at least 1; it is ", *options.steps_per_epoch));
-  if (options.validation_data) validation_data_ = model.distribute(*options.validation_data);
-  model_.build(data_.element_spec());
-  model_.iterator_ = std::make_unique<DistributedIterator>(data_.iterator());
+  take_data(data);
+  model_.iterator_ = std::make_unique<FitIterator>(new_iterator());
   model_.means_.reset();
   model_.stop_training_ = false;
   model_.start_.reset();
@@ -58,6 +59,26 @@ DISTRIBUTE_INLINE FitLoop::FitLoop(Model& model, const InputData& data, const Fi
                      CallbackParams{.epochs = options.epochs,
                                     .steps = options.steps_per_epoch,
                                     .has_validation = options.validation_data.has_value()});
+}
+
+DISTRIBUTE_INLINE void FitLoop::take_data(const InputData& data) {
+  if (!is_elastic(model_.strategy())) {
+    data_ = model_.distribute(data);
+    return model_.build(data_->element_spec());
+  }
+  for (const InputData* one :
+       {&data, options_.validation_data ? &*options_.validation_data : &data})
+    if (!std::holds_alternative<data::Dataset>(one->data()))
+      throw InvalidArgumentError(
+          "fit: where workers may change it divides the data itself, again and again: give a "
+          "Dataset of global batches, and not one that is divided already");
+  global_data_ = std::get<data::Dataset>(data.data());
+  model_.build(global_data_->element_spec());
+}
+
+DISTRIBUTE_INLINE FitIterator FitLoop::new_iterator() const {
+  return data_ ? FitIterator(data_->iterator())
+               : FitIterator(ElasticIterator(model_.strategy(), *global_data_));
 }
 
 /// Those of the user, then the display, then the history, which sees what all others added.
@@ -72,14 +93,30 @@ DISTRIBUTE_INLINE std::vector<CallbackHandle> FitLoop::all_callbacks(const Input
   return all;
 }
 
+/// What a worker needs to go on in the middle of an epoch.
+DISTRIBUTE_INLINE CheckpointParts FitLoop::state() {
+  CheckpointParts parts = model_.training_state();
+  parts.emplace_back(
+      "position", TensorState{[this] {
+                                return Tensor(Shape{3},
+                                              std::vector<int64_t>{position_.epoch, position_.batch,
+                                                                   position_.fresh});
+                              },
+                              [this](const Tensor& saved) {
+                                const auto numbers = saved.data<int64_t>();
+                                position_ = {numbers[0], numbers[1], numbers[2] != 0};
+                              },
+                              false});
+  return parts;
+}
+
 DISTRIBUTE_INLINE History FitLoop::run() {
   callbacks_->call(&Callback::on_train_begin);
   const auto start = model_.start_.value_or(Model::Start{options_.initial_epoch, 0});
-  if (model_.start_) fresh_ = start.batch > 0;
-  for (int64_t number = start.epoch; number < options_.epochs; ++number) {
-    epoch(number, number == start.epoch ? start.batch : 0);
-    if (model_.stop_training_ || out_of_data_) break;
-  }
+  position_ = {start.epoch, start.batch, !model_.start_ || start.batch > 0};
+  ElasticLoop loop(model_.strategy(), state(), model_.optimizer().iterations_variable());
+  loop_ = &loop;
+  history_.end = loop.run([this] { go_on(); });
   Logs last;
   for (const auto& [name, values] : history_.history) last.set(name, values.back());
   callbacks_->call(&Callback::on_train_end, last);
@@ -87,11 +124,22 @@ DISTRIBUTE_INLINE History FitLoop::run() {
   return std::move(history_);
 }
 
+DISTRIBUTE_INLINE void FitLoop::go_on() {
+  model_.local_batch_ = -1;  // the workers' shares are others
+  updates_ = model_.optimizer().iterations();
+  if (options_.validation_data) validation_data_ = model_.distribute(*options_.validation_data);
+  while (position_.epoch < options_.epochs) {
+    epoch(position_.epoch, position_.batch);
+    if (model_.stop_training_ || out_of_data_) break;
+    position_ = {position_.epoch + 1, 0, options_.steps_per_epoch.has_value()};
+  }
+}
+
 DISTRIBUTE_INLINE void FitLoop::epoch(int64_t number, int64_t first_batch) {
   const bool continues = first_batch > 0;
-  if (!options_.steps_per_epoch && !fresh_)
-    model_.iterator_ = std::make_unique<DistributedIterator>(data_.iterator());
-  fresh_ = false;
+  if (!options_.steps_per_epoch && !position_.fresh)
+    model_.iterator_ = std::make_unique<FitIterator>(new_iterator());
+  position_.fresh = true;
   if (!continues) {
     model_.reset_metrics();
     model_.means_.reset();
@@ -108,6 +156,12 @@ DISTRIBUTE_INLINE void FitLoop::epoch(int64_t number, int64_t first_batch) {
   callbacks_->call(&Callback::on_epoch_end, number, logs);
 }
 
+/// Batches whose gradients are only collected belong to the update that follows.
+DISTRIBUTE_INLINE void FitLoop::commit() {
+  const int64_t before = std::exchange(updates_, model_.optimizer().iterations());
+  if (updates_ != before) loop_->commit();
+}
+
 DISTRIBUTE_INLINE int64_t FitLoop::batches(int64_t first) {
   const bool wants_metrics = callbacks_->wants_batch_metrics();
   int64_t batch = first;
@@ -121,11 +175,13 @@ DISTRIBUTE_INLINE int64_t FitLoop::batches(int64_t first) {
                            " steps of an epoch; training ends. Use `.repeat()`"));
       break;
     }
+    position_.batch = batch + 1;
     callbacks_->call(&Callback::on_train_batch_begin, batch);
     model_.run_step(*element, true, model_.means_);
     Logs logs = model_.means_.means();
     if (wants_metrics) model_.add_metrics(logs);
     callbacks_->call(&Callback::on_train_batch_end, batch, logs);
+    if (global_data_) commit();
     if (model_.stop_training_) return batch + 1 - first;
   }
   return batch - first;

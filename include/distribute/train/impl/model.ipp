@@ -72,7 +72,8 @@ DISTRIBUTE_INLINE CheckpointParts Model::training_state() {
   std::get<TensorState>(parts.back().second).per_worker = false;
   parts.emplace_back("iterator",
                      TensorState{[this] { return iterator_->state(); },
-                                 [this](const Tensor& saved) { iterator_->restore(saved); }, true});
+                                 [this](const Tensor& saved) { iterator_->restore(saved); },
+                                 !iterator_ || iterator_->per_worker()});
   return parts;
 }
 
