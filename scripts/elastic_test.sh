@@ -3,11 +3,15 @@
 # join again, N times (20 unless given). The last weights must be, bit for bit, those that one
 # process gets which makes the steps of each generation with as many replicas. Prints how long the
 # others were out of step.
+# Then the same for the ranks of a Horovod-shaped job and the workers of a coordinator.
 # Usage: scripts/elastic_test.sh [N] [build folder, such as build/release] [seed]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 rounds=${1:-20} build=${2:-build/release} seed=${3:-1}
 [[ -d $build ]] || cmake --preset "${build##*/}"
-cmake --build "$build" --target test_train
-DISTRIBUTE_ELASTIC_ROUNDS=$rounds DISTRIBUTE_ELASTIC_SEED=$seed OMP_WAIT_POLICY=passive \
-  "$build/bin/test_train" "workers leave and join at random: every update counts once"
+cmake --build "$build" --target test_train test_horovod test_coordinator
+export DISTRIBUTE_ELASTIC_ROUNDS=$rounds DISTRIBUTE_ELASTIC_SEED=$seed OMP_WAIT_POLICY=passive
+"$build/bin/test_train" "workers leave and join at random: every update counts once"
+"$build/bin/test_horovod" "ranks are killed, leave and join at random: every step counts once"
+"$build/bin/test_coordinator" \
+  "a coordinator's workers are killed, leave and join at random*"

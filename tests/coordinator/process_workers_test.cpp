@@ -2,9 +2,15 @@
 
 #include <tests/coordinator/processes.hpp>
 #include <tests/support/check_throws.hpp>
+#include <tests/support/temporary_directory.hpp>
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -250,5 +256,72 @@ TEST_CASE("a worker joins while functions run, another leaves when it is told to
   CHECK(cluster.wait_for_end({"worker", 0}).ok());
   const auto outcomes = cluster.join();
   CHECK(outcomes[0].out.find("trained") != std::string::npos);
+  for (size_t worker = 1; worker < outcomes.size(); ++worker) CHECK(outcomes[worker].result == "0");
+}
+
+/// Runs functions until the file that the argument names is there; two workers are enough.
+DISTRIBUTE_CLUSTER_MAIN(coordinator_trains_until_told) {
+  Program program;
+  Server server = server_of_environment();
+  if (server.job_name() == "worker") {
+    task.set_result(std::to_string(server.join()));
+    return;
+  }
+  ClusterCoordinator coordinator = coordinator_of(server, program.strategy);
+  while (!std::filesystem::exists(task.argument())) run_steps(program, coordinator, 40);
+  say("told");
+}
+
+namespace {
+
+int count(const std::string& text, const std::string& word) {
+  int found = 0;
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++found;
+  return found;
+}
+
+}  // namespace
+
+/// scripts/elastic_test.sh asks for more rounds.
+TEST_CASE("a coordinator's workers are killed, leave and join at random: every function is run",
+          "[coordinator][elastic][multiproc]") {
+  const char* asked = std::getenv("DISTRIBUTE_ELASTIC_ROUNDS");
+  const char* seed = std::getenv("DISTRIBUTE_ELASTIC_SEED");
+  const int rounds = asked ? std::atoi(asked) : 3;
+  std::mt19937 random(seed ? unsigned(std::atoi(seed)) : 1u);
+  const TemporaryDirectory directory;
+  ProcessCluster cluster({.workers = 4,
+                          .chief = true,
+                          .function = "coordinator_trains_until_told",
+                          .argument = directory / "end",
+                          .environment = {{"DISTRIBUTE_MIN_WORKERS", "2"}},
+                          .deadline_seconds = 60.0 + 10 * rounds});
+  const auto begun = [&](const testing::TaskName& worker) {
+    return count(cluster.output(worker), "begins ");
+  };
+  const auto goes_on = [&](const testing::TaskName& worker) {
+    testing::wait_until([&, before = begun(worker)] { return begun(worker) > before; },
+                        "worker " + std::to_string(worker.index) + " runs functions", 30);
+  };
+  for (int worker = 0; worker < 4; ++worker) goes_on({"worker", worker});
+  for (int round = 0; round < rounds; ++round) {
+    const int first = int(random() % 4), way = int(random() % 3);
+    const testing::TaskName victim{"worker", first}, other{"worker", (first + 1) % 4};
+    cluster.kill(victim, way == 0 ? SIGKILL : SIGTERM);
+    const auto end = cluster.wait_for_end(victim);
+    if (way != 0) CHECK(end.ok());
+    if (way == 2) {  // two at once
+      cluster.kill(other, SIGKILL);
+      cluster.wait_for_end(other);
+    }
+    goes_on({"worker", (first + 2) % 4});
+    cluster.restart(victim);
+    if (way == 2) cluster.restart(other);
+    goes_on(victim);
+    goes_on(other);
+  }
+  std::ofstream(directory / "end") << "now";
+  const auto outcomes = cluster.join();
+  CHECK(outcomes[0].out.find("told") != std::string::npos);
   for (size_t worker = 1; worker < outcomes.size(); ++worker) CHECK(outcomes[worker].result == "0");
 }
