@@ -335,7 +335,6 @@
 #include <distribute/horovod/compression.hpp>
 #include <distribute/horovod/distributed_gradient_tape.hpp>
 #include <distribute/horovod/distributed_optimizer.hpp>
-#include <distribute/horovod/elastic_job.hpp>
 #include <distribute/horovod/elastic_run.hpp>
 #include <distribute/horovod/elastic_state.hpp>
 #include <distribute/horovod/functions.hpp>
@@ -343,17 +342,9 @@
 #include <distribute/horovod/handle.hpp>
 #include <distribute/horovod/op.hpp>
 #include <distribute/horovod/process_set.hpp>
-#include <distribute/horovod/rank_place.hpp>
-#include <distribute/horovod/reduction_memory.hpp>
-#include <distribute/horovod/request.hpp>
 
 #include <distribute/saved_model/graph_def.hpp>
 #include <distribute/saved_model/inference_graph.hpp>
-#include <distribute/saved_model/inference_node.hpp>
-#include <distribute/saved_model/lower_arrays.hpp>
-#include <distribute/saved_model/lower_images.hpp>
-#include <distribute/saved_model/lower_math.hpp>
-#include <distribute/saved_model/lowering.hpp>
 #include <distribute/saved_model/onnx.hpp>
 #include <distribute/saved_model/saved_model.hpp>
 
