@@ -1,0 +1,246 @@
+#include "trainer.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <deque>
+
+namespace dist = distribute;
+namespace data = distribute::data;
+
+namespace examples {
+
+namespace {
+
+/// Adds gradients of a further part of the batch.
+void accumulate(std::vector<dist::Tensor>& sums, std::vector<dist::Tensor> gradients) {
+  if (sums.empty()) {
+    sums = std::move(gradients);
+    return;
+  }
+  for (size_t i = 0; i < sums.size(); ++i)
+    if (gradients[i]) sums[i] = sums[i] ? dist::add(sums[i], gradients[i]) : gradients[i];
+}
+
+double seconds_now() {
+  using namespace std::chrono;
+  return duration<double>(steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+Trainer::Loss Trainer::loss_of(const Batch& batch) {
+  const dist::Tensor logits = model_(batch.x, {.training = true});
+  const dist::Tensor losses = dist::nn::sparse_categorical_crossentropy(
+      batch.y, logits, {.from_logits = true, .label_smoothing = float(options_.label_smoothing)});
+  Loss result{dist::nn::compute_average_loss(losses, options_.batch_size), {}};
+  if (servers_) {
+    const dist::Tensor right = dist::equal(dist::argmax(logits, -1), batch.y);
+    result.right =
+        dist::reduce_sum(dist::cast(right, dist::DType::Float32)) / float(options_.batch_size);
+  }
+  const auto penalties = model_.losses();
+  if (!penalties.empty())
+    result.loss = result.loss +
+                  dist::nn::scale_regularization_loss(penalties) / float(options_.accumulate_steps);
+  return result;
+}
+
+dist::Tensor Trainer::with_right(const Loss& loss) const {
+  return servers_ ? dist::stack({loss.loss, loss.right}, 0) : dist::reshape(loss.loss, {1});
+}
+
+Trainer::ReplicaStep Trainer::replica_step(const Batch& batch) {
+  const int64_t parts = options_.accumulate_steps, rows = data::batch_size(batch);
+  if (parts == 1 && options_.loss_csv.empty()) {
+    dist::GradientTape tape;
+    const Loss loss = loss_of(batch);  // a coordinator's workers build the layers here
+    const int64_t number = minimize(loss.loss, tape);
+    return {with_right(loss), number};
+  }
+  std::vector<dist::Tensor> gradients;
+  Loss sum{dist::zeros({}), dist::zeros({})};
+  for (int64_t part = 0; part < parts; ++part) {
+    dist::GradientTape tape;
+    const Loss share = loss_of(data::rows(batch, rows * part / parts, rows * (part + 1) / parts));
+    sum.loss = sum.loss + share.loss;
+    if (servers_) sum.right = sum.right + share.right;
+    accumulate(gradients, tape.gradient(share.loss, model_.trainable_variables()));
+  }
+  const auto variables = model_.trainable_variables();
+  if (options_.loss_csv.empty() && !horovod_) {
+    const int64_t number = optimizer_->apply_gradients(gradients, variables);
+    return {with_right(sum), number};
+  }
+  gradients = all_reduce(gradients);
+  const dist::Tensor norm =
+      dist::global_norm(gradients) / float(num_replicas());  // every replica has it
+  const int64_t number =
+      optimizer_->apply_gradients(gradients, variables, {.skip_gradients_aggregation = true});
+  return {dist::stack({sum.loss, norm}, 0), number};
+}
+
+/// The job's sums, on every replica.
+std::vector<dist::Tensor> Trainer::all_reduce(const std::vector<dist::Tensor>& gradients) const {
+  return horovod_ ? horovod_->sum(gradients)
+                  : dist::get_replica_context()->all_reduce(dist::ReduceOp::Sum, gradients);
+}
+
+int64_t Trainer::minimize(const dist::Tensor& loss, dist::GradientTape& tape) {
+  const auto variables = model_.trainable_variables();
+  return horovod_ ? horovod_->minimize(loss, variables, tape)
+                  : optimizer_->minimize(loss, variables, tape);
+}
+
+Trainer::Step Trainer::step(const dist::PerReplica<Batch>& batch) {
+  const auto results =
+      strategy_.run([this](const Batch& part) { return replica_step(part); }, batch);
+  std::vector<dist::Tensor> sums;
+  for (const ReplicaStep& one : results.values()) sums.push_back(one.sums);
+  dist::Tensor sum = strategy_.reduce(dist::ReduceOp::Sum, dist::PerReplica(std::move(sums)));
+  if (horovod_) sum = horovod_->sum(sum);
+  const auto values = sum.data<float>();
+  return {values[0], values.size() > 1 ? values[1] : 0.0, results[0].number};
+}
+
+/// What follows a step, whoever has made it.
+void Trainer::step_done(const Step& step, const std::string& worker) {
+  last_loss_ = step.loss;
+  if (loss_csv_)
+    std::fprintf(loss_csv_.get(), "%lld,%.9g,%.9g\n", (long long)(step.number - 1), step.loss,
+                 step.second);
+  check_finite(step.loss, step.number - 1);
+  if (step.number % 100 == 0) {
+    log_scalar("loss", step.loss, step.number);
+    log_input(step.number);
+    if (servers_ && options_.loss_csv.empty())
+      std::printf("%s  step %lld  accuracy %.4f  loss %.4f\n", worker.c_str(),
+                  (long long)step.number, step.second, step.loss);
+    if (options_.metric_lines && is_chief())
+      std::printf(
+          "%s\n",
+          dist::train::metric_line({{"step", double(step.number)}, {"loss", step.loss}}).c_str());
+    std::fflush(stdout);
+  }
+  const bool due = step.number / options_.save_steps > last_saved_ / options_.save_steps;
+  if (due || step.number >= total_steps_) save(step.number);
+}
+
+void Trainer::save(int64_t step) {
+  if (options_.checkpoint_dir.empty()) return;
+  last_saved_ = step;
+  if (horovod_) horovod_->remember(*iterator_);
+  if (!manager_) return;
+  // A chief that has come back to servers that have kept the variables has restored no counter.
+  const auto number = servers_ ? std::optional(step) : std::nullopt;
+  const auto saved = manager_->save(number, true, {.enable_async = options_.async_checkpoint});
+  if (!saved && step >= total_steps_)
+    throw dist::UnavailableError(dist::concat("the weights of the last step could not be saved in ",
+                                              options_.checkpoint_dir));
+}
+
+void Trainer::check_finite(double loss, int64_t step) const {
+  if (std::isfinite(loss)) return;
+  std::string culprit = "all variables are finite, so the forward pass overflowed";
+  for (const dist::Variable& variable : model_.variables()) {
+    const auto values = dist::train::value_to_save(variable).to_vector();
+    if (std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); }))
+      continue;
+    culprit = "the first variable with such values is '" + variable.name() + "'";
+    break;
+  }
+  throw dist::FailedPreconditionError(
+      dist::concat("the loss became ", loss, " at step ", step, "; ", culprit,
+                   "; try a smaller --learning_rate or --clip_norm"));
+}
+
+void Trainer::train_loop(int64_t first, Progress& progress) {
+  const std::string worker =
+      servers_ ? dist::concat(servers_->job().type, " ", servers_->job().index) : "";
+  for (int64_t done = first; done < total_steps_;) {
+    if (preemption_) preemption_->save_checkpoint_if_preempted();
+    leave_if_told();
+    const Step made = step(next_batch());
+    if (made.number < 0) continue;  // the weights were too old
+    done = made.number;
+    progress.step_done(done, made.loss);
+    step_done(made, worker);
+    if (elastic_loop_) elastic_loop_->commit();
+  }
+}
+
+/// Every member says it, since any of them may be lost.
+void Trainer::members_changed(const dist::train::ElasticMembers& members) {
+  std::string names;
+  for (const std::string& name : members.names) names += (names.empty() ? "" : ", ") + name;
+  std::printf("generation %lld  from step %lld  %zu workers: %s%s\n", (long long)members.generation,
+              (long long)members.step, members.names.size(), names.c_str(),
+              members.lost.empty() ? "" : (" (" + members.lost + ")").c_str());
+  std::fflush(stdout);
+  if (!loss_csv_) open_loss_csv();
+}
+
+bool Trainer::train_and_evaluate_elastically(RunReport& report) {
+  auto state = checkpoint_parts();
+  state.emplace_back("save_counter", *checkpoint_.part("save_counter"));
+  elastic_loop_ = std::make_unique<dist::train::ElasticLoop>(
+      strategy_, std::move(state), optimizer_->iterations_variable(),
+      dist::train::ElasticLoopOptions{
+          .on_change = [this](const auto& members) { members_changed(members); },
+          .on_last_leave =
+              [this] {
+                if (manager_) manager_->save();
+              }});
+  const auto end = elastic_loop_->run([&] {
+    train(report);
+    report.workers = strategy_.extended().input_context().num_input_pipelines();
+    report.replicas = strategy_.num_replicas_in_sync();
+    evaluate(report);
+  });
+  if (end == dist::train::ElasticEnd::TooLate)
+    std::printf("the others have finished; nothing is left to do\n");
+  return end != dist::train::ElasticEnd::Left;
+}
+
+/// Some steps are always waiting, so that no worker does.
+void Trainer::coordinate(int64_t first, Progress& progress) {
+  dist::ClusterCoordinator coordinator(strategy_);
+  const auto images = coordinator.create_per_worker_dataset(*remote_data_);
+  std::deque<dist::RemoteValue<std::vector<double>>> under_way;
+  int64_t scheduled = first;
+  for (int64_t done = first; done < total_steps_; ++done) {
+    leave_if_told();
+    for (; scheduled < total_steps_ && int(under_way.size()) < 4 * coordinator.num_workers();
+         ++scheduled)
+      under_way.push_back(coordinator.schedule(*remote_step_, images));
+    const std::vector<double> made = under_way.front().fetch();
+    under_way.pop_front();
+    progress.step_done(done + 1, made[0]);
+    step_done({made[0], made[1], int64_t(made[2])}, dist::concat("worker ", int(made[3])));
+  }
+  coordinator.join();
+}
+
+void Trainer::train(RunReport& report) {
+  const int64_t first = optimizer_->iterations();
+  // A chief that has come back does not know what was saved.
+  last_saved_ = servers_ && !servers_->variables_are_new() ? 0 : first;
+  Progress progress(first, total_steps_, options_.batch_size, is_chief() && !servers_);
+  const double began = seconds_now();
+  coordinated_ ? coordinate(first, progress) : train_loop(first, progress);
+  if (servers_ && last_saved_ < total_steps_) save(total_steps_);  // others have made the last step
+  if (manager_) manager_->sync();
+  progress.finish();
+  progress.fill(report);
+  report.loss = last_loss_;
+  report.steps = total_steps_;
+  log_input(total_steps_);
+  report_input(report);
+  if (servers_) report_job(report, first, seconds_now() - began);
+  report.parameters = model_.count_params();
+  if (!options_.final_checkpoint.empty() && ((!servers_ && !horovod_) || is_chief()))
+    dist::train::save_variables(options_.final_checkpoint, model_.variables());
+}
+
+}  // namespace examples
