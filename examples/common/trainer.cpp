@@ -105,15 +105,6 @@ dist::train::CheckpointParts Trainer::checkpoint_parts() {
   return all;
 }
 
-/// The wait counts as that of a stage "step": all that the training loop loses to its input.
-dist::PerReplica<data::Batch> Trainer::next_batch() {
-  const double begin = seconds_now();
-  auto batch = elastic_iterator_ ? elastic_iterator_->get_next() : iterator_->get_next();
-  if (const auto& statistics = task_.statistics)
-    statistics->add(statistics->stage("step"), begin, seconds_now(), true);
-  return batch;
-}
-
 /// Workers with other images would take another number of steps.
 void Trainer::check_same_data() {
   if (horovod_) return horovod_->check_same_data(task_.training_images);

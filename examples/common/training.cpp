@@ -30,6 +30,15 @@ double seconds_now() {
 
 }  // namespace
 
+/// The wait counts as that of a stage "step": all that the training loop loses to its input.
+dist::PerReplica<data::Batch> Trainer::next_batch() {
+  const double begin = seconds_now();
+  auto batch = elastic_iterator_ ? elastic_iterator_->get_next() : iterator_->get_next();
+  if (const auto& statistics = task_.statistics)
+    statistics->add(statistics->stage("step"), begin, seconds_now(), true);
+  return batch;
+}
+
 Trainer::Loss Trainer::loss_of(const Batch& batch) {
   const dist::Tensor logits = model_(batch.x, {.training = true});
   const dist::Tensor losses = dist::nn::sparse_categorical_crossentropy(

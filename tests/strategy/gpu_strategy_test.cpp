@@ -10,6 +10,8 @@
 #include <distribute/nn/normalization.hpp>
 #include <distribute/nn/pooling.hpp>
 #include <distribute/nn/sequential.hpp>
+#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/random.hpp>
 #include <distribute/optim/adagrad.hpp>
 #include <distribute/optim/adam.hpp>
 #include <distribute/optim/rmsprop.hpp>
