@@ -171,7 +171,9 @@ class KilledJob {
     const std::string task =
         R"("task":{"type":")" + type + R"(","index":)" + std::to_string(index) + "}";
     for (const auto& entry : fs::directory_iterator("/proc")) {
-      const std::string path = entry.path().string(), stat = file_text(path + "/stat");
+      const std::string path = entry.path().string();
+      if (std::atoi(entry.path().filename().c_str()) == 0) continue;  // /proc/net and the like
+      const std::string stat = file_text(path + "/stat");
       const size_t name_end = stat.rfind(')');  // then state and parent
       if (name_end == std::string::npos || stat.substr(name_end + 3, parent.size()) != parent)
         continue;
