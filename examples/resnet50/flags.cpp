@@ -9,6 +9,8 @@
 ABSL_FLAG(std::string, dataset, "synthetic", "synthetic, tfrecord, folder or cifar10");
 ABSL_FLAG(int64_t, image_size, 0, "height and width of the pictures; 0: 224, cifar10 32");
 ABSL_FLAG(int64_t, num_classes, 0, "classes; 0: 1000, cifar10 10");
+ABSL_FLAG(int64_t, width, 0,
+          "channels of the first stage of a small network; 0: 16, resnet10 and resnet18 64");
 ABSL_FLAG(int64_t, train_images, 0,
           "pictures of an epoch of tfrecord and cifar10; 0: 1281167, cifar10 50000");
 ABSL_FLAG(bool, strict, false, "a picture that cannot be decoded ends training");
@@ -29,9 +31,11 @@ bool is_one_of(const std::string& value, const std::vector<std::string>& known) 
 void check(const Options& o) {
   if (!is_one_of(o.dataset, {"synthetic", "tfrecord", "folder", "cifar10"}))
     fail("--dataset=" + o.dataset + " is unknown; it takes synthetic, tfrecord, folder, cifar10");
-  if (!is_one_of(o.common.model, {"resnet50", "resnet8", "resnet18", "resnet20"}))
+  if (!is_one_of(o.common.model, {"resnet50", "resnet8", "resnet10", "resnet18", "resnet20"}))
     fail("--model=" + o.common.model +
-         " is unknown; it takes resnet50, resnet8, resnet18, resnet20");
+         " is unknown; it takes resnet50, resnet8, resnet10, resnet18, resnet20");
+  if (o.width < 0 || o.width > 4096) fail("--width must be from 1 to 4096");
+  if (o.width > 0 && o.common.model == "resnet50") fail("--width is for the small networks");
   if (o.image_size < 8 || o.image_size > 4096) fail("--image_size must be from 8 to 4096");
   if (o.classes < 2 || o.classes > 1'000'000) fail("--num_classes must be from 2 to 1000000");
   if (o.dataset == "cifar10" && o.image_size != 32)
@@ -71,6 +75,7 @@ Options parse_options(int argc, char** argv) {
   if (!given("image_size")) o.image_size = small ? 32 : 224;
   o.classes = absl::GetFlag(FLAGS_num_classes);
   if (!given("num_classes")) o.classes = small ? 10 : 1000;
+  o.width = absl::GetFlag(FLAGS_width);
   o.train_images = absl::GetFlag(FLAGS_train_images);
   if (!given("train_images")) o.train_images = small ? 50'000 : 1'281'167;
   o.strict = absl::GetFlag(FLAGS_strict);
@@ -78,6 +83,7 @@ Options parse_options(int argc, char** argv) {
   follow_recipe(o.common);
   check(o);
   o.common.more_flags = {{"dataset", o.dataset},
+                         {"width", std::to_string(o.width)},
                          {"image_size", std::to_string(o.image_size)},
                          {"train_images", std::to_string(o.train_images)},
                          {"num_classes", std::to_string(o.classes)},

@@ -10,7 +10,7 @@ namespace resnet50 {
 struct Options {
   examples::TrainerOptions common;
   std::string dataset;
-  int64_t image_size = 0, classes = 0, train_images = 0;
+  int64_t image_size = 0, classes = 0, train_images = 0, width = 0;
   bool zero_gamma = false, strict = false;
 };
 

@@ -16,10 +16,13 @@ inline std::unique_ptr<distribute::nn::Module> make_model(const Options& o) {
         applications::ResNetOptions{.classes = o.classes, .zero_gamma = o.zero_gamma});
   applications::SmallResNetOptions small{.classes = o.classes};
   if (o.common.model == "resnet20") small.blocks = 3;
-  if (o.common.model == "resnet18") {
+  if (o.common.model == "resnet10" || o.common.model == "resnet18") {
     small.filters = {64, 128, 256, 512};
-    small.blocks = 2;
+    small.blocks = o.common.model == "resnet10" ? 1 : 2;
   }
+  const int64_t own_width = small.filters[0];
+  for (int64_t& filters : small.filters)
+    if (o.width > 0) filters = filters / own_width * o.width;
   // The penalty on kernels is the optimizer's decay, but for the net of the reference runs.
   if (o.common.model != "resnet8") small.l2 = 0;
   return std::make_unique<applications::SmallResNet>(small);

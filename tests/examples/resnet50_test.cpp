@@ -93,6 +93,25 @@ TEST_CASE("resnet50 trains in both precisions and writes what it promises",
   CHECK(json["test_top_5_accuracy"] >= json["test_accuracy"]);
 }
 
+TEST_CASE("--width scales the channels of a small network", "[examples][resnet50]") {
+  SKIP_WITHOUT_PROGRAM();
+  const auto parameters = [](const Words& model) {
+    const TemporaryDirectory out;
+    const Words flags{"--image_size=16", "--num_classes=10", "--batch_size=2", "--steps=1",
+                      "--json=" + (out / "result.json")};
+    const ProgramResult run = resnet50(flags + model);
+    INFO(run.err);
+    REQUIRE(run.status == 0);
+    return nlohmann::json::parse(contents(out / "result.json"))["parameters"].get<int>();
+  };
+  // Kernels between stages grow with the square, the rest in proportion.
+  CHECK(parameters({"--model=resnet8", "--width=16"}) == parameters({"--model=resnet8"}));
+  const int narrow = parameters({"--model=resnet10", "--width=4"});
+  const int wide = parameters({"--model=resnet10", "--width=8"});
+  CHECK(wide > 3 * narrow);
+  CHECK(wide < 4 * narrow);
+}
+
 TEST_CASE("resnet50's loss falls alike in float32 and bfloat16", "[examples][resnet50]") {
   SKIP_WITHOUT_PROGRAM();
   const auto last_loss = [](const std::string& policy) {
@@ -174,6 +193,7 @@ TEST_CASE("wrong flags of resnet50 give one line and status 2", "[examples][resn
   check_complaint({"--dataset=mnist"}, 2, "synthetic, tfrecord, folder, cifar10");
   check_complaint({"--model=vgg"}, 2, "resnet50, resnet8");
   check_complaint({"--image_size=4"}, 2, "--image_size");
+  check_complaint({"--width=32"}, 2, "small networks");
   check_complaint({"--num_classes=1"}, 2, "--num_classes");
   check_complaint({"--policy=float8"}, 2, "mixed_bfloat16");
   check_complaint({"--dataset=folder"}, 2, "needs --data_dir");
