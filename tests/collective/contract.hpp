@@ -117,10 +117,9 @@ template <typename T>
 void all_reduce_of(const MakeGroup& make, int size, int64_t count, ReductionOp op) {
   std::vector<std::vector<T>> parts;
   for (int r = 0; r < size; ++r) parts.push_back(numbers<T>(r, count));
-  std::vector<T> sum(static_cast<size_t>(count));
+  std::vector<T> sum(static_cast<size_t>(count)), column(parts.size());
   for (size_t i = 0; i < sum.size(); ++i) {
-    std::vector<T> column;
-    for (const auto& part : parts) column.push_back(part[i]);
+    for (size_t r = 0; r < parts.size(); ++r) column[r] = parts[r][i];
     sum[i] = expected(op, column);
   }
   const Array<T> want(sum);

@@ -37,15 +37,18 @@ void write_shard(BundleWriter& writer, const std::string& key, const Tensor& row
 /// The tensor `key`, of any dtype that tensors have.
 /// Throws  InvalidArgumentError for other dtypes.
 Tensor read_tensor(BundleReader& reader, const std::string& key);
-/// What tensor `key` has for `variable`: of a shard its rows alone are read.
-/// Throws  InvalidArgumentError that names file, tensor and both types when it is not what
+/// What tensor `key` has for `variable`: of a shard its rows alone are read. Errors call it
+/// `called` where that is not empty. Throws  InvalidArgumentError that names file, tensor and both
+/// types when it is not what
 ///         `variable` needs.
-Tensor read_value(BundleReader& reader, const std::string& key, const Variable& variable);
+Tensor read_value(BundleReader& reader, const std::string& key, const Variable& variable,
+                  const std::string& called = "");
 /// Whether it has shards: it may be too large to be had whole.
 bool is_cut(const Variable& variable);
 /// Checks type and shape of tensor `key`, and reads through it once for its checksums.
 /// Throws  as read_value; DataLossError.
-void check_shards(BundleReader& reader, const std::string& key, const Variable& variable);
+void check_shards(BundleReader& reader, const std::string& key, const Variable& variable,
+                  const std::string& called = "");
 /// Gives every shard its rows in turn.
 void restore_shards(BundleReader& reader, const std::string& key, const Variable& variable);
 

@@ -75,24 +75,26 @@ DISTRIBUTE_INLINE bool has_rows_in(const Variable& variable, const BundleEntry& 
 
 /// `shape`: of what the file has for the variable.
 DISTRIBUTE_INLINE void check_fits(const BundleReader& reader, const std::string& key,
-                                  const Variable& variable, const Shape& shape) {
+                                  const Variable& variable, const Shape& shape,
+                                  const std::string& called) {
   const DType dtype = dtype_in_file(reader, key);
   if (shape == variable.shape() && dtype == variable.dtype()) return;
-  throw InvalidArgumentError(concat(reader.prefix(), ": tensor '", key, "' is ", to_string(shape),
-                                    " ", name_of(dtype), ", variable '", variable.name(), "' is ",
-                                    to_string(variable.shape()), " ", name_of(variable.dtype())));
+  throw InvalidArgumentError(concat(reader.prefix(), ": tensor '", called.empty() ? key : called,
+                                    "' is ", to_string(shape), " ", name_of(dtype), ", variable '",
+                                    variable.name(), "' is ", to_string(variable.shape()), " ",
+                                    name_of(variable.dtype())));
 }
 
 DISTRIBUTE_INLINE Tensor read_value(BundleReader& reader, const std::string& key,
-                                    const Variable& variable) {
+                                    const Variable& variable, const std::string& called) {
   const BundleEntry& entry = reader.entry(key);
   const Shape whole(entry.dims);
   if (!has_rows_in(variable, entry)) {
-    check_fits(reader, key, variable, whole);
+    check_fits(reader, key, variable, whole, called);
     return read_tensor(reader, key);
   }
   const int64_t begin = variable.impl().save_slice_info()->begin, rows = variable.shape()[0];
-  check_fits(reader, key, variable, whole.with(0, rows));
+  check_fits(reader, key, variable, whole.with(0, rows), called);
   Tensor value = Tensor::empty(variable.shape(), variable.dtype(), Device{});
   reader.read_rows(key, begin, begin + rows, bytes_of(value));
   return value;
@@ -101,8 +103,8 @@ DISTRIBUTE_INLINE Tensor read_value(BundleReader& reader, const std::string& key
 DISTRIBUTE_INLINE bool is_cut(const Variable& variable) { return !variable.impl().parts().empty(); }
 
 DISTRIBUTE_INLINE void check_shards(BundleReader& reader, const std::string& key,
-                                    const Variable& variable) {
-  check_fits(reader, key, variable, Shape(reader.entry(key).dims));
+                                    const Variable& variable, const std::string& called) {
+  check_fits(reader, key, variable, Shape(reader.entry(key).dims), called);
   reader.verify(key);
 }
 

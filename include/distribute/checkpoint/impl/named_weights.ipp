@@ -46,10 +46,10 @@ class WeightsByName {
     const std::string& key = found->second[0];
     try {
       if (train::is_cut(variable)) {
-        train::check_shards(reader_, key, variable);
+        train::check_shards(reader_, key, variable, wanted);
         cut_.emplace_back(variable, key);
       } else {
-        values_.emplace_back(variable, train::read_value(reader_, key, variable));
+        values_.emplace_back(variable, train::read_value(reader_, key, variable, wanted));
       }
       result_.loaded.push_back(variable.name());
     } catch (const InvalidArgumentError&) {
