@@ -38,8 +38,8 @@ void write_shard(BundleWriter& writer, const std::string& key, const Tensor& row
 /// Throws  InvalidArgumentError for other dtypes.
 Tensor read_tensor(BundleReader& reader, const std::string& key);
 /// What tensor `key` has for `variable`: of a shard its rows alone are read. Errors call it
-/// `called` where that is not empty. Throws  InvalidArgumentError that names file, tensor and both
-/// types when it is not what
+/// `called` where that is not empty.
+/// Throws  InvalidArgumentError that names file, tensor and both types when it is not what
 ///         `variable` needs.
 Tensor read_value(BundleReader& reader, const std::string& key, const Variable& variable,
                   const std::string& called = "");
