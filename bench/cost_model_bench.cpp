@@ -10,6 +10,8 @@
 #include <distribute/testing/network_namespaces.hpp>
 #include <distribute/testing/process_cluster.hpp>
 
+#include "../tests/support/environment_tasks.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -132,16 +134,6 @@ std::pair<double, double> sent_segments() {
   for (std::string name, number; name_list >> name && number_list >> number;)
     values[name] = std::atof(number.c_str());
   return {values["OutSegs"], values["RetransSegs"]};
-}
-
-ClusterTasks tasks_of_environment() {
-  const TFConfigClusterResolver resolver;
-  const ClusterSpec spec = resolver.cluster_spec();
-  ClusterTasks tasks;
-  for (int index : spec.task_indices("worker"))
-    tasks.members.push_back({"worker", index, spec.task_address("worker", index)});
-  tasks.rank = resolver.task_id().value();
-  return tasks;
 }
 
 }  // namespace

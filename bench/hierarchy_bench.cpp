@@ -9,6 +9,8 @@
 #include <distribute/testing/network_namespaces.hpp>
 #include <distribute/testing/process_cluster.hpp>
 
+#include "../tests/support/environment_tasks.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -52,16 +54,6 @@ double median_seconds(Communicator& group, int64_t bytes) {
     group.broadcast(&rounds, 1, DType::Int64, 0);
   }
   return median(times);
-}
-
-ClusterTasks tasks_of_environment() {
-  const TFConfigClusterResolver resolver;
-  const ClusterSpec spec = resolver.cluster_spec();
-  ClusterTasks tasks;
-  for (int index : spec.task_indices("worker"))
-    tasks.members.push_back({"worker", index, spec.task_address("worker", index)});
-  tasks.rank = resolver.task_id().value();
-  return tasks;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
 #include <tests/support/cluster_main.hpp>
+#include <tests/support/environment_tasks.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <cstdlib>
@@ -47,16 +48,6 @@ std::string get(const net::Address& address, const std::string& token) {
 }
 
 const net::Address kAnyPort{"127.0.0.1", 0};
-
-ClusterTasks tasks_of_environment() {
-  const TFConfigClusterResolver resolver;
-  const ClusterSpec spec = resolver.cluster_spec();
-  ClusterTasks tasks;
-  for (int index : spec.task_indices("worker"))
-    tasks.members.push_back({"worker", index, spec.task_address("worker", index)});
-  tasks.rank = resolver.task_id().value();
-  return tasks;
-}
 
 }  // namespace
 

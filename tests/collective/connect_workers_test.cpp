@@ -9,6 +9,7 @@
 #include <tests/collective/contract.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/cluster_main.hpp>
+#include <tests/support/environment_tasks.hpp>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -84,16 +85,6 @@ void for_each_replica(const WorkerGroup& group,
   for (std::thread& thread : threads) thread.join();
   for (const auto& error : errors)
     if (error) std::rethrow_exception(error);
-}
-
-ClusterTasks tasks_of_environment() {
-  const TFConfigClusterResolver resolver;
-  const ClusterSpec spec = resolver.cluster_spec();
-  ClusterTasks tasks;
-  for (int index : spec.task_indices("worker"))
-    tasks.members.push_back({"worker", index, spec.task_address("worker", index)});
-  tasks.rank = resolver.task_id().value();
-  return tasks;
 }
 
 uint64_t bits_of_threads(int ranks) {

@@ -1,5 +1,7 @@
 #include <tests/coordinator/parameter_server_program.hpp>
 #include <tests/support/check_throws.hpp>
+#include <tests/support/count.hpp>
+#include <tests/support/number_of.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <csignal>
@@ -34,12 +36,6 @@ testing::ProcessClusterOptions cluster_of(const std::string& function) {
           .function = function,
           .environment = quick_environment(),
           .deadline_seconds = 100};
-}
-
-size_t count(const std::string& text, const std::string& word) {
-  size_t found = 0;
-  for (size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) ++found;
-  return found;
 }
 
 }  // namespace
@@ -213,11 +209,6 @@ void check_restored(const std::string& out) {
 }
 
 /// A number of the environment, for scripts.
-int number_of(const char* variable, int otherwise) {
-  const char* text = std::getenv(variable);
-  return text ? std::atoi(text) : otherwise;
-}
-
 /// Kills, or freezes for a while, one task after the other in a job that trains.
 class Trouble {
  public:
@@ -237,14 +228,14 @@ class Trouble {
     if (victim.type == "chief") wait_for("s for its return", {"worker", 0}, 1);
     cluster_.resume(victim);
   }
-  size_t servers_killed() const { return servers_killed_; }
+  int servers_killed() const { return servers_killed_; }
   void wait_for_progress() { wait_for(kSaves, {"chief"}, 1); }
 
  private:
   static constexpr const char* kSaves = "saved at ";
 
-  void wait_for(const std::string& word, const TaskName& task, size_t times) {
-    const size_t before = count(cluster_.output(task), word);
+  void wait_for(const std::string& word, const TaskName& task, int times) {
+    const int before = count(cluster_.output(task), word);
     wait_until([&] { return count(cluster_.output(task), word) >= before + times; },
                word + " of " + task.type, 60);
   }
@@ -256,7 +247,7 @@ class Trouble {
 
   ProcessCluster& cluster_;
   std::mt19937 random_;
-  size_t servers_killed_ = 0;
+  int servers_killed_ = 0;
 };
 
 }  // namespace

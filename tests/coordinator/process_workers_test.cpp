@@ -2,6 +2,8 @@
 
 #include <tests/coordinator/processes.hpp>
 #include <tests/support/check_throws.hpp>
+#include <tests/support/count.hpp>
+#include <tests/support/number_of.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <csignal>
@@ -272,23 +274,11 @@ DISTRIBUTE_CLUSTER_MAIN(coordinator_trains_until_told) {
   say("told");
 }
 
-namespace {
-
-int count(const std::string& text, const std::string& word) {
-  int found = 0;
-  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++found;
-  return found;
-}
-
-}  // namespace
-
 /// scripts/elastic_test.sh asks for more rounds.
 TEST_CASE("a coordinator's workers are killed, leave and join at random: every function is run",
           "[coordinator][elastic][multiproc]") {
-  const char* asked = std::getenv("DISTRIBUTE_ELASTIC_ROUNDS");
-  const char* seed = std::getenv("DISTRIBUTE_ELASTIC_SEED");
-  const int rounds = asked ? std::atoi(asked) : 3;
-  std::mt19937 random(seed ? unsigned(std::atoi(seed)) : 1u);
+  const int rounds = number_of("DISTRIBUTE_ELASTIC_ROUNDS", 3);
+  std::mt19937 random(unsigned(number_of("DISTRIBUTE_ELASTIC_SEED", 1)));
   const TemporaryDirectory directory;
   ProcessCluster cluster({.workers = 4,
                           .chief = true,

@@ -1,5 +1,7 @@
 #include <tests/examples/mnist_cluster.hpp>
 #include <tests/launch/running_program.hpp>
+#include <tests/support/count.hpp>
+#include <tests/support/number_of.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <csignal>
@@ -131,8 +133,8 @@ class KilledJob {
     ++kills_[type];
     if (type != "ps") return;
     // All start again from a checkpoint, and from none that is older.
-    const size_t restored = count("restored ");
-    wait([&] { return count("restored ") > restored; }, "the restart");
+    const int restored = times("restored ");
+    wait([&] { return times("restored ") > restored; }, "the restart");
     const size_t at = program_.out().rfind("restored ");
     CHECK(std::atoi(program_.out().c_str() + program_.out().find("ckpt-", at) + 5) >= saved);
   }
@@ -148,20 +150,15 @@ class KilledJob {
     // Nobody is left; shared memory has no name that could be left behind.
     CHECK_THAT(all_command_lines(), !Contains(directory_));
     std::printf(
-        "%-14s seed %d: killed %d workers, %d chiefs, %d servers; %zu restarts, step %d, "
+        "%-14s seed %d: killed %d workers, %d chiefs, %d servers; %d restarts, step %d, "
         "accuracy %.4f\n",
         chief_ ? "coordinator" : "between-graph", seed, kills_["worker"], kills_["chief"],
-        kills_["ps"], count_in(program_.err(), "distribute run: restart "),
+        kills_["ps"], count(program_.err(), "distribute run: restart "),
         newest_checkpoint(directory_), accuracy);
   }
 
  private:
-  static size_t count_in(const std::string& text, const std::string& word) {
-    size_t found = 0;
-    for (size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) ++found;
-    return found;
-  }
-  size_t count(const std::string& word) { return count_in(program_.out(), word); }
+  int times(const std::string& word) { return count(program_.out(), word); }
 
   void wait(const std::function<bool()>& there, const std::string& what) {
     const auto deadline = distribute::net::Deadline::after_seconds(60);
@@ -195,11 +192,6 @@ class KilledJob {
   RunningProgram program_;
   std::map<std::string, int> kills_;
 };
-
-int number_of(const char* variable, int otherwise) {
-  const char* text = std::getenv(variable);
-  return text ? std::atoi(text) : otherwise;
-}
 
 }  // namespace
 

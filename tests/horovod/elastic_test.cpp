@@ -16,6 +16,8 @@
 
 #include <tests/horovod/horovod_support.hpp>
 #include <tests/support/cluster_main.hpp>
+#include <tests/support/count.hpp>
+#include <tests/support/number_of.hpp>
 #include <tests/support/three_workers.hpp>
 
 #include <chrono>
@@ -256,12 +258,6 @@ TEST_CASE("ranks may change no more often than the limit says", "[horovod][elast
 
 namespace {
 
-int count(const std::string& text, const std::string& word) {
-  int found = 0;
-  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++found;
-  return found;
-}
-
 /// Until `who` has trained with so many ranks once more than `before` times.
 void wait_for_ranks(const ProcessCluster& cluster, int who, int ranks, int before) {
   testing::wait_until(
@@ -276,10 +272,8 @@ void wait_for_ranks(const ProcessCluster& cluster, int who, int ranks, int befor
 /// scripts/elastic_test.sh asks for more rounds.
 TEST_CASE("ranks are killed, leave and join at random: every step counts once",
           "[horovod][elastic][multiproc]") {
-  const char* asked = std::getenv("DISTRIBUTE_ELASTIC_ROUNDS");
-  const char* seed = std::getenv("DISTRIBUTE_ELASTIC_SEED");
-  std::mt19937 random(seed ? unsigned(std::atoi(seed)) : 1u);
-  const int rounds = asked ? std::atoi(asked) : 3;
+  std::mt19937 random(unsigned(number_of("DISTRIBUTE_ELASTIC_SEED", 1)));
+  const int rounds = number_of("DISTRIBUTE_ELASTIC_ROUNDS", 3);
   auto options = elastic_workers("trains_until_told_to_leave");
   options.deadline_seconds = 60 + 10 * rounds;
   ProcessCluster cluster(options);

@@ -2,6 +2,7 @@
 
 #include <tests/launch/running_program.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/count.hpp>
 #include <tests/support/run_program.hpp>
 #include <tests/support/temporary_directory.hpp>
 
@@ -42,12 +43,6 @@ std::vector<std::string> lines_of(const std::string& text) {
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
   return lines;
-}
-
-int count(const std::string& text, const std::string& part) {
-  int found = 0;
-  for (size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size()) ++found;
-  return found;
 }
 
 /// For scripts: `wait_for FILE`.

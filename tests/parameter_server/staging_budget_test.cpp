@@ -33,12 +33,17 @@ TEST_CASE("staged bytes stay within the bound, whoever asks",
 TEST_CASE("a push larger than the bound is taken alone", "[parameter_server][staging_budget]") {
   StagingBudget budget(100);
   auto large = budget.take(1000);
-  bool came = false;
+  std::atomic<bool> asks = false, returned = false;
+  bool waited = false;
   std::thread other([&] {
+    asks = true;
+    asks.notify_one();
     const auto small = budget.take(10);
-    came = true;
+    waited = returned;
   });
-  large.reset();  // the other waits for this, or comes after it
+  asks.wait(false);
+  returned = true;
+  large.reset();
   other.join();
-  CHECK(came);
+  CHECK(waited);
 }

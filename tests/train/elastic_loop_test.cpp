@@ -2,6 +2,7 @@
 
 #include <tests/support/catch.hpp>
 #include <tests/support/cluster_main.hpp>
+#include <tests/support/number_of.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <chrono>
@@ -263,10 +264,8 @@ int64_t wait_for(const ProcessCluster& cluster, long long generation, int worker
 /// scripts/elastic_test.sh asks for more rounds.
 TEST_CASE("workers leave and join at random: every update counts once",
           "[train][elastic][multiproc]") {
-  const char* asked = std::getenv("DISTRIBUTE_ELASTIC_ROUNDS");
-  const char* seed = std::getenv("DISTRIBUTE_ELASTIC_SEED");
-  const int rounds = asked ? std::atoi(asked) : 4;
-  std::mt19937 random(seed ? unsigned(std::atoi(seed)) : 1u);
+  const int rounds = number_of("DISTRIBUTE_ELASTIC_ROUNDS", 4);
+  std::mt19937 random(unsigned(number_of("DISTRIBUTE_ELASTIC_SEED", 1)));
   ProcessCluster cluster({.workers = 4,
                           .function = "trains_until_told_to_end",
                           .environment = {{"OMP_NUM_THREADS", "1"},
@@ -293,7 +292,7 @@ TEST_CASE("workers leave and join at random: every update counts once",
     else
       cluster.restart(victim);
     const int64_t joined = wait_for(cluster, before.generation, 4, began);
-    if (asked)
+    if (std::getenv("DISTRIBUTE_ELASTIC_ROUNDS"))
       std::printf("worker %d %-13s  in step again after %5lld ms  joined after %5lld ms\n",
                   victim.index, ways[way], (long long)left, (long long)joined);
   }
