@@ -24,8 +24,7 @@ WantedTransport wanted_transport();
 /// DISTRIBUTE_TRANSPORT=mpi everything goes over MPI, in a job that mpirun started, one replica per
 /// process. Every task calls it with the same arguments. When the job fails, operations on all
 /// workers throw the runtime's error, and each worker prints a flight report.
-/// Throws  FailedPreconditionError when the arguments differ, or MPI numbers the processes
-/// otherwise
+/// Throws  FailedPreconditionError when the arguments differ, or MPI numbers processes otherwise
 ///         than the cluster; UnimplementedError for MPI in a build without it; what the runtime
 ///         throws.
 WorkerGroup connect_workers(const std::shared_ptr<ClusterRuntime>& runtime, int replicas_per_worker,
