@@ -45,8 +45,15 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// For scripts: `wait_for FILE`.
-const std::string kWaitFor = "wait_for() { while [ ! -e \"$1\" ]; do sleep 0.01; done; }; ";
+/// For scripts: `wait_for FILE`; `meet PREFIX` of all tasks; `say_pid FILE` with `wait_for_end
+/// FILE`, which waits until the launcher has taken note of that process's end.
+const std::string kWaitFor =
+    "wait_for() { while [ ! -e \"$1\" ]; do sleep 0.01; done; }; "
+    "meet() { : > \"$1$DISTRIBUTE_LOCAL_RANK\"; i=0; "
+    "while [ $i -lt $DISTRIBUTE_LOCAL_SIZE ]; do wait_for \"$1$i\"; i=$((i+1)); done; }; "
+    "say_pid() { echo $$ > \"$1.new\"; mv \"$1.new\" \"$1\"; }; "
+    "wait_for_end() { wait_for \"$1\"; "
+    "while kill -0 $(cat \"$1\") 2> /dev/null; do sleep 0.01; done; }; ";
 
 /// Says its pid, then lives on until it is killed, deaf to what is polite; so does a child.
 const std::string kStubborn =
@@ -170,8 +177,8 @@ TEST_CASE("an elastic job starts lost workers again, then goes on without them",
   Job job({"-np", "3", "--min-np", "2", "--max-np", "4", "--max-restarts", "2"},
           kWaitFor +
               "[ $DISTRIBUTE_MIN_WORKERS/$DISTRIBUTE_MAX_WORKERS = 2/4 ] || exit 9; "
-              "if [ $DISTRIBUTE_LOCAL_RANK != 1 ]; then wait_for $DIR/gone; exit 0; fi; "
-              "[ $DISTRIBUTE_RESTART_COUNT = 2 ] && : > $DIR/gone; kill -9 $$",
+              "if [ $DISTRIBUTE_LOCAL_RANK != 1 ]; then wait_for_end $DIR/gone; exit 0; fi; "
+              "[ $DISTRIBUTE_RESTART_COUNT = 2 ] && say_pid $DIR/gone; kill -9 $$",
           {{"DIR", directory.path()}});
   CHECK(job.wait() == 0);
   CHECK_THAT(job.err(), Contains("restart 1 of 2: worker 1") &&
@@ -196,8 +203,7 @@ TEST_CASE("tasks learn their cluster and share a token", "[launch][run]") {
   Job job({"-np", std::to_string(workers), "--ps", "1", "--chief"},
           kWaitFor +
               "echo \"$DISTRIBUTE_JOB_TOKEN|$DISTRIBUTE_RESTART_COUNT|"
-              "${DISTRIBUTE_JOB_TOKEN_FILE-}|$TF_CONFIG\"; : > $DIR/$DISTRIBUTE_LOCAL_RANK; i=0; "
-              "while [ $i -lt $DISTRIBUTE_LOCAL_SIZE ]; do wait_for $DIR/$i; i=$((i+1)); done",
+              "${DISTRIBUTE_JOB_TOKEN_FILE-}|$TF_CONFIG\"; meet $DIR/",
           {{"DISTRIBUTE_JOB_TOKEN_FILE", "/another/job"},
            {"DISTRIBUTE_JOB_TOKEN", "old"},
            {"DIR", directory.path()}});
@@ -253,9 +259,8 @@ TEST_CASE("the first task that fails is named, and gives the status", "[launch][
   const TemporaryDirectory directory;
   Job job({"-np", "3"},
           kWaitFor +
-              "if [ $DISTRIBUTE_LOCAL_RANK = 1 ]; then echo $$ > $DIR/new; mv $DIR/new $DIR/pid; "
-              "exit 7; fi; wait_for $DIR/pid; pid=$(cat $DIR/pid); "
-              "while kill -0 $pid 2> /dev/null; do sleep 0.01; done; echo heard; exit 9",
+              "if [ $DISTRIBUTE_LOCAL_RANK = 1 ]; then say_pid $DIR/pid; exit 7; fi; "
+              "wait_for_end $DIR/pid; echo heard; exit 9",
           {{"DIR", directory.path()}});
   CHECK(job.wait() == 7);
   CHECK_THAT(job.err(),
@@ -420,9 +425,8 @@ TEST_CASE("with parameter servers a killed worker or chief starts again alone", 
   // The first two tasks kill themselves on their first start; nobody ends before both are back.
   Job job(options,
           kWaitFor +
-              "echo start; if [ $DISTRIBUTE_LOCAL_RANK -lt 2 ]; then "
-              "[ $DISTRIBUTE_RESTART_COUNT = 0 ] && kill -9 $$; : > $DIR/$DISTRIBUTE_LOCAL_RANK; "
-              "fi; wait_for $DIR/0; wait_for $DIR/1",
+              "echo start; case $DISTRIBUTE_LOCAL_RANK/$DISTRIBUTE_RESTART_COUNT in "
+              "[01]/0) kill -9 $$;; esac; meet $DIR/",
           {{"DIR", directory.path()}});
   CHECK(job.wait() == 0);
   CHECK(count(job.out(), "] start") == (chief ? 7 : 6));
@@ -435,13 +439,14 @@ TEST_CASE("when a server is killed, or a worker ends by itself, all tasks start 
           "[launch][run]") {
   SKIP_WITHOUT_PROGRAM();
   const TemporaryDirectory directory;
-  const std::string failure = GENERATE("3 ] || kill -9 $$", "1 ] || exit 138");
+  const auto [victim, end] =
+      GENERATE(table<std::string, std::string>({{"3", "kill -9 $$"}, {"1", "exit 138"}}));
+  // All are there before one ends and when the job does; the others end after the victim.
   Job job({"-np", "3", "--ps", "1", "--max-restarts", "1"},
           kWaitFor +
-              "echo start; [ $DISTRIBUTE_RESTART_COUNT = 0 ] || exit 0; "
-              ": > $DIR/$DISTRIBUTE_LOCAL_RANK; for i in 0 1 2 3; do wait_for $DIR/$i; done; "
-              "[ $DISTRIBUTE_LOCAL_RANK != " +
-              failure,
+              "echo start; meet $DIR/$DISTRIBUTE_RESTART_COUNT-; "
+              "[ $DISTRIBUTE_RESTART_COUNT = 0 ] || exit 0; [ $DISTRIBUTE_LOCAL_RANK != " +
+              victim + " ] || { say_pid $DIR/victim; " + end + "; }; wait_for_end $DIR/victim",
           {{"DIR", directory.path()}});
   CHECK(job.wait() == 0);
   CHECK(count(job.out(), "] start") == 8);
@@ -592,7 +597,8 @@ TEST_CASE("a reader that has gone or does not read keeps no signal from the task
   full.wait_for("ready");
   // Nobody reads from here on; the pipe fills, and two SIGINT end the job all the same.
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  for (int i = 0; i < 100 && !full.process().poll(); ++i) {
+  const auto end = distribute::net::Deadline::after_seconds(60);
+  while (!full.process().poll() && !end.passed()) {
     full.signal(SIGINT);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
