@@ -1,22 +1,27 @@
 #!/usr/bin/env python3
 """Compares the CPU time of compiling each header with bench/compile_budgets.json (g++ -O0).
 
-Usage: tools/check_compile_budgets.py build/dev [--all]
-The build tree must be in compiled mode: that is what a user's every rebuild costs. --all prints
-every figure. A file over its budget gets two further tries alone; the best counts.
+Usage: tools/check_compile_budgets.py build/dev [--all] [--part]
+The build tree must be in compiled mode: that is what a user's every rebuild costs. A file over its
+budget gets two further tries alone; the best counts.
+--all: prints every figure
+--part: a third of the headers, as check_headers.py takes them
 """
 import json
 import sys
 
-from compiling import ROOT, compile_text, flags_of, headers, side_by_side
+from compiling import ROOT, compile_text, flags_of, headers, part_of, side_by_side
 
 BUDGETS = json.loads((ROOT / "bench/compile_budgets.json").read_text())
 
 
 def units():
     """(name, text, budget in seconds) of everything that has a budget."""
+    chosen = set(part_of(headers()) if "--part" in sys.argv else headers())
     for header in headers():
         umbrella = header.count("/") == 1
+        if not umbrella and header not in chosen:
+            continue
         yield header, f"#include <{header}>\n", BUDGETS["umbrella" if umbrella else "header"]
     for trainer in BUDGETS["trainers"]:
         if (ROOT / trainer).exists():

@@ -7,12 +7,10 @@ Usage: tools/check_headers.py build/header-only [--part]
 --part: a third of them, another one after every commit, and what the last 20 commits touched.
 """
 import pathlib
-import subprocess
 import sys
-import zlib
 import tempfile
 
-from compiling import INCLUDE, ROOT, compile_text, flags_of, headers, side_by_side
+from compiling import INCLUDE, ROOT, compile_text, flags_of, headers, part_of, side_by_side
 
 
 def make_stand_ins(folder, floor):
@@ -22,23 +20,6 @@ def make_stand_ins(folder, floor):
             stand_in = folder / path.relative_to(INCLUDE)
             stand_in.parent.mkdir(parents=True, exist_ok=True)
             stand_in.write_text("#pragma once\n")
-
-
-def git(*arguments):
-    """Lines of its answer; none where this is no checkout."""
-    answer = subprocess.run(["git", "-C", ROOT, *arguments], capture_output=True, text=True)
-    return answer.stdout.split() if answer.returncode == 0 else []
-
-
-def part_of(names):
-    commits = int((git("rev-list", "--count", "HEAD") or ["0"])[0])
-    touched = " ".join(git("log", "-20", "--format=", "--name-only"))
-    def chosen(name):
-        body = name.replace("distribute/", "", 1)
-        floor, _, stem = body.rpartition("/")
-        ours = f"include/{name}" in touched or f"{floor}/impl/{stem[:-4]}.ipp" in touched
-        return ours or zlib.crc32(name.encode()) % 3 == commits % 3
-    return [name for name in names if chosen(name)]
 
 
 def main():
