@@ -5,7 +5,7 @@ import pathlib
 import json
 import time
 
-from running import PEERS, ROOT, median_record, rounds_of, run, say, side_by_side
+from running import PEERS, ROOT, median_record, rounds_of, run, say, side_by_side, undisturbed
 
 SIZES = [4, 4 << 10, 64 << 10, 1 << 20, 25 << 20, 100 << 20]
 TRAINING = ["--optimizer=adam", "--learning_rate=1e-4", "--model=book", "--device=cpu", "--seed=1"]
@@ -53,7 +53,7 @@ def in_turn(count, calls):
     for index in range(count):
         for name, call in calls.items():
             say(f"  round {index + 1}/{count}: {name}")
-            record = call()
+            record = undisturbed(call)
             if record:
                 kept[name].append(record)
     return {name: median_sizes(records) for name, records in kept.items() if records}

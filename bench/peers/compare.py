@@ -21,7 +21,7 @@ import time
 
 from cluster import measure_all_reduce, measure_servers, measure_update, measure_workers
 from resnet import measure_cifar10, measure_resnet, measure_resnet_workers
-from running import PEERS, ROOT, median_record, report_of, rounds_of, run, say
+from running import PEERS, ROOT, STOLEN, median_record, report_of, rounds_of, run, say
 
 PARTS = ["speed", "framework", "mirrored", "all_reduce", "update", "workers", "accuracy", "rebuild",
          "demo", "resnet", "resnet_workers", "cifar10", "servers"]
@@ -236,14 +236,16 @@ def main():
     load = os.getloadavg()[0]
     if load > 0.5:
         say(f"warning: the machine is not quiet (load {load:.1f}); the figures will suffer")
+    results["machine"] = {**machine(), "load_before": round(load, 1)}
     for part in flags.parts:
+        STOLEN.clear()
         found = globals()[f"measure_{part}"](sides, flags)
         if found:
             results[part] = {**results.get(part, {}), **found}  # some --threads, some --policies
             results.setdefault("runs", {})[part] = {
-                **{key: machine()[key] for key in ("date", "commit")}, "rounds": flags.rounds}
-    results["machine"] = {**machine(), "load_before": round(load, 1)}
-    output.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
+                **{key: machine()[key] for key in ("date", "commit")}, "rounds": flags.rounds,
+                "stolen": round(statistics.median(STOLEN), 2) if STOLEN else None}
+            output.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
 
 
 main()

@@ -294,6 +294,9 @@ def machine_lines(r):
         return ["Not measured yet."]
     runs = {}  # parts that were measured together
     for part, run in sorted((r.get("runs") or {}).items()):
+        stolen = run.get("stolen")
+        if stolen is not None:
+            part += f" ({stolen:.0%} of the cores' time stolen)"
         runs.setdefault((run["date"], run["commit"], run["rounds"]), []).append(part)
     return [f"The newest run: {m['cpu']}, {m['cores']} cores ({', '.join(m['vectors'])}), "
             f"{m['system']}, load before the start {m['load_before']}.", "",
