@@ -115,9 +115,9 @@ class ClusterRuntime {
   /// To add to std::chrono::steady_clock of this task, in nanoseconds, to get the leader's.
   int64_t clock_offset_ns() const;
 
-  /// Ends this task's part: its going is not a loss for the others.
+  /// Ends this task's part: its going is not a loss for the others. Not to be called from a
+  /// callback.
   /// Blocks  until all ranks have called it, at most options().shutdown_timeout.
-  /// Not to be called from a callback.
   void leave();
 
  private:

@@ -42,9 +42,8 @@ class Membership {
   virtual void join(net::Deadline deadline) = 0;
 
   /// Sends a request to the leader and waits for the reply.
-  /// Throws  the failure of a task; the reply's error; DeadlineExceededError;
-  /// FailedPreconditionError
-  ///         after leave().
+  /// Throws  the failure of a task; the reply's error; FailedPreconditionError after leave();
+  ///         DeadlineExceededError.
   std::string request(ControlMessage message, net::Deadline deadline, const std::string& what);
   /// Ends the job on all ranks with this error; blocks until the leader knows, at most 2 s.
   void report_error(StatusCode code, const std::string& message);

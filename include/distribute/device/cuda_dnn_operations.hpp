@@ -16,8 +16,7 @@ std::string cudnn_problem();
 
 /// All arrays on one GPU: images [n, h, w, c], filters [out_channels, h, w, in_channels / groups].
 /// Work goes to the current stream. float32, bfloat16, float16; sums are float32.
-/// Throws  UnavailableError without cuDNN; UnimplementedError, with each engine's reason, when
-/// cuDNN
+/// Throws  UnavailableError without cuDNN; UnimplementedError, with each engine's reason, when it
 ///         has no kernel for the shape.
 Array cudnn_conv2d(const Conv2DShape& shape, const Array& x, const Array& w, const Array* bias,
                    Epilogue epilogue);

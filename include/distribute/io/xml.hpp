@@ -23,9 +23,8 @@ struct XmlElement {
   std::string text_of(std::string_view wanted) const;
 };
 
-/// Errors  DataLoss for what is no XML, is cut off, or is nested deeper than 32 elements. A
-/// document
-///         type's own entities are not known.
+/// A document type's own entities are not known.
+/// Errors  DataLoss for what is no XML, is cut off, or is nested deeper than 32 elements.
 absl::StatusOr<XmlElement> parse_xml(std::string_view text);
 
 /// & < > " ' as entities.

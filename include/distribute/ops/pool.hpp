@@ -17,10 +17,9 @@ struct PoolOptions {
 };
 
 /// Largest element of each window; padding never wins. Among equals the first in row-major order
-/// gets the gradient. Keeps the layout of x.
+/// gets the gradient. Keeps the layout of x. Floating; what is not float32 or bfloat16 is
+/// converted.
 /// Shapes  x [batch, height, width, channels] -> [batch, out_height, out_width, channels].
-/// Floating;
-///         x that is not float32 or bfloat16 is converted.
 /// Source  tf.nn.max_pool2d
 Tensor max_pool2d(const Tensor& x, const PoolOptions& options = {});
 

@@ -30,10 +30,10 @@ class LocalReplicaContext : public ReplicaContext {
   /// Results of an all_reduce of `values`: for this replica's tape and on its devices.
   std::vector<Tensor> hand_out(ReduceOp op, std::span<const Tensor> values,
                                const std::vector<Tensor>& sums) const;
-  /// Throws  InvalidArgumentError unless variables and slots are this strategy's.
   /// Each replica sums and updates on its own GPU.
   void update_on_gpu(std::span<const VariableUpdate> updates, bool reduced,
                      const UpdateKernel& kernel);
+  /// Throws  InvalidArgumentError unless variables and slots are this strategy's.
   void check_owner(std::span<const VariableUpdate> updates) const;
   strategy_internal::ReplicaGroup& local_replicas() const { return group_; }
 
