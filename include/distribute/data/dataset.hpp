@@ -106,22 +106,7 @@ class Dataset {
   Iterator iterator() const { return Iterator(node_); }
 
   /// For `for (auto batch : dataset)`.
-  class LoopIterator {
-   public:
-    explicit LoopIterator(Iterator it) : it_(std::move(it)) { ++*this; }
-    Batch& operator*() { return *element_; }
-    LoopIterator& operator++() {
-      element_.reset();  // its memory serves the next element
-      element_ = it_.get_next_as_optional();
-      return *this;
-    }
-    bool operator!=(std::nullptr_t) const { return element_.has_value(); }
-
-   private:
-    Iterator it_;
-    std::optional<Batch> element_;
-  };
-  LoopIterator begin() const { return LoopIterator(iterator()); }
+  LoopIterator<Iterator> begin() const { return LoopIterator(iterator()); }
   std::nullptr_t end() const { return nullptr; }
 
   /// For strategies: the last transformation.

@@ -4,8 +4,10 @@
 #include <distribute/base/config.hpp>
 #include <distribute/data/node.hpp>
 
+#include <cstddef>
 #include <memory>
 #include <optional>
+#include <utility>
 
 namespace distribute::data {
 
@@ -36,6 +38,30 @@ class Iterator {
   NodePtr dataset_;
   Pass pass_;
   std::unique_ptr<BatchStream> stream_;
+};
+
+template <typename T>
+concept ElementSource = requires(T source) {
+  *source.get_next_as_optional();
+};
+
+/// What loops over datasets use: holds one element of an Iterator or DistributedIterator. Ends at
+/// the nullptr that end() gives.
+template <ElementSource Source>
+class LoopIterator {
+ public:
+  explicit LoopIterator(Source source) : source_(std::move(source)) { ++*this; }
+  auto& operator*() { return *element_; }
+  LoopIterator& operator++() {
+    element_.reset();  // its memory serves the next element
+    element_ = source_.get_next_as_optional();
+    return *this;
+  }
+  bool operator!=(std::nullptr_t) const { return element_.has_value(); }
+
+ private:
+  Source source_;
+  decltype(source_.get_next_as_optional()) element_;
 };
 
 }  // namespace distribute::data

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace distribute::data {
@@ -48,6 +49,21 @@ class Node {
 
   /// Where a random transformation counts the passes over it; null for others.
   virtual std::atomic<uint64_t>* passes() const { return nullptr; }
+};
+
+/// Base of the transformations of one dataset; unless they say otherwise its elements keep their
+/// types and shapes.
+class OneInputNode : public Node {
+ public:
+  explicit OneInputNode(NodePtr input) : input_(std::move(input)) {}
+  std::vector<NodePtr> inputs() const override { return {input_}; }
+  ElementSpec element_spec() const override { return input_->element_spec(); }
+
+ protected:
+  const Node& input() const { return *input_; }
+
+ private:
+  NodePtr input_;
 };
 
 /// The number of a new pass over a dataset: one more than the last that any of its random

@@ -5,20 +5,16 @@
 #include <distribute/data/node.hpp>
 
 #include <memory>
-#include <utility>
-#include <vector>
 
 namespace distribute::data::data_internal {
 
 /// A node that passes some of its input's elements on: as row numbers where there is a table.
 /// `Derived::open<T>(pass)` makes its stream for either type of element.
 template <typename Derived>
-class SelectionNode : public Node {
+class SelectionNode : public OneInputNode {
  public:
-  explicit SelectionNode(NodePtr input) : input_(std::move(input)) {}
-  std::vector<NodePtr> inputs() const override { return {input_}; }
-  ElementSpec element_spec() const override { return input_->element_spec(); }
-  std::shared_ptr<const RowTable> table() const override { return input_->table(); }
+  using OneInputNode::OneInputNode;
+  std::shared_ptr<const RowTable> table() const override { return input().table(); }
   std::unique_ptr<RowStream> row_numbers(const Pass& pass) const override {
     return self().template open<int64_t>(pass);
   }
@@ -27,12 +23,8 @@ class SelectionNode : public Node {
     return self().template open<Batch>(pass);
   }
 
- protected:
-  const Node& input() const { return *input_; }
-
  private:
   const Derived& self() const { return static_cast<const Derived&>(*this); }
-  NodePtr input_;
 };
 
 }  // namespace distribute::data::data_internal

@@ -6,6 +6,7 @@
 #include <distribute/data/batch.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -74,6 +75,22 @@ class Stream {
 
 using BatchStream = Stream<Batch>;
 using RowStream = Stream<int64_t>;
+
+/// Base of streams that make one element of each of another's: both have the same position.
+template <typename From>
+class OneToOneStream : public BatchStream {
+ public:
+  explicit OneToOneStream(std::unique_ptr<Stream<From>> input) : input_(std::move(input)) {}
+  int64_t skip(int64_t count) override { return input_->skip(count); }
+  void save(StateWriter& state) const override { input_->save(state); }
+  void restore(StateReader& state) override { input_->restore(state); }
+
+ protected:
+  Stream<From>& input() const { return *input_; }
+
+ private:
+  std::unique_ptr<Stream<From>> input_;
+};
 
 /// 64 well-mixed bits (splitmix64's finalizer).
 uint64_t mix_bits(uint64_t value);

@@ -77,22 +77,7 @@ class DistributedDataset {
   }
 
   /// For `for (auto batch : dataset) strategy.run(step, batch);`.
-  class LoopIterator {
-   public:
-    explicit LoopIterator(DistributedIterator it) : it_(std::move(it)) { ++*this; }
-    PerReplica<data::Batch>& operator*() { return *element_; }
-    LoopIterator& operator++() {
-      element_.reset();  // its memory serves the next element
-      element_ = it_.get_next_as_optional();
-      return *this;
-    }
-    bool operator!=(std::nullptr_t) const { return element_.has_value(); }
-
-   private:
-    DistributedIterator it_;
-    std::optional<PerReplica<data::Batch>> element_;
-  };
-  LoopIterator begin() const { return LoopIterator(iterator()); }
+  data::LoopIterator<DistributedIterator> begin() const { return data::LoopIterator(iterator()); }
   std::nullptr_t end() const { return nullptr; }
 
  private:

@@ -62,33 +62,31 @@ class StackStream final : public BatchStream {
   bool drop_remainder_;
 };
 
-class BatchNode final : public Node {
+class BatchNode final : public OneInputNode {
  public:
   BatchNode(NodePtr input, int64_t size, bool drop_remainder)
-      : input_(std::move(input)), size_(size), drop_remainder_(drop_remainder) {}
+      : OneInputNode(std::move(input)), size_(size), drop_remainder_(drop_remainder) {}
   const char* kind() const override { return "Batch"; }
   std::vector<int64_t> parameters() const override { return {size_, drop_remainder_}; }
-  std::vector<NodePtr> inputs() const override { return {input_}; }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
     return batch_node(inputs.at(0), size_, drop_remainder_);
   }
   int64_t cardinality() const override {
-    const int64_t all = input_->cardinality();
+    const int64_t all = input().cardinality();
     if (all < 0) return all;
     return all / size_ + (!drop_remainder_ && all % size_ > 0);
   }
   ElementSpec element_spec() const override {
-    return with_batch_axis(input_->element_spec(), drop_remainder_ ? size_ : -1);
+    return with_batch_axis(input().element_spec(), drop_remainder_ ? size_ : -1);
   }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
-    if (auto table = input_->table())
-      return std::make_unique<RowBatchStream>(table, input_->row_numbers(pass), size_,
+    if (auto table = input().table())
+      return std::make_unique<RowBatchStream>(table, input().row_numbers(pass), size_,
                                               drop_remainder_);
-    return std::make_unique<StackStream>(input_->elements(pass), size_, drop_remainder_);
+    return std::make_unique<StackStream>(input().elements(pass), size_, drop_remainder_);
   }
 
  private:
-  NodePtr input_;
   int64_t size_;
   bool drop_remainder_;
 };

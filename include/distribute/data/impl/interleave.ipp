@@ -130,22 +130,21 @@ class InterleaveStream final : public BatchStream {
   std::map<int64_t, Batch> read_ahead_;
 };
 
-class InterleaveNode final : public Node {
+class InterleaveNode final : public OneInputNode {
  public:
   InterleaveNode(NodePtr input, NodeFunction function, InterleaveOptions options)
-      : input_(std::move(input)), function_(std::move(function)), options_(options) {}
+      : OneInputNode(std::move(input)), function_(std::move(function)), options_(options) {}
   const char* kind() const override { return "Interleave"; }
   std::vector<int64_t> parameters() const override {
     return {options_.cycle_length, options_.block_length};
   }
-  std::vector<NodePtr> inputs() const override { return {input_}; }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
     return interleave_node(inputs.at(0), function_, options_);
   }
   ElementSpec element_spec() const override {
     std::call_once(spec_once_, [&] {
       Batch first;
-      if (!input_->elements({})->next(first))
+      if (!input().elements({})->next(first))
         throw FailedPreconditionError("interleave: the dataset is empty: its elements are unknown");
       spec_ = function_(first)->element_spec();
     });
@@ -153,11 +152,10 @@ class InterleaveNode final : public Node {
   }
   std::atomic<uint64_t>* passes() const override { return &passes_; }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
-    return std::make_unique<InterleaveStream>(input_->elements(pass), function_, options_, pass);
+    return std::make_unique<InterleaveStream>(input().elements(pass), function_, options_, pass);
   }
 
  private:
-  NodePtr input_;
   NodeFunction function_;
   InterleaveOptions options_;
   mutable std::once_flag spec_once_;

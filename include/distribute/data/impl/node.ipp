@@ -7,26 +7,22 @@ namespace distribute::data {
 
 namespace data_internal {
 
-class ExampleStream final : public BatchStream {
+class ExampleStream final : public OneToOneStream<int64_t> {
  public:
   ExampleStream(std::shared_ptr<const RowTable> table, std::unique_ptr<RowStream> rows)
-      : table_(std::move(table)), spec_(table_->row_spec()), rows_(std::move(rows)) {}
+      : OneToOneStream(std::move(rows)), table_(std::move(table)), spec_(table_->row_spec()) {}
   bool next(Batch& out) override {
     int64_t row = 0;
-    if (!rows_->next(row)) return false;
+    if (!input().next(row)) return false;
     out = table_->gather({&row, 1});
     for (size_t i = 0; i < spec_.size(); ++i)
       out[i] = out[i].view(Shape(std::span<const int64_t>(spec_[i].shape)));
     return true;
   }
-  int64_t skip(int64_t count) override { return rows_->skip(count); }
-  void save(StateWriter& state) const override { rows_->save(state); }
-  void restore(StateReader& state) override { rows_->restore(state); }
 
  private:
   std::shared_ptr<const RowTable> table_;
   ElementSpec spec_;
-  std::unique_ptr<RowStream> rows_;
 };
 
 /// 0, 1, ..., count - 1.

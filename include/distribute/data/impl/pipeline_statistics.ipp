@@ -13,46 +13,41 @@ DISTRIBUTE_INLINE double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-class MeasuredStream final : public BatchStream {
+class MeasuredStream final : public OneToOneStream<Batch> {
  public:
   MeasuredStream(std::unique_ptr<BatchStream> input, PipelineStatisticsPtr statistics, size_t stage)
-      : input_(std::move(input)), statistics_(std::move(statistics)), stage_(stage) {}
+      : OneToOneStream(std::move(input)), statistics_(std::move(statistics)), stage_(stage) {}
   bool next(Batch& out) override {
     const double begin = steady_seconds();
-    const bool more = input_->next(out);
+    const bool more = input().next(out);
     statistics_->add(stage_, begin, steady_seconds(), more);
     return more;
   }
-  int64_t skip(int64_t count) override { return input_->skip(count); }
-  void save(StateWriter& state) const override { input_->save(state); }
-  void restore(StateReader& state) override { input_->restore(state); }
 
  private:
-  std::unique_ptr<BatchStream> input_;
   PipelineStatisticsPtr statistics_;
   size_t stage_;
 };
 
-class MeasuredNode final : public Node {
+class MeasuredNode final : public OneInputNode {
  public:
   MeasuredNode(NodePtr input, PipelineStatisticsPtr statistics, std::string stage)
-      : input_(std::move(input)), statistics_(std::move(statistics)), stage_(std::move(stage)) {
+      : OneInputNode(std::move(input)),
+        statistics_(std::move(statistics)),
+        stage_(std::move(stage)) {
     statistics_->stage(stage_);  // now, so that stages come in the order of the pipeline
   }
   const char* kind() const override { return "Measured"; }
-  std::vector<NodePtr> inputs() const override { return {input_}; }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
     return measure_node(inputs.at(0), statistics_, stage_);
   }
-  int64_t cardinality() const override { return input_->cardinality(); }
-  ElementSpec element_spec() const override { return input_->element_spec(); }
+  int64_t cardinality() const override { return input().cardinality(); }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
-    return std::make_unique<MeasuredStream>(input_->elements(pass), statistics_,
+    return std::make_unique<MeasuredStream>(input().elements(pass), statistics_,
                                             statistics_->stage(stage_));
   }
 
  private:
-  NodePtr input_;
   PipelineStatisticsPtr statistics_;
   std::string stage_;
 };

@@ -113,26 +113,23 @@ class PrefetchStream final : public BatchStream {
   std::thread thread_;
 };
 
-class PrefetchNode final : public Node {
+class PrefetchNode final : public OneInputNode {
  public:
   PrefetchNode(NodePtr input, int64_t buffer_size)
-      : input_(std::move(input)), buffer_size_(buffer_size) {}
+      : OneInputNode(std::move(input)), buffer_size_(buffer_size) {}
   const char* kind() const override { return "Prefetch"; }
-  std::vector<NodePtr> inputs() const override { return {input_}; }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
     return prefetch_node(inputs.at(0), buffer_size_);
   }
-  int64_t cardinality() const override { return input_->cardinality(); }
-  ElementSpec element_spec() const override { return input_->element_spec(); }
+  int64_t cardinality() const override { return input().cardinality(); }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
-    auto all = input_->elements(pass);
+    auto all = input().elements(pass);
     if (buffer_size_ == 0) return all;
     return std::make_unique<PrefetchStream>(std::move(all),
                                             buffer_size_ == kAutotune ? 2 : buffer_size_);
   }
 
  private:
-  NodePtr input_;
   int64_t buffer_size_;
 };
 

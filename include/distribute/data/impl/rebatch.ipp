@@ -75,21 +75,17 @@ class UnbatchStream final : public BatchStream {
   OpenBatch open_;
 };
 
-class UnbatchNode final : public Node {
+class UnbatchNode final : public OneInputNode {
  public:
-  explicit UnbatchNode(NodePtr input) : input_(std::move(input)) {}
+  explicit UnbatchNode(NodePtr input) : OneInputNode(std::move(input)) {}
   const char* kind() const override { return "Unbatch"; }
-  std::vector<NodePtr> inputs() const override { return {input_}; }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
     return unbatch_node(inputs.at(0));
   }
-  ElementSpec element_spec() const override { return without_batch_axis(input_->element_spec()); }
+  ElementSpec element_spec() const override { return without_batch_axis(input().element_spec()); }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
-    return std::make_unique<UnbatchStream>(input_->elements(pass));
+    return std::make_unique<UnbatchStream>(input().elements(pass));
   }
-
- private:
-  NodePtr input_;
 };
 
 class RebatchStream final : public BatchStream {
@@ -127,36 +123,34 @@ class RebatchStream final : public BatchStream {
   int64_t turn_ = 0;
 };
 
-class RebatchNode final : public Node {
+class RebatchNode final : public OneInputNode {
  public:
   RebatchNode(NodePtr input, std::vector<int64_t> sizes, bool drop_remainder)
-      : input_(std::move(input)), sizes_(std::move(sizes)), drop_remainder_(drop_remainder) {}
+      : OneInputNode(std::move(input)), sizes_(std::move(sizes)), drop_remainder_(drop_remainder) {}
   const char* kind() const override { return "Rebatch"; }
   std::vector<int64_t> parameters() const override {
     std::vector<int64_t> result = sizes_;
     result.push_back(drop_remainder_);
     return result;
   }
-  std::vector<NodePtr> inputs() const override { return {input_}; }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
     return rebatch_node(inputs.at(0), sizes_, drop_remainder_);
   }
   int64_t cardinality() const override {
-    return input_->cardinality() == kInfiniteCardinality ? kInfiniteCardinality
+    return input().cardinality() == kInfiniteCardinality ? kInfiniteCardinality
                                                          : kUnknownCardinality;
   }
   ElementSpec element_spec() const override {
     const bool equal =
         std::count(sizes_.begin(), sizes_.end(), sizes_[0]) == int64_t(sizes_.size());
-    return with_batch_axis(without_batch_axis(input_->element_spec()),
+    return with_batch_axis(without_batch_axis(input().element_spec()),
                            equal && drop_remainder_ ? sizes_[0] : -1);
   }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
-    return std::make_unique<RebatchStream>(input_->elements(pass), sizes_, drop_remainder_);
+    return std::make_unique<RebatchStream>(input().elements(pass), sizes_, drop_remainder_);
   }
 
  private:
-  NodePtr input_;
   std::vector<int64_t> sizes_;
   bool drop_remainder_;
 };
@@ -188,28 +182,27 @@ class LegacyRebatchStream final : public BatchStream {
   int64_t pieces_, piece_;
 };
 
-class LegacyRebatchNode final : public Node {
+class LegacyRebatchNode final : public OneInputNode {
  public:
-  LegacyRebatchNode(NodePtr input, int64_t pieces) : input_(std::move(input)), pieces_(pieces) {}
+  LegacyRebatchNode(NodePtr input, int64_t pieces)
+      : OneInputNode(std::move(input)), pieces_(pieces) {}
   const char* kind() const override { return "LegacyRebatch"; }
   std::vector<int64_t> parameters() const override { return {pieces_}; }
-  std::vector<NodePtr> inputs() const override { return {input_}; }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
     return legacy_rebatch_node(inputs.at(0), pieces_);
   }
   int64_t cardinality() const override {
-    const int64_t all = input_->cardinality();
+    const int64_t all = input().cardinality();
     return all < 0 ? all : all * pieces_;
   }
   ElementSpec element_spec() const override {
-    return with_batch_axis(without_batch_axis(input_->element_spec()), -1);
+    return with_batch_axis(without_batch_axis(input().element_spec()), -1);
   }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
-    return std::make_unique<LegacyRebatchStream>(input_->elements(pass), pieces_);
+    return std::make_unique<LegacyRebatchStream>(input().elements(pass), pieces_);
   }
 
  private:
-  NodePtr input_;
   int64_t pieces_;
 };
 

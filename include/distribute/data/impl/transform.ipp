@@ -15,22 +15,18 @@ namespace distribute::data {
 
 namespace data_internal {
 
-class MapStream final : public BatchStream {
+class MapStream final : public OneToOneStream<Batch> {
  public:
   MapStream(std::unique_ptr<BatchStream> input, const MapFunction& function)
-      : input_(std::move(input)), function_(function) {}
+      : OneToOneStream(std::move(input)), function_(function) {}
   bool next(Batch& out) override {
     Batch element;
-    if (!input_->next(element)) return false;
+    if (!input().next(element)) return false;
     out = function_(element);
     return true;
   }
-  int64_t skip(int64_t count) override { return input_->skip(count); }
-  void save(StateWriter& state) const override { input_->save(state); }
-  void restore(StateReader& state) override { input_->restore(state); }
 
  private:
-  std::unique_ptr<BatchStream> input_;
   const MapFunction& function_;
 };
 
@@ -139,23 +135,24 @@ class ParallelMapStream final : public BatchStream {
   std::vector<std::thread> workers_;
 };
 
-class MapNode final : public Node {
+class MapNode final : public OneInputNode {
  public:
   MapNode(NodePtr input, MapFunction function, MapOptions options)
-      : input_(std::move(input)), function_(std::move(function)), options_(std::move(options)) {}
+      : OneInputNode(std::move(input)),
+        function_(std::move(function)),
+        options_(std::move(options)) {}
   const char* kind() const override { return "Map"; }
-  std::vector<NodePtr> inputs() const override { return {input_}; }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
     return map_node(inputs.at(0), function_, options_);
   }
-  int64_t cardinality() const override { return input_->cardinality(); }
+  int64_t cardinality() const override { return input().cardinality(); }
   ElementSpec element_spec() const override {
     if (options_.output_spec) return *options_.output_spec;
     std::call_once(spec_once_, [&] { spec_ = find_spec(); });
     return spec_;
   }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
-    auto all = input_->elements(pass);
+    auto all = input().elements(pass);
     int64_t threads = options_.num_parallel_calls;
     if (threads == kAutotune) threads = process_state().inter_op_parallelism_threads;
     if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
@@ -167,10 +164,10 @@ class MapNode final : public Node {
   /// From the first element; a first axis that followed the input's unknown one is unknown too.
   ElementSpec find_spec() const {
     Batch first;
-    if (!input_->elements({})->next(first))
+    if (!input().elements({})->next(first))
       throw FailedPreconditionError(
           "map: the dataset is empty, so its elements are unknown; give output_spec");
-    const ElementSpec before = input_->element_spec();
+    const ElementSpec before = input().element_spec();
     ElementSpec spec = spec_of(function_(first));
     const bool unknown = !before.empty() && !before[0].shape.empty() && before[0].shape[0] < 0;
     for (TensorSpec& tensor : spec)
@@ -179,7 +176,6 @@ class MapNode final : public Node {
     return spec;
   }
 
-  NodePtr input_;
   MapFunction function_;
   MapOptions options_;
   mutable std::once_flag spec_once_;
@@ -203,22 +199,19 @@ class FilterStream final : public BatchStream {
   const Predicate& predicate_;
 };
 
-class FilterNode final : public Node {
+class FilterNode final : public OneInputNode {
  public:
   FilterNode(NodePtr input, Predicate predicate)
-      : input_(std::move(input)), predicate_(std::move(predicate)) {}
+      : OneInputNode(std::move(input)), predicate_(std::move(predicate)) {}
   const char* kind() const override { return "Filter"; }
-  std::vector<NodePtr> inputs() const override { return {input_}; }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
     return filter_node(inputs.at(0), predicate_);
   }
-  ElementSpec element_spec() const override { return input_->element_spec(); }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
-    return std::make_unique<FilterStream>(input_->elements(pass), predicate_);
+    return std::make_unique<FilterStream>(input().elements(pass), predicate_);
   }
 
  private:
-  NodePtr input_;
   Predicate predicate_;
 };
 
