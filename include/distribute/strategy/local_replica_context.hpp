@@ -30,6 +30,12 @@ class LocalReplicaContext : public ReplicaContext {
   /// Results of an all_reduce of `values`: for this replica's tape and on its devices.
   std::vector<Tensor> hand_out(ReduceOp op, std::span<const Tensor> values,
                                const std::vector<Tensor>& sums) const;
+  /// For the tape: the gradients of an all_reduce are summed in the same way.
+  static void record_all_reduce(ReduceOp op, std::span<const Tensor> values,
+                                const std::vector<Tensor>& sums);
+  /// For the tape: `value` stands in `whole` from `begin` on, along the axis. Gives `whole`.
+  static Tensor record_all_gather(const Tensor& value, const Tensor& whole, int axis,
+                                  int64_t begin);
   /// Each replica sums and updates on its own GPU.
   void update_on_gpu(std::span<const VariableUpdate> updates, bool reduced,
                      const UpdateKernel& kernel);

@@ -104,6 +104,32 @@ DISTRIBUTE_INLINE std::vector<Tensor> LocalReplicaContext::all_reduce(
   return hand_out(op, values, sums);
 }
 
+DISTRIBUTE_INLINE void LocalReplicaContext::record_all_reduce(ReduceOp op,
+                                                              std::span<const Tensor> values,
+                                                              const std::vector<Tensor>& sums) {
+  record("all_reduce", values, sums, [op, count = values.size()](const Backward& b) {
+    std::vector<Tensor> known, gradients(count);
+    for (size_t i = 0; i < count; ++i)
+      if (b.gradient(i)) known.push_back(b.gradient(i));
+    known = get_replica_context()->all_reduce(op, known);
+    for (size_t i = 0, next = 0; i < count; ++i)
+      if (b.gradient(i)) gradients[i] = known[next++];
+    return gradients;
+  });
+}
+
+DISTRIBUTE_INLINE Tensor LocalReplicaContext::record_all_gather(const Tensor& value,
+                                                                const Tensor& whole, int axis,
+                                                                int64_t begin) {
+  return record("all_gather", {value}, whole,
+                [begin, shape = value.shape(), axis](const Backward& b) {
+                  const Tensor all = get_replica_context()->all_reduce(ReduceOp::Sum, b.gradient());
+                  std::vector<int64_t> first(size_t(shape.rank()), 0);
+                  first[size_t(shape.normalize_axis(axis))] = begin;
+                  return std::vector<Tensor>{slice(all, first, shape.dims())};
+                });
+}
+
 // A handle of its own for each replica: tapes tell tensors apart by their identity.
 DISTRIBUTE_INLINE std::vector<Tensor> LocalReplicaContext::hand_out(
     ReduceOp op, std::span<const Tensor> values, const std::vector<Tensor>& sums) const {
@@ -114,15 +140,7 @@ DISTRIBUTE_INLINE std::vector<Tensor> LocalReplicaContext::hand_out(
         (sum.device().type == own.type && own.type == DeviceType::Cpu ? sum : sum.to(own))
             .renamed());
   }
-  record("all_reduce", values, results, [op, count = values.size()](const Backward& b) {
-    std::vector<Tensor> known, gradients(count);
-    for (size_t i = 0; i < count; ++i)
-      if (b.gradient(i)) known.push_back(b.gradient(i));
-    known = get_replica_context()->all_reduce(op, known);
-    for (size_t i = 0, next = 0; i < count; ++i)
-      if (b.gradient(i)) gradients[i] = known[next++];
-    return gradients;
-  });
+  record_all_reduce(op, values, results);
   return results;
 }
 
@@ -149,13 +167,7 @@ DISTRIBUTE_INLINE Tensor LocalReplicaContext::all_gather(const Tensor& value, in
       begin += one.value.shape()[along];
     }
   });
-  return record("all_gather", {value}, call.result,
-                [begin = call.begin, shape = value.shape(), axis](const Backward& b) {
-                  const Tensor all = get_replica_context()->all_reduce(ReduceOp::Sum, b.gradient());
-                  std::vector<int64_t> first(size_t(shape.rank()), 0);
-                  first[size_t(shape.normalize_axis(axis))] = begin;
-                  return std::vector<Tensor>{slice(all, first, shape.dims())};
-                });
+  return record_all_gather(value, call.result, axis, call.begin);
 }
 
 struct LocalReplicaContext::UpdateCall {

@@ -1,6 +1,4 @@
 #pragma once
-#include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/ops/slice.hpp>
 #include <distribute/strategy/reduction.hpp>
 #include <distribute/strategy/replica_group.hpp>
 #include <distribute/strategy/shared_update.hpp>
@@ -57,15 +55,7 @@ DISTRIBUTE_INLINE std::vector<Tensor> WorkerReplicaContext::all_reduce(
     ReduceOp op, std::span<const Tensor> values) {
   check_current("all_reduce");
   std::vector<Tensor> results = strategy_internal::all_reduce_tensors(group(), op, values);
-  record("all_reduce", values, results, [op, count = values.size()](const Backward& b) {
-    std::vector<Tensor> known, gradients(count);
-    for (size_t i = 0; i < count; ++i)
-      if (b.gradient(i)) known.push_back(b.gradient(i));
-    known = get_replica_context()->all_reduce(op, known);
-    for (size_t i = 0, next = 0; i < count; ++i)
-      if (b.gradient(i)) gradients[i] = known[next++];
-    return gradients;
-  });
+  record_all_reduce(op, values, results);
   return results;
 }
 
@@ -79,13 +69,7 @@ DISTRIBUTE_INLINE Tensor WorkerReplicaContext::all_gather(const Tensor& value, i
   const Tensor whole = strategy_internal::gather_tensors("all_gather", parts, axis).renamed();
   int64_t begin = 0;
   for (int r = 0; r < group().rank(); ++r) begin += parts[size_t(r)].shape()[axis];
-  return record("all_gather", {value}, whole,
-                [begin, shape = value.shape(), axis](const Backward& b) {
-                  const Tensor all = get_replica_context()->all_reduce(ReduceOp::Sum, b.gradient());
-                  std::vector<int64_t> first(size_t(shape.rank()), 0);
-                  first[size_t(shape.normalize_axis(axis))] = begin;
-                  return std::vector<Tensor>{slice(all, first, shape.dims())};
-                });
+  return record_all_gather(value, whole, axis, begin);
 }
 
 /// Before the first step: the same variables in the same order on every rank.
