@@ -28,15 +28,9 @@ struct MultiWorkerOptions {
 
 namespace strategy_internal {
 
-/// The extended part, and the resolver it asked.
-struct MultiWorkerParts {
-  std::unique_ptr<StrategyExtended> extended;
-  std::shared_ptr<ClusterResolver> resolver;
-};
-
 /// Joins the cluster. `resolver` null: what the environment implies.
-MultiWorkerParts join_cluster(std::shared_ptr<ClusterResolver> resolver,
-                              std::vector<std::string> devices, const MultiWorkerOptions& options);
+StrategyParts join_cluster(std::shared_ptr<ClusterResolver> resolver,
+                           std::vector<std::string> devices, const MultiWorkerOptions& options);
 
 }  // namespace strategy_internal
 
@@ -62,18 +56,12 @@ class MultiWorkerMirroredStrategy : public Strategy {
       : MultiWorkerMirroredStrategy(
             std::shared_ptr<ClusterResolver>(std::shared_ptr<void>(), &resolver), options) {}
 
-  ClusterResolver* cluster_resolver() const override { return resolver_.get(); }
-
  private:
   MultiWorkerMirroredStrategy(std::shared_ptr<ClusterResolver> resolver,
                               const MultiWorkerOptions& options)
-      : MultiWorkerMirroredStrategy(strategy_internal::join_cluster(
+      : Strategy(strategy_internal::join_cluster(
             std::move(resolver), strategy_internal::host_devices_of(Kind(), options.num_replicas),
             options)) {}
-  explicit MultiWorkerMirroredStrategy(strategy_internal::MultiWorkerParts parts)
-      : Strategy(std::move(parts.extended)), resolver_(std::move(parts.resolver)) {}
-
-  std::shared_ptr<ClusterResolver> resolver_;
 };
 
 MultiWorkerMirroredStrategy(MultiWorkerOptions)->MultiWorkerMirroredStrategy<DefaultDevice>;

@@ -42,16 +42,9 @@ struct ParameterServerOptions {
 
 namespace strategy_internal {
 
-/// The extended part, and the resolver it asked.
-struct ParameterServerParts {
-  std::unique_ptr<StrategyExtended> extended;
-  std::shared_ptr<ClusterResolver> resolver;
-};
-
 /// `resolver` null: what the environment implies, which may be no cluster.
-ParameterServerParts join_servers(std::shared_ptr<ClusterResolver> resolver,
-                                  std::vector<std::string> devices,
-                                  const ParameterServerOptions& options);
+StrategyParts join_servers(std::shared_ptr<ClusterResolver> resolver,
+                           std::vector<std::string> devices, const ParameterServerOptions& options);
 
 }  // namespace strategy_internal
 
@@ -77,18 +70,12 @@ class ParameterServerStrategy : public Strategy {
       : ParameterServerStrategy(
             std::shared_ptr<ClusterResolver>(std::shared_ptr<void>(), &resolver), options) {}
 
-  ClusterResolver* cluster_resolver() const override { return resolver_.get(); }
-
  private:
   ParameterServerStrategy(std::shared_ptr<ClusterResolver> resolver,
                           const ParameterServerOptions& options)
-      : ParameterServerStrategy(strategy_internal::join_servers(
+      : Strategy(strategy_internal::join_servers(
             std::move(resolver), strategy_internal::host_devices_of(Kind(), options.num_replicas),
             options)) {}
-  explicit ParameterServerStrategy(strategy_internal::ParameterServerParts parts)
-      : Strategy(std::move(parts.extended)), resolver_(std::move(parts.resolver)) {}
-
-  std::shared_ptr<ClusterResolver> resolver_;
 };
 
 ParameterServerStrategy(ParameterServerOptions)->ParameterServerStrategy<DefaultDevice>;

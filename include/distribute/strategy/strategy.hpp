@@ -43,12 +43,22 @@ struct ValueContext {
   int num_replicas_in_sync = 1;
 };
 
+namespace strategy_internal {
+/// The extended part, and the resolver that it asked, if any.
+struct StrategyParts {
+  std::unique_ptr<StrategyExtended> extended;
+  std::shared_ptr<ClusterResolver> resolver = {};
+};
+}  // namespace strategy_internal
+
 /// How a program is spread over devices. A thin shell over StrategyExtended. Must outlive the
 /// scopes and runs it began. run() may be called from several threads: one runs at a time.
 /// Source  tf.distribute.Strategy
 class Strategy {
  public:
-  explicit Strategy(std::unique_ptr<StrategyExtended> extended);
+  explicit Strategy(std::unique_ptr<StrategyExtended> extended)
+      : Strategy(strategy_internal::StrategyParts{std::move(extended)}) {}
+  explicit Strategy(strategy_internal::StrategyParts parts);
   virtual ~Strategy() = default;
   Strategy(const Strategy&) = delete;
   Strategy& operator=(const Strategy&) = delete;
@@ -108,11 +118,12 @@ class Strategy {
 
   int num_replicas_in_sync() const { return extended_->num_replicas_in_sync(); }
   /// Null for strategies of one process.
-  virtual ClusterResolver* cluster_resolver() const { return nullptr; }
+  ClusterResolver* cluster_resolver() const { return resolver_.get(); }
   StrategyExtended& extended() const { return *extended_; }
 
  private:
   std::unique_ptr<StrategyExtended> extended_;
+  std::shared_ptr<ClusterResolver> resolver_;
 };
 
 /// "MirroredStrategy with 2 replicas in sync on /device:CPU:0, /device:CPU:1".

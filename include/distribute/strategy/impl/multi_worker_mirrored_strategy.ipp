@@ -32,9 +32,9 @@ DISTRIBUTE_INLINE std::string agreement(const MultiWorkerOptions& options) {
   return nlohmann::json(options.must_agree).dump();
 }
 
-DISTRIBUTE_INLINE MultiWorkerParts join_cluster(std::shared_ptr<ClusterResolver> resolver,
-                                                std::vector<std::string> devices,
-                                                const MultiWorkerOptions& options) {
+DISTRIBUTE_INLINE StrategyParts join_cluster(std::shared_ptr<ClusterResolver> resolver,
+                                             std::vector<std::string> devices,
+                                             const MultiWorkerOptions& options) {
   options.communication_options.check();
   if (!resolver) resolver = default_resolver().resolver;
   ClusterPlace place = place_of(*resolver);

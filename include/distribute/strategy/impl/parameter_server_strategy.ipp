@@ -92,9 +92,9 @@ DISTRIBUTE_INLINE void check_sync(const ParameterServerOptions& options) {
         "ParameterServerStrategy: give sync_replicas or max_staleness, not both");
 }
 
-DISTRIBUTE_INLINE ParameterServerParts join_servers(std::shared_ptr<ClusterResolver> resolver,
-                                                    std::vector<std::string> devices,
-                                                    const ParameterServerOptions& options) {
+DISTRIBUTE_INLINE StrategyParts join_servers(std::shared_ptr<ClusterResolver> resolver,
+                                             std::vector<std::string> devices,
+                                             const ParameterServerOptions& options) {
   check_sync(options);
   VariablePlacement placement{options.variable_partitioner.get(), options.device_setter};
   const bool implied = !resolver;

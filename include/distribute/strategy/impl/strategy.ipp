@@ -33,8 +33,8 @@ DISTRIBUTE_INLINE Tensor reduce_axes(StrategyExtended& extended, ReduceOp op,
 
 }  // namespace strategy_internal
 
-DISTRIBUTE_INLINE Strategy::Strategy(std::unique_ptr<StrategyExtended> extended)
-    : extended_(std::move(extended)) {
+DISTRIBUTE_INLINE Strategy::Strategy(strategy_internal::StrategyParts parts)
+    : extended_(std::move(parts.extended)), resolver_(std::move(parts.resolver)) {
   extended_->strategy_ = this;
 }
 
