@@ -1,5 +1,5 @@
-// Graphs that only engines compiled at run time serve: batch normalization and pooling. Such a plan
-// cannot be finished without a driver, so the test asks which engines cuDNN proposes for an H200.
+// Graphs that only engines compiled at run time serve: batch normalization. Such a plan cannot be
+// finished without a driver, so the test asks which engines cuDNN proposes for an H200.
 // They ask for libcuda themselves: the toolkit's stub of it is loaded first.
 #include <distribute/device/cuda_dnn_operations.hpp>
 
@@ -58,21 +58,6 @@ TEST_CASE("batch normalization with what follows it has engines", "[device][cuda
       CHECK(engines(batch_norm_forward(shape)) > 0);
       CHECK(engines(batch_norm_backward(shape)) > 0);
     }
-}
-
-TEST_CASE("the poolings of the examples have engines", "[device][cuda_dnn_norm]") {
-  if (missing()) return;
-  const PoolShape stem{DType::BFloat16, 256,      64,
-                       {112, 112},      {56, 56}, {{3, 3}, {2, 2}, {1, 1}, {1, 1}}};
-  const PoolShape digits{DType::Float32, 50, 32, {28, 28}, {14, 14}, {{2, 2}, {2, 2}, {}, {}}};
-  for (const PoolShape& shape : {stem, digits}) {
-    CHECK(engines(max_pool_forward(shape, true)) > 0);
-    CHECK(engines(max_pool_forward(shape, false)) > 0);
-    CHECK(engines(max_pool_backward(shape)) > 0);
-  }
-  const PoolShape head{DType::BFloat16, 256, 2048, {7, 7}, {1, 1}, {{7, 7}, {1, 1}, {}, {}}};
-  CHECK(engines(average_pool_forward(head)) > 0);
-  CHECK(engines(average_pool_backward(head)) > 0);
 }
 
 #endif

@@ -37,8 +37,7 @@ TEST_CASE("crc32c by table and by instruction agree at every length", "[io][crc3
   }
 }
 
-TEST_CASE("masking a crc can be undone", "[io][crc32c]") {
+TEST_CASE("masked checksums are those of leveldb", "[io][crc32c]") {
   CHECK(io::mask_crc(0) == 0xa282ead8u);
-  CHECK(io::unmask_crc(io::mask_crc(0xe3069283u)) == 0xe3069283u);
-  CHECK(io::mask_crc(0xe3069283u) != 0xe3069283u);
+  CHECK(io::mask_crc(0xe3069283u) == 0xc78ab0e5u);
 }

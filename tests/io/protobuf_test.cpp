@@ -69,7 +69,7 @@ TEST_CASE("every field type survives a round trip", "[io][protobuf]") {
   writer.float32(2, 1.5f);
   writer.float64(3, -2.25);
   writer.bytes(4, "abc");
-  writer.packed_doubles(5, std::vector<double>{1, 2});
+  writer.packed_floats(5, std::vector<float>{1, 2});
   io::ProtoReader reader(writer.str());
   io::ProtoField field;
   REQUIRE(reader.next(field));
@@ -82,9 +82,9 @@ TEST_CASE("every field type survives a round trip", "[io][protobuf]") {
   REQUIRE(reader.next(field));
   CHECK(field.bytes == "abc");
   REQUIRE(reader.next(field));
-  std::vector<double> values;
-  REQUIRE(io::append_doubles(field, values));
-  CHECK(values == std::vector<double>{1, 2});
+  std::vector<float> values;
+  REQUIRE(io::append_floats(field, values));
+  CHECK(values == std::vector<float>{1, 2});
   CHECK_FALSE(reader.next(field));
   CHECK(reader.ok());
 }

@@ -1,10 +1,8 @@
 #pragma once
-/// Between the element types of tensors and the type numbers in checkpoint files.
+/// The type numbers in checkpoint files of the element types of tensors.
 
 #include <distribute/device/dtype.hpp>
 #include <distribute/io/data_type.hpp>
-
-#include <optional>
 
 namespace distribute::train {
 
@@ -19,15 +17,6 @@ constexpr io::DataType data_type_of(DType dtype) {
     case DType::Bool: return io::DataType::Bool;
   }
   return io::DataType::Invalid;
-}
-
-/// Nothing for types that tensors of this library cannot hold, such as complex64 and strings.
-constexpr std::optional<DType> tensor_dtype(io::DataType type) {
-  for (DType dtype : {DType::Float32, DType::BFloat16, DType::Float16, DType::Int32, DType::Int64,
-                      DType::UInt8, DType::Bool}) {
-    if (data_type_of(dtype) == type) return dtype;
-  }
-  return std::nullopt;
 }
 
 }  // namespace distribute::train

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
 namespace distribute {
 
@@ -13,10 +12,6 @@ namespace distribute {
 /// TensorFlow's word for "without NCCL".
 /// Source  tf.distribute.experimental.CommunicationImplementation
 enum class CommunicationImplementation { Auto, Ring, Nccl };
-
-/// Accepts "AUTO", "RING" and "NCCL" in any case.
-/// Throws  InvalidArgumentError for anything else.
-CommunicationImplementation communication_implementation_from_string(std::string_view name);
 
 /// Source  tf.distribute.experimental.CommunicationOptions
 struct CommunicationOptions {

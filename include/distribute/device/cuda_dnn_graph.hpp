@@ -5,7 +5,6 @@
 #include <distribute/device/cuda_dnn_descriptor.hpp>
 #include <distribute/device/kernel_shapes.hpp>
 
-#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -36,12 +35,6 @@ GraphTensor between(GraphTensor tensor, cudnnDataType_t dtype = CUDNN_DATA_FLOAT
 
 enum class ConvolutionPass { Forward, Data, Filter };
 
-/// Windows of a pooling, pairs are (height, width).
-struct PoolWindow {
-  std::array<int64_t, 2> ksize{}, stride{}, pad_before{}, pad_after{};
-  bool operator==(const PoolWindow&) const = default;
-};
-
 /// Nodes compute in float32. Every call adds to signature(), which names the graph in full, so that
 /// equal signatures mean equal graphs. Used by one thread.
 class CudnnGraph {
@@ -56,10 +49,6 @@ class CudnnGraph {
   void convolution(ConvolutionPass pass, const Conv2DShape& shape, Id x, Id w, Id y);
   /// y = mode(x), or mode(x, b).
   void pointwise(cudnnPointwiseMode_t mode, Id x, Id y, Id b = 0);
-  /// Sum of x over all axes that have one element in y.
-  void sum(Id x, Id y);
-  void pool(cudnnResampleMode_t mode, const PoolWindow& window, Id x, Id y, Id index);
-  void pool_backward(cudnnResampleMode_t mode, const PoolWindow& window, Id dy, Id dx, Id index);
   /// Any node without a descriptor of its own: its tensors by attribute.
   CudnnDescriptor& node(cudnnBackendDescriptorType_t type, const std::string& name, Named tensors);
   /// Batch normalization of a training step: y from x, and the batch's mean and 1 / deviation.
@@ -80,7 +69,6 @@ class CudnnGraph {
 
  private:
   CudnnDescriptor& helper(cudnnBackendDescriptorType_t type);
-  CudnnDescriptor& resample(cudnnResampleMode_t mode, const PoolWindow& window);
 
   std::string signature_;
   std::vector<GraphTensor> tensors_;

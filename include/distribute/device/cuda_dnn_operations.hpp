@@ -1,5 +1,5 @@
 #pragma once
-/// Convolution, pooling and batch normalization of GPUs on cuDNN; builds without it have none.
+/// Convolution and batch normalization of GPUs on cuDNN; builds without it have none.
 
 #include <distribute/base/config.hpp>
 #include <distribute/device/kernel_shapes.hpp>

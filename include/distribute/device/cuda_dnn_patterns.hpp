@@ -19,26 +19,6 @@ CudnnGraph convolution_forward(const Conv2DShape& shape, bool with_bias, Epilogu
 CudnnGraph convolution_data(const Conv2DShape& shape);
 /// x, w (written), y (its gradient).
 CudnnGraph convolution_filter(const Conv2DShape& shape);
-/// y, sums [c] in float32: over all but channels.
-CudnnGraph channel_sums(DType dtype, int64_t n, int64_t c, int64_t h, int64_t w);
-
-/// A pooling of images.
-struct PoolShape {
-  DType dtype = DType::Float32;
-  int64_t batch = 0, channels = 0;
-  std::array<int64_t, 2> in{}, out{};
-  PoolWindow window;
-  bool operator==(const PoolShape&) const = default;
-};
-/// x, y, and for training the winner's place in its window, int8 [batch, out, out, channels].
-CudnnGraph max_pool_forward(const PoolShape& shape, bool training);
-/// dy, dx, winners.
-CudnnGraph max_pool_backward(const PoolShape& shape);
-/// x, y. The mean is over the elements inside the image.
-CudnnGraph average_pool_forward(const PoolShape& shape);
-/// dy, dx.
-CudnnGraph average_pool_backward(const PoolShape& shape);
-
 /// Batch normalization of [n, h, w, c], what may follow it fused: ReLU, after + residual.
 struct NormShape {
   DType dtype = DType::Float32;

@@ -136,19 +136,6 @@ DISTRIBUTE_KERNEL_TEXT(
       int32_t gate;
     };
 
-    struct NormArguments {
-      const float* x;
-      const float* dy;
-      const float* scale;
-      const float* offset;
-      float* y;
-      float* mean;
-      float* rstd;
-      int64_t rows;
-      int64_t columns;
-      float epsilon;
-    };
-
     struct MatmulArguments {
       const void* a;
       const void* b;

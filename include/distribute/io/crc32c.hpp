@@ -17,11 +17,6 @@ inline uint32_t crc32c(std::string_view bytes) { return crc32c_extend(0, bytes);
 /// Source  leveldb util/crc32c.h
 constexpr uint32_t mask_crc(uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
 
-constexpr uint32_t unmask_crc(uint32_t masked) {
-  const uint32_t rotated = masked - 0xa282ead8u;
-  return (rotated >> 17) | (rotated << 15);
-}
-
 }  // namespace distribute::io
 
 #ifdef DISTRIBUTE_HEADER_ONLY

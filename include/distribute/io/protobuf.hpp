@@ -36,7 +36,6 @@ class ProtoWriter {
   /// Repeated scalars in packed form; nothing is written for an empty list.
   void packed_integers(uint32_t field, std::span<const int64_t> values);
   void packed_floats(uint32_t field, std::span<const float> values);
-  void packed_doubles(uint32_t field, std::span<const double> values);
 
   const std::string& str() const { return out_; }
   std::string take() { return std::move(out_); }
@@ -85,7 +84,6 @@ class ProtoReader {
 /// Appends the values of a repeated scalar field, packed or single; false when malformed.
 [[nodiscard]] bool append_integers(const ProtoField& field, std::vector<int64_t>& values);
 [[nodiscard]] bool append_floats(const ProtoField& field, std::vector<float>& values);
-[[nodiscard]] bool append_doubles(const ProtoField& field, std::vector<double>& values);
 
 }  // namespace distribute::io
 

@@ -109,9 +109,6 @@ class [[nodiscard]] ModeScope {
   ModeScope& operator=(const ModeScope&) = delete;
 };
 
-/// The replica whose component a variable shows to the calling thread; -1 in cross-replica context.
-int current_local_replica();
-
 /// Throws  InvalidArgumentError unless variable, slots and gradient are float32 of one shape.
 void check_update(const VariableUpdate& update);
 

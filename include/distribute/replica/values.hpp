@@ -32,7 +32,6 @@ template <typename T>
 class Mirrored : public PerReplica<T> {
  public:
   using PerReplica<T>::PerReplica;
-  const T& primary() const { return this->values().front(); }
 };
 
 }  // namespace distribute

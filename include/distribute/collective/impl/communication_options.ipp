@@ -2,21 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/collective/communication_options.hpp>
 
-#include <cctype>
-#include <string>
-
 namespace distribute {
-
-DISTRIBUTE_INLINE CommunicationImplementation
-communication_implementation_from_string(std::string_view name) {
-  std::string upper(name);
-  for (char& c : upper) c = char(std::toupper(static_cast<unsigned char>(c)));
-  if (upper == "AUTO") return CommunicationImplementation::Auto;
-  if (upper == "RING") return CommunicationImplementation::Ring;
-  if (upper == "NCCL") return CommunicationImplementation::Nccl;
-  throw InvalidArgumentError(
-      concat("communication implementation '", name, "' is unknown: AUTO, RING or NCCL"));
-}
 
 DISTRIBUTE_INLINE CommunicationOptions
 CommunicationOptions::merge(const CommunicationOptions& other) const {

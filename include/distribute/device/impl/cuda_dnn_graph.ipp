@@ -148,60 +148,6 @@ DISTRIBUTE_INLINE void CudnnGraph::pointwise(cudnnPointwiseMode_t mode, Id x, Id
       .finalize("a pointwise node");
 }
 
-DISTRIBUTE_INLINE void CudnnGraph::sum(Id x, Id y) {
-  CudnnDescriptor& r = helper(CUDNN_BACKEND_REDUCTION_DESCRIPTOR);
-  const cudnnReduceTensorOp_t add = CUDNN_REDUCE_TENSOR_ADD;
-  r.set(CUDNN_ATTR_REDUCTION_OPERATOR, CUDNN_TYPE_REDUCTION_OPERATOR_TYPE, 1, &add);
-  r.set(CUDNN_ATTR_REDUCTION_COMP_TYPE, CUDNN_DATA_FLOAT).finalize("a reduction");
-  node(CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR, "sum",
-       {{CUDNN_ATTR_OPERATION_REDUCTION_XDESC, x}, {CUDNN_ATTR_OPERATION_REDUCTION_YDESC, y}})
-      .set(CUDNN_ATTR_OPERATION_REDUCTION_DESC, r)
-      .finalize("a reduction's node");
-}
-
-DISTRIBUTE_INLINE CudnnDescriptor& CudnnGraph::resample(cudnnResampleMode_t mode,
-                                                        const PoolWindow& window) {
-  CudnnDescriptor& d = helper(CUDNN_BACKEND_RESAMPLE_DESCRIPTOR);
-  const bool max = mode == CUDNN_RESAMPLE_MAXPOOL;
-  const cudnnPaddingMode_t padding = max ? CUDNN_NEG_INF_PAD : CUDNN_ZERO_PAD;
-  const auto fractions = [&](cudnnBackendAttributeName_t name, const std::array<int64_t, 2>& pair) {
-    const cudnnFraction_t values[2] = {{pair[0], 1}, {pair[1], 1}};
-    d.set(name, CUDNN_TYPE_FRACTION, 2, values);
-    signature_ += concat("r", joined(pair));
-  };
-  d.set(CUDNN_ATTR_RESAMPLE_MODE, CUDNN_TYPE_RESAMPLE_MODE, 1, &mode);
-  d.set(CUDNN_ATTR_RESAMPLE_PADDING_MODE, CUDNN_TYPE_PADDING_MODE, 1, &padding);
-  d.set(CUDNN_ATTR_RESAMPLE_COMP_TYPE, CUDNN_DATA_FLOAT);
-  d.set(CUDNN_ATTR_RESAMPLE_SPATIAL_DIMS, int64_t{2});
-  fractions(CUDNN_ATTR_RESAMPLE_WINDOW_DIMS, window.ksize);
-  fractions(CUDNN_ATTR_RESAMPLE_STRIDES, window.stride);
-  fractions(CUDNN_ATTR_RESAMPLE_PRE_PADDINGS, window.pad_before);
-  fractions(CUDNN_ATTR_RESAMPLE_POST_PADDINGS, window.pad_after);
-  return d.finalize("a pooling");
-}
-
-DISTRIBUTE_INLINE void CudnnGraph::pool(cudnnResampleMode_t mode, const PoolWindow& window, Id x,
-                                        Id y, Id index) {
-  const CudnnDescriptor& d = resample(mode, window);
-  node(CUDNN_BACKEND_OPERATION_RESAMPLE_FWD_DESCRIPTOR, concat("pool", int(mode)),
-       {{CUDNN_ATTR_OPERATION_RESAMPLE_FWD_XDESC, x},
-        {CUDNN_ATTR_OPERATION_RESAMPLE_FWD_YDESC, y},
-        {CUDNN_ATTR_OPERATION_RESAMPLE_FWD_IDXDESC, index}})
-      .set(CUDNN_ATTR_OPERATION_RESAMPLE_FWD_DESC, d)
-      .finalize("a pooling's node");
-}
-
-DISTRIBUTE_INLINE void CudnnGraph::pool_backward(cudnnResampleMode_t mode, const PoolWindow& window,
-                                                 Id dy, Id dx, Id index) {
-  const CudnnDescriptor& d = resample(mode, window);
-  node(CUDNN_BACKEND_OPERATION_RESAMPLE_BWD_DESCRIPTOR, concat("poolb", int(mode)),
-       {{CUDNN_ATTR_OPERATION_RESAMPLE_BWD_DYDESC, dy},
-        {CUDNN_ATTR_OPERATION_RESAMPLE_BWD_DXDESC, dx},
-        {CUDNN_ATTR_OPERATION_RESAMPLE_BWD_IDXDESC, index}})
-      .set(CUDNN_ATTR_OPERATION_RESAMPLE_BWD_DESC, d)
-      .finalize("a pooling's backward node");
-}
-
 DISTRIBUTE_INLINE void CudnnGraph::batch_norm(const NormForward& t) {
   const cudnnBackendNormMode_t mode = CUDNN_BATCH_NORM;
   const cudnnBackendNormFwdPhase_t phase = CUDNN_NORM_FWD_TRAINING;

@@ -48,53 +48,6 @@ DISTRIBUTE_INLINE CudnnGraph convolution_filter(const Conv2DShape& s) {
   return plain_convolution(ConvolutionPass::Filter, s);
 }
 
-DISTRIBUTE_INLINE CudnnGraph channel_sums(DType dtype, int64_t n, int64_t c, int64_t h, int64_t w) {
-  CudnnGraph graph;
-  const Id y = graph.add(image(data_type_of(dtype), n, c, h, w));
-  const Id sums = graph.add(channel_vector(c));
-  graph.sum(y, sums);
-  return graph;
-}
-
-DISTRIBUTE_INLINE GraphTensor pooled(const PoolShape& s, cudnnDataType_t type, bool out) {
-  const auto& size = out ? s.out : s.in;
-  return image(type, s.batch, s.channels, size[0], size[1]);
-}
-
-DISTRIBUTE_INLINE CudnnGraph max_pool_forward(const PoolShape& s, bool training) {
-  const auto type = data_type_of(s.dtype);
-  CudnnGraph graph;
-  const Id x = graph.add(pooled(s, type, false)), y = graph.add(pooled(s, type, true));
-  const Id index = training ? graph.add(pooled(s, CUDNN_DATA_INT8, true)) : 0;
-  graph.pool(CUDNN_RESAMPLE_MAXPOOL, s.window, x, y, index);
-  return graph;
-}
-
-DISTRIBUTE_INLINE CudnnGraph max_pool_backward(const PoolShape& s) {
-  const auto type = data_type_of(s.dtype);
-  CudnnGraph graph;
-  const Id dy = graph.add(pooled(s, type, true)), dx = graph.add(pooled(s, type, false));
-  const Id index = graph.add(pooled(s, CUDNN_DATA_INT8, true));
-  graph.pool_backward(CUDNN_RESAMPLE_MAXPOOL, s.window, dy, dx, index);
-  return graph;
-}
-
-DISTRIBUTE_INLINE CudnnGraph average_pool_forward(const PoolShape& s) {
-  const auto type = data_type_of(s.dtype);
-  CudnnGraph graph;
-  const Id x = graph.add(pooled(s, type, false)), y = graph.add(pooled(s, type, true));
-  graph.pool(CUDNN_RESAMPLE_AVGPOOL_EXCLUDE_PADDING, s.window, x, y, 0);
-  return graph;
-}
-
-DISTRIBUTE_INLINE CudnnGraph average_pool_backward(const PoolShape& s) {
-  const auto type = data_type_of(s.dtype);
-  CudnnGraph graph;
-  const Id dy = graph.add(pooled(s, type, true)), dx = graph.add(pooled(s, type, false));
-  graph.pool_backward(CUDNN_RESAMPLE_AVGPOOL_EXCLUDE_PADDING, s.window, dy, dx, 0);
-  return graph;
-}
-
 /// One bit for each element of an image.
 DISTRIBUTE_INLINE GraphTensor bits(GraphTensor tensor) {
   tensor.dtype = CUDNN_DATA_BOOLEAN;

@@ -59,12 +59,6 @@ DISTRIBUTE_INLINE void ProtoWriter::packed_floats(uint32_t field, std::span<cons
   bytes(field, packed);
 }
 
-DISTRIBUTE_INLINE void ProtoWriter::packed_doubles(uint32_t field, std::span<const double> values) {
-  std::string packed;
-  for (double value : values) append_fixed64(packed, std::bit_cast<uint64_t>(value));
-  bytes(field, packed);
-}
-
 DISTRIBUTE_INLINE bool ProtoReader::next(ProtoField& field) {
   if (!ok_ || rest_.empty()) return false;
   uint64_t tag = 0;
@@ -113,19 +107,6 @@ DISTRIBUTE_INLINE bool append_floats(const ProtoField& field, std::vector<float>
   std::string_view packed = field.bytes;
   for (uint32_t word = 0; !packed.empty(); values.push_back(std::bit_cast<float>(word))) {
     if (!take_fixed32(packed, word)) return false;
-  }
-  return true;
-}
-
-DISTRIBUTE_INLINE bool append_doubles(const ProtoField& field, std::vector<double>& values) {
-  if (field.type == WireType::Fixed64) {
-    values.push_back(field.as_double());
-    return true;
-  }
-  if (field.type != WireType::Bytes) return false;
-  std::string_view packed = field.bytes;
-  for (uint64_t word = 0; !packed.empty(); values.push_back(std::bit_cast<double>(word))) {
-    if (!take_fixed64(packed, word)) return false;
   }
   return true;
 }

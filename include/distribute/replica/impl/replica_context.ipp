@@ -40,13 +40,6 @@ DISTRIBUTE_INLINE std::vector<Mode>& mode_stack() {
   return stack;
 }
 
-DISTRIBUTE_INLINE int current_local_replica() {
-  const auto& modes = mode_stack();
-  if (modes.empty()) return 0;
-  const Mode& mode = modes.back();
-  return mode.replica ? mode.replica->local_replica_id() : mode.update_replica;
-}
-
 DISTRIBUTE_INLINE void check_update(const VariableUpdate& update) {
   const Shape shape = update.variable.shape();
   const auto check = [&](const char* what, const Shape& its_shape, DType dtype) {
