@@ -1,8 +1,11 @@
 #pragma once
 /// Penalties on weights.
 
+#include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
 #include <distribute/tensor/tensor.hpp>
+
+#include <vector>
 
 namespace distribute::nn {
 
@@ -23,6 +26,12 @@ inline Regularizer l1(float factor = 0.01f) { return {factor, 0.0f}; }
 inline Regularizer l2(float factor = 0.01f) { return {0.0f, factor}; }
 
 }  // namespace regularizers
+
+namespace nn_internal {
+/// Of a layer's weights, as far as it has them and they have regularizers.
+std::vector<Tensor> penalties(const Regularizer& on_kernel, const Variable& kernel,
+                              const Regularizer& on_bias, const Variable& bias);
+}  // namespace nn_internal
 
 }  // namespace distribute::nn
 

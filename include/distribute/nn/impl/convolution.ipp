@@ -12,15 +12,6 @@ DISTRIBUTE_INLINE void check_image(const std::string& layer, const Shape& input)
                                       ", got ", to_string(input)));
 }
 
-DISTRIBUTE_INLINE std::vector<Tensor> penalties(const Regularizer& on_kernel,
-                                                const Variable& kernel, const Regularizer& on_bias,
-                                                const Variable& bias) {
-  std::vector<Tensor> terms;
-  if (on_kernel && kernel) terms.push_back(on_kernel(kernel.value()));
-  if (on_bias && bias) terms.push_back(on_bias(bias.value()));
-  return terms;
-}
-
 }  // namespace nn_internal
 
 DISTRIBUTE_INLINE Conv2D::Conv2D(Conv2DLayerOptions options)

@@ -24,11 +24,8 @@ DISTRIBUTE_INLINE Tensor Dense::call(const Tensor& x, CallOptions) {
 }
 
 DISTRIBUTE_INLINE std::vector<Tensor> Dense::own_losses() const {
-  std::vector<Tensor> terms;
-  if (options_.kernel_regularizer && kernel_)
-    terms.push_back(options_.kernel_regularizer(kernel_.value()));
-  if (options_.bias_regularizer && bias_) terms.push_back(options_.bias_regularizer(bias_.value()));
-  return terms;
+  return nn_internal::penalties(options_.kernel_regularizer, kernel_, options_.bias_regularizer,
+                                bias_);
 }
 
 }  // namespace distribute::nn

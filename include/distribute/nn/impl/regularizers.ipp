@@ -40,6 +40,15 @@ DISTRIBUTE_INLINE Tensor sum_of_squares(const Tensor& x) {
                 });
 }
 
+DISTRIBUTE_INLINE std::vector<Tensor> penalties(const Regularizer& on_kernel,
+                                                const Variable& kernel, const Regularizer& on_bias,
+                                                const Variable& bias) {
+  std::vector<Tensor> terms;
+  if (on_kernel && kernel) terms.push_back(on_kernel(kernel.value()));
+  if (on_bias && bias) terms.push_back(on_bias(bias.value()));
+  return terms;
+}
+
 }  // namespace nn_internal
 
 DISTRIBUTE_INLINE Tensor Regularizer::operator()(const Tensor& weight) const {
