@@ -23,6 +23,7 @@ class GcsUpload final : public WritableFile {
  private:
   absl::Status start_session();
   absl::Status send_chunks(std::string_view bytes, bool last);
+  HttpRequest chunk_request(std::string_view rest, int64_t end, bool last) const;
   absl::Status send_chunk(std::string_view bytes, bool last);
   absl::StatusOr<HttpResponse> ask_for_state(bool last, int64_t total);
   absl::Status take_state(const HttpResponse& response, int64_t end);

@@ -31,6 +31,8 @@ namespace ops_internal {
 
 /// dy where the ReLU that made y let the value through, else 0. Keeps dy's layout. Not recorded.
 Tensor relu_gate(const Tensor& dy, const Tensor& y);
+/// dy behind the ReLU of an epilogue that made y, unless the reader of y has gated it already.
+Tensor behind_relu(const Tensor& dy, const Tensor& y);
 
 /// Sum over all axes but the last, in a fixed order. Not recorded.
 Tensor sum_to_last_axis(const Tensor& dy);

@@ -18,7 +18,6 @@ namespace autograd_internal {
 struct Node {
   const char* op;
   std::vector<uint64_t> inputs, outputs;
-  std::vector<std::pair<Shape, DType>> output_types;
   BackwardFunction backward;
 };
 
@@ -29,6 +28,8 @@ struct WatchedVariable {
 
 /// A requested source: the ids it is known by.
 using SourceIds = std::vector<std::vector<uint64_t>>;
+
+struct Walk;
 
 }  // namespace autograd_internal
 
@@ -49,6 +50,7 @@ struct GradientTape::State {
   std::vector<Tensor> walk(const std::vector<Tensor>& targets,
                            const autograd_internal::SourceIds& sources, const Call& call,
                            std::span<const Variable> variables = {});
+  void step_back(size_t n, autograd_internal::Walk& walk);
 };
 
 namespace autograd_internal {
@@ -80,6 +82,13 @@ class Accumulator {
     std::vector<Tensor>& parts = entry->second;
     if (parts.size() == 2) parts = {combine(parts[0], parts[1], 1.0f)};
     return parts[0];
+  }
+  /// That of a source.
+  Tensor find(const std::vector<uint64_t>& ids) {
+    Tensor total;
+    for (uint64_t id : ids)
+      if (Tensor part = find(id)) total = total ? combine(total, part, 1.0f) : part;
+    return total;
   }
   /// The parts of a gradient that nobody will ask for again.
   std::vector<Tensor> take(uint64_t id) {
@@ -116,16 +125,23 @@ struct SourceTable {
   }
 };
 
+/// A walk from targets back to sources.
+struct Walk {
+  const SourceIds& sources;
+  std::span<const Variable> variables;
+  SourceTable table;
+  Accumulator gradients;
+};
+
 /// Dense gradients of a node's outputs, in parts; false when the target depends on none of them.
-DISTRIBUTE_INLINE bool take_output_gradients(const Node& node, Accumulator& gradients,
-                                             const SourceTable& table,
+DISTRIBUTE_INLINE bool take_output_gradients(const Node& node, Walk& walk,
                                              std::vector<std::vector<Tensor>>& out) {
   bool any = false;
   for (uint64_t id : node.outputs) {
     std::vector<Tensor>& parts = out.emplace_back();
-    if (!table.position.count(id))
-      parts = gradients.take(id);
-    else if (Tensor gradient = gradients.find(id))
+    if (!walk.table.position.count(id))
+      parts = walk.gradients.take(id);
+    else if (Tensor gradient = walk.gradients.find(id))
       parts.push_back(std::move(gradient));
     any |= !parts.empty();
     for (Tensor& part : parts)
@@ -134,17 +150,14 @@ DISTRIBUTE_INLINE bool take_output_gradients(const Node& node, Accumulator& grad
   return any;
 }
 
-/// Places for the gradients that the next operation completes, of variables used only there.
-DISTRIBUTE_INLINE std::vector<BufferOffer> offers_for(std::span<const size_t> completed,
-                                                      std::span<const Variable> variables,
-                                                      const SourceIds& sources,
-                                                      Accumulator& gradients) {
+/// Places for the gradients that node `n` completes, of variables used only there.
+DISTRIBUTE_INLINE std::vector<BufferOffer> offers_for(size_t n, Walk& walk) {
   std::vector<BufferOffer> offers;
   GradientPlacer* placer = gradient_placer();
-  if (!placer || variables.empty()) return offers;
-  for (size_t s : completed) {
-    if (sources[s].size() != 1 || gradients.find(sources[s][0])) continue;
-    if (auto offer = placer->place(variables[s])) offers.push_back(*std::move(offer));
+  if (!placer || walk.variables.empty()) return offers;
+  for (size_t s : walk.table.complete_after[n]) {
+    if (walk.sources[s].size() != 1 || walk.gradients.find(walk.sources[s][0])) continue;
+    if (auto offer = placer->place(walk.variables[s])) offers.push_back(*std::move(offer));
   }
   return offers;
 }
@@ -154,7 +167,7 @@ DISTRIBUTE_INLINE std::vector<BufferOffer> offers_for(std::span<const size_t> co
 DISTRIBUTE_INLINE void GradientTape::State::add(const char* op, std::span<const Tensor> inputs,
                                                 std::span<const Tensor> outputs,
                                                 const BackwardFunction& backward) {
-  autograd_internal::Node node{op, {}, {}, {}, backward};
+  autograd_internal::Node node{op, {}, {}, backward};
   bool followed = false;
   for (const Tensor& input : inputs) {
     const uint64_t id = input ? input.id() : 0;
@@ -208,49 +221,44 @@ DISTRIBUTE_INLINE std::vector<Tensor> GradientTape::State::walk(
     const bool given = i < call.output_gradients.size() && call.output_gradients[i];
     gradients.add(targets[i].id(), given ? call.output_gradients[i] : ones_like(targets[i]));
   }
-  const autograd_internal::SourceTable table(sources, nodes);
-  const auto source_gradient = [&](size_t s) {
-    Tensor total;
-    for (uint64_t id : sources[s])
-      if (Tensor part = gradients.find(id)) total = total ? combine(total, part, 1.0f) : part;
-    return total;
+  autograd_internal::Walk walk{sources, variables, {sources, nodes}, std::move(gradients)};
+  const auto tell = [&](size_t s) {
+    if (Tensor gradient = walk.gradients.find(sources[s])) call.on_ready(s, gradient);
   };
   if (call.on_ready)  // sources that are targets and that no operation reads
     for (size_t s = 0; s < sources.size(); ++s)
-      if (table.first_reader[s] == nodes.size())
-        if (Tensor gradient = source_gradient(s)) call.on_ready(s, gradient);
+      if (walk.table.first_reader[s] == nodes.size()) tell(s);
   for (size_t n = nodes.size(); n-- > 0;) {
-    autograd_internal::Node& node = nodes[n];
-    std::vector<std::vector<Tensor>> output_gradients;
-    if (autograd_internal::take_output_gradients(node, gradients, table, output_gradients)) {
-      std::vector<bool> needed, is_private;
-      for (uint64_t id : node.inputs) {
-        const auto entry = readers.find(id);
-        needed.push_back(entry != readers.end());
-        is_private.push_back(needed.back() && entry->second == 1 && !table.position.count(id));
-      }
-      const Backward backward(output_gradients, needed, std::move(is_private));
-      std::vector<Tensor> input_gradients;
-      {
-        const BufferOffers offers(
-            autograd_internal::offers_for(table.complete_after[n], variables, sources, gradients));
-        input_gradients = node.backward(backward);
-      }
-      if (!options.persistent) node.backward = nullptr;  // frees what it had saved
-      for (size_t i = 0; i < input_gradients.size() && i < node.inputs.size(); ++i)
-        if (input_gradients[i] && needed[i])
-          gradients.add(node.inputs[i], std::move(input_gradients[i]));
-    } else if (!options.persistent) {
-      node.backward = nullptr;
-    }
+    step_back(n, walk);
     if (call.on_ready)
-      for (size_t s : table.complete_after[n])
-        if (Tensor gradient = source_gradient(s)) call.on_ready(s, gradient);
+      for (size_t s : walk.table.complete_after[n]) tell(s);
   }
   if (!options.persistent) nodes.clear();
   std::vector<Tensor> result;
-  for (size_t s = 0; s < sources.size(); ++s) result.push_back(source_gradient(s));
+  for (const auto& ids : sources) result.push_back(walk.gradients.find(ids));
   return result;
+}
+
+/// Turns the gradients of a node's outputs into those of its inputs.
+DISTRIBUTE_INLINE void GradientTape::State::step_back(size_t n, autograd_internal::Walk& walk) {
+  autograd_internal::Node& node = nodes[n];
+  std::vector<std::vector<Tensor>> output_gradients;
+  std::vector<Tensor> input_gradients;
+  std::vector<bool> needed, is_private;
+  if (autograd_internal::take_output_gradients(node, walk, output_gradients)) {
+    for (uint64_t id : node.inputs) {
+      const auto entry = readers.find(id);
+      needed.push_back(entry != readers.end());
+      is_private.push_back(needed.back() && entry->second == 1 && !walk.table.position.count(id));
+    }
+    const Backward backward(output_gradients, needed, std::move(is_private));
+    const BufferOffers offers(autograd_internal::offers_for(n, walk));
+    input_gradients = node.backward(backward);
+  }
+  if (!options.persistent) node.backward = nullptr;  // frees what it had saved
+  for (size_t i = 0; i < input_gradients.size() && i < node.inputs.size(); ++i)
+    if (input_gradients[i] && needed[i])
+      walk.gradients.add(node.inputs[i], std::move(input_gradients[i]));
 }
 
 DISTRIBUTE_INLINE const Tensor& Backward::gradient(size_t output) const {

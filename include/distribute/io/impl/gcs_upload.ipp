@@ -145,19 +145,23 @@ DISTRIBUTE_INLINE bool GcsUpload::is_stored(int64_t size) {
   return says("size", concat(size)) && says("crc32c", io_internal::gcs_checksum(crc_));
 }
 
+/// What follows is `rest`; the bytes end at `end`, of the object when they are the last.
+DISTRIBUTE_INLINE HttpRequest GcsUpload::chunk_request(std::string_view rest, int64_t end,
+                                                       bool last) const {
+  const std::string from = rest.empty() ? "*" : concat(committed_, "-", end - 1);
+  return {.method = "PUT",
+          .url = session_,
+          .headers = {{"Content-Range", concat("bytes ", from, "/", last ? concat(end) : "*")}},
+          .body = rest,
+          .total_timeout = client_.options().write_timeout};
+}
+
 /// Sends until the store has all of it; each time that something more arrived counts afresh.
 DISTRIBUTE_INLINE absl::Status GcsUpload::send_chunk(std::string_view bytes, bool last) {
   const int64_t begin = committed_, end = begin + int64_t(bytes.size());
   const HttpRetryPolicy& retry = client_.options().retry;
   for (int attempt = 1;;) {
-    const std::string_view rest = bytes.substr(size_t(committed_ - begin));
-    const std::string from = rest.empty() ? "*" : concat(committed_, "-", end - 1);
-    const HttpRequest request{
-        .method = "PUT",
-        .url = session_,
-        .headers = {{"Content-Range", concat("bytes ", from, "/", last ? concat(end) : "*")}},
-        .body = rest,
-        .total_timeout = client_.options().write_timeout};
+    const auto request = chunk_request(bytes.substr(size_t(committed_ - begin)), end, last);
     auto response = client_.send(request, false);
     const bool failed = is_retryable(retry, response);
     const double delay = failed ? retry_delay(retry, attempt, response) : 0;

@@ -99,14 +99,6 @@ DISTRIBUTE_INLINE nn::FilterGradients filter_gradients(const Tensor& x, const Sh
   return result;
 }
 
-/// dy behind the ReLU of the epilogue, unless the reader of y has gated it already.
-DISTRIBUTE_INLINE Tensor behind_relu(const Tensor& dy, const Tensor& y) {
-  if (dy.is_gated()) return dy;
-  return record("relu_gate", {dy}, relu_gate(dy, y), [y](const Backward& second) {
-    return std::vector<Tensor>{relu_gate(second.gradient(), y)};
-  });
-}
-
 /// 16-bit images with filters for them, where the backend has kernels for them.
 DISTRIBUTE_INLINE bool computes_as_it_is(const Tensor& x, const Tensor& filters) {
   return filters.dtype() == filter_dtype(x) && x.shape()[0] > 0 && !needs_float32(x);

@@ -142,6 +142,31 @@ DISTRIBUTE_INLINE std::vector<Tensor> matmul_gradients(const Backward& backward,
   return {da, db};
 }
 
+DISTRIBUTE_INLINE Tensor behind_relu(const Tensor& dy, const Tensor& y) {
+  if (dy.is_gated()) return dy;
+  return record("relu_gate", {dy}, relu_gate(dy, y), [y](const Backward& second) {
+    return std::vector<Tensor>{relu_gate(second.gradient(), y)};
+  });
+}
+
+/// Those of x, kernel and bias, where `dy` [..., units] is the gradient of their result.
+DISTRIBUTE_INLINE std::vector<Tensor> dense_gradients(const Backward& backward, const Tensor& dy,
+                                                      const Tensor& x, const Tensor& kernel) {
+  const int64_t inputs = kernel.shape()[0], units = kernel.shape()[1];
+  const int64_t rows = inputs ? x.num_elements() / inputs : 0;
+  const Tensor dy2 = reshape(dy, {rows, units});
+  const Tensor x2 = reshape(x, {rows, inputs});
+  Tensor dx, dw, db;
+  if (backward.needs(0)) dx = reshape(matmul(dy2, kernel, {false, true}), x.shape());
+  if (backward.needs(1)) dw = matmul(x2, dy2, {true, false});
+  if (backward.needs(2))
+    db = record("bias_gradient", {dy2}, sum_to_last_axis(dy2),
+                [shape = dy2.shape()](const Backward& second) -> std::vector<Tensor> {
+                  return {expand_to_shape("dense", second.gradient(), shape)};
+                });
+  return {dx, dw, db};
+}
+
 }  // namespace ops_internal
 
 DISTRIBUTE_INLINE Tensor matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options) {
@@ -194,23 +219,10 @@ DISTRIBUTE_INLINE Tensor dense(const Tensor& x, const Tensor& kernel, const Tens
       backend(x.device().type)
           .matmul(shape, flat.array(), weights.array(), bias ? &bias.array() : nullptr, epilogue));
   if (epilogue == Epilogue::Relu) y.mark_relu_output();
-  record("dense", {x, kernel, bias}, y, [=](const Backward& backward) -> std::vector<Tensor> {
-    Tensor dy = backward.gradient();
-    if (epilogue == Epilogue::Relu)
-      dy = record("relu_gate", {dy}, relu_gate(dy, y), [y](const Backward& second) {
-        return std::vector<Tensor>{relu_gate(second.gradient(), y)};
-      });
-    const Tensor dy2 = reshape(dy, {rows, units});
-    const Tensor x2 = reshape(x, {rows, inputs});
-    Tensor dx, dw, db;
-    if (backward.needs(0)) dx = reshape(matmul(dy2, kernel, {false, true}), x.shape());
-    if (backward.needs(1)) dw = matmul(x2, dy2, {true, false});
-    if (bias && backward.needs(2))
-      db = record("bias_gradient", {dy2}, sum_to_last_axis(dy2),
-                  [shape = dy2.shape()](const Backward& second) -> std::vector<Tensor> {
-                    return {expand_to_shape("dense", second.gradient(), shape)};
-                  });
-    return {dx, dw, db};
+  record("dense", {x, kernel, bias}, y, [=](const Backward& backward) {
+    const Tensor dy = backward.gradient();
+    return dense_gradients(backward, epilogue == Epilogue::Relu ? behind_relu(dy, y) : dy, x,
+                           kernel);
   });
   if (autograd_internal::is_tracing())
     autograd_internal::trace_op("dense", {x, kernel, bias}, y, {{"epilogue", int64_t(epilogue)}});

@@ -30,6 +30,16 @@ DISTRIBUTE_INLINE ProtoWriter shape_proto(const std::vector<int64_t>& sizes) {
   return shape;
 }
 
+/// The AttrValue of a type.
+DISTRIBUTE_INLINE std::string type_attribute(io::DataType type) {
+  ProtoWriter value;
+  value.integer(6, int64_t(type), Presence::Always);
+  return value.take();
+}
+DISTRIBUTE_INLINE std::string type_attribute(DType dtype) {
+  return type_attribute(train::data_type_of(dtype));
+}
+
 /// AttrValue.
 DISTRIBUTE_INLINE std::string attribute_value(const GraphAttribute& attribute) {
   ProtoWriter value;
@@ -42,7 +52,7 @@ DISTRIBUTE_INLINE std::string attribute_value(const GraphAttribute& attribute) {
   else if (const auto* truth = std::get_if<bool>(&attribute))
     value.integer(5, *truth, Presence::Always);
   else if (const auto* dtype = std::get_if<DType>(&attribute))
-    value.integer(6, int64_t(train::data_type_of(*dtype)), Presence::Always);
+    return type_attribute(*dtype);
   else {
     ProtoWriter list;
     list.packed_integers(3, std::get<std::vector<int64_t>>(attribute));
@@ -54,13 +64,6 @@ DISTRIBUTE_INLINE std::string attribute_value(const GraphAttribute& attribute) {
 DISTRIBUTE_INLINE std::string shape_attribute(const std::vector<int64_t>& sizes) {
   ProtoWriter value;
   value.message(7, shape_proto(sizes));
-  return value.take();
-}
-
-DISTRIBUTE_INLINE std::string types_attribute(size_t count, io::DataType type) {
-  ProtoWriter value, list;
-  list.packed_integers(6, std::vector<int64_t>(count, int64_t(type)));
-  value.message(1, list);
   return value.take();
 }
 
@@ -127,14 +130,27 @@ class GraphDefWriter {
     return name;
   }
 
+  std::string emit_constant(const std::string& name, const Tensor& value) {
+    return emit(name, "Const", {},
+                {{"dtype", type_attribute(value.dtype())}, {"value", tensor_attribute(value)}});
+  }
+  void emit_texts(const std::string& name, const std::vector<int64_t>& dims,
+                  const std::vector<std::string>& texts) {
+    emit(name, "Const", {},
+         {{"dtype", type_attribute(io::DataType::String)},
+          {"value", strings_attribute(dims, texts)}});
+  }
+
   std::string write(const InferenceNode& node);
   std::string write_window(const InferenceNode& node, std::vector<std::string> inputs);
   std::string write_variable(const InferenceNode& node);
   void write_saver();
+  void write_restore(const std::string& types);
   std::string write_list(const std::string& name, const std::vector<int64_t>& values);
   std::string write_scalar(const std::string& name, int64_t value);
   void move_lists(const InferenceNode& node, std::vector<std::string>& inputs,
                   EncodedAttributes& attributes);
+  std::string write_end(const InferenceNode& node, EncodedAttributes& attributes);
   EncodedAttributes types_of(const InferenceNode& node) const;
   const InferenceNode& input(const InferenceNode& node, size_t i) const {
     return graph_.nodes[size_t(node.inputs[i])];
@@ -147,8 +163,6 @@ class GraphDefWriter {
   std::vector<InferenceNode> saved_;
   ProtoWriter out_;
 };
-
-DISTRIBUTE_INLINE std::string type_attribute(DType dtype) { return attribute_value(dtype); }
 
 /// The attributes that say types; most operations have one, "T".
 DISTRIBUTE_INLINE EncodedAttributes GraphDefWriter::types_of(const InferenceNode& node) const {
@@ -172,15 +186,11 @@ DISTRIBUTE_INLINE EncodedAttributes GraphDefWriter::types_of(const InferenceNode
 DISTRIBUTE_INLINE std::string GraphDefWriter::write_list(const std::string& name,
                                                          const std::vector<int64_t>& values) {
   const std::vector<int32_t> narrow(values.begin(), values.end());
-  const Tensor list({int64_t(narrow.size())}, narrow);
-  return emit(names_.make(name), "Const", {},
-              {{"dtype", type_attribute(DType::Int32)}, {"value", tensor_attribute(list)}});
+  return emit_constant(names_.make(name), Tensor({int64_t(narrow.size())}, narrow));
 }
 
 DISTRIBUTE_INLINE std::string GraphDefWriter::write_scalar(const std::string& name, int64_t value) {
-  return emit(names_.make(name), "Const", {},
-              {{"dtype", type_attribute(DType::Int32)},
-               {"value", tensor_attribute(Tensor(int32_t(value)))}});
+  return emit_constant(names_.make(name), Tensor(int32_t(value)));
 }
 
 /// What TensorFlow takes as inputs: shapes, axes, paddings.
@@ -208,36 +218,39 @@ DISTRIBUTE_INLINE void GraphDefWriter::move_lists(const InferenceNode& node,
     attributes.erase("paddings");
     const auto& edges = std::get<std::vector<int64_t>>(node.attributes.at("paddings"));
     const std::vector<int32_t> narrow(edges.begin(), edges.end());
-    const Tensor table({int64_t(edges.size()) / 2, 2}, narrow);
-    inputs.insert(inputs.begin() + 1, emit(names_.make(node.name + "/paddings"), "Const", {},
-                                           {{"dtype", type_attribute(DType::Int32)},
-                                            {"value", tensor_attribute(table)}}));
+    inputs.insert(inputs.begin() + 1,
+                  emit_constant(names_.make(node.name + "/paddings"),
+                                Tensor({int64_t(edges.size()) / 2, 2}, narrow)));
   }
   if (op == "StridedSlice") {
-    // Ends that are open: as far as the axis goes, whatever its size.
-    int64_t begin_mask = 0, end_mask = 0;
-    const auto& begin = std::get<std::vector<int64_t>>(node.attributes.at("begin"));
-    auto end = std::get<std::vector<int64_t>>(node.attributes.at("end"));
-    for (size_t i = 0; i < end.size(); ++i) {
-      if (std::abs(end[i]) != std::numeric_limits<int32_t>::max()) continue;
-      end_mask |= int64_t{1} << i;
-      if (begin[i] == 0 && end[i] > 0) begin_mask |= int64_t{1} << i;
-      end[i] = 0;
-    }
     inputs.push_back(take("begin"));
-    attributes.erase("end");
-    inputs.push_back(write_list(node.name + "/end", end));
+    inputs.push_back(write_end(node, attributes));
     inputs.push_back(take("strides"));
-    if (begin_mask) attributes["begin_mask"] = attribute_value(begin_mask);
-    if (end_mask) attributes["end_mask"] = attribute_value(end_mask);
   }
+}
+
+/// The ends of a slice; those that are open, that is as far as the axis goes, become masks.
+DISTRIBUTE_INLINE std::string GraphDefWriter::write_end(const InferenceNode& node,
+                                                        EncodedAttributes& attributes) {
+  int64_t begin_mask = 0, end_mask = 0;
+  const auto& begin = std::get<std::vector<int64_t>>(node.attributes.at("begin"));
+  auto end = std::get<std::vector<int64_t>>(node.attributes.at("end"));
+  for (size_t i = 0; i < end.size(); ++i) {
+    if (std::abs(end[i]) != std::numeric_limits<int32_t>::max()) continue;
+    end_mask |= int64_t{1} << i;
+    if (begin[i] == 0 && end[i] > 0) begin_mask |= int64_t{1} << i;
+    end[i] = 0;
+  }
+  attributes.erase("end");
+  if (begin_mask) attributes["begin_mask"] = attribute_value(begin_mask);
+  if (end_mask) attributes["end_mask"] = attribute_value(end_mask);
+  return write_list(node.name + "/end", end);
 }
 
 DISTRIBUTE_INLINE std::string GraphDefWriter::write(const InferenceNode& node) {
   if (node.op == "Const") {
     if (with_variables_ && node.variable) return write_variable(node);
-    return emit(node.name, "Const", {},
-                {{"dtype", type_attribute(node.dtype)}, {"value", tensor_attribute(node.value)}});
+    return emit_constant(node.name, node.value);
   }
   if (node.op == "Placeholder")
     return emit(node.name, "Placeholder", {},
@@ -269,9 +282,8 @@ DISTRIBUTE_INLINE std::string GraphDefWriter::write_window(const InferenceNode& 
                       node.dtype};
     // The padding of a maximum never wins.
     const float value = node.op == "MaxPool" ? std::numeric_limits<float>::lowest() : 0.0f;
-    std::vector<std::string> padded{inputs[0], emit(names_.make(pad.name + "/value"), "Const", {},
-                                                    {{"dtype", type_attribute(DType::Float32)},
-                                                     {"value", tensor_attribute(Tensor(value))}})};
+    std::vector<std::string> padded{inputs[0],
+                                    emit_constant(names_.make(pad.name + "/value"), Tensor(value))};
     EncodedAttributes types = types_of(pad);
     move_lists(pad, padded, types);
     inputs[0] = emit(pad.name, pad.op, padded, types);
@@ -310,41 +322,37 @@ DISTRIBUTE_INLINE std::string GraphDefWriter::write_variable(const InferenceNode
   return emit(node.name + "/Read/ReadVariableOp", "ReadVariableOp", {node.name}, {{"dtype", type}});
 }
 
-/// The operations that read and write the variables' file.
+/// The operations that write the variables' file, and those that read it.
 DISTRIBUTE_INLINE void GraphDefWriter::write_saver() {
   std::vector<std::string> names, reads{saved_model::kSaverFilename, "save/SaveV2/tensor_names",
                                         "save/SaveV2/shape_and_slices"};
-  ProtoWriter types, list;
   std::vector<int64_t> numbers;
   for (const InferenceNode& node : saved_) {
     names.push_back(node.name);
     reads.push_back(node.name + "/Read/ReadVariableOp");
     numbers.push_back(int64_t(train::data_type_of(node.dtype)));
   }
+  ProtoWriter types, list;
   list.packed_integers(6, numbers);
   types.message(1, list);
+  emit_texts(saved_model::kSaverFilename, {}, {"model"});
   const std::vector<int64_t> count{int64_t(names.size())};
-  const std::string text = [] {
-    ProtoWriter value;
-    value.integer(6, int64_t(io::DataType::String));
-    return value.take();
-  }();
-  emit(saved_model::kSaverFilename, "Const", {},
-       {{"dtype", text}, {"value", strings_attribute({}, {"model"})}});
   const std::vector<std::string> whole(names.size());
   for (const std::string op : {"SaveV2", "RestoreV2"}) {
-    emit("save/" + op + "/tensor_names", "Const", {},
-         {{"dtype", text}, {"value", strings_attribute(count, names)}});
-    emit("save/" + op + "/shape_and_slices", "Const", {},
-         {{"dtype", text}, {"value", strings_attribute(count, whole)}});
+    emit_texts("save/" + op + "/tensor_names", count, names);
+    emit_texts("save/" + op + "/shape_and_slices", count, whole);
   }
   emit("save/SaveV2", "SaveV2", reads, {{"dtypes", types.str()}});
   emit(saved_model::kSaverControl, "Identity", {saved_model::kSaverFilename, "^save/SaveV2"},
-       {{"T", text}});
+       {{"T", type_attribute(io::DataType::String)}});
+  write_restore(types.str());
+}
+
+DISTRIBUTE_INLINE void GraphDefWriter::write_restore(const std::string& types) {
   emit("save/RestoreV2", "RestoreV2",
        {saved_model::kSaverFilename, "save/RestoreV2/tensor_names",
         "save/RestoreV2/shape_and_slices"},
-       {{"dtypes", types.str()}});
+       {{"dtypes", types}});
   std::vector<std::string> assigned;
   for (size_t i = 0; i < saved_.size(); ++i) {
     const std::string from = i == 0 ? std::string("save/RestoreV2") : concat("save/RestoreV2:", i);
