@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "checkpoint_files.hpp"
+#include "flags.hpp"
 
 namespace distribute_tools {
 
@@ -131,10 +132,8 @@ std::string complaint(const std::vector<std::string>& words,
 
 int checkpoint_command(const std::vector<std::string>& words,
                        const CheckpointCommandOptions& options) {
-  if (const std::string problem = complaint(words, options); !problem.empty()) {
-    std::fprintf(stderr, "distribute ckpt: %s (see distribute --help)\n", problem.c_str());
-    return 2;
-  }
+  if (const std::string problem = complaint(words, options); !problem.empty())
+    return usage_error("distribute ckpt", problem);
   try {
     if (words[0] == "ls") return list_tensors(words[1], options.json);
     if (words[0] == "verify") return verify(words[1], options.json);

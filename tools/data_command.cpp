@@ -1,5 +1,7 @@
 #include "data_command.hpp"
 
+#include "flags.hpp"
+
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/data/bad_pictures.hpp>
@@ -21,10 +23,7 @@ namespace distribute_tools {
 using namespace distribute;
 using Json = nlohmann::ordered_json;
 
-int data_usage(const std::string& message) {
-  std::fprintf(stderr, "distribute data: %s (see distribute --help)\n", message.c_str());
-  return 2;
-}
+int data_usage(const std::string& message) { return usage_error("distribute data", message); }
 
 /// "train-00003-of-00010".
 std::string shard_name(const std::string& split, int64_t shard, int64_t shards) {

@@ -125,8 +125,7 @@ constexpr char kUsage[] =
     "      starts the tasks of a job (see distribute run --help)";
 
 int fail_usage(const std::string& message) {
-  std::fprintf(stderr, "distribute: %s (see distribute --help)\n", message.c_str());
-  return 2;
+  return distribute_tools::usage_error("distribute", message);
 }
 
 int bench_kernels() {

@@ -1,5 +1,7 @@
 #include "events_command.hpp"
 
+#include "flags.hpp"
+
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/io/data_type.hpp>
@@ -64,11 +66,8 @@ void list_file(const std::string& path, bool json, Json& all) {
 }
 
 int events_command(const std::vector<std::string>& words, bool json) {
-  if (words.size() != 2 || words[0] != "ls") {
-    std::fprintf(stderr,
-                 "distribute events: say ls FILE or ls DIRECTORY (see distribute --help)\n");
-    return 2;
-  }
+  if (words.size() != 2 || words[0] != "ls")
+    return usage_error("distribute events", "say ls FILE or ls DIRECTORY");
   int status = 0;
   Json all = Json::array();
   try {

@@ -12,10 +12,15 @@ namespace distribute_tools {
 
 std::string program_name;
 
+int usage_error(const std::string& command, const std::string& message) {
+  const std::string program = command.substr(0, command.find(' '));
+  std::fprintf(stderr, "%s: %s (see %s --help)\n", command.c_str(), message.c_str(),
+               program.c_str());
+  return 2;
+}
+
 [[noreturn]] void reject(const std::string& message) {
-  const char* program = program_name.c_str();
-  std::fprintf(stderr, "%s: %s (see %s --help)\n", program, message.c_str(), program);
-  std::exit(2);
+  std::exit(usage_error(program_name, message));
 }
 
 /// Abseil ends with status 1 after it has shown the help that was asked for.

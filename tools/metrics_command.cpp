@@ -1,5 +1,7 @@
 #include "metrics_command.hpp"
 
+#include "flags.hpp"
+
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/metrics_request.hpp>
@@ -60,9 +62,7 @@ int metrics_command(const std::vector<std::string>& words) {
     std::fprintf(stderr, "distribute metrics: %s\n", error.what());
     return 1;
   }
-  std::fprintf(stderr,
-               "distribute metrics: wanted token, or get HOST:PORT (see distribute --help)\n");
-  return 2;
+  return usage_error("distribute metrics", "wanted token, or get HOST:PORT");
 }
 
 }  // namespace distribute_tools

@@ -119,21 +119,12 @@ void NetworkKernels::conv(const std::string& name, int64_t filters, int64_t size
   if (!first_) {
     const auto data = onednn::backward_descriptor<dnnl::convolution_backward_data>(
         engine_, forward, algorithm::convolution_direct, src, weights, dst, one, pad, pad);
-    add(name + " backward data", data, flops,
-        arrow(data.diff_dst_desc(), data.weights_desc(), data.diff_src_desc()),
-        {{DNNL_ARG_DIFF_DST, data.diff_dst_desc()},
-         {DNNL_ARG_WEIGHTS, data.weights_desc()},
-         {DNNL_ARG_DIFF_SRC, data.diff_src_desc()}});
+    add_backward_data(name, data, flops);
   }
   const auto grad = onednn::backward_descriptor<dnnl::convolution_backward_weights>(
       engine_, forward, algorithm::convolution_direct, src, gradient_layout(window), bias, dst, one,
       pad, pad);
-  add(name + " backward weights", grad, flops,
-      arrow(grad.src_desc(), grad.diff_dst_desc(), grad.diff_weights_desc()),
-      {{DNNL_ARG_SRC, grad.src_desc()},
-       {DNNL_ARG_DIFF_DST, grad.diff_dst_desc()},
-       {DNNL_ARG_DIFF_WEIGHTS, grad.diff_weights_desc()},
-       {DNNL_ARG_DIFF_BIAS, bias}});
+  add_backward_weights(name, grad, flops, true);
   parameters_ += product(window) + filters;
   previous_ = forward.dst_desc();
   current_ = to;
@@ -187,19 +178,10 @@ void NetworkKernels::dense(const std::string& name, int64_t units, bool relu) {
   }
   const auto data = onednn::backward_descriptor<dnnl::inner_product_backward_data>(
       engine_, forward, src, weights, dst);
-  add(name + " backward data", data, flops,
-      arrow(data.diff_dst_desc(), data.weights_desc(), data.diff_src_desc()),
-      {{DNNL_ARG_DIFF_DST, data.diff_dst_desc()},
-       {DNNL_ARG_WEIGHTS, data.weights_desc()},
-       {DNNL_ARG_DIFF_SRC, data.diff_src_desc()}});
+  add_backward_data(name, data, flops);
   const auto grad = onednn::backward_descriptor<dnnl::inner_product_backward_weights>(
       engine_, forward, src, gradient_layout(window), bias, dst);
-  add(name + " backward weights", grad, flops,
-      arrow(grad.src_desc(), grad.diff_dst_desc(), grad.diff_weights_desc()),
-      {{DNNL_ARG_SRC, grad.src_desc()},
-       {DNNL_ARG_DIFF_DST, grad.diff_dst_desc()},
-       {DNNL_ARG_DIFF_WEIGHTS, grad.diff_weights_desc()},
-       {DNNL_ARG_DIFF_BIAS, bias}});
+  add_backward_weights(name, grad, flops, true);
   parameters_ += product(window) + units;
   previous_ = forward.dst_desc();
   current_ = to;

@@ -28,6 +28,10 @@ struct ConvolutionSize {
   bool backward_data = true;
 };
 
+int64_t product(const Dims& dims);
+std::string arrow(const dnnl::memory::desc& from, const dnnl::memory::desc& with,
+                  const dnnl::memory::desc& to);
+
 /// Builds the kernels layer by layer; `current` is the shape that the next layer receives.
 class NetworkKernels {
  public:
@@ -64,6 +68,26 @@ class NetworkKernels {
   void add(const std::string& name, const dnnl::primitive& primitive,
            const std::string& implementation, double flops, const std::string& layouts,
            Descs arguments);
+  template <class Descriptor>
+  void add_backward_data(const std::string& name, const Descriptor& data, double flops) {
+    add(name + " backward data", data, flops,
+        arrow(data.diff_dst_desc(), data.weights_desc(), data.diff_src_desc()),
+        {{DNNL_ARG_DIFF_DST, data.diff_dst_desc()},
+         {DNNL_ARG_WEIGHTS, data.weights_desc()},
+         {DNNL_ARG_DIFF_SRC, data.diff_src_desc()}});
+  }
+  /// `with_bias`: the gradient of a bias comes along.
+  template <class Descriptor>
+  void add_backward_weights(const std::string& name, const Descriptor& grad, double flops,
+                            bool with_bias) {
+    Descs arguments{{DNNL_ARG_SRC, grad.src_desc()},
+                    {DNNL_ARG_DIFF_DST, grad.diff_dst_desc()},
+                    {DNNL_ARG_DIFF_WEIGHTS, grad.diff_weights_desc()}};
+    if (with_bias) arguments.emplace(DNNL_ARG_DIFF_BIAS, grad.diff_bias_desc());
+    add(name + " backward weights", grad, flops,
+        arrow(grad.src_desc(), grad.diff_dst_desc(), grad.diff_weights_desc()),
+        std::move(arguments));
+  }
   void add_kernel(Kernel kernel);
   dnnl::memory::desc any_layout(const Dims& dims) const;
   /// Keras' weights and gradients stay float32.
@@ -81,9 +105,5 @@ class NetworkKernels {
 
 /// The kernels of ResNet-50 version 1.5 on pictures of 224 x 224.
 void build_resnet50(NetworkKernels& network);
-
-int64_t product(const Dims& dims);
-std::string arrow(const dnnl::memory::desc& from, const dnnl::memory::desc& with,
-                  const dnnl::memory::desc& to);
 
 }  // namespace distribute_tools

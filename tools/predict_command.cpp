@@ -1,6 +1,7 @@
 #include "predict_command.hpp"
 
 #include "../examples/mnist_cnn/model.hpp"
+#include "flags.hpp"
 #include "predict_pictures.hpp"
 
 #include <distribute/base/error.hpp>
@@ -34,10 +35,7 @@ namespace distribute_tools {
 using namespace distribute;
 using Json = nlohmann::ordered_json;
 
-int predict_usage(const std::string& message) {
-  std::fprintf(stderr, "distribute predict: %s (see distribute --help)\n", message.c_str());
-  return 2;
-}
+int predict_usage(const std::string& message) { return usage_error("distribute predict", message); }
 
 bool is_digits_model(const std::string& model) { return model == "book" || model == "tutorial"; }
 

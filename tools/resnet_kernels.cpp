@@ -45,20 +45,12 @@ void NetworkKernels::convolution(const std::string& name, const ConvolutionSize&
   if (size.backward_data) {
     const auto data = onednn::backward_descriptor<dnnl::convolution_backward_data>(
         engine_, forward, algorithm::convolution_direct, src, weights, dst, step, pad, pad);
-    add(text + " backward data", data, flops,
-        arrow(data.diff_dst_desc(), data.weights_desc(), data.diff_src_desc()),
-        {{DNNL_ARG_DIFF_DST, data.diff_dst_desc()},
-         {DNNL_ARG_WEIGHTS, data.weights_desc()},
-         {DNNL_ARG_DIFF_SRC, data.diff_src_desc()}});
+    add_backward_data(text, data, flops);
   }
   const auto grad = onednn::backward_descriptor<dnnl::convolution_backward_weights>(
       engine_, forward, algorithm::convolution_direct, src, gradient_layout(window), dst, step, pad,
       pad);
-  add(text + " backward weights", grad, flops,
-      arrow(grad.src_desc(), grad.diff_dst_desc(), grad.diff_weights_desc()),
-      {{DNNL_ARG_SRC, grad.src_desc()},
-       {DNNL_ARG_DIFF_DST, grad.diff_dst_desc()},
-       {DNNL_ARG_DIFF_WEIGHTS, grad.diff_weights_desc()}});
+  add_backward_weights(text, grad, flops, false);
   parameters_ += product(window);
   previous_ = forward.dst_desc();
   current_ = to;
