@@ -126,26 +126,14 @@ void require_range(const char* flag, double value, double low, double high, cons
   if (!(value >= low && value <= high)) fail(absl::StrCat("--", flag, " must be ", range));
 }
 
-void check(const TrainerOptions& o) {
+void check_cluster(const TrainerOptions& o) {
   if (!o.strategy.empty())
     require_one_of(
         "strategy", o.strategy,
         {"one_device", "mirrored", "multi_worker", "parameter_server", "central_storage"});
   require_one_of("api", o.api, {"strategy", "horovod"});
-  require_one_of("coordinator", o.coordinator, {"auto", "true", "false"});
-  if (o.sync_replicas < 0) fail("--sync_replicas must be at least 0");
-  if (o.max_staleness < -1) fail("--max_staleness must be at least 0, or -1 for any");
-  if (o.sync_replicas > 0 && o.max_staleness >= 0)
-    fail("--sync_replicas and --max_staleness exclude each other");
-  if (o.sync_replicas > 0 && o.coordinator == "true")
-    fail("--sync_replicas needs workers with loops of their own: --coordinator=false");
   require_one_of("device", o.device, {"auto", "cpu", "gpu"});
-  require_one_of("optimizer", o.optimizer,
-                 {"adam", "sgd", "momentum", "nesterov", "adamw", "rmsprop", "adagrad"});
-  require_one_of("lr_schedule", o.lr_schedule, {"constant", "cosine", "piecewise"});
-  if (!o.preemption_notice.empty())
-    require_one_of("preemption_notice", o.preemption_notice, {"gce", "ec2", "azure"});
-  require_one_of("policy", o.policy, {"float32", "mixed_bfloat16", "mixed_float16"});
+  if (o.replicas < 1) fail("--replicas must be at least 1");
   if (o.elastic && !o.strategy.empty() && o.strategy != "multi_worker")
     fail("--elastic needs --strategy=multi_worker");
   if (!o.elastic && (given("min_workers") || given("max_workers")))
@@ -153,14 +141,35 @@ void check(const TrainerOptions& o) {
   if (o.min_workers < 1) fail("--min_workers must be at least 1");
   if (o.max_workers != 0 && o.max_workers < o.min_workers)
     fail("--max_workers must be at least --min_workers");
-  if (o.replicas < 1) fail("--replicas must be at least 1");
+}
+
+void check_servers(const TrainerOptions& o) {
+  require_one_of("coordinator", o.coordinator, {"auto", "true", "false"});
+  if (o.sync_replicas < 0) fail("--sync_replicas must be at least 0");
+  if (o.max_staleness < -1) fail("--max_staleness must be at least 0, or -1 for any");
+  if (o.sync_replicas > 0 && o.max_staleness >= 0)
+    fail("--sync_replicas and --max_staleness exclude each other");
+  if (o.sync_replicas > 0 && o.coordinator == "true")
+    fail("--sync_replicas needs workers with loops of their own: --coordinator=false");
+}
+
+void check_optimizer(const TrainerOptions& o) {
+  require_one_of("optimizer", o.optimizer,
+                 {"adam", "sgd", "momentum", "nesterov", "adamw", "rmsprop", "adagrad"});
+  require_one_of("lr_schedule", o.lr_schedule, {"constant", "cosine", "piecewise"});
+  require_range("learning_rate", o.learning_rate, 0, 1e6, "a number of at least 0");
+  require_range("clip_norm", o.clip_norm, 0, 1e30, "at least 0");
+  require_range("weight_decay", o.weight_decay, 0, 1e6, "at least 0");
+}
+
+void check_training(const TrainerOptions& o) {
+  require_one_of("policy", o.policy, {"float32", "mixed_bfloat16", "mixed_float16"});
+  if (!o.preemption_notice.empty())
+    require_one_of("preemption_notice", o.preemption_notice, {"gce", "ec2", "azure"});
   if (o.batch_size < 1) fail("--batch_size must be at least 1");
   if (o.steps < 0) fail("--steps must be at least 1");
   if (o.save_steps < 1) fail("--save_steps must be at least 1");
   require_range("label_smoothing", o.label_smoothing, 0, 0.999999, "in [0, 1)");
-  require_range("learning_rate", o.learning_rate, 0, 1e6, "a number of at least 0");
-  require_range("clip_norm", o.clip_norm, 0, 1e30, "at least 0");
-  require_range("weight_decay", o.weight_decay, 0, 1e6, "at least 0");
   require_range("ema_decay", o.ema_decay, 0, 0.9999999, "in [0, 1)");
   if (o.accumulate_steps < 1) fail("--accumulate_steps must be at least 1");
   if (o.batch_size % (o.accumulate_steps * o.replicas) != 0 && o.accumulate_steps > 1)
@@ -182,6 +191,81 @@ bool given(const std::string& flag) {
   return false;
 }
 
+namespace {
+
+void read_cluster(TrainerOptions& o) {
+  o.api = absl::GetFlag(FLAGS_api);
+  o.strategy = absl::GetFlag(FLAGS_strategy);
+  o.coordinator = absl::GetFlag(FLAGS_coordinator);
+  o.sync_replicas = absl::GetFlag(FLAGS_sync_replicas);
+  o.max_staleness = absl::GetFlag(FLAGS_max_staleness);
+  o.bf16_on_wire = absl::GetFlag(FLAGS_bf16_on_wire);
+  o.elastic = absl::GetFlag(FLAGS_elastic);
+  o.min_workers = absl::GetFlag(FLAGS_min_workers);
+  o.max_workers = absl::GetFlag(FLAGS_max_workers);
+  o.replicas = absl::GetFlag(FLAGS_replicas);
+  o.device = absl::GetFlag(FLAGS_device);
+  o.cluster = {.job_name = absl::GetFlag(FLAGS_job_name),
+               .task_index = absl::GetFlag(FLAGS_task_index),
+               .ps_hosts = absl::GetFlag(FLAGS_ps_hosts),
+               .worker_hosts = absl::GetFlag(FLAGS_worker_hosts),
+               .chief_hosts = absl::GetFlag(FLAGS_chief_hosts)};
+  if (const auto port = absl::GetFlag(FLAGS_metrics_port))
+    ::setenv("DISTRIBUTE_METRICS_PORT", std::to_string(*port).c_str(), 1);
+}
+
+void read_optimizer(TrainerOptions& o) {
+  o.optimizer = absl::GetFlag(FLAGS_optimizer);
+  o.learning_rate = absl::GetFlag(FLAGS_learning_rate);
+  o.momentum = absl::GetFlag(FLAGS_momentum);
+  o.beta_1 = absl::GetFlag(FLAGS_beta_1);
+  o.beta_2 = absl::GetFlag(FLAGS_beta_2);
+  o.rho = absl::GetFlag(FLAGS_rho);
+  o.epsilon = absl::GetFlag(FLAGS_epsilon);
+  o.initial_accumulator_value = absl::GetFlag(FLAGS_initial_accumulator_value);
+  o.lr_schedule = absl::GetFlag(FLAGS_lr_schedule);
+  o.decay_steps = absl::GetFlag(FLAGS_decay_steps);
+  o.decay_alpha = absl::GetFlag(FLAGS_decay_alpha);
+  o.warmup_steps = absl::GetFlag(FLAGS_warmup_steps);
+  o.clip_norm = absl::GetFlag(FLAGS_clip_norm);
+  o.weight_decay = absl::GetFlag(FLAGS_weight_decay);
+  if (o.optimizer == "rmsprop" && !given("momentum")) o.momentum = 0;
+}
+
+void read_training(TrainerOptions& o) {
+  o.model = absl::GetFlag(FLAGS_model);
+  o.batch_size = absl::GetFlag(FLAGS_batch_size);
+  o.steps = absl::GetFlag(FLAGS_steps);
+  o.epochs = absl::GetFlag(FLAGS_epochs);
+  o.ema_decay = absl::GetFlag(FLAGS_ema_decay);
+  o.accumulate_steps = absl::GetFlag(FLAGS_accumulate_steps);
+  o.label_smoothing = absl::GetFlag(FLAGS_label_smoothing);
+  o.shuffle = absl::GetFlag(FLAGS_shuffle);
+  o.seed = absl::GetFlag(FLAGS_seed);
+  o.policy = absl::GetFlag(FLAGS_policy);
+  o.deterministic = absl::GetFlag(FLAGS_deterministic);
+  o.metric_lines = absl::GetFlag(FLAGS_metric_lines);
+  o.eval_timeout = absl::GetFlag(FLAGS_eval_timeout);
+  o.preemption_notice = absl::GetFlag(FLAGS_preemption_notice);
+  if (given("steps") && o.steps < 1) fail("--steps must be at least 1");
+}
+
+void read_files(TrainerOptions& o) {
+  o.data_dir = absl::GetFlag(FLAGS_data_dir);
+  o.checkpoint_dir = absl::GetFlag(FLAGS_checkpoint_dir);
+  o.save_steps = absl::GetFlag(FLAGS_save_steps);
+  o.async_checkpoint = absl::GetFlag(FLAGS_async_checkpoint);
+  o.logdir = absl::GetFlag(FLAGS_logdir);
+  o.init_checkpoint = absl::GetFlag(FLAGS_init_checkpoint);
+  o.final_checkpoint = absl::GetFlag(FLAGS_final_checkpoint);
+  o.export_dir = absl::GetFlag(FLAGS_export_dir);
+  o.export_onnx = absl::GetFlag(FLAGS_export_onnx);
+  o.loss_csv = absl::GetFlag(FLAGS_loss_csv);
+  o.json = absl::GetFlag(FLAGS_json).value;
+}
+
+}  // namespace
+
 TrainerOptions parse_options(int argc, char** argv, const std::string& usage) {
   absl::SetProgramUsageMessage(usage);
   std::vector<std::string>& arguments = command_line();
@@ -194,67 +278,15 @@ TrainerOptions parse_options(int argc, char** argv, const std::string& usage) {
   const auto rest = distribute_tools::parse_flags(int(pointers.size()), pointers.data());
   if (!rest.empty()) fail(absl::StrCat("unexpected argument '", rest[0], "'"));
   TrainerOptions o;
-  o.api = absl::GetFlag(FLAGS_api);
-  o.strategy = absl::GetFlag(FLAGS_strategy);
-  o.cluster = {.job_name = absl::GetFlag(FLAGS_job_name),
-               .task_index = absl::GetFlag(FLAGS_task_index),
-               .ps_hosts = absl::GetFlag(FLAGS_ps_hosts),
-               .worker_hosts = absl::GetFlag(FLAGS_worker_hosts),
-               .chief_hosts = absl::GetFlag(FLAGS_chief_hosts)};
-  o.coordinator = absl::GetFlag(FLAGS_coordinator);
-  o.sync_replicas = absl::GetFlag(FLAGS_sync_replicas);
-  o.max_staleness = absl::GetFlag(FLAGS_max_staleness);
-  o.bf16_on_wire = absl::GetFlag(FLAGS_bf16_on_wire);
-  o.elastic = absl::GetFlag(FLAGS_elastic);
-  o.min_workers = absl::GetFlag(FLAGS_min_workers);
-  o.max_workers = absl::GetFlag(FLAGS_max_workers);
-  o.replicas = absl::GetFlag(FLAGS_replicas);
-  o.device = absl::GetFlag(FLAGS_device);
-  if (const auto port = absl::GetFlag(FLAGS_metrics_port))
-    ::setenv("DISTRIBUTE_METRICS_PORT", std::to_string(*port).c_str(), 1);
-  o.data_dir = absl::GetFlag(FLAGS_data_dir);
-  o.batch_size = absl::GetFlag(FLAGS_batch_size);
-  o.steps = absl::GetFlag(FLAGS_steps);
-  if (given("steps") && o.steps < 1) fail("--steps must be at least 1");
-  o.epochs = absl::GetFlag(FLAGS_epochs);
-  o.optimizer = absl::GetFlag(FLAGS_optimizer);
-  o.learning_rate = absl::GetFlag(FLAGS_learning_rate);
-  o.momentum = absl::GetFlag(FLAGS_momentum);
-  if (o.optimizer == "rmsprop" && !given("momentum")) o.momentum = 0;
-  o.beta_1 = absl::GetFlag(FLAGS_beta_1);
-  o.beta_2 = absl::GetFlag(FLAGS_beta_2);
-  o.rho = absl::GetFlag(FLAGS_rho);
-  o.epsilon = absl::GetFlag(FLAGS_epsilon);
-  o.initial_accumulator_value = absl::GetFlag(FLAGS_initial_accumulator_value);
-  o.lr_schedule = absl::GetFlag(FLAGS_lr_schedule);
-  o.decay_steps = absl::GetFlag(FLAGS_decay_steps);
-  o.decay_alpha = absl::GetFlag(FLAGS_decay_alpha);
-  o.warmup_steps = absl::GetFlag(FLAGS_warmup_steps);
-  o.clip_norm = absl::GetFlag(FLAGS_clip_norm);
-  o.weight_decay = absl::GetFlag(FLAGS_weight_decay);
-  o.ema_decay = absl::GetFlag(FLAGS_ema_decay);
-  o.accumulate_steps = absl::GetFlag(FLAGS_accumulate_steps);
-  o.label_smoothing = absl::GetFlag(FLAGS_label_smoothing);
-  o.shuffle = absl::GetFlag(FLAGS_shuffle);
-  o.seed = absl::GetFlag(FLAGS_seed);
-  o.policy = absl::GetFlag(FLAGS_policy);
-  o.checkpoint_dir = absl::GetFlag(FLAGS_checkpoint_dir);
-  o.save_steps = absl::GetFlag(FLAGS_save_steps);
-  o.async_checkpoint = absl::GetFlag(FLAGS_async_checkpoint);
-  o.logdir = absl::GetFlag(FLAGS_logdir);
-  o.init_checkpoint = absl::GetFlag(FLAGS_init_checkpoint);
-  o.final_checkpoint = absl::GetFlag(FLAGS_final_checkpoint);
-  o.export_dir = absl::GetFlag(FLAGS_export_dir);
-  o.export_onnx = absl::GetFlag(FLAGS_export_onnx);
-  o.loss_csv = absl::GetFlag(FLAGS_loss_csv);
-  o.deterministic = absl::GetFlag(FLAGS_deterministic);
-  o.json = absl::GetFlag(FLAGS_json).value;
-  o.model = absl::GetFlag(FLAGS_model);
-  o.metric_lines = absl::GetFlag(FLAGS_metric_lines);
-  o.eval_timeout = absl::GetFlag(FLAGS_eval_timeout);
-  o.preemption_notice = absl::GetFlag(FLAGS_preemption_notice);
+  read_cluster(o);
+  read_optimizer(o);
+  read_training(o);
+  read_files(o);
   apply_job_paths(o, absl::GetFlag(FLAGS_job_dir));
-  check(o);
+  check_cluster(o);
+  check_servers(o);
+  check_optimizer(o);
+  check_training(o);
   return o;
 }
 
