@@ -40,7 +40,9 @@ class Doctor {
   void examine_token();
   void examine_network();
   void report_ways(const std::vector<Way>& ways);
-  void join();
+  void join(const std::vector<Way>& ways);
+  bool report_versions(const std::vector<Introduction>& tasks);
+  void measure(ClusterRuntime& runtime, const std::vector<Introduction>& tasks);
   void report_line(const Line& line);
   void report_clock(const std::vector<Line>& lines);
   void conclude(const std::vector<Line>& lines);
@@ -172,28 +174,51 @@ void Doctor::examine_network() {
   }
   report_ways(ways);
   const bool leader_is_there = tasks_.rank == 0 || ways[0].reached();
-  if (leader_is_there) join();
+  if (leader_is_there) join(ways);
 }
 
-/// After the ways were found all ports are open, or nobody waits for them any more.
-void Doctor::join() {
-  cluster_.startup_timeout =
-      std::max(net::Deadline::after_seconds(1).left(), deadline_.left()).count() * 1e-9;
+/// After the ways were found all ports are open, or nobody waits for them any more: who misses a
+/// task comes at the deadline, and the leader may have started its clock before.
+void Doctor::join(const std::vector<Way>& ways) {
+  constexpr double kLateSeconds = 3;
+  cluster_.startup_timeout = deadline_.left().count() * 1e-9 + kLateSeconds;
   cluster_.operation_timeout = 60;
   cluster_.log = [](const std::string&) {};
+  Introduction self;
+  for (int rank = 0; rank < tasks_.size(); ++rank)
+    if (!ways[size_t(rank)].reached()) self.unreached.push_back(rank);
   try {
     const auto runtime = ClusterRuntime::join(tasks_, cluster_);
     hosts_ = runtime->hosts();
-    const std::vector<Line> lines = measure_lines(*runtime);
-    for (const Line& line : lines) report_line(line);
-    report_clock(lines);
-    conclude(lines);
-    gather_failures(*runtime);
+    const auto introductions = introduce(*runtime, self);
+    if (report_versions(introductions)) measure(*runtime, introductions);
     runtime->leave();
   } catch (const Error& error) {
     const Mark mark = report_.healthy() ? Mark::Failure : Mark::Note;  // a consequence
     report_.add({"network", "not measured", mark, error.what()});
   }
+}
+
+/// Whether they are the same; doctors of other versions may measure in other ways.
+bool Doctor::report_versions(const std::vector<Introduction>& tasks) {
+  bool same = true;
+  for (int rank = 1; rank < tasks_.size(); ++rank) {
+    const std::string &first = tasks[0].version, &other = tasks[size_t(rank)].version;
+    if (first == other) continue;
+    same = false;
+    fail("cluster", "versions",
+         concat(name(0), " runs distribute ", first, " and ", name(rank), " ", other,
+                ": run the same build in all tasks"));
+  }
+  return same;
+}
+
+void Doctor::measure(ClusterRuntime& runtime, const std::vector<Introduction>& tasks) {
+  const std::vector<Line> lines = measure_lines(runtime, tasks);
+  for (const Line& line : lines) report_line(line);
+  report_clock(lines);
+  conclude(lines);
+  gather_failures(runtime);
 }
 
 void Doctor::report_line(const Line& line) {

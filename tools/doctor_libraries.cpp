@@ -1,7 +1,7 @@
 #include "doctor_host.hpp"
 
-#include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/base/version.hpp>
 #include <distribute/collective/nccl_library.hpp>
 #include <distribute/device/cuda_device.hpp>
 #include <distribute/device/cuda_library.hpp>
@@ -21,6 +21,7 @@
 namespace distribute_tools {
 
 using distribute::concat;
+using distribute::kVersion;
 
 namespace {
 
@@ -118,9 +119,7 @@ void examine_cuda(DoctorReport& report) {
 }  // namespace
 
 void examine_libraries(DoctorReport& report) {
-  report.ok(kSection, "distribute",
-            concat(DISTRIBUTE_VERSION_MAJOR, ".", DISTRIBUTE_VERSION_MINOR, ".",
-                   DISTRIBUTE_VERSION_PATCH, ", built with ", kCompiler, __VERSION__));
+  report.ok(kSection, "distribute", concat(kVersion, ", built with ", kCompiler, __VERSION__));
   report.ok(kSection, "Eigen",
             concat(EIGEN_WORLD_VERSION, ".", EIGEN_MAJOR_VERSION, ".", EIGEN_MINOR_VERSION));
   examine_onednn(report);

@@ -153,6 +153,14 @@ int opponent(int player, int round, int size) {
   return ((2 * round - player) % (size - 1) + size - 1) % (size - 1);
 }
 
+bool is_cut(const std::vector<Introduction>& tasks, int a, int b) {
+  const auto misses = [&](int from, int to) {
+    const std::vector<int>& unreached = tasks[size_t(from)].unreached;
+    return std::find(unreached.begin(), unreached.end(), to) != unreached.end();
+  };
+  return misses(a, b) || misses(b, a);
+}
+
 /// The lower rank leads, and knows the figures.
 Line measure_pair(ClusterRuntime& runtime, int other) {
   const int self = runtime.rank();
@@ -198,12 +206,22 @@ Line Line::from_json(const nlohmann::ordered_json& json) {
           .lost_share = json["lost_share"]};
 }
 
-std::vector<Line> measure_lines(ClusterRuntime& runtime) {
+std::vector<Introduction> introduce(ClusterRuntime& runtime, const Introduction& self) {
+  const nlohmann::json mine = {{"version", self.version}, {"unreached", self.unreached}};
+  std::vector<Introduction> all;
+  for (const std::string& text : runtime.all_gather("doctor introduction", mine.dump())) {
+    const auto one = nlohmann::json::parse(text);
+    all.push_back({one["version"], one["unreached"]});
+  }
+  return all;
+}
+
+std::vector<Line> measure_lines(ClusterRuntime& runtime, const std::vector<Introduction>& tasks) {
   const int players = runtime.size() + runtime.size() % 2;
   auto mine = nlohmann::ordered_json::array();
   for (int round = 0; round + 1 < players; ++round) {
     const int other = opponent(runtime.rank(), round, players);
-    if (other < runtime.size()) {
+    if (other < runtime.size() && !is_cut(tasks, runtime.rank(), other)) {
       const Line line = measure_pair(runtime, other);
       // What the higher rank alone saw, such as a way that is closed, counts as well.
       if (runtime.rank() < other || !line.problem.empty()) mine.push_back(line.json());

@@ -71,7 +71,10 @@ Try try_way(const net::HandshakeConfig& config, const ClusterMember& to, Deadlin
   hello.purpose = kDoctorPurpose;
   const auto answer = net::handshake(*socket, config, hello, deadline);
   if (answer.ok() || knows_us(answer.status())) return {way};
-  return failed("handshake", text_of(answer.status()), !may_come(answer.status()));
+  std::string problem = text_of(answer.status());
+  if (problem.find("protocol version") != problem.npos)
+    problem += concat("; ", config.self.name(), " runs distribute ", kVersion);
+  return failed("handshake", problem, !may_come(answer.status()));
 }
 
 Way find_way(const net::HandshakeConfig& config, const ClusterMember& to, Deadline deadline) {

@@ -1,6 +1,7 @@
 #pragma once
 /// How far a task gets on its way to another one, and how fast the way is.
 
+#include <distribute/base/version.hpp>
 #include <distribute/cluster/cluster_options.hpp>
 #include <distribute/cluster/cluster_tasks.hpp>
 #include <distribute/net/deadline.hpp>
@@ -51,9 +52,20 @@ struct Line {
   static Line from_json(const nlohmann::ordered_json& json);
 };
 
-/// All pairs one after the other, side by side where they share no task; every task gets all.
+/// What the doctor of each task tells the others before they measure anything.
+struct Introduction {
+  std::string version = distribute::kVersion;  // of the library
+  std::vector<int> unreached = {};             // ranks
+};
+
+/// By rank. Blocks until all tasks are there. Throws  what the runtime throws.
+std::vector<Introduction> introduce(distribute::ClusterRuntime& runtime, const Introduction& self);
+
+/// All pairs one after the other, side by side where they share no task; every task gets all. Pairs
+/// of which one has not reached the other are left out.
 /// Blocks  about half a second for each task.
 /// Throws  what the runtime throws.
-std::vector<Line> measure_lines(distribute::ClusterRuntime& runtime);
+std::vector<Line> measure_lines(distribute::ClusterRuntime& runtime,
+                                const std::vector<Introduction>& tasks);
 
 }  // namespace distribute_tools

@@ -15,6 +15,7 @@
 #include <distribute/base/process_state.hpp>
 #include <distribute/base/prometheus.hpp>
 #include <distribute/base/status.hpp>
+#include <distribute/base/version.hpp>
 
 #include <distribute/device/backend.hpp>
 #include <distribute/device/buffer.hpp>

@@ -1,3 +1,4 @@
+#include <distribute/base/version.hpp>
 #include <distribute/cluster/task_server.hpp>
 #include <distribute/net/bytes.hpp>
 #include <distribute/net/connect.hpp>
@@ -127,8 +128,13 @@ TEST_CASE("another protocol version is refused with both versions", "[cluster][t
   net::Socket socket = job.connect(0);
   const auto answer = net::handshake(socket, config, hello, Deadline::after_seconds(5));
   CHECK(answer.status().code() == absl::StatusCode::kFailedPrecondition);
-  CHECK(contains(answer.status().ToString(), "protocol version 1 meets version 9"));
-  CHECK(job.lines.waits_for("protocol version 9 meets version 1: run the same build"));
+  const std::string build = std::string("worker 0 runs distribute ") + distribute::kVersion;
+  const std::string why = build +
+                          " with protocol version 1 and was asked in version 9: run the "
+                          "same build in all tasks";
+  CHECK(contains(answer.status().ToString(), "worker 0 at "));
+  CHECK(contains(answer.status().ToString(), "this task, worker 1: " + why));
+  CHECK(job.lines.waits_for(why));
   check_unharmed(job);
 }
 

@@ -1,4 +1,5 @@
 #include <distribute/base/status.hpp>
+#include <distribute/base/version.hpp>
 #include <distribute/net/bytes.hpp>
 #include <distribute/net/connect.hpp>
 #include <distribute/net/frame.hpp>
@@ -63,7 +64,9 @@ TEST_CASE("bad headers are refused before memory is reserved", "[net][frame]") {
   CHECK(net::parse_frame_header(good, 100)->length == 100);
   CHECK(error(good.substr(0, 15)).find("not a message") != std::string::npos);
   CHECK(error("X" + good.substr(1)).find("not a message") != std::string::npos);
-  CHECK(error(net::encode_frame(1, "", 2)).find("version 2 meets version 1") != std::string::npos);
+  const std::string meets =
+      "protocol version 2 meets version 1 of distribute " + std::string(distribute::kVersion);
+  CHECK(error(net::encode_frame(1, "", 2)).find(meets) != std::string::npos);
   std::string huge = good;
   for (int i = 8; i < 16; ++i) huge[size_t(i)] = '\xff';
   CHECK(error(huge).find("18446744073709551615 bytes where at most 100") != std::string::npos);

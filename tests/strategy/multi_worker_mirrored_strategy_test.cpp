@@ -11,6 +11,7 @@
 #include <cstring>
 #include <map>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace distribute;
@@ -105,6 +106,51 @@ DISTRIBUTE_CLUSTER_MAIN(names_transport) {
 TEST_CASE("tasks of one host find shared memory", "[strategy][multi_worker]") {
   for (const auto& outcome : run(3, "names_transport", "auto")) CHECK(outcome.result == "shm");
   for (const auto& outcome : run(3, "names_transport", "tcp")) CHECK(outcome.result == "tcp");
+}
+
+TEST_CASE("workers of another version of the library are named before the first step",
+          "[strategy][multi_worker]") {
+  std::vector<net::Listener> listeners;
+  ClusterTasks tasks;
+  std::vector<std::string> addresses;
+  const launch::ReservedPort port;
+  addresses.push_back("127.0.0.1:" + std::to_string(port.number()));
+  for (int i = 0; i < 2; ++i) {
+    listeners.push_back(
+        value_or_throw(net::Listener::bind({"127.0.0.1", 0}, net::Deadline::after_seconds(5))));
+    addresses.push_back(listeners.back().address().text());
+  }
+  for (int i = 0; i < 3; ++i) tasks.members.push_back({"worker", i, addresses[size_t(i)]});
+  std::vector<std::string> errors(3);
+  const auto catching = [&](int rank, auto&& body) {
+    try {
+      body();
+    } catch (const Error& error) {
+      errors[size_t(rank)] = error.what();
+    }
+  };
+  std::vector<std::thread> guests;
+  for (int rank = 1; rank < 3; ++rank)
+    guests.emplace_back([&, rank] {
+      catching(rank, [&] {
+        ClusterTasks mine = tasks;
+        mine.rank = rank;
+        const auto runtime = ClusterRuntime::join(mine, {}, std::move(listeners[size_t(rank - 1)]));
+        const std::string version = rank == 1 ? kVersion : "99.1.0";
+        runtime->agree("the options of the program",
+                       R"({"version of distribute": ")" + version + R"("})");
+      });
+    });
+  catching(0, [&] {
+    SimpleClusterResolver resolver(ClusterSpec({{"worker", addresses}}),
+                                   {.task_type = "worker", .task_id = 0});
+    const MultiWorkerMirroredStrategy<> strategy(resolver);
+  });
+  for (std::thread& guest : guests) guest.join();
+  for (const std::string& error : errors)
+    CHECK_THAT(error, Contains("/version of distribute differs: \"" + std::string(kVersion) +
+                               "\" in worker 0") &&
+                          Contains("\"99.1.0\" in worker 2"));
 }
 
 TEST_CASE("a rank under mpirun: trains over MPI", "[.mpi_trains]") {

@@ -154,6 +154,27 @@ TEST_CASE("a cut cable stalls a connection and a mended one lets it go on",
       "the echo comes back");
 }
 
+TEST_CASE("packets are lost from one host to one other, until they are not",
+          "[testing][network_namespaces]") {
+  SKIP_WITHOUT_NETWORK();
+  NetworkNamespaces network({.hosts = 3});
+  ProcessCluster cluster({.workers = 2, .function = "echoes", .network = &network});
+  const TaskName client{"worker", 1};
+  cluster.wait_for_output(client, "echo 10\n");
+  const auto goes_on_after = [&](const std::string& mark) {
+    const std::string text = cluster.output(client);
+    return text.find("echo", text.rfind(mark)) != std::string::npos;
+  };
+  network.drop(1, 2);  // nobody listens there
+  const std::string now = cluster.output(client);
+  wait_until([&] { return cluster.output(client).size() > now.size(); }, "the echo goes on");
+  network.drop(1, 0);
+  cluster.wait_for_output(client, "stalled");
+  CHECK(cluster.is_running(client));
+  network.stop_dropping(1, 0);
+  wait_until([&] { return goes_on_after("stalled"); }, "the echo comes back");
+}
+
 TEST_CASE("a bandwidth limit holds", "[testing][network_namespaces]") {
   const NetworkOptions slow{.bits_per_second = 80'000'000};
   SKIP_WITHOUT_NETWORK(slow);

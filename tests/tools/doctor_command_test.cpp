@@ -1,3 +1,7 @@
+#include <distribute/base/status.hpp>
+#include <distribute/base/version.hpp>
+#include <distribute/cluster/cluster_runtime.hpp>
+#include <distribute/cluster/task_server.hpp>
 #include <distribute/launch/reserved_port.hpp>
 #include <distribute/net/listener.hpp>
 #include <distribute/testing/network_namespaces.hpp>
@@ -6,6 +10,7 @@
 #include <tests/support/run_program.hpp>
 
 #include <algorithm>
+#include <future>
 #include <string>
 #include <vector>
 
@@ -49,6 +54,39 @@ std::vector<testing::TaskOutcome> three(const std::string& special, const std::s
   for (int i = 0; i < 3; ++i) cluster.expect_failure({"worker", i});
   return cluster.wait();
 }
+
+/// Two doctors, workers 0 and 1, and a third task that the test plays itself.
+struct DoctorsAndGuest {
+  net::Listener listener =
+      value_or_throw(net::Listener::bind({"127.0.0.1", 0}, net::Deadline::after_seconds(5)));
+  launch::ReservedPort ports[2];
+  ClusterTasks tasks{.members = {{"worker", 0, local(ports[0].number())},
+                                 {"worker", 1, local(ports[1].number())},
+                                 {"worker", 2, listener.address().text()}},
+                     .rank = 2};
+  std::future<ProgramResult> doctors[2];
+
+  static std::string local(int port) { return "127.0.0.1:" + std::to_string(port); }
+  void start(const std::string& timeout) {
+    Json config = {{"task", {{"type", "worker"}}}};
+    for (const ClusterMember& member : tasks.members)
+      config["cluster"]["worker"].push_back(member.address);
+    for (int i = 0; i < 2; ++i) {
+      config["task"]["index"] = i;
+      doctors[i] = std::async(std::launch::async, alone,
+                              std::vector<std::string>{"--json", "--timeout=" + timeout},
+                              "TF_CONFIG=" + shell_quoted(config.dump()));
+    }
+  }
+  /// What a doctor found; the job must not run.
+  Json report(int doctor) {
+    const ProgramResult result = doctors[doctor].get();
+    INFO(result.out << result.err);
+    REQUIRE(Json::accept(result.out));
+    CHECK(result.status == 1);
+    return Json::parse(result.out);
+  }
+};
 
 Json report_of(const testing::TaskOutcome& outcome) {
   INFO(outcome.out << outcome.err);
@@ -189,4 +227,86 @@ TEST_CASE("the delay of a network is in the latency", "[tools][doctor_command][m
   const auto outcomes = three("", "20", &network);
   for (const Json& line : findings(report_of(outcomes[0]), "network", "line"))
     CHECK(line["data"]["latency_us_p50"].get<double>() >= 12'000);  // there and back, two cables
+}
+
+TEST_CASE("packets that vanish between two tasks are found by both, and told by the third",
+          "[tools][doctor_command][multiproc]") {
+  if (!has_program("distribute")) SKIP("the program was not built");
+  const testing::NetworkOptions hosts{.hosts = 3};
+  const std::string reason = testing::NetworkNamespaces::unavailable_reason(hosts);
+  if (!reason.empty()) {
+    WARN("skipped: " << reason);
+    return;
+  }
+  testing::NetworkNamespaces network(hosts);
+  network.drop(1, 2);
+  network.drop(2, 1);
+  const auto outcomes = three("", "2", &network);
+  for (int i = 1; i < 3; ++i) {
+    const auto failed = findings(report_of(outcomes[size_t(i)]), "reachability", "connect");
+    REQUIRE(failed.size() == 1);
+    CHECK_THAT(failed[0]["text"].get<std::string>(),
+               Contains("to worker " + std::to_string(3 - i)) && Contains("10.77.0.") &&
+                   Contains("a firewall drops the packets"));
+  }
+  const Json first = report_of(outcomes[0]);
+  CHECK(outcomes[0].status.code == 1);
+  CHECK(findings(first, "reachability", "connect").empty());
+  for (const std::string other : {"1", "2"}) {
+    const auto told = findings(first, "other tasks", "worker " + other);
+    REQUIRE(told.size() == 1);
+    CHECK_THAT(told[0]["text"].get<std::string>(), Contains("a firewall drops the packets"));
+  }
+  // What can be measured is.
+  const auto lines = findings(first, "network", "line");
+  REQUIRE(lines.size() == 2);
+  for (const Json& line : lines) CHECK(line["data"]["from"] == 0);
+}
+
+TEST_CASE("a task with another version of the protocol is named, with both versions and the cure",
+          "[tools][doctor_command][multiproc]") {
+  if (!has_program("distribute")) SKIP("the program was not built");
+  DoctorsAndGuest job;
+  ClusterOptions options;
+  options.log = [](const std::string&) {};
+  TaskServer guest(
+      std::move(job.listener),
+      {.self = {"worker", 2, 7}, .job = job_fingerprint(job.tasks), .token = "", .version = 9},
+      options);
+  guest.start();
+  job.start("1");
+  for (int i = 0; i < 2; ++i) {
+    const auto failed = findings(job.report(i), "reachability", "handshake");
+    REQUIRE(failed.size() == 1);
+    const std::string self = "worker " + std::to_string(i);
+    CHECK_THAT(failed[0]["text"].get<std::string>(),
+               Contains("to worker 2 (" + job.tasks.self().address + ")") &&
+                   Contains("worker 2 runs distribute " + std::string(kVersion) +
+                            " with protocol version 9 and was asked in version 1") &&
+                   Contains(": run the same build in all tasks; " + self + " runs distribute " +
+                            kVersion));
+  }
+}
+
+TEST_CASE("a task with another version of the library is named, with both versions and the cure",
+          "[tools][doctor_command][multiproc]") {
+  if (!has_program("distribute")) SKIP("the program was not built");
+  DoctorsAndGuest job;
+  job.start("20");
+  ClusterOptions options;
+  options.log = [](const std::string&) {};
+  const auto guest = ClusterRuntime::join(job.tasks, options, std::move(job.listener));
+  const auto others =
+      guest->all_gather("doctor introduction", R"({"version": "99.1.0", "unreached": []})");
+  guest->leave();
+  REQUIRE(others.size() == 3);
+  CHECK(Json::parse(others[0])["version"] == kVersion);
+  for (int i = 0; i < 2; ++i) {
+    const Json report = job.report(i);
+    const auto failed = findings(report, "cluster", "versions");
+    REQUIRE(failed.size() == 1);
+    CHECK(failed[0]["text"] == concat("worker 0 runs distribute ", kVersion,
+                                      " and worker 2 99.1.0: run the same build in all tasks"));
+    CHECK(findings(report, "network", "not measured").empty());
+  }
 }

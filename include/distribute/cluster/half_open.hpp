@@ -44,6 +44,7 @@ class HalfOpen {
   void write_answers();
   void discard_input();
   void refuse(const absl::Status& reason);
+  void refuse_version(uint16_t theirs);
   void close(const absl::Status& reason);
 
   const net::HandshakeConfig& config_;

@@ -52,6 +52,8 @@ class FrameReader {
   bool complete() const { return has_header_ && done_ == frame_.payload.size(); }
   /// Whether some, but not all bytes are there.
   bool started() const { return has_header_ || done_ > 0; }
+  /// The protocol version of a frame that filled() has refused; 0 for one that is no frame.
+  uint16_t refused_version() const;
   /// The complete frame; the reader then waits for the next one.
   Frame take();
 

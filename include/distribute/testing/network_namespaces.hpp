@@ -43,6 +43,10 @@ class NetworkNamespaces {
   /// The cable of the host: what is sent is lost, and no side hears of it.
   void cut(int host);
   void mend(int host);
+  /// What one host sends to the other is lost on the way, as behind a firewall that drops it; the
+  /// way back and all others stay.
+  void drop(int from, int to);
+  void stop_dropping(int from, int to);
 
  private:
   void make_host(int host, const NetworkOptions& options);

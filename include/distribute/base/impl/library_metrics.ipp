@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/library_metrics.hpp>
+#include <distribute/base/version.hpp>
 
 #include <chrono>
 
@@ -125,10 +126,7 @@ DISTRIBUTE_INLINE LibraryMetrics::LibraryMetrics()
       .gauge({.name = "distribute_build_info",
               .description = "1 for the version and the compiler of this program.",
               .labels = {"version", "compiler"}})
-      .get_cell({std::to_string(DISTRIBUTE_VERSION_MAJOR) + '.' +
-                     std::to_string(DISTRIBUTE_VERSION_MINOR) + '.' +
-                     std::to_string(DISTRIBUTE_VERSION_PATCH),
-                 __VERSION__})
+      .get_cell({kVersion, __VERSION__})
       .set(1);
 }
 

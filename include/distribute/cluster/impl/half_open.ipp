@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
+#include <distribute/base/version.hpp>
 #include <distribute/cluster/half_open.hpp>
 #include <distribute/net/encrypt.hpp>
 #include <distribute/net/tls_handshake.hpp>
@@ -75,7 +76,10 @@ DISTRIBUTE_INLINE void HalfOpen::read_frames() {
     if (!got.ok()) return close(got.status());
     if (*got == 0 && !reader_.complete()) return;
     const absl::Status status = reader_.filled(*got);
-    if (!status.ok()) return refuse(status);
+    if (!status.ok()) {
+      const uint16_t theirs = reader_.refused_version();
+      return theirs && theirs != config_.version ? refuse_version(theirs) : refuse(status);
+    }
     if (!reader_.complete()) continue;
     const net::Frame frame = reader_.take();
     if (const absl::Status plain = check_plain(frame); !plain.ok()) return refuse(plain);
@@ -111,6 +115,14 @@ DISTRIBUTE_INLINE void HalfOpen::refuse(const absl::Status& reason) {
   answers_ = net::encode_refusal(reason, config_.version);
   state_ = State::Refusing;
   deadline_ = deadline_.earlier(net::Deadline::after_seconds(1));
+}
+
+/// In the other side's version, which is the only one that it reads.
+DISTRIBUTE_INLINE void HalfOpen::refuse_version(uint16_t theirs) {
+  refuse(absl::FailedPreconditionError(concat(
+      config_.self.name(), " runs distribute ", kVersion, " with protocol version ",
+      config_.version, " and was asked in version ", theirs, ": run the same build in all tasks")));
+  answers_ = net::encode_refusal(reason_, theirs);
 }
 
 DISTRIBUTE_INLINE void HalfOpen::close(const absl::Status& reason) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
+#include <distribute/base/version.hpp>
 #include <distribute/net/bytes.hpp>
 #include <distribute/net/frame.hpp>
 
@@ -33,8 +34,8 @@ DISTRIBUTE_INLINE absl::StatusOr<FrameHeader> parse_frame_header(std::string_vie
     return absl::InvalidArgumentError("the bytes are not a message of this library");
   if (their_version != version)
     return absl::FailedPreconditionError(concat("protocol version ", their_version,
-                                                " meets version ", version,
-                                                ": run the same build in all tasks"));
+                                                " meets version ", version, " of distribute ",
+                                                kVersion, ": run the same build in all tasks"));
   if (header.length > most)
     return absl::InvalidArgumentError(
         concat("a message of ", header.length, " bytes where at most ", most, " are allowed"));
@@ -57,6 +58,12 @@ DISTRIBUTE_INLINE absl::Status FrameReader::filled(size_t count) {
   frame_.type = header->type;
   frame_.payload.resize(header->length);
   return absl::OkStatus();
+}
+
+DISTRIBUTE_INLINE uint16_t FrameReader::refused_version() const {
+  ByteReader reader({header_.data(), header_.size()});
+  if (has_header_ || reader.number<uint32_t>() != net_internal::kFrameMagic) return 0;
+  return reader.number<uint16_t>();
 }
 
 DISTRIBUTE_INLINE Frame FrameReader::take() {

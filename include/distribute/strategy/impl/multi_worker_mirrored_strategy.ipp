@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/version.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/default_resolver.hpp>
@@ -29,7 +30,9 @@ DISTRIBUTE_INLINE collective::WorkerGroup work_alone(int replicas) {
 }
 
 DISTRIBUTE_INLINE std::string agreement(const MultiWorkerOptions& options) {
-  return nlohmann::json(options.must_agree).dump();
+  nlohmann::json all = options.must_agree;
+  all["version of distribute"] = kVersion;
+  return all.dump();
 }
 
 DISTRIBUTE_INLINE StrategyParts join_cluster(std::shared_ptr<ClusterResolver> resolver,

@@ -155,4 +155,16 @@ DISTRIBUTE_INLINE void NetworkNamespaces::mend(int host) {
       "link set " + testing_internal::port_name(host) + " master bridge0\n");
 }
 
+/// The sender takes an interface that does not exist for the receiver's.
+DISTRIBUTE_INLINE void NetworkNamespaces::drop(int from, int to) {
+  testing_internal::run_batch(
+      guard_, *hosts_.at(size_t(from)), "ip",
+      concat("neigh replace ", address(to), " lladdr 02:00:00:00:00:fe dev eth0 nud permanent\n"));
+}
+
+DISTRIBUTE_INLINE void NetworkNamespaces::stop_dropping(int from, int to) {
+  testing_internal::run_batch(guard_, *hosts_.at(size_t(from)), "ip",
+                              concat("neigh del ", address(to), " dev eth0\n"));
+}
+
 }  // namespace distribute::testing

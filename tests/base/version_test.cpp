@@ -1,0 +1,11 @@
+#include <distribute/base/error.hpp>
+#include <distribute/base/version.hpp>
+
+#include <tests/support/catch.hpp>
+
+using namespace distribute;
+
+TEST_CASE("the version is the three numbers of the macros", "[base][version]") {
+  CHECK(kVersion == concat(DISTRIBUTE_VERSION_MAJOR, ".", DISTRIBUTE_VERSION_MINOR, ".",
+                           DISTRIBUTE_VERSION_PATCH));
+}
