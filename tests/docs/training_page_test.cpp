@@ -73,6 +73,32 @@ int session_program() {
 }
 // [session]
 
+// [estimator]
+int estimator_program() {
+  nn::Sequential network(nn::Flatten(), nn::Dense({.units = 10}));
+  dist::optim::SGD optimizer({.learning_rate = 0.1f});
+  train::Model model(network);
+  model.compile(
+      {.optimizer = optimizer, .loss = nn::SparseCategoricalCrossentropy({.from_logits = true})});
+  train::Estimator estimator(model, {.model_dir = "digits", .save_checkpoints = {.steps = 50}});
+
+  const std::string digits = "examples/mnist_cnn/data";
+  const auto images = [&] {
+    return train::InputData(dist::data::load_mnist(digits).shuffle(9'000).repeat().batch(50));
+  };
+  const auto test = [&] {
+    return train::InputData(
+        dist::data::load_mnist(digits, {.split = dist::data::Split::Test}).batch(500));
+  };
+  estimator.train(images, {.max_steps = 100, .hooks = {train::NanTensorHook()}});
+  const train::Logs figures = estimator.evaluate(test, {.steps = 1, .name = "test"});
+  std::printf("loss %.3f at step %.0f\n", figures.at("loss"), figures.at("global_step"));
+  const dist::Tensor logits = estimator.predict(test);  // [examples, 10]
+  const std::string path = estimator.export_saved_model("digits/models");
+  return logits.shape()[0] == 1'000 && path.starts_with("digits/models/") ? 0 : 1;
+}
+// [estimator]
+
 namespace {
 
 /// Runs a program in a fresh directory that has the digits.
@@ -111,9 +137,16 @@ TEST_CASE("the page's session stops at its step and saves", "[docs][training_pag
   CHECK(train::latest_checkpoint(directory / "session") == directory / "session/model.ckpt-100");
 }
 
+TEST_CASE("the page's estimator trains, evaluates, predicts and exports", "[docs][training_page]") {
+  const TemporaryDirectory directory;
+  run_in(directory, &estimator_program);
+  CHECK(train::latest_checkpoint(directory / "digits") == directory / "digits/model.ckpt-100");
+  CHECK(std::filesystem::exists(directory / "digits/eval_test"));
+}
+
 TEST_CASE("the page shows the programs that are tested", "[docs][training_page]") {
   const std::string root = DISTRIBUTE_SOURCE_DIR;
-  for (const std::string name : {"fit", "session"}) {
+  for (const std::string name : {"fit", "session", "estimator"}) {
     const std::string mark = "// [" + name + "]";
     const std::string tested =
         lines_between(root + "/tests/docs/training_page_test.cpp", mark, mark);

@@ -77,6 +77,7 @@ TEST_CASE("the final exporter writes once, the latest one keeps the newest", "[t
 
 TEST_CASE("the best exporter writes what is better than all before", "[train][exporters]") {
   Job job;
+  job.estimator.train([] { return InputData(small_data(12).batch(4)); }, {.steps = 1});
   BestExporter best({.name = "best"});
   const auto evaluate = [&](double loss, int64_t step) {
     best(job.estimator, "", with_loss(loss, step), false);

@@ -99,6 +99,7 @@ TEST_CASE("alone: checkpoints but the first are evaluated, throttled, and the la
   std::vector<std::pair<int64_t, bool>> exports;
   job.eval_spec.exporters = {[&](Estimator&, const std::string&, const Logs& logs, bool is_final) {
     exports.emplace_back(int64_t(logs.at("global_step")), is_final);
+    return std::nullopt;
   }};
   const double throttle = GENERATE(0.0, 600.0);
   job.eval_spec.throttle_secs = throttle;

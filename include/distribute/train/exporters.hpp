@@ -21,17 +21,18 @@ struct ExporterOptions {
 
 /// Each is a train::Exporter: EvalSpec{.exporters = {FinalExporter({.name = "serving"})}}. They
 /// write MODEL_DIR/export/<name>/<seconds since 1970>, as TensorFlow Serving looks for versions;
-/// every worker calls them, and the chief's stays.
+/// every worker calls them, and the chief's stays. They give back the path, or nothing where they
+/// wrote nothing.
 /// Throws  InvalidArgumentError for an empty name, or fewer than 0 exports to keep; what
-///         saved_model::save throws.
+///         Estimator::export_saved_model throws.
 
 /// Once, at the end.
 /// Source  tf.estimator.FinalExporter
 class FinalExporter {
  public:
   explicit FinalExporter(ExporterOptions options);
-  void operator()(Estimator& estimator, const std::string& checkpoint_path, const Logs& eval_result,
-                  bool is_final) const;
+  std::optional<std::string> operator()(Estimator& estimator, const std::string& checkpoint_path,
+                                        const Logs& eval_result, bool is_final) const;
 
  private:
   ExporterOptions options_;
@@ -42,8 +43,8 @@ class FinalExporter {
 class LatestExporter {
  public:
   explicit LatestExporter(ExporterOptions options);
-  void operator()(Estimator& estimator, const std::string& checkpoint_path, const Logs& eval_result,
-                  bool is_final) const;
+  std::optional<std::string> operator()(Estimator& estimator, const std::string& checkpoint_path,
+                                        const Logs& eval_result, bool is_final) const;
 
  private:
   ExporterOptions options_;
@@ -67,10 +68,12 @@ struct BestExporterOptions {
 class BestExporter {
  public:
   explicit BestExporter(BestExporterOptions options);
-  void operator()(Estimator& estimator, const std::string& checkpoint_path, const Logs& eval_result,
-                  bool is_final);
+  std::optional<std::string> operator()(Estimator& estimator, const std::string& checkpoint_path,
+                                        const Logs& eval_result, bool is_final);
 
  private:
+  void read_earlier(const Estimator& estimator, const Logs& eval_result);
+
   BestExporterOptions options_;
   bool has_read_ = false;
   std::optional<Logs> best_;

@@ -99,6 +99,9 @@ class Model {
   /// For callbacks: ends the loop after this batch.
   void stop_training() { stop_training_ = true; }
   bool training_is_stopped() const { return stop_training_; }
+  /// The same for evaluate and predict. Every worker's callbacks must say so at the same batch.
+  void stop_evaluating() { stop_evaluating_ = true; }
+  void stop_predicting() { stop_predicting_ = true; }
   /// For callbacks, in on_train_begin: the loop begins with this batch of this epoch, its data
   /// being where they were then.
   void resume_at(int64_t epoch, int64_t batch);
@@ -138,7 +141,7 @@ class Model {
   std::unique_ptr<CompileOptions> compiled_;
   std::unique_ptr<GradientAccumulator> accumulator_;
   int64_t global_batch_ = 0, local_batch_ = -1;  // examples of the last step
-  bool stop_training_ = false;
+  bool stop_training_ = false, stop_evaluating_ = false, stop_predicting_ = false;
   std::unique_ptr<FitIterator> iterator_;  // of fit
   StepMeans means_;                        // of fit's epoch
   struct Start {

@@ -5,6 +5,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/checkpoint_manager.hpp>
+#include <distribute/train/checkpoint_saver_hook.hpp>
 #include <distribute/train/seconds_or_steps.hpp>
 #include <distribute/train/session_run_hook.hpp>
 
@@ -46,6 +47,7 @@ struct MonitoredTrainingSessionOptions {
   std::vector<SessionHookHandle> hooks = {};
   std::vector<SessionHookHandle> chief_only_hooks = {};
   SecondsOrSteps save_checkpoint = {.secs = 600};
+  std::vector<Handle<CheckpointSaverListener>> saving_listeners = {};  // around these saves
   SecondsOrSteps save_summaries = {.steps = 100};
   std::optional<int64_t> log_step_count_steps = 100;  // none: the speed is not told
   std::string summary_dir = {};                       // empty: checkpoint_dir
@@ -82,7 +84,8 @@ concept SessionStep = std::invocable<F&> &&(std::is_void_v<std::invoke_result_t<
 /// Source  tf.compat.v1.train.MonitoredTrainingSession
 class MonitoredTrainingSession {
  public:
-  /// Throws  InvalidArgumentError where both seconds and steps are given; DeadlineExceededError
+  /// Throws  InvalidArgumentError where both seconds and steps are given, and for saving_listeners
+  ///         without a save_checkpoint; DeadlineExceededError
   ///         when the chief was not ready within max_wait_secs; what restoring throws.
   explicit MonitoredTrainingSession(MonitoredTrainingSessionOptions options);
   /// close(), unless an exception is on its way; errors go to stderr.

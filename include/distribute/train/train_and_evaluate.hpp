@@ -18,18 +18,21 @@ struct TrainSpec {
   InputFunction input_fn;
   std::optional<int64_t> max_steps = {};  // none: until the data ends
   std::vector<SessionHookHandle> hooks = {};
+  std::vector<Handle<CheckpointSaverListener>> saving_listeners = {};
 };
 
-/// Does something with a checkpoint that was evaluated, such as an export. `is_final`: there will
-/// be no further one. Source  tf.estimator.Exporter
-using Exporter = std::function<void(Estimator&, const std::string& checkpoint_path,
-                                    const Logs& eval_result, bool is_final)>;
+/// Does something with a checkpoint that was evaluated, such as an export; gives back where
+/// to, if it did. `is_final`: there will be no further one.
+/// Source  tf.estimator.Exporter
+using Exporter = std::function<std::optional<std::string>(
+    Estimator&, const std::string& checkpoint_path, const Logs& eval_result, bool is_final)>;
 
 /// Source  tf.estimator.EvalSpec
 struct EvalSpec {
   InputFunction input_fn;
   std::optional<int64_t> steps = 100;  // batches of an evaluation; none: all data
   std::string name = {};
+  std::vector<SessionHookHandle> hooks = {};  // as of Estimator::evaluate
   std::vector<Exporter> exporters = {};
   double start_delay_secs = 120;  // of the evaluator
   double throttle_secs = 600;     // between the beginnings of two evaluations
@@ -46,6 +49,8 @@ struct TrainAndEvaluateOptions {
 struct TrainAndEvaluateResult {
   Logs eval_result = {};  // of the last evaluation here; empty where there was none
   int64_t evaluations = 0;
+  /// Of the exporters, after the last evaluation; nothing for one that wrote nothing.
+  std::vector<std::optional<std::string>> export_results = {};
 };
 
 /// Without a cluster: trains, evaluates after checkpoints but the first, and at the end. In a

@@ -5,12 +5,25 @@
 #include <distribute/io/path.hpp>
 #include <distribute/summary/file_writer.hpp>
 #include <distribute/train/checkpoints_iterator.hpp>
+#include <distribute/train/counter.hpp>
 #include <distribute/train/estimator.hpp>
 #include <distribute/train/model_scope.hpp>
+#include <distribute/train/saved_versions.hpp>
+#include <distribute/train/session_callback.hpp>
 #include <distribute/train/stop_at_step_hook.hpp>
 
 #include <memory>
 #include <utility>
+#include <variant>
+
+namespace distribute::train_internal {
+
+DISTRIBUTE_INLINE void require_positive(const char* name, const std::optional<int64_t>& value) {
+  if (value && *value <= 0)
+    throw InvalidArgumentError(concat("Must specify ", name, " > 0, given: ", *value));
+}
+
+}  // namespace distribute::train_internal
 
 namespace distribute::train {
 
@@ -23,11 +36,12 @@ DISTRIBUTE_INLINE std::optional<std::string> Estimator::latest_checkpoint() cons
   return train::latest_checkpoint(options_.model_dir);
 }
 
-/// The hook that saves is the estimator's own where listeners follow it.
 DISTRIBUTE_INLINE void Estimator::train(const InputFunction& input_fn,
                                         const EstimatorTrainOptions& options) {
   if (options.steps && options.max_steps)
     throw InvalidArgumentError("Can not provide both steps and max_steps.");
+  train_internal::require_positive("steps", options.steps);
+  train_internal::require_positive("max_steps", options.max_steps);
   const train_internal::ModelScope scope(model_.strategy());
   const DistributedDataset data = model_.distribute(input_fn());
   model_.build(data.element_spec());
@@ -35,20 +49,21 @@ DISTRIBUTE_INLINE void Estimator::train(const InputFunction& input_fn,
   if (options.steps || options.max_steps)
     hooks.emplace_back(
         StopAtStepHook({.num_steps = options.steps, .last_step = options.max_steps}));
-  SecondsOrSteps save = options_.save_checkpoints;
-  if (!options.saving_listeners.empty())
-    hooks.emplace_back(CheckpointSaverHook({.save = std::exchange(save, SecondsOrSteps{}),
-                                            .listeners = options.saving_listeners,
-                                            .clock = options_.clock}));
+  const auto warm_start = [&] {
+    const std::string& from = options_.warm_start_from;
+    if (!from.empty()) restore(train::latest_checkpoint(from).value_or(from));
+  };
   MonitoredTrainingSession session({.is_chief = options_.is_chief,
                                     .checkpoint_dir = options_.model_dir,
                                     .parts = model_.checkpoint_parts(),
                                     .global_step = model_.optimizer().iterations_variable(),
                                     .hooks = std::move(hooks),
-                                    .save_checkpoint = save,
+                                    .save_checkpoint = options_.save_checkpoints,
+                                    .saving_listeners = options.saving_listeners,
                                     .save_summaries = options_.save_summary,
                                     .log_step_count_steps = options_.log_step_count_steps,
                                     .max_to_keep = options_.keep_checkpoint_max,
+                                    .init_fn = warm_start,
                                     .readiness = options_.readiness,
                                     .clock = options_.clock});
   auto iterator = std::make_unique<DistributedIterator>(data.iterator());
@@ -57,29 +72,86 @@ DISTRIBUTE_INLINE void Estimator::train(const InputFunction& input_fn,
   session.close();
 }
 
+DISTRIBUTE_INLINE std::string Estimator::eval_dir(const std::string& name) const {
+  return io::join_path(options_.model_dir, name.empty() ? "eval" : "eval_" + name);
+}
+
+DISTRIBUTE_INLINE std::string Estimator::checkpoint_to_read(const std::string& given) const {
+  if (!given.empty()) return given;
+  const auto latest = latest_checkpoint();
+  if (!latest)
+    throw NotFoundError("Could not find trained model in model_dir: " + options_.model_dir);
+  return *latest;
+}
+
+DISTRIBUTE_INLINE void Estimator::restore(const std::string& checkpoint) {
+  Checkpoint(model_.module()).restore(checkpoint).expect_partial();
+}
+
+DISTRIBUTE_INLINE MonitoredTrainingSessionOptions Estimator::session_of_hooks(
+    const std::vector<SessionHookHandle>& hooks, const std::string& checkpoint) const {
+  return {.is_chief = options_.is_chief,
+          .global_step = make_counter("global_step", checkpoint_number(checkpoint).value_or(0)),
+          .hooks = hooks,
+          .save_checkpoint = {},
+          .save_summaries = {},
+          .log_step_count_steps = {},
+          .clock = options_.clock};
+}
+
+DISTRIBUTE_INLINE void Estimator::write_figures(const Logs& figures, int64_t step,
+                                                const std::string& name) const {
+  if (!model_.is_chief()) return;
+  const auto writer = summary::create_file_writer(eval_dir(name));
+  const auto writing = writer.as_default();
+  for (const auto& [figure, value] : figures) summary::scalar(figure, value, step);
+}
+
 DISTRIBUTE_INLINE Logs Estimator::evaluate(const InputFunction& input_fn,
                                            const EstimatorEvaluateOptions& options) {
-  std::string path = options.checkpoint_path;
-  if (path.empty()) {
-    const auto latest = latest_checkpoint();
-    if (!latest)
-      throw NotFoundError("Could not find trained model in model_dir: " + options_.model_dir);
-    path = *latest;
-  }
+  train_internal::require_positive("steps", options.steps);
   const train_internal::ModelScope scope(model_.strategy());
+  const std::string path = checkpoint_to_read(options.checkpoint_path);
   const InputData data = input_fn();
   model_.build(model_.distribute(data).element_spec());
-  Checkpoint(model_.module()).restore(path).expect_partial();
-  Logs logs = model_.evaluate(data, {.steps = options.steps});
-  const int64_t step = checkpoint_number(path).value_or(0);
-  logs.set("global_step", double(step));
-  if (!model_.is_chief()) return logs;
-  const std::string run = options.name.empty() ? "eval" : "eval_" + options.name;
-  const auto writer = summary::create_file_writer(io::join_path(options_.model_dir, run));
-  const auto writing = writer.as_default();
-  for (const auto& [name, value] : logs)
-    if (name != "global_step") summary::scalar(name, value, step);
+  restore(path);
+  MonitoredTrainingSession session(session_of_hooks(options.hooks, path));
+  Logs logs = model_.evaluate(
+      data, {.steps = options.steps, .callbacks = {train_internal::SessionCallback(session)}});
+  session.close();
+  write_figures(logs, session.global_step(), options.name);
+  logs.set("global_step", double(session.global_step()));
   return logs;
+}
+
+DISTRIBUTE_INLINE Tensor Estimator::predict(const InputFunction& input_fn,
+                                            const EstimatorPredictOptions& options) {
+  const train_internal::ModelScope scope(model_.strategy());
+  const std::string path = checkpoint_to_read(options.checkpoint_path);
+  const InputData data = input_fn();
+  const auto* whole = std::get_if<data::Dataset>(&data.data());
+  if (!whole)
+    throw InvalidArgumentError(
+        "Estimator.predict: input_fn gave data that is divided among the replicas; give the "
+        "Dataset itself, as predictions have its order");
+  model_.build(whole->element_spec());
+  restore(path);
+  MonitoredTrainingSession session(session_of_hooks(options.hooks, path));
+  const Tensor predictions =
+      model_.predict(*whole, {.callbacks = {train_internal::SessionCallback(session)}});
+  session.close();
+  return predictions;
+}
+
+DISTRIBUTE_INLINE std::string Estimator::export_saved_model(const std::string& export_dir_base,
+                                                            const EstimatorExportOptions& options) {
+  const train_internal::ModelScope scope(model_.strategy());
+  const std::string checkpoint = checkpoint_to_read(options.checkpoint_path);
+  if (options.save.input) model_.build({*options.save.input});
+  restore(checkpoint);
+  const std::string path = train_internal::new_version_path(model_, export_dir_base);
+  model_.save(path, options.save);
+  return path;
 }
 
 }  // namespace distribute::train

@@ -26,10 +26,11 @@ DISTRIBUTE_INLINE void run_on_all_workers(Model& model, const std::function<void
 DISTRIBUTE_INLINE Logs TestLoop::run(const CallbackList& callbacks) {
   StepMeans means;
   model_.reset_metrics();
+  model_.stop_evaluating_ = false;
   callbacks.call(&Callback::on_test_begin);
   auto iterator = data_.iterator();
   Logs logs;
-  for (int64_t step = 0; !steps_ || step < *steps_; ++step) {
+  for (int64_t step = 0; !model_.stop_evaluating_ && (!steps_ || step < *steps_); ++step) {
     const auto batch = iterator.get_next_as_optional();
     if (!batch) break;
     callbacks.call(&Callback::on_test_batch_begin, step);

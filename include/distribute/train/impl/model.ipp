@@ -237,9 +237,10 @@ DISTRIBUTE_INLINE Tensor Model::predict(const data::Dataset& data, const Predict
   std::vector<Tensor> results;
   run_on_all_workers(*this, [&] {
     build(data.element_spec());
+    stop_predicting_ = false;
     callbacks.call(&Callback::on_predict_begin);
     auto iterator = data.iterator();
-    for (int64_t step = 0; !options.steps || step < *options.steps; ++step) {
+    for (int64_t step = 0; !stop_predicting_ && (!options.steps || step < *options.steps); ++step) {
       const auto batch = iterator.get_next_as_optional();
       if (!batch) break;
       callbacks.call(&Callback::on_predict_batch_begin, step);

@@ -48,6 +48,11 @@ DISTRIBUTE_INLINE MonitoredTrainingSession::MonitoredTrainingSession(
 DISTRIBUTE_INLINE void MonitoredTrainingSession::add_default_hooks() {
   hooks_ = options_.hooks;
   const auto given = [](const SecondsOrSteps& every) { return every.secs || every.steps; };
+  const bool saves = !options_.checkpoint_dir.empty() && given(options_.save_checkpoint);
+  if (!options_.saving_listeners.empty() && !saves)
+    throw InvalidArgumentError(
+        "There should be a CheckpointSaverHook to use saving_listeners: give checkpoint_dir and "
+        "save_checkpoint");
   if (is_chief_) {
     const auto& mine = options_.chief_only_hooks;
     hooks_.insert(hooks_.end(), mine.begin(), mine.end());
@@ -60,10 +65,10 @@ DISTRIBUTE_INLINE void MonitoredTrainingSession::add_default_hooks() {
                                             .output_dir = options_.summary_dir,
                                             .clock = options_.clock}));
   }
-  if ((is_chief_ || together_) && !options_.checkpoint_dir.empty() &&
-      given(options_.save_checkpoint))
-    hooks_.emplace_back(
-        CheckpointSaverHook({.save = options_.save_checkpoint, .clock = options_.clock}));
+  if ((is_chief_ || together_) && saves)
+    hooks_.emplace_back(CheckpointSaverHook({.save = options_.save_checkpoint,
+                                             .listeners = options_.saving_listeners,
+                                             .clock = options_.clock}));
 }
 
 DISTRIBUTE_INLINE int64_t MonitoredTrainingSession::global_step() const {

@@ -26,12 +26,16 @@ class CheckpointEvaluator {
     const auto latest = estimator_.latest_checkpoint();
     if (!latest) return skip(Status::NoCheckpoint, "there is no checkpoint yet");
     if (latest == previous_) return skip(Status::NoNewCheckpoint, "there is no new checkpoint");
-    result_.eval_result = estimator_.evaluate(
-        spec_.input_fn, {.steps = spec_.steps, .name = spec_.name, .checkpoint_path = *latest});
+    result_.eval_result = estimator_.evaluate(spec_.input_fn, {.steps = spec_.steps,
+                                                               .hooks = spec_.hooks,
+                                                               .name = spec_.name,
+                                                               .checkpoint_path = *latest});
     ++result_.evaluations;
     previous_ = latest;
+    result_.export_results.clear();
     for (const train::Exporter& exporter : spec_.exporters)
-      exporter(estimator_, *latest, result_.eval_result, is_done());
+      result_.export_results.push_back(
+          exporter(estimator_, *latest, result_.eval_result, is_done()));
     return Status::Evaluated;
   }
   /// Whether the last checkpoint evaluated is that of the last step.
@@ -105,7 +109,9 @@ class TrainingTask {
  private:
   void check() const;
   void sleep(double seconds) const;
-  void train(std::vector<train::Handle<train::CheckpointSaverListener>> listeners = {});
+  using Listeners = std::vector<train::Handle<train::CheckpointSaverListener>>;
+  /// With `more` behind those of the spec.
+  void train(const Listeners& more = {});
   train::TrainAndEvaluateResult train_and_evaluate_here();
   train::TrainAndEvaluateResult evaluate_until_done();
   void run_ps() const;
@@ -139,8 +145,9 @@ DISTRIBUTE_INLINE void TrainingTask::sleep(double seconds) const {
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
 }
 
-DISTRIBUTE_INLINE void TrainingTask::train(
-    std::vector<train::Handle<train::CheckpointSaverListener>> listeners) {
+DISTRIBUTE_INLINE void TrainingTask::train(const Listeners& more) {
+  Listeners listeners = train_.saving_listeners;
+  listeners.insert(listeners.end(), more.begin(), more.end());
   estimator_.train(train_.input_fn, {.max_steps = train_.max_steps,
                                      .hooks = train_.hooks,
                                      .saving_listeners = std::move(listeners)});
