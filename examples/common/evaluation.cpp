@@ -41,8 +41,10 @@ void Trainer::evaluate(RunReport& report) {
   const bool averaged = options_.ema_decay > 0;
   if (averaged) optimizer_->swap_averages(model_.trainable_variables());
   double sums[4] = {};
-  const data::Dataset test = horovod_ ? horovod_->share(task_.test) : task_.test;
-  for (const auto& batch : strategy_.experimental_distribute_dataset(test)) {
+  const bool any_ranks = may_change_chief();  // more than there are files, maybe
+  const data::Dataset test = horovod_ && !any_ranks ? horovod_->share(task_.test) : task_.test;
+  for (const auto& whole : strategy_.experimental_distribute_dataset(test)) {
+    const auto batch = any_ranks ? horovod_->share(whole) : whole;
     const auto parts = strategy_.run([this](const Batch& part) { return test_batch(part); }, batch);
     const auto part = strategy_.reduce(dist::ReduceOp::Sum, parts).data<float>();
     for (size_t i = 0; i < 4; ++i) sums[i] += double(part[i]);

@@ -3,6 +3,7 @@
 #include "build.hpp"
 
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -13,17 +14,67 @@ namespace examples {
 
 namespace {
 
+/// A commit copies the weights, so it is not made after every step.
+constexpr int64_t kStepsPerCommit = 10;
+
 /// Each line of agreed_options() is one flag.
+[[noreturn]] void fail_flags(const std::string& a, int rank_a, const std::string& b, int rank_b) {
+  const auto [first, other] = first_difference(a, b);
+  throw dist::FailedPreconditionError(
+      dist::concat("the ranks were started with different flags: rank ", rank_a, " has ", first,
+                   ", rank ", rank_b, " ", other));
+}
+
 void check_same_flags(const TrainerOptions& o) {
   const auto all = hvd::allgather_object(agreed_options(o), "flags");
-  for (size_t r = 1; r < all.size(); ++r) {
-    if (all[r] == all[0]) continue;
-    const auto [first, other] = first_difference(all[0], all[r]);
-    throw dist::FailedPreconditionError(
-        dist::concat("the ranks were started with different flags: rank 0 has ", first, ", rank ",
-                     r, " ", other));
-  }
+  for (size_t r = 1; r < all.size(); ++r)
+    if (all[r] != all[0]) fail_flags(all[0], 0, all[r], int(r));
 }
+
+std::string bytes_of(const dist::Tensor& numbers) {
+  const auto values = numbers.data<int64_t>();
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(int64_t)};
+}
+
+dist::Tensor numbers_in(const std::string& bytes) {
+  std::vector<int64_t> values(bytes.size() / sizeof(int64_t));
+  std::memcpy(values.data(), bytes.data(), bytes.size());
+  const dist::Shape shape{int64_t(values.size())};
+  return dist::Tensor(shape, std::move(values));
+}
+
+/// Model, optimizer and place in the data, of ranks that were started alike.
+class TrainingState : public hvd::elastic::TensorFlowKerasState {
+ public:
+  TrainingState(const dist::nn::Module& model, dist::optim::Optimizer& optimizer,
+                dist::train::ElasticIterator& batches, const std::string& flags)
+      : TensorFlowKerasState(model, optimizer),
+        batches_(batches),
+        flags_(flags),
+        place_(batches.state()) {}
+
+  void save() override {
+    TensorFlowKerasState::save();
+    place_ = batches_.state();
+  }
+  void restore() override {
+    TensorFlowKerasState::restore();
+    batches_.restore(place_);
+  }
+  /// Flags first: ranks of other networks have other variables.
+  void sync() override {
+    const std::string flags = hvd::broadcast_object(flags_, source(), "flags");
+    if (flags != flags_) fail_flags(flags, source(), flags_, hvd::rank());
+    TensorFlowKerasState::sync();
+    place_ = numbers_in(hvd::broadcast_object(bytes_of(batches_.state()), source(), "place"));
+    batches_.restore(place_);
+  }
+
+ private:
+  dist::train::ElasticIterator& batches_;
+  const std::string flags_;
+  dist::Tensor place_;  // of the last commit
+};
 
 }  // namespace
 
@@ -34,8 +85,10 @@ std::unique_ptr<HorovodJob> HorovodJob::begin(const TrainerOptions& o) {
         "--api=horovod trains on one device per rank: leave out --strategy and --replicas, and "
         "start more ranks");
   const auto resolver = dist::default_resolver({}, o.cluster).resolver;
-  hvd::init({.resolver = resolver.get()});
-  check_same_flags(o);
+  hvd::InitOptions init{.resolver = resolver.get()};
+  init.elastic = {.min_workers = o.elastic ? o.min_workers : 0, .max_workers = o.max_workers};
+  hvd::init(init);
+  if (!o.elastic) check_same_flags(o);
   return std::unique_ptr<HorovodJob>(new HorovodJob);
 }
 
@@ -45,6 +98,35 @@ dist::data::Dataset HorovodJob::share(const dist::data::Dataset& batches) const 
   return dist::data::Dataset(dist::data::dataset_for_worker(
       batches.node(),
       {.num_workers = ranks, .worker_index = hvd::rank(), .num_replicas_in_sync = ranks}));
+}
+
+dist::PerReplica<dist::data::Batch> HorovodJob::share(
+    const dist::PerReplica<dist::data::Batch>& batch) const {
+  return dist::PerReplica<dist::data::Batch>(
+      {dist::data::rows_of_replica(batch[0], hvd::rank(), hvd::size())});
+}
+
+dist::ElasticEnd HorovodJob::run_elastically(const dist::nn::Module& model,
+                                             dist::optim::Optimizer& optimizer,
+                                             dist::train::ElasticIterator& batches,
+                                             const std::string& flags,
+                                             const std::function<void()>& body) {
+  TrainingState state(model, optimizer, batches, flags);
+  state_ = &state;
+  auto train = hvd::elastic::run([&](TrainingState&) {
+    was_chief_ = is_chief();
+    std::printf("rank %d of %d  from step %lld\n", hvd::rank(), hvd::size(),
+                (long long)optimizer.iterations());
+    std::fflush(stdout);
+    body();
+  });
+  const dist::ElasticEnd end = train(state);
+  state_ = nullptr;
+  return end;
+}
+
+void HorovodJob::commit(int64_t step) {
+  if (state_ && step % kStepsPerCommit == 0) state_->commit();
 }
 
 void HorovodJob::check_same_data(int64_t images) const {

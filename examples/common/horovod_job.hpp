@@ -6,8 +6,10 @@
 #include <distribute/distribute.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace examples {
@@ -15,9 +17,10 @@ namespace examples {
 /// One rank of the job; each trains on one device. Null where a strategy trains.
 class HorovodJob {
  public:
-  /// Joins the job of the flags or the environment, and compares the ranks' flags.
+  /// Joins the job of the flags or the environment, and compares the ranks' flags; with --elastic
+  /// run_elastically() does that.
   /// Throws  distribute::Error for flags that do not go with it or differ, and what hvd::init
-  ///         throws.
+  ///         throws, such as hvd::JobFinishedError.
   static std::unique_ptr<HorovodJob> begin(const TrainerOptions& options);
 
   bool is_chief() const { return distribute::hvd::rank() == 0; }
@@ -25,6 +28,24 @@ class HorovodJob {
   distribute::data::Dataset share(const distribute::data::Dataset& batches) const;
   /// Throws  InvalidArgumentError when the ranks have different numbers of images.
   void check_same_data(int64_t images) const;
+
+  /// This rank's rows of a whole batch.
+  distribute::PerReplica<distribute::data::Batch> share(
+      const distribute::PerReplica<distribute::data::Batch>& batch) const;
+
+  /// Calls `body` with the state of the job, again whenever ranks are lost, leave or join. `flags`
+  /// must be the same on all ranks.
+  /// Throws  FailedPreconditionError with the first flag that differs; what hvd::elastic::run and
+  ///         `body` throw.
+  distribute::ElasticEnd run_elastically(const distribute::nn::Module& model,
+                                         distribute::optim::Optimizer& optimizer,
+                                         distribute::train::ElasticIterator& batches,
+                                         const std::string& flags,
+                                         const std::function<void()>& body);
+  /// After `step`, on all ranks: what is lost goes back to the last commit.
+  void commit(int64_t step);
+  /// Whether this rank was the chief when run_elastically() has ended.
+  bool was_chief() const { return was_chief_; }
 
   /// Steps from now on are those of this optimizer.
   void wrap(distribute::optim::Optimizer& optimizer);
@@ -46,6 +67,8 @@ class HorovodJob {
   HorovodJob() = default;
 
   std::optional<distribute::hvd::DistributedOptimizer> optimizer_;
+  distribute::hvd::elastic::State* state_ = nullptr;  // while ranks may change
+  bool was_chief_ = false;
   distribute::Tensor places_ = distribute::zeros({0, 0}, distribute::DType::Int64);  // by rank
 };
 

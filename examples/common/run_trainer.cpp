@@ -42,6 +42,12 @@ void check_outputs(const TrainerOptions& options) {
   if (!options.export_onnx.empty()) require_writable("export_onnx", options.export_onnx);
 }
 
+/// Of a worker that an elastic job has no use for any more.
+int too_late() {
+  std::printf("the others have finished; nothing is left to do\n");
+  return dist::kExitDone;
+}
+
 int run(const TrainerOptions& options, const MakeTask& make_task) {
   const dist::train::ExitOnTermination exit_on_termination;
   dist::random::set_seed(options.seed);
@@ -51,7 +57,12 @@ int run(const TrainerOptions& options, const MakeTask& make_task) {
         "mixed_bfloat16");
   dist::nn::set_global_policy(options.policy);
   check_outputs(options);
-  const auto horovod = HorovodJob::begin(options);
+  std::unique_ptr<HorovodJob> horovod;
+  try {
+    horovod = HorovodJob::begin(options);
+  } catch (const dist::hvd::JobFinishedError&) {
+    return too_late();
+  }
   if (!horovod && is_evaluator(options)) return run_evaluator(options, make_task);
   const auto [cluster, strategy, name] = make_strategy(options);
   const auto* servers = dist::strategy_internal::parameter_server_extended(*strategy);
@@ -71,7 +82,7 @@ int run(const TrainerOptions& options, const MakeTask& make_task) {
     if (trainer.serves()) return dist::Server(*strategy).join();
     if (options.elastic) {
       if (!trainer.train_and_evaluate_elastically(report)) return dist::kExitPreempted;
-      if (!report.test_loss) return 0;  // too late
+      if (!report.test_loss) return too_late();
     } else {
       trainer.train(report);
       trainer.evaluate(report);

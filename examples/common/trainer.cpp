@@ -86,9 +86,18 @@ Trainer::Trainer(const TrainerOptions& options, dist::Strategy& strategy, const 
     restore();
   }
   if (servers_) agree_on_options();
-  if (horovod_) horovod_->wrap(*optimizer_), horovod_->start_alike(model_, *optimizer_, *iterator_);
-  open_loss_csv();
-  if (!options_.logdir.empty() && is_chief())
+  if (horovod_) horovod_->wrap(*optimizer_);
+  if (may_change_chief()) return;
+  if (horovod_) horovod_->start_alike(model_, *optimizer_, *iterator_);
+  open_outputs();
+}
+
+/// Where the ranks take over the state of one, and find out who is the chief, again and again.
+bool Trainer::may_change_chief() const { return horovod_ && options_.elastic; }
+
+void Trainer::open_outputs() {
+  if (!loss_csv_) open_loss_csv();
+  if (!options_.logdir.empty() && is_chief() && !writer_)
     writer_ = dist::summary::create_file_writer(options_.logdir);
 }
 
@@ -107,6 +116,7 @@ dist::train::CheckpointParts Trainer::checkpoint_parts() {
 
 /// Workers with other images would take another number of steps.
 void Trainer::check_same_data() {
+  if (may_change_chief()) return;  // part of what the ranks compare when they meet
   if (horovod_) return horovod_->check_same_data(task_.training_images);
   if (strategy_.extended().input_context().num_input_pipelines() == 1) return;
   const auto mine = strategy_.run([count = task_.training_images] {
@@ -164,12 +174,16 @@ void Trainer::agree_on_options() {
                    " has ", here, ", the chief ", there));
 }
 
-void Trainer::restore() {
-  if (options_.checkpoint_dir.empty() || (horovod_ && !is_chief())) return;
+void Trainer::open_manager() {
   manager_.emplace(
       checkpoint_,
       dist::train::CheckpointManagerOptions{
           .directory = options_.checkpoint_dir, .max_to_keep = 3, .max_failed_saves = 3});
+}
+
+void Trainer::restore() {
+  if (options_.checkpoint_dir.empty() || (horovod_ && !is_chief())) return;
+  open_manager();
   if (const auto& saved = manager_->latest_checkpoint(); saved && !servers_)
     check_same_network(*saved);
   watch_for_end();
@@ -229,7 +243,8 @@ void Trainer::leave_if_told() {
 
 void Trainer::open_loss_csv() {
   if (options_.loss_csv.empty() || !is_chief()) return;
-  const bool goes_on = elastic_loop_ && elastic_loop_->members().generation > 1;
+  const bool goes_on = (elastic_loop_ && elastic_loop_->members().generation > 1) ||
+                       (may_change_chief() && optimizer_->iterations() > 0);
   loss_csv_.reset(std::fopen(options_.loss_csv.c_str(), goes_on ? "a" : "w"));
   if (!loss_csv_) throw dist::PermissionDeniedError("cannot write --loss_csv=" + options_.loss_csv);
   if (!goes_on) std::fputs("step,loss,grad_norm\n", loss_csv_.get());

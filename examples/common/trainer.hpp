@@ -86,7 +86,10 @@ class Trainer {
   void register_functions();
   void agree_on_options();
   void restore();
+  void open_manager();
   void open_loss_csv();
+  void open_outputs();
+  bool may_change_chief() const;
   bool is_chief() const {
     return horovod_ ? horovod_->is_chief() : strategy_.extended().should_checkpoint();
   }
@@ -114,6 +117,7 @@ class Trainer {
   void train_loop(int64_t first, Progress& progress);
   distribute::PerReplica<Batch> next_batch();
   void members_changed(const distribute::train::ElasticMembers& members);
+  bool train_and_evaluate_as_ranks(RunReport& report);
   void coordinate(int64_t first, Progress& progress);
   void report_job(RunReport& report, int64_t first, double seconds) const;
   void check_finite(double loss, int64_t step) const;

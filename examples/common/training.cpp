@@ -34,6 +34,7 @@ double seconds_now() {
 dist::PerReplica<data::Batch> Trainer::next_batch() {
   const double begin = seconds_now();
   auto batch = elastic_iterator_ ? elastic_iterator_->get_next() : iterator_->get_next();
+  if (may_change_chief()) batch = horovod_->share(batch);
   if (const auto& statistics = task_.statistics)
     statistics->add(statistics->stage("step"), begin, seconds_now(), true);
   return batch;
@@ -139,10 +140,11 @@ void Trainer::step_done(const Step& step, const std::string& worker) {
 void Trainer::save(int64_t step) {
   if (options_.checkpoint_dir.empty()) return;
   last_saved_ = step;
-  if (horovod_) horovod_->remember(*iterator_);
-  if (!manager_) return;
-  // A chief that has come back to servers that have kept the variables has restored no counter.
-  const auto number = servers_ ? std::optional(step) : std::nullopt;
+  if (horovod_ && iterator_) horovod_->remember(*iterator_);
+  if (!manager_ || (horovod_ && !is_chief())) return;
+  // A chief that has come back to servers that have kept the variables has restored no counter, and
+  // a rank that became the chief has none.
+  const auto number = servers_ || may_change_chief() ? std::optional(step) : std::nullopt;
   const auto saved = manager_->save(number, true, {.enable_async = options_.async_checkpoint});
   if (!saved && step >= total_steps_)
     throw dist::UnavailableError(dist::concat("the weights of the last step could not be saved in ",
@@ -176,6 +178,7 @@ void Trainer::train_loop(int64_t first, Progress& progress) {
     progress.step_done(done, made.loss);
     step_done(made, worker);
     if (elastic_loop_) elastic_loop_->commit();
+    if (horovod_) horovod_->commit(done);
   }
 }
 
@@ -190,7 +193,27 @@ void Trainer::members_changed(const dist::train::ElasticMembers& members) {
   if (!loss_csv_) open_loss_csv();
 }
 
+/// The chief may be another rank than before: it goes on with the files.
+bool Trainer::train_and_evaluate_as_ranks(RunReport& report) {
+  const std::string alike =
+      dist::concat(agreed_options(options_), "training images=", task_.training_images, "\n");
+  const auto body = [&] {
+    if (!options_.checkpoint_dir.empty() && is_chief()) open_manager();
+    open_outputs();
+    train(report);
+    report.workers = report.replicas = dist::hvd::size();
+    evaluate(report);
+  };
+  const auto end = horovod_->run_elastically(model_, *optimizer_, *elastic_iterator_, alike, body);
+  if (end == dist::ElasticEnd::TooLate) report.test_loss.reset();
+  // Nobody may be left that could save.
+  if (end == dist::ElasticEnd::Left && manager_ && horovod_->was_chief())
+    manager_->save(optimizer_->iterations());
+  return end != dist::ElasticEnd::Left;
+}
+
 bool Trainer::train_and_evaluate_elastically(RunReport& report) {
+  if (horovod_) return train_and_evaluate_as_ranks(report);
   auto state = checkpoint_parts();
   state.emplace_back("save_counter", *checkpoint_.part("save_counter"));
   elastic_loop_ = std::make_unique<dist::train::ElasticLoop>(
@@ -207,9 +230,8 @@ bool Trainer::train_and_evaluate_elastically(RunReport& report) {
     report.replicas = strategy_.num_replicas_in_sync();
     evaluate(report);
   });
-  if (end == dist::train::ElasticEnd::TooLate)
-    std::printf("the others have finished; nothing is left to do\n");
-  return end != dist::train::ElasticEnd::Left;
+  if (end == dist::ElasticEnd::TooLate) report.test_loss.reset();
+  return end != dist::ElasticEnd::Left;
 }
 
 /// Some steps are always waiting, so that no worker does.

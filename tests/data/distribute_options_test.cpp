@@ -23,6 +23,25 @@ TEST_CASE("batch_sizes_for_worker refuses workers that do not exist", "[data]") 
   CHECK_THROWS_AS(batch_sizes_for_worker(7, 0, 2, 0), InvalidArgumentError);
 }
 
+TEST_CASE("the rows of all replicas are those of the batch, in order", "[data]") {
+  const Batch batch{.x = Tensor(Shape{7, 1}, std::vector<float>{0, 1, 2, 3, 4, 5, 6}),
+                    .y = Tensor(Shape{7}, std::vector<int64_t>{0, 1, 2, 3, 4, 5, 6})};
+  for (const int64_t replicas : {1, 3, 7, 9}) {
+    std::vector<float> all;
+    for (int64_t replica = 0; replica < replicas; ++replica) {
+      const Batch part = rows_of_replica(batch, replica, replicas);
+      const auto mine = part.x.to_vector();
+      CHECK(batch_size(part) == int64_t(mine.size()));
+      CHECK(part.y.shape()[0] == part.x.shape()[0]);
+      all.insert(all.end(), mine.begin(), mine.end());
+    }
+    CHECK(all == batch.x.to_vector());
+  }
+  CHECK(rows_of_replica(batch, 0, 3).x.to_vector() == std::vector<float>{0, 1, 2});
+  CHECK_THROWS_AS(rows_of_replica(batch, 3, 3), InvalidArgumentError);
+  CHECK_THROWS_AS(rows_of_replica(batch, -1, 3), InvalidArgumentError);
+}
+
 TEST_CASE("InputContext divides the global batch", "[data][input_context]") {
   const InputContext context(2, 1, 4);
   CHECK(context.num_input_pipelines() == 2);

@@ -1,9 +1,14 @@
-/// mnist_cnn --api=horovod: the step written with hvd gives what the strategies give.
+/// mnist_cnn --api=horovod: the step written with hvd gives what the strategies give, and goes on
+/// when ranks are lost and come.
 
 #include "mnist_cluster.hpp"
 
 #include <tests/support/temporary_directory.hpp>
 
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <cstring>
 #include <filesystem>
 
 #include <nlohmann/json.hpp>
@@ -109,6 +114,98 @@ TEST_CASE("ranks with different flags say which", "[examples][mnist_cnn][horovod
       cluster_options(3, kShort + Words{"--api=horovod"}, {{2, "--learning_rate=0.5"}}));
   for (int worker : {0, 1, 2}) cluster.expect_failure({"worker", worker});
   check_all_say(cluster.wait(), "learning_rate=0.5");
+}
+
+namespace {
+
+std::vector<float> floats(const std::string& bytes) {
+  std::vector<float> values(bytes.size() / sizeof(float));
+  std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
+}
+
+/// Ranks of a job that two can go on with; a lost update would show in these weights.
+ProcessClusterOptions elastic_ranks(const TemporaryDirectory& out, const Words& more) {
+  auto options = cluster_options(
+      3, Words{"--model=tutorial", "--batch_size=24", "--optimizer=sgd", "--learning_rate=0.01",
+               "--api=horovod", "--elastic", "--min_workers=2"} +
+             files(out) + more);
+  options.environment["DISTRIBUTE_HEARTBEAT_INTERVAL"] = "0.1";
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("an elastic job goes on without a rank that is killed, and with it again",
+          "[examples][mnist_cnn][horovod][elastic]") {
+  SKIP_WITHOUT_PROGRAM();
+  const TemporaryDirectory elastic, whole;
+  const std::string checkpoints = elastic / "ckpt";
+  ProcessCluster cluster(elastic_ranks(
+      elastic, {"--steps=200", "--save_steps=100", "--checkpoint_dir=" + checkpoints}));
+  cluster.wait_for_output({"worker", 0}, "rank 0 of 3  from step 0");
+  cluster.kill({"worker", 1}, SIGKILL);
+  cluster.wait_for_output({"worker", 0}, "rank 0 of 2  from step ");
+  cluster.wait_for_output({"worker", 2}, "rank 1 of 2  from step ");
+  cluster.restart({"worker", 1});
+  cluster.wait_for_output({"worker", 0}, "\nrank 0 of 3  from step ");
+  const auto outcomes = cluster.join();
+  INFO(all_output(outcomes));
+  CHECK_THAT(outcomes[1].out, Contains("rank 1 of 3  from step "));
+  const Json report = Json::parse(contents(elastic / "report.json"));
+  CHECK(report["steps"] == 200);
+  CHECK(report["replicas"] == 3);
+  CHECK(std::filesystem::exists(checkpoints + "/ckpt-200.index"));
+  // As one device that made the same steps, but for the order of sums: that makes about 1e-5, a
+  // step more or less 1e-3.
+  const ProgramResult alone =
+      run_program("mnist_cnn",
+                  Words{"--model=tutorial", "--batch_size=24", "--optimizer=sgd",
+                        "--learning_rate=0.01", "--strategy=one_device", "--steps=200"} +
+                      files(whole),
+                  "env -u TF_CONFIG OMP_NUM_THREADS=1");
+  INFO(alone.err);
+  REQUIRE(alone.status == 0);
+  const auto mine = floats(weights(elastic)), wanted = floats(weights(whole));
+  REQUIRE(mine.size() == wanted.size());
+  float worst = 0;
+  for (size_t i = 0; i < mine.size(); ++i) worst = std::max(worst, std::abs(mine[i] - wanted[i]));
+  CHECK(worst < 2e-4f);
+}
+
+TEST_CASE("a rank that is told to go leaves the others at work, also when it is the chief",
+          "[examples][mnist_cnn][horovod][elastic]") {
+  SKIP_WITHOUT_PROGRAM();
+  const TemporaryDirectory out;
+  ProcessCluster cluster(elastic_ranks(
+      out, {"--steps=200", "--save_steps=100", "--checkpoint_dir=" + (out / "ckpt")}));
+  cluster.wait_for_output({"worker", 2}, "rank 2 of 3  from step 0");
+  cluster.expect_failure({"worker", 0});
+  cluster.kill({"worker", 0}, SIGTERM);
+  const auto outcomes = cluster.join();
+  INFO(all_output(outcomes));
+  CHECK(outcomes[0].status.describe() == "exited with status 143");
+  CHECK_THAT(outcomes[1].out, Contains("rank 0 of 2  from step ") && Contains("test accuracy"));
+  CHECK_THAT(outcomes[2].out, Contains("rank 1 of 2  from step "));
+  CHECK(Json::parse(contents(out / "report.json"))["replicas"] == 2);
+  CHECK(std::filesystem::exists(out / "ckpt/ckpt-200.index"));
+}
+
+TEST_CASE("an elastic rank with other flags is refused",
+          "[examples][mnist_cnn][horovod][elastic]") {
+  SKIP_WITHOUT_PROGRAM();
+  const TemporaryDirectory out;
+  auto options = elastic_ranks(out, {"--steps=40"});
+  options.command[2] =
+      "[ $DISTRIBUTE_LOCAL_RANK != 2 ] || set -- \"$@\" --learning_rate=0.5; " + options.command[2];
+  ProcessCluster cluster(options);
+  cluster.expect_failure({"worker", 2});
+  const auto outcomes = cluster.join();
+  INFO(all_output(outcomes));
+  CHECK(outcomes[2].status.describe() == "exited with status 1");
+  CHECK_THAT(error_line(outcomes[2].err),
+             Contains("rank 0 has learning_rate=0.01, rank 2 learning_rate=0.5"));
+  CHECK_THAT(outcomes[0].out, Contains("rank 0 of 2  from step 0"));
 }
 
 TEST_CASE("flags that do not go with the Horovod way are refused",

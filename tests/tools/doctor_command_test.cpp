@@ -295,10 +295,10 @@ TEST_CASE("a task with another version of the library is named, with both versio
   job.start("20");
   ClusterOptions options;
   options.log = [](const std::string&) {};
-  const auto guest = ClusterRuntime::join(job.tasks, options, std::move(job.listener));
+  auto guest = ClusterRuntime::join(job.tasks, options, std::move(job.listener));
   const auto others =
       guest->all_gather("doctor introduction", R"({"version": "99.1.0", "unreached": []})");
-  guest->leave();
+  guest.reset();
   REQUIRE(others.size() == 3);
   CHECK(Json::parse(others[0])["version"] == kVersion);
   for (int i = 0; i < 2; ++i) {

@@ -2,6 +2,7 @@
 /// How a dataset is shared out over workers, and how its batches are cut for their replicas.
 
 #include <distribute/base/config.hpp>
+#include <distribute/data/batch.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -35,6 +36,11 @@ struct Options {
 /// Source  tf.data.experimental.distribute.batch_sizes_for_worker
 std::vector<int64_t> batch_sizes_for_worker(int64_t global_batch_size, int64_t num_workers,
                                             int64_t num_replicas_per_worker, int64_t worker_index);
+
+/// The rows of a batch of the global size that are this replica's; they share its memory. Where
+/// there are more replicas than rows, the last ones get none.
+/// Throws  InvalidArgumentError for a replica that does not exist.
+Batch rows_of_replica(const Batch& batch, int64_t replica, int64_t num_replicas);
 
 }  // namespace distribute::data
 

@@ -3,6 +3,7 @@
 #include <distribute/data/distribute_options.hpp>
 
 #include <algorithm>
+#include <numeric>
 
 namespace distribute::data {
 
@@ -21,6 +22,16 @@ DISTRIBUTE_INLINE std::vector<int64_t> batch_sizes_for_worker(int64_t global_bat
     sizes.push_back(global_batch_size / pieces + (i < global_batch_size % pieces));
   std::rotate(sizes.begin(), sizes.begin() + worker_index * num_replicas_per_worker, sizes.end());
   return sizes;
+}
+
+DISTRIBUTE_INLINE Batch rows_of_replica(const Batch& batch, int64_t replica, int64_t num_replicas) {
+  const auto sizes = batch_sizes_for_worker(batch_size(batch), 1, num_replicas, 0);
+  if (replica < 0 || replica >= num_replicas)
+    throw InvalidArgumentError(
+        concat("rows_of_replica: there is no replica ", replica, " of ", num_replicas));
+  const auto own = sizes.begin() + replica;
+  const int64_t begin = std::accumulate(sizes.begin(), own, int64_t{0});
+  return rows(batch, begin, begin + *own);
 }
 
 }  // namespace distribute::data

@@ -5,7 +5,6 @@
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/train/elastic_iterator.hpp>
 
-#include <numeric>
 #include <utility>
 
 namespace distribute::train {
@@ -22,14 +21,10 @@ DISTRIBUTE_INLINE std::optional<PerReplica<data::Batch>> ElasticIterator::get_ne
   const auto batch = iterator_.get_next_as_optional();
   if (!batch) return std::nullopt;
   const StrategyExtended& extended = strategy_->extended();
-  const auto sizes =
-      data::batch_sizes_for_worker(data::batch_size(*batch), 1, extended.num_replicas_in_sync(), 0);
   std::vector<data::Batch> parts;
-  for (int local = 0; local < extended.num_local_replicas(); ++local) {
-    const auto own = sizes.begin() + extended.replica_id(local);
-    const int64_t begin = std::accumulate(sizes.begin(), own, int64_t{0});
-    parts.push_back(data::rows(*batch, begin, begin + *own));
-  }
+  for (int local = 0; local < extended.num_local_replicas(); ++local)
+    parts.push_back(
+        data::rows_of_replica(*batch, extended.replica_id(local), extended.num_replicas_in_sync()));
   return PerReplica<data::Batch>(std::move(parts));
 }
 
