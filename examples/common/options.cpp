@@ -49,7 +49,8 @@ ABSL_FLAG(int, sync_replicas, 0,
           "parameter_server: so many workers' gradients make a step, the others are backup; 0: "
           "every gradient is applied when it comes");
 ABSL_FLAG(bool, elastic, false,
-          "multi_worker: workers may leave (SIGTERM, or lost) and join while training goes on");
+          "multi_worker, or --api=horovod: workers may leave (SIGTERM, or lost) and join while "
+          "training goes on");
 ABSL_FLAG(int, min_workers, 1, "elastic: with fewer, training stands still and waits for more");
 ABSL_FLAG(int, max_workers, 0, "elastic: further ones wait for room; 0: all of the cluster");
 ABSL_FLAG(int64_t, max_staleness, -1,

@@ -353,6 +353,7 @@
 #include <distribute/train/callback.hpp>
 #include <distribute/train/callback_list.hpp>
 #include <distribute/train/checkpoint_saver_hook.hpp>
+#include <distribute/train/checkpoint_saver_listener.hpp>
 #include <distribute/train/checkpoints_iterator.hpp>
 #include <distribute/train/compiled_metric.hpp>
 #include <distribute/train/counter.hpp>

@@ -2,6 +2,7 @@
 /// Saves a session's checkpoint every few seconds or steps.
 
 #include <distribute/base/config.hpp>
+#include <distribute/train/checkpoint_saver_listener.hpp>
 #include <distribute/train/handle.hpp>
 #include <distribute/train/seconds_or_steps.hpp>
 #include <distribute/train/session_run_hook.hpp>
@@ -11,23 +12,6 @@
 #include <vector>
 
 namespace distribute::train {
-
-/// Called around every save.
-/// Source  tf.estimator.CheckpointSaverListener
-class CheckpointSaverListener {
- public:
-  virtual ~CheckpointSaverListener() = default;
-  virtual void begin() {}
-  virtual void before_save(MonitoredTrainingSession& session, int64_t step) {
-    (void)session, (void)step;
-  }
-  /// True ends the session.
-  virtual bool after_save(MonitoredTrainingSession& session, int64_t step) {
-    (void)session, (void)step;
-    return false;
-  }
-  virtual void end(MonitoredTrainingSession& session, int64_t step) { (void)session, (void)step; }
-};
 
 struct CheckpointSaverHookOptions {
   SecondsOrSteps save = {.secs = 600};

@@ -5,7 +5,8 @@
 #include <distribute/base/config.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/checkpoint_manager.hpp>
-#include <distribute/train/checkpoint_saver_hook.hpp>
+#include <distribute/train/checkpoint_saver_listener.hpp>
+#include <distribute/train/handle.hpp>
 #include <distribute/train/seconds_or_steps.hpp>
 #include <distribute/train/session_run_hook.hpp>
 
