@@ -6,7 +6,7 @@ The build tree must be in compiled mode: that is what a user's every rebuild cos
 their load differ, so seconds are those of a core that compiles REFERENCE in the time that the
 budgets name. A file over its budget gets three further tries beside the reference; the best counts.
 --all: prints every figure
---part: a third of the headers, as check_headers.py takes them
+--part: a sixth of the headers, as check_headers.py takes them
 """
 import json
 import statistics
