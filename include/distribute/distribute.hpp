@@ -91,6 +91,7 @@
 #include <distribute/net/socket.hpp>
 #include <distribute/net/tls.hpp>
 #include <distribute/net/tls_handshake.hpp>
+#include <distribute/net/tls_options.hpp>
 
 #include <distribute/cluster/boot_script.hpp>
 #include <distribute/cluster/cluster_options.hpp>

@@ -1,3 +1,4 @@
+#include <distribute/io/file_system.hpp>
 #include <distribute/io/gcs_client.hpp>
 #include <distribute/io/gcs_upload.hpp>
 
@@ -109,10 +110,10 @@ TEST_CASE("a closed upload takes no more", "[io][gcs]") {
   io::GcsOptions options = options_for(fake);
   options.authenticate = false;
   io::GcsClient client(options);
-  io::GcsUpload upload(client, *io::parse_gcs_path("gs://bucket/a"));
-  REQUIRE(upload.append("bytes").ok());
-  REQUIRE(upload.close().ok());
-  CHECK(upload.close().ok());
-  CHECK(upload.append("more").code() == absl::StatusCode::kFailedPrecondition);
+  const auto upload = io::gcs_writable_file(client, *io::parse_gcs_path("gs://bucket/a"));
+  REQUIRE(upload->append("bytes").ok());
+  REQUIRE(upload->close().ok());
+  CHECK(upload->close().ok());
+  CHECK(upload->append("more").code() == absl::StatusCode::kFailedPrecondition);
   CHECK(fake.objects().at("a") == "bytes");
 }

@@ -2,35 +2,20 @@
 /// Keys and rules of encrypted connections: TLS 1.3 (OpenSSL); builds without it cannot encrypt.
 
 #include <distribute/base/config.hpp>
+#include <distribute/net/tls_options.hpp>
 
 #include <absl/status/statusor.h>
 
-#include <cstdint>
 #include <memory>
-#include <string>
+
+namespace distribute::net_internal {
+struct TlsContextParts;
+}
 
 namespace distribute::net {
 
 /// False in builds without OpenSSL.
 bool has_tls();
-
-/// How the tasks of a job trust each other: by a secret that all know, or, with the three files, by
-/// certificates.
-struct TlsOptions {
-  /// Of this task, "worker 1": with a secret it travels in clear text, for messages.
-  std::string name = {};
-  /// The job's token; the key is HKDF-SHA256(token, no salt, kTlsKeyContext).
-  std::string token = {};
-  /// PEM files: this task's certificate (with intermediate ones behind it), its private key, and
-  /// the authorities that sign the certificates of all tasks.
-  std::string certificate_file = {}, key_file = {}, ca_file = {};
-  /// A sender takes a new key after so many bytes; AES-GCM is safe for some 300 GiB.
-  uint64_t bytes_per_key = uint64_t{64} << 30;
-
-  bool has_certificates() const {
-    return !certificate_file.empty() || !key_file.empty() || !ca_file.empty();
-  }
-};
 
 /// The "info" of the HKDF that makes 32 bytes of key from the job's token.
 inline constexpr const char* kTlsKeyContext = "distribute TLS 1.3 pre-shared key, version 1";
@@ -42,7 +27,7 @@ inline constexpr const char* kTlsKeyContext = "distribute TLS 1.3 pre-shared key
 /// renegotiation.
 class TlsContext {
  public:
-  struct Impl;
+  using Impl = net_internal::TlsContextParts;
 
   /// Errors  InvalidArgument for a missing or bad file, a key that does not fit, or neither token
   ///         nor certificates; Unimplemented in a build without OpenSSL.

@@ -2,7 +2,7 @@
 /// Handles of OpenSSL that free themselves, and what a TlsContext holds.
 
 #include <distribute/net/fast_gcm.hpp>
-#include <distribute/net/tls.hpp>
+#include <distribute/net/tls_options.hpp>
 
 #include <memory>
 #include <string>
@@ -61,13 +61,14 @@ struct TlsNegotiation {
   Secret from_client, from_server;  // of the two directions (RFC 8446, 7.1)
 };
 
-}  // namespace distribute::net_internal
-
-struct distribute::net::TlsContext::Impl {
-  TlsOptions options;  // without the token
-  net_internal::BioMethodPtr method;
-  net_internal::SslContextPtr context;
+/// What a TlsContext holds.
+struct TlsContextParts {
+  net::TlsOptions options;  // without the token
+  BioMethodPtr method;
+  SslContextPtr context;
   std::string identity;
-  net_internal::Secret key;                           // pre-shared; empty with certificates
-  std::shared_ptr<const net_internal::FastGcm> fast;  // null: OpenSSL encrypts
+  Secret key;                           // pre-shared; empty with certificates
+  std::shared_ptr<const FastGcm> fast;  // null: OpenSSL encrypts
 };
+
+}  // namespace distribute::net_internal

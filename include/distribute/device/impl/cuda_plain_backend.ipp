@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/device/backend.hpp>
 #include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/cuda_module.hpp>
 #include <distribute/device/cuda_plain_backend.hpp>

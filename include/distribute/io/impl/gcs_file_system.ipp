@@ -148,7 +148,7 @@ DISTRIBUTE_INLINE absl::StatusOr<std::unique_ptr<WritableFile>> GcsFileSystem::c
     const std::string& path) {
   auto parsed = io_internal::parse_object_path(path);
   if (!parsed.ok()) return parsed.status();
-  return std::make_unique<GcsUpload>(client_, *std::move(parsed));
+  return gcs_writable_file(client_, *std::move(parsed));
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<bool> GcsFileSystem::exists(const std::string& path) {

@@ -4,6 +4,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/io/crc32c.hpp>
+#include <distribute/io/file_system.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -28,23 +29,51 @@ DISTRIBUTE_INLINE int64_t committed_bytes(const std::string& range) {
   return std::atoll(range.c_str() + dash + 1) + 1;
 }
 
-}  // namespace distribute::io_internal
+class GcsWritableFile final : public io::WritableFile {
+ public:
+  GcsWritableFile(io::GcsClient& client, io::GcsPath path);
+  /// Cancels what was not closed.
+  ~GcsWritableFile() override;
+  absl::Status append(std::string_view bytes) override;
+  absl::Status flush() override { return status_; }
+  absl::Status sync() override { return status_; }
+  absl::Status close() override;
 
-namespace distribute::io {
+ private:
+  absl::Status start_session();
+  absl::Status send_chunks(std::string_view bytes, bool last);
+  io::HttpRequest chunk_request(std::string_view rest, int64_t end, bool last) const;
+  absl::Status send_chunk(std::string_view bytes, bool last);
+  absl::StatusOr<io::HttpResponse> ask_for_state(bool last, int64_t total);
+  absl::Status take_state(const io::HttpResponse& response, int64_t end);
+  /// True when the object has this size and the checksum of all bytes.
+  bool is_stored(int64_t size);
+  absl::Status send_whole();
+  absl::Status check_checksum(const std::string& answer);
 
-DISTRIBUTE_INLINE GcsUpload::GcsUpload(GcsClient& client, GcsPath path)
+  io::GcsClient& client_;
+  const io::GcsPath path_;
+  std::string session_;    // URL; empty: nothing was sent
+  std::string buffer_;     // less than a chunk
+  int64_t committed_ = 0;  // bytes that the store has
+  uint32_t crc_ = 0;       // of all bytes
+  bool closed_ = false;
+  absl::Status status_;  // the first error
+};
+
+DISTRIBUTE_INLINE GcsWritableFile::GcsWritableFile(io::GcsClient& client, io::GcsPath path)
     : client_(client), path_(std::move(path)) {}
 
-DISTRIBUTE_INLINE GcsUpload::~GcsUpload() {
+DISTRIBUTE_INLINE GcsWritableFile::~GcsWritableFile() {
   if (closed_ || session_.empty()) return;
   client_.send({.method = "DELETE", .url = session_}, false).IgnoreError();
 }
 
-DISTRIBUTE_INLINE absl::Status GcsUpload::append(std::string_view bytes) {
+DISTRIBUTE_INLINE absl::Status GcsWritableFile::append(std::string_view bytes) {
   if (closed_)
     return make_status(StatusCode::FailedPrecondition, path_.path + ": the file is closed");
   if (!status_.ok()) return status_;
-  crc_ = crc32c_extend(crc_, bytes);
+  crc_ = io::crc32c_extend(crc_, bytes);
   const size_t chunk = size_t(client_.options().upload_chunk_bytes);
   if (!buffer_.empty()) {
     const size_t count = std::min(chunk - buffer_.size(), bytes.size());
@@ -65,7 +94,7 @@ DISTRIBUTE_INLINE absl::Status GcsUpload::append(std::string_view bytes) {
   return status_;
 }
 
-DISTRIBUTE_INLINE absl::Status GcsUpload::close() {
+DISTRIBUTE_INLINE absl::Status GcsWritableFile::close() {
   if (closed_) return absl::OkStatus();
   // An empty body in one request is more than some emulators can take.
   const bool whole = session_.empty() && !buffer_.empty();
@@ -75,21 +104,22 @@ DISTRIBUTE_INLINE absl::Status GcsUpload::close() {
   return status_;
 }
 
-DISTRIBUTE_INLINE absl::Status GcsUpload::send_whole() {
-  const GcsPath bucket{path_.path, path_.bucket, ""};
-  const HttpRequest request{.method = "POST",
-                            .url = client_.url("/upload/storage/v1", bucket.resource(),
-                                               {{"name", path_.object}, {"uploadType", "media"}}),
-                            .headers = {{"Content-Type", "application/octet-stream"}},
-                            .body = buffer_,
-                            .total_timeout = client_.options().write_timeout};
+DISTRIBUTE_INLINE absl::Status GcsWritableFile::send_whole() {
+  const io::GcsPath bucket{path_.path, path_.bucket, ""};
+  const io::HttpRequest request{
+      .method = "POST",
+      .url = client_.url("/upload/storage/v1", bucket.resource(),
+                         {{"name", path_.object}, {"uploadType", "media"}}),
+      .headers = {{"Content-Type", "application/octet-stream"}},
+      .body = buffer_,
+      .total_timeout = client_.options().write_timeout};
   const auto response = client_.call(request, path_.path);
   return response.ok() ? check_checksum(response->body) : response.status();
 }
 
-DISTRIBUTE_INLINE absl::Status GcsUpload::start_session() {
-  const GcsPath bucket{path_.path, path_.bucket, ""};
-  const HttpRequest request{
+DISTRIBUTE_INLINE absl::Status GcsWritableFile::start_session() {
+  const io::GcsPath bucket{path_.path, path_.bucket, ""};
+  const io::HttpRequest request{
       .method = "POST",
       .url = client_.url("/upload/storage/v1", bucket.resource(),
                          {{"name", path_.object}, {"uploadType", "resumable"}}),
@@ -98,11 +128,11 @@ DISTRIBUTE_INLINE absl::Status GcsUpload::start_session() {
   if (!response.ok()) return response.status();
   session_ = response->header("Location");
   if (!session_.empty()) return absl::OkStatus();
-  return make_status(StatusCode::Internal, concat(path_.path, ": ", printable_url(request.url),
+  return make_status(StatusCode::Internal, concat(path_.path, ": ", io::printable_url(request.url),
                                                   ": the answer names no Location for the upload"));
 }
 
-DISTRIBUTE_INLINE absl::Status GcsUpload::send_chunks(std::string_view bytes, bool last) {
+DISTRIBUTE_INLINE absl::Status GcsWritableFile::send_chunks(std::string_view bytes, bool last) {
   if (session_.empty()) {
     const absl::Status status = start_session();
     if (!status.ok()) return status;
@@ -118,12 +148,14 @@ DISTRIBUTE_INLINE absl::Status GcsUpload::send_chunks(std::string_view bytes, bo
 }
 
 /// Asks how much has arrived: "308 Resume Incomplete" with a range, or the finished object.
-DISTRIBUTE_INLINE absl::StatusOr<HttpResponse> GcsUpload::ask_for_state(bool last, int64_t total) {
+DISTRIBUTE_INLINE absl::StatusOr<io::HttpResponse> GcsWritableFile::ask_for_state(bool last,
+                                                                                  int64_t total) {
   const std::string range = last ? concat("bytes */", total) : "bytes */*";
   return client_.send({.method = "PUT", .url = session_, .headers = {{"Content-Range", range}}});
 }
 
-DISTRIBUTE_INLINE absl::Status GcsUpload::take_state(const HttpResponse& response, int64_t end) {
+DISTRIBUTE_INLINE absl::Status GcsWritableFile::take_state(const io::HttpResponse& response,
+                                                           int64_t end) {
   const int64_t there = io_internal::committed_bytes(response.header("Range"));
   if (there < committed_ || there > end)
     return make_status(
@@ -135,7 +167,7 @@ DISTRIBUTE_INLINE absl::Status GcsUpload::take_state(const HttpResponse& respons
 }
 
 /// A session is gone, too, when its last chunk arrived and only the answer did not.
-DISTRIBUTE_INLINE bool GcsUpload::is_stored(int64_t size) {
+DISTRIBUTE_INLINE bool GcsWritableFile::is_stored(int64_t size) {
   const auto response = client_.send({.url = client_.url("/storage/v1", path_.resource())});
   if (!response.ok() || !response->ok()) return false;
   const auto json = nlohmann::json::parse(response->body, nullptr, false);
@@ -146,8 +178,8 @@ DISTRIBUTE_INLINE bool GcsUpload::is_stored(int64_t size) {
 }
 
 /// What follows is `rest`; the bytes end at `end`, of the object when they are the last.
-DISTRIBUTE_INLINE HttpRequest GcsUpload::chunk_request(std::string_view rest, int64_t end,
-                                                       bool last) const {
+DISTRIBUTE_INLINE io::HttpRequest GcsWritableFile::chunk_request(std::string_view rest, int64_t end,
+                                                                 bool last) const {
   const std::string from = rest.empty() ? "*" : concat(committed_, "-", end - 1);
   return {.method = "PUT",
           .url = session_,
@@ -157,16 +189,16 @@ DISTRIBUTE_INLINE HttpRequest GcsUpload::chunk_request(std::string_view rest, in
 }
 
 /// Sends until the store has all of it; each time that something more arrived counts afresh.
-DISTRIBUTE_INLINE absl::Status GcsUpload::send_chunk(std::string_view bytes, bool last) {
+DISTRIBUTE_INLINE absl::Status GcsWritableFile::send_chunk(std::string_view bytes, bool last) {
   const int64_t begin = committed_, end = begin + int64_t(bytes.size());
-  const HttpRetryPolicy& retry = client_.options().retry;
+  const io::HttpRetryPolicy& retry = client_.options().retry;
   for (int attempt = 1;;) {
     const auto request = chunk_request(bytes.substr(size_t(committed_ - begin)), end, last);
     auto response = client_.send(request, false);
     const bool failed = is_retryable(retry, response);
     const double delay = failed ? retry_delay(retry, attempt, response) : 0;
     if (failed && attempt < retry.max_attempts) {
-      wait_before_retry(retry, delay);
+      io::wait_before_retry(retry, delay);
       response = ask_for_state(last, end);
     }
     const int64_t before = committed_;
@@ -191,14 +223,15 @@ DISTRIBUTE_INLINE absl::Status GcsUpload::send_chunk(std::string_view bytes, boo
     }
     attempt = committed_ > before ? 1 : attempt + 1;
     if (attempt > retry.max_attempts)
-      return make_status(StatusCode::Unavailable,
-                         concat(path_.path, ": ", printable_url(session_), ": the store takes no ",
-                                "more than ", committed_, " bytes; tried ", attempt - 1, " times"));
+      return make_status(
+          StatusCode::Unavailable,
+          concat(path_.path, ": ", io::printable_url(session_), ": the store takes no ",
+                 "more than ", committed_, " bytes; tried ", attempt - 1, " times"));
   }
 }
 
 /// A store that says no checksum is believed.
-DISTRIBUTE_INLINE absl::Status GcsUpload::check_checksum(const std::string& answer) {
+DISTRIBUTE_INLINE absl::Status GcsWritableFile::check_checksum(const std::string& answer) {
   session_.clear();  // it is over
   const auto json = nlohmann::json::parse(answer, nullptr, false);
   const auto found = json.is_object() ? json.find("crc32c") : json.end();
@@ -209,6 +242,14 @@ DISTRIBUTE_INLINE absl::Status GcsUpload::check_checksum(const std::string& answ
   return make_status(StatusCode::DataLoss,
                      concat(path_.path, ": the store has the checksum ", found->dump(),
                             ", sent was ", wanted, "; the object was removed: save again"));
+}
+
+}  // namespace distribute::io_internal
+
+namespace distribute::io {
+
+DISTRIBUTE_INLINE std::unique_ptr<WritableFile> gcs_writable_file(GcsClient& client, GcsPath path) {
+  return std::make_unique<io_internal::GcsWritableFile>(client, std::move(path));
 }
 
 }  // namespace distribute::io

@@ -4,7 +4,6 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/io/digest_rsa.hpp>
-#include <distribute/io/local_file_system.hpp>
 #include <distribute/io/path.hpp>
 #include <distribute/io/url.hpp>
 
@@ -13,6 +12,8 @@
 
 #include <absl/strings/escaping.h>
 #include <nlohmann/json.hpp>
+
+#include <unistd.h>
 
 namespace distribute::io_internal {
 
@@ -23,8 +24,7 @@ DISTRIBUTE_INLINE std::string google_credentials_file(const io::EnvironmentReade
   std::string folder = environment("CLOUDSDK_CONFIG");
   if (folder.empty()) folder = io::join_path(environment("HOME"), ".config/gcloud");
   const std::string path = io::join_path(folder, "application_default_credentials.json");
-  const auto exists = io::local_file_system().exists(path);
-  return exists.ok() && *exists ? path : "";
+  return ::access(path.c_str(), F_OK) == 0 ? path : "";
 }
 
 DISTRIBUTE_INLINE std::string member(const nlohmann::json& json, const char* name) {
@@ -97,7 +97,7 @@ DISTRIBUTE_INLINE absl::StatusOr<GoogleAuthProvider::Token> GoogleAuthProvider::
 
 DISTRIBUTE_INLINE absl::StatusOr<GoogleAuthProvider::Token> GoogleAuthProvider::from_file(
     const std::string& path) const {
-  const auto text = read_file(path);
+  const auto text = read_local_text(path);
   if (!text.ok()) return annotate(text.status(), "credentials for Google Cloud");
   const auto json = nlohmann::json::parse(*text, nullptr, false);
   if (json.is_discarded())

@@ -23,9 +23,8 @@ DISTRIBUTE_INLINE Secret key_from_token(const std::string& token) {
   return hkdf(token, net::kTlsKeyContext, 32, false);
 }
 
-DISTRIBUTE_INLINE const net::TlsContext::Impl& settings_of(SSL* ssl) {
-  return *static_cast<const net::TlsContext::Impl*>(
-      ::SSL_CTX_get_ex_data(::SSL_get_SSL_CTX(ssl), 0));
+DISTRIBUTE_INLINE const TlsContextParts& settings_of(SSL* ssl) {
+  return *static_cast<const TlsContextParts*>(::SSL_CTX_get_ex_data(::SSL_get_SSL_CTX(ssl), 0));
 }
 
 /// The job's key as what TLS 1.3 takes for one: a session that never was. Null without memory.
@@ -46,7 +45,7 @@ DISTRIBUTE_INLINE SSL_SESSION* key_as_session(SSL* ssl, const Secret& key) {
 /// Called by OpenSSL on the connecting side.
 DISTRIBUTE_INLINE int offer_key(SSL* ssl, const EVP_MD* hash, const unsigned char** identity,
                                 size_t* size, SSL_SESSION** session) {
-  const net::TlsContext::Impl& settings = settings_of(ssl);
+  const TlsContextParts& settings = settings_of(ssl);
   *session = nullptr;
   if (hash && ::EVP_MD_get_type(hash) != NID_sha256) return 1;  // no key for another hash
   *session = key_as_session(ssl, settings.key);
@@ -84,7 +83,7 @@ DISTRIBUTE_INLINE void take_secret(const SSL* ssl, const char* text) {
   if (line.starts_with("SERVER_TRAFFIC_SECRET_0 ")) negotiation.from_server = from_hex(digits);
 }
 
-DISTRIBUTE_INLINE absl::Status use_token(net::TlsContext::Impl& impl) {
+DISTRIBUTE_INLINE absl::Status use_token(TlsContextParts& impl) {
   impl.identity = concat(kIdentityPrefix, impl.options.name);
   impl.key = key_from_token(impl.options.token);
   if (impl.key.empty())
@@ -94,7 +93,7 @@ DISTRIBUTE_INLINE absl::Status use_token(net::TlsContext::Impl& impl) {
   return absl::OkStatus();
 }
 
-DISTRIBUTE_INLINE absl::Status use_certificates(net::TlsContext::Impl& impl) {
+DISTRIBUTE_INLINE absl::Status use_certificates(TlsContextParts& impl) {
   SSL_CTX* context = impl.context.get();
   const net::TlsOptions& files = impl.options;
   if (files.certificate_file.empty() || files.key_file.empty() || files.ca_file.empty())

@@ -1,9 +1,13 @@
 #pragma once
 #include <distribute/net/tls.hpp>
 
-namespace distribute::net {
+namespace distribute::net_internal {
 
-struct TlsContext::Impl {};
+struct TlsContextParts {};
+
+}  // namespace distribute::net_internal
+
+namespace distribute::net {
 
 DISTRIBUTE_INLINE bool has_tls() { return false; }
 

@@ -1,0 +1,27 @@
+#pragma once
+/// What a task says about its encrypted connections.
+
+#include <cstdint>
+#include <string>
+
+namespace distribute::net {
+
+/// How the tasks of a job trust each other: by a secret that all know, or, with the three files, by
+/// certificates.
+struct TlsOptions {
+  /// Of this task, "worker 1": with a secret it travels in clear text, for messages.
+  std::string name = {};
+  /// The job's token; the key is HKDF-SHA256(token, no salt, kTlsKeyContext).
+  std::string token = {};
+  /// PEM files: this task's certificate (with intermediate ones behind it), its private key, and
+  /// the authorities that sign the certificates of all tasks.
+  std::string certificate_file = {}, key_file = {}, ca_file = {};
+  /// A sender takes a new key after so many bytes; AES-GCM is safe for some 300 GiB.
+  uint64_t bytes_per_key = uint64_t{64} << 30;
+
+  bool has_certificates() const {
+    return !certificate_file.empty() || !key_file.empty() || !ca_file.empty();
+  }
+};
+
+}  // namespace distribute::net
