@@ -10,6 +10,7 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/cluster_main.hpp>
 #include <tests/support/environment_tasks.hpp>
+#include <tests/support/skip_without_network.hpp>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -22,12 +23,6 @@ using Json = nlohmann::json;
 namespace {
 
 constexpr int64_t kLarge = 2'000'000;  // floats
-
-#define SKIP_WITHOUT_NETWORK()                                                            \
-  if (const std::string reason = NetworkNamespaces::unavailable_reason(); reason != "") { \
-    WARN("skipped: " << reason);                                                          \
-    return;                                                                               \
-  }
 
 void add_bytes(uint64_t& hash, const void* data, size_t bytes) {
   const auto* at = static_cast<const unsigned char*>(data);

@@ -142,7 +142,7 @@ TEST_CASE("an elastic job goes on without a rank that is killed, and with it aga
   const TemporaryDirectory elastic, whole;
   const std::string checkpoints = elastic / "ckpt";
   ProcessCluster cluster(elastic_ranks(
-      elastic, {"--steps=200", "--save_steps=100", "--checkpoint_dir=" + checkpoints}));
+      elastic, {"--steps=600", "--save_steps=300", "--checkpoint_dir=" + checkpoints}));
   cluster.wait_for_output({"worker", 0}, "rank 0 of 3  from step 0");
   cluster.kill({"worker", 1}, SIGKILL);
   cluster.wait_for_output({"worker", 0}, "rank 0 of 2  from step ");
@@ -153,15 +153,15 @@ TEST_CASE("an elastic job goes on without a rank that is killed, and with it aga
   INFO(all_output(outcomes));
   CHECK_THAT(outcomes[1].out, Contains("rank 1 of 3  from step "));
   const Json report = Json::parse(contents(elastic / "report.json"));
-  CHECK(report["steps"] == 200);
+  CHECK(report["steps"] == 600);
   CHECK(report["replicas"] == 3);
-  CHECK(std::filesystem::exists(checkpoints + "/ckpt-200.index"));
+  CHECK(std::filesystem::exists(checkpoints + "/ckpt-600.index"));
   // As one device that made the same steps, but for the order of sums: that makes about 1e-5, a
   // step more or less 1e-3.
   const ProgramResult alone =
       run_program("mnist_cnn",
                   Words{"--model=tutorial", "--batch_size=24", "--optimizer=sgd",
-                        "--learning_rate=0.01", "--strategy=one_device", "--steps=200"} +
+                        "--learning_rate=0.01", "--strategy=one_device", "--steps=600"} +
                       files(whole),
                   "env -u TF_CONFIG OMP_NUM_THREADS=1");
   INFO(alone.err);

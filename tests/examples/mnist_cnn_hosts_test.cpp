@@ -5,6 +5,7 @@
 #include <distribute/testing/network_namespaces.hpp>
 
 #include <tests/launch/running_program.hpp>
+#include <tests/support/skip_without_network.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 using namespace mnist_cluster;
@@ -12,14 +13,6 @@ using Catch::Matchers::Contains;
 using distribute::testing::NetworkNamespaces;
 
 namespace {
-
-/// Leaves the test with the reason where the machine gives no such network.
-#define SKIP_WITHOUT_NETWORK()                                                            \
-  if (!has_program("mnist_cnn")) SKIP("the program was not built");                       \
-  if (const std::string reason = NetworkNamespaces::unavailable_reason(); reason != "") { \
-    WARN("skipped: " << reason);                                                          \
-    return;                                                                               \
-  }
 
 Words output_flags(const TemporaryDirectory& out) {
   return {"--loss_csv=" + (out / "loss.csv"), "--final_checkpoint=" + (out / "final")};
@@ -37,6 +30,7 @@ const Words kShort{"--model=tutorial", "--batch_size=24", "--steps=6"};
 
 TEST_CASE("hosts give the bits of one process with as many replicas",
           "[examples][mnist_cnn][multiproc][network_namespaces]") {
+  if (!has_program("mnist_cnn")) SKIP("the program was not built");
   SKIP_WITHOUT_NETWORK();
   const int hosts = GENERATE(2, 3);
   const bool token = GENERATE(true, false);
@@ -57,6 +51,7 @@ TEST_CASE("hosts give the bits of one process with as many replicas",
 
 TEST_CASE("hosts without a token refuse to start unless told to",
           "[examples][mnist_cnn][multiproc][network_namespaces]") {
+  if (!has_program("mnist_cnn")) SKIP("the program was not built");
   SKIP_WITHOUT_NETWORK();
   const NetworkNamespaces network;
   auto options = cluster_options(2, kShort);
@@ -67,6 +62,7 @@ TEST_CASE("hosts without a token refuse to start unless told to",
 
 TEST_CASE("a cut cable ends every host with the name of the lost task",
           "[examples][mnist_cnn][multiproc][network_namespaces]") {
+  if (!has_program("mnist_cnn")) SKIP("the program was not built");
   SKIP_WITHOUT_NETWORK();
   const int hosts = GENERATE(2, 3);
   const int cut = hosts - 2;  // the leader's cable, or a member's

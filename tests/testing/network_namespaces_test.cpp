@@ -8,6 +8,7 @@
 
 #include <tests/launch/running_program.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/skip_without_network.hpp>
 
 #include <array>
 #include <chrono>
@@ -26,14 +27,6 @@ using net::Deadline;
 using net::Socket;
 
 namespace {
-
-/// Leaves the test with the reason where the machine gives no such network.
-#define SKIP_WITHOUT_NETWORK(...)                                                    \
-  if (const std::string reason = NetworkNamespaces::unavailable_reason(__VA_ARGS__); \
-      reason != "") {                                                                \
-    WARN("skipped: " << reason);                                                     \
-    return;                                                                          \
-  }
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -8,6 +8,7 @@
 #include <distribute/testing/process_cluster.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/run_program.hpp>
+#include <tests/support/skip_without_network.hpp>
 
 #include <algorithm>
 #include <future>
@@ -195,11 +196,7 @@ TEST_CASE("hosts apart have their lines, and a cut cable is seen",
           "[tools][doctor_command][multiproc]") {
   if (!has_program("distribute")) SKIP("the program was not built");
   const testing::NetworkOptions hosts{.hosts = 3};
-  const std::string reason = testing::NetworkNamespaces::unavailable_reason(hosts);
-  if (!reason.empty()) {
-    WARN("skipped: " << reason);
-    return;
-  }
+  SKIP_WITHOUT_NETWORK(hosts);
   testing::NetworkNamespaces network(hosts);
   const auto whole = three("", "20", &network);
   const Json report = report_of(whole[0]);
@@ -218,11 +215,7 @@ TEST_CASE("hosts apart have their lines, and a cut cable is seen",
 TEST_CASE("the delay of a network is in the latency", "[tools][doctor_command][multiproc]") {
   if (!has_program("distribute")) SKIP("the program was not built");
   const testing::NetworkOptions hosts{.hosts = 3, .bits_per_second = 0, .delay_ms = 3};
-  const std::string reason = testing::NetworkNamespaces::unavailable_reason(hosts);
-  if (!reason.empty()) {
-    WARN("skipped: " << reason);
-    return;
-  }
+  SKIP_WITHOUT_NETWORK(hosts);
   const testing::NetworkNamespaces network(hosts);
   const auto outcomes = three("", "20", &network);
   for (const Json& line : findings(report_of(outcomes[0]), "network", "line"))
@@ -233,11 +226,7 @@ TEST_CASE("packets that vanish between two tasks are found by both, and told by 
           "[tools][doctor_command][multiproc]") {
   if (!has_program("distribute")) SKIP("the program was not built");
   const testing::NetworkOptions hosts{.hosts = 3};
-  const std::string reason = testing::NetworkNamespaces::unavailable_reason(hosts);
-  if (!reason.empty()) {
-    WARN("skipped: " << reason);
-    return;
-  }
+  SKIP_WITHOUT_NETWORK(hosts);
   testing::NetworkNamespaces network(hosts);
   network.drop(1, 2);
   network.drop(2, 1);

@@ -57,8 +57,7 @@ struct TrainAndEvaluateResult {
 /// cluster the chief and the workers train, the master also evaluates, the evaluator evaluates new
 /// checkpoints until max_steps, a ps serves.
 /// Throws  InvalidArgumentError for specs that make no sense, for tasks that do not exist, and for
-/// an
-///         evaluator other than 0; UnimplementedError for a ps without run_ps.
+///         an evaluator other than 0; UnimplementedError for a ps without run_ps.
 /// Source  tf.estimator.train_and_evaluate
 TrainAndEvaluateResult train_and_evaluate(Estimator& estimator, const TrainSpec& train_spec,
                                           const EvalSpec& eval_spec,
