@@ -4,7 +4,8 @@
 Usage: tools/check_compile_budgets.py build/dev [--all] [--part]
 The build tree must be in compiled mode: that is what a user's every rebuild costs. Machines and
 their load differ, so seconds are those of a core that compiles REFERENCE in the time that the
-budgets name. A file over its budget gets up to eight further tries beside the reference; the best counts.
+budgets name. A file over its budget gets up to eight further tries beside the reference; the best
+counts.
 --all: prints every figure
 --part: a sixth of the headers, as check_headers.py takes them
 """
