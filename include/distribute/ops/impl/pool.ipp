@@ -33,6 +33,8 @@ struct PoolBlock {
   std::array<int64_t, 2> in{}, out{}, ksize{}, stride{}, pad{};
   int64_t in_step() const { return in[0] * in[1] * inner; }
   int64_t out_step() const { return out[0] * out[1] * inner; }
+  /// From one window of a row to the next.
+  int64_t in_column() const { return stride[1] * inner; }
   /// Every input element belongs to exactly one window.
   bool tiles() const {
     for (size_t a = 0; a < 2; ++a)
@@ -67,6 +69,22 @@ struct PoolTaps {
         }
     }
     return (corner[0] * p.in[1] + corner[1]) * p.inner;
+  }
+
+  /// Calls fn(from, to, n) for every run of n windows of one image with the same offsets: `from` is
+  /// where the offsets of the first one start, `to` where its result lies, in elements. The windows
+  /// of a row that no border cuts are one run.
+  template <typename Fn>
+  void for_runs(const PoolBlock& p, const Fn& fn) {
+    const int64_t first_whole = (p.pad[1] + p.stride[1] - 1) / p.stride[1];
+    const int64_t room = p.in[1] + p.pad[1] - p.ksize[1];
+    const int64_t end_whole = room < 0 ? 0 : std::min(room / p.stride[1] + 1, p.out[1]);
+    for (int64_t oy = 0; oy < p.out[0]; ++oy)
+      for (int64_t ox = 0, n = 1; ox < p.out[1]; ox += n) {
+        n = ox >= first_whole && ox < end_whole ? end_whole - ox : 1;
+        const int64_t from = place(p, oy, ox);
+        fn(from, (oy * p.out[1] + ox) * p.inner, n);
+      }
   }
 };
 
@@ -232,13 +250,11 @@ DISTRIBUTE_INLINE Tensor max_pool_gradient(const PoolPlan& plan, const Shape& x_
 template <typename Fn>
 void for_each_average(const PoolBlock& p, Fn fn) {
   PoolTaps taps;
-  for (int64_t oy = 0; oy < p.out[0]; ++oy)
-    for (int64_t ox = 0; ox < p.out[1]; ++ox) {
-      const int64_t base = taps.place(p, oy, ox);
-      const float weight = 1.0f / float(taps.count);
-      const int64_t out = (oy * p.out[1] + ox) * p.inner;
-      for (int t = 0; t < taps.count; ++t) fn(out, base + taps.offset[t], weight, t == 0);
-    }
+  taps.for_runs(p, [&](int64_t from, int64_t to, int64_t n) {
+    const float weight = 1.0f / float(taps.count);
+    for (const int64_t end = to + n * p.inner; to < end; to += p.inner, from += p.in_column())
+      for (int t = 0; t < taps.count; ++t) fn(to, from + taps.offset[t], weight, t == 0);
+  });
 }
 
 DISTRIBUTE_INLINE Tensor avg_pool_gradient(const PoolPlan& plan, const Shape& x_shape,
