@@ -1,7 +1,7 @@
-// Times of a 5x5 convolution's three passes, direct and by Winograd, and their distance.
+// Times of a 5x5 or 3x3 convolution's three passes, direct and by Winograd, and their distance.
 // g++ -std=c++20 -O2 -Iinclude -I/usr/include/eigen3 -fopenmp -DDISTRIBUTE_HAS_ONEDNN=1
 //     bench/winograd_bench.cpp -o winograd_bench -ldnnl
-// ./winograd_bench [batch] [threads] [repetitions] [size] [in channels] [out channels]
+// ./winograd_bench [batch] [threads] [repetitions] [size] [in channels] [out channels] [kernel]
 // With one thread it counts the thread's CPU time, which other programs disturb less.
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/process_state.hpp>
@@ -87,20 +87,21 @@ int main(int argc, char** argv) {
   s.in_channels = argument(5, 32);
   s.out_channels = argument(6, 64);
   s.in = s.out = {size, size};
-  s.kernel = {5, 5};
-  s.pad_before = s.pad_after = {2, 2};
+  const int64_t kernel = argument(7, 5), taps = kernel * kernel;
+  s.kernel = {kernel, kernel};
+  s.pad_before = s.pad_after = {kernel / 2, kernel / 2};
   Backend* engine = onednn_backend();
   if (!engine || !winograd_suits(s)) return std::puts("no Winograd for this shape here"), 1;
 
   const int64_t pixels = s.batch * size * size;
-  const Array w = normal(25 * s.in_channels * s.out_channels, 2, 0.05f);
+  const Array w = normal(taps * s.in_channels * s.out_channels, 2, 0.05f);
   const Array bias = normal(s.out_channels, 3, 0.1f);
   // A pass through the network gives images in groups of channels, so make them that way.
   const auto grouped = [&](int64_t channels, unsigned seed) {
     Conv2DShape same = s;
     same.in_channels = same.out_channels = channels;
     return engine->conv2d(same, normal(pixels * channels, seed, 1),
-                          normal(25 * channels * channels, seed + 1, 0.02f), nullptr,
+                          normal(taps * channels * channels, seed + 1, 0.02f), nullptr,
                           Epilogue::None);
   };
   const Array x = grouped(s.in_channels, 4), dy = grouped(s.out_channels, 6);

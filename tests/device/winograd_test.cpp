@@ -23,14 +23,19 @@ struct Case {
   Conv2DShape::Pair in;
   int64_t in_channels, out_channels;
   Conv2DShape::Pair before, after;
+  int64_t kernel = 5;
 };
 
 /// Sizes that fill tiles of 4 x 4 and sizes that do not, one to many tiles, all kinds of padding.
 const std::vector<Case> kCases{
-    {2, {14, 14}, 32, 64, {2, 2}, {2, 2}}, {1, {8, 8}, 16, 16, {2, 2}, {2, 2}},
-    {3, {9, 13}, 16, 48, {2, 2}, {2, 2}},  {1, {12, 11}, 48, 16, {0, 0}, {0, 0}},
-    {2, {5, 6}, 16, 32, {0, 0}, {0, 0}},   {1, {7, 4}, 32, 16, {4, 3}, {1, 4}},
-    {2, {3, 5}, 16, 16, {1, 6}, {5, 0}},   {5, {1, 1}, 16, 32, {2, 2}, {2, 2}},
+    {2, {14, 14}, 32, 64, {2, 2}, {2, 2}},     {1, {8, 8}, 16, 16, {2, 2}, {2, 2}},
+    {3, {9, 13}, 16, 48, {2, 2}, {2, 2}},      {1, {12, 11}, 48, 16, {0, 0}, {0, 0}},
+    {2, {5, 6}, 16, 32, {0, 0}, {0, 0}},       {1, {7, 4}, 32, 16, {4, 3}, {1, 4}},
+    {2, {3, 5}, 16, 16, {1, 6}, {5, 0}},       {5, {1, 1}, 16, 32, {2, 2}, {2, 2}},
+    {2, {14, 14}, 32, 64, {1, 1}, {1, 1}, 3},  {1, {8, 8}, 16, 16, {1, 1}, {1, 1}, 3},
+    {3, {9, 13}, 16, 48, {1, 1}, {1, 1}, 3},   {1, {12, 11}, 48, 16, {0, 0}, {0, 0}, 3},
+    {1, {7, 4}, 32, 16, {2, 1}, {0, 2}, 3},    {5, {1, 1}, 16, 32, {1, 1}, {1, 1}, 3},
+    {6, {10, 9}, 128, 160, {1, 1}, {1, 1}, 3},
 };
 
 Conv2DShape shape_of(const Case& c) {
@@ -39,10 +44,10 @@ Conv2DShape shape_of(const Case& c) {
   s.in = c.in;
   s.in_channels = c.in_channels;
   s.out_channels = c.out_channels;
-  s.kernel = {5, 5};
+  s.kernel = {c.kernel, c.kernel};
   s.pad_before = c.before;
   s.pad_after = c.after;
-  for (size_t a = 0; a < 2; ++a) s.out[a] = c.in[a] + c.before[a] + c.after[a] - 4;
+  for (size_t a = 0; a < 2; ++a) s.out[a] = c.in[a] + c.before[a] + c.after[a] - c.kernel + 1;
   return s;
 }
 
@@ -54,7 +59,7 @@ struct Passes {
 
 Passes inputs_of(const Conv2DShape& s) {
   return {test_tensor({s.batch, s.in[0], s.in[1], s.in_channels}, 1),
-          test_tensor({5, 5, s.in_channels, s.out_channels}, 2),
+          test_tensor({s.kernel[0], s.kernel[1], s.in_channels, s.out_channels}, 2),
           test_tensor({s.out_channels}, 3),
           test_tensor({s.batch, s.out[0], s.out[1], s.out_channels}, 4),
           {},
@@ -142,7 +147,8 @@ TEST_CASE("Winograd's three passes equal a direct convolution", "[device][winogr
 
 TEST_CASE("Winograd's results repeat bit by bit", "[device][winograd]") {
   if (!available()) SKIP("this machine or build has no Winograd convolution");
-  const Conv2DShape s = shape_of({7, {14, 14}, 32, 64, {2, 2}, {2, 2}});
+  const Conv2DShape s = GENERATE(shape_of({7, {14, 14}, 32, 64, {2, 2}, {2, 2}}),
+                                 shape_of({7, {14, 14}, 32, 64, {1, 1}, {1, 1}, 3}));
   for (int threads = 1; threads <= 3; ++threads) {
     const Threads scope(threads);
     Passes first = inputs_of(s), again = first;
@@ -181,20 +187,29 @@ TEST_CASE("Winograd is taken only where it can work and pays", "[device][winogra
   CHECK_FALSE(but([](auto& s) { s.batch = 0; }));
   CHECK_FALSE(but([](auto& s) { s.stride = {2, 2}; }));
   CHECK_FALSE(but([](auto& s) { s.dilation = {1, 2}; }));
-  CHECK_FALSE(but([](auto& s) { s.kernel = {3, 3}; }));
+  CHECK_FALSE(but([](auto& s) { s.kernel = {3, 5}; }));
+  CHECK_FALSE(but([](auto& s) { s.kernel = {7, 7}; }));
   CHECK_FALSE(but([](auto& s) { s.groups = 2; }));
   CHECK_FALSE(but([](auto& s) { s.in_channels = 1; }));
   CHECK_FALSE(but([](auto& s) { s.out_channels = 40; }));
   CHECK_FALSE(but([](auto& s) { s.out = {1, 1}; }));
   CHECK_FALSE(but([](auto& s) { s.in_channels = s.out_channels = 512; }));
   CHECK_FALSE(but([](auto& s) { s.dtype = DType::BFloat16; }));
+
+  good.kernel = {3, 3};
+  CHECK(winograd_suits(good));
+  CHECK(but([](auto& s) { s.in_channels = s.out_channels = 256; }));
+  CHECK_FALSE(but([](auto& s) { s.in_channels = s.out_channels = 512; }));
+  CHECK_FALSE(but([](auto& s) { s.in_channels = 16; }));
+  CHECK_FALSE(but([](auto& s) { s.stride = {2, 2}; }));
 }
 
 TEST_CASE("The oneDNN backend uses Winograd, and not when it is switched off",
           "[device][winograd]") {
   Backend* engine = onednn_backend();
   if (!engine || !available()) SKIP("needs oneDNN and a machine for Winograd");
-  const Conv2DShape s = shape_of({16, {14, 14}, 16, 32, {2, 2}, {2, 2}});
+  const Conv2DShape s = GENERATE(shape_of({16, {14, 14}, 16, 32, {2, 2}, {2, 2}}),
+                                 shape_of({16, {14, 14}, 32, 48, {1, 1}, {1, 1}, 3}));
   Passes fast = inputs_of(s), direct = fast, again = fast;
   run_backend(*engine, s, fast);
   process_state().allow_winograd = false;

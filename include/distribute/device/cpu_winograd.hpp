@@ -1,5 +1,6 @@
 #pragma once
-/// Winograd's convolution for the CPU: 5x5 filters with a sixth of the multiplications.
+/// Winograd's convolution for the CPU: 5x5 filters with a sixth of the multiplications, 3x3 with a
+/// quarter.
 
 #include <distribute/base/config.hpp>
 #include <distribute/device/kernel_shapes.hpp>
@@ -8,9 +9,9 @@
 namespace distribute {
 
 /// True when the functions below can compute this convolution and are likely to be faster than a
-/// direct one: float32, 5x5, stride 1, channels in multiples of 16, enough pixels, AVX-512, and
-/// ProcessState::allow_winograd. Rounding errors are about 2e-6 of the results'
-/// size, eight times those of a direct sum.
+/// direct one: float32, 5x5 or 3x3, stride 1, channels in multiples of 16, enough pixels, AVX-512,
+/// and ProcessState::allow_winograd. Rounding errors are about 2e-6 of the results' size, eight
+/// times those of a direct sum.
 bool winograd_suits(const Conv2DShape& shape);
 
 /// As Backend::conv2d; y in `y_layout`, channels in groups of 16 (null: row-major).

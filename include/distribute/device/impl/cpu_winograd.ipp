@@ -33,8 +33,16 @@ namespace avx512 {
 
 #include <distribute/device/impl/winograd_passes.inc>
 
-/// Tiles of 8 x 8: 64 multiplications for 16 outputs where the direct sum needs 400.
-using Winograd5x5 = Winograd<8, 5>;
+/// Calls fn with the algorithm for square filters of `size`, both with tiles of 4 x 4 outputs: 64
+/// multiplications where the direct sum needs 400, or 36 where it needs 144.
+template <typename Fn>
+void with_winograd(int64_t size, int64_t batch, Conv2DShape::Pair outputs, Conv2DShape::Pair pad,
+                   int64_t in_channels, int64_t out_channels, const Fn& fn) {
+  if (size == 5)
+    fn(Winograd<8, 5>(batch, outputs, pad, in_channels, out_channels));
+  else
+    fn(Winograd<6, 3>(batch, outputs, pad, in_channels, out_channels));
+}
 #endif
 
 }  // namespace distribute::winograd_internal
@@ -44,16 +52,18 @@ namespace distribute {
 DISTRIBUTE_INLINE bool winograd_suits(const Conv2DShape& s) {
 #ifdef DISTRIBUTE_HAS_WINOGRAD
   using Pair = Conv2DShape::Pair;
+  const bool large = s.kernel == Pair{5, 5}, small = s.kernel == Pair{3, 3};
   const bool possible = simd_level() == 2 && s.dtype == DType::Float32 && s.groups == 1 &&
-                        s.kernel == Pair{5, 5} && s.stride == Pair{1, 1} &&
-                        s.dilation == Pair{1, 1} && s.in_channels % 16 == 0 &&
-                        s.out_channels % 16 == 0;
+                        (large || small) && s.stride == Pair{1, 1} && s.dilation == Pair{1, 1} &&
+                        s.in_channels % 16 == 0 && s.out_channels % 16 == 0;
   if (!possible || !process_state().allow_winograd) return false;
-  // Measured: never slower within these bounds. Tiles that hang over the border cost as much as
-  // others; the sums of many channels would leave the caches.
+  // Measured: hardly ever slower within these bounds. Tiles that hang over the border cost as much
+  // as others; of few channels the transforms cost too much, and the sums of many leave the caches.
   const int64_t tiles = ((s.out[0] + 3) / 4) * ((s.out[1] + 3) / 4);
-  return tiles * 64 * 3 <= s.out[0] * s.out[1] * 25 && s.batch * tiles >= 16 &&
-         s.in_channels * s.out_channels <= 128 * 256;
+  const int64_t points = large ? 64 : 36, taps = s.kernel[0] * s.kernel[1];
+  if (small && std::min(s.in_channels, s.out_channels) < 32) return false;
+  return tiles * points * 3 <= s.out[0] * s.out[1] * taps && s.batch * tiles >= 16 &&
+         s.in_channels * s.out_channels <= (large ? 128 * 256 : 256 * 256);
 #else
   (void)s;
   return false;
@@ -68,9 +78,11 @@ DISTRIBUTE_INLINE Array winograd_conv2d(const Conv2DShape& s, const Array& x, co
   Array y = make_array(s.batch * s.out[0] * s.out[1] * s.out_channels * 4, Device{}, y_layout);
   const HeldImage source(x, s.in, s.in_channels), target(y, s.out, s.out_channels);
   const Array filters = plain_array(w);
-  const Winograd5x5 plan(s.batch, s.out, s.pad_before, s.in_channels, s.out_channels);
-  plan.forward(source.image, filters, bias ? bias->data<float>() : nullptr,
-               epilogue == Epilogue::Relu, target.image);
+  with_winograd(s.kernel[0], s.batch, s.out, s.pad_before, s.in_channels, s.out_channels,
+                [&](const auto& plan) {
+                  plan.forward(source.image, filters, bias ? bias->data<float>() : nullptr,
+                               epilogue == Epilogue::Relu, target.image);
+                });
   return y;
 }
 
@@ -80,21 +92,25 @@ DISTRIBUTE_INLINE Array winograd_conv2d_backprop_input(const Conv2DShape& s, con
   Array dx = make_array(s.batch * s.in[0] * s.in[1] * s.in_channels * 4, Device{}, x_layout);
   const HeldImage source(dy, s.out, s.out_channels), target(dx, s.in, s.in_channels);
   const Array filters = plain_array(w);
-  const Conv2DShape::Pair pad{4 - s.pad_before[0], 4 - s.pad_before[1]};
-  const Winograd5x5 plan(s.batch, s.in, pad, s.out_channels, s.in_channels);
-  plan.forward_turned(source.image, filters, target.image);
+  const int64_t reach = s.kernel[0] - 1;
+  const Conv2DShape::Pair pad{reach - s.pad_before[0], reach - s.pad_before[1]};
+  with_winograd(
+      s.kernel[0], s.batch, s.in, pad, s.out_channels, s.in_channels,
+      [&](const auto& plan) { plan.forward_turned(source.image, filters, target.image); });
   return dx;
 }
 
 DISTRIBUTE_INLINE Array winograd_conv2d_backprop_filter(const Conv2DShape& s, const Array& x,
                                                         const Array& dy, Array* bias_gradient) {
   using namespace winograd_internal;
-  Array dw = make_array(25 * s.in_channels * s.out_channels * 4, Device{});
+  Array dw = make_array(s.kernel[0] * s.kernel[1] * s.in_channels * s.out_channels * 4, Device{});
   if (bias_gradient) *bias_gradient = make_array(s.out_channels * 4, Device{});
   const HeldImage inputs(x, s.in, s.in_channels), gradients(dy, s.out, s.out_channels);
-  const Winograd5x5 plan(s.batch, s.out, s.pad_before, s.in_channels, s.out_channels);
-  plan.filter_gradient(inputs.image, gradients.image, dw.data<float>(),
-                       bias_gradient ? bias_gradient->data<float>() : nullptr);
+  with_winograd(s.kernel[0], s.batch, s.out, s.pad_before, s.in_channels, s.out_channels,
+                [&](const auto& plan) {
+                  plan.filter_gradient(inputs.image, gradients.image, dw.data<float>(),
+                                       bias_gradient ? bias_gradient->data<float>() : nullptr);
+                });
   return dw;
 }
 #else
