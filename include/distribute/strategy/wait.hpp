@@ -1,7 +1,8 @@
 #pragma once
-/// Waiting for another thread of this process: spin for a moment, then sleep.
+/// Waiting for another thread of this process: spin, offer the core to others, then sleep.
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <thread>
 
@@ -15,14 +16,30 @@ inline void pause_briefly() {
 #endif
 }
 
+/// Offers the core to other threads until `value` is not `old`, for 3 ms at most; false if it still
+/// is then. A thread that sleeps instead is woken late, above all on a virtual machine, and often
+/// on another core.
+inline bool yield_while_equal(const std::atomic<uint32_t>& value, uint32_t old) {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + std::chrono::milliseconds(3);
+  while (Clock::now() < end)
+    for (int i = 0; i < 16; ++i) {
+      if (value.load(std::memory_order_acquire) != old) return true;
+      std::this_thread::yield();
+    }
+  return false;
+}
+
 /// Waits until `value` is not `old`. About 50 us of spinning first, unless more threads work
 /// together than there are cores: then spinning would hold up the very thread waited for.
 inline void wait_while_equal(const std::atomic<uint32_t>& value, uint32_t old, int threads) {
   static const int cores = int(std::thread::hardware_concurrency());
-  const int spins = threads <= cores ? 1500 : 0;
-  for (int i = 0; i < spins; ++i) {
-    if (value.load(std::memory_order_acquire) != old) return;
-    pause_briefly();
+  if (threads <= cores) {
+    for (int i = 0; i < 1500; ++i) {
+      if (value.load(std::memory_order_acquire) != old) return;
+      pause_briefly();
+    }
+    if (yield_while_equal(value, old)) return;
   }
   value.wait(old, std::memory_order_acquire);
 }
