@@ -3,6 +3,9 @@
 #include "managed_job.hpp"
 #include "tools/flags.hpp"
 
+#include <distribute/base/error.hpp>
+#include <distribute/cluster/flags_cluster_resolver.hpp>
+
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -134,6 +137,11 @@ void check_cluster(const TrainerOptions& o) {
         {"one_device", "mirrored", "multi_worker", "parameter_server", "central_storage"});
   require_one_of("api", o.api, {"strategy", "horovod"});
   require_one_of("device", o.device, {"auto", "cpu", "gpu"});
+  try {
+    if (o.cluster.any()) distribute::FlagsClusterResolver checked(o.cluster);
+  } catch (const distribute::InvalidArgumentError& error) {
+    fail(error.what());
+  }
   if (o.replicas < 1) fail("--replicas must be at least 1");
   if (o.elastic && !o.strategy.empty() && o.strategy != "multi_worker")
     fail("--elastic needs --strategy=multi_worker");

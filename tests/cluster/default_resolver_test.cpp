@@ -109,6 +109,7 @@ TEST_CASE("classic flags win and are checked", "[cluster][flags]") {
   };
   check({.task_index = 0, .worker_hosts = "a:1"}, "--job_name");
   check({.job_name = "chief", .worker_hosts = "a:1"}, "add --chief_hosts");
+  check({.job_name = "boss", .worker_hosts = "a:1"}, "it takes ps, worker, chief, evaluator");
   check({.job_name = "worker", .worker_hosts = "a:1,b:1"}, "--task_index");
   check({.job_name = "worker", .task_index = 2, .worker_hosts = "a:1,b:1"}, "has 2 task(s)");
   check({.job_name = "worker", .task_index = -1, .worker_hosts = "a:1"}, "--task_index=-1");

@@ -206,8 +206,10 @@ TEST_CASE("an environment that makes no cluster is one line", "[examples][mnist_
       "\"task\":{\"type\":\"worker\",\"index\":0}}'",
       1, "There must be at least one ps", {"--strategy=parameter_server"});
   check_complaint(
-      "", 1, "--job_name=worker has 2 task(s)",
+      "", 2, "--job_name=worker has 2 task(s)",
       {"--job_name=worker", "--task_index=3", "--worker_hosts=127.0.0.1:1,127.0.0.1:2"});
+  check_complaint("", 2, "--job_name=boss is unknown",
+                  {"--job_name=boss", "--worker_hosts=127.0.0.1:1"});
   check_complaint("", 2, "bad value", {"--job_name=worker", "--task_index=first"});
   check_complaint("DISTRIBUTE_LOST_AFTER=soon " + tf_config(0, "127.0.0.1:1", "127.0.0.1:2"), 1,
                   "DISTRIBUTE_LOST_AFTER");

@@ -3,6 +3,8 @@
 #include <distribute/cluster/flags_cluster_resolver.hpp>
 #include <distribute/cluster/foreign_text.hpp>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace distribute {
@@ -31,6 +33,10 @@ DISTRIBUTE_INLINE FlagsClusterResolver::FlagsClusterResolver(const ClusterFlags&
   if (flags.job_name.empty())
     throw InvalidArgumentError(
         "Must specify an explicit --job_name: which job is this process of?");
+  const auto is_named = [&](const auto& job) { return flags.job_name == job.first; };
+  if (std::none_of(std::begin(all), std::end(all), is_named))
+    throw InvalidArgumentError("--job_name=" + flags.job_name +
+                               " is unknown; it takes ps, worker, chief, evaluator");
   const bool outside = flags.job_name == TaskType::Evaluator && flags.evaluator_hosts.empty();
   if (!outside && !cluster_spec_.has_job(flags.job_name))
     throw InvalidArgumentError("--job_name=" + flags.job_name + ": no hosts were given for it; " +
