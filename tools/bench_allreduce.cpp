@@ -2,6 +2,7 @@
 #include "bench_allreduce.hpp"
 
 #include <distribute/base/error.hpp>
+#include <distribute/base/json.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/cluster_options.hpp>
 #include <distribute/collective/communicator.hpp>
@@ -338,7 +339,7 @@ void print_json(const std::vector<AllReduceTime>& times) {
                     {"us_p50", time.us_p50},
                     {"us_p99", time.us_p99},
                     {"bus_gbytes_per_second", time.bus_gbytes_per_second()}});
-  std::printf("%s\n", root.dump(2).c_str());
+  std::printf("%s\n", distribute::json_text(root, 2).c_str());
 }
 
 void print_table(const std::vector<AllReduceTime>& times) {

@@ -1,6 +1,8 @@
 /// Prints what network_kernels.cpp measures, as a table or as one JSON object.
 #include "bench_kernels.hpp"
 
+#include <distribute/base/json.hpp>
+
 #include <cstdio>
 #include <exception>
 #include <nlohmann/json.hpp>
@@ -39,7 +41,7 @@ void print_json(const KernelBenchOptions& options, const KernelReport& report) {
     root["kernels"].push_back({{"name", kernel.name},
                                {"us", kernel.us},
                                {"gflops_per_second", gflops_per_second(kernel)}});
-  std::printf("%s\n", root.dump(2).c_str());
+  std::printf("%s\n", distribute::json_text(root, 2).c_str());
 }
 
 void print_table(const KernelBenchOptions& options, const KernelReport& report) {

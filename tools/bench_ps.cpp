@@ -1,6 +1,7 @@
 /// Starts the servers and clients of `distribute bench ps`, and prints what they measured.
 #include "bench_ps.hpp"
 
+#include <distribute/base/json.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/net/listener.hpp>
@@ -342,7 +343,7 @@ void print_json(const ServerBenchResult& result) {
                       {"bytes_per_row", result.sparse.bytes_per_row}};
   root["balance"] = {{"round_robin", result.balance.round_robin},
                      {"greedy", result.balance.greedy}};
-  std::printf("%s\n", root.dump(2).c_str());
+  std::printf("%s\n", distribute::json_text(root, 2).c_str());
 }
 
 void print_table(const ServerBenchResult& result) {

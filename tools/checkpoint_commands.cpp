@@ -1,6 +1,7 @@
 #include "checkpoint_commands.hpp"
 
 #include <distribute/base/error.hpp>
+#include <distribute/base/json.hpp>
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -14,9 +15,7 @@ using distribute::train::BundleReader;
 using Json = nlohmann::ordered_json;
 
 /// Names in files need not be UTF-8.
-void print_json(const Json& json) {
-  std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
-}
+void print_json(const Json& json) { std::printf("%s\n", distribute::json_text(json, 2).c_str()); }
 
 int list_tensors(const std::string& path, bool json) {
   const BundleReader reader(find_checkpoint(path));

@@ -3,6 +3,7 @@
 #include "flags.hpp"
 
 #include <distribute/base/error.hpp>
+#include <distribute/base/json.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/data/bad_pictures.hpp>
 #include <distribute/data/example.hpp>
@@ -213,7 +214,7 @@ int list_records(const std::string& path, bool json) {
   if (problem.empty() || summary.records > 0) {
     const Json all = to_json(path, compression, summary);
     if (json)
-      std::printf("%s\n", all.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+      std::printf("%s\n", distribute::json_text(all, 2).c_str());
     else
       print_summary(all);
   }

@@ -5,6 +5,7 @@
 #include "doctor_report.hpp"
 
 #include <distribute/base/error.hpp>
+#include <distribute/base/json.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/cluster_role.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
@@ -294,10 +295,10 @@ void Doctor::conclude(const std::vector<Line>& lines) {
 /// What keeps one task from running keeps the job.
 void Doctor::gather_failures(ClusterRuntime& runtime) {
   const nlohmann::json mine = report_.failures();
-  const auto all = runtime.all_gather("doctor failures", mine.dump());
+  const auto all = runtime.all_gather("doctor failures", distribute::json_text(mine));
   for (int rank = 0; rank < runtime.size(); ++rank)
     if (rank != runtime.rank())
-      for (const std::string text : nlohmann::json::parse(all[size_t(rank)]))
+      for (const std::string text : distribute::json_of(all[size_t(rank)]))
         fail("other tasks", name(rank).c_str(), text);
 }
 
@@ -320,7 +321,7 @@ int Doctor::run() {
   if (options_.json) {
     auto json = report_.json();
     json["task"] = in_job_ ? name(tasks_.rank) : "";
-    std::printf("%s\n", json.dump().c_str());
+    std::printf("%s\n", distribute::json_text(json).c_str());
   } else {
     std::printf("%s", report_.text(tasks_.rank != 0).c_str());
     for (const std::string& failure : report_.failures())

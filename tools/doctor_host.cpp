@@ -21,7 +21,7 @@ using distribute::concat;
 
 namespace {
 
-constexpr const char* kSection = "host";
+constexpr const char* kHost = "host";
 
 /// The first line of a file of the system, nothing where it is not readable.
 std::optional<std::string> first_line(const std::string& path) {
@@ -110,11 +110,11 @@ void examine_cores(DoctorReport& report, int tasks_here) {
                                        {"allowed", allowed},
                                        {"limit", limit ? nlohmann::ordered_json(*limit) : nullptr},
                                        {"usable", usable}};
-  report.ok(kSection, "cores", text, data);
+  report.ok(kHost, "cores", text, data);
   if (limit && *limit < allowed - 0.01) {
     const int threads = distribute::intra_op_threads();
     const bool too_many = threads > std::max(1.0, *limit + 0.5);
-    report.add({kSection,
+    report.add({kHost,
                 "CPU limit",
                 too_many ? Mark::Warning : Mark::Ok,
                 concat("the control group allows ", *limit, " of these cores",
@@ -126,7 +126,7 @@ void examine_cores(DoctorReport& report, int tasks_here) {
                 {{"threads", threads}}});
   }
   if (tasks_here > usable)
-    report.add({kSection, "tasks per core", Mark::Warning,
+    report.add({kHost, "tasks per core", Mark::Warning,
                 concat(tasks_here, " tasks share ", usable, " cores of this host")});
 }
 
@@ -136,7 +136,7 @@ void examine_memory(DoctorReport& report) {
   const auto limit = limit_of_memory();
   const bool limited = limit && *limit < total;
   const bool little = available < 1e9;
-  report.add({kSection,
+  report.add({kHost,
               "memory",
               little ? Mark::Warning : Mark::Ok,
               concat(bytes_text(available), " free of ", bytes_text(total),
@@ -145,7 +145,7 @@ void examine_memory(DoctorReport& report) {
               {{"total_bytes", total}, {"available_bytes", available}}});
   if (const auto pages = first_line("/sys/kernel/mm/transparent_hugepage/enabled")) {
     const bool never = pages->find("[never]") != pages->npos;
-    report.add({kSection, "huge pages", never ? Mark::Note : Mark::Ok,
+    report.add({kHost, "huge pages", never ? Mark::Note : Mark::Ok,
                 *pages + (never ? ": madvise or always makes large tensors faster" : "")});
   }
 }
@@ -155,7 +155,7 @@ void examine_frequency(DoctorReport& report) {
   const bool saving = governor == "powersave" &&
                       first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_driver") !=
                           "intel_pstate";  // whose powersave is its normal way
-  report.add({kSection, "governor", saving ? Mark::Warning : Mark::Ok,
+  report.add({kHost, "governor", saving ? Mark::Warning : Mark::Ok,
               governor ? *governor + (saving ? ": cores stay slow; performance is faster" : "")
                        : "not readable (a virtual machine or container)"});
 }
@@ -165,7 +165,7 @@ void examine_files(DoctorReport& report, int tasks) {
   ::getrlimit(RLIMIT_NOFILE, &limit);
   const double wanted = 256 + 16.0 * tasks;  // flows, control links, data files
   const bool few = double(limit.rlim_cur) < wanted;
-  report.add({kSection,
+  report.add({kHost,
               "open files",
               few ? Mark::Warning : Mark::Ok,
               concat(limit.rlim_cur, few ? concat(" are few for ", tasks, " tasks: ulimit -n ",
@@ -175,7 +175,7 @@ void examine_files(DoctorReport& report, int tasks) {
   struct statvfs shared {};
   if (::statvfs("/dev/shm", &shared) == 0) {
     const double size = double(shared.f_blocks) * double(shared.f_frsize);
-    report.ok(kSection, "shared memory",
+    report.ok(kHost, "shared memory",
               concat("/dev/shm has ", bytes_text(size),
                      "; windows between ranks are anonymous and do not count against it"),
               {{"bytes", size}});
@@ -189,7 +189,7 @@ double usable_cores() { return std::min(double(affinity()), limit_of_cores().val
 void examine_host(DoctorReport& report, int tasks, int tasks_here) {
   char name[256] = "";
   ::gethostname(name, sizeof name - 1);
-  report.ok(kSection, "name", name);
+  report.ok(kHost, "name", name);
   examine_cores(report, tasks_here);
   examine_memory(report);
   examine_frequency(report);

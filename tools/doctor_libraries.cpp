@@ -25,7 +25,7 @@ using distribute::kVersion;
 
 namespace {
 
-constexpr const char* kSection = "libraries";
+constexpr const char* kLibraries = "libraries";
 #ifdef __clang__
 constexpr const char* kCompiler = "";  // __VERSION__ names it
 #else
@@ -49,7 +49,7 @@ Function* linked(const char* name) {
 }
 
 void missing(DoctorReport& report, const char* name, const std::string& consequence) {
-  report.add({kSection, name, Mark::Note, "not built in: " + consequence, {}});
+  report.add({kLibraries, name, Mark::Note, "not built in: " + consequence, {}});
 }
 
 void examine_onednn(DoctorReport& report) {
@@ -58,20 +58,20 @@ void examine_onednn(DoctorReport& report) {
   };
   if (const auto version = linked<const Version*()>("dnnl_version")) {
     const Version& v = *version();
-    return report.ok(kSection, "oneDNN", concat(v.major, ".", v.minor, ".", v.patch));
+    return report.ok(kLibraries, "oneDNN", concat(v.major, ".", v.minor, ".", v.patch));
   }
   missing(report, "oneDNN", "training on the CPU is slower (libdnnl-dev)");
 }
 
 void examine_texts(DoctorReport& report) {
   if (const auto version = linked<const char*(int)>("OpenSSL_version"))
-    report.ok(kSection, "OpenSSL", version(0));
+    report.ok(kLibraries, "OpenSSL", version(0));
   else
     missing(report, "OpenSSL", "no proof of the job's token between tasks (libssl-dev)");
   if (const auto version = linked<const char*()>("curl_version"))
-    report.ok(kSection, "curl", version());
+    report.ok(kLibraries, "curl", version());
   if (linked<void()>("jpeg_start_decompress"))
-    report.ok(kSection, "JPEG", kJpeg);
+    report.ok(kLibraries, "JPEG", kJpeg);
   else
     missing(report, "JPEG", "no pictures in JPEG format (libjpeg-dev)");
 }
@@ -83,7 +83,7 @@ void examine_mpi(DoctorReport& report) {
   int length = 0;
   version(text, &length);
   const std::string words(text, size_t(length));
-  report.ok(kSection, "MPI", words.substr(0, words.find_first_of(",\n")));
+  report.ok(kLibraries, "MPI", words.substr(0, words.find_first_of(",\n")));
 }
 
 /// NVIDIA numbers 9.19.0 as 91900, 12.8 as 12080.
@@ -95,7 +95,7 @@ void examine_cuda(DoctorReport& report) {
   int version = 0;
   if (distribute::gpu_problem().empty()) distribute::cuda_driver().cuDriverGetVersion(&version);
   if (version > 0)
-    report.ok(kSection, "CUDA driver", concat(version / 1000, ".", version % 1000 / 10));
+    report.ok(kLibraries, "CUDA driver", concat(version / 1000, ".", version % 1000 / 10));
   std::string problem;
   void* const cudnn = distribute::open_cuda_library(
       {.what = "cuDNN", .files = {"libcudnn.so.9"}, .package = "cuDNN 9", .folders = {"cudnn"}},
@@ -104,12 +104,12 @@ void examine_cuda(DoctorReport& report) {
       cudnn ? reinterpret_cast<size_t (*)()>(distribute::cuda_symbol(cudnn, "cudnnGetVersion"))
             : nullptr;
   report.add(
-      {kSection, "cuDNN", get ? Mark::Ok : Mark::Note, get ? cudnn_version(get()) : problem, {}});
+      {kLibraries, "cuDNN", get ? Mark::Ok : Mark::Note, get ? cudnn_version(get()) : problem, {}});
   distribute::collective::NcclTable nccl;
   problem = distribute::collective::load_nccl(nccl);
   int number = 0;
   if (problem.empty()) nccl.ncclGetVersion(&number);
-  report.add({kSection,
+  report.add({kLibraries,
               "NCCL",
               number ? Mark::Ok : Mark::Note,
               number ? concat(number / 10000, ".", number / 100 % 100, ".", number % 100) : problem,
@@ -119,14 +119,14 @@ void examine_cuda(DoctorReport& report) {
 }  // namespace
 
 void examine_libraries(DoctorReport& report) {
-  report.ok(kSection, "distribute", concat(kVersion, ", built with ", kCompiler, __VERSION__));
-  report.ok(kSection, "Eigen",
+  report.ok(kLibraries, "distribute", concat(kVersion, ", built with ", kCompiler, __VERSION__));
+  report.ok(kLibraries, "Eigen",
             concat(EIGEN_WORLD_VERSION, ".", EIGEN_MAJOR_VERSION, ".", EIGEN_MINOR_VERSION));
   examine_onednn(report);
   examine_texts(report);
-  report.ok(kSection, "zlib", ::zlibVersion());
-  report.ok(kSection, "Abseil", concat(ABSL_LTS_RELEASE_VERSION));
-  report.ok(kSection, "Asio",
+  report.ok(kLibraries, "zlib", ::zlibVersion());
+  report.ok(kLibraries, "Abseil", concat(ABSL_LTS_RELEASE_VERSION));
+  report.ok(kLibraries, "Asio",
             concat(ASIO_VERSION / 100000, ".", ASIO_VERSION / 100 % 1000, ".", ASIO_VERSION % 100));
   examine_cuda(report);
   examine_mpi(report);

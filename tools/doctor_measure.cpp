@@ -1,6 +1,7 @@
 #include "doctor_network.hpp"
 
 #include <distribute/base/error.hpp>
+#include <distribute/base/json.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/clock_offset.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
@@ -209,8 +210,9 @@ Line Line::from_json(const nlohmann::ordered_json& json) {
 std::vector<Introduction> introduce(ClusterRuntime& runtime, const Introduction& self) {
   const nlohmann::json mine = {{"version", self.version}, {"unreached", self.unreached}};
   std::vector<Introduction> all;
-  for (const std::string& text : runtime.all_gather("doctor introduction", mine.dump())) {
-    const auto one = nlohmann::json::parse(text);
+  for (const std::string& text :
+       runtime.all_gather("doctor introduction", distribute::json_text(mine))) {
+    const auto one = distribute::json_of(text);
     all.push_back({one["version"], one["unreached"]});
   }
   return all;
@@ -229,8 +231,8 @@ std::vector<Line> measure_lines(ClusterRuntime& runtime, const std::vector<Intro
     runtime.barrier("doctor");
   }
   std::vector<Line> lines;
-  for (const std::string& text : runtime.all_gather("doctor lines", mine.dump()))
-    for (const auto& line : nlohmann::ordered_json::parse(text))
+  for (const std::string& text : runtime.all_gather("doctor lines", distribute::json_text(mine)))
+    for (const auto& line : distribute::ordered_json_of(text))
       lines.push_back(Line::from_json(line));
   return lines;
 }

@@ -3,6 +3,7 @@
 #include "flags.hpp"
 
 #include <distribute/base/error.hpp>
+#include <distribute/base/json.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/io/data_type.hpp>
 #include <distribute/io/file_system.hpp>
@@ -45,8 +46,8 @@ void print_line(const Json& json) {
   const std::string tag = json["tag"], plugin = json["plugin"];
   const std::string value =
       json["value"].is_null() ? (json["dtype"].is_null() ? "" : json["dtype"].get<std::string>()) +
-                                    " " + json["shape"].dump()
-                              : json["value"].dump();
+                                    " " + distribute::json_text(json["shape"])
+                              : distribute::json_text(json["value"]);
   std::printf("%8lld  %-12s %-32s %s\n", json["step"].get<long long>(), plugin.c_str(), tag.c_str(),
               value.c_str());
 }
@@ -76,8 +77,7 @@ int events_command(const std::vector<std::string>& words, bool json) {
     std::fprintf(stderr, "distribute events ls: %s\n", error.what());
     status = 1;
   }
-  if (json && (status == 0 || !all.empty()))
-    std::printf("%s\n", all.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+  if (json && (status == 0 || !all.empty())) std::printf("%s\n", distribute::json_text(all, 2).c_str());
   return status;
 }
 

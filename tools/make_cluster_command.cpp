@@ -2,6 +2,7 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/exit_status.hpp>
+#include <distribute/base/json.hpp>
 #include <distribute/cluster/boot_script.hpp>
 #include <distribute/cluster/foreign_text.hpp>
 #include <distribute/cluster/make_cluster.hpp>
@@ -178,12 +179,12 @@ void print_configs(const ClusterSpec& cluster, bool json) {
         all.push_back({{"host", host},
                        {"type", job},
                        {"index", index},
-                       {"tf_config", nlohmann::ordered_json::parse(config)}});
+                       {"tf_config", distribute::ordered_json_of(config)}});
       else
         std::printf("# %s: %s %d\nexport TF_CONFIG='%s'\n", host.c_str(), job.c_str(), index,
                     config.c_str());
     }
-  if (json) std::printf("%s\n", all.dump(2).c_str());
+  if (json) std::printf("%s\n", distribute::json_text(all, 2).c_str());
 }
 
 /// Appears whole: a host must not run half a script.

@@ -5,6 +5,7 @@
 #include "predict_pictures.hpp"
 
 #include <distribute/base/error.hpp>
+#include <distribute/base/json.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/checkpoint/bundle_reader.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
@@ -158,8 +159,7 @@ class Predictor {
   }
   int finish() {
     run();
-    if (options_.json)
-      std::printf("%s\n", all_.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    if (options_.json) std::printf("%s\n", distribute::json_text(all_, 2).c_str());
     return status_;
   }
 

@@ -3,6 +3,7 @@
 #include "process_stats.hpp"
 
 #include <distribute/base/error.hpp>
+#include <distribute/base/json.hpp>
 
 #include <cstdio>
 #include <fstream>
@@ -35,7 +36,7 @@ void write_json(const RunReport& r, const std::string& target) {
                                 {"peak_gpu_bytes", r.peak_gpu_bytes}};
   if (r.test_top_5_accuracy) object["test_top_5_accuracy"] = *r.test_top_5_accuracy;
   if (r.input_wait_share) object["input_wait_share"] = *r.input_wait_share;
-  const std::string text = object.dump(2) + "\n";
+  const std::string text = distribute::json_text(object, 2) + "\n";
   if (target == "-") {
     std::fputs(text.c_str(), stdout);
     return;

@@ -3,9 +3,13 @@
 
 #include <distribute/base/config.hpp>
 
+#include <absl/strings/str_cat.h>
+
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <type_traits>
 
 namespace distribute {
 
@@ -71,12 +75,26 @@ using UnauthenticatedError = ErrorWithCode<StatusCode::Unauthenticated>;
 /// Throws the exception type that belongs to `code`; `code` must not be Ok.
 [[noreturn]] void throw_error(StatusCode code, const std::string& message);
 
+/// `arg` as absl::StrCat takes it; what it does not know is printed by its operator<<.
+template <typename Arg>
+decltype(auto) as_word(const Arg& arg) {
+  if constexpr (std::is_same_v<Arg, char>) {
+    return absl::string_view(&arg, 1);
+  } else if constexpr (std::is_same_v<Arg, std::string_view>) {
+    return absl::string_view(arg.data(), arg.size());  // which may be a type of its own
+  } else if constexpr (std::is_convertible_v<const Arg&, absl::AlphaNum>) {
+    return (arg);
+  } else {
+    std::ostringstream out;
+    out << arg;
+    return out.str();
+  }
+}
+
 /// Joins anything printable into one message: concat("step ", 3).
 template <typename... Args>
 std::string concat(const Args&... args) {
-  std::ostringstream out;
-  (out << ... << args);
-  return out.str();
+  return absl::StrCat(as_word(args)...);
 }
 
 }  // namespace distribute

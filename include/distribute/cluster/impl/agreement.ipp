@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/json.hpp>
 #include <distribute/cluster/agreement.hpp>
 #include <distribute/net/bytes.hpp>
 
@@ -70,8 +71,7 @@ DISTRIBUTE_INLINE bool descend(JsonPlace& place) {
 DISTRIBUTE_INLINE std::string shown_json(const AgreementJson& text,
                                          const AgreementJson::json_pointer& pointer) {
   if (!text.contains(pointer)) return "nothing";
-  const auto replace = AgreementJson::error_handler_t::replace;
-  return net::printable(text.at(pointer).dump(-1, ' ', false, replace), 200);
+  return net::printable(json_text(text.at(pointer)), 200);
 }
 
 /// "[3,3] in worker 0, worker 1; [5,5] in worker 2"
@@ -90,11 +90,11 @@ DISTRIBUTE_INLINE std::string who_has_what(const std::vector<std::string>& names
 }
 
 DISTRIBUTE_INLINE std::string canonical_json(const std::string& text) {
-  const AgreementJson json = AgreementJson::parse(text, nullptr, false);
+  const AgreementJson json = json_of(text);
   if (json.is_discarded())
     throw InvalidArgumentError(
         concat("agree: the description is not JSON: ", net::printable(text, 100)));
-  return json.dump(-1, ' ', false, AgreementJson::error_handler_t::replace);
+  return json_text(json);
 }
 
 DISTRIBUTE_INLINE std::string first_difference(const std::vector<std::string>& names,
@@ -103,7 +103,7 @@ DISTRIBUTE_INLINE std::string first_difference(const std::vector<std::string>& n
                                   [&](const std::string& text) { return text != texts[0]; });
   if (other == texts.end()) return "";
   std::vector<AgreementJson> all;
-  for (const std::string& text : texts) all.push_back(AgreementJson::parse(text, nullptr, false));
+  for (const std::string& text : texts) all.push_back(json_of(text));
   JsonPlace place{{&all[0], &all[size_t(other - texts.begin())]}};
   while (descend(place)) {
   }

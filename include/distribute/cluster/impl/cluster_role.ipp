@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/json.hpp>
 #include <distribute/cluster/cluster_role.hpp>
 #include <distribute/cluster/multi_worker_util.hpp>
 
@@ -62,7 +63,7 @@ DISTRIBUTE_INLINE ClusterRole cluster_role(const ClusterResolver& resolver) {
 DISTRIBUTE_INLINE std::string ClusterRole::to_json() const {
   using cluster_internal::json_or_null;
   nlohmann::ordered_json root;
-  root["cluster"] = nlohmann::ordered_json::parse(cluster.to_json());
+  root["cluster"] = ordered_json_of(cluster.to_json());
   root["task_type"] = task_type ? nlohmann::json(task_type->name()) : nlohmann::json();
   root["task_id"] = json_or_null(task_id);
   root["rpc_layer"] = json_or_null(rpc_layer);
@@ -72,7 +73,7 @@ DISTRIBUTE_INLINE std::string ClusterRole::to_json() const {
   root["worker_count"] = json_or_null(worker_count);
   root["leader"] = json_or_null(leader);
   root["should_save_checkpoint"] = json_or_null(should_save_checkpoint);
-  return root.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return json_text(root, 2);
 }
 
 }  // namespace distribute

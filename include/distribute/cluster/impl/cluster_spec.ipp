@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/json.hpp>
 #include <distribute/cluster/cluster_spec.hpp>
 #include <distribute/cluster/foreign_text.hpp>
 #include <distribute/cluster/json_value.hpp>
@@ -39,12 +40,8 @@ DISTRIBUTE_INLINE std::string cluster_internal::text_problem(const std::string& 
     ascii = ascii && static_cast<unsigned char>(c) < 0x80;
   }
   if (ascii) return "";
-  try {
-    nlohmann::json(text).dump();
-    return "";
-  } catch (const nlohmann::json::exception&) {
-    return " is not UTF-8: " + shown(text);
-  }
+  const nlohmann::json json = text;
+  return json_of(json_text(json)) == json ? "" : " is not UTF-8: " + shown(text);
 }
 
 DISTRIBUTE_INLINE void ClusterSpec::check() const {
@@ -80,7 +77,7 @@ DISTRIBUTE_INLINE std::string ClusterSpec::to_json() const {
       else
         list[std::to_string(index)] = address;
   }
-  return root.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return json_text(root);
 }
 
 DISTRIBUTE_INLINE std::vector<std::string> ClusterSpec::jobs() const {

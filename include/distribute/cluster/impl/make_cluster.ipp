@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/json.hpp>
 #include <distribute/cluster/foreign_text.hpp>
 #include <distribute/cluster/json_value.hpp>
 #include <distribute/cluster/make_cluster.hpp>
@@ -173,9 +174,9 @@ DISTRIBUTE_INLINE std::string tf_config_of(const ClusterSpec& cluster, const std
   ClusterSpec::Jobs jobs = cluster.as_dict();
   jobs.erase("evaluator");
   nlohmann::ordered_json config;
-  config["cluster"] = nlohmann::ordered_json::parse(ClusterSpec(std::move(jobs)).to_json());
+  config["cluster"] = ordered_json_of(ClusterSpec(std::move(jobs)).to_json());
   config["task"] = {{"type", type}, {"index", index}};
-  return config.dump();
+  return json_text(config);
 }
 
 }  // namespace distribute

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/json.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/collective/timeline.hpp>
@@ -72,11 +73,11 @@ DISTRIBUTE_INLINE std::string Timeline::events(int task, const std::string& task
   const std::lock_guard lock(mutex_);
   Json process{{"name", "process_name"}, {"ph", "M"}, {"pid", task}};
   process["args"]["name"] = task_name;
-  std::string text = process.dump();
+  std::string text = json_text(process);
   for (size_t row = 0; row < rows_.size(); ++row) {
     Json thread{{"name", "thread_name"}, {"ph", "M"}, {"pid", task}, {"tid", row}};
     thread["args"]["name"] = rows_[row];
-    text += ",\n" + thread.dump();
+    text += ",\n" + json_text(thread);
   }
   for (const Span& span : sorted()) {
     Json event{{"name", span.name},
@@ -89,7 +90,7 @@ DISTRIBUTE_INLINE std::string Timeline::events(int task, const std::string& task
       event["args"] = {{"bytes", span.bytes},
                        {"queued_us", microseconds(span.begin - span.queued)}};
     if (span.failed) event["args"]["failed"] = true;
-    text += ",\n" + event.dump();
+    text += ",\n" + json_text(event);
   }
   return text;
 }

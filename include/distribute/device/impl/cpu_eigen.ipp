@@ -2,6 +2,7 @@
 #include <distribute/base/parallel.hpp>
 #include <distribute/device/cpu_eigen.hpp>
 
+#include <concepts>
 #include <cstring>
 
 #include <Eigen/Core>
@@ -34,7 +35,18 @@ DISTRIBUTE_INLINE Array plain(const Array& array, int64_t bytes) {
   return result;
 }
 
-template <typename T>
+/// Whole numbers are rare: one plain loop for all transposes, which compiles fast.
+template <std::integral T>
+void multiply(const MatmulShape& s, const T* a, const T* b, T* c) {
+  using Strides = Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>;
+  using Strided = Eigen::Map<const Matrix<T>, 0, Strides>;
+  const Strided left(a, s.rows, s.inner, s.transpose_a ? Strides(1, s.rows) : Strides(s.inner, 1));
+  const Strided right(b, s.inner, s.columns,
+                      s.transpose_b ? Strides(1, s.inner) : Strides(s.columns, 1));
+  view(c, s.rows, s.columns, s.columns).noalias() = left.lazyProduct(right);
+}
+
+template <std::floating_point T>
 void multiply(const MatmulShape& s, const T* a, const T* b, T* c) {
   const auto left =
       s.transpose_a ? view(a, s.inner, s.rows, s.rows) : view(a, s.rows, s.inner, s.inner);

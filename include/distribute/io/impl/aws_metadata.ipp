@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/json.hpp>
 #include <distribute/io/aws_metadata.hpp>
 
 #include <distribute/base/error.hpp>
@@ -54,7 +55,7 @@ class MetadataClient {
 
 DISTRIBUTE_INLINE absl::StatusOr<io::AwsCredentials> credentials_from_json(
     const std::string& text, const std::string& source) {
-  const auto json = nlohmann::json::parse(text, nullptr, false);
+  const auto json = json_of(text);
   const auto member = [&](const char* name) {
     const auto found = json.is_object() ? json.find(name) : json.end();
     return json.is_object() && found != json.end() && found->is_string() ? found->get<std::string>()

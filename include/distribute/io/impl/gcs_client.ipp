@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/json.hpp>
 #include <distribute/io/gcs_client.hpp>
 
 #include <distribute/base/error.hpp>
@@ -42,7 +43,7 @@ DISTRIBUTE_INLINE void emulator_from_environment(const io::EnvironmentReader& en
 
 /// The server's own words about a failure.
 DISTRIBUTE_INLINE std::string gcs_message(const io::HttpResponse& response) {
-  const auto json = nlohmann::json::parse(response.body, nullptr, false);
+  const auto json = json_of(response.body);
   const auto error = json.is_object() ? json.find("error") : json.end();
   if (json.is_object() && error != json.end() && error->is_object()) {
     const auto message = error->find("message");

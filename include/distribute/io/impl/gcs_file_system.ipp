@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/json.hpp>
 #include <distribute/io/gcs_file_system.hpp>
 
 #include <distribute/base/error.hpp>
@@ -23,7 +24,7 @@ DISTRIBUTE_INLINE std::string text_member(const nlohmann::json& json, const char
 
 DISTRIBUTE_INLINE absl::StatusOr<nlohmann::json> parse_answer(const std::string& body,
                                                               const std::string& path) {
-  auto json = nlohmann::json::parse(body, nullptr, false);
+  auto json = json_of(body);
   if (json.is_object()) return json;
   return make_status(StatusCode::Internal,
                      concat(path, ": the answer of the store is no JSON object: ",

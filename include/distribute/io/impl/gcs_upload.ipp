@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/json.hpp>
 #include <distribute/io/gcs_upload.hpp>
 
 #include <distribute/base/error.hpp>
@@ -170,7 +171,7 @@ DISTRIBUTE_INLINE absl::Status GcsWritableFile::take_state(const io::HttpRespons
 DISTRIBUTE_INLINE bool GcsWritableFile::is_stored(int64_t size) {
   const auto response = client_.send({.url = client_.url("/storage/v1", path_.resource())});
   if (!response.ok() || !response->ok()) return false;
-  const auto json = nlohmann::json::parse(response->body, nullptr, false);
+  const auto json = json_of(response->body);
   const auto says = [&json](const char* name, const std::string& wanted) {
     return json.is_object() && json.contains(name) && json[name] == wanted;
   };
@@ -233,7 +234,7 @@ DISTRIBUTE_INLINE absl::Status GcsWritableFile::send_chunk(std::string_view byte
 /// A store that says no checksum is believed.
 DISTRIBUTE_INLINE absl::Status GcsWritableFile::check_checksum(const std::string& answer) {
   session_.clear();  // it is over
-  const auto json = nlohmann::json::parse(answer, nullptr, false);
+  const auto json = json_of(answer);
   const auto found = json.is_object() ? json.find("crc32c") : json.end();
   const std::string wanted = io_internal::gcs_checksum(crc_);
   if (!json.is_object() || found == json.end() || *found == wanted) return absl::OkStatus();

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/json.hpp>
 #include <distribute/io/google_auth_provider.hpp>
 
 #include <distribute/base/error.hpp>
@@ -42,8 +43,8 @@ DISTRIBUTE_INLINE absl::StatusOr<std::string> service_account_assertion(
                                 {"aud", token_url},
                                 {"iat", int64_t(now)},
                                 {"exp", int64_t(now) + 3600}};
-  std::string text =
-      absl::WebSafeBase64Escape(header.dump()) + "." + absl::WebSafeBase64Escape(claim.dump());
+  std::string text = absl::WebSafeBase64Escape(json_text(header)) + "." +
+                     absl::WebSafeBase64Escape(json_text(claim));
   const auto signature = io::rsa_sha256_sign(member(account, "private_key"), text);
   if (!signature.ok()) return signature.status();
   return text.append(".").append(absl::WebSafeBase64Escape(*signature));
@@ -99,7 +100,7 @@ DISTRIBUTE_INLINE absl::StatusOr<GoogleAuthProvider::Token> GoogleAuthProvider::
     const std::string& path) const {
   const auto text = read_local_text(path);
   if (!text.ok()) return annotate(text.status(), "credentials for Google Cloud");
-  const auto json = nlohmann::json::parse(*text, nullptr, false);
+  const auto json = json_of(*text);
   if (json.is_discarded())
     return make_status(StatusCode::DataLoss,
                        path + ": credentials for Google Cloud: the file is no JSON");
@@ -136,7 +137,7 @@ DISTRIBUTE_INLINE absl::StatusOr<GoogleAuthProvider::Token> GoogleAuthProvider::
   });
   if (!response.ok()) return annotate(response.status(), origin);
   if (response->ok()) return parse(response->body, concat(origin, " through ", url));
-  const auto json = nlohmann::json::parse(response->body, nullptr, false);
+  const auto json = json_of(response->body);
   const bool refused = response->status < 500;
   return make_status(
       refused ? StatusCode::Unauthenticated : StatusCode::Unavailable,
@@ -172,7 +173,7 @@ DISTRIBUTE_INLINE absl::StatusOr<GoogleAuthProvider::Token> GoogleAuthProvider::
 
 DISTRIBUTE_INLINE absl::StatusOr<GoogleAuthProvider::Token> GoogleAuthProvider::parse(
     const std::string& text, const std::string& origin) const {
-  const auto json = nlohmann::json::parse(text, nullptr, false);
+  const auto json = json_of(text);
   const std::string token = io_internal::member(json, "access_token");
   if (token.empty())
     return make_status(StatusCode::Internal, origin + ": the answer holds no access_token");

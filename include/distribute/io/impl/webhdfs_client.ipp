@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/json.hpp>
 #include <distribute/io/webhdfs_client.hpp>
 
 #include <distribute/base/error.hpp>
@@ -38,7 +39,7 @@ struct RemoteException {
 };
 
 DISTRIBUTE_INLINE RemoteException remote_exception(const io::HttpResponse& response) {
-  const auto json = nlohmann::json::parse(response.body, nullptr, false);
+  const auto json = json_of(response.body);
   if (!json.is_object() || !json.contains("RemoteException"))
     return {"", response.body.substr(0, 200)};
   const auto& remote = json["RemoteException"];

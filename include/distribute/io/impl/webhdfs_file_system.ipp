@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/json.hpp>
 #include <distribute/io/webhdfs_file_system.hpp>
 
 #include <distribute/base/error.hpp>
@@ -15,7 +16,7 @@ namespace distribute::io_internal {
 /// A member of the answer, which WebHDFS wraps into one object; null where it is not there.
 DISTRIBUTE_INLINE nlohmann::json webhdfs_answer(const io::HttpResponse& response,
                                                 const char* member) {
-  const auto json = nlohmann::json::parse(response.body, nullptr, false);
+  const auto json = json_of(response.body);
   return json.is_object() && json.contains(member) ? json[member] : nlohmann::json();
 }
 

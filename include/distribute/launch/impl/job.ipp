@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/json.hpp>
 #include <distribute/launch/job.hpp>
 #include <distribute/launch/job_token.hpp>
 
@@ -126,7 +127,7 @@ DISTRIBUTE_INLINE std::string Job::tf_config(const Task& task) const {
     if (member.type != "evaluator") cluster[member.type].push_back(member.address);
   const nlohmann::ordered_json config = {{"cluster", cluster},
                                          {"task", {{"type", task.type}, {"index", task.index}}}};
-  return config.dump();
+  return json_text(config);
 }
 
 DISTRIBUTE_INLINE std::map<std::string, std::string> Job::environment(const Task& task) const {

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/json.hpp>
 #include <distribute/optim/optimizer_text.hpp>
 
 #include <nlohmann/json.hpp>
@@ -25,7 +26,7 @@ DISTRIBUTE_INLINE Json optimizer_json(const std::string& class_name,
 
 DISTRIBUTE_INLINE std::string optimizer_text(const std::string& class_name,
                                              const OptimizerConfig& config) {
-  return optimizer_json(class_name, config).dump();
+  return json_text(optimizer_json(class_name, config));
 }
 
 DISTRIBUTE_INLINE std::string kernel_text(const std::string& class_name,
@@ -35,7 +36,7 @@ DISTRIBUTE_INLINE std::string kernel_text(const std::string& class_name,
   json["rate"] = double(rate);
   json["done"] = done;
   json["decayed"] = decayed;
-  return json.dump();
+  return json_text(json);
 }
 
 }  // namespace distribute::optim::optim_internal

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/json.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/optim/adagrad.hpp>
 #include <distribute/optim/adam.hpp>
@@ -120,8 +121,11 @@ DISTRIBUTE_INLINE OptimizerConfig config_of(const Json& json) {
 /// Runs fn(text as JSON); what is wrong with the text becomes an InvalidArgumentError.
 template <typename Fn>
 auto with_json(const std::string& text, Fn&& fn) {
+  const Json json = json_of(text);
+  if (json.is_discarded())
+    throw InvalidArgumentError("this text describes no optimizer: it is not JSON: " + text);
   try {
-    return fn(Json::parse(text));
+    return fn(json);
   } catch (const Json::exception& error) {
     throw InvalidArgumentError(concat("this text describes no optimizer: ", error.what()));
   }

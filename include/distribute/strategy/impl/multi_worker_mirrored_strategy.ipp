@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/json.hpp>
 #include <distribute/base/version.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
@@ -32,7 +33,7 @@ DISTRIBUTE_INLINE collective::WorkerGroup work_alone(int replicas) {
 DISTRIBUTE_INLINE std::string agreement(const MultiWorkerOptions& options) {
   nlohmann::json all = options.must_agree;
   all["version of distribute"] = kVersion;
-  return all.dump();
+  return json_text(all);
 }
 
 DISTRIBUTE_INLINE StrategyParts join_cluster(std::shared_ptr<ClusterResolver> resolver,

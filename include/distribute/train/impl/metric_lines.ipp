@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/json.hpp>
 #include <distribute/cluster/environment.hpp>
 #include <distribute/io/path.hpp>
 #include <distribute/train/metric_lines.hpp>
@@ -54,7 +55,7 @@ DISTRIBUTE_INLINE void report_hypertune(const Logs& values, int64_t global_step)
   std::error_code ignored;
   std::filesystem::create_directories(io::directory_of(path), ignored);
   std::ofstream file(path, std::ios::app);
-  file << line.dump() << '\n' << std::flush;
+  file << json_text(line) << '\n' << std::flush;
   if (!file)
     throw PermissionDeniedError(
         concat("CLOUD_ML_HP_METRIC_FILE: cannot write ", path, ": ", std::strerror(errno)));
