@@ -7,6 +7,7 @@
 
 #include <list>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
@@ -35,8 +36,9 @@ class ServerCluster {
   }
 
   const dist::ClusterSpec& spec() const { return spec_; }
-  /// Lives as long as the cluster.
+  /// Lives as long as the cluster; of any thread.
   dist::ClusterResolver& resolver(const std::string& type, int index) {
+    const std::lock_guard lock(mutex_);
     return resolvers_.emplace_back(
         spec_, dist::SimpleClusterResolverOptions{.task_type = type, .task_id = index});
   }
@@ -51,6 +53,7 @@ class ServerCluster {
 
   std::list<dist::launch::ReservedPort> ports_;
   dist::ClusterSpec spec_;
+  std::mutex mutex_;
   std::list<dist::SimpleClusterResolver> resolvers_;
   std::vector<std::unique_ptr<dist::parameter_server::ParameterServer>> servers_;
   std::vector<std::thread> threads_;
