@@ -179,8 +179,8 @@ def timed(command, cwd):
 
 
 def measure_rebuild(sides, flags):
-    headers = sorted((ROOT / "include/distribute/strategy").glob("*.hpp"))
-    build = ["cmake", "--build", "--preset", "release"]
+    headers = sorted((ROOT / "include/distribute/strategy").glob(flags.headers))
+    build = ["cmake", "--build", "--preset", "release", "--target", "mnist_cnn"]
     if not headers or timed(build, ROOT) is None:
         return None
     seconds = {}
@@ -226,6 +226,7 @@ def main():
     parser.add_argument("--xla", action="store_true", help="let XLA compete too (it is slower)")
     parser.add_argument("--bin_dir", default=str(ROOT / "build/release/bin"))
     parser.add_argument("--data_dir", default=str(ROOT / "examples/mnist_cnn/data"))
+    parser.add_argument("--headers", default="*.hpp", help="of strategy/, for part rebuild")
     parser.add_argument("--cifar10_dir", default="", help="CIFAR-10 as TFRecords, for its part")
     parser.add_argument("--peers_python", default="", help="Python with TensorFlow and PyTorch")
     parser.add_argument("--output", default=str(ROOT / "docs/benchmarks.json"))

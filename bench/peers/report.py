@@ -3,6 +3,7 @@
 import json
 import pathlib
 import re
+import statistics
 import sys
 
 DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
@@ -86,10 +87,14 @@ def figures(r):
                      None))
     rows += picture_figures(r)
     rebuilds = list((r.get("rebuild", "seconds") or {"": None}).values())
-    slowest = max(rebuilds) if None not in rebuilds else None
+    slowest, median = None, None
+    if None not in rebuilds:
+        slowest, median = max(rebuilds), statistics.median(rebuilds)
     rows.append(("demo", "demo.sh in a fresh clone", r.get("demo", "seconds"), "s", "<=", 180))
     rows.append(("demo", "rebuild after a change in strategy/, slowest header", slowest, "s", "<=",
                  30))
+    rows.append(("demo", "rebuild after a change in strategy/, median header", median, "s", "",
+                 None))
     return rows
 
 
