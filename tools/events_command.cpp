@@ -77,7 +77,8 @@ int events_command(const std::vector<std::string>& words, bool json) {
     std::fprintf(stderr, "distribute events ls: %s\n", error.what());
     status = 1;
   }
-  if (json && (status == 0 || !all.empty())) std::printf("%s\n", distribute::json_text(all, 2).c_str());
+  if (json && (status == 0 || !all.empty()))
+    std::printf("%s\n", distribute::json_text(all, 2).c_str());
   return status;
 }
 
