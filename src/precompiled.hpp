@@ -2,7 +2,6 @@
 /// What most bodies of the library include from elsewhere; precompiled once (compiled mode).
 
 #include <absl/status/statusor.h>
-#include <absl/strings/str_cat.h>
 
 #include <algorithm>
 #include <array>

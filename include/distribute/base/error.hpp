@@ -3,8 +3,8 @@
 
 #include <distribute/base/config.hpp>
 
-#include <absl/strings/str_cat.h>
-
+#include <cstdint>
+#include <initializer_list>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -75,15 +75,26 @@ using UnauthenticatedError = ErrorWithCode<StatusCode::Unauthenticated>;
 /// Throws the exception type that belongs to `code`; `code` must not be Ok.
 [[noreturn]] void throw_error(StatusCode code, const std::string& message);
 
-/// `arg` as absl::StrCat takes it; what it does not know is printed by its operator<<.
+namespace base_internal {
+
+std::string join_words(std::initializer_list<std::string_view> words);
+std::string number_word(int64_t number);
+std::string number_word(uint64_t number);
+std::string number_word(double number);  // six digits, as a stream prints it
+
+/// `arg` as text; what is neither text nor number is printed by its operator<<.
 template <typename Arg>
-decltype(auto) as_word(const Arg& arg) {
+auto word(const Arg& arg) {
   if constexpr (std::is_same_v<Arg, char>) {
-    return absl::string_view(&arg, 1);
-  } else if constexpr (std::is_same_v<Arg, std::string_view>) {
-    return absl::string_view(arg.data(), arg.size());  // which may be a type of its own
-  } else if constexpr (std::is_convertible_v<const Arg&, absl::AlphaNum>) {
-    return (arg);
+    return std::string_view(&arg, 1);
+  } else if constexpr (std::is_convertible_v<const Arg&, std::string_view>) {
+    return std::string_view(arg);
+  } else if constexpr (std::is_floating_point_v<Arg>) {
+    return number_word(double(arg));
+  } else if constexpr (std::is_unsigned_v<Arg>) {
+    return number_word(uint64_t(arg));
+  } else if constexpr (std::is_integral_v<Arg>) {
+    return number_word(int64_t(arg));
   } else {
     std::ostringstream out;
     out << arg;
@@ -91,10 +102,12 @@ decltype(auto) as_word(const Arg& arg) {
   }
 }
 
+}  // namespace base_internal
+
 /// Joins anything printable into one message: concat("step ", 3).
 template <typename... Args>
 std::string concat(const Args&... args) {
-  return absl::StrCat(as_word(args)...);
+  return base_internal::join_words({std::string_view(base_internal::word(args))...});
 }
 
 }  // namespace distribute

@@ -1,7 +1,26 @@
 #pragma once
 #include <distribute/base/error.hpp>
 
+#include <absl/strings/str_cat.h>
+
 namespace distribute {
+
+namespace base_internal {
+
+DISTRIBUTE_INLINE std::string join_words(std::initializer_list<std::string_view> words) {
+  size_t length = 0;
+  for (const std::string_view word : words) length += word.size();
+  std::string text;
+  text.reserve(length);
+  for (const std::string_view word : words) text += word;
+  return text;
+}
+
+DISTRIBUTE_INLINE std::string number_word(int64_t number) { return absl::StrCat(number); }
+DISTRIBUTE_INLINE std::string number_word(uint64_t number) { return absl::StrCat(number); }
+DISTRIBUTE_INLINE std::string number_word(double number) { return absl::StrCat(number); }
+
+}  // namespace base_internal
 
 DISTRIBUTE_INLINE const char* status_code_name(StatusCode code) {
   switch (code) {
