@@ -15,9 +15,17 @@ function(distribute_program target)
   endif()
 endfunction()
 
+# distribute_unite(<target> <files>): so many files to a translation unit, unless units are small
+# for quick builds after a change.
+function(distribute_unite target files)
+  if(NOT "${DISTRIBUTE_BODIES_PER_UNIT}" STREQUAL "1")
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${files})
+  endif()
+endfunction()
+
 # The `distribute` program; its target has another name because the library has this one.
 distribute_program(distribute_cli OUTPUT distribute FILES tools/*.cpp tools/distribute/*.cpp)
-set_target_properties(distribute_cli PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+distribute_unite(distribute_cli 8)
 
 # examples/common: what the trainers share.
 file(GLOB common_sources CONFIGURE_DEPENDS examples/common/*.cpp)
@@ -27,7 +35,7 @@ if(common_sources)
                         absl::flags absl::flags_parse absl::flags_usage)
   target_include_directories(examples_common PUBLIC "${PROJECT_SOURCE_DIR}"
                              "${PROJECT_SOURCE_DIR}/examples")
-  set_target_properties(examples_common PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+  distribute_unite(examples_common 6)
 endif()
 file(GLOB examples RELATIVE "${PROJECT_SOURCE_DIR}/examples" CONFIGURE_DEPENDS examples/*)
 list(REMOVE_ITEM examples common)
