@@ -25,7 +25,7 @@ namespace coordinator_internal {
 struct ClosureArgument {
   std::shared_ptr<const std::string> bytes = {};
   std::vector<RemoteStatePtr> per_worker = {};
-  std::shared_ptr<const WorkerResource> resource = {};  // keeps per_worker's things alive
+  std::shared_ptr<const WorkerResource> resource = {};  // kept alive until the end
 };
 
 /// Belongs to one thread at a time: who schedules it, then the queue, then a worker's thread.

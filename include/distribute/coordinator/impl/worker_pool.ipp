@@ -158,7 +158,9 @@ WorkerPool::closure_for(const std::shared_ptr<const WorkerResource>& resource, i
   closure->method = "make";
   closure->label = resource->label;
   closure->output = resource->elements.at(size_t(worker));
-  closure->arguments.push_back({.bytes = std::make_shared<const std::string>(resource->recipe)});
+  // Who lets go of the resource while it is being made must not leave it on the worker for good.
+  closure->arguments.push_back(
+      {.bytes = std::make_shared<const std::string>(resource->recipe), .resource = resource});
   if (resource->base)
     closure->arguments.push_back(
         {.per_worker = resource->base->elements, .resource = resource->base});
