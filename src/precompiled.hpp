@@ -1,5 +1,5 @@
 #pragma once
-/// What most bodies of the library include from elsewhere; precompiled once (compiled mode).
+/// What many bodies of the library include from elsewhere; precompiled once (compiled mode).
 
 #include <absl/status/statusor.h>
 

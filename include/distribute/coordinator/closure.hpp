@@ -25,7 +25,7 @@ namespace coordinator_internal {
 struct ClosureArgument {
   std::shared_ptr<const std::string> bytes = {};
   std::vector<RemoteStatePtr> per_worker = {};
-  std::shared_ptr<const WorkerResource> resource = {};  // kept alive until the end
+  std::shared_ptr<const WorkerResource> resource = {};  // lives as long as the closure
 };
 
 /// Belongs to one thread at a time: who schedules it, then the queue, then a worker's thread.
