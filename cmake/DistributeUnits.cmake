@@ -117,24 +117,13 @@ function(distribute_write_units variable files_per_unit)
   set(${variable} "${units}" PARENT_SCOPE)
 endfunction()
 
-# distribute_optimize_units(<regular expression> <units...>): -O1 for the floors that compute.
-function(distribute_optimize_units floors)
-  foreach(unit IN LISTS ARGN)
+# distribute_floor_properties(<regular expression> <units> <property> <value>...): of the units whose
+# floor matches.
+function(distribute_floor_properties floors units)
+  foreach(unit IN LISTS units)
     cmake_path(GET unit STEM name)
     if(floors AND name MATCHES "${floors}")
-      set_source_files_properties("${unit}" PROPERTIES COMPILE_OPTIONS -O1
-                                  SKIP_PRECOMPILE_HEADERS ON)
-    endif()
-  endforeach()
-endfunction()
-
-# distribute_relax_units(<regular expression> <units...>): -Og for floors that wait for sockets,
-# files and people: they compile in two thirds of the time.
-function(distribute_relax_units floors)
-  foreach(unit IN LISTS ARGN)
-    cmake_path(GET unit STEM name)
-    if(floors AND name MATCHES "${floors}")
-      set_source_files_properties("${unit}" PROPERTIES COMPILE_OPTIONS -Og)
+      set_source_files_properties("${unit}" PROPERTIES ${ARGN})
     endif()
   endforeach()
 endfunction()

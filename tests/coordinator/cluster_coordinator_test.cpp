@@ -334,6 +334,27 @@ TEST_CASE("a dataset that nobody holds is dropped on the workers",
   wait_until([] { return alive == 0; }, "their end");
 }
 
+TEST_CASE("a dataset that is let go of while it is being made is dropped on the workers",
+          "[coordinator][cluster_coordinator]") {
+  static std::atomic<int> alive{0};
+  static std::atomic<bool> let_go{false};
+  struct Counter {
+    Counter() { ++alive; }
+    ~Counter() { --alive; }
+  };
+  Cluster cluster(2);
+  {
+    const auto dataset = cluster.coordinator->create_per_worker_dataset([](const InputContext&) {
+      auto counter = std::make_shared<Counter>();
+      wait_until([] { return let_go.load(); }, "the dataset's last holder");
+      return data::Dataset::range(5).map([counter](data::Batch batch) { return batch; });
+    });
+    wait_until([] { return alive == 2; }, "both datasets");
+  }
+  let_go = true;
+  wait_until([] { return alive == 0; }, "their end");
+}
+
 TEST_CASE("functions must be the same everywhere, in the same order",
           "[coordinator][cluster_coordinator]") {
   const auto check = check_same_registrations;
