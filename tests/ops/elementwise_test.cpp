@@ -205,3 +205,11 @@ TEST_CASE("pow has a finite gradient at base 0", "[ops][elementwise]") {
   CHECK(gradients[0].item<float>() == 0);
   CHECK(gradients[1].item<float>() == 0);
 }
+
+TEMPLATE_TEST_CASE("16-bit numbers are computed with as numbers, not as tensors",
+                   "[ops][elementwise]", bfloat16, float16) {
+  const TestType a(3.0f), b(2.0f);
+  const float results[] = {a + b, a - b, a * b, a / b};
+  CHECK(std::vector<float>(results, results + 4) == Floats{5, 1, 6, 1.5f});
+  static_assert(std::is_same_v<decltype(a + b), float>);
+}

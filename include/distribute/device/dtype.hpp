@@ -29,6 +29,27 @@ struct float16 {
   operator float() const;
 };
 
+template <typename T>
+concept HalfFloat = std::is_same_v<T, bfloat16> || std::is_same_v<T, float16>;
+
+// Two of them are computed with as float32; as they also become tensors, this must be said.
+template <HalfFloat T>
+float operator+(T a, T b) {
+  return float(a) + float(b);
+}
+template <HalfFloat T>
+float operator-(T a, T b) {
+  return float(a) - float(b);
+}
+template <HalfFloat T>
+float operator*(T a, T b) {
+  return float(a) * float(b);
+}
+template <HalfFloat T>
+float operator/(T a, T b) {
+  return float(a) / float(b);
+}
+
 /// C++ type -> DType.
 template <typename T>
 struct DTypeOf;

@@ -67,7 +67,7 @@ DISTRIBUTE_INLINE void IndexedRows::to_row_major(const void* from, void* to) con
     for (size_t i = 0; i < rows.size(); ++i)
       for (int64_t j = 0; j < width; ++j) {
         T& sum = target[rows[i] * width + j];
-        sum = T(+sum + +source[int64_t(i) * width + j]);  // unary +: 16-bit numbers as float
+        sum = T(sum + source[int64_t(i) * width + j]);
       }
   });
 }
