@@ -119,6 +119,7 @@ TEST_CASE("one checkpoint every so many hours is kept for good", "[checkpoint][m
 
 TEST_CASE("a second manager goes on with state and times of the first", "[checkpoint][manager]") {
   Fixture f;
+  f.time = 1'763'841'234.25;  // a real one, of which every digit counts
   std::string first, second;
   {
     CheckpointManager manager = f.timed(2, 3);

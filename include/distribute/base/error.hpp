@@ -81,6 +81,8 @@ std::string join_words(std::initializer_list<std::string_view> words);
 std::string number_word(int64_t number);
 std::string number_word(uint64_t number);
 std::string number_word(double number);  // six digits, as a stream prints it
+/// The shortest text that reads back as the same number.
+std::string exact_word(double number);
 
 /// `arg` as text; what is neither text nor number is printed by its operator<<.
 template <typename Arg>
@@ -96,6 +98,7 @@ auto word(const Arg& arg) {
   } else if constexpr (std::is_integral_v<Arg>) {
     return number_word(int64_t(arg));
   } else {
+    static_assert(!std::is_function_v<Arg>, "std::hex and its like reach no other word");
     std::ostringstream out;
     out << arg;
     return out.str();
@@ -104,7 +107,8 @@ auto word(const Arg& arg) {
 
 }  // namespace base_internal
 
-/// Joins anything printable into one message: concat("step ", 3).
+/// Joins anything printable into one message: concat("step ", 3). Every word is printed by itself,
+/// so manipulators as std::setprecision have no effect.
 template <typename... Args>
 std::string concat(const Args&... args) {
   return base_internal::join_words({std::string_view(base_internal::word(args))...});

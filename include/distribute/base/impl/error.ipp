@@ -3,6 +3,8 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <charconv>
+
 namespace distribute {
 
 namespace base_internal {
@@ -19,6 +21,11 @@ DISTRIBUTE_INLINE std::string join_words(std::initializer_list<std::string_view>
 DISTRIBUTE_INLINE std::string number_word(int64_t number) { return absl::StrCat(number); }
 DISTRIBUTE_INLINE std::string number_word(uint64_t number) { return absl::StrCat(number); }
 DISTRIBUTE_INLINE std::string number_word(double number) { return absl::StrCat(number); }
+
+DISTRIBUTE_INLINE std::string exact_word(double number) {
+  char text[32];
+  return std::string(text, std::to_chars(text, text + sizeof text, number).ptr);
+}
 
 }  // namespace base_internal
 

@@ -3,7 +3,6 @@
 #include <distribute/base/logging.hpp>
 #include <distribute/base/process_state.hpp>
 
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -50,9 +49,7 @@ DISTRIBUTE_INLINE std::string json_string(std::string_view text) {
 }
 
 DISTRIBUTE_INLINE std::string json_number(double value) {
-  if (!std::isfinite(value)) return "null";
-  char text[32];
-  return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
+  return std::isfinite(value) ? base_internal::exact_word(value) : "null";
 }
 
 /// "2026-11-22T02:30:00.123456Z"

@@ -1,7 +1,7 @@
 #pragma once
+#include <distribute/base/error.hpp>
 #include <distribute/base/prometheus.hpp>
 
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -19,8 +19,7 @@ namespace distribute::monitoring {
 DISTRIBUTE_INLINE std::string number_text(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";
-  char text[32];
-  return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
+  return base_internal::exact_word(value);
 }
 
 /// HELP escapes backslash and line feed, label values the quote as well.

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <iomanip>
 #include <utility>
 
 namespace distribute::checkpoint_internal {
@@ -90,7 +89,8 @@ DISTRIBUTE_INLINE std::string CheckpointManager::look_at_directory() const {
   io::FileSystem& files = *value_or_throw(io::file_system_for(options_.directory));
   throw_if_error(files.make_dirs(options_.directory));
   const auto state = get_checkpoint_state(options_.directory);
-  return concat(std::setprecision(17), now(), "\n", state ? encode_checkpoint_state(*state) : "");
+  return concat(base_internal::exact_word(now()), "\n",
+                state ? encode_checkpoint_state(*state) : "");
 }
 
 DISTRIBUTE_INLINE double CheckpointManager::now() const {

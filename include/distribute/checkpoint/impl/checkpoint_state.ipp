@@ -33,9 +33,7 @@ DISTRIBUTE_INLINE std::string quote(std::string_view text) {
 
 /// The shortest text that reads back as the same number, with a point as Python prints it.
 DISTRIBUTE_INLINE std::string number_text(double value) {
-  char buffer[32];
-  const auto end = std::to_chars(buffer, buffer + sizeof(buffer), value).ptr;
-  std::string text(buffer, end);
+  std::string text = base_internal::exact_word(value);
   if (text.find_first_of(".eni") == std::string::npos) text += ".0";
   return text;
 }

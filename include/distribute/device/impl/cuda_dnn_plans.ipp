@@ -7,6 +7,8 @@
 #include <distribute/device/cuda_stream.hpp>
 #include <distribute/device/math_mode.hpp>
 
+#include <absl/strings/str_cat.h>
+
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -26,7 +28,7 @@ namespace distribute::cudnn_internal {
 DISTRIBUTE_INLINE std::string PlanStore::path_of(const std::string& description) const {
   const uint64_t first = device_internal::hash_text(description, 0xcbf29ce484222325ull);
   const uint64_t second = device_internal::hash_text(description, first);
-  return concat(folder_, "/", std::hex, first, second, ".cudnn_plan");
+  return absl::StrCat(folder_, "/", absl::Hex(first), absl::Hex(second), ".cudnn_plan");
 }
 
 DISTRIBUTE_INLINE std::optional<CudnnPlan> PlanStore::find(const CudnnTarget& target,

@@ -29,11 +29,11 @@ DISTRIBUTE_INLINE bool Engine::stopped() const {
 
 DISTRIBUTE_INLINE void Engine::stop() {
   EngineThread& all = *impl_;
-  bool failed = false;
+  bool failed = failure().has_value();  // then a goodbye would hide it from the others
   {
     const std::lock_guard lock(all.mutex);
     if (std::exchange(all.stopped, true)) return;
-    failed = all.error != nullptr;
+    failed |= all.error != nullptr;
   }
   if (!failed) all.flush(), all.say_goodbye();
   if (all.thread.joinable()) all.thread.join();

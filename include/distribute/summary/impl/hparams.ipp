@@ -5,6 +5,8 @@
 #include <distribute/summary/file_writer.hpp>
 #include <distribute/summary/hparams.hpp>
 
+#include <absl/strings/str_cat.h>
+
 #include <algorithm>
 #include <chrono>
 
@@ -51,7 +53,7 @@ DISTRIBUTE_INLINE std::string group_of(summary::Hparams values) {
   uint64_t hash = cluster_internal::fnv1a("");
   for (const auto& [name, value] : values)
     hash = cluster_internal::fnv1a(name + encode_value(value), hash);
-  return concat(std::hex, hash);
+  return absl::StrCat(absl::Hex(hash));
 }
 
 }  // namespace distribute::summary_internal
