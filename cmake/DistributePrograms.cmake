@@ -23,6 +23,14 @@ function(distribute_unite target files)
   endif()
 endfunction()
 
+# distribute_reuse_precompiled(<target>): takes the library's precompiled header.
+function(distribute_reuse_precompiled target)
+  if(DISTRIBUTE_COMPILED)
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    target_precompile_headers(${target} REUSE_FROM distribute)
+  endif()
+endfunction()
+
 # The `distribute` program; its target has another name because the library has this one.
 distribute_program(distribute_cli OUTPUT distribute FILES tools/*.cpp tools/distribute/*.cpp)
 distribute_unite(distribute_cli 8)
@@ -35,7 +43,17 @@ if(common_sources)
                         absl::flags absl::flags_parse absl::flags_usage)
   target_include_directories(examples_common PUBLIC "${PROJECT_SOURCE_DIR}"
                              "${PROJECT_SOURCE_DIR}/examples")
-  distribute_unite(examples_common 6)
+  distribute_unite(examples_common 0)
+  # What no change of a strategy touches is a unit of its own.
+  set_target_properties(examples_common PROPERTIES UNITY_BUILD_MODE GROUP)
+  set_source_files_properties(${common_sources} PROPERTIES UNITY_GROUP trainers)
+  set_source_files_properties(
+    tools/flags.cpp examples/common/managed_job.cpp examples/common/options.cpp
+    examples/common/run_report.cpp PROPERTIES UNITY_GROUP plain)
+  if("examples_" MATCHES "${DISTRIBUTE_WAITING_FLOORS}" AND DISTRIBUTE_WAITING_FLOORS)
+    target_compile_options(examples_common PRIVATE -Og)
+  endif()
+  distribute_reuse_precompiled(examples_common)
 endif()
 file(GLOB examples RELATIVE "${PROJECT_SOURCE_DIR}/examples" CONFIGURE_DEPENDS examples/*)
 list(REMOVE_ITEM examples common)

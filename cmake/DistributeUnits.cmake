@@ -18,25 +18,27 @@ function(distribute_choose_door variable door)
   set(${variable} "${${variable}}" PARENT_SCOPE)
 endfunction()
 
-# distribute_reaches(<variable> <file> <header>): whether `file` includes `header`, itself or through
-# headers of this library, in compiled mode; paths are relative to include/.
-function(distribute_reaches variable file header)
-  get_property(known GLOBAL PROPERTY "reaches/${file}/${header}")
+# distribute_reaches(<variable> <file> <headers>): whether `file` includes a header whose path matches
+# the regular expression, itself or through headers of this library, in compiled mode; paths are
+# relative to include/.
+function(distribute_reaches variable file headers)
+  get_property(known GLOBAL PROPERTY "reaches/${file}/${headers}")
   if("${known}" STREQUAL "")
     set(known FALSE)
-    set_property(GLOBAL PROPERTY "reaches/${file}/${header}" FALSE)  # where includes run in a circle
+    set_property(GLOBAL PROPERTY "reaches/${file}/${headers}" FALSE)  # includes may run in a circle
     file(READ "${PROJECT_SOURCE_DIR}/include/${file}" text)
     string(REGEX REPLACE "#ifdef DISTRIBUTE_HEADER_ONLY.*" "" text "${text}")
     string(REGEX MATCHALL "#include <distribute/[^>]+hpp>" includes "${text}")
     list(TRANSFORM includes REPLACE "^#include <(.+)>$" "\\1")
-    if(header IN_LIST includes)
-      set(known TRUE)
-    endif()
     while(includes AND NOT known)
       list(POP_FRONT includes next)
-      distribute_reaches(known "${next}" "${header}")
+      if(next MATCHES "${headers}")
+        set(known TRUE)
+      else()
+        distribute_reaches(known "${next}" "${headers}")
+      endif()
     endwhile()
-    set_property(GLOBAL PROPERTY "reaches/${file}/${header}" ${known})
+    set_property(GLOBAL PROPERTY "reaches/${file}/${headers}" ${known})
   endif()
   set(${variable} ${known} PARENT_SCOPE)
 endfunction()
@@ -68,20 +70,32 @@ function(distribute_split_into_units variable files_per_unit)
 endfunction()
 
 # distribute_kind_of(<variable> <floor> <body>): bodies of one kind may share a unit: those of floors
-# with the same options, and of these what stands above the strategies apart from the rest, so that
-# touching a header of strategy/ rebuilds little else.
+# with the same options, and of these what knows nothing of strategy/, some of it, or the headers
+# that other floors include too, so that touching a header of strategy/ rebuilds little else. The few
+# of other floors that know how strategies are made inside change with these.
 function(distribute_kind_of variable floor body)
-  set(kind below)
-  distribute_reaches(above "${body}" distribute/strategy/strategy_extended.hpp)
-  if(above)
-    set(kind above)
+  distribute_reaches(knows_some "${body}" "^distribute/strategy/")
+  distribute_reaches(knows_inside "${body}" "^distribute/strategy/local_replicas\\.hpp$")
+  set(outer distributed_dataset reduce_arguments scope sharded_variable strategy_extended)
+  list(JOIN outer "|" outer)
+  distribute_reaches(knows_outer "${body}" "^distribute/strategy/(${outer})\\.hpp$")
+  set(kind "${knows_some}_${knows_outer}")
+  if(DISTRIBUTE_OPTIMIZED_FLOORS AND "${floor}_" MATCHES "${DISTRIBUTE_OPTIMIZED_FLOORS}")
+    set(kind "${knows_some}_optimized")
+  elseif(DISTRIBUTE_WAITING_FLOORS AND "${floor}_" MATCHES "${DISTRIBUTE_WAITING_FLOORS}"
+         AND NOT knows_inside)
+    set(kind "${knows_some}_waiting")
   endif()
-  foreach(floors IN ITEMS DISTRIBUTE_OPTIMIZED_FLOORS DISTRIBUTE_WAITING_FLOORS)
-    if(${floors} AND "${floor}_" MATCHES "${${floors}}")
-      string(APPEND kind "_${floors}")
-    endif()
-  endforeach()
   set(${variable} ${kind} PARENT_SCOPE)
+endfunction()
+
+# distribute_kind_options(<kind> <units...>)
+function(distribute_kind_options kind)
+  if(kind MATCHES "_optimized$")
+    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -O1 SKIP_PRECOMPILE_HEADERS ON)
+  elseif(kind MATCHES "_waiting$")
+    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -Og)
+  endif()
 endfunction()
 
 # distribute_write_units(<variable> <files per unit>): `variable` gets the paths of the units.
@@ -112,18 +126,10 @@ function(distribute_write_units variable files_per_unit)
   list(REMOVE_DUPLICATES kinds)
   set(units "")
   foreach(kind IN LISTS kinds)
-    distribute_split_into_units(units ${files_per_unit} ${bodies_${kind}})
+    set(units_now "")
+    distribute_split_into_units(units_now ${files_per_unit} ${bodies_${kind}})
+    distribute_kind_options(${kind} ${units_now})
+    list(APPEND units ${units_now})
   endforeach()
   set(${variable} "${units}" PARENT_SCOPE)
-endfunction()
-
-# distribute_floor_properties(<regular expression> <units> <property> <value>...): of the units whose
-# floor matches.
-function(distribute_floor_properties floors units)
-  foreach(unit IN LISTS units)
-    cmake_path(GET unit STEM name)
-    if(floors AND name MATCHES "${floors}")
-      set_source_files_properties("${unit}" PROPERTIES ${ARGN})
-    endif()
-  endforeach()
 endfunction()

@@ -169,19 +169,17 @@ class RawRound {
     share_ = sockets_.empty() ? size_t(bytes) : size_t(2 * bytes / group_.size());
     if (in_place_) return;
     from_.resize(share_ * std::max<size_t>(sockets_.size(), 1), std::byte{1});
-    to_.resize(from_.size(), std::byte{2});
+    if (!sockets_.empty()) to_.resize(from_.size(), std::byte{2});
   }
   const char* name() const { return sockets_.empty() ? "raw_memory" : "raw_tcp"; }
   void operator()() {
     if (!sockets_.empty()) return exchange_raw(sockets_, share_, from_.data(), to_.data());
     const int64_t count = bytes_ / 4, rank = group_.rank(), ranks = group_.size();
-    if (!in_place_)
-      return copy_array(reinterpret_cast<const float*>(from_.data()),
-                        reinterpret_cast<float*>(to_.data()), count);
-    std::vector<float*> arrays;
+    std::vector<float*> shared;
     for (int r = 0; r < ranks; ++r)
-      arrays.push_back(reinterpret_cast<float*>(group_.shared_memory(r).data()));
-    sum_in_place(arrays, count * rank / ranks, count * (rank + 1) / ranks);
+      shared.push_back(reinterpret_cast<float*>(group_.shared_memory(r).data()));
+    if (in_place_) return sum_in_place(shared, count * rank / ranks, count * (rank + 1) / ranks);
+    sum_through_slots(reinterpret_cast<float*>(from_.data()), shared, int(rank), count);
   }
 
  private:

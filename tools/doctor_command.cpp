@@ -215,7 +215,13 @@ bool Doctor::report_versions(const std::vector<Introduction>& tasks) {
 }
 
 void Doctor::measure(ClusterRuntime& runtime, const std::vector<Introduction>& tasks) {
-  const std::vector<Line> lines = measure_lines(runtime, tasks);
+  std::vector<Line> lines = measure_lines(runtime, tasks);
+  try {
+    lines = gather_lines(runtime, lines);
+  } catch (const Error&) {  // perhaps too large for the way from the leader
+    for (const Line& line : lines) report_line(line);
+    throw;
+  }
   for (const Line& line : lines) report_line(line);
   report_clock(lines);
   conclude(lines);

@@ -133,18 +133,32 @@ void read_path(const Wire& wire, Line& line) {
   }
 }
 
-void measure(Wire& wire, bool leads, Line& line) {
+/// Streams after small messages have come through: where none comes to its end, packets of full
+/// size may be lost on the way.
+void measure_streams(Wire& wire, bool leads, Line& line) try {
   if (!leads) {
-    answer_pings(wire);
     take_stream(wire);
     wire.send_number(int64_t(stream(wire)));
     return;
   }
-  ping(wire, line);
   line.forth = stream(wire);
   take_stream(wire);
   line.back = double(wire.receive_number());
   read_path(wire, line);
+} catch (const DeadlineExceededError& error) {
+  throw DeadlineExceededError(
+      concat(error.what(), "; small messages arrive, large ones do not: most likely some hop ",
+             "passes smaller packets only, and a firewall drops its answer (ICMP 'fragmentation ",
+             "needed'). Let that through, lower the MTU of both interfaces (ip link set dev NAME ",
+             "mtu 1400), or set net.ipv4.tcp_mtu_probing=1"));
+}
+
+void measure(Wire& wire, bool leads, Line& line) {
+  if (leads)
+    ping(wire, line);
+  else
+    answer_pings(wire);
+  measure_streams(wire, leads, line);
 }
 
 /// Who plays whom in a round of a tournament of `size` (even) players, the circle method.
@@ -167,7 +181,7 @@ Line measure_pair(ClusterRuntime& runtime, int other) {
   const int self = runtime.rank();
   Line line{.from = self, .to = other};
   line.one_host = runtime.hosts()[size_t(self)] == runtime.hosts()[size_t(other)];
-  const auto deadline = Deadline::after_seconds(15);
+  const auto deadline = Deadline::after_seconds(8);
   try {
     Wire wire(runtime.peer_socket(other, kDoctorPurpose, 0, Deadline::after_seconds(5)), deadline);
     measure(wire, self < other, line);
@@ -220,18 +234,24 @@ std::vector<Introduction> introduce(ClusterRuntime& runtime, const Introduction&
 
 std::vector<Line> measure_lines(ClusterRuntime& runtime, const std::vector<Introduction>& tasks) {
   const int players = runtime.size() + runtime.size() % 2;
-  auto mine = nlohmann::ordered_json::array();
+  std::vector<Line> mine;
   for (int round = 0; round + 1 < players; ++round) {
     const int other = opponent(runtime.rank(), round, players);
     if (other < runtime.size() && !is_cut(tasks, runtime.rank(), other)) {
       const Line line = measure_pair(runtime, other);
       // What the higher rank alone saw, such as a way that is closed, counts as well.
-      if (runtime.rank() < other || !line.problem.empty()) mine.push_back(line.json());
+      if (runtime.rank() < other || !line.problem.empty()) mine.push_back(line);
     }
     runtime.barrier("doctor");
   }
+  return mine;
+}
+
+std::vector<Line> gather_lines(ClusterRuntime& runtime, const std::vector<Line>& mine) {
+  auto json = nlohmann::ordered_json::array();
+  for (const Line& line : mine) json.push_back(line.json());
   std::vector<Line> lines;
-  for (const std::string& text : runtime.all_gather("doctor lines", distribute::json_text(mine)))
+  for (const std::string& text : runtime.all_gather("doctor lines", distribute::json_text(json)))
     for (const auto& line : distribute::ordered_json_of(text))
       lines.push_back(Line::from_json(line));
   return lines;

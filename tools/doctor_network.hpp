@@ -61,11 +61,12 @@ struct Introduction {
 /// By rank. Blocks until all tasks are there. Throws  what the runtime throws.
 std::vector<Introduction> introduce(distribute::ClusterRuntime& runtime, const Introduction& self);
 
-/// All pairs one after the other, side by side where they share no task; every task gets all. Pairs
-/// of which one has not reached the other are left out.
-/// Blocks  about half a second for each task.
-/// Throws  what the runtime throws.
+/// All pairs one after the other, side by side where they share no task; gives what this task
+/// knows. Pairs of which one has not reached the other are left out. Blocks  about half a second
+/// for each task. Throws  what the runtime throws.
 std::vector<Line> measure_lines(distribute::ClusterRuntime& runtime,
                                 const std::vector<Introduction>& tasks);
+/// What all tasks know, on every task. Throws  what the runtime throws.
+std::vector<Line> gather_lines(distribute::ClusterRuntime& runtime, const std::vector<Line>& mine);
 
 }  // namespace distribute_tools

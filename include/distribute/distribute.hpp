@@ -101,6 +101,7 @@
 #include <distribute/cluster/cluster_spec.hpp>
 #include <distribute/cluster/cluster_tasks.hpp>
 #include <distribute/cluster/default_resolver.hpp>
+#include <distribute/cluster/elastic_end.hpp>
 #include <distribute/cluster/elastic_generation.hpp>
 #include <distribute/cluster/elastic_member.hpp>
 #include <distribute/cluster/environment.hpp>

@@ -137,6 +137,29 @@ TEST_CASE("a full disk leaves what was there and nothing else", "[saved_model]")
   CHECK(read(directory / "model/saved_model.pb") == before);
 }
 
+TEST_CASE("extra files are copied beside the model", "[saved_model]") {
+  const TemporaryDirectory directory;
+  std::ofstream(directory / "words.txt") << "one two";
+  nn::Sequential net = small_model();
+  const std::string path = directory / "model", words = directory / "words.txt";
+  save(net, path, {.assets_extra = {{"words.txt", words}, {"warm/up", words}}});
+  CHECK(names_in(path) == std::set<std::string>{"assets.extra", "saved_model.pb"});
+  CHECK(read(path + "/assets.extra/words.txt") == "one two");
+  CHECK(read(path + "/assets.extra/warm/up") == "one two");
+  for (const char* place : {"", "/words", "../words", "a/../../words", "a/"})
+    check_throws<InvalidArgumentError>(
+        [&] {
+          save(net, path, {.assets_extra = {{place, words}}});
+        },
+        "is not the path of a file below assets.extra");
+  check_throws<NotFoundError>(
+      [&] {
+        save(net, path, {.assets_extra = {{"words", directory / "none"}}});
+      },
+      "none");
+  CHECK(fs::exists(path + "/assets.extra/words.txt"));  // as it was
+}
+
 TEST_CASE("a path below a file is refused before anything is written", "[saved_model]") {
   const TemporaryDirectory directory;
   std::ofstream(directory / "file") << "x";

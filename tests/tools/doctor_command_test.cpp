@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <future>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -250,6 +251,31 @@ TEST_CASE("packets that vanish between two tasks are found by both, and told by 
   const auto lines = findings(first, "network", "line");
   REQUIRE(lines.size() == 2);
   for (const Json& line : lines) CHECK(line["data"]["from"] == 0);
+}
+
+TEST_CASE("packets that are too large for one cable are found, with the cure",
+          "[tools][doctor_command][multiproc]") {
+  if (!has_program("distribute")) SKIP("the program was not built");
+  const testing::NetworkOptions hosts{.hosts = 3};
+  SKIP_WITHOUT_NETWORK(hosts);
+  testing::NetworkNamespaces network(hosts);
+  network.drop_larger(2, 1300);
+  const auto outcomes = three("", "20", &network);
+  std::set<std::string> pairs;  // each has two ends: one gives up first, and knows why
+  for (const auto& outcome : outcomes) {
+    INFO(outcome.out << outcome.err);
+    CHECK(outcome.status.code == 1);
+    for (const Json& line : findings(report_of(outcome), "network", "connection")) {
+      const auto text = line["text"].get<std::string>();
+      CHECK_THAT(text, Contains("worker 2"));
+      if (text.find("large ones do not") != std::string::npos &&
+          text.find("mtu 1400") != std::string::npos)
+        pairs.insert(text.find("worker 0") != std::string::npos ? "worker 0" : "worker 1");
+    }
+  }
+  CHECK(pairs.size() == 2);
+  CHECK(findings(report_of(outcomes[0]), "network", "line").size() == 1);  // of workers 0 and 1
+  CHECK(!findings(report_of(outcomes[2]), "network", "connection").empty());
 }
 
 TEST_CASE("a task with another version of the protocol is named, with both versions and the cure",

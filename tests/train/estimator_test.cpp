@@ -194,6 +194,56 @@ TEST_CASE("a training without a checkpoint of its own begins with the weights of
   }
 }
 
+TEST_CASE("variables of the newest checkpoint are read by name", "[train][estimator]") {
+  Job job;
+  job.train_to(3);
+  const auto names = job.estimator.get_variable_names();
+  for (const Variable& variable : job.net.variables()) {
+    CHECK(std::count(names.begin(), names.end(), variable.name()) == 1);
+    CHECK(job.estimator.get_variable_value(variable.name()).to_vector() ==
+          variable.value().to_vector());
+  }
+  check_throws<NotFoundError>([&] { job.estimator.get_variable_value("no such"); },
+                              "there is no variable 'no such'");
+}
+
+TEST_CASE("a warm start takes the variables whose names are wanted", "[train][estimator]") {
+  Job first;
+  first.train_to(3);
+  const auto weights_at_start = [&](EstimatorOptions options) {
+    options.warm_start_from = first.estimator.model_dir();
+    Job job({}, options);
+    struct Peek : SessionRunHook {
+      std::function<void()> look;
+      void after_create_session(MonitoredTrainingSession&) override { look(); }
+    } peek;
+    std::map<std::string, std::vector<float>> weights;
+    peek.look = [&] {
+      for (const Variable& variable : job.net.variables())
+        weights[variable.name()] = variable.value().to_vector();
+    };
+    job.estimator.train(train_data, {.steps = 1, .hooks = {peek}});
+    return weights;
+  };
+  const auto weights = weights_at_start({.vars_to_warm_start = "hidden/k|out"});
+  const auto untrained = small_net();
+  for (const Variable& variable : first.net.variables()) {
+    INFO(variable.name());
+    if (variable.name() != "hidden/bias")
+      CHECK(weights.at(variable.name()) == variable.value().to_vector());
+  }
+  CHECK(weights.at("hidden/bias") == untrained.variables()[1].value().to_vector());
+  CHECK(weights_at_start({.vars_to_warm_start = "idden"}).at("hidden/kernel") ==
+        untrained.variables()[0].value().to_vector());  // names begin so
+  check_throws<NotFoundError>(
+      [&] {
+        weights_at_start({.var_name_to_prev_var_name = {{"out/bias", "before"}}});
+      },
+      "there is no variable 'before'");
+  check_throws<InvalidArgumentError>([&] { weights_at_start({.vars_to_warm_start = "("}); },
+                                     "vars_to_warm_start '('");
+}
+
 TEST_CASE("listeners of a TrainSpec and hooks of an EvalSpec are called, and exports are told",
           "[train][train_and_evaluate]") {
   Job job({}, {.save_checkpoints = {.steps = 2}});

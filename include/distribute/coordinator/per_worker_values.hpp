@@ -5,7 +5,6 @@
 #include <distribute/base/error.hpp>
 #include <distribute/coordinator/remote_value.hpp>
 #include <distribute/data/dataset.hpp>
-#include <distribute/strategy/distributed_dataset.hpp>
 
 #include <functional>
 #include <memory>
@@ -14,6 +13,7 @@
 #include <vector>
 
 namespace distribute {
+class DistributedIterator;
 
 namespace coordinator_internal {
 

@@ -6,7 +6,6 @@
 #include <distribute/coordinator/wire_value.hpp>
 #include <distribute/data/dataset.hpp>
 #include <distribute/data/input_context.hpp>
-#include <distribute/strategy/distributed_dataset.hpp>
 
 #include <functional>
 #include <map>
@@ -14,6 +13,10 @@
 #include <mutex>
 #include <string>
 #include <vector>
+
+namespace distribute {
+class DistributedIterator;
+}
 
 namespace distribute::coordinator_internal {
 

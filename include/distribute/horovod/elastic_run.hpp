@@ -2,8 +2,8 @@
 /// Training that goes on when ranks are lost, leave or come.
 
 #include <distribute/base/config.hpp>
+#include <distribute/cluster/elastic_end.hpp>
 #include <distribute/horovod/elastic_state.hpp>
-#include <distribute/strategy/elastic_options.hpp>
 
 #include <concepts>
 #include <functional>

@@ -7,6 +7,7 @@
 #include <distribute/saved_model/graph_def.hpp>
 #include <distribute/saved_model/inference_graph.hpp>
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -20,6 +21,9 @@ struct SaveOptions {
   std::string output_name = "outputs";
   std::string signature = "serving_default";
   Weights weights = Weights::Constants;
+  /// Files to copy to PATH/assets.extra, by their paths there; TensorFlow Serving's warm-up
+  /// requests are one. Source  assets_extra of tf.estimator.Estimator.export_saved_model
+  std::map<std::string, std::string> assets_extra = {};
 };
 
 /// Writes PATH/saved_model.pb, with Weights::Variables also PATH/variables: what the module
@@ -30,8 +34,9 @@ struct SaveOptions {
 /// others below `workertemp_<id>` beside it, which they remove.
 /// Blocks  until the chief's directory is complete.
 /// Throws  as trace_inference; FailedPreconditionError for a module that was never called and no
-///         input given; InvalidArgumentError for constants of 2 GiB and more; AlreadyExistsError
-///         for a path that is something else; what files throw (PermissionDeniedError,
+///         input given; InvalidArgumentError for constants of 2 GiB and more, and for a place
+///         outside of assets.extra; AlreadyExistsError for a path that is something else; what
+///         files throw (PermissionDeniedError,
 ///         ResourceExhaustedError for a full disk, ...).
 /// Source  tf.saved_model.save, tf.keras.Model.save
 void save(nn::Module& module, const std::string& path, const SaveOptions& options = {});

@@ -1,5 +1,5 @@
 #pragma once
-/// Between how many workers a job may have while it runs, and how it ends.
+/// Between how many workers a job may have while it runs.
 
 #include <distribute/base/config.hpp>
 
@@ -16,13 +16,6 @@ struct ElasticOptions {
   double timeout_seconds = 600;
   /// With min_workers there at the start: how long for more, from the last arrival on.
   double last_call_seconds = 5;
-};
-
-/// How a worker's part in an elastic job has ended.
-enum class ElasticEnd {
-  Finished,  // the body has returned, on all members
-  Left,      // this worker was told to leave; the others go on
-  TooLate,   // the others had finished before this worker could join
 };
 
 }  // namespace distribute

@@ -5,7 +5,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/checkpoint/checkpoint_parts.hpp>
-#include <distribute/strategy/elastic_options.hpp>
+#include <distribute/cluster/elastic_end.hpp>
 
 #include <csignal>
 #include <cstdint>

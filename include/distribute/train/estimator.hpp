@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,8 +27,11 @@ struct EstimatorOptions {
   SecondsOrSteps save_summary = {.steps = 100};
   std::optional<int64_t> log_step_count_steps = 100;
   /// A checkpoint, or the directory of some, whose weights a training without a checkpoint of its
-  /// own begins with.
+  /// own begins with: of the variables whose names begin as the POSIX regular expression says,
+  /// under other names there where the map has them. Source  tf.estimator.WarmStartSettings
   std::string warm_start_from = {};
+  std::string vars_to_warm_start = ".*";
+  std::map<std::string, std::string> var_name_to_prev_var_name = {};
   SessionReadiness* readiness = nullptr;  // as of MonitoredTrainingSession
   std::optional<bool> is_chief = {};      // none: what the strategy says
   std::function<double()> clock = {};     // in seconds; unset: the system's steady one
@@ -70,7 +74,8 @@ class Estimator {
   Estimator(Model& model, EstimatorOptions options);
 
   /// Until the data ends or the steps are done; goes on from the newest checkpoint.
-  /// Throws  InvalidArgumentError where both steps and max_steps are given, or one is below 1.
+  /// Throws  InvalidArgumentError where both steps and max_steps are given, or one is below 1, and
+  ///         for a bad regular expression; for a warm start what load_weights throws.
   void train(const InputFunction& input_fn, const EstimatorTrainOptions& options = {});
   /// Restores a checkpoint's weights and evaluates them. The figures have a "global_step", and are
   /// written for TensorBoard. A hook may end it early.
@@ -90,6 +95,11 @@ class Estimator {
                                  const EstimatorExportOptions& options = {});
 
   std::optional<std::string> latest_checkpoint() const;
+  /// Of the newest checkpoint: the variables' names, and one's value.
+  /// Throw  NotFoundError when there is no checkpoint, or none of that name; what BundleReader
+  ///        throws.
+  std::vector<std::string> get_variable_names() const;
+  Tensor get_variable_value(const std::string& name) const;
   const std::string& model_dir() const { return options_.model_dir; }
   /// Where evaluations of that name write their figures: MODEL_DIR/eval, or MODEL_DIR/eval_<name>.
   std::string eval_dir(const std::string& name = "") const;
@@ -101,6 +111,7 @@ class Estimator {
   /// `given`, or the newest.
   std::string checkpoint_to_read(const std::string& given) const;
   void restore(const std::string& checkpoint);
+  void warm_start();
   void write_figures(const Logs& figures, int64_t step, const std::string& name) const;
   /// Neither restores nor saves anything.
   MonitoredTrainingSessionOptions session_of_hooks(const std::vector<SessionHookHandle>& hooks,

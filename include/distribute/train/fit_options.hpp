@@ -2,16 +2,21 @@
 /// Options of fit, evaluate and predict, and the data that they take.
 
 #include <distribute/base/config.hpp>
-#include <distribute/strategy/distributed_dataset.hpp>
+#include <distribute/data/dataset.hpp>
 #include <distribute/train/callback.hpp>
 
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
 #include <variant>
 #include <vector>
+
+namespace distribute {
+class DistributedDataset;
+}
 
 namespace distribute::train {
 
@@ -20,11 +25,11 @@ namespace distribute::train {
 class InputData {
  public:
   InputData(data::Dataset dataset) : data_(std::move(dataset)) {}
-  InputData(DistributedDataset dataset) : data_(std::move(dataset)) {}
-  const std::variant<data::Dataset, DistributedDataset>& data() const { return data_; }
+  InputData(const DistributedDataset& dataset);
+  const auto& data() const { return data_; }
 
  private:
-  std::variant<data::Dataset, DistributedDataset> data_;
+  std::variant<data::Dataset, std::shared_ptr<const DistributedDataset>> data_;
 };
 
 /// Every n-th epoch, or the epochs of a list, which count from 1.

@@ -2,7 +2,7 @@
 /// The figures of all epochs.
 
 #include <distribute/base/config.hpp>
-#include <distribute/strategy/elastic_options.hpp>
+#include <distribute/cluster/elastic_end.hpp>
 #include <distribute/train/callback.hpp>
 
 #include <cstdint>

@@ -6,10 +6,8 @@
 #include <distribute/nn/module.hpp>
 #include <distribute/optim/optimizer.hpp>
 #include <distribute/saved_model/saved_model.hpp>
-#include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/train/callback.hpp>
 #include <distribute/train/compiled_metric.hpp>
-#include <distribute/train/fit_iterator.hpp>
 #include <distribute/train/fit_options.hpp>
 #include <distribute/train/history.hpp>
 #include <distribute/train/loss_function.hpp>
@@ -22,6 +20,7 @@
 
 namespace distribute::train {
 
+class FitIterator;
 class FitLoop;
 class TestLoop;
 class GradientAccumulator;

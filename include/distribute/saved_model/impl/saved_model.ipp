@@ -13,6 +13,7 @@
 #include <distribute/strategy/strategy.hpp>
 
 #include <atomic>
+#include <filesystem>
 #include <utility>
 
 #include <unistd.h>
@@ -81,7 +82,23 @@ DISTRIBUTE_INLINE std::string encode_saver() {
 struct SavedModelContents {
   std::string message;
   std::vector<InferenceNode> variables;
+  std::map<std::string, std::string> assets_extra;
 };
+
+DISTRIBUTE_INLINE void check_assets(const std::map<std::string, std::string>& assets_extra) {
+  for (const auto& [place, source] : assets_extra) {
+    const std::filesystem::path path(place);
+    const bool below = path.is_relative() && path.has_filename() && *path.begin() != "..";
+    if (!below || path.lexically_normal() != path)
+      throw InvalidArgumentError(concat("save: '", place, "' of assets_extra is not the path of ",
+                                        "a file below assets.extra"));
+  }
+}
+
+DISTRIBUTE_INLINE void copy_asset(const std::string& source, const std::string& place) {
+  throw_if_error(value_or_throw(io::file_system_for(place))->make_dirs(io::directory_of(place)));
+  throw_if_error(io::write_file_atomically(place, value_or_throw(io::read_file(source))));
+}
 
 DISTRIBUTE_INLINE void write_contents(const SavedModelContents& contents,
                                       const std::string& directory) {
@@ -92,6 +109,8 @@ DISTRIBUTE_INLINE void write_contents(const SavedModelContents& contents,
       train::write_tensor(writer, node.name, node.value);
     writer.finish();
   }
+  for (const auto& [place, source] : contents.assets_extra)
+    copy_asset(source, io::join_path(directory, "assets.extra/" + place));
   throw_if_error(
       io::write_file_atomically(io::join_path(directory, "saved_model.pb"), contents.message));
 }
@@ -198,11 +217,12 @@ DISTRIBUTE_INLINE void save(const InferenceFunction& function, const std::string
   if (!options.input)
     throw InvalidArgumentError("save: a function has no known input; give the option `input`");
   if (path.empty()) throw InvalidArgumentError("save: the path is empty");
+  saved_model_internal::check_assets(options.assets_extra);
   const InferenceGraph graph =
       trace_inference(function, {*options.input, options.input_name, options.output_name});
   GraphDef def = encode_graph_def(graph, options.weights);
   saved_model_internal::SavedModelContents contents{encode_saved_model(graph, def, options),
-                                                    std::move(def.saved)};
+                                                    std::move(def.saved), options.assets_extra};
   checkpoint_internal::write_on_all_workers(
       get_strategy(), saved_model_internal::without_last_slashes(path), "",
       [&](const std::string& place) { saved_model_internal::write_saved_model(contents, place); },

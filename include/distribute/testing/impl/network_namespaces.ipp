@@ -167,4 +167,12 @@ DISTRIBUTE_INLINE void NetworkNamespaces::stop_dropping(int from, int to) {
                               concat("neigh del ", address(to), " dev eth0\n"));
 }
 
+/// Segments must be cut by the senders: the switch would let whole trains of them pass.
+DISTRIBUTE_INLINE void NetworkNamespaces::drop_larger(int host, int bytes) {
+  using namespace testing_internal;
+  for (const auto& place : hosts_)
+    run_batch(guard_, *place, "ip", "link set eth0 gso_max_segs 1\n");
+  run_batch(guard_, *switch_, "ip", concat("link set ", port_name(host), " mtu ", bytes, "\n"));
+}
+
 }  // namespace distribute::testing

@@ -1,8 +1,12 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/checkpoint/bundle_reader.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
+#include <distribute/checkpoint/flat_checkpoint.hpp>
+#include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/io/path.hpp>
+#include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/summary/file_writer.hpp>
 #include <distribute/train/checkpoints_iterator.hpp>
 #include <distribute/train/counter.hpp>
@@ -16,12 +20,35 @@
 #include <utility>
 #include <variant>
 
+#include <regex.h>
+
 namespace distribute::train_internal {
 
 DISTRIBUTE_INLINE void require_positive(const char* name, const std::optional<int64_t>& value) {
   if (value && *value <= 0)
     throw InvalidArgumentError(concat("Must specify ", name, " > 0, given: ", *value));
 }
+
+/// An extended regular expression.
+class NamePattern {
+ public:
+  explicit NamePattern(const std::string& text) {
+    char reason[256];
+    if (const int error =
+            ::regcomp(&regex_, ("^(" + text + ")").c_str(), REG_EXTENDED | REG_NOSUB)) {
+      ::regerror(error, &regex_, reason, sizeof reason);
+      throw InvalidArgumentError(concat("Estimator: vars_to_warm_start '", text, "': ", reason));
+    }
+  }
+  NamePattern(const NamePattern&) = delete;
+  ~NamePattern() { ::regfree(&regex_); }
+  bool begins(const std::string& name) const {
+    return ::regexec(&regex_, name.c_str(), 0, nullptr, 0) == 0;
+  }
+
+ private:
+  regex_t regex_{};
+};
 
 }  // namespace distribute::train_internal
 
@@ -49,10 +76,6 @@ DISTRIBUTE_INLINE void Estimator::train(const InputFunction& input_fn,
   if (options.steps || options.max_steps)
     hooks.emplace_back(
         StopAtStepHook({.num_steps = options.steps, .last_step = options.max_steps}));
-  const auto warm_start = [&] {
-    const std::string& from = options_.warm_start_from;
-    if (!from.empty()) restore(train::latest_checkpoint(from).value_or(from));
-  };
   MonitoredTrainingSession session({.is_chief = options_.is_chief,
                                     .checkpoint_dir = options_.model_dir,
                                     .parts = model_.checkpoint_parts(),
@@ -63,7 +86,7 @@ DISTRIBUTE_INLINE void Estimator::train(const InputFunction& input_fn,
                                     .save_summaries = options_.save_summary,
                                     .log_step_count_steps = options_.log_step_count_steps,
                                     .max_to_keep = options_.keep_checkpoint_max,
-                                    .init_fn = warm_start,
+                                    .init_fn = [this] { warm_start(); },
                                     .readiness = options_.readiness,
                                     .clock = options_.clock});
   auto iterator = std::make_unique<DistributedIterator>(data.iterator());
@@ -86,6 +109,39 @@ DISTRIBUTE_INLINE std::string Estimator::checkpoint_to_read(const std::string& g
 
 DISTRIBUTE_INLINE void Estimator::restore(const std::string& checkpoint) {
   Checkpoint(model_.module()).restore(checkpoint).expect_partial();
+}
+
+/// Some variables are found by name, all of them in the tree of objects.
+DISTRIBUTE_INLINE void Estimator::warm_start() {
+  if (options_.warm_start_from.empty()) return;
+  const std::string from =
+      train::latest_checkpoint(options_.warm_start_from).value_or(options_.warm_start_from);
+  const auto& old_names = options_.var_name_to_prev_var_name;
+  if (options_.vars_to_warm_start == ".*" && old_names.empty()) return restore(from);
+  const train_internal::NamePattern wanted(options_.vars_to_warm_start);
+  std::vector<Variable> variables = model_.module().variables();
+  std::erase_if(variables,
+                [&](const Variable& variable) { return !wanted.begins(variable.name()); });
+  load_weights(from, variables, {.name_in_file = [&](const std::string& name) {
+                 const auto found = old_names.find(name);
+                 return found == old_names.end() ? name : found->second;
+               }});
+}
+
+DISTRIBUTE_INLINE std::vector<std::string> Estimator::get_variable_names() const {
+  BundleReader reader(checkpoint_to_read(""));
+  std::vector<std::string> names;
+  for (const auto& [name, keys] : weight_keys(reader)) names.push_back(name);
+  return names;
+}
+
+DISTRIBUTE_INLINE Tensor Estimator::get_variable_value(const std::string& name) const {
+  BundleReader reader(checkpoint_to_read(""));
+  const auto keys = weight_keys(reader);
+  const auto found = keys.find(name);
+  if (found == keys.end())
+    throw NotFoundError(concat(reader.prefix(), ": there is no variable '", name, "'"));
+  return read_tensor(reader, found->second[0]);
 }
 
 DISTRIBUTE_INLINE MonitoredTrainingSessionOptions Estimator::session_of_hooks(

@@ -1,8 +1,12 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/train/fit_options.hpp>
 
 namespace distribute::train {
+
+DISTRIBUTE_INLINE InputData::InputData(const DistributedDataset& dataset)
+    : data_(std::make_shared<const DistributedDataset>(dataset)) {}
 
 DISTRIBUTE_INLINE ValidationFrequency::ValidationFrequency(int64_t every) : every_(every) {
   if (every < 1)

@@ -91,7 +91,7 @@ DISTRIBUTE_INLINE void Model::build(const data::ElementSpec& spec) {
 DISTRIBUTE_INLINE DistributedDataset Model::distribute(const InputData& data) const {
   if (const auto* whole = std::get_if<data::Dataset>(&data.data()))
     return strategy_.experimental_distribute_dataset(*whole);
-  return std::get<DistributedDataset>(data.data());
+  return *std::get<std::shared_ptr<const DistributedDataset>>(data.data());
 }
 
 /// Workers exchange their numbers only when somebody's has changed.

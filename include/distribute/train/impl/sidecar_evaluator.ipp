@@ -2,6 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
+#include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/train/counter.hpp>
 #include <distribute/train/progress.hpp>
 #include <distribute/train/sidecar_evaluator.hpp>
