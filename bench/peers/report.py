@@ -302,11 +302,12 @@ def machine_lines(r):
         stolen = run.get("stolen")
         if stolen is not None:
             part += f" ({stolen:.0%} of the cores' time stolen)"
-        runs.setdefault((run["date"], run["commit"], run["rounds"]), []).append(part)
+        key = (run["date"], run["commit"], run["rounds"], run["cpu"])
+        runs.setdefault(key, []).append(part)
     return [f"The newest run: {m['cpu']}, {m['cores']} cores ({', '.join(m['vectors'])}), "
             f"{m['system']}, load before the start {m['load_before']}.", "",
-            *(f"- {', '.join(parts)}: {date} at {commit}, median of {rounds} round(s)"
-              for (date, commit, rounds), parts in sorted(runs.items()))]
+            *(f"- {', '.join(parts)}: {date} at {commit}, median of {rounds} round(s), {cpu}"
+              for (date, commit, rounds, cpu), parts in sorted(runs.items()))]
 
 
 def update_page(path, blocks):
