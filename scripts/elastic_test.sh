@@ -12,6 +12,6 @@ rounds=${1:-20} build=${2:-build/release} seed=${3:-1}
 cmake --build "$build" --target test_train test_horovod test_coordinator
 export DISTRIBUTE_ELASTIC_ROUNDS=$rounds DISTRIBUTE_ELASTIC_SEED=$seed OMP_WAIT_POLICY=passive
 "$build/bin/test_train" "workers leave and join at random: every update counts once"
-"$build/bin/test_horovod" "ranks are killed, leave and join at random: every step counts once"
-"$build/bin/test_coordinator" \
-  "a coordinator's workers are killed, leave and join at random*"
+# An unescaped comma would part two names.
+"$build/bin/test_horovod" "ranks are killed\\, leave and join at random: every step counts once"
+"$build/bin/test_coordinator" "a coordinator's workers are killed\\, leave and join at random*"

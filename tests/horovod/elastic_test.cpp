@@ -20,6 +20,7 @@
 #include <tests/support/number_of.hpp>
 #include <tests/support/three_workers.hpp>
 
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -258,11 +259,23 @@ TEST_CASE("ranks may change no more often than the limit says", "[horovod][elast
 
 namespace {
 
-/// Until `who` has trained with so many ranks once more than `before` times.
-void wait_for_ranks(const ProcessCluster& cluster, int who, int ranks, int before) {
+/// How often each worker has begun to train with so many ranks.
+std::array<int, 3> beginnings(const ProcessCluster& cluster, int ranks) {
+  std::array<int, 3> counts{};
+  for (int i = 0; i < 3; ++i)
+    counts[size_t(i)] = count(cluster.output({"worker", i}), concat(ranks, " ranks\n"));
+  return counts;
+}
+
+/// Until all but `without` have begun once more.
+void wait_for_ranks(const ProcessCluster& cluster, int ranks, const std::array<int, 3>& before,
+                    int without = -1) {
   testing::wait_until(
       [&] {
-        return count(cluster.output({"worker", who}), concat(ranks, " ranks\n")) > before;
+        const auto now = beginnings(cluster, ranks);
+        for (int i = 0; i < 3; ++i)
+          if (i != without && now[size_t(i)] == before[size_t(i)]) return false;
+        return true;
       },
       concat(ranks, " ranks\n", cluster.all_output()), 30);
 }
@@ -277,19 +290,15 @@ TEST_CASE("ranks are killed, leave and join at random: every step counts once",
   auto options = elastic_workers("trains_until_told_to_leave");
   options.deadline_seconds = 60 + 10 * rounds;
   ProcessCluster cluster(options);
-  wait_for_ranks(cluster, 0, 3, 0);
+  wait_for_ranks(cluster, 3, {});
   for (int round = 0; round < rounds; ++round) {
-    const int victim = int(random() % 3), other = (victim + 1) % 3;
-    const auto seen = [&](int ranks) {
-      return count(cluster.output({"worker", other}), concat(ranks, " ranks\n"));
-    };
-    const int twos = seen(2), threes = seen(3);
-    const int signal = random() % 2 ? SIGKILL : SIGTERM;
+    const int victim = int(random() % 3), signal = random() % 2 ? SIGKILL : SIGTERM;
+    const auto twos = beginnings(cluster, 2), threes = beginnings(cluster, 3);
     cluster.kill({"worker", victim}, signal);
-    wait_for_ranks(cluster, other, 2, twos);
+    wait_for_ranks(cluster, 2, twos, victim);
     cluster.wait_for_end({"worker", victim});
     cluster.restart({"worker", victim});
-    wait_for_ranks(cluster, other, 3, threes);
+    wait_for_ranks(cluster, 3, threes);
   }
   for (int i = 0; i < 3; ++i) cluster.kill({"worker", i}, SIGTERM);
   int results = 0;
