@@ -33,6 +33,7 @@ struct Remote {
         asked.emplace_back(offset, int64_t(out.size()));
       }
       if (failures-- > 0) return absl::UnavailableError("cut");
+      if (size_t(offset) >= bytes.size()) return 0;
       return int64_t(bytes.copy(out.data(), out.size(), size_t(offset)));
     };
     return io::read_ahead_file("mem://file", int64_t(bytes.size()), fetch, options);

@@ -65,13 +65,14 @@ TEST_CASE("synchronized batch normalization sees the batches of all replicas",
   const Tensor x = golden_input({6, 4});
   nn::BatchNormalization alone({.momentum = 0.5});
   const auto wanted = alone(x, {.training = true}).to_vector();
-  nn::BatchNormalization layer({.momentum = 0.5, .synchronized = true});
+  const nn::BatchNormalizationOptions options{.momentum = 0.5, .synchronized = true};
+  nn::BatchNormalization layers[] = {nn::BatchNormalization(options),
+                                     nn::BatchNormalization(options)};
   std::vector<float> parts[2];
-  layer.ensure_built(x.shape());
-  layer.set_trainable(true);
+  for (nn::BatchNormalization& layer : layers) layer.ensure_built(x.shape());
   run_two_replicas([&](int replica) {  // uneven parts: two rows and four
     const Tensor mine = replica == 0 ? x.rows(0, 2) : x.rows(2, 6);
-    parts[replica] = layer(mine, {.training = true}).to_vector();
+    parts[replica] = layers[replica](mine, {.training = true}).to_vector();
   });
   parts[0].insert(parts[0].end(), parts[1].begin(), parts[1].end());
   REQUIRE(parts[0].size() == wanted.size());
