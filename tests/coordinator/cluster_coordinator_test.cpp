@@ -314,18 +314,25 @@ TEST_CASE("a dataset that cannot be made fails the functions that use it",
   CHECK(functions.sum == 1);
 }
 
+namespace {
+
+/// Lives as long as who captures it.
+struct Counted {
+  explicit Counted(std::atomic<int>& all) : alive(all) { ++alive; }
+  ~Counted() { --alive; }
+  std::atomic<int>& alive;
+};
+
+}  // namespace
+
 TEST_CASE("a dataset that nobody holds is dropped on the workers",
           "[coordinator][cluster_coordinator]") {
   Functions functions;
   static std::atomic<int> alive{0};
-  struct Counter {
-    Counter() { ++alive; }
-    ~Counter() { --alive; }
-  };
   Cluster cluster(2);
   {
     const auto dataset = cluster.coordinator->create_per_worker_dataset([](const InputContext&) {
-      auto counter = std::make_shared<Counter>();
+      auto counter = std::make_shared<Counted>(alive);
       return data::Dataset::range(5).repeat().map([counter](data::Batch batch) { return batch; });
     });
     cluster.coordinator->schedule(functions.next, dataset).fetch();
@@ -338,14 +345,10 @@ TEST_CASE("a dataset that is let go of while it is being made is dropped on the 
           "[coordinator][cluster_coordinator]") {
   static std::atomic<int> alive{0};
   static std::atomic<bool> let_go{false};
-  struct Counter {
-    Counter() { ++alive; }
-    ~Counter() { --alive; }
-  };
   Cluster cluster(2);
   {
     const auto dataset = cluster.coordinator->create_per_worker_dataset([](const InputContext&) {
-      auto counter = std::make_shared<Counter>();
+      auto counter = std::make_shared<Counted>(alive);
       wait_until([] { return let_go.load(); }, "the dataset's last holder");
       return data::Dataset::range(5).map([counter](data::Batch batch) { return batch; });
     });

@@ -98,7 +98,9 @@ auto word(const Arg& arg) {
   } else if constexpr (std::is_integral_v<Arg>) {
     return number_word(int64_t(arg));
   } else {
-    static_assert(!std::is_function_v<Arg>, "std::hex and its like reach no other word");
+    static_assert(
+        !requires(std::istream & in) { in >> arg; },
+        "a manipulator as std::setprecision would reach no other word");
     std::ostringstream out;
     out << arg;
     return out.str();
@@ -107,8 +109,7 @@ auto word(const Arg& arg) {
 
 }  // namespace base_internal
 
-/// Joins anything printable into one message: concat("step ", 3). Every word is printed by itself,
-/// so manipulators as std::setprecision have no effect.
+/// Joins anything printable into one message: concat("step ", 3). Every word is printed by itself.
 template <typename... Args>
 std::string concat(const Args&... args) {
   return base_internal::join_words({std::string_view(base_internal::word(args))...});

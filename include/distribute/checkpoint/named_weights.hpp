@@ -36,9 +36,14 @@ struct LoadedWeights {
 LoadedWeights load_weights(const std::string& prefix, const std::vector<Variable>& variables,
                            const LoadWeightsOptions& options = {});
 
+using WeightKeys = std::map<std::string, std::vector<std::string>>;
 /// The keys of all variables of a file by name, without object-based files' "save_counter"; several
 /// keys where several variables have one name.
-std::map<std::string, std::vector<std::string>> weight_keys(BundleReader& reader);
+WeightKeys weight_keys(BundleReader& reader);
+/// The key of a variable. Errors name `file`.
+/// Throws  NotFoundError, with names that there are; InvalidArgumentError for several keys.
+const std::string& weight_key(const WeightKeys& keys, const std::string& name,
+                              const std::string& file);
 
 }  // namespace distribute::train
 

@@ -36,8 +36,7 @@ struct SaveOptions {
 /// Throws  as trace_inference; FailedPreconditionError for a module that was never called and no
 ///         input given; InvalidArgumentError for constants of 2 GiB and more, and for a place
 ///         outside of assets.extra; AlreadyExistsError for a path that is something else; what
-///         files throw (PermissionDeniedError,
-///         ResourceExhaustedError for a full disk, ...).
+///         files throw (PermissionDeniedError, ResourceExhaustedError for a full disk, ...).
 /// Source  tf.saved_model.save, tf.keras.Model.save
 void save(nn::Module& module, const std::string& path, const SaveOptions& options = {});
 /// Any function of one tensor, such as a module with its preprocessing and a softmax behind it;

@@ -96,8 +96,8 @@ class Estimator {
 
   std::optional<std::string> latest_checkpoint() const;
   /// Of the newest checkpoint: the variables' names, and one's value.
-  /// Throw  NotFoundError when there is no checkpoint, or none of that name; what BundleReader
-  ///        throws.
+  /// Throw  NotFoundError when there is no checkpoint, or none of that name; InvalidArgumentError
+  ///        for a name that two variables have; what BundleReader throws.
   std::vector<std::string> get_variable_names() const;
   Tensor get_variable_value(const std::string& name) const;
   const std::string& model_dir() const { return options_.model_dir; }

@@ -14,8 +14,7 @@
 namespace distribute::checkpoint_internal {
 
 /// "there are: a, b, c, ...": enough to see what kind of names the file has.
-DISTRIBUTE_INLINE std::string some_names(
-    const std::map<std::string, std::vector<std::string>>& keys) {
+DISTRIBUTE_INLINE std::string some_names(const train::WeightKeys& keys) {
   std::string text;
   size_t shown = 0;
   for (const auto& [name, entries] : keys) {
@@ -36,14 +35,10 @@ class WeightsByName {
   void read(const Variable& variable) {
     const std::string wanted =
         options_.name_in_file ? options_.name_in_file(variable.name()) : variable.name();
-    const auto found = keys_.find(wanted);
-    if (found == keys_.end()) return missing(variable, wanted);
+    if (options_.skip_missing && !keys_.contains(wanted))
+      return result_.missing.push_back(variable.name());
+    const std::string& key = train::weight_key(keys_, wanted, reader_.prefix());
     unused_.erase(wanted);
-    if (found->second.size() > 1)
-      throw InvalidArgumentError(concat(reader_.prefix(), ": variable '", wanted,
-                                        "' is there twice, as ", found->second[0], " and ",
-                                        found->second[1]));
-    const std::string& key = found->second[0];
     try {
       if (train::is_cut(variable)) {
         train::check_shards(reader_, key, variable, wanted);
@@ -66,15 +61,8 @@ class WeightsByName {
   }
 
  private:
-  void missing(const Variable& variable, const std::string& wanted) {
-    if (!options_.skip_missing)
-      throw NotFoundError(concat(reader_.prefix(), ": there is no variable '", wanted,
-                                 "'; there are: ", some_names(keys_)));
-    result_.missing.push_back(variable.name());
-  }
-
   train::BundleReader reader_;
-  std::map<std::string, std::vector<std::string>> keys_;
+  train::WeightKeys keys_;
   const train::LoadWeightsOptions& options_;
   std::set<std::string> unused_;
   std::vector<std::pair<Variable, Tensor>> values_;
@@ -86,9 +74,8 @@ class WeightsByName {
 
 namespace distribute::train {
 
-DISTRIBUTE_INLINE std::map<std::string, std::vector<std::string>> weight_keys(
-    BundleReader& reader) {
-  std::map<std::string, std::vector<std::string>> keys;
+DISTRIBUTE_INLINE WeightKeys weight_keys(BundleReader& reader) {
+  WeightKeys keys;
   if (!reader.contains(kObjectGraphKey)) {
     for (const std::string& key : reader.keys()) keys[key] = {key};
     return keys;
@@ -101,6 +88,19 @@ DISTRIBUTE_INLINE std::map<std::string, std::vector<std::string>> weight_keys(
         keys[tensor.full_name].push_back(tensor.checkpoint_key);
     }
   return keys;
+}
+
+DISTRIBUTE_INLINE const std::string& weight_key(const WeightKeys& keys, const std::string& name,
+                                                const std::string& file) {
+  const auto found = keys.find(name);
+  if (found == keys.end())
+    throw NotFoundError(concat(file, ": there is no variable '", name,
+                               "'; there are: ", checkpoint_internal::some_names(keys)));
+  const std::vector<std::string>& all = found->second;
+  if (all.size() > 1)
+    throw InvalidArgumentError(
+        concat(file, ": variable '", name, "' is there twice, as ", all[0], " and ", all[1]));
+  return all[0];
 }
 
 DISTRIBUTE_INLINE LoadedWeights load_weights(const std::string& prefix,

@@ -137,11 +137,7 @@ DISTRIBUTE_INLINE std::vector<std::string> Estimator::get_variable_names() const
 
 DISTRIBUTE_INLINE Tensor Estimator::get_variable_value(const std::string& name) const {
   BundleReader reader(checkpoint_to_read(""));
-  const auto keys = weight_keys(reader);
-  const auto found = keys.find(name);
-  if (found == keys.end())
-    throw NotFoundError(concat(reader.prefix(), ": there is no variable '", name, "'"));
-  return read_tensor(reader, found->second[0]);
+  return read_tensor(reader, weight_key(weight_keys(reader), name, reader.prefix()));
 }
 
 DISTRIBUTE_INLINE MonitoredTrainingSessionOptions Estimator::session_of_hooks(
