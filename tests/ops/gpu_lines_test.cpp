@@ -1,4 +1,5 @@
 // Layers' operations: the same on a GPU as on the CPU.
+#include <distribute/ops/activation.hpp>
 #include <distribute/ops/batch_norm.hpp>
 #include <distribute/ops/clip.hpp>
 #include <distribute/ops/conv2d.hpp>
@@ -14,6 +15,7 @@
 #include <distribute/ops/reduce.hpp>
 #include <distribute/ops/search.hpp>
 #include <distribute/ops/softmax.hpp>
+#include <distribute/ops/unary.hpp>
 
 #include "../support/gpu_contract.hpp"
 

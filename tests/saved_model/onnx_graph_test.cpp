@@ -9,6 +9,7 @@
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/pad.hpp>
 #include <distribute/ops/reshape.hpp>
+#include <distribute/saved_model/inference_graph.hpp>
 #include <distribute/saved_model/onnx_graph.hpp>
 
 #include <tests/support/catch.hpp>

@@ -1,3 +1,4 @@
+#include <distribute/base/error.hpp>
 #include <distribute/strategy/replica_device_setter.hpp>
 
 #include <tests/support/catch.hpp>
