@@ -4,33 +4,39 @@
 
 #include <tests/support/catch.hpp>
 
+#include <future>
 #include <string>
 #include <thread>
 
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include <sched.h>
 
 using namespace distribute;
 using checkpoint_internal::BackgroundJob;
 
-TEST_CASE("a job runs on a thread of its own, with low priority and one core",
+TEST_CASE("a job runs on an idle thread with one core, until somebody waits for it",
           "[checkpoint][job]") {
   BackgroundJob job;
   std::thread::id thread;
-  int priority = 0, cores = 0;
+  std::promise<void> started, seen;
+  int policy = -1, policy_at_last = -1, cores = 0;
   job.start([&] {
     thread = std::this_thread::get_id();
-    priority = getpriority(PRIO_PROCESS, id_t(syscall(SYS_gettid)));
+    started.get_future().wait();
+    policy = sched_getscheduler(0);
     cores = intra_op_threads();
+    seen.set_value();
+    while ((policy_at_last = sched_getscheduler(0)) != SCHED_OTHER) std::this_thread::yield();
   });
   CHECK(job.pending());
+  started.set_value();
+  seen.get_future().wait();
   job.wait();
   CHECK_FALSE(job.pending());
   CHECK(thread != std::this_thread::get_id());
-  CHECK(priority == 19);
+  CHECK(policy == SCHED_IDLE);
+  CHECK(policy_at_last == SCHED_OTHER);
   CHECK(cores == 1);
-  CHECK(getpriority(PRIO_PROCESS, id_t(syscall(SYS_gettid))) < 19);
+  CHECK(sched_getscheduler(0) == SCHED_OTHER);
 }
 
 TEST_CASE("the error of a job comes once, from wait", "[checkpoint][job]") {

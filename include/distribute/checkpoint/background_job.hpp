@@ -9,8 +9,8 @@
 
 namespace distribute::checkpoint_internal {
 
-/// Runs a job on a thread of its own with the lowest priority, and one core for its operations, so
-/// that it takes what the training leaves. Thread-compatible.
+/// Runs a job on a thread of its own, when nobody else wants to run (SCHED_IDLE) and with one core
+/// for its operations, so that it takes what the training leaves. Thread-compatible.
 class BackgroundJob {
  public:
   BackgroundJob() = default;

@@ -8,9 +8,8 @@
 #include <cstdio>
 #include <utility>
 
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include <pthread.h>
+#include <sched.h>
 
 namespace distribute::checkpoint_internal {
 
@@ -23,15 +22,23 @@ DISTRIBUTE_INLINE BackgroundJob::~BackgroundJob() {
   }
 }
 
+/// SCHED_IDLE: the thread, and those that it starts, run when nobody else wants to. Unlike one of
+/// the lowest priority it makes way at once for a thread of training that has waited. Without the
+/// right nothing is lost.
+DISTRIBUTE_INLINE void set_policy(pthread_t thread, int policy) {
+  const sched_param none{};
+  (void)::pthread_setschedparam(thread, policy, &none);
+}
+
 DISTRIBUTE_INLINE void BackgroundJob::start(std::function<void()> job) {
   if (pending_) throw FailedPreconditionError("the job in the background has not been waited for");
   pending_ = true;
-  if (job) thread_ = std::thread([this, job = std::move(job)] { run(job); });
+  if (!job) return;
+  thread_ = std::thread([this, job = std::move(job)] { run(job); });
+  set_policy(thread_.native_handle(), SCHED_IDLE);
 }
 
-/// On Linux a thread has a priority of its own; without the right to set it nothing is lost.
 DISTRIBUTE_INLINE void BackgroundJob::run(const std::function<void()>& job) {
-  (void)::setpriority(PRIO_PROCESS, id_t(::syscall(SYS_gettid)), 19);
   set_intra_op_threads(1);
   try {
     job();
@@ -42,7 +49,10 @@ DISTRIBUTE_INLINE void BackgroundJob::run(const std::function<void()>& job) {
 
 DISTRIBUTE_INLINE void BackgroundJob::wait() {
   pending_ = false;
-  if (thread_.joinable()) thread_.join();
+  if (thread_.joinable()) {
+    set_policy(thread_.native_handle(), SCHED_OTHER);  // somebody wants it now
+    thread_.join();
+  }
   if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
 }
 

@@ -201,7 +201,6 @@ DISTRIBUTE_INLINE absl::StatusOr<std::string> S3Client::upload_part(const S3Path
                        .path = path,
                        .method = "PUT",
                        .query = {{"partNumber", std::to_string(number)}, {"uploadId", id}},
-                       .headers = {{"Content-MD5", absl::Base64Escape(md5(bytes))}},
                        .body = bytes});
   if (!response.ok()) return response.status();
   return response->header("ETag");

@@ -77,6 +77,7 @@ DISTRIBUTE_INLINE absl::Status S3WritableFile::append(std::string_view bytes) {
   while (status_.ok() && !bytes.empty()) {
     const size_t room = size_t(part_bytes()) - std::min(buffer_.size(), size_t(part_bytes()));
     const size_t count = std::min(room, bytes.size());
+    if (count == room) buffer_.reserve(buffer_.size() + room);  // grows no further
     buffer_.append(bytes.substr(0, count));
     bytes.remove_prefix(count);
     size_ += int64_t(count);
