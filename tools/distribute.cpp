@@ -25,7 +25,7 @@
 
 ABSL_FLAG(std::string, model, "book",
           "bench kernels: network to measure, book, tutorial or resnet50; predict: network of the "
-          "checkpoint, book, tutorial, resnet50 or resnet8");
+          "checkpoint, book, tutorial, resnet50, resnet8, ...");
 ABSL_FLAG(std::string, policy, "float32", "number format of the activations: float32");
 ABSL_FLAG(int64_t, batch_size, 50, "images per step");
 ABSL_FLAG(int, threads, 0, "threads to use; 0 takes OpenMP's own choice");
@@ -58,7 +58,7 @@ ABSL_FLAG(bool, ready, false,
 
 ABSL_FLAG(std::string, checkpoint, "", "predict: prefix of a checkpoint, or a directory of some");
 ABSL_FLAG(std::string, labels, "", "predict: file with the name of one class on each line");
-ABSL_FLAG(int64_t, image_size, 0, "predict: of residual networks; 0: 224, resnet8 32");
+ABSL_FLAG(int64_t, image_size, 0, "predict: of residual networks; 0: 32, resnet50 224");
 ABSL_FLAG(int64_t, top, 5, "predict: how many classes to show");
 ABSL_FLAG(double, timeout, 30, "doctor: seconds for the other tasks to appear");
 ABSL_FLAG(std::string, input_dir, "", "data tfrecord: a folder with one folder for each class");
@@ -114,7 +114,7 @@ constexpr char kUsage[] =
     "      what Prometheus shows to read the metrics of this environment's job\n"
     "  distribute metrics get HOST:PORT\n"
     "      the metrics of a task that was started with DISTRIBUTE_METRICS_PORT\n"
-    "  distribute predict --model=book|tutorial|resnet50|resnet8 --checkpoint=PREFIX|DIR\n"
+    "  distribute predict --model=book|tutorial|resnet50|resnet8|... --checkpoint=PREFIX|DIR\n"
     "                           [--labels=FILE] [--top=5] [--image_size=N] [--json] PICTURE...\n"
     "      the likeliest classes of pictures: JPEG files, folders of them, TFRecord files, for "
     "book\n"

@@ -1,13 +1,12 @@
 #include "predict_command.hpp"
 
-#include "../examples/mnist_cnn/model.hpp"
 #include "flags.hpp"
+#include "predict_network.hpp"
 #include "predict_pictures.hpp"
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/json.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/checkpoint/bundle_reader.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/data/image_resize.hpp>
@@ -16,14 +15,15 @@
 #include <distribute/data/pictures.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/io/path.hpp>
-#include <distribute/nn/resnet.hpp>
-#include <distribute/nn/sequential.hpp>
+#include <distribute/nn/module.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/concat.hpp>
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/reshape.hpp>
 #include <distribute/ops/search.hpp>
 #include <distribute/ops/softmax.hpp>
+
+#include <absl/strings/str_join.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -38,8 +38,6 @@ using Json = nlohmann::ordered_json;
 
 int predict_usage(const std::string& message) { return usage_error("distribute predict", message); }
 
-bool is_digits_model(const std::string& model) { return model == "book" || model == "tutorial"; }
-
 /// A directory stands for its newest checkpoint.
 std::string checkpoint_prefix(const std::string& path) {
   io::FileSystem& files = *value_or_throw(io::file_system_for(path));
@@ -47,32 +45,6 @@ std::string checkpoint_prefix(const std::string& path) {
   const auto newest = train::latest_checkpoint(path);
   if (!newest) throw NotFoundError(path + ": the directory has no checkpoint");
   return *newest;
-}
-
-/// As many classes as the file's last layer has; the usual number where it has none, so that
-/// loading says what is missing.
-int64_t classes_in(train::BundleReader& reader, const std::string& bias, int64_t usual) {
-  const auto keys = train::weight_keys(reader);
-  const auto found = keys.find(bias);
-  if (found == keys.end()) return usual;
-  const auto& dims = reader.entry(found->second[0]).dims;
-  return dims.size() == 1 ? dims[0] : usual;
-}
-
-std::unique_ptr<nn::Module> make_network(const PredictCommandOptions& o,
-                                         const std::string& prefix) {
-  train::BundleReader reader(prefix);
-  if (o.model == "book") return std::make_unique<nn::Sequential>(mnist_cnn::book_model());
-  if (o.model == "tutorial") return std::make_unique<nn::Sequential>(mnist_cnn::tutorial_model());
-  if (o.model == "resnet50") {
-    nn::applications::ResNetOptions options{.classes =
-                                                classes_in(reader, "predictions/bias", 1000)};
-    // Keras's own network has biases in its convolutions.
-    options.version_1 = train::weight_keys(reader).contains("conv1_conv/bias");
-    return std::make_unique<nn::applications::ResNet>(options);
-  }
-  return std::make_unique<nn::applications::SmallResNet>(
-      nn::applications::SmallResNetOptions{.classes = classes_in(reader, "fc/bias", 10)});
 }
 
 /// [28, 28, 1] in 0 to 1, white on black, as the training images.
@@ -92,9 +64,9 @@ Tensor photograph(const Picture& picture, const PredictCommandOptions& o) {
   if (picture.idx)
     throw InvalidArgumentError("images of IDX files are for --model=book and --model=tutorial");
   data::PictureTransform transform;
-  if (o.model == "resnet8") transform = data::cifar10_transform();
-  if (o.image_size > 0) transform.image_size = transform.shorter_side = o.image_size;
-  if (o.model != "resnet8") transform.shorter_side = 0;  // the 256 of 224
+  const int64_t size = o.image_size > 0 ? o.image_size : o.model == "resnet50" ? 224 : 32;
+  if (size == 32 && o.model != "resnet50") transform = data::cifar10_transform();
+  transform.image_size = size;
   return data::evaluation_picture(picture.encoded, transform);
 }
 
@@ -191,7 +163,7 @@ class Predictor {
 
 int predict(const std::vector<std::string>& words, const PredictCommandOptions& o) {
   const std::string prefix = checkpoint_prefix(o.checkpoint);
-  const auto network = make_network(o, prefix);
+  const auto network = make_predict_network(o.model, prefix);
   // Makes the weights; those of residual networks are the same for all sizes of pictures.
   const Tensor logits =
       (*network)(is_digits_model(o.model) ? zeros({1, 28, 28, 1}) : zeros({1, 32, 32, 3}));
@@ -209,9 +181,9 @@ int predict(const std::vector<std::string>& words, const PredictCommandOptions& 
 }
 
 int predict_command(const std::vector<std::string>& pictures, const PredictCommandOptions& o) {
-  const std::vector<std::string> known{"book", "tutorial", "resnet50", "resnet8"};
+  const auto& known = predict_models();
   if (std::find(known.begin(), known.end(), o.model) == known.end())
-    return predict_usage("--model=" + o.model + "; it takes book, tutorial, resnet50, resnet8");
+    return predict_usage("--model=" + o.model + "; it takes " + absl::StrJoin(known, ", "));
   if (o.checkpoint.empty()) return predict_usage("--checkpoint=PREFIX is needed");
   if (pictures.empty())
     return predict_usage("name one picture or more, or - to read names from the standard input");

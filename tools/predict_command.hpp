@@ -8,10 +8,10 @@
 namespace distribute_tools {
 
 struct PredictCommandOptions {
-  std::string model;       // book, tutorial, resnet50, resnet8
+  std::string model;       // one of predict_models()
   std::string checkpoint;  // prefix, or a directory, whose newest is taken
   std::string labels;      // file with the name of one class on each line; empty: numbers
-  int64_t image_size = 0;  // of residual networks; 0: 224, resnet8 32
+  int64_t image_size = 0;  // of residual networks; 0: 32, resnet50 224
   int64_t top = 5;
   bool json = false;
 };

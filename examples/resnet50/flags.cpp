@@ -9,8 +9,9 @@
 ABSL_FLAG(std::string, dataset, "synthetic", "synthetic, tfrecord, folder or cifar10");
 ABSL_FLAG(int64_t, image_size, 0, "height and width of the pictures; 0: 224, cifar10 32");
 ABSL_FLAG(int64_t, num_classes, 0, "classes; 0: 1000, cifar10 10");
-ABSL_FLAG(int64_t, width, 0,
-          "channels of the first stage of a small network; 0: 16, resnet10 and resnet18 64");
+ABSL_FLAG(
+    int64_t, width, 0,
+    "channels of the first stage of a small network; 0: 16, resnet9, resnet10 and resnet18 64");
 ABSL_FLAG(int64_t, train_images, 0,
           "pictures of an epoch of tfrecord and cifar10; 0: 1281167, cifar10 50000");
 ABSL_FLAG(bool, strict, false, "a picture that cannot be decoded ends training");
@@ -31,9 +32,10 @@ bool is_one_of(const std::string& value, const std::vector<std::string>& known) 
 void check(const Options& o) {
   if (!is_one_of(o.dataset, {"synthetic", "tfrecord", "folder", "cifar10"}))
     fail("--dataset=" + o.dataset + " is unknown; it takes synthetic, tfrecord, folder, cifar10");
-  if (!is_one_of(o.common.model, {"resnet50", "resnet8", "resnet10", "resnet18", "resnet20"}))
+  if (!is_one_of(o.common.model,
+                 {"resnet50", "resnet8", "resnet9", "resnet10", "resnet18", "resnet20"}))
     fail("--model=" + o.common.model +
-         " is unknown; it takes resnet50, resnet8, resnet10, resnet18, resnet20");
+         " is unknown; it takes resnet50, resnet8, resnet9, resnet10, resnet18, resnet20");
   if (o.width < 0 || o.width > 4096) fail("--width must be from 1 to 4096");
   if (o.width > 0 && o.common.model == "resnet50") fail("--width is for the small networks");
   if (o.image_size < 8 || o.image_size > 4096) fail("--image_size must be from 8 to 4096");

@@ -88,6 +88,31 @@ TEST_CASE("the blocks of a network with zero_gamma begin as identities", "[nn][r
   CHECK(one == 6);
 }
 
+TEST_CASE("ResNet-9 has its source's weights", "[nn][resnet]") {
+  applications::ResNet9 model;
+  CHECK(model(zeros({2, 32, 32, 3})).shape() == Shape{2, 10});
+  // 6,573,120 and a bias of the last layer; and moving statistics of 2,240 channels.
+  CHECK(model.count_params() == 6'573'130 + 2 * 2240);
+  CHECK_THROWS_AS(applications::ResNet9({.width = 0}), InvalidArgumentError);
+}
+
+TEST_CASE("ResNet-9 learns pictures by heart", "[nn][resnet]") {
+  random::set_seed(1);
+  applications::ResNet9 model({.width = 4, .classes = 4});
+  const Tensor x = test_tensor({8, 16, 16, 3});
+  const Tensor labels({8}, std::vector<int64_t>{0, 1, 2, 3, 3, 2, 1, 0});
+  const float first = take_step(model, x, labels).loss;
+  float last = first;
+  for (int i = 0; i < 60; ++i) {
+    const Step step = take_step(model, x, labels);
+    last = step.loss;
+    for (size_t v = 0; v < step.variables.size(); ++v)
+      step.variables[v].assign(step.variables[v].value() - step.gradients[v] * 0.2f);
+  }
+  CHECK(first > 1.0f);
+  CHECK(last < 0.05f);
+}
+
 TEST_CASE("gradients of a residual network are slopes of its loss", "[nn][resnet]") {
   applications::SmallResNet model({.filters = {4, 8}, .classes = 3, .activation = tanh, .l2 = 0});
   const Tensor x = test_tensor({4, 6, 6, 2});

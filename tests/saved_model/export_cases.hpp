@@ -294,6 +294,7 @@ inline std::vector<Case> network_cases() {
   namespace applications = nn::applications;
   std::vector<Case> cases;
   cases.push_back(network("resnet8", applications::SmallResNet(), {2, 32, 32, 3}));
+  cases.push_back(network("resnet9", applications::ResNet9({.width = 8}), {2, 32, 32, 3}));
   cases.push_back(network("resnet_version_1",
                           applications::ResNet({.blocks = {1, 1}, .version_1 = true}),
                           {2, 48, 48, 3}));

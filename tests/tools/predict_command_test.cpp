@@ -179,6 +179,27 @@ TEST_CASE("predict goes on after pictures that cannot be read", "[tools][predict
   CHECK(all[0]["classes"].size() == 4);  // as many as the checkpoint has
 }
 
+TEST_CASE("predict finds a small network's channels and blocks in its checkpoint",
+          "[tools][predict]") {
+  if (!data::has_jpeg()) SKIP("this build cannot read JPEG");
+  const TemporaryDirectory directory;
+  const std::string picture = directory / "picture.jpg";
+  data::write_bytes(picture, data::encode_jpeg(data::gradient_image(32, 32, 3, 1)));
+  const auto classes_of = [&](nn::Module& net, const std::string& model) {
+    net(zeros({1, 32, 32, 3}));
+    train::save_variables(directory / model, net.variables());
+    const auto result =
+        predict({"--model=" + model, "--checkpoint", directory / model, "--json", picture});
+    INFO(result.err);
+    REQUIRE(result.status == 0);
+    return Json::parse(result.out)[0]["classes"].size();
+  };
+  nn::applications::SmallResNet small({.filters = {8, 12}, .blocks = 2, .classes = 4});
+  CHECK(classes_of(small, "resnet20") == 4);
+  nn::applications::ResNet9 wide({.width = 4, .classes = 3});
+  CHECK(classes_of(wide, "resnet9") == 3);
+}
+
 TEST_CASE("predict names what does not fit", "[tools][predict]") {
   const TemporaryDirectory directory;
   nn::Sequential net = mnist_cnn::tutorial_model();

@@ -138,4 +138,49 @@ DISTRIBUTE_INLINE Tensor SmallResNet::call(const Tensor& x, CallOptions options)
   return (*fc_)(reduce_mean(h, {1, 2}), options);
 }
 
+DISTRIBUTE_INLINE ResNet9::ResNet9(ResNet9Options options) : options_(options) {
+  if (options_.width < 1) throw InvalidArgumentError("ResNet9: width must be at least 1");
+  prep_ = add_step("prep", options_.width);
+  for (int64_t stage = 1; stage <= 3; ++stage)
+    stages_.push_back(add_stage(concat("layer", stage), options_.width << stage, stage != 2));
+  fc_ = &add("fc", Dense({.units = options_.classes}));
+  fc_->set_dtype_policy(Policy("float32"));  // what a loss is made of
+}
+
+DISTRIBUTE_INLINE ResNet9::Step ResNet9::add_step(const std::string& name, int64_t filters) {
+  Step step;
+  step.convolution = &add(
+      name + "_conv",
+      Conv2D({.filters = filters, .kernel_size = 3, .padding = Padding::Same, .use_bias = false}));
+  step.norm = &add(name + "_bn", BatchNormalization({.momentum = options_.bn_momentum,
+                                                     .synchronized = options_.synchronized,
+                                                     .activation = relu}));
+  return step;
+}
+
+DISTRIBUTE_INLINE ResNet9::Stage ResNet9::add_stage(const std::string& name, int64_t filters,
+                                                    bool has_residual) {
+  Stage stage{.entry = add_step(name, filters), .residual = {}};
+  if (has_residual)
+    stage.residual = Block{.first = add_step(name + "_residual1", filters),
+                           .second = add_step(name + "_residual2", filters)};
+  return stage;
+}
+
+DISTRIBUTE_INLINE Tensor ResNet9::call(const Tensor& x, CallOptions options) {
+  const auto convolve = [&](const Step& step, const Tensor& input) {
+    return (*step.convolution)(input, options);
+  };
+  Tensor h = (*prep_.norm)(convolve(prep_, x), options);
+  for (const Stage& stage : stages_) {
+    const Tensor pooled = max_pool2d(convolve(stage.entry, h), {.ksize = {2, 2}});
+    h = (*stage.entry.norm)(pooled, options);
+    if (!stage.residual) continue;
+    const auto& [first, second] = *stage.residual;
+    const Tensor inner = (*first.norm)(convolve(first, h), options);
+    h = second.norm->with_residual(convolve(second, inner), h, options);
+  }
+  return (*fc_)(reduce_max(h, {1, 2}), options) * options_.logits_scale;
+}
+
 }  // namespace distribute::nn::applications
