@@ -7,6 +7,7 @@ file into the table, the page and the plot. Called by scripts/bench_peers.sh.
 """
 import argparse
 import collections
+import contextlib
 import datetime
 import json
 import os
@@ -178,6 +179,15 @@ def timed(command, cwd):
     return time.monotonic() - start
 
 
+@contextlib.contextmanager
+def no_compiler_cache():
+    os.environ["CCACHE_DISABLE"] = "1"
+    try:
+        yield
+    finally:
+        os.environ.pop("CCACHE_DISABLE")
+
+
 def measure_rebuild(sides, flags):
     headers = sorted((ROOT / "include/distribute/strategy").glob(flags.headers))
     build = ["cmake", "--build", "--preset", "release", "--target", "mnist_cnn"]
@@ -187,9 +197,10 @@ def measure_rebuild(sides, flags):
     for header in headers:
         say(f"rebuild after a change of {header.name}")
         original = header.read_text()
-        try:  # a real change, so that a compiler cache cannot answer
+        try:
             header.write_text(original + f"// {time.time()}\n")
-            seconds[header.name] = timed(build, ROOT)
+            with no_compiler_cache():
+                seconds[header.name] = timed(build, ROOT)
         finally:
             header.write_text(original)
     timed(build, ROOT)
@@ -200,9 +211,8 @@ def measure_demo(sides, flags):
     say("demo.sh in a fresh clone (packages already installed, no compiler cache)")
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(["git", "clone", "-q", str(ROOT), f"{folder}/clone"], check=True)
-        os.environ["CCACHE_DISABLE"] = "1"
-        seconds = timed(["./scripts/demo.sh"], f"{folder}/clone")
-        os.environ.pop("CCACHE_DISABLE")
+        with no_compiler_cache():
+            seconds = timed(["./scripts/demo.sh"], f"{folder}/clone")
     return seconds and {"seconds": seconds}
 
 
