@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/nn/resnet.hpp>
+#include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/pool.hpp>
 #include <distribute/ops/reduce.hpp>
 
