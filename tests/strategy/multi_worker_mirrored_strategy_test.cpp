@@ -2,6 +2,7 @@
 
 #include <tests/support/catch.hpp>
 #include <tests/support/cluster_main.hpp>
+#include <tests/support/logical_devices.hpp>
 #include <tests/support/mpirun.hpp>
 
 #include <cmath>
@@ -75,7 +76,7 @@ DISTRIBUTE_CLUSTER_MAIN(trains_net) {
 }
 
 TEST_CASE("without a cluster it trains on this process alone", "[strategy][multi_worker]") {
-  config::set_logical_device_configuration(2);
+  const LogicalDevices devices(2);
   SimpleClusterResolver nobody{ClusterSpec{}};
   MultiWorkerMirroredStrategy<> strategy(nobody, {.num_replicas = 2});
   CHECK(strategy.num_replicas_in_sync() == 2);
@@ -90,7 +91,7 @@ TEST_CASE("processes train the bits of one process, in shared memory and by TCP"
   const int workers = GENERATE(2, 3, 5);
   const std::string transport = GENERATE("auto", "tcp");
   CAPTURE(workers, transport);
-  config::set_logical_device_configuration(workers);
+  const LogicalDevices devices(workers);
   MirroredStrategy mirrored({.num_replicas = workers});
   const std::string want = train_net(mirrored);
   for (const auto& outcome : run(workers, "trains_net", transport.c_str()))
@@ -163,7 +164,7 @@ TEST_CASE("a rank under mpirun: trains over MPI", "[.mpi_trains]") {
     CHECK(strategy.num_replicas_in_sync() == 3);
     bits = train_net(strategy);
   }
-  config::set_logical_device_configuration(3);
+  const LogicalDevices devices(3);
   MirroredStrategy mirrored({.num_replicas = 3});
   CHECK(bits == train_net(mirrored));
 }

@@ -3,6 +3,7 @@
 #include <tests/strategy/server_cluster.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
+#include <tests/support/logical_devices.hpp>
 
 #include <cmath>
 #include <future>
@@ -32,12 +33,6 @@ void construct(const ClusterSpec& spec, const std::string& type, int index) {
   SimpleClusterResolver resolver(spec, {.task_type = type, .task_id = index});
   ParameterServerStrategy<> strategy(resolver);
 }
-
-/// That many CPU devices until the end of the block.
-struct LogicalDevices {
-  explicit LogicalDevices(int count) { config::set_logical_device_configuration(count); }
-  ~LogicalDevices() { config::set_logical_device_configuration(1); }
-};
 
 std::string server(int index) { return concat("/job:ps/replica:0/task:", index, "/device:CPU:0"); }
 

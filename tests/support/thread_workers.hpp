@@ -2,6 +2,7 @@
 /// Workers of a MultiWorkerMirroredStrategy as threads of the test.
 
 #include "catch.hpp"
+#include "logical_devices.hpp"
 
 #include <distribute/base/parallel.hpp>
 #include <distribute/collective/tcp_transport.hpp>
@@ -68,7 +69,7 @@ inline std::vector<std::string> run_workers(
   const collective::CommunicatorOptions options{.timeout_seconds = kind.timeout_seconds};
   auto groups = kind.tcp ? make_tcp_workers(workers, replicas, options)
                          : collective::make_thread_workers(workers, replicas, options);
-  config::set_logical_device_configuration(replicas);
+  const LogicalDevices logical(replicas);
   std::vector<std::string> errors(static_cast<size_t>(workers));
   std::vector<std::thread> threads;
   for (int w = 0; w < workers; ++w)

@@ -2,6 +2,7 @@
 
 #include <tests/support/catch.hpp>
 #include <tests/support/cluster_main.hpp>
+#include <tests/support/logical_devices.hpp>
 #include <tests/support/number_of.hpp>
 #include <tests/support/temporary_directory.hpp>
 
@@ -132,7 +133,7 @@ std::string replay(const std::string& log, int64_t steps, int replicas_per_worke
   }
   REQUIRE(!generations.empty());
   random::set_seed(5);
-  config::set_logical_device_configuration(8);
+  const LogicalDevices devices(8);
   std::vector<Tensor> weights, slots;
   Tensor position;
   std::string bits;
