@@ -7,7 +7,6 @@ file into the table, the page and the plot. Called by scripts/bench_peers.sh.
 """
 import argparse
 import collections
-import contextlib
 import datetime
 import json
 import os
@@ -19,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import unittest.mock
 
 from cluster import measure_all_reduce, measure_servers, measure_update, measure_workers
 from resnet import measure_cifar10, measure_resnet, measure_resnet_workers
@@ -179,13 +179,8 @@ def timed(command, cwd):
     return time.monotonic() - start
 
 
-@contextlib.contextmanager
 def no_compiler_cache():
-    os.environ["CCACHE_DISABLE"] = "1"
-    try:
-        yield
-    finally:
-        os.environ.pop("CCACHE_DISABLE")
+    return unittest.mock.patch.dict(os.environ, CCACHE_DISABLE="1")
 
 
 def measure_rebuild(sides, flags):

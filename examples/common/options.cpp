@@ -119,12 +119,16 @@ namespace {
 
 [[noreturn]] void fail(const std::string& message) { std::exit(usage_error(message)); }
 
+}  // namespace
+
 void require_one_of(const char* flag, const std::string& value,
                     const std::vector<std::string>& known) {
   for (const std::string& name : known)
     if (value == name) return;
   fail(absl::StrCat("--", flag, "=", value, " is unknown; it takes ", absl::StrJoin(known, ", ")));
 }
+
+namespace {
 
 void require_range(const char* flag, double value, double low, double high, const char* range) {
   if (!(value >= low && value <= high)) fail(absl::StrCat("--", flag, " must be ", range));

@@ -49,6 +49,10 @@ TrainerOptions parse_options(int argc, char** argv, const std::string& usage);
 /// Whether the last parse_options met the flag, such as "steps".
 bool given(const std::string& flag);
 
+/// Ends the process with status 2 and a line that lists `known` unless the value is one of them.
+void require_one_of(const char* flag, const std::string& value,
+                    const std::vector<std::string>& known);
+
 /// Prints "error: message" on standard error and gives the exit status for wrong usage, 2.
 int usage_error(const std::string& message);
 

@@ -2,9 +2,7 @@
 
 #include <absl/flags/flag.h>
 
-#include <algorithm>
 #include <cstdlib>
-#include <vector>
 
 ABSL_FLAG(std::string, dataset, "synthetic", "synthetic, tfrecord, folder or cifar10");
 ABSL_FLAG(int64_t, image_size, 0, "height and width of the pictures; 0: 224, cifar10 32");
@@ -25,17 +23,10 @@ using examples::given;
 
 [[noreturn]] void fail(const std::string& message) { std::exit(examples::usage_error(message)); }
 
-bool is_one_of(const std::string& value, const std::vector<std::string>& known) {
-  return std::find(known.begin(), known.end(), value) != known.end();
-}
-
 void check(const Options& o) {
-  if (!is_one_of(o.dataset, {"synthetic", "tfrecord", "folder", "cifar10"}))
-    fail("--dataset=" + o.dataset + " is unknown; it takes synthetic, tfrecord, folder, cifar10");
-  if (!is_one_of(o.common.model,
-                 {"resnet50", "resnet8", "resnet9", "resnet10", "resnet18", "resnet20"}))
-    fail("--model=" + o.common.model +
-         " is unknown; it takes resnet50, resnet8, resnet9, resnet10, resnet18, resnet20");
+  examples::require_one_of("dataset", o.dataset, {"synthetic", "tfrecord", "folder", "cifar10"});
+  examples::require_one_of("model", o.common.model,
+                           {"resnet50", "resnet8", "resnet9", "resnet10", "resnet18", "resnet20"});
   if (o.width < 0 || o.width > 4096) fail("--width must be from 1 to 4096");
   if (o.width > 0 && o.common.model == "resnet50") fail("--width is for the small networks");
   if (o.image_size < 8 || o.image_size > 4096) fail("--image_size must be from 8 to 4096");

@@ -1,3 +1,4 @@
+#include <distribute/io/aws_signature.hpp>
 #include <distribute/io/digest.hpp>
 #include <distribute/io/s3_client.hpp>
 
@@ -263,6 +264,18 @@ TEST_CASE("bytes that were changed on the way are not believed", "[io][s3_client
   s3.set_fault(
       first(1, {.status = 206, .body = "data", .headers = {{"Content-Range", "bytes 4-7/100"}}}));
   CHECK(read(client).status().code() == absl::StatusCode::kDataLoss);
+}
+
+TEST_CASE("parts are signed with the hash of their bytes", "[io][s3_client]") {
+  NEEDS_S3();
+  FakeS3 s3;
+  io::S3Client client(s3.options());
+  const auto id = client.start_upload(kObject);
+  REQUIRE(id.ok());
+  REQUIRE(client.upload_part(kObject, *id, 1, "part").ok());  // the server compares
+  const auto request = s3.server().requests().back();
+  CHECK(request.header("x-amz-content-sha256") == io::aws_payload_hash("part"));
+  CHECK(contains(request.header("authorization"), "x-amz-content-sha256"));
 }
 
 TEST_CASE("an upload that was finished by a lost try counts as finished", "[io][s3_client]") {

@@ -93,6 +93,10 @@ class FakeS3 {
       if (auto reply = fault(request)) return *std::move(reply);
     }
     const std::lock_guard lock(mutex_);
+    const std::string hash = request.header("x-amz-content-sha256");
+    if (!hash.empty() && hash != "UNSIGNED-PAYLOAD" &&
+        hash != absl::BytesToHexString(distribute::io::sha256(request.body)))
+      return error(400, "XAmzContentSHA256Mismatch");
     const std::string path = distribute::io::url_decode(request.path());
     if (!path.starts_with("/bucket/")) return error(404, "NoSuchBucket");
     const std::string key = path.substr(8);

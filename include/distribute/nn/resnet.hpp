@@ -12,6 +12,12 @@
 
 namespace distribute::nn::applications {
 
+/// Two children of a network, one behind the other. Without a convolution there is no step.
+struct ResNetStep {
+  Conv2D* convolution = nullptr;
+  BatchNormalization* norm = nullptr;
+};
+
 struct ResNetOptions {
   std::vector<int64_t> blocks{3, 4, 6, 3};  // of each stage; 3, 4, 23, 3 is ResNet-101
   int64_t classes = 1000;
@@ -33,12 +39,8 @@ class ResNet : public Module {
   explicit ResNet(ResNetOptions options = {});
 
  private:
-  struct Step {
-    Conv2D* convolution = nullptr;
-    BatchNormalization* norm = nullptr;
-  };
   struct Block {
-    Step first, second, last, shortcut;
+    ResNetStep first, second, last, shortcut;
   };
 
   Tensor call(const Tensor& x, CallOptions options) override;
@@ -48,7 +50,7 @@ class ResNet : public Module {
   void add_block(const std::string& name, int64_t filters, int64_t stride, bool projects);
 
   ResNetOptions options_;
-  Step stem_;
+  ResNetStep stem_;
   std::vector<Block> blocks_;
   Dense* predictions_ = nullptr;
 };
@@ -73,22 +75,18 @@ class SmallResNet : public Module {
   explicit SmallResNet(SmallResNetOptions options = {});
 
  private:
-  struct Step {
-    Conv2D* convolution = nullptr;
-    BatchNormalization* norm = nullptr;
-  };
   struct Block {
-    Step first, second, shortcut;
+    ResNetStep first, second, shortcut;
   };
 
   Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "small_resnet"; }
-  Step add_step(const std::string& convolution, const std::string& norm, int64_t filters,
-                int64_t kernel, int64_t stride, bool activated);
+  ResNetStep add_step(const std::string& convolution, const std::string& norm, int64_t filters,
+                      int64_t kernel, int64_t stride, bool activated);
   void add_block(const std::string& name, int64_t filters, int64_t stride, bool projects);
 
   SmallResNetOptions options_;
-  Step stem_;
+  ResNetStep stem_;
   std::vector<Block> blocks_;
   Dense* fc_ = nullptr;
 };
@@ -113,25 +111,21 @@ class ResNet9 : public Module {
   explicit ResNet9(ResNet9Options options = {});
 
  private:
-  struct Step {
-    Conv2D* convolution = nullptr;
-    BatchNormalization* norm = nullptr;
-  };
   struct Block {
-    Step first, second;
+    ResNetStep first, second;
   };
   struct Stage {
-    Step entry;
+    ResNetStep entry;
     std::optional<Block> residual;
   };
 
   Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "resnet9"; }
-  Step add_step(const std::string& name, int64_t filters);
+  ResNetStep add_step(const std::string& name, int64_t filters);
   Stage add_stage(const std::string& name, int64_t filters, bool has_residual);
 
   ResNet9Options options_;
-  Step prep_;
+  ResNetStep prep_;
   std::vector<Stage> stages_;
   Dense* fc_ = nullptr;
 };

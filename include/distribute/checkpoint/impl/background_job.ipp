@@ -23,8 +23,9 @@ DISTRIBUTE_INLINE BackgroundJob::~BackgroundJob() {
 }
 
 /// SCHED_IDLE: the thread, and those that it starts, run when nobody else wants to. Unlike one of
-/// the lowest priority it makes way at once for a thread of training that has waited. Without the
-/// right nothing is lost.
+/// the lowest priority it makes way at once for a thread of training that has waited. Everybody may
+/// ask for it; back to SCHED_OTHER takes CAP_SYS_NICE or RLIMIT_NICE, without which nothing
+/// happens.
 DISTRIBUTE_INLINE void set_policy(pthread_t thread, int policy) {
   const sched_param none{};
   (void)::pthread_setschedparam(thread, policy, &none);

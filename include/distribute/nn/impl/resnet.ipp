@@ -63,7 +63,7 @@ DISTRIBUTE_INLINE void ResNet::add_block(const std::string& name, int64_t filter
 }
 
 DISTRIBUTE_INLINE Tensor ResNet::call(const Tensor& x, CallOptions options) {
-  const auto apply = [&](const Step& step, const Tensor& input) {
+  const auto apply = [&](const ResNetStep& step, const Tensor& input) {
     return (*step.norm)((*step.convolution)(input, options), options);
   };
   // The stem's output is not negative, so padding with nothing is padding with zeros.
@@ -96,11 +96,10 @@ DISTRIBUTE_INLINE SmallResNet::SmallResNet(SmallResNetOptions options)
   fc_->set_dtype_policy(Policy("float32"));  // what a loss is made of
 }
 
-DISTRIBUTE_INLINE SmallResNet::Step SmallResNet::add_step(const std::string& convolution,
-                                                          const std::string& norm, int64_t filters,
-                                                          int64_t kernel, int64_t stride,
-                                                          bool activated) {
-  Step step;
+DISTRIBUTE_INLINE ResNetStep SmallResNet::add_step(const std::string& convolution,
+                                                   const std::string& norm, int64_t filters,
+                                                   int64_t kernel, int64_t stride, bool activated) {
+  ResNetStep step;
   step.convolution =
       &add(convolution, Conv2D({.filters = filters,
                                 .kernel_size = kernel,
@@ -127,7 +126,7 @@ DISTRIBUTE_INLINE void SmallResNet::add_block(const std::string& name, int64_t f
 }
 
 DISTRIBUTE_INLINE Tensor SmallResNet::call(const Tensor& x, CallOptions options) {
-  const auto apply = [&](const Step& step, const Tensor& input) {
+  const auto apply = [&](const ResNetStep& step, const Tensor& input) {
     return (*step.norm)((*step.convolution)(input, options), options);
   };
   Tensor h = apply(stem_, x);
@@ -148,8 +147,8 @@ DISTRIBUTE_INLINE ResNet9::ResNet9(ResNet9Options options) : options_(options) {
   fc_->set_dtype_policy(Policy("float32"));  // what a loss is made of
 }
 
-DISTRIBUTE_INLINE ResNet9::Step ResNet9::add_step(const std::string& name, int64_t filters) {
-  Step step;
+DISTRIBUTE_INLINE ResNetStep ResNet9::add_step(const std::string& name, int64_t filters) {
+  ResNetStep step;
   step.convolution = &add(
       name + "_conv",
       Conv2D({.filters = filters, .kernel_size = 3, .padding = Padding::Same, .use_bias = false}));
@@ -169,7 +168,7 @@ DISTRIBUTE_INLINE ResNet9::Stage ResNet9::add_stage(const std::string& name, int
 }
 
 DISTRIBUTE_INLINE Tensor ResNet9::call(const Tensor& x, CallOptions options) {
-  const auto convolve = [&](const Step& step, const Tensor& input) {
+  const auto convolve = [&](const ResNetStep& step, const Tensor& input) {
     return (*step.convolution)(input, options);
   };
   Tensor h = (*prep_.norm)(convolve(prep_, x), options);
