@@ -3,6 +3,8 @@
 #include "../common/trainer.hpp"
 #include "model.hpp"
 
+#include <future>
+
 namespace {
 
 namespace data = distribute::data;
@@ -14,8 +16,11 @@ data::Dataset batches(data::Dataset images, const examples::TrainerOptions& o) {
 }
 
 examples::Task make_task(const examples::TrainerOptions& o) {
+  auto loading = std::async(std::launch::async, [&] {
+    return data::load_mnist(o.data_dir, {.split = data::Split::Test});
+  });
   const auto training = data::load_mnist(o.data_dir);
-  const auto test = data::load_mnist(o.data_dir, {.split = data::Split::Test});
+  const auto test = loading.get();
   return {.model = std::make_unique<mnist_cnn::nn::Sequential>(
               o.model == "tutorial" ? mnist_cnn::tutorial_model() : mnist_cnn::book_model()),
           .image = {28, 28, 1},

@@ -152,10 +152,29 @@ namespace distribute::io {
 
 DISTRIBUTE_INLINE bool is_gzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
 
+}  // namespace distribute::io
+
+namespace distribute::io_internal {
+
+/// How much a gzip file says that it unpacks to, modulo 2^32; no more than it can.
+DISTRIBUTE_INLINE size_t expected_size(std::string_view gzip) {
+  size_t size = 0;
+  for (size_t i = 1; i <= 4 && i <= gzip.size(); ++i)
+    size = size << 8 | uint8_t(gzip[gzip.size() - i]);
+  constexpr size_t kMostExpansion = 1032;  // zlib's limit
+  return std::min(size, gzip.size() * kMostExpansion);
+}
+
+}  // namespace distribute::io_internal
+
+namespace distribute::io {
+
 DISTRIBUTE_INLINE absl::StatusOr<std::string> decompress_gzip(std::string_view bytes,
                                                               const std::string& name) {
   io_internal::InflateStream stream(memory_input_stream(bytes, name), Compression::Gzip);
   std::string contents;
+  constexpr size_t kRoomToFindTheEnd = size_t{1} << 20;
+  contents.reserve(io_internal::expected_size(bytes) + kRoomToFindTheEnd);
   auto count = append_from(stream, contents.max_size(), contents);
   if (!count.ok()) return count.status();
   return contents;
