@@ -1,8 +1,11 @@
 /// How processes of other launchers become ranks.
 
+#include <distribute/base/version.hpp>
+#include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
 #include <distribute/horovod/basics.hpp>
 #include <distribute/horovod/collectives.hpp>
+#include <distribute/strategy/cluster_place.hpp>
 #include <distribute/testing/process_cluster.hpp>
 
 #include <tests/horovod/horovod_support.hpp>
@@ -75,6 +78,18 @@ DISTRIBUTE_CLUSTER_MAIN(begins_again) {
   task.set_result("well");
 }
 
+DISTRIBUTE_CLUSTER_MAIN(one_of_another_version) {
+  try {
+    const TFConfigClusterResolver resolver;
+    if (*resolver.task_id() < 2) return hvd::init();
+    const auto tasks = strategy_internal::place_of(resolver).tasks;
+    ClusterRuntime::join(tasks)->agree("the options of the program",
+                                       R"({"api": "horovod", "version of distribute": "99.1.0"})");
+  } catch (const FailedPreconditionError& error) {
+    task.set_result(error.what());
+  }
+}
+
 TEST_CASE("ranks are found in the variables of several launchers", "[horovod][basics]") {
   const std::string launcher = GENERATE("TF_CONFIG", "horovodrun", "torchrun", "mpirun");
   INFO(launcher);
@@ -89,6 +104,14 @@ TEST_CASE("ranks are found in the variables of several launchers", "[horovod][ba
 TEST_CASE("a process can leave a job and join another", "[horovod][basics]") {
   for (const TaskOutcome& outcome : ProcessCluster(three_workers("begins_again", "")).join())
     CHECK(outcome.result.value() == "well");
+}
+
+TEST_CASE("ranks of different versions refuse each other", "[horovod][basics]") {
+  for (const TaskOutcome& outcome :
+       ProcessCluster(three_workers("one_of_another_version", "")).join())
+    CHECK_THAT(outcome.result.value(),
+               Catch::Matchers::Contains("/version of distribute differs: \"" +
+                                         std::string(kVersion) + "\" in worker 0"));
 }
 
 TEST_CASE("without a cluster there is one rank", "[horovod][basics]") {

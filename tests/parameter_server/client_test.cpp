@@ -2,6 +2,7 @@
 #include <distribute/parameter_server/client.hpp>
 
 #include <tests/parameter_server/ps_support.hpp>
+#include <tests/support/check_throws.hpp>
 #include <tests/support/metric_value.hpp>
 
 #include <atomic>
@@ -368,6 +369,12 @@ TEST_CASE("wrong uses say what was wanted", "[parameter_server][client]") {
              }),
              Contains("create: variable 'c'"));
   CHECK(client->read(a).to_vector() == std::vector<float>(4, 0));
+}
+
+TEST_CASE("a server of another version is refused", "[parameter_server][client]") {
+  Servers servers(1, 3, {.version = "99.1.0"});
+  check_throws<FailedPreconditionError>([&] { servers.client(2); },
+                                        " 99.1.0: run the same build in all tasks");
 }
 
 TEST_CASE("servers end when the job is finished and all have left", "[parameter_server][client]") {

@@ -276,13 +276,16 @@ DISTRIBUTE_CLUSTER_MAIN(ps_differs) {
   if (served(strategy)) return;
   const Variable v(zeros({task.index() == 2 ? 3 : 2}), {.name = "v"});
   auto& client = *strategy_internal::parameter_server_extended(strategy)->job().client;
+  const auto say_seen = [&] { client.set(concat("seen by ", task.index()), ""); };
   try {
     v.value();
   } catch (...) {
-    client.set("seen", "");
+    say_seen();
     throw;
   }
-  client.wait("seen", net::Deadline::after_seconds(60));
+  say_seen();
+  for (int worker = 0; worker < 3; ++worker)
+    client.wait(concat("seen by ", worker), net::Deadline::after_seconds(60));
 }
 
 TEST_CASE("variables that differ between workers are an error that shows both",

@@ -3,6 +3,7 @@
 
 #include <distribute/base/config.hpp>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,9 @@ namespace distribute::cluster_internal {
 /// The same JSON value written the one way: no white space, keys in order.
 /// Throws  InvalidArgumentError when `text` is not JSON.
 std::string canonical_json(const std::string& text);
+
+/// What the tasks of every job must have alike: these options, and the library's version.
+std::string agreement_of(const std::map<std::string, std::string>& options);
 
 /// Compares texts of canonical_json(), one for each name, and describes the first difference:
 ///   "/variables/3/shape differs: [3,3] in worker 0, worker 1; [5,5] in worker 2"

@@ -56,6 +56,9 @@ class ElasticJob {
   bool leaves_ = false;
 };
 
+/// What the ranks of a job compare before its first operation.
+std::string horovod_agreement();
+
 /// The limits that `given`, or else the environment, sets: DISTRIBUTE_MIN_WORKERS,
 /// DISTRIBUTE_MAX_WORKERS, HOROVOD_ELASTIC_TIMEOUT.
 ElasticOptions elastic_limits(const std::optional<ElasticOptions>& given);

@@ -29,6 +29,7 @@ class Client {
   using Push = parameter_server::Push;
 
   /// Blocks  until all tasks of job "ps" are there, at most the startup timeout.
+  /// Throws  FailedPreconditionError for a server that runs another version of the library.
   explicit Client(std::shared_ptr<rpc::JobTask> task, ClientOptions options = {});
   Client(const Client&) = delete;
   /// Leaves the servers.

@@ -85,6 +85,7 @@ class ServerLanes {
 
   Server& at(int server) const { return *servers_[size_t(server)]; }
   void connect(int index, const ClientOptions& options, net::Deadline deadline);
+  void check_version(int index, net::Deadline deadline);
   void open_lane(Server& server, net::Deadline deadline);
   int flows(const Server& server, const ClientOptions& options) const;
   void share_memory(Server& server, ServerLink& link, net::Deadline deadline);

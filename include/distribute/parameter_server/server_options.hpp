@@ -1,7 +1,10 @@
 #pragma once
 /// Limits of a parameter server.
 
+#include <distribute/base/version.hpp>
+
 #include <cstdint>
+#include <string>
 
 namespace distribute::parameter_server {
 
@@ -17,6 +20,8 @@ struct ServerOptions {
   double chief_timeout = 300;
   /// Gradients that have arrived and are not applied yet, together; one push is always let in.
   int64_t max_staged_bytes = int64_t{4} << 30;
+  /// Of the library; clients of another one are refused.
+  std::string version = kVersion;
 };
 
 }  // namespace distribute::parameter_server

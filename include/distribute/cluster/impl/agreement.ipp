@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/json.hpp>
+#include <distribute/base/version.hpp>
 #include <distribute/cluster/agreement.hpp>
 #include <distribute/net/bytes.hpp>
 
@@ -95,6 +96,12 @@ DISTRIBUTE_INLINE std::string canonical_json(const std::string& text) {
     throw InvalidArgumentError(
         concat("agree: the description is not JSON: ", net::printable(text, 100)));
   return json_text(json);
+}
+
+DISTRIBUTE_INLINE std::string agreement_of(const std::map<std::string, std::string>& options) {
+  AgreementJson all = options;
+  all["version of distribute"] = kVersion;
+  return json_text(all);
 }
 
 DISTRIBUTE_INLINE std::string first_difference(const std::vector<std::string>& names,

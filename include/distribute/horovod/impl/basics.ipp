@@ -47,6 +47,7 @@ DISTRIBUTE_INLINE std::shared_ptr<Engine> join_job(const hvd::InitOptions& optio
   if (elastic.min_workers > 0) return join_elastic_job(std::move(tasks), elastic, limits);
   const auto runtime = ClusterRuntime::join(std::move(tasks));
   strategy_internal::share_cores(*runtime);
+  runtime->agree("the options of the program", horovod_agreement());
   return std::make_shared<Engine>(runtime, limits);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/cluster/agreement.hpp>
 #include <distribute/cluster/environment.hpp>
 #include <distribute/horovod/collectives.hpp>
 #include <distribute/horovod/elastic_job.hpp>
@@ -20,9 +21,13 @@ DISTRIBUTE_INLINE ElasticOptions elastic_limits(const std::optional<ElasticOptio
   return limits;
 }
 
+DISTRIBUTE_INLINE std::string horovod_agreement() {
+  return cluster_internal::agreement_of({{"api", "horovod"}});
+}
+
 DISTRIBUTE_INLINE ElasticJob::ElasticJob(ClusterTasks everybody, const ElasticOptions& limits,
                                          const EngineOptions& options)
-    : options_(options), workers_(std::move(everybody), {limits, R"({"api": "horovod"})"}) {}
+    : options_(options), workers_(std::move(everybody), {limits, horovod_agreement()}) {}
 
 DISTRIBUTE_INLINE std::shared_ptr<Engine> ElasticJob::next(const std::function<bool()>& given_up) {
   leaves_ = false;

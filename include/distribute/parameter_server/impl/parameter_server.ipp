@@ -104,6 +104,7 @@ DISTRIBUTE_INLINE void ParameterServer::Impl::add_variable_methods() {
   add("ps/exists", [this](const rpc::Call& call) {
     return std::string(store.exists(std::string(call.body())) ? "1" : "0");
   });
+  add("ps/version", [this](const rpc::Call&) { return options.version; });
   add("ps/sync", [this](const rpc::Call& call) { return synchronize(call); });
 }
 

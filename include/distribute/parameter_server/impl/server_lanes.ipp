@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/status.hpp>
+#include <distribute/base/version.hpp>
 #include <distribute/cluster/host_identity.hpp>
 #include <distribute/cluster/task_server.hpp>
 #include <distribute/net/descriptor_door.hpp>
@@ -31,6 +32,15 @@ DISTRIBUTE_INLINE void ServerLanes::connect(int index, const ClientOptions& opti
     throw FailedPreconditionError(
         concat(server.peer->text(), " does not share memory with this task"));
   for (int more = flows(server, options) - 1; more > 0; --more) open_lane(server, deadline);
+  check_version(index, deadline);
+}
+
+DISTRIBUTE_INLINE void ServerLanes::check_version(int index, net::Deadline deadline) {
+  const std::string theirs = call(index, "ps/version", "", deadline);
+  if (theirs != kVersion)
+    throw FailedPreconditionError(concat(task_->self().name(), " runs distribute ", kVersion, ", ",
+                                         at(index).peer->text(), ' ', theirs,
+                                         ": run the same build in all tasks"));
 }
 
 DISTRIBUTE_INLINE void ServerLanes::open_lane(Server& server, net::Deadline deadline) {
