@@ -46,6 +46,7 @@ ops=$(find_program test_ops) &&
 if strategy=$(find_program test_strategy); then  # apart: a GPU in use cannot be divided
   run "training agrees with the CPU" "$strategy" "one GPU trains as the CPU does"
   run "logical GPUs agree with CPU replicas" "$strategy" "replicas on logical GPUs*"
+  run "workers on GPUs agree with workers on CPUs" "$strategy" "workers on GPUs*"
 fi
 
 if command -v compute-sanitizer >/dev/null && [[ -n ${ops:-} ]]; then

@@ -61,14 +61,29 @@ std::map<std::string, std::string> must_agree(const TrainerOptions& o) {
   return all;
 }
 
+/// --device, where auto is a GPU when there is one.
+bool uses_gpu(const TrainerOptions& o) {
+  const bool found = o.device != "cpu" && !dist::physical_gpus().empty();
+  if (o.device == "gpu" && !found)
+    throw dist::FailedPreconditionError("--device=gpu: " + dist::gpu_problem());
+  return found;
+}
+
 ChosenStrategy make_multi_worker(const TrainerOptions& o,
                                  std::unique_ptr<dist::ClusterResolver> cluster) {
-  dist::config::set_logical_device_configuration(o.replicas);
-  auto strategy = std::make_unique<dist::MultiWorkerMirroredStrategy<>>(
-      *cluster, dist::MultiWorkerOptions{.num_replicas = o.replicas,
-                                         .must_agree = must_agree(o),
-                                         .elastic = {.min_workers = o.elastic ? o.min_workers : 0,
-                                                     .max_workers = o.max_workers}});
+  const dist::MultiWorkerOptions options{
+      .num_replicas = o.replicas,
+      .must_agree = must_agree(o),
+      .elastic = {.min_workers = o.elastic ? o.min_workers : 0, .max_workers = o.max_workers}};
+  std::unique_ptr<dist::Strategy> strategy;
+  if (uses_gpu(o)) {
+    strategy =
+        std::make_unique<dist::MultiWorkerMirroredStrategy<dist::GpuDevice>>(*cluster, options);
+  } else {
+    dist::config::set_logical_device_configuration(o.replicas);
+    strategy =
+        std::make_unique<dist::MultiWorkerMirroredStrategy<dist::CpuDevice>>(*cluster, options);
+  }
   return {std::move(cluster), std::move(strategy), "multi_worker"};
 }
 
@@ -103,19 +118,12 @@ ChosenStrategy make_parameter_server(const TrainerOptions& o,
   return {std::move(cluster), std::move(strategy), name};
 }
 
-/// --device, where auto is a GPU when there is one.
-bool uses_gpu(const TrainerOptions& o) {
-  const bool found = o.device != "cpu" && !dist::physical_gpus().empty();
-  if (o.device == "gpu" && !found)
-    throw dist::FailedPreconditionError("--device=gpu: " + dist::gpu_problem());
-  return found;
-}
-
-/// --device=gpu for a strategy that reduces in host memory.
+/// --device=gpu for a strategy whose variables are in host memory.
 void check_host(const TrainerOptions& o, const std::string& strategy) {
   if (o.device == "gpu")
-    throw dist::UnimplementedError("--device=gpu: --strategy=" + strategy +
-                                   " works on the CPU only; use mirrored or one_device");
+    throw dist::UnimplementedError(
+        "--device=gpu: --strategy=" + strategy +
+        " works on the CPU only; use mirrored, multi_worker or one_device");
 }
 
 }  // namespace
@@ -152,14 +160,14 @@ bool is_evaluator(const TrainerOptions& o) {
 }
 
 ChosenStrategy make_strategy(const TrainerOptions& o) {
+  if (o.deterministic) dist::config::experimental::enable_op_determinism();
   if (o.api == "horovod")
     return {nullptr, std::make_unique<dist::OneDeviceStrategy>(uses_gpu(o) ? "/gpu:0" : "/cpu:0"),
             "horovod"};
   auto cluster = asks_cluster(o) ? dist::default_resolver({}, o.cluster).resolver : nullptr;
   const std::string name =
       o.strategy.empty() ? implied_strategy(o, cluster->cluster_spec()) : o.strategy;
-  if (name == "multi_worker" || name == "central_storage" || name == "parameter_server")
-    check_host(o, name);
+  if (name == "central_storage" || name == "parameter_server") check_host(o, name);
   if (name == "parameter_server") return make_parameter_server(o, std::move(cluster));
   if (name == "multi_worker") return make_multi_worker(o, std::move(cluster));
   if (name == "one_device") {

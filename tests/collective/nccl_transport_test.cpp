@@ -104,8 +104,9 @@ TEST_CASE("the tasks of a job meet through its store, and hear of a lost one",
   const auto errors = on_ranks(3, [&](int rank) {
     const auto runtime = job.join(rank, quick_options());
     const Device device = gpus(3)[size_t(rank)];
-    Communicator group(
-        make_nccl_transport(runtime, device, "replicas", net::Deadline::after_seconds(20)));
+    auto transports = make_nccl_transports(runtime, std::span(&device, 1), "replicas",
+                                           net::Deadline::after_seconds(20));
+    Communicator group(std::move(transports[0]));
     int64_t value = 10 + rank;
     group.all_reduce(&value, 1, DType::Int64);
     CHECK(value == 33);

@@ -2,6 +2,7 @@
 // libraries are fakes that read the descriptors; a real GPU uses the real ones. Builds without
 // cuDNN's headers test own kernels only (gpu_lines_test.cpp).
 #include <distribute/device/math_mode.hpp>
+#include <distribute/ops/batch_norm.hpp>
 #include <distribute/ops/conv2d.hpp>
 #include <distribute/ops/matmul.hpp>
 
@@ -87,6 +88,43 @@ TEST_CASE("convolutions on cuDNN agree with the CPU", "[ops][gpu_convolution]") 
   }
 }
 
+TEST_CASE("batch normalization on cuDNN agrees with the CPU", "[ops][gpu_convolution]") {
+  LibraryGpu gpu;
+  struct Case {
+    distribute::Shape shape;
+    Epilogue epilogue;
+    bool residual, scaled;
+  };
+  for (const Case& c : {Case{{3, 4, 5, 8}, Epilogue::None, false, true},
+                        {{3, 4, 5, 8}, Epilogue::Relu, false, true},
+                        {{3, 4, 5, 8}, Epilogue::Relu, true, true},
+                        {{6, 8}, Epilogue::Relu, false, false}}) {
+    const int executed = FakeCudnn::executed;
+    Tensors inputs{contract_numbers(c.shape), contract_numbers({8}, 2), contract_numbers({8}, 3)};
+    if (c.residual) inputs.push_back(contract_numbers(c.shape, 4));
+    check_contract("fused_batch_norm",
+                   [=](const Tensors& in) {
+                     const auto norm = distribute::nn::fused_batch_norm(
+                         in[0], c.scaled ? in[1] : Tensor(), c.scaled ? in[2] : Tensor(),
+                         {.residual = c.residual ? in[3] : Tensor(), .epilogue = c.epilogue});
+                     return Tensors{norm.y, norm.batch_mean, norm.batch_variance};
+                   },
+                   inputs, {.tolerance = 2e-5f});
+    if (gpu.dnn) CHECK(FakeCudnn::executed >= executed + 2);  // there and back
+  }
+}
+
+TEST_CASE("a residual without ReLU is normalized without cuDNN", "[ops][gpu_convolution]") {
+  LibraryGpu gpu;
+  check_contract(
+      "fused_batch_norm",
+      [=](const Tensors& in) {
+        return Tensors{distribute::nn::fused_batch_norm(in[0], {}, {}, {.residual = in[1]}).y};
+      },
+      {contract_numbers({3, 2, 2, 8}), contract_numbers({3, 2, 2, 8}, 2)}, {.tolerance = 2e-5f});
+  if (gpu.dnn) CHECK(FakeCudnn::executed == 0);
+}
+
 TEST_CASE("16-bit convolutions and products need no detour on a GPU", "[ops][gpu_convolution]") {
   LibraryGpu gpu;
   for (DType dtype : {DType::BFloat16, DType::Float16}) {
@@ -116,6 +154,17 @@ TEST_CASE("16-bit convolutions and products need no detour on a GPU", "[ops][gpu
           return Tensors{distribute::nn::dense(half(in[0]), half(in[1]), half(in[2]))};
         },
         {contract_numbers({6, 5}), contract_numbers({5, 3}, 2), contract_numbers({3}, 3)}, rough);
+    check_contract(
+        "fused_batch_norm",
+        [=](const Tensors& in) {
+          return Tensors{
+              distribute::nn::fused_batch_norm(
+                  half(in[0]), in[1], in[2], {.residual = half(in[3]), .epilogue = Epilogue::Relu})
+                  .y};
+        },
+        {contract_numbers({3, 4, 5, 8}), contract_numbers({8}, 2), contract_numbers({8}, 3),
+         contract_numbers({3, 4, 5, 8}, 4)},
+        rough);
   }
 }
 

@@ -384,6 +384,10 @@ CudaDriver fake_driver() {
     *bytes = size_t(fake->options.memory_bytes);
     return kCudaSuccess;
   };
+  d.cuDeviceGetPCIBusId = [](char* id, int size, int device) {
+    std::snprintf(id, size_t(size), "0000:%02x:00.0", unsigned(device));
+    return kCudaSuccess;
+  };
   d.cuDevicePrimaryCtxRetain = [](CudaHandle* context, int device) {
     *context = context_of(device);
     return fake->record("cuDevicePrimaryCtxRetain");

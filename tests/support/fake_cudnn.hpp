@@ -349,8 +349,9 @@ class FakeCudnn {
         } else if (n.mode == CUDNN_POINTWISE_MUL) {
           to[i] = from[i] * run.read(t(CUDNN_ATTR_OPERATION_POINTWISE_BDESC))[i];
         } else {
-          const auto& bias = run.read(t(CUDNN_ATTR_OPERATION_POINTWISE_BDESC));
-          to[i] = from[i] + bias[size_t(int64_t(i) / pixels % y.dims[1])];
+          const auto& added = run.read(t(CUDNN_ATTR_OPERATION_POINTWISE_BDESC));
+          const bool whole = added.size() == to.size();  // else one for each channel
+          to[i] = from[i] + added[whole ? i : size_t(int64_t(i) / pixels % y.dims[1])];
         }
       }
       return run.write(y);

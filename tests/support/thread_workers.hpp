@@ -59,6 +59,8 @@ struct ThreadWorkers {
   bool tcp = false;  // sockets, not shared memory
   distribute::CommunicationOptions options = {};
   double timeout_seconds = 60;
+  std::vector<std::string> devices =
+      {};  // of all replicas in their order; none: each worker's CPUs
 };
 
 /// Runs `body(strategy, worker)` for every worker; the messages of their errors, "" for none.
@@ -76,7 +78,9 @@ inline std::vector<std::string> run_workers(
     threads.emplace_back([&, w] {
       try {
         std::vector<std::string> devices;
-        for (int i = 0; i < replicas; ++i) devices.push_back("/cpu:" + std::to_string(i));
+        for (int i = 0; i < replicas; ++i)
+          devices.push_back(kind.devices.empty() ? "/cpu:" + std::to_string(i)
+                                                 : kind.devices[size_t(w * replicas + i)]);
         set_intra_op_threads(1);
         Strategy strategy(std::make_unique<strategy_internal::MultiWorkerExtended>(
             devices, std::move(groups[size_t(w)]),

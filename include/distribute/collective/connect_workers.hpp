@@ -4,8 +4,10 @@
 #include <distribute/base/config.hpp>
 #include <distribute/collective/communication_options.hpp>
 #include <distribute/collective/worker_group.hpp>
+#include <distribute/device/device.hpp>
 
 #include <memory>
+#include <span>
 
 namespace distribute {
 class ClusterRuntime;
@@ -22,13 +24,16 @@ WantedTransport wanted_transport();
 /// Shared memory when all tasks turn out to run on one host; between hosts TCP, with shared memory
 /// on those that hold several replicas where replicas of a host follow each other. With
 /// DISTRIBUTE_TRANSPORT=mpi everything goes over MPI, in a job that mpirun started, one replica per
-/// process. Every task calls it with the same arguments. When the job fails, operations on all
-/// workers throw the runtime's error, and each worker prints a flight report.
-/// Throws  FailedPreconditionError when the arguments differ, or MPI numbers processes otherwise
-///         than the cluster; UnimplementedError for MPI in a build without it; what the runtime
-///         throws.
+/// process. Replicas on `gpus` get NCCL's communicators as well, unless options say Ring; where
+/// nccl_group_problem() has a reason, it is told. Every task calls it with the same arguments, but
+/// for the names of its GPUs. When the job fails, operations on all workers throw the runtime's
+/// error, and each worker prints a flight report.
+/// Throws  FailedPreconditionError when the arguments differ, NCCL is demanded and cannot be, or
+///         MPI numbers processes otherwise than the cluster; UnimplementedError for MPI in a build
+///         without it; what the runtime throws.
 WorkerGroup connect_workers(const std::shared_ptr<ClusterRuntime>& runtime, int replicas_per_worker,
-                            const CommunicationOptions& options = {});
+                            const CommunicationOptions& options = {},
+                            std::span<const Device> gpus = {});
 
 }  // namespace distribute::collective
 

@@ -56,12 +56,17 @@ std::unique_ptr<Transport> make_nccl_transport(
     Device device, int rank, int size, const std::function<void(const std::string&)>& publish,
     const std::function<std::string()>& fetch, net::Deadline deadline);
 
-/// The same for the tasks of a job, one GPU each, in order of their ranks: the id goes through the
-/// runtime's store. `name` tells groups of one job apart. When a task is lost, operations of the
-/// others throw the runtime's error.
-std::unique_ptr<Transport> make_nccl_transport(const std::shared_ptr<ClusterRuntime>& runtime,
-                                               Device device, const std::string& name,
-                                               net::Deadline deadline);
+/// The same for the tasks of a job, as many GPUs each, ranks in the tasks' order: the id goes
+/// through the runtime's store. `name` tells groups of one job apart. When a task is lost,
+/// operations of the others throw the runtime's error.
+std::vector<std::unique_ptr<Transport>> make_nccl_transports(
+    const std::shared_ptr<ClusterRuntime>& runtime, std::span<const Device> devices,
+    const std::string& name, net::Deadline deadline);
+
+/// Why the job's GPUs, of which this task has `devices`, cannot be such a group: a task without
+/// NCCL, two replicas on one GPU, several hosts whose traffic is to be encrypted. Empty when they
+/// can; the same on all tasks, which all call it.
+std::string nccl_group_problem(ClusterRuntime& runtime, std::span<const Device> devices);
 
 }  // namespace distribute::collective
 

@@ -18,6 +18,8 @@ struct WorkerGroup {
   std::shared_ptr<Communicator> workers;
   /// Between replicas, one end for each local replica; with one replica per worker `workers` too.
   std::vector<std::shared_ptr<Communicator>> replicas;
+  /// The same over NCCL, for arrays on the replicas' GPUs; empty where there is no such group.
+  std::vector<std::shared_ptr<Communicator>> gpus;
   /// Tells the other workers why this one gives up; may be empty.
   std::function<void(StatusCode code, const std::string& message)> report_error;
   /// What the job does when; null: nobody wants to know.

@@ -30,6 +30,7 @@ struct CudaDriver {
   CudaResult (*cuDeviceGetName)(char*, int, int) = nullptr;
   CudaResult (*cuDeviceGetAttribute)(int*, int, int) = nullptr;
   CudaResult (*cuDeviceTotalMem)(size_t*, int) = nullptr;
+  CudaResult (*cuDeviceGetPCIBusId)(char*, int, int) = nullptr;
   CudaResult (*cuDevicePrimaryCtxRetain)(CudaHandle*, int) = nullptr;
   CudaResult (*cuDeviceCanAccessPeer)(int*, int, int) = nullptr;
   CudaResult (*cuCtxPushCurrent)(CudaHandle) = nullptr;
@@ -92,7 +93,8 @@ struct CudaCompiler {
 struct PhysicalGpu {
   int number = 0;  // the driver's
   std::string name = {};
-  int major = 0, minor = 0;  // compute capability
+  std::string pci_bus_id = {};  // the same in every process of the host
+  int major = 0, minor = 0;     // compute capability
   int64_t memory_bytes = 0;
   int multiprocessors = 0;
 };

@@ -42,7 +42,10 @@ std::vector<std::string> devices_of(CpuDevice, int count);
 std::vector<std::string> devices_of(GpuDevice, int count);
 std::vector<std::string> devices_of(DefaultDevice, int count);
 
-/// For strategies whose reductions between hosts work in host memory only: the CPU by default.
+/// The devices of these names that are GPUs.
+std::vector<Device> gpus_among(const std::vector<std::string>& names);
+
+/// For strategies that work in host memory only: the CPU by default.
 /// Throws  UnimplementedError for GPUs.
 inline std::vector<std::string> host_devices_of(CpuDevice, int count) {
   return devices_of(CpuDevice(), count);

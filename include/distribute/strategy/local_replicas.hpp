@@ -16,6 +16,7 @@
 namespace distribute {
 
 class CrossDeviceOps;
+class OtherWorkers;
 
 namespace strategy_internal {
 
@@ -45,6 +46,9 @@ class LocalReplicas : public StrategyExtended {
   void check_count(const char* method, size_t values) const;
   /// The device of each replica.
   std::vector<Device> replica_devices() const;
+  /// A variable with a copy of `first` on each replica's device; `others` also take part in it.
+  std::shared_ptr<VariableImpl> make_copies(const Tensor& first, const VariableOptions& options,
+                                            std::shared_ptr<OtherWorkers> others = nullptr);
   virtual std::shared_ptr<VariableImpl> make_variable(const NextCreator& next,
                                                       const Variable::Initializer& initial_value,
                                                       const VariableOptions& options) = 0;

@@ -16,8 +16,8 @@ namespace distribute {
 
 struct MultiWorkerOptions {
   CommunicationOptions communication_options = {};
-  /// Local replicas, on that many logical CPU devices; the same on all workers. 0: every visible
-  /// GPU, or else every logical CPU device.
+  /// Local replicas; the same on all workers. 0: every visible GPU, or else every logical CPU
+  /// device.
   int num_replicas = 0;
   /// What else must be the same on all workers, such as the program's flags: name and value.
   std::map<std::string, std::string> must_agree = {};
@@ -37,7 +37,8 @@ StrategyParts join_cluster(std::shared_ptr<ClusterResolver> resolver,
 /// Run the same program on every worker of TF_CONFIG (or of Slurm, torchrun, mpirun, ...). Without
 /// a cluster it trains on this process alone. Variables start with the chief's values; gradients
 /// are summed over all replicas in rank order, so the result does not depend on how replicas are
-/// dealt to workers, on transports or on timing.
+/// dealt to workers, on transports or on timing. Gradients of GPUs are summed when the backward
+/// pass is over: over NCCL, which chooses the order of the sum, else in host memory.
 /// Blocks  in the constructor, until all workers have come; in the destructor, until all have ended
 ///         or the time for it is over.
 /// Throws  InvalidArgumentError for a cluster or task that makes no sense; what
@@ -60,7 +61,7 @@ class MultiWorkerMirroredStrategy : public Strategy {
   MultiWorkerMirroredStrategy(std::shared_ptr<ClusterResolver> resolver,
                               const MultiWorkerOptions& options)
       : Strategy(strategy_internal::join_cluster(
-            std::move(resolver), strategy_internal::host_devices_of(Kind(), options.num_replicas),
+            std::move(resolver), strategy_internal::devices_of(Kind(), options.num_replicas),
             options)) {}
 };
 

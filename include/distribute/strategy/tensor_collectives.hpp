@@ -1,5 +1,6 @@
 #pragma once
-/// Collectives on tensors: what strategies over several workers do with a Communicator.
+/// Collectives on tensors: what strategies over several workers do with a Communicator, which works
+/// in host memory. Tensors on GPUs are copied there and back.
 
 #include <distribute/base/config.hpp>
 #include <distribute/collective/communicator.hpp>
@@ -19,7 +20,11 @@ using collective::Communicator;
 std::vector<Tensor> all_reduce_tensors(Communicator& group, ReduceOp op,
                                        std::span<const Tensor> values);
 
-/// The tensors of every rank, in rank order; shapes may differ. Ranks give equally many.
+/// A result that is on the host, on the GPU of `value` where that is on one.
+Tensor beside(const Tensor& value, const Tensor& host_result);
+
+/// The tensors of every rank, in rank order, on the host; shapes may differ. Ranks give equally
+/// many.
 std::vector<std::vector<Tensor>> all_gather_tensors(Communicator& group,
                                                     std::span<const Tensor> values);
 

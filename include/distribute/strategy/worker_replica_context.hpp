@@ -23,11 +23,15 @@ class SharedUpdate;
 struct WorkerState {
   /// `share_variables`: one copy for all workers of the host, which one that dies would leave half
   /// updated.
-  WorkerState(collective::WorkerGroup its_group, CommunicationOptions its_options,
-              bool share_variables = true);
+  WorkerState(collective::WorkerGroup its_group, CommunicationOptions its_options, bool is_on_gpus,
+              bool share_variables);
+
+  /// Gradients are summed while the backward pass still runs.
+  bool in_buckets() const { return !host && !on_gpus; }
 
   collective::WorkerGroup group;
   CommunicationOptions options;
+  bool on_gpus;
   /// Where variables and gradients may lie; none unless all workers are on this host and share.
   std::unique_ptr<HostVariables> host;
   std::vector<std::unique_ptr<GradientSlots>> slots;  // there; by local replica
@@ -55,7 +59,8 @@ class WorkerReplicaContext final : public LocalReplicaContext {
   void gradient_ready(const Variable& variable, const Tensor& gradient) override;
   /// Where all workers share memory, in one pass over it: each replica sums the gradients of a
   /// share of the elements, in replica order, and updates the one copy of the variables.
-  /// Elsewhere the sums go to every worker, in buckets, and each updates its own.
+  /// Elsewhere the sums go to every worker, in buckets, and each updates its own. Gradients of GPUs
+  /// are summed all at once: over NCCL, or in host memory.
   void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
               const UpdateKernel& kernel) override;
 
@@ -70,6 +75,7 @@ class WorkerReplicaContext final : public LocalReplicaContext {
   SharedWork begin_shared(std::span<const VariableUpdate> updates, const UpdateKernel& kernel);
   void update_apart(std::span<const VariableUpdate> updates, const UpdateKernel& kernel);
   std::vector<Tensor> sum_gradients(std::span<const VariableUpdate> updates);
+  std::vector<Tensor> sum_over_nccl(std::span<const VariableUpdate> updates);
   void move_to_shared_memory(std::span<const VariableUpdate> updates);
 
   strategy_internal::WorkerState& state_;

@@ -7,6 +7,7 @@
 #include <distribute/collective/hierarchical_transport.hpp>
 #include <distribute/collective/host_layout.hpp>
 #include <distribute/collective/mpi_transport.hpp>
+#include <distribute/collective/nccl_transport.hpp>
 #include <distribute/collective/shared_window.hpp>
 #include <distribute/collective/tcp_transport.hpp>
 #include <distribute/collective/timeline.hpp>
@@ -39,8 +40,11 @@ DISTRIBUTE_INLINE WantedTransport wanted_transport() {
 class WorkerConnector {
  public:
   WorkerConnector(std::shared_ptr<ClusterRuntime> runtime, int replicas_per_worker,
-                  const CommunicationOptions& options)
-      : runtime_(std::move(runtime)), replicas_(replicas_per_worker), options_(options) {}
+                  const CommunicationOptions& options, std::span<const Device> gpus)
+      : runtime_(std::move(runtime)),
+        replicas_(replicas_per_worker),
+        options_(options),
+        gpus_(gpus) {}
   WorkerGroup connect();
 
  private:
@@ -53,11 +57,13 @@ class WorkerConnector {
   std::vector<net::Socket> flows(const std::string& name, int rank, int peer, int per_worker);
   std::shared_ptr<Communicator> communicator(std::unique_ptr<Transport> transport,
                                              const std::string& name);
+  void connect_gpus(WorkerGroup& group);
   void follow(WorkerGroup& group) const;
 
   std::shared_ptr<ClusterRuntime> runtime_;
   const int replicas_;
   const CommunicationOptions options_;
+  const std::span<const Device> gpus_;
   const WantedTransport wanted_ = wanted_transport();
   std::map<std::pair<int, int>, std::vector<net::Socket>> local_pairs_;  // within this process
   std::shared_ptr<std::atomic<bool>> explained_ = std::make_shared<std::atomic<bool>>(false);
@@ -65,11 +71,13 @@ class WorkerConnector {
 };
 
 DISTRIBUTE_INLINE void WorkerConnector::agree() const {
-  const std::string text = concat(
-      "{\"replicas per worker\": ", replicas_, ", \"bytes_per_pack\": ", options_.bytes_per_pack,
-      ", \"implementation\": ", int(options_.implementation),
-      ", \"bfloat16_gradients\": ", options_.bfloat16_gradients ? "true" : "false",
-      ", \"DISTRIBUTE_TRANSPORT\": ", int(wanted_), "}");
+  const std::string text =
+      concat("{\"replicas per worker\": ", replicas_,
+             ", \"replicas are on GPUs\": ", gpus_.empty() ? "false" : "true",
+             ", \"bytes_per_pack\": ", options_.bytes_per_pack,
+             ", \"implementation\": ", int(options_.implementation),
+             ", \"bfloat16_gradients\": ", options_.bfloat16_gradients ? "true" : "false",
+             ", \"DISTRIBUTE_TRANSPORT\": ", int(wanted_), "}");
   runtime_->agree("the options of the strategy", text);
 }
 
@@ -191,10 +199,24 @@ DISTRIBUTE_INLINE std::shared_ptr<Communicator> WorkerConnector::communicator(
   return std::make_shared<Communicator>(std::move(transport), options);
 }
 
+DISTRIBUTE_INLINE void WorkerConnector::connect_gpus(WorkerGroup& group) {
+  if (gpus_.empty() || options_.implementation == CommunicationImplementation::Ring) return;
+  if (const std::string problem = nccl_group_problem(*runtime_, gpus_); !problem.empty()) {
+    if (options_.implementation == CommunicationImplementation::Nccl)
+      throw FailedPreconditionError("CommunicationImplementation::Nccl: " + problem);
+    return log_info("collective", "the GPUs' gradients are summed in host memory: " + problem);
+  }
+  const auto deadline = net::Deadline::after_seconds(
+      options_.timeout_seconds.value_or(CommunicatorOptions().timeout_seconds));
+  for (auto& transport : make_nccl_transports(runtime_, gpus_, "replicas", deadline))
+    group.gpus.push_back(communicator(std::move(transport), concat("GPU ", group.gpus.size())));
+}
+
 /// Ties the group's life to the job's.
 DISTRIBUTE_INLINE void WorkerConnector::follow(WorkerGroup& group) const {
   std::vector<std::shared_ptr<Communicator>> ends = group.replicas;
   ends.push_back(group.workers);
+  ends.insert(ends.end(), group.gpus.begin(), group.gpus.end());
   const int callback = runtime_->on_lost([runtime = runtime_.get(), ends](int, const auto& reason) {
     const auto failure = runtime->lost();
     for (const auto& end : ends)
@@ -227,15 +249,17 @@ DISTRIBUTE_INLINE WorkerGroup WorkerConnector::connect() {
   group.workers = replicas_ == 1
                       ? group.replicas[0]
                       : communicator(std::move(transports("workers", 1)[0]), "between workers");
+  connect_gpus(group);
   follow(group);
   return group;
 }
 
 DISTRIBUTE_INLINE WorkerGroup connect_workers(const std::shared_ptr<ClusterRuntime>& runtime,
                                               int replicas_per_worker,
-                                              const CommunicationOptions& options) {
+                                              const CommunicationOptions& options,
+                                              std::span<const Device> gpus) {
   options.check();
-  return WorkerConnector(runtime, replicas_per_worker, options).connect();
+  return WorkerConnector(runtime, replicas_per_worker, options, gpus).connect();
 }
 
 }  // namespace distribute::collective

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <numeric>
 #include <set>
+#include <sstream>
 #include <thread>
 #include <utility>
 
@@ -127,6 +128,23 @@ DISTRIBUTE_INLINE void NcclTransport::execute(const Operation& operation) {
   }
 }
 
+/// Transports of ranks `first`, `first` + 1, ... of a group, on this process's devices.
+DISTRIBUTE_INLINE std::vector<std::unique_ptr<Transport>> meet_over_nccl(
+    std::span<const Device> devices, int first, int size, const NcclUniqueId& id,
+    net::Deadline deadline, const std::function<void()>& stop = {}) {
+  std::vector<NcclCommunicator> communicators;
+  NcclGroup group;
+  for (size_t i = 0; i < devices.size(); ++i)
+    communicators.emplace_back(group, devices[i], first + int(i), size, id);
+  group.end();
+  std::vector<std::unique_ptr<Transport>> transports;
+  for (NcclCommunicator& communicator : communicators) {
+    communicator.wait_ready(deadline, stop);
+    transports.push_back(std::make_unique<NcclTransport>(std::move(communicator), stop));
+  }
+  return transports;
+}
+
 DISTRIBUTE_INLINE std::vector<std::unique_ptr<Transport>> make_nccl_transports(
     std::span<const Device> devices, net::Deadline deadline) {
   std::set<int> numbers;
@@ -135,59 +153,58 @@ DISTRIBUTE_INLINE std::vector<std::unique_ptr<Transport>> make_nccl_transports(
       throw InvalidArgumentError(concat("NCCL: ", to_string(device), " shares GPU ",
                                         gpu_info(device).number,
                                         " with another rank of the group, which NCCL refuses"));
-  const NcclUniqueId id = make_nccl_id();
-  std::vector<NcclCommunicator> communicators;
-  {
-    NcclGroup group;
-    for (size_t r = 0; r < devices.size(); ++r)
-      communicators.emplace_back(group, devices[r], int(r), int(devices.size()), id);
-    group.end();
-  }
-  std::vector<std::unique_ptr<Transport>> transports;
-  for (NcclCommunicator& communicator : communicators) {
-    communicator.wait_ready(deadline);
-    transports.push_back(std::make_unique<NcclTransport>(std::move(communicator)));
-  }
-  return transports;
+  return meet_over_nccl(devices, 0, int(devices.size()), make_nccl_id(), deadline);
 }
 
-/// One rank of a group of several processes, ready.
-DISTRIBUTE_INLINE NcclCommunicator meet_over_nccl(
-    Device device, int rank, int size, const std::function<void(const std::string&)>& publish,
-    const std::function<std::string()>& fetch, net::Deadline deadline,
-    const std::function<void()>& stop) {
-  NcclUniqueId id;
-  if (rank == 0) {
-    id = make_nccl_id();
-    publish(to_text(id));
-  } else {
-    id = nccl_id_from(fetch());
-  }
-  NcclGroup group;
-  NcclCommunicator communicator(group, device, rank, size, id);
-  group.end();
-  communicator.wait_ready(deadline, stop);
-  return communicator;
+/// The name of a group: who has rank 0 makes it, the others fetch it.
+DISTRIBUTE_INLINE NcclUniqueId share_nccl_id(bool makes,
+                                             const std::function<void(const std::string&)>& publish,
+                                             const std::function<std::string()>& fetch) {
+  if (!makes) return nccl_id_from(fetch());
+  const NcclUniqueId id = make_nccl_id();
+  publish(to_text(id));
+  return id;
 }
 
 DISTRIBUTE_INLINE std::unique_ptr<Transport> make_nccl_transport(
     Device device, int rank, int size, const std::function<void(const std::string&)>& publish,
     const std::function<std::string()>& fetch, net::Deadline deadline) {
-  return std::make_unique<NcclTransport>(
-      meet_over_nccl(device, rank, size, publish, fetch, deadline, {}));
+  const NcclUniqueId id = share_nccl_id(rank == 0, publish, fetch);
+  return std::move(meet_over_nccl(std::span(&device, 1), rank, size, id, deadline)[0]);
 }
 
-DISTRIBUTE_INLINE std::unique_ptr<Transport> make_nccl_transport(
-    const std::shared_ptr<ClusterRuntime>& runtime, Device device, const std::string& name,
-    net::Deadline deadline) {
+DISTRIBUTE_INLINE std::vector<std::unique_ptr<Transport>> make_nccl_transports(
+    const std::shared_ptr<ClusterRuntime>& runtime, std::span<const Device> devices,
+    const std::string& name, net::Deadline deadline) {
   const std::string key = "nccl/" + name;
-  const std::function<void()> stop = [runtime] { runtime->throw_if_lost(); };
-  return std::make_unique<NcclTransport>(
-      meet_over_nccl(
-          device, runtime->rank(), runtime->size(),
-          [&](const std::string& text) { runtime->set(key, text, deadline); },
-          [&] { return runtime->get(key, deadline); }, deadline, stop),
-      stop);
+  const NcclUniqueId id = share_nccl_id(
+      runtime->rank() == 0, [&](const std::string& text) { runtime->set(key, text, deadline); },
+      [&] { return runtime->get(key, deadline); });
+  const int each = int(devices.size());
+  return meet_over_nccl(devices, runtime->rank() * each, runtime->size() * each, id, deadline,
+                        [runtime] { runtime->throw_if_lost(); });
+}
+
+DISTRIBUTE_INLINE std::string nccl_group_problem(ClusterRuntime& runtime,
+                                                 std::span<const Device> devices) {
+  const std::vector<int>& hosts = runtime.hosts();
+  if (runtime.options().tls && std::set<int>(hosts.begin(), hosts.end()).size() > 1)
+    return "NCCL does not encrypt what it sends to other hosts, and DISTRIBUTE_TLS=1";
+  constexpr char kProblem = '!';
+  std::string mine = nccl_problem();
+  if (!mine.empty()) mine.insert(0, 1, kProblem);
+  if (mine.empty())
+    for (const Device device : devices) mine += gpu_info(device).pci_bus_id + "\n";
+  const auto all = runtime.all_gather("GPUs of the replicas", mine);
+  std::set<std::string> seen;
+  for (size_t r = 0; r < all.size(); ++r) {
+    if (all[r].starts_with(kProblem)) return concat("task ", r, ": ", all[r].substr(1));
+    std::istringstream ids(all[r]);
+    for (std::string id; std::getline(ids, id);)
+      if (!seen.insert(concat(hosts[r], ' ', id)).second)
+        return concat("two replicas share GPU ", id, " of a host, which NCCL refuses");
+  }
+  return "";
 }
 
 }  // namespace distribute::collective

@@ -9,6 +9,7 @@ namespace distribute::collective {
 DISTRIBUTE_INLINE void WorkerGroup::abort(StatusCode code, const std::string& message) const {
   if (workers) workers->abort(code, message);
   for (const auto& replica : replicas) replica->abort(code, message);
+  for (const auto& gpu : gpus) gpu->abort(code, message);
 }
 
 DISTRIBUTE_INLINE std::vector<WorkerGroup> make_thread_workers(int workers, int replicas_per_worker,

@@ -36,15 +36,6 @@ DISTRIBUTE_INLINE Array sum_slices(DType type, DType out_type, const Array& x, i
   return sums;
 }
 
-/// cuDNN's plans count on addresses that are multiples of 16, which parts of a tensor may not have.
-DISTRIBUTE_INLINE Array aligned(const Array& array, int64_t bytes) {
-  if (reinterpret_cast<uintptr_t>(array.bytes()) % 16 == 0) return array;
-  const Device device = array.buffer->device();
-  Array copy = make_array(bytes, device);
-  copy_bytes(copy.bytes(), device, array.bytes(), device, bytes);
-  return copy;
-}
-
 DISTRIBUTE_INLINE Array zeros(DType dtype, int64_t count, Device device) {
   Array array = make_array(count * size_of(dtype), device);
   fill_elements(array.bytes(), device, size_of(dtype), 0, count);
@@ -90,7 +81,7 @@ class CudaBackend final : public Backend {
         s,
         [&] {
           return cudnn_conv2d_backprop_input(
-              s, aligned(dy, counts.y * size_of(s.dtype)),
+              s, cuda_aligned(dy, counts.y * size_of(s.dtype)),
               cuda_transpose(s.dtype, w, counts.taps, s.out_channels));
         },
         [&] { return cuda_plain_backend().conv2d_backprop_input(s, dy, w); });
@@ -105,8 +96,9 @@ class CudaBackend final : public Backend {
     return convolve(
         s,
         [&] {
-          const Array turned = cudnn_conv2d_backprop_filter(
-              s, aligned(x, counts.x * size_of(s.dtype)), aligned(dy, counts.y * size_of(s.dtype)));
+          const Array turned =
+              cudnn_conv2d_backprop_filter(s, cuda_aligned(x, counts.x * size_of(s.dtype)),
+                                           cuda_aligned(dy, counts.y * size_of(s.dtype)));
           return cuda_transpose(s.dtype, turned, s.out_channels, counts.taps);
         },
         [&] { return cuda_plain_backend().conv2d_backprop_filter(s, x, dy, nullptr); });
@@ -128,10 +120,10 @@ class CudaBackend final : public Backend {
     const Counts counts(s);
     // cuDNN fuses ReLU only behind a bias.
     const bool add_zero = !bias && epilogue == Epilogue::Relu;
-    const Array added = bias       ? aligned(*bias, s.out_channels * size_of(s.dtype))
+    const Array added = bias       ? cuda_aligned(*bias, s.out_channels * size_of(s.dtype))
                         : add_zero ? zeros(s.dtype, s.out_channels, x.buffer->device())
                                    : Array{};
-    return cudnn_conv2d(s, aligned(x, counts.x * size_of(s.dtype)),
+    return cudnn_conv2d(s, cuda_aligned(x, counts.x * size_of(s.dtype)),
                         cuda_transpose(s.dtype, w, counts.taps, s.out_channels),
                         added.buffer ? &added : nullptr, epilogue);
   }
@@ -161,6 +153,14 @@ DISTRIBUTE_INLINE Backend& cuda_backend() {
   return instance;
 }
 
+DISTRIBUTE_INLINE Array cuda_aligned(const Array& array, int64_t bytes) {
+  if (reinterpret_cast<uintptr_t>(array.bytes()) % 16 == 0) return array;
+  const Device device = array.buffer->device();
+  Array copy = make_array(bytes, device);
+  copy_bytes(copy.bytes(), device, array.bytes(), device, bytes);
+  return copy;
+}
+
 DISTRIBUTE_INLINE Array cuda_column_sums(DType dtype, const Array& x, int64_t rows,
                                          int64_t columns) {
   using namespace cuda_backend_internal;
@@ -174,7 +174,7 @@ DISTRIBUTE_INLINE Array cuda_column_sums(DType dtype, const Array& x, int64_t ro
 
 DISTRIBUTE_INLINE Array cuda_transpose(DType dtype, const Array& x, int64_t rows, int64_t columns) {
   using namespace cuda_backend_internal;
-  if (rows == 1 || columns == 1) return aligned(x, rows * columns * size_of(dtype));
+  if (rows == 1 || columns == 1) return cuda_aligned(x, rows * columns * size_of(dtype));
   const Device device = x.buffer->device();
   Array result = make_array(rows * columns * size_of(dtype), device);
   const kernels::TransposeArguments arguments{x.bytes(), result.bytes(), rows, columns};

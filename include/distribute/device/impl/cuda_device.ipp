@@ -17,12 +17,14 @@ DISTRIBUTE_INLINE PhysicalGpu describe_gpu(const CudaDriver& driver, int number)
   PhysicalGpu gpu;
   gpu.number = number;
   int device = 0;
-  char name[256] = {};
+  char name[256] = {}, bus[32] = {};
   size_t bytes = 0;
   check_cuda(driver.cuDeviceGet(&device, number), "cuDeviceGet", concat("GPU ", number));
   check_cuda(driver.cuDeviceGetName(name, int(sizeof name) - 1, device), "cuDeviceGetName",
              concat("GPU ", number));
   check_cuda(driver.cuDeviceTotalMem(&bytes, device), "cuDeviceTotalMem", concat("GPU ", number));
+  check_cuda(driver.cuDeviceGetPCIBusId(bus, int(sizeof bus) - 1, device), "cuDeviceGetPCIBusId",
+             concat("GPU ", number));
   const auto attribute = [&](int which, int& value) {
     check_cuda(driver.cuDeviceGetAttribute(&value, which, device), "cuDeviceGetAttribute",
                concat("attribute ", which, " of GPU ", number));
@@ -31,6 +33,7 @@ DISTRIBUTE_INLINE PhysicalGpu describe_gpu(const CudaDriver& driver, int number)
   attribute(kCapabilityMajor, gpu.major);
   attribute(kCapabilityMinor, gpu.minor);
   gpu.name = name;
+  gpu.pci_bus_id = bus;
   gpu.memory_bytes = int64_t(bytes);
   return gpu;
 }

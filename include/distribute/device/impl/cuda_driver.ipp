@@ -19,6 +19,7 @@ void for_each_function(CudaDriver& table, const Load& load) {
   load("cuDeviceGetName", table.cuDeviceGetName);
   load("cuDeviceGetAttribute", table.cuDeviceGetAttribute);
   load("cuDeviceTotalMem_v2", table.cuDeviceTotalMem);
+  load("cuDeviceGetPCIBusId", table.cuDeviceGetPCIBusId);
   load("cuDevicePrimaryCtxRetain", table.cuDevicePrimaryCtxRetain);
   load("cuDeviceCanAccessPeer", table.cuDeviceCanAccessPeer);
   load("cuCtxPushCurrent_v2", table.cuCtxPushCurrent);

@@ -86,8 +86,15 @@ DISTRIBUTE_INLINE std::vector<std::string> devices_of(DefaultDevice, int count) 
   return devices_of(CpuDevice(), count);
 }
 
+DISTRIBUTE_INLINE std::vector<Device> gpus_among(const std::vector<std::string>& names) {
+  std::vector<Device> gpus;
+  for (const std::string& name : names) gpus.push_back(parse_device_name(name).device);
+  std::erase_if(gpus, [](Device device) { return device.type != DeviceType::Gpu; });
+  return gpus;
+}
+
 DISTRIBUTE_INLINE std::vector<std::string> host_devices_of(GpuDevice, int) {
-  throw UnimplementedError("this strategy does not reduce between GPUs of several hosts yet");
+  throw UnimplementedError("this strategy's variables cannot be on GPUs yet");
 }
 
 }  // namespace distribute::strategy_internal

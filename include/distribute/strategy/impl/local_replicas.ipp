@@ -5,6 +5,7 @@
 #include <distribute/device/placement.hpp>
 #include <distribute/strategy/cross_device_ops.hpp>
 #include <distribute/strategy/devices.hpp>
+#include <distribute/strategy/distributed_variable.hpp>
 #include <distribute/strategy/local_replicas.hpp>
 #include <distribute/strategy/reducing_replica_context.hpp>
 #include <distribute/strategy/reduction.hpp>
@@ -48,6 +49,21 @@ DISTRIBUTE_INLINE LocalReplicas::LocalReplicas(std::vector<std::string> devices,
       group_(int(devices_.size())),
       threads_(int(devices_.size())) {
   start_metrics_server("127.0.0.1");  // where no cluster's runtime has done so
+}
+
+DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> LocalReplicas::make_copies(
+    const Tensor& first, const VariableOptions& options, std::shared_ptr<OtherWorkers> others) {
+  const auto placed = [&](auto variable) {
+    const std::vector<Device> devices = replica_devices();
+    if (devices[0].type == DeviceType::Gpu) variable->place_on(devices);
+    return variable;
+  };
+  const int copies = num_local_replicas();
+  if (options.synchronization == VariableSynchronization::OnRead)
+    return placed(std::make_shared<SyncOnReadVariable>(first, options, strategy(), copies,
+                                                       std::move(others)));
+  return placed(
+      std::make_shared<MirroredVariable>(first, options, strategy(), copies, std::move(others)));
 }
 
 DISTRIBUTE_INLINE void LocalReplicas::make_contexts() {

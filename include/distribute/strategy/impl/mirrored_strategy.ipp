@@ -22,16 +22,7 @@ DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> MirroredExtended::make_variable(
     const VariableOptions& options) {
   const Tensor first = next(initial_value, options)->component(0);
   const VariableOptions checked = check_variable_options(options, first.dtype());
-  const auto placed = [&](auto variable) {
-    const std::vector<Device> devices = replica_devices();
-    if (devices[0].type == DeviceType::Gpu) variable->place_on(devices);
-    return variable;
-  };
-  if (checked.synchronization == VariableSynchronization::OnRead)
-    return placed(
-        std::make_shared<SyncOnReadVariable>(first, checked, strategy(), num_local_replicas()));
-  return placed(
-      std::make_shared<MirroredVariable>(first, checked, strategy(), num_local_replicas()));
+  return make_copies(first, checked);
 }
 
 DISTRIBUTE_INLINE std::unique_ptr<StrategyExtended> make_mirrored(

@@ -4,6 +4,7 @@
 #include <distribute/collective/connect_workers.hpp>
 #include <distribute/collective/timeline.hpp>
 #include <distribute/strategy/all_workers.hpp>
+#include <distribute/strategy/devices.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
 #include <distribute/strategy/multi_worker_extended.hpp>
 #include <distribute/strategy/reduction.hpp>
@@ -22,7 +23,8 @@ DISTRIBUTE_INLINE MultiWorkerExtended::MultiWorkerExtended(std::vector<std::stri
     : LocalReplicas(std::move(devices), nullptr),
       task_(std::move(task)),
       elastic_(std::move(elastic)),
-      state_(std::move(group), options, elastic_ == nullptr),
+      state_(std::move(group), options, !gpus_among(LocalReplicas::worker_devices()).empty(),
+             elastic_ == nullptr),
       others_(std::make_shared<WorkersOfGroup>(state_.group)) {
   if (state_.group.timeline) timeline_row_ = state_.group.timeline->add_row("strategy.run");
 }
@@ -59,7 +61,8 @@ DISTRIBUTE_INLINE std::optional<ElasticGeneration> MultiWorkerExtended::join_nex
   work_alone();
   collective::WorkerGroup group;
   auto next = elastic_->next(mine, given_up, [&](const std::shared_ptr<ClusterRuntime>& runtime) {
-    group = collective::connect_workers(runtime, num_local_replicas(), state_.options);
+    group = collective::connect_workers(runtime, num_local_replicas(), state_.options,
+                                        gpus_among(LocalReplicas::worker_devices()));
   });
   if (!next) return std::nullopt;
   work_with(std::move(group));
@@ -69,7 +72,7 @@ DISTRIBUTE_INLINE std::optional<ElasticGeneration> MultiWorkerExtended::join_nex
 
 DISTRIBUTE_INLINE void MultiWorkerExtended::work_with(collective::WorkerGroup group) {
   state_.buckets.clear();  // sums under way use what goes now
-  state_ = WorkerState(std::move(group), state_.options, false);
+  state_ = WorkerState(std::move(group), state_.options, state_.on_gpus, false);
   *others_ = state_.group;
 }
 
@@ -117,11 +120,7 @@ DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> MultiWorkerExtended::make_variab
   const VariableOptions checked = check_variable_options(options, first.dtype());
   // Elastic workers do not make their variables together; they get their values when they meet.
   if (!elastic_) first = broadcast_tensor(*state_.group.workers, first, 0);
-  if (checked.synchronization == VariableSynchronization::OnRead)
-    return std::make_shared<SyncOnReadVariable>(first, checked, strategy(), num_local_replicas(),
-                                                others_);
-  return std::make_shared<MirroredVariable>(first, checked, strategy(), num_local_replicas(),
-                                            others_);
+  return make_copies(first, checked, others_);
 }
 
 DISTRIBUTE_INLINE std::vector<Tensor> gather_replicas(collective::Communicator& workers,
@@ -137,7 +136,7 @@ DISTRIBUTE_INLINE std::vector<Tensor> gather_replicas(collective::Communicator& 
 DISTRIBUTE_INLINE Tensor WorkersOfGroup::reduce(ReduceOp op, std::vector<Tensor> values) {
   if (values.size() == 1) return all_reduce_tensors(*workers_, op, values)[0];
   for (Tensor& value : values) value = value.row_major();
-  return reduce_tensors("reduce", op, gather_replicas(*workers_, values));
+  return beside(values[0], reduce_tensors("reduce", op, gather_replicas(*workers_, values)));
 }
 
 DISTRIBUTE_INLINE Tensor MultiWorkerExtended::reduce_local(ReduceOp op,
@@ -150,7 +149,8 @@ DISTRIBUTE_INLINE Tensor MultiWorkerExtended::gather_local(std::vector<Tensor> v
   check_count("gather", values.size());
   for (const Tensor& value : values)
     if (is_indexed_slices(value)) throw UnimplementedError("gather does not support IndexedSlices");
-  return gather_tensors("gather", gather_replicas(*state_.group.workers, values), axis);
+  const std::vector<Tensor> all = gather_replicas(*state_.group.workers, values);
+  return beside(values[0], gather_tensors("gather", all, axis));
 }
 
 DISTRIBUTE_INLINE bool MultiWorkerExtended::any_worker(bool mine) {

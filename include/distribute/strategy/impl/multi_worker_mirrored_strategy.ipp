@@ -1,7 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/base/json.hpp>
-#include <distribute/base/version.hpp>
+#include <distribute/cluster/agreement.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/default_resolver.hpp>
@@ -13,8 +12,6 @@
 #include <distribute/strategy/share_cores.hpp>
 
 #include <utility>
-
-#include <nlohmann/json.hpp>
 
 namespace distribute::strategy_internal {
 
@@ -30,32 +27,28 @@ DISTRIBUTE_INLINE collective::WorkerGroup work_alone(int replicas) {
   return group;
 }
 
-DISTRIBUTE_INLINE std::string agreement(const MultiWorkerOptions& options) {
-  nlohmann::json all = options.must_agree;
-  all["version of distribute"] = kVersion;
-  return json_text(all);
-}
-
 DISTRIBUTE_INLINE StrategyParts join_cluster(std::shared_ptr<ClusterResolver> resolver,
                                              std::vector<std::string> devices,
                                              const MultiWorkerOptions& options) {
   options.communication_options.check();
   if (!resolver) resolver = default_resolver().resolver;
   ClusterPlace place = place_of(*resolver);
+  const std::string agreement = cluster_internal::agreement_of(options.must_agree);
   const int replicas = int(devices.size());
   collective::WorkerGroup group;
   std::unique_ptr<ElasticWorkers> elastic;
   if (options.elastic.min_workers > 0 && !place.alone) {
     elastic = std::make_unique<ElasticWorkers>(std::move(place.tasks),
-                                               ElasticSetup{options.elastic, agreement(options)});
+                                               ElasticSetup{options.elastic, agreement});
     group = work_alone(replicas);
   } else if (place.alone) {
     group = work_alone(replicas);
   } else {
     const auto runtime = ClusterRuntime::join(std::move(place.tasks));
     share_cores(*runtime);
-    runtime->agree("the options of the program", agreement(options));
-    group = collective::connect_workers(runtime, replicas, options.communication_options);
+    runtime->agree("the options of the program", agreement);
+    group = collective::connect_workers(runtime, replicas, options.communication_options,
+                                        gpus_among(devices));
   }
   return {std::make_unique<MultiWorkerExtended>(std::move(devices), std::move(group),
                                                 std::move(place.task),

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/ops/gpu_loops.hpp>
 #include <distribute/strategy/reduction.hpp>
 #include <distribute/strategy/tensor_collectives.hpp>
 
@@ -19,6 +20,14 @@ DISTRIBUTE_INLINE int64_t bytes_of(const Tensor& tensor) {
   return tensor.num_elements() * size_of(tensor.dtype());
 }
 
+DISTRIBUTE_INLINE Tensor on_host(const Tensor& value) {
+  return ops_internal::on_gpu(value) ? value.to(Device{}) : value;
+}
+
+DISTRIBUTE_INLINE Tensor beside(const Tensor& value, const Tensor& host_result) {
+  return ops_internal::on_gpu(value) ? host_result.to(value.device()) : host_result;
+}
+
 /// Tensors of one dtype on their way through one all-reduce; the results share its memory.
 DISTRIBUTE_INLINE void all_reduce_pack(Communicator& group, ReduceOp op,
                                        const std::vector<size_t>& members,
@@ -26,11 +35,12 @@ DISTRIBUTE_INLINE void all_reduce_pack(Communicator& group, ReduceOp op,
                                        std::vector<Tensor>& results) {
   int64_t bytes = 0;
   for (size_t i : members) bytes += line_aligned(bytes_of(values[i]));
-  const DType dtype = values[members[0]].dtype();
-  const Array pack = make_array(bytes, values[members[0]].device());
+  const Tensor& first = values[members[0]];
+  const DType dtype = first.dtype();
+  const Array pack = make_array(bytes, ops_internal::on_gpu(first) ? Device{} : first.device());
   int64_t at = 0;
   for (size_t i : members) {
-    const Tensor plain = values[i].row_major();
+    const Tensor plain = on_host(values[i]).row_major();
     const int64_t size = bytes_of(plain), room = line_aligned(size);
     if (size) std::memcpy(pack.bytes() + at, plain.array().bytes(), size_t(size));
     std::memset(pack.bytes() + at + size, 0, size_t(room - size));
@@ -38,6 +48,7 @@ DISTRIBUTE_INLINE void all_reduce_pack(Communicator& group, ReduceOp op,
     at += room;
   }
   group.all_reduce(pack.bytes(), bytes / size_of(dtype), dtype, reduction_op(op));
+  for (size_t i : members) results[i] = beside(values[i], results[i]);
 }
 
 /// IndexedSlices of all ranks, one after the other.
@@ -46,7 +57,8 @@ DISTRIBUTE_INLINE Tensor all_reduce_sparse(Communicator& group, ReduceOp op, con
   const auto all = all_gather_tensors(group, std::vector<Tensor>{mine.values, mine.indices});
   std::vector<Tensor> parts;
   for (const std::vector<Tensor>& rank : all)
-    parts.push_back(to_tensor(IndexedSlices{rank[0], rank[1], mine.dense_shape}));
+    parts.push_back(to_tensor(IndexedSlices{beside(mine.values, rank[0]),
+                                            beside(mine.indices, rank[1]), mine.dense_shape}));
   return reduce_tensors("all_reduce", op, std::move(parts));
 }
 
@@ -90,6 +102,8 @@ DISTRIBUTE_INLINE std::vector<char> all_gather_bytes(Communicator& group,
 }
 
 DISTRIBUTE_INLINE std::vector<Tensor> parse_tensors(const char* bytes) {
+  const Device current = current_device();
+  const Device host = current.type == DeviceType::Gpu ? Device{} : current;
   int64_t words = 0;
   std::memcpy(&words, bytes, sizeof words);
   std::vector<int64_t> description(static_cast<size_t>(words));
@@ -102,7 +116,7 @@ DISTRIBUTE_INLINE std::vector<Tensor> parse_tensors(const char* bytes) {
     const std::vector<int64_t> dims(description.begin() + int64_t(at) + 2,
                                     description.begin() + int64_t(at + 2 + rank));
     at += 2 + rank;
-    Tensor tensor = Tensor::empty(Shape(dims), dtype);
+    Tensor tensor = Tensor::empty(Shape(dims), dtype, host);
     const int64_t size = bytes_of(tensor);
     if (size) std::memcpy(tensor.array().bytes(), bytes, size_t(size));
     bytes += size;
@@ -122,7 +136,10 @@ DISTRIBUTE_INLINE std::vector<std::vector<Tensor>> all_gather_tensors(
   };
   add(&words, sizeof words);
   add(description.data(), words * int64_t(sizeof(int64_t)));
-  for (const Tensor& value : values) add(value.row_major().array().bytes(), bytes_of(value));
+  for (const Tensor& value : values) {
+    const Tensor plain = on_host(value).row_major();
+    add(plain.array().bytes(), bytes_of(plain));
+  }
   std::vector<int64_t> counts;
   const std::vector<char> all = all_gather_bytes(group, mine, counts);
   std::vector<std::vector<Tensor>> result;
@@ -135,12 +152,12 @@ DISTRIBUTE_INLINE std::vector<std::vector<Tensor>> all_gather_tensors(
 }
 
 DISTRIBUTE_INLINE Tensor broadcast_tensor(Communicator& group, const Tensor& value, int root) {
-  const Tensor plain = value.row_major();
+  const Tensor plain = on_host(value).row_major();
   Tensor copy = Tensor::empty(plain.shape(), plain.dtype(), plain.device());
   if (bytes_of(plain))
     std::memcpy(copy.array().bytes(), plain.array().bytes(), size_t(bytes_of(plain)));
   group.broadcast(copy.array().bytes(), copy.num_elements(), copy.dtype(), root);
-  return copy;
+  return beside(value, copy);
 }
 
 DISTRIBUTE_INLINE std::vector<std::string> all_gather_texts(Communicator& group,

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/strategy/gradient_packs.hpp>
 #include <distribute/strategy/reduction.hpp>
 #include <distribute/strategy/replica_group.hpp>
 #include <distribute/strategy/shared_update.hpp>
@@ -13,8 +14,9 @@ namespace distribute {
 namespace strategy_internal {
 
 DISTRIBUTE_INLINE WorkerState::WorkerState(collective::WorkerGroup its_group,
-                                           CommunicationOptions its_options, bool share_variables)
-    : group(std::move(its_group)), options(std::move(its_options)) {
+                                           CommunicationOptions its_options, bool is_on_gpus,
+                                           bool share_variables)
+    : group(std::move(its_group)), options(std::move(its_options)), on_gpus(is_on_gpus) {
   // First half of a replica's shared memory: variables (replica 0's alone); second: gradients.
   for (const auto& replica : group.replicas) {
     const auto mine = replica->shared_memory();
@@ -22,7 +24,7 @@ DISTRIBUTE_INLINE WorkerState::WorkerState(collective::WorkerGroup its_group,
     buckets.push_back(std::make_unique<GradientBuckets>(replica, options));
   }
   const auto first = group.replicas[0]->shared_memory(0);
-  if (!first.empty() && share_variables)
+  if (!first.empty() && share_variables && !on_gpus)
     host = std::make_unique<HostVariables>(first.first(first.size() / 2), group.replicas[0]);
 }
 
@@ -48,7 +50,7 @@ DISTRIBUTE_INLINE strategy_internal::GradientBuckets& WorkerReplicaContext::buck
 
 DISTRIBUTE_INLINE void WorkerReplicaContext::gradient_ready(const Variable& variable,
                                                             const Tensor& gradient) {
-  if (!state_.host) buckets().ready(variable, gradient);
+  if (state_.in_buckets()) buckets().ready(variable, gradient);
 }
 
 DISTRIBUTE_INLINE std::vector<Tensor> WorkerReplicaContext::all_reduce(
@@ -66,7 +68,8 @@ DISTRIBUTE_INLINE Tensor WorkerReplicaContext::all_gather(const Tensor& value, i
   std::vector<Tensor> parts;
   for (auto& rank : strategy_internal::all_gather_tensors(group(), std::span(&value, 1)))
     parts.push_back(std::move(rank[0]));
-  const Tensor whole = strategy_internal::gather_tensors("all_gather", parts, axis).renamed();
+  const Tensor gathered = strategy_internal::gather_tensors("all_gather", parts, axis);
+  const Tensor whole = strategy_internal::beside(value, gathered).renamed();
   int64_t begin = 0;
   for (int r = 0; r < group().rank(); ++r) begin += parts[size_t(r)].shape()[axis];
   return record_all_gather(value, whole, axis, begin);
@@ -104,7 +107,9 @@ DISTRIBUTE_INLINE void WorkerReplicaContext::update(std::span<const VariableUpda
   if (state_.host)
     local_replicas().meet(local_replica_id(), "leave", nullptr,
                           [&](std::span<void* const>) { state_.host->leave(updates); });
-  if (gradients_are_reduced) return LocalReplicaContext::update(updates, true, kernel);
+  const bool is_alone = state_.on_gpus && state_.group.num_workers == 1;
+  if (gradients_are_reduced || is_alone)
+    return LocalReplicaContext::update(updates, gradients_are_reduced, kernel);
   update_apart(updates, kernel);
   if (share) move_to_shared_memory(updates);
 }
@@ -148,10 +153,27 @@ DISTRIBUTE_INLINE bool WorkerReplicaContext::update_in_shared_memory(
   return ready;
 }
 
+/// Over all replicas, dtype by dtype, on this replica's GPU.
+DISTRIBUTE_INLINE std::vector<Tensor> WorkerReplicaContext::sum_over_nccl(
+    std::span<const VariableUpdate> updates) {
+  std::vector<std::vector<Tensor>> gradients;
+  for (const VariableUpdate& update : updates) gradients.push_back({update.gradient.row_major()});
+  const auto sum = [this](const std::vector<Tensor>& pack) {
+    const Tensor& mine = pack[0];
+    const Tensor result = Tensor::empty(mine.shape(), mine.dtype(), mine.device());
+    state_.group.gpus[size_t(local_replica_id())]->all_reduce(
+        mine.array().bytes(), result.array().bytes(), mine.num_elements(), mine.dtype(),
+        collective::ReductionOp::Sum);
+    return result;
+  };
+  return strategy_internal::reduce_in_packs(gradients, 1, sum);
+}
+
 /// Over all replicas; in buckets where that helps.
 DISTRIBUTE_INLINE std::vector<Tensor> WorkerReplicaContext::sum_gradients(
     std::span<const VariableUpdate> updates) {
-  const bool in_buckets = !state_.host && !has_sparse(updates);
+  if (!state_.group.gpus.empty() && !has_sparse(updates)) return sum_over_nccl(updates);
+  const bool in_buckets = state_.in_buckets() && !has_sparse(updates);
   if (in_buckets && buckets().fits(updates)) return buckets().reduce(updates);
   std::vector<Tensor> gradients;
   for (const VariableUpdate& update : updates) gradients.push_back(update.gradient);

@@ -1,0 +1,125 @@
+#pragma once
+#include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/base/error.hpp>
+#include <distribute/device/cuda_backend.hpp>
+#include <distribute/device/cuda_dnn_operations.hpp>
+#include <distribute/ops/batch_norm.hpp>
+#include <distribute/ops/cast.hpp>
+#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/gpu_batch_norm.hpp>
+#include <distribute/ops/gpu_loops.hpp>
+#include <distribute/ops/unary.hpp>
+
+#include <algorithm>
+#include <vector>
+
+namespace distribute::ops_internal {
+
+/// What the gradient needs of the forward pass.
+struct CudnnNormCall {
+  CudnnNormShape shape;
+  Tensor x, scale;
+  CudnnNormForward forward;
+  Tensor mean;  // of the batch
+};
+
+/// The elements as cuDNN reads them, at an address that it takes.
+DISTRIBUTE_INLINE Array cudnn_array(const Tensor& t) {
+  return cuda_aligned(t.array(), t.num_elements() * size_of(t.dtype()));
+}
+
+DISTRIBUTE_INLINE CudnnNormShape cudnn_norm_shape(const Tensor& x,
+                                                  const nn::FusedBatchNormOptions& options) {
+  const Shape& shape = x.shape();
+  CudnnNormShape s{.dtype = x.dtype(), .channels = shape[-1]};
+  const bool is_image = shape.rank() == 4;
+  s.batch = is_image ? shape[0] : shape.num_elements() / std::max<int64_t>(s.channels, 1);
+  if (is_image) s.height = shape[1], s.width = shape[2];
+  s.relu = options.epilogue == Epilogue::Relu;
+  s.residual = bool(options.residual);
+  return s;
+}
+
+/// What gradients of the statistics themselves add to that of x.
+DISTRIBUTE_INLINE Tensor through_statistics(const CudnnNormCall& call, const Backward& backward) {
+  const float rows = float(call.x.num_elements() / call.shape.channels);
+  Tensor dx = fill(call.x.shape(), 0, DType::Float32, call.x.device());
+  if (const Tensor& dmean = backward.gradient(1)) dx = dx + dmean / rows;
+  if (const Tensor& dvariance = backward.gradient(2))
+    dx = dx + (cast(call.x, DType::Float32) - call.mean) * (dvariance * (2 / rows));
+  return cast(dx, call.x.dtype());
+}
+
+/// Of x, scale, offset and residual.
+DISTRIBUTE_INLINE std::vector<Tensor> cudnn_norm_gradients(const CudnnNormCall& call,
+                                                           const Backward& backward) {
+  const Device device = call.x.device();
+  const Shape channels{call.shape.channels};
+  Tensor dx, dscale, dbias, dresidual;
+  if (const Tensor& gradient = backward.gradient(0)) {
+    const Tensor dy = brought_to(cast(gradient, call.x.dtype()), device);
+    const CudnnNormBackward g = cudnn_batch_norm_backward(
+        call.shape, cudnn_array(call.x), cudnn_array(dy), cudnn_array(call.scale), call.forward);
+    dx = Tensor(call.x.shape(), call.x.dtype(), g.dx);
+    dscale = Tensor(channels, DType::Float32, g.dscale);
+    dbias = Tensor(channels, DType::Float32, g.dbias);
+    if (call.shape.residual) dresidual = Tensor(call.x.shape(), call.x.dtype(), g.gated_dy);
+  }
+  if (backward.gradient(1) || backward.gradient(2)) {
+    const Tensor more = through_statistics(call, backward);
+    dx = dx ? dx + more : more;
+  }
+  const Tensor wanted[] = {dx, dscale, dbias, dresidual};
+  std::vector<Tensor> gradients(4);
+  for (size_t i = 0; i < 4; ++i)
+    if (backward.needs(i)) gradients[i] = wanted[i];
+  return gradients;
+}
+
+DISTRIBUTE_INLINE nn::FusedBatchNorm run_cudnn_norm(const Tensor& x, const Tensor& scale,
+                                                    const Tensor& offset,
+                                                    const nn::FusedBatchNormOptions& options) {
+  const Device device = x.device();
+  const CudnnNormShape s = cudnn_norm_shape(x, options);
+  const Shape channels{s.channels};
+  const auto vector = [&](const Tensor& given, double otherwise) {
+    return given ? brought_to(given, device) : fill(channels, otherwise, DType::Float32, device);
+  };
+  CudnnNormCall call{s, brought_to(x, device), vector(scale, 1), {}, {}};
+  const Tensor bias = vector(offset, 0), residual = brought_to(options.residual, device);
+  const Array added = residual ? cudnn_array(residual) : Array{};
+  call.forward = cudnn_batch_norm(s, cudnn_array(call.x), cudnn_array(call.scale),
+                                  cudnn_array(bias), options.epsilon, residual ? &added : nullptr);
+  call.mean = Tensor(channels, DType::Float32, call.forward.mean);
+  const Tensor deviation(channels, DType::Float32, call.forward.inverse_deviation);
+  const nn::FusedBatchNorm result{
+      Tensor(x.shape(), x.dtype(), call.forward.y), call.mean.renamed(),
+      maximum(reciprocal(square(deviation)) - options.epsilon, Tensor(0.0f)), true};
+  const Tensor inputs[] = {x, scale, offset, options.residual};
+  const Tensor outputs[] = {result.y, result.batch_mean, result.batch_variance};
+  record("fused_batch_norm", inputs, outputs, [call](const Backward& backward) {
+    auto gradients = cudnn_norm_gradients(call, backward);
+    std::vector<Tensor> made;
+    for (const Tensor& gradient : gradients)
+      if (gradient) made.push_back(gradient);
+    if (is_recording(std::span(&call.x, 1)))
+      record("fused_batch_norm gradient", std::span(&call.x, 1), made,
+             no_gradient("fused_batch_norm gradient"));
+    return gradients;
+  });
+  return result;
+}
+
+DISTRIBUTE_INLINE std::optional<nn::FusedBatchNorm> cudnn_normalize(
+    const Tensor& x, const Tensor& scale, const Tensor& offset,
+    const nn::FusedBatchNormOptions& options) {
+  const bool lone_residual = options.residual && options.epilogue != Epilogue::Relu;
+  if (!cudnn_problem().empty() || lone_residual || x.num_elements() == 0) return std::nullopt;
+  try {
+    return run_cudnn_norm(x, scale, offset, options);
+  } catch (const UnimplementedError&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace distribute::ops_internal
