@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Training of ResNet-20 on CIFAR-10 in TensorFlow on the CPU, from TFRecords of JPEG files.
+"""Training of ResNet-9 or ResNet-20 on CIFAR-10 in TensorFlow on the CPU, from TFRecords of JPEG files.
 
-The network, the batch, Nesterov momentum, weight decay, label smoothing and the augmentation (pad,
-crop, mirror, normalize) of `resnet50 --dataset=cifar10 --model=resnet20`, in a Keras model inside
-tf.function, fed by tf.data with parallel decoding and prefetch. Prints one JSON line.
+The networks, the batch, Nesterov momentum, weight decay, label smoothing and the augmentation (pad,
+crop, mirror, normalize) of `resnet50 --dataset=cifar10`, in a Keras model inside tf.function, fed
+by tf.data with parallel decoding and prefetch. Prints one JSON line.
 """
 import argparse
 import glob
@@ -22,6 +22,7 @@ from tensorflow.keras import layers
 def parse_flags():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data_dir", required=True)
+    parser.add_argument("--model", choices=["resnet9", "resnet20"], default="resnet20")
     parser.add_argument("--policy", choices=["float32", "mixed_bfloat16"], default="float32")
     parser.add_argument("--batch_size", type=int, default=128)
     parser.add_argument("--threads", type=int, default=2)
@@ -50,24 +51,38 @@ def pictures(flags):
             flags.batch_size, drop_remainder=True).prefetch(2).with_options(options)
 
 
-def network():
-    def convolution(x, filters, size, stride, activated):
-        x = layers.Conv2D(filters, size, stride, padding="same", use_bias=False)(x)
-        x = layers.BatchNormalization()(x)
-        return layers.ReLU()(x) if activated else x
+def convolution(x, filters, size=3, stride=1):
+    return layers.Conv2D(filters, size, stride, padding="same", use_bias=False)(x)
 
-    def block(x, filters, stride):
-        side = convolution(x, filters, 1, stride, False) if stride > 1 else x
-        x = convolution(convolution(x, filters, 3, stride, True), filters, 3, 1, False)
-        return layers.ReLU()(layers.Add()([x, side]))
 
-    entry = tf.keras.Input((32, 32, 3))
-    x = convolution(entry, 16, 3, 1, True)
+def activated(x):
+    return layers.ReLU()(layers.BatchNormalization()(x))
+
+
+def residual(x, side):
+    return layers.ReLU()(layers.Add()([layers.BatchNormalization()(x), side]))
+
+
+def resnet20(x):
+    x = activated(convolution(x, 16))
     for stage, filters in enumerate((16, 32, 64)):
         for i in range(3):
-            x = block(x, filters, 2 if stage and i == 0 else 1)
-    return tf.keras.Model(entry, layers.Dense(10, dtype="float32")(
-        layers.GlobalAveragePooling2D()(x)))
+            stride = 2 if stage and i == 0 else 1
+            side = x if stride == 1 else layers.BatchNormalization()(
+                convolution(x, filters, 1, stride))
+            inner = activated(convolution(x, filters, 3, stride))
+            x = residual(convolution(inner, filters), side)
+    return layers.Dense(10, dtype="float32")(layers.GlobalAveragePooling2D()(x))
+
+
+def resnet9(x):
+    x = activated(convolution(x, 64))
+    for filters in (128, 256, 512):
+        x = activated(layers.MaxPooling2D()(convolution(x, filters)))
+        if filters != 256:
+            x = residual(convolution(activated(convolution(x, filters)), filters), x)
+    logits = layers.Dense(10, dtype="float32")(layers.GlobalMaxPooling2D()(x))
+    return layers.Rescaling(0.125, dtype="float32")(logits)
 
 
 def main():
@@ -75,7 +90,8 @@ def main():
     tf.config.threading.set_intra_op_parallelism_threads(flags.threads)
     tf.config.threading.set_inter_op_parallelism_threads(1)
     tf.keras.mixed_precision.set_global_policy(flags.policy)
-    model = network()
+    entry = tf.keras.Input((32, 32, 3))
+    model = tf.keras.Model(entry, {"resnet9": resnet9, "resnet20": resnet20}[flags.model](entry))
     optimizer = tf.keras.optimizers.SGD(0.1, momentum=0.9, nesterov=True, weight_decay=5e-4)
     optimizer.exclude_from_weight_decay(var_names=["gamma", "beta", "bias"])
     optimizer.build(model.trainable_variables)
@@ -99,7 +115,7 @@ def main():
             break
     median = statistics.median(times[5:])
     print(json.dumps({
-        "framework": "tensorflow", "version": tf.__version__, "model": "resnet20",
+        "framework": "tensorflow", "version": tf.__version__, "model": flags.model,
         "policy": flags.policy, "threads": flags.threads, "global_batch": flags.batch_size,
         "steps": flags.steps, "images_per_second": flags.batch_size / median,
         "step_ms_p50": 1e3 * median, "loss": loss,

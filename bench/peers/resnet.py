@@ -47,19 +47,20 @@ def measure_resnet_workers(sides, flags):
 
 
 def measure_cifar10(sides, flags):
-    """ResNet-20 on CIFAR-10 with its input pipeline, batch 128, beside TensorFlow's."""
+    """ResNet-9 and ResNet-20 on CIFAR-10 with input pipeline, batch 128, beside TensorFlow's."""
     if not flags.cifar10_dir:
         return say("cifar10: --cifar10_dir is missing; left out")
     result = {}
     data = f"--data_dir={flags.cifar10_dir}"
-    for policy in flags.policies:
-        say(f"resnet20 on CIFAR-10, {policy}, 2 threads")
-        calls = {"ours": lambda p=policy: report_of(
-            [sides.bin / "resnet50", "--dataset=cifar10", "--model=resnet20", "--batch_size=128",
-             "--optimizer=nesterov", "--learning_rate=0.1", "--weight_decay=5e-4", data,
-             f"--policy={p}", "--strategy=one_device", "--steps=40"], 2)}
-        if sides.python:
-            calls["tensorflow"] = lambda p=policy: peer(
-                sides, "cifar_peer.py", 2, data, f"--policy={p}")
-        result[policy] = rounds_of(flags.rounds, calls)
+    for model in ("resnet9", "resnet20"):
+        for policy in flags.policies:
+            say(f"{model} on CIFAR-10, {policy}, 2 threads")
+            same = [f"--model={model}", f"--policy={policy}", data]
+            calls = {"ours": lambda s=same: report_of(
+                [sides.bin / "resnet50", "--dataset=cifar10", "--batch_size=128",
+                 "--optimizer=nesterov", "--learning_rate=0.1", "--weight_decay=5e-4",
+                 "--strategy=one_device", "--steps=40", *s], 2)}
+            if sides.python:
+                calls["tensorflow"] = lambda s=same: peer(sides, "cifar_peer.py", 2, *s)
+            result[f"{model} {policy}"] = rounds_of(flags.rounds, calls)
     return result
