@@ -19,81 +19,42 @@
 
 #include <distribute/device/backend.hpp>
 #include <distribute/device/buffer.hpp>
-#include <distribute/device/cpu_eigen.hpp>
-#include <distribute/device/cpu_onednn.hpp>
-#include <distribute/device/cuda_backend.hpp>
 #include <distribute/device/cuda_device.hpp>
 #include <distribute/device/cuda_driver.hpp>
 #include <distribute/device/cuda_graph.hpp>
 #include <distribute/device/cuda_library.hpp>
 #include <distribute/device/cuda_memory.hpp>
-#include <distribute/device/cuda_module.hpp>
-#include <distribute/device/cuda_plain_backend.hpp>
 #include <distribute/device/cuda_stream.hpp>
 #include <distribute/device/device.hpp>
 #include <distribute/device/device_spec.hpp>
 #include <distribute/device/dtype.hpp>
-#include <distribute/device/kernel_arguments.hpp>
 #include <distribute/device/kernel_shapes.hpp>
-#include <distribute/device/kernel_text.hpp>
 #include <distribute/device/layout.hpp>
 #include <distribute/device/math_mode.hpp>
 #include <distribute/device/placement.hpp>
 
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/io/aws_credentials.hpp>
-#include <distribute/io/aws_metadata.hpp>
-#include <distribute/io/aws_profile.hpp>
-#include <distribute/io/aws_roles.hpp>
-#include <distribute/io/aws_signature.hpp>
 #include <distribute/io/compression.hpp>
 #include <distribute/io/crc32c.hpp>
 #include <distribute/io/data_type.hpp>
-#include <distribute/io/digest_rsa.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/io/fwd.hpp>
-#include <distribute/io/gcs_client.hpp>
 #include <distribute/io/gcs_file_system.hpp>
-#include <distribute/io/gcs_upload.hpp>
 #include <distribute/io/google_auth_provider.hpp>
-#include <distribute/io/growing_file.hpp>
 #include <distribute/io/gzip.hpp>
-#include <distribute/io/http_client.hpp>
-#include <distribute/io/http_message.hpp>
-#include <distribute/io/http_retry.hpp>
 #include <distribute/io/local_file_system.hpp>
 #include <distribute/io/path.hpp>
-#include <distribute/io/protobuf.hpp>
-#include <distribute/io/read_ahead.hpp>
-#include <distribute/io/s3_client.hpp>
-#include <distribute/io/s3_error.hpp>
 #include <distribute/io/s3_file_system.hpp>
 #include <distribute/io/s3_options.hpp>
-#include <distribute/io/s3_transport.hpp>
-#include <distribute/io/s3_upload.hpp>
 #include <distribute/io/stream.hpp>
 #include <distribute/io/tfrecord.hpp>
-#include <distribute/io/url.hpp>
-#include <distribute/io/webhdfs_client.hpp>
 #include <distribute/io/webhdfs_file_system.hpp>
-#include <distribute/io/wire.hpp>
 
-#include <distribute/net/address.hpp>
-#include <distribute/net/connect.hpp>
 #include <distribute/net/deadline.hpp>
-#include <distribute/net/descriptor_door.hpp>
-#include <distribute/net/encrypt.hpp>
-#include <distribute/net/handshake.hpp>
-#include <distribute/net/hmac.hpp>
 #include <distribute/net/job_token.hpp>
-#include <distribute/net/listener.hpp>
-#include <distribute/net/resolve.hpp>
-#include <distribute/net/socket.hpp>
-#include <distribute/net/tls.hpp>
-#include <distribute/net/tls_handshake.hpp>
 #include <distribute/net/tls_options.hpp>
 
-#include <distribute/cluster/boot_script.hpp>
 #include <distribute/cluster/cluster_options.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/cluster_role.hpp>
@@ -102,8 +63,6 @@
 #include <distribute/cluster/cluster_tasks.hpp>
 #include <distribute/cluster/default_resolver.hpp>
 #include <distribute/cluster/elastic_end.hpp>
-#include <distribute/cluster/elastic_generation.hpp>
-#include <distribute/cluster/elastic_member.hpp>
 #include <distribute/cluster/environment.hpp>
 #include <distribute/cluster/flags_cluster_resolver.hpp>
 #include <distribute/cluster/gce_cluster_resolver.hpp>
@@ -167,27 +126,13 @@
 #include <distribute/replica/update_kernel.hpp>
 #include <distribute/replica/values.hpp>
 
-#include <distribute/collective/combine.hpp>
 #include <distribute/collective/communication_options.hpp>
 #include <distribute/collective/communicator.hpp>
-#include <distribute/collective/connect_workers.hpp>
 #include <distribute/collective/cost_model.hpp>
 #include <distribute/collective/flight_recorder.hpp>
 #include <distribute/collective/flight_report.hpp>
-#include <distribute/collective/hierarchical_transport.hpp>
-#include <distribute/collective/host_layout.hpp>
-#include <distribute/collective/mpi_transport.hpp>
-#include <distribute/collective/nccl_communicator.hpp>
-#include <distribute/collective/nccl_library.hpp>
-#include <distribute/collective/nccl_transport.hpp>
 #include <distribute/collective/operation.hpp>
-#include <distribute/collective/shared_window.hpp>
-#include <distribute/collective/tcp_transport.hpp>
 #include <distribute/collective/timeline.hpp>
-#include <distribute/collective/transport.hpp>
-#include <distribute/collective/window.hpp>
-#include <distribute/collective/window_transport.hpp>
-#include <distribute/collective/worker_group.hpp>
 
 #include <distribute/data/auto_shard.hpp>
 #include <distribute/data/bad_pictures.hpp>
@@ -213,7 +158,6 @@
 #include <distribute/data/mnist.hpp>
 #include <distribute/data/node.hpp>
 #include <distribute/data/options.hpp>
-#include <distribute/data/pass_number.hpp>
 #include <distribute/data/picture.hpp>
 #include <distribute/data/pictures.hpp>
 #include <distribute/data/pipeline_statistics.hpp>
@@ -221,7 +165,6 @@
 #include <distribute/data/random.hpp>
 #include <distribute/data/rebatch.hpp>
 #include <distribute/data/selection.hpp>
-#include <distribute/data/selection_node.hpp>
 #include <distribute/data/shuffle.hpp>
 #include <distribute/data/sources.hpp>
 #include <distribute/data/tfrecord.hpp>
@@ -258,12 +201,6 @@
 #include <distribute/optim/sgd.hpp>
 
 #include <distribute/rpc/job_task.hpp>
-#include <distribute/rpc/peer.hpp>
-#include <distribute/rpc/peer_monitor.hpp>
-#include <distribute/rpc/rpc_channel.hpp>
-#include <distribute/rpc/rpc_message.hpp>
-#include <distribute/rpc/rpc_server.hpp>
-#include <distribute/rpc/tensor_codec.hpp>
 
 #include <distribute/summary/event.hpp>
 #include <distribute/summary/file_writer.hpp>
@@ -274,9 +211,7 @@
 #include <distribute/parameter_server/client.hpp>
 #include <distribute/parameter_server/client_options.hpp>
 #include <distribute/parameter_server/parameter_server.hpp>
-#include <distribute/parameter_server/push.hpp>
 #include <distribute/parameter_server/server_options.hpp>
-#include <distribute/parameter_server/staged_push.hpp>
 #include <distribute/parameter_server/variable_spec.hpp>
 
 #include <distribute/strategy/central_storage_strategy.hpp>
@@ -285,9 +220,6 @@
 #include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
 #include <distribute/strategy/elastic_options.hpp>
-#include <distribute/strategy/gradient_buckets.hpp>
-#include <distribute/strategy/gradient_slots.hpp>
-#include <distribute/strategy/host_variables.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
 #include <distribute/strategy/multi_worker_extended.hpp>
 #include <distribute/strategy/multi_worker_mirrored_strategy.hpp>
@@ -302,14 +234,9 @@
 #include <distribute/strategy/sharded_variable.hpp>
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/strategy/strategy_extended.hpp>
-#include <distribute/strategy/tensor_collectives.hpp>
-#include <distribute/strategy/worker_replica_context.hpp>
 
-#include <distribute/checkpoint/bundle_dtype.hpp>
-#include <distribute/checkpoint/bundle_entry.hpp>
 #include <distribute/checkpoint/bundle_merge.hpp>
 #include <distribute/checkpoint/bundle_reader.hpp>
-#include <distribute/checkpoint/bundle_table.hpp>
 #include <distribute/checkpoint/bundle_writer.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/checkpoint_manager.hpp>
@@ -319,8 +246,6 @@
 #include <distribute/checkpoint/flat_checkpoint.hpp>
 #include <distribute/checkpoint/load_status.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
-#include <distribute/checkpoint/object_graph.hpp>
-#include <distribute/checkpoint/tensor_slice.hpp>
 #include <distribute/checkpoint/worker_path.hpp>
 
 #include <distribute/coordinator/closure.hpp>

@@ -1,3 +1,4 @@
+#include <distribute/collective/mpi_transport.hpp>
 #include <distribute/distribute.hpp>
 
 #include <tests/support/catch.hpp>
