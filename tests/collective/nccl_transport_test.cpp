@@ -3,9 +3,16 @@
 
 #include <distribute/device/cuda_device.hpp>
 
+#include <distribute/testing/cluster_function.hpp>
+#include <distribute/testing/network_namespaces.hpp>
+#include <distribute/testing/process_cluster.hpp>
 #include <tests/cluster/cluster_support.hpp>
+
 #include <tests/collective/contract.hpp>
+#include <tests/support/cluster_main.hpp>
+#include <tests/support/environment_tasks.hpp>
 #include <tests/support/fake_nccl.hpp>
+#include <tests/support/skip_without_network.hpp>
 
 #include <atomic>
 #include <condition_variable>
@@ -16,8 +23,7 @@
 using namespace distribute;
 using namespace distribute::collective;
 using Catch::Contains;
-using distribute::testing::FakeCuda;
-using distribute::testing::FakeNccl;
+using namespace distribute::testing;
 
 namespace {
 
@@ -164,6 +170,34 @@ TEST_CASE("two ranks on one GPU are refused before NCCL is", "[collective][nccl]
   const ScopedNccl scoped(FakeNccl::table());
   set_logical_gpus({{0}, {1}, {1}});
   CHECK_THROWS_WITH(make_group(3), Contains("/device:GPU:2 shares GPU 1"));
+}
+
+/// The argument says whether its connections are encrypted.
+DISTRIBUTE_CLUSTER_MAIN(asks_for_nccl) {
+  const FakeCuda cuda({.gpus = 3, .runs_kernels = false});
+  const ScopedNccl scoped(FakeNccl::table());
+  ClusterOptions options = quick_options();
+  options.job_token = "the token of this test";
+  options.tls = task.argument() == "encrypted";
+  const auto runtime = ClusterRuntime::join(tasks_of_environment(), options);
+  const Device device = gpus(3)[size_t(runtime->rank())];
+  task.set_result(nccl_group_problem(*runtime, std::span(&device, 1)));
+}
+
+TEST_CASE("NCCL between hosts is left out where traffic is to be encrypted", "[collective][nccl]") {
+  SKIP_WITHOUT_NETWORK();
+  const auto problem_on = [](const NetworkNamespaces* network, const std::string& argument) {
+    ProcessCluster cluster(
+        {.workers = 3, .function = "asks_for_nccl", .argument = argument, .network = network});
+    std::vector<std::string> problems;
+    for (const TaskOutcome& outcome : cluster.join()) problems.push_back(outcome.result.value());
+    for (const std::string& problem : problems) CHECK(problem == problems[0]);
+    return problems[0];
+  };
+  const NetworkNamespaces hosts({.hosts = 3});
+  CHECK_THAT(problem_on(&hosts, "encrypted"), Contains("NCCL does not encrypt"));
+  CHECK(problem_on(&hosts, "plain") == "");
+  CHECK(problem_on(nullptr, "encrypted") == "");
 }
 
 TEST_CASE("an id survives the way through text", "[collective][nccl]") {

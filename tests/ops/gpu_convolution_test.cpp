@@ -1,6 +1,7 @@
 // Convolutions and dense layers by way of cuDNN and cuBLASLt: the same as on the CPU. The
 // libraries are fakes that read the descriptors; a real GPU uses the real ones. Builds without
 // cuDNN's headers test own kernels only (gpu_lines_test.cpp).
+#include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/device/math_mode.hpp>
 #include <distribute/ops/batch_norm.hpp>
 #include <distribute/ops/conv2d.hpp>
@@ -123,6 +124,34 @@ TEST_CASE("a residual without ReLU is normalized without cuDNN", "[ops][gpu_conv
       },
       {contract_numbers({3, 2, 2, 8}), contract_numbers({3, 2, 2, 8}, 2)}, {.tolerance = 2e-5f});
   if (gpu.dnn) CHECK(FakeCudnn::executed == 0);
+}
+
+TEST_CASE("a normalization without a way back in cuDNN is made without it",
+          "[ops][gpu_convolution]") {
+  LibraryGpu gpu;
+  if (!gpu.dnn) return;
+  FakeCudnn::has_norm_backward = false;
+  check_contract(
+      "fused_batch_norm",
+      [=](const Tensors& in) {
+        return Tensors{distribute::nn::fused_batch_norm(in[0], in[1], in[2]).y};
+      },
+      {contract_numbers({3, 2, 5, 8}), contract_numbers({8}, 2), contract_numbers({8}, 3)},
+      {.tolerance = 2e-5f});
+  CHECK(FakeCudnn::executed == 0);
+}
+
+TEST_CASE("the gradient of cuDNN's normalization says that it has none", "[ops][gpu_convolution]") {
+  LibraryGpu gpu;
+  const distribute::Device device{distribute::DeviceType::Gpu, 0};
+  const Tensor x = contract_numbers({3, 2, 5, 8}).to(device);
+  distribute::GradientTape outer;
+  outer.watch(x);
+  distribute::GradientTape inner;
+  inner.watch(x);
+  const Tensor y = distribute::nn::fused_batch_norm(x, {}, {}, {.epilogue = Epilogue::Relu}).y;
+  const Tensor dx = inner.gradient(y * y, x);
+  CHECK_THROWS_WITH(outer.gradient(dx, x), Catch::Contains("fused_batch_norm gradient has no"));
 }
 
 TEST_CASE("16-bit convolutions and products need no detour on a GPU", "[ops][gpu_convolution]") {

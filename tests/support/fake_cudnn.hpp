@@ -25,9 +25,11 @@ namespace distribute::testing {
 class FakeCudnn {
  public:
   static inline int alive = 0, plans = 0, executed = 0;
+  static inline bool has_norm_backward = true;
 
   static cudnn_internal::CudnnTable table() {
     alive = plans = executed = 0;
+    has_norm_backward = true;
     cudnn_internal::CudnnTable t;
     t.get_version = [] { return size_t{91900}; };
     t.get_error_string = [](cudnnStatus_t) { return "FAKE_STATUS"; };
@@ -162,6 +164,8 @@ class FakeCudnn {
       const bool norm = n.type == CUDNN_BACKEND_OPERATION_NORM_FORWARD_DESCRIPTOR ||
                         n.type == CUDNN_BACKEND_OPERATION_NORM_BACKWARD_DESCRIPTOR;
       if (!pointwise && !convolution && !norm) return false;
+      if (n.type == CUDNN_BACKEND_OPERATION_NORM_BACKWARD_DESCRIPTOR && !has_norm_backward)
+        return false;
     }
     return true;
   }

@@ -51,6 +51,10 @@ Tensor record(const char* op, std::initializer_list<Tensor> inputs, const Tensor
 /// Says "this operation has no gradient" when somebody asks for one.
 BackwardFunction no_gradient(const char* op);
 
+/// The gradients as they are; those that exist, made of `inputs`, are recorded to have none.
+std::vector<Tensor> final_gradients(const char* op, std::initializer_list<Tensor> inputs,
+                                    std::vector<Tensor> gradients);
+
 /// What a source gets that the target does not depend on.
 /// Source  tf.UnconnectedGradients
 enum class UnconnectedGradients { None, Zero };

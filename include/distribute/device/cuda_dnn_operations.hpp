@@ -34,7 +34,8 @@ struct CudnnNormForward {
   Array mean, inverse_deviation;  // float32 [channels]
   Array mask;                     // with ReLU: a bit for each element that it let through
 };
-/// scale and bias float32 [channels].
+/// scale and bias float32 [channels]. Throws  UnimplementedError also where only the way back has
+/// no kernel.
 CudnnNormForward cudnn_batch_norm(const CudnnNormShape& shape, const Array& x, const Array& scale,
                                   const Array& bias, float epsilon, const Array* residual);
 struct CudnnNormBackward {

@@ -73,6 +73,9 @@ PlanOptions current_options();
 void run_cudnn(Device device, const std::string& key, const MakeGraph& make,
                std::span<void* const> pointers);
 
+/// Throws as run_cudnn() would for a call that no engine takes; runs nothing.
+void require_cudnn_plan(Device device, const std::string& key, const MakeGraph& make);
+
 }  // namespace distribute::cudnn_internal
 
 #ifdef DISTRIBUTE_HEADER_ONLY

@@ -298,6 +298,18 @@ DISTRIBUTE_INLINE BackwardFunction no_gradient(const char* op) {
   };
 }
 
+DISTRIBUTE_INLINE std::vector<Tensor> final_gradients(const char* op,
+                                                      std::initializer_list<Tensor> inputs,
+                                                      std::vector<Tensor> gradients) {
+  const std::span from(inputs.begin(), inputs.size());
+  if (!is_recording(from)) return gradients;
+  std::vector<Tensor> made;
+  for (const Tensor& gradient : gradients)
+    if (gradient) made.push_back(gradient);
+  record(op, from, made, no_gradient(op));
+  return gradients;
+}
+
 DISTRIBUTE_INLINE GradientTape::GradientTape() : GradientTape(Options{}) {}
 DISTRIBUTE_INLINE GradientTape::GradientTape(Options options) : state_(std::make_unique<State>()) {
   state_->options = options;

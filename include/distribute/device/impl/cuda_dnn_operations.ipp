@@ -98,6 +98,7 @@ DISTRIBUTE_INLINE CudnnNormForward cudnn_batch_norm(const CudnnNormShape& s, con
   using namespace cudnn_internal;
   const Device device = x.buffer->device();
   const int64_t count = s.batch * s.height * s.width * s.channels;
+  require_cudnn_plan(device, key_of('N', s), [&] { return batch_norm_backward(pattern_of(s)); });
   const auto vector = [&] { return image_array(DType::Float32, s.channels, device); };
   CudnnNormForward result{image_array(s.dtype, count, device), vector(), vector(), {}};
   float zero = 0;

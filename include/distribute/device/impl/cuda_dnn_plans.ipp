@@ -144,6 +144,10 @@ DISTRIBUTE_INLINE PlanOptions current_options() {
           .tensor_float_32 = config::experimental::tensor_float_32_execution_enabled()};
 }
 
+DISTRIBUTE_INLINE std::string key_with(const PlanOptions& options, const std::string& key) {
+  return concat(key, options.deterministic, options.tensor_float_32);
+}
+
 DISTRIBUTE_INLINE void execute(const CudnnPlan& plan, std::span<const int64_t> ids, Device device,
                                cudnnHandle_t handle, std::span<void* const> pointers) {
   const Buffer workspace(plan.workspace_bytes(), device);
@@ -185,10 +189,17 @@ DISTRIBUTE_INLINE void run_cudnn(Device device, const std::string& key, const Ma
   };
   const bool measures =
       process_state().cudnn_autotune && !options.deterministic && !stream.is_capturing();
-  const std::string whole_key = concat(key, options.deterministic, options.tensor_float_32);
+  const std::string whole_key = key_with(options, key);
   const ReadyPlan& ready = measures ? library.plans.find_or_make(whole_key, options, make, quickest)
                                     : library.plans.find_or_make(whole_key, options, make);
   execute(ready.plan, ready.ids, device, handle.native(), pointers);
+}
+
+DISTRIBUTE_INLINE void require_cudnn_plan(Device device, const std::string& key,
+                                          const MakeGraph& make) {
+  const PlanOptions options = current_options();
+  // A key of its own: this plan is not measured.
+  library_of(device).plans.find_or_make(key_with(options, key) + '?', options, make);
 }
 
 }  // namespace distribute::cudnn_internal

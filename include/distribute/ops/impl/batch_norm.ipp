@@ -19,18 +19,6 @@ namespace distribute {
 
 namespace ops_internal {
 
-/// Tells the tapes that these gradients have no gradients of their own.
-DISTRIBUTE_INLINE std::vector<Tensor> final_gradients(const char* op, const Tensor& x,
-                                                      const Tensor& dy,
-                                                      std::vector<Tensor> gradients) {
-  std::vector<Tensor> outputs;
-  for (const Tensor& gradient : gradients)
-    if (gradient) outputs.push_back(gradient);
-  const Tensor inputs[] = {x, dy};
-  if (is_recording(inputs)) record(op, inputs, outputs, no_gradient(op));
-  return gradients;
-}
-
 /// sum * factor per channel as a tensor, none when nobody needs it.
 template <typename Value>
 Tensor channel_gradient(bool needed, const Tensor& x, const Value& value) {
@@ -126,7 +114,7 @@ DISTRIBUTE_INLINE Tensor normalize_channels(const Tensor& input, const Tensor& m
     };
     const auto scale_gradient = [&](size_t c) { return norm.rstd[c] * g.product[c]; };
     return final_gradients(
-        "batch_normalization gradient", call.x, first_of(backward.gradient_parts(0)),
+        "batch_normalization gradient", {call.x, first_of(backward.gradient_parts(0))},
         {g.dx, channel_gradient(backward.needs(1), call.x, mean_gradient),
          channel_gradient(backward.needs(2), call.x, variance_gradient),
          channel_gradient(backward.needs(3), call.x, [&](size_t c) { return g.sum[c]; }),
@@ -195,7 +183,7 @@ DISTRIBUTE_INLINE nn::FusedBatchNorm normalize_batch(const Tensor& input, const 
     const NormGradients g = gradients_of(call, backward, 3);
     const auto scale_gradient = [&](size_t c) { return call.norm.rstd[c] * g.product[c]; };
     return final_gradients(
-        "fused_batch_norm gradient", call.x, first_of(backward.gradient_parts(0)),
+        "fused_batch_norm gradient", {call.x, first_of(backward.gradient_parts(0))},
         {g.dx, channel_gradient(backward.needs(1), call.x, scale_gradient),
          channel_gradient(backward.needs(2), call.x, [&](size_t c) { return g.sum[c]; }),
          g.residual});
@@ -223,7 +211,7 @@ DISTRIBUTE_INLINE nn::Moments channel_moments(const Tensor& input) {
     const NormGradientInputs in{.dmean = backward.gradient(0),
                                 .dvariance = backward.gradient(1),
                                 .through_statistics = true};
-    return final_gradients("moments gradient", x, Tensor(), {norm_gradients(x, norm, in).dx});
+    return final_gradients("moments gradient", {x}, {norm_gradients(x, norm, in).dx});
   });
   return {outputs[0], outputs[1]};
 }

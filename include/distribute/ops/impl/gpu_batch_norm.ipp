@@ -18,7 +18,8 @@ namespace distribute::ops_internal {
 /// What the gradient needs of the forward pass.
 struct CudnnNormCall {
   CudnnNormShape shape;
-  Tensor x, scale;
+  Tensor input;     // of the recorded operation
+  Tensor x, scale;  // where cuDNN reads them
   CudnnNormForward forward;
   Tensor mean;  // of the batch
 };
@@ -85,7 +86,7 @@ DISTRIBUTE_INLINE nn::FusedBatchNorm run_cudnn_norm(const Tensor& x, const Tenso
   const auto vector = [&](const Tensor& given, double otherwise) {
     return given ? brought_to(given, device) : fill(channels, otherwise, DType::Float32, device);
   };
-  CudnnNormCall call{s, brought_to(x, device), vector(scale, 1), {}, {}};
+  CudnnNormCall call{s, x, brought_to(x, device), vector(scale, 1), {}, {}};
   const Tensor bias = vector(offset, 0), residual = brought_to(options.residual, device);
   const Array added = residual ? cudnn_array(residual) : Array{};
   call.forward = cudnn_batch_norm(s, cudnn_array(call.x), cudnn_array(call.scale),
@@ -98,14 +99,8 @@ DISTRIBUTE_INLINE nn::FusedBatchNorm run_cudnn_norm(const Tensor& x, const Tenso
   const Tensor inputs[] = {x, scale, offset, options.residual};
   const Tensor outputs[] = {result.y, result.batch_mean, result.batch_variance};
   record("fused_batch_norm", inputs, outputs, [call](const Backward& backward) {
-    auto gradients = cudnn_norm_gradients(call, backward);
-    std::vector<Tensor> made;
-    for (const Tensor& gradient : gradients)
-      if (gradient) made.push_back(gradient);
-    if (is_recording(std::span(&call.x, 1)))
-      record("fused_batch_norm gradient", std::span(&call.x, 1), made,
-             no_gradient("fused_batch_norm gradient"));
-    return gradients;
+    return final_gradients("fused_batch_norm gradient", {call.input, backward.gradient(0)},
+                           cudnn_norm_gradients(call, backward));
   });
   return result;
 }

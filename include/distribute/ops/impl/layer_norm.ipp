@@ -204,13 +204,8 @@ DISTRIBUTE_INLINE Tensor layer_normalization(const Tensor& x, const Tensor& gamm
                               if (n.gamma && backward.needs(1)) dgamma = scale.view(shape);
                               if (n.beta && backward.needs(2)) dbeta = shift.view(shape);
                             }
-                            std::vector<Tensor> outputs;
-                            for (const Tensor& t : {dx, dgamma, dbeta})
-                              if (t) outputs.push_back(t);
-                            const Tensor inputs[] = {n.x, backward.gradient()};
-                            record("layer_normalization gradient", inputs, outputs,
-                                   no_gradient("layer_normalization gradient"));
-                            return {dx, dgamma, dbeta};
+                            return final_gradients("layer_normalization gradient",
+                                                   {n.x, backward.gradient()}, {dx, dgamma, dbeta});
                           });
   if (autograd_internal::is_tracing())
     autograd_internal::trace_op(
