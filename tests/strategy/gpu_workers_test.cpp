@@ -9,6 +9,7 @@
 #include <distribute/optim/adam.hpp>
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/strategy/devices.hpp>
+#include <distribute/strategy/mirrored_strategy.hpp>
 
 #include <tests/cluster/cluster_support.hpp>
 #include <tests/support/fake_nccl.hpp>
@@ -174,4 +175,56 @@ TEST_CASE("reductions between workers give results on their GPUs",
               require(strategy.gather(mine, 0).shape() == Shape{12}, "gather");
             },
             {.devices = devices});
+}
+
+TEST_CASE("MirroredStrategy on GPUs of their own sums gradients over NCCL",
+          "[strategy][mirrored][nccl]") {
+  const Weights cpu = train_workers(1, 3)[0];
+  const FakeCuda cuda({.gpus = 3});
+  const collective::ScopedNccl scoped(FakeNccl::table());
+  MirroredStrategy<GpuDevice> strategy;
+  REQUIRE(strategy.num_replicas_in_sync() == 3);
+  check_same_training({train(strategy)}, cpu);
+  CHECK(FakeNccl::calls() == 9);  // one for each replica and step
+
+  const auto values = strategy.run([] {
+    ReplicaContext& replica = *get_replica_context();
+    const float number = float(replica.replica_id_in_sync_group() + 1);
+    const Tensor x = fill(Shape{2}, number).to(current_device());
+    return replica.all_gather(replica.all_reduce(ReduceOp::Mean, x), 0);
+  });
+  for (const Tensor& value : values.values()) CHECK(value.to_vector() == Weights(6, 2.0f));
+  CHECK(FakeNccl::calls() == 12);
+}
+
+TEST_CASE("gradients of GPUs may travel in several buckets, and as bfloat16",
+          "[strategy][multi_worker][nccl]") {
+  const Weights cpu = train_workers(3, 2)[0];
+  const FakeCuda cuda({.gpus = 6});
+  for (const bool bfloat16 : {false, true}) {
+    const collective::ScopedNccl scoped(FakeNccl::table());
+    std::vector<Weights> all(3);
+    const auto errors =
+        GpuJob(3).run({.bytes_per_pack = 1, .bfloat16_gradients = bfloat16},
+                      [&](Strategy& strategy, int w, bool) { all[size_t(w)] = train(strategy); });
+    CHECK(errors == std::vector<std::string>(3));
+    CHECK(FakeNccl::calls() == 18 * 5);  // one for each variable
+    if (!bfloat16) check_same_training(all, cpu);
+    for (size_t i = 0; i < cpu.size(); ++i) CHECK(all[2][i] == Approx(cpu[i]).margin(0.05));
+  }
+}
+
+TEST_CASE("a replica that fails ends the others' sums, and the next run has a new group",
+          "[strategy][mirrored][nccl]") {
+  const FakeCuda cuda({.gpus = 3});
+  const collective::ScopedNccl scoped(FakeNccl::table());
+  MirroredStrategy<GpuDevice> strategy;
+  const auto sum = [](bool one_fails) {
+    ReplicaContext& replica = *get_replica_context();
+    if (one_fails && replica.replica_id_in_sync_group() == 1) throw DataLossError("a bad picture");
+    return replica.all_reduce(ReduceOp::Sum, fill(Shape{1}, 2.0f).to(current_device()));
+  };
+  CHECK_THROWS_WITH(strategy.run([&] { return sum(true); }), "a bad picture");
+  const auto values = strategy.run([&] { return sum(false); });
+  for (const Tensor& value : values.values()) CHECK(value.item<float>() == 6.0f);
 }

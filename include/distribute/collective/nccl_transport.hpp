@@ -5,7 +5,9 @@
 #include <distribute/collective/nccl_communicator.hpp>
 #include <distribute/collective/transport.hpp>
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -18,7 +20,7 @@ class ClusterRuntime;
 
 namespace distribute::collective {
 
-/// Arrays are on the rank's GPU. An operation begins after what the device's compute stream was
+/// Arrays are on the rank's GPU. An operation begins after what the asking thread's stream was
 /// given before, runs on the communication stream, and has ended on the device when execute()
 /// returns. NCCL chooses the order of sums: the same for the same group and size, but not rank
 /// order. Ranks that run different operations are found by the deadline alone.
@@ -31,16 +33,19 @@ class NcclTransport final : public Transport {
   int rank() const override { return communicator_.rank(); }
   int size() const override { return communicator_.size(); }
   void execute(const Operation& operation) override;
+  void announce(const Operation& operation) override;
   void abort(StatusCode code, const std::string& message) override;
 
  private:
   void enqueue(const Operation& operation, CudaStreamRef stream);
   void enqueue_parts(const Operation& operation, NcclGroup& group, CudaStreamRef stream);
+  void wait_for_input(const Operation& operation, CudaStreamRef stream);
   void throw_if_aborted();
 
   NcclCommunicator communicator_;
   const std::function<void()> stop_;
-  std::mutex mutex_;  // guards the two below
+  std::mutex mutex_;                         // guards all below
+  std::map<uint64_t, CudaEvent> announced_;  // by sequence: when the input is there
   StatusCode abort_code_ = StatusCode::Ok;
   std::string abort_message_;
 };

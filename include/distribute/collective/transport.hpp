@@ -31,6 +31,9 @@ class Transport {
   ///         peer's connection broke; what abort() was given.
   virtual void execute(const Operation& operation) = 0;
 
+  /// By the thread that asks for an operation which another one will execute, at once.
+  virtual void announce(const Operation& operation) { (void)operation; }
+
   /// From any thread: execute(), running or coming, throws an error of this code and message soon.
   /// The first call counts.
   virtual void abort(StatusCode code, const std::string& message) = 0;

@@ -38,7 +38,7 @@ struct GpuState {
   std::string driver_problem, compiler_problem;
   std::once_flag compiler_once;
   bool keeps_kernels_on_disk = true;
-  bool uses_libraries = true;  // cuDNN and cuBLASLt
+  bool uses_libraries = true;  // cuDNN, cuBLASLt and NCCL
   std::vector<PhysicalGpu> physical;
   std::vector<LogicalGpu> logical;
   std::recursive_mutex mutex;        // guards contexts and lanes

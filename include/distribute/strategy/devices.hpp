@@ -45,6 +45,9 @@ std::vector<std::string> devices_of(DefaultDevice, int count);
 /// The devices of these names that are GPUs.
 std::vector<Device> gpus_among(const std::vector<std::string>& names);
 
+/// True for several GPUs, no two of which are parts of one, where NCCL is there.
+bool suits_nccl(const std::vector<Device>& devices);
+
 /// For strategies that work in host memory only: the CPU by default.
 /// Throws  UnimplementedError for GPUs.
 inline std::vector<std::string> host_devices_of(CpuDevice, int count) {

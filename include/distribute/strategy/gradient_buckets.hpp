@@ -16,13 +16,15 @@ namespace distribute::strategy_internal {
 /// Gradients of one replica in the order in which the backward pass gives them, as rank 0 saw it,
 /// cut into buckets: 1 MiB for the first, so that sending begins early, then 25 MiB. A full bucket
 /// is reduced at once by the communicator's thread; buckets begin in order. Sums are taken in rank
-/// order, so their bits do not depend on the buckets. One replica thread.
-/// Source  Li et al., "PyTorch Distributed", VLDB 2020
+/// order, so their bits do not depend on the buckets; NCCL, for gradients on a GPU, has orders of
+/// its own. One replica thread. Source  Li et al., "PyTorch Distributed", VLDB 2020
 class GradientBuckets {
  public:
+  /// `group` works in host memory, `sums` where the gradients are; often the same.
   GradientBuckets(std::shared_ptr<collective::Communicator> group,
+                  std::shared_ptr<collective::Communicator> sums,
                   const CommunicationOptions& options)
-      : group_(std::move(group)), options_(options) {}
+      : group_(std::move(group)), sums_(std::move(sums)), options_(options) {}
 
   /// Waits for sums under way, which a step that failed has left; they use this memory.
   ~GradientBuckets();
@@ -47,13 +49,14 @@ class GradientBuckets {
   };
   std::vector<size_t> order_of(std::span<const VariableUpdate> updates);
   void allocate(int64_t bytes);
+  Tensor part(int64_t at, int64_t count, DType dtype) const;
   void cut(size_t slots);
   void begin_step();
   void take(size_t slot, const Tensor& gradient);
   void launch(Bucket& bucket);
   void finish(Bucket& bucket);
 
-  std::shared_ptr<collective::Communicator> group_;
+  std::shared_ptr<collective::Communicator> group_, sums_;
   const CommunicationOptions options_;
   std::vector<uint64_t> observed_;   // variables in the order of their gradients
   std::vector<size_t> slot_of_;      // update -> slot

@@ -44,6 +44,8 @@ class LocalReplicas : public StrategyExtended {
   /// The first error of a run, before the other replicas have ended.
   virtual void replica_failed(const std::exception_ptr& error) { (void)error; }
   void check_count(const char* method, size_t values) const;
+  /// Nobody has chosen how reductions are computed.
+  bool reduces_its_own_way() const { return cross_device_ops_ == nullptr; }
   /// The device of each replica.
   std::vector<Device> replica_devices() const;
   /// A variable with a copy of `first` on each replica's device; `others` also take part in it.

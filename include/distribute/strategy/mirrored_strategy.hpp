@@ -6,7 +6,10 @@
 #include <distribute/strategy/local_replicas.hpp>
 #include <distribute/strategy/strategy.hpp>
 
+#include <atomic>
 #include <concepts>
+#include <exception>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -28,18 +31,29 @@ struct MirroredOptions {
 
 namespace strategy_internal {
 
+struct WorkerState;
+
+/// Replicas on GPUs of their own are one worker whose gradients NCCL sums, where that is there.
 class MirroredExtended : public LocalReplicas {
  public:
   explicit MirroredExtended(std::vector<std::string> devices,
                             std::shared_ptr<CrossDeviceOps> cross_device_ops = nullptr);
+  ~MirroredExtended() override;
   const char* name() const override { return "MirroredStrategy"; }
   std::vector<std::string> parameter_devices() const override { return worker_devices(); }
   bool supports_per_replica_input() const override { return true; }
+  void call_for_each_replica(const std::function<void(ReplicaContext&)>& fn) override;
 
  protected:
+  std::unique_ptr<LocalReplicaContext> make_context(ReplicaGroup& group, int replica) override;
+  void replica_failed(const std::exception_ptr& error) override;
   std::shared_ptr<VariableImpl> make_variable(const NextCreator& next,
                                               const Variable::Initializer& initial_value,
                                               const VariableOptions& options) override;
+
+ private:
+  std::unique_ptr<WorkerState> nccl_;     // null: gradients are added by copies
+  std::atomic<bool> has_failed_ = false;  // the group is of no use any more
 };
 
 std::unique_ptr<StrategyExtended> make_mirrored(std::vector<std::string> default_devices,

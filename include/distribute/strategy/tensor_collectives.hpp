@@ -15,6 +15,8 @@ namespace distribute::strategy_internal {
 
 using collective::Communicator;
 
+collective::ReductionOp reduction_op(ReduceOp op);
+
 /// Each tensor reduced over all ranks, which give the same shapes and dtypes in the same order;
 /// those of one dtype travel together. Sparse tensors are joined, rows in rank order.
 std::vector<Tensor> all_reduce_tensors(Communicator& group, ReduceOp op,

@@ -27,7 +27,9 @@ struct WorkerState {
               bool share_variables);
 
   /// Gradients are summed while the backward pass still runs.
-  bool in_buckets() const { return !host && !on_gpus; }
+  bool in_buckets() const { return !host && (!on_gpus || !group.gpus.empty()); }
+  /// No other worker takes part, and what is done here is done on GPUs.
+  bool alone_on_gpus() const { return on_gpus && group.num_workers == 1; }
 
   collective::WorkerGroup group;
   CommunicationOptions options;
@@ -59,8 +61,8 @@ class WorkerReplicaContext final : public LocalReplicaContext {
   void gradient_ready(const Variable& variable, const Tensor& gradient) override;
   /// Where all workers share memory, in one pass over it: each replica sums the gradients of a
   /// share of the elements, in replica order, and updates the one copy of the variables.
-  /// Elsewhere the sums go to every worker, in buckets, and each updates its own. Gradients of GPUs
-  /// are summed all at once: over NCCL, or in host memory.
+  /// Elsewhere the sums go to every worker, in buckets, and each updates its own: over NCCL from
+  /// GPU to GPU. Without it gradients of GPUs are summed all at once, in host memory.
   void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
               const UpdateKernel& kernel) override;
 
@@ -75,7 +77,7 @@ class WorkerReplicaContext final : public LocalReplicaContext {
   SharedWork begin_shared(std::span<const VariableUpdate> updates, const UpdateKernel& kernel);
   void update_apart(std::span<const VariableUpdate> updates, const UpdateKernel& kernel);
   std::vector<Tensor> sum_gradients(std::span<const VariableUpdate> updates);
-  std::vector<Tensor> sum_over_nccl(std::span<const VariableUpdate> updates);
+  std::vector<Tensor> all_reduce_over_nccl(ReduceOp op, std::span<const Tensor> values);
   void move_to_shared_memory(std::span<const VariableUpdate> updates);
 
   strategy_internal::WorkerState& state_;

@@ -162,6 +162,7 @@ DISTRIBUTE_INLINE Work Communicator::all_reduce_async(const void* input, void* o
                               .count = count,
                               .input = input,
                               .output = output});
+  transport_->announce(state->operation);
   state->record = recorder_.queue(state->operation);
   queue_.push_back(state);
   monitoring::metrics().queued_collectives.add(1);

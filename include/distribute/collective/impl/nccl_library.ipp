@@ -2,6 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/collective/nccl_library.hpp>
 #include <distribute/device/cuda_library.hpp>
+#include <distribute/device/cuda_state.hpp>
 
 #include <type_traits>
 #include <utility>
@@ -63,7 +64,9 @@ DISTRIBUTE_INLINE const NcclTable*& slot() {
 }  // namespace nccl_internal
 
 DISTRIBUTE_INLINE std::string nccl_problem() {
-  return nccl_internal::slot() ? std::string() : nccl_internal::library().problem;
+  if (nccl_internal::slot()) return {};
+  if (!device_internal::gpu_state().uses_libraries) return "NCCL: not used with a test's tables";
+  return nccl_internal::library().problem;
 }
 
 DISTRIBUTE_INLINE const NcclTable& nccl() {

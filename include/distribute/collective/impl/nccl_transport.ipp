@@ -92,12 +92,30 @@ DISTRIBUTE_INLINE void NcclTransport::enqueue(const Operation& o, CudaStreamRef 
   group.end();
 }
 
+DISTRIBUTE_INLINE void NcclTransport::announce(const Operation& operation) {
+  const Device device = communicator_.device();
+  CudaEvent event(device);
+  event.record(current_stream(device));
+  const std::lock_guard lock(mutex_);
+  announced_.emplace(operation.sequence, std::move(event));
+}
+
+/// For what was queued before the operation was asked for, and for nothing that came later.
+DISTRIBUTE_INLINE void NcclTransport::wait_for_input(const Operation& operation,
+                                                     CudaStreamRef stream) {
+  const std::lock_guard lock(mutex_);
+  const auto event = announced_.find(operation.sequence);
+  if (event == announced_.end()) return stream.wait(current_stream(stream.device()));
+  stream.wait(event->second);
+  announced_.erase(event);
+}
+
 DISTRIBUTE_INLINE void NcclTransport::execute(const Operation& operation) {
   throw_if_aborted();
   const Device device = communicator_.device();
   const GpuGuard guard(device);
   const CudaStreamRef stream = communication_stream(device);
-  stream.wait(current_stream(device));
+  wait_for_input(operation, stream);
   const Buffer token(operation.kind == Collective::Barrier ? 1 : 0, device);
   Operation whole = operation;
   if (operation.kind == Collective::Barrier) {  // a sum that nobody reads

@@ -2,12 +2,14 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/process_state.hpp>
+#include <distribute/collective/nccl_library.hpp>
 #include <distribute/device/cuda_device.hpp>
 #include <distribute/device/cuda_library.hpp>
 #include <distribute/device/device_spec.hpp>
 #include <distribute/strategy/devices.hpp>
 
 #include <algorithm>
+#include <set>
 
 namespace distribute::strategy_internal {
 
@@ -91,6 +93,14 @@ DISTRIBUTE_INLINE std::vector<Device> gpus_among(const std::vector<std::string>&
   for (const std::string& name : names) gpus.push_back(parse_device_name(name).device);
   std::erase_if(gpus, [](Device device) { return device.type != DeviceType::Gpu; });
   return gpus;
+}
+
+DISTRIBUTE_INLINE bool suits_nccl(const std::vector<Device>& devices) {
+  std::set<int> numbers;
+  for (const Device device : devices)
+    if (device.type != DeviceType::Gpu || !numbers.insert(gpu_info(device).number).second)
+      return false;
+  return devices.size() > 1 && collective::nccl_problem().empty();
 }
 
 DISTRIBUTE_INLINE std::vector<std::string> host_devices_of(GpuDevice, int) {

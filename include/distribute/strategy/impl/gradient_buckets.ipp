@@ -1,5 +1,7 @@
 #pragma once
+#include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/placement.hpp>
+#include <distribute/ops/gpu_loops.hpp>
 #include <distribute/strategy/gradient_buckets.hpp>
 #include <distribute/strategy/tensor_collectives.hpp>
 
@@ -67,7 +69,10 @@ DISTRIBUTE_INLINE void GradientBuckets::plan(std::span<const VariableUpdate> upd
 DISTRIBUTE_INLINE void GradientBuckets::allocate(int64_t bytes) {
   const int64_t wire = options_.bfloat16_gradients ? bytes / 2 : 0;
   memory_ = std::make_shared<Buffer>(2 * bytes + wire, current_device());
-  std::memset(memory_->data(), 0, size_t(memory_->bytes()));
+  if (memory_->device().type == DeviceType::Gpu)
+    fill_elements(memory_->data(), memory_->device(), 4, 0, memory_->bytes() / 4);
+  else
+    std::memset(memory_->data(), 0, size_t(memory_->bytes()));
   bytes_ = bytes;
   slots_ = std::make_unique<GradientSlots>(
       std::span(static_cast<std::byte*>(memory_->data()), size_t(bytes)), memory_);
@@ -111,27 +116,45 @@ DISTRIBUTE_INLINE void GradientBuckets::take(size_t slot, const Tensor& gradient
     launch(buckets_[launched_++]);
 }
 
+/// Elements of the memory from byte `at` on.
+DISTRIBUTE_INLINE Tensor GradientBuckets::part(int64_t at, int64_t count, DType dtype) const {
+  return Tensor(Shape{count}, dtype, Array{memory_, at, nullptr});
+}
+
+/// The elements of one tensor in the dtype and place of another.
+template <typename From, typename To>
+void convert_into(const Tensor& to, const Tensor& from) {
+  char* const target = to.array().bytes();
+  if (ops_internal::on_gpu(to)) {
+    const Tensor converted = ops_internal::gpu_convert(from, to.dtype());
+    return copy_bytes(target, to.device(), converted.array().bytes(), to.device(),
+                      int64_t(sizeof(To)) * to.num_elements());
+  }
+  const auto* values = reinterpret_cast<const From*>(from.array().bytes());
+  std::copy(values, values + from.num_elements(), reinterpret_cast<To*>(target));
+}
+
 DISTRIBUTE_INLINE void GradientBuckets::launch(Bucket& bucket) {
-  auto* memory = static_cast<char*>(memory_->data());
   const int64_t count = (bucket.end - bucket.begin) / int64_t(sizeof(float));
-  const auto* from = reinterpret_cast<const float*>(memory + bucket.begin);
+  const Tensor mine = part(bucket.begin, count, DType::Float32);
+  const char* const from = mine.array().bytes();
   if (!options_.bfloat16_gradients) {
-    bucket.work =
-        group_->all_reduce_async(from, memory + bytes_ + bucket.begin, count, DType::Float32);
+    auto* const to = static_cast<char*>(memory_->data()) + bytes_ + bucket.begin;
+    bucket.work = sums_->all_reduce_async(from, to, count, DType::Float32);
     return;
   }
-  auto* wire = reinterpret_cast<bfloat16*>(memory + 2 * bytes_ + bucket.begin / 2);
-  std::copy(from, from + count, wire);
-  bucket.work = group_->all_reduce_async(wire, wire, count, DType::BFloat16);
+  const Tensor wire = part(2 * bytes_ + bucket.begin / 2, count, DType::BFloat16);
+  convert_into<float, bfloat16>(wire, mine);
+  bucket.work =
+      sums_->all_reduce_async(wire.array().bytes(), wire.array().bytes(), count, DType::BFloat16);
 }
 
 DISTRIBUTE_INLINE void GradientBuckets::finish(Bucket& bucket) {
   bucket.work.wait();
   if (!options_.bfloat16_gradients) return;
-  auto* memory = static_cast<char*>(memory_->data());
   const int64_t count = (bucket.end - bucket.begin) / int64_t(sizeof(float));
-  const auto* wire = reinterpret_cast<const bfloat16*>(memory + 2 * bytes_ + bucket.begin / 2);
-  std::copy(wire, wire + count, reinterpret_cast<float*>(memory + bytes_ + bucket.begin));
+  convert_into<bfloat16, float>(part(bytes_ + bucket.begin, count, DType::Float32),
+                                part(2 * bytes_ + bucket.begin / 2, count, DType::BFloat16));
 }
 
 DISTRIBUTE_INLINE std::vector<Tensor> GradientBuckets::reduce(

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/autograd/accumulate.hpp>
 #include <distribute/autograd/variable.hpp>
+#include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/placement.hpp>
 #include <distribute/strategy/gradient_slots.hpp>
 #include <distribute/strategy/tensor_collectives.hpp>
@@ -79,7 +80,7 @@ DISTRIBUTE_INLINE bool GradientSlots::bring_home(size_t u, const Tensor& gradien
   const char* from = arranged.array().bytes();
   if (reinterpret_cast<const std::byte*>(from) == address(slot)) return true;
   if (slot.taken->load(std::memory_order_acquire)) return false;
-  std::memcpy(address(slot), from, size_t(slot.bytes));
+  copy_bytes(address(slot), gradient.device(), from, gradient.device(), slot.bytes);
   return true;
 }
 

@@ -1,12 +1,25 @@
 #pragma once
 #include <distribute/base/logging.hpp>
+#include <distribute/collective/nccl_transport.hpp>
+#include <distribute/strategy/all_workers.hpp>
 #include <distribute/strategy/cross_device_ops.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
+#include <distribute/strategy/worker_replica_context.hpp>
 
 #include <cstdlib>
 
 namespace distribute::strategy_internal {
+
+/// The devices' replicas as the only worker, with a group of NCCL.
+DISTRIBUTE_INLINE WorkerState meet_over_nccl(const std::vector<Device>& devices) {
+  const collective::CommunicatorOptions options;
+  auto group = std::move(collective::make_thread_workers(1, int(devices.size()), options)[0]);
+  const auto deadline = net::Deadline::after_seconds(options.timeout_seconds);
+  for (auto& transport : collective::make_nccl_transports(devices, deadline))
+    group.gpus.push_back(std::make_shared<collective::Communicator>(std::move(transport)));
+  return WorkerState(std::move(group), CommunicationOptions(), true, false);
+}
 
 DISTRIBUTE_INLINE MirroredExtended::MirroredExtended(
     std::vector<std::string> devices, std::shared_ptr<CrossDeviceOps> cross_device_ops)
@@ -15,6 +28,35 @@ DISTRIBUTE_INLINE MirroredExtended::MirroredExtended(
     log_info("strategy",
              "MirroredStrategy ignores TF_CONFIG; MultiWorkerMirroredStrategy trains on several "
              "workers");
+  if (!reduces_its_own_way() || !suits_nccl(replica_devices())) return;
+  try {
+    nccl_ = std::make_unique<WorkerState>(meet_over_nccl(replica_devices()));
+  } catch (const Error& error) {
+    log_warning("strategy", concat("gradients are added by copies: ", error.what()));
+  }
+}
+
+DISTRIBUTE_INLINE MirroredExtended::~MirroredExtended() = default;
+
+DISTRIBUTE_INLINE std::unique_ptr<LocalReplicaContext> MirroredExtended::make_context(
+    ReplicaGroup& group, int replica) {
+  if (!nccl_) return LocalReplicas::make_context(group, replica);
+  return std::make_unique<WorkerReplicaContext>(strategy(), group, replica, *nccl_);
+}
+
+/// A group that was aborted stays so: the next run has a new one.
+DISTRIBUTE_INLINE void MirroredExtended::call_for_each_replica(
+    const std::function<void(ReplicaContext&)>& fn) {
+  if (has_failed_.exchange(false)) *nccl_ = meet_over_nccl(replica_devices());
+  LocalReplicas::call_for_each_replica(fn);
+}
+
+/// The others must not wait for a replica that will not come.
+DISTRIBUTE_INLINE void MirroredExtended::replica_failed(const std::exception_ptr& error) {
+  if (!nccl_) return;
+  const auto [code, message] = describe_failure(error);
+  nccl_->group.abort(code, message);
+  has_failed_ = true;
 }
 
 DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> MirroredExtended::make_variable(

@@ -1,11 +1,12 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/device/cuda_device.hpp>
+#include <distribute/strategy/devices.hpp>
 #include <distribute/strategy/gradient_packs.hpp>
 #include <distribute/strategy/nccl_all_reduce.hpp>
 #include <distribute/strategy/reduction.hpp>
 
-#include <set>
+#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -19,13 +20,9 @@ inline constexpr double kNcclTimeoutSeconds = 300;
 
 /// True when NCCL can serve these values: dense, each on a GPU that no other shares.
 DISTRIBUTE_INLINE bool suits_nccl(const std::vector<Tensor>& values) {
-  std::set<int> numbers;
-  for (const Tensor& value : values) {
-    const Device device = value.device();
-    if (device.type != DeviceType::Gpu || is_indexed_slices(value)) return false;
-    if (!numbers.insert(gpu_info(device).number).second) return false;
-  }
-  return values.size() > 1 && collective::nccl_problem().empty();
+  std::vector<Device> devices;
+  for (const Tensor& value : values) devices.push_back(value.device());
+  return std::none_of(values.begin(), values.end(), is_indexed_slices) && suits_nccl(devices);
 }
 
 }  // namespace strategy_internal

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/ops/gpu_loops.hpp>
 #include <distribute/strategy/gradient_packs.hpp>
 #include <distribute/strategy/reduction.hpp>
 #include <distribute/strategy/replica_group.hpp>
@@ -18,10 +19,12 @@ DISTRIBUTE_INLINE WorkerState::WorkerState(collective::WorkerGroup its_group,
                                            bool share_variables)
     : group(std::move(its_group)), options(std::move(its_options)), on_gpus(is_on_gpus) {
   // First half of a replica's shared memory: variables (replica 0's alone); second: gradients.
-  for (const auto& replica : group.replicas) {
+  for (size_t i = 0; i < group.replicas.size(); ++i) {
+    const auto& replica = group.replicas[i];
     const auto mine = replica->shared_memory();
     slots.push_back(std::make_unique<GradientSlots>(mine.subspan(mine.size() / 2), replica));
-    buckets.push_back(std::make_unique<GradientBuckets>(replica, options));
+    buckets.push_back(std::make_unique<GradientBuckets>(
+        replica, group.gpus.empty() ? replica : group.gpus[i], options));
   }
   const auto first = group.replicas[0]->shared_memory(0);
   if (!first.empty() && share_variables && !on_gpus)
@@ -55,14 +58,39 @@ DISTRIBUTE_INLINE void WorkerReplicaContext::gradient_ready(const Variable& vari
 
 DISTRIBUTE_INLINE std::vector<Tensor> WorkerReplicaContext::all_reduce(
     ReduceOp op, std::span<const Tensor> values) {
+  using namespace strategy_internal;
   check_current("all_reduce");
-  std::vector<Tensor> results = strategy_internal::all_reduce_tensors(group(), op, values);
+  const bool over_nccl =
+      !state_.group.gpus.empty() && std::all_of(values.begin(), values.end(), [](const Tensor& v) {
+        return ops_internal::on_gpu(v) && !is_indexed_slices(v);
+      });
+  if (!over_nccl && state_.alone_on_gpus()) return LocalReplicaContext::all_reduce(op, values);
+  std::vector<Tensor> results =
+      over_nccl ? all_reduce_over_nccl(op, values) : all_reduce_tensors(group(), op, values);
   record_all_reduce(op, values, results);
   return results;
 }
 
+/// Over all replicas, dtype by dtype, on this replica's GPU; dense values.
+DISTRIBUTE_INLINE std::vector<Tensor> WorkerReplicaContext::all_reduce_over_nccl(
+    ReduceOp op, std::span<const Tensor> values) {
+  const Device gpu = current_device();
+  std::vector<std::vector<Tensor>> mine;
+  for (const Tensor& value : values) mine.push_back({value.row_major()});
+  const auto sum = [&](const std::vector<Tensor>& pack) {
+    const Tensor& all = pack[0];
+    const Tensor result = Tensor::empty(all.shape(), all.dtype(), gpu);
+    state_.group.gpus[size_t(local_replica_id())]->all_reduce(
+        all.array().bytes(), result.array().bytes(), all.num_elements(), all.dtype(),
+        strategy_internal::reduction_op(op));
+    return result;
+  };
+  return strategy_internal::reduce_in_packs(mine, 1, sum);
+}
+
 DISTRIBUTE_INLINE Tensor WorkerReplicaContext::all_gather(const Tensor& value, int axis) {
   check_current("all_gather");
+  if (state_.alone_on_gpus()) return LocalReplicaContext::all_gather(value, axis);
   if (is_indexed_slices(value))
     throw UnimplementedError("all_gather does not support IndexedSlices");
   std::vector<Tensor> parts;
@@ -107,8 +135,9 @@ DISTRIBUTE_INLINE void WorkerReplicaContext::update(std::span<const VariableUpda
   if (state_.host)
     local_replicas().meet(local_replica_id(), "leave", nullptr,
                           [&](std::span<void* const>) { state_.host->leave(updates); });
-  const bool is_alone = state_.on_gpus && state_.group.num_workers == 1;
-  if (gradients_are_reduced || is_alone)
+  const bool in_one_process =
+      state_.alone_on_gpus() && (state_.group.gpus.empty() || has_sparse(updates));
+  if (gradients_are_reduced || in_one_process)
     return LocalReplicaContext::update(updates, gradients_are_reduced, kernel);
   update_apart(updates, kernel);
   if (share) move_to_shared_memory(updates);
@@ -153,33 +182,15 @@ DISTRIBUTE_INLINE bool WorkerReplicaContext::update_in_shared_memory(
   return ready;
 }
 
-/// Over all replicas, dtype by dtype, on this replica's GPU.
-DISTRIBUTE_INLINE std::vector<Tensor> WorkerReplicaContext::sum_over_nccl(
-    std::span<const VariableUpdate> updates) {
-  std::vector<std::vector<Tensor>> gradients;
-  for (const VariableUpdate& update : updates) gradients.push_back({update.gradient.row_major()});
-  const auto sum = [this](const std::vector<Tensor>& pack) {
-    const Tensor& mine = pack[0];
-    const Tensor result = Tensor::empty(mine.shape(), mine.dtype(), mine.device());
-    state_.group.gpus[size_t(local_replica_id())]->all_reduce(
-        mine.array().bytes(), result.array().bytes(), mine.num_elements(), mine.dtype(),
-        collective::ReductionOp::Sum);
-    return result;
-  };
-  return strategy_internal::reduce_in_packs(gradients, 1, sum);
-}
-
 /// Over all replicas; in buckets where that helps.
 DISTRIBUTE_INLINE std::vector<Tensor> WorkerReplicaContext::sum_gradients(
     std::span<const VariableUpdate> updates) {
-  if (!state_.group.gpus.empty() && !has_sparse(updates)) return sum_over_nccl(updates);
   const bool in_buckets = state_.in_buckets() && !has_sparse(updates);
-  if (in_buckets && buckets().fits(updates)) return buckets().reduce(updates);
+  if (in_buckets && !buckets().fits(updates)) buckets().plan(updates);
+  if (in_buckets) return buckets().reduce(updates);
   std::vector<Tensor> gradients;
   for (const VariableUpdate& update : updates) gradients.push_back(update.gradient);
-  gradients = strategy_internal::all_reduce_tensors(group(), ReduceOp::Sum, gradients);
-  if (in_buckets) buckets().plan(updates);
-  return gradients;
+  return strategy_internal::all_reduce_tensors(group(), ReduceOp::Sum, gradients);
 }
 
 DISTRIBUTE_INLINE void WorkerReplicaContext::update_apart(std::span<const VariableUpdate> updates,
