@@ -175,3 +175,24 @@ TEST_CASE("without a GPU the GPU strategy says why", "[strategy][gpu_contract]")
                   distribute::FailedPreconditionError);
   CHECK_THROWS_AS(distribute::OneDeviceStrategy("/gpu:0"), distribute::InvalidArgumentError);
 }
+
+TEST_CASE("batches are on their replicas' GPUs, unless the options say no",
+          "[strategy][gpu_contract]") {
+  ContractGpu gpu;
+  distribute::MirroredStrategy<distribute::GpuDevice> strategy({.num_replicas = 3});
+  const auto range = distribute::data::Dataset::range(18).batch(6);
+  const auto devices_of = [&](const distribute::InputOptions& options) {
+    std::vector<std::vector<Device>> steps;
+    for (const auto& step : strategy.experimental_distribute_dataset(range, options)) {
+      steps.emplace_back();
+      for (const auto& batch : step.values()) steps.back().push_back(batch.x.device());
+    }
+    return steps;
+  };
+  const std::vector<Device> gpus{{DeviceType::Gpu, 0}, {DeviceType::Gpu, 1}, {DeviceType::Gpu, 2}};
+  const auto fetched = devices_of({});
+  REQUIRE(fetched.size() == 3);
+  for (const auto& step : fetched) CHECK(step == gpus);
+  for (const auto& step : devices_of({.experimental_fetch_to_device = false}))
+    for (const Device device : step) CHECK(device.type == DeviceType::Cpu);
+}

@@ -32,6 +32,8 @@ class Node {
   virtual std::vector<NodePtr> inputs() const { return {}; }
   /// The same transformation of other inputs. Sources return themselves, as nothing changes.
   virtual NodePtr with_inputs(std::vector<NodePtr> inputs) const = 0;
+  /// False where it only moves elements: a saved position fits with it and without.
+  virtual bool is_in_positions() const { return true; }
 
   /// Number of elements, or one of the two constants.
   virtual int64_t cardinality() const { return kUnknownCardinality; }

@@ -21,7 +21,9 @@ enum class InputReplicationMode { PerWorker, PerReplica };
 
 /// Source  tf.distribute.InputOptions
 struct InputOptions {
-  std::optional<bool> experimental_fetch_to_device = {};  // none: true
+  /// Batches are on the replicas' GPUs a step ahead, copied while these compute; none: true. CPUs
+  /// need no copies.
+  std::optional<bool> experimental_fetch_to_device = {};
   InputReplicationMode experimental_replication_mode = InputReplicationMode::PerWorker;
   bool experimental_place_dataset_on_device = false;
   /// Batches ready per replica. Above 1 a thread makes them ahead; the CPU needs none before.

@@ -28,6 +28,7 @@ class LocalReplicas : public StrategyExtended {
   int num_replicas_in_sync() const override { return group_.size(); }
   int num_local_replicas() const override { return group_.size(); }
   std::vector<std::string> worker_devices() const override { return devices_; }
+  std::vector<Device> replica_devices() const override;
 
   void call_for_each_replica(const std::function<void(ReplicaContext&)>& fn) override;
   /// In a replica: once for all, when every replica has come with the same name.
@@ -46,8 +47,6 @@ class LocalReplicas : public StrategyExtended {
   void check_count(const char* method, size_t values) const;
   /// Nobody has chosen how reductions are computed.
   bool reduces_its_own_way() const { return cross_device_ops_ == nullptr; }
-  /// The device of each replica.
-  std::vector<Device> replica_devices() const;
   /// A variable with a copy of `first` on each replica's device; `others` also take part in it.
   std::shared_ptr<VariableImpl> make_copies(const Tensor& first, const VariableOptions& options,
                                             std::shared_ptr<OtherWorkers> others = nullptr);

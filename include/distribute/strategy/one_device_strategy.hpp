@@ -43,6 +43,7 @@ class OneDeviceExtended final : public SingleReplicaExtended {
   const char* name() const override { return "OneDeviceStrategy"; }
   std::vector<std::string> worker_devices() const override { return {device_}; }
   std::vector<std::string> parameter_devices() const override { return {device_}; }
+  std::vector<Device> replica_devices() const override;
 
  private:
   std::string device_;

@@ -42,6 +42,8 @@ class StrategyExtended {
   /// Throws  FailedPreconditionError on the default strategy.
   virtual std::vector<std::string> worker_devices() const = 0;
   virtual std::vector<std::string> parameter_devices() const = 0;
+  /// Where the local replicas compute; none where that is left to them.
+  virtual std::vector<Device> replica_devices() const { return {}; }
 
   /// Calls `fn` once per local replica, all at once, each in its replica context.
   /// Throws  the first exception of any replica.

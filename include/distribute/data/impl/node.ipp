@@ -90,6 +90,7 @@ DISTRIBUTE_INLINE uint64_t take_pass(const Node& node) {
 }
 
 DISTRIBUTE_INLINE int64_t fingerprint(const Node& node) {
+  if (!node.is_in_positions()) return fingerprint(*node.inputs().at(0));
   uint64_t hash = 0;
   const auto add = [&](uint64_t value) { hash = mix_bits(hash ^ value); };
   for (const char* c = node.kind(); *c; ++c) add(uint64_t(*c));

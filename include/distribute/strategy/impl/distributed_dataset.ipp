@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/data/auto_shard.hpp>
+#include <distribute/data/gpu_fetch.hpp>
 #include <distribute/data/prefetch.hpp>
 #include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/strategy/strategy.hpp>
@@ -28,6 +29,15 @@ DISTRIBUTE_INLINE data::Dataset buffered(data::Dataset dataset, const InputOptio
                                          int replicas) {
   const int64_t buffer = options.experimental_per_replica_buffer_size;
   return buffer > 1 ? dataset.prefetch(buffer * replicas) : dataset;
+}
+
+/// On the GPUs of the replicas that take turns, where they are on GPUs.
+DISTRIBUTE_INLINE data::Dataset fetched(data::Dataset dataset, const InputOptions& options,
+                                        std::vector<Device> devices) {
+  const bool stays = std::any_of(devices.begin(), devices.end(),
+                                 [](Device device) { return device.type != DeviceType::Gpu; });
+  if (devices.empty() || stays || options.experimental_fetch_to_device == false) return dataset;
+  return data::Dataset(data::fetch_to_gpus_node(dataset.node(), std::move(devices)));
 }
 
 /// Workers ask each other before every step whether anybody has data left, unless they are one or
@@ -130,8 +140,9 @@ DISTRIBUTE_INLINE DistributedDataset Strategy::experimental_distribute_dataset(
                                            .worker_index = input.input_pipeline_id(),
                                            .num_replicas_in_sync = input.num_replicas_in_sync()});
   const int replicas = extended_->num_local_replicas();
-  std::vector<data::Dataset> sources{
-      strategy_internal::buffered(data::Dataset(node), options, replicas)};
+  std::vector<data::Dataset> sources{strategy_internal::fetched(
+      strategy_internal::buffered(data::Dataset(node), options, replicas), options,
+      extended_->replica_devices())};
   StrategyExtended* asked = strategy_internal::who_knows_the_end(*extended_, sources);
   return {std::move(sources), replicas, asked};
 }
@@ -151,10 +162,16 @@ DISTRIBUTE_INLINE DistributedDataset Strategy::distribute_datasets_from_function
   if (per_replica && !extended_->supports_per_replica_input())
     throw UnimplementedError(
         concat("InputReplicationMode.PER_REPLICA is not supported in ", extended_->name()));
+  const auto source = [&](int turns, std::vector<Device> devices) {
+    return strategy_internal::fetched(
+        strategy_internal::buffered(fn(extended_->input_context()), options, turns), options,
+        std::move(devices));
+  };
+  const std::vector<Device> devices = extended_->replica_devices();
   std::vector<data::Dataset> sources;
-  for (int r = 0; r < (per_replica ? replicas : 1); ++r)
-    sources.push_back(strategy_internal::buffered(fn(extended_->input_context()), options,
-                                                  per_replica ? 1 : replicas));
+  if (!per_replica) sources.push_back(source(replicas, devices));
+  for (int r = 0; per_replica && r < replicas; ++r)
+    sources.push_back(source(1, devices.empty() ? devices : std::vector{devices[size_t(r)]}));
   StrategyExtended* asked = strategy_internal::who_knows_the_end(*extended_, sources);
   return {std::move(sources), replicas, asked};
 }

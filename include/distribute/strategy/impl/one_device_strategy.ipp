@@ -41,6 +41,10 @@ DISTRIBUTE_INLINE std::vector<std::string> DefaultExtended::parameter_devices() 
 DISTRIBUTE_INLINE OneDeviceExtended::OneDeviceExtended(const std::string& device)
     : device_(check_devices({device}).front()) {}
 
+DISTRIBUTE_INLINE std::vector<Device> OneDeviceExtended::replica_devices() const {
+  return {parse_device_name(device_).device};
+}
+
 DISTRIBUTE_INLINE void OneDeviceExtended::call_for_each_replica(
     const std::function<void(ReplicaContext&)>& fn) {
   const DeviceScope device(parse_device_name(device_).device);
