@@ -92,6 +92,7 @@ distribute_dependency(IPSEC_MB OPTIONAL PACKAGE IPSecMB MODULE TARGETS IPSecMB::
                       DEBIAN libipsec-mb-dev VERSION_VARIABLE IPSecMB_VERSION)
 distribute_dependency(JPEG OPTIONAL PACKAGE JPEG TARGETS JPEG::JPEG DEBIAN libjpeg-dev)
 include("${CMAKE_CURRENT_LIST_DIR}/DistributeCuda.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/DistributeKernels.cmake")
 distribute_dependency(MPI OPTIONAL DEFAULT OFF PACKAGE MPI COMPONENTS CXX TARGETS MPI::MPI_CXX
                       DEBIAN libopenmpi-dev VERSION_VARIABLE MPI_CXX_VERSION DOOR collective/mpi*.hpp)
 

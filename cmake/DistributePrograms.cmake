@@ -74,6 +74,15 @@ foreach(bench IN LISTS benches)
   target_link_libraries(${name} PRIVATE distribute::distribute)
 endforeach()
 
+# Writes a folder for DISTRIBUTE_CUDA_AOT; built on request.
+if(EXISTS "${PROJECT_SOURCE_DIR}/tests/support/fake_cuda.cpp")
+  add_executable(gpu_kernels EXCLUDE_FROM_ALL tools/gpu_kernels/main.cpp tools/flags.cpp
+                 tests/support/fake_cuda.cpp)
+  target_include_directories(gpu_kernels PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(gpu_kernels PRIVATE distribute::distribute
+                        absl::flags absl::flags_parse absl::flags_usage)
+endif()
+
 option(DISTRIBUTE_BUILD_TESTS "Build the tests" ON)
 if(DISTRIBUTE_BUILD_TESTS)
   enable_testing()

@@ -59,15 +59,17 @@ sys.exit(accuracy < 0.9 and f"test accuracy {accuracy} after one epoch; expected
 PYTHON
 }
 consumer_compiled() { consume ci -DCMAKE_BUILD_TYPE=Debug && "$work/ci/build/consumer"; }
-consumer_subdirectory() {
-  local place=$work/subdirectory
+# consumer_within <name>: a project that takes the sources in.
+consumer_within() {
+  local place=$work/$1
   rm -rf "$place"
-  cmake -S tests/consumer_subdirectory -B "$place" -G Ninja && cmake --build "$place" &&
-    "$place/consumer"
+  cmake -S "tests/consumer_$1" -B "$place" -G Ninja && cmake --build "$place" && "$place/consumer"
 }
+consumer_subdirectory() { consumer_within subdirectory; }
+consumer_kernels() { consumer_within kernels; }
 # Each is a compiler or two: they run side by side.
 link_checks() {
-  local checks=(two_units consumer_header_only consumer_compiled consumer_subdirectory)
+  local checks=(two_units consumer_header_only consumer_compiled consumer_subdirectory consumer_kernels)
   local check pids=() failed=0 i
   for check in "${checks[@]}"; do
     "$check" > "$logs/$check.log" 2>&1 &

@@ -4,6 +4,7 @@
 #include <distribute/device/cuda_device.hpp>
 #include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/cuda_module.hpp>
+#include <distribute/device/cuda_state.hpp>
 #include <distribute/device/cuda_stream.hpp>
 #include <distribute/device/kernel_text.hpp>
 #include <distribute/tensor/tensor.hpp>
@@ -185,6 +186,27 @@ TEST_CASE("a kernel is compiled once and run for all elements", "[device][cuda]"
   CHECK(fake.count("launch cube") == 3);
   for (int64_t i = 0; i < 1000; ++i)
     CHECK(y.data<float>()[size_t(i)] == float(i) * float(i) * float(i));
+}
+
+TEST_CASE("kernels that are part of the program are not compiled", "[device][cuda]") {
+  namespace internal = distribute::device_internal;
+  const distribute::KernelName kernel{kCube, "cube", kCubeArguments};
+  const std::string file = internal::kernel_file(distribute::kernel_text(kernel), 90);
+  const std::string code = "machine code";
+  const internal::EmbeddedKernel kernels[] = {{"0", nullptr, nullptr},
+                                              {file, code.data(), code.data() + code.size()},
+                                              {"g", nullptr, nullptr}};
+  const auto compiled_for = [&](int capability) {
+    FakeCuda fake({.capability = capability, .runs_kernels = false});
+    internal::gpu_state().embedded = kernels;
+    for (const char* function : {"cube", "cube", "sum_block"})
+      distribute::launch_kernel(kGpu, {kCube, function, kCubeArguments}, {}, CubeArguments{});
+    CHECK(fake.count("launch cube") == 2);
+    CHECK(fake.count("cuModuleLoadData") == 1);
+    return fake.count("nvrtcCompileProgram");
+  };
+  CHECK(compiled_for(90) == 0);
+  CHECK(compiled_for(80) == 1);
 }
 
 TEST_CASE("threads of a block meet at barriers", "[device][cuda]") {

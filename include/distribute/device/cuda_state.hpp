@@ -4,11 +4,13 @@
 #include <distribute/base/config.hpp>
 #include <distribute/device/cuda_driver.hpp>
 #include <distribute/device/device.hpp>
+#include <distribute/device/embedded_kernels.hpp>
 
 #include <map>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -37,6 +39,7 @@ struct GpuState {
   CudaCompiler compiler;
   std::string driver_problem, compiler_problem;
   std::once_flag compiler_once;
+  std::span<const EmbeddedKernel> embedded = embedded_kernels();
   bool keeps_kernels_on_disk = true;
   bool uses_libraries = true;  // cuDNN, cuBLASLt and NCCL
   std::vector<PhysicalGpu> physical;

@@ -216,6 +216,7 @@ DISTRIBUTE_INLINE ScopedCudaTables::ScopedCudaTables(const CudaDriver& driver,
   auto& state = *states.emplace_back(std::make_unique<device_internal::GpuState>());
   state.driver = driver;
   state.compiler = compiler;
+  state.embedded = {};
   state.keeps_kernels_on_disk = false;
   state.uses_libraries = false;
   device_internal::gpu_state_slot() = &state;

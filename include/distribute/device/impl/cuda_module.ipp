@@ -85,6 +85,14 @@ DISTRIBUTE_INLINE std::string kernel_folder() {
   return home && *home ? std::string(home) + "/.cache/distribute/kernels" : std::string();
 }
 
+DISTRIBUTE_INLINE std::string kernel_file(std::string_view text, int capability) {
+  const uint64_t first = hash_text(text, 0xcbf29ce484222325ull), second = hash_text(text, first);
+  char file[64];
+  std::snprintf(file, sizeof file, "%016llx%016llx.sm_%d", static_cast<unsigned long long>(first),
+                static_cast<unsigned long long>(second), capability);
+  return file;
+}
+
 /// The cache is a convenience: every failure to read or write it only costs time.
 DISTRIBUTE_INLINE std::string read_kernel(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -103,19 +111,28 @@ DISTRIBUTE_INLINE void keep_kernel(const std::string& path, const std::string& c
     std::filesystem::remove(draft, ignored);
 }
 
-/// Machine code from the disk or the compiler.
+/// Machine code that is part of the program, if it is.
+DISTRIBUTE_INLINE std::string_view embedded_code(const std::string& file) {
+  const auto kernels = gpu_state().embedded;
+  const auto found = std::lower_bound(
+      kernels.begin(), kernels.end(), file,
+      [](const EmbeddedKernel& kernel, const std::string& name) { return kernel.name < name; });
+  if (found == kernels.end() || found->name != file) return {};
+  return {found->begin, size_t(found->end - found->begin)};
+}
+
+/// Machine code from the program, the disk or the compiler.
 DISTRIBUTE_INLINE std::string code_of(const std::string& text, const std::string& name,
                                       int capability) {
+  const std::string file = kernel_file(text, capability);
+  if (const auto code = embedded_code(file); !code.empty()) return std::string(code);
   const std::string folder = gpu_state().keeps_kernels_on_disk ? kernel_folder() : std::string();
   if (folder.empty()) return compile_kernels(cuda_compiler(), text, name, capability);
-  const uint64_t first = hash_text(text, 0xcbf29ce484222325ull), second = hash_text(text, first);
-  char file[64];
-  std::snprintf(file, sizeof file, "/%016llx%016llx.sm_%d", static_cast<unsigned long long>(first),
-                static_cast<unsigned long long>(second), capability);
-  std::string code = read_kernel(folder + file);
+  const std::string path = concat(folder, "/", file);
+  std::string code = read_kernel(path);
   if (!code.empty()) return code;
   code = compile_kernels(cuda_compiler(), text, name, capability);
-  keep_kernel(folder + file, code);
+  keep_kernel(path, code);
   return code;
 }
 
