@@ -35,7 +35,8 @@ class GpuStream final : public OneToOneStream<Batch> {
     if (!tensor || tensor.device() == feed.device()) return tensor;
     const Tensor plain = tensor.to(Device{}).row_major();
     const int64_t bytes = plain.num_elements() * size_of(plain.dtype());
-    return Tensor(plain.shape(), plain.dtype(), {feed.copy(plain.array().bytes(), bytes)});
+    return Tensor(plain.shape(), plain.dtype(),
+                  Array{feed.copy(plain.array().bytes(), bytes), 0, nullptr});
   }
 
   std::vector<std::unique_ptr<CudaFeed>> feeds_;
