@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Training of ResNet-9 or ResNet-20 on CIFAR-10 in TensorFlow on the CPU, from TFRecords of JPEG files.
+"""Training of ResNet-9 or ResNet-20 on CIFAR-10 in TensorFlow on the CPU, from TFRecords of JPEGs.
 
 The networks, the batch, Nesterov momentum, weight decay, label smoothing and the augmentation (pad,
 crop, mirror, normalize) of `resnet50 --dataset=cifar10`, in a Keras model inside tf.function, fed

@@ -47,7 +47,10 @@ DISTRIBUTE_INLINE std::unique_ptr<LocalReplicaContext> MirroredExtended::make_co
 /// A group that was aborted stays so: the next run has a new one.
 DISTRIBUTE_INLINE void MirroredExtended::call_for_each_replica(
     const std::function<void(ReplicaContext&)>& fn) {
-  if (has_failed_.exchange(false)) *nccl_ = meet_over_nccl(replica_devices());
+  if (has_failed_.exchange(false)) {
+    nccl_->buckets.clear();  // sums under way use what goes now
+    *nccl_ = meet_over_nccl(replica_devices());
+  }
   LocalReplicas::call_for_each_replica(fn);
 }
 
