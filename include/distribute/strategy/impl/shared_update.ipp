@@ -77,7 +77,14 @@ DISTRIBUTE_INLINE void SharedUpdate::compute(int replica, int replicas,
   });
 }
 
-// Chunks of 8 KiB: the sum is still in the first-level cache when the kernel reads it.
+/// Brings floats nearer that another core may have written, while this one does something else.
+DISTRIBUTE_INLINE void prefetch_floats(const float* values, int64_t count) {
+  constexpr int64_t kLine = 16;
+  for (int64_t i = 0; i < count; i += kLine) __builtin_prefetch(values + i, 0, 2);
+}
+
+// Chunks of 8 KiB: the sum is still in the first-level cache when the kernel reads it, and the next
+// chunk comes nearer meanwhile.
 DISTRIBUTE_INLINE void SharedUpdate::compute_slice(const replica_internal::UpdateSlice& slice,
                                                    Scratch& scratch,
                                                    const UpdateKernel& kernel) const {
@@ -92,6 +99,8 @@ DISTRIBUTE_INLINE void SharedUpdate::compute_slice(const replica_internal::Updat
     for (const Tensor& gradient : all)
       scratch.gradients.push_back(gradient.array().data<float>() + begin);
     if (all.size() > 1) sum_floats(scratch.gradients, scratch.sum.data(), count);
+    for (const float* gradient : scratch.gradients)
+      prefetch_floats(gradient + count, std::min(chunk, end - begin - count));
     scratch.slots.assign(target.slots(), target.slots() + updates_[update].slots.size());
     for (float*& slot : scratch.slots) slot += begin;
     kernel(update, target.weights() + begin, scratch.slots.data(),
