@@ -225,6 +225,13 @@ TEST_CASE("a replica that fails ends the others' sums, and the next run has a ne
     return replica.all_reduce(ReduceOp::Sum, fill(Shape{1}, 2.0f).to(current_device()));
   };
   CHECK_THROWS_WITH(strategy.run([&] { return sum(true); }), "a bad picture");
+  {
+    collective::NcclTable broken = collective::nccl();
+    broken.ncclCommInitRankConfig = [](auto...) { return 6; };
+    const collective::ScopedNccl without(broken);
+    CHECK_THROWS_WITH(strategy.run([&] { return sum(false); }),
+                      Catch::Matchers::Contains("ncclCommInitRankConfig"));
+  }
   const auto values = strategy.run([&] { return sum(false); });
   for (const Tensor& value : values.values()) CHECK(value.item<float>() == 6.0f);
 }

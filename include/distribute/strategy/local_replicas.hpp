@@ -42,6 +42,8 @@ class LocalReplicas : public StrategyExtended {
   virtual std::unique_ptr<LocalReplicaContext> make_context(ReplicaGroup& group, int replica);
   /// Calls `body`, a replica's part of a run, on the replica's thread.
   virtual void enter_replica(int replica, const std::function<void()>& body);
+  /// Before each run, while no other is under way.
+  virtual void begin_run() {}
   /// The first error of a run, before the other replicas have ended.
   virtual void replica_failed(const std::exception_ptr& error) { (void)error; }
   void check_count(const char* method, size_t values) const;

@@ -9,7 +9,6 @@
 #include <atomic>
 #include <concepts>
 #include <exception>
-#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -42,10 +41,10 @@ class MirroredExtended : public LocalReplicas {
   const char* name() const override { return "MirroredStrategy"; }
   std::vector<std::string> parameter_devices() const override { return worker_devices(); }
   bool supports_per_replica_input() const override { return true; }
-  void call_for_each_replica(const std::function<void(ReplicaContext&)>& fn) override;
 
  protected:
   std::unique_ptr<LocalReplicaContext> make_context(ReplicaGroup& group, int replica) override;
+  void begin_run() override;
   void replica_failed(const std::exception_ptr& error) override;
   std::shared_ptr<VariableImpl> make_variable(const NextCreator& next,
                                               const Variable::Initializer& initial_value,

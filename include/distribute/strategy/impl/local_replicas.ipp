@@ -96,6 +96,7 @@ DISTRIBUTE_INLINE void LocalReplicas::call_for_each_replica(
   check_not_inside();
   const Scope scope(strategy());
   const std::lock_guard lock(run_mutex_);
+  begin_run();
   make_contexts();
   const auto creators = variable_creator_stack();
   const auto modes = replica_internal::mode_stack();

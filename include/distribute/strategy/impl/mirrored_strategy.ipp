@@ -45,13 +45,12 @@ DISTRIBUTE_INLINE std::unique_ptr<LocalReplicaContext> MirroredExtended::make_co
 }
 
 /// A group that was aborted stays so: the next run has a new one.
-DISTRIBUTE_INLINE void MirroredExtended::call_for_each_replica(
-    const std::function<void(ReplicaContext&)>& fn) {
-  if (has_failed_.exchange(false)) {
-    nccl_->buckets.clear();  // sums under way use what goes now
-    *nccl_ = meet_over_nccl(replica_devices());
-  }
-  LocalReplicas::call_for_each_replica(fn);
+DISTRIBUTE_INLINE void MirroredExtended::begin_run() {
+  if (!has_failed_) return;
+  WorkerState fresh = meet_over_nccl(replica_devices());
+  nccl_->buckets.clear();  // sums under way use what goes now
+  *nccl_ = std::move(fresh);
+  has_failed_ = false;
 }
 
 /// The others must not wait for a replica that will not come.
