@@ -51,12 +51,23 @@ nn::Sequential convolution_model() {
       nn::Dense({.units = 3, .kernel_initializer = nn::initializers::random_normal(0, 0.2f, 6)}));
 }
 
+/// A kernel so large that minimize() leaves its gradient to the update.
+nn::Sequential wide_model() {
+  return nn::Sequential(
+      nn::Flatten(),
+      nn::Dense({.units = 5000,
+                 .activation = nn::relu,
+                 .kernel_initializer = nn::initializers::random_normal(0, 0.05f, 7)}),
+      nn::Dense({.units = 3, .kernel_initializer = nn::initializers::random_normal(0, 0.05f, 8)}));
+}
+
 struct Result {
   std::vector<float> losses, weights;
 };
 
 template <typename Optimizer>
-Result train(Strategy& strategy, Optimizer (*make_optimizer)(), nn::Sequential (*make_model)()) {
+Result train(Strategy& strategy, Optimizer (*make_optimizer)(), nn::Sequential (*make_model)(),
+             bool minimizes = false) {
   constexpr int64_t kBatch = 16;  // the last batch of an epoch has two rows
   const auto train_data = strategy.experimental_distribute_dataset(examples().batch(kBatch));
   const auto scope = strategy.scope();
@@ -68,8 +79,11 @@ Result train(Strategy& strategy, Optimizer (*make_optimizer)(), nn::Sequential (
     const Tensor losses =
         nn::sparse_categorical_crossentropy(batch.y, logits, {.from_logits = true});
     const Tensor loss = nn::compute_average_loss(losses, kBatch);
-    optimizer.apply_gradients(tape.gradient(loss, model.trainable_variables()),
-                              model.trainable_variables());
+    const std::vector<Variable> variables = model.trainable_variables();
+    if (minimizes)
+      optimizer.minimize(loss, variables, tape);
+    else
+      optimizer.apply_gradients(tape.gradient(loss, variables), variables);
     return loss;
   };
   Result result;
@@ -108,6 +122,21 @@ TEST_CASE("any number of replicas learns what one learns, uneven batches include
     check_close(result.weights, expected.weights);
     check_close(train(central, sgd, model).weights, expected.weights);
     check_close(train(mirrored, adam, model).weights, expected_adam.weights);
+  }
+}
+
+TEST_CASE("gradients that the update multiplies out give what others give",
+          "[strategy][training]") {
+  for (int n = 1; n <= 3; ++n) {  // with 3 the last batch leaves a replica without examples
+    MirroredStrategy mirrored({.num_replicas = n});
+    CentralStorageStrategy central({.num_replicas = n});
+    const Result expected = train(mirrored, adam, wide_model);
+    for (Strategy* strategy :
+         {static_cast<Strategy*>(&mirrored), static_cast<Strategy*>(&central)}) {
+      const Result result = train(*strategy, adam, wide_model, true);
+      CHECK(result.losses == expected.losses);
+      CHECK(result.weights == expected.weights);
+    }
   }
 }
 

@@ -32,6 +32,9 @@ class Backend {
   /// c = epilogue(a b + bias); `bias` [columns] or null. Takes and gives row-major arrays.
   virtual Array matmul(const MatmulShape& shape, const Array& a, const Array& b, const Array* bias,
                        Epilogue epilogue) = 0;
+  /// Rows [begin, end) of c = a^T b, row-major float32 in host memory, into `rows`.
+  virtual void product_rows(const MatmulShape& shape, const float* a, const float* b, int64_t begin,
+                            int64_t end, float* rows);
 };
 
 /// The backend in use for a kind of device: on the CPU oneDNN when built in, else Eigen; on GPUs

@@ -24,6 +24,8 @@ class Layout {
   /// True when the block holds nothing but the tensor's elements, so that an elementwise function
   /// may run over the whole block.
   virtual bool dense() const = 0;
+  /// False when the block holds what the elements are computed from, as IndexedSlices do.
+  virtual bool holds_elements() const { return true; }
   /// For images: [outer, height, width, inner] of the block when channels come in groups of
   /// `inner`; empty otherwise. Lets pooling run on any image layout.
   virtual std::span<const int64_t> image_block() const { return {}; }
@@ -40,6 +42,9 @@ class Layout {
 };
 
 using LayoutPtr = std::shared_ptr<const Layout>;
+
+/// False for a block that only row_major() turns into elements.
+inline bool holds_elements(const LayoutPtr& layout) { return !layout || layout->holds_elements(); }
 
 /// Row-major and row-major, or equal layouts.
 inline bool same_layout(const LayoutPtr& a, const LayoutPtr& b) {

@@ -65,6 +65,8 @@ class ReplicaContext {
   virtual void gradient_ready(const Variable& variable, const Tensor& gradient) {
     (void)variable, (void)gradient;
   }
+  /// True when update() multiplies lazy products slice by slice, at its best on this replica.
+  virtual bool multiplies_gradients() const { return false; }
   /// Sums the gradients over all replicas (unless they are reduced already) and applies `kernel`
   /// to every element once; each replica then sees the new values.
   /// Throws  InvalidArgumentError for variables that are not float32.
@@ -139,6 +141,7 @@ class UpdateTarget {
   const LayoutPtr& layout() const { return tensors_[0].layout(); }
   float* weights() const { return pointers_[0]; }
   float* const* slots() const { return pointers_.data() + 1; }
+  const Tensor& gradient() const { return update_.gradient; }
   /// Gives the written memory back to the components, which share it again; once.
   void store();
 
@@ -162,8 +165,8 @@ struct UpdateSlice {
   int64_t begin, count;
 };
 
-/// All elements of `targets` cut into slices of at most 16,384 elements, in order; sparse gradients
-/// excepted.
+/// All elements of `targets` cut into slices of at most 16,384 elements, in order; of a lazy
+/// product whole rows.
 std::vector<UpdateSlice> slice_updates(std::span<const UpdateTarget> targets);
 
 }  // namespace replica_internal

@@ -24,6 +24,7 @@ class LocalReplicaContext : public ReplicaContext {
   void merge(const std::function<void(std::span<void* const>)>& fn, void* argument) override;
   void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
               const UpdateKernel& kernel) override;
+  bool multiplies_gradients() const override { return true; }
 
  protected:
   void check_current(const char* method) const;

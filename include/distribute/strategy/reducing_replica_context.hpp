@@ -24,6 +24,7 @@ class ReducingReplicaContext final : public LocalReplicaContext {
   std::vector<Tensor> all_reduce(ReduceOp op, std::span<const Tensor> values) override;
   void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
               const UpdateKernel& kernel) override;
+  bool multiplies_gradients() const override { return false; }  // they are sent
 
  private:
   struct Call;

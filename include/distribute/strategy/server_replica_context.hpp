@@ -19,6 +19,7 @@ class ServerReplicaContext final : public LocalReplicaContext {
 
   void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
               const UpdateKernel& kernel) override;
+  bool multiplies_gradients() const override { return false; }  // they are sent
   int64_t update_and_count(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
                            const UpdateKernel& kernel, const Variable& counter) override;
 

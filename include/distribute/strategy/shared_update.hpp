@@ -34,6 +34,7 @@ class SharedUpdate {
   /// What a thread needs again for each slice.
   struct Scratch {
     std::vector<const float*> gradients;
+    std::vector<std::vector<float>> products;  // of lazy ones, by replica
     std::vector<float*> slots;
     std::vector<float> sum = std::vector<float>(size_t(kChunk));
   };
@@ -41,6 +42,7 @@ class SharedUpdate {
   void update_apart(size_t update, Tensor gradient, const UpdateKernel& kernel) const;
   /// The slices that begin in a replica's share of the elements.
   Share slices_of(int replica, int replicas) const;
+  void find_gradients(const replica_internal::UpdateSlice& slice, Scratch& scratch) const;
   void compute_slice(const replica_internal::UpdateSlice& slice, Scratch& scratch,
                      const UpdateKernel& kernel) const;
 

@@ -65,6 +65,7 @@ class WorkerReplicaContext final : public LocalReplicaContext {
   /// GPU to GPU. Without it gradients of GPUs are summed all at once, in host memory.
   void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
               const UpdateKernel& kernel) override;
+  bool multiplies_gradients() const override { return false; }  // they are sent
 
  private:
   using SharedWork = std::shared_ptr<strategy_internal::SharedUpdate>;

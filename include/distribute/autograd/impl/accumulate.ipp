@@ -80,7 +80,7 @@ void add_scaled(const T* a, const T* b, T factor, T* out, int64_t count) {
 
 DISTRIBUTE_INLINE Tensor sum(const Tensor& a, const Tensor& b, float factor) {
   if (is_indexed_slices(a) && is_indexed_slices(b)) return join_rows(a, b, factor);
-  if (is_indexed_slices(a)) return sum(a.row_major(), b, factor);
+  if (!holds_elements(a.layout())) return sum(a.row_major(), b, factor);
   if (a.device().type == DeviceType::Gpu || b.device().type == DeviceType::Gpu) {
     const Device device = a.device().type == DeviceType::Gpu ? a.device() : b.device();
     const Tensor x = a.to(device).row_major(), y = b.to(device).row_major();

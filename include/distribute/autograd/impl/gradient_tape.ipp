@@ -145,7 +145,7 @@ DISTRIBUTE_INLINE bool take_output_gradients(const Node& node, Walk& walk,
       parts.push_back(std::move(gradient));
     any |= !parts.empty();
     for (Tensor& part : parts)
-      if (is_indexed_slices(part)) part = combine(zeros_like(part), part, 1.0f);
+      if (!holds_elements(part.layout())) part = combine(zeros_like(part), part, 1.0f);
   }
   return any;
 }

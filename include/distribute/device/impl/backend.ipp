@@ -16,6 +16,12 @@ DISTRIBUTE_INLINE Backend& backend(DeviceType type) {
   return onednn ? *onednn : eigen_backend();
 }
 
+DISTRIBUTE_INLINE void Backend::product_rows(const MatmulShape& shape, const float* a,
+                                             const float* b, int64_t begin, int64_t end,
+                                             float* rows) {
+  eigen_backend().product_rows(shape, a, b, begin, end, rows);
+}
+
 DISTRIBUTE_INLINE ScopedCpuBackend::ScopedCpuBackend(Backend& backend)
     : previous_(static_cast<Backend*>(process_state().cpu_backend)) {
   process_state().cpu_backend = &backend;

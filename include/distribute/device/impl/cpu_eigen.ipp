@@ -134,6 +134,8 @@ class EigenBackend final : public Backend {
                                Array* bias_gradient) override;
   Array matmul(const MatmulShape& s, const Array& a, const Array& b, const Array* bias,
                Epilogue epilogue) override;
+  void product_rows(const MatmulShape& s, const float* a, const float* b, int64_t begin,
+                    int64_t end, float* rows) override;
 };
 
 DISTRIBUTE_INLINE int64_t input_size(const Conv2DShape& s) {
@@ -235,6 +237,14 @@ DISTRIBUTE_INLINE Array EigenBackend::matmul(const MatmulShape& s, const Array& 
   if (bias || epilogue != Epilogue::None)
     finish(view(c.data<float>(), s.batch * s.rows, s.columns, s.columns), bias, 0, epilogue);
   return c;
+}
+
+DISTRIBUTE_INLINE void EigenBackend::product_rows(const MatmulShape& s, const float* a,
+                                                  const float* b, int64_t begin, int64_t end,
+                                                  float* rows) {
+  view(rows, end - begin, s.columns, s.columns).noalias() =
+      view(a + begin, s.inner, end - begin, s.rows).transpose() *
+      view(b, s.inner, s.columns, s.columns);
 }
 
 }  // namespace eigen_internal

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/autograd/accumulate.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/autograd/lazy_product.hpp>
 #include <distribute/autograd/op_trace.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/broadcast.hpp>
@@ -10,6 +11,7 @@
 #include <distribute/ops/reshape.hpp>
 
 #include <algorithm>
+#include <array>
 
 namespace distribute {
 
@@ -149,6 +151,12 @@ DISTRIBUTE_INLINE Tensor behind_relu(const Tensor& dy, const Tensor& y) {
   });
 }
 
+DISTRIBUTE_INLINE Tensor dense_kernel_gradient(const Tensor& x, const Tensor& dy) {
+  const bool lazy =
+      autograd_internal::wants_lazy_product(x, dy) && !is_recording(std::array{x, dy});
+  return lazy ? autograd_internal::lazy_product(x, dy) : matmul(x, dy, {true, false});
+}
+
 /// Those of x, kernel and bias, where `dy` [..., units] is the gradient of their result.
 DISTRIBUTE_INLINE std::vector<Tensor> dense_gradients(const Backward& backward, const Tensor& dy,
                                                       const Tensor& x, const Tensor& kernel) {
@@ -158,7 +166,7 @@ DISTRIBUTE_INLINE std::vector<Tensor> dense_gradients(const Backward& backward, 
   const Tensor x2 = reshape(x, {rows, inputs});
   Tensor dx, dw, db;
   if (backward.needs(0)) dx = reshape(matmul(dy2, kernel, {false, true}), x.shape());
-  if (backward.needs(1)) dw = matmul(x2, dy2, {true, false});
+  if (backward.needs(1)) dw = dense_kernel_gradient(x2, dy2);
   if (backward.needs(2))
     db = record("bias_gradient", {dy2}, sum_to_last_axis(dy2),
                 [shape = dy2.shape()](const Backward& second) -> std::vector<Tensor> {

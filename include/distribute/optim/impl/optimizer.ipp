@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/autograd/lazy_product.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/metrics.hpp>
@@ -104,7 +105,13 @@ DISTRIBUTE_INLINE int64_t Optimizer::minimize(const Tensor& loss,
     call.on_ready = [&](size_t i, const Tensor& gradient) {
       replica->gradient_ready(variables[i], gradient);
     };
-  return apply_gradients(tape.gradient({loss}, variables, call), variables);
+  std::vector<Tensor> gradients;
+  {
+    const bool lazy = replica && replica->multiplies_gradients() && !clips();
+    const autograd_internal::LazyProductScope products(lazy);
+    gradients = tape.gradient({loss}, variables, call);
+  }
+  return apply_gradients(gradients, variables);
 }
 
 DISTRIBUTE_INLINE int64_t Optimizer::apply_gradients(const std::vector<Tensor>& gradients,

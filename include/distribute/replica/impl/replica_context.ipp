@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/lazy_product.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/cuda_module.hpp>
@@ -57,8 +58,8 @@ DISTRIBUTE_INLINE void check_update(const VariableUpdate& update) {
 DISTRIBUTE_INLINE UpdateTarget::UpdateTarget(const VariableUpdate& update, int first, int count)
     : update_(update), first_(first), count_(count) {
   const LayoutPtr own = update.variable.impl().component(first).layout();
-  const bool adopt = update.gradient.layout() && !is_indexed_slices(update.gradient);
-  const LayoutPtr layout = adopt ? update.gradient.layout() : own;
+  const LayoutPtr& wanted = update.gradient.layout();
+  const LayoutPtr layout = wanted && wanted->holds_elements() ? wanted : own;
   const Device device = update_device(update, first);
   take(update.variable, layout, device);
   for (const Variable& slot : update.slots) take(slot, layout, device);
@@ -100,9 +101,11 @@ DISTRIBUTE_INLINE void UpdateTarget::store() {
 DISTRIBUTE_INLINE std::vector<UpdateSlice> slice_updates(std::span<const UpdateTarget> targets) {
   constexpr int64_t kSlice = 16384;
   std::vector<UpdateSlice> slices;
-  for (size_t t = 0; t < targets.size(); ++t)
-    for (int64_t begin = 0; begin < targets[t].size(); begin += kSlice)
-      slices.push_back({t, begin, std::min(kSlice, targets[t].size() - begin)});
+  for (size_t t = 0; t < targets.size(); ++t) {
+    const int64_t slice = autograd_internal::update_slice(targets[t].gradient(), kSlice);
+    for (int64_t begin = 0; begin < targets[t].size(); begin += slice)
+      slices.push_back({t, begin, std::min(slice, targets[t].size() - begin)});
+  }
   return slices;
 }
 

@@ -74,7 +74,7 @@ DISTRIBUTE_INLINE Reduction::Reduction(const char* what, ReduceOp op, std::vecto
     return;
   }
   LayoutPtr layout = result_.layout();
-  if (is_indexed_slices(result_)) layout = nullptr;
+  if (!holds_elements(layout)) layout = nullptr;
   for (Tensor& input : inputs_) input = in_layout(input, layout);
   result_ = Tensor::empty(result_.shape(), result_.dtype(), result_.device(), layout);
   const int64_t bytes =

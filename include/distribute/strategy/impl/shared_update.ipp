@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/lazy_product.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/strategy/reduction.hpp>
 #include <distribute/strategy/shared_update.hpp>
@@ -55,7 +56,11 @@ DISTRIBUTE_INLINE void SharedUpdate::add(size_t update, const UpdateKernel& kern
   updates_[update].gradient = gradients[0];
   targets_.emplace_back(updates_[update], 0, updates_[update].variable.impl().num_components());
   update_of_.push_back(update);
-  for (Tensor& gradient : gradients) gradient = in_layout(gradient, targets_.back().layout());
+  const LayoutPtr& layout = targets_.back().layout();
+  using autograd_internal::is_lazy_product, autograd_internal::for_update;
+  const bool lazy = std::all_of(gradients.begin(), gradients.end(), is_lazy_product);
+  for (Tensor& gradient : gradients)
+    gradient = lazy ? for_update(gradient, layout) : in_layout(gradient, layout);
 }
 
 /// Each component by itself. Sparse gradients leave equal copies in step, though no longer shared.
@@ -83,6 +88,17 @@ DISTRIBUTE_INLINE void prefetch_floats(const float* values, int64_t count) {
   for (int64_t i = 0; i < count; i += kLine) __builtin_prefetch(values + i, 0, 2);
 }
 
+/// Where the slice of each replica's gradient stands.
+DISTRIBUTE_INLINE void SharedUpdate::find_gradients(const replica_internal::UpdateSlice& slice,
+                                                    Scratch& scratch) const {
+  const std::vector<Tensor>& all = gradients_[update_of_[slice.target]];
+  scratch.products.resize(all.size());
+  scratch.gradients.clear();
+  for (size_t r = 0; r < all.size(); ++r)
+    scratch.gradients.push_back(
+        autograd_internal::update_elements(all[r], slice.begin, slice.count, scratch.products[r]));
+}
+
 // Chunks of 8 KiB: the sum is still in the first-level cache when the kernel reads it, and the next
 // chunk comes nearer meanwhile.
 DISTRIBUTE_INLINE void SharedUpdate::compute_slice(const replica_internal::UpdateSlice& slice,
@@ -90,21 +106,22 @@ DISTRIBUTE_INLINE void SharedUpdate::compute_slice(const replica_internal::Updat
                                                    const UpdateKernel& kernel) const {
   const replica_internal::UpdateTarget& target = targets_[slice.target];
   const size_t update = update_of_[slice.target];
-  const std::vector<Tensor>& all = gradients_[update];
-  const int64_t chunk = all.size() == 1 ? slice.count : kChunk;
-  const int64_t end = slice.begin + slice.count;
-  for (int64_t begin = slice.begin; begin < end; begin += chunk) {
-    const int64_t count = std::min(chunk, end - begin);
-    scratch.gradients.clear();
-    for (const Tensor& gradient : all)
-      scratch.gradients.push_back(gradient.array().data<float>() + begin);
-    if (all.size() > 1) sum_floats(scratch.gradients, scratch.sum.data(), count);
-    for (const float* gradient : scratch.gradients)
-      prefetch_floats(gradient + count, std::min(chunk, end - begin - count));
-    scratch.slots.assign(target.slots(), target.slots() + updates_[update].slots.size());
-    for (float*& slot : scratch.slots) slot += begin;
-    kernel(update, target.weights() + begin, scratch.slots.data(),
-           all.size() > 1 ? scratch.sum.data() : scratch.gradients[0], count);
+  find_gradients(slice, scratch);
+  std::vector<const float*>& gradients = scratch.gradients;
+  scratch.slots.assign(target.slots(), target.slots() + updates_[update].slots.size());
+  for (float*& slot : scratch.slots) slot += slice.begin;
+  float* weights = target.weights() + slice.begin;
+  const int64_t chunk = gradients.size() == 1 ? slice.count : kChunk;
+  for (int64_t left = slice.count, count = 0; left > 0; left -= count) {
+    count = std::min(chunk, left);
+    if (gradients.size() > 1) sum_floats(gradients, scratch.sum.data(), count);
+    for (const float*& gradient : gradients)
+      prefetch_floats(gradient + count, std::min(chunk, left - count));
+    kernel(update, weights, scratch.slots.data(),
+           gradients.size() > 1 ? scratch.sum.data() : gradients[0], count);
+    weights += count;
+    for (const float*& gradient : gradients) gradient += count;
+    for (float*& slot : scratch.slots) slot += count;
   }
 }
 

@@ -44,6 +44,7 @@ class IndexedRows final : public Layout {
   }
   bool equals(const Layout& other) const override { return this == &other; }
   bool dense() const override { return false; }
+  bool holds_elements() const override { return false; }
   std::string name() const override { return "indexed_rows"; }
   void to_row_major(const void* from, void* to) const override;
   void from_row_major(const void*, void*) const override {
