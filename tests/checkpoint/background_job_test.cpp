@@ -52,6 +52,18 @@ TEST_CASE("a job runs on an idle thread with one core, until somebody waits for 
   CHECK(sched_getscheduler(0) == SCHED_OTHER);
 }
 
+TEST_CASE("a job works under a share of the cores, which who waits lifts", "[checkpoint][job]") {
+  BackgroundJob job;
+  std::promise<std::shared_ptr<CpuShare>> share;
+  job.start([&] {
+    CpuShareScope::current()->count(std::chrono::hours(1));
+    share.set_value(CpuShareScope::current());
+    CpuShareScope::pause();
+  });
+  REQUIRE(share.get_future().get() != nullptr);
+  job.wait();
+}
+
 TEST_CASE("the error of a job comes once, from wait", "[checkpoint][job]") {
   BackgroundJob job;
   CHECK_NOTHROW(job.wait());

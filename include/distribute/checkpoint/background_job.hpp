@@ -2,15 +2,18 @@
 /// One piece of work at a time beside the training, such as writing a checkpoint.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/cpu_share.hpp>
 
 #include <exception>
 #include <functional>
+#include <memory>
 #include <thread>
 
 namespace distribute::checkpoint_internal {
 
-/// Runs a job on a thread of its own, when nobody else wants to run (SCHED_IDLE) and with one core
-/// for its operations, so that it takes what the training leaves. Thread-compatible.
+/// Runs a job on a thread of its own, when nobody else wants to run (SCHED_IDLE), with one core for
+/// its operations and, where it pauses (CpuShareScope), at most 1/64 of the machine's time, so that
+/// it takes what the training hardly misses. Who waits lifts these limits. Thread-compatible.
 class BackgroundJob {
  public:
   BackgroundJob() = default;
@@ -30,6 +33,7 @@ class BackgroundJob {
   void run(const std::function<void()>& job);
 
   bool pending_ = false;
+  std::shared_ptr<CpuShare> share_;
   std::thread thread_;
   std::exception_ptr error_;  // the thread's until it is joined
 };

@@ -5,6 +5,7 @@
 #include <distribute/checkpoint/background_job.hpp>
 #include <distribute/strategy/all_workers.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <utility>
 
@@ -35,12 +36,15 @@ DISTRIBUTE_INLINE void BackgroundJob::start(std::function<void()> job) {
   if (pending_) throw FailedPreconditionError("the job in the background has not been waited for");
   pending_ = true;
   if (!job) return;
+  constexpr double kShare = 1.0 / 64;
+  share_ = std::make_shared<CpuShare>(kShare * std::max(1u, std::thread::hardware_concurrency()));
   thread_ = std::thread([this, job = std::move(job)] { run(job); });
   set_policy(thread_.native_handle(), SCHED_IDLE);
 }
 
 DISTRIBUTE_INLINE void BackgroundJob::run(const std::function<void()>& job) {
   set_intra_op_threads(1);
+  const CpuShareScope limited(share_);
   try {
     job();
   } catch (...) {
@@ -51,7 +55,8 @@ DISTRIBUTE_INLINE void BackgroundJob::run(const std::function<void()>& job) {
 DISTRIBUTE_INLINE void BackgroundJob::wait() {
   pending_ = false;
   if (thread_.joinable()) {
-    set_policy(thread_.native_handle(), SCHED_OTHER);  // somebody wants it now
+    share_->lift();  // somebody wants it now
+    set_policy(thread_.native_handle(), SCHED_OTHER);
     thread_.join();
   }
   if (error_) std::rethrow_exception(std::exchange(error_, nullptr));

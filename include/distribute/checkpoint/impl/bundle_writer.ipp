@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/checkpoint/bundle_writer.hpp>
 
+#include <distribute/base/cpu_share.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/io/atomic_file.hpp>
@@ -32,9 +33,14 @@ DISTRIBUTE_INLINE void BundleWriter::check_new(std::string_view key) const {
   if (entries_.contains(key)) fail(key, "was added before");
 }
 
+/// In pieces: a writer in the background makes way between them.
 DISTRIBUTE_INLINE void BundleWriter::append(std::string_view bytes) {
-  throw_if_error(data_->append(bytes));
+  constexpr size_t kPiece = 4 << 20;
   offset_ += int64_t(bytes.size());
+  for (; !bytes.empty(); bytes.remove_prefix(std::min(kPiece, bytes.size()))) {
+    throw_if_error(data_->append(bytes.substr(0, kPiece)));
+    CpuShareScope::pause();
+  }
 }
 
 DISTRIBUTE_INLINE BundleEntry BundleWriter::store(std::string_view key, io::DataType dtype,

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/io/s3_upload.hpp>
 
+#include <distribute/base/cpu_share.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/io/file_system.hpp>
@@ -17,7 +18,9 @@ class S3PartUpload {
  public:
   S3PartUpload(io::S3Client& client, const io::S3Path& path, const std::string& id, int number,
                std::string bytes)
-      : bytes_(std::move(bytes)), thread_([this, &client, path, id, number] {
+      : bytes_(std::move(bytes)),
+        thread_([this, &client, path, id, number, share = CpuShareScope::current()] {
+          const CpuShareScope counted(share);
           etag_ = client.upload_part(path, id, number, bytes_);
         }) {}
   S3PartUpload(const S3PartUpload&) = delete;
