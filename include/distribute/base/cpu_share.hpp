@@ -3,7 +3,6 @@
 
 #include <distribute/base/config.hpp>
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <memory>
