@@ -97,7 +97,7 @@ TEST_CASE("thread settings are kept and checked", "[device][placement]") {
   set_intra_op_threads(before);
 }
 
-TEST_CASE("the placement log can be switched", "[device][placement]") {
+TEST_CASE("the placement log has full names and is off", "[device][placement]") {
   CHECK_FALSE(debugging::get_log_device_placement());
   CHECK(device_internal::full_name({DeviceType::Cpu, 1}) ==
         "/job:localhost/replica:0/task:0/device:CPU:1");

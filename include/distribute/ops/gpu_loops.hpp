@@ -45,6 +45,8 @@ inline bool on_gpu(const Tensor& t) { return t && t.device().type == DeviceType:
 /// Where an operation runs: on the first operand's device, or on that of a later one that is on a
 /// GPU while those before it are the host's.
 Device device_of(std::initializer_list<Tensor> operands);
+/// Different devices, one of them a GPU: logical CPU devices read each other's memory.
+bool lie_apart(const Tensor& a, const Tensor& b);
 /// The row-major tensor on `device`; not recorded. None stays none.
 Tensor brought_to(const Tensor& t, Device device);
 /// The tensor on `device`, recorded: its gradient goes back to where it came from.

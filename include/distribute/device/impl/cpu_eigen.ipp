@@ -115,8 +115,9 @@ void finish(Map result, const Array* bias, int64_t first, Epilogue epilogue) {
   if (epilogue == Epilogue::Relu) result = result.cwiseMax(0.0f);
 }
 
-DISTRIBUTE_INLINE Array column_sums(const float* data, int64_t rows, int64_t columns) {
-  Array sums = make_array(columns * 4, Device{});
+DISTRIBUTE_INLINE Array column_sums(const float* data, int64_t rows, int64_t columns,
+                                    Device device) {
+  Array sums = make_array(columns * 4, device);
   Eigen::Map<Eigen::RowVectorXf>(sums.data<float>(), columns) =
       view(data, rows, columns, columns).colwise().sum();
   return sums;
@@ -152,7 +153,7 @@ DISTRIBUTE_INLINE Array EigenBackend::conv2d(const Conv2DShape& s, const Array& 
                                              const Array* bias, Epilogue epilogue) {
   const Patches patches{s};
   const Array input = plain(x, input_size(s) * 4), kernel = plain(w, kernel_size(s) * 4);
-  Array y = make_array(output_size(s) * 4, Device{});
+  Array y = make_array(output_size(s) * 4, x.buffer->device());
   const int64_t image = s.in[0] * s.in[1] * s.in_channels,
                 result = patches.positions() * s.out_channels;
   parallel_for(s.batch, 1, [&](int64_t begin, int64_t end) {
@@ -176,7 +177,7 @@ DISTRIBUTE_INLINE Array EigenBackend::conv2d_backprop_input(const Conv2DShape& s
                                                             const Array& w) {
   const Patches patches{s};
   const Array gradient = plain(dy, output_size(s) * 4), kernel = plain(w, kernel_size(s) * 4);
-  Array dx = make_array(input_size(s) * 4, Device{});
+  Array dx = make_array(input_size(s) * 4, dy.buffer->device());
   std::memset(dx.bytes(), 0, size_t(input_size(s)) * 4);
   const int64_t image = s.in[0] * s.in[1] * s.in_channels,
                 result = patches.positions() * s.out_channels;
@@ -200,7 +201,7 @@ DISTRIBUTE_INLINE Array EigenBackend::conv2d_backprop_filter(const Conv2DShape& 
                                                              Array* bias_gradient) {
   const Patches patches{s};
   const Array input = plain(x, input_size(s) * 4), gradient = plain(dy, output_size(s) * 4);
-  Array dw = make_array(kernel_size(s) * 4, Device{});
+  Array dw = make_array(kernel_size(s) * 4, x.buffer->device());
   std::memset(dw.bytes(), 0, size_t(kernel_size(s)) * 4);
   const int64_t image = s.in[0] * s.in[1] * s.in_channels,
                 result = patches.positions() * s.out_channels;
@@ -214,8 +215,8 @@ DISTRIBUTE_INLINE Array EigenBackend::conv2d_backprop_filter(const Conv2DShape& 
           columns.transpose() * view(dy_data, patches.positions(), outputs, s.out_channels);
     }
   if (bias_gradient)
-    *bias_gradient =
-        column_sums(gradient.data<float>(), s.batch * patches.positions(), s.out_channels);
+    *bias_gradient = column_sums(gradient.data<float>(), s.batch * patches.positions(),
+                                 s.out_channels, x.buffer->device());
   return dw;
 }
 
@@ -223,7 +224,7 @@ DISTRIBUTE_INLINE Array EigenBackend::matmul(const MatmulShape& s, const Array& 
                                              const Array* bias, Epilogue epilogue) {
   const int64_t a_step = s.rows * s.inner, b_step = s.inner * s.columns,
                 c_step = s.rows * s.columns;
-  Array c = make_array(s.batch * c_step * size_of(s.dtype), Device{});
+  Array c = make_array(s.batch * c_step * size_of(s.dtype), a.buffer->device());
   const auto run = [&]<typename T>(T) {
     for (int64_t i = 0; i < s.batch; ++i)
       multiply(s, a.data<T>() + i * a_step, b.data<T>() + i * b_step, c.data<T>() + i * c_step);

@@ -147,7 +147,7 @@ DISTRIBUTE_INLINE Array OneDnnBackend::conv2d_backprop_filter(const Conv2DShape&
     return plan;
   };
   if (bias_gradient)
-    *bias_gradient = make_array(s.out_channels * size_of(DType::Float32), Device{});
+    *bias_gradient = make_array(s.out_channels * size_of(DType::Float32), x.buffer->device());
   const std::string key = key_of('w', s, x, dy, bias_gradient ? 1 : 0);
   return execute(*find_or_make(key, x, dy, make), x, dy, bias_gradient);
 }
@@ -171,7 +171,7 @@ DISTRIBUTE_INLINE Array OneDnnBackend::matmul(const MatmulShape& s, const Array&
   if (s.dtype != DType::Float32 || empty) return eigen_backend().matmul(s, a, b, bias, epilogue);
   if (!bias && epilogue == Epilogue::None && is_small_batch_gradient(s)) {
     // There oneDNN's gemm is up to 2.8 times as fast as its matmul (docs/decisions.md).
-    Array result = make_array(s.rows * s.columns * size_of(s.dtype), Device{});
+    Array result = make_array(s.rows * s.columns * size_of(s.dtype), a.buffer->device());
     product_rows(s, a.data<float>(), b.data<float>(), 0, s.rows, result.data<float>());
     return result;
   }

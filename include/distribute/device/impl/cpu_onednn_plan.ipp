@@ -51,7 +51,7 @@ DISTRIBUTE_INLINE Array fit(const Slot& slot, const Array& array) {
 DISTRIBUTE_INLINE Array execute(const Plan& plan, const Array& a, const Array& b,
                                 const Array* bias) {
   const Array x = fit(plan.inputs[0], a), y = fit(plan.inputs[1], b);
-  Array output = make_array(int64_t(plan.output.get_size()), Device{});
+  Array output = make_array(int64_t(plan.output.get_size()), a.buffer->device());
   Array scratch = make_array(int64_t(plan.scratch.get_size()), Device{});
   std::unordered_map<int, Memory> args{
       {plan.input_args[0], Memory(plan.inputs[0].wanted, engine(), x.bytes())},
@@ -62,7 +62,7 @@ DISTRIBUTE_INLINE Array execute(const Plan& plan, const Array& a, const Array& b
   plan.primitive.execute(stream(), args);
   stream().wait();
   if (!same_placement(plan.output, plan.final_output)) {
-    Array moved = make_array(int64_t(plan.final_output.get_size()), Device{});
+    Array moved = make_array(int64_t(plan.final_output.get_size()), a.buffer->device());
     reorder(plan.output, output.bytes(), plan.final_output, moved.bytes());
     output = std::move(moved);
   }

@@ -56,7 +56,7 @@ DISTRIBUTE_INLINE Array product_backprop_input(const Conv2DShape& s, const Array
   };
   Array dx = execute(*find_or_make(key_of('D', s, dy, w, 0), dy, w, make), dy, w, nullptr);
   if (s.in == s.out) return dx;
-  Array large = make_array(s.batch * s.in[0] * s.in[1] * ci * 2, Device{});
+  Array large = make_array(s.batch * s.in[0] * s.in[1] * ci * 2, dy.buffer->device());
   std::memset(large.bytes(), 0, size_t(s.batch * s.in[0] * s.in[1] * ci * 2));
   spread_strided(s, dx, large);
   return large;
@@ -88,7 +88,8 @@ DISTRIBUTE_INLINE void copy_window_row(const char* row, int64_t width, int64_t x
 DISTRIBUTE_INLINE Array windows_of(const Conv2DShape& s, const Array& x) {
   const size_t pixel = size_t(s.in_channels) * 2;
   const size_t line = size_t(s.kernel[1]) * pixel;
-  Array windows = make_array(s.batch * s.out[0] * s.out[1] * s.kernel[0] * int64_t(line), Device{});
+  Array windows =
+      make_array(s.batch * s.out[0] * s.out[1] * s.kernel[0] * int64_t(line), x.buffer->device());
   parallel_for(s.batch * s.out[0], 1, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       char* to = windows.bytes() + size_t(row * s.out[1] * s.kernel[0]) * line;

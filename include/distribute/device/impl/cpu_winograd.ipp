@@ -75,7 +75,8 @@ DISTRIBUTE_INLINE Array winograd_conv2d(const Conv2DShape& s, const Array& x, co
                                         const Array* bias, Epilogue epilogue,
                                         const LayoutPtr& y_layout) {
   using namespace winograd_internal;
-  Array y = make_array(s.batch * s.out[0] * s.out[1] * s.out_channels * 4, Device{}, y_layout);
+  Array y =
+      make_array(s.batch * s.out[0] * s.out[1] * s.out_channels * 4, x.buffer->device(), y_layout);
   const HeldImage source(x, s.in, s.in_channels), target(y, s.out, s.out_channels);
   const Array filters = plain_array(w);
   with_winograd(s.kernel[0], s.batch, s.out, s.pad_before, s.in_channels, s.out_channels,
@@ -89,7 +90,8 @@ DISTRIBUTE_INLINE Array winograd_conv2d(const Conv2DShape& s, const Array& x, co
 DISTRIBUTE_INLINE Array winograd_conv2d_backprop_input(const Conv2DShape& s, const Array& dy,
                                                        const Array& w, const LayoutPtr& x_layout) {
   using namespace winograd_internal;
-  Array dx = make_array(s.batch * s.in[0] * s.in[1] * s.in_channels * 4, Device{}, x_layout);
+  Array dx =
+      make_array(s.batch * s.in[0] * s.in[1] * s.in_channels * 4, dy.buffer->device(), x_layout);
   const HeldImage source(dy, s.out, s.out_channels), target(dx, s.in, s.in_channels);
   const Array filters = plain_array(w);
   const int64_t reach = s.kernel[0] - 1;
@@ -103,8 +105,9 @@ DISTRIBUTE_INLINE Array winograd_conv2d_backprop_input(const Conv2DShape& s, con
 DISTRIBUTE_INLINE Array winograd_conv2d_backprop_filter(const Conv2DShape& s, const Array& x,
                                                         const Array& dy, Array* bias_gradient) {
   using namespace winograd_internal;
-  Array dw = make_array(s.kernel[0] * s.kernel[1] * s.in_channels * s.out_channels * 4, Device{});
-  if (bias_gradient) *bias_gradient = make_array(s.out_channels * 4, Device{});
+  Array dw = make_array(s.kernel[0] * s.kernel[1] * s.in_channels * s.out_channels * 4,
+                        x.buffer->device());
+  if (bias_gradient) *bias_gradient = make_array(s.out_channels * 4, x.buffer->device());
   const HeldImage inputs(x, s.in, s.in_channels), gradients(dy, s.out, s.out_channels);
   with_winograd(s.kernel[0], s.batch, s.out, s.pad_before, s.in_channels, s.out_channels,
                 [&](const auto& plan) {

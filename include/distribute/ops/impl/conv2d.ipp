@@ -134,7 +134,7 @@ DISTRIBUTE_INLINE Tensor conv2d(const Tensor& x, const Tensor& filters,
                                 const Conv2DOptions& options, const Tensor& bias,
                                 Epilogue epilogue) {
   using namespace ops_internal;
-  if (const Device device = device_of({x, filters}); x.device() != filters.device())
+  if (const Device device = device_of({x, filters}); lie_apart(x, filters))
     return conv2d(carried_to(x, device), carried_to(filters, device), options,
                   carried_to(bias, device), epilogue);
   if (const DType own = filter_dtype(x); is_half(own) && !needs_float32(x))

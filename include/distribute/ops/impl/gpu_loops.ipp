@@ -34,6 +34,10 @@ DISTRIBUTE_INLINE Device device_of(std::initializer_list<Tensor> operands) {
   return device;
 }
 
+DISTRIBUTE_INLINE bool lie_apart(const Tensor& a, const Tensor& b) {
+  return a.device() != b.device() && (on_gpu(a) || on_gpu(b));
+}
+
 DISTRIBUTE_INLINE Tensor brought_to(const Tensor& t, Device device) {
   if (!t) return t;
   return (t.device() == device ? t : t.to(device)).row_major();

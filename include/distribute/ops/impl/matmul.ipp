@@ -179,7 +179,7 @@ DISTRIBUTE_INLINE std::vector<Tensor> dense_gradients(const Backward& backward, 
 
 DISTRIBUTE_INLINE Tensor matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options) {
   using namespace ops_internal;
-  if (const Device device = device_of({a, b}); a.device() != b.device())
+  if (const Device device = device_of({a, b}); lie_apart(a, b))
     return matmul(carried_to(a, device), carried_to(b, device), options);
   if (multiplies_wide(a) && a.dtype() == b.dtype())
     return cast(matmul(cast(a, DType::Float32), cast(b, DType::Float32), options), a.dtype());
@@ -202,7 +202,7 @@ namespace nn {
 DISTRIBUTE_INLINE Tensor dense(const Tensor& x, const Tensor& kernel, const Tensor& bias,
                                Epilogue epilogue) {
   using namespace ops_internal;
-  if (const Device device = device_of({x, kernel}); x.device() != kernel.device())
+  if (const Device device = device_of({x, kernel}); lie_apart(x, kernel))
     return dense(carried_to(x, device), carried_to(kernel, device), carried_to(bias, device),
                  epilogue);
   if (kernel.shape().rank() != 2 || x.shape().rank() < 1 || x.shape()[-1] != kernel.shape()[0])
