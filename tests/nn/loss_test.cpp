@@ -39,3 +39,10 @@ TEST_CASE("dividing by a replica's batch is refused where there are several", "[
     CHECK(nn::MeanSquaredError({Reduction::None})(y, y).shape() == Shape{1});
   });
 }
+
+TEST_CASE("dividing by a batch is refused in cross-replica context", "[nn][loss]") {
+  const Tensor y({1, 1}, std::vector<float>{1});
+  const replica_internal::ModeScope across({});
+  CHECK_THROWS_AS(nn::MeanSquaredError()(y, y), InvalidArgumentError);
+  CHECK(nn::MeanSquaredError({Reduction::Sum})(y, y).item<float>() == 0.0f);
+}

@@ -18,7 +18,7 @@ class Loss {
   virtual ~Loss() = default;
   /// Shapes  sample_weight as the losses of the examples, or a scalar; may be none.
   /// Throws  InvalidArgumentError for Auto and SumOverBatchSize where a strategy has more than one
-  ///         replica.
+  ///         replica, and in cross-replica context.
   Tensor operator()(const Tensor& y_true, const Tensor& y_pred,
                     const Tensor& sample_weight = {}) const;
   /// The loss of each example, not weighted and not reduced.

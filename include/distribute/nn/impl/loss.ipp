@@ -13,7 +13,7 @@ DISTRIBUTE_INLINE Tensor Loss::operator()(const Tensor& y_true, const Tensor& y_
                                           const Tensor& sample_weight) const {
   const ReplicaContext* replica = get_replica_context();
   const bool divides = reduction_ == Reduction::Auto || reduction_ == Reduction::SumOverBatchSize;
-  if (divides && replica && replica->num_replicas_in_sync() > 1)
+  if (divides && (!replica || replica->num_replicas_in_sync() > 1))
     throw InvalidArgumentError(
         "Please use Reduction::Sum or Reduction::None for loss reduction when losses are used "
         "with a Strategy of several replicas, and divide by the global batch size: "
