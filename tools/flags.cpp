@@ -3,6 +3,8 @@
 #include <absl/flags/parse.h>
 #include <absl/flags/reflection.h>
 #include <absl/flags/usage.h>
+#include <absl/flags/usage_config.h>
+#include <absl/strings/match.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -47,7 +49,17 @@ bool check_flag(const std::string& name, bool has_value, std::string value, cons
   return takes_next;
 }
 
+/// --help lists the programs' own flags, wherever they are defined.
+void set_help() {
+  absl::FlagsUsageConfig config;
+  config.contains_help_flags = [](absl::string_view file) {
+    return absl::StrContains(file, "examples/") || absl::StrContains(file, "tools/");
+  };
+  absl::SetFlagsUsageConfig(config);
+}
+
 std::vector<std::string> parse_flags(int argc, char** argv) {
+  set_help();
   const std::string path = argv[0];
   program_name = path.substr(path.rfind('/') + 1);
   for (int i = 1; i < argc; ++i) {

@@ -57,6 +57,7 @@ void Trainer::evaluate(RunReport& report) {
   if (averaged) optimizer_->swap_averages(model_.trainable_variables());
   report.test_loss = sums[0] / sums[3];
   report.test_accuracy = sums[1] / sums[3];
+  check_finite("test loss", *report.test_loss, report.steps);
   if (task_.top_5) report.test_top_5_accuracy = sums[2] / sums[3];
   log_scalar("test_loss", *report.test_loss, report.steps);
   log_scalar("test_accuracy", *report.test_accuracy, report.steps);

@@ -132,6 +132,8 @@ void require_one_of(const char* flag, const std::string& value,
 
 namespace {
 
+constexpr double kBelowOne = 1 - 1e-12;
+
 void require_range(const char* flag, double value, double low, double high, const char* range) {
   if (!(value >= low && value <= high)) fail(absl::StrCat("--", flag, " must be ", range));
 }
@@ -148,7 +150,9 @@ void check_cluster(const TrainerOptions& o) {
   } catch (const distribute::InvalidArgumentError& error) {
     fail(error.what());
   }
-  if (o.replicas < 1) fail("--replicas must be at least 1");
+  require_range("replicas", o.replicas, 1, 1024, "at least 1 and at most 1024");
+  if (o.strategy == "one_device" && o.replicas > 1)
+    fail(absl::StrCat("--strategy=one_device has one replica, not --replicas=", o.replicas));
   if (o.elastic && !o.strategy.empty() && o.strategy != "multi_worker")
     fail("--elastic needs --strategy=multi_worker");
   if (!o.elastic && (given("min_workers") || given("max_workers")))
@@ -172,7 +176,16 @@ void check_optimizer(const TrainerOptions& o) {
   require_one_of("optimizer", o.optimizer,
                  {"adam", "sgd", "momentum", "nesterov", "adamw", "rmsprop", "adagrad"});
   require_one_of("lr_schedule", o.lr_schedule, {"constant", "cosine", "piecewise"});
-  require_range("learning_rate", o.learning_rate, 0, 1e6, "a number of at least 0");
+  require_range("learning_rate", o.learning_rate, 0, 1e6, "a number between 0 and 1e6");
+  require_range("momentum", o.momentum, 0, 1, "in [0, 1]");
+  for (const auto& [flag, decay] : {std::pair{"beta_1", o.beta_1}, {"beta_2", o.beta_2}})
+    require_range(flag, decay, 0, kBelowOne, "in [0, 1)");
+  require_range("rho", o.rho, 0, kBelowOne, "in [0, 1)");
+  require_range("epsilon", o.epsilon, 0, 1e6, "at least 0");
+  require_range("initial_accumulator_value", o.initial_accumulator_value, 0, 1e30, "at least 0");
+  require_range("decay_alpha", o.decay_alpha, 0, 1, "in [0, 1]");
+  if (o.decay_steps < 0) fail("--decay_steps must be at least 0");
+  if (o.warmup_steps < 0) fail("--warmup_steps must be at least 0");
   require_range("clip_norm", o.clip_norm, 0, 1e30, "at least 0");
   require_range("weight_decay", o.weight_decay, 0, 1e6, "at least 0");
 }
@@ -184,8 +197,8 @@ void check_training(const TrainerOptions& o) {
   if (o.batch_size < 1) fail("--batch_size must be at least 1");
   if (o.steps < 0) fail("--steps must be at least 1");
   if (o.save_steps < 1) fail("--save_steps must be at least 1");
-  require_range("label_smoothing", o.label_smoothing, 0, 0.999999, "in [0, 1)");
-  require_range("ema_decay", o.ema_decay, 0, 0.9999999, "in [0, 1)");
+  require_range("label_smoothing", o.label_smoothing, 0, kBelowOne, "in [0, 1)");
+  require_range("ema_decay", o.ema_decay, 0, kBelowOne, "in [0, 1)");
   if (o.accumulate_steps < 1) fail("--accumulate_steps must be at least 1");
   if (o.batch_size % (o.accumulate_steps * o.replicas) != 0 && o.accumulate_steps > 1)
     fail("--batch_size must be a multiple of --accumulate_steps times --replicas");

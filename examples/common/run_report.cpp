@@ -4,14 +4,33 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/json.hpp>
+#include <distribute/base/status.hpp>
+#include <distribute/io/atomic_file.hpp>
 
+#include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
+#include <system_error>
 
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
 namespace examples {
+
+namespace {
+
+/// Whole or not at all; a pipe or a terminal takes what comes.
+void write_text(const std::string& path, const std::string& text) {
+  if (!std::filesystem::exists(path) || std::filesystem::is_regular_file(path))
+    return distribute::throw_if_error(distribute::io::write_file_atomically(path, text));
+  std::ofstream file(path);
+  file << text << std::flush;
+  if (!file)
+    throw distribute::PermissionDeniedError(distribute::concat("cannot write --json=", path));
+}
+
+}  // namespace
 
 void write_json(const RunReport& r, const std::string& target) {
   const auto number_or_null = [](const std::optional<double>& value) {
@@ -41,9 +60,7 @@ void write_json(const RunReport& r, const std::string& target) {
     std::fputs(text.c_str(), stdout);
     return;
   }
-  std::ofstream file(target, std::ios::trunc);
-  file << text << std::flush;
-  if (!file) throw distribute::UnavailableError("cannot write the JSON file " + target);
+  write_text(target, text);
 }
 
 void require_writable(const char* flag, const std::string& path) {
@@ -51,9 +68,15 @@ void require_writable(const char* flag, const std::string& path) {
   const size_t end = path.find_last_not_of('/');      // of a directory's name
   const size_t slash = path.rfind('/', end);
   const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  if (access(directory.c_str(), W_OK) != 0)
-    throw distribute::PermissionDeniedError("--" + std::string(flag) + "=" + path + ": directory " +
-                                            directory + " is missing or cannot be written");
+  require_writable_directory(flag, path, directory);
+}
+
+void require_writable_directory(const char* flag, const std::string& path,
+                                const std::string& directory) {
+  if (access(directory.c_str(), W_OK) == 0) return;
+  throw distribute::PermissionDeniedError(
+      distribute::concat("--", flag, "=", path, ": directory ", directory,
+                         " cannot be written: ", std::generic_category().message(errno)));
 }
 
 Progress::Progress(int64_t first_step, int64_t total_steps, int64_t global_batch, bool prints)

@@ -29,6 +29,9 @@ void write_json(const RunReport& report, const std::string& target);
 /// For files that are written at the end of a run: finds out at its beginning whether they can be.
 /// Throws  PermissionDeniedError that names flag and directory.
 void require_writable(const char* flag, const std::string& path);
+/// The same where files appear below `directory`.
+void require_writable_directory(const char* flag, const std::string& path,
+                                const std::string& directory);
 
 /// train::Progress with what the report wants of it.
 class Progress {

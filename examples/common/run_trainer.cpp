@@ -7,6 +7,8 @@
 #include <exception>
 #include <utility>
 
+#include <unistd.h>
+
 namespace dist = distribute;
 
 namespace examples {
@@ -33,6 +35,8 @@ int run_evaluator(TrainerOptions options, const MakeTask& make_task) {
 /// What is written at the end can be written: better to know before the training.
 void check_outputs(const TrainerOptions& options) {
   if (options.json && *options.json != "-") require_writable("json", *options.json);
+  if (const std::string& folder = options.checkpoint_dir; access(folder.c_str(), F_OK) == 0)
+    require_writable_directory("checkpoint_dir", folder, folder);  // else it is made
   if (!options.final_checkpoint.empty())
     require_writable("final_checkpoint", options.final_checkpoint);
   if (!options.export_dir.empty()) {
@@ -53,8 +57,8 @@ int run(const TrainerOptions& options, const MakeTask& make_task) {
   dist::random::set_seed(options.seed);
   if (options.policy == "mixed_float16")
     throw dist::UnimplementedError(
-        "--policy=mixed_float16 needs a GPU, which this build does not support; use "
-        "mixed_bfloat16");
+        "--policy=mixed_float16 needs a loss scale, which this trainer does not keep; use "
+        "mixed_bfloat16, or optim::LossScaleOptimizer in a program of your own");
   dist::nn::set_global_policy(options.policy);
   check_outputs(options);
   std::unique_ptr<HorovodJob> horovod;

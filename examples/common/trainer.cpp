@@ -1,7 +1,9 @@
 #include "trainer.hpp"
 
+#include <cerrno>
 #include <cmath>
 #include <cstdlib>
+#include <system_error>
 
 namespace dist = distribute;
 namespace data = distribute::data;
@@ -248,6 +250,14 @@ void Trainer::open_loss_csv() {
   loss_csv_.reset(std::fopen(options_.loss_csv.c_str(), goes_on ? "a" : "w"));
   if (!loss_csv_) throw dist::PermissionDeniedError("cannot write --loss_csv=" + options_.loss_csv);
   if (!goes_on) std::fputs("step,loss,grad_norm\n", loss_csv_.get());
+}
+
+/// A full disk shows when the buffer is written.
+void Trainer::check_loss_csv() const {
+  if (!loss_csv_ || !std::ferror(loss_csv_.get())) return;
+  throw dist::ResourceExhaustedError(dist::concat(
+      "cannot write --loss_csv=", options_.loss_csv, ": ", std::generic_category().message(errno),
+      "; the file ends before the training; is the disk full?"));
 }
 
 void Trainer::log_scalar(const std::string& name, double value, int64_t step) const {

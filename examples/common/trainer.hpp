@@ -120,7 +120,10 @@ class Trainer {
   bool train_and_evaluate_as_ranks(RunReport& report);
   void coordinate(int64_t first, Progress& progress);
   void report_job(RunReport& report, int64_t first, double seconds) const;
-  void check_finite(double loss, int64_t step) const;
+  std::string first_without_numbers() const;
+  void check_finite(const char* what, double loss, int64_t step) const;
+  void check_worth_saving(int64_t step) const;
+  void check_loss_csv() const;
 
   TrainerOptions options_;
   distribute::Strategy& strategy_;

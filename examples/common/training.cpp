@@ -120,7 +120,8 @@ void Trainer::step_done(const Step& step, const std::string& worker) {
   if (loss_csv_)
     std::fprintf(loss_csv_.get(), "%lld,%.9g,%.9g\n", (long long)(step.number - 1), step.loss,
                  step.second);
-  check_finite(step.loss, step.number - 1);
+  check_loss_csv();
+  check_finite("loss", step.loss, step.number);
   if (step.number % 100 == 0) {
     log_scalar("loss", step.loss, step.number);
     log_input(step.number);
@@ -142,6 +143,7 @@ void Trainer::save(int64_t step) {
   last_saved_ = step;
   if (horovod_ && iterator_) horovod_->remember(*iterator_);
   if (!manager_ || (horovod_ && !is_chief())) return;
+  check_worth_saving(step);
   // A chief that has come back to servers that have kept the variables has restored no counter, and
   // a rank that became the chief has none.
   const auto number = servers_ || may_change_chief() ? std::optional(step) : std::nullopt;
@@ -151,19 +153,34 @@ void Trainer::save(int64_t step) {
                                               options_.checkpoint_dir));
 }
 
-void Trainer::check_finite(double loss, int64_t step) const {
-  if (std::isfinite(loss)) return;
-  std::string culprit = "all variables are finite, so the forward pass overflowed";
+/// Of all variables; empty: their values are numbers.
+std::string Trainer::first_without_numbers() const {
   for (const dist::Variable& variable : model_.variables()) {
     const auto values = dist::train::value_to_save(variable).to_vector();
-    if (std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); }))
-      continue;
-    culprit = "the first variable with such values is '" + variable.name() + "'";
-    break;
+    if (!std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); }))
+      return variable.name();
   }
+  return "";
+}
+
+void Trainer::check_finite(const char* what, double loss, int64_t step) const {
+  if (std::isfinite(loss)) return;
+  const std::string name = first_without_numbers();
+  const std::string culprit = name.empty()
+                                  ? "all variables are finite, so the forward pass overflowed"
+                                  : "the first variable with such values is '" + name + "'";
   throw dist::FailedPreconditionError(
-      dist::concat("the loss became ", loss, " at step ", step, "; ", culprit,
-                   "; try a smaller --learning_rate or --clip_norm"));
+      dist::concat("the ", what, " became ", std::isnan(loss) ? "nan" : "infinite", " at step ",
+                   step, "; ", culprit, "; try a smaller --learning_rate or --clip_norm"));
+}
+
+/// The last update may have spoiled what no loss has shown yet.
+void Trainer::check_worth_saving(int64_t step) const {
+  const std::string name = first_without_numbers();
+  if (name.empty()) return;
+  throw dist::FailedPreconditionError(
+      dist::concat("variable '", name, "' became nan or infinite at step ", step,
+                   "; nothing was saved; try a smaller --learning_rate or --clip_norm"));
 }
 
 void Trainer::train_loop(int64_t first, Progress& progress) {
@@ -264,14 +281,17 @@ void Trainer::train(RunReport& report) {
   if (manager_) manager_->sync();
   progress.finish();
   progress.fill(report);
+  if (loss_csv_) std::fflush(loss_csv_.get());
+  check_loss_csv();
   report.loss = last_loss_;
   report.steps = total_steps_;
   log_input(total_steps_);
   report_input(report);
   if (servers_) report_job(report, first, seconds_now() - began);
   report.parameters = model_.count_params();
-  if (!options_.final_checkpoint.empty() && ((!servers_ && !horovod_) || is_chief()))
-    dist::train::save_variables(options_.final_checkpoint, model_.variables());
+  if (options_.final_checkpoint.empty() || ((servers_ || horovod_) && !is_chief())) return;
+  check_worth_saving(total_steps_);
+  dist::train::save_variables(options_.final_checkpoint, model_.variables());
 }
 
 }  // namespace examples

@@ -9,6 +9,13 @@ namespace mnist_cnn {
 
 namespace nn = distribute::nn;
 
+/// A digit's logits, float32 under any policy: what a loss is made of.
+inline nn::Dense logits_layer() {
+  nn::Dense layer({.units = 10, .name = "fc2"});
+  layer.set_dtype_policy(nn::Policy("float32"));
+  return layer;
+}
+
 /// Two 5x5 convolutions with pooling, a dense layer of 500: 1,625,606 weights.
 inline nn::Sequential book_model() {
   const auto conv = [](const char* name, int64_t filters) {
@@ -21,7 +28,7 @@ inline nn::Sequential book_model() {
   return nn::Sequential(conv("conv1", 32), nn::MaxPool2D({.name = "pool1"}), conv("conv2", 64),
                         nn::MaxPool2D({.name = "pool2"}), nn::Flatten({.name = "flatten"}),
                         nn::Dense({.units = 500, .activation = nn::relu, .name = "fc1"}),
-                        nn::Dense({.units = 10, .name = "fc2"}));
+                        logits_layer());
 }
 
 /// One 3x3 convolution with pooling, a dense layer of 128: the network of TensorFlow's tutorials.
@@ -29,8 +36,7 @@ inline nn::Sequential tutorial_model() {
   return nn::Sequential(
       nn::Conv2D({.filters = 32, .kernel_size = 3, .activation = nn::relu, .name = "conv1"}),
       nn::MaxPool2D({.name = "pool1"}), nn::Flatten({.name = "flatten"}),
-      nn::Dense({.units = 128, .activation = nn::relu, .name = "fc1"}),
-      nn::Dense({.units = 10, .name = "fc2"}));
+      nn::Dense({.units = 128, .activation = nn::relu, .name = "fc1"}), logits_layer());
 }
 
 }  // namespace mnist_cnn

@@ -123,6 +123,12 @@ TEST_CASE("wrong flags of mnist_cnn give one line and status 2", "[examples][mni
   check_complaint({"--replicas=0"}, 2, "--replicas");
   check_complaint({"--optimizer=sdg"}, 2, "adam, sgd");
   check_complaint({"--strategy=none"}, 2, "mirrored");
+  check_complaint({"--strategy=one_device", "--replicas=2"}, 2, "one replica");
+  check_complaint({"--replicas=1000000"}, 2, "at most 1024");
+  check_complaint({"--beta_1=2"}, 2, "--beta_1 must be in [0, 1)");
+  check_complaint({"--rho=-1"}, 2, "--rho must be in [0, 1)");
+  check_complaint({"--momentum=2"}, 2, "--momentum must be in [0, 1]");
+  check_complaint({"--warmup_steps=-1"}, 2, "--warmup_steps must be at least 0");
   check_complaint({"--model=resnet"}, 2, "book, tutorial");
   check_complaint({"--label_smoothing=1"}, 2, "[0, 1)");
   check_complaint({"surplus"}, 2, "unexpected argument 'surplus'");
@@ -168,6 +174,50 @@ TEST_CASE("a loss that is no number ends training with its step and variable",
                                        "--weight_decay=100000", "--steps=50"});
   CHECK(run.status == 1);
   CHECK_THAT(run.err, Contains("the loss became") && Contains("at step") && Contains("variable"));
+}
+
+TEST_CASE("weights that the last update has spoiled are not saved", "[examples][mnist_cnn]") {
+  if (!has_program("mnist_cnn")) SKIP("the program was not built");
+  const TemporaryDirectory out;
+  const std::string directory = "--checkpoint_dir=" + (out / "ckpt");
+  REQUIRE(mnist_cnn({"--model=tutorial", "--steps=3", directory}).status == 0);
+  // Without it weights that no image has reached are divided by nothing.
+  const ProgramResult run =
+      mnist_cnn({"--model=tutorial", "--epsilon=0", "--steps=4", directory,
+                 "--final_checkpoint=" + (out / "final"), "--json=" + (out / "run.json")});
+  CHECK(run.status == 1);
+  CHECK_THAT(run.err, Contains("became nan or infinite at step 4"));
+  CHECK(distribute::train::latest_checkpoint(out / "ckpt") == out / "ckpt/ckpt-1");
+  CHECK_FALSE(fs::exists(out / "final.index"));
+  CHECK_FALSE(fs::exists(out / "run.json"));
+}
+
+TEST_CASE("mixed_bfloat16 trains, with several replicas, too", "[examples][mnist_cnn]") {
+  if (!has_program("mnist_cnn")) SKIP("the program was not built");
+  for (const char* more : {"--model=book", "--replicas=2", "--strategy=one_device"}) {
+    const TemporaryDirectory out;
+    const ProgramResult run =
+        mnist_cnn({"--model=tutorial", "--policy=mixed_bfloat16", "--steps=40", more,
+                   "--loss_csv=" + (out / "loss.csv"), "--json=" + (out / "run.json")});
+    CHECK(run.status == 0);
+    const auto report = nlohmann::json::parse(std::ifstream(out / "run.json"));
+    CHECK(report["policy"] == "mixed_bfloat16");
+    CHECK(report["loss"].get<double>() < 2.0);
+  }
+}
+
+TEST_CASE("results that do not fit on the disk are an error", "[examples][mnist_cnn]") {
+  if (!has_program("mnist_cnn")) SKIP("the program was not built");
+  check_complaint({"--model=tutorial", "--steps=2", "--loss_csv=/dev/full"}, 1,
+                  "No space left on device");
+  check_complaint({"--model=tutorial", "--steps=2", "--json=/dev/full"}, 1, "/dev/full");
+}
+
+TEST_CASE("--help lists the flags", "[examples][mnist_cnn]") {
+  if (!has_program("mnist_cnn")) SKIP("the program was not built");
+  const ProgramResult run = mnist_cnn({"--help"});
+  CHECK(run.status == 0);
+  CHECK_THAT(run.out, Contains("--batch_size") && Contains("--checkpoint_dir"));
 }
 
 TEST_CASE("a disk that fills up during a save leaves the checkpoint before it whole",
