@@ -77,7 +77,7 @@ void Trainer::follow(const std::string& directory, RunReport& report) {
     evaluate(report);
     std::printf("evaluated %s at step %lld\n", path->c_str(), (long long)report.steps);
     print_test(report, options_.metric_lines);
-    if (report.steps >= total_steps_) return;
+    if (report.steps >= total_steps_) return close_outputs();
   }
   throw dist::DeadlineExceededError(
       dist::concat("evaluator: no further checkpoint has appeared in ", directory, " for ",

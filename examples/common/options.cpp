@@ -202,6 +202,8 @@ void check_training(const TrainerOptions& o) {
   if (o.accumulate_steps < 1) fail("--accumulate_steps must be at least 1");
   if (o.batch_size % (o.accumulate_steps * o.replicas) != 0 && o.accumulate_steps > 1)
     fail("--batch_size must be a multiple of --accumulate_steps times --replicas");
+  if (o.loss_csv.find("://") != std::string::npos)
+    fail("--loss_csv=" + o.loss_csv + " must be on a local disk: it grows with every step");
   require_range("eval_timeout", o.eval_timeout, 0, 1e7, "at least 0");
   require_range("epochs", o.epochs, 1e-9, 1e9, "greater than 0");
 }

@@ -6,6 +6,8 @@
 #include <distribute/base/json.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/io/atomic_file.hpp>
+#include <distribute/io/file_system.hpp>
+#include <distribute/io/path.hpp>
 
 #include <cerrno>
 #include <cstdio>
@@ -77,6 +79,18 @@ void require_writable_directory(const char* flag, const std::string& path,
   throw distribute::PermissionDeniedError(
       distribute::concat("--", flag, "=", path, ": directory ", directory,
                          " cannot be written: ", std::generic_category().message(errno)));
+}
+
+void require_writable_store(const char* flag, const std::string& path,
+                            const std::string& directory) {
+  namespace io = distribute::io;
+  if (path.find("://") == std::string::npos) return;
+  const std::string probe = io::join_path(directory, "probe" + std::to_string(getpid()));
+  absl::Status status = io::write_file_atomically(probe, "may this task write here?\n");
+  if (status.ok()) status = (*io::file_system_for(probe))->remove_file(probe);
+  if (!status.ok())
+    distribute::throw_if_error(absl::Status(
+        status.code(), distribute::concat("--", flag, "=", path, ": ", status.message())));
 }
 
 Progress::Progress(int64_t first_step, int64_t total_steps, int64_t global_batch, bool prints)

@@ -29,6 +29,10 @@ void write_json(const RunReport& report, const std::string& target);
 /// For files that are written at the end of a run: finds out at its beginning whether they can be.
 /// Throws  PermissionDeniedError that names flag and directory.
 void require_writable(const char* flag, const std::string& path);
+/// The same on a store, by a small object that is written to the directory and removed; does
+/// nothing for paths elsewhere.
+void require_writable_store(const char* flag, const std::string& path,
+                            const std::string& directory);
 /// The same where files appear below `directory`.
 void require_writable_directory(const char* flag, const std::string& path,
                                 const std::string& directory);

@@ -46,6 +46,18 @@ void check_outputs(const TrainerOptions& options) {
   if (!options.export_onnx.empty()) require_writable("export_onnx", options.export_onnx);
 }
 
+/// The same for stores, of the task that writes.
+void check_stores(const TrainerOptions& o) {
+  for (const auto& [flag, directory] : {std::pair{"checkpoint_dir", o.checkpoint_dir},
+                                        {"logdir", o.logdir},
+                                        {"export_dir", o.export_dir}})
+    require_writable_store(flag, directory, directory);
+  for (const auto& [flag, file] : {std::pair{"json", o.json.value_or("")},
+                                   {"final_checkpoint", o.final_checkpoint},
+                                   {"export_onnx", o.export_onnx}})
+    require_writable_store(flag, file, dist::io::directory_of(file));
+}
+
 /// Of a worker that an elastic job has no use for any more.
 int too_late() {
   std::printf("the others have finished; nothing is left to do\n");
@@ -73,6 +85,8 @@ int run(const TrainerOptions& options, const MakeTask& make_task) {
   if (servers && servers->is_parameter_server()) return dist::Server(*strategy).join();
   const bool alone = !cluster || !cluster->cluster_spec();  // else the job's runtime has written it
   const dist::ReadyFile ready(alone ? dist::ready_file_path() : "");
+  if (horovod ? horovod->is_chief() : strategy->extended().should_checkpoint())
+    check_stores(options);
   RunReport report;
   report.strategy = name;
   report.workers =
@@ -92,6 +106,7 @@ int run(const TrainerOptions& options, const MakeTask& make_task) {
       trainer.evaluate(report);
     }
     trainer.export_model();
+    trainer.close_outputs();
     if (const std::string text = trainer.complaints(); !text.empty())
       dist::log_warning("trainer", text);
   }

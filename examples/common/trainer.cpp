@@ -260,6 +260,13 @@ void Trainer::check_loss_csv() const {
       "; the file ends before the training; is the disk full?"));
 }
 
+/// What did not reach the disk or the store is an error, not a shorter file.
+void Trainer::close_outputs() {
+  if (loss_csv_) std::fflush(loss_csv_.get());
+  check_loss_csv();
+  if (writer_) writer_->close();
+}
+
 void Trainer::log_scalar(const std::string& name, double value, int64_t step) const {
   if (!writer_) return;
   const auto scope = writer_->as_default();

@@ -58,6 +58,8 @@ class Trainer {
   void follow(const std::string& checkpoint_dir, RunReport& report);
   /// --export_dir and --export_onnx, with the weights' averages where they are kept.
   void export_model();
+  /// After the last of all.
+  void close_outputs();
   /// What was wrong with the data, for the user; empty when nothing was.
   std::string complaints() const { return task_.left_out ? task_.left_out->summary() : ""; }
 

@@ -281,8 +281,6 @@ void Trainer::train(RunReport& report) {
   if (manager_) manager_->sync();
   progress.finish();
   progress.fill(report);
-  if (loss_csv_) std::fflush(loss_csv_.get());
-  check_loss_csv();
   report.loss = last_loss_;
   report.steps = total_steps_;
   log_input(total_steps_);

@@ -15,6 +15,10 @@ for program in mnist_cnn resnet50 distribute; do
 done
 cp -r examples/mnist_cnn/data "$out$root/examples/mnist_cnn/"  # where the program looks for it
 
-# The packages that own the programs' shared libraries; those of the C library are everywhere.
-ldd "$out"/usr/local/bin/* | awk '$3 ~ /^\// {print $3}' | sort -u | xargs -n 1 readlink -f |
-  { xargs dpkg -S 2> /dev/null || true; } | cut -d: -f1 | sort -u > "$out/opt/distribute/runtime_packages"
+# The packages that own the programs' shared libraries (those of the C library are everywhere), and
+# the certificate authorities, without which no https:// store is trusted.
+{
+  echo ca-certificates
+  ldd "$out"/usr/local/bin/* | awk '$3 ~ /^\// {print $3}' | sort -u | xargs -n 1 readlink -f |
+    { xargs dpkg -S 2> /dev/null || true; } | cut -d: -f1
+} | sort -u > "$out/opt/distribute/runtime_packages"
