@@ -27,7 +27,7 @@ struct Job {
   Model model{net};
   Estimator estimator;
 
-  explicit Job(const std::string& model_dir = {}, EstimatorOptions options = {})
+  explicit Job(const std::string& model_dir = {}, RunConfig options = {})
       : estimator(compiled(), with_directory(std::move(options), model_dir)) {}
   Model& compiled() {
     model.compile(

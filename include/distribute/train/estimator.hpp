@@ -37,6 +37,9 @@ struct EstimatorOptions {
   std::function<double()> clock = {};     // in seconds; unset: the system's steady one
 };
 
+/// Source  tf.estimator.RunConfig, whose cluster part the strategy has
+using RunConfig = EstimatorOptions;
+
 struct EstimatorTrainOptions {
   std::optional<int64_t> steps = {};      // of this call
   std::optional<int64_t> max_steps = {};  // of all calls and workers together
