@@ -1,6 +1,8 @@
 #include <distribute/base/logging.hpp>
 #include <distribute/base/metrics.hpp>
+
 #include <tests/support/catch.hpp>
+#include <tests/support/caught_log.hpp>
 
 #include <cmath>
 #include <limits>
@@ -13,28 +15,6 @@
 
 using namespace distribute;
 using Json = nlohmann::json;
-
-namespace {
-
-/// What the log says from here on.
-class CaughtLog {
- public:
-  explicit CaughtLog(LogFormat format, LogSeverity least = LogSeverity::Info)
-      : before_(log_options()) {
-    set_log_options({.format = format,
-                     .min_severity = least,
-                     .task = "worker 2",
-                     .sink = [this](const std::string& line) { lines.push_back(line); }});
-  }
-  ~CaughtLog() { set_log_options(before_); }
-
-  std::vector<std::string> lines;
-
- private:
-  LogOptions before_;
-};
-
-}  // namespace
 
 TEST_CASE("people get the level and the message", "[base][logging]") {
   CaughtLog log(LogFormat::Human);

@@ -1,3 +1,4 @@
+#include <distribute/cluster/elastic_member.hpp>
 #include <distribute/net/connect.hpp>
 #include <distribute/net/job_token.hpp>
 
@@ -65,6 +66,20 @@ std::pair<std::string, std::string> refused(ClusterOptions leader, const Cluster
   return {error, lines.text()};
 }
 
+/// Joins the first generation of an elastic job and works in it.
+void work_elastically(TestJob& job, int rank, const ClusterOptions& options) {
+  using namespace distribute;
+  ClusterTasks tasks = job.tasks;
+  tasks.rank = rank;
+  ElasticMember member(tasks, {.min_workers = 2, .max_workers = 2}, options, "{}",
+                       std::move(job.listeners[size_t(rank)]));
+  const auto generation = member.meet({}).value();
+  const auto runtime =
+      ClusterRuntime::join(generation.tasks, options, member.server(), generation.number);
+  work(*runtime);
+  runtime->leave();
+}
+
 }  // namespace
 
 TEST_CASE("a job with a token encrypts every connection", "[cluster][encrypted_job]") {
@@ -83,6 +98,33 @@ TEST_CASE("a job with certificates needs no token", "[cluster][encrypted_job]") 
     runtime->leave();
   });
   for (const std::string& error : errors) CHECK(error == "");
+}
+
+TEST_CASE("an elastic job encrypts every connection", "[cluster][encrypted_job][elastic]") {
+  const TestAuthority authority;
+  for (const ClusterOptions& options :
+       {token_options(), certificate_options(authority, authority.issue("a"))}) {
+    TestJob job(2);
+    const auto errors = on_ranks(2, [&](int rank) { work_elastically(job, rank, options); });
+    for (const std::string& error : errors) CHECK(error == "");
+  }
+}
+
+TEST_CASE("workers of an elastic job that do not all encrypt tell each other",
+          "[cluster][encrypted_job][elastic]") {
+  ClusterOptions plain = token_options();
+  plain.tls = false;
+  TestJob job(2);
+  const std::string error = error_of([&] {
+    distribute::ClusterTasks first = job.tasks, second = job.tasks;
+    first.rank = 0, second.rank = 1;
+    const distribute::ElasticLimits both{.min_workers = 2, .max_workers = 2};
+    distribute::ElasticMember encrypts(first, both, token_options(), "{}",
+                                       std::move(job.listeners[0]));
+    distribute::ElasticMember does_not(second, both, plain, "{}", std::move(job.listeners[1]));
+    does_not.meet({});
+  });
+  CHECK_THAT(error, Catch::Contains("worker 0 encrypts its connections and worker 1 does not"));
 }
 
 TEST_CASE("a task that does not encrypt and one that does tell each other",

@@ -1,3 +1,5 @@
+#include <distribute/optim/sgd.hpp>
+
 #include <tests/coordinator/parameter_server_program.hpp>
 #include <tests/support/check_throws.hpp>
 #include <tests/support/count.hpp>
@@ -118,6 +120,46 @@ TEST_CASE("roles that are mixed up are told so", "[coordinator][parameter_server
   check_throws<InvalidArgumentError>([&] { Server s(alone); }, "has no cluster");
   OneDeviceStrategy other;
   check_throws<InvalidArgumentError>([&] { Server s(other); }, "OneDeviceStrategy");
+}
+
+// Every worker dies in its first function: worker 0 before it sends the update, the others after.
+DISTRIBUTE_CLUSTER_MAIN(coordinator_counts_updates) {
+  TFConfigClusterResolver resolver;
+  ParameterServerStrategy strategy(resolver);
+  const auto scope = strategy.scope();
+  const Variable updates(Tensor(0.0f), {.name = "updates"});
+  optim::SGD optimizer({.learning_rate = 1.0f});
+  const bool dies = task.type() == "worker" && task.restarts() == 0;
+  RemoteFunction step("step", [&] {
+    if (dies && task.index() == 0) ::raise(SIGKILL);
+    optimizer.apply_gradients({Tensor(-1.0f)}, {updates});
+    if (dies) ::raise(SIGKILL);
+  });
+  if (resolver.task_type() != TaskType::Chief) {
+    task.set_result(std::to_string(Server(strategy).join()));
+    return;
+  }
+  ClusterCoordinator coordinator(strategy);
+  for (int i = 0; i < std::stoi(task.argument()); ++i) coordinator.schedule(step);
+  coordinator.join();
+  task.set_result(std::to_string(int(updates.value().item<float>())));
+}
+
+TEST_CASE("a killed worker repeats at most the update it had sent",
+          "[coordinator][parameter_server]") {
+  constexpr int kFunctions = 300;
+  auto options = cluster_of("coordinator_counts_updates");
+  options.argument = std::to_string(kFunctions);
+  options.auto_restart = true;
+  ProcessCluster cluster(options);
+  const auto outcomes = cluster.join();
+  INFO(cluster.all_output());
+  int kills = 0;
+  for (const auto& outcome : outcomes) kills += outcome.starts - 1;
+  CHECK(kills >= 1);
+  const int updates = std::stoi(outcomes[0].result.value());
+  CHECK(updates >= kFunctions);
+  CHECK(updates <= kFunctions + kills);
 }
 
 // A server dies while functions run, or while a worker is being recovered.

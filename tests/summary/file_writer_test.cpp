@@ -1,18 +1,24 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
+#include <distribute/io/http_client.hpp>
 #include <distribute/io/tfrecord.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
 #include <distribute/summary/file_writer.hpp>
 
 #include <tests/support/catch.hpp>
+#include <tests/support/caught_log.hpp>
+#include <tests/support/fake_s3.hpp>
+#include <tests/support/file_size_limit.hpp>
 #include <tests/support/memory_store.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <regex>
 
 using namespace distribute;
+using Catch::Matchers::Contains;
 
 namespace {
 
@@ -22,6 +28,14 @@ std::vector<summary::Event> events_of(const std::string& path) {
   for (std::string record; value_or_throw(reader.next(record));)
     events.push_back(summary::decode_event(record, path));
   return events;
+}
+
+summary::FileWriter eager_writer(const std::string& logdir) {
+  return summary::create_file_writer(logdir, {.store_flush_millis = 0});
+}
+
+void write_one(const summary::FileWriter& writer) {
+  writer.write(1, {"loss", "scalars", summary::encode_tensor(1.0f)});
 }
 
 }  // namespace
@@ -157,4 +171,86 @@ TEST_CASE("a store that is down costs the event file nothing, up to a limit", "[
   store.clear_fault();
   writer.close();
   CHECK(events_of(writer.path()).size() == size_t(step) + 2);
+}
+
+TEST_CASE("a store that will not come back fails the next flush", "[summary][store]") {
+  MemoryStore& store = MemoryStore::fresh();
+  const auto writer = eager_writer("mem://bucket/logs");
+  store.fail_after(0, absl::NotFoundError("NoSuchBucket"), 1);
+  CaughtLog log;
+  CHECK_THROWS_WITH(write_one(writer), Contains(writer.path()) && Contains("NoSuchBucket"));
+  CHECK(log.lines.empty());  // nothing is promised
+  writer.close();
+  CHECK(events_of(writer.path()).size() == 2);
+}
+
+TEST_CASE("only what may pass is promised another try", "[summary][store]") {
+  MemoryStore& store = MemoryStore::fresh();
+  const auto writer = eager_writer("mem://bucket/logs");
+  const auto code =
+      GENERATE(StatusCode::Unavailable, StatusCode::DeadlineExceeded, StatusCode::Aborted);
+  store.fail_after(0, make_status(code, "the store is busy"), 1);
+  CaughtLog log;
+  write_one(writer);
+  REQUIRE(log.lines.size() == 1);
+  CHECK_THAT(log.lines[0], Contains("warning: event file: " + writer.path()) &&
+                               Contains("the store is busy; its records are kept and tried again"));
+  writer.close();
+  CHECK(events_of(writer.path()).size() == 2);
+}
+
+TEST_CASE("a writer that is destroyed says which records it could not write", "[summary][store]") {
+  MemoryStore& store = MemoryStore::fresh();
+  CaughtLog log;
+  std::string path;
+  {
+    const auto writer = summary::create_file_writer("mem://bucket/logs");
+    path = writer.path();
+    write_one(writer);
+    store.fail_after(0, absl::PermissionDeniedError("AccessDenied"), 1);
+  }
+  REQUIRE(log.lines.size() == 1);
+  CHECK_THAT(log.lines[0], Contains("warning: event file: " + path) && Contains("AccessDenied") &&
+                               Contains("the records since its last flush are lost"));
+  const auto closed = summary::create_file_writer("mem://bucket/logs");
+  write_one(closed);
+  store.fail_after(0, absl::PermissionDeniedError("AccessDenied"), 1);
+  CHECK_THROWS_AS(closed.close(), PermissionDeniedError);
+  { const auto unchanged = summary::create_file_writer("mem://bucket/logs"); }
+  CHECK(log.lines.size() == 1);
+}
+
+TEST_CASE("a full disk is said where a writer is destroyed", "[summary]") {
+  const TemporaryDirectory directory;
+  CaughtLog log;
+  std::optional writer = summary::create_file_writer(directory.path());
+  const std::string path = writer->path();
+  write_one(*writer);
+  {
+    const FileSizeLimit limit(30);
+    writer.reset();
+  }
+  REQUIRE(log.lines.size() == 1);
+  CHECK_THAT(log.lines[0], Contains("warning: event file: ") && Contains(path));
+}
+
+TEST_CASE("an S3 server that refuses event files is named with the file", "[summary][store]") {
+  if (!io::has_http()) SKIP("no libcurl");
+  FakeS3* const s3 = FakeS3::serve_process();
+  if (!s3) SKIP("the environment names another server");
+  const auto [status, code] =
+      GENERATE(table<int, std::string>({{404, "NoSuchBucket"}, {403, "AccessDenied"}}));
+  CaughtLog log;
+  std::string path;
+  {
+    const auto writer = eager_writer("s3://bucket/logs");
+    path = writer.path();
+    s3->set_fault([status = status, code = code](const HttpServerRequest&) {
+      return FakeS3::error(status, code);
+    });
+    CHECK_THROWS_WITH(write_one(writer), Contains(path) && Contains(code));
+    CHECK(log.lines.empty());
+  }
+  REQUIRE(log.lines.size() == 1);
+  CHECK_THAT(log.lines[0], Contains("warning: event file: ") && Contains(path) && Contains(code));
 }

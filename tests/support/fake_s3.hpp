@@ -10,6 +10,7 @@
 #include <tests/support/environment.hpp>
 #include <tests/support/http_server.hpp>
 
+#include <cstdlib>
 #include <map>
 #include <optional>
 #include <set>
@@ -20,6 +21,23 @@ class FakeS3 {
  public:
   /// Asked first; an answer takes the place of the server's own.
   using Fault = std::function<std::optional<HttpServerReply>(const HttpServerRequest&)>;
+
+  /// The one behind s3:// of this process, empty and without a fault; null where the environment
+  /// names a server already.
+  static FakeS3* serve_process() {
+    static FakeS3* const served = [] {
+      FakeS3* fake = std::getenv("S3_ENDPOINT") ? nullptr : new FakeS3;
+      if (!fake) return fake;
+      for (const auto& [name, value] : keys()) ::setenv(name.c_str(), value.c_str(), 1);
+      ::setenv("AWS_REGION", "us-east-1", 1);
+      ::setenv("S3_ENDPOINT", fake->server_.url().c_str(), 1);
+      return fake;
+    }();
+    if (!served) return nullptr;
+    served->clear();
+    served->set_fault({});
+    return served;
+  }
 
   FakeS3()
       : server_([this](const HttpServerRequest& request) {

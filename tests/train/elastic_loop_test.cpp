@@ -208,6 +208,8 @@ TEST_CASE("a worker dies and comes back: every update counts once", "[train][ela
   INFO(cluster.all_output());
   // One update more where the victim's last one was complete on a survivor.
   CHECK_THAT(cluster.all_output(), Contains("generation 2 from 2"));
+  CHECK_THAT(cluster.all_output(), Contains("Generation 1 of the elastic job has stopped") &&
+                                       !Contains("The job has stopped"));
   check_replay(cluster, outcomes, victim[2] - '0');
 }
 

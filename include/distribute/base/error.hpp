@@ -37,6 +37,9 @@ enum class StatusCode : int {
 /// The name of a code as TensorFlow prints it, such as "INVALID_ARGUMENT".
 const char* status_code_name(StatusCode code);
 
+/// Whether the same may succeed at a later time: Unavailable, DeadlineExceeded and Aborted.
+bool may_pass(StatusCode code);
+
 /// Base of all exceptions of this library.
 /// Source  tf.errors.OpError
 class Error : public std::runtime_error {

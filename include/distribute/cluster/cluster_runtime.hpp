@@ -59,6 +59,8 @@ class ClusterRuntime {
   std::string describe(int rank) const;
   /// A random number that is new with every join.
   uint64_t incarnation() const;
+  /// As given to join(): the others may go on in a next one; 0 for a job whose tasks stay.
+  int64_t generation() const;
   /// The host of each rank, numbered in order of appearance: tasks with equal numbers have the same
   /// boot id and network namespace and may try to share memory.
   const std::vector<int>& hosts() const;

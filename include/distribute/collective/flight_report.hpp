@@ -1,5 +1,5 @@
 #pragma once
-/// What a task prints when the job stops.
+/// What a task prints when the job, or a generation of an elastic one, stops.
 
 #include <distribute/base/config.hpp>
 #include <distribute/collective/flight_recorder.hpp>

@@ -20,18 +20,20 @@ struct FileWriterOptions {
   /// On an object store, which cannot append, every flush writes the whole file anew: then this
   /// rules instead of the two above, and 50 times as long as the last flush took, if that is more.
   int64_t store_flush_millis = 30'000;
-  /// On an object store so many flushes in a row may fail with a warning; the next one throws.
+  /// On an object store so many flushes in a row may fail with a warning, for reasons that may pass
+  /// (base/error.hpp); the next one throws, and so does one that fails for another reason.
   int64_t max_failed_flushes = 10;
 };
 
 class DefaultWriterScope;
 
-/// A handle to one event file; copies share it, the last one closes it. Thread-safe.
+/// A handle to one event file; copies share it, the last one closes it, where a failure is only a
+/// warning: close() throws it. Thread-safe.
 /// Source  tf.summary.SummaryWriter
 class FileWriter {
  public:
   /// Throws  InternalError and others with the path when writing fails. On an object store records
-  ///         stay in memory, and flushes that fail are tried again.
+  ///         stay in memory, and flushes that fail are tried again where that may help.
   void write(int64_t step, const Value& value) const;
   /// An encoded GraphDef.
   void write_graph(int64_t step, std::string_view graph_def) const;

@@ -52,6 +52,11 @@ DISTRIBUTE_INLINE const char* status_code_name(StatusCode code) {
   return "UNKNOWN";
 }
 
+DISTRIBUTE_INLINE bool may_pass(StatusCode code) {
+  return code == StatusCode::Unavailable || code == StatusCode::DeadlineExceeded ||
+         code == StatusCode::Aborted;
+}
+
 DISTRIBUTE_INLINE void throw_error(StatusCode code, const std::string& message) {
   switch (code) {
     case StatusCode::Cancelled: throw CancelledError(message);

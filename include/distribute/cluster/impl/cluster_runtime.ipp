@@ -35,6 +35,10 @@ struct ClusterRuntime::Impl {
   absl::StatusOr<net::Socket> try_to_dial(int rank, const std::string& detail,
                                           net::Deadline deadline);
   net::TaskIdentity identity(int rank) const;
+  /// On a port that several jobs share, each has purposes of its own.
+  std::string of_generation(const char* purpose) const {
+    return generation == 0 ? purpose : concat(purpose, "/", generation);
+  }
   net::Deadline deadline_of(const OptionalDeadline& given) const {
     return given ? *given : net::Deadline::after_seconds(options.operation_timeout);
   }
@@ -43,7 +47,7 @@ struct ClusterRuntime::Impl {
   ClusterOptions options;
   net::HandshakeConfig config;
   std::vector<int> hosts;
-  std::string generation;  // behind the names of purposes, on a port that several jobs share
+  const int64_t generation = 0;
   int exceptions = std::uncaught_exceptions();
   // In this order: the server's handlers use the two before it, the leader's membership uses the
   // server.
@@ -76,7 +80,7 @@ DISTRIBUTE_INLINE ClusterRuntime::Impl::Impl(ClusterTasks the_tasks, ClusterOpti
     : tasks(std::move(the_tasks)),
       options(std::move(the_options)),
       config(the_server->config()),
-      generation(concat("/", number)),
+      generation(number),
       server(std::move(the_server)) {
   check_tasks(tasks);
   check_options(options);
@@ -86,7 +90,7 @@ DISTRIBUTE_INLINE ClusterRuntime::Impl::Impl(ClusterTasks the_tasks, ClusterOpti
 
 DISTRIBUTE_INLINE ClusterRuntime::Impl::~Impl() {
   membership.reset();
-  if (server) server->stop_serving(cluster_internal::kPeerPurpose + generation);
+  if (server) server->stop_serving(of_generation(cluster_internal::kPeerPurpose));
 }
 
 DISTRIBUTE_INLINE void ClusterRuntime::Impl::open_server(const std::string& address) {
@@ -100,7 +104,7 @@ DISTRIBUTE_INLINE void ClusterRuntime::Impl::start_server(net::Listener listener
 }
 
 DISTRIBUTE_INLINE void ClusterRuntime::Impl::serve_peers() {
-  server->serve(cluster_internal::kPeerPurpose + generation,
+  server->serve(of_generation(cluster_internal::kPeerPurpose),
                 [this](TaskConnection connection) { peers.add(std::move(connection)); });
 }
 
@@ -109,7 +113,7 @@ DISTRIBUTE_INLINE void ClusterRuntime::Impl::make_membership() {
   if (tasks.rank == 0) {
     JoinedMember self{tasks.self().address, config.self.incarnation, host_identity()};
     membership = std::make_unique<LeaderMembership>(tasks, options, server.get(), std::move(self),
-                                                    kMemberPurpose + generation);
+                                                    of_generation(kMemberPurpose));
   } else {
     membership = std::make_unique<MemberMembership>(
         tasks, options, config,
@@ -117,7 +121,7 @@ DISTRIBUTE_INLINE void ClusterRuntime::Impl::make_membership() {
           if (!server) open_server(net::Address{local.host, 0}.text());
           return tasks.self().address.empty() ? server->address().text() : tasks.self().address;
         },
-        kMemberPurpose + generation);
+        of_generation(kMemberPurpose));
   }
   membership->on_lost([this](int, const std::string&) { peers.wake(); });
 }
@@ -148,7 +152,7 @@ DISTRIBUTE_INLINE absl::StatusOr<net::Socket> ClusterRuntime::Impl::try_to_dial(
   net::HandshakeHello hello;
   hello.server_type = wanted.type;
   hello.server_index = wanted.index;
-  hello.purpose = cluster_internal::kPeerPurpose + generation;
+  hello.purpose = of_generation(cluster_internal::kPeerPurpose);
   hello.detail = detail;
   const auto incarnation =
       net::handshake(*socket, config, hello,
@@ -229,6 +233,7 @@ DISTRIBUTE_INLINE std::string ClusterRuntime::describe(int rank) const {
 DISTRIBUTE_INLINE uint64_t ClusterRuntime::incarnation() const {
   return impl_->config.self.incarnation;
 }
+DISTRIBUTE_INLINE int64_t ClusterRuntime::generation() const { return impl_->generation; }
 DISTRIBUTE_INLINE const std::vector<int>& ClusterRuntime::hosts() const { return impl_->hosts; }
 DISTRIBUTE_INLINE const ClusterOptions& ClusterRuntime::options() const { return impl_->options; }
 

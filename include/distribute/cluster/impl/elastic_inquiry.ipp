@@ -43,7 +43,7 @@ DISTRIBUTE_INLINE absl::StatusOr<net::Socket> ElasticInquiry::reach(int index,
   const auto remote = net::remote_address(socket->native());
   absl::Status status = remote.status();
   if (status.ok())
-    status = net::check_exposure(*remote, !server->config().token.empty(), options.insecure);
+    status = net::check_exposure(*remote, server->config().authenticates(), options.insecure);
   if (!status.ok()) return status;
   net::HandshakeHello hello;
   hello.server_type = who.type;

@@ -88,7 +88,8 @@ DISTRIBUTE_INLINE ElasticMember::Impl::Impl(ClusterTasks the_tasks, ElasticLimit
   const net::HandshakeConfig config{
       .self = {tasks.self().type, tasks.self().index, net::ByteReader(random).number<uint64_t>()},
       .job = "elastic, " + job_fingerprint(tasks),
-      .token = options.job_token};
+      .token = options.job_token,
+      .tls = make_tls(options, tasks.self().name())};
   others.server = std::make_shared<TaskServer>(std::move(listener), config, options);
   others.server->serve(cluster_internal::kMeetPurpose,
                        [this](TaskConnection connection) { desk.take(std::move(connection)); });

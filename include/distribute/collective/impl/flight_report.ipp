@@ -11,7 +11,10 @@ DISTRIBUTE_INLINE std::string flight_report(const ClusterRuntime& runtime, const
                                             const FlightRecorder& recorder) {
   const std::vector<std::string> positions = runtime.progress();
   const auto lost = runtime.lost();
-  std::string text = concat("The job has stopped: ", lost ? lost->reason : error, "\n");
+  const std::string what = runtime.generation() == 0
+                               ? "The job"
+                               : concat("Generation ", runtime.generation(), " of the elastic job");
+  std::string text = concat(what, " has stopped: ", lost ? lost->reason : error, "\n");
   for (int r = 0; r < runtime.size(); ++r) {
     const bool mine = r == runtime.rank();
     const std::string& heard = positions[size_t(r)];

@@ -26,7 +26,10 @@ struct FileWriter::State {
         records(std::move(writer)),
         options(std::move(wanted)) {}
   ~State() {
-    if (!closed) records.close().IgnoreError();
+    if (closed) return;
+    if (const absl::Status status = records.close(); !status.ok())
+      log_warning("summary", concat("event file: ", std::string(status.message()),
+                                    "; the records since its last flush are lost"));
   }
 
   const std::string path;
@@ -123,10 +126,11 @@ DISTRIBUTE_INLINE void FileWriter::flush_when_due(double now) const {
   const absl::Status status = state.records.flush();
   state.last_flush_seconds = summary_internal::wall_time() - now;
   state.failed_flushes = status.ok() ? 0 : state.failed_flushes + 1;
-  if (state.failed_flushes > options.max_failed_flushes) throw_if_error(status);
-  if (!status.ok())
-    log_warning("summary", concat("event file: ", std::string(status.message()),
-                                  "; its records are kept and tried again"));
+  if (status.ok()) return;
+  const bool again = may_pass(static_cast<StatusCode>(status.raw_code()));
+  if (!again || state.failed_flushes > options.max_failed_flushes) throw_if_error(status);
+  log_warning("summary", concat("event file: ", std::string(status.message()),
+                                "; its records are kept and tried again"));
 }
 
 DISTRIBUTE_INLINE void FileWriter::write(int64_t step, const Value& value) const {
