@@ -36,7 +36,7 @@ struct HttpRequest {
   bool follow_redirects = false;
   bool use_proxy = true;  // as http_proxy, https_proxy and no_proxy say
   bool verify_tls = true;
-  std::string ca_file = {}, ca_path = {};  // empty: the system's
+  std::string ca_file = {}, ca_path = {};  // empty: DISTRIBUTE_CA_FILE, else the system's
 };
 
 struct HttpResponse {
