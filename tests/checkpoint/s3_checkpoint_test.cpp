@@ -100,7 +100,8 @@ TEST_CASE("a refusal in mid-run names URL, request and cure, and the training ke
     StatusCode expected;
   };
   const auto row = GENERATE(
-      Row{404, "NoSuchBucket", "check the bucket's name, S3_ENDPOINT", StatusCode::NotFound},
+      Row{404, "NoSuchBucket", "check the bucket's name, S3_ENDPOINT",
+          StatusCode::FailedPrecondition},
       Row{403, "AccessDenied", "ask for s3:GetObject, s3:PutObject", StatusCode::PermissionDenied},
       Row{403, "InvalidAccessKeyId", "check the access key", StatusCode::PermissionDenied});
   store.s3.set_fault([=](const HttpServerRequest&) { return FakeS3::error(row.status, row.code); });

@@ -129,8 +129,9 @@ TEST_CASE("a web identity is exchanged for credentials", "[io][aws_credentials]"
                  "set AWS_ROLE_ARN"));
   environment["AWS_ROLE_ARN"] = "r";
   environment["AWS_WEB_IDENTITY_TOKEN_FILE"] = home / "none";
-  CHECK(io::find_aws_credentials(options_of(environment)).status().code() ==
-        absl::StatusCode::kNotFound);
+  const auto missing = io::find_aws_credentials(options_of(environment)).status();
+  CHECK(missing.code() == absl::StatusCode::kFailedPrecondition);
+  CHECK(contains(std::string(missing.message()), "AWS_WEB_IDENTITY_TOKEN_FILE"));
 }
 
 TEST_CASE("a profile's role is taken with its source's keys", "[io][aws_credentials]") {

@@ -49,6 +49,8 @@ struct HttpResponse {
   bool ok() const { return status >= 200 && status < 300; }
   /// The value of a header, or "".
   std::string header(std::string_view name) const;
+  /// Where the body is nothing that a program understands: its beginning in one line, for messages.
+  std::string excerpt() const;
 };
 
 }  // namespace distribute::io

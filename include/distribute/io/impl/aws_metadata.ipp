@@ -32,7 +32,7 @@ DISTRIBUTE_INLINE absl::StatusOr<std::string> body_of_answer(
       response->status >= 500 ? StatusCode::Unavailable : StatusCode::PermissionDenied,
       concat("no credentials from ", what, ": ", request.method, " ",
              io::printable_url(request.url), " answered ", response->status, " ",
-             response->body.substr(0, 300)));
+             response->excerpt()));
 }
 
 /// One source's way of talking HTTP: no proxy, short waits.
@@ -88,7 +88,7 @@ credentials_of_container(const io::AwsCredentialsOptions& options) {
   std::string token = environment("AWS_CONTAINER_AUTHORIZATION_TOKEN");
   const std::string file = environment("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE");
   if (!file.empty()) {
-    auto text = io::read_local_text(file);
+    auto text = io::read_named_text(file, "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE");
     if (!text.ok()) return annotate(text.status(), "container authorization token");
     token = std::string(absl::StripAsciiWhitespace(*text));
   }
