@@ -25,7 +25,8 @@ DISTRIBUTE_INLINE int64_t parse_aws_time(const std::string& text) {
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<std::string> body_of_answer(
-    absl::StatusOr<io::HttpResponse> response, const io::HttpRequest& request, const char* what) {
+    absl::StatusOr<io::HttpResponse> response, const io::HttpRequest& request,
+    const std::string& what) {
   if (!response.ok()) return annotate(response.status(), concat("no credentials from ", what));
   if (response->ok()) return std::move(response->body);
   return make_status(
@@ -41,7 +42,7 @@ class MetadataClient {
   explicit MetadataClient(const io::AwsCredentialsOptions& options) : options_(options) {}
 
   /// The body of a 2xx answer.
-  absl::StatusOr<std::string> ask(io::HttpRequest request, const char* what) const {
+  absl::StatusOr<std::string> ask(io::HttpRequest request, const std::string& what) const {
     request.connect_timeout = request.total_timeout = options_.metadata_timeout;
     request.use_proxy = false;
     const io::HttpRetryPolicy policy{.max_attempts = options_.metadata_attempts, .max_delay = 1};
@@ -81,9 +82,9 @@ DISTRIBUTE_INLINE MaybeAwsCredentials optional_of(absl::StatusOr<io::AwsCredenti
 DISTRIBUTE_INLINE MaybeAwsCredentials
 credentials_of_container(const io::AwsCredentialsOptions& options) {
   const auto& environment = options.environment;
-  const std::string relative = environment("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI");
-  const std::string url = relative.empty() ? environment("AWS_CONTAINER_CREDENTIALS_FULL_URI")
-                                           : "http://169.254.170.2" + relative;
+  std::string variable = "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", url = environment(variable);
+  if (!url.empty()) url.insert(0, "http://169.254.170.2");
+  if (url.empty()) url = environment(variable = "AWS_CONTAINER_CREDENTIALS_FULL_URI");
   if (url.empty()) return std::nullopt;
   std::string token = environment("AWS_CONTAINER_AUTHORIZATION_TOKEN");
   const std::string file = environment("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE");
@@ -94,9 +95,9 @@ credentials_of_container(const io::AwsCredentialsOptions& options) {
   }
   io::HttpRequest request{.url = url};
   if (!token.empty()) request.headers.emplace_back("Authorization", token);
-  auto text = MetadataClient(options).ask(request, "the container's address");
+  auto text = MetadataClient(options).ask(request, "the container's address (" + variable + ")");
   if (!text.ok()) return text.status();
-  return optional_of(credentials_from_json(*text, url));
+  return optional_of(credentials_from_json(*text, concat(url, " (", variable, ")")));
 }
 
 /// An instance's metadata server (IMDSv2). Where nobody answers, this is no instance.

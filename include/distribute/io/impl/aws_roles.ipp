@@ -71,7 +71,7 @@ DISTRIBUTE_INLINE absl::StatusOr<io::AwsCredentials> ask_sts(
   const io::HttpRetryPolicy policy{.max_attempts = 3};
   const auto text =
       body_of_answer(send_with_retry(policy, attempt),
-                     {.method = "POST", .url = sts_endpoint(options, *region)}, source.c_str());
+                     {.method = "POST", .url = sts_endpoint(options, *region)}, source);
   if (!text.ok()) return text.status();
   const auto answer = io::parse_xml(*text);
   if (!answer.ok()) return annotate(answer.status(), source);
