@@ -30,6 +30,25 @@ def read_objects(path, yaml):
     return [thing for thing in yaml.load_all(path.read_text(), Loader) if thing is not None]
 
 
+# What has another shape than the schemas say counts as empty here; schema_problems() names it.
+def mapping(thing, field):
+    value = thing.get(field)
+    return value if isinstance(value, dict) else {}
+
+
+def entries(thing, field):
+    value = thing.get(field)
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+
+
+def variables(container):
+    return {str(entry.get("name")): entry for entry in entries(container, "env")}
+
+
+def name_of(thing):
+    return str(mapping(thing, "metadata").get("name"))
+
+
 def schema_problems(thing, schemas, jsonschema):
     kind = f"{thing.get('apiVersion')} {thing.get('kind')}"
     if kind not in schemas["kinds"]:
@@ -43,27 +62,28 @@ def schema_problems(thing, schemas, jsonschema):
 
 def templates(thing):
     """(place, pod template) of everything that runs pods."""
-    spec = thing.get("spec") or {}
+    spec = mapping(thing, "spec")
     if thing.get("kind") == "Job":
-        yield "spec.template", spec.get("template") or {}
+        yield "spec.template", mapping(spec, "template")
     for field in ("tfReplicaSpecs", "pytorchReplicaSpecs", "mpiReplicaSpecs"):
-        for name, replica in (spec.get(field) or {}).items():
-            yield f"spec.{field}.{name}.template", (replica or {}).get("template") or {}
+        replicas = mapping(spec, field)
+        for name in replicas:
+            yield f"spec.{field}.{name}.template", mapping(mapping(replicas, name), "template")
 
 
 def containers(thing):
     for place, template in templates(thing):
-        for container in (template.get("spec") or {}).get("containers") or []:
+        for container in entries(mapping(template, "spec"), "containers"):
             yield f"{place}: container '{container.get('name')}'", container
     if thing.get("kind") == "TrainJob":
-        yield "spec.trainer", (thing.get("spec") or {}).get("trainer") or {}
+        yield "spec.trainer", mapping(mapping(thing, "spec"), "trainer")
 
 
 def token_problems(thing):
     for place, container in containers(thing):
-        if any("sshd" in str(word) for word in container.get("command") or []):
+        if "sshd" in str(container.get("command")):
             continue  # a worker of mpirun gets the variables from the launcher
-        names = {entry.get("name"): entry for entry in container.get("env") or []}
+        names = variables(container)
         if "DISTRIBUTE_JOB_TOKEN_FILE" in names or names.get("DISTRIBUTE_INSECURE", {}).get("value") == "1":
             continue
         token = names.get("DISTRIBUTE_JOB_TOKEN")
@@ -76,19 +96,20 @@ def token_problems(thing):
 
 def operator_problems(thing):
     """Rules of the training operator that its schema does not say."""
-    if thing.get("kind") not in TRAINERS:
+    if str(thing.get("kind")) not in TRAINERS:
         return
     field, container, types = TRAINERS[thing["kind"]]
-    for name, replica in ((thing.get("spec") or {}).get(field) or {}).items():
-        place = f"spec.{field}.{name}"
+    replicas = mapping(mapping(thing, "spec"), field)
+    for name in replicas:
+        place, replica = f"spec.{field}.{name}", mapping(replicas, name)
         if name not in types:
             yield place, f"no replica type of {thing['kind']}; there are {', '.join(sorted(types))}"
         if name in ("Chief", "Master", "Evaluator") and replica.get("replicas", 1) != 1:
             yield place, "there must be exactly one"
-        if replica.get("restartPolicy", "Never") not in RESTART:
+        if str(replica.get("restartPolicy", "Never")) not in RESTART:
             yield place, f"restartPolicy must be one of {', '.join(sorted(RESTART))}"
-        pod = (replica.get("template") or {}).get("spec") or {}
-        mine = [c for c in pod.get("containers") or [] if c.get("name") == container]
+        pod = mapping(mapping(replica, "template"), "spec")
+        mine = [c for c in entries(pod, "containers") if c.get("name") == container]
         if not mine:
             yield place, f"no container is named '{container}': the operator would set no variables"
         if any(probe in c for c in mine for probe in ("readinessProbe", "startupProbe")):
@@ -97,15 +118,14 @@ def operator_problems(thing):
 
 
 def job_problems(objects):
-    services = {thing["metadata"]["name"]: thing for thing in objects
-                if thing.get("kind") == "Service" and "metadata" in thing}
+    services = {name_of(thing): thing for thing in objects if thing.get("kind") == "Service"}
     for thing in objects:
         if thing.get("kind") != "Job":
             continue
-        spec = thing.get("spec") or {}
-        pod = (spec.get("template") or {}).get("spec") or {}
-        name = pod.get("subdomain")
-        service = (services.get(name) or {}).get("spec") or {}
+        spec = mapping(thing, "spec")
+        pod = mapping(mapping(spec, "template"), "spec")
+        name = str(pod.get("subdomain"))
+        service = mapping(services.get(name, {}), "spec")
         if spec.get("completionMode") != "Indexed":
             yield thing, "spec.completionMode", "must be Indexed: pods have no number otherwise"
         if not service or service.get("clusterIP") != "None":
@@ -113,11 +133,11 @@ def job_problems(objects):
         elif not service.get("publishNotReadyAddresses"):
             yield thing, f"service '{name}'", ("needs publishNotReadyAddresses: true: pods are ready "
                                                "after they have met")
-        for container in pod.get("containers") or []:
-            env = {entry.get("name"): entry.get("value") for entry in container.get("env") or []}
-            if env.get("DISTRIBUTE_REPLICAS") != str(spec.get("completions", 1)):
+        for container in entries(pod, "containers"):
+            replicas = variables(container).get("DISTRIBUTE_REPLICAS", {}).get("value")
+            if replicas != str(spec.get("completions", 1)):
                 yield thing, f"container '{container.get('name')}'", (
-                    f"DISTRIBUTE_REPLICAS is {env.get('DISTRIBUTE_REPLICAS')}, spec.completions is "
+                    f"DISTRIBUTE_REPLICAS is {replicas}, spec.completions is "
                     f"{spec.get('completions', 1)}: they must be equal")
 
 
@@ -131,12 +151,12 @@ def check(path, schemas, yaml, jsonschema):
         if not isinstance(thing, dict):
             lines.append(f"{path}: not an object of Kubernetes: {str(thing)[:60]}")
             continue
-        name = f"{thing.get('kind')} {(thing.get('metadata') or {}).get('name')}"
         for problems in (schema_problems(thing, schemas, jsonschema), token_problems(thing),
                          operator_problems(thing)):
-            lines += [f"{path}: {name}: {place}: {text}" for place, text in problems]
+            lines += [f"{path}: {thing.get('kind')} {name_of(thing)}: {place}: {text}"
+                      for place, text in problems]
     for thing, place, text in job_problems([thing for thing in objects if isinstance(thing, dict)]):
-        lines.append(f"{path}: Job {thing['metadata'].get('name')}: {place}: {text}")
+        lines.append(f"{path}: Job {name_of(thing)}: {place}: {text}")
     return lines
 
 

@@ -193,6 +193,36 @@ TEST_CASE("an older checkpoint of the same name is never mixed with a new one",
   }
 }
 
+TEST_CASE("a state file that names a missing checkpoint says what to write into it",
+          "[checkpoint][store]") {
+  const TemporaryDirectory temporary;
+  const std::string kind = GENERATE("local", "mem", "gs", "hdfs");
+  if (!io::has_http() && kind.ends_with("s")) SKIP("no libcurl");
+  const std::string directory = directory_on(kind, temporary), file = directory + "/checkpoint";
+  CAPTURE(directory);
+  Fixture f(directory);
+  f.save(1);
+  f.save(2);
+  throw_if_error(io::remove_recursively(directory + "/ckpt-2.index"));
+  const auto error = [&] {
+    return error_of<NotFoundError>([&] { Fixture(directory).manager.restore_latest(); });
+  };
+  CHECK_THAT(error(), Contains(directory + "/ckpt-2.index") && Contains(file + " names it") &&
+                          Contains("write `model_checkpoint_path: \"ckpt-1\"` into " + file));
+  CHECK_THAT(error_of<NotFoundError>([&] { f.checkpoint.restore(directory + "/ckpt-9"); }),
+             !Contains("names it"));
+  train::remove_checkpoint(directory + "/ckpt-1");
+  CHECK_THAT(error(), Contains("remove " + file + " to start anew"));
+}
+
+TEST_CASE("a bucket that is not there is found before the first step", "[checkpoint][store]") {
+  if (!io::has_http()) SKIP("no libcurl");
+  FakeGcs::serve_process();
+  CHECK_THAT(error_of<FailedPreconditionError>([] { Fixture("gs://nosuchbucket/a"); }),
+             Contains("gs://nosuchbucket/a/checkpoint") && Contains("bucket does not exist") &&
+                 Contains("check the names of bucket and object"));
+}
+
 TEST_CASE("a store that is down for some saves does not end the training", "[checkpoint][store]") {
   MemoryStore& store = MemoryStore::fresh();
   Fixture f(kDirectory, 2);

@@ -1,5 +1,7 @@
 /// What a training sees of an S3 server that refuses it in mid-run.
+#include <distribute/base/status.hpp>
 #include <distribute/checkpoint/checkpoint_manager.hpp>
+#include <distribute/io/atomic_file.hpp>
 #include <distribute/io/digest.hpp>
 #include <distribute/io/http_client.hpp>
 
@@ -100,7 +102,8 @@ TEST_CASE("a refusal in mid-run names URL, request and cure, and the training ke
     StatusCode expected;
   };
   const auto row = GENERATE(
-      Row{404, "NoSuchBucket", "check the bucket's name, S3_ENDPOINT", StatusCode::NotFound},
+      Row{404, "NoSuchBucket", "check the bucket's name, S3_ENDPOINT",
+          StatusCode::FailedPrecondition},
       Row{403, "AccessDenied", "ask for s3:GetObject, s3:PutObject", StatusCode::PermissionDenied},
       Row{403, "InvalidAccessKeyId", "check the access key", StatusCode::PermissionDenied});
   store.s3.set_fault([=](const HttpServerRequest&) { return FakeS3::error(row.status, row.code); });
@@ -124,6 +127,41 @@ TEST_CASE("a refusal in mid-run names URL, request and cure, and the training ke
   Training next;
   CHECK(next.manager.restore_latest() == training.manager.latest_checkpoint());
   CHECK(next.value() == 3);
+}
+
+TEST_CASE("a bucket or a server that is not S3's is found before the first step",
+          "[checkpoint][s3]") {
+  NEEDS_S3();
+  Store& store = *Store::of_process();
+  store.s3.clear();
+  Node node;
+  train::Checkpoint checkpoint{node};
+  const auto begin_in = [&](const std::string& directory) {
+    return error_of<FailedPreconditionError>(
+        [&] { train::CheckpointManager(checkpoint, {.directory = directory}); });
+  };
+  CHECK_THAT(begin_in("s3://nosuchbucket/a"),
+             Contains("s3://nosuchbucket") && Contains("NoSuchBucket") &&
+                 Contains(store.s3.server().url("/nosuchbucket")) &&
+                 Contains("check the bucket's name, S3_ENDPOINT"));
+  store.s3.set_fault([](const HttpServerRequest&) { return HttpServerReply{.status = 404}; });
+  CHECK_THAT(begin_in("s3://bucket/job"), Contains("check S3_ENDPOINT"));
+  store.s3.set_fault({});
+  CHECK(begin_in("s3://bucket/job") == "no error");
+}
+
+TEST_CASE("a state file on S3 that names a missing checkpoint says what to write into it",
+          "[checkpoint][s3]") {
+  NEEDS_S3();
+  Store& store = *Store::of_process();
+  store.s3.clear();
+  REQUIRE(Training().save(1));
+  throw_if_error(io::write_file_atomically("s3://bucket/job/checkpoint",
+                                           "model_checkpoint_path: \"ckpt-9\"\n"));
+  CHECK_THAT(error_of<NotFoundError>([] { Training().manager.restore_latest(); }),
+             Contains("s3://bucket/job/ckpt-9.index") &&
+                 Contains("s3://bucket/job/checkpoint names it; write "
+                          "`model_checkpoint_path: \"ckpt-1\"` into s3://bucket/job/checkpoint"));
 }
 
 TEST_CASE("credentials that expire in mid-run are renewed, or their source is named",

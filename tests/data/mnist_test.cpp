@@ -1,10 +1,14 @@
 #include <distribute/data/mnist.hpp>
 
+#include <distribute/data/file_list.hpp>
 #include <distribute/io/file_system.hpp>
+#include <distribute/io/http_client.hpp>
 
 #include <tests/data/dataset_support.hpp>
 #include <tests/data/idx_bytes.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/check_throws.hpp>
+#include <tests/support/fake_gcs.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <algorithm>
@@ -47,6 +51,15 @@ TEST_CASE("shuffled digits keep their labels", "[data][mnist]") {
   collect(test, plain);
   collect(test.shuffle(60'000).batch(64).unbatch(), shuffled);
   CHECK(plain == shuffled);
+}
+
+TEST_CASE("a bucket that is not there is not a directory without files", "[data][mnist]") {
+  if (!io::has_http()) SKIP("no libcurl");
+  FakeGcs::serve_process();
+  check_throws<FailedPreconditionError>([] { load_mnist("gs://nosuchbucket/a"); },
+                                        "bucket does not exist");
+  check_throws<FailedPreconditionError>([] { match_files("gs://nosuchbucket/a/*"); },
+                                        "bucket does not exist");
 }
 
 TEST_CASE("missing and cut off MNIST files are named", "[data][mnist]") {

@@ -129,8 +129,9 @@ TEST_CASE("a web identity is exchanged for credentials", "[io][aws_credentials]"
                  "set AWS_ROLE_ARN"));
   environment["AWS_ROLE_ARN"] = "r";
   environment["AWS_WEB_IDENTITY_TOKEN_FILE"] = home / "none";
-  CHECK(io::find_aws_credentials(options_of(environment)).status().code() ==
-        absl::StatusCode::kNotFound);
+  const auto missing = io::find_aws_credentials(options_of(environment)).status();
+  CHECK(missing.code() == absl::StatusCode::kFailedPrecondition);
+  CHECK(contains(std::string(missing.message()), "AWS_WEB_IDENTITY_TOKEN_FILE"));
 }
 
 TEST_CASE("a profile's role is taken with its source's keys", "[io][aws_credentials]") {
@@ -179,6 +180,27 @@ TEST_CASE("a container's address is asked with its token", "[io][aws_credentials
   CHECK(refused.code() == absl::StatusCode::kPermissionDenied);
   CHECK(contains(std::string(refused.message()),
                  container.url("/creds") + " answered 403 wrong token"));
+  environment["AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"] = home / "none";
+  const auto missing = io::find_aws_credentials(options_of(environment)).status();
+  CHECK(missing.code() == absl::StatusCode::kFailedPrecondition);
+  CHECK(
+      contains(std::string(missing.message()), "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE names it"));
+}
+
+TEST_CASE("a container's address where nobody answers is named with its variable",
+          "[io][aws_credentials]") {
+  if (!io::has_http()) SKIP("no libcurl");
+  std::string absent;
+  {
+    HttpServer gone([](const HttpServerRequest&) { return HttpServerReply{}; });
+    absent = gone.url("/creds");
+  }
+  FakeEnvironment environment = no_instance();
+  environment["AWS_CONTAINER_CREDENTIALS_FULL_URI"] = absent;
+  const auto status = io::find_aws_credentials(options_of(environment)).status();
+  CHECK(status.code() == absl::StatusCode::kUnavailable);
+  CHECK(contains(std::string(status.message()), absent));
+  CHECK(contains(std::string(status.message()), "(AWS_CONTAINER_CREDENTIALS_FULL_URI)"));
 }
 
 TEST_CASE("an instance gives its role's credentials and its region", "[io][aws_credentials]") {

@@ -50,7 +50,7 @@ TEST_CASE("the credentials file wins over the config file", "[io][aws_profile]")
   CHECK(io::load_aws_profile(environment.reader(), "default")->at("region") == "r1");
   environment["AWS_PROFILE"] = "three";
   const auto third = io::load_aws_profile(environment.reader()).status();
-  CHECK(third.code() == absl::StatusCode::kNotFound);
+  CHECK(third.code() == absl::StatusCode::kFailedPrecondition);
   CHECK(std::string(third.message()).find("'three' (AWS_PROFILE)") != std::string::npos);
 }
 

@@ -84,7 +84,6 @@ TEST_CASE("directories are prefixes; long lists come in pages", "[io][gcs]") {
   CHECK(*f.fs.is_directory("gs://bucket/d"));
   CHECK(*f.fs.is_directory("gs://bucket"));
   CHECK_FALSE(*f.fs.is_directory("gs://bucket/da"));
-  CHECK_FALSE(*f.fs.is_directory("gs://other"));
   CHECK(*f.fs.exists("gs://bucket/da"));
   CHECK(*f.fs.exists("gs://bucket/d/n"));
   CHECK_FALSE(*f.fs.exists("gs://bucket/x"));
@@ -262,10 +261,6 @@ TEST_CASE("what the store refuses is said with path, words, request and cure", "
   CHECK(missing.code() == absl::StatusCode::kNotFound);
   CHECK_THAT(message(missing),
              Contains("gs://bucket/none") && Contains("No such object") && Contains("request-17"));
-  const absl::Status bucket = f.write("gs://vanished/a", "bytes");
-  CHECK(bucket.code() == absl::StatusCode::kNotFound);
-  CHECK_THAT(message(bucket), Contains("bucket does not exist"));
-  CHECK(f.fs.list_directory("gs://vanished").status().code() == absl::StatusCode::kNotFound);
   f.fake.fault = [](const HttpServerRequest&) -> std::optional<HttpServerReply> {
     return HttpServerReply{.status = 403, .body = R"({"error":{"message":"no right"}})"};
   };
@@ -275,6 +270,65 @@ TEST_CASE("what the store refuses is said with path, words, request and cure", "
   for (const char* path : {"gs://", "gs:///a"})
     CHECK(f.fs.open(path).status().code() == absl::StatusCode::kInvalidArgument);
   CHECK(f.fs.open("gs://bucket").status().code() == absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_CASE("without the bucket, or at another server, no object is just missing", "[io][gcs]") {
+  if (!io::has_http()) SKIP("no libcurl");
+  Fixture f;
+  // An emulator may say less, and a web server knows no bucket either.
+  const std::string words = GENERATE("", "{}", "<html>no such page</html>");
+  if (!words.empty())
+    f.fake.fault = [&](const HttpServerRequest& request) -> std::optional<HttpServerReply> {
+      if (request.path().find("/b/vanished") == std::string::npos) return {};
+      return HttpServerReply{.status = 404, .body = words};
+    };
+  CAPTURE(words);
+  const std::string path = "gs://vanished/a/b";
+  for (const absl::Status& status :
+       {f.fs.open(path).status(), f.fs.exists(path).status(), f.fs.is_directory(path).status(),
+        f.fs.is_directory("gs://vanished").status(), f.fs.file_size(path).status(),
+        f.fs.list_directory(path).status()}) {
+    CHECK(status.code() == absl::StatusCode::kFailedPrecondition);
+    CHECK_THAT(message(status), Contains("gs://vanished") && Contains(f.fake.server().url()) &&
+                                    Contains("status 404 " + words) &&
+                                    Contains("check the names of bucket and object"));
+  }
+  if (words.empty())
+    for (const absl::Status& status : {f.write(path, "bytes"), f.fs.remove_file(path)}) {
+      CHECK(status.code() == absl::StatusCode::kFailedPrecondition);
+      CHECK_THAT(message(status), Contains("bucket does not exist"));
+    }
+  CHECK(f.fs.open("gs://bucket/none").status().code() == absl::StatusCode::kNotFound);
+}
+
+TEST_CASE("in a bucket that may not be listed an object can be missing", "[io][gcs]") {
+  if (!io::has_http()) SKIP("no libcurl");
+  Fixture f;
+  f.fake.put("a", "bytes");
+  f.fake.fault = [&](const HttpServerRequest& request) -> std::optional<HttpServerReply> {
+    if (!request.path().ends_with("/o")) return {};
+    return HttpServerReply{.status = 403, .body = R"({"error":{"message":"no right"}})"};
+  };
+  CHECK(f.read("gs://bucket/a") == "bytes");
+  CHECK(f.fs.open("gs://bucket/none").status().code() == absl::StatusCode::kNotFound);
+}
+
+TEST_CASE("a credentials file that is not there is no missing object", "[io][gcs]") {
+  if (!io::has_http()) SKIP("no libcurl");
+  FakeGcs fake;
+  io::GcsOptions options = options_for(fake, kChunk);
+  options.authenticate = true;
+  options.auth.environment = [](const std::string& name) {
+    return name == "GOOGLE_APPLICATION_CREDENTIALS" ? "/nonexist" : "";
+  };
+  io::GcsFileSystem fs(options);
+  for (const absl::Status& status :
+       {fs.open("gs://bucket/a").status(), fs.exists("gs://bucket/a").status()}) {
+    CHECK(status.code() == absl::StatusCode::kFailedPrecondition);
+    CHECK_THAT(message(status), Contains("gs://bucket/a") && Contains("/nonexist: no such file") &&
+                                    Contains("GOOGLE_APPLICATION_CREDENTIALS names it"));
+  }
+  CHECK(fake.server().requests().empty());
 }
 
 TEST_CASE("an object that was removed while the answer got lost counts as removed",

@@ -163,6 +163,19 @@ TEST_CASE("what goes wrong below HTTP is an error with method, URL and cure", "[
     const auto status =
         client.send({.url = "https://" + server.address(), .ca_file = "/nowhere.pem"}).status();
     CHECK(status.code() == absl::StatusCode::kFailedPrecondition);
+    CHECK(contains(status.message(), "certificate authority in DISTRIBUTE_CA_FILE"));
+  }
+  SECTION("the request's file of certificate authorities goes before the general one") {
+    HttpServer server(echo);
+    const auto error = [&](const std::string& ca_file) {
+      const io::HttpRequest request{.url = "https://" + server.address(), .ca_file = ca_file};
+      return std::string(client.send(request).status().message());
+    };
+    ::setenv("DISTRIBUTE_CA_FILE", "/general.pem", 1);
+    const std::string general = error(""), own = error("/own.pem");
+    ::unsetenv("DISTRIBUTE_CA_FILE");
+    CHECK(contains(general, "/general.pem"));
+    CHECK(contains(own, "/own.pem"));
   }
 }
 

@@ -19,3 +19,9 @@ TEST_CASE("an answer is fine from 200 to 299", "[io][http]") {
     CHECK_FALSE(io::HttpResponse{.status = status}.ok());
   }
 }
+
+TEST_CASE("the beginning of a page is told in one line", "[io][http]") {
+  const io::HttpResponse page{.body = "<html>\n  <p>No\tsuch\r\npage</p>\n"};
+  CHECK(page.excerpt() == "<html> <p>No such page</p>");
+  CHECK(io::HttpResponse{.body = std::string(1000, 'x')}.excerpt() == std::string(200, 'x'));
+}

@@ -158,7 +158,7 @@ TEST_CASE("what is not on a store is not found, and the error says where", "[io]
   CHECK(status.code() == absl::StatusCode::kNotFound);
   CHECK(std::string(status.message()).find(place / "none") != std::string::npos);
   const std::string url = store_url() + "-that-nobody-made/k";
-  CHECK(io::read_file(url).status().code() == absl::StatusCode::kNotFound);
+  CHECK(io::read_file(url).status().code() == absl::StatusCode::kFailedPrecondition);
   CHECK_FALSE(io::write_file_atomically(url, "x").ok());
 }
 

@@ -22,7 +22,10 @@ TEST_CASE("code, message, request id and region are taken from body and headers"
 }
 
 TEST_CASE("codes count for more than the HTTP status", "[io][s3_error]") {
-  CHECK(io::code_of_s3(404, {}) == StatusCode::NotFound);
+  CHECK(io::code_of_s3(404, {.code = "NoSuchKey"}) == StatusCode::NotFound);
+  CHECK(io::code_of_s3(404, {.code = "NoSuchUpload"}) == StatusCode::NotFound);
+  CHECK(io::code_of_s3(404, {.code = "NoSuchBucket"}) == StatusCode::FailedPrecondition);
+  CHECK(io::code_of_s3(404, {}) == StatusCode::FailedPrecondition);  // no S3 server
   CHECK(io::code_of_s3(403, {}) == StatusCode::PermissionDenied);
   CHECK(io::code_of_s3(416, {}) == StatusCode::OutOfRange);
   CHECK(io::code_of_s3(500, {}) == StatusCode::Unavailable);

@@ -147,11 +147,53 @@ TEST_CASE("a bucket that is not there is named, by whatever finds it", "[io][s3_
   for (const absl::Status& status :
        {fs.open(path).status(), fs.exists(path).status(), fs.list_directory(path).status(),
         write(fs, path, "x"), fs.rename(path, "s3://other/g")}) {
-    CHECK(status.code() == absl::StatusCode::kNotFound);
+    CHECK(status.code() == absl::StatusCode::kFailedPrecondition);
     CHECK(contains(status, "NoSuchBucket"));
     CHECK(contains(status, "check the bucket's name, S3_ENDPOINT"));
   }
   CHECK(fs.open("s3://").status().code() == absl::StatusCode::kInvalidArgument);
+}
+
+TEST_CASE("a server that is not S3's misses no files", "[io][s3_file_system]") {
+  NEEDS_S3();
+  FakeS3 s3;
+  s3.set_fault([](const HttpServerRequest&) {
+    return HttpServerReply{.status = 404, .body = "<html>no such page</html>"};
+  });
+  io::S3FileSystem fs(s3.options());
+  const std::string path = "s3://bucket/dir/file";
+  for (const absl::Status& status :
+       {fs.open(path).status(), fs.exists(path).status(), fs.is_directory(path).status(),
+        fs.list_directory(path).status(), write(fs, path, "x")}) {
+    CHECK(status.code() == absl::StatusCode::kFailedPrecondition);
+    CHECK(contains(status, "not that of an S3 server: check S3_ENDPOINT"));
+    CHECK(contains(status, s3.server().url("/bucket/")));
+  }
+}
+
+TEST_CASE("a bucket that may not be listed is read all the same", "[io][s3_file_system]") {
+  NEEDS_S3();
+  FakeS3 s3;
+  s3.put("dir/file", "bytes");
+  s3.set_fault([](const HttpServerRequest& request) -> std::optional<HttpServerReply> {
+    if (request.query().find("list-type") == std::string::npos) return std::nullopt;
+    return FakeS3::error(403, "AccessDenied");
+  });
+  io::S3FileSystem fs(s3.options());
+  CHECK(read(fs, "s3://bucket/dir/file") == "bytes");
+  CHECK(*fs.exists("s3://bucket/dir/file"));
+  const absl::Status missing = fs.open("s3://bucket/dir/none").status();
+  CHECK(missing.code() == absl::StatusCode::kPermissionDenied);
+  CHECK(contains(missing, "s3:ListBucket"));
+}
+
+TEST_CASE("a profile that is nowhere is no missing file", "[io][s3_file_system]") {
+  ::setenv("AWS_PROFILE", "nosuch", 1);
+  const absl::Status status = io::S3FileSystem().open("s3://bucket/dir/file").status();
+  ::unsetenv("AWS_PROFILE");
+  CHECK(status.code() == absl::StatusCode::kFailedPrecondition);
+  CHECK(contains(status, "s3://bucket/dir/file: the profile 'nosuch' (AWS_PROFILE)"));
+  CHECK(contains(status, "aws configure --profile nosuch"));
 }
 
 TEST_CASE("nobody at the endpoint: the error names it after a few tries", "[io][s3_file_system]") {

@@ -166,6 +166,23 @@ TEST_CASE("Hadoop's exceptions become errors with path, words and cure", "[io][w
   }
 }
 
+TEST_CASE("a server that is not Hadoop's misses no files", "[io][webhdfs]") {
+  if (!io::has_http()) SKIP("no libcurl");
+  Fixture f;
+  const int code = GENERATE(200, 404);
+  f.fake.fault = [&](const HttpServerRequest&) -> std::optional<HttpServerReply> {
+    return HttpServerReply{.status = code, .body = "<html>some page</html>"};
+  };
+  const std::string path = "hdfs://cluster/d/file";
+  for (const absl::Status& status :
+       {f.fs.open(path).status(), f.fs.exists(path).status(), f.fs.is_directory(path).status(),
+        f.fs.file_size(path).status(), f.fs.list_directory(path).status()}) {
+    CAPTURE(code, message(status));
+    CHECK(status.code() == absl::StatusCode::kFailedPrecondition);
+    CHECK_THAT(message(status), Contains(path) && Contains("WebHDFS"));
+  }
+}
+
 TEST_CASE("a delegation token stands in for the user, and stays out of messages", "[io][webhdfs]") {
   if (!io::has_http()) SKIP("no libcurl");
   FakeWebHdfs fake;

@@ -100,6 +100,12 @@ TEST_CASE("what the schemas forbid is found", "[tools][check_manifests]") {
   problems.found(changed("trainjob.yaml", "numNodes: 3", "nodes: 3"), "nodes");
   problems.found(changed("job-headless-service.yaml", "backoffLimit: 10", "backoffLimits: 10"),
                  "backoffLimits");
+  problems.found(changed("tfjob.yaml", "env:", "env: {DISTRIBUTE_JOB_TOKEN: a}\n              x:"),
+                 "is not of type 'array'");
+  problems.found(changed("tfjob.yaml", "metadata:", "metadata: mnist\nmeta:"),
+                 "'mnist' is not of type 'object'");
+  problems.found("apiVersion: v1\nkind: Service\n---\napiVersion: batch/v1\nkind: Job\n",
+                 "must be Indexed");
   problems.found("a: [", "not YAML");
   problems.found("a: 1\na: 2\n", "key 'a' occurs twice");
   problems.found("apiVersion: v9\nkind: TFJob\n", "no schema for v9 TFJob");

@@ -46,6 +46,13 @@ std::optional<std::string> latest_checkpoint(const std::string& checkpoint_dir,
 
 }  // namespace distribute::train
 
+namespace distribute::checkpoint_internal {
+
+/// "; what to do" where the state file beside this checkpoint, which is missing, names it; else "".
+std::string cure_of_missing_checkpoint(const std::string& prefix);
+
+}  // namespace distribute::checkpoint_internal
+
 #ifdef DISTRIBUTE_HEADER_ONLY
 #include <distribute/checkpoint/impl/checkpoint_state.ipp>
 #endif

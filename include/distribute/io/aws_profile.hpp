@@ -21,6 +21,10 @@ std::string process_environment(const std::string& name);
 /// A small local file. Errors  NotFound, PermissionDenied.
 absl::StatusOr<std::string> read_local_text(const std::string& path);
 
+/// One that `setting` names, such as a variable of the environment. Not NotFound, which would say
+/// that what was asked of the store is not there. Errors  FailedPrecondition, PermissionDenied.
+absl::StatusOr<std::string> read_named_text(const std::string& path, const std::string& setting);
+
 /// Keys and values of one section; a nested key is "s3.addressing_style".
 using AwsProfile = std::map<std::string, std::string>;
 
@@ -32,7 +36,8 @@ absl::StatusOr<std::map<std::string, AwsProfile>> parse_aws_profiles(std::string
 
 /// One profile from both files (AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE, else those in
 /// ~/.aws); the credentials file wins. Empty `name`: AWS_PROFILE, else "default".
-/// Errors  NotFound for a profile that was asked for by name and is in neither file; those of
+/// Errors  FailedPrecondition for a profile that was asked for by name and is in neither file;
+/// those of
 ///         parse_aws_profiles.
 absl::StatusOr<AwsProfile> load_aws_profile(const EnvironmentReader& environment,
                                             std::string name = "");

@@ -55,8 +55,8 @@ class GcsClient {
   /// when the old one is refused. `repeats` false: failures are the caller's affair.
   absl::StatusOr<HttpResponse> send(HttpRequest request, bool repeats = true);
   /// The error that an answer stands for, or OK for 2xx: NotFound, PermissionDenied,
-  /// Unauthenticated, FailedPrecondition, Unavailable, ... with path, URL, the server's words, the
-  /// request's id and a cure.
+  /// Unauthenticated, FailedPrecondition (no such bucket, 412), Unavailable, ... with path, URL,
+  /// the server's words, the request's id and a cure.
   absl::Status check(const absl::StatusOr<HttpResponse>& response, const HttpRequest& request,
                      const std::string& path) const;
   /// send() and check().

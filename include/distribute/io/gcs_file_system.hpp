@@ -33,6 +33,8 @@ class GcsFileSystem final : public FileSystem {
   };
   absl::Status copy(const GcsPath& from, const GcsPath& to);
   absl::StatusOr<Stat> stat(const GcsPath& path);
+  /// FailedPrecondition where not just the object but the bucket is missing.
+  absl::StatusOr<Stat> stat_in_bucket(const GcsPath& path);
   absl::StatusOr<int64_t> fetch(const GcsPath& path, const Stat& stat, int64_t offset,
                                 std::span<char> out);
 

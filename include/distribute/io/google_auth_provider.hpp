@@ -30,8 +30,9 @@ class GoogleAuthProvider {
 
   /// A token that is good for another minute at least; empty where there is none, which is enough
   /// for public objects.
-  /// Errors  for a credentials file that is there and cannot be used, naming it: DataLoss,
-  ///         InvalidArgument, Unauthenticated (the server does not accept it), Unavailable.
+  /// Errors  for a credentials file that is named and cannot be used, naming it:
+  ///         FailedPrecondition (not there), DataLoss, InvalidArgument, Unauthenticated (the server
+  ///         does not accept it), Unavailable.
   absl::StatusOr<std::string> get_token();
   /// The next get_token() asks anew: a server did not accept the last one.
   void forget_token();

@@ -9,7 +9,9 @@
 
 namespace distribute::io {
 
-/// Thread-safe; each running request has a connection of its own, kept for later ones.
+/// Certificates are checked against the file that DISTRIBUTE_CA_FILE names, where the request names
+/// none of its own. Thread-safe; each running request has a connection of its own, kept for later
+/// ones.
 class HttpClient {
  public:
   HttpClient();

@@ -36,7 +36,7 @@ struct HttpRequest {
   bool follow_redirects = false;
   bool use_proxy = true;  // as http_proxy, https_proxy and no_proxy say
   bool verify_tls = true;
-  std::string ca_file = {}, ca_path = {};  // empty: the system's
+  std::string ca_file = {}, ca_path = {};  // empty: DISTRIBUTE_CA_FILE, else the system's
 };
 
 struct HttpResponse {
@@ -49,6 +49,8 @@ struct HttpResponse {
   bool ok() const { return status >= 200 && status < 300; }
   /// The value of a header, or "".
   std::string header(std::string_view name) const;
+  /// Where the body is nothing that a program understands: its beginning in one line, for messages.
+  std::string excerpt() const;
 };
 
 }  // namespace distribute::io

@@ -20,6 +20,8 @@ bool says_expired(const S3Error& error);
 /// Trying again can help, whatever the HTTP status says.
 bool may_pass(const S3Error& error);
 
+/// NotFound only where S3 says that an object is not there; a bucket that is not, and a 404 of
+/// another server, are FailedPrecondition.
 /// Source  the mapping of tensorflow-io, but what may pass is Unavailable.
 StatusCode code_of_s3(int status, const S3Error& error);
 

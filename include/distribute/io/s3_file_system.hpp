@@ -39,7 +39,8 @@ class S3FileSystem final : public FileSystem {
   bool has_atomic_move() const override { return false; }
 
  private:
-  absl::StatusOr<std::shared_ptr<S3Client>> client();
+  /// `path` is for messages.
+  absl::StatusOr<std::shared_ptr<S3Client>> client(const std::string& path);
 
   std::mutex mutex_;
   std::shared_ptr<S3Client> client_;  // guarded by mutex_; open files hold it too

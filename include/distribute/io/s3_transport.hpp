@@ -32,10 +32,10 @@ struct S3Call {
 
 /// Thread-safe. A call is tried again after failures that pass; expired credentials are renewed, a
 /// wrong region or clock is corrected, each once.
-/// Errors  NotFound, PermissionDenied, Unauthenticated (credentials expired), FailedPrecondition
-///         (412, wrong region, clock), OutOfRange (416), Unavailable (500 and above), and those of
-///         HttpClient. Messages hold S3's code and text, the HTTP status, the request id, the URL
-///         and the cure.
+/// Errors  NotFound (the object), PermissionDenied, Unauthenticated (credentials expired),
+///         FailedPrecondition (412, bucket, no S3 server, wrong region, clock), OutOfRange (416),
+///         Unavailable (500 and above), and those of HttpClient. Messages hold S3's code and text,
+///         the HTTP status, the request id, the URL and the cure.
 class S3Transport {
  public:
   explicit S3Transport(S3Options options) : options_(std::move(options)) {}

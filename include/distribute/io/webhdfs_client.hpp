@@ -61,7 +61,7 @@ class WebHdfsClient {
   /// The 2xx answer.
   /// Errors  what Hadoop's exception stands for (NotFound, PermissionDenied, AlreadyExists,
   ///         ResourceExhausted for quotas, Unavailable on standby or in safe mode, ...), with path,
-  ///         URL, Hadoop's words and a cure.
+  ///         URL, Hadoop's words and a cure; FailedPrecondition where the server is not Hadoop's.
   absl::StatusOr<HttpResponse> call(const WebHdfsPath& path, const WebHdfsCall& call);
 
  private:

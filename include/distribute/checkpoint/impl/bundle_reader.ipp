@@ -3,6 +3,7 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
+#include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/io/crc32c.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/io/wire.hpp>
@@ -12,16 +13,21 @@
 
 namespace distribute::checkpoint_internal {
 
-/// Opens the index; a directory given instead of a prefix is a mistake worth a hint.
+/// Opens the index; a directory given instead of a prefix is a mistake worth a hint, and so is a
+/// state file that names what is not there.
 DISTRIBUTE_INLINE std::string read_bundle_index(const std::string& prefix) {
   auto bytes = io::read_file(train::bundle_index_path(prefix));
   if (bytes.ok()) return *std::move(bytes);
   io::FileSystem& fs = *value_or_throw(io::file_system_for(prefix));
   const auto is_directory = fs.is_directory(prefix);
   const bool hint = is_directory.ok() && *is_directory;
-  throw_if_error(annotate(
-      bytes.status(), concat("checkpoint ", prefix,
-                             hint ? " (a directory: name a prefix in it such as ckpt-1)" : "")));
+  const std::string cure =
+      absl::IsNotFound(bytes.status()) ? cure_of_missing_checkpoint(prefix) : "";
+  throw_if_error(
+      make_status(StatusCode(bytes.status().code()),
+                  concat("checkpoint ", prefix,
+                         hint ? " (a directory: name a prefix in it such as ckpt-1)" : "", ": ",
+                         bytes.status().message(), cure)));
   return {};
 }
 

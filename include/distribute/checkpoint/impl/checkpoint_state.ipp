@@ -158,9 +158,8 @@ DISTRIBUTE_INLINE train::CheckpointState StateParser::parse() {
   return state;
 }
 
-/// What to do about a state file that cannot be understood, from what lies beside it.
-DISTRIBUTE_INLINE std::string cure_of_damaged_state(const std::string& directory,
-                                                    const std::string& file) {
+/// What to do about a state file that leads nowhere, from what lies beside it.
+DISTRIBUTE_INLINE std::string cure_of_state(const std::string& directory, const std::string& file) {
   std::string newest;
   int64_t newest_number = -1;
   const auto fs = io::file_system_for(directory);
@@ -214,8 +213,7 @@ DISTRIBUTE_INLINE std::optional<CheckpointState> get_checkpoint_state(
   try {
     state = decode_checkpoint_state(*text, file);
   } catch (const DataLossError& error) {
-    throw DataLossError(error.what() +
-                        checkpoint_internal::cure_of_damaged_state(checkpoint_dir, file));
+    throw DataLossError(error.what() + checkpoint_internal::cure_of_state(checkpoint_dir, file));
   }
   state.model_checkpoint_path = io::join_path(checkpoint_dir, state.model_checkpoint_path);
   for (std::string& path : state.all_model_checkpoint_paths) {
@@ -248,3 +246,19 @@ DISTRIBUTE_INLINE std::optional<std::string> latest_checkpoint(const std::string
 }
 
 }  // namespace distribute::train
+
+namespace distribute::checkpoint_internal {
+
+DISTRIBUTE_INLINE std::string cure_of_missing_checkpoint(const std::string& prefix) {
+  const std::string directory = io::directory_of(prefix);
+  try {
+    const auto state = train::get_checkpoint_state(directory);
+    if (!state || state->model_checkpoint_path != prefix) return "";
+  } catch (const Error&) {  // the caller has an error of its own to tell
+    return "";
+  }
+  const std::string file = io::join_path(directory, "checkpoint");
+  return concat("; ", file, " names it", cure_of_state(directory, file));
+}
+
+}  // namespace distribute::checkpoint_internal

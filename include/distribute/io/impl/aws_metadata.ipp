@@ -25,14 +25,15 @@ DISTRIBUTE_INLINE int64_t parse_aws_time(const std::string& text) {
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<std::string> body_of_answer(
-    absl::StatusOr<io::HttpResponse> response, const io::HttpRequest& request, const char* what) {
+    absl::StatusOr<io::HttpResponse> response, const io::HttpRequest& request,
+    const std::string& what) {
   if (!response.ok()) return annotate(response.status(), concat("no credentials from ", what));
   if (response->ok()) return std::move(response->body);
   return make_status(
       response->status >= 500 ? StatusCode::Unavailable : StatusCode::PermissionDenied,
       concat("no credentials from ", what, ": ", request.method, " ",
              io::printable_url(request.url), " answered ", response->status, " ",
-             response->body.substr(0, 300)));
+             response->excerpt()));
 }
 
 /// One source's way of talking HTTP: no proxy, short waits.
@@ -41,7 +42,7 @@ class MetadataClient {
   explicit MetadataClient(const io::AwsCredentialsOptions& options) : options_(options) {}
 
   /// The body of a 2xx answer.
-  absl::StatusOr<std::string> ask(io::HttpRequest request, const char* what) const {
+  absl::StatusOr<std::string> ask(io::HttpRequest request, const std::string& what) const {
     request.connect_timeout = request.total_timeout = options_.metadata_timeout;
     request.use_proxy = false;
     const io::HttpRetryPolicy policy{.max_attempts = options_.metadata_attempts, .max_delay = 1};
@@ -81,22 +82,22 @@ DISTRIBUTE_INLINE MaybeAwsCredentials optional_of(absl::StatusOr<io::AwsCredenti
 DISTRIBUTE_INLINE MaybeAwsCredentials
 credentials_of_container(const io::AwsCredentialsOptions& options) {
   const auto& environment = options.environment;
-  const std::string relative = environment("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI");
-  const std::string url = relative.empty() ? environment("AWS_CONTAINER_CREDENTIALS_FULL_URI")
-                                           : "http://169.254.170.2" + relative;
+  std::string variable = "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", url = environment(variable);
+  if (!url.empty()) url.insert(0, "http://169.254.170.2");
+  if (url.empty()) url = environment(variable = "AWS_CONTAINER_CREDENTIALS_FULL_URI");
   if (url.empty()) return std::nullopt;
   std::string token = environment("AWS_CONTAINER_AUTHORIZATION_TOKEN");
   const std::string file = environment("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE");
   if (!file.empty()) {
-    auto text = io::read_local_text(file);
+    auto text = io::read_named_text(file, "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE");
     if (!text.ok()) return annotate(text.status(), "container authorization token");
     token = std::string(absl::StripAsciiWhitespace(*text));
   }
   io::HttpRequest request{.url = url};
   if (!token.empty()) request.headers.emplace_back("Authorization", token);
-  auto text = MetadataClient(options).ask(request, "the container's address");
+  auto text = MetadataClient(options).ask(request, "the container's address (" + variable + ")");
   if (!text.ok()) return text.status();
-  return optional_of(credentials_from_json(*text, url));
+  return optional_of(credentials_from_json(*text, concat(url, " (", variable, ")")));
 }
 
 /// An instance's metadata server (IMDSv2). Where nobody answers, this is no instance.

@@ -71,6 +71,15 @@ DISTRIBUTE_INLINE absl::StatusOr<std::string> read_local_text(const std::string&
                      concat("cannot open ", path, missing ? ": no such file" : ""));
 }
 
+DISTRIBUTE_INLINE absl::StatusOr<std::string> read_named_text(const std::string& path,
+                                                              const std::string& setting) {
+  auto text = read_local_text(path);
+  if (text.ok()) return text;
+  const bool missing = absl::IsNotFound(text.status());
+  return make_status(missing ? StatusCode::FailedPrecondition : StatusCode::PermissionDenied,
+                     concat(text.status().message(), "; ", setting, " names it"));
+}
+
 DISTRIBUTE_INLINE absl::StatusOr<std::map<std::string, AwsProfile>> parse_aws_profiles(
     std::string_view text, const std::string& path) {
   std::map<std::string, AwsProfile> profiles;
@@ -103,9 +112,11 @@ DISTRIBUTE_INLINE absl::StatusOr<AwsProfile> load_aws_profile(const EnvironmentR
       io_internal::read_aws_file(environment, "AWS_SHARED_CREDENTIALS_FILE", "credentials");
   if (!credentials.ok()) return credentials.status();
   if (asked && !config->contains(name) && !credentials->contains(name))
-    return make_status(StatusCode::NotFound, concat("the profile '", name,
-                                                    "' (AWS_PROFILE) is neither in "
-                                                    "~/.aws/credentials nor in ~/.aws/config"));
+    return make_status(StatusCode::FailedPrecondition,
+                       concat("the profile '", name,
+                              "' (AWS_PROFILE) is neither in ~/.aws/credentials nor in "
+                              "~/.aws/config; correct the name, or run 'aws configure --profile ",
+                              name, "'"));
   AwsProfile profile = (*credentials)[name];
   profile.merge((*config)[name]);
   return profile;

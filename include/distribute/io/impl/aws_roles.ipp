@@ -71,7 +71,7 @@ DISTRIBUTE_INLINE absl::StatusOr<io::AwsCredentials> ask_sts(
   const io::HttpRetryPolicy policy{.max_attempts = 3};
   const auto text =
       body_of_answer(send_with_retry(policy, attempt),
-                     {.method = "POST", .url = sts_endpoint(options, *region)}, source.c_str());
+                     {.method = "POST", .url = sts_endpoint(options, *region)}, source);
   if (!text.ok()) return text.status();
   const auto answer = io::parse_xml(*text);
   if (!answer.ok()) return annotate(answer.status(), source);
@@ -92,7 +92,7 @@ DISTRIBUTE_INLINE absl::StatusOr<io::AwsCredentials> ask_web_identity(
   if (role.empty())
     return make_status(StatusCode::InvalidArgument,
                        "AWS_WEB_IDENTITY_TOKEN_FILE is set, but no role: set AWS_ROLE_ARN");
-  auto token = io::read_local_text(token_file);
+  auto token = io::read_named_text(token_file, "AWS_WEB_IDENTITY_TOKEN_FILE, or the profile,");
   if (!token.ok()) return annotate(token.status(), "web identity token");
   return ask_sts(options,
                  {{"Action", "AssumeRoleWithWebIdentity"},

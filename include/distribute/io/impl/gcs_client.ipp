@@ -49,7 +49,7 @@ DISTRIBUTE_INLINE std::string gcs_message(const io::HttpResponse& response) {
     const auto message = error->find("message");
     if (message != error->end() && message->is_string()) return message->get<std::string>();
   }
-  return response.body.substr(0, 200);
+  return response.excerpt();
 }
 
 DISTRIBUTE_INLINE StatusCode code_of_http(int status) {
@@ -68,11 +68,17 @@ DISTRIBUTE_INLINE StatusCode code_of_http(int status) {
   }
 }
 
+/// A bucket that is not there is no object that is missing.
+DISTRIBUTE_INLINE StatusCode code_of_gcs(int status, const std::string& message) {
+  const bool bucket = status == 404 && message.find("bucket does not exist") != std::string::npos;
+  return bucket ? StatusCode::FailedPrecondition : code_of_http(status);
+}
+
 DISTRIBUTE_INLINE std::string gcs_cure(int status) {
   switch (status) {
     case 401: return "; the token is not accepted: check the credentials and this host's clock";
     case 403: return "; give the account a role such as roles/storage.objectAdmin on the bucket";
-    case 404: return "; check the names of bucket and object";
+    case 404: return "; check the names of bucket and object, and STORAGE_EMULATOR_HOST if set";
     case 412: return "; another writer was faster";
     case 429: return "; too many requests: write less often";
     default: return status >= 500 ? "; the store has a problem: try again later" : "";
@@ -175,13 +181,14 @@ DISTRIBUTE_INLINE absl::Status GcsClient::check(const absl::StatusOr<HttpRespons
   const int status = response->status;
   std::string id = response->header("X-GUploader-UploadID");
   if (id.empty()) id = response->header("X-Goog-Request-Id");
+  const std::string message = io_internal::gcs_message(*response);
   std::string who;
   if (status == 401 || status == 403)
     who = concat("; ", options_.authenticate ? auth_.origin() : "no token: an emulator is named");
   return make_status(
-      io_internal::code_of_http(status),
+      io_internal::code_of_gcs(status, message),
       concat(path, ": ", request.method, " ", printable_url(request.url), ": status ", status, " ",
-             io_internal::gcs_message(*response), id.empty() ? "" : "; request id ", id,
+             message, id.empty() ? "" : "; request id ", id,
              response->attempts > 1 ? concat("; tried ", response->attempts, " times") : "", who,
              io_internal::gcs_cure(status)));
 }

@@ -22,16 +22,16 @@ DISTRIBUTE_INLINE std::string text_member(const nlohmann::json& json, const char
   return found->is_string() ? found->get<std::string>() : found->dump();
 }
 
-DISTRIBUTE_INLINE absl::StatusOr<nlohmann::json> parse_answer(const std::string& body,
+DISTRIBUTE_INLINE absl::StatusOr<nlohmann::json> parse_answer(const io::HttpResponse& response,
                                                               const std::string& path) {
-  auto json = json_of(body);
+  auto json = json_of(response.body);
   if (json.is_object()) return json;
-  return make_status(StatusCode::Internal,
+  return make_status(StatusCode::FailedPrecondition,
                      concat(path, ": the answer of the store is no JSON object: ",
-                            body.substr(0, 200), "; is the endpoint the right one?"));
+                            response.excerpt(), "; is the endpoint the right one?"));
 }
 
-/// One page of objects and directories below `prefix`.
+/// One page of objects and directories below `prefix`. FailedPrecondition without the bucket.
 DISTRIBUTE_INLINE absl::StatusOr<nlohmann::json> list_page(io::GcsClient& client,
                                                            const io::GcsPath& path,
                                                            const std::string& prefix,
@@ -42,8 +42,10 @@ DISTRIBUTE_INLINE absl::StatusOr<nlohmann::json> list_page(io::GcsClient& client
   const io::GcsPath bucket{path.path, path.bucket, ""};
   const auto response =
       client.call({.url = client.url("/storage/v1", bucket.resource(), query)}, path.path);
+  if (absl::IsNotFound(response.status()))
+    return make_status(StatusCode::FailedPrecondition, std::string(response.status().message()));
   if (!response.ok()) return response.status();
-  return parse_answer(response->body, path.path);
+  return parse_answer(*response, path.path);
 }
 
 /// "" for a bucket, else with a slash at the end.
@@ -104,10 +106,20 @@ DISTRIBUTE_INLINE absl::StatusOr<GcsFileSystem::Stat> GcsFileSystem::stat(const 
       {.url = client_.url("/storage/v1", path.resource(), {{"fields", "size,generation"}})},
       path.path);
   if (!response.ok()) return response.status();
-  const auto json = io_internal::parse_answer(response->body, path.path);
+  const auto json = io_internal::parse_answer(*response, path.path);
   if (!json.ok()) return json.status();
   return Stat{std::atoll(io_internal::text_member(*json, "size").c_str()),
               io_internal::text_member(*json, "generation")};
+}
+
+/// Who may not list the bucket is believed.
+DISTRIBUTE_INLINE absl::StatusOr<GcsFileSystem::Stat> GcsFileSystem::stat_in_bucket(
+    const GcsPath& path) {
+  const auto found = stat(path);
+  if (!absl::IsNotFound(found.status())) return found;
+  const auto page =
+      io_internal::list_page(client_, path, io_internal::prefix_of(path), {{"maxResults", "1"}});
+  return absl::IsFailedPrecondition(page.status()) ? page.status() : found.status();
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<int64_t> GcsFileSystem::fetch(const GcsPath& path,
@@ -134,7 +146,7 @@ DISTRIBUTE_INLINE absl::StatusOr<std::unique_ptr<RandomAccessFile>> GcsFileSyste
     const std::string& path) {
   const auto parsed = io_internal::parse_object_path(path);
   if (!parsed.ok()) return parsed.status();
-  const auto found = stat(*parsed);
+  const auto found = stat_in_bucket(*parsed);
   if (!found.ok()) return found.status();
   auto fetch_range = [this, object = *parsed, stat = *found](int64_t offset, std::span<char> out) {
     return fetch(object, stat, offset, out);
@@ -168,7 +180,6 @@ DISTRIBUTE_INLINE absl::StatusOr<bool> GcsFileSystem::is_directory(const std::st
   if (!parsed.ok()) return parsed.status();
   const auto page = io_internal::list_page(client_, *parsed, io_internal::prefix_of(*parsed),
                                            {{"maxResults", "1"}});
-  if (absl::IsNotFound(page.status())) return false;  // the bucket
   if (!page.ok()) return page.status();
   return parsed->object.empty() || (page->contains("items") && !(*page)["items"].empty());
 }
@@ -176,7 +187,7 @@ DISTRIBUTE_INLINE absl::StatusOr<bool> GcsFileSystem::is_directory(const std::st
 DISTRIBUTE_INLINE absl::StatusOr<int64_t> GcsFileSystem::file_size(const std::string& path) {
   const auto parsed = io_internal::parse_object_path(path);
   if (!parsed.ok()) return parsed.status();
-  const auto found = stat(*parsed);
+  const auto found = stat_in_bucket(*parsed);
   if (!found.ok()) return found.status();
   return found->size;
 }
@@ -202,7 +213,7 @@ DISTRIBUTE_INLINE absl::Status GcsFileSystem::copy(const GcsPath& from, const Gc
         client_.call({.method = "POST", .url = client_.url("/storage/v1", resource, query)},
                      concat(from.path, " to ", to.path));
     if (!response.ok()) return response.status();
-    const auto json = io_internal::parse_answer(response->body, from.path);
+    const auto json = io_internal::parse_answer(*response, from.path);
     if (!json.ok()) return json.status();
     const bool done = io_internal::text_member(*json, "done") == "true";
     token = done ? "" : io_internal::text_member(*json, "rewriteToken");

@@ -98,8 +98,13 @@ DISTRIBUTE_INLINE absl::StatusOr<GoogleAuthProvider::Token> GoogleAuthProvider::
 
 DISTRIBUTE_INLINE absl::StatusOr<GoogleAuthProvider::Token> GoogleAuthProvider::from_file(
     const std::string& path) const {
-  const auto text = read_local_text(path);
-  if (!text.ok()) return annotate(text.status(), "credentials for Google Cloud");
+  const bool named = !options_.environment("GOOGLE_APPLICATION_CREDENTIALS").empty();
+  const auto text = read_named_text(path, named ? "GOOGLE_APPLICATION_CREDENTIALS" : "gcloud");
+  if (!text.ok())
+    return make_status(StatusCode(text.status().code()),
+                       concat("credentials for Google Cloud: ", text.status().message(),
+                              named ? ": correct it, or unset it and" : ":",
+                              " run `gcloud auth application-default login`"));
   const auto json = json_of(*text);
   if (json.is_discarded())
     return make_status(StatusCode::DataLoss,

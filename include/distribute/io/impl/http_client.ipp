@@ -6,6 +6,7 @@
 #include <distribute/io/url.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 
@@ -117,7 +118,9 @@ DISTRIBUTE_INLINE void set_curl_connection(CURL* handle, const io::HttpRequest& 
     set_curl(handle, CURLOPT_SSL_VERIFYPEER, 0L);
     set_curl(handle, CURLOPT_SSL_VERIFYHOST, 0L);
   }
-  if (!request.ca_file.empty()) set_curl(handle, CURLOPT_CAINFO, request.ca_file.c_str());
+  const char* general = std::getenv("DISTRIBUTE_CA_FILE");
+  const char* ca_file = request.ca_file.empty() ? general : request.ca_file.c_str();
+  if (ca_file && *ca_file) set_curl(handle, CURLOPT_CAINFO, ca_file);
   if (!request.ca_path.empty()) set_curl(handle, CURLOPT_CAPATH, request.ca_path.c_str());
 }
 
@@ -173,8 +176,8 @@ DISTRIBUTE_INLINE const char* cure_of_curl(CURLcode code) {
              "drops packets";
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
-      return "; name the file of its certificate authority, or check "
-             "that the endpoint is the right one";
+      return "; name the file of its certificate authority in DISTRIBUTE_CA_FILE (for s3:// "
+             "S3_CA_FILE and AWS_CA_BUNDLE go first), or check that the endpoint is the right one";
     case CURLE_SSL_CONNECT_ERROR: return "; does the server speak https on this port?";
     case CURLE_GOT_NOTHING:
     case CURLE_PARTIAL_FILE:

@@ -1,6 +1,8 @@
 #pragma once
 #include <distribute/io/http_message.hpp>
 
+#include <absl/strings/ascii.h>
+
 #include <algorithm>
 
 namespace distribute::io {
@@ -19,6 +21,13 @@ DISTRIBUTE_INLINE const std::string* find_header(const HttpHeaders& headers,
 DISTRIBUTE_INLINE std::string HttpResponse::header(std::string_view name) const {
   const std::string* value = find_header(headers, name);
   return value ? *value : "";
+}
+
+DISTRIBUTE_INLINE std::string HttpResponse::excerpt() const {
+  std::string text = body.substr(0, 200);
+  std::replace_if(text.begin(), text.end(), absl::ascii_isspace, ' ');
+  absl::RemoveExtraAsciiWhitespace(&text);
+  return text;
 }
 
 }  // namespace distribute::io

@@ -51,7 +51,9 @@ DISTRIBUTE_INLINE StatusCode code_of_s3(int status, const S3Error& error) {
   switch (status) {
     case 401:
     case 403: return StatusCode::PermissionDenied;
-    case 404: return StatusCode::NotFound;
+    case 404:  // no bucket, or no S3 server: not just an object that is missing
+      return error.code.empty() || error.code == "NoSuchBucket" ? StatusCode::FailedPrecondition
+                                                                : StatusCode::NotFound;
     case 301:
     case 307:
     case 409:
@@ -83,8 +85,7 @@ DISTRIBUTE_INLINE std::string cure_of_s3(int status, const S3Error& error,
     return concat("; the credentials of ", used.source,
                   " may not do this: ask for s3:GetObject, "
                   "s3:PutObject, s3:DeleteObject and s3:ListBucket");
-  if (error.code.empty() && status != 404)
-    return "; the answer is not that of an S3 server: check S3_ENDPOINT";
+  if (error.code.empty()) return "; the answer is not that of an S3 server: check S3_ENDPOINT";
   return "";
 }
 

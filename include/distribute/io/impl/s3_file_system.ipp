@@ -72,11 +72,12 @@ DISTRIBUTE_INLINE S3FileSystem::S3FileSystem(const S3Options& options)
     : client_(std::make_shared<S3Client>(options)) {}
 DISTRIBUTE_INLINE S3FileSystem::~S3FileSystem() = default;
 
-DISTRIBUTE_INLINE absl::StatusOr<std::shared_ptr<S3Client>> S3FileSystem::client() {
+DISTRIBUTE_INLINE absl::StatusOr<std::shared_ptr<S3Client>> S3FileSystem::client(
+    const std::string& path) {
   const std::lock_guard lock(mutex_);
   if (client_) return client_;
   auto options = s3_options_from_environment();
-  if (!options.ok()) return annotate(options.status(), "s3://");
+  if (!options.ok()) return annotate(options.status(), path);
   return client_ = std::make_shared<S3Client>(*std::move(options));
 }
 
@@ -84,7 +85,7 @@ DISTRIBUTE_INLINE absl::StatusOr<std::unique_ptr<RandomAccessFile>> S3FileSystem
     const std::string& path) {
   auto object = io_internal::s3_file_path(path);
   if (!object.ok()) return object.status();
-  auto s3 = client();
+  auto s3 = client(path);
   if (!s3.ok()) return s3.status();
   auto info = (*s3)->head(*object);
   if (absl::IsNotFound(info.status())) {
@@ -108,7 +109,7 @@ DISTRIBUTE_INLINE absl::StatusOr<std::unique_ptr<WritableFile>> S3FileSystem::cr
     const std::string& path) {
   auto object = io_internal::s3_file_path(path);
   if (!object.ok()) return object.status();
-  auto s3 = client();
+  auto s3 = client(path);
   if (!s3.ok()) return s3.status();
   return s3_writable_file(*std::move(s3), *std::move(object));
 }
@@ -116,7 +117,7 @@ DISTRIBUTE_INLINE absl::StatusOr<std::unique_ptr<WritableFile>> S3FileSystem::cr
 DISTRIBUTE_INLINE absl::StatusOr<bool> S3FileSystem::exists(const std::string& path) {
   auto object = parse_s3_path(path);
   if (!object.ok()) return object.status();
-  auto s3 = client();
+  auto s3 = client(path);
   if (!s3.ok()) return s3.status();
   if (!object->key.empty() && !object->key.ends_with('/')) {
     auto info = (*s3)->head(*object);
@@ -129,7 +130,7 @@ DISTRIBUTE_INLINE absl::StatusOr<bool> S3FileSystem::exists(const std::string& p
 DISTRIBUTE_INLINE absl::StatusOr<bool> S3FileSystem::is_directory(const std::string& path) {
   auto object = parse_s3_path(path);
   if (!object.ok()) return object.status();
-  auto s3 = client();
+  auto s3 = client(path);
   if (!s3.ok()) return s3.status();
   auto any = io_internal::has_objects(**s3, *object);
   return any.ok() && object->key.empty() ? true : any;  // a bucket that can be listed is there
@@ -138,7 +139,7 @@ DISTRIBUTE_INLINE absl::StatusOr<bool> S3FileSystem::is_directory(const std::str
 DISTRIBUTE_INLINE absl::StatusOr<int64_t> S3FileSystem::file_size(const std::string& path) {
   auto object = io_internal::s3_file_path(path);
   if (!object.ok()) return object.status();
-  auto s3 = client();
+  auto s3 = client(path);
   if (!s3.ok()) return s3.status();
   auto info = (*s3)->head(*object);
   if (!info.ok()) return info.status();
@@ -149,7 +150,7 @@ DISTRIBUTE_INLINE absl::StatusOr<std::vector<std::string>> S3FileSystem::list_di
     const std::string& path) {
   auto object = parse_s3_path(path);
   if (!object.ok()) return object.status();
-  auto s3 = client();
+  auto s3 = client(path);
   if (!s3.ok()) return s3.status();
   const S3Path directory = io_internal::as_directory(*object);
   std::vector<std::string> names;
@@ -180,7 +181,7 @@ DISTRIBUTE_INLINE absl::Status S3FileSystem::rename(const std::string& from,
   if (!source.ok()) return source.status();
   if (!target.ok()) return target.status();
   if (source->str() == target->str()) return absl::OkStatus();
-  auto s3 = client();
+  auto s3 = client(from);
   if (!s3.ok()) return s3.status();
   auto info = (*s3)->head(*source);
   if (info.ok()) {
@@ -196,7 +197,7 @@ DISTRIBUTE_INLINE absl::Status S3FileSystem::rename(const std::string& from,
 DISTRIBUTE_INLINE absl::Status S3FileSystem::remove_file(const std::string& path) {
   auto object = io_internal::s3_file_path(path);
   if (!object.ok()) return object.status();
-  auto s3 = client();
+  auto s3 = client(path);
   if (!s3.ok()) return s3.status();
   auto info = (*s3)->head(*object);  // removing what is not there is no error in S3
   return info.ok() ? (*s3)->remove(*object) : info.status();
@@ -205,7 +206,7 @@ DISTRIBUTE_INLINE absl::Status S3FileSystem::remove_file(const std::string& path
 DISTRIBUTE_INLINE absl::Status S3FileSystem::remove_directory(const std::string& path) {
   auto object = parse_s3_path(path);
   if (!object.ok()) return object.status();
-  auto s3 = client();
+  auto s3 = client(path);
   if (!s3.ok()) return s3.status();
   const S3Path directory = io_internal::as_directory(*object);
   auto page = (*s3)->list(directory, "", 2);
@@ -227,7 +228,7 @@ DISTRIBUTE_INLINE absl::Status S3FileSystem::remove_tree(const std::string& path
   if (object->key.empty())
     return make_status(StatusCode::InvalidArgument,
                        concat(path, " is a whole bucket, which is never emptied; name a key"));
-  auto s3 = client();
+  auto s3 = client(path);
   if (!s3.ok()) return s3.status();
   return io_internal::for_all_pages(
       **s3, io_internal::as_directory(*object), "", [&](const S3Listing& page) {

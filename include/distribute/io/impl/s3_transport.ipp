@@ -167,7 +167,9 @@ DISTRIBUTE_INLINE absl::StatusOr<HttpResponse> S3Transport::send(const S3Call& c
 
 DISTRIBUTE_INLINE absl::Status S3Transport::error_of(const S3Call& call, const Sent& sent) const {
   const HttpResponse& response = sent.response;
-  const S3Error error = s3_error(response);
+  S3Error error = s3_error(response);
+  if (call.method == "HEAD" && response.status == 404 && error.code.empty())  // has no body
+    error.code = "NotFound", error.message = "no such object";
   const std::string query = query_string(call.query);
   return make_status(
       code_of_s3(response.status, error),

@@ -40,8 +40,7 @@ struct RemoteException {
 
 DISTRIBUTE_INLINE RemoteException remote_exception(const io::HttpResponse& response) {
   const auto json = json_of(response.body);
-  if (!json.is_object() || !json.contains("RemoteException"))
-    return {"", response.body.substr(0, 200)};
+  if (!json.is_object() || !json.contains("RemoteException")) return {"", response.excerpt()};
   const auto& remote = json["RemoteException"];
   const auto text = [&](const char* name) {
     const bool there = remote.is_object() && remote.contains(name) && remote[name].is_string();
@@ -87,10 +86,12 @@ DISTRIBUTE_INLINE ExceptionRow row_of(const std::string& name, int status) {
       return {"", StatusCode::Unauthenticated,
               "; the cluster wants Kerberos: set DISTRIBUTE_WEBHDFS_DELEGATION to a token"};
     case 403: return {"", StatusCode::PermissionDenied, ""};
-    case 404: return {"", StatusCode::NotFound, "; is this address WebHDFS (dfs.webhdfs.enabled)?"};
     case 503: return {"", StatusCode::Unavailable, "; try again later"};
-    default: return {"", StatusCode::Internal, ""};
+    default: break;
   }
+  if (!name.empty()) return {"", status == 404 ? StatusCode::NotFound : StatusCode::Internal, ""};
+  return {"", status == 500 ? StatusCode::Internal : StatusCode::FailedPrecondition,
+          "; is this address WebHDFS (dfs.webhdfs.enabled)?"};
 }
 
 DISTRIBUTE_INLINE bool is_standby(const io::HttpResponse& response) {

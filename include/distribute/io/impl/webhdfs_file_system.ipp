@@ -26,6 +26,13 @@ DISTRIBUTE_INLINE int64_t webhdfs_length(const nlohmann::json& status) {
                                                                            : -1;
 }
 
+/// A server that answers everything, as a web server's welcome.
+DISTRIBUTE_INLINE absl::Status no_webhdfs(const std::string& path, const char* wanted) {
+  return make_status(StatusCode::FailedPrecondition,
+                     concat(path, ": the answer is no ", wanted,
+                            "; is the address WebHDFS (DISTRIBUTE_WEBHDFS)?"));
+}
+
 /// Gathers bytes and sends them in pieces.
 class WebHdfsWritableFile final : public io::WritableFile {
  public:
@@ -133,9 +140,7 @@ DISTRIBUTE_INLINE absl::StatusOr<WebHdfsFileSystem::Stat> WebHdfsFileSystem::sta
   if (!response.ok()) return response.status();
   const auto status = io_internal::webhdfs_answer(*response, "FileStatus");
   const int64_t length = io_internal::webhdfs_length(status);
-  if (length < 0)
-    return make_status(StatusCode::Internal,
-                       path + ": the answer is no FileStatus; is the address WebHDFS?");
+  if (length < 0) return io_internal::no_webhdfs(path, "FileStatus");
   return Stat{length, status.value("type", "") == "DIRECTORY"};
 }
 
@@ -205,8 +210,9 @@ DISTRIBUTE_INLINE absl::StatusOr<std::vector<std::string>> WebHdfsFileSystem::li
   const auto response = client_.call(*parsed, {.op = "LISTSTATUS"});
   if (!response.ok()) return response.status();
   const auto statuses = io_internal::webhdfs_answer(*response, "FileStatuses");
+  if (!statuses.is_object()) return io_internal::no_webhdfs(path, "FileStatuses");
   std::vector<std::string> names;
-  if (statuses.is_object() && statuses.contains("FileStatus"))
+  if (statuses.contains("FileStatus"))
     for (const auto& status : statuses["FileStatus"]) {
       const std::string name = status.is_object() ? status.value("pathSuffix", "") : "";
       if (name.empty())  // a file lists itself so
