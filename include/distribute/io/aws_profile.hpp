@@ -37,8 +37,7 @@ absl::StatusOr<std::map<std::string, AwsProfile>> parse_aws_profiles(std::string
 /// One profile from both files (AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE, else those in
 /// ~/.aws); the credentials file wins. Empty `name`: AWS_PROFILE, else "default".
 /// Errors  FailedPrecondition for a profile that was asked for by name and is in neither file;
-/// those of
-///         parse_aws_profiles.
+///         those of parse_aws_profiles.
 absl::StatusOr<AwsProfile> load_aws_profile(const EnvironmentReader& environment,
                                             std::string name = "");
 
