@@ -13,6 +13,7 @@ import os
 import pathlib
 import platform
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -121,6 +122,29 @@ def onednn_ms(sides, steps, threads):
     return total
 
 
+# Code that computes: what oneDNN generates, its library, and our loops.
+KERNEL = re.compile(r"\[JIT\]|libdnnl|max_pool|give_to_winners|PoolTaps|adam|sqrt|softmax|entropy|"
+                    r"relu_gate|sum_to_last")
+
+
+def perf_shares(sides, threads):
+    """Shares of the samples of a whole run in kernels, in waiting for other threads, elsewhere."""
+    command = [sides.bin / "mnist_cnn", "--model=book", "--batch_size=50", "--steps=1500",
+               "--strategy=one_device", "--device=cpu", *TRAINING["book"], *sides.data()]
+    env = {**os.environ, **DIRECT, "OMP_NUM_THREADS": str(threads)}
+    with tempfile.TemporaryDirectory() as folder:
+        data = f"{folder}/perf.data"
+        subprocess.run(["perf", "record", "-o", data, *command], env=env, cwd=ROOT, check=True,
+                       capture_output=True)
+        report = subprocess.run(["perf", "report", "-i", data, "--no-children", "--stdio",
+                                 "--sort", "dso,sym"], capture_output=True, text=True, check=True)
+    shares = collections.Counter()
+    for share, line in re.findall(r"^\s*([\d.]+)%\s+(.*)$", report.stdout, re.MULTILINE):
+        kind = "kernels" if KERNEL.search(line) else "waiting" if "libgomp" in line else "own"
+        shares[kind] += float(share)
+    return {kind: share / sum(shares.values()) for kind, share in shares.items()}
+
+
 def measure_framework(sides, flags):
     """Step minus kernels: oneDNN's own clock for its primitives, the bench for the other loops."""
     result = {}
@@ -137,6 +161,8 @@ def measure_framework(sides, flags):
         record["onednn_ms"] = {
             kind: statistics.median((long[kind] - short[kind]) / (many - few)
                                     for long, short in runs) for kind in runs[0][0]}
+        if shutil.which("perf"):
+            record["perf"] = perf_shares(sides, threads)
         result[str(threads)] = record
     return result
 
