@@ -171,9 +171,6 @@ ChosenStrategy make_strategy(const TrainerOptions& o) {
   if (name == "parameter_server") return make_parameter_server(o, std::move(cluster));
   if (name == "multi_worker") return make_multi_worker(o, std::move(cluster));
   if (name == "one_device") {
-    if (o.replicas != 1)
-      throw dist::InvalidArgumentError("--strategy=one_device has one replica, not " +
-                                       std::to_string(o.replicas));
     const char* device = uses_gpu(o) ? "/gpu:0" : "/cpu:0";
     return {nullptr, std::make_unique<dist::OneDeviceStrategy>(device), name};
   }

@@ -103,5 +103,6 @@ TEST_CASE("logical devices read each other's memory: nothing is copied", "[ops][
   tape.watch(elsewhere);
   const Tensor y = nn::conv2d(image.to({DeviceType::Cpu, 1}), elsewhere, {});
   CHECK(y.to_vector() == nn::conv2d(image, filters, {}).to_vector());
-  CHECK(tape.gradient(reduce_sum(y), elsewhere).shape() == filters.shape());
+  // Of a copy the gradient would have come back to where the filters are.
+  CHECK(tape.gradient(reduce_sum(y), elsewhere).device() == Device{DeviceType::Cpu, 1});
 }

@@ -4,6 +4,7 @@
 #include <distribute/nn/sequential.hpp>
 #include <distribute/saved_model/onnx.hpp>
 
+#include <tests/saved_model/fixed_model.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
 #include <tests/support/file_size_limit.hpp>
@@ -19,13 +20,6 @@ using namespace distribute::saved_model;
 namespace fs = std::filesystem;
 
 namespace {
-
-nn::Sequential small_model() {
-  nn::Sequential net(nn::Dense({.units = 2, .name = "fc"}));
-  net(zeros({1, 3}));
-  net.variables()[0].assign(Tensor({3, 2}, std::vector<float>{1, 2, 3, 4, 5, 6}));
-  return net;
-}
 
 std::string read(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -53,7 +47,7 @@ const std::string_view kKernelBytes(reinterpret_cast<const char*>(kKernel), size
 
 TEST_CASE("an ONNX file says its versions and holds its weights", "[saved_model][onnx]") {
   const TemporaryDirectory directory;
-  nn::Sequential net = small_model();
+  nn::Sequential net = fixed_model();
   export_onnx(net, directory / "model.onnx", {.input_name = "x", .output_name = "y"});
   const std::string model = read(directory / "model.onnx");
   CHECK(proto::number(model, 1) == 8);
@@ -71,7 +65,7 @@ TEST_CASE("an ONNX file says its versions and holds its weights", "[saved_model]
 
 TEST_CASE("large constants go to a file beside the model", "[saved_model][onnx]") {
   const TemporaryDirectory directory;
-  nn::Sequential net = small_model();
+  nn::Sequential net = fixed_model();
   export_onnx(net, directory / "model.onnx", {.external_data_above = 8});
   const std::string model = read(directory / "model.onnx"),
                     bytes = read(directory / "model.onnx.data");
@@ -90,7 +84,7 @@ TEST_CASE("large constants go to a file beside the model", "[saved_model][onnx]"
 
 TEST_CASE("a full disk leaves the older ONNX file", "[saved_model][onnx]") {
   const TemporaryDirectory directory;
-  nn::Sequential net = small_model();
+  nn::Sequential net = fixed_model();
   export_onnx(net, directory / "model.onnx");
   const std::string before = read(directory / "model.onnx");
   const int64_t above = GENERATE(0, 1 << 20);
@@ -108,7 +102,7 @@ TEST_CASE("every worker exports, and the chief's file stays", "[saved_model][onn
   const TemporaryDirectory directory;
   run_clean(3, 1, [&](Strategy& strategy, int) {
     const auto scope = strategy.scope();
-    nn::Sequential net = small_model();
+    nn::Sequential net = fixed_model();
     export_onnx(net, directory / "model.onnx");
   });
   CHECK(names_in(directory.path()) == std::set<std::string>{"model.onnx"});

@@ -8,6 +8,7 @@
 #include <distribute/saved_model/onnx.hpp>
 #include <distribute/saved_model/saved_model.hpp>
 
+#include <tests/saved_model/fixed_model.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/fake_gcs.hpp>
 #include <tests/support/fake_s3.hpp>
@@ -24,17 +25,9 @@ using namespace distribute::saved_model;
 
 namespace {
 
-/// The same weights each time.
-nn::Sequential small_model() {
-  nn::Sequential net(nn::Dense({.units = 2, .name = "fc"}));
-  net(zeros({1, 3}));
-  net.variables()[0].assign(Tensor({3, 2}, std::vector<float>{1, 2, 3, 4, 5, 6}));
-  return net;
-}
-
 /// Every kind of export below `directory`, the second over an older one.
 void export_all(const std::string& directory, const std::string& words) {
-  nn::Sequential net = small_model();
+  nn::Sequential net = fixed_model();
   save(net, directory + "/constants");
   save(net, directory + "/constants");
   save(net, directory + "/variables",
