@@ -75,6 +75,7 @@ struct LibraryMetrics {
   Counter& server_requests;  // by kind
   CounterCell& applied_pushes;
   CounterCell& stale_pushes;
+  CounterCell& repeated_pushes;
   GaugeCell& stored_variables;
   GaugeCell& stored_bytes;
 

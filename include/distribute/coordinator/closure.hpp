@@ -30,8 +30,9 @@ struct ClosureArgument {
 
 /// Belongs to one thread at a time: who schedules it, then the queue, then a worker's thread.
 struct Closure {
-  std::string method;  // of the worker's service
-  std::string label;   // the function's name, for people
+  std::string method;   // of the worker's service
+  std::string label;    // the function's name, for people
+  uint64_t number = 0;  // counts the queue's closures; 0: for one worker alone
   std::vector<ClosureArgument> arguments;
   RemoteStatePtr output = std::make_shared<RemoteState>();
 

@@ -94,6 +94,7 @@ class ClosureQueue {
   Closures queue_;
   std::map<int, Closures> by_worker_;
   int64_t in_flight_ = 0, completed_ = 0;
+  uint64_t last_number_ = 0;
   std::exception_ptr error_;
   bool broken_ = false;  // error_ stays
   bool waiting_ = false, cancelling_ = false, stopped_ = false;

@@ -5,6 +5,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/coordinator/outcome.hpp>
 #include <distribute/coordinator/registry.hpp>
+#include <distribute/parameter_server/push.hpp>
 
 #include <condition_variable>
 #include <cstdint>
@@ -26,8 +27,9 @@ struct WorkerServiceOptions {
   const Registry* functions = nullptr;  // null: this process's
   Strategy* strategy = nullptr;         // whose scope they run in; null: none
   /// Calls a function in the way that the strategy wants; empty: just so. What the function has
-  /// pushed must have arrived when it returns.
-  std::function<void(const std::function<void()>&)> run_closure = {};
+  /// pushed, under its origin, must have arrived when it returns.
+  std::function<void(const parameter_server::UpdateOrigin&, const std::function<void()>&)>
+      run_closure = {};
 };
 
 /// What the coordinator says when it connects.
@@ -76,7 +78,8 @@ class WorkerService {
  private:
   struct Job {
     uint64_t id = 0;
-    bool makes = false;  // a resource
+    uint64_t function = 0;  // Closure::number
+    bool makes = false;     // a resource
     std::string_view body;
     std::string answer;
     bool done = false;
@@ -87,7 +90,7 @@ class WorkerService {
   std::string release(std::string_view body);
   std::string cancel(std::string_view body);
   void run_job(Job& job);
-  std::string call(net::ByteReader& arguments, const std::string& name);
+  std::string call(net::ByteReader& arguments, const std::string& name, uint64_t number);
   std::string make(net::ByteReader& arguments, const std::string& name);
   int64_t make_dataset(const Recipe& recipe, const std::string& name);
   uint64_t first_pass(const Recipe& recipe) const;

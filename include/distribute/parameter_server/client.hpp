@@ -51,7 +51,7 @@ class Client {
   Tensor read(Id id);
   void assign(Id id, const Tensor& value);
   /// Atomic; gives the new value.
-  Tensor assign_add(Id id, const Tensor& delta);
+  Tensor assign_add(Id id, const Tensor& delta, const UpdateOrigin& origin = {});
   /// Rows `rows` (int64 [n]) of the first axis. Bytes on the wire: of these rows.
   Tensor gather_rows(Id id, const Tensor& rows);
   Tensor read_rows(Id id, int64_t begin, int64_t end);

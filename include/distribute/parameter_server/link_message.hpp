@@ -4,6 +4,8 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/net/bytes.hpp>
+#include <distribute/parameter_server/push.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -23,12 +25,12 @@ enum class LinkRequest : uint16_t {
   Share = 96,  // host, then descriptors through a Unix socket
   Pull,        // variables and the versions that the client has
   Assign,      // variable + values
-  AssignAdd,   // variable + values -> new values
+  AssignAdd,   // variable, origin + values -> new values
   Fill,        // variable, number
   ReadRows,    // variable, first row, rows -> values
   WriteRows,   // variable, first row, rows + values
   Gather,      // variable, rows + row numbers -> values
-  Push,        // kernel, updates + gradients: staged, and applied at once when asked
+  Push,        // origin, kernel, updates + gradients: staged, and applied at once when asked
   Commit,      // number of a push that is staged
   Drop,        // number of a push that is staged
   Rounds,      // of synchronous training
@@ -45,6 +47,9 @@ enum class Where : uint8_t {
   Halved,     // they follow the head as bfloat16
   Arena,      // in the sender's shared memory
 };
+
+void write_origin(net::ByteWriter& head, const UpdateOrigin& origin);
+UpdateOrigin read_origin(net::ByteReader& head);
 
 /// float32 to bfloat16 and back.
 void narrow(const float* from, uint16_t* to, int64_t count);

@@ -4,6 +4,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/base/monitoring.hpp>
 #include <distribute/net/bytes.hpp>
+#include <distribute/parameter_server/applied_updates.hpp>
 #include <distribute/parameter_server/link_message.hpp>
 #include <distribute/parameter_server/link_stream.hpp>
 #include <distribute/parameter_server/server_options.hpp>
@@ -16,6 +17,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -25,6 +27,7 @@ namespace distribute::parameter_server {
 struct LinkContext {
   Store& store;
   SyncRounds& rounds;
+  AppliedUpdates& applied;
   StagingBudget& budget;
   const ServerOptions& options;
 };
@@ -58,6 +61,8 @@ class LinkSession {
   void push(net::ByteReader& head);
   void commit(net::ByteReader& head);
   void commit(StagedPush push, StoredVariable* counter, int64_t max_staleness);
+  std::optional<int64_t> count_step(const StagedPush& push, StoredVariable& counter,
+                                    int64_t max_staleness);
   void apply_rounds(net::ByteReader& head);
 
   void send(const Outgoing& value);

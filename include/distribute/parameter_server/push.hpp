@@ -5,6 +5,7 @@
 #include <distribute/parameter_server/variable_spec.hpp>
 #include <distribute/tensor/tensor.hpp>
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,6 +23,15 @@ struct PushedGradient {
   Tensor gradient = {};                // dense or IndexedSlices
 };
 
+/// Which coordinator's function an update is from, and which of the function's updates it is: the
+/// same when the function runs again, so that servers can leave out what they have applied.
+struct UpdateOrigin {
+  uint64_t session = 0;   // of the coordinator
+  uint64_t function = 0;  // counts the session's functions from 1; 0: of no function
+  uint64_t number = 0;    // counts the function's updates
+  auto operator<=>(const UpdateOrigin&) const = default;
+};
+
 struct Push {
   std::string kernel;  // UpdateKernel::description(); update i is the kernel's update i
   std::vector<PushedGradient> updates = {};
@@ -31,6 +41,7 @@ struct Push {
   /// counter, and its value when the weights were pulled.
   int64_t max_staleness = -1;
   int64_t local_step = 0;
+  UpdateOrigin origin = {};
 };
 
 }  // namespace distribute::parameter_server

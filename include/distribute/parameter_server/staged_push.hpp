@@ -3,6 +3,8 @@
 /// that become one step.
 
 #include <distribute/base/config.hpp>
+#include <distribute/parameter_server/applied_updates.hpp>
+#include <distribute/parameter_server/push.hpp>
 #include <distribute/parameter_server/store.hpp>
 #include <distribute/parameter_server/variable_spec.hpp>
 #include <distribute/replica/update_kernel.hpp>
@@ -32,6 +34,7 @@ struct PushId {
 /// push is applied.
 struct StagedPush {
   PushId id = {};
+  UpdateOrigin origin = {};
   UpdateKernel kernel;
   std::vector<StoredUpdate> updates = {};  // in synchronous steps by their index
   std::vector<std::shared_ptr<void>> memory = {};
@@ -53,6 +56,8 @@ struct SyncRound {
 /// Thread-safe.
 class SyncRounds {
  public:
+  explicit SyncRounds(AppliedUpdates& applied) : applied_(applied) {}
+
   /// Parts of a push that come under the same id belong together.
   void stage(StagedPush push);
 
@@ -61,7 +66,8 @@ class SyncRounds {
     std::vector<SyncRound> rounds = {};  // from the step of the gradient on
   };
   /// On the counter's server: the push takes part in the step that is being gathered, or is dropped
-  /// when it was computed for an earlier one; then waits for a token.
+  /// when it was computed for an earlier one; then waits for a token. Of a function that runs again
+  /// it is dropped, and there is nothing to wait for, once it has taken part.
   /// Throws  InvalidArgumentError when tasks ask for different numbers; CancelledError;
   ///         FailedPreconditionError when the push was not staged.
   Token join(const PushId& id, const SyncOptions& options, StoredVariable& counter,
@@ -79,7 +85,10 @@ class SyncRounds {
   void finish_round(StoredVariable& counter);
   void apply_round(const SyncRound& round);
   void forget_before(int64_t step);
+  int64_t wait_for_token(std::unique_lock<std::mutex>& lock, const PushId& id,
+                         const Store::Cancelled& cancelled);
 
+  AppliedUpdates& applied_;
   mutable std::mutex mutex_;  // guards all below
   std::condition_variable changed_;
   std::map<PushId, StagedPush> staged_;

@@ -3,6 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/net/bytes.hpp>
+#include <distribute/parameter_server/applied_updates.hpp>
 #include <distribute/parameter_server/link_stream.hpp>
 #include <distribute/parameter_server/stored_variable.hpp>
 
@@ -12,7 +13,9 @@ namespace distribute::parameter_server {
 /// answers.
 /// Throws  InvalidArgumentError when they do not fit the variable, before it has changed.
 void assign(LinkStream& stream, StoredVariable& variable);
-void assign_add(LinkStream& stream, StoredVariable& variable);
+/// Adds nothing when the variable has had this update of a function before.
+void assign_add(LinkStream& stream, StoredVariable& variable, net::ByteReader& head,
+                AppliedUpdates& applied);
 void fill(LinkStream& stream, StoredVariable& variable, net::ByteReader& head);
 void read_rows(LinkStream& stream, StoredVariable& variable, net::ByteReader& head);
 void write_rows(LinkStream& stream, StoredVariable& variable, net::ByteReader& head);

@@ -83,8 +83,10 @@ class ParameterServerExtended final : public LocalReplicas {
   std::string wait_until_initialized(std::optional<double> seconds = {});
 
   /// Runs a function that a coordinator has sent: strategy.run, reductions and apply_gradients may
-  /// be called in it, and variables that nobody has made yet are made.
-  void run_closure(const std::function<void()>& fn);
+  /// be called in it, and variables that nobody has made yet are made. What the servers have of
+  /// this function already, as it has run before, they leave out.
+  void run_closure(const std::function<void()>& fn,
+                   const parameter_server::UpdateOrigin& origin = {});
   /// A coordinator gives out the work: run() elsewhere than in a closure warns, once.
   void set_coordinated() { coordinated_ = true; }
 

@@ -3,6 +3,7 @@
 
 #include <distribute/autograd/gradient_placer.hpp>
 #include <distribute/base/config.hpp>
+#include <distribute/parameter_server/push.hpp>
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/tensor/tensor.hpp>
 
@@ -89,6 +90,17 @@ class ServerAccess final : public GradientPlacer {
    private:
     ServerAccess& link_;
   };
+  /// What is written from here to the end of the scope is this function's.
+  class [[nodiscard]] Function {
+   public:
+    Function(ServerAccess& link, const parameter_server::UpdateOrigin& origin);
+    ~Function();
+    Function(const Function&) = delete;
+    Function& operator=(const Function&) = delete;
+
+   private:
+    ServerAccess& link_;
+  };
   /// Lets the calling thread create variables.
   class [[nodiscard]] Creation {
    public:
@@ -103,6 +115,7 @@ class ServerAccess final : public GradientPlacer {
   void forget(int64_t variable);
   int64_t token(int64_t counter);
   int64_t step_of_weights(int64_t counter);
+  parameter_server::UpdateOrigin next_origin();
 
   const std::shared_ptr<parameter_server::Client> client_;
   const bool creates_;
@@ -111,8 +124,9 @@ class ServerAccess final : public GradientPlacer {
   std::atomic<bool> has_created_{false};
   std::atomic<int64_t> token_{-1};  // of the last synchronous push; -1: none yet
 
-  std::mutex mutex_;  // guards the rest
-  int steps_ = 0;     // open ones
+  std::mutex mutex_;                            // guards the rest
+  int steps_ = 0;                               // open ones
+  parameter_server::UpdateOrigin origin_ = {};  // of the next update
   std::map<int64_t, Tensor> values_;
   std::vector<int64_t> expected_;  // what the last step read
   std::set<int64_t> touched_;      // what this step has read

@@ -102,6 +102,10 @@ DISTRIBUTE_INLINE LibraryMetrics::LibraryMetrics()
                        .labelled("distribute_parameter_server_pushes_total",
                                  "Pushes of gradients at this parameter server.", {"result"})
                        .get_cell({"stale"})),
+      repeated_pushes(MetricMaker{registry}
+                          .labelled("distribute_parameter_server_pushes_total",
+                                    "Pushes of gradients at this parameter server.", {"result"})
+                          .get_cell({"repeated"})),
       stored_variables(MetricMaker{registry}.gauge("distribute_parameter_server_variables",
                                                    "Variables, slots included, on this server.")),
       stored_bytes(MetricMaker{registry}.gauge("distribute_parameter_server_bytes",

@@ -21,6 +21,7 @@ DISTRIBUTE_INLINE void ClosureQueue::put(ClosurePtr closure) {
     throw_error(lock);
     if (stopped_) throw CancelledError("schedule: the coordinator has stopped");
   } while (full());
+  closure->number = ++last_number_;
   queue_.push_back(std::move(closure));
   monitoring::metrics().queued_closures.add(1);
   queued_.notify_all();

@@ -135,10 +135,11 @@ DISTRIBUTE_INLINE CoordinatorWatch::Peers servers_of(rpc::JobTask& task) {
 
 /// A result is reported when the servers have applied all that the function pushed.
 DISTRIBUTE_INLINE void run_and_flush(strategy_internal::ParameterServerExtended& servers,
+                                     const parameter_server::UpdateOrigin& origin,
                                      const std::function<void()>& fn) {
   const auto& client = servers.job().client;
   try {
-    servers.run_closure(fn);
+    servers.run_closure(fn, origin);
   } catch (...) {
     const std::exception_ptr first = std::current_exception();
     try {
@@ -159,7 +160,9 @@ DISTRIBUTE_INLINE int Server::join_worker() {
   options.strategy = strategy_;
   if (strategy_)
     options.run_closure = [servers = strategy_internal::parameter_server_extended(*strategy_)](
-                              const auto& fn) { run_and_flush(*servers, fn); };
+                              const auto& origin, const auto& fn) {
+      run_and_flush(*servers, origin, fn);
+    };
   const base_internal::TerminationSignal told_to_leave(options_.leave_signals);
   WorkerService service(options);
   CoordinatorWatch watch(

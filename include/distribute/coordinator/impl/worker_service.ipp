@@ -83,8 +83,10 @@ DISTRIBUTE_INLINE std::string not_run(const std::string& why) {
 DISTRIBUTE_INLINE std::string WorkerService::run(std::string_view body, bool makes) {
   Job job;
   job.makes = makes;
-  job.id = net::ByteReader(body).number<uint64_t>();
-  job.body = body.substr(std::min(body.size(), sizeof(job.id)));
+  net::ByteReader reader(body);
+  job.id = reader.number<uint64_t>();
+  job.function = reader.number<uint64_t>();
+  job.body = body.substr(std::min(body.size(), sizeof(job.id) + sizeof(job.function)));
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return (!waiting_ && !running_) || stopped_; });
   if (stopped_) throw CancelledError(options_.name + " has ended");
@@ -100,6 +102,7 @@ DISTRIBUTE_INLINE std::string WorkerService::run(std::string_view body, bool mak
 /// Comes between two functions, from the thread that sends them.
 DISTRIBUTE_INLINE std::string WorkerService::release(std::string_view body) {
   net::ByteReader reader(body);
+  reader.number<uint64_t>();
   reader.number<uint64_t>();
   reader.text();
   reader.number<uint32_t>();
@@ -160,7 +163,7 @@ DISTRIBUTE_INLINE void WorkerService::run_job(Job& job) {
     net::ByteReader reader(job.body);
     const std::string name(reader.text());
     reader.number<uint32_t>();  // of arguments: the function knows
-    outcome.text = job.makes ? make(reader, name) : call(reader, name);
+    outcome.text = job.makes ? make(reader, name) : call(reader, name, job.function);
   } catch (...) {
     outcome = Outcome::of_current_exception(cancelled_);
   }
@@ -168,12 +171,13 @@ DISTRIBUTE_INLINE void WorkerService::run_job(Job& job) {
 }
 
 DISTRIBUTE_INLINE std::string WorkerService::call(net::ByteReader& arguments,
-                                                  const std::string& name) {
+                                                  const std::string& name, uint64_t number) {
   const RegistrationPtr function = functions().find("function", name);
   RemoteCall call{arguments, resources_};
   std::string result;
   const auto run = [&] { result = function->run(call); };
-  options_.run_closure ? options_.run_closure(run) : run();
+  const parameter_server::UpdateOrigin origin{greeting_.session, number};
+  options_.run_closure ? options_.run_closure(origin, run) : run();
   return result;
 }
 

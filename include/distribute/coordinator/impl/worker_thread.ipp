@@ -113,7 +113,7 @@ DISTRIBUTE_INLINE bool WorkerThread::process(const ClosureQueue::Taken& taken) {
 }
 
 DISTRIBUTE_INLINE Outcome WorkerThread::run_remotely(const Closure& closure) {
-  const std::string id = net::ByteWriter().number(last_id_.load()).take();
+  const std::string id = net::ByteWriter().number(last_id_.load()).number(closure.number).take();
   return Outcome::decode(link_->call(closure.method, id + closure.body_for(worker_)));
 }
 

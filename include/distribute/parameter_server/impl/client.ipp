@@ -188,13 +188,16 @@ DISTRIBUTE_INLINE void Client::assign(Id id, const Tensor& value) {
                      nullptr);
 }
 
-DISTRIBUTE_INLINE Tensor Client::assign_add(Id id, const Tensor& delta) {
+DISTRIBUTE_INLINE Tensor Client::assign_add(Id id, const Tensor& delta,
+                                            const UpdateOrigin& origin) {
   const std::lock_guard lock(impl_->mutex);
   const KnownVariable& variable = impl_->use(id);
   variable.check("assign_add", delta);
   Tensor result = Tensor::empty(variable.spec.shape, variable.spec.dtype, Device{});
-  impl_->send_values(id, LinkRequest::AssignAdd, net::ByteWriter().number(variable.handle), delta,
-                     &result);
+  net::ByteWriter head;
+  head.number(variable.handle);
+  write_origin(head, origin);
+  impl_->send_values(id, LinkRequest::AssignAdd, std::move(head), delta, &result);
   return result;
 }
 

@@ -113,6 +113,7 @@ DISTRIBUTE_INLINE std::map<int, GradientPush::Answer> GradientPush::stage(const 
     head.number(push.sync ? push.sync->local_step : push.local_step);
     head.number(lane == leader ? push.max_staleness : -1);
     head.number(lane == leader ? variables_.at(push.counter).handle : -1);
+    write_origin(head, push.origin);
     head.text(push.kernel).number(part.count).raw(part.updates.bytes());
     part.request.type = LinkRequest::Push;
     answers[lane] = lanes_.request(lane, std::move(part.request));

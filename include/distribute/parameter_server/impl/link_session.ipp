@@ -78,7 +78,7 @@ DISTRIBUTE_INLINE void LinkSession::handle(LinkRequest request, net::ByteReader&
     case LinkRequest::Share: return share(head);
     case LinkRequest::Pull: return pull(head);
     case LinkRequest::Assign: return assign(stream_, variable());
-    case LinkRequest::AssignAdd: return assign_add(stream_, variable());
+    case LinkRequest::AssignAdd: return assign_add(stream_, variable(), head, context_.applied);
     case LinkRequest::Fill: return fill(stream_, variable(), head);
     case LinkRequest::ReadRows: return read_rows(stream_, variable(), head);
     case LinkRequest::WriteRows: return write_rows(stream_, variable(), head);
@@ -165,6 +165,7 @@ DISTRIBUTE_INLINE void LinkSession::push(net::ByteReader& head) {
   staged.max_staleness = head.number<int64_t>();
   const auto counter = head.number<int64_t>();
   if (counter >= 0) staged.counter = &context_.store.at(counter);
+  push.origin = read_origin(head);
   push.kernel = optim::make_update_kernel(std::string(head.text()));
   const auto count = head.number<uint32_t>();
   // Those of a synchronous step wait for each other, so they must not wait for room.
@@ -189,24 +190,32 @@ DISTRIBUTE_INLINE void LinkSession::commit(net::ByteReader& head) {
   commit(std::move(staged.push), staged.counter, staged.max_staleness);
 }
 
+/// The counter's new value; nothing when the gradient is too old. A repeated push does not count.
+DISTRIBUTE_INLINE std::optional<int64_t> LinkSession::count_step(const StagedPush& push,
+                                                                 StoredVariable& counter,
+                                                                 int64_t max_staleness) {
+  int64_t step = 0;
+  counter.read(0, std::as_writable_bytes(std::span(&step, 1)));
+  const bool old = max_staleness >= 0 && step - push.local_step > max_staleness;
+  if (old && !context_.applied.contains(push.origin, &counter)) return std::nullopt;
+  if (!context_.applied.add(push.origin, &counter)) return step;
+  const int64_t one = 1;
+  counter.add(reinterpret_cast<const std::byte*>(&one), reinterpret_cast<std::byte*>(&step));
+  return step;
+}
+
 /// Answers first: the client goes on while the update is applied.
 DISTRIBUTE_INLINE void LinkSession::commit(StagedPush push, StoredVariable* counter,
                                            int64_t max_staleness) {
-  int64_t step = 0;
-  if (counter && max_staleness >= 0) {
-    counter->read(0, std::as_writable_bytes(std::span(&step, 1)));
-    if (step - push.local_step > max_staleness) {
-      monitoring::metrics().stale_pushes.increment_by();
-      return stream_.answer(net::ByteWriter().number(int64_t{-1}));
-    }
-  }
-  if (counter) {
-    const int64_t one = 1;
-    counter->add(reinterpret_cast<const std::byte*>(&one), reinterpret_cast<std::byte*>(&step));
-  }
-  stream_.answer(net::ByteWriter().number(step));
+  const auto step = counter ? count_step(push, *counter, max_staleness) : 0;
+  stream_.answer(net::ByteWriter().number(step.value_or(-1)));
+  if (!step) return monitoring::metrics().stale_pushes.increment_by();
+  const size_t repeated = std::erase_if(push.updates, [&](const StoredUpdate& update) {
+    return !context_.applied.add(push.origin, update.variable);
+  });
   push.apply(context_.options.use_locking);
-  monitoring::metrics().applied_pushes.increment_by();
+  auto& metrics = monitoring::metrics();
+  (repeated > 0 ? metrics.repeated_pushes : metrics.applied_pushes).increment_by();
 }
 
 DISTRIBUTE_INLINE void LinkSession::apply_rounds(net::ByteReader& head) {

@@ -42,7 +42,8 @@ struct ParameterServer::Impl {
   std::shared_ptr<rpc::JobTask> task;
   ServerOptions options;
   Store store;
-  SyncRounds rounds;
+  AppliedUpdates applied;
+  SyncRounds rounds{applied};
   StagingBudget budget;
   Directory directory;
   std::vector<std::string> methods;
@@ -231,8 +232,9 @@ DISTRIBUTE_INLINE void ParameterServer::Impl::accept(TaskConnection connection) 
   const std::lock_guard lock(mutex);
   remove_ended();
   Running& running = sessions.emplace_back();
-  running.session = std::make_unique<LinkSession>(LinkContext{store, rounds, budget, options},
-                                                  std::move(peer), std::move(connection.socket));
+  running.session =
+      std::make_unique<LinkSession>(LinkContext{store, rounds, applied, budget, options},
+                                    std::move(peer), std::move(connection.socket));
   running.thread = std::thread([this, &running] {
     set_intra_op_threads(threads());
     running.session->run();

@@ -144,16 +144,29 @@ DISTRIBUTE_INLINE SyncRounds::Token SyncRounds::join(const PushId& id, const Syn
   int64_t step = 0;
   counter.read(0, std::as_writable_bytes(std::span(&step, 1)));
   start(options, step);
-  if (!staged_.contains(id))
+  const auto staged = staged_.find(id);
+  if (staged == staged_.end())
     throw FailedPreconditionError(concat("the push ", id.number, " of ", id.task, " is not here"));
-  if (options.local_step >= step_) {
+  const UpdateOrigin origin = staged->second.origin;
+  const bool repeated = applied_.contains(origin, &counter);
+  if (!repeated && options.local_step >= step_) {
+    applied_.add(origin, &counter);
     accepted_.push_back(id);
     if (int(accepted_.size()) >= group_->required) finish_round(counter);
   } else {
-    staged_.erase(id);
+    staged_.erase(staged);
   }
-  // First come, first served: a fast worker would else take the token of one that wakes up late,
-  // and count twice in the next step.
+  Token token{repeated ? step_ : wait_for_token(lock, id, cancelled), {}};
+  for (const SyncRound& round : history_)
+    if (round.step >= options.local_step) token.rounds.push_back(round);
+  return token;
+}
+
+/// First come, first served: a fast worker would else take the token of one that wakes up late,
+/// and count twice in the next step.
+DISTRIBUTE_INLINE int64_t SyncRounds::wait_for_token(std::unique_lock<std::mutex>& lock,
+                                                     const PushId& id,
+                                                     const Store::Cancelled& cancelled) {
   waiting_.push_back(id);
   while (tokens_.empty() || waiting_.front() != id) {
     changed_.wait_for(lock, std::chrono::milliseconds(50));
@@ -162,12 +175,10 @@ DISTRIBUTE_INLINE SyncRounds::Token SyncRounds::join(const PushId& id, const Syn
     changed_.notify_all();
     throw CancelledError("nobody waits for the token any more");
   }
-  Token token{tokens_.front(), {}};
+  const int64_t token = tokens_.front();
   tokens_.pop_front();
   waiting_.pop_front();
   changed_.notify_all();
-  for (const SyncRound& round : history_)
-    if (round.step >= options.local_step) token.rounds.push_back(round);
   return token;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <vector>
 
 namespace distribute::parameter_server {
@@ -24,9 +25,12 @@ DISTRIBUTE_INLINE void assign(LinkStream& stream, StoredVariable& variable) {
   stream.answer();
 }
 
-DISTRIBUTE_INLINE void assign_add(LinkStream& stream, StoredVariable& variable) {
+DISTRIBUTE_INLINE void assign_add(LinkStream& stream, StoredVariable& variable,
+                                  net::ByteReader& head, AppliedUpdates& applied) {
+  const UpdateOrigin origin = read_origin(head);
   const Buffer values(variable.bytes(), Device{}), result(variable.bytes(), Device{});
   receive_values(stream, variable, values);
+  if (!applied.add(origin, &variable)) std::memset(values.data(), 0, size_t(values.bytes()));
   auto* sum = static_cast<std::byte*>(result.data());
   variable.add(static_cast<const std::byte*>(values.data()), sum);
   stream.answer({}, {sum, size_t(variable.bytes())});

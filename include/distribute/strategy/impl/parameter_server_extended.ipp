@@ -137,7 +137,8 @@ DISTRIBUTE_INLINE void ParameterServerExtended::call_for_each_replica(
 
 /// What the thread is in belongs to whoever sent the closure; the closure starts from nothing but
 /// the strategy's way to make variables.
-DISTRIBUTE_INLINE void ParameterServerExtended::run_closure(const std::function<void()>& fn) {
+DISTRIBUTE_INLINE void ParameterServerExtended::run_closure(
+    const std::function<void()>& fn, const parameter_server::UpdateOrigin& origin) {
   struct Saved {
     Saved() { exchange(); }
     ~Saved() { exchange(); }
@@ -155,6 +156,7 @@ DISTRIBUTE_INLINE void ParameterServerExtended::run_closure(const std::function<
   const replica_internal::ModeScope mode({&context, nullptr, -1});
   const FlushSubnormals flush;
   if (!link_) return fn();
+  const ServerAccess::Function function(*link_, origin);
   const GradientPlacerScope placer(link_.get());
   const ServerAccess::Step step(*link_);
   fn();

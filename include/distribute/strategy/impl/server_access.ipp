@@ -68,6 +68,25 @@ DISTRIBUTE_INLINE ServerAccess::Step::~Step() {
   link_.values_.clear();
 }
 
+DISTRIBUTE_INLINE ServerAccess::Function::Function(ServerAccess& link,
+                                                   const parameter_server::UpdateOrigin& origin)
+    : link_(link) {
+  const std::lock_guard lock(link_.mutex_);
+  link_.origin_ = origin;
+}
+
+DISTRIBUTE_INLINE ServerAccess::Function::~Function() {
+  const std::lock_guard lock(link_.mutex_);
+  link_.origin_ = {};
+}
+
+DISTRIBUTE_INLINE parameter_server::UpdateOrigin ServerAccess::next_origin() {
+  const std::lock_guard lock(mutex_);
+  parameter_server::UpdateOrigin origin = origin_;
+  ++origin_.number;
+  return origin;
+}
+
 /// The lock is held while the values travel: the other replicas want the same ones.
 DISTRIBUTE_INLINE Tensor ServerAccess::read(int64_t variable) {
   parameter_server::Client& servers = client();
@@ -97,7 +116,7 @@ DISTRIBUTE_INLINE void ServerAccess::assign(int64_t variable, const Tensor& valu
   forget(variable);
 }
 DISTRIBUTE_INLINE void ServerAccess::assign_add(int64_t variable, const Tensor& delta) {
-  client().assign_add(variable, delta);
+  client().assign_add(variable, delta, next_origin());
   forget(variable);
 }
 
@@ -134,7 +153,7 @@ DISTRIBUTE_INLINE parameter_server::Client::Update sent_update(const VariableUpd
 DISTRIBUTE_INLINE int64_t ServerAccess::push(std::span<const VariableUpdate> updates,
                                              const UpdateKernel& kernel, const Variable& counter) {
   for (const VariableUpdate& update : updates) replica_internal::check_update(update);
-  parameter_server::Client::Push push{.kernel = kernel.description()};
+  parameter_server::Client::Push push{.kernel = kernel.description(), .origin = next_origin()};
   for (const VariableUpdate& update : updates) push.updates.push_back(sent_update(update));
   if (counter) push.counter = remote_id(counter);
   if (const auto& sync = options_.sync_replicas; sync && counter)

@@ -1,0 +1,41 @@
+#pragma once
+/// What keeps a function that runs twice from counting twice.
+
+#include <distribute/base/config.hpp>
+#include <distribute/parameter_server/push.hpp>
+
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <set>
+#include <utility>
+
+namespace distribute::parameter_server {
+
+class StoredVariable;
+
+/// The last updates of coordinators' functions that a server has applied, variable by variable: a
+/// worker that dies may leave some variables updated and others not. Thread-safe.
+class AppliedUpdates {
+ public:
+  /// Who runs a function again does so sooner than so many others are applied.
+  explicit AppliedUpdates(size_t capacity = size_t{1} << 18) : capacity_(capacity) {}
+
+  /// Whether the variable has not had this update yet, and from now on it has. Always true for what
+  /// no function has sent.
+  bool add(const UpdateOrigin& origin, const StoredVariable* variable);
+  bool contains(const UpdateOrigin& origin, const StoredVariable* variable) const;
+
+ private:
+  using Key = std::pair<UpdateOrigin, const StoredVariable*>;
+  const size_t capacity_;
+  mutable std::mutex mutex_;  // guards the rest
+  std::set<Key> known_;
+  std::deque<std::set<Key>::iterator> by_age_;
+};
+
+}  // namespace distribute::parameter_server
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/parameter_server/impl/applied_updates.ipp>
+#endif
