@@ -82,6 +82,18 @@ TEST_CASE("what a lost worker has left out is made up for", "[parameter_server][
   CHECK(second.values() == std::vector<float>{1, 1, 1});
 }
 
+TEST_CASE("two updates of one variable in a push both count",
+          "[parameter_server][applied_updates]") {
+  Servers servers(2);
+  Job first(servers, 0), second(servers, 1);
+  for (Job* job : {&first, &second}) {
+    Client::Push push = job->push({5, 1, 0});
+    push.updates[1].variable = job->a;
+    CHECK(job->client->push(push) == 1);
+    CHECK(job->values() == std::vector<float>{2, 0, 1});
+  }
+}
+
 TEST_CASE("an addition of a function that runs again counts once, and gives the value",
           "[parameter_server][applied_updates]") {
   Servers servers(2);

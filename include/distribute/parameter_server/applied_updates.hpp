@@ -8,7 +8,7 @@
 #include <deque>
 #include <mutex>
 #include <set>
-#include <utility>
+#include <tuple>
 
 namespace distribute::parameter_server {
 
@@ -22,12 +22,12 @@ class AppliedUpdates {
   explicit AppliedUpdates(size_t capacity = size_t{1} << 18) : capacity_(capacity) {}
 
   /// Whether the variable has not had this update yet, and from now on it has. Always true for what
-  /// no function has sent.
-  bool add(const UpdateOrigin& origin, const StoredVariable* variable);
+  /// no function has sent. `part`: which one of several for the variable in one push.
+  bool add(const UpdateOrigin& origin, const StoredVariable* variable, int part = 0);
   bool contains(const UpdateOrigin& origin, const StoredVariable* variable) const;
 
  private:
-  using Key = std::pair<UpdateOrigin, const StoredVariable*>;
+  using Key = std::tuple<UpdateOrigin, const StoredVariable*, int>;
   const size_t capacity_;
   mutable std::mutex mutex_;  // guards the rest
   std::set<Key> known_;

@@ -63,6 +63,7 @@ class LinkSession {
   void commit(StagedPush push, StoredVariable* counter, int64_t max_staleness);
   std::optional<int64_t> count_step(const StagedPush& push, StoredVariable& counter,
                                     int64_t max_staleness);
+  size_t drop_repeated(StagedPush& push);
   void apply_rounds(net::ByteReader& head);
 
   void send(const Outgoing& value);

@@ -204,15 +204,21 @@ DISTRIBUTE_INLINE std::optional<int64_t> LinkSession::count_step(const StagedPus
   return step;
 }
 
+/// Gives how many.
+DISTRIBUTE_INLINE size_t LinkSession::drop_repeated(StagedPush& push) {
+  std::map<const StoredVariable*, int> parts;
+  return std::erase_if(push.updates, [&](const StoredUpdate& update) {
+    return !context_.applied.add(push.origin, update.variable, parts[update.variable]++);
+  });
+}
+
 /// Answers first: the client goes on while the update is applied.
 DISTRIBUTE_INLINE void LinkSession::commit(StagedPush push, StoredVariable* counter,
                                            int64_t max_staleness) {
   const auto step = counter ? count_step(push, *counter, max_staleness) : 0;
   stream_.answer(net::ByteWriter().number(step.value_or(-1)));
   if (!step) return monitoring::metrics().stale_pushes.increment_by();
-  const size_t repeated = std::erase_if(push.updates, [&](const StoredUpdate& update) {
-    return !context_.applied.add(push.origin, update.variable);
-  });
+  const size_t repeated = drop_repeated(push);
   push.apply(context_.options.use_locking);
   auto& metrics = monitoring::metrics();
   (repeated > 0 ? metrics.repeated_pushes : metrics.applied_pushes).increment_by();
