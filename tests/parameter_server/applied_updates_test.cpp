@@ -28,8 +28,8 @@ TEST_CASE("a function's updates are known until so many newer ones are there",
 namespace {
 
 /// Variables on two servers, a counter, and updates of 1 to them.
-struct Job {
-  explicit Job(Servers& servers, int worker) : client(servers.client(worker)) {
+struct Sender {
+  explicit Sender(Servers& servers, int worker) : client(servers.client(worker)) {
     counter = client->create(counter_spec(), zero(), Existing::Keep);
     a = client->create({.key = "a", .shape = {1}}, zero(), Existing::Keep);
     b = client->create({.key = "b", .shape = {1}}, zero(), Existing::Keep);
@@ -54,7 +54,7 @@ struct Job {
 TEST_CASE("a function that runs again on another worker counts once on every server",
           "[parameter_server][applied_updates]") {
   Servers servers(2);
-  Job first(servers, 0), second(servers, 1), third(servers, 2);
+  Sender first(servers, 0), second(servers, 1), third(servers, 2);
   REQUIRE(first.client->server_of(first.a) != first.client->server_of(first.b));
   CHECK(first.client->push(first.push({5, 1, 0})) == 1);
   CHECK(first.values() == std::vector<float>{1, 1, 1});
@@ -71,7 +71,7 @@ TEST_CASE("a function that runs again on another worker counts once on every ser
 
 TEST_CASE("what a lost worker has left out is made up for", "[parameter_server][applied_updates]") {
   Servers servers(2);
-  Job first(servers, 0), second(servers, 1);
+  Sender first(servers, 0), second(servers, 1);
   Client::Push half = first.push({5, 1, 0});
   half.updates.pop_back();
   half.kernel = sgd(1, 1);
@@ -85,8 +85,8 @@ TEST_CASE("what a lost worker has left out is made up for", "[parameter_server][
 TEST_CASE("two updates of one variable in a push both count",
           "[parameter_server][applied_updates]") {
   Servers servers(2);
-  Job first(servers, 0), second(servers, 1);
-  for (Job* job : {&first, &second}) {
+  Sender first(servers, 0), second(servers, 1);
+  for (Sender* job : {&first, &second}) {
     Client::Push push = job->push({5, 1, 0});
     push.updates[1].variable = job->a;
     CHECK(job->client->push(push) == 1);
@@ -97,7 +97,7 @@ TEST_CASE("two updates of one variable in a push both count",
 TEST_CASE("an addition of a function that runs again counts once, and gives the value",
           "[parameter_server][applied_updates]") {
   Servers servers(2);
-  Job first(servers, 0), second(servers, 1);
+  Sender first(servers, 0), second(servers, 1);
   CHECK(first.client->assign_add(first.a, full({1}, 2), {5, 1, 0}).item<float>() == 2);
   CHECK(second.client->assign_add(second.a, full({1}, 2), {5, 1, 0}).item<float>() == 2);
   CHECK(second.client->assign_add(second.a, full({1}, 2), {5, 1, 1}).item<float>() == 4);
@@ -106,7 +106,7 @@ TEST_CASE("an addition of a function that runs again counts once, and gives the 
 
 TEST_CASE("a repeated push is never too old", "[parameter_server][applied_updates]") {
   Servers servers(2);
-  Job first(servers, 0), second(servers, 1);
+  Sender first(servers, 0), second(servers, 1);
   CHECK(first.client->push(first.push({5, 1, 0})) == 1);
   for (uint64_t function = 2; function < 5; ++function)
     first.client->push(first.push({5, function, 0}));
@@ -123,8 +123,8 @@ TEST_CASE("a repeated push is never too old", "[parameter_server][applied_update
 TEST_CASE("a function that runs again takes part in one synchronous step only",
           "[parameter_server][applied_updates]") {
   Servers servers(2);
-  Job first(servers, 0), second(servers, 1), third(servers, 2);
-  const auto push = [](Job& job, const UpdateOrigin& origin, int64_t local_step) {
+  Sender first(servers, 0), second(servers, 1), third(servers, 2);
+  const auto push = [](Sender& job, const UpdateOrigin& origin, int64_t local_step) {
     Client::Push one = job.push(origin);
     one.sync = SyncOptions{.replicas_to_aggregate = 2,
                            .total_num_replicas = 2,
