@@ -31,6 +31,7 @@ SAME(cuMemcpyPeerAsync);
 SAME(cuMemsetD8Async);
 SAME(cuMemsetD16Async);
 SAME(cuMemsetD32Async);
+SAME(cuMemsetD2D32Async);
 SAME(cuStreamCreateWithPriority);
 SAME(cuStreamSynchronize);
 SAME(cuStreamQuery);

@@ -56,6 +56,31 @@ TEST_CASE("memory of a graph belongs to it alone, until it is gone", "[device][c
   CHECK(fake.allocated_bytes() < with_graph);
 }
 
+TEST_CASE("what a recording lets go of stays with its graph", "[device][cuda_graph]") {
+  FakeCuda fake;
+  auto replaced = std::make_unique<Buffer>(1000, kGpu);
+  const void* place = replaced->data();
+  auto graph = std::make_unique<CudaGraph>(CudaGraph::capture(kGpu, [&] { replaced.reset(); }));
+  CHECK(Buffer(1000, kGpu).data() != place);  // which every launch reads
+  graph.reset();
+  const Buffer first(1000, kGpu), second(1000, kGpu);
+  CHECK((first.data() == place || second.data() == place));
+  CHECK(fake.count("cuMemAlloc") == 2);
+}
+
+TEST_CASE("a recording that runs out of memory keeps what it has used", "[device][cuda_graph]") {
+  FakeCuda fake({.memory_bytes = 2 << 20});
+  { const Buffer cached(600 << 10, kGpu); }
+  const CudaGraph graph = CudaGraph::capture(kGpu, [&] {
+    { const Buffer used(600 << 10, kGpu); }
+    release_cached_memory(kGpu);
+    CHECK(fake.count("cuMemFree") == 1);  // the block from before
+    CHECK_THROWS_AS(Buffer(1800 << 10, kGpu), ResourceExhaustedError);
+    CHECK(fake.count("cuMemFree") == 1);
+  });
+  const Buffer fits(1000 << 10, kGpu);
+}
+
 TEST_CASE("a recording that cannot be is told, and nothing is left open", "[device][cuda_graph]") {
   FakeCuda fake;
   CHECK_THROWS_AS(CudaGraph::capture(kGpu, [] { throw std::runtime_error("mine"); }),

@@ -79,6 +79,8 @@ TEST_CASE("new tensors of a scope are on its GPU, numbers stay on the host", "[d
   CHECK(ones.to_vector() == std::vector<float>{1, 1, 1});
   CHECK(distribute::fill({2}, 0.5f, distribute::DType::BFloat16).to_vector() ==
         std::vector<float>{0.5f, 0.5f});
+  CHECK(distribute::fill({3}, 0x1p33, distribute::DType::Int64).to_vector() ==
+        std::vector<float>(3, 0x1p33f));
   CHECK(distribute::Tensor(2.0f).device() == Device{});
 }
 

@@ -438,6 +438,13 @@ CudaDriver fake_driver() {
   d.cuMemsetD32Async = [](CudaAddress to, unsigned value, size_t count, CudaHandle) {
     return set(to, value, count);
   };
+  d.cuMemsetD2D32Async = [](CudaAddress to, size_t pitch, unsigned value, size_t width,
+                            size_t height, CudaHandle) {
+    CudaResult result = kCudaSuccess;
+    for (size_t row = 0; row < height && result == kCudaSuccess; ++row)
+      result = set(to + row * pitch, value, width);
+    return result;
+  };
   d.cuStreamCreateWithPriority = [](CudaHandle* stream, unsigned, int) {
     return make_handle(stream, "cuStreamCreate");
   };

@@ -50,6 +50,8 @@ struct CudaDriver {
   CudaResult (*cuMemsetD8Async)(CudaAddress, unsigned char, size_t, CudaHandle) = nullptr;
   CudaResult (*cuMemsetD16Async)(CudaAddress, unsigned short, size_t, CudaHandle) = nullptr;
   CudaResult (*cuMemsetD32Async)(CudaAddress, unsigned, size_t, CudaHandle) = nullptr;
+  CudaResult (*cuMemsetD2D32Async)(CudaAddress, size_t, unsigned, size_t, size_t,
+                                   CudaHandle) = nullptr;
   CudaResult (*cuStreamCreateWithPriority)(CudaHandle*, unsigned, int) = nullptr;
   CudaResult (*cuStreamDestroy)(CudaHandle) = nullptr;
   CudaResult (*cuStreamSynchronize)(CudaHandle) = nullptr;

@@ -38,6 +38,7 @@ void for_each_function(CudaDriver& table, const Load& load) {
   load("cuMemsetD8Async", table.cuMemsetD8Async);
   load("cuMemsetD16Async", table.cuMemsetD16Async);
   load("cuMemsetD32Async", table.cuMemsetD32Async);
+  load("cuMemsetD2D32Async", table.cuMemsetD2D32Async);
   load("cuStreamCreateWithPriority", table.cuStreamCreateWithPriority);
   load("cuStreamDestroy_v2", table.cuStreamDestroy);
   load("cuStreamSynchronize", table.cuStreamSynchronize);

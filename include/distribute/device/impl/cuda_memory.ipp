@@ -25,6 +25,14 @@ class GpuPool {
 
   std::unordered_map<int64_t, std::vector<void*>> free_blocks;
   std::multiset<int64_t, std::greater<>> live;  // sizes, for the message when memory runs out
+  /// Another pool's blocks that were let go of in this one's scope: the graph that was recorded
+  /// there may use them as long as it lives.
+  struct Held {
+    std::shared_ptr<GpuPool> pool;
+    void* data;
+    int64_t bytes;
+  };
+  std::vector<Held> held;
 
  private:
   Device device_;
@@ -39,10 +47,14 @@ DISTRIBUTE_INLINE std::shared_ptr<GpuPool>& pool_scope() {
   return pool;
 }
 
-DISTRIBUTE_INLINE std::shared_ptr<GpuPool> pool_of(Device device, GpuLane& lane) {
-  if (pool_scope() && pool_scope()->device() == device) return pool_scope();
+DISTRIBUTE_INLINE const std::shared_ptr<GpuPool>& common_pool(Device device, GpuLane& lane) {
   if (!lane.pool) lane.pool = make_gpu_pool(device);
   return lane.pool;
+}
+
+DISTRIBUTE_INLINE std::shared_ptr<GpuPool> pool_of(Device device, GpuLane& lane) {
+  if (pool_scope() && pool_scope()->device() == device) return pool_scope();
+  return common_pool(device, lane);
 }
 
 DISTRIBUTE_INLINE std::string memory_report(const GpuPool& pool, const MemoryInfo& info) {
@@ -66,16 +78,19 @@ DISTRIBUTE_INLINE void release_blocks(GpuPool& pool, MemoryInfo& info) {
   pool.free_blocks.clear();
 }
 
-DISTRIBUTE_INLINE void* take_from_driver(Device device, int64_t bytes, GpuPool& pool,
-                                         MemoryInfo& info) {
+/// Where memory is short the device's cache gives back its blocks. A graph's pool keeps its own:
+/// what is free there is used again at every launch.
+DISTRIBUTE_INLINE void* take_from_driver(Device device, int64_t bytes, const GpuPool& pool,
+                                         GpuLane& lane) {
+  MemoryInfo& info = lane.memory;
   const int64_t limit = gpu_state().logical[size_t(device.index)].limit_bytes;
   const auto over = [&] { return limit && info.current + info.cached + bytes > limit; };
   CudaAddress address = 0;
-  if (over()) release_blocks(pool, info);
+  if (over()) release_blocks(*common_pool(device, lane), info);
   CudaResult result = kCudaOutOfMemory;
   if (!over()) result = cuda_driver().cuMemAlloc(&address, size_t(bytes));
   if (result == kCudaOutOfMemory && !over()) {
-    release_blocks(pool, info);
+    release_blocks(*common_pool(device, lane), info);
     result = cuda_driver().cuMemAlloc(&address, size_t(bytes));
   }
   if (result != kCudaSuccess)
@@ -91,13 +106,22 @@ DISTRIBUTE_INLINE int64_t gpu_size_class(int64_t bytes) {
   return size_class(std::max<int64_t>((bytes + 511) / 512 * 512, 512));
 }
 
+/// With the lane's mutex held.
+DISTRIBUTE_INLINE void put_back(GpuPool& pool, GpuLane& lane, void* data, int64_t block) {
+  pool.free_blocks[block].push_back(data);
+  pool.live.erase(pool.live.find(block));
+  lane.memory.cached += block;
+  lane.memory.current -= block;
+}
+
 DISTRIBUTE_INLINE void gpu_release(const std::shared_ptr<GpuPool>& pool, GpuLane& lane, void* data,
                                    int64_t block) {
   std::lock_guard lock(lane.mutex);
-  pool->free_blocks[block].push_back(data);
-  pool->live.erase(pool->live.find(block));
-  lane.memory.cached += block;
-  lane.memory.current -= block;
+  const std::shared_ptr<GpuPool>& scope = pool_scope();
+  if (scope && scope != pool && scope->device() == pool->device())
+    scope->held.push_back({pool, data, block});
+  else
+    put_back(*pool, lane, data, block);
 }
 
 /// Memory of a GPU and the function that gives it back; behind Buffer.
@@ -110,7 +134,7 @@ DISTRIBUTE_INLINE void* gpu_allocate(int64_t bytes, Device device, std::function
   void* data = nullptr;
   if (blocks.empty()) {
     const GpuGuard guard(device);
-    data = take_from_driver(device, block, *pool, lane.memory);
+    data = take_from_driver(device, block, *pool, lane);
   } else {
     data = blocks.back();
     blocks.pop_back();
@@ -133,7 +157,7 @@ DISTRIBUTE_INLINE void gpu_release_cached(Device device) {
   GpuLane& lane = gpu_lane(device);
   const GpuGuard guard(device);
   std::lock_guard lock(lane.mutex);
-  release_blocks(*pool_of(device, lane), lane.memory);
+  release_blocks(*common_pool(device, lane), lane.memory);
 }
 
 /// Lets the device of `stream` read and write the other's memory directly, where it can; else the
@@ -188,8 +212,11 @@ DISTRIBUTE_INLINE std::shared_ptr<GpuPool> make_gpu_pool(Device device) {
     if (state != &device_internal::gpu_state()) return;  // a test's driver, which is gone
     device_internal::GpuLane& lane = device_internal::gpu_lane(pool->device());
     const GpuGuard guard(pool->device());
+    const std::vector<GpuPool::Held> held = std::move(pool->held);  // let go of without the lock
     std::lock_guard lock(lane.mutex);
     device_internal::release_blocks(*pool, lane.memory);
+    for (const auto& [others, data, bytes] : held)
+      device_internal::put_back(*others, lane, data, bytes);
   };
   return std::shared_ptr<GpuPool>(new GpuPool(device), drop);
 }
@@ -239,9 +266,10 @@ DISTRIBUTE_INLINE void fill_elements(void* to, Device device, int64_t element_by
     result = driver.cuMemsetD16Async(at, static_cast<unsigned short>(low), size_t(count), stream);
   } else if (element_bytes == 4 || low == high) {
     result = driver.cuMemsetD32Async(at, low, size_t(count * element_bytes / 4), stream);
-  } else {
-    const std::vector<uint64_t> values(size_t(count), pattern);
-    return copy_bytes(to, device, values.data(), Device{}, count * 8);
+  } else {  // each half apart: rows of one element, 8 bytes from each other
+    result = driver.cuMemsetD2D32Async(at, 8, low, 1, size_t(count), stream);
+    if (result == kCudaSuccess)
+      result = driver.cuMemsetD2D32Async(at + 4, 8, high, 1, size_t(count), stream);
   }
   if (result != kCudaSuccess)
     check_cuda(result, "cuMemsetAsync",
