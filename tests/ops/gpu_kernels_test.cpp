@@ -37,6 +37,9 @@ constexpr char kReduce[] =
 constexpr char kSoftmax[] =
 #include <distribute/device/kernels/softmax.cu.inc>
     ;
+constexpr char kLayerNorm[] =
+#include <distribute/device/kernels/layer_norm.cu.inc>
+    ;
 constexpr char kRandom[] =
 #include <distribute/device/kernels/random.cu.inc>
     ;
@@ -124,7 +127,8 @@ TEST_CASE("every kernel compiles for every architecture", "[ops][gpu_kernels]") 
   for (int capability : {80, 86, 90, 100}) {
     for (const std::string& text : {maps, pairs, sums, updates})
       compiler.check({text, "rows", {}, {}, {DType::Float32, DType::Float32}}, capability);
-    for (const char* text : {kStrided, kCombine, kSoftmax, kRandom, kPool, kMatmul, kConv})
+    for (const char* text :
+         {kStrided, kCombine, kSoftmax, kLayerNorm, kRandom, kPool, kMatmul, kConv})
       compiler.check({text, "text", {}, {}, {DType::Float32, DType::Int64}}, capability);
     compiler.check({kConvert, "convert", {}, {}, {DType::Float32, DType::BFloat16}}, capability);
   }

@@ -174,6 +174,22 @@ TEST_CASE("normalizations agree on both devices", "[ops][gpu_contract]") {
       {numbers({3, 4, 5, 6}, 1, 2), numbers({6}, 2), numbers({6}, 3)}, {.tolerance = 2e-4f});
 }
 
+TEST_CASE("layer normalization agrees on both devices", "[ops][gpu_contract]") {
+  ContractGpu gpu;
+  const Tensors in = {numbers({130, 3, 75}, 1, 2), numbers({3, 75}, 2), numbers({3, 75}, 3),
+                      numbers({75}, 4)};
+  check_contract("layer_normalization",
+                 [](const Tensors& t) {
+                   return Tensors{nn::layer_normalization(t[0], t[1], t[2], {.begin_axis = 1}),
+                                  nn::layer_normalization(t[0], {}, t[3]),
+                                  nn::layer_normalization(t[0], t[3], {}, {.epsilon = 0.5f}),
+                                  nn::layer_normalization(t[0])};
+                 },
+                 in, {.tolerance = 2e-4f});
+  const Tensor x = numbers({4, 6}).to(gpu.device());
+  CHECK(nn::layer_normalization(x.rows(0, 0), numbers({6})).shape() == Shape{0, 6});
+}
+
 TEST_CASE("matrix products agree on both devices", "[ops][gpu_contract]") {
   ContractGpu gpu;
   for (bool ta : {false, true})

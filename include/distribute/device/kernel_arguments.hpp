@@ -92,6 +92,19 @@ DISTRIBUTE_KERNEL_TEXT(
       float smoothing;
     };
 
+    struct LayerNormArguments {
+      const float* x;
+      const float* dy;
+      const float* gamma;
+      const float* beta;
+      float* statistics;
+      float* out;
+      int64_t rows;
+      int64_t width;
+      int64_t piece;
+      float epsilon;
+    };
+
     struct GatherArguments {
       const void* from;
       const int64_t* index;

@@ -1,5 +1,6 @@
 #pragma once
-/// The launches behind softmax, cross entropy, gathers, pooling and random numbers on a GPU.
+/// The launches behind softmax, cross entropy, layer normalization, gathers, pooling and random
+/// numbers on a GPU.
 
 #include <distribute/base/config.hpp>
 #include <distribute/tensor/tensor.hpp>
@@ -25,6 +26,22 @@ void gpu_cross_entropy(const GpuLabels& labels, const Tensor& logits, Tensor& lo
                        Tensor& softmax);
 /// dy (softmax sum(labels) - labels).
 Tensor gpu_cross_entropy_gradient(const GpuLabels& labels, const Tensor& softmax, const Tensor& dy);
+
+/// The rows of a layer normalization, float32 on one device.
+struct LayerNormRows {
+  int64_t rows = 0, width = 0;
+  float epsilon = 0;
+  Tensor x, gamma, beta;  // [rows, width] elements; [width] or none
+  Tensor statistics;      // [rows, 2]: mean and 1 / deviation; on GPUs, of the forward pass
+  int64_t grain() const { return 1 + 16384 / (1 + width); }
+};
+/// Rows whose gradients of gamma and beta are summed together.
+inline constexpr int64_t kLayerNormPiece = 64;
+/// Fills the statistics, too.
+Tensor gpu_layer_norm(const LayerNormRows& n);
+Tensor gpu_layer_norm_gradient(const LayerNormRows& n, const Tensor& dy);
+/// [2, width]: of gamma and of beta.
+Tensor gpu_layer_norm_parameter_gradients(const LayerNormRows& n, const Tensor& dy);
 
 /// Sizes of a tensor seen as [outer, size, inner] around one axis.
 struct GpuAxis {

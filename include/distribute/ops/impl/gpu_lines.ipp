@@ -11,6 +11,9 @@ namespace distribute::ops_internal {
 inline constexpr char kLineText[] =
 #include <distribute/device/kernels/softmax.cu.inc>
     ;
+inline constexpr char kLayerNormText[] =
+#include <distribute/device/kernels/layer_norm.cu.inc>
+    ;
 inline constexpr char kGatherText[] =
 #include <distribute/device/kernels/strided.cu.inc>
     ;
@@ -85,6 +88,51 @@ DISTRIBUTE_INLINE Tensor gpu_cross_entropy_gradient(const GpuLabels& labels, con
   launch_kernel(softmax.device(), {kLineText, "cross_entropy_gradient"},
                 block_for_each(arguments.rows), arguments);
   return dx;
+}
+
+DISTRIBUTE_INLINE kernels::LayerNormArguments layer_norm_arguments(const LayerNormRows& n,
+                                                                   const Tensor& out) {
+  const auto values = [](const Tensor& t) { return t ? t.array().data<float>() : nullptr; };
+  return {.x = values(n.x),
+          .dy = nullptr,
+          .gamma = values(n.gamma),
+          .beta = values(n.beta),
+          .statistics = values(n.statistics),
+          .out = values(out),
+          .rows = n.rows,
+          .width = n.width,
+          .piece = kLayerNormPiece,
+          .epsilon = n.epsilon};
+}
+
+DISTRIBUTE_INLINE Tensor gpu_layer_norm(const LayerNormRows& n) {
+  const Tensor y = Tensor::empty(n.x.shape(), DType::Float32, n.x.device());
+  if (y.num_elements() == 0) return y;
+  launch_kernel(y.device(), {kLayerNormText, "layer_norm"}, block_for_each(n.rows),
+                layer_norm_arguments(n, y));
+  return y;
+}
+
+DISTRIBUTE_INLINE Tensor gpu_layer_norm_gradient(const LayerNormRows& n, const Tensor& dy) {
+  const Tensor dx = Tensor::empty(n.x.shape(), DType::Float32, n.x.device());
+  if (dx.num_elements() == 0) return dx;
+  auto arguments = layer_norm_arguments(n, dx);
+  arguments.dy = dy.array().data<float>();
+  launch_kernel(dx.device(), {kLayerNormText, "layer_norm_gradient"}, block_for_each(n.rows),
+                arguments);
+  return dx;
+}
+
+DISTRIBUTE_INLINE Tensor gpu_layer_norm_parameter_gradients(const LayerNormRows& n,
+                                                            const Tensor& dy) {
+  const int64_t pieces = (n.rows + kLayerNormPiece - 1) / kLayerNormPiece;
+  const Tensor sums = Tensor::empty({pieces, 2, n.width}, DType::Float32, n.x.device());
+  if (sums.num_elements() == 0) return fill({2, n.width}, 0, DType::Float32, n.x.device());
+  auto arguments = layer_norm_arguments(n, sums);
+  arguments.dy = dy.array().data<float>();
+  launch_kernel(sums.device(), {kLayerNormText, "layer_norm_parameters"},
+                launch_for(pieces * n.width), arguments);
+  return gpu_reduce(sums, {true, false, false}, binary_row<SumOf>()).view({2, n.width});
 }
 
 DISTRIBUTE_INLINE Tensor gpu_gather(const Tensor& x, const Tensor& index, const GpuAxis& axis,

@@ -3,12 +3,9 @@
 #include <distribute/autograd/op_trace.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/cast.hpp>
-#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/gpu_lines.hpp>
 #include <distribute/ops/gpu_loops.hpp>
 #include <distribute/ops/layer_norm.hpp>
-#include <distribute/ops/reduce.hpp>
-#include <distribute/ops/reshape.hpp>
-#include <distribute/ops/unary.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -17,17 +14,6 @@
 namespace distribute {
 
 namespace ops_internal {
-
-inline constexpr int64_t kLayerNormPiece =
-    64;  // rows whose parameter gradients are summed together
-
-/// x as [rows, width]; gamma and beta none or [width].
-struct LayerNormRows {
-  int64_t rows = 0, width = 0;
-  float epsilon = 0;
-  Tensor x, gamma, beta;
-  int64_t grain() const { return 1 + 16384 / (1 + width); }
-};
 
 /// Mean and 1 / sqrt(variance + epsilon) of a row.
 DISTRIBUTE_ALWAYS_INLINE inline void row_statistics(const float* x, int64_t width, float epsilon,
@@ -82,6 +68,7 @@ DISTRIBUTE_INLINE const float* values_or_null(const Tensor& t) {
 }
 
 DISTRIBUTE_INLINE Tensor layer_norm_values(const LayerNormRows& n) {
+  if (on_gpu(n.x)) return gpu_layer_norm(n);
   Tensor y = Tensor::empty(n.x.shape(), DType::Float32, n.x.device());
   const float *x = n.x.data<float>().data(), *gamma = values_or_null(n.gamma),
               *beta = values_or_null(n.beta);
@@ -101,6 +88,7 @@ DISTRIBUTE_INLINE Tensor layer_norm_values(const LayerNormRows& n) {
 }
 
 DISTRIBUTE_INLINE Tensor layer_norm_input_gradient(const LayerNormRows& n, const Tensor& dy) {
+  if (on_gpu(n.x)) return gpu_layer_norm_gradient(n, dy);
   Tensor dx = Tensor::empty(n.x.shape(), DType::Float32, n.x.device());
   const float *x = n.x.data<float>().data(), *gamma = values_or_null(n.gamma),
               *gradient = dy.data<float>().data();
@@ -120,9 +108,9 @@ DISTRIBUTE_INLINE Tensor layer_norm_input_gradient(const LayerNormRows& n, const
   return dx;
 }
 
-/// Gradients of gamma and beta: pieces of rows by themselves, then the pieces in order.
-DISTRIBUTE_INLINE std::pair<Tensor, Tensor> layer_norm_parameter_gradients(const LayerNormRows& n,
-                                                                           const Tensor& dy) {
+/// Gradients of gamma and beta, [2, width]: pieces of rows by themselves, then the pieces in order.
+DISTRIBUTE_INLINE Tensor layer_norm_parameter_gradients(const LayerNormRows& n, const Tensor& dy) {
+  if (on_gpu(n.x)) return gpu_layer_norm_parameter_gradients(n, dy);
   const int64_t width = n.width, rows = n.rows;
   const int64_t pieces = (rows + kLayerNormPiece - 1) / kLayerNormPiece;
   std::vector<float> partial(size_t(std::max<int64_t>(pieces, 1) * 2 * width), 0.0f);
@@ -146,8 +134,7 @@ DISTRIBUTE_INLINE std::pair<Tensor, Tensor> layer_norm_parameter_gradients(const
   });
   for (int64_t p = 1; p < pieces; ++p)
     for (int64_t i = 0; i < 2 * width; ++i) sums[i] += sums[p * 2 * width + i];
-  const std::vector<float> scale(sums, sums + width), shift(sums + width, sums + 2 * width);
-  return {Tensor(Shape{width}, scale), Tensor(Shape{width}, shift)};
+  return Tensor(Shape{2, width}, std::vector<float>(sums, sums + 2 * width));
 }
 
 /// The shape of the normalized axes, which gamma and beta must have.
@@ -165,18 +152,16 @@ DISTRIBUTE_INLINE Shape normalized_shape(const Tensor& x, const Tensor& gamma, c
   return shape;
 }
 
-/// The formula in its pieces, for GPUs.
-DISTRIBUTE_INLINE Tensor layer_norm_by_parts(const Tensor& x, const Tensor& gamma,
-                                             const Tensor& beta, const Shape& shape,
-                                             float epsilon) {
-  const int64_t width = shape.num_elements(), rows = width ? x.num_elements() / width : 0;
-  const Tensor flat = reshape(x, Shape{rows, width});
-  const Tensor centred = flat - reduce_mean(flat, {1}, true);
-  const Tensor variance = reduce_mean(square(centred), {1}, true);
-  Tensor y = centred * rsqrt(variance + epsilon);
-  if (gamma) y = y * reshape(gamma, Shape{width});
-  if (beta) y = y + reshape(beta, Shape{width});
-  return reshape(y, x.shape());
+DISTRIBUTE_INLINE LayerNormRows layer_norm_rows(const Tensor& x, const Tensor& gamma,
+                                                const Tensor& beta, const Shape& shape,
+                                                float epsilon) {
+  LayerNormRows n{.width = shape.num_elements(), .epsilon = epsilon};
+  n.rows = n.width ? x.num_elements() / n.width : 0;
+  n.x = x.row_major();
+  n.gamma = gamma;
+  n.beta = beta;
+  if (on_gpu(x)) n.statistics = Tensor::empty({n.rows, 2}, DType::Float32, x.device());
+  return n;
 }
 
 }  // namespace ops_internal
@@ -191,25 +176,28 @@ DISTRIBUTE_INLINE Tensor layer_normalization(const Tensor& x, const Tensor& gamm
     const auto wide = [](const Tensor& t) { return t ? cast(t, DType::Float32) : t; };
     return cast(layer_normalization(wide(x), wide(gamma), wide(beta), options), x.dtype());
   }
-  if (on_gpu(x)) return layer_norm_by_parts(x, gamma, beta, shape, options.epsilon);
-  const int64_t width = shape.num_elements(), rows = width ? x.num_elements() / width : 0;
-  const LayerNormRows n{rows, width, options.epsilon, x.row_major(), gamma, beta};
-  const Tensor y = record("layer_normalization", {x, gamma, beta}, layer_norm_values(n),
-                          [n, shape](const Backward& backward) -> std::vector<Tensor> {
-                            const Tensor dy = backward.gradient().row_major();
-                            Tensor dx, dgamma, dbeta;
-                            if (backward.needs(0)) dx = layer_norm_input_gradient(n, dy);
-                            if (backward.needs(1) || backward.needs(2)) {
-                              const auto [scale, shift] = layer_norm_parameter_gradients(n, dy);
-                              if (n.gamma && backward.needs(1)) dgamma = scale.view(shape);
-                              if (n.beta && backward.needs(2)) dbeta = shift.view(shape);
-                            }
-                            return final_gradients("layer_normalization gradient",
-                                                   {n.x, backward.gradient()}, {dx, dgamma, dbeta});
-                          });
+  const auto near = [&](const Tensor& t) {
+    return t && lie_apart(x, t) ? carried_to(t, x.device()) : t;
+  };
+  const Tensor scale = near(gamma), shift = near(beta);
+  const LayerNormRows n = layer_norm_rows(x, scale, shift, shape, options.epsilon);
+  const Tensor y =
+      record("layer_normalization", {x, scale, shift}, layer_norm_values(n),
+             [n, shape](const Backward& backward) -> std::vector<Tensor> {
+               const Tensor dy = brought_to(backward.gradient(), n.x.device());
+               Tensor dx, dscale, dshift;
+               if (backward.needs(0)) dx = layer_norm_input_gradient(n, dy);
+               if (backward.needs(1) || backward.needs(2)) {
+                 const Tensor sums = layer_norm_parameter_gradients(n, dy);
+                 if (n.gamma && backward.needs(1)) dscale = sums.rows(0, 1).view(shape);
+                 if (n.beta && backward.needs(2)) dshift = sums.rows(1, 2).view(shape);
+               }
+               return final_gradients("layer_normalization gradient", {n.x, backward.gradient()},
+                                      {dx, dscale, dshift});
+             });
   if (autograd_internal::is_tracing())
     autograd_internal::trace_op(
-        "layer_normalization", {x, gamma, beta}, y,
+        "layer_normalization", {x, scale, shift}, y,
         {{"epsilon", double(options.epsilon)},
          {"begin_axis", int64_t(x.shape().normalize_axis(options.begin_axis))}});
   return y;
