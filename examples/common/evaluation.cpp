@@ -64,7 +64,7 @@ void Trainer::evaluate(RunReport& report) {
 }
 
 void Trainer::follow(const std::string& directory, RunReport& report) {
-  dist::train::Checkpoint reader({{"model", &model_}, {"optimizer", optimizer_.get()}});
+  dist::train::Checkpoint reader({{"model", &model_}, {"optimizer", saved_optimizer()}});
   dist::train::CheckpointsIterator checkpoints(directory, {.timeout = options_.eval_timeout});
   while (const auto path = checkpoints.next()) {
     try {

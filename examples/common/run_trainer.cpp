@@ -67,10 +67,6 @@ int too_late() {
 int run(const TrainerOptions& options, const MakeTask& make_task) {
   const dist::train::ExitOnTermination exit_on_termination;
   dist::random::set_seed(options.seed);
-  if (options.policy == "mixed_float16")
-    throw dist::UnimplementedError(
-        "--policy=mixed_float16 needs a loss scale, which this trainer does not keep; use "
-        "mixed_bfloat16, or optim::LossScaleOptimizer in a program of your own");
   dist::nn::set_global_policy(options.policy);
   check_outputs(options);
   std::unique_ptr<HorovodJob> horovod;
@@ -82,6 +78,10 @@ int run(const TrainerOptions& options, const MakeTask& make_task) {
   if (!horovod && is_evaluator(options)) return run_evaluator(options, make_task);
   const auto [cluster, strategy, name] = make_strategy(options);
   const auto* servers = dist::strategy_internal::parameter_server_extended(*strategy);
+  if (options.policy == "mixed_float16" && (servers || horovod))
+    throw dist::InvalidArgumentError(
+        "--policy=mixed_float16: a step that overflows is left out by all replicas at once, which "
+        "parameter servers and --api=horovod do not; use mixed_bfloat16");
   if (servers && servers->is_parameter_server()) return dist::Server(*strategy).join();
   const bool alone = !cluster || !cluster->cluster_spec();  // else the job's runtime has written it
   const dist::ReadyFile ready(alone ? dist::ready_file_path() : "");

@@ -74,6 +74,9 @@ Trainer::Trainer(const TrainerOptions& options, dist::Strategy& strategy, const 
       model_(*task_.model),
       total_steps_(total_steps(options, task_.training_images)),
       optimizer_(make_optimizer(with_warmup(options, task_, total_steps_), total_steps_)),
+      loss_scale_(options.policy == "mixed_float16"
+                      ? std::make_unique<dist::optim::LossScaleOptimizer>(*optimizer_)
+                      : nullptr),
       checkpoint_(checkpoint_parts()) {
   check_same_data();
   if (coordinated_) register_functions();
@@ -103,9 +106,15 @@ void Trainer::open_outputs() {
     writer_ = dist::summary::create_file_writer(options_.logdir);
 }
 
+/// With its loss scale, where it has one.
+dist::Trackable* Trainer::saved_optimizer() const {
+  if (loss_scale_) return loss_scale_.get();
+  return optimizer_.get();
+}
+
 /// What a checkpoint holds; here the iterator is made, too.
 dist::train::CheckpointParts Trainer::checkpoint_parts() {
-  dist::train::CheckpointParts all{{"model", &model_}, {"optimizer", optimizer_.get()}};
+  dist::train::CheckpointParts all{{"model", &model_}, {"optimizer", saved_optimizer()}};
   if (options_.elastic) {
     if (!elastic_iterator_) elastic_iterator_.emplace(strategy_, task_.training);
     all.emplace_back("iterator", dist::train::state_of(*elastic_iterator_));

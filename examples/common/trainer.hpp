@@ -70,7 +70,8 @@ class Trainer {
     distribute::Tensor loss, right;
   };
   /// One replica's share of a step: [loss], with servers [loss, part of right answers], with
-  /// --loss_csv [loss, norm of the summed gradients]; and the number of the step in the job.
+  /// --loss_csv [loss, norm of the summed gradients]; and the number of the step in the job, -1
+  /// when it was left out.
   struct ReplicaStep {
     distribute::Tensor sums;
     int64_t number;
@@ -101,6 +102,9 @@ class Trainer {
   std::vector<distribute::Tensor> all_reduce(
       const std::vector<distribute::Tensor>& gradients) const;
   int64_t minimize(const distribute::Tensor& loss, distribute::GradientTape& tape);
+  int64_t apply(const std::vector<distribute::Tensor>& gradients, bool are_summed);
+  void step_left_out(double loss) const;
+  distribute::Trackable* saved_optimizer() const;
   distribute::train::CheckpointParts checkpoint_parts();
   void check_same_network(const std::string& saved);
   bool is_told_to_go() const;
@@ -137,6 +141,7 @@ class Trainer {
   distribute::nn::Module& model_;
   int64_t total_steps_;
   std::unique_ptr<distribute::optim::Optimizer> optimizer_;
+  std::unique_ptr<distribute::optim::LossScaleOptimizer> loss_scale_;  // --policy=mixed_float16
   std::optional<distribute::DistributedIterator> iterator_;
   std::optional<distribute::train::ElasticIterator> elastic_iterator_;  // with --elastic, instead
   distribute::train::Checkpoint checkpoint_;

@@ -76,18 +76,15 @@ Trainer::ReplicaStep Trainer::replica_step(const Batch& batch) {
     const Loss share = loss_of(data::rows(batch, rows * part / parts, rows * (part + 1) / parts));
     sum.loss = sum.loss + share.loss;
     if (servers_) sum.right = sum.right + share.right;
-    accumulate(gradients, tape.gradient(share.loss, model_.trainable_variables()));
+    const dist::Tensor scaled = loss_scale_ ? loss_scale_->scale_loss(share.loss) : share.loss;
+    accumulate(gradients, tape.gradient(scaled, model_.trainable_variables()));
   }
-  const auto variables = model_.trainable_variables();
-  if (options_.loss_csv.empty() && !horovod_) {
-    const int64_t number = optimizer_->apply_gradients(gradients, variables);
-    return {with_right(sum), number};
-  }
+  if (options_.loss_csv.empty() && !horovod_) return {with_right(sum), apply(gradients, false)};
   gradients = all_reduce(gradients);
+  const float scale = loss_scale_ ? loss_scale_->loss_scale() : 1;
   const dist::Tensor norm =
-      dist::global_norm(gradients) / float(num_replicas());  // every replica has it
-  const int64_t number =
-      optimizer_->apply_gradients(gradients, variables, {.skip_gradients_aggregation = true});
+      dist::global_norm(gradients) / (scale * float(num_replicas()));  // every replica has it
+  const int64_t number = apply(gradients, true);
   return {dist::stack({sum.loss, norm}, 0), number};
 }
 
@@ -99,8 +96,28 @@ std::vector<dist::Tensor> Trainer::all_reduce(const std::vector<dist::Tensor>& g
 
 int64_t Trainer::minimize(const dist::Tensor& loss, dist::GradientTape& tape) {
   const auto variables = model_.trainable_variables();
-  return horovod_ ? horovod_->minimize(loss, variables, tape)
-                  : optimizer_->minimize(loss, variables, tape);
+  if (horovod_) return horovod_->minimize(loss, variables, tape);
+  if (!loss_scale_) return optimizer_->minimize(loss, variables, tape);
+  const int64_t number = loss_scale_->minimize(loss, variables, tape);
+  return number == 0 ? -1 : number;
+}
+
+int64_t Trainer::apply(const std::vector<dist::Tensor>& gradients, bool are_summed) {
+  const dist::optim::ApplyOptions options{.skip_gradients_aggregation = are_summed};
+  const auto variables = model_.trainable_variables();
+  if (!loss_scale_) return optimizer_->apply_gradients(gradients, variables, options);
+  const int64_t number = loss_scale_->apply_gradients(gradients, variables, options);
+  return number == 0 ? -1 : number;
+}
+
+/// Its gradients overflowed, as they may until the loss scale is small enough.
+void Trainer::step_left_out(double loss) const {
+  const int64_t step = optimizer_->iterations() + 1;
+  check_finite("loss", loss, step);
+  if (loss_scale_->loss_scale() > 1) return;
+  throw dist::FailedPreconditionError(dist::concat(
+      "the gradients of step ", step, " overflow float16 whatever the loss scale; try ",
+      "a smaller --learning_rate, --clip_norm or --policy=mixed_bfloat16"));
 }
 
 Trainer::Step Trainer::step(const dist::PerReplica<Batch>& batch) {
@@ -190,7 +207,8 @@ void Trainer::train_loop(int64_t first, Progress& progress) {
     if (preemption_) preemption_->save_checkpoint_if_preempted();
     leave_if_told();
     const Step made = step(next_batch());
-    if (made.number < 0) continue;  // the weights were too old
+    if (made.number < 0 && loss_scale_) step_left_out(made.loss);
+    if (made.number < 0) continue;  // the weights were too old, or the gradients overflowed
     done = made.number;
     progress.step_done(done, made.loss);
     step_done(made, worker);

@@ -1,5 +1,6 @@
 /// Runs the program as a user would, with good and bad input.
 
+#include <distribute/checkpoint/bundle_reader.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
 
 #include <tests/support/catch.hpp>
@@ -192,18 +193,51 @@ TEST_CASE("weights that the last update has spoiled are not saved", "[examples][
   CHECK_FALSE(fs::exists(out / "run.json"));
 }
 
-TEST_CASE("mixed_bfloat16 trains, with several replicas, too", "[examples][mnist_cnn]") {
+TEST_CASE("mixed precision trains, with several replicas, too", "[examples][mnist_cnn]") {
   if (!has_program("mnist_cnn")) SKIP("the program was not built");
+  const std::string policy = GENERATE("mixed_bfloat16", "mixed_float16");
   for (const char* more : {"--model=book", "--replicas=2", "--strategy=one_device"}) {
     const TemporaryDirectory out;
     const ProgramResult run =
-        mnist_cnn({"--model=tutorial", "--policy=mixed_bfloat16", "--steps=40", more,
+        mnist_cnn({"--model=tutorial", "--policy=" + policy, "--steps=40", more,
                    "--loss_csv=" + (out / "loss.csv"), "--json=" + (out / "run.json")});
     CHECK(run.status == 0);
     const auto report = nlohmann::json::parse(std::ifstream(out / "run.json"));
-    CHECK(report["policy"] == "mixed_bfloat16");
+    CHECK(report["policy"] == policy);
     CHECK(report["loss"].get<double>() < 2.0);
   }
+}
+
+TEST_CASE("mixed_float16 goes on with its loss scale, and gives the same weights",
+          "[examples][mnist_cnn]") {
+  if (!has_program("mnist_cnn")) SKIP("the program was not built");
+  const TemporaryDirectory out;
+  const auto train = [&](const char* steps, const std::string& directory) {
+    const std::string final = out / ("final_" + directory);
+    CHECK(mnist_cnn({"--model=tutorial", "--policy=mixed_float16", steps,
+                     "--checkpoint_dir=" + (out / directory), "--final_checkpoint=" + final})
+              .status == 0);
+    std::vector<std::vector<float>> weights;
+    distribute::train::BundleReader reader(final);
+    for (const std::string& key : reader.keys()) weights.push_back(reader.read_values<float>(key));
+    return weights;
+  };
+  const auto whole = train("--steps=20", "whole");
+  CHECK(train("--steps=8", "parts") != whole);
+  CHECK(train("--steps=20", "parts") == whole);
+  distribute::train::BundleReader state(*distribute::train::latest_checkpoint(out / "parts"));
+  const std::string attributes = "/.ATTRIBUTES/VARIABLE_VALUE";
+  CHECK(state.read_values<int64_t>("optimizer/step_counter" + attributes) ==
+        std::vector<int64_t>{20});
+  CHECK(state.read_values<float>("optimizer/dynamic_scale" + attributes) ==
+        std::vector<float>{32768});
+}
+
+TEST_CASE("gradients that overflow whatever the loss scale are an error", "[examples][mnist_cnn]") {
+  if (!has_program("mnist_cnn")) SKIP("the program was not built");
+  check_complaint({"--model=tutorial", "--policy=mixed_float16", "--steps=9", "--optimizer=sgd",
+                   "--learning_rate=1e6"},
+                  1, "--learning_rate");
 }
 
 TEST_CASE("results that do not fit on the disk are an error", "[examples][mnist_cnn]") {

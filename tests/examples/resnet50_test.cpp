@@ -212,6 +212,7 @@ TEST_CASE("resnet50 names the place and the cure when data cannot be used",
                     "/no/such/place");
   const TemporaryDirectory empty;
   check_complaint({"--dataset=folder", "--data_dir=" + empty.path()}, 1, empty.path());
-  check_complaint({"--policy=mixed_float16"}, 1, "needs a loss scale");
+  check_complaint({"--policy=mixed_float16", "--strategy=parameter_server"}, 1,
+                  "use mixed_bfloat16");
   check_complaint({"--steps=1", "--init_checkpoint=/no/such/place/x"}, 1, "/no/such/place/x");
 }
