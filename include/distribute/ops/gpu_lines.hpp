@@ -31,8 +31,9 @@ Tensor gpu_cross_entropy_gradient(const GpuLabels& labels, const Tensor& softmax
 struct LayerNormRows {
   int64_t rows = 0, width = 0;
   float epsilon = 0;
-  Tensor x, gamma, beta;  // [rows, width] elements; [width] or none
-  Tensor statistics;      // [rows, 2]: mean and 1 / deviation; on GPUs, of the forward pass
+  Tensor x = {};                 // [rows, width] elements
+  Tensor gamma = {}, beta = {};  // [width] or none
+  Tensor statistics = {};        // [rows, 2]: mean and 1 / deviation; on GPUs, of the forward pass
   int64_t grain() const { return 1 + 16384 / (1 + width); }
 };
 /// Rows whose gradients of gamma and beta are summed together.
