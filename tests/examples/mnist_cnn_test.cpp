@@ -235,9 +235,14 @@ TEST_CASE("mixed_float16 goes on with its loss scale, and gives the same weights
 
 TEST_CASE("gradients that overflow whatever the loss scale are an error", "[examples][mnist_cnn]") {
   if (!has_program("mnist_cnn")) SKIP("the program was not built");
-  check_complaint({"--model=tutorial", "--policy=mixed_float16", "--steps=9", "--optimizer=sgd",
-                   "--learning_rate=1e6"},
-                  1, "--learning_rate");
+  const auto complaint = [](const char* rate, const char* words) {
+    check_complaint({"--model=tutorial", "--policy=mixed_float16", "--steps=40", "--optimizer=sgd",
+                     "--learning_rate=" + std::string(rate)},
+                    1, words);
+  };
+  complaint("300", "overflow float16 whatever the loss scale; try a smaller --learning_rate");
+  complaint("1e6", "the loss became nan");
+  complaint("1e6", "--learning_rate");
 }
 
 TEST_CASE("results that do not fit on the disk are an error", "[examples][mnist_cnn]") {
