@@ -75,7 +75,7 @@ class Negotiation {
 
   const NegotiationOptions options_;
   std::vector<std::string> left_;  // by rank: why it has; empty: it has not
-  bool somebody_left_ = false;
+  std::vector<int> leavers_;       // the first one first: others leave because of it
   std::vector<bool> joined_;
   int num_joined_ = 0;
   std::map<int32_t, std::vector<int>> sets_;

@@ -28,9 +28,9 @@ DISTRIBUTE_INLINE std::string Negotiation::refusal(int rank, const Request& requ
   const std::vector<int>& members = set->second;
   if (std::find(members.begin(), members.end(), rank) == members.end())
     return concat(options_.describe(rank), " is not in process set ", request.terms.process_set);
-  for (int member : members)
-    if (!left_[size_t(member)].empty())
-      return options_.describe(member) + " " + left_[size_t(member)];
+  for (int leaver : leavers_)
+    if (std::find(members.begin(), members.end(), leaver) != members.end())
+      return options_.describe(leaver) + " " + left_[size_t(leaver)];
   return "";
 }
 
@@ -172,7 +172,7 @@ DISTRIBUTE_INLINE void Negotiation::apply(const Request& request, Response& resp
 
 /// Members of a group wait for each other, as long as all can come.
 DISTRIBUTE_INLINE void Negotiation::decide(const Request& request, Answer answer) {
-  if (request.group.empty() || somebody_left_) return ready_.push_back({std::move(answer)});
+  if (request.group.empty() || !leavers_.empty()) return ready_.push_back({std::move(answer)});
   const Key key{request.terms.process_set, request.group};
   std::vector<Answer>& group = groups_[key];
   group.push_back(std::move(answer));
@@ -191,7 +191,7 @@ DISTRIBUTE_INLINE void Negotiation::refuse(std::vector<int> ranks, const Request
 DISTRIBUTE_INLINE void Negotiation::leave(int rank, const std::string& why) {
   if (!left_[size_t(rank)].empty()) return;
   left_[size_t(rank)] = why;
-  somebody_left_ = true;
+  leavers_.push_back(rank);
   for (auto& [key, group] : groups_) ready_.push_back(std::move(group));
   groups_.clear();
   for (auto it = pending_.begin(); it != pending_.end();) {
