@@ -5,6 +5,7 @@
 #include <distribute/device/math_mode.hpp>
 #include <distribute/ops/batch_norm.hpp>
 #include <distribute/ops/conv2d.hpp>
+#include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/matmul.hpp>
 
 #include "support/fake_blas.hpp"

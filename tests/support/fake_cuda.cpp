@@ -1,5 +1,7 @@
 #include "fake_cuda.hpp"
 
+#include "fake_capture.hpp"
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -26,6 +28,7 @@ struct HostIndex {
 struct HostKernel {
   std::string name;
   void (*run)(const void* arguments) = nullptr;
+  const unsigned long* argument_bytes = nullptr;  // the driver's interface does not tell
   HostIndex *thread = nullptr, *block = nullptr, *block_size = nullptr, *grid = nullptr;
   void (**barrier)() = nullptr;
 };
@@ -141,6 +144,9 @@ class Arena {
     free.pop_back();
     return data;
   }
+  bool contains(const void* data) const {
+    return data >= base_ && static_cast<const char*>(data) < base_ + used_;
+  }
   void give(void* data, size_t bytes) { free_[(bytes + 511) / 512 * 512].push_back(data); }
   void open(bool opened) {
     depth_ += opened ? 1 : -1;
@@ -167,7 +173,13 @@ struct FakeCuda::State {
   mutable std::recursive_mutex mutex;  // guards everything
   std::vector<std::string> calls, programs;
   std::map<std::string, CudaResult> failures;
-  std::map<void*, size_t> blocks;
+  struct Block {
+    size_t bytes;
+    uint64_t number;  // no other block has had it
+  };
+  std::map<void*, Block> blocks;
+  uint64_t next_block = 0;
+  FakeCaptures captures;
   Arena arena;
   int64_t allocated = 0;
   std::map<int, int64_t> allocated_on;
@@ -215,23 +227,54 @@ struct DeviceWork {
   std::lock_guard<std::recursive_mutex> lock;
 };
 
-CudaResult copy(const char* call, void* to, const void* from, size_t bytes) {
+/// The number of the block that holds an address; 0: none does.
+uint64_t block_of(const void* data) {
+  auto found = fake->blocks.upper_bound(const_cast<void*>(data));
+  if (found == fake->blocks.begin()) return 0;
+  --found;
+  const char* begin = static_cast<const char*>(found->first);
+  return static_cast<const char*>(data) < begin + found->second.bytes ? found->second.number : 0;
+}
+
+/// Runs work on a stream, or records it. Recorded work fails when memory that it was given at
+/// `places` is not what it was.
+CudaResult on_stream(CudaHandle stream, std::vector<const void*> places,
+                     std::function<void()> work) {
+  const std::lock_guard lock(fake->mutex);
+  std::vector<std::pair<const void*, uint64_t>> used;
+  if (fake->captures.is_capturing(stream))
+    for (const void* place : places)
+      if (fake->arena.contains(place)) used.push_back({place, block_of(place)});
+  return fake->captures.submit(stream, [used, work = std::move(work)] {
+    for (const auto& [place, number] : used)
+      if (number == 0 || block_of(place) != number) return kFakeIllegalAddress;
+    const DeviceWork opened;
+    work();
+    return kCudaSuccess;
+  });
+}
+
+CudaResult copy(const char* call, void* to, const void* from, size_t bytes, CudaHandle stream) {
   if (const CudaResult result = in_context(call)) return result;
-  const DeviceWork work;
-  std::memmove(to, from, bytes);
-  return kCudaSuccess;
+  return on_stream(stream, {to, from}, [=] { std::memmove(to, from, bytes); });
 }
 
 template <typename T>
-CudaResult set(CudaAddress to, T value, size_t count) {
+CudaResult set(CudaAddress to, T value, size_t count, CudaHandle stream) {
   if (const CudaResult result = in_context("cuMemsetAsync")) return result;
-  const DeviceWork work;
-  std::fill_n(static_cast<T*>(pointer(to)), count, value);
-  return kCudaSuccess;
+  return on_stream(stream, {pointer(to)},
+                   [=] { std::fill_n(static_cast<T*>(pointer(to)), count, value); });
+}
+
+/// A call that a capture may forbid.
+CudaResult unsafe_call(const char* call) {
+  if (const CudaResult result = in_context(call)) return result;
+  const std::lock_guard lock(fake->mutex);
+  return fake->captures.unsafe_call();
 }
 
 CudaResult allocate(CudaAddress* address, size_t bytes) {
-  if (const CudaResult result = in_context("cuMemAlloc")) return result;
+  if (const CudaResult result = unsafe_call("cuMemAlloc")) return result;
   std::lock_guard lock(fake->mutex);
   int64_t& used = fake->allocated_on[current_gpu()];
   if (used + int64_t(bytes) > fake->options.memory_bytes) return kCudaOutOfMemory;
@@ -241,7 +284,7 @@ CudaResult allocate(CudaAddress* address, size_t bytes) {
     const DeviceWork work;
     std::memset(data, 0xa5, bytes);  // what was never written shows
   }
-  fake->blocks[data] = bytes;
+  fake->blocks[data] = {bytes, ++fake->next_block};
   fake->owner[data] = current_gpu();
   used += int64_t(bytes);
   fake->allocated += int64_t(bytes);
@@ -250,13 +293,14 @@ CudaResult allocate(CudaAddress* address, size_t bytes) {
 }
 
 CudaResult release(CudaAddress address) {
-  if (const CudaResult result = in_context("cuMemFree")) return result;
+  if (const CudaResult result = unsafe_call("cuMemFree")) return result;
   std::lock_guard lock(fake->mutex);
   const auto found = fake->blocks.find(pointer(address));
   if (found == fake->blocks.end()) return 1;
-  fake->allocated -= int64_t(found->second);
-  fake->allocated_on[fake->owner[found->first]] -= int64_t(found->second);
-  fake->arena.give(found->first, found->second);
+  const size_t bytes = found->second.bytes;
+  fake->allocated -= int64_t(bytes);
+  fake->allocated_on[fake->owner[found->first]] -= int64_t(bytes);
+  fake->arena.give(found->first, bytes);
   fake->blocks.erase(found);
   return kCudaSuccess;
 }
@@ -268,7 +312,7 @@ CudaResult attribute(int* value, int which, int) {
 }
 
 CudaResult load_module(CudaHandle* module, const void* image) {
-  if (const CudaResult result = in_context("cuModuleLoadData")) return result;
+  if (const CudaResult result = unsafe_call("cuModuleLoadData")) return result;
   if (!fake->options.runs_kernels) return *module = fake->handle(), kCudaSuccess;
   *module = dlopen(static_cast<const char*>(image), RTLD_NOW | RTLD_LOCAL);
   if (!*module) std::fprintf(stderr, "fake cuda: %s\n", dlerror());
@@ -291,11 +335,25 @@ CudaResult get_function(CudaHandle* function, CudaHandle module, const char* nam
     find(kernel->block_size, module, "blockDim");
     find(kernel->grid, module, "gridDim");
     find(kernel->barrier, module, "host_barrier");
-    if (!kernel->run || !kernel->barrier) return 500;
+    find(kernel->argument_bytes, module, (std::string(name) + "_bytes").c_str());
+    if (!kernel->run || !kernel->barrier || !kernel->argument_bytes) return 500;
   }
   std::lock_guard lock(fake->mutex);
   *function = fake->kernels.emplace_back(std::move(kernel)).get();
   return kCudaSuccess;
+}
+
+void run_kernel(const HostKernel& kernel, HostIndex grid, unsigned threads, const void* arguments) {
+  *kernel.block_size = {threads, 1, 1};
+  *kernel.grid = grid;
+  *kernel.thread = {0, 0, 0};
+  BlockRunner runner(kernel, arguments, threads);
+  for (unsigned z = 0; z < grid.z; ++z)
+    for (unsigned y = 0; y < grid.y; ++y)
+      for (unsigned x = 0; x < grid.x; ++x) {
+        *kernel.block = {x, y, z};
+        runner.run();
+      }
 }
 
 CudaResult launch(CudaHandle function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
@@ -305,19 +363,14 @@ CudaResult launch(CudaHandle function, unsigned gx, unsigned gy, unsigned gz, un
   if (const CudaResult result = in_context(("launch " + kernel.name).c_str())) return result;
   if (!stream || by != 1 || bz != 1 || bx == 0 || bx > 1024 || !gx || !gy || !gz || gy > 65535)
     return 1;
-  if (!fake->options.runs_kernels) return kCudaSuccess;
-  const DeviceWork work;
-  *kernel.block_size = {bx, 1, 1};
-  *kernel.grid = {gx, gy, gz};
-  *kernel.thread = {0, 0, 0};
-  BlockRunner runner(kernel, parameters[0], bx);
-  for (unsigned z = 0; z < gz; ++z)
-    for (unsigned y = 0; y < gy; ++y)
-      for (unsigned x = 0; x < gx; ++x) {
-        *kernel.block = {x, y, z};
-        runner.run();
-      }
-  return kCudaSuccess;
+  if (!fake->options.runs_kernels) return on_stream(stream, {}, [] {});
+  // The driver copies the parameters when it is called.
+  const size_t words = (*kernel.argument_bytes + 7) / 8;
+  std::vector<const void*> arguments(words);
+  std::memcpy(arguments.data(), parameters[0], *kernel.argument_bytes);
+  return on_stream(stream, arguments, [=, &kernel] {
+    run_kernel(kernel, {gx, gy, gz}, bx, arguments.data());
+  });
 }
 
 /// Libraries made so far, by text, in a folder that goes with the process.
@@ -364,6 +417,14 @@ CudaResult make_handle(CudaHandle* result, const char* call) {
   return kCudaSuccess;
 }
 
+/// A call that captures have a say in.
+template <typename Call>
+CudaResult in_captures(const char* name, const Call& call) {
+  if (const CudaResult failure = fake->record(name)) return failure;
+  const std::lock_guard lock(fake->mutex);
+  return call(fake->captures);
+}
+
 CudaDriver fake_driver() {
   CudaDriver d;
   d.cuInit = [](unsigned) { return fake->record("cuInit"); };
@@ -399,7 +460,11 @@ CudaDriver fake_driver() {
     contexts.pop_back();
     return kCudaSuccess;
   };
-  d.cuCtxSynchronize = [] { return in_context("cuCtxSynchronize"); };
+  d.cuCtxSynchronize = [] {
+    if (const CudaResult result = in_context("cuCtxSynchronize")) return result;
+    const std::lock_guard lock(fake->mutex);
+    return fake->captures.look_at_all();
+  };
   d.cuCtxEnablePeerAccess = [](CudaHandle, unsigned) {
     return in_context("cuCtxEnablePeerAccess");
   };
@@ -413,71 +478,119 @@ CudaDriver fake_driver() {
   d.cuMemFree = release;
   d.cuMemHostAlloc = [](void** data, size_t bytes, unsigned) {
     *data = std::malloc(bytes);
-    return in_context("cuMemHostAlloc");
+    return unsafe_call("cuMemHostAlloc");
   };
   d.cuMemFreeHost = [](void* data) { return std::free(data), fake->record("cuMemFreeHost"); };
-  d.cuMemcpyHtoDAsync = [](CudaAddress to, const void* from, size_t bytes, CudaHandle) {
-    return copy("cuMemcpyHtoDAsync", pointer(to), from, bytes);
+  d.cuMemcpyHtoDAsync = [](CudaAddress to, const void* from, size_t bytes, CudaHandle stream) {
+    return copy("cuMemcpyHtoDAsync", pointer(to), from, bytes, stream);
   };
-  d.cuMemcpyDtoHAsync = [](void* to, CudaAddress from, size_t bytes, CudaHandle) {
-    return copy("cuMemcpyDtoHAsync", to, pointer(from), bytes);
+  d.cuMemcpyDtoHAsync = [](void* to, CudaAddress from, size_t bytes, CudaHandle stream) {
+    return copy("cuMemcpyDtoHAsync", to, pointer(from), bytes, stream);
   };
-  d.cuMemcpyDtoDAsync = [](CudaAddress to, CudaAddress from, size_t bytes, CudaHandle) {
-    return copy("cuMemcpyDtoDAsync", pointer(to), pointer(from), bytes);
+  d.cuMemcpyDtoDAsync = [](CudaAddress to, CudaAddress from, size_t bytes, CudaHandle stream) {
+    return copy("cuMemcpyDtoDAsync", pointer(to), pointer(from), bytes, stream);
   };
   d.cuMemcpyPeerAsync = [](CudaAddress to, CudaHandle, CudaAddress from, CudaHandle, size_t bytes,
-                           CudaHandle) {
-    return copy("cuMemcpyPeerAsync", pointer(to), pointer(from), bytes);
+                           CudaHandle stream) {
+    return copy("cuMemcpyPeerAsync", pointer(to), pointer(from), bytes, stream);
   };
-  d.cuMemsetD8Async = [](CudaAddress to, unsigned char value, size_t count, CudaHandle) {
-    return set(to, value, count);
+  d.cuMemsetD8Async = [](CudaAddress to, unsigned char value, size_t count, CudaHandle stream) {
+    return set(to, value, count, stream);
   };
-  d.cuMemsetD16Async = [](CudaAddress to, unsigned short value, size_t count, CudaHandle) {
-    return set(to, value, count);
+  d.cuMemsetD16Async = [](CudaAddress to, unsigned short value, size_t count, CudaHandle stream) {
+    return set(to, value, count, stream);
   };
-  d.cuMemsetD32Async = [](CudaAddress to, unsigned value, size_t count, CudaHandle) {
-    return set(to, value, count);
+  d.cuMemsetD32Async = [](CudaAddress to, unsigned value, size_t count, CudaHandle stream) {
+    return set(to, value, count, stream);
   };
   d.cuMemsetD2D32Async = [](CudaAddress to, size_t pitch, unsigned value, size_t width,
-                            size_t height, CudaHandle) {
+                            size_t height, CudaHandle stream) {
     CudaResult result = kCudaSuccess;
     for (size_t row = 0; row < height && result == kCudaSuccess; ++row)
-      result = set(to + row * pitch, value, width);
+      result = set(to + row * pitch, value, width, stream);
     return result;
   };
   d.cuStreamCreateWithPriority = [](CudaHandle* stream, unsigned, int) {
     return make_handle(stream, "cuStreamCreate");
   };
-  d.cuStreamDestroy = [](CudaHandle) { return fake->record("cuStreamDestroy"); };
-  d.cuStreamSynchronize = [](CudaHandle) { return fake->record("cuStreamSynchronize"); };
-  d.cuStreamQuery = [](CudaHandle) { return fake->record("cuStreamQuery"); };
-  d.cuStreamWaitEvent = [](CudaHandle, CudaHandle, unsigned) {
-    return fake->record("cuStreamWaitEvent");
+  d.cuStreamDestroy = [](CudaHandle stream) {
+    return in_captures("cuStreamDestroy", [=](FakeCaptures& captures) {
+      return captures.drop_stream(stream), kCudaSuccess;
+    });
+  };
+  d.cuStreamSynchronize = [](CudaHandle stream) {
+    return in_captures("cuStreamSynchronize",
+                       [=](FakeCaptures& captures) { return captures.look_at_stream(stream); });
+  };
+  d.cuStreamQuery = [](CudaHandle stream) {
+    return in_captures("cuStreamQuery",
+                       [=](FakeCaptures& captures) { return captures.look_at_stream(stream); });
+  };
+  d.cuStreamWaitEvent = [](CudaHandle stream, CudaHandle event, unsigned) {
+    return in_captures("cuStreamWaitEvent",
+                       [=](FakeCaptures& captures) { return captures.wait_event(stream, event); });
   };
   d.cuEventCreate = [](CudaHandle* event, unsigned) { return make_handle(event, "cuEventCreate"); };
-  d.cuEventDestroy = [](CudaHandle) { return fake->record("cuEventDestroy"); };
-  d.cuEventRecord = [](CudaHandle, CudaHandle) { return fake->record("cuEventRecord"); };
-  d.cuEventQuery = [](CudaHandle) { return fake->record("cuEventQuery"); };
-  d.cuEventSynchronize = [](CudaHandle) { return fake->record("cuEventSynchronize"); };
-  d.cuEventElapsedTime = [](float* ms, CudaHandle, CudaHandle) {
+  d.cuEventDestroy = [](CudaHandle event) {
+    return in_captures("cuEventDestroy", [=](FakeCaptures& captures) {
+      return captures.drop_event(event), kCudaSuccess;
+    });
+  };
+  d.cuEventRecord = [](CudaHandle event, CudaHandle stream) {
+    return in_captures("cuEventRecord", [=](FakeCaptures& captures) {
+      return captures.record_event(event, stream);
+    });
+  };
+  d.cuEventQuery = [](CudaHandle event) {
+    return in_captures("cuEventQuery",
+                       [=](FakeCaptures& captures) { return captures.look_at_event(event); });
+  };
+  d.cuEventSynchronize = [](CudaHandle event) {
+    return in_captures("cuEventSynchronize",
+                       [=](FakeCaptures& captures) { return captures.look_at_event(event); });
+  };
+  d.cuEventElapsedTime = [](float* ms, CudaHandle start, CudaHandle end) {
     *ms = 1;
-    return fake->record("cuEventElapsedTime");
+    return in_captures("cuEventElapsedTime", [=](FakeCaptures& captures) {
+      const CudaResult result = captures.look_at_event(start);
+      return result ? result : captures.look_at_event(end);
+    });
   };
   d.cuModuleLoadData = load_module;
   d.cuModuleUnload = [](CudaHandle) { return fake->record("cuModuleUnload"); };
   d.cuModuleGetFunction = get_function;
   d.cuLaunchKernel = launch;
-  d.cuStreamBeginCapture = [](CudaHandle, int) { return fake->record("cuStreamBeginCapture"); };
-  d.cuStreamEndCapture = [](CudaHandle, CudaHandle* graph) {
-    return make_handle(graph, "cuStreamEndCapture");
+  d.cuStreamBeginCapture = [](CudaHandle stream, int mode) {
+    return in_captures("cuStreamBeginCapture",
+                       [=](FakeCaptures& captures) { return captures.begin(stream, mode); });
   };
-  d.cuStreamIsCapturing = [](CudaHandle, int* status) { return *status = 0, kCudaSuccess; };
-  d.cuGraphInstantiateWithFlags = [](CudaHandle* executable, CudaHandle, unsigned long long) {
-    return make_handle(executable, "cuGraphInstantiate");
+  d.cuStreamEndCapture = [](CudaHandle stream, CudaHandle* graph) {
+    return in_captures("cuStreamEndCapture", [=](FakeCaptures& captures) {
+      return captures.end(stream, graph, fake->handle());
+    });
   };
-  d.cuGraphLaunch = [](CudaHandle, CudaHandle) { return fake->record("cuGraphLaunch"); };
-  d.cuGraphExecDestroy = [](CudaHandle) { return fake->record("cuGraphExecDestroy"); };
-  d.cuGraphDestroy = [](CudaHandle) { return fake->record("cuGraphDestroy"); };
+  d.cuStreamIsCapturing = [](CudaHandle stream, int* status) {
+    const std::lock_guard lock(fake->mutex);
+    return *status = fake->captures.status(stream), kCudaSuccess;
+  };
+  d.cuGraphInstantiateWithFlags = [](CudaHandle* executable, CudaHandle graph, unsigned long long) {
+    return in_captures("cuGraphInstantiate", [=](FakeCaptures& captures) {
+      return captures.instantiate(graph, fake->handle(), executable);
+    });
+  };
+  d.cuGraphLaunch = [](CudaHandle executable, CudaHandle stream) {
+    return in_captures("cuGraphLaunch",
+                       [=](FakeCaptures& captures) { return captures.launch(executable, stream); });
+  };
+  d.cuGraphExecDestroy = [](CudaHandle executable) {
+    return in_captures("cuGraphExecDestroy", [=](FakeCaptures& captures) {
+      return captures.drop_executable(executable);
+    });
+  };
+  d.cuGraphDestroy = [](CudaHandle graph) {
+    return in_captures("cuGraphDestroy",
+                       [=](FakeCaptures& captures) { return captures.drop_graph(graph); });
+  };
   return d;
 }
 
@@ -554,6 +667,11 @@ std::vector<std::string> FakeCuda::programs() const {
 void FakeCuda::fail_next(const std::string& call, CudaResult result) {
   std::lock_guard lock(state_->mutex);
   state_->failures[call] = result;
+}
+
+bool FakeCuda::on_stream(CudaHandle stream, std::vector<const void*> places,
+                         std::function<void()> work) {
+  return testing::on_stream(stream, std::move(places), std::move(work)) == kCudaSuccess;
 }
 
 void FakeCuda::with_memory(const std::function<void()>& work) {

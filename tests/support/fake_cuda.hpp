@@ -22,7 +22,8 @@ struct FakeCudaOptions {
 };
 
 /// While it lives, the process has these GPUs. One at a time. Streams do everything at once, so
-/// that a missing wait does not show here; the recorded calls tell what was asked for.
+/// that a missing wait does not show here; the recorded calls tell what was asked for. A stream
+/// that captures does nothing: its work is run by each launch of the graph.
 class FakeCuda {
  public:
   explicit FakeCuda(FakeCudaOptions options = {});
@@ -41,6 +42,10 @@ class FakeCuda {
   /// The next call of that name gives `result`.
   void fail_next(const std::string& call, CudaResult result);
 
+  /// What a library gives a stream: runs at once, or when a capture of the stream is launched,
+  /// which then needs the memory at `places`. False: the driver does not take it.
+  static bool on_stream(CudaHandle stream, std::vector<const void*> places,
+                        std::function<void()> work);
   /// Runs `work` while the host may touch the GPUs' memory: for fakes of libraries.
   static void with_memory(const std::function<void()>& work);
 

@@ -26,6 +26,7 @@ class FakeCudnn {
  public:
   static inline int alive = 0, plans = 0, executed = 0;
   static inline bool has_norm_backward = true;
+  static inline thread_local cudaStream_t current_stream = nullptr;  // of the one handle
 
   static cudnn_internal::CudnnTable table() {
     alive = plans = executed = 0;
@@ -40,7 +41,9 @@ class FakeCudnn {
       return CUDNN_STATUS_SUCCESS;
     };
     t.destroy = [](cudnnHandle_t) { return CUDNN_STATUS_SUCCESS; };
-    t.set_stream = [](cudnnHandle_t, cudaStream_t) { return CUDNN_STATUS_SUCCESS; };
+    t.set_stream = [](cudnnHandle_t, cudaStream_t stream) {
+      return current_stream = stream, CUDNN_STATUS_SUCCESS;
+    };
     t.create_descriptor = [](cudnnBackendDescriptorType_t type, cudnnBackendDescriptor_t* out) {
       ++alive;
       *out = new Object{type};
@@ -394,10 +397,11 @@ class FakeCudnn {
       return CUDNN_STATUS_BAD_PARAM;
     Run state;
     for (size_t i = 0; i < ids.size(); ++i) state.pointers[ids[i]] = pointers[i];
-    FakeCuda::with_memory([&] {
-      for (const Node& n : *at(plan).program) run(n, state);
-    });
-    return CUDNN_STATUS_SUCCESS;
+    const bool taken = FakeCuda::on_stream(current_stream, {pointers.begin(), pointers.end()},
+                                           [program = at(plan).program, state]() mutable {
+                                             for (const Node& n : *program) run(n, state);
+                                           });
+    return taken ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_EXECUTION_FAILED;
   }
 };
 

@@ -15,9 +15,10 @@ namespace distribute {
 /// one thread at a time.
 class CudaGraph {
  public:
-  /// Calls `work`, whose launches on the current stream of `device` are recorded and not run.
-  /// Tensors that it makes keep their places for all launches; those that it reads must stay where
-  /// they are. It may not read a value on the host, copy host memory that is not pinned, or wait.
+  /// Calls `work`, for which the current stream of `device` is one of its own: what it is given is
+  /// recorded and not run, while other threads go on with the device's stream. Tensors that the
+  /// work makes keep their places for all launches; those that it reads must stay where they are.
+  /// It may not copy from or to host memory, or wait.
   /// Throws  what `work` throws; FailedPreconditionError when it did something that cannot be
   ///         recorded, or when the stream records already.
   static CudaGraph capture(Device device, const std::function<void()>& work);

@@ -36,22 +36,22 @@ DISTRIBUTE_INLINE CudaHandle record_work(CudaStreamRef stream, const std::functi
   CudaHandle graph = nullptr;
   const CudaResult result = driver.cuStreamEndCapture(stream.native(), &graph);
   if (result == kCudaSuccess && graph) return graph;
-  throw FailedPreconditionError(
-      concat("the step on ", to_string(stream.device()), " cannot be recorded (cuStreamEndCapture ",
-             "gave ", result, "): did it read a value on the host, wait for the device, or copy ",
-             "host memory that is not pinned?"));
+  throw FailedPreconditionError(concat("the step on ", to_string(stream.device()),
+                                       " cannot be recorded (cuStreamEndCapture ", "gave ", result,
+                                       "): did it wait for the device?"));
 }
 
 }  // namespace device_internal
 
 DISTRIBUTE_INLINE CudaGraph CudaGraph::capture(Device device, const std::function<void()>& work) {
-  const CudaStreamRef stream = current_stream(device);
   const GpuGuard guard(device);
-  if (stream.is_capturing())
+  if (current_stream(device).is_capturing())
     throw FailedPreconditionError("the stream of " + to_string(device) + " is being recorded");
   CudaGraph made(device, make_gpu_pool(device));
   CudaHandle graph = nullptr;
   {
+    const CudaStream stream(device);
+    const CudaStreamScope scope(stream);
     const GpuPoolScope pool(made.pool_);
     graph = device_internal::record_work(stream, work);
   }

@@ -227,6 +227,17 @@ DISTRIBUTE_INLINE GpuPoolScope::GpuPoolScope(std::shared_ptr<GpuPool> pool)
 }
 DISTRIBUTE_INLINE GpuPoolScope::~GpuPoolScope() { device_internal::pool_scope() = outer_; }
 
+namespace device_internal {
+
+DISTRIBUTE_INLINE void refuse_while_recording(Device gpu, int64_t bytes, const char* what) {
+  const GpuGuard guard(gpu);
+  if (current_stream(gpu).is_capturing())
+    throw FailedPreconditionError(concat(bytes, " bytes are ", what, to_string(gpu),
+                                         " by the host in a step that is being recorded"));
+}
+
+}  // namespace device_internal
+
 DISTRIBUTE_INLINE void copy_bytes(void* to, Device to_device, const void* from, Device from_device,
                                   int64_t bytes) {
   if (bytes == 0) return;
@@ -242,6 +253,7 @@ DISTRIBUTE_INLINE void copy_bytes(void* to, Device to_device, const void* from, 
   const CudaDriver& driver = cuda_driver();
   const CudaStreamRef stream = current_stream(gpu);
   const GpuGuard guard(gpu);
+  device_internal::refuse_while_recording(gpu, bytes, to_gpu ? "sent to " : "read from ");
   const CudaResult result =
       to_gpu ? driver.cuMemcpyHtoDAsync(cuda_address(to), from, size_t(bytes), stream.native())
              : driver.cuMemcpyDtoHAsync(to, cuda_address(from), size_t(bytes), stream.native());

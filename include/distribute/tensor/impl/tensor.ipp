@@ -12,6 +12,10 @@
 
 namespace distribute {
 
+namespace device_internal {
+void refuse_while_recording(Device gpu, int64_t bytes, const char* what);  // cuda_memory.ipp
+}
+
 /// What handles share. Only copies are made later, once: the row-major one of a laid-out block and
 /// the host's of a block on a GPU.
 struct TensorImpl {
@@ -206,8 +210,10 @@ DISTRIBUTE_INLINE const void* Tensor::checked_data(DType wanted) const {
   const void* data = raw_data(wanted);
   if (tensor_internal::on_gpu(*this)) {
     const Array& device_array = row_major().array();
+    const int64_t bytes = num_elements() * size_of(dtype());
+    // What was read before may be another at a launch of what is recorded now.
+    device_internal::refuse_while_recording(device(), bytes, "read from ");
     std::call_once(impl_->host_once, [&] {
-      const int64_t bytes = num_elements() * size_of(dtype());
       impl_->host = make_array(bytes, Device{});
       copy_bytes(impl_->host.bytes(), Device{}, device_array.bytes(), device(), bytes);
     });
