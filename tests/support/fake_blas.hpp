@@ -109,7 +109,7 @@ struct FakeBlas {
   static int matmul(CudaHandle, CudaHandle product, const void* alpha, const void* a, CudaHandle ad,
                     const void* b, CudaHandle bd, const void* beta, const void*, CudaHandle,
                     void* d, CudaHandle dd, const void* algorithm, void* workspace, size_t bytes,
-                    CudaHandle) {
+                    CudaHandle stream) {
     ++products;
     if (static_cast<const uint64_t*>(algorithm)[0] != 7 || !workspace || bytes != 64) return 7;
     if (*static_cast<const float*>(alpha) != 1 || *static_cast<const float*>(beta) != 0) return 7;
@@ -123,8 +123,9 @@ struct FakeBlas {
     if (ld.rows != (ta ? la.columns : la.rows) || ld.columns != (tb ? lb.rows : lb.columns))
       return 7;
     const Task task{la, lb, ld, ta, tb, epilogue, inner, batch};
-    FakeCuda::with_memory([&] { multiply(task, a, b, bias, d); });
-    return 0;
+    const bool taken = FakeCuda::on_stream(stream, {a, b, bias, d, workspace},
+                                           [=] { multiply(task, a, b, bias, d); });
+    return taken ? 0 : 13;
   }
 
   static CudaBlas table() {

@@ -19,10 +19,11 @@ struct FakeCudaOptions {
   int64_t memory_bytes = int64_t{1} << 30;  // of each GPU
   int capability = 90;
   bool runs_kernels = true;  // false: launches are recorded only
+  bool reads_pageable = false;
 };
 
-/// While it lives, the process has these GPUs. One at a time. Streams do everything at once, so
-/// that a missing wait does not show here; the recorded calls tell what was asked for.
+/// While it lives, the process has these GPUs. One at a time. Streams do everything at once;
+/// fake_order.hpp finds what they might do in another order.
 class FakeCuda {
  public:
   explicit FakeCuda(FakeCudaOptions options = {});
@@ -41,6 +42,9 @@ class FakeCuda {
   /// The next call of that name gives `result`.
   void fail_next(const std::string& call, CudaResult result);
 
+  /// What a library gives a stream: runs at once. False: the driver does not take it.
+  static bool on_stream(CudaHandle stream, std::vector<const void*> places,
+                        std::function<void()> work);
   /// Runs `work` while the host may touch the GPUs' memory: for fakes of libraries.
   static void with_memory(const std::function<void()>& work);
 

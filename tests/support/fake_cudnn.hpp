@@ -26,6 +26,7 @@ class FakeCudnn {
  public:
   static inline int alive = 0, plans = 0, executed = 0;
   static inline bool has_norm_backward = true;
+  static inline thread_local cudaStream_t current_stream = nullptr;  // of the one handle
 
   static cudnn_internal::CudnnTable table() {
     alive = plans = executed = 0;
@@ -40,7 +41,9 @@ class FakeCudnn {
       return CUDNN_STATUS_SUCCESS;
     };
     t.destroy = [](cudnnHandle_t) { return CUDNN_STATUS_SUCCESS; };
-    t.set_stream = [](cudnnHandle_t, cudaStream_t) { return CUDNN_STATUS_SUCCESS; };
+    t.set_stream = [](cudnnHandle_t, cudaStream_t stream) {
+      return current_stream = stream, CUDNN_STATUS_SUCCESS;
+    };
     t.create_descriptor = [](cudnnBackendDescriptorType_t type, cudnnBackendDescriptor_t* out) {
       ++alive;
       *out = new Object{type};
@@ -95,7 +98,8 @@ class FakeCudnn {
   static size_t size_of_attribute(cudnnBackendAttributeType_t type) {
     if (type == CUDNN_TYPE_BOOLEAN || type == CUDNN_TYPE_CHAR) return 1;
     const bool wide = type == CUDNN_TYPE_INT64 || type == CUDNN_TYPE_DOUBLE ||
-                      type == CUDNN_TYPE_VOID_PTR || type == CUDNN_TYPE_BACKEND_DESCRIPTOR;
+                      type == CUDNN_TYPE_VOID_PTR || type == CUDNN_TYPE_BACKEND_DESCRIPTOR ||
+                      type == CUDNN_TYPE_HANDLE;
     return wide ? 8 : 4;
   }
   static cudnnStatus_t set(cudnnBackendDescriptor_t d, cudnnBackendAttributeName_t name,
@@ -140,6 +144,7 @@ class FakeCudnn {
   static cudnnStatus_t finalize(cudnnBackendDescriptor_t d) {
     Object& o = at(d);
     if (o.type == CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR) {
+      if (!o.set.contains(CUDNN_ATTR_OPERATIONGRAPH_HANDLE)) return CUDNN_STATUS_BAD_PARAM;
       o.program = std::make_shared<std::vector<Node>>();
       for (const Object* op : o.all<const Object*>(CUDNN_ATTR_OPERATIONGRAPH_OPS))
         o.program->push_back(node(*op));
@@ -148,6 +153,7 @@ class FakeCudnn {
       o.program = o.one<const Object*>(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH)->program;
     if (o.type == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR) {
       if (!o.set.contains(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG)) return CUDNN_STATUS_BAD_PARAM;
+      if (!o.set.contains(CUDNN_ATTR_EXECUTION_PLAN_HANDLE)) return CUDNN_STATUS_BAD_PARAM;
       ++plans;
       o.program = o.one<const Object*>(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG)->program;
     }
@@ -394,10 +400,11 @@ class FakeCudnn {
       return CUDNN_STATUS_BAD_PARAM;
     Run state;
     for (size_t i = 0; i < ids.size(); ++i) state.pointers[ids[i]] = pointers[i];
-    FakeCuda::with_memory([&] {
-      for (const Node& n : *at(plan).program) run(n, state);
-    });
-    return CUDNN_STATUS_SUCCESS;
+    const bool taken = FakeCuda::on_stream(current_stream, {pointers.begin(), pointers.end()},
+                                           [program = at(plan).program, state]() mutable {
+                                             for (const Node& n : *program) run(n, state);
+                                           });
+    return taken ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_EXECUTION_FAILED;
   }
 };
 
