@@ -8,6 +8,7 @@
 #include <distribute/optim/adam.hpp>
 #include <distribute/optim/sgd.hpp>
 #include <distribute/strategy/central_storage_strategy.hpp>
+#include <distribute/strategy/parameter_server_strategy.hpp>
 
 #include <tests/strategy/gpu_training.hpp>
 #include <tests/support/logical_devices.hpp>
@@ -70,6 +71,16 @@ TEST_CASE("GPUs with central variables train as CPUs do", "[strategy][central][g
   }
 }
 
+TEST_CASE("parameter servers without a cluster keep variables on the host of the GPUs",
+          "[strategy][central][gpu_contract]") {
+  const auto cpu = train_on_cpus(2, kMakers[0]);
+  const ContractGpu contract;
+  ParameterServerStrategy<GpuDevice> strategy({.num_replicas = 2});
+  check_close_results(cpu, train_images(strategy, kMakers[0], 3));
+  const auto scope = strategy.scope();
+  CHECK(Variable(ones({2})).device() == "/job:localhost/replica:0/task:0/device:CPU:0");
+}
+
 TEST_CASE("every visible GPU computes by default", "[strategy][central][gpu_contract]") {
   const FakeCuda fake({.gpus = 3});
   CentralStorageStrategy strategy;
@@ -87,6 +98,7 @@ TEST_CASE("without a GPU nobody computes on one", "[strategy][central]") {
   if (!physical_gpus().empty()) return;
   CHECK_THROWS_AS(CentralStorageStrategy({.compute_devices = {"/gpu:0"}}), InvalidArgumentError);
   CHECK_THROWS_AS(CentralStorageStrategy({.parameter_device = "/gpu:0"}), InvalidArgumentError);
+  CHECK_THROWS_AS(ParameterServerStrategy<GpuDevice>(), FailedPreconditionError);
   CHECK(CentralStorageStrategy().extended().worker_devices() ==
         std::vector<std::string>{"/device:CPU:0"});
 }
