@@ -126,7 +126,7 @@ ChosenStrategy make_parameter_server(const TrainerOptions& o,
     return make_parameter_server_on<dist::GpuDevice>(o, std::move(cluster));
   }
   dist::config::set_logical_device_configuration(o.replicas);
-  if (o.device == "cpu") return make_parameter_server_on<dist::CpuDevice>(o, std::move(cluster));
+  if (!uses_gpu(o)) return make_parameter_server_on<dist::CpuDevice>(o, std::move(cluster));
   return make_parameter_server_on<dist::DefaultDevice>(o, std::move(cluster));
 }
 
