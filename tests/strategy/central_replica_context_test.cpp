@@ -1,7 +1,6 @@
 // One copy of each variable and replicas on GPUs: the same training as on CPUs, with few copies.
 #include <distribute/base/error.hpp>
 #include <distribute/device/cuda_graph.hpp>
-#include <distribute/nn/embedding.hpp>
 #include <distribute/nn/metrics.hpp>
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/reduce.hpp>
@@ -209,27 +208,7 @@ TEST_CASE("GPUs fetch the rows of embeddings that they look up, and update no ot
           "[strategy][central][gpu_contract]") {
   FakeCuda fake;
   CentralStorageStrategy strategy({.compute_devices = gpu_names(2)});
-  const auto scope = strategy.scope();
-  nn::Embedding table({.input_dim = 100, .output_dim = 4});
-  optim::SGD sgd({.learning_rate = 1.0f});
-  table.ensure_built({5});
-  const std::vector<float> before = table.embeddings().value().to_vector();
-  const std::vector<int64_t> ids[] = {{99, 3, 3, 50, 0}, {1, 3, 0, 0, 98}};
-  fake.forget_calls();
-  const auto devices = strategy.run([&] {
-    const auto replica = size_t(get_replica_context()->replica_id_in_sync_group());
-    GradientTape tape;
-    const Tensor rows = table(Tensor({5}, ids[replica]));
-    sgd.minimize(reduce_sum(rows), table.trainable_variables(), tape);
-    return rows.device();
-  });
-  CHECK(devices.values() == std::vector<Device>{gpu(0), gpu(1)});
-  std::map<int64_t, float> change;
-  for (const auto& list : ids)
-    for (const int64_t id : list) ++change[id];
-  const std::vector<float> after = table.embeddings().value().to_vector();
-  for (size_t i = 0; i < after.size(); ++i)
-    CHECK(after[i] == Approx(before[i] - change[int64_t(i / 4)]).margin(1e-6));
+  check_embedding_step(strategy);
   CHECK(fake.count("cuMemcpyDtoHAsync") == 2 * 3);  // of each replica: ids, values, rows
 }
 

@@ -6,7 +6,6 @@
 #include <tests/support/logical_devices.hpp>
 
 #include <future>
-#include <map>
 #include <set>
 
 using namespace distribute;
@@ -14,6 +13,7 @@ using distribute::testing::ContractGpu;
 using distribute::testing::FakeCuda;
 using strategy_internal::parameter_server_extended;
 using strategy_test::check_close_results;
+using strategy_test::check_embedding_step;
 using strategy_test::contract_numbers;
 using strategy_test::MakeOptimizer;
 using strategy_test::ServerCluster;
@@ -145,35 +145,15 @@ TEST_CASE("first values that are made on a GPU reach their servers",
   CHECK(v->value().to_vector() == std::vector<float>{1, 2});
 }
 
-TEST_CASE("embeddings of GPUs fetch their rows alone, and push no others",
+TEST_CASE("embeddings of GPUs take rows from servers and change no others",
           "[strategy][parameter_server][gpu_contract]") {
   const int64_t shards = GENERATE(1, 2);
-  FakeCuda fake;
+  const FakeCuda fake;
   ServerCluster cluster(1, 2);
   ParameterServerStrategy<GpuDevice> strategy(
       cluster.resolver("worker", 0),
       {.variable_partitioner = {.num_shards = shards}, .num_replicas = 2});
-  const auto scope = strategy.scope();
-  nn::Embedding table({.input_dim = 100, .output_dim = 4});
-  optim::SGD sgd({.learning_rate = 1.0f});
-  table.ensure_built({5});
-  const std::vector<float> before = table.embeddings().value().to_vector();
-  const std::vector<int64_t> ids[] = {{99, 3, 3, 50, 0}, {1, 3, 0, 0, 98}};
-  fake.forget_calls();
-  const auto devices = strategy.run([&] {
-    const auto replica = size_t(get_replica_context()->replica_id_in_sync_group());
-    GradientTape tape;
-    const Tensor rows = table(Tensor({5}, ids[replica]));
-    sgd.minimize(reduce_sum(rows), table.trainable_variables(), tape);
-    return rows.device();
-  });
-  CHECK(devices.values() == std::vector<Device>{gpu(0), gpu(1)});
-  std::map<int64_t, float> change;
-  for (const auto& list : ids)
-    for (const int64_t id : list) ++change[id];
-  const std::vector<float> after = table.embeddings().value().to_vector();
-  for (size_t i = 0; i < after.size(); ++i)
-    CHECK(after[i] == Approx(before[i] - change[int64_t(i / 4)]).margin(1e-6));
+  check_embedding_step(strategy);
 }
 
 TEST_CASE("workers on GPUs share variables, each at its own pace",

@@ -1,22 +1,27 @@
 #pragma once
-/// A small training on any strategy, to compare those over GPUs with those over CPUs.
+/// Small trainings on any strategy, to compare those over GPUs with those over CPUs.
 
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/nn/convolution.hpp>
 #include <distribute/nn/dense.hpp>
+#include <distribute/nn/embedding.hpp>
 #include <distribute/nn/flatten.hpp>
 #include <distribute/nn/losses.hpp>
 #include <distribute/nn/normalization.hpp>
 #include <distribute/nn/pooling.hpp>
 #include <distribute/nn/sequential.hpp>
 #include <distribute/ops/random.hpp>
+#include <distribute/ops/reduce.hpp>
 #include <distribute/optim/optimizer.hpp>
+#include <distribute/optim/sgd.hpp>
+#include <distribute/replica/replica_context.hpp>
 #include <distribute/strategy/strategy.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/gpu_contract.hpp>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -81,6 +86,30 @@ inline void check_close_results(const std::vector<Tensor>& cpu, const std::vecto
       REQUIRE(a[k] == Approx(b[k]).margin(2e-4).epsilon(2e-3));
     }
   }
+}
+
+/// A step over an embedding's rows by two replicas, each on its own GPU; no other row may change.
+inline void check_embedding_step(distribute::Strategy& strategy) {
+  const auto scope = strategy.scope();
+  nn::Embedding table({.input_dim = 100, .output_dim = 4});
+  optim::SGD sgd({.learning_rate = 1.0f});
+  table.ensure_built({5});
+  const std::vector<float> before = table.embeddings().value().to_vector();
+  const std::vector<int64_t> ids[] = {{99, 3, 3, 50, 0}, {1, 3, 0, 0, 98}};
+  const auto devices = strategy.run([&] {
+    const int replica = distribute::get_replica_context()->replica_id_in_sync_group();
+    distribute::GradientTape tape;
+    const Tensor rows = table(Tensor({5}, ids[replica]));
+    sgd.minimize(distribute::reduce_sum(rows), table.trainable_variables(), tape);
+    return rows.device();
+  });
+  for (int i = 0; i < 2; ++i) CHECK(devices[size_t(i)] == Device{distribute::DeviceType::Gpu, i});
+  std::map<int64_t, float> change;
+  for (const auto& list : ids)
+    for (const int64_t id : list) ++change[id];
+  const std::vector<float> after = table.embeddings().value().to_vector();
+  for (size_t i = 0; i < after.size(); ++i)
+    CHECK(after[i] == Approx(before[i] - change[int64_t(i / 4)]).margin(1e-6));
 }
 
 }  // namespace strategy_test
