@@ -77,7 +77,7 @@ endforeach()
 # Writes a folder for DISTRIBUTE_CUDA_AOT; built on request.
 if(EXISTS "${PROJECT_SOURCE_DIR}/tests/support/fake_cuda.cpp")
   add_executable(gpu_kernels EXCLUDE_FROM_ALL tools/gpu_kernels/main.cpp tools/flags.cpp
-                 tests/support/fake_cuda.cpp)
+                 tests/support/fake_cuda.cpp tests/support/fake_order.cpp)
   target_include_directories(gpu_kernels PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(gpu_kernels PRIVATE distribute::distribute
                         absl::flags absl::flags_parse absl::flags_usage)

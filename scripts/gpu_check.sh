@@ -46,7 +46,9 @@ ops=$(find_program test_ops) &&
 if strategy=$(find_program test_strategy); then  # apart: a GPU in use cannot be divided
   run "training agrees with the CPU" "$strategy" "one GPU trains as the CPU does"
   run "logical GPUs agree with CPU replicas" "$strategy" "replicas on logical GPUs*"
-  run "workers on GPUs agree with workers on CPUs" "$strategy" "workers on GPUs*"
+  run "workers on GPUs agree with workers on CPUs" "$strategy" "workers on GPUs train*"
+  run "central variables of GPUs agree with those of CPUs" "$strategy" "GPUs with central variables*"
+  run "GPUs with parameter servers agree with CPUs" "$strategy" "a worker's GPUs train*"
 fi
 
 if command -v compute-sanitizer >/dev/null && [[ -n ${ops:-} ]]; then
@@ -58,16 +60,24 @@ else
   rows+=("| memcheck, racecheck | skipped: no compute-sanitizer | |")
 fi
 
+train() {  # flags of mnist_cnn, perhaps with what starts it before: $launch
+  run "mnist_cnn $*" ${launch:-} "$trainer" --device=gpu --steps=300 --json=- "$@"
+  local figures
+  figures=$(grep -o '"\(images_per_second\|step_ms_p50\|seconds_to_first_step\|test_accuracy\)": *[0-9.e+-]*' \
+    "$last_log" | tr -d '"' | paste -sd, -)
+  rows+=("| | $figures | |")
+}
+
 if trainer=$(find_program mnist_cnn); then
-  for batch in 50 512; do
-    for replicas in 1 2; do
-      run "mnist_cnn --batch_size=$batch --replicas=$replicas" "$trainer" --device=gpu \
-        --batch_size=$batch --replicas=$replicas --steps=300 --json=-
-      figures=$(grep -o '"\(images_per_second\|step_ms_p50\|seconds_to_first_step\|test_accuracy\)": *[0-9.e+-]*' \
-        "$last_log" | tr -d '"' | paste -sd, -)
-      rows+=("| | $figures | |")
+  for replicas in 1 2; do
+    for batch in 50 512; do train --batch_size=$batch --replicas=$replicas; done
+    for kind in central_storage parameter_server; do
+      train --batch_size=512 --replicas=$replicas --strategy=$kind
     done
   done
+  if distribute=$(find_program distribute); then
+    launch="$distribute run --ps 1 -np 1 --" train --batch_size=512 --strategy=parameter_server
+  fi
 fi
 
 printf '\n%s, %s, %s\n\n| what | result | time |\n|---|---|---|\n' "$(date -u +%F)" "$gpu" \

@@ -102,28 +102,32 @@ std::optional<dist::SyncReplicas> sync_replicas(const TrainerOptions& o,
                             .num_init_tokens = 0};
 }
 
-ChosenStrategy make_parameter_server(const TrainerOptions& o,
-                                     std::unique_ptr<dist::ClusterResolver> cluster) {
+template <typename Kind>
+ChosenStrategy make_parameter_server_on(const TrainerOptions& o,
+                                        std::unique_ptr<dist::ClusterResolver> cluster) {
   const dist::ClusterSpec spec = cluster->cluster_spec();
-  dist::config::set_logical_device_configuration(o.replicas);
   dist::ParameterServerOptions options;
   options.num_replicas = o.replicas;
   options.max_staleness = o.max_staleness;
   options.bf16_on_wire = o.bf16_on_wire;
   const char* name = "parameter_server";
   if (spec.jobs().empty())  // all in this process
-    return {nullptr, std::make_unique<dist::ParameterServerStrategy<>>(options), name};
+    return {nullptr, std::make_unique<dist::ParameterServerStrategy<Kind>>(options), name};
   options.sync_replicas = sync_replicas(o, spec);
-  auto strategy = std::make_unique<dist::ParameterServerStrategy<>>(*cluster, options);
+  auto strategy = std::make_unique<dist::ParameterServerStrategy<Kind>>(*cluster, options);
   return {std::move(cluster), std::move(strategy), name};
 }
 
-/// --device=gpu for a strategy whose variables are in host memory.
-void check_host(const TrainerOptions& o, const std::string& strategy) {
-  if (o.device == "gpu")
-    throw dist::UnimplementedError(
-        "--device=gpu: --strategy=" + strategy +
-        " works on the CPU only; use mirrored, multi_worker or one_device");
+ChosenStrategy make_parameter_server(const TrainerOptions& o,
+                                     std::unique_ptr<dist::ClusterResolver> cluster) {
+  if (o.device == "gpu") {
+    const auto type = cluster->task_type();
+    if (!type || *type == dist::TaskType(dist::TaskType::Worker)) uses_gpu(o);  // or an error
+    return make_parameter_server_on<dist::GpuDevice>(o, std::move(cluster));
+  }
+  dist::config::set_logical_device_configuration(o.replicas);
+  if (!uses_gpu(o)) return make_parameter_server_on<dist::CpuDevice>(o, std::move(cluster));
+  return make_parameter_server_on<dist::DefaultDevice>(o, std::move(cluster));
 }
 
 }  // namespace
@@ -159,6 +163,23 @@ bool is_evaluator(const TrainerOptions& o) {
                                 dist::TaskType(dist::TaskType::Evaluator);
 }
 
+namespace {
+
+/// Strategies of one process with --replicas GPUs, or parts of GPUs.
+ChosenStrategy make_on_gpus(const TrainerOptions& o, const std::string& name) {
+  if (name == "central_storage")
+    return {nullptr,
+            std::make_unique<dist::CentralStorageStrategy>(
+                dist::CentralStorageOptions{.num_replicas = o.replicas}),
+            name};
+  return {nullptr,
+          std::make_unique<dist::MirroredStrategy<dist::GpuDevice>>(
+              dist::MirroredOptions{.num_replicas = o.replicas}),
+          name};
+}
+
+}  // namespace
+
 ChosenStrategy make_strategy(const TrainerOptions& o) {
   if (o.deterministic) dist::config::experimental::enable_op_determinism();
   if (o.api == "horovod")
@@ -167,18 +188,13 @@ ChosenStrategy make_strategy(const TrainerOptions& o) {
   auto cluster = asks_cluster(o) ? dist::default_resolver({}, o.cluster).resolver : nullptr;
   const std::string name =
       o.strategy.empty() ? implied_strategy(o, cluster->cluster_spec()) : o.strategy;
-  if (name == "central_storage" || name == "parameter_server") check_host(o, name);
   if (name == "parameter_server") return make_parameter_server(o, std::move(cluster));
   if (name == "multi_worker") return make_multi_worker(o, std::move(cluster));
   if (name == "one_device") {
     const char* device = uses_gpu(o) ? "/gpu:0" : "/cpu:0";
     return {nullptr, std::make_unique<dist::OneDeviceStrategy>(device), name};
   }
-  if (name != "central_storage" && uses_gpu(o))
-    return {nullptr,
-            std::make_unique<dist::MirroredStrategy<dist::GpuDevice>>(
-                dist::MirroredOptions{.num_replicas = o.replicas}),
-            name};
+  if (uses_gpu(o)) return make_on_gpus(o, name);
   dist::config::set_logical_device_configuration(o.replicas);
   std::vector<std::string> devices;
   for (int i = 0; i < o.replicas; ++i) devices.push_back("/cpu:" + std::to_string(i));

@@ -72,9 +72,11 @@ std::vector<float> values(const Shape& shape, Array array) {
   return Tensor(shape, DType::Float32, std::move(array)).to_vector();
 }
 
-LayoutPtr grouped(const Shape& shape) { return std::make_shared<BlockedLayout>(shape, 16); }
+LayoutPtr grouped(const Shape& shape) {
+  return std::make_shared<BlockedLayout>(shape, winograd_block());
+}
 
-/// Runs the passes by Winograd with images in groups of 16 channels or row-major.
+/// Runs the passes by Winograd with images in groups of channels or row-major.
 void run_winograd(const Conv2DShape& s, bool blocked, Passes& p) {
   const LayoutPtr x_layout = blocked ? grouped(p.x.shape()) : nullptr;
   const LayoutPtr y_layout = blocked ? grouped(p.dy.shape()) : nullptr;

@@ -90,6 +90,23 @@ TEST_CASE("convolutions on cuDNN agree with the CPU", "[ops][gpu_convolution]") 
   }
 }
 
+TEST_CASE("filters are turned round once for a convolution and its gradient",
+          "[ops][gpu_convolution]") {
+  const FakeCuda fake;
+  const distribute::ScopedCudaBlas blas(FakeBlas::table());
+  const distribute::cudnn_internal::ScopedCudnn dnn(FakeCudnn::table());
+  const distribute::Device device{distribute::DeviceType::Gpu, 0};
+  const Tensor x = contract_numbers({2, 5, 5, 4}).to(device);
+  const Tensor w = contract_numbers({3, 3, 4, 8}, 2).to(device);
+  distribute::GradientTape tape;
+  tape.watch(x);
+  tape.watch(w);
+  const Tensor y = distribute::nn::conv2d(x, w);
+  CHECK(fake.count("launch transpose_matrix") == 1);
+  tape.gradient(y, std::vector<Tensor>{x, w});
+  CHECK(fake.count("launch transpose_matrix") == 2);  // that of the filters' gradient
+}
+
 TEST_CASE("batch normalization on cuDNN agrees with the CPU", "[ops][gpu_convolution]") {
   LibraryGpu gpu;
   struct Case {

@@ -52,6 +52,9 @@ constexpr char kMatmul[] =
 constexpr char kConv[] =
 #include <distribute/device/kernels/conv.cu.inc>
     ;
+constexpr char kMatrix[] =
+#include <distribute/device/kernels/matrix.cu.inc>
+    ;
 constexpr char kUpdate[] =
 #include <distribute/device/kernels/update.cu.inc>
     ;
@@ -128,14 +131,17 @@ TEST_CASE("every kernel compiles for every architecture", "[ops][gpu_kernels]") 
     for (const std::string& text : {maps, pairs, sums, updates})
       compiler.check({text, "rows", {}, {}, {DType::Float32, DType::Float32}}, capability);
     for (const char* text :
-         {kStrided, kCombine, kSoftmax, kLayerNorm, kRandom, kPool, kMatmul, kConv})
+         {kStrided, kCombine, kSoftmax, kLayerNorm, kRandom, kPool, kMatmul, kConv, kMatrix})
       compiler.check({text, "text", {}, {}, {DType::Float32, DType::Int64}}, capability);
     compiler.check({kConvert, "convert", {}, {}, {DType::Float32, DType::BFloat16}}, capability);
   }
   for (DType type : kFloats) {
     compiler.check({kElementwise, "map", unary, "Relu", {type}}, 90);
-    for (const char* text : {kSoftmax, kPool}) compiler.check({text, "text", {}, {}, {type}}, 90);
+    for (const char* text : {kSoftmax, kPool, kRandom, kCombine, kMatrix})
+      compiler.check({text, "text", {}, {}, {type}}, 90);
   }
+  for (DType type : {DType::Int32, DType::Int64})
+    compiler.check({kRandom, "random", {}, {}, {type}}, 90);
   for (DType type : kAll) {
     compiler.check({kStrided, "strided", {}, {}, {type}}, 90);
     compiler.check({kCombine, "combine", {}, {}, {type, DType::Int32}}, 90);

@@ -2,6 +2,7 @@
 #include <distribute/rpc/tensor_codec.hpp>
 
 #include <tests/support/catch.hpp>
+#include <tests/support/fake_cuda.hpp>
 
 using namespace distribute;
 using rpc::decode_tensors;
@@ -35,6 +36,19 @@ TEST_CASE("indexed slices stay sparse", "[rpc][tensor_codec]") {
   CHECK(back.shape() == Shape{9, 2});
   CHECK(indexed_slices(back).indices.data<int64_t>()[0] == 5);
   CHECK(back.to_vector() == sparse.to_vector());
+}
+
+TEST_CASE("tensors of GPUs arrive on the host", "[rpc][tensor_codec]") {
+  const testing::FakeCuda fake;
+  const Device gpu{DeviceType::Gpu, 0};
+  const Tensor dense = Tensor{1.0f, 2.0f}.to(gpu);
+  const Tensor sparse =
+      to_tensor({dense.view({1, 2}), Tensor(Shape{1}, std::vector<int64_t>{2}).to(gpu), {4, 2}});
+  const auto back = decode_tensors(encode_tensors({dense, sparse}));
+  CHECK(back[0].device() == Device{});
+  CHECK(back[0].to_vector() == std::vector<float>{1, 2});
+  CHECK(indexed_slices(back[1]).indices.to_vector() == std::vector<float>{2});
+  CHECK(back[1].to_vector() == std::vector<float>{0, 0, 0, 0, 1, 2, 0, 0});
 }
 
 TEST_CASE("damaged bytes are refused", "[rpc][tensor_codec]") {

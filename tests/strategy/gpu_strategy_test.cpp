@@ -2,16 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/placement.hpp>
-#include <distribute/nn/convolution.hpp>
-#include <distribute/nn/dense.hpp>
-#include <distribute/nn/embedding.hpp>
-#include <distribute/nn/flatten.hpp>
-#include <distribute/nn/losses.hpp>
-#include <distribute/nn/normalization.hpp>
-#include <distribute/nn/pooling.hpp>
-#include <distribute/nn/sequential.hpp>
 #include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/random.hpp>
 #include <distribute/optim/adagrad.hpp>
 #include <distribute/optim/adam.hpp>
 #include <distribute/optim/rmsprop.hpp>
@@ -19,74 +10,13 @@
 #include <distribute/strategy/mirrored_strategy.hpp>
 #include <distribute/strategy/one_device_strategy.hpp>
 
-#include "../support/gpu_contract.hpp"
+#include <tests/strategy/gpu_training.hpp>
 
 #include <memory>
 
 using namespace distribute::testing;
-using distribute::Device;
+using namespace strategy_test;
 using distribute::DeviceType;
-using distribute::PerReplica;
-using distribute::Shape;
-using distribute::Tensor;
-namespace nn = distribute::nn;
-namespace optim = distribute::optim;
-
-namespace {
-
-using MakeOptimizer = std::function<std::unique_ptr<optim::Optimizer>()>;
-
-/// Losses of some steps of a small convolutional network, then its weights.
-std::vector<Tensor> train(distribute::Strategy& strategy, const MakeOptimizer& make, int steps) {
-  const auto scope = strategy.scope();
-  distribute::random::set_seed(4);
-  nn::Sequential model(nn::Conv2D({.filters = 4, .kernel_size = 3, .use_bias = false}),
-                       nn::BatchNormalization(), nn::MaxPool2D(), nn::Flatten(),
-                       nn::Dense({.units = 5}));
-  const auto optimizer = make();
-  const int replicas = strategy.num_replicas_in_sync();
-  const int64_t rows = 12 / replicas;
-  const Tensor x = contract_numbers({12, 8, 8, 2}, 3);
-  std::vector<int64_t> classes;
-  for (int64_t i = 0; i < 12; ++i) classes.push_back(i * 7 % 5);
-  const Tensor y(Shape{12}, classes);
-  std::vector<Tensor> xs, ys, results;
-  for (int r = 0; r < replicas; ++r) {
-    xs.push_back(x.rows(r * rows, (r + 1) * rows));
-    ys.push_back(y.rows(r * rows, (r + 1) * rows));
-  }
-  const auto step = [&](const Tensor& images, const Tensor& labels) {
-    distribute::GradientTape tape;
-    const Tensor logits = model(images, {.training = true});
-    const Tensor losses =
-        nn::sparse_categorical_crossentropy(labels, logits, {.from_logits = true});
-    const Tensor loss = nn::compute_average_loss(losses, 12);
-    const auto variables = model.trainable_variables();
-    optimizer->apply_gradients(tape.gradient(loss, variables), variables);
-    return loss;
-  };
-  for (int i = 0; i < steps; ++i) {
-    const auto losses = strategy.run(step, PerReplica<Tensor>(xs), PerReplica<Tensor>(ys));
-    results.push_back(strategy.reduce(distribute::ReduceOp::Sum, losses).to(Device{}));
-  }
-  for (const distribute::Variable& variable : model.trainable_variables())
-    results.push_back(variable.read_value().to(Device{}).row_major());
-  return results;
-}
-
-void check_close_results(const std::vector<Tensor>& cpu, const std::vector<Tensor>& gpu) {
-  REQUIRE(cpu.size() == gpu.size());
-  for (size_t i = 0; i < cpu.size(); ++i) {
-    const auto a = cpu[i].to_vector(), b = gpu[i].to_vector();
-    REQUIRE(a.size() == b.size());
-    for (size_t k = 0; k < a.size(); ++k) {
-      INFO("result " << i << " element " << k);
-      REQUIRE(a[k] == Approx(b[k]).margin(2e-4).epsilon(2e-3));
-    }
-  }
-}
-
-}  // namespace
 
 TEST_CASE("one GPU trains as the CPU does", "[strategy][gpu_contract]") {
   const MakeOptimizer makers[] = {
@@ -119,17 +49,17 @@ TEST_CASE("one GPU trains as the CPU does", "[strategy][gpu_contract]") {
   };
   for (const MakeOptimizer& make : makers) {
     distribute::OneDeviceStrategy cpu_strategy("/cpu:0");
-    const auto cpu = train(cpu_strategy, make, 3);
+    const auto cpu = train_images(cpu_strategy, make, 3);
     ContractGpu gpu;
     distribute::OneDeviceStrategy strategy("/gpu:0");
-    check_close_results(cpu, train(strategy, make, 3));
+    check_close_results(cpu, train_images(strategy, make, 3));
   }
 }
 
 TEST_CASE("an optimizer's step over all variables is one launch", "[strategy][gpu_contract]") {
   FakeCuda fake;
   distribute::OneDeviceStrategy strategy("/gpu:0");
-  train(
+  train_images(
       strategy, [] { return std::make_unique<optim::Adam>(optim::AdamOptions{}); }, 2);
   CHECK(fake.count("launch update") == 2);
 }
@@ -142,12 +72,12 @@ TEST_CASE("replicas on logical GPUs of one GPU train as those of the CPU",
   for (int replicas : {3, 2}) {
     distribute::config::set_logical_device_configuration(replicas);
     distribute::MirroredStrategy<distribute::CpuDevice> cpu_strategy;
-    const auto cpu = train(cpu_strategy, make, 3);
+    const auto cpu = train_images(cpu_strategy, make, 3);
     distribute::config::set_logical_device_configuration(1);
     ContractGpu gpu;
     distribute::MirroredStrategy<distribute::GpuDevice> strategy({.num_replicas = replicas});
     REQUIRE(strategy.num_replicas_in_sync() == replicas);
-    check_close_results(cpu, train(strategy, make, 3));
+    check_close_results(cpu, train_images(strategy, make, 3));
   }
 }
 

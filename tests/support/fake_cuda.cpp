@@ -1,6 +1,8 @@
 #include "fake_cuda.hpp"
 
+#include "fake_block.hpp"
 #include "fake_capture.hpp"
+#include "fake_order.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -13,114 +15,11 @@
 
 #include <dlfcn.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 namespace distribute::testing {
 
 namespace {
-
-struct HostIndex {
-  unsigned x, y, z;
-};
-
-/// A kernel inside a loaded library.
-struct HostKernel {
-  std::string name;
-  void (*run)(const void* arguments) = nullptr;
-  const unsigned long* argument_bytes = nullptr;  // the driver's interface does not tell
-  HostIndex *thread = nullptr, *block = nullptr, *block_size = nullptr, *grid = nullptr;
-  void (**barrier)() = nullptr;
-};
-
-/// Runs the threads of one block. A thread that reaches a barrier waits in its fiber until all
-/// others are there; threads without barriers share one fiber.
-class BlockRunner {
- public:
-  BlockRunner(const HostKernel& kernel, const void* arguments, unsigned threads)
-      : kernel_(kernel), arguments_(arguments), threads_(threads) {}
-
-  void run() {
-    current() = this;
-    *kernel_.barrier = [] { current()->wait(); };
-    next_ = 0;
-    fibers_.clear();
-    while (next_ < threads_ || !waiting_.empty()) {
-      std::vector<size_t> ready;
-      ready.swap(waiting_);
-      for (size_t fiber : ready) resume(fiber);
-      while (next_ < threads_) start();
-    }
-  }
-
- private:
-  struct Fiber {
-    ucontext_t context;
-    std::unique_ptr<char[]> stack;
-    unsigned thread = 0;
-  };
-  static BlockRunner*& current() {
-    static BlockRunner* runner = nullptr;
-    return runner;
-  }
-  static void enter() { current()->work(); }
-
-  void start() {
-    constexpr size_t kStack = 64 << 10;
-    auto fiber = std::make_unique<Fiber>();
-    if (spare_.empty()) {
-      fiber->stack.reset(new char[kStack]);
-    } else {
-      fiber->stack = std::move(spare_.back());
-      spare_.pop_back();
-    }
-    getcontext(&fiber->context);
-    fiber->context.uc_stack.ss_sp = fiber->stack.get();
-    fiber->context.uc_stack.ss_size = kStack;
-    fiber->context.uc_link = &main_;
-    makecontext(&fiber->context, enter, 0);
-    fibers_.push_back(std::move(fiber));
-    fibers_.back()->thread = next_;
-    resume(fibers_.size() - 1);
-  }
-  void resume(size_t fiber) {
-    running_ = fiber;
-    waits_ = false;
-    kernel_.thread->x = fibers_[fiber]->thread;
-    swapcontext(&main_, &fibers_[fiber]->context);
-    if (!waits_) spare_.push_back(std::move(fibers_[fiber]->stack));
-  }
-  /// The body of a fiber: threads one after the other, as long as none of them waits.
-  void work() {
-    Fiber* self = fibers_[running_].get();
-    bool waited = false;
-    do {
-      self->thread = next_++;
-      kernel_.thread->x = self->thread;
-      const size_t before = waits_count_;
-      kernel_.run(arguments_);
-      waited = waits_count_ != before;
-    } while (!waited && next_ < threads_);
-    waits_ = false;
-  }
-  void wait() {
-    ++waits_count_;
-    waits_ = true;
-    const size_t self = running_;
-    waiting_.push_back(self);
-    swapcontext(&fibers_[self]->context, &main_);
-  }
-
-  const HostKernel& kernel_;
-  const void* arguments_;
-  unsigned threads_, next_ = 0;
-  ucontext_t main_;
-  std::vector<std::unique_ptr<Fiber>> fibers_;
-  std::vector<std::unique_ptr<char[]>> spare_;
-  std::vector<size_t> waiting_;
-  size_t running_ = 0, waits_count_ = 0;
-  bool waits_ = false;
-};
 
 /// Address space whose pages can be touched only while the "device" works: a host loop that runs
 /// over device memory crashes here as it would with a real GPU.
@@ -239,7 +138,7 @@ uint64_t block_of(const void* data) {
 /// Runs work on a stream, or records it. Recorded work fails when memory that it was given at
 /// `places` is not what it was.
 CudaResult on_stream(CudaHandle stream, std::vector<const void*> places,
-                     std::function<void()> work) {
+                     std::function<CudaResult()> work) {
   const std::lock_guard lock(fake->mutex);
   std::vector<std::pair<const void*, uint64_t>> used;
   if (fake->captures.is_capturing(stream))
@@ -249,21 +148,21 @@ CudaResult on_stream(CudaHandle stream, std::vector<const void*> places,
     for (const auto& [place, number] : used)
       if (number == 0 || block_of(place) != number) return kFakeIllegalAddress;
     const DeviceWork opened;
-    work();
-    return kCudaSuccess;
+    return work();
   });
 }
 
 CudaResult copy(const char* call, void* to, const void* from, size_t bytes, CudaHandle stream) {
   if (const CudaResult result = in_context(call)) return result;
-  return on_stream(stream, {to, from}, [=] { std::memmove(to, from, bytes); });
+  return on_stream(stream, {to, from}, [=] { return std::memmove(to, from, bytes), kCudaSuccess; });
 }
 
 template <typename T>
 CudaResult set(CudaAddress to, T value, size_t count, CudaHandle stream) {
   if (const CudaResult result = in_context("cuMemsetAsync")) return result;
-  return on_stream(stream, {pointer(to)},
-                   [=] { std::fill_n(static_cast<T*>(pointer(to)), count, value); });
+  return on_stream(stream, {pointer(to)}, [=] {
+    return std::fill_n(static_cast<T*>(pointer(to)), count, value), kCudaSuccess;
+  });
 }
 
 /// A call that a capture may forbid.
@@ -308,6 +207,7 @@ CudaResult release(CudaAddress address) {
 CudaResult attribute(int* value, int which, int) {
   const int capability = fake->options.capability;
   *value = which == 75 ? capability / 10 : which == 76 ? capability % 10 : which == 16 ? 4 : 0;
+  if (which == 88) *value = fake->options.reads_pageable;
   return kCudaSuccess;
 }
 
@@ -335,15 +235,17 @@ CudaResult get_function(CudaHandle* function, CudaHandle module, const char* nam
     find(kernel->block_size, module, "blockDim");
     find(kernel->grid, module, "gridDim");
     find(kernel->barrier, module, "host_barrier");
+    find(kernel->shuffle, module, "host_shuffle");
     find(kernel->argument_bytes, module, (std::string(name) + "_bytes").c_str());
-    if (!kernel->run || !kernel->barrier || !kernel->argument_bytes) return 500;
+    if (!kernel->run || !kernel->barrier || !kernel->shuffle || !kernel->argument_bytes) return 500;
   }
   std::lock_guard lock(fake->mutex);
   *function = fake->kernels.emplace_back(std::move(kernel)).get();
   return kCudaSuccess;
 }
 
-void run_kernel(const HostKernel& kernel, HostIndex grid, unsigned threads, const void* arguments) {
+CudaResult run_kernel(const HostKernel& kernel, HostIndex grid, unsigned threads,
+                      const void* arguments) {
   *kernel.block_size = {threads, 1, 1};
   *kernel.grid = grid;
   *kernel.thread = {0, 0, 0};
@@ -352,8 +254,9 @@ void run_kernel(const HostKernel& kernel, HostIndex grid, unsigned threads, cons
     for (unsigned y = 0; y < grid.y; ++y)
       for (unsigned x = 0; x < grid.x; ++x) {
         *kernel.block = {x, y, z};
-        runner.run();
+        if (!runner.run()) return 719;
       }
+  return kCudaSuccess;
 }
 
 CudaResult launch(CudaHandle function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
@@ -363,13 +266,13 @@ CudaResult launch(CudaHandle function, unsigned gx, unsigned gy, unsigned gz, un
   if (const CudaResult result = in_context(("launch " + kernel.name).c_str())) return result;
   if (!stream || by != 1 || bz != 1 || bx == 0 || bx > 1024 || !gx || !gy || !gz || gy > 65535)
     return 1;
-  if (!fake->options.runs_kernels) return on_stream(stream, {}, [] {});
+  if (!fake->options.runs_kernels) return on_stream(stream, {}, [] { return kCudaSuccess; });
   // The driver copies the parameters when it is called.
   const size_t words = (*kernel.argument_bytes + 7) / 8;
   std::vector<const void*> arguments(words);
   std::memcpy(arguments.data(), parameters[0], *kernel.argument_bytes);
   return on_stream(stream, arguments, [=, &kernel] {
-    run_kernel(kernel, {gx, gy, gz}, bx, arguments.data());
+    return run_kernel(kernel, {gx, gy, gz}, bx, arguments.data());
   });
 }
 
@@ -402,6 +305,7 @@ CudaResult compile(CudaHandle handle, int, const char* const*) {
   std::ofstream(base + ".cpp") << program.text;
   const std::string command =
       "c++ -std=c++20 -O1 -w -shared -fPIC -ffp-contract=off -fno-strict-aliasing "
+      "-fsanitize=alignment -fsanitize-undefined-trap-on-error "  // GPUs fault, the host does not
       "-DDISTRIBUTE_HOST_KERNELS -o " +
       base + ".so " + base + ".cpp 2> " + base + ".log";
   const int status = std::system(command.c_str());
@@ -635,7 +539,7 @@ CudaCompiler fake_compiler() {
 FakeCuda::FakeCuda(FakeCudaOptions options) : state_(std::make_unique<State>()) {
   state_->options = options;
   fake = state_.get();
-  tables_ = std::make_unique<ScopedCudaTables>(fake_driver(), fake_compiler());
+  tables_ = std::make_unique<ScopedCudaTables>(watched(fake_driver()), fake_compiler());
 }
 
 FakeCuda::~FakeCuda() {
@@ -671,10 +575,15 @@ void FakeCuda::fail_next(const std::string& call, CudaResult result) {
 
 bool FakeCuda::on_stream(CudaHandle stream, std::vector<const void*> places,
                          std::function<void()> work) {
-  return testing::on_stream(stream, std::move(places), std::move(work)) == kCudaSuccess;
+  std::vector<FakeRange> ranges;
+  for (const void* place : places) ranges.push_back({place, 0, true});
+  if (!watch_work(stream, "a library", ranges)) return false;
+  const auto done = [work = std::move(work)] { return work(), kCudaSuccess; };
+  return testing::on_stream(stream, std::move(places), done) == kCudaSuccess;
 }
 
 void FakeCuda::with_memory(const std::function<void()>& work) {
+  watch_copies();
   const DeviceWork opened;
   work();
 }

@@ -19,11 +19,12 @@ struct FakeCudaOptions {
   int64_t memory_bytes = int64_t{1} << 30;  // of each GPU
   int capability = 90;
   bool runs_kernels = true;  // false: launches are recorded only
+  bool reads_pageable = false;
 };
 
-/// While it lives, the process has these GPUs. One at a time. Streams do everything at once, so
-/// that a missing wait does not show here; the recorded calls tell what was asked for. A stream
-/// that captures does nothing: its work is run by each launch of the graph.
+/// While it lives, the process has these GPUs. One at a time. Streams do everything at once;
+/// fake_order.hpp finds what they might do in another order. A stream that captures does nothing:
+/// its work is run by each launch of the graph.
 class FakeCuda {
  public:
   explicit FakeCuda(FakeCudaOptions options = {});

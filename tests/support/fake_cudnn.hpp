@@ -98,7 +98,8 @@ class FakeCudnn {
   static size_t size_of_attribute(cudnnBackendAttributeType_t type) {
     if (type == CUDNN_TYPE_BOOLEAN || type == CUDNN_TYPE_CHAR) return 1;
     const bool wide = type == CUDNN_TYPE_INT64 || type == CUDNN_TYPE_DOUBLE ||
-                      type == CUDNN_TYPE_VOID_PTR || type == CUDNN_TYPE_BACKEND_DESCRIPTOR;
+                      type == CUDNN_TYPE_VOID_PTR || type == CUDNN_TYPE_BACKEND_DESCRIPTOR ||
+                      type == CUDNN_TYPE_HANDLE;
     return wide ? 8 : 4;
   }
   static cudnnStatus_t set(cudnnBackendDescriptor_t d, cudnnBackendAttributeName_t name,
@@ -143,6 +144,7 @@ class FakeCudnn {
   static cudnnStatus_t finalize(cudnnBackendDescriptor_t d) {
     Object& o = at(d);
     if (o.type == CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR) {
+      if (!o.set.contains(CUDNN_ATTR_OPERATIONGRAPH_HANDLE)) return CUDNN_STATUS_BAD_PARAM;
       o.program = std::make_shared<std::vector<Node>>();
       for (const Object* op : o.all<const Object*>(CUDNN_ATTR_OPERATIONGRAPH_OPS))
         o.program->push_back(node(*op));
@@ -151,6 +153,7 @@ class FakeCudnn {
       o.program = o.one<const Object*>(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH)->program;
     if (o.type == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR) {
       if (!o.set.contains(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG)) return CUDNN_STATUS_BAD_PARAM;
+      if (!o.set.contains(CUDNN_ATTR_EXECUTION_PLAN_HANDLE)) return CUDNN_STATUS_BAD_PARAM;
       ++plans;
       o.program = o.one<const Object*>(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG)->program;
     }

@@ -6,6 +6,7 @@
 #include <distribute/device/dtype.hpp>
 
 #include "fake_cuda.hpp"
+#include "fake_order.hpp"
 
 #include <cstring>
 #include <deque>
@@ -57,30 +58,31 @@ class FakeNccl {
     };
     t.ncclGroupEnd = group_end;
     t.ncclAllReduce = [](const void* in, void* out, size_t count, int type, int op, CudaHandle c,
-                         CudaHandle) {
-      return add({Kind::AllReduce, in, out, count, type, op}, c);
+                         CudaHandle stream) {
+      return add({Kind::AllReduce, in, out, count, type, op, 0, stream}, c);
     };
     t.ncclReduce = [](const void* in, void* out, size_t count, int type, int op, int root,
-                      CudaHandle c, CudaHandle) {
-      return add({Kind::Reduce, in, out, count, type, op, root}, c);
+                      CudaHandle c, CudaHandle stream) {
+      return add({Kind::Reduce, in, out, count, type, op, root, stream}, c);
     };
     t.ncclReduceScatter = [](const void* in, void* out, size_t count, int type, int op,
-                             CudaHandle c, CudaHandle) {
-      return add({Kind::ReduceScatter, in, out, count, type, op}, c);
+                             CudaHandle c, CudaHandle stream) {
+      return add({Kind::ReduceScatter, in, out, count, type, op, 0, stream}, c);
     };
     t.ncclAllGather = [](const void* in, void* out, size_t count, int type, CudaHandle c,
-                         CudaHandle) {
-      return add({Kind::AllGather, in, out, count, type, 0}, c);
+                         CudaHandle stream) {
+      return add({Kind::AllGather, in, out, count, type, 0, 0, stream}, c);
     };
     t.ncclBroadcast = [](const void* in, void* out, size_t count, int type, int root, CudaHandle c,
-                         CudaHandle) {
-      return add({Kind::Broadcast, in, out, count, type, 0, root}, c);
+                         CudaHandle stream) {
+      return add({Kind::Broadcast, in, out, count, type, 0, root, stream}, c);
     };
-    t.ncclSend = [](const void* data, size_t count, int type, int to, CudaHandle c, CudaHandle) {
-      return message(c, static_cast<Rank*>(c)->rank, to, data, nullptr, count, type);
+    t.ncclSend = [](const void* data, size_t count, int type, int to, CudaHandle c,
+                    CudaHandle stream) {
+      return message(c, static_cast<Rank*>(c)->rank, to, data, nullptr, count, type, stream);
     };
-    t.ncclRecv = [](void* data, size_t count, int type, int from, CudaHandle c, CudaHandle) {
-      return message(c, from, static_cast<Rank*>(c)->rank, nullptr, data, count, type);
+    t.ncclRecv = [](void* data, size_t count, int type, int from, CudaHandle c, CudaHandle stream) {
+      return message(c, from, static_cast<Rank*>(c)->rank, nullptr, data, count, type, stream);
     };
     return t;
   }
@@ -101,6 +103,7 @@ class FakeNccl {
     void* out;
     size_t count;
     int type, op, root = 0;
+    CudaHandle stream;
   };
   struct Group;
   struct Rank {
@@ -113,6 +116,7 @@ class FakeNccl {
     Rank* owner;
     void* data;
     size_t bytes;
+    CudaHandle stream;
   };
   struct Group {
     size_t size;
@@ -152,6 +156,14 @@ class FakeNccl {
 
   static int add(Call call, CudaHandle handle) {
     if (depth() == 0) return 5;  // the library never calls outside a group
+    const auto& rank = *static_cast<Rank*>(handle);
+    const size_t bytes = call.count * bytes_of(call.type), all = bytes * rank.group->size;
+    const bool writes = call.kind != Kind::Reduce || rank.rank == call.root;
+    const bool reads = call.kind != Kind::Broadcast || rank.rank == call.root;
+    const FakeRange ranges[] = {
+        {reads ? call.in : nullptr, call.kind == Kind::ReduceScatter ? all : bytes, false},
+        {writes ? call.out : nullptr, call.kind == Kind::AllGather ? all : bytes, true}};
+    if (!watch_work(call.stream, "NCCL", ranges)) return 1;
     waiting().emplace_back(static_cast<Rank*>(handle), call);
     return 0;
   }
@@ -175,16 +187,20 @@ class FakeNccl {
   }
 
   static int message(CudaHandle handle, int from, int to, const void* in, void* out, size_t count,
-                     int type) {
+                     int type, CudaHandle stream) {
     if (depth() == 0) return 5;
+    const FakeRange range[] = {{in ? in : out, count * bytes_of(type), !in}};
+    if (!watch_work(stream, "NCCL", range)) return 1;
     const std::lock_guard lock(hub()->mutex);
     Rank& rank = *static_cast<Rank*>(handle);
     Group& group = *rank.group;
     ++rank.pending;
     auto &sends = group.sends[{from, to}], &receives = group.receives[{from, to}];
     (in ? sends : receives)
-        .push_back({&rank, in ? const_cast<void*>(in) : out, count * bytes_of(type)});
+        .push_back({&rank, in ? const_cast<void*>(in) : out, count * bytes_of(type), stream});
     while (!sends.empty() && !receives.empty()) {
+      const CudaHandle met[] = {sends.front().stream, receives.front().stream};
+      watch_meeting(met);
       FakeCuda::with_memory(
           [&] { std::memmove(receives.front().data, sends.front().data, receives.front().bytes); });
       --sends.front().owner->pending;
@@ -201,11 +217,14 @@ class FakeNccl {
       for (auto& [number, rank] : group.ranks)
         if (rank->calls.empty()) return;
       std::vector<Call> calls;
+      std::vector<CudaHandle> streams;
       for (auto& [number, rank] : group.ranks) {
+        streams.push_back(rank->calls.front().stream);
         calls.push_back(rank->calls.front());
         rank->calls.pop_front();
         --rank->pending;
       }
+      watch_meeting(streams);
       FakeCuda::with_memory([&] { compute(calls); });
     }
   }

@@ -63,8 +63,8 @@ class OneDnnLayout final : public Layout {
   mutable std::map<std::pair<int64_t, int64_t>, LayoutPtr> resized_;
 };
 
-/// float32 images [batch, channels, height, width] as nChw16c; the same object every time, since
-/// plans are found by the addresses of layouts.
+/// float32 images [batch, channels, height, width] in groups of winograd_block() channels; the same
+/// object every time, since plans are found by the addresses of layouts.
 LayoutPtr image_layout(const Dims& dims);
 
 /// Copies a block from one arrangement to another.

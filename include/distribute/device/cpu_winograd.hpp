@@ -9,12 +9,15 @@
 namespace distribute {
 
 /// True when the functions below can compute this convolution and are likely to be faster than a
-/// direct one: float32, 5x5 or 3x3, stride 1, channels in multiples of 16, enough pixels, AVX-512,
-/// and ProcessState::allow_winograd. Rounding errors are about 2e-6 of the results' size, eight
-/// times those of a direct sum.
+/// direct one: float32, 5x5 or 3x3, stride 1, channels in multiples of 16, enough pixels, AVX-512
+/// or AVX2, and ProcessState::allow_winograd. Rounding errors are about 2e-6 of the results' size,
+/// eight times those of a direct sum.
 bool winograd_suits(const Conv2DShape& shape);
 
-/// As Backend::conv2d; y in `y_layout`, channels in groups of 16 (null: row-major).
+/// Channels that lie together in the images it reads and writes fastest: as many as a vector holds.
+int64_t winograd_block();
+
+/// As Backend::conv2d; y in `y_layout`, channels in groups of winograd_block() (null: row-major).
 Array winograd_conv2d(const Conv2DShape& shape, const Array& x, const Array& w, const Array* bias,
                       Epilogue epilogue, const LayoutPtr& y_layout);
 

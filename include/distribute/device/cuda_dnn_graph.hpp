@@ -61,8 +61,8 @@ class CudnnGraph {
   };
   void batch_norm_backward(const NormBackward& tensors);
 
-  /// The finished graph; this object must outlive it.
-  CudnnDescriptor finish();
+  /// The finished graph; this object must outlive it. `handle` of the device it is for, or null.
+  CudnnDescriptor finish(cudnnHandle_t handle = nullptr);
   const std::string& signature() const { return signature_; }
   /// Numbers of the tensors that the caller brings.
   std::vector<Id> bound() const;

@@ -18,16 +18,21 @@ namespace distribute::cudnn_internal {
 /// so that plans can be made where there is none.
 class CudnnTarget {
  public:
+  /// The GPU must be current.
   static CudnnTarget of_device(int index);
   /// `json` as CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION gives it.
   static CudnnTarget of_properties(const std::string& json);
   const CudnnDescriptor& properties() const { return properties_; }
+  /// Of a device of this machine: plans for it are made with a handle, as they are executed. Null
+  /// where there are properties alone.
+  cudnnHandle_t handle() const { return handle_; }
   /// Names the device's kind and cuDNN's version: plans of equal names are interchangeable.
   const std::string& name() const { return name_; }
 
  private:
   explicit CudnnTarget(CudnnDescriptor properties);
   CudnnDescriptor properties_;
+  cudnnHandle_t handle_ = nullptr;  // never destroyed, as the plans
   std::string name_;
 };
 

@@ -99,6 +99,7 @@ struct PhysicalGpu {
   int major = 0, minor = 0;     // compute capability
   int64_t memory_bytes = 0;
   int multiprocessors = 0;
+  bool reads_pageable = false;  // host memory that is not page-locked, without a copy
 };
 
 /// A device that tensors may be on: a GPU, or a part of one.

@@ -36,6 +36,9 @@ class [[nodiscard]] GpuPoolScope {
 ///         records: it would be read or written at every launch.
 void copy_bytes(void* to, Device to_device, const void* from, Device from_device, int64_t bytes);
 
+/// The same from page-locked memory, which may not change before the copy is done.
+void copy_pinned(void* to, Device gpu, const void* from, int64_t bytes);
+
 /// Fills `count` elements of 1, 2, 4 or 8 bytes with the lowest bytes of `pattern`.
 void fill_elements(void* to, Device device, int64_t element_bytes, uint64_t pattern, int64_t count);
 

@@ -47,9 +47,11 @@ struct GpuState {
   std::recursive_mutex mutex;        // guards contexts and lanes
   std::vector<CudaHandle> contexts;  // by index into physical
   std::vector<std::unique_ptr<GpuLane>> lanes;
-  std::shared_mutex kernel_mutex;  // guards kernels and modules
+  std::shared_mutex kernel_mutex;  // guards kernels, modules and loading
   std::map<KernelKey, CudaHandle> kernels;
-  std::map<KernelKey, CudaHandle> modules;  // function empty
+  std::map<KernelKey, CudaHandle> modules;   // function empty
+  std::map<CudaHandle, std::mutex> loading;  // one thread at a time, for each context
+  std::mutex compile_mutex;                  // one text at a time: the next GPU finds it on disk
 };
 
 /// Made at first use from the libraries of this machine.

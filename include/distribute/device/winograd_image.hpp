@@ -11,12 +11,13 @@
 
 namespace distribute::winograd_internal {
 
-/// Pixels of a batch of images, 16 channels at a time; steps in floats.
+/// Pixels of a batch of images, `block` channels at a time; steps in floats.
 struct WinogradImage {
   float* data = nullptr;
   int64_t channels = 0, height = 0, width = 0;
   int64_t pixel = 0, row = 0, group = 0, image = 0;
-  float* at(int64_t n, int64_t channel) const { return data + n * image + channel / 16 * group; }
+  int64_t block = 0;
+  float* at(int64_t n, int64_t channel) const { return data + n * image + channel / block * group; }
 };
 
 /// How tiles cover an image: padding before it, tiles down and across.
@@ -48,9 +49,10 @@ struct ReluGuard {
   int64_t size = 0;
 };
 
-/// An array's pixels: row-major or in groups of 16 channels as it stands, else a row-major copy.
+/// An array's pixels: row-major or in groups of `block` channels as it stands, else a row-major
+/// copy.
 struct HeldImage {
-  HeldImage(const Array& array, Conv2DShape::Pair size, int64_t channels);
+  HeldImage(const Array& array, Conv2DShape::Pair size, int64_t channels, int64_t block);
   Array holder;
   WinogradImage image;
 };

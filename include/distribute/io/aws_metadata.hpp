@@ -37,8 +37,7 @@ absl::StatusOr<io::AwsCredentials> credentials_from_json(const std::string& text
 
 /// The body of a 2xx answer to `request`; `what` is asked, for messages.
 absl::StatusOr<std::string> body_of_answer(absl::StatusOr<io::HttpResponse> response,
-                                           const io::HttpRequest& request,
-                                           const std::string& what);
+                                           const io::HttpRequest& request, const std::string& what);
 
 MaybeAwsCredentials optional_of(absl::StatusOr<io::AwsCredentials> credentials);
 

@@ -132,7 +132,7 @@ class Optimizer : public Trackable {
   void add_slots(std::vector<VariableUpdate>& updates, ReplicaContext* replica);
   std::vector<Slot> all_slots() const;  // slots(), then the average
   void clip(std::vector<VariableUpdate>& updates) const;
-  void densify(std::vector<VariableUpdate>& updates) const;
+  void densify(std::vector<VariableUpdate>& updates, const ReplicaContext& replica) const;
   /// All that a step's formula depends on beside the options.
   struct Step {
     float rate;

@@ -67,6 +67,9 @@ class ReplicaContext {
   }
   /// True when update() multiplies lazy products slice by slice, at its best on this replica.
   virtual bool multiplies_gradients() const { return false; }
+  /// True when update() applies the gradients of GPUs in host memory, where sparse ones may stay
+  /// so.
+  virtual bool updates_on_host() const { return false; }
   /// Sums the gradients over all replicas (unless they are reduced already) and applies `kernel`
   /// to every element once; each replica then sees the new values.
   /// Throws  InvalidArgumentError for variables that are not float32.

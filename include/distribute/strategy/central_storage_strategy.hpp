@@ -2,6 +2,7 @@
 /// Synchronous training on several devices of one process, the variables on one of them.
 
 #include <distribute/base/config.hpp>
+#include <distribute/device/cuda_staging.hpp>
 #include <distribute/strategy/local_replicas.hpp>
 #include <distribute/strategy/strategy.hpp>
 
@@ -12,7 +13,7 @@
 namespace distribute {
 
 struct CentralStorageOptions {
-  /// That many logical CPU devices compute; 0: every visible GPU, or else every logical CPU device.
+  /// That many logical devices compute: GPUs, or CPUs where there is none; 0: all of them.
   int num_replicas = 0;
   /// Instead of a number: names such as "/cpu:0".
   std::vector<std::string> compute_devices = {};
@@ -29,17 +30,22 @@ class CentralStorageExtended final : public LocalReplicas {
   std::vector<std::string> parameter_devices() const override { return {parameter_device_}; }
 
  protected:
+  std::unique_ptr<LocalReplicaContext> make_context(ReplicaGroup& group, int replica) override;
   std::shared_ptr<VariableImpl> make_variable(const NextCreator& next,
                                               const Variable::Initializer& initial_value,
                                               const VariableOptions& options) override;
 
  private:
+  Device home() const;
+
   std::string parameter_device_;
+  std::shared_ptr<StagingMemory> staging_;  // null: there are only CPUs
 };
 
 }  // namespace strategy_internal
 
-/// One replica per compute device; all read and update the one copy of each variable.
+/// One replica per compute device; all read and update the one copy of each variable. A GPU reads a
+/// copy of it, which is made once for each value.
 /// Source  tf.distribute.experimental.CentralStorageStrategy
 class CentralStorageStrategy : public Strategy {
  public:

@@ -48,16 +48,6 @@ std::vector<Device> gpus_among(const std::vector<std::string>& names);
 /// True for several GPUs, no two of which are parts of one, where NCCL is there.
 bool suits_nccl(const std::vector<Device>& devices);
 
-/// For strategies that work in host memory only: the CPU by default.
-/// Throws  UnimplementedError for GPUs.
-inline std::vector<std::string> host_devices_of(CpuDevice, int count) {
-  return devices_of(CpuDevice(), count);
-}
-inline std::vector<std::string> host_devices_of(DefaultDevice, int count) {
-  return devices_of(CpuDevice(), count);
-}
-std::vector<std::string> host_devices_of(GpuDevice, int count);
-
 }  // namespace strategy_internal
 
 }  // namespace distribute

@@ -6,6 +6,7 @@
 #include <distribute/replica/reduce_op.hpp>
 
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -13,7 +14,12 @@
 namespace distribute {
 
 class ReplicaContext;
+class StagingMemory;
 class Strategy;
+
+namespace strategy_internal {
+class DeviceCopies;
+}
 
 /// What a variable needs of the other workers; may outlive the strategy. Every worker makes the
 /// same calls.
@@ -62,6 +68,8 @@ class DistributedVariable : public VariableImpl {
   virtual Tensor read_cross_replica() const = 0;
   virtual void write_cross_replica(Write write, const Tensor& value) = 0;
   virtual void write_in_replica(Write write, ReplicaContext& replica, const Tensor& value) = 0;
+  /// `value` where it is put together with the variable's.
+  virtual Tensor brought_home(const Tensor& value) const { return value; }
   /// Throws  UnimplementedError where the kind or the aggregation does not allow the operation.
   virtual void check_scatter(ScatterOp op) const { (void)op; }
   [[noreturn]] void refuse_scatter(ScatterOp op) const;
@@ -115,18 +123,31 @@ class SyncOnReadVariable final : public DistributedVariable {
   void check_scatter(ScatterOp op) const override;
 };
 
-/// One copy on the parameter device that all replicas read and update together.
+/// One copy on the parameter device that all replicas read and update together; on other devices
+/// they read copies of it.
 /// Source  AggregatingVariable
 class AggregatingVariable final : public DistributedVariable {
  public:
-  AggregatingVariable(const Tensor& initial_value, VariableOptions options, Strategy& owner)
-      : DistributedVariable(initial_value, std::move(options), owner, 1) {}
+  /// `home`: the parameter device. `staging`: of the replicas' devices, null where none is a GPU.
+  AggregatingVariable(const Tensor& initial_value, VariableOptions options, Strategy& owner,
+                      Device home = {}, std::shared_ptr<StagingMemory> staging = nullptr);
+  ~AggregatingVariable() override;
+
+  Tensor read() const override;
+  /// On a GPU rows of the host's copy: the other rows need not travel.
+  bool reads_rows() const override;
+  Tensor read_rows(const Tensor& flat) const override;
 
  protected:
+  Tensor brought_home(const Tensor& value) const override;
   Tensor read_cross_replica() const override { return component(0); }
   void write_cross_replica(Write write, const Tensor& value) override { write_all(write, value); }
   /// Throws  InvalidArgumentError for aggregation None.
   void write_in_replica(Write write, ReplicaContext& replica, const Tensor& value) override;
+
+ private:
+  const Device home_;
+  const std::unique_ptr<strategy_internal::DeviceCopies> copies_;  // null: no device is a GPU
 };
 
 namespace strategy_internal {

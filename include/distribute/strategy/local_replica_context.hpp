@@ -37,6 +37,9 @@ class LocalReplicaContext : public ReplicaContext {
   /// For the tape: `value` stands in `whole` from `begin` on, along the axis. Gives `whole`.
   static Tensor record_all_gather(const Tensor& value, const Tensor& whole, int axis,
                                   int64_t begin);
+  /// All replicas together, in host memory: as update(), for gradients that are there.
+  void update_on_host(std::span<const VariableUpdate> updates, bool reduced,
+                      const UpdateKernel& kernel);
   /// Each replica sums and updates on its own GPU.
   void update_on_gpu(std::span<const VariableUpdate> updates, bool reduced,
                      const UpdateKernel& kernel);

@@ -45,8 +45,8 @@ struct VariablePlacement {
   train::DeviceFunction device_setter = nullptr;
 };
 
-/// Local replicas whose variables are on servers, or, without a cluster, on the CPU of this
-/// process. What replicas of one process compute is summed here and sent as one update.
+/// Local replicas, on CPUs or GPUs, whose variables are on servers, or, without a cluster, on the
+/// CPU of this process. What replicas of one process compute is summed here and sent as one update.
 class ParameterServerExtended final : public LocalReplicas {
  public:
   ParameterServerExtended(std::vector<std::string> devices, ServerJob job,
@@ -109,9 +109,11 @@ class ParameterServerExtended final : public LocalReplicas {
   std::optional<int> server_for(const VariableOptions& options) const;
   std::string unique_key(const std::string& name);
   void warn_outside_closures();
+  bool on_gpus() const { return staging_ != nullptr; }
 
   const ServerJob job_;
   const VariablePlacement placement_;
+  const std::shared_ptr<StagingMemory> staging_;  // null: no replica is on a GPU
   const std::shared_ptr<ServerAccess> link_;
   const int exceptions_;  // in flight at construction
   std::atomic<bool> coordinated_{false};

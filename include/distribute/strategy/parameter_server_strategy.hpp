@@ -10,6 +10,8 @@
 #include <distribute/strategy/server_access.hpp>
 #include <distribute/strategy/strategy.hpp>
 
+#include <concepts>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,8 +23,8 @@ namespace distribute {
 struct ParameterServerOptions {
   /// Which variables are cut into shards; none by default.
   VariablePartitioner variable_partitioner = {};
-  /// Replicas of a worker, on that many logical CPU devices; 0: every visible GPU, or else every
-  /// logical CPU device.
+  /// Replicas of a worker, on that many logical devices: GPUs, or CPUs where there is none; 0: all
+  /// of them.
   int num_replicas = 0;
   /// How variables find their servers: one after the other as TensorFlow 2, or by bytes.
   parameter_server::Placement placement = parameter_server::Placement::RoundRobin;
@@ -42,9 +44,21 @@ struct ParameterServerOptions {
 
 namespace strategy_internal {
 
-/// `resolver` null: what the environment implies, which may be no cluster.
-StrategyParts join_servers(std::shared_ptr<ClusterResolver> resolver,
-                           std::vector<std::string> devices, const ParameterServerOptions& options);
+/// What a task of this type computes on. Only workers must have the GPUs that `Kind` asks for: a
+/// server computes nothing, and a chief may only give out work.
+template <typename Kind>
+std::vector<std::string> devices_of_task(const std::string& type, int count) {
+  if (type == "ps") return devices_of(CpuDevice(), 1);
+  if (type == "chief" && std::same_as<Kind, GpuDevice>) return devices_of(DefaultDevice(), count);
+  return devices_of(Kind(), count);
+}
+
+/// `resolver` null: what the environment implies, which may be no cluster. `devices_of`: of a task
+/// of this type.
+StrategyParts join_servers(
+    std::shared_ptr<ClusterResolver> resolver,
+    const std::function<std::vector<std::string>(const std::string& type)>& devices_of,
+    const ParameterServerOptions& options);
 
 }  // namespace strategy_internal
 
@@ -74,7 +88,10 @@ class ParameterServerStrategy : public Strategy {
   ParameterServerStrategy(std::shared_ptr<ClusterResolver> resolver,
                           const ParameterServerOptions& options)
       : Strategy(strategy_internal::join_servers(
-            std::move(resolver), strategy_internal::host_devices_of(Kind(), options.num_replicas),
+            std::move(resolver),
+            [&](const std::string& type) {
+              return strategy_internal::devices_of_task<Kind>(type, options.num_replicas);
+            },
             options)) {}
 };
 

@@ -16,6 +16,10 @@ namespace distribute {
 
 class Strategy;
 
+namespace strategy_internal {
+class DeviceCopies;
+}
+
 /// Exists on its server from the moment that the chief makes it; others look for it when they first
 /// need it. Reads of one step see one value (see ServerAccess). Thread-safe.
 /// Source  tf.distribute ParameterServerStrategyV2's variables (CachingVariable)
@@ -24,6 +28,7 @@ class RemoteVariable final : public VariableImpl {
   RemoteVariable(parameter_server::VariableSpec spec, parameter_server::InitialValue initial_value,
                  VariableOptions options, Strategy& owner,
                  std::shared_ptr<strategy_internal::ServerAccess> link);
+  ~RemoteVariable() override;
 
   /// The strategy in whose scope it was created; compare only, it may be gone.
   const Strategy* owner() const { return owner_; }
@@ -38,7 +43,8 @@ class RemoteVariable final : public VariableImpl {
   void assign(const Tensor& value) override { write(Write::Assign, value); }
   void assign_add(const Tensor& delta) override { write(Write::Add, delta); }
   void assign_sub(const Tensor& delta) override { write(Write::Subtract, delta); }
-  Tensor component(int) const override { return read(); }
+  /// In host memory, whoever asks.
+  Tensor component(int) const override { return read_host(); }
   void set_component(int, Tensor value) override;
   /// The server adds; it knows no other operation on rows.
   void scatter(ScatterOp op, const IndexedSlices& slices) override;
@@ -53,10 +59,12 @@ class RemoteVariable final : public VariableImpl {
   enum class Write { Assign, Add, Subtract };
   void write(Write kind, const Tensor& value);
   void send(Write kind, const Tensor& value);
+  Tensor read_host() const;
 
   const parameter_server::VariableSpec spec_;
   Strategy* const owner_;
   const std::shared_ptr<strategy_internal::ServerAccess> link_;
+  const std::unique_ptr<strategy_internal::DeviceCopies> copies_;        // null: no device is a GPU
   mutable std::mutex mutex_;                                             // guards the two below
   mutable std::optional<parameter_server::InitialValue> initial_value_;  // until it is there
   mutable std::optional<int64_t> id_;

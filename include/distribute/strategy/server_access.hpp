@@ -27,6 +27,8 @@ class InitialValue;
 struct VariableSpec;
 }  // namespace parameter_server
 
+class StagingMemory;
+
 /// Synchronous training with parameter servers.
 /// Source  tf.compat.v1.train.SyncReplicasOptimizer
 struct SyncReplicas {
@@ -50,15 +52,17 @@ struct PushOptions {
 class ServerAccess final : public GradientPlacer {
  public:
   /// `creates`: this process makes the variables, others wait for it. `client` null: on a server,
-  /// where nothing can be read.
+  /// where nothing can be read. `staging`: of this process's replicas, null where none is a GPU.
   ServerAccess(std::shared_ptr<parameter_server::Client> client, bool creates,
-               double timeout_seconds, const PushOptions& options);
+               double timeout_seconds, const PushOptions& options,
+               std::shared_ptr<StagingMemory> staging = nullptr);
 
   /// Throws  FailedPreconditionError on a parameter server.
   parameter_server::Client& client() const;
   /// Whether the calling thread may create variables: the chief, and closures of a coordinator.
   bool may_create() const;
   bool creates() const { return creates_; }
+  const std::shared_ptr<StagingMemory>& staging() const { return staging_; }
   /// Whether the calling thread runs a coordinator's closure.
   static bool in_closure();
   /// True when a variable was created that the servers did not have yet.
@@ -121,6 +125,7 @@ class ServerAccess final : public GradientPlacer {
   const bool creates_;
   const double timeout_seconds_;
   const PushOptions options_;
+  const std::shared_ptr<StagingMemory> staging_;
   std::atomic<bool> has_created_{false};
   std::atomic<int64_t> token_{-1};  // of the last synchronous push; -1: none yet
 

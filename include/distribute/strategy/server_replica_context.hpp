@@ -2,6 +2,7 @@
 /// Replicas whose updates go to parameter servers.
 
 #include <distribute/base/config.hpp>
+#include <distribute/device/cuda_staging.hpp>
 #include <distribute/replica/single_replica.hpp>
 #include <distribute/strategy/local_replica_context.hpp>
 #include <distribute/strategy/server_access.hpp>
@@ -20,6 +21,7 @@ class ServerReplicaContext final : public LocalReplicaContext {
   void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
               const UpdateKernel& kernel) override;
   bool multiplies_gradients() const override { return false; }  // they are sent
+  bool updates_on_host() const override { return true; }
   int64_t update_and_count(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
                            const UpdateKernel& kernel, const Variable& counter) override;
 
@@ -31,9 +33,12 @@ class ServerReplicaContext final : public LocalReplicaContext {
 /// What a coordinator's closure runs in: one replica, which may also start a run of its own.
 class ClosureReplicaContext final : public SingleReplicaContext {
  public:
-  ClosureReplicaContext(Strategy& strategy, std::shared_ptr<strategy_internal::ServerAccess> link)
-      : SingleReplicaContext(&strategy), link_(std::move(link)) {}
+  /// `staging`: null where no device is a GPU.
+  ClosureReplicaContext(Strategy& strategy, std::shared_ptr<strategy_internal::ServerAccess> link,
+                        std::shared_ptr<StagingMemory> staging)
+      : SingleReplicaContext(&strategy), link_(std::move(link)), staging_(std::move(staging)) {}
 
+  bool updates_on_host() const override { return true; }
   /// Across replicas the strategy is in scope, as in TensorFlow's traced functions.
   void merge(const std::function<void(std::span<void* const>)>& fn, void* argument) override;
   void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
@@ -43,6 +48,7 @@ class ClosureReplicaContext final : public SingleReplicaContext {
 
  private:
   const std::shared_ptr<strategy_internal::ServerAccess> link_;  // null: no cluster
+  const std::shared_ptr<StagingMemory> staging_;
 };
 
 }  // namespace distribute

@@ -22,6 +22,11 @@ collective::ReductionOp reduction_op(ReduceOp op);
 std::vector<Tensor> all_reduce_tensors(Communicator& group, ReduceOp op,
                                        std::span<const Tensor> values);
 
+int64_t bytes_of(const Tensor& tensor);
+/// Rounded up so that what follows begins at a line of the cache.
+int64_t line_aligned(int64_t bytes);
+/// `value`, copied to the host when it is on a GPU.
+Tensor on_host(const Tensor& value);
 /// A result that is on the host, on the GPU of `value` where that is on one.
 Tensor beside(const Tensor& value, const Tensor& host_result);
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/logging.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/collective/nccl_transport.hpp>
 #include <distribute/device/buffer.hpp>
@@ -110,13 +111,23 @@ DISTRIBUTE_INLINE void NcclTransport::wait_for_input(const Operation& operation,
   announced_.erase(event);
 }
 
+/// Kernels of an aborted group end by themselves, but not at once: what comes next on the GPU may
+/// get the memory that they use.
+DISTRIBUTE_INLINE void wait_for_aborted(CudaStreamRef stream) noexcept {
+  try {
+    current_stream(stream.device()).wait(stream);
+  } catch (const Error& error) {
+    log_warning("collective", error.what());
+  }
+}
+
 DISTRIBUTE_INLINE void NcclTransport::execute(const Operation& operation) {
   throw_if_aborted();
   const Device device = communicator_.device();
   const GpuGuard guard(device);
   const CudaStreamRef stream = communication_stream(device);
-  wait_for_input(operation, stream);
   const Buffer token(operation.kind == Collective::Barrier ? 1 : 0, device);
+  wait_for_input(operation, stream);  // and for those who had the token's memory before
   Operation whole = operation;
   if (operation.kind == Collective::Barrier) {  // a sum that nobody reads
     whole.kind = Collective::AllReduce;
@@ -142,6 +153,7 @@ DISTRIBUTE_INLINE void NcclTransport::execute(const Operation& operation) {
     }
   } catch (...) {
     communicator_.abort();  // ends the kernels, which would wait for ever
+    wait_for_aborted(stream);
     throw;
   }
 }

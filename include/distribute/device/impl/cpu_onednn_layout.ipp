@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/device/cpu_onednn_layout.hpp>
+#include <distribute/device/cpu_winograd.hpp>
 
 #include <algorithm>
 #include <functional>
@@ -100,7 +101,9 @@ DISTRIBUTE_INLINE LayoutPtr image_layout(const Dims& dims) {
   std::lock_guard lock(*mutex);
   LayoutPtr& entry = (*layouts)[dims];
   if (!entry) {
-    const Desc grouped(dims, Memory::data_type::f32, Memory::format_tag::nChw16c);
+    const auto tag =
+        winograd_block() == 16 ? Memory::format_tag::nChw16c : Memory::format_tag::nChw8c;
+    const Desc grouped(dims, Memory::data_type::f32, tag);
     const Desc plain(dims, Memory::data_type::f32, Memory::format_tag::nhwc);
     entry = std::make_shared<OneDnnLayout>(grouped, plain);
   }

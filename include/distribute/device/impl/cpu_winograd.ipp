@@ -24,24 +24,49 @@ namespace distribute::winograd_internal {
 #define DISTRIBUTE_HAS_WINOGRAD 1
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,avx2,fma")
-namespace avx512 {
+/// Vectors of 16 channels.
+struct Avx512 {
+#include <distribute/device/impl/winograd_avx512.inc>
+
 #include <distribute/device/impl/winograd_transforms.inc>
 
 #include <distribute/device/impl/winograd_products.inc>
-}  // namespace avx512
+};
+#pragma GCC pop_options
+
+#pragma GCC push_options
+#pragma GCC target("avx2,fma")
+/// Vectors of 8 channels.
+struct Avx2 {
+#include <distribute/device/impl/winograd_avx2.inc>
+
+#include <distribute/device/impl/winograd_transforms.inc>
+
+#include <distribute/device/impl/winograd_products.inc>
+};
 #pragma GCC pop_options
 
 #include <distribute/device/impl/winograd_passes.inc>
 
 /// Calls fn with the algorithm for square filters of `size`, both with tiles of 4 x 4 outputs: 64
 /// multiplications where the direct sum needs 400, or 36 where it needs 144.
+template <typename Kernels, typename Fn>
+void with_kernels(int64_t size, int64_t batch, Conv2DShape::Pair outputs, Conv2DShape::Pair pad,
+                  int64_t in_channels, int64_t out_channels, const Fn& fn) {
+  if (size == 5)
+    fn(Winograd<Kernels, 8, 5>(batch, outputs, pad, in_channels, out_channels));
+  else
+    fn(Winograd<Kernels, 6, 3>(batch, outputs, pad, in_channels, out_channels));
+}
+
+/// The same for this machine.
 template <typename Fn>
 void with_winograd(int64_t size, int64_t batch, Conv2DShape::Pair outputs, Conv2DShape::Pair pad,
                    int64_t in_channels, int64_t out_channels, const Fn& fn) {
-  if (size == 5)
-    fn(Winograd<8, 5>(batch, outputs, pad, in_channels, out_channels));
+  if (simd_level() == 2)
+    with_kernels<Avx512>(size, batch, outputs, pad, in_channels, out_channels, fn);
   else
-    fn(Winograd<6, 3>(batch, outputs, pad, in_channels, out_channels));
+    with_kernels<Avx2>(size, batch, outputs, pad, in_channels, out_channels, fn);
 }
 #endif
 
@@ -49,11 +74,13 @@ void with_winograd(int64_t size, int64_t batch, Conv2DShape::Pair outputs, Conv2
 
 namespace distribute {
 
+DISTRIBUTE_INLINE int64_t winograd_block() { return simd_level() == 2 ? 16 : 8; }
+
 DISTRIBUTE_INLINE bool winograd_suits(const Conv2DShape& s) {
 #ifdef DISTRIBUTE_HAS_WINOGRAD
   using Pair = Conv2DShape::Pair;
   const bool large = s.kernel == Pair{5, 5}, small = s.kernel == Pair{3, 3};
-  const bool possible = simd_level() == 2 && s.dtype == DType::Float32 && s.groups == 1 &&
+  const bool possible = simd_level() > 0 && s.dtype == DType::Float32 && s.groups == 1 &&
                         (large || small) && s.stride == Pair{1, 1} && s.dilation == Pair{1, 1} &&
                         s.in_channels % 16 == 0 && s.out_channels % 16 == 0;
   if (!possible || !process_state().allow_winograd) return false;
@@ -77,7 +104,8 @@ DISTRIBUTE_INLINE Array winograd_conv2d(const Conv2DShape& s, const Array& x, co
   using namespace winograd_internal;
   Array y =
       make_array(s.batch * s.out[0] * s.out[1] * s.out_channels * 4, x.buffer->device(), y_layout);
-  const HeldImage source(x, s.in, s.in_channels), target(y, s.out, s.out_channels);
+  const HeldImage source(x, s.in, s.in_channels, winograd_block()),
+      target(y, s.out, s.out_channels, winograd_block());
   const Array filters = plain_array(w);
   with_winograd(s.kernel[0], s.batch, s.out, s.pad_before, s.in_channels, s.out_channels,
                 [&](const auto& plan) {
@@ -92,7 +120,8 @@ DISTRIBUTE_INLINE Array winograd_conv2d_backprop_input(const Conv2DShape& s, con
   using namespace winograd_internal;
   Array dx =
       make_array(s.batch * s.in[0] * s.in[1] * s.in_channels * 4, dy.buffer->device(), x_layout);
-  const HeldImage source(dy, s.out, s.out_channels), target(dx, s.in, s.in_channels);
+  const HeldImage source(dy, s.out, s.out_channels, winograd_block()),
+      target(dx, s.in, s.in_channels, winograd_block());
   const Array filters = plain_array(w);
   const int64_t reach = s.kernel[0] - 1;
   const Conv2DShape::Pair pad{reach - s.pad_before[0], reach - s.pad_before[1]};
@@ -108,7 +137,8 @@ DISTRIBUTE_INLINE Array winograd_conv2d_backprop_filter(const Conv2DShape& s, co
   Array dw = make_array(s.kernel[0] * s.kernel[1] * s.in_channels * s.out_channels * 4,
                         x.buffer->device());
   if (bias_gradient) *bias_gradient = make_array(s.out_channels * 4, x.buffer->device());
-  const HeldImage inputs(x, s.in, s.in_channels), gradients(dy, s.out, s.out_channels);
+  const HeldImage inputs(x, s.in, s.in_channels, winograd_block()),
+      gradients(dy, s.out, s.out_channels, winograd_block());
   with_winograd(s.kernel[0], s.batch, s.out, s.pad_before, s.in_channels, s.out_channels,
                 [&](const auto& plan) {
                   plan.filter_gradient(inputs.image, gradients.image, dw.data<float>(),

@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
+#include <memory>
 
 namespace distribute {
 
@@ -51,6 +53,40 @@ struct Counts {
         taps(s.kernel[0] * s.kernel[1] * (s.in_channels / s.groups)) {}
 };
 
+/// Filters as cuDNN reads them: [out, height, width, in] instead of [height, width, in, out].
+class TurnedFilters final : public Layout {
+ public:
+  TurnedFilters(int64_t taps, int64_t out, int64_t element)
+      : taps_(taps), out_(out), element_(element) {}
+  int64_t bytes() const override { return taps_ * out_ * element_; }
+  bool equals(const Layout& other) const override {
+    const auto* same = dynamic_cast<const TurnedFilters*>(&other);
+    return same && same->taps_ == taps_ && same->out_ == out_ && same->element_ == element_;
+  }
+  bool dense() const override { return true; }
+  std::string name() const override { return "OHWI"; }
+  void to_row_major(const void* from, void* to) const override { turn(from, to, out_, taps_); }
+  void from_row_major(const void* from, void* to) const override { turn(from, to, taps_, out_); }
+
+ private:
+  void turn(const void* from, void* to, int64_t rows, int64_t columns) const {
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t c = 0; c < columns; ++c)
+        std::memcpy(static_cast<char*>(to) + (c * rows + r) * element_,
+                    static_cast<const char*>(from) + (r * columns + c) * element_,
+                    size_t(element_));
+  }
+  int64_t taps_, out_, element_;
+};
+
+/// For cuDNN, and for own kernels, whatever was given.
+DISTRIBUTE_INLINE Array turned(const Conv2DShape& s, const Array& w) {
+  return w.layout ? w : cuda_transpose(s.dtype, w, Counts(s).taps, s.out_channels);
+}
+DISTRIBUTE_INLINE Array not_turned(const Conv2DShape& s, const Array& w) {
+  return w.layout ? cuda_transpose(s.dtype, w, s.out_channels, Counts(s).taps) : w;
+}
+
 /// Says once why own kernels do the work of a library; `told` belongs to the library.
 DISTRIBUTE_INLINE void tell_once(std::atomic<bool>& told, const std::string& problem) {
   if (told.exchange(true)) return;
@@ -66,12 +102,20 @@ class CudaBackend final : public Backend {
     return cuda_plain_backend().supports(dtype);
   }
 
+  Array prepare_filters(const Conv2DShape& s, const Array& w) override {
+    const Counts counts(s);
+    if (!cudnn_problem().empty() || counts.y == 0) return w;
+    Array ready = turned(s, w);
+    ready.layout = std::make_shared<TurnedFilters>(counts.taps, s.out_channels, size_of(s.dtype));
+    return ready;
+  }
+
   Array conv2d(const Conv2DShape& s, const Array& x, const Array& w, const Array* bias,
                Epilogue epilogue) override {
     if (Counts(s).y == 0) return make_array(0, x.buffer->device());
     return convolve(
         s, [&] { return forward(s, x, w, bias, epilogue); },
-        [&] { return cuda_plain_backend().conv2d(s, x, w, bias, epilogue); });
+        [&] { return cuda_plain_backend().conv2d(s, x, not_turned(s, w), bias, epilogue); });
   }
 
   Array conv2d_backprop_input(const Conv2DShape& s, const Array& dy, const Array& w) override {
@@ -80,11 +124,10 @@ class CudaBackend final : public Backend {
     return convolve(
         s,
         [&] {
-          return cudnn_conv2d_backprop_input(
-              s, cuda_aligned(dy, counts.y * size_of(s.dtype)),
-              cuda_transpose(s.dtype, w, counts.taps, s.out_channels));
+          return cudnn_conv2d_backprop_input(s, cuda_aligned(dy, counts.y * size_of(s.dtype)),
+                                             turned(s, w));
         },
-        [&] { return cuda_plain_backend().conv2d_backprop_input(s, dy, w); });
+        [&] { return cuda_plain_backend().conv2d_backprop_input(s, dy, not_turned(s, w)); });
   }
 
   Array conv2d_backprop_filter(const Conv2DShape& s, const Array& x, const Array& dy,
@@ -123,8 +166,7 @@ class CudaBackend final : public Backend {
     const Array added = bias       ? cuda_aligned(*bias, s.out_channels * size_of(s.dtype))
                         : add_zero ? zeros(s.dtype, s.out_channels, x.buffer->device())
                                    : Array{};
-    return cudnn_conv2d(s, cuda_aligned(x, counts.x * size_of(s.dtype)),
-                        cuda_transpose(s.dtype, w, counts.taps, s.out_channels),
+    return cudnn_conv2d(s, cuda_aligned(x, counts.x * size_of(s.dtype)), turned(s, w),
                         added.buffer ? &added : nullptr, epilogue);
   }
 

@@ -11,7 +11,8 @@ namespace distribute {
 
 namespace device_internal {
 
-inline constexpr int kMultiprocessorCount = 16, kCapabilityMajor = 75, kCapabilityMinor = 76;
+inline constexpr int kMultiprocessorCount = 16, kCapabilityMajor = 75, kCapabilityMinor = 76,
+                     kPageableMemoryAccess = 88;
 
 DISTRIBUTE_INLINE PhysicalGpu describe_gpu(const CudaDriver& driver, int number) {
   PhysicalGpu gpu;
@@ -32,6 +33,9 @@ DISTRIBUTE_INLINE PhysicalGpu describe_gpu(const CudaDriver& driver, int number)
   attribute(kMultiprocessorCount, gpu.multiprocessors);
   attribute(kCapabilityMajor, gpu.major);
   attribute(kCapabilityMinor, gpu.minor);
+  int pageable = 0;
+  attribute(kPageableMemoryAccess, pageable);
+  gpu.reads_pageable = pageable != 0;
   gpu.name = name;
   gpu.pci_bus_id = bus;
   gpu.memory_bytes = int64_t(bytes);

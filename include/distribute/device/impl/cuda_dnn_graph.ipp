@@ -179,11 +179,12 @@ DISTRIBUTE_INLINE void CudnnGraph::batch_norm_backward(const NormBackward& t) {
       .finalize("a batch normalization's backward");
 }
 
-DISTRIBUTE_INLINE CudnnDescriptor CudnnGraph::finish() {
+DISTRIBUTE_INLINE CudnnDescriptor CudnnGraph::finish(cudnnHandle_t handle) {
   std::vector<cudnnBackendDescriptor_t> nodes;
   for (const CudnnDescriptor& node : nodes_) nodes.push_back(node.native());
   CudnnDescriptor graph(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
   graph.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, std::span<const cudnnBackendDescriptor_t>(nodes));
+  if (handle) graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle);
   graph.finalize(concat("graph ", signature_));
   return graph;
 }

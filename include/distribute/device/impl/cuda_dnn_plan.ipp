@@ -26,7 +26,9 @@ DISTRIBUTE_INLINE CudnnTarget CudnnTarget::of_device(int index) {
   const int32_t device = index;
   properties.set(CUDNN_ATTR_DEVICEPROP_DEVICE_ID, CUDNN_TYPE_INT32, 1, &device);
   properties.finalize(concat("the properties of GPU ", index));
-  return CudnnTarget(std::move(properties));
+  CudnnTarget target(std::move(properties));
+  check_cudnn(cudnn().create(&target.handle_), "cudnnCreate");
+  return target;
 }
 
 DISTRIBUTE_INLINE CudnnTarget CudnnTarget::of_properties(const std::string& json) {
@@ -34,6 +36,15 @@ DISTRIBUTE_INLINE CudnnTarget CudnnTarget::of_properties(const std::string& json
   properties.set(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, json);
   properties.finalize("a device's properties");
   return CudnnTarget(std::move(properties));
+}
+
+/// Says what a plan is for.
+DISTRIBUTE_INLINE void set_target(CudnnDescriptor& plan, const CudnnTarget& target) {
+  const cudnnHandle_t handle = target.handle();
+  if (handle)
+    plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle);
+  else
+    plan.set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, target.properties());
 }
 
 /// Engine of a configuration, with its notes.
@@ -78,7 +89,7 @@ DISTRIBUTE_INLINE std::optional<CudnnPlan> CudnnPlan::make(const CudnnTarget& ta
   if (!against.empty()) return std::nullopt;
   CudnnDescriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
   plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, config);
-  plan.set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, target.properties());
+  set_target(plan, target);
   if (const auto status = plan.try_finalize(); status != CUDNN_STATUS_SUCCESS) {
     if (why) *why = describe(status, "plan");
     return std::nullopt;
@@ -94,7 +105,7 @@ DISTRIBUTE_INLINE std::optional<CudnnPlan> CudnnPlan::make(const CudnnTarget& ta
 DISTRIBUTE_INLINE std::optional<CudnnPlan> CudnnPlan::restore(const CudnnTarget& target,
                                                               const std::string& json) {
   CudnnDescriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
-  plan.set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, target.properties());
+  set_target(plan, target);
   const auto status =
       cudnn().set_attribute(plan.native(), CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION,
                             CUDNN_TYPE_CHAR, int64_t(json.size()), json.data());
@@ -121,7 +132,7 @@ DISTRIBUTE_INLINE void propose(const CudnnTarget& target, const CudnnDescriptor&
   CudnnDescriptor heuristics(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
   heuristics.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph);
   heuristics.set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode);
-  heuristics.set(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, target.properties());
+  if (!target.handle()) heuristics.set(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, target.properties());
   if (heuristics.try_finalize() != CUDNN_STATUS_SUCCESS) return;
   int64_t count = 0;
   check_cudnn(cudnn().get_attribute(heuristics.native(), CUDNN_ATTR_ENGINEHEUR_RESULTS,
@@ -149,7 +160,7 @@ DISTRIBUTE_INLINE std::vector<CudnnPlan> make_plans(const CudnnTarget& target, C
                                                     const PlanOptions& wanted, size_t most) {
   PlanOptions options = wanted;
   options.tensor_float_32 |= graph.tensor(1).dtype != CUDNN_DATA_FLOAT;
-  const CudnnDescriptor finished = graph.finish();
+  const CudnnDescriptor finished = graph.finish(target.handle());
   std::vector<CudnnPlan> plans;
   std::set<std::string> reasons;
   for (const CudnnDescriptor& config : propose_engines(target, finished)) {

@@ -80,7 +80,7 @@ DISTRIBUTE_INLINE void CudaFeed::send(char* to, const char* from, int64_t bytes)
     const int64_t size = std::min(bytes - at, device_internal::kFeedPiece);
     if (turn >= 2) piece.sent.ref().synchronize();
     std::memcpy(piece.memory.data(), from + at, size_t(size));
-    copy_bytes(to + at, gpu_, piece.memory.data(), Device{}, size);
+    copy_pinned(to + at, gpu_, piece.memory.data(), size);
     piece.sent.record(stream_);
   }
   stream_.ref().synchronize();

@@ -41,6 +41,8 @@ class GpuPool {
 namespace device_internal {
 
 int64_t size_class(int64_t bytes);  // buffer.ipp
+void destroy_cuda(CudaResult (*destroy)(CudaHandle), CudaHandle native, Device device,
+                  const char* call) noexcept;  // cuda_stream.ipp
 
 DISTRIBUTE_INLINE std::shared_ptr<GpuPool>& pool_scope() {
   thread_local std::shared_ptr<GpuPool> pool;
@@ -249,18 +251,29 @@ DISTRIBUTE_INLINE void copy_bytes(void* to, Device to_device, const void* from, 
   }
   if (to_gpu && from_gpu)
     return device_internal::copy_between_gpus(to, to_device, from, from_device, bytes);
-  const Device gpu = to_gpu ? to_device : from_device;
-  const CudaDriver& driver = cuda_driver();
-  const CudaStreamRef stream = current_stream(gpu);
+  if (to_gpu) {
+    copy_pinned(to, to_device, from, bytes);
+    // Otherwise the driver has put the bytes aside when it returns.
+    if (gpu_info(to_device).reads_pageable) current_stream(to_device).synchronize();
+    return;
+  }
+  const CudaStreamRef stream = current_stream(from_device);
+  const GpuGuard guard(from_device);
+  const CudaResult result =
+      cuda_driver().cuMemcpyDtoHAsync(to, cuda_address(from), size_t(bytes), stream.native());
+  if (result != kCudaSuccess)
+    check_cuda(result, "cuMemcpyDtoHAsync", concat(bytes, " bytes from ", to_string(from_device)));
+  stream.synchronize();
+}
+
+DISTRIBUTE_INLINE void copy_pinned(void* to, Device gpu, const void* from, int64_t bytes) {
+  const CudaHandle stream = current_stream(gpu).native();
   const GpuGuard guard(gpu);
   device_internal::refuse_while_recording(gpu, bytes, to_gpu ? "sent to " : "read from ");
   const CudaResult result =
-      to_gpu ? driver.cuMemcpyHtoDAsync(cuda_address(to), from, size_t(bytes), stream.native())
-             : driver.cuMemcpyDtoHAsync(to, cuda_address(from), size_t(bytes), stream.native());
+      cuda_driver().cuMemcpyHtoDAsync(cuda_address(to), from, size_t(bytes), stream);
   if (result != kCudaSuccess)
-    check_cuda(result, to_gpu ? "cuMemcpyHtoDAsync" : "cuMemcpyDtoHAsync",
-               concat(bytes, " bytes from ", to_string(from_device), " to ", to_string(to_device)));
-  if (from_gpu) stream.synchronize();
+    check_cuda(result, "cuMemcpyHtoDAsync", concat(bytes, " bytes to ", to_string(gpu)));
 }
 
 DISTRIBUTE_INLINE void fill_elements(void* to, Device device, int64_t element_bytes,
@@ -306,9 +319,8 @@ DISTRIBUTE_INLINE PinnedBuffer& PinnedBuffer::operator=(PinnedBuffer&& other) no
   return *this;
 }
 DISTRIBUTE_INLINE PinnedBuffer::~PinnedBuffer() {
-  if (!data_) return;
-  const GpuGuard guard(device_);
-  device_internal::gpu_state().driver.cuMemFreeHost(data_);
+  device_internal::destroy_cuda(device_internal::gpu_state().driver.cuMemFreeHost, data_, device_,
+                                "cuMemFreeHost");
 }
 
 }  // namespace distribute

@@ -143,36 +143,56 @@ DISTRIBUTE_INLINE KernelKey kernel_key(CudaHandle context, const KernelName& ker
           kernel.row.data(), kernel.function,    types};
 }
 
-/// Loads the module of a kernel; several functions may share it.
+/// Loads the module of a kernel; several functions may share it. With the context's loading mutex
+/// held, and no other: the driver may wait for all work of the GPU, which may be a collective that
+/// waits for a GPU whose thread needs a kernel.
 DISTRIBUTE_INLINE CudaHandle load_module(Device device, const KernelName& kernel) {
   GpuState& state = gpu_state();
   KernelName whole = kernel;
   whole.function = "";
   const KernelKey key = kernel_key(cuda_context(device), whole);
-  if (const auto found = state.modules.find(key); found != state.modules.end())
-    return found->second;
+  {
+    std::shared_lock lock(state.kernel_mutex);
+    if (const auto found = state.modules.find(key); found != state.modules.end())
+      return found->second;
+  }
   const PhysicalGpu& gpu = gpu_info(device);
   const std::string name = concat(kernel.function, "_", kernel.row, ".cu");
-  const std::string code = code_of(kernel_text(kernel), name, gpu.major * 10 + gpu.minor);
+  std::string code;
+  {
+    std::lock_guard lock(state.compile_mutex);  // meanwhile nobody waits for a GPU
+    code = code_of(kernel_text(kernel), name, gpu.major * 10 + gpu.minor);
+  }
   CudaHandle module = nullptr;
   check_cuda(cuda_driver().cuModuleLoadData(&module, code.data()), "cuModuleLoadData",
              concat(name, " on ", to_string(device)));
+  std::lock_guard lock(state.kernel_mutex);
   return state.modules[key] = module;
+}
+
+DISTRIBUTE_INLINE CudaHandle known_kernel(GpuState& state, const KernelKey& key) {
+  std::shared_lock lock(state.kernel_mutex);
+  const auto found = state.kernels.find(key);
+  return found == state.kernels.end() ? nullptr : found->second;
+}
+
+DISTRIBUTE_INLINE std::mutex& loading_mutex(GpuState& state, CudaHandle context) {
+  std::lock_guard lock(state.kernel_mutex);
+  return state.loading[context];
 }
 
 DISTRIBUTE_INLINE CudaHandle find_kernel(Device device, const KernelName& kernel) {
   GpuState& state = gpu_state();
-  const KernelKey key = kernel_key(cuda_context(device), kernel);
-  {
-    std::shared_lock lock(state.kernel_mutex);
-    if (const auto found = state.kernels.find(key); found != state.kernels.end())
-      return found->second;
-  }
-  std::lock_guard lock(state.kernel_mutex);
+  const CudaHandle context = cuda_context(device);
+  const KernelKey key = kernel_key(context, kernel);
+  if (const CudaHandle known = known_kernel(state, key)) return known;
+  std::lock_guard loading(loading_mutex(state, context));
+  if (const CudaHandle known = known_kernel(state, key)) return known;
   const CudaHandle module = load_module(device, kernel);
   CudaHandle function = nullptr;
   check_cuda(cuda_driver().cuModuleGetFunction(&function, module, kernel.function),
              "cuModuleGetFunction", concat(kernel.function, " on ", to_string(device)));
+  std::lock_guard lock(state.kernel_mutex);
   return state.kernels[key] = function;
 }
 

@@ -25,6 +25,18 @@ DISTRIBUTE_INLINE void report_cuda(CudaResult result, const char* call) noexcept
   if (result != kCudaSuccess) log_warning("device", concat(call, " failed with ", result));
 }
 
+/// The same for what belongs to a GPU; at the end of a program the driver may be gone before it.
+DISTRIBUTE_INLINE void destroy_cuda(CudaResult (*destroy)(CudaHandle), CudaHandle native,
+                                    Device device, const char* call) noexcept {
+  if (!native) return;
+  try {
+    const GpuGuard guard(device);
+    report_cuda(destroy(native), call);
+  } catch (const Error& error) {
+    log_warning("device", concat(call, ": ", error.what()));
+  }
+}
+
 DISTRIBUTE_INLINE bool is_finished(CudaResult result, const char* call, Device device) {
   if (result == kCudaNotReady) return false;
   check_cuda(result, call, device);
@@ -34,15 +46,19 @@ DISTRIBUTE_INLINE bool is_finished(CudaResult result, const char* call, Device d
 }  // namespace device_internal
 
 DISTRIBUTE_INLINE void CudaEventRef::record(CudaStreamRef stream) const {
+  const GpuGuard guard(device_);
   check_cuda(cuda_driver().cuEventRecord(native_, stream.native()), "cuEventRecord", device_);
 }
 DISTRIBUTE_INLINE bool CudaEventRef::is_done() const {
+  const GpuGuard guard(device_);
   return device_internal::is_finished(cuda_driver().cuEventQuery(native_), "cuEventQuery", device_);
 }
 DISTRIBUTE_INLINE void CudaEventRef::synchronize() const {
+  const GpuGuard guard(device_);
   check_cuda(cuda_driver().cuEventSynchronize(native_), "cuEventSynchronize", device_);
 }
 DISTRIBUTE_INLINE float CudaEventRef::elapsed_ms(CudaEventRef start) const {
+  const GpuGuard guard(device_);
   float ms = 0;
   check_cuda(cuda_driver().cuEventElapsedTime(&ms, start.native(), native_), "cuEventElapsedTime",
              device_);
@@ -63,9 +79,8 @@ DISTRIBUTE_INLINE CudaEvent& CudaEvent::operator=(CudaEvent&& other) noexcept {
   return *this;
 }
 DISTRIBUTE_INLINE CudaEvent::~CudaEvent() {
-  if (native_)
-    device_internal::report_cuda(device_internal::gpu_state().driver.cuEventDestroy(native_),
-                                 "cuEventDestroy");
+  device_internal::destroy_cuda(device_internal::gpu_state().driver.cuEventDestroy, native_,
+                                device_, "cuEventDestroy");
 }
 DISTRIBUTE_INLINE CudaEvent CudaEvent::from_native(CudaHandle native, Device device) {
   return CudaEvent(native, device);
@@ -74,27 +89,27 @@ DISTRIBUTE_INLINE CudaHandle CudaEvent::release() { return std::exchange(native_
 DISTRIBUTE_INLINE void CudaEvent::record(CudaStreamRef stream) const { ref().record(stream); }
 
 DISTRIBUTE_INLINE void CudaStreamRef::wait(CudaEventRef event) const {
+  const GpuGuard guard(device_);
   check_cuda(cuda_driver().cuStreamWaitEvent(native_, event.native(), 0), "cuStreamWaitEvent",
              device_);
 }
 DISTRIBUTE_INLINE void CudaStreamRef::wait(CudaStreamRef other) const {
   if (other == *this) return;
   const CudaEvent reached(other.device());
-  {
-    const GpuGuard guard(other.device());
-    reached.record(other);
-  }
-  const GpuGuard guard(device_);
+  reached.record(other);
   wait(reached.ref());  // the driver keeps what waits, so the event may go
 }
 DISTRIBUTE_INLINE void CudaStreamRef::synchronize() const {
+  const GpuGuard guard(device_);
   check_cuda(cuda_driver().cuStreamSynchronize(native_), "cuStreamSynchronize", device_);
 }
 DISTRIBUTE_INLINE bool CudaStreamRef::is_done() const {
+  const GpuGuard guard(device_);
   return device_internal::is_finished(cuda_driver().cuStreamQuery(native_), "cuStreamQuery",
                                       device_);
 }
 DISTRIBUTE_INLINE bool CudaStreamRef::is_capturing() const {
+  const GpuGuard guard(device_);
   int status = 0;
   check_cuda(cuda_driver().cuStreamIsCapturing(native_, &status), "cuStreamIsCapturing", device_);
   return status != 0;
@@ -114,9 +129,8 @@ DISTRIBUTE_INLINE CudaStream& CudaStream::operator=(CudaStream&& other) noexcept
   return *this;
 }
 DISTRIBUTE_INLINE CudaStream::~CudaStream() {
-  if (native_)
-    device_internal::report_cuda(device_internal::gpu_state().driver.cuStreamDestroy(native_),
-                                 "cuStreamDestroy");
+  device_internal::destroy_cuda(device_internal::gpu_state().driver.cuStreamDestroy, native_,
+                                device_, "cuStreamDestroy");
 }
 DISTRIBUTE_INLINE CudaStream CudaStream::from_native(CudaHandle native, Device device) {
   return CudaStream(native, device);

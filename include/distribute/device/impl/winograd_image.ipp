@@ -13,16 +13,16 @@ DISTRIBUTE_INLINE Array plain_array(const Array& array) {
   return result;
 }
 
-DISTRIBUTE_INLINE HeldImage::HeldImage(const Array& array, Conv2DShape::Pair size,
-                                       int64_t channels) {
+DISTRIBUTE_INLINE HeldImage::HeldImage(const Array& array, Conv2DShape::Pair size, int64_t channels,
+                                       int64_t block) {
   const int64_t pixels = size[0] * size[1];
-  const auto block = array.layout ? array.layout->image_block() : std::span<const int64_t>();
-  const bool grouped = !block.empty() && block[3] == 16 && array.layout->dense();
+  const auto own = array.layout ? array.layout->image_block() : std::span<const int64_t>();
+  const bool grouped = !own.empty() && own[3] == block && array.layout->dense();
   holder = grouped ? array : plain_array(array);
-  image = {holder.data<float>(), channels, size[0], size[1], 0, 0, 0, pixels * channels};
-  image.pixel = grouped ? 16 : channels;
+  image = {holder.data<float>(), channels, size[0], size[1], 0, 0, 0, pixels * channels, block};
+  image.pixel = grouped ? block : channels;
   image.row = size[1] * image.pixel;
-  image.group = grouped ? pixels * 16 : 16;
+  image.group = grouped ? pixels * block : block;
 }
 
 DISTRIBUTE_INLINE void turn_filters(const float* filters, int64_t taps, int64_t in, int64_t out,

@@ -126,6 +126,36 @@ DISTRIBUTE_INLINE void check_conv2d_types(const Tensor& x, const Tensor& filters
                                       " does not fit the filters ", to_string(filters.shape())));
 }
 
+/// The gradient of the images; `ready` are the filters as prepare_filters() made them for this
+/// convolution, or null.
+DISTRIBUTE_INLINE Tensor image_gradient(const Shape& input_shape, const Tensor& filters,
+                                        const Tensor& dy, const nn::Conv2DOptions& options,
+                                        const Array* ready) {
+  using namespace nn;
+  if (needs_float32(dy))
+    return cast(conv2d_backprop_input(input_shape, cast(filters, DType::Float32),
+                                      cast(dy, DType::Float32), options),
+                dy.dtype());
+  if (filters.dtype() != filter_dtype(dy))
+    return conv2d_backprop_input(input_shape, cast(filters, filter_dtype(dy)), dy, options);
+  const Conv2DShape s = conv2d_shape(input_shape, filters.shape(), options, dy.dtype());
+  if (dy.shape() != output_shape(s))
+    throw InvalidArgumentError(concat("conv2d_backprop_input: the gradient is ",
+                                      to_string(dy.shape()), ", the convolution gives ",
+                                      to_string(output_shape(s))));
+  Tensor dx(input_shape, dy.dtype(),
+            backend(dy.device().type)
+                .conv2d_backprop_input(s, dy.array(), ready ? *ready : filters.array()));
+  return record(
+      "conv2d_backprop_input", {filters, dy}, dx, [=](const Backward& b) -> std::vector<Tensor> {
+        Tensor d_filters, ddy;
+        if (b.needs(0))
+          d_filters = conv2d_backprop_filter(b.gradient(), filters.shape(), dy, options).filters;
+        if (b.needs(1)) ddy = conv2d(b.gradient(), filters, options);
+        return {d_filters, ddy};
+      });
+}
+
 }  // namespace ops_internal
 
 namespace nn {
@@ -146,15 +176,16 @@ DISTRIBUTE_INLINE Tensor conv2d(const Tensor& x, const Tensor& filters,
     return cast(conv2d(wide(x), wide(filters), options, wide(bias), epilogue), x.dtype());
   }
   check_conv2d_types(x, filters, bias);
+  Backend& device = backend(x.device().type);
+  const Array ready = device.prepare_filters(s, filters.array());
   Tensor y(output_shape(s), x.dtype(),
-           backend(x.device().type)
-               .conv2d(s, x.array(), filters.array(), bias ? &bias.array() : nullptr, epilogue));
+           device.conv2d(s, x.array(), ready, bias ? &bias.array() : nullptr, epilogue));
   if (epilogue == Epilogue::Relu) y.mark_relu_output();
   const Tensor gate = epilogue == Epilogue::Relu ? y : Tensor();
   record("conv2d", {x, filters, bias}, y, [=](const Backward& b) -> std::vector<Tensor> {
     const Tensor dy = gate ? behind_relu(b.gradient(), gate) : b.gradient();
     Tensor dx;
-    if (b.needs(0)) dx = conv2d_backprop_input(x.shape(), filters, dy, options);
+    if (b.needs(0)) dx = image_gradient(x.shape(), filters, dy, options, &ready);
     if (!b.needs(1) && !b.needs(2)) return {dx, {}, {}};
     const auto gradients = filter_gradients(x, filters.shape(), dy, options, bias && b.needs(2));
     return {dx, gradients.filters, gradients.bias};
@@ -167,28 +198,7 @@ DISTRIBUTE_INLINE Tensor conv2d(const Tensor& x, const Tensor& filters,
 
 DISTRIBUTE_INLINE Tensor conv2d_backprop_input(const Shape& input_shape, const Tensor& filters,
                                                const Tensor& dy, const Conv2DOptions& options) {
-  using namespace ops_internal;
-  if (needs_float32(dy))
-    return cast(conv2d_backprop_input(input_shape, cast(filters, DType::Float32),
-                                      cast(dy, DType::Float32), options),
-                dy.dtype());
-  if (filters.dtype() != filter_dtype(dy))
-    return conv2d_backprop_input(input_shape, cast(filters, filter_dtype(dy)), dy, options);
-  const Conv2DShape s = conv2d_shape(input_shape, filters.shape(), options, dy.dtype());
-  if (dy.shape() != output_shape(s))
-    throw InvalidArgumentError(concat("conv2d_backprop_input: the gradient is ",
-                                      to_string(dy.shape()), ", the convolution gives ",
-                                      to_string(output_shape(s))));
-  Tensor dx(input_shape, dy.dtype(),
-            backend(dy.device().type).conv2d_backprop_input(s, dy.array(), filters.array()));
-  return record(
-      "conv2d_backprop_input", {filters, dy}, dx, [=](const Backward& b) -> std::vector<Tensor> {
-        Tensor d_filters, ddy;
-        if (b.needs(0))
-          d_filters = conv2d_backprop_filter(b.gradient(), filters.shape(), dy, options).filters;
-        if (b.needs(1)) ddy = conv2d(b.gradient(), filters, options);
-        return {d_filters, ddy};
-      });
+  return ops_internal::image_gradient(input_shape, filters, dy, options, nullptr);
 }
 
 DISTRIBUTE_INLINE FilterGradients conv2d_backprop_filter(const Tensor& x, const Shape& filter_shape,

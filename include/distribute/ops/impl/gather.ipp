@@ -264,7 +264,10 @@ DISTRIBUTE_INLINE Tensor lookup_rows(const Variable& table, const Tensor& ids) {
   std::vector<int64_t> positions;
   for (const int64_t row : wanted)
     positions.push_back(std::lower_bound(rows.begin(), rows.end(), row) - rows.begin());
-  const Tensor unique({int64_t(rows.size())}, rows);
+  const Tensor unique = [&] {
+    const DeviceScope host(Device{});  // who keeps the rows reads them there
+    return Tensor({int64_t(rows.size())}, rows);
+  }();
   const Tensor stand_in = Tensor::empty({0}, table.dtype());  // for the table, on the tapes
   if (table.trainable()) autograd_internal::variable_accessed(table, stand_in);
   const Tensor fetched =

@@ -136,7 +136,7 @@ DISTRIBUTE_INLINE int64_t Optimizer::apply_gradients(const std::vector<Tensor>& 
     clip(updates);
     reduced = true;
   }
-  densify(updates);
+  densify(updates, *replica);
   const int64_t step =
       replica->update_and_count(updates, reduced, make_kernel(updates, done), iterations_);
   overwrite_with_averages(updates, step);
@@ -211,11 +211,15 @@ DISTRIBUTE_INLINE void Optimizer::clip(std::vector<VariableUpdate>& updates) con
   }
 }
 
-DISTRIBUTE_INLINE void Optimizer::densify(std::vector<VariableUpdate>& updates) const {
+DISTRIBUTE_INLINE void Optimizer::densify(std::vector<VariableUpdate>& updates,
+                                          const ReplicaContext& replica) const {
   const bool rows = updates_rows_alone() && !options_.use_ema;
+  const auto on_gpu = [&](const Tensor& gradient) {
+    return gradient.device().type == DeviceType::Gpu && !replica.updates_on_host();
+  };
   for (VariableUpdate& update : updates)
     if (is_indexed_slices(update.gradient) &&
-        (!rows || decays(update.variable) || update.gradient.device().type == DeviceType::Gpu))
+        (!rows || decays(update.variable) || on_gpu(update.gradient)))
       update.gradient = update.gradient.row_major();
 }
 

@@ -68,7 +68,8 @@ DISTRIBUTE_INLINE decltype(LinkAnswer::place) into(Tensor& result) {
 DISTRIBUTE_INLINE void Client::Impl::send_values(Id id, LinkRequest type, net::ByteWriter head,
                                                  const Tensor& values, Tensor* result) {
   const KnownVariable& variable = variables.at(id);
-  const Tensor plain = values.row_major();
+  const bool on_gpu = values.device().type == DeviceType::Gpu;  // as first values may be
+  const Tensor plain = on_gpu ? values.to(Device{}) : values.row_major();
   ServerLink::Request request{.type = type, .head = std::move(head)};
   request.bytes.emplace_back(reinterpret_cast<const std::byte*>(plain.array().bytes()),
                              size_t(plain.num_elements() * size_of(plain.dtype())));

@@ -47,7 +47,8 @@ DISTRIBUTE_INLINE void write_tensor(net::ByteWriter& writer, const Tensor& tenso
     write_tensor(writer, slices.indices);
     return;
   }
-  const Tensor plain = tensor.row_major();
+  const bool on_gpu = tensor.device().type == DeviceType::Gpu;
+  const Tensor plain = on_gpu ? tensor.to(Device{}) : tensor.row_major();
   writer.number(uint8_t(TensorKind::Dense));
   write_shape(writer, plain.shape(), plain.dtype());
   const size_t bytes = size_t(plain.num_elements() * size_of(plain.dtype()));

@@ -1,6 +1,8 @@
 #pragma once
 #include <distribute/device/placement.hpp>
+#include <distribute/strategy/central_replica_context.hpp>
 #include <distribute/strategy/central_storage_strategy.hpp>
+#include <distribute/strategy/device_copies.hpp>
 #include <distribute/strategy/devices.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
 
@@ -13,7 +15,7 @@ DISTRIBUTE_INLINE std::vector<std::string> compute_devices(const CentralStorageO
     throw InvalidArgumentError(
         "CentralStorageStrategy: give num_replicas or compute_devices, not both");
   return check_devices(options.compute_devices.empty()
-                           ? devices_of(CpuDevice(), options.num_replicas)
+                           ? devices_of(DefaultDevice(), options.num_replicas)
                            : options.compute_devices);
 }
 
@@ -24,15 +26,28 @@ DISTRIBUTE_INLINE CentralStorageExtended::CentralStorageExtended(
   parameter_device_ = devices.size() == 1 ? devices[0] : to_string(Device{});
   if (!options.parameter_device.empty())
     parameter_device_ = check_devices({options.parameter_device}).front();
+  std::vector<Device> all = replica_devices();
+  all.push_back(home());
+  staging_ = staging_for(all);
+}
+
+DISTRIBUTE_INLINE Device CentralStorageExtended::home() const {
+  return parse_device_name(parameter_device_).device;
+}
+
+DISTRIBUTE_INLINE std::unique_ptr<LocalReplicaContext> CentralStorageExtended::make_context(
+    ReplicaGroup& group, int replica) {
+  if (!staging_) return LocalReplicas::make_context(group, replica);
+  return std::make_unique<CentralReplicaContext>(strategy(), group, replica, home(), staging_);
 }
 
 DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> CentralStorageExtended::make_variable(
     const NextCreator& next, const Variable::Initializer& initial_value,
     const VariableOptions& options) {
-  const DeviceScope device(parse_device_name(parameter_device_).device);
+  const DeviceScope device(home());
   const Tensor first = next(initial_value, options)->component(0);
   const VariableOptions checked = check_variable_options(options, first.dtype());
-  return std::make_shared<AggregatingVariable>(first, checked, strategy());
+  return std::make_shared<AggregatingVariable>(first, checked, strategy(), home(), staging_);
 }
 
 }  // namespace strategy_internal

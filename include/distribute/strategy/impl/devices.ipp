@@ -103,8 +103,4 @@ DISTRIBUTE_INLINE bool suits_nccl(const std::vector<Device>& devices) {
   return devices.size() > 1 && collective::nccl_problem().empty();
 }
 
-DISTRIBUTE_INLINE std::vector<std::string> host_devices_of(GpuDevice, int) {
-  throw UnimplementedError("this strategy's variables cannot be on GPUs yet");
-}
-
 }  // namespace distribute::strategy_internal

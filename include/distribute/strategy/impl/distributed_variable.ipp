@@ -1,9 +1,13 @@
 #pragma once
 #include <distribute/autograd/accumulate.hpp>
+#include <distribute/device/placement.hpp>
+#include <distribute/ops/gather.hpp>
 #include <distribute/replica/replica_context.hpp>
+#include <distribute/strategy/device_copies.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
 #include <distribute/strategy/reduction.hpp>
 #include <distribute/strategy/strategy.hpp>
+#include <distribute/strategy/tensor_collectives.hpp>
 
 #include <algorithm>
 
@@ -168,16 +172,17 @@ DISTRIBUTE_INLINE Tensor DistributedVariable::written(Write write, const Tensor&
 
 DISTRIBUTE_INLINE void DistributedVariable::write_component(Write write, int replica,
                                                             const Tensor& value) {
-  set_component(replica, written(write, component(replica), value));
+  set_component(replica, written(write, component(replica), brought_home(value)));
 }
 
 DISTRIBUTE_INLINE void DistributedVariable::write_all(Write write, const Tensor& value) {
   std::vector<Tensor> copies = all_components();
+  const Tensor home = brought_home(value);
   std::vector<Tensor> changed;
   for (size_t i = 0; i < copies.size(); ++i) {
     const bool same =
         i > 0 && ((write == Write::Assign && homes_.empty()) || copies[i].id() == copies[0].id());
-    changed.push_back(same ? changed[0] : written(write, copies[i], value));
+    changed.push_back(same ? changed[0] : written(write, copies[i], home));
   }
   for (size_t i = 0; i < changed.size(); ++i) set_component(int(i), std::move(changed[i]));
 }
@@ -191,6 +196,7 @@ DISTRIBUTE_INLINE void DistributedVariable::write_aggregated(Write write, Replic
         for (void* one : all) values.push_back(*static_cast<const Tensor*>(one));
         write_all(write, strategy_internal::aggregate_values(
                              options(), std::move(values), [&](ReduceOp op, auto differing) {
+                               for (Tensor& one : differing) one = brought_home(one);
                                return reduce_replicas("assign", op, std::move(differing));
                              }));
       },
@@ -224,6 +230,40 @@ DISTRIBUTE_INLINE void SyncOnReadVariable::write_cross_replica(Write write, cons
 DISTRIBUTE_INLINE void SyncOnReadVariable::write_in_replica(Write write, ReplicaContext& replica,
                                                             const Tensor& value) {
   write_component(write, replica.local_replica_id(), value);
+}
+
+DISTRIBUTE_INLINE AggregatingVariable::AggregatingVariable(const Tensor& initial_value,
+                                                           VariableOptions options, Strategy& owner,
+                                                           Device home,
+                                                           std::shared_ptr<StagingMemory> staging)
+    : DistributedVariable(initial_value, std::move(options), owner, 1),
+      home_(home),
+      copies_(staging ? std::make_unique<strategy_internal::DeviceCopies>(std::move(staging))
+                      : nullptr) {
+  if (copies_) place_on({home_});
+}
+DISTRIBUTE_INLINE AggregatingVariable::~AggregatingVariable() = default;
+
+DISTRIBUTE_INLINE Tensor AggregatingVariable::read() const {
+  return strategy_internal::read_here(copies_.get(), DistributedVariable::read());
+}
+
+DISTRIBUTE_INLINE bool AggregatingVariable::reads_rows() const {
+  return copies_ && home_.type == DeviceType::Cpu && shape().rank() > 0 && get_replica_context() &&
+         current_device().type == DeviceType::Gpu;
+}
+
+DISTRIBUTE_INLINE Tensor AggregatingVariable::read_rows(const Tensor& flat) const {
+  const Tensor host_flat = strategy_internal::on_host(flat);
+  const Tensor rows = [&] {
+    const DeviceScope host(Device{});
+    return gather(component(0), host_flat);
+  }();
+  return copies_->send(current_device(), rows);
+}
+
+DISTRIBUTE_INLINE Tensor AggregatingVariable::brought_home(const Tensor& value) const {
+  return copies_ && home_.type == DeviceType::Cpu ? strategy_internal::on_host(value) : value;
 }
 
 DISTRIBUTE_INLINE void AggregatingVariable::write_in_replica(Write write, ReplicaContext& replica,

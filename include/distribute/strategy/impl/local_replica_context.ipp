@@ -272,7 +272,13 @@ DISTRIBUTE_INLINE void LocalReplicaContext::update(std::span<const VariableUpdat
   if (!updates.empty() &&
       replica_internal::update_device(updates[0], replica_).type == DeviceType::Gpu)
     return update_on_gpu(updates, gradients_are_reduced, kernel);
-  UpdateCall call{updates, gradients_are_reduced, kernel};
+  update_on_host(updates, gradients_are_reduced, kernel);
+}
+
+DISTRIBUTE_INLINE void LocalReplicaContext::update_on_host(std::span<const VariableUpdate> updates,
+                                                           bool reduced,
+                                                           const UpdateKernel& kernel) {
+  UpdateCall call{updates, reduced, kernel};
   group_.meet(replica_, "update", &call, [&](std::span<void* const> calls) {
     check_owner(updates);
     const auto work = std::make_shared<strategy_internal::SharedUpdate>(

@@ -5,6 +5,8 @@
 #include <distribute/device/placement.hpp>
 #include <distribute/parameter_server/client.hpp>
 #include <distribute/rpc/job_task.hpp>
+#include <distribute/strategy/central_replica_context.hpp>
+#include <distribute/strategy/device_copies.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
 #include <distribute/strategy/parameter_server_extended.hpp>
 #include <distribute/strategy/scope.hpp>
@@ -16,12 +18,12 @@
 
 namespace distribute::strategy_internal {
 
-DISTRIBUTE_INLINE std::shared_ptr<ServerAccess> access_to_servers(const ServerJob& job,
-                                                                  const PushOptions& push) {
+DISTRIBUTE_INLINE std::shared_ptr<ServerAccess> access_to_servers(
+    const ServerJob& job, const PushOptions& push, std::shared_ptr<StagingMemory> staging) {
   if (!job.task) return nullptr;
   const bool creates = job.is_chief && job.client != nullptr;
   return std::make_shared<ServerAccess>(job.client, creates, job.task->options().startup_timeout,
-                                        push);
+                                        push, std::move(staging));
 }
 
 DISTRIBUTE_INLINE ParameterServerExtended::ParameterServerExtended(std::vector<std::string> devices,
@@ -31,7 +33,8 @@ DISTRIBUTE_INLINE ParameterServerExtended::ParameterServerExtended(std::vector<s
     : LocalReplicas(std::move(devices), nullptr),
       job_(std::move(job)),
       placement_(std::move(placement)),
-      link_(access_to_servers(job_, push)),
+      staging_(staging_for(replica_devices())),
+      link_(access_to_servers(job_, push, staging_)),
       exceptions_(std::uncaught_exceptions()) {}
 
 /// A chief that fails may come back: the servers wait for it.
@@ -108,14 +111,17 @@ DISTRIBUTE_INLINE bool ParameterServerExtended::variable_created_in_scope(
 
 DISTRIBUTE_INLINE std::unique_ptr<LocalReplicaContext> ParameterServerExtended::make_context(
     ReplicaGroup& group, int replica) {
+  if (!link_ && on_gpus())
+    return std::make_unique<CentralReplicaContext>(strategy(), group, replica, Device{}, staging_);
   if (!link_) return LocalReplicas::make_context(group, replica);
   return std::make_unique<ServerReplicaContext>(strategy(), group, replica, link_);
 }
 
-/// The gradients of one replica appear where the servers of this host see them.
+/// The gradients of one replica appear where the servers of this host see them, unless they come
+/// from a GPU.
 DISTRIBUTE_INLINE void ParameterServerExtended::enter_replica(int,
                                                               const std::function<void()>& body) {
-  const bool alone = link_ && num_local_replicas() == 1;
+  const bool alone = link_ && num_local_replicas() == 1 && !on_gpus();
   const GradientPlacerScope placer(alone ? link_.get() : nullptr);
   body();
 }
@@ -152,12 +158,14 @@ DISTRIBUTE_INLINE void ParameterServerExtended::run_closure(
   const Saved saved;
   const VariableCreatorScope creator(creator_of(strategy()));
   const ServerAccess::Creation creation;
-  ClosureReplicaContext context(strategy(), link_);
+  ClosureReplicaContext context(strategy(), link_, staging_);
   const replica_internal::ModeScope mode({&context, nullptr, -1});
   const FlushSubnormals flush;
+  std::optional<DeviceScope> gpu;
+  if (on_gpus()) gpu.emplace(replica_devices()[0]);
   if (!link_) return fn();
   const ServerAccess::Function function(*link_, origin);
-  const GradientPlacerScope placer(link_.get());
+  const GradientPlacerScope placer(on_gpus() ? nullptr : link_.get());
   const ServerAccess::Step step(*link_);
   fn();
 }
@@ -223,7 +231,7 @@ DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> ParameterServerExtended::make_on
   const DeviceScope cpu(Device{});
   const Tensor first = next(initial_value, options)->component(0);
   const VariableOptions checked = check_variable_options(options, first.dtype());
-  return std::make_shared<AggregatingVariable>(first, checked, strategy());
+  return std::make_shared<AggregatingVariable>(first, checked, strategy(), Device{}, staging_);
 }
 
 DISTRIBUTE_INLINE parameter_server::InitialValue initial_value_of(

@@ -92,15 +92,18 @@ DISTRIBUTE_INLINE void check_sync(const ParameterServerOptions& options) {
         "ParameterServerStrategy: give sync_replicas or max_staleness, not both");
 }
 
-DISTRIBUTE_INLINE StrategyParts join_servers(std::shared_ptr<ClusterResolver> resolver,
-                                             std::vector<std::string> devices,
-                                             const ParameterServerOptions& options) {
+DISTRIBUTE_INLINE StrategyParts
+join_servers(std::shared_ptr<ClusterResolver> resolver,
+             const std::function<std::vector<std::string>(const std::string& type)>& devices_of,
+             const ParameterServerOptions& options) {
   check_sync(options);
   VariablePlacement placement{options.variable_partitioner.get(), options.device_setter};
   const bool implied = !resolver;
   if (implied) resolver = default_resolver().resolver;
   check_sees_others(*resolver);
   const bool alone = implied && resolver->cluster_spec().jobs().empty();
+  const auto type = alone ? std::nullopt : resolver->task_type();
+  std::vector<std::string> devices = devices_of(type ? type->name() : "worker");
   ServerJob job = alone ? ServerJob{} : join_job(*resolver, options);
   return {std::make_unique<ParameterServerExtended>(
               std::move(devices), std::move(job), std::move(placement),

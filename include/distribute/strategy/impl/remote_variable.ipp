@@ -1,11 +1,14 @@
 #pragma once
 #include <distribute/autograd/accumulate.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/device/placement.hpp>
 #include <distribute/parameter_server/client.hpp>
+#include <distribute/strategy/device_copies.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
 #include <distribute/strategy/reduction.hpp>
 #include <distribute/strategy/remote_variable.hpp>
 #include <distribute/strategy/strategy.hpp>
+#include <distribute/strategy/tensor_collectives.hpp>
 
 #include <unordered_map>
 #include <utility>
@@ -47,9 +50,13 @@ DISTRIBUTE_INLINE RemoteVariable::RemoteVariable(
       spec_(std::move(spec)),
       owner_(&owner),
       link_(std::move(link)),
+      copies_(link_->staging() ? std::make_unique<strategy_internal::DeviceCopies>(link_->staging())
+                               : nullptr),
       initial_value_(std::move(initial_value)) {
   if (link_->may_create()) remote_id();  // now: the initial value may refer to what dies soon
 }
+
+DISTRIBUTE_INLINE RemoteVariable::~RemoteVariable() = default;
 
 DISTRIBUTE_INLINE int64_t RemoteVariable::remote_id() const {
   const std::lock_guard lock(mutex_);
@@ -59,6 +66,10 @@ DISTRIBUTE_INLINE int64_t RemoteVariable::remote_id() const {
 }
 
 DISTRIBUTE_INLINE Tensor RemoteVariable::read() const {
+  return strategy_internal::read_here(copies_.get(), read_host());
+}
+
+DISTRIBUTE_INLINE Tensor RemoteVariable::read_host() const {
   const auto& reads = strategy_internal::cached_reads();
   if (!reads) return link_->read(remote_id());
   Tensor& known = (*reads)[id()];
@@ -68,13 +79,17 @@ DISTRIBUTE_INLINE Tensor RemoteVariable::read() const {
 
 DISTRIBUTE_INLINE Tensor RemoteVariable::read_rows(const Tensor& flat) const {
   if (flat.num_elements() == 0) return zeros(spec_.shape.with(0, 0), spec_.dtype);
-  return link_->client().gather_rows(remote_id(), flat);
+  const Tensor rows = link_->client().gather_rows(remote_id(), strategy_internal::on_host(flat));
+  const bool is_here = !copies_ || !get_replica_context();
+  return is_here ? rows : copies_->send(current_device(), rows);
 }
 
 DISTRIBUTE_INLINE void RemoteVariable::send(Write kind, const Tensor& value) {
-  if (kind == Write::Assign) return link_->assign(remote_id(), value.row_major());
+  const DeviceScope host(Device{});
+  const Tensor here = strategy_internal::on_host(value);
+  if (kind == Write::Assign) return link_->assign(remote_id(), here.row_major());
   const Tensor delta =
-      kind == Write::Add ? value : combine(zeros(spec_.shape, spec_.dtype), value, -1.0f);
+      kind == Write::Add ? here : combine(zeros(spec_.shape, spec_.dtype), here, -1.0f);
   link_->assign_add(remote_id(), delta.row_major());
 }
 
@@ -93,6 +108,7 @@ DISTRIBUTE_INLINE void RemoteVariable::write(Write kind, const Tensor& value) {
         send(kind,
              strategy_internal::aggregate_values(
                  options(), std::move(values), [](ReduceOp op, std::vector<Tensor> differing) {
+                   for (Tensor& one : differing) one = strategy_internal::on_host(one);
                    return strategy_internal::reduce_tensors("assign", op, std::move(differing));
                  }));
       },

@@ -20,11 +20,13 @@ DISTRIBUTE_INLINE ServerAccess::Creation::~Creation() { --creations_of_thread();
 
 DISTRIBUTE_INLINE ServerAccess::ServerAccess(std::shared_ptr<parameter_server::Client> client,
                                              bool creates, double timeout_seconds,
-                                             const PushOptions& options)
+                                             const PushOptions& options,
+                                             std::shared_ptr<StagingMemory> staging)
     : client_(std::move(client)),
       creates_(creates),
       timeout_seconds_(timeout_seconds),
-      options_(options) {}
+      options_(options),
+      staging_(std::move(staging)) {}
 
 DISTRIBUTE_INLINE parameter_server::Client& ServerAccess::client() const {
   if (client_) return *client_;
