@@ -251,6 +251,8 @@ DISTRIBUTE_INLINE void copy_bytes(void* to, Device to_device, const void* from, 
   }
   if (to_gpu && from_gpu)
     return device_internal::copy_between_gpus(to, to_device, from, from_device, bytes);
+  device_internal::refuse_while_recording(to_gpu ? to_device : from_device, bytes,
+                                          to_gpu ? "sent to " : "read from ");
   if (to_gpu) {
     copy_pinned(to, to_device, from, bytes);
     // Otherwise the driver has put the bytes aside when it returns.
@@ -269,7 +271,6 @@ DISTRIBUTE_INLINE void copy_bytes(void* to, Device to_device, const void* from, 
 DISTRIBUTE_INLINE void copy_pinned(void* to, Device gpu, const void* from, int64_t bytes) {
   const CudaHandle stream = current_stream(gpu).native();
   const GpuGuard guard(gpu);
-  device_internal::refuse_while_recording(gpu, bytes, to_gpu ? "sent to " : "read from ");
   const CudaResult result =
       cuda_driver().cuMemcpyHtoDAsync(cuda_address(to), from, size_t(bytes), stream);
   if (result != kCudaSuccess)
