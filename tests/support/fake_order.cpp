@@ -102,6 +102,12 @@ CudaResult use(Block& block, const Access& access, const Clock& clock) {
   return kCudaSuccess;
 }
 
+bool records(CudaHandle stream) {
+  int status = 0;
+  watch->driver.cuStreamIsCapturing(stream, &status);
+  return status != 0;
+}
+
 CudaResult work(CudaHandle stream, const std::string& what, std::span<const FakeRange> ranges) {
   constexpr size_t kSome = 16;
   const auto found = watch->streams.find(stream);
@@ -109,6 +115,7 @@ CudaResult work(CudaHandle stream, const std::string& what, std::span<const Fake
   Place& place = found->second;
   if (place.context != context())
     return refuse(kInvalidHandle, what + " on a stream of a GPU that is not current");
+  if (records(stream)) return kCudaSuccess;  // nothing happens yet
   join(place.clock, watch->host);
   const int64_t time = ++place.clock[stream];
   for (const FakeRange& range : ranges) {
@@ -157,10 +164,8 @@ CudaResult copy_from_host(CudaAddress to, const void* from, size_t bytes, CudaHa
   auto memory = watch->pinned.upper_bound(at);
   const bool is_pinned =
       memory != watch->pinned.begin() && at < std::prev(memory)->first + std::prev(memory)->second;
-  int capturing = 0;
-  watch->driver.cuStreamIsCapturing(stream, &capturing);
   const CudaResult result = watch->driver.cuMemcpyHtoDAsync(to, from, bytes, stream);
-  if (result || !is_pinned || capturing) return result;
+  if (result || !is_pinned || records(stream)) return result;
   watch->copies.push_back([=] {  // once more: what lies there when it must
     FakeCuda::with_memory(
         [=] { std::memcpy(reinterpret_cast<void*>(uintptr_t(to)), from, bytes); });
