@@ -2,6 +2,7 @@
 #include "bench_kernels.hpp"
 
 #include <distribute/base/json.hpp>
+#include <distribute/base/parallel.hpp>
 
 #include <cstdio>
 #include <exception>
@@ -21,6 +22,9 @@ std::string complaint(const KernelBenchOptions& options) {
   if (options.model != "book" && options.model != "tutorial" && options.model != "resnet50")
     return "--model must be book, tutorial or resnet50, not '" + options.model + "'";
   if (options.policy == "mixed_float16") return "--policy=mixed_float16 needs a GPU";
+  if (options.policy == "mixed_bfloat16" && distribute::simd_level() < 2)
+    return "--policy=mixed_bfloat16: oneDNN's kernels for it need AVX-512, which this machine "
+           "lacks";
   if (options.policy != "float32" && options.policy != "mixed_bfloat16")
     return "--policy must be float32 or mixed_bfloat16, not '" + options.policy + "'";
   if (options.batch_size < 1 || options.batch_size > 4096)

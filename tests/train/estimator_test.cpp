@@ -3,6 +3,7 @@
 #include <distribute/train/train_and_evaluate.hpp>
 
 #include <tests/support/catch.hpp>
+#include <tests/support/check_close.hpp>
 #include <tests/support/check_throws.hpp>
 #include <tests/support/small_fit.hpp>
 #include <tests/support/temporary_directory.hpp>
@@ -310,5 +311,7 @@ TEST_CASE("three workers evaluate, predict and export together", "[train][estima
   CHECK(paths[0] == paths[2]);
   CHECK(fs::exists(paths[0] + "/saved_model.pb"));
   Job alone(directory.path());
-  CHECK(alone.estimator.predict(test_data).to_vector() == predictions[0]);
+  // One worker's batches are larger, and the last rows of a product may be rounded differently.
+  const std::vector<double> wanted(predictions[0].begin(), predictions[0].end());
+  check_close(alone.estimator.predict(test_data), wanted, 1e-5);
 }

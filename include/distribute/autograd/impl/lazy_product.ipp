@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/autograd/accumulate.hpp>
 #include <distribute/autograd/lazy_product.hpp>
+#include <distribute/base/parallel.hpp>
 #include <distribute/device/backend.hpp>
 
 #include <algorithm>
@@ -51,11 +52,14 @@ DISTRIBUTE_INLINE bool& lazy_products_are_wanted() {
   return wanted;
 }
 
-// Beyond some dozen rows the product takes longer than its way to memory and back.
+// Beyond some dozen rows the product takes longer than its way to memory and back. Without AVX-512
+// oneDNN's gemm rounds the last elements of what it multiplies differently, so that a product's
+// bits would depend on its slices.
 DISTRIBUTE_INLINE bool wants_lazy_product(const Tensor& a, const Tensor& b) {
   constexpr int64_t kLargestBatch = 64, kSmallestProduct = 1 << 18;
-  if (!lazy_products_are_wanted() || a.dtype() != DType::Float32 || b.dtype() != a.dtype() ||
-      a.device().type != DeviceType::Cpu || b.device().type != DeviceType::Cpu)
+  if (!lazy_products_are_wanted() || simd_level() < 2 || a.dtype() != DType::Float32 ||
+      b.dtype() != a.dtype() || a.device().type != DeviceType::Cpu ||
+      b.device().type != DeviceType::Cpu)
     return false;
   const int64_t inner = a.shape()[0], product = a.shape()[1] * b.shape()[1];
   return inner > 0 && inner <= kLargestBatch && product >= kSmallestProduct &&
