@@ -102,6 +102,19 @@ TEST_CASE("without a GPU nobody computes on one", "[strategy][central]") {
         std::vector<std::string>{"/device:CPU:0"});
 }
 
+TEST_CASE("a step in which the host has part is not recorded",
+          "[strategy][central][gpu_contract]") {
+  const FakeCuda fake;
+  CentralStorageStrategy strategy({.compute_devices = gpu_names(1), .parameter_device = "/cpu:0"});
+  const auto scope = strategy.scope();
+  const Variable v(Tensor{1.0f, 2.0f});
+  strategy.run([&] {
+    const auto record = [&] { CudaGraph::capture(gpu(0), [&] { v.value(); }); };
+    CHECK_THROWS_WITH(record(), Catch::Matchers::Contains("the host has part in it"));
+    CHECK(v.value().to_vector() == std::vector<float>{1, 2});
+  });
+}
+
 TEST_CASE("a step copies each value once to each GPU, and its gradients with one wait",
           "[strategy][central][gpu_contract]") {
   FakeCuda fake;

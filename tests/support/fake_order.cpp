@@ -108,8 +108,9 @@ bool records(CudaHandle stream) {
   return status != 0;
 }
 
+constexpr size_t kSome = 16;  // bytes of a range whose size nobody knows
+
 CudaResult work(CudaHandle stream, const std::string& what, std::span<const FakeRange> ranges) {
-  constexpr size_t kSome = 16;
   const auto found = watch->streams.find(stream);
   if (found == watch->streams.end()) return refuse(kInvalidHandle, what + " on no stream");
   Place& place = found->second;
@@ -173,7 +174,7 @@ CudaResult copy_from_host(CudaAddress to, const void* from, size_t bytes, CudaHa
   return kCudaSuccess;
 }
 
-/// Pointers among the kernel's arguments; a kernel reads and writes what belongs to its own GPU.
+/// Pointers among the kernel's arguments, as places that it reads.
 std::vector<FakeRange> pointers_of(CudaHandle function, void** parameters) {
   std::vector<FakeRange> ranges;
   const auto bytes = watch->argument_bytes.find(function);
@@ -181,9 +182,34 @@ std::vector<FakeRange> pointers_of(CudaHandle function, void** parameters) {
   for (size_t at = 0; at + sizeof(void*) <= bytes->second; at += sizeof(void*)) {
     const void* place;
     std::memcpy(&place, static_cast<const char*>(parameters[0]) + at, sizeof place);
-    if (block_at(place)) ranges.push_back({place, 0, true});
+    if (block_at(place)) ranges.push_back({place, 0, false});
   }
   return ranges;
+}
+
+/// What lies at the beginning of each range.
+std::vector<std::string> beginnings(std::span<const FakeRange> ranges) {
+  std::vector<std::string> all;
+  for (const FakeRange& one : ranges) {
+    const auto block = std::prev(watch->blocks.upper_bound(static_cast<const char*>(one.begin)));
+    const char* at = static_cast<const char*>(one.begin);
+    all.emplace_back(at, std::min(kSome, size_t(block->first + block->second.bytes - at)));
+  }
+  return all;
+}
+
+/// Runs a kernel; gives those of `ranges` that it has changed.
+CudaResult run(std::span<const FakeRange> ranges, std::vector<FakeRange>& changed,
+               const std::function<CudaResult()>& kernel) {
+  CudaResult result = kCudaSuccess;
+  FakeCuda::with_memory([&] {
+    const auto before = beginnings(ranges);
+    result = kernel();
+    const auto after = beginnings(ranges);
+    for (size_t i = 0; i < ranges.size(); ++i)
+      if (before[i] != after[i]) changed.push_back({ranges[i].begin, 0, true});
+  });
+  return result;
 }
 
 CudaResult launch(CudaHandle function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
@@ -198,8 +224,12 @@ CudaResult launch(CudaHandle function, unsigned gx, unsigned gy, unsigned gz, un
     if (block_at(one.begin)->context != context())
       return refuse(kLaunchFailed, "a kernel that reaches into another GPU's memory");
   if (const CudaResult result = work(stream, "a kernel", ranges)) return result;
-  return watch->driver.cuLaunchKernel(function, gx, gy, gz, bx, by, bz, shared, stream, parameters,
-                                      extra);
+  std::vector<FakeRange> changed;
+  const CudaResult result = run(ranges, changed, [&] {
+    return watch->driver.cuLaunchKernel(function, gx, gy, gz, bx, by, bz, shared, stream,
+                                        parameters, extra);
+  });
+  return result ? result : work(stream, "a kernel", changed);
 }
 
 CudaResult get_function(CudaHandle* function, CudaHandle module, const char* name) {

@@ -22,7 +22,8 @@ struct FakeRange {
 /// as late as the calls allow.
 ///
 /// Each stream and the host have a vector clock. All threads of the host count as one: a missing
-/// wait between them is not found. Kernels count as writers of what their arguments point to.
+/// wait between them is not found. Kernels count as readers of what their arguments point to, and
+/// as writers where they change the first bytes of it.
 /// What a graph does at its launches is not watched.
 CudaDriver watched(const CudaDriver& driver);
 

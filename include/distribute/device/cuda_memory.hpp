@@ -31,7 +31,7 @@ class [[nodiscard]] GpuPoolScope {
 
 /// Copies between any two devices, on the current stream of the GPU concerned (the target's where
 /// both are). Returns at once, but a copy to host memory is complete when it returns, and host
-/// memory to be read may change at once.
+/// memory to be read may change at once, unless it is page-locked: see copy_pinned.
 /// Throws  what check_cuda throws; FailedPreconditionError for host memory while the stream
 ///         records: it would be read or written at every launch.
 void copy_bytes(void* to, Device to_device, const void* from, Device from_device, int64_t bytes);

@@ -18,7 +18,7 @@ DISTRIBUTE_INLINE void StagingBlock::uses(CudaStreamRef stream) {
 DISTRIBUTE_INLINE void StagingBlock::send(int64_t begin, int64_t bytes, void* to, Device gpu) {
   if (bytes == 0) return;
   uses(current_stream(gpu));
-  copy_bytes(to, gpu, data() + begin, Device{}, bytes);
+  copy_pinned(to, gpu, data() + begin, bytes);
 }
 
 DISTRIBUTE_INLINE void StagingBlock::fetch(const void* from, Device gpu, int64_t begin,

@@ -33,6 +33,7 @@ DISTRIBUTE_INLINE void copy_in_parallel(char* to, const char* from, int64_t byte
 }
 
 DISTRIBUTE_INLINE Tensor send_staged(const Tensor& plain, StagingBlock& staged, Device device) {
+  check_not_recording(device);
   Tensor copy = Tensor::empty(plain.shape(), plain.dtype(), device);
   staged.send(0, bytes_of(plain), copy.array().bytes(), device);
   return copy;
@@ -54,7 +55,6 @@ DISTRIBUTE_INLINE Tensor DeviceCopies::send(Device device, const Tensor& value) 
 
 /// The GPUs share one staged value.
 DISTRIBUTE_INLINE Tensor DeviceCopies::make(Device device, const Tensor& value) {
-  check_not_recording(device);
   if (value.device().type == DeviceType::Gpu) return value.to(device);
   const Tensor plain = value.row_major();
   if (staged_of_ != value.id()) {
