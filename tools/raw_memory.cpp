@@ -1,10 +1,10 @@
 /// Loops over memory for `distribute bench allreduce --raw`.
 #include "raw_memory.hpp"
 
+#include <distribute/base/copy_memory.hpp>
 #include <distribute/base/parallel.hpp>
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 namespace distribute_tools {
@@ -23,7 +23,7 @@ void sum_in_place(std::span<float* const> arrays, int64_t begin, int64_t end) {
     const int64_t count = std::min(kChunk, end - at);
     add_arrays(arrays[0] + at, arrays[1] + at, sum, count);
     for (size_t r = 2; r < arrays.size(); ++r) add_arrays(sum, arrays[r] + at, sum, count);
-    for (float* array : arrays) std::memcpy(array + at, sum, size_t(count) * sizeof(float));
+    for (float* array : arrays) distribute::copy_memory(array + at, sum, size_t(count) * sizeof(float));
   }
 }
 
@@ -33,7 +33,7 @@ void sum_block(float* array, std::span<float* const> given, std::span<float* con
   const int64_t ranks = int64_t(given.size());
   const auto edge = [&](int64_t r) { return count * r / ranks; };
   const auto copy = [&](const float* from, float* to, int64_t begin, int64_t end) {
-    std::memcpy(to + begin, from + begin, size_t(end - begin) * sizeof(float));
+    distribute::copy_memory(to + begin, from + begin, size_t(end - begin) * sizeof(float));
   };
   copy(array, given[size_t(rank)], 0, edge(rank));
   copy(array, given[size_t(rank)], edge(rank + 1), count);

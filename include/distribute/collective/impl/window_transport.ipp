@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/copy_memory.hpp>
 #include <distribute/collective/combine.hpp>
 #include <distribute/collective/window_transport.hpp>
 
@@ -91,7 +92,7 @@ DISTRIBUTE_INLINE void WindowTransport::begin(const Operation& operation, const 
   const bool in_place = inside && operation.output == operation.input;
   place.arena_offsets[step_ % 2] = in_place ? address - arena.data() : -1;
   if (is_small(operation) && operation.count)
-    std::memcpy(write_slot(), array, size_t(bytes_of(operation)));
+    copy_memory(write_slot(), array, size_t(bytes_of(operation)));
   exchange();
   for (int peer = 0; peer < size(); ++peer)
     check_same(signature, rank_, window_->place(peer).signatures[(step_ - 1) % 2], peer);
@@ -163,8 +164,8 @@ DISTRIBUTE_INLINE void WindowTransport::reduce_block(int64_t begin, int64_t coun
   const int64_t bytes = element_bytes(), first = count * rank_ / size(),
                 last = count * (rank_ + 1) / size();
   std::byte* slot = write_slot();
-  std::memcpy(slot, input(begin), size_t(first * bytes));
-  std::memcpy(slot + last * bytes, input(begin + last), size_t((count - last) * bytes));
+  copy_memory(slot, input(begin), size_t(first * bytes));
+  copy_memory(slot + last * bytes, input(begin + last), size_t((count - last) * bytes));
   exchange();
   constexpr int64_t kChunk = 2048;  // the sum goes to two places while it is in the cache
   slot = write_slot();
@@ -174,13 +175,13 @@ DISTRIBUTE_INLINE void WindowTransport::reduce_block(int64_t begin, int64_t coun
     for (int peer = 0; peer < size(); ++peer)
       parts[size_t(peer)] = peer == rank_ ? input(begin + at) : read_slot(peer) + at * bytes;
     combine(operation_->op, operation_->dtype, parts, output(begin + at), length);
-    std::memcpy(slot + at * bytes, output(begin + at), size_t(length * bytes));
+    copy_memory(slot + at * bytes, output(begin + at), size_t(length * bytes));
   }
   exchange();
   for (int i = 1; i < size(); ++i) {
     const int peer = (rank_ + i) % size();
     const int64_t from = count * peer / size(), to = count * (peer + 1) / size();
-    std::memcpy(output(begin + from), read_slot(peer) + from * bytes, size_t((to - from) * bytes));
+    copy_memory(output(begin + from), read_slot(peer) + from * bytes, size_t((to - from) * bytes));
   }
 }
 
@@ -208,7 +209,7 @@ DISTRIBUTE_INLINE void WindowTransport::all_reduce_in_place() {
     combine(operation_->op, operation_->dtype, parts, output(at), length);
     for (int peer = 0; peer < size(); ++peer)
       if (peer != rank_)
-        std::memcpy(arrays[size_t(peer)] + at * bytes, output(at), size_t(length * bytes));
+        copy_memory(arrays[size_t(peer)] + at * bytes, output(at), size_t(length * bytes));
   }
   exchange();
 }
@@ -218,7 +219,7 @@ DISTRIBUTE_INLINE void WindowTransport::reduce() {
   const bool root = rank_ == operation_->peer;
   for (int64_t begin = 0; begin < operation_->count; begin += most) {
     const int64_t count = std::min(most, operation_->count - begin);
-    if (!root) std::memcpy(write_slot(), input(begin), size_t(count * element_bytes()));
+    if (!root) copy_memory(write_slot(), input(begin), size_t(count * element_bytes()));
     exchange();
     if (!root) continue;
     std::vector<const void*> parts;
@@ -233,9 +234,9 @@ DISTRIBUTE_INLINE void WindowTransport::broadcast() {
   auto* data = static_cast<std::byte*>(operation_->output);
   for (int64_t begin = 0; begin < bytes; begin += Window::kSlotBytes) {
     const size_t count = size_t(std::min(Window::kSlotBytes, bytes - begin));
-    if (rank_ == operation_->peer) std::memcpy(write_slot(), data + begin, count);
+    if (rank_ == operation_->peer) copy_memory(write_slot(), data + begin, count);
     exchange();
-    if (rank_ != operation_->peer) std::memcpy(data + begin, read_slot(operation_->peer), count);
+    if (rank_ != operation_->peer) copy_memory(data + begin, read_slot(operation_->peer), count);
   }
 }
 
@@ -255,12 +256,12 @@ DISTRIBUTE_INLINE void WindowTransport::all_gather() {
     return size_t(std::clamp<int64_t>(count_of(rank) - begin, 0, most) * bytes);
   };
   for (int64_t begin = 0; begin < longest; begin += most) {
-    if (length(rank_, begin)) std::memcpy(write_slot(), input(begin), length(rank_, begin));
+    if (length(rank_, begin)) copy_memory(write_slot(), input(begin), length(rank_, begin));
     exchange();
     if (!operation_->output) continue;
     for (int peer = 0; peer < size(); ++peer)
       if (length(peer, begin))
-        std::memcpy(output(offset_of(peer) + begin), read_slot(peer), length(peer, begin));
+        copy_memory(output(offset_of(peer) + begin), read_slot(peer), length(peer, begin));
   }
 }
 
@@ -272,7 +273,7 @@ DISTRIBUTE_INLINE void WindowTransport::exchange_pieces() {
     for (int peer = 0; peer < size(); ++peer) {
       const int64_t count = std::clamp<int64_t>(count_of(peer) - begin, 0, most);
       if (count)
-        std::memcpy(write_slot() + peer * most * bytes, input(offset_of(peer) + begin),
+        copy_memory(write_slot() + peer * most * bytes, input(offset_of(peer) + begin),
                     size_t(count * bytes));
     }
     exchange();
@@ -291,7 +292,7 @@ DISTRIBUTE_INLINE void WindowTransport::take_pieces(int64_t begin, int64_t most)
     return;
   }
   for (int peer = 0; peer < size(); ++peer)
-    std::memcpy(output(offset_of(peer) + begin), pieces[size_t(peer)],
+    copy_memory(output(offset_of(peer) + begin), pieces[size_t(peer)],
                 size_t(count * element_bytes()));
 }
 
@@ -307,7 +308,7 @@ DISTRIBUTE_INLINE void WindowTransport::send() {
     if (head) std::memcpy(mail, &header, sizeof header);
     begin = std::max<int64_t>(begin, 0);
     const int64_t length = std::min(Window::kMailBytes - head, bytes - begin);
-    if (length) std::memcpy(mail + head, input(0) + begin, size_t(length));
+    if (length) copy_memory(mail + head, input(0) + begin, size_t(length));
     channel.written.advance();
     begin += length;
     if (begin >= bytes) break;
@@ -332,7 +333,7 @@ DISTRIBUTE_INLINE void WindowTransport::receive() {
       first = false;
     }
     const int64_t length = std::min(Window::kMailBytes - head, bytes - at);
-    if (length) std::memcpy(output(0) + at, mail + head, size_t(length));
+    if (length) copy_memory(output(0) + at, mail + head, size_t(length));
     channel.taken.advance();
     at += length;
   } while (at < bytes);

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/copy_memory.hpp>
 #include <distribute/collective/communicator.hpp>
 #include <distribute/horovod/execution.hpp>
 
@@ -50,7 +51,7 @@ DISTRIBUTE_INLINE Array pack(const Response& response, const std::vector<Part>& 
   for (size_t i = 0; i < parts.size(); ++i) {
     char* to = all.bytes() + offsets[i];
     const int64_t size = parts[i].input ? elements_of(response.entries[i]) * element : 0;
-    if (size > 0) std::memcpy(to, parts[i].input.array().bytes(), size_t(size));
+    if (size > 0) copy_memory(to, parts[i].input.array().bytes(), size_t(size));
     std::memset(to + size, 0, size_t(offsets[i + 1] - offsets[i] - size));
   }
   return all;

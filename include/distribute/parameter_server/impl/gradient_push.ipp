@@ -1,10 +1,10 @@
 #pragma once
+#include <distribute/base/copy_memory.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/net/bytes.hpp>
 #include <distribute/parameter_server/gradient_push.hpp>
 #include <distribute/parameter_server/link_message.hpp>
 
-#include <cstring>
 #include <string_view>
 #include <utility>
 
@@ -68,7 +68,7 @@ DISTRIBUTE_INLINE void GradientPush::add_gradient(Part& part, const KnownVariabl
     if (gradient.layout())
       gradient.layout()->to_row_major(gradient.array().bytes(), to);
     else
-      std::memcpy(to, gradient.array().bytes(), size_t(variable.bytes()));
+      copy_memory(to, gradient.array().bytes(), size_t(variable.bytes()));
   }
   part.updates.number(uint8_t(place ? Where::Arena : inline_where)).number(int64_t{-1});
   if (!place) return add_floats(part, gradient);

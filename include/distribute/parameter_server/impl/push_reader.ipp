@@ -1,10 +1,10 @@
 #pragma once
+#include <distribute/base/copy_memory.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/parameter_server/push_reader.hpp>
 
 #include <algorithm>
-#include <cstring>
 
 namespace distribute::parameter_server {
 
@@ -52,7 +52,7 @@ DISTRIBUTE_INLINE const float* PushReader::borrow(int64_t offset, const StoredVa
     return gradient;
   }
   const auto copy = std::make_shared<Buffer>(variable.bytes(), Device{});
-  std::memcpy(copy->data(), gradient, size_t(variable.bytes()));
+  copy_memory(copy->data(), gradient, size_t(variable.bytes()));
   push_.memory.push_back(copy);
   return static_cast<const float*>(copy->data());
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/copy_memory.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/parameter_server/stored_variable.hpp>
 #include <distribute/replica/sum_rows.hpp>
@@ -53,7 +54,7 @@ DISTRIBUTE_INLINE void StoredVariable::check_range(int64_t begin, int64_t size) 
 DISTRIBUTE_INLINE void StoredVariable::read(int64_t begin, std::span<std::byte> out) {
   check_range(begin, int64_t(out.size()));
   const std::shared_lock lock(contents_);
-  std::memcpy(out.data(), current_->data + begin, out.size());
+  copy_memory(out.data(), current_->data + begin, out.size());
 }
 
 DISTRIBUTE_INLINE void StoredVariable::gather(std::span<const int64_t> indices, std::byte* out) {
@@ -72,7 +73,7 @@ DISTRIBUTE_INLINE void StoredVariable::assign(const std::byte* values) {
   VariableWriter writer(*this);
   for (int64_t begin = 0; begin < bytes_; begin += kPieceBytes) {
     const auto lock = writer.lock_piece();
-    std::memcpy(writer.to() + begin, values + begin, size_t(std::min(kPieceBytes, bytes_ - begin)));
+    copy_memory(writer.to() + begin, values + begin, size_t(std::min(kPieceBytes, bytes_ - begin)));
   }
   writer.commit();
 }
@@ -80,9 +81,9 @@ DISTRIBUTE_INLINE void StoredVariable::assign(const std::byte* values) {
 DISTRIBUTE_INLINE void StoredVariable::write(int64_t begin, std::span<const std::byte> values) {
   check_range(begin, int64_t(values.size()));
   VariableWriter writer(*this);
-  if (writer.moves()) std::memcpy(writer.to(), writer.from(), size_t(bytes_));
+  if (writer.moves()) copy_memory(writer.to(), writer.from(), size_t(bytes_));
   const auto lock = writer.lock_piece();
-  std::memcpy(writer.to() + begin, values.data(), values.size());
+  copy_memory(writer.to() + begin, values.data(), values.size());
   writer.commit();
 }
 
@@ -117,7 +118,7 @@ DISTRIBUTE_INLINE void StoredVariable::add(const std::byte* delta, std::byte* re
     };
     for (int64_t i = 0; i < shape_.num_elements(); ++i) to[i] = sum(from[i], by[i]);
   });
-  std::memcpy(result, writer.to(), size_t(bytes_));
+  copy_memory(result, writer.to(), size_t(bytes_));
   writer.commit();
 }
 
@@ -136,7 +137,7 @@ DISTRIBUTE_INLINE VariableWriter::VariableWriter(StoredVariable& variable, Mode 
   if (mode == Mode::Rows && !variable.in_place_) {
     if (pinned) {  // the last snapshots keep what they have
       const auto block = variable.free_block();
-      std::memcpy(block->data, from_->data, size_t(variable.bytes_));
+      copy_memory(block->data, from_->data, size_t(variable.bytes_));
       variable.current_ = from_ = to_ = block;
     }
     variable.in_place_ = true;
@@ -169,7 +170,7 @@ DISTRIBUTE_INLINE void apply_slice(std::span<VariableWriter> writers, const Stor
   for (size_t w = 0; w < writers.size(); ++w) {
     arrays[w] = reinterpret_cast<float*>(writers[w].to()) + begin;
     if (writers[w].moves())
-      std::memcpy(arrays[w], reinterpret_cast<const float*>(writers[w].from()) + begin,
+      copy_memory(arrays[w], reinterpret_cast<const float*>(writers[w].from()) + begin,
                   size_t(count) * sizeof(float));
   }
   kernel(update.index, arrays[0], arrays + 1, update.gradient + begin, count);
