@@ -78,6 +78,8 @@ endforeach()
 if(EXISTS "${PROJECT_SOURCE_DIR}/tests/support/fake_cuda.cpp")
   add_executable(gpu_kernels EXCLUDE_FROM_ALL tools/gpu_kernels/main.cpp tools/flags.cpp
                  tests/support/fake_cuda.cpp tests/support/fake_order.cpp)
+  set_source_files_properties(tests/support/fake_cuda.cpp PROPERTIES
+    COMPILE_OPTIONS -U_FORTIFY_SOURCE)  # as in tests/
   target_include_directories(gpu_kernels PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(gpu_kernels PRIVATE distribute::distribute
                         absl::flags absl::flags_parse absl::flags_usage)

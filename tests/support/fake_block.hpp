@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 #include <numeric>
 #include <random>
 #include <string>
 #include <vector>
 
+#include <setjmp.h>
 #include <ucontext.h>
 
 namespace distribute::testing {
@@ -46,11 +48,10 @@ class BlockRunner {
     std::shuffle(order_.begin(), order_.end(), random_);
     std::fill(done_.begin(), done_.end(), false);
     next_ = 0;
-    fibers_.clear();
     while (next_ < order_.size()) start();
     for (;;) {
       std::vector<Fiber*> ready = released();
-      if (ready.empty()) return std::all_of(done_.begin(), done_.end(), [](bool d) { return d; });
+      if (ready.empty()) return finish();
       std::shuffle(ready.begin(), ready.end(), random_);
       for (Fiber* fiber : ready) resume(*fiber);
     }
@@ -58,8 +59,14 @@ class BlockRunner {
 
  private:
   enum class Place { Running, Barrier, Warp };
-  struct Fiber {
+  /// Where a stack goes on: at `at` once it has begun.
+  struct Point {
     ucontext_t context;
+    jmp_buf at;
+    bool has_begun = false;
+  };
+  struct Fiber {
+    Point point;
     std::unique_ptr<char[]> stack;
     unsigned thread = 0;
     Place place = Place::Running;
@@ -71,11 +78,28 @@ class BlockRunner {
   };
   static constexpr unsigned kWarp = 32;
 
+  bool finish() {
+    const bool all = std::all_of(done_.begin(), done_.end(), [](bool done) { return done; });
+    if (all) std::move(fibers_.begin(), fibers_.end(), std::back_inserter(spare()));
+    fibers_.clear();  // those that wait for ever, too
+    return all;
+  }
+
   static BlockRunner*& current() {
     static BlockRunner* runner = nullptr;
     return runner;
   }
-  static void enter() { current()->work(); }
+  /// Fibers that have done their work wait for more, of any block.
+  static std::vector<std::unique_ptr<Fiber>>& spare() {
+    static std::vector<std::unique_ptr<Fiber>> fibers;
+    return fibers;
+  }
+  static void enter() {
+    for (;;) {
+      current()->work();
+      current()->leave();
+    }
+  }
 
   /// Warps whose threads are all at a shuffle, else all threads when all are at the barrier.
   std::vector<Fiber*> released() {
@@ -97,30 +121,41 @@ class BlockRunner {
     return ready;
   }
 
-  void start() {
+  static std::unique_ptr<Fiber> make_fiber() {
     constexpr size_t kStack = 64 << 10;
     auto fiber = std::make_unique<Fiber>();
-    if (spare_.empty()) {
-      fiber->stack.reset(new char[kStack]);
-    } else {
-      fiber->stack = std::move(spare_.back());
-      spare_.pop_back();
-    }
-    getcontext(&fiber->context);
-    fiber->context.uc_stack.ss_sp = fiber->stack.get();
-    fiber->context.uc_stack.ss_size = kStack;
-    fiber->context.uc_link = &main_;
-    makecontext(&fiber->context, enter, 0);
-    fiber->thread = order_[next_];
-    fibers_.push_back(std::move(fiber));
+    fiber->stack.reset(new char[kStack]);
+    ucontext_t& context = fiber->point.context;
+    getcontext(&context);
+    context.uc_stack.ss_sp = fiber->stack.get();
+    context.uc_stack.ss_size = kStack;
+    makecontext(&context, enter, 0);
+    return fiber;
+  }
+  void start() {
+    if (spare().empty()) spare().push_back(make_fiber());
+    fibers_.push_back(std::move(spare().back()));
+    spare().pop_back();
+    fibers_.back()->thread = order_[next_];
     resume(*fibers_.back());
   }
   void resume(Fiber& fiber) {
     running_ = &fiber;
     fiber.place = Place::Running;
     kernel_.thread->x = fiber.thread;
-    swapcontext(&main_, &fiber.context);
-    if (fiber.place == Place::Running) spare_.push_back(std::move(fiber.stack));
+    change(main_, fiber.point);  // until it waits, or has done its work
+  }
+  void leave() { change(running_->point, main_); }
+  /// swapcontext() also sets the signal mask: two system calls, which took most of a kernel's time.
+  static void change(Point& from, Point& to) {
+    from.has_begun = true;
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+    swapcontext(&from.context, &to.context);
+#else
+    if (_setjmp(from.at) != 0) return;
+    if (to.has_begun) _longjmp(to.at, 1);
+    setcontext(&to.context);
+#endif
   }
   /// The body of a fiber: threads one after the other, as long as none of them waits.
   void work() {
@@ -137,9 +172,8 @@ class BlockRunner {
   }
   void wait(Place place) {
     ++waits_;
-    Fiber* self = running_;
-    self->place = place;
-    swapcontext(&self->context, &main_);
+    running_->place = place;
+    leave();
   }
   uint64_t shuffle(uint64_t bits, unsigned lane) {
     const unsigned thread = running_->thread, source = thread / kWarp * kWarp + lane;
@@ -157,9 +191,8 @@ class BlockRunner {
   std::vector<Shown> values_;
   std::minstd_rand random_;
   size_t next_ = 0, waits_ = 0;
-  ucontext_t main_;
+  Point main_;
   std::vector<std::unique_ptr<Fiber>> fibers_;
-  std::vector<std::unique_ptr<char[]>> spare_;
   Fiber* running_ = nullptr;
 };
 
