@@ -49,6 +49,7 @@ if strategy=$(find_program test_strategy); then  # apart: a GPU in use cannot be
   run "workers on GPUs agree with workers on CPUs" "$strategy" "workers on GPUs train*"
   run "central variables of GPUs agree with those of CPUs" "$strategy" "GPUs with central variables*"
   run "GPUs with parameter servers agree with CPUs" "$strategy" "a worker's GPUs train*"
+  run "steps as CUDA graphs agree with plain steps" "$strategy" "[function][gpu_contract]"
 fi
 
 if command -v compute-sanitizer >/dev/null && [[ -n ${ops:-} ]]; then
@@ -69,8 +70,10 @@ train() {  # flags of mnist_cnn, perhaps with what starts it before: $launch
 }
 
 if trainer=$(find_program mnist_cnn); then
+  for batch in 50 512; do
+    for how in --cuda_graph=false --cuda_graph=true --replicas=2; do train --batch_size=$batch $how; done
+  done
   for replicas in 1 2; do
-    for batch in 50 512; do train --batch_size=$batch --replicas=$replicas; done
     for kind in central_storage parameter_server; do
       train --batch_size=512 --replicas=$replicas --strategy=$kind
     done

@@ -97,6 +97,9 @@ ABSL_FLAG(
     bool, deterministic, false,
     "the same bits in every run on GPUs, too, for slower kernels; always so on the CPU with the "
     "same number of threads");
+ABSL_FLAG(std::string, cuda_graph, "auto",
+          "whether a step on one GPU is recorded as a CUDA graph and launched as one: true, false, "
+          "or auto, which does so for small networks");
 ABSL_FLAG(JsonTarget, json, {}, "write the result as JSON to a file, or to standard output");
 ABSL_FLAG(std::string, model, "", "which network");
 ABSL_FLAG(std::string, job_dir, "",
@@ -192,6 +195,7 @@ void check_optimizer(const TrainerOptions& o) {
 
 void check_training(const TrainerOptions& o) {
   require_one_of("policy", o.policy, {"float32", "mixed_bfloat16", "mixed_float16"});
+  require_one_of("cuda_graph", o.cuda_graph, {"auto", "true", "false"});
   if (!o.preemption_notice.empty())
     require_one_of("preemption_notice", o.preemption_notice, {"gce", "ec2", "azure"});
   if (o.batch_size < 1) fail("--batch_size must be at least 1");
@@ -274,6 +278,7 @@ void read_training(TrainerOptions& o) {
   o.seed = absl::GetFlag(FLAGS_seed);
   o.policy = absl::GetFlag(FLAGS_policy);
   o.deterministic = absl::GetFlag(FLAGS_deterministic);
+  o.cuda_graph = absl::GetFlag(FLAGS_cuda_graph);
   o.metric_lines = absl::GetFlag(FLAGS_metric_lines);
   o.eval_timeout = absl::GetFlag(FLAGS_eval_timeout);
   o.preemption_notice = absl::GetFlag(FLAGS_preemption_notice);

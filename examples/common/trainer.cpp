@@ -78,6 +78,7 @@ Trainer::Trainer(const TrainerOptions& options, dist::Strategy& strategy, const 
                       ? std::make_unique<dist::optim::LossScaleOptimizer>(*optimizer_)
                       : nullptr),
       checkpoint_(checkpoint_parts()) {
+  record_steps();
   check_same_data();
   if (coordinated_) register_functions();
   if (serves()) {
@@ -104,6 +105,30 @@ void Trainer::open_outputs() {
   if (!loss_csv_) open_loss_csv();
   if (!options_.logdir.empty() && is_chief() && !writer_)
     writer_ = dist::summary::create_file_writer(options_.logdir);
+}
+
+/// Why a step cannot be a CUDA graph; empty: it can.
+std::string Trainer::why_not_recorded() const {
+  if (options_.api == "horovod") return "--api=horovod sums gradients in every step";
+  if (strategy_.cluster_resolver()) return "workers sum gradients in every step";
+  const auto devices = strategy_.extended().replica_devices();
+  if (devices.size() != 1 || devices[0].type != dist::DeviceType::Gpu)
+    return dist::concat("it takes one replica on a GPU, this is ", dist::to_string(strategy_));
+  if (loss_scale_) return "--policy=mixed_float16 looks for infinities in every step";
+  if (options_.clip_norm > 0) return "--clip_norm reads the gradients' norm in every step";
+  if (!options_.loss_csv.empty()) return "--loss_csv reads the gradients' norm in every step";
+  return {};
+}
+
+void Trainer::record_steps() {
+  const bool wanted = options_.cuda_graph == "true";
+  if (options_.cuda_graph == "false" || (!wanted && !task_.is_launch_bound)) return;
+  const std::string why_not = why_not_recorded();
+  if (wanted && !why_not.empty()) throw dist::InvalidArgumentError("--cuda_graph=true: " + why_not);
+  if (why_not.empty())
+    recorded_.emplace([this](const Batch& batch) { return replica_step(batch).sums; });
+  else if (device_name(strategy_) == "gpu")
+    dist::log_info("trainer", "steps are not recorded as CUDA graphs: " + why_not);
 }
 
 /// With its loss scale, where it has one.

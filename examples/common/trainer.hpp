@@ -27,6 +27,7 @@ struct Task {
   distribute::data::Dataset test;                 // batches; every picture once
   bool top_5 = false;                             // report whether the label is among five, too
   double warmup_epochs = 0;                       // where --warmup_steps is not given
+  bool is_launch_bound = false;  // GPUs wait for the next kernel: --cuda_graph=auto is true
   std::shared_ptr<distribute::data::BadPictures> left_out = {};  // told at the end, if any
   distribute::data::PipelineStatisticsPtr statistics = {};       // of `training`; told at the end
 };
@@ -116,6 +117,8 @@ class Trainer {
   Loss loss_of(const Batch& batch);
   distribute::Tensor with_right(const Loss& loss) const;
   ReplicaStep replica_step(const Batch& batch);
+  void record_steps();
+  std::string why_not_recorded() const;
   distribute::Tensor test_batch(const Batch& batch);
   Step step(const distribute::PerReplica<Batch>& batch);
   void step_done(const Step& step, const std::string& worker);
@@ -142,6 +145,8 @@ class Trainer {
   int64_t total_steps_;
   std::unique_ptr<distribute::optim::Optimizer> optimizer_;
   std::unique_ptr<distribute::optim::LossScaleOptimizer> loss_scale_;  // --policy=mixed_float16
+  /// A step as a CUDA graph, where --cuda_graph wants that; gives the sums of a ReplicaStep.
+  std::optional<distribute::Function<std::function<distribute::Tensor(const Batch&)>>> recorded_;
   std::optional<distribute::DistributedIterator> iterator_;
   std::optional<distribute::train::ElasticIterator> elastic_iterator_;  // with --elastic, instead
   distribute::train::Checkpoint checkpoint_;

@@ -121,6 +121,10 @@ void Trainer::step_left_out(double loss) const {
 }
 
 Trainer::Step Trainer::step(const dist::PerReplica<Batch>& batch) {
+  if (recorded_) {
+    const auto sums = strategy_.run(*recorded_, batch);
+    return {sums[0].data<float>()[0], 0.0, optimizer_->iterations()};
+  }
   const auto results =
       strategy_.run([this](const Batch& part) { return replica_step(part); }, batch);
   std::vector<dist::Tensor> sums;

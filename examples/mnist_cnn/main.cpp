@@ -26,7 +26,8 @@ examples::Task make_task(const examples::TrainerOptions& o) {
           .image = {28, 28, 1},
           .training_images = training.cardinality(),
           .training = batches(training, o),
-          .test = test.batch(500)};
+          .test = test.batch(500),
+          .is_launch_bound = true};
 }
 
 }  // namespace

@@ -92,6 +92,7 @@
 #include <distribute/autograd/gradient_placer.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/autograd/op_trace.hpp>
+#include <distribute/autograd/recorded_step.hpp>
 #include <distribute/autograd/scatter.hpp>
 #include <distribute/autograd/trackable.hpp>
 #include <distribute/autograd/variable.hpp>
@@ -220,6 +221,7 @@
 #include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
 #include <distribute/strategy/elastic_options.hpp>
+#include <distribute/strategy/function.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
 #include <distribute/strategy/multi_worker_extended.hpp>
 #include <distribute/strategy/multi_worker_mirrored_strategy.hpp>

@@ -43,6 +43,33 @@ int fit_program() {
 }
 // [fit]
 
+// [function]
+int function_program() {
+  dist::MirroredStrategy strategy;
+  const auto scope = strategy.scope();
+  nn::Sequential model(nn::Flatten(), nn::Dense({.units = 64, .activation = nn::relu}),
+                       nn::Dense({.units = 10}));
+  dist::optim::Adam optimizer({.learning_rate = 0.001f});
+  const auto train = strategy.experimental_distribute_dataset(
+      dist::data::load_mnist("examples/mnist_cnn/data").shuffle(9'000).repeat().batch(50));
+
+  const auto train_step = dist::function([&](const dist::data::Batch& batch) {  // the one line
+    dist::GradientTape tape;
+    const auto losses = nn::sparse_categorical_crossentropy(
+        batch.y, model(batch.x, {.training = true}), {.from_logits = true});
+    const auto loss = nn::compute_average_loss(losses, 50);
+    optimizer.minimize(loss, model.trainable_variables(), tape);
+    return loss;
+  });
+  auto batches = train.iterator();
+  for (int step = 0; step < 100; ++step) {
+    const auto losses = strategy.run(train_step, batches.get_next());
+    if (step % 50 == 0) std::printf("loss %.4f\n", losses[0].item<float>());
+  }
+  return optimizer.iterations() == 100 ? 0 : 1;
+}
+// [function]
+
 // [session]
 int session_program() {
   dist::MultiWorkerMirroredStrategy strategy;
@@ -131,6 +158,11 @@ TEST_CASE("the page's fit learns the digits and leaves its files", "[docs][train
   CHECK_FALSE(std::filesystem::exists(directory / "backup/chief"));
 }
 
+TEST_CASE("the page's function counts its steps", "[docs][training_page]") {
+  const TemporaryDirectory directory;
+  run_in(directory, &function_program);
+}
+
 TEST_CASE("the page's session stops at its step and saves", "[docs][training_page]") {
   const TemporaryDirectory directory;
   run_in(directory, &session_program);
@@ -146,7 +178,7 @@ TEST_CASE("the page's estimator trains, evaluates, predicts and exports", "[docs
 
 TEST_CASE("the page shows the programs that are tested", "[docs][training_page]") {
   const std::string root = DISTRIBUTE_SOURCE_DIR;
-  for (const std::string name : {"fit", "session", "estimator"}) {
+  for (const std::string name : {"fit", "function", "session", "estimator"}) {
     const std::string mark = "// [" + name + "]";
     const std::string tested =
         lines_between(root + "/tests/docs/training_page_test.cpp", mark, mark);

@@ -55,6 +55,9 @@ constexpr char kConv[] =
 constexpr char kMatrix[] =
 #include <distribute/device/kernels/matrix.cu.inc>
     ;
+constexpr char kNumbers[] =
+#include <distribute/device/kernels/numbers.cu.inc>
+    ;
 constexpr char kUpdate[] =
 #include <distribute/device/kernels/update.cu.inc>
     ;
@@ -130,8 +133,8 @@ TEST_CASE("every kernel compiles for every architecture", "[ops][gpu_kernels]") 
   for (int capability : {80, 86, 90, 100}) {
     for (const std::string& text : {maps, pairs, sums, updates})
       compiler.check({text, "rows", {}, {}, {DType::Float32, DType::Float32}}, capability);
-    for (const char* text :
-         {kStrided, kCombine, kSoftmax, kLayerNorm, kRandom, kPool, kMatmul, kConv, kMatrix})
+    for (const char* text : {kStrided, kCombine, kSoftmax, kLayerNorm, kRandom, kPool, kMatmul,
+                             kConv, kMatrix, kNumbers})
       compiler.check({text, "text", {}, {}, {DType::Float32, DType::Int64}}, capability);
     compiler.check({kConvert, "convert", {}, {}, {DType::Float32, DType::BFloat16}}, capability);
   }

@@ -126,8 +126,23 @@ void run(const Network& network, const MakeOptimizer& make_optimizer) {
   strategy.reduce(dist::ReduceOp::Sum, sums);
 }
 
+/// Steps as CUDA graphs, which need a kernel of their own.
+void run_recorded(const Network& network, const MakeOptimizer& make_optimizer) {
+  dist::OneDeviceStrategy strategy("/gpu:0");
+  const auto scope = strategy.scope();
+  const auto model = network.make();
+  const auto optimizer = make_optimizer();
+  const auto step =
+      dist::function([&](const Tensor& x, const Tensor& y) { train(*model, *optimizer, x, y); });
+  const Tensor images = dist::zeros(network.images), labels{int64_t{1}, int64_t{2}};
+  while (step.launches() == 0 && step.problem().empty()) strategy.run(step, images, labels);
+  if (!step.problem().empty()) throw dist::InternalError(step.problem());
+}
+
+using Run = void (*)(const Network&, const MakeOptimizer&);
+
 std::set<std::string> texts_of(const std::string& policy, const Network& network,
-                               const MakeOptimizer& make_optimizer) {
+                               const MakeOptimizer& make_optimizer, Run how = run) {
   using namespace distribute::testing;
   const FakeCuda fake({.runs_kernels = false});
   const dist::ScopedCudaBlas blas(FakeBlas::table());
@@ -139,7 +154,7 @@ std::set<std::string> texts_of(const std::string& policy, const Network& network
   const dist::cudnn_internal::ScopedCudnn dnn(table);
 #endif
   nn::set_global_policy(policy);
-  run(network, make_optimizer);
+  how(network, make_optimizer);
   const auto programs = fake.programs();
   return {programs.begin(), programs.end()};
 }
@@ -151,6 +166,7 @@ std::set<std::string> all_texts() {
       texts.merge(texts_of(policy, network, optimizers()[1]));
   for (const MakeOptimizer& make : optimizers())
     texts.merge(texts_of("float32", networks()[0], make));
+  texts.merge(texts_of("float32", networks()[0], optimizers()[0], run_recorded));
   return texts;
 }
 

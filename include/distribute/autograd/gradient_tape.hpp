@@ -37,6 +37,11 @@ class Backward {
 /// Gives one gradient per input; none where there is no dependence.
 using BackwardFunction = std::function<std::vector<Tensor>(const Backward&)>;
 
+namespace autograd_internal {
+/// True when the thread has an active tape.
+bool is_taping();
+}  // namespace autograd_internal
+
 /// True when an active tape of this thread follows one of the tensors.
 bool is_recording(std::span<const Tensor> inputs);
 

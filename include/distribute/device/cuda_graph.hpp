@@ -40,23 +40,6 @@ class CudaGraph {
   CudaHandle native_ = nullptr;
 };
 
-/// A step that runs as it is a few times (kernels are compiled, plans chosen, memory found), then
-/// is recorded, then replayed. Its input has to come in the same tensors every time. One thread.
-class CapturedStep {
- public:
-  CapturedStep(Device device, std::function<void()> step, int plain_runs = 2)
-      : device_(device), step_(std::move(step)), plain_runs_(plain_runs) {}
-  /// Throws  as `step` and CudaGraph.
-  void run();
-  bool is_captured() const { return graph_ != nullptr; }
-
- private:
-  Device device_;
-  std::function<void()> step_;
-  int plain_runs_;
-  std::unique_ptr<CudaGraph> graph_;
-};
-
 }  // namespace distribute
 
 #ifdef DISTRIBUTE_HEADER_ONLY

@@ -123,6 +123,7 @@ DISTRIBUTE_KERNEL_TEXT(
       int64_t count;
       uint64_t seed;
       uint64_t counter;
+      const uint64_t* current;  // the counter of a recorded step; else null
       float a;
       float b;
       int64_t low;
@@ -203,7 +204,14 @@ DISTRIBUTE_KERNEL_TEXT(
       int32_t relu;
     };
 
-    // One launch updates up to 48 variables.
+    // What an optimizer's step may change from one step to the next.
+    struct UpdateNumbers {
+      float row[8];
+      float decay;
+      float average_momentum;
+    };
+
+    // One launch updates up to 48 variables, with the numbers at `current` where there are some.
     struct UpdateArguments {
       float* weights[48];
       float* slots[48][3];
@@ -211,11 +219,17 @@ DISTRIBUTE_KERNEL_TEXT(
       const float* gradient[48];
       int64_t end[48];  // blocks of variables before and with this one, of 1024 elements
       int64_t count[48];
-      float decay[48];
-      float coupled_decay[48];
+      bool decays[48];
+      float coupled_decay;
       int32_t variables;
-      float average_momentum;
-      float row[8];
+      UpdateNumbers numbers;
+      const UpdateNumbers* current;
+    };
+
+    struct NumbersArguments {
+      uint64_t* to;
+      uint64_t numbers[128];
+      int32_t count;
     };)
 
 }  // namespace distribute::kernels

@@ -62,7 +62,8 @@ struct GpuRandom {
   float a = 0, b = 0;
   int64_t low = 0;
   uint64_t width = 0;
-  int64_t first = 0;  // y is a window of a longer sequence that begins here
+  int64_t first = 0;                  // y is a window of a longer sequence that begins here
+  const uint64_t* current = nullptr;  // a recorded step's counter, on the GPU; else `counter`
 };
 /// Fills y; dropout reads x.
 void gpu_random(const GpuRandom& random, const Tensor& x, Tensor& y);

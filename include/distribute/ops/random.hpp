@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 
 namespace distribute {
 
@@ -51,6 +52,10 @@ namespace nn {
 /// Throws  InvalidArgumentError for a rate outside [0, 1) or a dtype that is not floating.
 /// Source  tf.nn.dropout
 Tensor dropout(const Tensor& x, float rate, uint64_t seed, uint64_t counter = 0);
+/// The same with a counter that is asked for at every launch of a step that is being recorded, and
+/// otherwise once.
+Tensor dropout(const Tensor& x, float rate, uint64_t seed,
+               const std::function<uint64_t()>& counter);
 }  // namespace nn
 
 }  // namespace distribute

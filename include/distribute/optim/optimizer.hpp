@@ -16,6 +16,10 @@
 #include <string>
 #include <vector>
 
+namespace distribute {
+class RecordedStep;
+}
+
 namespace distribute::optim {
 
 /// What every optimizer's options hold beside its own.
@@ -130,6 +134,8 @@ class Optimizer : public Trackable {
   std::vector<VariableUpdate> collect(const std::vector<Tensor>& gradients,
                                       const std::vector<Variable>& variables);
   void add_slots(std::vector<VariableUpdate>& updates, ReplicaContext* replica);
+  int64_t record_update(RecordedStep& recording, ReplicaContext& replica,
+                        const std::vector<VariableUpdate>& updates, bool are_reduced);
   std::vector<Slot> all_slots() const;  // slots(), then the average
   void clip(std::vector<VariableUpdate>& updates) const;
   void densify(std::vector<VariableUpdate>& updates, const ReplicaContext& replica) const;

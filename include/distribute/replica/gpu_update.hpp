@@ -2,7 +2,9 @@
 /// What an optimizer's step is on a GPU: a row of formulas that kernels are made from.
 
 #include <distribute/base/config.hpp>
+#include <distribute/device/kernel_arguments.hpp>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <vector>
@@ -18,11 +20,23 @@ struct GpuFormula {
 /// A formula and what every optimizer does around it.
 struct GpuUpdate {
   GpuFormula formula = {};
-  // By update: weights shrink by the first before the formula, whose gradient grows by the second
-  // times the weights.
-  std::vector<float> decay = {}, coupled_decay = {};
-  bool keeps_average = false;  // the last slot is a moving average of the weights
+  // Weights shrink by the first before the formula, whose gradient grows by the second times the
+  // weights.
+  float decay = 0, coupled_decay = 0;
+  std::vector<bool> decays = {};  // by update: whether they do
+  bool keeps_average = false;     // the last slot is a moving average of the weights
   float average_momentum = 0;
+  /// Where launches of a recorded step find their numbers(), on the GPU; else null.
+  const kernels::UpdateNumbers* current = nullptr;
+
+  /// What may be another at the next step.
+  kernels::UpdateNumbers numbers() const;
 };
+
+inline kernels::UpdateNumbers GpuUpdate::numbers() const {
+  kernels::UpdateNumbers now{{}, decay, average_momentum};
+  std::copy(formula.numbers.begin(), formula.numbers.end(), now.row);
+  return now;
+}
 
 }  // namespace distribute

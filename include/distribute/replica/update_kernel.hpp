@@ -37,6 +37,8 @@ class UpdateKernel {
   }
   /// The same step for variables on GPUs; without a row where there is none.
   const GpuUpdate& gpu() const { return gpu_; }
+  /// On GPUs the numbers come from there, whatever they are when the kernel runs.
+  void read_numbers_at(const kernels::UpdateNumbers* place) { gpu_.current = place; }
   /// Text from which another process makes the same kernel: optim::make_update_kernel(). To be
   /// asked while the optimizer lives.
   /// Throws  UnimplementedError for a kernel that is a mere function.

@@ -60,6 +60,8 @@ DISTRIBUTE_INLINE std::vector<GradientTape::State*>& active_tapes() {
   return tapes;
 }
 
+DISTRIBUTE_INLINE bool is_taping() { return !active_tapes().empty(); }
+
 DISTRIBUTE_INLINE void variable_accessed(const Variable& variable, const Tensor& value) {
   for (GradientTape::State* tape : active_tapes())
     if (tape->recording && tape->options.watch_accessed_variables)

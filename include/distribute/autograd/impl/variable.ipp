@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/autograd/accumulate.hpp>
 #include <distribute/autograd/op_trace.hpp>
+#include <distribute/autograd/recorded_step.hpp>
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/device/placement.hpp>
@@ -70,6 +71,7 @@ namespace autograd_internal {
 /// Runs creators [0, depth) innermost first; below all of them stands the plain variable.
 DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> create_variable(
     size_t depth, const Variable::Initializer& initial_value, const VariableOptions& options) {
+  refuse_in_recording("variable '" + options.name + "' is made");
   if (depth == 0) return std::make_shared<PlainVariable>(initial_value(), options);
   const VariableCreator creator = variable_creator_stack()[depth - 1];
   const auto next = [depth](const Variable::Initializer& value, const VariableOptions& changed) {
@@ -89,6 +91,7 @@ DISTRIBUTE_INLINE Variable::Variable(const Tensor& initial_value, VariableOption
 
 DISTRIBUTE_INLINE VariableImpl& Variable::impl() const {
   if (!impl_) throw InvalidArgumentError("an empty variable (none) was used");
+  if (RecordedStep* step = RecordedStep::current()) step->notice(impl_);
   return *impl_;
 }
 

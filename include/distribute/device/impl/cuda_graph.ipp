@@ -84,14 +84,4 @@ DISTRIBUTE_INLINE void CudaGraph::launch() const {
              "cuGraphLaunch", device_);
 }
 
-DISTRIBUTE_INLINE void CapturedStep::run() {
-  if (graph_) return graph_->launch();
-  if (plain_runs_ > 0) {
-    --plain_runs_;
-    return step_();
-  }
-  graph_ = std::make_unique<CudaGraph>(CudaGraph::capture(device_, step_));
-  graph_->launch();
-}
-
 }  // namespace distribute

@@ -38,7 +38,7 @@ DISTRIBUTE_INLINE Tensor Dropout::call(const Tensor& x, CallOptions options) {
   const int id = replica ? replica->replica_id_in_sync_group() : 0;
   // An odd constant: seeds of different replicas never meet.
   const uint64_t seed = seed_ + uint64_t(id) * 0x9E3779B97F4A7C15u;
-  return dropout(x, rate_, seed, calls_->next(id));
+  return dropout(x, rate_, seed, [calls = calls_.get(), id] { return calls->next(id); });
 }
 
 }  // namespace distribute::nn

@@ -197,6 +197,7 @@ DISTRIBUTE_INLINE void gpu_random(const GpuRandom& random, const Tensor& x, Tens
                                            y.num_elements(),
                                            random.seed,
                                            random.counter,
+                                           random.current,
                                            random.a,
                                            random.b,
                                            random.low,

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/autograd/recorded_step.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/ops/cast.hpp>
@@ -102,11 +103,21 @@ DISTRIBUTE_INLINE float truncated_draw(uint64_t seed, int64_t element) {
   }
 }
 
+/// Which mask: of a recorded step the counter is on the GPU, at `current`.
+struct DropoutMask {
+  float rate;
+  uint64_t seed, counter;
+  const uint64_t* current = nullptr;
+};
+
 /// x or 0, scaled; the mask is drawn again for the gradient instead of being kept.
-DISTRIBUTE_INLINE Tensor dropped(const Tensor& x, float rate, uint64_t seed, uint64_t counter) {
+DISTRIBUTE_INLINE Tensor dropped(const Tensor& x, const DropoutMask& mask) {
+  const auto [rate, seed, counter, current] = mask;
   if (on_gpu(x)) {
     Tensor result = Tensor::empty(x.shape(), x.dtype(), x.device());
-    gpu_random({"dropout", seed, counter, rate}, x, result);
+    gpu_random(
+        {.function = "dropout", .seed = seed, .counter = counter, .a = rate, .current = current}, x,
+        result);
     return result;
   }
   const Tensor from = converted(x, DType::Float32).row_major();
@@ -114,12 +125,23 @@ DISTRIBUTE_INLINE Tensor dropped(const Tensor& x, float rate, uint64_t seed, uin
   const float *values = from.data<float>().data(), scale = 1 / (1 - rate);
   float* out = y.mutable_data<float>();
   for_random_words(x.num_elements(), seed, counter,
-                   [=](const uint32_t* words, int64_t begin, int64_t count) {
+                   [=, rate = mask.rate](const uint32_t* words, int64_t begin, int64_t count) {
 #pragma omp simd
                      for (int64_t i = 0; i < count; ++i)
                        out[begin + i] = unit(words[i]) < rate ? 0.0f : values[begin + i] * scale;
                    });
   return converted(y, x.dtype());
+}
+
+DISTRIBUTE_INLINE Tensor dropout(const Tensor& x, const DropoutMask& mask) {
+  if (!(mask.rate >= 0 && mask.rate < 1))
+    throw InvalidArgumentError(concat("dropout: the rate must lie in [0, 1), got ", mask.rate));
+  if (!is_floating(x.dtype()))
+    throw InvalidArgumentError(concat("dropout: wants a floating dtype, got ", name_of(x.dtype())));
+  if (mask.rate == 0) return x;
+  return record("dropout", {x}, dropped(x, mask), [=](const Backward& b) -> std::vector<Tensor> {
+    return {dropout(b.gradient(), mask)};
+  });
 }
 
 }  // namespace ops_internal
@@ -133,6 +155,7 @@ DISTRIBUTE_INLINE void set_seed(uint64_t seed) {
 }
 
 DISTRIBUTE_INLINE uint64_t next_seed() {
+  autograd_internal::refuse_in_recording("a seed is drawn");
   const uint64_t count = process_state().global_seed.fetch_add(1);
   const auto words = philox({0, 0, 0, 0}, count);
   return uint64_t{words[0]} << 32 | words[1];
@@ -215,15 +238,14 @@ DISTRIBUTE_INLINE Tensor uniform_int(const Shape& shape, uint64_t seed, int64_t 
 }  // namespace random
 
 DISTRIBUTE_INLINE Tensor nn::dropout(const Tensor& x, float rate, uint64_t seed, uint64_t counter) {
-  if (!(rate >= 0 && rate < 1))
-    throw InvalidArgumentError(concat("dropout: the rate must lie in [0, 1), got ", rate));
-  if (!is_floating(x.dtype()))
-    throw InvalidArgumentError(concat("dropout: wants a floating dtype, got ", name_of(x.dtype())));
-  if (rate == 0) return x;
-  return record("dropout", {x}, ops_internal::dropped(x, rate, seed, counter),
-                [=](const Backward& b) -> std::vector<Tensor> {
-                  return {dropout(b.gradient(), rate, seed, counter)};
-                });
+  return ops_internal::dropout(x, {rate, seed, counter});
+}
+
+DISTRIBUTE_INLINE Tensor nn::dropout(const Tensor& x, float rate, uint64_t seed,
+                                     const std::function<uint64_t()>& counter) {
+  if (RecordedStep* step = RecordedStep::current())
+    return ops_internal::dropout(x, {rate, seed, 0, step->numbers<uint64_t>(counter)});
+  return dropout(x, rate, seed, counter());
 }
 
 }  // namespace distribute

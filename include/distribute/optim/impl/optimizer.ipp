@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/autograd/lazy_product.hpp>
+#include <distribute/autograd/recorded_step.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/metrics.hpp>
@@ -124,7 +125,6 @@ DISTRIBUTE_INLINE int64_t Optimizer::apply_gradients(const std::vector<Tensor>& 
         "`Strategy.run` to enter replica context.");
   std::vector<VariableUpdate> updates = collect(gradients, variables);
   add_slots(updates, replica);
-  const int64_t done = iterations();
   bool reduced = options.skip_gradients_aggregation;
   if (clips()) {
     if (!reduced) {
@@ -137,11 +137,39 @@ DISTRIBUTE_INLINE int64_t Optimizer::apply_gradients(const std::vector<Tensor>& 
     reduced = true;
   }
   densify(updates, *replica);
+  if (RecordedStep* recording = RecordedStep::current())
+    return record_update(*recording, *replica, updates, reduced);
   const int64_t step =
-      replica->update_and_count(updates, reduced, make_kernel(updates, done), iterations_);
+      replica->update_and_count(updates, reduced, make_kernel(updates, iterations()), iterations_);
   overwrite_with_averages(updates, step);
   if (replica->local_replica_id() == 0) monitoring::metrics().count_step();
   return step;
+}
+
+/// Every launch takes the numbers of its own step, and counts it.
+DISTRIBUTE_INLINE int64_t Optimizer::record_update(RecordedStep& recording, ReplicaContext& replica,
+                                                   const std::vector<VariableUpdate>& updates,
+                                                   bool are_reduced) {
+  if (options_.use_ema && options_.ema_overwrite_frequency)
+    throw FailedPreconditionError(
+        "with ema_overwrite_frequency steps differ from each other, and none can be recorded");
+  std::vector<bool> decayed;
+  for (const VariableUpdate& update : updates) decayed.push_back(decays(update.variable));
+  const auto next = [this, decayed] {
+    const RecordedStep::Pause pause;
+    return make_kernel(Step{learning_rate(), iterations(), decayed});
+  };
+  UpdateKernel kernel = next();
+  kernel.read_numbers_at(
+      recording.numbers<kernels::UpdateNumbers>([next] { return next().gpu().numbers(); }));
+  replica.update(updates, are_reduced, kernel);
+  recording.after_launch([this] {
+    ReplicaContext* running = get_replica_context();
+    optim_internal::run_once(running, [&] { iterations_.assign_add(Tensor(int64_t{1})); });
+    monitoring::metrics().count_step();
+  });
+  const RecordedStep::Pause pause;
+  return iterations() + 1;
 }
 
 DISTRIBUTE_INLINE std::vector<VariableUpdate> Optimizer::collect(
@@ -240,11 +268,12 @@ DISTRIBUTE_INLINE UpdateKernel Optimizer::make_kernel(Step step) const {
   if (options_.coupled_weight_decay)
     formula = optim_internal::with_coupled_decay(plain, float(*options_.coupled_weight_decay),
                                                  all_slots().size());
-  GpuUpdate gpu{gpu_formula(step.rate, step.done + 1), {}, {}, options_.use_ema, momentum};
-  for (bool decays : step.decayed) {
-    gpu.decay.push_back(decays ? decay : 0.0f);
-    gpu.coupled_decay.push_back(decays ? float(options_.coupled_weight_decay.value_or(0.0)) : 0.0f);
-  }
+  GpuUpdate gpu{.formula = gpu_formula(step.rate, step.done + 1),
+                .decay = decay,
+                .coupled_decay = float(options_.coupled_weight_decay.value_or(0.0)),
+                .decays = step.decayed,
+                .keeps_average = options_.use_ema,
+                .average_momentum = momentum};
   const auto loop = [=, decayed = std::move(step.decayed), ema = options_.use_ema](
                         size_t update, float* weights, float* const* slots, const float* gradient,
                         int64_t count) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/autograd/accumulate.hpp>
 #include <distribute/autograd/lazy_product.hpp>
+#include <distribute/autograd/recorded_step.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/cuda_module.hpp>
@@ -74,7 +75,8 @@ DISTRIBUTE_INLINE void UpdateTarget::take(const Variable& variable, const Layout
   for (int i = 0; i < count_; ++i) impl.set_component(first_ + i, Tensor());
   if (device.type == DeviceType::Gpu) value = value.to(device);
   if (!same_layout(value.layout(), layout)) value = in_layout(value, layout);
-  if (!value.unique()) {
+  RecordedStep* const recording = RecordedStep::current();
+  if (!(recording ? recording->may_write(impl, value) : value.unique())) {
     Tensor copy = Tensor::empty(value.shape(), value.dtype(), value.device(), value.layout());
     const int64_t bytes = std::min(copy.array().buffer->bytes(),
                                    value.array().buffer->bytes() - value.array().offset_bytes);
@@ -151,13 +153,12 @@ DISTRIBUTE_INLINE void launch_updates(std::span<const VariableUpdate> updates, i
     arguments.gradient[i] = gradients.back().array().data<float>();
     arguments.count[i] = target.size();
     arguments.end[i] = blocks += (target.size() + 1023) / 1024;
-    arguments.decay[i] = numbers[i] < gpu.decay.size() ? gpu.decay[numbers[i]] : 0.0f;
-    arguments.coupled_decay[i] =
-        numbers[i] < gpu.coupled_decay.size() ? gpu.coupled_decay[numbers[i]] : 0.0f;
+    arguments.decays[i] = numbers[i] < gpu.decays.size() && gpu.decays[numbers[i]];
   }
   arguments.variables = int32_t(updates.size());
-  arguments.average_momentum = gpu.average_momentum;
-  std::copy(gpu.formula.numbers.begin(), gpu.formula.numbers.end(), arguments.row);
+  arguments.coupled_decay = gpu.coupled_decay;
+  arguments.numbers = gpu.numbers();
+  arguments.current = gpu.current;
   if (blocks)
     launch_kernel(device, {kUpdateText, "update", gpu.formula.rows, gpu.formula.row},
                   {.grid_x = unsigned(blocks)}, arguments);

@@ -1,0 +1,217 @@
+#pragma once
+#include <distribute/autograd/recorded_step.hpp>
+#include <distribute/autograd/variable.hpp>
+#include <distribute/base/error.hpp>
+#include <distribute/device/cuda_memory.hpp>
+#include <distribute/device/cuda_module.hpp>
+#include <distribute/device/kernel_arguments.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+namespace distribute {
+
+namespace autograd_internal {
+
+inline constexpr char kNumbersText[] =
+#include <distribute/device/kernels/numbers.cu.inc>
+    ;
+inline constexpr size_t kMostNumbers = 2048;  // of 8 bytes
+
+DISTRIBUTE_INLINE RecordedStep*& recording() {
+  thread_local RecordedStep* step = nullptr;
+  return step;
+}
+
+DISTRIBUTE_INLINE void refuse_in_recording(const std::string& what) {
+  if (RecordedStep::current())
+    throw FailedPreconditionError(what + " in a step that is being recorded");
+}
+
+/// The thread records `step` while it lives.
+struct RecordingScope {
+  explicit RecordingScope(RecordedStep* step) { recording() = step; }
+  ~RecordingScope() { recording() = nullptr; }
+  RecordingScope(const RecordingScope&) = delete;
+};
+
+DISTRIBUTE_INLINE size_t bytes_of(const Tensor& value) {
+  return size_t(value.num_elements() * size_of(value.dtype()));
+}
+
+}  // namespace autograd_internal
+
+struct RecordedStep::Place {
+  std::shared_ptr<VariableImpl> variable;
+  const char* data;
+  size_t bytes;
+  std::string on_host = {};  // the elements of a variable in host memory
+  Tensor before = {};        // while the step is being recorded
+  bool is_written = false;
+
+  bool contains(const char* other) const { return other >= data && other < data + bytes; }
+  bool is_host() const { return before.device().type != DeviceType::Gpu; }
+  std::string name() const { return concat("variable '", variable->options().name, "'"); }
+};
+
+DISTRIBUTE_INLINE RecordedStep* RecordedStep::current() { return autograd_internal::recording(); }
+DISTRIBUTE_INLINE RecordedStep::Pause::Pause()
+    : paused_(std::exchange(autograd_internal::recording(), nullptr)) {}
+DISTRIBUTE_INLINE RecordedStep::Pause::~Pause() { autograd_internal::recording() = paused_; }
+
+DISTRIBUTE_INLINE RecordedStep::RecordedStep(Device device, const std::function<void()>& step)
+    : device_(device),
+      numbers_(Tensor::empty({int64_t(autograd_internal::kMostNumbers)}, DType::Int64, device)) {
+  autograd_internal::refuse_in_recording("another step is recorded");
+  try {
+    graph_ = std::make_unique<CudaGraph>(CudaGraph::capture(device, [&] {
+      {
+        const autograd_internal::RecordingScope recording(this);
+        step();
+      }
+      put_back();
+    }));
+  } catch (...) {
+    restore();
+    throw;
+  }
+  for (Place& place : places_) place.before = Tensor();
+}
+
+DISTRIBUTE_INLINE RecordedStep::~RecordedStep() = default;
+
+DISTRIBUTE_INLINE RecordedStep::Place* RecordedStep::find(const VariableImpl& variable) {
+  const auto found = std::find_if(places_.begin(), places_.end(), [&](const Place& place) {
+    return place.variable.get() == &variable;
+  });
+  return found == places_.end() ? nullptr : &*found;
+}
+
+DISTRIBUTE_INLINE void RecordedStep::notice(const std::shared_ptr<VariableImpl>& variable) {
+  if (find(*variable)) return;
+  if (variable->num_components() != 1 || !variable->parts().empty())
+    throw FailedPreconditionError(concat("variable '", variable->options().name,
+                                         "' is in several places: its step cannot be recorded"));
+  const Tensor value = variable->component(0);
+  Place place{variable, value.array().bytes(), autograd_internal::bytes_of(value)};
+  place.before = value;
+  if (value.device().type != DeviceType::Gpu) place.on_host.assign(place.data, place.bytes);
+  places_.push_back(std::move(place));
+}
+
+DISTRIBUTE_INLINE bool RecordedStep::may_write(VariableImpl& variable, const Tensor& value) {
+  Place* place = find(variable);
+  if (!place || value.array().bytes() != place->data) return value.unique();
+  place->before = Tensor();
+  const bool alone = value.unique();
+  place->before = value;
+  if (place->is_host())
+    throw FailedPreconditionError(
+        place->name() + " is in host memory and updated in a step that is being recorded");
+  if (!alone)
+    throw FailedPreconditionError(
+        place->name() +
+        " is updated while its value is held elsewhere, in a step that is being "
+        "recorded");
+  return place->is_written = true;
+}
+
+/// What the step left elsewhere is copied to where the next launch reads it.
+DISTRIBUTE_INLINE void RecordedStep::put_back() {
+  std::vector<std::pair<Place*, Tensor>> moved;
+  for (Place& place : places_) {
+    Tensor now = place.variable->component(0);
+    const bool same = now.array().bytes() == place.data;
+    if (place.is_host()) {
+      if (!same || std::memcmp(place.data, place.on_host.data(), place.bytes) != 0)
+        throw FailedPreconditionError(
+            place.name() + " is in host memory and changes in a step that is being recorded");
+      continue;
+    }
+    if (same) continue;
+    now = now.row_major();
+    const char* from = now.array().bytes();
+    const auto overlaps = [&](const Place& other) { return other.contains(from); };
+    if (std::any_of(places_.begin(), places_.end(), overlaps)) {  // two variables change places
+      const Tensor copy = Tensor::empty(now.shape(), now.dtype(), device_);
+      copy_bytes(copy.array().bytes(), device_, from, now.device(), int64_t(place.bytes));
+      now = copy;
+    }
+    moved.emplace_back(&place, now);
+  }
+  for (auto& [place, now] : moved) {
+    copy_bytes(const_cast<char*>(place->data), device_, now.array().bytes(), now.device(),
+               int64_t(place->bytes));
+    place->variable->set_component(0, place->before);
+    place->is_written = true;
+  }
+}
+
+/// After a recording that went wrong.
+DISTRIBUTE_INLINE void RecordedStep::restore() {
+  for (Place& place : places_)
+    if (place.before) place.variable->set_component(0, std::exchange(place.before, Tensor()));
+}
+
+DISTRIBUTE_INLINE const void* RecordedStep::add_numbers(size_t bytes,
+                                                        std::function<void(void*)> write) {
+  const size_t at = next_numbers_.size(), words = (bytes + 7) / 8;
+  if (at + words > autograd_internal::kMostNumbers)
+    throw FailedPreconditionError("too many numbers change in a step that is being recorded");
+  next_numbers_.resize(at + words);
+  writers_.push_back([this, at, write = std::move(write)] { write(&next_numbers_[at]); });
+  return numbers_.array().bytes() + 8 * at;
+}
+
+DISTRIBUTE_INLINE std::string RecordedStep::outdated() const {
+  for (const Place& place : places_) {
+    const Tensor now = place.variable->component(0);
+    if (now.device().type != DeviceType::Gpu) {
+      if (autograd_internal::bytes_of(now) != place.bytes ||
+          std::memcmp(now.array().bytes(), place.on_host.data(), place.bytes) != 0)
+        return place.name() + ", which the step reads in host memory, has changed";
+    } else if (now.array().bytes() != place.data) {
+      return place.name() + " was assigned outside of the recorded step";
+    }
+  }
+  return {};
+}
+
+DISTRIBUTE_INLINE bool RecordedStep::writes_what_others_hold() const {
+  for (const Place& place : places_) {
+    if (!place.is_written) continue;
+    Tensor value = place.variable->component(0);
+    place.variable->set_component(0, Tensor());
+    const bool alone = value.unique();
+    place.variable->set_component(0, std::move(value));
+    if (!alone) return true;
+  }
+  return false;
+}
+
+/// As arguments of kernels, which the driver copies: no memory of the host is needed until the GPU
+/// comes to it.
+DISTRIBUTE_INLINE void RecordedStep::write_numbers() {
+  for (const auto& write : writers_) write();
+  kernels::NumbersArguments arguments{};
+  constexpr size_t kWords = std::size(decltype(arguments.numbers){});
+  for (size_t at = 0; at < next_numbers_.size(); at += kWords) {
+    const size_t count = std::min(kWords, next_numbers_.size() - at);
+    arguments.to = reinterpret_cast<uint64_t*>(numbers_.array().bytes()) + at;
+    arguments.count = int32_t(count);
+    std::copy_n(next_numbers_.begin() + int64_t(at), count, arguments.numbers);
+    launch_kernel(device_, {autograd_internal::kNumbersText, "store_numbers"}, {.block = 64},
+                  arguments);
+  }
+}
+
+DISTRIBUTE_INLINE void RecordedStep::launch() {
+  write_numbers();
+  graph_->launch();
+  // Under a new identity, as a tensor may remember on the host what it was.
+  for (const Place& place : places_)
+    if (place.is_written) place.variable->set_component(0, place.variable->component(0).renamed());
+  for (const auto& work : after_) work();
+}
+
+}  // namespace distribute

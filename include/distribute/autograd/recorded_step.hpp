@@ -1,0 +1,104 @@
+#pragma once
+/// A replica's step as a CUDA graph, with what every launch of it does beside on the host.
+
+#include <distribute/base/config.hpp>
+#include <distribute/device/cuda_graph.hpp>
+#include <distribute/tensor/tensor.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace distribute {
+
+class Variable;
+class VariableImpl;
+
+/// Records a step and launches it. The GPU's variables that the step reads or writes are read and
+/// written where they are, so they must stay there between launches; what changes from launch to
+/// launch comes out of numbers(). One thread at a time.
+class RecordedStep {
+ public:
+  /// Calls `step`, whose work on `device` is recorded and not run. Afterwards all variables have
+  /// the values and the places that they had before, also when it throws. Throws  what `step`
+  /// throws; FailedPreconditionError when it reads a value of the GPU on the
+  ///         host, makes variables, changes variables in host memory, or does anything else that
+  ///         happens on the host at every call.
+  RecordedStep(Device device, const std::function<void()>& step);
+  ~RecordedStep();
+  RecordedStep(const RecordedStep&) = delete;
+  RecordedStep& operator=(const RecordedStep&) = delete;
+
+  /// Why the graph does not fit the variables any more, so that it has to be recorded again; empty:
+  /// it does.
+  std::string outdated() const;
+  /// A variable's value that somebody else keeps may not change: such a step is run plainly, which
+  /// gives the variable another place.
+  bool writes_what_others_hold() const;
+  /// Writes the numbers, queues the graph, and does what the step counts.
+  void launch();
+
+  /// For whoever takes part in a step: what the calling thread records; null: nothing.
+  static RecordedStep* current();
+  /// While it lives, the thread's recording does not notice which variables are read: for numbers
+  /// that each launch asks for anew.
+  class [[nodiscard]] Pause {
+   public:
+    Pause();
+    ~Pause();
+    Pause(const Pause&) = delete;
+    Pause& operator=(const Pause&) = delete;
+
+   private:
+    RecordedStep* paused_;
+  };
+
+  /// GPU memory for kernels to read, in which every launch finds what `next` gave before it.
+  template <typename T>
+  requires std::is_trivially_copyable_v<T>
+  const T* numbers(std::function<T()> next) {
+    return static_cast<const T*>(add_numbers(
+        sizeof(T), [next = std::move(next)](void* to) { *static_cast<T*>(to) = next(); }));
+  }
+  void after_launch(std::function<void()> work) { after_.push_back(std::move(work)); }
+  /// The step is about to read or write the variable.
+  void notice(const std::shared_ptr<VariableImpl>& variable);
+  /// Whether `value`, which was taken out of the variable, may be written in place.
+  /// Throws  FailedPreconditionError when it is in host memory, or anybody else holds it.
+  bool may_write(VariableImpl& variable, const Tensor& value);
+
+ private:
+  /// A variable that the step uses, and where its value is.
+  struct Place;
+  const void* add_numbers(size_t bytes, std::function<void(void*)> write);
+  Place* find(const VariableImpl& variable);
+  void put_back();
+  void restore();
+  void write_numbers();
+
+  Device device_;
+  Tensor numbers_;                      // on the GPU
+  std::vector<uint64_t> next_numbers_;  // on the host
+  std::vector<std::function<void()>> writers_, after_;
+  std::vector<Place> places_;
+  std::unique_ptr<CudaGraph> graph_;
+};
+
+namespace autograd_internal {
+
+/// Throws  FailedPreconditionError while the calling thread records a step: `what`, such as "a
+///         variable is made", happens once, and not at every launch.
+void refuse_in_recording(const std::string& what);
+
+}  // namespace autograd_internal
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/autograd/impl/recorded_step.ipp>
+#endif

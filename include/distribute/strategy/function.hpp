@@ -1,0 +1,149 @@
+#pragma once
+/// A step that a GPU does as one CUDA graph, recorded once for each shape of its arguments.
+
+#include <distribute/base/config.hpp>
+#include <distribute/data/batch.hpp>
+#include <distribute/tensor/tensor.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace distribute {
+
+struct FunctionOptions {
+  /// Calls with arguments of a new shape before one is recorded: kernels are compiled, slots made.
+  int plain_calls = 2;
+};
+
+namespace strategy_internal {
+
+/// What a function does with its arguments, all of whose tensors come one after the other.
+using FunctionBody = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
+
+/// The recorded steps behind a Function; copies of that share them.
+class RecordedFunction {
+ public:
+  explicit RecordedFunction(FunctionOptions options);
+  ~RecordedFunction();
+  RecordedFunction(const RecordedFunction&) = delete;
+
+  std::vector<Tensor> call(const std::vector<Tensor>& arguments, const FunctionBody& body);
+  int64_t launches() const { return launches_; }
+  const std::string& problem() const { return problem_; }
+
+ private:
+  struct Graph;
+  Graph& graph_for(const std::vector<Tensor>& arguments);
+  bool is_ready(Graph& graph, const FunctionBody& body);
+  static void record(Graph& graph, const FunctionBody& body);
+  std::vector<Tensor> launch(Graph& graph, const std::vector<Tensor>& arguments);
+  void tell(const std::string& why);
+
+  FunctionOptions options_;
+  std::vector<std::unique_ptr<Graph>> graphs_;  // the one used last comes last
+  std::string problem_;                         // why the last call was a plain one
+  bool has_told_ = false, has_given_up_ = false;
+  int64_t launches_ = 0;
+  int failures_ = 0;  // recordings in a row that were of no use
+};
+
+/// The tensors of an argument, and an argument of the same form made of others.
+inline void append_tensors(const Tensor& value, std::vector<Tensor>& all) { all.push_back(value); }
+inline void append_tensors(const std::vector<Tensor>& value, std::vector<Tensor>& all) {
+  all.insert(all.end(), value.begin(), value.end());
+}
+inline void append_tensors(const data::Batch& value, std::vector<Tensor>& all) {
+  for (size_t i = 0; i < value.size(); ++i) all.push_back(value[i]);
+}
+inline Tensor with_tensors(const Tensor&, const Tensor*& next) { return *next++; }
+inline std::vector<Tensor> with_tensors(const std::vector<Tensor>& value, const Tensor*& next) {
+  const Tensor* const first = next;
+  return {first, next += value.size()};
+}
+inline data::Batch with_tensors(data::Batch value, const Tensor*& next) {
+  for (size_t i = 0; i < value.size(); ++i) value[i] = *next++;
+  return value;
+}
+
+}  // namespace strategy_internal
+
+/// What a Function takes: a tensor, several, or a batch.
+template <typename T>
+concept FunctionArgument = requires(const T& value, std::vector<Tensor>& all, const Tensor*& next) {
+  strategy_internal::append_tensors(value, all);
+  { strategy_internal::with_tensors(value, next) } -> std::convertible_to<T>;
+};
+
+/// What a Function gives back: a tensor, several, or nothing.
+template <typename T>
+concept FunctionResult =
+    std::is_void_v<T> || std::same_as<T, Tensor> || std::same_as<T, std::vector<Tensor>>;
+
+/// Calls a step of training, such as strategy.run() takes. Where the calling replica is the only
+/// one, and on a GPU, the third call with arguments of a shape is recorded as a CUDA graph, which
+/// later calls launch: then nothing of the step happens on the host but what optimizers and
+/// dropout layers count, and what the step gives back is copied. Elsewhere, and where a step cannot
+/// be recorded (it reads a value of the GPU, clips gradients by their norm, scales a loss), every
+/// call is a plain one; one line of the log says why. Copies share the graphs. One thread at a
+/// time. What the step uses must outlive the function. Source  tf.function
+template <typename Fn>
+class Function {
+ public:
+  explicit Function(Fn fn, FunctionOptions options = {})
+      : fn_(std::move(fn)),
+        state_(std::make_shared<strategy_internal::RecordedFunction>(options)) {}
+
+  template <FunctionArgument... Args>
+  requires std::invocable<Fn&, const Args&...> &&
+      FunctionResult<std::decay_t<std::invoke_result_t<Fn&, const Args&...>>>
+  auto operator()(const Args&... args) const {
+    using Result = std::decay_t<std::invoke_result_t<Fn&, const Args&...>>;
+    std::vector<Tensor> tensors;
+    (strategy_internal::append_tensors(args, tensors), ...);
+    const auto body = [&](std::span<const Tensor> inputs) -> std::vector<Tensor> {
+      [[maybe_unused]] const Tensor* next = inputs.data();  // a call may have no arguments
+      const std::tuple<Args...> own{strategy_internal::with_tensors(args, next)...};
+      if constexpr (std::is_void_v<Result>) {
+        std::apply(fn_, own);
+        return {};
+      } else {
+        std::vector<Tensor> results;
+        strategy_internal::append_tensors(std::apply(fn_, own), results);
+        return results;
+      }
+    };
+    const std::vector<Tensor> results = state_->call(tensors, body);
+    if constexpr (std::same_as<Result, Tensor>) return results[0];
+    if constexpr (std::same_as<Result, std::vector<Tensor>>) return results;
+  }
+
+  /// Calls that launched a graph.
+  int64_t launches() const { return state_->launches(); }
+  /// Why the last call could not be recorded; empty: it could.
+  const std::string& problem() const { return state_->problem(); }
+
+ private:
+  mutable Fn fn_;
+  std::shared_ptr<strategy_internal::RecordedFunction> state_;
+};
+
+/// `auto train_step = function([&](const data::Batch& batch) { ... return loss; });`
+/// Source  tf.function
+template <typename Fn>
+Function<std::decay_t<Fn>> function(Fn&& fn, FunctionOptions options = {}) {
+  return Function<std::decay_t<Fn>>(std::forward<Fn>(fn), options);
+}
+
+}  // namespace distribute
+
+#ifdef DISTRIBUTE_HEADER_ONLY
+#include <distribute/strategy/impl/function.ipp>
+#endif
