@@ -3,6 +3,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/device/buffer.hpp>
 #include <distribute/device/cuda_device.hpp>
+#include <distribute/device/cuda_graph.hpp>
 #include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/cuda_module.hpp>
 #include <distribute/device/cuda_state.hpp>
@@ -95,6 +96,33 @@ TEST_CASE("work on two streams that nothing orders is refused", "[device][cuda]"
   CHECK_THROWS_AS(fill(block), InternalError);
   synchronize(kGpu);
   CHECK_NOTHROW(fill(block));
+}
+
+TEST_CASE("a graph is work of the stream that launches it", "[device][cuda]") {
+  const FakeCuda fake;
+  const Buffer filled(1024, kGpu);
+  const Tensor x = counted(), y = counted(), other_y = counted();
+  launch("turned", x, other_y);  // compiled before
+  const CudaGraph graph = CudaGraph::capture(kGpu, [&] {
+    fill(filled);
+    launch("turned", x, y);
+  });
+  fill(filled);  // a recording uses nothing
+  synchronize(kGpu);
+  graph.launch();
+  const CudaStream other(kGpu);
+  {
+    const CudaStreamScope scope(other);
+    CHECK_THROWS_AS(fill(filled), InternalError);
+    CHECK_THROWS_AS(launch("turned", y, other_y), InternalError);
+    CHECK_THROWS_AS(graph.launch(), InternalError);
+    other.ref().wait(communication_stream(kGpu));  // not the one that launched
+    CHECK_THROWS_AS(fill(filled), InternalError);
+  }
+  other.ref().wait(current_stream(kGpu));
+  const CudaStreamScope scope(other);
+  CHECK_NOTHROW(fill(filled));
+  CHECK_NOTHROW(graph.launch());
 }
 
 TEST_CASE("streams that wait for each other may share memory", "[device][cuda]") {

@@ -7,7 +7,9 @@
 #include <cstdio>
 #include <cstring>
 #include <functional>
+#include <iterator>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -43,10 +45,13 @@ struct Block {
   std::vector<Access> accesses;
 };
 
+using Ranges = std::vector<FakeRange>;
+
 /// A stream or an event.
 struct Place {
   CudaHandle context;
   Clock clock;
+  std::shared_ptr<Ranges> recording = nullptr;  // of the capture it takes part in: what that uses
 };
 
 struct Watch {
@@ -54,6 +59,7 @@ struct Watch {
   CudaDriver driver;
   Clock host;
   std::map<CudaHandle, Place> streams, events;
+  std::map<CudaHandle, std::shared_ptr<Ranges>> graphs, executables;
   std::map<const char*, Block> blocks;
   std::map<const char*, size_t> pinned;
   std::map<CudaHandle, unsigned long> argument_bytes;  // by kernel
@@ -116,7 +122,10 @@ CudaResult work(CudaHandle stream, const std::string& what, std::span<const Fake
   Place& place = found->second;
   if (place.context != context())
     return refuse(kInvalidHandle, what + " on a stream of a GPU that is not current");
-  if (records(stream)) return kCudaSuccess;  // nothing happens yet
+  if (records(stream)) {  // nothing happens yet
+    place.recording->insert(place.recording->end(), ranges.begin(), ranges.end());
+    return kCudaSuccess;
+  }
   join(place.clock, watch->host);
   const int64_t time = ++place.clock[stream];
   for (const FakeRange& range : ranges) {
@@ -232,6 +241,21 @@ CudaResult launch(CudaHandle function, unsigned gx, unsigned gy, unsigned gz, un
   return result ? result : work(stream, "a kernel", changed);
 }
 
+/// Counts as one piece of work. Within a graph its streams are in order: the fake's captures see to
+/// that as far as they join.
+CudaResult launch_graph(CudaHandle graph, CudaHandle stream) {
+  watch_copies();
+  Ranges ranges;
+  if (const auto found = watch->executables.find(graph); found != watch->executables.end())
+    std::copy_if(found->second->begin(), found->second->end(), std::back_inserter(ranges),
+                 [](const FakeRange& one) { return block_at(one.begin) != nullptr; });
+  if (const CudaResult result = work(stream, "a graph", ranges)) return result;
+  Ranges changed;
+  const CudaResult result =
+      run(ranges, changed, [&] { return watch->driver.cuGraphLaunch(graph, stream); });
+  return result ? result : work(stream, "a graph", changed);
+}
+
 CudaResult get_function(CudaHandle* function, CudaHandle module, const char* name) {
   const CudaResult result = watch->driver.cuModuleGetFunction(function, module, name);
   if (result || reinterpret_cast<uintptr_t>(module) < 0x100000) return result;  // nothing to run
@@ -278,6 +302,7 @@ CudaResult record(CudaHandle event, CudaHandle stream) {
       return refuse(kInvalidHandle, "an event is recorded on another GPU's stream");
     join(at.clock, watch->host);
     watch->events[event].clock = at.clock;
+    watch->events[event].recording = records(stream) ? at.recording : nullptr;
     return watch->driver.cuEventRecord(event, stream);
   });
 }
@@ -312,8 +337,12 @@ void watch_streams(CudaDriver& d) {
   };
   d.cuStreamWaitEvent = [](CudaHandle stream, CudaHandle event, unsigned flags) {
     return with_context("cuStreamWaitEvent", [&] {
-      join(watch->streams[stream].clock, watch->events[event].clock);
-      return watch->driver.cuStreamWaitEvent(stream, event, flags);
+      Place& at = watch->streams[stream];
+      const Place& by = watch->events[event];
+      join(at.clock, by.clock);
+      const CudaResult result = watch->driver.cuStreamWaitEvent(stream, event, flags);
+      if (by.recording && records(stream)) at.recording = by.recording;
+      return result;
     });
   };
   d.cuEventCreate = [](CudaHandle* event, unsigned flags) {
@@ -332,6 +361,34 @@ void watch_streams(CudaDriver& d) {
   };
   d.cuEventSynchronize = [](CudaHandle event) {
     return look("cuEventSynchronize", watch->events, event, watch->driver.cuEventSynchronize);
+  };
+}
+
+void watch_graphs(CudaDriver& d) {
+  d.cuStreamBeginCapture = [](CudaHandle stream, int mode) {
+    return with_context("cuStreamBeginCapture", [&] {
+      const CudaResult result = watch->driver.cuStreamBeginCapture(stream, mode);
+      if (!result) watch->streams[stream].recording = std::make_shared<Ranges>();
+      return result;
+    });
+  };
+  d.cuStreamEndCapture = [](CudaHandle stream, CudaHandle* graph) {
+    return with_context("cuStreamEndCapture", [&] {
+      const CudaResult result = watch->driver.cuStreamEndCapture(stream, graph);
+      if (!result) watch->graphs[*graph] = watch->streams[stream].recording;
+      return result;
+    });
+  };
+  d.cuGraphInstantiateWithFlags = [](CudaHandle* executable, CudaHandle graph,
+                                     unsigned long long flags) {
+    return with_context("cuGraphInstantiate", [&] {
+      const CudaResult result = watch->driver.cuGraphInstantiateWithFlags(executable, graph, flags);
+      if (!result) watch->executables[*executable] = watch->graphs[graph];
+      return result;
+    });
+  };
+  d.cuGraphLaunch = [](CudaHandle graph, CudaHandle stream) {
+    return with_context("cuGraphLaunch", [&] { return launch_graph(graph, stream); });
   };
 }
 
@@ -433,12 +490,7 @@ CudaDriver watched(const CudaDriver& driver) {
   };
   d.cuModuleGetFunction = get_function;
   d.cuLaunchKernel = launch;
-  d.cuGraphLaunch = [](CudaHandle graph, CudaHandle stream) {
-    return with_context("cuGraphLaunch", [&] {
-      watch_copies();
-      return watch->driver.cuGraphLaunch(graph, stream);
-    });
-  };
+  watch_graphs(d);
   watch_streams(d);
   watch_copying(d);
   return d;

@@ -24,7 +24,7 @@ struct FakeRange {
 /// Each stream and the host have a vector clock. All threads of the host count as one: a missing
 /// wait between them is not found. Kernels count as readers of what their arguments point to, and
 /// as writers where they change the first bytes of it.
-/// What a graph does at its launches is not watched.
+/// A graph counts as one piece of work at each launch.
 CudaDriver watched(const CudaDriver& driver);
 
 /// A library's work on `stream`; false: it is refused. A range of 0 bytes stands for some at its
