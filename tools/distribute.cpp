@@ -14,6 +14,7 @@
 #include "bench_ps.hpp"
 #include "checkpoint_commands.hpp"
 #include "cluster_command.hpp"
+#include "command_help.hpp"
 #include "data_command.hpp"
 #include "doctor_command.hpp"
 #include "events_command.hpp"
@@ -69,60 +70,6 @@ ABSL_FLAG(int64_t, first_label, 1, "data tfrecord: label of the first class");
 ABSL_FLAG(bool, shuffle, false, "data tfrecord: pictures of all classes mixed");
 ABSL_FLAG(uint64_t, seed, 0, "data tfrecord: of the order");
 ABSL_FLAG(bool, strict, false, "data tfrecord: a file that is no JPEG picture is an error");
-
-constexpr char kUsage[] =
-    "tools around training jobs.\n\n"
-    "  distribute bench kernels [--model=book|tutorial] [--batch_size=N] [--policy=float32]\n"
-    "                           [--threads=N] [--json]\n"
-    "      time of every kernel of one training step, each measured alone\n"
-    "  distribute cluster [--json] [--job_name=J --task_index=I --ps_hosts=A,B "
-    "--worker_hosts=...]\n"
-    "      what TF_CONFIG, a launcher's variables or these flags say about this task\n"
-    "  distribute cluster --ready\n"
-    "      a readiness probe: 0 when the task has met the others, else 1 and why not\n"
-    "  distribute cluster make --chief=H --worker=H,H --ps=H,H [--port=P] [--boot-script=F]\n"
-    "      TF_CONFIG of every host of a new cluster (see distribute cluster make --help)\n"
-    "  distribute bench allreduce [--world=N] [--transport=auto|threads|shm|tcp|mpi]\n"
-    "                           [--bytes=1K,64K,1M,25M,100M] [--flows=N] [--seconds=X] [--raw]\n"
-    "                           [--tls] [--in_place] [--json]\n"
-    "      time of an all-reduce between ranks on this machine; --raw: also of sockets or memory\n"
-    "      alone; --tls: encrypted, too (with DISTRIBUTE_TLS=1: only so)\n"
-    "  distribute bench ps [--ps=N] [--world=N] [--transport=auto|shm|tcp] [--bytes=100M]\n"
-    "                           [--rows=N] [--seconds=X] [--json]\n"
-    "      pull and push of parameter servers beside memcpy and raw sockets, rows of a sparse\n"
-    "      table, and how evenly two servers share ResNet-50\n"
-    "  distribute ckpt ls PREFIX|DIR [--json]\n"
-    "      tensors of a checkpoint; of a directory the newest one\n"
-    "  distribute ckpt verify PREFIX|DIR [--json]\n"
-    "      reads everything and checks it; of a directory all checkpoints\n"
-    "  distribute ckpt diff A B [--tolerance=X] [--json]\n"
-    "      what differs between two checkpoints; exit status 1 if anything does\n"
-    "  distribute ckpt convert FROM TO [--names=variable|path]\n"
-    "      writes an object-based checkpoint under flat names\n"
-    "  distribute data tfrecord --input_dir=D --output_dir=D [--shards=N] [--split=train]\n"
-    "                           [--shuffle] [--seed=N] [--first_label=1] [--strict]\n"
-    "      TFRecord files with ImageNet's keys from a folder with one folder for each class\n"
-    "  distribute data ls FILE [--json]\n"
-    "      how many records a TFRecord file holds, and which features\n"
-    "  distribute doctor [--timeout=SECONDS] [--json] [cluster flags]\n"
-    "      what limits a job or keeps it from running: host, libraries, GPUs and, started as "
-    "every\n"
-    "      task (distribute run -np N -- distribute doctor), the network between them\n"
-    "  distribute events ls FILE|DIR [--json]\n"
-    "      what TensorBoard's event files hold\n"
-    "  distribute metrics token\n"
-    "      what Prometheus shows to read the metrics of this environment's job\n"
-    "  distribute metrics get HOST:PORT\n"
-    "      the metrics of a task that was started with DISTRIBUTE_METRICS_PORT\n"
-    "  distribute predict --model=book|tutorial|resnet50|resnet8|... --checkpoint=PREFIX|DIR\n"
-    "                           [--labels=FILE] [--top=5] [--image_size=N] [--json] PICTURE...\n"
-    "      the likeliest classes of pictures: JPEG files, folders of them, TFRecord files, for "
-    "book\n"
-    "      and tutorial also IDX files; FILE:INDEX is one picture of a file with many; - reads "
-    "names\n"
-    "      from the standard input\n"
-    "  distribute run -np N [options] -- PROGRAM [ARGUMENTS]\n"
-    "      starts the tasks of a job (see distribute run --help)";
 
 int fail_usage(const std::string& message) {
   return distribute_tools::usage_error("distribute", message);
@@ -241,7 +188,9 @@ int main(int argc, char** argv) {
     return distribute_tools::run_command(argc - 1, argv + 1);
   if (argc > 2 && std::string_view(argv[1]) == "cluster" && std::string_view(argv[2]) == "make")
     return distribute_tools::make_cluster_command(argc - 2, argv + 2);
-  absl::SetProgramUsageMessage(kUsage);
+  if (distribute_tools::print_command_help(argc, argv)) return 0;
+  absl::SetProgramUsageMessage("tools around training jobs; COMMAND --help tells more.\n\n" +
+                               distribute_tools::usage_of({}));
   const std::vector<std::string> words = distribute_tools::parse_flags(argc, argv);
   if (words.empty())
     return fail_usage(

@@ -31,7 +31,7 @@ TEST_CASE("every limit can be set in the environment", "[cluster][cluster_option
       e("DISTRIBUTE_HANDSHAKE_TIMEOUT", "2"), f("DISTRIBUTE_SHUTDOWN_TIMEOUT", "1e1"),
       g("DISTRIBUTE_OPERATION_TIMEOUT", "7"), h("DISTRIBUTE_MAX_MESSAGE_BYTES", "1000000"),
       i("DISTRIBUTE_MAX_UNAUTHENTICATED", "5"), j("DISTRIBUTE_BIND_ADDRESS", "0.0.0.0:22"),
-      k("DISTRIBUTE_JOB_TOKEN", "secret"), l("DISTRIBUTE_INSECURE", "1");
+      k("DISTRIBUTE_JOB_TOKEN", "16 bytes or more"), l("DISTRIBUTE_INSECURE", "1");
   const ClusterOptions options = ClusterOptions::from_environment();
   CHECK(options.startup_timeout == 12.5);
   CHECK(options.report_interval == 3);
@@ -43,7 +43,7 @@ TEST_CASE("every limit can be set in the environment", "[cluster][cluster_option
   CHECK(options.max_message_bytes == 1'000'000);
   CHECK(options.max_unauthenticated == 5);
   CHECK(options.bind_address == "0.0.0.0:22");
-  CHECK(options.job_token == "secret");
+  CHECK(options.job_token == "16 bytes or more");
   CHECK(options.insecure);
 }
 
@@ -86,4 +86,21 @@ TEST_CASE("the token may stand in a file", "[cluster][cluster_options]") {
     const Environment file("DISTRIBUTE_JOB_TOKEN_FILE", directory / bad);
     CHECK(contains(error_of([] { ClusterOptions::from_environment(); }), directory / bad));
   }
+}
+
+TEST_CASE("a token that strangers can guess is refused, and not shown",
+          "[cluster][cluster_options]") {
+  const TemporaryDirectory directory;
+  std::ofstream(directory / "token")
+      << "  zzzz zzzzz zzzz \n";  // white space around it does not count
+  const auto check = [](const char* name, const std::string& value, const std::string& size) {
+    const Environment variable(name, value);
+    const std::string error = error_of([] { ClusterOptions::from_environment(); });
+    CHECK(contains(error, "INVALID_ARGUMENT: " + std::string(name)));
+    CHECK(contains(error, "has " + size + ", which strangers can guess; wanted 16 or more"));
+    CHECK_FALSE(contains(error, "zzzz"));
+  };
+  check("DISTRIBUTE_JOB_TOKEN", "z", "1 byte");
+  check("DISTRIBUTE_JOB_TOKEN", std::string(15, 'z'), "15 bytes");
+  check("DISTRIBUTE_JOB_TOKEN_FILE", directory / "token", "15 bytes");
 }

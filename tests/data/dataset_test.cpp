@@ -12,6 +12,10 @@ TEST_CASE("range gives scalars as Python's range does", "[data][dataset]") {
   CHECK(scalars_of(Dataset::range(3, 0, -2)) == Numbers{3, 1});
   CHECK(scalars_of(Dataset::range(5, 5)).empty());
   CHECK(Dataset::range(2, 9, 3).cardinality() == 3);
+  CHECK(Dataset::range(0, -9, -3).cardinality() == 3);
+  CHECK(Dataset::range(5, 6, -1).cardinality() == 0);
+  CHECK(Dataset::range(INT64_MIN, INT64_MAX).cardinality() == INT64_MAX);  // the most
+  CHECK(Dataset::range(INT64_MAX, INT64_MIN, INT64_MIN).cardinality() == 2);
   CHECK_THROWS_AS(Dataset::range(0, 1, 0), InvalidArgumentError);
   CHECK(scalars_of(Dataset::range(9).enumerate(-2).take(3)) == Numbers{-2, -1, 0});
 }

@@ -277,7 +277,8 @@ TEST_CASE("a task with another job's token is refused", "[examples][mnist_cnn][m
   SKIP_WITHOUT_PROGRAM();
   auto options = cluster_options(2, {"--model=tutorial", "--steps=5"});
   options.command.at(2) =
-      "[ $DISTRIBUTE_LOCAL_RANK = 0 ] || export DISTRIBUTE_JOB_TOKEN=another; exec \"$0\" \"$@\"";
+      "[ $DISTRIBUTE_LOCAL_RANK = 0 ] || export DISTRIBUTE_JOB_TOKEN=another-than-the-others; exec "
+      "\"$0\" \"$@\"";
   options.environment["DISTRIBUTE_STARTUP_TIMEOUT"] = "3";
   const auto outcomes = ProcessCluster(options).wait();
   INFO(all_output(outcomes));

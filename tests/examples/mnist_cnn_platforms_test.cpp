@@ -162,7 +162,7 @@ TEST_CASE("pods of an indexed Job find each other when their names appear, and a
       kWaitFor +
       "echo '127.0.0.1 localhost' > hosts\n"
       "pod() { HOSTNAME=mnist-$1 JOB_COMPLETION_INDEX=$1 KUBERNETES_SERVICE_HOST=10.0.0.1 "
-      "DISTRIBUTE_REPLICAS=3 DISTRIBUTE_JOB_TOKEN=t DISTRIBUTE_READY_FILE=ready-$1 "
+      "DISTRIBUTE_REPLICAS=3 DISTRIBUTE_JOB_TOKEN=token-of-this-job DISTRIBUTE_READY_FILE=ready-$1 "
       "DISTRIBUTE_REPORT_INTERVAL=0.2 exec unshare --mount sh -c 'mount --bind hosts /etc/hosts && "
       "exec mnist_cnn --strategy=multi_worker --model=tutorial --batch_size=3 --steps=100000000' "
       "> out-$1 2>&1; }\n"

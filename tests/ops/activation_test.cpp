@@ -100,6 +100,7 @@ TEST_CASE("relu keeps NaN, layouts and integers", "[ops][activation]") {
   CHECK(y.to_vector() == nn::relu(x).to_vector());
   CHECK(nn::relu(Tensor{-1, 2}).to_vector() == std::vector<float>{0, 2});
   CHECK_THROWS_AS(nn::gelu(Tensor{1, 2}), InvalidArgumentError);
+  CHECK_THROWS_WITH(nn::relu(Tensor{true, false}), "relu: not for dtype bool");
 }
 
 TEST_CASE("relu of 16-bit floats keeps the dtype", "[ops][activation]") {

@@ -107,6 +107,16 @@ TEST_CASE("integers have signs and squares but no exponentials", "[ops][unary]")
   CHECK_THROWS_WITH(distribute::exp(x), "exp: wants a floating dtype, got int32 [3]");
 }
 
+TEST_CASE("what is not for bool says so in its own name", "[ops][unary]") {
+  const Tensor x{true, false};
+  CHECK_THROWS_WITH(-x, "negative: not for dtype bool");
+  CHECK_THROWS_WITH(distribute::abs(x), "abs: not for dtype bool");
+  CHECK_THROWS_WITH(sign(x), "sign: not for dtype bool");
+  CHECK_THROWS_WITH(square(x), "square: not for dtype bool");
+  CHECK_THROWS_WITH(clip_by_value(x, 0, 1), "clip_by_value: not for dtype bool");
+  CHECK_THROWS_WITH(distribute::sqrt(x), "sqrt: wants a floating dtype, got bool [2]");
+}
+
 TEST_CASE("clip_by_value limits and gates its gradient", "[ops][unary]") {
   const Tensor x{-2.0f, -0.5f, 0.5f, 2.0f};
   CHECK(clip_by_value(x, -1, 1).to_vector() == Floats{-1, -0.5f, 0.5f, 1});

@@ -1,8 +1,13 @@
 #include <distribute/base/metrics.hpp>
 #include <distribute/parameter_server/applied_updates.hpp>
 #include <distribute/parameter_server/stored_variable.hpp>
+#include <distribute/testing/latch.hpp>
 
 #include <tests/parameter_server/ps_support.hpp>
+
+#include <atomic>
+#include <optional>
+#include <thread>
 
 using namespace ps_test;
 using namespace distribute;
@@ -24,6 +29,29 @@ TEST_CASE("a function's updates are known until so many newer ones are there",
   CHECK_FALSE(applied.contains({7, 1, 0}, &a));
   CHECK(applied.contains({7, 1, 1}, &a));
   for (int i = 0; i < 2; ++i) CHECK(applied.add({7, 0, 0}, &a));  // of no function
+}
+
+TEST_CASE("who repeats a push waits until the first one has been applied",
+          "[parameter_server][applied_updates]") {
+  AppliedUpdates applied;
+  for (uint64_t function = 1; function <= 200; ++function) {
+    const UpdateOrigin origin{7, function, 0};
+    std::optional<AppliedUpdates::Applying> first(std::in_place, applied, origin);
+    std::atomic<bool> written{false};
+    bool seen = false;
+    distribute::testing::Latch begun(1);
+    std::thread second([&] {
+      begun.count_down();
+      applied.wait_until_applied({7, function, 1});  // another push holds nobody up
+      applied.wait_until_applied(origin);
+      seen = written;
+    });
+    begun.wait();
+    written = true;
+    first.reset();
+    second.join();
+    REQUIRE(seen);
+  }
 }
 
 namespace {

@@ -3,7 +3,9 @@
 #include <distribute/replica/single_replica.hpp>
 
 #include <tests/support/catch.hpp>
+#include <tests/support/fake_cuda.hpp>
 
+#include <optional>
 #include <vector>
 
 using namespace distribute;
@@ -63,6 +65,27 @@ TEST_CASE("update sums rows that a sparse gradient names twice", "[replica][repl
   get_replica_context()->update(std::span(&update, 1), false, step);
   CHECK(table.value().to_vector() == Values{-1, -1, 0, 0, -2, -2});
   CHECK(slot.value().to_vector() == Values{1, 1, 0, 0, 1, 1});
+}
+
+TEST_CASE("an update that finds the GPU full keeps variables and slots", "[replica]") {
+  const distribute::testing::FakeCuda fake({.memory_bytes = 5 << 20});
+  const Device gpu{DeviceType::Gpu, 0};
+  const auto on_gpu = [&](float value) { return fill({1 << 18}, value).to(gpu); };  // 1 MiB
+  const Variable first(on_gpu(1)), second(on_gpu(2)), slot(on_gpu(3));
+  const Tensor read = second.value(), gradient = on_gpu(0.5f);  // a second copy has no room
+  const auto update = [&](const VariableUpdate& one) {
+    const replica_internal::UpdateTarget target(one, 0, 1);
+    return target.size();
+  };
+  std::optional<Tensor> last = on_gpu(4);
+  CHECK_THROWS_AS(update({second, {slot}, gradient}), ResourceExhaustedError);
+  CHECK_THROWS_AS(update({first, {slot, second}, gradient}), ResourceExhaustedError);
+  CHECK(first.value().to_vector().at(0) == 1);
+  CHECK(second.value().to_vector().at(0) == 2);
+  CHECK(slot.value().to_vector().at(0) == 3);
+  last.reset();
+  CHECK(update({first, {slot, second}, gradient}) == 1 << 18);
+  CHECK(second.value().to_vector().at(0) == 2);
 }
 
 TEST_CASE("update refuses what does not fit and loses nothing", "[replica][replica_context]") {

@@ -154,31 +154,63 @@ TEST_CASE("on a store the event file is rewritten now and then, and whole at the
   CHECK(store.puts() == std::vector<std::string>(3, writer.path()));
 }
 
-TEST_CASE("a store that is down costs the event file nothing, up to a limit", "[summary][store]") {
+TEST_CASE("a store that is down costs neither events nor time", "[summary][store]") {
   MemoryStore& store = MemoryStore::fresh();
-  const auto writer = summary::create_file_writer(
-      "mem://bucket/logs", {.store_flush_millis = 0, .max_failed_flushes = 3});
+  const auto writer = eager_writer("mem://bucket/logs");
   const auto write = [&](int step) {
     writer.write(step, {"loss", "scalars", summary::encode_tensor(float(step))});
   };
-  store.fail_after(0, absl::UnavailableError("the store is down"), 1'000);
-  int step = 0;
-  const auto write_until_it_throws = [&] {
-    for (; step < 1'000'000; ++step) write(step);
-  };
-  CHECK_THROWS_AS(write_until_it_throws(), UnavailableError);
-  CHECK(step >= 3);
+  CaughtLog log;
+  store.hold();  // an answer that never comes, while training goes on
+  for (int step = 0; step < 1'000; ++step) write(step);
+  writer.start_flush();
+  store.fail_after(0, absl::UnavailableError("the store is down"), 1'000'000);
+  store.release();
+  CHECK_THROWS_AS(writer.flush(), UnavailableError);
+  for (int step = 1'000; step < 1'100; ++step) write(step);
   store.clear_fault();
   writer.close();
-  CHECK(events_of(writer.path()).size() == size_t(step) + 2);
+  CHECK(events_of(writer.path()).size() == 1'101);
+  CHECK_THAT(log.lines.at(0), Contains("its records are kept and tried again"));
 }
 
-TEST_CASE("a store that will not come back fails the next flush", "[summary][store]") {
+TEST_CASE("a store that stays down fails close(), which names what is lost", "[summary][store]") {
   MemoryStore& store = MemoryStore::fresh();
-  const auto writer = eager_writer("mem://bucket/logs");
+  const auto writer =
+      summary::create_file_writer("mem://bucket/logs", {.store_close_seconds = 0.2});
+  for (int step = 5; step < 12; ++step)
+    writer.write(step, {"loss", "scalars", summary::encode_tensor(1.0f)});
+  store.fail_after(0, absl::UnavailableError("the store is down"), 1'000'000);
+  CHECK_THROWS_WITH(writer.close(),
+                    Contains(writer.path()) && Contains("the store is down; 7 records of steps 5 "
+                                                        "to 11 are lost"));
+  CHECK_NOTHROW(writer.close());
+}
+
+TEST_CASE("events that find the queue full are lost, and close() names them", "[summary][store]") {
+  MemoryStore& store = MemoryStore::fresh();
+  const auto writer = summary::create_file_writer("mem://bucket/logs",
+                                                  {.store_flush_millis = 0, .max_waiting = 10});
+  CaughtLog log;
+  store.hold();
+  for (int step = 0; step < 25; ++step)
+    writer.write(step, {"loss", "scalars", summary::encode_tensor(1.0f)});
+  store.release();
+  CHECK_THROWS_WITH(writer.close(),
+                    Contains(writer.path()) && Contains("15 records of steps 10 to 24 are lost"));
+  CHECK(events_of(writer.path()).size() == 11);
+  REQUIRE(log.lines.size() == 1);
+  CHECK_THAT(log.lines[0], Contains("10 records wait for the store; later ones are lost"));
+}
+
+TEST_CASE("a store that will not come back fails the next write", "[summary][store]") {
+  MemoryStore& store = MemoryStore::fresh();
+  const auto writer = summary::create_file_writer("mem://bucket/logs");
+  write_one(writer);
   store.fail_after(0, absl::NotFoundError("NoSuchBucket"), 1);
   CaughtLog log;
-  CHECK_THROWS_WITH(write_one(writer), Contains(writer.path()) && Contains("NoSuchBucket"));
+  CHECK_THROWS_WITH(writer.flush(), Contains(writer.path()) && Contains("NoSuchBucket"));
+  CHECK_THROWS_AS(write_one(writer), NotFoundError);
   CHECK(log.lines.empty());  // nothing is promised
   writer.close();
   CHECK(events_of(writer.path()).size() == 2);
@@ -192,11 +224,11 @@ TEST_CASE("only what may pass is promised another try", "[summary][store]") {
   store.fail_after(0, make_status(code, "the store is busy"), 1);
   CaughtLog log;
   write_one(writer);
+  writer.close();
+  CHECK(events_of(writer.path()).size() == 2);
   REQUIRE(log.lines.size() == 1);
   CHECK_THAT(log.lines[0], Contains("warning: event file: " + writer.path()) &&
                                Contains("the store is busy; its records are kept and tried again"));
-  writer.close();
-  CHECK(events_of(writer.path()).size() == 2);
 }
 
 TEST_CASE("a writer that is destroyed says which records it could not write", "[summary][store]") {
@@ -211,7 +243,7 @@ TEST_CASE("a writer that is destroyed says which records it could not write", "[
   }
   REQUIRE(log.lines.size() == 1);
   CHECK_THAT(log.lines[0], Contains("warning: event file: " + path) && Contains("AccessDenied") &&
-                               Contains("the records since its last flush are lost"));
+                               Contains("1 records of steps 1 to 1 are lost"));
   const auto closed = summary::create_file_writer("mem://bucket/logs");
   write_one(closed);
   store.fail_after(0, absl::PermissionDeniedError("AccessDenied"), 1);
@@ -243,12 +275,13 @@ TEST_CASE("an S3 server that refuses event files is named with the file", "[summ
   CaughtLog log;
   std::string path;
   {
-    const auto writer = eager_writer("s3://bucket/logs");
+    const auto writer = summary::create_file_writer("s3://bucket/logs");
     path = writer.path();
+    write_one(writer);
     s3->set_fault([status = status, code = code](const HttpServerRequest&) {
       return FakeS3::error(status, code);
     });
-    CHECK_THROWS_WITH(write_one(writer), Contains(path) && Contains(code));
+    CHECK_THROWS_WITH(writer.flush(), Contains(path) && Contains(code));
     CHECK(log.lines.empty());
   }
   REQUIRE(log.lines.size() == 1);

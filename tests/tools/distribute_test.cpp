@@ -94,6 +94,39 @@ TEST_CASE("help is shown with status 0", "[tools][distribute]") {
   CHECK_THAT(result.out, Contains("ckpt ls") && Contains("--batch_size"));
 }
 
+TEST_CASE("every command shows its own usage and flags", "[tools][distribute]") {
+  if (!has_program("distribute")) SKIP("the program was not built");
+  const auto check = [](std::vector<std::string> words, const std::string& flag,
+                        const std::string& foreign_flag) {
+    CAPTURE(words, flag);
+    words.push_back("--help");
+    const ProgramResult result = distribute_program(words);
+    CHECK(result.status == 0);
+    CHECK(result.err == "");
+    CHECK_THAT(result.out, Contains("  distribute " + words[0]));
+    if (!flag.empty()) CHECK_THAT(result.out, Contains("\n    --" + flag + " ("));
+    CHECK_THAT(result.out, !Contains("\n    --" + foreign_flag + " ("));
+    const std::string other = words[0] == "events" ? "distribute data" : "distribute events";
+    CHECK_THAT(result.out, !Contains(other));
+  };
+  check({"predict"}, "checkpoint", "world");
+  check({"predict", "picture.jpg"}, "top", "timeout");
+  check({"bench"}, "world", "checkpoint");
+  check({"bench", "kernels"}, "batch_size", "world");
+  check({"bench", "allreduce"}, "in_place", "rows");
+  check({"bench", "ps"}, "rows", "in_place");
+  check({"ckpt"}, "names", "world");
+  check({"ckpt", "diff"}, "tolerance", "names");
+  check({"cluster"}, "task_index", "timeout");
+  check({"data", "tfrecord"}, "first_label", "json");
+  check({"data", "ls"}, "json", "shards");
+  check({"doctor"}, "timeout", "ready");
+  check({"events", "ls"}, "json", "top");
+  check({"metrics"}, "", "json");
+  CHECK_THAT(distribute_program({"predict", "--help"}).out, Contains("; default: 5\n"));
+  CHECK_THAT(distribute_program({"frobnicate", "--help"}).out, Contains("distribute events ls"));
+}
+
 TEST_CASE("missing files give one line and status 1", "[tools][distribute]") {
   if (!has_program("distribute")) SKIP("the program was not built");
   const TemporaryDirectory directory;

@@ -106,8 +106,8 @@ TEST_CASE("cluster says whether tasks would let each other in", "[tools][make_cl
   CHECK_THAT(run_program("distribute", {"cluster"}, config).out,
              Contains("job token    MISSING") && Contains("in Kubernetes from a Secret"));
   const ProgramResult given =
-      run_program("distribute", {"cluster"}, config + "DISTRIBUTE_JOB_TOKEN=secret");
-  CHECK_THAT(given.out, Contains("job token    6 bytes"));
+      run_program("distribute", {"cluster"}, config + "DISTRIBUTE_JOB_TOKEN=secret-of-the-job");
+  CHECK_THAT(given.out, Contains("job token    17 bytes"));
   CHECK_THAT(given.out, !Contains("secret"));
 }
 

@@ -6,15 +6,19 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/check_close.hpp>
 #include <tests/support/check_throws.hpp>
+#include <tests/support/file_size_limit.hpp>
+#include <tests/support/memory_store.hpp>
 #include <tests/support/small_fit.hpp>
 #include <tests/support/temporary_directory.hpp>
 #include <tests/support/thread_workers.hpp>
 #include <tests/support/whole_files.hpp>
 
 #include <filesystem>
+#include <functional>
 
 using namespace distribute;
 using namespace distribute::train;
+using Catch::Matchers::Contains;
 namespace fs = std::filesystem;
 
 namespace {
@@ -68,6 +72,18 @@ struct NotingHook : SessionRunHook {
   Logs last;
 };
 
+struct FailingHook : SessionRunHook {
+  void end(MonitoredTrainingSession&) override { throw DataLossError("events are lost"); }
+};
+
+struct RunsAtEnd : SessionRunHook {
+  explicit RunsAtEnd(std::function<void()> work) : work_(std::move(work)) {}
+  void end(MonitoredTrainingSession&) override { work_(); }
+
+ private:
+  std::function<void()> work_;
+};
+
 struct NotingListener : CheckpointSaverListener {
   explicit NotingListener(int64_t stop_at = 1000) : last(stop_at) {}
   void begin() override { notes += "b"; }
@@ -87,6 +103,31 @@ struct NotingListener : CheckpointSaverListener {
 };
 
 }  // namespace
+
+TEST_CASE("a hook that fails at the end of a training is its error, and costs no checkpoint",
+          "[train][estimator]") {
+  Job job;
+  CHECK_THROWS_AS(job.estimator.train(train_data, {.steps = 3, .hooks = {FailingHook()}}),
+                  DataLossError);
+  CHECK(job.estimator.latest_checkpoint() == job.checkpoint(3));
+}
+
+TEST_CASE("events of a training that are lost are an error at its end", "[train][estimator]") {
+  MemoryStore& store = MemoryStore::fresh();
+  Job job("mem://bucket/job", {.save_summary = {.steps = 1}});
+  const auto down = std::make_shared<RunsAtEnd>(
+      [&] { store.fail_after(0, absl::PermissionDeniedError("AccessDenied"), 1); });
+  CHECK_THROWS_WITH(job.estimator.train(train_data, {.steps = 3, .hooks = {down}}),
+                    Contains("AccessDenied; ") && Contains(" to 3 are lost"));
+  CHECK(job.estimator.latest_checkpoint() == job.checkpoint(3));
+}
+
+TEST_CASE("figures of an evaluation that are lost are an error", "[train][estimator]") {
+  Job job;
+  job.train_to(2);
+  const FileSizeLimit limit(60);  // the event file's first record fits
+  CHECK_THROWS_WITH(job.estimator.evaluate(test_data), Contains("eval/events.out.tfevents"));
+}
 
 TEST_CASE("hooks see the batches of an evaluation and may end it", "[train][estimator]") {
   Job job;

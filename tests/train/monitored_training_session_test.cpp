@@ -56,11 +56,12 @@ std::set<int64_t> steps_saved(const std::string& directory) {
 
 std::map<std::string, std::vector<int64_t>> scalars_in(const std::string& directory) {
   std::map<std::string, std::vector<int64_t>> steps;
-  for (const auto& file : fs::directory_iterator(directory)) {
-    if (file.path().string().find("tfevents") == std::string::npos) continue;
-    auto reader = value_or_throw(io::RecordReader::open(file.path()));
+  const std::set<fs::path> files(fs::directory_iterator(directory), {});  // in the order of making
+  for (const fs::path& file : files) {
+    if (file.string().find("tfevents") == std::string::npos) continue;
+    auto reader = value_or_throw(io::RecordReader::open(file));
     for (std::string record; value_or_throw(reader.next(record));) {
-      const auto event = summary::decode_event(record, file.path());
+      const auto event = summary::decode_event(record, file);
       for (const auto& entry : event.entries) steps[entry.tag].push_back(event.step);
     }
   }

@@ -16,8 +16,8 @@ class Backward {
  public:
   /// `parts`: by output, the tensors whose sum is its gradient (none of them: no dependence).
   Backward(std::span<std::vector<Tensor>> parts, std::vector<bool> needed,
-           std::vector<bool> private_)
-      : parts_(parts), needed_(std::move(needed)), private_(std::move(private_)) {}
+           std::vector<bool> of_one_reader)
+      : parts_(parts), needed_(std::move(needed)), private_(std::move(of_one_reader)) {}
   /// Gradient of an output; none when the target does not depend on it.
   const Tensor& gradient(size_t output = 0) const;
   /// The gradient as at most two tensors that are still to be added, for operations that can do

@@ -51,12 +51,16 @@ inline int simd_level() {
   return level;
 }
 
+#if defined(__clang__)  // takes full vectors by itself, and drops a target that names the width
+#define DISTRIBUTE_AVX512 "avx512f,avx512bw,avx512vl,avx512dq,avx2,fma"
+#else
+#define DISTRIBUTE_AVX512 "avx512f,avx512bw,avx512vl,avx512dq,avx2,fma,prefer-vector-width=512"
+#endif
 template <typename Body>
-__attribute__((noinline, target("avx512f,avx512bw,avx512vl,avx512dq,avx2,fma,"
-                                "prefer-vector-width=512"))) void
-simd_call_avx512(Body& body) {
+__attribute__((noinline, target(DISTRIBUTE_AVX512))) void simd_call_avx512(Body& body) {
   body();
 }
+#undef DISTRIBUTE_AVX512
 template <typename Body>
 __attribute__((noinline, target("avx2,fma"))) void simd_call_avx2(Body& body) {
   body();

@@ -7,9 +7,13 @@
 
 namespace distribute::net {
 
+/// Fewer bytes are a mistake; 16 random ones are 128 bits.
+inline constexpr size_t kMinJobTokenBytes = 16;
+
 /// DISTRIBUTE_JOB_TOKEN, or the contents of the file DISTRIBUTE_JOB_TOKEN_FILE without white space
 /// at its ends; empty when neither is set.
-/// Errors  InvalidArgument when both are set, or the file cannot be read or is empty.
+/// Errors  InvalidArgument when both are set, when the file cannot be read or is empty, and for a
+///         token of less than kMinJobTokenBytes: who hears one handshake could guess it.
 absl::StatusOr<std::string> job_token_from_environment();
 
 /// A fresh token for a new job: 256 random bits in hexadecimal digits.

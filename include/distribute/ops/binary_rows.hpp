@@ -58,10 +58,10 @@ struct Truncated {
 };
 // A NaN on either side wins.
 struct Maximum {
-  auto operator()(auto a, auto b) const { return (a > b) | (a != a) ? a : b; }
+  auto operator()(auto a, auto b) const { return ((a > b) | (a != a)) ? a : b; }
 };
 struct Minimum {
-  auto operator()(auto a, auto b) const { return (a < b) | (a != a) ? a : b; }
+  auto operator()(auto a, auto b) const { return ((a < b) | (a != a)) ? a : b; }
 };
 struct Power {
   float operator()(float a, float b) const { return std::pow(a, b); }
@@ -112,12 +112,12 @@ struct ProductOf {
 struct MaxOf {
   static constexpr float start(float) { return -std::numeric_limits<float>::infinity(); }
   static constexpr int64_t start(int64_t) { return std::numeric_limits<int64_t>::min(); }
-  auto operator()(auto a, auto b) const { return (b > a) | (b != b) ? b : a; }
+  auto operator()(auto a, auto b) const { return ((b > a) | (b != b)) ? b : a; }
 };
 struct MinOf {
   static constexpr float start(float) { return std::numeric_limits<float>::infinity(); }
   static constexpr int64_t start(int64_t) { return std::numeric_limits<int64_t>::max(); }
-  auto operator()(auto a, auto b) const { return (b < a) | (b != b) ? b : a; }
+  auto operator()(auto a, auto b) const { return ((b < a) | (b != b)) ? b : a; }
 };
 )
 // clang-format on

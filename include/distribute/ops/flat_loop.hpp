@@ -22,6 +22,9 @@ namespace ops_internal {
 using UnaryLoop = void (*)(const void* fn, const float* x, float* y, int64_t count);
 using PairLoop = void (*)(const void* fn, const float* a, const float* b, float* y, int64_t count);
 
+/// Throws  InvalidArgumentError that names `op`, not what it is made of, for a bool tensor.
+void check_number(const char* op, const Tensor& x);
+
 /// Run a loop, or on a GPU the row, over all elements in x's layout; 16-bit floats pass through
 /// float32. Not recorded. Throws  InvalidArgumentError that names `op` when the dtype is not
 /// floating.

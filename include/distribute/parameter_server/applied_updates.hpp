@@ -4,8 +4,10 @@
 #include <distribute/base/config.hpp>
 #include <distribute/parameter_server/push.hpp>
 
+#include <condition_variable>
 #include <cstddef>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <set>
 #include <tuple>
@@ -26,12 +28,29 @@ class AppliedUpdates {
   bool add(const UpdateOrigin& origin, const StoredVariable* variable, int part = 0);
   bool contains(const UpdateOrigin& origin, const StoredVariable* variable) const;
 
+  /// Says, while it lives, that a push of `origin` is being applied.
+  class [[nodiscard]] Applying {
+   public:
+    Applying(AppliedUpdates& all, const UpdateOrigin& origin);
+    ~Applying();
+    Applying(const Applying&) = delete;
+    Applying& operator=(const Applying&) = delete;
+
+   private:
+    AppliedUpdates& all_;
+    const UpdateOrigin origin_;
+  };
+  /// Blocks  until nobody applies a push of `origin`, which takes computing alone.
+  void wait_until_applied(const UpdateOrigin& origin);
+
  private:
   using Key = std::tuple<UpdateOrigin, const StoredVariable*, int>;
   const size_t capacity_;
   mutable std::mutex mutex_;  // guards the rest
   std::set<Key> known_;
   std::deque<std::set<Key>::iterator> by_age_;
+  std::map<UpdateOrigin, int> under_way_;
+  std::condition_variable ended_;
 };
 
 }  // namespace distribute::parameter_server

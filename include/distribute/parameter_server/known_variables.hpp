@@ -23,7 +23,7 @@ struct KnownVariable {
 
   int64_t bytes() const { return spec.shape.num_elements() * size_of(spec.dtype); }
   /// Throws  InvalidArgumentError that begins with the method's name.
-  void check(const char* method, const Tensor& value) const;
+  void check(const char* method, const Tensor& given) const;
 };
 
 /// Thread-compatible. References stay good.

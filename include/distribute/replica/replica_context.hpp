@@ -149,10 +149,11 @@ class UpdateTarget {
   void store();
 
  private:
+  explicit UpdateTarget(const VariableUpdate& update) : update_(update) {}  // holds nothing yet
   void take(const Variable& variable, const LayoutPtr& layout, Device device);
 
   const VariableUpdate& update_;
-  int first_, count_;
+  int first_ = 0, count_ = 0;
   std::vector<Tensor> tensors_;
   std::vector<float*> pointers_;
   int64_t size_ = 0;

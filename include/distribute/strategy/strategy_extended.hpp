@@ -118,7 +118,7 @@ template <typename Fn, typename... Args>
 auto StrategyExtended::update_components(const Variable& variable, Fn& fn, const Args&... args) {
   using Result = std::decay_t<std::invoke_result_t<
       Fn&, const Variable&, const typename replica_internal::ReplicaPart<Args>::type&...>>;
-  const auto call = [&](int component) {
+  const auto call = [&]([[maybe_unused]] int component) {
     return fn(variable, replica_internal::ReplicaPart<Args>::of(args, size_t(component))...);
   };
   if constexpr (std::is_void_v<Result>) {

@@ -17,12 +17,15 @@ struct FileWriterOptions {
   int64_t max_queue = 10;        // records that wait for one flush
   int64_t flush_millis = 2'000;  // the oldest waits no longer once the next one comes
   std::string filename_suffix = ".v2";
-  /// On an object store, which cannot append, every flush writes the whole file anew: then this
-  /// rules instead of the two above, and 50 times as long as the last flush took, if that is more.
+  /// On an object store, which cannot append, every flush writes the whole file anew, on a thread
+  /// of its own: then this rules instead of the two above, and 50 times as long as the last flush
+  /// took, if that is more. A flush that fails for a reason that may pass (base/error.hpp) is tried
+  /// again.
   int64_t store_flush_millis = 30'000;
-  /// On an object store so many flushes in a row may fail with a warning, for reasons that may pass
-  /// (base/error.hpp); the next one throws, and so does one that fails for another reason.
-  int64_t max_failed_flushes = 10;
+  /// So many records wait for a store that is down; later ones are lost, which close() throws.
+  int64_t max_waiting = 100'000;
+  /// So long close() goes on trying.
+  double store_close_seconds = 60;
 };
 
 class DefaultWriterScope;
@@ -32,14 +35,19 @@ class DefaultWriterScope;
 /// Source  tf.summary.SummaryWriter
 class FileWriter {
  public:
-  /// Throws  InternalError and others with the path when writing fails. On an object store records
-  ///         stay in memory, and flushes that fail are tried again where that may help.
+  /// Throws  InternalError and others with the path when writing fails. On an object store only
+  /// what
+  ///         an earlier flush has said that would not pass, such as a missing bucket; nothing
+  ///         waits.
   void write(int64_t step, const Value& value) const;
   /// An encoded GraphDef.
   void write_graph(int64_t step, std::string_view graph_def) const;
   /// Hands all records to the operating system or store, where TensorBoard sees them.
   void flush() const;
+  /// As flush(), but on an object store without waiting for it.
+  void start_flush() const;
   /// Flushes; later records are dropped.
+  /// Throws  the store's last error with the steps of the records that are lost.
   void close() const;
   const std::string& path() const;
   /// Makes this the writer of scalar(), histogram(), ... while the result lives.
@@ -49,7 +57,7 @@ class FileWriter {
   friend FileWriter create_file_writer(const std::string& logdir, const FileWriterOptions& options);
   struct State;
   void flush_when_due(double now) const;
-  void write_record(const std::function<std::string(double now)>& encode) const;
+  void write_record(int64_t step, const std::function<std::string(double now)>& encode) const;
   explicit FileWriter(std::shared_ptr<State> state) : state_(std::move(state)) {}
   std::shared_ptr<State> state_;
 };

@@ -46,10 +46,10 @@ struct GradientTape::State {
            const BackwardFunction& backward);
   void add_variable(const Variable& variable, const Tensor& value);
   autograd_internal::SourceIds ids_of(const std::vector<Variable>& sources) const;
-  /// `variables`: what the sources are, as far as they are variables.
+  /// `of_sources`: what the sources are, as far as they are variables.
   std::vector<Tensor> walk(const std::vector<Tensor>& targets,
                            const autograd_internal::SourceIds& sources, const Call& call,
-                           std::span<const Variable> variables = {});
+                           std::span<const Variable> of_sources = {});
   void step_back(size_t n, autograd_internal::Walk& walk);
 };
 
@@ -213,7 +213,7 @@ DISTRIBUTE_INLINE autograd_internal::SourceIds GradientTape::State::ids_of(
 
 DISTRIBUTE_INLINE std::vector<Tensor> GradientTape::State::walk(
     const std::vector<Tensor>& targets, const autograd_internal::SourceIds& sources,
-    const Call& call, std::span<const Variable> variables) {
+    const Call& call, std::span<const Variable> of_sources) {
   if (used && !options.persistent)
     throw FailedPreconditionError(
         "a non-persistent GradientTape can only be used to compute one set of gradients");
@@ -223,7 +223,7 @@ DISTRIBUTE_INLINE std::vector<Tensor> GradientTape::State::walk(
     const bool given = i < call.output_gradients.size() && call.output_gradients[i];
     gradients.add(targets[i].id(), given ? call.output_gradients[i] : ones_like(targets[i]));
   }
-  autograd_internal::Walk walk{sources, variables, {sources, nodes}, std::move(gradients)};
+  autograd_internal::Walk walk{sources, of_sources, {sources, nodes}, std::move(gradients)};
   const auto tell = [&](size_t s) {
     if (Tensor gradient = walk.gradients.find(sources[s])) call.on_ready(s, gradient);
   };

@@ -58,18 +58,19 @@ DISTRIBUTE_INLINE IdxHeader parse_idx_header(const std::string& bytes, const std
 /// Throws unless the file is as long as its header says; sizes may be lies of any height.
 DISTRIBUTE_INLINE void check_idx_size(const IdxHeader& header, int64_t have,
                                       const std::string& name) {
-  const auto max = static_cast<unsigned __int128>(INT64_MAX);
-  auto wanted = static_cast<unsigned __int128>(size_of(header.dtype));
+  const auto max = uint64_t(INT64_MAX);
+  auto wanted = uint64_t(size_of(header.dtype));
   bool empty = false;
   for (int64_t size : header.shape) {
     empty = empty || size == 0;
-    wanted = std::min(wanted * uint64_t(size == 0 ? 1 : size), max);
+    const auto factor = uint64_t(size == 0 ? 1 : size);
+    wanted = wanted > max / factor ? max : wanted * factor;
   }
   if (empty && wanted < max) wanted = 0;
   if (wanted == uint64_t(have)) return;
   throw DataLossError(concat(name, uint64_t(have) < wanted ? ": truncated: " : ": too long: ",
                              "shape ", to_string(header.shape), " of ", name_of(header.dtype),
-                             " needs ", uint64_t(wanted), " bytes after the header, found ", have));
+                             " needs ", wanted, " bytes after the header, found ", have));
 }
 
 DISTRIBUTE_INLINE Tensor swapped_words(const IdxHeader& header, const char* from) {

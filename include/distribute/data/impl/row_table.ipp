@@ -131,10 +131,13 @@ DISTRIBUTE_INLINE std::shared_ptr<const RowTable> make_table(std::vector<Column>
 DISTRIBUTE_INLINE std::shared_ptr<const RowTable> make_range_table(int64_t start, int64_t stop,
                                                                    int64_t step) {
   if (step == 0) throw InvalidArgumentError("range: the step is 0");
-  const __int128 distance = step > 0 ? __int128{stop} - start : __int128{start} - stop;
-  const __int128 stride = step > 0 ? __int128{step} : -__int128{step};
-  const __int128 wanted = distance <= 0 ? 0 : (distance + stride - 1) / stride;
-  const int64_t count = int64_t(std::min<__int128>(wanted, INT64_MAX));
+  // Unsigned differences are right however far apart the two are.
+  const bool up = step > 0;
+  const uint64_t low = uint64_t(up ? start : stop), high = uint64_t(up ? stop : start);
+  const uint64_t stride = up ? uint64_t(step) : 0 - uint64_t(step);
+  const bool none = up ? stop <= start : start <= stop;
+  const uint64_t wanted = none ? 0 : (high - low - 1) / stride + 1;
+  const int64_t count = int64_t(std::min(wanted, uint64_t(INT64_MAX)));
   return std::make_shared<data_internal::RangeTable>(start, count, step);
 }
 

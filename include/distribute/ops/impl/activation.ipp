@@ -14,6 +14,7 @@ namespace distribute {
 namespace nn {
 
 DISTRIBUTE_INLINE Tensor relu(const Tensor& x) {
+  ops_internal::check_number("relu", x);
   if (!is_floating(x.dtype())) return maximum(x, scalar_like(x, 0));
   const ops_internal::Relu f{};
   Tensor y = ops_internal::map_floats("relu", x, ops_internal::value_loop<ops_internal::Relu>, &f,

@@ -38,6 +38,10 @@ DISTRIBUTE_INLINE Tensor dense_block(const Tensor& x) {
   return x.layout() && !x.layout()->dense() ? x.row_major() : x;
 }
 
+DISTRIBUTE_INLINE void check_number(const char* op, const Tensor& x) {
+  if (x.dtype() == DType::Bool) throw InvalidArgumentError(concat(op, ": not for dtype bool"));
+}
+
 DISTRIBUTE_INLINE Tensor map_floats(const char* op, const Tensor& x, UnaryLoop loop, const void* fn,
                                     const GpuRow& row) {
   if (!is_floating(x.dtype()))

@@ -36,15 +36,18 @@ Tensor classify(const char* op, const Tensor& x, bool of_integers) {
 }  // namespace ops_internal
 
 DISTRIBUTE_INLINE Tensor negative(const Tensor& x) {
+  ops_internal::check_number("negative", x);
   if (!is_floating(x.dtype())) return 0 - x;
   return ops_internal::unary<ops_internal::Negative>("negative", x);
 }
 DISTRIBUTE_INLINE Tensor abs(const Tensor& x) {
+  ops_internal::check_number("abs", x);
   if (x.dtype() == DType::UInt8) return x;
   if (!is_floating(x.dtype())) return maximum(x, negative(x));
   return ops_internal::unary<ops_internal::Abs>("abs", x);
 }
 DISTRIBUTE_INLINE Tensor sign(const Tensor& x) {
+  ops_internal::check_number("sign", x);
   if (!is_floating(x.dtype())) {
     const Tensor least = x.dtype() == DType::UInt8 ? x : maximum(x, scalar_like(x, -1));
     return minimum(least, scalar_like(x, 1));
@@ -52,12 +55,14 @@ DISTRIBUTE_INLINE Tensor sign(const Tensor& x) {
   return ops_internal::step<ops_internal::Sign>("sign", x);
 }
 DISTRIBUTE_INLINE Tensor square(const Tensor& x) {
+  ops_internal::check_number("square", x);
   if (!is_floating(x.dtype())) return multiply(x, x);
   return ops_internal::unary<ops_internal::Square>("square", x);
 }
 DISTRIBUTE_INLINE Tensor clip_by_value(const Tensor& x, float low, float high) {
   if (!(low <= high))
     throw InvalidArgumentError(concat("clip_by_value: low ", low, " is above high ", high));
+  ops_internal::check_number("clip_by_value", x);
   if (!is_floating(x.dtype()))
     return minimum(maximum(x, scalar_like(x, low)), scalar_like(x, high));
   ops_internal::Clip clip{};

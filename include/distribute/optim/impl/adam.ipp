@@ -15,7 +15,7 @@ struct AdamStep {
   float alpha, decay_1, decay_2, epsilon;
 };
 
-inline constexpr int64_t kPiece = 256;  // elements whose square roots fit beside them in L1
+inline constexpr int64_t kAdamPiece = 256;  // elements whose square roots fit beside them in L1
 
 DISTRIBUTE_INLINE void adam_moments(float* m, float* v, const float* g, AdamStep s, int64_t count) {
   simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
@@ -45,9 +45,9 @@ DISTRIBUTE_INLINE void keep_maximum(float* highest, const float* v, int64_t coun
 /// `highest` is null without amsgrad.
 DISTRIBUTE_INLINE void adam(float* w, float* m, float* v, float* highest, const float* g,
                             AdamStep s, int64_t count) {
-  alignas(64) float root[kPiece];
-  for (int64_t i = 0; i < count; i += kPiece) {
-    const int64_t size = std::min(kPiece, count - i);
+  alignas(64) float root[kAdamPiece];
+  for (int64_t i = 0; i < count; i += kAdamPiece) {
+    const int64_t size = std::min(kAdamPiece, count - i);
     adam_moments(m + i, v + i, g + i, s, size);
     if (highest) keep_maximum(highest + i, v + i, size);
     simd_sqrt((highest ? highest : v) + i, root, size);

@@ -6,11 +6,11 @@
 
 namespace distribute::parameter_server {
 
-DISTRIBUTE_INLINE void KnownVariable::check(const char* method, const Tensor& value) const {
-  if (value && value.shape() == spec.shape && value.dtype() == spec.dtype) return;
+DISTRIBUTE_INLINE void KnownVariable::check(const char* method, const Tensor& given) const {
+  if (given && given.shape() == spec.shape && given.dtype() == spec.dtype) return;
   throw InvalidArgumentError(concat(
       method, ": variable '", spec.key, "' is ", name_of(spec.dtype), " ", to_string(spec.shape),
-      ", got ", value ? concat(name_of(value.dtype()), " ", to_string(value.shape())) : "none"));
+      ", got ", given ? concat(name_of(given.dtype()), " ", to_string(given.shape())) : "none"));
 }
 
 DISTRIBUTE_INLINE KnownVariable& KnownVariables::at(VariableId id) {

@@ -212,14 +212,19 @@ DISTRIBUTE_INLINE size_t LinkSession::drop_repeated(StagedPush& push) {
   });
 }
 
-/// Answers first: the client goes on while the update is applied.
+/// Answers first: the client goes on while the update is applied. A repeated push also waits until
+/// the first one, of a worker that is lost by now, has been applied: then the client's flush, with
+/// which its function ends, means the same for both.
 DISTRIBUTE_INLINE void LinkSession::commit(StagedPush push, StoredVariable* counter,
                                            int64_t max_staleness) {
+  std::optional<AppliedUpdates::Applying> applying(std::in_place, context_.applied, push.origin);
   const auto step = counter ? count_step(push, *counter, max_staleness) : 0;
   stream_.answer(net::ByteWriter().number(step.value_or(-1)));
   if (!step) return monitoring::metrics().stale_pushes.increment_by();
   const size_t repeated = drop_repeated(push);
   push.apply(context_.options.use_locking);
+  applying.reset();
+  if (repeated > 0) context_.applied.wait_until_applied(push.origin);
   auto& metrics = monitoring::metrics();
   (repeated > 0 ? metrics.repeated_pushes : metrics.applied_pushes).increment_by();
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 namespace distribute::parameter_server {
@@ -30,8 +31,13 @@ DISTRIBUTE_INLINE void assign_add(LinkStream& stream, StoredVariable& variable,
   const UpdateOrigin origin = read_origin(head);
   const Buffer values(variable.bytes(), Device{}), result(variable.bytes(), Device{});
   receive_values(stream, variable, values);
-  if (!applied.add(origin, &variable)) std::memset(values.data(), 0, size_t(values.bytes()));
   auto* sum = static_cast<std::byte*>(result.data());
+  std::optional<AppliedUpdates::Applying> applying(std::in_place, applied, origin);
+  if (!applied.add(origin, &variable)) {
+    applying.reset();
+    applied.wait_until_applied(origin);  // the value has the first one in it
+    std::memset(values.data(), 0, size_t(values.bytes()));
+  }
   variable.add(static_cast<const std::byte*>(values.data()), sum);
   stream.answer({}, {sum, size_t(variable.bytes())});
 }

@@ -57,7 +57,9 @@ DISTRIBUTE_INLINE void check_update(const VariableUpdate& update) {
 }
 
 DISTRIBUTE_INLINE UpdateTarget::UpdateTarget(const VariableUpdate& update, int first, int count)
-    : update_(update), first_(first), count_(count) {
+    : UpdateTarget(update) {  // so that the destructor stores what was taken before an error
+  first_ = first;
+  count_ = count;
   const LayoutPtr own = update.variable.impl().component(first).layout();
   const LayoutPtr& wanted = update.gradient.layout();
   const LayoutPtr layout = wanted && wanted->holds_elements() ? wanted : own;
@@ -71,7 +73,7 @@ DISTRIBUTE_INLINE UpdateTarget::UpdateTarget(const VariableUpdate& update, int f
 DISTRIBUTE_INLINE void UpdateTarget::take(const Variable& variable, const LayoutPtr& layout,
                                           Device device) {
   VariableImpl& impl = variable.impl();
-  Tensor value = impl.component(first_);
+  Tensor& value = tensors_.emplace_back(impl.component(first_));  // which an error stores again
   for (int i = 0; i < count_; ++i) impl.set_component(first_ + i, Tensor());
   if (device.type == DeviceType::Gpu) value = value.to(device);
   if (!same_layout(value.layout(), layout)) value = in_layout(value, layout);
@@ -85,7 +87,6 @@ DISTRIBUTE_INLINE void UpdateTarget::take(const Variable& variable, const Layout
   }
   device_internal::forget_prepared(value.array());
   pointers_.push_back(value.array().data<float>());
-  tensors_.push_back(std::move(value));
 }
 
 DISTRIBUTE_INLINE void UpdateTarget::store() {
@@ -95,8 +96,8 @@ DISTRIBUTE_INLINE void UpdateTarget::store() {
     for (int i = 0; i < count_; ++i) variable.impl().set_component(first_ + i, value);
     if (count_ > 1 && value.shape().rank() > 1) device_internal::keep_prepared(value.array());
   };
-  give(update_.variable, tensors_[0]);
-  for (size_t s = 0; s < update_.slots.size(); ++s) give(update_.slots[s], tensors_[s + 1]);
+  for (size_t i = 0; i < tensors_.size(); ++i)  // after an error perhaps not all slots
+    give(i == 0 ? update_.variable : update_.slots[i - 1], tensors_[i]);
   tensors_.clear();
 }
 

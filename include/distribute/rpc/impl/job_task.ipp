@@ -38,7 +38,7 @@ struct JobTask::Impl {
   absl::StatusOr<Dialed> try_to_dial(const PeerName& to, const std::string& purpose,
                                      const std::string& detail, net::Deadline deadline);
   Dialed dial(const PeerName& to, const std::string& purpose, const std::string& detail,
-              net::Deadline deadline, const Peer* known);
+              net::Deadline deadline, const Peer* alive);
   PeerName find(const std::string& type, int index) const;
 
   JobTaskOptions given;
@@ -129,15 +129,15 @@ DISTRIBUTE_INLINE absl::StatusOr<Dialed> JobTask::Impl::try_to_dial(const PeerNa
   return Dialed{*std::move(socket), *incarnation};
 }
 
-/// `known`: a Peer that must stay alive meanwhile, or null.
+/// `alive`: a Peer that must stay alive meanwhile, or null.
 DISTRIBUTE_INLINE Dialed JobTask::Impl::dial(const PeerName& to, const std::string& purpose,
                                              const std::string& detail, net::Deadline deadline,
-                                             const Peer* known) {
+                                             const Peer* alive) {
   const auto interval = net::seconds(given.options.report_interval);
   auto next_report = net::Deadline::Clock::now() + interval;
   std::chrono::milliseconds pause{5};
   for (;;) {
-    if (known) known->throw_if_lost();
+    if (alive) alive->throw_if_lost();
     auto dialed = try_to_dial(to, purpose, detail, deadline);
     if (dialed.ok()) return *std::move(dialed);
     const std::string reason(dialed.status().message());

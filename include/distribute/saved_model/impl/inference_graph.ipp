@@ -12,6 +12,7 @@ namespace distribute::saved_model_internal {
 
 /// One run of the function: what went in, what came out, and how.
 struct Pass {
+  explicit Pass(const Tensor& example) : input(example) {}
   Tensor input, output;
   OpTrace trace;
 };

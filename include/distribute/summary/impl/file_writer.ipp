@@ -9,39 +9,43 @@
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/summary/file_writer.hpp>
 #include <distribute/summary/png.hpp>
+#include <distribute/summary/store_event_file.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <mutex>
+#include <optional>
 
 #include <unistd.h>
 
 namespace distribute::summary {
 
 struct FileWriter::State {
-  State(std::string file, io::RecordWriter writer, FileWriterOptions wanted, bool store)
-      : path(std::move(file)),
-        on_store(store),
-        records(std::move(writer)),
-        options(std::move(wanted)) {}
+  State(std::string file, io::RecordWriter writer, const FileWriterOptions& wanted, bool on_store)
+      : path(std::move(file)), options(wanted) {
+    if (on_store)
+      store = std::make_unique<summary_internal::StoreEventFile>(
+          path, std::move(writer), std::chrono::milliseconds(wanted.store_flush_millis),
+          wanted.max_waiting);
+    else
+      records.emplace(std::move(writer));
+  }
   ~State() {
-    if (closed) return;
-    if (const absl::Status status = records.close(); !status.ok())
+    if (closed || store) return;
+    if (const absl::Status status = records->close(); !status.ok())
       log_warning("summary", concat("event file: ", std::string(status.message()),
                                     "; the records since its last flush are lost"));
   }
 
   const std::string path;
-  const bool on_store;  // that cannot append
-  std::mutex mutex;     // guards everything below
-  io::RecordWriter records;
-  FileWriterOptions options;
+  const FileWriterOptions options;
+  std::unique_ptr<summary_internal::StoreEventFile> store;  // of what cannot append; else null
+  std::mutex mutex;                                         // guards everything below
+  std::optional<io::RecordWriter> records;
   bool closed = false;
   int64_t waiting = 0;  // records since the last flush
   double first_waiting = 0;
-  double last_flush_seconds = 0;  // on a store: how long it took
-  int64_t failed_flushes = 0;     // in a row
 };
 
 }  // namespace distribute::summary
@@ -101,11 +105,12 @@ DISTRIBUTE_INLINE FileWriter create_file_writer(const std::string& logdir,
 }
 
 DISTRIBUTE_INLINE void FileWriter::write_record(
-    const std::function<std::string(double now)>& encode) const {
+    int64_t step, const std::function<std::string(double now)>& encode) const {
+  const double now = summary_internal::wall_time();
+  if (state_->store) return state_->store->write(step, encode(now));
   const std::lock_guard lock(state_->mutex);
   if (state_->closed) return;
-  const double now = summary_internal::wall_time();
-  throw_if_error(state_->records.write(encode(now)));
+  throw_if_error(state_->records->write(encode(now)));
   if (state_->waiting++ == 0) state_->first_waiting = now;
   flush_when_due(now);
 }
@@ -113,45 +118,38 @@ DISTRIBUTE_INLINE void FileWriter::write_record(
 /// With the state's mutex locked.
 DISTRIBUTE_INLINE void FileWriter::flush_when_due(double now) const {
   State& state = *state_;
-  const FileWriterOptions& options = state.options;
   const double waited = now - state.first_waiting;
-  if (!state.on_store) {
-    if (waited * 1000 < double(options.flush_millis) && state.waiting < options.max_queue) return;
-    state.waiting = 0;
-    return throw_if_error(state.records.flush());
-  }
-  if (waited < std::max(double(options.store_flush_millis) / 1000, 50 * state.last_flush_seconds))
+  if (waited * 1000 < double(state.options.flush_millis) && state.waiting < state.options.max_queue)
     return;
   state.waiting = 0;
-  const absl::Status status = state.records.flush();
-  state.last_flush_seconds = summary_internal::wall_time() - now;
-  state.failed_flushes = status.ok() ? 0 : state.failed_flushes + 1;
-  if (status.ok()) return;
-  const bool again = may_pass(static_cast<StatusCode>(status.raw_code()));
-  if (!again || state.failed_flushes > options.max_failed_flushes) throw_if_error(status);
-  log_warning("summary", concat("event file: ", std::string(status.message()),
-                                "; its records are kept and tried again"));
+  throw_if_error(state.records->flush());
 }
 
 DISTRIBUTE_INLINE void FileWriter::write(int64_t step, const Value& value) const {
-  write_record([&](double now) { return encode_event(now, step, value); });
+  write_record(step, [&](double now) { return encode_event(now, step, value); });
 }
 
 DISTRIBUTE_INLINE void FileWriter::write_graph(int64_t step, std::string_view graph_def) const {
-  write_record([&](double now) { return encode_graph_event(now, step, graph_def); });
+  write_record(step, [&](double now) { return encode_graph_event(now, step, graph_def); });
 }
 
 DISTRIBUTE_INLINE void FileWriter::flush() const {
+  if (state_->store) return state_->store->flush();
   const std::lock_guard lock(state_->mutex);
   state_->waiting = 0;
-  if (!state_->closed) throw_if_error(state_->records.flush());
+  if (!state_->closed) throw_if_error(state_->records->flush());
+}
+
+DISTRIBUTE_INLINE void FileWriter::start_flush() const {
+  state_->store ? state_->store->start_flush() : flush();
 }
 
 DISTRIBUTE_INLINE void FileWriter::close() const {
+  if (state_->store) return state_->store->close(state_->options.store_close_seconds);
   const std::lock_guard lock(state_->mutex);
   if (state_->closed) return;
   state_->closed = true;
-  throw_if_error(state_->records.close());
+  throw_if_error(state_->records->close());
 }
 
 DISTRIBUTE_INLINE const std::string& FileWriter::path() const { return state_->path; }

@@ -69,8 +69,8 @@ class ProcessCluster::Impl {
   void start(Member& member);
   void restart(const TaskName& name);
   /// Blocks until `done`, which is asked under the lock after each change.
-  bool wait(Lock& lock, net::Deadline deadline, const std::function<bool()>& done) const {
-    return changed_.wait_until(lock, deadline.when(), done);
+  bool wait(Lock& lock, net::Deadline limit, const std::function<bool()>& done) const {
+    return changed_.wait_until(lock, limit.when(), done);
   }
   bool all_ended() const;
   void wait_for_all(Lock& lock);

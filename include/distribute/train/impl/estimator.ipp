@@ -157,6 +157,7 @@ DISTRIBUTE_INLINE void Estimator::write_figures(const Logs& figures, int64_t ste
   const auto writer = summary::create_file_writer(eval_dir(name));
   const auto writing = writer.as_default();
   for (const auto& [figure, value] : figures) summary::scalar(figure, value, step);
+  writer.close();  // which throws where the writer's end would only warn
 }
 
 DISTRIBUTE_INLINE Logs Estimator::evaluate(const InputFunction& input_fn,

@@ -178,7 +178,18 @@ DISTRIBUTE_INLINE Logs MonitoredTrainingSession::run_step(const std::function<Lo
 DISTRIBUTE_INLINE void MonitoredTrainingSession::close() {
   if (closed_) return;
   closed_ = stop_ = true;
-  for (const SessionHookHandle& hook : hooks_) hook->end(*this);
+  std::exception_ptr first;  // that one hook fails must not lose the last checkpoint of another
+  for (const SessionHookHandle& hook : hooks_) {
+    try {
+      hook->end(*this);
+    } catch (const std::exception& error) {
+      if (first)
+        log_error("train", concat("at the end of a training session: ", error.what()));
+      else
+        first = std::current_exception();
+    }
+  }
+  if (first) std::rethrow_exception(first);
 }
 
 DISTRIBUTE_INLINE MonitoredTrainingSession::~MonitoredTrainingSession() {

@@ -3,6 +3,8 @@
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/train/supervisor.hpp>
 
+#include <utility>
+
 namespace distribute::train {
 
 DISTRIBUTE_INLINE bool Supervisor::is_chief() const {
@@ -41,6 +43,7 @@ DISTRIBUTE_INLINE void Supervisor::managed_session(
   }
   session_ = nullptr;
   session.close();
+  if (const auto writer = std::exchange(writer_, std::nullopt)) writer->close();  // throws a loss
 }
 
 DISTRIBUTE_INLINE void Supervisor::summary_computed(const Logs& figures,
@@ -54,7 +57,7 @@ DISTRIBUTE_INLINE void Supervisor::summary_computed(const Logs& figures,
   for (const auto& [name, value] : figures)
     writer_->write(
         at, {.tag = name, .plugin = "scalars", .tensor = summary::encode_tensor(float(value))});
-  writer_->flush();
+  writer_->start_flush();
 }
 
 }  // namespace distribute::train

@@ -70,7 +70,7 @@ DISTRIBUTE_INLINE void TensorBoard::on_test_end(Logs& logs) {
   const int64_t iterations = model().optimizer().iterations();
   for (const auto& [name, value] : logs)
     scalar("validation", "evaluation_" + name + "_vs_iterations", value, iterations);
-  writer("validation").flush();
+  writer("validation").start_flush();
 }
 
 /// Reading a weight may take every worker.
@@ -99,8 +99,8 @@ DISTRIBUTE_INLINE void TensorBoard::on_epoch_end(int64_t epoch, Logs& logs) {
   const double seconds = train_internal::tensor_board_seconds() - epoch_began_;
   if (options_.write_steps_per_second && seconds > 0)
     scalar("train", "epoch_steps_per_second", double(epoch_steps_) / seconds, epoch);
-  train_->flush();
-  if (validation_) validation_->flush();
+  train_->start_flush();
+  if (validation_) validation_->start_flush();
 }
 
 DISTRIBUTE_INLINE void TensorBoard::on_train_end(Logs&) {
