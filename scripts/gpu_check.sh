@@ -51,6 +51,10 @@ if strategy=$(find_program test_strategy); then  # apart: a GPU in use cannot be
   run "GPUs with parameter servers agree with CPUs" "$strategy" "a worker's GPUs train*"
   run "steps as CUDA graphs agree with plain steps" "$strategy" "[function][gpu_contract]"
 fi
+if examples=$(find_program test_examples); then
+  run "trainers on one GPU agree with the CPU" "$examples" "trainers on one GPU*"
+  run "trainers on logical GPUs agree with CPU replicas" "$examples" "trainers on two logical GPUs*"
+fi
 
 if command -v compute-sanitizer >/dev/null && [[ -n ${ops:-} ]]; then
   for tool in memcheck racecheck; do

@@ -11,6 +11,7 @@
 
 #include "../support/catch.hpp"
 
+#include <cstring>
 #include <vector>
 
 using namespace distribute;
@@ -57,6 +58,21 @@ void check_sums(int64_t rows, int64_t columns) {
   CHECK(got == sums);
 }
 
+/// The same bits wherever the matrix lies.
+template <typename T>
+void check_sums_of_part(int64_t rows, int64_t columns) {
+  std::vector<T> values(size_t(rows * columns + 1));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = T(1 / float(3 + i * 13 % 17));
+  Array moved = on_gpu(values);
+  moved.offset_bytes += int64_t(sizeof(T));
+  const Array home = on_gpu(std::vector<T>(values.begin() + 1, values.end()));
+  const auto sums = [&](const Array& x) {
+    return on_host<T>(cuda_column_sums(dtype_of<T>, x, rows, columns), columns);
+  };
+  const auto a = sums(moved), b = sums(home);
+  CHECK(std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
+}
+
 template <typename T>
 void check_transpose(int64_t rows, int64_t columns) {
   const auto values = numbers<T>(rows * columns);
@@ -78,6 +94,13 @@ TEST_CASE("columns are summed, few rows and many", "[device][cuda_backend]") {
   check_sums<float>(2000, 10);
   check_sums<bfloat16>(16, 40);
   check_sums<float16>(1100, 3);
+  check_sums<float>(2000, 12);
+  check_sums<float>(40, 64);
+  check_sums<float>(1100, 260);
+  check_sums<bfloat16>(1100, 128);
+  check_sums<float16>(9, 264);
+  check_sums_of_part<float>(1100, 24);
+  check_sums_of_part<bfloat16>(300, 24);
   const Array none = cuda_column_sums(DType::Float32, on_gpu<float>({}), 0, 3);
   CHECK(on_host<float>(none, 3) == std::vector<float>{0, 0, 0});
 }

@@ -2,17 +2,12 @@
 // libraries are fakes that read the descriptors; a real GPU uses the real ones. Builds without
 // cuDNN's headers test own kernels only (gpu_lines_test.cpp).
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/device/math_mode.hpp>
 #include <distribute/ops/batch_norm.hpp>
 #include <distribute/ops/conv2d.hpp>
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/matmul.hpp>
 
-#include "support/fake_blas.hpp"
-#include "support/fake_cudnn.hpp"
-#include "support/gpu_contract.hpp"
-
-#include <optional>
+#include "support/library_gpu.hpp"
 
 using namespace distribute::testing;
 using distribute::DType;
@@ -23,25 +18,6 @@ using Tensors = std::vector<Tensor>;
 namespace {
 
 const ContractOptions kExact{.tolerance = 1e-5f};
-
-/// The GPU of a test and, for the fake one, its libraries.
-struct LibraryGpu {
-  LibraryGpu() {
-    distribute::config::experimental::enable_tensor_float_32_execution(false);
-    const char* real = std::getenv("DISTRIBUTE_TEST_GPU");
-    if (real && std::string(real) == "1") return;
-    blas.emplace(FakeBlas::table());
-#if DISTRIBUTE_HAS_CUDNN
-    dnn.emplace(FakeCudnn::table());
-#endif
-  }
-  ~LibraryGpu() { distribute::config::experimental::enable_tensor_float_32_execution(true); }
-  ContractGpu gpu;
-  std::optional<distribute::ScopedCudaBlas> blas;
-#if DISTRIBUTE_HAS_CUDNN
-  std::optional<distribute::cudnn_internal::ScopedCudnn> dnn;
-#endif
-};
 
 }  // namespace
 

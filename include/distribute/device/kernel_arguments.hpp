@@ -171,6 +171,7 @@ DISTRIBUTE_KERNEL_TEXT(
       int64_t rows;
       int64_t columns;
       int64_t rows_per_slice;
+      int32_t across;  // threads with columns of their own: 8, 16 or 32 of a block
     };
 
     struct TransposeArguments {

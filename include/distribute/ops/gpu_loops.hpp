@@ -42,6 +42,8 @@ constexpr GpuRow binary_row() {
 }
 
 inline bool on_gpu(const Tensor& t) { return t && t.device().type == DeviceType::Gpu; }
+/// The integer that moves an element of so many bytes.
+DType mover(int64_t bytes);
 /// Where an operation runs: on the first operand's device, or on that of a later one that is on a
 /// GPU while those before it are the host's.
 Device device_of(std::initializer_list<Tensor> operands);

@@ -31,10 +31,14 @@ DISTRIBUTE_INLINE Array sum_slices(DType type, DType out_type, const Array& x, i
                                    int64_t columns, int64_t slices) {
   const Device device = x.buffer->device();
   Array sums = make_array(slices * columns * size_of(out_type), device);
-  const kernels::ColumnSumsArguments arguments{x.bytes(), sums.bytes(), rows, columns,
-                                               (rows + slices - 1) / slices};
+  const int64_t pack = 16 / size_of(type), threads = columns % pack ? columns : columns / pack;
+  const int64_t across = threads > 16 ? 32 : threads > 8 ? 16 : 8;
+  const kernels::ColumnSumsArguments arguments{
+      x.bytes(), sums.bytes(), rows, columns, (rows + slices - 1) / slices, int32_t(across)};
   const KernelName kernel{kMatrixText, "column_sums", {}, {}, {type, out_type}};
-  launch_kernel(device, kernel, {.grid_x = tiles(columns), .grid_y = unsigned(slices)}, arguments);
+  const LaunchShape launch{.grid_x = unsigned((threads + across - 1) / across),
+                           .grid_y = unsigned(slices)};
+  launch_kernel(device, kernel, launch, arguments);
   return sums;
 }
 

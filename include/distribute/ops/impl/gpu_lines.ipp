@@ -131,7 +131,7 @@ DISTRIBUTE_INLINE Tensor gpu_layer_norm_parameter_gradients(const LayerNormRows&
   auto arguments = layer_norm_arguments(n, sums);
   arguments.dy = dy.array().data<float>();
   launch_kernel(sums.device(), {kLayerNormText, "layer_norm_parameters"},
-                launch_for(pieces * n.width), arguments);
+                launch_for(pieces * n.width, n.width % 4 ? 1 : 4), arguments);
   return gpu_reduce(sums, {true, false, false}, binary_row<SumOf>()).view({2, n.width});
 }
 
@@ -148,12 +148,7 @@ DISTRIBUTE_INLINE Tensor gpu_gather(const Tensor& x, const Tensor& index, const 
                                            index.num_elements(),
                                            0,
                                            0};
-  const int64_t bytes = size_of(x.dtype());
-  const DType mover = bytes == 1   ? DType::UInt8
-                      : bytes == 2 ? DType::BFloat16
-                      : bytes == 4 ? DType::Int32
-                                   : DType::Int64;
-  launch_kernel(x.device(), {kGatherText, "gather", {}, {}, {mover}},
+  launch_kernel(x.device(), {kGatherText, "gather", {}, {}, {mover(size_of(x.dtype()))}},
                 launch_for(y.num_elements(), 4), arguments);
   return y;
 }

@@ -75,7 +75,6 @@ DISTRIBUTE_INLINE kernels::Axes kernel_axes(const std::vector<CopyAxis>& axes) {
   return result;
 }
 
-/// The integer that moves an element of so many bytes.
 DISTRIBUTE_INLINE DType mover(int64_t bytes) {
   return bytes == 1   ? DType::UInt8
          : bytes == 2 ? DType::BFloat16
@@ -178,12 +177,19 @@ DISTRIBUTE_INLINE Tensor gpu_expand(const Tensor& x, const Shape& shape, Device 
   return y;
 }
 
-/// One pass over [outer, count, inner]. The pieces depend on the shape alone.
+/// Columns that a thread of reduce_columns has.
+DISTRIBUTE_INLINE int64_t columns_together(DType dtype, int64_t inner) {
+  const int64_t most = std::min<int64_t>(16 / size_of(dtype), is_floating(dtype) ? 8 : 4);
+  return inner % most ? 1 : most;
+}
+
+/// One pass over [outer, count, inner]. The pieces depend on shape and type alone.
 DISTRIBUTE_INLINE Tensor gpu_reduce_pass(const Tensor& x, int64_t outer, int64_t count,
                                          int64_t inner, const GpuRow& row, int64_t& chunks) {
-  constexpr int64_t kPieces = 4096;  // enough to fill a GPU
-  const int64_t least = inner == 1 ? 2048 : 64, lines = std::max<int64_t>(outer * inner, 1);
-  const int64_t wanted = std::max<int64_t>(kPieces / lines, 1);
+  const int64_t pieces = inner == 1 ? 4096 : 65536;  // blocks, threads: enough to fill a GPU
+  const int64_t least = inner == 1 ? 2048 : 64, together = columns_together(x.dtype(), inner);
+  const int64_t lines = std::max<int64_t>(outer * inner / together, 1);
+  const int64_t wanted = std::max<int64_t>(pieces / lines, 1);
   const int64_t rows = std::max<int64_t>((count + wanted - 1) / wanted, least);
   chunks = std::max<int64_t>((count + rows - 1) / rows, 1);
   const DType computed = is_floating(x.dtype()) ? DType::Float32 : DType::Int64;
@@ -191,7 +197,7 @@ DISTRIBUTE_INLINE Tensor gpu_reduce_pass(const Tensor& x, int64_t outer, int64_t
   if (y.num_elements() == 0) return y;
   const kernels::ReduceArguments arguments{
       x.array().bytes(), y.array().bytes(), outer, count, inner, chunks, rows};
-  LaunchShape launch = launch_for(y.num_elements());
+  LaunchShape launch = launch_for(y.num_elements(), together);
   if (inner == 1) launch.grid_x = unsigned(std::min<int64_t>(outer * chunks, 65535));
   launch_kernel(x.device(),
                 {kReduceText,
