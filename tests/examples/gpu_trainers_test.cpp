@@ -18,6 +18,7 @@ namespace {
 namespace dist = distribute;
 namespace data = distribute::data;
 using distribute::testing::contract_numbers;
+using distribute::testing::FakeCuda;
 using distribute::testing::LibraryGpu;
 using examples::TrainerOptions;
 
@@ -75,10 +76,10 @@ struct Run {
   nlohmann::json report;
 };
 
-/// A whole run as `main` does it.
+/// A whole run as `main` does it; without numbers of steps where those are CUDA graphs.
 Run run(TrainerOptions options, const examples::MakeTask& make_task) {
   const TemporaryDirectory out;
-  options.loss_csv = out / "losses.csv";
+  if (options.cuda_graph != "true") options.loss_csv = out / "losses.csv";
   options.json = out / "report.json";
   REQUIRE(examples::run_trainer(options, make_task) == 0);
   dist::nn::set_global_policy("float32");
@@ -145,6 +146,23 @@ TEST_CASE("trainers on two logical GPUs give the losses of two CPU replicas",
   check_on_gpus("mirrored", 2, &digits);
   for (const char* strategy : {"mirrored", "central_storage", "parameter_server"})
     check_on_gpus(strategy, 2, &pictures);
+}
+
+TEST_CASE("a trainer's steps as CUDA graphs end where plain ones do", "[examples][gpu_contract]") {
+  TrainerOptions options = few_steps();
+  options.strategy = "one_device";
+  options.device = "gpu";
+  options.optimizer = "adam";
+  options.steps = 5;
+  std::vector<double> test_losses;
+  for (const char* cuda_graph : {"false", "true"}) {
+    const LibraryGpu gpu;
+    options.cuda_graph = cuda_graph;
+    test_losses.push_back(run(options, &digits).report.at("test_loss").get<double>());
+    if (FakeCuda* fake = gpu.gpu.fake())
+      CHECK(fake->count("cuGraphLaunch") == (options.cuda_graph == "true" ? 3 : 0));
+  }
+  CHECK(test_losses[1] == Approx(test_losses[0]).epsilon(2e-3));
 }
 
 #if DISTRIBUTE_HAS_CUDNN

@@ -26,6 +26,7 @@ class ContractGpu {
     if (!real || std::string(real) != "1") fake_ = std::make_unique<FakeCuda>();
   }
   Device device() const { return {DeviceType::Gpu, 0}; }
+  FakeCuda* fake() const { return fake_.get(); }  // null: it is a real one
 
  private:
   std::unique_ptr<FakeCuda> fake_;

@@ -36,8 +36,7 @@ class DefaultWriterScope;
 class FileWriter {
  public:
   /// Throws  InternalError and others with the path when writing fails. On an object store only
-  /// what
-  ///         an earlier flush has said that would not pass, such as a missing bucket; nothing
+  ///         what an earlier flush has said that would not pass, such as a missing bucket; nothing
   ///         waits.
   void write(int64_t step, const Value& value) const;
   /// An encoded GraphDef.
