@@ -141,9 +141,8 @@ DISTRIBUTE_INLINE void copy_groups(std::span<const int64_t> block, int64_t batch
 DISTRIBUTE_INLINE void OneDnnLayout::copy(const void* from, void* to, bool to_row_major) const {
   const bool half = Memory::data_type_size(data_type_of(desc_)) == sizeof(uint16_t);
   if (half && dense_ && !image_block_.empty())
-    return copy_groups(image_block_, blocking_of(desc_).dims[0],
-                       static_cast<const uint16_t*>(from), static_cast<uint16_t*>(to),
-                       to_row_major);
+    return copy_groups(image_block_, blocking_of(desc_).dims[0], static_cast<const uint16_t*>(from),
+                       static_cast<uint16_t*>(to), to_row_major);
   reorder(to_row_major ? desc_ : plain_, from, to_row_major ? plain_ : desc_, to);
 }
 

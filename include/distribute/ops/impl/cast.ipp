@@ -40,8 +40,7 @@ DISTRIBUTE_INLINE void round_to_bfloat16(const float* from, bfloat16* to, int64_
 DISTRIBUTE_INLINE void widen_bfloat16(const bfloat16* from, float* to, int64_t count) {
   simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
 #pragma omp simd
-    for (int64_t i = 0; i < count; ++i)
-      to[i] = std::bit_cast<float>(uint32_t(from[i].bits) << 16);
+    for (int64_t i = 0; i < count; ++i) to[i] = std::bit_cast<float>(uint32_t(from[i].bits) << 16);
   });
 }
 

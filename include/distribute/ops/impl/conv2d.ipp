@@ -106,8 +106,7 @@ DISTRIBUTE_INLINE DType kernel_dtype(const Tensor& x) {
 
 /// 16-bit images with filters for them, which the kernels take or which are converted around them.
 DISTRIBUTE_INLINE bool computes_as_it_is(const Tensor& x, const Tensor& filters) {
-  return filters.dtype() == filter_dtype(x) && x.shape()[0] > 0 &&
-         !(needs_float32(x) && on_gpu(x));
+  return filters.dtype() == filter_dtype(x) && x.shape()[0] > 0 && !(needs_float32(x) && on_gpu(x));
 }
 
 /// What the traces of convolutions tell besides the operands.
@@ -194,8 +193,7 @@ DISTRIBUTE_INLINE Tensor conv2d(const Tensor& x, const Tensor& filters,
   record("conv2d", {x, filters, bias}, y, [=](const Backward& b) -> std::vector<Tensor> {
     const Tensor dy = cast(gate ? behind_relu(b.gradient(), gate) : b.gradient(), type);
     Tensor dx;
-    if (b.needs(0))
-      dx = cast(image_gradient(x.shape(), filters, dy, options, &ready), x.dtype());
+    if (b.needs(0)) dx = cast(image_gradient(x.shape(), filters, dy, options, &ready), x.dtype());
     if (!b.needs(1) && !b.needs(2)) return {dx, {}, {}};
     const auto gradients =
         filter_gradients(cast(x, type), filters.shape(), dy, options, bias && b.needs(2));
