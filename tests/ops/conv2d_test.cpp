@@ -1,8 +1,11 @@
 #include <distribute/ops/conv2d.hpp>
 
+#include <distribute/autograd/accumulate.hpp>
 #include <distribute/base/parallel.hpp>
+#include <distribute/ops/batch_norm.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/pool.hpp>
 #include <distribute/ops/reduce.hpp>
 
 #include "../support/catch.hpp"
@@ -66,6 +69,8 @@ std::vector<Case> cases() {
        {.padding = Padding::Explicit, .explicit_paddings = {2, 0, 1, 3}}},
       {{2, 6, 5, 4}, {3, 3, 2, 6}, {.padding = same, .groups = 2}},
       {{2, 6, 5, 32}, {1, 1, 32, 16}, {.strides = {2, 1}}},
+      {{2, 6, 5, 32}, {1, 1, 32, 24}, {}},
+      {{3, 3, 5, 3}, {1, 1, 3, 5}, {}},
       {{2, 6, 5, 16}, {3, 3, 16, 32}, {.padding = same}},
       {{2, 6, 5, 16}, {3, 3, 1, 16}, {.padding = same, .groups = 16}},
   };
@@ -231,6 +236,59 @@ TEST_CASE("bfloat16 images with float32 filters give float32 gradients of filter
         CHECK(worst <= 0.01 * largest);
       }
     }
+}
+
+TEST_CASE("images keep their arrangement when they become bfloat16 and back", "[ops][conv2d]") {
+  if (!onednn_backend()) SKIP("this build has no oneDNN");
+  const ScopedCpuBackend scope(*onednn_backend());
+  for (int64_t size : {1, 7, 30}) {
+    INFO("size " << size);
+    const Tensor x = nn::conv2d(test_tensor({3, size, size, 32}, 1), test_tensor({3, 3, 32, 48}, 2),
+                                {.padding = Padding::Same});
+    const Tensor narrow = cast(x, DType::BFloat16), wide = cast(narrow, DType::Float32);
+    const Tensor plain = cast(x.row_major(), DType::BFloat16);
+    CHECK(bool(narrow.layout()) == bool(x.layout()));
+    CHECK(narrow.to_vector() == plain.to_vector());
+    CHECK(wide.to_vector() == plain.to_vector());
+    CHECK(cast(wide, DType::BFloat16).layout() == narrow.layout());
+    const Tensor there = in_layout(plain, narrow.layout());
+    CHECK(there.to_vector() == plain.to_vector());
+    CHECK(cast(there, DType::Float32).to_vector() == plain.to_vector());
+    CHECK_FALSE(cast(narrow, DType::Int32).layout());
+  }
+}
+
+TEST_CASE("a bfloat16 block of convolution, batch norm and pool is the same on every backend",
+          "[ops][conv2d]") {
+  const Tensor x = cast(test_tensor({2, 9, 11, 32}, 1), DType::BFloat16);
+  const Tensor w = test_tensor({1, 1, 32, 64}, 2), after = test_tensor({3, 3, 64, 32}, 3);
+  const auto run = [&](Backend& backend) {
+    const ScopedCpuBackend scope(backend);
+    GradientTape tape;
+    for (const Tensor& t : {x, w, after}) tape.watch(t);
+    const auto norm = nn::fused_batch_norm(nn::conv2d(x, w), ones({64}), zeros({64}),
+                                           {.epilogue = Epilogue::Relu});
+    const Tensor pooled = nn::max_pool2d(norm.y, {.ksize = {2, 2}});
+    const Tensor y = nn::conv2d(pooled, after, {.padding = Padding::Same});
+    auto results = tape.gradient(y * y, std::vector<Tensor>{x, w, after});
+    results.push_back(y);
+    return results;
+  };
+  const auto plain = run(eigen_backend());
+  for (Backend* backend : cpu_backends()) {
+    const auto results = run(*backend);
+    for (size_t i = 0; i < results.size(); ++i) {
+      INFO(backend->name() << ", result " << i);
+      CHECK(results[i].dtype() == plain[i].dtype());
+      const auto a = results[i].to_vector(), b = plain[i].to_vector();
+      double distance = 0, size = 0;  // a winner of a pool may differ: sums, not the largest
+      for (size_t j = 0; j < a.size(); ++j) {
+        distance += std::abs(double(a[j]) - double(b[j]));
+        size += std::abs(double(b[j]));
+      }
+      CHECK(distance <= 0.01 * size);
+    }
+  }
 }
 
 TEST_CASE("a ReLU in a bfloat16 convolution gates its gradient", "[ops][conv2d]") {

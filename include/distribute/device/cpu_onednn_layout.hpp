@@ -3,10 +3,7 @@
 
 #include <distribute/device/layout.hpp>
 
-#include <map>
-#include <mutex>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <dnnl.hpp>
@@ -34,6 +31,7 @@ struct Blocking {
 
 Blocking blocking_of(const Desc& desc);
 Memory::data_type data_type_of(const Desc& desc);
+Memory::data_type data_type_of(DType dtype);
 
 /// True when both place every element alike, in the same type; strides of axes of size one do not
 /// count.
@@ -51,20 +49,24 @@ class OneDnnLayout final : public Layout {
   bool dense() const override { return dense_; }
   std::span<const int64_t> image_block() const override { return image_block_; }
   LayoutPtr resized_image(int64_t height, int64_t width) const override;
+  LayoutPtr retyped(DType dtype) const override;
   std::string name() const override;
   void to_row_major(const void* from, void* to) const override;
   void from_row_major(const void* from, void* to) const override;
 
  private:
+  void copy(const void* from, void* to, bool to_row_major) const;
+
   Desc desc_, plain_;
   bool dense_;
   std::vector<int64_t> image_block_;
-  mutable std::mutex mutex_;  // guards resized_
-  mutable std::map<std::pair<int64_t, int64_t>, LayoutPtr> resized_;
 };
 
-/// float32 images [batch, channels, height, width] in groups of winograd_block() channels; the same
-/// object every time, since plans are found by the addresses of layouts.
+/// Images [batch, channels, height, width] of a type in groups of `inner` channels; the same object
+/// every time, since plans are found by the addresses of layouts.
+LayoutPtr image_layout(const Dims& dims, int64_t inner, Memory::data_type type);
+
+/// float32 images in groups of winograd_block() channels.
 LayoutPtr image_layout(const Dims& dims);
 
 /// Copies a block from one arrangement to another.

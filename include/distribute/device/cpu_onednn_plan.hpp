@@ -81,7 +81,6 @@ PlanPtr find_or_make(const std::string& key, const Array& a, const Array& b, Mak
   return cache.plans.emplace(key, std::move(plan)).first->second;
 }
 
-Memory::data_type data_type_of(DType dtype);
 /// Descriptor of an array: its own when it carries one, else the row-major one.
 Desc desc_of(const Array& array, const Desc& plain);
 /// The same tensor in whatever arrangement a primitive likes.

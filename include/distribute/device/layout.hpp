@@ -34,6 +34,12 @@ class Layout {
     (void)height, (void)width;
     return nullptr;
   }
+  /// For images: the same places for elements of another type; the same object every time. Null:
+  /// there is no such arrangement.
+  virtual std::shared_ptr<const Layout> retyped(DType dtype) const {
+    (void)dtype;
+    return nullptr;
+  }
   virtual std::string name() const = 0;
 
   /// Copies a block in this layout to row-major order, and back.

@@ -69,12 +69,15 @@ DISTRIBUTE_INLINE Tensor join_rows(const Tensor& a, const Tensor& b, float facto
 }
 
 template <typename T>
-void add_scaled(const T* a, const T* b, T factor, T* out, int64_t count) {
+void add_scaled(const T* a, const T* b, float factor, T* out, int64_t count) {
   parallel_for(count, 16384, [=](int64_t begin, int64_t end) {
-    simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
+    if constexpr (std::is_same_v<T, float> || std::is_integral_v<T>)
+      simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
 #pragma omp simd
-      for (int64_t i = begin; i < end; ++i) out[i] = T(a[i] + factor * b[i]);
-    });
+        for (int64_t i = begin; i < end; ++i) out[i] = T(a[i] + T(factor) * b[i]);
+      });
+    else
+      for (int64_t i = begin; i < end; ++i) out[i] = T(float(a[i]) + factor * float(b[i]));
   });
 }
 
@@ -93,13 +96,8 @@ DISTRIBUTE_INLINE Tensor sum(const Tensor& a, const Tensor& b, float factor) {
   dispatch(a.dtype(), [&](auto type) {
     using T = decltype(type);
     const int64_t count = result.array().buffer->bytes() / int64_t(sizeof(T));
-    const T *x = a.array().data<T>(), *y = right.array().data<T>();
-    T* out = result.array().data<T>();
-    if constexpr (std::is_same_v<T, float> || std::is_integral_v<T>) {
-      add_scaled<T>(x, y, T(factor), out, a.layout() ? count : a.num_elements());
-    } else {
-      for (int64_t i = 0; i < a.num_elements(); ++i) out[i] = T(float(x[i]) + factor * float(y[i]));
-    }
+    add_scaled<T>(a.array().data<T>(), right.array().data<T>(), factor, result.array().data<T>(),
+                  a.layout() ? count : a.num_elements());
   });
   return result;
 }

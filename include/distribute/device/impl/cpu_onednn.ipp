@@ -5,6 +5,8 @@
 #include <distribute/device/cpu_onednn_product.hpp>
 #include <distribute/device/cpu_winograd.hpp>
 
+#include <utility>
+
 namespace distribute {
 
 namespace onednn_internal {
@@ -90,10 +92,42 @@ DISTRIBUTE_INLINE Array OneDnnBackend::conv2d(const Conv2DShape& s, const Array&
   return execute(*find_or_make(key_of('c', s, x, w, flags), x, w, make), x, w, bias);
 }
 
+/// float32 1x1 filters over every pixel: going backwards is going forward with exchanged channels,
+/// for which oneDNN's kernels for AVX2 are 10 % faster.
+DISTRIBUTE_INLINE bool is_turnable(const Conv2DShape& s) {
+  using Pair = Conv2DShape::Pair;
+  return simd_level() == 1 && s.dtype == DType::Float32 && s.groups == 1 &&
+         s.kernel == Pair{1, 1} && s.stride == Pair{1, 1} && s.pad_before == Pair{} &&
+         s.pad_after == Pair{};
+}
+
+/// dx as the forward convolution of dy with the filters turned round.
+DISTRIBUTE_INLINE Array turned_backprop_input(const Conv2DShape& s, const Array& dy,
+                                              const Array& w) {
+  const auto make = [&] {
+    auto plan = std::make_shared<Plan>();
+    Conv2DShape turned = s;
+    std::swap(turned.in_channels, turned.out_channels);
+    const ConvDescs there(s), back(turned);
+    const auto pd = back.forward(false, Epilogue::None);
+    const Desc filters = desc_of(w, there.master).permute_axes({1, 0, 2, 3});
+    plan->inputs[0] = slot(dy, back.x, pd.src_desc());
+    plan->inputs[1] = {filters, pd.weights_desc(), same_placement(filters, pd.weights_desc())};
+    plan->input_args[0] = DNNL_ARG_SRC;
+    plan->input_args[1] = DNNL_ARG_WEIGHTS;
+    plan->output_arg = DNNL_ARG_DST;
+    finish_plan<convolution_forward>(*plan, pd, "convolution_forward for 1x1 backward data",
+                                     pd.dst_desc(), pd.dst_desc(), back.y);
+    return plan;
+  };
+  return execute(*find_or_make(key_of('t', s, dy, w, 0), dy, w, make), dy, w, nullptr);
+}
+
 DISTRIBUTE_INLINE Array OneDnnBackend::conv2d_backprop_input(const Conv2DShape& s, const Array& dy,
                                                              const Array& w) {
   if (s.batch == 0) return eigen_backend().conv2d_backprop_input(s, dy, w);
   if (is_product(s, dy, w)) return product_backprop_input(s, dy, w);
+  if (is_turnable(s)) return turned_backprop_input(s, dy, w);
   if (winograd_suits(s))
     return winograd_conv2d_backprop_input(s, dy, w,
                                           image_layout({s.batch, s.in_channels, s.in[0], s.in[1]}));

@@ -1,10 +1,14 @@
 #pragma once
+#include <distribute/base/parallel.hpp>
 #include <distribute/device/cpu_onednn_layout.hpp>
 #include <distribute/device/cpu_winograd.hpp>
 
 #include <algorithm>
 #include <functional>
+#include <map>
+#include <mutex>
 #include <numeric>
+#include <tuple>
 
 namespace distribute::onednn_internal {
 
@@ -28,6 +32,10 @@ DISTRIBUTE_INLINE Memory::data_type data_type_of(const Desc& desc) {
 #else
   return desc.data_type();
 #endif
+}
+
+DISTRIBUTE_INLINE Memory::data_type data_type_of(DType dtype) {
+  return dtype == DType::BFloat16 ? Memory::data_type::bf16 : Memory::data_type::f32;
 }
 
 DISTRIBUTE_INLINE int64_t product(const Dims& dims) {
@@ -68,18 +76,14 @@ DISTRIBUTE_INLINE OneDnnLayout::OneDnnLayout(Desc desc, Desc plain)
 
 DISTRIBUTE_INLINE LayoutPtr OneDnnLayout::resized_image(int64_t height, int64_t width) const {
   if (image_block_.empty()) return nullptr;
-  std::lock_guard lock(mutex_);
-  LayoutPtr& entry = resized_[{height, width}];
-  if (!entry) {
-    const Blocking blocking = blocking_of(desc_);
-    const Dims dims{blocking.dims[0], blocking.dims[1], height, width};
-    using Tag = Memory::format_tag;
-    const int64_t inner = image_block_[3];
-    const Tag tag = inner == 16 ? Tag::nChw16c : inner == 8 ? Tag::nChw8c : Tag::nChw4c;
-    const auto type = data_type_of(desc_);
-    entry = std::make_shared<OneDnnLayout>(Desc(dims, type, tag), Desc(dims, type, Tag::nhwc));
-  }
-  return entry;
+  const Dims dims = blocking_of(desc_).dims;
+  return image_layout({dims[0], dims[1], height, width}, image_block_[3], data_type_of(desc_));
+}
+
+DISTRIBUTE_INLINE LayoutPtr OneDnnLayout::retyped(DType dtype) const {
+  if (image_block_.empty() || !dense_) return nullptr;
+  if (dtype != DType::Float32 && dtype != DType::BFloat16) return nullptr;
+  return image_layout(blocking_of(desc_).dims, image_block_[3], data_type_of(dtype));
 }
 
 DISTRIBUTE_INLINE bool OneDnnLayout::equals(const Layout& other) const {
@@ -95,19 +99,21 @@ DISTRIBUTE_INLINE std::string OneDnnLayout::name() const {
   return text + "]";
 }
 
-DISTRIBUTE_INLINE LayoutPtr image_layout(const Dims& dims) {
+DISTRIBUTE_INLINE LayoutPtr image_layout(const Dims& dims, int64_t inner, Memory::data_type type) {
+  using Tag = Memory::format_tag;
   static auto* mutex = new std::mutex;  // guards layouts
-  static auto* layouts = new std::map<Dims, LayoutPtr>;
+  static auto* layouts = new std::map<std::tuple<Dims, int64_t, Memory::data_type>, LayoutPtr>;
   std::lock_guard lock(*mutex);
-  LayoutPtr& entry = (*layouts)[dims];
+  LayoutPtr& entry = (*layouts)[{dims, inner, type}];
   if (!entry) {
-    const auto tag =
-        winograd_block() == 16 ? Memory::format_tag::nChw16c : Memory::format_tag::nChw8c;
-    const Desc grouped(dims, Memory::data_type::f32, tag);
-    const Desc plain(dims, Memory::data_type::f32, Memory::format_tag::nhwc);
-    entry = std::make_shared<OneDnnLayout>(grouped, plain);
+    const Tag tag = inner == 16 ? Tag::nChw16c : inner == 8 ? Tag::nChw8c : Tag::nChw4c;
+    entry = std::make_shared<OneDnnLayout>(Desc(dims, type, tag), Desc(dims, type, Tag::nhwc));
   }
   return entry;
+}
+
+DISTRIBUTE_INLINE LayoutPtr image_layout(const Dims& dims) {
+  return image_layout(dims, winograd_block(), Memory::data_type::f32);
 }
 
 DISTRIBUTE_INLINE void reorder(const Desc& from, const void* source, const Desc& to, void* target) {
@@ -116,12 +122,36 @@ DISTRIBUTE_INLINE void reorder(const Desc& from, const void* source, const Desc&
   stream().wait();
 }
 
+/// Copies images of 16-bit elements, `block` as Layout::image_block, from groups of channels to
+/// row-major order or back: oneDNN has reorders of bfloat16 for AVX-512 alone.
+DISTRIBUTE_INLINE void copy_groups(std::span<const int64_t> block, int64_t batch,
+                                   const uint16_t* from, uint16_t* to, bool to_row_major) {
+  const int64_t groups = block[0] / batch, pixels = block[1] * block[2], inner = block[3];
+  parallel_for(batch * pixels, 256, [&](int64_t begin, int64_t end) {
+    for (int64_t at = begin; at < end; ++at)
+      for (int64_t group = 0; group < groups; ++group) {
+        const int64_t plain = (at * groups + group) * inner;
+        const int64_t grouped = ((at / pixels * groups + group) * pixels + at % pixels) * inner;
+        std::copy_n(from + (to_row_major ? grouped : plain), inner,
+                    to + (to_row_major ? plain : grouped));
+      }
+  });
+}
+
+DISTRIBUTE_INLINE void OneDnnLayout::copy(const void* from, void* to, bool to_row_major) const {
+  const bool half = Memory::data_type_size(data_type_of(desc_)) == sizeof(uint16_t);
+  if (half && dense_ && !image_block_.empty())
+    return copy_groups(image_block_, blocking_of(desc_).dims[0], static_cast<const uint16_t*>(from),
+                       static_cast<uint16_t*>(to), to_row_major);
+  reorder(to_row_major ? desc_ : plain_, from, to_row_major ? plain_ : desc_, to);
+}
+
 DISTRIBUTE_INLINE void OneDnnLayout::to_row_major(const void* from, void* to) const {
-  reorder(desc_, from, plain_, to);
+  copy(from, to, true);
 }
 
 DISTRIBUTE_INLINE void OneDnnLayout::from_row_major(const void* from, void* to) const {
-  reorder(plain_, from, desc_, to);
+  copy(from, to, false);
 }
 
 }  // namespace distribute::onednn_internal

@@ -8,10 +8,6 @@ DISTRIBUTE_INLINE PlanCache& plan_cache() {
   return *cache;
 }
 
-DISTRIBUTE_INLINE Memory::data_type data_type_of(DType dtype) {
-  return dtype == DType::BFloat16 ? Memory::data_type::bf16 : Memory::data_type::f32;
-}
-
 DISTRIBUTE_INLINE Desc desc_of(const Array& array, const Desc& plain) {
   const auto* layout = static_cast<const OneDnnLayout*>(array.layout.get());
   return layout ? layout->desc() : plain;

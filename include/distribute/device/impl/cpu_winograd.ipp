@@ -89,8 +89,11 @@ DISTRIBUTE_INLINE bool winograd_suits(const Conv2DShape& s) {
   const int64_t tiles = ((s.out[0] + 3) / 4) * ((s.out[1] + 3) / 4);
   const int64_t points = large ? 64 : 36, taps = s.kernel[0] * s.kernel[1];
   if (small && std::min(s.in_channels, s.out_channels) < 32) return false;
+  const int64_t filters = s.in_channels * s.out_channels, usual = large ? 128 * 256 : 256 * 256;
+  // Direct kernels for AVX2 are slow enough that filters from the third cache pay, given the tiles.
+  const bool many = simd_level() == 1 && small && filters <= 512 * 512 && s.batch * tiles >= 32;
   return tiles * points * 3 <= s.out[0] * s.out[1] * taps && s.batch * tiles >= 16 &&
-         s.in_channels * s.out_channels <= (large ? 128 * 256 : 256 * 256);
+         (filters <= usual || many);
 #else
   (void)s;
   return false;

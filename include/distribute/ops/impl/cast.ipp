@@ -37,6 +37,13 @@ DISTRIBUTE_INLINE void round_to_bfloat16(const float* from, bfloat16* to, int64_
   });
 }
 
+DISTRIBUTE_INLINE void widen_bfloat16(const bfloat16* from, float* to, int64_t count) {
+  simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
+#pragma omp simd
+    for (int64_t i = 0; i < count; ++i) to[i] = std::bit_cast<float>(uint32_t(from[i].bits) << 16);
+  });
+}
+
 DISTRIBUTE_INLINE void convert_elements(const void* from, DType from_type, void* to, DType to_type,
                                         int64_t count) {
   dispatch(from_type, [&](auto source) {
@@ -47,17 +54,22 @@ DISTRIBUTE_INLINE void convert_elements(const void* from, DType from_type, void*
       To* y = static_cast<To*>(to);
       if constexpr (std::is_same_v<From, float> && std::is_same_v<To, bfloat16>)
         round_to_bfloat16(x, y, count);
+      else if constexpr (std::is_same_v<From, bfloat16> && std::is_same_v<To, float>)
+        widen_bfloat16(x, y, count);
       else
         for (int64_t i = 0; i < count; ++i) y[i] = convert<To>(x[i]);
     });
   });
 }
 
+/// Images keep their arrangement; anything else comes out row-major.
 DISTRIBUTE_INLINE Tensor converted(const Tensor& x, DType dtype) {
   if (x.dtype() == dtype) return x;
   if (on_gpu(x)) return gpu_convert(x, dtype);
-  Tensor y = Tensor::empty(x.shape(), dtype, x.device());
-  const char* from = x.row_major().array().bytes();
+  const LayoutPtr layout = x.layout() ? x.layout()->retyped(dtype) : nullptr;
+  Tensor y = Tensor::empty(x.shape(), dtype, x.device(), layout);
+  const Tensor source = layout ? x : x.row_major();
+  const char* from = source.array().bytes();
   char* to = y.array().bytes();
   parallel_for(x.num_elements(), 16384, [&](int64_t begin, int64_t end) {
     convert_elements(from + begin * size_of(x.dtype()), x.dtype(), to + begin * size_of(dtype),

@@ -99,9 +99,14 @@ DISTRIBUTE_INLINE nn::FilterGradients filter_gradients(const Tensor& x, const Sh
   return result;
 }
 
-/// 16-bit images with filters for them, where the backend has kernels for them.
+/// What the kernels compute in: on the CPU float32 where the backend has none for 16-bit images.
+DISTRIBUTE_INLINE DType kernel_dtype(const Tensor& x) {
+  return needs_float32(x) && !on_gpu(x) ? DType::Float32 : x.dtype();
+}
+
+/// 16-bit images with filters for them, which the kernels take or which are converted around them.
 DISTRIBUTE_INLINE bool computes_as_it_is(const Tensor& x, const Tensor& filters) {
-  return filters.dtype() == filter_dtype(x) && x.shape()[0] > 0 && !needs_float32(x);
+  return filters.dtype() == filter_dtype(x) && x.shape()[0] > 0 && !(needs_float32(x) && on_gpu(x));
 }
 
 /// What the traces of convolutions tell besides the operands.
@@ -170,7 +175,8 @@ DISTRIBUTE_INLINE Tensor conv2d(const Tensor& x, const Tensor& filters,
   if (const DType own = filter_dtype(x); is_half(own) && !needs_float32(x))
     if (filters.dtype() != own || (bias && bias.dtype() != own))
       return conv2d(x, cast(filters, own), options, bias ? cast(bias, own) : bias, epilogue);
-  const Conv2DShape s = conv2d_shape(x.shape(), filters.shape(), options, x.dtype());
+  const DType type = kernel_dtype(x);
+  const Conv2DShape s = conv2d_shape(x.shape(), filters.shape(), options, type);
   if (is_half(x.dtype()) && !computes_as_it_is(x, filters)) {
     const auto wide = [](const Tensor& t) { return t ? cast(t, DType::Float32) : t; };
     return cast(conv2d(wide(x), wide(filters), options, wide(bias), epilogue), x.dtype());
@@ -178,16 +184,19 @@ DISTRIBUTE_INLINE Tensor conv2d(const Tensor& x, const Tensor& filters,
   check_conv2d_types(x, filters, bias);
   Backend& device = backend(x.device().type);
   const Array ready = device.prepare_filters(s, filters.array());
-  Tensor y(output_shape(s), x.dtype(),
-           device.conv2d(s, x.array(), ready, bias ? &bias.array() : nullptr, epilogue));
+  Tensor y(output_shape(s), type,
+           device.conv2d(s, converted(x, type).array(), ready, bias ? &bias.array() : nullptr,
+                         epilogue));
+  y = converted(y, x.dtype());
   if (epilogue == Epilogue::Relu) y.mark_relu_output();
   const Tensor gate = epilogue == Epilogue::Relu ? y : Tensor();
   record("conv2d", {x, filters, bias}, y, [=](const Backward& b) -> std::vector<Tensor> {
-    const Tensor dy = gate ? behind_relu(b.gradient(), gate) : b.gradient();
+    const Tensor dy = cast(gate ? behind_relu(b.gradient(), gate) : b.gradient(), type);
     Tensor dx;
-    if (b.needs(0)) dx = image_gradient(x.shape(), filters, dy, options, &ready);
+    if (b.needs(0)) dx = cast(image_gradient(x.shape(), filters, dy, options, &ready), x.dtype());
     if (!b.needs(1) && !b.needs(2)) return {dx, {}, {}};
-    const auto gradients = filter_gradients(x, filters.shape(), dy, options, bias && b.needs(2));
+    const auto gradients =
+        filter_gradients(cast(x, type), filters.shape(), dy, options, bias && b.needs(2));
     return {dx, gradients.filters, gradients.bias};
   });
   if (autograd_internal::is_tracing())
