@@ -23,7 +23,8 @@ void sum_in_place(std::span<float* const> arrays, int64_t begin, int64_t end) {
     const int64_t count = std::min(kChunk, end - at);
     add_arrays(arrays[0] + at, arrays[1] + at, sum, count);
     for (size_t r = 2; r < arrays.size(); ++r) add_arrays(sum, arrays[r] + at, sum, count);
-    for (float* array : arrays) distribute::copy_memory(array + at, sum, size_t(count) * sizeof(float));
+    for (float* array : arrays)
+      distribute::copy_memory(array + at, sum, size_t(count) * sizeof(float));
   }
 }
 

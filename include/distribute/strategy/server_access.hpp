@@ -116,6 +116,8 @@ class ServerAccess final : public GradientPlacer {
 
  private:
   int64_t find_created(const parameter_server::VariableSpec& spec);
+  int64_t find_or_create(const parameter_server::VariableSpec& spec,
+                         const parameter_server::InitialValue& initial_value);
   void forget(int64_t variable);
   int64_t token(int64_t counter);
   int64_t step_of_weights(int64_t counter);
@@ -135,6 +137,7 @@ class ServerAccess final : public GradientPlacer {
   std::map<int64_t, Tensor> values_;
   std::vector<int64_t> expected_;  // what the last step read
   std::set<int64_t> touched_;      // what this step has read
+  std::set<int64_t> counters_;     // with max_staleness: come with every pull, to tell its age
 };
 
 }  // namespace strategy_internal

@@ -50,11 +50,24 @@ DISTRIBUTE_INLINE int64_t ServerAccess::find_created(const parameter_server::Var
   }
 }
 
-DISTRIBUTE_INLINE int64_t ServerAccess::find(const parameter_server::VariableSpec& spec,
-                                             const parameter_server::InitialValue& initial_value) {
+DISTRIBUTE_INLINE int64_t
+ServerAccess::find_or_create(const parameter_server::VariableSpec& spec,
+                             const parameter_server::InitialValue& initial_value) {
   if (!may_create()) return find_created(spec);
   if (!client().exists(spec.key)) has_created_ = true;
   return client().create(spec, initial_value, parameter_server::Existing::Keep);
+}
+
+/// Which counter a push will name is not known when its weights are read: all whole numbers may.
+DISTRIBUTE_INLINE int64_t ServerAccess::find(const parameter_server::VariableSpec& spec,
+                                             const parameter_server::InitialValue& initial_value) {
+  const int64_t variable = find_or_create(spec, initial_value);
+  const bool may_count = spec.dtype == DType::Int64 && spec.shape.rank() == 0;
+  if (options_.max_staleness >= 0 && may_count) {
+    const std::lock_guard lock(mutex_);
+    counters_.insert(variable);
+  }
+  return variable;
 }
 
 DISTRIBUTE_INLINE ServerAccess::Step::Step(ServerAccess& link) : link_(link) {
@@ -100,8 +113,9 @@ DISTRIBUTE_INLINE Tensor ServerAccess::read(int64_t variable) {
   touched_.insert(variable);
   if (const auto known = values_.find(variable); known != values_.end()) return known->second;
   std::set<int64_t> wanted{variable};
-  for (const int64_t other : expected_)
-    if (!values_.contains(other)) wanted.insert(other);
+  wanted.insert(expected_.begin(), expected_.end());
+  wanted.insert(counters_.begin(), counters_.end());
+  std::erase_if(wanted, [&](int64_t id) { return values_.contains(id); });
   const std::vector<int64_t> list(wanted.begin(), wanted.end());
   const std::vector<Tensor> values = servers.pull(list);
   for (size_t i = 0; i < list.size(); ++i) values_[list[i]] = values[i];
@@ -175,7 +189,9 @@ DISTRIBUTE_INLINE int64_t ServerAccess::push(std::span<const VariableUpdate> upd
     values_.erase(update.variable);
     for (const int64_t slot : update.slots) values_.erase(slot);
   }
-  client().prefetch(std::vector<int64_t>(touched_.begin(), touched_.end()));
+  std::set<int64_t> next = touched_;
+  next.insert(counters_.begin(), counters_.end());
+  client().prefetch(std::vector<int64_t>(next.begin(), next.end()));
   return step;
 }
 
