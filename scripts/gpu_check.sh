@@ -54,6 +54,7 @@ fi
 if examples=$(find_program test_examples); then
   run "trainers on one GPU agree with the CPU" "$examples" "trainers on one GPU*"
   run "trainers on logical GPUs agree with CPU replicas" "$examples" "trainers on two logical GPUs*"
+  run "a trainer's steps as CUDA graphs end where plain ones do" "$examples" "a trainer's steps*"
 fi
 
 if command -v compute-sanitizer >/dev/null && [[ -n ${ops:-} ]]; then
