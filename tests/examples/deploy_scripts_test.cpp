@@ -99,7 +99,7 @@ TEST_CASE("a step of EMR starts a worker on every core node",
             fake("ssh", "shift; exec sh -c \"mkdir -p home$$; cd home$$; $1\"\n") +
             "echo '{\"Instances\": [" + instances + "]}' > instances.json\n" +
             "mkdir d; ln -s " DISTRIBUTE_BINARY_DIR
-            "/* d; echo secret > d/token\n"
+            "/* d; echo secret-of-these-tests > d/token\n"
             "DISTRIBUTE_HOME=$PWD/d DISTRIBUTE_SSH=ssh bash " +
             kDeploy + "emr/step.sh j-1 $PWD/s3" + kFlags +
             "; echo ended $?\nls s3/checkpoints; cat calls\n");

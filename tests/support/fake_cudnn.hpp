@@ -401,8 +401,9 @@ class FakeCudnn {
     Run state;
     for (size_t i = 0; i < ids.size(); ++i) state.pointers[ids[i]] = pointers[i];
     const bool taken = FakeCuda::on_stream(current_stream, {pointers.begin(), pointers.end()},
-                                           [program = at(plan).program, state]() mutable {
-                                             for (const Node& n : *program) run(n, state);
+                                           [program = at(plan).program, state] {
+                                             Run own = state;  // a graph runs it many times
+                                             for (const Node& n : *program) run(n, own);
                                            });
     return taken ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_EXECUTION_FAILED;
   }

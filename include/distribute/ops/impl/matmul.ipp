@@ -31,7 +31,7 @@ DISTRIBUTE_INLINE Tensor relu_gate(const Tensor& dy, const Tensor& y) {
   const Tensor source = in_layout(y, dy.layout());
   Tensor gated = Tensor::empty(dy.shape(), dy.dtype(), dy.device(), dy.layout());
   const auto run =
-      [&]<typename T>(T) {  // bfloat16 by its bits: positive ones are positive integers
+      [&]<typename T>(T) {  // 16-bit floats by their bits: positive ones are positive integers
         const int64_t count =
             dy.layout() ? gated.array().buffer->bytes() / int64_t(sizeof(T)) : dy.num_elements();
         const T *gradient = dy.array().data<T>(), *value = source.array().data<T>();
@@ -43,7 +43,7 @@ DISTRIBUTE_INLINE Tensor relu_gate(const Tensor& dy, const Tensor& y) {
           });
         });
       };
-  dy.dtype() == DType::BFloat16 ? run(int16_t{}) : run(float{});
+  is_half(dy.dtype()) ? run(int16_t{}) : run(float{});
   return gated;
 }
 
