@@ -25,8 +25,8 @@ class VariableImpl;
 class RecordedStep {
  public:
   /// Calls `step`, whose work on `device` is recorded and not run. Afterwards all variables have
-  /// the values and the places that they had before, also when it throws. Throws  what `step`
-  /// throws; FailedPreconditionError when it reads a value of the GPU on the
+  /// the values and the places that they had before, also when it throws.
+  /// Throws  what `step` throws; FailedPreconditionError when it reads a value of the GPU on the
   ///         host, makes variables, changes variables in host memory, or does anything else that
   ///         happens on the host at every call.
   RecordedStep(Device device, const std::function<void()>& step);

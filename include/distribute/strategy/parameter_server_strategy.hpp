@@ -34,7 +34,8 @@ struct ParameterServerOptions {
   /// Synchronous steps; without it every gradient is applied when it comes.
   std::optional<SyncReplicas> sync_replicas = {};
   /// A gradient whose weights are older than so many steps is dropped: apply_gradients gives -1,
-  /// and the worker goes on with new weights. -1: any age will do.
+  /// and the worker goes on with new weights. -1: any age will do. Pushes that are being applied
+  /// while weights are read count as if those had them.
   int64_t max_staleness = -1;
   /// Updates of one piece exclude each other and readers; false: the fastest, with torn reads.
   bool use_locking = true;

@@ -37,11 +37,9 @@ class StoreEventFile {
   void start_flush();
   /// Blocks  until a try that began after the call has ended, and throws its error.
   void flush();
-  /// Blocks  until all is written, the time is over or the store says what will not pass; a try
-  /// that
-  ///         is under way is waited for.
-  /// Throws  the last error, or ResourceExhaustedError where the queue was full; both name the
-  /// steps.
+  /// Blocks  until all is written, the time is over or the store says what will not pass, and in
+  ///         any case for a try that is under way.
+  /// Throws  the last error, or ResourceExhaustedError where the queue was full; both name steps.
   void close(double seconds);
 
  private:
