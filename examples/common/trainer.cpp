@@ -110,7 +110,7 @@ void Trainer::open_outputs() {
 /// Why a step cannot be a CUDA graph; empty: it can.
 std::string Trainer::why_not_recorded() const {
   if (options_.api == "horovod") return "--api=horovod sums gradients in every step";
-  if (strategy_.cluster_resolver()) return "workers sum gradients in every step";
+  if (strategy_.cluster_resolver()) return "gradients go to other tasks in every step";
   const auto devices = strategy_.extended().replica_devices();
   if (devices.size() != 1 || devices[0].type != dist::DeviceType::Gpu)
     return dist::concat("it takes one replica on a GPU, this is ", dist::to_string(strategy_));

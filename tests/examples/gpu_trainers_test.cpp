@@ -76,10 +76,11 @@ struct Run {
   nlohmann::json report;
 };
 
-/// A whole run as `main` does it; without numbers of steps where those are CUDA graphs.
+/// A whole run as `main` does it; runs of more steps may be CUDA graphs, and have no numbers of
+/// each.
 Run run(TrainerOptions options, const examples::MakeTask& make_task) {
   const TemporaryDirectory out;
-  if (options.cuda_graph != "true") options.loss_csv = out / "losses.csv";
+  if (options.steps == kSteps) options.loss_csv = out / "losses.csv";
   options.json = out / "report.json";
   REQUIRE(examples::run_trainer(options, make_task) == 0);
   dist::nn::set_global_policy("float32");
@@ -163,6 +164,29 @@ TEST_CASE("a trainer's steps as CUDA graphs end where plain ones do", "[examples
       CHECK(fake->count("cuGraphLaunch") == (options.cuda_graph == "true" ? 3 : 0));
   }
   CHECK(test_losses[1] == Approx(test_losses[0]).epsilon(2e-3));
+}
+
+TEST_CASE("with variables elsewhere --cuda_graph=auto ends where plain steps do",
+          "[examples][gpu_contract]") {
+  const auto launch_bound = [] {
+    examples::Task task = digits();
+    task.is_launch_bound = true;
+    return task;
+  };
+  TrainerOptions options = few_steps();
+  options.device = "gpu";
+  options.steps = 5;
+  for (const char* strategy : {"central_storage", "parameter_server"}) {
+    INFO(strategy);
+    options.strategy = strategy;
+    std::vector<double> test_losses;
+    for (const char* cuda_graph : {"false", "auto"}) {
+      const LibraryGpu gpu;
+      options.cuda_graph = cuda_graph;
+      test_losses.push_back(run(options, launch_bound).report.at("test_loss").get<double>());
+    }
+    CHECK(test_losses[1] == Approx(test_losses[0]).epsilon(2e-3));
+  }
 }
 
 #if DISTRIBUTE_HAS_CUDNN
