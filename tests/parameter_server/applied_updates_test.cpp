@@ -97,6 +97,8 @@ TEST_CASE("a function that runs again on another worker counts once on every ser
   CHECK(third.client->push(third.push({5, 2, 0})) == 3);
   CHECK(first.client->push(first.push({})) == 4);  // of no function
   CHECK(first.client->push(first.push({})) == 5);
+  first.client->flush();  // pushes are answered before they are applied
+  second.client->flush();
   CHECK(third.values() == std::vector<float>{5, 5, 5});
 }
 
@@ -141,6 +143,7 @@ TEST_CASE("a repeated push is never too old", "[parameter_server][applied_update
   CHECK(first.client->push(first.push({5, 1, 0})) == 1);
   for (uint64_t function = 2; function < 5; ++function)
     first.client->push(first.push({5, function, 0}));
+  first.client->flush();
   Client::Push late = second.push({5, 1, 0});
   late.max_staleness = 2;
   CHECK(second.client->push(late) == 4);
