@@ -3,13 +3,12 @@
 #include "fake_block.hpp"
 #include "fake_capture.hpp"
 #include "fake_order.hpp"
+#include "host_library.hpp"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <set>
 #include <stdexcept>
 
@@ -276,43 +275,14 @@ CudaResult launch(CudaHandle function, unsigned gx, unsigned gy, unsigned gz, un
   });
 }
 
-/// Libraries made so far, by text, in a folder that goes with the process.
-struct Built {
-  std::filesystem::path folder;
-  std::map<std::string, std::string> libraries;
-  Built() {
-    std::string name = (std::filesystem::temp_directory_path() / "fake_cuda_XXXXXX").string();
-    if (!mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
-    folder = name;
-  }
-  ~Built() {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder, ignored);
-  }
-};
-
 CudaResult compile(CudaHandle handle, int, const char* const*) {
-  static Built built;
   Program& program = *static_cast<Program*>(handle);
   std::lock_guard lock(fake->mutex);
   fake->calls.push_back("nvrtcCompileProgram");
   if (!fake->options.runs_kernels) return program.object = "code", kCudaSuccess;
-  if (const auto found = built.libraries.find(program.text); found != built.libraries.end()) {
-    program.object = found->second;
-    return kCudaSuccess;
-  }
-  const std::string base = (built.folder / std::to_string(built.libraries.size())).string();
-  std::ofstream(base + ".cpp") << program.text;
-  const std::string command =
-      "c++ -std=c++20 -O1 -w -shared -fPIC -ffp-contract=off -fno-strict-aliasing "
-      "-fsanitize=alignment -fsanitize-undefined-trap-on-error "  // GPUs fault, the host does not
-      "-DDISTRIBUTE_HOST_KERNELS -o " +
-      base + ".so " + base + ".cpp 2> " + base + ".log";
-  const int status = std::system(command.c_str());
-  std::ifstream log(base + ".log");
-  program.log.assign(std::istreambuf_iterator<char>(log), {});
-  if (status != 0) return 6;
-  return program.object = built.libraries[program.text] = base + ".so", kCudaSuccess;
+  const HostLibrary library(program.text);
+  if (!library.is_there() && !library.make(program.log)) return 6;
+  return program.object = library.path(), kCudaSuccess;
 }
 
 CudaResult make_handle(CudaHandle* result, const char* call) {
