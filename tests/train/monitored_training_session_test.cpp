@@ -370,7 +370,11 @@ struct ServerTraining {
           note_first(std::exchange(is_first, false), value);
           return optimizer.minimize(reduce_sum(value), {weight}, tape);
         })[0];
-        if (step == fail_at) throw std::runtime_error("killed");
+        if (step == fail_at) {
+          // What is still on its way would be lost or not with the connection.
+          strategy_internal::parameter_server_extended(strategy)->job().client->flush();
+          throw std::runtime_error("killed");
+        }
         const std::lock_guard lock(mutex);
         steps.insert(step);
         return 0.5;
