@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Runs every check and test of the project; the last line counts them.
 # Usage: scripts/test.sh [stage...]     without stages: all of all_stages. Of the headers headers and
-#        budgets take a sixth and the newest; all_headers and all_budgets take them all (12 minutes)
+#        budgets take a tenth and the newest; all_headers and all_budgets take them all (12 minutes);
+#        all_units compiles the library twice, header-only, and links
 # Logs lie in build/logs. A stage counts as one check, a run of ctest as many as it has tests.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
 # A test runs once: under the sanitizers where it can, else plain (presets asan and ci).
-all_stages=(floors umbrella tf_map format build budgets tests header_only headers link_checks
+all_stages=(floors umbrella tf_map format build budgets tests header_only compile_checks
   asan_build asan_tests)
 jobs=$(nproc)
 export CTEST_PARALLEL_LEVEL=$jobs CMAKE_BUILD_PARALLEL_LEVEL=$jobs
@@ -24,17 +25,26 @@ format() {
   git ls-files -z '*.hpp' '*.ipp' '*.cpp' | xargs -0 -r clang-format --dry-run -Werror
 }
 build() { cmake --preset ci && cmake --build --preset ci -- -k 0; }
-tests() { ctest --preset ci -j "$jobs"; }
+# One more than there are cores: some tests wait for what does not come.
+tests() { ctest --preset ci -j $((jobs + 1)); }
 header_only() { cmake --preset header-only; }
 headers() { python3 tools/check_headers.py build/header-only --part; }
 all_headers() { python3 tools/check_headers.py build/header-only; }
 budgets() { python3 tools/check_compile_budgets.py build/ci --part; }
 all_budgets() { python3 tools/check_compile_budgets.py build/ci; }
-two_units() {
-  local preset
-  for preset in header-only ci; do
-    cmake --build --preset "$preset" --target two_units && "build/$preset/bin/two_units" || return 1
-  done
+# run_two_units <preset>
+run_two_units() {
+  cmake --build --preset "$1" --target two_units && "build/$1/bin/two_units"
+}
+two_units() { run_two_units ci; }
+all_units() { run_two_units header-only; }
+# may_be_in_two_units <object>: else a second header-only unit would define the same once more.
+may_be_in_two_units() {
+  nm --defined-only --extern-only "$1" | awk '
+    $3 !~ /^_Z(T[VTSI])?N[KVRO]*10distribute/ { next }
+    $2 ~ /[uVW]/ { ++inline; next }
+    { print $3 " is not inline"; bad = 1 }
+    END { exit bad || inline < 10000 }'
 }
 
 # consume <preset> <cmake arguments>: installs a build and builds a user's project on the copy.
@@ -49,8 +59,9 @@ consume() {
 consumer_header_only() {
   consume header-only -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O0 \
     -DTRAINER="$trainer" || return 1
-  local program=$work/header-only/build/mnist_cnn answer=$work/answer.json
-  DISTRIBUTE_WINOGRAD=0 "$program" --data_dir="$trainer/data" --epochs=1 --optimizer=adam \
+  local build=$work/header-only/build answer=$work/answer.json
+  may_be_in_two_units "$build"/CMakeFiles/mnist_cnn.dir/Unity/unity_0_cxx.cxx.o || return 1
+  DISTRIBUTE_WINOGRAD=0 "$build/mnist_cnn" --data_dir="$trainer/data" --epochs=1 --optimizer=adam \
     --learning_rate=1e-3 --batch_size=50 --json="$answer" &&
     python3 - "$answer" << 'PYTHON'
 import json, sys
@@ -67,9 +78,10 @@ consumer_within() {
 }
 consumer_subdirectory() { consumer_within subdirectory; }
 consumer_kernels() { consumer_within kernels; }
-# Each is a compiler or two: they run side by side.
-link_checks() {
-  local checks=(two_units consumer_header_only consumer_compiled consumer_subdirectory consumer_kernels)
+# Side by side: the second is one compiler for long.
+compile_checks() {
+  local checks=(headers consumer_header_only two_units consumer_compiled consumer_subdirectory
+    consumer_kernels)
   local check pids=() failed=0 i
   for check in "${checks[@]}"; do
     "$check" > "$logs/$check.log" 2>&1 &

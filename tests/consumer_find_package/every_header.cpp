@@ -1,0 +1,2 @@
+// In front of the trainer in its one unit.
+#include "../checks/every_header.hpp"
