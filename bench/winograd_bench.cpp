@@ -2,9 +2,10 @@
 // g++ -std=c++20 -O2 -Iinclude -I/usr/include/eigen3 -fopenmp -DDISTRIBUTE_HAS_ONEDNN=1
 //     bench/winograd_bench.cpp -o winograd_bench -ldnnl
 // ./winograd_bench [batch] [threads] [repetitions] [size] [in channels] [out channels] [kernel]
-// With one thread it counts the thread's CPU time, which other programs disturb less.
+// [stride] With one thread it counts the thread's CPU time, which other programs disturb less.
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/process_state.hpp>
+#include <distribute/device/cpu_direct_conv.hpp>
 #include <distribute/device/cpu_onednn.hpp>
 #include <distribute/device/cpu_winograd.hpp>
 
@@ -35,6 +36,12 @@ double now_us(bool cpu) {
   return double(time.tv_sec) * 1e6 + double(time.tv_nsec) * 1e-3;
 }
 
+/// Fills the caches with something else.
+void sweep() {
+  static std::vector<int64_t> memory(size_t(12) << 20);
+  for (size_t i = 0; i < memory.size(); i += 8) ++memory[i];
+}
+
 struct Result {
   double best_us, median_us;
   std::vector<float> values;
@@ -45,6 +52,7 @@ Result measure(const std::function<Array()>& pass, int repetitions) {
   Array result = pass();
   std::vector<double> times;
   for (int i = 0; i < repetitions; ++i) {
+    if (std::getenv("COLD")) sweep();
     const double start = now_us(cpu);
     result = pass();
     times.push_back(now_us(cpu) - start);
@@ -86,25 +94,29 @@ int main(int argc, char** argv) {
   s.batch = argument(1, 50);
   s.in_channels = argument(5, 32);
   s.out_channels = argument(6, 64);
-  s.in = s.out = {size, size};
-  const int64_t kernel = argument(7, 5), taps = kernel * kernel;
+  s.in = {size, size};
+  const int64_t kernel = argument(7, 5), taps = kernel * kernel, stride = argument(8, 1);
+  s.stride = {stride, stride};
+  s.out = {(size + stride - 1) / stride, (size + stride - 1) / stride};
   s.kernel = {kernel, kernel};
   s.pad_before = s.pad_after = {kernel / 2, kernel / 2};
   Backend* engine = onednn_backend();
-  if (!engine || !winograd_suits(s)) return std::puts("no Winograd for this shape here"), 1;
+  if (!engine || !(winograd_suits(s) || direct_gradient_suits(s)))
+    return std::puts("no Winograd for this shape here"), 1;
 
-  const int64_t pixels = s.batch * size * size;
   const Array w = normal(taps * s.in_channels * s.out_channels, 2, 0.05f);
   const Array bias = normal(s.out_channels, 3, 0.1f);
   // A pass through the network gives images in groups of channels, so make them that way.
-  const auto grouped = [&](int64_t channels, unsigned seed) {
+  const auto grouped = [&](Conv2DShape::Pair pixels, int64_t channels, unsigned seed) {
     Conv2DShape same = s;
+    same.stride = {1, 1};
+    same.in = same.out = pixels;
     same.in_channels = same.out_channels = channels;
-    return engine->conv2d(same, normal(pixels * channels, seed, 1),
+    return engine->conv2d(same, normal(s.batch * pixels[0] * pixels[1] * channels, seed, 1),
                           normal(taps * channels * channels, seed + 1, 0.02f), nullptr,
                           Epilogue::None);
   };
-  const Array x = grouped(s.in_channels, 4), dy = grouped(s.out_channels, 6);
+  const Array x = grouped(s.in, s.in_channels, 4), dy = grouped(s.out, s.out_channels, 6);
   Array bias_gradient;
   std::printf("%-16s %16s %16s %6s %12s\n", "us, best (median)", "direct", "winograd", "ratio",
               "distance");

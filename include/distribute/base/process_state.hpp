@@ -30,8 +30,9 @@ struct ProcessState {
   bool log_device_placement = false;     // tf.debugging.set_log_device_placement
   int intra_op_parallelism_threads = 0;  // tf.config.threading; 0: one for each core
   int inter_op_parallelism_threads = 0;
-  /// Convolutions may use Winograd's algorithm: faster, rounding errors of 2e-6 rather than 3e-7.
-  /// The environment variable DISTRIBUTE_WINOGRAD=0 turns it off from outside.
+  /// Convolutions may use our own kernels, those of Winograd's algorithm among them: faster,
+  /// rounding errors of 2e-6 rather than 3e-7. DISTRIBUTE_WINOGRAD=0 in the environment turns all
+  /// of them off from outside.
   bool allow_winograd = env_switch("DISTRIBUTE_WINOGRAD");
   std::string mixed_precision_policy = "float32";  // tf.keras.mixed_precision (nn/policy)
   bool tensor_float_32 = true;  // tf.config.experimental.enable_tensor_float_32_execution

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/device/cpu_direct_conv.hpp>
 #include <distribute/device/cpu_eigen.hpp>
 #include <distribute/device/cpu_onednn.hpp>
 #include <distribute/device/cpu_onednn_plan.hpp>
@@ -73,6 +74,9 @@ DISTRIBUTE_INLINE Array OneDnnBackend::conv2d(const Conv2DShape& s, const Array&
   if (winograd_suits(s))
     return winograd_conv2d(s, x, w, bias, epilogue,
                            image_layout({s.batch, s.out_channels, s.out[0], s.out[1]}));
+  if (direct_conv_suits(s))
+    return direct_conv2d(s, x, w, bias, epilogue,
+                         image_layout({s.batch, s.out_channels, s.out[0], s.out[1]}));
   const auto make = [&] {
     auto plan = std::make_shared<Plan>();
     const ConvDescs descs(s);
@@ -127,10 +131,13 @@ DISTRIBUTE_INLINE Array OneDnnBackend::conv2d_backprop_input(const Conv2DShape& 
                                                              const Array& w) {
   if (s.batch == 0) return eigen_backend().conv2d_backprop_input(s, dy, w);
   if (is_product(s, dy, w)) return product_backprop_input(s, dy, w);
-  if (is_turnable(s)) return turned_backprop_input(s, dy, w);
   if (winograd_suits(s))
     return winograd_conv2d_backprop_input(s, dy, w,
                                           image_layout({s.batch, s.in_channels, s.in[0], s.in[1]}));
+  if (direct_conv_suits(s))
+    return direct_conv2d_backprop_input(s, dy, w,
+                                        image_layout({s.batch, s.in_channels, s.in[0], s.in[1]}));
+  if (is_turnable(s)) return turned_backprop_input(s, dy, w);
   const auto make = [&] {
     auto plan = std::make_shared<Plan>();
     const ConvDescs descs(s);
@@ -150,6 +157,21 @@ DISTRIBUTE_INLINE Array OneDnnBackend::conv2d_backprop_input(const Conv2DShape& 
   return execute(*find_or_make(key_of('d', s, dy, w, 0), dy, w, make), dy, w, nullptr);
 }
 
+/// 1x1 filters live as oneDNN's forward kernel reads them, [out / 8][in][8]; null: row-major.
+DISTRIBUTE_INLINE LayoutPtr direct_gradient_layout(const Conv2DShape& s) {
+  if (s.kernel != Conv2DShape::Pair{1, 1}) return nullptr;
+  const auto make = [&] {
+    auto plan = std::make_shared<Plan>();
+    const ConvDescs descs(s);
+    const Desc wanted = descs.forward(false, Epilogue::None).weights_desc();
+    const Desc ours(blocking_of(descs.w).dims, Memory::data_type::f32, Tag::OIhw8i8o);
+    if (same_placement(wanted, ours))
+      plan->layout = std::make_shared<OneDnnLayout>(ours, descs.master);
+    return plan;
+  };
+  return find_or_make(key_of('g', s, Array{}, Array{}, 0), Array{}, Array{}, make)->layout;
+}
+
 DISTRIBUTE_INLINE Array OneDnnBackend::conv2d_backprop_filter(const Conv2DShape& s, const Array& x,
                                                               const Array& dy,
                                                               Array* bias_gradient) {
@@ -157,6 +179,8 @@ DISTRIBUTE_INLINE Array OneDnnBackend::conv2d_backprop_filter(const Conv2DShape&
   if (!bias_gradient && (is_product(s, x, dy) || writes_windows_out(s, x, dy)))
     return product_backprop_filter(s, x, dy);
   if (winograd_suits(s)) return winograd_conv2d_backprop_filter(s, x, dy, bias_gradient);
+  if (direct_gradient_suits(s))
+    return direct_conv2d_backprop_filter(s, x, dy, bias_gradient, direct_gradient_layout(s));
   const auto make = [&] {
     auto plan = std::make_shared<Plan>();
     const ConvDescs descs(s);

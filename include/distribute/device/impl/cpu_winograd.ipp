@@ -3,6 +3,7 @@
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/device/cpu_winograd.hpp>
+#include <distribute/device/grouped_image.hpp>
 #include <distribute/device/prepared_values.hpp>
 #include <distribute/device/winograd_image.hpp>
 #include <distribute/device/winograd_points.hpp>
@@ -20,17 +21,23 @@
 
 namespace distribute::winograd_internal {
 
+using device_internal::HeldImage;
+using device_internal::plain_array;
+using device_internal::turn_filters;
+
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define DISTRIBUTE_HAS_WINOGRAD 1
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,avx2,fma")
 /// Vectors of 16 channels.
 struct Avx512 {
-#include <distribute/device/impl/winograd_avx512.inc>
+#include <distribute/device/impl/simd_avx512.inc>
+
+#include <distribute/device/impl/grouped_products.inc>
 
 #include <distribute/device/impl/winograd_transforms.inc>
 
-#include <distribute/device/impl/winograd_products.inc>
+#include <distribute/device/impl/winograd_filters.inc>
 };
 #pragma GCC pop_options
 
@@ -38,11 +45,13 @@ struct Avx512 {
 #pragma GCC target("avx2,fma")
 /// Vectors of 8 channels.
 struct Avx2 {
-#include <distribute/device/impl/winograd_avx2.inc>
+#include <distribute/device/impl/simd_avx2.inc>
+
+#include <distribute/device/impl/grouped_products.inc>
 
 #include <distribute/device/impl/winograd_transforms.inc>
 
-#include <distribute/device/impl/winograd_products.inc>
+#include <distribute/device/impl/winograd_filters.inc>
 };
 #pragma GCC pop_options
 

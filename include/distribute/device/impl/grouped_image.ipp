@@ -1,10 +1,10 @@
 #pragma once
 #include <distribute/base/parallel.hpp>
-#include <distribute/device/winograd_image.hpp>
+#include <distribute/device/grouped_image.hpp>
 
 #include <span>
 
-namespace distribute::winograd_internal {
+namespace distribute::device_internal {
 
 DISTRIBUTE_INLINE Array plain_array(const Array& array) {
   if (!array.layout) return array;
@@ -33,4 +33,4 @@ DISTRIBUTE_INLINE void turn_filters(const float* filters, int64_t taps, int64_t 
         to[(tap * count + o) * in + i] = filters[((taps - 1 - tap) * in + i) * out + o];
 }
 
-}  // namespace distribute::winograd_internal
+}  // namespace distribute::device_internal
