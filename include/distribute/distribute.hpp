@@ -19,7 +19,6 @@
 
 #include <distribute/device/backend.hpp>
 #include <distribute/device/buffer.hpp>
-#include <distribute/device/cpu_direct_conv.hpp>
 #include <distribute/device/cuda_device.hpp>
 #include <distribute/device/cuda_driver.hpp>
 #include <distribute/device/cuda_graph.hpp>
@@ -29,7 +28,6 @@
 #include <distribute/device/device.hpp>
 #include <distribute/device/device_spec.hpp>
 #include <distribute/device/dtype.hpp>
-#include <distribute/device/grouped_image.hpp>
 #include <distribute/device/kernel_shapes.hpp>
 #include <distribute/device/layout.hpp>
 #include <distribute/device/math_mode.hpp>

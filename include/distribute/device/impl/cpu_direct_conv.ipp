@@ -7,6 +7,7 @@
 #include <distribute/device/prepared_values.hpp>
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #if defined(__x86_64__)
@@ -43,7 +44,7 @@ DISTRIBUTE_INLINE bool direct_gradient_suits(const Conv2DShape& s) {
 #ifdef DISTRIBUTE_HAS_DIRECT_CONV
   return simd_level() == 1 && process_state().allow_winograd && s.dtype == DType::Float32 &&
          s.groups == 1 && s.in_channels % 8 == 0 && s.out_channels % 8 == 0 &&
-         s.out[0] * s.out[1] > 0;
+         s.in[0] * s.in[1] * s.out[0] * s.out[1] > 0;
 #else
   (void)s;
   return false;
