@@ -9,12 +9,10 @@
 
 #include "../support/blocked_layout.hpp"
 #include "../support/catch.hpp"
-#include "../support/gradient_check.hpp"
-
-#include <cmath>
-#include <cstring>
+#include "../support/conv_passes.hpp"
 
 using namespace distribute;
+using namespace distribute::testing;
 
 namespace {
 
@@ -51,27 +49,6 @@ Conv2DShape shape_of(const Case& c) {
   return s;
 }
 
-/// What one convolution's three passes take and give.
-struct Passes {
-  Tensor x, w, bias, dy;
-  std::vector<float> y, dx, dw, dbias;
-};
-
-Passes inputs_of(const Conv2DShape& s) {
-  return {test_tensor({s.batch, s.in[0], s.in[1], s.in_channels}, 1),
-          test_tensor({s.kernel[0], s.kernel[1], s.in_channels, s.out_channels}, 2),
-          test_tensor({s.out_channels}, 3),
-          test_tensor({s.batch, s.out[0], s.out[1], s.out_channels}, 4),
-          {},
-          {},
-          {},
-          {}};
-}
-
-std::vector<float> values(const Shape& shape, Array array) {
-  return Tensor(shape, DType::Float32, std::move(array)).to_vector();
-}
-
 LayoutPtr grouped(const Shape& shape) {
   return std::make_shared<BlockedLayout>(shape, winograd_block());
 }
@@ -88,37 +65,6 @@ void run_winograd(const Conv2DShape& s, bool blocked, Passes& p) {
   p.dw = values(p.w.shape(), winograd_conv2d_backprop_filter(s, x, dy, &dbias));
   p.dbias = values(p.bias.shape(), dbias);
 }
-
-void run_backend(Backend& engine, const Conv2DShape& s, Passes& p) {
-  const Array bias = p.bias.array();
-  Array dbias;
-  p.y = values(p.dy.shape(), engine.conv2d(s, p.x.array(), p.w.array(), &bias, Epilogue::Relu));
-  p.dx = values(p.x.shape(), engine.conv2d_backprop_input(s, p.dy.array(), p.w.array()));
-  p.dw = values(p.w.shape(), engine.conv2d_backprop_filter(s, p.x.array(), p.dy.array(), &dbias));
-  p.dbias = values(p.bias.shape(), dbias);
-}
-
-/// Largest difference as a part of the largest value wanted.
-double difference(const std::vector<float>& actual, const std::vector<float>& wanted) {
-  REQUIRE(actual.size() == wanted.size());
-  double worst = 0, largest = 0;
-  for (size_t i = 0; i < wanted.size(); ++i) {
-    worst = std::max(worst, std::abs(double(actual[i]) - double(wanted[i])));
-    largest = std::max(largest, std::abs(double(wanted[i])));
-  }
-  return worst / largest;
-}
-
-bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
-}
-
-/// Threads of an operation, for the life of the object.
-struct Threads {
-  explicit Threads(int count) { set_intra_op_threads(count); }
-  ~Threads() { set_intra_op_threads(before); }
-  int before = intra_op_threads();
-};
 
 bool available() {
   Conv2DShape s = shape_of(kCases[0]);
