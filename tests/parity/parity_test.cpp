@@ -70,13 +70,12 @@ TEST_CASE("the residual network without kinks follows TensorFlow closely", "[par
   for (int replicas : {1, 2, 4}) {
     INFO(replicas << " replicas");
     const ResidualOptions options{nn::tanh, 0.9, replicas > 1};
-    const bool whole = replicas != 2;  // four find what two would
-    const Run run = train(*reference, residual(options, 0.02, whole ? 60 : 10), replicas);
+    const Run run = train(*reference, residual(options, 0.02, 60), replicas);
     CHECK(loss_difference(run, *reference, 0, 1) < 1e-5);
     check_step0_gradients(run, *reference, 5e-4);
     CHECK(loss_difference(run, *reference, 0, 10) < 2e-5);
     CHECK(loss_difference(run, *reference, 0, 60) < 2e-4);
-    if (whole) CHECK(last_mean_difference(run, *reference) < 1e-4);
+    CHECK(last_mean_difference(run, *reference) < 1e-4);
     if (replicas == 1) CHECK(final_difference(run, *reference) < 5e-4);
     if (replicas == 1) CHECK(std::abs(run.test_accuracy - reference->test_accuracy) <= 0.003);
   }
@@ -89,14 +88,13 @@ TEST_CASE("the residual network with ReLU follows TensorFlow", "[parity]") {
     INFO(replicas << " replicas");
     ResidualOptions options;
     options.synchronized = replicas > 1;
-    const bool whole = replicas == 1;  // later steps follow each other only loosely
-    const Run run = train(*reference, residual(options, 0.05, whole ? 60 : 10), replicas);
+    const Run run = train(*reference, residual(options, 0.05, 60), replicas);
     CHECK(loss_difference(run, *reference, 0, 1) < 1e-5);
     check_step0_gradients(run, *reference, 1e-2);
     CHECK(loss_difference(run, *reference, 0, 3) < 2e-4);
     CHECK(loss_difference(run, *reference, 0, 10) < 3e-2);
-    if (whole) CHECK(last_mean_difference(run, *reference) < 1e-1);
-    if (whole) CHECK(final_difference(run, *reference) < 3e-1);
+    CHECK(last_mean_difference(run, *reference) < 1e-1);
+    if (replicas == 1) CHECK(final_difference(run, *reference) < 3e-1);
   }
 }
 
@@ -106,11 +104,9 @@ TEST_CASE("the book's network follows TensorFlow's single process with SGD", "[p
   if (!reference) SKIP("the parity data are not there");
   for (int replicas : {1, 2, 4}) {
     INFO(replicas << " replicas");
-    const bool whole = replicas != 2;
-    const Run run = train(*reference, book_sgd(whole ? 40 : 10), replicas);
+    const Run run = train(*reference, book_sgd(40), replicas);
     check_step0_gradients(run, *reference, 1e-5);
     CHECK(loss_difference(run, *reference, 0, 10) < 1e-5);
-    if (!whole) continue;
     CHECK(loss_difference(run, *reference, 0, 40) < 2e-2);
     CHECK(last_mean_difference(run, *reference) < 2e-3);
     CHECK(final_difference(run, *reference) < 1e-2);
