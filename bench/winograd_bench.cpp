@@ -1,8 +1,11 @@
-// Times of a 5x5 or 3x3 convolution's three passes, direct and by Winograd, and their distance.
+// Times of a convolution's three passes, by oneDNN and by our own kernels (Winograd's for 5x5 and
+// 3x3, direct ones), and their distance.
 // g++ -std=c++20 -O2 -Iinclude -I/usr/include/eigen3 -fopenmp -DDISTRIBUTE_HAS_ONEDNN=1
 //     bench/winograd_bench.cpp -o winograd_bench -ldnnl
-// ./winograd_bench [batch] [threads] [repetitions] [size] [in channels] [out channels] [kernel]
-// [stride] With one thread it counts the thread's CPU time, which other programs disturb less.
+// ./winograd_bench [batch] [threads] [repetitions] [size] [in channels] [out channels] [kernel] ..
+//     .. [stride]
+// With one thread it counts the thread's CPU time, which other programs disturb less. COLD=1 in the
+// environment: caches hold something else before every pass.
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/device/cpu_direct_conv.hpp>
@@ -102,7 +105,7 @@ int main(int argc, char** argv) {
   s.pad_before = s.pad_after = {kernel / 2, kernel / 2};
   Backend* engine = onednn_backend();
   if (!engine || !(winograd_suits(s) || direct_gradient_suits(s)))
-    return std::puts("no Winograd for this shape here"), 1;
+    return std::puts("none of our kernels takes this shape here"), 1;
 
   const Array w = normal(taps * s.in_channels * s.out_channels, 2, 0.05f);
   const Array bias = normal(s.out_channels, 3, 0.1f);
@@ -118,7 +121,7 @@ int main(int argc, char** argv) {
   };
   const Array x = grouped(s.in, s.in_channels, 4), dy = grouped(s.out, s.out_channels, 6);
   Array bias_gradient;
-  std::printf("%-16s %16s %16s %6s %12s\n", "us, best (median)", "direct", "winograd", "ratio",
+  std::printf("%-16s %16s %16s %6s %12s\n", "us, best (median)", "oneDNN", "ours", "ratio",
               "distance");
   compare(
       "forward", [&] { return engine->conv2d(s, x, w, &bias, Epilogue::Relu); }, repetitions);
