@@ -103,4 +103,9 @@ TEST_CASE("a token that strangers can guess is refused, and not shown",
   check("DISTRIBUTE_JOB_TOKEN", "z", "1 byte");
   check("DISTRIBUTE_JOB_TOKEN", std::string(15, 'z'), "15 bytes");
   check("DISTRIBUTE_JOB_TOKEN_FILE", directory / "token", "15 bytes");
+  ClusterOptions options;
+  options.job_token = std::string(15, 'z');
+  const std::string error = error_of([&] { check_options(options); });
+  CHECK(contains(error, "INVALID_ARGUMENT: ClusterOptions::job_token: the job's token has 15"));
+  CHECK_FALSE(contains(error, "zzzz"));
 }

@@ -17,7 +17,7 @@ using distribute::value_or_throw;
 
 namespace {
 
-ClusterOptions token_options(const std::string& token = "a token") {
+ClusterOptions token_options(const std::string& token = "the token of this job") {
   ClusterOptions options = quick_options();
   options.tls = true;
   options.job_token = token;
@@ -131,7 +131,7 @@ TEST_CASE("a task that does not encrypt and one that does tell each other",
           "[cluster][encrypted_job]") {
   ClusterOptions plain = quick_options();
   plain.tls = false;
-  plain.job_token = "a token";
+  plain.job_token = token_options().job_token;
   const std::string cure = "set DISTRIBUTE_TLS=1 in all tasks of the job or in none";
   SECTION("the leader encrypts") {
     const auto [member, leader] = refused(token_options(), plain);
@@ -154,7 +154,7 @@ TEST_CASE("a task that does not encrypt and one that does tell each other",
 
 TEST_CASE("a task with another token is refused, and both sides say why",
           "[cluster][encrypted_job]") {
-  const auto [member, leader] = refused(token_options("a token"), token_options("another"));
+  const auto [member, leader] = refused(token_options(), token_options("another job's token"));
   CHECK_THAT(member, Catch::Contains("UNAUTHENTICATED: worker 0 at 127.0.0.1:"));
   CHECK_THAT(member, Catch::Contains("DISTRIBUTE_JOB_TOKEN differs between the tasks"));
   CHECK_THAT(leader, Catch::Contains("worker 1 does not know the token of this job"));

@@ -1,3 +1,4 @@
+#include <distribute/ops/slice.hpp>
 #include <distribute/ops/unary.hpp>
 
 #include "../support/check_close.hpp"
@@ -45,6 +46,60 @@ TEST_CASE("unary functions agree with double precision", "[ops][unary]") {
     std::vector<double> wanted;
     for (float value : x.to_vector()) wanted.push_back(row.reference(double(value)));
     check_close(row.fn(x), wanted, 1e-6);
+  }
+}
+
+TEST_CASE("long tensors, too, and in the last elements", "[ops][unary]") {
+  for (const Row& row : kRows) {
+    INFO(row.name);
+    const Tensor x = test_tensor({1037}, 1, row.low, row.high), y = row.fn(x);
+    for (int i = 0; i < 1037; ++i) {
+      const double wanted = row.reference(double(x.data<float>()[size_t(i)]));
+      // Five units in the last place.
+      if (std::abs(y.data<float>()[size_t(i)] - wanted) > 6e-7 * std::abs(wanted) + 1e-40)
+        FAIL("element " << i << ": " << y.data<float>()[size_t(i)] << ", wanted " << wanted);
+    }
+  }
+}
+
+TEST_CASE("a function and its gradient have the same bits wherever an element lies",
+          "[ops][unary]") {
+  const int64_t size = 67;
+  const auto with_gradient = [](const Row& row, const Tensor& x) {
+    GradientTape tape;
+    tape.watch(x);
+    const Tensor y = row.fn(x);
+    return std::pair{y.to_vector(), tape.gradient(y, x).to_vector()};
+  };
+  for (const Row& row : kRows) {
+    INFO(row.name);
+    const Tensor x = test_tensor({size}, 1, row.low, row.high);
+    const auto [values, slopes] = with_gradient(row, x);
+    for (int64_t begin : {1, 7, 50, 66})
+      for (int64_t end : {begin + 1, (begin + size) / 2, size}) {
+        const auto [some, their] = with_gradient(row, slice(x, {begin}, {end - begin}));
+        CHECK(some == Floats(values.begin() + begin, values.begin() + end));
+        CHECK(their == Floats(slopes.begin() + begin, slopes.begin() + end));
+      }
+  }
+}
+
+TEST_CASE("functions of numbers that are not ordinary are those of the C library", "[ops][unary]") {
+  const float inf = std::numeric_limits<float>::infinity();
+  const Floats numbers{std::nanf(""), inf, -inf, 0.0f, -0.0f, 1e30f, -1e30f, 1e-40f, -1.0f};
+  const Tensor x({9}, numbers);
+  for (const Row& row : kRows) {
+    const Floats values = row.fn(x).to_vector();
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      INFO(row.name << " of " << numbers[i]);
+      const float wanted = float(row.reference(double(numbers[i])));
+      if (std::isnan(wanted))
+        CHECK(std::isnan(values[i]));
+      else if (std::isinf(wanted) || wanted == 0)
+        CHECK(values[i] == wanted);
+      else
+        CHECK(values[i] == Approx(wanted).epsilon(6e-7).margin(1e-43));
+    }
   }
 }
 
@@ -114,6 +169,12 @@ TEST_CASE("what is not for bool says so in its own name", "[ops][unary]") {
   CHECK_THROWS_WITH(sign(x), "sign: not for dtype bool");
   CHECK_THROWS_WITH(square(x), "square: not for dtype bool");
   CHECK_THROWS_WITH(clip_by_value(x, 0, 1), "clip_by_value: not for dtype bool");
+  CHECK_THROWS_WITH(distribute::floor(x), "floor: not for dtype bool");
+  CHECK_THROWS_WITH(distribute::ceil(x), "ceil: not for dtype bool");
+  CHECK_THROWS_WITH(distribute::round(x), "round: not for dtype bool");
+  CHECK_THROWS_WITH(is_nan(x), "is_nan: not for dtype bool");
+  CHECK_THROWS_WITH(is_inf(x), "is_inf: not for dtype bool");
+  CHECK_THROWS_WITH(is_finite(x), "is_finite: not for dtype bool");
   CHECK_THROWS_WITH(distribute::sqrt(x), "sqrt: wants a floating dtype, got bool [2]");
 }
 

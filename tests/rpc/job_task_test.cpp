@@ -88,7 +88,7 @@ TEST_CASE("a task with another token is refused", "[rpc][job_task]") {
   Job job({{"ps", 1}, {"worker", 2}});
   ClusterOptions good = quick_options(), bad = quick_options();
   good.job_token = "the job's secret token";
-  bad.job_token = "another token";
+  bad.job_token = "another job's token";
   const auto ps = job.start("ps", 0, good);
   ps->rpc().add("hello", hello);
   const auto stranger = job.start("worker", 0, bad), worker = job.start("worker", 1, good);

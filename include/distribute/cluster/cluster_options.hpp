@@ -65,8 +65,8 @@ class TlsContext;
 std::shared_ptr<const net::TlsContext> make_tls(const ClusterOptions& options,
                                                 const std::string& name);
 
-/// Throws  InvalidArgumentError when a limit is not positive or two of them contradict each
-///         other.
+/// Throws  InvalidArgumentError when a limit is not positive, two of them contradict each other,
+///         or the token is shorter than net::kMinJobTokenBytes.
 void check_options(const ClusterOptions& options);
 
 }  // namespace distribute

@@ -10,10 +10,15 @@ namespace distribute::net {
 /// Fewer bytes are a mistake; 16 random ones are 128 bits.
 inline constexpr size_t kMinJobTokenBytes = 16;
 
+/// Whether nobody guesses `token`; empty, for a job without one, is allowed. `source` names it in
+/// the message, which never shows it.
+/// Errors  InvalidArgument for less than kMinJobTokenBytes: who hears one handshake could guess it.
+absl::Status check_job_token(const std::string& token, const std::string& source);
+
 /// DISTRIBUTE_JOB_TOKEN, or the contents of the file DISTRIBUTE_JOB_TOKEN_FILE without white space
 /// at its ends; empty when neither is set.
-/// Errors  InvalidArgument when both are set, when the file cannot be read or is empty, and for a
-///         token of less than kMinJobTokenBytes: who hears one handshake could guess it.
+/// Errors  InvalidArgument when both are set, when the file cannot be read or is empty, and as
+///         check_job_token.
 absl::StatusOr<std::string> job_token_from_environment();
 
 /// A fresh token for a new job: 256 random bits in hexadecimal digits.

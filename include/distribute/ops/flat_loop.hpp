@@ -4,11 +4,13 @@
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/config.hpp>
 #include <distribute/base/parallel.hpp>
+#include <distribute/base/simd_math.hpp>
 #include <distribute/ops/gpu_loops.hpp>
 #include <distribute/ops/unary_rows.hpp>
 #include <distribute/tensor/tensor.hpp>
 
-#include <cmath>
+#include <algorithm>
+#include <array>
 #include <vector>
 
 namespace distribute {
@@ -33,30 +35,80 @@ Tensor map_floats(const char* op, const Tensor& x, UnaryLoop loop, const void* f
 Tensor map_floats(const char* op, const Tensor& a, const Tensor& b, PairLoop loop, const void* fn,
                   const GpuRow& row, int order);
 
+/// Calls fn(inputs, y, n) for all elements but those that fill no vector, and for copies of these
+/// with something behind them: a function has the same bits wherever its element lies.
+template <size_t Inputs, typename Fn>
+DISTRIBUTE_ALWAYS_INLINE inline void in_whole_vectors(std::array<const float*, Inputs> x, float* y,
+                                                      int64_t count, const Fn& fn) {
+  constexpr int64_t kWidest = 16;
+  const int64_t whole = count / kWidest * kWidest, rest = count - whole;
+  fn(x, y, whole);
+  if (rest == 0) return;
+  float in[Inputs][kWidest] = {}, out[kWidest];
+  for (size_t i = 0; i < Inputs; ++i) {
+    std::copy_n(x[i] + whole, rest, in[i]);
+    x[i] = in[i];
+  }
+  fn(x, out, kWidest);
+  std::copy_n(out, rest, y + whole);
+}
+
 template <typename F>
 void value_loop(const void* fn, const float* x, float* y, int64_t count) {
   const F f = *static_cast<const F*>(fn);
-  const auto run = [=]() DISTRIBUTE_ALWAYS_INLINE {
+  simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
+    in_whole_vectors<1>({x}, y, count,
+                        [&](const auto& in, float* out, int64_t n) DISTRIBUTE_ALWAYS_INLINE {
 #pragma omp simd
-    for (int64_t i = 0; i < count; ++i) y[i] = f.value(x[i]);
-  };
-  if constexpr (F::kSimd)
-    simd_call(run);
-  else
-    run();
+                          for (int64_t i = 0; i < n; ++i) out[i] = f.value(in[0][i]);
+                        });
+  });
 }
 
 template <typename F, int Order>
 void slope_loop(const void* fn, const float* dy, const float* at, float* dx, int64_t count) {
   const F f = *static_cast<const F*>(fn);
   const auto run = [=]() DISTRIBUTE_ALWAYS_INLINE {
+    in_whole_vectors<2>({dy, at}, dx, count,
+                        [&](const auto& in, float* out, int64_t n) DISTRIBUTE_ALWAYS_INLINE {
 #pragma omp simd
-    for (int64_t i = 0; i < count; ++i) dx[i] = times_slope<Order>(f, dy[i], at[i]);
+                          for (int64_t i = 0; i < n; ++i)
+                            out[i] = times_slope<Order>(f, in[0][i], in[1][i]);
+                        });
   };
-  if constexpr (F::kSimd && Order == 1)
+  if constexpr (Order == 1)
     simd_call(run);
   else
     run();
+}
+
+float largest_of(const float* x, int64_t count);
+/// Added up in double precision.
+float sum_of(const float* x, int64_t count);
+
+/// exp(x - shift) to about two units in the last place.
+struct QuickExp {
+  float shift;
+  float value(float x) const { return simd_math::exp(x - shift); }
+};
+/// The same rounded from double precision, so nearly always the nearest float, on every machine:
+/// the last bits of a loss decide what a training of many steps ends at.
+struct RoundedExp {
+  float shift;
+  float value(float x) const { return float(simd_math::exp(double(x - shift))); }
+};
+
+struct ExpLine {
+  float most, sum;
+};
+
+/// y = exp(x - most), most being the largest x, by QuickExp or RoundedExp; gives back that and the
+/// sum of y.
+template <typename Exp>
+ExpLine exp_line(const float* x, float* y, int64_t count) {
+  const Exp f{largest_of(x, count)};
+  value_loop<Exp>(&f, x, y, count);
+  return {f.shift, sum_of(y, count)};
 }
 
 /// Recorded; the third derivative is missing.

@@ -30,12 +30,12 @@ Tensor cos(const Tensor& x);
 Tensor tanh(const Tensor& x);
 Tensor sigmoid(const Tensor& x);
 Tensor erf(const Tensor& x);
-/// No gradient flows through these three; round goes to the even neighbour at .5.
+/// Not for bool. No gradient flows through these three; round goes to the even neighbour at .5.
 Tensor floor(const Tensor& x);
 Tensor ceil(const Tensor& x);
 Tensor round(const Tensor& x);
 
-/// bool tensors; integers are always finite.
+/// bool tensors of numbers; integers are always finite.
 Tensor is_nan(const Tensor& x);
 Tensor is_inf(const Tensor& x);
 Tensor is_finite(const Tensor& x);

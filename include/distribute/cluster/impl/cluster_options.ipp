@@ -85,6 +85,7 @@ DISTRIBUTE_INLINE void check_options(const ClusterOptions& options) {
                " s of silence (DISTRIBUTE_LOST_AFTER) while heartbeats come every ",
                options.heartbeat_interval,
                " s (DISTRIBUTE_HEARTBEAT_INTERVAL); wanted at least two heartbeats"));
+  throw_if_error(net::check_job_token(options.job_token, "ClusterOptions::job_token"));
   const bool files = !options.tls_certificate_file.empty() || !options.tls_key_file.empty() ||
                      !options.tls_ca_file.empty();
   if (files && !options.tls)

@@ -19,20 +19,26 @@ DISTRIBUTE_INLINE absl::StatusOr<std::string> read_token_file(const std::string&
   return token.substr(begin, end - begin + 1);
 }
 
-/// `source`: the variable that names the token. An error never shows the token itself.
-DISTRIBUTE_INLINE absl::StatusOr<std::string> long_enough(std::string token,
-                                                          const std::string& source) {
-  if (token.size() >= net::kMinJobTokenBytes) return token;
-  return absl::InvalidArgumentError(concat(
-      source, ": the job's token has ", token.size(), token.size() == 1 ? " byte" : " bytes",
-      ", which strangers can guess; wanted ", net::kMinJobTokenBytes,
-      " or more, and random: head -c 32 /dev/urandom | base64 (\"distribute run\" makes one by "
-      "itself)"));
+DISTRIBUTE_INLINE absl::StatusOr<std::string> checked(std::string token,
+                                                      const std::string& source) {
+  const absl::Status status = net::check_job_token(token, source);
+  if (!status.ok()) return status;
+  return token;
 }
 
 }  // namespace distribute::net_internal
 
 namespace distribute::net {
+
+DISTRIBUTE_INLINE absl::Status check_job_token(const std::string& token,
+                                               const std::string& source) {
+  if (token.empty() || token.size() >= kMinJobTokenBytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(concat(
+      source, ": the job's token has ", token.size(), token.size() == 1 ? " byte" : " bytes",
+      ", which strangers can guess; wanted ", kMinJobTokenBytes,
+      " or more, and random: head -c 32 /dev/urandom | base64 (\"distribute run\" makes one by "
+      "itself)"));
+}
 
 DISTRIBUTE_INLINE absl::StatusOr<std::string> job_token_from_environment() {
   const auto value = [](const char* name) {
@@ -42,13 +48,13 @@ DISTRIBUTE_INLINE absl::StatusOr<std::string> job_token_from_environment() {
   const std::string token = value("DISTRIBUTE_JOB_TOKEN");
   const std::string file = value("DISTRIBUTE_JOB_TOKEN_FILE");
   if (file.empty() && token.empty()) return token;
-  if (file.empty()) return net_internal::long_enough(token, "DISTRIBUTE_JOB_TOKEN");
+  if (file.empty()) return net_internal::checked(token, "DISTRIBUTE_JOB_TOKEN");
   if (!token.empty())
     return absl::InvalidArgumentError(
         "DISTRIBUTE_JOB_TOKEN and DISTRIBUTE_JOB_TOKEN_FILE are both set; unset one");
   const auto read = net_internal::read_token_file(file);
   if (!read.ok()) return read;
-  return net_internal::long_enough(*read, "DISTRIBUTE_JOB_TOKEN_FILE=" + file);
+  return net_internal::checked(*read, "DISTRIBUTE_JOB_TOKEN_FILE=" + file);
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<std::string> make_job_token() {

@@ -73,4 +73,22 @@ DISTRIBUTE_INLINE Tensor map_floats(const char* op, const Tensor& a, const Tenso
   return result;
 }
 
+DISTRIBUTE_INLINE float largest_of(const float* x, int64_t count) {
+  float most = x[0];
+  simd_call([&]() DISTRIBUTE_ALWAYS_INLINE {
+#pragma omp simd reduction(max : most)
+    for (int64_t i = 0; i < count; ++i) most = x[i] > most ? x[i] : most;
+  });
+  return most;
+}
+
+DISTRIBUTE_INLINE float sum_of(const float* x, int64_t count) {
+  double sum = 0;
+  simd_call([&]() DISTRIBUTE_ALWAYS_INLINE {
+#pragma omp simd reduction(+ : sum)
+    for (int64_t i = 0; i < count; ++i) sum += double(x[i]);
+  });
+  return float(sum);
+}
+
 }  // namespace distribute::ops_internal

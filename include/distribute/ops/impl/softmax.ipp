@@ -4,6 +4,7 @@
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/flat_loop.hpp>
 #include <distribute/ops/gpu_lines.hpp>
 #include <distribute/ops/gpu_loops.hpp>
 #include <distribute/ops/reduce.hpp>
@@ -17,12 +18,19 @@ namespace distribute {
 
 namespace ops_internal {
 
-/// `count` numbers `step` apart.
-DISTRIBUTE_INLINE void softmax_line(const float* x, float* y, int64_t count, int64_t step,
-                                    bool logarithm) {
+/// exp_line for numbers `step` apart.
+DISTRIBUTE_INLINE ExpLine exp_apart(const float* x, float* y, int64_t count, int64_t step) {
   float most = x[0], sum = 0;
   for (int64_t i = 1; i < count; ++i) most = std::max(most, x[i * step]);
   for (int64_t i = 0; i < count; ++i) sum += y[i * step] = std::exp(x[i * step] - most);
+  return {most, sum};
+}
+
+/// `count` numbers `step` apart.
+DISTRIBUTE_INLINE void softmax_line(const float* x, float* y, int64_t count, int64_t step,
+                                    bool logarithm) {
+  const auto [most, sum] =
+      step == 1 ? exp_line<QuickExp>(x, y, count) : exp_apart(x, y, count, step);
   const float log_sum = std::log(sum), scale = 1 / sum;
   for (int64_t i = 0; i < count; ++i)
     y[i * step] = logarithm ? x[i * step] - most - log_sum : y[i * step] * scale;

@@ -16,6 +16,7 @@ namespace ops_internal {
 /// A function whose gradient is nothing; integers pass unchanged.
 template <typename F>
 Tensor step(const char* op, const Tensor& x) {
+  check_number(op, x);
   if (!is_floating(x.dtype())) return x;
   const F f{};
   const Tensor y = map_floats(op, x, value_loop<F>, &f, unary_row<F>());
@@ -26,6 +27,7 @@ Tensor step(const char* op, const Tensor& x) {
 /// `of_integers` is the answer for every integer.
 template <typename F>
 Tensor classify(const char* op, const Tensor& x, bool of_integers) {
+  check_number(op, x);
   if (!is_floating(x.dtype())) return fill(x.shape(), float(of_integers), DType::Bool, x.device());
   const Tensor y =
       broadcast_binary(op, x, x, {strip_loop<F, float, bool>, nullptr, true, binary_row<F>()});
