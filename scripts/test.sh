@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs every check and test of the project; the last line counts them.
 # Usage: scripts/test.sh [stage...]     without stages: all of all_stages. Of the headers headers and
-#        budgets take a tenth and the newest; all_headers and all_budgets take them all (12 minutes);
+#        budgets take a twentieth and the newest; all_headers and all_budgets take them all (12 minutes);
 #        all_units compiles the library twice, header-only, and links
 # Logs lie in build/logs. A stage counts as one check, a run of ctest as many as it has tests.
 set -uo pipefail

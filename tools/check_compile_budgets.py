@@ -7,7 +7,7 @@ their load differ, so seconds are those of a core that compiles REFERENCE in the
 budgets name. A file over its budget gets up to eight further tries beside the reference; the best
 counts.
 --all: prints every figure
---part: a tenth of the headers, as check_headers.py takes them
+--part: a twentieth of the headers, as check_headers.py takes them
 """
 import json
 import statistics

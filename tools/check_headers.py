@@ -4,7 +4,7 @@
 Bodies of its own floor are read with it, those of other floors when it cannot do without.
 
 Usage: tools/check_headers.py build/header-only [--part]
---part: a tenth of them, another one after every commit, and what the last 10 commits touched.
+--part: a twentieth of them, another one after every commit, and what the last 10 commits touched.
 """
 import pathlib
 import sys

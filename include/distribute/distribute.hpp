@@ -14,7 +14,6 @@
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/base/prometheus.hpp>
-#include <distribute/base/simd_math.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/base/version.hpp>
 

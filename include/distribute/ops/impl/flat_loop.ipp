@@ -73,21 +73,30 @@ DISTRIBUTE_INLINE Tensor map_floats(const char* op, const Tensor& a, const Tenso
   return result;
 }
 
-DISTRIBUTE_INLINE float largest_of(const float* x, int64_t count) {
+// Functions of their own: what a lambda captures keeps loops from being vectorised.
+DISTRIBUTE_ALWAYS_INLINE inline float largest_loop(const float* x, int64_t count) {
   float most = x[0];
-  simd_call([&]() DISTRIBUTE_ALWAYS_INLINE {
 #pragma omp simd reduction(max : most)
-    for (int64_t i = 0; i < count; ++i) most = x[i] > most ? x[i] : most;
-  });
+  for (int64_t i = 0; i < count; ++i) most = x[i] > most ? x[i] : most;
+  return most;
+}
+
+DISTRIBUTE_ALWAYS_INLINE inline double sum_loop(const float* x, int64_t count) {
+  double sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (int64_t i = 0; i < count; ++i) sum += double(x[i]);
+  return sum;
+}
+
+DISTRIBUTE_INLINE float largest_of(const float* x, int64_t count) {
+  float most = 0;
+  simd_call([=, &most]() DISTRIBUTE_ALWAYS_INLINE { most = largest_loop(x, count); });
   return most;
 }
 
 DISTRIBUTE_INLINE float sum_of(const float* x, int64_t count) {
   double sum = 0;
-  simd_call([&]() DISTRIBUTE_ALWAYS_INLINE {
-#pragma omp simd reduction(+ : sum)
-    for (int64_t i = 0; i < count; ++i) sum += double(x[i]);
-  });
+  simd_call([=, &sum]() DISTRIBUTE_ALWAYS_INLINE { sum = sum_loop(x, count); });
   return float(sum);
 }
 

@@ -26,14 +26,27 @@ DISTRIBUTE_INLINE ExpLine exp_apart(const float* x, float* y, int64_t count, int
   return {most, sum};
 }
 
+/// y = y / sum, or x - most - log(sum) with the logarithm, for `count` numbers `step` apart.
+DISTRIBUTE_ALWAYS_INLINE inline void finish_softmax(const float* x, float* y, int64_t count,
+                                                    int64_t step, const ExpLine& line,
+                                                    bool logarithm) {
+  if (logarithm) {
+    const float most = line.most, log_sum = std::log(line.sum);
+#pragma omp simd
+    for (int64_t i = 0; i < count; ++i) y[i * step] = x[i * step] - most - log_sum;
+  } else {
+    const float scale = 1 / line.sum;
+#pragma omp simd
+    for (int64_t i = 0; i < count; ++i) y[i * step] *= scale;
+  }
+}
+
 /// `count` numbers `step` apart.
 DISTRIBUTE_INLINE void softmax_line(const float* x, float* y, int64_t count, int64_t step,
                                     bool logarithm) {
-  const auto [most, sum] =
-      step == 1 ? exp_line<QuickExp>(x, y, count) : exp_apart(x, y, count, step);
-  const float log_sum = std::log(sum), scale = 1 / sum;
-  for (int64_t i = 0; i < count; ++i)
-    y[i * step] = logarithm ? x[i * step] - most - log_sum : y[i * step] * scale;
+  if (step != 1) return finish_softmax(x, y, count, step, exp_apart(x, y, count, step), logarithm);
+  const ExpLine line = exp_line<QuickExp>(x, y, count);
+  simd_call([=]() DISTRIBUTE_ALWAYS_INLINE { finish_softmax(x, y, count, 1, line, logarithm); });
 }
 
 /// Without a record.
