@@ -4,7 +4,6 @@
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/config.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/base/simd_math.hpp>
 #include <distribute/ops/gpu_loops.hpp>
 #include <distribute/ops/unary_rows.hpp>
 #include <distribute/tensor/tensor.hpp>
@@ -82,34 +81,11 @@ void slope_loop(const void* fn, const float* dy, const float* at, float* dx, int
     run();
 }
 
-float largest_of(const float* x, int64_t count);
-/// Added up in double precision.
-float sum_of(const float* x, int64_t count);
-
-/// exp(x - shift) to about two units in the last place.
-struct QuickExp {
-  float shift;
-  float value(float x) const { return simd_math::exp(x - shift); }
-};
-/// The same rounded from double precision, so nearly always the nearest float, on every machine:
-/// the last bits of a loss decide what a training of many steps ends at.
-struct RoundedExp {
-  float shift;
-  float value(float x) const { return float(simd_math::exp(double(x - shift))); }
-};
-
 struct ExpLine {
   float most, sum;
 };
-
-/// y = exp(x - most), most being the largest x, by QuickExp or RoundedExp; gives back that and the
-/// sum of y.
-template <typename Exp>
-ExpLine exp_line(const float* x, float* y, int64_t count) {
-  const Exp f{largest_of(x, count)};
-  value_loop<Exp>(&f, x, y, count);
-  return {f.shift, sum_of(y, count)};
-}
+/// y = exp(x - most), most being the largest x; gives back that and the sum of y.
+ExpLine exp_line(const float* x, float* y, int64_t count);
 
 /// Recorded; the third derivative is missing.
 template <typename F, int Order = 1>

@@ -6,7 +6,6 @@
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/cross_entropy.hpp>
 #include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/flat_loop.hpp>
 #include <distribute/ops/gather.hpp>
 #include <distribute/ops/gpu_lines.hpp>
 #include <distribute/ops/gpu_loops.hpp>
@@ -48,8 +47,9 @@ struct LabelRow {
 /// Loss of one row, sum(t (log_sum - x)); `p` gets the softmax.
 DISTRIBUTE_INLINE float cross_entropy_row(const ClassLabels& labels, int64_t row, const float* x,
                                           float* p, int64_t classes) {
-  float loss = 0;
-  const auto [most, sum] = exp_line<RoundedExp>(x, p, classes);
+  float sum = 0, loss = 0;
+  const float most = *std::max_element(x, x + classes);
+  for (int64_t k = 0; k < classes; ++k) sum += p[k] = std::exp(x[k] - most);
   const float log_sum = std::log(sum), scale = 1 / sum;
   for (int64_t k = 0; k < classes; ++k) p[k] *= scale;
   const LabelRow label(labels, row, classes);

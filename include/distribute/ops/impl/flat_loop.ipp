@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/autograd/accumulate.hpp>
+#include <distribute/base/simd_math.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/flat_loop.hpp>
@@ -88,16 +89,18 @@ DISTRIBUTE_ALWAYS_INLINE inline double sum_loop(const float* x, int64_t count) {
   return sum;
 }
 
-DISTRIBUTE_INLINE float largest_of(const float* x, int64_t count) {
-  float most = 0;
-  simd_call([=, &most]() DISTRIBUTE_ALWAYS_INLINE { most = largest_loop(x, count); });
-  return most;
-}
+struct ShiftedExp {
+  float shift;
+  float value(float x) const { return simd_math::exp(x - shift); }
+};
 
-DISTRIBUTE_INLINE float sum_of(const float* x, int64_t count) {
-  double sum = 0;
-  simd_call([=, &sum]() DISTRIBUTE_ALWAYS_INLINE { sum = sum_loop(x, count); });
-  return float(sum);
+DISTRIBUTE_INLINE ExpLine exp_line(const float* x, float* y, int64_t count) {
+  ExpLine line{};
+  simd_call([=, &line]() DISTRIBUTE_ALWAYS_INLINE { line.most = largest_loop(x, count); });
+  const ShiftedExp f{line.most};
+  value_loop<ShiftedExp>(&f, x, y, count);
+  simd_call([=, &line]() DISTRIBUTE_ALWAYS_INLINE { line.sum = float(sum_loop(y, count)); });
+  return line;
 }
 
 }  // namespace distribute::ops_internal

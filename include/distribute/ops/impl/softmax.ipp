@@ -45,7 +45,7 @@ DISTRIBUTE_ALWAYS_INLINE inline void finish_softmax(const float* x, float* y, in
 DISTRIBUTE_INLINE void softmax_line(const float* x, float* y, int64_t count, int64_t step,
                                     bool logarithm) {
   if (step != 1) return finish_softmax(x, y, count, step, exp_apart(x, y, count, step), logarithm);
-  const ExpLine line = exp_line<QuickExp>(x, y, count);
+  const ExpLine line = exp_line(x, y, count);
   simd_call([=]() DISTRIBUTE_ALWAYS_INLINE { finish_softmax(x, y, count, 1, line, logarithm); });
 }
 
