@@ -212,7 +212,7 @@ TEST_CASE("a task with a wrong token, or none, is refused on both sides",
   options.job_token = "a token of this job";
   RunningJob job(options);
   ClusterOptions wrong = quick_options();
-  wrong.job_token = "another token";
+  wrong.job_token = "another job's token";
   const std::string error = join_error(job.tasks(), 1, wrong);
   CHECK(contains(error, "UNAUTHENTICATED"));
   CHECK(contains(error, "does not know the token of this job"));
