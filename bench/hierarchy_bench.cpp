@@ -92,7 +92,7 @@ std::vector<double> measure(const testing::NetworkNamespaces& network, int ranks
   const Json result = Json::parse(cluster.join()[0].result.value());
   if (result["transport"] != expected)
     throw InternalError(
-        concat("the ranks use ", result["transport"].get<std::string>(), ", not ", expected));
+        str_cat("the ranks use ", result["transport"].get<std::string>(), ", not ", expected));
   return result["times"].get<std::vector<double>>();
 }
 

@@ -2,11 +2,11 @@
 // pass, by MultiWorkerMirroredStrategy's own path and by the bare loops. Prints one JSON object.
 // cmake --build --preset release --target shared_update_bench &&
 // build/release/bin/shared_update_bench
+#include <distribute/base/detail/simd_sqrt.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/base/simd_sqrt.hpp>
 #include <distribute/collective/window_transport.hpp>
 #include <distribute/distribute.hpp>
-#include <distribute/strategy/multi_worker_extended.hpp>
+#include <distribute/strategy/detail/multi_worker_extended.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -8,9 +8,9 @@
 // environment: caches hold something else before every pass.
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/process_state.hpp>
-#include <distribute/device/cpu_direct_conv.hpp>
-#include <distribute/device/cpu_onednn.hpp>
-#include <distribute/device/cpu_winograd.hpp>
+#include <distribute/device/detail/cpu_direct_conv.hpp>
+#include <distribute/device/detail/cpu_onednn.hpp>
+#include <distribute/device/detail/cpu_winograd.hpp>
 
 #include <algorithm>
 #include <cmath>

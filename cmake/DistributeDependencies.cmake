@@ -1,6 +1,8 @@
 # Finds what the library stands on, remembers it for the installed package, and prints one table.
 
 set(DISTRIBUTE_FOUND_TABLE "")        # lines of the summary
+set(DISTRIBUTE_HTTP_LINK_TARGETS "")   # what distribute::http links
+set(DISTRIBUTE_OBJECT_STORES_LINK_TARGETS "")  # what distribute::object_stores links
 set(DISTRIBUTE_LINK_TARGETS "")       # what distribute::distribute links
 set(DISTRIBUTE_FEATURE_DEFINITIONS "") # DISTRIBUTE_HAS_<NAME>=0|1
 set(DISTRIBUTE_FIND_DEPENDENCIES "")  # find_dependency lines of distribute-config.cmake
@@ -10,8 +12,9 @@ set(DISTRIBUTE_FIND_DEPENDENCIES "")  # find_dependency lines of distribute-conf
 #                       [DOOR <glob>...])
 # OPTIONAL adds the option DISTRIBUTE_WITH_<name> = AUTO | ON | OFF and DISTRIBUTE_HAS_<name>.
 # DOOR names the headers that use the package: while there are none, it is not linked.
+# LINK_VARIABLE names the list of an annex that links it, in place of the core.
 function(distribute_dependency name)
-  cmake_parse_arguments(arg "OPTIONAL" "DEBIAN;VERSION_VARIABLE;DEFAULT" "PACKAGE;TARGETS;DOOR" ${ARGN})
+  cmake_parse_arguments(arg "OPTIONAL" "DEBIAN;VERSION_VARIABLE;DEFAULT;LINK_VARIABLE" "PACKAGE;TARGETS;DOOR" ${ARGN})
   set(mode ON)
   if(arg_OPTIONAL)
     if(NOT DEFINED arg_DEFAULT)
@@ -52,7 +55,11 @@ function(distribute_dependency name)
     endif()
   endif()
   if(has)
-    list(APPEND DISTRIBUTE_LINK_TARGETS ${arg_TARGETS})
+    if(arg_LINK_VARIABLE)
+      set(${arg_LINK_VARIABLE} ${${arg_LINK_VARIABLE}} ${arg_TARGETS} PARENT_SCOPE)
+    else()
+      list(APPEND DISTRIBUTE_LINK_TARGETS ${arg_TARGETS})
+    endif()
     list(JOIN arg_PACKAGE " " words)
     string(APPEND DISTRIBUTE_FIND_DEPENDENCIES "find_dependency(${words})\n")
   endif()
@@ -87,7 +94,10 @@ distribute_dependency(zlib PACKAGE ZLIB TARGETS ZLIB::ZLIB DEBIAN zlib1g-dev)
 distribute_dependency(ONEDNN OPTIONAL PACKAGE oneDNN MODULE TARGETS oneDNN::oneDNN DEBIAN libdnnl-dev)
 distribute_dependency(OPENSSL OPTIONAL PACKAGE OpenSSL TARGETS OpenSSL::SSL OpenSSL::Crypto
                       DEBIAN libssl-dev VERSION_VARIABLE OPENSSL_VERSION)
-distribute_dependency(CURL OPTIONAL PACKAGE CURL TARGETS CURL::libcurl DEBIAN libcurl4-openssl-dev)
+distribute_dependency(CURL OPTIONAL PACKAGE CURL TARGETS CURL::libcurl
+                      DEBIAN libcurl4-openssl-dev LINK_VARIABLE DISTRIBUTE_HTTP_LINK_TARGETS)
+distribute_dependency(PUGIXML OPTIONAL PACKAGE pugixml CONFIG TARGETS pugixml::pugixml
+                      DEBIAN libpugixml-dev LINK_VARIABLE DISTRIBUTE_OBJECT_STORES_LINK_TARGETS)
 distribute_dependency(IPSEC_MB OPTIONAL PACKAGE IPSecMB MODULE TARGETS IPSecMB::IPSecMB
                       DEBIAN libipsec-mb-dev VERSION_VARIABLE IPSecMB_VERSION)
 distribute_dependency(JPEG OPTIONAL PACKAGE JPEG TARGETS JPEG::JPEG DEBIAN libjpeg-dev)

@@ -3,7 +3,9 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/distribute")
-install(TARGETS distribute ${DISTRIBUTE_INSTALLED_TARGETS} EXPORT distribute-targets
+set(annexes ${DISTRIBUTE_ANNEX_NAMES})
+list(TRANSFORM annexes PREPEND distribute_)
+install(TARGETS distribute distribute_header_only ${annexes} ${DISTRIBUTE_INSTALLED_TARGETS} EXPORT distribute-targets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT distribute-targets NAMESPACE distribute:: DESTINATION ${package_dir})
 install(DIRECTORY include/distribute DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}

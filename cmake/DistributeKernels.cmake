@@ -25,7 +25,7 @@ foreach(kernel IN LISTS kernels)
   math(EXPR number "${number} + 1")
 endforeach()
 file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/embedded_kernels.cpp" @ONLY CONTENT
-"#include <distribute/device/embedded_kernels.hpp>
+"#include <distribute/device/detail/embedded_kernels.hpp>
 asm(R\"(.pushsection .rodata
 @data@.popsection)\");
 @declarations@

@@ -8,7 +8,7 @@ function(distribute_program target)
     return()
   endif()
   add_executable(${target} ${sources})
-  target_link_libraries(${target} PRIVATE distribute::distribute
+  target_link_libraries(${target} PRIVATE distribute::distribute ${DISTRIBUTE_ANNEX_TARGETS}
                         absl::flags absl::flags_parse absl::flags_usage)
   if(arg_OUTPUT)
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ${arg_OUTPUT})
@@ -25,10 +25,8 @@ endfunction()
 
 # distribute_reuse_precompiled(<target>): takes the library's precompiled header.
 function(distribute_reuse_precompiled target)
-  if(DISTRIBUTE_COMPILED)
-    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-    target_precompile_headers(${target} REUSE_FROM distribute)
-  endif()
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_precompile_headers(${target} REUSE_FROM distribute)
 endfunction()
 
 # The `distribute` program; its target has another name because the library has this one.
@@ -39,7 +37,7 @@ distribute_unite(distribute_cli 8)
 file(GLOB common_sources CONFIGURE_DEPENDS examples/common/*.cpp)
 if(common_sources)
   add_library(examples_common OBJECT ${common_sources} tools/flags.cpp)
-  target_link_libraries(examples_common PUBLIC distribute::distribute
+  target_link_libraries(examples_common PUBLIC distribute::distribute ${DISTRIBUTE_ANNEX_TARGETS}
                         absl::flags absl::flags_parse absl::flags_usage)
   target_include_directories(examples_common PUBLIC "${PROJECT_SOURCE_DIR}"
                              "${PROJECT_SOURCE_DIR}/examples")
@@ -50,9 +48,7 @@ if(common_sources)
   set_source_files_properties(
     tools/flags.cpp examples/common/managed_job.cpp examples/common/options.cpp
     examples/common/run_report.cpp PROPERTIES UNITY_GROUP plain)
-  if("examples_" MATCHES "${DISTRIBUTE_WAITING_FLOORS}" AND DISTRIBUTE_WAITING_FLOORS)
-    target_compile_options(examples_common PRIVATE -Og)
-  endif()
+  target_compile_options(examples_common PRIVATE ${DISTRIBUTE_WAITING_OPTIONS})
   distribute_reuse_precompiled(examples_common)
 endif()
 file(GLOB examples RELATIVE "${PROJECT_SOURCE_DIR}/examples" CONFIGURE_DEPENDS examples/*)
@@ -71,7 +67,7 @@ file(GLOB benches CONFIGURE_DEPENDS bench/*_bench.cpp)
 foreach(bench IN LISTS benches)
   cmake_path(GET bench STEM name)
   add_executable(${name} EXCLUDE_FROM_ALL ${bench})
-  target_link_libraries(${name} PRIVATE distribute::distribute)
+  target_link_libraries(${name} PRIVATE distribute::distribute ${DISTRIBUTE_ANNEX_TARGETS})
 endforeach()
 
 # Writes a folder for DISTRIBUTE_CUDA_AOT; built on request.

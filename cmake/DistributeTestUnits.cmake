@@ -26,13 +26,13 @@ function(distribute_write_test_unit unit)
 endfunction()
 
 # distribute_test_units(<variable> <folder> <files per unit> <files...>): a file that opens
-# namespaces of the library or asks which headers there are, and every file when there is one per
+# namespaces of the library, asks which headers there are or renames main, and every file when there is one per
 # unit, is a unit itself.
 function(distribute_test_units variable folder files_per_unit)
   set(units "")
   set(files "")
   foreach(file IN LISTS ARGN)
-    file(STRINGS "${file}" opens REGEX "^namespace distribute|__has_include")
+    file(STRINGS "${file}" opens REGEX "^namespace distribute|__has_include|^#define main")
     if(opens OR files_per_unit LESS_EQUAL 1)
       list(APPEND units "${file}")
     else()

@@ -159,7 +159,7 @@ std::vector<Id> create_variables(Client& client, int64_t bytes) {
     const int64_t size = std::min<int64_t>(left, 1 << 20);
     left -= size;
     ids.push_back(
-        client.create({.key = distribute::concat(bytes, "/", ids.size()), .shape = {size}},
+        client.create({.key = distribute::str_cat(bytes, "/", ids.size()), .shape = {size}},
                       InitialValue::filled(0), Existing::Keep));
   }
   return ids;
@@ -190,9 +190,9 @@ ServerTime time_size(Client& client, int rank, int64_t bytes, const ServerBenchO
   push_all(client, ids, client.pull(ids), true);
   client.flush();
   const auto meet = [&](const char* where) {
-    client.set(distribute::concat(key, where, rank), "");
+    client.set(distribute::str_cat(key, where, rank), "");
     for (int other = 0; other < options.world; ++other)
-      client.wait(distribute::concat(key, where, other), Deadline::after_seconds(60));
+      client.wait(distribute::str_cat(key, where, other), Deadline::after_seconds(60));
   };
   meet(" pushed ");
   for (const Tensor& value : client.pull(ids))
@@ -236,7 +236,7 @@ SparseTime time_sparse(Client& client, const ServerBenchOptions& options) {
   std::vector<Id> ids;
   for (int s = 0; s < shards; ++s)
     ids.push_back(client.create(
-        {.key = distribute::concat("table/part_", s), .shape = {rows, kRowWidth}, .server = s},
+        {.key = distribute::str_cat("table/part_", s), .shape = {rows, kRowWidth}, .server = s},
         InitialValue::rows([](int64_t begin, int64_t end) {
           return distribute::fill({end - begin, kRowWidth}, float(begin % 100));
         }),

@@ -1,59 +1,99 @@
 #!/usr/bin/env python3
-"""Fails when a header includes a higher or a neighbouring floor, or a foreign header outside its door.
+"""Fails when a file includes what its place does not allow, or reaches more than its budget.
 
-Usage: tools/check_floors.py [include/distribute]
+- The core: its own folder and lower floors, never an annex. An annex: the core, itself, and the
+  annexes that tools/floors.py names for it.
+- A public header: no detail/ of another folder. Examples, tools and measurements: no detail/.
+- Vendor headers only behind their door.
+- bench/reach_budgets.json: how many of our own files a public header reaches.
+Usage: tools/check_floors.py [--all]     --all prints what each header with a budget reaches
 """
-import pathlib
+import json
 import re
 import sys
 
-from floors import DOORS, LEVEL, UMBRELLAS, includes, is_private
+from floors import (ANNEXES, CORE, DOORS, INCLUDE, LEVEL, LIBRARY, files, includes, is_private,
+                    public_headers, reached)
 
+ROOT = INCLUDE.parent
+BUDGETS = json.loads((ROOT / "bench/reach_budgets.json").read_text())
 # Costly to include; an .ipp may.
 NOT_IN_HPP = r"iostream|regex|filesystem|future|ranges|random|absl/.*|asio.*|Eigen/.*"
 # absl::Status is the error type of these floors.
-ABSL_STATUS_FLOORS = ("base", "io", "device", "net", "cluster", "collective")
+ABSL_STATUS_FLOORS = ("base", "io", "device", "net", "cluster", "collective", "http",
+                      "object_stores")
 
 
-def problems_of(root, relative, text):
-    folder = relative.parts[0]
+def may_include(folder, other):
+    """Whether files of `folder` may include files of `other`."""
+    if folder == other:
+        return True
+    if folder in ANNEXES:
+        return other in CORE or other in ANNEXES[folder]
+    return other in CORE and LEVEL[other] < LEVEL[folder]
+
+
+def problems_of_include(name, line):
+    folder, is_header = name.split("/")[0], name.endswith(".hpp")
+    ours = re.fullmatch(r"distribute/(?:(\w+)/)?([\w/.]+)", line)
+    if ours and (ours[1] is None or ours[1] == "impl"):
+        yield f"an umbrella ({line}) may not be included inside the library"
+    elif ours and not may_include(folder, ours[1]):
+        yield f"{folder} may not include {line}: only lower floors, and no annex from the core"
+    elif ours and is_header and name.count("/") == 1 and ours[2].startswith("detail/") \
+            and ours[1] != folder:
+        yield f"{line} is internal: a public header of another folder may not include it"
+    for vendor, door in DOORS.items():
+        if re.fullmatch(vendor, line) and not re.match(door, name):
+            yield f"<{line}> belongs behind {door}"
+    status = re.fullmatch(r"absl/status/\w+\.h", line) and folder in ABSL_STATUS_FLOORS
+    if is_header and re.fullmatch(NOT_IN_HPP, line) and not status:
+        yield f"<{line}> is too costly for a .hpp; include it in the .ipp"
+
+
+def problems_of(name):
+    text = (LIBRARY / name).read_text()
+    if name.split("/")[0] not in CORE and name.split("/")[0] not in ANNEXES:
+        yield "its folder is not in tools/floors.py"
     for line in includes(text):
-        ours = re.fullmatch(r"distribute/(?:(\w+)/)?([\w/.]+)", line)
-        if ours and ours[1] is None:
-            yield f"an umbrella ({line}) may not be included inside the library"
-        elif ours and ours[1] not in LEVEL:
-            yield f"{line}: floor {ours[1]} is not in tools/floors.py"
-        elif ours and ours[1] != folder and LEVEL[ours[1]] >= LEVEL[folder]:
-            yield f"{folder} may not include {line}: only its own folder and lower floors"
-        header = root.parent / line
-        if ours and relative.suffix == header.suffix == ".hpp" and header.exists() \
-                and is_private(header.read_text()) and not is_private(text):
-            yield f"{line} includes a vendor header: only an .ipp or private header of its door may include it"
-        for vendor, door in DOORS.items():
-            if re.fullmatch(vendor, line) and not re.match(door, str(relative)):
-                yield f"<{line}> belongs behind {door}"
-        status = re.fullmatch(r"absl/status/\w+\.h", line) and folder in ABSL_STATUS_FLOORS
-        if relative.suffix == ".hpp" and re.fullmatch(NOT_IN_HPP, line) and not status:
-            yield f"<{line}> is too costly for a .hpp; include it in the .ipp"
+        yield from problems_of_include(name, line)
+    if name.endswith(".hpp") and name.count("/") == 1 and is_private(text):
+        yield "includes a vendor header, so it belongs into detail/"
     if not text.startswith("#pragma once\n"):
         yield "does not start with #pragma once"
     if re.search(r"^using namespace|^\s*namespace\s*\{", text, re.M):
-        yield "using namespace at namespace scope, or an unnamed namespace in a header"
+        yield "using namespace at namespace scope, or an unnamed namespace"
+
+
+def users_of_detail():
+    for folder in ("examples", "tools"):
+        for path in sorted((ROOT / folder).rglob("*.[hc]pp")):
+            for line in includes(path.read_text()):
+                if line.startswith("distribute/") and "/detail/" in line:
+                    yield f"{path.relative_to(ROOT)}: {line} is internal"
+
+
+def budget_problems():
+    """Headers that reach more files than they may; see bench/reach_budgets.json."""
+    named = [(name, with_bodies, limit) for with_bodies, key in ((False, "headers"), (True, "bodies"))
+             for name, limit in BUDGETS[key].items()]
+    for name, with_bodies, limit in named:
+        count = len(reached([name], with_bodies, plain=True))
+        what = f"{name}: {count} of {limit} files" + (", with bodies" if with_bodies else "")
+        if "--all" in sys.argv:
+            print(what)
+        if count > limit:
+            yield f"{what}; a program pays for each of them"
+    for name in public_headers(CORE + list(ANNEXES)):
+        count = len(reached([name], with_bodies=False))
+        if name not in BUDGETS["headers"] and count > BUDGETS["each"]:
+            yield f"{name}: reaches {count} files, at most {BUDGETS['each']}"
 
 
 def main():
-    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "include/distribute")
-    bad = []
-    for path in sorted(p for p in root.rglob("*") if p.suffix in (".hpp", ".ipp")):
-        relative = path.relative_to(root)
-        if len(relative.parts) == 1:
-            if relative.name not in UMBRELLAS:
-                bad.append(f"{relative}: only {', '.join(UMBRELLAS)} may stand outside the floors")
-        elif relative.parts[0] not in LEVEL:
-            bad.append(f"{relative}: floor {relative.parts[0]} is not in tools/floors.py")
-        else:
-            bad += [f"{relative}: {problem}" for problem in problems_of(root, relative, path.read_text())]
-    print("\n".join(bad) if bad else "floors: every include goes down")
+    bad = [f"{name}: {problem}" for name in files() for problem in problems_of(name)]
+    bad += [*users_of_detail(), *budget_problems()]
+    print("\n".join(bad) if bad else "floors: every include goes down, every budget is kept")
     return 1 if bad else 0
 
 

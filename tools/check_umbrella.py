@@ -1,80 +1,102 @@
 #!/usr/bin/env python3
-"""Checks that distribute.hpp includes every header for users; --fix writes it anew.
+"""Checks the headers that stand outside of the floors; --fix writes them anew.
 
-Headers whose row in docs/tf_map.md says "internal" stay out: they cost every user compile time.
-
-Also checks the pairs: every impl/x.ipp has its x.hpp, and is included in header-only mode.
+They follow from where the files lie: an umbrella includes what is public in its folders, and in
+header-only programs the bodies that this reaches; impl/*src.hpp have all bodies of one part.
+Also checks the pairs: every impl/x.ipp has its x.hpp or detail/x.hpp.
 Usage: tools/check_umbrella.py [--fix]
 """
 import pathlib
 import re
 import sys
 
-from floors import LEVEL, UMBRELLAS, is_private
+from floors import (ANNEXES, CORE, INCLUDE, LIBRARY, TRAINER_FLOORS, bodies, files, public_headers,
+                    reached)
 
-INCLUDE = pathlib.Path(__file__).resolve().parent.parent / "include"
-UMBRELLA = INCLUDE / "distribute/distribute.hpp"
-MAP = INCLUDE.parent / "docs/tf_map.md"
-HEAD = """#pragma once
-/// Everything: includes every header for users (written by tools/check_umbrella.py).
-"""
+BY_HAND = ("fwd.hpp",)
+# Headers of the core that a header-only trainer may add, each with an umbrella of its own.
+ADDITIONS = {"own_convolutions": ["device/own_convolutions.hpp"]}
 
 
-def public_headers():
-    return [path.relative_to(INCLUDE) for path in (INCLUDE / "distribute").rglob("*.hpp")
-            if path.parent != INCLUDE / "distribute" and not is_private(path.read_text())]
-
-
-def internal_headers():
-    """What the map calls internal, outside code marks."""
-    rows = [row for row in MAP.read_text().splitlines()
-            if row.startswith("|") and re.search(r"\binternal\b", re.sub("`[^`]*`", "", row))]
-    return {f"distribute/{name}" for row in rows for name in re.findall(r"`(\w+/\w+\.hpp)`", row)}
-
-
-def expected_text():
-    internal = internal_headers()
-    headers = [path for path in public_headers() if str(path) not in internal]
-    headers.sort(key=lambda path: (LEVEL.get(path.parts[1], 99), path.parts[1], str(path)))
-    text, folder = HEAD, None
-    for header in headers:
-        text += "\n" if header.parts[1] != folder else ""
-        text += f"#include <{header}>\n"
-        folder = header.parts[1]
+def lines(names):
+    """Include lines, a blank line between folders."""
+    text, folder = "", None
+    for name in names:
+        text += "\n" if name.split("/")[0] != folder else ""
+        text += f"#include <distribute/{name}>\n"
+        folder = name.split("/")[0]
     return text
 
 
+def list_of(comment, names):
+    return f"#pragma once\n/// {comment} (written by tools/check_umbrella.py).\n{lines(names)}"
+
+
+def umbrella(comment, headers, body):
+    return list_of(comment, headers) + f"""
+#ifndef DISTRIBUTE_SEPARATE_COMPILATION
+#include <distribute/impl/{body}>
+#endif
+"""
+
+
+def bodies_reached(headers):
+    return [name for name in reached(headers, with_bodies=True) if name.endswith(".ipp")]
+
+
+def annex_headers(annex):
+    registration = f"{annex}/detail/registration.hpp"
+    return public_headers([annex]) + ([registration] if registration in files() else [])
+
+
+def expected():
+    """From each header outside of the floors to its text."""
+    trainer = public_headers(TRAINER_FLOORS)
+    texts = {
+        "strategy.hpp": umbrella("What a trainer needs: strategies, tensors, layers, optimizers, "
+                                 "datasets, checkpoints", trainer, "strategy_bodies.hpp"),
+        "distribute.hpp": umbrella("The whole core", public_headers(CORE), "src.hpp"),
+        "impl/strategy_bodies.hpp": list_of("The bodies that strategy.hpp reaches",
+                                            bodies_reached(trainer)),
+        "impl/src.hpp": list_of("All bodies of the core, for one file of a program", bodies(CORE)),
+    }
+    for name, headers in ADDITIONS.items():
+        texts[f"{name}.hpp"] = umbrella(f"What {headers[0]} brings, with its bodies", headers,
+                                        f"{name}_bodies.hpp")
+        texts[f"impl/{name}_bodies.hpp"] = list_of(f"The bodies that {name}.hpp reaches",
+                                                   bodies_reached(headers))
+    for annex in ANNEXES:
+        headers = annex_headers(annex)
+        texts[f"{annex}.hpp"] = umbrella(f"The annex {annex}", headers, f"{annex}_bodies.hpp")
+        texts[f"impl/{annex}_bodies.hpp"] = list_of(f"The bodies that {annex}.hpp reaches",
+                                                    bodies_reached(headers))
+        texts[f"impl/{annex}_src.hpp"] = list_of(f"All bodies of the annex {annex}",
+                                                 bodies([annex]))
+    return texts
+
+
 def pair_problems():
-    for body in sorted((INCLUDE / "distribute").glob("*/impl/*.ipp")):
-        relative = body.relative_to(INCLUDE)
-        stem = re.sub("_stub$", "", body.stem)  # what stands in for a vendor's door
-        header = body.parent.parent / (stem + ".hpp")
-        if not header.exists():
-            yield f"{relative}: its header {header.relative_to(INCLUDE)} is missing"
-        elif not any(f"#include <{relative}>" in text for text in header_only_blocks(header.parent)):
-            yield f"{relative}: no header of its folder includes it when header-only"
-
-
-def header_only_blocks(folder):
-    """What the headers of a folder include in header-only mode."""
-    for path in [*folder.glob("*.hpp"), *folder.glob("impl/*.ipp")]:
-        text = path.read_text()
-        yield text if path.suffix == ".ipp" else text.partition("#ifdef DISTRIBUTE_HEADER_ONLY")[2]
+    for body in bodies(CORE + list(ANNEXES)):
+        folder, stem = body.split("/")[0], re.sub("_stub$", "", pathlib.PurePath(body).stem)
+        places = [f"{folder}/{stem}.hpp", f"{folder}/detail/{stem}.hpp"]
+        if sum(place in files() for place in places) != 1:
+            yield f"{body}: wanted one of {' and '.join(places)}"
 
 
 def main():
-    expected = expected_text()
+    texts = expected()
     if "--fix" in sys.argv[1:]:
-        UMBRELLA.write_text(expected)
+        (LIBRARY / "impl").mkdir(exist_ok=True)
+        for name, text in texts.items():
+            (LIBRARY / name).write_text(text)
     bad = list(pair_problems())
-    have = UMBRELLA.read_text() if UMBRELLA.exists() else ""
-    if have != expected:
-        lines = set(expected.splitlines()) ^ set(have.splitlines())
-        bad.append("distribute.hpp differs from the headers; run tools/check_umbrella.py --fix")
-        bad += [f"  {line}" for line in sorted(lines)]
-    bad += [f"{name} is missing" for name in UMBRELLAS
-            if not (INCLUDE / "distribute" / name).exists()]
-    print("\n".join(bad) if bad else "umbrella: every header for users is in it")
+    for name, text in texts.items():
+        if not (LIBRARY / name).exists() or (LIBRARY / name).read_text() != text:
+            bad.append(f"{name} does not fit the files; run tools/check_umbrella.py --fix")
+    outside = [*LIBRARY.glob("*.hpp"), *LIBRARY.glob("impl/*")]
+    bad += [f"{path.relative_to(INCLUDE)} stands outside of the floors" for path in outside
+            if str(path.relative_to(LIBRARY)) not in (*texts, *BY_HAND)]
+    print("\n".join(bad) if bad else "umbrella: every public header and every body is in its place")
     return 1 if bad else 0
 
 

@@ -109,8 +109,8 @@ std::string compare_numbers(const std::vector<double>& a, const std::vector<doub
   if (different == 0) return "";
   char values[64];
   std::snprintf(values, sizeof(values), "%.9g and %.9g", a[worst], b[worst]);
-  return concat(different, " of ", a.size(), " elements differ, most at element ", worst, ": ",
-                static_cast<const char*>(values));
+  return str_cat(different, " of ", a.size(), " elements differ, most at element ", worst, ": ",
+                 static_cast<const char*>(values));
 }
 
 std::string compare_tensor(BundleReader& a, BundleReader& b, const std::string& key,
@@ -152,9 +152,9 @@ int write_flat(BundleReader& from, const std::string& to, bool names_are_paths) 
       const std::string name = names_are_paths ? path : attribute.full_name;
       const auto [known, is_new] = keys.emplace(name, key);
       if (name.empty() || (!is_new && known->second != key))
-        throw InvalidArgumentError(concat(from.prefix(), ": the variables of '", key, "' and '",
-                                          known->second, "' are both called '", name,
-                                          "'; try --names=path"));
+        throw InvalidArgumentError(str_cat(from.prefix(), ": the variables of '", key, "' and '",
+                                           known->second, "' are both called '", name,
+                                           "'; try --names=path"));
     }
   train::BundleWriter writer(to);
   for (const auto& [name, key] : keys) {

@@ -4,10 +4,10 @@
 #include <distribute/base/exit_status.hpp>
 #include <distribute/cluster/cluster_role.hpp>
 #include <distribute/cluster/default_resolver.hpp>
-#include <distribute/cluster/job_paths.hpp>
 #include <distribute/cluster/ready_file.hpp>
 #include <distribute/net/address.hpp>
 #include <distribute/net/job_token.hpp>
+#include <distribute/platforms/job_paths.hpp>
 
 #include <cstdio>
 #include <cstdlib>
@@ -32,7 +32,7 @@ void print_cluster(const ClusterSpec& cluster) {
   for (const auto& [job, tasks] : cluster.as_dict()) {
     if (tasks.size() == 0) print_row("", job + ": no tasks");
     for (const auto& [index, address] : tasks.by_index()) {
-      const std::string task = concat(job, " ", index);
+      const std::string task = str_cat(job, " ", index);
       print_row("", task + "  " + address);
       const auto [owner, is_new] = owners.emplace(address, task);
       if (!is_new) print_row("warning", owner->second + " and " + task + " have one address");
@@ -49,7 +49,7 @@ std::string place_in_words(const ClusterRole& role) {
   else if (role.task_type == TaskType::ParameterServer)
     text = "parameter server";
   else if (role.id_in_cluster && role.worker_count)
-    text = concat("id ", *role.id_in_cluster, " among ", *role.worker_count, " worker(s)");
+    text = str_cat("id ", *role.id_in_cluster, " among ", *role.worker_count, " worker(s)");
   if (*role.is_chief) text += ", chief";
   return text + (role.should_save_checkpoint.value_or(false) ? ", writes checkpoints"
                                                              : ", does not write checkpoints");
@@ -57,10 +57,10 @@ std::string place_in_words(const ClusterRole& role) {
 
 void explain(const ClusterRole& role, const std::string& reason, std::optional<int> world_size) {
   print_row("seen", reason);
-  print_row("cluster", role.cluster ? concat(role.cluster.jobs().size(), " job(s)") : "none");
+  print_row("cluster", role.cluster ? str_cat(role.cluster.jobs().size(), " job(s)") : "none");
   print_cluster(role.cluster);
   if (world_size)
-    print_row("", concat(*world_size, " worker(s) in all; the others are known to worker 0"));
+    print_row("", str_cat(*world_size, " worker(s) in all; the others are known to worker 0"));
   print_row("this task", task_name(role));
   print_row("its place", place_in_words(role));
   if (role.master && !role.master->empty()) print_row("master", *role.master);
@@ -84,7 +84,7 @@ void print_token(const ClusterSpec& cluster) {
   if (!token.ok())
     print_row("job token", std::string(token.status().message()));
   else if (!token->empty())
-    print_row("job token", concat(token->size(), " bytes"));
+    print_row("job token", str_cat(token->size(), " bytes"));
   else if (insecure && std::string_view(insecure) == "1")
     print_row("job token", "none, and DISTRIBUTE_INSECURE=1: everybody on the network may join");
   else if (leaves_this_machine(cluster))
@@ -101,11 +101,11 @@ void print_paths(const JobPaths& paths) {
                                                             {"logs", &paths.logs},
                                                             {"output", &paths.output}};
   for (const auto& [name, path] : all)
-    if (!path->empty()) print_row("", concat(name, "  ", *path));
+    if (!path->empty()) print_row("", str_cat(name, "  ", *path));
   for (const auto& [name, path] : paths.channels)
-    print_row("", concat("channel ", name, "  ", path));
+    print_row("", str_cat("channel ", name, "  ", path));
   for (const auto& [name, value] : paths.hyperparameters)
-    print_row("", concat("hyperparameter ", name, " = ", value));
+    print_row("", str_cat("hyperparameter ", name, " = ", value));
 }
 
 int ready_command() {

@@ -1,4 +1,5 @@
-"""Compiles one small file as a build tree would, and says how much CPU time that took."""
+"""Compiles one small file as a build tree would, and says how much time and memory that took."""
+import collections
 import concurrent.futures
 import json
 import os
@@ -11,6 +12,9 @@ import zlib
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 INCLUDE = ROOT / "include"
 ENTRY = "tests/checks/two_units_main.cpp"
+SEPARATE = "-DDISTRIBUTE_SEPARATE_COMPILATION"
+
+Compiled = collections.namedtuple("Compiled", "ok seconds megabytes output")
 
 
 def flags_of(build):
@@ -31,8 +35,9 @@ def flags_of(build):
 
 
 def headers():
-    """All headers, as they are named in an #include."""
-    return sorted(str(path.relative_to(INCLUDE)) for path in (INCLUDE / "distribute").rglob("*.hpp"))
+    """All headers, as they are named in an #include, without lists of bodies."""
+    return sorted(str(path.relative_to(INCLUDE)) for path in (INCLUDE / "distribute").rglob("*.hpp")
+                  if path.parent.name != "impl")
 
 
 def git(*arguments):
@@ -42,19 +47,16 @@ def git(*arguments):
 
 
 def part_of(names):
-    """A twentieth of the headers, another one after every commit, and what the last 10 touched."""
+    """A twentieth of the headers, another one after every commit, and up to 40 that were touched last."""
     commits = int((git("rev-list", "--count", "HEAD") or ["0"])[0])
-    touched = " ".join(git("log", "-10", "--format=", "--name-only"))
-    def chosen(name):
-        body = name.replace("distribute/", "", 1)
-        floor, _, stem = body.rpartition("/")
-        ours = f"include/{name}" in touched or f"{floor}/impl/{stem[:-4]}.ipp" in touched
-        return ours or zlib.crc32(name.encode()) % 20 == commits % 20
-    return [name for name in names if chosen(name)]
+    touched = [path.removeprefix("include/") for path in git("log", "-10", "--format=", "--name-only")]
+    newest = [name for name in dict.fromkeys(touched) if name in set(names)][:40]
+    return [name for name in names
+            if name in newest or zlib.crc32(name.encode()) % 20 == commits % 20]
 
 
 def compile_text(flags, text):
-    """(ok, CPU seconds, compiler's output) of one translation unit."""
+    """Compiles one translation unit: CPU seconds, megabytes, the compiler's output."""
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / "unit.cpp"
         source.write_text(text)
@@ -66,7 +68,8 @@ def compile_text(flags, text):
                                        stdin=subprocess.DEVNULL)
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
-        return process.returncode == 0, usage.ru_utime, report.read_text()
+        return Compiled(process.returncode == 0, usage.ru_utime, usage.ru_maxrss / 1024,
+                        report.read_text())
 
 
 def side_by_side(function, items):

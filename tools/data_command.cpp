@@ -101,8 +101,8 @@ void write_shards(const DataCommandOptions& options) {
   const std::vector<size_t> order = picture_order(folder.paths.size(), options);
   const int64_t count = int64_t(order.size()), shards = options.shards;
   if (shards > count)
-    throw InvalidArgumentError(concat("--shards=", shards, ": there are only ", count,
-                                      " pictures in ", options.input_dir));
+    throw InvalidArgumentError(str_cat("--shards=", shards, ": there are only ", count,
+                                       " pictures in ", options.input_dir));
   data::BadPictures bad;
   std::vector<io::AtomicFile> files;
   for (int64_t shard = 0; shard < shards; ++shard) {
@@ -207,7 +207,7 @@ int list_records(const std::string& path, bool json) {
     compression = compression_of(path);
     auto reader = value_or_throw(io::RecordReader::open(path, compression));
     for (std::string record; value_or_throw(reader.next(record));)
-      summary.add(record, concat(path, ", record ", summary.records));
+      summary.add(record, str_cat(path, ", record ", summary.records));
   } catch (const std::exception& error) {
     problem = error.what();
   }
@@ -228,7 +228,7 @@ int data_command(const std::vector<std::string>& words, const DataCommandOptions
     return data_usage("say ls FILE or tfrecord --input_dir=D --output_dir=D");
   if (options.input_dir.empty() || options.output_dir.empty())
     return data_usage("tfrecord: --input_dir and --output_dir are needed");
-  if (options.shards < 1) return data_usage(concat("tfrecord: --shards=", options.shards));
+  if (options.shards < 1) return data_usage(str_cat("tfrecord: --shards=", options.shards));
   try {
     write_shards(options);
   } catch (const std::exception& error) {

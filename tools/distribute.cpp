@@ -1,4 +1,9 @@
 /// The program `distribute`: one sub-command per tool.
+// Object stores, platforms and metrics become part of the program.
+#include <distribute/metrics.hpp>
+#include <distribute/object_stores.hpp>
+#include <distribute/platforms.hpp>
+
 #include <absl/flags/flag.h>
 #include <absl/flags/parse.h>
 #include <absl/flags/usage.h>

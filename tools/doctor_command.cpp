@@ -96,11 +96,11 @@ void Doctor::examine_cluster() {
       return fail("cluster", "this task",
                   "the cluster is known, but not which task this process is: give task type and "
                   "index");
-    const std::string self = concat(role.task_type->name(), " ", *role.task_id);
+    const std::string self = str_cat(role.task_type->name(), " ", *role.task_id);
     if (role.is_chief || evaluator)
       report_.ok("cluster", "this task",
-                 concat(self, " of ", tasks_.size(), " tasks",
-                        role.is_chief.value_or(false) ? ", the chief" : ""));
+                 str_cat(self, " of ", tasks_.size(), " tasks",
+                         role.is_chief.value_or(false) ? ", the chief" : ""));
     else
       fail("cluster", "this task", role.problem);
   } catch (const Error& error) {
@@ -154,16 +154,16 @@ void Doctor::report_ways(const std::vector<Way>& ways) {
     const Way& way = ways[size_t(rank)];
     const std::string to = tasks_.members[size_t(rank)].text();
     if (!way.reached())
-      fail("reachability", way.step.c_str(), concat("to ", to, ": ", way.problem));
+      fail("reachability", way.step.c_str(), str_cat("to ", to, ": ", way.problem));
     else if (way.name_seconds > 0.5)
       report_.add({"reachability", "name", Mark::Warning,
-                   concat("to ", to, ": the resolver took ", seconds_text(way.name_seconds))});
+                   str_cat("to ", to, ": the resolver took ", seconds_text(way.name_seconds))});
   }
   const auto reached =
       std::count_if(ways.begin(), ways.end(), [](const Way& w) { return w.reached(); });
   report_.ok(
       "reachability", "tasks",
-      concat(reached - 1, " of ", tasks_.size() - 1, " other tasks answer and know the token"));
+      str_cat(reached - 1, " of ", tasks_.size() - 1, " other tasks answer and know the token"));
 }
 
 void Doctor::examine_network() {
@@ -208,8 +208,8 @@ bool Doctor::report_versions(const std::vector<Introduction>& tasks) {
     if (first == other) continue;
     same = false;
     fail("cluster", "versions",
-         concat(name(0), " runs distribute ", first, " and ", name(rank), " ", other,
-                ": run the same build in all tasks"));
+         str_cat(name(0), " runs distribute ", first, " and ", name(rank), " ", other,
+                 ": run the same build in all tasks"));
   }
   return same;
 }
@@ -229,22 +229,22 @@ void Doctor::measure(ClusterRuntime& runtime, const std::vector<Introduction>& t
 }
 
 void Doctor::report_line(const Line& line) {
-  const std::string pair = concat(name(line.from), " - ", name(line.to));
+  const std::string pair = str_cat(name(line.from), " - ", name(line.to));
   if (!line.problem.empty())
     return report_.add(
         {"network", "connection", Mark::Failure, pair + ": " + line.problem, line.json()});
   std::string text =
-      concat(pair, ": ", seconds_text(line.latency_p50), " there and back (p99 ",
-             seconds_text(line.latency_p99), "), ", bytes_text(line.forth), "/s forth, ",
-             bytes_text(line.back), "/s back, MTU ", line.mtu, line.one_host ? ", one host" : "");
+      str_cat(pair, ": ", seconds_text(line.latency_p50), " there and back (p99 ",
+              seconds_text(line.latency_p99), "), ", bytes_text(line.forth), "/s forth, ",
+              bytes_text(line.back), "/s back, MTU ", line.mtu, line.one_host ? ", one host" : "");
   Mark mark = Mark::Ok;
   const auto warn = [&](const std::string& why) {
     mark = Mark::Warning;
     text += "; " + why;
   };
   if (line.lost_share > 0.005)
-    warn(concat(std::round(line.lost_share * 1000) / 10,
-                " % of the packets were sent again: the network loses some"));
+    warn(str_cat(std::round(line.lost_share * 1000) / 10,
+                 " % of the packets were sent again: the network loses some"));
   if (line.mtu > 0 && line.mtu < 1400) warn("a small MTU costs bandwidth");
   if (std::max(line.forth, line.back) > 4 * std::min(line.forth, line.back))
     warn("one direction is much slower");
@@ -263,9 +263,9 @@ void Doctor::report_clock(const std::vector<Line>& lines) {
       {"network",
        "clocks",
        bad ? Mark::Warning : Mark::Ok,
-       concat("at most ", seconds_text(std::abs(worst)), " apart",
-              whose ? concat(" (", name(whose), " is ", worst > 0 ? "ahead" : "behind", ")") : "",
-              bad ? ": logs mislead, and object stores refuse signed requests; set up NTP" : ""),
+       str_cat("at most ", seconds_text(std::abs(worst)), " apart",
+               whose ? str_cat(" (", name(whose), " is ", worst > 0 ? "ahead" : "behind", ")") : "",
+               bad ? ": logs mislead, and object stores refuse signed requests; set up NTP" : ""),
        {{"seconds", worst}}});
 }
 
@@ -279,8 +279,8 @@ void Doctor::conclude(const std::vector<Line>& lines) {
   const int here = per_host[hosts_[size_t(tasks_.rank)]];
   if (here > usable_cores())
     report_.add({"limits", "cores", Mark::Warning,
-                 concat(here, " tasks share ", usable_cores(),
-                        " cores of this host: computing limits this job, not the network")});
+                 str_cat(here, " tasks share ", usable_cores(),
+                         " cores of this host: computing limits this job, not the network")});
   if (!slowest) return;
   const double share = servers_ > 0 ? 2.0 : 2.0 * (workers_ - 1) / std::max(workers_, 1);
   const double seconds = kResnetBytes * share / speed(*slowest);
@@ -289,12 +289,12 @@ void Doctor::conclude(const std::vector<Line>& lines) {
       {"limits",
        "network",
        Mark::Note,
-       concat("the slowest line, ", name(slowest->from), " - ", name(slowest->to), ", moves ",
-              bytes_text(speed(*slowest)), "/s; ResNet-50's ", bytes_text(kResnetBytes),
-              servers_ > 0 ? " of weights and gradients, pulled and pushed," : " of gradients",
-              " need ", seconds_text(seconds), " of each step",
-              shared_memory ? " over sockets; on one host shared memory is used instead" : "",
-              ": what computes for longer than that hides it"),
+       str_cat("the slowest line, ", name(slowest->from), " - ", name(slowest->to), ", moves ",
+               bytes_text(speed(*slowest)), "/s; ResNet-50's ", bytes_text(kResnetBytes),
+               servers_ > 0 ? " of weights and gradients, pulled and pushed," : " of gradients",
+               " need ", seconds_text(seconds), " of each step",
+               shared_memory ? " over sockets; on one host shared memory is used instead" : "",
+               ": what computes for longer than that hides it"),
        {{"bytes_per_second", speed(*slowest)}, {"resnet50_seconds_per_step", seconds}}});
 }
 

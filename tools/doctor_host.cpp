@@ -17,7 +17,7 @@
 
 namespace distribute_tools {
 
-using distribute::concat;
+using distribute::str_cat;
 
 namespace {
 
@@ -104,8 +104,8 @@ void examine_cores(DoctorReport& report, int tasks_here) {
   constexpr const char* instructions[] = {"no vector instructions beyond the compiler's", "AVX2",
                                           "AVX-512"};
   std::string cpu = value_in("/proc/cpuinfo", "model name");
-  std::string text = concat(allowed, " of ", online, " cores", cpu.empty() ? "" : ", ", cpu, ", ",
-                            instructions[distribute::simd_level()]);
+  std::string text = str_cat(allowed, " of ", online, " cores", cpu.empty() ? "" : ", ", cpu, ", ",
+                             instructions[distribute::simd_level()]);
   const nlohmann::ordered_json data = {{"online", online},
                                        {"allowed", allowed},
                                        {"limit", limit ? nlohmann::ordered_json(*limit) : nullptr},
@@ -117,17 +117,17 @@ void examine_cores(DoctorReport& report, int tasks_here) {
     report.add({kHost,
                 "CPU limit",
                 too_many ? Mark::Warning : Mark::Ok,
-                concat("the control group allows ", *limit, " of these cores",
-                       too_many ? concat("; ", threads,
-                                         " threads would be stopped again and "
-                                         "again: set OMP_NUM_THREADS=",
-                                         std::max(1, int(*limit)))
-                                : ""),
+                str_cat("the control group allows ", *limit, " of these cores",
+                        too_many ? str_cat("; ", threads,
+                                           " threads would be stopped again and "
+                                           "again: set OMP_NUM_THREADS=",
+                                           std::max(1, int(*limit)))
+                                 : ""),
                 {{"threads", threads}}});
   }
   if (tasks_here > usable)
     report.add({kHost, "tasks per core", Mark::Warning,
-                concat(tasks_here, " tasks share ", usable, " cores of this host")});
+                str_cat(tasks_here, " tasks share ", usable, " cores of this host")});
 }
 
 void examine_memory(DoctorReport& report) {
@@ -139,9 +139,9 @@ void examine_memory(DoctorReport& report) {
   report.add({kHost,
               "memory",
               little ? Mark::Warning : Mark::Ok,
-              concat(bytes_text(available), " free of ", bytes_text(total),
-                     limited ? ", the control group allows " + bytes_text(*limit) : "",
-                     little ? ": a task that runs out of it is killed without a word" : ""),
+              str_cat(bytes_text(available), " free of ", bytes_text(total),
+                      limited ? ", the control group allows " + bytes_text(*limit) : "",
+                      little ? ": a task that runs out of it is killed without a word" : ""),
               {{"total_bytes", total}, {"available_bytes", available}}});
   if (const auto pages = first_line("/sys/kernel/mm/transparent_hugepage/enabled")) {
     const bool never = pages->find("[never]") != pages->npos;
@@ -168,16 +168,16 @@ void examine_files(DoctorReport& report, int tasks) {
   report.add({kHost,
               "open files",
               few ? Mark::Warning : Mark::Ok,
-              concat(limit.rlim_cur, few ? concat(" are few for ", tasks, " tasks: ulimit -n ",
-                                                  int64_t(wanted), " or more")
-                                         : std::string(" allowed")),
+              str_cat(limit.rlim_cur, few ? str_cat(" are few for ", tasks, " tasks: ulimit -n ",
+                                                    int64_t(wanted), " or more")
+                                          : std::string(" allowed")),
               {{"limit", limit.rlim_cur}, {"wanted", wanted}}});
   struct statvfs shared {};
   if (::statvfs("/dev/shm", &shared) == 0) {
     const double size = double(shared.f_blocks) * double(shared.f_frsize);
     report.ok(kHost, "shared memory",
-              concat("/dev/shm has ", bytes_text(size),
-                     "; windows between ranks are anonymous and do not count against it"),
+              str_cat("/dev/shm has ", bytes_text(size),
+                      "; windows between ranks are anonymous and do not count against it"),
               {{"bytes", size}});
   }
 }

@@ -20,8 +20,8 @@
 
 namespace distribute_tools {
 
-using distribute::concat;
 using distribute::kVersion;
+using distribute::str_cat;
 
 namespace {
 
@@ -58,7 +58,7 @@ void examine_onednn(DoctorReport& report) {
   };
   if (const auto version = linked<const Version*()>("dnnl_version")) {
     const Version& v = *version();
-    return report.ok(kLibraries, "oneDNN", concat(v.major, ".", v.minor, ".", v.patch));
+    return report.ok(kLibraries, "oneDNN", str_cat(v.major, ".", v.minor, ".", v.patch));
   }
   missing(report, "oneDNN", "training on the CPU is slower (libdnnl-dev)");
 }
@@ -87,7 +87,7 @@ void examine_mpi(DoctorReport& report) {
 }
 
 /// NVIDIA numbers 9.19.0 as 91900, 12.8 as 12080.
-std::string cudnn_version(size_t v) { return concat(v / 10000, ".", v / 100 % 100, ".", v % 100); }
+std::string cudnn_version(size_t v) { return str_cat(v / 10000, ".", v / 100 % 100, ".", v % 100); }
 
 void examine_cuda(DoctorReport& report) {
   if (!distribute::built_for_cuda())
@@ -95,7 +95,7 @@ void examine_cuda(DoctorReport& report) {
   int version = 0;
   if (distribute::gpu_problem().empty()) distribute::cuda_driver().cuDriverGetVersion(&version);
   if (version > 0)
-    report.ok(kLibraries, "CUDA driver", concat(version / 1000, ".", version % 1000 / 10));
+    report.ok(kLibraries, "CUDA driver", str_cat(version / 1000, ".", version % 1000 / 10));
   std::string problem;
   void* const cudnn = distribute::open_cuda_library(
       {.what = "cuDNN", .files = {"libcudnn.so.9"}, .package = "cuDNN 9", .folders = {"cudnn"}},
@@ -109,25 +109,27 @@ void examine_cuda(DoctorReport& report) {
   problem = distribute::collective::load_nccl(nccl);
   int number = 0;
   if (problem.empty()) nccl.ncclGetVersion(&number);
-  report.add({kLibraries,
-              "NCCL",
-              number ? Mark::Ok : Mark::Note,
-              number ? concat(number / 10000, ".", number / 100 % 100, ".", number % 100) : problem,
-              {}});
+  report.add(
+      {kLibraries,
+       "NCCL",
+       number ? Mark::Ok : Mark::Note,
+       number ? str_cat(number / 10000, ".", number / 100 % 100, ".", number % 100) : problem,
+       {}});
 }
 
 }  // namespace
 
 void examine_libraries(DoctorReport& report) {
-  report.ok(kLibraries, "distribute", concat(kVersion, ", built with ", kCompiler, __VERSION__));
+  report.ok(kLibraries, "distribute", str_cat(kVersion, ", built with ", kCompiler, __VERSION__));
   report.ok(kLibraries, "Eigen",
-            concat(EIGEN_WORLD_VERSION, ".", EIGEN_MAJOR_VERSION, ".", EIGEN_MINOR_VERSION));
+            str_cat(EIGEN_WORLD_VERSION, ".", EIGEN_MAJOR_VERSION, ".", EIGEN_MINOR_VERSION));
   examine_onednn(report);
   examine_texts(report);
   report.ok(kLibraries, "zlib", ::zlibVersion());
-  report.ok(kLibraries, "Abseil", concat(ABSL_LTS_RELEASE_VERSION));
-  report.ok(kLibraries, "Asio",
-            concat(ASIO_VERSION / 100000, ".", ASIO_VERSION / 100 % 1000, ".", ASIO_VERSION % 100));
+  report.ok(kLibraries, "Abseil", str_cat(ABSL_LTS_RELEASE_VERSION));
+  report.ok(
+      kLibraries, "Asio",
+      str_cat(ASIO_VERSION / 100000, ".", ASIO_VERSION / 100 % 1000, ".", ASIO_VERSION % 100));
   examine_cuda(report);
   examine_mpi(report);
 }
@@ -136,9 +138,9 @@ void examine_gpus(DoctorReport& report) {
   const std::string problem = distribute::gpu_problem();
   if (!problem.empty()) return report.add({"GPU", "none", Mark::Note, problem, {{"count", 0}}});
   for (const distribute::PhysicalGpu& gpu : distribute::physical_gpus())
-    report.ok("GPU", concat("GPU ", gpu.number),
-              concat(gpu.name, ", compute capability ", gpu.major, ".", gpu.minor, ", ",
-                     bytes_text(double(gpu.memory_bytes))),
+    report.ok("GPU", str_cat("GPU ", gpu.number),
+              str_cat(gpu.name, ", compute capability ", gpu.major, ".", gpu.minor, ", ",
+                      bytes_text(double(gpu.memory_bytes))),
               {{"memory_bytes", gpu.memory_bytes}});
 }
 

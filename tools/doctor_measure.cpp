@@ -147,10 +147,10 @@ void measure_streams(Wire& wire, bool leads, Line& line) try {
   read_path(wire, line);
 } catch (const DeadlineExceededError& error) {
   throw DeadlineExceededError(
-      concat(error.what(), "; small messages arrive, large ones do not: most likely some hop ",
-             "passes smaller packets only, and a firewall drops its answer (ICMP 'fragmentation ",
-             "needed'). Let that through, lower the MTU of both interfaces (ip link set dev NAME ",
-             "mtu 1400), or set net.ipv4.tcp_mtu_probing=1"));
+      str_cat(error.what(), "; small messages arrive, large ones do not: most likely some hop ",
+              "passes smaller packets only, and a firewall drops its answer (ICMP 'fragmentation ",
+              "needed'). Let that through, lower the MTU of both interfaces (ip link set dev NAME ",
+              "mtu 1400), or set net.ipv4.tcp_mtu_probing=1"));
 }
 
 void measure(Wire& wire, bool leads, Line& line) {

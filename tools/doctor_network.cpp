@@ -53,9 +53,9 @@ Try try_way(const net::HandshakeConfig& config, const ClusterMember& to, Deadlin
   auto socket = net::connect(*address, deadline);
   if (socket.status().code() == absl::StatusCode::kDeadlineExceeded)
     return failed("connect",
-                  concat(to.address,
-                         " does not answer: a firewall drops the packets (filtered), "
-                         "or the host is down"),
+                  str_cat(to.address,
+                          " does not answer: a firewall drops the packets (filtered), "
+                          "or the host is down"),
                   false);
   if (!socket.ok()) {
     const std::string text = text_of(socket.status());
@@ -73,7 +73,7 @@ Try try_way(const net::HandshakeConfig& config, const ClusterMember& to, Deadlin
   if (answer.ok() || knows_us(answer.status())) return {way};
   std::string problem = text_of(answer.status());
   if (problem.find("protocol version") != problem.npos)
-    problem += concat("; ", config.self.name(), " runs distribute ", kVersion);
+    problem += str_cat("; ", config.self.name(), " runs distribute ", kVersion);
   return failed("handshake", problem, !may_come(answer.status()));
 }
 

@@ -1,7 +1,16 @@
-"""The floors of include/distribute, lowest first; a header includes its own folder and lower floors."""
+"""The structure of include/distribute: floors of the core, annexes beside it, umbrella headers.
+
+A header includes its own folder and lower floors. An annex includes the core, itself, and the
+annexes that it names here; the core never includes an annex.
+"""
+import functools
+import pathlib
 import re
 
-FLOORS = [
+INCLUDE = pathlib.Path(__file__).resolve().parent.parent / "include"
+LIBRARY = INCLUDE / "distribute"
+
+FLOORS = [  # lowest first
     ["base"],
     ["device", "net", "io"],
     ["tensor", "cluster"],
@@ -10,27 +19,42 @@ FLOORS = [
     ["nn", "optim", "data", "collective", "rpc", "summary"],
     ["parameter_server"],
     ["strategy"],
-    ["checkpoint", "coordinator", "horovod"],
-    ["saved_model"],
+    ["checkpoint", "coordinator"],
     ["train"],
     ["launch"],
     ["testing"],
 ]
 LEVEL = {name: number for number, row in enumerate(FLOORS) for name in row}
-UMBRELLAS = ("distribute.hpp", "strategy.hpp", "fwd.hpp")
+CORE = list(LEVEL)
+ANNEXES = {  # and those that it includes
+    "http": [],
+    "object_stores": ["http"],
+    "platforms": ["http"],
+    "metrics": [],
+    "saved_model": [],
+    "estimator": ["saved_model"],
+    "horovod": [],
+}
+# What strategy.hpp brings: all that is public on these floors.
+TRAINER_FLOORS = ["tensor", "autograd", "ops", "replica", "nn", "optim", "data", "strategy",
+                  "checkpoint"]
+
+# Features of the smallest build that the README shows.
+PLAIN = ("ONEDNN",)
 
 # Vendor headers and the files that may include them: the real door and its private headers.
 DOORS = {
-    r"(oneapi/dnnl/)?dnnl\w*\.h(pp)?": r"device/(impl/)?cpu_onednn",
-    r"openssl/\w+\.h": r"net/(impl/)?(hmac|tls)|io/(impl/)?digest",
-    r"curl/\w+\.h": r"io/(impl/)?http_client",
-    r"intel-ipsec-mb\.h": r"net/(impl/)?fast_gcm",
-    r"(cuda|cublas|curand)\w*\.h": r"device/(impl/)?cuda|collective/(impl/)?nccl",
-    r"cudnn\w*\.h": r"device/(impl/)?cuda",
-    r"nvrtc\.h": r"device/(impl/)?cuda",
-    r"nccl\.h": r"collective/(impl/)?nccl",
-    r"mpi\.h": r"collective/(impl/)?mpi",
-    r"j(peglib|error|morecfg)\.h": r"data/(impl/)?jpeg",
+    r"(oneapi/dnnl/)?dnnl\w*\.h(pp)?": r"device/(impl|detail)/cpu_onednn",
+    r"openssl/\w+\.h": r"net/(impl|detail)/(hmac|tls)|http/(impl|detail)/digest",
+    r"curl/\w+\.h": r"http/impl/http_client",
+    r"pugixml\.hpp": r"object_stores/impl/xml",
+    r"intel-ipsec-mb\.h": r"net/(impl|detail)/fast_gcm",
+    r"(cuda|cublas|curand)\w*\.h": r"device/(impl|detail)/cuda|collective/(impl|detail)/nccl",
+    r"cudnn\w*\.h": r"device/(impl|detail)/cuda",
+    r"nvrtc\.h": r"device/(impl|detail)/cuda",
+    r"nccl\.h": r"collective/(impl|detail)/nccl",
+    r"mpi\.h": r"collective/(impl|detail)/mpi",
+    r"j(peglib|error|morecfg)\.h": r"data/(impl|detail)/jpeg",
 }
 
 
@@ -40,5 +64,64 @@ def includes(text):
 
 
 def is_private(text):
-    """A header that includes a vendor's is private to its door: no user and no umbrella sees it."""
+    """A header that includes a vendor's belongs to its door alone."""
     return any(re.fullmatch(vendor, name) for name in includes(text) for vendor in DOORS)
+
+
+def rank(name):
+    """The place of a file in a list from the lowest floor to the last annex."""
+    folder = name.split("/")[0]
+    order = CORE + list(ANNEXES)
+    return (order.index(folder) if folder in order else len(order), name)
+
+
+@functools.cache
+def files():
+    """All headers and bodies, relative to include/distribute."""
+    found = [str(path.relative_to(LIBRARY)) for path in LIBRARY.rglob("*.[hi]pp")]
+    return sorted((name for name in found if "/" in name and not name.startswith("impl/")), key=rank)
+
+
+@functools.cache
+def included(name, plain=False):
+    """Our own files that a file includes, relative to include/distribute, in a header-only program.
+
+    plain: built with the features PLAIN alone; a door that needs another includes nothing then.
+    """
+    text = re.sub(r"#ifdef DISTRIBUTE_SEPARATE_COMPILATION\n.*?#endif\n", "",
+                  (LIBRARY / name).read_text(), flags=re.S)
+    door = re.match(r"#pragma once\n#if (!?)DISTRIBUTE_HAS_(\w+)\n", text)
+    if plain and door and (door[2] in PLAIN) == bool(door[1]):
+        return []
+    return [line[len("distribute/"):] for line in includes(text) if line.startswith("distribute/")]
+
+
+def public_headers(folders):
+    """What users may name: the headers that lie directly in these folders."""
+    return [name for name in files() if name.endswith(".hpp") and name.count("/") == 1
+            and name.split("/")[0] in folders]
+
+
+def bodies(folders):
+    return [name for name in files() if name.endswith(".ipp") and name.split("/")[0] in folders]
+
+
+def bodies_of(header):
+    """The body of a header, and the stub that stands in for it."""
+    folder, stem = header.split("/")[0], pathlib.PurePath(header).stem
+    names = [f"{folder}/impl/{stem}.ipp", f"{folder}/impl/{stem}_stub.ipp"]
+    return [name for name in names if (LIBRARY / name).exists()]
+
+
+def reached(seeds, with_bodies, plain=False):
+    """Our own files that the compiler reads for these; with_bodies: header-only; plain: included()."""
+    found, work = set(), list(seeds)
+    while work:
+        name = work.pop()
+        if name in found or not (LIBRARY / name).exists():
+            continue
+        found.add(name)
+        work += [other for other in included(name, plain) if with_bodies or not other.startswith("impl/")]
+        if with_bodies and name.endswith(".hpp"):
+            work += bodies_of(name)
+    return sorted(found, key=rank)

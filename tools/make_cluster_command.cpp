@@ -3,10 +3,12 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/exit_status.hpp>
 #include <distribute/base/json.hpp>
-#include <distribute/cluster/boot_script.hpp>
-#include <distribute/cluster/foreign_text.hpp>
-#include <distribute/cluster/make_cluster.hpp>
+#include <distribute/platforms/boot_script.hpp>
+#include <distribute/platforms/make_cluster.hpp>
 
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_split.h>
+#include <absl/strings/strip.h>
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -107,9 +109,15 @@ std::vector<std::string> read_hosts(const std::string& path) {
 }
 
 int read_number(const char* name, const std::string& text) {
-  const auto value = cluster_internal::parse_int(text);
-  if (value && *value >= 0) return *value;
-  throw InvalidArgumentError(concat("--", name, ": wanted a number, not '", text, "'"));
+  int value = 0;
+  if (absl::SimpleAtoi(text, &value) && value >= 0) return value;
+  throw InvalidArgumentError(str_cat("--", name, ": wanted a number, not '", text, "'"));
+}
+
+std::vector<std::string> split_commas(const std::string& text) {
+  std::vector<std::string> pieces = absl::StrSplit(text, ',', absl::SkipWhitespace());
+  for (std::string& piece : pieces) absl::StripAsciiWhitespace(&piece);
+  return pieces;
 }
 
 void take_make_option(int choice, const std::string& value, MakeArguments& to) {
@@ -123,10 +131,10 @@ void take_make_option(int choice, const std::string& value, MakeArguments& to) {
     to.given_roles = true;
   };
   switch (choice) {
-    case kChief: to.hosts.chief = cluster_internal::split_commas(value); break;
-    case kWorker: to.hosts.worker = cluster_internal::split_commas(value); break;
-    case kPs: to.hosts.ps = cluster_internal::split_commas(value); break;
-    case kEvaluator: to.hosts.evaluator = cluster_internal::split_commas(value); break;
+    case kChief: to.hosts.chief = split_commas(value); break;
+    case kWorker: to.hosts.worker = split_commas(value); break;
+    case kPs: to.hosts.ps = split_commas(value); break;
+    case kEvaluator: to.hosts.evaluator = split_commas(value); break;
     case kSlurm: set_source(hosts_of_slurm()); break;
     case kEmr: set_source(hosts_of_emr(read_text(value), value)); break;
     case kHostFile: set_source(read_hosts(value)); break;
@@ -151,7 +159,7 @@ MakeArguments parse_make_arguments(int argc, char** argv) {
     take_make_option(choice, ::optarg ? ::optarg : "", result);
   }
   if (::optind < argc)
-    throw InvalidArgumentError(concat("unexpected argument '", argv[::optind], "'"));
+    throw InvalidArgumentError(str_cat("unexpected argument '", argv[::optind], "'"));
   return result;
 }
 

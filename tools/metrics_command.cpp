@@ -4,8 +4,8 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/cluster/metrics_request.hpp>
-#include <distribute/cluster/metrics_server.hpp>
+#include <distribute/metrics/metrics_request.hpp>
+#include <distribute/metrics/metrics_server.hpp>
 #include <distribute/net/connect.hpp>
 #include <distribute/net/job_token.hpp>
 
@@ -34,14 +34,15 @@ std::string ask(const net::Address& address, const std::string& request) {
 int get(const std::string& where) {
   const net::Address address = value_or_throw(net::parse_address(where));
   const std::string answer =
-      ask(address, concat("GET /metrics HTTP/1.1\r\nHost: ", address.text(),
-                          "\r\nAuthorization: Bearer ", token(), "\r\n\r\n"));
+      ask(address, str_cat("GET /metrics HTTP/1.1\r\nHost: ", address.text(),
+                           "\r\nAuthorization: Bearer ", token(), "\r\n\r\n"));
   const size_t body = cluster_internal::end_of_head(answer);
   if (body == std::string::npos)
     throw UnavailableError(address.text() + " gave no answer to an HTTP request");
   if (!answer.starts_with("HTTP/1.1 200 "))
-    throw UnauthenticatedError(concat(address.text(), ": ", answer.substr(9, answer.find('\r') - 9),
-                                      ": ", answer.substr(body, answer.find('\n', body) - body)));
+    throw UnauthenticatedError(str_cat(address.text(), ": ",
+                                       answer.substr(9, answer.find('\r') - 9), ": ",
+                                       answer.substr(body, answer.find('\n', body) - body)));
   std::fwrite(answer.data() + body, 1, answer.size() - body, stdout);
   return 0;
 }

@@ -55,7 +55,7 @@ Tensor digit(const Picture& picture) {
   }
   if (picture.idx.shape() != Shape{28, 28})
     throw InvalidArgumentError(
-        concat("an image of ", to_string(picture.idx.shape()), "; the network takes 28 x 28"));
+        str_cat("an image of ", to_string(picture.idx.shape()), "; the network takes 28 x 28"));
   return reshape(cast(picture.idx, DType::Float32), {28, 28, 1}) / 255.0f;
 }
 
@@ -110,7 +110,7 @@ class Predictor {
     labels_ = read_labels(o.labels);
     if (int64_t(labels_.size()) != classes)
       throw InvalidArgumentError(
-          concat("--labels has ", labels_.size(), " lines, the network ", classes, " classes"));
+          str_cat("--labels has ", labels_.size(), " lines, the network ", classes, " classes"));
   }
 
   void add(const Picture& picture) {
@@ -171,7 +171,7 @@ int predict(const std::vector<std::string>& words, const PredictCommandOptions& 
     train::load_weights(prefix, network->variables());
   } catch (const Error& error) {
     throw FailedPreconditionError(
-        concat("this is no checkpoint of --model=", o.model, ": ", error.what()));
+        str_cat("this is no checkpoint of --model=", o.model, ": ", error.what()));
   }
   Predictor predictor(*network, logits.shape()[-1], o);
   visit_pictures(

@@ -53,12 +53,12 @@ std::unique_ptr<Module> small_resnet(SavedShapes& saved) {
   applications::SmallResNetOptions options{.classes = saved.last_dim("fc/bias", 10)};
   std::vector<int64_t> filters;
   const auto kernel = [](size_t stage) {
-    return concat("block_", std::string(1, char('a' + stage)), "_conv1/kernel");
+    return str_cat("block_", std::string(1, char('a' + stage)), "_conv1/kernel");
   };
   while (filters.size() < 26 && saved.contains(kernel(filters.size())))
     filters.push_back(saved.last_dim(kernel(filters.size()), 0));
   if (!filters.empty()) options.filters = filters;
-  while (saved.contains(concat("block_a", options.blocks + 1, "_conv1/kernel"))) ++options.blocks;
+  while (saved.contains(str_cat("block_a", options.blocks + 1, "_conv1/kernel"))) ++options.blocks;
   return std::make_unique<applications::SmallResNet>(options);
 }
 

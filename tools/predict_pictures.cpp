@@ -134,14 +134,14 @@ class Search {
     const Tensor images = data::read_idx(place.file);
     if (images.shape().rank() != 3)
       throw InvalidArgumentError(
-          concat(place.file, ": holds ", to_string(images.shape()), ", not images"));
+          str_cat(place.file, ": holds ", to_string(images.shape()), ", not images"));
     const int64_t count = images.shape()[0];
     if (place.index && *place.index >= count)
       throw OutOfRangeError(
-          concat(place.file, ":", *place.index, ": the file has images 0 to ", count - 1));
+          str_cat(place.file, ":", *place.index, ": the file has images 0 to ", count - 1));
     const int64_t first = place.index.value_or(0);
     for (int64_t i = first; i < (place.index ? first + 1 : count); ++i)
-      visitor_.picture({concat(place.file, ":", i), "",
+      visitor_.picture({str_cat(place.file, ":", i), "",
                         images.rows(i, i + 1).view({images.shape()[1], images.shape()[2]})});
   }
 
@@ -155,12 +155,12 @@ class Search {
       const auto more = reader.next(bytes);
       if (!more.ok() && number == 0)
         throw InvalidArgumentError(
-            concat(place.file, ": is no JPEG, IDX or TFRecord file: ", more.status().message()));
+            str_cat(place.file, ": is no JPEG, IDX or TFRecord file: ", more.status().message()));
       if (!value_or_throw(more)) break;
-      record(concat(place.file, ":", number), bytes);
+      record(str_cat(place.file, ":", number), bytes);
     }
     if (number == first && place.index)
-      throw OutOfRangeError(concat(place.file, ":", first, ": the file has fewer records"));
+      throw OutOfRangeError(str_cat(place.file, ":", first, ": the file has fewer records"));
     if (number == 0) throw InvalidArgumentError(place.file + ": the file is empty");
   }
 

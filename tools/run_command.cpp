@@ -83,7 +83,7 @@ int parse_count(const char* name, const std::string& text, int least) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < least)
     throw InvalidArgumentError(
-        concat(name, ": wanted a whole number from ", least, ", not '", text, "'"));
+        str_cat(name, ": wanted a whole number from ", least, ", not '", text, "'"));
   return value;
 }
 
@@ -91,7 +91,7 @@ double parse_seconds(const char* name, const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
   if (text.empty() || *end || !(value >= 0 && value <= 1e6))
-    throw InvalidArgumentError(concat(name, ": wanted seconds, not '", text, "'"));
+    throw InvalidArgumentError(str_cat(name, ": wanted seconds, not '", text, "'"));
   return value;
 }
 
@@ -160,9 +160,9 @@ void plan_workers(Arguments& arguments) {
   if (arguments.most_workers && options.min_workers == 0)
     throw InvalidArgumentError("--max-np needs --min-np");
   if (options.min_workers > workers || workers > options.job.workers)
-    throw InvalidArgumentError(concat("--min-np ", options.min_workers, ", -np ", workers,
-                                      ", --max-np ", options.job.workers,
-                                      ": wanted in this order"));
+    throw InvalidArgumentError(str_cat("--min-np ", options.min_workers, ", -np ", workers,
+                                       ", --max-np ", options.job.workers,
+                                       ": wanted in this order"));
 }
 
 /// Found here, so that its absence is not taken for a failure of the job.

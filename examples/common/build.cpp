@@ -21,7 +21,7 @@ std::string implied_strategy(const TrainerOptions& o, const dist::ClusterSpec& c
 
 /// What every worker must be started with alike; names are those of the flags.
 std::map<std::string, std::string> must_agree(const TrainerOptions& o) {
-  const auto text = [](const auto& value) { return dist::concat(value); };
+  const auto text = [](const auto& value) { return dist::str_cat(value); };
   const auto given = [](const std::string& path) { return path.empty() ? "no" : "yes"; };
   std::map<std::string, std::string> all{
       {"api", o.api},
@@ -49,7 +49,7 @@ std::map<std::string, std::string> must_agree(const TrainerOptions& o) {
       {"policy", o.policy},
       {"save_steps", text(o.save_steps)},
       {"sync_replicas", text(o.sync_replicas)},
-      {"elastic", o.elastic ? dist::concat(o.min_workers, " to ", o.max_workers) : "no"},
+      {"elastic", o.elastic ? dist::str_cat(o.min_workers, " to ", o.max_workers) : "no"},
       {"max_staleness", text(o.max_staleness)},
       {"checkpoint_dir is given", given(o.checkpoint_dir)},
       {"final_checkpoint is given", given(o.final_checkpoint)},
@@ -96,7 +96,7 @@ std::optional<dist::SyncReplicas> sync_replicas(const TrainerOptions& o,
     if (cluster.has_job(job)) workers += cluster.num_tasks(job);
   if (o.sync_replicas > workers)
     throw dist::InvalidArgumentError(
-        dist::concat("--sync_replicas=", o.sync_replicas, ": there are ", workers, " workers"));
+        dist::str_cat("--sync_replicas=", o.sync_replicas, ": there are ", workers, " workers"));
   return dist::SyncReplicas{.replicas_to_aggregate = o.sync_replicas,
                             .total_num_replicas = workers,
                             .num_init_tokens = 0};

@@ -80,9 +80,9 @@ void Trainer::follow(const std::string& directory, RunReport& report) {
     if (report.steps >= total_steps_) return close_outputs();
   }
   throw dist::DeadlineExceededError(
-      dist::concat("evaluator: no further checkpoint has appeared in ", directory, " for ",
-                   options_.eval_timeout, " s (--eval_timeout), and the last one is of step ",
-                   report.steps, " of ", total_steps_, ". Does the chief save there?"));
+      dist::str_cat("evaluator: no further checkpoint has appeared in ", directory, " for ",
+                    options_.eval_timeout, " s (--eval_timeout), and the last one is of step ",
+                    report.steps, " of ", total_steps_, ". Does the chief save there?"));
 }
 
 /// Images are float32 of the size that the network was trained with.

@@ -21,8 +21,8 @@ constexpr int64_t kStepsPerCommit = 10;
 [[noreturn]] void fail_flags(const std::string& a, int rank_a, const std::string& b, int rank_b) {
   const auto [first, other] = first_difference(a, b);
   throw dist::FailedPreconditionError(
-      dist::concat("the ranks were started with different flags: rank ", rank_a, " has ", first,
-                   ", rank ", rank_b, " ", other));
+      dist::str_cat("the ranks were started with different flags: rank ", rank_a, " has ", first,
+                    ", rank ", rank_b, " ", other));
 }
 
 void check_same_flags(const TrainerOptions& o) {
@@ -134,9 +134,9 @@ void HorovodJob::check_same_data(int64_t images) const {
   const auto counts = all.data<int64_t>();
   for (size_t r = 1; r < counts.size(); ++r)
     if (counts[r] != counts[0])
-      throw dist::InvalidArgumentError(dist::concat("--data_dir: rank ", r, " has ", counts[r],
-                                                    " training images, rank 0 has ", counts[0],
-                                                    "; all ranks need the same data"));
+      throw dist::InvalidArgumentError(dist::str_cat("--data_dir: rank ", r, " has ", counts[r],
+                                                     " training images, rank 0 has ", counts[0],
+                                                     "; all ranks need the same data"));
 }
 
 void HorovodJob::wrap(dist::optim::Optimizer& optimizer) {

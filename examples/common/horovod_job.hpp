@@ -4,6 +4,7 @@
 #include "options.hpp"
 
 #include <distribute/distribute.hpp>
+#include <distribute/horovod.hpp>
 
 #include <cstdint>
 #include <functional>

@@ -1,8 +1,8 @@
 #include "managed_job.hpp"
 
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/job_paths.hpp>
 #include <distribute/io/path.hpp>
+#include <distribute/platforms/job_paths.hpp>
 
 #include <algorithm>
 #include <cstdlib>

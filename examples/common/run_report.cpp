@@ -29,7 +29,7 @@ void write_text(const std::string& path, const std::string& text) {
   std::ofstream file(path);
   file << text << std::flush;
   if (!file)
-    throw distribute::PermissionDeniedError(distribute::concat("cannot write --json=", path));
+    throw distribute::PermissionDeniedError(distribute::str_cat("cannot write --json=", path));
 }
 
 }  // namespace
@@ -77,8 +77,8 @@ void require_writable_directory(const char* flag, const std::string& path,
                                 const std::string& directory) {
   if (access(directory.c_str(), W_OK) == 0) return;
   throw distribute::PermissionDeniedError(
-      distribute::concat("--", flag, "=", path, ": directory ", directory,
-                         " cannot be written: ", std::generic_category().message(errno)));
+      distribute::str_cat("--", flag, "=", path, ": directory ", directory,
+                          " cannot be written: ", std::generic_category().message(errno)));
 }
 
 void require_writable_store(const char* flag, const std::string& path,
@@ -90,7 +90,7 @@ void require_writable_store(const char* flag, const std::string& path,
   if (status.ok()) status = (*io::file_system_for(probe))->remove_file(probe);
   if (!status.ok())
     distribute::throw_if_error(absl::Status(
-        status.code(), distribute::concat("--", flag, "=", path, ": ", status.message())));
+        status.code(), distribute::str_cat("--", flag, "=", path, ": ", status.message())));
 }
 
 Progress::Progress(int64_t first_step, int64_t total_steps, int64_t global_batch, bool prints)

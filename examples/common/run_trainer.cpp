@@ -3,6 +3,12 @@
 #include "managed_job.hpp"
 #include "process_stats.hpp"
 
+// Object stores, platforms, metrics and SavedModels become part of the trainers.
+#include <distribute/metrics.hpp>
+#include <distribute/object_stores.hpp>
+#include <distribute/platforms.hpp>
+#include <distribute/saved_model.hpp>
+
 #include <cstdio>
 #include <exception>
 #include <utility>
@@ -77,12 +83,14 @@ int run(const TrainerOptions& options, const MakeTask& make_task) {
   }
   if (!horovod && is_evaluator(options)) return run_evaluator(options, make_task);
   const auto [cluster, strategy, name] = make_strategy(options);
-  const auto* servers = dist::strategy_internal::parameter_server_extended(*strategy);
-  if (options.policy == "mixed_float16" && (servers || horovod))
+  const auto job = dist::ParameterServerJob::of(*strategy);
+  const bool has_servers =
+      std::string_view(strategy->extended().name()) == "ParameterServerStrategy";
+  if (options.policy == "mixed_float16" && (has_servers || horovod))
     throw dist::InvalidArgumentError(
         "--policy=mixed_float16: a step that overflows is left out by all replicas at once, which "
         "parameter servers and --api=horovod do not; use mixed_bfloat16");
-  if (servers && servers->is_parameter_server()) return dist::Server(*strategy).join();
+  if (job && job->is_parameter_server()) return dist::Server(*strategy).join();
   const bool alone = !cluster || !cluster->cluster_spec();  // else the job's runtime has written it
   const dist::ReadyFile ready(alone ? dist::ready_file_path() : "");
   if (horovod ? horovod->is_chief() : strategy->extended().should_checkpoint())

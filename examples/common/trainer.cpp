@@ -15,8 +15,8 @@ namespace {
 int64_t total_steps(const TrainerOptions& o, int64_t images) {
   if (o.batch_size > images)
     throw dist::InvalidArgumentError(
-        dist::concat("--batch_size=", o.batch_size, " is larger than the training data, ", images,
-                     " images", o.data_dir.empty() ? "" : " in " + o.data_dir));
+        dist::str_cat("--batch_size=", o.batch_size, " is larger than the training data, ", images,
+                      " images", o.data_dir.empty() ? "" : " in " + o.data_dir));
   if (o.steps > 0) return o.steps;
   const double of_step = double(o.batch_size) * std::max(o.sync_replicas, 1);
   return std::max<int64_t>(std::llround(o.epochs * double(images) / of_step), 1);
@@ -34,17 +34,17 @@ dist::Shape with_batch(int64_t batch, const dist::Shape& image) {
   return {batch, image[0], image[1], image[2]};
 }
 
-/// The servers of a strategy that has some, elsewhere than in this process.
-dist::strategy_internal::ParameterServerExtended* servers_of(const dist::Strategy& strategy) {
-  auto* servers = dist::strategy_internal::parameter_server_extended(strategy);
-  return servers && servers->link() ? servers : nullptr;
+/// The job of a strategy that has servers elsewhere than in this process.
+std::optional<dist::ParameterServerJob> servers_of(const dist::Strategy& strategy) {
+  auto job = dist::ParameterServerJob::of(strategy);
+  return job && !job->is_parameter_server() ? job : std::nullopt;
 }
 
 /// Whether the chief gives out the steps: where there is one beside the workers, or as asked.
 bool is_coordinated(const TrainerOptions& o,
-                    const dist::strategy_internal::ParameterServerExtended* servers) {
+                    const std::optional<dist::ParameterServerJob>& servers) {
   if (!servers) return false;
-  const bool has_chief = servers->job().cluster.has_job("chief");
+  const bool has_chief = servers->cluster().has_job("chief");
   if (o.coordinator == "true" && !has_chief)
     throw dist::InvalidArgumentError(
         "--coordinator=true: the cluster has no chief that could give out the steps");
@@ -52,12 +52,10 @@ bool is_coordinated(const TrainerOptions& o,
 }
 
 /// This task's number among those that train, and how many there are.
-dist::InputContext place_of(const dist::strategy_internal::ParameterServerExtended& servers,
-                            bool coordinated) {
-  const auto& job = servers.job();
-  const int chiefs = job.cluster.has_job("chief") && !coordinated ? 1 : 0;
-  const int number = job.type == "chief" ? 0 : job.index + chiefs;
-  return dist::InputContext(job.cluster.num_tasks("worker") + chiefs, number);
+dist::InputContext place_of(const dist::ParameterServerJob& job, bool coordinated) {
+  const int chiefs = job.cluster().has_job("chief") && !coordinated ? 1 : 0;
+  const int number = job.task_type() == "chief" ? 0 : job.task_id() + chiefs;
+  return dist::InputContext(job.cluster().num_tasks("worker") + chiefs, number);
 }
 
 }  // namespace
@@ -113,7 +111,7 @@ std::string Trainer::why_not_recorded() const {
   if (strategy_.cluster_resolver()) return "gradients go to other tasks in every step";
   const auto devices = strategy_.extended().replica_devices();
   if (devices.size() != 1 || devices[0].type != dist::DeviceType::Gpu)
-    return dist::concat("it takes one replica on a GPU, this is ", dist::to_string(strategy_));
+    return dist::str_cat("it takes one replica on a GPU, this is ", dist::to_string(strategy_));
   if (loss_scale_) return "--policy=mixed_float16 looks for infinities in every step";
   if (options_.clip_norm > 0) return "--clip_norm reads the gradients' norm in every step";
   if (!options_.loss_csv.empty()) return "--loss_csv reads the gradients' norm in every step";
@@ -162,9 +160,9 @@ void Trainer::check_same_data() {
   const auto counts = all.data<int64_t>();
   for (size_t r = 1; r < counts.size(); ++r)
     if (counts[r] != counts[0])
-      throw dist::InvalidArgumentError(dist::concat("--data_dir: replica ", r, " has ", counts[r],
-                                                    " training images, replica 0 has ", counts[0],
-                                                    "; all workers need the same data"));
+      throw dist::InvalidArgumentError(dist::str_cat("--data_dir: replica ", r, " has ", counts[r],
+                                                     " training images, replica 0 has ", counts[0],
+                                                     "; all workers need the same data"));
 }
 
 data::Dataset Trainer::training_data() const {
@@ -203,11 +201,10 @@ void Trainer::agree_on_options() {
   if (is_chief()) return servers_->set_initialized(mine);
   const std::string chiefs = servers_->wait_until_initialized();
   if (mine == chiefs) return;
-  const auto& job = servers_->job();
   const auto [here, there] = first_difference(mine, chiefs);
   throw dist::InvalidArgumentError(
-      dist::concat("the tasks were started with different flags: ", job.type, ' ', job.index,
-                   " has ", here, ", the chief ", there));
+      dist::str_cat("the tasks were started with different flags: ", servers_->task_type(), ' ',
+                    servers_->task_id(), " has ", here, ", the chief ", there));
 }
 
 void Trainer::open_manager() {
@@ -242,7 +239,7 @@ void Trainer::check_same_network(const std::string& saved) {
   try {
     weights.restore(saved).expect_partial().assert_existing_objects_matched();
   } catch (const dist::FailedPreconditionError& error) {
-    throw dist::FailedPreconditionError(dist::concat(
+    throw dist::FailedPreconditionError(dist::str_cat(
         "--checkpoint_dir=", options_.checkpoint_dir,
         " has checkpoints of another network; give it a directory of its own: ", error.what()));
   }
@@ -258,8 +255,7 @@ void Trainer::watch_for_end() {
   if (!options_.preemption_notice.empty())
     notice_ = std::make_unique<dist::train::PreemptionNotice>(
         dist::train::PreemptionNoticeOptions{.platform = options_.preemption_notice});
-  if (servers_ || notice_)
-    told_ = std::make_unique<dist::base_internal::TerminationSignal>(std::vector{SIGTERM});
+  if (servers_ || notice_) told_ = std::make_unique<dist::TerminationSignal>(std::vector{SIGTERM});
   if (servers_) return;
   dist::TerminationConfig config;
   if (notice_) config.termination_watcher_fn = [this] { return is_told_to_go(); };
@@ -271,7 +267,7 @@ void Trainer::watch_for_end() {
 void Trainer::leave_if_told() {
   if (!servers_ || !is_told_to_go()) return;
   const int64_t step = optimizer_->iterations();
-  dist::log_info("trainer", dist::concat("preempted: saving a checkpoint after ", step, " steps"));
+  dist::log_info("trainer", dist::str_cat("preempted: saving a checkpoint after ", step, " steps"));
   manager_->save(step);
   std::fflush(nullptr);
   std::quick_exit(dist::kExitPreempted);
@@ -289,7 +285,7 @@ void Trainer::open_loss_csv() {
 /// A full disk shows when the buffer is written.
 void Trainer::check_loss_csv() const {
   if (!loss_csv_ || !std::ferror(loss_csv_.get())) return;
-  throw dist::ResourceExhaustedError(dist::concat(
+  throw dist::ResourceExhaustedError(dist::str_cat(
       "cannot write --loss_csv=", options_.loss_csv, ": ", std::generic_category().message(errno),
       "; the file ends before the training; is the disk full?"));
 }

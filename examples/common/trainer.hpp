@@ -8,6 +8,8 @@
 
 #include <distribute/base/termination_signal.hpp>
 #include <distribute/distribute.hpp>
+#include <distribute/platforms.hpp>
+#include <distribute/saved_model.hpp>
 
 #include <cstdio>
 #include <functional>
@@ -137,7 +139,7 @@ class Trainer {
   TrainerOptions options_;
   distribute::Strategy& strategy_;
   HorovodJob* horovod_;
-  distribute::strategy_internal::ParameterServerExtended* servers_;  // null: another strategy
+  std::optional<distribute::ParameterServerJob> servers_;  // nothing: another strategy
   bool coordinated_;
   distribute::Scope scope_;
   Task task_;
@@ -153,7 +155,7 @@ class Trainer {
   std::optional<distribute::train::CheckpointManager> manager_;
   std::optional<distribute::PreemptionCheckpointHandler> preemption_;
   // Where the handler does not watch the signal itself.
-  std::unique_ptr<distribute::base_internal::TerminationSignal> told_;
+  std::unique_ptr<distribute::TerminationSignal> told_;
   std::unique_ptr<distribute::train::PreemptionNotice> notice_;
   std::unique_ptr<distribute::train::ElasticLoop> elastic_loop_;  // while it runs
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> loss_csv_{nullptr, &std::fclose};

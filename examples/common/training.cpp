@@ -115,7 +115,7 @@ void Trainer::step_left_out(double loss) const {
   const int64_t step = optimizer_->iterations() + 1;
   check_finite("loss", loss, step);
   if (loss_scale_->loss_scale() > 1) return;
-  throw dist::FailedPreconditionError(dist::concat(
+  throw dist::FailedPreconditionError(dist::str_cat(
       "the gradients of step ", step, " overflow float16 whatever the loss scale; try ",
       "a smaller --learning_rate, --clip_norm or --policy=mixed_bfloat16"));
 }
@@ -170,8 +170,8 @@ void Trainer::save(int64_t step) {
   const auto number = servers_ || may_change_chief() ? std::optional(step) : std::nullopt;
   const auto saved = manager_->save(number, true, {.enable_async = options_.async_checkpoint});
   if (!saved && step >= total_steps_)
-    throw dist::UnavailableError(dist::concat("the weights of the last step could not be saved in ",
-                                              options_.checkpoint_dir));
+    throw dist::UnavailableError(dist::str_cat(
+        "the weights of the last step could not be saved in ", options_.checkpoint_dir));
 }
 
 /// Of all variables; empty: their values are numbers.
@@ -191,8 +191,8 @@ void Trainer::check_finite(const char* what, double loss, int64_t step) const {
                                   ? "all variables are finite, so the forward pass overflowed"
                                   : "the first variable with such values is '" + name + "'";
   throw dist::FailedPreconditionError(
-      dist::concat("the ", what, " became ", std::isnan(loss) ? "nan" : "infinite", " at step ",
-                   step, "; ", culprit, "; try a smaller --learning_rate or --clip_norm"));
+      dist::str_cat("the ", what, " became ", std::isnan(loss) ? "nan" : "infinite", " at step ",
+                    step, "; ", culprit, "; try a smaller --learning_rate or --clip_norm"));
 }
 
 /// The last update may have spoiled what no loss has shown yet.
@@ -200,13 +200,13 @@ void Trainer::check_worth_saving(int64_t step) const {
   const std::string name = first_without_numbers();
   if (name.empty()) return;
   throw dist::FailedPreconditionError(
-      dist::concat("variable '", name, "' became nan or infinite at step ", step,
-                   "; nothing was saved; try a smaller --learning_rate or --clip_norm"));
+      dist::str_cat("variable '", name, "' became nan or infinite at step ", step,
+                    "; nothing was saved; try a smaller --learning_rate or --clip_norm"));
 }
 
 void Trainer::train_loop(int64_t first, Progress& progress) {
   const std::string worker =
-      servers_ ? dist::concat(servers_->job().type, " ", servers_->job().index) : "";
+      servers_ ? dist::str_cat(servers_->task_type(), " ", servers_->task_id()) : "";
   for (int64_t done = first; done < total_steps_;) {
     if (preemption_) preemption_->save_checkpoint_if_preempted();
     leave_if_told();
@@ -235,7 +235,7 @@ void Trainer::members_changed(const dist::train::ElasticMembers& members) {
 /// The chief may be another rank than before: it goes on with the files.
 bool Trainer::train_and_evaluate_as_ranks(RunReport& report) {
   const std::string alike =
-      dist::concat(agreed_options(options_), "training images=", task_.training_images, "\n");
+      dist::str_cat(agreed_options(options_), "training images=", task_.training_images, "\n");
   const auto body = [&] {
     if (!options_.checkpoint_dir.empty() && is_chief()) open_manager();
     open_outputs();
@@ -287,7 +287,7 @@ void Trainer::coordinate(int64_t first, Progress& progress) {
     const std::vector<double> made = under_way.front().fetch();
     under_way.pop_front();
     progress.step_done(done + 1, made[0]);
-    step_done({made[0], made[1], int64_t(made[2])}, dist::concat("worker ", int(made[3])));
+    step_done({made[0], made[1], int64_t(made[2])}, dist::str_cat("worker ", int(made[3])));
   }
   coordinator.join();
 }

@@ -52,8 +52,8 @@ Pictures from_folder(const Options& o) {
   };
   const auto images = data::list_image_folder(split ? root + "/train" : root);
   if (int64_t(images.class_names.size()) > o.classes)
-    throw dist::InvalidArgumentError(dist::concat("--num_classes=", o.classes, ": ", root, " has ",
-                                                  images.class_names.size(), " classes"));
+    throw dist::InvalidArgumentError(dist::str_cat("--num_classes=", o.classes, ": ", root, " has ",
+                                                   images.class_names.size(), " classes"));
   return {batches(load("/train", true), o), load("/val", false).batch(100),
           int64_t(images.paths.size()), counters.left_out, counters.statistics};
 }

@@ -1,20 +1,23 @@
 #pragma once
-/// Everything: includes every header for users (written by tools/check_umbrella.py).
+/// The whole core (written by tools/check_umbrella.py).
 
 #include <distribute/base/cancellation.hpp>
 #include <distribute/base/config.hpp>
+#include <distribute/base/copy_memory.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/exit_status.hpp>
 #include <distribute/base/flush_subnormals.hpp>
+#include <distribute/base/json.hpp>
 #include <distribute/base/library_metrics.hpp>
 #include <distribute/base/log_state.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/metrics.hpp>
+#include <distribute/base/metrics_sink.hpp>
 #include <distribute/base/monitoring.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/process_state.hpp>
-#include <distribute/base/prometheus.hpp>
 #include <distribute/base/status.hpp>
+#include <distribute/base/termination_signal.hpp>
 #include <distribute/base/version.hpp>
 
 #include <distribute/device/backend.hpp>
@@ -24,37 +27,50 @@
 #include <distribute/device/cuda_graph.hpp>
 #include <distribute/device/cuda_library.hpp>
 #include <distribute/device/cuda_memory.hpp>
+#include <distribute/device/cuda_module.hpp>
 #include <distribute/device/cuda_stream.hpp>
 #include <distribute/device/device.hpp>
 #include <distribute/device/device_spec.hpp>
 #include <distribute/device/dtype.hpp>
+#include <distribute/device/kernel_arguments.hpp>
 #include <distribute/device/kernel_shapes.hpp>
 #include <distribute/device/layout.hpp>
 #include <distribute/device/math_mode.hpp>
+#include <distribute/device/own_convolutions.hpp>
 #include <distribute/device/placement.hpp>
 
+#include <distribute/net/address.hpp>
+#include <distribute/net/bytes.hpp>
+#include <distribute/net/connect.hpp>
+#include <distribute/net/deadline.hpp>
+#include <distribute/net/encrypt.hpp>
+#include <distribute/net/handshake.hpp>
+#include <distribute/net/hmac.hpp>
+#include <distribute/net/job_token.hpp>
+#include <distribute/net/listener.hpp>
+#include <distribute/net/resolve.hpp>
+#include <distribute/net/socket.hpp>
+#include <distribute/net/tls.hpp>
+#include <distribute/net/tls_options.hpp>
+#include <distribute/net/wake_up.hpp>
+
 #include <distribute/io/atomic_file.hpp>
-#include <distribute/io/aws_credentials.hpp>
 #include <distribute/io/compression.hpp>
 #include <distribute/io/crc32c.hpp>
 #include <distribute/io/data_type.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/io/fwd.hpp>
-#include <distribute/io/gcs_file_system.hpp>
-#include <distribute/io/google_auth_provider.hpp>
 #include <distribute/io/gzip.hpp>
 #include <distribute/io/local_file_system.hpp>
 #include <distribute/io/path.hpp>
-#include <distribute/io/s3_file_system.hpp>
-#include <distribute/io/s3_options.hpp>
+#include <distribute/io/protobuf.hpp>
 #include <distribute/io/stream.hpp>
 #include <distribute/io/tfrecord.hpp>
-#include <distribute/io/webhdfs_file_system.hpp>
 
-#include <distribute/net/deadline.hpp>
-#include <distribute/net/job_token.hpp>
-#include <distribute/net/tls_options.hpp>
+#include <distribute/tensor/shape.hpp>
+#include <distribute/tensor/tensor.hpp>
 
+#include <distribute/cluster/clock_offset.hpp>
 #include <distribute/cluster/cluster_options.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/cluster_role.hpp>
@@ -65,28 +81,16 @@
 #include <distribute/cluster/elastic_end.hpp>
 #include <distribute/cluster/environment.hpp>
 #include <distribute/cluster/flags_cluster_resolver.hpp>
-#include <distribute/cluster/gce_cluster_resolver.hpp>
-#include <distribute/cluster/job_paths.hpp>
-#include <distribute/cluster/kubernetes_cluster_resolver.hpp>
 #include <distribute/cluster/leader_cluster_resolver.hpp>
-#include <distribute/cluster/make_cluster.hpp>
-#include <distribute/cluster/metrics_server.hpp>
 #include <distribute/cluster/multi_worker_util.hpp>
 #include <distribute/cluster/open_mpi_cluster_resolver.hpp>
 #include <distribute/cluster/ready_file.hpp>
-#include <distribute/cluster/run_config_cluster.hpp>
-#include <distribute/cluster/sagemaker_cluster_resolver.hpp>
-#include <distribute/cluster/slurm_cluster_resolver.hpp>
-#include <distribute/cluster/slurm_hostlist.hpp>
+#include <distribute/cluster/resolver_registry.hpp>
 #include <distribute/cluster/task_server.hpp>
 #include <distribute/cluster/task_type.hpp>
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
 #include <distribute/cluster/torchrun_cluster_resolver.hpp>
 #include <distribute/cluster/union_resolver.hpp>
-#include <distribute/cluster/vertex_cluster_resolver.hpp>
-
-#include <distribute/tensor/shape.hpp>
-#include <distribute/tensor/tensor.hpp>
 
 #include <distribute/autograd/accumulate.hpp>
 #include <distribute/autograd/gradient_placer.hpp>
@@ -120,6 +124,7 @@
 #include <distribute/ops/unary.hpp>
 #include <distribute/ops/window.hpp>
 
+#include <distribute/replica/gpu_update.hpp>
 #include <distribute/replica/merge_call.hpp>
 #include <distribute/replica/reduce_op.hpp>
 #include <distribute/replica/replica_context.hpp>
@@ -127,13 +132,36 @@
 #include <distribute/replica/update_kernel.hpp>
 #include <distribute/replica/values.hpp>
 
-#include <distribute/collective/communication_options.hpp>
-#include <distribute/collective/communicator.hpp>
-#include <distribute/collective/cost_model.hpp>
-#include <distribute/collective/flight_recorder.hpp>
-#include <distribute/collective/flight_report.hpp>
-#include <distribute/collective/operation.hpp>
-#include <distribute/collective/timeline.hpp>
+#include <distribute/nn/activation.hpp>
+#include <distribute/nn/convolution.hpp>
+#include <distribute/nn/dense.hpp>
+#include <distribute/nn/dropout.hpp>
+#include <distribute/nn/embedding.hpp>
+#include <distribute/nn/flatten.hpp>
+#include <distribute/nn/initializers.hpp>
+#include <distribute/nn/loss.hpp>
+#include <distribute/nn/losses.hpp>
+#include <distribute/nn/metrics.hpp>
+#include <distribute/nn/module.hpp>
+#include <distribute/nn/module_saver.hpp>
+#include <distribute/nn/normalization.hpp>
+#include <distribute/nn/policy.hpp>
+#include <distribute/nn/pooling.hpp>
+#include <distribute/nn/regularizers.hpp>
+#include <distribute/nn/resnet.hpp>
+#include <distribute/nn/sequential.hpp>
+
+#include <distribute/optim/adagrad.hpp>
+#include <distribute/optim/adam.hpp>
+#include <distribute/optim/learning_rate.hpp>
+#include <distribute/optim/loss_scale_optimizer.hpp>
+#include <distribute/optim/optimizer.hpp>
+#include <distribute/optim/optimizer_config.hpp>
+#include <distribute/optim/optimizer_text.hpp>
+#include <distribute/optim/rmsprop.hpp>
+#include <distribute/optim/schedules.hpp>
+#include <distribute/optim/serialization.hpp>
+#include <distribute/optim/sgd.hpp>
 
 #include <distribute/data/auto_shard.hpp>
 #include <distribute/data/bad_pictures.hpp>
@@ -171,37 +199,21 @@
 #include <distribute/data/tfrecord.hpp>
 #include <distribute/data/transform.hpp>
 
-#include <distribute/nn/activation.hpp>
-#include <distribute/nn/convolution.hpp>
-#include <distribute/nn/dense.hpp>
-#include <distribute/nn/dropout.hpp>
-#include <distribute/nn/embedding.hpp>
-#include <distribute/nn/flatten.hpp>
-#include <distribute/nn/initializers.hpp>
-#include <distribute/nn/loss.hpp>
-#include <distribute/nn/losses.hpp>
-#include <distribute/nn/metrics.hpp>
-#include <distribute/nn/module.hpp>
-#include <distribute/nn/normalization.hpp>
-#include <distribute/nn/policy.hpp>
-#include <distribute/nn/pooling.hpp>
-#include <distribute/nn/regularizers.hpp>
-#include <distribute/nn/resnet.hpp>
-#include <distribute/nn/sequential.hpp>
-
-#include <distribute/optim/adagrad.hpp>
-#include <distribute/optim/adam.hpp>
-#include <distribute/optim/learning_rate.hpp>
-#include <distribute/optim/loss_scale_optimizer.hpp>
-#include <distribute/optim/optimizer.hpp>
-#include <distribute/optim/optimizer_config.hpp>
-#include <distribute/optim/optimizer_text.hpp>
-#include <distribute/optim/rmsprop.hpp>
-#include <distribute/optim/schedules.hpp>
-#include <distribute/optim/serialization.hpp>
-#include <distribute/optim/sgd.hpp>
+#include <distribute/collective/communication_options.hpp>
+#include <distribute/collective/communicator.hpp>
+#include <distribute/collective/connect_workers.hpp>
+#include <distribute/collective/cost_model.hpp>
+#include <distribute/collective/flight_recorder.hpp>
+#include <distribute/collective/flight_report.hpp>
+#include <distribute/collective/mpi_transport.hpp>
+#include <distribute/collective/nccl_library.hpp>
+#include <distribute/collective/operation.hpp>
+#include <distribute/collective/tcp_transport.hpp>
+#include <distribute/collective/timeline.hpp>
+#include <distribute/collective/window_transport.hpp>
 
 #include <distribute/rpc/job_task.hpp>
+#include <distribute/rpc/tensor_codec.hpp>
 
 #include <distribute/summary/event.hpp>
 #include <distribute/summary/file_writer.hpp>
@@ -211,10 +223,13 @@
 
 #include <distribute/parameter_server/client.hpp>
 #include <distribute/parameter_server/client_options.hpp>
+#include <distribute/parameter_server/directory.hpp>
+#include <distribute/parameter_server/link_message.hpp>
 #include <distribute/parameter_server/parameter_server.hpp>
 #include <distribute/parameter_server/server_options.hpp>
 #include <distribute/parameter_server/variable_spec.hpp>
 
+#include <distribute/strategy/cache_variable_reads.hpp>
 #include <distribute/strategy/central_storage_strategy.hpp>
 #include <distribute/strategy/cross_device_ops.hpp>
 #include <distribute/strategy/devices.hpp>
@@ -223,11 +238,10 @@
 #include <distribute/strategy/elastic_options.hpp>
 #include <distribute/strategy/function.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
-#include <distribute/strategy/multi_worker_extended.hpp>
 #include <distribute/strategy/multi_worker_mirrored_strategy.hpp>
 #include <distribute/strategy/nccl_all_reduce.hpp>
 #include <distribute/strategy/one_device_strategy.hpp>
-#include <distribute/strategy/parameter_server_extended.hpp>
+#include <distribute/strategy/parameter_server_job.hpp>
 #include <distribute/strategy/parameter_server_strategy.hpp>
 #include <distribute/strategy/partitioners.hpp>
 #include <distribute/strategy/reduce_arguments.hpp>
@@ -236,6 +250,7 @@
 #include <distribute/strategy/sharded_variable.hpp>
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/strategy/strategy_extended.hpp>
+#include <distribute/strategy/sync_replicas.hpp>
 
 #include <distribute/checkpoint/bundle_merge.hpp>
 #include <distribute/checkpoint/bundle_reader.hpp>
@@ -248,6 +263,7 @@
 #include <distribute/checkpoint/flat_checkpoint.hpp>
 #include <distribute/checkpoint/load_status.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
+#include <distribute/checkpoint/object_graph.hpp>
 #include <distribute/checkpoint/worker_path.hpp>
 
 #include <distribute/coordinator/closure.hpp>
@@ -260,29 +276,9 @@
 #include <distribute/coordinator/server.hpp>
 #include <distribute/coordinator/wire_value.hpp>
 
-#include <distribute/horovod/basics.hpp>
-#include <distribute/horovod/collectives.hpp>
-#include <distribute/horovod/compression.hpp>
-#include <distribute/horovod/distributed_gradient_tape.hpp>
-#include <distribute/horovod/distributed_optimizer.hpp>
-#include <distribute/horovod/elastic_run.hpp>
-#include <distribute/horovod/elastic_state.hpp>
-#include <distribute/horovod/functions.hpp>
-#include <distribute/horovod/gradient_reducer.hpp>
-#include <distribute/horovod/handle.hpp>
-#include <distribute/horovod/op.hpp>
-#include <distribute/horovod/process_set.hpp>
-
-#include <distribute/saved_model/graph_def.hpp>
-#include <distribute/saved_model/inference_graph.hpp>
-#include <distribute/saved_model/onnx.hpp>
-#include <distribute/saved_model/saved_model.hpp>
-
 #include <distribute/train/backup_and_restore.hpp>
 #include <distribute/train/callback.hpp>
 #include <distribute/train/callback_list.hpp>
-#include <distribute/train/checkpoint_saver_hook.hpp>
-#include <distribute/train/checkpoint_saver_listener.hpp>
 #include <distribute/train/checkpoints_iterator.hpp>
 #include <distribute/train/compiled_metric.hpp>
 #include <distribute/train/counter.hpp>
@@ -290,11 +286,8 @@
 #include <distribute/train/early_stopping.hpp>
 #include <distribute/train/elastic_iterator.hpp>
 #include <distribute/train/elastic_loop.hpp>
-#include <distribute/train/estimator.hpp>
 #include <distribute/train/exit_on_termination.hpp>
 #include <distribute/train/exponential_moving_average.hpp>
-#include <distribute/train/exporters.hpp>
-#include <distribute/train/final_ops_hook.hpp>
 #include <distribute/train/fit_iterator.hpp>
 #include <distribute/train/fit_loop.hpp>
 #include <distribute/train/fit_options.hpp>
@@ -303,7 +296,6 @@
 #include <distribute/train/history.hpp>
 #include <distribute/train/lambda_callback.hpp>
 #include <distribute/train/learning_rate_scheduler.hpp>
-#include <distribute/train/logging_tensor_hook.hpp>
 #include <distribute/train/logs.hpp>
 #include <distribute/train/loss_function.hpp>
 #include <distribute/train/metric_lines.hpp>
@@ -311,26 +303,17 @@
 #include <distribute/train/model_checkpoint.hpp>
 #include <distribute/train/module_graph.hpp>
 #include <distribute/train/monitor.hpp>
-#include <distribute/train/monitored_training_session.hpp>
-#include <distribute/train/nan_tensor_hook.hpp>
 #include <distribute/train/preemption_checkpoint_handler.hpp>
-#include <distribute/train/preemption_notice.hpp>
 #include <distribute/train/progress.hpp>
 #include <distribute/train/progress_logger.hpp>
 #include <distribute/train/reduce_lr_on_plateau.hpp>
 #include <distribute/train/save_frequency.hpp>
 #include <distribute/train/seconds_or_steps.hpp>
-#include <distribute/train/session_run_hook.hpp>
 #include <distribute/train/sidecar_evaluator.hpp>
-#include <distribute/train/step_counter_hook.hpp>
 #include <distribute/train/step_means.hpp>
-#include <distribute/train/stop_at_step_hook.hpp>
-#include <distribute/train/summary_saver_hook.hpp>
-#include <distribute/train/supervisor.hpp>
 #include <distribute/train/swap_ema_weights.hpp>
 #include <distribute/train/tensor_board.hpp>
 #include <distribute/train/terminate_on_nan.hpp>
-#include <distribute/train/train_and_evaluate.hpp>
 
 #include <distribute/launch/host_list.hpp>
 #include <distribute/launch/job.hpp>
@@ -346,3 +329,7 @@
 #include <distribute/testing/process_cluster.hpp>
 #include <distribute/testing/thread_cluster.hpp>
 #include <distribute/testing/wait_until.hpp>
+
+#ifndef DISTRIBUTE_SEPARATE_COMPILATION
+#include <distribute/impl/src.hpp>
+#endif

@@ -1,4 +1,4 @@
-#include <distribute/autograd/lazy_product.hpp>
+#include <distribute/autograd/detail/lazy_product.hpp>
 
 #include <distribute/autograd/accumulate.hpp>
 #include <distribute/autograd/gradient_tape.hpp>

@@ -1,4 +1,4 @@
-#include <distribute/base/cpu_share.hpp>
+#include <distribute/base/detail/cpu_share.hpp>
 
 #include "../support/catch.hpp"
 

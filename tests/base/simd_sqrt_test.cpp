@@ -1,4 +1,4 @@
-#include <distribute/base/simd_sqrt.hpp>
+#include <distribute/base/detail/simd_sqrt.hpp>
 
 #include <cmath>
 #include <vector>

@@ -6,6 +6,6 @@
 using namespace distribute;
 
 TEST_CASE("the version is the three numbers of the macros", "[base][version]") {
-  CHECK(kVersion == concat(DISTRIBUTE_VERSION_MAJOR, ".", DISTRIBUTE_VERSION_MINOR, ".",
-                           DISTRIBUTE_VERSION_PATCH));
+  CHECK(kVersion == str_cat(DISTRIBUTE_VERSION_MAJOR, ".", DISTRIBUTE_VERSION_MINOR, ".",
+                            DISTRIBUTE_VERSION_PATCH));
 }

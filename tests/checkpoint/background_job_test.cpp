@@ -1,6 +1,6 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/checkpoint/background_job.hpp>
+#include <distribute/checkpoint/detail/background_job.hpp>
 
 #include <tests/support/catch.hpp>
 

@@ -2,12 +2,12 @@
 #include <distribute/base/status.hpp>
 #include <distribute/checkpoint/bundle_merge.hpp>
 #include <distribute/checkpoint/bundle_reader.hpp>
-#include <distribute/checkpoint/bundle_table.hpp>
 #include <distribute/checkpoint/bundle_writer.hpp>
+#include <distribute/checkpoint/detail/bundle_table.hpp>
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/io/crc32c.hpp>
+#include <distribute/io/detail/wire.hpp>
 #include <distribute/io/file_system.hpp>
-#include <distribute/io/wire.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/file_size_limit.hpp>

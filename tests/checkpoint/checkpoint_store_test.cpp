@@ -5,9 +5,9 @@
 #include <distribute/checkpoint/checkpoint_manager.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/checkpoint/flat_checkpoint.hpp>
+#include <distribute/http/http_client.hpp>
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/io/file_system.hpp>
-#include <distribute/io/http_client.hpp>
 #include <distribute/io/path.hpp>
 
 #include <tests/checkpoint/module_support.hpp>

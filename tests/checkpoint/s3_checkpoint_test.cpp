@@ -1,9 +1,9 @@
 /// What a training sees of an S3 server that refuses it in mid-run.
 #include <distribute/base/status.hpp>
 #include <distribute/checkpoint/checkpoint_manager.hpp>
+#include <distribute/http/detail/digest.hpp>
+#include <distribute/http/http_client.hpp>
 #include <distribute/io/atomic_file.hpp>
-#include <distribute/io/digest.hpp>
-#include <distribute/io/http_client.hpp>
 
 #include <tests/checkpoint/module_support.hpp>
 #include <tests/support/catch.hpp>
@@ -85,8 +85,9 @@ struct Training {
 
 }  // namespace
 
-#define NEEDS_S3()                                                          \
-  if (!io::has_http() || !io::has_digests()) SKIP("no libcurl or OpenSSL"); \
+#define NEEDS_S3()                                             \
+  if (!io::has_http() || !io::has_digests() || !io::has_xml()) \
+    SKIP("no libcurl, OpenSSL or pugixml");                    \
   if (!Store::of_process()) SKIP("S3_ENDPOINT names another server")
 
 TEST_CASE("a refusal in mid-run names URL, request and cure, and the training keeps its state",

@@ -4,6 +4,13 @@
 #include <distribute/fwd.hpp>
 
 #include <distribute/distribute.hpp>
+#include <distribute/estimator.hpp>
+#include <distribute/horovod.hpp>
+#include <distribute/http.hpp>
+#include <distribute/metrics.hpp>
+#include <distribute/object_stores.hpp>
+#include <distribute/platforms.hpp>
+#include <distribute/saved_model.hpp>
 
 inline void update_everywhere(distribute::Strategy& strategy,
                               const distribute::Variable& variable) {

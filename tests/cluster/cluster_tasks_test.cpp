@@ -1,6 +1,6 @@
-#include <distribute/cluster/agreement.hpp>
 #include <distribute/cluster/cluster_tasks.hpp>
-#include <distribute/cluster/host_identity.hpp>
+#include <distribute/cluster/detail/agreement.hpp>
+#include <distribute/cluster/detail/host_identity.hpp>
 
 #include <tests/cluster/cluster_support.hpp>
 

@@ -1,7 +1,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/cluster_role.hpp>
 #include <distribute/cluster/default_resolver.hpp>
-#include <distribute/cluster/vertex_cluster_resolver.hpp>
+#include <distribute/platforms/vertex_cluster_resolver.hpp>
 
 #include <tests/support/check_throws.hpp>
 

@@ -1,5 +1,5 @@
-#include <distribute/cluster/elastic_member.hpp>
-#include <distribute/cluster/elastic_message.hpp>
+#include <distribute/cluster/detail/elastic_member.hpp>
+#include <distribute/cluster/detail/elastic_message.hpp>
 
 #include <tests/cluster/cluster_support.hpp>
 #include <tests/support/check_throws.hpp>
@@ -131,9 +131,10 @@ TEST_CASE("a worker with other options is refused with the difference", "[cluste
   } catch (const distribute::FailedPreconditionError& error) {
     const std::string text = error.what();  // compared with whichever worker it reached first
     const int other = text.find("in worker 0") != std::string::npos ? 0 : 1;
-    CHECK(text == distribute::concat("this worker was started with other options than the job has: "
-                                     "/batch_size differs: 30 in worker ",
-                                     other, "; 60 in worker 2"));
+    CHECK(text ==
+          distribute::str_cat("this worker was started with other options than the job has: "
+                              "/batch_size differs: 30 in worker ",
+                              other, "; 60 in worker 2"));
   }
   CHECK(names(a.get()) == "01");
   CHECK(names(b.get()) == "01");

@@ -1,4 +1,4 @@
-#include <distribute/cluster/elastic_member.hpp>
+#include <distribute/cluster/detail/elastic_member.hpp>
 #include <distribute/net/connect.hpp>
 #include <distribute/net/job_token.hpp>
 

@@ -1,7 +1,7 @@
 #include <distribute/base/error.hpp>
+#include <distribute/cluster/detail/foreign_text.hpp>
+#include <distribute/cluster/detail/json_value.hpp>
 #include <distribute/cluster/environment.hpp>
-#include <distribute/cluster/foreign_text.hpp>
-#include <distribute/cluster/json_value.hpp>
 
 #include <tests/support/check_throws.hpp>
 

@@ -1,5 +1,5 @@
 #include <distribute/cluster/clock_offset.hpp>
-#include <distribute/cluster/control_message.hpp>
+#include <distribute/cluster/detail/control_message.hpp>
 #include <distribute/net/connect.hpp>
 
 #include <tests/cluster/cluster_support.hpp>

@@ -1,5 +1,5 @@
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/own_port.hpp>
+#include <distribute/cluster/detail/own_port.hpp>
 #include <distribute/net/listener.hpp>
 
 #include <tests/support/catch.hpp>

@@ -1,6 +1,6 @@
-#include <distribute/cluster/control_message.hpp>
-#include <distribute/cluster/progress_board.hpp>
-#include <distribute/cluster/rendezvous.hpp>
+#include <distribute/cluster/detail/control_message.hpp>
+#include <distribute/cluster/detail/progress_board.hpp>
+#include <distribute/cluster/detail/rendezvous.hpp>
 
 #include <tests/cluster/cluster_support.hpp>
 

@@ -1,4 +1,4 @@
-#include <distribute/collective/combine.hpp>
+#include <distribute/collective/detail/combine.hpp>
 
 #include <tests/collective/contract.hpp>
 

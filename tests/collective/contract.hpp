@@ -127,7 +127,7 @@ void all_reduce_of(const MakeGroup& make, int size, int64_t count, ReductionOp o
     Array<T> data(parts[size_t(group.rank())]);
     group.all_reduce(data.get(), count, dtype_of<T>, op);
     const bool equal = same_bits(data.get(), want.get(), want.size);
-    if (!equal) throw InternalError(concat("wrong bits, count ", count, ", ", name_of(op)));
+    if (!equal) throw InternalError(str_cat("wrong bits, count ", count, ", ", name_of(op)));
   });
 }
 
@@ -168,7 +168,7 @@ inline void other_collectives(const MakeGroup& make) {
   const auto counts = uneven(size, scale);
   const int64_t all = total(counts);
   const auto check = [](bool right, const char* what) {
-    if (!right) throw InternalError(concat("wrong result of ", what));
+    if (!right) throw InternalError(str_cat("wrong result of ", what));
   };
   const auto part_of = [&](int rank) { return numbers<float>(rank, counts[size_t(rank)]); };
   std::vector<float> joined;

@@ -1,4 +1,4 @@
-#include <distribute/collective/hierarchical_transport.hpp>
+#include <distribute/collective/detail/hierarchical_transport.hpp>
 
 #include <tests/collective/contract.hpp>
 #include <tests/collective/tcp_mesh.hpp>
@@ -156,7 +156,7 @@ TEST_CASE("errors reach everybody, small reductions and large ones", "[collectiv
         },
         0.3);
     for (int r = 0; r < kRanks; ++r)
-      if (r != odd) CHECK_THAT(errors[size_t(r)], Contains(concat("rank ", odd)));
+      if (r != odd) CHECK_THAT(errors[size_t(r)], Contains(str_cat("rank ", odd)));
   }
   SECTION("one rank is told to stop") {
     const auto errors = errors_of(

@@ -11,7 +11,7 @@ using Catch::Contains;
 namespace {
 
 void check(bool right, const char* what) {
-  if (!right) throw InternalError(concat("wrong result of ", what));
+  if (!right) throw InternalError(str_cat("wrong result of ", what));
 }
 
 /// The sum of all ranks' numbers, by the specification.

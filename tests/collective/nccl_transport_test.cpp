@@ -1,5 +1,6 @@
 // NCCL's transport on fake GPUs with a fake NCCL; and what the real library answers without a GPU.
-#include <distribute/collective/nccl_transport.hpp>
+#include <distribute/collective/detail/nccl_tasks.hpp>
+#include <distribute/collective/detail/nccl_transport.hpp>
 
 #include <distribute/device/cuda_device.hpp>
 

@@ -1,4 +1,4 @@
-#include <distribute/collective/spin_time.hpp>
+#include <distribute/collective/detail/spin_time.hpp>
 
 #include <tests/support/catch.hpp>
 

@@ -1,6 +1,6 @@
+#include <distribute/collective/detail/worker_group.hpp>
 #include <distribute/collective/timeline.hpp>
 #include <distribute/collective/window_transport.hpp>
-#include <distribute/collective/worker_group.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_directory.hpp>

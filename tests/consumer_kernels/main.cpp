@@ -1,5 +1,5 @@
 // The kernels are in the program, in the order of their names.
-#include <distribute/device/embedded_kernels.hpp>
+#include <distribute/device/detail/embedded_kernels.hpp>
 
 #include <string>
 

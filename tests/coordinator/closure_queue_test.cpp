@@ -2,7 +2,7 @@
 #include <tests/support/check_throws.hpp>
 #include <tests/support/metric_value.hpp>
 
-#include <distribute/coordinator/closure_queue.hpp>
+#include <distribute/coordinator/detail/closure_queue.hpp>
 #include <distribute/testing/latch.hpp>
 #include <distribute/testing/wait_until.hpp>
 

@@ -11,6 +11,7 @@
 #include <distribute/nn/losses.hpp>
 #include <distribute/nn/sequential.hpp>
 #include <distribute/optim/adam.hpp>
+#include <distribute/strategy/detail/parameter_server_extended.hpp>
 #include <distribute/strategy/parameter_server_strategy.hpp>
 
 #include <tests/coordinator/processes.hpp>

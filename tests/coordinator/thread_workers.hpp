@@ -2,8 +2,8 @@
 /// Workers of a coordinator as threads of the test: they run functions, die, and come back.
 
 #include <distribute/coordinator/cluster_coordinator.hpp>
-#include <distribute/coordinator/worker_pool.hpp>
-#include <distribute/coordinator/worker_service.hpp>
+#include <distribute/coordinator/detail/worker_pool.hpp>
+#include <distribute/coordinator/detail/worker_service.hpp>
 #include <distribute/strategy/one_device_strategy.hpp>
 
 #include <condition_variable>

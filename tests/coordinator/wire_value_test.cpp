@@ -1,8 +1,8 @@
-#include <distribute/coordinator/outcome.hpp>
+#include <distribute/coordinator/detail/outcome.hpp>
+#include <distribute/coordinator/detail/worker_service.hpp>
 #include <distribute/coordinator/remote_dataset.hpp>
 #include <distribute/coordinator/remote_function.hpp>
 #include <distribute/coordinator/wire_value.hpp>
-#include <distribute/coordinator/worker_service.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>

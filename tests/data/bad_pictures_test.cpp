@@ -13,7 +13,7 @@ TEST_CASE("bad pictures are counted, and the first ten keep their reasons", "[da
   CHECK(bad.summary().empty());
   bad.add("a.jpg: cut off");
   CHECK(bad.summary() == "1 picture could not be decoded and was left out: a.jpg: cut off");
-  for (int i = 0; i < 11; ++i) bad.add(distribute::concat(i));
+  for (int i = 0; i < 11; ++i) bad.add(distribute::str_cat(i));
   CHECK(bad.count() == 12);
   CHECK(bad.first_reasons().size() == 10);
   CHECK(bad.summary() ==

@@ -1,6 +1,6 @@
 // Elements on fake GPUs: the same in the same order, each on its device; positions fit both ways.
 #include <distribute/data/dataset.hpp>
-#include <distribute/data/gpu_fetch.hpp>
+#include <distribute/data/detail/gpu_fetch.hpp>
 #include <distribute/device/cuda_device.hpp>
 
 #include <tests/support/catch.hpp>

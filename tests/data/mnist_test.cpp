@@ -1,8 +1,8 @@
 #include <distribute/data/mnist.hpp>
 
 #include <distribute/data/file_list.hpp>
+#include <distribute/http/http_client.hpp>
 #include <distribute/io/file_system.hpp>
-#include <distribute/io/http_client.hpp>
 
 #include <tests/data/dataset_support.hpp>
 #include <tests/data/idx_bytes.hpp>

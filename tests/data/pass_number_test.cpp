@@ -1,4 +1,4 @@
-#include <distribute/data/pass_number.hpp>
+#include <distribute/data/detail/pass_number.hpp>
 
 #include <tests/data/dataset_support.hpp>
 #include <tests/support/catch.hpp>

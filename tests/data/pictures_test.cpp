@@ -30,7 +30,7 @@ PictureOptions small(PictureOptions options) {
 void make_folder(const std::string& root, const std::string& name, int count, double phase) {
   REQUIRE(value_or_throw(io::file_system_for(root))->make_dirs(root + "/" + name).ok());
   for (int i = 0; i < count; ++i)
-    write_bytes(concat(root, "/", name, "/", i, i % 2 ? ".jpg" : ".JPEG"),
+    write_bytes(str_cat(root, "/", name, "/", i, i % 2 ? ".jpg" : ".JPEG"),
                 encode_jpeg(gradient_image(40 + i, 50, 3, phase + i)));
 }
 
@@ -40,7 +40,7 @@ std::vector<std::string> make_shards(const std::string& root, int64_t offset = 0
   std::vector<std::string> paths;
   int64_t label = offset;
   for (int64_t shard = 0; shard < shards; ++shard) {
-    paths.push_back(concat(root, "/train-0000", shard, "-of-0000", shards));
+    paths.push_back(str_cat(root, "/train-0000", shard, "-of-0000", shards));
     auto writer = value_or_throw(io::RecordWriter::create(paths.back()));
     for (int i = 0; i < 5; ++i, ++label)
       REQUIRE(writer

@@ -25,9 +25,9 @@ Texts make_files(const std::string& root, const std::vector<int>& counts,
                  io::Compression compression = io::Compression::None) {
   Texts paths;
   for (size_t file = 0; file < counts.size(); ++file) {
-    paths.push_back(concat(root, "/", file, ".tfrecord"));
+    paths.push_back(str_cat(root, "/", file, ".tfrecord"));
     auto writer = value_or_throw(io::RecordWriter::create(paths.back(), compression));
-    for (int i = 0; i < counts[file]; ++i) REQUIRE(writer.write(concat(file, ".", i)).ok());
+    for (int i = 0; i < counts[file]; ++i) REQUIRE(writer.write(str_cat(file, ".", i)).ok());
     REQUIRE(writer.close().ok());
   }
   return paths;

@@ -1,10 +1,10 @@
 // The backend of GPUs on the fake GPU: its own kernels and its way to cuBLASLt.
-#include <distribute/device/cuda_backend.hpp>
+#include <distribute/device/detail/cuda_backend.hpp>
 
 #include <distribute/base/error.hpp>
-#include <distribute/device/cuda_blas.hpp>
 #include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/cuda_module.hpp>
+#include <distribute/device/detail/cuda_blas.hpp>
 
 #include "support/fake_blas.hpp"
 #include "support/fake_cuda.hpp"

@@ -1,5 +1,5 @@
-// What device/cuda_blas.hpp declares by itself is what the toolkit's headers declare.
-#include <distribute/device/cuda_blas.hpp>
+// What device/detail/cuda_blas.hpp declares by itself is what the toolkit's headers declare.
+#include <distribute/device/detail/cuda_blas.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/same_call.hpp>

@@ -1,5 +1,5 @@
 // Matrix products on the fake GPU with a fake cuBLASLt, which reads descriptors as the real one.
-#include <distribute/device/cuda_blas.hpp>
+#include <distribute/device/detail/cuda_blas.hpp>
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/process_state.hpp>

@@ -1,7 +1,7 @@
 // Graphs that only engines compiled at run time serve: batch normalization. Such a plan cannot be
 // finished without a driver, so the test asks which engines cuDNN proposes for an H200.
 // They ask for libcuda themselves: the toolkit's stub of it is loaded first.
-#include <distribute/device/cuda_dnn_operations.hpp>
+#include <distribute/device/detail/cuda_dnn_operations.hpp>
 
 #include "../support/catch.hpp"
 #include "../support/cuda_dnn.hpp"

@@ -1,6 +1,6 @@
 // Plans of cuDNN for an H200, made without one: its properties come from a file. Needs libcudnn
 // alone; builds without cuDNN's headers check only what they say.
-#include <distribute/device/cuda_dnn_operations.hpp>
+#include <distribute/device/detail/cuda_dnn_operations.hpp>
 
 #include <distribute/base/error.hpp>
 

@@ -1,5 +1,5 @@
 // Host arrays on their way to a fake GPU: values, and which calls were made in which order.
-#include <distribute/device/cuda_feed.hpp>
+#include <distribute/device/detail/cuda_feed.hpp>
 
 #include "support/fake_cuda.hpp"
 

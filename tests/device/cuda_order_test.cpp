@@ -6,8 +6,8 @@
 #include <distribute/device/cuda_graph.hpp>
 #include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/cuda_module.hpp>
-#include <distribute/device/cuda_state.hpp>
 #include <distribute/device/cuda_stream.hpp>
+#include <distribute/device/detail/cuda_state.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include "../support/catch.hpp"

@@ -1,5 +1,5 @@
 // Page-locked memory between host and GPUs.
-#include <distribute/device/cuda_staging.hpp>
+#include <distribute/device/detail/cuda_staging.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/fake_cuda.hpp>

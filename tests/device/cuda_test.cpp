@@ -4,9 +4,9 @@
 #include <distribute/device/cuda_device.hpp>
 #include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/cuda_module.hpp>
-#include <distribute/device/cuda_state.hpp>
 #include <distribute/device/cuda_stream.hpp>
-#include <distribute/device/kernel_text.hpp>
+#include <distribute/device/detail/cuda_state.hpp>
+#include <distribute/device/detail/kernel_text.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include "../support/catch.hpp"

@@ -1,9 +1,9 @@
-#include <distribute/device/cpu_direct_conv.hpp>
+#include <distribute/device/detail/cpu_direct_conv.hpp>
 
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/process_state.hpp>
-#include <distribute/device/cpu_eigen.hpp>
-#include <distribute/device/cpu_onednn.hpp>
+#include <distribute/device/detail/cpu_eigen.hpp>
+#include <distribute/device/detail/cpu_onednn.hpp>
 
 #include "../support/blocked_layout.hpp"
 #include "../support/catch.hpp"

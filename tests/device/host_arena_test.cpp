@@ -1,4 +1,4 @@
-#include <distribute/device/host_arena.hpp>
+#include <distribute/device/detail/host_arena.hpp>
 
 #include <tests/support/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include <distribute/device/prepared_values.hpp>
+#include <distribute/device/detail/prepared_values.hpp>
 
 #include <distribute/base/parallel.hpp>
 

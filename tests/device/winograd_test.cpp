@@ -1,11 +1,11 @@
-#include <distribute/device/cpu_winograd.hpp>
+#include <distribute/device/detail/cpu_winograd.hpp>
 
 #include <distribute/autograd/accumulate.hpp>
 
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/process_state.hpp>
-#include <distribute/device/cpu_eigen.hpp>
-#include <distribute/device/cpu_onednn.hpp>
+#include <distribute/device/detail/cpu_eigen.hpp>
+#include <distribute/device/detail/cpu_onednn.hpp>
 
 #include "../support/blocked_layout.hpp"
 #include "../support/catch.hpp"

@@ -1,5 +1,6 @@
 #include <cstdio>
 #include <distribute/distribute.hpp>
+#include <distribute/horovod.hpp>
 #include <filesystem>
 #include <fstream>
 #include <string>

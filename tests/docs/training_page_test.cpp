@@ -1,4 +1,5 @@
 #include <distribute/distribute.hpp>
+#include <distribute/estimator.hpp>
 
 #include <algorithm>
 #include <cstdio>

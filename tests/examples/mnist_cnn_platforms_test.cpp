@@ -3,7 +3,7 @@
 #include "mnist_cluster.hpp"
 #include "shell.hpp"
 
-#include <distribute/io/http_client.hpp>
+#include <distribute/http/http_client.hpp>
 
 #include <tests/support/http_server.hpp>
 

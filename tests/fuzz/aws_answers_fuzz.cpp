@@ -1,11 +1,11 @@
 // libFuzzer target over what comes from S3 servers and from the files in ~/.aws; the first byte of
 // the input selects the parser.
 //   clang++ -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -I. -Iinclude
-//     tests/fuzz/aws_answers_fuzz.cpp -lcurl -labsl_status -labsl_statusor ... -lz
+//     tests/fuzz/aws_answers_fuzz.cpp -lcurl -lpugixml -labsl_status -labsl_statusor ... -lz
 
-#include <distribute/io/aws_profile.hpp>
-#include <distribute/io/url.hpp>
-#include <distribute/io/xml.hpp>
+#include <distribute/http/detail/aws_profile.hpp>
+#include <distribute/http/url.hpp>
+#include <distribute/object_stores/detail/xml.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -4,11 +4,11 @@
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/cluster_role.hpp>
 #include <distribute/cluster/default_resolver.hpp>
-#include <distribute/cluster/kubernetes_cluster_resolver.hpp>
-#include <distribute/cluster/sagemaker_cluster_resolver.hpp>
-#include <distribute/cluster/slurm_cluster_resolver.hpp>
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
-#include <distribute/cluster/vertex_cluster_resolver.hpp>
+#include <distribute/platforms/kubernetes_cluster_resolver.hpp>
+#include <distribute/platforms/sagemaker_cluster_resolver.hpp>
+#include <distribute/platforms/slurm_cluster_resolver.hpp>
+#include <distribute/platforms/vertex_cluster_resolver.hpp>
 
 #include <cstdlib>
 #include <string>

@@ -2,10 +2,10 @@
 /// What the fuzzers of network messages run: any bytes may come from anybody, and may be refused.
 
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/agreement.hpp>
-#include <distribute/cluster/control_message.hpp>
-#include <distribute/cluster/progress_board.hpp>
-#include <distribute/cluster/rendezvous.hpp>
+#include <distribute/cluster/detail/agreement.hpp>
+#include <distribute/cluster/detail/control_message.hpp>
+#include <distribute/cluster/detail/progress_board.hpp>
+#include <distribute/cluster/detail/rendezvous.hpp>
 #include <distribute/net/address.hpp>
 #include <distribute/net/handshake.hpp>
 

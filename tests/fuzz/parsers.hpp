@@ -3,15 +3,15 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/checkpoint/bundle_entry.hpp>
-#include <distribute/checkpoint/bundle_table.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
+#include <distribute/checkpoint/detail/bundle_entry.hpp>
+#include <distribute/checkpoint/detail/bundle_table.hpp>
 #include <distribute/checkpoint/object_graph.hpp>
 #include <distribute/data/example.hpp>
 #include <distribute/data/jpeg.hpp>
 #include <distribute/io/crc32c.hpp>
+#include <distribute/io/detail/wire.hpp>
 #include <distribute/io/tfrecord.hpp>
-#include <distribute/io/wire.hpp>
 #include <distribute/summary/event.hpp>
 
 #include <string>

@@ -5,7 +5,7 @@
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
 #include <distribute/horovod/basics.hpp>
 #include <distribute/horovod/collectives.hpp>
-#include <distribute/strategy/cluster_place.hpp>
+#include <distribute/strategy/detail/cluster_place.hpp>
 #include <distribute/testing/process_cluster.hpp>
 
 #include <tests/horovod/horovod_support.hpp>
@@ -57,8 +57,8 @@ DISTRIBUTE_CLUSTER_MAIN(started_by) {
   hvd::init();
   hvd::init();  // once more does nothing
   const float sum = hvd::allreduce(Tensor(float(hvd::rank())), {.op = hvd::Sum}).item<float>();
-  task.set_result(concat(hvd::rank(), " of ", hvd::size(), ", local ", hvd::local_rank(), " of ",
-                         hvd::local_size(), ", sum ", sum));
+  task.set_result(str_cat(hvd::rank(), " of ", hvd::size(), ", local ", hvd::local_rank(), " of ",
+                          hvd::local_size(), ", sum ", sum));
   if (hvd::rank() == 1) return;  // shuts down when the process ends
   hvd::shutdown();
   if (hvd::is_initialized()) throw InternalError("still initialized");
@@ -96,7 +96,7 @@ TEST_CASE("ranks are found in the variables of several launchers", "[horovod][ba
   int rank = 0;
   for (const TaskOutcome& outcome : ProcessCluster(three_workers("started_by", launcher)).join()) {
     INFO(outcome.err);
-    CHECK(outcome.result.value() == concat(rank, " of 3, local ", rank, " of 3, sum 3"));
+    CHECK(outcome.result.value() == str_cat(rank, " of 3, local ", rank, " of 3, sum 3"));
     ++rank;
   }
 }

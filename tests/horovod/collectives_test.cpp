@@ -90,7 +90,7 @@ TEST_CASE("the transport and what travels together do not change the bits",
             for (size_t j = 0; j < values.size(); ++j)
               values[j] = 1.0f / float(1 + rank * 7 + int(j) * (i + 1));
             handles.push_back(hvd::allreduce_async(Tensor(Shape{int64_t(values.size())}, values),
-                                                   {.name = concat("t", i)}));
+                                                   {.name = str_cat("t", i)}));
           }
           for (const Tensor& sum : hvd::synchronize(handles))
             for (float value : sum.to_vector()) all[size_t(rank)].push_back(value);
@@ -115,9 +115,9 @@ TEST_CASE("named operations may be submitted in any order", "[horovod][collectiv
     std::vector<hvd::Handle> handles(24);
     for (int i : order)
       handles[size_t(i)] = hvd::allreduce_async(Tensor(float(i * (rank + 1))),
-                                                {.op = hvd::Sum, .name = concat("x", i)});
+                                                {.op = hvd::Sum, .name = str_cat("x", i)});
     for (int i = 23; i >= 0; --i)
-      require(handles[size_t(i)].wait().item<float>() == float(i * 10), concat("x", i));
+      require(handles[size_t(i)].wait().item<float>() == float(i * 10), str_cat("x", i));
   });
 }
 
@@ -238,8 +238,8 @@ TEST_CASE("compressed sums are within the rounding of their 16 bits", "[horovod]
     };
     // Each value is rounded once, and the sum once: two half units in the last place.
     const double fp16 = worst(hvd::Compression::Fp16), bf16 = worst(hvd::Compression::Bf16);
-    require(fp16 > 0 && fp16 <= 2 * std::ldexp(1.0, -11), concat("fp16 ", fp16));
-    require(bf16 > fp16 && bf16 <= 2 * std::ldexp(1.0, -8), concat("bf16 ", bf16));
+    require(fp16 > 0 && fp16 <= 2 * std::ldexp(1.0, -11), str_cat("fp16 ", fp16));
+    require(bf16 > fp16 && bf16 <= 2 * std::ldexp(1.0, -8), str_cat("bf16 ", bf16));
     require(worst(hvd::Compression::None) == 0, "none");
     const Tensor integers = hvd::allreduce(Tensor(int32_t{70'001}),
                                            {.op = hvd::Sum, .compression = hvd::Compression::Fp16});
@@ -286,8 +286,8 @@ TEST_CASE("ranks with uneven batches join, and learn who was last", "[horovod][j
       for (int b = 0; b < batches; ++b) {
         const int active = b < 1 ? 4 : b < 2 ? 3 : b < 4 ? 2 : 1;
         const float sum =
-            hvd::allreduce(Tensor(1.0f), {.op = hvd::Sum, .name = concat("b", b)}).item<float>();
-        require(sum == float(active), concat("batch ", b, ": ", sum));
+            hvd::allreduce(Tensor(1.0f), {.op = hvd::Sum, .name = str_cat("b", b)}).item<float>();
+        require(sum == float(active), str_cat("batch ", b, ": ", sum));
       }
       require(hvd::join() == 2, "the last");
       require(hvd::allreduce(Tensor(4.0f)).item<float>() == 4, "after it");

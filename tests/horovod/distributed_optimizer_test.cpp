@@ -97,11 +97,11 @@ TEST_CASE("three ranks make the steps of one with three times the batch",
     for (bool overlapped : {false, true}) {
       const auto mine = train_rank<optim::SGD>(
           rank, optim::SGDOptions{.learning_rate = 0.1, .momentum = 0.9}, {}, 8, overlapped);
-      require(distance(mine, sgd) < 1e-5, concat("sgd: ", distance(mine, sgd)));
+      require(distance(mine, sgd) < 1e-5, str_cat("sgd: ", distance(mine, sgd)));
       results.push_back(mine);
       const auto other = train_rank<optim::Adam>(rank, optim::AdamOptions{.learning_rate = 0.05},
                                                  {}, 8, overlapped);
-      require(distance(other, adam) < 1e-4, concat("adam: ", distance(other, adam)));
+      require(distance(other, adam) < 1e-4, str_cat("adam: ", distance(other, adam)));
     }
     require(results[0] == results[1], "the same bits");
   });
@@ -117,8 +117,8 @@ TEST_CASE("options of the distributed optimizer", "[horovod][distributed_optimiz
     require(train({.gradient_predivide_factor = 3}) < 1e-6, "predivided");
     const double bf16 = train({.compression = hvd::Compression::Bf16});
     const double fp16 = train({.compression = hvd::Compression::Fp16});
-    require(fp16 > 0 && fp16 < 1e-3, concat("fp16: ", fp16));
-    require(bf16 > 0 && bf16 < 1e-2, concat("bf16: ", bf16));
+    require(fp16 > 0 && fp16 < 1e-3, str_cat("fp16: ", fp16));
+    require(bf16 > 0 && bf16 < 1e-2, str_cat("bf16: ", bf16));
     require(train({.op = hvd::Sum}) > 0.01, "a sum is not an average");
   });
 }

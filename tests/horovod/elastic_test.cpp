@@ -59,7 +59,7 @@ void train_step(nn::Sequential& net, hvd::DistributedOptimizer& optimizer, int64
 std::string weights_text(const nn::Sequential& net) {
   std::string text;
   for (const Variable& variable : net.variables())
-    for (float value : variable.value().to_vector()) text += concat(value, " ");
+    for (float value : variable.value().to_vector()) text += str_cat(value, " ");
   return text;
 }
 
@@ -105,7 +105,7 @@ struct ElasticTraining {
   }
   /// "<steps> <weights>| <sizes> | <resets> resets"
   std::string result() const {
-    return concat(step, " ", weights_text(net), "| ", sizes, " | ", resets, " resets");
+    return str_cat(step, " ", weights_text(net), "| ", sizes, " | ", resets, " resets");
   }
 
   nn::Sequential net = small_net();
@@ -149,7 +149,7 @@ DISTRIBUTE_CLUSTER_MAIN(dies_in_allreduce) {
     hvd::allreduce(Tensor(1.0f), {.name = "never"});
   } catch (const Error& error) {
     task.set_result(
-        concat(status_code_name(error.code()), " ", seconds_now() - began, " ", error.what()));
+        str_cat(status_code_name(error.code()), " ", seconds_now() - began, " ", error.what()));
     try {
       hvd::allreduce(Tensor(1.0f), {.name = "later"});
     } catch (const UnavailableError&) {
@@ -174,8 +174,8 @@ DISTRIBUTE_CLUSTER_MAIN(loses_a_rank) {
   } catch (const UnavailableError& error) {
     return task.set_result(error.what());
   }
-  task.set_result(concat(training.result(), ", rank ", hvd::rank(), " of ", hvd::size(), ", ",
-                         training.optimizer.iterations(), " steps"));
+  task.set_result(str_cat(training.result(), ", rank ", hvd::rank(), " of ", hvd::size(), ", ",
+                          training.optimizer.iterations(), " steps"));
 }
 
 DISTRIBUTE_CLUSTER_MAIN(trains_until_told_to_leave) {
@@ -200,7 +200,7 @@ DISTRIBUTE_CLUSTER_MAIN(cannot_go_on) {
   try {
     train(state);
   } catch (const Error& error) {
-    task.set_result(concat(status_code_name(error.code()), ": ", error.what()));
+    task.set_result(str_cat(status_code_name(error.code()), ": ", error.what()));
   }
   hvd::shutdown();  // as at the end of a program
 }
@@ -226,20 +226,20 @@ TEST_CASE("a killed rank is an error on the others at once", "[horovod][multipro
   ProcessCluster cluster(options);
   cluster.expect_failure({"worker", victim});
   for (const TaskOutcome& outcome : cluster.join()) {
-    if (outcome.name == concat("worker ", victim)) continue;
+    if (outcome.name == str_cat("worker ", victim)) continue;
     INFO(outcome.name << "\n" << outcome.err);
     const std::string text = outcome.result.value();
-    CHECK_THAT(text, Contains("UNAVAILABLE") && Contains(concat("worker ", victim)));
+    CHECK_THAT(text, Contains("UNAVAILABLE") && Contains(str_cat("worker ", victim)));
     CHECK(std::stod(text.substr(text.find(' '))) < 10);  // the limit for heartbeats
   }
 }
 
 TEST_CASE("training goes on from the last commit when a rank is lost", "[horovod][elastic]") {
   const int victim = GENERATE(0, 1);
-  ProcessCluster cluster(elastic_workers("loses_a_rank", concat(victim, 9)));
+  ProcessCluster cluster(elastic_workers("loses_a_rank", str_cat(victim, 9)));
   cluster.expect_failure({"worker", victim});
   for (const TaskOutcome& outcome : cluster.join()) {
-    if (outcome.name == concat("worker ", victim)) continue;
+    if (outcome.name == str_cat("worker ", victim)) continue;
     INFO(outcome.name << "\n" << outcome.out << outcome.err);
     const std::string text = outcome.result.value();
     check_weights(text);
@@ -263,7 +263,7 @@ namespace {
 std::array<int, 3> beginnings(const ProcessCluster& cluster, int ranks) {
   std::array<int, 3> counts{};
   for (int i = 0; i < 3; ++i)
-    counts[size_t(i)] = count(cluster.output({"worker", i}), concat(ranks, " ranks\n"));
+    counts[size_t(i)] = count(cluster.output({"worker", i}), str_cat(ranks, " ranks\n"));
   return counts;
 }
 
@@ -277,7 +277,7 @@ void wait_for_ranks(const ProcessCluster& cluster, int ranks, const std::array<i
           if (i != without && now[size_t(i)] == before[size_t(i)]) return false;
         return true;
       },
-      concat(ranks, " ranks\n", cluster.all_output()), 30);
+      str_cat(ranks, " ranks\n", cluster.all_output()), 30);
 }
 
 }  // namespace
@@ -344,7 +344,7 @@ TEST_CASE("a state goes back to its last copy", "[horovod][elastic]") {
     epoch = 6, text.clear();
     state.restore();
     require(epoch == 5 && text == "a longer one", "restored");
-    epoch = 10 + rank, text = concat("rank ", rank);
+    epoch = 10 + rank, text = str_cat("rank ", rank);
     state.sync();
     require(epoch == 10 && text == "rank 0", "rank 0's");
   });

@@ -3,8 +3,8 @@
 
 #include <distribute/base/parallel.hpp>
 #include <distribute/horovod/basics.hpp>
-#include <distribute/horovod/engine.hpp>
-#include <distribute/horovod/engine_scope.hpp>
+#include <distribute/horovod/detail/engine.hpp>
+#include <distribute/horovod/detail/engine_scope.hpp>
 
 #include <tests/cluster/cluster_support.hpp>
 

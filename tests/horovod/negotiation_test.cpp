@@ -1,6 +1,6 @@
-#include <distribute/horovod/engine_options.hpp>
-#include <distribute/horovod/negotiation.hpp>
-#include <distribute/horovod/rank_place.hpp>
+#include <distribute/horovod/detail/engine_options.hpp>
+#include <distribute/horovod/detail/negotiation.hpp>
+#include <distribute/horovod/detail/rank_place.hpp>
 
 #include <tests/support/check_throws.hpp>
 
@@ -16,7 +16,7 @@ using Time = Negotiation::Time;
 
 NegotiationOptions options() {
   NegotiationOptions result;
-  result.describe = [](int rank) { return concat("rank ", rank); };
+  result.describe = [](int rank) { return str_cat("rank ", rank); };
   return result;
 }
 

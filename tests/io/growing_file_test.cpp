@@ -1,5 +1,5 @@
 #include <distribute/base/status.hpp>
-#include <distribute/io/growing_file.hpp>
+#include <distribute/io/detail/growing_file.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/memory_store.hpp>

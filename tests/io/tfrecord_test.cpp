@@ -1,7 +1,7 @@
 #include <distribute/base/status.hpp>
 #include <distribute/io/crc32c.hpp>
+#include <distribute/io/detail/wire.hpp>
 #include <distribute/io/tfrecord.hpp>
-#include <distribute/io/wire.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/memory_store.hpp>

@@ -1,4 +1,4 @@
-#include <distribute/launch/line_buffer.hpp>
+#include <distribute/launch/detail/line_buffer.hpp>
 
 #include <tests/support/catch.hpp>
 

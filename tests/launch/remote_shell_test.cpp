@@ -1,4 +1,4 @@
-#include <distribute/launch/remote_shell.hpp>
+#include <distribute/launch/detail/remote_shell.hpp>
 
 #include <tests/launch/running_program.hpp>
 #include <tests/support/catch.hpp>

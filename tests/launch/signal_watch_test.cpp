@@ -1,4 +1,4 @@
-#include <distribute/launch/signal_watch.hpp>
+#include <distribute/launch/detail/signal_watch.hpp>
 
 #include <tests/support/catch.hpp>
 

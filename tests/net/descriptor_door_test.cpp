@@ -1,5 +1,5 @@
 #include <distribute/base/status.hpp>
-#include <distribute/net/descriptor_door.hpp>
+#include <distribute/net/detail/descriptor_door.hpp>
 
 #include <cstring>
 #include <thread>
@@ -15,7 +15,7 @@ using net::DescriptorDoor;
 
 namespace {
 Deadline soon() { return Deadline::after_seconds(20); }
-std::string name(const char* what) { return concat("distribute-test-", ::getpid(), "-", what); }
+std::string name(const char* what) { return str_cat("distribute-test-", ::getpid(), "-", what); }
 }  // namespace
 
 TEST_CASE("a descriptor goes through the door in both directions", "[net][descriptor_door]") {

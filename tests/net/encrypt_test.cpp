@@ -1,7 +1,7 @@
+#include <distribute/net/detail/tls_handshake.hpp>
 #include <distribute/net/encrypt.hpp>
 #include <distribute/net/handshake.hpp>
 #include <distribute/net/job_token.hpp>
-#include <distribute/net/tls_handshake.hpp>
 
 #include <tests/support/certificates.hpp>
 #include <tests/support/encrypted_pair.hpp>

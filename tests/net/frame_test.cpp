@@ -2,7 +2,7 @@
 #include <distribute/base/version.hpp>
 #include <distribute/net/bytes.hpp>
 #include <distribute/net/connect.hpp>
-#include <distribute/net/frame.hpp>
+#include <distribute/net/detail/frame.hpp>
 #include <distribute/net/listener.hpp>
 
 #include <tests/support/catch.hpp>

@@ -1,4 +1,4 @@
-#include <distribute/net/tls_handshake.hpp>
+#include <distribute/net/detail/tls_handshake.hpp>
 
 #include <tests/support/encrypted_pair.hpp>
 

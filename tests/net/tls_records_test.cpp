@@ -6,7 +6,7 @@
 
 #if DISTRIBUTE_HAS_OPENSSL
 #include <distribute/base/status.hpp>
-#include <distribute/net/tls_records.hpp>
+#include <distribute/net/detail/tls_records.hpp>
 
 using namespace distribute::net_internal;
 using distribute::throw_if_error;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #if DISTRIBUTE_HAS_OPENSSL
-#include <distribute/net/tls_openssl.hpp>
+#include <distribute/net/detail/tls_openssl.hpp>
 
 namespace net = distribute::net;
 using distribute::throw_if_error;

@@ -1,4 +1,4 @@
-#include <distribute/device/cpu_onednn.hpp>
+#include <distribute/device/detail/cpu_onednn.hpp>
 #include <distribute/nn/losses.hpp>
 #include <distribute/nn/policy.hpp>
 #include <distribute/nn/resnet.hpp>

@@ -1,4 +1,4 @@
-#include <distribute/ops/broadcast.hpp>
+#include <distribute/ops/detail/broadcast.hpp>
 
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/unary.hpp>

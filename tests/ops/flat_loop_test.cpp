@@ -1,4 +1,4 @@
-#include <distribute/ops/flat_loop.hpp>
+#include <distribute/ops/detail/flat_loop.hpp>
 
 #include "../support/check_close.hpp"
 #include "../support/gradient_check.hpp"

@@ -2,9 +2,9 @@
 // for any width and place of rows.
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/concat.hpp>
+#include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/gather.hpp>
-#include <distribute/ops/gpu_loops.hpp>
 #include <distribute/ops/layer_norm.hpp>
 #include <distribute/ops/pad.hpp>
 #include <distribute/ops/reduce.hpp>
@@ -37,7 +37,7 @@ void check_rows(const std::string& name, const std::function<Tensors(const Tenso
       for (const int64_t skipped : {0, 1, 8}) {
         const Shape shape{2, 3, 4, width};
         check_contract(
-            concat(name, " ", name_of(dtype), " of ", width, " behind ", skipped),
+            str_cat(name, " ", name_of(dtype), " of ", width, " behind ", skipped),
             [&](const Tensors& in) { return fn(placed(cast(in[0], dtype), skipped, shape)); },
             {contract_numbers({skipped + shape.num_elements()}, 1, 90)},
             {.tolerance = 0, .gradients = false});
@@ -92,7 +92,7 @@ TEST_CASE("gradients of gathered rows agree on both devices", "[ops][gpu_contrac
   const Tensor ids(Shape{6}, std::vector<int64_t>{2, 0, 2, 1, 1, 2});
   for (const DType dtype : {DType::Float32, DType::BFloat16, DType::Float16})
     for (const int64_t width : kWidths)
-      check_contract(concat(name_of(dtype), " of ", width),
+      check_contract(str_cat(name_of(dtype), " of ", width),
                      [&](const Tensors& in) {
                        const Tensor x = cast(in[0], dtype);
                        return Tensors{gather(x, ids, 1), gather(x, ids)};
@@ -105,7 +105,7 @@ TEST_CASE("one-hot rows agree on both devices for any depth", "[ops][gpu_contrac
   const Tensor ids(Shape{2, 3}, std::vector<int32_t>{4, 0, -1, 1, 20, 2});
   for (const DType dtype : kTypes)
     for (const int64_t depth : {1, 3, 4, 10, 16, 33})
-      check_contract(concat(name_of(dtype), " of depth ", depth),
+      check_contract(str_cat(name_of(dtype), " of depth ", depth),
                      [&](const Tensors& in) {
                        return Tensors{one_hot(in[0], depth, 3, 1, -1, dtype),
                                       one_hot(in[0], depth, 1, 0, 0, dtype),
@@ -121,7 +121,7 @@ TEST_CASE("sums of columns agree on both devices for any width", "[ops][gpu_cont
       for (const int64_t rows : {1, 7, 150}) {
         const Shape shape{2, rows, width};
         check_contract(
-            concat(name_of(dtype), " of ", rows, " rows of ", width),
+            str_cat(name_of(dtype), " of ", rows, " rows of ", width),
             [&](const Tensors& in) {
               const Tensor x = placed(cast(in[0], dtype), 3, shape), home = cast(in[1], dtype);
               return Tensors{reduce_sum(x, {1}),       reduce_sum(x, {0, 1}),
@@ -149,7 +149,7 @@ TEST_CASE("layer normalization's parameters agree for rows of any width", "[ops]
   ContractGpu gpu;
   for (const int64_t width : {1, 3, 4, 12, 33})
     check_contract(
-        concat("rows of ", width),
+        str_cat("rows of ", width),
         [](const Tensors& in) { return Tensors{nn::layer_normalization(in[0], in[1], in[2])}; },
         {contract_numbers({70, width}, 1), contract_numbers({width}, 2),
          contract_numbers({width}, 3)},

@@ -1,8 +1,8 @@
 // Every kernel text compiles for every architecture, each row for two; needs NVRTC, but no GPU.
 #include <distribute/device/cuda_module.hpp>
-#include <distribute/ops/binary_rows.hpp>
-#include <distribute/ops/unary_rows.hpp>
-#include <distribute/optim/update_rows.hpp>
+#include <distribute/ops/detail/binary_rows.hpp>
+#include <distribute/ops/detail/unary_rows.hpp>
+#include <distribute/optim/detail/update_rows.hpp>
 
 #include "../support/catch.hpp"
 

@@ -4,9 +4,9 @@
 #include <distribute/ops/clip.hpp>
 #include <distribute/ops/conv2d.hpp>
 #include <distribute/ops/cross_entropy.hpp>
+#include <distribute/ops/detail/gpu_lines.hpp>
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/gather.hpp>
-#include <distribute/ops/gpu_lines.hpp>
 #include <distribute/ops/layer_norm.hpp>
 #include <distribute/ops/matmul.hpp>
 #include <distribute/ops/pad.hpp>

@@ -1,8 +1,8 @@
 // Elementwise operations, copies and reductions: the same on a GPU as on the CPU.
 #include <distribute/ops/activation.hpp>
 #include <distribute/ops/concat.hpp>
+#include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/gpu_loops.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/ops/reshape.hpp>
 #include <distribute/ops/slice.hpp>

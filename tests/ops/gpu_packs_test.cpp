@@ -2,8 +2,8 @@
 #include <distribute/ops/activation.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/cross_entropy.hpp>
+#include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/gpu_loops.hpp>
 #include <distribute/ops/layer_norm.hpp>
 #include <distribute/ops/pool.hpp>
 #include <distribute/ops/random.hpp>
@@ -32,7 +32,7 @@ void check_anywhere(const std::string& name, DType dtype, const ContractFunction
         return fn(parts);
       };
       check_contract(
-          concat(name, " ", name_of(dtype), " of ", count, " behind ", skipped), part,
+          str_cat(name, " ", name_of(dtype), " of ", count, " behind ", skipped), part,
           {contract_numbers({skipped + count}, 1, 3), contract_numbers({skipped + count}, 2, 3)},
           {.gradients = false});
     }
@@ -93,7 +93,7 @@ TEST_CASE("sums do not depend on where a line lies", "[ops][gpu_contract]") {
 TEST_CASE("lines of any length agree on both devices", "[ops][gpu_contract]") {
   ContractGpu gpu;
   for (const int64_t width : {1, 3, 4, 10, 31, 64, 1000, 1030})
-    check_contract(concat("lines of ", width),
+    check_contract(str_cat("lines of ", width),
                    [=](const Tensors& in) {
                      const Tensor weights = nn::softmax(in[1]);
                      return Tensors{nn::softmax(in[0]),

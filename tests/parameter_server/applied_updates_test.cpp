@@ -1,6 +1,6 @@
 #include <distribute/base/metrics.hpp>
-#include <distribute/parameter_server/applied_updates.hpp>
-#include <distribute/parameter_server/stored_variable.hpp>
+#include <distribute/parameter_server/detail/applied_updates.hpp>
+#include <distribute/parameter_server/detail/stored_variable.hpp>
 #include <distribute/testing/latch.hpp>
 
 #include <tests/parameter_server/ps_support.hpp>

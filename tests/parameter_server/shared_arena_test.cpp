@@ -1,4 +1,4 @@
-#include <distribute/parameter_server/shared_arena.hpp>
+#include <distribute/parameter_server/detail/shared_arena.hpp>
 
 #include <tests/support/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include <distribute/parameter_server/staged_push.hpp>
+#include <distribute/parameter_server/detail/staged_push.hpp>
 #include <distribute/testing/latch.hpp>
 
 #include <tests/parameter_server/ps_support.hpp>

@@ -1,4 +1,4 @@
-#include <distribute/parameter_server/staging_budget.hpp>
+#include <distribute/parameter_server/detail/staging_budget.hpp>
 
 #include <tests/support/catch.hpp>
 

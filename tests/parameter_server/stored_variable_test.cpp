@@ -1,4 +1,4 @@
-#include <distribute/parameter_server/stored_variable.hpp>
+#include <distribute/parameter_server/detail/stored_variable.hpp>
 #include <distribute/testing/latch.hpp>
 
 #include <tests/parameter_server/ps_support.hpp>

@@ -1,5 +1,5 @@
 #include <distribute/base/error.hpp>
-#include <distribute/rpc/peer.hpp>
+#include <distribute/rpc/detail/peer.hpp>
 
 #include <tests/support/catch.hpp>
 

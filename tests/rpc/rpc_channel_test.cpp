@@ -1,4 +1,4 @@
-#include <distribute/rpc/rpc_channel.hpp>
+#include <distribute/rpc/detail/rpc_channel.hpp>
 #include <distribute/testing/latch.hpp>
 #include <distribute/testing/wait_until.hpp>
 

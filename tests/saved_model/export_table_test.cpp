@@ -5,8 +5,8 @@
 #include <distribute/ops/conv2d.hpp>
 #include <distribute/ops/cross_entropy.hpp>
 #include <distribute/ops/layer_norm.hpp>
+#include <distribute/saved_model/detail/onnx_graph.hpp>
 #include <distribute/saved_model/graph_def.hpp>
-#include <distribute/saved_model/onnx_graph.hpp>
 
 #include <tests/support/catch.hpp>
 

@@ -132,6 +132,6 @@ TEST_CASE("constants beyond the size of a message are refused, with the cure",
       trace_inference([](const Tensor& x) { return x + 1.0f; }, {.input = {{-1, 1}}});
   const Tensor large = Tensor::empty({1 << 20, 64}, DType::Float32);  // 256 MiB, never touched
   for (int i = 0; i < 8; ++i)
-    graph.nodes.push_back({concat("large_", i), "Const", {}, {}, DType::Float32, {}, large, {}});
+    graph.nodes.push_back({str_cat("large_", i), "Const", {}, {}, DType::Float32, {}, large, {}});
   check_throws<InvalidArgumentError>([&] { encode_graph_def(graph); }, "Weights::Variables");
 }

@@ -5,8 +5,8 @@
 #include <distribute/ops/activation.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/slice.hpp>
+#include <distribute/saved_model/detail/lowering.hpp>
 #include <distribute/saved_model/inference_graph.hpp>
-#include <distribute/saved_model/lowering.hpp>
 
 #include <tests/support/catch.hpp>
 

@@ -9,8 +9,8 @@
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/pad.hpp>
 #include <distribute/ops/reshape.hpp>
+#include <distribute/saved_model/detail/onnx_graph.hpp>
 #include <distribute/saved_model/inference_graph.hpp>
-#include <distribute/saved_model/onnx_graph.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>

@@ -1,4 +1,4 @@
-#include <distribute/saved_model/operation_names.hpp>
+#include <distribute/saved_model/detail/operation_names.hpp>
 
 #include <tests/support/catch.hpp>
 

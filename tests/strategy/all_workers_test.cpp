@@ -1,4 +1,4 @@
-#include <distribute/strategy/all_workers.hpp>
+#include <distribute/strategy/detail/all_workers.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
@@ -25,7 +25,7 @@ TEST_CASE("the error of one worker is the error of all, and they can go on",
   const auto errors = run_workers(3, 1, [](Strategy& strategy, int w) {
     try {
       on_all_workers(strategy.extended(), [&]() -> std::string {
-        if (w > 0) throw ResourceExhaustedError(concat("disk ", w, " is full"));
+        if (w > 0) throw ResourceExhaustedError(str_cat("disk ", w, " is full"));
         return "fine";
       });
       throw InternalError("nothing was thrown");

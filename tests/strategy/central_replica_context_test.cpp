@@ -37,7 +37,7 @@ const MakeOptimizer kMakers[] = {
 std::vector<Tensor> train_on_cpus(int replicas, const MakeOptimizer& make) {
   const LogicalDevices devices(replicas);
   std::vector<std::string> names;
-  for (int i = 0; i < replicas; ++i) names.push_back(concat("/cpu:", i));
+  for (int i = 0; i < replicas; ++i) names.push_back(str_cat("/cpu:", i));
   CentralStorageStrategy strategy({.compute_devices = names});
   return train_images(strategy, make, 3);
 }

@@ -147,7 +147,7 @@ TEST_CASE("the first value is made once, for all copies (case 32)",
 TEST_CASE("replicas that create variables of different names are refused (case 43)",
           "[strategy][distributed_variable]") {
   MirroredStrategy strategy({.num_replicas = 2});
-  CHECK_THROWS_AS(strategy.run([] { Variable v(Tensor(1.0f), {.name = concat("v", id_here())}); }),
+  CHECK_THROWS_AS(strategy.run([] { Variable v(Tensor(1.0f), {.name = str_cat("v", id_here())}); }),
                   FailedPreconditionError);
 }
 

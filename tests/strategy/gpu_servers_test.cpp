@@ -1,5 +1,6 @@
 // Workers on GPUs whose variables are on parameter servers: the same training as on CPUs.
 #include <distribute/distribute.hpp>
+#include <distribute/strategy/detail/parameter_server_extended.hpp>
 
 #include <tests/strategy/gpu_training.hpp>
 #include <tests/strategy/server_cluster.hpp>

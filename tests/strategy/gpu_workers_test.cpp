@@ -79,7 +79,7 @@ class GpuJob {
   std::vector<std::string> run(const CommunicationOptions& options,
                                const std::function<void(Strategy&, int, bool)>& body) {
     return on_ranks(workers_, [&](int w) {
-      const std::vector<std::string> devices{concat("/gpu:", 2 * w), concat("/gpu:", 2 * w + 1)};
+      const std::vector<std::string> devices{str_cat("/gpu:", 2 * w), str_cat("/gpu:", 2 * w + 1)};
       auto group = collective::connect_workers(job_.join(w, quick_options()), 2, options,
                                                strategy_internal::gpus_among(devices));
       const bool has_nccl = group.gpus.size() == 2;

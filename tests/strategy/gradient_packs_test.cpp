@@ -1,8 +1,8 @@
-#include <distribute/strategy/gradient_packs.hpp>
+#include <distribute/strategy/detail/gradient_packs.hpp>
 
 #include <distribute/device/cuda_device.hpp>
 #include <distribute/strategy/cross_device_ops.hpp>
-#include <distribute/strategy/reduction.hpp>
+#include <distribute/strategy/detail/reduction.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/gradient_check.hpp>

@@ -1,5 +1,6 @@
 #include <distribute/collective/mpi_transport.hpp>
 #include <distribute/distribute.hpp>
+#include <distribute/strategy/detail/multi_worker_extended.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/cluster_main.hpp>
@@ -54,7 +55,7 @@ std::string train_net(Strategy& strategy) {
     for (float w : variable.value().to_vector()) {
       uint32_t word = 0;
       std::memcpy(&word, &w, sizeof word);
-      bits += concat(word, " ");
+      bits += str_cat(word, " ");
     }
   return bits;
 }
@@ -190,7 +191,7 @@ TEST_CASE("mpirun's ranks train the bits of one process over MPI",
   if (!has_mpirun()) SKIP("there is no mpirun (apt-get install openmpi-bin)");
   const launch::ReservedPort port;
   const std::string environment =
-      concat("DISTRIBUTE_TRANSPORT=mpi OMP_NUM_THREADS=1 MASTER_PORT=", port.number());
+      str_cat("DISTRIBUTE_TRANSPORT=mpi OMP_NUM_THREADS=1 MASTER_PORT=", port.number());
   const MpiRun trained = run_with_mpi("[.mpi_trains]", environment);
   INFO(trained.output);
   CHECK(trained.passed == 3);
@@ -264,7 +265,7 @@ TEST_CASE("a killed or frozen worker ends the job with its name (cases 62, 63)",
     if (i == victim) continue;
     cluster.wait_for_end({"worker", i}, 30);
     CHECK_THAT(cluster.output({"worker", i}),
-               Contains(concat("worker ", victim)) && Contains("The job has stopped"));
+               Contains(str_cat("worker ", victim)) && Contains("The job has stopped"));
   }
   cluster.kill({"worker", victim}, SIGKILL);
 }

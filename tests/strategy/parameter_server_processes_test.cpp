@@ -1,5 +1,6 @@
 #include <distribute/distribute.hpp>
 #include <distribute/parameter_server/client.hpp>
+#include <distribute/strategy/detail/parameter_server_extended.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/cluster_main.hpp>
@@ -101,7 +102,7 @@ DISTRIBUTE_CLUSTER_MAIN(ps_trains) {
   if (served(strategy)) return;
   std::string numbers;
   for (int i = 0; i < 30; ++i)
-    numbers += concat(strategy.run([&] { return net.step(i, task.index(), 3); })[0], " ");
+    numbers += str_cat(strategy.run([&] { return net.step(i, task.index(), 3); })[0], " ");
   task.set_result(numbers);
 }
 
@@ -127,7 +128,7 @@ DISTRIBUTE_CLUSTER_MAIN(ps_trains_in_step) {
   if (served(strategy)) return;
   std::string numbers;
   for (int i = 0; i < 10; ++i)
-    numbers += concat(strategy.run([&] { return net.step(i, task.index(), 3); })[0], " ");
+    numbers += str_cat(strategy.run([&] { return net.step(i, task.index(), 3); })[0], " ");
   expect(numbers == "1 2 3 4 5 6 7 8 9 10 ", "steps 1 to 10, not " + numbers);
   if (strategy.extended().should_checkpoint()) task.set_result(text_of(net.weights()));
 }
@@ -189,10 +190,10 @@ DISTRIBUTE_CLUSTER_MAIN(ps_saves) {
   for (int i = 0; i < 5; ++i) strategy.run([&] { net.step(i, task.index(), 3); });
   auto& client = *servers.job().client;
   client.flush();
-  client.set(concat("trained by ", task.index()), "");
+  client.set(str_cat("trained by ", task.index()), "");
   if (!servers.job().is_chief) return;
   for (int worker = 0; worker < 3; ++worker)
-    client.wait(concat("trained by ", worker), net::Deadline::after_seconds(60));
+    client.wait(str_cat("trained by ", worker), net::Deadline::after_seconds(60));
   expect(net.optimizer.iterations() == 15, "15 steps");
   checkpoint.save(task.argument() + "/ckpt");
   std::string all = text_of(net.weights());
@@ -276,7 +277,7 @@ DISTRIBUTE_CLUSTER_MAIN(ps_differs) {
   if (served(strategy)) return;
   const Variable v(zeros({task.index() == 2 ? 3 : 2}), {.name = "v"});
   auto& client = *strategy_internal::parameter_server_extended(strategy)->job().client;
-  const auto say_seen = [&] { client.set(concat("seen by ", task.index()), ""); };
+  const auto say_seen = [&] { client.set(str_cat("seen by ", task.index()), ""); };
   try {
     v.value();
   } catch (...) {
@@ -285,7 +286,7 @@ DISTRIBUTE_CLUSTER_MAIN(ps_differs) {
   }
   say_seen();
   for (int worker = 0; worker < 3; ++worker)
-    client.wait(concat("seen by ", worker), net::Deadline::after_seconds(60));
+    client.wait(str_cat("seen by ", worker), net::Deadline::after_seconds(60));
 }
 
 TEST_CASE("variables that differ between workers are an error that shows both",

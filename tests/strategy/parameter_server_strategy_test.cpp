@@ -1,4 +1,5 @@
 #include <distribute/distribute.hpp>
+#include <distribute/strategy/detail/parameter_server_extended.hpp>
 
 #include <tests/strategy/server_cluster.hpp>
 #include <tests/support/catch.hpp>
@@ -23,7 +24,7 @@ ClusterSpec spec_of(const std::map<std::string, int>& jobs) {
   ClusterSpec::Jobs all;
   for (const auto& [job, count] : jobs) {
     std::vector<std::string> addresses;
-    for (int i = 0; i < count; ++i) addresses.push_back(concat(job, i, ":2222"));
+    for (int i = 0; i < count; ++i) addresses.push_back(str_cat(job, i, ":2222"));
     all[job] = JobTasks(addresses);
   }
   return ClusterSpec(all);
@@ -34,7 +35,7 @@ void construct(const ClusterSpec& spec, const std::string& type, int index) {
   ParameterServerStrategy<> strategy(resolver);
 }
 
-std::string server(int index) { return concat("/job:ps/replica:0/task:", index, "/device:CPU:0"); }
+std::string server(int index) { return str_cat("/job:ps/replica:0/task:", index, "/device:CPU:0"); }
 
 Tensor count_up(const Shape& shape, float first = 0) {
   std::vector<float> values(static_cast<size_t>(shape.num_elements()));

@@ -1,6 +1,6 @@
 // Replicas of one process share what convolutions make of a mirrored variable.
-#include <distribute/device/cpu_winograd.hpp>
-#include <distribute/device/prepared_values.hpp>
+#include <distribute/device/detail/cpu_winograd.hpp>
+#include <distribute/device/detail/prepared_values.hpp>
 
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/ops/conv2d.hpp>

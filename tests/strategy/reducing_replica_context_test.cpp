@@ -1,4 +1,4 @@
-#include <distribute/strategy/reducing_replica_context.hpp>
+#include <distribute/strategy/detail/reducing_replica_context.hpp>
 
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/error.hpp>

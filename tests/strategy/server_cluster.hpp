@@ -47,7 +47,7 @@ class ServerCluster {
   dist::JobTasks addresses(int count) {
     std::vector<std::string> all;
     for (int i = 0; i < count; ++i)
-      all.push_back(dist::concat("127.0.0.1:", ports_.emplace_back().number()));
+      all.push_back(dist::str_cat("127.0.0.1:", ports_.emplace_back().number()));
     return dist::JobTasks(all);
   }
 

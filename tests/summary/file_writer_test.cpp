@@ -1,6 +1,6 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/io/http_client.hpp>
+#include <distribute/http/http_client.hpp>
 #include <distribute/io/tfrecord.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
 #include <distribute/summary/file_writer.hpp>
@@ -267,7 +267,7 @@ TEST_CASE("a full disk is said where a writer is destroyed", "[summary]") {
 }
 
 TEST_CASE("an S3 server that refuses event files is named with the file", "[summary][store]") {
-  if (!io::has_http()) SKIP("no libcurl");
+  if (!io::has_http() || !io::has_xml()) SKIP("no libcurl or pugixml");
   FakeS3* const s3 = FakeS3::serve_process();
   if (!s3) SKIP("the environment names another server");
   const auto [status, code] =

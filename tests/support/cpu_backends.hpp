@@ -2,8 +2,8 @@
 /// Every CPU backend of this build, for contract tests.
 
 #include <distribute/device/backend.hpp>
-#include <distribute/device/cpu_eigen.hpp>
-#include <distribute/device/cpu_onednn.hpp>
+#include <distribute/device/detail/cpu_eigen.hpp>
+#include <distribute/device/detail/cpu_onednn.hpp>
 
 #include <vector>
 

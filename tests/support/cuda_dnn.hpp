@@ -2,6 +2,6 @@
 /// The private headers of cuDNN's door, in builds that have cuDNN's own.
 
 #if DISTRIBUTE_HAS_CUDNN
-#include <distribute/device/cuda_dnn_patterns.hpp>
-#include <distribute/device/cuda_dnn_plans.hpp>
+#include <distribute/device/detail/cuda_dnn_patterns.hpp>
+#include <distribute/device/detail/cuda_dnn_plans.hpp>
 #endif

@@ -1,7 +1,7 @@
 #pragma once
 /// A cuBLASLt made of host loops, for the fake GPU: computes what its descriptors say.
 
-#include <distribute/device/cuda_blas.hpp>
+#include <distribute/device/detail/cuda_blas.hpp>
 #include <distribute/device/dtype.hpp>
 
 #include "fake_cuda.hpp"

@@ -5,7 +5,7 @@
 
 #if DISTRIBUTE_HAS_CUDNN
 
-#include <distribute/device/cuda_dnn_library.hpp>
+#include <distribute/device/detail/cuda_dnn_library.hpp>
 #include <distribute/device/dtype.hpp>
 
 #include "fake_cuda.hpp"

@@ -3,8 +3,8 @@
 
 #include "http_server.hpp"
 
+#include <distribute/http/url.hpp>
 #include <distribute/io/crc32c.hpp>
-#include <distribute/io/url.hpp>
 
 #include <cstdlib>
 #include <map>

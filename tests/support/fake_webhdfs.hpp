@@ -3,7 +3,7 @@
 
 #include "http_server.hpp"
 
-#include <distribute/io/url.hpp>
+#include <distribute/http/url.hpp>
 
 #include <cstdlib>
 #include <map>

@@ -109,7 +109,7 @@ inline void check_contract(const std::string& name, const ContractFunction& fn,
       contract_results(fn, inputs, {DeviceType::Gpu, 0}, options.gradients);
   REQUIRE(cpu.size() == gpu.size());
   for (size_t i = 0; i < cpu.size(); ++i)
-    check_contract_tensor(concat(name, " result ", i), cpu[i], gpu[i], options.tolerance);
+    check_contract_tensor(str_cat(name, " result ", i), cpu[i], gpu[i], options.tolerance);
 }
 
 }  // namespace distribute::testing

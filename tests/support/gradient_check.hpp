@@ -111,7 +111,7 @@ inline void check(const Function& fn, const Tensors& inputs, const GradientCheck
       largest = std::max({largest, std::abs(expected), std::abs(actual)});
       if (!(std::abs(expected - actual) <= worst)) {
         worst = std::abs(expected - actual);
-        detail = distribute::concat("entry ", n, ": tape ", actual, ", difference ", expected);
+        detail = distribute::str_cat("entry ", n, ": tape ", actual, ", difference ", expected);
       }
     }
     INFO(detail);

@@ -22,7 +22,7 @@ inline MpiRun run_with_mpi(const std::string& tag, const std::string& environmen
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   const TemporaryDirectory directory;
   const std::string out = directory / "out";
-  const std::string command = distribute::concat(
+  const std::string command = distribute::str_cat(
       "env ", environment, " timeout 60 mpirun --allow-run-as-root --oversubscribe --bind-to none ",
       "-np 3 '", self, "' '", tag, "' >'", out, "' 2>&1 </dev/null");
   MpiRun run;

@@ -7,7 +7,7 @@
 #include <distribute/base/parallel.hpp>
 #include <distribute/collective/tcp_transport.hpp>
 #include <distribute/device/device.hpp>
-#include <distribute/strategy/multi_worker_extended.hpp>
+#include <distribute/strategy/detail/multi_worker_extended.hpp>
 #include <distribute/strategy/strategy.hpp>
 
 #include <exception>
@@ -32,8 +32,8 @@ inline std::vector<std::unique_ptr<distribute::collective::Transport>> make_tcp_
     for (int b = 0; b < a; ++b) {
       int ends[2];
       if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) throw InternalError("socketpair");
-      meshes[size_t(a)].flows[size_t(b)].emplace_back(ends[0], concat("rank ", b));
-      meshes[size_t(b)].flows[size_t(a)].emplace_back(ends[1], concat("rank ", a));
+      meshes[size_t(a)].flows[size_t(b)].emplace_back(ends[0], str_cat("rank ", b));
+      meshes[size_t(b)].flows[size_t(a)].emplace_back(ends[1], str_cat("rank ", a));
     }
   std::vector<std::unique_ptr<collective::Transport>> result;
   for (auto& mesh : meshes)
@@ -103,5 +103,5 @@ inline void run_clean(int workers, int replicas,
 
 /// For the threads of workers, where a test framework's checks may not be used.
 inline void require(bool right, const char* what) {
-  if (!right) throw distribute::InternalError(distribute::concat("wrong: ", what));
+  if (!right) throw distribute::InternalError(distribute::str_cat("wrong: ", what));
 }

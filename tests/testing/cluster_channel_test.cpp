@@ -1,4 +1,4 @@
-#include <distribute/testing/cluster_channel.hpp>
+#include <distribute/testing/detail/cluster_channel.hpp>
 
 #include <tests/support/catch.hpp>
 

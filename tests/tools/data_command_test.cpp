@@ -24,7 +24,7 @@ void make_folder(const TemporaryDirectory& root) {
   for (const auto& [name, count] : {std::pair{"cat", 3}, std::pair{"dog", 4}}) {
     std::filesystem::create_directories(root / ("in/" + std::string(name)));
     for (int i = 0; i < count; ++i)
-      data::write_bytes(root / concat("in/", name, "/", i, ".jpg"),
+      data::write_bytes(root / str_cat("in/", name, "/", i, ".jpg"),
                         data::encode_jpeg(data::gradient_image(20 + i, 30, 3, phase++)));
   }
   data::write_bytes(root / "in/dog/bad.jpg", "no picture");

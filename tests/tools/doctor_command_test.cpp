@@ -320,8 +320,8 @@ TEST_CASE("a task with another version of the library is named, with both versio
     const Json report = job.report(i);
     const auto failed = findings(report, "cluster", "versions");
     REQUIRE(failed.size() == 1);
-    CHECK(failed[0]["text"] == concat("worker 0 runs distribute ", kVersion,
-                                      " and worker 2 99.1.0: run the same build in all tasks"));
+    CHECK(failed[0]["text"] == str_cat("worker 0 runs distribute ", kVersion,
+                                       " and worker 2 99.1.0: run the same build in all tasks"));
     CHECK(findings(report, "network", "not measured").empty());
   }
 }

@@ -170,7 +170,7 @@ TEST_CASE("the CSV file has a column for each figure", "[train][callbacks]") {
     std::vector<std::string> lines = lines_of(path);
     char loss[40];
     std::snprintf(loss, sizeof(loss), "%.9g", history.history.at("loss")[1]);
-    CHECK(lines.back() == concat("1", options.separator, "0.25", options.separator, loss));
+    CHECK(lines.back() == str_cat("1", options.separator, "0.25", options.separator, loss));
     return lines;
   };
   CHECK(written({.filename = path}).at(0) == "epoch,figure,loss");

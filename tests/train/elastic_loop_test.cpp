@@ -64,7 +64,7 @@ struct Trainee {
       for (float w : variable.impl().component(0).to_vector()) {
         uint32_t word = 0;
         std::memcpy(&word, &w, sizeof word);
-        text += concat(word, " ");
+        text += str_cat(word, " ");
       }
     return text;
   }
@@ -98,7 +98,7 @@ void train_elastically(testing::ClusterTask& task, const ElasticOptions& limits,
                          (long long)members.step, members.names.size());
              std::fflush(stdout);
            },
-       .on_last_leave = [&] { task.set_result(concat(trainee.steps(), " ", trainee.bits())); },
+       .on_last_leave = [&] { task.set_result(str_cat(trainee.steps(), " ", trainee.bits())); },
        .seconds_between_checks = 0.05});
   int64_t in_step = 0;
   const auto end = loop.run([&] {
@@ -115,7 +115,7 @@ void train_elastically(testing::ClusterTask& task, const ElasticOptions& limits,
   const char* ends[] = {"finished", "left", "too late"};
   std::printf("%s at %lld\n", ends[int(end)], (long long)trainee.steps());
   if (end == train::ElasticEnd::Finished)
-    task.set_result(concat(trainee.steps(), " ", trainee.bits()));
+    task.set_result(str_cat(trainee.steps(), " ", trainee.bits()));
 }
 
 /// What one process gets that makes the steps of each generation with as many replicas.
@@ -152,7 +152,7 @@ std::string replay(const std::string& log, int64_t steps, int replicas_per_worke
     checkpoint.write(prefix);
     bits = trainee.bits();
   }
-  return concat(done, " ", bits);
+  return str_cat(done, " ", bits);
 }
 
 std::string final_result(const std::vector<testing::TaskOutcome>& outcomes) {
@@ -256,8 +256,8 @@ int64_t wait_for(const ProcessCluster& cluster, long long generation, int worker
         found = newest(cluster.all_output());
         return found.generation > generation && found.workers == workers;
       },
-      concat("a generation after ", generation, " with ", workers, " workers\n",
-             cluster.all_output()),
+      str_cat("a generation after ", generation, " with ", workers, " workers\n",
+              cluster.all_output()),
       30);
   return found.since_ms - since_ms;
 }

@@ -63,7 +63,7 @@ struct ElasticFit {
 
 std::string text_of(const train::History& history) {
   std::string text;
-  for (const int64_t epoch : history.epoch) text += concat(epoch, " ");
+  for (const int64_t epoch : history.epoch) text += str_cat(epoch, " ");
   return text;
 }
 
@@ -86,12 +86,12 @@ DISTRIBUTE_CLUSTER_MAIN(fits_elastically) {
       },
       // All agree on this: by then the victim is dead, or back, maybe before the others met as two.
       [&] { return strategy.num_replicas_in_sync() == 3; });
-  std::string text = concat(history.epoch.back(), " ");
-  for (float value : training.weights()) text += concat(value, " ");
+  std::string text = str_cat(history.epoch.back(), " ");
+  for (float value : training.weights()) text += str_cat(value, " ");
   const auto logs = training.model.evaluate(small_data(10).batch(6));  // each worker by itself
-  task.set_result(concat(text, "| ", text_of(history), "| ",
-                         history.end == ElasticEnd::Finished ? "finished" : "not", " ",
-                         std::abs(logs.at("loss") - history.history.at("val_loss").back()) < 1e-5));
+  task.set_result(str_cat(
+      text, "| ", text_of(history), "| ", history.end == ElasticEnd::Finished ? "finished" : "not",
+      " ", std::abs(logs.at("loss") - history.history.at("val_loss").back()) < 1e-5));
 }
 
 TEST_CASE("fit goes on when a worker dies and comes back, with every batch once",
@@ -127,7 +127,7 @@ TEST_CASE("fit goes on when a worker dies and comes back, with every batch once"
     CHECK_THAT(*outcomes[worker].result, Contains("| finished 1"));
     if (outcomes[worker].starts > 1) continue;
     std::string all;  // each epoch once
-    for (int64_t e = 0; e <= last_epoch; ++e) all += concat(e, " ");
+    for (int64_t e = 0; e <= last_epoch; ++e) all += str_cat(e, " ");
     CHECK_THAT(*outcomes[worker].result, Contains("| " + all + "|"));
   }
 }

@@ -232,21 +232,21 @@ TEST_CASE("what a handler cannot do it says", "[train][preemption]") {
 TEST_CASE("signals are counted while they are watched", "[train][preemption]") {
   const auto before = std::signal(SIGUSR1, SIG_DFL);
   {
-    const base_internal::TerminationSignal watch({SIGTERM, SIGUSR1});
+    const TerminationSignal watch({SIGTERM, SIGUSR1});
     CHECK_FALSE(watch.has_come());
     {
-      const base_internal::TerminationSignal inner({SIGTERM});
+      const TerminationSignal inner({SIGTERM});
       std::raise(SIGTERM);
       CHECK(inner.has_come());
     }
     CHECK(watch.has_come());
     std::raise(SIGUSR1);
-    const base_internal::TerminationSignal later({SIGTERM});
+    const TerminationSignal later({SIGTERM});
     CHECK_FALSE(later.has_come());
   }
   CHECK(std::signal(SIGUSR1, SIG_IGN) == SIG_DFL);
   {
-    const base_internal::TerminationSignal watch({SIGUSR1});
+    const TerminationSignal watch({SIGUSR1});
     std::raise(SIGUSR1);
     CHECK_FALSE(watch.has_come());  // it was ignored before
   }

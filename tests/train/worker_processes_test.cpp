@@ -204,7 +204,7 @@ DISTRIBUTE_CLUSTER_MAIN(fails_at_step_3) {
         strategy.run([&] { v.assign_add(Tensor(int64_t{1})); });
       });
   } catch (const Error& error) {
-    task.set_result(concat(int(error.code()), " ", error.what()));
+    task.set_result(str_cat(int(error.code()), " ", error.what()));
   }
 }
 
@@ -233,7 +233,7 @@ DISTRIBUTE_CLUSTER_MAIN(saves_much) {
   Checkpoint checkpoint({{"v", v}});
   CheckpointManager manager(checkpoint, {.directory = words.directory, .max_to_keep = 2});
   manager.restore_latest();
-  task.set_result(concat(checkpoint.save_counter(), " ", v.value().rows(0, 1).to_vector()[0]));
+  task.set_result(str_cat(checkpoint.save_counter(), " ", v.value().rows(0, 1).to_vector()[0]));
   do {
     v.assign(fill(Shape{8 << 20}, float(checkpoint.save_counter() + 1)));
     std::printf("saving %lld.\n", (long long)checkpoint.save_counter() + 1);
@@ -290,7 +290,7 @@ DISTRIBUTE_CLUSTER_MAIN(saves_on_a_full_disk) {
     if (strategy.extended().should_checkpoint()) limit.emplace(1000);
     manager.save();
   } catch (const Error& error) {
-    task.set_result(concat(manager.checkpoints().size(), " ", error.what()));
+    task.set_result(str_cat(manager.checkpoints().size(), " ", error.what()));
   }
   manager.save();
 }

@@ -174,7 +174,7 @@ void write(const std::filesystem::path& path, const std::string& code) {
   std::ofstream file(path, std::ios::binary);
   file << code;
   file.close();
-  if (!file) throw dist::UnavailableError(dist::concat("cannot write ", path.string()));
+  if (!file) throw dist::UnavailableError(dist::str_cat("cannot write ", path.string()));
 }
 
 int make_kernels(const std::filesystem::path& folder, const std::vector<int>& capabilities) {

@@ -20,7 +20,3 @@ Tensor sum(const Tensor& a, const Tensor& b, float factor);
 }  // namespace autograd_internal
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/autograd/impl/accumulate.ipp>
-#endif

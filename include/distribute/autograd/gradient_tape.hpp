@@ -133,8 +133,3 @@ class GradientTape {
 Tensor stop_gradient(const Tensor& tensor);
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/autograd/impl/gradient_tape.ipp>
-#include <distribute/autograd/impl/variable.ipp>
-#endif

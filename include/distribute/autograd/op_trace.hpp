@@ -86,7 +86,3 @@ void trace_op(const char* op, std::span<const Tensor> inputs, const Tensor& outp
 }  // namespace autograd_internal
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/autograd/impl/op_trace.ipp>
-#endif

@@ -98,7 +98,3 @@ void refuse_in_recording(const std::string& what);
 }  // namespace autograd_internal
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/autograd/impl/recorded_step.ipp>
-#endif

@@ -28,7 +28,3 @@ Tensor scattered(ScatterOp op, const Tensor& value, const IndexedSlices& slices)
 }  // namespace autograd_internal
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/autograd/impl/scatter.ipp>
-#endif

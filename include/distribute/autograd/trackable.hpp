@@ -67,7 +67,3 @@ class Trackable {
 };
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/autograd/impl/trackable.ipp>
-#endif

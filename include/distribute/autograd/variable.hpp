@@ -73,15 +73,15 @@ class VariableImpl {
   virtual Shape shape() const { return component(0).shape(); }
   virtual DType dtype() const { return component(0).dtype(); }
   /// "/job:ps/replica:0/task:1/device:CPU:0".
-  virtual std::string device() const;
+  DISTRIBUTE_INLINE virtual std::string device() const;
   /// The shards of a variable that is cut along its first axis; else none.
-  virtual const std::vector<Variable>& parts() const;
+  DISTRIBUTE_INLINE virtual const std::vector<Variable>& parts() const;
   /// True when rows can be had without the whole value; `flat`: int64 [n], in range.
   virtual bool reads_rows() const { return false; }
-  virtual Tensor read_rows(const Tensor& flat) const;
+  DISTRIBUTE_INLINE virtual Tensor read_rows(const Tensor& flat) const;
   /// Changes rows; the slices fit.
   /// Throws  UnimplementedError for operations that this kind of variable does not know.
-  virtual void scatter(ScatterOp op, const IndexedSlices& slices);
+  DISTRIBUTE_INLINE virtual void scatter(ScatterOp op, const IndexedSlices& slices);
 
   /// Set on shards, after their creation.
   const std::optional<SaveSliceInfo>& save_slice_info() const { return slice_info_; }
@@ -98,12 +98,12 @@ class PlainVariable : public VariableImpl {
  public:
   PlainVariable(Tensor initial_value, VariableOptions options);
   Tensor read() const override { return value_; }
-  void assign(const Tensor& value) override;
-  void assign_add(const Tensor& delta) override;
-  void assign_sub(const Tensor& delta) override;
+  DISTRIBUTE_INLINE void assign(const Tensor& value) override;
+  DISTRIBUTE_INLINE void assign_add(const Tensor& delta) override;
+  DISTRIBUTE_INLINE void assign_sub(const Tensor& delta) override;
   Tensor component(int) const override { return value_; }
   void set_component(int, Tensor value) override { value_ = std::move(value); }
-  void scatter(ScatterOp op, const IndexedSlices& slices) override;
+  DISTRIBUTE_INLINE void scatter(ScatterOp op, const IndexedSlices& slices) override;
 
  private:
   Tensor value_;
@@ -194,7 +194,3 @@ void variable_accessed(const Variable& variable, const Tensor& value);
 }  // namespace autograd_internal
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/autograd/gradient_tape.hpp>  // brings impl/variable.ipp once all is declared
-#endif

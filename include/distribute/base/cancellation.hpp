@@ -31,7 +31,3 @@ bool is_cancelled();
 void throw_if_cancelled();
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/base/impl/cancellation.ipp>
-#endif

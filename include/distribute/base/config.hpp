@@ -1,13 +1,44 @@
 #pragma once
-/// Build-mode macros: header-only by default, declarations only with DISTRIBUTE_COMPILED.
+/// Where the bodies are, and the library's version.
 
-#if defined(DISTRIBUTE_COMPILED)
+/// In a program of one file bodies come inline with an umbrella header such as
+/// <distribute/strategy.hpp>. A program of several files defines DISTRIBUTE_SEPARATE_COMPILATION in
+/// all of them, and one file includes <distribute/impl/src.hpp>.
+#ifdef DISTRIBUTE_SEPARATE_COMPILATION
 #define DISTRIBUTE_INLINE
+#define DISTRIBUTE_FORM separate
 #else
-#define DISTRIBUTE_HEADER_ONLY 1
 #define DISTRIBUTE_INLINE inline
+#define DISTRIBUTE_FORM header_only
 #endif
 
 #define DISTRIBUTE_VERSION_MAJOR 0
 #define DISTRIBUTE_VERSION_MINOR 1
 #define DISTRIBUTE_VERSION_PATCH 0
+
+/// Objects of two forms or two versions in one program do not link. Each object defines one symbol,
+/// in a COMDAT group that is named after its form and version: of equal groups the linker keeps
+/// one, of different ones all, and then the symbol is defined twice.
+#if defined(__ELF__) && defined(__GNUC__) && !defined(__clang__)  // Clang's LTO knows no .ifndef
+#define DISTRIBUTE_MIXED \
+  "distribute_is_header_only_in_one_object_and_not_in_another_or_of_two_versions"
+#define DISTRIBUTE_TEXT_OF(x) #x
+#define DISTRIBUTE_TEXT(x) DISTRIBUTE_TEXT_OF(x)
+#define DISTRIBUTE_RELEASE_TEXT             \
+  DISTRIBUTE_TEXT(DISTRIBUTE_VERSION_MAJOR) \
+  "_" DISTRIBUTE_TEXT(DISTRIBUTE_VERSION_MINOR) "_" DISTRIBUTE_TEXT(DISTRIBUTE_VERSION_PATCH)
+// clang-format off
+__asm__(".ifndef " DISTRIBUTE_MIXED "\n"  // link-time optimization assembles several objects as one
+        ".pushsection .rodata.distribute_form,\"aG\",%progbits,"
+        "distribute_" DISTRIBUTE_TEXT(DISTRIBUTE_FORM) "_" DISTRIBUTE_RELEASE_TEXT ",comdat\n"
+        ".globl " DISTRIBUTE_MIXED "\n"
+        DISTRIBUTE_MIXED ": .byte 0\n"
+        ".popsection\n"
+        ".endif\n");
+// clang-format on
+#undef DISTRIBUTE_RELEASE_TEXT
+#undef DISTRIBUTE_TEXT
+#undef DISTRIBUTE_TEXT_OF
+#undef DISTRIBUTE_MIXED
+#endif
+#undef DISTRIBUTE_FORM

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <sstream>
+#include <iosfwd>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -86,6 +86,8 @@ std::string number_word(uint64_t number);
 std::string number_word(double number);  // six digits, as a stream prints it
 /// The shortest text that reads back as the same number.
 std::string exact_word(double number);
+/// What `print` writes to a stream.
+std::string streamed_word(const void* value, void (*print)(std::ostream& out, const void* value));
 
 /// `arg` as text; what is neither text nor number is printed by its operator<<.
 template <typename Arg>
@@ -104,22 +106,18 @@ auto word(const Arg& arg) {
     static_assert(
         !requires(std::istream & in) { in >> arg; },
         "a manipulator as std::setprecision would reach no other word");
-    std::ostringstream out;
-    out << arg;
-    return out.str();
+    return streamed_word(
+        &arg, [](std::ostream& out, const void* value) { out << *static_cast<const Arg*>(value); });
   }
 }
 
 }  // namespace base_internal
 
-/// Joins anything printable into one message: concat("step ", 3). Every word is printed by itself.
+/// Joins anything printable into one message: str_cat("step ", 3). Every word is printed by itself.
+/// absl::StrCat does not take std::string_view where Abseil was built as C++14 (Debian 12).
 template <typename... Args>
-std::string concat(const Args&... args) {
+std::string str_cat(const Args&... args) {
   return base_internal::join_words({std::string_view(base_internal::word(args))...});
 }
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/base/impl/error.ipp>
-#endif

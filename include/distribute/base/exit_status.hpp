@@ -25,7 +25,3 @@ inline constexpr int kExitPreempted = 143;
 int exit_status(const std::exception& error);
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/base/impl/exit_status.ipp>
-#endif

@@ -93,7 +93,3 @@ struct LibraryMetrics {
 };
 
 }  // namespace distribute::monitoring
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/base/impl/library_metrics.ipp>
-#endif

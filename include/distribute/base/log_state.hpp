@@ -39,7 +39,3 @@ struct LogState {
 };
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/base/impl/log_state.ipp>
-#endif

@@ -65,7 +65,3 @@ inline void log_error(std::string_view component, std::string_view message, LogF
 }
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/base/impl/logging.ipp>
-#endif

@@ -165,7 +165,3 @@ class CollectionRegistry {
 };
 
 }  // namespace distribute::monitoring
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/base/impl/monitoring.ipp>
-#endif

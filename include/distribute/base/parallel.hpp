@@ -3,7 +3,6 @@
 
 #include <distribute/base/config.hpp>
 
-#include <algorithm>
 #include <cstdint>
 
 #include <omp.h>
@@ -16,7 +15,7 @@ inline int intra_op_threads() { return omp_get_max_threads(); }
 
 /// Limits the operations of the calling thread to `threads` threads (at least one).
 /// Source  tf.config.threading.set_intra_op_parallelism_threads
-inline void set_intra_op_threads(int threads) { omp_set_num_threads(std::max(threads, 1)); }
+inline void set_intra_op_threads(int threads) { omp_set_num_threads(threads < 1 ? 1 : threads); }
 
 /// Calls fn(begin, end) on equal parts of [0, count), one part a thread; `grain` is the smallest
 /// part worth a thread. Parts depend only on the thread count, so results repeat bit by bit.

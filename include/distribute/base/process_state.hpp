@@ -21,6 +21,8 @@ inline bool env_switch(const char* name) {
   return !value || std::string_view(value) != "0";
 }
 
+class Backend;
+
 /// Plain settings are written before the first replica thread starts and only read afterwards.
 struct ProcessState {
   std::atomic<uint64_t> next_tensor_id{1};
@@ -34,6 +36,8 @@ struct ProcessState {
   /// rounding errors of 2e-6 rather than 3e-7. DISTRIBUTE_WINOGRAD=0 in the environment turns all
   /// of them off from outside.
   bool allow_winograd = env_switch("DISTRIBUTE_WINOGRAD");
+  /// Puts our own convolutions before those of a backend (device/own_convolutions); null: none.
+  std::unique_ptr<Backend> (*own_convolutions)(Backend& backend) = nullptr;
   std::string mixed_precision_policy = "float32";  // tf.keras.mixed_precision (nn/policy)
   bool tensor_float_32 = true;  // tf.config.experimental.enable_tensor_float_32_execution
   bool op_determinism = false;  // tf.config.experimental.enable_op_determinism
@@ -51,9 +55,12 @@ struct ProcessState {
   std::shared_ptr<void> file_systems;                // by scheme (io/file_system)
   monitoring::LibraryMetrics metrics;
   LogState log;
-  std::mutex metrics_server_mutex;       // guards the next
-  std::shared_ptr<void> metrics_server;  // cluster/metrics_server
-  std::shared_ptr<void> horovod;         // the Engine of hvd::init (horovod/engine)
+  std::shared_ptr<void> metrics_sinks;      // by name (base/metrics_sink)
+  std::shared_ptr<void> cluster_resolvers;  // by name (cluster/resolver_registry)
+  std::shared_ptr<void> module_saver;       // nn::ModuleSaver (nn/module_saver)
+  std::mutex metrics_server_mutex;          // guards the next
+  std::shared_ptr<void> metrics_server;     // metrics/metrics_server
+  std::shared_ptr<void> horovod;            // the Engine of hvd::init (horovod/engine)
 };
 
 /// Lives from first use to the end of the process.

@@ -30,7 +30,3 @@ T value_or_throw(absl::StatusOr<T> value) {
 }
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/base/impl/status.ipp>
-#endif

@@ -9,7 +9,7 @@
 
 #include <signal.h>
 
-namespace distribute::base_internal {
+namespace distribute {
 
 /// While it lives the signals are counted instead of ending the process; then the handlers of
 /// before are back. A signal that was ignored stays so. Several of them end in the reverse order of
@@ -32,8 +32,4 @@ class TerminationSignal {
   std::vector<std::pair<int, struct sigaction>> old_actions_;
 };
 
-}  // namespace distribute::base_internal
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/base/impl/termination_signal.ipp>
-#endif
+}  // namespace distribute

@@ -18,7 +18,3 @@ namespace distribute::train {
 void merge_bundles(const std::vector<std::string>& part_prefixes, const std::string& prefix);
 
 }  // namespace distribute::train
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/checkpoint/impl/bundle_merge.ipp>
-#endif

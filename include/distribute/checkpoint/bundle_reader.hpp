@@ -1,8 +1,8 @@
 #pragma once
 /// Reads TensorFlow V2 checkpoints, in one or many data files, with whole and partitioned tensors.
 
-#include <distribute/checkpoint/bundle_dtype.hpp>
-#include <distribute/checkpoint/bundle_entry.hpp>
+#include <distribute/checkpoint/detail/bundle_dtype.hpp>
+#include <distribute/checkpoint/detail/bundle_entry.hpp>
 #include <distribute/device/dtype.hpp>
 #include <distribute/io/fwd.hpp>
 
@@ -99,7 +99,3 @@ class BundleReader {
 };
 
 }  // namespace distribute::train
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/checkpoint/impl/bundle_reader.ipp>
-#endif

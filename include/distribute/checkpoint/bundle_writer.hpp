@@ -1,8 +1,8 @@
 #pragma once
 /// Writes a TensorFlow V2 checkpoint: PREFIX.index and its data file, both or neither.
 
-#include <distribute/checkpoint/bundle_dtype.hpp>
-#include <distribute/checkpoint/bundle_entry.hpp>
+#include <distribute/checkpoint/detail/bundle_dtype.hpp>
+#include <distribute/checkpoint/detail/bundle_entry.hpp>
 #include <distribute/device/dtype.hpp>
 #include <distribute/io/fwd.hpp>
 
@@ -67,7 +67,3 @@ class BundleWriter {
 };
 
 }  // namespace distribute::train
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/checkpoint/impl/bundle_writer.ipp>
-#endif

@@ -81,7 +81,3 @@ class Checkpoint {
 
 }  // namespace train
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/checkpoint/impl/checkpoint.ipp>
-#endif

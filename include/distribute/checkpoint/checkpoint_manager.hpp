@@ -98,7 +98,3 @@ class CheckpointManager {
 void remove_checkpoint(const std::string& prefix);
 
 }  // namespace distribute::train
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/checkpoint/impl/checkpoint_manager.ipp>
-#endif

@@ -52,7 +52,3 @@ namespace distribute::checkpoint_internal {
 std::string cure_of_missing_checkpoint(const std::string& prefix);
 
 }  // namespace distribute::checkpoint_internal
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/checkpoint/impl/checkpoint_state.ipp>
-#endif

@@ -53,7 +53,3 @@ void check_shards(BundleReader& reader, const std::string& key, const Variable& 
 void restore_shards(BundleReader& reader, const std::string& key, const Variable& variable);
 
 }  // namespace distribute::train
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/checkpoint/impl/flat_checkpoint.ipp>
-#endif

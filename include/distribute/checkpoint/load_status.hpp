@@ -36,7 +36,3 @@ class LoadStatus {
 
 }  // namespace train
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/checkpoint/impl/load_status.ipp>
-#endif

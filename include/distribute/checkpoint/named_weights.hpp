@@ -46,7 +46,3 @@ const std::string& weight_key(const WeightKeys& keys, const std::string& name,
                               const std::string& file);
 
 }  // namespace distribute::train
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/checkpoint/impl/named_weights.ipp>
-#endif

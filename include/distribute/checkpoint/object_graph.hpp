@@ -78,7 +78,3 @@ std::string slot_path(std::string_view variable_path, std::string_view optimizer
                       std::string_view slot_name);
 
 }  // namespace distribute::train
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/checkpoint/impl/object_graph.ipp>
-#endif

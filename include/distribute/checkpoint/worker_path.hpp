@@ -47,7 +47,3 @@ void read_on_all_workers(StrategyExtended& extended, const std::function<void()>
 
 }  // namespace checkpoint_internal
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/checkpoint/impl/worker_path.ipp>
-#endif

@@ -70,7 +70,3 @@ std::shared_ptr<const net::TlsContext> make_tls(const ClusterOptions& options,
 void check_options(const ClusterOptions& options);
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/cluster/impl/cluster_options.ipp>
-#endif

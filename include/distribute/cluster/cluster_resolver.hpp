@@ -58,11 +58,11 @@ class ClusterResolver {
   virtual std::optional<int> find_task_id() const { return std::nullopt; }
   virtual std::optional<std::string> find_rpc_layer() const { return std::nullopt; }
   /// The given task, else this one; "" when neither is known.
-  virtual std::string find_master(const std::optional<TaskType>& task_type,
-                                  std::optional<int> task_id,
-                                  const std::optional<std::string>& rpc_layer) const;
+  DISTRIBUTE_INLINE virtual std::string find_master(
+      const std::optional<TaskType>& task_type, std::optional<int> task_id,
+      const std::optional<std::string>& rpc_layer) const;
   /// The logical devices of this process that are not CPUs.
-  virtual std::map<std::string, int> find_accelerators() const;
+  DISTRIBUTE_INLINE virtual std::map<std::string, int> find_accelerators() const;
 
   /// TFConfigClusterResolver's rule: "" for a cluster of one task, else as find_master, but a task
   /// that is not known is an error.
@@ -97,8 +97,9 @@ class SimpleClusterResolver : public ClusterResolver {
 
  protected:
   /// The address of a task when type and id are given, else the master of the options.
-  std::string find_master(const std::optional<TaskType>& task_type, std::optional<int> task_id,
-                          const std::optional<std::string>& rpc_layer) const override;
+  DISTRIBUTE_INLINE std::string find_master(
+      const std::optional<TaskType>& task_type, std::optional<int> task_id,
+      const std::optional<std::string>& rpc_layer) const override;
   std::map<std::string, int> find_accelerators() const override { return num_accelerators_; }
 
  private:
@@ -113,7 +114,3 @@ std::string format_master_url(const std::string& address, const std::string& rpc
 }  // namespace cluster_internal
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/cluster/impl/cluster_resolver.ipp>
-#endif

@@ -31,7 +31,3 @@ struct ClusterRole {
 ClusterRole cluster_role(const ClusterResolver& resolver);
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/cluster/impl/cluster_role.ipp>
-#endif

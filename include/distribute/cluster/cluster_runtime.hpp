@@ -4,7 +4,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/cluster_options.hpp>
 #include <distribute/cluster/cluster_tasks.hpp>
-#include <distribute/cluster/task_failure.hpp>
+#include <distribute/cluster/detail/task_failure.hpp>
 #include <distribute/net/deadline.hpp>
 
 #include <cstdint>
@@ -131,7 +131,3 @@ class ClusterRuntime {
 };
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/cluster/impl/cluster_runtime.ipp>
-#endif

@@ -82,7 +82,3 @@ ClusterSpec cluster_spec_of(const JsonValue& value, const std::string& place);
 }  // namespace cluster_internal
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/cluster/impl/cluster_spec.ipp>
-#endif

@@ -40,7 +40,3 @@ void check_tasks(const ClusterTasks& tasks);
 std::string job_fingerprint(const ClusterTasks& tasks);
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/cluster/impl/cluster_tasks.ipp>
-#endif

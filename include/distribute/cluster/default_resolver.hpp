@@ -23,7 +23,3 @@ struct ImpliedResolver {
 ImpliedResolver default_resolver(const Environment& variables = {}, const ClusterFlags& flags = {});
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/cluster/impl/default_resolver.ipp>
-#endif

@@ -49,7 +49,7 @@ void read_limit(const char* name, Number least, Number most, Number& value) {
   const auto [stop, error] = std::from_chars(text, end, number);
   if (error != std::errc() || stop != end || !(number >= least && number <= most))
     throw InvalidArgumentError(
-        concat(name, "=", text, ": wanted a number from ", least, " to ", most));
+        str_cat(name, "=", text, ": wanted a number from ", least, " to ", most));
   value = number;
 }
 
@@ -58,7 +58,3 @@ inline void read_seconds(const char* name, double& value) { read_limit(name, 0.0
 }  // namespace cluster_internal
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/cluster/impl/environment.ipp>
-#endif

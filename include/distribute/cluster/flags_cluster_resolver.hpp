@@ -38,7 +38,3 @@ class FlagsClusterResolver : public ClusterResolver {
 };
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/cluster/impl/flags_cluster_resolver.ipp>
-#endif

@@ -16,7 +16,7 @@ class LeaderClusterResolver : public ClusterResolver {
     std::string leader;  // host:port
   };
 
-  ClusterSpec cluster_spec() const override;
+  DISTRIBUTE_INLINE ClusterSpec cluster_spec() const override;
   std::optional<int> world_size() const override { return world().size; }
 
  protected:
@@ -25,8 +25,9 @@ class LeaderClusterResolver : public ClusterResolver {
   virtual World world() const = 0;
   std::optional<TaskType> find_task_type() const override { return TaskType(TaskType::Worker); }
   std::optional<int> find_task_id() const override { return world().rank; }
-  std::string find_master(const std::optional<TaskType>& task_type, std::optional<int> task_id,
-                          const std::optional<std::string>& rpc_layer) const override;
+  DISTRIBUTE_INLINE std::string find_master(
+      const std::optional<TaskType>& task_type, std::optional<int> task_id,
+      const std::optional<std::string>& rpc_layer) const override;
 };
 
 namespace cluster_internal {
@@ -37,7 +38,3 @@ LeaderClusterResolver::World checked_world(int rank, int size, std::string leade
 }  // namespace cluster_internal
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/cluster/impl/leader_cluster_resolver.ipp>
-#endif

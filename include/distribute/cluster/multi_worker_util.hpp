@@ -48,7 +48,3 @@ bool should_save_checkpoint(const ClusterSpec& cluster_spec,
                             const std::optional<TaskType>& task_type, std::optional<int> task_id);
 
 }  // namespace distribute::multi_worker_util
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/cluster/impl/multi_worker_util.ipp>
-#endif

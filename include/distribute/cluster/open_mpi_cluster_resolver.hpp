@@ -23,7 +23,7 @@ class OpenMpiClusterResolver : public LeaderClusterResolver {
   explicit OpenMpiClusterResolver(OpenMpiClusterResolverOptions options = {});
 
  protected:
-  World world() const override;
+  DISTRIBUTE_INLINE World world() const override;
 
  private:
   std::string leader(int size, const char* local_size_name) const;
@@ -33,7 +33,3 @@ class OpenMpiClusterResolver : public LeaderClusterResolver {
 };
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/cluster/impl/open_mpi_cluster_resolver.ipp>
-#endif

@@ -31,7 +31,3 @@ std::string ready_file_path();
 std::string not_ready_because(const std::string& path);
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/cluster/impl/ready_file.ipp>
-#endif

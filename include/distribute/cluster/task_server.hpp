@@ -89,7 +89,3 @@ class TaskServer {
 };
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/cluster/impl/task_server.ipp>
-#endif

@@ -27,17 +27,18 @@ struct TFConfigClusterResolverOptions {
 class TFConfigClusterResolver : public ClusterResolver {
  public:
   explicit TFConfigClusterResolver(TFConfigClusterResolverOptions options = {});
-  ClusterSpec cluster_spec() const override;
+  DISTRIBUTE_INLINE ClusterSpec cluster_spec() const override;
   /// Whether TF_CONFIG is of a TFJob with enableDynamicWorker.
   bool has_dynamic_workers() const;
 
  protected:
-  std::optional<TaskType> find_task_type() const override;
-  std::optional<int> find_task_id() const override;
-  std::optional<std::string> find_rpc_layer() const override;
+  DISTRIBUTE_INLINE std::optional<TaskType> find_task_type() const override;
+  DISTRIBUTE_INLINE std::optional<int> find_task_id() const override;
+  DISTRIBUTE_INLINE std::optional<std::string> find_rpc_layer() const override;
   /// "session_master" when it is there; "" for a cluster of one task; else the task's address.
-  std::string find_master(const std::optional<TaskType>& task_type, std::optional<int> task_id,
-                          const std::optional<std::string>& rpc_layer) const override;
+  DISTRIBUTE_INLINE std::string find_master(
+      const std::optional<TaskType>& task_type, std::optional<int> task_id,
+      const std::optional<std::string>& rpc_layer) const override;
 
  private:
   Environment variables_;
@@ -58,7 +59,3 @@ std::optional<int> task_id_in(const JsonValue& root, const std::string& name);
 }  // namespace cluster_internal
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/cluster/impl/tf_config_cluster_resolver.ipp>
-#endif

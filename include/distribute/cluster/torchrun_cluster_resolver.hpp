@@ -22,7 +22,7 @@ class TorchrunClusterResolver : public LeaderClusterResolver {
   explicit TorchrunClusterResolver(TorchrunClusterResolverOptions options = {});
 
  protected:
-  World world() const override;
+  DISTRIBUTE_INLINE World world() const override;
 
  private:
   World node_world() const;
@@ -33,7 +33,3 @@ class TorchrunClusterResolver : public LeaderClusterResolver {
 };
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/cluster/impl/torchrun_cluster_resolver.ipp>
-#endif

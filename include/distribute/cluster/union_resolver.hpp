@@ -33,7 +33,7 @@ class UnionResolver : public ClusterResolver {
       : UnionResolver(std::vector<std::shared_ptr<const ClusterResolver>>{
             std::make_shared<const Resolvers>(std::move(resolvers))...}) {}
 
-  ClusterSpec cluster_spec() const override;
+  DISTRIBUTE_INLINE ClusterSpec cluster_spec() const override;
   std::optional<int> world_size() const override { return resolvers_[0]->world_size(); }
 
  protected:
@@ -41,8 +41,9 @@ class UnionResolver : public ClusterResolver {
   std::optional<int> find_task_id() const override { return resolvers_[0]->task_id(); }
   std::optional<std::string> find_rpc_layer() const override { return resolvers_[0]->rpc_layer(); }
   /// The first resolver's, unless type and id are given.
-  std::string find_master(const std::optional<TaskType>& task_type, std::optional<int> task_id,
-                          const std::optional<std::string>& rpc_layer) const override;
+  DISTRIBUTE_INLINE std::string find_master(
+      const std::optional<TaskType>& task_type, std::optional<int> task_id,
+      const std::optional<std::string>& rpc_layer) const override;
   std::map<std::string, int> find_accelerators() const override {
     return resolvers_[0]->num_accelerators();
   }
@@ -52,7 +53,3 @@ class UnionResolver : public ClusterResolver {
 };
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/cluster/impl/union_resolver.ipp>
-#endif

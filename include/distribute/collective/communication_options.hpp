@@ -32,7 +32,3 @@ struct CommunicationOptions {
 };
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/collective/impl/communication_options.ipp>
-#endif

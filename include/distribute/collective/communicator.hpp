@@ -3,9 +3,9 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/library_metrics.hpp>
+#include <distribute/collective/detail/transport.hpp>
 #include <distribute/collective/flight_recorder.hpp>
 #include <distribute/collective/operation.hpp>
-#include <distribute/collective/transport.hpp>
 
 #include <array>
 #include <condition_variable>
@@ -120,7 +120,3 @@ class Communicator {
 };
 
 }  // namespace distribute::collective
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/collective/impl/communicator.ipp>
-#endif

@@ -3,7 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/collective/communication_options.hpp>
-#include <distribute/collective/worker_group.hpp>
+#include <distribute/collective/detail/worker_group.hpp>
 #include <distribute/device/device.hpp>
 
 #include <memory>
@@ -36,7 +36,3 @@ WorkerGroup connect_workers(const std::shared_ptr<ClusterRuntime>& runtime, int 
                             std::span<const Device> gpus = {});
 
 }  // namespace distribute::collective
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/collective/impl/connect_workers.ipp>
-#endif

@@ -49,7 +49,3 @@ struct StepShape {
 double step_seconds(const StepShape& step, int ranks, const LinkCosts& costs = {});
 
 }  // namespace distribute::collective
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/collective/impl/cost_model.ipp>
-#endif

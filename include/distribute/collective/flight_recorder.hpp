@@ -52,7 +52,3 @@ class FlightRecorder {
 };
 
 }  // namespace distribute::collective
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/collective/impl/flight_recorder.ipp>
-#endif

@@ -19,7 +19,3 @@ std::string flight_report(const ClusterRuntime& runtime, const std::string& erro
                           const FlightRecorder& recorder);
 
 }  // namespace distribute::collective
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/collective/impl/flight_report.ipp>
-#endif

@@ -2,7 +2,7 @@
 /// Collectives over MPI, for sites that prescribe it; builds without MPI have no such transport.
 
 #include <distribute/base/config.hpp>
-#include <distribute/collective/transport.hpp>
+#include <distribute/collective/detail/transport.hpp>
 
 #include <memory>
 
@@ -20,11 +20,3 @@ bool has_mpi();
 std::unique_ptr<Transport> make_mpi_transport();
 
 }  // namespace distribute::collective
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#if DISTRIBUTE_HAS_MPI
-#include <distribute/collective/impl/mpi_transport.ipp>
-#else
-#include <distribute/collective/impl/mpi_transport_stub.ipp>
-#endif
-#endif

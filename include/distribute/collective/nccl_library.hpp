@@ -72,7 +72,3 @@ class [[nodiscard]] ScopedNccl {
 };
 
 }  // namespace distribute::collective
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/collective/impl/nccl_library.ipp>
-#endif

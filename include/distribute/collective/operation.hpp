@@ -86,7 +86,3 @@ std::string to_string(const Signature& signature);
 void check_same(const Signature& mine, int my_rank, const Signature& other, int other_rank);
 
 }  // namespace distribute::collective
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/collective/impl/operation.ipp>
-#endif

@@ -3,9 +3,9 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/collective/cost_model.hpp>
-#include <distribute/collective/message_algorithms.hpp>
-#include <distribute/collective/tcp_messages.hpp>
-#include <distribute/collective/transport.hpp>
+#include <distribute/collective/detail/message_algorithms.hpp>
+#include <distribute/collective/detail/tcp_messages.hpp>
+#include <distribute/collective/detail/transport.hpp>
 #include <distribute/net/socket.hpp>
 
 #include <cstdint>
@@ -38,8 +38,8 @@ class TcpTransport final : public Transport {
   const char* name() const override { return "tcp"; }
   int rank() const override { return messages_.rank(); }
   int size() const override { return messages_.size(); }
-  void execute(const Operation& operation) override;
-  void abort(StatusCode code, const std::string& message) override;
+  DISTRIBUTE_INLINE void execute(const Operation& operation) override;
+  DISTRIBUTE_INLINE void abort(StatusCode code, const std::string& message) override;
 
  private:
   TcpMessages messages_;
@@ -47,7 +47,3 @@ class TcpTransport final : public Transport {
 };
 
 }  // namespace distribute::collective
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/collective/impl/tcp_transport.ipp>
-#endif

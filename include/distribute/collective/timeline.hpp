@@ -14,10 +14,6 @@
 #include <string>
 #include <vector>
 
-namespace distribute {
-class ClusterRuntime;
-}
-
 namespace distribute::collective {
 
 /// The spans of one task, in named rows; the last `capacity` of them. Thread-safe.
@@ -82,14 +78,4 @@ class TimelineSpan {
   Timeline::Clock::time_point begin_{};
 };
 
-/// Brings the timelines of all tasks to the leader, which saves them on its clock; `recording` says
-/// which tasks have one. In a job that has failed the leader saves its own.
-/// Blocks  at most the runtime's options().shutdown_timeout.
-void save_timelines(ClusterRuntime& runtime, const Timeline& timeline,
-                    std::span<const std::string> recording);
-
 }  // namespace distribute::collective
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/collective/impl/timeline.ipp>
-#endif

@@ -2,8 +2,8 @@
 /// Collectives between ranks that share memory: threads of a process, processes of a host.
 
 #include <distribute/base/config.hpp>
-#include <distribute/collective/transport.hpp>
-#include <distribute/collective/window.hpp>
+#include <distribute/collective/detail/transport.hpp>
+#include <distribute/collective/detail/window.hpp>
 
 #include <atomic>
 #include <functional>
@@ -27,8 +27,8 @@ class WindowTransport : public Transport {
   const char* name() const override { return name_; }
   int rank() const override { return rank_; }
   int size() const override { return window_->ranks(); }
-  void execute(const Operation& operation) override;
-  void abort(StatusCode code, const std::string& message) override;
+  DISTRIBUTE_INLINE void execute(const Operation& operation) override;
+  DISTRIBUTE_INLINE void abort(StatusCode code, const std::string& message) override;
   std::span<std::byte> shared_memory(int rank) const override { return window_->arena(rank); }
 
  private:
@@ -81,7 +81,3 @@ class WindowTransport : public Transport {
 std::vector<std::unique_ptr<Transport>> make_thread_transports(int ranks);
 
 }  // namespace distribute::collective
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/collective/impl/window_transport.ipp>
-#endif

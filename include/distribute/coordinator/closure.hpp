@@ -50,7 +50,3 @@ std::exception_ptr cancelled_error(const std::string& label);
 }  // namespace coordinator_internal
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/coordinator/impl/closure.ipp>
-#endif

@@ -2,9 +2,9 @@
 /// Sends functions to the workers of a ParameterServerStrategy and copes with what happens to them.
 
 #include <distribute/base/config.hpp>
-#include <distribute/coordinator/closure_argument.hpp>
 #include <distribute/coordinator/coordinator_options.hpp>
-#include <distribute/coordinator/fetch.hpp>
+#include <distribute/coordinator/detail/closure_argument.hpp>
+#include <distribute/coordinator/detail/fetch.hpp>
 #include <distribute/coordinator/per_worker_values.hpp>
 #include <distribute/coordinator/remote_dataset.hpp>
 #include <distribute/coordinator/remote_function.hpp>
@@ -153,7 +153,3 @@ PerWorkerDataset ClusterCoordinator::create_per_worker_dataset(const F&) {
 }
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/coordinator/impl/cluster_coordinator.ipp>
-#endif

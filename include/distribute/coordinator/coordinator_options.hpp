@@ -42,7 +42,3 @@ struct CoordinatorOptions {
 };
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/coordinator/impl/coordinator_options.ipp>
-#endif

@@ -84,7 +84,3 @@ class PerWorkerDataset : public PerWorkerValues<data::Dataset> {
 };
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/coordinator/impl/per_worker_values.ipp>
-#endif

@@ -2,7 +2,7 @@
 /// Functions that make a worker's dataset: with a name, or found by their type.
 
 #include <distribute/base/config.hpp>
-#include <distribute/coordinator/registry.hpp>
+#include <distribute/coordinator/detail/registry.hpp>
 #include <distribute/data/dataset.hpp>
 #include <distribute/data/input_context.hpp>
 
@@ -62,7 +62,3 @@ struct DatasetType {
 }  // namespace coordinator_internal
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/coordinator/impl/remote_dataset.ipp>
-#endif

@@ -2,7 +2,7 @@
 /// A function that workers can run because every process of the job has registered it by name.
 
 #include <distribute/base/config.hpp>
-#include <distribute/coordinator/registry.hpp>
+#include <distribute/coordinator/detail/registry.hpp>
 #include <distribute/coordinator/wire_value.hpp>
 
 #include <functional>

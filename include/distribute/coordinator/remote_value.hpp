@@ -75,7 +75,3 @@ class RemoteValue {
 };
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/coordinator/impl/remote_value.ipp>
-#endif

@@ -87,7 +87,3 @@ class Server {
 };
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/coordinator/impl/server.ipp>
-#endif

@@ -34,7 +34,3 @@ NodePtr auto_shard(NodePtr node, int64_t num_workers, int64_t worker_index, Auto
 NodePtr dataset_for_worker(NodePtr node, const WorkerShare& share);
 
 }  // namespace distribute::data
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/data/impl/auto_shard.ipp>
-#endif

@@ -27,7 +27,3 @@ class BadPictures {
 };
 
 }  // namespace distribute::data
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/data/impl/bad_pictures.ipp>
-#endif

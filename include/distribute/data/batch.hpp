@@ -61,7 +61,3 @@ template <size_t I>
 struct std::tuple_element<I, distribute::data::Batch> {
   using type = distribute::Tensor;
 };
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/data/impl/batch.ipp>
-#endif

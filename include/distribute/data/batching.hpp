@@ -15,7 +15,3 @@ namespace distribute::data {
 NodePtr batch_node(NodePtr input, int64_t batch_size, bool drop_remainder);
 
 }  // namespace distribute::data
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/data/impl/batching.ipp>
-#endif

@@ -16,7 +16,3 @@ Tensor bytes_tensor(std::string bytes);
 std::string_view bytes_of(const Tensor& tensor);
 
 }  // namespace distribute::data
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/data/impl/bytes.ipp>
-#endif

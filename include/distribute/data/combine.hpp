@@ -23,7 +23,3 @@ NodePtr concatenate_node(NodePtr first, NodePtr second);
 NodePtr cache_node(NodePtr input);
 
 }  // namespace distribute::data
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/data/impl/combine.ipp>
-#endif

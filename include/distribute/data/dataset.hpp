@@ -117,7 +117,3 @@ class Dataset {
 };
 
 }  // namespace distribute::data
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/data/impl/dataset.ipp>
-#endif

@@ -43,7 +43,3 @@ std::vector<int64_t> batch_sizes_for_worker(int64_t global_batch_size, int64_t n
 Batch rows_of_replica(const Batch& batch, int64_t replica, int64_t num_replicas);
 
 }  // namespace distribute::data
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/data/impl/distribute_options.ipp>
-#endif

@@ -38,7 +38,3 @@ ElementSpec common_spec(const ElementSpec& a, const ElementSpec& b);
 Batch empty_batch(const ElementSpec& spec);
 
 }  // namespace distribute::data
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/data/impl/element_spec.ipp>
-#endif

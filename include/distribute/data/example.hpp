@@ -79,7 +79,3 @@ ParsedExample parse_example(std::span<const std::string_view> records, const Fea
                             const std::string& where);
 
 }  // namespace distribute::data
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/data/impl/example.ipp>
-#endif

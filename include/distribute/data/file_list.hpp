@@ -21,7 +21,3 @@ NodePtr file_list_source(std::vector<std::string> files);
 std::vector<std::string> match_files(const std::string& pattern);
 
 }  // namespace distribute::data
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/data/impl/file_list.ipp>
-#endif

@@ -35,7 +35,3 @@ Dataset from_idx_files(const std::string& images_path, const std::string& labels
                        const IdxOptions& options = {});
 
 }  // namespace distribute::data
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/data/impl/idx.ipp>
-#endif

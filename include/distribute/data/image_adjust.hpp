@@ -49,7 +49,3 @@ Tensor normalize(Tensor image, const Normalization& normalization);
 Tensor per_image_standardization(const Tensor& image);
 
 }  // namespace distribute::image
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/data/impl/image_adjust.ipp>
-#endif

@@ -45,7 +45,3 @@ ImageWindow sample_distorted_bounding_box(const ImageSize& size, const Distorted
 Tensor pad_and_random_crop(const Tensor& image, int64_t border, data::Random& random);
 
 }  // namespace distribute::image
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/data/impl/image_crop.ipp>
-#endif

@@ -24,7 +24,3 @@ struct ImageFolder {
 ImageFolder list_image_folder(const std::string& directory);
 
 }  // namespace distribute::data
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/data/impl/image_folder.ipp>
-#endif

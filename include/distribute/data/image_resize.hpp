@@ -25,7 +25,3 @@ Tensor resize(const Tensor& image, const ImageSize& size, const ResizeOptions& o
 ImageSize size_with_shorter_side(const ImageSize& size, int64_t side);
 
 }  // namespace distribute::image
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/data/impl/image_resize.ipp>
-#endif

@@ -32,7 +32,3 @@ class InputContext {
 std::string to_string(const InputContext& context);
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/data/impl/input_context.ipp>
-#endif

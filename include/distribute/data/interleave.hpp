@@ -21,7 +21,3 @@ struct InterleaveOptions {
 NodePtr interleave_node(NodePtr input, NodeFunction function, const InterleaveOptions& options);
 
 }  // namespace distribute::data
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/data/impl/interleave.ipp>
-#endif

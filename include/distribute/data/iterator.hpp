@@ -65,7 +65,3 @@ class LoopIterator {
 };
 
 }  // namespace distribute::data
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/data/impl/iterator.ipp>
-#endif

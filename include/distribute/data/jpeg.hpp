@@ -47,11 +47,3 @@ struct EncodeJpegOptions {
 std::string encode_jpeg(const Tensor& image, const EncodeJpegOptions& options = {});
 
 }  // namespace distribute::data
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#if DISTRIBUTE_HAS_JPEG
-#include <distribute/data/impl/jpeg.ipp>
-#else
-#include <distribute/data/impl/jpeg_stub.ipp>
-#endif
-#endif

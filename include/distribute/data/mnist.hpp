@@ -23,7 +23,3 @@ struct MnistOptions {
 Dataset load_mnist(const std::string& directory, const MnistOptions& options = {});
 
 }  // namespace distribute::data
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/data/impl/mnist.ipp>
-#endif

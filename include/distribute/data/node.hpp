@@ -2,9 +2,9 @@
 /// One transformation of the graph behind a Dataset: what strategies inspect and rewrite.
 
 #include <distribute/base/config.hpp>
+#include <distribute/data/detail/row_table.hpp>
+#include <distribute/data/detail/stream.hpp>
 #include <distribute/data/element_spec.hpp>
-#include <distribute/data/row_table.hpp>
-#include <distribute/data/stream.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -99,7 +99,3 @@ std::unique_ptr<BatchStream> stream_examples(std::shared_ptr<const RowTable> tab
 NodePtr table_source(std::shared_ptr<const RowTable> table);
 
 }  // namespace distribute::data
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/data/impl/node.ipp>
-#endif

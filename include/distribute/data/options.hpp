@@ -16,7 +16,3 @@ NodePtr options_node(NodePtr input, const Options& options);
 Options options_of(const Node& node);
 
 }  // namespace distribute::data
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/data/impl/options.ipp>
-#endif

@@ -44,7 +44,3 @@ Tensor training_picture(std::string_view jpeg, const PictureTransform& transform
 Tensor evaluation_picture(std::string_view jpeg, const PictureTransform& transform);
 
 }  // namespace distribute::data
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/data/impl/picture.ipp>
-#endif

@@ -75,7 +75,3 @@ Dataset image_dataset_from_directory(const std::string& directory,
                                      const PictureOptions& options = {});
 
 }  // namespace distribute::data
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/data/impl/pictures.ipp>
-#endif

@@ -62,7 +62,3 @@ using PipelineStatisticsPtr = std::shared_ptr<PipelineStatistics>;
 NodePtr measure_node(NodePtr input, PipelineStatisticsPtr statistics, const std::string& stage);
 
 }  // namespace distribute::data
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/data/impl/pipeline_statistics.ipp>
-#endif

@@ -15,7 +15,3 @@ namespace distribute::data {
 NodePtr prefetch_node(NodePtr input, int64_t buffer_size);
 
 }  // namespace distribute::data
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/data/impl/prefetch.ipp>
-#endif

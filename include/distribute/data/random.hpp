@@ -35,7 +35,3 @@ class Random {
 };
 
 }  // namespace distribute::data
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/data/impl/random.ipp>
-#endif

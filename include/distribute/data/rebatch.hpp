@@ -22,7 +22,3 @@ NodePtr rebatch_node(NodePtr input, std::vector<int64_t> sizes, bool drop_remain
 NodePtr legacy_rebatch_node(NodePtr input, int64_t pieces);
 
 }  // namespace distribute::data
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/data/impl/rebatch.ipp>
-#endif

@@ -23,7 +23,3 @@ NodePtr shard_node(NodePtr input, int64_t num_shards, int64_t index);
 inline constexpr int64_t kShardHint = -1;
 
 }  // namespace distribute::data
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/data/impl/selection.ipp>
-#endif

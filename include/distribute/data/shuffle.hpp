@@ -21,7 +21,3 @@ struct ShuffleOptions {
 NodePtr shuffle_node(NodePtr input, int64_t buffer_size, const ShuffleOptions& options);
 
 }  // namespace distribute::data
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/data/impl/shuffle.ipp>
-#endif

@@ -29,7 +29,3 @@ NodePtr generator_source(GeneratorFactory factory, ElementSpec spec);
 NodePtr file_source(std::vector<std::string> files, FileReader reader);
 
 }  // namespace distribute::data
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/data/impl/sources.ipp>
-#endif

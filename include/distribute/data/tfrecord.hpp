@@ -38,7 +38,3 @@ int64_t count_records(const std::vector<std::string>& paths,
                       io::Compression compression_type = io::Compression::None);
 
 }  // namespace distribute::data
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/data/impl/tfrecord.ipp>
-#endif

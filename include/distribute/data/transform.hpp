@@ -33,7 +33,3 @@ NodePtr map_node(NodePtr input, MapFunction function, const MapOptions& options)
 NodePtr filter_node(NodePtr input, Predicate predicate);
 
 }  // namespace distribute::data
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/data/impl/transform.ipp>
-#endif

@@ -39,8 +39,9 @@ class Backend {
   virtual Array matmul(const MatmulShape& shape, const Array& a, const Array& b, const Array* bias,
                        Epilogue epilogue) = 0;
   /// Rows [begin, end) of c = a^T b, row-major float32 in host memory, into `rows`.
-  virtual void product_rows(const MatmulShape& shape, const float* a, const float* b, int64_t begin,
-                            int64_t end, float* rows);
+  DISTRIBUTE_INLINE virtual void product_rows(const MatmulShape& shape, const float* a,
+                                              const float* b, int64_t begin, int64_t end,
+                                              float* rows);
 };
 
 /// The backend in use for a kind of device: on the CPU oneDNN when built in, else Eigen; on GPUs
@@ -60,7 +61,3 @@ class [[nodiscard]] ScopedCpuBackend {
 };
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/device/impl/backend.ipp>
-#endif

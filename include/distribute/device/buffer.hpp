@@ -62,7 +62,3 @@ MemoryInfo memory_info(Device device);
 void release_cached_memory(Device device);
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/device/impl/buffer.ipp>
-#endif

@@ -64,7 +64,3 @@ class [[nodiscard]] ScopedCudaTables {
 };
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/device/impl/cuda_device.ipp>
-#endif

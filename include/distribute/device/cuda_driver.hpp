@@ -114,7 +114,3 @@ std::string load_cuda_driver(CudaDriver& driver);
 std::string load_cuda_compiler(CudaCompiler& compiler);
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/device/impl/cuda_driver.ipp>
-#endif

@@ -41,7 +41,3 @@ class CudaGraph {
 };
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/device/impl/cuda_graph.ipp>
-#endif

@@ -30,11 +30,3 @@ void* cuda_symbol(void* library, const char* name);
 bool built_for_cuda();
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#if defined(DISTRIBUTE_HAS_CUDA) && DISTRIBUTE_HAS_CUDA
-#include <distribute/device/impl/cuda_library.ipp>
-#else
-#include <distribute/device/impl/cuda_library_stub.ipp>
-#endif
-#endif

@@ -65,7 +65,3 @@ inline CudaAddress cuda_address(const void* data) {
 }
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/device/impl/cuda_memory.ipp>
-#endif

@@ -66,7 +66,3 @@ void launch_kernel(Device device, const KernelName& kernel, const LaunchShape& s
 std::string kernel_text(const KernelName& kernel);
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/device/impl/cuda_module.ipp>
-#endif

@@ -114,7 +114,3 @@ class [[nodiscard]] CudaStreamScope {
 };
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/device/impl/cuda_stream.ipp>
-#endif

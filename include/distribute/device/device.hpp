@@ -28,7 +28,3 @@ struct MemoryInfo {
 std::string to_string(Device device);
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/device/impl/device.ipp>
-#endif

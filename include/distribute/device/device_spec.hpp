@@ -30,7 +30,3 @@ struct DeviceSpec {
 std::string canonical_name(const std::string& name);
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/device/impl/device_spec.ipp>
-#endif

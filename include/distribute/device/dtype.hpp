@@ -129,7 +129,3 @@ decltype(auto) dispatch(DType dtype, Fn&& fn) {
 }
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/device/impl/dtype.ipp>
-#endif

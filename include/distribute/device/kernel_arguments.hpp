@@ -1,7 +1,7 @@
 #pragma once
 /// The structures that kernels take, for host and kernel text alike.
 
-#include <distribute/device/kernel_text.hpp>
+#include <distribute/device/detail/kernel_text.hpp>
 
 #include <cstdint>
 

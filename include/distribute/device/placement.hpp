@@ -130,7 +130,3 @@ void log_placement(const char* op, Device device);
 }  // namespace device_internal
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/device/impl/placement.ipp>
-#endif

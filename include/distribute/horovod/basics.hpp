@@ -75,7 +75,3 @@ std::shared_ptr<Engine> join_job(const hvd::InitOptions& options);
 std::shared_ptr<Engine> join_patiently(const hvd::InitOptions& options, double timeout);
 
 }  // namespace distribute::horovod_internal
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/horovod/impl/basics.ipp>
-#endif

@@ -101,7 +101,3 @@ namespace distribute::horovod_internal {
 hvd::Handle begin_transient_allreduce(const Tensor& tensor, const hvd::AllreduceOptions& options);
 
 }  // namespace distribute::horovod_internal
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/horovod/impl/collectives.ipp>
-#endif

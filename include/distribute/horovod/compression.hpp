@@ -19,7 +19,3 @@ Tensor compress(Compression compression, const Tensor& tensor);
 Tensor decompress(const Tensor& tensor, DType dtype);
 
 }  // namespace distribute::hvd
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/horovod/impl/compression.ipp>
-#endif

@@ -33,7 +33,3 @@ class DistributedGradientTape {
 };
 
 }  // namespace distribute::hvd
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/horovod/impl/distributed_gradient_tape.ipp>
-#endif

@@ -56,7 +56,3 @@ class DistributedOptimizer {
 };
 
 }  // namespace distribute::hvd
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/horovod/impl/distributed_optimizer.ipp>
-#endif

@@ -41,7 +41,3 @@ auto run(Train train, RunOptions options = {}) {
 }
 
 }  // namespace distribute::hvd::elastic
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/horovod/impl/elastic_run.ipp>
-#endif

@@ -90,9 +90,9 @@ class ObjectState : public State {
     add_field({name, [&text] { return text; }, [&text](const std::string& b) { text = b; }});
   }
 
-  void save() override;
-  void restore() override;
-  void sync() override;
+  DISTRIBUTE_INLINE void save() override;
+  DISTRIBUTE_INLINE void restore() override;
+  DISTRIBUTE_INLINE void sync() override;
 
  private:
   struct Field {
@@ -113,9 +113,9 @@ class TensorFlowKerasState : public ObjectState {
  public:
   TensorFlowKerasState(const nn::Module& model, optim::Optimizer& optimizer);
 
-  void save() override;
-  void restore() override;
-  void sync() override;
+  DISTRIBUTE_INLINE void save() override;
+  DISTRIBUTE_INLINE void restore() override;
+  DISTRIBUTE_INLINE void sync() override;
 
  private:
   std::vector<Variable> variables() const;
@@ -126,7 +126,3 @@ class TensorFlowKerasState : public ObjectState {
 };
 
 }  // namespace distribute::hvd::elastic
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/horovod/impl/elastic_state.ipp>
-#endif

@@ -50,7 +50,3 @@ T broadcast_object(const T& value, int root_rank, const std::string& name = {},
 }
 
 }  // namespace distribute::hvd
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/horovod/impl/functions.ipp>
-#endif

@@ -55,7 +55,3 @@ class GradientReducer {
 };
 
 }  // namespace distribute::horovod_internal
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/horovod/impl/gradient_reducer.ipp>
-#endif

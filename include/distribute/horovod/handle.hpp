@@ -51,7 +51,3 @@ std::vector<Tensor> synchronize(const std::vector<Handle>& handles);
 
 }  // namespace hvd
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/horovod/impl/handle.ipp>
-#endif

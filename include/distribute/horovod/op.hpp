@@ -21,7 +21,3 @@ inline constexpr Op Product = Op::Product;
 const char* name_of(Op op);
 
 }  // namespace distribute::hvd
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/horovod/impl/op.ipp>
-#endif

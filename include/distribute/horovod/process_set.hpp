@@ -44,7 +44,3 @@ void remove_process_set(const ProcessSet& process_set);
 inline ProcessSet global_process_set() { return ProcessSet(); }
 
 }  // namespace distribute::hvd
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/horovod/impl/process_set.ipp>
-#endif

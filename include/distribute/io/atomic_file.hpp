@@ -41,7 +41,3 @@ class AtomicFile {
 absl::Status write_file_atomically(const std::string& path, std::string_view bytes);
 
 }  // namespace distribute::io
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/io/impl/atomic_file.ipp>
-#endif

@@ -18,7 +18,3 @@ inline uint32_t crc32c(std::string_view bytes) { return crc32c_extend(0, bytes);
 constexpr uint32_t mask_crc(uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
 
 }  // namespace distribute::io
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/io/impl/crc32c.ipp>
-#endif

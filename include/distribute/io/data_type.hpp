@@ -52,7 +52,3 @@ int64_t size_of(DataType type);
 const char* name_of(DataType type);
 
 }  // namespace distribute::io
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/io/impl/data_type.ipp>
-#endif

@@ -9,6 +9,7 @@
 #include <absl/status/statusor.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -69,20 +70,25 @@ class FileSystem {
   /// Makes renames in this directory survive a power cut.
   virtual absl::Status sync_directory(const std::string& path) = 0;
   /// Removes all files below a directory, and the directory. Object stores do it in batches.
-  virtual absl::Status remove_tree(const std::string& path);
+  DISTRIBUTE_INLINE virtual absl::Status remove_tree(const std::string& path);
   /// False on object stores: rename copies and deletes there, and a file appears by close() alone.
   /// Source  tensorflow::FileSystem::HasAtomicMove
   virtual bool has_atomic_move() const { return true; }
 };
 
 /// The file system a path belongs to, by its scheme; lives as long as the program. Thread-safe.
-/// Unimplemented for a scheme that neither this build nor register_file_system knows.
+/// Unimplemented for a scheme that nobody has registered; the message names the header that does.
 absl::StatusOr<FileSystem*> file_system_for(std::string_view path);
 
+/// Makes a file system at the first use of its scheme; an error where its settings are wrong.
+using FileSystemMaker = std::function<absl::StatusOr<std::unique_ptr<FileSystem>>()>;
+
 /// Makes paths of a scheme ("mystore" for mystore://...) the file system's.
+/// <distribute/object_stores.hpp> registers s3, gs, hdfs, webhdfs and swebhdfs. Thread-safe.
 /// AlreadyExists when the scheme has one; InvalidArgument for a scheme that is none.
 /// Source  tensorflow::Env::RegisterFileSystem
 absl::Status register_file_system(const std::string& scheme, std::unique_ptr<FileSystem> fs);
+absl::Status register_file_system_maker(const std::string& scheme, FileSystemMaker make);
 
 /// The whole file as bytes.
 absl::StatusOr<std::string> read_file(const std::string& path);
@@ -91,7 +97,3 @@ absl::StatusOr<std::string> read_file(const std::string& path);
 absl::Status remove_recursively(const std::string& path);
 
 }  // namespace distribute::io
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/io/impl/file_system.ipp>
-#endif

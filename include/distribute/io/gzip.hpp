@@ -25,7 +25,3 @@ absl::StatusOr<std::unique_ptr<WritableFile>> create_file(const std::string& pat
                                                           Compression compression);
 
 }  // namespace distribute::io
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/io/impl/gzip.ipp>
-#endif

@@ -25,7 +25,3 @@ std::string_view scheme_of(std::string_view path);
 bool is_absolute_path(std::string_view path);
 
 }  // namespace distribute::io
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/io/impl/path.ipp>
-#endif

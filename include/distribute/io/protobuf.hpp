@@ -1,7 +1,7 @@
 #pragma once
 /// Protobuf wire format without generated code: a writer, and a reader that survives any bytes.
 
-#include <distribute/io/wire.hpp>
+#include <distribute/io/detail/wire.hpp>
 
 #include <bit>
 #include <cstdint>
@@ -86,7 +86,3 @@ class ProtoReader {
 [[nodiscard]] bool append_floats(const ProtoField& field, std::vector<float>& values);
 
 }  // namespace distribute::io
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/io/impl/protobuf.ipp>
-#endif

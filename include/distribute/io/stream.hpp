@@ -16,7 +16,7 @@ class InputStream {
   virtual absl::StatusOr<size_t> read_some(std::span<char> out) = 0;
   /// Drops up to `count` bytes and returns their number; fewer only at the end. A file that is not
   /// compressed jumps, anything else reads.
-  virtual absl::StatusOr<uint64_t> skip(uint64_t count);
+  DISTRIBUTE_INLINE virtual absl::StatusOr<uint64_t> skip(uint64_t count);
 };
 
 /// Reads a file through a buffer.
@@ -31,7 +31,3 @@ std::unique_ptr<InputStream> memory_input_stream(std::string_view bytes, std::st
 absl::StatusOr<size_t> append_from(InputStream& stream, size_t size, std::string& out);
 
 }  // namespace distribute::io
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/io/impl/stream.ipp>
-#endif

@@ -62,7 +62,3 @@ class RecordReader {
 };
 
 }  // namespace distribute::io
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/io/impl/tfrecord.ipp>
-#endif

@@ -36,7 +36,3 @@ std::vector<Host> read_host_file(const std::string& path);
 int count_slots(const std::vector<Host>& hosts);
 
 }  // namespace distribute::launch
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/launch/impl/host_list.ipp>
-#endif

@@ -66,7 +66,3 @@ class Job {
 std::vector<std::string> variables_of_another_job();
 
 }  // namespace distribute::launch
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/launch/impl/job.ipp>
-#endif

@@ -33,7 +33,3 @@ namespace distribute::launch {
 int launch(const LaunchOptions& options);
 
 }  // namespace distribute::launch
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/launch/impl/launcher.ipp>
-#endif

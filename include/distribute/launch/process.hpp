@@ -2,7 +2,7 @@
 /// A child process with its pipes; nothing of it is left when its owner goes.
 
 #include <distribute/base/config.hpp>
-#include <distribute/launch/descriptor.hpp>
+#include <distribute/launch/detail/descriptor.hpp>
 #include <distribute/launch/process_guard.hpp>
 #include <distribute/net/deadline.hpp>
 
@@ -88,7 +88,3 @@ std::string find_program(const std::string& program);
 bool read_available(int descriptor, std::string& text);
 
 }  // namespace distribute::launch
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/launch/impl/process.ipp>
-#endif

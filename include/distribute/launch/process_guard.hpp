@@ -2,7 +2,7 @@
 /// A small process that kills this process's children when this process dies, however it dies.
 
 #include <distribute/base/config.hpp>
-#include <distribute/launch/descriptor.hpp>
+#include <distribute/launch/detail/descriptor.hpp>
 
 #include <sys/types.h>
 
@@ -34,7 +34,3 @@ class ProcessGuard {
 };
 
 }  // namespace distribute::launch
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/launch/impl/process_guard.ipp>
-#endif

@@ -2,7 +2,7 @@
 /// A free TCP port of the loopback interface that nobody else gets while it is held.
 
 #include <distribute/base/config.hpp>
-#include <distribute/launch/descriptor.hpp>
+#include <distribute/launch/detail/descriptor.hpp>
 
 namespace distribute::launch {
 
@@ -24,7 +24,3 @@ class ReservedPort {
 };
 
 }  // namespace distribute::launch
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/launch/impl/reserved_port.ipp>
-#endif

@@ -32,7 +32,3 @@ absl::StatusOr<Address> local_address(int descriptor);
 absl::StatusOr<Address> remote_address(int descriptor);
 
 }  // namespace distribute::net
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/net/impl/address.ipp>
-#endif

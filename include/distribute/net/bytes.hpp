@@ -74,7 +74,3 @@ class ByteReader {
 std::string printable(std::string_view text, size_t most = 512);
 
 }  // namespace distribute::net
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/net/impl/bytes.ipp>
-#endif

@@ -22,7 +22,3 @@ absl::StatusOr<Socket> connect_patiently(
     const std::function<bool(const absl::Status&)>& keep_trying = nullptr);
 
 }  // namespace distribute::net
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/net/impl/connect.ipp>
-#endif

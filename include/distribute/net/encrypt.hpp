@@ -27,7 +27,3 @@ absl::Status encrypt_pair(Socket& client, Socket& server,
 absl::Status one_side_encrypts(const std::string& plain_task, const std::string& encrypting_task);
 
 }  // namespace distribute::net
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/net/impl/encrypt.ipp>
-#endif

@@ -13,7 +13,7 @@
 /// the connection's binding in front: proofs are worth nothing on another connection.
 /// Nothing here does input or output but handshake().
 
-#include <distribute/net/frame.hpp>
+#include <distribute/net/detail/frame.hpp>
 
 #include <functional>
 #include <memory>
@@ -139,7 +139,3 @@ absl::StatusOr<uint64_t> handshake(Socket& socket, const HandshakeConfig& config
                                    const HandshakeHello& hello, Deadline deadline);
 
 }  // namespace distribute::net
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/net/impl/handshake.ipp>
-#endif

@@ -24,11 +24,3 @@ absl::StatusOr<std::string> random_bytes(size_t count);
 bool equal_in_constant_time(std::string_view a, std::string_view b);
 
 }  // namespace distribute::net
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#if DISTRIBUTE_HAS_OPENSSL
-#include <distribute/net/impl/hmac.ipp>
-#else
-#include <distribute/net/impl/hmac_stub.ipp>
-#endif
-#endif

@@ -30,7 +30,3 @@ absl::StatusOr<std::string> make_job_token();
 absl::Status check_exposure(const Address& address, bool has_token, bool insecure);
 
 }  // namespace distribute::net
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/net/impl/job_token.ipp>
-#endif

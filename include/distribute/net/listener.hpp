@@ -36,7 +36,3 @@ class Listener {
 };
 
 }  // namespace distribute::net
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/net/impl/listener.ipp>
-#endif

@@ -14,7 +14,3 @@ namespace distribute::net {
 absl::StatusOr<std::vector<Address>> resolve(const Address& address, Deadline deadline);
 
 }  // namespace distribute::net
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/net/impl/resolve.ipp>
-#endif

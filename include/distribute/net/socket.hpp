@@ -3,7 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/net/deadline.hpp>
-#include <distribute/net/secure_layer.hpp>
+#include <distribute/net/detail/secure_layer.hpp>
 
 #include <absl/status/statusor.h>
 
@@ -79,7 +79,3 @@ class Socket {
 };
 
 }  // namespace distribute::net
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/net/impl/socket.ipp>
-#endif

@@ -44,11 +44,3 @@ class TlsContext {
 };
 
 }  // namespace distribute::net
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#if DISTRIBUTE_HAS_OPENSSL
-#include <distribute/net/impl/tls.ipp>
-#else
-#include <distribute/net/impl/tls_stub.ipp>
-#endif
-#endif

@@ -22,7 +22,3 @@ class WakeUp {
 };
 
 }  // namespace distribute::net
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/net/impl/wake_up.ipp>
-#endif

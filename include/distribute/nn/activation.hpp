@@ -15,7 +15,7 @@ class Activation : public Module {
   explicit Activation(ActivationFunction function, std::string name = {});
 
  private:
-  Tensor call(const Tensor& x, CallOptions options) override;
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "activation"; }
 
   ActivationFunction function_;
@@ -31,7 +31,3 @@ Tensor activate(ActivationFunction activation, const Tensor& x);
 }  // namespace nn_internal
 
 }  // namespace distribute::nn
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/nn/impl/activation.ipp>
-#endif

@@ -50,9 +50,9 @@ class Conv2D : public Module {
   const Variable& bias() const { return bias_; }
 
  private:
-  Tensor call(const Tensor& x, CallOptions options) override;
-  void build(const Shape& input) override;
-  std::vector<Tensor> own_losses() const override;
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  DISTRIBUTE_INLINE void build(const Shape& input) override;
+  DISTRIBUTE_INLINE std::vector<Tensor> own_losses() const override;
   std::string kind() const override { return "conv2d"; }
 
   Conv2DLayerOptions options_;
@@ -86,9 +86,9 @@ class DepthwiseConv2D : public Module {
   const Variable& bias() const { return bias_; }
 
  private:
-  Tensor call(const Tensor& x, CallOptions options) override;
-  void build(const Shape& input) override;
-  std::vector<Tensor> own_losses() const override;
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  DISTRIBUTE_INLINE void build(const Shape& input) override;
+  DISTRIBUTE_INLINE std::vector<Tensor> own_losses() const override;
   std::string kind() const override { return "depthwise_conv2d"; }
 
   DepthwiseConv2DLayerOptions options_;
@@ -101,7 +101,3 @@ void check_image(const std::string& layer, const Shape& input);
 }  // namespace nn_internal
 
 }  // namespace distribute::nn
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/nn/impl/convolution.ipp>
-#endif

@@ -30,9 +30,9 @@ class Dense : public Module {
   const Variable& bias() const { return bias_; }
 
  private:
-  Tensor call(const Tensor& x, CallOptions options) override;
-  void build(const Shape& input) override;
-  std::vector<Tensor> own_losses() const override;
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  DISTRIBUTE_INLINE void build(const Shape& input) override;
+  DISTRIBUTE_INLINE std::vector<Tensor> own_losses() const override;
   std::string kind() const override { return "dense"; }
 
   DenseOptions options_;
@@ -40,7 +40,3 @@ class Dense : public Module {
 };
 
 }  // namespace distribute::nn
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/nn/impl/dense.ipp>
-#endif

@@ -23,13 +23,13 @@ class Dropout : public Module {
   /// Throws  InvalidArgumentError for a rate outside [0, 1].
   explicit Dropout(DropoutOptions options);
   explicit Dropout(float rate) : Dropout(DropoutOptions{.rate = rate}) {}
-  ~Dropout() override;
+  DISTRIBUTE_INLINE ~Dropout() override;
   Dropout(Dropout&&) noexcept;
   Dropout& operator=(Dropout&&) noexcept;
 
  private:
   struct Calls;
-  Tensor call(const Tensor& x, CallOptions options) override;
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "dropout"; }
 
   float rate_;
@@ -38,7 +38,3 @@ class Dropout : public Module {
 };
 
 }  // namespace distribute::nn
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/nn/impl/dropout.ipp>
-#endif

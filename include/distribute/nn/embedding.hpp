@@ -23,8 +23,8 @@ class Embedding : public Module {
   const Variable& embeddings() const { return embeddings_; }
 
  private:
-  Tensor call(const Tensor& x, CallOptions options) override;
-  void build(const Shape& input) override;
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  DISTRIBUTE_INLINE void build(const Shape& input) override;
   std::string kind() const override { return "embedding"; }
 
   EmbeddingOptions options_;
@@ -32,7 +32,3 @@ class Embedding : public Module {
 };
 
 }  // namespace distribute::nn
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/nn/impl/embedding.ipp>
-#endif

@@ -13,12 +13,8 @@ class Flatten : public Module {
   explicit Flatten(std::string name = {}) : Module(std::move(name)) {}
 
  private:
-  Tensor call(const Tensor& x, CallOptions options) override;
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "flatten"; }
 };
 
 }  // namespace distribute::nn
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/nn/impl/flatten.ipp>
-#endif

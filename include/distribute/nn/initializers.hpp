@@ -89,7 +89,3 @@ Fans compute_fans(const Shape& shape);
 }  // namespace initializers
 
 }  // namespace distribute::nn
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/nn/impl/initializers.ipp>
-#endif

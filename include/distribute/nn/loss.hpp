@@ -53,7 +53,7 @@ class SparseCategoricalCrossentropy : public Loss {
   explicit SparseCategoricalCrossentropy(CrossentropyLossOptions options = {});
 
  private:
-  Tensor call(const Tensor& y_true, const Tensor& y_pred) const override;
+  DISTRIBUTE_INLINE Tensor call(const Tensor& y_true, const Tensor& y_pred) const override;
   CrossentropyOptions options_;
 };
 
@@ -63,7 +63,7 @@ class CategoricalCrossentropy : public Loss {
   explicit CategoricalCrossentropy(CrossentropyLossOptions options = {});
 
  private:
-  Tensor call(const Tensor& y_true, const Tensor& y_pred) const override;
+  DISTRIBUTE_INLINE Tensor call(const Tensor& y_true, const Tensor& y_pred) const override;
   CrossentropyOptions options_;
 };
 
@@ -73,7 +73,7 @@ class BinaryCrossentropy : public Loss {
   explicit BinaryCrossentropy(CrossentropyLossOptions options = {});
 
  private:
-  Tensor call(const Tensor& y_true, const Tensor& y_pred) const override;
+  DISTRIBUTE_INLINE Tensor call(const Tensor& y_true, const Tensor& y_pred) const override;
   CrossentropyOptions options_;
 };
 
@@ -83,11 +83,7 @@ class MeanSquaredError : public Loss {
   explicit MeanSquaredError(LossOptions options = {}) : Loss(options.reduction) {}
 
  private:
-  Tensor call(const Tensor& y_true, const Tensor& y_pred) const override;
+  DISTRIBUTE_INLINE Tensor call(const Tensor& y_true, const Tensor& y_pred) const override;
 };
 
 }  // namespace distribute::nn
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/nn/impl/loss.ipp>
-#endif

@@ -52,7 +52,3 @@ Tensor scale_regularization_loss(const Tensor& loss);
 Tensor scale_regularization_loss(const std::vector<Tensor>& losses);
 
 }  // namespace distribute::nn
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/nn/impl/losses.ipp>
-#endif

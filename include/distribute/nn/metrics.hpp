@@ -44,7 +44,7 @@ class Sum : public Metric {
  public:
   explicit Sum(std::string name = "sum");
   void update_state(const Tensor& values, const Tensor& sample_weight = {});
-  Tensor result() const override;
+  DISTRIBUTE_INLINE Tensor result() const override;
 
  private:
   Variable total_;
@@ -57,7 +57,7 @@ class Mean : public Metric {
   explicit Mean(std::string name = "mean");
   /// Shapes  sample_weight as values, a scalar, or with leading axes of values; may be none.
   void update_state(const Tensor& values, const Tensor& sample_weight = {});
-  Tensor result() const override;
+  DISTRIBUTE_INLINE Tensor result() const override;
 
  private:
   Variable total_, count_;
@@ -104,7 +104,3 @@ class TopKCategoricalAccuracy : public Mean {
 };
 
 }  // namespace distribute::nn::metrics
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/nn/impl/metrics.ipp>
-#endif

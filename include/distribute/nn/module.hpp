@@ -48,7 +48,7 @@ struct CallOptions {
 /// Source  tf.keras.layers.Layer, tf.Module
 class Module : public Trackable {
  public:
-  ~Module() override;
+  DISTRIBUTE_INLINE ~Module() override;
   Module(Module&&) noexcept;
   Module& operator=(Module&&) noexcept;
 
@@ -93,8 +93,8 @@ class Module : public Trackable {
   /// Table of parts, output shapes and numbers of weights.
   std::string summary() const;
 
-  std::vector<NamedVariable> own_variables() const override;
-  std::vector<Child> children() const override;
+  DISTRIBUTE_INLINE std::vector<NamedVariable> own_variables() const override;
+  DISTRIBUTE_INLINE std::vector<Child> children() const override;
 
  protected:
   explicit Module(std::string name = {});
@@ -103,9 +103,9 @@ class Module : public Trackable {
   /// x in the policy's compute dtype; integers stay what they are.
   Tensor autocast(const Tensor& x) const;
   /// Creates the module's own weights through add_weight.
-  virtual void build(const Shape& input);
+  DISTRIBUTE_INLINE virtual void build(const Shape& input);
   /// Regularization terms of the module's own weights.
-  virtual std::vector<Tensor> own_losses() const;
+  DISTRIBUTE_INLINE virtual std::vector<Tensor> own_losses() const;
   /// Keras' lower-case class name; automatic names start with it.
   virtual std::string kind() const { return "module"; }
 
@@ -144,7 +144,3 @@ class Module : public Trackable {
 };
 
 }  // namespace distribute::nn
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/nn/impl/module.ipp>
-#endif

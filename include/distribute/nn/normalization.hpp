@@ -40,8 +40,8 @@ class BatchNormalization : public Module {
   const Variable& moving_variance() const { return moving_variance_; }
 
  private:
-  Tensor call(const Tensor& x, CallOptions options) override;
-  void build(const Shape& input) override;
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  DISTRIBUTE_INLINE void build(const Shape& input) override;
   std::string kind() const override { return "batch_normalization"; }
   Tensor normalize(const Tensor& x, const Tensor& residual, CallOptions options);
   Tensor synchronized_call(const Tensor& x, const Tensor& gamma, const Tensor& beta,
@@ -72,8 +72,8 @@ class LayerNormalization : public Module {
   const Variable& beta() const { return beta_; }
 
  private:
-  Tensor call(const Tensor& x, CallOptions options) override;
-  void build(const Shape& input) override;
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  DISTRIBUTE_INLINE void build(const Shape& input) override;
   std::string kind() const override { return "layer_normalization"; }
 
   LayerNormalizationOptions options_;
@@ -81,7 +81,3 @@ class LayerNormalization : public Module {
 };
 
 }  // namespace distribute::nn
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/nn/impl/normalization.ipp>
-#endif

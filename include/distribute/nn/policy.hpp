@@ -32,7 +32,3 @@ void set_global_policy(const std::string& name);
 Policy global_policy();
 
 }  // namespace distribute::nn
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/nn/impl/policy.ipp>
-#endif

@@ -23,7 +23,7 @@ class MaxPool2D : public Module {
   explicit MaxPool2D(Pool2DLayerOptions options = {});
 
  private:
-  Tensor call(const Tensor& x, CallOptions options) override;
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "max_pooling2d"; }
 
   Pool2DLayerOptions options_;
@@ -36,7 +36,7 @@ class AveragePooling2D : public Module {
   explicit AveragePooling2D(Pool2DLayerOptions options = {});
 
  private:
-  Tensor call(const Tensor& x, CallOptions options) override;
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "average_pooling2d"; }
 
   Pool2DLayerOptions options_;
@@ -54,7 +54,7 @@ class GlobalAveragePooling2D : public Module {
   explicit GlobalAveragePooling2D(GlobalPoolLayerOptions options = {});
 
  private:
-  Tensor call(const Tensor& x, CallOptions options) override;
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "global_average_pooling2d"; }
 
   GlobalPoolLayerOptions options_;
@@ -67,14 +67,10 @@ class GlobalMaxPooling2D : public Module {
   explicit GlobalMaxPooling2D(GlobalPoolLayerOptions options = {});
 
  private:
-  Tensor call(const Tensor& x, CallOptions options) override;
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "global_max_pooling2d"; }
 
   GlobalPoolLayerOptions options_;
 };
 
 }  // namespace distribute::nn
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/nn/impl/pooling.ipp>
-#endif

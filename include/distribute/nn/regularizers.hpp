@@ -34,7 +34,3 @@ std::vector<Tensor> penalties(const Regularizer& on_kernel, const Variable& kern
 }  // namespace nn_internal
 
 }  // namespace distribute::nn
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/nn/impl/regularizers.ipp>
-#endif

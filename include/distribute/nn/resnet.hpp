@@ -43,7 +43,7 @@ class ResNet : public Module {
     ResNetStep first, second, last, shortcut;
   };
 
-  Tensor call(const Tensor& x, CallOptions options) override;
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "resnet"; }
   Conv2D* add_convolution(const std::string& name, int64_t filters, int64_t kernel, int64_t stride);
   BatchNormalization* add_norm(const std::string& name, bool relu, bool zero_gamma = false);
@@ -79,7 +79,7 @@ class SmallResNet : public Module {
     ResNetStep first, second, shortcut;
   };
 
-  Tensor call(const Tensor& x, CallOptions options) override;
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "small_resnet"; }
   ResNetStep add_step(const std::string& convolution, const std::string& norm, int64_t filters,
                       int64_t kernel, int64_t stride, bool activated);
@@ -119,7 +119,7 @@ class ResNet9 : public Module {
     std::optional<Block> residual;
   };
 
-  Tensor call(const Tensor& x, CallOptions options) override;
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "resnet9"; }
   ResNetStep add_step(const std::string& name, int64_t filters);
   Stage add_stage(const std::string& name, int64_t filters, bool has_residual);
@@ -131,7 +131,3 @@ class ResNet9 : public Module {
 };
 
 }  // namespace distribute::nn::applications
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/nn/impl/resnet.ipp>
-#endif

@@ -25,12 +25,8 @@ class Sequential : public Module {
   Module& operator[](size_t index) const { return child(index); }
 
  private:
-  Tensor call(const Tensor& x, CallOptions options) override;
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "sequential"; }
 };
 
 }  // namespace distribute::nn
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/nn/impl/sequential.ipp>
-#endif

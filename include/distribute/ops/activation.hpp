@@ -31,7 +31,3 @@ using distribute::tanh;
 Tensor linear(const Tensor& x);
 
 }  // namespace distribute::nn
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/ops/impl/activation.ipp>
-#endif

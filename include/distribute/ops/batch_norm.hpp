@@ -56,7 +56,3 @@ inline Moments moments(const Tensor& x, std::initializer_list<int> axes, bool ke
 }
 
 }  // namespace distribute::nn
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/ops/impl/batch_norm.ipp>
-#endif

@@ -34,7 +34,3 @@ void convert_elements(const void* from, DType from_type, void* to, DType to_type
 }  // namespace ops_internal
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/ops/impl/cast.ipp>
-#endif

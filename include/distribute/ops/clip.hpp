@@ -33,7 +33,3 @@ ClippedTensors clip_by_global_norm(const std::vector<Tensor>& tensors, float cli
                                    const Tensor& use_norm);
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/ops/impl/clip.ipp>
-#endif

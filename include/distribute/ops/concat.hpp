@@ -48,7 +48,3 @@ inline Tensor tile(const Tensor& x, std::initializer_list<int64_t> multiples) {
 Tensor broadcast_to(const Tensor& x, const Shape& shape);
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/ops/impl/concat.ipp>
-#endif

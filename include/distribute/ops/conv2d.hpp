@@ -49,7 +49,3 @@ FilterGradients conv2d_backprop_filter(const Tensor& x, const Shape& filter_shap
                                        const Conv2DOptions& options = {});
 
 }  // namespace distribute::nn
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/ops/impl/conv2d.ipp>
-#endif

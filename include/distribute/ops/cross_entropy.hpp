@@ -29,7 +29,3 @@ Tensor sparse_softmax_cross_entropy_with_logits(const Tensor& labels, const Tens
 Tensor sigmoid_cross_entropy_with_logits(const Tensor& labels, const Tensor& logits);
 
 }  // namespace distribute::nn
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/ops/impl/cross_entropy.ipp>
-#endif

@@ -92,7 +92,3 @@ Tensor operator/(T a, const Tensor& b) {
 }
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/ops/impl/elementwise.ipp>
-#endif

@@ -41,7 +41,3 @@ Tensor take(const Tensor& x, const Tensor& indices, int axis);
 }  // namespace ops_internal
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/ops/impl/gather.ipp>
-#endif

@@ -19,7 +19,3 @@ Tensor layer_normalization(const Tensor& x, const Tensor& gamma = {}, const Tens
                            const LayerNormOptions& options = {});
 
 }  // namespace distribute::nn
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/ops/impl/layer_norm.ipp>
-#endif

@@ -40,7 +40,3 @@ Tensor sum_to_last_axis(const Tensor& dy);
 }  // namespace ops_internal
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/ops/impl/matmul.ipp>
-#endif

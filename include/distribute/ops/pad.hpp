@@ -30,7 +30,3 @@ inline Tensor pad(const Tensor& x, std::initializer_list<AxisPadding> paddings,
 }
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/ops/impl/pad.ipp>
-#endif

@@ -28,7 +28,3 @@ Tensor max_pool2d(const Tensor& x, const PoolOptions& options = {});
 Tensor avg_pool2d(const Tensor& x, const PoolOptions& options = {});
 
 }  // namespace distribute::nn
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/ops/impl/pool.ipp>
-#endif

@@ -59,7 +59,3 @@ Tensor dropout(const Tensor& x, float rate, uint64_t seed,
 }  // namespace nn
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/ops/impl/random.ipp>
-#endif

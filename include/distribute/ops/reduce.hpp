@@ -30,7 +30,3 @@ Tensor reduce_variance(const Tensor& x, const std::vector<int>& axes = {}, bool 
 Tensor reduce_std(const Tensor& x, const std::vector<int>& axes = {}, bool keepdims = false);
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/ops/impl/reduce.ipp>
-#endif

@@ -35,7 +35,3 @@ inline Tensor squeeze(const Tensor& x, std::initializer_list<int> axes) {
 Tensor flatten(const Tensor& x);
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/ops/impl/reshape.ipp>
-#endif

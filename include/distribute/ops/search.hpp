@@ -30,7 +30,3 @@ Tensor in_top_k(const Tensor& targets, const Tensor& predictions, int k);
 }  // namespace nn
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/ops/impl/search.ipp>
-#endif

@@ -59,7 +59,3 @@ Tensor put_slice(const Tensor& part, const SliceSpec& spec, const Shape& whole, 
 }  // namespace ops_internal
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/ops/impl/slice.ipp>
-#endif

@@ -16,7 +16,3 @@ Tensor log_softmax(const Tensor& logits);
 Tensor log_softmax(const Tensor& logits, int axis);
 
 }  // namespace distribute::nn
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/ops/impl/softmax.ipp>
-#endif

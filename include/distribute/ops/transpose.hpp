@@ -18,7 +18,3 @@ inline Tensor transpose(const Tensor& x, std::initializer_list<int> permutation)
 }
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/ops/impl/transpose.ipp>
-#endif

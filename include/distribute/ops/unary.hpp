@@ -43,7 +43,3 @@ Tensor is_finite(const Tensor& x);
 inline Tensor operator-(const Tensor& x) { return negative(x); }
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/ops/impl/unary.ipp>
-#endif

@@ -23,7 +23,3 @@ WindowAxis window_axis(const char* op, int64_t in, int64_t kernel, int64_t strid
                        Padding padding, int64_t before, int64_t after);
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/ops/impl/window.ipp>
-#endif

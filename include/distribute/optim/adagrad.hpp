@@ -29,18 +29,14 @@ class Adagrad : public Optimizer {
   std::string class_name() const override { return "Adagrad"; }
 
  protected:
-  std::vector<Slot> slots() const override;
-  ElementKernel kernel(float learning_rate, int64_t step) const override;
-  GpuFormula gpu_formula(float learning_rate, int64_t step) const override;
+  DISTRIBUTE_INLINE std::vector<Slot> slots() const override;
+  DISTRIBUTE_INLINE ElementKernel kernel(float learning_rate, int64_t step) const override;
+  DISTRIBUTE_INLINE GpuFormula gpu_formula(float learning_rate, int64_t step) const override;
   bool updates_rows_alone() const override { return true; }
-  void add_config(OptimizerConfig& config) const override;
+  DISTRIBUTE_INLINE void add_config(OptimizerConfig& config) const override;
 
  private:
   double initial_, epsilon_;
 };
 
 }  // namespace distribute::optim
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/optim/impl/adagrad.ipp>
-#endif

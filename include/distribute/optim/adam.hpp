@@ -32,10 +32,10 @@ class Adam : public Optimizer {
   std::string class_name() const override { return "Adam"; }
 
  protected:
-  std::vector<Slot> slots() const override;
-  ElementKernel kernel(float learning_rate, int64_t step) const override;
-  GpuFormula gpu_formula(float learning_rate, int64_t step) const override;
-  void add_config(OptimizerConfig& config) const override;
+  DISTRIBUTE_INLINE std::vector<Slot> slots() const override;
+  DISTRIBUTE_INLINE ElementKernel kernel(float learning_rate, int64_t step) const override;
+  DISTRIBUTE_INLINE GpuFormula gpu_formula(float learning_rate, int64_t step) const override;
+  DISTRIBUTE_INLINE void add_config(OptimizerConfig& config) const override;
 
  private:
   double beta_1_, beta_2_, epsilon_;
@@ -67,7 +67,3 @@ class AdamW : public Adam {
 };
 
 }  // namespace distribute::optim
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/optim/impl/adam.ipp>
-#endif

@@ -39,8 +39,8 @@ class LossScaleOptimizer : public Trackable {
   /// Steps that changed the weights.
   int64_t iterations() const { return inner_.iterations(); }
 
-  std::vector<NamedVariable> own_variables() const override;
-  std::vector<Child> children() const override;
+  DISTRIBUTE_INLINE std::vector<NamedVariable> own_variables() const override;
+  DISTRIBUTE_INLINE std::vector<Child> children() const override;
 
  private:
   void finish_step(bool finite, ReplicaContext& replica);
@@ -51,7 +51,3 @@ class LossScaleOptimizer : public Trackable {
 };
 
 }  // namespace distribute::optim
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/optim/impl/loss_scale_optimizer.ipp>
-#endif

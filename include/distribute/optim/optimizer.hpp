@@ -4,9 +4,9 @@
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/autograd/trackable.hpp>
 #include <distribute/base/config.hpp>
+#include <distribute/optim/detail/slot_table.hpp>
 #include <distribute/optim/learning_rate.hpp>
 #include <distribute/optim/optimizer_config.hpp>
-#include <distribute/optim/slot_table.hpp>
 #include <distribute/replica/gpu_update.hpp>
 #include <distribute/replica/replica_context.hpp>
 
@@ -108,8 +108,8 @@ class Optimizer : public Trackable {
 
   /// Creates step counts and slots of these variables now instead of at the first step.
   void build(const std::vector<Variable>& variables);
-  std::vector<NamedVariable> own_variables() const override;
-  std::vector<SlotVariable> slot_variables() const override;
+  DISTRIBUTE_INLINE std::vector<NamedVariable> own_variables() const override;
+  DISTRIBUTE_INLINE std::vector<SlotVariable> slot_variables() const override;
 
  protected:
   using Slot = SlotSpec;
@@ -166,7 +166,3 @@ class Optimizer : public Trackable {
 };
 
 }  // namespace distribute::optim
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/optim/impl/optimizer.ipp>
-#endif

@@ -18,7 +18,3 @@ std::string kernel_text(const std::string& class_name, const OptimizerConfig& co
                         int64_t done, const std::vector<bool>& decayed);
 
 }  // namespace distribute::optim::optim_internal
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/optim/impl/optimizer_text.ipp>
-#endif

@@ -32,10 +32,10 @@ class RMSprop : public Optimizer {
   std::string class_name() const override { return "RMSprop"; }
 
  protected:
-  std::vector<Slot> slots() const override;
-  ElementKernel kernel(float learning_rate, int64_t step) const override;
-  GpuFormula gpu_formula(float learning_rate, int64_t step) const override;
-  void add_config(OptimizerConfig& config) const override;
+  DISTRIBUTE_INLINE std::vector<Slot> slots() const override;
+  DISTRIBUTE_INLINE ElementKernel kernel(float learning_rate, int64_t step) const override;
+  DISTRIBUTE_INLINE GpuFormula gpu_formula(float learning_rate, int64_t step) const override;
+  DISTRIBUTE_INLINE void add_config(OptimizerConfig& config) const override;
 
  private:
   double rho_, momentum_, epsilon_;
@@ -43,7 +43,3 @@ class RMSprop : public Optimizer {
 };
 
 }  // namespace distribute::optim
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/optim/impl/rmsprop.ipp>
-#endif

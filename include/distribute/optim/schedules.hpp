@@ -72,7 +72,3 @@ struct LinearWarmup {
 };
 
 }  // namespace distribute::optim
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/optim/impl/schedules.ipp>
-#endif

@@ -32,7 +32,3 @@ void register_optimizer(const std::string& class_name,
 UpdateKernel make_update_kernel(const std::string& description);
 
 }  // namespace distribute::optim
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/optim/impl/serialization.ipp>
-#endif

@@ -32,11 +32,11 @@ class SGD : public Optimizer {
   std::string class_name() const override { return "SGD"; }
 
  protected:
-  std::vector<Slot> slots() const override;
-  ElementKernel kernel(float learning_rate, int64_t step) const override;
+  DISTRIBUTE_INLINE std::vector<Slot> slots() const override;
+  DISTRIBUTE_INLINE ElementKernel kernel(float learning_rate, int64_t step) const override;
   bool updates_rows_alone() const override { return momentum_ == 0.0; }
-  void add_config(OptimizerConfig& config) const override;
-  GpuFormula gpu_formula(float learning_rate, int64_t step) const override;
+  DISTRIBUTE_INLINE void add_config(OptimizerConfig& config) const override;
+  DISTRIBUTE_INLINE GpuFormula gpu_formula(float learning_rate, int64_t step) const override;
 
  private:
   double momentum_;
@@ -44,7 +44,3 @@ class SGD : public Optimizer {
 };
 
 }  // namespace distribute::optim
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/optim/impl/sgd.ipp>
-#endif

@@ -5,7 +5,7 @@
 #include <distribute/device/buffer.hpp>
 #include <distribute/net/deadline.hpp>
 #include <distribute/parameter_server/client_options.hpp>
-#include <distribute/parameter_server/push.hpp>
+#include <distribute/parameter_server/detail/push.hpp>
 #include <distribute/parameter_server/variable_spec.hpp>
 #include <distribute/rpc/job_task.hpp>
 #include <distribute/tensor/tensor.hpp>
@@ -94,7 +94,3 @@ class Client {
 };
 
 }  // namespace distribute::parameter_server
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/parameter_server/impl/client.ipp>
-#endif

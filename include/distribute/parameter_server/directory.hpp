@@ -3,7 +3,7 @@
 /// for each other. Lives on server 0.
 
 #include <distribute/base/config.hpp>
-#include <distribute/parameter_server/store.hpp>
+#include <distribute/parameter_server/detail/store.hpp>
 #include <distribute/parameter_server/variable_spec.hpp>
 
 #include <condition_variable>
@@ -45,7 +45,3 @@ class Directory {
 };
 
 }  // namespace distribute::parameter_server
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/parameter_server/impl/directory.ipp>
-#endif

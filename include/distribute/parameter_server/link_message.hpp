@@ -5,7 +5,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/net/bytes.hpp>
-#include <distribute/parameter_server/push.hpp>
+#include <distribute/parameter_server/detail/push.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -56,7 +56,3 @@ void narrow(const float* from, uint16_t* to, int64_t count);
 void widen(const uint16_t* from, float* to, int64_t count);
 
 }  // namespace distribute::parameter_server
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/parameter_server/impl/link_message.ipp>
-#endif

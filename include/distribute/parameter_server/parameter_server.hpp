@@ -34,7 +34,3 @@ class ParameterServer {
 };
 
 }  // namespace distribute::parameter_server
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/parameter_server/impl/parameter_server.ipp>
-#endif

@@ -4,7 +4,6 @@
 #include <distribute/base/config.hpp>
 #include <distribute/device/kernel_arguments.hpp>
 
-#include <algorithm>
 #include <array>
 #include <string_view>
 #include <vector>
@@ -35,7 +34,7 @@ struct GpuUpdate {
 
 inline kernels::UpdateNumbers GpuUpdate::numbers() const {
   kernels::UpdateNumbers now{{}, decay, average_momentum};
-  std::copy(formula.numbers.begin(), formula.numbers.end(), now.row);
+  for (size_t i = 0; i < formula.numbers.size(); ++i) now.row[i] = formula.numbers[i];
   return now;
 }
 

@@ -20,7 +20,3 @@ ReduceOp reduce_op_from_string(std::string_view name);
 ReduceOp reduce_op_from_aggregation(VariableAggregation aggregation);
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/replica/impl/reduce_op.ipp>
-#endif

@@ -77,9 +77,10 @@ class ReplicaContext {
                       const UpdateKernel& kernel) = 0;
   /// update(), after which the int64 scalar `counter` is one more. Gives its new value: the number
   /// of this step, which no other step of the job has.
-  virtual int64_t update_and_count(std::span<const VariableUpdate> updates,
-                                   bool gradients_are_reduced, const UpdateKernel& kernel,
-                                   const Variable& counter);
+  DISTRIBUTE_INLINE virtual int64_t update_and_count(std::span<const VariableUpdate> updates,
+                                                     bool gradients_are_reduced,
+                                                     const UpdateKernel& kernel,
+                                                     const Variable& counter);
 };
 
 /// The calling thread's replica; null in cross-replica context. Without any strategy it is the
@@ -178,8 +179,3 @@ std::vector<UpdateSlice> slice_updates(std::span<const UpdateTarget> targets);
 }  // namespace distribute
 
 #include <distribute/replica/merge_call.hpp>  // the body of merge_call
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/replica/impl/replica_context.ipp>
-#include <distribute/replica/single_replica.hpp>
-#endif

@@ -14,21 +14,18 @@ class SingleReplicaContext : public ReplicaContext {
   explicit SingleReplicaContext(Strategy* strategy) : strategy_(strategy) {}
   int replica_id_in_sync_group() const override { return 0; }
   int num_replicas_in_sync() const override { return 1; }
-  Strategy& strategy() const override;
+  DISTRIBUTE_INLINE Strategy& strategy() const override;
   std::vector<Tensor> all_reduce(ReduceOp, std::span<const Tensor> values) override {
     return {values.begin(), values.end()};
   }
   Tensor all_gather(const Tensor& value, int) override { return value; }
-  void merge(const std::function<void(std::span<void* const>)>& fn, void* argument) override;
-  void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
-              const UpdateKernel& kernel) override;
+  DISTRIBUTE_INLINE void merge(const std::function<void(std::span<void* const>)>& fn,
+                               void* argument) override;
+  DISTRIBUTE_INLINE void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
+                                const UpdateKernel& kernel) override;
 
  private:
   Strategy* strategy_;
 };
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/replica/impl/single_replica.ipp>
-#endif

@@ -5,9 +5,9 @@
 #include <distribute/cluster/cluster_options.hpp>
 #include <distribute/cluster/cluster_spec.hpp>
 #include <distribute/net/deadline.hpp>
-#include <distribute/rpc/peer.hpp>
-#include <distribute/rpc/rpc_channel.hpp>
-#include <distribute/rpc/rpc_server.hpp>
+#include <distribute/rpc/detail/peer.hpp>
+#include <distribute/rpc/detail/rpc_channel.hpp>
+#include <distribute/rpc/detail/rpc_server.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -79,7 +79,3 @@ class JobTask {
 
 }  // namespace rpc
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/rpc/impl/job_task.ipp>
-#endif

@@ -29,7 +29,3 @@ void write_shape(net::ByteWriter& writer, const Shape& shape, DType dtype);
 std::pair<Shape, DType> read_shape(net::ByteReader& reader);
 
 }  // namespace distribute::rpc
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/rpc/impl/tensor_codec.ipp>
-#endif

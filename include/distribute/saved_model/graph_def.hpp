@@ -39,7 +39,3 @@ namespace distribute::saved_model_internal {
 io::ProtoWriter shape_proto(const std::vector<int64_t>& sizes);
 
 }  // namespace distribute::saved_model_internal
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/saved_model/impl/graph_def.ipp>
-#endif

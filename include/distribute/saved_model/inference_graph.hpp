@@ -4,7 +4,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/data/element_spec.hpp>
 #include <distribute/nn/module.hpp>
-#include <distribute/saved_model/inference_node.hpp>
+#include <distribute/saved_model/detail/inference_node.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include <optional>
@@ -33,8 +33,3 @@ std::vector<PassOp> compare_passes(const saved_model::InferenceFunction& functio
                                    const data::TensorSpec& input);
 
 }  // namespace distribute::saved_model_internal
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/saved_model/impl/inference_graph.ipp>
-#include <distribute/saved_model/lowering.hpp>  // brings trace_inference once all is declared
-#endif

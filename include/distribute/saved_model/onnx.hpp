@@ -34,7 +34,3 @@ void export_onnx(const InferenceFunction& function, const std::string& file,
                  const OnnxOptions& options);
 
 }  // namespace distribute::saved_model
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/saved_model/impl/onnx.ipp>
-#endif

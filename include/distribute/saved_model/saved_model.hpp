@@ -53,7 +53,3 @@ std::string encode_saved_model(const InferenceGraph& graph, const GraphDef& def,
                                const SaveOptions& options);
 
 }  // namespace distribute::saved_model
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/saved_model/impl/saved_model.ipp>
-#endif

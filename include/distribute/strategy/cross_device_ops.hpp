@@ -33,7 +33,7 @@ class CrossDeviceOps {
  protected:
   virtual Tensor reduce_implementation(ReduceOp op, const std::vector<Tensor>& per_replica) = 0;
   /// One by one, unless overridden.
-  virtual std::vector<Tensor> batch_reduce_implementation(
+  DISTRIBUTE_INLINE virtual std::vector<Tensor> batch_reduce_implementation(
       ReduceOp op, const std::vector<std::vector<Tensor>>& values);
 };
 
@@ -48,7 +48,8 @@ class ReductionToOneDevice : public CrossDeviceOps {
   bool sums_in_replica_order() const override { return !accumulation_fn_; }
 
  protected:
-  Tensor reduce_implementation(ReduceOp op, const std::vector<Tensor>& per_replica) override;
+  DISTRIBUTE_INLINE Tensor reduce_implementation(ReduceOp op,
+                                                 const std::vector<Tensor>& per_replica) override;
 
  private:
   AccumulationFunction accumulation_fn_;
@@ -65,8 +66,9 @@ class HierarchicalCopyAllReduce : public CrossDeviceOps {
   bool sums_in_replica_order() const override { return true; }
 
  protected:
-  Tensor reduce_implementation(ReduceOp op, const std::vector<Tensor>& per_replica) override;
-  std::vector<Tensor> batch_reduce_implementation(
+  DISTRIBUTE_INLINE Tensor reduce_implementation(ReduceOp op,
+                                                 const std::vector<Tensor>& per_replica) override;
+  DISTRIBUTE_INLINE std::vector<Tensor> batch_reduce_implementation(
       ReduceOp op, const std::vector<std::vector<Tensor>>& values) override;
 
  private:
@@ -74,7 +76,3 @@ class HierarchicalCopyAllReduce : public CrossDeviceOps {
 };
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/strategy/impl/cross_device_ops.ipp>
-#endif

@@ -51,7 +51,3 @@ bool suits_nccl(const std::vector<Device>& devices);
 }  // namespace strategy_internal
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/strategy/impl/devices.ipp>
-#endif

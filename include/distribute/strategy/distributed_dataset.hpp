@@ -89,7 +89,3 @@ class DistributedDataset {
 };
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/strategy/strategy.hpp>  // brings impl/distributed_dataset.ipp
-#endif

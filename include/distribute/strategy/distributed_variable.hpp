@@ -45,17 +45,17 @@ class DistributedVariable : public VariableImpl {
 
   /// In a replica its own copy; inside extended.update the copy being updated; elsewhere the
   /// value across replicas.
-  Tensor read() const override;
+  DISTRIBUTE_INLINE Tensor read() const override;
   void assign(const Tensor& value) override { write(Write::Assign, value); }
   void assign_add(const Tensor& delta) override { write(Write::Add, delta); }
   void assign_sub(const Tensor& delta) override { write(Write::Subtract, delta); }
   /// Slices of several replicas are aggregated as assigned values are: joined, and for Mean
   /// divided.
-  void scatter(ScatterOp op, const IndexedSlices& slices) override;
+  DISTRIBUTE_INLINE void scatter(ScatterOp op, const IndexedSlices& slices) override;
 
   int num_components() const override { return int(components_.size()); }
-  Tensor component(int replica) const override;
-  void set_component(int replica, Tensor value) override;
+  DISTRIBUTE_INLINE Tensor component(int replica) const override;
+  DISTRIBUTE_INLINE void set_component(int replica, Tensor value) override;
   /// Gives each copy memory on its own device, where later values follow. Single numbers stay on
   /// the host, which reads them more often than GPUs do. To be called before anybody else reads.
   void place_on(std::vector<Device> devices);
@@ -104,9 +104,10 @@ class MirroredVariable final : public DistributedVariable {
  protected:
   Tensor read_cross_replica() const override { return component(0); }
   void write_cross_replica(Write write, const Tensor& value) override { write_all(write, value); }
-  void check_scatter(ScatterOp op) const override;
+  DISTRIBUTE_INLINE void check_scatter(ScatterOp op) const override;
   /// Aggregation None writes the own copy alone, and the copies may then differ.
-  void write_in_replica(Write write, ReplicaContext& replica, const Tensor& value) override;
+  DISTRIBUTE_INLINE void write_in_replica(Write write, ReplicaContext& replica,
+                                          const Tensor& value) override;
 };
 
 /// Each replica has its own value; reading across replicas aggregates. Source  SyncOnReadVariable
@@ -116,11 +117,12 @@ class SyncOnReadVariable final : public DistributedVariable {
 
  protected:
   /// Throws  InvalidArgumentError for aggregation None.
-  Tensor read_cross_replica() const override;
+  DISTRIBUTE_INLINE Tensor read_cross_replica() const override;
   /// Throws  InvalidArgumentError for assign_add and assign_sub with aggregation Sum.
-  void write_cross_replica(Write write, const Tensor& value) override;
-  void write_in_replica(Write write, ReplicaContext& replica, const Tensor& value) override;
-  void check_scatter(ScatterOp op) const override;
+  DISTRIBUTE_INLINE void write_cross_replica(Write write, const Tensor& value) override;
+  DISTRIBUTE_INLINE void write_in_replica(Write write, ReplicaContext& replica,
+                                          const Tensor& value) override;
+  DISTRIBUTE_INLINE void check_scatter(ScatterOp op) const override;
 };
 
 /// One copy on the parameter device that all replicas read and update together; on other devices
@@ -131,19 +133,20 @@ class AggregatingVariable final : public DistributedVariable {
   /// `home`: the parameter device. `staging`: of the replicas' devices, null where none is a GPU.
   AggregatingVariable(const Tensor& initial_value, VariableOptions options, Strategy& owner,
                       Device home = {}, std::shared_ptr<StagingMemory> staging = nullptr);
-  ~AggregatingVariable() override;
+  DISTRIBUTE_INLINE ~AggregatingVariable() override;
 
-  Tensor read() const override;
+  DISTRIBUTE_INLINE Tensor read() const override;
   /// On a GPU rows of the host's copy: the other rows need not travel.
-  bool reads_rows() const override;
-  Tensor read_rows(const Tensor& flat) const override;
+  DISTRIBUTE_INLINE bool reads_rows() const override;
+  DISTRIBUTE_INLINE Tensor read_rows(const Tensor& flat) const override;
 
  protected:
-  Tensor brought_home(const Tensor& value) const override;
+  DISTRIBUTE_INLINE Tensor brought_home(const Tensor& value) const override;
   Tensor read_cross_replica() const override { return component(0); }
   void write_cross_replica(Write write, const Tensor& value) override { write_all(write, value); }
   /// Throws  InvalidArgumentError for aggregation None.
-  void write_in_replica(Write write, ReplicaContext& replica, const Tensor& value) override;
+  DISTRIBUTE_INLINE void write_in_replica(Write write, ReplicaContext& replica,
+                                          const Tensor& value) override;
 
  private:
   const Device home_;
@@ -176,7 +179,3 @@ VariableOptions check_variable_options(VariableOptions options, DType dtype);
 }  // namespace strategy_internal
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/strategy/impl/distributed_variable.ipp>
-#endif

@@ -143,7 +143,3 @@ Function<std::decay_t<Fn>> function(Fn&& fn, FunctionOptions options = {}) {
 }
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/strategy/impl/function.ipp>
-#endif

@@ -3,12 +3,9 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/strategy/devices.hpp>
-#include <distribute/strategy/local_replicas.hpp>
 #include <distribute/strategy/strategy.hpp>
 
-#include <atomic>
 #include <concepts>
-#include <exception>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -30,33 +27,9 @@ struct MirroredOptions {
 
 namespace strategy_internal {
 
-struct WorkerState;
-
-/// Replicas on GPUs of their own are one worker whose gradients NCCL sums, where that is there.
-class MirroredExtended : public LocalReplicas {
- public:
-  explicit MirroredExtended(std::vector<std::string> devices,
-                            std::shared_ptr<CrossDeviceOps> cross_device_ops = nullptr);
-  ~MirroredExtended() override;
-  const char* name() const override { return "MirroredStrategy"; }
-  std::vector<std::string> parameter_devices() const override { return worker_devices(); }
-  bool supports_per_replica_input() const override { return true; }
-
- protected:
-  std::unique_ptr<LocalReplicaContext> make_context(ReplicaGroup& group, int replica) override;
-  void begin_run() override;
-  void replica_failed(const std::exception_ptr& error) override;
-  std::shared_ptr<VariableImpl> make_variable(const NextCreator& next,
-                                              const Variable::Initializer& initial_value,
-                                              const VariableOptions& options) override;
-
- private:
-  std::unique_ptr<WorkerState> nccl_;     // null: gradients are added by copies
-  std::atomic<bool> has_failed_ = false;  // the group is of no use any more
-};
-
 std::unique_ptr<StrategyExtended> make_mirrored(std::vector<std::string> default_devices,
                                                 const MirroredOptions& options);
+std::unique_ptr<StrategyExtended> make_mirrored_on(std::vector<std::string> devices);
 
 }  // namespace strategy_internal
 
@@ -74,7 +47,7 @@ class MirroredStrategy : public Strategy {
       : MirroredStrategy(std::vector<std::string>(devices.begin(), devices.end())) {}
   template <std::same_as<std::vector<std::string>> Names>  // keeps {.num_replicas = 2} unambiguous
   explicit MirroredStrategy(const Names& devices)
-      : Strategy(std::make_unique<strategy_internal::MirroredExtended>(devices)) {}
+      : Strategy(strategy_internal::make_mirrored_on(devices)) {}
 };
 
 MirroredStrategy(MirroredOptions)->MirroredStrategy<DefaultDevice>;
@@ -83,7 +56,3 @@ template <std::same_as<std::vector<std::string>> Names>
 MirroredStrategy(const Names&) -> MirroredStrategy<DefaultDevice>;
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/strategy/impl/mirrored_strategy.ipp>
-#endif

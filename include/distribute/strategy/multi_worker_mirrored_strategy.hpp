@@ -71,7 +71,3 @@ MultiWorkerMirroredStrategy(ClusterResolver&, MultiWorkerOptions)
     ->MultiWorkerMirroredStrategy<DefaultDevice>;
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/strategy/impl/multi_worker_mirrored_strategy.ipp>
-#endif

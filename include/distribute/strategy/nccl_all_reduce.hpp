@@ -2,10 +2,9 @@
 /// Reductions between GPUs over NCCL, as an object that a strategy can be given.
 
 #include <distribute/base/config.hpp>
-#include <distribute/collective/nccl_communicator.hpp>
 #include <distribute/strategy/cross_device_ops.hpp>
 
-#include <map>
+#include <memory>
 #include <vector>
 
 namespace distribute {
@@ -22,20 +21,16 @@ class NcclAllReduce : public CrossDeviceOps {
   explicit NcclAllReduce(int num_packs = 1);
 
  protected:
-  Tensor reduce_implementation(ReduceOp op, const std::vector<Tensor>& per_replica) override;
-  std::vector<Tensor> batch_reduce_implementation(
+  DISTRIBUTE_INLINE Tensor reduce_implementation(ReduceOp op,
+                                                 const std::vector<Tensor>& per_replica) override;
+  DISTRIBUTE_INLINE std::vector<Tensor> batch_reduce_implementation(
       ReduceOp op, const std::vector<std::vector<Tensor>>& values) override;
 
  private:
-  using Group = std::vector<collective::NcclCommunicator>;
-  const Group& group_of(const std::vector<Tensor>& values);
+  struct Groups;
 
   int num_packs_;
-  std::map<std::vector<int>, Group> groups_;  // by the devices' indices
+  std::shared_ptr<Groups> groups_;
 };
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/strategy/impl/nccl_all_reduce.ipp>
-#endif

@@ -4,11 +4,10 @@
 #include <distribute/base/config.hpp>
 #include <distribute/parameter_server/variable_spec.hpp>
 #include <distribute/strategy/devices.hpp>
-#include <distribute/strategy/parameter_server_extended.hpp>
 #include <distribute/strategy/partitioners.hpp>
 #include <distribute/strategy/replica_device_setter.hpp>
-#include <distribute/strategy/server_access.hpp>
 #include <distribute/strategy/strategy.hpp>
+#include <distribute/strategy/sync_replicas.hpp>
 
 #include <concepts>
 #include <functional>
@@ -101,13 +100,4 @@ ParameterServerStrategy(ClusterResolver&)->ParameterServerStrategy<DefaultDevice
 ParameterServerStrategy(ClusterResolver&, ParameterServerOptions)
     ->ParameterServerStrategy<DefaultDevice>;
 
-namespace strategy_internal {
-/// The work behind a ParameterServerStrategy; null for other strategies.
-ParameterServerExtended* parameter_server_extended(const Strategy& strategy);
-}  // namespace strategy_internal
-
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/strategy/impl/parameter_server_strategy.ipp>
-#endif

@@ -98,7 +98,3 @@ int64_t num_shards(const Partitioner& partitioner, const std::string& name, cons
 }  // namespace strategy_internal
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/strategy/impl/partitioners.ipp>
-#endif

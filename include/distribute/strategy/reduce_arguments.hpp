@@ -57,7 +57,3 @@ struct Destinations {
 };
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/strategy/impl/reduce_arguments.ipp>
-#endif

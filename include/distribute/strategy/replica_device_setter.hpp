@@ -75,7 +75,3 @@ struct ReplicaDeviceSetterOptions {
 DeviceFunction replica_device_setter(ReplicaDeviceSetterOptions options = {});
 
 }  // namespace distribute::train
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/strategy/impl/replica_device_setter.ipp>
-#endif

@@ -60,7 +60,3 @@ void check_cross_replica(const char* method);
 }  // namespace strategy_internal
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/strategy/strategy.hpp>  // brings impl/scope.ipp once all is declared
-#endif

@@ -21,18 +21,18 @@ class ShardedVariableImpl final : public VariableImpl {
   /// Shards that fit together.
   ShardedVariableImpl(std::vector<Variable> parts, VariableOptions options);
 
-  Tensor read() const override;
-  void assign(const Tensor& value) override;
-  void assign_add(const Tensor& delta) override;
-  void assign_sub(const Tensor& delta) override;
-  Tensor component(int replica) const override;
-  void set_component(int replica, Tensor value) override;
+  DISTRIBUTE_INLINE Tensor read() const override;
+  DISTRIBUTE_INLINE void assign(const Tensor& value) override;
+  DISTRIBUTE_INLINE void assign_add(const Tensor& delta) override;
+  DISTRIBUTE_INLINE void assign_sub(const Tensor& delta) override;
+  DISTRIBUTE_INLINE Tensor component(int replica) const override;
+  DISTRIBUTE_INLINE void set_component(int replica, Tensor value) override;
   /// Every shard changes the rows that are its own.
-  void scatter(ScatterOp op, const IndexedSlices& slices) override;
+  DISTRIBUTE_INLINE void scatter(ScatterOp op, const IndexedSlices& slices) override;
 
   Shape shape() const override { return shape_; }
   DType dtype() const override { return parts_[0].dtype(); }
-  std::string device() const override;
+  DISTRIBUTE_INLINE std::string device() const override;
   const std::vector<Variable>& parts() const override { return parts_; }
   bool reads_rows() const override { return false; }
 
@@ -79,7 +79,3 @@ class ShardedVariable : public Variable {
 };
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/strategy/impl/sharded_variable.ipp>
-#endif

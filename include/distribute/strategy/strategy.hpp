@@ -168,11 +168,3 @@ inline const bool default_strategy_exists = (get_strategy(), true);
 }  // namespace distribute
 
 #include <distribute/strategy/distributed_dataset.hpp>  // what the input functions return
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/strategy/impl/distributed_dataset.ipp>
-#include <distribute/strategy/impl/scope.ipp>
-#include <distribute/strategy/impl/strategy.ipp>
-#include <distribute/strategy/impl/strategy_extended.ipp>
-#include <distribute/strategy/one_device_strategy.hpp>  // makes the default strategy
-#endif

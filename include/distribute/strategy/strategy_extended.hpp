@@ -94,7 +94,7 @@ class StrategyExtended {
   ///         FailedPreconditionError outside this strategy's scope.
   class [[nodiscard]] ColocationScope {};
   ColocationScope colocate_vars_with(const Variable& variable);
-  virtual bool variable_created_in_scope(const Variable& variable) const;
+  DISTRIBUTE_INLINE virtual bool variable_created_in_scope(const Variable& variable) const;
   /// The distributed variable of a component; components are tensors here, so the variable itself.
   Variable value_container(const Variable& variable) const { return variable; }
 
@@ -160,7 +160,3 @@ Tensor reduce_single(ReduceOp op, const Tensor& value, int replicas);
 }  // namespace strategy_internal
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/strategy/strategy.hpp>  // brings impl/strategy_extended.ipp
-#endif

@@ -63,7 +63,3 @@ struct Event {
 Event decode_event(std::string_view record, const std::string& where);
 
 }  // namespace distribute::summary
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/summary/impl/event.ipp>
-#endif

@@ -106,7 +106,3 @@ namespace distribute::summary_internal {
 /// The writer in scope, unless another replica is the one that records; null for none.
 const summary::FileWriter* current_writer();
 }  // namespace distribute::summary_internal
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/summary/impl/file_writer.ipp>
-#endif

@@ -32,7 +32,3 @@ std::vector<GraphNode> decode_graph(std::string_view graph_def, const std::strin
 bool graph(std::span<const GraphNode> nodes, int64_t step = 0);
 
 }  // namespace distribute::summary
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/summary/impl/graph.ipp>
-#endif

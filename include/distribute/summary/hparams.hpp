@@ -56,7 +56,3 @@ std::string encode_experiment(const Hparams& examples, const std::vector<Hparams
                               double time);
 
 }  // namespace distribute::summary
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/summary/impl/hparams.ipp>
-#endif

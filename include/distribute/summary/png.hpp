@@ -15,7 +15,3 @@ std::string encode_png(std::span<const uint8_t> pixels, int64_t height, int64_t 
                        int64_t channels);
 
 }  // namespace distribute::summary
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/summary/impl/png.ipp>
-#endif

@@ -51,7 +51,3 @@ std::string to_string(const Shape& shape);
 Shape broadcast_shapes(const char* op, const Shape& a, const Shape& b);
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/tensor/impl/shape.ipp>
-#endif

@@ -131,7 +131,3 @@ bool is_indexed_slices(const Tensor& tensor);
 IndexedSlices indexed_slices(const Tensor& tensor);
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/tensor/impl/tensor.ipp>
-#endif

@@ -54,7 +54,3 @@ void run_cluster_function_if_asked();
   [[maybe_unused]] static const bool cluster_main_##name##_registered =              \
       ::distribute::testing::register_cluster_function(#name, &cluster_main_##name); \
   static void cluster_main_##name([[maybe_unused]] ::distribute::testing::ClusterTask& task)
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/testing/impl/cluster_function.ipp>
-#endif

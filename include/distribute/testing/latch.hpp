@@ -28,7 +28,3 @@ class Latch {
 };
 
 }  // namespace distribute::testing
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/testing/impl/latch.ipp>
-#endif

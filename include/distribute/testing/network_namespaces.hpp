@@ -60,7 +60,3 @@ class NetworkNamespaces {
 };
 
 }  // namespace distribute::testing
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/testing/impl/network_namespaces.ipp>
-#endif

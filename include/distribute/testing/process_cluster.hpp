@@ -99,7 +99,3 @@ class ProcessCluster {
 };
 
 }  // namespace distribute::testing
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/testing/impl/process_cluster.ipp>
-#endif

@@ -24,7 +24,3 @@ void run_on_threads(int ranks, const std::function<void(int)>& fn,
                     const ThreadClusterOptions& options = {});
 
 }  // namespace distribute::testing
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/testing/impl/thread_cluster.ipp>
-#endif

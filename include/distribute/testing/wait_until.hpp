@@ -15,7 +15,3 @@ void wait_until(const std::function<bool()>& predicate, const std::string& what,
                 double seconds = 60);
 
 }  // namespace distribute::testing
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/testing/impl/wait_until.ipp>
-#endif

@@ -61,7 +61,7 @@ class BackupAndRestore : public Callback {
   BackupAndRestore(const Trackable& model, const Trackable& optimizer,
                    BackupAndRestoreOptions options);
 
-  void set_model(Model& model) override;
+  DISTRIBUTE_INLINE void set_model(Model& model) override;
   /// Restores the backup, if there is one.
   /// Throws  UnimplementedError under CentralStorageStrategy and OneDeviceStrategy;
   ///         FailedPreconditionError when there is nothing to save.
@@ -71,7 +71,7 @@ class BackupAndRestore : public Callback {
   void on_epoch_end(int64_t epoch);
   void on_train_end();
 
-  void on_train_begin(Logs&) override;
+  DISTRIBUTE_INLINE void on_train_begin(Logs&) override;
   void on_epoch_begin(int64_t epoch, Logs&) override { on_epoch_begin(epoch); }
   void on_train_batch_end(int64_t batch, Logs&) override { on_train_batch_end(batch); }
   void on_epoch_end(int64_t epoch, Logs&) override { on_epoch_end(epoch); }
@@ -98,7 +98,3 @@ class BackupAndRestore : public Callback {
 };
 
 }  // namespace distribute::train
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/train/impl/backup_and_restore.ipp>
-#endif

@@ -71,7 +71,3 @@ class Callback {
 using CallbackHandle = Handle<Callback>;
 
 }  // namespace distribute::train
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/train/impl/callback.ipp>
-#endif

@@ -28,7 +28,3 @@ class CallbackList {
 };
 
 }  // namespace distribute::train
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/train/impl/callback_list.ipp>
-#endif

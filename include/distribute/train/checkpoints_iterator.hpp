@@ -44,7 +44,3 @@ class CheckpointsIterator {
 std::optional<int64_t> checkpoint_number(const std::string& prefix);
 
 }  // namespace distribute::train
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/train/impl/checkpoints_iterator.ipp>
-#endif

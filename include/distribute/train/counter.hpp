@@ -15,7 +15,3 @@ Variable make_counter(const std::string& name, int64_t value = 0);
 int64_t counter_value(const Variable& counter);
 
 }  // namespace distribute::train
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/train/impl/counter.ipp>
-#endif

@@ -26,9 +26,9 @@ struct CSVLoggerOptions {
 class CSVLogger : public Callback {
  public:
   explicit CSVLogger(CSVLoggerOptions options);
-  void on_train_begin(Logs& logs) override;
-  void on_epoch_end(int64_t epoch, Logs& logs) override;
-  void on_train_end(Logs& logs) override;
+  DISTRIBUTE_INLINE void on_train_begin(Logs& logs) override;
+  DISTRIBUTE_INLINE void on_epoch_end(int64_t epoch, Logs& logs) override;
+  DISTRIBUTE_INLINE void on_train_end(Logs& logs) override;
   bool wants_batch_metrics() const override { return false; }
 
  private:
@@ -42,7 +42,3 @@ class CSVLogger : public Callback {
 };
 
 }  // namespace distribute::train
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/train/impl/csv_logger.ipp>
-#endif

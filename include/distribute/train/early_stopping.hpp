@@ -28,9 +28,9 @@ struct EarlyStoppingOptions {
 class EarlyStopping : public Callback {
  public:
   explicit EarlyStopping(EarlyStoppingOptions options = {});
-  void on_train_begin(Logs& logs) override;
-  void on_epoch_end(int64_t epoch, Logs& logs) override;
-  void on_train_end(Logs& logs) override;
+  DISTRIBUTE_INLINE void on_train_begin(Logs& logs) override;
+  DISTRIBUTE_INLINE void on_epoch_end(int64_t epoch, Logs& logs) override;
+  DISTRIBUTE_INLINE void on_train_end(Logs& logs) override;
   bool wants_batch_metrics() const override { return false; }
 
   /// 0: not stopped.
@@ -49,7 +49,3 @@ class EarlyStopping : public Callback {
 };
 
 }  // namespace distribute::train
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/train/impl/early_stopping.ipp>
-#endif

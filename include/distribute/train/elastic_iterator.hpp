@@ -43,7 +43,3 @@ class ElasticIterator {
 TensorState state_of(ElasticIterator& iterator);
 
 }  // namespace distribute::train
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/train/impl/elastic_iterator.ipp>
-#endif

@@ -102,7 +102,3 @@ class ElasticLoop {
 };
 
 }  // namespace distribute::train
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/train/impl/elastic_loop.ipp>
-#endif

@@ -25,7 +25,3 @@ class ExitOnTermination {
 };
 
 }  // namespace distribute::train
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/train/impl/exit_on_termination.ipp>
-#endif

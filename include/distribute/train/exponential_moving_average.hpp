@@ -52,7 +52,7 @@ class ExponentialMovingAverage : public Trackable {
   };
   AveragedWeights averaged_weights() { return AveragedWeights(*this); }
 
-  std::vector<NamedVariable> own_variables() const override;
+  DISTRIBUTE_INLINE std::vector<NamedVariable> own_variables() const override;
 
  private:
   struct Pair {
@@ -66,7 +66,3 @@ class ExponentialMovingAverage : public Trackable {
 };
 
 }  // namespace distribute::train
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/train/impl/exponential_moving_average.ipp>
-#endif

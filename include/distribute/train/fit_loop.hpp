@@ -76,7 +76,3 @@ class FitLoop {
 void run_on_all_workers(Model& model, const std::function<void()>& loop);
 
 }  // namespace distribute::train
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/train/impl/fit_loop.ipp>
-#endif

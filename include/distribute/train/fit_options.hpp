@@ -78,7 +78,3 @@ struct PredictOptions {
 };
 
 }  // namespace distribute::train
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/train/impl/fit_options.ipp>
-#endif

@@ -36,7 +36,3 @@ class GradientAccumulator {
 };
 
 }  // namespace distribute::train
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/train/impl/gradient_accumulator.ipp>
-#endif

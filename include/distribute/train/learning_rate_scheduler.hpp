@@ -28,8 +28,8 @@ class LearningRateScheduler : public Callback {
         }),
         verbose_(verbose) {}
 
-  void on_epoch_begin(int64_t epoch, Logs& logs) override;
-  void on_epoch_end(int64_t epoch, Logs& logs) override;
+  DISTRIBUTE_INLINE void on_epoch_begin(int64_t epoch, Logs& logs) override;
+  DISTRIBUTE_INLINE void on_epoch_end(int64_t epoch, Logs& logs) override;
   bool wants_batch_metrics() const override { return false; }
 
  private:
@@ -38,7 +38,3 @@ class LearningRateScheduler : public Callback {
 };
 
 }  // namespace distribute::train
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/train/impl/learning_rate_scheduler.ipp>
-#endif

@@ -39,7 +39,3 @@ class Logs {
 };
 
 }  // namespace distribute::train
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/train/impl/logs.ipp>
-#endif

@@ -42,7 +42,3 @@ class LossFunction {
 };
 
 }  // namespace distribute::train
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/train/impl/loss_function.ipp>
-#endif

@@ -34,7 +34,7 @@ struct MetricLinesOptions {
 class MetricLines : public Callback {
  public:
   explicit MetricLines(MetricLinesOptions options = {}) : out_(options.out) {}
-  void on_epoch_end(int64_t epoch, Logs& logs) override;
+  DISTRIBUTE_INLINE void on_epoch_end(int64_t epoch, Logs& logs) override;
   bool wants_batch_metrics() const override { return false; }
 
  private:
@@ -42,7 +42,3 @@ class MetricLines : public Callback {
 };
 
 }  // namespace distribute::train
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/train/impl/metric_lines.ipp>
-#endif

@@ -5,7 +5,6 @@
 #include <distribute/checkpoint/checkpoint_parts.hpp>
 #include <distribute/nn/module.hpp>
 #include <distribute/optim/optimizer.hpp>
-#include <distribute/saved_model/saved_model.hpp>
 #include <distribute/train/callback.hpp>
 #include <distribute/train/compiled_metric.hpp>
 #include <distribute/train/fit_options.hpp>
@@ -17,6 +16,10 @@
 #include <memory>
 #include <optional>
 #include <vector>
+
+namespace distribute::saved_model {
+struct SaveOptions;
+}
 
 namespace distribute::train {
 
@@ -49,7 +52,7 @@ class Model {
  public:
   /// `module` outlives the model.
   explicit Model(nn::Module& module);
-  virtual ~Model();
+  DISTRIBUTE_INLINE virtual ~Model();
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
 
@@ -74,8 +77,9 @@ class Model {
   Tensor predict(const data::Dataset& data, const PredictOptions& options = {});
 
   /// Writes the module as a SavedModel; every worker calls it.
-  /// Throws  as saved_model::save.
-  void save(const std::string& path, const saved_model::SaveOptions& options = {});
+  /// Throws  FailedPreconditionError without <distribute/saved_model.hpp>; as saved_model::save.
+  void save(const std::string& path);
+  void save(const std::string& path, const saved_model::SaveOptions& options);
 
   /// For loops of one's own: one step of all replicas; loss and other figures of this batch.
   Logs train_on_batch(const PerReplica<data::Batch>& batch);
@@ -113,10 +117,10 @@ class Model {
  protected:
   /// One replica's part of a training step, on the replica's thread: computes gradients, updates
   /// weights and metrics, gives the replica's shares of the loss and other figures.
-  virtual StepLogs train_step(const data::Batch& batch);
+  DISTRIBUTE_INLINE virtual StepLogs train_step(const data::Batch& batch);
   /// The same for evaluate, without an update.
-  virtual StepLogs test_step(const data::Batch& batch);
-  virtual Tensor predict_step(const data::Batch& batch);
+  DISTRIBUTE_INLINE virtual StepLogs test_step(const data::Batch& batch);
+  DISTRIBUTE_INLINE virtual Tensor predict_step(const data::Batch& batch);
 
   /// For steps: this replica's share of the loss, regularization included.
   Tensor compute_loss(const data::Batch& batch, const Tensor& prediction);
@@ -150,7 +154,3 @@ class Model {
 };
 
 }  // namespace distribute::train
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/train/impl/model.ipp>
-#endif

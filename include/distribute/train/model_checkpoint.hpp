@@ -36,12 +36,12 @@ class ModelCheckpoint : public Callback {
  public:
   /// Throws  InvalidArgumentError for an empty path, and for save_freq = false.
   explicit ModelCheckpoint(ModelCheckpointOptions options);
-  void on_train_begin(Logs& logs) override;
-  void on_epoch_begin(int64_t epoch, Logs& logs) override;
-  void on_train_batch_end(int64_t batch, Logs& logs) override;
-  void on_epoch_end(int64_t epoch, Logs& logs) override;
+  DISTRIBUTE_INLINE void on_train_begin(Logs& logs) override;
+  DISTRIBUTE_INLINE void on_epoch_begin(int64_t epoch, Logs& logs) override;
+  DISTRIBUTE_INLINE void on_train_batch_end(int64_t batch, Logs& logs) override;
+  DISTRIBUTE_INLINE void on_epoch_end(int64_t epoch, Logs& logs) override;
   /// Waits for a save in the background.
-  void on_train_end(Logs& logs) override;
+  DISTRIBUTE_INLINE void on_train_end(Logs& logs) override;
   bool wants_batch_metrics() const override { return options_.save_freq.batches() > 0; }
   double best() const { return best_; }
 
@@ -62,7 +62,3 @@ class ModelCheckpoint : public Callback {
 std::string format_figures(const std::string& pattern, const Logs& values);
 
 }  // namespace distribute::train
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/train/impl/model_checkpoint.ipp>
-#endif

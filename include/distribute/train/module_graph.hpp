@@ -16,7 +16,3 @@ namespace distribute::train {
 std::vector<summary::GraphNode> module_graph(const nn::Module& module);
 
 }  // namespace distribute::train
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/train/impl/module_graph.ipp>
-#endif

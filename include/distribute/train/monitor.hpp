@@ -33,7 +33,3 @@ class Monitor {
 };
 
 }  // namespace distribute::train
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/train/impl/monitor.ipp>
-#endif

@@ -21,9 +21,7 @@ namespace distribute {
 
 class ClusterResolver;
 class StrategyExtended;
-namespace base_internal {
 class TerminationSignal;
-}
 
 /// Source  tf.distribute.experimental.TerminationConfig
 struct TerminationConfig {
@@ -94,7 +92,7 @@ class PreemptionCheckpointHandler {
   train::CheckpointManager& manager_;
   StrategyExtended& extended_;
   const TerminationConfig config_;
-  std::unique_ptr<base_internal::TerminationSignal> signal_;
+  std::unique_ptr<TerminationSignal> signal_;
   Variable checkpointed_runs_;
   int64_t total_run_calls_ = 0, calls_here_ = 0;
   double first_call_ = 0;              // in seconds of a clock that never goes back
@@ -116,7 +114,3 @@ auto PreemptionCheckpointHandler::run(Fn&& fn, const Args&... args) {
 }
 
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/train/impl/preemption_checkpoint_handler.ipp>
-#endif

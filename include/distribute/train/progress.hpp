@@ -65,7 +65,3 @@ std::string clock_text(double seconds);
 std::string figures_text(const Logs& values);
 
 }  // namespace distribute::train
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/train/impl/progress.ipp>
-#endif

@@ -26,10 +26,10 @@ struct ProgressLoggerOptions {
 class ProgressLogger : public Callback {
  public:
   explicit ProgressLogger(ProgressLoggerOptions options = {}) : options_(options) {}
-  void on_epoch_begin(int64_t epoch, Logs& logs) override;
-  void on_train_batch_begin(int64_t batch, Logs& logs) override;
-  void on_train_batch_end(int64_t batch, Logs& logs) override;
-  void on_epoch_end(int64_t epoch, Logs& logs) override;
+  DISTRIBUTE_INLINE void on_epoch_begin(int64_t epoch, Logs& logs) override;
+  DISTRIBUTE_INLINE void on_train_batch_begin(int64_t batch, Logs& logs) override;
+  DISTRIBUTE_INLINE void on_train_batch_end(int64_t batch, Logs& logs) override;
+  DISTRIBUTE_INLINE void on_epoch_end(int64_t epoch, Logs& logs) override;
   bool wants_batch_metrics() const override { return false; }
 
  private:
@@ -42,7 +42,3 @@ class ProgressLogger : public Callback {
 };
 
 }  // namespace distribute::train
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/train/impl/progress_logger.ipp>
-#endif

@@ -26,8 +26,8 @@ class ReduceLROnPlateau : public Callback {
  public:
   /// Throws  InvalidArgumentError for a factor of 1 or more.
   explicit ReduceLROnPlateau(ReduceLROnPlateauOptions options = {});
-  void on_train_begin(Logs& logs) override;
-  void on_epoch_end(int64_t epoch, Logs& logs) override;
+  DISTRIBUTE_INLINE void on_train_begin(Logs& logs) override;
+  DISTRIBUTE_INLINE void on_epoch_end(int64_t epoch, Logs& logs) override;
   bool wants_batch_metrics() const override { return false; }
 
  private:
@@ -40,7 +40,3 @@ class ReduceLROnPlateau : public Callback {
 };
 
 }  // namespace distribute::train
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/train/impl/reduce_lr_on_plateau.ipp>
-#endif

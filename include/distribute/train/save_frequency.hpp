@@ -30,7 +30,3 @@ class SaveFrequency {
 };
 
 }  // namespace distribute::train
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/train/impl/save_frequency.ipp>
-#endif

@@ -49,7 +49,3 @@ class SecondsOrStepsTimer {
 };
 
 }  // namespace distribute::train
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/train/impl/seconds_or_steps.ipp>
-#endif

@@ -71,14 +71,10 @@ struct SidecarEvaluatorModelExportOptions {
 class SidecarEvaluatorModelExport : public ModelCheckpoint {
  public:
   explicit SidecarEvaluatorModelExport(SidecarEvaluatorModelExportOptions options);
-  void on_test_end(Logs& logs) override;
+  DISTRIBUTE_INLINE void on_test_end(Logs& logs) override;
 
  private:
   std::string checkpoint_dir_;
 };
 
 }  // namespace distribute::train
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/train/impl/sidecar_evaluator.ipp>
-#endif

@@ -47,7 +47,3 @@ class StepMeans {
 
 }  // namespace train
 }  // namespace distribute
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/train/impl/step_means.ipp>
-#endif

@@ -20,12 +20,12 @@ class SwapEMAWeights : public Callback {
   explicit SwapEMAWeights(ExponentialMovingAverage& ema, bool swap_on_epoch = false)
       : ema_(&ema), swap_on_epoch_(swap_on_epoch) {}
 
-  void on_train_batch_end(int64_t batch, Logs& logs) override;
-  void on_test_begin(Logs& logs) override;
-  void on_test_end(Logs& logs) override;
-  void on_epoch_begin(int64_t epoch, Logs& logs) override;
-  void on_epoch_end(int64_t epoch, Logs& logs) override;
-  void on_train_end(Logs& logs) override;
+  DISTRIBUTE_INLINE void on_train_batch_end(int64_t batch, Logs& logs) override;
+  DISTRIBUTE_INLINE void on_test_begin(Logs& logs) override;
+  DISTRIBUTE_INLINE void on_test_end(Logs& logs) override;
+  DISTRIBUTE_INLINE void on_epoch_begin(int64_t epoch, Logs& logs) override;
+  DISTRIBUTE_INLINE void on_epoch_end(int64_t epoch, Logs& logs) override;
+  DISTRIBUTE_INLINE void on_train_end(Logs& logs) override;
   bool wants_batch_metrics() const override { return false; }
 
  private:
@@ -36,7 +36,3 @@ class SwapEMAWeights : public Callback {
 };
 
 }  // namespace distribute::train
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/train/impl/swap_ema_weights.ipp>
-#endif

@@ -31,12 +31,12 @@ class TensorBoard : public Callback {
  public:
   /// Throws  InvalidArgumentError for an empty directory and a negative frequency.
   explicit TensorBoard(TensorBoardOptions options = {});
-  void on_train_begin(Logs& logs) override;
-  void on_epoch_begin(int64_t epoch, Logs& logs) override;
-  void on_train_batch_end(int64_t batch, Logs& logs) override;
-  void on_test_end(Logs& logs) override;
-  void on_epoch_end(int64_t epoch, Logs& logs) override;
-  void on_train_end(Logs& logs) override;
+  DISTRIBUTE_INLINE void on_train_begin(Logs& logs) override;
+  DISTRIBUTE_INLINE void on_epoch_begin(int64_t epoch, Logs& logs) override;
+  DISTRIBUTE_INLINE void on_train_batch_end(int64_t batch, Logs& logs) override;
+  DISTRIBUTE_INLINE void on_test_end(Logs& logs) override;
+  DISTRIBUTE_INLINE void on_epoch_end(int64_t epoch, Logs& logs) override;
+  DISTRIBUTE_INLINE void on_train_end(Logs& logs) override;
   bool wants_batch_metrics() const override { return options_.update_freq.batches() > 0; }
 
  private:
@@ -51,7 +51,3 @@ class TensorBoard : public Callback {
 };
 
 }  // namespace distribute::train
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/train/impl/tensor_board.ipp>
-#endif

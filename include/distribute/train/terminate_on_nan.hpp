@@ -11,12 +11,8 @@ namespace distribute::train {
 /// Source  tf.keras.callbacks.TerminateOnNaN
 class TerminateOnNaN : public Callback {
  public:
-  void on_train_batch_end(int64_t batch, Logs& logs) override;
+  DISTRIBUTE_INLINE void on_train_batch_end(int64_t batch, Logs& logs) override;
   bool wants_batch_metrics() const override { return false; }
 };
 
 }  // namespace distribute::train
-
-#ifdef DISTRIBUTE_HEADER_ONLY
-#include <distribute/train/impl/terminate_on_nan.ipp>
-#endif

@@ -106,8 +106,8 @@ DISTRIBUTE_INLINE Tensor sum(const Tensor& a, const Tensor& b, float factor) {
 
 DISTRIBUTE_INLINE Tensor combine(const Tensor& a, const Tensor& b, float factor) {
   if (a.shape() != b.shape() || a.dtype() != b.dtype())
-    throw InvalidArgumentError(concat("sum: ", to_string(a.shape()), " ", name_of(a.dtype()),
-                                      " and ", to_string(b.shape()), " ", name_of(b.dtype())));
+    throw InvalidArgumentError(str_cat("sum: ", to_string(a.shape()), " ", name_of(a.dtype()),
+                                       " and ", to_string(b.shape()), " ", name_of(b.dtype())));
   return record("combine", {a, b}, autograd_internal::sum(a, b, factor),
                 [factor](const Backward& backward) -> std::vector<Tensor> {
                   const Tensor dy = backward.gradient();

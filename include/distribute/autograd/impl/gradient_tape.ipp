@@ -296,7 +296,7 @@ DISTRIBUTE_INLINE Tensor record(const char* op, std::initializer_list<Tensor> in
 
 DISTRIBUTE_INLINE BackwardFunction no_gradient(const char* op) {
   return [op](const Backward&) -> std::vector<Tensor> {
-    throw UnimplementedError(concat(op, " has no gradient of its own"));
+    throw UnimplementedError(str_cat(op, " has no gradient of its own"));
   };
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/autograd/accumulate.hpp>
-#include <distribute/autograd/lazy_product.hpp>
+#include <distribute/autograd/detail/lazy_product.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/device/backend.hpp>
 

@@ -51,7 +51,7 @@ struct RecordedStep::Place {
 
   bool contains(const char* other) const { return other >= data && other < data + bytes; }
   bool is_host() const { return before.device().type != DeviceType::Gpu; }
-  std::string name() const { return concat("variable '", variable->options().name, "'"); }
+  std::string name() const { return str_cat("variable '", variable->options().name, "'"); }
 };
 
 DISTRIBUTE_INLINE RecordedStep* RecordedStep::current() { return autograd_internal::recording(); }
@@ -90,8 +90,8 @@ DISTRIBUTE_INLINE RecordedStep::Place* RecordedStep::find(const VariableImpl& va
 DISTRIBUTE_INLINE void RecordedStep::notice(const std::shared_ptr<VariableImpl>& variable) {
   if (find(*variable)) return;
   if (variable->num_components() != 1 || !variable->parts().empty())
-    throw FailedPreconditionError(concat("variable '", variable->options().name,
-                                         "' is in several places: its step cannot be recorded"));
+    throw FailedPreconditionError(str_cat("variable '", variable->options().name,
+                                          "' is in several places: its step cannot be recorded"));
   const Tensor value = variable->component(0);
   Place place{variable, value.array().bytes(), autograd_internal::bytes_of(value)};
   place.before = value;

@@ -18,9 +18,9 @@ namespace autograd_internal {
 DISTRIBUTE_INLINE void check_scatter(ScatterOp op, const std::string& variable, const Shape& shape,
                                      DType dtype, const IndexedSlices& slices) {
   const auto fail = [&](const auto&... problem) {
-    throw InvalidArgumentError(concat(name_of(op), ": variable '", variable, "' is ",
-                                      to_string(shape), " ", distribute::name_of(dtype), ", ",
-                                      problem...));
+    throw InvalidArgumentError(str_cat(name_of(op), ": variable '", variable, "' is ",
+                                       to_string(shape), " ", distribute::name_of(dtype), ", ",
+                                       problem...));
   };
   if (!slices.values || !slices.indices) fail("the slices have no values or no indices");
   if (shape.rank() == 0) fail("a scalar has no rows");

@@ -28,12 +28,12 @@ DISTRIBUTE_INLINE const std::vector<Variable>& VariableImpl::parts() const {
 }
 
 DISTRIBUTE_INLINE Tensor VariableImpl::read_rows(const Tensor&) const {
-  throw UnimplementedError(concat("variable '", options_.name, "' is read whole"));
+  throw UnimplementedError(str_cat("variable '", options_.name, "' is read whole"));
 }
 
 DISTRIBUTE_INLINE void VariableImpl::scatter(ScatterOp op, const IndexedSlices&) {
-  throw UnimplementedError(concat(name_of(op), ": variable '", options_.name,
-                                  "' knows no such operation; assign it a whole value"));
+  throw UnimplementedError(str_cat(name_of(op), ": variable '", options_.name,
+                                   "' knows no such operation; assign it a whole value"));
 }
 
 DISTRIBUTE_INLINE PlainVariable::PlainVariable(Tensor initial_value, VariableOptions options)
@@ -104,9 +104,9 @@ DISTRIBUTE_INLINE Tensor Variable::value() const {
 
 DISTRIBUTE_INLINE void Variable::check(const char* method, const Tensor& value) const {
   if (value.shape() != shape() || value.dtype() != dtype())
-    throw InvalidArgumentError(concat(method, ": variable '", name(), "' is ", to_string(shape()),
-                                      " ", name_of(dtype()), ", the value is ",
-                                      to_string(value.shape()), " ", name_of(value.dtype())));
+    throw InvalidArgumentError(str_cat(method, ": variable '", name(), "' is ", to_string(shape()),
+                                       " ", name_of(dtype()), ", the value is ",
+                                       to_string(value.shape()), " ", name_of(value.dtype())));
 }
 
 DISTRIBUTE_INLINE void Variable::assign(const Tensor& value) const {

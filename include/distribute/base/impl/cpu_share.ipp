@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/base/cpu_share.hpp>
+#include <distribute/base/detail/cpu_share.hpp>
 
 #include <utility>
 

@@ -4,6 +4,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <charconv>
+#include <sstream>
 
 namespace distribute {
 
@@ -25,6 +26,13 @@ DISTRIBUTE_INLINE std::string number_word(double number) { return absl::StrCat(n
 DISTRIBUTE_INLINE std::string exact_word(double number) {
   char text[32];
   return std::string(text, std::to_chars(text, text + sizeof text, number).ptr);
+}
+
+DISTRIBUTE_INLINE std::string streamed_word(const void* value,
+                                            void (*print)(std::ostream& out, const void* value)) {
+  std::ostringstream out;
+  print(out, value);
+  return out.str();
 }
 
 }  // namespace base_internal

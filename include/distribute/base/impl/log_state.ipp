@@ -21,8 +21,8 @@ DISTRIBUTE_INLINE void read_level(const char* name, LogOptions& options) {
       options.min_severity = LogSeverity(level);
       return;
     }
-  options.problem += concat(options.problem.empty() ? "" : "; ", name, "=", word,
-                            ": wanted info, warning, error, fatal, or 0 to 3");
+  options.problem += str_cat(options.problem.empty() ? "" : "; ", name, "=", word,
+                             ": wanted info, warning, error, fatal, or 0 to 3");
 }
 
 }  // namespace distribute::log_internal
@@ -35,7 +35,7 @@ DISTRIBUTE_INLINE LogOptions LogOptions::from_environment() {
     const std::string_view word(format);
     if (word == "json") options.format = LogFormat::Json;
     if (word != "json" && word != "human")
-      options.problem = concat("DISTRIBUTE_LOG=", word, ": wanted human or json");
+      options.problem = str_cat("DISTRIBUTE_LOG=", word, ": wanted human or json");
   }
   log_internal::read_level("TF_CPP_MIN_LOG_LEVEL", options);
   log_internal::read_level("DISTRIBUTE_LOG_LEVEL", options);

@@ -70,9 +70,9 @@ DISTRIBUTE_INLINE std::string json_line(LogSeverity severity, std::string_view t
                                         std::string_view component, std::string_view message,
                                         LogFields fields) {
   std::string line =
-      concat("{\"time\":\"", utc_time(), "\",\"level\":\"", level_name(severity),
-             "\",\"task\":", json_string(task), ",\"component\":", json_string(component),
-             ",\"message\":", json_string(message));
+      str_cat("{\"time\":\"", utc_time(), "\",\"level\":\"", level_name(severity),
+              "\",\"task\":", json_string(task), ",\"component\":", json_string(component),
+              ",\"message\":", json_string(message));
   const char* before = ",\"fields\":{";
   for (const LogField& field : fields) {
     line += before + json_string(field.key) + ':' + field.json;
@@ -131,7 +131,7 @@ DISTRIBUTE_INLINE void log(LogSeverity severity, std::string_view component,
                            std::string_view message, LogFields fields) {
   constexpr const char* prefixes[] = {"distribute: ", "warning: ", "error: ", "error: "};
   log_internal::write(severity, component, message, fields,
-                      concat(prefixes[int(severity)], message, '\n'));
+                      str_cat(prefixes[int(severity)], message, '\n'));
 }
 
 DISTRIBUTE_INLINE void log_report(LogSeverity severity, std::string_view component,

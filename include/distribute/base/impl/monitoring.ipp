@@ -45,7 +45,7 @@ DISTRIBUTE_INLINE bool is_metric_name(std::string_view name) {
 
 DISTRIBUTE_INLINE void check_metric(const MetricOptions& options) {
   const auto refuse = [&](const auto&... words) {
-    throw InvalidArgumentError(concat("metric '", options.name, "': ", words...));
+    throw InvalidArgumentError(str_cat("metric '", options.name, "': ", words...));
   };
   if (!is_metric_name(options.name))
     refuse("a name begins with a letter or _, and goes on with letters, digits and _");
@@ -59,8 +59,8 @@ DISTRIBUTE_INLINE void check_metric(const MetricOptions& options) {
 
 DISTRIBUTE_INLINE void check_label_values(const MetricOptions& options, size_t count) {
   if (count != options.labels.size())
-    throw InvalidArgumentError(concat("metric '", options.name, "' has ", options.labels.size(),
-                                      " labels, ", count, " values came"));
+    throw InvalidArgumentError(str_cat("metric '", options.name, "' has ", options.labels.size(),
+                                       " labels, ", count, " values came"));
 }
 
 template <class Cell>
@@ -71,10 +71,10 @@ CellMap<Cell>& CollectionRegistry::find(const MetricOptions& options) {
   if (!metric) metric = std::make_unique<CellMap<Cell>>(options);
   const MetricFamily known = metric->collect();
   if (known.kind != Cell::kKind)
-    throw InvalidArgumentError(concat("metric '", options.name, "' is a ", name_of(known.kind),
-                                      ", a ", name_of(Cell::kKind), " was wanted"));
+    throw InvalidArgumentError(str_cat("metric '", options.name, "' is a ", name_of(known.kind),
+                                       ", a ", name_of(Cell::kKind), " was wanted"));
   if (known.options.labels != options.labels)
-    throw InvalidArgumentError(concat("metric '", options.name, "' has other labels"));
+    throw InvalidArgumentError(str_cat("metric '", options.name, "' has other labels"));
   return static_cast<CellMap<Cell>&>(*metric);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
+#include <distribute/base/detail/simd_sqrt.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/base/simd_sqrt.hpp>
 
 #include <cmath>
 #if defined(__x86_64__)

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace distribute::base_internal {
+namespace distribute {
 
 /// In a signal handler: nothing but an atomic number.
 DISTRIBUTE_INLINE void count_signal(int) {
@@ -26,7 +26,7 @@ DISTRIBUTE_INLINE TerminationSignal::TerminationSignal(const std::vector<int>& s
     if (::sigaction(number, &counting, &old) != 0) {
       const std::string reason = std::strerror(errno);
       restore();
-      throw InvalidArgumentError(concat("signal ", number, " cannot be watched: ", reason));
+      throw InvalidArgumentError(str_cat("signal ", number, " cannot be watched: ", reason));
     }
     old_actions_.emplace_back(number, old);
   }
@@ -43,4 +43,4 @@ DISTRIBUTE_INLINE bool TerminationSignal::has_come() const {
   return process_state().termination_signals.load() != before_;
 }
 
-}  // namespace distribute::base_internal
+}  // namespace distribute

@@ -2,8 +2,8 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/checkpoint/background_job.hpp>
-#include <distribute/strategy/all_workers.hpp>
+#include <distribute/checkpoint/detail/background_job.hpp>
+#include <distribute/strategy/detail/all_workers.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -19,7 +19,7 @@ DISTRIBUTE_INLINE BackgroundJob::~BackgroundJob() {
     wait();
   } catch (...) {
     const auto [code, message] = strategy_internal::describe_failure(std::current_exception());
-    log_warning("checkpoint", concat("a checkpoint was not written: ", message));
+    log_warning("checkpoint", str_cat("a checkpoint was not written: ", message));
   }
 }
 

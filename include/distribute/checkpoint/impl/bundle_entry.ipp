@@ -1,8 +1,8 @@
 #pragma once
-#include <distribute/checkpoint/bundle_entry.hpp>
+#include <distribute/checkpoint/detail/bundle_entry.hpp>
 
 #include <distribute/base/error.hpp>
-#include <distribute/checkpoint/bundle_table.hpp>
+#include <distribute/checkpoint/detail/bundle_table.hpp>
 #include <distribute/io/crc32c.hpp>
 #include <distribute/io/protobuf.hpp>
 
@@ -104,8 +104,8 @@ DISTRIBUTE_INLINE bool decode_entry(std::string_view bytes, train::BundleEntry& 
 DISTRIBUTE_INLINE void check_entry(const train::BundleEntry& entry,
                                    const train::BundleHeader& header, const std::string& where) {
   if (entry.shard_id < 0 || entry.shard_id >= header.num_shards) {
-    throw DataLossError(concat(where, "lies in data file ", entry.shard_id, " of ",
-                               header.num_shards, ": the index is damaged"));
+    throw DataLossError(str_cat(where, "lies in data file ", entry.shard_id, " of ",
+                                header.num_shards, ": the index is damaged"));
   }
   if (entry.offset < 0 || entry.size < 0) {
     throw DataLossError(where + "has a negative offset or size: the index is damaged");
@@ -116,8 +116,8 @@ DISTRIBUTE_INLINE void check_entry(const train::BundleEntry& entry,
     int64_t bytes = 0;
     const bool too_large = __builtin_mul_overflow(elements, item, &bytes);
     if (too_large || (item != 0 && entry.slices.empty() && bytes != entry.size)) {
-      throw DataLossError(concat(where, "holds ", entry.size, " bytes, but its shape needs ",
-                                 elements, " x ", item, ": the index is damaged"));
+      throw DataLossError(str_cat(where, "holds ", entry.size, " bytes, but its shape needs ",
+                                  elements, " x ", item, ": the index is damaged"));
     }
     for (const train::TensorSlice& slice : entry.slices) train::slice_dims(slice, entry.dims);
   } catch (const InvalidArgumentError& error) {
@@ -160,9 +160,9 @@ DISTRIBUTE_INLINE train::BundleHeader decode_header(std::string_view bytes,
   bool refused = version.min_consumer > kBundleVersion;
   for (int64_t bad : version.bad_consumers) refused = refused || bad == kBundleVersion;
   if (refused) {
-    throw UnimplementedError(concat(file, ": needs a reader of checkpoint version ",
-                                    version.min_consumer, ", this one has version ",
-                                    kBundleVersion));
+    throw UnimplementedError(str_cat(file, ": needs a reader of checkpoint version ",
+                                     version.min_consumer, ", this one has version ",
+                                     kBundleVersion));
   }
   return header;
 }
@@ -185,7 +185,7 @@ DISTRIBUTE_INLINE int64_t checked_num_elements(const std::vector<int64_t>& dims)
   int64_t product = 1;
   bool empty = false, overflow = false;
   for (int64_t size : dims) {
-    if (size < 0) throw InvalidArgumentError(concat("shape: negative size ", size));
+    if (size < 0) throw InvalidArgumentError(str_cat("shape: negative size ", size));
     if (size == 0) empty = true;
     if (size != 0 && __builtin_mul_overflow(product, size, &product)) overflow = true;
   }
@@ -212,7 +212,7 @@ DISTRIBUTE_INLINE BundleEntries decode_bundle_index(std::string_view bytes, cons
   BundleEntries entries;
   for (size_t i = 1; i < rows.size(); ++i) {
     const auto& [key, value] = rows[i];
-    const std::string where = concat(file, ": tensor '", key, "' ");
+    const std::string where = str_cat(file, ": tensor '", key, "' ");
     BundleEntry entry;
     if (!checkpoint_internal::decode_entry(value, entry)) {
       throw DataLossError(where + "has an unreadable entry: the index is damaged");

@@ -3,7 +3,7 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/checkpoint/bundle_entry.hpp>
+#include <distribute/checkpoint/detail/bundle_entry.hpp>
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/io/file_system.hpp>
 
@@ -22,8 +22,8 @@ DISTRIBUTE_INLINE void merge_entries(train::BundleEntries part, int32_t first_sh
     if (known.slices.empty() || entry.slices.empty() || known.dims != entry.dims ||
         known.dtype != entry.dtype) {
       throw InvalidArgumentError(
-          concat("merge of checkpoint part ", part_prefix, ": tensor '", key,
-                 "' is in an earlier part too and is not partitioned alike"));
+          str_cat("merge of checkpoint part ", part_prefix, ": tensor '", key,
+                  "' is in an earlier part too and is not partitioned alike"));
     }
     known.slices.insert(known.slices.end(), entry.slices.begin(), entry.slices.end());
   }

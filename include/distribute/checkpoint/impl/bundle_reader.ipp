@@ -5,8 +5,8 @@
 #include <distribute/base/status.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/io/crc32c.hpp>
+#include <distribute/io/detail/wire.hpp>
 #include <distribute/io/file_system.hpp>
-#include <distribute/io/wire.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -25,9 +25,9 @@ DISTRIBUTE_INLINE std::string read_bundle_index(const std::string& prefix) {
       absl::IsNotFound(bytes.status()) ? cure_of_missing_checkpoint(prefix) : "";
   throw_if_error(
       make_status(StatusCode(bytes.status().code()),
-                  concat("checkpoint ", prefix,
-                         hint ? " (a directory: name a prefix in it such as ckpt-1)" : "", ": ",
-                         bytes.status().message(), cure)));
+                  str_cat("checkpoint ", prefix,
+                          hint ? " (a directory: name a prefix in it such as ckpt-1)" : "", ": ",
+                          bytes.status().message(), cure)));
   return {};
 }
 
@@ -81,13 +81,13 @@ DISTRIBUTE_INLINE bool BundleReader::contains(std::string_view key) const {
 DISTRIBUTE_INLINE const BundleEntry& BundleReader::entry(std::string_view key) const {
   const auto found = entries_.find(key);
   if (found != entries_.end()) return found->second;
-  throw NotFoundError(concat("checkpoint ", prefix_, ": holds no tensor '", key, "'"));
+  throw NotFoundError(str_cat("checkpoint ", prefix_, ": holds no tensor '", key, "'"));
 }
 
 DISTRIBUTE_INLINE void BundleReader::fail(std::string_view key, const BundleEntry& entry,
                                           const std::string& reason) const {
-  throw DataLossError(concat(bundle_data_path(prefix_, entry.shard_id, header_.num_shards),
-                             ": tensor '", key, "' at offset ", entry.offset, ": ", reason));
+  throw DataLossError(str_cat(bundle_data_path(prefix_, entry.shard_id, header_.num_shards),
+                              ": tensor '", key, "' at offset ", entry.offset, ": ", reason));
 }
 
 DISTRIBUTE_INLINE io::RandomAccessFile& BundleReader::shard(int32_t shard_id) {
@@ -106,8 +106,8 @@ DISTRIBUTE_INLINE void BundleReader::check_inside_file(std::string_view key,
   const int64_t file_size = shard(entry.shard_id).size();
   if (entry.size <= file_size && entry.offset <= file_size - entry.size) return;
   fail(key, entry,
-       concat("needs ", entry.size, " bytes, but the file has only ", file_size,
-              ": it is cut off or belongs to another checkpoint"));
+       str_cat("needs ", entry.size, " bytes, but the file has only ", file_size,
+               ": it is cut off or belongs to another checkpoint"));
 }
 
 DISTRIBUTE_INLINE void BundleReader::read_raw(std::string_view key, const BundleEntry& entry,
@@ -115,7 +115,7 @@ DISTRIBUTE_INLINE void BundleReader::read_raw(std::string_view key, const Bundle
   check_inside_file(key, entry);
   if (int64_t(out.size()) != entry.size) fail(key, entry, "has a size that does not fit its shape");
   throw_if_error(
-      annotate(shard(entry.shard_id).read(entry.offset, out), concat("tensor '", key, "'")));
+      annotate(shard(entry.shard_id).read(entry.offset, out), str_cat("tensor '", key, "'")));
 }
 
 DISTRIBUTE_INLINE void BundleReader::check_crc(std::string_view key, const BundleEntry& entry,
@@ -123,8 +123,8 @@ DISTRIBUTE_INLINE void BundleReader::check_crc(std::string_view key, const Bundl
   const uint32_t computed = io::mask_crc(crc);
   if (computed == entry.crc32c) return;
   fail(key, entry,
-       concat("the checksum does not match (stored ", entry.crc32c, ", computed ", computed,
-              "): the file is damaged"));
+       str_cat("the checksum does not match (stored ", entry.crc32c, ", computed ", computed,
+               "): the file is damaged"));
 }
 
 DISTRIBUTE_INLINE void BundleReader::read_whole(std::string_view key, const BundleEntry& entry,
@@ -179,7 +179,7 @@ DISTRIBUTE_INLINE void BundleReader::verify_bytes(std::string_view key, const Bu
     const std::span<char> part(piece.data(),
                                size_t(std::min<int64_t>(entry.size - done, int64_t(piece.size()))));
     throw_if_error(annotate(shard(entry.shard_id).read(entry.offset + done, part),
-                            concat("tensor '", key, "'")));
+                            str_cat("tensor '", key, "'")));
     crc = io::crc32c_extend(crc, {part.data(), part.size()});
     done += int64_t(part.size());
   }
@@ -204,9 +204,9 @@ DISTRIBUTE_INLINE void BundleReader::read_slices(std::string_view key, const Bun
 DISTRIBUTE_INLINE const BundleEntry& BundleReader::numeric_entry(std::string_view key) const {
   const BundleEntry& found = entry(key);
   if (io::size_of(found.dtype) > 0) return found;
-  throw InvalidArgumentError(concat("checkpoint ", prefix_, ": tensor '", key, "' of type ",
-                                    io::name_of(found.dtype), " (", int(found.dtype),
-                                    ") is not numeric"));
+  throw InvalidArgumentError(str_cat("checkpoint ", prefix_, ": tensor '", key, "' of type ",
+                                     io::name_of(found.dtype), " (", int(found.dtype),
+                                     ") is not numeric"));
 }
 
 DISTRIBUTE_INLINE std::vector<std::byte> BundleReader::read(std::string_view key) {
@@ -226,8 +226,8 @@ DISTRIBUTE_INLINE void BundleReader::read(std::string_view key, std::span<std::b
   const BundleEntry& found = numeric_entry(key);
   const int64_t wanted = found.num_elements() * io::size_of(found.dtype);
   if (wanted != int64_t(out.size())) {
-    throw InvalidArgumentError(concat("checkpoint ", prefix_, ": tensor '", key, "' has ", wanted,
-                                      " bytes, but the memory to read into has ", out.size()));
+    throw InvalidArgumentError(str_cat("checkpoint ", prefix_, ": tensor '", key, "' has ", wanted,
+                                       " bytes, but the memory to read into has ", out.size()));
   }
   if (found.slices.empty()) return read_whole(key, found, out);
   check_slices(key, found);
@@ -257,7 +257,7 @@ DISTRIBUTE_INLINE void BundleReader::read_rows_of_slice(
   const std::span<char> chars(reinterpret_cast<char*>(to), size_t((end - first) * row));
   throw_if_error(
       annotate(shard(part.shard_id).read(part.offset + (first - slice[0].start) * row, chars),
-               concat("tensor '", key, "'")));
+               str_cat("tensor '", key, "'")));
   if (runs.size() == 1) return;
   for (const SliceRun& run : runs)
     std::memcpy(place(run), bytes.data() + run.slice_offset * item, size_t(run.count * item));
@@ -268,15 +268,15 @@ DISTRIBUTE_INLINE void BundleReader::read_rows(std::string_view key, int64_t beg
   const BundleEntry& found = numeric_entry(key);
   const int64_t rows = found.dims.empty() ? -1 : found.dims[0];
   if (begin < 0 || end < begin || end > rows)
-    throw InvalidArgumentError(concat("checkpoint ", prefix_, ": tensor '", key, "': wanted rows ",
-                                      begin, " to ", end, ", there are ",
-                                      std::max<int64_t>(rows, 0)));
+    throw InvalidArgumentError(str_cat("checkpoint ", prefix_, ": tensor '", key, "': wanted rows ",
+                                       begin, " to ", end, ", there are ",
+                                       std::max<int64_t>(rows, 0)));
   const int64_t all = found.num_elements() * io::size_of(found.dtype);
   const int64_t wanted = rows == 0 ? 0 : all / rows * (end - begin);
   if (wanted != int64_t(out.size()))
-    throw InvalidArgumentError(concat("checkpoint ", prefix_, ": tensor '", key,
-                                      "': these rows have ", wanted,
-                                      " bytes, but the memory to read into has ", out.size()));
+    throw InvalidArgumentError(str_cat("checkpoint ", prefix_, ": tensor '", key,
+                                       "': these rows have ", wanted,
+                                       " bytes, but the memory to read into has ", out.size()));
   if (out.empty()) return;
   if (found.slices.empty())
     return read_rows_of_slice(key, found, TensorSlice(found.dims.size()), found.dims, {begin, end},
@@ -290,16 +290,16 @@ DISTRIBUTE_INLINE std::vector<std::byte> BundleReader::read_as(std::string_view 
                                                                io::DataType dtype) {
   const BundleEntry& found = entry(key);
   if (found.dtype == dtype) return read(key);
-  throw InvalidArgumentError(concat("checkpoint ", prefix_, ": tensor '", key, "': wanted type ",
-                                    io::name_of(dtype), ", came ", io::name_of(found.dtype)));
+  throw InvalidArgumentError(str_cat("checkpoint ", prefix_, ": tensor '", key, "': wanted type ",
+                                     io::name_of(dtype), ", came ", io::name_of(found.dtype)));
 }
 
 DISTRIBUTE_INLINE std::vector<std::string> BundleReader::read_strings(std::string_view key) {
   const BundleEntry& found = entry(key);
   if (found.dtype != io::DataType::String || !found.slices.empty()) {
     throw InvalidArgumentError(
-        concat("checkpoint ", prefix_, ": tensor '", key, "': wanted whole strings, came ",
-               found.slices.empty() ? "" : "slices of ", io::name_of(found.dtype)));
+        str_cat("checkpoint ", prefix_, ": tensor '", key, "': wanted whole strings, came ",
+                found.slices.empty() ? "" : "slices of ", io::name_of(found.dtype)));
   }
   check_inside_file(key, found);  // before the memory is taken
   std::string bytes(size_t(found.size), '\0');
@@ -317,9 +317,9 @@ DISTRIBUTE_INLINE std::vector<std::string> BundleReader::read_strings(std::strin
 DISTRIBUTE_INLINE std::string BundleReader::read_string(std::string_view key) {
   std::vector<std::string> values = read_strings(key);
   if (entry(key).dims.empty()) return std::move(values[0]);
-  throw InvalidArgumentError(concat("checkpoint ", prefix_, ": tensor '", key,
-                                    "': wanted a string scalar, came rank ",
-                                    entry(key).dims.size()));
+  throw InvalidArgumentError(str_cat("checkpoint ", prefix_, ": tensor '", key,
+                                     "': wanted a string scalar, came rank ",
+                                     entry(key).dims.size()));
 }
 
 DISTRIBUTE_INLINE void BundleReader::close_files() { shards_.clear(); }

@@ -1,9 +1,9 @@
 #pragma once
-#include <distribute/checkpoint/bundle_table.hpp>
+#include <distribute/checkpoint/detail/bundle_table.hpp>
 
 #include <distribute/base/error.hpp>
 #include <distribute/io/crc32c.hpp>
-#include <distribute/io/wire.hpp>
+#include <distribute/io/detail/wire.hpp>
 
 #include <algorithm>
 
@@ -61,14 +61,14 @@ DISTRIBUTE_INLINE std::string_view TableParser::read_block(std::string_view& han
   uint32_t stored = 0;
   const bool whole = io::take_fixed32(trailer, stored);
   if (!whole || stored != io::mask_crc(io::crc32c(bytes_.substr(offset, size + 1)))) {
-    fail(concat("the block at offset ", offset, " has a wrong checksum: the file is damaged"));
+    fail(str_cat("the block at offset ", offset, " has a wrong checksum: the file is damaged"));
   }
   const int type = uint8_t(bytes_[offset + size]);
   if (type == 0) return block;
   throw UnimplementedError(
-      concat(file_, ": the block at offset ", offset, " is compressed (",
-             type == 1 ? "snappy" : "type " + std::to_string(type),
-             "), which this version cannot read; save the checkpoint again with TensorFlow"));
+      str_cat(file_, ": the block at offset ", offset, " is compressed (",
+              type == 1 ? "snappy" : "type " + std::to_string(type),
+              "), which this version cannot read; save the checkpoint again with TensorFlow"));
 }
 
 DISTRIBUTE_INLINE void TableParser::read_row(std::string_view& block,
@@ -104,7 +104,7 @@ DISTRIBUTE_INLINE void TableParser::read_rows(std::string_view block,
 
 DISTRIBUTE_INLINE std::vector<train::TableRow> TableParser::parse() {
   if (bytes_.size() < kTableFooterBytes) {
-    fail(concat("only ", bytes_.size(), " bytes: cut off, or not a checkpoint index"));
+    fail(str_cat("only ", bytes_.size(), " bytes: cut off, or not a checkpoint index"));
   }
   std::string_view footer = bytes_.substr(bytes_.size() - kTableFooterBytes);
   std::string_view magic_bytes = footer.substr(40);

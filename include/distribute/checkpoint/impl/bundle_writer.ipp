@@ -1,13 +1,13 @@
 #pragma once
 #include <distribute/checkpoint/bundle_writer.hpp>
 
-#include <distribute/base/cpu_share.hpp>
+#include <distribute/base/detail/cpu_share.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/io/crc32c.hpp>
+#include <distribute/io/detail/wire.hpp>
 #include <distribute/io/file_system.hpp>
-#include <distribute/io/wire.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -23,7 +23,7 @@ DISTRIBUTE_INLINE BundleWriter::BundleWriter(BundleWriter&&) noexcept = default;
 DISTRIBUTE_INLINE BundleWriter::~BundleWriter() = default;
 
 DISTRIBUTE_INLINE void BundleWriter::fail(std::string_view key, const std::string& reason) const {
-  throw InvalidArgumentError(concat("checkpoint ", prefix_, ": tensor '", key, "': ", reason));
+  throw InvalidArgumentError(str_cat("checkpoint ", prefix_, ": tensor '", key, "': ", reason));
 }
 
 DISTRIBUTE_INLINE void BundleWriter::check_new(std::string_view key) const {
@@ -48,9 +48,9 @@ DISTRIBUTE_INLINE BundleEntry BundleWriter::store(std::string_view key, io::Data
                                                   std::span<const std::byte> bytes) {
   const int64_t elements = checked_num_elements(dims), item = io::size_of(dtype);
   const int64_t size = int64_t(bytes.size());
-  if (item == 0) fail(key, concat("type ", io::name_of(dtype), " is not numeric"));
+  if (item == 0) fail(key, str_cat("type ", io::name_of(dtype), " is not numeric"));
   if (size % item != 0 || size / item != elements) {
-    fail(key, concat("wanted ", elements, " elements of ", item, " bytes, came ", size, " bytes"));
+    fail(key, str_cat("wanted ", elements, " elements of ", item, " bytes, came ", size, " bytes"));
   }
   const std::string_view view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   BundleEntry entry;
@@ -76,7 +76,7 @@ DISTRIBUTE_INLINE void BundleWriter::add_strings(std::string_view key,
   check_new(key);
   const int64_t elements = checked_num_elements(dims);
   if (elements != int64_t(values.size())) {
-    fail(key, concat("wanted ", elements, " strings, came ", values.size()));
+    fail(key, str_cat("wanted ", elements, " strings, came ", values.size()));
   }
   std::string head;  // the lengths and their checksum
   uint32_t crc = 0;

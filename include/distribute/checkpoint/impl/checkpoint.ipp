@@ -1,18 +1,18 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/metrics.hpp>
-#include <distribute/checkpoint/background_job.hpp>
 #include <distribute/checkpoint/bundle_writer.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
+#include <distribute/checkpoint/detail/background_job.hpp>
+#include <distribute/checkpoint/detail/program_graph.hpp>
+#include <distribute/checkpoint/detail/restoration.hpp>
 #include <distribute/checkpoint/flat_checkpoint.hpp>
-#include <distribute/checkpoint/program_graph.hpp>
-#include <distribute/checkpoint/restoration.hpp>
 #include <distribute/checkpoint/worker_path.hpp>
-#include <distribute/cluster/fnv1a.hpp>
+#include <distribute/cluster/detail/fnv1a.hpp>
 #include <distribute/io/path.hpp>
 #include <distribute/replica/replica_context.hpp>
-#include <distribute/strategy/all_workers.hpp>
+#include <distribute/strategy/detail/all_workers.hpp>
 #include <distribute/strategy/strategy.hpp>
 
 #include <map>
@@ -28,7 +28,7 @@ DISTRIBUTE_INLINE void check_outside_replicas(const char* method) {
   const auto& modes = replica_internal::mode_stack();
   if (modes.empty() || !modes.back().replica) return;
   throw FailedPreconditionError(
-      concat("Checkpoint.", method, " was called in a replica; call it outside strategy.run"));
+      str_cat("Checkpoint.", method, " was called in a replica; call it outside strategy.run"));
 }
 
 /// Throws  InvalidArgumentError for a name used twice and for an empty handle or null pointer.
@@ -64,16 +64,16 @@ DISTRIBUTE_INLINE std::string describe_graph(const ProgramGraph& program) {
   uint64_t hash = cluster_internal::fnv1a("");
   for (const auto& [key, shape] : shapes)
     hash = cluster_internal::fnv1a(key + to_string(shape), hash);
-  return concat(shapes.size(), " values with checksum ", hash);
+  return str_cat(shapes.size(), " values with checksum ", hash);
 }
 
 DISTRIBUTE_INLINE void check_same_graphs(const std::vector<std::string>& descriptions) {
   for (size_t rank = 1; rank < descriptions.size(); ++rank)
     if (descriptions[rank] != descriptions[0])
       throw FailedPreconditionError(
-          concat("the workers do not save the same objects: rank 0 has ", descriptions[0],
-                 ", rank ", rank, " has ", descriptions[rank],
-                 "; every worker must make the same variables and parts of the checkpoint"));
+          str_cat("the workers do not save the same objects: rank 0 has ", descriptions[0],
+                  ", rank ", rank, " has ", descriptions[rank],
+                  "; every worker must make the same variables and parts of the checkpoint"));
 }
 
 /// The states of the program, on each worker its own, of all workers.
@@ -249,7 +249,7 @@ DISTRIBUTE_INLINE std::string Checkpoint::save(const std::string& prefix,
   checkpoint_internal::check_outside_replicas("save");
   sync();
   const int64_t before = save_counter();
-  const std::string path = concat(prefix, "-", before + 1);
+  const std::string path = str_cat(prefix, "-", before + 1);
   const auto around = [path](const std::function<void()>& write) {
     write();
     CheckpointState state;

@@ -6,7 +6,7 @@
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/io/path.hpp>
-#include <distribute/strategy/all_workers.hpp>
+#include <distribute/strategy/detail/all_workers.hpp>
 #include <distribute/strategy/strategy.hpp>
 
 #include <algorithm>
@@ -67,8 +67,9 @@ DISTRIBUTE_INLINE CheckpointManager::CheckpointManager(Checkpoint& checkpoint,
                                                        CheckpointManagerOptions options)
     : checkpoint_(checkpoint), options_(std::move(options)) {
   if (options_.max_to_keep && *options_.max_to_keep < 1)
-    throw InvalidArgumentError(concat("CheckpointManager: max_to_keep must be at least 1, or none ",
-                                      "for all; it is ", *options_.max_to_keep));
+    throw InvalidArgumentError(
+        str_cat("CheckpointManager: max_to_keep must be at least 1, or none ", "for all; it is ",
+                *options_.max_to_keep));
   if (options_.checkpoint_interval && !options_.step_counter)
     throw InvalidArgumentError("CheckpointManager: checkpoint_interval needs step_counter");
   const std::string& name = options_.checkpoint_name;
@@ -89,8 +90,8 @@ DISTRIBUTE_INLINE std::string CheckpointManager::look_at_directory() const {
   io::FileSystem& files = *value_or_throw(io::file_system_for(options_.directory));
   throw_if_error(files.make_dirs(options_.directory));
   const auto state = get_checkpoint_state(options_.directory);
-  return concat(base_internal::exact_word(now()), "\n",
-                state ? encode_checkpoint_state(*state) : "");
+  return str_cat(base_internal::exact_word(now()), "\n",
+                 state ? encode_checkpoint_state(*state) : "");
 }
 
 DISTRIBUTE_INLINE double CheckpointManager::now() const {
@@ -109,8 +110,8 @@ DISTRIBUTE_INLINE void CheckpointManager::adopt(double time, const std::string& 
   lists_.latest = state->model_checkpoint_path;
   if (time < lists_.last_preserved) {
     log_warning("checkpoint",
-                concat("the clock went back since the checkpoints in ", options_.directory,
-                       " were written; their times count as now"));
+                str_cat("the clock went back since the checkpoints in ", options_.directory,
+                        " were written; their times count as now"));
     lists_.last_preserved = time;
   }
   const auto& times = state->all_model_checkpoint_timestamps;
@@ -146,7 +147,7 @@ DISTRIBUTE_INLINE void CheckpointManager::Work::operator()(
   try {
     for (const std::string& prefix : old) remove_checkpoint(prefix);
   } catch (const Error& error) {
-    log_warning("checkpoint", concat("an old checkpoint was not removed: ", error.what()));
+    log_warning("checkpoint", str_cat("an old checkpoint was not removed: ", error.what()));
   }
 }
 
@@ -191,8 +192,8 @@ DISTRIBUTE_INLINE bool CheckpointManager::forgives(const std::exception_ptr& err
   const auto [code, message] = strategy_internal::describe_failure(error);
   if (!may_pass(code) || ++failed_saves_ > options_.max_failed_saves) return false;
   if (checkpoint_.strategy().extended().should_checkpoint())
-    log_warning("checkpoint", concat("saving failed (", failed_saves_, " of ",
-                                     options_.max_failed_saves, " in a row that may): ", message));
+    log_warning("checkpoint", str_cat("saving failed (", failed_saves_, " of ",
+                                      options_.max_failed_saves, " in a row that may): ", message));
   return true;
 }
 
@@ -219,9 +220,9 @@ DISTRIBUTE_INLINE std::optional<std::string> CheckpointManager::save(
   }
   const int64_t counter = checkpoint_.save_counter();
   const Lists before = lists_;
-  const std::string path =
-      io::join_path(options_.directory,
-                    concat(options_.checkpoint_name, "-", checkpoint_number.value_or(counter + 1)));
+  const std::string path = io::join_path(
+      options_.directory,
+      str_cat(options_.checkpoint_name, "-", checkpoint_number.value_or(counter + 1)));
   const std::vector<Entry> old = add(path);
   checkpoint_.set_save_counter(counter + 1);
   try {

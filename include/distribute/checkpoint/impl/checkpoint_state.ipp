@@ -3,7 +3,7 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/checkpoint/bundle_entry.hpp>
+#include <distribute/checkpoint/detail/bundle_entry.hpp>
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/io/file_system.hpp>
 
@@ -46,7 +46,7 @@ class StateParser {
 
  private:
   [[noreturn]] void fail(const std::string& reason) const {
-    throw DataLossError(concat(file_, ":", line_, ": ", reason));
+    throw DataLossError(str_cat(file_, ":", line_, ": ", reason));
   }
   void skip_space();
   std::string name();
@@ -174,8 +174,8 @@ DISTRIBUTE_INLINE std::string cure_of_state(const std::string& directory, const 
     if (newest.empty() || number >= newest_number) newest = prefix, newest_number = number;
   }
   if (newest.empty()) return "; remove " + file + " to start anew: no checkpoint lies beside it";
-  return concat("; write `model_checkpoint_path: ", quote(newest), "` into ", file,
-                " to go on from the newest checkpoint beside it, or remove it to start anew");
+  return str_cat("; write `model_checkpoint_path: ", quote(newest), "` into ", file,
+                 " to go on from the newest checkpoint beside it, or remove it to start anew");
 }
 
 }  // namespace distribute::checkpoint_internal
@@ -258,7 +258,7 @@ DISTRIBUTE_INLINE std::string cure_of_missing_checkpoint(const std::string& pref
     return "";
   }
   const std::string file = io::join_path(directory, "checkpoint");
-  return concat("; ", file, " names it", cure_of_state(directory, file));
+  return str_cat("; ", file, " names it", cure_of_state(directory, file));
 }
 
 }  // namespace distribute::checkpoint_internal

@@ -50,8 +50,8 @@ DISTRIBUTE_INLINE DType dtype_in_file(const BundleReader& reader, const std::str
   for (DType dtype : {DType::Float32, DType::BFloat16, DType::Float16, DType::Int32, DType::Int64,
                       DType::UInt8, DType::Bool})
     if (data_type_of(dtype) == entry.dtype) return dtype;
-  throw InvalidArgumentError(concat(reader.prefix(), ": tensor '", key, "' is ",
-                                    io::name_of(entry.dtype), ", which tensors here cannot be"));
+  throw InvalidArgumentError(str_cat(reader.prefix(), ": tensor '", key, "' is ",
+                                     io::name_of(entry.dtype), ", which tensors here cannot be"));
 }
 
 /// Memory of a new tensor, to read into.
@@ -79,10 +79,10 @@ DISTRIBUTE_INLINE void check_fits(const BundleReader& reader, const std::string&
                                   const std::string& called) {
   const DType dtype = dtype_in_file(reader, key);
   if (shape == variable.shape() && dtype == variable.dtype()) return;
-  throw InvalidArgumentError(concat(reader.prefix(), ": tensor '", called.empty() ? key : called,
-                                    "' is ", to_string(shape), " ", name_of(dtype), ", variable '",
-                                    variable.name(), "' is ", to_string(variable.shape()), " ",
-                                    name_of(variable.dtype())));
+  throw InvalidArgumentError(str_cat(reader.prefix(), ": tensor '", called.empty() ? key : called,
+                                     "' is ", to_string(shape), " ", name_of(dtype), ", variable '",
+                                     variable.name(), "' is ", to_string(variable.shape()), " ",
+                                     name_of(variable.dtype())));
 }
 
 DISTRIBUTE_INLINE Tensor read_value(BundleReader& reader, const std::string& key,

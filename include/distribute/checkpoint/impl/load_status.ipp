@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/checkpoint/detail/program_graph.hpp>
+#include <distribute/checkpoint/detail/restoration.hpp>
 #include <distribute/checkpoint/load_status.hpp>
-#include <distribute/checkpoint/program_graph.hpp>
-#include <distribute/checkpoint/restoration.hpp>
 
 namespace distribute::train {
 
@@ -18,12 +18,12 @@ DISTRIBUTE_INLINE const LoadStatus& LoadStatus::assert_existing_objects_matched(
     if (!node.has_value() || node.path == checkpoint_internal::kSaveCounter) continue;
     const std::string* key = restoration_->key_of(node, file_nodes[i]);
     if (!key)
-      throw FailedPreconditionError(concat("checkpoint ", restoration_->prefix(),
-                                           " has no value for '", node.path, "' of the program"));
+      throw FailedPreconditionError(str_cat("checkpoint ", restoration_->prefix(),
+                                            " has no value for '", node.path, "' of the program"));
     if (!restoration_->was_taken(*key))
       throw FailedPreconditionError(
-          concat("checkpoint ", restoration_->prefix(), ": '", node.path,
-                 "' was created after the restore and did not ask for its value '", *key, "'"));
+          str_cat("checkpoint ", restoration_->prefix(), ": '", node.path,
+                  "' was created after the restore and did not ask for its value '", *key, "'"));
   }
   return *this;
 }
@@ -31,15 +31,15 @@ DISTRIBUTE_INLINE const LoadStatus& LoadStatus::assert_existing_objects_matched(
 DISTRIBUTE_INLINE const LoadStatus& LoadStatus::assert_consumed() const {
   assert_existing_objects_matched();
   if (const std::string* key = restoration_->unused())
-    throw FailedPreconditionError(concat("checkpoint ", restoration_->prefix(), ": value '", *key,
-                                         "' belongs to no object of the program"));
+    throw FailedPreconditionError(str_cat("checkpoint ", restoration_->prefix(), ": value '", *key,
+                                          "' belongs to no object of the program"));
   return *this;
 }
 
 DISTRIBUTE_INLINE const LoadStatus& LoadStatus::assert_nontrivial_match() const {
   if (!restoration_->has_matches())
     throw FailedPreconditionError(
-        concat("nothing in checkpoint ", restoration_->prefix(), " matches the program"));
+        str_cat("nothing in checkpoint ", restoration_->prefix(), " matches the program"));
   return *this;
 }
 

@@ -94,12 +94,12 @@ DISTRIBUTE_INLINE const std::string& weight_key(const WeightKeys& keys, const st
                                                 const std::string& file) {
   const auto found = keys.find(name);
   if (found == keys.end())
-    throw NotFoundError(concat(file, ": there is no variable '", name,
-                               "'; there are: ", checkpoint_internal::some_names(keys)));
+    throw NotFoundError(str_cat(file, ": there is no variable '", name,
+                                "'; there are: ", checkpoint_internal::some_names(keys)));
   const std::vector<std::string>& all = found->second;
   if (all.size() > 1)
     throw InvalidArgumentError(
-        concat(file, ": variable '", name, "' is there twice, as ", all[0], " and ", all[1]));
+        str_cat(file, ": variable '", name, "' is there twice, as ", all[0], " and ", all[1]));
   return all[0];
 }
 

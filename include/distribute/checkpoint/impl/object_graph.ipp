@@ -133,14 +133,14 @@ DISTRIBUTE_INLINE std::string escape_local_name(std::string_view name) {
 }
 
 DISTRIBUTE_INLINE std::string object_key(std::string_view path, std::string_view attribute) {
-  return concat(path, path.empty() ? "" : "/", ".ATTRIBUTES/", attribute);
+  return str_cat(path, path.empty() ? "" : "/", ".ATTRIBUTES/", attribute);
 }
 
 DISTRIBUTE_INLINE std::string slot_path(std::string_view variable_path,
                                         std::string_view optimizer_path,
                                         std::string_view slot_name) {
-  return concat(variable_path, "/.OPTIMIZER_SLOT/", optimizer_path,
-                optimizer_path.empty() ? "" : "/", escape_local_name(slot_name));
+  return str_cat(variable_path, "/.OPTIMIZER_SLOT/", optimizer_path,
+                 optimizer_path.empty() ? "" : "/", escape_local_name(slot_name));
 }
 
 }  // namespace distribute::train

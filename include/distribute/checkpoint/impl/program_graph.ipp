@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/checkpoint/program_graph.hpp>
+#include <distribute/checkpoint/detail/program_graph.hpp>
 #include <distribute/strategy/sharded_variable.hpp>
 
 #include <algorithm>
@@ -65,8 +65,8 @@ DISTRIBUTE_INLINE void ProgramGraph::expand(size_t node) {
   std::sort(names.begin(), names.end());
   const auto twice = std::adjacent_find(names.begin(), names.end());
   if (twice != names.end())
-    throw InvalidArgumentError(concat("checkpoint: object '", nodes_[node].path,
-                                      "' calls two of its parts '", *twice, "'"));
+    throw InvalidArgumentError(str_cat("checkpoint: object '", nodes_[node].path,
+                                       "' calls two of its parts '", *twice, "'"));
 }
 
 DISTRIBUTE_INLINE void ProgramGraph::add_slots(size_t node) {

@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
+#include <distribute/checkpoint/detail/restoration.hpp>
 #include <distribute/checkpoint/flat_checkpoint.hpp>
-#include <distribute/checkpoint/restoration.hpp>
 
 #include <queue>
 #include <utility>
@@ -19,14 +19,14 @@ DISTRIBUTE_INLINE Restoration::Restoration(const std::string& prefix, int rank, 
   if (has_graph_)
     graph_ = train::decode_object_graph(reader_.read_string(train::kObjectGraphKey), prefix);
   if (has_graph_ && graph_.nodes.empty())
-    throw DataLossError(concat("checkpoint ", prefix, ": the object graph has no root"));
+    throw DataLossError(str_cat("checkpoint ", prefix, ": the object graph has no root"));
 }
 
 DISTRIBUTE_INLINE Restoration::~Restoration() {
   if (quiet_ || unused_.empty()) return;
-  log_warning("checkpoint", concat("checkpoint ", reader_.prefix(), ": value '", *unused_.begin(),
-                                   "' (of ", unused_.size(),
-                                   ") was not used; expect_partial() says that this is intended"));
+  log_warning("checkpoint", str_cat("checkpoint ", reader_.prefix(), ": value '", *unused_.begin(),
+                                    "' (of ", unused_.size(),
+                                    ") was not used; expect_partial() says that this is intended"));
 }
 
 DISTRIBUTE_INLINE const train::TrackableObject* Restoration::node(int32_t id) const {
@@ -104,9 +104,9 @@ DISTRIBUTE_INLINE void Restoration::remember(const Variable& variable, int32_t f
 /// A state that the file has for another number of workers.
 DISTRIBUTE_INLINE void warn_of_workers(const std::string& prefix, const std::string& path,
                                        size_t saved, int workers) {
-  log_warning("checkpoint", concat("checkpoint ", prefix, ": '", path, "' was saved by ", saved,
-                                   " workers and is not restored on ", workers,
-                                   ": input starts from the beginning"));
+  log_warning("checkpoint", str_cat("checkpoint ", prefix, ": '", path, "' was saved by ", saved,
+                                    " workers and is not restored on ", workers,
+                                    ": input starts from the beginning"));
 }
 
 DISTRIBUTE_INLINE void Restoration::read(const ProgramGraph& program) {

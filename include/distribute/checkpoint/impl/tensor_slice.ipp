@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/checkpoint/tensor_slice.hpp>
+#include <distribute/checkpoint/detail/tensor_slice.hpp>
 
 #include <distribute/base/error.hpp>
 
@@ -42,16 +42,16 @@ namespace distribute::train {
 DISTRIBUTE_INLINE std::vector<int64_t> slice_dims(const TensorSlice& slice,
                                                   const std::vector<int64_t>& dims) {
   if (slice.size() != dims.size()) {
-    throw InvalidArgumentError(
-        concat("slice: wanted ", dims.size(), " dimensions as in the tensor, came ", slice.size()));
+    throw InvalidArgumentError(str_cat("slice: wanted ", dims.size(),
+                                       " dimensions as in the tensor, came ", slice.size()));
   }
   std::vector<int64_t> sizes = dims;
   for (size_t i = 0; i < slice.size(); ++i) {
     const auto [start, length] = slice[i];
     if (length == -1 && start == 0) continue;
     if (start < 0 || length < 0 || length > dims[i] || start > dims[i] - length) {
-      throw InvalidArgumentError(concat("slice: ", start, " + ", length, " in dimension ", i,
-                                        " lies outside the tensor's size ", dims[i]));
+      throw InvalidArgumentError(str_cat("slice: ", start, " + ", length, " in dimension ", i,
+                                         " lies outside the tensor's size ", dims[i]));
     }
     sizes[i] = length;
   }

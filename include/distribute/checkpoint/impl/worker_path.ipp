@@ -4,7 +4,7 @@
 #include <distribute/checkpoint/worker_path.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/io/path.hpp>
-#include <distribute/strategy/all_workers.hpp>
+#include <distribute/strategy/detail/all_workers.hpp>
 #include <distribute/strategy/strategy.hpp>
 
 #include <charconv>
@@ -14,7 +14,7 @@ namespace distribute::checkpoint_internal {
 inline constexpr std::string_view kWorkerDirectory = "workertemp_";
 
 DISTRIBUTE_INLINE std::string temporary_directory(const std::string& dirpath, Strategy& strategy) {
-  return io::join_path(dirpath, concat(kWorkerDirectory, strategy.extended().task_id()));
+  return io::join_path(dirpath, str_cat(kWorkerDirectory, strategy.extended().task_id()));
 }
 
 /// Temporary directories of workers that this job does not have: an earlier one had more.
@@ -77,8 +77,8 @@ DISTRIBUTE_INLINE void read_on_all_workers(StrategyExtended& extended,
       read();
     } catch (const NotFoundError& error) {
       if (extended.should_checkpoint()) throw;
-      throw NotFoundError(concat(error.what(), "; every worker reads what the chief has written: ",
-                                 "the directory must be on a shared file system"));
+      throw NotFoundError(str_cat(error.what(), "; every worker reads what the chief has written: ",
+                                  "the directory must be on a shared file system"));
     }
     return "";
   });

@@ -2,7 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/json.hpp>
 #include <distribute/base/version.hpp>
-#include <distribute/cluster/agreement.hpp>
+#include <distribute/cluster/detail/agreement.hpp>
 #include <distribute/net/bytes.hpp>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ struct JsonPlace {
     if (!json_differ(below)) return false;
     at = below;
     pointer /= key;
-    path += concat("/", key);
+    path += str_cat("/", key);
     return true;
   }
 };
@@ -81,11 +81,11 @@ DISTRIBUTE_INLINE std::string who_has_what(const std::vector<std::string>& names
   std::string text;
   for (size_t i = 0; i < shown.size(); ++i) {
     if (std::find(shown.begin(), shown.begin() + i, shown[i]) != shown.begin() + i) continue;
-    text += concat(i ? "; " : "", shown[i], " in ", names[i]);
+    text += str_cat(i ? "; " : "", shown[i], " in ", names[i]);
     size_t others = 0;
     for (size_t j = i + 1; j < shown.size(); ++j)
       if (shown[j] == shown[i] && ++others <= 8) text += ", " + names[j];
-    if (others > 8) text += concat(" and ", others - 8, " more");
+    if (others > 8) text += str_cat(" and ", others - 8, " more");
   }
   return text;
 }
@@ -94,7 +94,7 @@ DISTRIBUTE_INLINE std::string canonical_json(const std::string& text) {
   const AgreementJson json = json_of(text);
   if (json.is_discarded())
     throw InvalidArgumentError(
-        concat("agree: the description is not JSON: ", net::printable(text, 100)));
+        str_cat("agree: the description is not JSON: ", net::printable(text, 100)));
   return json_text(json);
 }
 
@@ -116,8 +116,8 @@ DISTRIBUTE_INLINE std::string first_difference(const std::vector<std::string>& n
   }
   std::vector<std::string> shown;
   for (const AgreementJson& json : all) shown.push_back(shown_json(json, place.pointer));
-  return concat(place.path.empty() ? "the description" : net::printable(place.path),
-                " differs: ", who_has_what(names, shown));
+  return str_cat(place.path.empty() ? "the description" : net::printable(place.path),
+                 " differs: ", who_has_what(names, shown));
 }
 
 }  // namespace distribute::cluster_internal

@@ -16,7 +16,7 @@ DISTRIBUTE_INLINE void read_switch(const char* name, bool& value) {
   if (!text || !*text) return;
   const std::string_view word(text);
   if (word != "0" && word != "1")
-    throw InvalidArgumentError(concat(name, "=", text, ": wanted 0 or 1"));
+    throw InvalidArgumentError(str_cat(name, "=", text, ": wanted 0 or 1"));
   value = word == "1";
 }
 
@@ -78,13 +78,13 @@ DISTRIBUTE_INLINE void check_options(const ClusterOptions& options) {
         options.operation_timeout})
     if (!(seconds > 0 && seconds <= 1e7))
       throw InvalidArgumentError(
-          concat("cluster options: a time of ", seconds, " s; wanted 0.001 to 1e7"));
+          str_cat("cluster options: a time of ", seconds, " s; wanted 0.001 to 1e7"));
   if (options.lost_after < 2 * options.heartbeat_interval)
     throw InvalidArgumentError(
-        concat("cluster options: a task would be lost after ", options.lost_after,
-               " s of silence (DISTRIBUTE_LOST_AFTER) while heartbeats come every ",
-               options.heartbeat_interval,
-               " s (DISTRIBUTE_HEARTBEAT_INTERVAL); wanted at least two heartbeats"));
+        str_cat("cluster options: a task would be lost after ", options.lost_after,
+                " s of silence (DISTRIBUTE_LOST_AFTER) while heartbeats come every ",
+                options.heartbeat_interval,
+                " s (DISTRIBUTE_HEARTBEAT_INTERVAL); wanted at least two heartbeats"));
   throw_if_error(net::check_job_token(options.job_token, "ClusterOptions::job_token"));
   const bool files = !options.tls_certificate_file.empty() || !options.tls_key_file.empty() ||
                      !options.tls_ca_file.empty();

@@ -1,15 +1,15 @@
 #pragma once
 #include <distribute/base/metrics.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/cluster/agreement.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
-#include <distribute/cluster/fnv1a.hpp>
-#include <distribute/cluster/host_identity.hpp>
-#include <distribute/cluster/leader_membership.hpp>
-#include <distribute/cluster/member_membership.hpp>
-#include <distribute/cluster/metrics_server.hpp>
-#include <distribute/cluster/own_port.hpp>
-#include <distribute/cluster/peer_sockets.hpp>
+#include <distribute/cluster/detail/agreement.hpp>
+#include <distribute/cluster/detail/announce_task.hpp>
+#include <distribute/cluster/detail/fnv1a.hpp>
+#include <distribute/cluster/detail/host_identity.hpp>
+#include <distribute/cluster/detail/leader_membership.hpp>
+#include <distribute/cluster/detail/member_membership.hpp>
+#include <distribute/cluster/detail/own_port.hpp>
+#include <distribute/cluster/detail/peer_sockets.hpp>
 #include <distribute/cluster/ready_file.hpp>
 #include <distribute/net/bytes.hpp>
 #include <distribute/net/connect.hpp>
@@ -37,7 +37,7 @@ struct ClusterRuntime::Impl {
   net::TaskIdentity identity(int rank) const;
   /// On a port that several jobs share, each has purposes of its own.
   std::string of_generation(const char* purpose) const {
-    return generation == 0 ? purpose : concat(purpose, "/", generation);
+    return generation == 0 ? purpose : str_cat(purpose, "/", generation);
   }
   net::Deadline deadline_of(const OptionalDeadline& given) const {
     return given ? *given : net::Deadline::after_seconds(options.operation_timeout);
@@ -128,8 +128,8 @@ DISTRIBUTE_INLINE void ClusterRuntime::Impl::make_membership() {
 
 /// Metrics are read where the task listens; one without a port of its own keeps to this machine.
 DISTRIBUTE_INLINE void ClusterRuntime::Impl::announce() const {
-  announce_task(tasks.self().type, tasks.self().index,
-                server ? server->address().host : "127.0.0.1");
+  cluster_internal::announce_task(tasks.self().type, tasks.self().index,
+                                  server ? server->address().host : "127.0.0.1");
 }
 
 DISTRIBUTE_INLINE net::TaskIdentity ClusterRuntime::Impl::identity(int rank) const {
@@ -160,7 +160,7 @@ DISTRIBUTE_INLINE absl::StatusOr<net::Socket> ClusterRuntime::Impl::try_to_dial(
   if (!incarnation.ok()) return incarnation.status();
   if (*incarnation != wanted.incarnation)
     return absl::FailedPreconditionError(
-        concat(membership->text(rank), " has been started again since the job began"));
+        str_cat(membership->text(rank), " has been started again since the job began"));
   socket->set_peer(membership->text(rank));
   return socket;
 }
@@ -278,21 +278,21 @@ DISTRIBUTE_INLINE void ClusterRuntime::agree(const std::string& what, const std:
   std::vector<std::string> names;
   for (int rank = 0; rank < size(); ++rank) names.push_back(describe(rank));
   const std::string difference = first_difference(names, all_gather("agree " + what, text, until));
-  throw FailedPreconditionError(concat("the tasks do not agree on ", what, ": ", difference));
+  throw FailedPreconditionError(str_cat("the tasks do not agree on ", what, ": ", difference));
 }
 
 DISTRIBUTE_INLINE net::Socket ClusterRuntime::peer_socket(int rank, const std::string& channel,
                                                           int index, OptionalDeadline deadline) {
   if (rank < 0 || rank >= size() || rank == this->rank())
-    throw InvalidArgumentError(concat("peer_socket: rank ", rank, " is not another one of the ",
-                                      size(), " ranks; this is rank ", this->rank()));
+    throw InvalidArgumentError(str_cat("peer_socket: rank ", rank, " is not another one of the ",
+                                       size(), " ranks; this is rank ", this->rank()));
   impl_->membership->throw_if_failed();
   const std::string detail = cluster_internal::peer_detail(channel, index);
   const net::Deadline until = impl_->deadline_of(deadline);
   if (rank < this->rank()) return impl_->dial(rank, detail, until);
   net::Socket socket = impl_->peers.wait(
       impl_->identity(rank), detail, until,
-      concat("peer_socket: ", describe(rank), ", channel \"", channel, "\", ", index, ","),
+      str_cat("peer_socket: ", describe(rank), ", channel \"", channel, "\", ", index, ","),
       [this] { impl_->membership->throw_if_failed(); });
   socket.set_peer(describe(rank));
   return socket;

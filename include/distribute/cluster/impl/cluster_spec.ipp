@@ -2,8 +2,8 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/json.hpp>
 #include <distribute/cluster/cluster_spec.hpp>
-#include <distribute/cluster/foreign_text.hpp>
-#include <distribute/cluster/json_value.hpp>
+#include <distribute/cluster/detail/foreign_text.hpp>
+#include <distribute/cluster/detail/json_value.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -52,11 +52,11 @@ DISTRIBUTE_INLINE void ClusterSpec::check() const {
     for (const auto& [index, address] : tasks.by_index()) {
       if (index < 0)
         throw InvalidArgumentError(
-            concat("job ", shown(job), ": the task index ", index, " is negative"));
+            str_cat("job ", shown(job), ": the task index ", index, " is negative"));
       const std::string wrong = text_problem(address);
       if (!wrong.empty())
         throw InvalidArgumentError(
-            concat("job ", shown(job), ": the address of task ", index, wrong));
+            str_cat("job ", shown(job), ": the address of task ", index, wrong));
     }
   }
 }
@@ -111,9 +111,9 @@ DISTRIBUTE_INLINE const std::string& ClusterSpec::task_address(const std::string
   const JobTasks& tasks = job_or_throw(job);
   const auto found = tasks.by_index().find(index);
   if (found != tasks.by_index().end()) return found->second;
-  throw InvalidArgumentError(concat("No task with index ", index, " in job ",
-                                    cluster_internal::shown(job), ", which has ", tasks.size(),
-                                    " task(s)"));
+  throw InvalidArgumentError(str_cat("No task with index ", index, " in job ",
+                                     cluster_internal::shown(job), ", which has ", tasks.size(),
+                                     " task(s)"));
 }
 
 DISTRIBUTE_INLINE std::vector<std::optional<std::string>> ClusterSpec::job_tasks(
@@ -122,8 +122,8 @@ DISTRIBUTE_INLINE std::vector<std::optional<std::string>> ClusterSpec::job_tasks
   const auto& tasks = job_or_throw(job).by_index();
   const int last = tasks.empty() ? -1 : tasks.rbegin()->first;
   if (last > kLargest)
-    throw InvalidArgumentError(concat("job ", cluster_internal::shown(job), ": the task index ",
-                                      last, " is too large for a list; use task_indices"));
+    throw InvalidArgumentError(str_cat("job ", cluster_internal::shown(job), ": the task index ",
+                                       last, " is too large for a list; use task_indices"));
   std::vector<std::optional<std::string>> list(size_t(last + 1));
   for (const auto& [index, address] : tasks) list[size_t(index)] = address;
   return list;
@@ -137,14 +137,14 @@ DISTRIBUTE_INLINE std::map<int, std::string> tasks_of(const JsonValue& job,
                                                       const std::string& place) {
   std::map<int, std::string> tasks;
   for (size_t i = 0; i < job.items.size(); ++i)
-    tasks.emplace(int(i), string_of(job.items[i], concat(place, "[", i, "]: Task address")));
+    tasks.emplace(int(i), string_of(job.items[i], str_cat(place, "[", i, "]: Task address")));
   for (const auto& [key, address] : job.members) {
     const std::string here = place + "[" + shown(key) + "]";
     const std::optional<int> index = parse_int(key);
     if (!index || *index < 0)
       throw InvalidArgumentError(here + ": a task index must be a whole number from 0 to 2^31 - 1");
     if (!tasks.emplace(*index, string_of(address, here + ": Task address")).second)
-      throw InvalidArgumentError(concat(here, ": task ", *index, " is named twice"));
+      throw InvalidArgumentError(str_cat(here, ": task ", *index, " is named twice"));
   }
   return tasks;
 }

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/cluster/control_link.hpp>
+#include <distribute/cluster/detail/control_link.hpp>
 
 #include <poll.h>
 

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/cluster/control_message.hpp>
+#include <distribute/cluster/detail/control_message.hpp>
 #include <distribute/net/bytes.hpp>
 
 namespace distribute::cluster_internal {

@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/elastic_desk.hpp>
-#include <distribute/cluster/fnv1a.hpp>
-#include <distribute/net/frame.hpp>
+#include <distribute/cluster/detail/elastic_desk.hpp>
+#include <distribute/cluster/detail/fnv1a.hpp>
+#include <distribute/net/detail/frame.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/cluster/agreement.hpp>
-#include <distribute/cluster/elastic_inquiry.hpp>
+#include <distribute/cluster/detail/agreement.hpp>
+#include <distribute/cluster/detail/elastic_inquiry.hpp>
 #include <distribute/net/connect.hpp>
 #include <distribute/net/job_token.hpp>
 
@@ -70,9 +70,9 @@ DISTRIBUTE_INLINE MeetReply ElasticInquiry::read_reply(int index, net::Socket so
     case MeetFrame::Finished: finished = true; return {};
     case MeetFrame::Refused:
       throw FailedPreconditionError(
-          concat("this worker was started with other options than the job has: ",
-                 first_difference({tasks.members[size_t(index)].name(), tasks.self().name()},
-                                  {frame->payload, agreement})));
+          str_cat("this worker was started with other options than the job has: ",
+                  first_difference({tasks.members[size_t(index)].name(), tasks.self().name()},
+                                   {frame->payload, agreement})));
     default: return {};
   }
 }

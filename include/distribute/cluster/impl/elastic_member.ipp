@@ -1,9 +1,9 @@
 #pragma once
 #include <distribute/base/status.hpp>
-#include <distribute/cluster/agreement.hpp>
-#include <distribute/cluster/elastic_desk.hpp>
-#include <distribute/cluster/elastic_inquiry.hpp>
-#include <distribute/cluster/elastic_member.hpp>
+#include <distribute/cluster/detail/agreement.hpp>
+#include <distribute/cluster/detail/elastic_desk.hpp>
+#include <distribute/cluster/detail/elastic_inquiry.hpp>
+#include <distribute/cluster/detail/elastic_member.hpp>
 #include <distribute/net/bytes.hpp>
 #include <distribute/net/hmac.hpp>
 #include <distribute/net/job_token.hpp>
@@ -22,15 +22,16 @@ namespace cluster_internal {
 DISTRIBUTE_INLINE void check_limits(const ClusterTasks& everybody, const ElasticLimits& limits) {
   if (limits.min_workers < 1 || limits.min_workers > limits.max_workers ||
       limits.max_workers > everybody.size())
-    throw InvalidArgumentError(
-        concat("elastic: ", limits.min_workers, " to ", limits.max_workers, " workers of the ",
-               everybody.size(), " that the cluster names; wanted 1 <= min <= max <= all of them"));
+    throw InvalidArgumentError(str_cat(
+        "elastic: ", limits.min_workers, " to ", limits.max_workers, " workers of the ",
+        everybody.size(), " that the cluster names; wanted 1 <= min <= max <= all of them"));
   if (!(limits.timeout > 0) || !(limits.last_call >= 0))
     throw InvalidArgumentError("elastic: the timeout must be positive, the last call at least 0");
   for (const ClusterMember& member : everybody.members)
     if (member.address.empty())
-      throw InvalidArgumentError(concat("elastic: ", member.name(), " has no address; a job whose ",
-                                        "workers change needs those of all, as in TF_CONFIG"));
+      throw InvalidArgumentError(str_cat("elastic: ", member.name(),
+                                         " has no address; a job whose ",
+                                         "workers change needs those of all, as in TF_CONFIG"));
 }
 
 }  // namespace cluster_internal
@@ -210,11 +211,11 @@ DISTRIBUTE_INLINE std::string ElasticMember::Impl::missing() {
 DISTRIBUTE_INLINE void ElasticMember::Impl::report(size_t count, net::Deadline deadline) {
   if (!next_report.passed() && !deadline.passed()) return;
   const std::string text =
-      concat("there are ", count, " workers, at least ", limits.min_workers, " are needed",
-             missing().empty() ? "" : "; not there: ", missing());
+      str_cat("there are ", count, " workers, at least ", limits.min_workers, " are needed",
+              missing().empty() ? "" : "; not there: ", missing());
   if (deadline.passed())
-    throw UnavailableError(concat(tasks.self().name(), ": after ", limits.timeout, " s ", text));
-  options.print(concat(tasks.self().name(), ": ", text));
+    throw UnavailableError(str_cat(tasks.self().name(), ": after ", limits.timeout, " s ", text));
+  options.print(str_cat(tasks.self().name(), ": ", text));
   next_report = net::Deadline::after_seconds(options.report_interval);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/cluster/elastic_message.hpp>
+#include <distribute/cluster/detail/elastic_message.hpp>
 #include <distribute/net/bytes.hpp>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/cluster/detail/foreign_text.hpp>
 #include <distribute/cluster/environment.hpp>
-#include <distribute/cluster/foreign_text.hpp>
 
 #include <cstdlib>
 #include <utility>

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/cluster/detail/foreign_text.hpp>
 #include <distribute/cluster/flags_cluster_resolver.hpp>
-#include <distribute/cluster/foreign_text.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -25,8 +25,8 @@ DISTRIBUTE_INLINE FlagsClusterResolver::FlagsClusterResolver(const ClusterFlags&
     const std::vector<std::string> addresses = cluster_internal::split_commas(*hosts);
     for (const std::string& address : addresses)
       if (address.empty())
-        throw InvalidArgumentError(
-            concat("--", job, "_hosts=", cluster_internal::shown(*hosts), ": an address is empty"));
+        throw InvalidArgumentError(str_cat("--", job, "_hosts=", cluster_internal::shown(*hosts),
+                                           ": an address is empty"));
     if (!addresses.empty()) jobs.emplace(job, addresses);
   }
   cluster_spec_ = ClusterSpec(std::move(jobs));
@@ -46,8 +46,8 @@ DISTRIBUTE_INLINE FlagsClusterResolver::FlagsClusterResolver(const ClusterFlags&
     throw InvalidArgumentError("Must specify an explicit --task_index");
   const int index = flags.task_index.value_or(0);
   if (index < 0 || index >= count)
-    throw InvalidArgumentError(concat("--task_index=", index, ": --job_name=", flags.job_name,
-                                      " has ", count, " task(s)"));
+    throw InvalidArgumentError(str_cat("--task_index=", index, ": --job_name=", flags.job_name,
+                                       " has ", count, " task(s)"));
   set_task_type(TaskType(flags.job_name));
   set_task_id(index);
   set_rpc_layer(std::move(rpc_layer));

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/foreign_text.hpp>
+#include <distribute/cluster/detail/foreign_text.hpp>
 
 #include <charconv>
 
@@ -52,13 +52,13 @@ DISTRIBUTE_INLINE std::vector<std::string> split_commas(std::string_view text) {
 DISTRIBUTE_INLINE std::string join_host_port(std::string_view host, int64_t port) {
   if (port < 1 || port > 65535)
     throw InvalidArgumentError(
-        concat("the port of host ", shown(host), " must be from 1 to 65535, not ", port));
+        str_cat("the port of host ", shown(host), " must be from 1 to 65535, not ", port));
   for (const char c : host)
     if (static_cast<unsigned char>(c) <= 0x20)
       throw InvalidArgumentError("not the name or address of a host: " + shown(host));
-  if (host.empty()) throw InvalidArgumentError(concat("the host of port ", port, " has no name"));
+  if (host.empty()) throw InvalidArgumentError(str_cat("the host of port ", port, " has no name"));
   const bool bare_ipv6 = host.find(':') != std::string_view::npos && host.front() != '[';
-  return bare_ipv6 ? concat("[", host, "]:", port) : concat(host, ":", port);
+  return bare_ipv6 ? str_cat("[", host, "]:", port) : str_cat(host, ":", port);
 }
 
 }  // namespace distribute::cluster_internal

@@ -2,9 +2,9 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/base/version.hpp>
-#include <distribute/cluster/half_open.hpp>
+#include <distribute/cluster/detail/half_open.hpp>
+#include <distribute/net/detail/tls_handshake.hpp>
 #include <distribute/net/encrypt.hpp>
-#include <distribute/net/tls_handshake.hpp>
 
 #include <array>
 
@@ -119,7 +119,7 @@ DISTRIBUTE_INLINE void HalfOpen::refuse(const absl::Status& reason) {
 
 /// In the other side's version, which is the only one that it reads.
 DISTRIBUTE_INLINE void HalfOpen::refuse_version(uint16_t theirs) {
-  refuse(absl::FailedPreconditionError(concat(
+  refuse(absl::FailedPreconditionError(str_cat(
       config_.self.name(), " runs distribute ", kVersion, " with protocol version ",
       config_.version, " and was asked in version ", theirs, ": run the same build in all tasks")));
   answers_ = net::encode_refusal(reason_, theirs);
@@ -137,7 +137,7 @@ DISTRIBUTE_INLINE short HalfOpen::events() const {
 
 DISTRIBUTE_INLINE std::string HalfOpen::description() const {
   const net::TaskIdentity& who = handshake_.hello().client;
-  return who.type.empty() ? socket_.peer() : concat(who.name(), " at ", socket_.peer());
+  return who.type.empty() ? socket_.peer() : str_cat(who.name(), " at ", socket_.peer());
 }
 
 DISTRIBUTE_INLINE net::Socket HalfOpen::take_socket() {

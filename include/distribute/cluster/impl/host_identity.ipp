@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/cluster/host_identity.hpp>
+#include <distribute/cluster/detail/host_identity.hpp>
 
 #include <fstream>
 #include <map>

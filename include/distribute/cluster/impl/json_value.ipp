@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/foreign_text.hpp>
-#include <distribute/cluster/json_value.hpp>
+#include <distribute/cluster/detail/foreign_text.hpp>
+#include <distribute/cluster/detail/json_value.hpp>
 
 #include <cmath>
 #include <cstdlib>
@@ -23,8 +23,8 @@ DISTRIBUTE_INLINE std::string JsonValue::describe() const {
     case Kind::Boolean: return text;
     case Kind::Number: return "the number " + text.substr(0, 40);
     case Kind::String: return "the string " + shown(text);
-    case Kind::Array: return concat("a list of ", items.size());
-    case Kind::Object: return concat("an object of ", members.size());
+    case Kind::Array: return str_cat("a list of ", items.size());
+    case Kind::Object: return str_cat("an object of ", members.size());
   }
   return "";
 }
@@ -47,11 +47,12 @@ class JsonBuilder : public nlohmann::json_sax<nlohmann::json> {
   bool string(string_t& value) override { return add(JsonValue::Kind::String, value); }
   bool binary(binary_t&) override { return false; }
   bool start_object(size_t) override { return open(JsonValue::Kind::Object); }
-  bool key(string_t& name) override;
+  DISTRIBUTE_INLINE bool key(string_t& name) override;
   bool end_object() override { return close(); }
   bool start_array(size_t) override { return open(JsonValue::Kind::Array); }
   bool end_array() override { return close(); }
-  bool parse_error(size_t at, const std::string&, const nlohmann::json::exception&) override;
+  DISTRIBUTE_INLINE bool parse_error(size_t at, const std::string&,
+                                     const nlohmann::json::exception&) override;
 
  private:
   JsonValue& place();
@@ -72,7 +73,7 @@ class JsonBuilder : public nlohmann::json_sax<nlohmann::json> {
 };
 
 DISTRIBUTE_INLINE JsonValue& JsonBuilder::place() {
-  if (++values_ > kMaxJsonValues) fail(concat("more than ", kMaxJsonValues, " values"));
+  if (++values_ > kMaxJsonValues) fail(str_cat("more than ", kMaxJsonValues, " values"));
   if (open_.empty()) return root_;
   JsonValue& parent = *open_.back();
   if (parent.is_object()) return parent.members.back().value;
@@ -95,7 +96,7 @@ DISTRIBUTE_INLINE bool JsonBuilder::integer(std::string text) {
 
 DISTRIBUTE_INLINE bool JsonBuilder::open(JsonValue::Kind kind) {
   if (int(open_.size()) >= kMaxJsonDepth)
-    fail(concat("values are nested more than ", kMaxJsonDepth, " deep"));
+    fail(str_cat("values are nested more than ", kMaxJsonDepth, " deep"));
   JsonValue& value = place();
   value.kind = kind;
   open_.push_back(&value);
@@ -125,7 +126,7 @@ DISTRIBUTE_INLINE bool JsonBuilder::parse_error(size_t at, const std::string&,
     if (static_cast<unsigned char>(c) < 0x20) c = ' ';
   const size_t from = at > 25 ? std::min(at, text_.size()) - 25 : 0;
   const std::string near = shown(text_.substr(std::min(from, text_.size()), 40));
-  fail(concat("not valid JSON at byte ", at, ", near ", near, ": ", reason.substr(0, 200)));
+  fail(str_cat("not valid JSON at byte ", at, ", near ", near, ": ", reason.substr(0, 200)));
 }
 
 DISTRIBUTE_INLINE JsonValue parse_json(std::string_view text, const std::string& source) {

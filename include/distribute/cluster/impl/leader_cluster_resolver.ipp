@@ -9,10 +9,10 @@ DISTRIBUTE_INLINE LeaderClusterResolver::World cluster_internal::checked_world(
     const std::string& size_name) {
   constexpr int kMost = 1'000'000;
   if (size < 1 || size > kMost)
-    throw InvalidArgumentError(concat(size_name, " must be from 1 to ", kMost, ", not ", size));
+    throw InvalidArgumentError(str_cat(size_name, " must be from 1 to ", kMost, ", not ", size));
   if (rank < 0 || rank >= size)
-    throw InvalidArgumentError(concat(rank_name, " must be from 0 to ", size - 1, ", because ",
-                                      size_name, " is ", size, "; it is ", rank));
+    throw InvalidArgumentError(str_cat(rank_name, " must be from 0 to ", size - 1, ", because ",
+                                       size_name, " is ", size, "; it is ", rank));
   return {rank, size, std::move(leader)};
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/cluster/leader_membership.hpp>
+#include <distribute/cluster/detail/leader_membership.hpp>
 #include <distribute/net/bytes.hpp>
 
 #include <algorithm>
@@ -11,10 +11,10 @@ namespace distribute::cluster_internal {
 
 /// "1 of 3: worker 1 (10.0.0.2:2222)", at most 20 names.
 DISTRIBUTE_INLINE std::string count_and_names(const std::vector<std::string>& names, size_t all) {
-  std::string text = concat(names.size(), " of ", all, ": ");
+  std::string text = str_cat(names.size(), " of ", all, ": ");
   for (size_t i = 0; i < std::min<size_t>(names.size(), 20); ++i)
     text += (i ? ", " : "") + names[i];
-  return names.size() > 20 ? concat(text, " and ", names.size() - 20, " more") : text;
+  return names.size() > 20 ? str_cat(text, " and ", names.size() - 20, " more") : text;
 }
 
 DISTRIBUTE_INLINE std::string incarnation_text(uint64_t incarnation) {
@@ -56,7 +56,7 @@ DISTRIBUTE_INLINE absl::Status LeaderMembership::admit(const net::HandshakeHello
   const std::lock_guard lock(mutex_);
   const int rank = rank_of(hello.client);
   if (rank < 0)
-    return absl::FailedPreconditionError(concat(hello.client.name(), " is not in this cluster"));
+    return absl::FailedPreconditionError(str_cat(hello.client.name(), " is not in this cluster"));
   return check_free(rank);
 }
 
@@ -65,17 +65,17 @@ DISTRIBUTE_INLINE absl::Status LeaderMembership::check_free(int rank) const {
   const std::string name = tasks_.members[size_t(rank)].name();
   if (rank == 0 || slot.link) {
     const uint64_t first = rank == 0 ? joined_[0].incarnation : slot.incarnation;
-    return absl::FailedPreconditionError(concat(name, " is in the job already, from ",
-                                                rank == 0 ? joined_[0].address : slot.link->peer(),
-                                                " with incarnation ", incarnation_text(first),
-                                                ": two processes were started as the same task"));
+    return absl::FailedPreconditionError(str_cat(name, " is in the job already, from ",
+                                                 rank == 0 ? joined_[0].address : slot.link->peer(),
+                                                 " with incarnation ", incarnation_text(first),
+                                                 ": two processes were started as the same task"));
   }
   if (failure_)
     return absl::FailedPreconditionError(
-        concat("the job has failed (", failure_->reason, "): start all tasks again"));
+        str_cat("the job has failed (", failure_->reason, "): start all tasks again"));
   if (started_)
     return absl::FailedPreconditionError(
-        concat("the job runs already and ", name, " has left it: start all tasks again"));
+        str_cat("the job runs already and ", name, " has left it: start all tasks again"));
   return absl::OkStatus();
 }
 
@@ -108,8 +108,8 @@ DISTRIBUTE_INLINE void LeaderMembership::join(net::Deadline deadline) {
       continue;
     }
     fail({0, StatusCode::DeadlineExceeded,
-          concat("the job could not start: after ", options_.startup_timeout,
-                 " s (DISTRIBUTE_STARTUP_TIMEOUT) these tasks have not joined: ", missing())});
+          str_cat("the job could not start: after ", options_.startup_timeout,
+                  " s (DISTRIBUTE_STARTUP_TIMEOUT) these tasks have not joined: ", missing())});
   }
   if (!started_) throw_error(failure_->code, failure_->reason);
 }
@@ -123,7 +123,7 @@ DISTRIBUTE_INLINE std::string LeaderMembership::missing() const {
 
 DISTRIBUTE_INLINE void LeaderMembership::report_missing() {
   const std::string names = missing();
-  options_.print(concat(text(0), " waits for ", names));
+  options_.print(str_cat(text(0), " waits for ", names));
   for (size_t rank = 1; rank < slots_.size(); ++rank)
     send(int(rank), {.type = ControlType::Waiting, .name = names});
 }
@@ -183,7 +183,7 @@ DISTRIBUTE_INLINE void LeaderMembership::judge_silence(Time now) {
     const Slot& slot = slots_[rank];
     if (slot.link && !slot.left && now - slot.link->heard() > net::seconds(options_.lost_after))
       fail_lost(int(rank),
-                concat("silent for ", options_.lost_after, " s (DISTRIBUTE_LOST_AFTER)"));
+                str_cat("silent for ", options_.lost_after, " s (DISTRIBUTE_LOST_AFTER)"));
   }
 }
 
@@ -192,12 +192,12 @@ DISTRIBUTE_INLINE void LeaderMembership::link_closed(int rank, const absl::Statu
   slot.link.reset();
   if (!started_) {
     slot.joined = false;
-    options_.print(concat(text(rank), " has gone again before the job started"));
+    options_.print(str_cat(text(rank), " has gone again before the job started"));
   } else if (!slot.left) {
     const auto reason = why.message();
     fail_lost(rank, why.code() == absl::StatusCode::kUnavailable
                         ? "it closed its connections: it crashed or was killed"
-                        : concat("it sent nonsense: ", std::string(reason.data(), reason.size())));
+                        : str_cat("it sent nonsense: ", std::string(reason.data(), reason.size())));
   }
   changed_.notify_all();
 }
@@ -208,10 +208,10 @@ DISTRIBUTE_INLINE void LeaderMembership::handle(int rank, const ControlMessage& 
     case ControlType::Heartbeat: return echo(rank, message, clock_ns());
     case ControlType::Leave: return handle_leave(rank);
     case ControlType::Error:
-      return fail({rank, StatusCode(message.code), concat(text(rank), " failed: ", message.name)});
+      return fail({rank, StatusCode(message.code), str_cat(text(rank), " failed: ", message.name)});
     case ControlType::Failed:
       return fail_lost(
-          0, concat("the others have given up on it; ", text(rank), " says: ", message.name));
+          0, str_cat("the others have given up on it; ", text(rank), " says: ", message.name));
     default:
       if (rendezvous_) rendezvous_->handle(rank, message, net::Deadline::Clock::now());
   }
@@ -279,8 +279,8 @@ DISTRIBUTE_INLINE bool LeaderMembership::farewell_done() const {
 
 DISTRIBUTE_INLINE void LeaderMembership::farewell_late() {
   if (released_) return;
-  options_.print(concat(text(0), " leaves after waiting ", options_.shutdown_timeout,
-                        " s for tasks that still work: ", still_working()));
+  options_.print(str_cat(text(0), " leaves after waiting ", options_.shutdown_timeout,
+                         " s for tasks that still work: ", still_working()));
   for (size_t rank = 1; rank < slots_.size(); ++rank)
     send(int(rank),
          slots_[rank].left
@@ -288,7 +288,7 @@ DISTRIBUTE_INLINE void LeaderMembership::farewell_late() {
              : ControlMessage{.type = ControlType::Failed,
                               .rank = 0,
                               .code = int32_t(StatusCode::Unavailable),
-                              .name = concat(text(0), ", the leader, has finished and left")});
+                              .name = str_cat(text(0), ", the leader, has finished and left")});
 }
 
 DISTRIBUTE_INLINE std::string LeaderMembership::still_working() const {

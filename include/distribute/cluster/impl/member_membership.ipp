@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/status.hpp>
-#include <distribute/cluster/host_identity.hpp>
-#include <distribute/cluster/member_membership.hpp>
+#include <distribute/cluster/detail/host_identity.hpp>
+#include <distribute/cluster/detail/member_membership.hpp>
 #include <distribute/net/connect.hpp>
 #include <distribute/net/job_token.hpp>
 
@@ -34,11 +34,12 @@ DISTRIBUTE_INLINE void MemberMembership::join(net::Deadline deadline) {
                        status.code() == absl::StatusCode::kDeadlineExceeded;
     if (!again) throw_if_error(status);
     if (deadline.left() < std::chrono::milliseconds(50))
-      throw DeadlineExceededError(concat(
-          "the job could not start within ", options_.startup_timeout,
-          " s (DISTRIBUTE_STARTUP_TIMEOUT): ",
-          missing_.empty() ? concat(text(0), ", the leader, has not answered: ", message_of(status))
-                           : "the leader waits for " + missing_));
+      throw DeadlineExceededError(
+          str_cat("the job could not start within ", options_.startup_timeout,
+                  " s (DISTRIBUTE_STARTUP_TIMEOUT): ",
+                  missing_.empty()
+                      ? str_cat(text(0), ", the leader, has not answered: ", message_of(status))
+                      : "the leader waits for " + missing_));
     report(message_of(status));
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
@@ -49,7 +50,7 @@ DISTRIBUTE_INLINE void MemberMembership::report(const std::string& line) {
   const Time now = net::Deadline::Clock::now();
   if (now < next_report_) return;
   next_report_ = now + net::seconds(options_.report_interval);
-  options_.print(concat(tasks_.self().name(), " waits for the leader, ", text(0), ": ", line));
+  options_.print(str_cat(tasks_.self().name(), " waits for the leader, ", text(0), ": ", line));
 }
 
 DISTRIBUTE_INLINE absl::Status MemberMembership::try_to_join(net::Deadline deadline) {
@@ -118,7 +119,7 @@ DISTRIBUTE_INLINE absl::Status MemberMembership::take_start(const ControlMessage
   if (!members.ok()) return members.status();
   if (members->size() != tasks_.members.size() ||
       (*members)[size_t(tasks_.rank)].incarnation != config_.self.incarnation)
-    return absl::InternalError(concat(text(0), " has started a job without this task"));
+    return absl::InternalError(str_cat(text(0), " has started a job without this task"));
   const std::lock_guard lock(mutex_);
   joined_ = *std::move(members);
   link_ = std::make_unique<ControlLink>(std::move(socket),
@@ -146,7 +147,7 @@ DISTRIBUTE_INLINE void MemberMembership::exchange(const std::vector<pollfd>&, Ti
                            ? "it closed its connections: it crashed or was killed"
                            : "it sent nonsense: " + message_of(status));
   if (now - link_->heard() > net::seconds(options_.lost_after))
-    fail_lost(0, concat("silent for ", options_.lost_after, " s (DISTRIBUTE_LOST_AFTER)"));
+    fail_lost(0, str_cat("silent for ", options_.lost_after, " s (DISTRIBUTE_LOST_AFTER)"));
 }
 
 DISTRIBUTE_INLINE void MemberMembership::leader_gone(const std::string& why) {
@@ -201,8 +202,8 @@ DISTRIBUTE_INLINE void MemberMembership::announce(const TaskFailure& failure) {
 DISTRIBUTE_INLINE bool MemberMembership::farewell_done() const { return released_ || !link_; }
 
 DISTRIBUTE_INLINE void MemberMembership::farewell_late() {
-  options_.print(concat(tasks_.self().name(), " leaves after waiting ", options_.shutdown_timeout,
-                        " s for tasks that still work"));
+  options_.print(str_cat(tasks_.self().name(), " leaves after waiting ", options_.shutdown_timeout,
+                         " s for tasks that still work"));
 }
 
 }  // namespace distribute::cluster_internal

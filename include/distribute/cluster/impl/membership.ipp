@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/cluster/membership.hpp>
+#include <distribute/cluster/detail/membership.hpp>
 
 #include <algorithm>
 
@@ -22,9 +22,9 @@ DISTRIBUTE_INLINE std::string Membership::text(int rank) const {
 DISTRIBUTE_INLINE std::string Membership::request(ControlMessage message, net::Deadline deadline,
                                                   const std::string& what) {
   if (message.name.size() + message.value.size() > size_t(options_.max_message_bytes))
-    throw InvalidArgumentError(concat(what, ": ", message.value.size(),
-                                      " bytes; DISTRIBUTE_MAX_MESSAGE_BYTES allows ",
-                                      options_.max_message_bytes));
+    throw InvalidArgumentError(str_cat(what, ": ", message.value.size(),
+                                       " bytes; DISTRIBUTE_MAX_MESSAGE_BYTES allows ",
+                                       options_.max_message_bytes));
   std::unique_lock lock(mutex_);
   throw_if_over();
   message.request = requests_.open();
@@ -138,7 +138,7 @@ DISTRIBUTE_INLINE void Membership::fail(TaskFailure failure) {
 }
 
 DISTRIBUTE_INLINE void Membership::fail_lost(int rank, const std::string& why) {
-  fail({rank, StatusCode::Unavailable, concat(text(rank), " is lost: ", why)});
+  fail({rank, StatusCode::Unavailable, str_cat(text(rank), " is lost: ", why)});
 }
 
 DISTRIBUTE_INLINE void Membership::start_thread() {

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/foreign_text.hpp>
+#include <distribute/cluster/detail/foreign_text.hpp>
 #include <distribute/cluster/multi_worker_util.hpp>
 
 namespace distribute::multi_worker_util {
@@ -29,10 +29,10 @@ DISTRIBUTE_INLINE void check_task_id(const ClusterSpec& spec, const TaskType& ty
   if (!spec.has_job(type.name())) return;  // an evaluator outside the cluster
   const int count = spec.num_tasks(type.name());
   if (!id) throw InvalidArgumentError("the task of type " + shown(type.name()) + " has no id");
-  if (*id < 0) throw InvalidArgumentError(concat("The `task_id` ", *id, " is negative"));
+  if (*id < 0) throw InvalidArgumentError(str_cat("The `task_id` ", *id, " is negative"));
   if (*id >= count)
-    throw InvalidArgumentError(concat("The `task_id` ", *id, " exceeds the maximum id of ",
-                                      type.name(), ": the cluster has ", count, " of them"));
+    throw InvalidArgumentError(str_cat("The `task_id` ", *id, " exceeds the maximum id of ",
+                                       type.name(), ": the cluster has ", count, " of them"));
 }
 
 DISTRIBUTE_INLINE void validate_cluster_spec(const ClusterSpec& spec,
@@ -48,7 +48,7 @@ DISTRIBUTE_INLINE void validate_cluster_spec(const ClusterSpec& spec,
                                " not found in cluster_spec " + spec.to_json().substr(0, 200));
   for (const std::string_view one : {TaskType::Chief, TaskType::Evaluator})
     if (task_count(spec, one) > 1)
-      throw InvalidArgumentError(concat("There must be at most one '", one, "' job."));
+      throw InvalidArgumentError(str_cat("There must be at most one '", one, "' job."));
   if (type) check_task_id(spec, *type, id);
 }
 
@@ -80,7 +80,7 @@ DISTRIBUTE_INLINE int worker_count(const ClusterSpec& spec, const std::optional<
 }
 
 DISTRIBUTE_INLINE std::string first_task(std::string_view job) {
-  return concat("/job:", job, "/replica:0/task:0");
+  return str_cat("/job:", job, "/replica:0/task:0");
 }
 
 DISTRIBUTE_INLINE std::string chief_or_first_worker(const ClusterSpec& spec) {

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/cluster/own_port.hpp>
+#include <distribute/cluster/detail/own_port.hpp>
 #include <distribute/net/address.hpp>
 #include <distribute/net/deadline.hpp>
 #include <distribute/net/listener.hpp>
@@ -28,9 +28,9 @@ DISTRIBUTE_INLINE net::Listener open_own_port(const std::string& task, const std
       return *std::move(listener);
     }
     if (net::Deadline::Clock::now() >= next_report) {
-      options.print(concat(task,
-                           " waits for its own name: ", std::string(listener.status().message()),
-                           "; DISTRIBUTE_BIND_ADDRESS can name the address to listen on"));
+      options.print(str_cat(task,
+                            " waits for its own name: ", std::string(listener.status().message()),
+                            "; DISTRIBUTE_BIND_ADDRESS can name the address to listen on"));
       next_report += interval;
     }
     std::this_thread::sleep_for(pause);

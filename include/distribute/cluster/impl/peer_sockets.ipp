@@ -1,19 +1,19 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/peer_sockets.hpp>
+#include <distribute/cluster/detail/peer_sockets.hpp>
 
 namespace distribute::cluster_internal {
 
 DISTRIBUTE_INLINE std::string peer_detail(const std::string& channel, int index) {
   if (channel.size() > 200)
-    throw InvalidArgumentError(concat("peer_socket: the channel's name has ", channel.size(),
-                                      " characters; at most 200 are allowed"));
-  return concat(channel, "/", index);
+    throw InvalidArgumentError(str_cat("peer_socket: the channel's name has ", channel.size(),
+                                       " characters; at most 200 are allowed"));
+  return str_cat(channel, "/", index);
 }
 
 DISTRIBUTE_INLINE std::string PeerSockets::key(const net::TaskIdentity& peer,
                                                const std::string& detail) {
-  return concat(peer.name(), " ", detail);
+  return str_cat(peer.name(), " ", detail);
 }
 
 DISTRIBUTE_INLINE void PeerSockets::add(TaskConnection connection) {
@@ -48,7 +48,7 @@ DISTRIBUTE_INLINE net::Socket PeerSockets::wait(const net::TaskIdentity& peer,
   for (;;) {
     interrupted();
     if (net::Socket socket = take(peer, detail)) return socket;
-    if (deadline.passed()) throw DeadlineExceededError(concat(what, " has not connected in time"));
+    if (deadline.passed()) throw DeadlineExceededError(str_cat(what, " has not connected in time"));
     changed_.wait_until(lock, deadline.when());
   }
 }

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/cluster/progress_board.hpp>
+#include <distribute/cluster/detail/progress_board.hpp>
 #include <distribute/net/bytes.hpp>
 
 namespace distribute::cluster_internal {

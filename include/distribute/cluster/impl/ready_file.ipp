@@ -37,7 +37,7 @@ DISTRIBUTE_INLINE ReadyFile::ReadyFile(std::string path) : path_(std::move(path)
   file << pid << ' ' << cluster_internal::start_time_of(pid) << '\n' << std::flush;
   if (file && std::rename(temporary.c_str(), path_.c_str()) == 0) return;
   throw PermissionDeniedError(
-      concat("DISTRIBUTE_READY_FILE=", path_, ": cannot write the file: ", std::strerror(errno)));
+      str_cat("DISTRIBUTE_READY_FILE=", path_, ": cannot write the file: ", std::strerror(errno)));
 }
 
 DISTRIBUTE_INLINE ReadyFile::~ReadyFile() {
@@ -55,9 +55,9 @@ DISTRIBUTE_INLINE std::string not_ready_because(const std::string& path) {
   std::ifstream file(path);
   std::string pid, start_time;
   if (!(file >> pid >> start_time))
-    return concat("there is no ", path, ": the task has not met the others yet, or has ended");
+    return str_cat("there is no ", path, ": the task has not met the others yet, or has ended");
   if (cluster_internal::start_time_of(pid) == start_time) return "";
-  return concat(path, " is of process ", pid, ", which has ended");
+  return str_cat(path, " is of process ", pid, ", which has ended");
 }
 
 }  // namespace distribute

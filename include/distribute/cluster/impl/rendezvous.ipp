@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/rendezvous.hpp>
+#include <distribute/cluster/detail/rendezvous.hpp>
 #include <distribute/net/bytes.hpp>
 
 #include <algorithm>
@@ -36,13 +36,13 @@ DISTRIBUTE_INLINE void Rendezvous::get(int rank, const ControlMessage& request, 
 DISTRIBUTE_INLINE void Rendezvous::gather(int rank, const ControlMessage& request, Time until) {
   if (const int gone = first_left(); gone >= 0)
     return refuse(rank, request.request, int(StatusCode::FailedPrecondition),
-                  concat("\"", net::printable(request.name),
-                         "\" can never be complete: ", names_[size_t(gone)], " has left the job"));
+                  str_cat("\"", net::printable(request.name),
+                          "\" can never be complete: ", names_[size_t(gone)], " has left the job"));
   Gather& gather = gathers_[request.name];
   if (!gather.try_emplace(rank, Contribution{request.request, until, request.value}).second)
     return refuse(rank, request.request, int(StatusCode::FailedPrecondition),
-                  concat("\"", net::printable(request.name), "\": ", names_[size_t(rank)],
-                         " has called it twice before the others came"));
+                  str_cat("\"", net::printable(request.name), "\": ", names_[size_t(rank)],
+                          " has called it twice before the others came"));
   if (gather.size() < names_.size()) return;
   answer_gather(request.name, gather);
   gathers_.erase(request.name);
@@ -55,8 +55,8 @@ DISTRIBUTE_INLINE void Rendezvous::answer_gather(const std::string& name, const 
   if (reply.value.size() > most_) {
     reply.code = int(StatusCode::ResourceExhausted);
     reply.name =
-        concat("\"", net::printable(name), "\": the tasks' values have ", reply.value.size(),
-               " bytes together; DISTRIBUTE_MAX_MESSAGE_BYTES allows ", most_);
+        str_cat("\"", net::printable(name), "\": the tasks' values have ", reply.value.size(),
+                " bytes together; DISTRIBUTE_MAX_MESSAGE_BYTES allows ", most_);
     reply.value.clear();
   }
   for (const auto& [rank, contribution] : gather) {
@@ -82,8 +82,8 @@ DISTRIBUTE_INLINE void Rendezvous::has_left(int rank) {
   for (auto& [key, gather] : std::exchange(gathers_, {}))
     for (const auto& [waiting, contribution] : gather)
       refuse(waiting, contribution.request, int(StatusCode::FailedPrecondition),
-             concat("\"", net::printable(key), "\" can never be complete: ", names_[size_t(rank)],
-                    " has left the job"));
+             str_cat("\"", net::printable(key), "\" can never be complete: ", names_[size_t(rank)],
+                     " has left the job"));
 }
 
 DISTRIBUTE_INLINE void Rendezvous::expire(Time now) {
@@ -96,7 +96,7 @@ DISTRIBUTE_INLINE void Rendezvous::expire_getters(Time now) {
     std::erase_if(waiters, [&, &key = key](const Waiter& waiter) {
       if (waiter.until > now) return false;
       refuse(waiter.rank, waiter.request, int(StatusCode::DeadlineExceeded),
-             concat("store: no task has set \"", net::printable(key), "\" in time"));
+             str_cat("store: no task has set \"", net::printable(key), "\" in time"));
       return true;
     });
   std::erase_if(getters_, [](const auto& entry) { return entry.second.empty(); });
@@ -109,7 +109,7 @@ DISTRIBUTE_INLINE void Rendezvous::expire_gathers(Time now) {
     std::erase_if(gather, [&, &key = key](const auto& entry) {
       if (entry.second.until > now) return false;
       refuse(entry.first, entry.second.request, int(StatusCode::DeadlineExceeded),
-             concat("\"", net::printable(key), "\": still waiting for ", who));
+             str_cat("\"", net::printable(key), "\": still waiting for ", who));
       return true;
     });
   }
@@ -121,9 +121,9 @@ DISTRIBUTE_INLINE std::string Rendezvous::missing(const Gather& gather) const {
   size_t count = 0;
   for (size_t rank = 0; rank < names_.size(); ++rank) {
     if (gather.count(int(rank)) != 0) continue;
-    if (++count <= 20) text += concat(count > 1 ? ", " : "", names_[rank]);
+    if (++count <= 20) text += str_cat(count > 1 ? ", " : "", names_[rank]);
   }
-  return count > 20 ? concat(text, " and ", count - 20, " more") : text;
+  return count > 20 ? str_cat(text, " and ", count - 20, " more") : text;
 }
 
 DISTRIBUTE_INLINE Rendezvous::Time Rendezvous::next_expiry() const {

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/request_table.hpp>
+#include <distribute/cluster/detail/request_table.hpp>
 
 namespace distribute::cluster_internal {
 
@@ -29,10 +29,10 @@ DISTRIBUTE_INLINE std::string RequestTable::wait(std::unique_lock<std::mutex>& l
   while (reply.type != ControlType::Reply) {
     interrupted();
     if (deadline.passed())
-      throw DeadlineExceededError(concat(what, ": the leader has not answered in time"));
+      throw DeadlineExceededError(str_cat(what, ": the leader has not answered in time"));
     changed_.wait_until(lock, deadline.when());
   }
-  if (reply.code != 0) throw_error(StatusCode(reply.code), concat(what, ": ", reply.name));
+  if (reply.code != 0) throw_error(StatusCode(reply.code), str_cat(what, ": ", reply.name));
   return reply.value;
 }
 

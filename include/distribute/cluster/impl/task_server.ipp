@@ -2,7 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/metrics.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/cluster/half_open.hpp>
+#include <distribute/cluster/detail/half_open.hpp>
 #include <distribute/cluster/task_server.hpp>
 #include <distribute/net/bytes.hpp>
 #include <distribute/net/job_token.hpp>
@@ -106,7 +106,7 @@ DISTRIBUTE_INLINE absl::Status TaskServer::admit(const net::HandshakeHello& hell
   const auto service = services_.find(hello.purpose);
   if (service == services_.end())
     return absl::UnavailableError(
-        concat(config_.self.name(), " does not serve \"", hello.purpose, "\" now"));
+        str_cat(config_.self.name(), " does not serve \"", hello.purpose, "\" now"));
   return service->second.admit ? service->second.admit(hello) : absl::OkStatus();
 }
 
@@ -125,8 +125,8 @@ DISTRIBUTE_INLINE void TaskServer::count_refused(const cluster_internal::HalfOpe
   const auto reason =
       connection.reason().ok() ? "too many connections at a time" : connection.reason().message();
   options_.print(
-      concat(config_.self.name(), " refused ", connection.description(), ": ", reason,
-             unreported_ > 1 ? concat(" (and ", unreported_ - 1, " others before)") : ""));
+      str_cat(config_.self.name(), " refused ", connection.description(), ": ", reason,
+              unreported_ > 1 ? str_cat(" (and ", unreported_ - 1, " others before)") : ""));
   next_report_ = Clock::now() + std::chrono::seconds(1);
   unreported_ = 0;
 }

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/json_value.hpp>
+#include <distribute/cluster/detail/json_value.hpp>
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
 
 #include <utility>

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/foreign_text.hpp>
+#include <distribute/cluster/detail/foreign_text.hpp>
 #include <distribute/cluster/union_resolver.hpp>
 
 #include <set>
@@ -35,8 +35,8 @@ DISTRIBUTE_INLINE ClusterSpec UnionResolver::cluster_spec() const {
       for (const auto& [index, address] : tasks.by_index())
         if (!merged[job].emplace(index + shift, address).second)
           throw InvalidArgumentError(
-              concat("Duplicate keys detected when merging two ClusterSpecs: job ",
-                     cluster_internal::shown(job), ", index ", index));
+              str_cat("Duplicate keys detected when merging two ClusterSpecs: job ",
+                      cluster_internal::shown(job), ", index ", index));
       merged[job];  // a job without tasks stays
     }
   return ClusterSpec(ClusterSpec::Jobs(merged.begin(), merged.end()));

@@ -1,6 +1,6 @@
 #pragma once
-#include <distribute/collective/chain_reduction.hpp>
-#include <distribute/collective/combine.hpp>
+#include <distribute/collective/detail/chain_reduction.hpp>
+#include <distribute/collective/detail/combine.hpp>
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/collective/combine.hpp>
+#include <distribute/collective/detail/combine.hpp>
 
 #include <algorithm>
 #include <type_traits>

@@ -17,9 +17,9 @@ CommunicationOptions::merge(const CommunicationOptions& other) const {
 
 DISTRIBUTE_INLINE void CommunicationOptions::check() const {
   if (bytes_per_pack < 0)
-    throw InvalidArgumentError(concat("bytes_per_pack must be >= 0, not ", bytes_per_pack));
+    throw InvalidArgumentError(str_cat("bytes_per_pack must be >= 0, not ", bytes_per_pack));
   if (timeout_seconds && *timeout_seconds <= 0)
-    throw InvalidArgumentError(concat("timeout_seconds must be > 0, not ", *timeout_seconds));
+    throw InvalidArgumentError(str_cat("timeout_seconds must be > 0, not ", *timeout_seconds));
 }
 
 }  // namespace distribute

@@ -63,7 +63,7 @@ DISTRIBUTE_INLINE void Communicator::abort(StatusCode code, const std::string& m
 
 DISTRIBUTE_INLINE void check_operation(const Operation& operation, int rank, int size) {
   const auto refuse = [&](const auto&... words) {
-    throw InvalidArgumentError(concat(name_of(operation.kind), ": ", words...));
+    throw InvalidArgumentError(str_cat(name_of(operation.kind), ": ", words...));
   };
   if (operation.count < 0) refuse("the count is ", operation.count);
   if (operation.peer < 0 || operation.peer >= size)

@@ -3,12 +3,13 @@
 #include <distribute/base/logging.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/collective/connect_workers.hpp>
+#include <distribute/collective/detail/hierarchical_transport.hpp>
+#include <distribute/collective/detail/host_layout.hpp>
+#include <distribute/collective/detail/job_timelines.hpp>
+#include <distribute/collective/detail/nccl_tasks.hpp>
+#include <distribute/collective/detail/shared_window.hpp>
 #include <distribute/collective/flight_report.hpp>
-#include <distribute/collective/hierarchical_transport.hpp>
-#include <distribute/collective/host_layout.hpp>
 #include <distribute/collective/mpi_transport.hpp>
-#include <distribute/collective/nccl_transport.hpp>
-#include <distribute/collective/shared_window.hpp>
 #include <distribute/collective/tcp_transport.hpp>
 #include <distribute/collective/timeline.hpp>
 #include <distribute/collective/window_transport.hpp>
@@ -33,7 +34,7 @@ DISTRIBUTE_INLINE WantedTransport wanted_transport() {
   if (wanted == "tcp") return WantedTransport::Tcp;
   if (wanted == "mpi") return WantedTransport::Mpi;
   throw InvalidArgumentError(
-      concat("DISTRIBUTE_TRANSPORT is '", wanted, "'; it can be auto, tcp or mpi"));
+      str_cat("DISTRIBUTE_TRANSPORT is '", wanted, "'; it can be auto, tcp or mpi"));
 }
 
 /// Builds the group of one worker.
@@ -72,12 +73,12 @@ class WorkerConnector {
 
 DISTRIBUTE_INLINE void WorkerConnector::agree() const {
   const std::string text =
-      concat("{\"replicas per worker\": ", replicas_,
-             ", \"replicas are on GPUs\": ", gpus_.empty() ? "false" : "true",
-             ", \"bytes_per_pack\": ", options_.bytes_per_pack,
-             ", \"implementation\": ", int(options_.implementation),
-             ", \"bfloat16_gradients\": ", options_.bfloat16_gradients ? "true" : "false",
-             ", \"DISTRIBUTE_TRANSPORT\": ", int(wanted_), "}");
+      str_cat("{\"replicas per worker\": ", replicas_,
+              ", \"replicas are on GPUs\": ", gpus_.empty() ? "false" : "true",
+              ", \"bytes_per_pack\": ", options_.bytes_per_pack,
+              ", \"implementation\": ", int(options_.implementation),
+              ", \"bfloat16_gradients\": ", options_.bfloat16_gradients ? "true" : "false",
+              ", \"DISTRIBUTE_TRANSPORT\": ", int(wanted_), "}");
   runtime_->agree("the options of the strategy", text);
 }
 
@@ -112,15 +113,15 @@ DISTRIBUTE_INLINE std::vector<net::Socket> WorkerConnector::flows(const std::str
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
       throw ResourceExhaustedError("no socket pair for two replicas of this worker");
-    result.emplace_back(ends[0], concat("replica ", peer));
-    local_pairs_[pair].emplace_back(ends[1], concat("replica ", rank));
+    result.emplace_back(ends[0], str_cat("replica ", peer));
+    local_pairs_[pair].emplace_back(ends[1], str_cat("replica ", rank));
     return result;
   }
   const bool near = runtime_->hosts()[size_t(task)] == runtime_->hosts()[size_t(runtime_->rank())];
   const int count = near ? 1 : 4;  // one connection rarely fills a fast network
   const auto [low, high] = std::minmax(rank, peer);
   for (int i = 0; i < count; ++i)
-    result.push_back(runtime_->peer_socket(task, concat(name, "/", low, "-", high), i));
+    result.push_back(runtime_->peer_socket(task, str_cat(name, "/", low, "-", high), i));
   return result;
 }
 
@@ -138,17 +139,17 @@ DISTRIBUTE_INLINE TcpMesh WorkerConnector::mesh(const std::string& name, int per
 DISTRIBUTE_INLINE std::vector<std::unique_ptr<Transport>> WorkerConnector::mpi_transports(
     int per_worker) const {
   if (per_worker > 1)
-    throw InvalidArgumentError(concat(
+    throw InvalidArgumentError(str_cat(
         "DISTRIBUTE_TRANSPORT=mpi carries one replica per process, this worker has ", per_worker,
         "; start that many times more processes (mpirun -np) with one replica each"));
   std::vector<std::unique_ptr<Transport>> result;
   result.push_back(make_mpi_transport());
   const Transport& mpi = *result[0];
   if (mpi.rank() != runtime_->rank() || mpi.size() != runtime_->size())
-    throw FailedPreconditionError(concat("DISTRIBUTE_TRANSPORT=mpi: to MPI this process is rank ",
-                                         mpi.rank(), " of ", mpi.size(), ", in the cluster worker ",
-                                         runtime_->rank(), " of ", runtime_->size(),
-                                         "; start the job with mpirun, and without TF_CONFIG"));
+    throw FailedPreconditionError(
+        str_cat("DISTRIBUTE_TRANSPORT=mpi: to MPI this process is rank ", mpi.rank(), " of ",
+                mpi.size(), ", in the cluster worker ", runtime_->rank(), " of ", runtime_->size(),
+                "; start the job with mpirun, and without TF_CONFIG"));
   return result;
 }
 
@@ -209,7 +210,7 @@ DISTRIBUTE_INLINE void WorkerConnector::connect_gpus(WorkerGroup& group) {
   const auto deadline = net::Deadline::after_seconds(
       options_.timeout_seconds.value_or(CommunicatorOptions().timeout_seconds));
   for (auto& transport : make_nccl_transports(runtime_, gpus_, "replicas", deadline))
-    group.gpus.push_back(communicator(std::move(transport), concat("GPU ", group.gpus.size())));
+    group.gpus.push_back(communicator(std::move(transport), str_cat("GPU ", group.gpus.size())));
 }
 
 /// Ties the group's life to the job's.
@@ -245,7 +246,7 @@ DISTRIBUTE_INLINE WorkerGroup WorkerConnector::connect() {
   group.replicas_per_worker = replicas_;
   for (auto& transport : transports("replicas", replicas_))
     group.replicas.push_back(
-        communicator(std::move(transport), concat("replica ", group.replicas.size())));
+        communicator(std::move(transport), str_cat("replica ", group.replicas.size())));
   group.workers = replicas_ == 1
                       ? group.replicas[0]
                       : communicator(std::move(transports("workers", 1)[0]), "between workers");

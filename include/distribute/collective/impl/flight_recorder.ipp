@@ -82,7 +82,7 @@ DISTRIBUTE_INLINE std::string FlightRecorder::table(size_t lines) const {
     std::snprintf(line, sizeof line, "  %-8s %10.3f s ago %12lld bytes  ",
                   kStates[size_t(all[i].state)], seconds_between(all[i].queued, now),
                   static_cast<long long>(all[i].bytes));
-    text += concat(line, to_string(all[i].signature), "\n");
+    text += str_cat(line, to_string(all[i].signature), "\n");
   }
   return text;
 }

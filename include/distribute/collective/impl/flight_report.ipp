@@ -11,18 +11,18 @@ DISTRIBUTE_INLINE std::string flight_report(const ClusterRuntime& runtime, const
                                             const FlightRecorder& recorder) {
   const std::vector<std::string> positions = runtime.progress();
   const auto lost = runtime.lost();
-  const std::string what = runtime.generation() == 0
-                               ? "The job"
-                               : concat("Generation ", runtime.generation(), " of the elastic job");
-  std::string text = concat(what, " has stopped: ", lost ? lost->reason : error, "\n");
+  const std::string what = runtime.generation() == 0 ? "The job"
+                                                     : str_cat("Generation ", runtime.generation(),
+                                                               " of the elastic job");
+  std::string text = str_cat(what, " has stopped: ", lost ? lost->reason : error, "\n");
   for (int r = 0; r < runtime.size(); ++r) {
     const bool mine = r == runtime.rank();
     const std::string& heard = positions[size_t(r)];
-    text += concat("  ", runtime.describe(r), lost && lost->rank == r ? " STOPPED: " : ": ",
-                   mine            ? recorder.position()
-                   : heard.empty() ? "nothing was heard from it yet"
-                                   : heard,
-                   mine ? " (this task)" : "", "\n");
+    text += str_cat("  ", runtime.describe(r), lost && lost->rank == r ? " STOPPED: " : ": ",
+                    mine            ? recorder.position()
+                    : heard.empty() ? "nothing was heard from it yet"
+                                    : heard,
+                    mine ? " (this task)" : "", "\n");
   }
   return text + "The last collectives of this task:\n" + recorder.table(5);
 }

@@ -1,6 +1,6 @@
 #pragma once
-#include <distribute/collective/combine.hpp>
-#include <distribute/collective/hierarchical_reduction.hpp>
+#include <distribute/collective/detail/combine.hpp>
+#include <distribute/collective/detail/hierarchical_reduction.hpp>
 
 #include <algorithm>
 #include <set>

@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/collective/combine.hpp>
 #include <distribute/collective/cost_model.hpp>
-#include <distribute/collective/hierarchical_transport.hpp>
+#include <distribute/collective/detail/combine.hpp>
+#include <distribute/collective/detail/hierarchical_transport.hpp>
 
 #include <chrono>
 #include <span>
@@ -29,17 +29,17 @@ DISTRIBUTE_INLINE HierarchicalTransport::HierarchicalTransport(TcpMesh mesh,
 DISTRIBUTE_INLINE void HierarchicalTransport::check() const {
   if (layout_.ranks() != size())
     throw InvalidArgumentError(
-        concat("the hosts of ", layout_.ranks(), " ranks are given, for a group of ", size()));
+        str_cat("the hosts of ", layout_.ranks(), " ranks are given, for a group of ", size()));
   const size_t members = layout_.members(layout_.host_of(rank())).size();
   if (members == 1) return;
   if (!window_ || window_->ranks() != int(members))
-    throw InvalidArgumentError(concat("rank ", rank(), " shares its host with ", members - 1,
-                                      " others, but its shared memory is for ",
-                                      window_ ? window_->ranks() : 0, " ranks"));
+    throw InvalidArgumentError(str_cat("rank ", rank(), " shares its host with ", members - 1,
+                                       " others, but its shared memory is for ",
+                                       window_ ? window_->ranks() : 0, " ranks"));
   if (int64_t(window_->arena(0).size()) < kArenaBytes)
-    throw InvalidArgumentError(concat("the shared memory of a host has arenas of ",
-                                      window_->arena(0).size(), " bytes, ", kArenaBytes,
-                                      " are needed"));
+    throw InvalidArgumentError(str_cat("the shared memory of a host has arenas of ",
+                                       window_->arena(0).size(), " bytes, ", kArenaBytes,
+                                       " are needed"));
 }
 
 /// The same answer on all ranks: it depends on the layout and the operation alone.

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/collective/host_layout.hpp>
+#include <distribute/collective/detail/host_layout.hpp>
 
 #include <algorithm>
 #include <map>

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/collective/host_meeting.hpp>
+#include <distribute/collective/detail/host_meeting.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -81,14 +81,14 @@ DISTRIBUTE_INLINE void HostMeeting::throw_failure(int member) const {
 }
 
 DISTRIBUTE_INLINE void HostMeeting::throw_late(int member, const Operation& operation) const {
-  std::string late = concat("rank ", rank_of(member));
+  std::string late = str_cat("rank ", rank_of(member));
   for (int other = 0; other < members(); ++other)
     if (other != member && other != me_ &&
         int32_t(window_->place(other).arrived.value.load() - step_) < 0)
-      late += concat(", rank ", rank_of(other));
-  throw DeadlineExceededError(concat(to_string(signature_of(operation)),
-                                     ": the time is over; rank ", rank_of(me_),
-                                     " has heard nothing from ", late));
+      late += str_cat(", rank ", rank_of(other));
+  throw DeadlineExceededError(str_cat(to_string(signature_of(operation)),
+                                      ": the time is over; rank ", rank_of(me_),
+                                      " has heard nothing from ", late));
 }
 
 }  // namespace distribute::collective

@@ -1,9 +1,9 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/collective/chain_reduction.hpp>
-#include <distribute/collective/combine.hpp>
-#include <distribute/collective/direct_reduction.hpp>
-#include <distribute/collective/message_algorithms.hpp>
+#include <distribute/collective/detail/chain_reduction.hpp>
+#include <distribute/collective/detail/combine.hpp>
+#include <distribute/collective/detail/direct_reduction.hpp>
+#include <distribute/collective/detail/message_algorithms.hpp>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/collective/message_header.hpp>
+#include <distribute/collective/detail/message_header.hpp>
 
 namespace distribute::collective {
 
@@ -11,8 +11,8 @@ DISTRIBUTE_INLINE bool is_sound(const Signature& signature) {
 
 DISTRIBUTE_INLINE void check_header(const MessageHeader& header, const std::string& peer) {
   const auto refuse = [&](const auto&... words) {
-    throw DataLossError(concat(peer, " sent bytes that are no message of a collective: ", words...,
-                               "; is it a rank of this job, with the same version?"));
+    throw DataLossError(str_cat(peer, " sent bytes that are no message of a collective: ", words...,
+                                "; is it a rank of this job, with the same version?"));
   };
   if (header.magic != MessageHeader::kMagic) refuse("they begin with ", header.magic);
   if (header.kind > MessageHeader::Kind::Failure) refuse("kind ", int(header.kind));
@@ -26,17 +26,17 @@ DISTRIBUTE_INLINE void check_header(const MessageHeader& header, const std::stri
 DISTRIBUTE_INLINE void check_length(const MessageHeader& header, size_t wanted,
                                     const std::string& peer) {
   if (header.bytes != wanted)
-    throw DataLossError(concat(peer, " sent ", header.bytes, " bytes of ",
-                               to_string(header.signature), " where ", wanted, " belong"));
+    throw DataLossError(str_cat(peer, " sent ", header.bytes, " bytes of ",
+                                to_string(header.signature), " where ", wanted, " belong"));
 }
 
 DISTRIBUTE_INLINE void check_point_to_point(const Signature& mine, const Signature& theirs,
                                             int from) {
   if (theirs == mine) return;
-  throw FailedPreconditionError(concat("rank ", from, " sends ", distribute::name_of(theirs.dtype),
-                                       " x ", theirs.count, " to rank ", theirs.peer, ", but rank ",
-                                       mine.peer, " receives ", distribute::name_of(mine.dtype),
-                                       " x ", mine.count, " from it"));
+  throw FailedPreconditionError(
+      str_cat("rank ", from, " sends ", distribute::name_of(theirs.dtype), " x ", theirs.count,
+              " to rank ", theirs.peer, ", but rank ", mine.peer, " receives ",
+              distribute::name_of(mine.dtype), " x ", mine.count, " from it"));
 }
 
 }  // namespace distribute::collective

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/collective/message_tools.hpp>
+#include <distribute/collective/detail/message_tools.hpp>
 
 #include <algorithm>
 #include <cstring>

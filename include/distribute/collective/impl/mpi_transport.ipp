@@ -1,7 +1,8 @@
 #pragma once
+#if DISTRIBUTE_HAS_MPI
 #include <distribute/collective/cost_model.hpp>
-#include <distribute/collective/message_algorithms.hpp>
-#include <distribute/collective/message_header.hpp>
+#include <distribute/collective/detail/message_algorithms.hpp>
+#include <distribute/collective/detail/message_header.hpp>
 #include <distribute/collective/mpi_transport.hpp>
 
 #include <algorithm>
@@ -28,7 +29,7 @@ DISTRIBUTE_INLINE void check_mpi(int result) {
   char text[MPI_MAX_ERROR_STRING];
   int length = 0;
   MPI_Error_string(result, text, &length);
-  throw UnavailableError(concat("MPI: ", std::string(text, size_t(length))));
+  throw UnavailableError(str_cat("MPI: ", std::string(text, size_t(length))));
 }
 
 /// A message is a header, which carries short contents with it, and the rest as a second one, which
@@ -36,15 +37,16 @@ DISTRIBUTE_INLINE void check_mpi(int result) {
 class MpiMessages final : public Messages {
  public:
   MpiMessages();
-  ~MpiMessages() override;
+  DISTRIBUTE_INLINE ~MpiMessages() override;
 
   void begin(const Operation& operation);
   int rank() const override { return rank_; }
   int size() const override { return size_; }
-  void send(int to, uint64_t tag, std::span<const std::byte> bytes, bool urgent) override;
-  void receive(int from, uint64_t tag, std::span<std::byte> out) override;
-  Event next() override;
-  void finish() override;
+  DISTRIBUTE_INLINE void send(int to, uint64_t tag, std::span<const std::byte> bytes,
+                              bool urgent) override;
+  DISTRIBUTE_INLINE void receive(int from, uint64_t tag, std::span<std::byte> out) override;
+  DISTRIBUTE_INLINE Event next() override;
+  DISTRIBUTE_INLINE void finish() override;
   void abort(StatusCode code, const std::string& message);
   void hang_up(StatusCode code, const std::string& message);
 
@@ -240,13 +242,13 @@ DISTRIBUTE_INLINE void MpiMessages::done(const MessagePointer& message) {
 DISTRIBUTE_INLINE void MpiMessages::take_head(const MessagePointer& message) {
   MessageHeader header;
   std::memcpy(&header, message->head->data(), sizeof header);
-  const std::string who = concat("rank ", message->peer);
+  const std::string who = str_cat("rank ", message->peer);
   check_header(header, who);
   check_signature(header, message->peer);
   if (header.bytes != message->bytes.size())
-    throw DataLossError(concat(who, " sent ", header.bytes, " bytes of ",
-                               to_string(header.signature), " where ", message->bytes.size(),
-                               " belong"));
+    throw DataLossError(str_cat(who, " sent ", header.bytes, " bytes of ",
+                                to_string(header.signature), " where ", message->bytes.size(),
+                                " belong"));
   message->has_head = true;
   if (header.bytes <= kShort)
     return copy_bytes(message->bytes.data(), message->head->data() + sizeof header,
@@ -287,9 +289,9 @@ DISTRIBUTE_INLINE void MpiMessages::wait(bool moved) {
     for (int r = 0; r < size_; ++r)
       if (std::any_of(messages_.begin(), messages_.end(),
                       [&](const MessagePointer& one) { return one->peer == r; }))
-        late += concat(late.empty() ? "rank " : ", rank ", r);
-    throw DeadlineExceededError(concat(to_string(signature_of(operation_)),
-                                       ": the time is over; rank ", rank_, " waits for ", late));
+        late += str_cat(late.empty() ? "rank " : ", rank ", r);
+    throw DeadlineExceededError(str_cat(to_string(signature_of(operation_)),
+                                        ": the time is over; rank ", rank_, " waits for ", late));
   }
   if (now - moved_at_ > std::chrono::milliseconds(5))
     std::this_thread::sleep_for(std::chrono::microseconds(50));
@@ -356,3 +358,4 @@ DISTRIBUTE_INLINE std::unique_ptr<Transport> make_mpi_transport() {
 }
 
 }  // namespace distribute::collective
+#endif

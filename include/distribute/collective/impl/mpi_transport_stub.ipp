@@ -1,4 +1,5 @@
 #pragma once
+#if !DISTRIBUTE_HAS_MPI
 #include <distribute/collective/mpi_transport.hpp>
 
 namespace distribute::collective {
@@ -11,3 +12,4 @@ DISTRIBUTE_INLINE std::unique_ptr<Transport> make_mpi_transport() {
 }
 
 }  // namespace distribute::collective
+#endif

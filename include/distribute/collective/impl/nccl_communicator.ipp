@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
-#include <distribute/collective/nccl_communicator.hpp>
+#include <distribute/collective/detail/nccl_communicator.hpp>
 #include <distribute/device/cuda_device.hpp>
 
 #include <chrono>
@@ -18,7 +18,7 @@ DISTRIBUTE_INLINE bool is_accepted(int result) {
 
 DISTRIBUTE_INLINE std::string words_of(int result, CudaHandle communicator) {
   const char* last = nccl().ncclGetLastError(communicator);
-  return concat(nccl().ncclGetErrorString(result), last && *last ? ": " : "", last ? last : "");
+  return str_cat(nccl().ncclGetErrorString(result), last && *last ? ": " : "", last ? last : "");
 }
 
 /// ncclDataType_t; bool travels as a byte.
@@ -72,7 +72,7 @@ DISTRIBUTE_INLINE NcclUniqueId nccl_id_from(const std::string& text) {
   const bool fits = text.size() == 2 * sizeof id.bytes;
   if (!fits || text.find_first_not_of("0123456789abcdef") != std::string::npos)
     throw InvalidArgumentError(
-        concat("an NCCL id is ", 2 * sizeof id.bytes, " hexadecimal digits, got '", text, "'"));
+        str_cat("an NCCL id is ", 2 * sizeof id.bytes, " hexadecimal digits, got '", text, "'"));
   for (size_t i = 0; i < sizeof id.bytes; ++i)
     id.bytes[i] = char(std::stoi(text.substr(2 * i, 2), nullptr, 16));
   return id;
@@ -95,8 +95,8 @@ DISTRIBUTE_INLINE void NcclGroup::end() {
 
 DISTRIBUTE_INLINE void NcclCommunicator::check(int result, const char* call) const {
   if (nccl_internal::is_accepted(result)) return;
-  throw InternalError(concat(call, " of rank ", rank_, " of ", size_, " on ", to_string(device_),
-                             ": ", nccl_internal::words_of(result, native_)));
+  throw InternalError(str_cat(call, " of rank ", rank_, " of ", size_, " on ", to_string(device_),
+                              ": ", nccl_internal::words_of(result, native_)));
 }
 
 DISTRIBUTE_INLINE NcclCommunicator::NcclCommunicator(NcclGroup&, Device device, int rank, int size,
@@ -118,7 +118,7 @@ DISTRIBUTE_INLINE void NcclCommunicator::abort() noexcept {
   if (!native) return;
   const int result = nccl().ncclCommAbort(native);
   if (!nccl_internal::is_accepted(result))
-    log_warning("collective", concat("ncclCommAbort failed with ", result));
+    log_warning("collective", str_cat("ncclCommAbort failed with ", result));
 }
 
 DISTRIBUTE_INLINE bool NcclCommunicator::is_ready() const {
@@ -128,9 +128,9 @@ DISTRIBUTE_INLINE bool NcclCommunicator::is_ready() const {
   check(nccl().ncclCommGetAsyncError(native, &state), "ncclCommGetAsyncError");
   if (state == kNcclInProgress) return false;
   if (state == kNcclSuccess) return true;
-  throw UnavailableError(concat("NCCL, rank ", rank_, " of ", size_, " on ", to_string(device_),
-                                ": ", nccl_internal::words_of(state, native),
-                                "; NCCL_DEBUG=WARN tells more"));
+  throw UnavailableError(str_cat("NCCL, rank ", rank_, " of ", size_, " on ", to_string(device_),
+                                 ": ", nccl_internal::words_of(state, native),
+                                 "; NCCL_DEBUG=WARN tells more"));
 }
 
 DISTRIBUTE_INLINE void NcclCommunicator::wait_ready(net::Deadline deadline,
@@ -138,8 +138,9 @@ DISTRIBUTE_INLINE void NcclCommunicator::wait_ready(net::Deadline deadline,
   while (!is_ready()) {
     if (stop) stop();
     if (deadline.passed())
-      throw DeadlineExceededError(concat("NCCL, rank ", rank_, " of ", size_, " on ",
-                                         to_string(device_), ": other ranks did not come in time"));
+      throw DeadlineExceededError(str_cat("NCCL, rank ", rank_, " of ", size_, " on ",
+                                          to_string(device_),
+                                          ": other ranks did not come in time"));
     std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
 }

@@ -2,7 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/collective/nccl_library.hpp>
 #include <distribute/device/cuda_library.hpp>
-#include <distribute/device/cuda_state.hpp>
+#include <distribute/device/detail/cuda_state.hpp>
 
 #include <type_traits>
 #include <utility>
@@ -21,7 +21,7 @@ DISTRIBUTE_INLINE std::string load_nccl(NcclTable& table) {
     void* found = cuda_symbol(library, name);
     function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(found);
     if (!found && problem.empty())
-      problem = concat("NCCL 2.18 or later is needed: libnccl.so.2 has no function ", name);
+      problem = str_cat("NCCL 2.18 or later is needed: libnccl.so.2 has no function ", name);
   };
   load("ncclGetVersion", table.ncclGetVersion);
   load("ncclGetUniqueId", table.ncclGetUniqueId);

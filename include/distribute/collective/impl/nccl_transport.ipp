@@ -1,8 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
-#include <distribute/cluster/cluster_runtime.hpp>
-#include <distribute/collective/nccl_transport.hpp>
+#include <distribute/collective/detail/nccl_transport.hpp>
 #include <distribute/device/buffer.hpp>
 #include <distribute/device/cuda_device.hpp>
 
@@ -147,8 +146,8 @@ DISTRIBUTE_INLINE void NcclTransport::execute(const Operation& operation) {
       communicator_.is_ready();
       stop();
       if (operation.deadline.passed())
-        throw DeadlineExceededError(concat(to_string(signature_of(operation)), " over NCCL, rank ",
-                                           rank(), " of ", size(), ": not done in time"));
+        throw DeadlineExceededError(str_cat(to_string(signature_of(operation)), " over NCCL, rank ",
+                                            rank(), " of ", size(), ": not done in time"));
       std::this_thread::sleep_for(std::chrono::microseconds(20));
     }
   } catch (...) {
@@ -161,7 +160,7 @@ DISTRIBUTE_INLINE void NcclTransport::execute(const Operation& operation) {
 /// Transports of ranks `first`, `first` + 1, ... of a group, on this process's devices.
 DISTRIBUTE_INLINE std::vector<std::unique_ptr<Transport>> meet_over_nccl(
     std::span<const Device> devices, int first, int size, const NcclUniqueId& id,
-    net::Deadline deadline, const std::function<void()>& stop = {}) {
+    net::Deadline deadline, const std::function<void()>& stop) {
   std::vector<NcclCommunicator> communicators;
   NcclGroup group;
   for (size_t i = 0; i < devices.size(); ++i)
@@ -180,13 +179,12 @@ DISTRIBUTE_INLINE std::vector<std::unique_ptr<Transport>> make_nccl_transports(
   std::set<int> numbers;
   for (Device device : devices)
     if (!numbers.insert(gpu_info(device).number).second)
-      throw InvalidArgumentError(concat("NCCL: ", to_string(device), " shares GPU ",
-                                        gpu_info(device).number,
-                                        " with another rank of the group, which NCCL refuses"));
+      throw InvalidArgumentError(str_cat("NCCL: ", to_string(device), " shares GPU ",
+                                         gpu_info(device).number,
+                                         " with another rank of the group, which NCCL refuses"));
   return meet_over_nccl(devices, 0, int(devices.size()), make_nccl_id(), deadline);
 }
 
-/// The name of a group: who has rank 0 makes it, the others fetch it.
 DISTRIBUTE_INLINE NcclUniqueId share_nccl_id(bool makes,
                                              const std::function<void(const std::string&)>& publish,
                                              const std::function<std::string()>& fetch) {
@@ -201,40 +199,6 @@ DISTRIBUTE_INLINE std::unique_ptr<Transport> make_nccl_transport(
     const std::function<std::string()>& fetch, net::Deadline deadline) {
   const NcclUniqueId id = share_nccl_id(rank == 0, publish, fetch);
   return std::move(meet_over_nccl(std::span(&device, 1), rank, size, id, deadline)[0]);
-}
-
-DISTRIBUTE_INLINE std::vector<std::unique_ptr<Transport>> make_nccl_transports(
-    const std::shared_ptr<ClusterRuntime>& runtime, std::span<const Device> devices,
-    const std::string& name, net::Deadline deadline) {
-  const std::string key = "nccl/" + name;
-  const NcclUniqueId id = share_nccl_id(
-      runtime->rank() == 0, [&](const std::string& text) { runtime->set(key, text, deadline); },
-      [&] { return runtime->get(key, deadline); });
-  const int each = int(devices.size());
-  return meet_over_nccl(devices, runtime->rank() * each, runtime->size() * each, id, deadline,
-                        [runtime] { runtime->throw_if_lost(); });
-}
-
-DISTRIBUTE_INLINE std::string nccl_group_problem(ClusterRuntime& runtime,
-                                                 std::span<const Device> devices) {
-  const std::vector<int>& hosts = runtime.hosts();
-  if (runtime.options().tls && std::set<int>(hosts.begin(), hosts.end()).size() > 1)
-    return "NCCL does not encrypt what it sends to other hosts, and DISTRIBUTE_TLS=1";
-  constexpr char kProblem = '!';
-  std::string mine = nccl_problem();
-  if (!mine.empty()) mine.insert(0, 1, kProblem);
-  if (mine.empty())
-    for (const Device device : devices) mine += gpu_info(device).pci_bus_id + "\n";
-  const auto all = runtime.all_gather("GPUs of the replicas", mine);
-  std::set<std::string> seen;
-  for (size_t r = 0; r < all.size(); ++r) {
-    if (all[r].starts_with(kProblem)) return concat("task ", r, ": ", all[r].substr(1));
-    std::istringstream ids(all[r]);
-    for (std::string id; std::getline(ids, id);)
-      if (!seen.insert(concat(hosts[r], ' ', id)).second)
-        return concat("two replicas share GPU ", id, " of a host, which NCCL refuses");
-  }
-  return "";
 }
 
 }  // namespace distribute::collective

@@ -87,19 +87,20 @@ DISTRIBUTE_INLINE std::string to_string(const Signature& signature) {
                       signature.kind == Collective::Gather ||
                       signature.kind == Collective::Broadcast;
   std::string text = name_of(signature.kind);
-  if (reduces) text += concat("(", name_of(signature.op), ")");
-  text += concat(" #", signature.sequence);
+  if (reduces) text += str_cat("(", name_of(signature.op), ")");
+  text += str_cat(" #", signature.sequence);
   if (signature.kind == Collective::Barrier) return text;
-  text += concat(" ", distribute::name_of(signature.dtype), " x ", signature.count);
-  if (rooted) text += concat(", root ", signature.peer);
+  text += str_cat(" ", distribute::name_of(signature.dtype), " x ", signature.count);
+  if (rooted) text += str_cat(", root ", signature.peer);
   return text;
 }
 
 DISTRIBUTE_INLINE void check_same(const Signature& mine, int my_rank, const Signature& other,
                                   int other_rank) {
   if (mine == other) return;
-  std::string message = concat("the ranks do not run the same collective: rank ", my_rank, " runs ",
-                               to_string(mine), ", rank ", other_rank, " runs ", to_string(other));
+  std::string message =
+      str_cat("the ranks do not run the same collective: rank ", my_rank, " runs ", to_string(mine),
+              ", rank ", other_rank, " runs ", to_string(other));
   if (to_string(mine) == to_string(other)) message += " with other counts per rank";
   throw FailedPreconditionError(
       message + "; every rank must make the same calls in the same order with the same shapes");

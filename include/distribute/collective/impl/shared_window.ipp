@@ -1,9 +1,9 @@
 #pragma once
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
-#include <distribute/collective/shared_window.hpp>
+#include <distribute/collective/detail/shared_window.hpp>
 #include <distribute/net/deadline.hpp>
-#include <distribute/net/descriptor_door.hpp>
+#include <distribute/net/detail/descriptor_door.hpp>
 
 #include <cstdio>
 
@@ -21,13 +21,13 @@ DISTRIBUTE_INLINE std::shared_ptr<Window> open_window(ClusterRuntime& runtime,
                                                       const std::vector<int>& tasks, int ranks) {
   if (tasks.size() == 1) return Window::in_process(ranks);
   const auto deadline = net::Deadline::after_seconds(10);
-  const std::string key = concat(name, "/", tasks[0]);
+  const std::string key = str_cat(name, "/", tasks[0]);
   if (runtime.rank() != tasks[0])
     return Window::attach(fetch_descriptor(runtime.get(key, deadline), deadline), ranks);
   char prefix[64];
   std::snprintf(prefix, sizeof prefix, "distribute-%d-%016llx-%d", int(::getpid()),
                 static_cast<unsigned long long>(runtime.incarnation()), ranks);
-  const std::string unique = concat(prefix, "-", key).substr(0, 100);
+  const std::string unique = str_cat(prefix, "-", key).substr(0, 100);
   const net::DescriptorDoor door = value_or_throw(net::DescriptorDoor::open(unique));
   auto window = Window::create(ranks);
   runtime.set(key, unique);
@@ -47,7 +47,7 @@ DISTRIBUTE_INLINE std::shared_ptr<Window> share_window(ClusterRuntime& runtime,
     window = open_window(runtime, "window/" + name, tasks, int(tasks.size()) * ranks_per_task);
   } catch (const Error& error) {
     runtime.throw_if_lost();
-    failure = concat(runtime.describe(runtime.rank()), ": ", error.what());
+    failure = str_cat(runtime.describe(runtime.rank()), ": ", error.what());
   }
   for (const std::string& other : runtime.all_gather("window/" + name, failure))
     if (!other.empty()) {

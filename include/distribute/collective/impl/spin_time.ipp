@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/collective/spin_time.hpp>
+#include <distribute/collective/detail/spin_time.hpp>
 
 #include <cstring>
 #include <thread>

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/metrics.hpp>
-#include <distribute/collective/tcp_flow.hpp>
+#include <distribute/collective/detail/tcp_flow.hpp>
 
 #include <algorithm>
 #include <cstring>

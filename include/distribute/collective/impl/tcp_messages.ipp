@@ -1,6 +1,6 @@
 #pragma once
-#include <distribute/collective/spin_time.hpp>
-#include <distribute/collective/tcp_messages.hpp>
+#include <distribute/collective/detail/spin_time.hpp>
+#include <distribute/collective/detail/tcp_messages.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -20,12 +20,12 @@ DISTRIBUTE_INLINE TcpMessages::TcpMessages(int rank, std::vector<std::vector<net
       peers_(flows.size()) {
   for (size_t p = 0; p < flows.size(); ++p) {
     if (int(p) == rank) continue;
-    if (flows[p].empty()) throw InvalidArgumentError(concat("no connection to rank ", p));
-    peers_[p].name = concat("rank ", p, " (", flows[p][0].peer(), ")");
+    if (flows[p].empty()) throw InvalidArgumentError(str_cat("no connection to rank ", p));
+    peers_[p].name = str_cat("rank ", p, " (", flows[p][0].peer(), ")");
     for (net::Socket& socket : flows[p]) peers_[p].flows.emplace_back(std::move(socket));
   }
   wake_ = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-  if (wake_ < 0) throw ResourceExhaustedError(concat("eventfd: ", std::strerror(errno)));
+  if (wake_ < 0) throw ResourceExhaustedError(str_cat("eventfd: ", std::strerror(errno)));
 }
 
 DISTRIBUTE_INLINE TcpMessages::~TcpMessages() { ::close(wake_); }

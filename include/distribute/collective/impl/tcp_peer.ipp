@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/collective/tcp_peer.hpp>
+#include <distribute/collective/detail/tcp_peer.hpp>
 
 #include <algorithm>
 
@@ -11,12 +11,12 @@ DISTRIBUTE_INLINE bool TcpPeer::gone() const {
 }
 
 DISTRIBUTE_INLINE void TcpPeer::throw_gone(const Operation& operation, int my_rank) const {
-  const std::string what = concat(to_string(signature_of(operation)), ": rank ", my_rank);
+  const std::string what = str_cat(to_string(signature_of(operation)), ": rank ", my_rank);
   for (const TcpFlow& flow : flows)
     if (flow.failure().code() == absl::StatusCode::kDataLoss)
-      throw DataLossError(concat(what, ", ", name, ": ", std::string(flow.failure().message())));
+      throw DataLossError(str_cat(what, ", ", name, ": ", std::string(flow.failure().message())));
   throw UnavailableError(
-      concat(what, " has lost the connection to ", name, ", which has ended or was cut off"));
+      str_cat(what, " has lost the connection to ", name, ", which has ended or was cut off"));
 }
 
 DISTRIBUTE_INLINE void throw_too_late(std::span<const TcpPeer> peers, const Operation& operation,
@@ -28,9 +28,9 @@ DISTRIBUTE_INLINE void throw_too_late(std::span<const TcpPeer> peers, const Oper
     if (!other.heard) silent += (silent.empty() ? "" : ", ") + other.name;
   }
   throw DeadlineExceededError(
-      concat(to_string(signature_of(operation)), ": the time is over; rank ", my_rank,
-             silent.empty() ? " waits for the rest from " : " has heard nothing from ",
-             silent.empty() ? late : silent));
+      str_cat(to_string(signature_of(operation)), ": the time is over; rank ", my_rank,
+              silent.empty() ? " waits for the rest from " : " has heard nothing from ",
+              silent.empty() ? late : silent));
 }
 
 }  // namespace distribute::collective

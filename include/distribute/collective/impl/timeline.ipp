@@ -2,10 +2,8 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/json.hpp>
 #include <distribute/base/logging.hpp>
-#include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/collective/timeline.hpp>
 #include <distribute/io/atomic_file.hpp>
-#include <distribute/net/deadline.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -100,24 +98,7 @@ DISTRIBUTE_INLINE void Timeline::save(std::span<const std::string> events) const
   for (size_t i = 0; i < events.size(); ++i) text += (i ? ",\n" : "") + events[i];
   const absl::Status status = io::write_file_atomically(path_, text + "\n]}\n");
   if (status.ok()) return;
-  log_warning("collective", concat("DISTRIBUTE_TIMELINE: ", status.message()), {{"path", path_}});
-}
-
-DISTRIBUTE_INLINE void save_timelines(ClusterRuntime& runtime, const Timeline& timeline,
-                                      std::span<const std::string> recording) {
-  const auto deadline = net::Deadline::after_seconds(runtime.options().shutdown_timeout);
-  const auto key = [](int rank) { return concat("timeline of rank ", rank); };
-  const int rank = runtime.rank();
-  std::vector<std::string> all{timeline.events(
-      rank, runtime.describe(rank), std::chrono::nanoseconds(runtime.clock_offset_ns()))};
-  try {
-    if (rank != 0) return runtime.set(key(rank), all[0], deadline);
-    for (int other = 1; other < runtime.size(); ++other)
-      if (!recording[size_t(other)].empty()) all.push_back(runtime.get(key(other), deadline));
-  } catch (const Error&) {  // the job has failed: everybody knows, and this task's own part is left
-    if (rank != 0) return;
-  }
-  timeline.save(all);
+  log_warning("collective", str_cat("DISTRIBUTE_TIMELINE: ", status.message()), {{"path", path_}});
 }
 
 }  // namespace distribute::collective

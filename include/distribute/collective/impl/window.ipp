@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/collective/window.hpp>
+#include <distribute/collective/detail/window.hpp>
 
 #include <cerrno>
 #include <climits>
@@ -99,8 +99,8 @@ DISTRIBUTE_INLINE Window::Window(int descriptor, int ranks, int64_t arena_bytes)
   if (memory == MAP_FAILED) {
     const int error = errno;
     if (descriptor_ >= 0) ::close(descriptor_);
-    throw ResourceExhaustedError(concat("cannot map ", bytes(), " bytes of shared memory for ",
-                                        ranks, " ranks: ", std::strerror(error)));
+    throw ResourceExhaustedError(str_cat("cannot map ", bytes(), " bytes of shared memory for ",
+                                         ranks, " ranks: ", std::strerror(error)));
   }
   base_ = static_cast<std::byte*>(memory);
 }
@@ -121,7 +121,7 @@ DISTRIBUTE_INLINE std::shared_ptr<Window> Window::create(int ranks, int64_t aren
     const int error = errno;
     if (descriptor >= 0) ::close(descriptor);
     throw ResourceExhaustedError(
-        concat("cannot make ", bytes, " bytes of shared memory: ", std::strerror(error)));
+        str_cat("cannot make ", bytes, " bytes of shared memory: ", std::strerror(error)));
   }
   return std::shared_ptr<Window>(new Window(descriptor, ranks, arena_bytes));
 }
@@ -132,8 +132,8 @@ DISTRIBUTE_INLINE std::shared_ptr<Window> Window::attach(int descriptor, int ran
   const int64_t bytes = arenas_begin(ranks) + ranks * page_aligned(arena_bytes);
   if (::fstat(descriptor, &status) != 0 || status.st_size != bytes) {
     ::close(descriptor);
-    throw InvalidArgumentError(concat("the shared memory is not a window of ", ranks, " ranks: ",
-                                      status.st_size, " bytes, ", bytes, " are wanted"));
+    throw InvalidArgumentError(str_cat("the shared memory is not a window of ", ranks, " ranks: ",
+                                       status.st_size, " bytes, ", bytes, " are wanted"));
   }
   return std::shared_ptr<Window>(new Window(descriptor, ranks, arena_bytes));
 }

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/copy_memory.hpp>
-#include <distribute/collective/combine.hpp>
+#include <distribute/collective/detail/combine.hpp>
 #include <distribute/collective/window_transport.hpp>
 
 #include <algorithm>
@@ -122,19 +122,19 @@ DISTRIBUTE_INLINE void WindowTransport::check_peer(int peer) const {
   if (aborted_.load(std::memory_order_acquire)) throw_error(abort_code_, abort_message_);
   const Window::Place& place = window_->place(peer);
   if (!place.failed.load(std::memory_order_acquire)) return;
-  throw UnavailableError(concat("rank ", peer, " has failed: ", place.failure));
+  throw UnavailableError(str_cat("rank ", peer, " has failed: ", place.failure));
 }
 
 DISTRIBUTE_INLINE void WindowTransport::throw_late(int peer) const {
-  std::string late = concat("rank ", peer);
+  std::string late = str_cat("rank ", peer);
   for (int other = 0; other < size(); ++other) {
     const uint32_t arrived = window_->place(other).arrived.value.load();
     if (other != peer && other != rank_ && int32_t(arrived - step_) < 0)
-      late += concat(", rank ", other);
+      late += str_cat(", rank ", other);
   }
-  throw DeadlineExceededError(concat("rank ", rank_, " waits in ",
-                                     to_string(signature_of(*operation_)), ", and ", late,
-                                     " did not come in time"));
+  throw DeadlineExceededError(str_cat("rank ", rank_, " waits in ",
+                                      to_string(signature_of(*operation_)), ", and ", late,
+                                      " did not come in time"));
 }
 
 DISTRIBUTE_INLINE const std::byte* WindowTransport::input(int64_t element) const {

@@ -1,6 +1,6 @@
 #pragma once
+#include <distribute/collective/detail/worker_group.hpp>
 #include <distribute/collective/window_transport.hpp>
-#include <distribute/collective/worker_group.hpp>
 
 #include <utility>
 

@@ -19,7 +19,7 @@ DISTRIBUTE_INLINE std::shared_ptr<const std::string> element_bytes(const Closure
   try {
     return argument.per_worker.at(size_t(worker))->bytes();
   } catch (const Error& error) {
-    throw ClosureInputError(concat("input of ", closure.label, ": ", error.what()));
+    throw ClosureInputError(str_cat("input of ", closure.label, ": ", error.what()));
   }
 }
 

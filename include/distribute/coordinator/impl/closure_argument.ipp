@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/coordinator/closure_argument.hpp>
+#include <distribute/coordinator/detail/closure_argument.hpp>
 
 namespace distribute::coordinator_internal {
 

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/metrics.hpp>
-#include <distribute/coordinator/closure_queue.hpp>
+#include <distribute/coordinator/detail/closure_queue.hpp>
 
 #include <utility>
 
@@ -9,7 +9,7 @@ namespace distribute::coordinator_internal {
 DISTRIBUTE_INLINE ClosureQueue::ClosureQueue(int64_t capacity) : capacity_(capacity) {
   if (capacity < 1)
     throw InvalidArgumentError(
-        concat("the closure queue's size must be at least 1, got ", capacity));
+        str_cat("the closure queue's size must be at least 1, got ", capacity));
 }
 
 DISTRIBUTE_INLINE void ClosureQueue::put(ClosurePtr closure) {

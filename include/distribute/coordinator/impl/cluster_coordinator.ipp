@@ -2,9 +2,10 @@
 #include <distribute/base/process_state.hpp>
 #include <distribute/cluster/task_type.hpp>
 #include <distribute/coordinator/cluster_coordinator.hpp>
-#include <distribute/coordinator/rpc_worker_link.hpp>
-#include <distribute/coordinator/worker_pool.hpp>
+#include <distribute/coordinator/detail/rpc_worker_link.hpp>
+#include <distribute/coordinator/detail/worker_pool.hpp>
 #include <distribute/rpc/job_task.hpp>
+#include <distribute/strategy/detail/parameter_server_extended.hpp>
 #include <distribute/strategy/parameter_server_strategy.hpp>
 
 #include <exception>
@@ -86,9 +87,9 @@ class ServerWatch {
       server.throw_if_lost();
     } catch (const Error& error) {
       return std::make_exception_ptr(UnavailableError(
-          concat(error.what(),
-                 ". Its variables are lost with it: start the parameter server and "
-                 "the coordinator again, and restore the last checkpoint")));
+          str_cat(error.what(),
+                  ". Its variables are lost with it: start the parameter server and "
+                  "the coordinator again, and restore the last checkpoint")));
     }
     return nullptr;
   }
@@ -112,17 +113,17 @@ DISTRIBUTE_INLINE std::shared_ptr<CoordinatorCore> core_of(Strategy& strategy,
                                                            const CoordinatorOptions& options) {
   auto* const servers = strategy_internal::parameter_server_extended(strategy);
   if (!servers)
-    throw InvalidArgumentError(
-        concat("ClusterCoordinator: only a ParameterServerStrategy has workers to coordinate, got ",
-               strategy.extended().name()));
+    throw InvalidArgumentError(str_cat(
+        "ClusterCoordinator: only a ParameterServerStrategy has workers to coordinate, got ",
+        strategy.extended().name()));
   const auto& job = servers->job();
   if (!job.task)
     throw InvalidArgumentError(
         "ClusterCoordinator: the ParameterServerStrategy has no cluster, so there are no workers");
   if (job.type != TaskType::Chief)
-    throw InvalidArgumentError(concat("ClusterCoordinator: the chief coordinates, but this is ",
-                                      job.type, " ", job.index,
-                                      "; here `return Server(strategy).join();` serves it"));
+    throw InvalidArgumentError(str_cat("ClusterCoordinator: the chief coordinates, but this is ",
+                                       job.type, " ", job.index,
+                                       "; here `return Server(strategy).join();` serves it"));
   return CoordinatorCore::of(strategy, [&] {
     servers->set_coordinated();
     return connect_coordinator(strategy, job.task, options);

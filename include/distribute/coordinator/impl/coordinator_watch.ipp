@@ -1,6 +1,6 @@
 #pragma once
-#include <distribute/coordinator/coordinator_watch.hpp>
-#include <distribute/rpc/peer.hpp>
+#include <distribute/coordinator/detail/coordinator_watch.hpp>
+#include <distribute/rpc/detail/peer.hpp>
 
 #include <utility>
 
@@ -56,8 +56,8 @@ DISTRIBUTE_INLINE void CoordinatorWatch::lost(uint64_t incarnation) {
   deadline_ = net::Deadline::after_seconds(options_.return_patience);
   service_.cancel_running();
   if (options_.log)
-    options_.log(concat(coordinator_->text(), " is lost; waiting ", options_.return_patience,
-                        " s for its return"));
+    options_.log(str_cat(coordinator_->text(), " is lost; waiting ", options_.return_patience,
+                         " s for its return"));
   changed_.notify_all();
 }
 
@@ -67,7 +67,7 @@ DISTRIBUTE_INLINE std::exception_ptr CoordinatorWatch::lost_server() const {
       server->throw_if_lost();
     } catch (const Error& error) {
       return std::make_exception_ptr(UnavailableError(
-          concat(error.what(), ", and the coordinator has gone: this worker must start again")));
+          str_cat(error.what(), ", and the coordinator has gone: this worker must start again")));
     }
   }
   return nullptr;

@@ -1,6 +1,6 @@
 #pragma once
-#include <distribute/coordinator/outcome.hpp>
-#include <distribute/coordinator/registry.hpp>
+#include <distribute/coordinator/detail/outcome.hpp>
+#include <distribute/coordinator/detail/registry.hpp>
 #include <distribute/net/bytes.hpp>
 
 #include <charconv>

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/process_state.hpp>
-#include <distribute/coordinator/registry.hpp>
+#include <distribute/coordinator/detail/registry.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -35,21 +35,21 @@ DISTRIBUTE_INLINE void WorkerResources::clear() {
 
 DISTRIBUTE_INLINE data::Dataset& WorkerResources::dataset(int64_t id) const {
   const auto found = datasets_.find(id);
-  if (found == datasets_.end()) throw ResourceLostError(concat("this worker has no dataset ", id));
+  if (found == datasets_.end()) throw ResourceLostError(str_cat("this worker has no dataset ", id));
   return *found->second;
 }
 
 DISTRIBUTE_INLINE data::Iterator& WorkerResources::iterator(int64_t id) const {
   const auto found = iterators_.find(id);
   if (found == iterators_.end())
-    throw ResourceLostError(concat("this worker has no iterator ", id));
+    throw ResourceLostError(str_cat("this worker has no iterator ", id));
   return *found->second;
 }
 
 DISTRIBUTE_INLINE DistributedIterator& WorkerResources::distributed_iterator(int64_t id) const {
   const auto found = distributed_.find(id);
   if (found == distributed_.end())
-    throw ResourceLostError(concat("this worker has no distributed iterator ", id));
+    throw ResourceLostError(str_cat("this worker has no distributed iterator ", id));
   return *found->second;
 }
 
@@ -64,12 +64,12 @@ DISTRIBUTE_INLINE Registry& registry() {
 
 DISTRIBUTE_INLINE void Registry::add(RegistrationPtr registration) {
   if (registration->name.empty())
-    throw InvalidArgumentError(concat("a remote ", registration->kind, " needs a name"));
+    throw InvalidArgumentError(str_cat("a remote ", registration->kind, " needs a name"));
   const std::lock_guard lock(mutex_);
   for (const RegistrationPtr& other : by_order_)
     if (other->kind == registration->kind && other->name == registration->name)
       throw AlreadyExistsError(
-          concat("there is a remote ", registration->describe(), " already; names are unique"));
+          str_cat("there is a remote ", registration->describe(), " already; names are unique"));
   by_order_.push_back(std::move(registration));
 }
 
@@ -98,9 +98,9 @@ DISTRIBUTE_INLINE RegistrationPtr Registry::find(const std::string& kind,
     throw InvalidArgumentError(
         "several functions without a name look alike to the compiler (" + name +
         "); give the dataset a name: RemoteDataset train(\"train\", ...) before Server::join()");
-  throw InvalidArgumentError(concat("there is no remote ", kind, " \"", name, "\" here; there is ",
-                                    known.empty() ? "nothing" : known,
-                                    ". Every process registers the same, before Server::join()"));
+  throw InvalidArgumentError(str_cat("there is no remote ", kind, " \"", name, "\" here; there is ",
+                                     known.empty() ? "nothing" : known,
+                                     ". Every process registers the same, before Server::join()"));
 }
 
 DISTRIBUTE_INLINE std::vector<std::string> Registry::list() const {
@@ -117,7 +117,7 @@ DISTRIBUTE_INLINE void check_same_registrations(const std::vector<std::string>& 
   for (size_t i = 0; i < coordinators.size(); ++i) {
     const bool missing = i >= workers.size();
     if (!missing && workers[i] == coordinators[i]) continue;
-    throw InvalidArgumentError(concat(
+    throw InvalidArgumentError(str_cat(
         "remote functions differ: number ", i + 1, " is ", coordinators[i],
         " in the coordinator, and ", missing ? "there is none" : workers[i], " in ", worker,
         ". Every process must register the same functions in the same order, a worker before "

@@ -1,6 +1,6 @@
 #pragma once
-#include <distribute/coordinator/closure_queue.hpp>
-#include <distribute/coordinator/rpc_worker_link.hpp>
+#include <distribute/coordinator/detail/closure_queue.hpp>
+#include <distribute/coordinator/detail/rpc_worker_link.hpp>
 #include <distribute/rpc/job_task.hpp>
 
 #include <utility>

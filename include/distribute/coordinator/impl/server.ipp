@@ -4,14 +4,15 @@
 #include <distribute/base/termination_signal.hpp>
 #include <distribute/cluster/environment.hpp>
 #include <distribute/cluster/task_type.hpp>
-#include <distribute/coordinator/coordinator_watch.hpp>
-#include <distribute/coordinator/rpc_worker_link.hpp>
+#include <distribute/coordinator/detail/coordinator_watch.hpp>
+#include <distribute/coordinator/detail/rpc_worker_link.hpp>
+#include <distribute/coordinator/detail/worker_service.hpp>
 #include <distribute/coordinator/server.hpp>
-#include <distribute/coordinator/worker_service.hpp>
 #include <distribute/net/listener.hpp>
 #include <distribute/parameter_server/client.hpp>
 #include <distribute/parameter_server/parameter_server.hpp>
 #include <distribute/rpc/job_task.hpp>
+#include <distribute/strategy/detail/parameter_server_extended.hpp>
 #include <distribute/strategy/parameter_server_strategy.hpp>
 
 #include <utility>
@@ -24,15 +25,15 @@ DISTRIBUTE_INLINE std::string only_job(const ClusterSpec& cluster) {
   const auto& jobs = cluster.as_dict();
   if (jobs.size() != 1)
     throw InvalidArgumentError(
-        concat("Must specify an explicit `job_name`: the cluster has ", jobs.size(), " jobs"));
+        str_cat("Must specify an explicit `job_name`: the cluster has ", jobs.size(), " jobs"));
   return jobs.begin()->first;
 }
 
 DISTRIBUTE_INLINE int only_task(const ClusterSpec& cluster, const std::string& job) {
   const std::vector<int> tasks = cluster.task_indices(job);
   if (tasks.size() != 1)
-    throw InvalidArgumentError(concat("Must specify an explicit `task_index`: job ", job, " has ",
-                                      tasks.size(), " tasks"));
+    throw InvalidArgumentError(str_cat("Must specify an explicit `task_index`: job ", job, " has ",
+                                       tasks.size(), " tasks"));
   return tasks.front();
 }
 
@@ -71,7 +72,7 @@ DISTRIBUTE_INLINE Server::Server(Strategy& strategy, ServerOptions options)
   const auto* const servers = strategy_internal::parameter_server_extended(strategy);
   if (!servers)
     throw InvalidArgumentError(
-        concat("Server: wanted a ParameterServerStrategy, got ", strategy.extended().name()));
+        str_cat("Server: wanted a ParameterServerStrategy, got ", strategy.extended().name()));
   const auto& job = servers->job();
   if (!job.cluster)
     throw InvalidArgumentError("Server: the ParameterServerStrategy has no cluster to serve in");
@@ -163,7 +164,7 @@ DISTRIBUTE_INLINE int Server::join_worker() {
                               const auto& origin, const auto& fn) {
       run_and_flush(*servers, origin, fn);
     };
-  const base_internal::TerminationSignal told_to_leave(options_.leave_signals);
+  const TerminationSignal told_to_leave(options_.leave_signals);
   WorkerService service(options);
   CoordinatorWatch watch(
       service, {.servers = strategy_ ? servers_of(*task_) : CoordinatorWatch::Peers(),

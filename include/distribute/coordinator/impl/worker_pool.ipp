@@ -1,6 +1,6 @@
 #pragma once
-#include <distribute/coordinator/worker_pool.hpp>
-#include <distribute/coordinator/worker_thread.hpp>
+#include <distribute/coordinator/detail/worker_pool.hpp>
+#include <distribute/coordinator/detail/worker_thread.hpp>
 
 #include <algorithm>
 #include <random>
@@ -69,8 +69,8 @@ DISTRIBUTE_INLINE std::string WorkerPool::missing() const {
 
 DISTRIBUTE_INLINE void WorkerPool::start() {
   if (options_.min_workers > num_workers())
-    throw InvalidArgumentError(concat("CoordinatorOptions: min_workers is ", options_.min_workers,
-                                      ", but the cluster names ", num_workers(), " workers"));
+    throw InvalidArgumentError(str_cat("CoordinatorOptions: min_workers is ", options_.min_workers,
+                                       ", but the cluster names ", num_workers(), " workers"));
   for (auto& thread : threads_) thread->start();
   const auto deadline = net::Deadline::after_seconds(options_.startup_timeout);
   std::unique_lock lock(mutex_);
@@ -85,8 +85,8 @@ DISTRIBUTE_INLINE void WorkerPool::start() {
   }
   if (refused_) std::rethrow_exception(refused_);
   if (!enough())
-    throw UnavailableError(concat("the coordinator has waited ", options_.startup_timeout,
-                                  " s for ", missing(), ": ", given_up_why_));
+    throw UnavailableError(str_cat("the coordinator has waited ", options_.startup_timeout,
+                                   " s for ", missing(), ": ", given_up_why_));
   watchdog_ = std::thread([this] { watch(); });
 }
 
@@ -116,9 +116,9 @@ DISTRIBUTE_INLINE void WorkerPool::on_given_up(const std::string& why) {
 DISTRIBUTE_INLINE void WorkerPool::schedule(ClosurePtr closure) {
   for (const ClosureArgument& argument : closure->arguments)
     if (!argument.bytes && argument.per_worker.size() != threads_.size())
-      throw InvalidArgumentError(concat("schedule ", closure->label, ": per-worker values of ",
-                                        argument.per_worker.size(), " workers, but there are ",
-                                        threads_.size()));
+      throw InvalidArgumentError(str_cat("schedule ", closure->label, ": per-worker values of ",
+                                         argument.per_worker.size(), " workers, but there are ",
+                                         threads_.size()));
   queue_->put(std::move(closure));
 }
 
@@ -225,8 +225,8 @@ DISTRIBUTE_INLINE void WorkerPool::watch() {
   while (!changed_.wait_for(lock, net::seconds(options_.watchdog_timeout), stopping)) {
     const int64_t now = queue_->completed();
     if (now == std::exchange(seen, now) && queue_->in_flight() + queue_->queued() > 0)
-      options_.print(concat("no function has ended for ", options_.watchdog_timeout, " s; ",
-                            queue_->queued(), " are queued; in flight: ", in_flight()));
+      options_.print(str_cat("no function has ended for ", options_.watchdog_timeout, " s; ",
+                             queue_->queued(), " are queued; in flight: ", in_flight()));
   }
 }
 

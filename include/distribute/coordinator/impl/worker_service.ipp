@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/autograd/variable.hpp>
-#include <distribute/coordinator/worker_service.hpp>
+#include <distribute/coordinator/detail/worker_service.hpp>
 #include <distribute/strategy/strategy.hpp>
 
 #include <optional>

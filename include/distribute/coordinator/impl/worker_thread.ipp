@@ -1,6 +1,6 @@
 #pragma once
-#include <distribute/coordinator/worker_pool.hpp>
-#include <distribute/coordinator/worker_thread.hpp>
+#include <distribute/coordinator/detail/worker_pool.hpp>
+#include <distribute/coordinator/detail/worker_thread.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -185,7 +185,7 @@ DISTRIBUTE_INLINE std::string WorkerThread::doing() const {
   if (!busy()) return {};
   const std::lock_guard lock(mutex_);
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - since_;
-  return concat(link_->name(), ": ", label_, " for ", int64_t(time.count()), " s");
+  return str_cat(link_->name(), ": ", label_, " for ", int64_t(time.count()), " s");
 }
 
 }  // namespace distribute::coordinator_internal

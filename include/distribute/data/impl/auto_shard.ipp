@@ -46,9 +46,9 @@ DISTRIBUTE_INLINE NodePtr shard_files(const NodePtr& node, int64_t num_workers, 
   const std::vector<std::string> files = node->files();
   if (!files.empty()) {
     if (int64_t(files.size()) < num_workers)
-      throw InvalidArgumentError(concat("autoshard by File: not enough files for the required ",
-                                        num_workers, " shards: there are ", files.size(),
-                                        "; use AutoShardPolicy::Data or Off"));
+      throw InvalidArgumentError(str_cat("autoshard by File: not enough files for the required ",
+                                         num_workers, " shards: there are ", files.size(),
+                                         "; use AutoShardPolicy::Data or Off"));
     std::vector<std::string> own;
     for (size_t i = size_t(index); i < files.size(); i += size_t(num_workers))
       own.push_back(files[i]);
@@ -106,7 +106,7 @@ DISTRIBUTE_INLINE NodePtr auto_shard(NodePtr node, int64_t num_workers, int64_t 
                                      AutoShardPolicy policy) {
   if (num_workers < 1 || worker_index < 0 || worker_index >= num_workers)
     throw InvalidArgumentError(
-        concat("autoshard: worker ", worker_index, " of ", num_workers, " does not exist"));
+        str_cat("autoshard: worker ", worker_index, " of ", num_workers, " does not exist"));
   policy = data_internal::resolve(node, num_workers, policy);
   if (policy == AutoShardPolicy::Hint)
     return data_internal::replace_hints(node, num_workers, worker_index);
@@ -119,8 +119,9 @@ DISTRIBUTE_INLINE NodePtr auto_shard(NodePtr node, int64_t num_workers, int64_t 
 
 DISTRIBUTE_INLINE NodePtr dataset_for_worker(NodePtr node, const WorkerShare& share) {
   if (share.num_workers < 1 || share.num_replicas_in_sync % share.num_workers != 0)
-    throw InvalidArgumentError(concat(share.num_replicas_in_sync, " replicas are not divisible by ",
-                                      share.num_workers, " workers"));
+    throw InvalidArgumentError(str_cat(share.num_replicas_in_sync,
+                                       " replicas are not divisible by ", share.num_workers,
+                                       " workers"));
   const int64_t workers = share.num_workers, replicas = share.num_replicas_in_sync;
   const auto wish = options_of(*node).experimental_distribute.auto_shard_policy;
   const auto policy = data_internal::resolve(node, workers, wish.value_or(AutoShardPolicy::Auto));

@@ -25,8 +25,8 @@ DISTRIBUTE_INLINE std::string BadPictures::summary() const {
   std::lock_guard lock(mutex_);
   if (count_ == 0) return "";
   std::string text =
-      concat(count_, count_ == 1 ? " picture" : " pictures", " could not be decoded and ",
-             count_ == 1 ? "was" : "were", " left out: ");
+      str_cat(count_, count_ == 1 ? " picture" : " pictures", " could not be decoded and ",
+              count_ == 1 ? "was" : "were", " left out: ");
   for (size_t i = 0; i < reasons_.size(); ++i) text += (i ? "; " : "") + reasons_[i];
   return text + (count_ > int64_t(reasons_.size()) ? "; ..." : "");
 }

@@ -14,10 +14,10 @@ DISTRIBUTE_INLINE void check_alike(const char* op, const Tensor& first, const Te
   Shape a = first.shape(), b = other.shape();
   if (skip_first_axis && a.rank() > 0 && a.rank() == b.rank()) b = b.with(0, a[0]);
   if (a == b && first.dtype() == other.dtype()) return;
-  throw InvalidArgumentError(concat(op, ": component ", component, " of element ", part, " is ",
-                                    name_of(other.dtype()), " ", to_string(other.shape()),
-                                    ", of element 0 ", name_of(first.dtype()), " ",
-                                    to_string(first.shape())));
+  throw InvalidArgumentError(str_cat(op, ": component ", component, " of element ", part, " is ",
+                                     name_of(other.dtype()), " ", to_string(other.shape()),
+                                     ", of element 0 ", name_of(first.dtype()), " ",
+                                     to_string(first.shape())));
 }
 
 /// Copies one component of all parts behind each other into a tensor of `shape`.
@@ -41,8 +41,8 @@ DISTRIBUTE_INLINE Batch join_all(const char* op, const std::vector<Batch>& parts
     int64_t count = 0;
     for (size_t i = 0; i < parts.size(); ++i) {
       if (parts[i].size() != parts[0].size())
-        throw InvalidArgumentError(concat(op, ": element ", i, " has ", parts[i].size(),
-                                          " components, element 0 has ", parts[0].size()));
+        throw InvalidArgumentError(str_cat(op, ": element ", i, " has ", parts[i].size(),
+                                           " components, element 0 has ", parts[0].size()));
       check_alike(op, first, parts[i][c], i, c, !stack);
       count += stack ? 1 : parts[i][c].shape()[0];
     }
@@ -81,12 +81,12 @@ DISTRIBUTE_INLINE int64_t batch_size(const Batch& batch) {
     const Shape& shape = batch[i].shape();
     if (shape.rank() == 0)
       throw InvalidArgumentError(
-          concat("component ", i,
-                 " of the element is a scalar and has no batch axis; call the "
-                 "`batch` method on the input Dataset"));
+          str_cat("component ", i,
+                  " of the element is a scalar and has no batch axis; call the "
+                  "`batch` method on the input Dataset"));
     if (size >= 0 && shape[0] != size)
-      throw InvalidArgumentError(
-          concat("component ", i, " of the batch has ", shape[0], " rows, component 0 has ", size));
+      throw InvalidArgumentError(str_cat("component ", i, " of the batch has ", shape[0],
+                                         " rows, component 0 has ", size));
     size = shape[0];
   }
   return size < 0 ? 0 : size;

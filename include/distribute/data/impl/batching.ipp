@@ -95,7 +95,7 @@ class BatchNode final : public OneInputNode {
 
 DISTRIBUTE_INLINE NodePtr batch_node(NodePtr input, int64_t batch_size, bool drop_remainder) {
   if (batch_size < 1)
-    throw InvalidArgumentError(concat("batch: the size must be at least 1, got ", batch_size));
+    throw InvalidArgumentError(str_cat("batch: the size must be at least 1, got ", batch_size));
   return std::make_shared<data_internal::BatchNode>(std::move(input), batch_size, drop_remainder);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/data/combine.hpp>
-#include <distribute/data/selection_node.hpp>
+#include <distribute/data/detail/selection_node.hpp>
 
 #include <algorithm>
 #include <mutex>

@@ -12,7 +12,7 @@ DISTRIBUTE_INLINE std::string to_string(const ElementSpec& spec) {
     text += i ? ", [" : "[";
     for (size_t j = 0; j < spec[i].shape.size(); ++j)
       text += (j ? ", " : "") + std::to_string(spec[i].shape[j]);
-    text += concat("] ", name_of(spec[i].dtype));
+    text += str_cat("] ", name_of(spec[i].dtype));
   }
   return text + ")";
 }

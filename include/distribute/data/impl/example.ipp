@@ -142,8 +142,8 @@ struct Collected {
 };
 
 DISTRIBUTE_INLINE std::string wish(const FeatureSpec& spec) {
-  if (spec.length == FeatureSpec::Length::Variable) return concat(name_of(spec.kind), " values");
-  return concat(name_of(spec.kind), " ", to_string(Shape(std::span<const int64_t>(spec.shape))));
+  if (spec.length == FeatureSpec::Length::Variable) return str_cat(name_of(spec.kind), " values");
+  return str_cat(name_of(spec.kind), " ", to_string(Shape(std::span<const int64_t>(spec.shape))));
 }
 
 DISTRIBUTE_INLINE int64_t wanted_count(const FeatureSpec& spec) {
@@ -154,7 +154,7 @@ DISTRIBUTE_INLINE void collect(const ListView& view, const std::string& name,
                                const FeatureSpec& spec, const std::string& where, Collected& all) {
   const auto refuse = [&](const auto&... came) {
     throw InvalidArgumentError(
-        concat(where, ": feature \"", name, "\": wanted ", wish(spec), ", ", came...));
+        str_cat(where, ": feature \"", name, "\": wanted ", wish(spec), ", ", came...));
   };
   const bool fixed = spec.length == FeatureSpec::Length::Fixed;
   const size_t before = all.size();
@@ -178,7 +178,7 @@ DISTRIBUTE_INLINE void check_spec(const std::string& name, const FeatureSpec& sp
   if (spec.default_value.index() != size_t(spec.kind) + 1 ||
       int64_t(values.size()) != wanted_count(spec))
     throw InvalidArgumentError(
-        concat("feature \"", name, "\": the default does not fit ", wish(spec)));
+        str_cat("feature \"", name, "\": the default does not fit ", wish(spec)));
 }
 
 DISTRIBUTE_INLINE ParsedFeature finish(Collected all, const FeatureSpec& spec, bool batched) {
@@ -205,7 +205,7 @@ DISTRIBUTE_INLINE ParsedExample parse(std::span<const std::string_view> records,
   std::map<std::string, Collected> collected;
   for (const auto& [name, spec] : specs) check_spec(name, spec);
   for (size_t i = 0; i < records.size(); ++i) {
-    const std::string place = batched ? concat(where, ", example ", i) : where;
+    const std::string place = batched ? str_cat(where, ", example ", i) : where;
     const FeatureViews views = feature_views(records[i], place);
     for (const auto& [name, spec] : specs) {
       const auto found = views.find(name);

@@ -1,7 +1,8 @@
 #pragma once
-#include <distribute/data/gpu_fetch.hpp>
+#if DISTRIBUTE_HAS_CUDA
+#include <distribute/data/detail/gpu_fetch.hpp>
 #include <distribute/data/prefetch.hpp>
-#include <distribute/device/cuda_feed.hpp>
+#include <distribute/device/detail/cuda_feed.hpp>
 
 #include <utility>
 
@@ -90,3 +91,4 @@ DISTRIBUTE_INLINE NodePtr fetch_to_gpus_node(NodePtr input, std::vector<Device> 
 }
 
 }  // namespace distribute::data
+#endif

@@ -30,8 +30,8 @@ DISTRIBUTE_INLINE DType idx_dtype(uint32_t magic, const std::string& name) {
     case 0x0c: return DType::Int32;
     case 0x0d: return DType::Float32;
   }
-  throw DataLossError(concat(name, ": not an IDX file of uint8, int32 or float32: the magic ",
-                             "number is ", hex(magic), ", expected such as 0x00000803"));
+  throw DataLossError(str_cat(name, ": not an IDX file of uint8, int32 or float32: the magic ",
+                              "number is ", hex(magic), ", expected such as 0x00000803"));
 }
 
 struct IdxHeader {
@@ -42,15 +42,15 @@ struct IdxHeader {
 
 DISTRIBUTE_INLINE IdxHeader parse_idx_header(const std::string& bytes, const std::string& name) {
   if (bytes.size() < 4)
-    throw DataLossError(concat(name, ": too short for an IDX file: ", bytes.size(), " bytes"));
+    throw DataLossError(str_cat(name, ": too short for an IDX file: ", bytes.size(), " bytes"));
   const uint32_t magic = big_endian(bytes.data()), rank = magic & 0xff;
   if (magic >> 16 != 0 || rank > uint32_t(Shape::kMaxRank))
-    throw DataLossError(concat(name, ": not an IDX file: the magic number is ", hex(magic),
-                               ", expected such as 0x00000803"));
+    throw DataLossError(str_cat(name, ": not an IDX file: the magic number is ", hex(magic),
+                                ", expected such as 0x00000803"));
   IdxHeader header{idx_dtype(magic, name), {}, 4 + 4 * int64_t(rank)};
   if (int64_t(bytes.size()) < header.bytes)
-    throw DataLossError(concat(name, ": truncated: the header of ", header.bytes,
-                               " bytes is cut off after ", bytes.size()));
+    throw DataLossError(str_cat(name, ": truncated: the header of ", header.bytes,
+                                " bytes is cut off after ", bytes.size()));
   for (uint32_t i = 0; i < rank; ++i) header.shape.push_back(big_endian(bytes.data() + 4 + 4 * i));
   return header;
 }
@@ -68,9 +68,9 @@ DISTRIBUTE_INLINE void check_idx_size(const IdxHeader& header, int64_t have,
   }
   if (empty && wanted < max) wanted = 0;
   if (wanted == uint64_t(have)) return;
-  throw DataLossError(concat(name, uint64_t(have) < wanted ? ": truncated: " : ": too long: ",
-                             "shape ", to_string(header.shape), " of ", name_of(header.dtype),
-                             " needs ", wanted, " bytes after the header, found ", have));
+  throw DataLossError(str_cat(name, uint64_t(have) < wanted ? ": truncated: " : ": too long: ",
+                              "shape ", to_string(header.shape), " of ", name_of(header.dtype),
+                              " needs ", wanted, " bytes after the header, found ", have));
 }
 
 DISTRIBUTE_INLINE Tensor swapped_words(const IdxHeader& header, const char* from) {
@@ -88,16 +88,16 @@ DISTRIBUTE_INLINE void check_labels(const Tensor& labels, int64_t num_classes,
   const auto values = labels.data<uint8_t>();
   for (size_t i = 0; i < values.size(); ++i)
     if (values[i] >= num_classes)
-      throw InvalidArgumentError(
-          concat(path, ": label ", i, " is ", int(values[i]), ", expected 0 to ", num_classes - 1));
+      throw InvalidArgumentError(str_cat(path, ": label ", i, " is ", int(values[i]),
+                                         ", expected 0 to ", num_classes - 1));
 }
 
 DISTRIBUTE_INLINE Tensor read_idx_bytes(const std::string& path, int rank, const char* what) {
   Tensor values = read_idx(path);
   if (values.dtype() != DType::UInt8 || values.shape().rank() != rank)
-    throw InvalidArgumentError(concat(path, ": expected ", what, " (uint8, ", rank,
-                                      " axes), found ", name_of(values.dtype()), " ",
-                                      to_string(values.shape())));
+    throw InvalidArgumentError(str_cat(path, ": expected ", what, " (uint8, ", rank,
+                                       " axes), found ", name_of(values.dtype()), " ",
+                                       to_string(values.shape())));
   return values;
 }
 
@@ -125,9 +125,9 @@ DISTRIBUTE_INLINE Dataset from_idx_files(const std::string& images_path,
   Column labels{.values = data_internal::read_idx_bytes(labels_path, 1, "labels")};
   const int64_t count = images.values.shape()[0];
   if (labels.values.shape()[0] != count)
-    throw InvalidArgumentError(concat(labels_path, " has ", labels.values.shape()[0],
-                                      " labels, expected ", count, ", the number of images in ",
-                                      images_path));
+    throw InvalidArgumentError(str_cat(labels_path, " has ", labels.values.shape()[0],
+                                       " labels, expected ", count, ", the number of images in ",
+                                       images_path));
   if (options.num_classes > 0)
     data_internal::check_labels(labels.values, options.num_classes, labels_path);
   images.dtype = options.x_dtype;

@@ -16,9 +16,9 @@ DISTRIBUTE_INLINE int64_t check_float_image(const char* op, const Tensor& image,
   const Shape& shape = image.shape();
   const bool fits = shape.rank() == 3 && (channels == 0 || shape[2] == channels);
   if (!fits || image.dtype() != DType::Float32)
-    throw InvalidArgumentError(concat(op, ": expected float32 [height, width, ",
-                                      channels ? concat(channels) : "channels", "], got ",
-                                      name_of(image.dtype()), " ", to_string(shape)));
+    throw InvalidArgumentError(str_cat(op, ": expected float32 [height, width, ",
+                                       channels ? str_cat(channels) : "channels", "], got ",
+                                       name_of(image.dtype()), " ", to_string(shape)));
   return shape.num_elements();
 }
 

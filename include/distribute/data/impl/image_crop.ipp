@@ -13,7 +13,7 @@ namespace image_internal {
 DISTRIBUTE_INLINE ImageSize size_of_image(const char* op, const Tensor& image) {
   if (image.shape().rank() != 3)
     throw InvalidArgumentError(
-        concat(op, ": expected [height, width, channels], got ", to_string(image.shape())));
+        str_cat(op, ": expected [height, width, channels], got ", to_string(image.shape())));
   return {image.shape()[0], image.shape()[1]};
 }
 
@@ -22,9 +22,9 @@ DISTRIBUTE_INLINE void check_within(const char* op, const ImageSize& size,
   if (window.y >= 0 && window.x >= 0 && window.height > 0 && window.width > 0 &&
       window.height <= size.height - window.y && window.width <= size.width - window.x)
     return;
-  throw InvalidArgumentError(concat(op, ": the window of ", window.height, " x ", window.width,
-                                    " at (", window.y, ", ", window.x, ") does not lie within ",
-                                    size.height, " x ", size.width, " pixels"));
+  throw InvalidArgumentError(str_cat(op, ": the window of ", window.height, " x ", window.width,
+                                     " at (", window.y, ", ", window.x, ") does not lie within ",
+                                     size.height, " x ", size.width, " pixels"));
 }
 
 /// Pixels of an image whose rows hold `width` of them.
@@ -79,14 +79,14 @@ DISTRIBUTE_INLINE ImageSize attempt_size(const ImageSize& size, float aspect,
 
 DISTRIBUTE_INLINE void check_distorted(const ImageSize& size, const DistortedBoxOptions& o) {
   if (size.height < 1 || size.width < 1)
-    throw InvalidArgumentError(concat("sample_distorted_bounding_box: the picture has ",
-                                      size.height, " x ", size.width, " pixels"));
+    throw InvalidArgumentError(str_cat("sample_distorted_bounding_box: the picture has ",
+                                       size.height, " x ", size.width, " pixels"));
   if (!(o.min_aspect_ratio > 0 && o.min_aspect_ratio <= o.max_aspect_ratio && o.min_area > 0 &&
         o.min_area <= o.max_area && o.max_area <= 1 && o.max_attempts >= 1))
     throw InvalidArgumentError(
-        concat("sample_distorted_bounding_box: needs 0 < min <= max, areas up to 1 and an ",
-               "attempt, got aspect ratios ", o.min_aspect_ratio, " to ", o.max_aspect_ratio,
-               ", areas ", o.min_area, " to ", o.max_area, ", ", o.max_attempts, " attempts"));
+        str_cat("sample_distorted_bounding_box: needs 0 < min <= max, areas up to 1 and an ",
+                "attempt, got aspect ratios ", o.min_aspect_ratio, " to ", o.max_aspect_ratio,
+                ", areas ", o.min_area, " to ", o.max_area, ", ", o.max_attempts, " attempts"));
 }
 
 }  // namespace image_internal
@@ -151,7 +151,8 @@ DISTRIBUTE_INLINE Tensor pad_and_random_crop(const Tensor& image, int64_t border
                                              data::Random& random) {
   using namespace image_internal;
   const ImageSize size = size_of_image("pad_and_random_crop", image);
-  if (border < 0) throw InvalidArgumentError(concat("pad_and_random_crop: the border is ", border));
+  if (border < 0)
+    throw InvalidArgumentError(str_cat("pad_and_random_crop: the border is ", border));
   const int64_t down = random.below(2 * border + 1) - border;
   const int64_t right = random.below(2 * border + 1) - border;
   const int64_t y = std::max<int64_t>(down, 0), x = std::max<int64_t>(right, 0);

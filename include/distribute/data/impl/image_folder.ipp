@@ -26,8 +26,8 @@ DISTRIBUTE_INLINE void list_class(io::FileSystem& files, const std::string& fold
     result.labels.push_back(int64_t(result.class_names.size()) - 1);
   }
   if (result.paths.size() == before)
-    throw InvalidArgumentError(concat("the folder of class \"", result.class_names.back(), "\", ",
-                                      folder, ", has no picture (.jpg or .jpeg)"));
+    throw InvalidArgumentError(str_cat("the folder of class \"", result.class_names.back(), "\", ",
+                                       folder, ", has no picture (.jpg or .jpeg)"));
 }
 
 }  // namespace data_internal

@@ -196,11 +196,11 @@ DISTRIBUTE_INLINE void check_resize(const Tensor& image, const ImageSize& size) 
                     (image.dtype() == DType::UInt8 || image.dtype() == DType::Float32);
   if (!fits)
     throw InvalidArgumentError(
-        concat("resize: expected uint8 or float32 [height, width, channels] or [batch, height, ",
-               "width, channels], got ", name_of(image.dtype()), " ", to_string(shape)));
+        str_cat("resize: expected uint8 or float32 [height, width, channels] or [batch, height, ",
+                "width, channels], got ", name_of(image.dtype()), " ", to_string(shape)));
   if (size.height < 1 || size.width < 1)
-    throw InvalidArgumentError(
-        concat("resize: the new size is ", size.height, " x ", size.width, ", expected 1 or more"));
+    throw InvalidArgumentError(str_cat("resize: the new size is ", size.height, " x ", size.width,
+                                       ", expected 1 or more"));
 }
 
 template <typename T>

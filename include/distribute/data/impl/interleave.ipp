@@ -168,9 +168,9 @@ class InterleaveNode final : public OneInputNode {
 DISTRIBUTE_INLINE NodePtr interleave_node(NodePtr input, NodeFunction function,
                                           const InterleaveOptions& options) {
   if (options.cycle_length < 1 || options.block_length < 1)
-    throw InvalidArgumentError(concat("interleave: cycle_length ", options.cycle_length,
-                                      " and block_length ", options.block_length,
-                                      " must be at least 1"));
+    throw InvalidArgumentError(str_cat("interleave: cycle_length ", options.cycle_length,
+                                       " and block_length ", options.block_length,
+                                       " must be at least 1"));
   return std::make_shared<data_internal::InterleaveNode>(std::move(input), std::move(function),
                                                          options);
 }

@@ -1,7 +1,8 @@
 #pragma once
+#if DISTRIBUTE_HAS_JPEG
 #include <distribute/base/error.hpp>
+#include <distribute/data/detail/jpeg_reader.hpp>
 #include <distribute/data/jpeg.hpp>
-#include <distribute/data/jpeg_reader.hpp>
 
 #include <cstdlib>
 
@@ -83,10 +84,10 @@ DISTRIBUTE_INLINE Tensor decode_and_crop_jpeg(std::string_view bytes, const Imag
   const ImageSize size = reader.start(options);
   if (window.y < 0 || window.x < 0 || window.height < 1 || window.width < 1 ||
       window.height > size.height - window.y || window.width > size.width - window.x)
-    throw InvalidArgumentError(concat("decode_and_crop_jpeg: the window of ", window.height, " x ",
-                                      window.width, " at (", window.y, ", ", window.x,
-                                      ") does not lie within the picture of ", size.height, " x ",
-                                      size.width));
+    throw InvalidArgumentError(str_cat("decode_and_crop_jpeg: the window of ", window.height, " x ",
+                                       window.width, " at (", window.y, ", ", window.x,
+                                       ") does not lie within the picture of ", size.height, " x ",
+                                       size.width));
   return data_internal::decode_window(reader, window);
 }
 
@@ -95,12 +96,13 @@ DISTRIBUTE_INLINE std::string encode_jpeg(const Tensor& image, const EncodeJpegO
   const bool fits = shape.rank() == 3 && shape[0] > 0 && shape[1] > 0 &&
                     (shape[2] == 1 || shape[2] == 3 || shape[2] == 4);
   if (!fits || image.dtype() != DType::UInt8)
-    throw InvalidArgumentError(concat("encode_jpeg: expected uint8 [height, width, 1, 3 or 4], ",
-                                      "got ", name_of(image.dtype()), " ", to_string(shape)));
+    throw InvalidArgumentError(str_cat("encode_jpeg: expected uint8 [height, width, 1, 3 or 4], ",
+                                       "got ", name_of(image.dtype()), " ", to_string(shape)));
   if (options.quality < 1 || options.quality > 100)
     throw InvalidArgumentError(
-        concat("encode_jpeg: the quality is ", options.quality, ", expected 1 to 100"));
+        str_cat("encode_jpeg: the quality is ", options.quality, ", expected 1 to 100"));
   return data_internal::JpegWriter().write(image, options);
 }
 
 }  // namespace distribute::data
+#endif

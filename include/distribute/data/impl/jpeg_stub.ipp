@@ -1,4 +1,5 @@
 #pragma once
+#if !DISTRIBUTE_HAS_JPEG
 #include <distribute/base/error.hpp>
 #include <distribute/data/jpeg.hpp>
 
@@ -28,3 +29,4 @@ DISTRIBUTE_INLINE std::string encode_jpeg(const Tensor&, const EncodeJpegOptions
 }
 
 }  // namespace distribute::data
+#endif

@@ -15,7 +15,7 @@ DISTRIBUTE_INLINE std::string find_mnist_file(const std::string& directory,
   for (const std::string& candidate : {path, path + ".gz"})
     if (value_or_throw(files->exists(candidate))) return candidate;
   throw NotFoundError(
-      concat("MNIST: directory \"", directory, "\" has no file ", name, " or ", name, ".gz"));
+      str_cat("MNIST: directory \"", directory, "\" has no file ", name, " or ", name, ".gz"));
 }
 
 }  // namespace data_internal

@@ -1,6 +1,6 @@
 #pragma once
+#include <distribute/data/detail/selection_node.hpp>
 #include <distribute/data/options.hpp>
-#include <distribute/data/selection_node.hpp>
 
 namespace distribute::data {
 

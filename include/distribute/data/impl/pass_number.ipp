@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/data/pass_number.hpp>
+#include <distribute/data/detail/pass_number.hpp>
 
 namespace distribute::data {
 

@@ -2,9 +2,9 @@
 #include <distribute/base/process_state.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/data/bytes.hpp>
+#include <distribute/data/detail/pass_number.hpp>
 #include <distribute/data/example.hpp>
 #include <distribute/data/file_list.hpp>
-#include <distribute/data/pass_number.hpp>
 #include <distribute/data/pictures.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/io/path.hpp>
@@ -33,8 +33,8 @@ DISTRIBUTE_INLINE Batch labelled_picture(const EncodedPicture& picture,
                                          const PictureOptions& options) {
   if (picture.label < 0 || (options.num_classes > 0 && picture.label >= options.num_classes))
     throw InvalidArgumentError(
-        concat(picture.name, ": the label is ", picture.label, ", expected 0 to ",
-               options.num_classes > 0 ? concat(options.num_classes - 1) : "any number above"));
+        str_cat(picture.name, ": the label is ", picture.label, ", expected 0 to ",
+                options.num_classes > 0 ? str_cat(options.num_classes - 1) : "any number above"));
   const PictureTransform& transform = options.transform;
   try {
     return {options.training
@@ -42,7 +42,7 @@ DISTRIBUTE_INLINE Batch labelled_picture(const EncodedPicture& picture,
                 : evaluation_picture(picture.jpeg, transform),
             picture.label};
   } catch (const InvalidArgumentError& error) {
-    const std::string reason = concat(picture.name, ": ", error.what());
+    const std::string reason = str_cat(picture.name, ": ", error.what());
     if (options.strict) throw InvalidArgumentError(reason);
     if (options.bad_pictures) options.bad_pictures->add(reason);
     return {Tensor(0.0f), int64_t{-1}};
@@ -53,7 +53,7 @@ DISTRIBUTE_INLINE Batch labelled_picture(const EncodedPicture& picture,
 DISTRIBUTE_INLINE Dataset decoded(NodePtr encoded, MapFunction load,
                                   const PictureOptions& options) {
   const int64_t side = options.transform.image_size;
-  if (side < 1) throw InvalidArgumentError(concat("pictures: the image size is ", side));
+  if (side < 1) throw InvalidArgumentError(str_cat("pictures: the image size is ", side));
   const ElementSpec spec = {{{side, side, 3}, DType::Float32}, {{}, DType::Int64}};
   Dataset pictures =
       Dataset(pass_number_node(std::move(encoded)))
@@ -70,7 +70,7 @@ DISTRIBUTE_INLINE EncodedPicture parse_record(const Batch& element, const std::s
   const auto origin = element.y.data<int64_t>();
   EncodedPicture picture{{},
                          0,
-                         concat(path, ", record ", origin[1]),
+                         str_cat(path, ", record ", origin[1]),
                          uint64_t(origin[0]),
                          uint64_t(origin[1]),
                          uint64_t(element.more[0].item<int64_t>())};

@@ -137,7 +137,7 @@ class PrefetchNode final : public OneInputNode {
 
 DISTRIBUTE_INLINE NodePtr prefetch_node(NodePtr input, int64_t buffer_size) {
   if (buffer_size < 0 && buffer_size != kAutotune)
-    throw InvalidArgumentError(concat("prefetch: the buffer size is ", buffer_size));
+    throw InvalidArgumentError(str_cat("prefetch: the buffer size is ", buffer_size));
   return std::make_shared<data_internal::PrefetchNode>(std::move(input), buffer_size);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
+#include <distribute/data/detail/stream.hpp>
 #include <distribute/data/random.hpp>
-#include <distribute/data/stream.hpp>
 
 #include <cmath>
 

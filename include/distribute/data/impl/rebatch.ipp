@@ -223,7 +223,7 @@ DISTRIBUTE_INLINE NodePtr rebatch_node(NodePtr input, std::vector<int64_t> sizes
 
 DISTRIBUTE_INLINE NodePtr legacy_rebatch_node(NodePtr input, int64_t pieces) {
   if (pieces < 1)
-    throw InvalidArgumentError(concat("rebatch: needs at least 1 piece, got ", pieces));
+    throw InvalidArgumentError(str_cat("rebatch: needs at least 1 piece, got ", pieces));
   return std::make_shared<data_internal::LegacyRebatchNode>(std::move(input), pieces);
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/data/row_table.hpp>
+#include <distribute/data/detail/row_table.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -55,17 +55,17 @@ class SliceTable final : public RowTable {
     Column& column = columns_[i];
     const Shape& shape = column.values.shape();
     if (shape.rank() == 0)
-      throw InvalidArgumentError(concat("from_tensor_slices: tensor ", i, " is a scalar"));
+      throw InvalidArgumentError(str_cat("from_tensor_slices: tensor ", i, " is a scalar"));
     if (shape[0] != num_rows())
-      throw InvalidArgumentError(concat("from_tensor_slices: tensor ", i, " has ", shape[0],
-                                        " rows, tensor 0 has ", num_rows()));
+      throw InvalidArgumentError(str_cat("from_tensor_slices: tensor ", i, " has ", shape[0],
+                                         " rows, tensor 0 has ", num_rows()));
     const DType from = column.values.dtype(), to = column.dtype;
     const bool known =
         from == to || (from == DType::UInt8 &&
                        (to == DType::Float32 || to == DType::Int32 || to == DType::Int64));
     if (!known || (column.divide_by != 1 && (from == to || to != DType::Float32)))
       throw InvalidArgumentError(
-          concat("from_tensor_slices: cannot convert ", name_of(from), " to ", name_of(to)));
+          str_cat("from_tensor_slices: cannot convert ", name_of(from), " to ", name_of(to)));
     column.values = column.values.row_major();
     if (!column.row_shape) column.row_shape.emplace(shape.begin() + 1, shape.end());
   }

@@ -1,6 +1,6 @@
 #pragma once
+#include <distribute/data/detail/selection_node.hpp>
 #include <distribute/data/selection.hpp>
-#include <distribute/data/selection_node.hpp>
 
 #include <algorithm>
 
@@ -225,25 +225,25 @@ class RepeatNode final : public SelectionNode<RepeatNode> {
 }  // namespace data_internal
 
 DISTRIBUTE_INLINE NodePtr take_node(NodePtr input, int64_t count) {
-  if (count < -1) throw InvalidArgumentError(concat("take: the count is ", count));
+  if (count < -1) throw InvalidArgumentError(str_cat("take: the count is ", count));
   return std::make_shared<data_internal::TakeNode>(std::move(input), count);
 }
 
 DISTRIBUTE_INLINE NodePtr skip_node(NodePtr input, int64_t count) {
-  if (count < -1) throw InvalidArgumentError(concat("skip: the count is ", count));
+  if (count < -1) throw InvalidArgumentError(str_cat("skip: the count is ", count));
   return std::make_shared<data_internal::SkipNode>(std::move(input), count);
 }
 
 DISTRIBUTE_INLINE NodePtr repeat_node(NodePtr input, int64_t count) {
-  if (count < -1) throw InvalidArgumentError(concat("repeat: the count is ", count));
+  if (count < -1) throw InvalidArgumentError(str_cat("repeat: the count is ", count));
   return std::make_shared<data_internal::RepeatNode>(std::move(input), count);
 }
 
 DISTRIBUTE_INLINE NodePtr shard_node(NodePtr input, int64_t num_shards, int64_t index) {
   const bool hint = num_shards == kShardHint && index == kShardHint;
   if (!hint && (num_shards < 1 || index < 0 || index >= num_shards))
-    throw InvalidArgumentError(concat("shard: needs 0 <= index < num_shards, got index ", index,
-                                      " of ", num_shards, " shards"));
+    throw InvalidArgumentError(str_cat("shard: needs 0 <= index < num_shards, got index ", index,
+                                       " of ", num_shards, " shards"));
   return std::make_shared<data_internal::ShardNode>(std::move(input), num_shards, index);
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/process_state.hpp>
+#include <distribute/data/detail/selection_node.hpp>
 #include <distribute/data/random.hpp>
-#include <distribute/data/selection_node.hpp>
 #include <distribute/data/shuffle.hpp>
 
 #include <algorithm>
@@ -153,7 +153,7 @@ DISTRIBUTE_INLINE NodePtr shuffle_node(NodePtr input, int64_t buffer_size,
                                        const ShuffleOptions& options) {
   if (buffer_size < 1)
     throw InvalidArgumentError(
-        concat("shuffle: the buffer size must be at least 1, got ", buffer_size));
+        str_cat("shuffle: the buffer size must be at least 1, got ", buffer_size));
   return std::make_shared<data_internal::ShuffleNode>(std::move(input), buffer_size, options);
 }
 

@@ -16,8 +16,8 @@ DISTRIBUTE_INLINE void check_spec(const ElementSpec& wanted, const Batch& elemen
       fits = wanted[i].shape[j] < 0 || wanted[i].shape[j] == got[i].shape[j];
   }
   if (!fits)
-    throw InvalidArgumentError(concat("from_generator: expected an element ", to_string(wanted),
-                                      ", got ", to_string(got)));
+    throw InvalidArgumentError(str_cat("from_generator: expected an element ", to_string(wanted),
+                                       ", got ", to_string(got)));
 }
 
 class GeneratorStream final : public BatchStream {

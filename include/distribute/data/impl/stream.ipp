@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/data/stream.hpp>
+#include <distribute/data/detail/stream.hpp>
 
 namespace distribute::data {
 
@@ -21,7 +21,7 @@ DISTRIBUTE_INLINE int64_t StateReader::get(int64_t least, int64_t most) {
   const int64_t value = values_.front();
   if (value < least || value > most)
     throw InvalidArgumentError(
-        concat("the saved position holds ", value, " where ", least, " to ", most, " can stand"));
+        str_cat("the saved position holds ", value, " where ", least, " to ", most, " can stand"));
   values_ = values_.subspan(1);
   return value;
 }

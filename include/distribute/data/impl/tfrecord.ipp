@@ -95,9 +95,9 @@ class RecordNode final : public Node {
 DISTRIBUTE_INLINE Dataset tfrecord_dataset(std::vector<std::string> paths,
                                            const TFRecordOptions& options) {
   if (options.buffer_size < 1 || options.num_parallel_reads < 1)
-    throw InvalidArgumentError(concat("tfrecord_dataset: buffer_size ", options.buffer_size,
-                                      " and num_parallel_reads ", options.num_parallel_reads,
-                                      " must be at least 1"));
+    throw InvalidArgumentError(str_cat("tfrecord_dataset: buffer_size ", options.buffer_size,
+                                       " and num_parallel_reads ", options.num_parallel_reads,
+                                       " must be at least 1"));
   NodePtr files = file_list_source(paths);
   if (options.shuffle_files)
     files = shuffle_node(files, int64_t(paths.size()), {.seed = options.seed});

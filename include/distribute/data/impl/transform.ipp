@@ -219,8 +219,8 @@ class FilterNode final : public OneInputNode {
 
 DISTRIBUTE_INLINE NodePtr map_node(NodePtr input, MapFunction function, const MapOptions& options) {
   if (options.num_parallel_calls != kAutotune && options.num_parallel_calls < 1)
-    throw InvalidArgumentError(concat("map: num_parallel_calls must be at least 1 or kAutotune, ",
-                                      "got ", options.num_parallel_calls));
+    throw InvalidArgumentError(str_cat("map: num_parallel_calls must be at least 1 or kAutotune, ",
+                                       "got ", options.num_parallel_calls));
   return std::make_shared<data_internal::MapNode>(std::move(input), std::move(function), options);
 }
 

@@ -1,13 +1,11 @@
 #pragma once
 #include <distribute/base/process_state.hpp>
 #include <distribute/device/backend.hpp>
+#include <distribute/device/detail/cpu_eigen.hpp>
+#include <distribute/device/detail/cpu_onednn.hpp>
+#include <distribute/device/detail/cuda_backend.hpp>
 
 namespace distribute {
-
-// Their headers include backend.hpp, so they can only follow (see below).
-Backend& eigen_backend();
-Backend* onednn_backend();
-Backend& cuda_backend();
 
 DISTRIBUTE_INLINE Backend& backend(DeviceType type) {
   if (type == DeviceType::Gpu) return cuda_backend();
@@ -30,7 +28,3 @@ DISTRIBUTE_INLINE ScopedCpuBackend::ScopedCpuBackend(Backend& backend)
 DISTRIBUTE_INLINE ScopedCpuBackend::~ScopedCpuBackend() { process_state().cpu_backend = previous_; }
 
 }  // namespace distribute
-
-#include <distribute/device/cpu_eigen.hpp>
-#include <distribute/device/cpu_onednn.hpp>
-#include <distribute/device/cuda_backend.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/device/buffer.hpp>
-#include <distribute/device/host_arena.hpp>
+#include <distribute/device/detail/host_arena.hpp>
 
 #include <bit>
 #include <cstdlib>
@@ -46,7 +46,8 @@ DISTRIBUTE_INLINE void* take_small(HostCache& cache, int64_t block) {
   auto& blocks = cache.free_blocks[block];
   if (blocks.empty()) {
     void* data = std::aligned_alloc(64, size_t(block));
-    if (!data) throw ResourceExhaustedError(concat("out of host memory: ", block, " bytes wanted"));
+    if (!data)
+      throw ResourceExhaustedError(str_cat("out of host memory: ", block, " bytes wanted"));
     return data;
   }
   void* data = blocks.back();

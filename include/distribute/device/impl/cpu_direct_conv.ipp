@@ -2,9 +2,9 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/process_state.hpp>
-#include <distribute/device/cpu_direct_conv.hpp>
-#include <distribute/device/grouped_image.hpp>
-#include <distribute/device/prepared_values.hpp>
+#include <distribute/device/detail/cpu_direct_conv.hpp>
+#include <distribute/device/detail/grouped_image.hpp>
+#include <distribute/device/detail/prepared_values.hpp>
 
 #include <algorithm>
 #include <span>

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/parallel.hpp>
-#include <distribute/device/cpu_eigen.hpp>
+#include <distribute/device/detail/cpu_eigen.hpp>
 
 #include <concepts>
 #include <cstring>
@@ -128,15 +128,16 @@ class EigenBackend final : public Backend {
  public:
   std::string name() const override { return "eigen"; }
   bool supports(DType dtype) const override { return dtype == DType::Float32; }
-  Array conv2d(const Conv2DShape& s, const Array& x, const Array& w, const Array* bias,
-               Epilogue epilogue) override;
-  Array conv2d_backprop_input(const Conv2DShape& s, const Array& dy, const Array& w) override;
-  Array conv2d_backprop_filter(const Conv2DShape& s, const Array& x, const Array& dy,
-                               Array* bias_gradient) override;
-  Array matmul(const MatmulShape& s, const Array& a, const Array& b, const Array* bias,
-               Epilogue epilogue) override;
-  void product_rows(const MatmulShape& s, const float* a, const float* b, int64_t begin,
-                    int64_t end, float* rows) override;
+  DISTRIBUTE_INLINE Array conv2d(const Conv2DShape& s, const Array& x, const Array& w,
+                                 const Array* bias, Epilogue epilogue) override;
+  DISTRIBUTE_INLINE Array conv2d_backprop_input(const Conv2DShape& s, const Array& dy,
+                                                const Array& w) override;
+  DISTRIBUTE_INLINE Array conv2d_backprop_filter(const Conv2DShape& s, const Array& x,
+                                                 const Array& dy, Array* bias_gradient) override;
+  DISTRIBUTE_INLINE Array matmul(const MatmulShape& s, const Array& a, const Array& b,
+                                 const Array* bias, Epilogue epilogue) override;
+  DISTRIBUTE_INLINE void product_rows(const MatmulShape& s, const float* a, const float* b,
+                                      int64_t begin, int64_t end, float* rows) override;
 };
 
 DISTRIBUTE_INLINE int64_t input_size(const Conv2DShape& s) {

@@ -1,12 +1,16 @@
 #pragma once
-#include <distribute/device/cpu_direct_conv.hpp>
-#include <distribute/device/cpu_eigen.hpp>
-#include <distribute/device/cpu_onednn.hpp>
-#include <distribute/device/cpu_onednn_plan.hpp>
-#include <distribute/device/cpu_onednn_product.hpp>
-#include <distribute/device/cpu_winograd.hpp>
+#if DISTRIBUTE_HAS_ONEDNN
+#include <distribute/base/process_state.hpp>
+#include <distribute/device/detail/cpu_eigen.hpp>
+#include <distribute/device/detail/cpu_onednn.hpp>
+#include <distribute/device/detail/cpu_onednn_plan.hpp>
+#include <distribute/device/detail/cpu_onednn_product.hpp>
 
 #include <utility>
+
+#ifdef DISTRIBUTE_SEPARATE_COMPILATION
+#include <distribute/device/own_convolutions.hpp>  // header-only: where the program includes it
+#endif
 
 namespace distribute {
 
@@ -57,26 +61,21 @@ class OneDnnBackend final : public Backend {
   bool supports(DType dtype) const override {
     return dtype == DType::Float32 || (dtype == DType::BFloat16 && simd_level() == 2);
   }
-  Array conv2d(const Conv2DShape& s, const Array& x, const Array& w, const Array* bias,
-               Epilogue epilogue) override;
-  Array conv2d_backprop_input(const Conv2DShape& s, const Array& dy, const Array& w) override;
-  Array conv2d_backprop_filter(const Conv2DShape& s, const Array& x, const Array& dy,
-                               Array* bias_gradient) override;
-  Array matmul(const MatmulShape& s, const Array& a, const Array& b, const Array* bias,
-               Epilogue epilogue) override;
-  void product_rows(const MatmulShape& s, const float* a, const float* b, int64_t begin,
-                    int64_t end, float* rows) override;
+  DISTRIBUTE_INLINE Array conv2d(const Conv2DShape& s, const Array& x, const Array& w,
+                                 const Array* bias, Epilogue epilogue) override;
+  DISTRIBUTE_INLINE Array conv2d_backprop_input(const Conv2DShape& s, const Array& dy,
+                                                const Array& w) override;
+  DISTRIBUTE_INLINE Array conv2d_backprop_filter(const Conv2DShape& s, const Array& x,
+                                                 const Array& dy, Array* bias_gradient) override;
+  DISTRIBUTE_INLINE Array matmul(const MatmulShape& s, const Array& a, const Array& b,
+                                 const Array* bias, Epilogue epilogue) override;
+  DISTRIBUTE_INLINE void product_rows(const MatmulShape& s, const float* a, const float* b,
+                                      int64_t begin, int64_t end, float* rows) override;
 };
 
 DISTRIBUTE_INLINE Array OneDnnBackend::conv2d(const Conv2DShape& s, const Array& x, const Array& w,
                                               const Array* bias, Epilogue epilogue) {
   if (s.batch == 0) return eigen_backend().conv2d(s, x, w, bias, epilogue);
-  if (winograd_suits(s))
-    return winograd_conv2d(s, x, w, bias, epilogue,
-                           image_layout({s.batch, s.out_channels, s.out[0], s.out[1]}));
-  if (direct_conv_suits(s))
-    return direct_conv2d(s, x, w, bias, epilogue,
-                         image_layout({s.batch, s.out_channels, s.out[0], s.out[1]}));
   const auto make = [&] {
     auto plan = std::make_shared<Plan>();
     const ConvDescs descs(s);
@@ -131,12 +130,6 @@ DISTRIBUTE_INLINE Array OneDnnBackend::conv2d_backprop_input(const Conv2DShape& 
                                                              const Array& w) {
   if (s.batch == 0) return eigen_backend().conv2d_backprop_input(s, dy, w);
   if (is_product(s, dy, w)) return product_backprop_input(s, dy, w);
-  if (winograd_suits(s))
-    return winograd_conv2d_backprop_input(s, dy, w,
-                                          image_layout({s.batch, s.in_channels, s.in[0], s.in[1]}));
-  if (direct_conv_suits(s))
-    return direct_conv2d_backprop_input(s, dy, w,
-                                        image_layout({s.batch, s.in_channels, s.in[0], s.in[1]}));
   if (is_turnable(s)) return turned_backprop_input(s, dy, w);
   const auto make = [&] {
     auto plan = std::make_shared<Plan>();
@@ -157,7 +150,6 @@ DISTRIBUTE_INLINE Array OneDnnBackend::conv2d_backprop_input(const Conv2DShape& 
   return execute(*find_or_make(key_of('d', s, dy, w, 0), dy, w, make), dy, w, nullptr);
 }
 
-/// 1x1 filters live as oneDNN's forward kernel reads them, [out / 8][in][8]; null: row-major.
 DISTRIBUTE_INLINE LayoutPtr direct_gradient_layout(const Conv2DShape& s) {
   if (s.kernel != Conv2DShape::Pair{1, 1}) return nullptr;
   const auto make = [&] {
@@ -178,9 +170,6 @@ DISTRIBUTE_INLINE Array OneDnnBackend::conv2d_backprop_filter(const Conv2DShape&
   if (s.batch == 0) return eigen_backend().conv2d_backprop_filter(s, x, dy, bias_gradient);
   if (!bias_gradient && (is_product(s, x, dy) || writes_windows_out(s, x, dy)))
     return product_backprop_filter(s, x, dy);
-  if (winograd_suits(s)) return winograd_conv2d_backprop_filter(s, x, dy, bias_gradient);
-  if (direct_gradient_suits(s))
-    return direct_conv2d_backprop_filter(s, x, dy, bias_gradient, direct_gradient_layout(s));
   const auto make = [&] {
     auto plan = std::make_shared<Plan>();
     const ConvDescs descs(s);
@@ -262,8 +251,10 @@ DISTRIBUTE_INLINE Array OneDnnBackend::matmul(const MatmulShape& s, const Array&
 }  // namespace onednn_internal
 
 DISTRIBUTE_INLINE Backend* onednn_backend() {
-  static onednn_internal::OneDnnBackend instance;
-  return &instance;
+  static onednn_internal::OneDnnBackend plain;
+  static const std::unique_ptr<Backend> faster =
+      process_state().own_convolutions ? process_state().own_convolutions(plain) : nullptr;
+  return faster ? faster.get() : &plain;
 }
 
 DISTRIBUTE_INLINE std::vector<std::string> onednn_kernels_in_use() {
@@ -273,3 +264,4 @@ DISTRIBUTE_INLINE std::vector<std::string> onednn_kernels_in_use() {
 }
 
 }  // namespace distribute
+#endif

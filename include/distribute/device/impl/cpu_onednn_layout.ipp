@@ -1,7 +1,7 @@
 #pragma once
+#if DISTRIBUTE_HAS_ONEDNN
 #include <distribute/base/parallel.hpp>
-#include <distribute/device/cpu_onednn_layout.hpp>
-#include <distribute/device/cpu_winograd.hpp>
+#include <distribute/device/detail/cpu_onednn_layout.hpp>
 
 #include <algorithm>
 #include <functional>
@@ -100,7 +100,6 @@ DISTRIBUTE_INLINE std::string OneDnnLayout::name() const {
 }
 
 DISTRIBUTE_INLINE LayoutPtr image_layout(const Dims& dims, int64_t inner, Memory::data_type type) {
-  using Tag = Memory::format_tag;
   static auto* mutex = new std::mutex;  // guards layouts
   static auto* layouts = new std::map<std::tuple<Dims, int64_t, Memory::data_type>, LayoutPtr>;
   std::lock_guard lock(*mutex);
@@ -110,10 +109,6 @@ DISTRIBUTE_INLINE LayoutPtr image_layout(const Dims& dims, int64_t inner, Memory
     entry = std::make_shared<OneDnnLayout>(Desc(dims, type, tag), Desc(dims, type, Tag::nhwc));
   }
   return entry;
-}
-
-DISTRIBUTE_INLINE LayoutPtr image_layout(const Dims& dims) {
-  return image_layout(dims, winograd_block(), Memory::data_type::f32);
 }
 
 DISTRIBUTE_INLINE void reorder(const Desc& from, const void* source, const Desc& to, void* target) {
@@ -155,3 +150,4 @@ DISTRIBUTE_INLINE void OneDnnLayout::from_row_major(const void* from, void* to) 
 }
 
 }  // namespace distribute::onednn_internal
+#endif

@@ -1,5 +1,6 @@
 #pragma once
-#include <distribute/device/cpu_onednn_plan.hpp>
+#if DISTRIBUTE_HAS_ONEDNN
+#include <distribute/device/detail/cpu_onednn_plan.hpp>
 
 namespace distribute::onednn_internal {
 
@@ -67,3 +68,4 @@ DISTRIBUTE_INLINE Array execute(const Plan& plan, const Array& a, const Array& b
 }
 
 }  // namespace distribute::onednn_internal
+#endif

@@ -1,7 +1,8 @@
 #pragma once
+#if DISTRIBUTE_HAS_ONEDNN
 #include <distribute/base/parallel.hpp>
-#include <distribute/device/cpu_onednn_plan.hpp>
-#include <distribute/device/cpu_onednn_product.hpp>
+#include <distribute/device/detail/cpu_onednn_plan.hpp>
+#include <distribute/device/detail/cpu_onednn_product.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -124,3 +125,4 @@ DISTRIBUTE_INLINE Array product_backprop_filter(const Conv2DShape& s, const Arra
 }
 
 }  // namespace distribute::onednn_internal
+#endif

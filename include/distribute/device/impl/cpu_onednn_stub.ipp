@@ -1,5 +1,6 @@
 #pragma once
-#include <distribute/device/cpu_onednn.hpp>
+#if !DISTRIBUTE_HAS_ONEDNN
+#include <distribute/device/detail/cpu_onednn.hpp>
 
 namespace distribute {
 
@@ -7,3 +8,4 @@ DISTRIBUTE_INLINE Backend* onednn_backend() { return nullptr; }
 DISTRIBUTE_INLINE std::vector<std::string> onednn_kernels_in_use() { return {}; }
 
 }  // namespace distribute
+#endif

@@ -2,11 +2,11 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/process_state.hpp>
-#include <distribute/device/cpu_winograd.hpp>
-#include <distribute/device/grouped_image.hpp>
-#include <distribute/device/prepared_values.hpp>
-#include <distribute/device/winograd_image.hpp>
-#include <distribute/device/winograd_points.hpp>
+#include <distribute/device/detail/cpu_winograd.hpp>
+#include <distribute/device/detail/grouped_image.hpp>
+#include <distribute/device/detail/prepared_values.hpp>
+#include <distribute/device/detail/winograd_image.hpp>
+#include <distribute/device/detail/winograd_points.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,12 +1,13 @@
 #pragma once
+#if DISTRIBUTE_HAS_CUDA
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
-#include <distribute/device/cuda_backend.hpp>
-#include <distribute/device/cuda_blas.hpp>
-#include <distribute/device/cuda_dnn_operations.hpp>
 #include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/cuda_module.hpp>
-#include <distribute/device/cuda_plain_backend.hpp>
+#include <distribute/device/detail/cuda_backend.hpp>
+#include <distribute/device/detail/cuda_blas.hpp>
+#include <distribute/device/detail/cuda_dnn_operations.hpp>
+#include <distribute/device/detail/cuda_plain_backend.hpp>
 #include <distribute/device/kernel_arguments.hpp>
 
 #include <algorithm>
@@ -230,3 +231,4 @@ DISTRIBUTE_INLINE Array cuda_transpose(DType dtype, const Array& x, int64_t rows
 }
 
 }  // namespace distribute
+#endif

@@ -1,10 +1,10 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/device/cuda_blas.hpp>
 #include <distribute/device/cuda_device.hpp>
 #include <distribute/device/cuda_library.hpp>
-#include <distribute/device/cuda_state.hpp>
 #include <distribute/device/cuda_stream.hpp>
+#include <distribute/device/detail/cuda_blas.hpp>
+#include <distribute/device/detail/cuda_state.hpp>
 #include <distribute/device/math_mode.hpp>
 
 #include <algorithm>
@@ -50,15 +50,15 @@ DISTRIBUTE_INLINE BlasState& blas_state() {
 }
 
 DISTRIBUTE_INLINE std::string describe(const MatmulShape& s) {
-  return concat(s.batch, " x [", s.rows, ", ", s.inner, "] [", s.inner, ", ", s.columns, "] ",
-                name_of(s.dtype), s.transpose_a ? " a transposed" : "",
-                s.transpose_b ? " b transposed" : "");
+  return str_cat(s.batch, " x [", s.rows, ", ", s.inner, "] [", s.inner, ", ", s.columns, "] ",
+                 name_of(s.dtype), s.transpose_a ? " a transposed" : "",
+                 s.transpose_b ? " b transposed" : "");
 }
 
 DISTRIBUTE_INLINE void check(int status, const char* call, const MatmulShape& shape) {
   if (status == 0) return;
-  throw InternalError(concat(call, " of ", describe(shape), ": ",
-                             blas_state().table.cublasLtGetStatusName(status)));
+  throw InternalError(str_cat(call, " of ", describe(shape), ": ",
+                              blas_state().table.cublasLtGetStatusName(status)));
 }
 
 /// Owns a descriptor of the library.
@@ -224,7 +224,7 @@ DISTRIBUTE_INLINE std::string load_cuda_blas(CudaBlas& blas) {
   const auto load = [&](const char* name, auto& function) {
     void* found = cuda_symbol(library, name);
     function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(found);
-    if (!found && problem.empty()) problem = concat("libcublasLt has no function ", name);
+    if (!found && problem.empty()) problem = str_cat("libcublasLt has no function ", name);
   };
   load("cublasLtGetStatusName", blas.cublasLtGetStatusName);
   load("cublasLtCreate", blas.cublasLtCreate);

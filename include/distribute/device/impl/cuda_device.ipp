@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/device/cuda_device.hpp>
-#include <distribute/device/cuda_state.hpp>
 #include <distribute/device/cuda_stream.hpp>
+#include <distribute/device/detail/cuda_state.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -20,15 +20,15 @@ DISTRIBUTE_INLINE PhysicalGpu describe_gpu(const CudaDriver& driver, int number)
   int device = 0;
   char name[256] = {}, bus[32] = {};
   size_t bytes = 0;
-  check_cuda(driver.cuDeviceGet(&device, number), "cuDeviceGet", concat("GPU ", number));
+  check_cuda(driver.cuDeviceGet(&device, number), "cuDeviceGet", str_cat("GPU ", number));
   check_cuda(driver.cuDeviceGetName(name, int(sizeof name) - 1, device), "cuDeviceGetName",
-             concat("GPU ", number));
-  check_cuda(driver.cuDeviceTotalMem(&bytes, device), "cuDeviceTotalMem", concat("GPU ", number));
+             str_cat("GPU ", number));
+  check_cuda(driver.cuDeviceTotalMem(&bytes, device), "cuDeviceTotalMem", str_cat("GPU ", number));
   check_cuda(driver.cuDeviceGetPCIBusId(bus, int(sizeof bus) - 1, device), "cuDeviceGetPCIBusId",
-             concat("GPU ", number));
+             str_cat("GPU ", number));
   const auto attribute = [&](int which, int& value) {
     check_cuda(driver.cuDeviceGetAttribute(&value, which, device), "cuDeviceGetAttribute",
-               concat("attribute ", which, " of GPU ", number));
+               str_cat("attribute ", which, " of GPU ", number));
   };
   attribute(kMultiprocessorCount, gpu.multiprocessors);
   attribute(kCapabilityMajor, gpu.major);
@@ -51,8 +51,8 @@ DISTRIBUTE_INLINE void find_gpus(GpuState& state) {
   if (result != kCudaSuccess || count == 0) {
     const char* text = nullptr;
     if (result != kCudaSuccess) state.driver.cuGetErrorString(result, &text);
-    state.driver_problem = concat("the NVIDIA driver finds no GPU", text ? ": " : "",
-                                  text ? text : "", " (is CUDA_VISIBLE_DEVICES empty?)");
+    state.driver_problem = str_cat("the NVIDIA driver finds no GPU", text ? ": " : "",
+                                   text ? text : "", " (is CUDA_VISIBLE_DEVICES empty?)");
     return;
   }
   for (int i = 0; i < count; ++i) {
@@ -135,9 +135,9 @@ DISTRIBUTE_INLINE void set_logical_gpus(std::vector<LogicalGpu> gpus) {
     throw FailedPreconditionError("Virtual devices cannot be modified after being initialized");
   for (const LogicalGpu& gpu : gpus)
     if (gpu.physical < 0 || gpu.physical >= int(state.physical.size()) || gpu.limit_bytes < 0)
-      throw InvalidArgumentError(concat("logical GPU: there is no GPU ", gpu.physical,
-                                        " with room for ", gpu.limit_bytes, " bytes; found ",
-                                        state.physical.size(), " GPUs"));
+      throw InvalidArgumentError(str_cat("logical GPU: there is no GPU ", gpu.physical,
+                                         " with room for ", gpu.limit_bytes, " bytes; found ",
+                                         state.physical.size(), " GPUs"));
   state.logical = std::move(gpus);
 }
 
@@ -146,9 +146,9 @@ DISTRIBUTE_INLINE const PhysicalGpu& gpu_info(Device device) {
   if (device.type == DeviceType::Gpu && device.index >= 0 &&
       device.index < int(state.logical.size()))
     return state.physical[size_t(state.logical[size_t(device.index)].physical)];
-  throw InvalidArgumentError(concat(to_string(device), " does not exist: this process has ",
-                                    state.logical.size(), " GPUs",
-                                    state.driver_problem.empty() ? "" : "; ", gpu_problem()));
+  throw InvalidArgumentError(str_cat(to_string(device), " does not exist: this process has ",
+                                     state.logical.size(), " GPUs",
+                                     state.driver_problem.empty() ? "" : "; ", gpu_problem()));
 }
 
 DISTRIBUTE_INLINE std::string gpu_problem() { return device_internal::gpu_state().driver_problem; }
@@ -189,8 +189,8 @@ DISTRIBUTE_INLINE void check_cuda(CudaResult result, const char* call, const std
   if (driver.cuGetErrorName) driver.cuGetErrorName(result, &name);
   if (driver.cuGetErrorString) driver.cuGetErrorString(result, &text);
   const std::string message =
-      concat(call, ": ", name ? name : "unknown error", " (", text ? text : std::to_string(result),
-             "), ", details, device_internal::likely_cause(result));
+      str_cat(call, ": ", name ? name : "unknown error", " (", text ? text : std::to_string(result),
+              "), ", details, device_internal::likely_cause(result));
   if (result == kCudaOutOfMemory) throw ResourceExhaustedError(message);
   throw InternalError(message);
 }

@@ -1,11 +1,12 @@
 #pragma once
-#include <distribute/device/cuda_dnn_descriptor.hpp>
+#if DISTRIBUTE_HAS_CUDNN
+#include <distribute/device/detail/cuda_dnn_descriptor.hpp>
 
 namespace distribute::cudnn_internal {
 
 DISTRIBUTE_INLINE CudnnDescriptor::CudnnDescriptor(cudnnBackendDescriptorType_t type) {
   check_cudnn(cudnn().create_descriptor(type, &native_),
-              concat("cudnnBackendCreateDescriptor of type ", int(type)));
+              str_cat("cudnnBackendCreateDescriptor of type ", int(type)));
 }
 
 DISTRIBUTE_INLINE CudnnDescriptor::~CudnnDescriptor() {
@@ -16,7 +17,7 @@ DISTRIBUTE_INLINE CudnnDescriptor& CudnnDescriptor::set(cudnnBackendAttributeNam
                                                         cudnnBackendAttributeType_t type,
                                                         int64_t count, const void* values) {
   check_cudnn(cudnn().set_attribute(native_, name, type, count, values),
-              concat("cudnnBackendSetAttribute ", int(name)));
+              str_cat("cudnnBackendSetAttribute ", int(name)));
   return *this;
 }
 
@@ -58,7 +59,7 @@ DISTRIBUTE_INLINE CudnnDescriptor& CudnnDescriptor::set(
 }
 
 DISTRIBUTE_INLINE CudnnDescriptor& CudnnDescriptor::finalize(const std::string& what) {
-  check_cudnn(try_finalize(), concat("cudnnBackendFinalize of ", what));
+  check_cudnn(try_finalize(), str_cat("cudnnBackendFinalize of ", what));
   return *this;
 }
 
@@ -69,13 +70,13 @@ DISTRIBUTE_INLINE cudnnStatus_t CudnnDescriptor::try_finalize() {
 DISTRIBUTE_INLINE int64_t CudnnDescriptor::get_int64(cudnnBackendAttributeName_t name) const {
   int64_t value = 0, count = 0;
   check_cudnn(cudnn().get_attribute(native_, name, CUDNN_TYPE_INT64, 1, &count, &value),
-              concat("cudnnBackendGetAttribute ", int(name)));
+              str_cat("cudnnBackendGetAttribute ", int(name)));
   return value;
 }
 
 DISTRIBUTE_INLINE std::string CudnnDescriptor::get_text(cudnnBackendAttributeName_t name) const {
   int64_t size = 0;
-  const std::string call = concat("cudnnBackendGetAttribute ", int(name));
+  const std::string call = str_cat("cudnnBackendGetAttribute ", int(name));
   check_cudnn(cudnn().get_attribute(native_, name, CUDNN_TYPE_CHAR, 0, &size, nullptr), call);
   std::string text(size_t(size), '\0');
   check_cudnn(cudnn().get_attribute(native_, name, CUDNN_TYPE_CHAR, size, &size, text.data()),
@@ -87,7 +88,7 @@ DISTRIBUTE_INLINE std::string CudnnDescriptor::get_text(cudnnBackendAttributeNam
 DISTRIBUTE_INLINE std::vector<int> CudnnDescriptor::get_enumerators(
     cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type) const {
   int64_t count = 0;
-  const std::string call = concat("cudnnBackendGetAttribute ", int(name));
+  const std::string call = str_cat("cudnnBackendGetAttribute ", int(name));
   check_cudnn(cudnn().get_attribute(native_, name, type, 0, &count, nullptr), call);
   std::vector<int> values(static_cast<size_t>(count));
   if (count)
@@ -97,3 +98,4 @@ DISTRIBUTE_INLINE std::vector<int> CudnnDescriptor::get_enumerators(
 }
 
 }  // namespace distribute::cudnn_internal
+#endif

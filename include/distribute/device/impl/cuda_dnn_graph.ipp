@@ -1,5 +1,6 @@
 #pragma once
-#include <distribute/device/cuda_dnn_graph.hpp>
+#if DISTRIBUTE_HAS_CUDNN
+#include <distribute/device/detail/cuda_dnn_graph.hpp>
 
 #include <array>
 
@@ -10,7 +11,7 @@ DISTRIBUTE_INLINE cudnnDataType_t data_type_of(DType dtype) {
     case DType::Float32: return CUDNN_DATA_FLOAT;
     case DType::BFloat16: return CUDNN_DATA_BFLOAT16;
     case DType::Float16: return CUDNN_DATA_HALF;
-    default: throw InvalidArgumentError(concat("cuDNN: no kernels for ", name_of(dtype)));
+    default: throw InvalidArgumentError(str_cat("cuDNN: no kernels for ", name_of(dtype)));
   }
 }
 
@@ -48,9 +49,9 @@ DISTRIBUTE_INLINE CudnnGraph::Id CudnnGraph::add(const GraphTensor& tensor) {
   d.set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, alignment);
   d.set(CUDNN_ATTR_TENSOR_IS_VIRTUAL, tensor.is_virtual);
   d.set(CUDNN_ATTR_TENSOR_IS_BY_VALUE, tensor.by_value);
-  d.finalize(concat("a tensor [", joined(tensor.dims), "]"));
-  signature_ += concat("t", int(tensor.dtype), tensor.is_virtual ? "v" : "", "[",
-                       joined(tensor.dims), "/", joined(tensor.strides), "];");
+  d.finalize(str_cat("a tensor [", joined(tensor.dims), "]"));
+  signature_ += str_cat("t", int(tensor.dtype), tensor.is_virtual ? "v" : "", "[",
+                        joined(tensor.dims), "/", joined(tensor.strides), "];");
   return id;
 }
 
@@ -64,7 +65,7 @@ DISTRIBUTE_INLINE CudnnDescriptor& CudnnGraph::node(cudnnBackendDescriptorType_t
   signature_ += name;
   for (const auto& [attribute, id] : tensors) {
     if (id) d.set(attribute, descriptors_[size_t(id - 1)]);
-    signature_ += concat(" ", id);
+    signature_ += str_cat(" ", id);
   }
   signature_ += ";";
   return d;
@@ -121,8 +122,8 @@ DISTRIBUTE_INLINE void CudnnGraph::convolution(ConvolutionPass pass, const Conv2
   c.set(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, std::span<const int64_t>(s.stride));
   c.set(CUDNN_ATTR_CONVOLUTION_DILATIONS, std::span<const int64_t>(s.dilation));
   c.finalize("a convolution");
-  signature_ += concat("p", joined(s.pad_before), ",", joined(s.pad_after), "s", joined(s.stride),
-                       "d", joined(s.dilation));
+  signature_ += str_cat("p", joined(s.pad_before), ",", joined(s.pad_after), "s", joined(s.stride),
+                        "d", joined(s.dilation));
   const ConvolutionNames n = names_of(pass);
   node(n.type, n.name, {{n.x, x}, {n.w, w}, {n.y, y}})
       .set(n.convolution, c)
@@ -140,7 +141,7 @@ DISTRIBUTE_INLINE CudnnDescriptor& make_pointwise(CudnnDescriptor& d, cudnnPoint
 DISTRIBUTE_INLINE void CudnnGraph::pointwise(cudnnPointwiseMode_t mode, Id x, Id y, Id b) {
   const CudnnDescriptor& function =
       make_pointwise(helper(CUDNN_BACKEND_POINTWISE_DESCRIPTOR), mode);
-  node(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, concat("pw", int(mode)),
+  node(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, str_cat("pw", int(mode)),
        {{CUDNN_ATTR_OPERATION_POINTWISE_XDESC, x},
         {CUDNN_ATTR_OPERATION_POINTWISE_BDESC, b},
         {CUDNN_ATTR_OPERATION_POINTWISE_YDESC, y}})
@@ -185,7 +186,7 @@ DISTRIBUTE_INLINE CudnnDescriptor CudnnGraph::finish(cudnnHandle_t handle) {
   CudnnDescriptor graph(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
   graph.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, std::span<const cudnnBackendDescriptor_t>(nodes));
   if (handle) graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle);
-  graph.finalize(concat("graph ", signature_));
+  graph.finalize(str_cat("graph ", signature_));
   return graph;
 }
 
@@ -197,3 +198,4 @@ DISTRIBUTE_INLINE std::vector<CudnnGraph::Id> CudnnGraph::bound() const {
 }
 
 }  // namespace distribute::cudnn_internal
+#endif

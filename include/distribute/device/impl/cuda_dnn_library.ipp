@@ -1,6 +1,7 @@
 #pragma once
-#include <distribute/device/cuda_dnn_library.hpp>
+#if DISTRIBUTE_HAS_CUDNN
 #include <distribute/device/cuda_library.hpp>
+#include <distribute/device/detail/cuda_dnn_library.hpp>
 
 #include <type_traits>
 #include <utility>
@@ -19,7 +20,7 @@ DISTRIBUTE_INLINE CudnnTable load_cudnn() {
   const auto load = [&](auto& function, const char* name) {
     function =
         reinterpret_cast<std::remove_reference_t<decltype(function)>>(cuda_symbol(library, name));
-    if (!function) throw UnavailableError(concat("libcudnn.so.9 has no function ", name));
+    if (!function) throw UnavailableError(str_cat("libcudnn.so.9 has no function ", name));
   };
   load(t.get_version, "cudnnGetVersion");
   load(t.get_error_string, "cudnnGetErrorString");
@@ -34,8 +35,8 @@ DISTRIBUTE_INLINE CudnnTable load_cudnn() {
   load(t.finalize, "cudnnBackendFinalize");
   load(t.execute, "cudnnBackendExecute");
   if (t.get_version() < kOldestVersion)
-    throw UnavailableError(concat("cuDNN ", kOldestVersion,
-                                  " or later is needed, libcudnn.so.9 is ", t.get_version()));
+    throw UnavailableError(str_cat("cuDNN ", kOldestVersion,
+                                   " or later is needed, libcudnn.so.9 is ", t.get_version()));
   return t;
 }
 
@@ -59,7 +60,7 @@ DISTRIBUTE_INLINE const CudnnTable& cudnn() {
 DISTRIBUTE_INLINE std::string describe(cudnnStatus_t status, const std::string& call) {
   char last[512] = "";
   cudnn().get_last_error_string(last, sizeof last);
-  return concat(call, ": ", cudnn().get_error_string(status), *last ? ": " : "", last);
+  return str_cat(call, ": ", cudnn().get_error_string(status), *last ? ": " : "", last);
 }
 
 DISTRIBUTE_INLINE void check_cudnn(cudnnStatus_t status, const std::string& call) {
@@ -71,3 +72,4 @@ DISTRIBUTE_INLINE void check_cudnn(cudnnStatus_t status, const std::string& call
 }
 
 }  // namespace distribute::cudnn_internal
+#endif

@@ -1,8 +1,9 @@
 #pragma once
-#include <distribute/device/cuda_dnn_operations.hpp>
-#include <distribute/device/cuda_dnn_patterns.hpp>
-#include <distribute/device/cuda_dnn_plans.hpp>
-#include <distribute/device/cuda_state.hpp>
+#if DISTRIBUTE_HAS_CUDNN
+#include <distribute/device/detail/cuda_dnn_operations.hpp>
+#include <distribute/device/detail/cuda_dnn_patterns.hpp>
+#include <distribute/device/detail/cuda_dnn_plans.hpp>
+#include <distribute/device/detail/cuda_state.hpp>
 
 #include <cstring>
 #include <initializer_list>
@@ -146,3 +147,4 @@ DISTRIBUTE_INLINE CudnnNormBackward cudnn_batch_norm_backward(const CudnnNormSha
 }
 
 }  // namespace distribute
+#endif

@@ -1,6 +1,7 @@
 #pragma once
+#if !DISTRIBUTE_HAS_CUDNN
 #include <distribute/base/error.hpp>
-#include <distribute/device/cuda_dnn_operations.hpp>
+#include <distribute/device/detail/cuda_dnn_operations.hpp>
 
 namespace distribute {
 
@@ -32,3 +33,4 @@ DISTRIBUTE_INLINE CudnnNormBackward cudnn_batch_norm_backward(const CudnnNormSha
 }
 
 }  // namespace distribute
+#endif

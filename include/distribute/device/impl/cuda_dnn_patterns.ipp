@@ -1,5 +1,6 @@
 #pragma once
-#include <distribute/device/cuda_dnn_patterns.hpp>
+#if DISTRIBUTE_HAS_CUDNN
+#include <distribute/device/detail/cuda_dnn_patterns.hpp>
 
 #include <utility>
 
@@ -125,3 +126,4 @@ DISTRIBUTE_INLINE CudnnGraph convolution_statistics(const Conv2DShape& s) {
 }
 
 }  // namespace distribute::cudnn_internal
+#endif

@@ -1,5 +1,6 @@
 #pragma once
-#include <distribute/device/cuda_dnn_plan.hpp>
+#if DISTRIBUTE_HAS_CUDNN
+#include <distribute/device/detail/cuda_dnn_plan.hpp>
 
 #include <algorithm>
 #include <set>
@@ -17,15 +18,15 @@ DISTRIBUTE_INLINE std::string property(const std::string& json, const std::strin
 DISTRIBUTE_INLINE CudnnTarget::CudnnTarget(CudnnDescriptor properties)
     : properties_(std::move(properties)) {
   const std::string json = properties_.get_text(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION);
-  name_ = concat("cudnn ", cudnn().get_version(), " sm ", property(json, "deviceVer"), " x ",
-                 property(json, "multiProcessorCount"), " ", property(json, "deviceName"));
+  name_ = str_cat("cudnn ", cudnn().get_version(), " sm ", property(json, "deviceVer"), " x ",
+                  property(json, "multiProcessorCount"), " ", property(json, "deviceName"));
 }
 
 DISTRIBUTE_INLINE CudnnTarget CudnnTarget::of_device(int index) {
   CudnnDescriptor properties(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
   const int32_t device = index;
   properties.set(CUDNN_ATTR_DEVICEPROP_DEVICE_ID, CUDNN_TYPE_INT32, 1, &device);
-  properties.finalize(concat("the properties of GPU ", index));
+  properties.finalize(str_cat("the properties of GPU ", index));
   CudnnTarget target(std::move(properties));
   check_cudnn(cudnn().create(&target.handle_), "cudnnCreate");
   return target;
@@ -98,7 +99,7 @@ DISTRIBUTE_INLINE std::optional<CudnnPlan> CudnnPlan::make(const CudnnTarget& ta
   made.workspace_bytes_ = made.plan_.get_int64(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE);
   made.compiled_at_runtime_ = compiles;
   if (made.workspace_bytes_ <= options.workspace_bytes) return made;
-  if (why) *why = concat("wants a workspace of ", made.workspace_bytes_, " bytes");
+  if (why) *why = str_cat("wants a workspace of ", made.workspace_bytes_, " bytes");
   return std::nullopt;
 }
 
@@ -173,8 +174,9 @@ DISTRIBUTE_INLINE std::vector<CudnnPlan> make_plans(const CudnnTarget& target, C
   if (!plans.empty()) return plans;
   std::string all;
   for (const std::string& reason : reasons) all += "\n  " + reason;
-  throw UnimplementedError(concat("no cuDNN engine on ", target.name(), " for ", graph.signature(),
-                                  ":", all.empty() ? " none was proposed" : all));
+  throw UnimplementedError(str_cat("no cuDNN engine on ", target.name(), " for ", graph.signature(),
+                                   ":", all.empty() ? " none was proposed" : all));
 }
 
 }  // namespace distribute::cudnn_internal
+#endif

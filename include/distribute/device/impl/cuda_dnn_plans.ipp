@@ -1,10 +1,11 @@
 #pragma once
+#if DISTRIBUTE_HAS_CUDNN
 #include <distribute/device/buffer.hpp>
 #include <distribute/device/cuda_device.hpp>
-#include <distribute/device/cuda_dnn_plans.hpp>
 #include <distribute/device/cuda_module.hpp>
-#include <distribute/device/cuda_state.hpp>
 #include <distribute/device/cuda_stream.hpp>
+#include <distribute/device/detail/cuda_dnn_plans.hpp>
+#include <distribute/device/detail/cuda_state.hpp>
 #include <distribute/device/math_mode.hpp>
 
 #include <absl/strings/str_cat.h>
@@ -55,9 +56,9 @@ DISTRIBUTE_INLINE void PlanStore::keep(const std::string& description,
 
 DISTRIBUTE_INLINE std::string describe(const CudnnTarget& target, const PlanOptions& options,
                                        bool measured, const std::string& graph) {
-  return concat(target.name(), " workspace ", options.workspace_bytes, " deterministic ",
-                options.deterministic, " tf32 ", options.tensor_float_32, " measured ", measured,
-                " ", graph);
+  return str_cat(target.name(), " workspace ", options.workspace_bytes, " deterministic ",
+                 options.deterministic, " tf32 ", options.tensor_float_32, " measured ", measured,
+                 " ", graph);
 }
 
 DISTRIBUTE_INLINE const ReadyPlan& PlanCache::find_or_make(
@@ -152,7 +153,7 @@ DISTRIBUTE_INLINE PlanOptions current_options() {
 }
 
 DISTRIBUTE_INLINE std::string key_with(const PlanOptions& options, const std::string& key) {
-  return concat(key, options.deterministic, options.tensor_float_32);
+  return str_cat(key, options.deterministic, options.tensor_float_32);
 }
 
 DISTRIBUTE_INLINE void execute(const CudnnPlan& plan, std::span<const int64_t> ids, Device device,
@@ -212,3 +213,4 @@ DISTRIBUTE_INLINE void require_cudnn_plan(Device device, const std::string& key,
 }
 
 }  // namespace distribute::cudnn_internal
+#endif

@@ -83,8 +83,8 @@ std::string load_table(const CudaLibraryName& name, Table& table) {
   for_each_function(table, [&](const char* symbol, auto& pointer) {
     pointer = reinterpret_cast<std::decay_t<decltype(pointer)>>(cuda_symbol(library, symbol));
     if (!pointer && problem.empty())
-      problem = concat(name.what, ": ", name.files[0], " is too old, it lacks ", symbol,
-                       "; install ", name.package);
+      problem = str_cat(name.what, ": ", name.files[0], " is too old, it lacks ", symbol,
+                        "; install ", name.package);
   });
   return problem;
 }

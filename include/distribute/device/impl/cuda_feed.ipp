@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
-#include <distribute/device/cuda_feed.hpp>
+#include <distribute/device/detail/cuda_feed.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -39,7 +39,7 @@ DISTRIBUTE_INLINE void CudaFeed::FreeBlocks::give_back(Block block) noexcept {
     if (blocks.size() == kMost) blocks.erase(blocks.begin());
     blocks.push_back(std::move(block));
   } catch (const std::exception& error) {
-    log_warning("device", concat("a batch's memory is not used again: ", error.what()));
+    log_warning("device", str_cat("a batch's memory is not used again: ", error.what()));
   }
 }
 

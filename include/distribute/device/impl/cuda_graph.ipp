@@ -2,7 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/device/cuda_device.hpp>
 #include <distribute/device/cuda_graph.hpp>
-#include <distribute/device/cuda_state.hpp>
+#include <distribute/device/detail/cuda_state.hpp>
 
 #include <utility>
 
@@ -36,9 +36,9 @@ DISTRIBUTE_INLINE CudaHandle record_work(CudaStreamRef stream, const std::functi
   CudaHandle graph = nullptr;
   const CudaResult result = driver.cuStreamEndCapture(stream.native(), &graph);
   if (result == kCudaSuccess && graph) return graph;
-  throw FailedPreconditionError(concat("the step on ", to_string(stream.device()),
-                                       " cannot be recorded (cuStreamEndCapture ", "gave ", result,
-                                       "): did it wait for the device?"));
+  throw FailedPreconditionError(str_cat("the step on ", to_string(stream.device()),
+                                        " cannot be recorded (cuStreamEndCapture ", "gave ", result,
+                                        "): did it wait for the device?"));
 }
 
 }  // namespace device_internal

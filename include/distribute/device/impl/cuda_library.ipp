@@ -1,4 +1,5 @@
 #pragma once
+#if DISTRIBUTE_HAS_CUDA
 #include <distribute/base/error.hpp>
 #include <distribute/device/cuda_library.hpp>
 
@@ -29,7 +30,7 @@ DISTRIBUTE_INLINE std::vector<std::string> library_folders(const CudaLibraryName
     if (folder.empty()) continue;
     folders.push_back(folder + "/");
     for (const char* package : name.folders)
-      folders.push_back(distribute::concat(folder, "/nvidia/", package, "/lib/"));
+      folders.push_back(distribute::str_cat(folder, "/nvidia/", package, "/lib/"));
   }
   folders.emplace_back();
   if (const std::string toolkit = toolkit_folder(); !toolkit.empty())
@@ -49,8 +50,8 @@ DISTRIBUTE_INLINE void* open_cuda_library(const CudaLibraryName& name, std::stri
       const std::string last = text ? text : "";
       if (reason.empty() || last.find("No such file") == std::string::npos) reason = last;
     }
-  problem = concat(name.what, ": ", name.files[0], " cannot be loaded (", reason, "); install ",
-                   name.package, ", or name its folder in DISTRIBUTE_CUDA_LIBRARY_PATH");
+  problem = str_cat(name.what, ": ", name.files[0], " cannot be loaded (", reason, "); install ",
+                    name.package, ", or name its folder in DISTRIBUTE_CUDA_LIBRARY_PATH");
   return nullptr;
 }
 
@@ -61,3 +62,4 @@ DISTRIBUTE_INLINE void* cuda_symbol(void* library, const char* name) {
 DISTRIBUTE_INLINE bool built_for_cuda() { return !device_internal::toolkit_folder().empty(); }
 
 }  // namespace distribute
+#endif

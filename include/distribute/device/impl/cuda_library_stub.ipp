@@ -1,11 +1,12 @@
 #pragma once
+#if !DISTRIBUTE_HAS_CUDA
 #include <distribute/base/error.hpp>
 #include <distribute/device/cuda_library.hpp>
 
 namespace distribute {
 
 DISTRIBUTE_INLINE void* open_cuda_library(const CudaLibraryName& name, std::string& problem) {
-  problem = concat(name.what, ": this build has no GPU support (DISTRIBUTE_CUDA=OFF)");
+  problem = str_cat(name.what, ": this build has no GPU support (DISTRIBUTE_CUDA=OFF)");
   return nullptr;
 }
 
@@ -14,3 +15,4 @@ DISTRIBUTE_INLINE void* cuda_symbol(void*, const char*) { return nullptr; }
 DISTRIBUTE_INLINE bool built_for_cuda() { return false; }
 
 }  // namespace distribute
+#endif

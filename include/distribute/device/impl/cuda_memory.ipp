@@ -2,8 +2,8 @@
 #include <distribute/base/error.hpp>
 #include <distribute/device/cuda_device.hpp>
 #include <distribute/device/cuda_memory.hpp>
-#include <distribute/device/cuda_state.hpp>
 #include <distribute/device/cuda_stream.hpp>
+#include <distribute/device/detail/cuda_state.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -60,12 +60,12 @@ DISTRIBUTE_INLINE std::shared_ptr<GpuPool> pool_of(Device device, GpuLane& lane)
 }
 
 DISTRIBUTE_INLINE std::string memory_report(const GpuPool& pool, const MemoryInfo& info) {
-  std::string text = concat(info.current, " bytes are in use (peak ", info.peak, "), ", info.cached,
-                            " cached; the largest blocks have");
+  std::string text = str_cat(info.current, " bytes are in use (peak ", info.peak, "), ",
+                             info.cached, " cached; the largest blocks have");
   int listed = 0;
   for (int64_t bytes : pool.live) {
     if (listed == 5) break;
-    text += concat(listed++ ? ", " : " ", bytes);
+    text += str_cat(listed++ ? ", " : " ", bytes);
   }
   return text + " bytes";
 }
@@ -98,8 +98,8 @@ DISTRIBUTE_INLINE void* take_from_driver(Device device, int64_t bytes, const Gpu
   if (result != kCudaSuccess)
     check_cuda(
         result, "cuMemAlloc",
-        concat(to_string(device), ", ", bytes, " bytes wanted, ",
-               limit ? concat("the limit is ", limit, ", ") : "", memory_report(pool, info)));
+        str_cat(to_string(device), ", ", bytes, " bytes wanted, ",
+                limit ? str_cat("the limit is ", limit, ", ") : "", memory_report(pool, info)));
   return reinterpret_cast<void*>(uintptr_t(address));
 }
 
@@ -179,7 +179,8 @@ DISTRIBUTE_INLINE void enable_peer(Device device, Device peer) {
   const GpuGuard guard(device);
   const CudaResult result = driver.cuCtxEnablePeerAccess(other, 0);
   if (result != kCudaPeerAccessAlreadyEnabled)
-    check_cuda(result, "cuCtxEnablePeerAccess", concat(to_string(device), " to ", to_string(peer)));
+    check_cuda(result, "cuCtxEnablePeerAccess",
+               str_cat(to_string(device), " to ", to_string(peer)));
 }
 
 DISTRIBUTE_INLINE void copy_between_gpus(void* to, Device to_device, const void* from,
@@ -187,7 +188,7 @@ DISTRIBUTE_INLINE void copy_between_gpus(void* to, Device to_device, const void*
   const CudaDriver& driver = cuda_driver();
   const CudaStreamRef stream = current_stream(to_device);
   const auto details = [&] {
-    return concat(bytes, " bytes from ", to_string(from_device), " to ", to_string(to_device));
+    return str_cat(bytes, " bytes from ", to_string(from_device), " to ", to_string(to_device));
   };
   if (from_device != to_device) {
     enable_peer(to_device, from_device);
@@ -234,8 +235,8 @@ namespace device_internal {
 DISTRIBUTE_INLINE void refuse_while_recording(Device gpu, int64_t bytes, const char* what) {
   const GpuGuard guard(gpu);
   if (current_stream(gpu).is_capturing())
-    throw FailedPreconditionError(concat(bytes, " bytes are ", what, to_string(gpu),
-                                         " by the host in a step that is being recorded"));
+    throw FailedPreconditionError(str_cat(bytes, " bytes are ", what, to_string(gpu),
+                                          " by the host in a step that is being recorded"));
 }
 
 }  // namespace device_internal
@@ -264,7 +265,7 @@ DISTRIBUTE_INLINE void copy_bytes(void* to, Device to_device, const void* from, 
   const CudaResult result =
       cuda_driver().cuMemcpyDtoHAsync(to, cuda_address(from), size_t(bytes), stream.native());
   if (result != kCudaSuccess)
-    check_cuda(result, "cuMemcpyDtoHAsync", concat(bytes, " bytes from ", to_string(from_device)));
+    check_cuda(result, "cuMemcpyDtoHAsync", str_cat(bytes, " bytes from ", to_string(from_device)));
   stream.synchronize();
 }
 
@@ -274,7 +275,7 @@ DISTRIBUTE_INLINE void copy_pinned(void* to, Device gpu, const void* from, int64
   const CudaResult result =
       cuda_driver().cuMemcpyHtoDAsync(cuda_address(to), from, size_t(bytes), stream);
   if (result != kCudaSuccess)
-    check_cuda(result, "cuMemcpyHtoDAsync", concat(bytes, " bytes to ", to_string(gpu)));
+    check_cuda(result, "cuMemcpyHtoDAsync", str_cat(bytes, " bytes to ", to_string(gpu)));
 }
 
 DISTRIBUTE_INLINE void fill_elements(void* to, Device device, int64_t element_bytes,
@@ -299,7 +300,7 @@ DISTRIBUTE_INLINE void fill_elements(void* to, Device device, int64_t element_by
   }
   if (result != kCudaSuccess)
     check_cuda(result, "cuMemsetAsync",
-               concat(count, " elements of ", element_bytes, " bytes on ", to_string(device)));
+               str_cat(count, " elements of ", element_bytes, " bytes on ", to_string(device)));
 }
 
 DISTRIBUTE_INLINE PinnedBuffer::PinnedBuffer(int64_t bytes, Device device)
@@ -307,7 +308,7 @@ DISTRIBUTE_INLINE PinnedBuffer::PinnedBuffer(int64_t bytes, Device device)
   constexpr unsigned kPortable = 1;  // for every GPU of the process
   const GpuGuard guard(device);
   check_cuda(cuda_driver().cuMemHostAlloc(&data_, size_t(std::max<int64_t>(bytes, 1)), kPortable),
-             "cuMemHostAlloc", concat(bytes, " bytes of page-locked host memory"));
+             "cuMemHostAlloc", str_cat(bytes, " bytes of page-locked host memory"));
 }
 DISTRIBUTE_INLINE PinnedBuffer::PinnedBuffer(PinnedBuffer&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)),

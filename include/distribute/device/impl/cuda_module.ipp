@@ -1,9 +1,10 @@
 #pragma once
+#if DISTRIBUTE_HAS_CUDA
 #include <distribute/base/error.hpp>
 #include <distribute/device/cuda_device.hpp>
 #include <distribute/device/cuda_module.hpp>
-#include <distribute/device/cuda_state.hpp>
 #include <distribute/device/cuda_stream.hpp>
+#include <distribute/device/detail/cuda_state.hpp>
 #include <distribute/device/kernel_arguments.hpp>
 
 #include <algorithm>
@@ -60,7 +61,7 @@ class CompilerProgram {
   CudaHandle native() const { return native_; }
   void check(CudaResult result, const char* call) const {
     if (result != kCudaSuccess)
-      throw InternalError(concat(call, ": ", compiler_.nvrtcGetErrorString(result)));
+      throw InternalError(str_cat(call, ": ", compiler_.nvrtcGetErrorString(result)));
   }
 
  private:
@@ -101,7 +102,7 @@ DISTRIBUTE_INLINE std::string read_kernel(const std::string& path) {
 DISTRIBUTE_INLINE void keep_kernel(const std::string& path, const std::string& code) {
   std::error_code ignored;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
-  const std::string draft = concat(path, ".", getpid(), ".tmp");
+  const std::string draft = str_cat(path, ".", getpid(), ".tmp");
   std::ofstream file(draft, std::ios::binary);
   file.write(code.data(), std::streamsize(code.size()));
   file.close();
@@ -128,7 +129,7 @@ DISTRIBUTE_INLINE std::string code_of(const std::string& text, const std::string
   if (const auto code = embedded_code(file); !code.empty()) return std::string(code);
   const std::string folder = gpu_state().keeps_kernels_on_disk ? kernel_folder() : std::string();
   if (folder.empty()) return compile_kernels(cuda_compiler(), text, name, capability);
-  const std::string path = concat(folder, "/", file);
+  const std::string path = str_cat(folder, "/", file);
   std::string code = read_kernel(path);
   if (!code.empty()) return code;
   code = compile_kernels(cuda_compiler(), text, name, capability);
@@ -157,7 +158,7 @@ DISTRIBUTE_INLINE CudaHandle load_module(Device device, const KernelName& kernel
       return found->second;
   }
   const PhysicalGpu& gpu = gpu_info(device);
-  const std::string name = concat(kernel.function, "_", kernel.row, ".cu");
+  const std::string name = str_cat(kernel.function, "_", kernel.row, ".cu");
   std::string code;
   {
     std::lock_guard lock(state.compile_mutex);  // meanwhile nobody waits for a GPU
@@ -165,7 +166,7 @@ DISTRIBUTE_INLINE CudaHandle load_module(Device device, const KernelName& kernel
   }
   CudaHandle module = nullptr;
   check_cuda(cuda_driver().cuModuleLoadData(&module, code.data()), "cuModuleLoadData",
-             concat(name, " on ", to_string(device)));
+             str_cat(name, " on ", to_string(device)));
   std::lock_guard lock(state.kernel_mutex);
   return state.modules[key] = module;
 }
@@ -191,7 +192,7 @@ DISTRIBUTE_INLINE CudaHandle find_kernel(Device device, const KernelName& kernel
   const CudaHandle module = load_module(device, kernel);
   CudaHandle function = nullptr;
   check_cuda(cuda_driver().cuModuleGetFunction(&function, module, kernel.function),
-             "cuModuleGetFunction", concat(kernel.function, " on ", to_string(device)));
+             "cuModuleGetFunction", str_cat(kernel.function, " on ", to_string(device)));
   std::lock_guard lock(state.kernel_mutex);
   return state.kernels[key] = function;
 }
@@ -201,24 +202,24 @@ DISTRIBUTE_INLINE CudaHandle find_kernel(Device device, const KernelName& kernel
 DISTRIBUTE_INLINE std::string_view kernel_prelude() { return device_internal::kPrelude; }
 
 DISTRIBUTE_INLINE std::string kernel_text(const KernelName& kernel) {
-  std::string text = concat(kernel_prelude(), kernels::kArguments, "\n");
+  std::string text = str_cat(kernel_prelude(), kernels::kArguments, "\n");
   for (size_t i = 0; i < kernel.types.size(); ++i)
-    text += concat("#define T", i, " ", device_internal::kernel_type(kernel.types[i]), "\n");
-  if (!kernel.row.empty()) text += concat("#define ROW ", kernel.row, "\n");
+    text += str_cat("#define T", i, " ", device_internal::kernel_type(kernel.types[i]), "\n");
+  if (!kernel.row.empty()) text += str_cat("#define ROW ", kernel.row, "\n");
   return text + std::string(kernel.rows) + "\n" + std::string(kernel.body);
 }
 
 DISTRIBUTE_INLINE std::string compile_kernels(const CudaCompiler& compiler, std::string_view text,
                                               const std::string& name, int capability) {
   const device_internal::CompilerProgram program(compiler, std::string(text), name);
-  const std::string architecture = concat("--gpu-architecture=sm_", capability);
+  const std::string architecture = str_cat("--gpu-architecture=sm_", capability);
   const char* const options[] = {architecture.c_str(), "--std=c++20", "-default-device"};
   const CudaResult result =
       compiler.nvrtcCompileProgram(program.native(), int(std::size(options)), options);
   if (result != kCudaSuccess)
-    throw InternalError(concat("NVRTC cannot compile ", name, " for ", architecture, ": ",
-                               compiler.nvrtcGetErrorString(result), "\n",
-                               device_internal::compiler_log(compiler, program.native())));
+    throw InternalError(str_cat("NVRTC cannot compile ", name, " for ", architecture, ": ",
+                                compiler.nvrtcGetErrorString(result), "\n",
+                                device_internal::compiler_log(compiler, program.native())));
   size_t size = 0;
   program.check(compiler.nvrtcGetCUBINSize(program.native(), &size), "nvrtcGetCUBINSize");
   std::string code(size, '\0');
@@ -246,9 +247,10 @@ DISTRIBUTE_INLINE void launch_kernel_untyped(Device device, const KernelName& ke
                                    1, 1, 0, stream, parameters, nullptr);
   if (result != kCudaSuccess)
     check_cuda(result, "cuLaunchKernel",
-               concat(kernel.function, kernel.row.empty() ? "" : "<", kernel.row,
-                      kernel.row.empty() ? "" : ">", " with ", shape.grid_x, " x ", shape.grid_y,
-                      " x ", shape.grid_z, " blocks of ", shape.block, " on ", to_string(device)));
+               str_cat(kernel.function, kernel.row.empty() ? "" : "<", kernel.row,
+                       kernel.row.empty() ? "" : ">", " with ", shape.grid_x, " x ", shape.grid_y,
+                       " x ", shape.grid_z, " blocks of ", shape.block, " on ", to_string(device)));
 }
 
 }  // namespace distribute
+#endif

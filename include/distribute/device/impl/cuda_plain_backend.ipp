@@ -2,7 +2,7 @@
 #include <distribute/device/backend.hpp>
 #include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/cuda_module.hpp>
-#include <distribute/device/cuda_plain_backend.hpp>
+#include <distribute/device/detail/cuda_plain_backend.hpp>
 #include <distribute/device/kernel_arguments.hpp>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/device/cuda_device.hpp>
-#include <distribute/device/cuda_staging.hpp>
+#include <distribute/device/detail/cuda_staging.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -30,7 +30,7 @@ DISTRIBUTE_INLINE void StagingBlock::fetch(const void* from, Device gpu, int64_t
   const CudaResult result = cuda_driver().cuMemcpyDtoHAsync(data() + begin, cuda_address(from),
                                                             size_t(bytes), stream.native());
   if (result != kCudaSuccess)
-    check_cuda(result, "cuMemcpyDtoHAsync", concat(bytes, " bytes from ", to_string(gpu)));
+    check_cuda(result, "cuMemcpyDtoHAsync", str_cat(bytes, " bytes from ", to_string(gpu)));
 }
 
 DISTRIBUTE_INLINE void StagingBlock::synchronize() {
@@ -70,7 +70,7 @@ DISTRIBUTE_INLINE void StagingMemory::Free::give_back(
     const std::lock_guard lock(mutex);
     blocks[block->bytes()].push_back(std::move(block));
   } catch (const std::exception& error) {
-    log_warning("device", concat("page-locked memory is not used again: ", error.what()));
+    log_warning("device", str_cat("page-locked memory is not used again: ", error.what()));
   }
 }
 

@@ -2,8 +2,8 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/device/cuda_device.hpp>
-#include <distribute/device/cuda_state.hpp>
 #include <distribute/device/cuda_stream.hpp>
+#include <distribute/device/detail/cuda_state.hpp>
 
 #include <utility>
 #include <vector>
@@ -22,7 +22,7 @@ DISTRIBUTE_INLINE std::vector<CudaStreamRef>& stream_scopes() {
 
 /// For destructors: an error is told, not thrown.
 DISTRIBUTE_INLINE void report_cuda(CudaResult result, const char* call) noexcept {
-  if (result != kCudaSuccess) log_warning("device", concat(call, " failed with ", result));
+  if (result != kCudaSuccess) log_warning("device", str_cat(call, " failed with ", result));
 }
 
 /// The same for what belongs to a GPU; at the end of a program the driver may be gone before it.
@@ -33,7 +33,7 @@ DISTRIBUTE_INLINE void destroy_cuda(CudaResult (*destroy)(CudaHandle), CudaHandl
     const GpuGuard guard(device);
     report_cuda(destroy(native), call);
   } catch (const Error& error) {
-    log_warning("device", concat(call, ": ", error.what()));
+    log_warning("device", str_cat(call, ": ", error.what()));
   }
 }
 

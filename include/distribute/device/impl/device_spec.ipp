@@ -31,7 +31,7 @@ DISTRIBUTE_INLINE int spec_number(const std::string& text, const std::string& sp
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < 0)
     throw InvalidArgumentError(
-        concat("'", text, "' is not a number while parsing the device spec: '", spec, "'."));
+        str_cat("'", text, "' is not a number while parsing the device spec: '", spec, "'."));
   return value;
 }
 
@@ -64,9 +64,9 @@ DISTRIBUTE_INLINE void parse_spec_part(const std::vector<std::string>& part,
   else if (part.size() == 3 && key == "device")
     set_device(result, part[1], part[2], spec);
   else if (!key.empty())
-    throw InvalidArgumentError(concat("Unknown attribute '", key,
-                                      "' is encountered while parsing the device spec: '", spec,
-                                      "'."));
+    throw InvalidArgumentError(str_cat("Unknown attribute '", key,
+                                       "' is encountered while parsing the device spec: '", spec,
+                                       "'."));
 }
 
 }  // namespace device_internal

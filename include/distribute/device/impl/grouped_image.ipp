@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/parallel.hpp>
-#include <distribute/device/grouped_image.hpp>
+#include <distribute/device/detail/grouped_image.hpp>
 
 #include <span>
 

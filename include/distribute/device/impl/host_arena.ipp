@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/device/host_arena.hpp>
+#include <distribute/device/detail/host_arena.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -76,7 +76,7 @@ DISTRIBUTE_INLINE void HostArena::reserve(int64_t block) {
   int64_t bytes = std::max({least, reserved_, kFirstReservation});
   char* data = reserve_from_system(bytes);
   if (!data && bytes > least) data = reserve_from_system(bytes = least);
-  if (!data) throw ResourceExhaustedError(concat("out of host memory: ", block, " bytes wanted"));
+  if (!data) throw ResourceExhaustedError(str_cat("out of host memory: ", block, " bytes wanted"));
   reservations_[data] = {data, data + bytes};
   reserved_ += bytes;
 }

@@ -45,13 +45,13 @@ DISTRIBUTE_INLINE Device missing_device(const std::string& name) {
     std::string available;
     for (const config::LogicalDevice& device : config::list_logical_devices())
       available += (available.empty() ? "" : ", ") + device.name;
-    throw InvalidArgumentError(concat("Could not satisfy device specification '", name,
-                                      "'. enable_soft_placement=0. All available devices [",
-                                      available, "]."));
+    throw InvalidArgumentError(str_cat("Could not satisfy device specification '", name,
+                                       "'. enable_soft_placement=0. All available devices [",
+                                       available, "]."));
   }
   if (first_replacement(name))
-    log_info("device", concat(name, " does not exist in this process; ", to_string(Device{}),
-                              " is used instead"));
+    log_info("device", str_cat(name, " does not exist in this process; ", to_string(Device{}),
+                               " is used instead"));
   return {};
 }
 
@@ -65,12 +65,12 @@ DISTRIBUTE_INLINE Device resolve_device(const DeviceSpec& spec) {
 }
 
 DISTRIBUTE_INLINE void log_placement(const char* op, Device device) {
-  log_info("device", concat("Executing op ", op, " in device ", full_name(device)));
+  log_info("device", str_cat("Executing op ", op, " in device ", full_name(device)));
 }
 
 DISTRIBUTE_INLINE int checked_threads(const char* setting, int threads) {
   if (threads < 0)
-    throw InvalidArgumentError(concat(setting, ": wanted 0 or more threads, got ", threads));
+    throw InvalidArgumentError(str_cat(setting, ": wanted 0 or more threads, got ", threads));
   return threads;
 }
 
@@ -125,7 +125,7 @@ DISTRIBUTE_INLINE std::vector<LogicalDevice> list_logical_devices(const std::str
 DISTRIBUTE_INLINE void set_logical_device_configuration(int logical_cpus) {
   if (logical_cpus < 1)
     throw InvalidArgumentError(
-        concat("set_logical_device_configuration: wanted at least one CPU, got ", logical_cpus));
+        str_cat("set_logical_device_configuration: wanted at least one CPU, got ", logical_cpus));
   process_state().logical_cpu_devices = logical_cpus;
 }
 
@@ -135,7 +135,7 @@ DISTRIBUTE_INLINE std::vector<PhysicalDevice> list_physical_devices(
   const auto add = [&](const char* type, size_t count) {
     if (!device_type.empty() && device_type != type) return;
     for (size_t i = 0; i < count; ++i)
-      devices.push_back({concat("/physical_device:", type, ":", i), type});
+      devices.push_back({str_cat("/physical_device:", type, ":", i), type});
   };
   add("CPU", 1);
   if (device_type.empty() || device_type == "GPU") add("GPU", physical_gpus().size());
@@ -148,8 +148,8 @@ DISTRIBUTE_INLINE void set_logical_device_configuration(
   const auto all = list_physical_devices("GPU");
   const auto found = std::find(all.begin(), all.end(), device);
   if (found == all.end() || devices.empty())
-    throw InvalidArgumentError(concat("set_logical_device_configuration: there is no '",
-                                      device.name, "' to divide into ", devices.size()));
+    throw InvalidArgumentError(str_cat("set_logical_device_configuration: there is no '",
+                                       device.name, "' to divide into ", devices.size()));
   std::vector<LogicalGpu> logical;
   for (const LogicalGpu& gpu : logical_gpus())
     if (gpu.physical != int(found - all.begin())) logical.push_back(gpu);

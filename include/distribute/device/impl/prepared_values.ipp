@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/parallel.hpp>
-#include <distribute/device/prepared_values.hpp>
+#include <distribute/device/detail/prepared_values.hpp>
 
 #include <atomic>
 #include <map>

@@ -2,13 +2,13 @@
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/default_resolver.hpp>
 #include <distribute/horovod/basics.hpp>
-#include <distribute/horovod/elastic_job.hpp>
-#include <distribute/horovod/engine.hpp>
-#include <distribute/horovod/engine_scope.hpp>
+#include <distribute/horovod/detail/elastic_job.hpp>
+#include <distribute/horovod/detail/engine.hpp>
+#include <distribute/horovod/detail/engine_scope.hpp>
 #include <distribute/horovod/process_set.hpp>
 #include <distribute/net/deadline.hpp>
-#include <distribute/strategy/cluster_place.hpp>
-#include <distribute/strategy/share_cores.hpp>
+#include <distribute/strategy/detail/cluster_place.hpp>
+#include <distribute/strategy/detail/share_cores.hpp>
 
 #include <cstdlib>
 #include <thread>
@@ -64,8 +64,8 @@ DISTRIBUTE_INLINE std::shared_ptr<Engine> join_patiently(const hvd::InitOptions&
       if (dynamic_cast<const hvd::JobFinishedError*>(&error)) throw;
       if (!again) throw;
       if (deadline.passed())
-        throw DeadlineExceededError(concat("hvd::init: the tasks of the new job have not met ",
-                                           "within ", timeout, " s: ", error.what()));
+        throw DeadlineExceededError(str_cat("hvd::init: the tasks of the new job have not met ",
+                                            "within ", timeout, " s: ", error.what()));
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }

@@ -3,8 +3,8 @@
 #include <distribute/base/error.hpp>
 #include <distribute/horovod/basics.hpp>
 #include <distribute/horovod/collectives.hpp>
-#include <distribute/horovod/engine.hpp>
-#include <distribute/horovod/engine_scope.hpp>
+#include <distribute/horovod/detail/engine.hpp>
+#include <distribute/horovod/detail/engine_scope.hpp>
 #include <distribute/ops/elementwise.hpp>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ DISTRIBUTE_INLINE std::vector<int64_t> dims_of(const Tensor& tensor) {
 DISTRIBUTE_INLINE Handle start(Request request, const Tensor& tensor,
                                hvd::Compression compression = hvd::Compression::None,
                                bool transient = false) {
-  if (!tensor) throw InvalidArgumentError(concat(name_of(request.terms.kind), ": no tensor"));
+  if (!tensor) throw InvalidArgumentError(str_cat(name_of(request.terms.kind), ": no tensor"));
   const auto engine = horovod_internal::engine();
   Tensor input = host_copy(tensor, compression);
   if (request.terms.kind != Kind::Allreduce || is_indexed_slices(input)) input = input.row_major();
@@ -59,7 +59,7 @@ DISTRIBUTE_INLINE Request plain(Kind kind, const hvd::OperationOptions& options)
 DISTRIBUTE_INLINE void check_rows(const Tensor& tensor, Kind kind) {
   if (!tensor || tensor.shape().rank() == 0)
     throw InvalidArgumentError(
-        concat(name_of(kind), ": wanted a tensor with rows, got ", tensor ? "a scalar" : "none"));
+        str_cat(name_of(kind), ": wanted a tensor with rows, got ", tensor ? "a scalar" : "none"));
 }
 
 /// Options of member `i` of a group, whose name all members need.
@@ -68,7 +68,7 @@ Request member(Request request, const Options& options, size_t i, size_t count,
                const std::string& name) {
   request.group = options.name.empty() ? name : options.name;
   request.group_size = int32_t(count);
-  request.name = concat(request.group, ".", i);
+  request.name = str_cat(request.group, ".", i);
   return request;
 }
 
@@ -78,7 +78,7 @@ std::vector<Handle> start_group(Kind kind, Request request, const std::vector<Te
                                 const Options& options,
                                 hvd::Compression compression = hvd::Compression::None) {
   for (const Tensor& tensor : tensors)
-    if (!tensor) throw InvalidArgumentError(concat("grouped_", name_of(kind), ": no tensor"));
+    if (!tensor) throw InvalidArgumentError(str_cat("grouped_", name_of(kind), ": no tensor"));
   const std::string name = engine()->next_name(kind, request.terms.process_set);
   std::vector<Handle> handles;
   for (size_t i = 0; i < tensors.size(); ++i)
@@ -91,8 +91,8 @@ std::vector<Handle> start_group(Kind kind, Request request, const std::vector<Te
 DISTRIBUTE_INLINE Tensor allreduce_sparse(const Tensor& tensor,
                                           const hvd::AllreduceOptions& options) {
   if (options.op != hvd::Sum && options.op != hvd::Average)
-    throw InvalidArgumentError(concat("allreduce: IndexedSlices can be summed or averaged, the ",
-                                      hvd::name_of(options.op), " was asked for"));
+    throw InvalidArgumentError(str_cat("allreduce: IndexedSlices can be summed or averaged, the ",
+                                       hvd::name_of(options.op), " was asked for"));
   const IndexedSlices mine = indexed_slices(tensor);
   const auto part = [&](const char* what) {
     const std::string name = options.name.empty() ? "" : options.name + what;
@@ -146,7 +146,7 @@ DISTRIBUTE_INLINE Tensor allreduce(const Tensor& tensor, const AllreduceOptions&
   return record("hvd_allreduce", {tensor}, output, [options](const Backward& backward) {
     if (options.op != Sum && options.op != Average)
       throw UnimplementedError(
-          concat("allreduce(", name_of(options.op), ") has no gradient, as in Horovod"));
+          str_cat("allreduce(", name_of(options.op), ") has no gradient, as in Horovod"));
     return std::vector<Tensor>{allreduce(backward.gradient(), hi::for_gradient(options))};
   });
 }
@@ -187,9 +187,9 @@ DISTRIBUTE_INLINE Handle broadcast_async(const Tensor& tensor, int root_rank,
                                          const OperationOptions& options) {
   const std::vector<int> ranks = options.process_set.ranks();
   if (std::find(ranks.begin(), ranks.end(), root_rank) == ranks.end())
-    throw InvalidArgumentError(concat("broadcast: the root ", root_rank, " is none of the ",
-                                      ranks.size(), " ranks of process set ",
-                                      options.process_set.process_set_id()));
+    throw InvalidArgumentError(str_cat("broadcast: the root ", root_rank, " is none of the ",
+                                       ranks.size(), " ranks of process set ",
+                                       options.process_set.process_set_id()));
   hi::Request request = hi::plain(hi::Kind::Broadcast, options);
   request.terms.root = root_rank;
   return hi::start(std::move(request), tensor);
@@ -222,10 +222,10 @@ DISTRIBUTE_INLINE Handle alltoall_async(const Tensor& tensor, const Tensor& spli
                                     [](int64_t split) { return split < 0; });
   if (int64_t(request.splits.size()) != size || negative ||
       std::accumulate(request.splits.begin(), request.splits.end(), int64_t{0}) != rows)
-    throw InvalidArgumentError(concat("alltoall: ", rows, " rows cannot be dealt to ", size,
-                                      " ranks ",
-                                      splits ? "by the splits " + hi::numbers_text(request.splits)
-                                             : std::string("in equal parts: give splits")));
+    throw InvalidArgumentError(str_cat("alltoall: ", rows, " rows cannot be dealt to ", size,
+                                       " ranks ",
+                                       splits ? "by the splits " + hi::numbers_text(request.splits)
+                                              : std::string("in equal parts: give splits")));
   return hi::start(std::move(request), tensor);
 }
 
@@ -252,7 +252,7 @@ DISTRIBUTE_INLINE Tensor reducescatter(const Tensor& tensor, const Reducescatter
   return record("hvd_reducescatter", {tensor}, output, [=](const Backward& backward) {
     if (options.op != Sum && options.op != Average)
       throw UnimplementedError(
-          concat("reducescatter(", name_of(options.op), ") has no gradient, as in Horovod"));
+          str_cat("reducescatter(", name_of(options.op), ") has no gradient, as in Horovod"));
     double factor = options.prescale_factor * options.postscale_factor;
     if (options.op == Average) factor /= options.process_set.size();
     const Tensor all = allgather(backward.gradient(), {.process_set = options.process_set,

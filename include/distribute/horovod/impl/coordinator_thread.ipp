@@ -1,6 +1,6 @@
 #pragma once
-#include <distribute/horovod/coordinator_thread.hpp>
-#include <distribute/net/frame.hpp>
+#include <distribute/horovod/detail/coordinator_thread.hpp>
+#include <distribute/net/detail/frame.hpp>
 #include <distribute/net/socket.hpp>
 #include <distribute/net/wake_up.hpp>
 

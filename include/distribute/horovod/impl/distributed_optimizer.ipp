@@ -17,8 +17,8 @@ DISTRIBUTE_INLINE DistributedOptimizer::DistributedOptimizer(
       options_(options),
       reducer_("DistributedOptimizer." + optimizer.name(), gradient_options(options), true) {
   if (options.backward_passes_per_step < 1)
-    throw InvalidArgumentError(concat("backward_passes_per_step must be at least 1, not ",
-                                      options.backward_passes_per_step));
+    throw InvalidArgumentError(str_cat("backward_passes_per_step must be at least 1, not ",
+                                       options.backward_passes_per_step));
 }
 
 /// True while gradients are only collected; after the last pass sums_ holds them all.

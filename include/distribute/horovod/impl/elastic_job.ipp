@@ -1,10 +1,10 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/agreement.hpp>
+#include <distribute/cluster/detail/agreement.hpp>
 #include <distribute/cluster/environment.hpp>
 #include <distribute/horovod/collectives.hpp>
-#include <distribute/horovod/elastic_job.hpp>
-#include <distribute/horovod/engine.hpp>
+#include <distribute/horovod/detail/elastic_job.hpp>
+#include <distribute/horovod/detail/engine.hpp>
 
 #include <utility>
 #include <vector>

@@ -3,10 +3,10 @@
 #include <distribute/base/logging.hpp>
 #include <distribute/base/termination_signal.hpp>
 #include <distribute/horovod/basics.hpp>
-#include <distribute/horovod/elastic_job.hpp>
+#include <distribute/horovod/detail/elastic_job.hpp>
+#include <distribute/horovod/detail/engine.hpp>
+#include <distribute/horovod/detail/engine_scope.hpp>
 #include <distribute/horovod/elastic_run.hpp>
-#include <distribute/horovod/engine.hpp>
-#include <distribute/horovod/engine_scope.hpp>
 
 #include <csignal>
 #include <memory>
@@ -41,9 +41,9 @@ DISTRIBUTE_INLINE std::optional<ElasticEnd> attempt(State& state, ElasticJob& jo
 DISTRIBUTE_INLINE void check_reset_limit(const RunOptions& options, int resets,
                                          const ElasticJob& job) {
   if (options.reset_limit < 0 || resets < options.reset_limit) return;
-  throw UnavailableError(concat("elastic: the ranks have changed ", resets,
-                                " times, which is the limit", job.reason().empty() ? "" : ": ",
-                                job.reason()));
+  throw UnavailableError(str_cat("elastic: the ranks have changed ", resets,
+                                 " times, which is the limit", job.reason().empty() ? "" : ": ",
+                                 job.reason()));
 }
 
 /// False when this rank is out of the job.
@@ -55,8 +55,8 @@ DISTRIBUTE_INLINE bool meet_again(ElasticJob& job, const std::function<bool()>& 
   engine->set_elastic_job(horovod_internal::last_engine()->elastic_job());
   horovod_internal::set_engine(engine);
   if (engine->rank() == 0)
-    log_info("horovod", concat("elastic: ", reason.empty() ? "ranks leave or join" : reason,
-                               "; going on with ", engine->size(), " ranks"));
+    log_info("horovod", str_cat("elastic: ", reason.empty() ? "ranks leave or join" : reason,
+                                "; going on with ", engine->size(), " ranks"));
   return true;
 }
 
@@ -64,7 +64,7 @@ DISTRIBUTE_INLINE ElasticEnd run_until_done(State& state, const std::function<vo
                                             const RunOptions& options) {
   const std::shared_ptr<ElasticJob> job = horovod_internal::engine()->elastic_job();
   if (!job) return state.sync(), train(), ElasticEnd::Finished;
-  const base_internal::TerminationSignal signal({SIGTERM});
+  const TerminationSignal signal({SIGTERM});
   const auto told_to_leave = [&] { return signal.has_come(); };
   const StateInJob in_job(state, job, told_to_leave);
   for (int resets = 0;; ++resets) {

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/horovod/elastic_job.hpp>
+#include <distribute/horovod/detail/elastic_job.hpp>
 #include <distribute/horovod/elastic_state.hpp>
 #include <distribute/nn/module.hpp>
 #include <distribute/optim/optimizer.hpp>

@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
-#include <distribute/horovod/engine.hpp>
-#include <distribute/horovod/engine_thread.hpp>
+#include <distribute/horovod/detail/engine.hpp>
+#include <distribute/horovod/detail/engine_thread.hpp>
 
 #include <utility>
 
@@ -18,7 +18,7 @@ DISTRIBUTE_INLINE Engine::~Engine() {
   try {
     stop();
   } catch (const std::exception& error) {
-    log_warning("horovod", concat("shutdown: ", error.what()));
+    log_warning("horovod", str_cat("shutdown: ", error.what()));
   }
 }
 
@@ -50,7 +50,7 @@ DISTRIBUTE_INLINE void Engine::stop() {
 DISTRIBUTE_INLINE std::string Engine::next_name(Kind kind, int32_t process_set) {
   const std::lock_guard lock(impl_->mutex);
   const int64_t number = ++impl_->calls[{process_set, kind}];
-  return concat(horovod_internal::name_of(kind), ".noname.", number);
+  return str_cat(horovod_internal::name_of(kind), ".noname.", number);
 }
 
 DISTRIBUTE_INLINE std::shared_ptr<Operation> Engine::submit(Request request, Part part) {
@@ -65,9 +65,9 @@ DISTRIBUTE_INLINE std::shared_ptr<Operation> Engine::submit(Request request, Par
     operation->request = request;
     operation->part = std::move(part);
     if (!all.under_way.try_emplace({terms.process_set, request.name}, operation).second)
-      throw InvalidArgumentError(concat("hvd: '", request.name, "' (", to_string(request),
-                                        ") is under way already; wait for it with ",
-                                        "synchronize(), or give another name"));
+      throw InvalidArgumentError(str_cat("hvd: '", request.name, "' (", to_string(request),
+                                         ") is under way already; wait for it with ",
+                                         "synchronize(), or give another name"));
     first = all.unsent.empty();
     if (first) all.oldest_unsent = EngineThread::Clock::now();
     all.unsent.push_back(std::move(request));
@@ -105,8 +105,8 @@ DISTRIBUTE_INLINE std::vector<int> Engine::members(int32_t process_set) const {
   const std::lock_guard lock(impl_->mutex);
   const auto found = impl_->sets.find(process_set);
   if (found == impl_->sets.end())
-    throw InvalidArgumentError(concat("hvd: there is no process set ", process_set,
-                                      "; add_process_set() makes one on all ranks"));
+    throw InvalidArgumentError(str_cat("hvd: there is no process set ", process_set,
+                                       "; add_process_set() makes one on all ranks"));
   return found->second.members;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/cluster/cluster_options.hpp>
 #include <distribute/cluster/environment.hpp>
-#include <distribute/horovod/engine_options.hpp>
+#include <distribute/horovod/detail/engine_options.hpp>
 
 namespace distribute::horovod_internal {
 

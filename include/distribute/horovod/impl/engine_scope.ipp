@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/process_state.hpp>
-#include <distribute/horovod/engine.hpp>
-#include <distribute/horovod/engine_scope.hpp>
+#include <distribute/horovod/detail/engine.hpp>
+#include <distribute/horovod/detail/engine_scope.hpp>
 
 #include <utility>
 #include <vector>

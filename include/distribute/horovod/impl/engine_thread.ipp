@@ -4,9 +4,9 @@
 #include <distribute/base/status.hpp>
 #include <distribute/collective/connect_workers.hpp>
 #include <distribute/collective/timeline.hpp>
-#include <distribute/horovod/engine_thread.hpp>
-#include <distribute/horovod/execution.hpp>
-#include <distribute/horovod/process_group.hpp>
+#include <distribute/horovod/detail/engine_thread.hpp>
+#include <distribute/horovod/detail/execution.hpp>
+#include <distribute/horovod/detail/process_group.hpp>
 
 #include <algorithm>
 
@@ -33,7 +33,7 @@ DISTRIBUTE_INLINE EngineThread::EngineThread(std::shared_ptr<ClusterRuntime> the
 }
 
 DISTRIBUTE_INLINE std::string EngineThread::describe(int rank) const {
-  return runtime ? concat("rank ", rank, " (", runtime->describe(rank), ")") : "rank 0";
+  return runtime ? str_cat("rank ", rank, " (", runtime->describe(rank), ")") : "rank 0";
 }
 
 /// Rank 0 reaches its own coordinator through a pair of sockets.
@@ -126,7 +126,7 @@ DISTRIBUTE_INLINE void EngineThread::throw_connection_lost() {
     runtime->wait_lost(net::Deadline::after_seconds(runtime->options().lost_after));
     runtime->throw_if_lost();
   }
-  throw UnavailableError(concat("hvd: the connection to ", describe(0), " has ended"));
+  throw UnavailableError(str_cat("hvd: the connection to ", describe(0), " has ended"));
 }
 
 DISTRIBUTE_INLINE void EngineThread::execute(const Response& response) {
@@ -198,8 +198,8 @@ DISTRIBUTE_INLINE void EngineThread::change_sets(const Response& response) {
     return;
   }
   ProcessGroup set{{response.members.begin(), response.members.end()}, nullptr, nullptr};
-  set.communicator =
-      connect_members(runtime, concat("hvd/", response.number), set.members, options.communication);
+  set.communicator = connect_members(runtime, str_cat("hvd/", response.number), set.members,
+                                     options.communication);
   set.memory = std::make_shared<ReductionMemory>(set.communicator);
   const std::lock_guard lock(mutex);
   sets[response.number] = std::move(set);

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/copy_memory.hpp>
 #include <distribute/collective/communicator.hpp>
-#include <distribute/horovod/execution.hpp>
+#include <distribute/horovod/detail/execution.hpp>
 
 #include <algorithm>
 #include <cstring>

@@ -15,7 +15,7 @@ DISTRIBUTE_INLINE void broadcast_variables(const std::vector<Variable>& variable
     handles.push_back(
         broadcast_async(variables[i].value(), root_rank,
                         {.process_set = process_set,
-                         .name = concat("broadcast_variables.", i, ".", variables[i].name())}));
+                         .name = str_cat("broadcast_variables.", i, ".", variables[i].name())}));
   for (size_t i = 0; i < variables.size(); ++i) variables[i].assign(handles[i].wait());
 }
 

@@ -13,9 +13,9 @@ DISTRIBUTE_INLINE GradientReducer::GradientReducer(std::string name,
     : name_(std::move(name)), options_(options), transient_(transient) {
   const double factor = options.gradient_predivide_factor;
   if (!(factor > 0) || (factor != 1 && options.op != hvd::Average))
-    throw InvalidArgumentError(concat("gradient_predivide_factor: wanted a positive number, and 1 ",
-                                      "unless op is Average; got ", factor, " with ",
-                                      hvd::name_of(options.op)));
+    throw InvalidArgumentError(
+        str_cat("gradient_predivide_factor: wanted a positive number, and 1 ",
+                "unless op is Average; got ", factor, " with ", hvd::name_of(options.op)));
 }
 
 DISTRIBUTE_INLINE hvd::AllreduceOptions GradientReducer::options_of(
@@ -23,7 +23,7 @@ DISTRIBUTE_INLINE hvd::AllreduceOptions GradientReducer::options_of(
   hvd::AllreduceOptions all{.op = options_.op,
                             .compression = options_.compression,
                             .process_set = options_.process_set,
-                            .name = concat(name_, ".", i, ".", variable.name())};
+                            .name = str_cat(name_, ".", i, ".", variable.name())};
   const double factor = options_.gradient_predivide_factor;
   if (factor != 1) {
     all.op = hvd::Sum;
@@ -47,7 +47,7 @@ DISTRIBUTE_INLINE std::vector<Tensor> GradientReducer::reduce(
     const std::vector<Tensor>& gradients, const std::vector<Variable>& variables) {
   if (gradients.size() != variables.size())
     throw InvalidArgumentError(
-        concat("hvd: ", gradients.size(), " gradients for ", variables.size(), " variables"));
+        str_cat("hvd: ", gradients.size(), " gradients for ", variables.size(), " variables"));
   begun_.resize(gradients.size());
   for (size_t i = 0; i < gradients.size(); ++i) ready(i, gradients[i], variables[i]);
   const std::vector<hvd::Handle> handles = std::exchange(begun_, {});

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/horovod/negotiation.hpp>
+#include <distribute/horovod/detail/negotiation.hpp>
 
 #include <algorithm>
 #include <numeric>
@@ -24,10 +24,10 @@ DISTRIBUTE_INLINE std::string Negotiation::names(const std::vector<int>& ranks) 
 DISTRIBUTE_INLINE std::string Negotiation::refusal(int rank, const Request& request) const {
   const auto set = sets_.find(request.terms.process_set);
   if (set == sets_.end())
-    return concat("process set ", request.terms.process_set, " has been removed");
+    return str_cat("process set ", request.terms.process_set, " has been removed");
   const std::vector<int>& members = set->second;
   if (std::find(members.begin(), members.end(), rank) == members.end())
-    return concat(options_.describe(rank), " is not in process set ", request.terms.process_set);
+    return str_cat(options_.describe(rank), " is not in process set ", request.terms.process_set);
   for (int leaver : leavers_)
     if (std::find(members.begin(), members.end(), leaver) != members.end())
       return options_.describe(leaver) + " " + left_[size_t(leaver)];
@@ -50,9 +50,9 @@ DISTRIBUTE_INLINE std::string Negotiation::difference(const Pending& pending, in
   if (first.terms == request.terms && same_shape(first, request) &&
       (!sets || first.splits == request.splits))
     return "";
-  return concat(options_.describe(pending.first_rank), " has submitted ", to_string(first), ", ",
-                options_.describe(rank), " ", to_string(request),
-                "; every rank must submit the same operation under this name");
+  return str_cat(options_.describe(pending.first_rank), " has submitted ", to_string(first), ", ",
+                 options_.describe(rank), " ", to_string(request),
+                 "; every rank must submit the same operation under this name");
 }
 
 DISTRIBUTE_INLINE void Negotiation::submit(int rank, const Request& request, Time now) {
@@ -117,14 +117,14 @@ DISTRIBUTE_INLINE std::string Negotiation::set_problem(const Request& request) c
   const Kind kind = request.terms.kind;
   if (kind == Kind::RemoveProcessSet) {
     const bool known = request.splits[0] != 0 && sets_.contains(int32_t(request.splits[0]));
-    return known ? "" : concat("there is no process set ", request.splits[0], " to remove");
+    return known ? "" : str_cat("there is no process set ", request.splits[0], " to remove");
   }
   if (kind != Kind::AddProcessSet) return "";
   const std::vector<int> ranks(request.splits.begin(), request.splits.end());
   for (const auto& [number, members] : sets_)
     if (members == ranks)
-      return concat("process set ", number,
-                    " has these ranks already: ", numbers_text(request.splits));
+      return str_cat("process set ", number,
+                     " has these ranks already: ", numbers_text(request.splits));
   return "";
 }
 
@@ -146,12 +146,12 @@ DISTRIBUTE_INLINE void Negotiation::finish(const Key& key, Pending pending) {
                     (first.terms.op == hvd::Sum || first.terms.op == hvd::Average);
   if (pending.problem.empty()) pending.problem = set_problem(first);
   if (pending.problem.empty() && somebody_joined && !sums)
-    pending.problem = concat(missing(pending), " has joined: after join() only sums and averages ",
-                             "can be reduced, and this is ", to_string(first));
+    pending.problem = str_cat(missing(pending), " has joined: after join() only sums and averages ",
+                              "can be reduced, and this is ", to_string(first));
   Answer answer{members, {.terms = first.terms, .entries = {entry_of(pending)}}};
   if (!pending.problem.empty()) {
     answer.response.code = StatusCode::FailedPrecondition;
-    answer.response.message = concat("hvd: '", first.name, "': ", pending.problem);
+    answer.response.message = str_cat("hvd: '", first.name, "': ", pending.problem);
   } else {
     apply(first, answer.response);
   }
@@ -184,7 +184,7 @@ DISTRIBUTE_INLINE void Negotiation::decide(const Request& request, Answer answer
 DISTRIBUTE_INLINE void Negotiation::refuse(std::vector<int> ranks, const Request& request,
                                            const std::string& why, StatusCode code) {
   Response response{.terms = request.terms, .entries = {{.name = request.name}}, .code = code};
-  response.message = concat("hvd: '", request.name, "' (", to_string(request), "): ", why);
+  response.message = str_cat("hvd: '", request.name, "' (", to_string(request), "): ", why);
   ready_.push_back({{std::move(ranks), std::move(response)}});
 }
 
@@ -253,8 +253,8 @@ DISTRIBUTE_INLINE std::vector<std::string> Negotiation::stalls(Time now) {
     std::vector<int> ready;
     for (const auto& [rank, part] : pending.parts) ready.push_back(rank);
     const std::string text =
-        concat("hvd: '", key.second, "' (", to_string(pending.first), ") waits since ",
-               int64_t(seconds), " s for ", missing(pending), "; submitted by ", names(ready));
+        str_cat("hvd: '", key.second, "' (", to_string(pending.first), ") waits since ",
+                int64_t(seconds), " s for ", missing(pending), "; submitted by ", names(ready));
     if (options_.stall_limit > 0 && seconds >= options_.stall_limit) {
       Response failure{.terms = pending.first.terms, .code = StatusCode::DeadlineExceeded};
       failure.message = text + "; the limit is HOROVOD_STALL_SHUTDOWN_TIME_SECONDS";

@@ -2,10 +2,10 @@
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/collective/communicator.hpp>
 #include <distribute/collective/connect_workers.hpp>
-#include <distribute/collective/shared_window.hpp>
+#include <distribute/collective/detail/shared_window.hpp>
 #include <distribute/collective/tcp_transport.hpp>
 #include <distribute/collective/window_transport.hpp>
-#include <distribute/horovod/process_group.hpp>
+#include <distribute/horovod/detail/process_group.hpp>
 #include <distribute/net/socket.hpp>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ DISTRIBUTE_INLINE std::unique_ptr<collective::Transport> connect_by_tcp(
     const auto [low, high] = std::minmax({members[i], runtime.rank()});
     for (int flow = 0; flow < (near ? 1 : 4); ++flow)  // as between all ranks
       mesh.flows[i].push_back(
-          runtime.peer_socket(members[i], concat(name, "/", low, "-", high), flow));
+          runtime.peer_socket(members[i], str_cat(name, "/", low, "-", high), flow));
   }
   return std::make_unique<collective::TcpTransport>(std::move(mesh));
 }
@@ -67,7 +67,7 @@ DISTRIBUTE_INLINE std::shared_ptr<Communicator> connect_members(
     const std::vector<int> alone{runtime->rank()};
     window = collective::share_window(*runtime, name, member ? members : alone, 1, reason);
     if (!window)
-      runtime->options().print(concat("no shared memory for ", name, ", TCP is used: ", reason));
+      runtime->options().print(str_cat("no shared memory for ", name, ", TCP is used: ", reason));
   }
   if (!member) return nullptr;
   std::unique_ptr<collective::Transport> transport;

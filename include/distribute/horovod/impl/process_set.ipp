@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/horovod/engine.hpp>
-#include <distribute/horovod/engine_scope.hpp>
+#include <distribute/horovod/detail/engine.hpp>
+#include <distribute/horovod/detail/engine_scope.hpp>
 #include <distribute/horovod/process_set.hpp>
 
 #include <algorithm>
@@ -26,9 +26,9 @@ DISTRIBUTE_INLINE ProcessSet add_process_set(std::vector<int> ranks) {
   const bool twice = std::adjacent_find(ranks.begin(), ranks.end()) != ranks.end();
   const std::vector<int64_t> numbers(ranks.begin(), ranks.end());
   if (ranks.empty() || twice || ranks.front() < 0 || ranks.back() >= engine->size())
-    throw InvalidArgumentError(concat("add_process_set: wanted different ranks from 0 to ",
-                                      engine->size() - 1, ", got ",
-                                      horovod_internal::numbers_text(numbers)));
+    throw InvalidArgumentError(str_cat("add_process_set: wanted different ranks from 0 to ",
+                                       engine->size() - 1, ", got ",
+                                       horovod_internal::numbers_text(numbers)));
   const auto operation =
       engine->submit({.terms = {.kind = Kind::AddProcessSet}, .name = {}, .splits = numbers});
   engine->wait(*operation);

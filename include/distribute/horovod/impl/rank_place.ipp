@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/horovod/rank_place.hpp>
+#include <distribute/horovod/detail/rank_place.hpp>
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/collective/communicator.hpp>
-#include <distribute/horovod/reduction_memory.hpp>
+#include <distribute/horovod/detail/reduction_memory.hpp>
 
 #include <span>
 

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/horovod/request.hpp>
+#include <distribute/horovod/detail/request.hpp>
 #include <distribute/net/bytes.hpp>
 
 #include <bit>
@@ -25,7 +25,7 @@ DISTRIBUTE_INLINE const char* name_of(Kind kind) {
 
 DISTRIBUTE_INLINE std::string numbers_text(const std::vector<int64_t>& numbers) {
   std::string text;
-  for (int64_t number : numbers) text += concat(text.empty() ? "" : ", ", number);
+  for (int64_t number : numbers) text += str_cat(text.empty() ? "" : ", ", number);
   return "[" + text + "]";
 }
 
@@ -33,14 +33,14 @@ DISTRIBUTE_INLINE std::string to_string(const Request& request) {
   const Terms& terms = request.terms;
   std::string text = name_of(terms.kind);
   const bool sets = terms.kind == Kind::AddProcessSet || terms.kind == Kind::RemoveProcessSet;
-  if (sets) return concat(text, " ", numbers_text(request.splits));
+  if (sets) return str_cat(text, " ", numbers_text(request.splits));
   if (terms.kind == Kind::Barrier || terms.kind == Kind::Join) return text;
   if (terms.kind == Kind::Allreduce || terms.kind == Kind::Reducescatter)
-    text += concat("(", hvd::name_of(terms.op), ")");
-  text += concat(" of ", distribute::name_of(terms.dtype), " ", numbers_text(request.shape));
-  if (terms.kind == Kind::Broadcast) text += concat(" from rank ", terms.root);
-  if (terms.prescale != 1) text += concat(", prescale_factor ", terms.prescale);
-  if (terms.postscale != 1) text += concat(", postscale_factor ", terms.postscale);
+    text += str_cat("(", hvd::name_of(terms.op), ")");
+  text += str_cat(" of ", distribute::name_of(terms.dtype), " ", numbers_text(request.shape));
+  if (terms.kind == Kind::Broadcast) text += str_cat(" from rank ", terms.root);
+  if (terms.prescale != 1) text += str_cat(", prescale_factor ", terms.prescale);
+  if (terms.postscale != 1) text += str_cat(", postscale_factor ", terms.postscale);
   return text;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/io/file_system.hpp>
+#include <distribute/io/local_file_system.hpp>
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/process_state.hpp>
@@ -8,16 +9,6 @@
 #include <map>
 #include <mutex>
 #include <utility>
-
-namespace distribute::io {
-
-// Their headers include file_system.hpp, so they can only follow (see below).
-FileSystem& local_file_system();
-std::unique_ptr<FileSystem> s3_file_system();
-absl::StatusOr<std::unique_ptr<FileSystem>> gcs_file_system();
-absl::StatusOr<std::unique_ptr<FileSystem>> webhdfs_file_system();
-
-}  // namespace distribute::io
 
 namespace distribute::io_internal {
 
@@ -32,46 +23,50 @@ class FileSystems {
     }();
     return *made;
   }
-  /// Null for a scheme that nobody knows; an error where its settings cannot be understood.
+  /// Null for a scheme that nobody has registered; an error where its settings are wrong.
   absl::StatusOr<io::FileSystem*> find(const std::string& scheme);
-  absl::Status add(const std::string& scheme, std::unique_ptr<io::FileSystem> fs);
+  absl::Status add(const std::string& scheme, io::FileSystemMaker make);
 
  private:
+  struct Entry {
+    io::FileSystemMaker make;
+    std::unique_ptr<io::FileSystem> made;
+  };
   std::mutex mutex_;  // guards by_scheme_
-  std::map<std::string, std::unique_ptr<io::FileSystem>> by_scheme_;
+  std::map<std::string, Entry> by_scheme_;
 };
-
-/// Made at the first use; null for a scheme that this build does not know.
-DISTRIBUTE_INLINE absl::StatusOr<std::unique_ptr<io::FileSystem>> built_in_file_system(
-    const std::string& scheme) {
-  if (scheme == "s3") return io::s3_file_system();
-  if (scheme == "gs") return io::gcs_file_system();
-  if (scheme == "hdfs" || scheme == "webhdfs" || scheme == "swebhdfs")
-    return io::webhdfs_file_system();
-  return nullptr;
-}
 
 DISTRIBUTE_INLINE absl::StatusOr<io::FileSystem*> FileSystems::find(const std::string& scheme) {
   const std::lock_guard lock(mutex_);
   const auto found = by_scheme_.find(scheme);
-  if (found != by_scheme_.end()) return found->second.get();
-  auto fresh = built_in_file_system(scheme);
+  if (found == by_scheme_.end()) return nullptr;
+  Entry& entry = found->second;
+  if (entry.made) return entry.made.get();
+  auto fresh = entry.make();
   if (!fresh.ok()) return fresh.status();
-  return *fresh ? (by_scheme_[scheme] = *std::move(fresh)).get() : nullptr;
+  entry.made = *std::move(fresh);
+  return entry.made.get();
 }
 
 DISTRIBUTE_INLINE absl::Status FileSystems::add(const std::string& scheme,
-                                                std::unique_ptr<io::FileSystem> fs) {
-  if (!fs || scheme.empty() || scheme == "file" || io::scheme_of(scheme + "://") != scheme)
+                                                io::FileSystemMaker make) {
+  if (!make || scheme.empty() || scheme == "file" || io::scheme_of(scheme + "://") != scheme)
     return make_status(StatusCode::InvalidArgument,
-                       concat("register_file_system: '", scheme,
-                              "' is no scheme of its own, or there is no file system"));
-  if (const auto found = find(scheme); !found.ok() || *found)
-    return make_status(StatusCode::AlreadyExists,
-                       concat("register_file_system: '", scheme, "://' has a file system already"));
+                       str_cat("register_file_system: '", scheme,
+                               "' is no scheme of its own, or there is no file system"));
   const std::lock_guard lock(mutex_);
-  by_scheme_.emplace(scheme, std::move(fs));
+  if (!by_scheme_.try_emplace(scheme, Entry{std::move(make), nullptr}).second)
+    return make_status(StatusCode::AlreadyExists, str_cat("register_file_system: '", scheme,
+                                                          "://' has a file system already"));
   return absl::OkStatus();
+}
+
+/// How to get the file system of a scheme that is not registered.
+DISTRIBUTE_INLINE std::string file_system_cure(const std::string& scheme) {
+  for (const char* known : {"s3", "gs", "hdfs", "webhdfs", "swebhdfs"})
+    if (scheme == known)
+      return "include <distribute/object_stores.hpp> and link distribute::object_stores";
+  return "use a local path or register_file_system";
 }
 
 }  // namespace distribute::io_internal
@@ -83,8 +78,8 @@ DISTRIBUTE_INLINE absl::Status RandomAccessFile::read(int64_t offset, std::span<
   if (!count.ok()) return count.status();
   if (*count == int64_t(out.size())) return absl::OkStatus();
   return make_status(StatusCode::DataLoss,
-                     concat(path(), ": wanted ", out.size(), " bytes at offset ", offset,
-                            ", but the file ends after ", *count, " of them"));
+                     str_cat(path(), ": wanted ", out.size(), " bytes at offset ", offset,
+                             ", but the file ends after ", *count, " of them"));
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<FileSystem*> file_system_for(std::string_view path) {
@@ -93,13 +88,22 @@ DISTRIBUTE_INLINE absl::StatusOr<FileSystem*> file_system_for(std::string_view p
   const auto found = io_internal::FileSystems::of_process().find(scheme);
   if (!found.ok() || *found) return found;
   return make_status(StatusCode::Unimplemented,
-                     concat(path, ": no file system for '", scheme,
-                            "://' in this version; use a local path or register_file_system"));
+                     str_cat(path, ": no file system for '", scheme, "://' in this program; ",
+                             io_internal::file_system_cure(scheme)));
 }
 
 DISTRIBUTE_INLINE absl::Status register_file_system(const std::string& scheme,
                                                     std::unique_ptr<FileSystem> fs) {
-  return io_internal::FileSystems::of_process().add(scheme, std::move(fs));
+  if (!fs) return register_file_system_maker(scheme, nullptr);
+  auto shared = std::make_shared<std::unique_ptr<FileSystem>>(std::move(fs));
+  return register_file_system_maker(
+      scheme,
+      [shared]() -> absl::StatusOr<std::unique_ptr<FileSystem>> { return std::move(*shared); });
+}
+
+DISTRIBUTE_INLINE absl::Status register_file_system_maker(const std::string& scheme,
+                                                          FileSystemMaker make) {
+  return io_internal::FileSystems::of_process().add(scheme, std::move(make));
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<std::string> read_file(const std::string& path) {
@@ -137,8 +141,3 @@ DISTRIBUTE_INLINE absl::Status remove_recursively(const std::string& path) {
 }
 
 }  // namespace distribute::io
-
-#include <distribute/io/gcs_file_system.hpp>
-#include <distribute/io/local_file_system.hpp>
-#include <distribute/io/s3_file_system.hpp>
-#include <distribute/io/webhdfs_file_system.hpp>

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/io/growing_file.hpp>
+#include <distribute/io/detail/growing_file.hpp>
 
 #include <utility>
 
@@ -12,7 +12,7 @@ class RewrittenFile final : public io::WritableFile {
     bytes_.append(bytes);
     return absl::OkStatus();
   }
-  absl::Status flush() override;
+  DISTRIBUTE_INLINE absl::Status flush() override;
   absl::Status sync() override { return flush(); }
   absl::Status close() override { return flush(); }
 

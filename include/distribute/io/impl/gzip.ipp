@@ -28,13 +28,13 @@ class InflateStream final : public io::InputStream {
     if (ready_) inflateEnd(&zlib_);
   }
   const std::string& name() const override { return source_->name(); }
-  absl::StatusOr<size_t> read_some(std::span<char> out) override;
+  DISTRIBUTE_INLINE absl::StatusOr<size_t> read_some(std::span<char> out) override;
 
  private:
   /// Reads more input when there is none; false at the end of the source.
   absl::StatusOr<bool> fill();
   absl::Status damaged(const std::string& reason) const {
-    return make_status(StatusCode::DataLoss, concat(name(), ": ", reason));
+    return make_status(StatusCode::DataLoss, str_cat(name(), ": ", reason));
   }
 
   std::unique_ptr<io::InputStream> source_;
@@ -74,7 +74,7 @@ DISTRIBUTE_INLINE absl::StatusOr<size_t> InflateStream::read_some(std::span<char
     if (result == Z_OK || result == Z_STREAM_END || result == Z_BUF_ERROR) continue;
     const char* kind = compression_ == io::Compression::Gzip ? "gzip" : "zlib";
     const char* reason = zlib_.msg ? zlib_.msg : "unknown reason";
-    return damaged(concat("damaged or not ", kind, " data (", reason, ")"));
+    return damaged(str_cat("damaged or not ", kind, " data (", reason, ")"));
   }
   return wanted - zlib_.avail_out;
 }
@@ -94,9 +94,9 @@ class DeflateFile final : public io::WritableFile {
     if (ready_) deflateEnd(&zlib_);
   }
   absl::Status append(std::string_view bytes) override { return deflate_all(bytes, Z_NO_FLUSH); }
-  absl::Status flush() override;
-  absl::Status sync() override;
-  absl::Status close() override;
+  DISTRIBUTE_INLINE absl::Status flush() override;
+  DISTRIBUTE_INLINE absl::Status sync() override;
+  DISTRIBUTE_INLINE absl::Status close() override;
 
  private:
   absl::Status deflate_all(std::string_view bytes, int flush_mode);

@@ -60,8 +60,8 @@ DISTRIBUTE_INLINE const char* cure_of_errno(int error) {
 /// "cannot <doing> <path>: <reason><cure>" with the matching code.
 DISTRIBUTE_INLINE absl::Status errno_status(int error, const char* doing, const std::string& path) {
   return make_status(code_of_errno(error),
-                     concat("cannot ", doing, " ", path, ": ",
-                            std::generic_category().message(error), cure_of_errno(error)));
+                     str_cat("cannot ", doing, " ", path, ": ",
+                             std::generic_category().message(error), cure_of_errno(error)));
 }
 
 /// Owns a file descriptor.
@@ -100,7 +100,8 @@ class LocalRandomAccessFile final : public io::RandomAccessFile {
       : path_(std::move(path)), fd_(std::move(fd)), size_(size) {}
   const std::string& path() const override { return path_; }
   int64_t size() const override { return size_; }
-  absl::StatusOr<int64_t> read_some(int64_t offset, std::span<char> out) const override;
+  DISTRIBUTE_INLINE absl::StatusOr<int64_t> read_some(int64_t offset,
+                                                      std::span<char> out) const override;
 
  private:
   std::string path_;
@@ -128,10 +129,10 @@ class LocalWritableFile final : public io::WritableFile {
   LocalWritableFile(std::string path, FileDescriptor fd)
       : path_(std::move(path)), fd_(std::move(fd)) {}
   ~LocalWritableFile() override { close().IgnoreError(); }
-  absl::Status append(std::string_view bytes) override;
-  absl::Status flush() override;
-  absl::Status sync() override;
-  absl::Status close() override;
+  DISTRIBUTE_INLINE absl::Status append(std::string_view bytes) override;
+  DISTRIBUTE_INLINE absl::Status flush() override;
+  DISTRIBUTE_INLINE absl::Status sync() override;
+  DISTRIBUTE_INLINE absl::Status close() override;
 
  private:
   absl::Status write(std::string_view bytes);
@@ -258,7 +259,7 @@ DISTRIBUTE_INLINE absl::Status LocalFileSystem::rename(const std::string& from,
                                                        const std::string& to) {
   const std::string source = io_internal::local_path(from), target = io_internal::local_path(to);
   if (std::rename(source.c_str(), target.c_str()) == 0) return absl::OkStatus();
-  return io_internal::errno_status(errno, "rename", concat(from, " to ", to));
+  return io_internal::errno_status(errno, "rename", str_cat(from, " to ", to));
 }
 
 DISTRIBUTE_INLINE absl::Status LocalFileSystem::remove_file(const std::string& path) {

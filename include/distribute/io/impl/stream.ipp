@@ -12,8 +12,8 @@ class FileInputStream final : public io::InputStream {
   FileInputStream(std::unique_ptr<io::RandomAccessFile> file, int64_t buffer_bytes)
       : file_(std::move(file)), buffer_bytes_(size_t(buffer_bytes)) {}
   const std::string& name() const override { return file_->path(); }
-  absl::StatusOr<size_t> read_some(std::span<char> out) override;
-  absl::StatusOr<uint64_t> skip(uint64_t count) override;
+  DISTRIBUTE_INLINE absl::StatusOr<size_t> read_some(std::span<char> out) override;
+  DISTRIBUTE_INLINE absl::StatusOr<uint64_t> skip(uint64_t count) override;
 
  private:
   std::unique_ptr<io::RandomAccessFile> file_;

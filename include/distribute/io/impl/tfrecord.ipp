@@ -4,7 +4,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/io/crc32c.hpp>
-#include <distribute/io/wire.hpp>
+#include <distribute/io/detail/wire.hpp>
 
 #include <limits>
 
@@ -56,8 +56,8 @@ DISTRIBUTE_INLINE absl::StatusOr<RecordReader> RecordReader::open(const std::str
 }
 
 DISTRIBUTE_INLINE absl::Status RecordReader::damaged(const std::string& reason) const {
-  return make_status(StatusCode::DataLoss, concat(stream_->name(), ": record ", record_,
-                                                  " at offset ", offset_, " ", reason));
+  return make_status(StatusCode::DataLoss, str_cat(stream_->name(), ": record ", record_,
+                                                   " at offset ", offset_, " ", reason));
 }
 
 DISTRIBUTE_INLINE void RecordReader::step(uint64_t size) {
@@ -115,8 +115,8 @@ DISTRIBUTE_INLINE absl::Status RecordReader::seek(const Position& position) {
   if (!skipped.ok()) return skipped.status();
   if (int64_t(*skipped) < position.offset)
     return make_status(StatusCode::DataLoss,
-                       concat(stream_->name(), ": record ", position.record, " at offset ",
-                              position.offset, " lies behind the end of the file"));
+                       str_cat(stream_->name(), ": record ", position.record, " at offset ",
+                               position.offset, " lies behind the end of the file"));
   offset_ = position.offset;
   record_ = position.record;
   return absl::OkStatus();

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/io/wire.hpp>
+#include <distribute/io/detail/wire.hpp>
 
 namespace distribute::io_internal {
 

@@ -43,7 +43,7 @@ DISTRIBUTE_INLINE int parse_slots(std::string_view text, const std::string& wher
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), slots);
   if (error != std::errc() || end != text.data() + text.size() || slots < 1 || slots > kMostSlots)
     throw InvalidArgumentError(
-        concat(where, ": the number of slots is 1 to ", kMostSlots, ", not '", text, "'"));
+        str_cat(where, ": the number of slots is 1 to ", kMostSlots, ", not '", text, "'"));
   return slots;
 }
 
@@ -53,7 +53,7 @@ DISTRIBUTE_INLINE void check_host_name(std::string_view name, const std::string&
   for (const char c : name)
     good = good && (std::isalnum(static_cast<unsigned char>(c)) ||
                     std::string_view(".-_:@%").find(c) != std::string_view::npos);
-  if (!good) throw InvalidArgumentError(concat(where, ": '", name, "' is not the name of a host"));
+  if (!good) throw InvalidArgumentError(str_cat(where, ": '", name, "' is not the name of a host"));
 }
 
 /// "name", "name:slots", "[v6]:slots", "v6".
@@ -64,7 +64,7 @@ DISTRIBUTE_INLINE Host parse_host(std::string_view text, const std::string& wher
   if (open != std::string_view::npos) {
     if (close == std::string_view::npos || (close + 1 < text.size() && text[close + 1] != ':') ||
         (open > 0 && text[open - 1] != '@'))
-      throw InvalidArgumentError(concat(where, ": '", text, "' is not [address]:slots"));
+      throw InvalidArgumentError(str_cat(where, ": '", text, "' is not [address]:slots"));
     host.name =
         std::string(text.substr(0, open)) + std::string(text.substr(open + 1, close - open - 1));
     if (close + 1 < text.size()) slots = text.substr(close + 2);
@@ -113,7 +113,7 @@ DISTRIBUTE_INLINE Host parse_host_line(const std::vector<std::string_view>& word
       host.slots = parse_slots(words[i].substr(kSlots.size()), where);
     else if (!words[i].starts_with(kMaxSlots))
       throw InvalidArgumentError(
-          concat(where, ": '", words[i], "' is not understood; a line is: host slots=N"));
+          str_cat(where, ": '", words[i], "' is not understood; a line is: host slots=N"));
   }
   return host;
 }
@@ -139,7 +139,7 @@ DISTRIBUTE_INLINE std::vector<Host> parse_host_list(std::string_view text) {
   for (size_t at = 0; at <= text.size();) {
     const size_t end = std::min(text.find(',', at), text.size());
     launch_internal::add_host(
-        hosts, launch_internal::parse_host(text.substr(at, end - at), concat("-H ", text)));
+        hosts, launch_internal::parse_host(text.substr(at, end - at), str_cat("-H ", text)));
     at = end + 1;
   }
   return hosts;
@@ -156,7 +156,7 @@ DISTRIBUTE_INLINE std::vector<Host> parse_host_file(std::string_view text,
     ++line;
     if (!words.empty())
       launch_internal::add_host(
-          hosts, launch_internal::parse_host_line(words, concat(source, ", line ", line)));
+          hosts, launch_internal::parse_host_line(words, str_cat(source, ", line ", line)));
   }
   if (hosts.empty()) throw InvalidArgumentError(source + ": the file names no host");
   return hosts;

@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/json.hpp>
+#include <distribute/launch/detail/job_token.hpp>
 #include <distribute/launch/job.hpp>
-#include <distribute/launch/job_token.hpp>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -22,16 +22,16 @@ DISTRIBUTE_INLINE int random_port() {
 
 DISTRIBUTE_INLINE void check_counts(const JobOptions& options) {
   if (options.workers < 1)
-    throw InvalidArgumentError(concat("a job has at least one worker, not ", options.workers));
+    throw InvalidArgumentError(str_cat("a job has at least one worker, not ", options.workers));
   if (options.parameter_servers < 0)
     throw InvalidArgumentError(
-        concat("the number of parameter servers is not ", options.parameter_servers));
+        str_cat("the number of parameter servers is not ", options.parameter_servers));
   if (options.workers > kMostTasks || options.parameter_servers > kMostTasks)
-    throw InvalidArgumentError(concat("a job has at most ", kMostTasks, " tasks of a type"));
+    throw InvalidArgumentError(str_cat("a job has at most ", kMostTasks, " tasks of a type"));
   if (options.port < 0 || options.port > 65535)
-    throw InvalidArgumentError(concat("a port is 1 to 65535, not ", options.port));
+    throw InvalidArgumentError(str_cat("a port is 1 to 65535, not ", options.port));
   if (options.metrics_port < 0 || options.metrics_port > 65535)
-    throw InvalidArgumentError(concat("a port is 1 to 65535, not ", options.metrics_port));
+    throw InvalidArgumentError(str_cat("a port is 1 to 65535, not ", options.metrics_port));
 }
 
 /// A task of each type in order; not placed yet.
@@ -52,9 +52,9 @@ DISTRIBUTE_INLINE std::vector<Task> list_tasks(const JobOptions& options) {
 DISTRIBUTE_INLINE std::vector<int> tasks_per_host(const JobOptions& options, int tasks) {
   const int slots = count_slots(options.hosts);
   if (tasks > slots && !options.oversubscribe)
-    throw InvalidArgumentError(concat(tasks, " tasks and only ", slots,
-                                      " slots; name more hosts or slots (-H host:slots), or say "
-                                      "--oversubscribe"));
+    throw InvalidArgumentError(str_cat(tasks, " tasks and only ", slots,
+                                       " slots; name more hosts or slots (-H host:slots), or say "
+                                       "--oversubscribe"));
   std::vector<int> counts;
   int left = tasks;
   for (const Host& host : options.hosts)
@@ -66,14 +66,14 @@ DISTRIBUTE_INLINE std::vector<int> tasks_per_host(const JobOptions& options, int
 /// IPv6 addresses stand in brackets.
 DISTRIBUTE_INLINE std::string join_address(const std::string& host, int port) {
   const bool brackets = host.find(':') != std::string::npos;
-  return brackets ? concat("[", host, "]:", port) : concat(host, ":", port);
+  return brackets ? str_cat("[", host, "]:", port) : str_cat(host, ":", port);
 }
 
 }  // namespace distribute::launch_internal
 
 namespace distribute::launch {
 
-DISTRIBUTE_INLINE std::string Task::name() const { return concat(type, " ", index); }
+DISTRIBUTE_INLINE std::string Task::name() const { return str_cat(type, " ", index); }
 
 DISTRIBUTE_INLINE Job::Job(const JobOptions& options)
     : token_(random_hex(64)), metrics_port_(options.metrics_port) {
@@ -110,7 +110,7 @@ DISTRIBUTE_INLINE void Job::give_addresses(const JobOptions& options) {
   const int first = options.port || all_local ? options.port : launch_internal::random_port();
   for (Task& task : tasks_) {
     int port = first ? first + task.local_rank : 0;
-    if (port > 65535) throw InvalidArgumentError(concat("port ", port, " is beyond 65535"));
+    if (port > 65535) throw InvalidArgumentError(str_cat("port ", port, " is beyond 65535"));
     if (all_local) port = ports_.emplace_back(port).number();
     if (!all_local && task.host.is_loopback())
       throw InvalidArgumentError("'" + task.host.name +

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/launch/job_token.hpp>
+#include <distribute/launch/detail/job_token.hpp>
 
 #include <cstdint>
 

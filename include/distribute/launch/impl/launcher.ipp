@@ -3,9 +3,9 @@
 #include <distribute/base/logging.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/io/file_system.hpp>
+#include <distribute/launch/detail/running_task.hpp>
+#include <distribute/launch/detail/signal_watch.hpp>
 #include <distribute/launch/launcher.hpp>
-#include <distribute/launch/running_task.hpp>
-#include <distribute/launch/signal_watch.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -247,14 +247,14 @@ DISTRIBUTE_INLINE bool Attempt::goes_on_without(Slot& slot) {
   }
   const int left = running_workers();
   if (left < options_.min_workers) return false;
-  write(STDERR_FILENO, own_line(concat(left, " workers go on")));
+  write(STDERR_FILENO, own_line(str_cat(left, " workers go on")));
   return true;
 }
 
 DISTRIBUTE_INLINE void Attempt::start_again(Slot& slot) {
   const std::string name = slot.task->task().name();
   write(STDERR_FILENO,
-        own_line(concat("restart ", ++restarts_, " of ", options_.max_restarts, ": ", name)));
+        own_line(str_cat("restart ", ++restarts_, " of ", options_.max_restarts, ": ", name)));
   const int number = int(&slot - slots_.data());
   slot.task.reset();
   slot.task = std::make_unique<RunningTask>(options_, job_, number, ++slot.restarts, guard_);
@@ -293,7 +293,7 @@ DISTRIBUTE_INLINE int launch(const LaunchOptions& options) {
     const int status = Attempt(options, signals, wishes, restarts).run();
     if (status == 0 || restarts >= options.max_restarts || wishes.end) return status;
     if (options.min_workers > 0) return status;  // its restarts were its workers'
-    std::fputs(own_line(concat("restart ", ++restarts, " of ", options.max_restarts)).c_str(),
+    std::fputs(own_line(str_cat("restart ", ++restarts, " of ", options.max_restarts)).c_str(),
                stderr);
   }
 }

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/launch/line_buffer.hpp>
+#include <distribute/launch/detail/line_buffer.hpp>
 
 namespace distribute::launch {
 
@@ -27,7 +27,7 @@ DISTRIBUTE_INLINE std::string LineBuffer::finish() {
 DISTRIBUTE_INLINE std::string task_prefix(const std::string& name, int number, bool color) {
   if (!color) return "[" + name + "] ";
   constexpr int kColors = 6, kFirstColor = 31;  // red to cyan
-  return concat("\x1b[", kFirstColor + (number + 1) % kColors, "m[", name, "]\x1b[0m ");
+  return str_cat("\x1b[", kFirstColor + (number + 1) % kColors, "m[", name, "]\x1b[0m ");
 }
 
 }  // namespace distribute::launch

@@ -26,14 +26,14 @@ struct Pipe {
 DISTRIBUTE_INLINE Pipe make_pipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0)
-    throw UnavailableError(concat("cannot make a pipe: ", std::strerror(errno)));
+    throw UnavailableError(str_cat("cannot make a pipe: ", std::strerror(errno)));
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
 DISTRIBUTE_INLINE Pipe make_socket_pair() {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-    throw UnavailableError(concat("cannot make a socket pair: ", std::strerror(errno)));
+    throw UnavailableError(str_cat("cannot make a socket pair: ", std::strerror(errno)));
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
@@ -122,7 +122,7 @@ DISTRIBUTE_INLINE int exec_error(const Descriptor& failure) {
 }
 
 [[noreturn]] DISTRIBUTE_INLINE void throw_start_error(const std::string& program, int error) {
-  const std::string message = concat("cannot run '", program, "': ", std::strerror(error));
+  const std::string message = str_cat("cannot run '", program, "': ", std::strerror(error));
   if (error == ENOENT) throw NotFoundError(message);
   if (error == EAGAIN || error == ENOMEM) throw UnavailableError(message);
   throw PermissionDeniedError(message);
@@ -138,8 +138,8 @@ DISTRIBUTE_INLINE bool is_file(const std::string& path) {
 namespace distribute::launch {
 
 DISTRIBUTE_INLINE std::string ExitStatus::describe() const {
-  if (!signal) return concat("exited with status ", code);
-  return concat("ended with signal ", signal, " (", ::strsignal(signal), ")");
+  if (!signal) return str_cat("exited with status ", code);
+  return str_cat("ended with signal ", signal, " (", ::strsignal(signal), ")");
 }
 
 DISTRIBUTE_INLINE std::string find_program(const std::string& program) {
@@ -245,7 +245,7 @@ DISTRIBUTE_INLINE void Process::write_input(std::string_view text, net::Deadline
   while (::sigtimedwait(&broken_pipe, nullptr, &no_time) > 0) {
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (late) throw DeadlineExceededError(concat("process ", pid_, " does not read its input"));
+  if (late) throw DeadlineExceededError(str_cat("process ", pid_, " does not read its input"));
 }
 
 DISTRIBUTE_INLINE void Process::signal(int number) const noexcept {
@@ -270,7 +270,7 @@ DISTRIBUTE_INLINE ExitStatus Process::wait(net::Deadline deadline) {
   constexpr int kLookAgainMs = 20;  // where the kernel has no descriptor for a process
   while (!poll()) {
     if (deadline.passed())
-      throw DeadlineExceededError(concat("process ", pid_, " has not ended in time"));
+      throw DeadlineExceededError(str_cat("process ", pid_, " has not ended in time"));
     pollfd entry{exit_.native(), POLLIN, 0};
     ::poll(&entry, 1, exit_ ? deadline.left_ms() : std::min(deadline.left_ms(), kLookAgainMs));
   }

@@ -70,15 +70,15 @@ namespace distribute::launch {
 DISTRIBUTE_INLINE ProcessGuard::ProcessGuard() {
   int ends[2], ready[2];
   if (::pipe2(ends, O_CLOEXEC) != 0)
-    throw UnavailableError(concat("cannot make a pipe: ", std::strerror(errno)));
+    throw UnavailableError(str_cat("cannot make a pipe: ", std::strerror(errno)));
   const Descriptor read_end(ends[0]);
   pipe_ = Descriptor(ends[1]);
   if (::pipe2(ready, O_CLOEXEC) != 0)
-    throw UnavailableError(concat("cannot make a pipe: ", std::strerror(errno)));
+    throw UnavailableError(str_cat("cannot make a pipe: ", std::strerror(errno)));
   const Descriptor is_ready(ready[0]);
   Descriptor says_ready(ready[1]);
   pid_ = ::fork();
-  if (pid_ < 0) throw UnavailableError(concat("cannot make a process: ", std::strerror(errno)));
+  if (pid_ < 0) throw UnavailableError(str_cat("cannot make a process: ", std::strerror(errno)));
   if (pid_ == 0) launch_internal::guard_groups(ends[0], ready[1]);
   says_ready.close();
   // Until it has left this process's group, a signal to the group would end the guard too.

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/launch/job_token.hpp>
-#include <distribute/launch/remote_shell.hpp>
+#include <distribute/launch/detail/job_token.hpp>
+#include <distribute/launch/detail/remote_shell.hpp>
 
 #include <csignal>
 #include <cstring>
@@ -44,7 +44,7 @@ DISTRIBUTE_INLINE std::vector<std::string> ssh_command(const std::string& ssh,
   for (std::string word; parts >> word;) words.push_back(word);
   words.push_back(host);
   // The login shell of the other side may be any: it only sees one quoted word.
-  words.push_back(concat("exec sh -c '", launch_internal::kRemoteReader, "'"));
+  words.push_back(str_cat("exec sh -c '", launch_internal::kRemoteReader, "'"));
   return words;
 }
 

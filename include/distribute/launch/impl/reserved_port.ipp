@@ -25,9 +25,9 @@ DISTRIBUTE_INLINE ReservedPort::ReservedPort(int wanted)
       ::setsockopt(socket_.native(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||
       ::setsockopt(socket_.native(), SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on)) != 0 ||
       ::getsockname(socket_.native(), generic, &size) != 0)
-    throw UnavailableError(concat("cannot reserve ", wanted ? "port " : "a port",
-                                  wanted ? std::to_string(wanted) : "",
-                                  " of 127.0.0.1: ", std::strerror(errno)));
+    throw UnavailableError(str_cat("cannot reserve ", wanted ? "port " : "a port",
+                                   wanted ? std::to_string(wanted) : "",
+                                   " of 127.0.0.1: ", std::strerror(errno)));
   number_ = ntohs(address.sin_port);
 }
 

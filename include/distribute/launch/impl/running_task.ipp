@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
-#include <distribute/launch/remote_shell.hpp>
-#include <distribute/launch/running_task.hpp>
+#include <distribute/launch/detail/remote_shell.hpp>
+#include <distribute/launch/detail/running_task.hpp>
 
 #include <cerrno>
 #include <csignal>
@@ -59,10 +59,10 @@ DISTRIBUTE_INLINE std::string error_prefix(const Task& task, int number) {
 /// Empty without an output directory. A restarted job writes behind what is there.
 DISTRIBUTE_INLINE Descriptor open_log(const std::string& directory, const Task& task, int attempt) {
   if (directory.empty()) return Descriptor();
-  const std::string path = concat(directory, "/", task.type, "-", task.index, ".log");
+  const std::string path = str_cat(directory, "/", task.type, "-", task.index, ".log");
   const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (attempt ? 0 : O_TRUNC);
   Descriptor log(::open(path.c_str(), flags, 0644));
-  if (!log) throw UnavailableError(concat("cannot write '", path, "': ", std::strerror(errno)));
+  if (!log) throw UnavailableError(str_cat("cannot write '", path, "': ", std::strerror(errno)));
   return log;
 }
 
@@ -77,8 +77,8 @@ DISTRIBUTE_INLINE RunningTask::RunningTask(const LaunchOptions& options, const J
       log_(open_log(options.output_dir, task_, attempt)) {}
 
 DISTRIBUTE_INLINE std::string RunningTask::who() const {
-  const std::string where = task_.local ? "" : concat("ssh to ", task_.host.name, ", ");
-  return concat(task_.name(), " (", where, "pid ", process_.pid(), ")");
+  const std::string where = task_.local ? "" : str_cat("ssh to ", task_.host.name, ", ");
+  return str_cat(task_.name(), " (", where, "pid ", process_.pid(), ")");
 }
 
 DISTRIBUTE_INLINE std::string RunningTask::report(const ExitStatus& status) const {

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/launch/signal_watch.hpp>
+#include <distribute/launch/detail/signal_watch.hpp>
 
 #include <cerrno>
 #include <cstring>
@@ -18,7 +18,7 @@ DISTRIBUTE_INLINE SignalWatch::SignalWatch(std::vector<int> signals) {
     if (current.sa_handler != SIG_IGN) ::sigaddset(&watched, number);
   }
   descriptor_ = Descriptor(::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!descriptor_) throw UnavailableError(concat("cannot watch signals: ", std::strerror(errno)));
+  if (!descriptor_) throw UnavailableError(str_cat("cannot watch signals: ", std::strerror(errno)));
   ::pthread_sigmask(SIG_BLOCK, &watched, &before_);
 }
 

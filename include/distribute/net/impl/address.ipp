@@ -16,8 +16,8 @@
 namespace distribute::net_internal {
 
 DISTRIBUTE_INLINE absl::Status bad_address(std::string_view text, std::string_view why) {
-  return absl::InvalidArgumentError(concat("address \"", net::printable(text), "\": ", why,
-                                           "; wanted host:port or [IPv6 address]:port"));
+  return absl::InvalidArgumentError(str_cat("address \"", net::printable(text), "\": ", why,
+                                            "; wanted host:port or [IPv6 address]:port"));
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<net::Address> address_of(const sockaddr_storage& storage,
@@ -26,7 +26,7 @@ DISTRIBUTE_INLINE absl::StatusOr<net::Address> address_of(const sockaddr_storage
   const int error =
       ::getnameinfo(reinterpret_cast<const sockaddr*>(&storage), size, host, sizeof(host), port,
                     sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV);
-  if (error != 0) return absl::InternalError(concat("getnameinfo: ", ::gai_strerror(error)));
+  if (error != 0) return absl::InternalError(str_cat("getnameinfo: ", ::gai_strerror(error)));
   return net::Address{host, std::atoi(port)};
 }
 
@@ -36,7 +36,7 @@ namespace distribute::net {
 
 DISTRIBUTE_INLINE std::string Address::text() const {
   const bool v6 = host.find(':') != std::string::npos;
-  return concat(v6 ? "[" : "", host, v6 ? "]:" : ":", port);
+  return str_cat(v6 ? "[" : "", host, v6 ? "]:" : ":", port);
 }
 
 DISTRIBUTE_INLINE bool Address::is_loopback() const {
@@ -76,7 +76,7 @@ DISTRIBUTE_INLINE absl::StatusOr<Address> local_address(int descriptor) {
   sockaddr_storage storage{};
   socklen_t size = sizeof(storage);
   if (::getsockname(descriptor, reinterpret_cast<sockaddr*>(&storage), &size) != 0)
-    return absl::UnavailableError(concat("getsockname: ", std::strerror(errno)));
+    return absl::UnavailableError(str_cat("getsockname: ", std::strerror(errno)));
   return net_internal::address_of(storage, size);
 }
 
@@ -84,7 +84,7 @@ DISTRIBUTE_INLINE absl::StatusOr<Address> remote_address(int descriptor) {
   sockaddr_storage storage{};
   socklen_t size = sizeof(storage);
   if (::getpeername(descriptor, reinterpret_cast<sockaddr*>(&storage), &size) != 0)
-    return absl::UnavailableError(concat("getpeername: ", std::strerror(errno)));
+    return absl::UnavailableError(str_cat("getpeername: ", std::strerror(errno)));
   return net_internal::address_of(storage, size);
 }
 

@@ -25,13 +25,13 @@ DISTRIBUTE_INLINE absl::StatusOr<net::Socket> connect_numeric(const net::Address
     asio::error_code ignored;
     socket.close(ignored);
     context.run();
-    return absl::DeadlineExceededError(concat("the time to connect to ", name, " is over"));
+    return absl::DeadlineExceededError(str_cat("the time to connect to ", name, " is over"));
   }
   asio::error_code error;
   // A port of the ephemeral range that nobody listens on may be given to this very socket.
   if (!result && socket.local_endpoint(error) == socket.remote_endpoint(error))
     result = asio::error::connection_refused;
-  if (result) return absl::UnavailableError(concat(name, ": ", result.message()));
+  if (result) return absl::UnavailableError(str_cat(name, ": ", result.message()));
   return net::Socket(socket.release(), name);
 }
 
@@ -63,8 +63,8 @@ DISTRIBUTE_INLINE absl::StatusOr<Socket> connect_patiently(
     if (deadline.left() <= pause) {
       const auto text = socket.status().message();
       return absl::DeadlineExceededError(
-          concat("could not connect to ", address.text(),
-                 " in time; the last try said: ", std::string(text.data(), text.size())));
+          str_cat("could not connect to ", address.text(),
+                  " in time; the last try said: ", std::string(text.data(), text.size())));
     }
     std::this_thread::sleep_for(pause);
     pause = std::min(pause * 2, std::chrono::milliseconds(250));

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/net/descriptor_door.hpp>
+#include <distribute/net/detail/descriptor_door.hpp>
 
 #include <cerrno>
 #include <cstddef>
@@ -24,7 +24,7 @@ DISTRIBUTE_INLINE std::pair<sockaddr_un, socklen_t> abstract_address(const std::
 }
 
 DISTRIBUTE_INLINE absl::Status system_error(const char* what) {
-  return absl::UnavailableError(concat(what, ": ", std::strerror(errno)));
+  return absl::UnavailableError(str_cat(what, ": ", std::strerror(errno)));
 }
 
 /// Another user of this machine gets nothing.

@@ -2,9 +2,9 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/net/address.hpp>
+#include <distribute/net/detail/tls_handshake.hpp>
 #include <distribute/net/encrypt.hpp>
 #include <distribute/net/handshake.hpp>
-#include <distribute/net/tls_handshake.hpp>
 
 #include <poll.h>
 
@@ -21,8 +21,8 @@ DISTRIBUTE_INLINE absl::Status plain_answer(Socket& socket, Deadline deadline) {
 DISTRIBUTE_INLINE absl::Status one_side_encrypts(const std::string& plain_task,
                                                  const std::string& encrypting_task) {
   return absl::FailedPreconditionError(
-      concat(encrypting_task, " encrypts its connections and ", plain_task,
-             " does not: set DISTRIBUTE_TLS=1 in all tasks of the job or in none"));
+      str_cat(encrypting_task, " encrypts its connections and ", plain_task,
+              " does not: set DISTRIBUTE_TLS=1 in all tasks of the job or in none"));
 }
 
 DISTRIBUTE_INLINE absl::Status encrypt(Socket& socket,

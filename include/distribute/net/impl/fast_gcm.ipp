@@ -1,5 +1,6 @@
 #pragma once
-#include <distribute/net/fast_gcm.hpp>
+#if DISTRIBUTE_HAS_IPSEC_MB
+#include <distribute/net/detail/fast_gcm.hpp>
 #include <distribute/net/hmac.hpp>
 
 #include <string_view>
@@ -75,3 +76,4 @@ DISTRIBUTE_INLINE bool FastGcm::open(const void* key, const GcmNonce& nonce,
 }
 
 }  // namespace distribute::net_internal
+#endif

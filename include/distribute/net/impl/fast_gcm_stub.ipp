@@ -1,5 +1,6 @@
 #pragma once
-#include <distribute/net/fast_gcm.hpp>
+#if !DISTRIBUTE_HAS_IPSEC_MB
+#include <distribute/net/detail/fast_gcm.hpp>
 
 namespace distribute::net_internal {
 
@@ -20,3 +21,4 @@ DISTRIBUTE_INLINE bool FastGcm::open(const void*, const GcmNonce&, std::span<con
 }
 
 }  // namespace distribute::net_internal
+#endif

@@ -3,7 +3,7 @@
 #include <distribute/base/status.hpp>
 #include <distribute/base/version.hpp>
 #include <distribute/net/bytes.hpp>
-#include <distribute/net/frame.hpp>
+#include <distribute/net/detail/frame.hpp>
 
 namespace distribute::net_internal {
 
@@ -33,12 +33,12 @@ DISTRIBUTE_INLINE absl::StatusOr<FrameHeader> parse_frame_header(std::string_vie
   if (!reader.finished() || magic != net_internal::kFrameMagic)
     return absl::InvalidArgumentError("the bytes are not a message of this library");
   if (their_version != version)
-    return absl::FailedPreconditionError(concat("protocol version ", their_version,
-                                                " meets version ", version, " of distribute ",
-                                                kVersion, ": run the same build in all tasks"));
+    return absl::FailedPreconditionError(str_cat("protocol version ", their_version,
+                                                 " meets version ", version, " of distribute ",
+                                                 kVersion, ": run the same build in all tasks"));
   if (header.length > most)
     return absl::InvalidArgumentError(
-        concat("a message of ", header.length, " bytes where at most ", most, " are allowed"));
+        str_cat("a message of ", header.length, " bytes where at most ", most, " are allowed"));
   return header;
 }
 

@@ -19,12 +19,12 @@ inline constexpr size_t kNameBytes = 256;  // of a task's type, a purpose, a det
 DISTRIBUTE_INLINE absl::StatusOr<std::string> proof(const std::string& token, const char* label,
                                                     const std::string& transcript) {
   if (token.empty()) return std::string();
-  return net::hmac_sha256(token, concat("distribute handshake 1, ", label, '\0', transcript));
+  return net::hmac_sha256(token, str_cat("distribute handshake 1, ", label, '\0', transcript));
 }
 
 DISTRIBUTE_INLINE absl::Status unexpected(const net::Frame& frame) {
   return absl::InvalidArgumentError(
-      concat("a message of type ", frame.type, " is not what the handshake expects now"));
+      str_cat("a message of type ", frame.type, " is not what the handshake expects now"));
 }
 
 DISTRIBUTE_INLINE std::string handshake_frame(HandshakeFrame type, std::string_view payload,
@@ -36,23 +36,23 @@ DISTRIBUTE_INLINE std::string handshake_frame(HandshakeFrame type, std::string_v
 DISTRIBUTE_INLINE absl::Status check_secured(const net::HandshakeHello& hello, bool secured) {
   if (hello.secured == secured) return absl::OkStatus();
   return absl::UnauthenticatedError(
-      secured ? concat("this job has a token and ", hello.client.name(),
-                       " has none: set DISTRIBUTE_JOB_TOKEN there as in the other tasks")
-              : concat(hello.client.name(),
-                       " has a job token and this task has none: set DISTRIBUTE_JOB_TOKEN in all "
-                       "tasks or in none"));
+      secured ? str_cat("this job has a token and ", hello.client.name(),
+                        " has none: set DISTRIBUTE_JOB_TOKEN there as in the other tasks")
+              : str_cat(hello.client.name(),
+                        " has a job token and this task has none: set DISTRIBUTE_JOB_TOKEN in all "
+                        "tasks or in none"));
 }
 
 DISTRIBUTE_INLINE absl::Status check_target(const net::HandshakeHello& hello,
                                             const net::HandshakeConfig& config) {
   if (hello.job != config.job)
-    return absl::FailedPreconditionError(
-        concat(hello.client.name(), " belongs to another job or another cluster description: here ",
-               net::printable(config.job), ", there ", net::printable(hello.job)));
+    return absl::FailedPreconditionError(str_cat(
+        hello.client.name(), " belongs to another job or another cluster description: here ",
+        net::printable(config.job), ", there ", net::printable(hello.job)));
   if (hello.server_type != config.self.type || hello.server_index != config.self.index)
     return absl::FailedPreconditionError(
-        concat(hello.client.name(), " looks for ", hello.server_type, " ", hello.server_index,
-               ", but this address belongs to ", config.self.name()));
+        str_cat(hello.client.name(), " looks for ", hello.server_type, " ", hello.server_index,
+                ", but this address belongs to ", config.self.name()));
   return absl::OkStatus();
 }
 
@@ -60,7 +60,7 @@ DISTRIBUTE_INLINE absl::Status check_target(const net::HandshakeHello& hello,
 
 namespace distribute::net {
 
-DISTRIBUTE_INLINE std::string TaskIdentity::name() const { return concat(type, " ", index); }
+DISTRIBUTE_INLINE std::string TaskIdentity::name() const { return str_cat(type, " ", index); }
 
 DISTRIBUTE_INLINE std::string HandshakeHello::encode() const {
   ByteWriter writer;
@@ -130,9 +130,9 @@ DISTRIBUTE_INLINE absl::StatusOr<std::string> ServerHandshake::on_proof(const Fr
   if (!wanted.ok()) return wanted.status();
   if (!equal_in_constant_time(*wanted, frame.payload))
     return absl::UnauthenticatedError(
-        concat(hello_.client.name(),
-               " does not know the token of this job: it belongs to another "
-               "job, or DISTRIBUTE_JOB_TOKEN differs between the tasks"));
+        str_cat(hello_.client.name(),
+                " does not know the token of this job: it belongs to another "
+                "job, or DISTRIBUTE_JOB_TOKEN differs between the tasks"));
   absl::Status status = net_internal::check_target(hello_, *config_);
   if (status.ok() && admit_) status = admit_(hello_);
   if (!status.ok()) return status;
@@ -197,8 +197,8 @@ DISTRIBUTE_INLINE absl::StatusOr<std::string> ClientHandshake::on_welcome(const 
 DISTRIBUTE_INLINE absl::StatusOr<uint64_t> handshake(Socket& socket, const HandshakeConfig& config,
                                                      const HandshakeHello& hello,
                                                      Deadline deadline) {
-  const std::string context = concat(hello.server_type, " ", hello.server_index, " at ",
-                                     socket.peer(), " and this task, ", config.self.name());
+  const std::string context = str_cat(hello.server_type, " ", hello.server_index, " at ",
+                                      socket.peer(), " and this task, ", config.self.name());
   ClientHandshake client(config, hello);
   if (config.tls) {
     const absl::Status encrypted = encrypt(socket, config.tls, deadline);

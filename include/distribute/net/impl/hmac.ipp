@@ -1,4 +1,5 @@
 #pragma once
+#if DISTRIBUTE_HAS_OPENSSL
 #include <distribute/net/hmac.hpp>
 
 #include <openssl/crypto.h>
@@ -34,3 +35,4 @@ DISTRIBUTE_INLINE bool equal_in_constant_time(std::string_view a, std::string_vi
 }
 
 }  // namespace distribute::net
+#endif

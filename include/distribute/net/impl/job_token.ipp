@@ -14,8 +14,8 @@ DISTRIBUTE_INLINE absl::StatusOr<std::string> read_token_file(const std::string&
   std::string token{std::istreambuf_iterator<char>(file), {}};
   const size_t begin = token.find_first_not_of(" \t\r\n"), end = token.find_last_not_of(" \t\r\n");
   if (!file || begin == std::string::npos)
-    return absl::InvalidArgumentError(concat("DISTRIBUTE_JOB_TOKEN_FILE=", path, ": ",
-                                             file ? "the file is empty" : "cannot be read"));
+    return absl::InvalidArgumentError(str_cat("DISTRIBUTE_JOB_TOKEN_FILE=", path, ": ",
+                                              file ? "the file is empty" : "cannot be read"));
   return token.substr(begin, end - begin + 1);
 }
 
@@ -33,7 +33,7 @@ namespace distribute::net {
 DISTRIBUTE_INLINE absl::Status check_job_token(const std::string& token,
                                                const std::string& source) {
   if (token.empty() || token.size() >= kMinJobTokenBytes) return absl::OkStatus();
-  return absl::InvalidArgumentError(concat(
+  return absl::InvalidArgumentError(str_cat(
       source, ": the job's token has ", token.size(), token.size() == 1 ? " byte" : " bytes",
       ", which strangers can guess; wanted ", kMinJobTokenBytes,
       " or more, and random: head -c 32 /dev/urandom | base64 (\"distribute run\" makes one by "
@@ -72,10 +72,10 @@ DISTRIBUTE_INLINE absl::Status check_exposure(const Address& address, bool has_t
                                               bool insecure) {
   if (has_token || insecure || address.is_loopback()) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      concat("without a job token tasks may only use loopback addresses, and ", address.text(),
-             " is not one. Give all tasks the same secret in DISTRIBUTE_JOB_TOKEN or "
-             "DISTRIBUTE_JOB_TOKEN_FILE (\"distribute run\" does it by itself), or say "
-             "DISTRIBUTE_INSECURE=1 where everybody on the network may join the job"));
+      str_cat("without a job token tasks may only use loopback addresses, and ", address.text(),
+              " is not one. Give all tasks the same secret in DISTRIBUTE_JOB_TOKEN or "
+              "DISTRIBUTE_JOB_TOKEN_FILE (\"distribute run\" does it by itself), or say "
+              "DISTRIBUTE_INSECURE=1 where everybody on the network may join the job"));
 }
 
 }  // namespace distribute::net

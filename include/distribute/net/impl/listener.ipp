@@ -28,8 +28,8 @@ DISTRIBUTE_INLINE absl::Status bind_error(const net::Address& wanted, const asio
         "cluster names, or name the address to listen on in DISTRIBUTE_BIND_ADDRESS";
   else if (e == asio::error::access_denied)
     cure = "; ports below 1024 belong to the system";
-  return absl::FailedPreconditionError(
-      concat("cannot listen on ", wanted.text(), " (port ", wanted.port, "): ", e.message(), cure));
+  return absl::FailedPreconditionError(str_cat("cannot listen on ", wanted.text(), " (port ",
+                                               wanted.port, "): ", e.message(), cure));
 }
 
 DISTRIBUTE_INLINE int listen_on(const net::Address& numeric, asio::error_code& error) {
@@ -86,9 +86,9 @@ DISTRIBUTE_INLINE absl::StatusOr<Socket> Listener::accept_now() {
   }
   if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
     return absl::ResourceExhaustedError(
-        concat("accept on ", address_.text(), ": ", std::strerror(errno)));
+        str_cat("accept on ", address_.text(), ": ", std::strerror(errno)));
   if (errno == EBADF || errno == EINVAL || errno == ENOTSOCK)
-    return absl::UnavailableError(concat("the listener on ", address_.text(), " is closed"));
+    return absl::UnavailableError(str_cat("the listener on ", address_.text(), " is closed"));
   return Socket();  // nobody, or one that has gone again
 }
 
@@ -98,7 +98,7 @@ DISTRIBUTE_INLINE absl::StatusOr<Socket> Listener::accept(Deadline deadline) {
     if (!socket.ok() || *socket) return socket;
     if (deadline.passed())
       return absl::DeadlineExceededError(
-          concat("nobody connected to ", address_.text(), " in time"));
+          str_cat("nobody connected to ", address_.text(), " in time"));
     pollfd entry{descriptor_, POLLIN, 0};
     ::poll(&entry, 1, deadline.left_ms());
   }

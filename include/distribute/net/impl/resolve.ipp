@@ -57,10 +57,10 @@ DISTRIBUTE_INLINE absl::StatusOr<std::vector<Address>> resolve(const Address& ad
   std::unique_lock lock(state->mutex);
   if (!state->ready.wait_until(lock, deadline.when(), [&] { return state->done; }))
     return absl::DeadlineExceededError(
-        concat("no answer about the host name \"", address.host, "\" in time"));
+        str_cat("no answer about the host name \"", address.host, "\" in time"));
   if (state->error || state->found.empty())
-    return absl::UnavailableError(concat("the host name \"", address.host, "\" is not known",
-                                         state->error ? ": " + state->error.message() : ""));
+    return absl::UnavailableError(str_cat("the host name \"", address.host, "\" is not known",
+                                          state->error ? ": " + state->error.message() : ""));
   return state->found;
 }
 

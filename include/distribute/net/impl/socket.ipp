@@ -48,12 +48,12 @@ DISTRIBUTE_INLINE absl::Status Socket::wait(short events, Deadline deadline,
   const int ready = ::poll(&entry, 1, deadline.left_ms());
   if (ready > 0 || (ready < 0 && errno == EINTR)) return absl::OkStatus();
   if (ready == 0 && !deadline.passed()) return absl::OkStatus();
-  return absl::DeadlineExceededError(concat("the time to ", what, " ", peer_, " is over"));
+  return absl::DeadlineExceededError(str_cat("the time to ", what, " ", peer_, " is over"));
 }
 
 DISTRIBUTE_INLINE absl::Status Socket::broken(bool by_end) const {
-  return absl::UnavailableError(concat(peer_, by_end ? " has closed the connection" : ": ",
-                                       by_end ? "" : std::strerror(errno)));
+  return absl::UnavailableError(str_cat(peer_, by_end ? " has closed the connection" : ": ",
+                                        by_end ? "" : std::strerror(errno)));
 }
 
 /// With the peer's name.

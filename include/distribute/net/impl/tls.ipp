@@ -1,8 +1,9 @@
 #pragma once
+#if DISTRIBUTE_HAS_OPENSSL
 #include <distribute/base/error.hpp>
+#include <distribute/net/detail/tls_records.hpp>
+#include <distribute/net/detail/tls_wire.hpp>
 #include <distribute/net/tls.hpp>
-#include <distribute/net/tls_records.hpp>
-#include <distribute/net/tls_wire.hpp>
 
 #include <string_view>
 
@@ -84,7 +85,7 @@ DISTRIBUTE_INLINE void take_secret(const SSL* ssl, const char* text) {
 }
 
 DISTRIBUTE_INLINE absl::Status use_token(TlsContextParts& impl) {
-  impl.identity = concat(kIdentityPrefix, impl.options.name);
+  impl.identity = str_cat(kIdentityPrefix, impl.options.name);
   impl.key = key_from_token(impl.options.token);
   if (impl.key.empty())
     return absl::InternalError("OpenSSL could not derive a key: " + openssl_reason());
@@ -101,7 +102,7 @@ DISTRIBUTE_INLINE absl::Status use_certificates(TlsContextParts& impl) {
         "encryption by certificates needs all of DISTRIBUTE_TLS_CERT, DISTRIBUTE_TLS_KEY and "
         "DISTRIBUTE_TLS_CA");
   const auto bad = [](const char* variable, const std::string& file) {
-    return absl::InvalidArgumentError(concat(variable, "=", file, ": ", openssl_reason()));
+    return absl::InvalidArgumentError(str_cat(variable, "=", file, ": ", openssl_reason()));
   };
   ::ERR_clear_error();
   if (::SSL_CTX_use_certificate_chain_file(context, files.certificate_file.c_str()) != 1)
@@ -163,3 +164,4 @@ DISTRIBUTE_INLINE absl::StatusOr<std::shared_ptr<const TlsContext>> TlsContext::
 }
 
 }  // namespace distribute::net
+#endif

@@ -1,9 +1,10 @@
 #pragma once
+#if DISTRIBUTE_HAS_OPENSSL
 #include <distribute/base/error.hpp>
 #include <distribute/net/bytes.hpp>
-#include <distribute/net/tls_handshake.hpp>
-#include <distribute/net/tls_layer.hpp>
-#include <distribute/net/tls_wire.hpp>
+#include <distribute/net/detail/tls_handshake.hpp>
+#include <distribute/net/detail/tls_layer.hpp>
+#include <distribute/net/detail/tls_wire.hpp>
 
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
@@ -114,23 +115,23 @@ DISTRIBUTE_INLINE absl::Status TlsHandshake::Impl::bad_certificate() {
   const bool host =
       result == X509_V_ERR_HOSTNAME_MISMATCH || result == X509_V_ERR_IP_ADDRESS_MISMATCH;
   return absl::UnauthenticatedError(
-      concat("its certificate is not accepted: ", ::X509_verify_cert_error_string(result),
-             host ? "; it must name the address that the cluster gives this task"
-                  : "; it must be valid and signed by an authority in DISTRIBUTE_TLS_CA"));
+      str_cat("its certificate is not accepted: ", ::X509_verify_cert_error_string(result),
+              host ? "; it must name the address that the cluster gives this task"
+                   : "; it must be valid and signed by an authority in DISTRIBUTE_TLS_CA"));
 }
 
 DISTRIBUTE_INLINE absl::Status TlsHandshake::Impl::no_agreement(const std::string& reason) {
   if (by_certificates())
     return absl::UnauthenticatedError(
-        concat("no certificate has come from the other side, or none that fits (", reason,
-               "): set DISTRIBUTE_TLS_CERT, _KEY and _CA in all tasks or in none"));
+        str_cat("no certificate has come from the other side, or none that fits (", reason,
+                "): set DISTRIBUTE_TLS_CERT, _KEY and _CA in all tasks or in none"));
   const std::string who =
       negotiation.peer_name.empty() ? "the other side" : printable(negotiation.peer_name, 80);
-  return absl::UnauthenticatedError(
-      concat(who,
-             " does not know the token of this job: it belongs to another job, or "
-             "DISTRIBUTE_JOB_TOKEN differs between the tasks, or only one side uses certificates (",
-             reason, ")"));
+  return absl::UnauthenticatedError(str_cat(
+      who,
+      " does not know the token of this job: it belongs to another job, or "
+      "DISTRIBUTE_JOB_TOKEN differs between the tasks, or only one side uses certificates (",
+      reason, ")"));
 }
 
 /// What OpenSSL's queue of errors says, with a cure.
@@ -147,3 +148,4 @@ DISTRIBUTE_INLINE absl::Status TlsHandshake::Impl::failure() {
 }
 
 }  // namespace distribute::net
+#endif

@@ -1,5 +1,6 @@
 #pragma once
-#include <distribute/net/tls_handshake.hpp>
+#if !DISTRIBUTE_HAS_OPENSSL
+#include <distribute/net/detail/tls_handshake.hpp>
 
 namespace distribute::net {
 
@@ -17,3 +18,4 @@ DISTRIBUTE_INLINE short TlsHandshake::events() const { return 0; }
 DISTRIBUTE_INLINE std::unique_ptr<SecureLayer> TlsHandshake::take_layer() { return nullptr; }
 
 }  // namespace distribute::net
+#endif

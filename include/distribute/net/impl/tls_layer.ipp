@@ -1,6 +1,7 @@
 #pragma once
+#if DISTRIBUTE_HAS_OPENSSL
 #include <distribute/base/error.hpp>
-#include <distribute/net/tls_layer.hpp>
+#include <distribute/net/detail/tls_layer.hpp>
 
 #include <algorithm>
 #include <array>
@@ -18,7 +19,7 @@ DISTRIBUTE_INLINE bool is_about_certificates(int alert) {
 
 DISTRIBUTE_INLINE absl::Status own_certificate_refused(const std::string& reason) {
   return absl::UnauthenticatedError(
-      concat("it does not accept this task's certificate (DISTRIBUTE_TLS_CERT): ", reason));
+      str_cat("it does not accept this task's certificate (DISTRIBUTE_TLS_CERT): ", reason));
 }
 
 DISTRIBUTE_INLINE TlsLayer::TlsLayer(TlsStart start)
@@ -78,7 +79,7 @@ DISTRIBUTE_INLINE void TlsLayer::take_alert(int alert) {
     failure_ = own_certificate_refused(reason);
   } else {
     failure_ = absl::DataLossError(
-        concat("it has got bytes that were changed on their way, and gave up: ", reason));
+        str_cat("it has got bytes that were changed on their way, and gave up: ", reason));
   }
 }
 
@@ -215,3 +216,4 @@ DISTRIBUTE_INLINE void TlsLayer::tell_failure() {
 }
 
 }  // namespace distribute::net_internal
+#endif

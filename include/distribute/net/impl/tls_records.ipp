@@ -1,6 +1,7 @@
 #pragma once
+#if DISTRIBUTE_HAS_OPENSSL
 #include <distribute/base/error.hpp>
-#include <distribute/net/tls_records.hpp>
+#include <distribute/net/detail/tls_records.hpp>
 
 #include <algorithm>
 #include <string_view>
@@ -138,3 +139,4 @@ DISTRIBUTE_INLINE absl::StatusOr<TlsRecords::Content> TlsRecords::open(
 }
 
 }  // namespace distribute::net_internal
+#endif

@@ -1,4 +1,5 @@
 #pragma once
+#if !DISTRIBUTE_HAS_OPENSSL
 #include <distribute/net/tls.hpp>
 
 namespace distribute::net_internal {
@@ -22,3 +23,4 @@ DISTRIBUTE_INLINE TlsContext::TlsContext(std::unique_ptr<Impl> impl) : impl_(std
 DISTRIBUTE_INLINE TlsContext::~TlsContext() = default;
 
 }  // namespace distribute::net
+#endif

@@ -1,5 +1,6 @@
 #pragma once
-#include <distribute/net/tls_wire.hpp>
+#if DISTRIBUTE_HAS_OPENSSL
+#include <distribute/net/detail/tls_wire.hpp>
 
 #include <cerrno>
 #include <cstring>
@@ -54,3 +55,4 @@ DISTRIBUTE_INLINE BioMethodPtr make_wire_method() {
 }
 
 }  // namespace distribute::net_internal
+#endif

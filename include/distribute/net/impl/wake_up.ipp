@@ -11,7 +11,7 @@
 namespace distribute::net {
 
 DISTRIBUTE_INLINE WakeUp::WakeUp() : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (descriptor_ < 0) throw ResourceExhaustedError(concat("eventfd: ", std::strerror(errno)));
+  if (descriptor_ < 0) throw ResourceExhaustedError(str_cat("eventfd: ", std::strerror(errno)));
 }
 
 DISTRIBUTE_INLINE WakeUp::~WakeUp() { ::close(descriptor_); }

@@ -8,8 +8,8 @@ namespace nn_internal {
 
 DISTRIBUTE_INLINE void check_image(const std::string& layer, const Shape& input) {
   if (input.rank() != 4)
-    throw InvalidArgumentError(concat("layer '", layer, "' takes [batch, height, width, channels]",
-                                      ", got ", to_string(input)));
+    throw InvalidArgumentError(str_cat("layer '", layer, "' takes [batch, height, width, channels]",
+                                       ", got ", to_string(input)));
 }
 
 }  // namespace nn_internal
@@ -17,16 +17,16 @@ DISTRIBUTE_INLINE void check_image(const std::string& layer, const Shape& input)
 DISTRIBUTE_INLINE Conv2D::Conv2D(Conv2DLayerOptions options)
     : Module(options.name), options_(std::move(options)) {
   if (options_.filters < 1 || options_.groups < 1 || options_.filters % options_.groups != 0)
-    throw InvalidArgumentError(concat("Conv2D: filters must be a positive multiple of groups, got ",
-                                      options_.filters, " filters in ", options_.groups,
-                                      " groups"));
+    throw InvalidArgumentError(
+        str_cat("Conv2D: filters must be a positive multiple of groups, got ", options_.filters,
+                " filters in ", options_.groups, " groups"));
 }
 
 DISTRIBUTE_INLINE void Conv2D::build(const Shape& input) {
   nn_internal::check_image(name(), input);
   if (input[-1] % options_.groups != 0)
-    throw InvalidArgumentError(concat("Conv2D '", name(), "': ", options_.groups,
-                                      " groups do not divide the channels of ", to_string(input)));
+    throw InvalidArgumentError(str_cat("Conv2D '", name(), "': ", options_.groups,
+                                       " groups do not divide the channels of ", to_string(input)));
   const Size2D size = options_.kernel_size;
   kernel_ =
       add_weight("kernel", {size.height, size.width, input[-1] / options_.groups, options_.filters},
@@ -51,8 +51,8 @@ DISTRIBUTE_INLINE std::vector<Tensor> Conv2D::own_losses() const {
 DISTRIBUTE_INLINE DepthwiseConv2D::DepthwiseConv2D(DepthwiseConv2DLayerOptions options)
     : Module(options.name), options_(std::move(options)) {
   if (options_.depth_multiplier < 1)
-    throw InvalidArgumentError(concat("DepthwiseConv2D: depth_multiplier must be at least 1, got ",
-                                      options_.depth_multiplier));
+    throw InvalidArgumentError(str_cat("DepthwiseConv2D: depth_multiplier must be at least 1, got ",
+                                       options_.depth_multiplier));
 }
 
 DISTRIBUTE_INLINE void DepthwiseConv2D::build(const Shape& input) {

@@ -7,12 +7,12 @@ namespace distribute::nn {
 DISTRIBUTE_INLINE Dense::Dense(DenseOptions options)
     : Module(options.name), options_(std::move(options)) {
   if (options_.units < 1)
-    throw InvalidArgumentError(concat("Dense: units must be at least 1, got ", options_.units));
+    throw InvalidArgumentError(str_cat("Dense: units must be at least 1, got ", options_.units));
 }
 
 DISTRIBUTE_INLINE void Dense::build(const Shape& input) {
   if (input.rank() < 1)
-    throw InvalidArgumentError(concat("Dense '", name(), "': input is a scalar"));
+    throw InvalidArgumentError(str_cat("Dense '", name(), "': input is a scalar"));
   kernel_ = add_weight("kernel", {input[-1], options_.units}, options_.kernel_initializer);
   if (options_.use_bias) bias_ = add_weight("bias", {options_.units}, options_.bias_initializer);
 }

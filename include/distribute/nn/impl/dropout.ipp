@@ -24,7 +24,7 @@ DISTRIBUTE_INLINE Dropout::Dropout(DropoutOptions options)
       seed_(options.seed ? *options.seed : random::next_seed()),
       calls_(std::make_unique<Calls>()) {
   if (!(rate_ >= 0.0f && rate_ <= 1.0f))
-    throw InvalidArgumentError(concat("Dropout: rate must be in [0, 1], got ", rate_));
+    throw InvalidArgumentError(str_cat("Dropout: rate must be in [0, 1], got ", rate_));
 }
 
 DISTRIBUTE_INLINE Dropout::~Dropout() = default;

@@ -7,8 +7,8 @@ namespace distribute::nn {
 DISTRIBUTE_INLINE Embedding::Embedding(EmbeddingOptions options)
     : Module(options.name), options_(std::move(options)) {
   if (options_.input_dim < 1 || options_.output_dim < 1)
-    throw InvalidArgumentError(concat("Embedding: input_dim and output_dim must be positive, got ",
-                                      options_.input_dim, " and ", options_.output_dim));
+    throw InvalidArgumentError(str_cat("Embedding: input_dim and output_dim must be positive, got ",
+                                       options_.input_dim, " and ", options_.output_dim));
 }
 
 DISTRIBUTE_INLINE void Embedding::build(const Shape&) {

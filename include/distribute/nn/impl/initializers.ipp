@@ -18,9 +18,9 @@ DISTRIBUTE_INLINE Tensor Initializer::operator()(const Shape& shape, uint64_t se
                                                  InitialRows rows) const {
   const Tensor value = function_(shape, seed, rows);
   if (value.shape() == rows.shape_in(shape)) return value;
-  throw InvalidArgumentError(concat("an initializer gave ", to_string(value.shape()),
-                                    " where a weight of ", to_string(rows.shape_in(shape)),
-                                    " was wanted"));
+  throw InvalidArgumentError(str_cat("an initializer gave ", to_string(value.shape()),
+                                     " where a weight of ", to_string(rows.shape_in(shape)),
+                                     " was wanted"));
 }
 
 /// A value of the wrong shape is for the caller to refuse.
@@ -45,8 +45,8 @@ DISTRIBUTE_INLINE Initializer constant(float value) {
 DISTRIBUTE_INLINE Initializer value(const Tensor& tensor) {
   return [tensor](const Shape& shape, uint64_t) {
     if (tensor.shape() != shape)
-      throw InvalidArgumentError(concat("initializer value has shape ", to_string(tensor.shape()),
-                                        ", the weight ", to_string(shape)));
+      throw InvalidArgumentError(str_cat("initializer value has shape ", to_string(tensor.shape()),
+                                         ", the weight ", to_string(shape)));
     return tensor;
   };
 }
@@ -102,7 +102,7 @@ DISTRIBUTE_INLINE Fans compute_fans(const Shape& shape) {
 
 DISTRIBUTE_INLINE Initializer variance_scaling(VarianceScaling options) {
   if (options.scale <= 0)
-    throw InvalidArgumentError(concat("variance_scaling: scale ", options.scale, ", wanted > 0"));
+    throw InvalidArgumentError(str_cat("variance_scaling: scale ", options.scale, ", wanted > 0"));
   return [options](const Shape& whole, uint64_t next, InitialRows rows) {
     const Fans fans = compute_fans(whole);
     const Shape shape = rows.shape_in(whole);

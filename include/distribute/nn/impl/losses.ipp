@@ -30,9 +30,9 @@ DISTRIBUTE_INLINE Tensor class_numbers(const Tensor& y, const Tensor& pred) {
 DISTRIBUTE_INLINE ReplicaContext& replica_for(const char* function) {
   ReplicaContext* replica = get_replica_context();
   if (!replica)
-    throw FailedPreconditionError(concat("You are calling `", function,
-                                         "` in cross replica context, while it was expected to be "
-                                         "called in replica context."));
+    throw FailedPreconditionError(str_cat("You are calling `", function,
+                                          "` in cross replica context, while it was expected to be "
+                                          "called in replica context."));
   return *replica;
 }
 
@@ -82,7 +82,7 @@ DISTRIBUTE_INLINE Tensor compute_average_loss(const Tensor& per_example_loss,
   const int64_t size = global_batch_size.value_or(here * replica.num_replicas_in_sync());
   if (size < 1 && (global_batch_size || size < 0))
     throw InvalidArgumentError(
-        concat("compute_average_loss: global_batch_size is ", size, ", wanted at least 1"));
+        str_cat("compute_average_loss: global_batch_size is ", size, ", wanted at least 1"));
   const Tensor weighted = sample_weight
                               ? per_example_loss * cast(sample_weight, per_example_loss.dtype())
                               : per_example_loss;

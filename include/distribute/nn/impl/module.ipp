@@ -75,7 +75,7 @@ DISTRIBUTE_INLINE std::string Module::name() const { return name_.empty() ? kind
 
 DISTRIBUTE_INLINE void Module::set_name(std::string name) {
   if (is_part_)
-    throw FailedPreconditionError(concat("module '", path_, "' is part of another one"));
+    throw FailedPreconditionError(str_cat("module '", path_, "' is part of another one"));
   name_ = std::move(name);
 }
 
@@ -104,7 +104,7 @@ DISTRIBUTE_INLINE Variable Module::add_weight(const std::string& name, const Sha
     try {
       return initializer(shape, seed, rows);
     } catch (const InvalidArgumentError& error) {
-      throw InvalidArgumentError(concat("weight '", name, "': ", error.what()));
+      throw InvalidArgumentError(str_cat("weight '", name, "': ", error.what()));
     }
   };
   options.shape = shape;
@@ -119,8 +119,8 @@ DISTRIBUTE_INLINE void Module::add_child(std::string name, std::unique_ptr<Modul
   if (name.empty()) name = part->name_;
   if (name.empty()) name = unused_name(part->kind());
   if (has_child(name))
-    throw InvalidArgumentError(concat("module '", this->name(), "' has a part '", name,
-                                      "' already; names within a module must differ"));
+    throw InvalidArgumentError(str_cat("module '", this->name(), "' has a part '", name,
+                                       "' already; names within a module must differ"));
   part->name_ = name;
   part->is_part_ = true;
   part->set_path(path_.empty() ? name : path_ + "/" + name);
@@ -146,7 +146,7 @@ DISTRIBUTE_INLINE bool Module::has_child(const std::string& name) const {
 
 DISTRIBUTE_INLINE std::string Module::unused_name(const std::string& kind) const {
   std::string name = kind;
-  for (int i = 1; has_child(name); ++i) name = concat(kind, "_", i);
+  for (int i = 1; has_child(name); ++i) name = str_cat(kind, "_", i);
   return name;
 }
 
@@ -213,7 +213,7 @@ DISTRIBUTE_INLINE void Module::summarize(std::string& table, const std::string& 
   for (const auto& [name, part] : children_) {
     const std::string shape = part->state_->called ? to_string(part->state_->output) : "?";
     table += nn_internal::padded(indent + name + " (" + part->kind() + ")", 42);
-    table += nn_internal::padded(shape, 26) + concat(part->count_params()) + "\n";
+    table += nn_internal::padded(shape, 26) + str_cat(part->count_params()) + "\n";
     part->summarize(table, indent + "  ");
   }
 }
@@ -224,7 +224,7 @@ DISTRIBUTE_INLINE std::string Module::summary() const {
   summarize(table, "");
   int64_t trained = 0;
   for (const Variable& weight : trainable_variables()) trained += weight.shape().num_elements();
-  return table + concat("Total ", count_params(), ", trainable ", trained, "\n");
+  return table + str_cat("Total ", count_params(), ", trainable ", trained, "\n");
 }
 
 }  // namespace distribute::nn

@@ -35,13 +35,13 @@ DISTRIBUTE_INLINE BatchNormalization::BatchNormalization(BatchNormalizationOptio
     : Module(options.name), options_(std::move(options)) {
   if (options_.momentum < 0 || options_.momentum > 1)
     throw InvalidArgumentError(
-        concat("BatchNormalization: momentum must be in [0, 1], got ", options_.momentum));
+        str_cat("BatchNormalization: momentum must be in [0, 1], got ", options_.momentum));
 }
 
 DISTRIBUTE_INLINE void BatchNormalization::build(const Shape& input) {
   if (input.rank() < 2)
     throw InvalidArgumentError(
-        concat("BatchNormalization '", name(), "' takes [..., channels], got ", to_string(input)));
+        str_cat("BatchNormalization '", name(), "' takes [..., channels], got ", to_string(input)));
   const Shape channels{input[-1]};
   if (options_.scale) gamma_ = add_weight("gamma", channels, options_.gamma_initializer);
   if (options_.center) beta_ = add_weight("beta", channels, options_.beta_initializer);

@@ -13,12 +13,12 @@ DISTRIBUTE_INLINE Policy::Policy(const std::string& name) {
   else if (name == "mixed_float16")
     compute_dtype_ = DType::Float16;
   else
-    throw InvalidArgumentError(concat("there is no policy '", name, "'; there are float32, ",
-                                      "mixed_bfloat16 and mixed_float16"));
+    throw InvalidArgumentError(str_cat("there is no policy '", name, "'; there are float32, ",
+                                       "mixed_bfloat16 and mixed_float16"));
 }
 
 DISTRIBUTE_INLINE std::string Policy::name() const {
-  return concat(compute_dtype_ == DType::Float32 ? "" : "mixed_", name_of(compute_dtype_));
+  return str_cat(compute_dtype_ == DType::Float32 ? "" : "mixed_", name_of(compute_dtype_));
 }
 
 DISTRIBUTE_INLINE void set_global_policy(const Policy& policy) {

@@ -17,7 +17,7 @@ namespace nn_internal {
 DISTRIBUTE_INLINE Tensor sum_of_squares(const Tensor& x) {
   if (x.dtype() != DType::Float32)
     throw InvalidArgumentError(
-        concat("regularizers take float32 weights, got ", name_of(x.dtype())));
+        str_cat("regularizers take float32 weights, got ", name_of(x.dtype())));
   if (x.device().type == DeviceType::Gpu) return reduce_sum(square(x));
   const float* values = x.array().data<float>();
   const int64_t count =

@@ -16,7 +16,7 @@ DISTRIBUTE_INLINE ResNet::ResNet(ResNetOptions options) : options_(std::move(opt
   stem_.norm = add_norm("conv1_bn", true);
   for (size_t stage = 0; stage < counts.size(); ++stage)
     for (int64_t i = 0; i < counts[stage]; ++i)
-      add_block(concat("conv", stage + 2, "_block", i + 1), int64_t{64} << stage,
+      add_block(str_cat("conv", stage + 2, "_block", i + 1), int64_t{64} << stage,
                 stage > 0 && i == 0 ? 2 : 1, i == 0);
   predictions_ =
       &add("predictions", Dense({.units = options_.classes,
@@ -88,7 +88,7 @@ DISTRIBUTE_INLINE SmallResNet::SmallResNet(SmallResNetOptions options)
     for (int64_t i = 0; i < options_.blocks; ++i) {
       const std::string name = std::string("block_") + char('a' + stage);
       const bool first = stage > 0 && i == 0;
-      add_block(i ? concat(name, i + 1) : name, options_.filters[stage], first ? 2 : 1, first);
+      add_block(i ? str_cat(name, i + 1) : name, options_.filters[stage], first ? 2 : 1, first);
     }
   fc_ =
       &add("fc",
@@ -142,7 +142,7 @@ DISTRIBUTE_INLINE ResNet9::ResNet9(ResNet9Options options) : options_(options) {
   if (options_.width < 1) throw InvalidArgumentError("ResNet9: width must be at least 1");
   prep_ = add_step("prep", options_.width);
   for (int64_t stage = 1; stage <= 3; ++stage)
-    stages_.push_back(add_stage(concat("layer", stage), options_.width << stage, stage != 2));
+    stages_.push_back(add_stage(str_cat("layer", stage), options_.width << stage, stage != 2));
   fc_ = &add("fc", Dense({.units = options_.classes}));
   fc_->set_dtype_policy(Policy("float32"));  // what a loss is made of
 }

@@ -2,8 +2,8 @@
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/autograd/op_trace.hpp>
 #include <distribute/ops/activation.hpp>
+#include <distribute/ops/detail/flat_loop.hpp>
 #include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/flat_loop.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -5,10 +5,10 @@
 #include <distribute/ops/activation.hpp>
 #include <distribute/ops/batch_norm.hpp>
 #include <distribute/ops/cast.hpp>
-#include <distribute/ops/channel_norm.hpp>
+#include <distribute/ops/detail/channel_norm.hpp>
+#include <distribute/ops/detail/gpu_batch_norm.hpp>
+#include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/gpu_batch_norm.hpp>
-#include <distribute/ops/gpu_loops.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/ops/reshape.hpp>
 #include <distribute/ops/unary.hpp>
@@ -32,21 +32,21 @@ Tensor channel_gradient(bool needed, const Tensor& x, const Value& value) {
 DISTRIBUTE_INLINE void check_channels(const char* op, const char* name, const Tensor& x,
                                       const Tensor& values) {
   if (values && values.shape() != Shape{x.shape()[-1]})
-    throw InvalidArgumentError(concat(op, ": ", name, " ", to_string(values.shape()),
-                                      " does not fit the channels of ", to_string(x.shape())));
+    throw InvalidArgumentError(str_cat(op, ": ", name, " ", to_string(values.shape()),
+                                       " does not fit the channels of ", to_string(x.shape())));
 }
 
 DISTRIBUTE_INLINE void check_norm_input(const char* op, const Tensor& x) {
   if (x.shape().rank() < 1 || !is_floating(x.dtype()))
     throw InvalidArgumentError(
-        concat(op, ": ", name_of(x.dtype()), " ", to_string(x.shape()), " has no channels"));
+        str_cat(op, ": ", name_of(x.dtype()), " ", to_string(x.shape()), " has no channels"));
 }
 
 DISTRIBUTE_INLINE void check_residual(const Tensor& x, const Tensor& residual) {
   if (residual && (residual.shape() != x.shape() || residual.dtype() != x.dtype()))
-    throw InvalidArgumentError(concat("fused_batch_norm: the residual ", name_of(residual.dtype()),
-                                      " ", to_string(residual.shape()), " is not as x, ",
-                                      name_of(x.dtype()), " ", to_string(x.shape())));
+    throw InvalidArgumentError(str_cat("fused_batch_norm: the residual ", name_of(residual.dtype()),
+                                       " ", to_string(residual.shape()), " is not as x, ",
+                                       name_of(x.dtype()), " ", to_string(x.shape())));
 }
 
 /// float32, recorded; none stays none.

@@ -1,9 +1,9 @@
 #pragma once
 #include <distribute/autograd/accumulate.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/ops/broadcast.hpp>
 #include <distribute/ops/cast.hpp>
-#include <distribute/ops/gpu_loops.hpp>
+#include <distribute/ops/detail/broadcast.hpp>
+#include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/reduce.hpp>
 
 #include <algorithm>
@@ -105,11 +105,11 @@ DISTRIBUTE_INLINE Tensor broadcast_binary(const char* op, const Tensor& a, const
                                           const BinaryLoops& loops) {
   const DType dtype = a.dtype();
   if (b.dtype() != dtype)
-    throw InvalidArgumentError(concat(op, ": operands have different dtypes: ", name_of(dtype), " ",
-                                      to_string(a.shape()), " and ", name_of(b.dtype()), " ",
-                                      to_string(b.shape())));
+    throw InvalidArgumentError(str_cat(op, ": operands have different dtypes: ", name_of(dtype),
+                                       " ", to_string(a.shape()), " and ", name_of(b.dtype()), " ",
+                                       to_string(b.shape())));
   const StripLoop loop = is_floating(dtype) ? loops.of_float : loops.of_int64;
-  if (!loop) throw InvalidArgumentError(concat(op, ": not for dtype ", name_of(dtype)));
+  if (!loop) throw InvalidArgumentError(str_cat(op, ": not for dtype ", name_of(dtype)));
   const Shape shape = broadcast_shapes(op, a.shape(), b.shape());
   if (const Device device = device_of({a, b}); device.type == DeviceType::Gpu)
     return gpu_broadcast(a, b, shape, loops.gives_bool ? DType::Bool : dtype, loops.row, device);
@@ -136,7 +136,7 @@ DISTRIBUTE_INLINE Tensor expand_to_shape(const char* op, const Tensor& x, const 
   if (x.shape() == shape) return x;
   if (broadcast_shapes(op, x.shape(), shape) != shape)
     throw InvalidArgumentError(
-        concat(op, ": ", to_string(x.shape()), " does not broadcast to ", to_string(shape)));
+        str_cat(op, ": ", to_string(x.shape()), " does not broadcast to ", to_string(shape)));
   const auto expanded = [&] {
     if (on_gpu(x)) return gpu_expand(x, shape, x.device());
     const bool floating = is_floating(x.dtype());

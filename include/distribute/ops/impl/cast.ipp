@@ -3,7 +3,7 @@
 #include <distribute/autograd/op_trace.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/cast.hpp>
-#include <distribute/ops/gpu_loops.hpp>
+#include <distribute/ops/detail/gpu_loops.hpp>
 
 #include <bit>
 

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/ops/channel_block.hpp>
+#include <distribute/ops/detail/channel_block.hpp>
 
 namespace distribute::ops_internal {
 

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/autograd/accumulate.hpp>
-#include <distribute/ops/channel_norm.hpp>
+#include <distribute/ops/detail/channel_norm.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/clip.hpp>
-#include <distribute/ops/gpu_loops.hpp>
+#include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/reduce.hpp>
 
 #include <algorithm>
@@ -157,7 +157,7 @@ DISTRIBUTE_INLINE Tensor clip_factor(const Tensor& norm, float clip_norm) {
 
 DISTRIBUTE_INLINE void check_clip(const char* op, float clip_norm) {
   if (!(clip_norm > 0))
-    throw InvalidArgumentError(concat(op, ": clip_norm must be positive, got ", clip_norm));
+    throw InvalidArgumentError(str_cat(op, ": clip_norm must be positive, got ", clip_norm));
 }
 
 }  // namespace ops_internal
@@ -167,7 +167,7 @@ DISTRIBUTE_INLINE Tensor global_norm(const std::vector<Tensor>& tensors) {
   for (const Tensor& t : tensors) {
     if (!t) continue;
     if (!is_floating(t.dtype()))
-      throw InvalidArgumentError(concat("global_norm: not for dtype ", name_of(t.dtype())));
+      throw InvalidArgumentError(str_cat("global_norm: not for dtype ", name_of(t.dtype())));
     inputs.push_back(cast(t, DType::Float32));
   }
   const double sum = ops_internal::sum_of_squares(inputs);

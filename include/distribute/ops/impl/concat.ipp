@@ -1,12 +1,12 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/autograd/op_trace.hpp>
-#include <distribute/ops/broadcast.hpp>
 #include <distribute/ops/concat.hpp>
+#include <distribute/ops/detail/broadcast.hpp>
+#include <distribute/ops/detail/strided_copy.hpp>
 #include <distribute/ops/gather.hpp>
 #include <distribute/ops/reshape.hpp>
 #include <distribute/ops/slice.hpp>
-#include <distribute/ops/strided_copy.hpp>
 
 #include <numeric>
 
@@ -37,9 +37,9 @@ DISTRIBUTE_INLINE Shape concat_shape(const std::vector<Tensor>& tensors, int axi
     const bool fits = t.shape().rank() == first.shape().rank() &&
                       t.shape().with(axis, 0) == first.shape().with(axis, 0);
     if (!fits || t.dtype() != first.dtype())
-      throw InvalidArgumentError(concat("concat: along axis ", axis, ": ", to_string(first.shape()),
-                                        " ", name_of(first.dtype()), " and ", to_string(t.shape()),
-                                        " ", name_of(t.dtype())));
+      throw InvalidArgumentError(str_cat("concat: along axis ", axis, ": ",
+                                         to_string(first.shape()), " ", name_of(first.dtype()),
+                                         " and ", to_string(t.shape()), " ", name_of(t.dtype())));
     total += t.shape()[axis];
   }
   return first.shape().with(axis, total);
@@ -80,9 +80,9 @@ DISTRIBUTE_INLINE std::vector<int64_t> split_sizes(const Tensor& x, int axis,
   }
   if (open) *open = whole - known;
   if (!valid || (open ? *open < 0 : known != whole))
-    throw InvalidArgumentError(concat("split: ", sizes.size(), " parts of ", known,
-                                      " elements in all do not make up axis ", axis, " of ",
-                                      to_string(x.shape())));
+    throw InvalidArgumentError(str_cat("split: ", sizes.size(), " parts of ", known,
+                                       " elements in all do not make up axis ", axis, " of ",
+                                       to_string(x.shape())));
   return sizes;
 }
 
@@ -115,8 +115,8 @@ DISTRIBUTE_INLINE Tensor stack(const std::vector<Tensor>& tensors, int axis) {
   std::vector<Tensor> expanded;
   for (const Tensor& t : tensors) {
     if (t.shape() != tensors[0].shape())
-      throw InvalidArgumentError(concat("stack: shapes differ: ", to_string(tensors[0].shape()),
-                                        " and ", to_string(t.shape())));
+      throw InvalidArgumentError(str_cat("stack: shapes differ: ", to_string(tensors[0].shape()),
+                                         " and ", to_string(t.shape())));
     expanded.push_back(expand_dims(t, axis));
   }
   return concat(expanded, axis);
@@ -153,8 +153,8 @@ DISTRIBUTE_INLINE std::vector<Tensor> split(const Tensor& x, std::span<const int
 DISTRIBUTE_INLINE std::vector<Tensor> split(const Tensor& x, int num_parts, int axis) {
   const int64_t whole = x.shape()[axis];
   if (num_parts < 1 || whole % num_parts)
-    throw InvalidArgumentError(concat("split: axis ", axis, " of ", to_string(x.shape()),
-                                      " does not divide into ", num_parts, " equal parts"));
+    throw InvalidArgumentError(str_cat("split: axis ", axis, " of ", to_string(x.shape()),
+                                       " does not divide into ", num_parts, " equal parts"));
   const std::vector<int64_t> sizes(size_t(num_parts), whole / num_parts);
   return split(x, sizes, axis);
 }
@@ -170,12 +170,12 @@ DISTRIBUTE_INLINE std::vector<Tensor> unstack(const Tensor& x, int axis) {
 DISTRIBUTE_INLINE Tensor tile(const Tensor& x, std::span<const int64_t> multiples) {
   if (int(multiples.size()) != x.shape().rank())
     throw InvalidArgumentError(
-        concat("tile: ", multiples.size(), " multiples for shape ", to_string(x.shape())));
+        str_cat("tile: ", multiples.size(), " multiples for shape ", to_string(x.shape())));
   Tensor y = x;
   for (int axis = 0; axis < x.shape().rank(); ++axis) {
     const int64_t times = multiples[size_t(axis)], size = x.shape()[axis];
     if (times < 0)
-      throw InvalidArgumentError(concat("tile: the multiple of axis ", axis, " is ", times));
+      throw InvalidArgumentError(str_cat("tile: the multiple of axis ", axis, " is ", times));
     if (times == 1) continue;
     std::vector<int64_t> positions(size_t(times * size));
     for (size_t i = 0; i < positions.size(); ++i) positions[i] = int64_t(i) % size;

@@ -3,8 +3,8 @@
 #include <distribute/autograd/op_trace.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/conv2d.hpp>
+#include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/gpu_loops.hpp>
 #include <distribute/ops/matmul.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/ops/reshape.hpp>
@@ -18,8 +18,8 @@ DISTRIBUTE_INLINE Conv2DShape conv2d_shape(const Shape& x, const Shape& filters,
                                            const nn::Conv2DOptions& options,
                                            DType dtype = DType::Float32) {
   const auto fail = [&](const std::string& problem) {
-    throw InvalidArgumentError(concat("conv2d: ", problem, ": input ", to_string(x), ", filters ",
-                                      to_string(filters), ", groups ", options.groups));
+    throw InvalidArgumentError(str_cat("conv2d: ", problem, ": input ", to_string(x), ", filters ",
+                                       to_string(filters), ", groups ", options.groups));
   };
   if (x.rank() != 4) fail("the input must be [batch, height, width, channels]");
   if (filters.rank() != 4) fail("the filters must be [height, width, in_channels, out_channels]");
@@ -124,11 +124,11 @@ DISTRIBUTE_INLINE void check_conv2d_types(const Tensor& x, const Tensor& filters
                                           const Tensor& bias) {
   const DType own = filter_dtype(x);
   if (!is_floating(x.dtype()) || filters.dtype() != own || (bias && bias.dtype() != own))
-    throw InvalidArgumentError(concat("conv2d: operands must be floating and alike: input ",
-                                      name_of(x.dtype()), ", filters ", name_of(filters.dtype())));
+    throw InvalidArgumentError(str_cat("conv2d: operands must be floating and alike: input ",
+                                       name_of(x.dtype()), ", filters ", name_of(filters.dtype())));
   if (bias && bias.shape() != Shape{filters.shape()[3]})
-    throw InvalidArgumentError(concat("conv2d: the bias ", to_string(bias.shape()),
-                                      " does not fit the filters ", to_string(filters.shape())));
+    throw InvalidArgumentError(str_cat("conv2d: the bias ", to_string(bias.shape()),
+                                       " does not fit the filters ", to_string(filters.shape())));
 }
 
 /// The gradient of the images; `ready` are the filters as prepare_filters() made them for this
@@ -145,9 +145,9 @@ DISTRIBUTE_INLINE Tensor image_gradient(const Shape& input_shape, const Tensor& 
     return conv2d_backprop_input(input_shape, cast(filters, filter_dtype(dy)), dy, options);
   const Conv2DShape s = conv2d_shape(input_shape, filters.shape(), options, dy.dtype());
   if (dy.shape() != output_shape(s))
-    throw InvalidArgumentError(concat("conv2d_backprop_input: the gradient is ",
-                                      to_string(dy.shape()), ", the convolution gives ",
-                                      to_string(output_shape(s))));
+    throw InvalidArgumentError(str_cat("conv2d_backprop_input: the gradient is ",
+                                       to_string(dy.shape()), ", the convolution gives ",
+                                       to_string(output_shape(s))));
   Tensor dx(input_shape, dy.dtype(),
             backend(dy.device().type)
                 .conv2d_backprop_input(s, dy.array(), ready ? *ready : filters.array()));
@@ -221,9 +221,9 @@ DISTRIBUTE_INLINE Tensor depthwise_conv2d(const Tensor& x, const Tensor& filters
                                           Epilogue epilogue) {
   const Shape& f = filters.shape();
   if (f.rank() != 4 || x.shape().rank() != 4 || f[2] != x.shape()[3])
-    throw InvalidArgumentError(concat("depthwise_conv2d: the filters' third axis is not the ",
-                                      "input's channels: input ", to_string(x.shape()),
-                                      ", filters ", to_string(f)));
+    throw InvalidArgumentError(str_cat("depthwise_conv2d: the filters' third axis is not the ",
+                                       "input's channels: input ", to_string(x.shape()),
+                                       ", filters ", to_string(f)));
   Conv2DOptions grouped = options;
   grouped.groups = f[2];
   const Tensor y =

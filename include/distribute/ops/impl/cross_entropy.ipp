@@ -2,13 +2,13 @@
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/activation.hpp>
-#include <distribute/ops/broadcast.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/cross_entropy.hpp>
+#include <distribute/ops/detail/broadcast.hpp>
+#include <distribute/ops/detail/gpu_lines.hpp>
+#include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/gather.hpp>
-#include <distribute/ops/gpu_lines.hpp>
-#include <distribute/ops/gpu_loops.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/ops/softmax.hpp>
 #include <distribute/ops/unary.hpp>
@@ -146,25 +146,26 @@ DISTRIBUTE_INLINE Tensor cross_entropy(const char* op, const ClassLabels& given,
 
 DISTRIBUTE_INLINE void check_cross_entropy(const char* op, const Tensor& logits, float smoothing) {
   if (!is_floating(logits.dtype()) || logits.shape().rank() == 0 || logits.shape()[-1] == 0)
-    throw InvalidArgumentError(concat(op, ": wants floating logits [batch..., classes], got ",
-                                      to_string(logits.shape()), " ", name_of(logits.dtype())));
+    throw InvalidArgumentError(str_cat(op, ": wants floating logits [batch..., classes], got ",
+                                       to_string(logits.shape()), " ", name_of(logits.dtype())));
   if (!(smoothing >= 0 && smoothing <= 1))
-    throw InvalidArgumentError(concat(op, ": label_smoothing must lie in [0, 1], got ", smoothing));
+    throw InvalidArgumentError(
+        str_cat(op, ": label_smoothing must lie in [0, 1], got ", smoothing));
 }
 
 /// int64 class numbers, each inside [0, classes); those on a GPU are not looked at, as that would
 /// wait for it: a wrong one makes the loss NaN.
 DISTRIBUTE_INLINE Tensor checked_labels(const char* op, const Tensor& labels, int64_t classes) {
   if (is_floating(labels.dtype()) || labels.dtype() == DType::Bool)
-    throw InvalidArgumentError(concat(op, ": labels are class numbers of an integer dtype, got ",
-                                      name_of(labels.dtype())));
+    throw InvalidArgumentError(str_cat(op, ": labels are class numbers of an integer dtype, got ",
+                                       name_of(labels.dtype())));
   const Tensor numbers = converted(labels, DType::Int64);
   if (on_gpu(numbers)) return numbers;
   const auto values = numbers.data<int64_t>();
   for (size_t i = 0; i < values.size(); ++i)
     if (values[i] < 0 || values[i] >= classes)
-      throw InvalidArgumentError(concat(op, ": label ", values[i], " at position ", i,
-                                        " is outside the valid range [0, ", classes, ")"));
+      throw InvalidArgumentError(str_cat(op, ": label ", values[i], " at position ", i,
+                                         " is outside the valid range [0, ", classes, ")"));
   return numbers;
 }
 
@@ -176,9 +177,9 @@ DISTRIBUTE_INLINE Tensor nn::softmax_cross_entropy_with_logits(const Tensor& lab
   constexpr const char* kOp = "softmax_cross_entropy_with_logits";
   ops_internal::check_cross_entropy(kOp, logits, label_smoothing);
   if (labels.shape() != logits.shape() || labels.dtype() != logits.dtype())
-    throw InvalidArgumentError(concat(kOp, ": labels ", to_string(labels.shape()), " ",
-                                      name_of(labels.dtype()), " and logits ",
-                                      to_string(logits.shape()), " ", name_of(logits.dtype())));
+    throw InvalidArgumentError(str_cat(kOp, ": labels ", to_string(labels.shape()), " ",
+                                       name_of(labels.dtype()), " and logits ",
+                                       to_string(logits.shape()), " ", name_of(logits.dtype())));
   const Tensor loss = ops_internal::cross_entropy(
       kOp, {{}, cast(labels, DType::Float32), label_smoothing}, cast(logits, DType::Float32));
   return cast(loss, logits.dtype());
@@ -191,9 +192,9 @@ DISTRIBUTE_INLINE Tensor nn::sparse_softmax_cross_entropy_with_logits(const Tens
   ops_internal::check_cross_entropy(kOp, logits, label_smoothing);
   const auto batch = logits.shape().dims().first(size_t(logits.shape().rank() - 1));
   if (labels.shape() != Shape(batch))
-    throw InvalidArgumentError(concat(kOp, ": labels ", to_string(labels.shape()),
-                                      " do not fit logits ", to_string(logits.shape()), "; wanted ",
-                                      to_string(Shape(batch))));
+    throw InvalidArgumentError(str_cat(kOp, ": labels ", to_string(labels.shape()),
+                                       " do not fit logits ", to_string(logits.shape()),
+                                       "; wanted ", to_string(Shape(batch))));
   const Tensor numbers = ops_internal::checked_labels(kOp, labels, logits.shape()[-1]);
   const Tensor loss = ops_internal::cross_entropy(kOp, {numbers, {}, label_smoothing},
                                                   cast(logits, DType::Float32));
@@ -203,9 +204,9 @@ DISTRIBUTE_INLINE Tensor nn::sparse_softmax_cross_entropy_with_logits(const Tens
 DISTRIBUTE_INLINE Tensor nn::sigmoid_cross_entropy_with_logits(const Tensor& labels,
                                                                const Tensor& logits) {
   if (labels.shape() != logits.shape())
-    throw InvalidArgumentError(concat("sigmoid_cross_entropy_with_logits: labels ",
-                                      to_string(labels.shape()), " and logits ",
-                                      to_string(logits.shape())));
+    throw InvalidArgumentError(str_cat("sigmoid_cross_entropy_with_logits: labels ",
+                                       to_string(labels.shape()), " and logits ",
+                                       to_string(logits.shape())));
   return nn::softplus(logits) - logits * labels;
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/autograd/op_trace.hpp>
-#include <distribute/ops/broadcast.hpp>
 #include <distribute/ops/cast.hpp>
+#include <distribute/ops/detail/broadcast.hpp>
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/unary.hpp>
 
@@ -45,7 +45,7 @@ using BinaryGradient = Tensor (*)(int input, const Tensor& dy, const Tensor& a, 
 DISTRIBUTE_INLINE Tensor binary(const char* op, const Tensor& a, const Tensor& b,
                                 const BinaryLoops& loops, BinaryGradient gradient) {
   if (a.dtype() == DType::Bool && b.dtype() == DType::Bool)
-    throw InvalidArgumentError(concat(op, ": not for dtype bool"));
+    throw InvalidArgumentError(str_cat(op, ": not for dtype bool"));
   const Tensor y = broadcast_binary(op, a, b, loops);
   if (!is_floating(y.dtype())) return traced_pair(op, a, b, y);
   return record(op, {a, b}, y, [=](const Backward& backward) -> std::vector<Tensor> {
@@ -74,14 +74,14 @@ DISTRIBUTE_INLINE void check_divisor(const char* op, const Tensor& b) {
   if (is_floating(b.dtype())) return;
   const auto divisors = converted(b, DType::Int64);
   for (int64_t value : divisors.data<int64_t>())
-    if (value == 0) throw InvalidArgumentError(concat(op, ": integer division by zero"));
+    if (value == 0) throw InvalidArgumentError(str_cat(op, ": integer division by zero"));
 }
 
 DISTRIBUTE_INLINE Tensor logical(const char* op, const Tensor& a, const Tensor& b,
                                  const BinaryLoops& loops) {
   if (a.dtype() != DType::Bool || b.dtype() != DType::Bool)
     throw InvalidArgumentError(
-        concat(op, ": wants bool tensors, got ", name_of(a.dtype()), " and ", name_of(b.dtype())));
+        str_cat(op, ": wants bool tensors, got ", name_of(a.dtype()), " and ", name_of(b.dtype())));
   return comparison(op, a, b, loops);
 }
 
@@ -110,8 +110,8 @@ DISTRIBUTE_INLINE Tensor multiply(const Tensor& a, const Tensor& b) {
 
 DISTRIBUTE_INLINE Tensor divide(const Tensor& a, const Tensor& b) {
   if (!is_floating(a.dtype()) && a.dtype() == b.dtype())
-    throw InvalidArgumentError(concat("divide: not for dtype ", name_of(a.dtype()),
-                                      "; use floordiv, or cast to float32 first"));
+    throw InvalidArgumentError(str_cat("divide: not for dtype ", name_of(a.dtype()),
+                                       "; use floordiv, or cast to float32 first"));
   return ops_internal::binary(
       "divide", a, b, ops_internal::float_loops<ops_internal::Divide>(),
       [](int i, const Tensor& dy, const Tensor&, const Tensor& divisor, const Tensor& y) {
@@ -218,8 +218,8 @@ DISTRIBUTE_INLINE Tensor logical_not(const Tensor& a) { return logical_xor(a, Te
 DISTRIBUTE_INLINE Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
   if (condition.dtype() != DType::Bool || a.dtype() != b.dtype())
     throw InvalidArgumentError(
-        concat("where: wants a bool condition and two tensors of one dtype, ", "got ",
-               name_of(condition.dtype()), ", ", name_of(a.dtype()), " and ", name_of(b.dtype())));
+        str_cat("where: wants a bool condition and two tensors of one dtype, ", "got ",
+                name_of(condition.dtype()), ", ", name_of(a.dtype()), " and ", name_of(b.dtype())));
   const Shape shape =
       broadcast_shapes("where", condition.shape(), broadcast_shapes("where", a.shape(), b.shape()));
   const Device device = ops_internal::device_of({condition, a, b});
@@ -262,7 +262,7 @@ DISTRIBUTE_INLINE Tensor scalar_like(const Tensor& like, double value) {
       const T whole = ops_internal::saturated<T>(value);
       if (double(whole) != value)
         throw InvalidArgumentError(
-            concat("the number ", value, " beside a tensor of dtype ", name_of(like.dtype())));
+            str_cat("the number ", value, " beside a tensor of dtype ", name_of(like.dtype())));
       return Tensor(whole);
     } else {
       return Tensor(T(float(value)));

@@ -1,9 +1,9 @@
 #pragma once
 #include <distribute/autograd/accumulate.hpp>
-#include <distribute/base/simd_math.hpp>
+#include <distribute/base/detail/simd_math.hpp>
 #include <distribute/ops/cast.hpp>
+#include <distribute/ops/detail/flat_loop.hpp>
 #include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/flat_loop.hpp>
 
 #include <algorithm>
 
@@ -40,14 +40,14 @@ DISTRIBUTE_INLINE Tensor dense_block(const Tensor& x) {
 }
 
 DISTRIBUTE_INLINE void check_number(const char* op, const Tensor& x) {
-  if (x.dtype() == DType::Bool) throw InvalidArgumentError(concat(op, ": not for dtype bool"));
+  if (x.dtype() == DType::Bool) throw InvalidArgumentError(str_cat(op, ": not for dtype bool"));
 }
 
 DISTRIBUTE_INLINE Tensor map_floats(const char* op, const Tensor& x, UnaryLoop loop, const void* fn,
                                     const GpuRow& row) {
   if (!is_floating(x.dtype()))
-    throw InvalidArgumentError(concat(op, ": wants a floating dtype, got ", name_of(x.dtype()), " ",
-                                      to_string(x.shape())));
+    throw InvalidArgumentError(str_cat(op, ": wants a floating dtype, got ", name_of(x.dtype()),
+                                       " ", to_string(x.shape())));
   if (on_gpu(x)) return gpu_map(x, row, fn);
   const Tensor from = dense_block(x);
   Tensor result = Tensor::empty(x.shape(), x.dtype(), x.device(), from.layout());
@@ -61,8 +61,8 @@ DISTRIBUTE_INLINE Tensor map_floats(const char* op, const Tensor& x, UnaryLoop l
 DISTRIBUTE_INLINE Tensor map_floats(const char* op, const Tensor& a, const Tensor& b, PairLoop loop,
                                     const void* fn, const GpuRow& row, int order) {
   if (a.shape() != b.shape() || a.dtype() != b.dtype() || !is_floating(a.dtype()))
-    throw InvalidArgumentError(concat(op, ": ", to_string(a.shape()), " ", name_of(a.dtype()),
-                                      " and ", to_string(b.shape()), " ", name_of(b.dtype())));
+    throw InvalidArgumentError(str_cat(op, ": ", to_string(a.shape()), " ", name_of(a.dtype()),
+                                       " and ", to_string(b.shape()), " ", name_of(b.dtype())));
   if (on_gpu(a) || on_gpu(b)) return gpu_slope(a, b, row, fn, order);
   const Tensor at = dense_block(b), from = in_layout(a, at.layout());
   Tensor result = Tensor::empty(a.shape(), a.dtype(), a.device(), at.layout());

@@ -4,11 +4,11 @@
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/concat.hpp>
+#include <distribute/ops/detail/gpu_lines.hpp>
+#include <distribute/ops/detail/gpu_loops.hpp>
+#include <distribute/ops/detail/strided_copy.hpp>
 #include <distribute/ops/gather.hpp>
-#include <distribute/ops/gpu_lines.hpp>
-#include <distribute/ops/gpu_loops.hpp>
 #include <distribute/ops/reshape.hpp>
-#include <distribute/ops/strided_copy.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -33,7 +33,7 @@ DISTRIBUTE_INLINE std::string position_text(const Shape& shape, int64_t flat) {
 DISTRIBUTE_INLINE Tensor checked_indices(const char* op, const Tensor& indices, int64_t size) {
   if (indices.dtype() != DType::Int32 && indices.dtype() != DType::Int64)
     throw InvalidArgumentError(
-        concat(op, ": indices must be int32 or int64, not ", name_of(indices.dtype())));
+        str_cat(op, ": indices must be int32 or int64, not ", name_of(indices.dtype())));
   const int64_t count = indices.num_elements();
   if (on_gpu(indices)) return converted(indices, DType::Int64).view({count});
   Tensor flat = Tensor::empty({count}, DType::Int64, indices.device());
@@ -44,8 +44,8 @@ DISTRIBUTE_INLINE Tensor checked_indices(const char* op, const Tensor& indices, 
     std::copy_n(indices.data<int64_t>().data(), count, out);
   for (int64_t i = 0; i < count; ++i)
     if (out[i] < 0 || out[i] >= size)
-      throw InvalidArgumentError(concat(op, ": indices", position_text(indices.shape(), i), " = ",
-                                        out[i], " is not in [0, ", size, ")"));
+      throw InvalidArgumentError(str_cat(op, ": indices", position_text(indices.shape(), i), " = ",
+                                         out[i], " is not in [0, ", size, ")"));
   return flat;
 }
 
@@ -225,9 +225,9 @@ DISTRIBUTE_INLINE Tensor one_hot(const Tensor& indices, int64_t depth, float on_
                                  float off_value, int axis, DType dtype) {
   const int rank = indices.shape().rank(), position = axis < 0 ? axis + rank + 1 : axis;
   if (depth < 0 || position < 0 || position > rank || is_floating(indices.dtype()))
-    throw InvalidArgumentError(concat("one_hot: depth ", depth, " along axis ", axis, " of ",
-                                      name_of(indices.dtype()), " indices of shape ",
-                                      to_string(indices.shape())));
+    throw InvalidArgumentError(str_cat("one_hot: depth ", depth, " along axis ", axis, " of ",
+                                       name_of(indices.dtype()), " indices of shape ",
+                                       to_string(indices.shape())));
   const Tensor y =
       ops_internal::one_hot_values(indices, depth, on_value, off_value, position, dtype);
   if (autograd_internal::is_tracing())

@@ -1,13 +1,13 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/device/cuda_backend.hpp>
-#include <distribute/device/cuda_dnn_operations.hpp>
+#include <distribute/device/detail/cuda_backend.hpp>
+#include <distribute/device/detail/cuda_dnn_operations.hpp>
 #include <distribute/ops/batch_norm.hpp>
 #include <distribute/ops/cast.hpp>
+#include <distribute/ops/detail/gpu_batch_norm.hpp>
+#include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/gpu_batch_norm.hpp>
-#include <distribute/ops/gpu_loops.hpp>
 #include <distribute/ops/unary.hpp>
 
 #include <algorithm>

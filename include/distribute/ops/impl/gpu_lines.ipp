@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/device/cuda_module.hpp>
 #include <distribute/device/kernel_arguments.hpp>
-#include <distribute/ops/gpu_lines.hpp>
-#include <distribute/ops/gpu_loops.hpp>
+#include <distribute/ops/detail/gpu_lines.hpp>
+#include <distribute/ops/detail/gpu_loops.hpp>
 
 #include <algorithm>
 

@@ -3,8 +3,8 @@
 #include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/cuda_module.hpp>
 #include <distribute/device/kernel_arguments.hpp>
-#include <distribute/ops/gpu_loops.hpp>
-#include <distribute/ops/strided_copy.hpp>
+#include <distribute/ops/detail/gpu_loops.hpp>
+#include <distribute/ops/detail/strided_copy.hpp>
 
 #include <algorithm>
 #include <cstring>

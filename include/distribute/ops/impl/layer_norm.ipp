@@ -3,8 +3,8 @@
 #include <distribute/autograd/op_trace.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/cast.hpp>
-#include <distribute/ops/gpu_lines.hpp>
-#include <distribute/ops/gpu_loops.hpp>
+#include <distribute/ops/detail/gpu_lines.hpp>
+#include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/layer_norm.hpp>
 
 #include <algorithm>
@@ -141,14 +141,14 @@ DISTRIBUTE_INLINE Tensor layer_norm_parameter_gradients(const LayerNormRows& n, 
 DISTRIBUTE_INLINE Shape normalized_shape(const Tensor& x, const Tensor& gamma, const Tensor& beta,
                                          int begin_axis) {
   if (!is_floating(x.dtype()))
-    throw InvalidArgumentError(concat("layer_normalization: not for dtype ", name_of(x.dtype())));
+    throw InvalidArgumentError(str_cat("layer_normalization: not for dtype ", name_of(x.dtype())));
   const size_t first = size_t(x.shape().normalize_axis(begin_axis));
   const Shape shape(x.shape().dims().subspan(first));
   for (const Tensor& t : {gamma, beta})
     if (t && t.shape() != shape)
-      throw InvalidArgumentError(concat("layer_normalization: a parameter of shape ",
-                                        to_string(t.shape()), " for the normalized axes ",
-                                        to_string(shape), " of ", to_string(x.shape())));
+      throw InvalidArgumentError(str_cat("layer_normalization: a parameter of shape ",
+                                         to_string(t.shape()), " for the normalized axes ",
+                                         to_string(shape), " of ", to_string(x.shape())));
   return shape;
 }
 

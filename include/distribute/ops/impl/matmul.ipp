@@ -1,12 +1,12 @@
 #pragma once
 #include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/detail/lazy_product.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/autograd/lazy_product.hpp>
 #include <distribute/autograd/op_trace.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/ops/broadcast.hpp>
 #include <distribute/ops/cast.hpp>
-#include <distribute/ops/gpu_loops.hpp>
+#include <distribute/ops/detail/broadcast.hpp>
+#include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/matmul.hpp>
 #include <distribute/ops/reshape.hpp>
 
@@ -75,8 +75,8 @@ struct MatmulPlan {
 
 DISTRIBUTE_INLINE std::string describe_operands(const char* op, const char* problem,
                                                 const Tensor& a, const Tensor& b) {
-  return concat(op, ": ", problem, ": ", to_string(a.shape()), " ", name_of(a.dtype()), " x ",
-                to_string(b.shape()), " ", name_of(b.dtype()));
+  return str_cat(op, ": ", problem, ": ", to_string(a.shape()), " ", name_of(a.dtype()), " x ",
+                 to_string(b.shape()), " ", name_of(b.dtype()));
 }
 
 DISTRIBUTE_INLINE Shape batch_axes(const Shape& shape) {

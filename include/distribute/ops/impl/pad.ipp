@@ -14,14 +14,14 @@ DISTRIBUTE_INLINE void check_paddings(const Tensor& x, std::span<const AxisPaddi
                                       PadMode mode) {
   if (int(paddings.size()) != x.shape().rank())
     throw InvalidArgumentError(
-        concat("pad: ", paddings.size(), " pairs for shape ", to_string(x.shape())));
+        str_cat("pad: ", paddings.size(), " pairs for shape ", to_string(x.shape())));
   for (size_t i = 0; i < paddings.size(); ++i) {
     const auto [before, after] = paddings[i];
     const int64_t size = x.shape()[int(i)];
     const int64_t most = mode == PadMode::Reflect ? size - 1 : size;
     if (before < 0 || after < 0 || (mode != PadMode::Constant && std::max(before, after) > most))
-      throw InvalidArgumentError(concat("pad: axis ", i, " of shape ", to_string(x.shape()),
-                                        " cannot get ", before, " before and ", after, " after"));
+      throw InvalidArgumentError(str_cat("pad: axis ", i, " of shape ", to_string(x.shape()),
+                                         " cannot get ", before, " before and ", after, " after"));
   }
 }
 

@@ -4,8 +4,8 @@
 #include <distribute/autograd/op_trace.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/cast.hpp>
-#include <distribute/ops/gpu_lines.hpp>
-#include <distribute/ops/gpu_loops.hpp>
+#include <distribute/ops/detail/gpu_lines.hpp>
+#include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/matmul.hpp>
 #include <distribute/ops/pool.hpp>
 
@@ -177,14 +177,15 @@ DISTRIBUTE_INLINE PoolPlan plan_pool(const char* op, const Tensor& x, const nn::
                                      int64_t max_taps) {
   const Shape& shape = x.shape();
   if (shape.rank() != 4)
-    throw InvalidArgumentError(
-        concat(op, ": the input must be [batch, height, width, channels], got ", to_string(shape)));
+    throw InvalidArgumentError(str_cat(
+        op, ": the input must be [batch, height, width, channels], got ", to_string(shape)));
   PoolPlan plan;
   PoolBlock& p = plan.block;
   p.ksize = o.ksize;
   if (o.ksize[0] * o.ksize[1] > max_taps)
-    throw InvalidArgumentError(concat(op, ": windows of more than ", max_taps, " elements are not ",
-                                      "supported, got ", o.ksize[0], " x ", o.ksize[1]));
+    throw InvalidArgumentError(str_cat(op, ": windows of more than ", max_taps,
+                                       " elements are not ", "supported, got ", o.ksize[0], " x ",
+                                       o.ksize[1]));
   for (size_t a = 0; a < 2; ++a) {
     p.in[a] = shape[1 + int(a)];
     p.stride[a] = o.strides[a] ? o.strides[a] : o.ksize[a];
@@ -193,7 +194,7 @@ DISTRIBUTE_INLINE PoolPlan plan_pool(const char* op, const Tensor& x, const nn::
     p.out[a] = axis.out;
     p.pad[a] = axis.pad_before;
     if (axis.pad_before >= p.ksize[a] || axis.pad_after >= p.ksize[a])
-      throw InvalidArgumentError(concat(op, ": padding must be smaller than the window"));
+      throw InvalidArgumentError(str_cat(op, ": padding must be smaller than the window"));
   }
   plan.y_shape = {shape[0], p.out[0], p.out[1], shape[3]};
   p.images = shape[0];

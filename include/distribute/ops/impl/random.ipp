@@ -4,8 +4,8 @@
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/ops/cast.hpp>
-#include <distribute/ops/gpu_lines.hpp>
-#include <distribute/ops/gpu_loops.hpp>
+#include <distribute/ops/detail/gpu_lines.hpp>
+#include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/random.hpp>
 
 #include <algorithm>
@@ -135,9 +135,10 @@ DISTRIBUTE_INLINE Tensor dropped(const Tensor& x, const DropoutMask& mask) {
 
 DISTRIBUTE_INLINE Tensor dropout(const Tensor& x, const DropoutMask& mask) {
   if (!(mask.rate >= 0 && mask.rate < 1))
-    throw InvalidArgumentError(concat("dropout: the rate must lie in [0, 1), got ", mask.rate));
+    throw InvalidArgumentError(str_cat("dropout: the rate must lie in [0, 1), got ", mask.rate));
   if (!is_floating(x.dtype()))
-    throw InvalidArgumentError(concat("dropout: wants a floating dtype, got ", name_of(x.dtype())));
+    throw InvalidArgumentError(
+        str_cat("dropout: wants a floating dtype, got ", name_of(x.dtype())));
   if (mask.rate == 0) return x;
   return record("dropout", {x}, dropped(x, mask), [=](const Backward& b) -> std::vector<Tensor> {
     return {dropout(b.gradient(), mask)};
@@ -220,7 +221,7 @@ DISTRIBUTE_INLINE Tensor truncated_normal(const Shape& shape, uint64_t seed,
 DISTRIBUTE_INLINE Tensor uniform_int(const Shape& shape, uint64_t seed, int64_t minval,
                                      int64_t maxval) {
   if (minval >= maxval)
-    throw InvalidArgumentError(concat("uniform_int: no integers in [", minval, ", ", maxval, ")"));
+    throw InvalidArgumentError(str_cat("uniform_int: no integers in [", minval, ", ", maxval, ")"));
   Tensor result = Tensor::empty(shape, DType::Int64);
   const uint64_t width = uint64_t(maxval) - uint64_t(minval);
   if (ops_internal::on_gpu(result)) {

@@ -2,10 +2,10 @@
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/autograd/op_trace.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/ops/broadcast.hpp>
 #include <distribute/ops/cast.hpp>
+#include <distribute/ops/detail/broadcast.hpp>
+#include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/gpu_loops.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/ops/unary.hpp>
 
@@ -108,7 +108,7 @@ DISTRIBUTE_INLINE std::vector<bool> reduced_axes(const char* op, const Shape& sh
     const size_t i = size_t(shape.normalize_axis(axis));
     if (reduced[i])
       throw InvalidArgumentError(
-          concat(op, ": axis ", axis, " comes twice for shape ", to_string(shape)));
+          str_cat(op, ": axis ", axis, " comes twice for shape ", to_string(shape)));
     reduced[i] = true;
   }
   return reduced;
@@ -174,7 +174,7 @@ DISTRIBUTE_INLINE void trace_reduction(const char* op, const Tensor& x, const Te
 DISTRIBUTE_INLINE Tensor reduce(const char* op, const Tensor& x, const std::vector<int>& axes,
                                 bool keepdims, const ReduceLoops& loops, ReduceGradient gradient,
                                 bool keeps_x, bool mean = false) {
-  if (x.dtype() == DType::Bool) throw InvalidArgumentError(concat(op, ": not for dtype bool"));
+  if (x.dtype() == DType::Bool) throw InvalidArgumentError(str_cat(op, ": not for dtype bool"));
   const std::vector<bool> reduced = reduced_axes(op, x.shape(), axes);
   const Shape kept = reduced_shape(x.shape(), reduced, true);
   Tensor y = reduce_raw(x, reduced, loops);
@@ -238,7 +238,7 @@ DISTRIBUTE_INLINE Tensor product_gradient(const Tensor& dy, const Shape&, const 
 DISTRIBUTE_INLINE Tensor reduce_bool(const char* op, const Tensor& x, const std::vector<int>& axes,
                                      bool keepdims, const ReduceLoops& loops) {
   if (x.dtype() != DType::Bool)
-    throw InvalidArgumentError(concat(op, ": wants bool, got ", name_of(x.dtype())));
+    throw InvalidArgumentError(str_cat(op, ": wants bool, got ", name_of(x.dtype())));
   const std::vector<bool> reduced = reduced_axes(op, x.shape(), axes);
   // The start of an empty maximum or minimum is not 0 or 1: comparing makes it so.
   const Tensor y = greater(reduce_raw(x, reduced, loops), Tensor(int64_t{0}));
@@ -297,7 +297,7 @@ DISTRIBUTE_INLINE Tensor reduce_variance(const Tensor& x, const std::vector<int>
                                          bool keepdims) {
   if (!is_floating(x.dtype()))
     throw InvalidArgumentError(
-        concat("reduce_variance: wants a floating dtype, got ", name_of(x.dtype())));
+        str_cat("reduce_variance: wants a floating dtype, got ", name_of(x.dtype())));
   return reduce_mean(square(x - reduce_mean(x, axes, true)), axes, keepdims);
 }
 DISTRIBUTE_INLINE Tensor reduce_std(const Tensor& x, const std::vector<int>& axes, bool keepdims) {

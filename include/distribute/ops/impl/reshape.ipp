@@ -19,7 +19,7 @@ DISTRIBUTE_INLINE Shape infer_shape(const Tensor& x, std::span<const int64_t> wa
     std::string text;
     for (int64_t size : wanted) text += (text.empty() ? "" : ", ") + std::to_string(size);
     throw InvalidArgumentError(
-        concat("reshape: ", to_string(x.shape()), " cannot become [", text, "]"));
+        str_cat("reshape: ", to_string(x.shape()), " cannot become [", text, "]"));
   }
   if (missing) *std::find(sizes.begin(), sizes.end(), -1) = x.num_elements() / known;
   return Shape(std::span<const int64_t>(sizes));
@@ -41,7 +41,7 @@ DISTRIBUTE_INLINE Tensor expand_dims(const Tensor& x, int axis) {
   const int rank = x.shape().rank(), position = axis < 0 ? axis + rank + 1 : axis;
   if (position < 0 || position > rank)
     throw InvalidArgumentError(
-        concat("expand_dims: axis ", axis, " does not fit shape ", to_string(x.shape())));
+        str_cat("expand_dims: axis ", axis, " does not fit shape ", to_string(x.shape())));
   Shape shape;
   for (int i = 0; i <= rank; ++i) {
     if (i == position) shape.push_back(1);
@@ -55,7 +55,7 @@ DISTRIBUTE_INLINE Tensor squeeze(const Tensor& x, std::span<const int> axes) {
   for (int axis : axes) {
     if (x.shape()[axis] != 1)
       throw InvalidArgumentError(
-          concat("squeeze: axis ", axis, " of shape ", to_string(x.shape()), " has not size 1"));
+          str_cat("squeeze: axis ", axis, " of shape ", to_string(x.shape()), " has not size 1"));
     drop[size_t(x.shape().normalize_axis(axis))] = true;
   }
   Shape shape;

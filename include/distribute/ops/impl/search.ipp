@@ -2,8 +2,8 @@
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/autograd/op_trace.hpp>
 #include <distribute/ops/cast.hpp>
-#include <distribute/ops/gpu_lines.hpp>
-#include <distribute/ops/gpu_loops.hpp>
+#include <distribute/ops/detail/gpu_lines.hpp>
+#include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/search.hpp>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct Lines {
 DISTRIBUTE_INLINE Lines lines_along(const char* op, const Shape& shape, int axis) {
   axis = shape.normalize_axis(axis);
   if (shape[axis] == 0)
-    throw InvalidArgumentError(concat(op, ": axis ", axis, " of ", to_string(shape), " is empty"));
+    throw InvalidArgumentError(str_cat(op, ": axis ", axis, " of ", to_string(shape), " is empty"));
   Lines lines;
   lines.count = shape[axis];
   for (int i = 0; i < shape.rank(); ++i) {
@@ -96,8 +96,8 @@ DISTRIBUTE_INLINE Tensor argmin(const Tensor& x, int axis) {
 DISTRIBUTE_INLINE TopK top_k(const Tensor& x, int k) {
   const int64_t width = x.shape().rank() ? x.shape()[-1] : 0;
   if (k < 0 || k > width || x.shape().rank() == 0)
-    throw InvalidArgumentError(
-        concat("top_k: wants k in [0, ", width, "] for shape ", to_string(x.shape()), ", got ", k));
+    throw InvalidArgumentError(str_cat("top_k: wants k in [0, ", width, "] for shape ",
+                                       to_string(x.shape()), ", got ", k));
   // Sorting is the host's work, wherever x is.
   const Device host = ops_internal::on_gpu(x) ? Device{} : x.device();
   TopK result{Tensor::empty(x.shape().with(-1, k), x.dtype(), host),
@@ -132,11 +132,11 @@ DISTRIBUTE_INLINE TopK top_k(const Tensor& x, int k) {
 DISTRIBUTE_INLINE Tensor nn::in_top_k(const Tensor& targets, const Tensor& predictions, int k) {
   const Shape &shape = predictions.shape(), want = targets.shape();
   if (shape.rank() != 2 || want.rank() != 1 || shape[0] != want[0])
-    throw InvalidArgumentError(concat("in_top_k: wants targets [batch] and predictions [batch, ",
-                                      "classes], got ", to_string(want), " and ",
-                                      to_string(shape)));
+    throw InvalidArgumentError(str_cat("in_top_k: wants targets [batch] and predictions [batch, ",
+                                       "classes], got ", to_string(want), " and ",
+                                       to_string(shape)));
   if (is_floating(targets.dtype()) || targets.dtype() == DType::Bool)
-    throw InvalidArgumentError(concat("in_top_k: targets are ", name_of(targets.dtype())));
+    throw InvalidArgumentError(str_cat("in_top_k: targets are ", name_of(targets.dtype())));
   const Tensor labels = cast(targets, DType::Int64);
   const Tensor scores = stop_gradient(cast(predictions, DType::Float32));
   Tensor result = Tensor::empty(want, DType::Bool, Device{});

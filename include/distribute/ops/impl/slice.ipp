@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/autograd/op_trace.hpp>
+#include <distribute/ops/detail/strided_copy.hpp>
 #include <distribute/ops/slice.hpp>
-#include <distribute/ops/strided_copy.hpp>
 
 #include <algorithm>
 
@@ -107,15 +107,15 @@ DISTRIBUTE_INLINE Tensor slice(const Tensor& x, std::span<const int64_t> begin,
                                std::span<const int64_t> size) {
   const size_t rank = size_t(x.shape().rank());
   if (begin.size() != rank || size.size() != rank)
-    throw InvalidArgumentError(concat("slice: begin has ", begin.size(), " and size ", size.size(),
-                                      " entries for shape ", to_string(x.shape())));
+    throw InvalidArgumentError(str_cat("slice: begin has ", begin.size(), " and size ", size.size(),
+                                       " entries for shape ", to_string(x.shape())));
   ops_internal::SliceSpec spec;
   for (size_t i = 0; i < rank; ++i) {
     const int64_t whole = x.shape()[int(i)];
     const int64_t count = size[i] == -1 ? whole - begin[i] : size[i];
     if (begin[i] < 0 || count < 0 || begin[i] + count > whole)
-      throw InvalidArgumentError(concat("slice: axis ", i, " of shape ", to_string(x.shape()),
-                                        " has no ", size[i], " elements from ", begin[i]));
+      throw InvalidArgumentError(str_cat("slice: axis ", i, " of shape ", to_string(x.shape()),
+                                         " has no ", size[i], " elements from ", begin[i]));
     spec.begin.push_back(begin[i]);
     spec.step.push_back(1);
     spec.shape.push_back(count);
@@ -127,7 +127,7 @@ DISTRIBUTE_INLINE Tensor strided_slice(const Tensor& x, std::span<const Range> r
   const int rank = x.shape().rank();
   if (int(ranges.size()) > rank)
     throw InvalidArgumentError(
-        concat("strided_slice: ", ranges.size(), " ranges for shape ", to_string(x.shape())));
+        str_cat("strided_slice: ", ranges.size(), " ranges for shape ", to_string(x.shape())));
   ops_internal::SliceSpec spec;
   for (int i = 0; i < rank; ++i) {
     const Range range = i < int(ranges.size()) ? ranges[size_t(i)] : Range{};

@@ -3,10 +3,10 @@
 #include <distribute/autograd/op_trace.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/cast.hpp>
+#include <distribute/ops/detail/flat_loop.hpp>
+#include <distribute/ops/detail/gpu_lines.hpp>
+#include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/flat_loop.hpp>
-#include <distribute/ops/gpu_lines.hpp>
-#include <distribute/ops/gpu_loops.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/ops/softmax.hpp>
 #include <distribute/ops/unary.hpp>
@@ -54,7 +54,7 @@ DISTRIBUTE_INLINE Tensor softmax_values(const char* op, const Tensor& logits, in
                                         bool logarithm) {
   if (!is_floating(logits.dtype()))
     throw InvalidArgumentError(
-        concat(op, ": wants a floating dtype, got ", name_of(logits.dtype())));
+        str_cat(op, ": wants a floating dtype, got ", name_of(logits.dtype())));
   const Shape& shape = logits.shape();
   axis = shape.normalize_axis(axis);
   const int64_t count = shape[axis];

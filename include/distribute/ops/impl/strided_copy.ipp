@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/parallel.hpp>
-#include <distribute/ops/gpu_loops.hpp>
-#include <distribute/ops/strided_copy.hpp>
+#include <distribute/ops/detail/gpu_loops.hpp>
+#include <distribute/ops/detail/strided_copy.hpp>
 
 #include <algorithm>
 #include <cstring>

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/autograd/op_trace.hpp>
-#include <distribute/ops/strided_copy.hpp>
+#include <distribute/ops/detail/strided_copy.hpp>
 #include <distribute/ops/transpose.hpp>
 
 namespace distribute {
@@ -22,9 +22,9 @@ DISTRIBUTE_INLINE std::vector<int> checked_permutation(const Tensor& x,
   }
   for (bool named : seen)
     if (!named || int(result.size()) != rank)
-      throw InvalidArgumentError(concat("transpose: the permutation must name every axis of ",
-                                        to_string(x.shape()), " once, got ", result.size(),
-                                        " axes"));
+      throw InvalidArgumentError(str_cat("transpose: the permutation must name every axis of ",
+                                         to_string(x.shape()), " once, got ", result.size(),
+                                         " axes"));
   return result;
 }
 

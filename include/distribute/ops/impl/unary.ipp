@@ -1,9 +1,9 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/autograd/op_trace.hpp>
-#include <distribute/ops/broadcast.hpp>
+#include <distribute/ops/detail/broadcast.hpp>
+#include <distribute/ops/detail/flat_loop.hpp>
 #include <distribute/ops/elementwise.hpp>
-#include <distribute/ops/flat_loop.hpp>
 #include <distribute/ops/unary.hpp>
 
 #include <cmath>
@@ -63,7 +63,7 @@ DISTRIBUTE_INLINE Tensor square(const Tensor& x) {
 }
 DISTRIBUTE_INLINE Tensor clip_by_value(const Tensor& x, float low, float high) {
   if (!(low <= high))
-    throw InvalidArgumentError(concat("clip_by_value: low ", low, " is above high ", high));
+    throw InvalidArgumentError(str_cat("clip_by_value: low ", low, " is above high ", high));
   ops_internal::check_number("clip_by_value", x);
   if (!is_floating(x.dtype()))
     return minimum(maximum(x, scalar_like(x, low)), scalar_like(x, high));

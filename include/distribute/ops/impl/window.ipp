@@ -10,9 +10,9 @@ DISTRIBUTE_INLINE WindowAxis window_axis(const char* op, int64_t in, int64_t ker
                                          int64_t dilation, Padding padding, int64_t before,
                                          int64_t after) {
   if (kernel < 1 || stride < 1 || dilation < 1 || before < 0 || after < 0)
-    throw InvalidArgumentError(concat(op, ": window ", kernel, ", stride ", stride,
-                                      " and dilation ", dilation,
-                                      " must be at least 1, padding at least 0"));
+    throw InvalidArgumentError(str_cat(op, ": window ", kernel, ", stride ", stride,
+                                       " and dilation ", dilation,
+                                       " must be at least 1, padding at least 0"));
   const int64_t span = (kernel - 1) * dilation + 1;
   if (padding == Padding::Same) {
     const int64_t out = (in + stride - 1) / stride;
@@ -23,7 +23,7 @@ DISTRIBUTE_INLINE WindowAxis window_axis(const char* op, int64_t in, int64_t ker
   const int64_t padded = in + before + after;
   if (padded < span)
     throw InvalidArgumentError(
-        concat(op, ": a window of ", span, " does not fit into ", padded, " elements"));
+        str_cat(op, ": a window of ", span, " does not fit into ", padded, " elements"));
   return {(padded - span) / stride + 1, before, after};
 }
 

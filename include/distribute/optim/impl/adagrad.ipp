@@ -1,9 +1,9 @@
 #pragma once
+#include <distribute/base/detail/simd_sqrt.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/base/simd_sqrt.hpp>
 #include <distribute/optim/adagrad.hpp>
-#include <distribute/optim/update_rows.hpp>
+#include <distribute/optim/detail/update_rows.hpp>
 
 #include <algorithm>
 
@@ -50,7 +50,7 @@ DISTRIBUTE_INLINE Adagrad::Adagrad(AdagradOptions options)
       epsilon_(options.epsilon) {
   if (initial_ < 0)
     throw InvalidArgumentError(
-        concat("Adagrad: initial_accumulator_value must not be negative, got ", initial_));
+        str_cat("Adagrad: initial_accumulator_value must not be negative, got ", initial_));
 }
 
 DISTRIBUTE_INLINE std::vector<Optimizer::Slot> Adagrad::slots() const {

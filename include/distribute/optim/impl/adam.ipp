@@ -1,8 +1,8 @@
 #pragma once
+#include <distribute/base/detail/simd_sqrt.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/base/simd_sqrt.hpp>
 #include <distribute/optim/adam.hpp>
-#include <distribute/optim/update_rows.hpp>
+#include <distribute/optim/detail/update_rows.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/parallel.hpp>
-#include <distribute/optim/element_kernels.hpp>
+#include <distribute/optim/detail/element_kernels.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -20,9 +20,10 @@ DISTRIBUTE_INLINE LossScaleOptimizer::LossScaleOptimizer(Optimizer& inner,
                                                          LossScaleOptimizerOptions options)
     : inner_(inner), options_(options) {
   if (!(options.initial_scale > 0) || options.dynamic_growth_steps < 1)
-    throw InvalidArgumentError(concat("LossScaleOptimizer: the initial scale must be positive and ",
-                                      "the growth steps at least 1, got ", options.initial_scale,
-                                      " and ", options.dynamic_growth_steps));
+    throw InvalidArgumentError(
+        str_cat("LossScaleOptimizer: the initial scale must be positive and ",
+                "the growth steps at least 1, got ", options.initial_scale, " and ",
+                options.dynamic_growth_steps));
   good_steps_ = optim_internal::scalar_variable("step_counter", [] { return Tensor(int64_t{0}); });
   scale_ = optim_internal::scalar_variable(
       "dynamic_scale", [scale = float(options.initial_scale)] { return Tensor(scale); });

@@ -1,12 +1,12 @@
 #pragma once
-#include <distribute/autograd/lazy_product.hpp>
+#include <distribute/autograd/detail/lazy_product.hpp>
 #include <distribute/autograd/recorded_step.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/metrics.hpp>
 #include <distribute/ops/clip.hpp>
 #include <distribute/ops/unary.hpp>
-#include <distribute/optim/element_kernels.hpp>
+#include <distribute/optim/detail/element_kernels.hpp>
 #include <distribute/optim/optimizer.hpp>
 #include <distribute/optim/optimizer_text.hpp>
 
@@ -175,8 +175,8 @@ DISTRIBUTE_INLINE int64_t Optimizer::record_update(RecordedStep& recording, Repl
 DISTRIBUTE_INLINE std::vector<VariableUpdate> Optimizer::collect(
     const std::vector<Tensor>& gradients, const std::vector<Variable>& variables) {
   if (gradients.size() != variables.size())
-    throw InvalidArgumentError(concat("apply_gradients: ", gradients.size(), " gradients for ",
-                                      variables.size(), " variables"));
+    throw InvalidArgumentError(str_cat("apply_gradients: ", gradients.size(), " gradients for ",
+                                       variables.size(), " variables"));
   std::vector<VariableUpdate> updates;
   std::vector<Variable> missing;
   for (size_t i = 0; i < variables.size(); ++i) {
@@ -185,18 +185,18 @@ DISTRIBUTE_INLINE std::vector<VariableUpdate> Optimizer::collect(
       continue;
     }
     if (gradients[i].shape() != variables[i].shape())
-      throw InvalidArgumentError(concat("apply_gradients: variable '", variables[i].name(), "' is ",
-                                        to_string(variables[i].shape()), ", its gradient ",
-                                        to_string(gradients[i].shape())));
+      throw InvalidArgumentError(str_cat("apply_gradients: variable '", variables[i].name(),
+                                         "' is ", to_string(variables[i].shape()),
+                                         ", its gradient ", to_string(gradients[i].shape())));
     optim_internal::add_update(updates, variables[i], gradients[i]);
   }
   if (updates.empty())
-    throw InvalidArgumentError(concat(
+    throw InvalidArgumentError(str_cat(
         "No gradients provided for any variable: ", optim_internal::names_of(variables), "."));
   if (missing.empty()) return updates;
   if (!warned_.exchange(true))
-    log_warning("optim", concat("Gradients do not exist for variables ",
-                                optim_internal::names_of(missing), " when minimizing the loss"));
+    log_warning("optim", str_cat("Gradients do not exist for variables ",
+                                 optim_internal::names_of(missing), " when minimizing the loss"));
   return updates;
 }
 
@@ -304,7 +304,7 @@ DISTRIBUTE_INLINE OptimizerConfig Optimizer::own_config() const {
 DISTRIBUTE_INLINE OptimizerConfig Optimizer::get_config() const {
   if (options_.learning_rate.is_schedule() && !learning_rate_)
     throw UnimplementedError(
-        concat("get_config: the learning rate of '", options_.name, "' is a schedule"));
+        str_cat("get_config: the learning rate of '", options_.name, "' is a schedule"));
   OptimizerConfig config = own_config();
   config.set("learning_rate", double(learning_rate()));
   return config;
@@ -324,8 +324,8 @@ DISTRIBUTE_INLINE std::string Optimizer::describe(const Step& step) const {
 
 DISTRIBUTE_INLINE void Optimizer::check_serializable() const {
   if (class_name().empty())
-    throw UnimplementedError(concat("the class of the optimizer '", options_.name,
-                                    "' has no class_name(), so it cannot be serialized"));
+    throw UnimplementedError(str_cat("the class of the optimizer '", options_.name,
+                                     "' has no class_name(), so it cannot be serialized"));
 }
 
 DISTRIBUTE_INLINE void Optimizer::overwrite_with_averages(
@@ -341,7 +341,7 @@ DISTRIBUTE_INLINE void Optimizer::exchange(const std::vector<Variable>& variable
                                            bool keep_weights) {
   if (!options_.use_ema && !variables.empty())
     throw FailedPreconditionError(
-        concat("there is no moving average of variable '", variables[0].name(), "'"));
+        str_cat("there is no moving average of variable '", variables[0].name(), "'"));
   optim_internal::run_once(get_replica_context(),
                            [&] { slots_.exchange_with_last(variables, keep_weights); });
 }

@@ -13,7 +13,7 @@ namespace optim_internal {
 /// step / steps, cut to an integer on request.
 DISTRIBUTE_INLINE double progress(const char* schedule, int64_t step, int64_t steps, bool whole) {
   if (steps < 1)
-    throw InvalidArgumentError(concat(schedule, ": decay_steps must be positive, got ", steps));
+    throw InvalidArgumentError(str_cat(schedule, ": decay_steps must be positive, got ", steps));
   const double quotient = double(step) / double(steps);
   return whole ? std::floor(quotient) : quotient;
 }
@@ -23,9 +23,9 @@ DISTRIBUTE_INLINE double progress(const char* schedule, int64_t step, int64_t st
 DISTRIBUTE_INLINE double PiecewiseConstantDecay::operator()(int64_t step) const {
   if (values.size() != boundaries.size() + 1 ||
       !std::is_sorted(boundaries.begin(), boundaries.end()))
-    throw InvalidArgumentError(concat("PiecewiseConstantDecay: wanted rising boundaries and one ",
-                                      "more value, got ", boundaries.size(), " boundaries and ",
-                                      values.size(), " values"));
+    throw InvalidArgumentError(str_cat("PiecewiseConstantDecay: wanted rising boundaries and one ",
+                                       "more value, got ", boundaries.size(), " boundaries and ",
+                                       values.size(), " values"));
   const auto above = std::lower_bound(boundaries.begin(), boundaries.end(), step);
   return values[size_t(above - boundaries.begin())];
 }

@@ -82,14 +82,14 @@ class OptimizerClasses {
   void add(const std::string& name, MakeOptimizer make) {
     const std::lock_guard lock(mutex_);
     if (!classes_.emplace(name, std::move(make)).second)
-      throw AlreadyExistsError(concat("the optimizer class '", name, "' is registered already"));
+      throw AlreadyExistsError(str_cat("the optimizer class '", name, "' is registered already"));
   }
   MakeOptimizer find(const std::string& name) {
     const std::lock_guard lock(mutex_);
     const auto found = classes_.find(name);
     if (found != classes_.end()) return found->second;
-    throw InvalidArgumentError(concat("deserialize: the optimizer class '", name,
-                                      "' is not known here; register_optimizer() makes it so"));
+    throw InvalidArgumentError(str_cat("deserialize: the optimizer class '", name,
+                                       "' is not known here; register_optimizer() makes it so"));
   }
 
  private:
@@ -113,7 +113,7 @@ DISTRIBUTE_INLINE OptimizerConfig config_of(const Json& json) {
     else if (value.is_string())
       config.set(name, value.get<std::string>());
     else
-      throw InvalidArgumentError(concat("deserialize: '", name, "' is neither number nor text"));
+      throw InvalidArgumentError(str_cat("deserialize: '", name, "' is neither number nor text"));
   }
   return config;
 }
@@ -127,7 +127,7 @@ auto with_json(const std::string& text, Fn&& fn) {
   try {
     return fn(json);
   } catch (const Json::exception& error) {
-    throw InvalidArgumentError(concat("this text describes no optimizer: ", error.what()));
+    throw InvalidArgumentError(str_cat("this text describes no optimizer: ", error.what()));
   }
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/parallel.hpp>
+#include <distribute/optim/detail/update_rows.hpp>
 #include <distribute/optim/sgd.hpp>
-#include <distribute/optim/update_rows.hpp>
 
 namespace distribute::optim {
 
@@ -43,7 +43,7 @@ DISTRIBUTE_INLINE SGD::SGD(SGDOptions options)
     : Optimizer(common_options(options)), momentum_(options.momentum), nesterov_(options.nesterov) {
   if (options.momentum < 0 || options.momentum > 1)
     throw InvalidArgumentError(
-        concat("SGD: momentum must be between 0 and 1, got ", options.momentum));
+        str_cat("SGD: momentum must be between 0 and 1, got ", options.momentum));
 }
 
 DISTRIBUTE_INLINE std::vector<Optimizer::Slot> SGD::slots() const {

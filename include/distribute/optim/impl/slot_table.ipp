@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/ops/unary.hpp>
-#include <distribute/optim/slot_table.hpp>
+#include <distribute/optim/detail/slot_table.hpp>
 
 #include <utility>
 
@@ -61,7 +61,7 @@ DISTRIBUTE_INLINE void SlotTable::exchange_with_last(const std::vector<Variable>
     const auto found = sets_.find(variable.impl().id());
     if (found == sets_.end())
       throw FailedPreconditionError(
-          concat("there is no moving average of variable '", variable.name(), "'"));
+          str_cat("there is no moving average of variable '", variable.name(), "'"));
     VariableImpl &weight = variable.impl(), &mean = found->second.values.back().impl();
     for (int i = 0; i < weight.num_components(); ++i) {
       const Tensor old = weight.component(i);

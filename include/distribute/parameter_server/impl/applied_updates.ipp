@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/parameter_server/applied_updates.hpp>
+#include <distribute/parameter_server/detail/applied_updates.hpp>
 
 namespace distribute::parameter_server {
 

@@ -2,11 +2,11 @@
 #include <distribute/base/error.hpp>
 #include <distribute/net/bytes.hpp>
 #include <distribute/parameter_server/client.hpp>
-#include <distribute/parameter_server/gradient_push.hpp>
-#include <distribute/parameter_server/known_variables.hpp>
+#include <distribute/parameter_server/detail/gradient_push.hpp>
+#include <distribute/parameter_server/detail/known_variables.hpp>
+#include <distribute/parameter_server/detail/server_lanes.hpp>
+#include <distribute/parameter_server/detail/value_pull.hpp>
 #include <distribute/parameter_server/link_message.hpp>
-#include <distribute/parameter_server/server_lanes.hpp>
-#include <distribute/parameter_server/value_pull.hpp>
 #include <distribute/rpc/tensor_codec.hpp>
 
 #include <algorithm>
@@ -145,9 +145,9 @@ DISTRIBUTE_INLINE void Client::Impl::write_by_rows(Id id, const InitialValue::Ro
     const int64_t end = std::min(rows, begin + step);
     const Tensor part = rows_of(begin, end);
     if (part.shape() != spec.shape.with(0, end - begin) || part.dtype() != spec.dtype)
-      throw InvalidArgumentError(concat("create: rows ", begin, " to ", end, " of variable '",
-                                        spec.key, "' came as ", name_of(part.dtype()), " ",
-                                        to_string(part.shape())));
+      throw InvalidArgumentError(str_cat("create: rows ", begin, " to ", end, " of variable '",
+                                         spec.key, "' came as ", name_of(part.dtype()), " ",
+                                         to_string(part.shape())));
     send_values(id, LinkRequest::WriteRows, net::ByteWriter().number(variable.handle).number(begin),
                 part, nullptr);
   }
@@ -206,7 +206,7 @@ DISTRIBUTE_INLINE Tensor Client::gather_rows(Id id, const Tensor& rows) {
   const std::lock_guard lock(impl_->mutex);
   const KnownVariable& variable = impl_->use(id);
   if (rows.dtype() != DType::Int64 || rows.shape().rank() != 1 || variable.spec.shape.rank() < 1)
-    throw InvalidArgumentError(concat(
+    throw InvalidArgumentError(str_cat(
         "gather_rows: wanted int64 [n] and a variable with rows, got ", name_of(rows.dtype()), " ",
         to_string(rows.shape()), " and ", to_string(variable.spec.shape)));
   Tensor result = Tensor::empty(variable.spec.shape.with(0, rows.num_elements()),
@@ -221,9 +221,9 @@ DISTRIBUTE_INLINE Tensor Client::read_rows(Id id, int64_t begin, int64_t end) {
   const std::lock_guard lock(impl_->mutex);
   const KnownVariable& variable = impl_->use(id);
   if (variable.spec.shape.rank() < 1 || begin < 0 || end < begin || end > variable.spec.shape[0])
-    throw InvalidArgumentError(concat("read_rows: variable '", variable.spec.key, "' is ",
-                                      to_string(variable.spec.shape), ", rows ", begin, " to ", end,
-                                      " are asked for"));
+    throw InvalidArgumentError(str_cat("read_rows: variable '", variable.spec.key, "' is ",
+                                       to_string(variable.spec.shape), ", rows ", begin, " to ",
+                                       end, " are asked for"));
   Tensor result =
       Tensor::empty(variable.spec.shape.with(0, end - begin), variable.spec.dtype, Device{});
   ServerLink::Request request{.type = LinkRequest::ReadRows};
@@ -240,9 +240,9 @@ DISTRIBUTE_INLINE void Client::assign_rows(Id id, int64_t begin, const Tensor& v
                     values.shape().rank() == variable.spec.shape.rank() &&
                     values.shape() == variable.spec.shape.with(0, values.shape()[0]);
   if (!fits || begin < 0 || begin + values.shape()[0] > variable.spec.shape[0])
-    throw InvalidArgumentError(concat("assign_rows: variable '", variable.spec.key, "' is ",
-                                      to_string(variable.spec.shape), ", got ",
-                                      to_string(values.shape()), " for row ", begin));
+    throw InvalidArgumentError(str_cat("assign_rows: variable '", variable.spec.key, "' is ",
+                                       to_string(variable.spec.shape), ", got ",
+                                       to_string(values.shape()), " for row ", begin));
   impl_->send_values(id, LinkRequest::WriteRows,
                      net::ByteWriter().number(variable.handle).number(begin), values, nullptr);
 }

@@ -11,8 +11,8 @@ DISTRIBUTE_INLINE int Directory::choose(const VariableSpec& spec, Placement plac
   if (!spec.colocate_with.empty()) {
     const auto found = servers_.find(spec.colocate_with);
     if (found == servers_.end())
-      throw InvalidArgumentError(concat("variable '", spec.key, "' shall stand beside '",
-                                        spec.colocate_with, "', which is on no server"));
+      throw InvalidArgumentError(str_cat("variable '", spec.key, "' shall stand beside '",
+                                         spec.colocate_with, "', which is on no server"));
     return found->second;
   }
   if (spec.server) return *spec.server;
@@ -25,12 +25,12 @@ DISTRIBUTE_INLINE int Directory::place(const VariableSpec& spec, Placement place
   const std::lock_guard lock(mutex_);
   const int servers = int(loads_.size());
   if (spec.server && (*spec.server < 0 || *spec.server >= servers))
-    throw InvalidArgumentError(concat("variable '", spec.key, "': ", who, " wants it on ps ",
-                                      *spec.server, ", the job has ", servers));
+    throw InvalidArgumentError(str_cat("variable '", spec.key, "': ", who, " wants it on ps ",
+                                       *spec.server, ", the job has ", servers));
   if (const auto found = servers_.find(spec.key); found != servers_.end()) {
     if (!spec.server || *spec.server == found->second) return found->second;
-    throw InvalidArgumentError(concat("variable '", spec.key, "': ", who, " wants it on ps ",
-                                      *spec.server, ", but it is on ps ", found->second));
+    throw InvalidArgumentError(str_cat("variable '", spec.key, "': ", who, " wants it on ps ",
+                                       *spec.server, ", but it is on ps ", found->second));
   }
   const int server = choose(spec, placement);
   servers_[spec.key] = server;

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/parameter_server/gradient_memory.hpp>
+#include <distribute/parameter_server/detail/gradient_memory.hpp>
 
 namespace distribute::parameter_server {
 

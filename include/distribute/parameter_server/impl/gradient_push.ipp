@@ -2,7 +2,7 @@
 #include <distribute/base/copy_memory.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/net/bytes.hpp>
-#include <distribute/parameter_server/gradient_push.hpp>
+#include <distribute/parameter_server/detail/gradient_push.hpp>
 #include <distribute/parameter_server/link_message.hpp>
 
 #include <string_view>
@@ -84,9 +84,9 @@ DISTRIBUTE_INLINE void GradientPush::add_update(Part& part, const Push& push, si
   for (const VariableId id : update.slots) {
     const KnownVariable& slot = variables_.at(id);
     if (slot.server != variable.server)
-      throw InvalidArgumentError(concat("push: slot '", slot.spec.key, "' is on ps ", slot.server,
-                                        ", its variable '", variable.spec.key, "' on ps ",
-                                        variable.server));
+      throw InvalidArgumentError(str_cat("push: slot '", slot.spec.key, "' is on ps ", slot.server,
+                                         ", its variable '", variable.spec.key, "' on ps ",
+                                         variable.server));
     part.updates.number(slot.handle);
   }
   ++part.count;

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/parameter_server/known_variables.hpp>
+#include <distribute/parameter_server/detail/known_variables.hpp>
 
 #include <utility>
 
@@ -8,14 +8,14 @@ namespace distribute::parameter_server {
 
 DISTRIBUTE_INLINE void KnownVariable::check(const char* method, const Tensor& given) const {
   if (given && given.shape() == spec.shape && given.dtype() == spec.dtype) return;
-  throw InvalidArgumentError(concat(
+  throw InvalidArgumentError(str_cat(
       method, ": variable '", spec.key, "' is ", name_of(spec.dtype), " ", to_string(spec.shape),
-      ", got ", given ? concat(name_of(given.dtype()), " ", to_string(given.shape())) : "none"));
+      ", got ", given ? str_cat(name_of(given.dtype()), " ", to_string(given.shape())) : "none"));
 }
 
 DISTRIBUTE_INLINE KnownVariable& KnownVariables::at(VariableId id) {
   if (id < 0 || id >= VariableId(variables_.size()))
-    throw InvalidArgumentError(concat("parameter servers: there is no variable ", id, " here"));
+    throw InvalidArgumentError(str_cat("parameter servers: there is no variable ", id, " here"));
   return variables_[size_t(id)];
 }
 

@@ -1,13 +1,13 @@
 #pragma once
 #include <distribute/base/metrics.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/cluster/host_identity.hpp>
-#include <distribute/net/descriptor_door.hpp>
+#include <distribute/cluster/detail/host_identity.hpp>
+#include <distribute/net/detail/descriptor_door.hpp>
 #include <distribute/net/socket.hpp>
 #include <distribute/optim/serialization.hpp>
-#include <distribute/parameter_server/link_session.hpp>
-#include <distribute/parameter_server/push_reader.hpp>
-#include <distribute/parameter_server/variable_requests.hpp>
+#include <distribute/parameter_server/detail/link_session.hpp>
+#include <distribute/parameter_server/detail/push_reader.hpp>
+#include <distribute/parameter_server/detail/variable_requests.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -89,7 +89,7 @@ DISTRIBUTE_INLINE void LinkSession::handle(LinkRequest request, net::ByteReader&
     case LinkRequest::Rounds: return apply_rounds(head);
     case LinkRequest::Flush: return stream_.answer();
   }
-  throw InvalidArgumentError(concat("unknown request ", int(request)));
+  throw InvalidArgumentError(str_cat("unknown request ", int(request)));
 }
 
 /// The client has finished reading these blocks.

@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/metrics.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/net/frame.hpp>
-#include <distribute/parameter_server/link_stream.hpp>
+#include <distribute/net/detail/frame.hpp>
+#include <distribute/parameter_server/detail/link_stream.hpp>
 
 #include <algorithm>
 #include <vector>

@@ -2,8 +2,8 @@
 #include <distribute/base/parallel.hpp>
 #include <distribute/cluster/task_server.hpp>
 #include <distribute/net/bytes.hpp>
+#include <distribute/parameter_server/detail/link_session.hpp>
 #include <distribute/parameter_server/directory.hpp>
-#include <distribute/parameter_server/link_session.hpp>
 #include <distribute/parameter_server/parameter_server.hpp>
 #include <distribute/rpc/tensor_codec.hpp>
 
@@ -62,7 +62,7 @@ auto wait_for_call(const rpc::Call& call, int64_t nanoseconds, What&& what, Wait
     return wait([&] { return deadline.passed() || call.cancelled(); });
   } catch (const CancelledError&) {
     if (!deadline.passed()) throw;
-    throw DeadlineExceededError(concat("waited in vain for ", what()));
+    throw DeadlineExceededError(str_cat("waited in vain for ", what()));
   }
 }
 
@@ -75,7 +75,7 @@ DISTRIBUTE_INLINE ParameterServer::Impl::Impl(std::shared_ptr<rpc::JobTask> the_
       directory(task->cluster().has_job("ps") ? task->cluster().num_tasks("ps") : 0) {
   if (task->self().type != "ps")
     throw InvalidArgumentError(
-        concat("a parameter server is a task of job \"ps\", this one is ", task->self().name()));
+        str_cat("a parameter server is a task of job \"ps\", this one is ", task->self().name()));
   add_variable_methods();
   if (task->self().index == 0) add_directory_methods();
   add("ps/finish", [this](const rpc::Call&) { return finished = true, std::string(); });
@@ -116,7 +116,7 @@ DISTRIBUTE_INLINE std::string ParameterServer::Impl::create(const rpc::Call& cal
   const auto [shape, dtype] = rpc::read_shape(reader);
   const Store::Creator creator{call.peer().name().name(),
                                [peer = call.shared_peer()] { return peer->lost(); }};
-  const auto what = [&] { return concat("the first value of variable '", key, "'"); };
+  const auto what = [&] { return str_cat("the first value of variable '", key, "'"); };
   const Store::Created created = wait_for_call(
       call, wait, what, [&, shape = shape, dtype = dtype](const Store::Cancelled& cancelled) {
         return store.create(key, shape, dtype, creator, cancelled);
@@ -131,7 +131,7 @@ DISTRIBUTE_INLINE std::string ParameterServer::Impl::attach(const rpc::Call& cal
   const auto wait = reader.number<int64_t>();
   const std::string key(reader.text());
   const auto [shape, dtype] = rpc::read_shape(reader);
-  const auto what = [&] { return concat("somebody to create variable '", key, "'"); };
+  const auto what = [&] { return str_cat("somebody to create variable '", key, "'"); };
   const int handle = wait_for_call(
       call, wait, what, [&, shape = shape, dtype = dtype](const Store::Cancelled& cancelled) {
         return store.attach(key, shape, dtype, call.peer().name().name(), cancelled);
@@ -182,7 +182,7 @@ DISTRIBUTE_INLINE void ParameterServer::Impl::add_directory_methods() {
     net::ByteReader reader(call.body());
     const auto wait = reader.number<int64_t>();
     const std::string key(reader.text());
-    const auto what = [&] { return concat("somebody to create variable '", key, "'"); };
+    const auto what = [&] { return str_cat("somebody to create variable '", key, "'"); };
     return std::to_string(wait_for_call(call, wait, what, [&](const Store::Cancelled& cancelled) {
       return directory.find(key, cancelled);
     }));
@@ -197,7 +197,7 @@ DISTRIBUTE_INLINE void ParameterServer::Impl::add_directory_methods() {
     net::ByteReader reader(call.body());
     const auto wait = reader.number<int64_t>();
     const std::string key(reader.text());
-    const auto what = [&] { return concat("somebody to set '", key, "'"); };
+    const auto what = [&] { return str_cat("somebody to set '", key, "'"); };
     return wait_for_call(call, wait, what, [&](const Store::Cancelled& cancelled) {
       return directory.get(key, cancelled);
     });
@@ -257,10 +257,10 @@ DISTRIBUTE_INLINE void ParameterServer::Impl::check_patience(
   if (away <= net::seconds(patience)) return;
   const std::string chief = task->describe(chief_type(task->cluster()), 0);
   throw UnavailableError(
-      chief_came ? concat(task->self().name(), ": the chief, ", chief, ", has been away for ",
-                          patience, " s")
-                 : concat(task->self().name(), " has waited ", patience, " s for the chief, ",
-                          chief, ", which has not come: is it running, with the same cluster?"));
+      chief_came ? str_cat(task->self().name(), ": the chief, ", chief, ", has been away for ",
+                           patience, " s")
+                 : str_cat(task->self().name(), " has waited ", patience, " s for the chief, ",
+                           chief, ", which has not come: is it running, with the same cluster?"));
 }
 
 DISTRIBUTE_INLINE bool ParameterServer::Impl::chief_is_here() {

@@ -2,7 +2,7 @@
 #include <distribute/base/copy_memory.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/parameter_server/push_reader.hpp>
+#include <distribute/parameter_server/detail/push_reader.hpp>
 
 #include <algorithm>
 
@@ -17,12 +17,12 @@ DISTRIBUTE_INLINE void PushReader::read_update(net::ByteReader& head) {
   for (int s = 0; s < slots; ++s) update.slots.push_back(&store_.at(head.number<int64_t>()));
   for (const StoredVariable* slot : update.slots)
     if (slot->shape() != update.variable->shape() || slot->dtype() != DType::Float32)
-      throw InvalidArgumentError(concat("push: slot '", slot->key(), "' is ",
-                                        to_string(slot->shape()), ", its variable ",
-                                        to_string(update.variable->shape())));
+      throw InvalidArgumentError(str_cat("push: slot '", slot->key(), "' is ",
+                                         to_string(slot->shape()), ", its variable ",
+                                         to_string(update.variable->shape())));
   if (update.variable->dtype() != DType::Float32)
     throw InvalidArgumentError(
-        concat("push: variable '", update.variable->key(), "' is not float32"));
+        str_cat("push: variable '", update.variable->key(), "' is not float32"));
   read_gradient(head, update);
   push_.updates.push_back(std::move(update));
 }
@@ -69,8 +69,8 @@ DISTRIBUTE_INLINE void PushReader::read_rows(int64_t rows, StoredUpdate& update)
   update.rows = *numbers;
   for (const int64_t row : *numbers)
     if (row < 0 || row >= variable.rows())
-      throw InvalidArgumentError(concat("push: variable '", variable.key(), "' has ",
-                                        variable.rows(), " rows, a gradient is for row ", row));
+      throw InvalidArgumentError(str_cat("push: variable '", variable.key(), "' has ",
+                                         variable.rows(), " rows, a gradient is for row ", row));
 }
 
 DISTRIBUTE_INLINE const float* PushReader::receive_floats(int64_t count, Where where) {

@@ -1,11 +1,11 @@
 #pragma once
 #include <distribute/base/status.hpp>
 #include <distribute/base/version.hpp>
-#include <distribute/cluster/host_identity.hpp>
+#include <distribute/cluster/detail/host_identity.hpp>
 #include <distribute/cluster/task_server.hpp>
-#include <distribute/net/descriptor_door.hpp>
-#include <distribute/parameter_server/server_lanes.hpp>
-#include <distribute/rpc/rpc_message.hpp>
+#include <distribute/net/detail/descriptor_door.hpp>
+#include <distribute/parameter_server/detail/server_lanes.hpp>
+#include <distribute/rpc/detail/rpc_message.hpp>
 
 #include <algorithm>
 
@@ -30,7 +30,7 @@ DISTRIBUTE_INLINE void ServerLanes::connect(int index, const ClientOptions& opti
   if (options.transport != Transport::Tcp) share_memory(server, *links_.back(), deadline);
   if (options.transport == Transport::SharedMemory && !server.arena)
     throw FailedPreconditionError(
-        concat(server.peer->text(), " does not share memory with this task"));
+        str_cat(server.peer->text(), " does not share memory with this task"));
   for (int more = flows(server, options) - 1; more > 0; --more) open_lane(server, deadline);
   check_version(index, deadline);
 }
@@ -38,9 +38,9 @@ DISTRIBUTE_INLINE void ServerLanes::connect(int index, const ClientOptions& opti
 DISTRIBUTE_INLINE void ServerLanes::check_version(int index, net::Deadline deadline) {
   const std::string theirs = call(index, "ps/version", "", deadline);
   if (theirs != kVersion)
-    throw FailedPreconditionError(concat(task_->self().name(), " runs distribute ", kVersion, ", ",
-                                         at(index).peer->text(), ' ', theirs,
-                                         ": run the same build in all tasks"));
+    throw FailedPreconditionError(str_cat(task_->self().name(), " runs distribute ", kVersion, ", ",
+                                          at(index).peer->text(), ' ', theirs,
+                                          ": run the same build in all tasks"));
 }
 
 DISTRIBUTE_INLINE void ServerLanes::open_lane(Server& server, net::Deadline deadline) {
@@ -147,7 +147,7 @@ DISTRIBUTE_INLINE std::string ServerLanes::finish(int lane, const Answer& answer
   drive({answer}, soon());
   if (answer->code != StatusCode::Ok)
     throw_error(answer->code,
-                concat(lanes_[size_t(lane)].link->peer().name().name(), ": ", answer->error));
+                str_cat(lanes_[size_t(lane)].link->peer().name().name(), ": ", answer->error));
   return answer->head;
 }
 

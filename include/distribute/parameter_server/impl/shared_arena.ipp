@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/parameter_server/shared_arena.hpp>
+#include <distribute/parameter_server/detail/shared_arena.hpp>
 
 #include <fcntl.h>
 #include <sys/mman.h>

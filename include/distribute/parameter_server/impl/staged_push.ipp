@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/parameter_server/staged_push.hpp>
+#include <distribute/parameter_server/detail/staged_push.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -47,8 +47,8 @@ DISTRIBUTE_INLINE void check_alike(const StagedPush& a, const StagedPush& b) {
     alike = a.updates[u].variable == b.updates[u].variable &&
             a.updates[u].sparse == b.updates[u].sparse;
   if (!alike)
-    throw FailedPreconditionError(concat("synchronous step: ", a.id.task, " and ", b.id.task,
-                                         " have pushed gradients of different variables"));
+    throw FailedPreconditionError(str_cat("synchronous step: ", a.id.task, " and ", b.id.task,
+                                          " have pushed gradients of different variables"));
 }
 
 DISTRIBUTE_INLINE void SyncRounds::stage(StagedPush push) {
@@ -103,10 +103,10 @@ DISTRIBUTE_INLINE void SyncRounds::start(const SyncOptions& options, int64_t ste
   const int total = options.total_num_replicas ? options.total_num_replicas : required;
   const int tokens = options.num_init_tokens < 0 ? required : options.num_init_tokens;
   if (required < 1 || total < 1 || tokens < required - total)
-    throw InvalidArgumentError(concat("synchronous training: replicas_to_aggregate ", required,
-                                      ", total_num_replicas ", total, ", num_tokens ", tokens,
-                                      "; wanted positive numbers and num_tokens >= ",
-                                      "replicas_to_aggregate - total_num_replicas"));
+    throw InvalidArgumentError(str_cat("synchronous training: replicas_to_aggregate ", required,
+                                       ", total_num_replicas ", total, ", num_tokens ", tokens,
+                                       "; wanted positive numbers and num_tokens >= ",
+                                       "replicas_to_aggregate - total_num_replicas"));
   const Group group{required, std::max(required, total)};
   if (!group_) {
     group_ = group;
@@ -117,8 +117,8 @@ DISTRIBUTE_INLINE void SyncRounds::start(const SyncOptions& options, int64_t ste
     tokens_.assign(size_t(tokens), step);
   }
   if (group_->required != required || group_->tokens_per_round != group.tokens_per_round) {
-    throw InvalidArgumentError(concat("synchronous training: this task aggregates ", required,
-                                      " gradients, others ", group_->required));
+    throw InvalidArgumentError(str_cat("synchronous training: this task aggregates ", required,
+                                       " gradients, others ", group_->required));
   }
 }
 
@@ -146,7 +146,7 @@ DISTRIBUTE_INLINE SyncRounds::Token SyncRounds::join(const PushId& id, const Syn
   start(options, step);
   const auto staged = staged_.find(id);
   if (staged == staged_.end())
-    throw FailedPreconditionError(concat("the push ", id.number, " of ", id.task, " is not here"));
+    throw FailedPreconditionError(str_cat("the push ", id.number, " of ", id.task, " is not here"));
   const UpdateOrigin origin = staged->second.origin;
   const bool repeated = applied_.contains(origin, &counter);
   if (!repeated && options.local_step >= step_) {
@@ -186,8 +186,8 @@ DISTRIBUTE_INLINE std::string SyncRounds::progress() const {
   const std::lock_guard lock(mutex_);
   std::string from;
   for (const PushId& id : accepted_) from += (from.empty() ? ", from " : ", ") + id.task;
-  return concat(accepted_.size(), " of ", group_ ? group_->required : 0, " gradients of step ",
-                step_ + 1, " are there", from);
+  return str_cat(accepted_.size(), " of ", group_ ? group_->required : 0, " gradients of step ",
+                 step_ + 1, " are there", from);
 }
 
 }  // namespace distribute::parameter_server

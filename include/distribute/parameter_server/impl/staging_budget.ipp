@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/parameter_server/staging_budget.hpp>
+#include <distribute/parameter_server/detail/staging_budget.hpp>
 
 namespace distribute::parameter_server {
 

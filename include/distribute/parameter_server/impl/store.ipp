@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/metrics.hpp>
-#include <distribute/parameter_server/store.hpp>
+#include <distribute/parameter_server/detail/store.hpp>
 
 #include <chrono>
 
@@ -11,10 +11,10 @@ DISTRIBUTE_INLINE void Store::check(const Entry& entry, const Shape& shape, DTyp
                                     const std::string& who) {
   const StoredVariable& variable = *entry.variable;
   if (variable.shape() == shape && variable.dtype() == dtype) return;
-  throw InvalidArgumentError(concat("variable '", variable.key(), "': ", who, " has ",
-                                    name_of(dtype), " ", to_string(shape), ", but ",
-                                    entry.creator.name, " has created it as ",
-                                    name_of(variable.dtype()), " ", to_string(variable.shape())));
+  throw InvalidArgumentError(str_cat("variable '", variable.key(), "': ", who, " has ",
+                                     name_of(dtype), " ", to_string(shape), ", but ",
+                                     entry.creator.name, " has created it as ",
+                                     name_of(variable.dtype()), " ", to_string(variable.shape())));
 }
 
 DISTRIBUTE_INLINE void Store::wait(std::unique_lock<std::mutex>& lock, const Cancelled& cancelled) {
@@ -79,7 +79,7 @@ DISTRIBUTE_INLINE bool Store::exists(const std::string& key) const {
 DISTRIBUTE_INLINE StoredVariable& Store::at(int64_t handle) const {
   const std::lock_guard lock(mutex_);
   if (handle < 0 || handle >= int64_t(entries_.size()))
-    throw InvalidArgumentError(concat("there is no variable number ", handle));
+    throw InvalidArgumentError(str_cat("there is no variable number ", handle));
   return *entries_[size_t(handle)]->variable;
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/copy_memory.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/parameter_server/stored_variable.hpp>
-#include <distribute/replica/sum_rows.hpp>
+#include <distribute/parameter_server/detail/stored_variable.hpp>
+#include <distribute/replica/detail/sum_rows.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -47,8 +47,8 @@ DISTRIBUTE_INLINE Snapshot StoredVariable::snapshot() {
 
 DISTRIBUTE_INLINE void StoredVariable::check_range(int64_t begin, int64_t size) const {
   if (begin < 0 || size < 0 || begin > bytes_ - size)
-    throw InvalidArgumentError(concat("variable '", key_, "' of ", bytes_, " bytes: bytes ", begin,
-                                      " to ", begin + size, " are outside"));
+    throw InvalidArgumentError(str_cat("variable '", key_, "' of ", bytes_, " bytes: bytes ", begin,
+                                       " to ", begin + size, " are outside"));
 }
 
 DISTRIBUTE_INLINE void StoredVariable::read(int64_t begin, std::span<std::byte> out) {
@@ -61,8 +61,8 @@ DISTRIBUTE_INLINE void StoredVariable::gather(std::span<const int64_t> indices, 
   const int64_t size = row_bytes();
   for (const int64_t row : indices) {
     if (row < 0 || row >= rows())
-      throw InvalidArgumentError(concat("gather: variable '", key_, "' has ", rows(), " rows, row ",
-                                        row, " is asked for"));
+      throw InvalidArgumentError(str_cat("gather: variable '", key_, "' has ", rows(),
+                                         " rows, row ", row, " is asked for"));
     const std::shared_lock lock(contents_);
     std::memcpy(out, current_->data + row * size, size_t(size));
     out += size;

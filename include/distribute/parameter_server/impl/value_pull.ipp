@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/net/bytes.hpp>
+#include <distribute/parameter_server/detail/value_pull.hpp>
 #include <distribute/parameter_server/link_message.hpp>
-#include <distribute/parameter_server/value_pull.hpp>
 
 #include <algorithm>
 #include <map>
@@ -17,8 +17,8 @@ DISTRIBUTE_INLINE Tensor wrap_shared(const ServerLanes& lanes, const KnownVariab
                                      int64_t offset) {
   const auto& arena = lanes.arena(variable.server);
   if (!arena || offset < 0 || offset > arena->bytes() - variable.bytes())
-    throw InternalError(concat("ps ", variable.server, ": variable '", variable.spec.key,
-                               "' lies outside of the shared memory"));
+    throw InternalError(str_cat("ps ", variable.server, ": variable '", variable.spec.key,
+                                "' lies outside of the shared memory"));
   const auto buffer = std::make_shared<Buffer>(
       arena->at(offset), variable.bytes(), Device{},
       [arena, released = lanes.released(variable.lane), handle = variable.handle, offset] {

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/parameter_server/variable_requests.hpp>
+#include <distribute/parameter_server/detail/variable_requests.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -14,8 +14,8 @@ namespace distribute::parameter_server {
 DISTRIBUTE_INLINE void receive_values(LinkStream& stream, const StoredVariable& variable,
                                       const Buffer& out) {
   if (stream.unread() != uint64_t(variable.bytes()))
-    throw InvalidArgumentError(concat("assign: variable '", variable.key(), "' has ",
-                                      variable.bytes(), " bytes, got ", stream.unread()));
+    throw InvalidArgumentError(str_cat("assign: variable '", variable.key(), "' has ",
+                                       variable.bytes(), " bytes, got ", stream.unread()));
   stream.receive({static_cast<std::byte*>(out.data()), size_t(variable.bytes())});
 }
 
@@ -53,7 +53,7 @@ DISTRIBUTE_INLINE void read_rows(LinkStream& stream, StoredVariable& variable,
   const int64_t bytes = head.number<int64_t>() * variable.row_bytes();
   if (begin < 0 || bytes < 0 || begin > variable.bytes() - bytes)
     throw InvalidArgumentError(
-        concat("read_rows: variable '", variable.key(), "' has ", variable.rows(), " rows only"));
+        str_cat("read_rows: variable '", variable.key(), "' has ", variable.rows(), " rows only"));
   std::vector<std::byte> piece(size_t(std::min(kPieceBytes, bytes)));
   stream.send_head({}, uint64_t(bytes));
   for (int64_t done = 0; done < bytes; done += kPieceBytes) {
@@ -67,8 +67,8 @@ DISTRIBUTE_INLINE void write_rows(LinkStream& stream, StoredVariable& variable,
                                   net::ByteReader& head) {
   int64_t at = head.number<int64_t>() * variable.row_bytes();
   if (at < 0 || int64_t(stream.unread()) > variable.bytes() - at)
-    throw InvalidArgumentError(
-        concat("assign_rows: variable '", variable.key(), "' has ", variable.rows(), " rows only"));
+    throw InvalidArgumentError(str_cat("assign_rows: variable '", variable.key(), "' has ",
+                                       variable.rows(), " rows only"));
   std::vector<std::byte> piece(size_t(std::min(kPieceBytes, int64_t(stream.unread()))));
   while (stream.unread() > 0) {
     const auto part = std::span(piece).first(std::min(piece.size(), size_t(stream.unread())));

@@ -11,16 +11,16 @@ DISTRIBUTE_INLINE ReduceOp reduce_op_from_string(std::string_view name) {
   for (char& c : upper) c = char(std::toupper(static_cast<unsigned char>(c)));
   if (upper == "SUM") return ReduceOp::Sum;
   if (upper == "MEAN") return ReduceOp::Mean;
-  throw InvalidArgumentError(concat("ReduceOp must be SUM or MEAN, got \"", name, "\""));
+  throw InvalidArgumentError(str_cat("ReduceOp must be SUM or MEAN, got \"", name, "\""));
 }
 
 DISTRIBUTE_INLINE ReduceOp reduce_op_from_aggregation(VariableAggregation aggregation) {
   if (aggregation == VariableAggregation::Sum) return ReduceOp::Sum;
   if (aggregation == VariableAggregation::Mean) return ReduceOp::Mean;
   const bool none = aggregation == VariableAggregation::None;
-  throw InvalidArgumentError(concat("Could not convert from `VariableAggregation` ",
-                                    none ? "NONE" : "ONLY_FIRST_REPLICA",
-                                    " to `ReduceOp` type: only SUM and MEAN have one"));
+  throw InvalidArgumentError(str_cat("Could not convert from `VariableAggregation` ",
+                                     none ? "NONE" : "ONLY_FIRST_REPLICA",
+                                     " to `ReduceOp` type: only SUM and MEAN have one"));
 }
 
 }  // namespace distribute

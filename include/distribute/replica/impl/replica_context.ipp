@@ -1,14 +1,14 @@
 #pragma once
 #include <distribute/autograd/accumulate.hpp>
-#include <distribute/autograd/lazy_product.hpp>
+#include <distribute/autograd/detail/lazy_product.hpp>
 #include <distribute/autograd/recorded_step.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/cuda_module.hpp>
+#include <distribute/device/detail/prepared_values.hpp>
 #include <distribute/device/kernel_arguments.hpp>
-#include <distribute/device/prepared_values.hpp>
+#include <distribute/replica/detail/sum_rows.hpp>
 #include <distribute/replica/replica_context.hpp>
-#include <distribute/replica/sum_rows.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -46,10 +46,10 @@ DISTRIBUTE_INLINE void check_update(const VariableUpdate& update) {
   const Shape shape = update.variable.shape();
   const auto check = [&](const char* what, const Shape& its_shape, DType dtype) {
     if (dtype == DType::Float32 && its_shape == shape) return;
-    throw InvalidArgumentError(concat("update of variable '", update.variable.name(),
-                                      "': variable, slots and gradient must be ", "float32 ",
-                                      to_string(shape), ", the ", what, " is ", name_of(dtype), " ",
-                                      to_string(its_shape)));
+    throw InvalidArgumentError(str_cat("update of variable '", update.variable.name(),
+                                       "': variable, slots and gradient must be ", "float32 ",
+                                       to_string(shape), ", the ", what, " is ", name_of(dtype),
+                                       " ", to_string(its_shape)));
   };
   check("variable", shape, update.variable.dtype());
   for (const Variable& slot : update.slots) check("slot", slot.shape(), slot.dtype());

@@ -2,17 +2,17 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/cluster_tasks.hpp>
-#include <distribute/cluster/metrics_server.hpp>
-#include <distribute/cluster/own_port.hpp>
+#include <distribute/cluster/detail/announce_task.hpp>
+#include <distribute/cluster/detail/own_port.hpp>
 #include <distribute/cluster/ready_file.hpp>
 #include <distribute/cluster/task_server.hpp>
 #include <distribute/net/bytes.hpp>
 #include <distribute/net/connect.hpp>
 #include <distribute/net/hmac.hpp>
 #include <distribute/net/job_token.hpp>
+#include <distribute/rpc/detail/peer_monitor.hpp>
+#include <distribute/rpc/detail/rpc_message.hpp>
 #include <distribute/rpc/job_task.hpp>
-#include <distribute/rpc/peer_monitor.hpp>
-#include <distribute/rpc/rpc_message.hpp>
 
 #include <map>
 #include <mutex>
@@ -86,7 +86,7 @@ DISTRIBUTE_INLINE void JobTask::Impl::open(net::Listener listener) {
   rpc = std::make_unique<RpcServer>(*server, *monitor, given.options.max_message_bytes);
   server->start();
   ready = std::make_unique<ReadyFile>(ready_file_path());
-  announce_task(self.type, self.index, server->address().host);
+  cluster_internal::announce_task(self.type, self.index, server->address().host);
 }
 
 DISTRIBUTE_INLINE void JobTask::Impl::accept_heartbeat(TaskConnection connection) {
@@ -146,10 +146,10 @@ DISTRIBUTE_INLINE Dialed JobTask::Impl::dial(const PeerName& to, const std::stri
         code == absl::StatusCode::kUnavailable || code == absl::StatusCode::kDeadlineExceeded;
     if (!may_come) throw_if_error(annotate(dialed.status(), to.text()));
     if (deadline.left() <= pause)
-      throw DeadlineExceededError(concat(self.name(), " has waited in vain for ", to.text(),
-                                         "; the last try said: ", reason));
+      throw DeadlineExceededError(str_cat(self.name(), " has waited in vain for ", to.text(),
+                                          "; the last try said: ", reason));
     if (net::Deadline::Clock::now() >= next_report) {
-      given.options.print(concat(self.name(), " is waiting for ", to.text(), ": ", reason));
+      given.options.print(str_cat(self.name(), " is waiting for ", to.text(), ": ", reason));
       next_report += interval;
     }
     std::this_thread::sleep_for(pause);
@@ -206,7 +206,7 @@ DISTRIBUTE_INLINE net::Socket JobTask::dial(const Peer& peer, const std::string&
                                             const std::string& detail, net::Deadline deadline) {
   Dialed dialed = impl_->dial(peer.name(), purpose, detail, deadline, &peer);
   if (dialed.incarnation != peer.incarnation())
-    throw UnavailableError(concat(peer.text(), " is lost: it has been started again"));
+    throw UnavailableError(str_cat(peer.text(), " is lost: it has been started again"));
   return std::move(dialed.socket);
 }
 

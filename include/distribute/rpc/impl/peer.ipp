@@ -1,13 +1,13 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/rpc/peer.hpp>
+#include <distribute/rpc/detail/peer.hpp>
 
 namespace distribute::rpc {
 
-DISTRIBUTE_INLINE std::string PeerName::name() const { return concat(type, " ", index); }
+DISTRIBUTE_INLINE std::string PeerName::name() const { return str_cat(type, " ", index); }
 
 DISTRIBUTE_INLINE std::string PeerName::text() const {
-  return address.empty() ? name() : concat(name(), " (", address, ")");
+  return address.empty() ? name() : str_cat(name(), " (", address, ")");
 }
 
 DISTRIBUTE_INLINE bool Peer::lost() const {
@@ -17,7 +17,7 @@ DISTRIBUTE_INLINE bool Peer::lost() const {
 
 DISTRIBUTE_INLINE void Peer::throw_if_lost() const {
   const std::lock_guard lock(mutex_);
-  if (lost_) throw UnavailableError(concat(text(), " is lost: ", reason_));
+  if (lost_) throw UnavailableError(str_cat(text(), " is lost: ", reason_));
 }
 
 DISTRIBUTE_INLINE int Peer::on_lost(std::function<void()> callback) {

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/rpc/peer_monitor.hpp>
+#include <distribute/rpc/detail/peer_monitor.hpp>
 
 #include <algorithm>
 #include <array>
@@ -88,7 +88,7 @@ DISTRIBUTE_INLINE std::string PeerMonitor::look(Link& link, Clock::time_point no
     if (!link.dialed) (void)link.socket.write_some({&echo, 1});
   }
   if (now - link.heard <= net::seconds(lost_after_)) return "";
-  return concat("it has been silent for ", lost_after_, " s");
+  return str_cat("it has been silent for ", lost_after_, " s");
 }
 
 }  // namespace distribute::rpc

@@ -1,10 +1,10 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/net/frame.hpp>
+#include <distribute/net/detail/frame.hpp>
 #include <distribute/net/socket.hpp>
-#include <distribute/rpc/rpc_channel.hpp>
-#include <distribute/rpc/rpc_message.hpp>
+#include <distribute/rpc/detail/rpc_channel.hpp>
+#include <distribute/rpc/detail/rpc_message.hpp>
 
 #include <atomic>
 #include <condition_variable>
@@ -75,9 +75,9 @@ DISTRIBUTE_INLINE bool RpcChannel::usable() const {
 DISTRIBUTE_INLINE std::string RpcChannel::call(const std::string& method, std::string_view body,
                                                net::Deadline deadline) {
   if (int64_t(body.size()) > impl_->most)
-    throw ResourceExhaustedError(concat(method, " of ", peer_->text(), ": a message of ",
-                                        body.size(), " bytes where at most ", impl_->most,
-                                        " are allowed (DISTRIBUTE_MAX_MESSAGE_BYTES)"));
+    throw ResourceExhaustedError(str_cat(method, " of ", peer_->text(), ": a message of ",
+                                         body.size(), " bytes where at most ", impl_->most,
+                                         " are allowed (DISTRIBUTE_MAX_MESSAGE_BYTES)"));
   const RpcChannel::Impl::Turn turn(*impl_, deadline);
   if (!turn.mine)
     impl_->fail(absl::DeadlineExceededError("another call has taken all the time"), method);
@@ -91,7 +91,7 @@ DISTRIBUTE_INLINE std::string RpcChannel::call(const std::string& method, std::s
     const AnswerMessage answer = parse_answer(frame.payload);
     if (answer.id != call.id) continue;  // of a call that has lost patience
     if (answer.code != StatusCode::Ok)
-      throw_error(answer.code, concat(peer_->name().name(), ": ", answer.error));
+      throw_error(answer.code, str_cat(peer_->name().name(), ": ", answer.error));
     return std::string(answer.body);
   }
 }
@@ -125,13 +125,13 @@ DISTRIBUTE_INLINE absl::Status RpcChannel::Impl::receive(net::Deadline deadline)
 
 DISTRIBUTE_INLINE void RpcChannel::Impl::fail(const absl::Status& status,
                                               const std::string& method) {
-  if (closed) throw CancelledError(concat(method, " of ", peer.text(), " was cancelled"));
+  if (closed) throw CancelledError(str_cat(method, " of ", peer.text(), " was cancelled"));
   // Connections between living tasks do not break; the heartbeat's would do so any moment.
   if (status.code() == absl::StatusCode::kUnavailable)
     peer.lose("it has ended, or cut the connection");
   peer.throw_if_lost();
   throw_error(StatusCode(status.code()),
-              concat(method, " of ", peer.text(), ": ", std::string(status.message())));
+              str_cat(method, " of ", peer.text(), ": ", std::string(status.message())));
 }
 
 }  // namespace distribute::rpc

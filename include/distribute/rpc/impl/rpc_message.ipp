@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/net/bytes.hpp>
-#include <distribute/net/frame.hpp>
-#include <distribute/rpc/rpc_message.hpp>
+#include <distribute/net/detail/frame.hpp>
+#include <distribute/rpc/detail/rpc_message.hpp>
 
 namespace distribute::rpc {
 

@@ -1,9 +1,9 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/task_server.hpp>
-#include <distribute/rpc/peer_monitor.hpp>
-#include <distribute/rpc/rpc_message.hpp>
-#include <distribute/rpc/rpc_server.hpp>
+#include <distribute/rpc/detail/peer_monitor.hpp>
+#include <distribute/rpc/detail/rpc_message.hpp>
+#include <distribute/rpc/detail/rpc_server.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -76,7 +76,7 @@ DISTRIBUTE_INLINE void RpcServer::add(const std::string& name, Method method) {
   auto entry = std::make_shared<Impl::Entry>();
   entry->method = std::move(method);
   if (!impl_->methods.emplace(name, std::move(entry)).second)
-    throw AlreadyExistsError(concat("the method \"", name, "\" is served already"));
+    throw AlreadyExistsError(str_cat("the method \"", name, "\" is served already"));
   impl_->changed.notify_all();
 }
 
@@ -151,8 +151,8 @@ DISTRIBUTE_INLINE AnswerMessage RpcServer::Impl::run(Connection& connection,
     entry = find(std::string(call.method), cancelled);
     body = entry->method(Call(connection.peer, call.body, deadline, cancelled));
     if (int64_t(body.size()) > most)
-      throw ResourceExhaustedError(concat("the answer has ", body.size(), " bytes where at most ",
-                                          most, " are allowed (DISTRIBUTE_MAX_MESSAGE_BYTES)"));
+      throw ResourceExhaustedError(str_cat("the answer has ", body.size(), " bytes where at most ",
+                                           most, " are allowed (DISTRIBUTE_MAX_MESSAGE_BYTES)"));
   } catch (const Error& thrown) {
     code = thrown.code();
     error = thrown.what();
@@ -174,7 +174,7 @@ DISTRIBUTE_INLINE std::shared_ptr<RpcServer::Impl::Entry> RpcServer::Impl::find(
       return found->second;
     }
     if (cancelled())
-      throw UnimplementedError(concat("it does not serve the method \"", name, "\" (yet)"));
+      throw UnimplementedError(str_cat("it does not serve the method \"", name, "\" (yet)"));
     changed.wait_for(lock, std::chrono::milliseconds(50));
   }
 }

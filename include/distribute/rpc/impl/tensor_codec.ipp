@@ -9,7 +9,7 @@ namespace distribute::rpc {
 enum class TensorKind : uint8_t { None, Dense, Sparse };
 
 [[noreturn]] DISTRIBUTE_INLINE void throw_damaged(const char* what) {
-  throw InvalidArgumentError(concat("the bytes of a message are no tensor: ", what));
+  throw InvalidArgumentError(str_cat("the bytes of a message are no tensor: ", what));
 }
 
 DISTRIBUTE_INLINE void write_shape(net::ByteWriter& writer, const Shape& shape, DType dtype) {
@@ -53,7 +53,7 @@ DISTRIBUTE_INLINE void write_tensor(net::ByteWriter& writer, const Tensor& tenso
   write_shape(writer, plain.shape(), plain.dtype());
   const size_t bytes = size_t(plain.num_elements() * size_of(plain.dtype()));
   if (bytes > std::numeric_limits<uint32_t>::max())
-    throw ResourceExhaustedError(concat("a tensor of ", bytes, " bytes does not fit a message"));
+    throw ResourceExhaustedError(str_cat("a tensor of ", bytes, " bytes does not fit a message"));
   writer.text({plain.array().bytes(), bytes});
 }
 

@@ -3,7 +3,7 @@
 #include <distribute/device/backend.hpp>
 #include <distribute/io/path.hpp>
 #include <distribute/ops/cast.hpp>
-#include <distribute/saved_model/graph_builder.hpp>
+#include <distribute/saved_model/detail/graph_builder.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -26,12 +26,12 @@ DISTRIBUTE_INLINE GraphBuilder::GraphBuilder(const std::vector<PassOp>& ops,
                                              const saved_model::TraceOptions& options)
     : ops_(ops), options_(options) {
   if (options.input_name.empty() || options.input_name == options.output_name)
-    throw InvalidArgumentError(concat("export: input and output need names that differ, got '",
-                                      options.input_name, "' and '", options.output_name, "'"));
+    throw InvalidArgumentError(str_cat("export: input and output need names that differ, got '",
+                                       options.input_name, "' and '", options.output_name, "'"));
   for (const std::string& name : {options.input_name, options.output_name})
     if (names_.make(name) != name)
-      throw InvalidArgumentError(concat("export: '", name, "' cannot be the name of an input or ",
-                                        "output; use letters, digits, '_', '-' and '.'"));
+      throw InvalidArgumentError(str_cat("export: '", name, "' cannot be the name of an input or ",
+                                         "output; use letters, digits, '_', '-' and '.'"));
 }
 
 DISTRIBUTE_INLINE saved_model::InferenceGraph GraphBuilder::finish() {
@@ -51,9 +51,9 @@ DISTRIBUTE_INLINE std::vector<int> GraphBuilder::inputs() const {
 DISTRIBUTE_INLINE void GraphBuilder::refuse(const std::string& reason,
                                             const std::string& cure) const {
   const std::string at = op_->layer.empty() ? scope() : op_->layer;
-  throw UnimplementedError(concat("export: operation '", op_->name, "'",
-                                  at.empty() ? "" : " of layer '" + at + "'", " ", reason, "; ",
-                                  cure));
+  throw UnimplementedError(str_cat("export: operation '", op_->name, "'",
+                                   at.empty() ? "" : " of layer '" + at + "'", " ", reason, "; ",
+                                   cure));
 }
 
 DISTRIBUTE_INLINE int64_t GraphBuilder::integer(const char* key) const {

@@ -1,10 +1,10 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/checkpoint/bundle_dtype.hpp>
+#include <distribute/checkpoint/detail/bundle_dtype.hpp>
 #include <distribute/io/path.hpp>
 #include <distribute/io/protobuf.hpp>
+#include <distribute/saved_model/detail/operation_names.hpp>
 #include <distribute/saved_model/graph_def.hpp>
-#include <distribute/saved_model/operation_names.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -99,9 +99,9 @@ class GraphDefWriter {
 
   saved_model::GraphDef run() {
     if (!with_variables_ && graph_.constant_bytes() > kLargestMessage - (int64_t{16} << 20))
-      throw InvalidArgumentError(
-          concat("export: the constants take ", graph_.constant_bytes(), " bytes, and one file of ",
-                 "a graph holds less than 2 GiB; save with Weights::Variables"));
+      throw InvalidArgumentError(str_cat(
+          "export: the constants take ", graph_.constant_bytes(), " bytes, and one file of ",
+          "a graph holds less than 2 GiB; save with Weights::Variables"));
     for (const InferenceNode& node : graph_.nodes) outputs_.push_back(write(node));
     if (!saved_.empty()) write_saver();
     ProtoWriter versions;
@@ -355,8 +355,8 @@ DISTRIBUTE_INLINE void GraphDefWriter::write_restore(const std::string& types) {
        {{"dtypes", types}});
   std::vector<std::string> assigned;
   for (size_t i = 0; i < saved_.size(); ++i) {
-    const std::string from = i == 0 ? std::string("save/RestoreV2") : concat("save/RestoreV2:", i);
-    const std::string name = i == 0 ? std::string("save/Assign") : concat("save/Assign_", i);
+    const std::string from = i == 0 ? std::string("save/RestoreV2") : str_cat("save/RestoreV2:", i);
+    const std::string name = i == 0 ? std::string("save/Assign") : str_cat("save/Assign_", i);
     emit(name, "AssignVariableOp", {saved_[i].name, from},
          {{"dtype", type_attribute(saved_[i].dtype)}});
     assigned.push_back("^" + name);

@@ -59,16 +59,16 @@ class PassComparison {
  private:
   [[noreturn]] void differ(const Tensor& a, const std::string& what) const {
     throw InvalidArgumentError(
-        concat("export: ", what, " (a tensor of ", to_string(a.shape()), " ", name_of(a.dtype()),
-               ") differs between two passes: the graph of the function must not depend on its ",
-               "input, and all that it computes must be operations that can be followed"));
+        str_cat("export: ", what, " (a tensor of ", to_string(a.shape()), " ", name_of(a.dtype()),
+                ") differs between two passes: the graph of the function must not depend on its ",
+                "input, and all that it computes must be operations that can be followed"));
   }
   [[noreturn]] void differ(const TracedOp& a, const std::string& what) const {
-    differ(a.output, concat(what, " of operation '", a.name, "'", at_layer(a)));
+    differ(a.output, str_cat(what, " of operation '", a.name, "'", at_layer(a)));
   }
 
   static std::string at_layer(const TracedOp& op) {
-    return op.layer.empty() ? "" : concat(" of layer '", op.layer, "'");
+    return op.layer.empty() ? "" : str_cat(" of layer '", op.layer, "'");
   }
 
   static std::vector<int64_t> merged(std::span<const int64_t> a, std::span<const int64_t> b) {
@@ -82,11 +82,11 @@ class PassComparison {
     OpAttributes result = a.attributes;
     for (auto& [key, value] : result) {
       const auto other = b.attributes.find(key);
-      if (other == b.attributes.end()) differ(a, concat("attribute ", key));
+      if (other == b.attributes.end()) differ(a, str_cat("attribute ", key));
       if (value == other->second) continue;
       const auto* list = std::get_if<std::vector<int64_t>>(&value);
       const auto* others = std::get_if<std::vector<int64_t>>(&other->second);
-      if (!list || !others || list->size() != others->size()) differ(a, concat("attribute ", key));
+      if (!list || !others || list->size() != others->size()) differ(a, str_cat("attribute ", key));
       value = merged(*list, *others);
     }
     return result;
@@ -121,15 +121,15 @@ class PassComparison {
     if (op && other) return make_operation(*op, *other);
     if (op || other || !same_elements(a, b)) {
       const std::string reader =
-          reader_ ? concat(", read by '", reader_->name, "'", at_layer(*reader_)) : "";
-      differ(a, concat("a value that no operation gave", reader));
+          reader_ ? str_cat(", read by '", reader_->name, "'", at_layer(*reader_)) : "";
+      differ(a, str_cat("a value that no operation gave", reader));
     }
     return keep({.name = "constant", .value = a}, a, b);
   }
 
   int make_operation(const TracedOp& a, const TracedOp& b) {
     if (a.name != b.name || a.inputs.size() != b.inputs.size())
-      differ(a.output, concat("operation ", a.name, " or ", b.name, at_layer(a)));
+      differ(a.output, str_cat("operation ", a.name, " or ", b.name, at_layer(a)));
     PassOp op{.name = a.name, .attributes = merged_attributes(a, b), .layer = a.layer};
     for (size_t i = 0; i < a.inputs.size(); ++i) {
       if (bool(a.inputs[i]) != bool(b.inputs[i])) differ(a, "an operand");
@@ -174,9 +174,9 @@ DISTRIBUTE_INLINE data::TensorSpec inference_input(const nn::Module& module,
   if (given) return *given;
   const auto spec = module.input_spec();
   if (!spec)
-    throw FailedPreconditionError(
-        concat("export: module '", module.name(), "' has not been called yet, so the shape of its ",
-               "input is not known; call it once, or give the option `input`"));
+    throw FailedPreconditionError(str_cat(
+        "export: module '", module.name(), "' has not been called yet, so the shape of its ",
+        "input is not known; call it once, or give the option `input`"));
   data::TensorSpec result{{spec->shape.begin(), spec->shape.end()}, spec->dtype};
   if (!result.shape.empty()) result.shape[0] = -1;
   return result;

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/saved_model/lower_arrays.hpp>
+#include <distribute/saved_model/detail/lower_arrays.hpp>
 
 #include <limits>
 

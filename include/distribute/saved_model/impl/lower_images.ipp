@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/device/backend.hpp>
 #include <distribute/ops/window.hpp>
-#include <distribute/saved_model/lower_images.hpp>
+#include <distribute/saved_model/detail/lower_images.hpp>
 
 #include <algorithm>
 

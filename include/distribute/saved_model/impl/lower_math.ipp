@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/saved_model/lower_math.hpp>
+#include <distribute/saved_model/detail/lower_math.hpp>
 
 #include <cmath>
 

@@ -1,11 +1,11 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/saved_model/graph_builder.hpp>
+#include <distribute/saved_model/detail/graph_builder.hpp>
+#include <distribute/saved_model/detail/lower_arrays.hpp>
+#include <distribute/saved_model/detail/lower_images.hpp>
+#include <distribute/saved_model/detail/lower_math.hpp>
+#include <distribute/saved_model/detail/lowering.hpp>
 #include <distribute/saved_model/inference_graph.hpp>
-#include <distribute/saved_model/lower_arrays.hpp>
-#include <distribute/saved_model/lower_images.hpp>
-#include <distribute/saved_model/lower_math.hpp>
-#include <distribute/saved_model/lowering.hpp>
 
 #include <algorithm>
 #include <unordered_map>
@@ -99,8 +99,8 @@ DISTRIBUTE_INLINE InferenceGraph trace_inference(const InferenceFunction& functi
   const std::vector<int64_t>& sizes = options.input.shape;
   if (sizes.empty() || std::count(sizes.begin() + 1, sizes.end(), -1) > 0)
     throw InvalidArgumentError(
-        concat("export: the input must be [batch, ...] with all other sizes known, got ",
-               data::to_string({options.input})));
+        str_cat("export: the input must be [batch, ...] with all other sizes known, got ",
+                data::to_string({options.input})));
   const auto ops = saved_model_internal::compare_passes(function, options.input);
   return saved_model_internal::lower_pass(ops, options);
 }

@@ -5,8 +5,8 @@
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/io/path.hpp>
 #include <distribute/io/protobuf.hpp>
+#include <distribute/saved_model/detail/onnx_graph.hpp>
 #include <distribute/saved_model/onnx.hpp>
-#include <distribute/saved_model/onnx_graph.hpp>
 #include <distribute/strategy/strategy.hpp>
 
 #include <string_view>

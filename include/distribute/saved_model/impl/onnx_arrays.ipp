@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/saved_model/onnx_arrays.hpp>
+#include <distribute/saved_model/detail/onnx_arrays.hpp>
 
 #include <limits>
 

@@ -2,7 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/io/protobuf.hpp>
 #include <distribute/ops/transpose.hpp>
-#include <distribute/saved_model/onnx_builder.hpp>
+#include <distribute/saved_model/detail/onnx_builder.hpp>
 
 #include <array>
 

@@ -1,9 +1,9 @@
 #pragma once
-#include <distribute/saved_model/onnx_arrays.hpp>
-#include <distribute/saved_model/onnx_graph.hpp>
-#include <distribute/saved_model/onnx_images.hpp>
-#include <distribute/saved_model/onnx_math.hpp>
-#include <distribute/saved_model/operation_names.hpp>
+#include <distribute/saved_model/detail/onnx_arrays.hpp>
+#include <distribute/saved_model/detail/onnx_graph.hpp>
+#include <distribute/saved_model/detail/onnx_images.hpp>
+#include <distribute/saved_model/detail/onnx_math.hpp>
+#include <distribute/saved_model/detail/operation_names.hpp>
 
 #include <unordered_map>
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/ops/transpose.hpp>
 #include <distribute/ops/window.hpp>
-#include <distribute/saved_model/onnx_images.hpp>
+#include <distribute/saved_model/detail/onnx_images.hpp>
 
 #include <array>
 

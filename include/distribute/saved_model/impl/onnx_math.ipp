@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/saved_model/onnx_math.hpp>
+#include <distribute/saved_model/detail/onnx_math.hpp>
 
 #include <utility>
 
@@ -28,7 +28,7 @@ DISTRIBUTE_INLINE OnnxValue onnx_composite(OnnxBuilder& b) {
   bool fits = true;
   const std::string x = b.operand(0, first, fits);
   const auto number = [&](float value) {
-    return b.initializer(concat(name, "/", value), Tensor(value));
+    return b.initializer(str_cat(name, "/", value), Tensor(value));
   };
   const auto done = [&](const std::string& last, const OnnxBuilder::Names& inputs) {
     b.emit(last, inputs, name);
@@ -48,7 +48,7 @@ DISTRIBUTE_INLINE OnnxValue onnx_composite(OnnxBuilder& b) {
     return {.plain =
                 b.emit("Not", {b.emit("Equal", {b.plain(0), b.plain(1)}, name + "/Equal")}, name)};
   throw UnimplementedError(
-      concat("export_onnx: '", name, "': ONNX has no operation ", op, " for its operands"));
+      str_cat("export_onnx: '", name, "': ONNX has no operation ", op, " for its operands"));
 }
 
 DISTRIBUTE_INLINE OnnxValue onnx_divide_no_nan(OnnxBuilder& b) {
@@ -116,7 +116,7 @@ DISTRIBUTE_INLINE OnnxValue onnx_batch_matmul(OnnxBuilder& b) {
     Sizes swapped;
     for (size_t axis = 0; axis < b.input(i).shape.size(); ++axis) swapped.push_back(int64_t(axis));
     std::swap(swapped[swapped.size() - 1], swapped[swapped.size() - 2]);
-    inputs[i] = b.emit("Transpose", {inputs[i]}, concat(b.now().name, "/transposed_", i),
+    inputs[i] = b.emit("Transpose", {inputs[i]}, str_cat(b.now().name, "/transposed_", i),
                        OnnxAttributes().list("perm", swapped));
   }
   return {.plain = b.emit("MatMul", inputs, b.now().name)};

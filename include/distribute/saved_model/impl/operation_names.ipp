@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/saved_model/operation_names.hpp>
+#include <distribute/saved_model/detail/operation_names.hpp>
 
 #include <cctype>
 #include <unordered_map>
@@ -16,7 +16,7 @@ DISTRIBUTE_INLINE std::string UniqueNames::make(const std::string& wanted) {
       base[i] = i == 0 ? '.' : '_';
   }
   std::string name = base;
-  for (int i = 1; !used_.insert(name).second; ++i) name = concat(base, "_", i);
+  for (int i = 1; !used_.insert(name).second; ++i) name = str_cat(base, "_", i);
   return name;
 }
 

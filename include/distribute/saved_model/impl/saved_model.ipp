@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/checkpoint/bundle_dtype.hpp>
 #include <distribute/checkpoint/bundle_writer.hpp>
+#include <distribute/checkpoint/detail/bundle_dtype.hpp>
 #include <distribute/checkpoint/flat_checkpoint.hpp>
 #include <distribute/checkpoint/worker_path.hpp>
 #include <distribute/io/atomic_file.hpp>
@@ -71,8 +71,8 @@ DISTRIBUTE_INLINE std::string variable_collection(const std::vector<InferenceNod
 
 DISTRIBUTE_INLINE std::string encode_saver() {
   ProtoWriter saver;
-  saver.bytes(1, concat(saved_model::kSaverFilename, ":0"));
-  saver.bytes(2, concat(saved_model::kSaverControl, ":0"));
+  saver.bytes(1, str_cat(saved_model::kSaverFilename, ":0"));
+  saver.bytes(2, str_cat(saved_model::kSaverControl, ":0"));
   saver.bytes(3, saved_model::kSaverRestore);
   saver.integer(7, 2);  // V2: TensorBundle
   return saver.take();
@@ -90,8 +90,8 @@ DISTRIBUTE_INLINE void check_assets(const std::map<std::string, std::string>& as
     const std::filesystem::path path(place);
     const bool below = path.is_relative() && path.has_filename() && *path.begin() != "..";
     if (!below || path.lexically_normal() != path)
-      throw InvalidArgumentError(concat("save: '", place, "' of assets_extra is not the path of ",
-                                        "a file below assets.extra"));
+      throw InvalidArgumentError(str_cat("save: '", place, "' of assets_extra is not the path of ",
+                                         "a file below assets.extra"));
   }
 }
 
@@ -120,7 +120,7 @@ DISTRIBUTE_INLINE bool is_taken(io::FileSystem& files, const std::string& path) 
   if (!value_or_throw(files.exists(path))) return false;
   const auto refuse = [&](const char* what) {
     throw AlreadyExistsError(
-        concat("save: ", path, " is ", what, "; choose another path, or remove it first"));
+        str_cat("save: ", path, " is ", what, "; choose another path, or remove it first"));
   };
   if (!value_or_throw(files.is_directory(path))) refuse("a file");
   const auto names = value_or_throw(files.list_directory(path));
@@ -155,7 +155,7 @@ class DirectoryInPreparation {
   static std::string unused_name(const std::string& path) {
     uint64_t number = 0;
     if (::getentropy(&number, sizeof number) != 0) number = uint64_t(::getpid());
-    return concat(path, ".tempsave", number);
+    return str_cat(path, ".tempsave", number);
   }
 
   io::FileSystem& files_;

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/strategy/all_workers.hpp>
+#include <distribute/strategy/detail/all_workers.hpp>
 #include <distribute/strategy/strategy_extended.hpp>
 
 #include <chrono>
@@ -31,7 +31,7 @@ DISTRIBUTE_INLINE std::string outcome_text(const std::function<std::string()>& p
   } catch (...) {
     error = std::current_exception();
     const auto [code, message] = describe_failure(error);
-    return concat("-", int(code), " ", message);
+    return str_cat("-", int(code), " ", message);
   }
 }
 
@@ -43,8 +43,9 @@ DISTRIBUTE_INLINE std::vector<std::string> on_all_workers(
   for (size_t rank = 0; rank < all.size(); ++rank) {
     std::string& text = all[rank];
     if (text[0] == '-')
-      throw_error(StatusCode(std::atoi(text.c_str() + 1)),
-                  concat("rank ", rank, " of ", all.size(), ": ", text.substr(text.find(' ') + 1)));
+      throw_error(
+          StatusCode(std::atoi(text.c_str() + 1)),
+          str_cat("rank ", rank, " of ", all.size(), ": ", text.substr(text.find(' ') + 1)));
     text.erase(0, 1);
   }
   return all;

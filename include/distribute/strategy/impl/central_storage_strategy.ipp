@@ -1,8 +1,10 @@
 #pragma once
+#include <distribute/device/detail/cuda_staging.hpp>
 #include <distribute/device/placement.hpp>
-#include <distribute/strategy/central_replica_context.hpp>
 #include <distribute/strategy/central_storage_strategy.hpp>
-#include <distribute/strategy/device_copies.hpp>
+#include <distribute/strategy/detail/central_replica_context.hpp>
+#include <distribute/strategy/detail/central_storage_extended.hpp>
+#include <distribute/strategy/detail/device_copies.hpp>
 #include <distribute/strategy/devices.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
 

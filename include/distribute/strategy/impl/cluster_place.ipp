@@ -3,7 +3,7 @@
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/multi_worker_util.hpp>
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
-#include <distribute/strategy/cluster_place.hpp>
+#include <distribute/strategy/detail/cluster_place.hpp>
 
 namespace distribute::strategy_internal {
 

@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/strategy/cross_device_ops.hpp>
+#include <distribute/strategy/detail/gradient_packs.hpp>
+#include <distribute/strategy/detail/reduction.hpp>
 #include <distribute/strategy/devices.hpp>
-#include <distribute/strategy/gradient_packs.hpp>
-#include <distribute/strategy/reduction.hpp>
 
 namespace distribute {
 
@@ -48,7 +48,7 @@ ReductionToOneDevice::reduce_implementation(ReduceOp op, const std::vector<Tenso
 DISTRIBUTE_INLINE HierarchicalCopyAllReduce::HierarchicalCopyAllReduce(int num_packs)
     : num_packs_(num_packs) {
   if (num_packs < 0)
-    throw InvalidArgumentError(concat("num_packs should not be negative, got ", num_packs));
+    throw InvalidArgumentError(str_cat("num_packs should not be negative, got ", num_packs));
 }
 
 DISTRIBUTE_INLINE Tensor HierarchicalCopyAllReduce::reduce_implementation(

@@ -2,9 +2,9 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/device/placement.hpp>
-#include <distribute/ops/gpu_loops.hpp>
-#include <distribute/strategy/device_copies.hpp>
-#include <distribute/strategy/tensor_collectives.hpp>
+#include <distribute/ops/detail/gpu_loops.hpp>
+#include <distribute/strategy/detail/device_copies.hpp>
+#include <distribute/strategy/detail/tensor_places.hpp>
 
 #include <algorithm>
 #include <cstring>

@@ -16,9 +16,9 @@ namespace distribute::strategy_internal {
 DISTRIBUTE_INLINE DeviceName parse_device_name(const std::string& text) {
   const DeviceSpec spec = DeviceSpec::from_string(text);
   if (!spec.device_type)
-    throw InvalidArgumentError(concat("'", text, "' names no device, such as \"/cpu:0\""));
+    throw InvalidArgumentError(str_cat("'", text, "' names no device, such as \"/cpu:0\""));
   if (*spec.device_type != "CPU" && *spec.device_type != "GPU")
-    throw InvalidArgumentError(concat("'", text, "' is neither a CPU nor a GPU"));
+    throw InvalidArgumentError(str_cat("'", text, "' is neither a CPU nor a GPU"));
   const DeviceType type = *spec.device_type == "GPU" ? DeviceType::Gpu : DeviceType::Cpu;
   return {{type, spec.device_index.value_or(0)}, spec.job.value_or(""), spec.task.value_or(-1)};
 }
@@ -29,7 +29,7 @@ DISTRIBUTE_INLINE void check_tasks(const std::vector<DeviceName>& devices) {
     if (device.job.empty() != first.job.empty())
       throw InvalidArgumentError("local and job-qualified devices may not be mixed");
     if (!device.job.empty() && device.task < 0)
-      throw InvalidArgumentError(concat("a device of job '", device.job, "' must name its task"));
+      throw InvalidArgumentError(str_cat("a device of job '", device.job, "' must name its task"));
     if (device.job != first.job || device.task != first.task)
       throw FailedPreconditionError(
           "In-graph multi-worker training with `MirroredStrategy` is not supported: the devices "
@@ -54,7 +54,7 @@ DISTRIBUTE_INLINE std::vector<std::string> check_devices(const std::vector<std::
 }
 
 DISTRIBUTE_INLINE std::vector<std::string> devices_of(CpuDevice, int count) {
-  if (count < 0) throw InvalidArgumentError(concat("num_replicas is ", count));
+  if (count < 0) throw InvalidArgumentError(str_cat("num_replicas is ", count));
   const int all = std::max(process_state().logical_cpu_devices, 1);
   std::vector<std::string> names;
   for (int i = 0; i < (count ? count : all); ++i)
@@ -69,7 +69,7 @@ DISTRIBUTE_INLINE void divide_gpus(int count) {
 }
 
 DISTRIBUTE_INLINE std::vector<std::string> devices_of(GpuDevice, int count) {
-  if (count < 0) throw InvalidArgumentError(concat("num_replicas is ", count));
+  if (count < 0) throw InvalidArgumentError(str_cat("num_replicas is ", count));
   if (physical_gpus().empty()) throw FailedPreconditionError("there is no GPU: " + gpu_problem());
   if (count > int(logical_gpus().size())) divide_gpus(count);
   std::vector<std::string> names;

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/data/auto_shard.hpp>
-#include <distribute/data/gpu_fetch.hpp>
+#include <distribute/data/detail/gpu_fetch.hpp>
 #include <distribute/data/prefetch.hpp>
 #include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/strategy/strategy.hpp>
@@ -161,7 +161,7 @@ DISTRIBUTE_INLINE DistributedDataset Strategy::distribute_datasets_from_function
       options.experimental_replication_mode == InputReplicationMode::PerReplica;
   if (per_replica && !extended_->supports_per_replica_input())
     throw UnimplementedError(
-        concat("InputReplicationMode.PER_REPLICA is not supported in ", extended_->name()));
+        str_cat("InputReplicationMode.PER_REPLICA is not supported in ", extended_->name()));
   const auto source = [&](int turns, std::vector<Device> devices) {
     return strategy_internal::fetched(
         strategy_internal::buffered(fn(extended_->input_context()), options, turns), options,

@@ -3,11 +3,11 @@
 #include <distribute/device/placement.hpp>
 #include <distribute/ops/gather.hpp>
 #include <distribute/replica/replica_context.hpp>
-#include <distribute/strategy/device_copies.hpp>
+#include <distribute/strategy/detail/device_copies.hpp>
+#include <distribute/strategy/detail/reduction.hpp>
+#include <distribute/strategy/detail/tensor_places.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
-#include <distribute/strategy/reduction.hpp>
 #include <distribute/strategy/strategy.hpp>
-#include <distribute/strategy/tensor_collectives.hpp>
 
 #include <algorithm>
 
@@ -18,21 +18,21 @@ namespace strategy_internal {
 DISTRIBUTE_INLINE VariableOptions check_variable_options(VariableOptions options, DType dtype) {
   if (options.synchronization == VariableSynchronization::None)
     throw InvalidArgumentError(
-        concat("`NONE` variable synchronization mode is not supported with "
-               "this strategy; variable: '",
-               options.name, "'"));
+        str_cat("`NONE` variable synchronization mode is not supported with "
+                "this strategy; variable: '",
+                options.name, "'"));
   if (options.synchronization > VariableSynchronization::OnRead)
     throw InvalidArgumentError(
-        concat("Invalid variable synchronization mode for variable: '", options.name, "'"));
+        str_cat("Invalid variable synchronization mode for variable: '", options.name, "'"));
   if (options.aggregation > VariableAggregation::OnlyFirstReplica)
     throw InvalidArgumentError(
-        concat("Invalid variable aggregation mode for variable: '", options.name, "'"));
+        str_cat("Invalid variable aggregation mode for variable: '", options.name, "'"));
   if (options.synchronization == VariableSynchronization::Auto)
     options.synchronization = VariableSynchronization::OnWrite;
   if (options.aggregation == VariableAggregation::Mean && !is_floating(dtype))
-    throw InvalidArgumentError(concat("creating distributed variable '", options.name,
-                                      "' with aggregation MEAN and the non-floating dtype ",
-                                      name_of(dtype), " is not supported"));
+    throw InvalidArgumentError(str_cat("creating distributed variable '", options.name,
+                                       "' with aggregation MEAN and the non-floating dtype ",
+                                       name_of(dtype), " is not supported"));
   return options;
 }
 
@@ -59,8 +59,8 @@ DISTRIBUTE_INLINE bool is_zero(const Tensor& value) {
 
 DISTRIBUTE_INLINE void throw_foreign(const std::string& name) {
   throw FailedPreconditionError(
-      concat("Mixing different tf.distribute.Strategy objects: variable '", name,
-             "' was created under another strategy"));
+      str_cat("Mixing different tf.distribute.Strategy objects: variable '", name,
+              "' was created under another strategy"));
 }
 
 DISTRIBUTE_INLINE Tensor
@@ -70,7 +70,7 @@ aggregate_values(const VariableOptions& options, std::vector<Tensor> values,
   const ReduceOp op = reduce_op_from_aggregation(options.aggregation);
   if (!is_one_tensor(values)) return reduce(op, std::move(values));
   if (op == ReduceOp::Mean || is_zero(values[0])) return values[0];
-  throw InvalidArgumentError(concat(
+  throw InvalidArgumentError(str_cat(
       "A non-DistributedValues value cannot be reduced with the given reduce op SUM: every replica "
       "assigned the same tensor to variable '",
       options.name, "'"));
@@ -142,11 +142,11 @@ DISTRIBUTE_INLINE void DistributedVariable::scatter(ScatterOp op, const IndexedS
 DISTRIBUTE_INLINE void DistributedVariable::refuse_scatter(ScatterOp op) const {
   constexpr const char* kAggregations[] = {"NONE", "SUM", "MEAN", "ONLY_FIRST_REPLICA"};
   throw UnimplementedError(
-      concat(name_of(op),
-             " is only supported for mirrored variable (variable created within "
-             "certain `tf.distribute.Strategy` scope) with NONE or `ONLY_FIRST_REPLICA` "
-             "aggregation, got: ",
-             kAggregations[size_t(options().aggregation)], "; variable '", options().name, "'"));
+      str_cat(name_of(op),
+              " is only supported for mirrored variable (variable created within "
+              "certain `tf.distribute.Strategy` scope) with NONE or `ONLY_FIRST_REPLICA` "
+              "aggregation, got: ",
+              kAggregations[size_t(options().aggregation)], "; variable '", options().name, "'"));
 }
 
 DISTRIBUTE_INLINE void MirroredVariable::check_scatter(ScatterOp op) const {
@@ -157,8 +157,8 @@ DISTRIBUTE_INLINE void MirroredVariable::check_scatter(ScatterOp op) const {
 }
 
 DISTRIBUTE_INLINE void SyncOnReadVariable::check_scatter(ScatterOp op) const {
-  throw UnimplementedError(concat(name_of(op), ": variable '", options().name,
-                                  "' is synchronized on read; only mirrored variables have it"));
+  throw UnimplementedError(str_cat(name_of(op), ": variable '", options().name,
+                                   "' is synchronized on read; only mirrored variables have it"));
 }
 
 DISTRIBUTE_INLINE Tensor DistributedVariable::written(Write write, const Tensor& old,
@@ -219,7 +219,7 @@ DISTRIBUTE_INLINE Tensor SyncOnReadVariable::read_cross_replica() const {
 DISTRIBUTE_INLINE void SyncOnReadVariable::write_cross_replica(Write write, const Tensor& value) {
   if (options().aggregation != VariableAggregation::Sum) return write_all(write, value);
   if (write != Write::Assign)
-    throw InvalidArgumentError(concat(
+    throw InvalidArgumentError(str_cat(
         "SyncOnReadVariable does not support `", write == Write::Add ? "assign_add" : "assign_sub",
         "` in cross-replica context when aggregation is set to `VariableAggregation.SUM`; "
         "variable '",
@@ -269,8 +269,9 @@ DISTRIBUTE_INLINE Tensor AggregatingVariable::brought_home(const Tensor& value) 
 DISTRIBUTE_INLINE void AggregatingVariable::write_in_replica(Write write, ReplicaContext& replica,
                                                              const Tensor& value) {
   if (options().aggregation == VariableAggregation::None)
-    throw InvalidArgumentError(concat("You must specify an aggregation method to update variable '",
-                                      options().name, "' in replica context"));
+    throw InvalidArgumentError(
+        str_cat("You must specify an aggregation method to update variable '", options().name,
+                "' in replica context"));
   write_aggregated(write, replica, value);
 }
 

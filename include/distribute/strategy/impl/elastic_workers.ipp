@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
-#include <distribute/strategy/elastic_workers.hpp>
-#include <distribute/strategy/share_cores.hpp>
+#include <distribute/strategy/detail/elastic_workers.hpp>
+#include <distribute/strategy/detail/share_cores.hpp>
 
 #include <algorithm>
 #include <utility>

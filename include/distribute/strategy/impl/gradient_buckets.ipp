@@ -1,9 +1,9 @@
 #pragma once
 #include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/placement.hpp>
-#include <distribute/ops/gpu_loops.hpp>
-#include <distribute/strategy/gradient_buckets.hpp>
-#include <distribute/strategy/tensor_collectives.hpp>
+#include <distribute/ops/detail/gpu_loops.hpp>
+#include <distribute/strategy/detail/gradient_buckets.hpp>
+#include <distribute/strategy/detail/tensor_collectives.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -31,7 +31,7 @@ DISTRIBUTE_INLINE std::vector<size_t> GradientBuckets::order_of(
       if (updates[u].variable.impl().id() == id) add(u);
   for (size_t u = updates.size(); u-- > 0;) add(u);
   std::string text;
-  for (size_t u : order) text += concat(u, " ");
+  for (size_t u : order) text += str_cat(u, " ");
   std::istringstream first(all_gather_texts(*group_, text)[0]);
   for (size_t& u : order) first >> u;
   return order;

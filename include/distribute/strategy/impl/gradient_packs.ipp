@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/ops/concat.hpp>
-#include <distribute/strategy/gradient_packs.hpp>
+#include <distribute/strategy/detail/gradient_packs.hpp>
 
 #include <algorithm>
 #include <map>

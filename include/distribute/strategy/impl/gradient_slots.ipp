@@ -3,8 +3,8 @@
 #include <distribute/autograd/variable.hpp>
 #include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/placement.hpp>
-#include <distribute/strategy/gradient_slots.hpp>
-#include <distribute/strategy/tensor_collectives.hpp>
+#include <distribute/strategy/detail/gradient_slots.hpp>
+#include <distribute/strategy/detail/tensor_collectives.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -97,9 +97,9 @@ DISTRIBUTE_INLINE std::vector<Tensor> GradientSlots::gradients(std::span<std::by
 DISTRIBUTE_INLINE std::string GradientSlots::description() const {
   std::string text;
   for (const Slot& slot : slots_)
-    text +=
-        concat("variable '", slot.name, "' float32 ", to_string(slot.shape), " in ",
-               slot.layout ? slot.layout->name() : "row-major order", ", ", slot.bytes, " bytes\n");
+    text += str_cat("variable '", slot.name, "' float32 ", to_string(slot.shape), " in ",
+                    slot.layout ? slot.layout->name() : "row-major order", ", ", slot.bytes,
+                    " bytes\n");
   return text;
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/autograd/accumulate.hpp>
 #include <distribute/device/placement.hpp>
-#include <distribute/strategy/host_variables.hpp>
-#include <distribute/strategy/shared_update.hpp>
+#include <distribute/strategy/detail/host_variables.hpp>
+#include <distribute/strategy/detail/shared_update.hpp>
 
 #include <algorithm>
 #include <cstring>

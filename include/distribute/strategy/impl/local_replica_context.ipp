@@ -5,10 +5,10 @@
 #include <distribute/device/cuda_stream.hpp>
 #include <distribute/ops/concat.hpp>
 #include <distribute/ops/slice.hpp>
+#include <distribute/strategy/detail/local_replica_context.hpp>
+#include <distribute/strategy/detail/reduction.hpp>
+#include <distribute/strategy/detail/shared_update.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
-#include <distribute/strategy/local_replica_context.hpp>
-#include <distribute/strategy/reduction.hpp>
-#include <distribute/strategy/shared_update.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -20,11 +20,11 @@ DISTRIBUTE_INLINE void LocalReplicaContext::check_current(const char* method) co
   if (current == this) return;
   if (!current)
     throw FailedPreconditionError(
-        concat(method,
-               ": Need to be inside `call_for_each_replica()`: this is cross-replica "
-               "context"));
-  throw FailedPreconditionError(concat(method, ": Mismatching ReplicaContext: the calling thread ",
-                                       "computes for another replica"));
+        str_cat(method,
+                ": Need to be inside `call_for_each_replica()`: this is cross-replica "
+                "context"));
+  throw FailedPreconditionError(str_cat(method, ": Mismatching ReplicaContext: the calling thread ",
+                                        "computes for another replica"));
 }
 
 DISTRIBUTE_INLINE void LocalReplicaContext::merge(
@@ -50,9 +50,9 @@ struct LocalReplicaContext::AllReduceCall {
 
   static void check_same(const AllReduceCall& a, const AllReduceCall& b) {
     if (a.values.size() != b.values.size() || a.op != b.op)
-      throw InvalidArgumentError(concat("all_reduce: replicas disagree: one reduces ",
-                                        a.values.size(), " tensors, another ", b.values.size(),
-                                        a.op != b.op ? ", with another ReduceOp" : ""));
+      throw InvalidArgumentError(str_cat("all_reduce: replicas disagree: one reduces ",
+                                         a.values.size(), " tensors, another ", b.values.size(),
+                                         a.op != b.op ? ", with another ReduceOp" : ""));
   }
   static std::shared_ptr<AllReduceWork> begin(std::span<void* const> raw);
 };
@@ -183,13 +183,13 @@ struct LocalReplicaContext::UpdateCall {
 DISTRIBUTE_INLINE void LocalReplicaContext::UpdateCall::check_same(const UpdateCall& other,
                                                                    size_t replica) const {
   if (updates.size() != other.updates.size() || reduced != other.reduced)
-    throw InvalidArgumentError(concat("update: replica 0 updates ", updates.size(),
-                                      " variables, replica ", replica, " ", other.updates.size()));
+    throw InvalidArgumentError(str_cat("update: replica 0 updates ", updates.size(),
+                                       " variables, replica ", replica, " ", other.updates.size()));
   for (size_t i = 0; i < updates.size(); ++i)
     if (!(updates[i].variable == other.updates[i].variable))
-      throw InvalidArgumentError(concat("update: variable ", i, " of replica 0 is '",
-                                        updates[i].variable.name(), "', of replica ", replica, " '",
-                                        other.updates[i].variable.name(), "'"));
+      throw InvalidArgumentError(str_cat("update: variable ", i, " of replica 0 is '",
+                                         updates[i].variable.name(), "', of replica ", replica,
+                                         " '", other.updates[i].variable.name(), "'"));
 }
 
 DISTRIBUTE_INLINE std::vector<std::vector<Tensor>> LocalReplicaContext::UpdateCall::gradients(
@@ -210,10 +210,10 @@ DISTRIBUTE_INLINE void LocalReplicaContext::check_owner(
   const auto check = [&](const Variable& variable) {
     const auto* distributed = dynamic_cast<const DistributedVariable*>(&variable.impl());
     if (distributed && distributed->owner() == &strategy_) return;
-    throw InvalidArgumentError(concat("Trying to update variable '", variable.name(),
-                                      "' under the scope of this strategy, but it was created "
-                                      "elsewhere: create model and optimizer inside "
-                                      "strategy.scope()"));
+    throw InvalidArgumentError(str_cat("Trying to update variable '", variable.name(),
+                                       "' under the scope of this strategy, but it was created "
+                                       "elsewhere: create model and optimizer inside "
+                                       "strategy.scope()"));
   };
   for (const VariableUpdate& update : updates) {
     check(update.variable);

@@ -1,14 +1,14 @@
 #pragma once
 #include <distribute/base/flush_subnormals.hpp>
+#include <distribute/base/metrics_sink.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/cluster/metrics_server.hpp>
 #include <distribute/device/placement.hpp>
 #include <distribute/strategy/cross_device_ops.hpp>
+#include <distribute/strategy/detail/local_replicas.hpp>
+#include <distribute/strategy/detail/reducing_replica_context.hpp>
+#include <distribute/strategy/detail/reduction.hpp>
 #include <distribute/strategy/devices.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
-#include <distribute/strategy/local_replicas.hpp>
-#include <distribute/strategy/reducing_replica_context.hpp>
-#include <distribute/strategy/reduction.hpp>
 #include <distribute/strategy/scope.hpp>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ DISTRIBUTE_INLINE LocalReplicas::LocalReplicas(std::vector<std::string> devices,
       cross_device_ops_(std::move(cross_device_ops)),
       group_(int(devices_.size())),
       threads_(int(devices_.size())) {
-  start_metrics_server("127.0.0.1");  // where no cluster's runtime has done so
+  monitoring::start_metrics_sinks("127.0.0.1");  // where no cluster's runtime has done so
 }
 
 DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> LocalReplicas::make_copies(
@@ -132,10 +132,10 @@ DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> LocalReplicas::create_variable(
       [&](std::span<void* const> calls) {
         for (void* raw : calls)
           if (const auto& name = static_cast<Call*>(raw)->name; name != options.name)
-            throw FailedPreconditionError(concat("Tried to create variable '", name,
-                                                 "' with mismatching name on another "
-                                                 "replica: replica 0 creates '",
-                                                 options.name, "'"));
+            throw FailedPreconditionError(str_cat("Tried to create variable '", name,
+                                                  "' with mismatching name on another "
+                                                  "replica: replica 0 creates '",
+                                                  options.name, "'"));
         const auto made = make_variable(next, initial_value, options);
         for (void* raw : calls) static_cast<Call*>(raw)->made = made;
       },
@@ -151,8 +151,8 @@ DISTRIBUTE_INLINE std::vector<Device> LocalReplicas::replica_devices() const {
 
 DISTRIBUTE_INLINE void LocalReplicas::check_count(const char* method, size_t values) const {
   if (values != size_t(group_.size()))
-    throw InvalidArgumentError(concat(method, ": the value has ", values,
-                                      " components, the strategy ", group_.size(), " replicas"));
+    throw InvalidArgumentError(str_cat(method, ": the value has ", values,
+                                       " components, the strategy ", group_.size(), " replicas"));
 }
 
 DISTRIBUTE_INLINE Tensor LocalReplicas::reduce_local(ReduceOp op, std::vector<Tensor> values) {

@@ -1,25 +1,14 @@
 #pragma once
 #include <distribute/base/logging.hpp>
-#include <distribute/collective/nccl_transport.hpp>
-#include <distribute/strategy/all_workers.hpp>
 #include <distribute/strategy/cross_device_ops.hpp>
+#include <distribute/strategy/detail/mirrored_extended.hpp>
+#include <distribute/strategy/detail/nccl_replicas.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
-#include <distribute/strategy/worker_replica_context.hpp>
 
 #include <cstdlib>
 
 namespace distribute::strategy_internal {
-
-/// The devices' replicas as the only worker, with a group of NCCL.
-DISTRIBUTE_INLINE WorkerState meet_over_nccl(const std::vector<Device>& devices) {
-  const collective::CommunicatorOptions options;
-  auto group = std::move(collective::make_thread_workers(1, int(devices.size()), options)[0]);
-  const auto deadline = net::Deadline::after_seconds(options.timeout_seconds);
-  for (auto& transport : collective::make_nccl_transports(devices, deadline))
-    group.gpus.push_back(std::make_shared<collective::Communicator>(std::move(transport)));
-  return WorkerState(std::move(group), CommunicationOptions(), true, false);
-}
 
 DISTRIBUTE_INLINE MirroredExtended::MirroredExtended(
     std::vector<std::string> devices, std::shared_ptr<CrossDeviceOps> cross_device_ops)
@@ -28,37 +17,24 @@ DISTRIBUTE_INLINE MirroredExtended::MirroredExtended(
     log_info("strategy",
              "MirroredStrategy ignores TF_CONFIG; MultiWorkerMirroredStrategy trains on several "
              "workers");
-  if (!reduces_its_own_way() || !suits_nccl(replica_devices())) return;
-  try {
-    nccl_ = std::make_unique<WorkerState>(meet_over_nccl(replica_devices()));
-  } catch (const Error& error) {
-    log_warning("strategy", concat("gradients are added by copies: ", error.what()));
-  }
+  if (reduces_its_own_way() && suits_nccl(replica_devices()))
+    nccl_ = NcclReplicas::meet(replica_devices());
 }
 
 DISTRIBUTE_INLINE MirroredExtended::~MirroredExtended() = default;
 
 DISTRIBUTE_INLINE std::unique_ptr<LocalReplicaContext> MirroredExtended::make_context(
     ReplicaGroup& group, int replica) {
-  if (!nccl_) return LocalReplicas::make_context(group, replica);
-  return std::make_unique<WorkerReplicaContext>(strategy(), group, replica, *nccl_);
+  return nccl_ ? nccl_->make_context(strategy(), group, replica)
+               : LocalReplicas::make_context(group, replica);
 }
 
-/// A group that was aborted stays so: the next run has a new one.
 DISTRIBUTE_INLINE void MirroredExtended::begin_run() {
-  if (!has_failed_) return;
-  WorkerState fresh = meet_over_nccl(replica_devices());
-  nccl_->buckets.clear();  // sums under way use what goes now
-  *nccl_ = std::move(fresh);
-  has_failed_ = false;
+  if (nccl_) nccl_->begin_run();
 }
 
-/// The others must not wait for a replica that will not come.
 DISTRIBUTE_INLINE void MirroredExtended::replica_failed(const std::exception_ptr& error) {
-  if (!nccl_) return;
-  const auto [code, message] = describe_failure(error);
-  nccl_->group.abort(code, message);
-  has_failed_ = true;
+  if (nccl_) nccl_->replica_failed(error);
 }
 
 DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> MirroredExtended::make_variable(
@@ -76,6 +52,11 @@ DISTRIBUTE_INLINE std::unique_ptr<StrategyExtended> make_mirrored(
   return std::make_unique<MirroredExtended>(
       options.devices.empty() ? std::move(default_devices) : options.devices,
       options.cross_device_ops);
+}
+
+DISTRIBUTE_INLINE std::unique_ptr<StrategyExtended> make_mirrored_on(
+    std::vector<std::string> devices) {
+  return std::make_unique<MirroredExtended>(std::move(devices));
 }
 
 }  // namespace distribute::strategy_internal

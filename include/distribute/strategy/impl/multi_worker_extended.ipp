@@ -3,12 +3,12 @@
 #include <distribute/base/logging.hpp>
 #include <distribute/collective/connect_workers.hpp>
 #include <distribute/collective/timeline.hpp>
-#include <distribute/strategy/all_workers.hpp>
+#include <distribute/strategy/detail/all_workers.hpp>
+#include <distribute/strategy/detail/multi_worker_extended.hpp>
+#include <distribute/strategy/detail/reduction.hpp>
+#include <distribute/strategy/detail/tensor_collectives.hpp>
 #include <distribute/strategy/devices.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
-#include <distribute/strategy/multi_worker_extended.hpp>
-#include <distribute/strategy/reduction.hpp>
-#include <distribute/strategy/tensor_collectives.hpp>
 
 #include <exception>
 #include <utility>
@@ -36,7 +36,7 @@ DISTRIBUTE_INLINE MultiWorkerExtended::~MultiWorkerExtended() {
       state_.group.report_error(StatusCode::Aborted, "it ended because of an exception");
     leave();
   } catch (const std::exception& error) {
-    log_warning("strategy", concat("leaving the cluster: ", error.what()));
+    log_warning("strategy", str_cat("leaving the cluster: ", error.what()));
   }
 }
 
@@ -87,7 +87,7 @@ DISTRIBUTE_INLINE int MultiWorkerExtended::replica_id(int local_replica) const {
 DISTRIBUTE_INLINE std::vector<std::string> MultiWorkerExtended::worker_devices() const {
   std::vector<std::string> devices = LocalReplicas::worker_devices();
   for (std::string& device : devices)
-    device = concat("/job:", task_.type, "/replica:0/task:", task_.index, device);
+    device = str_cat("/job:", task_.type, "/replica:0/task:", task_.index, device);
   return devices;
 }
 

@@ -1,15 +1,15 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/agreement.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/default_resolver.hpp>
+#include <distribute/cluster/detail/agreement.hpp>
 #include <distribute/collective/connect_workers.hpp>
 #include <distribute/collective/timeline.hpp>
-#include <distribute/strategy/cluster_place.hpp>
-#include <distribute/strategy/multi_worker_extended.hpp>
+#include <distribute/strategy/detail/cluster_place.hpp>
+#include <distribute/strategy/detail/multi_worker_extended.hpp>
+#include <distribute/strategy/detail/share_cores.hpp>
 #include <distribute/strategy/multi_worker_mirrored_strategy.hpp>
-#include <distribute/strategy/share_cores.hpp>
 
 #include <utility>
 

@@ -1,12 +1,14 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/collective/detail/nccl_communicator.hpp>
 #include <distribute/device/cuda_device.hpp>
+#include <distribute/strategy/detail/gradient_packs.hpp>
+#include <distribute/strategy/detail/reduction.hpp>
 #include <distribute/strategy/devices.hpp>
-#include <distribute/strategy/gradient_packs.hpp>
 #include <distribute/strategy/nccl_all_reduce.hpp>
-#include <distribute/strategy/reduction.hpp>
 
 #include <algorithm>
+#include <map>
 #include <span>
 #include <utility>
 
@@ -27,16 +29,25 @@ DISTRIBUTE_INLINE bool suits_nccl(const std::vector<Tensor>& values) {
 
 }  // namespace strategy_internal
 
-DISTRIBUTE_INLINE NcclAllReduce::NcclAllReduce(int num_packs) : num_packs_(num_packs) {
+/// The communicators, one group for each set of devices.
+struct NcclAllReduce::Groups {
+  using Group = std::vector<collective::NcclCommunicator>;
+  const Group& of(const std::vector<Tensor>& values);
+
+  std::map<std::vector<int>, Group> by_devices;
+};
+
+DISTRIBUTE_INLINE NcclAllReduce::NcclAllReduce(int num_packs)
+    : num_packs_(num_packs), groups_(std::make_shared<Groups>()) {
   if (num_packs < 0)
-    throw InvalidArgumentError(concat("num_packs should not be negative, got ", num_packs));
+    throw InvalidArgumentError(str_cat("num_packs should not be negative, got ", num_packs));
 }
 
-DISTRIBUTE_INLINE const NcclAllReduce::Group& NcclAllReduce::group_of(
+DISTRIBUTE_INLINE const NcclAllReduce::Groups::Group& NcclAllReduce::Groups::of(
     const std::vector<Tensor>& values) {
   std::vector<int> key;
   for (const Tensor& value : values) key.push_back(value.device().index);
-  if (const auto found = groups_.find(key); found != groups_.end()) return found->second;
+  if (const auto found = by_devices.find(key); found != by_devices.end()) return found->second;
   const auto id = collective::make_nccl_id();
   Group group;
   {
@@ -47,7 +58,7 @@ DISTRIBUTE_INLINE const NcclAllReduce::Group& NcclAllReduce::group_of(
   }
   const auto deadline = net::Deadline::after_seconds(strategy_internal::kNcclTimeoutSeconds);
   for (const auto& communicator : group) communicator.wait_ready(deadline);
-  return groups_.emplace(std::move(key), std::move(group)).first->second;
+  return by_devices.emplace(std::move(key), std::move(group)).first->second;
 }
 
 DISTRIBUTE_INLINE Tensor
@@ -55,7 +66,7 @@ NcclAllReduce::reduce_implementation(ReduceOp op, const std::vector<Tensor>& per
   if (!strategy_internal::suits_nccl(per_replica))
     return strategy_internal::reduce_tensors("reduce", op, per_replica);
   strategy_internal::check_inputs("reduce", per_replica);
-  const Group& group = group_of(per_replica);
+  const Groups::Group& group = groups_->of(per_replica);
   const Tensor& first = per_replica[0];
   const Tensor result = Tensor::empty(first.shape(), first.dtype(), first.device());
   const auto how =

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/flush_subnormals.hpp>
+#include <distribute/strategy/detail/single_replica_extended.hpp>
 #include <distribute/strategy/devices.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
 #include <distribute/strategy/one_device_strategy.hpp>

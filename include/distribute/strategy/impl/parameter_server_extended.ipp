@@ -5,12 +5,12 @@
 #include <distribute/device/placement.hpp>
 #include <distribute/parameter_server/client.hpp>
 #include <distribute/rpc/job_task.hpp>
-#include <distribute/strategy/central_replica_context.hpp>
-#include <distribute/strategy/device_copies.hpp>
+#include <distribute/strategy/detail/central_replica_context.hpp>
+#include <distribute/strategy/detail/device_copies.hpp>
+#include <distribute/strategy/detail/parameter_server_extended.hpp>
+#include <distribute/strategy/detail/server_replica_context.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
-#include <distribute/strategy/parameter_server_extended.hpp>
 #include <distribute/strategy/scope.hpp>
-#include <distribute/strategy/server_replica_context.hpp>
 #include <distribute/strategy/sharded_variable.hpp>
 
 #include <cstdlib>
@@ -42,7 +42,7 @@ DISTRIBUTE_INLINE ParameterServerExtended::~ParameterServerExtended() {
   try {
     if (std::uncaught_exceptions() == exceptions_) leave();
   } catch (const std::exception& error) {
-    log_warning("strategy", concat("leaving the job: ", error.what()));
+    log_warning("strategy", str_cat("leaving the job: ", error.what()));
   }
 }
 
@@ -66,9 +66,9 @@ DISTRIBUTE_INLINE std::string ParameterServerExtended::wait_until_initialized(
     return job_.client->wait(kInitializedKey, net::Deadline::after_seconds(limit));
   } catch (const DeadlineExceededError&) {
     const char* chief = job_.cluster.has_job("chief") ? "chief" : "worker";
-    throw DeadlineExceededError(concat(job_.type, ' ', job_.index, " has waited ", limit,
-                                       " s for the chief, ", job_.task->describe(chief, 0),
-                                       ", to initialize the variables: is it running?"));
+    throw DeadlineExceededError(str_cat(job_.type, ' ', job_.index, " has waited ", limit,
+                                        " s for the chief, ", job_.task->describe(chief, 0),
+                                        ", to initialize the variables: is it running?"));
   }
 }
 
@@ -88,7 +88,7 @@ DISTRIBUTE_INLINE std::vector<std::string> ParameterServerExtended::worker_devic
   std::vector<std::string> devices = LocalReplicas::worker_devices();
   if (job_.task)
     for (std::string& device : devices)
-      device = concat("/job:", job_.type, "/replica:0/task:", job_.index, device);
+      device = str_cat("/job:", job_.type, "/replica:0/task:", job_.index, device);
   return devices;
 }
 
@@ -96,7 +96,7 @@ DISTRIBUTE_INLINE std::vector<std::string> ParameterServerExtended::parameter_de
   if (!job_.task) return {to_string(Device{})};
   std::vector<std::string> devices;
   for (const int index : job_.cluster.task_indices("ps"))
-    devices.push_back(concat("/job:ps/replica:0/task:", index, "/device:CPU:0"));
+    devices.push_back(str_cat("/job:ps/replica:0/task:", index, "/device:CPU:0"));
   return devices;
 }
 
@@ -174,7 +174,7 @@ DISTRIBUTE_INLINE void ParameterServerExtended::run_closure(
 DISTRIBUTE_INLINE std::string ParameterServerExtended::unique_key(const std::string& name) {
   const std::lock_guard lock(mutex_);
   const int before = names_[name]++;
-  return before == 0 ? name : concat(name, "_", before);
+  return before == 0 ? name : str_cat(name, "_", before);
 }
 
 DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> ParameterServerExtended::make_variable(
@@ -201,13 +201,13 @@ DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> ParameterServerExtended::make_sh
   const Shape whole = *options.shape;
   if (!options.initial_rows && whole.num_elements() > 1'000'000'000)
     log_warning("strategy",
-                concat("variable '", options.name, "' of shape ", to_string(whole),
-                       " is made whole before it is cut into shards; an initializer that takes "
-                       "InitialRows makes them one by one"));
+                str_cat("variable '", options.name, "' of shape ", to_string(whole),
+                        " is made whole before it is cut into shards; an initializer that takes "
+                        "InitialRows makes them one by one"));
   std::vector<Variable> parts;
   for (const ShardRows& rows : shard_rows(whole[0], shards)) {
     VariableOptions part = options;
-    part.name = concat(options.name, "/part_", parts.size());
+    part.name = str_cat(options.name, "/part_", parts.size());
     part.shape = whole.with(0, rows.end - rows.begin);
     part.initial_rows = nullptr;
     Variable::Initializer first = [initial_value, rows] {
@@ -250,9 +250,9 @@ DISTRIBUTE_INLINE std::optional<int> ParameterServerExtended::server_for(
       {.name = options.name, .shape = *options.shape, .dtype = options.dtype},
       current_device_spec());
   if (device.job == "ps" && device.task) return *device.task;
-  throw InvalidArgumentError(concat("variable '", options.name, "' was sent to '",
-                                    device.to_string(),
-                                    "': with a cluster variables are on a task of job ps"));
+  throw InvalidArgumentError(str_cat("variable '", options.name, "' was sent to '",
+                                     device.to_string(),
+                                     "': with a cluster variables are on a task of job ps"));
 }
 
 DISTRIBUTE_INLINE void log_variable(const RemoteVariable& variable) {
@@ -260,8 +260,8 @@ DISTRIBUTE_INLINE void log_variable(const RemoteVariable& variable) {
     return;
   const int64_t bytes = variable.shape().num_elements() * size_of(variable.dtype());
   log_info("strategy",
-           concat("variable '", variable.key(), "' ", to_string(variable.shape()), ' ',
-                  name_of(variable.dtype()), " (", bytes, " bytes) on ", variable.device()));
+           str_cat("variable '", variable.key(), "' ", to_string(variable.shape()), ' ',
+                   name_of(variable.dtype()), " (", bytes, " bytes) on ", variable.device()));
 }
 
 DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> ParameterServerExtended::make_remote(
@@ -283,11 +283,11 @@ DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> ParameterServerExtended::make_re
     const auto* other = dynamic_cast<const RemoteVariable*>(options.colocate_with.get());
     if (!other || other->owner() != &strategy())
       throw InvalidArgumentError(
-          concat("Trying to create optimizer slot variable '", options.name,
-                 "' under the scope of this strategy for variable '",
-                 options.colocate_with->options().name,
-                 "', which was created elsewhere: create model and optimizer inside "
-                 "strategy.scope()"));
+          str_cat("Trying to create optimizer slot variable '", options.name,
+                  "' under the scope of this strategy for variable '",
+                  options.colocate_with->options().name,
+                  "', which was created elsewhere: create model and optimizer inside "
+                  "strategy.scope()"));
     spec.colocate_with = other->key();
   }
   const auto made = std::make_shared<RemoteVariable>(

@@ -8,6 +8,7 @@
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
 #include <distribute/parameter_server/client.hpp>
 #include <distribute/rpc/job_task.hpp>
+#include <distribute/strategy/detail/parameter_server_extended.hpp>
 #include <distribute/strategy/parameter_server_strategy.hpp>
 
 #include <algorithm>
@@ -80,13 +81,13 @@ DISTRIBUTE_INLINE void check_sync(const ParameterServerOptions& options) {
   if (!options.sync_replicas) return;
   const SyncReplicas& sync = *options.sync_replicas;
   if (sync.replicas_to_aggregate < 1)
-    throw InvalidArgumentError(concat("SyncReplicas: wanted at least 1 replicas_to_aggregate, got ",
-                                      sync.replicas_to_aggregate));
+    throw InvalidArgumentError(str_cat(
+        "SyncReplicas: wanted at least 1 replicas_to_aggregate, got ", sync.replicas_to_aggregate));
   const int total = sync.total_num_replicas ? sync.total_num_replicas : sync.replicas_to_aggregate;
   if (sync.num_init_tokens >= 0 && sync.num_init_tokens < sync.replicas_to_aggregate - total)
     throw InvalidArgumentError(
-        concat("SyncReplicas: too few tokens to finish the first step: ", sync.num_init_tokens,
-               " (given) vs ", sync.replicas_to_aggregate - total, " (needed)"));
+        str_cat("SyncReplicas: too few tokens to finish the first step: ", sync.num_init_tokens,
+                " (given) vs ", sync.replicas_to_aggregate - total, " (needed)"));
   if (options.max_staleness >= 0)
     throw InvalidArgumentError(
         "ParameterServerStrategy: give sync_replicas or max_staleness, not both");

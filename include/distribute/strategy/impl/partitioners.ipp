@@ -11,7 +11,7 @@ namespace strategy_internal {
 DISTRIBUTE_INLINE void check_positive(const char* partitioner, const char* name, int64_t value) {
   if (value < 1)
     throw InvalidArgumentError(
-        concat(partitioner, ": ", name, " must be greater than 0, got ", value));
+        str_cat(partitioner, ": ", name, " must be greater than 0, got ", value));
 }
 
 /// `shards` along `axis`, in [1, size of the axis].
@@ -35,7 +35,7 @@ DISTRIBUTE_INLINE std::vector<ShardRows> shard_rows(int64_t rows, int64_t shards
 
 DISTRIBUTE_INLINE std::string list_text(const std::vector<int64_t>& values) {
   std::string text;
-  for (int64_t value : values) text += concat(text.empty() ? "" : ", ", value);
+  for (int64_t value : values) text += str_cat(text.empty() ? "" : ", ", value);
   return "[" + text + "]";
 }
 
@@ -44,9 +44,9 @@ DISTRIBUTE_INLINE int64_t num_shards(const Partitioner& partitioner, const std::
   if (!partitioner || shape.rank() == 0) return 1;
   const std::vector<int64_t> counts = partitioner(shape, dtype);
   const auto refuse = [&](const char* reason) {
-    throw InvalidArgumentError(concat("variable_partitioner must return ", reason, "; for '", name,
-                                      "' of shape ", to_string(shape), " it gave ",
-                                      list_text(counts)));
+    throw InvalidArgumentError(str_cat("variable_partitioner must return ", reason, "; for '", name,
+                                       "' of shape ", to_string(shape), " it gave ",
+                                       list_text(counts)));
   };
   if (counts.empty()) refuse("a non-empty list");
   if (int(counts.size()) != shape.rank()) refuse("as many numbers as the variable has axes");

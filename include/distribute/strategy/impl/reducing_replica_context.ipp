@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/strategy/reducing_replica_context.hpp>
+#include <distribute/strategy/detail/reducing_replica_context.hpp>
 
 namespace distribute {
 
@@ -19,7 +19,7 @@ DISTRIBUTE_INLINE void ReducingReplicaContext::Call::reduce(std::span<void* cons
   std::vector<std::vector<Tensor>> values(first.values.size());
   for (size_t r = 0; r < all.size(); ++r) {
     if (call(r).values.size() != values.size() || call(r).op != first.op)
-      throw InvalidArgumentError(concat(
+      throw InvalidArgumentError(str_cat(
           "all_reduce: replicas disagree: replica 0 reduces ", values.size(), " tensors, replica ",
           r, " ", call(r).values.size(), call(r).op != first.op ? ", with another ReduceOp" : ""));
     // New names: what happens to them on the way is not for the calling replica's tape.

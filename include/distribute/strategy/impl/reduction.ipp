@@ -5,7 +5,7 @@
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/concat.hpp>
 #include <distribute/ops/elementwise.hpp>
-#include <distribute/strategy/reduction.hpp>
+#include <distribute/strategy/detail/reduction.hpp>
 
 #include <algorithm>
 #include <type_traits>
@@ -49,13 +49,13 @@ void reduce_elements(ReduceOp op, std::span<const Tensor> inputs, T* out, int64_
 
 DISTRIBUTE_INLINE void check_inputs(const char* what, std::span<const Tensor> inputs) {
   for (size_t r = 0; r < inputs.size(); ++r) {
-    if (!inputs[r]) throw InvalidArgumentError(concat(what, ": replica ", r, " gives no tensor"));
+    if (!inputs[r]) throw InvalidArgumentError(str_cat(what, ": replica ", r, " gives no tensor"));
     const Tensor &first = inputs[0], &other = inputs[r];
     if (first.shape() == other.shape() && first.dtype() == other.dtype()) continue;
-    throw InvalidArgumentError(concat(what, ": replicas give different tensors: replica 0 ",
-                                      to_string(first.shape()), " ", name_of(first.dtype()),
-                                      ", replica ", r, " ", to_string(other.shape()), " ",
-                                      name_of(other.dtype())));
+    throw InvalidArgumentError(str_cat(what, ": replicas give different tensors: replica 0 ",
+                                       to_string(first.shape()), " ", name_of(first.dtype()),
+                                       ", replica ", r, " ", to_string(other.shape()), " ",
+                                       name_of(other.dtype())));
   }
 }
 
@@ -165,16 +165,16 @@ DISTRIBUTE_INLINE Tensor gather_tensors(const char* what, const std::vector<Tens
   for (size_t r = 0; r < inputs.size(); ++r) {
     const Shape& other = inputs[r].shape();
     if (is_indexed_slices(inputs[r]))
-      throw UnimplementedError(concat(what, " does not support IndexedSlices"));
+      throw UnimplementedError(str_cat(what, " does not support IndexedSlices"));
     if (axis < 0 || axis >= other.rank())
-      throw InvalidArgumentError(concat(what, ": axis ", axis, " is not in [0, rank) of ",
-                                        to_string(other), " on replica ", r));
+      throw InvalidArgumentError(str_cat(what, ": axis ", axis, " is not in [0, rank) of ",
+                                         to_string(other), " on replica ", r));
     const bool fits = other.rank() == first.rank() && other.with(axis, 0) == first.with(axis, 0) &&
                       inputs[r].dtype() == inputs[0].dtype();
     if (!fits)
-      throw InvalidArgumentError(concat(what, ": Dimensions of inputs should match: replica 0 has ",
-                                        to_string(first), ", replica ", r, " ", to_string(other),
-                                        "; only axis ", axis, " may differ"));
+      throw InvalidArgumentError(
+          str_cat(what, ": Dimensions of inputs should match: replica 0 has ", to_string(first),
+                  ", replica ", r, " ", to_string(other), "; only axis ", axis, " may differ"));
   }
   return inputs.size() == 1 ? inputs[0] : concat(inputs, axis);
 }

@@ -3,12 +3,12 @@
 #include <distribute/base/error.hpp>
 #include <distribute/device/placement.hpp>
 #include <distribute/parameter_server/client.hpp>
-#include <distribute/strategy/device_copies.hpp>
+#include <distribute/strategy/detail/device_copies.hpp>
+#include <distribute/strategy/detail/reduction.hpp>
+#include <distribute/strategy/detail/remote_variable.hpp>
+#include <distribute/strategy/detail/tensor_collectives.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
-#include <distribute/strategy/reduction.hpp>
-#include <distribute/strategy/remote_variable.hpp>
 #include <distribute/strategy/strategy.hpp>
-#include <distribute/strategy/tensor_collectives.hpp>
 
 #include <unordered_map>
 #include <utility>
@@ -17,7 +17,6 @@ namespace distribute {
 
 namespace strategy_internal {
 
-/// First reads of the calling thread's CacheVariableReads, by variable; null: none is open.
 DISTRIBUTE_INLINE std::unique_ptr<std::unordered_map<uint64_t, Tensor>>& cached_reads() {
   thread_local std::unique_ptr<std::unordered_map<uint64_t, Tensor>> reads;
   return reads;
@@ -26,22 +25,13 @@ DISTRIBUTE_INLINE std::unique_ptr<std::unordered_map<uint64_t, Tensor>>& cached_
 DISTRIBUTE_INLINE int64_t remote_id(const Variable& variable) {
   if (const auto* remote = dynamic_cast<const RemoteVariable*>(&variable.impl()))
     return remote->remote_id();
-  throw InvalidArgumentError(concat("Trying to update variable '", variable.name(),
-                                    "' under the scope of this strategy, but it was created "
-                                    "elsewhere: create model and optimizer inside "
-                                    "strategy.scope()"));
+  throw InvalidArgumentError(str_cat("Trying to update variable '", variable.name(),
+                                     "' under the scope of this strategy, but it was created "
+                                     "elsewhere: create model and optimizer inside "
+                                     "strategy.scope()"));
 }
 
 }  // namespace strategy_internal
-
-DISTRIBUTE_INLINE CacheVariableReads::CacheVariableReads() {
-  auto& reads = strategy_internal::cached_reads();
-  if (reads) throw FailedPreconditionError("cache_variable_reads scopes cannot be nested");
-  reads = std::make_unique<std::unordered_map<uint64_t, Tensor>>();
-}
-DISTRIBUTE_INLINE CacheVariableReads::~CacheVariableReads() {
-  strategy_internal::cached_reads().reset();
-}
 
 DISTRIBUTE_INLINE RemoteVariable::RemoteVariable(
     parameter_server::VariableSpec spec, parameter_server::InitialValue initial_value,
@@ -98,8 +88,9 @@ DISTRIBUTE_INLINE void RemoteVariable::write(Write kind, const Tensor& value) {
   if (access.foreign) strategy_internal::throw_foreign(options().name);
   if (!access.replica || access.replica->num_replicas_in_sync() == 1) return send(kind, value);
   if (options().aggregation == VariableAggregation::None)
-    throw InvalidArgumentError(concat("You must specify an aggregation method to update variable '",
-                                      options().name, "' in replica context"));
+    throw InvalidArgumentError(
+        str_cat("You must specify an aggregation method to update variable '", options().name,
+                "' in replica context"));
   Tensor mine = value;
   access.replica->merge(
       [&](std::span<void* const> all) {
@@ -123,14 +114,16 @@ DISTRIBUTE_INLINE void RemoteVariable::scatter(ScatterOp op, const IndexedSlices
 
 DISTRIBUTE_INLINE void RemoteVariable::set_component(int, Tensor value) {
   if (!value)
-    throw FailedPreconditionError(concat("variable '", options().name,
-                                         "' is on a parameter server: apply_gradients belongs into "
-                                         "strategy.run or a function of the coordinator"));
+    throw FailedPreconditionError(
+        str_cat("variable '", options().name,
+                "' is on a parameter server: apply_gradients belongs into "
+                "strategy.run or a function of the coordinator"));
   send(Write::Assign, value);
 }
 
 DISTRIBUTE_INLINE std::string RemoteVariable::device() const {
-  return concat("/job:ps/replica:0/task:", link_->client().server_of(remote_id()), "/device:CPU:0");
+  return str_cat("/job:ps/replica:0/task:", link_->client().server_of(remote_id()),
+                 "/device:CPU:0");
 }
 
 }  // namespace distribute

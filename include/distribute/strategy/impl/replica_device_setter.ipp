@@ -10,7 +10,7 @@ namespace distribute::train {
 DISTRIBUTE_INLINE RoundRobinStrategy::RoundRobinStrategy(int num_tasks)
     : num_tasks_(num_tasks), next_(std::make_shared<int64_t>(0)) {
   if (num_tasks < 1)
-    throw InvalidArgumentError(concat("RoundRobinStrategy: wanted tasks, got ", num_tasks));
+    throw InvalidArgumentError(str_cat("RoundRobinStrategy: wanted tasks, got ", num_tasks));
 }
 
 DISTRIBUTE_INLINE int RoundRobinStrategy::operator()(const PlacedOp&) {
@@ -26,7 +26,7 @@ DISTRIBUTE_INLINE GreedyLoadBalancingStrategy::GreedyLoadBalancingStrategy(int n
     : load_fn_(std::move(load_fn)) {
   if (num_tasks < 1)
     throw InvalidArgumentError(
-        concat("GreedyLoadBalancingStrategy: wanted tasks, got ", num_tasks));
+        str_cat("GreedyLoadBalancingStrategy: wanted tasks, got ", num_tasks));
   loads_ = std::make_shared<std::vector<double>>(size_t(num_tasks), 0.0);
 }
 
@@ -58,7 +58,7 @@ DISTRIBUTE_INLINE DeviceFunction replica_device_setter(ReplicaDeviceSetterOption
   }
   if (options.ps_tasks < 0)
     throw InvalidArgumentError(
-        concat("replica_device_setter: wanted 0 or more ps_tasks, got ", options.ps_tasks));
+        str_cat("replica_device_setter: wanted 0 or more ps_tasks, got ", options.ps_tasks));
   if (options.ps_tasks == 0) return nullptr;
   if (options.ps_ops.empty())
     options.ps_ops = {"Variable",    "VariableV2",       "AutoReloadVariable",

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/strategy/replica_group.hpp>
-#include <distribute/strategy/wait.hpp>
+#include <distribute/strategy/detail/replica_group.hpp>
+#include <distribute/strategy/detail/wait.hpp>
 
 #include <cstring>
 #include <utility>
@@ -28,7 +28,7 @@ DISTRIBUTE_INLINE void ReplicaGroup::check_alive() const {
 DISTRIBUTE_INLINE void ReplicaGroup::throw_uneven() {
   std::string counts;
   for (size_t r = 0; r < places_.size(); ++r)
-    counts += concat(r ? ", " : "", "replica ", r, " made ", places_[r].meetings.load());
+    counts += str_cat(r ? ", " : "", "replica ", r, " made ", places_[r].meetings.load());
   const FailedPreconditionError error(
       "Some replicas made a different number of replica_context().merge_call() calls (all_reduce "
       "and the like count): " +
@@ -93,8 +93,8 @@ DISTRIBUTE_INLINE void ReplicaGroup::check_same() const {
   for (size_t r = 1; r < places_.size(); ++r)
     if (std::strcmp(places_[0].what, places_[r].what) != 0)
       throw FailedPreconditionError(
-          concat("replicas must make the same calls in the same order: ", "replica 0 called ",
-                 places_[0].what, ", replica ", r, " called ", places_[r].what));
+          str_cat("replicas must make the same calls in the same order: ", "replica 0 called ",
+                  places_[0].what, ", replica ", r, " called ", places_[r].what));
 }
 
 DISTRIBUTE_INLINE void ReplicaGroup::fail(std::exception_ptr error) {

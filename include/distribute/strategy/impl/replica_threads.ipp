@@ -1,6 +1,6 @@
 #pragma once
-#include <distribute/strategy/replica_threads.hpp>
-#include <distribute/strategy/wait.hpp>
+#include <distribute/strategy/detail/replica_threads.hpp>
+#include <distribute/strategy/detail/wait.hpp>
 
 namespace distribute::strategy_internal {
 

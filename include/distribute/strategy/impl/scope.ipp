@@ -2,6 +2,7 @@
 #include <distribute/base/logging.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/replica/replica_context.hpp>
+#include <distribute/strategy/one_device_strategy.hpp>
 #include <distribute/strategy/scope.hpp>
 #include <distribute/strategy/strategy.hpp>
 
@@ -32,9 +33,9 @@ DISTRIBUTE_INLINE bool is_default_strategy(const Strategy* strategy) {
 
 DISTRIBUTE_INLINE void check_cross_replica(const char* method) {
   if (!get_replica_context() || !has_strategy()) return;
-  throw FailedPreconditionError(concat(method,
-                                       ": Method requires being in cross-replica context, use "
-                                       "get_replica_context()->merge_call()"));
+  throw FailedPreconditionError(str_cat(method,
+                                        ": Method requires being in cross-replica context, use "
+                                        "get_replica_context()->merge_call()"));
 }
 
 /// The strategy that a thread is in; null: the default one.

@@ -3,8 +3,8 @@
 #include <distribute/net/deadline.hpp>
 #include <distribute/parameter_server/client.hpp>
 #include <distribute/rpc/job_task.hpp>
-#include <distribute/strategy/remote_variable.hpp>
-#include <distribute/strategy/server_access.hpp>
+#include <distribute/strategy/detail/remote_variable.hpp>
+#include <distribute/strategy/detail/server_access.hpp>
 
 #include <utility>
 
@@ -42,7 +42,7 @@ DISTRIBUTE_INLINE int64_t ServerAccess::find_created(const parameter_server::Var
   try {
     return client().attach(spec, net::Deadline::after_seconds(timeout_seconds_));
   } catch (const DeadlineExceededError&) {
-    throw DeadlineExceededError(concat(
+    throw DeadlineExceededError(str_cat(
         client().task()->self().name(), " has waited ", timeout_seconds_, " s for variable '",
         spec.key, "' ", to_string(spec.shape), ' ', name_of(spec.dtype),
         ", which no other task has created: the chief makes the variables. Does it build the "

@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/device/placement.hpp>
-#include <distribute/strategy/device_copies.hpp>
-#include <distribute/strategy/server_replica_context.hpp>
-#include <distribute/strategy/summed_updates.hpp>
+#include <distribute/strategy/detail/device_copies.hpp>
+#include <distribute/strategy/detail/server_replica_context.hpp>
+#include <distribute/strategy/detail/summed_updates.hpp>
 
 #include <vector>
 

@@ -101,16 +101,17 @@ DISTRIBUTE_INLINE void check_shards(const std::vector<Variable>& parts) {
   const Shape first = parts[0].shape();
   for (const Variable& part : parts) {
     if (part.dtype() != parts[0].dtype())
-      refuse(concat("All `Variable`s must have the same dtype: '", parts[0].name(), "' is ",
-                    name_of(parts[0].dtype()), ", '", part.name(), "' is ", name_of(part.dtype())));
+      refuse(str_cat("All `Variable`s must have the same dtype: '", parts[0].name(), "' is ",
+                     name_of(parts[0].dtype()), ", '", part.name(), "' is ",
+                     name_of(part.dtype())));
     const Shape shape = part.shape();
     if (shape.rank() == 0 || first.rank() != shape.rank() || shape.with(0, 1) != first.with(0, 1))
-      refuse(concat("All `Variable`s must have the same shapes except for the first axis: '",
-                    parts[0].name(), "' is ", to_string(first), ", '", part.name(), "' is ",
-                    to_string(shape)));
+      refuse(str_cat("All `Variable`s must have the same shapes except for the first axis: '",
+                     parts[0].name(), "' is ", to_string(first), ", '", part.name(), "' is ",
+                     to_string(shape)));
     if (part.impl().save_slice_info())
-      refuse(concat("`SaveSliceInfo` should not be set for `Variable`s: '", part.name(),
-                    "' is a shard of '", part.impl().save_slice_info()->full_name, "'"));
+      refuse(str_cat("`SaveSliceInfo` should not be set for `Variable`s: '", part.name(),
+                     "' is a shard of '", part.impl().save_slice_info()->full_name, "'"));
   }
 }
 
@@ -152,14 +153,14 @@ DISTRIBUTE_INLINE ShardedVariable::ShardedVariable(std::vector<Variable> variabl
 
 DISTRIBUTE_INLINE ShardedVariable::ShardedVariable(const Variable& variable) : Variable(variable) {
   if (variables().empty())
-    throw InvalidArgumentError(concat("variable '", variable.name(), "' has no shards"));
+    throw InvalidArgumentError(str_cat("variable '", variable.name(), "' has no shards"));
 }
 
 DISTRIBUTE_INLINE Tensor ShardedVariable::operator[](int64_t i) const {
   const int64_t rows = shape()[0], row = i < 0 ? i + rows : i;
   if (row < 0 || row >= rows)
     throw OutOfRangeError(
-        concat("ShardedVariable '", name(), "' has ", rows, " rows, not row ", i));
+        str_cat("ShardedVariable '", name(), "' has ", rows, " rows, not row ", i));
   const Range range{row, row + 1};
   const Shape whole = shape();
   return reshape(slice(std::span(&range, 1)), Shape(whole.dims().subspan(1)));

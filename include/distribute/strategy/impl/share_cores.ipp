@@ -2,7 +2,7 @@
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
-#include <distribute/strategy/share_cores.hpp>
+#include <distribute/strategy/detail/share_cores.hpp>
 
 #include <algorithm>
 #include <cstdlib>

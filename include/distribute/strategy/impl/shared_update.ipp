@@ -1,9 +1,9 @@
 #pragma once
 #include <distribute/autograd/accumulate.hpp>
-#include <distribute/autograd/lazy_product.hpp>
+#include <distribute/autograd/detail/lazy_product.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/strategy/reduction.hpp>
-#include <distribute/strategy/shared_update.hpp>
+#include <distribute/strategy/detail/reduction.hpp>
+#include <distribute/strategy/detail/shared_update.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/ops/reduce.hpp>
-#include <distribute/strategy/reduction.hpp>
+#include <distribute/strategy/detail/reduction.hpp>
 #include <distribute/strategy/strategy.hpp>
 
 namespace distribute {
@@ -57,7 +57,7 @@ DISTRIBUTE_INLINE std::vector<Tensor> Strategy::reduce(ReduceOpArgument op,
   for (const std::vector<Tensor>& one : value.values())
     if (one.size() != count)
       throw InvalidArgumentError(
-          concat("reduce: replicas give lists of different length, ", count, " and ", one.size()));
+          str_cat("reduce: replicas give lists of different length, ", count, " and ", one.size()));
   for (size_t i = 0; i < count; ++i) {
     std::vector<Tensor> values;
     for (const std::vector<Tensor>& one : value.values()) values.push_back(one[i]);
@@ -86,8 +86,8 @@ DISTRIBUTE_INLINE std::vector<Tensor> Strategy::experimental_local_results(
 
 DISTRIBUTE_INLINE std::string to_string(const Strategy& strategy) {
   const int replicas = strategy.num_replicas_in_sync();
-  std::string text = concat(strategy.extended().name(), " with ", replicas,
-                            replicas == 1 ? " replica" : " replicas", " in sync");
+  std::string text = str_cat(strategy.extended().name(), " with ", replicas,
+                             replicas == 1 ? " replica" : " replicas", " in sync");
   if (!strategy_internal::is_default_strategy(&strategy))
     for (const std::string& device : strategy.extended().worker_devices())
       text += (text.find(" on ") == std::string::npos ? " on " : ", ") + device;

@@ -1,6 +1,6 @@
 #pragma once
+#include <distribute/strategy/detail/reduction.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
-#include <distribute/strategy/reduction.hpp>
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/strategy/strategy_extended.hpp>
 
@@ -40,7 +40,7 @@ DISTRIBUTE_INLINE std::vector<Tensor> StrategyExtended::batch_reduce_to(
 DISTRIBUTE_INLINE void StrategyExtended::check_in_scope(const char* method) const {
   if (&get_strategy() != strategy_)
     throw FailedPreconditionError(
-        concat(method, ": Need to be inside `with strategy.scope()` of this strategy"));
+        str_cat(method, ": Need to be inside `with strategy.scope()` of this strategy"));
 }
 
 DISTRIBUTE_INLINE bool StrategyExtended::variable_created_in_scope(const Variable& variable) const {
@@ -53,9 +53,9 @@ DISTRIBUTE_INLINE StrategyExtended::ColocationScope StrategyExtended::colocate_v
   check_in_scope("colocate_vars_with");
   if (!variable_created_in_scope(variable))
     throw InvalidArgumentError(
-        concat("`colocate_vars_with` must only be passed a variable created in this "
-               "strategy's scope, not '",
-               variable.name(), "'"));
+        str_cat("`colocate_vars_with` must only be passed a variable created in this "
+                "strategy's scope, not '",
+                variable.name(), "'"));
   return {};
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/strategy/reduction.hpp>
-#include <distribute/strategy/summed_updates.hpp>
+#include <distribute/strategy/detail/reduction.hpp>
+#include <distribute/strategy/detail/summed_updates.hpp>
 
 #include <utility>
 
@@ -14,7 +14,7 @@ DISTRIBUTE_INLINE void check_same_updates(const ReplicaUpdates& first, const Rep
     same = first.updates[i].variable == other.updates[i].variable;
   if (!same)
     throw InvalidArgumentError(
-        concat("update: replica ", replica, " updates other variables than replica 0"));
+        str_cat("update: replica ", replica, " updates other variables than replica 0"));
 }
 
 DISTRIBUTE_INLINE std::vector<VariableUpdate> summed_updates(

@@ -1,7 +1,7 @@
 #pragma once
-#include <distribute/ops/gpu_loops.hpp>
-#include <distribute/strategy/reduction.hpp>
-#include <distribute/strategy/tensor_collectives.hpp>
+#include <distribute/ops/detail/gpu_loops.hpp>
+#include <distribute/strategy/detail/reduction.hpp>
+#include <distribute/strategy/detail/tensor_collectives.hpp>
 
 #include <cstring>
 #include <map>
@@ -12,20 +12,6 @@ namespace distribute::strategy_internal {
 
 DISTRIBUTE_INLINE collective::ReductionOp reduction_op(ReduceOp op) {
   return op == ReduceOp::Mean ? collective::ReductionOp::Mean : collective::ReductionOp::Sum;
-}
-
-DISTRIBUTE_INLINE int64_t line_aligned(int64_t bytes) { return (bytes + 63) & ~int64_t{63}; }
-
-DISTRIBUTE_INLINE int64_t bytes_of(const Tensor& tensor) {
-  return tensor.num_elements() * size_of(tensor.dtype());
-}
-
-DISTRIBUTE_INLINE Tensor on_host(const Tensor& value) {
-  return ops_internal::on_gpu(value) ? value.to(Device{}) : value;
-}
-
-DISTRIBUTE_INLINE Tensor beside(const Tensor& value, const Tensor& host_result) {
-  return ops_internal::on_gpu(value) ? host_result.to(value.device()) : host_result;
 }
 
 /// Tensors of one dtype on their way through one all-reduce; the results share its memory.
@@ -184,9 +170,9 @@ DISTRIBUTE_INLINE void check_agreement(Communicator& group, const char* what,
       if (!has_a && !has_b) break;
       if (has_a && has_b && a == b) continue;
       throw FailedPreconditionError(
-          concat("the ranks do not agree on ", what, ": rank 0 has ", has_a ? a : "nothing more",
-                 ", rank ", r, " has ", has_b ? b : "nothing more",
-                 "; every task must run the same program with the same options"));
+          str_cat("the ranks do not agree on ", what, ": rank 0 has ", has_a ? a : "nothing more",
+                  ", rank ", r, " has ", has_b ? b : "nothing more",
+                  "; every task must run the same program with the same options"));
     }
   }
 }

@@ -1,11 +1,11 @@
 #pragma once
-#include <distribute/ops/gpu_loops.hpp>
-#include <distribute/strategy/gradient_packs.hpp>
-#include <distribute/strategy/reduction.hpp>
-#include <distribute/strategy/replica_group.hpp>
-#include <distribute/strategy/shared_update.hpp>
-#include <distribute/strategy/tensor_collectives.hpp>
-#include <distribute/strategy/worker_replica_context.hpp>
+#include <distribute/ops/detail/gpu_loops.hpp>
+#include <distribute/strategy/detail/gradient_packs.hpp>
+#include <distribute/strategy/detail/reduction.hpp>
+#include <distribute/strategy/detail/replica_group.hpp>
+#include <distribute/strategy/detail/shared_update.hpp>
+#include <distribute/strategy/detail/tensor_collectives.hpp>
+#include <distribute/strategy/detail/worker_replica_context.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -107,10 +107,10 @@ DISTRIBUTE_INLINE Tensor WorkerReplicaContext::all_gather(const Tensor& value, i
 DISTRIBUTE_INLINE void WorkerReplicaContext::agree(std::span<const VariableUpdate> updates) {
   std::string lines;
   for (const VariableUpdate& update : updates)
-    lines += concat("variable '", update.variable.name(), "' ", name_of(update.variable.dtype()),
-                    " ", to_string(update.variable.shape()), " with ", update.slots.size(),
-                    " optimizer slots\n");
-  lines += concat("bytes_per_pack ", state_.options.bytes_per_pack, "\n");
+    lines += str_cat("variable '", update.variable.name(), "' ", name_of(update.variable.dtype()),
+                     " ", to_string(update.variable.shape()), " with ", update.slots.size(),
+                     " optimizer slots\n");
+  lines += str_cat("bytes_per_pack ", state_.options.bytes_per_pack, "\n");
   strategy_internal::check_agreement(group(), "what they train", lines);
 }
 

@@ -174,7 +174,7 @@ DISTRIBUTE_INLINE std::string encode_tensor(std::span<const std::string> values,
 
 DISTRIBUTE_INLINE std::vector<double> histogram_buckets(std::span<const float> values,
                                                         int64_t buckets) {
-  if (buckets < 1) throw InvalidArgumentError(concat("histogram: ", buckets, " buckets"));
+  if (buckets < 1) throw InvalidArgumentError(str_cat("histogram: ", buckets, " buckets"));
   std::vector<double> rows(size_t(buckets) * 3, 0.0);
   std::vector<double> finite;
   for (const float value : values)

@@ -3,13 +3,13 @@
 #include <distribute/base/logging.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/base/status.hpp>
+#include <distribute/io/detail/growing_file.hpp>
 #include <distribute/io/file_system.hpp>
-#include <distribute/io/growing_file.hpp>
 #include <distribute/io/tfrecord.hpp>
 #include <distribute/replica/replica_context.hpp>
+#include <distribute/summary/detail/store_event_file.hpp>
 #include <distribute/summary/file_writer.hpp>
 #include <distribute/summary/png.hpp>
-#include <distribute/summary/store_event_file.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -34,8 +34,8 @@ struct FileWriter::State {
   ~State() {
     if (closed || store) return;
     if (const absl::Status status = records->close(); !status.ok())
-      log_warning("summary", concat("event file: ", std::string(status.message()),
-                                    "; the records since its last flush are lost"));
+      log_warning("summary", str_cat("event file: ", std::string(status.message()),
+                                     "; the records since its last flush are lost"));
   }
 
   const std::string path;
@@ -65,8 +65,8 @@ DISTRIBUTE_INLINE std::string new_path(const std::string& logdir, const std::str
   io::FileSystem& files = *value_or_throw(io::file_system_for(logdir));
   throw_if_error(files.make_dirs(logdir));
   for (int i = 0;; ++i) {
-    const std::string name = concat("events.out.tfevents.", seconds, ".",
-                                    static_cast<const char*>(host), ".", ::getpid(), ".", i);
+    const std::string name = str_cat("events.out.tfevents.", seconds, ".",
+                                     static_cast<const char*>(host), ".", ::getpid(), ".", i);
     const std::string path = io::join_path(logdir, name + suffix);
     if (!value_or_throw(files.exists(path))) return path;
   }
@@ -79,7 +79,7 @@ DISTRIBUTE_INLINE const summary::FileWriter* current_writer() {
 }
 
 DISTRIBUTE_INLINE std::vector<float> floats_of(const char* what, const Tensor& tensor) {
-  if (!tensor) throw InvalidArgumentError(concat("summary::", what, ": the tensor is none"));
+  if (!tensor) throw InvalidArgumentError(str_cat("summary::", what, ": the tensor is none"));
   return tensor.to_vector();
 }
 
@@ -177,8 +177,8 @@ DISTRIBUTE_INLINE bool scalar(const std::string& name, const Tensor& value, int6
   if (!summary_internal::current_writer()) return false;
   const std::vector<float> values = summary_internal::floats_of("scalar", value);
   if (values.size() != 1)
-    throw InvalidArgumentError(
-        concat("summary::scalar '", name, "': wanted one number, came ", to_string(value.shape())));
+    throw InvalidArgumentError(str_cat("summary::scalar '", name, "': wanted one number, came ",
+                                       to_string(value.shape())));
   return scalar(name, double(values[0]), step, description);
 }
 
@@ -210,9 +210,9 @@ DISTRIBUTE_INLINE bool image(const std::string& name, const Tensor& images, int6
   const Shape& shape = images.shape();
   const bool possible = is_floating(images.dtype()) || images.dtype() == DType::UInt8;
   if (shape.rank() != 4 || !possible)
-    throw InvalidArgumentError(concat("summary::image '", name, "': wanted [k, height, width, ",
-                                      "channels] of uint8 or floating, came ", to_string(shape),
-                                      " ", name_of(images.dtype())));
+    throw InvalidArgumentError(str_cat("summary::image '", name, "': wanted [k, height, width, ",
+                                       "channels] of uint8 or floating, came ", to_string(shape),
+                                       " ", name_of(images.dtype())));
   std::vector<uint8_t> pixels;
   for (const float value : values)
     pixels.push_back(summary_internal::pixel_of(value, images.dtype()));

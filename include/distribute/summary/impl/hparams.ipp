@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/fnv1a.hpp>
+#include <distribute/cluster/detail/fnv1a.hpp>
 #include <distribute/io/protobuf.hpp>
 #include <distribute/summary/file_writer.hpp>
 #include <distribute/summary/hparams.hpp>

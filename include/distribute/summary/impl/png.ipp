@@ -43,8 +43,8 @@ DISTRIBUTE_INLINE std::string encode_png(std::span<const uint8_t> pixels, int64_
                         height < (1 << 30) && width < (1 << 30);
   const int64_t row = width * channels;
   if (!possible || int64_t(pixels.size()) != height * row)
-    throw InvalidArgumentError(concat("encode_png: wanted 1 to 4 channels, came [", height, ",",
-                                      width, ",", channels, "] with ", pixels.size(), " bytes"));
+    throw InvalidArgumentError(str_cat("encode_png: wanted 1 to 4 channels, came [", height, ",",
+                                       width, ",", channels, "] with ", pixels.size(), " bytes"));
   constexpr char kColorTypes[] = {0, 4, 2, 6};  // grey, grey + alpha, RGB, RGBA
   std::string header = summary_internal::big_endian(uint32_t(width)) +
                        summary_internal::big_endian(uint32_t(height));

@@ -2,7 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/summary/store_event_file.hpp>
+#include <distribute/summary/detail/store_event_file.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -25,11 +25,11 @@ DISTRIBUTE_INLINE absl::Status loss_of(const std::string& path, const RecordSpan
   if (lost.count == 0) return status;
   const bool full = status.ok();
   const auto code = full ? StatusCode::ResourceExhausted : StatusCode(status.raw_code());
-  return make_status(code, concat("event file: ",
-                                  full ? path + ": the store was away for too long"
-                                       : std::string(status.message()),
-                                  "; ", lost.count, " records of steps ", lost.first_step, " to ",
-                                  lost.last_step, " are lost"));
+  return make_status(code, str_cat("event file: ",
+                                   full ? path + ": the store was away for too long"
+                                        : std::string(status.message()),
+                                   "; ", lost.count, " records of steps ", lost.first_step, " to ",
+                                   lost.last_step, " are lost"));
 }
 
 DISTRIBUTE_INLINE bool is_hopeless(const absl::Status& status) {
@@ -59,8 +59,8 @@ DISTRIBUTE_INLINE void StoreEventFile::write(int64_t step, std::string record) {
   const RecordSpan one{1, step, step};
   if (queued_.count + staged_.count >= max_waiting_) {
     if (dropped_.count == 0)
-      log_warning("summary", concat("event file: ", path_, ": ", max_waiting_,
-                                    " records wait for the store; later ones are lost"));
+      log_warning("summary", str_cat("event file: ", path_, ": ", max_waiting_,
+                                     " records wait for the store; later ones are lost"));
     return dropped_.add(one);
   }
   queue_.push_back(std::move(record));
@@ -139,8 +139,8 @@ DISTRIBUTE_INLINE void StoreEventFile::try_once(Lock& lock) {
   const absl::Status status = put(records);
   const auto took = Clock::now() - began;
   if (!status.ok() && !is_hopeless(status))
-    log_warning("summary", concat("event file: ", std::string(status.message()),
-                                  "; its records are kept and tried again"));
+    log_warning("summary", str_cat("event file: ", std::string(status.message()),
+                                   "; its records are kept and tried again"));
   lock.lock();
   last_ = status;
   answered_ = asked;

@@ -8,10 +8,10 @@ namespace distribute {
 
 DISTRIBUTE_INLINE Shape::Shape(std::span<const int64_t> dims) : rank_(int(dims.size())) {
   if (rank_ > kMaxRank)
-    throw InvalidArgumentError(concat("a shape has at most 8 axes, got ", dims.size()));
+    throw InvalidArgumentError(str_cat("a shape has at most 8 axes, got ", dims.size()));
   for (int i = 0; i < rank_; ++i) {
     if (dims[size_t(i)] < 0)
-      throw InvalidArgumentError(concat("axis ", i, " has the negative size ", dims[size_t(i)]));
+      throw InvalidArgumentError(str_cat("axis ", i, " has the negative size ", dims[size_t(i)]));
     dims_[size_t(i)] = dims[size_t(i)];
   }
 }
@@ -26,7 +26,7 @@ DISTRIBUTE_INLINE int Shape::normalize_axis(int axis) const {
   const int positive = axis < 0 ? axis + rank_ : axis;
   if (positive < 0 || positive >= rank_)
     throw InvalidArgumentError(
-        concat("axis ", axis, " does not exist in shape ", to_string(*this)));
+        str_cat("axis ", axis, " does not exist in shape ", to_string(*this)));
   return positive;
 }
 
@@ -55,7 +55,7 @@ DISTRIBUTE_INLINE Shape broadcast_shapes(const char* op, const Shape& a, const S
     const int64_t x = from_a < 0 ? 1 : a[from_a], y = from_b < 0 ? 1 : b[from_b];
     if (x != y && x != 1 && y != 1)
       throw InvalidArgumentError(
-          concat(op, ": shapes do not broadcast: ", to_string(a), " and ", to_string(b)));
+          str_cat(op, ": shapes do not broadcast: ", to_string(a), " and ", to_string(b)));
     result.push_back(x == 1 ? y : x);
   }
   return result;

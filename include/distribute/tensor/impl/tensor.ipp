@@ -50,7 +50,7 @@ class IndexedRows final : public Layout {
   bool dense() const override { return false; }
   bool holds_elements() const override { return false; }
   std::string name() const override { return "indexed_rows"; }
-  void to_row_major(const void* from, void* to) const override;
+  DISTRIBUTE_INLINE void to_row_major(const void* from, void* to) const override;
   void from_row_major(const void*, void*) const override {
     throw UnimplementedError("a dense tensor cannot become IndexedSlices");
   }
@@ -129,7 +129,7 @@ DISTRIBUTE_INLINE void print(const Tensor& t, int axis, int64_t offset, std::str
       if constexpr (std::is_same_v<T, bool>)
         text += value ? "true" : "false";
       else
-        text += concat(+value);
+        text += str_cat(+value);
     });
     return;
   }
@@ -156,8 +156,8 @@ DISTRIBUTE_INLINE Tensor::Tensor(const Shape& shape, DType dtype, Array array)
 DISTRIBUTE_INLINE Tensor::Tensor(const Shape& shape, DType dtype, const void* values, int64_t count)
     : Tensor(empty(shape, dtype, shape.rank() ? current_device() : tensor_internal::host_of())) {
   if (count != shape.num_elements())
-    throw InvalidArgumentError(concat("a tensor of shape ", to_string(shape), " has ",
-                                      shape.num_elements(), " elements, got ", count, " values"));
+    throw InvalidArgumentError(str_cat("a tensor of shape ", to_string(shape), " has ",
+                                       shape.num_elements(), " elements, got ", count, " values"));
   copy_bytes(impl_->array.bytes(), device(), values, Device{}, count * size_of(dtype));
 }
 
@@ -196,13 +196,13 @@ DISTRIBUTE_INLINE Tensor Tensor::row_major() const {
 DISTRIBUTE_INLINE const void* Tensor::raw_data(DType wanted) const {
   if (dtype() != wanted)
     throw InvalidArgumentError(
-        concat("the tensor holds ", name_of(dtype()), ", not ", name_of(wanted)));
+        str_cat("the tensor holds ", name_of(dtype()), ", not ", name_of(wanted)));
   return array().bytes();
 }
 
 DISTRIBUTE_INLINE void* Tensor::writable_data(DType wanted) const {
   if (tensor_internal::on_gpu(*this))
-    throw InternalError(concat("a loop of the host writes to ", to_string(device())));
+    throw InternalError(str_cat("a loop of the host writes to ", to_string(device())));
   return const_cast<void*>(raw_data(wanted));
 }
 
@@ -227,7 +227,7 @@ DISTRIBUTE_INLINE const void* Tensor::checked_data(DType wanted) const {
 DISTRIBUTE_INLINE void Tensor::check_single() const {
   if (num_elements() != 1)
     throw InvalidArgumentError(
-        concat("item: the tensor has shape ", to_string(shape()), ", not one element"));
+        str_cat("item: the tensor has shape ", to_string(shape()), ", not one element"));
 }
 
 DISTRIBUTE_INLINE std::vector<float> Tensor::to_vector() const {
@@ -254,16 +254,16 @@ DISTRIBUTE_INLINE Tensor Tensor::to(Device target) const {
 
 DISTRIBUTE_INLINE Tensor Tensor::view(const Shape& target) const {
   if (target.num_elements() != num_elements())
-    throw InvalidArgumentError(concat("reshape: ", to_string(shape()), " has ", num_elements(),
-                                      " elements, ", to_string(target), " has ",
-                                      target.num_elements()));
+    throw InvalidArgumentError(str_cat("reshape: ", to_string(shape()), " has ", num_elements(),
+                                       " elements, ", to_string(target), " has ",
+                                       target.num_elements()));
   return Tensor(target, dtype(), row_major().array());
 }
 
 DISTRIBUTE_INLINE Tensor Tensor::rows(int64_t begin, int64_t end) const {
   if (shape().rank() == 0 || begin < 0 || end < begin || end > shape()[0])
     throw InvalidArgumentError(
-        concat("rows [", begin, ", ", end, ") do not exist in shape ", to_string(shape())));
+        str_cat("rows [", begin, ", ", end, ") do not exist in shape ", to_string(shape())));
   Array part = row_major().array();
   part.offset_bytes += begin * shape().with(0, 1).num_elements() * size_of(dtype());
   return Tensor(shape().with(0, end - begin), dtype(), std::move(part));
@@ -280,8 +280,8 @@ DISTRIBUTE_INLINE Tensor Tensor::renamed() const { return Tensor(shape(), dtype(
 
 DISTRIBUTE_INLINE std::string to_string(const Tensor& tensor) {
   if (!tensor) return "Tensor(none)";
-  std::string text = concat("Tensor(", to_string(tensor.shape()), ", ", name_of(tensor.dtype()),
-                            ", ", to_string(tensor.device()), ") ");
+  std::string text = str_cat("Tensor(", to_string(tensor.shape()), ", ", name_of(tensor.dtype()),
+                             ", ", to_string(tensor.device()), ") ");
   tensor_internal::print(tensor, 0, 0, text);
   return text;
 }

@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/testing/cluster_channel.hpp>
+#include <distribute/testing/detail/cluster_channel.hpp>
 
 #include <cstring>
 

@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/net/deadline.hpp>
-#include <distribute/testing/cluster_channel.hpp>
 #include <distribute/testing/cluster_function.hpp>
+#include <distribute/testing/detail/cluster_channel.hpp>
 
 #include <cerrno>
 #include <cstdio>
@@ -40,7 +40,7 @@ DISTRIBUTE_INLINE void send_message(ChannelKind kind, std::string_view text) {
 
 DISTRIBUTE_INLINE void report_error(StatusCode code, const std::string& message) {
   std::fprintf(stderr, "%s\n", message.c_str());
-  send_message(ChannelKind::Error, concat(int(code), " ", message));
+  send_message(ChannelKind::Error, str_cat(int(code), " ", message));
 }
 
 /// Returns the exit status.
@@ -90,7 +90,7 @@ DISTRIBUTE_INLINE void ClusterTask::barrier(double seconds) {
     if (ready > 0 && got <= 0) throw UnavailableError("barrier: the test has gone");
     if (got <= 0 && deadline.passed())
       throw DeadlineExceededError(
-          concat("barrier: other tasks have not come within ", seconds, " s"));
+          str_cat("barrier: other tasks have not come within ", seconds, " s"));
   }
 }
 

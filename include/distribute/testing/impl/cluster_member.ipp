@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/testing/cluster_member.hpp>
+#include <distribute/testing/detail/cluster_member.hpp>
 
 #include <cstdlib>
 
@@ -63,7 +63,7 @@ DISTRIBUTE_INLINE void ClusterMember::throw_failure() const {
   constexpr size_t kShown = 4000;
   const std::string shown = both.size() > kShown ? both.substr(both.size() - kShown) : both;
   throw AbortedError(
-      concat("Subprocess ", task->name(), " ", status->describe(), ". Its output ends:\n", shown));
+      str_cat("Subprocess ", task->name(), " ", status->describe(), ". Its output ends:\n", shown));
 }
 
 }  // namespace distribute::testing_internal

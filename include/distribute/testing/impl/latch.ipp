@@ -17,7 +17,7 @@ DISTRIBUTE_INLINE void Latch::wait(double seconds) {
   const auto open = [&] { return count_ <= 0; };
   if (!opened_.wait_for(lock, std::chrono::duration<double>(seconds), open))
     throw DeadlineExceededError(
-        concat("the latch has not opened within ", seconds, " s: ", count_, " are missing"));
+        str_cat("the latch has not opened within ", seconds, " s: ", count_, " are missing"));
 }
 
 DISTRIBUTE_INLINE bool Latch::is_open() {

@@ -28,8 +28,8 @@ DISTRIBUTE_INLINE void run_tool(const ProcessGuard& guard, const Words& command,
   launch::read_available(process.err().native(), printed);
   launch::read_available(process.out().native(), printed);
   if (!status.ok())
-    throw UnavailableError(concat("network namespaces: ", printed.substr(0, printed.find('\n')),
-                                  ": ", input.substr(0, input.find('\n'))));
+    throw UnavailableError(str_cat("network namespaces: ", printed.substr(0, printed.find('\n')),
+                                   ": ", input.substr(0, input.find('\n'))));
 }
 
 /// Runs lines of ip's or tc's batch language in a namespace.
@@ -68,17 +68,17 @@ DISTRIBUTE_INLINE std::string slow_interface(const std::string& name,
   const int64_t bucket = std::max<int64_t>(options.bits_per_second / 8 / 250, 65536);
   std::string lines, parent = "root";
   if (options.delay_ms > 0) {
-    lines += concat("qdisc add dev ", name, " root handle 1: netem delay ", options.delay_ms,
-                    "ms limit 100000\n");
+    lines += str_cat("qdisc add dev ", name, " root handle 1: netem delay ", options.delay_ms,
+                     "ms limit 100000\n");
     parent = "parent 1:";
   }
   if (options.bits_per_second > 0)
-    lines += concat("qdisc add dev ", name, " ", parent, " tbf rate ", options.bits_per_second,
-                    "bit burst ", bucket, " latency 50ms\n");
+    lines += str_cat("qdisc add dev ", name, " ", parent, " tbf rate ", options.bits_per_second,
+                     "bit burst ", bucket, " latency 50ms\n");
   return lines;
 }
 
-DISTRIBUTE_INLINE std::string port_name(int host) { return concat("port", host); }
+DISTRIBUTE_INLINE std::string port_name(int host) { return str_cat("port", host); }
 
 }  // namespace distribute::testing_internal
 
@@ -101,11 +101,11 @@ DISTRIBUTE_INLINE NetworkNamespaces::NetworkNamespaces(const NetworkOptions& opt
   constexpr int kMostHosts = 200;
   if (options.hosts < 1 || options.hosts > kMostHosts)
     throw InvalidArgumentError(
-        concat("a network has 1 to ", kMostHosts, " hosts, not ", options.hosts));
+        str_cat("a network has 1 to ", kMostHosts, " hosts, not ", options.hosts));
   switch_ = make_namespaces(guard_, "switch");
   run_batch(guard_, *switch_, "ip", "link add bridge0 type bridge\nlink set bridge0 up\n");
   for (int host = 0; host < options.hosts; ++host) {
-    hosts_.push_back(make_namespaces(guard_, concat("host", host)));
+    hosts_.push_back(make_namespaces(guard_, str_cat("host", host)));
     make_host(host, options);
   }
 }
@@ -117,16 +117,16 @@ DISTRIBUTE_INLINE void NetworkNamespaces::make_host(int host, const NetworkOptio
   const Process& place = *hosts_[size_t(host)];
   const std::string port = port_name(host);
   run_batch(guard_, *switch_, "ip",
-            concat("link add ", port, " type veth peer name eth0 netns ", place.pid(), "\n",
-                   "link set ", port, " master bridge0 up\n"));
+            str_cat("link add ", port, " type veth peer name eth0 netns ", place.pid(), "\n",
+                    "link set ", port, " master bridge0 up\n"));
   run_batch(guard_, place, "ip",
-            concat("addr add ", address(host), "/24 dev eth0\nlink set eth0 up\n"));
+            str_cat("addr add ", address(host), "/24 dev eth0\nlink set eth0 up\n"));
   run_batch(guard_, *switch_, "tc", slow_interface(port, options));
   run_batch(guard_, place, "tc", slow_interface("eth0", options));
 }
 
 DISTRIBUTE_INLINE std::string NetworkNamespaces::address(int host) const {
-  return concat("10.77.0.", host + 1);
+  return str_cat("10.77.0.", host + 1);
 }
 
 DISTRIBUTE_INLINE int NetworkNamespaces::host_of(const std::string& address) const {
@@ -159,12 +159,12 @@ DISTRIBUTE_INLINE void NetworkNamespaces::mend(int host) {
 DISTRIBUTE_INLINE void NetworkNamespaces::drop(int from, int to) {
   testing_internal::run_batch(
       guard_, *hosts_.at(size_t(from)), "ip",
-      concat("neigh replace ", address(to), " lladdr 02:00:00:00:00:fe dev eth0 nud permanent\n"));
+      str_cat("neigh replace ", address(to), " lladdr 02:00:00:00:00:fe dev eth0 nud permanent\n"));
 }
 
 DISTRIBUTE_INLINE void NetworkNamespaces::stop_dropping(int from, int to) {
   testing_internal::run_batch(guard_, *hosts_.at(size_t(from)), "ip",
-                              concat("neigh del ", address(to), " dev eth0\n"));
+                              str_cat("neigh del ", address(to), " dev eth0\n"));
 }
 
 /// Segments must be cut by the senders: the switch would let whole trains of them pass.
@@ -172,7 +172,7 @@ DISTRIBUTE_INLINE void NetworkNamespaces::drop_larger(int host, int bytes) {
   using namespace testing_internal;
   for (const auto& place : hosts_)
     run_batch(guard_, *place, "ip", "link set eth0 gso_max_segs 1\n");
-  run_batch(guard_, *switch_, "ip", concat("link set ", port_name(host), " mtu ", bytes, "\n"));
+  run_batch(guard_, *switch_, "ip", str_cat("link set ", port_name(host), " mtu ", bytes, "\n"));
 }
 
 }  // namespace distribute::testing

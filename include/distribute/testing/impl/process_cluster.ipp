@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/testing/cluster_channel.hpp>
-#include <distribute/testing/cluster_member.hpp>
+#include <distribute/testing/detail/cluster_channel.hpp>
+#include <distribute/testing/detail/cluster_member.hpp>
 #include <distribute/testing/network_namespaces.hpp>
 #include <distribute/testing/process_cluster.hpp>
 
@@ -153,7 +153,7 @@ DISTRIBUTE_INLINE testing_internal::ClusterMember& ProcessCluster::Impl::find(
     const TaskName& name) {
   for (Member& member : members)
     if (member.task->type == name.type && member.task->index == name.index) return member;
-  throw InvalidArgumentError(concat("the cluster has no task ", name.type, " ", name.index));
+  throw InvalidArgumentError(str_cat("the cluster has no task ", name.type, " ", name.index));
 }
 
 DISTRIBUTE_INLINE void ProcessCluster::Impl::restart(const TaskName& name) {
@@ -234,9 +234,9 @@ DISTRIBUTE_INLINE void ProcessCluster::Impl::wait_for_all(Lock& lock) {
   const auto killed = net::Deadline::after_seconds(testing_internal::kClusterSecondsToDie);
   if (!wait(lock, killed, ended)) signal_all(SIGKILL);
   wait(lock, net::Deadline::after_seconds(30), ended);
-  throw DeadlineExceededError(concat("after ", options_.deadline_seconds,
-                                     " s these tasks had not ended: ", names,
-                                     ". The output ends:\n", log_tail()));
+  throw DeadlineExceededError(str_cat("after ", options_.deadline_seconds,
+                                      " s these tasks had not ended: ", names,
+                                      ". The output ends:\n", log_tail()));
 }
 
 DISTRIBUTE_INLINE void ProcessCluster::Impl::throw_first_failure() const {
@@ -326,8 +326,8 @@ DISTRIBUTE_INLINE void ProcessCluster::wait_for_output(const TaskName& task,
   const bool in_time = impl_->wait(lock, deadline, [&] { return printed() || !member.running(); });
   if (printed()) return;
   const std::string problem =
-      concat(member.task->name(), in_time ? " has ended" : " runs", " and has not printed '", text,
-             "'; it printed:\n", member.both);
+      str_cat(member.task->name(), in_time ? " has ended" : " runs", " and has not printed '", text,
+              "'; it printed:\n", member.both);
   if (in_time) throw AbortedError(problem);
   throw DeadlineExceededError(problem);
 }
@@ -338,8 +338,8 @@ DISTRIBUTE_INLINE launch::ExitStatus ProcessCluster::wait_for_end(const TaskName
   auto& member = impl_->find(task);
   const auto deadline = net::Deadline::after_seconds(seconds).earlier(impl_->deadline);
   if (!impl_->wait(lock, deadline, [&] { return !member.running(); }))
-    throw DeadlineExceededError(concat(member.task->name(), " has not ended within ", seconds,
-                                       " s; it printed:\n", member.both));
+    throw DeadlineExceededError(str_cat(member.task->name(), " has not ended within ", seconds,
+                                        " s; it printed:\n", member.both));
   return *member.status;
 }
 

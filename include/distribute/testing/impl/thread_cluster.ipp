@@ -41,7 +41,7 @@ DISTRIBUTE_INLINE void run_rank(ThreadRun& run, int rank, const std::function<vo
 }
 
 [[noreturn]] DISTRIBUTE_INLINE void rethrow_with_rank(const ThreadRun& run) {
-  const std::string rank = concat("rank ", run.failed_rank, ": ");
+  const std::string rank = str_cat("rank ", run.failed_rank, ": ");
   try {
     std::rethrow_exception(run.failure);
   } catch (const Error& error) {
@@ -61,7 +61,7 @@ DISTRIBUTE_INLINE std::string running_ranks(const ThreadRun& run) {
 
 [[noreturn]] DISTRIBUTE_INLINE void abort_stuck(const ThreadRun& run, double seconds) {
   const auto tell = [](const auto&... words) {
-    log(LogSeverity::Fatal, "testing", concat("run_on_threads: ", words...));
+    log(LogSeverity::Fatal, "testing", str_cat("run_on_threads: ", words...));
   };
   tell("after ", seconds, " s these ranks have not returned: ", running_ranks(run));
   try {
@@ -81,7 +81,8 @@ namespace distribute::testing {
 DISTRIBUTE_INLINE void run_on_threads(int ranks, const std::function<void(int)>& fn,
                                       const ThreadClusterOptions& options) {
   using namespace testing_internal;
-  if (ranks < 1) throw InvalidArgumentError(concat("a cluster has at least one rank, not ", ranks));
+  if (ranks < 1)
+    throw InvalidArgumentError(str_cat("a cluster has at least one rank, not ", ranks));
   ThreadRun run;
   run.left = ranks;
   run.running.assign(size_t(ranks), true);

@@ -13,7 +13,7 @@ DISTRIBUTE_INLINE void wait_until(const std::function<bool()>& predicate, const 
   const auto deadline = net::Deadline::after_seconds(seconds);
   while (!predicate()) {
     if (deadline.passed())
-      throw DeadlineExceededError(concat("waited ", seconds, " s until ", what));
+      throw DeadlineExceededError(str_cat("waited ", seconds, " s until ", what));
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }

@@ -3,7 +3,7 @@
 #include <distribute/base/status.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/io/path.hpp>
-#include <distribute/strategy/all_workers.hpp>
+#include <distribute/strategy/detail/all_workers.hpp>
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/train/backup_and_restore.hpp>
 #include <distribute/train/counter.hpp>
@@ -82,8 +82,8 @@ DISTRIBUTE_INLINE void BackupAndRestore::on_train_begin() {
   const std::string_view strategy = checkpoint_->strategy().extended().name();
   if (strategy == "CentralStorageStrategy" || strategy == "OneDeviceStrategy")
     throw UnimplementedError(
-        concat("BackupAndRestore only supports empty strategy, MirroredStrategy and ",
-               "MultiWorkerMirroredStrategy, not ", strategy));
+        str_cat("BackupAndRestore only supports empty strategy, MirroredStrategy and ",
+                "MultiWorkerMirroredStrategy, not ", strategy));
   preemption_.reset();
   manager_ = std::make_unique<CheckpointManager>(
       *checkpoint_,

@@ -37,7 +37,7 @@ DISTRIBUTE_INLINE void CSVLogger::on_train_begin(Logs&) {
   std::FILE* file = std::fopen(options_.filename.c_str(), options_.append ? "a" : "w");
   if (!file)
     throw PermissionDeniedError(
-        concat("CSVLogger: cannot write ", options_.filename, ": ", std::strerror(errno)));
+        str_cat("CSVLogger: cannot write ", options_.filename, ": ", std::strerror(errno)));
   file_.reset(file, &std::fclose);
 }
 
@@ -48,7 +48,7 @@ DISTRIBUTE_INLINE void CSVLogger::write_line(const std::vector<std::string>& cel
   if (std::fwrite(line.data(), 1, line.size(), file_.get()) != line.size() ||
       std::fflush(file_.get()) != 0)
     throw ResourceExhaustedError(
-        concat("CSVLogger: cannot write ", options_.filename, ": ", std::strerror(errno)));
+        str_cat("CSVLogger: cannot write ", options_.filename, ": ", std::strerror(errno)));
 }
 
 /// With a validation that is not due in every epoch its columns are there from the start.

@@ -1,10 +1,10 @@
 #pragma once
 #include <distribute/base/termination_signal.hpp>
-#include <distribute/cluster/task_failure.hpp>
-#include <distribute/strategy/multi_worker_extended.hpp>
+#include <distribute/cluster/detail/task_failure.hpp>
+#include <distribute/strategy/detail/multi_worker_extended.hpp>
 #include <distribute/strategy/strategy.hpp>
+#include <distribute/train/detail/state_exchange.hpp>
 #include <distribute/train/elastic_loop.hpp>
-#include <distribute/train/state_exchange.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -34,7 +34,7 @@ struct ElasticLoop::Impl {
   const Variable step;
   const ElasticLoopOptions options;
   train_internal::StateExchange state;
-  const base_internal::TerminationSignal signal;
+  const TerminationSignal signal;
   ElasticMembers members;
   ElasticState mine;  // as of the last commit
   bool leaving = false, told_to_leave = false;

@@ -15,7 +15,7 @@ DISTRIBUTE_INLINE ExponentialMovingAverage::ExponentialMovingAverage(
     : options_(std::move(options)) {
   if (!(options_.decay >= 0 && options_.decay < 1))
     throw InvalidArgumentError(
-        concat("ExponentialMovingAverage: decay must be in [0, 1); it is ", options_.decay));
+        str_cat("ExponentialMovingAverage: decay must be in [0, 1); it is ", options_.decay));
 }
 
 DISTRIBUTE_INLINE const ExponentialMovingAverage::Pair* ExponentialMovingAverage::find(
@@ -69,7 +69,7 @@ DISTRIBUTE_INLINE ExponentialMovingAverage::AveragedWeights::~AveragedWeights() 
   try {
     ema_.swap();
   } catch (const std::exception& error) {
-    log_error("train", concat("the weights keep their averages: ", error.what()));
+    log_error("train", str_cat("the weights keep their averages: ", error.what()));
   }
 }
 

@@ -50,7 +50,7 @@ DISTRIBUTE_INLINE FitLoop::FitLoop(Model& model, const InputData& data, const Fi
     : model_(model), options_(options) {
   if (options.steps_per_epoch && *options.steps_per_epoch < 1)
     throw InvalidArgumentError(
-        concat("fit: steps_per_epoch must be at least 1; it is ", *options.steps_per_epoch));
+        str_cat("fit: steps_per_epoch must be at least 1; it is ", *options.steps_per_epoch));
   take_data(data);
   model_.iterator_ = std::make_unique<FitIterator>(new_iterator());
   model_.means_.reset();
@@ -172,8 +172,8 @@ DISTRIBUTE_INLINE int64_t FitLoop::batches(int64_t first) {
       out_of_data_ = options_.steps_per_epoch.has_value();
       if (out_of_data_ && model_.is_chief())
         log_warning("train",
-                    concat("the data ended after ", batch, " of ", *options_.steps_per_epoch,
-                           " steps of an epoch; training ends. Use `.repeat()`"));
+                    str_cat("the data ended after ", batch, " of ", *options_.steps_per_epoch,
+                            " steps of an epoch; training ends. Use `.repeat()`"));
       break;
     }
     position_.batch = batch + 1;

@@ -10,7 +10,7 @@ DISTRIBUTE_INLINE InputData::InputData(const DistributedDataset& dataset)
 
 DISTRIBUTE_INLINE ValidationFrequency::ValidationFrequency(int64_t every) : every_(every) {
   if (every < 1)
-    throw InvalidArgumentError(concat("validation_freq: expected at least 1, it is ", every));
+    throw InvalidArgumentError(str_cat("validation_freq: expected at least 1, it is ", every));
 }
 
 }  // namespace distribute::train

@@ -24,9 +24,9 @@ DISTRIBUTE_INLINE void GradientAccumulator::take_up(int local_replica,
   int64_t each = 0;
   for (const Tensor& gradient : gradients) each += gradient ? gradient.num_elements() : 0;
   if (each * int64_t(sums_.size()) != int64_t(restored_.size()))
-    throw FailedPreconditionError(concat("gradient accumulation: the checkpoint holds ",
-                                         restored_.size(), " elements, wanted ", sums_.size(),
-                                         " x ", each));
+    throw FailedPreconditionError(str_cat("gradient accumulation: the checkpoint holds ",
+                                          restored_.size(), " elements, wanted ", sums_.size(),
+                                          " x ", each));
   const float* next = restored_.data() + each * local_replica;
   std::vector<Tensor>& sums = sums_[size_t(local_replica)];
   for (const Tensor& gradient : gradients) {

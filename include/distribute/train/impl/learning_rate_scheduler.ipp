@@ -13,7 +13,7 @@ DISTRIBUTE_INLINE void LearningRateScheduler::on_epoch_begin(int64_t epoch, Logs
   const double rate = schedule_(epoch, double(optimizer.learning_rate()));
   if (!std::isfinite(rate))
     throw InvalidArgumentError(
-        concat("LearningRateScheduler: the schedule gives ", rate, " for epoch ", epoch));
+        str_cat("LearningRateScheduler: the schedule gives ", rate, " for epoch ", epoch));
   optimizer.set_learning_rate(rate);
   if (verbose_ && model().is_chief())
     std::printf("Epoch %lld: LearningRateScheduler setting learning rate to %g.\n",

@@ -25,7 +25,7 @@ DISTRIBUTE_INLINE const double* Logs::find(std::string_view name) const {
 
 DISTRIBUTE_INLINE double Logs::at(std::string_view name) const {
   if (const double* value = find(name)) return *value;
-  throw NotFoundError(concat("there is no '", name, "' in the logs; there are: ", names()));
+  throw NotFoundError(str_cat("there is no '", name, "' in the logs; there are: ", names()));
 }
 
 DISTRIBUTE_INLINE std::string Logs::names() const {

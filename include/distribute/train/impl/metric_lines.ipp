@@ -58,7 +58,7 @@ DISTRIBUTE_INLINE void report_hypertune(const Logs& values, int64_t global_step)
   file << json_text(line) << '\n' << std::flush;
   if (!file)
     throw PermissionDeniedError(
-        concat("CLOUD_ML_HP_METRIC_FILE: cannot write ", path, ": ", std::strerror(errno)));
+        str_cat("CLOUD_ML_HP_METRIC_FILE: cannot write ", path, ": ", std::strerror(errno)));
 }
 
 DISTRIBUTE_INLINE void MetricLines::on_epoch_end(int64_t epoch, Logs& logs) {

@@ -1,14 +1,15 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/data/batch.hpp>
+#include <distribute/nn/module_saver.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/concat.hpp>
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/strategy/strategy.hpp>
+#include <distribute/train/detail/model_scope.hpp>
 #include <distribute/train/fit_loop.hpp>
 #include <distribute/train/gradient_accumulator.hpp>
 #include <distribute/train/model.hpp>
-#include <distribute/train/model_scope.hpp>
 
 #include <algorithm>
 #include <set>
@@ -24,8 +25,8 @@ DISTRIBUTE_INLINE bool Model::is_chief() const { return strategy_.extended().sho
 
 DISTRIBUTE_INLINE void Model::compile(CompileOptions options) {
   if (options.gradient_accumulation_steps < 1)
-    throw InvalidArgumentError(concat("compile: gradient_accumulation_steps must be at least 1; ",
-                                      "it is ", options.gradient_accumulation_steps));
+    throw InvalidArgumentError(str_cat("compile: gradient_accumulation_steps must be at least 1; ",
+                                       "it is ", options.gradient_accumulation_steps));
   std::set<std::string> names{"loss"};
   for (const CompiledMetric& metric : options.metrics)
     if (!names.insert(metric->name()).second)
@@ -40,7 +41,7 @@ DISTRIBUTE_INLINE void Model::compile(CompileOptions options) {
 DISTRIBUTE_INLINE void Model::require_compiled(const char* method) const {
   if (compiled_) return;
   throw FailedPreconditionError(
-      concat("You must call `compile()` before calling `", method, "()`."));
+      str_cat("You must call `compile()` before calling `", method, "()`."));
 }
 
 DISTRIBUTE_INLINE optim::Optimizer& Model::optimizer() const {
@@ -215,10 +216,15 @@ DISTRIBUTE_INLINE Logs Model::evaluate(const InputData& data, const EvaluateOpti
   return logs;
 }
 
+DISTRIBUTE_INLINE void Model::save(const std::string& path) {
+  const train_internal::ModelScope scope(strategy_);
+  nn::save_module(module_, path, nullptr);
+}
+
 DISTRIBUTE_INLINE void Model::save(const std::string& path,
                                    const saved_model::SaveOptions& options) {
   const train_internal::ModelScope scope(strategy_);
-  saved_model::save(module_, path, options);
+  nn::save_module(module_, path, &options);
 }
 
 DISTRIBUTE_INLINE Logs Model::train_on_batch(const PerReplica<data::Batch>& batch) {

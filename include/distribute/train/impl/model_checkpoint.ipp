@@ -53,9 +53,9 @@ DISTRIBUTE_INLINE std::string format_figures(const std::string& pattern, const L
     const size_t colon = field.find(':');
     const double* value = values.find(field.substr(0, colon));
     if (!value)
-      throw InvalidArgumentError(concat("Failed to format this callback filepath: \"", pattern,
-                                        "\". Reason: there is no '", field.substr(0, colon),
-                                        "'; there are: ", values.names()));
+      throw InvalidArgumentError(str_cat("Failed to format this callback filepath: \"", pattern,
+                                         "\". Reason: there is no '", field.substr(0, colon),
+                                         "'; there are: ", values.names()));
     text += train_internal::format_figure(colon == std::string::npos ? "" : field.substr(colon + 1),
                                           *value);
     i = end;

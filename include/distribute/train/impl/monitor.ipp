@@ -23,7 +23,7 @@ DISTRIBUTE_INLINE std::optional<double> Monitor::value(const Logs& logs) {
   if (const double* value = logs.find(name_)) return *value;
   if (!warned_)
     log_warning("train",
-                concat(owner_, ": '", name_, "' is not available; there are: ", logs.names()));
+                str_cat(owner_, ": '", name_, "' is not available; there are: ", logs.names()));
   warned_ = true;
   return std::nullopt;
 }

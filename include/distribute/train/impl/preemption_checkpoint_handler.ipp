@@ -26,8 +26,9 @@ DISTRIBUTE_INLINE double steady_seconds() {
 DISTRIBUTE_INLINE TerminationConfig checked_config(const ClusterResolver* resolver,
                                                    TerminationConfig config) {
   if (config.steps_between_checks < 1)
-    throw InvalidArgumentError(concat("TerminationConfig: steps_between_checks must be at least 1;",
-                                      " it is ", config.steps_between_checks));
+    throw InvalidArgumentError(
+        str_cat("TerminationConfig: steps_between_checks must be at least 1;", " it is ",
+                config.steps_between_checks));
   if (config.grace_period && *config.grace_period < 0)
     throw InvalidArgumentError("TerminationConfig: grace_period is negative");
   const auto jobs = resolver ? resolver->cluster_spec().jobs() : std::vector<std::string>{};
@@ -74,7 +75,7 @@ DISTRIBUTE_INLINE PreemptionCheckpointHandler::PreemptionCheckpointHandler(
       extended_(manager_.checkpoint().strategy().extended()),
       config_(train_internal::checked_config(resolver, std::move(config))) {
   if (!config_.termination_watcher_fn)
-    signal_ = std::make_unique<base_internal::TerminationSignal>(config_.signals);
+    signal_ = std::make_unique<TerminationSignal>(config_.signals);
   track_run_calls();
   manager_.restore_latest();
   total_run_calls_ = checkpointed_runs_.impl().read().item<int64_t>();
@@ -87,8 +88,8 @@ DISTRIBUTE_INLINE void PreemptionCheckpointHandler::track_run_calls() {
   if (const train::CheckpointPart* known = manager_.checkpoint().part(name)) {
     const Variable* variable = std::get_if<Variable>(known);
     if (!variable)
-      throw InvalidArgumentError(concat("PreemptionCheckpointHandler: the checkpoint's part '",
-                                        name, "' is not a variable; give it another name"));
+      throw InvalidArgumentError(str_cat("PreemptionCheckpointHandler: the checkpoint's part '",
+                                         name, "' is not a variable; give it another name"));
     checkpointed_runs_ = *variable;
     return;
   }
@@ -121,7 +122,7 @@ DISTRIBUTE_INLINE void PreemptionCheckpointHandler::check() {
 DISTRIBUTE_INLINE void PreemptionCheckpointHandler::save() {
   checkpointed_runs_.assign(Tensor(total_run_calls_));
   if (extended_.should_checkpoint())
-    log_info("train", concat("preempted: saving a checkpoint after ", total_run_calls_, " steps"),
+    log_info("train", str_cat("preempted: saving a checkpoint after ", total_run_calls_, " steps"),
              {{"steps", total_run_calls_}});
   if (config_.save_fn) return config_.save_fn();
   try {

@@ -70,7 +70,7 @@ DISTRIBUTE_INLINE std::string Progress::line(int64_t step, const Logs& values, d
   const double rate = examples_per_second();
   char text[96];
   std::snprintf(text, sizeof(text), rate < 100 ? "  %.1f " : "  %.0f ", rate);
-  std::string line = concat("step ", step, figures_text(values), text, unit, "/s");
+  std::string line = str_cat("step ", step, figures_text(values), text, unit, "/s");
   if (!options_.total_steps) return line;
   const double each = (time - started_) / double(std::max<int64_t>(step - options_.first_step, 1));
   return line + "  eta " + clock_text(each * double(*options_.total_steps - step));

@@ -15,7 +15,7 @@ DISTRIBUTE_INLINE ReduceLROnPlateau::ReduceLROnPlateau(ReduceLROnPlateauOptions 
       best_(monitor_.worst()) {
   if (options_.factor >= 1)
     throw InvalidArgumentError(
-        concat("ReduceLROnPlateau does not support a factor >= 1.0. Got ", options_.factor));
+        str_cat("ReduceLROnPlateau does not support a factor >= 1.0. Got ", options_.factor));
 }
 
 DISTRIBUTE_INLINE void ReduceLROnPlateau::on_train_begin(Logs&) {

@@ -50,10 +50,10 @@ DISTRIBUTE_INLINE void SidecarEvaluator::tell(const std::string& line) const {
 
 DISTRIBUTE_INLINE bool SidecarEvaluator::hint() {
   if (options_.waiting.timeout_fn && options_.waiting.timeout_fn()) return true;
-  tell(concat("No checkpoints appear to be found after ", options_.waiting.timeout.value_or(0),
-              " seconds. Please check if you are properly using a "
-              "`tf.train.Checkpoint/CheckpointManager` with the directory ",
-              options_.checkpoint_dir, "."));
+  tell(str_cat("No checkpoints appear to be found after ", options_.waiting.timeout.value_or(0),
+               " seconds. Please check if you are properly using a "
+               "`tf.train.Checkpoint/CheckpointManager` with the directory ",
+               options_.checkpoint_dir, "."));
   return false;
 }
 
@@ -68,13 +68,13 @@ DISTRIBUTE_INLINE bool SidecarEvaluator::restore(const std::string& path) {
   } catch (const UnavailableError&) {
     throw;
   } catch (const Error& error) {
-    tell(concat("SidecarEvaluator: error loading checkpoint ", path, ": ", error.what()));
+    tell(str_cat("SidecarEvaluator: error loading checkpoint ", path, ": ", error.what()));
     return false;
   }
   if (counter_value(iterations) != kUnknown) return true;
   throw FailedPreconditionError(
-      concat("Variables to be loaded from ", path, " do not hold the optimizer's `iterations`; ",
-             "the trainer must save the parts \"model\" and \"optimizer\""));
+      str_cat("Variables to be loaded from ", path, " do not hold the optimizer's `iterations`; ",
+              "the trainer must save the parts \"model\" and \"optimizer\""));
 }
 
 DISTRIBUTE_INLINE void SidecarEvaluator::start() {
@@ -86,7 +86,7 @@ DISTRIBUTE_INLINE void SidecarEvaluator::start() {
     }
     last_logs_ = model_.evaluate(data_, {.steps = options_.steps, .callbacks = options_.callbacks});
     ++evaluations_;
-    tell(concat("End of evaluation of ", *path, ".", figures_text(last_logs_)));
+    tell(str_cat("End of evaluation of ", *path, ".", figures_text(last_logs_)));
     if (options_.max_evaluations &&
         checkpoint_number(*path).value_or(0) >= *options_.max_evaluations)
       return;

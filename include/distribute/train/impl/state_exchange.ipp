@@ -2,12 +2,12 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/checkpoint/bundle_writer.hpp>
+#include <distribute/checkpoint/detail/program_graph.hpp>
+#include <distribute/checkpoint/detail/restoration.hpp>
 #include <distribute/checkpoint/flat_checkpoint.hpp>
-#include <distribute/checkpoint/program_graph.hpp>
-#include <distribute/checkpoint/restoration.hpp>
 #include <distribute/collective/communicator.hpp>
 #include <distribute/io/file_system.hpp>
-#include <distribute/train/state_exchange.hpp>
+#include <distribute/train/detail/state_exchange.hpp>
 
 #include <algorithm>
 #include <array>
@@ -114,7 +114,7 @@ DISTRIBUTE_INLINE std::string StateExchange::pack() const {
   std::string bytes;
   for (const char* suffix : kBundleFiles) {
     const std::string file = value_or_throw(io::read_file(folder.prefix() + suffix));
-    bytes += concat(file.size(), "\n") + file;
+    bytes += str_cat(file.size(), "\n") + file;
   }
   return bytes;
 }

@@ -25,8 +25,8 @@ DISTRIBUTE_INLINE TensorBoard::TensorBoard(TensorBoardOptions options)
     : options_(std::move(options)) {
   if (options_.log_dir.empty()) throw InvalidArgumentError("TensorBoard: log_dir is empty");
   if (options_.histogram_freq < 0)
-    throw InvalidArgumentError(concat("TensorBoard: histogram_freq must not be negative; it is ",
-                                      options_.histogram_freq));
+    throw InvalidArgumentError(str_cat("TensorBoard: histogram_freq must not be negative; it is ",
+                                       options_.histogram_freq));
 }
 
 DISTRIBUTE_INLINE const summary::FileWriter& TensorBoard::writer(const char* run) {

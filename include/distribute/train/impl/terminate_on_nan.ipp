@@ -11,7 +11,7 @@ DISTRIBUTE_INLINE void TerminateOnNaN::on_train_batch_end(int64_t batch, Logs& l
   const double* loss = logs.find("loss");
   if (!loss || std::isfinite(*loss)) return;
   if (model().is_chief())
-    log_warning("train", concat("Batch ", batch, ": Invalid loss, terminating training"),
+    log_warning("train", str_cat("Batch ", batch, ": Invalid loss, terminating training"),
                 {{"batch", batch}});
   model().stop_training();
 }

@@ -1,0 +1,45 @@
+#pragma once
+/// Gradients of dense kernels that are multiplied out where the optimizer needs them, not before.
+
+#include <distribute/base/config.hpp>
+#include <distribute/tensor/tensor.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace distribute::autograd_internal {
+
+/// a^T b of row-major float32 `a` [inner, rows] and `b` [inner, columns] on the CPU. The tensor
+/// [rows, columns] holds its factors; whoever reads its elements sees the product.
+Tensor lazy_product(const Tensor& a, const Tensor& b);
+bool is_lazy_product(const Tensor& tensor);
+
+/// True on a thread whose LazyProductScope says so, for a product far larger than its factors.
+bool wants_lazy_product(const Tensor& a, const Tensor& b);
+
+/// While it lives, gradients of variables may be lazy products on the calling thread: somebody
+/// needs each element once, for the update.
+class [[nodiscard]] LazyProductScope {
+ public:
+  explicit LazyProductScope(bool wanted);
+  ~LazyProductScope();
+  LazyProductScope(const LazyProductScope&) = delete;
+  LazyProductScope& operator=(const LazyProductScope&) = delete;
+
+ private:
+  bool outer_;
+};
+
+/// `gradient` arranged in `layout`; a lazy product stays one where row-major order is asked for.
+Tensor for_update(const Tensor& gradient, const LayoutPtr& layout);
+
+/// Elements [begin, begin + count) of a gradient that for_update() gave: where they stand, or,
+/// whole rows of a lazy product, multiplied into `scratch`.
+const float* update_elements(const Tensor& gradient, int64_t begin, int64_t count,
+                             std::vector<float>& scratch);
+
+/// The largest number of elements up to `limit` that update_elements() gives at once; at least a
+/// row.
+int64_t update_slice(const Tensor& gradient, int64_t limit);
+
+}  // namespace distribute::autograd_internal

@@ -1,0 +1,52 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/base/metrics_sink.hpp>
+#include <distribute/base/process_state.hpp>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace distribute::base_internal {
+
+struct MetricsSinks {
+  static MetricsSinks& of_process() {
+    static const auto made = [] {
+      auto fresh = std::make_shared<MetricsSinks>();
+      process_state().metrics_sinks = fresh;
+      return fresh.get();
+    }();
+    return *made;
+  }
+
+  std::mutex mutex;  // guards by_name
+  std::map<std::string, monitoring::MetricsSink> by_name;
+};
+
+}  // namespace distribute::base_internal
+
+namespace distribute::monitoring {
+
+DISTRIBUTE_INLINE void register_metrics_sink(const std::string& name, MetricsSink start) {
+  auto& sinks = base_internal::MetricsSinks::of_process();
+  const std::lock_guard lock(sinks.mutex);
+  sinks.by_name.insert_or_assign(name, std::move(start));
+}
+
+DISTRIBUTE_INLINE void start_metrics_sinks(const std::string& host) {
+  auto& sinks = base_internal::MetricsSinks::of_process();
+  std::map<std::string, MetricsSink> started;
+  {
+    const std::lock_guard lock(sinks.mutex);
+    started = sinks.by_name;
+  }
+  const char* port = std::getenv("DISTRIBUTE_METRICS_PORT");
+  if (port && *port && !started.contains("prometheus"))
+    throw FailedPreconditionError(
+        "DISTRIBUTE_METRICS_PORT is set, but this program has no metrics server: include "
+        "<distribute/metrics.hpp> and link distribute::metrics");
+  for (const auto& [name, start] : started) start(host);
+}
+
+}  // namespace distribute::monitoring

@@ -1,0 +1,63 @@
+#pragma once
+/// What a checkpoint's index says: a header, and for every tensor its type, shape and place.
+
+#include <distribute/checkpoint/detail/tensor_slice.hpp>
+#include <distribute/io/data_type.hpp>
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace distribute::train {
+
+/// Source  tensorflow/core/protobuf/tensor_bundle.proto BundleHeaderProto
+struct BundleHeader {
+  int32_t num_shards = 1;
+};
+
+/// Source  tensorflow/core/protobuf/tensor_bundle.proto BundleEntryProto
+struct BundleEntry {
+  io::DataType dtype = io::DataType::Invalid;
+  std::vector<int64_t> dims;
+  int32_t shard_id = 0;
+  int64_t offset = 0;
+  int64_t size = 0;
+  uint32_t crc32c = 0;              // masked
+  std::vector<TensorSlice> slices;  // of a partitioned tensor; then offset, size and crc are unused
+
+  /// Elements of the whole tensor; decoding has checked that it fits.
+  int64_t num_elements() const;
+};
+
+/// Every tensor, and every slice under its slice_key, in the order of the file.
+using BundleEntries = std::map<std::string, BundleEntry, std::less<>>;
+
+/// True for the key of a slice, which is no tensor of its own.
+inline bool is_slice_key(std::string_view key) { return key.starts_with('\0'); }
+
+/// Elements of a tensor with these sizes.
+/// Throws  InvalidArgumentError for negative sizes and products beyond 2^63.
+int64_t checked_num_elements(const std::vector<int64_t>& dims);
+
+/// The bytes of a whole .index file.
+std::string encode_bundle_index(const BundleHeader& header, const BundleEntries& entries);
+
+/// Reads a whole .index file; `file` is for messages.
+/// Throws  DataLossError and others when it is damaged, cut off, foreign or too new.
+BundleEntries decode_bundle_index(std::string_view bytes, const std::string& file,
+                                  BundleHeader& header);
+
+/// PREFIX.index
+std::string bundle_index_path(const std::string& prefix);
+/// PREFIX.data-00000-of-00001
+std::string bundle_data_path(const std::string& prefix, int shard_id, int num_shards);
+
+}  // namespace distribute::train
+
+namespace distribute::checkpoint_internal {
+
+/// Continues a string tensor's checksum over one length: as 32 bits where it fits, else as 64.
+uint32_t extend_by_length(uint32_t crc, uint64_t length);
+
+}  // namespace distribute::checkpoint_internal

@@ -1,0 +1,70 @@
+#pragma once
+/// The objects of the running program as a graph of named edges, as a checkpoint sees them.
+
+#include <distribute/base/config.hpp>
+#include <distribute/checkpoint/checkpoint_parts.hpp>
+#include <distribute/checkpoint/object_graph.hpp>
+
+#include <deque>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace distribute::checkpoint_internal {
+
+/// Name of the part every checkpoint adds: how often it was saved.
+inline constexpr const char* kSaveCounter = "save_counter";
+
+/// One object, variable or state of the program. `node` below: an index into the graph's nodes.
+struct ProgramNode {
+  const Trackable* object = nullptr;
+  Variable variable = {};
+  const train::TensorState* state = nullptr;
+  std::string path = {};  // from the root, names escaped; empty for the root
+
+  struct Edge {
+    std::string name;
+    size_t node;
+  };
+  struct Slot {
+    size_t original;
+    std::string name;
+    size_t node;
+  };
+  std::vector<Edge> children = {};
+  std::vector<Slot> slots = {};
+
+  bool has_value() const { return variable || state; }
+  std::string key() const { return train::object_key(path); }
+  /// Where the state of a worker stands; the chief's, rank 0, under key().
+  std::string key_of_worker(int rank) const {
+    return rank == 0 ? key() : train::object_key(path, worker_attribute(rank));
+  }
+  static std::string worker_attribute(int rank) { return "WORKER_" + std::to_string(rank); }
+};
+
+/// All objects reachable from the parts, each once: node 0 is the root, then breadth-first, then
+/// the slot variables of optimizers. Refers to the parts; valid while these and their objects live.
+class ProgramGraph {
+ public:
+  /// Throws  InvalidArgumentError when an object calls two of its parts the same.
+  explicit ProgramGraph(const train::CheckpointParts& parts);
+
+  const std::deque<ProgramNode>& nodes() const { return nodes_; }
+  /// The graph as it stands in a checkpoint of `workers` workers.
+  train::TrackableObjectGraph to_proto(int workers = 1) const;
+
+ private:
+  size_t add(size_t parent, const std::string& name, ProgramNode node);
+  void add_object(size_t parent, const std::string& name, const Trackable* object);
+  void add_variable(size_t parent, const std::string& name, const Variable& variable);
+  void expand(size_t node);
+  void add_slots(size_t node);
+
+  std::deque<ProgramNode> nodes_;
+  std::unordered_map<const Trackable*, size_t> objects_;
+  std::unordered_map<uint64_t, size_t> variables_;  // by id
+};
+
+}  // namespace distribute::checkpoint_internal

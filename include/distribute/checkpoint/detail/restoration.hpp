@@ -1,0 +1,94 @@
+#pragma once
+/// One checkpoint file being restored, now and for what is created later.
+
+#include <distribute/base/config.hpp>
+#include <distribute/checkpoint/bundle_reader.hpp>
+#include <distribute/checkpoint/detail/program_graph.hpp>
+#include <distribute/checkpoint/object_graph.hpp>
+
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace distribute::checkpoint_internal {
+
+/// Lives as long as a status or an object that still waits for values; knows no object itself, so
+/// these may move and die. The file is open only while it is read. Thread-safe.
+class Restoration : public std::enable_shared_from_this<Restoration> {
+ public:
+  /// Reads the index, for worker `rank` of `workers`. Throws  what BundleReader throws.
+  explicit Restoration(const std::string& prefix, int rank = 0, int workers = 1);
+  /// Warns about the first value that nobody took, unless told not to.
+  DISTRIBUTE_INLINE ~Restoration();
+
+  /// Reads and checks every value that has a place. States are restored here: they can refuse.
+  void read(const ProgramGraph& program);
+  /// Gives the variables what was read. Objects that may get more later get a restorer.
+  void assign();
+  /// Node of the file for each node of the program, -1 for none.
+  std::vector<int32_t> match(const ProgramGraph& program) const;
+  /// The key of a program's node in the file; null when the file has none.
+  const std::string* key_of(const ProgramNode& node, int32_t file_node) const;
+
+  /// A variable or slot that was created on the object `parent` of the file.
+  void created(int32_t parent, const std::string& name, const Variable& variable,
+               const Variable& original);
+  int32_t child(int32_t parent, const std::string& name) const;
+  bool waits() const;
+
+  const std::string& prefix() const { return reader_.prefix(); }
+  bool was_taken(const std::string& key) const;
+  /// A key that was not taken; null when all were.
+  const std::string* unused() const;
+  bool has_matches() const;
+  void set_quiet() { quiet_ = true; }
+
+ private:
+  const train::TrackableObject* node(int32_t id) const;
+  int32_t slot(int32_t optimizer, int32_t original, const std::string& name) const;
+  const std::string* state_key(const ProgramNode& node, const train::TrackableObject& saved) const;
+  void take(const ProgramNode& node, int32_t file_node, const std::string& key);
+  /// Where a restored variable, and its shards, stand in the file: slots of theirs may come.
+  void remember(const Variable& variable, int32_t file_node);
+  void leave_restorers();
+
+  /// Between read() and assign().
+  struct Pending {
+    std::vector<std::pair<Variable, Tensor>> values;
+    std::vector<std::pair<Variable, std::string>> cut;  // with their keys; read shard by shard
+    std::vector<std::pair<const Trackable*, int32_t>> objects;  // with their nodes in the file
+  };
+
+  const int rank_, workers_;
+  mutable std::mutex mutex_;  // guards everything below
+  train::BundleReader reader_;
+  bool has_graph_;
+  train::TrackableObjectGraph graph_;
+  std::set<std::string> unused_;
+  std::unordered_map<uint64_t, int32_t> variables_;  // restored ones by id -> node of the file
+  size_t matched_ = 0;
+  bool quiet_ = false;
+  Pending pending_;
+};
+
+/// What an object keeps of a restoration: the file and its own node in it.
+class NodeRestorer : public Trackable::Restorer {
+ public:
+  NodeRestorer(std::shared_ptr<Restoration> restoration, int32_t node)
+      : restoration_(std::move(restoration)), node_(node) {}
+  void created(const std::string& name, const Variable& variable,
+               const Variable& original) override {
+    restoration_->created(node_, name, variable, original);
+  }
+  DISTRIBUTE_INLINE std::shared_ptr<Trackable::Restorer> part(const std::string& name) override;
+
+ private:
+  std::shared_ptr<Restoration> restoration_;
+  int32_t node_;
+};
+
+}  // namespace distribute::checkpoint_internal

@@ -1,0 +1,25 @@
+#pragma once
+/// Finds where the ranks' descriptions of what they are about to do differ.
+
+#include <distribute/base/config.hpp>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace distribute::cluster_internal {
+
+/// The same JSON value written the one way: no white space, keys in order.
+/// Throws  InvalidArgumentError when `text` is not JSON.
+std::string canonical_json(const std::string& text);
+
+/// What the tasks of every job must have alike: these options, and the library's version.
+std::string agreement_of(const std::map<std::string, std::string>& options);
+
+/// Compares texts of canonical_json(), one for each name, and describes the first difference:
+///   "/variables/3/shape differs: [3,3] in worker 0, worker 1; [5,5] in worker 2"
+/// Empty when all are equal.
+std::string first_difference(const std::vector<std::string>& names,
+                             const std::vector<std::string>& texts);
+
+}  // namespace distribute::cluster_internal

@@ -1,0 +1,44 @@
+#pragma once
+/// One end of a control connection, for threads that poll.
+
+#include <distribute/cluster/detail/control_message.hpp>
+#include <distribute/net/socket.hpp>
+
+#include <vector>
+
+namespace distribute::cluster_internal {
+
+/// Never blocks: what the socket does not take at once waits here. Thread-compatible.
+class ControlLink {
+ public:
+  using Clock = net::Deadline::Clock;
+
+  /// Refuses messages over `most` bytes.
+  ControlLink(net::Socket socket, uint64_t most)
+      : socket_(std::move(socket)), reader_(most), heard_(Clock::now()) {}
+
+  /// Queues the message and sends what the socket takes. Errors show in receive().
+  void send(const ControlMessage& message);
+  void flush();
+  /// Appends the messages that are here now, so many that other links get their turn.
+  /// Errors  Unavailable when the other end has closed; InvalidArgument for a damaged message. The
+  ///         messages before it are appended all the same.
+  absl::Status receive(std::vector<ControlMessage>& messages);
+
+  /// What ::poll should wait for.
+  short events() const;
+  int native() const { return socket_.native(); }
+  const std::string& peer() const { return socket_.peer(); }
+  bool idle() const { return unsent_.empty(); }
+  /// When bytes last came.
+  Clock::time_point heard() const { return heard_; }
+  void set_heard(Clock::time_point time) { heard_ = time; }
+
+ private:
+  net::Socket socket_;
+  net::FrameReader reader_;
+  Clock::time_point heard_;
+  std::string unsent_;
+};
+
+}  // namespace distribute::cluster_internal

@@ -1,0 +1,63 @@
+#pragma once
+/// What a task and its leader say to each other on their control connection.
+
+#include <distribute/base/config.hpp>
+#include <distribute/net/detail/frame.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace distribute::cluster_internal {
+
+enum class ControlType : uint16_t {
+  Join = 16,  // member: name = its address, value = its host
+  Waiting,    // leader: name = who is missing
+  Start,      // leader: value = encode_members()
+  Heartbeat,  // member: times[0] = its clock, value = its progress
+  Echo,       // leader: times = the heartbeat's, when it came, when this left; value = progress
+  Set,        // member: name, value
+  Get,        // member: name, times[0] = nanoseconds that it waits
+  Gather,     // member: name, value, times[0] = nanoseconds that it waits
+  Reply,      // leader: code, name = what is wrong, value
+  Failed,     // leader: rank, code, name = what happened (member: the leader is lost)
+  Error,      // member: code, name = what happened
+  Leave,      // member: it has finished
+  Released,   // leader: so have all others
+};
+
+/// One struct for all types; what a type does not use is empty.
+struct ControlMessage {
+  ControlType type{};
+  uint64_t request = 0;  // tells a member's requests apart; the reply has the same
+  int32_t rank = -1;
+  int32_t code = 0;  // a StatusCode
+  std::array<int64_t, 3> times{};
+  std::string name = {};
+  std::string value = {};
+
+  /// As bytes on the wire, with the frame's header.
+  std::string encode() const;
+};
+
+/// Errors  InvalidArgument.
+absl::StatusOr<ControlMessage> parse_control_message(const net::Frame& frame);
+
+/// A list of texts as one.
+std::string encode_texts(const std::vector<std::string>& texts);
+/// Errors  InvalidArgument.
+absl::StatusOr<std::vector<std::string>> parse_texts(std::string_view bytes);
+
+/// What a task tells about itself when it joins.
+struct JoinedMember {
+  std::string address;
+  uint64_t incarnation = 0;
+  std::string host;  // equal for tasks that may share memory
+};
+std::string encode_members(const std::vector<JoinedMember>& members);
+/// Errors  InvalidArgument.
+absl::StatusOr<std::vector<JoinedMember>> parse_members(std::string_view bytes);
+
+}  // namespace distribute::cluster_internal

@@ -1,0 +1,53 @@
+#pragma once
+/// Asks the other workers of an elastic job who leads.
+
+#include <distribute/cluster/detail/elastic_message.hpp>
+#include <distribute/cluster/task_server.hpp>
+
+#include <absl/status/statusor.h>
+
+#include <map>
+#include <memory>
+#include <string>
+
+namespace distribute::cluster_internal {
+
+/// What another worker answers when asked.
+enum class MeetAnswer {
+  NotThere,  // nobody listens
+  Silent,    // perhaps frozen
+  Trains,    // is rank 0, and keeps those who want to join as long as their connections last
+  Leads,     // gathers workers
+  Looks,     // for one who leads, and may come to lead
+  Follows,   // another one
+};
+struct MeetReply {
+  MeetAnswer answer = MeetAnswer::NotThere;
+  int leader = -1;  // index
+  net::Socket socket = {};
+
+  bool leads() const { return answer == MeetAnswer::Trains || answer == MeetAnswer::Leads; }
+  bool keeps() const { return leads() || answer == MeetAnswer::Looks; }
+};
+
+/// One thread.
+struct ElasticInquiry {
+  using Clock = net::Deadline::Clock;
+
+  MeetReply ask(int index, bool wait_there = false);
+  absl::StatusOr<net::Socket> reach(int index, const MeetRequest& request, net::Deadline deadline);
+  MeetReply read_reply(int index, net::Socket socket, net::Deadline deadline);
+  MeetReply ask_for_leader(int index);
+  MeetReply find_leader(int known_leader);
+  MeetReply lower_leader();
+
+  const ClusterTasks& tasks;
+  const ClusterOptions& options;
+  const std::string& agreement;  // canonical JSON
+  std::shared_ptr<TaskServer> server = {};
+  MeetRequest mine = {};
+  bool finished = false;                               // the job has, or this worker has given up
+  std::map<int, Clock::time_point> silent_until = {};  // not to be asked before
+};
+
+}  // namespace distribute::cluster_internal

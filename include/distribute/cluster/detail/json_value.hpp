@@ -1,0 +1,55 @@
+#pragma once
+/// JSON text from outside, read with limits; errors say where it came from and show the place.
+
+#include <distribute/base/config.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace distribute::cluster_internal {
+
+struct JsonMember;
+
+/// One JSON value. Thread-compatible.
+struct JsonValue {
+  enum class Kind { Null, Boolean, Number, String, Array, Object };
+
+  Kind kind = Kind::Null;
+  bool is_integer = false;          // a number without fraction and exponent
+  std::string text;                 // string; number as written; true, false
+  std::vector<JsonValue> items;     // array
+  std::vector<JsonMember> members;  // object, in the order of the text
+
+  bool is_null() const { return kind == Kind::Null; }
+  bool is_string() const { return kind == Kind::String; }
+  bool is_array() const { return kind == Kind::Array; }
+  bool is_object() const { return kind == Kind::Object; }
+  /// The member of an object; null for a missing one and for other kinds.
+  const JsonValue* find(std::string_view name) const;
+  /// For errors: "the number 5", "a list of 3".
+  std::string describe() const;
+};
+
+struct JsonMember {
+  std::string key;
+  JsonValue value;
+};
+
+/// Values nest at most this deep, and there are at most so many of them.
+inline constexpr int kMaxJsonDepth = 100;
+inline constexpr int kMaxJsonValues = 1'000'000;
+
+/// Throws  InvalidArgumentError, with `source` in front, for text that is not JSON, names a member
+///         of an object twice, or goes beyond the limits.
+JsonValue parse_json(std::string_view text, const std::string& source);
+
+/// The value, which must be a string without control characters.
+/// Throws  InvalidArgumentError; `place` says which value it is.
+const std::string& string_of(const JsonValue& value, const std::string& place);
+/// The value, which must be an object.
+const JsonValue& object_of(const JsonValue& value, const std::string& place);
+/// As Python's int(): numbers lose their fraction, strings may hold a number, true is 1.
+int int_of(const JsonValue& value, const std::string& place);
+
+}  // namespace distribute::cluster_internal

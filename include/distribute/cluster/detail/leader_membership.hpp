@@ -1,0 +1,66 @@
+#pragma once
+/// The leader's side of the control plane.
+
+#include <distribute/cluster/detail/control_link.hpp>
+#include <distribute/cluster/detail/membership.hpp>
+#include <distribute/cluster/detail/rendezvous.hpp>
+#include <distribute/cluster/task_server.hpp>
+
+#include <memory>
+
+namespace distribute::cluster_internal {
+
+/// Holds one control connection to every other task; decides who is lost. Thread-safe.
+class LeaderMembership final : public Membership {
+ public:
+  /// `server` is borrowed; null in a job of one task.
+  LeaderMembership(ClusterTasks tasks, ClusterOptions options, TaskServer* server,
+                   JoinedMember self, std::string purpose);
+  DISTRIBUTE_INLINE ~LeaderMembership() override;
+
+  DISTRIBUTE_INLINE void join(net::Deadline deadline) override;
+
+ private:
+  struct Slot {
+    std::unique_ptr<ControlLink> link;
+    uint64_t incarnation = 0;
+    bool joined = false, left = false;
+    uint64_t seen = 0;  // of the progress board
+  };
+
+  DISTRIBUTE_INLINE void submit(const ControlMessage& message) override;
+  DISTRIBUTE_INLINE void watch(std::vector<pollfd>& polled) override;
+  DISTRIBUTE_INLINE void exchange(const std::vector<pollfd>& polled, Time now) override;
+  DISTRIBUTE_INLINE void heartbeat(const std::string& progress) override;
+  DISTRIBUTE_INLINE void forgive(Time now) override;
+  DISTRIBUTE_INLINE Time next_event() const override;
+  DISTRIBUTE_INLINE void announce(const TaskFailure& failure) override;
+  DISTRIBUTE_INLINE bool farewell_done() const override;
+  DISTRIBUTE_INLINE void farewell_late() override;
+
+  absl::Status admit(const net::HandshakeHello& hello);
+  absl::Status check_free(int rank) const;
+  void take(TaskConnection connection);
+  int rank_of(const net::TaskIdentity& who) const;
+  void handle(int rank, const ControlMessage& message);
+  void handle_join(int rank, const ControlMessage& message);
+  void echo(int rank, const ControlMessage& message, int64_t received);
+  void handle_leave(int rank);
+  void start();
+  void read_link(int rank);
+  void judge_silence(Time now);
+  void link_closed(int rank, const absl::Status& why);
+  void send(int rank, const ControlMessage& message);
+  void report_missing();
+  std::string missing() const;
+  std::string still_working() const;
+
+  TaskServer* server_;
+  const std::string purpose_;
+  std::vector<Slot> slots_;  // by rank; the leader's own has no link
+  std::unique_ptr<Rendezvous> rendezvous_;
+  std::vector<int> watched_;  // whose descriptors stand in `polled`, after the first entry
+  bool released_ = false;
+};
+
+}  // namespace distribute::cluster_internal

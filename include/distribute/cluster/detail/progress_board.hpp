@@ -1,0 +1,35 @@
+#pragma once
+/// The latest progress text of every task.
+
+#include <distribute/base/config.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace distribute::cluster_internal {
+
+/// Longer texts are cut: they travel with every heartbeat.
+inline constexpr size_t kProgressBytes = 1024;
+
+/// The leader's copy is the source; the others get what has changed. Thread-compatible.
+class ProgressBoard {
+ public:
+  explicit ProgressBoard(size_t tasks) : texts_(tasks), changed_(tasks) {}
+
+  void set(int rank, std::string_view text);
+  const std::vector<std::string>& texts() const { return texts_; }
+
+  /// What has changed after `seen`, which then is now.
+  std::string changes(uint64_t& seen) const;
+  /// Takes over what changes() of another board gave.
+  void apply(std::string_view changes);
+
+ private:
+  std::vector<std::string> texts_;
+  std::vector<uint64_t> changed_;  // value of clock_ then
+  uint64_t clock_ = 0;
+};
+
+}  // namespace distribute::cluster_internal

@@ -1,0 +1,67 @@
+#pragma once
+/// The leader's side of store, barrier and all_gather: who waits for what.
+
+#include <distribute/cluster/detail/control_message.hpp>
+#include <distribute/net/deadline.hpp>
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace distribute::cluster_internal {
+
+/// No input and output: requests come in through handle(), answers go out through `reply`.
+/// Thread-compatible.
+class Rendezvous {
+ public:
+  using Time = net::Deadline::Clock::time_point;
+  using Reply = std::function<void(int rank, const ControlMessage&)>;
+
+  /// `names` says what to call each rank in errors; an all_gather of more than `most` bytes is
+  /// refused.
+  Rendezvous(std::vector<std::string> names, size_t most, Reply reply)
+      : names_(std::move(names)), most_(most), left_(names_.size()), reply_(std::move(reply)) {}
+
+  /// A Set, Get or Gather of `rank`.
+  void handle(int rank, const ControlMessage& request, Time now);
+  /// `rank` will send nothing more: what waits for it fails.
+  void has_left(int rank);
+  /// Answers those who have waited long enough, with the names of the missing.
+  void expire(Time now);
+  /// When expire() has something to do next; Time::max() for never.
+  Time next_expiry() const;
+
+ private:
+  struct Waiter {
+    int rank;
+    uint64_t request;
+    Time until;
+  };
+  struct Contribution {
+    uint64_t request;
+    Time until;
+    std::string value;
+  };
+  using Gather = std::map<int, Contribution>;  // by rank
+
+  void set(int rank, const ControlMessage& request);
+  void get(int rank, const ControlMessage& request, Time until);
+  void gather(int rank, const ControlMessage& request, Time until);
+  void answer_gather(const std::string& name, const Gather& gather);
+  void refuse(int rank, uint64_t request, int code, const std::string& why);
+  void expire_getters(Time now);
+  void expire_gathers(Time now);
+  std::string missing(const Gather& gather) const;
+  int first_left() const;
+
+  std::vector<std::string> names_;
+  size_t most_;
+  std::vector<bool> left_;
+  Reply reply_;
+  std::map<std::string, std::string> values_;
+  std::map<std::string, std::vector<Waiter>> getters_;
+  std::map<std::string, Gather> gathers_;
+};
+
+}  // namespace distribute::cluster_internal

@@ -1,0 +1,19 @@
+#pragma once
+/// The registered kinds of resolvers, and those whose headers are missing.
+
+#include <distribute/cluster/resolver_registry.hpp>
+
+#include <initializer_list>
+#include <vector>
+
+namespace distribute::cluster_internal {
+
+/// Whether all of these variables are set.
+bool has_all(const Environment& variables, std::initializer_list<const char*> names);
+
+/// By order. The kinds of <distribute/platforms.hpp> are among them in every program: where the
+/// header is missing their `make` says so, since a job whose tasks do not find each other would
+/// train as so many jobs.
+std::vector<ResolverKind> resolver_kinds();
+
+}  // namespace distribute::cluster_internal

@@ -1,0 +1,94 @@
+#pragma once
+/// Owner of one rank of an NCCL group, and the guard that every call of it needs.
+
+#include <distribute/base/config.hpp>
+#include <distribute/collective/nccl_library.hpp>
+#include <distribute/collective/operation.hpp>
+#include <distribute/device/cuda_stream.hpp>
+#include <distribute/net/deadline.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+
+namespace distribute::collective {
+
+/// A name for a new group, made by one rank and given to all.
+NcclUniqueId make_nccl_id();
+/// As text for a store, and back. Throws  InvalidArgumentError for other text.
+std::string to_text(const NcclUniqueId& id);
+NcclUniqueId nccl_id_from(const std::string& text);
+
+/// Calls made while it lives start together, at end(): ranks that call for several peers or
+/// devices one after the other cannot wait for each other.
+class [[nodiscard]] NcclGroup {
+ public:
+  NcclGroup();
+  /// Ends the group where end() was not called, and ignores what that gives.
+  ~NcclGroup();
+  NcclGroup(const NcclGroup&) = delete;
+  NcclGroup& operator=(const NcclGroup&) = delete;
+  /// Throws  InternalError with NCCL's words.
+  void end();
+
+ private:
+  bool open_ = true;
+};
+
+/// One rank, on one GPU. Calls return before the work is done: it is queued on the stream. Moved-
+/// from is empty. abort() may come from any thread, else used by one thread at a time.
+class NcclCommunicator {
+ public:
+  /// Begins to meet the other ranks; wait_ready() ends it.
+  /// Throws  InternalError with NCCL's words and their likely cause, such as two ranks on one GPU.
+  NcclCommunicator(NcclGroup& group, Device device, int rank, int size, const NcclUniqueId& id);
+  NcclCommunicator(std::nullptr_t) = delete;
+  NcclCommunicator(NcclCommunicator&& other) noexcept
+      : native_(other.native_.exchange(nullptr)),
+        device_(other.device_),
+        rank_(other.rank_),
+        size_(other.size_) {}
+  NcclCommunicator& operator=(NcclCommunicator&&) = delete;
+  ~NcclCommunicator();
+
+  CudaHandle native() const { return native_; }
+  CudaHandle release() { return native_.exchange(nullptr); }
+  Device device() const { return device_; }
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+
+  /// Blocks  until what was begun has been handed to the device.
+  /// Throws  DeadlineExceededError; UnavailableError when a peer or the network failed. `stop` is
+  ///         asked from time to time and may throw.
+  void wait_ready(net::Deadline deadline, const std::function<void()>& stop = {}) const;
+  /// Throws  UnavailableError when the group failed; false while something is under way.
+  bool is_ready() const;
+  /// Ends everything on the device at once; the group is then lost, for all ranks.
+  void abort() noexcept;
+
+  void all_reduce(NcclGroup&, const void* input, void* output, int64_t count, DType dtype,
+                  ReductionOp op, CudaStreamRef stream) const;
+  void reduce(NcclGroup&, const void* input, void* output, int64_t count, DType dtype,
+              ReductionOp op, int root, CudaStreamRef stream) const;
+  void reduce_scatter(NcclGroup&, const void* input, void* output, int64_t count_each, DType dtype,
+                      ReductionOp op, CudaStreamRef stream) const;
+  void all_gather(NcclGroup&, const void* input, void* output, int64_t count_each, DType dtype,
+                  CudaStreamRef stream) const;
+  void broadcast(NcclGroup&, const void* input, void* output, int64_t count, DType dtype, int root,
+                 CudaStreamRef stream) const;
+  void send(NcclGroup&, const void* data, int64_t count, DType dtype, int to,
+            CudaStreamRef stream) const;
+  void receive(NcclGroup&, void* data, int64_t count, DType dtype, int from,
+               CudaStreamRef stream) const;
+
+ private:
+  void check(int result, const char* call) const;
+
+  std::atomic<CudaHandle> native_ = nullptr;
+  Device device_;
+  int rank_ = 0, size_ = 1;
+};
+
+}  // namespace distribute::collective

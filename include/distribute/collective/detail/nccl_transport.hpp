@@ -1,0 +1,70 @@
+#pragma once
+/// Collectives between GPUs over NCCL.
+
+#include <distribute/base/config.hpp>
+#include <distribute/collective/detail/nccl_communicator.hpp>
+#include <distribute/collective/detail/transport.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace distribute::collective {
+
+/// Arrays are on the rank's GPU. An operation begins after what the asking thread's stream was
+/// given before, runs on the communication stream, and has ended on the device when execute()
+/// returns. NCCL chooses the order of sums: the same for the same group and size, but not rank
+/// order. Ranks that run different operations are found by the deadline alone.
+class NcclTransport final : public Transport {
+ public:
+  /// The communicator must be ready. `stop` is asked while an operation waits and may throw.
+  explicit NcclTransport(NcclCommunicator communicator, std::function<void()> stop = {});
+
+  const char* name() const override { return "nccl"; }
+  int rank() const override { return communicator_.rank(); }
+  int size() const override { return communicator_.size(); }
+  DISTRIBUTE_INLINE void execute(const Operation& operation) override;
+  DISTRIBUTE_INLINE void announce(const Operation& operation) override;
+  DISTRIBUTE_INLINE void abort(StatusCode code, const std::string& message) override;
+
+ private:
+  void enqueue(const Operation& operation, CudaStreamRef stream);
+  void enqueue_parts(const Operation& operation, NcclGroup& group, CudaStreamRef stream);
+  void wait_for_input(const Operation& operation, CudaStreamRef stream);
+  void throw_if_aborted();
+
+  NcclCommunicator communicator_;
+  const std::function<void()> stop_;
+  std::mutex mutex_;                         // guards all below
+  std::map<uint64_t, CudaEvent> announced_;  // by sequence: when the input is there
+  StatusCode abort_code_ = StatusCode::Ok;
+  std::string abort_message_;
+};
+
+/// The ranks of a group inside this process, one for each device, in their order.
+/// Throws  InvalidArgumentError when two logical devices share a GPU, which NCCL refuses.
+std::vector<std::unique_ptr<Transport>> make_nccl_transports(std::span<const Device> devices,
+                                                             net::Deadline deadline);
+
+/// One rank of a group of several processes; rank 0 gives its id to the others through
+/// `publish(text)`, they get it from `fetch()`: a rendezvous store's set and get.
+std::unique_ptr<Transport> make_nccl_transport(
+    Device device, int rank, int size, const std::function<void(const std::string&)>& publish,
+    const std::function<std::string()>& fetch, net::Deadline deadline);
+
+/// Ranks `first`, `first + 1`, ... of a group of `size`, one for each device; `id` names the group.
+std::vector<std::unique_ptr<Transport>> meet_over_nccl(std::span<const Device> devices, int first,
+                                                       int size, const NcclUniqueId& id,
+                                                       net::Deadline deadline,
+                                                       const std::function<void()>& stop = {});
+
+/// The name of a group: the rank that `makes` it publishes it, the others fetch it.
+NcclUniqueId share_nccl_id(bool makes, const std::function<void(const std::string&)>& publish,
+                           const std::function<std::string()>& fetch);
+
+}  // namespace distribute::collective

@@ -1,0 +1,16 @@
+#pragma once
+/// How long a rank looks for messages before it sleeps.
+
+#include <distribute/base/config.hpp>
+#include <distribute/net/socket.hpp>
+
+#include <vector>
+
+namespace distribute::collective {
+
+/// Looking for a few microseconds saves the wake-up, but takes the core from whoever could use it:
+/// 0 where this host has more ranks than cores. `flows[peer]` are the connections to a rank.
+/// Units   seconds.
+double useful_spin(const std::vector<std::vector<net::Socket>>& flows);
+
+}  // namespace distribute::collective

@@ -1,0 +1,102 @@
+#pragma once
+/// Messages over TCP: the loop in which a rank sends and receives at once.
+
+#include <distribute/base/config.hpp>
+#include <distribute/base/error.hpp>
+#include <distribute/collective/detail/messages.hpp>
+#include <distribute/collective/detail/tcp_peer.hpp>
+#include <distribute/collective/operation.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+struct pollfd;
+
+namespace distribute::collective {
+
+/// No thread of its own: bytes move while the caller is in next() or finish(), and in between as
+/// far as the system's buffers reach. The flows to a rank share one queue, so a slow one does not
+/// pace the rest. A message that nobody wants yet stops its flow; only small point-to-point
+/// messages are taken in, because a rank may send one before a collective that both take part in.
+/// Used by one thread, but for abort().
+class TcpMessages final : public Messages {
+ public:
+  /// `flows[peer]` are the connections to a rank, empty for this rank itself. `spin_seconds`: how
+  /// long to look before sleeping; negative: a little where every rank of this host has a core.
+  TcpMessages(int rank, std::vector<std::vector<net::Socket>> flows, double spin_seconds);
+  DISTRIBUTE_INLINE ~TcpMessages() override;
+
+  /// The messages from here on belong to `operation`.
+  void begin(const Operation& operation);
+
+  int rank() const override { return rank_; }
+  int size() const override { return int(peers_.size()); }
+  DISTRIBUTE_INLINE void send(int to, uint64_t tag, std::span<const std::byte> bytes,
+                              bool urgent) override;
+  DISTRIBUTE_INLINE void receive(int from, uint64_t tag, std::span<std::byte> out) override;
+  DISTRIBUTE_INLINE Event next() override;
+  DISTRIBUTE_INLINE void finish() override;
+
+  /// Reads what has come, without waiting, for who waits elsewhere.
+  /// Throws  as next().
+  void look();
+  void throw_if_aborted();
+
+  /// From any thread: ends the wait of this rank, now and in future.
+  void abort(StatusCode code, const std::string& message);
+  /// Tells the other ranks, as far as that goes without waiting, and hangs up.
+  void hang_up(StatusCode code, const std::string& message);
+
+ private:
+  using Place = std::optional<std::byte*>;
+
+  TcpPeer& peer(int rank) { return peers_[size_t(rank)]; }
+  void turn();
+  void read_polled(int ready);
+  bool write_some();
+  bool start_next(int from, TcpFlow& flow);
+  void write(int to, TcpFlow& flow);
+  int poll(bool moved);
+  static bool has_buffered(const TcpFlow& flow) { return !flow.parked && flow.has_buffered(); }
+  void read(int from, TcpFlow& flow);
+  void consume(int from, TcpFlow& flow);
+  Place place(int from, const MessageHeader& header);
+  Place place_collective(int from, const MessageHeader& header);
+  Place place_wanted(int from, const MessageHeader& header);
+  Place place_point_to_point(int from, const MessageHeader& header);
+  bool take_early(int from, const TcpPeer::Incoming& wanted);
+  void arrived(int from, const MessageHeader& header);
+  void lost(int who, TcpFlow& flow, bool broken);
+  void hear_last_words(int from);
+  void late();
+
+  const int rank_;
+  double spin_seconds_;
+  std::vector<TcpPeer> peers_;
+  std::vector<pollfd> polled_;
+  std::vector<std::pair<int, TcpFlow*>> polled_flows_;
+  std::deque<Event> events_;
+  size_t pending_ = 0;  // messages that are not done, of all peers
+  Operation operation_;
+  Signature collective_, point_to_point_;  // of the newest of each kind
+  bool collective_runs_ = false;
+  bool lingers_ = false;  // past the deadline
+  net::Deadline::Clock::time_point moved_at_;
+  std::array<std::byte, MessageHeader::kMaxFailureBytes> failure_;
+
+  int wake_ = -1;  // an eventfd, readable after abort()
+  std::atomic<bool> aborted_ = false;
+  std::mutex mutex_;  // guards the two below
+  StatusCode abort_code_ = StatusCode::Ok;
+  std::string abort_message_;
+};
+
+}  // namespace distribute::collective

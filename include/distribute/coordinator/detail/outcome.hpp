@@ -1,0 +1,40 @@
+#pragma once
+/// How a function ended on its worker, as the coordinator is told.
+
+#include <distribute/base/config.hpp>
+#include <distribute/base/error.hpp>
+
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace distribute::coordinator_internal {
+
+enum class OutcomeKind : uint8_t {
+  Finished,      // text: the result's bytes
+  Failed,        // code and message of what the function threw
+  Cancelled,     // as asked
+  ResourceLost,  // it needs something that this worker does not have (any more)
+};
+
+struct Outcome {
+  OutcomeKind kind = OutcomeKind::Finished;
+  StatusCode code = StatusCode::Ok;
+  std::string text;
+
+  std::string encode() const;
+  /// Throws  DataLossError
+  static Outcome decode(std::string_view bytes);
+  /// The exception that is being handled. `cancelled`: it was asked to end.
+  static Outcome of_current_exception(bool cancelled);
+  /// For Failed, with `where` in front of the message.
+  std::exception_ptr error(const std::string& where) const;
+};
+
+/// The number of the parameter server that an error's message names first ("ps 1 (host:port) ...");
+/// nothing when it names none.
+std::optional<int> named_parameter_server(std::string_view message);
+
+}  // namespace distribute::coordinator_internal

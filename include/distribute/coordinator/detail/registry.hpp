@@ -1,0 +1,111 @@
+#pragma once
+/// What a worker can be asked to run: functions and dataset functions by name, in every process of
+/// the job the same.
+
+#include <distribute/base/config.hpp>
+#include <distribute/coordinator/wire_value.hpp>
+#include <distribute/data/dataset.hpp>
+#include <distribute/data/input_context.hpp>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace distribute {
+class DistributedIterator;
+}
+
+namespace distribute::coordinator_internal {
+
+/// A function was sent to a worker that is not the one it was for any more.
+class ResourceLostError : public AbortedError {
+ public:
+  using AbortedError::AbortedError;
+};
+
+/// The things that live on a worker for the coordinator, by number.
+class WorkerResources {
+ public:
+  int64_t add(std::shared_ptr<data::Dataset> dataset);
+  int64_t add(std::shared_ptr<data::Iterator> iterator);
+  int64_t add(std::shared_ptr<DistributedIterator> iterator);
+  void remove(int64_t id);
+  void clear();
+  /// Throw  ResourceLostError when there is none of that kind and number.
+  data::Dataset& dataset(int64_t id) const;
+  data::Iterator& iterator(int64_t id) const;
+  DistributedIterator& distributed_iterator(int64_t id) const;
+
+ private:
+  std::map<int64_t, std::shared_ptr<data::Dataset>> datasets_;
+  std::map<int64_t, std::shared_ptr<data::Iterator>> iterators_;
+  std::map<int64_t, std::shared_ptr<DistributedIterator>> distributed_;
+  int64_t next_ = 1;
+};
+
+/// One call on its way into a function.
+struct RemoteCall {
+  net::ByteReader& arguments;
+  const WorkerResources& resources;
+};
+
+struct Registration {
+  std::string kind;                                  // "function" or "dataset"
+  std::string name;                                  // of the user's choice
+  std::string signature;                             // of a function, as the compiler writes it
+  std::function<std::string(RemoteCall&)> run = {};  // gives the result's bytes
+  std::function<data::Dataset(const InputContext&)> make_data = {};  // of a dataset
+
+  /// `function "train_step"`.
+  std::string describe() const { return kind + " \"" + name + "\""; }
+};
+
+using RegistrationPtr = std::shared_ptr<const Registration>;
+
+/// Thread-safe.
+class Registry {
+ public:
+  /// Throws  AlreadyExistsError for a name that is taken; InvalidArgumentError for an empty one.
+  void add(RegistrationPtr registration);
+  void remove(const RegistrationPtr& registration);
+  /// Datasets of functions without captures, which every process registers before main.
+  void add_type(RegistrationPtr registration);
+
+  /// Throws  InvalidArgumentError that shows the names there are.
+  RegistrationPtr find(const std::string& kind, const std::string& name) const;
+  /// Kind, name and signature in the order of registration: what processes compare.
+  std::vector<std::string> list() const;
+
+ private:
+  mutable std::mutex mutex_;  // guards the rest
+  std::vector<RegistrationPtr> by_order_;
+  std::map<std::string, std::vector<RegistrationPtr>> by_type_;  // several: ambiguous
+};
+
+/// This process's.
+Registry& registry();
+
+/// Throws  InvalidArgumentError that shows the first difference and names the worker; a worker may
+///         know more than the coordinator.
+void check_same_registrations(const std::vector<std::string>& coordinators,
+                              const std::vector<std::string>& workers, const std::string& worker);
+
+/// Registered for the life of the object.
+class RegistrationHandle {
+ public:
+  explicit RegistrationHandle(RegistrationPtr registration) : registration_(registration) {
+    registry().add(std::move(registration));
+  }
+  ~RegistrationHandle() { registry().remove(registration_); }
+  RegistrationHandle(const RegistrationHandle&) = delete;
+  RegistrationHandle& operator=(const RegistrationHandle&) = delete;
+  const std::string& name() const { return registration_->name; }
+
+ private:
+  RegistrationPtr registration_;
+};
+
+}  // namespace distribute::coordinator_internal

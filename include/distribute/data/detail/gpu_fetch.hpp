@@ -1,0 +1,17 @@
+#pragma once
+/// Brings elements to GPUs ahead of time.
+
+#include <distribute/base/config.hpp>
+#include <distribute/data/node.hpp>
+#include <distribute/device/device.hpp>
+
+#include <vector>
+
+namespace distribute::data {
+
+/// Element i on devices[i % n], copied by a thread of its own while the GPUs compute; n elements
+/// are ready ahead. Saved positions are those of the input.
+/// Source  tf.data.experimental.prefetch_to_device
+NodePtr fetch_to_gpus_node(NodePtr input, std::vector<Device> devices);
+
+}  // namespace distribute::data

@@ -1,0 +1,14 @@
+#pragma once
+/// Tells a transformation which pass (epoch) an element belongs to.
+
+#include <distribute/base/config.hpp>
+#include <distribute/data/node.hpp>
+
+namespace distribute::data {
+
+/// Adds a last component, an int64 scalar: a number that differs from pass to pass over the dataset
+/// and is the same in every process. With it a `map` function draws random numbers that depend on
+/// the epoch and not on threads.
+NodePtr pass_number_node(NodePtr input);
+
+}  // namespace distribute::data

@@ -1,0 +1,43 @@
+#pragma once
+/// Examples that lie in memory as rows: selected by number, gathered into a batch in one pass.
+
+#include <distribute/base/config.hpp>
+#include <distribute/data/element_spec.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace distribute::data {
+
+/// Rows by number. Immutable, thread-safe.
+class RowTable {
+ public:
+  virtual ~RowTable() = default;
+  virtual int64_t num_rows() const = 0;
+  /// Of one row.
+  virtual ElementSpec row_spec() const = 0;
+  /// These rows behind each other, with a batch axis.
+  virtual Batch gather(std::span<const int64_t> rows) const = 0;
+};
+
+/// One component of the examples, kept as it was loaded and converted when a batch is made.
+struct Column {
+  Tensor values;                 // [n, ...]
+  DType dtype = values.dtype();  // of the batch
+  float divide_by = 1;           // applied when `dtype` is float32 and `values` uint8
+  // Of one row, as many elements as a row of `values`; none: as `values` has it.
+  std::optional<std::vector<int64_t>> row_shape = {};
+};
+
+/// A table of tensors with equal first axes.
+/// Throws  InvalidArgumentError for no columns, scalars, sizes that differ, or a conversion other
+///         than uint8 -> float32 and uint8 -> int32 / int64.
+std::shared_ptr<const RowTable> make_table(std::vector<Column> columns);
+
+/// Row i is the scalar int64 start + i * step.
+std::shared_ptr<const RowTable> make_range_table(int64_t start, int64_t stop, int64_t step);
+
+}  // namespace distribute::data

@@ -1,0 +1,29 @@
+#pragma once
+/// bfloat16 convolutions that oneDNN computes faster as products of matrices; only cpu_onednn*.ipp
+/// may include this.
+
+#include <distribute/device/kernel_shapes.hpp>
+#include <distribute/device/layout.hpp>
+
+#include <dnnl.hpp>  // private to oneDNN's door
+
+namespace distribute::onednn_internal {
+
+/// A bfloat16 convolution with 1x1 kernels over row-major images is a product of matrices, and
+/// oneDNN's product is 2 to 10 times as fast backwards (AMX, oneDNN 2.6).
+bool is_product(const Conv2DShape& s, const Array& a, const Array& b);
+/// dx [pixels, in_channels] = dy times the filters turned round.
+Array product_backprop_input(const Conv2DShape& s, const Array& dy, const Array& w);
+
+/// Whether the gradient of filters is a product as well, with the image's windows written out: it
+/// wins for many channels and for the few of a photograph, as far as they fit in a cache or two.
+bool writes_windows_out(const Conv2DShape& s, const Array& x, const Array& dy);
+/// dw [window, out_channels] = the windows of x turned round times dy, in float32; 1x1 windows of
+/// stride 1 are x itself.
+Array product_backprop_filter(const Conv2DShape& s, const Array& x, const Array& dy);
+
+/// The layout of a 1x1 filter's gradient that lets oneDNN's forward kernel read the updated filters
+/// as they lie, [out / 8][in][8]; null: row-major.
+LayoutPtr direct_gradient_layout(const Conv2DShape& s);
+
+}  // namespace distribute::onednn_internal

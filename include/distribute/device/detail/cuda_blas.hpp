@@ -1,0 +1,70 @@
+#pragma once
+/// Matrix products of GPUs: cuBLASLt with bias and ReLU in its epilogue, loaded at first use.
+
+#include <distribute/base/config.hpp>
+#include <distribute/device/cuda_driver.hpp>
+#include <distribute/device/kernel_shapes.hpp>
+#include <distribute/device/layout.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace distribute {
+
+/// cublasLtMatmulHeuristicResult_t, as version 12 and 13 have it.
+struct BlasChoice {
+  uint64_t algorithm[8] = {};
+  size_t workspace_bytes = 0;
+  int state = 0;
+  float waves = 0;
+  int reserved[4] = {};
+};
+
+/// Functions of libcublasLt.so, by their exported names. Enumerators are ints.
+struct CudaBlas {
+  const char* (*cublasLtGetStatusName)(int) = nullptr;
+  int (*cublasLtCreate)(CudaHandle*) = nullptr;
+  int (*cublasLtMatmulDescCreate)(CudaHandle*, int, int) = nullptr;
+  int (*cublasLtMatmulDescDestroy)(CudaHandle) = nullptr;
+  int (*cublasLtMatmulDescSetAttribute)(CudaHandle, int, const void*, size_t) = nullptr;
+  int (*cublasLtMatrixLayoutCreate)(CudaHandle*, int, uint64_t, uint64_t, int64_t) = nullptr;
+  int (*cublasLtMatrixLayoutDestroy)(CudaHandle) = nullptr;
+  int (*cublasLtMatrixLayoutSetAttribute)(CudaHandle, int, const void*, size_t) = nullptr;
+  int (*cublasLtMatmulPreferenceCreate)(CudaHandle*) = nullptr;
+  int (*cublasLtMatmulPreferenceDestroy)(CudaHandle) = nullptr;
+  int (*cublasLtMatmulPreferenceSetAttribute)(CudaHandle, int, const void*, size_t) = nullptr;
+  int (*cublasLtMatmulAlgoGetHeuristic)(CudaHandle, CudaHandle, CudaHandle, CudaHandle, CudaHandle,
+                                        CudaHandle, CudaHandle, int, BlasChoice*, int*) = nullptr;
+  int (*cublasLtMatmul)(CudaHandle, CudaHandle, const void*, const void*, CudaHandle, const void*,
+                        CudaHandle, const void*, const void*, CudaHandle, void*, CudaHandle,
+                        const void*, void*, size_t, CudaHandle) = nullptr;
+};
+
+/// Fills the table from the library of this machine.
+/// Returns  an empty string, or what is missing and how to get it; the table is then unusable.
+std::string load_cuda_blas(CudaBlas& blas);
+
+/// For tests: while it lives, products are what this table computes. Not thread-safe.
+class [[nodiscard]] ScopedCudaBlas {
+ public:
+  explicit ScopedCudaBlas(const CudaBlas& blas);
+  ~ScopedCudaBlas();
+  ScopedCudaBlas(const ScopedCudaBlas&) = delete;
+  ScopedCudaBlas& operator=(const ScopedCudaBlas&) = delete;
+
+ private:
+  void* previous_;
+};
+
+/// Why there is no cuBLASLt: empty when it can be used.
+std::string cuda_blas_problem();
+
+/// c = epilogue(a b + bias) on the current stream; arrays on one GPU, row-major, not empty; `bias`
+/// [columns] or null. float32, bfloat16, float16; sums are float32.
+/// Throws  UnavailableError without cuBLASLt; InternalError with the call, its sizes and the
+///         library's words.
+Array cuda_blas_matmul(const MatmulShape& shape, const Array& a, const Array& b, const Array* bias,
+                       Epilogue epilogue);
+
+}  // namespace distribute

@@ -1,0 +1,54 @@
+#pragma once
+/// The functions of libcudnn, loaded at first use: nothing links cuDNN.
+
+#include <distribute/base/config.hpp>
+#include <distribute/base/error.hpp>
+
+#include <string>
+
+#include <cudnn_graph.h>
+
+namespace distribute::cudnn_internal {
+
+/// A plan needs CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, which came with this version.
+inline constexpr size_t kOldestVersion = 90800;
+
+/// One pointer for each function used; tests put their own in.
+struct CudnnTable {
+  decltype(&cudnnGetVersion) get_version = nullptr;
+  decltype(&cudnnGetErrorString) get_error_string = nullptr;
+  decltype(&cudnnGetLastErrorString) get_last_error_string = nullptr;
+  decltype(&cudnnCreate) create = nullptr;
+  decltype(&cudnnDestroy) destroy = nullptr;
+  decltype(&cudnnSetStream) set_stream = nullptr;
+  decltype(&cudnnBackendCreateDescriptor) create_descriptor = nullptr;
+  decltype(&cudnnBackendDestroyDescriptor) destroy_descriptor = nullptr;
+  decltype(&cudnnBackendSetAttribute) set_attribute = nullptr;
+  decltype(&cudnnBackendGetAttribute) get_attribute = nullptr;
+  decltype(&cudnnBackendFinalize) finalize = nullptr;
+  decltype(&cudnnBackendExecute) execute = nullptr;
+};
+
+/// The loaded table. Thread-safe.
+/// Throws  UnavailableError that names library and package when there is none or it is too old.
+const CudnnTable& cudnn();
+
+/// For tests: while it lives, cuDNN is this table. Not thread-safe.
+class [[nodiscard]] ScopedCudnn {
+ public:
+  explicit ScopedCudnn(const CudnnTable& table);
+  ~ScopedCudnn();
+  ScopedCudnn(const ScopedCudnn&) = delete;
+  ScopedCudnn& operator=(const ScopedCudnn&) = delete;
+
+ private:
+  const CudnnTable* previous_;
+};
+
+/// "cudnnBackendFinalize of a plan: NOT_SUPPORTED: what cuDNN said last".
+std::string describe(cudnnStatus_t status, const std::string& call);
+
+/// Throws  InvalidArgumentError, UnimplementedError or InternalError unless it is a success.
+void check_cudnn(cudnnStatus_t status, const std::string& call);
+
+}  // namespace distribute::cudnn_internal

@@ -1,0 +1,87 @@
+#pragma once
+/// Chooses an engine for a graph and holds the finished plan.
+
+#include <distribute/base/config.hpp>
+#include <distribute/device/detail/cuda_dnn_graph.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <cudnn_graph.h>
+
+namespace distribute::cudnn_internal {
+
+/// The device a plan is made for: one of this machine, or one that a text of properties describes,
+/// so that plans can be made where there is none.
+class CudnnTarget {
+ public:
+  /// The GPU must be current.
+  static CudnnTarget of_device(int index);
+  /// `json` as CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION gives it.
+  static CudnnTarget of_properties(const std::string& json);
+  const CudnnDescriptor& properties() const { return properties_; }
+  /// Of a device of this machine: plans for it are made with a handle, as they are executed. Null
+  /// where there are properties alone.
+  cudnnHandle_t handle() const { return handle_; }
+  /// Names the device's kind and cuDNN's version: plans of equal names are interchangeable.
+  const std::string& name() const { return name_; }
+
+ private:
+  explicit CudnnTarget(CudnnDescriptor properties);
+  CudnnDescriptor properties_;
+  cudnnHandle_t handle_ = nullptr;  // never destroyed, as the plans
+  std::string name_;
+};
+
+/// What an engine may do.
+struct PlanOptions {
+  int64_t workspace_bytes = int64_t{256} << 20;
+  bool deterministic = false;
+  bool tensor_float_32 = true;      // float32 operands may meet tensor cores: 10 bits of each
+  bool runtime_compilation = true;  // engines that compile their kernel when the plan is made
+};
+
+/// A finished plan: one kernel or several for one graph on one kind of device. Immutable,
+/// thread-safe.
+class CudnnPlan {
+ public:
+  /// The plan of an engine configuration; nothing when it does not serve the target or the options,
+  /// and `why` then says so.
+  static std::optional<CudnnPlan> make(const CudnnTarget& target, const CudnnDescriptor& config,
+                                       const PlanOptions& options, std::string* why);
+  /// A plan that stored() gave.
+  static std::optional<CudnnPlan> restore(const CudnnTarget& target, const std::string& json);
+
+  int64_t workspace_bytes() const { return workspace_bytes_; }
+  /// cuDNN's own text (JSON) of graph, engine and knobs, for restore().
+  std::string stored() const {
+    return plan_.get_text(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION);
+  }
+  /// True when the engine compiled its kernel for this plan.
+  bool compiled_at_runtime() const { return compiled_at_runtime_; }
+
+  /// Queues the kernels on the handle's stream; pointers[i] belongs to tensor ids[i].
+  void execute(cudnnHandle_t handle, std::span<const int64_t> ids, std::span<void* const> pointers,
+               void* workspace) const;
+
+ private:
+  explicit CudnnPlan(CudnnDescriptor plan) : plan_(std::move(plan)) {}
+  CudnnDescriptor plan_;
+  int64_t workspace_bytes_ = 0;
+  bool compiled_at_runtime_ = false;
+};
+
+/// The engine configurations that cuDNN proposes, its favourite first; functional-guarantee
+/// engines follow at the end.
+std::vector<CudnnDescriptor> propose_engines(const CudnnTarget& target,
+                                             const CudnnDescriptor& graph);
+
+/// Up to `most` plans for the graph, cuDNN's favourite first.
+/// Throws  UnimplementedError with each engine's reason when there is none.
+std::vector<CudnnPlan> make_plans(const CudnnTarget& target, CudnnGraph& graph,
+                                  const PlanOptions& options, size_t most = 1);
+
+}  // namespace distribute::cudnn_internal

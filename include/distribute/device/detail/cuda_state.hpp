@@ -1,0 +1,66 @@
+#pragma once
+/// What the process knows about its GPUs; private to device/cuda*.
+
+#include <distribute/base/config.hpp>
+#include <distribute/device/cuda_driver.hpp>
+#include <distribute/device/detail/embedded_kernels.hpp>
+#include <distribute/device/device.hpp>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace distribute {
+
+class GpuPool;
+
+namespace device_internal {
+
+/// What belongs to one logical GPU. Made at first use, never destroyed.
+struct GpuLane {
+  CudaHandle compute = nullptr, communication = nullptr;  // streams
+  std::shared_ptr<GpuPool> pool;
+  std::mutex mutex;  // guards memory
+  MemoryInfo memory;
+};
+
+/// A compiled kernel's place: context, text (by address), row, function, types.
+using KernelKey =
+    std::tuple<CudaHandle, const char*, const char*, const char*, std::string_view, uint32_t>;
+
+struct GpuState {
+  CudaDriver driver;
+  CudaCompiler compiler;
+  std::string driver_problem, compiler_problem;
+  std::once_flag compiler_once;
+  std::span<const EmbeddedKernel> embedded = embedded_kernels();
+  bool keeps_kernels_on_disk = true;
+  bool uses_libraries = true;  // cuDNN, cuBLASLt and NCCL
+  std::vector<PhysicalGpu> physical;
+  std::vector<LogicalGpu> logical;
+  std::recursive_mutex mutex;        // guards contexts and lanes
+  std::vector<CudaHandle> contexts;  // by index into physical
+  std::vector<std::unique_ptr<GpuLane>> lanes;
+  std::shared_mutex kernel_mutex;  // guards kernels, modules and loading
+  std::map<KernelKey, CudaHandle> kernels;
+  std::map<KernelKey, CudaHandle> modules;   // function empty
+  std::map<CudaHandle, std::mutex> loading;  // one thread at a time, for each context
+  std::mutex compile_mutex;                  // one text at a time: the next GPU finds it on disk
+};
+
+/// Made at first use from the libraries of this machine.
+GpuState& gpu_state();
+/// Throws  InvalidArgumentError for a device that this process lacks.
+GpuLane& gpu_lane(Device device);
+/// True when a lane exists: GPUs may not be divided any more.
+bool gpus_in_use();
+
+}  // namespace device_internal
+
+}  // namespace distribute

@@ -1,0 +1,127 @@
+#pragma once
+/// A model with a directory: trains in managed sessions, evaluates its checkpoints.
+
+#include <distribute/base/config.hpp>
+#include <distribute/estimator/checkpoint_saver_hook.hpp>
+#include <distribute/estimator/monitored_training_session.hpp>
+#include <distribute/saved_model/saved_model.hpp>
+#include <distribute/train/fit_options.hpp>
+#include <distribute/train/model.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace distribute::train {
+
+/// Makes the data anew for every training and evaluation.
+using InputFunction = std::function<InputData()>;
+
+struct EstimatorOptions {
+  std::string model_dir = {};
+  SecondsOrSteps save_checkpoints = {.secs = 600};
+  std::optional<int64_t> keep_checkpoint_max = 5;
+  SecondsOrSteps save_summary = {.steps = 100};
+  std::optional<int64_t> log_step_count_steps = 100;
+  /// A checkpoint, or the directory of some, whose weights a training without a checkpoint of its
+  /// own begins with: of the variables whose names begin as the POSIX regular expression says,
+  /// under other names there where the map has them. Source  tf.estimator.WarmStartSettings
+  std::string warm_start_from = {};
+  std::string vars_to_warm_start = ".*";
+  std::map<std::string, std::string> var_name_to_prev_var_name = {};
+  SessionReadiness* readiness = nullptr;  // as of MonitoredTrainingSession
+  std::optional<bool> is_chief = {};      // none: what the strategy says
+  std::function<double()> clock = {};     // in seconds; unset: the system's steady one
+};
+
+/// Source  tf.estimator.RunConfig, whose cluster part the strategy has
+using RunConfig = EstimatorOptions;
+
+struct EstimatorTrainOptions {
+  std::optional<int64_t> steps = {};      // of this call
+  std::optional<int64_t> max_steps = {};  // of all calls and workers together
+  std::vector<SessionHookHandle> hooks = {};
+  std::vector<Handle<CheckpointSaverListener>> saving_listeners = {};
+};
+
+struct EstimatorEvaluateOptions {
+  std::optional<int64_t> steps = {};  // none: all data
+  /// Around each batch, with the figures so far; global_step is the checkpoint's.
+  std::vector<SessionHookHandle> hooks = {};
+  std::string name = {};             // of the run: eval_dir(name)
+  std::string checkpoint_path = {};  // empty: the newest
+};
+
+struct EstimatorPredictOptions {
+  std::vector<SessionHookHandle> hooks = {};  // around each batch; there are no figures
+  std::string checkpoint_path = {};           // empty: the newest
+};
+
+struct EstimatorExportOptions {
+  saved_model::SaveOptions save = {};  // its input stands for a serving_input_receiver_fn
+  std::string checkpoint_path = {};    // empty: the newest
+};
+
+/// Over a train::Model, in place of a model function: what the model does in ModeKeys.TRAIN, EVAL
+/// and PREDICT is its train_step, test_step and predict_step. Checkpoints
+/// MODEL_DIR/model.ckpt-<step> with the parts "model" and "optimizer". Thread rules and workers as
+/// of the model and the session.
+/// Source  tf.estimator.Estimator
+class Estimator {
+ public:
+  /// `model` is compiled and outlives the estimator.
+  /// Throws  InvalidArgumentError without a directory.
+  Estimator(Model& model, EstimatorOptions options);
+
+  /// Until the data ends or the steps are done; goes on from the newest checkpoint.
+  /// Throws  InvalidArgumentError where both steps and max_steps are given, or one is below 1, and
+  ///         for a bad regular expression; for a warm start what load_weights throws.
+  void train(const InputFunction& input_fn, const EstimatorTrainOptions& options = {});
+  /// Restores a checkpoint's weights and evaluates them. The figures have a "global_step", and are
+  /// written for TensorBoard. A hook may end it early.
+  /// Throws  NotFoundError when there is no checkpoint; InvalidArgumentError for steps below 1, and
+  ///         for data without examples.
+  Logs evaluate(const InputFunction& input_fn, const EstimatorEvaluateOptions& options = {});
+  /// Restores a checkpoint's weights; what they predict for all examples, on every worker. A hook
+  /// may end it early.
+  /// Shapes  [examples, ...]
+  /// Throws  NotFoundError when there is no checkpoint; InvalidArgumentError for data that is
+  ///         divided among the replicas already: predictions have the order of the data.
+  Tensor predict(const InputFunction& input_fn, const EstimatorPredictOptions& options = {});
+  /// Restores a checkpoint's weights and writes them to EXPORT_DIR_BASE/<seconds since 1970>, as
+  /// TensorFlow Serving looks for versions; gives back that path. Every worker calls it.
+  /// Throws  NotFoundError when there is no checkpoint; what saved_model::save throws.
+  std::string export_saved_model(const std::string& export_dir_base,
+                                 const EstimatorExportOptions& options = {});
+
+  std::optional<std::string> latest_checkpoint() const;
+  /// Of the newest checkpoint: the variables' names, and one's value.
+  /// Throw  NotFoundError when there is no checkpoint, or none of that name; InvalidArgumentError
+  ///        for a name that two variables have; what BundleReader throws.
+  std::vector<std::string> get_variable_names() const;
+  Tensor get_variable_value(const std::string& name) const;
+  const std::string& model_dir() const { return options_.model_dir; }
+  /// Where evaluations of that name write their figures: MODEL_DIR/eval, or MODEL_DIR/eval_<name>.
+  std::string eval_dir(const std::string& name = "") const;
+
+  Model& model() const { return model_; }
+  const EstimatorOptions& options() const { return options_; }
+
+ private:
+  /// `given`, or the newest.
+  std::string checkpoint_to_read(const std::string& given) const;
+  void restore(const std::string& checkpoint);
+  void warm_start();
+  void write_figures(const Logs& figures, int64_t step, const std::string& name) const;
+  /// Neither restores nor saves anything.
+  MonitoredTrainingSessionOptions session_of_hooks(const std::vector<SessionHookHandle>& hooks,
+                                                   const std::string& checkpoint) const;
+
+  Model& model_;
+  EstimatorOptions options_;
+};
+
+}  // namespace distribute::train

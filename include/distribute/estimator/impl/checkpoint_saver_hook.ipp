@@ -1,0 +1,56 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/estimator/checkpoint_saver_hook.hpp>
+#include <distribute/estimator/monitored_training_session.hpp>
+
+#include <utility>
+
+namespace distribute::train {
+
+DISTRIBUTE_INLINE CheckpointSaverHook::CheckpointSaverHook(CheckpointSaverHookOptions options)
+    : listeners_(std::move(options.listeners)),
+      timer_("CheckpointSaverHook", options.save, std::move(options.clock)) {}
+
+DISTRIBUTE_INLINE void CheckpointSaverHook::begin() {
+  for (const auto& listener : listeners_) listener->begin();
+}
+
+/// Clocks differ, steps do not.
+DISTRIBUTE_INLINE bool CheckpointSaverHook::is_due(MonitoredTrainingSession& session,
+                                                   int64_t step) const {
+  if (!timer_.by_time()) return timer_.is_due(step);
+  return session.any_worker(session.is_chief() && timer_.is_due(step));
+}
+
+DISTRIBUTE_INLINE bool CheckpointSaverHook::save(MonitoredTrainingSession& session, int64_t step) {
+  timer_.done(step);
+  for (const auto& listener : listeners_) listener->before_save(session, step);
+  session.save();
+  bool stops = false;
+  for (const auto& listener : listeners_) stops |= listener->after_save(session, step);
+  return stops;
+}
+
+/// What was just restored is on the disk already.
+DISTRIBUTE_INLINE void CheckpointSaverHook::after_create_session(
+    MonitoredTrainingSession& session) {
+  const int64_t step = session.global_step();
+  if (session.restored_step() == step)
+    timer_.done(step);
+  else if (save(session, step))
+    session.request_stop();
+}
+
+DISTRIBUTE_INLINE void CheckpointSaverHook::after_run(SessionRunContext& context,
+                                                      const SessionRunValues& values) {
+  if (!is_due(context.session(), values.global_step)) return;
+  if (save(context.session(), values.global_step)) context.request_stop();
+}
+
+DISTRIBUTE_INLINE void CheckpointSaverHook::end(MonitoredTrainingSession& session) {
+  const int64_t step = session.global_step();
+  if (timer_.last_step() != step) save(session, step);
+  for (const auto& listener : listeners_) listener->end(session, step);
+}
+
+}  // namespace distribute::train

@@ -1,0 +1,210 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/checkpoint/bundle_reader.hpp>
+#include <distribute/checkpoint/checkpoint.hpp>
+#include <distribute/checkpoint/checkpoint_state.hpp>
+#include <distribute/checkpoint/flat_checkpoint.hpp>
+#include <distribute/checkpoint/named_weights.hpp>
+#include <distribute/estimator/detail/saved_versions.hpp>
+#include <distribute/estimator/detail/session_callback.hpp>
+#include <distribute/estimator/estimator.hpp>
+#include <distribute/estimator/stop_at_step_hook.hpp>
+#include <distribute/io/path.hpp>
+#include <distribute/strategy/distributed_dataset.hpp>
+#include <distribute/summary/file_writer.hpp>
+#include <distribute/train/checkpoints_iterator.hpp>
+#include <distribute/train/counter.hpp>
+#include <distribute/train/detail/model_scope.hpp>
+
+#include <memory>
+#include <utility>
+#include <variant>
+
+#include <regex.h>
+
+namespace distribute::train_internal {
+
+DISTRIBUTE_INLINE void require_positive(const char* name, const std::optional<int64_t>& value) {
+  if (value && *value <= 0)
+    throw InvalidArgumentError(str_cat("Must specify ", name, " > 0, given: ", *value));
+}
+
+/// An extended regular expression.
+class NamePattern {
+ public:
+  explicit NamePattern(const std::string& text) {
+    char reason[256];
+    if (const int error =
+            ::regcomp(&regex_, ("^(" + text + ")").c_str(), REG_EXTENDED | REG_NOSUB)) {
+      ::regerror(error, &regex_, reason, sizeof reason);
+      throw InvalidArgumentError(str_cat("Estimator: vars_to_warm_start '", text, "': ", reason));
+    }
+  }
+  NamePattern(const NamePattern&) = delete;
+  ~NamePattern() { ::regfree(&regex_); }
+  bool begins(const std::string& name) const {
+    return ::regexec(&regex_, name.c_str(), 0, nullptr, 0) == 0;
+  }
+
+ private:
+  regex_t regex_{};
+};
+
+}  // namespace distribute::train_internal
+
+namespace distribute::train {
+
+DISTRIBUTE_INLINE Estimator::Estimator(Model& model, EstimatorOptions options)
+    : model_(model), options_(std::move(options)) {
+  if (options_.model_dir.empty()) throw InvalidArgumentError("Estimator: model_dir is empty");
+}
+
+DISTRIBUTE_INLINE std::optional<std::string> Estimator::latest_checkpoint() const {
+  return train::latest_checkpoint(options_.model_dir);
+}
+
+DISTRIBUTE_INLINE void Estimator::train(const InputFunction& input_fn,
+                                        const EstimatorTrainOptions& options) {
+  if (options.steps && options.max_steps)
+    throw InvalidArgumentError("Can not provide both steps and max_steps.");
+  train_internal::require_positive("steps", options.steps);
+  train_internal::require_positive("max_steps", options.max_steps);
+  const train_internal::ModelScope scope(model_.strategy());
+  const DistributedDataset data = model_.distribute(input_fn());
+  model_.build(data.element_spec());
+  std::vector<SessionHookHandle> hooks = options.hooks;
+  if (options.steps || options.max_steps)
+    hooks.emplace_back(
+        StopAtStepHook({.num_steps = options.steps, .last_step = options.max_steps}));
+  MonitoredTrainingSession session({.is_chief = options_.is_chief,
+                                    .checkpoint_dir = options_.model_dir,
+                                    .parts = model_.checkpoint_parts(),
+                                    .global_step = model_.optimizer().iterations_variable(),
+                                    .hooks = std::move(hooks),
+                                    .save_checkpoint = options_.save_checkpoints,
+                                    .saving_listeners = options.saving_listeners,
+                                    .save_summaries = options_.save_summary,
+                                    .log_step_count_steps = options_.log_step_count_steps,
+                                    .max_to_keep = options_.keep_checkpoint_max,
+                                    .init_fn = [this] { warm_start(); },
+                                    .readiness = options_.readiness,
+                                    .clock = options_.clock});
+  auto iterator = std::make_unique<DistributedIterator>(data.iterator());
+  while (!session.should_stop())
+    session.run([&] { return model_.train_on_batch(iterator->get_next()); });
+  session.close();
+}
+
+DISTRIBUTE_INLINE std::string Estimator::eval_dir(const std::string& name) const {
+  return io::join_path(options_.model_dir, name.empty() ? "eval" : "eval_" + name);
+}
+
+DISTRIBUTE_INLINE std::string Estimator::checkpoint_to_read(const std::string& given) const {
+  if (!given.empty()) return given;
+  const auto latest = latest_checkpoint();
+  if (!latest)
+    throw NotFoundError("Could not find trained model in model_dir: " + options_.model_dir);
+  return *latest;
+}
+
+DISTRIBUTE_INLINE void Estimator::restore(const std::string& checkpoint) {
+  Checkpoint(model_.module()).restore(checkpoint).expect_partial();
+}
+
+/// Some variables are found by name, all of them in the tree of objects.
+DISTRIBUTE_INLINE void Estimator::warm_start() {
+  if (options_.warm_start_from.empty()) return;
+  const std::string from =
+      train::latest_checkpoint(options_.warm_start_from).value_or(options_.warm_start_from);
+  const auto& old_names = options_.var_name_to_prev_var_name;
+  if (options_.vars_to_warm_start == ".*" && old_names.empty()) return restore(from);
+  const train_internal::NamePattern wanted(options_.vars_to_warm_start);
+  std::vector<Variable> variables = model_.module().variables();
+  std::erase_if(variables,
+                [&](const Variable& variable) { return !wanted.begins(variable.name()); });
+  load_weights(from, variables, {.name_in_file = [&](const std::string& name) {
+                 const auto found = old_names.find(name);
+                 return found == old_names.end() ? name : found->second;
+               }});
+}
+
+DISTRIBUTE_INLINE std::vector<std::string> Estimator::get_variable_names() const {
+  BundleReader reader(checkpoint_to_read(""));
+  std::vector<std::string> names;
+  for (const auto& [name, keys] : weight_keys(reader)) names.push_back(name);
+  return names;
+}
+
+DISTRIBUTE_INLINE Tensor Estimator::get_variable_value(const std::string& name) const {
+  BundleReader reader(checkpoint_to_read(""));
+  return read_tensor(reader, weight_key(weight_keys(reader), name, reader.prefix()));
+}
+
+DISTRIBUTE_INLINE MonitoredTrainingSessionOptions Estimator::session_of_hooks(
+    const std::vector<SessionHookHandle>& hooks, const std::string& checkpoint) const {
+  return {.is_chief = options_.is_chief,
+          .global_step = make_counter("global_step", checkpoint_number(checkpoint).value_or(0)),
+          .hooks = hooks,
+          .save_checkpoint = {},
+          .save_summaries = {},
+          .log_step_count_steps = {},
+          .clock = options_.clock};
+}
+
+DISTRIBUTE_INLINE void Estimator::write_figures(const Logs& figures, int64_t step,
+                                                const std::string& name) const {
+  if (!model_.is_chief()) return;
+  const auto writer = summary::create_file_writer(eval_dir(name));
+  const auto writing = writer.as_default();
+  for (const auto& [figure, value] : figures) summary::scalar(figure, value, step);
+  writer.close();  // which throws where the writer's end would only warn
+}
+
+DISTRIBUTE_INLINE Logs Estimator::evaluate(const InputFunction& input_fn,
+                                           const EstimatorEvaluateOptions& options) {
+  train_internal::require_positive("steps", options.steps);
+  const train_internal::ModelScope scope(model_.strategy());
+  const std::string path = checkpoint_to_read(options.checkpoint_path);
+  const InputData data = input_fn();
+  model_.build(model_.distribute(data).element_spec());
+  restore(path);
+  MonitoredTrainingSession session(session_of_hooks(options.hooks, path));
+  Logs logs = model_.evaluate(
+      data, {.steps = options.steps, .callbacks = {train_internal::SessionCallback(session)}});
+  session.close();
+  write_figures(logs, session.global_step(), options.name);
+  logs.set("global_step", double(session.global_step()));
+  return logs;
+}
+
+DISTRIBUTE_INLINE Tensor Estimator::predict(const InputFunction& input_fn,
+                                            const EstimatorPredictOptions& options) {
+  const train_internal::ModelScope scope(model_.strategy());
+  const std::string path = checkpoint_to_read(options.checkpoint_path);
+  const InputData data = input_fn();
+  const auto* whole = std::get_if<data::Dataset>(&data.data());
+  if (!whole)
+    throw InvalidArgumentError(
+        "Estimator.predict: input_fn gave data that is divided among the replicas; give the "
+        "Dataset itself, as predictions have its order");
+  model_.build(whole->element_spec());
+  restore(path);
+  MonitoredTrainingSession session(session_of_hooks(options.hooks, path));
+  const Tensor predictions =
+      model_.predict(*whole, {.callbacks = {train_internal::SessionCallback(session)}});
+  session.close();
+  return predictions;
+}
+
+DISTRIBUTE_INLINE std::string Estimator::export_saved_model(const std::string& export_dir_base,
+                                                            const EstimatorExportOptions& options) {
+  const train_internal::ModelScope scope(model_.strategy());
+  const std::string checkpoint = checkpoint_to_read(options.checkpoint_path);
+  if (options.save.input) model_.build({*options.save.input});
+  restore(checkpoint);
+  const std::string path = train_internal::new_version_path(model_, export_dir_base);
+  model_.save(path, options.save);
+  return path;
+}
+
+}  // namespace distribute::train

@@ -1,0 +1,21 @@
+#pragma once
+#include <distribute/base/logging.hpp>
+#include <distribute/estimator/monitored_training_session.hpp>
+#include <distribute/estimator/nan_tensor_hook.hpp>
+
+#include <cmath>
+
+namespace distribute::train {
+
+DISTRIBUTE_INLINE void NanTensorHook::after_run(SessionRunContext& context,
+                                                const SessionRunValues& values) {
+  const double* value = values.results.find(options_.tensor);
+  if (!value || std::isfinite(*value)) return;
+  const std::string message = str_cat("Model diverged with ", options_.tensor, " = ", *value,
+                                      " at step ", values.global_step);
+  if (options_.fail_on_nan_loss) throw NanLossDuringTrainingError(message);
+  if (context.session().is_chief()) log_warning("train", message);
+  context.request_stop();
+}
+
+}  // namespace distribute::train

@@ -1,0 +1,73 @@
+#pragma once
+/// One rank's part in a job of hvd operations: they are announced by name, in any order, and
+/// carried out in the order that the coordinator finds.
+
+#include <distribute/base/config.hpp>
+#include <distribute/cluster/cluster_tasks.hpp>
+#include <distribute/cluster/detail/task_failure.hpp>
+#include <distribute/horovod/detail/engine_options.hpp>
+#include <distribute/horovod/detail/operation.hpp>
+#include <distribute/horovod/detail/rank_place.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace distribute {
+class ClusterRuntime;
+}
+
+namespace distribute::horovod_internal {
+
+class ElasticJob;
+struct EngineThread;
+
+/// Thread-safe. Uses one thread, on rank 0 a second one for the coordinator.
+class Engine {
+ public:
+  /// `runtime` null: a job of one rank. Every rank makes one.
+  /// Throws  what the runtime throws.
+  Engine(std::shared_ptr<ClusterRuntime> runtime, const EngineOptions& options);
+  Engine(const Engine&) = delete;
+  ~Engine();
+
+  int rank() const;
+  int size() const;
+  const RankPlace& place() const;
+  const char* transport() const;
+
+  /// A name that counts the calls of the kind in a process set: "allreduce.noname.3".
+  std::string next_name(Kind kind, int32_t process_set);
+  /// Announces the operation, in a cycle's time at the latest; an empty name becomes next_name().
+  /// Throws  InvalidArgumentError when one of that name is under way; what has ended the job.
+  std::shared_ptr<Operation> submit(Request request, Part part = {});
+  /// Announces what is waiting.
+  void flush();
+  bool is_done(const Operation& operation);
+  /// Blocks  until it is done. Throws  its error.
+  void wait(const Operation& operation);
+
+  /// Ranks of a process set, in order.
+  /// Throws  InvalidArgumentError when there is none of the number.
+  std::vector<int> members(int32_t process_set) const;
+
+  /// The tasks of the job with their addresses; empty for a job of one rank.
+  ClusterTasks tasks() const;
+  /// What has ended the job for all ranks, if a task was lost or has failed.
+  std::optional<TaskFailure> failure() const;
+  /// Null unless ranks may come and go.
+  std::shared_ptr<ElasticJob> elastic_job() const;
+  void set_elastic_job(std::shared_ptr<ElasticJob> job);
+
+  bool stopped() const;
+  /// Leaves the job; operations under way fail.
+  /// Blocks  until all ranks have called it, at most the shutdown timeout.
+  void stop();
+
+ private:
+  std::unique_ptr<EngineThread> impl_;
+};
+
+}  // namespace distribute::horovod_internal

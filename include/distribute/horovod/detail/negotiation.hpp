@@ -1,0 +1,88 @@
+#pragma once
+/// The coordinator's books: which rank is ready for what, and what all do next.
+
+#include <distribute/base/config.hpp>
+#include <distribute/horovod/detail/request.hpp>
+#include <distribute/net/deadline.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace distribute::horovod_internal {
+
+struct NegotiationOptions {
+  int64_t fusion_threshold = int64_t{128} << 20;  // bytes of operations that travel together
+  double stall_warning = 60;                      // seconds; 0: none
+  double stall_limit = 300;                       // seconds until the job fails; 0: never
+  std::function<std::string(int)> describe;       // a rank, for messages
+};
+
+/// No input and output, no clock: what ranks send goes in, what they shall do comes out.
+/// Operations are known by process set and name; one that every member of its set has submitted
+/// is ready, in the order in which that happened. Thread-compatible.
+class Negotiation {
+ public:
+  using Time = net::Deadline::Clock::time_point;
+  /// A response and who gets it.
+  struct Answer {
+    std::vector<int> ranks;
+    Response response;
+  };
+
+  Negotiation(int ranks, NegotiationOptions options);
+
+  void submit(int rank, const Request& request, Time now);
+  /// The rank takes part in nothing more; `why`: "has called hvd::shutdown()".
+  void leave(int rank, const std::string& why);
+  /// Everything decided since the last call; small all-reduces of one kind are one response.
+  std::vector<Answer> take();
+  /// One text for every operation that has begun to stall. After the limit, fails the job.
+  std::vector<std::string> stalls(Time now);
+  /// When stalls() may have something new; Time::max() for never.
+  Time next_stall() const;
+
+ private:
+  struct Pending {
+    Request first;
+    int first_rank = 0;
+    Time since{};
+    bool warned = false;
+    std::string problem;                        // why it will not be carried out
+    std::map<int, std::vector<int64_t>> parts;  // by rank: its rows, or its splits
+  };
+  using Key = std::pair<int32_t, std::string>;  // process set and name
+
+  void join(int rank, const Request& request);
+  std::string refusal(int rank, const Request& request) const;
+  std::string difference(const Pending& pending, int rank, const Request& request) const;
+  std::string set_problem(const Request& request) const;
+  bool is_complete(const Pending& pending) const;
+  void finish_complete();
+  void finish(const Key& key, Pending pending);
+  Entry entry_of(const Pending& pending) const;
+  void apply(const Request& request, Response& response);
+  void decide(const Request& request, Answer answer);
+  void refuse(std::vector<int> ranks, const Request& request, const std::string& why,
+              StatusCode code = StatusCode::FailedPrecondition);
+  void fuse(std::vector<Answer>& answers, Answer ready) const;
+  std::string missing(const Pending& pending) const;
+  std::string names(const std::vector<int>& ranks) const;
+
+  const NegotiationOptions options_;
+  std::vector<std::string> left_;  // by rank: why it has; empty: it has not
+  std::vector<int> leavers_;       // the first one first: others leave because of it
+  std::vector<bool> joined_;
+  int num_joined_ = 0;
+  std::map<int32_t, std::vector<int>> sets_;
+  int32_t last_set_ = 0;
+  std::map<Key, Pending> pending_;
+  std::map<Key, std::vector<Answer>> groups_;  // ready members of groups, by the group's name
+  std::deque<std::vector<Answer>> ready_;      // groups of one or more
+};
+
+}  // namespace distribute::horovod_internal

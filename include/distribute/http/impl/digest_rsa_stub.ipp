@@ -1,0 +1,14 @@
+#pragma once
+#if !DISTRIBUTE_HAS_OPENSSL
+#include <distribute/http/detail/digest_rsa.hpp>
+
+namespace distribute::io {
+
+DISTRIBUTE_INLINE absl::StatusOr<std::string> rsa_sha256_sign(const std::string&,
+                                                              std::string_view) {
+  return absl::UnimplementedError(
+      "signing with a private key needs OpenSSL; install libssl-dev and build again");
+}
+
+}  // namespace distribute::io
+#endif

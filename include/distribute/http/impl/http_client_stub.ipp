@@ -1,0 +1,28 @@
+#pragma once
+#if !DISTRIBUTE_HAS_CURL
+#include <distribute/http/http_client.hpp>
+
+#include <distribute/http/url.hpp>
+
+namespace distribute::io {
+
+class HttpClient::Pool {};
+
+DISTRIBUTE_INLINE HttpClient::HttpClient() = default;
+DISTRIBUTE_INLINE HttpClient::~HttpClient() = default;
+
+DISTRIBUTE_INLINE absl::StatusOr<HttpResponse> HttpClient::send(const HttpRequest& request) {
+  return absl::UnimplementedError(printable_url(request.url) +
+                                  ": this build has no HTTP; install libcurl4-openssl-dev and "
+                                  "build again");
+}
+
+DISTRIBUTE_INLINE bool has_http() { return false; }
+
+DISTRIBUTE_INLINE HttpClient& http_client() {
+  static HttpClient client;
+  return client;
+}
+
+}  // namespace distribute::io
+#endif

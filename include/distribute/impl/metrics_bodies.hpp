@@ -1,0 +1,35 @@
+#pragma once
+/// The bodies that metrics.hpp reaches (written by tools/check_umbrella.py).
+
+#include <distribute/base/impl/error.ipp>
+#include <distribute/base/impl/library_metrics.ipp>
+#include <distribute/base/impl/log_state.ipp>
+#include <distribute/base/impl/logging.ipp>
+#include <distribute/base/impl/metrics_sink.ipp>
+#include <distribute/base/impl/monitoring.ipp>
+#include <distribute/base/impl/status.ipp>
+
+#include <distribute/net/impl/address.ipp>
+#include <distribute/net/impl/bytes.ipp>
+#include <distribute/net/impl/fast_gcm.ipp>
+#include <distribute/net/impl/fast_gcm_stub.ipp>
+#include <distribute/net/impl/hmac.ipp>
+#include <distribute/net/impl/hmac_stub.ipp>
+#include <distribute/net/impl/job_token.ipp>
+#include <distribute/net/impl/listener.ipp>
+#include <distribute/net/impl/resolve.ipp>
+#include <distribute/net/impl/socket.ipp>
+#include <distribute/net/impl/tls.ipp>
+#include <distribute/net/impl/tls_records.ipp>
+#include <distribute/net/impl/tls_stub.ipp>
+#include <distribute/net/impl/tls_wire.ipp>
+#include <distribute/net/impl/wake_up.ipp>
+
+#include <distribute/cluster/impl/cluster_options.ipp>
+#include <distribute/cluster/impl/environment.ipp>
+#include <distribute/cluster/impl/foreign_text.ipp>
+
+#include <distribute/metrics/impl/metrics_request.ipp>
+#include <distribute/metrics/impl/metrics_server.ipp>
+#include <distribute/metrics/impl/prometheus.ipp>
+#include <distribute/metrics/impl/registration.ipp>

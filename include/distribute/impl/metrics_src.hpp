@@ -1,0 +1,7 @@
+#pragma once
+/// All bodies of the annex metrics (written by tools/check_umbrella.py).
+
+#include <distribute/metrics/impl/metrics_request.ipp>
+#include <distribute/metrics/impl/metrics_server.ipp>
+#include <distribute/metrics/impl/prometheus.ipp>
+#include <distribute/metrics/impl/registration.ipp>

@@ -1,0 +1,19 @@
+#pragma once
+/// All bodies of the annex saved_model (written by tools/check_umbrella.py).
+
+#include <distribute/saved_model/impl/graph_builder.ipp>
+#include <distribute/saved_model/impl/graph_def.ipp>
+#include <distribute/saved_model/impl/inference_graph.ipp>
+#include <distribute/saved_model/impl/lower_arrays.ipp>
+#include <distribute/saved_model/impl/lower_images.ipp>
+#include <distribute/saved_model/impl/lower_math.ipp>
+#include <distribute/saved_model/impl/lowering.ipp>
+#include <distribute/saved_model/impl/onnx.ipp>
+#include <distribute/saved_model/impl/onnx_arrays.ipp>
+#include <distribute/saved_model/impl/onnx_builder.ipp>
+#include <distribute/saved_model/impl/onnx_graph.ipp>
+#include <distribute/saved_model/impl/onnx_images.ipp>
+#include <distribute/saved_model/impl/onnx_math.ipp>
+#include <distribute/saved_model/impl/operation_names.ipp>
+#include <distribute/saved_model/impl/registration.ipp>
+#include <distribute/saved_model/impl/saved_model.ipp>

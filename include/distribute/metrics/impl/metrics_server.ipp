@@ -1,0 +1,172 @@
+#pragma once
+#include <distribute/base/logging.hpp>
+#include <distribute/base/metrics.hpp>
+#include <distribute/base/status.hpp>
+#include <distribute/cluster/cluster_options.hpp>
+#include <distribute/cluster/environment.hpp>
+#include <distribute/metrics/metrics_request.hpp>
+#include <distribute/metrics/metrics_server.hpp>
+#include <distribute/metrics/prometheus.hpp>
+#include <distribute/net/hmac.hpp>
+#include <distribute/net/job_token.hpp>
+#include <distribute/net/listener.hpp>
+#include <distribute/net/wake_up.hpp>
+
+#include <array>
+#include <atomic>
+#include <list>
+#include <thread>
+#include <vector>
+
+#include <poll.h>
+#include <sys/socket.h>
+
+namespace distribute::cluster_internal {
+
+DISTRIBUTE_INLINE std::string all_metrics() {
+  std::vector<monitoring::MetricFamily> families = monitoring::default_registry().collect_metrics();
+  for (auto& family : monitoring::process_metrics()) families.push_back(std::move(family));
+  return monitoring::prometheus_text(families);
+}
+
+/// One reader; never blocks.
+class MetricsReader {
+ public:
+  explicit MetricsReader(net::Socket socket) : socket_(std::move(socket)) {}
+
+  void advance(const std::string& token);
+  bool done() const { return done_ || deadline_.passed(); }
+  pollfd polled() const { return {socket_.native(), short(answer_.empty() ? POLLIN : POLLOUT), 0}; }
+  net::Deadline deadline() const { return deadline_; }
+
+ private:
+  void read(const std::string& token);
+  void write();
+
+  net::Socket socket_;
+  const net::Deadline deadline_ = net::Deadline::after_seconds(5);
+  std::string head_, answer_;
+  bool done_ = false;
+};
+
+DISTRIBUTE_INLINE void MetricsReader::advance(const std::string& token) {
+  if (answer_.empty()) read(token);
+  if (!answer_.empty()) write();
+}
+
+DISTRIBUTE_INLINE void MetricsReader::read(const std::string& token) {
+  std::array<char, 2048> bytes;
+  const auto got = socket_.read_some(std::as_writable_bytes(std::span(bytes)));
+  if (!got.ok()) {
+    done_ = true;
+    return;
+  }
+  head_.append(bytes.data(), *got);
+  const size_t end = end_of_head(head_);
+  if (end != std::string::npos)
+    answer_ = answer_metrics_request(std::string_view(head_).substr(0, end), token, all_metrics);
+  else if (head_.size() > kMostRequestBytes)
+    answer_ = http_answer("431 Request Header Fields Too Large", "text/plain", "too long\n");
+}
+
+DISTRIBUTE_INLINE void MetricsReader::write() {
+  const auto sent = socket_.write_some(std::as_bytes(std::span(answer_)));
+  done_ = !sent.ok() || *sent == answer_.size();
+  if (sent.ok()) answer_.erase(0, *sent);
+  if (done_) ::shutdown(socket_.native(), SHUT_WR);
+}
+
+}  // namespace distribute::cluster_internal
+
+namespace distribute {
+
+struct MetricsServer::Impl {
+  static constexpr size_t kMostReaders = 32;
+
+  void run();
+  void accept_waiting();
+
+  net::Listener listener;
+  std::string token;
+  net::WakeUp wake_up;
+  std::atomic<bool> stopping{false};
+  std::list<cluster_internal::MetricsReader> readers;  // oldest first; the thread's own
+  std::thread thread;
+};
+
+/// When there are too many, the oldest goes.
+DISTRIBUTE_INLINE void MetricsServer::Impl::accept_waiting() {
+  for (;;) {
+    auto socket = listener.accept_now();
+    if (!socket.ok() || !*socket) return;
+    if (readers.size() == kMostReaders) readers.pop_front();
+    readers.emplace_back(*std::move(socket));
+  }
+}
+
+DISTRIBUTE_INLINE void MetricsServer::Impl::run() {
+  std::vector<pollfd> polled;
+  while (!stopping) {
+    polled = {{wake_up.native(), POLLIN, 0}, {listener.native(), POLLIN, 0}};
+    net::Deadline next = net::Deadline::after_seconds(3600);
+    for (const auto& reader : readers) {
+      polled.push_back(reader.polled());
+      next = next.earlier(reader.deadline());
+    }
+    ::poll(polled.data(), polled.size(), next.left_ms());
+    accept_waiting();
+    for (auto& reader : readers) reader.advance(token);
+    std::erase_if(readers, [](const auto& reader) { return reader.done(); });
+  }
+}
+
+DISTRIBUTE_INLINE MetricsServer::MetricsServer(const MetricsServerOptions& options)
+    : impl_(std::make_unique<Impl>()) {
+  const bool has_token = !options.token.empty();
+  throw_if_error(annotate(net::check_exposure(options.address, has_token, options.insecure),
+                          "metrics (DISTRIBUTE_METRICS_PORT)"));
+  auto listener = net::Listener::bind(options.address, net::Deadline::after_seconds(10));
+  throw_if_error(annotate(listener.status(), "metrics (DISTRIBUTE_METRICS_PORT)"));
+  impl_->listener = *std::move(listener);
+  impl_->token = options.token;
+  impl_->thread = std::thread([impl = impl_.get()] { impl->run(); });
+}
+
+DISTRIBUTE_INLINE MetricsServer::~MetricsServer() {
+  impl_->stopping = true;
+  impl_->wake_up.signal();
+  impl_->thread.join();
+}
+
+DISTRIBUTE_INLINE const net::Address& MetricsServer::address() const {
+  return impl_->listener.address();
+}
+
+DISTRIBUTE_INLINE std::string metrics_token(const std::string& job_token) {
+  if (const char* token = std::getenv("DISTRIBUTE_METRICS_TOKEN"); token && *token) return token;
+  if (job_token.empty()) return "";
+  std::string text;
+  for (const char byte :
+       value_or_throw(net::hmac_sha256(job_token, "distribute: token for reading metrics")))
+    for (const int half : {uint8_t(byte) >> 4, byte & 15}) text += "0123456789abcdef"[half];
+  return text;
+}
+
+DISTRIBUTE_INLINE void start_metrics_server(const std::string& host) {
+  int port = -1;
+  cluster_internal::read_limit("DISTRIBUTE_METRICS_PORT", 0, 65535, port);
+  if (port < 0) return;
+  ProcessState& process = process_state();
+  const std::lock_guard lock(process.metrics_server_mutex);
+  if (process.metrics_server) return;
+  const ClusterOptions cluster = ClusterOptions::from_environment();
+  const auto server = std::make_shared<MetricsServer>(
+      MetricsServerOptions{.address = {host, port},
+                           .token = metrics_token(cluster.job_token),
+                           .insecure = cluster.insecure});
+  process.metrics_server = server;
+  log_info("metrics", "metrics are at http://" + server->address().text() + "/metrics",
+           {{"address", server->address().text()}});
+}
+
+}  // namespace distribute

@@ -1,0 +1,27 @@
+#pragma once
+/// What to answer to an HTTP request for metrics.
+
+#include <distribute/base/config.hpp>
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace distribute::cluster_internal {
+
+inline constexpr size_t kMostRequestBytes = 8192;
+
+/// The end of the request's head in `bytes`, behind its empty line; npos while it has not come.
+size_t end_of_head(std::string_view bytes);
+
+/// The whole answer to a request whose head is `head`: GET and HEAD of /metrics give `text()` to
+/// who knows the token (`Authorization: Bearer <token>`; an empty token admits everybody), all else
+/// gives 400, 401, 404 or 405. The connection ends with the answer.
+std::string answer_metrics_request(std::string_view head, const std::string& token,
+                                   const std::function<std::string()>& text);
+
+/// An answer with a status line such as "431 Request Header Fields Too Large".
+std::string http_answer(const std::string& status, const std::string& content_type,
+                        const std::string& body, const std::string& more_headers = "");
+
+}  // namespace distribute::cluster_internal

@@ -1,0 +1,27 @@
+#pragma once
+/// How a module is written for other programs; <distribute/saved_model.hpp> brings the SavedModel.
+
+#include <distribute/base/config.hpp>
+
+#include <functional>
+#include <string>
+
+namespace distribute::saved_model {
+struct SaveOptions;
+}
+
+namespace distribute::nn {
+
+class Module;
+
+/// Writes `module` at `path`; null options are the default ones.
+using ModuleSaver = std::function<void(Module& module, const std::string& path,
+                                       const saved_model::SaveOptions* options)>;
+
+/// The saver of Model::save. Thread-compatible.
+void register_module_saver(ModuleSaver saver);
+
+/// Throws  FailedPreconditionError in a program without the SavedModel's headers.
+void save_module(Module& module, const std::string& path, const saved_model::SaveOptions* options);
+
+}  // namespace distribute::nn

@@ -1,0 +1,72 @@
+#pragma once
+/// Requests to Google Cloud Storage: settings, tokens, repetition, and errors in words.
+
+#include <distribute/http/google_auth_provider.hpp>
+#include <distribute/http/url.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace distribute::io {
+
+/// Times in seconds.
+struct GcsOptions {
+  std::string endpoint = "https://storage.googleapis.com";
+  bool authenticate = true;  // false for emulators
+  double connect_timeout = 60, idle_timeout = 60;
+  double metadata_timeout = 3600, read_timeout = 3600, write_timeout = 3600;
+  int64_t read_block_bytes = 8 << 20;     // at most at once when reading ahead; 0: no reading ahead
+  int64_t upload_chunk_bytes = 16 << 20;  // a multiple of 256 KiB
+  std::pair<std::string, std::string> additional_header = {};
+  HttpRetryPolicy retry = {};
+  GoogleAuthOptions auth = {};
+};
+
+/// What the environment says: STORAGE_EMULATOR_HOST or CLOUD_STORAGE_EMULATOR_ENDPOINT (an
+/// emulator's host:port or URL, without tokens), and TensorFlow's GCS_READ_CACHE_BLOCK_SIZE_MB,
+/// GCS_READ_CACHE_DISABLED, GCS_REQUEST_CONNECTION_TIMEOUT_SECS, GCS_REQUEST_IDLE_TIMEOUT_SECS,
+/// GCS_METADATA_REQUEST_TIMEOUT_SECS, GCS_READ_REQUEST_TIMEOUT_SECS,
+/// GCS_WRITE_REQUEST_TIMEOUT_SECS, GCS_ADDITIONAL_REQUEST_HEADER ("Name: value").
+/// Errors  InvalidArgument for a value that cannot be understood, naming the variable.
+absl::StatusOr<GcsOptions> gcs_options_from_environment(
+    const EnvironmentReader& environment = process_environment);
+
+/// gs://bucket/object taken apart; the object is empty for a bucket.
+struct GcsPath {
+  std::string path;  // whole, for messages
+  std::string bucket, object;
+
+  /// "/b/bucket/o/object", percent-encoded; without object "/b/bucket/o".
+  std::string resource() const;
+};
+/// Errors  InvalidArgument when there is no bucket.
+absl::StatusOr<GcsPath> parse_gcs_path(const std::string& path);
+
+/// Thread-safe.
+class GcsClient {
+ public:
+  explicit GcsClient(GcsOptions options) : options_(std::move(options)), auth_(options_.auth) {}
+  const GcsOptions& options() const { return options_; }
+
+  /// URL of the JSON interface; `service` is "/storage/v1" or "/upload/storage/v1".
+  std::string url(std::string_view service, std::string_view resource,
+                  const QueryParameters& query = {}) const;
+  /// Sends with a token, again where that can help: failures that pass, and once with a fresh token
+  /// when the old one is refused. `repeats` false: failures are the caller's affair.
+  absl::StatusOr<HttpResponse> send(HttpRequest request, bool repeats = true);
+  /// The error that an answer stands for, or OK for 2xx: NotFound, PermissionDenied,
+  /// Unauthenticated, FailedPrecondition (no such bucket, 412), Unavailable, ... with path, URL,
+  /// the server's words, the request's id and a cure.
+  absl::Status check(const absl::StatusOr<HttpResponse>& response, const HttpRequest& request,
+                     const std::string& path) const;
+  /// send() and check().
+  absl::StatusOr<HttpResponse> call(const HttpRequest& request, const std::string& path);
+
+ private:
+  absl::StatusOr<HttpResponse> send_once(HttpRequest& request);
+
+  const GcsOptions options_;
+  GoogleAuthProvider auth_;
+};
+
+}  // namespace distribute::io

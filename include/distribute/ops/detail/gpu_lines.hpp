@@ -1,0 +1,81 @@
+#pragma once
+/// The launches behind softmax, cross entropy, layer normalization, gathers, pooling and random
+/// numbers on a GPU.
+
+#include <distribute/base/config.hpp>
+#include <distribute/tensor/tensor.hpp>
+
+#include <array>
+#include <cstdint>
+
+namespace distribute::ops_internal {
+
+/// Lines of `count` numbers `step` apart; float in and out of x's dtype.
+Tensor gpu_softmax(const Tensor& x, int64_t count, int64_t step, bool logarithm);
+/// int64 positions of the largest, or smallest, number of each line.
+Tensor gpu_arg_extreme(const Tensor& x, int64_t count, int64_t step, const Shape& shape,
+                       bool smallest);
+
+/// Labels of cross entropy on the logits' GPU: numbers int64 [rows] or weights [rows, classes].
+struct GpuLabels {
+  Tensor numbers, weights;
+  float smoothing = 0;
+};
+/// Fills loss [rows] and softmax [rows, classes]; a number outside the classes gives NaN.
+void gpu_cross_entropy(const GpuLabels& labels, const Tensor& logits, Tensor& loss,
+                       Tensor& softmax);
+/// dy (softmax sum(labels) - labels).
+Tensor gpu_cross_entropy_gradient(const GpuLabels& labels, const Tensor& softmax, const Tensor& dy);
+
+/// The rows of a layer normalization, float32 on one device.
+struct LayerNormRows {
+  int64_t rows = 0, width = 0;
+  float epsilon = 0;
+  Tensor x = {};                 // [rows, width] elements
+  Tensor gamma = {}, beta = {};  // [width] or none
+  Tensor statistics = {};        // [rows, 2]: mean and 1 / deviation; on GPUs, of the forward pass
+  int64_t grain() const { return 1 + 16384 / (1 + width); }
+};
+/// Rows whose gradients of gamma and beta are summed together.
+inline constexpr int64_t kLayerNormPiece = 64;
+/// Fills the statistics, too.
+Tensor gpu_layer_norm(const LayerNormRows& n);
+Tensor gpu_layer_norm_gradient(const LayerNormRows& n, const Tensor& dy);
+/// [2, width]: of gamma and of beta.
+Tensor gpu_layer_norm_parameter_gradients(const LayerNormRows& n, const Tensor& dy);
+
+/// Sizes of a tensor seen as [outer, size, inner] around one axis.
+struct GpuAxis {
+  int64_t outer = 1, size = 1, inner = 1;
+};
+/// Slices `index` (int64, same GPU) of the axis; an index outside gives zeros.
+Tensor gpu_gather(const Tensor& x, const Tensor& index, const GpuAxis& axis, const Shape& shape);
+/// Adds slice i of dy to slice index[i] of zeros, in order.
+Tensor gpu_scatter(const Tensor& dy, const Tensor& index, const GpuAxis& axis, const Shape& shape);
+Tensor gpu_one_hot(const Tensor& indices, const GpuAxis& axis, float on_value, float off_value,
+                   const Shape& shape, DType dtype);
+
+/// What random numbers are made from; a and b are low and width, or mean and deviation.
+struct GpuRandom {
+  const char* function;
+  uint64_t seed = 0, counter = 0;
+  float a = 0, b = 0;
+  int64_t low = 0;
+  uint64_t width = 0;
+  int64_t first = 0;                  // y is a window of a longer sequence that begins here
+  const uint64_t* current = nullptr;  // a recorded step's counter, on the GPU; else `counter`
+};
+/// Fills y; dropout reads x.
+void gpu_random(const GpuRandom& random, const Tensor& x, Tensor& y);
+
+/// A pooling of NHWC images.
+struct GpuPool2D {
+  std::array<int64_t, 2> in{}, out{}, ksize{}, stride{}, pad{};
+  int64_t batch = 0, channels = 0;
+};
+/// "max_pool" or "avg_pool" of x, or the gradients with that suffix: dx from x (max only) and dy.
+/// `gate`: elements of x that are not positive get no gradient.
+Tensor gpu_pool(const char* function, const GpuPool2D& pool, const Tensor& x, const Tensor& dy,
+                const Shape& shape, bool gate = false);
+
+}  // namespace distribute::ops_internal

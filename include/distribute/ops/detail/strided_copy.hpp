@@ -1,0 +1,27 @@
+#pragma once
+/// The one copy loop behind transpose, slice, concat and pad: it moves bytes of any element type.
+
+#include <distribute/base/config.hpp>
+#include <distribute/tensor/tensor.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace distribute::ops_internal {
+
+inline constexpr int64_t kCopyGrain = 1 << 17;  // bytes worth a thread
+
+/// One axis of a copy; steps are in elements and may be zero or negative.
+struct CopyAxis {
+  int64_t size = 1, from_step = 0, to_step = 0;
+};
+
+/// Copies the elements that `axes` (outermost first) span, starting at `from` and `to`, both on
+/// `device`.
+void strided_copy(Device device, std::vector<CopyAxis> axes, const char* from, char* to,
+                  int64_t element_bytes);
+
+/// Elements between neighbours of each axis of a row-major tensor.
+std::vector<int64_t> row_major_steps(const Shape& shape);
+
+}  // namespace distribute::ops_internal

@@ -1,0 +1,61 @@
+#pragma once
+/// Brings gradients to their servers, so that a push arrives whole or not at all.
+
+#include <distribute/base/config.hpp>
+#include <distribute/parameter_server/detail/gradient_memory.hpp>
+#include <distribute/parameter_server/detail/known_variables.hpp>
+#include <distribute/parameter_server/detail/push.hpp>
+#include <distribute/parameter_server/detail/server_lanes.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace distribute::parameter_server {
+
+/// First every server gets its part and keeps it aside, then a few bytes to each make it count. At
+/// most two pushes are under way. Thread-compatible; the lanes and the variables must outlive it.
+class GradientPush {
+ public:
+  GradientPush(ServerLanes& lanes, KnownVariables& variables, bool bf16_on_wire);
+
+  /// Returns  as Client::push(). A synchronous push waits for its token without the lock.
+  int64_t push(const Push& push, std::unique_lock<std::recursive_mutex>& lock);
+  /// Blocks  until everything pushed is applied. Throws  what went wrong.
+  void flush();
+
+ private:
+  using Answer = ServerLanes::Answer;
+  using Places = std::vector<std::shared_ptr<GradientPlace>>;
+  struct Part {  // of one push, for one lane
+    ServerLink::Request request;
+    net::ByteWriter updates;
+    uint32_t count = 0;
+    Places places;  // to be kept until all is applied
+  };
+  struct Flow {                      // what is still out on a lane
+    std::deque<Answer> under_way;    // of the flushes behind pushes
+    std::vector<Answer> background;  // looked at when they are there
+  };
+
+  void wait_for_room(int lane);
+  std::map<int, Part> divide(const Push& push);
+  void add_update(Part& part, const Push& push, size_t index);
+  void add_gradient(Part& part, const KnownVariable& variable, const Tensor& gradient);
+  void add_floats(Part& part, const Tensor& values);
+  std::map<int, Answer> stage(const Push& push, std::map<int, Part> parts, bool commit);
+  int64_t commit(const Push& push, const std::vector<int>& involved);
+  int64_t synchronize(const Push& push, std::unique_lock<std::recursive_mutex>& lock);
+  void begin_flush(int lane, Places places);
+
+  ServerLanes& lanes_;
+  KnownVariables& variables_;
+  const bool bf16_on_wire_;
+  std::vector<Flow> flows_;  // of the lanes
+  int64_t pushes_ = 0;
+};
+
+}  // namespace distribute::parameter_server

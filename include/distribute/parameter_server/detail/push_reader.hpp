@@ -1,0 +1,46 @@
+#pragma once
+/// The gradients of a push as they come from the connection.
+
+#include <distribute/base/config.hpp>
+#include <distribute/net/bytes.hpp>
+#include <distribute/parameter_server/detail/link_stream.hpp>
+#include <distribute/parameter_server/detail/shared_arena.hpp>
+#include <distribute/parameter_server/detail/staged_push.hpp>
+#include <distribute/parameter_server/detail/store.hpp>
+
+#include <cstdint>
+#include <memory>
+
+namespace distribute::parameter_server {
+
+/// Reads one push; borrows everything. Of a session's thread.
+class PushReader {
+ public:
+  /// `client_arena` may be null. What a synchronous push holds is its own: the client does not know
+  /// how long a gradient waits for the others.
+  PushReader(LinkStream& stream, const Store& store,
+             const std::shared_ptr<SharedArena>& client_arena, StagedPush& push, bool synchronous)
+      : stream_(stream),
+        store_(store),
+        client_arena_(client_arena),
+        push_(push),
+        synchronous_(synchronous) {}
+
+  /// Adds one variable's update to the push.
+  /// Throws  InvalidArgumentError when it fits no variable of the store.
+  void read_update(net::ByteReader& head);
+
+ private:
+  void read_gradient(net::ByteReader& head, StoredUpdate& update);
+  const float* borrow(int64_t offset, const StoredVariable& variable);
+  void read_rows(int64_t rows, StoredUpdate& update);
+  const float* receive_floats(int64_t count, Where where);
+
+  LinkStream& stream_;
+  const Store& store_;
+  const std::shared_ptr<SharedArena>& client_arena_;
+  StagedPush& push_;
+  const bool synchronous_;
+};
+
+}  // namespace distribute::parameter_server

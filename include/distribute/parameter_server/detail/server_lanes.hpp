@@ -1,0 +1,100 @@
+#pragma once
+/// A client's connections to all servers: calls, and the lanes that move data.
+
+#include <distribute/base/config.hpp>
+#include <distribute/net/deadline.hpp>
+#include <distribute/parameter_server/client_options.hpp>
+#include <distribute/parameter_server/detail/gradient_memory.hpp>
+#include <distribute/parameter_server/detail/server_link.hpp>
+#include <distribute/parameter_server/detail/shared_arena.hpp>
+#include <distribute/rpc/detail/rpc_channel.hpp>
+#include <distribute/rpc/job_task.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace distribute::parameter_server {
+
+/// A server has one lane or several; each variable has its lane. Calls are thread-safe, all that
+/// concerns lanes is thread-compatible.
+class ServerLanes {
+ public:
+  using Answer = std::shared_ptr<LinkAnswer>;
+
+  /// Blocks  until all tasks of job "ps" are there, at most the startup timeout.
+  /// Throws  InvalidArgumentError for a job without servers; FailedPreconditionError for a server
+  ///         that should share memory and does not.
+  ServerLanes(std::shared_ptr<rpc::JobTask> task, const ClientOptions& options);
+  ServerLanes(const ServerLanes&) = delete;
+
+  const std::shared_ptr<rpc::JobTask>& task() const { return task_; }
+  int num_servers() const { return int(servers_.size()); }
+  int num_lanes() const { return int(lanes_.size()); }
+  int first_lane(int server) const { return servers_[size_t(server)]->first_lane; }
+  /// Null  over TCP.
+  const std::shared_ptr<SharedArena>& arena(int server) const { return at(server).arena; }
+  GradientMemory& gradients(int server) const { return *at(server).gradients; }
+  const std::shared_ptr<ReleaseList>& released(int lane) const {
+    return lanes_[size_t(lane)].link->released();
+  }
+  /// When an operation that begins now must be done.
+  net::Deadline soon() const {
+    return net::Deadline::after_seconds(task_->options().operation_timeout);
+  }
+  /// Throws  UnavailableError that names a lost server.
+  void throw_if_lost() const;
+
+  std::string call(int server, const std::string& method, std::string_view body,
+                   net::Deadline deadline);
+  std::string call(int server, const std::string& method, std::string_view body) {
+    return call(server, method, body, soon());
+  }
+
+  /// The lane of a server that has the fewest bytes to carry, with so many more from now on.
+  int assign_lane(int server, int64_t bytes);
+  /// Queues a request; the driving calls send it.
+  Answer request(int lane, ServerLink::Request request) {
+    return lanes_[size_t(lane)].link->send(std::move(request));
+  }
+  /// Moves data on all lanes until these answers are there.
+  void drive(const std::vector<Answer>& answers, net::Deadline deadline);
+  /// What the answer holds. Throws  what went wrong on its server.
+  std::string finish(int lane, const Answer& answer);
+  /// Moves what can be moved at once.
+  void advance();
+  int64_t bytes_moved() const;
+
+ private:
+  struct Server {
+    std::shared_ptr<rpc::Peer> peer;
+    std::shared_ptr<SharedArena> arena;  // the server's
+    std::shared_ptr<GradientMemory> gradients;
+    int first_lane = 0, lanes = 0;
+    std::mutex mutex;  // guards the idle channels
+    std::vector<std::shared_ptr<rpc::RpcChannel>> idle;
+  };
+  struct Lane {
+    std::unique_ptr<ServerLink> link;
+    int64_t load = 0;  // bytes of its variables
+  };
+
+  Server& at(int server) const { return *servers_[size_t(server)]; }
+  void connect(int index, const ClientOptions& options, net::Deadline deadline);
+  void check_version(int index, net::Deadline deadline);
+  void open_lane(Server& server, net::Deadline deadline);
+  int flows(const Server& server, const ClientOptions& options) const;
+  void share_memory(Server& server, ServerLink& link, net::Deadline deadline);
+  std::shared_ptr<rpc::RpcChannel> take_channel(Server& server, net::Deadline deadline);
+
+  std::shared_ptr<rpc::JobTask> task_;
+  std::vector<std::unique_ptr<Server>> servers_;
+  std::deque<Lane> lanes_;
+  std::vector<ServerLink*> links_;  // of the lanes
+};
+
+}  // namespace distribute::parameter_server

@@ -1,0 +1,69 @@
+#pragma once
+/// All variables of one server.
+
+#include <distribute/base/config.hpp>
+#include <distribute/parameter_server/detail/shared_arena.hpp>
+#include <distribute/parameter_server/detail/stored_variable.hpp>
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace distribute::parameter_server {
+
+/// Finds variables by key, and sees to it that each gets its first value once. Thread-safe.
+class Store {
+ public:
+  /// Whether somebody has lost interest in an answer; asked several times a second.
+  using Cancelled = std::function<bool()>;
+  /// Who initializes a variable, and whether it is gone.
+  struct Creator {
+    std::string name;
+    std::function<bool()> gone;
+  };
+
+  /// `arena` may be null.
+  explicit Store(std::shared_ptr<SharedArena> arena) : arena_(std::move(arena)) {}
+
+  const std::shared_ptr<SharedArena>& arena() const { return arena_; }
+  /// The number of the variable, for at().
+  struct Created {
+    int handle = 0;
+    bool initialize = false;  // the caller writes the first value and says created()
+  };
+  /// Waits while somebody else initializes it; takes over when that task is gone.
+  /// Throws  InvalidArgumentError with both shapes and dtypes when they differ; CancelledError.
+  Created create(const std::string& key, const Shape& shape, DType dtype, Creator creator,
+                 const Cancelled& cancelled);
+  void created(int handle);
+  /// Waits until somebody has created it. Throws as create().
+  int attach(const std::string& key, const Shape& shape, DType dtype, const std::string& who,
+             const Cancelled& cancelled);
+  bool exists(const std::string& key) const;
+  /// Throws  InvalidArgumentError
+  StoredVariable& at(int64_t handle) const;
+  /// Bytes of all variables together.
+  int64_t bytes() const;
+
+ private:
+  struct Entry {
+    std::unique_ptr<StoredVariable> variable;
+    Creator creator;
+    bool ready = false;
+  };
+  static void check(const Entry& entry, const Shape& shape, DType dtype, const std::string& who);
+  void wait(std::unique_lock<std::mutex>& lock, const Cancelled& cancelled);
+
+  std::shared_ptr<SharedArena> arena_;
+  mutable std::mutex mutex_;  // guards the two below; entries are never removed
+  std::vector<std::unique_ptr<Entry>> entries_;
+  std::map<std::string, int> handles_;
+  std::condition_variable changed_;
+};
+
+}  // namespace distribute::parameter_server

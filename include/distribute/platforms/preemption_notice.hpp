@@ -1,0 +1,51 @@
+#pragma once
+/// Asks a cloud's metadata server whether it is about to take this machine away.
+
+#include <distribute/base/config.hpp>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace distribute::train {
+
+struct PreemptionNoticeOptions {
+  /// "gce": instance/preempted and instance/maintenance-event of Compute Engine; "ec2": the spot
+  /// instance action of EC2, by IMDSv2; "azure": scheduled events.
+  std::string platform;
+  /// "http://host"; "": GCE_METADATA_HOST or GCE_METADATA_IP, AWS_EC2_METADATA_SERVICE_ENDPOINT, or
+  /// the platform's well-known address.
+  std::string endpoint = {};
+  double poll_seconds = 5;
+  double request_timeout = 2;  // seconds, of one request
+  int max_failures = 6;        // in a row: then it says so and asks no more
+  std::function<void(const std::string& line)> log = {};  // unset: stderr
+};
+
+/// Asks on a thread of its own, so that a server that never answers costs the training nothing.
+/// Use it as the watcher of a PreemptionCheckpointHandler:
+///   TerminationConfig{.termination_watcher_fn = [&] { return notice.has_come(); }}
+/// Thread-safe.
+/// Source  termination_watcher_function_gce of TensorFlow's failure_handling_util.py; EC2 "Spot
+///         Instance interruption notices"; Azure "Scheduled Events"
+class PreemptionNotice {
+ public:
+  /// Throws  InvalidArgumentError for an unknown platform or times that are not positive;
+  ///         UnimplementedError in a build without libcurl.
+  explicit PreemptionNotice(PreemptionNoticeOptions options);
+  /// Waits for a running request, at most its time-out.
+  ~PreemptionNotice();
+  PreemptionNotice(const PreemptionNotice&) = delete;
+  PreemptionNotice& operator=(const PreemptionNotice&) = delete;
+
+  /// Whether the machine is to go. Does not block.
+  bool has_come() const;
+  /// False once it has given up.
+  bool is_asking() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace distribute::train

@@ -1,0 +1,60 @@
+#pragma once
+/// Another task of the job as this one sees it: one start of it, alive or lost.
+
+#include <distribute/base/config.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+
+namespace distribute::rpc {
+
+/// One start of one task.
+struct PeerName {
+  std::string type;
+  int index = 0;
+  std::string address = {};  // as the cluster names it; of a client: as its connection shows it
+  uint64_t incarnation = 0;  // drawn anew with every start
+
+  /// "worker 2".
+  std::string name() const;
+  /// "worker 2 (10.0.0.3:2222)".
+  std::string text() const;
+};
+
+/// Once lost it stays lost: a task that comes back is another Peer. Thread-safe.
+class Peer {
+ public:
+  explicit Peer(PeerName name) : name_(std::move(name)) {}
+  Peer(const Peer&) = delete;
+
+  const PeerName& name() const { return name_; }
+  const std::string& type() const { return name_.type; }
+  int index() const { return name_.index; }
+  uint64_t incarnation() const { return name_.incarnation; }
+  std::string text() const { return name_.text(); }
+
+  bool lost() const;
+  /// Throws  UnavailableError "worker 2 (10.0.0.3:2222) is lost: ..." when it is.
+  void throw_if_lost() const;
+  /// Runs `callback` once when the task is lost, at once when it is already. It runs on the
+  /// monitor's thread and must neither block nor throw. Gives a number for remove_on_lost().
+  int on_lost(std::function<void()> callback);
+  /// After it the callback does not run any more.
+  void remove_on_lost(int id);
+
+  /// The first reason counts. For PeerMonitor.
+  void lose(const std::string& reason);
+
+ private:
+  const PeerName name_;
+  mutable std::recursive_mutex mutex_;  // guards all below; held while callbacks run
+  bool lost_ = false;
+  std::string reason_;
+  std::map<int, std::function<void()>> callbacks_;
+  int last_callback_ = 0;
+};
+
+}  // namespace distribute::rpc

@@ -1,0 +1,43 @@
+#pragma once
+/// What a caller and a server say to each other: one frame a call, one an answer.
+
+#include <distribute/base/config.hpp>
+#include <distribute/base/error.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace distribute::rpc {
+
+inline constexpr const char* kRpcPurpose = "rpc";  // of a connection for calls
+inline constexpr const char* kHeartbeatPurpose = "heartbeat";
+/// What a message may hold beside the caller's bytes.
+inline constexpr int64_t kRpcHeadBytes = 64 << 10;
+
+enum class RpcFrame : uint16_t { Call = 64, Answer = 65 };
+
+struct CallMessage {
+  uint64_t id = 0;          // of the connection's calls
+  int64_t nanoseconds = 0;  // that the caller waits
+  std::string_view method = {};
+  std::string_view body = {};
+
+  std::string encode() const;
+};
+
+struct AnswerMessage {
+  uint64_t id = 0;
+  StatusCode code = StatusCode::Ok;
+  std::string_view error = {};
+  std::string_view body = {};
+
+  std::string encode() const;
+};
+
+/// The views point into `payload`.
+/// Throws  InvalidArgumentError for damaged bytes.
+CallMessage parse_call(std::string_view payload);
+AnswerMessage parse_answer(std::string_view payload);
+
+}  // namespace distribute::rpc

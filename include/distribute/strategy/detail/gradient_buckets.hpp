@@ -1,0 +1,72 @@
+#pragma once
+/// Sums of gradients between hosts, begun while the backward pass still runs.
+
+#include <distribute/base/config.hpp>
+#include <distribute/collective/communication_options.hpp>
+#include <distribute/collective/communicator.hpp>
+#include <distribute/strategy/detail/gradient_slots.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace distribute::strategy_internal {
+
+/// Gradients of one replica in the order in which the backward pass gives them, as rank 0 saw it,
+/// cut into buckets: 1 MiB for the first, so that sending begins early, then 25 MiB. A full bucket
+/// is reduced at once by the communicator's thread; buckets begin in order. Sums are taken in rank
+/// order, so their bits do not depend on the buckets; NCCL, for gradients on a GPU, has orders of
+/// its own. One replica thread. Source  Li et al., "PyTorch Distributed", VLDB 2020
+class GradientBuckets {
+ public:
+  /// `group` works in host memory, `sums` where the gradients are; often the same.
+  GradientBuckets(std::shared_ptr<collective::Communicator> group,
+                  std::shared_ptr<collective::Communicator> sums,
+                  const CommunicationOptions& options)
+      : group_(std::move(group)), sums_(std::move(sums)), options_(options) {}
+
+  /// Waits for sums under way, which a step that failed has left; they use this memory.
+  ~GradientBuckets();
+
+  /// True when the buckets were planned for these variables.
+  bool fits(std::span<const VariableUpdate> updates) const;
+  /// Makes buckets for these variables. Every rank calls it.
+  /// Throws  FailedPreconditionError when the ranks' gradients differ in shape.
+  void plan(std::span<const VariableUpdate> updates);
+
+  /// The gradient of this step is complete; update with the same one follows.
+  void ready(const Variable& variable, const Tensor& gradient);
+  /// The sums over all ranks, in the order of the updates. They are overwritten by the next step.
+  std::vector<Tensor> reduce(std::span<const VariableUpdate> updates);
+
+ private:
+  struct Bucket {
+    size_t first, last;  // slots
+    int64_t begin, end;  // bytes
+    size_t missing = 0;  // gradients of this step
+    collective::Work work;
+  };
+  std::vector<size_t> order_of(std::span<const VariableUpdate> updates);
+  void allocate(int64_t bytes);
+  Tensor part(int64_t at, int64_t count, DType dtype) const;
+  void cut(size_t slots);
+  void begin_step();
+  void take(size_t slot, const Tensor& gradient);
+  void launch(Bucket& bucket);
+  void finish(Bucket& bucket);
+
+  std::shared_ptr<collective::Communicator> group_, sums_;
+  const CommunicationOptions options_;
+  std::vector<uint64_t> observed_;   // variables in the order of their gradients
+  std::vector<size_t> slot_of_;      // update -> slot
+  std::vector<uint64_t> variables_;  // of the slots
+  std::shared_ptr<Buffer> memory_;   // gradients, sums, and with bfloat16 what travels
+  int64_t bytes_ = 0;                // of the gradients
+  std::unique_ptr<GradientSlots> slots_;
+  std::vector<Bucket> buckets_;
+  std::vector<bool> taken_;  // slots of this step
+  size_t launched_ = 0;      // buckets of this step
+};
+
+}  // namespace distribute::strategy_internal

@@ -1,0 +1,25 @@
+#pragma once
+/// Many dense values reduced as a few long ones, so that devices exchange few large messages.
+
+#include <distribute/base/config.hpp>
+#include <distribute/tensor/tensor.hpp>
+
+#include <functional>
+#include <vector>
+
+namespace distribute::strategy_internal {
+
+/// Reduces values[i] of all replicas, i = 0, 1, ...: the values of one dtype are laid end to end
+/// and cut into `packs` pieces of equal size, the last takes the rest; `reduce` gets each piece of
+/// all replicas. Gives the results in the values' order, on the device of the reduced pieces.
+/// Values must be dense, alike on all replicas, and each replica's on one device; packs > 0.
+/// Source  tf.distribute num_packs (cross_device_utils, aggregation with packing)
+std::vector<Tensor> reduce_in_packs(
+    const std::vector<std::vector<Tensor>>& values, int packs,
+    const std::function<Tensor(const std::vector<Tensor>&)>& reduce);
+
+/// True when reduce_in_packs can take the values: more than one, dense, shapes and dtypes alike,
+/// and every replica's on one GPU.
+bool suits_packs(const std::vector<std::vector<Tensor>>& values);
+
+}  // namespace distribute::strategy_internal

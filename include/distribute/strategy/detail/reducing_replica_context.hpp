@@ -1,0 +1,35 @@
+#pragma once
+/// A replica of this process whose sums are the work of CrossDeviceOps that the program chose.
+
+#include <distribute/base/config.hpp>
+#include <distribute/strategy/cross_device_ops.hpp>
+#include <distribute/strategy/detail/local_replica_context.hpp>
+
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace distribute {
+
+/// Its all_reduce and the gradients of update go through the ops, one replica calling for all. One
+/// replica thread at a time.
+class ReducingReplicaContext final : public LocalReplicaContext {
+ public:
+  ReducingReplicaContext(Strategy& strategy, strategy_internal::ReplicaGroup& group, int replica,
+                         std::shared_ptr<CrossDeviceOps> ops)
+      : LocalReplicaContext(strategy, group, replica), ops_(std::move(ops)) {}
+
+  using LocalReplicaContext::all_reduce;
+  DISTRIBUTE_INLINE std::vector<Tensor> all_reduce(ReduceOp op,
+                                                   std::span<const Tensor> values) override;
+  DISTRIBUTE_INLINE void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
+                                const UpdateKernel& kernel) override;
+  bool multiplies_gradients() const override { return false; }  // they are sent
+
+ private:
+  struct Call;
+  std::shared_ptr<CrossDeviceOps> ops_;
+};
+
+}  // namespace distribute

@@ -1,0 +1,68 @@
+#pragma once
+/// Sums of the replicas' tensors, in replica order, computable in parts by several threads.
+
+#include <distribute/base/config.hpp>
+#include <distribute/replica/reduce_op.hpp>
+#include <distribute/tensor/tensor.hpp>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace distribute::strategy_internal {
+
+/// out[i] = inputs[0][i] + inputs[1][i] + ... for `count` elements.
+void sum_floats(std::span<const float* const> inputs, float* out, int64_t count);
+
+/// One reduction. The sum of an element is taken in replica order by one thread, so the result has
+/// the same bits however the elements are dealt. Sparse inputs are joined, rows in replica order.
+class Reduction {
+ public:
+  /// Brings the inputs into one layout and allocates the result.
+  /// Throws  InvalidArgumentError when dtypes or shapes differ; `what` names the caller.
+  Reduction(const char* what, ReduceOp op, std::vector<Tensor> inputs);
+
+  /// Elements to compute, padding of a layout included; 0 when the result is there already.
+  int64_t size() const { return size_; }
+  /// Computes elements [begin, end).
+  void compute(int64_t begin, int64_t end);
+  const Tensor& result() const { return result_; }
+
+ private:
+  void join_sparse();
+  void sum_on_gpu();
+
+  ReduceOp op_;
+  std::vector<Tensor> inputs_;
+  Tensor result_;
+  int64_t size_ = 0;
+};
+
+/// A stretch of one of several reductions.
+struct ReductionSlice {
+  size_t reduction;
+  int64_t begin, end;
+};
+/// All elements cut into slices of at most 16,384.
+std::vector<ReductionSlice> slice_reductions(std::span<const Reduction> reductions);
+
+/// The whole at once, on the calling thread's pool.
+Tensor reduce_tensors(const char* what, ReduceOp op, std::vector<Tensor> inputs);
+
+/// Every element divided by `count`, in the same dtype.
+Tensor divided(const Tensor& value, int64_t count);
+
+/// The tensors one after the other along `axis`.
+/// Throws  UnimplementedError for IndexedSlices; InvalidArgumentError for scalars, an axis outside
+///         [0, rank) and shapes that differ elsewhere.
+Tensor gather_tensors(const char* what, const std::vector<Tensor>& inputs, int axis);
+
+/// Fraction `part` of `parts` of the range [0, count).
+struct Share {
+  int64_t begin, end;
+};
+inline Share share_of(int64_t count, int part, int parts) {
+  return {count * part / parts, count * (part + 1) / parts};
+}
+
+}  // namespace distribute::strategy_internal

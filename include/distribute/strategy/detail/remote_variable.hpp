@@ -1,0 +1,81 @@
+#pragma once
+/// A variable that a parameter server keeps; this process has a handle.
+
+#include <distribute/autograd/variable.hpp>
+#include <distribute/base/config.hpp>
+#include <distribute/parameter_server/variable_spec.hpp>
+#include <distribute/strategy/detail/server_access.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+namespace distribute {
+
+class Strategy;
+
+namespace strategy_internal {
+class DeviceCopies;
+}
+
+/// Exists on its server from the moment that the chief makes it; others look for it when they first
+/// need it. Reads of one step see one value (see ServerAccess). Thread-safe.
+/// Source  tf.distribute ParameterServerStrategyV2's variables (CachingVariable)
+class RemoteVariable final : public VariableImpl {
+ public:
+  RemoteVariable(parameter_server::VariableSpec spec, parameter_server::InitialValue initial_value,
+                 VariableOptions options, Strategy& owner,
+                 std::shared_ptr<strategy_internal::ServerAccess> link);
+  DISTRIBUTE_INLINE ~RemoteVariable() override;
+
+  /// The strategy in whose scope it was created; compare only, it may be gone.
+  const Strategy* owner() const { return owner_; }
+  const std::string& key() const { return spec_.key; }
+  /// The client's number of the variable.
+  /// Blocks  until it exists. Throws  DeadlineExceededError; FailedPreconditionError on a server.
+  int64_t remote_id() const;
+
+  DISTRIBUTE_INLINE Tensor read() const override;
+  /// In one of several local replicas the values of all are aggregated first.
+  /// Throws  InvalidArgumentError there for aggregation None.
+  void assign(const Tensor& value) override { write(Write::Assign, value); }
+  void assign_add(const Tensor& delta) override { write(Write::Add, delta); }
+  void assign_sub(const Tensor& delta) override { write(Write::Subtract, delta); }
+  /// In host memory, whoever asks.
+  Tensor component(int) const override { return read_host(); }
+  DISTRIBUTE_INLINE void set_component(int, Tensor value) override;
+  /// The server adds; it knows no other operation on rows.
+  DISTRIBUTE_INLINE void scatter(ScatterOp op, const IndexedSlices& slices) override;
+
+  Shape shape() const override { return spec_.shape; }
+  DType dtype() const override { return spec_.dtype; }
+  DISTRIBUTE_INLINE std::string device() const override;
+  bool reads_rows() const override { return spec_.shape.rank() > 0; }
+  DISTRIBUTE_INLINE Tensor read_rows(const Tensor& flat) const override;
+
+ private:
+  enum class Write { Assign, Add, Subtract };
+  void write(Write kind, const Tensor& value);
+  void send(Write kind, const Tensor& value);
+  Tensor read_host() const;
+
+  const parameter_server::VariableSpec spec_;
+  Strategy* const owner_;
+  const std::shared_ptr<strategy_internal::ServerAccess> link_;
+  const std::unique_ptr<strategy_internal::DeviceCopies> copies_;        // null: no device is a GPU
+  mutable std::mutex mutex_;                                             // guards the two below
+  mutable std::optional<parameter_server::InitialValue> initial_value_;  // until it is there
+  mutable std::optional<int64_t> id_;
+};
+
+namespace strategy_internal {
+/// Throws  InvalidArgumentError for a variable that no parameter server keeps.
+int64_t remote_id(const Variable& variable);
+/// First reads of the calling thread's CacheVariableReads, by variable; null: none is open.
+std::unique_ptr<std::unordered_map<uint64_t, Tensor>>& cached_reads();
+}  // namespace strategy_internal
+
+}  // namespace distribute

@@ -1,0 +1,64 @@
+#pragma once
+/// Where the replica threads of one process meet, and what happens when one of them fails.
+
+#include <distribute/base/config.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <span>
+#include <vector>
+
+namespace distribute::strategy_internal {
+
+/// A meeting point for a fixed number of replicas, one thread each; thread-safe between begin() and
+/// the end of the last replica. Once it is broken every meeting throws.
+class ReplicaGroup {
+ public:
+  using Lead = std::function<void(std::span<void* const>)>;
+
+  explicit ReplicaGroup(int size);
+  int size() const { return size_; }
+
+  /// Before the replicas start.
+  void begin();
+
+  /// Waits for all replicas, which must come with the same `what`; then replica 0 calls its `lead`
+  /// (if any) with the arguments of all in replica order, and all go on.
+  /// Throws  AbortedError when the group is broken; FailedPreconditionError when replicas meet for
+  ///         different reasons; on replica 0 what `lead` throws.
+  void meet(int replica, const char* what, void* argument, const Lead& lead);
+
+  /// The replica's function has returned: it meets nobody any more.
+  void finish(int replica);
+  /// The replica's function has thrown: breaks the group; the first error is kept.
+  void fail(std::exception_ptr error);
+  /// After all replicas have ended: throws the first error.
+  void rethrow();
+
+ private:
+  struct alignas(64) Place {
+    void* argument = nullptr;
+    const char* what = nullptr;
+    std::atomic<uint32_t> meetings{0};  // entered so far
+    std::atomic<uint32_t> last{~0u};    // number of meetings of a replica that has returned
+  };
+  void enter(int replica);
+  void lead_meeting(const Lead& lead);
+  void check_same() const;
+  void check_alive() const;
+  [[noreturn]] void throw_uneven();
+
+  const int size_;
+  std::vector<Place> places_;
+  std::vector<void*> arguments_;
+  alignas(64) std::atomic<uint32_t> arrived_{0};
+  alignas(64) std::atomic<uint32_t> released_{0};
+  std::atomic<bool> broken_{false};
+  std::mutex error_mutex_;  // guards error_
+  std::exception_ptr error_;
+};
+
+}  // namespace distribute::strategy_internal

@@ -1,0 +1,38 @@
+#pragma once
+/// The threads of a strategy's local replicas, kept between runs.
+
+#include <distribute/base/config.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <thread>
+#include <vector>
+
+namespace distribute::strategy_internal {
+
+/// One thread per replica but the first, whose work the caller does. Threads start at the first
+/// run. One run at a time.
+class ReplicaThreads {
+ public:
+  explicit ReplicaThreads(int count) : count_(count) {}
+  ~ReplicaThreads();
+  ReplicaThreads(const ReplicaThreads&) = delete;
+  ReplicaThreads& operator=(const ReplicaThreads&) = delete;
+
+  /// Calls job(replica) for all replicas at once. `job` must not throw.
+  /// Blocks  until all have returned.
+  void run(const std::function<void(int)>& job);
+
+ private:
+  void start();
+  void work(int replica);
+
+  const int count_;
+  std::vector<std::thread> threads_;
+  const std::function<void(int)>* job_ = nullptr;  // null: the end
+  alignas(64) std::atomic<uint32_t> run_{0};       // number of the run; published after job_
+  alignas(64) std::atomic<uint32_t> busy_{0};
+};
+
+}  // namespace distribute::strategy_internal

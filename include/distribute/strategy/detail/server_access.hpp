@@ -1,0 +1,135 @@
+#pragma once
+/// A process's way to the variables on parameter servers, and what the present step has read.
+
+#include <distribute/autograd/gradient_placer.hpp>
+#include <distribute/base/config.hpp>
+#include <distribute/parameter_server/detail/push.hpp>
+#include <distribute/replica/replica_context.hpp>
+#include <distribute/strategy/sync_replicas.hpp>
+#include <distribute/tensor/tensor.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace distribute {
+
+namespace parameter_server {
+class Client;
+class InitialValue;
+struct VariableSpec;
+}  // namespace parameter_server
+
+class StagingMemory;
+
+namespace strategy_internal {
+
+/// How updates are applied; the same on all workers.
+struct PushOptions {
+  std::optional<SyncReplicas> sync_replicas = {};
+  int64_t max_staleness = -1;  // steps that a gradient may be behind; -1: any number
+};
+
+/// Reads inside a step see one pull of all variables that the last step read; what this process
+/// writes is read anew. Thread-safe. Outlives the strategy as long as a variable does.
+class ServerAccess final : public GradientPlacer {
+ public:
+  /// `creates`: this process makes the variables, others wait for it. `client` null: on a server,
+  /// where nothing can be read. `staging`: of this process's replicas, null where none is a GPU.
+  ServerAccess(std::shared_ptr<parameter_server::Client> client, bool creates,
+               double timeout_seconds, const PushOptions& options,
+               std::shared_ptr<StagingMemory> staging = nullptr);
+
+  /// Throws  FailedPreconditionError on a parameter server.
+  parameter_server::Client& client() const;
+  /// Whether the calling thread may create variables: the chief, and closures of a coordinator.
+  bool may_create() const;
+  bool creates() const { return creates_; }
+  const std::shared_ptr<StagingMemory>& staging() const { return staging_; }
+  /// Whether the calling thread runs a coordinator's closure.
+  static bool in_closure();
+  /// True when a variable was created that the servers did not have yet.
+  bool has_created() const { return has_created_; }
+  /// The client's number of a variable, created here or by the chief.
+  /// Blocks  until it exists. Throws  DeadlineExceededError; what Client::attach throws.
+  int64_t find(const parameter_server::VariableSpec& spec,
+               const parameter_server::InitialValue& initial_value);
+
+  Tensor read(int64_t variable);
+  void assign(int64_t variable, const Tensor& value);
+  void assign_add(int64_t variable, const Tensor& delta);
+  /// Sends the gradients, already summed over this process's replicas; gives the number of the step
+  /// (without a counter 0). Afterwards the next pull is under way.
+  /// -1 when the gradient was too old (PushOptions::max_staleness).
+  int64_t push(std::span<const VariableUpdate> updates, const UpdateKernel& kernel,
+               const Variable& counter);
+  /// Memory that the variable's server sees, where there is some.
+  DISTRIBUTE_INLINE std::optional<BufferOffer> place(const Variable& variable) override;
+
+  /// Steps may be nested: the outermost counts.
+  class [[nodiscard]] Step {
+   public:
+    explicit Step(ServerAccess& link);
+    ~Step();
+    Step(const Step&) = delete;
+    Step& operator=(const Step&) = delete;
+
+   private:
+    ServerAccess& link_;
+  };
+  /// What is written from here to the end of the scope is this function's.
+  class [[nodiscard]] Function {
+   public:
+    Function(ServerAccess& link, const parameter_server::UpdateOrigin& origin);
+    ~Function();
+    Function(const Function&) = delete;
+    Function& operator=(const Function&) = delete;
+
+   private:
+    ServerAccess& link_;
+  };
+  /// Lets the calling thread create variables.
+  class [[nodiscard]] Creation {
+   public:
+    Creation();
+    ~Creation();
+    Creation(const Creation&) = delete;
+    Creation& operator=(const Creation&) = delete;
+  };
+
+ private:
+  int64_t find_created(const parameter_server::VariableSpec& spec);
+  int64_t find_or_create(const parameter_server::VariableSpec& spec,
+                         const parameter_server::InitialValue& initial_value);
+  void forget(int64_t variable);
+  int64_t token(int64_t counter);
+  int64_t step_of_weights(int64_t counter);
+  parameter_server::UpdateOrigin next_origin();
+
+  const std::shared_ptr<parameter_server::Client> client_;
+  const bool creates_;
+  const double timeout_seconds_;
+  const PushOptions options_;
+  const std::shared_ptr<StagingMemory> staging_;
+  std::atomic<bool> has_created_{false};
+  std::atomic<int64_t> token_{-1};  // of the last synchronous push; -1: none yet
+
+  std::mutex mutex_;                            // guards the rest
+  int steps_ = 0;                               // open ones
+  parameter_server::UpdateOrigin origin_ = {};  // of the next update
+  std::map<int64_t, Tensor> values_;
+  std::vector<int64_t> expected_;  // what the last step read
+  std::set<int64_t> touched_;      // what this step has read
+  std::set<int64_t> counters_;     // with max_staleness: come with every pull, to tell its age
+};
+
+}  // namespace strategy_internal
+}  // namespace distribute

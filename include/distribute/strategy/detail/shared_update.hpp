@@ -1,0 +1,60 @@
+#pragma once
+/// One optimizer step of all replicas of a process, in one pass over memory.
+
+#include <distribute/base/config.hpp>
+#include <distribute/replica/replica_context.hpp>
+#include <distribute/strategy/detail/reduction.hpp>
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace distribute::strategy_internal {
+
+/// Variables whose replicas share one value are updated together: every replica thread takes its
+/// share of the elements, sums the replicas' gradients of some thousand elements in replica
+/// order and calls the kernel on the sum while it is in the cache. Sparse gradients and variables
+/// whose copies differ are done at once by the constructor, on one replica.
+class SharedUpdate {
+ public:
+  /// `gradients[u]`: those of update u, by replica; one when they are reduced already.
+  /// Throws  InvalidArgumentError as check_update does.
+  SharedUpdate(std::span<const VariableUpdate> updates, std::vector<std::vector<Tensor>> gradients,
+               const UpdateKernel& kernel);
+
+  /// Updates the share of one of `replicas` threads.
+  void compute(int replica, int replicas, const UpdateKernel& kernel) const;
+  /// Gives the new values to the variables; after all shares.
+  void finish();
+  /// True when all that compute() writes lies in `memory`.
+  bool writes_only(std::span<const std::byte> memory) const;
+
+ private:
+  static constexpr int64_t kChunk = 2048;
+  /// What a thread needs again for each slice.
+  struct Scratch {
+    std::vector<const float*> gradients;
+    std::vector<std::vector<float>> products;  // of lazy ones, by replica
+    std::vector<float*> slots;
+    std::vector<float> sum = std::vector<float>(size_t(kChunk));
+  };
+  void add(size_t update, const UpdateKernel& kernel);
+  void update_apart(size_t update, Tensor gradient, const UpdateKernel& kernel) const;
+  /// The slices that begin in a replica's share of the elements.
+  Share slices_of(int replica, int replicas) const;
+  void find_gradients(const replica_internal::UpdateSlice& slice, Scratch& scratch) const;
+  void compute_slice(const replica_internal::UpdateSlice& slice, Scratch& scratch,
+                     const UpdateKernel& kernel) const;
+
+  std::vector<VariableUpdate> updates_;
+  std::vector<std::vector<Tensor>> gradients_;  // by update
+  std::vector<size_t> update_of_;               // target -> update
+  std::vector<replica_internal::UpdateTarget> targets_;
+  std::vector<replica_internal::UpdateSlice> slices_;
+  std::vector<int64_t> ends_;  // elements up to the end of each slice
+};
+
+/// All components of the variable are the same tensor.
+bool is_shared(const Variable& variable);
+
+}  // namespace distribute::strategy_internal

@@ -1,0 +1,58 @@
+#pragma once
+/// What the default strategy and OneDeviceStrategy do.
+
+#include <distribute/replica/single_replica.hpp>
+#include <distribute/strategy/strategy.hpp>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace distribute {
+
+namespace strategy_internal {
+
+/// One replica on the calling thread; variables are plain.
+class SingleReplicaExtended : public StrategyExtended {
+ public:
+  DISTRIBUTE_INLINE void call_for_each_replica(
+      const std::function<void(ReplicaContext&)>& fn) override;
+  std::shared_ptr<VariableImpl> create_variable(const NextCreator& next,
+                                                const Variable::Initializer& initial_value,
+                                                const VariableOptions& options) override {
+    return next(initial_value, options);
+  }
+  Tensor reduce_local(ReduceOp, std::vector<Tensor> values) override { return values.at(0); }
+  Tensor gather_local(std::vector<Tensor> values, int) override { return values.at(0); }
+  DISTRIBUTE_INLINE bool variable_created_in_scope(const Variable& variable) const override;
+};
+
+/// What is in force where no strategy is.
+class DefaultExtended final : public SingleReplicaExtended {
+ public:
+  const char* name() const override { return "default strategy"; }
+  DISTRIBUTE_INLINE std::vector<std::string> worker_devices() const override;
+  DISTRIBUTE_INLINE std::vector<std::string> parameter_devices() const override;
+};
+
+class OneDeviceExtended final : public SingleReplicaExtended {
+ public:
+  explicit OneDeviceExtended(const std::string& device);
+  DISTRIBUTE_INLINE void call_for_each_replica(
+      const std::function<void(ReplicaContext&)>& fn) override;
+  DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> create_variable(
+      const NextCreator& next, const Variable::Initializer& initial_value,
+      const VariableOptions& options) override;
+  const char* name() const override { return "OneDeviceStrategy"; }
+  std::vector<std::string> worker_devices() const override { return {device_}; }
+  std::vector<std::string> parameter_devices() const override { return {device_}; }
+  DISTRIBUTE_INLINE std::vector<Device> replica_devices() const override;
+
+ private:
+  std::string device_;
+};
+
+}  // namespace strategy_internal
+
+}  // namespace distribute

@@ -1,0 +1,22 @@
+#pragma once
+/// An optimizer step of several replicas as one: the same variables, the gradients summed.
+
+#include <distribute/base/config.hpp>
+#include <distribute/replica/replica_context.hpp>
+
+#include <span>
+#include <vector>
+
+namespace distribute::strategy_internal {
+
+/// What one replica brings to update().
+struct ReplicaUpdates {
+  std::span<const VariableUpdate> updates;
+  bool reduced = false;  // the gradients are the same sums on all replicas
+};
+
+/// The updates with the gradients of all replicas summed, in replica order.
+/// Throws  InvalidArgumentError when the replicas update different variables.
+std::vector<VariableUpdate> summed_updates(std::span<const ReplicaUpdates> replicas);
+
+}  // namespace distribute::strategy_internal

@@ -1,0 +1,46 @@
+#pragma once
+/// What workers of an elastic job hand each other: the values of everything that is trained.
+
+#include <distribute/base/config.hpp>
+#include <distribute/checkpoint/checkpoint_parts.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace distribute::collective {
+class Communicator;
+}
+
+namespace distribute::train_internal {
+
+/// One thread, outside of replicas.
+class StateExchange {
+ public:
+  explicit StateExchange(train::CheckpointParts parts);
+  ~StateExchange();
+
+  /// Keeps what a step changes before its update is there: small variables, such as moving
+  /// averages, and positions. Weights and slots change with the update and together.
+  void keep();
+  /// Gives back what was kept.
+  void restore();
+
+  /// Sends this worker's state from `source` to the workers that are not `current`. All call it.
+  /// Variables that sum over replicas when they are read are each worker's own and stay.
+  void exchange(collective::Communicator& workers, int source, const std::vector<bool>& current);
+
+ private:
+  struct Kept;
+  struct Folder;
+  void find_small();
+  std::string pack() const;
+  void unpack(const std::string& bytes);
+
+  const train::CheckpointParts parts_;
+  std::vector<Kept> kept_;
+  int searches_ = 0;
+  std::unique_ptr<Folder> folder_;  // what arrived, for variables that are made later
+};
+
+}  // namespace distribute::train_internal

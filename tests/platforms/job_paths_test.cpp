@@ -1,0 +1,101 @@
+#include <distribute/base/error.hpp>
+#include <distribute/platforms/job_paths.hpp>
+
+#include <tests/support/catch.hpp>
+#include <tests/support/check_throws.hpp>
+#include <tests/support/temporary_directory.hpp>
+
+#include <filesystem>
+#include <fstream>
+
+using namespace distribute;
+using Variables = std::map<std::string, std::string>;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// /opt/ml of a container without SageMaker's toolkit.
+struct OptMl {
+  TemporaryDirectory root;
+  OptMl() { fs::create_directories(root / "input/config"); }
+  void write(const std::string& name, const std::string& text) {
+    std::ofstream(root / ("input/config/" + name)) << text;
+  }
+  JobPaths read(Variables more = {}) const {
+    more.insert({{"TRAINING_JOB_NAME", "j"},
+                 {"TRAINING_JOB_ARN", "arn:j"},
+                 {"SAGEMAKER_BASE_DIR", root.path()}});
+    return read_job_paths(Environment(more));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("without a service nothing is said", "[cluster][job_paths]") {
+  const JobPaths paths = read_job_paths(Environment(Variables{}));
+  CHECK(paths.service == "");
+  CHECK(paths.model + paths.checkpoints + paths.logs + paths.failure == "");
+  CHECK(paths.training_data() == "");
+}
+
+TEST_CASE("SageMaker's folders and files are read without its toolkit", "[cluster][job_paths]") {
+  OptMl ml;
+  ml.write("inputdataconfig.json", R"({"training": {"TrainingInputMode": "File"}, "test": {}})");
+  ml.write("hyperparameters.json",
+           R"({"learning_rate": "0.01", "optimizer": "\"adam\"", "shuffle": "false",
+               "sagemaker_program": "\"x.py\"", "_tuning_objective_metric": "a"})");
+  const JobPaths paths = ml.read();
+  CHECK(paths.service == "SageMaker");
+  CHECK(paths.model == ml.root / "model");
+  CHECK(paths.output == ml.root / "output/data");
+  CHECK(paths.failure == ml.root / "output/failure");
+  CHECK(paths.logs == ml.root / "output/data/logs");
+  CHECK(paths.checkpoints == "");  // no CheckpointConfig, no folder
+  CHECK(paths.training_data() == ml.root / "input/data/training");
+  CHECK(paths.hyperparameters ==
+        Variables{{"learning_rate", "0.01"}, {"optimizer", "adam"}, {"shuffle", "false"}});
+  fs::create_directories(ml.root / "checkpoints");
+  fs::create_directories(ml.root / "output/tensorboard");
+  CHECK(ml.read().checkpoints == ml.root / "checkpoints");
+  CHECK(ml.read().logs == ml.root / "output/tensorboard");
+}
+
+TEST_CASE("the variables of SageMaker's toolkit win over files", "[cluster][job_paths]") {
+  OptMl ml;
+  ml.write("hyperparameters.json", R"({"seed": "1"})");
+  const JobPaths paths = ml.read({{"SM_HOSTS", R"(["algo-1"])"},
+                                  {"SM_MODEL_DIR", "/m"},
+                                  {"SM_HPS", R"({"batch-size": 64, "shuffle": true})"},
+                                  {"SM_INPUT_DATA_CONFIG", R"({"photos": {}})"},
+                                  {"SM_CHANNEL_PHOTOS", "/p"}});
+  CHECK(paths.model == "/m");
+  CHECK(paths.hyperparameters == Variables{{"batch-size", "64"}, {"shuffle", "true"}});
+  CHECK(paths.training_data() == "/p");  // the only one
+}
+
+TEST_CASE("damaged files of SageMaker are named", "[cluster][job_paths]") {
+  OptMl ml;
+  ml.write("hyperparameters.json", R"({"a": )");
+  check_throws<InvalidArgumentError>([&] { ml.read(); }, "hyperparameters.json: not valid JSON");
+  ml.write("hyperparameters.json", R"({"a": [1]})");
+  check_throws<InvalidArgumentError>([&] { ml.read(); },
+                                     "hyperparameter 'a' must be a number, a text or a switch");
+  ml.write("hyperparameters.json", R"([])");
+  check_throws<InvalidArgumentError>([&] { ml.read(); }, "hyperparameters.json");
+}
+
+TEST_CASE("Vertex AI names folders, and --job-dir wins over them", "[cluster][job_paths]") {
+  const Environment vertex(Variables{{"AIP_MODEL_DIR", "gs://b/x/model/"},
+                                     {"AIP_CHECKPOINT_DIR", "gs://b/x/checkpoints/"},
+                                     {"AIP_TENSORBOARD_LOG_DIR", "gs://b/x/logs/"}});
+  const JobPaths paths = read_job_paths(vertex);
+  CHECK(paths.service == "Vertex AI");
+  CHECK(paths.model == "gs://b/x/model/");
+  CHECK(paths.checkpoints == "gs://b/x/checkpoints/");
+  CHECK(paths.logs == "gs://b/x/logs/");
+  const JobPaths given = read_job_paths(vertex, "gs://b/job7");
+  CHECK(given.service == "--job-dir");
+  CHECK(given.checkpoints == "gs://b/job7/checkpoints");
+  CHECK(given.model == "gs://b/job7/model");
+  CHECK(given.logs == "gs://b/job7/logs");
+}

@@ -1,0 +1,89 @@
+#include <distribute/base/error.hpp>
+#include <distribute/platforms/sagemaker_cluster_resolver.hpp>
+
+#include <tests/support/check_throws.hpp>
+#include <tests/support/temporary_directory.hpp>
+
+#include <fstream>
+
+using namespace distribute;
+
+namespace {
+
+SageMakerClusterResolver host(const std::string& hosts, const std::string& current) {
+  return SageMakerClusterResolver({.variables = Environment(std::map<std::string, std::string>{
+                                       {"SM_HOSTS", hosts}, {"SM_CURRENT_HOST", current}})});
+}
+
+SageMakerClusterResolver with_file(const TemporaryDirectory& directory, const std::string& text) {
+  const std::string path = directory / "resourceconfig.json";
+  std::ofstream(path) << text;
+  return SageMakerClusterResolver(
+      {.resource_config = path, .variables = Environment(std::map<std::string, std::string>{})});
+}
+
+}  // namespace
+
+TEST_CASE("SageMaker's hosts are workers in the order of their names", "[cluster][sagemaker]") {
+  const auto resolver = host(R"(["algo-2", "algo-1"])", "algo-2");
+  CHECK(resolver.cluster_spec() == ClusterSpec{{"worker", {"algo-1:2223", "algo-2:2223"}}});
+  CHECK(resolver.task_type() == TaskType::Worker);
+  CHECK(resolver.task_id() == 1);
+  CHECK(resolver.master() == "algo-2:2223");
+  CHECK(resolver.master("worker", 0, "grpc") == "grpc://algo-1:2223");
+  CHECK(host(R"(["algo-1"])", "algo-1").master() == "");
+}
+
+TEST_CASE("a host outside of the list has no cluster", "[cluster][sagemaker]") {
+  const auto resolver = host(R"(["algo-1"])", "algo-9");
+  CHECK_FALSE(resolver.cluster_spec());
+  CHECK_FALSE(resolver.task_type());
+  CHECK_FALSE(resolver.task_id());
+  CHECK(resolver.master() == "");
+  CHECK_FALSE(host("", "algo-1").cluster_spec());
+}
+
+TEST_CASE("port and task of SageMaker may be said", "[cluster][sagemaker]") {
+  const Environment variables(std::map<std::string, std::string>{
+      {"SM_HOSTS", R"(["algo-1","algo-2"])"}, {"SM_CURRENT_HOST", "algo-1"}});
+  SageMakerClusterResolver resolver({.port = 2222,
+                                     .task_type = TaskType("ps"),
+                                     .task_id = 0,
+                                     .rpc_layer = "grpc",
+                                     .environment = "e",
+                                     .variables = variables});
+  CHECK(resolver.cluster_spec().task_address("worker", 1) == "algo-2:2222");
+  CHECK(resolver.task_type() == "ps");
+  CHECK(resolver.environment() == "e");
+  resolver.set_task_type("worker");
+  CHECK(resolver.master() == "grpc://algo-1:2222");
+}
+
+TEST_CASE("containers without the toolkit have the file", "[cluster][sagemaker]") {
+  const TemporaryDirectory directory;
+  const auto resolver = with_file(directory, R"({"current_host": "algo-1",
+      "hosts": ["algo-2", "algo-1"], "network_interface_name": "eth0"})");
+  CHECK(resolver.cluster_spec() == ClusterSpec{{"worker", {"algo-1:2223", "algo-2:2223"}}});
+  CHECK(resolver.task_id() == 0);
+}
+
+TEST_CASE("what is not SageMaker is refused", "[cluster][sagemaker]") {
+  const SageMakerClusterResolver nowhere(
+      {.resource_config = "/nowhere/resourceconfig.json",
+       .variables = Environment(std::map<std::string, std::string>{{"SM_HOSTS", "[]"}})});
+  check_throws<FailedPreconditionError>([&] { nowhere.cluster_spec(); },
+                                        "Not a SageMaker Environment");
+  check_throws<FailedPreconditionError>([&] { nowhere.task_id(); }, "/nowhere/resourceconfig.json");
+  check_throws<InvalidArgumentError>([] { host("algo-1", "algo-1").cluster_spec(); }, "SM_HOSTS");
+  check_throws<InvalidArgumentError>([] { host("{}", "algo-1").cluster_spec(); },
+                                     "SM_HOSTS must be a list of hosts");
+  check_throws<InvalidArgumentError>([] { host("[1]", "algo-1").cluster_spec(); },
+                                     "SM_HOSTS: a host must be a string");
+  const TemporaryDirectory directory;
+  for (const char* text : {"", "[]", "{}", R"({"hosts": ["a"]})", R"({"current_host": "a"})",
+                           R"({"hosts": ["a"], "current_host": 1})"}) {
+    INFO(text);
+    check_throws<InvalidArgumentError>([&] { with_file(directory, text).cluster_spec(); },
+                                       "resourceconfig.json");
+  }
+}
