@@ -1,21 +1,18 @@
 #!/usr/bin/env bash
 # Runs every check and test of the project; the last line counts them.
 # Usage: scripts/test.sh [stage...]     without stages: all of all_stages. Of the headers headers and
-#        budgets take a twentieth and the newest; all_headers and all_budgets take them all (12 minutes);
-#        all_units compiles the library twice, header-only, and links
+#        budgets take a twentieth and the newest; all_headers and all_budgets take them all (12 minutes)
 # Logs lie in build/logs. A stage counts as one check, a run of ctest as many as it has tests.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
 # A test runs once: under the sanitizers where it can, else plain (presets asan and ci).
-all_stages=(floors umbrella tf_map format build budgets tests header_only compile_checks
-  asan_build asan_tests)
+all_stages=(floors umbrella tf_map format build tests compile_checks asan_build asan_tests)
 jobs=$(nproc)
 export CTEST_PARALLEL_LEVEL=$jobs CMAKE_BUILD_PARALLEL_LEVEL=$jobs
 export CTEST_OUTPUT_ON_FAILURE=1 CMAKE_COLOR_DIAGNOSTICS=OFF
 logs=build/logs
 work=build/consumers
-trainer=$PWD/examples/mnist_cnn
 passed=0 failed=0 table=""
 
 floors() { python3 tools/check_floors.py; }
@@ -27,49 +24,57 @@ format() {
 build() { cmake --preset ci && cmake --build --preset ci -- -k 0; }
 # One more than there are cores: some tests wait for what does not come.
 tests() { ctest --preset ci -j $((jobs + 1)); }
-header_only() { cmake --preset header-only; }
-headers() { python3 tools/check_headers.py build/header-only --part; }
-all_headers() { python3 tools/check_headers.py build/header-only; }
+headers() { python3 tools/check_headers.py build/ci --part; }
+all_headers() { python3 tools/check_headers.py build/ci; }
 budgets() { python3 tools/check_compile_budgets.py build/ci --part; }
-all_budgets() { python3 tools/check_compile_budgets.py build/ci; }
-# run_two_units <preset>
-run_two_units() {
-  cmake --build --preset "$1" --target two_units && "build/$1/bin/two_units"
-}
-two_units() { run_two_units ci; }
-all_units() { run_two_units header-only; }
-# may_be_in_two_units <object>: else a second header-only unit would define the same once more.
-may_be_in_two_units() {
+all_budgets() { python3 tools/check_compile_budgets.py build/ci --all; }
+two_units() { cmake --build --preset ci --target two_units && build/ci/bin/two_units; }
+
+# The three ways to use the library, each on an example as a user would build it.
+# readme_command: the compiler's line that README.md shows for one file.
+readme_command() { sed -n '/^g++ -std=c++20/,/[^\\]$/p' README.md; }
+# all_inline <object>: else a second header-only unit would define the same once more.
+all_inline() {
   nm --defined-only --extern-only "$1" | awk '
     $3 !~ /^_Z(T[VTSI])?N[KVRO]*10distribute/ { next }
     $2 ~ /[uVW]/ { ++inline; next }
     { print $3 " is not inline"; bad = 1 }
-    END { exit bad || inline < 10000 }'
+    END { exit bad || inline < 3000 }'
 }
-
-# consume <preset> <cmake arguments>: installs a build and builds a user's project on the copy.
-consume() {
-  local preset=$1 place=$PWD/$work/$1
+# trains <program>: the README's trainer, where its data is; it must have learned.
+trains() {
+  (cd "$work" && rm -rf ckpt && ln -sfn ../../examples examples && "$1") | tee "$logs/trainer.txt"
+  awk '/^epoch 2 loss/ { good = $4 < 0.2 } END { exit !good }' "$logs/trainer.txt"
+}
+one_file() {
+  local program=$PWD/$work/one_file
+  cp examples/three_ways/one_file/trainer.cpp "$work/trainer.cpp"
+  local line=$(readme_command)
+  line=${line/ -O2/ -O0 -save-temps=obj -Wall -Wextra -Wpedantic -Wshadow -Werror}
+  line=${line/trainer.cpp -o trainer/$work/trainer.cpp -o $program}
+  echo "$line"
+  bash -c "$line" && all_inline "$work/one_file-trainer.o" && trains "$program"
+}
+one_file_clang() {
+  clang++ -std=c++20 -O0 -I include -I /usr/include/eigen3 -DDISTRIBUTE_HAS_ONEDNN=1 \
+    examples/three_ways/one_file/trainer.cpp -o "$work/one_file_clang" -ldnnl -lz -lgomp \
+    $(pkg-config --libs absl_statusor) && trains "$PWD/$work/one_file_clang"
+}
+several_files() {
+  local place=$work/several_files
+  rm -rf "$place" && cp -r examples/three_ways/several_files "$place" &&
+    make -C "$place" OPTIMIZE=-O0 DISTRIBUTE="$PWD/include" -j2 &&
+    "$place/trainer" examples/mnist_cnn/data
+}
+# with_cmake: an installed copy, its components, and what goes wrong with them.
+with_cmake() {
+  local place=$PWD/$work/cmake source=examples/three_ways/cmake
   rm -rf "$place"
-  cmake --install "build/$preset" --prefix "$place/installed" > /dev/null &&
-    cmake -S tests/consumer_find_package -B "$place/build" -G Ninja \
-      -DCMAKE_PREFIX_PATH="$place/installed" "${@:2}" &&
-    cmake --build "$place/build"
+  cmake --install build/ci --prefix "$place/installed" > /dev/null &&
+    cmake -S "$source" -B "$place/build" -G Ninja -DCMAKE_PREFIX_PATH="$place/installed" &&
+    cmake --build "$place/build" && "$place/build/trainer" examples/mnist_cnn/data "$place/saved" &&
+    python3 tests/checks/package_errors.py "$place/installed" "$place"
 }
-consumer_header_only() {
-  consume header-only -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O0 \
-    -DTRAINER="$trainer" || return 1
-  local build=$work/header-only/build answer=$work/answer.json
-  may_be_in_two_units "$build"/CMakeFiles/mnist_cnn.dir/Unity/unity_0_cxx.cxx.o || return 1
-  DISTRIBUTE_WINOGRAD=0 "$build/mnist_cnn" --data_dir="$trainer/data" --epochs=1 --optimizer=adam \
-    --learning_rate=1e-3 --batch_size=50 --json="$answer" &&
-    python3 - "$answer" << 'PYTHON'
-import json, sys
-accuracy = json.load(open(sys.argv[1]))["test_accuracy"]
-sys.exit(accuracy < 0.9 and f"test accuracy {accuracy} after one epoch; expected 0.9 or more")
-PYTHON
-}
-consumer_compiled() { consume ci -DCMAKE_BUILD_TYPE=Debug && "$work/ci/build/consumer"; }
 # consumer_within <name>: a project that takes the sources in.
 consumer_within() {
   local place=$work/$1
@@ -78,19 +83,21 @@ consumer_within() {
 }
 consumer_subdirectory() { consumer_within subdirectory; }
 consumer_kernels() { consumer_within kernels; }
-# Side by side: the second is one compiler for long.
+# Side by side, as many as there are cores.
 compile_checks() {
-  local checks=(headers consumer_header_only two_units consumer_compiled consumer_subdirectory
-    consumer_kernels)
-  local check pids=() failed=0 i
+  local checks=(budgets one_file several_files one_file_clang two_units headers with_cmake
+    consumer_kernels consumer_subdirectory)
+  local check failed=0 result
   for check in "${checks[@]}"; do
-    "$check" > "$logs/$check.log" 2>&1 &
-    pids+=($!)
+    while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
+    { "$check" > "$logs/$check.log" 2>&1; echo $? > "$logs/$check.status"; } &
   done
-  for i in "${!checks[@]}"; do
-    wait "${pids[$i]}" && continue
-    echo "${checks[$i]} FAILED; the end of $logs/${checks[$i]}.log:"
-    tail -n 20 "$logs/${checks[$i]}.log"
+  wait
+  for check in "${checks[@]}"; do
+    result=$(cat "$logs/$check.status")
+    [ "$result" -eq 0 ] && continue
+    echo "$check FAILED; the end of $logs/$check.log:"
+    tail -n 20 "$logs/$check.log"
     failed=1
   done
   return $failed
