@@ -29,7 +29,7 @@ def lines(names):
 
 
 def list_of(comment, names):
-    return f"#pragma once\n/// {comment} (written by tools/check_umbrella.py).\n{lines(names)}"
+    return f"#pragma once\n/// {comment}.\n/// Written by tools/check_umbrella.py.\n{lines(names)}"
 
 
 def umbrella(comment, headers, body):
@@ -46,7 +46,7 @@ def bodies_reached(headers):
 
 def annex_headers(annex):
     registration = f"{annex}/detail/registration.hpp"
-    return public_headers([annex]) + ([registration] if registration in files() else [])
+    return sorted([*public_headers([annex]), *({registration} & set(files()))])
 
 
 def expected():

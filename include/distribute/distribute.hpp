@@ -1,5 +1,6 @@
 #pragma once
-/// The whole core (written by tools/check_umbrella.py).
+/// The whole core.
+/// Written by tools/check_umbrella.py.
 
 #include <distribute/base/cancellation.hpp>
 #include <distribute/base/config.hpp>

@@ -1,5 +1,6 @@
 #pragma once
-/// The annex estimator (written by tools/check_umbrella.py).
+/// The annex estimator.
+/// Written by tools/check_umbrella.py.
 
 #include <distribute/estimator/checkpoint_saver_hook.hpp>
 #include <distribute/estimator/checkpoint_saver_listener.hpp>

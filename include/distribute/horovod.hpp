@@ -1,5 +1,6 @@
 #pragma once
-/// The annex horovod (written by tools/check_umbrella.py).
+/// The annex horovod.
+/// Written by tools/check_umbrella.py.
 
 #include <distribute/horovod/basics.hpp>
 #include <distribute/horovod/collectives.hpp>

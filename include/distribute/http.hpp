@@ -1,5 +1,6 @@
 #pragma once
-/// The annex http (written by tools/check_umbrella.py).
+/// The annex http.
+/// Written by tools/check_umbrella.py.
 
 #include <distribute/http/google_auth_provider.hpp>
 #include <distribute/http/http_client.hpp>

@@ -1,10 +1,11 @@
 #pragma once
-/// The annex metrics (written by tools/check_umbrella.py).
+/// The annex metrics.
+/// Written by tools/check_umbrella.py.
 
+#include <distribute/metrics/detail/registration.hpp>
 #include <distribute/metrics/metrics_request.hpp>
 #include <distribute/metrics/metrics_server.hpp>
 #include <distribute/metrics/prometheus.hpp>
-#include <distribute/metrics/detail/registration.hpp>
 
 #ifndef DISTRIBUTE_SEPARATE_COMPILATION
 #include <distribute/impl/metrics_bodies.hpp>

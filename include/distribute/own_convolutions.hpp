@@ -1,5 +1,6 @@
 #pragma once
-/// What device/own_convolutions.hpp brings, with its bodies (written by tools/check_umbrella.py).
+/// What device/own_convolutions.hpp brings, with its bodies.
+/// Written by tools/check_umbrella.py.
 
 #include <distribute/device/own_convolutions.hpp>
 

@@ -1,7 +1,9 @@
 #pragma once
-/// The annex platforms (written by tools/check_umbrella.py).
+/// The annex platforms.
+/// Written by tools/check_umbrella.py.
 
 #include <distribute/platforms/boot_script.hpp>
+#include <distribute/platforms/detail/registration.hpp>
 #include <distribute/platforms/gce_cluster_resolver.hpp>
 #include <distribute/platforms/job_paths.hpp>
 #include <distribute/platforms/kubernetes_cluster_resolver.hpp>
@@ -11,7 +13,6 @@
 #include <distribute/platforms/slurm_cluster_resolver.hpp>
 #include <distribute/platforms/slurm_hostlist.hpp>
 #include <distribute/platforms/vertex_cluster_resolver.hpp>
-#include <distribute/platforms/detail/registration.hpp>
 
 #ifndef DISTRIBUTE_SEPARATE_COMPILATION
 #include <distribute/impl/platforms_bodies.hpp>

@@ -1,11 +1,12 @@
 #pragma once
-/// The annex saved_model (written by tools/check_umbrella.py).
+/// The annex saved_model.
+/// Written by tools/check_umbrella.py.
 
+#include <distribute/saved_model/detail/registration.hpp>
 #include <distribute/saved_model/graph_def.hpp>
 #include <distribute/saved_model/inference_graph.hpp>
 #include <distribute/saved_model/onnx.hpp>
 #include <distribute/saved_model/saved_model.hpp>
-#include <distribute/saved_model/detail/registration.hpp>
 
 #ifndef DISTRIBUTE_SEPARATE_COMPILATION
 #include <distribute/impl/saved_model_bodies.hpp>

@@ -1,5 +1,6 @@
 #pragma once
-/// What a trainer needs: strategies, tensors, layers, optimizers, datasets, checkpoints (written by tools/check_umbrella.py).
+/// What a trainer needs: strategies, tensors, layers, optimizers, datasets, checkpoints.
+/// Written by tools/check_umbrella.py.
 
 #include <distribute/tensor/shape.hpp>
 #include <distribute/tensor/tensor.hpp>

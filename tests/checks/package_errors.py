@@ -16,6 +16,36 @@ target_link_libraries(wrong PRIVATE {targets})
 MIXED = "distribute_is_header_only_in_one_object_and_not_in_another_or_of_two_versions"
 
 
+WITHOUT_ANNEXES = """#include <distribute/distribute.hpp>
+#include <cstdio>
+#include <cstdlib>
+namespace dist = distribute;
+
+template <typename F>
+void print_error(F&& f) {
+  try {
+    f();
+  } catch (const dist::Error& error) {
+    std::printf("%s\\n", error.what());
+  }
+}
+
+int main() {
+  std::printf("%s\\n", dist::io::read_file("s3://bucket/key").status().ToString().c_str());
+  const std::map<std::string, std::string> slurm{{"SLURM_PROCID", "0"},
+                                                 {"SLURM_STEP_NODELIST", "a,b"},
+                                                 {"SLURM_STEP_TASKS_PER_NODE", "1,1"}};
+  print_error([&] { dist::default_resolver(slurm); });
+  setenv("DISTRIBUTE_METRICS_PORT", "0", 1);
+  print_error([] { dist::MirroredStrategy strategy({"/cpu:0"}); });
+  unsetenv("DISTRIBUTE_METRICS_PORT");
+  dist::nn::Dense layer({.units = 1});
+  print_error([&] { dist::nn::save_module(layer, "model", nullptr); });
+  return 1;
+}
+"""
+
+
 def run(*command):
     answer = subprocess.run(command, capture_output=True, text=True)
     return answer.returncode, answer.stdout + answer.stderr
@@ -72,6 +102,14 @@ def main():
                      "distribute::distribute distribute::header_only"),
            "DISTRIBUTE_FORM", "header_only")
     objects(installed, place)
+    configure(installed, place / "bare", found, "distribute::distribute")
+    (place / "bare/main.cpp").write_text(WITHOUT_ANNEXES)
+    status, text = run("cmake", "--build", place / "bare/build")
+    if status:
+        sys.exit(text)
+    expect("what annexes bring", run(place / "bare/build/wrong"),
+           *[f"include <distribute/{annex}.hpp> and link distribute::{annex}"
+             for annex in ("object_stores", "platforms", "metrics", "saved_model")])
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 #pragma once
-/// All bodies of the annex estimator (written by tools/check_umbrella.py).
+/// All bodies of the annex estimator.
+/// Written by tools/check_umbrella.py.
 
 #include <distribute/estimator/impl/checkpoint_saver_hook.ipp>
 #include <distribute/estimator/impl/estimator.ipp>

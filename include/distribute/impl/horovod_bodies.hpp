@@ -1,5 +1,6 @@
 #pragma once
-/// The bodies that horovod.hpp reaches (written by tools/check_umbrella.py).
+/// The bodies that horovod.hpp reaches.
+/// Written by tools/check_umbrella.py.
 
 #include <distribute/base/impl/cancellation.ipp>
 #include <distribute/base/impl/error.ipp>

@@ -1,5 +1,6 @@
 #pragma once
-/// All bodies of the annex horovod (written by tools/check_umbrella.py).
+/// All bodies of the annex horovod.
+/// Written by tools/check_umbrella.py.
 
 #include <distribute/horovod/impl/basics.ipp>
 #include <distribute/horovod/impl/collectives.ipp>

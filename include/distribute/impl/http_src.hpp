@@ -1,5 +1,6 @@
 #pragma once
-/// All bodies of the annex http (written by tools/check_umbrella.py).
+/// All bodies of the annex http.
+/// Written by tools/check_umbrella.py.
 
 #include <distribute/http/impl/aws_profile.ipp>
 #include <distribute/http/impl/digest.ipp>

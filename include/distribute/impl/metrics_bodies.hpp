@@ -1,5 +1,6 @@
 #pragma once
-/// The bodies that metrics.hpp reaches (written by tools/check_umbrella.py).
+/// The bodies that metrics.hpp reaches.
+/// Written by tools/check_umbrella.py.
 
 #include <distribute/base/impl/error.ipp>
 #include <distribute/base/impl/library_metrics.ipp>

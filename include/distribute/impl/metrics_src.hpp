@@ -1,5 +1,6 @@
 #pragma once
-/// All bodies of the annex metrics (written by tools/check_umbrella.py).
+/// All bodies of the annex metrics.
+/// Written by tools/check_umbrella.py.
 
 #include <distribute/metrics/impl/metrics_request.ipp>
 #include <distribute/metrics/impl/metrics_server.ipp>

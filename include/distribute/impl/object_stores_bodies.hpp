@@ -1,5 +1,6 @@
 #pragma once
-/// The bodies that object_stores.hpp reaches (written by tools/check_umbrella.py).
+/// The bodies that object_stores.hpp reaches.
+/// Written by tools/check_umbrella.py.
 
 #include <distribute/base/impl/cpu_share.ipp>
 #include <distribute/base/impl/error.ipp>

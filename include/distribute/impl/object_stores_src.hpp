@@ -1,5 +1,6 @@
 #pragma once
-/// All bodies of the annex object_stores (written by tools/check_umbrella.py).
+/// All bodies of the annex object_stores.
+/// Written by tools/check_umbrella.py.
 
 #include <distribute/object_stores/impl/aws_credentials.ipp>
 #include <distribute/object_stores/impl/aws_metadata.ipp>

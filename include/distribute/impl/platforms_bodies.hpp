@@ -1,5 +1,6 @@
 #pragma once
-/// The bodies that platforms.hpp reaches (written by tools/check_umbrella.py).
+/// The bodies that platforms.hpp reaches.
+/// Written by tools/check_umbrella.py.
 
 #include <distribute/base/impl/error.ipp>
 #include <distribute/base/impl/json.ipp>

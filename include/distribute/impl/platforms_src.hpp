@@ -1,5 +1,6 @@
 #pragma once
-/// All bodies of the annex platforms (written by tools/check_umbrella.py).
+/// All bodies of the annex platforms.
+/// Written by tools/check_umbrella.py.
 
 #include <distribute/platforms/impl/boot_script.ipp>
 #include <distribute/platforms/impl/gce_cluster_resolver.ipp>

@@ -1,5 +1,6 @@
 #pragma once
-/// All bodies of the annex saved_model (written by tools/check_umbrella.py).
+/// All bodies of the annex saved_model.
+/// Written by tools/check_umbrella.py.
 
 #include <distribute/saved_model/impl/graph_builder.ipp>
 #include <distribute/saved_model/impl/graph_def.ipp>

@@ -1,5 +1,6 @@
 #pragma once
-/// All bodies of the core, for one file of a program (written by tools/check_umbrella.py).
+/// All bodies of the core, for one file of a program.
+/// Written by tools/check_umbrella.py.
 
 #include <distribute/base/impl/cancellation.ipp>
 #include <distribute/base/impl/cpu_share.ipp>

@@ -1,5 +1,6 @@
 #pragma once
-/// The bodies that strategy.hpp reaches (written by tools/check_umbrella.py).
+/// The bodies that strategy.hpp reaches.
+/// Written by tools/check_umbrella.py.
 
 #include <distribute/base/impl/cancellation.ipp>
 #include <distribute/base/impl/cpu_share.ipp>
