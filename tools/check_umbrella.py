@@ -14,6 +14,7 @@ from floors import (ANNEXES, CORE, INCLUDE, LIBRARY, TRAINER_FLOORS, bodies, fil
                     reached)
 
 BY_HAND = ("fwd.hpp",)
+STRATEGY_USERS = INCLUDE.parent / "cmake/strategy_users.txt"
 # Headers of the core that a header-only trainer may add, each with an umbrella of its own.
 ADDITIONS = {"own_convolutions": ["device/own_convolutions.hpp"]}
 
@@ -75,6 +76,12 @@ def expected():
     return texts
 
 
+def strategy_users():
+    """Bodies that include what users see of strategies; see cmake/DistributeLibraries.cmake."""
+    return "".join(f"distribute/{body}\n" for body in bodies(CORE + list(ANNEXES))
+                   if "strategy/strategy.hpp" in reached([body], with_bodies=False))
+
+
 def pair_problems():
     for body in bodies(CORE + list(ANNEXES)):
         folder, stem = body.split("/")[0], re.sub("_stub$", "", pathlib.PurePath(body).stem)
@@ -89,10 +96,13 @@ def main():
         (LIBRARY / "impl").mkdir(exist_ok=True)
         for name, text in texts.items():
             (LIBRARY / name).write_text(text)
+        STRATEGY_USERS.write_text(strategy_users())
     bad = list(pair_problems())
     for name, text in texts.items():
         if not (LIBRARY / name).exists() or (LIBRARY / name).read_text() != text:
             bad.append(f"{name} does not fit the files; run tools/check_umbrella.py --fix")
+    if STRATEGY_USERS.read_text() != strategy_users():
+        bad.append("cmake/strategy_users.txt does not fit; run tools/check_umbrella.py --fix")
     outside = [*LIBRARY.glob("*.hpp"), *LIBRARY.glob("impl/*")]
     bad += [f"{path.relative_to(INCLUDE)} stands outside of the floors" for path in outside
             if str(path.relative_to(LIBRARY)) not in (*texts, *BY_HAND)]
