@@ -60,6 +60,10 @@ one_file_clang() {
     examples/three_ways/one_file/trainer.cpp -o "$work/one_file_clang" -ldnnl -lz -lgomp \
     $(pkg-config --libs absl_statusor) && trains "$PWD/$work/one_file_clang"
 }
+# all_umbrellas: header-only, with all annexes and every package that was found.
+all_umbrellas() {
+  python3 tools/check_headers.py build/ci --umbrellas
+}
 several_files() {
   local place=$work/several_files
   rm -rf "$place" && cp -r examples/three_ways/several_files "$place" &&
@@ -85,7 +89,7 @@ consumer_subdirectory() { consumer_within subdirectory; }
 consumer_kernels() { consumer_within kernels; }
 # Side by side, as many as there are cores.
 compile_checks() {
-  local checks=(budgets one_file several_files one_file_clang two_units headers with_cmake
+  local checks=(budgets one_file several_files all_umbrellas one_file_clang two_units headers with_cmake
     consumer_kernels consumer_subdirectory)
   local check failed=0 result
   for check in "${checks[@]}"; do
