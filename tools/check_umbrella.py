@@ -82,6 +82,18 @@ def strategy_users():
                    if "strategy/strategy.hpp" in reached([body], with_bodies=False))
 
 
+def cmake_problems():
+    """CMake has the same folders as tools/floors.py."""
+    text = (INCLUDE.parent / "cmake/DistributeLibraries.cmake").read_text()
+    groups = re.findall(r'"(?:waits|computes|plain)=([a-z_ ]+)"', text)
+    if sorted(" ".join(groups).split()) != sorted(CORE):
+        yield "DISTRIBUTE_UNIT_GROUPS of cmake/DistributeLibraries.cmake has not the core's folders"
+    annexes = re.search(r"set\(DISTRIBUTE_ANNEXES\n(.*?)\)", text, re.S)[1]
+    needed = [word.partition("=") for word in re.findall(r'"([^"]+)"', annexes)]
+    if {name: others.split() for name, _, others in needed} != ANNEXES:
+        yield "DISTRIBUTE_ANNEXES of cmake/DistributeLibraries.cmake has not the annexes of floors.py"
+
+
 def pair_problems():
     for body in bodies(CORE + list(ANNEXES)):
         folder, stem = body.split("/")[0], re.sub("_stub$", "", pathlib.PurePath(body).stem)
@@ -97,7 +109,7 @@ def main():
         for name, text in texts.items():
             (LIBRARY / name).write_text(text)
         STRATEGY_USERS.write_text(strategy_users())
-    bad = list(pair_problems())
+    bad = [*pair_problems(), *cmake_problems()]
     for name, text in texts.items():
         if not (LIBRARY / name).exists() or (LIBRARY / name).read_text() != text:
             bad.append(f"{name} does not fit the files; run tools/check_umbrella.py --fix")
