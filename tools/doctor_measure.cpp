@@ -72,7 +72,7 @@ void answer_pings(Wire& wire) {
 }
 
 void ping(Wire& wire, Line& line) {
-  cluster_internal::ClockOffset clock;
+  ClockOffset clock;
   std::array<std::byte, kPingBytes> bytes{};
   std::vector<double> trips;
   const double begin = now_seconds();

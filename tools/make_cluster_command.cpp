@@ -182,7 +182,7 @@ void print_configs(const ClusterSpec& cluster, bool json) {
   for (const auto& [job, tasks] : cluster.as_dict())
     for (const auto& [index, address] : tasks.by_index()) {
       const std::string config = tf_config_of(cluster, job, index);
-      const std::string host = cluster_internal::host_of_address(address);
+      const std::string host = host_of_address(address);
       if (json)
         all.push_back({{"host", host},
                        {"type", job},

@@ -4,7 +4,6 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/metrics/metrics_request.hpp>
 #include <distribute/metrics/metrics_server.hpp>
 #include <distribute/net/connect.hpp>
 #include <distribute/net/job_token.hpp>
@@ -36,8 +35,8 @@ int get(const std::string& where) {
   const std::string answer =
       ask(address, str_cat("GET /metrics HTTP/1.1\r\nHost: ", address.text(),
                            "\r\nAuthorization: Bearer ", token(), "\r\n\r\n"));
-  const size_t body = cluster_internal::end_of_head(answer);
-  if (body == std::string::npos)
+  const size_t head = answer.find("\r\n\r\n"), body = head + 4;
+  if (head == std::string::npos)
     throw UnavailableError(address.text() + " gave no answer to an HTTP request");
   if (!answer.starts_with("HTTP/1.1 200 "))
     throw UnauthenticatedError(str_cat(address.text(), ": ",

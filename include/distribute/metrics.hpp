@@ -3,7 +3,6 @@
 /// Written by tools/check_umbrella.py.
 
 #include <distribute/metrics/detail/registration.hpp>
-#include <distribute/metrics/metrics_request.hpp>
 #include <distribute/metrics/metrics_server.hpp>
 #include <distribute/metrics/prometheus.hpp>
 

@@ -262,7 +262,7 @@ TEST_CASE("a member that sends nonsense is lost, the leader is not", "[cluster][
 }
 
 TEST_CASE("the clock's offset comes from the shortest round trip", "[cluster][membership]") {
-  distribute::cluster_internal::ClockOffset clock;
+  distribute::ClockOffset clock;
   CHECK(clock.offset() == 0);
   clock.add(1000, 50'600, 50'700, 1900);        // 800 ns on the way, one way slower
   clock.add(3000, 52'000 + 150, 52'250, 3300);  // 200 ns on the way

@@ -193,7 +193,7 @@ TEST_CASE("a kernel is compiled once and run for all elements", "[device][cuda]"
 TEST_CASE("kernels that are part of the program are not compiled", "[device][cuda]") {
   namespace internal = distribute::device_internal;
   const distribute::KernelName kernel{kCube, "cube", kCubeArguments};
-  const std::string file = internal::kernel_file(distribute::kernel_text(kernel), 90);
+  const std::string file = distribute::kernel_file(distribute::kernel_text(kernel), 90);
   const std::string code = "machine code";
   const internal::EmbeddedKernel kernels[] = {{"0", nullptr, nullptr},
                                               {file, code.data(), code.data() + code.size()},

@@ -1,4 +1,4 @@
-#include <distribute/metrics/metrics_request.hpp>
+#include <distribute/metrics/detail/metrics_request.hpp>
 #include <tests/support/catch.hpp>
 
 #include <random>

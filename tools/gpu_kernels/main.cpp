@@ -185,7 +185,7 @@ int make_kernels(const std::filesystem::path& folder, const std::vector<int>& ca
   const auto texts = all_texts();
   for (const int capability : capabilities)
     for (const std::string& text : texts)
-      write(folder / dist::device_internal::kernel_file(text, capability),
+      write(folder / dist::kernel_file(text, capability),
             dist::compile_kernels(compiler, text, "kernels.cu", capability));
   std::printf("%zu kernels for %zu compute capabilities in %s\n", texts.size(), capabilities.size(),
               folder.c_str());

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdint>
 
-namespace distribute::cluster_internal {
+namespace distribute {
 
 /// Nanoseconds of std::chrono::steady_clock.
 inline int64_t clock_ns() { return net::Deadline::Clock::now().time_since_epoch().count(); }
@@ -38,4 +38,4 @@ class ClockOffset {
   int64_t next_ = 0;
 };
 
-}  // namespace distribute::cluster_internal
+}  // namespace distribute

@@ -21,13 +21,9 @@ std::string_view kernel_prelude();
 std::string compile_kernels(const CudaCompiler& compiler, std::string_view text,
                             const std::string& name, int capability);
 
-namespace device_internal {
-
 /// What the file of a text's machine code is called, in the cache and in programs that contain it:
 /// a hash of the text, then ".sm_90".
 std::string kernel_file(std::string_view text, int capability);
-
-}  // namespace device_internal
 
 /// Grid and block of a launch.
 struct LaunchShape {

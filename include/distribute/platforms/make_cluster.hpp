@@ -42,9 +42,7 @@ std::vector<std::string> hosts_of_emr(std::string_view json, const std::string& 
 /// the cluster of the others.
 std::string tf_config_of(const ClusterSpec& cluster, const std::string& type, int index);
 
-namespace cluster_internal {
 /// "host-a" of "host-a:2222", "::1" of "[::1]:2222".
 std::string host_of_address(const std::string& address);
-}  // namespace cluster_internal
 
 }  // namespace distribute

@@ -86,14 +86,6 @@ DISTRIBUTE_INLINE std::string kernel_folder() {
   return home && *home ? std::string(home) + "/.cache/distribute/kernels" : std::string();
 }
 
-DISTRIBUTE_INLINE std::string kernel_file(std::string_view text, int capability) {
-  const uint64_t first = hash_text(text, 0xcbf29ce484222325ull), second = hash_text(text, first);
-  char file[64];
-  std::snprintf(file, sizeof file, "%016llx%016llx.sm_%d", static_cast<unsigned long long>(first),
-                static_cast<unsigned long long>(second), capability);
-  return file;
-}
-
 /// The cache is a convenience: every failure to read or write it only costs time.
 DISTRIBUTE_INLINE std::string read_kernel(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -198,6 +190,15 @@ DISTRIBUTE_INLINE CudaHandle find_kernel(Device device, const KernelName& kernel
 }
 
 }  // namespace device_internal
+
+DISTRIBUTE_INLINE std::string kernel_file(std::string_view text, int capability) {
+  const uint64_t first = device_internal::hash_text(text, 0xcbf29ce484222325ull),
+                 second = device_internal::hash_text(text, first);
+  char file[64];
+  std::snprintf(file, sizeof file, "%016llx%016llx.sm_%d", static_cast<unsigned long long>(first),
+                static_cast<unsigned long long>(second), capability);
+  return file;
+}
 
 DISTRIBUTE_INLINE std::string_view kernel_prelude() { return device_internal::kPrelude; }
 

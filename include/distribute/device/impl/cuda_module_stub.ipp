@@ -13,7 +13,7 @@ DISTRIBUTE_INLINE std::string compile_kernels(const CudaCompiler&, std::string_v
       name, ": this build has no GPU support (DISTRIBUTE_CUDA=OFF) and compiles no kernels"));
 }
 
-DISTRIBUTE_INLINE std::string device_internal::kernel_file(std::string_view, int) { return ""; }
+DISTRIBUTE_INLINE std::string kernel_file(std::string_view, int) { return ""; }
 
 DISTRIBUTE_INLINE LaunchShape launch_for(int64_t, int64_t) { return {}; }
 

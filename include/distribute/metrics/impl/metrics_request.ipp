@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/detail/foreign_text.hpp>
-#include <distribute/metrics/metrics_request.hpp>
+#include <distribute/metrics/detail/metrics_request.hpp>
 #include <distribute/metrics/prometheus.hpp>
 #include <distribute/net/hmac.hpp>
 

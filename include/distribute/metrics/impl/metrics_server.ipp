@@ -4,7 +4,7 @@
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/cluster_options.hpp>
 #include <distribute/cluster/environment.hpp>
-#include <distribute/metrics/metrics_request.hpp>
+#include <distribute/metrics/detail/metrics_request.hpp>
 #include <distribute/metrics/metrics_server.hpp>
 #include <distribute/metrics/prometheus.hpp>
 #include <distribute/net/hmac.hpp>

@@ -95,7 +95,7 @@ DISTRIBUTE_INLINE std::string boot_script(const ClusterSpec& cluster) {
   int number = 0;
   for (const auto& [job, tasks] : cluster.as_dict())
     for (const auto& [index, address] : tasks.by_index()) {
-      std::string& list = tasks_of_host[cluster_internal::host_of_address(address)];
+      std::string& list = tasks_of_host[host_of_address(address)];
       list += str_cat(list.empty() ? "" : " ", number);
       configs += str_cat("    ", number, ") cat <<'END'\n", tf_config_of(cluster, job, index),
                          "\nEND\n      ;;  # ", job, " ", index, "\n");

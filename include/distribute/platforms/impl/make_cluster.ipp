@@ -85,13 +85,13 @@ DISTRIBUTE_INLINE std::vector<std::string> AddressBook::addresses(
   return result;
 }
 
-DISTRIBUTE_INLINE std::string host_of_address(const std::string& address) {
-  return split_entry(address, "cluster").first;
-}
-
 }  // namespace distribute::cluster_internal
 
 namespace distribute {
+
+DISTRIBUTE_INLINE std::string host_of_address(const std::string& address) {
+  return cluster_internal::split_entry(address, "cluster").first;
+}
 
 DISTRIBUTE_INLINE ClusterSpec make_cluster(const ClusterHosts& hosts) {
   const std::pair<const char*, const std::vector<std::string>*> jobs[] = {
