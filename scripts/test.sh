@@ -43,8 +43,10 @@ all_inline() {
 }
 # trains <program>: the README's trainer, where its data is; it must have learned.
 trains() {
-  (cd "$work" && rm -rf ckpt && ln -sfn ../../examples examples && "$1") | tee "$logs/trainer.txt"
-  awk '/^epoch 2 loss/ { good = $4 < 0.2 } END { exit !good }' "$logs/trainer.txt"
+  local place=$1.run
+  rm -rf "$place" && mkdir "$place" && ln -s "$PWD/examples" "$place/examples" &&
+    (cd "$place" && "$1") | tee "$place/printed"
+  awk '/^epoch 2 loss/ { good = $4 < 0.2 } END { exit !good }' "$place/printed"
 }
 one_file() {
   local program=$PWD/$work/one_file
