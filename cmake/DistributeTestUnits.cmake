@@ -26,8 +26,8 @@ function(distribute_write_test_unit unit)
 endfunction()
 
 # distribute_test_units(<variable> <folder> <files per unit> <files...>): a file that opens
-# namespaces of the library, asks which headers there are or renames main, and every file when there is one per
-# unit, is a unit itself.
+# namespaces of the library, asks which headers there are or renames main, and every file when there
+# is one per unit, is a unit itself.
 function(distribute_test_units variable folder files_per_unit)
   set(units "")
   set(files "")

@@ -33,13 +33,15 @@ two_units() { cmake --build --preset ci --target two_units && build/ci/bin/two_u
 # The three ways to use the library, each on an example as a user would build it.
 # readme_command: the compiler's line that README.md shows for one file.
 readme_command() { sed -n '/^g++ -std=c++20/,/[^\\]$/p' README.md; }
-# all_inline <object>: else a second header-only unit would define the same once more.
-all_inline() {
-  nm --defined-only --extern-only "$1" | awk '
-    $3 !~ /^_Z(T[VTSI])?N[KVRO]*10distribute/ { next }
-    $2 ~ /[uVW]/ { ++inline; next }
-    { print $3 " is not inline"; bad = 1 }
-    END { exit bad || inline < 3000 }'
+# is_whole <object> <functions>: it has that many inline functions of ours; none that is not inline,
+# which a second header-only unit would define once more; none without a body.
+is_whole() {
+  nm --extern-only "$1" | awk -v least="$2" '
+    $NF !~ /^_Z(T[VTSI])?N[KVRO]*10distribute/ { next }
+    $(NF - 1) ~ /[vwVWu]/ { ++inline; next }
+    $(NF - 1) == "U" { print $NF " has no body"; bad = 1; next }
+    { print $NF " is not inline"; bad = 1 }
+    END { print inline " inline functions"; exit bad || inline < least }'
 }
 # trains <program>: the README's trainer, where its data is; it must have learned.
 trains() {
@@ -55,17 +57,20 @@ one_file() {
   line=${line/ -O2/ -O0 -save-temps=obj -Wall -Wextra -Wpedantic -Wshadow -Werror}
   line=${line/trainer.cpp -o trainer/$work/trainer.cpp -o $program}
   echo "$line"
-  bash -c "$line" && all_inline "$work/one_file-trainer.o" && trains "$program"
+  bash -c "$line" && is_whole "$work/one_file-trainer.o" 3000 && trains "$program"
 }
 one_file_clang() {
   clang++ -std=c++20 -O0 -I include -I /usr/include/eigen3 -DDISTRIBUTE_HAS_ONEDNN=1 \
     examples/three_ways/one_file/trainer.cpp -o "$work/one_file_clang" -ldnnl -lz -lgomp \
     $(pkg-config --libs absl_statusor) && trains "$PWD/$work/one_file_clang"
 }
-# all_umbrellas: header-only, with all annexes and every package that was found.
-all_umbrellas() {
-  python3 tools/check_headers.py build/ci --umbrellas
+# bodies_of <object>: what a header-only program compiles, with every package that was found.
+bodies_of() {
+  cmake --build --preset ci --target "$1" &&
+    is_whole "build/ci/tests/checks/CMakeFiles/$1.dir/$1.cpp.o" "$2"
 }
+every_body() { bodies_of every_body 10000; }
+trainer_bodies() { bodies_of trainer_bodies 8000; }
 several_files() {
   local place=$work/several_files
   rm -rf "$place" && cp -r examples/three_ways/several_files "$place" &&
@@ -77,8 +82,10 @@ with_cmake() {
   local place=$PWD/$work/cmake source=examples/three_ways/cmake
   rm -rf "$place"
   cmake --install build/ci --prefix "$place/installed" > /dev/null &&
-    cmake -S "$source" -B "$place/build" -G Ninja -DCMAKE_PREFIX_PATH="$place/installed" &&
-    cmake --build "$place/build" && "$place/build/trainer" examples/mnist_cnn/data "$place/saved" &&
+    cmake -S "$source" -B "$place/build" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_PREFIX_PATH="$place/installed" &&
+    cmake --build "$place/build" --target all trainer_header_only -- -j1 &&
+    "$place/build/trainer" examples/mnist_cnn/data "$place/saved" &&
+    "$place/build/trainer_header_only" examples/mnist_cnn/data "$place/saved_header_only" &&
     python3 tests/checks/package_errors.py "$place/installed" "$place"
 }
 # consumer_within <name>: a project that takes the sources in.
@@ -91,7 +98,7 @@ consumer_subdirectory() { consumer_within subdirectory; }
 consumer_kernels() { consumer_within kernels; }
 # Side by side, as many as there are cores.
 compile_checks() {
-  local checks=(budgets one_file several_files all_umbrellas one_file_clang two_units headers with_cmake
+  local checks=(budgets one_file several_files every_body trainer_bodies one_file_clang two_units headers with_cmake
     consumer_kernels consumer_subdirectory)
   local check failed=0 result
   for check in "${checks[@]}"; do

@@ -41,8 +41,8 @@ def umbrella(comment, headers, body):
 """
 
 
-def bodies_reached(headers):
-    return [name for name in reached(headers, with_bodies=True) if name.endswith(".ipp")]
+def bodies_reached(seeds):
+    return [name for name in reached(seeds, with_bodies=True) if name.endswith(".ipp")]
 
 
 def annex_headers(annex):
@@ -70,7 +70,7 @@ def expected():
         headers = annex_headers(annex)
         texts[f"{annex}.hpp"] = umbrella(f"The annex {annex}", headers, f"{annex}_bodies.hpp")
         texts[f"impl/{annex}_bodies.hpp"] = list_of(f"The bodies that {annex}.hpp reaches",
-                                                    bodies_reached(headers))
+                                                    bodies_reached(headers + bodies([annex])))
         texts[f"impl/{annex}_src.hpp"] = list_of(f"All bodies of the annex {annex}",
                                                  bodies([annex]))
     return texts

@@ -4,7 +4,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <distribute/own_convolutions.hpp>  // in a header-only program they are an extra
 #include <distribute/strategy.hpp>
+#include <string>
 namespace dist = distribute;
 namespace nn = dist::nn;
 
@@ -46,18 +48,21 @@ int argument(int argc, char** argv, const char* name, int otherwise) {
 }
 
 int main(int argc, char** argv) {
+  std::string folder;
   for (int i = 1; i < argc; ++i) {
-    const bool known = !std::strncmp(argv[i], "--epochs=", 9) ||
-                       !std::strncmp(argv[i], "--replicas=", 11) || argv[i][0] != '-';
-    if (known) continue;
-    std::fprintf(stderr, "%s is no flag; usage: %s [--epochs=N] [--replicas=N] [folder of MNIST]\n",
-                 argv[i], argv[0]);
-    return 2;
+    if (!std::strncmp(argv[i], "--epochs=", 9) || !std::strncmp(argv[i], "--replicas=", 11))
+      continue;
+    if (argv[i][0] == '-' || !folder.empty()) {
+      std::fprintf(
+          stderr, "%s is not understood; usage: %s [--epochs=N] [--replicas=N] [folder of MNIST]\n",
+          argv[i], argv[0]);
+      return 2;
+    }
+    folder = argv[i];
   }
+  if (folder.empty()) folder = "examples/mnist_cnn/data";
   const int epochs = argument(argc, argv, "--epochs", 3);
   dist::config::set_logical_device_configuration(argument(argc, argv, "--replicas", 1));
-  const bool has_folder = argc > 1 && argv[argc - 1][0] != '-';
-  const std::string folder = has_folder ? argv[argc - 1] : "examples/mnist_cnn/data";
   try {
     dist::MirroredStrategy strategy;  // every GPU, or every logical CPU device
     const int64_t global_batch = 50;

@@ -29,7 +29,7 @@ void check_complaint(const std::string& argument, int status, const std::string&
 
 TEST_CASE("mnist_mirrored learns the digits on two devices", "[examples][mnist_mirrored]") {
   const ProgramResult result = mnist_mirrored(
-      {"--epochs=1", "--replicas=2", DISTRIBUTE_SOURCE_DIR "/examples/mnist_cnn/data"});
+      {DISTRIBUTE_SOURCE_DIR "/examples/mnist_cnn/data", "--epochs=1", "--replicas=2"});
   INFO(result.out << result.err);
   REQUIRE(result.status == 0);
   const std::string mark = "test accuracy ";
@@ -39,8 +39,9 @@ TEST_CASE("mnist_mirrored learns the digits on two devices", "[examples][mnist_m
 }
 
 TEST_CASE("mnist_mirrored names what it cannot use", "[examples][mnist_mirrored]") {
-  check_complaint("--epoch=1", 2, "--epoch=1 is no flag");
+  check_complaint("--epoch=1", 2, "--epoch=1 is not understood");
   check_complaint("--epochs=0", 2, "--epochs=0: wanted a number from 1 to 999");
   check_complaint("--replicas=many", 2, "--replicas=many: wanted a number");
   check_complaint("/nowhere", 1, "/nowhere");
+  CHECK(mnist_mirrored({"/nowhere", "/elsewhere"}).status == 2);
 }

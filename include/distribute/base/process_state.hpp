@@ -69,4 +69,15 @@ inline ProcessState& process_state() {
   return *state;
 }
 
+/// The object that `place` owns, made at the first use. Thread-safe.
+template <typename T>
+T& in_process(std::shared_ptr<void> ProcessState::*place) {
+  static T* const made = [place] {
+    auto fresh = std::make_shared<T>();
+    process_state().*place = fresh;
+    return fresh.get();
+  }();
+  return *made;
+}
+
 }  // namespace distribute

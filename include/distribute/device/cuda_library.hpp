@@ -29,4 +29,9 @@ void* cuda_symbol(void* library, const char* name);
 /// True when the build found a CUDA toolkit, so that its user expects a GPU.
 bool built_for_cuda();
 
+/// What stubs say in builds without GPUs.
+inline constexpr char kWithoutGpus[] =
+    "this build has no GPU support (with CMake DISTRIBUTE_CUDA=OFF, elsewhere "
+    "-DDISTRIBUTE_HAS_CUDA=1 is missing)";
+
 }  // namespace distribute

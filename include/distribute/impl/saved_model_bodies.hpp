@@ -145,8 +145,13 @@
 #include <distribute/checkpoint/impl/tensor_slice.ipp>
 #include <distribute/checkpoint/impl/worker_path.ipp>
 
+#include <distribute/saved_model/impl/graph_builder.ipp>
 #include <distribute/saved_model/impl/graph_def.ipp>
 #include <distribute/saved_model/impl/inference_graph.ipp>
+#include <distribute/saved_model/impl/lower_arrays.ipp>
+#include <distribute/saved_model/impl/lower_images.ipp>
+#include <distribute/saved_model/impl/lower_math.ipp>
+#include <distribute/saved_model/impl/lowering.ipp>
 #include <distribute/saved_model/impl/onnx.ipp>
 #include <distribute/saved_model/impl/onnx_arrays.ipp>
 #include <distribute/saved_model/impl/onnx_builder.ipp>

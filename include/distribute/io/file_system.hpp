@@ -77,7 +77,7 @@ class FileSystem {
 };
 
 /// The file system a path belongs to, by its scheme; lives as long as the program. Thread-safe.
-/// Unimplemented for a scheme that nobody has registered; the message names the header that does.
+/// Unimplemented for a scheme that is not registered; the message names the header that does it.
 absl::StatusOr<FileSystem*> file_system_for(std::string_view path);
 
 /// Makes a file system at the first use of its scheme; an error where its settings are wrong.

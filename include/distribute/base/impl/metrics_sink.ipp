@@ -11,15 +11,6 @@
 namespace distribute::base_internal {
 
 struct MetricsSinks {
-  static MetricsSinks& of_process() {
-    static const auto made = [] {
-      auto fresh = std::make_shared<MetricsSinks>();
-      process_state().metrics_sinks = fresh;
-      return fresh.get();
-    }();
-    return *made;
-  }
-
   std::mutex mutex;  // guards by_name
   std::map<std::string, monitoring::MetricsSink> by_name;
 };
@@ -29,13 +20,13 @@ struct MetricsSinks {
 namespace distribute::monitoring {
 
 DISTRIBUTE_INLINE void register_metrics_sink(const std::string& name, MetricsSink start) {
-  auto& sinks = base_internal::MetricsSinks::of_process();
+  auto& sinks = in_process<base_internal::MetricsSinks>(&ProcessState::metrics_sinks);
   const std::lock_guard lock(sinks.mutex);
   sinks.by_name.insert_or_assign(name, std::move(start));
 }
 
 DISTRIBUTE_INLINE void start_metrics_sinks(const std::string& host) {
-  auto& sinks = base_internal::MetricsSinks::of_process();
+  auto& sinks = in_process<base_internal::MetricsSinks>(&ProcessState::metrics_sinks);
   std::map<std::string, MetricsSink> started;
   {
     const std::lock_guard lock(sinks.mutex);

@@ -12,8 +12,8 @@ namespace distribute::cluster_internal {
 bool has_all(const Environment& variables, std::initializer_list<const char*> names);
 
 /// By order. The kinds of <distribute/platforms.hpp> are among them in every program: where the
-/// header is missing their `make` says so, since a job whose tasks do not find each other would
-/// train as so many jobs.
+/// header is missing their `make` says so, since tasks that do not find each other would each train
+/// alone.
 std::vector<ResolverKind> resolver_kinds();
 
 }  // namespace distribute::cluster_internal

@@ -54,7 +54,7 @@ DISTRIBUTE_INLINE std::string seen_of_mpi(const Environment& variables) {
 DISTRIBUTE_INLINE ResolverKind kind_of_platforms(
     const char* name, int order, std::function<std::string(const Environment&)> implied_by) {
   auto make = [implied_by, name](const Environment& variables) -> std::unique_ptr<ClusterResolver> {
-    throw UnimplementedError(str_cat("the environment is that of ", implied_by(variables),
+    throw UnimplementedError(str_cat("the environment has ", implied_by(variables),
                                      ", but this program has no ", name,
                                      " resolver: include <distribute/platforms.hpp> and link "
                                      "distribute::platforms, or set TF_CONFIG"));
@@ -97,14 +97,6 @@ DISTRIBUTE_INLINE std::vector<ResolverKind> built_in_kinds() {
 }
 
 struct ResolverRegistry {
-  static ResolverRegistry& of_process() {
-    static const auto made = [] {
-      auto fresh = std::make_shared<ResolverRegistry>();
-      process_state().cluster_resolvers = fresh;
-      return fresh.get();
-    }();
-    return *made;
-  }
   ResolverRegistry() {
     for (ResolverKind& kind : built_in_kinds()) kinds[kind.name] = std::move(kind);
   }
@@ -114,7 +106,7 @@ struct ResolverRegistry {
 };
 
 DISTRIBUTE_INLINE std::vector<ResolverKind> resolver_kinds() {
-  ResolverRegistry& registry = ResolverRegistry::of_process();
+  ResolverRegistry& registry = in_process<ResolverRegistry>(&ProcessState::cluster_resolvers);
   std::vector<ResolverKind> kinds;
   {
     const std::lock_guard lock(registry.mutex);
@@ -132,7 +124,7 @@ namespace distribute {
 DISTRIBUTE_INLINE void register_cluster_resolver(ResolverKind kind) {
   if (kind.name.empty() || !kind.make)
     throw InvalidArgumentError("register_cluster_resolver: a kind needs a name and `make`");
-  auto& registry = cluster_internal::ResolverRegistry::of_process();
+  auto& registry = in_process<cluster_internal::ResolverRegistry>(&ProcessState::cluster_resolvers);
   const std::lock_guard lock(registry.mutex);
   const auto found = registry.kinds.find(kind.name);
   if (!kind.implied_by && found == registry.kinds.end())

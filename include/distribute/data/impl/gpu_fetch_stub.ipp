@@ -2,11 +2,12 @@
 #if !DISTRIBUTE_HAS_CUDA
 #include <distribute/base/error.hpp>
 #include <distribute/data/detail/gpu_fetch.hpp>
+#include <distribute/device/cuda_library.hpp>
 
 namespace distribute::data {
 
 DISTRIBUTE_INLINE NodePtr fetch_to_gpus_node(NodePtr, std::vector<Device>) {
-  throw UnimplementedError("fetching to GPUs: this build has no GPU support (DISTRIBUTE_CUDA=OFF)");
+  throw UnimplementedError(str_cat("fetching to GPUs: ", kWithoutGpus));
 }
 
 }  // namespace distribute::data

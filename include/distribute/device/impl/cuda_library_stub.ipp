@@ -6,7 +6,7 @@
 namespace distribute {
 
 DISTRIBUTE_INLINE void* open_cuda_library(const CudaLibraryName& name, std::string& problem) {
-  problem = str_cat(name.what, ": this build has no GPU support (DISTRIBUTE_CUDA=OFF)");
+  problem = str_cat(name.what, ": ", kWithoutGpus);
   return nullptr;
 }
 

@@ -15,15 +15,7 @@ namespace distribute::io_internal {
 /// The file systems that are not the local one, by scheme. Thread-safe.
 class FileSystems {
  public:
-  static FileSystems& of_process() {
-    static const auto made = [] {
-      auto fresh = std::make_shared<FileSystems>();
-      process_state().file_systems = fresh;
-      return fresh.get();
-    }();
-    return *made;
-  }
-  /// Null for a scheme that nobody has registered; an error where its settings are wrong.
+  /// Null for a scheme that is not registered; an error where its settings are wrong.
   absl::StatusOr<io::FileSystem*> find(const std::string& scheme);
   absl::Status add(const std::string& scheme, io::FileSystemMaker make);
 
@@ -85,7 +77,7 @@ DISTRIBUTE_INLINE absl::Status RandomAccessFile::read(int64_t offset, std::span<
 DISTRIBUTE_INLINE absl::StatusOr<FileSystem*> file_system_for(std::string_view path) {
   const std::string scheme(scheme_of(path));
   if (scheme.empty() || scheme == "file") return &local_file_system();
-  const auto found = io_internal::FileSystems::of_process().find(scheme);
+  const auto found = in_process<io_internal::FileSystems>(&ProcessState::file_systems).find(scheme);
   if (!found.ok() || *found) return found;
   return make_status(StatusCode::Unimplemented,
                      str_cat(path, ": no file system for '", scheme, "://' in this program; ",
@@ -103,7 +95,8 @@ DISTRIBUTE_INLINE absl::Status register_file_system(const std::string& scheme,
 
 DISTRIBUTE_INLINE absl::Status register_file_system_maker(const std::string& scheme,
                                                           FileSystemMaker make) {
-  return io_internal::FileSystems::of_process().add(scheme, std::move(make));
+  return in_process<io_internal::FileSystems>(&ProcessState::file_systems)
+      .add(scheme, std::move(make));
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<std::string> read_file(const std::string& path) {

@@ -6,9 +6,39 @@
 #include <distribute/base/status.hpp>
 
 #include <absl/strings/str_replace.h>
+#include <algorithm>
+
 #include <pugixml.hpp>
 
 namespace distribute::io_internal {
+
+/// Refuses text with entities that XML does not know, which pugixml would leave as they stand. For
+/// documents that were read without resolving entities.
+class EntityCheck final : public pugi::xml_tree_walker {
+ public:
+  bool for_each(pugi::xml_node& node) override {
+    return node.type() != pugi::node_pcdata || are_known(node.value());
+  }
+
+ private:
+  static bool is_known(std::string_view name) {
+    for (const char* known : {"amp", "lt", "gt", "quot", "apos"})
+      if (name == known) return true;
+    const bool hexadecimal = name.starts_with("#x");
+    const std::string_view digits = name.substr(std::min(name.size(), hexadecimal ? 2ul : 1ul));
+    return name.starts_with('#') && !digits.empty() &&
+           digits.find_first_not_of(hexadecimal ? "0123456789abcdefABCDEF" : "0123456789") ==
+               std::string_view::npos;
+  }
+  static bool are_known(std::string_view text) {
+    for (size_t at = text.find('&'); at != std::string_view::npos; at = text.find('&', at + 1)) {
+      const size_t end = text.find(';', at);
+      if (end == std::string_view::npos || !is_known(text.substr(at + 1, end - at - 1)))
+        return false;
+    }
+    return true;
+  }
+};
 
 /// False when `from` is nested deeper than 32 elements: pugixml has no limit, but this recursion
 /// needs one.
@@ -37,12 +67,19 @@ DISTRIBUTE_INLINE absl::StatusOr<XmlElement> parse_xml(std::string_view text) {
   pugi::xml_document document;
   // A key may consist of spaces.
   constexpr unsigned kFlags = pugi::parse_default | pugi::parse_ws_pcdata;
-  const pugi::xml_parse_result parsed = document.load_buffer(text.data(), text.size(), kFlags);
+  const pugi::xml_parse_result parsed =
+      document.load_buffer(text.data(), text.size(), kFlags & ~pugi::parse_escapes);
+  const char* problem = parsed.description();
   XmlElement root;
-  if (parsed && io_internal::copy_element(document.document_element(), root, 0)) return root;
+  if (io_internal::EntityCheck entities; parsed && document.traverse(entities)) {
+    document.load_buffer(text.data(), text.size(), kFlags);
+    if (io_internal::copy_element(document.document_element(), root, 0)) return root;
+    problem = "elements are nested too deeply";
+  } else if (parsed) {
+    problem = "an unknown entity";
+  }
   return make_status(StatusCode::DataLoss,
-                     str_cat("no XML, or damaged: '", text.substr(0, 100), "': ",
-                             parsed ? "elements are nested too deeply" : parsed.description()));
+                     str_cat("no XML, or damaged: '", text.substr(0, 100), "': ", problem));
 }
 
 DISTRIBUTE_INLINE std::string xml_escape(std::string_view text) {

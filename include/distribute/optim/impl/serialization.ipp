@@ -73,12 +73,6 @@ DISTRIBUTE_INLINE std::unique_ptr<Optimizer> make_adagrad(const OptimizerConfig&
 /// All classes that deserialize() knows. Thread-safe.
 class OptimizerClasses {
  public:
-  static OptimizerClasses& of_process() {
-    static std::once_flag once;
-    auto& place = process_state().optimizer_classes;
-    std::call_once(once, [&] { place = std::make_shared<OptimizerClasses>(); });
-    return *static_cast<OptimizerClasses*>(place.get());
-  }
   void add(const std::string& name, MakeOptimizer make) {
     const std::lock_guard lock(mutex_);
     if (!classes_.emplace(name, std::move(make)).second)
@@ -132,7 +126,8 @@ auto with_json(const std::string& text, Fn&& fn) {
 }
 
 DISTRIBUTE_INLINE std::unique_ptr<Optimizer> make_optimizer(const Json& json) {
-  const auto make = OptimizerClasses::of_process().find(json.at("class_name").get<std::string>());
+  const auto make = in_process<OptimizerClasses>(&ProcessState::optimizer_classes)
+                        .find(json.at("class_name").get<std::string>());
   return make(config_of(json.at("config")));
 }
 
@@ -150,7 +145,8 @@ DISTRIBUTE_INLINE std::unique_ptr<Optimizer> deserialize(const std::string& text
 DISTRIBUTE_INLINE void register_optimizer(
     const std::string& class_name,
     std::function<std::unique_ptr<Optimizer>(const OptimizerConfig&)> make) {
-  optim_internal::OptimizerClasses::of_process().add(class_name, std::move(make));
+  in_process<optim_internal::OptimizerClasses>(&ProcessState::optimizer_classes)
+      .add(class_name, std::move(make));
 }
 
 DISTRIBUTE_INLINE UpdateKernel make_update_kernel(const std::string& description) {

@@ -1,0 +1,2 @@
+// The same for what strategy.hpp brings by itself.
+#include <distribute/strategy.hpp>
