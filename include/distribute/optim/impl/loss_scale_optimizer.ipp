@@ -49,12 +49,16 @@ LossScaleOptimizer::apply_gradients(const std::vector<Tensor>& gradients,
   // All replicas see the same sums, so they decide alike.
   const bool finite = !options_.dynamic || std::isfinite(global_norm(present).item<float>());
   int64_t step = 0;
+  std::vector<Tensor> sums(gradients.size());
+  size_t next = 0;
+  for (size_t i = 0; i < gradients.size(); ++i)
+    if (gradients[i]) sums[i] = std::move(present[next++]);
   if (finite) {
-    std::vector<Tensor> sums(gradients.size());
-    size_t next = 0;
-    for (size_t i = 0; i < gradients.size(); ++i)
-      if (gradients[i]) sums[i] = std::move(present[next++]);
-    step = inner_.apply_gradients(sums, variables, {.skip_gradients_aggregation = true});
+    step = inner_.apply_gradients(
+        sums, variables,
+        {.skip_gradients_aggregation = true, .reduced_gradients = options.reduced_gradients});
+  } else if (options.reduced_gradients) {
+    *options.reduced_gradients = std::move(sums);
   }
   if (options_.dynamic) finish_step(finite, *replica);
   return step;
@@ -62,10 +66,10 @@ LossScaleOptimizer::apply_gradients(const std::vector<Tensor>& gradients,
 
 DISTRIBUTE_INLINE int64_t LossScaleOptimizer::minimize(const Tensor& loss,
                                                        const std::vector<Variable>& variables,
-                                                       GradientTape& tape) {
+                                                       GradientTape& tape, ApplyOptions options) {
   GradientTape::Call call;
   call.output_gradients = {fill(loss.shape(), loss_scale(), loss.dtype(), loss.device())};
-  return apply_gradients(tape.gradient({loss}, variables, call), variables);
+  return apply_gradients(tape.gradient({loss}, variables, call), variables, options);
 }
 
 DISTRIBUTE_INLINE void LossScaleOptimizer::finish_step(bool finite, ReplicaContext& replica) {
