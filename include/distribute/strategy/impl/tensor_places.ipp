@@ -1,7 +1,6 @@
 #pragma once
 #include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/strategy/detail/tensor_places.hpp>
-#include <distribute/ops/detail/gpu_loops.hpp>
 
 namespace distribute::strategy_internal {
 
