@@ -20,36 +20,33 @@ namespace distribute::optim::optim_internal {
 //   finish() moves the weight, and the slots that need the root
 // The two parts let the CPU take the roots of many elements at once; GPUs run one after the other.
 
-template <int kSlots>
-struct SlotValues {
-  float at[kSlots > 0 ? kSlots : 1];
+/// The slots of element i, as begin() and finish() take them: slot[0], slot[1], slot[2].
+struct SlotsOf {
+  float *first, *second, *third;  // null for those that the row does not have
+  int64_t i;
 
-  DISTRIBUTE_ALWAYS_INLINE SlotValues(float* const* slots, int64_t i) {
-    if constexpr (kSlots > 0) at[0] = slots[0][i];
-    if constexpr (kSlots > 1) at[1] = slots[1][i];
-    if constexpr (kSlots > 2) at[2] = slots[2][i];
-  }
-  DISTRIBUTE_ALWAYS_INLINE void store(float* const* slots, int64_t i) const {
-    if constexpr (kSlots > 0) slots[0][i] = at[0];
-    if constexpr (kSlots > 1) slots[1][i] = at[1];
-    if constexpr (kSlots > 2) slots[2][i] = at[2];
-  }
+  float& operator[](int slot) const { return (slot == 0 ? first : slot == 1 ? second : third)[i]; }
 };
 
 template <typename Row>
-void update_without_root(Row row, float* w, float* const* slots, const float* g, int64_t count) {
+SlotsOf slots_of(float* const* slots) {
+  return {Row::kSlots > 0 ? slots[0] : nullptr, Row::kSlots > 1 ? slots[1] : nullptr,
+          Row::kSlots > 2 ? slots[2] : nullptr, 0};
+}
+
+template <typename Row>
+void update_without_root(Row row, float* w, SlotsOf slots, const float* g, int64_t count) {
   simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
 #pragma omp simd
     for (int64_t i = 0; i < count; ++i) {
-      SlotValues<Row::kSlots> values(slots, i);
-      row.finish(w[i], values.at, g[i], row.begin(values.at, g[i]));
-      values.store(slots, i);
+      const float begun = row.begin(SlotsOf{slots.first, slots.second, slots.third, i}, g[i]);
+      row.finish(w[i], SlotsOf{slots.first, slots.second, slots.third, i}, g[i], begun);
     }
   });
 }
 
 template <typename Row>
-void update_with_root(Row row, float* w, float* const* slots, const float* g, int64_t count) {
+void update_with_root(Row row, float* w, SlotsOf slots, const float* g, int64_t count) {
   constexpr int64_t kPiece = 256;  // elements whose roots fit beside them in L1
   alignas(64) float root[kPiece];
   for (int64_t first = 0; first < count; first += kPiece) {
@@ -57,20 +54,14 @@ void update_with_root(Row row, float* w, float* const* slots, const float* g, in
     float* const roots = root - first;
     simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
 #pragma omp simd
-      for (int64_t i = first; i < end; ++i) {
-        SlotValues<Row::kSlots> values(slots, i);
-        roots[i] = row.begin(values.at, g[i]);
-        values.store(slots, i);
-      }
+      for (int64_t i = first; i < end; ++i)
+        roots[i] = row.begin(SlotsOf{slots.first, slots.second, slots.third, i}, g[i]);
     });
     simd_sqrt(root, root, end - first);
     simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
 #pragma omp simd
-      for (int64_t i = first; i < end; ++i) {
-        SlotValues<Row::kSlots> values(slots, i);
-        row.finish(w[i], values.at, g[i], roots[i]);
-        values.store(slots, i);
-      }
+      for (int64_t i = first; i < end; ++i)
+        row.finish(w[i], SlotsOf{slots.first, slots.second, slots.third, i}, g[i], roots[i]);
     });
   }
 }
@@ -83,9 +74,9 @@ ElementKernel row_kernel(const char (&text)[kSize], const Row& row) {
   std::memcpy(gpu.numbers.data(), &row, sizeof row);
   const auto loop = [row](float* w, float* const* slots, const float* g, int64_t count) {
     if constexpr (Row::kRoot)
-      update_with_root(row, w, slots, g, count);
+      update_with_root(row, w, slots_of<Row>(slots), g, count);
     else
-      update_without_root(row, w, slots, g, count);
+      update_without_root(row, w, slots_of<Row>(slots), g, count);
   };
   return {loop, gpu};
 }

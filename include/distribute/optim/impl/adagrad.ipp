@@ -13,8 +13,10 @@ struct AdagradRow {
   static constexpr int kSlots = 1;
   static constexpr bool kRoot = true;
   float rate, epsilon;
-  float begin(float* slot, float g) const { return (slot[0] += g * g) + epsilon; }
-  void finish(float& w, float*, float g, float root) const { w -= rate * g / root; }
+  template <typename Slots>
+  float begin(Slots slot, float g) const { return (slot[0] += g * g) + epsilon; }
+  template <typename Slots>
+  void finish(float& w, Slots, float g, float root) const { w -= rate * g / root; }
 };
 )
 // clang-format on

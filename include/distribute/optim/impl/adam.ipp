@@ -14,11 +14,13 @@ struct AdamRow {
   static constexpr int kSlots = 2;
   static constexpr bool kRoot = true;
   float alpha, decay_1, decay_2, epsilon;
-  float begin(float* slot, float g) const {
+  template <typename Slots>
+  float begin(Slots slot, float g) const {
     slot[0] += (g - slot[0]) * decay_1;
     return slot[1] += (g * g - slot[1]) * decay_2;
   }
-  void finish(float& w, float* slot, float, float root) const {
+  template <typename Slots>
+  void finish(float& w, Slots slot, float, float root) const {
     w -= slot[0] * alpha / (root + epsilon);
   }
 };
@@ -26,12 +28,14 @@ struct AmsgradRow {
   static constexpr int kSlots = 3;
   static constexpr bool kRoot = true;
   float alpha, decay_1, decay_2, epsilon;
-  float begin(float* slot, float g) const {
+  template <typename Slots>
+  float begin(Slots slot, float g) const {
     slot[0] += (g - slot[0]) * decay_1;
     slot[1] += (g * g - slot[1]) * decay_2;
     return slot[2] = slot[2] > slot[1] ? slot[2] : slot[1];
   }
-  void finish(float& w, float* slot, float, float root) const {
+  template <typename Slots>
+  void finish(float& w, Slots slot, float, float root) const {
     w -= slot[0] * alpha / (root + epsilon);
   }
 };

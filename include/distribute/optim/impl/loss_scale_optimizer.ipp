@@ -24,6 +24,10 @@ DISTRIBUTE_INLINE LossScaleOptimizer::LossScaleOptimizer(Optimizer& inner,
         str_cat("LossScaleOptimizer: the initial scale must be positive and ",
                 "the growth steps at least 1, got ", options.initial_scale, " and ",
                 options.dynamic_growth_steps));
+  if (inner.clips_per_replica())
+    throw InvalidArgumentError(
+        "LossScaleOptimizer sums gradients before they are clipped; make the inner optimizer "
+        "without clip_per_replica");
   good_steps_ = optim_internal::scalar_variable("step_counter", [] { return Tensor(int64_t{0}); });
   scale_ = optim_internal::scalar_variable(
       "dynamic_scale", [scale = float(options.initial_scale)] { return Tensor(scale); });

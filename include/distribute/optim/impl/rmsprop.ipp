@@ -13,14 +13,16 @@ struct RmspropRow {
   static constexpr int kSlots = 1 + kMomentum + kCentered;
   static constexpr bool kRoot = true;
   float rate, rho, complement, momentum, epsilon;
-  float begin(float* slot, float g) const {
+  template <typename Slots>
+  float begin(Slots slot, float g) const {
     slot[0] = rho * slot[0] + complement * (g * g);
     if constexpr (!kCentered) return slot[0] + epsilon;
     float& mean = slot[1 + kMomentum];
     mean = rho * mean + complement * g;
     return slot[0] - mean * mean + epsilon;
   }
-  void finish(float& w, float* slot, float g, float root) const {
+  template <typename Slots>
+  void finish(float& w, Slots slot, float g, float root) const {
     float step = rate * g / root;
     if constexpr (kMomentum) step = slot[1] = momentum * slot[1] + step;
     w -= step;

@@ -13,22 +13,28 @@ struct SgdRow {
   static constexpr int kSlots = 0;
   static constexpr bool kRoot = false;
   float rate;
-  float begin(float*, float) const { return 0; }
-  void finish(float& w, float*, float g, float) const { w -= g * rate; }
+  template <typename Slots>
+  float begin(Slots, float) const { return 0; }
+  template <typename Slots>
+  void finish(float& w, Slots, float g, float) const { w -= g * rate; }
 };
 struct MomentumRow {
   static constexpr int kSlots = 1;
   static constexpr bool kRoot = false;
   float rate, factor;
-  float begin(float* slot, float g) const { return slot[0] = slot[0] * factor - g * rate; }
-  void finish(float& w, float* slot, float, float) const { w += slot[0]; }
+  template <typename Slots>
+  float begin(Slots slot, float g) const { return slot[0] = slot[0] * factor - g * rate; }
+  template <typename Slots>
+  void finish(float& w, Slots slot, float, float) const { w += slot[0]; }
 };
 struct NesterovRow {
   static constexpr int kSlots = 1;
   static constexpr bool kRoot = false;
   float rate, factor;
-  float begin(float* slot, float g) const { return slot[0] = slot[0] * factor - g * rate; }
-  void finish(float& w, float* slot, float g, float) const { w += slot[0] * factor - g * rate; }
+  template <typename Slots>
+  float begin(Slots slot, float g) const { return slot[0] = slot[0] * factor - g * rate; }
+  template <typename Slots>
+  void finish(float& w, Slots slot, float g, float) const { w += slot[0] * factor - g * rate; }
 };
 )
 // clang-format on
