@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/file_size_signal.hpp>
 #include <distribute/collective/detail/window.hpp>
 
 #include <cerrno>
@@ -115,6 +116,7 @@ DISTRIBUTE_INLINE std::shared_ptr<Window> Window::in_process(int ranks, int64_t 
 }
 
 DISTRIBUTE_INLINE std::shared_ptr<Window> Window::create(int ranks, int64_t arena_bytes) {
+  base_internal::ignore_file_size_signal();
   const int descriptor = ::memfd_create("distribute", MFD_CLOEXEC);
   const int64_t bytes = arenas_begin(ranks) + ranks * page_aligned(arena_bytes);
   if (descriptor < 0 || ::ftruncate(descriptor, bytes) != 0) {
