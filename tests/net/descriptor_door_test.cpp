@@ -2,9 +2,11 @@
 #include <distribute/net/detail/descriptor_door.hpp>
 
 #include <cstring>
+#include <ctime>
 #include <thread>
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "support/catch.hpp"
@@ -49,4 +51,24 @@ TEST_CASE("waits at the door end", "[net][descriptor_door]") {
       net::receive_descriptor(socket, Deadline::after_seconds(0.05)).status()));
   CHECK(absl::IsUnavailable(net::knock(name("nobody's")).status()));
   CHECK(absl::IsUnavailable(DescriptorDoor::open(name("alone")).status()));  // it is taken
+}
+
+TEST_CASE("without a descriptor for the guest the wait ends with its deadline",
+          "[net][descriptor_door]") {
+  const auto door = value_or_throw(DescriptorDoor::open(name("full")));
+  const auto guest = value_or_throw(net::knock(name("full")));
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit none{0, before.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &none);
+  timespec begin{}, end{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+  const absl::Status status = door.admit(Deadline::after_seconds(0.5)).status();
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  CHECK(absl::IsUnavailable(status));
+  CHECK(std::string(status.message()).find("Too many open files") != std::string::npos);
+  // It pauses: what it computes meanwhile is next to nothing.
+  CHECK(double(end.tv_sec - begin.tv_sec) + double(end.tv_nsec - begin.tv_nsec) * 1e-9 < 0.1);
+  CHECK(door.admit(soon()).ok());
 }
