@@ -128,6 +128,8 @@ DISTRIBUTE_INLINE absl::Status RamFileSystem::rename(const std::string& from,
 }
 
 DISTRIBUTE_INLINE absl::Status RamFileSystem::remove_file(const std::string& path) {
+  if (*is_directory(path))
+    return absl::FailedPreconditionError(str_cat("cannot remove ", path, ": it is a directory"));
   const std::lock_guard lock(mutex_);
   return files_.erase(path) == 1 ? absl::OkStatus() : no_such_file("remove", path);
 }
