@@ -9,17 +9,18 @@
 #include <tests/support/check_throws.hpp>
 #include <tests/support/cluster_main.hpp>
 #include <tests/support/environment_tasks.hpp>
+#include <tests/support/no_descriptors.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <netinet/in.h>
 #include <poll.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -190,10 +191,7 @@ TEST_CASE("without descriptors for readers the server pauses, then goes on",
   const MetricsServer server({.address = kAnyPort, .token = "t"});
   CHECK_THAT(get(server.address(), "t"), StartsWith("HTTP/1.1 200 OK"));
   const int reader = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  rlimit before{};
-  ::getrlimit(RLIMIT_NOFILE, &before);
-  const rlimit none{0, before.rlim_max};
-  ::setrlimit(RLIMIT_NOFILE, &none);
+  std::optional<NoDescriptors> none(std::in_place);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(uint16_t(server.address().port));
@@ -203,7 +201,7 @@ TEST_CASE("without descriptors for readers the server pauses, then goes on",
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
   ::poll(nullptr, 0, 500);  // the time in which it must not compute
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
-  ::setrlimit(RLIMIT_NOFILE, &before);
+  none.reset();
   CHECK(double(end.tv_sec - begin.tv_sec) + double(end.tv_nsec - begin.tv_nsec) * 1e-9 < 0.1);
   ::close(reader);
   CHECK_THAT(get(server.address(), "t"), StartsWith("HTTP/1.1 200 OK"));

@@ -3,13 +3,14 @@
 
 #include <cstring>
 #include <ctime>
+#include <optional>
 #include <thread>
 
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "support/catch.hpp"
+#include "support/no_descriptors.hpp"
 
 using namespace distribute;
 using net::Deadline;
@@ -57,15 +58,12 @@ TEST_CASE("without a descriptor for the guest the wait ends with its deadline",
           "[net][descriptor_door]") {
   const auto door = value_or_throw(DescriptorDoor::open(name("full")));
   const auto guest = value_or_throw(net::knock(name("full")));
-  rlimit before{};
-  ::getrlimit(RLIMIT_NOFILE, &before);
-  const rlimit none{0, before.rlim_max};
-  ::setrlimit(RLIMIT_NOFILE, &none);
+  std::optional<NoDescriptors> none(std::in_place);
   timespec begin{}, end{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
   const absl::Status status = door.admit(Deadline::after_seconds(0.5)).status();
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
-  ::setrlimit(RLIMIT_NOFILE, &before);
+  none.reset();
   CHECK(absl::IsUnavailable(status));
   CHECK(std::string(status.message()).find("Too many open files") != std::string::npos);
   // It pauses: what it computes meanwhile is next to nothing.

@@ -2,6 +2,7 @@
 #include <distribute/parameter_server/parameter_server.hpp>
 #include <distribute/testing/cluster_function.hpp>
 #include <distribute/testing/process_cluster.hpp>
+#include <distribute/testing/wait_until.hpp>
 
 #include <tests/parameter_server/ps_support.hpp>
 #include <tests/support/cluster_main.hpp>

@@ -187,6 +187,12 @@ TEST_CASE("who says why it ends is lost with that reason", "[rpc][job_task]") {
   const auto ps = job.start("ps", 0);
   const auto worker = job.start("worker", 0), other = job.start("worker", 1);
   const auto peer = worker->peer("ps", 0, soon()), same = other->peer("ps", 0, soon());
+  for (const auto& task : {worker, other})  // it has taken their connections, too
+    testing::wait_until(
+        [&] {
+          return ps->client("worker", task->self().index, task->self().incarnation) != nullptr;
+        },
+        "the server");
   ps->say_goodbye("ps 0: the chief, worker 7, has been away\x1b[2J");
   for (const auto& lost : {peer, same}) {
     testing::wait_until([&] { return lost->lost(); }, "the farewell");

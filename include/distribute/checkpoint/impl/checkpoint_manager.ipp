@@ -195,8 +195,7 @@ DISTRIBUTE_INLINE std::vector<CheckpointManager::Entry> CheckpointManager::drop_
 
 DISTRIBUTE_INLINE bool CheckpointManager::forgives(const std::exception_ptr& error) {
   const auto [code, message] = strategy_internal::describe_failure(error);
-  const bool may = may_pass(code) || code == StatusCode::ResourceExhausted;  // somebody makes room
-  if (!may || ++failed_saves_ > options_.max_failed_saves) return false;
+  if (!may_pass(code) || ++failed_saves_ > options_.max_failed_saves) return false;
   if (checkpoint_.strategy().extended().should_checkpoint())
     log_warning("checkpoint", str_cat("saving failed (", failed_saves_, " of ",
                                       options_.max_failed_saves, " in a row that may): ", message));

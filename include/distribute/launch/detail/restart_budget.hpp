@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <deque>
-#include <random>
 
 namespace distribute::launch_internal {
 
@@ -21,7 +20,6 @@ class RestartPause {
 
  private:
   int in_a_row_ = 0;
-  std::minstd_rand random_{std::random_device()()};
 };
 
 /// At most `most` restarts in any `window_seconds`, or at all when that is 0. Thread-compatible.

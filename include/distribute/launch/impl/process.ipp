@@ -124,7 +124,8 @@ DISTRIBUTE_INLINE int exec_error(const Descriptor& failure) {
 [[noreturn]] DISTRIBUTE_INLINE void throw_start_error(const std::string& program, int error) {
   const std::string message = str_cat("cannot run '", program, "': ", std::strerror(error));
   if (error == ENOENT) throw NotFoundError(message);
-  if (error == EAGAIN || error == ENOMEM) throw UnavailableError(message);
+  if (error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE)
+    throw UnavailableError(message);
   throw PermissionDeniedError(message);
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <random>
 
 namespace distribute::launch_internal {
 
@@ -11,7 +12,8 @@ DISTRIBUTE_INLINE double RestartPause::next(double ran_seconds) {
   if (ran_seconds >= kLongEnough) in_a_row_ = 0;
   if (in_a_row_++ == 0) return 0;
   const double whole = std::min(kFirst * std::exp2(std::min(in_a_row_ - 2, 30)), kLongest);
-  return std::uniform_real_distribution<double>(whole / 2, whole)(random_);
+  std::random_device random;
+  return std::uniform_real_distribution<double>(whole / 2, whole)(random);
 }
 
 DISTRIBUTE_INLINE void RestartBudget::forget_before(Clock::time_point now) {
