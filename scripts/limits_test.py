@@ -124,21 +124,19 @@ def run(job, name, arguments):
                        DISTRIBUTE_STARTUP_TIMEOUT="20", LIMITS_TEST=os.path.basename(work))
     if name == "no TMPDIR":
         environment["TMPDIR"], before = "/no/such/directory", None
-    output = open(os.path.join(tempfile.gettempdir(), os.path.basename(work) + ".out"), "w+b")
     started = time.monotonic()
-    child = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=output,
-                             stderr=output, preexec_fn=before, start_new_session=True)
+    child = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=before,
+                             start_new_session=True)
     try:
-        status = child.wait(arguments.seconds)
+        output, status = child.communicate(timeout=arguments.seconds)[0], child.returncode
     except subprocess.TimeoutExpired:
         status = None
-        os.killpg(child.pid, signal.SIGKILL)
-        child.wait()
+        for pid in processes_of(marker):
+            os.kill(pid, signal.SIGKILL)
+        output = child.communicate()[0]
     seconds = time.monotonic() - started
-    output.seek(0)
-    text = output.read().decode(errors="replace")
-    output.close()
-    os.unlink(output.name)
+    text = output.decode(errors="replace")
     bad = []
     if status is None:
         bad.append("hangs")

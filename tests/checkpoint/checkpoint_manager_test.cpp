@@ -307,8 +307,7 @@ TEST_CASE("times are read whole under a locale with a decimal comma", "[checkpoi
   CHECK(state->all_model_checkpoint_timestamps == std::vector<double>{10'000.75});
 }
 
-TEST_CASE("a full disk is an error at once, however many saves may fail",
-          "[checkpoint][manager]") {
+TEST_CASE("a full disk is an error at once, however many saves may fail", "[checkpoint][manager]") {
   Fixture f;
   f.variable = f.node.add("big", Tensor(Shape{1000}, std::vector<float>(1000, 1.0f)));
   auto options = f.options(3);

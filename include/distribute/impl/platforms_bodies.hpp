@@ -11,6 +11,7 @@
 #include <distribute/base/impl/logging.ipp>
 #include <distribute/base/impl/monitoring.ipp>
 #include <distribute/base/impl/number_text.ipp>
+#include <distribute/base/impl/pipe_signal.ipp>
 #include <distribute/base/impl/safe_text.ipp>
 #include <distribute/base/impl/start_thread.ipp>
 #include <distribute/base/impl/status.ipp>

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/file_size_signal.hpp>
 #include <distribute/base/detail/safe_text.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
@@ -74,10 +75,9 @@ DISTRIBUTE_INLINE std::string json_line(LogSeverity severity, std::string_view t
 
 /// With the state's mutex held.
 DISTRIBUTE_INLINE void write_line(const LogOptions& options, const std::string& line) {
-  if (options.sink)
-    options.sink(line);
-  else
-    std::fwrite(line.data(), 1, line.size(), stderr);  // one call: stderr keeps nothing back
+  if (options.sink) return options.sink(line);
+  base_internal::ignore_file_size_signal();          // stderr may be a file
+  std::fwrite(line.data(), 1, line.size(), stderr);  // one call: stderr keeps nothing back
 }
 
 /// `text` is what people get.

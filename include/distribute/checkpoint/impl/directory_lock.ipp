@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/file_size_signal.hpp>
 #include <distribute/base/detail/safe_text.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
@@ -81,6 +82,7 @@ DISTRIBUTE_INLINE std::string text_of(int descriptor) {
 
 /// A descriptor with the lock; -1 where there are none, or where the same job has it.
 DISTRIBUTE_INLINE int lock_file(const std::string& path, const std::string& directory) {
+  base_internal::ignore_file_size_signal();
   const std::string job = job_of_environment();
   for (;;) {
     const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
