@@ -36,10 +36,18 @@ const char kRunUsage[] =
     "  --metrics-port P   metrics for Prometheus: of the first task of each host, the next one's "
     "is\n"
     "                     one higher (distribute metrics token prints the token)\n"
-    "  --max-restarts N   starts all tasks again, up to N times, after one has failed or was\n"
-    "                     preempted (exit status 143); they continue from the last checkpoint.\n"
+    "  --max-restarts N   starts all tasks again, up to N times, after one was killed, was\n"
+    "                     preempted (exit status 143) or ended with another status of 128 and\n"
+    "                     more; they continue from the last checkpoint. Status 1 to 127 ends the\n"
+    "                     job: the same command would fail again. The first restart is at once,\n"
+    "                     the next ones after 1, 2, 4 ... 60 s.\n"
     "                     With --ps, a worker or chief that was killed starts again alone\n"
+    "  --restart-window SECONDS\n"
+    "                     N restarts in any so many seconds instead of in all\n"
     "  --grace SECONDS    for the others to end by themselves after a failure (12)\n"
+    "  --stop-timeout SECONDS\n"
+    "                     from SIGTERM or SIGINT, or from the first preempted task, to the last\n"
+    "                     SIGKILL (25): a platform should give some seconds more\n"
     "  --output-dir DIR   a file per task, such as worker-0.log\n"
     "Each task gets TF_CONFIG, DISTRIBUTE_JOB_TOKEN and DISTRIBUTE_RESTART_COUNT. DISTRIBUTE_SSH\n"
     "names another ssh, with options. The exit status is that of the first task that failed.\n";
@@ -56,7 +64,9 @@ enum Option {
   kPort,
   kMetricsPort,
   kRestarts,
+  kRestartWindow,
   kGrace,
+  kStopTimeout,
   kOutput,
   kHelp
 };
@@ -72,7 +82,9 @@ const option kOptions[] = {{"np", required_argument, nullptr, kWorkers},
                            {"port", required_argument, nullptr, kPort},
                            {"metrics-port", required_argument, nullptr, kMetricsPort},
                            {"max-restarts", required_argument, nullptr, kRestarts},
+                           {"restart-window", required_argument, nullptr, kRestartWindow},
                            {"grace", required_argument, nullptr, kGrace},
+                           {"stop-timeout", required_argument, nullptr, kStopTimeout},
                            {"output-dir", required_argument, nullptr, kOutput},
                            {"help", no_argument, nullptr, kHelp},
                            {}};
@@ -121,6 +133,10 @@ void take_option(int option, const std::string& value, Arguments& to) {
     case kMetricsPort: job.metrics_port = parse_count("--metrics-port", value, 1); break;
     case kRestarts: to.launch.max_restarts = parse_count("--max-restarts", value, 0); break;
     case kGrace: to.launch.grace_seconds = parse_seconds("--grace", value); break;
+    case kRestartWindow:
+      to.launch.restart_window_seconds = parse_seconds("--restart-window", value);
+      break;
+    case kStopTimeout: to.launch.stop_timeout = parse_seconds("--stop-timeout", value); break;
     case kOutput: to.launch.output_dir = value; break;
     default: to.help = true;
   }

@@ -1,5 +1,6 @@
 #include <distribute/checkpoint/checkpoint_manager.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
+#include <tests/support/comma_locale.hpp>
 
 #include <tests/checkpoint/module_support.hpp>
 #include <tests/support/catch.hpp>
@@ -294,4 +295,27 @@ TEST_CASE("the manager goes on where TensorFlow's stopped", "[checkpoint][manage
   CHECK(checkpoint.save_counter() == 5);
   CHECK(manager.save() == directory / "ckpt-6");
   CHECK_FALSE(exists(directory / "ckpt-3"));
+}
+
+TEST_CASE("times are read whole under a locale with a decimal comma", "[checkpoint][manager]") {
+  Fixture f;
+  const CommaLocale locale;
+  f.time = 10'000.75;
+  f.timed(1, 1).save();
+  const auto state = train::get_checkpoint_state(f.directory.path());
+  CHECK(state->last_preserved_timestamp == 9'999.75);  // a second before the first start
+  CHECK(state->all_model_checkpoint_timestamps == std::vector<double>{10'000.75});
+}
+
+TEST_CASE("a full disk is an error at once, however many saves may fail", "[checkpoint][manager]") {
+  Fixture f;
+  f.variable = f.node.add("big", Tensor(Shape{1000}, std::vector<float>(1000, 1.0f)));
+  auto options = f.options(3);
+  options.max_failed_saves = 2;
+  CheckpointManager manager(f.checkpoint, options);
+  {
+    const FileSizeLimit full(100);
+    CHECK_THROWS_AS(manager.save(), ResourceExhaustedError);
+  }
+  CHECK(exists(manager.save().value()));
 }

@@ -59,8 +59,12 @@ std::string directory_on(const std::string& kind, const TemporaryDirectory& temp
   return directory;
 }
 
+/// Without the lock of the manager that is there.
 Names names_in(const std::string& directory) {
-  return value_or_throw(value_or_throw(io::file_system_for(directory))->list_directory(directory));
+  Names names =
+      value_or_throw(value_or_throw(io::file_system_for(directory))->list_directory(directory));
+  std::erase(names, ".checkpoint_writer");
+  return names;
 }
 
 Names files_of(const Names& prefixes) {

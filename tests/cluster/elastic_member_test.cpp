@@ -192,3 +192,17 @@ TEST_CASE("limits that make no job are refused", "[cluster][elastic]") {
   CHECK_THROWS_AS(start({.min_workers = 2, .max_workers = 1}), distribute::InvalidArgumentError);
   CHECK_THROWS_AS(start({.min_workers = 1, .max_workers = 3}), distribute::InvalidArgumentError);
 }
+
+TEST_CASE("an elastic worker waits for its own name and says so", "[cluster][elastic]") {
+  LogLines lines;
+  ClusterOptions options = quick_options();
+  options.job_token = "the token of this test";
+  options.startup_timeout = 0.4;
+  options.report_interval = 0.05;
+  options.log = lines.sink();
+  const ClusterTasks tasks{{{"worker", 0, "pod-0.of-nobody.invalid:2222"}}, 0};
+  check_throws<distribute::UnavailableError>(
+      [&] { ElasticMember(tasks, {.min_workers = 1, .max_workers = 1}, options, "{}"); },
+      "\"pod-0.of-nobody.invalid\" is not known");
+  CHECK(lines.text().find("worker 0 waits for its own name") != std::string::npos);
+}

@@ -269,3 +269,32 @@ TEST_CASE("the clock's offset comes from the shortest round trip", "[cluster][me
   clock.add(5000, 59'000, 59'001, 9000);
   CHECK(clock.offset() == 49'050);
 }
+
+TEST_CASE("a task that is frozen before the job starts loses its place to one that comes for it",
+          "[cluster][membership][multiproc]") {
+  const bool at_once = GENERATE(true, false);
+  CAPTURE(at_once);
+  TestJob job(3);
+  ClusterOptions options = quick_options();
+  options.lost_after = 0.4;
+  LogLines lines;
+  ChildTask frozen(job, 1, options);
+  options.log = lines.sink();
+  const auto errors = on_ranks(3, [&](int i) {
+    if (i == 0) return void(job.join(0, options)->barrier("end"));
+    // The place is taken once the leader waits for worker 2 alone.
+    if (!lines.waits_for("waits for 1 of 3: worker 2")) return;
+    if (i == 1) frozen.signal(SIGSTOP);
+    if (!(i == 1 && at_once) && !lines.waits_for("was silent for 0.4 s")) return;
+    if (i == 2) {
+      lines.waits_for("waits for 2 of 3: worker 1");  // which it has given up
+      return void(job.join(2, options)->barrier("end"));
+    }
+    ClusterTasks mine = job.tasks;
+    mine.rank = 1;
+    ClusterRuntime::join(mine, options, local_listener())->barrier("end");
+  });
+  for (const std::string& error : errors) CHECK(error == "");
+  INFO(lines.text());
+  CHECK(contains(lines.text(), "worker 1 ("));
+}

@@ -113,6 +113,8 @@ TEST_CASE("wrong usage of the launcher is one line and status 2", "[launch][run]
       {{"-np", "3", "--min-np", "1", "--max-np", "2", "--", "true"}, "--max-np 2"},
       {{"-np", "2", "--max-np", "2", "--", "true"}, "needs --min-np"},
       {{"-np", "1", "--grace", "-1", "--", "true"}, "--grace"},
+      {{"-np", "1", "--stop-timeout", "soon", "--", "true"}, "--stop-timeout"},
+      {{"-np", "1", "--restart-window", "-1", "--", "true"}, "--restart-window"},
       {{"-np", "1", "--grace", "nan", "--", "true"}, "--grace"},
       {{"-np", "1", "--frobnicate", "--", "true"}, "unknown option '--frobnicate'"},
       {{"-np", "1", "--chief=3", "--", "true"}, "--chief=3"},
@@ -384,12 +386,12 @@ TEST_CASE("a job is restarted with new ports and a new token until it succeeds",
   SKIP_WITHOUT_PROGRAM();
   const std::string script =
       "echo \"attempt $DISTRIBUTE_RESTART_COUNT $DISTRIBUTE_JOB_TOKEN $TF_CONFIG\"; "
-      "[ $DISTRIBUTE_RESTART_COUNT = 2 ] || [ $DISTRIBUTE_LOCAL_RANK = 0 ]";
+      "[ $DISTRIBUTE_RESTART_COUNT = 2 ] || [ $DISTRIBUTE_LOCAL_RANK = 0 ] || exit 138";
   Job job({"-np", "2", "--max-restarts", "2"}, script);
   CHECK(job.wait() == 0);
   CHECK(count(job.out(), "[worker 0] attempt") == 3);
   CHECK(count(job.err(), "worker 1 (pid ") == 2);
-  CHECK_THAT(job.err(), Contains("restart 1 of 2") && Contains("restart 2 of 2"));
+  CHECK_THAT(job.err(), Contains("restart 1 of 2\n") && Contains("restart 2 of 2, after a pause"));
   std::set<std::string> tokens, configs;
   for (const std::string& line : lines_of(job.out())) {
     std::istringstream stream(line);
@@ -402,8 +404,66 @@ TEST_CASE("a job is restarted with new ports and a new token until it succeeds",
   CHECK(configs.size() == 3);
 
   Job too_few({"-np", "2", "--max-restarts", "1"}, script);
-  CHECK(too_few.wait() == 1);
+  CHECK(too_few.wait() == 138);
   CHECK(count(too_few.out(), "[worker 0] attempt") == 2);
+}
+
+TEST_CASE("a job whose task says that it would fail again is not restarted", "[launch][run]") {
+  SKIP_WITHOUT_PROGRAM();
+  const std::string status = GENERATE("1", "2", "127");
+  const TemporaryDirectory directory;
+  Job job({"-np", "2", "--max-restarts", "200", "--grace", "0.1"},
+          "echo start; [ $DISTRIBUTE_LOCAL_RANK = 0 ] && exit " + status + "; exec sleep 100");
+  CHECK(job.wait() == std::stoi(status));
+  CHECK(count(job.out(), "] start") == 2);
+  CHECK_THAT(job.err(), Contains("no restart: status " + status));
+  Job elastic({"-np", "2", "--min-np", "1", "--max-restarts", "200"},
+              kWaitFor +
+                  "echo start; if [ $DISTRIBUTE_LOCAL_RANK = 1 ]; then say_pid $DIR/pid; exit " +
+                  status + "; fi; wait_for_end $DIR/pid",
+              {{"DIR", directory.path()}});
+  CHECK(elastic.wait() == 0);
+  CHECK(count(elastic.out(), "] start") == 2);
+}
+
+TEST_CASE("a signal ends the pause before a restart", "[launch][run]") {
+  SKIP_WITHOUT_PROGRAM();
+  const bool elastic = GENERATE(false, true);
+  Words options{"-np", "1", "--max-restarts", "200"};
+  if (elastic) options.insert(options.end(), {"--min-np", "1"});
+  Job job(options, "exit 138");
+  job.wait_for("restart 4 of 200");  // after some seconds' pause
+  job.signal(SIGTERM);
+  CHECK(job.wait() == 138);
+  CHECK_THAT(job.err(), !Contains("restart 6 of"));
+}
+
+TEST_CASE("the job ends within its stop timeout when a task is frozen", "[launch][run]") {
+  SKIP_WITHOUT_PROGRAM();
+  // Worker 1 dies of the signal, as one that saves nothing; worker 0 does not even hear it.
+  Job job({"-np", "2", "--stop-timeout", "1", "--max-restarts", "3"},
+          "echo self $$; [ $DISTRIBUTE_LOCAL_RANK = 0 ] && kill -STOP $$; exec sleep 1000");
+  job.wait_for("[worker 0] self");
+  job.wait_for("[worker 1] self");
+  job.signal(SIGTERM);
+  CHECK(job.wait(11) == 128 + SIGTERM);  // the grace after a failure alone is 12 s
+  check_gone(numbers_behind("self ", job.out()));
+}
+
+TEST_CASE("processes that tasks have left in sessions of their own end with the job",
+          "[launch][run]") {
+  SKIP_WITHOUT_PROGRAM();
+  const TemporaryDirectory directory;
+  Job job({"-np", "2"},
+          kWaitFor +
+              "setsid sh -c 'echo $$ > $DIR/$DISTRIBUTE_LOCAL_RANK.pid; exec sleep 1000' "
+              "< /dev/null > /dev/null 2>&1 & "
+              "wait_for $DIR/$DISTRIBUTE_LOCAL_RANK.pid",
+          {{"DIR", directory.path()}});
+  CHECK(job.wait() == 0);
+  check_gone(
+      {std::stoi(file_text(directory / "0.pid")), std::stoi(file_text(directory / "1.pid"))});
+  CHECK_THAT(job.err(), Contains("ended 2 processes that tasks had left behind"));
 }
 
 TEST_CASE("preempted tasks are restarted, and without restarts their status is passed on",
@@ -478,7 +538,7 @@ TEST_CASE("each task's output goes to a file too", "[launch][run]") {
               "case $TF_CONFIG in *'\"type\":\"ps\"'*) echo serving; : > $DIR/serving; "
               "exec sleep 100;; esac; wait_for $DIR/serving; "
               "echo out $DISTRIBUTE_LOCAL_RANK; echo err >&2; printf rest; "
-              "exit $((1 - DISTRIBUTE_RESTART_COUNT))",
+              "exit $((138 * (1 - DISTRIBUTE_RESTART_COUNT)))",
           {{"DIR", directory.path()}});
   CHECK(job.wait() == 0);
   for (const std::string rank : {"0", "1"}) {

@@ -9,12 +9,20 @@
 #include <tests/support/check_throws.hpp>
 #include <tests/support/cluster_main.hpp>
 #include <tests/support/environment_tasks.hpp>
+#include <tests/support/no_descriptors.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 using namespace distribute;
 using Catch::Matchers::Contains;
@@ -176,4 +184,25 @@ TEST_CASE("each task of a job has metrics with its own name",
                          Contains("\ndistribute_cluster_tasks 3\n") &&
                          Contains("HTTP/1.1 401 "));  // the job's own token does not open it
   }
+}
+
+TEST_CASE("without descriptors for readers the server pauses, then goes on",
+          "[cluster][metrics_server]") {
+  const MetricsServer server({.address = kAnyPort, .token = "t"});
+  CHECK_THAT(get(server.address(), "t"), StartsWith("HTTP/1.1 200 OK"));
+  const int reader = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  std::optional<NoDescriptors> none(std::in_place);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(uint16_t(server.address().port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  CHECK(::connect(reader, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+  timespec begin{}, end{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
+  ::poll(nullptr, 0, 500);  // the time in which it must not compute
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+  none.reset();
+  CHECK(double(end.tv_sec - begin.tv_sec) + double(end.tv_nsec - begin.tv_nsec) * 1e-9 < 0.1);
+  ::close(reader);
+  CHECK_THAT(get(server.address(), "t"), StartsWith("HTTP/1.1 200 OK"));
 }

@@ -2,12 +2,15 @@
 #include <distribute/net/detail/descriptor_door.hpp>
 
 #include <cstring>
+#include <ctime>
+#include <optional>
 #include <thread>
 
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "support/catch.hpp"
+#include "support/no_descriptors.hpp"
 
 using namespace distribute;
 using net::Deadline;
@@ -49,4 +52,21 @@ TEST_CASE("waits at the door end", "[net][descriptor_door]") {
       net::receive_descriptor(socket, Deadline::after_seconds(0.05)).status()));
   CHECK(absl::IsUnavailable(net::knock(name("nobody's")).status()));
   CHECK(absl::IsUnavailable(DescriptorDoor::open(name("alone")).status()));  // it is taken
+}
+
+TEST_CASE("without a descriptor for the guest the wait ends with its deadline",
+          "[net][descriptor_door]") {
+  const auto door = value_or_throw(DescriptorDoor::open(name("full")));
+  const auto guest = value_or_throw(net::knock(name("full")));
+  std::optional<NoDescriptors> none(std::in_place);
+  timespec begin{}, end{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+  const absl::Status status = door.admit(Deadline::after_seconds(0.5)).status();
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
+  none.reset();
+  CHECK(absl::IsUnavailable(status));
+  CHECK(std::string(status.message()).find("Too many open files") != std::string::npos);
+  // It pauses: what it computes meanwhile is next to nothing.
+  CHECK(double(end.tv_sec - begin.tv_sec) + double(end.tv_nsec - begin.tv_nsec) * 1e-9 < 0.1);
+  CHECK(door.admit(soon()).ok());
 }

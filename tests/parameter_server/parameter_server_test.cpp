@@ -2,6 +2,7 @@
 #include <distribute/parameter_server/parameter_server.hpp>
 #include <distribute/testing/cluster_function.hpp>
 #include <distribute/testing/process_cluster.hpp>
+#include <distribute/testing/wait_until.hpp>
 
 #include <tests/parameter_server/ps_support.hpp>
 #include <tests/support/cluster_main.hpp>
@@ -155,4 +156,17 @@ TEST_CASE("a table that no process holds whole", "[parameter_server][slow]") {
   CHECK(client->gather_rows(shards[1], some).to_vector()[0] == first - 1);
   CHECK(client->gather_rows(slots[0], some).to_vector()[0] == 9);
   CHECK(client->bytes_moved() - before < 10'000);
+}
+
+TEST_CASE("a server that gives up on the chief tells the workers why", "[parameter_server]") {
+  Job job({{"ps", 1}, {"worker", 2}});
+  ClusterOptions options = quick_options();
+  options.startup_timeout = 0.3;
+  ParameterServer server(job.start("ps", 0, options), {});
+  const auto worker = job.start("worker", 1);
+  const auto ps = worker->peer("ps", 0, soon());
+  CHECK_THAT(error_of([&] { server.join(); }), Contains("for the chief, worker 0 (127.0.0.1:"));
+  testing::wait_until([&] { return ps->lost(); }, "the farewell");
+  CHECK_THAT(error_of([&] { ps->throw_if_lost(); }),
+             Contains("for the chief, worker 0 (127.0.0.1:"));
 }

@@ -4,6 +4,7 @@
 #include <distribute/testing/latch.hpp>
 #include <distribute/testing/process_cluster.hpp>
 #include <distribute/testing/wait_until.hpp>
+#include <tests/support/no_threads.hpp>
 
 #include <tests/rpc/rpc_support.hpp>
 #include <tests/support/cluster_main.hpp>
@@ -179,4 +180,42 @@ TEST_CASE("killed and frozen tasks are lost; a restarted one is found",
   CHECK_THAT(result, Contains("\nUNAVAILABLE: worker 1 (127.0.0.1:"));
   CHECK_THAT(result, Contains("is lost: it has been silent for 2 s"));
   CHECK_THAT(result, Contains("\nhello chief 0: again"));
+}
+
+TEST_CASE("who says why it ends is lost with that reason", "[rpc][job_task]") {
+  Job job({{"ps", 1}, {"worker", 2}});
+  const auto ps = job.start("ps", 0);
+  const auto worker = job.start("worker", 0), other = job.start("worker", 1);
+  const auto peer = worker->peer("ps", 0, soon()), same = other->peer("ps", 0, soon());
+  for (const auto& task : {worker, other})  // it has taken their connections, too
+    testing::wait_until(
+        [&] {
+          return ps->client("worker", task->self().index, task->self().incarnation) != nullptr;
+        },
+        "the server");
+  ps->say_goodbye("ps 0: the chief, worker 7, has been away\x1b[2J");
+  for (const auto& lost : {peer, same}) {
+    testing::wait_until([&] { return lost->lost(); }, "the farewell");
+    CHECK_THAT(error_of([&] { lost->throw_if_lost(); }),
+               Contains("ps 0 (127.0.0.1:") &&
+                   Contains("has ended: ps 0: the chief, worker 7, has been away\\x1b[2J"));
+  }
+}
+
+TEST_CASE("a server that gets no thread refuses the connection and lives on", "[rpc][job_task]") {
+  Job job({{"ps", 1}, {"worker", 2}});
+  LogLines lines;
+  ClusterOptions options = quick_options();
+  options.log = lines.sink();
+  const auto ps = job.start("ps", 0, options);
+  ps->rpc().add("hello", hello);
+  const auto worker = job.start("worker", 0), other = job.start("worker", 1);
+  CHECK(worker->connect("ps", 0, soon())->call("hello", "", soon()) == "hello worker 0: ");
+  {
+    const NoThreads none;
+    const auto channel = worker->connect("ps", 0, soon());
+    CHECK_THAT(error_of([&] { channel->call("hello", "", soon()); }), StartsWith("UNAVAILABLE: "));
+    CHECK(lines.waits_for("no thread can be started for calls of worker 0"));
+  }
+  CHECK(other->connect("ps", 0, soon())->call("hello", "", soon()) == "hello worker 1: ");
 }

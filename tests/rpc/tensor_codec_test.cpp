@@ -65,3 +65,10 @@ TEST_CASE("damaged bytes are refused", "[rpc][tensor_codec]") {
     }
   }
 }
+
+TEST_CASE("indexed slices that nest are refused before they fill the stack",
+          "[rpc][tensor_codec]") {
+  std::string bytes("\x01\0\0\0", 4);  // one tensor: indexed slices whose values are such, ...
+  for (int i = 0; i < 2'000'000; ++i) bytes += std::string("\x02\0\0", 3);
+  CHECK_THROWS_AS(decode_tensors(bytes), InvalidArgumentError);
+}

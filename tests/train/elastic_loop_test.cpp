@@ -19,6 +19,8 @@
 #include <string>
 #include <vector>
 
+#include <sys/resource.h>
+
 using namespace distribute;
 using Catch::Contains;
 using testing::ProcessCluster;
@@ -178,6 +180,10 @@ void check_replay(ProcessCluster& cluster, const std::vector<testing::TaskOutcom
 /// and the replicas per worker. It comes back, and all go on to the end.
 DISTRIBUTE_CLUSTER_MAIN(loses_a_worker) {
   const bool first_start = task.restarts() == 0;
+  if (std::getenv("TEST_NO_FILES")) {
+    const rlimit none{0, 0};
+    ::setrlimit(RLIMIT_FSIZE, &none);
+  }
   train_elastically(task, {.min_workers = 2, .max_workers = 3, .last_call_seconds = 20},
                     task.argument()[2] - '0', [&](Trainee& trainee, train::ElasticLoop& loop) {
                       const bool dies = task.index() == task.argument()[1] - '0' && first_start &&
@@ -211,6 +217,23 @@ TEST_CASE("a worker dies and comes back: every update counts once", "[train][ela
   CHECK_THAT(cluster.all_output(), Contains("Generation 1 of the elastic job has stopped") &&
                                        !Contains("The job has stopped"));
   check_replay(cluster, outcomes, victim[2] - '0');
+}
+
+TEST_CASE("elastic state needs neither a temporary directory nor room on a disk",
+          "[train][elastic][multiproc]") {
+  // Worker 1 comes back with nothing, and gets all from workers that can write no file.
+  ProcessCluster cluster({.workers = 3,
+                          .function = "loses_a_worker",
+                          .argument = "b11",
+                          .environment = {{"OMP_NUM_THREADS", "1"},
+                                          {"TMPDIR", "/no/such/directory"},
+                                          {"DISTRIBUTE_TRANSPORT", "tcp"},
+                                          {"TEST_NO_FILES", "1"}},
+                          .deadline_seconds = 60,
+                          .auto_restart = true});
+  const auto outcomes = cluster.join();
+  INFO(cluster.all_output());
+  check_replay(cluster, outcomes);
 }
 
 DISTRIBUTE_CLUSTER_MAIN(trains_until_told_to_end) {

@@ -3,6 +3,7 @@
 #include <distribute/optim/sgd.hpp>
 #include <distribute/train/metric_lines.hpp>
 #include <distribute/train/model.hpp>
+#include <tests/support/comma_locale.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
@@ -107,4 +108,9 @@ TEST_CASE("a trial of Vertex AI gets its metric in the tuner's file", "[train][m
         report_hypertune({{"accuracy", 1}}, 1);
       },
       "CLOUD_ML_HP_METRIC_FILE: cannot write /proc/none/x");
+}
+
+TEST_CASE("metric lines keep their decimal point under any locale", "[train][metric_lines]") {
+  const CommaLocale locale;
+  CHECK(train::metric_line({{"loss", 0.5}}) == "loss=0.5");
 }

@@ -7,9 +7,14 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
+
+namespace distribute::checkpoint_internal {
+class DirectoryLock;
+}
 
 namespace distribute::train {
 
@@ -26,7 +31,8 @@ struct CheckpointManagerOptions {
   std::string worker_directory = {};
   /// So many saves in a row may fail for a reason that may pass (UnavailableError,
   /// DeadlineExceededError, AbortedError): training goes on with a warning on the chief, and the
-  /// next save tries again. The one after them throws.
+  /// next save tries again. The one after them throws. A full disk is no such reason: nothing in
+  /// the job makes room on it, and what is trained without a checkpoint may be lost.
   int64_t max_failed_saves = 0;
 };
 
@@ -34,8 +40,9 @@ struct CheckpointManagerOptions {
 /// an earlier manager left there, and removes what a killed one left half written. A save that
 /// fails leaves earlier checkpoints and the manager as they were, and removes what it wrote. With
 /// several workers every worker makes the manager and calls its methods; the chief alone reads and
-/// writes the `checkpoint` file and deletes, and the others follow it. One thread. Source
-/// tf.train.CheckpointManager
+/// writes the `checkpoint` file and deletes, and the others follow it. From the first save on the
+/// directory is this job's: the first save of another one there is refused. One thread.
+/// Source  tf.train.CheckpointManager
 class CheckpointManager {
  public:
   /// Makes the directory.
@@ -47,6 +54,8 @@ class CheckpointManager {
   /// Saves and deletes what is too old; gives the path, or nothing within the interval, for a step
   /// saved already, and for a failure that max_failed_saves forgives. The number is the
   /// checkpoint's save counter unless given.
+  /// Throws  what Checkpoint::write throws; FailedPreconditionError that names the process of
+  ///         another job that saves into the directory.
   std::optional<std::string> save(std::optional<int64_t> checkpoint_number = {},
                                   bool check_interval = true,
                                   const CheckpointOptions& options = {});
@@ -90,6 +99,7 @@ class CheckpointManager {
   Lists lists_;
   std::optional<Lists> before_;  // those before a save that is still being written
   std::optional<int64_t> last_step_;
+  std::shared_ptr<checkpoint_internal::DirectoryLock> lock_;
   int64_t failed_saves_ = 0;  // in a row
   bool swept_ = false;
 };

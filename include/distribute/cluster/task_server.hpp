@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -47,6 +48,7 @@ class TaskServer {
   void start();
   /// Hands connections with this purpose to `handler`; `admit` may refuse them first, and the other
   /// side reads why. Both run on the server's thread, must not block and must not call serve().
+  /// A handler that throws has refused the connection: it ends, and the error is printed.
   void serve(const std::string& purpose, Handler handler, Admit admit = nullptr);
   /// Refuses the purpose from now on; no call of its handler runs any more.
   void stop_serving(const std::string& purpose);
@@ -70,7 +72,8 @@ class TaskServer {
   void push_out_oldest();
   absl::Status admit(const net::HandshakeHello& hello);
   void hand_over(cluster_internal::HalfOpen& connection);
-  void count_refused(const cluster_internal::HalfOpen& connection);
+  void count_refused(const cluster_internal::HalfOpen& connection,
+                     std::string_view why = "too many connections at a time");
 
   net::Listener listener_;
   const net::HandshakeConfig config_;

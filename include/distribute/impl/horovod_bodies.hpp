@@ -4,12 +4,17 @@
 
 #include <distribute/base/impl/cancellation.ipp>
 #include <distribute/base/impl/error.ipp>
+#include <distribute/base/impl/exit_status.ipp>
+#include <distribute/base/impl/file_size_signal.ipp>
 #include <distribute/base/impl/json.ipp>
 #include <distribute/base/impl/library_metrics.ipp>
 #include <distribute/base/impl/log_state.ipp>
 #include <distribute/base/impl/logging.ipp>
 #include <distribute/base/impl/metrics_sink.ipp>
 #include <distribute/base/impl/monitoring.ipp>
+#include <distribute/base/impl/number_text.ipp>
+#include <distribute/base/impl/safe_text.ipp>
+#include <distribute/base/impl/start_thread.ipp>
 #include <distribute/base/impl/status.ipp>
 #include <distribute/base/impl/termination_signal.ipp>
 
@@ -79,6 +84,7 @@
 #include <distribute/io/impl/file_system.ipp>
 #include <distribute/io/impl/local_file_system.ipp>
 #include <distribute/io/impl/path.ipp>
+#include <distribute/io/impl/ram_file_system.ipp>
 
 #include <distribute/tensor/impl/shape.ipp>
 #include <distribute/tensor/impl/tensor.ipp>

@@ -4,6 +4,7 @@
 
 #include <distribute/base/impl/error.ipp>
 #include <distribute/base/impl/json.ipp>
+#include <distribute/base/impl/pipe_signal.ipp>
 #include <distribute/base/impl/status.ipp>
 
 #include <distribute/io/impl/path.ipp>

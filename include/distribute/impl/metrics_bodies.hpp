@@ -3,11 +3,15 @@
 /// Written by tools/check_umbrella.py.
 
 #include <distribute/base/impl/error.ipp>
+#include <distribute/base/impl/exit_status.ipp>
+#include <distribute/base/impl/file_size_signal.ipp>
 #include <distribute/base/impl/library_metrics.ipp>
 #include <distribute/base/impl/log_state.ipp>
 #include <distribute/base/impl/logging.ipp>
 #include <distribute/base/impl/metrics_sink.ipp>
 #include <distribute/base/impl/monitoring.ipp>
+#include <distribute/base/impl/safe_text.ipp>
+#include <distribute/base/impl/start_thread.ipp>
 #include <distribute/base/impl/status.ipp>
 
 #include <distribute/net/impl/address.ipp>

@@ -3,10 +3,12 @@
 /// Written by tools/check_umbrella.py.
 
 #include <distribute/base/impl/error.ipp>
+#include <distribute/base/impl/file_size_signal.ipp>
 #include <distribute/base/impl/library_metrics.ipp>
 #include <distribute/base/impl/log_state.ipp>
 #include <distribute/base/impl/logging.ipp>
 #include <distribute/base/impl/monitoring.ipp>
+#include <distribute/base/impl/safe_text.ipp>
 
 #include <distribute/device/impl/backend.ipp>
 #include <distribute/device/impl/buffer.ipp>

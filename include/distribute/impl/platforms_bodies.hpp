@@ -3,11 +3,17 @@
 /// Written by tools/check_umbrella.py.
 
 #include <distribute/base/impl/error.ipp>
+#include <distribute/base/impl/exit_status.ipp>
+#include <distribute/base/impl/file_size_signal.ipp>
 #include <distribute/base/impl/json.ipp>
 #include <distribute/base/impl/library_metrics.ipp>
 #include <distribute/base/impl/log_state.ipp>
 #include <distribute/base/impl/logging.ipp>
 #include <distribute/base/impl/monitoring.ipp>
+#include <distribute/base/impl/number_text.ipp>
+#include <distribute/base/impl/pipe_signal.ipp>
+#include <distribute/base/impl/safe_text.ipp>
+#include <distribute/base/impl/start_thread.ipp>
 #include <distribute/base/impl/status.ipp>
 
 #include <distribute/device/impl/cuda_device.ipp>
@@ -22,6 +28,7 @@
 #include <distribute/io/impl/file_system.ipp>
 #include <distribute/io/impl/local_file_system.ipp>
 #include <distribute/io/impl/path.ipp>
+#include <distribute/io/impl/ram_file_system.ipp>
 
 #include <distribute/cluster/impl/cluster_resolver.ipp>
 #include <distribute/cluster/impl/cluster_spec.ipp>

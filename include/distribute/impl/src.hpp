@@ -6,13 +6,18 @@
 #include <distribute/base/impl/cpu_share.ipp>
 #include <distribute/base/impl/error.ipp>
 #include <distribute/base/impl/exit_status.ipp>
+#include <distribute/base/impl/file_size_signal.ipp>
 #include <distribute/base/impl/json.ipp>
 #include <distribute/base/impl/library_metrics.ipp>
 #include <distribute/base/impl/log_state.ipp>
 #include <distribute/base/impl/logging.ipp>
 #include <distribute/base/impl/metrics_sink.ipp>
 #include <distribute/base/impl/monitoring.ipp>
+#include <distribute/base/impl/number_text.ipp>
+#include <distribute/base/impl/pipe_signal.ipp>
+#include <distribute/base/impl/safe_text.ipp>
 #include <distribute/base/impl/simd_sqrt.ipp>
+#include <distribute/base/impl/start_thread.ipp>
 #include <distribute/base/impl/status.ipp>
 #include <distribute/base/impl/termination_signal.ipp>
 
@@ -92,6 +97,7 @@
 #include <distribute/io/impl/local_file_system.ipp>
 #include <distribute/io/impl/path.ipp>
 #include <distribute/io/impl/protobuf.ipp>
+#include <distribute/io/impl/ram_file_system.ipp>
 #include <distribute/io/impl/stream.ipp>
 #include <distribute/io/impl/tfrecord.ipp>
 #include <distribute/io/impl/wire.ipp>
@@ -383,6 +389,7 @@
 #include <distribute/checkpoint/impl/checkpoint.ipp>
 #include <distribute/checkpoint/impl/checkpoint_manager.ipp>
 #include <distribute/checkpoint/impl/checkpoint_state.ipp>
+#include <distribute/checkpoint/impl/directory_lock.ipp>
 #include <distribute/checkpoint/impl/flat_checkpoint.ipp>
 #include <distribute/checkpoint/impl/load_status.ipp>
 #include <distribute/checkpoint/impl/named_weights.ipp>
@@ -453,8 +460,10 @@
 #include <distribute/launch/impl/process_guard.ipp>
 #include <distribute/launch/impl/remote_shell.ipp>
 #include <distribute/launch/impl/reserved_port.ipp>
+#include <distribute/launch/impl/restart_budget.ipp>
 #include <distribute/launch/impl/running_task.ipp>
 #include <distribute/launch/impl/signal_watch.ipp>
+#include <distribute/launch/impl/stray_processes.ipp>
 
 #include <distribute/testing/impl/cluster_channel.ipp>
 #include <distribute/testing/impl/cluster_function.ipp>

@@ -5,13 +5,18 @@
 #include <distribute/base/impl/cancellation.ipp>
 #include <distribute/base/impl/cpu_share.ipp>
 #include <distribute/base/impl/error.ipp>
+#include <distribute/base/impl/exit_status.ipp>
+#include <distribute/base/impl/file_size_signal.ipp>
 #include <distribute/base/impl/json.ipp>
 #include <distribute/base/impl/library_metrics.ipp>
 #include <distribute/base/impl/log_state.ipp>
 #include <distribute/base/impl/logging.ipp>
 #include <distribute/base/impl/metrics_sink.ipp>
 #include <distribute/base/impl/monitoring.ipp>
+#include <distribute/base/impl/number_text.ipp>
+#include <distribute/base/impl/safe_text.ipp>
 #include <distribute/base/impl/simd_sqrt.ipp>
+#include <distribute/base/impl/start_thread.ipp>
 #include <distribute/base/impl/status.ipp>
 
 #include <distribute/device/impl/backend.ipp>
@@ -84,6 +89,7 @@
 #include <distribute/io/impl/local_file_system.ipp>
 #include <distribute/io/impl/path.ipp>
 #include <distribute/io/impl/protobuf.ipp>
+#include <distribute/io/impl/ram_file_system.ipp>
 #include <distribute/io/impl/stream.ipp>
 #include <distribute/io/impl/tfrecord.ipp>
 #include <distribute/io/impl/wire.ipp>
@@ -355,6 +361,7 @@
 #include <distribute/checkpoint/impl/checkpoint.ipp>
 #include <distribute/checkpoint/impl/checkpoint_manager.ipp>
 #include <distribute/checkpoint/impl/checkpoint_state.ipp>
+#include <distribute/checkpoint/impl/directory_lock.ipp>
 #include <distribute/checkpoint/impl/flat_checkpoint.ipp>
 #include <distribute/checkpoint/impl/load_status.ipp>
 #include <distribute/checkpoint/impl/named_weights.ipp>

@@ -12,12 +12,17 @@ struct LaunchOptions {
   JobOptions job = {};
   std::vector<std::string> command = {};
   int max_restarts = 0;  // of the whole job and of single tasks together
+  /// max_restarts are so many in any time of this length; 0: in the whole life of the job.
+  double restart_window_seconds = 0;
   /// An elastic job goes on with so many of job.workers; 0: all of them make the job.
   int min_workers = 0;
   int first_workers = 0;        // of an elastic job, that start at once; 0: all
   std::string output_dir = {};  // for a file per task, such as worker-0.log; empty: none
   double grace_seconds = 12;    // for the others to end by themselves after the first failure
-  std::string ssh = {};         // see ssh_command
+  /// From a signal that ends the job, or from the first task that was preempted, to the last
+  /// SIGKILL: below the 30 s that Kubernetes gives by default.
+  double stop_timeout = 25;
+  std::string ssh = {};  // see ssh_command
 };
 
 /// The exit status of a trainer that was told to go and has saved its state (128 + SIGTERM).

@@ -69,8 +69,8 @@ class ByteReader {
   bool ok_ = true;
 };
 
-/// `text` from a stranger, fit for one line of a log: control characters become '?', long texts
-/// are cut.
+/// `text` from a stranger, fit for one line of a log: all but printable ASCII and letters of
+/// scripts from left to right is escaped, as in "\x1b" and "\u202e"; long texts are cut.
 std::string printable(std::string_view text, size_t most = 512);
 
 }  // namespace distribute::net

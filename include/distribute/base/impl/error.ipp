@@ -4,6 +4,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <charconv>
+#include <locale>
 #include <sstream>
 
 namespace distribute {
@@ -31,6 +32,7 @@ DISTRIBUTE_INLINE std::string exact_word(double number) {
 DISTRIBUTE_INLINE std::string streamed_word(const void* value,
                                             void (*print)(std::ostream& out, const void* value)) {
   std::ostringstream out;
+  out.imbue(std::locale::classic());  // numbers without the separators of the program's locale
   print(out, value);
   return out.str();
 }

@@ -1,8 +1,11 @@
 #pragma once
+#include <distribute/base/detail/file_size_signal.hpp>
+#include <distribute/base/detail/safe_text.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/process_state.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -11,39 +14,28 @@
 
 namespace distribute::log_internal {
 
-/// Bytes of the UTF-8 character in front of `text`; 0 when there is none.
-DISTRIBUTE_INLINE size_t utf8_length(std::string_view text) {
-  const auto byte = [&](size_t i) { return i < text.size() ? uint8_t(text[i]) : uint8_t(0); };
-  const uint8_t first = byte(0);
-  if (first < 0x80) return 1;
-  const size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4) return 0;
-  for (size_t i = 1; i < length; ++i)
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  const uint8_t second = byte(1);  // not overlong, no surrogate, not beyond U+10FFFF
-  const bool bad = (first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
-                   (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F);
-  return bad ? 0 : length;
-}
-
+/// What a terminal would take for a command is escaped here, too: people read these lines as well.
 DISTRIBUTE_INLINE std::string json_string(std::string_view text) {
   std::string json = "\"";
-  for (size_t i = 0; i < text.size();) {
-    const size_t length = utf8_length(text.substr(i));
-    const char c = text[i];
+  while (!text.empty()) {
+    const auto [length, code] = base_internal::first_character(text);
+    const char c = text[0];
     if (length == 0) {
       json += "\\ufffd";
     } else if (c == '"' || c == '\\') {
       json += {'\\', c};
     } else if (c == '\n') {
       json += "\\n";
-    } else if (length == 1 && uint8_t(c) < 0x20) {
-      constexpr const char* digits = "0123456789abcdef";
-      json += std::string("\\u00") + digits[c >> 4] + digits[c & 15];
+    } else if (base_internal::is_unsafe(code) && code <= 0xFFFF) {
+      char escape[8];
+      std::snprintf(escape, sizeof escape, "\\u%04x", unsigned(code));
+      json += escape;
+    } else if (base_internal::is_unsafe(code)) {
+      json += "\\ufffd";
     } else {
-      json += text.substr(i, length);
+      json += text.substr(0, length);
     }
-    i += length == 0 ? 1 : length;
+    text.remove_prefix(std::max<size_t>(length, 1));
   }
   return json + '"';
 }
@@ -83,10 +75,9 @@ DISTRIBUTE_INLINE std::string json_line(LogSeverity severity, std::string_view t
 
 /// With the state's mutex held.
 DISTRIBUTE_INLINE void write_line(const LogOptions& options, const std::string& line) {
-  if (options.sink)
-    options.sink(line);
-  else
-    std::fwrite(line.data(), 1, line.size(), stderr);  // one call: stderr keeps nothing back
+  if (options.sink) return options.sink(line);
+  base_internal::ignore_file_size_signal();          // stderr may be a file
+  std::fwrite(line.data(), 1, line.size(), stderr);  // one call: stderr keeps nothing back
 }
 
 /// `text` is what people get.
@@ -131,12 +122,12 @@ DISTRIBUTE_INLINE void log(LogSeverity severity, std::string_view component,
                            std::string_view message, LogFields fields) {
   constexpr const char* prefixes[] = {"distribute: ", "warning: ", "error: ", "error: "};
   log_internal::write(severity, component, message, fields,
-                      str_cat(prefixes[int(severity)], message, '\n'));
+                      str_cat(prefixes[int(severity)], base_internal::safe_lines(message), '\n'));
 }
 
 DISTRIBUTE_INLINE void log_report(LogSeverity severity, std::string_view component,
                                   std::string_view text, LogFields fields) {
-  log_internal::write(severity, component, text, fields, std::string(text));
+  log_internal::write(severity, component, text, fields, base_internal::safe_lines(text));
 }
 
 }  // namespace distribute

@@ -39,6 +39,8 @@ class Restoration : public std::enable_shared_from_this<Restoration> {
                const Variable& original);
   int32_t child(int32_t parent, const std::string& name) const;
   bool waits() const;
+  /// Nothing is read any more: the file may go.
+  void end();
 
   const std::string& prefix() const { return reader_.prefix(); }
   bool was_taken(const std::string& key) const;
@@ -71,7 +73,7 @@ class Restoration : public std::enable_shared_from_this<Restoration> {
   std::set<std::string> unused_;
   std::unordered_map<uint64_t, int32_t> variables_;  // restored ones by id -> node of the file
   size_t matched_ = 0;
-  bool quiet_ = false;
+  bool quiet_ = false, ended_ = false;
   Pending pending_;
 };
 

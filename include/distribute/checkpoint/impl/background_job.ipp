@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/start_thread.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/parallel.hpp>
@@ -34,11 +35,15 @@ DISTRIBUTE_INLINE void set_policy(pthread_t thread, int policy) {
 
 DISTRIBUTE_INLINE void BackgroundJob::start(std::function<void()> job) {
   if (pending_) throw FailedPreconditionError("the job in the background has not been waited for");
-  pending_ = true;
-  if (!job) return;
+  if (!job) {
+    pending_ = true;
+    return;
+  }
   constexpr double kShare = 1.0 / 64;
   share_ = std::make_shared<CpuShare>(kShare * std::max(1u, std::thread::hardware_concurrency()));
-  thread_ = std::thread([this, job = std::move(job)] { run(job); });
+  thread_ = base_internal::start_thread("writing a checkpoint in the background",
+                                        [this, job = std::move(job)] { run(job); });
+  pending_ = true;
   set_policy(thread_.native_handle(), SCHED_IDLE);
 }
 

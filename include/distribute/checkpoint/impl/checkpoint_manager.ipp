@@ -1,9 +1,11 @@
 #pragma once
+#include <distribute/base/detail/number_text.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/checkpoint/checkpoint_manager.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
+#include <distribute/checkpoint/detail/directory_lock.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/io/path.hpp>
 #include <distribute/strategy/detail/all_workers.hpp>
@@ -11,7 +13,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <utility>
 
 namespace distribute::checkpoint_internal {
@@ -65,7 +66,9 @@ DISTRIBUTE_INLINE void remove_checkpoint(const std::string& prefix) {
 
 DISTRIBUTE_INLINE CheckpointManager::CheckpointManager(Checkpoint& checkpoint,
                                                        CheckpointManagerOptions options)
-    : checkpoint_(checkpoint), options_(std::move(options)) {
+    : checkpoint_(checkpoint),
+      options_(std::move(options)),
+      lock_(std::make_shared<checkpoint_internal::DirectoryLock>(options_.directory)) {
   if (options_.max_to_keep && *options_.max_to_keep < 1)
     throw InvalidArgumentError(
         str_cat("CheckpointManager: max_to_keep must be at least 1, or none ", "for all; it is ",
@@ -82,7 +85,7 @@ DISTRIBUTE_INLINE CheckpointManager::CheckpointManager(Checkpoint& checkpoint,
   const std::string found = strategy_internal::on_all_workers(extended, [&] {
     return extended.should_checkpoint() ? look_at_directory() : std::string();
   })[0];
-  adopt(std::strtod(found.c_str(), nullptr), found.substr(found.find('\n') + 1));
+  adopt(base_internal::leading_number(found), found.substr(found.find('\n') + 1));
 }
 
 /// What the chief tells the others: its clock and the text of the state file, if there is one.
@@ -128,6 +131,7 @@ struct CheckpointManager::Work {
   CheckpointState state;
   bool sweeps = false, is_new = false;
   std::vector<std::string> old;  // to be removed here
+  std::shared_ptr<checkpoint_internal::DirectoryLock> lock;
 
   void operator()(const std::function<void()>& write) const;
 };
@@ -136,6 +140,7 @@ struct CheckpointManager::Work {
 /// leaves files that nobody needs rather than names without files.
 DISTRIBUTE_INLINE void CheckpointManager::Work::operator()(
     const std::function<void()>& write) const {
+  lock->hold();
   if (sweeps) checkpoint_internal::sweep_temporary_files(directory, name);
   write();
   try {
@@ -153,7 +158,7 @@ DISTRIBUTE_INLINE void CheckpointManager::Work::operator()(
 
 DISTRIBUTE_INLINE CheckpointManager::Work CheckpointManager::work_for(
     const std::string& path, const Lists& before, const std::vector<Entry>& old) {
-  Work work{options_.directory, options_.checkpoint_name, path, {}, !swept_, true, {}};
+  Work work{options_.directory, options_.checkpoint_name, path, {}, !swept_, true, {}, lock_};
   for (const Entry& entry : lists_.kept) {
     work.state.all_model_checkpoint_paths.push_back(entry.path);
     work.state.all_model_checkpoint_timestamps.push_back(entry.time);

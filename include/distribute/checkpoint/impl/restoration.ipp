@@ -170,6 +170,7 @@ DISTRIBUTE_INLINE void Restoration::leave_restorers() {
 DISTRIBUTE_INLINE void Restoration::created(int32_t parent, const std::string& name,
                                             const Variable& variable, const Variable& original) {
   const std::lock_guard lock(mutex_);
+  if (ended_) return;
   int32_t file_node = original ? -1 : child(parent, name);
   if (original) {
     const auto known = variables_.find(original.impl().id());
@@ -189,6 +190,11 @@ DISTRIBUTE_INLINE void Restoration::created(int32_t parent, const std::string& n
   remember(variable, file_node);
   unused_.erase(*key);
   ++matched_;
+}
+
+DISTRIBUTE_INLINE void Restoration::end() {
+  const std::lock_guard lock(mutex_);
+  ended_ = true;
 }
 
 DISTRIBUTE_INLINE bool Restoration::waits() const {

@@ -25,7 +25,9 @@ class LeaderMembership final : public Membership {
     std::unique_ptr<ControlLink> link;
     uint64_t incarnation = 0;
     bool joined = false, left = false;
-    uint64_t seen = 0;  // of the progress board
+    uint64_t contender = 0;  // another process that wants the place before the job has started
+    Time contested{};        // since when
+    uint64_t seen = 0;       // of the progress board
   };
 
   DISTRIBUTE_INLINE void submit(const ControlMessage& message) override;
@@ -39,7 +41,8 @@ class LeaderMembership final : public Membership {
   DISTRIBUTE_INLINE void farewell_late() override;
 
   absl::Status admit(const net::HandshakeHello& hello);
-  absl::Status check_free(int rank) const;
+  absl::Status check_free(int rank, uint64_t incarnation);
+  absl::Status refuse_contender(int rank, uint64_t incarnation);
   void take(TaskConnection connection);
   int rank_of(const net::TaskIdentity& who) const;
   void handle(int rank, const ControlMessage& message);
@@ -49,6 +52,7 @@ class LeaderMembership final : public Membership {
   void start();
   void read_link(int rank);
   void judge_silence(Time now);
+  void free_place(int rank, const std::string& why);
   void link_closed(int rank, const absl::Status& why);
   void send(int rank, const ControlMessage& message);
   void report_missing();

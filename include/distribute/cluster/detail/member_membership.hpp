@@ -37,8 +37,10 @@ class MemberMembership final : public Membership {
   absl::Status try_to_join(net::Deadline deadline);
   absl::StatusOr<net::Socket> reach_leader(net::Deadline deadline);
   absl::Status introduce(net::Socket& socket, net::Deadline deadline);
-  absl::Status await_start(net::Socket& socket, net::Deadline deadline);
-  absl::Status take_start(const ControlMessage& message, net::Socket& socket);
+  absl::Status await_start(net::Socket socket, net::Deadline deadline);
+  absl::Status await_message(ControlLink& link, net::Deadline deadline,
+                             std::vector<ControlMessage>& messages);
+  absl::Status take_start(const ControlMessage& message, std::unique_ptr<ControlLink> link);
   void handle(const ControlMessage& message);
   void leader_gone(const std::string& why);
   void report(const std::string& line);

@@ -4,6 +4,7 @@
 #include <distribute/cluster/detail/elastic_desk.hpp>
 #include <distribute/cluster/detail/elastic_inquiry.hpp>
 #include <distribute/cluster/detail/elastic_member.hpp>
+#include <distribute/cluster/detail/own_port.hpp>
 #include <distribute/net/bytes.hpp>
 #include <distribute/net/hmac.hpp>
 #include <distribute/net/job_token.hpp>
@@ -46,7 +47,6 @@ struct ElasticMember::Impl {
   Impl(ClusterTasks the_tasks, ElasticLimits the_limits, ClusterOptions the_options,
        const std::string& agreement, net::Listener listener);
   ~Impl() { others.server->stop_serving(cluster_internal::kMeetPurpose); }
-  net::Listener open_port() const;
 
   absl::StatusOr<net::Frame> wait_for_frame(net::Socket& socket);
   bool look_up();
@@ -83,7 +83,8 @@ DISTRIBUTE_INLINE ElasticMember::Impl::Impl(ClusterTasks the_tasks, ElasticLimit
   check_tasks(tasks);
   check_options(options);
   cluster_internal::check_limits(tasks, limits);
-  if (!listener) listener = open_port();
+  if (!listener)
+    listener = cluster_internal::open_own_port(tasks.self().name(), tasks.self().address, options);
   others.mine.options = desk.checksum();
   const std::string random = value_or_throw(net::random_bytes(sizeof(uint64_t)));
   const net::HandshakeConfig config{
@@ -95,14 +96,6 @@ DISTRIBUTE_INLINE ElasticMember::Impl::Impl(ClusterTasks the_tasks, ElasticLimit
   others.server->serve(cluster_internal::kMeetPurpose,
                        [this](TaskConnection connection) { desk.take(std::move(connection)); });
   others.server->start();
-}
-
-DISTRIBUTE_INLINE net::Listener ElasticMember::Impl::open_port() const {
-  const auto& text = options.bind_address.empty() ? tasks.self().address : options.bind_address;
-  auto listener = net::Listener::bind(value_or_throw(net::parse_address(text)),
-                                      net::Deadline::after_seconds(options.startup_timeout));
-  throw_if_error(annotate(listener.status(), tasks.self().name()));
-  return *std::move(listener);
 }
 
 /// For one that leads: a generation that was formed without it, as it seemed to be lost.

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/safe_text.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/detail/foreign_text.hpp>
 
@@ -8,18 +9,10 @@ namespace distribute::cluster_internal {
 
 DISTRIBUTE_INLINE std::string shown(std::string_view text) {
   constexpr size_t kLimit = 80;
-  constexpr std::string_view kHex = "0123456789abcdef";
   size_t size = std::min(text.size(), kLimit);
   while (size < text.size() && size > 0 && (text[size] & 0xc0) == 0x80) --size;  // whole UTF-8
-  std::string result = "'";
-  for (const char c : text.substr(0, size)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte != 0x7f)
-      result += c;
-    else
-      result += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
-  }
-  return result + (size < text.size() ? "'..." : "'");
+  return str_cat("'", base_internal::safe_line(text.substr(0, size)),
+                 size < text.size() ? "'..." : "'");
 }
 
 DISTRIBUTE_INLINE std::string_view trimmed(std::string_view text) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/number_text.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/detail/foreign_text.hpp>
 #include <distribute/cluster/detail/json_value.hpp>
@@ -160,7 +161,7 @@ DISTRIBUTE_INLINE int int_of(const JsonValue& value, const std::string& place) {
   if (value.is_string() || value.is_integer) {
     result = parse_int(value.text);
   } else if (value.kind == JsonValue::Kind::Number) {
-    const double number = std::trunc(std::strtod(value.text.c_str(), nullptr));
+    const double number = std::trunc(base_internal::leading_number(value.text));
     if (std::abs(number) <= std::numeric_limits<int>::max()) result = int(number);
   }
   if (result) return *result;

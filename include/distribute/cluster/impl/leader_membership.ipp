@@ -57,19 +57,32 @@ DISTRIBUTE_INLINE absl::Status LeaderMembership::admit(const net::HandshakeHello
   const int rank = rank_of(hello.client);
   if (rank < 0)
     return absl::FailedPreconditionError(str_cat(hello.client.name(), " is not in this cluster"));
-  return check_free(rank);
+  return check_free(rank, hello.client.incarnation);
 }
 
-DISTRIBUTE_INLINE absl::Status LeaderMembership::check_free(int rank) const {
+/// Before the job has started the process that holds the place may be frozen or cut off: the second
+/// one asks again until the first has been heard of since, or has been silent for too long.
+DISTRIBUTE_INLINE absl::Status LeaderMembership::refuse_contender(int rank, uint64_t incarnation) {
+  Slot& slot = slots_[size_t(rank)];
+  const std::string name = tasks_.members[size_t(rank)].name();
+  const uint64_t first = rank == 0 ? joined_[0].incarnation : slot.incarnation;
+  const std::string text =
+      str_cat(name, " is in the job already, from ",
+              rank == 0 ? joined_[0].address : slot.link->peer(), " with incarnation ",
+              incarnation_text(first), ": two processes were started as the same task");
+  if (rank != 0 && slot.contender != incarnation) {
+    slot.contender = incarnation;
+    slot.contested = net::Deadline::Clock::now();
+  }
+  if (rank == 0 || started_ || slot.link->heard() > slot.contested)
+    return absl::FailedPreconditionError(text);
+  return absl::UnavailableError(str_cat(text, ", or that one is silent"));
+}
+
+DISTRIBUTE_INLINE absl::Status LeaderMembership::check_free(int rank, uint64_t incarnation) {
   const Slot& slot = slots_[size_t(rank)];
   const std::string name = tasks_.members[size_t(rank)].name();
-  if (rank == 0 || slot.link) {
-    const uint64_t first = rank == 0 ? joined_[0].incarnation : slot.incarnation;
-    return absl::FailedPreconditionError(str_cat(name, " is in the job already, from ",
-                                                 rank == 0 ? joined_[0].address : slot.link->peer(),
-                                                 " with incarnation ", incarnation_text(first),
-                                                 ": two processes were started as the same task"));
-  }
+  if (rank == 0 || slot.link) return refuse_contender(rank, incarnation);
   if (failure_)
     return absl::FailedPreconditionError(
         str_cat("the job has failed (", failure_->reason, "): start all tasks again"));
@@ -84,7 +97,8 @@ DISTRIBUTE_INLINE void LeaderMembership::take(TaskConnection connection) {
   const int rank = rank_of(connection.hello.client);
   auto link = std::make_unique<ControlLink>(std::move(connection.socket),
                                             uint64_t(options_.max_message_bytes) + (1 << 20));
-  if (const absl::Status free = check_free(rank); !free.ok()) {  // two came at the same moment
+  if (const absl::Status free = check_free(rank, connection.hello.client.incarnation);
+      !free.ok()) {  // two came at the same moment
     const auto why = free.message();
     link->send({.type = ControlType::Failed,
                 .rank = rank,
@@ -178,21 +192,30 @@ DISTRIBUTE_INLINE void LeaderMembership::read_link(int rank) {
 }
 
 DISTRIBUTE_INLINE void LeaderMembership::judge_silence(Time now) {
-  if (!started_) return;
+  const std::string silent =
+      str_cat("silent for ", options_.lost_after, " s (DISTRIBUTE_LOST_AFTER)");
   for (size_t rank = 1; rank < slots_.size() && !failure_; ++rank) {
     const Slot& slot = slots_[rank];
-    if (slot.link && !slot.left && now - slot.link->heard() > net::seconds(options_.lost_after))
-      fail_lost(int(rank),
-                str_cat("silent for ", options_.lost_after, " s (DISTRIBUTE_LOST_AFTER)"));
+    if (!slot.link || slot.left || now - slot.link->heard() <= net::seconds(options_.lost_after))
+      continue;
+    if (started_)
+      fail_lost(int(rank), silent);
+    else
+      free_place(int(rank), "was " + silent);
   }
+}
+
+/// It, or another process in its place, may come before the job has started.
+DISTRIBUTE_INLINE void LeaderMembership::free_place(int rank, const std::string& why) {
+  slots_[size_t(rank)] = {};
+  options_.print(str_cat(text(rank), " ", why, " before the job started"));
 }
 
 DISTRIBUTE_INLINE void LeaderMembership::link_closed(int rank, const absl::Status& why) {
   Slot& slot = slots_[size_t(rank)];
   slot.link.reset();
   if (!started_) {
-    slot.joined = false;
-    options_.print(str_cat(text(rank), " has gone again before the job started"));
+    free_place(rank, "has gone again");
   } else if (!slot.left) {
     const auto reason = why.message();
     fail_lost(rank, why.code() == absl::StatusCode::kUnavailable
@@ -257,7 +280,7 @@ DISTRIBUTE_INLINE void LeaderMembership::forgive(Time now) {
 DISTRIBUTE_INLINE Membership::Time LeaderMembership::next_event() const {
   Time next = rendezvous_ ? rendezvous_->next_expiry() : Time::max();
   for (const Slot& slot : slots_)
-    if (slot.link && started_ && !slot.left && !failure_)
+    if (slot.link && !slot.left && !failure_)
       next = std::min(next, slot.link->heard() + net::seconds(options_.lost_after) +
                                 std::chrono::milliseconds(1));
   return next;

@@ -57,7 +57,7 @@ DISTRIBUTE_INLINE absl::Status MemberMembership::try_to_join(net::Deadline deadl
   auto socket = reach_leader(deadline);
   absl::Status status = socket.status();
   if (status.ok()) status = introduce(*socket, deadline);
-  if (status.ok()) status = await_start(*socket, deadline);
+  if (status.ok()) status = await_start(*std::move(socket), deadline);
   return status;
 }
 
@@ -98,23 +98,48 @@ DISTRIBUTE_INLINE absl::Status MemberMembership::introduce(net::Socket& socket,
   return socket.write(std::as_bytes(std::span(join)), deadline);
 }
 
-DISTRIBUTE_INLINE absl::Status MemberMembership::await_start(net::Socket& socket,
+/// The leader counts silence from the hello on: it hears from this task while that waits.
+DISTRIBUTE_INLINE absl::Status MemberMembership::await_message(
+    ControlLink& link, net::Deadline deadline, std::vector<ControlMessage>& messages) {
+  while (messages.empty()) {
+    link.send({.type = ControlType::Heartbeat, .times = {clock_ns(), 0, 0}});
+    const auto beat = net::Deadline::after_seconds(options_.heartbeat_interval).earlier(deadline);
+    do {
+      pollfd entry{link.native(), link.events(), 0};
+      ::poll(&entry, 1, beat.left_ms());
+      link.flush();
+      const absl::Status status = link.receive(messages);
+      if (!status.ok() && messages.empty()) return status;
+    } while (messages.empty() && !beat.passed());
+    if (messages.empty() && deadline.passed())
+      return absl::DeadlineExceededError("the leader has not started the job in time");
+  }
+  return absl::OkStatus();
+}
+
+DISTRIBUTE_INLINE absl::Status MemberMembership::await_start(net::Socket socket,
                                                              net::Deadline deadline) {
+  auto link = std::make_unique<ControlLink>(std::move(socket),
+                                            uint64_t(options_.max_message_bytes) + (1 << 20));
   for (;;) {
-    const auto frame =
-        net::read_frame(socket, uint64_t(options_.max_message_bytes) + (1 << 20), deadline);
-    if (!frame.ok()) return frame.status();
-    const auto message = parse_control_message(*frame);
-    if (!message.ok()) return message.status();
-    if (message->type == ControlType::Waiting) missing_ = message->name;
-    if (message->type == ControlType::Start) return take_start(*message, socket);
-    if (message->type == ControlType::Failed)  // final: join() shall not try again
-      throw_error(StatusCode(message->code), message->name);
+    std::vector<ControlMessage> messages;
+    const absl::Status status = await_message(*link, deadline, messages);
+    if (!status.ok()) return status;
+    for (auto message = messages.begin(); message != messages.end(); ++message) {
+      if (message->type == ControlType::Waiting) missing_ = message->name;
+      if (message->type == ControlType::Failed)  // final: join() shall not try again
+        throw_error(StatusCode(message->code), message->name);
+      if (message->type != ControlType::Start) continue;
+      const absl::Status taken = take_start(*message, std::move(link));
+      const std::lock_guard lock(mutex_);
+      while (taken.ok() && ++message != messages.end()) handle(*message);
+      return taken;
+    }
   }
 }
 
 DISTRIBUTE_INLINE absl::Status MemberMembership::take_start(const ControlMessage& message,
-                                                            net::Socket& socket) {
+                                                            std::unique_ptr<ControlLink> link) {
   auto members = parse_members(message.value);
   if (!members.ok()) return members.status();
   if (members->size() != tasks_.members.size() ||
@@ -122,8 +147,7 @@ DISTRIBUTE_INLINE absl::Status MemberMembership::take_start(const ControlMessage
     return absl::InternalError(str_cat(text(0), " has started a job without this task"));
   const std::lock_guard lock(mutex_);
   joined_ = *std::move(members);
-  link_ = std::make_unique<ControlLink>(std::move(socket),
-                                        uint64_t(options_.max_message_bytes) + (1 << 20));
+  link_ = std::move(link);
   started_ = true;
   return absl::OkStatus();
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/start_thread.hpp>
 #include <distribute/cluster/detail/membership.hpp>
 
 #include <algorithm>
@@ -143,7 +144,7 @@ DISTRIBUTE_INLINE void Membership::fail_lost(int rank, const std::string& why) {
 
 DISTRIBUTE_INLINE void Membership::start_thread() {
   last_turn_ = net::Deadline::Clock::now();
-  thread_ = std::thread([this] { run(); });
+  thread_ = base_internal::start_thread("the job's members", [this] { run(); });
 }
 
 DISTRIBUTE_INLINE void Membership::stop_thread() {

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/file_size_signal.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/ready_file.hpp>
 
@@ -33,6 +34,7 @@ DISTRIBUTE_INLINE std::string start_time_of(const std::string& pid) {
 DISTRIBUTE_INLINE ReadyFile::ReadyFile(std::string path) : path_(std::move(path)) {
   if (path_.empty()) return;
   const std::string pid = std::to_string(::getpid()), temporary = path_ + "." + pid;
+  base_internal::ignore_file_size_signal();
   std::ofstream file(temporary, std::ios::trunc);
   file << pid << ' ' << cluster_internal::start_time_of(pid) << '\n' << std::flush;
   if (file && std::rename(temporary.c_str(), path_.c_str()) == 0) return;

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/start_thread.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/metrics.hpp>
 #include <distribute/base/status.hpp>
@@ -21,7 +22,8 @@ DISTRIBUTE_INLINE TaskServer::TaskServer(net::Listener listener, net::HandshakeC
 }
 
 DISTRIBUTE_INLINE void TaskServer::start() {
-  if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+  if (!thread_.joinable())
+    thread_ = base_internal::start_thread("the task's port", [this] { run(); });
 }
 
 DISTRIBUTE_INLINE TaskServer::~TaskServer() {
@@ -49,8 +51,13 @@ DISTRIBUTE_INLINE void TaskServer::run() {
     for (const auto& connection : half_open_)
       polled.push_back({connection->native(), connection->events(), 0});
     ::poll(polled.data(), polled.size(), accepting ? poll_timeout() : 100);
-    if (polled[1].revents) accept_waiting();
-    advance_all();
+    try {
+      if (polled[1].revents) accept_waiting();
+      advance_all();
+    } catch (const std::bad_alloc&) {  // as when descriptors run out
+      push_out_oldest();
+      accept_again_ = Clock::now() + std::chrono::milliseconds(100);
+    }
   }
 }
 
@@ -114,16 +121,23 @@ DISTRIBUTE_INLINE void TaskServer::hand_over(cluster_internal::HalfOpen& connect
   const std::lock_guard lock(mutex_);
   const auto service = services_.find(connection.hello().purpose);
   if (service == services_.end()) return;
-  service->second.handler({connection.take_socket(), connection.hello()});
+  try {
+    service->second.handler({connection.take_socket(), connection.hello()});
+  } catch (const std::exception& error) {  // such as no thread for it: the other side sees the end
+    count_refused(connection, error.what());
+  }
 }
 
-DISTRIBUTE_INLINE void TaskServer::count_refused(const cluster_internal::HalfOpen& connection) {
+DISTRIBUTE_INLINE void TaskServer::count_refused(const cluster_internal::HalfOpen& connection,
+                                                 std::string_view why) {
   ++refused_;
   monitoring::metrics().refused_connections.increment_by();
   ++unreported_;
   if (Clock::now() < next_report_) return;
-  const auto reason =
-      connection.reason().ok() ? "too many connections at a time" : connection.reason().message();
+  const std::string_view reason = connection.reason().ok()
+                                      ? why
+                                      : std::string_view(connection.reason().message().data(),
+                                                         connection.reason().message().size());
   options_.print(
       str_cat(config_.self.name(), " refused ", connection.description(), ": ", reason,
               unreported_ > 1 ? str_cat(" (and ", unreported_ - 1, " others before)") : ""));

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/start_thread.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/metrics.hpp>
 #include <distribute/collective/communicator.hpp>
@@ -166,7 +167,8 @@ DISTRIBUTE_INLINE Work Communicator::all_reduce_async(const void* input, void* o
   state->record = recorder_.queue(state->operation);
   queue_.push_back(state);
   monitoring::metrics().queued_collectives.add(1);
-  if (!thread_.joinable()) thread_ = std::thread([this] { work_off(); });
+  if (!thread_.joinable())
+    thread_ = base_internal::start_thread("collectives in the background", [this] { work_off(); });
   changed_.notify_all();
   Work work;
   work.state_ = std::move(state);

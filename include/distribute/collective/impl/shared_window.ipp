@@ -6,6 +6,7 @@
 #include <distribute/net/detail/descriptor_door.hpp>
 
 #include <cstdio>
+#include <string_view>
 
 #include <unistd.h>
 
@@ -15,6 +16,34 @@ DISTRIBUTE_INLINE int fetch_descriptor(const std::string& name, net::Deadline de
   return value_or_throw(net::receive_descriptor(value_or_throw(net::knock(name)), deadline));
 }
 
+/// What the first task puts in the place of the socket's name when there is no shared memory.
+inline constexpr std::string_view kNoWindow = "none: ";
+
+/// The part of a host's first task. When it fails before the others know the socket, they get the
+/// reason in its place; those that know it see it close.
+DISTRIBUTE_INLINE std::shared_ptr<Window> offer_window(ClusterRuntime& runtime,
+                                                       const std::string& key, size_t guests,
+                                                       int ranks, net::Deadline deadline) {
+  bool told = false;
+  try {
+    char prefix[64];
+    std::snprintf(prefix, sizeof prefix, "distribute-%d-%016llx-%d", int(::getpid()),
+                  static_cast<unsigned long long>(runtime.incarnation()), ranks);
+    const std::string unique = str_cat(prefix, "-", key).substr(0, 100);
+    const net::DescriptorDoor door = value_or_throw(net::DescriptorDoor::open(unique));
+    auto window = Window::create(ranks);
+    told = true;
+    runtime.set(key, unique);
+    for (size_t guest = 0; guest < guests; ++guest)
+      throw_if_error(
+          net::send_descriptor(value_or_throw(door.admit(deadline)), window->descriptor()));
+    return window;
+  } catch (const Error& error) {
+    if (!told) runtime.set(key, str_cat(kNoWindow, error.what()));
+    throw;
+  }
+}
+
 /// One task's part; throws where it does not work.
 DISTRIBUTE_INLINE std::shared_ptr<Window> open_window(ClusterRuntime& runtime,
                                                       const std::string& name,
@@ -22,19 +51,11 @@ DISTRIBUTE_INLINE std::shared_ptr<Window> open_window(ClusterRuntime& runtime,
   if (tasks.size() == 1) return Window::in_process(ranks);
   const auto deadline = net::Deadline::after_seconds(10);
   const std::string key = str_cat(name, "/", tasks[0]);
-  if (runtime.rank() != tasks[0])
-    return Window::attach(fetch_descriptor(runtime.get(key, deadline), deadline), ranks);
-  char prefix[64];
-  std::snprintf(prefix, sizeof prefix, "distribute-%d-%016llx-%d", int(::getpid()),
-                static_cast<unsigned long long>(runtime.incarnation()), ranks);
-  const std::string unique = str_cat(prefix, "-", key).substr(0, 100);
-  const net::DescriptorDoor door = value_or_throw(net::DescriptorDoor::open(unique));
-  auto window = Window::create(ranks);
-  runtime.set(key, unique);
-  for (size_t guest = 1; guest < tasks.size(); ++guest)
-    throw_if_error(
-        net::send_descriptor(value_or_throw(door.admit(deadline)), window->descriptor()));
-  return window;
+  if (runtime.rank() == tasks[0])
+    return offer_window(runtime, key, tasks.size() - 1, ranks, deadline);
+  const std::string where = runtime.get(key, deadline);
+  if (where.starts_with(kNoWindow)) throw UnavailableError(where.substr(kNoWindow.size()));
+  return Window::attach(fetch_descriptor(where, deadline), ranks);
 }
 
 DISTRIBUTE_INLINE std::shared_ptr<Window> share_window(ClusterRuntime& runtime,

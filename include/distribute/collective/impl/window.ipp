@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/file_size_signal.hpp>
 #include <distribute/collective/detail/window.hpp>
 
 #include <cerrno>
@@ -7,6 +8,7 @@
 #include <thread>
 
 #include <linux/futex.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -115,9 +117,12 @@ DISTRIBUTE_INLINE std::shared_ptr<Window> Window::in_process(int ranks, int64_t 
 }
 
 DISTRIBUTE_INLINE std::shared_ptr<Window> Window::create(int ranks, int64_t arena_bytes) {
-  const int descriptor = ::memfd_create("distribute", MFD_CLOEXEC);
+  base_internal::ignore_file_size_signal();
+  const int descriptor = ::memfd_create("distribute", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   const int64_t bytes = arenas_begin(ranks) + ranks * page_aligned(arena_bytes);
-  if (descriptor < 0 || ::ftruncate(descriptor, bytes) != 0) {
+  // Sealed, as a shorter file would kill everybody who has mapped it.
+  if (descriptor < 0 || ::ftruncate(descriptor, bytes) != 0 ||
+      ::fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     const int error = errno;
     if (descriptor >= 0) ::close(descriptor);
     throw ResourceExhaustedError(

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/start_thread.hpp>
 #include <distribute/coordinator/detail/coordinator_watch.hpp>
 #include <distribute/rpc/detail/peer.hpp>
 
@@ -10,7 +11,7 @@ DISTRIBUTE_INLINE CoordinatorWatch::CoordinatorWatch(WorkerService& service, Opt
     : service_(service),
       options_(std::move(options)),
       deadline_(net::Deadline::after_seconds(options_.first_patience)),
-      thread_([this] { watch(); }) {}
+      thread_(base_internal::start_thread("watching the coordinator", [this] { watch(); })) {}
 
 DISTRIBUTE_INLINE CoordinatorWatch::~CoordinatorWatch() {
   leave_peer();

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/start_thread.hpp>
 #include <distribute/coordinator/detail/worker_pool.hpp>
 #include <distribute/coordinator/detail/worker_thread.hpp>
 
@@ -17,7 +18,11 @@ DISTRIBUTE_INLINE uint64_t random_session() {
 template <typename Fn>
 void for_all_at_once(std::vector<std::unique_ptr<WorkerThread>>& threads, Fn fn) {
   std::vector<std::thread> helpers;
-  for (auto& thread : threads) helpers.emplace_back([&fn, &thread] { fn(*thread); });
+  for (auto& thread : threads) {
+    const size_t before = helpers.size();
+    base_internal::start_helpers(helpers, 1, "asking a worker", [&fn, &thread] { fn(*thread); });
+    if (helpers.size() == before) fn(*thread);
+  }
   for (std::thread& helper : helpers) helper.join();
 }
 
@@ -87,7 +92,7 @@ DISTRIBUTE_INLINE void WorkerPool::start() {
   if (!enough())
     throw UnavailableError(str_cat("the coordinator has waited ", options_.startup_timeout,
                                    " s for ", missing(), ": ", given_up_why_));
-  watchdog_ = std::thread([this] { watch(); });
+  watchdog_ = base_internal::start_thread("watching functions that take long", [this] { watch(); });
 }
 
 DISTRIBUTE_INLINE void WorkerPool::on_connected(int worker) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/start_thread.hpp>
 #include <distribute/coordinator/detail/worker_pool.hpp>
 #include <distribute/coordinator/detail/worker_thread.hpp>
 
@@ -12,7 +13,7 @@ DISTRIBUTE_INLINE WorkerThread::WorkerThread(WorkerPool& pool, int worker,
     : pool_(pool), worker_(worker), link_(std::move(link)) {}
 
 DISTRIBUTE_INLINE void WorkerThread::start() {
-  thread_ = std::thread([this] { run(); });
+  thread_ = base_internal::start_thread("the calls to " + name(), [this] { run(); });
 }
 
 DISTRIBUTE_INLINE void WorkerThread::join() {

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/start_thread.hpp>
 #include <distribute/data/prefetch.hpp>
 
 #include <distribute/base/metrics.hpp>
@@ -33,7 +34,7 @@ class PrefetchStream final : public BatchStream {
   }
   bool next(Batch& out) override {
     if (ended_) return false;
-    if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
+    if (!thread_.joinable()) thread_ = base_internal::start_thread("prefetch", [this] { work(); });
     Ready ready = wait_for_element();
     position_ = std::move(ready.state_after);
     ended_ = ready.at_end;

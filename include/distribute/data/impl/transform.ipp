@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/start_thread.hpp>
 #include <distribute/data/transform.hpp>
 
 #include <distribute/base/parallel.hpp>
@@ -101,8 +102,9 @@ class ParallelMapStream final : public BatchStream {
       waiting_.push_back(std::move(task));
     }
     changed_.notify_all();
-    if (workers_.empty())
-      for (int64_t i = 0; i < num_threads_; ++i) workers_.emplace_back([this] { work(); });
+    if (!workers_.empty()) return;
+    workers_.push_back(base_internal::start_thread("map", [this] { work(); }));
+    base_internal::start_helpers(workers_, int(num_threads_) - 1, "map", [this] { work(); });
   }
   void work() {
     set_intra_op_threads(1);

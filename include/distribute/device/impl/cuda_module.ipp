@@ -1,5 +1,6 @@
 #pragma once
 #if DISTRIBUTE_HAS_CUDA
+#include <distribute/base/detail/file_size_signal.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/device/cuda_device.hpp>
 #include <distribute/device/cuda_module.hpp>
@@ -95,6 +96,7 @@ DISTRIBUTE_INLINE void keep_kernel(const std::string& path, const std::string& c
   std::error_code ignored;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
   const std::string draft = str_cat(path, ".", getpid(), ".tmp");
+  base_internal::ignore_file_size_signal();
   std::ofstream file(draft, std::ios::binary);
   file.write(code.data(), std::streamsize(code.size()));
   file.close();

@@ -24,7 +24,7 @@ DISTRIBUTE_INLINE void StepCounterHook::after_run(SessionRunContext&,
   const auto elapsed = timer_.done(values.global_step);
   if (!elapsed || elapsed->seconds <= 0) return;
   const double rate = double(elapsed->steps) / elapsed->seconds;
-  if (out_) std::fprintf(out_, "global_step/sec: %g\n", rate), std::fflush(out_);
+  if (out_) std::fprintf(out_, "global_step/sec: %s\n", str_cat(rate).c_str()), std::fflush(out_);
   if (writer_)
     writer_->write(values.global_step, {.tag = "global_step/sec",
                                         .plugin = "scalars",

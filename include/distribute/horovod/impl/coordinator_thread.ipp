@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/start_thread.hpp>
 #include <distribute/horovod/detail/coordinator_thread.hpp>
 #include <distribute/net/detail/frame.hpp>
 #include <distribute/net/socket.hpp>
@@ -54,7 +55,8 @@ DISTRIBUTE_INLINE CoordinatorThread::CoordinatorThread(std::vector<net::Socket> 
                                                        NegotiationOptions options,
                                                        std::function<void(const std::string&)> log)
     : impl_(std::make_unique<Impl>(std::move(ranks), std::move(options), std::move(log))) {
-  impl_->thread = std::thread([impl = impl_.get()] { impl->run(); });
+  impl_->thread =
+      base_internal::start_thread("what the ranks agree on", [impl = impl_.get()] { impl->run(); });
 }
 
 DISTRIBUTE_INLINE CoordinatorThread::~CoordinatorThread() { stop(); }

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/start_thread.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/horovod/detail/engine.hpp>
@@ -11,7 +12,8 @@ namespace distribute::horovod_internal {
 DISTRIBUTE_INLINE Engine::Engine(std::shared_ptr<ClusterRuntime> runtime,
                                  const EngineOptions& options)
     : impl_(std::make_unique<EngineThread>(std::move(runtime), options)) {
-  impl_->thread = std::thread([impl = impl_.get()] { impl->run(); });
+  impl_->thread =
+      base_internal::start_thread("operations of hvd::", [impl = impl_.get()] { impl->run(); });
 }
 
 DISTRIBUTE_INLINE Engine::~Engine() {

@@ -2,6 +2,7 @@
 #if DISTRIBUTE_HAS_CURL
 #include <distribute/http/http_client.hpp>
 
+#include <distribute/base/detail/pipe_signal.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/http/url.hpp>
@@ -248,6 +249,7 @@ DISTRIBUTE_INLINE absl::StatusOr<HttpResponse> HttpClient::send(const HttpReques
   io_internal::set_curl_limits(handle.get(), request);
   io_internal::set_curl_connection(handle.get(), request);
   io_internal::set_curl_method(handle.get(), transfer);
+  const base_internal::PipeSignalBlock blocked;  // OpenSSL's writes know no MSG_NOSIGNAL
   const CURLcode code = ::curl_easy_perform(handle.get());
   pool_->give_back(std::move(handle));
   if (code != CURLE_OK) return io_internal::http_failure(transfer, code, detail);

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/io/detail/ram_file_system.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/io/local_file_system.hpp>
 
@@ -15,6 +16,7 @@ namespace distribute::io_internal {
 /// The file systems that are not the local one, by scheme. Thread-safe.
 class FileSystems {
  public:
+  FileSystems() { by_scheme_["ram"].made = std::make_unique<RamFileSystem>(); }
   /// Null for a scheme that is not registered; an error where its settings are wrong.
   absl::StatusOr<io::FileSystem*> find(const std::string& scheme);
   absl::Status add(const std::string& scheme, io::FileSystemMaker make);

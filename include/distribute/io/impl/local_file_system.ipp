@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/file_size_signal.hpp>
 #include <distribute/io/local_file_system.hpp>
 
 #include <distribute/base/error.hpp>
@@ -196,6 +197,7 @@ DISTRIBUTE_INLINE absl::StatusOr<std::unique_ptr<RandomAccessFile>> LocalFileSys
 
 DISTRIBUTE_INLINE absl::StatusOr<std::unique_ptr<WritableFile>> LocalFileSystem::create(
     const std::string& path) {
+  base_internal::ignore_file_size_signal();
   auto fd =
       io_internal::open_descriptor(io_internal::local_path(path), O_WRONLY | O_CREAT | O_TRUNC);
   if (fd.get() < 0) return io_internal::errno_status(errno, "create", path);

@@ -3,12 +3,16 @@
 #include <distribute/base/logging.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/io/file_system.hpp>
+#include <distribute/launch/detail/restart_budget.hpp>
 #include <distribute/launch/detail/running_task.hpp>
 #include <distribute/launch/detail/signal_watch.hpp>
+#include <distribute/launch/detail/stray_processes.hpp>
 #include <distribute/launch/launcher.hpp>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <memory>
@@ -29,13 +33,14 @@ using launch::SignalWatch;
 using launch::Task;
 using net::Deadline;
 
-inline constexpr double kSecondsToDie = 5;        // between SIGTERM and SIGKILL
-inline constexpr double kPreemptionSeconds = 30;  // for the others to save too
+inline constexpr double kSecondsToDie = 5;  // between SIGTERM and SIGKILL
 
 /// What the user has asked for by signals; outlives the attempts.
 struct Wishes {
   int interrupts = 0;
-  bool end = false;  // no restart
+  std::optional<Deadline> end_by = {};  // no restart
+
+  bool end() const { return end_by.has_value(); }
 
   bool kill() const { return interrupts > 1; }
 };
@@ -46,19 +51,43 @@ DISTRIBUTE_INLINE std::string own_line(const std::string& text) {
   return log_internal::json_line(LogSeverity::Info, "", "launcher", text, {});
 }
 
+/// Whether another start may end otherwise: not after a status below 128 (base/exit_status.hpp).
+DISTRIBUTE_INLINE bool may_help(const ExitStatus& status) { return status.shell_status() >= 128; }
+
+DISTRIBUTE_INLINE int order_of_blame(const ExitStatus& status) {
+  return status.signal != 0 ? 0 : may_help(status) ? 2 : 1;
+}
+
+/// "restart 2 of 5 in 600 s: worker 1, after a pause of 0.8 s"
+DISTRIBUTE_INLINE std::string restart_text(const LaunchOptions& options, int number, double pause,
+                                           const std::string& whose) {
+  const double window = options.restart_window_seconds;
+  return str_cat(
+      "restart ", number, " of ", options.max_restarts,
+      window > 0 ? str_cat(" in ", window, " s") : "", whose,
+      pause > 0 ? str_cat(", after a pause of ", std::round(pause * 10) / 10, " s") : "");
+}
+
 /// One start of all tasks. The order of the members matters: processes go before their guard.
 class Attempt {
  public:
   /// `restarts`: of the job and of single tasks so far; counted on here.
-  Attempt(const LaunchOptions& options, const SignalWatch& signals, Wishes& wishes, int& restarts);
+  Attempt(const LaunchOptions& options, const SignalWatch& signals, Wishes& wishes,
+          RestartBudget& restarts);
   /// Blocks until all tasks have ended. Returns the first failed one's status.
   int run();
+  /// Whether the failure of the job is one that another start may be spared.
+  bool may_start_again() const { return may_start_again_; }
+  pid_t guard_pid() const { return guard_.pid(); }
 
  private:
   struct Slot {
     std::unique_ptr<RunningTask> task;
     bool ended = false;
-    int restarts = 0;  // alone
+    int restarts = 0;                    // alone
+    std::optional<Deadline> again = {};  // has ended and is to start again
+    Deadline::Clock::time_point since = Deadline::Clock::now();
+    RestartPause pause = {};
   };
   enum class Stage { Running, Grace, Terminated, Killed };
 
@@ -73,7 +102,8 @@ class Attempt {
   void end(Slot& slot);
   bool returns_to_servers(const Slot& slot) const;
   bool goes_on_without(Slot& slot);
-  void start_again(Slot& slot);
+  void plan_restart(Slot& slot);
+  void start_due();
   int running_workers() const;
   void escalate();
   void signal_all(int number);
@@ -85,14 +115,15 @@ class Attempt {
   const Job job_;
   const ProcessGuard guard_;
   std::vector<Slot> slots_;
-  int& restarts_;
+  RestartBudget& restarts_;
   int status_ = 0;  // of the first task that failed
+  bool may_start_again_ = true;
   Stage stage_ = Stage::Running;
   std::optional<Deadline> next_;  // when the next stage begins
 };
 
 DISTRIBUTE_INLINE Attempt::Attempt(const LaunchOptions& options, const SignalWatch& signals,
-                                   Wishes& wishes, int& restarts)
+                                   Wishes& wishes, RestartBudget& restarts)
     : options_(options),
       signals_(signals),
       wishes_(wishes),
@@ -103,7 +134,8 @@ DISTRIBUTE_INLINE Attempt::Attempt(const LaunchOptions& options, const SignalWat
     const Task& task = job_.tasks()[size_t(i)];
     Slot& slot = slots_.emplace_back();
     slot.ended = task.type == "worker" && task.index >= first;
-    if (!slot.ended) slot.task = std::make_unique<RunningTask>(options, job_, i, restarts, guard_);
+    if (!slot.ended)
+      slot.task = std::make_unique<RunningTask>(options, job_, i, restarts.total(), guard_);
   }
 }
 
@@ -127,7 +159,7 @@ DISTRIBUTE_INLINE bool Attempt::decides(const Slot& slot) const {
 
 DISTRIBUTE_INLINE bool Attempt::all_ended(bool only_deciding) const {
   return std::all_of(slots_.begin(), slots_.end(), [&](const Slot& slot) {
-    return slot.ended || (only_deciding && !decides(slot));
+    return (slot.ended && !slot.again) || (only_deciding && !decides(slot));
   });
 }
 
@@ -139,6 +171,7 @@ DISTRIBUTE_INLINE int Attempt::run() {
       if (!slot.ended) read_output(slot, false);
     look_for_ends();
     escalate();
+    start_due();
   }
   return status_;
 }
@@ -146,8 +179,12 @@ DISTRIBUTE_INLINE int Attempt::run() {
 DISTRIBUTE_INLINE void Attempt::wait() {
   constexpr int kLookAgainMs = 50, kLongestMs = 1000;
   std::vector<pollfd> entries{{signals_.native(), POLLIN, 0}};
-  int longest = next_ ? std::min(next_->left_ms(), kLongestMs) : kLongestMs;
+  int longest = kLongestMs;
+  if (next_) longest = std::min(longest, next_->left_ms());
+  if (wishes_.end() && stage_ != Stage::Killed)
+    longest = std::min(longest, wishes_.end_by->left_ms());
   for (Slot& slot : slots_) {
+    if (slot.again) longest = std::min(longest, slot.again->left_ms());
     if (slot.ended) continue;
     launch::Process& process = slot.task->process();
     for (const int descriptor :
@@ -160,9 +197,10 @@ DISTRIBUTE_INLINE void Attempt::wait() {
 
 DISTRIBUTE_INLINE void Attempt::take_signals() {
   while (const int number = signals_.next()) {
-    if (number == SIGPIPE) continue;  // watched only so that it does not end the launcher
+    if (number == SIGPIPE || number == SIGXFSZ) continue;  // watched only to outlive them
     if (number == SIGINT) ++wishes_.interrupts;
-    if (number == SIGINT || number == SIGTERM || number == SIGHUP) wishes_.end = true;
+    if (number == SIGINT || number == SIGTERM || number == SIGHUP)
+      wishes_.end_by = wishes_.end_by.value_or(Deadline::after_seconds(options_.stop_timeout));
     signal_all(wishes_.kill() ? SIGKILL : number);
   }
 }
@@ -193,13 +231,15 @@ DISTRIBUTE_INLINE void Attempt::write(int descriptor, std::string_view text) {
   }
 }
 
-/// Of tasks that are found dead together, one that a signal ended is the cause of the others' end.
+/// Of tasks that are found dead together, one that a signal ended is the cause of the others' end,
+/// or else one that says that another start would not help.
 DISTRIBUTE_INLINE void Attempt::look_for_ends() {
   std::vector<Slot*> ended;
   for (Slot& slot : slots_)
     if (!slot.ended && slot.task->process().poll()) ended.push_back(&slot);
-  std::stable_partition(ended.begin(), ended.end(),
-                        [](Slot* slot) { return slot->task->process().poll()->signal != 0; });
+  std::stable_sort(ended.begin(), ended.end(), [](Slot* a, Slot* b) {
+    return order_of_blame(*a->task->process().poll()) < order_of_blame(*b->task->process().poll());
+  });
   for (Slot* slot : ended) end(*slot);
   if (!ended.empty() && stage_ < Stage::Terminated && all_ended(true)) terminate();
 }
@@ -212,15 +252,16 @@ DISTRIBUTE_INLINE void Attempt::end(Slot& slot) {
   write(STDERR_FILENO, own_line(slot.task->report(status)));
   if (goes_on_without(slot)) return;
   status_ = status.shell_status();
+  may_start_again_ = may_help(status);
   stage_ = Stage::Grace;
-  const bool preempted = status_ == launch::kPreempted;
-  next_ = Deadline::after_seconds(preempted ? std::max(options_.grace_seconds, kPreemptionSeconds)
+  const bool preempted = status.code == launch::kPreempted;  // the others save, too
+  next_ = Deadline::after_seconds(preempted ? std::max(options_.stop_timeout - kSecondsToDie, 0.0)
                                             : options_.grace_seconds);
 }
 
 DISTRIBUTE_INLINE int Attempt::running_workers() const {
   return int(std::count_if(slots_.begin(), slots_.end(), [](const Slot& slot) {
-    return !slot.ended && slot.task->task().type == "worker";
+    return (!slot.ended || slot.again) && slot.task->task().type == "worker";
   }));
 }
 
@@ -235,30 +276,43 @@ DISTRIBUTE_INLINE bool Attempt::returns_to_servers(const Slot& slot) const {
 
 /// A task that has failed and starts again alone, or is not needed.
 DISTRIBUTE_INLINE bool Attempt::goes_on_without(Slot& slot) {
-  if (wishes_.end) return false;
-  if (returns_to_servers(slot) && restarts_ < options_.max_restarts) {
-    start_again(slot);
+  if (wishes_.end()) return false;
+  const bool elastic = options_.min_workers > 0 && slot.task->task().type == "worker";
+  const bool helps = may_help(*slot.task->process().poll());
+  if ((returns_to_servers(slot) || elastic) && helps && restarts_.allows()) {
+    plan_restart(slot);
     return true;
   }
-  if (options_.min_workers == 0 || slot.task->task().type != "worker") return false;
-  if (restarts_ < options_.max_restarts) {
-    start_again(slot);
-    return true;
-  }
+  if (!elastic) return false;
   const int left = running_workers();
   if (left < options_.min_workers) return false;
   write(STDERR_FILENO, own_line(str_cat(left, " workers go on")));
   return true;
 }
 
-DISTRIBUTE_INLINE void Attempt::start_again(Slot& slot) {
-  const std::string name = slot.task->task().name();
+DISTRIBUTE_INLINE void Attempt::plan_restart(Slot& slot) {
+  const std::chrono::duration<double> ran = Deadline::Clock::now() - slot.since;
+  const double pause = slot.pause.next(ran.count());
   write(STDERR_FILENO,
-        own_line(str_cat("restart ", ++restarts_, " of ", options_.max_restarts, ": ", name)));
-  const int number = int(&slot - slots_.data());
-  slot.task.reset();
-  slot.task = std::make_unique<RunningTask>(options_, job_, number, ++slot.restarts, guard_);
-  slot.ended = false;
+        own_line(restart_text(options_, restarts_.take(), pause, ": " + slot.task->task().name())));
+  slot.again = Deadline::after_seconds(pause);
+}
+
+/// Starts what has paused for long enough; nothing any more once the job ends.
+DISTRIBUTE_INLINE void Attempt::start_due() {
+  for (Slot& slot : slots_) {
+    if (!slot.again) continue;
+    const bool over = wishes_.end() || stage_ != Stage::Running;
+    if (!over && !slot.again->passed()) continue;
+    slot.again.reset();
+    if (wishes_.end() && status_ == 0) status_ = slot.task->process().poll()->shell_status();
+    if (over) continue;
+    const int number = int(&slot - slots_.data());
+    slot.task.reset();
+    slot.task = std::make_unique<RunningTask>(options_, job_, number, ++slot.restarts, guard_);
+    slot.ended = false;
+    slot.since = Deadline::Clock::now();
+  }
 }
 
 DISTRIBUTE_INLINE void Attempt::terminate() {
@@ -268,11 +322,32 @@ DISTRIBUTE_INLINE void Attempt::terminate() {
 }
 
 DISTRIBUTE_INLINE void Attempt::escalate() {
-  if (!next_ || !next_->passed()) return;
-  if (stage_ == Stage::Grace) return terminate();
+  const bool late = wishes_.end() && wishes_.end_by->passed() && stage_ != Stage::Killed;
+  if (!late && (!next_ || !next_->passed())) return;
+  if (!late && stage_ == Stage::Grace) return terminate();
   signal_all(SIGKILL);
   stage_ = Stage::Killed;
   next_.reset();
+}
+
+DISTRIBUTE_INLINE void report_strays(int count) {
+  if (count == 0) return;
+  std::fputs(own_line(str_cat("ended ", count, " processes that tasks had left behind")).c_str(),
+             stderr);
+}
+
+/// Between two starts of the whole job; a signal that ends it ends the pause.
+DISTRIBUTE_INLINE void pause_between_attempts(const LaunchOptions& options,
+                                              const SignalWatch& signals, Wishes& wishes,
+                                              double seconds) {
+  const auto until = Deadline::after_seconds(seconds);
+  while (!wishes.end() && !until.passed()) {
+    pollfd entry{signals.native(), POLLIN, 0};
+    ::poll(&entry, 1, until.left_ms());
+    while (const int number = signals.next())
+      if (number == SIGINT || number == SIGTERM || number == SIGHUP)
+        wishes.end_by = Deadline::after_seconds(options.stop_timeout);
+  }
 }
 
 DISTRIBUTE_INLINE void make_output_directory(const std::string& path) {
@@ -287,14 +362,31 @@ namespace distribute::launch {
 DISTRIBUTE_INLINE int launch(const LaunchOptions& options) {
   using namespace launch_internal;
   make_output_directory(options.output_dir);
-  const SignalWatch signals({SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGPIPE});
+  const SignalWatch signals({SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGPIPE, SIGXFSZ});
   Wishes wishes;
-  for (int restarts = 0;;) {
-    const int status = Attempt(options, signals, wishes, restarts).run();
-    if (status == 0 || restarts >= options.max_restarts || wishes.end) return status;
+  RestartBudget restarts(options.max_restarts, options.restart_window_seconds);
+  RestartPause pauses;
+  const StrayProcesses strays;
+  for (;;) {
+    const auto began = Deadline::Clock::now();
+    Attempt attempt(options, signals, wishes, restarts);
+    const int status = attempt.run();
+    report_strays(strays.end_all({attempt.guard_pid()}));
+    if (status == 0 || options.max_restarts == 0 || wishes.end()) return status;
     if (options.min_workers > 0) return status;  // its restarts were its workers'
-    std::fputs(own_line(str_cat("restart ", ++restarts, " of ", options.max_restarts)).c_str(),
-               stderr);
+    if (!attempt.may_start_again()) {
+      std::fputs(own_line(str_cat("no restart: status ", status,
+                                  " means that the same command would fail again"))
+                     .c_str(),
+                 stderr);
+      return status;
+    }
+    if (!restarts.allows()) return status;
+    const std::chrono::duration<double> ran = Deadline::Clock::now() - began;
+    const double pause = pauses.next(ran.count());
+    std::fputs(own_line(restart_text(options, restarts.take(), pause, "")).c_str(), stderr);
+    pause_between_attempts(options, signals, wishes, pause);
+    if (wishes.end()) return status;
   }
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/pipe_signal.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/launch/process.hpp>
 
@@ -124,7 +125,8 @@ DISTRIBUTE_INLINE int exec_error(const Descriptor& failure) {
 [[noreturn]] DISTRIBUTE_INLINE void throw_start_error(const std::string& program, int error) {
   const std::string message = str_cat("cannot run '", program, "': ", std::strerror(error));
   if (error == ENOENT) throw NotFoundError(message);
-  if (error == EAGAIN || error == ENOMEM) throw UnavailableError(message);
+  if (error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE)
+    throw UnavailableError(message);
   throw PermissionDeniedError(message);
 }
 
@@ -224,11 +226,7 @@ DISTRIBUTE_INLINE Process::~Process() {
 }
 
 DISTRIBUTE_INLINE void Process::write_input(std::string_view text, net::Deadline deadline) {
-  // A pipe raises SIGPIPE when the reader has gone; only this thread must not see it.
-  sigset_t broken_pipe, before;
-  ::sigemptyset(&broken_pipe);
-  ::sigaddset(&broken_pipe, SIGPIPE);
-  ::pthread_sigmask(SIG_BLOCK, &broken_pipe, &before);
+  const base_internal::PipeSignalBlock blocked;  // also where the reader has gone
   while (input_ && !text.empty()) {
     const ssize_t sent = ::write(input_.native(), text.data(), text.size());
     if (sent >= 0) {
@@ -241,10 +239,6 @@ DISTRIBUTE_INLINE void Process::write_input(std::string_view text, net::Deadline
     }
   }
   const bool late = input_ && !text.empty() && errno == EAGAIN;
-  const timespec no_time{};
-  while (::sigtimedwait(&broken_pipe, nullptr, &no_time) > 0) {
-  }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (late) throw DeadlineExceededError(str_cat("process ", pid_, " does not read its input"));
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/start_thread.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/metrics.hpp>
 #include <distribute/base/status.hpp>
@@ -90,7 +91,8 @@ struct MetricsServer::Impl {
   std::string token;
   net::WakeUp wake_up;
   std::atomic<bool> stopping{false};
-  std::list<cluster_internal::MetricsReader> readers;  // oldest first; the thread's own
+  net::Deadline accept_again = net::Deadline::after_seconds(0);  // the thread's own
+  std::list<cluster_internal::MetricsReader> readers;            // oldest first; the thread's own
   std::thread thread;
 };
 
@@ -98,6 +100,10 @@ struct MetricsServer::Impl {
 DISTRIBUTE_INLINE void MetricsServer::Impl::accept_waiting() {
   for (;;) {
     auto socket = listener.accept_now();
+    if (!socket.ok()) {  // no descriptors: the oldest reader gives one back, others wait
+      if (!readers.empty()) readers.pop_front();
+      accept_again = net::Deadline::after_seconds(0.1);
+    }
     if (!socket.ok() || !*socket) return;
     if (readers.size() == kMostReaders) readers.pop_front();
     readers.emplace_back(*std::move(socket));
@@ -107,14 +113,15 @@ DISTRIBUTE_INLINE void MetricsServer::Impl::accept_waiting() {
 DISTRIBUTE_INLINE void MetricsServer::Impl::run() {
   std::vector<pollfd> polled;
   while (!stopping) {
-    polled = {{wake_up.native(), POLLIN, 0}, {listener.native(), POLLIN, 0}};
-    net::Deadline next = net::Deadline::after_seconds(3600);
+    const bool accepting = accept_again.passed();
+    polled = {{wake_up.native(), POLLIN, 0}, {accepting ? listener.native() : -1, POLLIN, 0}};
+    net::Deadline next = accepting ? net::Deadline::after_seconds(3600) : accept_again;
     for (const auto& reader : readers) {
       polled.push_back(reader.polled());
       next = next.earlier(reader.deadline());
     }
     ::poll(polled.data(), polled.size(), next.left_ms());
-    accept_waiting();
+    if (polled[1].revents) accept_waiting();
     for (auto& reader : readers) reader.advance(token);
     std::erase_if(readers, [](const auto& reader) { return reader.done(); });
   }
@@ -129,7 +136,8 @@ DISTRIBUTE_INLINE MetricsServer::MetricsServer(const MetricsServerOptions& optio
   throw_if_error(annotate(listener.status(), "metrics (DISTRIBUTE_METRICS_PORT)"));
   impl_->listener = *std::move(listener);
   impl_->token = options.token;
-  impl_->thread = std::thread([impl = impl_.get()] { impl->run(); });
+  impl_->thread =
+      base_internal::start_thread("the metrics server", [impl = impl_.get()] { impl->run(); });
 }
 
 DISTRIBUTE_INLINE MetricsServer::~MetricsServer() {

@@ -1,14 +1,11 @@
 #pragma once
+#include <distribute/base/detail/safe_text.hpp>
 #include <distribute/net/bytes.hpp>
 
 namespace distribute::net {
 
 DISTRIBUTE_INLINE std::string printable(std::string_view text, size_t most) {
-  std::string line(text.substr(0, most));
-  for (char& c : line)
-    if (uint8_t(c) < 0x20 || c == 0x7f) c = '?';
-  if (text.size() > most) line += "...";
-  return line;
+  return base_internal::plain_letters(text, most);
 }
 
 }  // namespace distribute::net

@@ -53,11 +53,16 @@ DISTRIBUTE_INLINE absl::StatusOr<DescriptorDoor> DescriptorDoor::open(const std:
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<Socket> DescriptorDoor::admit(Deadline deadline) const {
+  constexpr int kPauseMs = 20;
   for (;;) {
     const absl::Status ready = wait_readable(socket_.native(), deadline);
     if (!ready.ok()) return ready;
     const int raw = ::accept4(socket_.native(), nullptr, nullptr, SOCK_CLOEXEC);
-    if (raw < 0) continue;
+    if (raw < 0) {  // such as no descriptor for it: the other process stays in the queue
+      if (deadline.passed()) return system_error("waiting for a process of this host");
+      ::poll(nullptr, 0, kPauseMs);
+      continue;
+    }
     Socket guest(raw, "a process of this host");
     if (is_same_user(raw)) return guest;
   }

@@ -1,15 +1,31 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/logging.hpp>
 #include <distribute/net/hmac.hpp>
 #include <distribute/net/job_token.hpp>
 
+#include <atomic>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 
+#include <sys/stat.h>
+
 namespace distribute::net_internal {
 
+/// Once in a process.
+DISTRIBUTE_INLINE void warn_when_others_may_read(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0 || (info.st_mode & (S_IROTH | S_IWOTH)) == 0) return;
+  static std::atomic<bool> warned{false};
+  if (warned.exchange(true)) return;
+  log_warning("net", str_cat("DISTRIBUTE_JOB_TOKEN_FILE=", path,
+                             ": every user of this machine may read or change the job's token: "
+                             "chmod 600 (a secret of Kubernetes: defaultMode: 0400)"));
+}
+
 DISTRIBUTE_INLINE absl::StatusOr<std::string> read_token_file(const std::string& path) {
+  warn_when_others_may_read(path);
   std::ifstream file(path, std::ios::binary);
   std::string token{std::istreambuf_iterator<char>(file), {}};
   const size_t begin = token.find_first_not_of(" \t\r\n"), end = token.find_last_not_of(" \t\r\n");

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/start_thread.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/net/resolve.hpp>
 
@@ -53,7 +54,13 @@ DISTRIBUTE_INLINE absl::StatusOr<std::vector<Address>> resolve(const Address& ad
   asio::ip::make_address(address.host, not_numeric);
   if (!not_numeric) return std::vector<Address>{address};
   const auto state = std::make_shared<net_internal::Resolution>();
-  std::thread([state, address] { net_internal::ask_system(state, address); }).detach();
+  try {
+    base_internal::start_thread("looking up host names", [state, address] {
+      net_internal::ask_system(state, address);
+    }).detach();
+  } catch (const ResourceExhaustedError& refused) {
+    return absl::ResourceExhaustedError(refused.what());
+  }
   std::unique_lock lock(state->mutex);
   if (!state->ready.wait_until(lock, deadline.when(), [&] { return state->done; }))
     return absl::DeadlineExceededError(

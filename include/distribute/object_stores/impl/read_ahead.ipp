@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/start_thread.hpp>
 #include <distribute/object_stores/detail/read_ahead.hpp>
 
 #include <distribute/io/file_system.hpp>
@@ -18,16 +19,20 @@ class FetchedBlock {
  public:
   FetchedBlock(const io::FetchRange& fetch, int64_t offset, int64_t size)
       : offset_(offset), size_(size), bytes_(std::make_unique_for_overwrite<char[]>(size_t(size))) {
-    thread_ = std::thread([this, &fetch] {
+    const auto fetch_it = [this, &fetch] {
       auto filled = fetch(offset_, {bytes_.get(), size_t(size_)});
       const std::lock_guard lock(mutex_);
       filled_ = std::move(filled);
       done_ = true;
       changed_.notify_all();
-    });
+    };
+    base_internal::start_helpers(threads_, 1, "reading ahead", fetch_it);
+    if (threads_.empty()) fetch_it();
   }
   FetchedBlock(const FetchedBlock&) = delete;
-  ~FetchedBlock() { thread_.join(); }
+  ~FetchedBlock() {
+    for (std::thread& thread : threads_) thread.join();
+  }
 
   bool holds(int64_t offset) const { return offset >= offset_ && offset < offset_ + size_; }
   int64_t end() const { return offset_ + size_; }
@@ -53,7 +58,7 @@ class FetchedBlock {
   std::condition_variable changed_;
   bool done_ = false;                            // guarded by mutex_
   absl::StatusOr<int64_t> filled_ = int64_t{0};  // guarded by mutex_
-  std::thread thread_;
+  std::vector<std::thread> threads_;             // one, or none where the system has no more
 };
 
 class ReadAheadFile final : public io::RandomAccessFile {
@@ -121,8 +126,8 @@ DISTRIBUTE_INLINE absl::StatusOr<int64_t> ReadAheadFile::read_directly(int64_t o
   };
   const int64_t pieces = (total + options_.block_bytes - 1) / options_.block_bytes;
   std::vector<std::thread> helpers;
-  for (int64_t i = 1; i < std::min<int64_t>(options_.parallel, pieces); ++i)
-    helpers.emplace_back(work);
+  base_internal::start_helpers(helpers, int(std::min<int64_t>(options_.parallel, pieces)) - 1,
+                               "reading ahead", work);
   work();
   for (std::thread& helper : helpers) helper.join();
   if (!status.ok()) return status;

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/start_thread.hpp>
 #include <distribute/object_stores/detail/s3_upload.hpp>
 
 #include <distribute/base/detail/cpu_share.hpp>
@@ -18,24 +19,30 @@ class S3PartUpload {
  public:
   S3PartUpload(io::S3Client& client, const io::S3Path& path, const std::string& id, int number,
                std::string bytes)
-      : bytes_(std::move(bytes)),
-        thread_([this, &client, path, id, number, share = CpuShareScope::current()] {
-          const CpuShareScope counted(share);
-          etag_ = client.upload_part(path, id, number, bytes_);
-        }) {}
-  S3PartUpload(const S3PartUpload&) = delete;
-  ~S3PartUpload() {
-    if (thread_.joinable()) thread_.join();
+      : bytes_(std::move(bytes)) {
+    const auto upload = [this, &client, path, id, number, share = CpuShareScope::current()] {
+      const CpuShareScope counted(share);
+      etag_ = client.upload_part(path, id, number, bytes_);
+    };
+    base_internal::start_helpers(threads_, 1, "uploading a part", upload);
+    if (threads_.empty()) upload();
   }
+  S3PartUpload(const S3PartUpload&) = delete;
+  ~S3PartUpload() { join(); }
   absl::StatusOr<std::string> wait() {
-    thread_.join();
+    join();
     return std::move(etag_);
   }
 
  private:
+  void join() {
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
+
   std::string bytes_;
   absl::StatusOr<std::string> etag_;
-  std::thread thread_;  // last: it uses the others
+  std::vector<std::thread> threads_;  // one, or none where the system has no more
 };
 
 class S3WritableFile final : public io::WritableFile {

@@ -2,7 +2,9 @@
 #include <distribute/base/metrics.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/cluster/detail/host_identity.hpp>
+#include <distribute/net/bytes.hpp>
 #include <distribute/net/detail/descriptor_door.hpp>
+#include <distribute/net/hmac.hpp>
 #include <distribute/net/socket.hpp>
 #include <distribute/optim/serialization.hpp>
 #include <distribute/parameter_server/detail/link_session.hpp>
@@ -107,9 +109,11 @@ DISTRIBUTE_INLINE void LinkSession::share(net::ByteReader& head) {
   if (!context_.options.shared_memory || !context_.store.arena() || host.empty() ||
       host != host_identity())
     return stream_.answer(net::ByteWriter().text(""));
-  char name[100];
-  std::snprintf(name, sizeof name, "distribute-ps-%d-%p", int(::getpid()),
-                static_cast<void*>(this));
+  // All users see the names of such sockets: nothing of this process may show in it.
+  const auto random = net::random_bytes(sizeof(uint64_t));
+  if (!random.ok()) return stream_.answer(net::ByteWriter().text(""));
+  const std::string name =
+      str_cat("distribute-ps-", ::getpid(), "-", net::ByteReader(*random).number<uint64_t>());
   const auto door = net::DescriptorDoor::open(name);
   if (!door.ok()) return stream_.answer(net::ByteWriter().text(""));
   stream_.answer(net::ByteWriter().text(name));

@@ -1,4 +1,6 @@
 #pragma once
+#include <distribute/base/detail/start_thread.hpp>
+#include <distribute/base/logging.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/cluster/task_server.hpp>
 #include <distribute/net/bytes.hpp>
@@ -33,11 +35,13 @@ struct ParameterServer::Impl {
   std::string attach(const rpc::Call& call);
   std::string synchronize(const rpc::Call& call);
   void accept(TaskConnection connection);
+  void serve(Running& running);
   void remove_ended();  // with mutex held
   int threads() const;
   bool is_chief(const rpc::Peer& peer) const;
   bool chief_is_here();
   void check_patience(net::Deadline::Clock::duration away) const;
+  void join();
 
   std::shared_ptr<rpc::JobTask> task;
   ServerOptions options;
@@ -235,11 +239,26 @@ DISTRIBUTE_INLINE void ParameterServer::Impl::accept(TaskConnection connection) 
   running.session =
       std::make_unique<LinkSession>(LinkContext{store, rounds, applied, budget, options},
                                     std::move(peer), std::move(connection.socket));
-  running.thread = std::thread([this, &running] {
+  try {
+    running.thread = base_internal::start_thread(
+        "the variables of " + running.session->peer().text(), [this, &running] { serve(running); });
+  } catch (const ResourceExhaustedError&) {
+    sessions.pop_back();
+    throw;
+  }
+}
+
+/// What cannot be served, as without memory for it, ends the connection.
+DISTRIBUTE_INLINE void ParameterServer::Impl::serve(Running& running) {
+  try {
     set_intra_op_threads(threads());
     running.session->run();
-    running.over = true;
-  });
+  } catch (const std::exception& error) {
+    log_error("parameter_server", str_cat("the connection of ", running.session->peer().text(),
+                                          " is cut: ", error.what()));
+    running.session->stop();
+  }
+  running.over = true;
 }
 
 DISTRIBUTE_INLINE const char* chief_type(const ClusterSpec& cluster) {
@@ -277,18 +296,27 @@ DISTRIBUTE_INLINE ParameterServer::~ParameterServer() = default;
 DISTRIBUTE_INLINE int64_t ParameterServer::bytes() const { return impl_->store.bytes(); }
 
 DISTRIBUTE_INLINE void ParameterServer::join() {
-  auto seen = Impl::Clock::now();
+  try {
+    impl_->join();
+  } catch (const UnavailableError& error) {  // the workers shall name its cause, not this server
+    impl_->task->say_goodbye(error.what());
+    throw;
+  }
+}
+
+DISTRIBUTE_INLINE void ParameterServer::Impl::join() {
+  auto seen = Clock::now();
   for (;;) {
-    const bool here = impl_->chief_is_here();
-    const auto now = Impl::Clock::now();
+    const bool here = chief_is_here();
+    const auto now = Clock::now();
     if (here) seen = now;
     bool empty = false;
     {
-      const std::lock_guard lock(impl_->mutex);
-      empty = impl_->sessions.empty();
+      const std::lock_guard lock(mutex);
+      empty = sessions.empty();
     }
-    if (impl_->finished && empty) return;
-    if (!impl_->finished) impl_->check_patience(now - seen);
+    if (finished && empty) return;
+    if (!finished) check_patience(now - seen);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/file_size_signal.hpp>
 #include <distribute/parameter_server/detail/shared_arena.hpp>
 
 #include <fcntl.h>
@@ -14,6 +15,7 @@ DISTRIBUTE_INLINE int64_t arena_block(int64_t bytes) {
 }
 
 DISTRIBUTE_INLINE std::shared_ptr<SharedArena> SharedArena::create(int64_t bytes) {
+  base_internal::ignore_file_size_signal();
   const int descriptor =
       ::memfd_create("distribute-parameter-server", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (descriptor < 0) return nullptr;

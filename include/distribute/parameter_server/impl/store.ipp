@@ -26,17 +26,21 @@ DISTRIBUTE_INLINE Store::Created Store::create(const std::string& key, const Sha
                                                DType dtype, Creator creator,
                                                const Cancelled& cancelled) {
   std::unique_lock lock(mutex_);
-  const auto [found, fresh] = handles_.try_emplace(key, int(entries_.size()));
-  const int handle = found->second;
-  if (fresh) {
-    entries_.push_back(std::make_unique<Entry>());
-    Entry& entry = *entries_.back();
-    entry.variable = std::make_unique<StoredVariable>(key, shape, dtype, arena_);
-    entry.creator = std::move(creator);
+  const auto found = handles_.find(key);
+  if (found == handles_.end()) {
+    // Whole before it is entered: there may be no memory for it.
+    auto entry = std::make_unique<Entry>();
+    entry->variable = std::make_unique<StoredVariable>(key, shape, dtype, arena_);
+    entry->creator = std::move(creator);
+    const int64_t bytes = entry->variable->bytes();
+    entries_.push_back(std::move(entry));
+    const int handle = int(entries_.size()) - 1;
+    handles_[key] = handle;
     monitoring::metrics().stored_variables.add(1);
-    monitoring::metrics().stored_bytes.add(entry.variable->bytes());
+    monitoring::metrics().stored_bytes.add(bytes);
     return {handle, true};
   }
+  const int handle = found->second;
   Entry& entry = *entries_[size_t(handle)];
   check(entry, shape, dtype, creator.name);
   while (!entry.ready) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/start_thread.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/cluster/detail/json_value.hpp>
@@ -76,7 +77,7 @@ namespace distribute::train {
 
 DISTRIBUTE_INLINE PreemptionNotice::Impl::Impl(PreemptionNoticeOptions the_options)
     : options(train_internal::checked_notice(std::move(the_options))) {
-  thread = std::thread([this] { run(); });
+  thread = base_internal::start_thread("preemption notices", [this] { run(); });
 }
 
 DISTRIBUTE_INLINE PreemptionNotice::Impl::~Impl() {

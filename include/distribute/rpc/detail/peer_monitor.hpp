@@ -8,6 +8,7 @@
 #include <distribute/rpc/detail/peer.hpp>
 
 #include <atomic>
+#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -29,6 +30,10 @@ class PeerMonitor {
   /// The living task that has dialed this one and says it is this start of it; null when unknown.
   std::shared_ptr<Peer> client(const std::string& type, int index, uint64_t incarnation) const;
 
+  /// Tells all that have dialed this task why it is about to end; they lose it with this reason
+  /// instead of "it has ended". Blocks  until they have hung up, or the deadline.
+  void say_goodbye(const std::string& why, net::Deadline deadline);
+
  private:
   using Clock = net::Deadline::Clock;
   struct Link {
@@ -36,18 +41,22 @@ class PeerMonitor {
     net::Socket socket;
     bool dialed;
     Clock::time_point heard;
+    std::string farewell = {};  // what came after its byte so far
+    bool leaves = false;
   };
 
   void run();
   void turn();
   /// Why the other end is lost; empty when it is not.
   std::string look(Link& link, Clock::time_point now);
+  static void take(Link& link, std::string_view bytes);
 
   const double interval_, lost_after_;
   net::WakeUp wake_up_;
   std::atomic<bool> stopping_{false};
   mutable std::mutex mutex_;  // guards links_
   std::vector<Link> links_;
+  std::condition_variable changed_;              // a link is gone
   Clock::time_point next_ping_{}, last_turn_{};  // the thread's own
   std::thread thread_;
 };

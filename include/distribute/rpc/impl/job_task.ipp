@@ -178,6 +178,9 @@ DISTRIBUTE_INLINE TaskServer& JobTask::server() { return *impl_->server; }
 DISTRIBUTE_INLINE std::string JobTask::describe(const std::string& type, int index) const {
   return impl_->find(type, index).text();
 }
+DISTRIBUTE_INLINE void JobTask::say_goodbye(const std::string& why) {
+  impl_->monitor->say_goodbye(why, net::Deadline::after_seconds(1));
+}
 DISTRIBUTE_INLINE std::shared_ptr<Peer> JobTask::client(const std::string& type, int index,
                                                         uint64_t incarnation) const {
   return impl_->monitor->client(type, index, incarnation);

@@ -1,19 +1,25 @@
 #pragma once
+#include <distribute/base/detail/start_thread.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/net/bytes.hpp>
 #include <distribute/rpc/detail/peer_monitor.hpp>
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 #include <poll.h>
 
 namespace distribute::rpc {
 
+/// What goes over the connection of a pair.
+inline constexpr uint8_t kPing = 1, kEcho = 2, kFarewell = 3;
+
 DISTRIBUTE_INLINE PeerMonitor::PeerMonitor(const ClusterOptions& options)
     : interval_(options.heartbeat_interval), lost_after_(options.lost_after) {
   last_turn_ = next_ping_ = Clock::now();
-  thread_ = std::thread([this] { run(); });
+  thread_ = base_internal::start_thread("watching other tasks", [this] { run(); });
 }
 
 DISTRIBUTE_INLINE PeerMonitor::~PeerMonitor() {
@@ -65,7 +71,7 @@ DISTRIBUTE_INLINE void PeerMonitor::turn() {
     last_turn_ = now;
     if (now >= next_ping_) {
       next_ping_ = now + net::seconds(interval_);
-      const std::byte ping{1};
+      const std::byte ping{kPing};
       for (Link& link : links_)
         if (link.dialed) (void)link.socket.write_some({&ping, 1});  // look() sees a broken one
     }
@@ -74,17 +80,39 @@ DISTRIBUTE_INLINE void PeerMonitor::turn() {
       if (!reason.empty()) lost.emplace_back(link.peer, reason);
       return !reason.empty();
     });
+    if (!lost.empty()) changed_.notify_all();
   }
   for (const auto& [peer, reason] : lost) peer->lose(reason);
 }
 
+/// Behind the byte of a farewell comes its line.
+DISTRIBUTE_INLINE void PeerMonitor::take(Link& link, std::string_view bytes) {
+  const size_t begin = link.leaves ? 0 : bytes.find(char(kFarewell));
+  if (begin == std::string_view::npos) return;
+  link.farewell += bytes.substr(link.leaves ? 0 : begin + 1);
+  link.leaves = true;
+}
+
+DISTRIBUTE_INLINE void PeerMonitor::say_goodbye(const std::string& why, net::Deadline deadline) {
+  std::unique_lock lock(mutex_);
+  const std::string line = char(kFarewell) + net::printable(why) + '\n';
+  for (Link& link : links_)
+    if (!link.dialed) (void)link.socket.write_some(std::as_bytes(std::span(line)));
+  changed_.wait_until(lock, deadline.when(), [this] {
+    return std::all_of(links_.begin(), links_.end(), [](const Link& link) { return link.dialed; });
+  });
+}
+
 DISTRIBUTE_INLINE std::string PeerMonitor::look(Link& link, Clock::time_point now) {
-  std::array<std::byte, 64> bytes;
-  const auto got = link.socket.read_some(bytes);
+  std::array<char, 1024> bytes;
+  const auto got = link.socket.read_some(std::as_writable_bytes(std::span(bytes)));
+  if (got.ok()) take(link, {bytes.data(), *got});
+  if (link.leaves && (!got.ok() || link.farewell.ends_with('\n')))
+    return "it has ended: " + net::printable(link.farewell.substr(0, link.farewell.find('\n')));
   if (!got.ok()) return "it has ended, or cut the connection";
   if (*got > 0) {
     link.heard = now;
-    const std::byte echo{2};
+    const std::byte echo{kEcho};
     if (!link.dialed) (void)link.socket.write_some({&echo, 1});
   }
   if (now - link.heard <= net::seconds(lost_after_)) return "";

@@ -1,5 +1,7 @@
 #pragma once
+#include <distribute/base/detail/start_thread.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/base/logging.hpp>
 #include <distribute/cluster/task_server.hpp>
 #include <distribute/rpc/detail/peer_monitor.hpp>
 #include <distribute/rpc/detail/rpc_message.hpp>
@@ -33,6 +35,7 @@ struct RpcServer::Impl {
 
   void accept(TaskConnection incoming);
   void serve(Connection& connection);
+  void serve_to_end(Connection& connection);
   bool answer_one(Connection& connection);
   AnswerMessage run(Connection& connection, const CallMessage& call, std::shared_ptr<Entry>& entry,
                     std::string& body, std::string& error);
@@ -102,17 +105,32 @@ DISTRIBUTE_INLINE void RpcServer::Impl::accept(TaskConnection incoming) {
   });
   Connection& connection = connections.emplace_back(std::move(incoming.socket), std::move(peer));
   connection.on_lost = connection.peer->on_lost([&] { connection.socket.shutdown(); });
-  connection.thread = std::thread([this, &connection] {
-    serve(connection);
+  try {
+    connection.thread = base_internal::start_thread(
+        "calls of " + connection.peer->text(), [this, &connection] { serve_to_end(connection); });
+  } catch (const ResourceExhaustedError&) {
     connection.peer->remove_on_lost(connection.on_lost);
-    connection.socket.shutdown();
-    connection.over = true;
-  });
+    connections.pop_back();
+    throw;
+  }
 }
 
 DISTRIBUTE_INLINE void RpcServer::Impl::serve(Connection& connection) {
   while (!stopping && answer_one(connection)) {
   }
+}
+
+/// What cannot be answered, as without memory for it, ends the connection.
+DISTRIBUTE_INLINE void RpcServer::Impl::serve_to_end(Connection& connection) {
+  try {
+    serve(connection);
+  } catch (const std::exception& error) {
+    log_error("rpc",
+              str_cat("the connection of ", connection.peer->text(), " is cut: ", error.what()));
+  }
+  connection.peer->remove_on_lost(connection.on_lost);
+  connection.socket.shutdown();
+  connection.over = true;
 }
 
 /// False when the connection is over.

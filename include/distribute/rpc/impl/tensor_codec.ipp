@@ -57,24 +57,35 @@ DISTRIBUTE_INLINE void write_tensor(net::ByteWriter& writer, const Tensor& tenso
   writer.text({plain.array().bytes(), bytes});
 }
 
-DISTRIBUTE_INLINE Tensor read_tensor(net::ByteReader& reader) {
+DISTRIBUTE_INLINE TensorKind read_kind(net::ByteReader& reader) {
   const auto kind = TensorKind(reader.number<uint8_t>());
   if (!reader.ok()) throw_damaged("they end too early");
-  if (kind == TensorKind::None) return {};
-  const auto [shape, dtype] = read_shape(reader);
-  if (kind == TensorKind::Sparse) {
-    const Tensor values = read_tensor(reader), indices = read_tensor(reader);
-    if (!values || !indices || indices.dtype() != DType::Int64 || indices.shape().rank() != 1)
-      throw_damaged("bad indexed slices");
-    return to_tensor(IndexedSlices{values, indices, shape});
-  }
+  return kind;
+}
+
+/// Behind its kind.
+DISTRIBUTE_INLINE Tensor read_dense(net::ByteReader& reader, TensorKind kind) {
   if (kind != TensorKind::Dense) throw_damaged("unknown kind");
+  const auto [shape, dtype] = read_shape(reader);
   const std::string_view bytes = reader.text();
   if (!reader.ok() || int64_t(bytes.size()) != shape.num_elements() * size_of(dtype))
     throw_damaged("size and shape do not fit");
   const Tensor tensor = Tensor::empty(shape, dtype, Device{});
   std::memcpy(tensor.array().bytes(), bytes.data(), bytes.size());
   return tensor;
+}
+
+/// The parts of indexed slices are dense: nothing nests, however a message was made.
+DISTRIBUTE_INLINE Tensor read_tensor(net::ByteReader& reader) {
+  const TensorKind kind = read_kind(reader);
+  if (kind == TensorKind::None) return {};
+  if (kind != TensorKind::Sparse) return read_dense(reader, kind);
+  const auto [shape, dtype] = read_shape(reader);
+  const Tensor values = read_dense(reader, read_kind(reader));
+  const Tensor indices = read_dense(reader, read_kind(reader));
+  if (indices.dtype() != DType::Int64 || indices.shape().rank() != 1)
+    throw_damaged("bad indexed slices");
+  return to_tensor(IndexedSlices{values, indices, shape});
 }
 
 DISTRIBUTE_INLINE std::string encode_tensors(const std::vector<Tensor>& tensors) {

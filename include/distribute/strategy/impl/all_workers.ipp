@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/start_thread.hpp>
 #include <distribute/strategy/detail/all_workers.hpp>
 #include <distribute/strategy/strategy_extended.hpp>
 
@@ -54,7 +55,9 @@ DISTRIBUTE_INLINE std::vector<std::string> on_all_workers(
 /// Until every worker's is told to stop, meets the other workers five times a second.
 class Meetings {
  public:
-  explicit Meetings(StrategyExtended& extended) : extended_(extended), thread_([this] { run(); }) {}
+  explicit Meetings(StrategyExtended& extended)
+      : extended_(extended),
+        thread_(base_internal::start_thread("meeting the other workers", [this] { run(); })) {}
   Meetings(const Meetings&) = delete;
   ~Meetings() { thread_.join(); }
 

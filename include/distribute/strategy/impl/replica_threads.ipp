@@ -1,4 +1,6 @@
 #pragma once
+#include <distribute/base/detail/start_thread.hpp>
+#include <distribute/base/error.hpp>
 #include <distribute/strategy/detail/replica_threads.hpp>
 #include <distribute/strategy/detail/wait.hpp>
 
@@ -6,7 +8,8 @@ namespace distribute::strategy_internal {
 
 DISTRIBUTE_INLINE void ReplicaThreads::start() {
   for (int replica = int(threads_.size()) + 1; replica < count_; ++replica)
-    threads_.emplace_back([this, replica] { work(replica); });
+    threads_.push_back(base_internal::start_thread(str_cat("replica ", replica),
+                                                   [this, replica] { work(replica); }));
 }
 
 DISTRIBUTE_INLINE void ReplicaThreads::work(int replica) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/start_thread.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/status.hpp>
@@ -45,7 +46,7 @@ DISTRIBUTE_INLINE StoreEventFile::StoreEventFile(std::string path, io::RecordWri
       file_(std::move(file)),
       interval_(flush_every_),
       pause_(kFirstStorePause),
-      thread_([this] { run(); }) {}
+      thread_(base_internal::start_thread("writing " + path_, [this] { run(); })) {}
 
 DISTRIBUTE_INLINE StoreEventFile::~StoreEventFile() {
   if (const absl::Status status = end(0); !status.ok())

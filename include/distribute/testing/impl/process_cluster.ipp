@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/start_thread.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/testing/detail/cluster_channel.hpp>
 #include <distribute/testing/detail/cluster_member.hpp>
@@ -112,7 +113,7 @@ DISTRIBUTE_INLINE ProcessCluster::Impl::Impl(const ProcessClusterOptions& option
         "run_cluster_function_if_asked (tests: include tests/support/cluster_main.hpp)");
   for (const launch::Task& task : job_.tasks()) members.emplace_back(task);
   for (Member& member : members) start(member);
-  watcher_ = std::thread([this] { watch(); });
+  watcher_ = base_internal::start_thread("watching a test's tasks", [this] { watch(); });
 }
 
 DISTRIBUTE_INLINE ProcessCluster::Impl::~Impl() {

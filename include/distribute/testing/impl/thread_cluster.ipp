@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/start_thread.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/testing/thread_cluster.hpp>
@@ -78,6 +79,21 @@ DISTRIBUTE_INLINE std::string running_ranks(const ThreadRun& run) {
 
 namespace distribute::testing {
 
+/// A rank that gets no thread fails.
+DISTRIBUTE_INLINE void start_rank(std::vector<std::thread>& threads,
+                                  testing_internal::ThreadRun& run, int rank,
+                                  const std::function<void(int)>& fn,
+                                  const std::function<void()>& on_failure) {
+  try {
+    threads.push_back(base_internal::start_thread(
+        str_cat("rank ", rank),
+        [&run, &fn, &on_failure, rank] { testing_internal::run_rank(run, rank, fn, on_failure); }));
+  } catch (const ResourceExhaustedError& refused) {
+    testing_internal::run_rank(
+        run, rank, [&](int) { throw refused; }, on_failure);
+  }
+}
+
 DISTRIBUTE_INLINE void run_on_threads(int ranks, const std::function<void(int)>& fn,
                                       const ThreadClusterOptions& options) {
   using namespace testing_internal;
@@ -87,8 +103,7 @@ DISTRIBUTE_INLINE void run_on_threads(int ranks, const std::function<void(int)>&
   run.left = ranks;
   run.running.assign(size_t(ranks), true);
   std::vector<std::thread> threads;
-  for (int rank = 0; rank < ranks; ++rank)
-    threads.emplace_back([&, rank] { run_rank(run, rank, fn, options.on_failure); });
+  for (int rank = 0; rank < ranks; ++rank) start_rank(threads, run, rank, fn, options.on_failure);
   {
     std::unique_lock lock(run.mutex);
     if (!run.ended.wait_for(lock, std::chrono::duration<double>(options.deadline_seconds),

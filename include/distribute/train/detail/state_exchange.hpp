@@ -14,7 +14,8 @@ class Communicator;
 
 namespace distribute::train_internal {
 
-/// One thread, outside of replicas.
+/// It travels as a checkpoint in memory: a full disk, or none to write to, does not keep a worker
+/// from joining. One thread, outside of replicas.
 class StateExchange {
  public:
   explicit StateExchange(train::CheckpointParts parts);
@@ -32,15 +33,16 @@ class StateExchange {
 
  private:
   struct Kept;
-  struct Folder;
+  struct Arrived;
   void find_small();
   std::string pack() const;
-  void unpack(const std::string& bytes);
+  void unpack(std::string bytes);
+  void forget_arrived();
 
   const train::CheckpointParts parts_;
   std::vector<Kept> kept_;
   int searches_ = 0;
-  std::unique_ptr<Folder> folder_;  // what arrived, for variables that are made later
+  std::unique_ptr<Arrived> arrived_;  // as long as variables may be made later that it is for
 };
 
 }  // namespace distribute::train_internal

@@ -1,4 +1,6 @@
 #pragma once
+#include <distribute/base/detail/file_size_signal.hpp>
+#include <distribute/base/detail/number_text.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/train/csv_logger.hpp>
 #include <distribute/train/model.hpp>
@@ -34,6 +36,7 @@ DISTRIBUTE_INLINE void CSVLogger::on_train_begin(Logs&) {
   columns_.clear();
   if (!model().is_chief()) return;
   if (options_.append) read_header();
+  base_internal::ignore_file_size_signal();
   std::FILE* file = std::fopen(options_.filename.c_str(), options_.append ? "a" : "w");
   if (!file)
     throw PermissionDeniedError(
@@ -71,9 +74,7 @@ DISTRIBUTE_INLINE void CSVLogger::on_epoch_end(int64_t epoch, Logs& logs) {
   std::vector<std::string> cells{std::to_string(epoch)};
   for (const std::string& name : columns_) {
     const double* value = logs.find(name);
-    char text[40];
-    std::snprintf(text, sizeof(text), "%.9g", value ? *value : 0);
-    cells.push_back(value ? text : "NA");
+    cells.push_back(value ? base_internal::nine_digits(*value) : "NA");
   }
   write_line(cells);
 }

@@ -1,4 +1,6 @@
 #pragma once
+#include <distribute/base/detail/file_size_signal.hpp>
+#include <distribute/base/detail/number_text.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/json.hpp>
 #include <distribute/cluster/environment.hpp>
@@ -16,16 +18,6 @@
 
 #include <nlohmann/json.hpp>
 
-namespace distribute::train_internal {
-
-DISTRIBUTE_INLINE std::string metric_value(double value) {
-  char text[40];
-  std::snprintf(text, sizeof(text), "%.9g", value);
-  return text;
-}
-
-}  // namespace distribute::train_internal
-
 namespace distribute::train {
 
 DISTRIBUTE_INLINE std::string metric_line(const Logs& values) {
@@ -35,7 +27,7 @@ DISTRIBUTE_INLINE std::string metric_line(const Logs& values) {
     if (!line.empty()) line += ' ';
     for (const char c : name)
       line += std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '|' ? c : '_';
-    line += "=" + train_internal::metric_value(value);
+    line += "=" + base_internal::nine_digits(value);
   }
   return line;
 }
@@ -50,10 +42,11 @@ DISTRIBUTE_INLINE void report_hypertune(const Logs& values, int64_t global_step)
       variables("CLOUD_ML_HP_METRIC_FILE").value_or("/tmp/hypertune/output.metrics");
   const nlohmann::ordered_json line{{"timestamp", double(std::time(nullptr))},
                                     {"trial", *trial},
-                                    {tag, train_internal::metric_value(*value)},
+                                    {tag, base_internal::nine_digits(*value)},
                                     {"global_step", std::to_string(global_step)}};
   std::error_code ignored;
   std::filesystem::create_directories(io::directory_of(path), ignored);
+  base_internal::ignore_file_size_signal();
   std::ofstream file(path, std::ios::app);
   file << json_text(line) << '\n' << std::flush;
   if (!file)

@@ -11,12 +11,12 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
-#include <fstream>
+#include <atomic>
 #include <map>
 #include <set>
-
-#include <stdlib.h>
+#include <span>
+#include <string_view>
+#include <utility>
 
 namespace distribute::train_internal {
 
@@ -29,25 +29,33 @@ struct StateExchange::Kept {
   const train::TensorState* state = nullptr;
 };
 
-/// A folder that goes when nobody needs it any more.
-struct StateExchange::Folder {
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "distribute-XXXXXX").string();
-    if (!::mkdtemp(name.data()))
-      throw PermissionDeniedError("no folder for the state of the others can be made: " + name);
-    path = name;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-  }
-  std::string prefix() const { return path + "/state"; }
-
-  std::string path;
-};
-
 /// Of the bundle that the state travels as.
 inline constexpr std::array<const char*, 2> kBundleFiles{".index", ".data-00000-of-00001"};
+
+/// A bundle in the memory of this process, under a name of its own; gone with its owner.
+class MemoryBundle {
+ public:
+  MemoryBundle() {
+    static std::atomic<int64_t> number{0};
+    prefix_ = str_cat("ram://elastic-state-", ++number, "/state");
+  }
+  MemoryBundle(const MemoryBundle&) = delete;
+  ~MemoryBundle() {
+    for (const char* suffix : kBundleFiles) fs_.remove_file(prefix_ + suffix).IgnoreError();
+  }
+  const std::string& prefix() const { return prefix_; }
+  io::FileSystem& fs() const { return fs_; }
+
+ private:
+  std::string prefix_;
+  io::FileSystem& fs_ = *value_or_throw(io::file_system_for("ram://"));
+};
+
+/// What came from others, and who still takes values out of it.
+struct StateExchange::Arrived {
+  MemoryBundle bundle;
+  std::shared_ptr<checkpoint_internal::Restoration> restoration;
+};
 
 DISTRIBUTE_INLINE StateExchange::StateExchange(train::CheckpointParts parts)
     : parts_(std::move(parts)) {}
@@ -72,6 +80,7 @@ DISTRIBUTE_INLINE void StateExchange::find_small() {
 DISTRIBUTE_INLINE void StateExchange::keep() {
   constexpr int kSearches = 3;
   if (searches_++ < kSearches) find_small();
+  forget_arrived();
   for (Kept& one : kept_) {
     one.copies.clear();
     if (one.state) one.copies.push_back(one.state->save());
@@ -106,34 +115,44 @@ DISTRIBUTE_INLINE std::string StateExchange::pack() const {
     else if (node.has_value())
       values[node.key()] = node.state ? node.state->save() : node.variable.impl().component(0);
   }
-  const Folder folder;
-  train::BundleWriter writer(folder.prefix());
+  const MemoryBundle bundle;
+  train::BundleWriter writer(bundle.prefix());
   writer.add_string(train::kObjectGraphKey, train::encode_object_graph(graph));
   for (const auto& [key, value] : values) train::write_tensor(writer, key, value);
   writer.finish();
   std::string bytes;
   for (const char* suffix : kBundleFiles) {
-    const std::string file = value_or_throw(io::read_file(folder.prefix() + suffix));
-    bytes += str_cat(file.size(), "\n") + file;
+    const auto file = value_or_throw(bundle.fs().open(bundle.prefix() + suffix));
+    const size_t size = size_t(file->size());
+    bytes += str_cat(size, "\n");
+    bytes.resize(bytes.size() + size);
+    throw_if_error(file->read(0, std::span(bytes).last(size)));
   }
   return bytes;
 }
 
-DISTRIBUTE_INLINE void StateExchange::unpack(const std::string& bytes) {
-  folder_ = std::make_unique<Folder>();
+DISTRIBUTE_INLINE void StateExchange::unpack(std::string bytes) {
+  arrived_ = std::make_unique<Arrived>();
+  const std::string& prefix = arrived_->bundle.prefix();
   size_t at = 0;
   for (const char* suffix : kBundleFiles) {
     const size_t size = std::stoull(bytes.substr(at, 20));
     at = bytes.find('\n', at) + 1;
-    std::ofstream file(folder_->prefix() + suffix, std::ios::binary);
-    if (!file.write(bytes.data() + at, std::streamsize(size)).flush())
-      throw ResourceExhaustedError("the state of the others cannot be written to " + folder_->path);
+    const auto file = value_or_throw(arrived_->bundle.fs().create(prefix + suffix));
+    throw_if_error(file->append(std::string_view(bytes).substr(at, size)));
     at += size;
   }
-  auto restoration = std::make_shared<checkpoint_internal::Restoration>(folder_->prefix());
-  restoration->set_quiet();
-  restoration->read(ProgramGraph(parts_));
-  restoration->assign();
+  std::string().swap(bytes);  // the model is in memory once more only
+  arrived_->restoration = std::make_shared<checkpoint_internal::Restoration>(prefix);
+  arrived_->restoration->set_quiet();
+  arrived_->restoration->read(ProgramGraph(parts_));
+  arrived_->restoration->assign();
+}
+
+DISTRIBUTE_INLINE void StateExchange::forget_arrived() {
+  if (!arrived_ || arrived_->restoration->waits()) return;
+  arrived_->restoration->end();
+  arrived_.reset();
 }
 
 DISTRIBUTE_INLINE void StateExchange::exchange(collective::Communicator& workers, int source,
@@ -146,7 +165,7 @@ DISTRIBUTE_INLINE void StateExchange::exchange(collective::Communicator& workers
   workers.broadcast(&size, 1, DType::Int64, source);
   bytes.resize(size_t(size));
   workers.broadcast(bytes.data(), size, DType::UInt8, source);
-  if (!current[size_t(workers.rank())]) unpack(bytes);
+  if (!current[size_t(workers.rank())]) unpack(std::move(bytes));
 }
 
 }  // namespace distribute::train_internal

@@ -1,0 +1,25 @@
+#pragma once
+#include <distribute/base/detail/number_text.hpp>
+
+#include <algorithm>
+#include <charconv>
+
+namespace distribute::base_internal {
+
+DISTRIBUTE_INLINE std::string nine_digits(double value) {
+  char text[40];
+  const auto end =
+      std::to_chars(text, text + sizeof text, value, std::chars_format::general, 9).ptr;
+  return std::string(text, end);
+}
+
+DISTRIBUTE_INLINE double leading_number(std::string_view text, size_t* used) {
+  size_t at = std::min(text.find_first_not_of(" \t\n"), text.size());
+  if (at < text.size() && text[at] == '+') ++at;
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), value);
+  if (used) *used = error == std::errc::invalid_argument ? 0 : size_t(end - text.data());
+  return value;
+}
+
+}  // namespace distribute::base_internal

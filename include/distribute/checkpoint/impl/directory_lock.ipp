@@ -1,0 +1,129 @@
+#pragma once
+#include <distribute/base/detail/file_size_signal.hpp>
+#include <distribute/base/detail/safe_text.hpp>
+#include <distribute/base/error.hpp>
+#include <distribute/base/status.hpp>
+#include <distribute/checkpoint/detail/directory_lock.hpp>
+#include <distribute/cluster/detail/fnv1a.hpp>
+#include <distribute/io/file_system.hpp>
+#include <distribute/io/path.hpp>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace distribute::checkpoint_internal {
+
+/// The lock of this process on one file.
+struct DirectoryLock::Held {
+  explicit Held(std::string the_path) : path(std::move(the_path)) {}
+  /// Removed before others can have the lock: one who has opened it meanwhile looks again.
+  ~Held() {
+    if (descriptor < 0) return;
+    ::unlink(path.c_str());
+    ::close(descriptor);
+  }
+  Held(const Held&) = delete;
+
+  const std::string path;
+  int descriptor = -1;  // no lock
+};
+
+/// TF_CONFIG without what differs between the tasks of a job.
+DISTRIBUTE_INLINE std::string without_task(std::string config) {
+  const size_t begin = config.find("\"task\"");
+  const size_t end = begin == std::string::npos ? begin : config.find('}', begin);
+  return end == std::string::npos ? config : config.erase(begin, end + 1 - begin);
+}
+
+/// What the processes of one job have in common; empty when nothing says that there is a job.
+DISTRIBUTE_INLINE std::string job_of_environment() {
+  const auto value = [](const char* name) {
+    const char* text = std::getenv(name);
+    return std::string(text ? text : "");
+  };
+  const std::string job = without_task(value("TF_CONFIG")) + value("MASTER_ADDR") +
+                          value("SLURM_JOB_ID") + value("OMPI_MCA_ess_base_jobid");
+  if (job.empty()) return "";
+  char digits[17];
+  const uint64_t hash = cluster_internal::fnv1a(job + "\n" + value("DISTRIBUTE_JOB_TOKEN") +
+                                                value("DISTRIBUTE_JOB_TOKEN_FILE"));
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));
+  return digits;
+}
+
+/// "process 12 on host-a, job 0123456789abcdef".
+DISTRIBUTE_INLINE std::string own_name(const std::string& job) {
+  char host[256] = "";
+  ::gethostname(host, sizeof host - 1);
+  return str_cat("process ", ::getpid(), " on ", host, ", job ", job.empty() ? "-" : job, "\n");
+}
+
+/// Whether the file that was opened is the one that has the name now.
+DISTRIBUTE_INLINE bool is_still_there(int descriptor, const std::string& path) {
+  struct stat opened {
+  }, named{};
+  return ::fstat(descriptor, &opened) == 0 && ::stat(path.c_str(), &named) == 0 &&
+         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
+DISTRIBUTE_INLINE std::string text_of(int descriptor) {
+  char text[512];
+  const ssize_t size = ::pread(descriptor, text, sizeof text, 0);
+  const std::string_view whole(text, size > 0 ? size_t(size) : 0);
+  return std::string(whole.substr(0, whole.find('\n')));
+}
+
+/// A descriptor with the lock; -1 where there are none, or where the same job has it.
+DISTRIBUTE_INLINE int lock_file(const std::string& path, const std::string& directory) {
+  base_internal::ignore_file_size_signal();
+  const std::string job = job_of_environment();
+  for (;;) {
+    const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (descriptor < 0) return -1;  // what is written there will say why
+    if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) {
+      if (is_still_there(descriptor, path)) {
+        const std::string name = own_name(job);
+        if (::ftruncate(descriptor, 0) == 0)
+          (void)!::pwrite(descriptor, name.data(), name.size(), 0);
+        return descriptor;
+      }
+      ::close(descriptor);
+      continue;
+    }
+    const bool taken = errno == EWOULDBLOCK;
+    const std::string owner = text_of(descriptor);
+    ::close(descriptor);
+    if (!taken || (!job.empty() && owner.ends_with(", job " + job))) return -1;
+    throw FailedPreconditionError(str_cat(
+        "another job writes its checkpoints into ", directory, ": ",
+        owner.empty() ? "its process has not said its name" : base_internal::safe_line(owner),
+        "; give each job a directory of its own, or end that process"));
+  }
+}
+
+DISTRIBUTE_INLINE void DirectoryLock::hold() {
+  const std::lock_guard lock(mutex_);
+  if (held_ || !value_or_throw(io::file_system_for(directory_))->has_atomic_move()) return;
+  if (directory_.starts_with("ram://")) return;
+  const std::string local = directory_.starts_with("file://") ? directory_.substr(7) : directory_;
+  char* const real = ::realpath(local.c_str(), nullptr);
+  const std::string path = io::join_path(real ? real : local, ".checkpoint_writer");
+  std::free(real);
+  static std::mutex all_mutex;
+  static auto* const all = new std::map<std::string, std::weak_ptr<Held>>;  // of this process
+  const std::lock_guard all_lock(all_mutex);
+  held_ = (*all)[path].lock();
+  if (held_) return;
+  auto fresh = std::make_shared<Held>(path);
+  fresh->descriptor = lock_file(path, directory_);
+  (*all)[path] = held_ = std::move(fresh);
+}
+
+}  // namespace distribute::checkpoint_internal

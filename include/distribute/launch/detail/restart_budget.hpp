@@ -1,0 +1,47 @@
+#pragma once
+/// How often something may be started again, and after which pause.
+
+#include <distribute/base/config.hpp>
+
+#include <chrono>
+#include <deque>
+
+namespace distribute::launch_internal {
+
+/// The pauses before restarts of one task, or of the whole job: none before the first, then 1 s, 2
+/// s, 4 s and so on up to a minute, each shortened at random by up to a half, so that jobs that
+/// failed together do not come back together. One that has run for ten minutes begins anew, as in
+/// Kubernetes. Thread-compatible.
+/// Source  Kubernetes, container restart policy (back-off)
+class RestartPause {
+ public:
+  /// Seconds before the next restart of what has run for so many.
+  double next(double ran_seconds);
+
+ private:
+  int in_a_row_ = 0;
+};
+
+/// At most `most` restarts in any `window_seconds`, or at all when that is 0. Thread-compatible.
+class RestartBudget {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  RestartBudget(int most, double window_seconds) : most_(most), window_(window_seconds) {}
+  /// Whether one more may happen now.
+  bool allows(Clock::time_point now = Clock::now());
+  /// Notes one more; its number within the budget.
+  int take(Clock::time_point now = Clock::now());
+  /// All that happened so far.
+  int total() const { return total_; }
+
+ private:
+  void forget_before(Clock::time_point now);
+
+  const int most_;
+  const std::chrono::duration<double> window_;
+  int total_ = 0;
+  std::deque<Clock::time_point> counted_;
+};
+
+}  // namespace distribute::launch_internal

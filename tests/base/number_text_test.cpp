@@ -1,0 +1,41 @@
+#include <distribute/base/detail/number_text.hpp>
+#include <distribute/base/error.hpp>
+#include <distribute/base/logging.hpp>
+
+#include <tests/support/catch.hpp>
+#include <tests/support/comma_locale.hpp>
+
+#include <cmath>
+#include <complex>
+#include <cstdio>
+
+using namespace distribute;
+using base_internal::leading_number;
+using base_internal::nine_digits;
+
+TEST_CASE("numbers for machines are those of the C locale", "[base][number_text]") {
+  for (const double value : {0.0, -0.0, 1.0, -2.5, 1e-7, 123456789.0, 1234567890.0, 0.1, 1e300,
+                             3.4028235e38, double(NAN)}) {
+    char wanted[40];
+    std::snprintf(wanted, sizeof wanted, "%.9g", value);
+    CHECK(nine_digits(value) == wanted);
+  }
+  size_t used = 0;
+  CHECK(leading_number(" 12.5e1 rest", &used) == 125);
+  CHECK(used == 7);
+  CHECK(leading_number("+3") == 3);
+  CHECK(leading_number("none", &used) == 0);
+  CHECK(used == 0);
+  CHECK(leading_number("") == 0);
+}
+
+TEST_CASE("numbers for machines keep their point under a locale with a comma",
+          "[base][number_text]") {
+  const CommaLocale locale;
+  CHECK(nine_digits(1234.5) == "1234.5");
+  CHECK(leading_number("1234.5\n") == 1234.5);
+  CHECK(str_cat(12345.5) == "12345.5");
+  CHECK(str_cat(std::complex<double>(1234.5, 1)) == "(1234.5,1)");
+  CHECK(log_internal::json_number(0.5) == "0.5");
+  CHECK(base_internal::exact_word(1e6 + 0.5) == "1000000.5");
+}
