@@ -131,6 +131,7 @@ int run(const TrainerOptions& options, const MakeTask& make_task) {
 }  // namespace
 
 int run_trainer(const TrainerOptions& options, const MakeTask& make_task) {
+  if (options.json == "-") keep_stdout_for_json();
   try {
     return run(options, make_task);
   } catch (const std::exception& error) {
