@@ -71,6 +71,16 @@ def templates(thing):
             yield f"spec.{field}.{name}.template", mapping(mapping(replicas, name), "template")
 
 
+def words_of(container):
+    return " ".join(str(word) for field in ("command", "args") for word in container.get(field) or [])
+
+
+def is_sshd_of_mpi(thing, place, container):
+    """A worker of mpirun gets its variables from the launcher; without a command the operator starts sshd."""
+    return "sshd" in str(container.get("command")) or (
+        thing.get("kind") == "MPIJob" and ".Worker." in place and not container.get("command"))
+
+
 def containers(thing):
     for place, template in templates(thing):
         for container in entries(mapping(template, "spec"), "containers"):
@@ -81,8 +91,8 @@ def containers(thing):
 
 def token_problems(thing):
     for place, container in containers(thing):
-        if "sshd" in str(container.get("command")):
-            continue  # a worker of mpirun gets the variables from the launcher
+        if is_sshd_of_mpi(thing, place, container):
+            continue
         names = variables(container)
         if "DISTRIBUTE_JOB_TOKEN_FILE" in names or names.get("DISTRIBUTE_INSECURE", {}).get("value") == "1":
             continue
@@ -115,6 +125,27 @@ def operator_problems(thing):
         if any(probe in c for c in mine for probe in ("readinessProbe", "startupProbe")):
             yield place, ("a probe that waits for the other tasks never ends: the operator's services "
                           "name a pod only once it is ready")
+
+
+def pytorch_problems(thing):
+    """What a program that reads RANK, WORLD_SIZE and MASTER_ADDR by itself cannot work with."""
+    if str(thing.get("kind")) != "PyTorchJob":
+        return
+    spec = mapping(thing, "spec")
+    replicas = mapping(spec, "pytorchReplicaSpecs")
+    words = " ".join(words_of(container) for _, container in containers(thing))
+    if "torchrun" in words or "torch.distributed" in words:
+        return  # which sets the three for each process that it starts
+    if "Master" not in replicas:
+        yield "spec.pytorchReplicaSpecs", ("there is no Master: the operator sets MASTER_ADDR, RANK and "
+                                           "WORLD_SIZE only where there is one")
+    if mapping(spec, "elasticPolicy"):
+        yield "spec.elasticPolicy", ("is for torchrun: give a fixed number of replicas instead, or start "
+                                     "the program with torchrun")
+    processes = str(spec.get("nprocPerNode", "1"))
+    if processes.isdigit() and int(processes) > 1:
+        yield "spec.nprocPerNode", (f"is {processes}, so WORLD_SIZE counts {processes} processes for each "
+                                    "pod, and one is started: leave it out, or start with torchrun")
 
 
 def job_problems(objects):
@@ -152,7 +183,7 @@ def check(path, schemas, yaml, jsonschema):
             lines.append(f"{path}: not an object of Kubernetes: {str(thing)[:60]}")
             continue
         for problems in (schema_problems(thing, schemas, jsonschema), token_problems(thing),
-                         operator_problems(thing)):
+                         operator_problems(thing), pytorch_problems(thing)):
             lines += [f"{path}: {thing.get('kind')} {name_of(thing)}: {place}: {text}"
                       for place, text in problems]
     for thing, place, text in job_problems([thing for thing in objects if isinstance(thing, dict)]):
@@ -161,6 +192,9 @@ def check(path, schemas, yaml, jsonschema):
 
 
 def main():
+    if {"-h", "--help"} & set(sys.argv[1:]):
+        print(__doc__.strip())
+        return 0
     try:
         import jsonschema, yaml
     except ImportError as error:

@@ -29,8 +29,11 @@ bool is_directory(const std::string& path) {
 
 train::CheckpointState state_of_directory(const std::string& path) {
   const auto state = train::get_checkpoint_state(path);
-  if (state) return *state;
-  throw NotFoundError(path + ": the directory has no file `checkpoint`; name a prefix in it");
+  if (!state) throw NotFoundError(train::why_no_checkpoint(path) + "; or name a prefix in it");
+  if (!state->moved_from.empty())
+    std::fprintf(stderr, "%s: the file `checkpoint` names %s, which is not there; %s is taken\n",
+                 path.c_str(), state->moved_from.c_str(), state->model_checkpoint_path.c_str());
+  return *state;
 }
 
 std::string find_checkpoint(const std::string& path) {

@@ -77,6 +77,15 @@ bool leaves_this_machine(const ClusterSpec& cluster) {
   return false;
 }
 
+/// Whether the token, or its absence, lets them.
+bool tasks_would_start(const ClusterSpec& cluster) {
+  const auto token = net::job_token_from_environment();
+  const char* insecure = std::getenv("DISTRIBUTE_INSECURE");
+  if (!token.ok()) return false;
+  return !token->empty() || (insecure && std::string_view(insecure) == "1") ||
+         !leaves_this_machine(cluster);
+}
+
 /// Whether the tasks would let each other in.
 void print_token(const ClusterSpec& cluster) {
   const auto token = net::job_token_from_environment();
@@ -117,7 +126,7 @@ int ready_command() {
 
 int cluster_command(const ClusterFlags& flags, bool json) {
   try {
-    const ImpliedResolver implied = default_resolver({}, flags);
+    const ImpliedResolver implied = implied_resolver({}, flags);
     const ClusterRole role = cluster_role(*implied.resolver);
     if (json)
       std::printf("%s\n", role.to_json().c_str());
@@ -126,7 +135,9 @@ int cluster_command(const ClusterFlags& flags, bool json) {
       print_token(role.cluster);
       print_paths(read_job_paths());
     }
-    return 0;
+    check_complete(*implied.resolver);
+    if (role.cluster && !role.is_chief) throw InvalidArgumentError(role.problem);
+    return tasks_would_start(role.cluster) ? kExitDone : kExitFailed;
   } catch (const Error& error) {
     const bool wrong_value = error.code() == StatusCode::InvalidArgument;
     std::fprintf(stderr, "distribute cluster: %s: %s\n",

@@ -77,7 +77,7 @@ constexpr CommandHelp kCommands[] = {
      "timeout json job_name task_index ps_hosts worker_hosts chief_hosts evaluator_hosts"},
     {"events ls",
      "  distribute events ls FILE|DIR [--json]\n"
-     "      what TensorBoard's event files hold\n",
+     "      what TensorBoard's event files hold; of a folder all, also those of folders in it\n",
      "json"},
     {"metrics token",
      "  distribute metrics token\n"

@@ -55,7 +55,9 @@ std::vector<size_t> picture_order(size_t count, const DataCommandOptions& option
 }
 
 /// The record of one picture under ImageNet's keys; the file's bytes are not decoded.
-std::string picture_record(const std::string& path, int64_t label, const std::string& class_name) {
+/// With `decode` the whole file must be a picture, not just its header.
+std::string picture_record(const std::string& path, int64_t label, const std::string& class_name,
+                           bool decode) {
   std::string bytes = value_or_throw(io::read_file(path));
   data::Features features = {{"image/class/label", data::Int64List{label}},
                              {"image/class/synset", data::BytesList{class_name}},
@@ -64,6 +66,7 @@ std::string picture_record(const std::string& path, int64_t label, const std::st
                              {"image/format", data::BytesList{"JPEG"}}};
   if (data::has_jpeg()) {
     const data::ImageSize size = data::jpeg_size(bytes);
+    if (decode) data::decode_jpeg(bytes);
     features["image/height"] = data::Int64List{size.height};
     features["image/width"] = data::Int64List{size.width};
   }
@@ -81,7 +84,7 @@ io::AtomicFile write_shard(const std::string& path, const data::ImageFolder& fol
     std::string record;
     try {
       record = picture_record(folder.paths[i], label + options.first_label,
-                              folder.class_names[size_t(label)]);
+                              folder.class_names[size_t(label)], options.strict);
     } catch (const InvalidArgumentError& error) {
       const std::string reason = folder.paths[i] + ": " + error.what();
       if (options.strict) throw InvalidArgumentError(reason);

@@ -12,6 +12,7 @@
 #include <distribute/cluster/default_resolver.hpp>
 #include <distribute/net/address.hpp>
 #include <distribute/net/job_token.hpp>
+#include <distribute/net/resolve.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -38,6 +39,7 @@ class Doctor {
   void examine_cluster();
   void list_tasks(const ClusterRole& role, std::optional<int> world_size);
   void examine_addresses();
+  void examine_names();
   void examine_token();
   void examine_network();
   void report_ways(const std::vector<Way>& ways);
@@ -111,23 +113,47 @@ void Doctor::examine_cluster() {
 
 void Doctor::examine_addresses() {
   bool loopback = false, other = false;
+  std::string inside;
   for (const ClusterMember& member : tasks_.members) {
     if (member.address.empty()) continue;
     const auto address = net::parse_address(member.address);
     if (!address.ok()) continue;  // check_tasks says it
     (address->is_loopback() ? loopback : other) = true;
+    if (address->is_loopback()) inside = member.text();
     if (address->port == 0) fail("cluster", "addresses", member.text() + " has no port");
   }
   try {
     check_tasks(tasks_);
     if (loopback && other)
       report_.add({"cluster", "addresses", Mark::Warning,
-                   "some tasks are on loopback addresses, which other hosts cannot reach"});
+                   str_cat(inside,
+                           " has a loopback address, which other hosts cannot reach: write "
+                           "the name by which they know its host, in all tasks alike")});
     else
       report_.ok("cluster", "addresses", loopback ? "all on this machine" : "well-formed");
   } catch (const Error& error) {
     fail("cluster", "addresses", error.what());
     in_job_ = false;
+  }
+}
+
+/// Debian's /etc/hosts calls a host's own name 127.0.1.1.
+void Doctor::examine_names() {
+  constexpr double kPatienceSeconds = 2;
+  const auto own = net::parse_address(tasks_.self().address);
+  for (const ClusterMember& member : tasks_.members) {
+    const auto address = net::parse_address(member.address);
+    if (!address.ok() || address->is_loopback()) continue;
+    const auto found = net::resolve(*address, net::Deadline::after_seconds(kPatienceSeconds));
+    if (!found.ok()) continue;  // the way to the task says it
+    const auto inside = [](const net::Address& numeric) { return numeric.is_loopback(); };
+    if (!std::all_of(found->begin(), found->end(), inside)) continue;
+    const bool here = own.ok() && own->host == address->host;
+    report_.add(
+        {"cluster", "addresses", here ? Mark::Note : Mark::Warning,
+         str_cat(member.text(), ": this host's /etc/hosts says ", found->front().host,
+                 here ? ", so the task listens on all addresses of the host"
+                      : ", which is this host itself: correct it unless the task runs here")});
   }
 }
 
@@ -317,6 +343,7 @@ int Doctor::run() {
     in_job_ = false;
     fail("cluster", "options", error.what());
   }
+  if (in_job_) examine_names();
   if (in_job_) examine_network();
   const int here = hosts_.empty()
                        ? 1

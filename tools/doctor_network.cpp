@@ -92,8 +92,11 @@ std::vector<Way> find_ways(const ClusterTasks& tasks, const ClusterOptions& opti
                            Deadline deadline) {
   const std::string address =
       options.bind_address.empty() ? tasks.self().address : options.bind_address;
-  auto listener =
-      net::Listener::bind(value_or_throw(net::parse_address(address)), Deadline::after_seconds(10));
+  const auto parsed = value_or_throw(net::parse_address(address));
+  const auto deadline_of_bind = Deadline::after_seconds(10);
+  auto listener = options.job_token.empty() && !options.insecure
+                      ? net::Listener::bind(parsed, deadline_of_bind)
+                      : net::Listener::bind_for_others(parsed, deadline_of_bind);
   throw_if_error(listener.status());
   const auto incarnation = net::random_bytes(8);
   const net::HandshakeConfig config = {

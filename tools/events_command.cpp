@@ -10,6 +10,7 @@
 #include <distribute/io/tfrecord.hpp>
 #include <distribute/summary/event.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -18,15 +19,29 @@ namespace distribute_tools {
 using namespace distribute;
 using Json = nlohmann::ordered_json;
 
-/// The file itself, or all event files of a directory in the order of their names.
+void find_event_files(io::FileSystem& files, const std::string& directory,
+                      std::vector<std::string>& found) {
+  std::vector<std::string> names = value_or_throw(files.list_directory(directory));
+  std::sort(names.begin(), names.end());
+  std::vector<std::string> folders;
+  for (const std::string& name : names) {
+    const std::string path = io::join_path(directory, name);
+    if (value_or_throw(files.is_directory(path)))
+      folders.push_back(path);
+    else if (name.find("tfevents") != std::string::npos)
+      found.push_back(path);
+  }
+  for (const std::string& folder : folders) find_event_files(files, folder, found);
+}
+
+/// The file itself, or all event files of a directory and below it in the order of their names.
 std::vector<std::string> event_files(const std::string& path) {
   io::FileSystem& files = *value_or_throw(io::file_system_for(path));
   if (!value_or_throw(files.exists(path)))
     throw NotFoundError(path + ": no such file or directory");
   if (!value_or_throw(files.is_directory(path))) return {path};
   std::vector<std::string> found;
-  for (const std::string& name : value_or_throw(files.list_directory(path)))
-    if (name.find("tfevents") != std::string::npos) found.push_back(io::join_path(path, name));
+  find_event_files(files, path, found);
   if (found.empty()) throw NotFoundError(path + ": the directory has no event file");
   return found;
 }
@@ -52,12 +67,14 @@ void print_line(const Json& json) {
               value.c_str());
 }
 
-void list_file(const std::string& path, bool json, Json& all) {
+void list_file(const std::string& path, bool several, bool json, Json& all) {
+  if (several && !json) std::printf("%s\n", path.c_str());
   auto reader = value_or_throw(io::RecordReader::open(path));
   for (std::string record; value_or_throw(reader.next(record));) {
     const summary::Event event = summary::decode_event(record, path);
     for (const auto& entry : event.entries) {
-      const Json line = to_json(event, entry);
+      Json line = to_json(event, entry);
+      if (several) line["file"] = path;
       if (json)
         all.push_back(line);
       else
@@ -71,12 +88,22 @@ int events_command(const std::vector<std::string>& words, bool json) {
     return usage_error("distribute events", "say ls FILE or ls DIRECTORY");
   int status = 0;
   Json all = Json::array();
-  try {
-    for (const std::string& path : event_files(words[1])) list_file(path, json, all);
-  } catch (const std::exception& error) {  // what came before is shown all the same
+  const auto complain = [&](const std::exception& error) {
+    std::fflush(stdout);
     std::fprintf(stderr, "distribute events ls: %s\n", error.what());
     status = 1;
+  };
+  std::vector<std::string> files;
+  try {
+    files = event_files(words[1]);
+  } catch (const std::exception& error) {
+    complain(error);
   }
+  for (const std::string& path : files) try {
+      list_file(path, files.size() > 1, json, all);
+    } catch (const std::exception& error) {  // what came before it and in other files is shown
+      complain(error);
+    }
   if (json && (status == 0 || !all.empty()))
     std::printf("%s\n", distribute::json_text(all, 2).c_str());
   return status;

@@ -1,5 +1,6 @@
 #include "predict_command.hpp"
 
+#include "checkpoint_files.hpp"
 #include "flags.hpp"
 #include "predict_network.hpp"
 #include "predict_pictures.hpp"
@@ -7,7 +8,6 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/json.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/data/image_resize.hpp>
 #include <distribute/data/jpeg.hpp>
@@ -37,15 +37,6 @@ using namespace distribute;
 using Json = nlohmann::ordered_json;
 
 int predict_usage(const std::string& message) { return usage_error("distribute predict", message); }
-
-/// A directory stands for its newest checkpoint.
-std::string checkpoint_prefix(const std::string& path) {
-  io::FileSystem& files = *value_or_throw(io::file_system_for(path));
-  if (!value_or_throw(files.is_directory(path))) return path;
-  const auto newest = train::latest_checkpoint(path);
-  if (!newest) throw NotFoundError(path + ": the directory has no checkpoint");
-  return *newest;
-}
 
 /// [28, 28, 1] in 0 to 1, white on black, as the training images.
 Tensor digit(const Picture& picture) {
@@ -162,7 +153,7 @@ class Predictor {
 };
 
 int predict(const std::vector<std::string>& words, const PredictCommandOptions& o) {
-  const std::string prefix = checkpoint_prefix(o.checkpoint);
+  const std::string prefix = find_checkpoint(o.checkpoint);
   const auto network = make_predict_network(o.model, prefix);
   // Makes the weights; those of residual networks are the same for all sizes of pictures.
   const Tensor logits =

@@ -159,7 +159,7 @@ bool asks_cluster(const TrainerOptions& o) {
 }  // namespace
 
 bool is_evaluator(const TrainerOptions& o) {
-  return asks_cluster(o) && dist::default_resolver({}, o.cluster).resolver->task_type() ==
+  return asks_cluster(o) && dist::implied_resolver({}, o.cluster).resolver->task_type() ==
                                 dist::TaskType(dist::TaskType::Evaluator);
 }
 

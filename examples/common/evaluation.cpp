@@ -45,9 +45,16 @@ void Trainer::evaluate(RunReport& report) {
   const data::Dataset test = horovod_ && !any_ranks ? horovod_->share(task_.test) : task_.test;
   for (const auto& whole : strategy_.experimental_distribute_dataset(test)) {
     const auto batch = any_ranks ? horovod_->share(whole) : whole;
-    const auto parts = strategy_.run([this](const Batch& part) { return test_batch(part); }, batch);
-    const auto part = strategy_.reduce(dist::ReduceOp::Sum, parts).data<float>();
-    for (size_t i = 0; i < 4; ++i) sums[i] += double(part[i]);
+    // Steps of a coordinator are for its workers; the test is computed here, outside of a step.
+    std::vector<dist::Tensor> all;
+    if (coordinated_)
+      for (const Batch& part : batch.values()) all.push_back(test_batch(part));
+    else
+      all.push_back(strategy_.reduce(
+          dist::ReduceOp::Sum,
+          strategy_.run([this](const Batch& part) { return test_batch(part); }, batch)));
+    for (const dist::Tensor& part : all)
+      for (size_t i = 0; i < 4; ++i) sums[i] += double(part.data<float>()[i]);
   }
   if (horovod_) {
     const dist::Tensor all =

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 #include <absl/flags/reflection.h>
@@ -62,8 +63,27 @@ void apply_job_paths(TrainerOptions& options, const std::string& job_dir) {
   if (!given("checkpoint_dir")) options.checkpoint_dir = paths.checkpoints;
   if (!given("logdir")) options.logdir = paths.logs;
   if (!given("data_dir")) options.data_dir = paths.training_data();
-  if (!given("final_checkpoint") && !paths.model.empty())
+  if (paths.model.empty()) return;
+  if (!given("final_checkpoint") && paths.service == "SageMaker")
     options.final_checkpoint = dist::io::join_path(paths.model, "weights");
+  // Who names other files in that directory gets these alone.
+  const bool taken =
+      lies_in(options.final_checkpoint, paths.model) || lies_in(options.export_onnx, paths.model);
+  if (!given("export_dir") && paths.service != "SageMaker" && !taken)
+    options.export_dir = paths.model;
+}
+
+bool lies_in(const std::string& path, const std::string& directory) {
+  const auto plain = [](const std::string& text) {
+    return text.find("://") == std::string::npos
+               ? std::filesystem::absolute(text).lexically_normal().string() + "/"
+               : text + "/";
+  };
+  if (path.empty() || directory.empty()) return false;
+  std::string inner = plain(path), outer = plain(directory);
+  for (std::string* text : {&inner, &outer})
+    text->erase(text->find_last_not_of('/') + 1).push_back('/');
+  return inner.starts_with(outer);
 }
 
 void write_failure(const std::string& message) {

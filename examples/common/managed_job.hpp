@@ -14,8 +14,12 @@ namespace examples {
 std::vector<std::string> managed_arguments(int argc, char** argv);
 
 /// Folders of the service in the place of flags that were not given: checkpoints, TensorBoard, the
-/// trained weights (MODEL_DIR/weights), and the training data.
+/// training data, and the folder of the model: a SavedModel there for Vertex AI and --job-dir, the
+/// trained weights (MODEL_DIR/weights) for SageMaker.
 void apply_job_paths(TrainerOptions& options, const std::string& job_dir);
+
+/// Whether the path is the directory or below it.
+bool lies_in(const std::string& path, const std::string& directory);
 
 /// For SageMaker, which shows this text as the reason of a failed job.
 void write_failure(const std::string& message);

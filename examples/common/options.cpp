@@ -103,8 +103,8 @@ ABSL_FLAG(std::string, cuda_graph, "auto",
 ABSL_FLAG(JsonTarget, json, {}, "write the result as JSON to a file, or to standard output");
 ABSL_FLAG(std::string, model, "", "which network");
 ABSL_FLAG(std::string, job_dir, "",
-          "folder of the job: checkpoints, logs and the trained weights go below it, where no flag "
-          "says otherwise; also --job-dir");
+          "folder of the job: checkpoints, logs and a SavedModel of the trained network (model) go "
+          "below it, where no flag says otherwise; also --job-dir");
 ABSL_FLAG(std::string, preemption_notice, "",
           "gce, ec2 or azure: asks the machine's metadata server whether it is to go, and saves "
           "then to --checkpoint_dir as after SIGTERM");

@@ -34,6 +34,23 @@ void write_text(const std::string& path, const std::string& text) {
 
 }  // namespace
 
+namespace {
+
+/// Where --json goes; nothing else does.
+std::FILE*& json_output() {
+  static std::FILE* file = nullptr;
+  return file;
+}
+
+}  // namespace
+
+void keep_stdout_for_json() {
+  std::fflush(stdout);
+  const int copy = dup(STDOUT_FILENO);
+  if (copy < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return;  // as it was, then
+  json_output() = fdopen(copy, "w");
+}
+
 void write_json(const RunReport& r, const std::string& target) {
   const auto number_or_null = [](const std::optional<double>& value) {
     return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
@@ -59,7 +76,9 @@ void write_json(const RunReport& r, const std::string& target) {
   if (r.input_wait_share) object["input_wait_share"] = *r.input_wait_share;
   const std::string text = distribute::json_text(object, 2) + "\n";
   if (target == "-") {
-    std::fputs(text.c_str(), stdout);
+    std::FILE* const out = json_output() ? json_output() : stdout;
+    std::fputs(text.c_str(), out);
+    std::fflush(out);
     return;
   }
   write_text(target, text);

@@ -22,6 +22,10 @@ struct RunReport {
   int64_t parameters = 0, peak_rss_bytes = 0, peak_gpu_bytes = 0;
 };
 
+/// For --json without a file: from now on the report alone goes to standard output, so that a JSON
+/// parser can read it, and everything else that is printed to standard error.
+void keep_stdout_for_json();
+
 /// Writes the report to the file, or to standard output for "-".
 /// Throws  distribute::Error when the file cannot be written.
 void write_json(const RunReport& report, const std::string& target);

@@ -9,6 +9,9 @@
 #include <distribute/platforms.hpp>
 #include <distribute/saved_model.hpp>
 
+#include <distribute/base/status.hpp>
+#include <distribute/io/local_file_system.hpp>
+
 #include <cstdio>
 #include <exception>
 #include <utility>
@@ -38,8 +41,37 @@ int run_evaluator(TrainerOptions options, const MakeTask& make_task) {
   return dist::kExitDone;
 }
 
+/// A SavedModel is a directory by itself, and two files need two names.
+void check_apart(const TrainerOptions& o) {
+  const std::pair<const char*, std::string> others[] = {{"checkpoint_dir", o.checkpoint_dir},
+                                                        {"logdir", o.logdir},
+                                                        {"final_checkpoint", o.final_checkpoint},
+                                                        {"export_onnx", o.export_onnx},
+                                                        {"loss_csv", o.loss_csv},
+                                                        {"json", o.json.value_or("")}};
+  for (const auto& [flag, path] : others) {
+    if (lies_in(path, o.export_dir))
+      throw dist::InvalidArgumentError(
+          dist::str_cat("--", flag, "=", path, " lies in --export_dir=", o.export_dir,
+                        ", which holds a SavedModel and nothing else: give another folder to one"));
+    for (const auto& [other_flag, other] : others)
+      if (flag != other_flag && path == other && !path.empty() && path != "-")
+        throw dist::InvalidArgumentError(
+            dist::str_cat("--", flag, " and --", other_flag, " are both ", path));
+  }
+}
+
+/// The folder of a file that is written at the end.
+void make_parent(const std::string& path) {
+  const std::string directory = dist::io::directory_of(path);
+  if (directory.empty() || path.find("://") != std::string::npos) return;
+  dist::throw_if_error(dist::io::local_file_system().make_dirs(directory));
+}
+
 /// What is written at the end can be written: better to know before the training.
 void check_outputs(const TrainerOptions& options) {
+  check_apart(options);
+  if (!given("final_checkpoint")) make_parent(options.final_checkpoint);  // of the service
   if (options.json && *options.json != "-") require_writable("json", *options.json);
   if (const std::string& folder = options.checkpoint_dir; access(folder.c_str(), F_OK) == 0)
     require_writable_directory("checkpoint_dir", folder, folder);  // else it is made
@@ -131,6 +163,7 @@ int run(const TrainerOptions& options, const MakeTask& make_task) {
 }  // namespace
 
 int run_trainer(const TrainerOptions& options, const MakeTask& make_task) {
+  if (options.json == "-") keep_stdout_for_json();
   try {
     return run(options, make_task);
   } catch (const std::exception& error) {

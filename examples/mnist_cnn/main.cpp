@@ -15,12 +15,23 @@ data::Dataset batches(data::Dataset images, const examples::TrainerOptions& o) {
   return images.repeat().batch(o.batch_size);
 }
 
+/// The networks are made for MNIST's size.
+void check_size(const data::Dataset& digits, const std::string& directory, const char* file) {
+  const auto shape = digits.element_spec()[0].shape;
+  if (shape[0] == 28 && shape[1] == 28) return;
+  throw distribute::InvalidArgumentError(
+      distribute::str_cat("--data_dir=", directory, ": the images of ", file, " have ", shape[0],
+                          " x ", shape[1], " pixels; the networks take 28 x 28"));
+}
+
 examples::Task make_task(const examples::TrainerOptions& o) {
   auto loading = std::async(std::launch::async, [&] {
     return data::load_mnist(o.data_dir, {.split = data::Split::Test});
   });
   const auto training = data::load_mnist(o.data_dir);
   const auto test = loading.get();
+  check_size(training, o.data_dir, "train-images-idx3-ubyte");
+  check_size(test, o.data_dir, "t10k-images-idx3-ubyte");
   return {.model = std::make_unique<mnist_cnn::nn::Sequential>(
               o.model == "tutorial" ? mnist_cnn::tutorial_model() : mnist_cnn::book_model()),
           .image = {28, 28, 1},

@@ -164,6 +164,51 @@ TEST_CASE("checkpoints that were saved without a manager are left alone", "[chec
   CHECK_FALSE(exists(third));
 }
 
+TEST_CASE("without the state file a manager does not begin anew over checkpoints",
+          "[checkpoint][manager]") {
+  Fixture f;
+  CheckpointManager first = f.manager(3);
+  first.save();
+  first.save();
+  std::filesystem::remove(f.directory / "checkpoint");
+  const std::string error = error_of<FailedPreconditionError>([&] { f.manager(3); });
+  CHECK_THAT(error, Contains("has checkpoints, but no file `checkpoint`") &&
+                        Contains("write `model_checkpoint_path: \"ckpt-2\"`"));
+  CHECK(exists(f.directory / "ckpt-1"));
+  auto others = f.options(3);
+  others.checkpoint_name = "best";  // overwrites nothing
+  CHECK(CheckpointManager(f.checkpoint, others).latest_checkpoint() == std::nullopt);
+}
+
+TEST_CASE("a manager goes on from the only checkpoint of a program killed before its state file",
+          "[checkpoint][manager]") {
+  Fixture f;
+  f.variable.assign(Tensor(int64_t{7}));
+  f.manager(1).save();
+  std::filesystem::remove(f.directory / "checkpoint");
+  f.variable.assign(Tensor(int64_t{0}));
+  CheckpointManager next = f.manager(1);
+  CHECK(next.restore_latest() == f.directory / "ckpt-1");
+  CHECK(f.variable.value().item<int64_t>() == 7);
+  next.save();
+  CHECK_FALSE(exists(f.directory / "ckpt-1"));
+  CHECK(exists(f.directory / "ckpt-2"));
+}
+
+TEST_CASE("a manager goes on in a directory that was moved", "[checkpoint][manager]") {
+  Fixture f;
+  f.variable.assign(Tensor(int64_t{7}));
+  f.manager(2).save();
+  std::ofstream(f.directory / "checkpoint") << "model_checkpoint_path: \"/elsewhere/ckpt-1\"\n"
+                                            << "all_model_checkpoint_paths: \"/elsewhere/ckpt-1\"\n"
+                                            << "all_model_checkpoint_timestamps: 9999.0\n";
+  f.variable.assign(Tensor(int64_t{0}));
+  CheckpointManager next = f.manager(2);
+  CHECK(next.restore_latest() == f.directory / "ckpt-1");
+  CHECK(f.variable.value().item<int64_t>() == 7);
+  CHECK(next.checkpoints() == Paths{f.directory / "ckpt-1"});
+}
+
 TEST_CASE("numbers may be the caller's", "[checkpoint][manager]") {
   Fixture f;
   CheckpointManager manager = f.manager(2);

@@ -8,8 +8,11 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_directory.hpp>
 
+#include <fstream>
+
 using namespace distribute;
 using namespace distribute::train;
+using Catch::Matchers::Contains;
 
 namespace {
 
@@ -107,6 +110,45 @@ TEST_CASE("the newest checkpoint of a directory is found, relative or not", "[ch
   CHECK(latest_checkpoint(directory.path()) == directory / "ckpt-1");
   write(directory / "checkpoint", "damaged");
   CHECK_THROWS_AS(latest_checkpoint(directory.path()), DataLossError);
+}
+
+TEST_CASE("a checkpoint that is not where the state file says is found beside the file",
+          "[checkpoint][state]") {
+  const TemporaryDirectory directory;
+  std::ofstream(directory / "ckpt-5.index") << "x";
+  std::ofstream(directory / "ckpt-4.index") << "x";
+  const std::string here = directory / "ckpt-5";
+  for (const char* named : {"/home/other/run/ckpt-5", "run/ckpt-5", "C:\\\\run\\\\ckpt-5",
+                            "s3://of-another-program/run/ckpt-5", "../run/ckpt-5"}) {
+    INFO(named);
+    std::ofstream(directory / "checkpoint")
+        << "model_checkpoint_path: \"" << named << "\"\n"
+        << "all_model_checkpoint_paths: \"/home/other/run/ckpt-4\"\n"
+        << "all_model_checkpoint_paths: \"" << named << "\"\n";
+    const auto state = train::get_checkpoint_state(directory.path());
+    REQUIRE(state);
+    CHECK(state->model_checkpoint_path == here);
+    CHECK(state->moved_from.ends_with("ckpt-5"));
+    CHECK(state->all_model_checkpoint_paths ==
+          std::vector<std::string>{directory / "ckpt-4", here});
+    CHECK(train::latest_checkpoint(directory.path()) == here);
+  }
+  std::ofstream(directory / "checkpoint") << "model_checkpoint_path: \"ckpt-5\"\n";
+  CHECK(train::get_checkpoint_state(directory.path())->moved_from == "");
+}
+
+TEST_CASE("why there is no newest checkpoint is told with a cure", "[checkpoint][state]") {
+  const TemporaryDirectory directory;
+  const auto why = [&] { return train::why_no_checkpoint(directory.path()); };
+  CHECK_THAT(why(), Contains("the directory has no checkpoint"));
+  for (const char* name : {"ckpt-10.index", "ckpt-9.index", "weights.index"})
+    std::ofstream(directory / name) << "x";
+  CHECK_THAT(why(), Contains("has checkpoints, but no file `checkpoint`") &&
+                        Contains("write `model_checkpoint_path: \"ckpt-10\"`"));
+  std::ofstream(directory / "checkpoint") << "model_checkpoint_path: \"/gone/ckpt-11\"\n";
+  CHECK(train::latest_checkpoint(directory.path()) == std::nullopt);
+  CHECK_THAT(why(), Contains("names /gone/ckpt-11, which is not there") &&
+                        Contains("write `model_checkpoint_path: \"ckpt-10\"`"));
 }
 
 TEST_CASE("object graphs survive a round trip", "[checkpoint][object_graph]") {

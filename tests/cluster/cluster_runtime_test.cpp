@@ -182,3 +182,24 @@ TEST_CASE("progress texts and the clock reach every rank", "[cluster][cluster_ru
   });
   for (const std::string& error : errors) CHECK(error == "");
 }
+
+// "127.1" stands for a host's name that /etc/hosts calls a loopback address, see own_port_test.cpp.
+TEST_CASE("a rank beside a leader with a loopback name is announced by that name",
+          "[cluster][cluster_runtime]") {
+  ClusterOptions options = quick_options();
+  options.job_token = "a token lets others connect, too";
+  TestJob job(2);
+  job.tasks.members[0].address = "127.1:" + std::to_string(job.listeners[0].address().port);
+  job.tasks.members[1].address = "";  // as torchrun and mpirun leave it
+  job.listeners[1].close();
+  const auto errors = on_ranks(2, [&](int rank) {
+    const auto runtime = job.join(rank, options);
+    const std::string found = runtime->member(1).address;
+    if (!contains(found, "127.1:")) throw distribute::InternalError(found);
+    if (rank == 1 && runtime->server().address().host != "0.0.0.0")
+      throw distribute::InternalError(runtime->server().address().text());
+    runtime->peer_socket(1 - rank, "test", 0);
+    runtime->leave();
+  });
+  for (const std::string& error : errors) CHECK(error == "");
+}

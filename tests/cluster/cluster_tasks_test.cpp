@@ -14,6 +14,7 @@ TEST_CASE("bad lists of tasks are refused", "[cluster][cluster_tasks]") {
   const ClusterMember a{"worker", 0, "a:1"}, b{"worker", 1, "b:1"}, same_address{"ps", 0, "a:1"};
   CHECK(error({{a, b}, 1}) == "");
   CHECK(error({{{"worker", 0, ""}}, 0}) == "");
+  CHECK(contains(error({{{"worker", 0, "a:1 b:1"}}, 0}), "worker 0: address \"a:1 b:1\""));
   CHECK(contains(error({{a, b}, 2}), "rank 2 is not in a job of 2 tasks"));
   CHECK(contains(error({{a, b}, -1}), "rank -1"));
   CHECK(contains(error({{}, 0}), "rank 0 is not in a job of 0 tasks"));

@@ -86,14 +86,67 @@ TEST_CASE("without a cluster the process is alone", "[cluster][default_resolver]
   CHECK_THAT(implied.reason, Catch::Matchers::Contains("a single process"));
   const Variables chief = {{"TF_CONFIG", R"({"cluster": {"worker": {}, "ps": []},
       "task": {"type": "chief", "index": 0}})"}};
-  CHECK(default_resolver(chief).reason == "TF_CONFIG");
+  CHECK(implied_resolver(chief).reason == "TF_CONFIG");
+  const Variables worker = {{"TF_CONFIG", R"({"task": {"type": "worker", "index": 0}})"}};
+  CHECK_FALSE(default_resolver(worker).resolver->cluster_spec());
+}
+
+TEST_CASE("a TF_CONFIG that speaks of a job and does not name its tasks is refused",
+          "[cluster][default_resolver]") {
+  const std::pair<const char*, const char*> cases[] = {
+      {R"({"sparseCluster": {"worker": {}, "ps": []}, "task": {"type": "chief", "index": 0}})",
+       "wanted under the key \"cluster\", there is 'sparseCluster'"},
+      {R"({"clusters": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 0}})",
+       "there is 'clusters'"},
+      {R"({"Cluster": {"worker": ["a:1", "b:1"]}})", "there is 'Cluster'"},
+      {R"({"hosts": {"worker": ["a:1", "b:1"]}})", "there is 'hosts'"},
+      {R"({"worker": ["a:1", "b:1"], "task": {"type": "worker", "index": 0}})",
+       "there is 'worker'"},
+      {R"({"cluster": {}})", "TF_CONFIG: `cluster` is empty"},
+      {R"({"task": {"type": "ps", "index": 0}})", "TF_CONFIG: this process is 'ps' 0"},
+      {R"({"task": {"type": "chief", "index": 0}})", "this process is 'chief' 0"},
+      {R"({"task": {"type": "worker", "index": 1}})", "this process is 'worker' 1"},
+      {R"({"cluster": {"worker": {}, "ps": []}, "task": {"type": "chief", "index": 0}})",
+       "Leave enableDynamicWorker out"},
+  };
+  for (const auto& [text, part] : cases) {
+    const Variables variables{{"TF_CONFIG", text}};
+    check_throws<InvalidArgumentError>([&] { default_resolver(variables); }, part);
+    // Also where another environment would describe a job.
+    check_throws<InvalidArgumentError>(
+        [&] {
+          default_resolver(all({variables, kTorchrun}));
+        },
+        part);
+  }
+  for (const char* text : {R"({"task": {"type": "evaluator", "index": 0}})", "{}",
+                           R"({"environment": "cloud", "job": {"worker_count": "2"}})"})
+    CHECK_FALSE(default_resolver(Variables{{"TF_CONFIG", text}}).resolver->cluster_spec());
 }
 
 TEST_CASE("a TF_CONFIG that cannot be read is not passed over", "[cluster][default_resolver]") {
   const Variables broken = all({{{"TF_CONFIG", "{"}}, kSlurm});
-  const ImpliedResolver implied = default_resolver(broken);
-  CHECK(implied.reason == "TF_CONFIG");
-  CHECK_THROWS_AS(implied.resolver->cluster_spec(), InvalidArgumentError);
+  CHECK(implied_resolver(broken).reason == "TF_CONFIG");
+  CHECK_THROWS_AS(default_resolver(broken), InvalidArgumentError);
+}
+
+TEST_CASE("the master of TF_CONFIG is taken for the chief", "[cluster][default_resolver]") {
+  const auto implied = [](const std::string& task) {
+    return default_resolver(Variables{{"TF_CONFIG", R"({"cluster": {"master": ["m:1"],
+        "worker": ["a:1", "b:1"], "ps": ["p:1"]}, "task": )" +
+                                                        task + "}"}});
+  };
+  const ImpliedResolver master = implied(R"({"type": "master", "index": 0})");
+  CHECK_THAT(master.reason, Catch::Matchers::Contains("'master' is taken for the chief"));
+  CHECK(master.resolver->cluster_spec() ==
+        ClusterSpec{{"chief", {"m:1"}}, {"worker", {"a:1", "b:1"}}, {"ps", {"p:1"}}});
+  CHECK(cluster_role(*master.resolver).is_chief == true);
+  const ImpliedResolver worker = implied(R"({"type": "worker", "index": 1})");
+  CHECK(worker.resolver->cluster_spec() == master.resolver->cluster_spec());
+  CHECK(cluster_role(*worker.resolver).id_in_cluster == 2);
+  const Variables both = {{"TF_CONFIG", R"({"cluster": {"master": ["m:1"], "chief": ["c:1"]},
+      "task": {"type": "master", "index": 0}})"}};
+  CHECK(default_resolver(both).resolver->cluster_spec().has_job("master"));
 }
 
 TEST_CASE("classic flags win and are checked", "[cluster][flags]") {
@@ -114,6 +167,9 @@ TEST_CASE("classic flags win and are checked", "[cluster][flags]") {
   check({.job_name = "worker", .task_index = 2, .worker_hosts = "a:1,b:1"}, "has 2 task(s)");
   check({.job_name = "worker", .task_index = -1, .worker_hosts = "a:1"}, "--task_index=-1");
   check({.job_name = "worker", .worker_hosts = "a:1,,b:1"}, "--worker_hosts='a:1,,b:1'");
+  check({.job_name = "worker", .worker_hosts = "a:1 b:1"}, "divided by commas");
+  check({.job_name = "worker", .ps_hosts = "a:1", .worker_hosts = "b"},
+        "--worker_hosts='b': address \"b\": has no port");
   CHECK(FlagsClusterResolver({.job_name = "worker", .worker_hosts = "a:1"}).task_id() == 0);
   const FlagsClusterResolver evaluator({.job_name = "evaluator", .worker_hosts = "a:1,b:1"});
   CHECK(cluster_role(evaluator).is_chief == true);
@@ -149,6 +205,16 @@ TEST_CASE("worker pools of Vertex AI are jobs", "[cluster][vertex]") {
       "'workerpool0' is a second job chief");
   check_throws<InvalidArgumentError>([&] { resolver("{").cluster_spec(); },
                                      "CLUSTER_SPEC: not valid JSON");
+  check_throws<InvalidArgumentError>(
+      [] {
+        default_resolver(Variables{{"CLUSTER_SPEC", "{}"}});
+      },
+      "CLUSTER_SPEC has no `cluster`");
+  check_throws<InvalidArgumentError>(
+      [] {
+        default_resolver(Variables{{"CLUSTER_SPEC", R"({"cluster": {}})"}});
+      },
+      "`cluster` is empty");
   check_throws<FailedPreconditionError>(
       [] { VertexClusterResolver({.variables = Environment(Variables{})}).cluster_spec(); },
       "CLUSTER_SPEC is not set");

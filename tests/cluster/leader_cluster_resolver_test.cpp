@@ -121,3 +121,24 @@ TEST_CASE("outside of a launcher the missing variable is named", "[cluster][torc
       "MASTER_ADDR is not set");
   check_throws<FailedPreconditionError>([] { mpirun({}).task_id(); }, "Not started by mpirun?");
 }
+
+TEST_CASE("a leader at a loopback address of one of several hosts is refused",
+          "[cluster][torchrun][open_mpi]") {
+  Variables variables{
+      {"RANK", "0"}, {"WORLD_SIZE", "4"}, {"LOCAL_WORLD_SIZE", "2"}, {"MASTER_ADDR", "localhost"}};
+  check_throws<InvalidArgumentError>([&] { check_complete(torchrun(variables)); },
+                                     "only 2 of 4 ranks are on this host: set MASTER_ADDR");
+  variables["LOCAL_WORLD_SIZE"] = "4";
+  check_complete(torchrun(variables));
+  variables["LOCAL_WORLD_SIZE"] = "2";
+  variables["MASTER_ADDR"] = "head";
+  check_complete(torchrun(variables));
+  check_throws<InvalidArgumentError>(
+      [] {
+        check_complete(mpirun({{"OMPI_COMM_WORLD_RANK", "0"},
+                               {"OMPI_COMM_WORLD_SIZE", "2"},
+                               {"OMPI_COMM_WORLD_LOCAL_SIZE", "1"},
+                               {"MASTER_ADDR", "127.0.0.1"}}));
+      },
+      "rank 0 is to be found at 127.0.0.1:29500");
+}

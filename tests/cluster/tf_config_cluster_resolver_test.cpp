@@ -193,12 +193,12 @@ TEST_CASE("a TFJob with dynamic workers is told what is wanted", "[cluster][tf_c
       R"({"cluster": {"worker": {}, "ps": ["p1:1"]}, "task": {"type": "ps", "index": 1}})",
       R"({"cluster": {"worker": {}, "ps": []}, "task": {"type": "chief", "index": 0}})"};
   for (const std::string& view : views)
-    check_throws<InvalidArgumentError>([&] { check_sees_others(resolver_of(view)); },
+    check_throws<InvalidArgumentError>([&] { check_complete(resolver_of(view)); },
                                        "Leave enableDynamicWorker out of the job");
   const std::vector<std::string> whole{
       "{}", kTwoJobs,
       R"({"cluster": {"worker": {"0": "w0:1"}}, "task": {"type": "worker", "index": 0}})",
       R"({"cluster": {"worker": {"0": "w0:1", "2": "w2:1"}, "ps": ["p0:1"]},
           "task": {"type": "worker", "index": 2}})"};
-  for (const std::string& all : whole) check_sees_others(resolver_of(all));
+  for (const std::string& all : whole) check_complete(resolver_of(all));
 }

@@ -77,4 +77,8 @@ TEST_CASE("missing and cut off MNIST files are named", "[data][mnist]") {
   CHECK_THROWS_AS(load_mnist(folder.path()), DataLossError);
   write(folder / "train-labels-idx1-ubyte", labels(1, 33));
   CHECK_THROWS_AS(load_mnist(folder.path()), InvalidArgumentError);
+  write(folder / "train-images-idx3-ubyte", images(0));
+  write(folder / "train-labels-idx1-ubyte", labels(0));
+  CHECK_THROWS_WITH(load_mnist(folder.path()),
+                    folder / "train-images-idx3-ubyte" + ": the file has no images");
 }

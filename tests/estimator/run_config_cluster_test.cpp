@@ -38,6 +38,20 @@ TEST_CASE("without TF_CONFIG the process trains alone", "[cluster][run_config]")
         "e");
 }
 
+TEST_CASE("Estimator does not take a task of a job for a process alone", "[cluster][run_config]") {
+  check_throws<InvalidArgumentError>([] { run_config(R"({"cluster": {}})"); },
+                                     "`cluster` is empty");
+  check_throws<InvalidArgumentError>([] { run_config(R"({"clusters": {"chief": ["a:1"]}})"); },
+                                     "there is 'clusters'");
+  std::map<std::string, std::string> torchrun{
+      {"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "a"}};
+  check_throws<FailedPreconditionError>([&] { read_run_config_cluster(torchrun); },
+                                        "with 2 tasks: set TF_CONFIG");
+  torchrun.erase("MASTER_ADDR");
+  check_throws<FailedPreconditionError>([&] { read_run_config_cluster(torchrun); },
+                                        "but MASTER_ADDR is not");
+}
+
 TEST_CASE("the chief comes first, parameter servers come last", "[cluster][run_config]") {
   struct Case {
     const char* type;

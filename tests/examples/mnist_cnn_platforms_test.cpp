@@ -120,12 +120,62 @@ TEST_CASE("three worker pools of Vertex AI train together",
                             "export CLUSTER_SPEC=\"$(echo \"$TF_CONFIG\" | "
                             "sed 's/\"worker\"/\"workerpool1\"/g')\"; unset TF_CONFIG",
                             {"--steps=4", "--job-dir=" + job.path()});
-  fs::create_directories(job / "model");
   const auto outcomes = ProcessCluster(options).wait();
   check_all_done(outcomes);
-  CHECK(fs::exists(job / "model/weights.index"));
+  CHECK(fs::exists(job / "model/saved_model.pb"));
   CHECK(fs::exists(job / "checkpoints/checkpoint"));
   CHECK_FALSE(fs::is_empty(job / "logs"));
+}
+
+TEST_CASE("outputs that would spoil each other are refused before the first step",
+          "[examples][mnist_cnn][vertex]") {
+  SKIP_WITHOUT_PROGRAM();
+  const TemporaryDirectory job;
+  const std::string model = job / "not/yet/model";
+  const ProgramResult spoiled =
+      train({"--steps=2", "--export_dir=" + model, "--final_checkpoint=" + model + "/weights"});
+  CHECK(spoiled.status == 1);
+  CHECK_THAT(spoiled.err, Contains("lies in --export_dir=" + model));
+  CHECK_FALSE(fs::exists(job / "not"));
+  const ProgramResult good =
+      train({"--steps=2", "--export_dir=" + model}, "AIP_MODEL_DIR=" + model + "/");
+  INFO(good.err);
+  CHECK(good.status == 0);
+  CHECK(fs::exists(model + "/saved_model.pb"));
+}
+
+TEST_CASE("--json alone leaves standard output to the report", "[examples][mnist_cnn]") {
+  SKIP_WITHOUT_PROGRAM();
+  const ProgramResult run = train({"--steps=2", "--json"});
+  CHECK(run.status == 0);
+  CHECK(run.out.starts_with("{"));
+  CHECK(run.out.ends_with("}\n"));
+  CHECK_THAT(run.err, Contains("test loss"));
+}
+
+TEST_CASE("a timeline is written by a single process with several replicas, too",
+          "[examples][mnist_cnn]") {
+  SKIP_WITHOUT_PROGRAM();
+  const TemporaryDirectory directory;
+  const std::string file = directory / "trace.json";
+  const ProgramResult run = train({"--steps=2", "--replicas=2"}, "DISTRIBUTE_TIMELINE=" + file);
+  CHECK(run.status == 0);
+  CHECK_THAT(contents(file), Contains("strategy.run") && Contains("\"run\""));
+}
+
+TEST_CASE("tasks of a job that is described in part do not train alone", "[examples][mnist_cnn]") {
+  SKIP_WITHOUT_PROGRAM();
+  for (const char* environment :
+       {"TF_CONFIG='{\"task\": {\"type\": \"ps\", \"index\": 0}}'", "TF_CONFIG='{\"cluster\": {}}'",
+        "RANK=1 WORLD_SIZE=2", "SLURM_JOB_ID=7 SLURM_NTASKS=4 SLURM_PROCID=0",
+        "TRAINING_JOB_NAME=j"})
+    for (const char* strategy : {"--seed=1", "--strategy=multi_worker", "--api=horovod"}) {
+      INFO(environment << " " << strategy);
+      const ProgramResult run = train({"--steps=2", strategy}, environment);
+      CHECK(run.status == 1);
+      CHECK_FALSE(run.err.empty());
+      CHECK(run.out == "");
+    }
 }
 
 TEST_CASE("a trial of Vertex AI reports its accuracy", "[examples][mnist_cnn][vertex]") {

@@ -82,6 +82,18 @@ TEST_CASE("records that TensorFlow wrote are read, plain and compressed", "[io][
   CHECK(framed == *io::read_file(*folder + "/raw_records.tfrecord"));
 }
 
+TEST_CASE("compressed records that are read as plain ones are told from damage", "[io][tfrecord]") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "a.tfrecord";
+  auto writer = io::RecordWriter::create(path, io::Compression::Gzip).value();
+  REQUIRE(writer.write("one").ok());
+  REQUIRE(writer.close().ok());
+  auto reader = io::RecordReader::open(path).value();
+  std::string record;
+  CHECK_THAT(std::string(reader.next(record).status().message()),
+             Catch::Matchers::Contains("begins as a gzip file does: compression_type = Gzip"));
+}
+
 TEST_CASE("records are skipped, and positions found again, under every compression",
           "[io][tfrecord]") {
   const TemporaryDirectory directory;
@@ -169,6 +181,10 @@ TEST_CASE("gzip data is read whole, with all members", "[io][gzip]") {
   CHECK(io::is_gzip(bytes));
   CHECK(*io::read_gzip_file(path) == text + "end");
   CHECK(*io::decompress_gzip(bytes + bytes, "twice") == text + "end" + text + "end");
+  const std::string zeros(70'000, '\0');  // padding, which gzip passes over
+  CHECK(*io::decompress_gzip(bytes + zeros, "padded") == text + "end");
+  CHECK(*io::decompress_gzip(bytes + zeros + bytes, "padded") == text + "end" + text + "end");
+  CHECK_FALSE(io::decompress_gzip(bytes + zeros + "x", "garbage").ok());
   for (size_t size = 0; size < bytes.size(); ++size) {
     const auto cut = io::decompress_gzip(bytes.substr(0, size), "cut.gz");
     REQUIRE(cut.status().code() == absl::StatusCode::kDataLoss);

@@ -75,6 +75,14 @@ TEST_CASE("what is no list of hosts is refused with the part that is wrong",
   CHECK_THROWS_WITH(parse_host_list("a,-v"), Contains("'-v' is not the name of a host"));
 }
 
+TEST_CASE("a host file may have Open MPI's other spellings", "[launch][host_list]") {
+  CHECK(text_of(parse_host_file("node1 slots = 2 max-slots=4\nnode2 slots= 3\nnode3 slots =4 "
+                                "max_slots = 9\n",
+                                "f")) == "node1:2 node2:3 node3:4");
+  CHECK_THROWS_WITH(parse_host_file("node1 slots =\n", "f"), Contains("f, line 1"));
+  CHECK_THROWS_WITH(parse_host_file("node1 slots 2\n", "f"), Contains("'slots' is not understood"));
+}
+
 TEST_CASE("a host file may be written for Open MPI, for MPICH or by PBS", "[launch][host_list]") {
   CHECK(text_of(parse_host_file(
             "# cluster\nnode1 slots=4 max_slots=8\n\n  node2\tslots=2 # old\r\n", "f")) ==

@@ -472,7 +472,8 @@ TEST_CASE("preempted tasks are restarted, and without restarts their status is p
   const std::string script = "exit $((143 * (1 - DISTRIBUTE_RESTART_COUNT)))";
   Job job({"-np", "2", "--max-restarts", "1"}, script);
   CHECK(job.wait() == 0);
-  CHECK_THAT(job.err(), Contains("preempted after saving"));
+  CHECK_THAT(job.err(),
+             Contains("told to go (SIGTERM); saved where it has a checkpoint directory"));
   CHECK(Job({"-np", "2"}, script).wait() == 143);
 }
 

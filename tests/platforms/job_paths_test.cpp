@@ -73,6 +73,32 @@ TEST_CASE("the variables of SageMaker's toolkit win over files", "[cluster][job_
   CHECK(paths.training_data() == "/p");  // the only one
 }
 
+TEST_CASE("the model_dir that SageMaker's SDK adds is a directory, no flag",
+          "[cluster][job_paths]") {
+  OptMl ml;
+  ml.write("hyperparameters.json", R"({"seed": "1", "model_dir": "\"s3://bucket/job/model\""})");
+  CHECK(ml.read().checkpoints == "s3://bucket/job/model");
+  CHECK(ml.read().model == ml.root / "model");
+  CHECK(ml.read().hyperparameters == Variables{{"seed", "1"}});
+  fs::create_directories(ml.root / "checkpoints");
+  CHECK(ml.read().checkpoints == ml.root / "checkpoints");
+  ml.write("hyperparameters.json", R"({"model_dir": "\"/opt/ml/shared/model\""})");
+  CHECK(ml.read().model == "/opt/ml/shared/model");
+  ml.write("hyperparameters.json", R"({"model_dir": "null"})");
+  CHECK(ml.read().model == ml.root / "model");
+}
+
+TEST_CASE("SageMaker's local mode is found by its files", "[cluster][job_paths]") {
+  OptMl ml;
+  ml.write("hyperparameters.json", R"({"seed": "1"})");
+  const Environment local(
+      Variables{{"TRAINING_JOB_NAME", "j"}, {"SAGEMAKER_BASE_DIR", ml.root.path()}});
+  CHECK(read_job_paths(local).service == "");
+  ml.write("resourceconfig.json", R"({"current_host": "a", "hosts": ["a"]})");
+  CHECK(read_job_paths(local).service == "SageMaker");
+  CHECK(read_job_paths(local).hyperparameters == Variables{{"seed", "1"}});
+}
+
 TEST_CASE("damaged files of SageMaker are named", "[cluster][job_paths]") {
   OptMl ml;
   ml.write("hyperparameters.json", R"({"a": )");

@@ -41,6 +41,9 @@ TEST_CASE("a host outside of the list has no cluster", "[cluster][sagemaker]") {
   CHECK_FALSE(resolver.task_id());
   CHECK(resolver.master() == "");
   CHECK_FALSE(host("", "algo-1").cluster_spec());
+  check_throws<InvalidArgumentError>([&] { check_complete(resolver); },
+                                     "this host, 'algo-9', is not among the 1 hosts");
+  check_complete(host(R"(["algo-1"])", "algo-1"));
 }
 
 TEST_CASE("port and task of SageMaker may be said", "[cluster][sagemaker]") {

@@ -3,6 +3,7 @@
 #include <distribute/strategy/detail/multi_worker_extended.hpp>
 
 #include <tests/support/catch.hpp>
+#include <tests/support/check_throws.hpp>
 #include <tests/support/cluster_main.hpp>
 #include <tests/support/logical_devices.hpp>
 #include <tests/support/mpirun.hpp>
@@ -86,6 +87,13 @@ TEST_CASE("without a cluster it trains on this process alone", "[strategy][multi
   CHECK(strategy.cluster_resolver() == &nobody);
   MirroredStrategy mirrored({.num_replicas = 2});
   CHECK(train_net(strategy) == train_net(mirrored));
+}
+
+TEST_CASE("an elastic strategy that needs others does not train alone",
+          "[strategy][multi_worker]") {
+  check_throws<InvalidArgumentError>(
+      [] { MultiWorkerMirroredStrategy<CpuDevice>({.elastic = {.min_workers = 2}}); },
+      "needs at least 2 workers (min_workers), but the environment names no other task");
 }
 
 TEST_CASE("processes train the bits of one process, in shared memory and by TCP",

@@ -88,6 +88,39 @@ TEST_CASE("a manifest without a token is found, and the cure named", "[tools][ch
   problems.check_all();
 }
 
+TEST_CASE("what the operators' own examples leave out is not demanded",
+          "[tools][check_manifests]") {
+  SKIP_WITHOUT_PYTHON();
+  const std::string policy = "  runPolicy:\n    cleanPodPolicy: Running\n    backoffLimit: 10\n";
+  const TemporaryDirectory directory;
+  std::ofstream(directory / "pytorchjob.yaml") << changed("pytorchjob.yaml", policy, "");
+  std::ofstream(directory / "mpijob.yaml")
+      << changed("mpijob.yaml", "              command: [/usr/sbin/sshd, -De]\n", "");
+  const auto result = check(directory.path());
+  INFO(result->out);
+  CHECK(result->status == 0);
+  const auto help = check("--help");
+  CHECK(help->status == 0);
+  CHECK_THAT(help->out, Contains("Usage: check_manifests.py"));
+}
+
+TEST_CASE("a PyTorchJob whose tasks cannot find each other is found", "[tools][check_manifests]") {
+  SKIP_WITHOUT_PYTHON();
+  Problems problems;
+  problems.found(changed("pytorchjob.yaml", "    Master:",
+                         "    Worker:\n      replicas: 1\n"
+                         "      template: {spec: {containers: []}}\n"
+                         "    Boss:"),
+                 "there is no Master");
+  const std::string spec = "spec:\n  runPolicy:";
+  problems.found(changed("pytorchjob.yaml", spec, "spec:\n  nprocPerNode: \"4\"\n  runPolicy:"),
+                 "nprocPerNode: is 4, so WORLD_SIZE counts 4 processes");
+  problems.found(changed("pytorchjob.yaml", spec,
+                         "spec:\n  elasticPolicy: {minReplicas: 1, maxReplicas: 3}\n  runPolicy:"),
+                 "elasticPolicy: is for torchrun");
+  problems.check_all();
+}
+
 TEST_CASE("what the schemas forbid is found", "[tools][check_manifests]") {
   SKIP_WITHOUT_PYTHON();
   Problems problems;

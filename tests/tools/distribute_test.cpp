@@ -252,6 +252,31 @@ TEST_CASE("ckpt convert writes flat names", "[tools][distribute]") {
   check_complaint({"ckpt", "convert", from, from}, 1, "itself");
 }
 
+TEST_CASE("events ls shows all good files of a tree beside a damaged one", "[tools][distribute]") {
+  if (!has_program("distribute")) SKIP("the program was not built");
+  const TemporaryDirectory directory;
+  std::vector<std::string> paths;
+  for (const char* run : {"a", "b", "b/deeper"}) {
+    std::filesystem::create_directories(directory / run);
+    const auto writer = summary::create_file_writer(directory / run);
+    const auto scope = writer.as_default();
+    summary::scalar(str_cat("loss of ", run), 0.5, 3);
+    writer.close();
+    paths.push_back(writer.path());
+  }
+  damage_last_byte(paths[0]);
+  const ProgramResult table = distribute_program({"events", "ls", directory.path()});
+  CHECK(table.status == 1);
+  CHECK_THAT(table.err, Contains(paths[0]));
+  CHECK_THAT(table.out, Contains("loss of b ") && Contains("loss of b/deeper") &&
+                            Contains(paths[1] + "\n") && Contains(paths[2] + "\n"));
+  const ProgramResult json = distribute_program({"events", "ls", directory.path(), "--json"});
+  CHECK(json.status == 1);
+  const Json events = Json::parse(json.out);
+  REQUIRE(events.size() == 2);
+  CHECK(events[1]["file"] == paths[2]);
+}
+
 TEST_CASE("events ls shows steps, tags and values", "[tools][distribute]") {
   if (!has_program("distribute")) SKIP("the program was not built");
   const TemporaryDirectory directory;

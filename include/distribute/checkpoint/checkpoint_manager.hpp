@@ -3,6 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
+#include <distribute/checkpoint/checkpoint_state.hpp>
 
 #include <cstdint>
 #include <exception>
@@ -48,7 +49,9 @@ class CheckpointManager {
   /// Makes the directory.
   /// Throws  InvalidArgumentError for max_to_keep < 1, for an interval without counter and for
   ///         names with a slash; PermissionDeniedError and others with the path when it cannot be
-  ///         made; DataLossError for a damaged `checkpoint` file.
+  ///         made; DataLossError for a damaged `checkpoint` file; FailedPreconditionError where
+  ///         that
+  ///         file is missing and several checkpoints of this name are there.
   CheckpointManager(Checkpoint& checkpoint, CheckpointManagerOptions options);
 
   /// Saves and deletes what is too old; gives the path, or nothing within the interval, for a step
@@ -89,6 +92,7 @@ class CheckpointManager {
   bool forgives(const std::exception_ptr& error);
   Work work_for(const std::string& path, const Lists& before, const std::vector<Entry>& old);
   std::string look_at_directory() const;
+  std::optional<CheckpointState> state_from_files() const;
   void adopt(double time, const std::string& state_text);
   double now() const;
   std::vector<Entry> add(const std::string& path);

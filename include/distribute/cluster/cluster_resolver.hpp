@@ -49,6 +49,10 @@ class ClusterResolver {
   /// cluster_spec() then holds worker 0 alone. Nothing where cluster_spec() is complete.
   virtual std::optional<int> world_size() const { return std::nullopt; }
 
+  /// Why this process, which knows that it belongs to a job, would train alone or in vain; "" for a
+  /// whole cluster and for a process that is alone by its environment.
+  DISTRIBUTE_INLINE virtual std::string incomplete_because() const;
+
  protected:
   ClusterResolver() = default;
   ClusterResolver(const ClusterResolver&) = default;
@@ -77,6 +81,10 @@ class ClusterResolver {
   std::optional<int> task_id_;
   std::optional<std::string> rpc_layer_;
 };
+
+/// For those who are about to join the cluster.
+/// Throws  InvalidArgumentError with the resolver's incomplete_because().
+void check_complete(const ClusterResolver& resolver);
 
 struct SimpleClusterResolverOptions {
   std::string master = {};
@@ -111,6 +119,9 @@ class SimpleClusterResolver : public ClusterResolver {
 namespace cluster_internal {
 /// "grpc://a:1"; the address alone without a layer.
 std::string format_master_url(const std::string& address, const std::string& rpc_layer);
+/// What is wrong with a task of that type and number whose cluster has no tasks; "" for worker 0,
+/// which is alone, and for an evaluator, which is outside of the cluster.
+std::string task_without_cluster(const std::optional<TaskType>& type, std::optional<int> id);
 }  // namespace cluster_internal
 
 }  // namespace distribute

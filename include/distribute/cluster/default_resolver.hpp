@@ -17,9 +17,14 @@ struct ImpliedResolver {
 /// The first that is there: the classic flags; TF_CONFIG with a cluster; CLUSTER_SPEC of Vertex AI,
 /// which also wins over a TF_CONFIG of one task; SageMaker; horovodrun; torchrun or mpirun inside
 /// of a Slurm step; a Slurm step; torchrun; mpirun; a pod of Kubernetes with DISTRIBUTE_REPLICAS.
-/// Otherwise TFConfigClusterResolver, whose cluster is then empty: a single process. Throws
-/// FailedPreconditionError or InvalidArgumentError when flags or a Slurm step do not make a
-///         cluster. The other resolvers read when they are asked.
+/// Otherwise TFConfigClusterResolver, whose cluster is then empty: a single process. A job `master`
+/// of TF_CONFIG, as of old TFJobs, is taken for the chief, with a line in the log.
+/// Throws  FailedPreconditionError or InvalidArgumentError when the environment cannot be read, or
+///         speaks of a job and does not describe it whole (check_complete; one of several variables
+///         of a launcher is missing), so that a task never trains alone by mistake.
 ImpliedResolver default_resolver(const Environment& variables = {}, const ClusterFlags& flags = {});
+
+/// The same without the check that the description is whole, to explain what is there.
+ImpliedResolver implied_resolver(const Environment& variables = {}, const ClusterFlags& flags = {});
 
 }  // namespace distribute

@@ -19,7 +19,7 @@ struct ClusterFlags {
 };
 
 /// Throws  InvalidArgumentError, which names the flag, for a job without hosts, an index out of
-///         range, an empty host, and a name or index that is missing.
+///         range, an address that is not host:port, and a name or index that is missing.
 /// Source  the trainers of TensorFlow's "Distributed TensorFlow" guide
 class FlagsClusterResolver : public ClusterResolver {
  public:

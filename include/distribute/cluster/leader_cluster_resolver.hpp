@@ -13,11 +13,14 @@ class LeaderClusterResolver : public ClusterResolver {
   struct World {
     int rank = 0;
     int size = 1;
-    std::string leader;  // host:port
+    std::string leader;                  // host:port
+    std::optional<int> local_size = {};  // ranks on this host, where the launcher tells
   };
 
   DISTRIBUTE_INLINE ClusterSpec cluster_spec() const override;
   std::optional<int> world_size() const override { return world().size; }
+  /// A leader at a loopback address of one of several hosts.
+  DISTRIBUTE_INLINE std::string incomplete_because() const override;
 
  protected:
   /// Throws  FailedPreconditionError outside of the launcher; InvalidArgumentError for numbers that

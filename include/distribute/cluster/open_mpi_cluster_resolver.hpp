@@ -22,6 +22,10 @@ class OpenMpiClusterResolver : public LeaderClusterResolver {
  public:
   explicit OpenMpiClusterResolver(OpenMpiClusterResolverOptions options = {});
 
+  /// An elastic horovodrun (HOROVOD_ELASTIC) changes ranks and their number while it runs, which
+  /// its processes do not hear here.
+  DISTRIBUTE_INLINE std::string incomplete_because() const override;
+
  protected:
   DISTRIBUTE_INLINE World world() const override;
 

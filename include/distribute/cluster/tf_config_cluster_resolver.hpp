@@ -20,16 +20,21 @@ struct TFConfigClusterResolverOptions {
 
 /// Reads TF_CONFIG anew for every answer: {"cluster": {job: [address, ...] or {index: address}},
 /// "task": {"type": ..., "index": ...}, "rpc_layer": ..., "session_master": ...}; other members are
-/// not looked at. An unset variable is {}, a single process. Who uses the cluster checks the names
-/// of its jobs (cluster/multi_worker_util.hpp).
+/// not looked at. An unset variable is {}, a single process, as is a task worker 0 without a
+/// cluster. Who uses the cluster checks the names of its jobs (cluster/multi_worker_util.hpp), and
+/// check_complete() refuses a TF_CONFIG that speaks of a job and does not name its tasks: another
+/// task without a cluster, an empty cluster, a cluster under another key, and what the training
+/// operator tells the tasks of a TFJob with enableDynamicWorker.
 /// Throws  InvalidArgumentError for text that cannot be read, and for a key that occurs twice.
 /// Source  tf.distribute.cluster_resolver.TFConfigClusterResolver
 class TFConfigClusterResolver : public ClusterResolver {
  public:
   explicit TFConfigClusterResolver(TFConfigClusterResolverOptions options = {});
   DISTRIBUTE_INLINE ClusterSpec cluster_spec() const override;
-  /// Whether TF_CONFIG is of a TFJob with enableDynamicWorker.
+  /// Whether TF_CONFIG is of a TFJob with enableDynamicWorker: each worker sees itself and the
+  /// parameter servers, each server itself, any other task nobody, so that they cannot meet.
   bool has_dynamic_workers() const;
+  DISTRIBUTE_INLINE std::string incomplete_because() const override;
 
  protected:
   DISTRIBUTE_INLINE std::optional<TaskType> find_task_type() const override;
@@ -44,18 +49,15 @@ class TFConfigClusterResolver : public ClusterResolver {
   Environment variables_;
 };
 
-/// Refuses what the training operator tells the tasks of a TFJob with enableDynamicWorker: each
-/// worker sees itself and the parameter servers, each server itself, any other task nobody, so that
-/// they cannot meet. For those who are about to join a cluster; other resolvers are all right.
-/// Throws  InvalidArgumentError with what is wanted instead.
-void check_sees_others(const ClusterResolver& resolver);
-
 namespace cluster_internal {
 /// The text of variable `name`, {} when it is not set.
 JsonValue json_object_variable(const Environment& variables, const std::string& name);
 /// task.type and task.index of such an object; `name` stands in errors.
 std::optional<TaskType> task_type_in(const JsonValue& root, const std::string& name);
 std::optional<int> task_id_in(const JsonValue& root, const std::string& name);
+/// What an object without `cluster`, or with an empty one, says about a cluster all the same: its
+/// `cluster` is empty, or another member looks like one. "" when nothing does.
+std::string misplaced_cluster(const JsonValue& root, const std::string& name);
 }  // namespace cluster_internal
 
 }  // namespace distribute

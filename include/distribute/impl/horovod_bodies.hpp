@@ -116,6 +116,7 @@
 #include <distribute/cluster/impl/multi_worker_util.ipp>
 #include <distribute/cluster/impl/open_mpi_cluster_resolver.ipp>
 #include <distribute/cluster/impl/own_port.ipp>
+#include <distribute/cluster/impl/partial_environment.ipp>
 #include <distribute/cluster/impl/peer_sockets.ipp>
 #include <distribute/cluster/impl/progress_board.ipp>
 #include <distribute/cluster/impl/ready_file.ipp>

@@ -25,6 +25,9 @@
 #include <distribute/device/impl/device_spec.ipp>
 #include <distribute/device/impl/placement.ipp>
 
+#include <distribute/net/impl/address.ipp>
+#include <distribute/net/impl/bytes.ipp>
+
 #include <distribute/io/impl/file_system.ipp>
 #include <distribute/io/impl/local_file_system.ipp>
 #include <distribute/io/impl/path.ipp>
@@ -37,6 +40,7 @@
 #include <distribute/cluster/impl/json_value.ipp>
 #include <distribute/cluster/impl/leader_cluster_resolver.ipp>
 #include <distribute/cluster/impl/open_mpi_cluster_resolver.ipp>
+#include <distribute/cluster/impl/partial_environment.ipp>
 #include <distribute/cluster/impl/resolver_registry.ipp>
 #include <distribute/cluster/impl/tf_config_cluster_resolver.ipp>
 #include <distribute/cluster/impl/torchrun_cluster_resolver.ipp>

@@ -17,6 +17,11 @@ class Listener {
   /// Listens on exactly this address; port 0 lets the system choose. A host name is resolved.
   /// Errors  FailedPrecondition when the port is taken or the address is not this machine's.
   static absl::StatusOr<Listener> bind(const Address& address, Deadline deadline);
+  /// The same where other hosts can reach it: of a name's addresses the first that is no loopback
+  /// address, and at all addresses of this host for a name with loopback addresses alone, as Debian
+  /// gives a host's own name (127.0.1.1, also 127.0.0.1 and ::1). A loopback address or "localhost"
+  /// itself stays one.
+  static absl::StatusOr<Listener> bind_for_others(const Address& address, Deadline deadline);
 
   explicit operator bool() const { return descriptor_ >= 0; }
   int native() const { return descriptor_; }
@@ -31,6 +36,8 @@ class Listener {
   void close();
 
  private:
+  static absl::StatusOr<Listener> listen(const Address& wanted, const Address& numeric);
+
   int descriptor_ = -1;
   Address address_;
 };

@@ -13,4 +13,7 @@ namespace distribute::net {
 /// Errors  Unavailable when the name is not known (yet); DeadlineExceeded.
 absl::StatusOr<std::vector<Address>> resolve(const Address& address, Deadline deadline);
 
+/// Whether a numeric address, loopback ones included, is one of this host's.
+bool is_of_this_host(const Address& numeric);
+
 }  // namespace distribute::net

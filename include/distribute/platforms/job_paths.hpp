@@ -18,13 +18,16 @@ struct JobPaths {
   std::string output;                           // whatever else is worth keeping
   std::string failure;                          // a file: why the job has failed
   std::map<std::string, std::string> channels;  // input data by name
-  std::map<std::string, std::string> hyperparameters;  // name and value, as for flags
+  /// Name and value, as for flags; without `model_dir`, which is a directory above: of checkpoints
+  /// where it is a URL, else of the model.
+  std::map<std::string, std::string> hyperparameters;
 
   /// The channel "training", "train", or the only one; "" otherwise.
   std::string training_data() const;
 };
 
-/// SageMaker (SM_HOSTS, or TRAINING_JOB_NAME with TRAINING_JOB_ARN): SM_MODEL_DIR,
+/// SageMaker (SM_HOSTS, TRAINING_JOB_NAME with TRAINING_JOB_ARN, or resourceconfig.json):
+/// SM_MODEL_DIR,
 /// SM_OUTPUT_DATA_DIR, SM_CHANNEL_*, SM_HPS where its toolkit has set them, else the folders of
 /// /opt/ml (SAGEMAKER_BASE_DIR); checkpoints where /opt/ml/checkpoints is there, logs in
 /// /opt/ml/output/tensorboard where that is there, else below output. Vertex AI:

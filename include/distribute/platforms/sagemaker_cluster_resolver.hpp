@@ -29,6 +29,8 @@ class SageMakerClusterResolver : public ClusterResolver {
  public:
   explicit SageMakerClusterResolver(SageMakerClusterResolverOptions options = {});
   DISTRIBUTE_INLINE ClusterSpec cluster_spec() const override;
+  /// This host is not in the list of hosts.
+  DISTRIBUTE_INLINE std::string incomplete_because() const override;
 
  protected:
   DISTRIBUTE_INLINE std::optional<TaskType> find_task_type() const override;
@@ -41,7 +43,8 @@ class SageMakerClusterResolver : public ClusterResolver {
  private:
   struct Hosts {
     std::vector<std::string> names;  // sorted
-    std::optional<int> own;          // place of this host
+    std::string current;             // name of this host
+    std::optional<int> own;          // its place
   };
   Hosts hosts() const;
 

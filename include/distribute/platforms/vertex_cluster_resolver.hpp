@@ -20,6 +20,8 @@ class VertexClusterResolver : public ClusterResolver {
  public:
   explicit VertexClusterResolver(VertexClusterResolverOptions options = {});
   DISTRIBUTE_INLINE ClusterSpec cluster_spec() const override;
+  /// CLUSTER_SPEC without worker pools.
+  DISTRIBUTE_INLINE std::string incomplete_because() const override;
 
  protected:
   DISTRIBUTE_INLINE std::optional<TaskType> find_task_type() const override;

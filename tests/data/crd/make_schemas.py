@@ -87,6 +87,8 @@ def training_operator_models(folder, definitions):
         types = dict(re.findall(r"'(\w+)': '([^']+)'", text.split("openapi_types = {")[1].split("}")[0]))
         names = dict(re.findall(r"'(\w+)': '([^']+)'", text.split("attribute_map = {")[1].split("}")[0]))
         needed = re.findall(r"Invalid value for `(\w+)`, must not be `None`", text)
+        # The models demand it, the operator's CRDs and examples do not.
+        needed = [key for key in needed if key != "run_policy"]
         definitions[name] = {
             "type": "object", "additionalProperties": False,
             "properties": {names[key]: of_model_type(types[key], "KubeflowOrg") for key in names},

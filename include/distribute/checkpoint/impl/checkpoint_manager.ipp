@@ -92,9 +92,30 @@ DISTRIBUTE_INLINE CheckpointManager::CheckpointManager(Checkpoint& checkpoint,
 DISTRIBUTE_INLINE std::string CheckpointManager::look_at_directory() const {
   io::FileSystem& files = *value_or_throw(io::file_system_for(options_.directory));
   throw_if_error(files.make_dirs(options_.directory));
-  const auto state = get_checkpoint_state(options_.directory);
+  auto state = get_checkpoint_state(options_.directory);
+  if (state && !state->moved_from.empty())
+    log_warning("checkpoint", str_cat(io::join_path(options_.directory, "checkpoint"), " names ",
+                                      state->moved_from, ", which is not there; ",
+                                      state->model_checkpoint_path, " is taken instead"));
+  if (!state) state = state_from_files();
   return str_cat(base_internal::exact_word(now()), "\n",
                  state ? encode_checkpoint_state(*state) : "");
+}
+
+/// Without a state file. To begin again at step 0 would overwrite what is there. A single
+/// checkpoint is what a program leaves that was killed before it wrote its first state file.
+DISTRIBUTE_INLINE std::optional<CheckpointState> CheckpointManager::state_from_files() const {
+  const auto found =
+      checkpoint_internal::numbered_checkpoints(options_.directory, options_.checkpoint_name);
+  if (found.empty()) return std::nullopt;
+  if (found.size() > 1) throw FailedPreconditionError(why_no_checkpoint(options_.directory));
+  log_warning("checkpoint", str_cat(options_.directory, " has no file `checkpoint`; its only ",
+                                    "checkpoint, ", found[0], ", is taken"));
+  CheckpointState state;
+  state.model_checkpoint_path = found[0];
+  state.all_model_checkpoint_paths = {found[0]};
+  state.all_model_checkpoint_timestamps = {now()};
+  return state;
 }
 
 DISTRIBUTE_INLINE double CheckpointManager::now() const {

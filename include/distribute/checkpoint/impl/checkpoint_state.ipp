@@ -7,6 +7,7 @@
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/io/file_system.hpp>
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <utility>
@@ -158,24 +159,64 @@ DISTRIBUTE_INLINE train::CheckpointState StateParser::parse() {
   return state;
 }
 
-/// What to do about a state file that leads nowhere, from what lies beside it.
-DISTRIBUTE_INLINE std::string cure_of_state(const std::string& directory, const std::string& file) {
-  std::string newest;
-  int64_t newest_number = -1;
+/// A checkpoint's number, or -1 where its name has none.
+DISTRIBUTE_INLINE int64_t number_of(const std::string& prefix) {
+  const char* digits = prefix.data() + prefix.rfind('-') + 1;  // npos + 1: the whole name
+  int64_t number = -1;
+  std::from_chars(digits, prefix.data() + prefix.size(), number);
+  return number;
+}
+
+/// The names of all checkpoints in a directory that can be read, by number.
+DISTRIBUTE_INLINE std::vector<std::string> checkpoints_in(const std::string& directory) {
+  constexpr std::string_view kIndex = ".index";
   const auto fs = io::file_system_for(directory);
   const auto names = fs.ok() ? (*fs)->list_directory(directory.empty() ? "." : directory)
                              : absl::StatusOr<std::vector<std::string>>(fs.status());
-  for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
-    if (!name.ends_with(".index")) continue;
-    const std::string prefix = name.substr(0, name.size() - 6);
-    const char* digits = prefix.data() + prefix.rfind('-') + 1;  // npos + 1: the whole name
-    int64_t number = -1;
-    std::from_chars(digits, prefix.data() + prefix.size(), number);
-    if (newest.empty() || number >= newest_number) newest = prefix, newest_number = number;
+  std::vector<std::string> found;
+  for (const std::string& name : names.ok() ? *names : std::vector<std::string>())
+    if (name.ends_with(kIndex)) found.push_back(name.substr(0, name.size() - kIndex.size()));
+  std::stable_sort(found.begin(), found.end(), [](const std::string& a, const std::string& b) {
+    return number_of(a) < number_of(b);
+  });
+  return found;
+}
+
+DISTRIBUTE_INLINE std::vector<std::string> numbered_checkpoints(const std::string& directory,
+                                                                const std::string& name) {
+  std::vector<std::string> prefixes;
+  for (const std::string& found : checkpoints_in(directory)) {
+    const bool ours = found.starts_with(name + "-") && found.size() > name.size() + 1;
+    if (ours && found.find_first_not_of("0123456789", name.size() + 1) == std::string::npos)
+      prefixes.push_back(io::join_path(directory, found));
   }
-  if (newest.empty()) return "; remove " + file + " to start anew: no checkpoint lies beside it";
-  return str_cat("; write `model_checkpoint_path: ", quote(newest), "` into ", file,
-                 " to go on from the newest checkpoint beside it, or remove it to start anew");
+  return prefixes;
+}
+
+/// What to do about a state file that leads nowhere, from what lies beside it.
+DISTRIBUTE_INLINE std::string cure_of_state(const std::string& directory, const std::string& file) {
+  const std::vector<std::string> beside = checkpoints_in(directory);
+  if (beside.empty()) return "; remove " + file + " to start anew: no checkpoint lies beside it";
+  return str_cat("; write `model_checkpoint_path: ", quote(beside.back()), "` into ", file,
+                 " to go on from the newest checkpoint beside it, or move the checkpoints and that "
+                 "file away to start anew");
+}
+
+DISTRIBUTE_INLINE bool has_index(const std::string& prefix) {
+  const std::string index = train::bundle_index_path(prefix);
+  const auto fs = io::file_system_for(index);
+  const auto found = fs.ok() ? (*fs)->exists(index) : absl::StatusOr<bool>(fs.status());
+  return found.ok() && *found;  // what cannot be looked at is not there
+}
+
+/// Makes a path of the state file one of this machine: as it is, else beside the file under the
+/// same name, also where it was written on another system.
+DISTRIBUTE_INLINE void resolve_path(std::string& path, const std::string& directory) {
+  const std::string name = path.substr(path.find_last_of("/\\") + 1);
+  const bool beside = name == path;
+  path = io::join_path(directory, path);
+  if (beside || name.empty() || has_index(path)) return;
+  if (const std::string here = io::join_path(directory, name); has_index(here)) path = here;
 }
 
 }  // namespace distribute::checkpoint_internal
@@ -215,10 +256,11 @@ DISTRIBUTE_INLINE std::optional<CheckpointState> get_checkpoint_state(
   } catch (const DataLossError& error) {
     throw DataLossError(error.what() + checkpoint_internal::cure_of_state(checkpoint_dir, file));
   }
-  state.model_checkpoint_path = io::join_path(checkpoint_dir, state.model_checkpoint_path);
-  for (std::string& path : state.all_model_checkpoint_paths) {
-    path = io::join_path(checkpoint_dir, path);
-  }
+  const std::string named = io::join_path(checkpoint_dir, state.model_checkpoint_path);
+  checkpoint_internal::resolve_path(state.model_checkpoint_path, checkpoint_dir);
+  if (named != state.model_checkpoint_path) state.moved_from = named;
+  for (std::string& path : state.all_model_checkpoint_paths)
+    checkpoint_internal::resolve_path(path, checkpoint_dir);
   return state;
 }
 
@@ -243,6 +285,22 @@ DISTRIBUTE_INLINE std::optional<std::string> latest_checkpoint(const std::string
   io::FileSystem& fs = *value_or_throw(io::file_system_for(index));
   if (!value_or_throw(fs.exists(index))) return std::nullopt;
   return state->model_checkpoint_path;
+}
+
+DISTRIBUTE_INLINE std::string why_no_checkpoint(const std::string& checkpoint_dir,
+                                                const std::string& latest_filename) {
+  const std::string file = io::join_path(checkpoint_dir, latest_filename);
+  const auto state = get_checkpoint_state(checkpoint_dir, latest_filename);
+  if (state)
+    return str_cat(checkpoint_dir, ": ", file, " names ", state->model_checkpoint_path,
+                   ", which is not there",
+                   checkpoint_internal::cure_of_state(checkpoint_dir, file));
+  const auto beside = checkpoint_internal::checkpoints_in(checkpoint_dir);
+  if (beside.empty())
+    return str_cat(checkpoint_dir, ": the directory has no checkpoint, and no file `",
+                   latest_filename, "`");
+  return str_cat(checkpoint_dir, ": the directory has checkpoints, but no file `", latest_filename,
+                 "` that names one", checkpoint_internal::cure_of_state(checkpoint_dir, file));
 }
 
 }  // namespace distribute::train

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
+#include <distribute/cluster/detail/foreign_text.hpp>
 #include <distribute/device/placement.hpp>
 
 #include <utility>
@@ -10,6 +11,26 @@ namespace distribute {
 DISTRIBUTE_INLINE std::string cluster_internal::format_master_url(const std::string& address,
                                                                   const std::string& rpc_layer) {
   return rpc_layer.empty() ? address : rpc_layer + "://" + address;
+}
+
+DISTRIBUTE_INLINE std::string cluster_internal::task_without_cluster(
+    const std::optional<TaskType>& type, std::optional<int> id) {
+  const bool outside = type == TaskType::Evaluator;
+  const bool alone = (!type || type == TaskType::Worker) && id.value_or(0) == 0;
+  if (outside || alone) return "";
+  return str_cat("this process is ", shown(type ? type->name() : "task"), " ",
+                 id ? std::to_string(*id) : "of an unknown number",
+                 ", but no cluster names the addresses of the job's tasks");
+}
+
+DISTRIBUTE_INLINE std::string ClusterResolver::incomplete_because() const {
+  if (cluster_spec()) return "";
+  return cluster_internal::task_without_cluster(task_type(), task_id());
+}
+
+DISTRIBUTE_INLINE void check_complete(const ClusterResolver& resolver) {
+  if (const std::string why = resolver.incomplete_because(); !why.empty())
+    throw InvalidArgumentError(why);
 }
 
 DISTRIBUTE_INLINE std::string ClusterResolver::find_master(

@@ -26,6 +26,8 @@ struct ClusterRuntime::Impl {
        int64_t generation);
   ~Impl();
 
+  std::string host_for_others(const net::Address& local) const;
+  std::string address_for_others(const std::string& host) const;
   void open_server(const std::string& address);
   void start_server(net::Listener listener);
   void serve_peers();
@@ -62,6 +64,7 @@ DISTRIBUTE_INLINE ClusterRuntime::Impl::Impl(ClusterTasks the_tasks, ClusterOpti
     : tasks(std::move(the_tasks)), options(std::move(the_options)) {
   check_tasks(tasks);
   check_options(options);
+  cluster_internal::check_loopback(tasks, options);
   const std::string random = value_or_throw(net::random_bytes(sizeof(uint64_t)));
   config = {
       .self = {tasks.self().type, tasks.self().index, net::ByteReader(random).number<uint64_t>()},
@@ -93,6 +96,23 @@ DISTRIBUTE_INLINE ClusterRuntime::Impl::~Impl() {
   if (server) server->stop_serving(of_generation(cluster_internal::kPeerPurpose));
 }
 
+/// The host at which the others find a task without an address: its end of the connection to the
+/// leader; where that is a loopback address, on the leader's own host, the leader's name.
+DISTRIBUTE_INLINE std::string ClusterRuntime::Impl::host_for_others(
+    const net::Address& local) const {
+  const auto leader = value_or_throw(net::parse_address(tasks.members[0].address));
+  return local.is_loopback() && !leader.is_loopback() ? leader.host : local.host;
+}
+
+/// Where the server listens, by that host's name where the numbers say nothing to other hosts.
+DISTRIBUTE_INLINE std::string ClusterRuntime::Impl::address_for_others(
+    const std::string& host) const {
+  const net::Address& own = server->address();
+  const bool everywhere = own.host == "0.0.0.0" || own.host == "::";
+  const bool inside = own.is_loopback() && !net::Address{host, 0}.is_loopback();
+  return everywhere || inside ? net::Address{host, own.port}.text() : own.text();
+}
+
 DISTRIBUTE_INLINE void ClusterRuntime::Impl::open_server(const std::string& address) {
   start_server(cluster_internal::open_own_port(tasks.self().name(), address, options));
 }
@@ -118,8 +138,9 @@ DISTRIBUTE_INLINE void ClusterRuntime::Impl::make_membership() {
     membership = std::make_unique<MemberMembership>(
         tasks, options, config,
         [this](const net::Address& local) {
-          if (!server) open_server(net::Address{local.host, 0}.text());
-          return tasks.self().address.empty() ? server->address().text() : tasks.self().address;
+          const std::string host = host_for_others(local);
+          if (!server) open_server(net::Address{host, 0}.text());
+          return tasks.self().address.empty() ? address_for_others(host) : tasks.self().address;
         },
         of_generation(kMemberPurpose));
   }

@@ -42,8 +42,7 @@ DISTRIBUTE_INLINE void check_tasks(const ClusterTasks& tasks) {
     const ClusterMember& member = tasks.members[i];
     cluster_internal::check_unique("the task", member.name(), i, names);
     if (member.address.empty()) continue;
-    if (tasks.size() > 1)
-      throw_if_error(annotate(net::parse_address(member.address).status(), member.name()));
+    throw_if_error(annotate(net::parse_address(member.address).status(), member.name()));
     cluster_internal::check_unique("the address", member.address, i, addresses);
   }
 }

@@ -2,10 +2,26 @@
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/detail/foreign_text.hpp>
 #include <distribute/cluster/flags_cluster_resolver.hpp>
+#include <distribute/net/address.hpp>
 
 #include <algorithm>
 #include <iterator>
 #include <utility>
+
+namespace distribute::cluster_internal {
+
+DISTRIBUTE_INLINE void check_address_of_flag(const char* job, const std::string& hosts,
+                                             const std::string& address) {
+  const auto parsed = net::parse_address(address);
+  if (parsed.ok()) return;
+  const bool blank = address.find_first_of(" \t;") != std::string::npos;
+  throw InvalidArgumentError(str_cat(
+      "--", job, "_hosts=", shown(hosts), ": ",
+      address.empty() ? std::string("an address is empty") : std::string(parsed.status().message()),
+      blank ? "; addresses are divided by commas" : ""));
+}
+
+}  // namespace distribute::cluster_internal
 
 namespace distribute {
 
@@ -24,9 +40,7 @@ DISTRIBUTE_INLINE FlagsClusterResolver::FlagsClusterResolver(const ClusterFlags&
   for (const auto& [job, hosts] : all) {
     const std::vector<std::string> addresses = cluster_internal::split_commas(*hosts);
     for (const std::string& address : addresses)
-      if (address.empty())
-        throw InvalidArgumentError(str_cat("--", job, "_hosts=", cluster_internal::shown(*hosts),
-                                           ": an address is empty"));
+      cluster_internal::check_address_of_flag(job, *hosts, address);
     if (!addresses.empty()) jobs.emplace(job, addresses);
   }
   cluster_spec_ = ClusterSpec(std::move(jobs));

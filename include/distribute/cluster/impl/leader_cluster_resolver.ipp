@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/leader_cluster_resolver.hpp>
+#include <distribute/net/address.hpp>
 
 namespace distribute {
 
@@ -13,11 +14,21 @@ DISTRIBUTE_INLINE LeaderClusterResolver::World cluster_internal::checked_world(
   if (rank < 0 || rank >= size)
     throw InvalidArgumentError(str_cat(rank_name, " must be from 0 to ", size - 1, ", because ",
                                        size_name, " is ", size, "; it is ", rank));
-  return {rank, size, std::move(leader)};
+  return {.rank = rank, .size = size, .leader = std::move(leader)};
 }
 
 DISTRIBUTE_INLINE ClusterSpec LeaderClusterResolver::cluster_spec() const {
   return ClusterSpec{{"worker", {world().leader}}};
+}
+
+DISTRIBUTE_INLINE std::string LeaderClusterResolver::incomplete_because() const {
+  const World all = world();
+  const auto leader = net::parse_address(all.leader);
+  if (!leader.ok() || !leader->is_loopback() || all.local_size.value_or(all.size) >= all.size)
+    return "";
+  return str_cat("rank 0 is to be found at ", all.leader, ", which is every host's own, but only ",
+                 *all.local_size, " of ", all.size,
+                 " ranks are on this host: set MASTER_ADDR to the host of rank 0");
 }
 
 DISTRIBUTE_INLINE std::string LeaderClusterResolver::find_master(

@@ -42,12 +42,22 @@ DISTRIBUTE_INLINE std::string OpenMpiClusterResolver::leader(int size,
       "MASTER_ADDR where HOROVOD_RANK is set");
 }
 
+DISTRIBUTE_INLINE std::string OpenMpiClusterResolver::incomplete_because() const {
+  if (!variables_.has("HOROVOD_RANK") || variables_("HOROVOD_ELASTIC").value_or("0") == "0")
+    return LeaderClusterResolver::incomplete_because();
+  return "HOROVOD_ELASTIC is set: the ranks of an elastic horovodrun and their number change while "
+         "it runs, and this program does not hear of it. Start with distribute run --elastic, or "
+         "leave out horovodrun's --min-np, --max-np and --host-discovery-script";
+}
+
 DISTRIBUTE_INLINE LeaderClusterResolver::World OpenMpiClusterResolver::world() const {
   for (const auto& names : cluster_internal::kMpiNames) {
     const auto rank = variables_.integer(names.rank), size = variables_.integer(names.size);
-    if (rank && size)
-      return cluster_internal::checked_world(*rank, *size, leader(*size, names.local_size),
-                                             names.rank, names.size);
+    if (!rank || !size) continue;
+    World world = cluster_internal::checked_world(*rank, *size, leader(*size, names.local_size),
+                                                  names.rank, names.size);
+    world.local_size = variables_.integer(names.local_size);
+    return world;
   }
   throw FailedPreconditionError(
       "Not started by mpirun? Neither OMPI_COMM_WORLD_RANK and OMPI_COMM_WORLD_SIZE nor PMI_RANK "

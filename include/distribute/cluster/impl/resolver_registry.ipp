@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/process_state.hpp>
+#include <distribute/cluster/detail/partial_environment.hpp>
 #include <distribute/cluster/detail/resolver_kinds.hpp>
 #include <distribute/cluster/open_mpi_cluster_resolver.hpp>
 #include <distribute/cluster/resolver_registry.hpp>
@@ -28,12 +29,6 @@ DISTRIBUTE_INLINE bool has_torchrun(const Environment& variables) {
 
 DISTRIBUTE_INLINE bool has_open_mpi(const Environment& variables) {
   return has_all(variables, {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"});
-}
-
-DISTRIBUTE_INLINE std::string seen_of_sagemaker(const Environment& variables) {
-  if (has_all(variables, {"SM_HOSTS", "SM_CURRENT_HOST"})) return "SM_HOSTS of SageMaker";
-  return seen_if(has_all(variables, {"TRAINING_JOB_NAME", "TRAINING_JOB_ARN"}),
-                 "a SageMaker training job");
 }
 
 /// srun sets PMI_RANK itself; the variables of torchrun and of Open MPI's mpirun come from them.

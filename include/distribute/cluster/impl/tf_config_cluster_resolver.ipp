@@ -1,8 +1,12 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/cluster/detail/foreign_text.hpp>
 #include <distribute/cluster/detail/json_value.hpp>
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
 
+#include <algorithm>
+#include <cctype>
+#include <iterator>
 #include <utility>
 
 namespace distribute::cluster_internal {
@@ -39,6 +43,32 @@ DISTRIBUTE_INLINE std::optional<int> task_id_in(const JsonValue& root, const std
   const JsonValue* index = task_member(root, name, "index");
   if (!index) return std::nullopt;
   return int_of(*index, name + ": task.index");
+}
+
+DISTRIBUTE_INLINE bool is_list(const JsonValue& value) {
+  return value.is_array() || value.is_object();
+}
+
+DISTRIBUTE_INLINE bool names_a_job(const std::string& key, const JsonValue& value) {
+  constexpr std::string_view kJobs[] = {TaskType::Chief, TaskType::Worker, TaskType::Master,
+                                        TaskType::ParameterServer, TaskType::Evaluator};
+  return is_list(value) && std::find(std::begin(kJobs), std::end(kJobs), key) != std::end(kJobs);
+}
+
+/// A key such as "clusters" or "sparseCluster", a job on the top level, or an object of jobs.
+DISTRIBUTE_INLINE bool looks_like_cluster(std::string key, const JsonValue& value) {
+  for (char& c : key) c = char(std::tolower(static_cast<unsigned char>(c)));
+  if (key.find("cluster") != std::string::npos || names_a_job(key, value)) return true;
+  return std::any_of(value.members.begin(), value.members.end(),
+                     [](const auto& member) { return names_a_job(member.key, member.value); });
+}
+
+DISTRIBUTE_INLINE std::string misplaced_cluster(const JsonValue& root, const std::string& name) {
+  for (const auto& [key, value] : root.members)
+    if (key != "cluster" && looks_like_cluster(key, value))
+      return str_cat(name, ": the tasks of the job are wanted under the key \"cluster\", there is ",
+                     shown(key));
+  return root.find("cluster") ? name + ": `cluster` is empty" : "";
 }
 
 /// A member that is a string, or null, or missing.
@@ -82,14 +112,22 @@ DISTRIBUTE_INLINE bool TFConfigClusterResolver::has_dynamic_workers() const {
   return workers->members.size() == 1 && workers->members[0].key == std::to_string(*index);
 }
 
-DISTRIBUTE_INLINE void check_sees_others(const ClusterResolver& resolver) {
-  const auto* const tf_config = dynamic_cast<const TFConfigClusterResolver*>(&resolver);
-  if (!tf_config || !tf_config->has_dynamic_workers()) return;
-  throw InvalidArgumentError(
-      "TF_CONFIG names no other worker, as the training operator writes it for a TFJob with "
-      "enableDynamicWorker; its tasks cannot meet. Leave enableDynamicWorker out of the job: with "
-      "DISTRIBUTE_MIN_WORKERS on the chief, workers of parameter servers may come and go all the "
-      "same, and with --elastic those that train in step");
+DISTRIBUTE_INLINE std::string TFConfigClusterResolver::incomplete_because() const {
+  using namespace cluster_internal;
+  if (has_dynamic_workers())
+    return "TF_CONFIG names no other worker, as the training operator writes it for a TFJob with "
+           "enableDynamicWorker; its tasks cannot meet. Leave enableDynamicWorker out of the job: "
+           "with DISTRIBUTE_MIN_WORKERS on the chief, workers of parameter servers may come and go "
+           "all the same, and with --elastic those that train in step";
+  if (cluster_spec()) return "";
+  const JsonValue root = json_object_variable(variables_, "TF_CONFIG");
+  std::string why = misplaced_cluster(root, "TF_CONFIG");
+  if (why.empty()) why = task_without_cluster(task_type(), task_id());
+  if (why.empty()) return "";
+  if (!why.starts_with("TF_CONFIG")) why = "TF_CONFIG: " + why;
+  return why +
+         "; write {\"cluster\": {\"worker\": [\"host:port\", ...]}, \"task\": ...}, or "
+         "unset TF_CONFIG for a process that trains alone";
 }
 
 DISTRIBUTE_INLINE std::optional<TaskType> TFConfigClusterResolver::find_task_type() const {

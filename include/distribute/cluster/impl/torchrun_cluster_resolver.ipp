@@ -35,8 +35,10 @@ DISTRIBUTE_INLINE std::string TorchrunClusterResolver::leader(const std::string&
 DISTRIBUTE_INLINE LeaderClusterResolver::World TorchrunClusterResolver::world() const {
   if (!variables_.has("RANK") && variables_.has("PET_NNODES")) return node_world();
   const int rank = needed("RANK"), size = needed("WORLD_SIZE");
-  return cluster_internal::checked_world(rank, size, leader("MASTER_ADDR", "MASTER_PORT"), "RANK",
-                                         "WORLD_SIZE");
+  World world = cluster_internal::checked_world(rank, size, leader("MASTER_ADDR", "MASTER_PORT"),
+                                                "RANK", "WORLD_SIZE");
+  world.local_size = variables_.integer("LOCAL_WORLD_SIZE");
+  return world;
 }
 
 DISTRIBUTE_INLINE LeaderClusterResolver::World TorchrunClusterResolver::node_world() const {

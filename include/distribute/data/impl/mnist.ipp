@@ -26,12 +26,14 @@ DISTRIBUTE_INLINE Dataset load_mnist(const std::string& directory, const MnistOp
     return data_internal::find_mnist_file(directory, prefix + name);
   };
   const std::string images = find("-images-idx3-ubyte"), labels = find("-labels-idx1-ubyte");
-  return from_idx_files(images, labels,
-                        {.x_dtype = DType::Float32,
-                         .divide_x_by = 255,
-                         .add_channel_axis = true,
-                         .y_dtype = options.label_dtype,
-                         .num_classes = options.num_classes});
+  Dataset digits = from_idx_files(images, labels,
+                                  {.x_dtype = DType::Float32,
+                                   .divide_x_by = 255,
+                                   .add_channel_axis = true,
+                                   .y_dtype = options.label_dtype,
+                                   .num_classes = options.num_classes});
+  if (digits.cardinality() == 0) throw InvalidArgumentError(images + ": the file has no images");
+  return digits;
 }
 
 }  // namespace distribute::data

@@ -85,6 +85,19 @@ DISTRIBUTE_INLINE Dataset load_split(const std::string& directory, const std::st
   return picture_records(match_files(io::join_path(directory, name + "-*-of-*")), options);
 }
 
+/// The archives of CIFAR-10's own page hold other files than TFRecords.
+DISTRIBUTE_INLINE void check_no_binary_batches(const std::string& directory) {
+  io::FileSystem& files = *value_or_throw(io::file_system_for(directory));
+  for (const char* name :
+       {"data_batch_1.bin", "data_batch_1", "cifar-10-batches-bin", "cifar-10-batches-py"})
+    if (value_or_throw(files.exists(io::join_path(directory, name))))
+      throw InvalidArgumentError(str_cat(io::join_path(directory, name),
+                                         ": CIFAR-10's own batches are not read; wanted "
+                                         "are TFRecords train-*-of-* and test-*-of-*, "
+                                         "which distribute data tfrecord makes from a "
+                                         "folder of JPEG files per class"));
+}
+
 }  // namespace data_internal
 
 DISTRIBUTE_INLINE Dataset picture_records(std::vector<std::string> paths,
@@ -124,6 +137,7 @@ DISTRIBUTE_INLINE PictureTransform cifar10_transform(PictureTransform transform)
 
 DISTRIBUTE_INLINE Dataset load_cifar10(const std::string& directory, PictureSplit split,
                                        PictureRecordOptions options) {
+  data_internal::check_no_binary_batches(directory);
   options.pictures.transform = cifar10_transform(options.pictures.transform);
   options.pictures.num_classes = 10;
   return data_internal::load_split(directory, split == PictureSplit::Train ? "train" : "test",

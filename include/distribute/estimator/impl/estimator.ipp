@@ -103,7 +103,8 @@ DISTRIBUTE_INLINE std::string Estimator::checkpoint_to_read(const std::string& g
   if (!given.empty()) return given;
   const auto latest = latest_checkpoint();
   if (!latest)
-    throw NotFoundError("Could not find trained model in model_dir: " + options_.model_dir);
+    throw NotFoundError("Could not find trained model in model_dir: " +
+                        why_no_checkpoint(options_.model_dir));
   return *latest;
 }
 

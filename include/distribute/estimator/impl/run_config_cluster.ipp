@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/cluster/default_resolver.hpp>
 #include <distribute/cluster/detail/foreign_text.hpp>
 #include <distribute/cluster/detail/json_value.hpp>
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
@@ -98,6 +99,21 @@ DISTRIBUTE_INLINE void read_distributed(RunConfigCluster& config, const JsonValu
   config.master = resolver.master();
 }
 
+/// That neither TF_CONFIG nor another environment of a job speaks of further tasks.
+DISTRIBUTE_INLINE void check_alone(const JsonValue& root, const Environment& variables) {
+  if (const std::string why = misplaced_cluster(root, "TF_CONFIG"); !why.empty())
+    throw InvalidArgumentError(why);
+  const ImpliedResolver implied = implied_resolver(variables);
+  int tasks = implied.resolver->world_size().value_or(0);
+  if (tasks == 0)
+    for (const auto& [job, members] : implied.resolver->cluster_spec().as_dict())
+      tasks += members.size();
+  if (tasks > 1)
+    throw FailedPreconditionError(
+        str_cat("Estimator finds its tasks in TF_CONFIG alone, and this is ", implied.reason,
+                " with ", tasks, " tasks: set TF_CONFIG, as distribute run does"));
+}
+
 }  // namespace distribute::cluster_internal
 
 namespace distribute {
@@ -117,6 +133,7 @@ DISTRIBUTE_INLINE RunConfigCluster read_run_config_cluster(const Environment& va
     read_distributed(config, root, variables);
     return config;
   }
+  check_alone(root, variables);
   config.task_type = task_type_in(root, "TF_CONFIG").value_or(TaskType::Worker);
   config.task_id = task_id_in(root, "TF_CONFIG").value_or(0);
   if (config.task_type != TaskType::Worker)

@@ -16,13 +16,15 @@
 namespace distribute::horovod_internal {
 
 /// The job's tasks: none for a job of one rank.
-DISTRIBUTE_INLINE ClusterTasks find_tasks(const hvd::InitOptions& options) {
+DISTRIBUTE_INLINE ClusterTasks find_tasks(const hvd::InitOptions& options,
+                                          const ElasticOptions& elastic) {
   if (options.tasks) return *options.tasks;
   const auto implied = options.resolver ? nullptr : default_resolver().resolver;
   const auto place = strategy_internal::place_of(options.resolver ? *options.resolver : *implied);
   if (place.task.type == "evaluator")
     throw InvalidArgumentError(
         "hvd::init: this task is an evaluator, which is no rank; evaluate on rank 0");
+  strategy_internal::check_elastic(elastic, place);
   return place.alone ? ClusterTasks{} : place.tasks;
 }
 
@@ -38,12 +40,12 @@ DISTRIBUTE_INLINE std::shared_ptr<Engine> join_elastic_job(ClusterTasks tasks,
 }
 
 DISTRIBUTE_INLINE std::shared_ptr<Engine> join_job(const hvd::InitOptions& options) {
-  ClusterTasks tasks = find_tasks(options);
+  const ElasticOptions elastic = elastic_limits(options.elastic);
+  ClusterTasks tasks = find_tasks(options, elastic);
   EngineOptions limits = EngineOptions::from_environment();
   limits.communication = options.communication_options;
   limits.communication.check();
   if (tasks.size() < 2) return std::make_shared<Engine>(nullptr, limits);
-  const ElasticOptions elastic = elastic_limits(options.elastic);
   if (elastic.min_workers > 0) return join_elastic_job(std::move(tasks), elastic, limits);
   const auto runtime = ClusterRuntime::join(std::move(tasks));
   strategy_internal::share_cores(*runtime);

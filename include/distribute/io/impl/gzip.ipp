@@ -68,6 +68,10 @@ DISTRIBUTE_INLINE absl::StatusOr<size_t> InflateStream::read_some(std::span<char
     if (at_member_end_ && compression_ == io::Compression::Zlib) {
       return damaged("unexpected bytes after the compressed data");
     }
+    if (at_member_end_ && *zlib_.next_in == 0) {  // padding, as of tapes, which gzip accepts
+      ++zlib_.next_in, --zlib_.avail_in;
+      continue;
+    }
     if (std::exchange(at_member_end_, false)) inflateReset(&zlib_);
     const int result = inflate(&zlib_, Z_NO_FLUSH);
     at_member_end_ = result == Z_STREAM_END;

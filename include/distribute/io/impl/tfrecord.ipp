@@ -5,6 +5,7 @@
 #include <distribute/base/status.hpp>
 #include <distribute/io/crc32c.hpp>
 #include <distribute/io/detail/wire.hpp>
+#include <distribute/io/gzip.hpp>
 
 #include <limits>
 
@@ -74,7 +75,11 @@ DISTRIBUTE_INLINE absl::StatusOr<bool> RecordReader::read_header(uint64_t& size)
   uint32_t stored = 0;
   if (!take_fixed64(rest, size) || !take_fixed32(rest, stored)) return damaged("is cut off");
   if (stored != mask_crc(crc32c(std::string_view(header).substr(0, 8))))
-    return damaged("has a wrong checksum of its length: damaged, or not a TFRecord file");
+    return damaged(str_cat("has a wrong checksum of its length: damaged, or not a TFRecord file",
+                           offset_ == 0 && is_gzip(header)
+                               ? "; it begins as a gzip file does: compression_type = Gzip in the "
+                                 "options reads it, gunzip makes it plain"
+                               : ""));
   if (size > std::numeric_limits<int64_t>::max() - 16) return damaged("has a senseless length");
   return true;
 }

@@ -108,12 +108,17 @@ DISTRIBUTE_INLINE Host parse_host_line(const std::vector<std::string_view>& word
                                        const std::string& where) {
   Host host = parse_host(words[0], where);
   for (size_t i = 1; i < words.size(); ++i) {
-    constexpr std::string_view kSlots = "slots=", kMaxSlots = "max_slots=";
-    if (words[i].starts_with(kSlots))
-      host.slots = parse_slots(words[i].substr(kSlots.size()), where);
-    else if (!words[i].starts_with(kMaxSlots))
+    std::string word(words[i]);
+    // Open MPI takes blanks around the sign.
+    if (i + 1 < words.size() && (words[i + 1].starts_with('=') || word.ends_with('=')))
+      word.append(words[++i]);
+    if (i + 1 < words.size() && word.ends_with('=')) word.append(words[++i]);
+    constexpr std::string_view kSlots = "slots=";
+    if (word.starts_with(kSlots))
+      host.slots = parse_slots(std::string_view(word).substr(kSlots.size()), where);
+    else if (!word.starts_with("max_slots=") && !word.starts_with("max-slots="))
       throw InvalidArgumentError(
-          str_cat(where, ": '", words[i], "' is not understood; a line is: host slots=N"));
+          str_cat(where, ": '", word, "' is not understood; a line is: host slots=N"));
   }
   return host;
 }

@@ -62,20 +62,40 @@ DISTRIBUTE_INLINE void Listener::close() {
   if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
 }
 
-DISTRIBUTE_INLINE absl::StatusOr<Listener> Listener::bind(const Address& address,
-                                                          Deadline deadline) {
-  const auto found = resolve(address, deadline);
-  if (!found.ok()) return found.status();
+DISTRIBUTE_INLINE absl::StatusOr<Listener> Listener::listen(const Address& wanted,
+                                                            const Address& numeric) {
   asio::error_code error;
   Listener result;
-  result.descriptor_ = net_internal::listen_on(found->front(), error);
-  if (error) return net_internal::bind_error(address, error);
+  result.descriptor_ = net_internal::listen_on(numeric, error);
+  if (error) return net_internal::bind_error(wanted, error);
   ::fcntl(result.descriptor_, F_SETFL, ::fcntl(result.descriptor_, F_GETFL) | O_NONBLOCK);
   ::fcntl(result.descriptor_, F_SETFD, FD_CLOEXEC);
   auto bound = local_address(result.descriptor_);
   if (!bound.ok()) return bound.status();
   result.address_ = *std::move(bound);
   return result;
+}
+
+DISTRIBUTE_INLINE absl::StatusOr<Listener> Listener::bind(const Address& address,
+                                                          Deadline deadline) {
+  const auto found = resolve(address, deadline);
+  if (!found.ok()) return found.status();
+  return listen(address, found->front());
+}
+
+DISTRIBUTE_INLINE absl::StatusOr<Listener> Listener::bind_for_others(const Address& address,
+                                                                     Deadline deadline) {
+  const auto found = resolve(address, deadline);
+  if (!found.ok()) return found.status();
+  if (address.is_loopback()) return listen(address, found->front());
+  for (const Address& numeric : *found)
+    if (!numeric.is_loopback()) return listen(address, numeric);
+  // Further loopback addresses, such as 127.0.0.2, are given on purpose: hosts played by one.
+  const std::string& host = found->front().host;
+  if (host != "127.0.1.1" && host != "127.0.0.1" && host != "::1")
+    return listen(address, found->front());
+  const bool v6 = host.find(':') != std::string::npos;
+  return listen(address, {v6 ? "::" : "0.0.0.0", address.port});
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<Socket> Listener::accept_now() {

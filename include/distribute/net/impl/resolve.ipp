@@ -11,6 +11,7 @@
 
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
+#include <asio/ip/udp.hpp>
 
 namespace distribute::net_internal {
 
@@ -69,6 +70,16 @@ DISTRIBUTE_INLINE absl::StatusOr<std::vector<Address>> resolve(const Address& ad
     return absl::UnavailableError(str_cat("the host name \"", address.host, "\" is not known",
                                           state->error ? ": " + state->error.message() : ""));
   return state->found;
+}
+
+DISTRIBUTE_INLINE bool is_of_this_host(const Address& numeric) {
+  asio::io_context context;
+  asio::ip::udp::socket socket(context);
+  asio::error_code error;
+  const asio::ip::udp::endpoint any_port(asio::ip::make_address(numeric.host, error), 0);
+  if (!error) socket.open(any_port.protocol(), error);
+  if (!error) socket.bind(any_port, error);
+  return !error;
 }
 
 }  // namespace distribute::net

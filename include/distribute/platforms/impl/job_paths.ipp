@@ -2,6 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/detail/foreign_text.hpp>
 #include <distribute/cluster/detail/json_value.hpp>
+#include <distribute/cluster/detail/partial_environment.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/io/local_file_system.hpp>
 #include <distribute/platforms/job_paths.hpp>
@@ -59,6 +60,20 @@ DISTRIBUTE_INLINE void read_channels(const Environment& variables, const std::st
   }
 }
 
+/// The SDK's TensorFlow estimator adds `model_dir`, an Estimator's directory: on S3 that of its
+/// checkpoints, else that of the model.
+DISTRIBUTE_INLINE void take_model_dir(JobPaths& paths) {
+  const auto found = paths.hyperparameters.find("model_dir");
+  if (found == paths.hyperparameters.end()) return;
+  const std::string directory = found->second;
+  paths.hyperparameters.erase(found);
+  if (directory.empty() || directory == "null" || directory == "false") return;
+  if (directory.find("://") == std::string::npos)
+    paths.model = directory;
+  else if (paths.checkpoints.empty())
+    paths.checkpoints = directory;
+}
+
 DISTRIBUTE_INLINE JobPaths sagemaker_paths(const Environment& variables) {
   const std::string base = variables("SAGEMAKER_BASE_DIR").value_or("/opt/ml");
   JobPaths paths;
@@ -72,6 +87,7 @@ DISTRIBUTE_INLINE JobPaths sagemaker_paths(const Environment& variables) {
   paths.logs = is_local_directory(tensorboard) ? tensorboard : io::join_path(paths.output, "logs");
   read_channels(variables, base, paths);
   read_hyperparameters(variables, io::join_path(base, "input/config/hyperparameters.json"), paths);
+  take_model_dir(paths);
   return paths;
 }
 
@@ -87,8 +103,8 @@ DISTRIBUTE_INLINE std::string JobPaths::training_data() const {
 
 DISTRIBUTE_INLINE JobPaths read_job_paths(const Environment& variables,
                                           const std::string& job_dir) {
-  const bool sagemaker = variables.has("SM_HOSTS") ||
-                         (variables.has("TRAINING_JOB_NAME") && variables.has("TRAINING_JOB_ARN"));
+  const bool sagemaker =
+      variables.has("SM_HOSTS") || !cluster_internal::seen_of_sagemaker(variables).empty();
   JobPaths paths;
   if (sagemaker) paths = cluster_internal::sagemaker_paths(variables);
   const std::pair<const char*, std::string*> vertex[] = {{"AIP_MODEL_DIR", &paths.model},

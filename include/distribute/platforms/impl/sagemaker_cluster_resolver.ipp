@@ -3,6 +3,7 @@
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/detail/foreign_text.hpp>
 #include <distribute/cluster/detail/json_value.hpp>
+#include <distribute/cluster/detail/partial_environment.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/platforms/sagemaker_cluster_resolver.hpp>
 
@@ -31,8 +32,7 @@ DISTRIBUTE_INLINE SageMakerClusterResolver::SageMakerClusterResolver(
       resource_config_(std::move(options.resource_config)),
       variables_(std::move(options.variables)) {
   if (resource_config_.empty())
-    resource_config_ = io::join_path(variables_("SAGEMAKER_BASE_DIR").value_or("/opt/ml"),
-                                     "input/config/resourceconfig.json");
+    resource_config_ = cluster_internal::sagemaker_resource_config(variables_);
   set_task_type(std::move(options.task_type));
   set_task_id(options.task_id);
   set_rpc_layer(std::move(options.rpc_layer));
@@ -62,6 +62,7 @@ DISTRIBUTE_INLINE SageMakerClusterResolver::Hosts SageMakerClusterResolver::host
     result.names = sorted_hosts(list ? *list : none, resource_config_ + ": hosts");
     own = string_of(host ? *host : none, resource_config_ + ": current_host");
   }
+  result.current = own;
   const auto found = std::find(result.names.begin(), result.names.end(), own);
   if (found != result.names.end()) result.own = int(found - result.names.begin());
   return result;
@@ -74,6 +75,14 @@ DISTRIBUTE_INLINE ClusterSpec SageMakerClusterResolver::cluster_spec() const {
   for (const std::string& name : all.names)
     addresses.push_back(cluster_internal::join_host_port(name, port_));
   return ClusterSpec{{"worker", addresses}};
+}
+
+DISTRIBUTE_INLINE std::string SageMakerClusterResolver::incomplete_because() const {
+  const Hosts all = hosts();
+  if (all.own) return "";
+  return str_cat("SageMaker: this host, ", cluster_internal::shown(all.current),
+                 ", is not among the ", all.names.size(),
+                 " hosts of SM_HOSTS or resourceconfig.json");
 }
 
 DISTRIBUTE_INLINE std::optional<TaskType> SageMakerClusterResolver::find_task_type() const {

@@ -47,6 +47,14 @@ DISTRIBUTE_INLINE ClusterSpec VertexClusterResolver::cluster_spec() const {
   return ClusterSpec(std::move(jobs));
 }
 
+DISTRIBUTE_INLINE std::string VertexClusterResolver::incomplete_because() const {
+  const auto root = cluster_internal::cluster_spec_variable(variables_);
+  const auto* cluster = root.find("cluster");
+  if (cluster && !cluster->members.empty()) return "";
+  const std::string misplaced = cluster_internal::misplaced_cluster(root, "CLUSTER_SPEC");
+  return misplaced.empty() ? "CLUSTER_SPEC has no `cluster`" : misplaced;
+}
+
 DISTRIBUTE_INLINE std::optional<TaskType> VertexClusterResolver::find_task_type() const {
   const auto root = cluster_internal::cluster_spec_variable(variables_);
   const auto type = cluster_internal::task_type_in(root, "CLUSTER_SPEC");

@@ -53,14 +53,17 @@ struct JobTask::Impl {
   std::unique_ptr<ReadyFile> ready;
 };
 
-/// All tasks of the cluster; every task of the job gets the same text from the same cluster.
-DISTRIBUTE_INLINE std::string job_name(const ClusterSpec& cluster) {
+/// All tasks of the cluster, in an order that is the same in every task of the job.
+DISTRIBUTE_INLINE ClusterTasks tasks_of_job(const JobTaskOptions& options) {
   ClusterTasks tasks;
-  for (const auto& [job, members] : cluster.as_dict())
-    for (const auto& [index, address] : members.by_index())
+  for (const auto& [job, members] : options.cluster.as_dict())
+    for (const auto& [index, address] : members.by_index()) {
+      if (job == options.type && index == options.index) tasks.rank = tasks.size();
       tasks.members.push_back({job, index, address});
+    }
   check_tasks(tasks);
-  return job_fingerprint(tasks);
+  cluster_internal::check_loopback(tasks, options.options);
+  return tasks;
 }
 
 DISTRIBUTE_INLINE JobTask::Impl::Impl(JobTaskOptions options, net::Listener listener)
@@ -70,7 +73,7 @@ DISTRIBUTE_INLINE JobTask::Impl::Impl(JobTaskOptions options, net::Listener list
   const std::string random = value_or_throw(net::random_bytes(sizeof(uint64_t)));
   self.incarnation = net::ByteReader(random).number<uint64_t>();
   config = {.self = {self.type, self.index, self.incarnation},
-            .job = job_name(given.cluster),
+            .job = job_fingerprint(tasks_of_job(given)),
             .token = given.options.job_token,
             .tls = make_tls(given.options, self.name())};
   open(std::move(listener));

@@ -4,6 +4,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/cluster/cluster_tasks.hpp>
 #include <distribute/strategy/detail/multi_worker_extended.hpp>
+#include <distribute/strategy/elastic_options.hpp>
 
 namespace distribute {
 class ClusterResolver;
@@ -19,5 +20,9 @@ struct ClusterPlace {
 
 /// Throws  InvalidArgumentError when the cluster does not say which task this process is.
 ClusterPlace place_of(const ClusterResolver& resolver);
+
+/// A process that is alone has no other workers to wait for.
+/// Throws  InvalidArgumentError when min_workers wants some.
+void check_elastic(const ElasticOptions& options, const ClusterPlace& place);
 
 }  // namespace distribute::strategy_internal

@@ -2,7 +2,6 @@
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/multi_worker_util.hpp>
-#include <distribute/cluster/tf_config_cluster_resolver.hpp>
 #include <distribute/strategy/detail/cluster_place.hpp>
 
 namespace distribute::strategy_internal {
@@ -16,7 +15,7 @@ DISTRIBUTE_INLINE void add_members(ClusterTasks& tasks, const ClusterSpec& spec,
 }
 
 DISTRIBUTE_INLINE ClusterPlace place_of(const ClusterResolver& resolver) {
-  check_sees_others(resolver);
+  check_complete(resolver);
   const ClusterSpec spec = resolver.cluster_spec();
   ClusterPlace place;
   const auto type = resolver.task_type();
@@ -37,7 +36,16 @@ DISTRIBUTE_INLINE ClusterPlace place_of(const ClusterResolver& resolver) {
     place.tasks.members.push_back({"worker", index, ""});
   place.tasks.rank = workers ? *id : multi_worker_util::id_in_cluster(spec, type, *id);
   place.alone = place.tasks.members.size() < 2;
+  if (place.alone) check_tasks(place.tasks);  // who joins a job checks it there
   return place;
+}
+
+DISTRIBUTE_INLINE void check_elastic(const ElasticOptions& options, const ClusterPlace& place) {
+  if (!place.alone || place.task.type == "evaluator" || options.min_workers < 2) return;
+  throw InvalidArgumentError(
+      str_cat("an elastic job needs at least ", options.min_workers,
+              " workers (min_workers), but the environment names no other task: start with "
+              "distribute run --elastic, or set TF_CONFIG"));
 }
 
 }  // namespace distribute::strategy_internal

@@ -33,6 +33,7 @@ DISTRIBUTE_INLINE StrategyParts join_cluster(std::shared_ptr<ClusterResolver> re
   options.communication_options.check();
   if (!resolver) resolver = default_resolver().resolver;
   ClusterPlace place = place_of(*resolver);
+  check_elastic(options.elastic, place);
   const std::string agreement = cluster_internal::agreement_of(options.must_agree);
   const int replicas = int(devices.size());
   collective::WorkerGroup group;

@@ -5,7 +5,6 @@
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/default_resolver.hpp>
 #include <distribute/cluster/multi_worker_util.hpp>
-#include <distribute/cluster/tf_config_cluster_resolver.hpp>
 #include <distribute/parameter_server/client.hpp>
 #include <distribute/rpc/job_task.hpp>
 #include <distribute/strategy/detail/parameter_server_extended.hpp>
@@ -101,7 +100,7 @@ join_servers(std::shared_ptr<ClusterResolver> resolver,
   VariablePlacement placement{options.variable_partitioner.get(), options.device_setter};
   const bool implied = !resolver;
   if (implied) resolver = default_resolver().resolver;
-  check_sees_others(*resolver);
+  check_complete(*resolver);
   const bool alone = implied && resolver->cluster_spec().jobs().empty();
   const auto type = alone ? std::nullopt : resolver->task_type();
   std::vector<std::string> devices = devices_of(type ? type->name() : "worker");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <utility>
 
 #include <unistd.h>
@@ -36,7 +37,9 @@ DISTRIBUTE_INLINE std::string figures_text(const Logs& values) {
 
 DISTRIBUTE_INLINE Progress::Progress(ProgressOptions options)
     : options_(std::move(options)), started_(now()), last_time_(started_) {
-  if (!options_.terminal) options_.terminal = ::isatty(::fileno(options_.out)) == 1;
+  // Open MPI 5 gives its ranks terminals of its own and passes on what they print.
+  const bool captured = std::getenv("OMPI_COMM_WORLD_RANK") || std::getenv("PMIX_RANK");
+  if (!options_.terminal) options_.terminal = ::isatty(::fileno(options_.out)) == 1 && !captured;
 }
 
 DISTRIBUTE_INLINE double Progress::now() const {
