@@ -3,6 +3,7 @@
 #include <distribute/strategy/detail/multi_worker_extended.hpp>
 
 #include <tests/support/catch.hpp>
+#include <tests/support/caught_log.hpp>
 #include <tests/support/cluster_main.hpp>
 #include <tests/support/logical_devices.hpp>
 #include <tests/support/mpirun.hpp>
@@ -86,6 +87,17 @@ TEST_CASE("without a cluster it trains on this process alone", "[strategy][multi
   CHECK(strategy.cluster_resolver() == &nobody);
   MirroredStrategy mirrored({.num_replicas = 2});
   CHECK(train_net(strategy) == train_net(mirrored));
+}
+
+// TensorFlow 2.21 warns "Enabled NCCL communication but no GPUs detected/specified."
+TEST_CASE("NCCL without GPUs is a warning", "[strategy][multi_worker]") {
+  CaughtLog log(LogFormat::Human, LogSeverity::Warning);
+  MultiWorkerMirroredStrategy<CpuDevice> plain({});
+  CHECK(log.lines.empty());
+  MultiWorkerMirroredStrategy<CpuDevice> strategy(
+      {.communication_options = {.implementation = CommunicationImplementation::Nccl}});
+  REQUIRE(log.lines.size() == 1);
+  CHECK_THAT(log.lines[0], Contains("no GPUs detected/specified"));
 }
 
 TEST_CASE("processes train the bits of one process, in shared memory and by TCP",

@@ -1,0 +1,28 @@
+#include <distribute/base/empty_braces.hpp>
+
+#include "support/catch.hpp"
+
+using namespace distribute;
+
+namespace {
+
+struct WithOptions {
+  struct Options {
+    int number = 3;
+  };
+  explicit WithOptions(EmptyBraces) : WithOptions() {}
+  explicit WithOptions(Options options = {}) : number(options.number) {}
+  WithOptions(const WithOptions&) = delete;
+  int number;
+};
+
+}  // namespace
+
+TEST_CASE("empty braces are default options, and others stay what they were", "[base]") {
+  CHECK(WithOptions({}).number == 3);
+  CHECK(WithOptions{{}}.number == 3);
+  CHECK(WithOptions().number == 3);
+  CHECK(WithOptions({.number = 5}).number == 5);
+  CHECK(WithOptions({6}).number == 6);
+  CHECK(WithOptions{WithOptions::Options{7}}.number == 7);
+}
