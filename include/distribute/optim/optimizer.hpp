@@ -55,6 +55,9 @@ CommonOptions common_options(const Options& o) {
 
 struct ApplyOptions {
   bool skip_gradients_aggregation = false;  // the gradients are summed over replicas already
+  /// A gradient that only other replicas have is zeros on this one, as where each replica takes
+  /// another branch. Costs a small reduction in each step; without it such a step is an error.
+  bool find_unused_parameters = false;
 };
 
 /// Replica threads call apply_gradients together; everything else belongs to one thread.
@@ -69,16 +72,17 @@ class Optimizer : public Trackable {
   Optimizer& operator=(const Optimizer&) = delete;
 
   /// One step: sums the gradients over all replicas, clips, updates. Variables whose gradient is
-  /// none stay as they are, with a warning. Gives the number of the step, iterations() after it;
-  /// with parameter servers every step of every worker has a number of its own.
-  /// Blocks  until every replica has called it.
-  /// Throws  FailedPreconditionError in cross-replica context; InvalidArgumentError when sizes
+  /// none on all replicas stay as they are, with a warning. Gives the number of the step,
+  /// iterations() after it; with parameter servers every step of every worker has a number of its
+  /// own. Blocks  until every replica has called it. Throws  FailedPreconditionError in
+  /// cross-replica context; InvalidArgumentError when sizes
   ///         differ or every gradient is none.
   int64_t apply_gradients(const std::vector<Tensor>& gradients,
                           const std::vector<Variable>& variables, ApplyOptions options = {});
   /// Gradients of `loss` from the tape, then apply_gradients. Between hosts gradients are summed
   /// while the tape still computes others.
-  int64_t minimize(const Tensor& loss, const std::vector<Variable>& variables, GradientTape& tape);
+  int64_t minimize(const Tensor& loss, const std::vector<Variable>& variables, GradientTape& tape,
+                   ApplyOptions options = {});
 
   /// Steps done so far.
   int64_t iterations() const;
@@ -132,7 +136,8 @@ class Optimizer : public Trackable {
 
  private:
   std::vector<VariableUpdate> collect(const std::vector<Tensor>& gradients,
-                                      const std::vector<Variable>& variables);
+                                      const std::vector<Variable>& variables,
+                                      ReplicaContext& replica);
   void add_slots(std::vector<VariableUpdate>& updates, ReplicaContext* replica);
   int64_t record_update(RecordedStep& recording, ReplicaContext& replica,
                         const std::vector<VariableUpdate>& updates, bool are_reduced);

@@ -7,6 +7,7 @@
 #include <distribute/ops/clip.hpp>
 #include <distribute/ops/unary.hpp>
 #include <distribute/optim/detail/element_kernels.hpp>
+#include <distribute/optim/detail/unused_parameters.hpp>
 #include <distribute/optim/optimizer.hpp>
 #include <distribute/optim/optimizer_text.hpp>
 
@@ -99,7 +100,7 @@ DISTRIBUTE_INLINE bool Optimizer::decays(const Variable& variable) const {
 
 DISTRIBUTE_INLINE int64_t Optimizer::minimize(const Tensor& loss,
                                               const std::vector<Variable>& variables,
-                                              GradientTape& tape) {
+                                              GradientTape& tape, ApplyOptions options) {
   GradientTape::Call call;
   ReplicaContext* replica = get_replica_context();
   if (replica && !clips())
@@ -112,7 +113,7 @@ DISTRIBUTE_INLINE int64_t Optimizer::minimize(const Tensor& loss,
     const autograd_internal::LazyProductScope products(lazy);
     gradients = tape.gradient({loss}, variables, call);
   }
-  return apply_gradients(gradients, variables);
+  return apply_gradients(gradients, variables, options);
 }
 
 DISTRIBUTE_INLINE int64_t Optimizer::apply_gradients(const std::vector<Tensor>& gradients,
@@ -123,7 +124,11 @@ DISTRIBUTE_INLINE int64_t Optimizer::apply_gradients(const std::vector<Tensor>& 
     throw FailedPreconditionError(
         "`apply_gradients() cannot be called in cross-replica context. Use "
         "`Strategy.run` to enter replica context.");
-  std::vector<VariableUpdate> updates = collect(gradients, variables);
+  std::vector<VariableUpdate> updates =
+      collect(options.find_unused_parameters
+                  ? optim_internal::with_zeros_for_unused(gradients, variables, *replica)
+                  : gradients,
+              variables, *replica);
   add_slots(updates, replica);
   bool reduced = options.skip_gradients_aggregation;
   if (clips()) {
@@ -173,7 +178,8 @@ DISTRIBUTE_INLINE int64_t Optimizer::record_update(RecordedStep& recording, Repl
 }
 
 DISTRIBUTE_INLINE std::vector<VariableUpdate> Optimizer::collect(
-    const std::vector<Tensor>& gradients, const std::vector<Variable>& variables) {
+    const std::vector<Tensor>& gradients, const std::vector<Variable>& variables,
+    ReplicaContext& replica) {
   if (gradients.size() != variables.size())
     throw InvalidArgumentError(str_cat("apply_gradients: ", gradients.size(), " gradients for ",
                                        variables.size(), " variables"));
@@ -190,6 +196,7 @@ DISTRIBUTE_INLINE std::vector<VariableUpdate> Optimizer::collect(
                                          ", its gradient ", to_string(gradients[i].shape())));
     optim_internal::add_update(updates, variables[i], gradients[i]);
   }
+  replica.gradients_missing(optim_internal::names_of(missing));
   if (updates.empty())
     throw InvalidArgumentError(str_cat(
         "No gradients provided for any variable: ", optim_internal::names_of(variables), "."));
