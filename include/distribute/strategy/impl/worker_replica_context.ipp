@@ -61,8 +61,9 @@ DISTRIBUTE_INLINE std::vector<Tensor> WorkerReplicaContext::all_reduce(
   using namespace strategy_internal;
   check_current("all_reduce");
   const bool over_nccl =
-      !state_.group.gpus.empty() && std::all_of(values.begin(), values.end(), [](const Tensor& v) {
-        return ops_internal::on_gpu(v) && !is_indexed_slices(v);
+      !state_.group.gpus.empty() && std::all_of(values.begin(), values.end(), [&](const Tensor& v) {
+        return ops_internal::on_gpu(v) && !is_indexed_slices(v) &&
+               (op != ReduceOp::Mean || is_floating(v.dtype()));
       });
   if (!over_nccl && state_.alone_on_gpus()) return LocalReplicaContext::all_reduce(op, values);
   std::vector<Tensor> results =
