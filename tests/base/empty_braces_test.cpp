@@ -2,6 +2,8 @@
 
 #include "support/catch.hpp"
 
+#include <array>
+
 using namespace distribute;
 
 namespace {
@@ -9,6 +11,7 @@ namespace {
 struct WithOptions {
   struct Options {
     int number = 3;
+    std::array<int, 2> size = {1, 2};
   };
   explicit WithOptions(EmptyBraces) : WithOptions() {}
   explicit WithOptions(Options options = {}) : number(options.number) {}
@@ -24,5 +27,7 @@ TEST_CASE("empty braces are default options, and others stay what they were", "[
   CHECK(WithOptions().number == 3);
   CHECK(WithOptions({.number = 5}).number == 5);
   CHECK(WithOptions({6}).number == 6);
+  CHECK(WithOptions({0}).number == 0);
+  CHECK(WithOptions({.size = {3, 4}}).number == 3);
   CHECK(WithOptions{WithOptions::Options{7}}.number == 7);
 }

@@ -134,6 +134,11 @@ TEST_CASE("variables made with colocate_vars_with are on the server of the other
   const Variable cut(ones({4}), {.name = "cut"});
   REQUIRE(cut.impl().parts().size() == 2);
   CHECK_THROWS_WITH(strategy.extended().colocate_vars_with(cut), Contains("give one of them"));
+  const PerReplica<Tensor> value({Tensor(1.0)});  // TensorFlow 2.21: stays with the chief
+  CHECK(strategy.extended().reduce_to("SUM", value, cut).size() == 2);
+  CHECK_NOTHROW(strategy.extended().reduce_to("SUM", value, "/job:chief/task:0/cpu:0"));
+  CHECK_THROWS_AS(strategy.extended().reduce_to("SUM", value, "/job:ps/task:0/cpu:0"),
+                  InvalidArgumentError);
   const auto beside = strategy.extended().colocate_vars_with(cut.impl().parts()[1]);
   CHECK(Variable(Tensor(7.0)).device() == cut.impl().parts()[1].device());
 }

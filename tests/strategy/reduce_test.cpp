@@ -376,6 +376,7 @@ TEST_CASE("a result is on the devices of its destinations", "[strategy][reduce]"
   CHECK(strategy.extended().reduce_to("SUM", value, variable).size() == 2);
   const PerReplica<Tensor> apart({value[0].to({DeviceType::Cpu, 2}), value[1]});
   CHECK(strategy.extended().reduce_to("SUM", value, apart)[0].device().index == 2);
+  CHECK_NOTHROW(strategy.extended().reduce_to("SUM", value, "/job:localhost/task:0/cpu:0"));
   CHECK_THROWS_WITH(strategy.extended().reduce_to("SUM", value, "/job:worker/task:1/cpu:0"),
                     Contains("another process"));
 }

@@ -3,17 +3,11 @@
 
 #include <distribute/base/config.hpp>
 
-#include <initializer_list>
-
 namespace distribute {
 
-/// Nothing converts to it, so a list of them is always empty.
-struct NoElement {
-  NoElement(const NoElement&) = default;
-};
-
-/// What `{}` becomes first of all. Without a constructor that takes it, `Adam({})` is ambiguous:
-/// the braces could be default options or a default optimizer to be copied.
-using EmptyBraces = std::initializer_list<NoElement>;
+/// What `{}` becomes first of all, and nothing else becomes by itself. Without a constructor that
+/// takes it, `Adam({})` is ambiguous: the braces could be default options or a default optimizer to
+/// be copied.
+enum class EmptyBraces {};
 
 }  // namespace distribute

@@ -60,7 +60,7 @@ constexpr bool is_nest() {
     return false;
 }
 
-/// The tensors of a structure, which it refers to, with a name for each, such as ".loss[2]".
+/// The tensors of a structure, which it refers to, with a name for each, such as "['loss'][2]".
 class TensorsOf {
  public:
   template <typename T>

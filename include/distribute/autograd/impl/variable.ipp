@@ -22,7 +22,12 @@ DISTRIBUTE_INLINE std::string VariableImpl::device() const {
   return device_internal::full_name(component(0).device());
 }
 
-DISTRIBUTE_INLINE std::vector<std::string> VariableImpl::devices() const { return {device()}; }
+DISTRIBUTE_INLINE std::vector<std::string> VariableImpl::devices() const {
+  if (parts().empty()) return {device()};
+  std::vector<std::string> all;
+  for (const Variable& part : parts()) all.push_back(part.device());
+  return all;
+}
 
 DISTRIBUTE_INLINE const std::vector<Variable>& VariableImpl::parts() const {
   static const std::vector<Variable> none;

@@ -2,6 +2,8 @@
 #include <distribute/base/error.hpp>
 #include <distribute/replica/nest.hpp>
 
+#include <algorithm>
+
 namespace distribute::replica_internal {
 
 DISTRIBUTE_INLINE void TensorsOf::add(Tensor& tensor, const std::string& name) {

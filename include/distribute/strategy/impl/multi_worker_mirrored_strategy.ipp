@@ -52,7 +52,7 @@ DISTRIBUTE_INLINE StrategyParts join_cluster(std::shared_ptr<ClusterResolver> re
   ClusterPlace place = place_of(*resolver);
   device_internal::add_own_task(place.task.type, place.task.index);
   warn_without_nccl(options.communication_options, devices, place.alone);
-  if (place.task.is_chief) tell_of_missing_gpus();
+  if (place.task.is_chief && place.task.type != "evaluator") tell_of_missing_gpus();
   const std::string agreement = cluster_internal::agreement_of(options.must_agree);
   const int replicas = int(devices.size());
   collective::WorkerGroup group;

@@ -24,13 +24,15 @@ DISTRIBUTE_INLINE Tensor reduce_single(ReduceOp op, const Tensor& value, int rep
 
 /// A result goes to devices of this process alone.
 DISTRIBUTE_INLINE void StrategyExtended::check_task(const Destinations& destinations) const {
-  if (destinations.task.empty() || destinations.task == "/job:localhost/replica:0/task:0") return;
-  for (const std::string& device : worker_devices())
-    if (device.starts_with(destinations.task + "/device:")) return;
-  throw InvalidArgumentError(
-      str_cat("reduce_to: destination '", destinations.task,
-              "' is another process than this strategy's, whose devices are ",
-              worker_devices().front(), " and so on"));
+  const DeviceSpec wanted = DeviceSpec::from_string(destinations.task);
+  if (wanted.job.value_or("localhost") == "localhost" && wanted.task.value_or(0) == 0) return;
+  for (const std::string& name : worker_devices()) {
+    const DeviceSpec own = DeviceSpec::from_string(name);
+    if (own.job == wanted.job && own.task == wanted.task) return;
+  }
+  throw InvalidArgumentError(str_cat("reduce_to: destination '", destinations.task,
+                                     "' is another process than this one, whose devices are ",
+                                     worker_devices().front(), " and so on"));
 }
 
 DISTRIBUTE_INLINE Mirrored<Tensor> StrategyExtended::reduce_to(ReduceOpArgument op,
