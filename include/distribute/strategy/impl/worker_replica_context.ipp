@@ -112,7 +112,11 @@ DISTRIBUTE_INLINE void WorkerReplicaContext::agree(std::span<const VariableUpdat
                      " ", to_string(update.variable.shape()), " with ", update.slots.size(),
                      " optimizer slots\n");
   lines += str_cat("bytes_per_pack ", state_.options.bytes_per_pack, "\n");
-  strategy_internal::check_agreement(group(), "what they train", lines);
+  try {
+    strategy_internal::check_agreement(group(), "what they train", lines);
+  } catch (const FailedPreconditionError& error) {
+    throw FailedPreconditionError(error.what() + local_replicas().notes());
+  }
 }
 
 DISTRIBUTE_INLINE bool has_sparse(std::span<const VariableUpdate> updates) {
