@@ -5,6 +5,7 @@
 #include <distribute/base/cancellation.hpp>
 #include <distribute/base/config.hpp>
 #include <distribute/base/copy_memory.hpp>
+#include <distribute/base/empty_braces.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/exit_status.hpp>
 #include <distribute/base/flush_subnormals.hpp>
@@ -127,6 +128,7 @@
 
 #include <distribute/replica/gpu_update.hpp>
 #include <distribute/replica/merge_call.hpp>
+#include <distribute/replica/nest.hpp>
 #include <distribute/replica/reduce_op.hpp>
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/replica/single_replica.hpp>

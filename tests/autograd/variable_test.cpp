@@ -123,3 +123,32 @@ TEST_CASE("a creator that fails leaves no variable behind", "[autograd][variable
   CHECK(variable_creator_stack().empty());
   CHECK(Variable(Tensor(1.0f)));
 }
+
+// TensorFlow 2.21: 3 and True become 3 and 1 in a float32 variable, 3.5 and 3.0 are a TypeError for
+// an int32 one, 1 for a bool one; a number is a ValueError for a matrix.
+TEST_CASE("a plain number takes the variable's dtype", "[autograd][variable]") {
+  const Variable number(Tensor(1.0)), integer(Tensor(int64_t{1})), flag(Tensor(true)),
+      half(Tensor(bfloat16(1.0f))), matrix(ones({1, 2}));
+  number.assign(3);
+  CHECK(number.value().item<float>() == 3);
+  number.assign_add(0.5);
+  number.assign_sub(true);
+  CHECK(number.value().item<float>() == 2.5f);
+  half.assign(2.0);
+  CHECK(half.dtype() == DType::BFloat16);
+  integer.assign(int64_t{1} << 53 | 1);
+  CHECK(integer.value().item<int64_t>() == (int64_t{1} << 53 | 1));
+  CHECK_THROWS_WITH(integer.assign(3.0), Catch::Contains("is int64, the value 3 is a floating"));
+  CHECK_THROWS_AS(flag.assign(1), InvalidArgumentError);
+  flag.assign(false);
+  CHECK_FALSE(flag.value().item<bool>());
+  CHECK_THROWS_AS(matrix.assign(3.0), InvalidArgumentError);
+}
+
+// TensorFlow 2.21: ValueError "... is not compatible with the explicitly supplied `shape`
+// argument".
+TEST_CASE("a shape that the first value does not have is an error", "[autograd][variable]") {
+  CHECK_THROWS_WITH(Variable(Tensor{1.0, 2.0}, {.name = "v", .shape = Shape{3}}),
+                    Catch::Contains("'v'") && Catch::Contains("explicitly supplied `shape`"));
+  CHECK(Variable(Tensor{1.0, 2.0}, {.shape = Shape{2}}).shape() == Shape{2});
+}

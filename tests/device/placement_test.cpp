@@ -4,6 +4,7 @@
 #include <distribute/tensor/tensor.hpp>
 
 #include "support/catch.hpp"
+#include "support/caught_log.hpp"
 
 #include <thread>
 
@@ -29,14 +30,14 @@ TEST_CASE("new tensors and variables go to the device of the scope", "[device][p
   const FourCpus cpus(false);
   CHECK(current_device() == Device{});
   {
-    const auto outer = device("/job:worker/task:1/cpu:2");
+    const auto outer = device("/job:localhost/task:0/cpu:2");
     CHECK(zeros({2}).device().index == 2);
     CHECK(Tensor(1.0f).device().index == 2);
     CHECK(Variable(ones({2})).value().device().index == 2);
     {
       const auto inner = device("/device:CPU:3");
       CHECK(current_device().index == 3);
-      CHECK(current_device_spec().to_string() == "/job:worker/task:1/device:CPU:3");
+      CHECK(current_device_spec().to_string() == "/job:localhost/task:0/device:CPU:3");
       CHECK(zeros_like(Tensor(1.0f).to({})).device().index == 0);
       const auto none = device(std::nullopt);
       CHECK(current_device_spec().to_string().empty());
@@ -45,6 +46,48 @@ TEST_CASE("new tensors and variables go to the device of the scope", "[device][p
     CHECK(current_device().index == 2);
   }
   CHECK(current_device() == Device{});
+}
+
+// TensorFlow 2.21 ends an operation there with "/job:worker/replica:0/task:2/device:CPU:0 unknown
+// device.", whatever the placement rule.
+TEST_CASE("a scope does not take operations to another process in silence", "[device][placement]") {
+  {
+    const FourCpus strict(false);
+    CHECK_THROWS_WITH(device("/job:worker/task:2"),
+                      Catch::Contains("'/job:worker/task:2' names a task of another process"));
+    CHECK_THROWS_AS(device("/job:localhost/task:1"), InvalidArgumentError);
+    CHECK(current_device_spec() == DeviceSpec{});  // nothing is left of them
+    CHECK_NOTHROW(device("/job:localhost/replica:0/task:0/cpu:1"));
+    CHECK_NOTHROW(device("/job:ps/task:1"));  // device functions read it
+    device_internal::add_own_task("trainer", 3);
+    CHECK_NOTHROW(device("/job:trainer/task:3/cpu:0"));
+    CHECK_NOTHROW(device("/job:trainer"));
+    CHECK_THROWS_AS(device("/job:trainer/task:2"), InvalidArgumentError);
+  }
+  const FourCpus soft(true);
+  CaughtLog log;
+  for (int i = 0; i < 2; ++i) {
+    const auto scope = device("/job:worker/task:2/cpu:1");
+    CHECK(zeros({2}).device().index == 1);
+  }
+  REQUIRE(log.lines.size() == 1);
+  CHECK_THAT(log.lines[0], Catch::Contains("but operations run in this one"));
+}
+
+// TensorFlow 2.21 writes _EagerConst, VarHandleOp and AssignVariableOp for the second line.
+TEST_CASE("the placement log shows constants and variables", "[device][placement]") {
+  const FourCpus cpus(true);
+  CaughtLog log;
+  const auto scope = device("/cpu:1");
+  debugging::set_log_device_placement(true);
+  const Tensor constant{1.0f, 2.0f};
+  const Variable variable(constant);
+  debugging::set_log_device_placement(false);
+  REQUIRE(log.lines.size() == 2);
+  CHECK_THAT(log.lines[0], Catch::Contains("Executing op _EagerConst in device "
+                                           "/job:localhost/replica:0/task:0/device:CPU:1"));
+  CHECK_THAT(log.lines[1], Catch::Contains("Executing op VarHandleOp in device "
+                                           "/job:localhost/replica:0/task:0/device:CPU:1"));
 }
 
 TEST_CASE("scopes belong to their thread", "[device][placement]") {

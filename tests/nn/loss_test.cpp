@@ -29,20 +29,37 @@ TEST_CASE("crossentropy objects pass their options on", "[nn][loss]") {
         Approx(0.471422225));
 }
 
-TEST_CASE("dividing by a replica's batch is refused where there are several", "[nn][loss]") {
-  const Tensor y({1, 1}, std::vector<float>{1});
-  run_two_replicas([&](int) {
-    CHECK_THROWS_AS(nn::MeanSquaredError()(y, y), InvalidArgumentError);
-    CHECK_THROWS_AS(nn::MeanSquaredError({Reduction::SumOverBatchSize})(y, y),
-                    InvalidArgumentError);
-    CHECK(nn::MeanSquaredError({Reduction::Sum})(y, y).item<float>() == 0.0f);
-    CHECK(nn::MeanSquaredError({Reduction::None})(y, y).shape() == Shape{1});
+// TensorFlow 2.21 with Keras 3: 2.5 and 5 for two replicas, whose losses are {1, 9} and {4, 16},
+// and 10 and 20 with reduction sum; with weights {1, 0} and {2, 1}: 0.25 and 6.
+TEST_CASE("a mean is divided by the number of replicas", "[nn][loss]") {
+  const Tensor zero({2, 1}, std::vector<float>{0, 0});
+  const Tensor predictions[] = {Tensor({2, 1}, std::vector<float>{1, 3}),
+                                Tensor({2, 1}, std::vector<float>{2, 4})};
+  const Tensor weights[] = {Tensor{1.0f, 0.0f}, Tensor{2.0f, 1.0f}};
+  float means[2], sums[2], weighted[2];
+  run_two_replicas([&](int r) {
+    means[r] = nn::MeanSquaredError()(zero, predictions[r]).item<float>();
+    sums[r] = nn::MeanSquaredError({Reduction::Sum})(zero, predictions[r]).item<float>();
+    weighted[r] =
+        nn::MeanSquaredError({Reduction::SumOverBatchSize})(zero, predictions[r], weights[r])
+            .item<float>();
   });
+  CHECK((means[0] == 2.5f && means[1] == 5.0f));
+  CHECK((sums[0] == 10.0f && sums[1] == 20.0f));
+  CHECK((weighted[0] == 0.25f && weighted[1] == 6.0f));
 }
 
-TEST_CASE("dividing by a batch is refused in cross-replica context", "[nn][loss]") {
-  const Tensor y({1, 1}, std::vector<float>{1});
-  const replica_internal::ModeScope across({});
-  CHECK_THROWS_AS(nn::MeanSquaredError()(y, y), InvalidArgumentError);
-  CHECK(nn::MeanSquaredError({Reduction::Sum})(y, y).item<float>() == 0.0f);
+// TensorFlow 2.21 with Keras 3, in the scope of two and three replicas: 2.5 and 1.6666667.
+TEST_CASE("a mean in cross-replica context is divided by the strategy's number of replicas, too",
+          "[nn][loss]") {
+  struct Group final : SyncGroup {
+    int replicas = 2;
+    int num_replicas_in_sync() const override { return replicas; }
+  } group;
+  const Tensor zero({2, 1}, std::vector<float>{0, 0}), y({2, 1}, std::vector<float>{1, 3});
+  const replica_internal::ModeScope across({.group = &group});
+  CHECK(nn::MeanSquaredError()(zero, y).item<float>() == 2.5f);
+  group.replicas = 3;
+  CHECK(nn::MeanSquaredError()(zero, y).item<float>() == 1.6666667f);
+  CHECK(nn::MeanSquaredError({Reduction::Sum})(zero, y).item<float>() == 10.0f);
 }

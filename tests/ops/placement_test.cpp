@@ -92,6 +92,8 @@ TEST_CASE("the placement log says where each operation runs, while it is switche
   matmul(x, x);
   set_log_options(before);
   CHECK(lines ==
+        "distribute: Executing op _EagerConst in device "
+        "/job:localhost/replica:0/task:0/device:CPU:0\n"
         "distribute: Executing op matmul in device /job:localhost/replica:0/task:0/device:CPU:1\n");
 }
 

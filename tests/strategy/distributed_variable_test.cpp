@@ -4,9 +4,12 @@
 #include <distribute/strategy/one_device_strategy.hpp>
 
 #include <tests/strategy/replica_check.hpp>
+#include <tests/support/answer_table.hpp>
 #include <tests/support/catch.hpp>
 
 #include <atomic>
+#include <map>
+#include <string>
 #include <vector>
 
 using namespace distribute;
@@ -420,4 +423,143 @@ TEST_CASE("replicas scatter into a central variable together",
   const Variable v = rows_of_one(Sync::OnWrite, Agg::Sum);
   strategy.run([&] { v.scatter_sub(row_of(2, 1)); });
   CHECK(v.value().to_vector() == std::vector<float>{1, 1, -2});
+}
+
+namespace {
+
+template <typename Value>
+void write_by(const std::string& method, const Variable& variable, const Value& value) {
+  if (method == "assign") return variable.assign(value);
+  method == "assign_add" ? variable.assign_add(value) : variable.assign_sub(value);
+}
+
+/// The copies of a variable that was 1, after a line of variable_writes.txt.
+std::vector<float> written(const std::vector<std::string>& words) {
+  const std::map<std::string, Sync> synchronizations{
+      {"AUTO", Sync::Auto}, {"ON_WRITE", Sync::OnWrite}, {"ON_READ", Sync::OnRead}};
+  const std::map<std::string, Agg> aggregations{{"NONE", Agg::None},
+                                                {"SUM", Agg::Sum},
+                                                {"MEAN", Agg::Mean},
+                                                {"ONLY_FIRST_REPLICA", Agg::OnlyFirstReplica}};
+  MirroredStrategy strategy({.num_replicas = std::stoi(words[0])});
+  const auto scope = strategy.scope();
+  const Variable v = make(1, synchronizations.at(words[1]), aggregations.at(words[2]));
+  const std::string &method = words[3], &value = words[5];
+  const Tensor shared(3.0);
+  const auto write = [&] {
+    if (value == "number") return write_by(method, v, 3.0);
+    if (value == "same_tensor") return write_by(method, v, shared);
+    const std::vector<float> own{2, 4, 9};
+    write_by(method, v, Tensor(value == "equal_tensors" ? 3.0f : own[size_t(id_here())]));
+  };
+  if (words[4] == "replicas")
+    strategy.run(write);
+  else
+    write();
+  return copies(v);
+}
+
+}  // namespace
+
+// tests/data/strategy/tensorflow_answers.py
+TEST_CASE("writing in replicas and across them does what TensorFlow does",
+          "[strategy][distributed_variable]") {
+  for (const auto& answer : distribute_test::read_answers("strategy/variable_writes.txt", 432)) {
+    INFO(answer.line);
+    if (answer.is_error()) {
+      CHECK_THROWS_AS(written(answer.words), InvalidArgumentError);
+      continue;
+    }
+    std::vector<float> expected;
+    for (const std::string& value : answer.answer) expected.push_back(std::stof(value));
+    const std::vector<float> values = written(answer.words);
+    REQUIRE(values.size() == expected.size());
+    for (size_t i = 0; i < values.size(); ++i) CHECK(values[i] == Approx(expected[i]));
+  }
+}
+
+// TensorFlow 2.21 ends a plain 0 in replicas with an AttributeError.
+TEST_CASE("a plain zero may be summed, as it makes no difference",
+          "[strategy][distributed_variable]") {
+  MirroredStrategy strategy({.num_replicas = 2});
+  CentralStorageStrategy central({.num_replicas = 2});
+  {
+    const auto scope = strategy.scope();
+    const Variable v = make(1, Sync::OnWrite, Agg::Sum);
+    strategy.run([&] { v.assign_add(0); });
+    CHECK(copies(v) == all(2, 1));
+  }
+  const auto scope = central.scope();
+  const Variable v = make(1, Sync::Auto, Agg::Sum);
+  CHECK_THROWS_WITH(central.run([&] { v.assign(3.0); }),
+                    Contains("every replica assigned the same number to variable 'v'"));
+  central.run([&] { v.assign_add(Tensor(3.0f)); });
+  CHECK(copies(v) == all(1, 7));  // TensorFlow 2.21: 7
+}
+
+// TensorFlow 2.21: int32 variables 1 and 1 after 3 divided by two replicas.
+TEST_CASE("an integer sum that is assigned across replicas is divided without rest",
+          "[strategy][distributed_variable]") {
+  MirroredStrategy strategy({.num_replicas = 2});
+  const auto scope = strategy.scope();
+  const Variable v(Tensor(1), {.synchronization = Sync::OnRead, .aggregation = Agg::Sum});
+  v.assign(3);
+  CHECK(v.impl().component(1).item<int32_t>() == 1);
+  CHECK(v.value().item<int32_t>() == 2);
+}
+
+// TensorFlow 2.21: read_value() throws "Mixing different tf.distribute.Strategy objects" in the
+// other strategy's replicas and in its scope. value() and v + 1 give there the copy of the same
+// replica (2 and 3 for the copies 1 and 2), an IndexError where there is none, and in the scope the
+// first copy; of variables synchronized on read they throw.
+TEST_CASE("another strategy's replicas cannot read copies that may differ",
+          "[strategy][distributed_variable]") {
+  MirroredStrategy owner({.num_replicas = 2}), other({.num_replicas = 3});
+  OneDeviceStrategy one;
+  Variable mirrored, on_read;
+  {
+    const auto scope = owner.scope();
+    mirrored = make(1, Sync::OnWrite, Agg::None);
+    on_read = make(1, Sync::OnRead, Agg::Mean);
+  }
+  for (const Variable& v : {mirrored, on_read}) {
+    CHECK_THROWS_WITH(other.run([&] { v.value(); }), Contains("Mixing different"));
+    CHECK_THROWS_WITH(other.run([&] { v.read_value(); }), Contains("Mixing different"));
+    CHECK_THROWS_WITH(one.run([&] { v.value(); }), Contains("Mixing different"));
+    CHECK(v.value().item<float>() == 1);  // outside of all strategies
+  }
+  const auto scope = other.scope();
+  CHECK(mirrored.value().item<float>() == 1);
+  CHECK_THROWS_WITH(mirrored.read_value(), Contains("Mixing different"));
+  CHECK_THROWS_WITH(on_read.value(), Contains("Mixing different"));
+}
+
+// TensorFlow 2.21: 9.
+TEST_CASE("a variable that has one copy may be read anywhere", "[strategy][distributed_variable]") {
+  CentralStorageStrategy central({.num_replicas = 2});
+  MirroredStrategy other({.num_replicas = 3});
+  Variable v;
+  {
+    const auto scope = central.scope();
+    v = make(9, Sync::Auto, Agg::None);
+  }
+  const auto seen = other.run([&] { return v.read_value().item<float>(); });
+  CHECK(seen.values() == all(3, 9));
+}
+
+TEST_CASE("what belongs to fewer replicas is refused, not read beyond its end",
+          "[strategy][distributed_variable]") {
+  MirroredStrategy two({.num_replicas = 2}), four({.num_replicas = 4});
+  Variable v;
+  {
+    const auto scope = two.scope();
+    v = Variable(Tensor{1.0f}, {.name = "v"});
+  }
+  CHECK_THROWS_WITH(v.impl().component(3), Contains("'v' has 2 copies and none for replica 3"));
+  CHECK_THROWS_AS(v.impl().set_component(2, Tensor{1.0f}), FailedPreconditionError);
+  CHECK_THROWS_WITH(four.extended().update(v, [](const Variable&) {}),
+                    Contains("Mixing different"));
+  const auto values = two.run([] { return Tensor(1.0f); });
+  CHECK_THROWS_WITH(four.run([](const Tensor&) {}, values),
+                    Contains("a value of 2 replicas has none for replica"));
 }

@@ -1,11 +1,16 @@
+#include <distribute/optim/adam.hpp>
+#include <distribute/optim/sgd.hpp>
 #include <distribute/replica/replica_context.hpp>
+#include <distribute/strategy/central_storage_strategy.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
 
 #include <tests/strategy/replica_check.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/caught_log.hpp>
 
 #include <atomic>
 #include <cstdlib>
+#include <memory>
 #include <numeric>
 #include <vector>
 
@@ -85,4 +90,94 @@ TEST_CASE("update sums the gradients and every replica sees the new value",
     CHECK(values[1].to_vector() == std::vector{1 - sum, 2 - sum});
   }
   CHECK(small.impl().component(0).id() == small.impl().component(n - 1).id());  // still shared
+}
+
+// TensorFlow 2.21: IndexError for 2 and 4 replicas in both directions, "Mixing different
+// tf.distribute.Strategy objects" for 2 and 2.
+TEST_CASE("an optimizer step on another strategy's variables is an error in every direction",
+          "[strategy][mirrored]") {
+  const auto [made_for, run_by] = GENERATE(std::pair(2, 4), std::pair(4, 2), std::pair(2, 2));
+  MirroredStrategy maker({.num_replicas = made_for}), runner({.num_replicas = run_by});
+  Variable v;
+  {
+    const auto scope = maker.scope();
+    v = Variable(Tensor{1.0f}, {.name = "v"});
+  }
+  std::unique_ptr<optim::Adam> optimizer;
+  {
+    const auto scope = runner.scope();
+    optimizer.reset(new optim::Adam({}));
+  }
+  const auto step = [&] { optimizer->apply_gradients({Tensor{1.0f}}, {v}); };
+  CHECK_THROWS_WITH(runner.run(step), Catch::Contains("'v'"));
+  CHECK(v.value().to_vector() == std::vector<float>{1});
+}
+
+namespace {
+
+/// Variables 'a' and 'b', of which replica 0 alone has a gradient of the second.
+struct UnevenStep {
+  std::vector<Variable> variables{Variable(Tensor{1.0f}, {.name = "a"}),
+                                  Variable(Tensor{1.0f}, {.name = "b"})};
+  optim::SGD sgd{{.learning_rate = 1.0, .momentum = 0.5}};
+
+  void take(optim::ApplyOptions options, bool everywhere = false) {
+    const bool both = everywhere || id_here() == 0;
+    sgd.apply_gradients({Tensor{1.0f}, both ? Tensor{3.0f} : Tensor()}, variables, options);
+  }
+};
+
+}  // namespace
+
+// TensorFlow 2.21: AssertionError "Values to regroup had different lengths".
+TEST_CASE("a gradient of one replica alone is an error that names variable and cure",
+          "[strategy][mirrored]") {
+  MirroredStrategy strategy({.num_replicas = 2});
+  const auto scope = strategy.scope();
+  UnevenStep step;
+  const bool with_slots = GENERATE(false, true);
+  if (with_slots) strategy.run([&] { step.take({}, true); });
+  CHECK_THROWS_WITH(strategy.run([&] { step.take({}); }),
+                    Catch::Contains("replica 1 has no gradient of 'b'") &&
+                        Catch::Contains("find_unused_parameters"));
+  strategy.run([&] { step.take({}, true); });  // the note of the failed step is gone
+  CHECK_THROWS_WITH(strategy.run([&] {
+    if (id_here() == 0) return get_replica_context()->merge_call([](Strategy&) {});
+    get_replica_context()->all_reduce(ReduceOp::Sum, Tensor(1.0f));
+  }),
+                    !Catch::Contains("no gradient"));
+}
+
+TEST_CASE("find_unused_parameters puts zeros where a replica has no gradient",
+          "[strategy][mirrored]") {
+  MirroredStrategy strategy({.num_replicas = 2});
+  const auto scope = strategy.scope();
+  UnevenStep step;
+  strategy.run([&] { step.take({.find_unused_parameters = true}); });
+  CHECK(step.variables[0].value().to_vector() == std::vector<float>{-1});  // 1 - (1 + 1)
+  CHECK(step.variables[1].value().to_vector() == std::vector<float>{-2});  // 1 - (3 + 0)
+  strategy.run([&] {  // one that nobody has stays as it is, momentum or not
+    step.sgd.apply_gradients({Tensor{1.0f}, Tensor()}, step.variables,
+                             {.find_unused_parameters = true});
+  });
+  CHECK(step.variables[1].value().to_vector() == std::vector<float>{-2});
+}
+
+TEST_CASE("a number of replicas that makes no sense names strategy and cure",
+          "[strategy][mirrored]") {
+  CHECK_THROWS_WITH(MirroredStrategy({.num_replicas = -1}),
+                    Catch::Contains("MirroredStrategy: num_replicas is -1; give"));
+  CHECK_THROWS_WITH(MirroredStrategy<CpuDevice>({.num_replicas = -2}),
+                    Catch::Contains("MirroredStrategy: num_replicas is -2; give"));
+  CHECK_THROWS_WITH(CentralStorageStrategy({.num_replicas = -1}),
+                    Catch::Contains("CentralStorageStrategy: num_replicas is -1; give"));
+}
+
+TEST_CASE("nothing about GPUs is said where CPU devices are asked for", "[strategy][mirrored]") {
+  CaughtLog log;
+  MirroredStrategy by_name({"/cpu:0", "/cpu:1"});
+  MirroredStrategy by_option(MirroredOptions{.devices = {"/cpu:0"}});
+  MirroredStrategy<CpuDevice> by_kind({.num_replicas = 2});
+  CentralStorageStrategy central({.compute_devices = {"/cpu:0"}});
+  CHECK(log.lines.empty());
 }

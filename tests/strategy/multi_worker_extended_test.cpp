@@ -299,3 +299,59 @@ TEST_CASE("different variables in one step: all workers see the first difference
   for (const std::string& error : errors)
     CHECK_THAT(error, Contains("variable 'a'") && Contains("variable 'b'") && Contains("rank 2"));
 }
+
+TEST_CASE("a gradient that one worker lacks is named, and so is the cure",
+          "[strategy][multi_worker]") {
+  const auto errors = run_workers(2, 1, [&](Strategy& strategy, int w) {
+    const auto scope = strategy.scope();
+    const Variable a(zeros({2}), {.name = "a"}), b(zeros({2}), {.name = "b"});
+    optim::SGD optimizer({.learning_rate = 0.1f});
+    strategy.run([&] { optimizer.apply_gradients({ones({2}), w ? Tensor() : ones({2})}, {a, b}); });
+  });
+  CHECK_THAT(errors[0], Contains("variable 'b'"));
+  CHECK_THAT(errors[1], Contains("has no gradient of 'b'") && Contains("find_unused_parameters"));
+}
+
+TEST_CASE("find_unused_parameters puts zeros for what other workers have",
+          "[strategy][multi_worker]") {
+  const int replicas = GENERATE(1, 2);
+  run_clean(2, replicas, [&](Strategy& strategy, int) {
+    const auto scope = strategy.scope();
+    const Variable a(zeros({1}), {.name = "a"}), b(zeros({1}), {.name = "b"}),
+        unused(zeros({1}), {.name = "unused"});
+    optim::SGD optimizer({.learning_rate = 1.0, .momentum = 0.5});
+    strategy.run([&] {
+      const int id = get_replica_context()->replica_id_in_sync_group();
+      optimizer.apply_gradients({Tensor{1.0}, id == 1 ? Tensor{3.0} : Tensor(), Tensor()},
+                                {a, b, unused}, {.find_unused_parameters = true});
+    });
+    require(a.value().to_vector()[0] == -2.0f * float(replicas), "a");
+    require(b.value().to_vector()[0] == -3, "b");
+    require(unused.value().to_vector()[0] == 0, "unused");
+  });
+}
+
+TEST_CASE("means of integers and metrics across replicas go over all workers",
+          "[strategy][multi_worker]") {
+  const int replicas = GENERATE(1, 2);
+  run_clean(2, replicas, [&](Strategy& strategy, int) {
+    const int n = 2 * replicas;
+    const auto ids = strategy.run(
+        [] { return Tensor(int32_t(get_replica_context()->replica_id_in_sync_group())); });
+    const Tensor mean = strategy.reduce("MEAN", ids);
+    require(mean.dtype() == DType::Float32, "the dtype");
+    require(mean.item<float>() == float(n - 1) / 2, "the mean");
+    const auto means = strategy.run([] {
+      const int64_t id = get_replica_context()->replica_id_in_sync_group();
+      return get_replica_context()->all_reduce(ReduceOp::Mean, Tensor(id));
+    });
+    require(means[0].item<float>() == float(n - 1) / 2, "the mean in replicas");
+    require(strategy.reduce("SUM", Tensor{1, 2}, 0).item<int32_t>() == 3 * n, "a bare tensor");
+    const auto scope = strategy.scope();
+    nn::metrics::Mean metric;
+    metric.update_state(Tensor(4.0));
+    require(metric.result().item<float>() == 4, "the metric");
+    require(nn::MeanSquaredError()(zeros({1, 1}), ones({1, 1})).item<float>() == 1.0f / float(n),
+            "the loss");
+  });
+}

@@ -4,6 +4,7 @@
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
+#include <tests/support/caught_log.hpp>
 #include <tests/support/cluster_main.hpp>
 #include <tests/support/logical_devices.hpp>
 #include <tests/support/mpirun.hpp>
@@ -94,6 +95,17 @@ TEST_CASE("an elastic strategy that needs others does not train alone",
   check_throws<InvalidArgumentError>(
       [] { MultiWorkerMirroredStrategy<CpuDevice>({.elastic = {.min_workers = 2}}); },
       "needs at least 2 workers (min_workers), but the environment names no other task");
+}
+
+// TensorFlow 2.21 warns "Enabled NCCL communication but no GPUs detected/specified."
+TEST_CASE("NCCL without GPUs is a warning", "[strategy][multi_worker]") {
+  CaughtLog log(LogFormat::Human, LogSeverity::Warning);
+  MultiWorkerMirroredStrategy<CpuDevice> plain({});
+  CHECK(log.lines.empty());
+  MultiWorkerMirroredStrategy<CpuDevice> strategy(
+      {.communication_options = {.implementation = CommunicationImplementation::Nccl}});
+  REQUIRE(log.lines.size() == 1);
+  CHECK_THAT(log.lines[0], Contains("no GPUs detected/specified"));
 }
 
 TEST_CASE("processes train the bits of one process, in shared memory and by TCP",

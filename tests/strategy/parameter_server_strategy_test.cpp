@@ -116,6 +116,33 @@ TEST_CASE("variables go round the servers, and the strategy beats device scopes 
       "created elsewhere");
 }
 
+// TensorFlow 2.21: a, b, c on ps 0, 1, 2; two made with colocate_vars_with(a) on ps 0; the next one
+// on ps 0.
+TEST_CASE("variables made with colocate_vars_with are on the server of the other one",
+          "[strategy][parameter_server]") {
+  ServerCluster cluster(1, 3, true);
+  ParameterServerStrategy strategy(cluster.resolver("chief", 0),
+                                   {.variable_partitioner = {.num_shards = 2}});
+  const auto scope = strategy.scope();
+  const Variable a(Tensor(1.0)), b(Tensor(2.0)), c(Tensor(3.0));
+  {
+    const auto beside = strategy.extended().colocate_vars_with(a);
+    CHECK(Variable(Tensor(4.0)).device() == server(0));
+    CHECK(Variable(ones({4})).device() == server(0));  // whole
+  }
+  CHECK(Variable(Tensor(6.0)).device() == server(0));
+  const Variable cut(ones({4}), {.name = "cut"});
+  REQUIRE(cut.impl().parts().size() == 2);
+  CHECK_THROWS_WITH(strategy.extended().colocate_vars_with(cut), Contains("give one of them"));
+  const PerReplica<Tensor> value({Tensor(1.0)});  // TensorFlow 2.21: stays with the chief
+  CHECK(strategy.extended().reduce_to("SUM", value, cut).size() == 2);
+  CHECK_NOTHROW(strategy.extended().reduce_to("SUM", value, "/job:chief/task:0/cpu:0"));
+  CHECK_THROWS_AS(strategy.extended().reduce_to("SUM", value, "/job:ps/task:0/cpu:0"),
+                  InvalidArgumentError);
+  const auto beside = strategy.extended().colocate_vars_with(cut.impl().parts()[1]);
+  CHECK(Variable(Tensor(7.0)).device() == cut.impl().parts()[1].device());
+}
+
 TEST_CASE("a device setter heeds scopes, as in TensorFlow 1", "[strategy][parameter_server]") {
   ServerCluster cluster(1, 2);
   ParameterServerStrategy strategy(

@@ -1,6 +1,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/strategy/partitioners.hpp>
 
+#include <tests/support/answer_table.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
 
@@ -21,17 +22,16 @@ TEST_CASE("fixed shards: that many, or as many as there are rows (case 90)",
   check_throws<InvalidArgumentError>([] { FixedShardsPartitioner(0); }, "num_shards");
 }
 
-TEST_CASE("minimal size: as many shards as have at least the bytes (case 90)",
+TEST_CASE("minimal size: a shard for each beginning of the bytes (case 90)",
           "[strategy][partitioners]") {
   CHECK(MinSizePartitioner(4, 2)({6, 1}, DType::Float32) == Counts{2, 1});
   CHECK(MinSizePartitioner(4, 10)({6, 1}, DType::Float32) == Counts{6, 1});
-  CHECK(MinSizePartitioner(16, 10)({10, 1}, DType::Float32) == Counts{2, 1});
+  CHECK(MinSizePartitioner(16, 10)({10, 1}, DType::Float32) == Counts{3, 1});
   CHECK(MinSizePartitioner(100, 10)({6, 1}, DType::Float32) == Counts{1, 1});
   CHECK(MinSizePartitioner(8, 10)({6, 1}, DType::Int64) == Counts{6, 1});
   CHECK(MinSizePartitioner()({1 << 20, 1}, DType::Float32) == Counts{1, 1});
   check_throws<InvalidArgumentError>([] { MinSizePartitioner(0); }, "min_shard_bytes");
   check_throws<InvalidArgumentError>([] { MinSizePartitioner(4, 0); }, "max_shards");
-  check_throws<InvalidArgumentError>([] { MinSizePartitioner(4, 1, 0); }, "bytes_per_string");
 }
 
 TEST_CASE("maximal size: as few shards as have at most the bytes (case 90)",
@@ -44,6 +44,25 @@ TEST_CASE("maximal size: as few shards as have at most the bytes (case 90)",
   CHECK(MaxSizePartitioner(1)({7, 4}, DType::Float32) == Counts{7, 1});  // a row is never cut
   check_throws<InvalidArgumentError>([] { MaxSizePartitioner(0); }, "max_shard_bytes");
   check_throws<InvalidArgumentError>([] { MaxSizePartitioner(4, 0); }, "max_shards");
+}
+
+// tests/data/strategy/tensorflow_answers.py
+TEST_CASE("partitioners cut as TensorFlow's do", "[strategy][partitioners]") {
+  for (const auto& answer : distribute_test::read_answers("strategy/partitioners.txt", 2160)) {
+    INFO(answer.line);
+    const auto number = [&](size_t i) { return int64_t(std::stoll(answer.words[i])); };
+    const std::string& type = answer.words[1];
+    const DType dtype = type == "int64"      ? DType::Int64
+                        : type == "bfloat16" ? DType::BFloat16
+                                             : DType::Float32;
+    const int64_t bytes = number(4), most = number(5);
+    const VariablePartitioner made =
+        answer.words[0] == "min"
+            ? VariablePartitioner(MinSizePartitioner(bytes, most ? most : 1))
+            : MaxSizePartitioner(bytes, most ? std::optional(most) : std::nullopt);
+    CHECK(made.get()({number(2), number(3)}, dtype) == Counts{std::stoll(answer.answer[0]), 1});
+  }
+  CHECK(MaxSizePartitioner(10, 3)({0, 3}, DType::Float32) == Counts{1, 1});  // there: an exception
 }
 
 TEST_CASE("options stand for a partitioner", "[strategy][partitioners]") {

@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 
 using namespace distribute;
 using Catch::Contains;
@@ -174,4 +175,19 @@ TEST_CASE("replicas take subnormal numbers for zero, the caller does not",
     for (const float result : results.values()) CHECK(result == 0);
     CHECK(half_of_tiny() > 0);
   }
+}
+
+TEST_CASE("a scope can be moved, and ends once", "[strategy][scope]") {
+  MirroredStrategy strategy({.num_replicas = 2});
+  std::optional<Scope> kept;
+  {
+    Scope scope = strategy.scope();
+    kept.emplace(std::move(scope));
+  }
+  CHECK(&get_strategy() == &strategy);
+  kept.reset();
+  CHECK_FALSE(has_strategy());
+  const auto make = [&] { return std::optional(strategy.scope()); };
+  const auto again = make();
+  CHECK(has_strategy());
 }

@@ -2,7 +2,9 @@
 #include <distribute/nn/convolution.hpp>
 #include <distribute/nn/dense.hpp>
 #include <distribute/nn/flatten.hpp>
+#include <distribute/nn/loss.hpp>
 #include <distribute/nn/losses.hpp>
+#include <distribute/nn/metrics.hpp>
 #include <distribute/nn/pooling.hpp>
 #include <distribute/nn/sequential.hpp>
 #include <distribute/optim/adam.hpp>
@@ -14,6 +16,7 @@
 #include <tests/support/catch.hpp>
 
 #include <cmath>
+#include <optional>
 #include <vector>
 
 using namespace distribute;
@@ -147,4 +150,59 @@ TEST_CASE("training repeats bit by bit", "[strategy][training]") {
                b = train(second, adam, convolution_model);
   CHECK(a.losses == b.losses);
   CHECK(a.weights == b.weights);
+}
+
+// TensorFlow 2.21 with Keras 3, two replicas: 4 and copies 2; after 4 and {1, 2} with weights {1,
+// 0} 3 with copies 4.5 of the total and 1.5 of the count; after 10 and 20 in the replicas 7.8.
+TEST_CASE("a metric that is updated across replicas counts the values once",
+          "[strategy][training]") {
+  MirroredStrategy strategy({.num_replicas = 2});
+  std::optional<nn::metrics::Mean> mean;
+  std::optional<nn::metrics::SparseCategoricalAccuracy> accuracy;
+  {
+    const auto scope = strategy.scope();
+    mean.emplace();
+    accuracy.emplace();
+    mean->update_state(Tensor(4.0));
+    CHECK(mean->result().item<float>() == 4);
+  }
+  const auto copies = [&](size_t i) {
+    const auto values = strategy.experimental_local_results(mean->variables()[i]);
+    return std::vector{values[0].item<float>(), values[1].item<float>()};
+  };
+  CHECK(copies(0) == std::vector{2.0f, 2.0f});
+  mean->update_state(Tensor(4.0));  // outside the scope, as in a loop of evaluation
+  CHECK(mean->result().item<float>() == 4);
+  mean->update_state(Tensor{1.0, 2.0}, Tensor{1.0, 0.0});
+  CHECK(mean->result().item<float>() == 3);
+  CHECK(copies(0) == std::vector{4.5f, 4.5f});
+  CHECK(copies(1) == std::vector{1.5f, 1.5f});
+  strategy.run([&] {
+    mean->update_state(
+        Tensor(10.0f * float(get_replica_context()->replica_id_in_sync_group() + 1)));
+  });
+  CHECK(mean->result().item<float>() == 7.8f);
+  accuracy->update_state(Tensor{0, 1}, Tensor({2, 2}, std::vector{0.9f, 0.1f, 0.8f, 0.2f}));
+  CHECK(accuracy->result().item<float>() == 0.5f);
+  accuracy->reset_state();
+  CHECK(accuracy->result().item<float>() == 0);
+}
+
+// TensorFlow 2.21 with Keras 3: 2.5 and 5 of losses {1, 9} and {4, 16}, 2.5 in the scope, 5
+// outside.
+TEST_CASE("the default reduction of a loss is the mean over all replicas' examples",
+          "[strategy][training]") {
+  MirroredStrategy strategy({.num_replicas = 2});
+  const nn::MeanSquaredError loss({});
+  const Tensor zero = zeros({2, 1});
+  const auto losses = strategy.run([&] {
+    const float id = float(get_replica_context()->replica_id_in_sync_group());
+    return loss(zero, Tensor({2, 1}, std::vector{1 + id, 3 + id}));
+  });
+  CHECK((losses[0].item<float>() == 2.5f && losses[1].item<float>() == 5));
+  CHECK(strategy.reduce("SUM", losses).item<float>() == 7.5f);
+  const Tensor y({2, 1}, std::vector{1.0f, 3.0f});
+  CHECK(loss(zero, y).item<float>() == 5);
+  const auto scope = strategy.scope();
+  CHECK(loss(zero, y).item<float>() == 2.5f);
 }

@@ -124,3 +124,12 @@ TEST_CASE("indexed slices read as the dense sum of their rows", "[tensor]") {
   CHECK_FALSE(is_indexed_slices(x.row_major()));
   CHECK_THROWS_AS(indexed_slices(values), InvalidArgumentError);
 }
+
+// TensorFlow 2.21: tf.constant(1.0) and tf.constant([0.5, 1.0]) are float32.
+TEST_CASE("literals without a suffix are float32", "[tensor]") {
+  CHECK(Tensor(1.0).dtype() == DType::Float32);
+  CHECK(Tensor(1.0).item<float>() == 1.0f);
+  const Tensor list{0.5, 1.0};
+  CHECK(list.dtype() == DType::Float32);
+  CHECK(list.to_vector() == Floats{0.5f, 1.0f});
+}

@@ -5,6 +5,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/tensor/tensor.hpp>
 
+#include <concepts>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -46,6 +47,11 @@ struct VariableOptions {
 
 class Variable;
 
+/// A number in the program's text rather than a tensor.
+template <typename T>
+concept PlainNumber = std::same_as<T, double> || std::same_as<T, float> ||
+    std::same_as<T, int64_t> || std::same_as<T, int32_t> || std::same_as<T, bool>;
+
 /// What a variable is behind its handle. Strategies derive their distributed forms from it.
 /// Thread-compatible unless the strategy says more.
 class VariableImpl {
@@ -60,9 +66,16 @@ class VariableImpl {
 
   /// The value that the calling context sees.
   virtual Tensor read() const = 0;
+  /// Variable::read_value(): read() but where a strategy is stricter.
+  virtual Tensor read_in_own_strategy() const { return read(); }
   virtual void assign(const Tensor& value) = 0;
   virtual void assign_add(const Tensor& delta) = 0;
   virtual void assign_sub(const Tensor& delta) = 0;
+  /// Whether all replicas may write one plain number, which is the same on each.
+  /// Throws  InvalidArgumentError
+  virtual void check_number(bool is_zero) const { (void)is_zero; }
+  /// What reading gives grows by `delta`, where assign_add would be refused, too.
+  virtual void accumulate(const Tensor& delta) { assign_add(delta); }
 
   /// Local copies, one per local replica; a plain variable has one.
   virtual int num_components() const { return 1; }
@@ -74,6 +87,8 @@ class VariableImpl {
   virtual DType dtype() const { return component(0).dtype(); }
   /// "/job:ps/replica:0/task:1/device:CPU:0".
   DISTRIBUTE_INLINE virtual std::string device() const;
+  /// Of each copy or shard.
+  DISTRIBUTE_INLINE virtual std::vector<std::string> devices() const;
   /// The shards of a variable that is cut along its first axis; else none.
   DISTRIBUTE_INLINE virtual const std::vector<Variable>& parts() const;
   /// True when rows can be had without the whole value; `flat`: int64 [n], in range.
@@ -124,14 +139,33 @@ class Variable {
 
   explicit operator bool() const { return impl_ != nullptr; }
   /// The value; a trainable variable is watched by the active tapes.
+  /// Inside another strategy's scope a mirrored variable gives its first copy.
+  /// Throws  FailedPreconditionError for a mirrored variable in another strategy's replica, and for
+  ///         one synchronized on read anywhere inside another strategy.
   Tensor value() const;
-  Tensor read_value() const { return value(); }
   operator Tensor() const { return value(); }
+  /// value(), refused inside another strategy's scope, too.
+  Tensor read_value() const;
 
   /// Throws  InvalidArgumentError when shape or dtype differ.
   void assign(const Tensor& value) const;
   void assign_add(const Tensor& delta) const;
   void assign_sub(const Tensor& delta) const;
+  /// A plain number takes the dtype of the variable, a scalar. It is the same on all replicas: none
+  /// of them may write it to a variable with aggregation Sum, unless it is 0.
+  /// Throws  InvalidArgumentError for that, and when the dtype cannot hold this type.
+  template <PlainNumber T>
+  void assign(T value) const {
+    assign(from_number("assign", value));
+  }
+  template <PlainNumber T>
+  void assign_add(T delta) const {
+    assign_add(from_number("assign_add", delta));
+  }
+  template <PlainNumber T>
+  void assign_sub(T delta) const {
+    assign_sub(from_number("assign_sub", delta));
+  }
 
   /// Change the rows slices.indices; one that comes twice is changed twice, in order. Distributed
   /// variables follow the rules of assign; all of them take a copy of the whole value.
@@ -162,6 +196,15 @@ class Variable {
 
  private:
   void check(const char* method, const Tensor& value) const;
+  Tensor from_number(const char* method, double value) const;
+  Tensor from_number(const char* method, float value) const {
+    return from_number(method, double(value));
+  }
+  Tensor from_number(const char* method, int64_t value) const;
+  Tensor from_number(const char* method, int32_t value) const {
+    return from_number(method, int64_t{value});
+  }
+  Tensor from_number(const char* method, bool value) const;
   void scatter(ScatterOp op, const IndexedSlices& slices) const;
   std::shared_ptr<VariableImpl> impl_;
 };

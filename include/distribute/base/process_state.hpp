@@ -47,6 +47,7 @@ struct ProcessState {
   void* cpu_backend = nullptr;            // Backend*, null: the fastest built in (device/backend)
   std::shared_ptr<void> global_strategy;  // set by experimental_set_strategy (strategy/strategy)
   std::shared_ptr<void> default_strategy;
+  std::shared_ptr<void> own_tasks;              // by job and index (device/placement)
   std::shared_ptr<void> remote_functions;       // by name (coordinator/registry)
   std::shared_ptr<void> coordinators;           // by strategy (coordinator/cluster_coordinator)
   std::shared_ptr<void> optimizer_classes;      // that can be deserialized (optim/serialization)

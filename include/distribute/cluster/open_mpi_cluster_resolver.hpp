@@ -2,6 +2,7 @@
 /// The cluster that mpirun has started (Open MPI, MPICH, Intel MPI, MVAPICH), or horovodrun; MPI is
 /// not called.
 
+#include <distribute/base/empty_braces.hpp>
 #include <distribute/cluster/environment.hpp>
 #include <distribute/cluster/leader_cluster_resolver.hpp>
 
@@ -20,6 +21,7 @@ struct OpenMpiClusterResolverOptions {
 /// several hosts.
 class OpenMpiClusterResolver : public LeaderClusterResolver {
  public:
+  explicit OpenMpiClusterResolver(EmptyBraces) : OpenMpiClusterResolver() {}
   explicit OpenMpiClusterResolver(OpenMpiClusterResolverOptions options = {});
 
   /// An elastic horovodrun (HOROVOD_ELASTIC) changes ranks and their number while it runs, which

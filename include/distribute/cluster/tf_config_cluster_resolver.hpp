@@ -1,6 +1,7 @@
 #pragma once
 /// The cluster that the variable TF_CONFIG describes.
 
+#include <distribute/base/empty_braces.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/environment.hpp>
 
@@ -29,6 +30,7 @@ struct TFConfigClusterResolverOptions {
 /// Source  tf.distribute.cluster_resolver.TFConfigClusterResolver
 class TFConfigClusterResolver : public ClusterResolver {
  public:
+  explicit TFConfigClusterResolver(EmptyBraces) : TFConfigClusterResolver() {}
   explicit TFConfigClusterResolver(TFConfigClusterResolverOptions options = {});
   DISTRIBUTE_INLINE ClusterSpec cluster_spec() const override;
   /// Whether TF_CONFIG is of a TFJob with enableDynamicWorker: each worker sees itself and the

@@ -1,6 +1,7 @@
 #pragma once
 /// The cluster that torchrun, or a PyTorchJob of Kubeflow, has started.
 
+#include <distribute/base/empty_braces.hpp>
 #include <distribute/cluster/environment.hpp>
 #include <distribute/cluster/leader_cluster_resolver.hpp>
 
@@ -19,6 +20,7 @@ struct TorchrunClusterResolverOptions {
 /// Source  torch.distributed.run; Kubeflow training-operator, pytorch/envvar.go
 class TorchrunClusterResolver : public LeaderClusterResolver {
  public:
+  explicit TorchrunClusterResolver(EmptyBraces) : TorchrunClusterResolver() {}
   explicit TorchrunClusterResolver(TorchrunClusterResolverOptions options = {});
 
  protected:

@@ -16,8 +16,10 @@ namespace distribute {
 /// the reverse order of their beginning. Operations run where their first operand is.
 class [[nodiscard]] DeviceScope {
  public:
-  /// Every part that `spec` gives, the others from the scope outside. Job and task name a process
-  /// for those who ask current_device_spec(); tensors always live in this one.
+  /// Every part that `spec` gives, the others from the scope outside. Tensors and operations always
+  /// stay in this process. A task of another process is an error, or with soft placement a warning,
+  /// told once; but for parameter servers (job "ps"), whose tasks device functions such as
+  /// train::replica_device_setter read from current_device_spec().
   explicit DeviceScope(const DeviceSpec& spec);
   /// The device itself, whether or not it is a logical device; for replica threads.
   explicit DeviceScope(Device device);
@@ -29,8 +31,8 @@ class [[nodiscard]] DeviceScope {
 };
 
 /// A scope for "/gpu:0", "CPU:1" or "/job:worker/task:2/device:CPU:0".
-/// Throws  InvalidArgumentError for a name that is none; and, without soft placement, for a device
-///         that this process lacks, listing those it has.
+/// Throws  InvalidArgumentError for a name that is none; and, without soft placement, for a task
+///         of another process and for a device that this one lacks, listing those it has.
 /// Source  tf.device
 DeviceScope device(const std::string& name);
 /// device(std::nullopt) is tf.device(None): forgets the scopes outside.
@@ -111,7 +113,8 @@ int get_inter_op_parallelism_threads();
 
 namespace debugging {
 
-/// Writes to stderr on which device each operation runs.
+/// Writes to stderr on which device each operation runs, constants ("_EagerConst") and variables
+/// ("VarHandleOp") included.
 /// Source  tf.debugging.set_log_device_placement
 void set_log_device_placement(bool enabled);
 bool get_log_device_placement();
@@ -126,6 +129,9 @@ std::string full_name(Device device);
 Device resolve_device(const DeviceSpec& spec);
 /// One line of the placement log.
 void log_placement(const char* op, Device device);
+void log_placement(const char* op, const std::string& device_name);
+/// This process is the task `index` of `job`, which device scopes may name. Thread-safe.
+void add_own_task(const std::string& job, int index);
 
 }  // namespace device_internal
 

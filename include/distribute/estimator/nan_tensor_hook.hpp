@@ -2,6 +2,7 @@
 /// Ends a session whose loss is no number any more.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/empty_braces.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/estimator/session_run_hook.hpp>
 
@@ -25,6 +26,7 @@ struct NanTensorHookOptions {
 /// Source  tf.estimator.NanTensorHook
 class NanTensorHook : public SessionRunHook {
  public:
+  explicit NanTensorHook(EmptyBraces) : NanTensorHook() {}
   explicit NanTensorHook(NanTensorHookOptions options = {}) : options_(std::move(options)) {}
   /// Throws  NanLossDuringTrainingError that names figure and step.
   DISTRIBUTE_INLINE void after_run(SessionRunContext& context,

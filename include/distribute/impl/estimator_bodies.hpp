@@ -165,9 +165,11 @@
 #include <distribute/ops/impl/strided_copy.ipp>
 #include <distribute/ops/impl/unary.ipp>
 
+#include <distribute/replica/impl/nest.ipp>
 #include <distribute/replica/impl/reduce_op.ipp>
 #include <distribute/replica/impl/replica_context.ipp>
 #include <distribute/replica/impl/single_replica.ipp>
+#include <distribute/replica/impl/values.ipp>
 
 #include <distribute/nn/impl/initializers.ipp>
 #include <distribute/nn/impl/loss.ipp>
@@ -181,6 +183,7 @@
 #include <distribute/optim/impl/optimizer.ipp>
 #include <distribute/optim/impl/optimizer_text.ipp>
 #include <distribute/optim/impl/slot_table.ipp>
+#include <distribute/optim/impl/unused_parameters.ipp>
 
 #include <distribute/data/impl/auto_shard.ipp>
 #include <distribute/data/impl/batch.ipp>

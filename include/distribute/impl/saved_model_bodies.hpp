@@ -92,9 +92,11 @@
 #include <distribute/ops/impl/unary.ipp>
 #include <distribute/ops/impl/window.ipp>
 
+#include <distribute/replica/impl/nest.ipp>
 #include <distribute/replica/impl/reduce_op.ipp>
 #include <distribute/replica/impl/replica_context.ipp>
 #include <distribute/replica/impl/single_replica.ipp>
+#include <distribute/replica/impl/values.ipp>
 
 #include <distribute/nn/impl/initializers.ipp>
 #include <distribute/nn/impl/module.ipp>

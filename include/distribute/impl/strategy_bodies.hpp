@@ -175,9 +175,11 @@
 #include <distribute/ops/impl/unary.ipp>
 #include <distribute/ops/impl/window.ipp>
 
+#include <distribute/replica/impl/nest.ipp>
 #include <distribute/replica/impl/reduce_op.ipp>
 #include <distribute/replica/impl/replica_context.ipp>
 #include <distribute/replica/impl/single_replica.ipp>
+#include <distribute/replica/impl/values.ipp>
 
 #include <distribute/nn/impl/activation.ipp>
 #include <distribute/nn/impl/convolution.ipp>
@@ -209,6 +211,7 @@
 #include <distribute/optim/impl/serialization.ipp>
 #include <distribute/optim/impl/sgd.ipp>
 #include <distribute/optim/impl/slot_table.ipp>
+#include <distribute/optim/impl/unused_parameters.ipp>
 
 #include <distribute/data/impl/auto_shard.ipp>
 #include <distribute/data/impl/bad_pictures.ipp>

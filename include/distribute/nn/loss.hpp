@@ -2,13 +2,16 @@
 /// Losses as objects: a loss of each example, weighted and reduced.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/empty_braces.hpp>
 #include <distribute/nn/losses.hpp>
 
 namespace distribute::nn {
 
-/// Auto is SumOverBatchSize. With several replicas only None and Sum are allowed: divide by the
-/// GLOBAL batch size, as compute_average_loss does.
-/// Source  tf.keras.losses.Reduction
+/// Auto is SumOverBatchSize: the mean over this replica's examples divided by the number of
+/// replicas of the strategy that the thread is in, as in Keras 3. Summed over replicas that is the
+/// mean over the global batch where all replicas have the same number of examples;
+/// compute_average_loss divides by the global batch size itself. Sum and None do not divide. Source
+/// tf.keras.losses.Loss (Keras 3); tf.keras.losses.Reduction
 enum class Reduction { Auto, None, Sum, SumOverBatchSize };
 
 /// Thread-safe.
@@ -17,8 +20,6 @@ class Loss {
  public:
   virtual ~Loss() = default;
   /// Shapes  sample_weight as the losses of the examples, or a scalar; may be none.
-  /// Throws  InvalidArgumentError for Auto and SumOverBatchSize where a strategy has more than one
-  ///         replica, and in cross-replica context.
   Tensor operator()(const Tensor& y_true, const Tensor& y_pred,
                     const Tensor& sample_weight = {}) const;
   /// The loss of each example, not weighted and not reduced.
@@ -50,6 +51,7 @@ struct CrossentropyLossOptions {
 /// Source  tf.keras.losses.SparseCategoricalCrossentropy
 class SparseCategoricalCrossentropy : public Loss {
  public:
+  explicit SparseCategoricalCrossentropy(EmptyBraces) : SparseCategoricalCrossentropy() {}
   explicit SparseCategoricalCrossentropy(CrossentropyLossOptions options = {});
 
  private:
@@ -60,6 +62,7 @@ class SparseCategoricalCrossentropy : public Loss {
 /// Source  tf.keras.losses.CategoricalCrossentropy
 class CategoricalCrossentropy : public Loss {
  public:
+  explicit CategoricalCrossentropy(EmptyBraces) : CategoricalCrossentropy() {}
   explicit CategoricalCrossentropy(CrossentropyLossOptions options = {});
 
  private:
@@ -70,6 +73,7 @@ class CategoricalCrossentropy : public Loss {
 /// Source  tf.keras.losses.BinaryCrossentropy
 class BinaryCrossentropy : public Loss {
  public:
+  explicit BinaryCrossentropy(EmptyBraces) : BinaryCrossentropy() {}
   explicit BinaryCrossentropy(CrossentropyLossOptions options = {});
 
  private:
@@ -80,6 +84,7 @@ class BinaryCrossentropy : public Loss {
 /// Source  tf.keras.losses.MeanSquaredError
 class MeanSquaredError : public Loss {
  public:
+  explicit MeanSquaredError(EmptyBraces) : MeanSquaredError() {}
   explicit MeanSquaredError(LossOptions options = {}) : Loss(options.reduction) {}
 
  private:

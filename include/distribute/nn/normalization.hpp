@@ -2,6 +2,7 @@
 /// Layers that normalize their input.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/empty_braces.hpp>
 #include <distribute/nn/activation.hpp>
 #include <distribute/nn/module.hpp>
 
@@ -30,6 +31,7 @@ struct BatchNormalizationOptions {
 /// Source  tf.keras.layers.BatchNormalization
 class BatchNormalization : public Module {
  public:
+  explicit BatchNormalization(EmptyBraces) : BatchNormalization() {}
   explicit BatchNormalization(BatchNormalizationOptions options = {});
   /// activation(normalized x + residual), in one pass: the end of a residual block.
   /// Shapes  residual as x.
@@ -67,6 +69,7 @@ struct LayerNormalizationOptions {
 /// Source  tf.keras.layers.LayerNormalization
 class LayerNormalization : public Module {
  public:
+  explicit LayerNormalization(EmptyBraces) : LayerNormalization() {}
   explicit LayerNormalization(LayerNormalizationOptions options = {});
   const Variable& gamma() const { return gamma_; }
   const Variable& beta() const { return beta_; }

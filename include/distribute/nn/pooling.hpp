@@ -2,6 +2,7 @@
 /// Pooling layers for images.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/empty_braces.hpp>
 #include <distribute/nn/convolution.hpp>
 #include <distribute/nn/module.hpp>
 
@@ -20,6 +21,7 @@ struct Pool2DLayerOptions {
 /// Source  tf.keras.layers.MaxPool2D
 class MaxPool2D : public Module {
  public:
+  explicit MaxPool2D(EmptyBraces) : MaxPool2D() {}
   explicit MaxPool2D(Pool2DLayerOptions options = {});
 
  private:
@@ -33,6 +35,7 @@ class MaxPool2D : public Module {
 /// Source  tf.keras.layers.AveragePooling2D
 class AveragePooling2D : public Module {
  public:
+  explicit AveragePooling2D(EmptyBraces) : AveragePooling2D() {}
   explicit AveragePooling2D(Pool2DLayerOptions options = {});
 
  private:
@@ -51,6 +54,7 @@ struct GlobalPoolLayerOptions {
 /// Source  tf.keras.layers.GlobalAveragePooling2D
 class GlobalAveragePooling2D : public Module {
  public:
+  explicit GlobalAveragePooling2D(EmptyBraces) : GlobalAveragePooling2D() {}
   explicit GlobalAveragePooling2D(GlobalPoolLayerOptions options = {});
 
  private:
@@ -64,6 +68,7 @@ class GlobalAveragePooling2D : public Module {
 /// Source  tf.keras.layers.GlobalMaxPooling2D
 class GlobalMaxPooling2D : public Module {
  public:
+  explicit GlobalMaxPooling2D(EmptyBraces) : GlobalMaxPooling2D() {}
   explicit GlobalMaxPooling2D(GlobalPoolLayerOptions options = {});
 
  private:

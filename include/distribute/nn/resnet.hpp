@@ -2,6 +2,7 @@
 /// Residual networks for images: ResNet-50 and its kin, and the small ones for CIFAR.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/empty_braces.hpp>
 #include <distribute/nn/convolution.hpp>
 #include <distribute/nn/dense.hpp>
 #include <distribute/nn/normalization.hpp>
@@ -36,6 +37,7 @@ struct ResNetOptions {
 class ResNet : public Module {
  public:
   /// Throws  InvalidArgumentError for no stages or a stage without blocks.
+  explicit ResNet(EmptyBraces) : ResNet() {}
   explicit ResNet(ResNetOptions options = {});
 
  private:
@@ -72,6 +74,7 @@ struct SmallResNetOptions {
 class SmallResNet : public Module {
  public:
   /// Throws  InvalidArgumentError for no stages or no blocks.
+  explicit SmallResNet(EmptyBraces) : SmallResNet() {}
   explicit SmallResNet(SmallResNetOptions options = {});
 
  private:
@@ -108,6 +111,7 @@ struct ResNet9Options {
 class ResNet9 : public Module {
  public:
   /// Throws  InvalidArgumentError for a width below 1.
+  explicit ResNet9(EmptyBraces) : ResNet9() {}
   explicit ResNet9(ResNet9Options options = {});
 
  private:

@@ -2,6 +2,7 @@
 /// Adagrad.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/empty_braces.hpp>
 #include <distribute/optim/optimizer.hpp>
 
 namespace distribute::optim {
@@ -26,6 +27,7 @@ struct AdagradOptions {
 class Adagrad : public Optimizer {
  public:
   /// Throws  InvalidArgumentError for a negative initial value.
+  explicit Adagrad(EmptyBraces) : Adagrad() {}
   explicit Adagrad(AdagradOptions options = {});
   std::string class_name() const override { return "Adagrad"; }
   static std::unique_ptr<Optimizer> from_config(const OptimizerConfig& config);

@@ -2,6 +2,7 @@
 /// Adam, and its form with decoupled weight decay.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/empty_braces.hpp>
 #include <distribute/optim/optimizer.hpp>
 
 namespace distribute::optim {
@@ -29,6 +30,7 @@ struct AdamOptions {
 /// Source  tf.keras.optimizers.Adam; Kingma & Ba 2014
 class Adam : public Optimizer {
  public:
+  explicit Adam(EmptyBraces) : Adam() {}
   explicit Adam(AdamOptions options = {});
   std::string class_name() const override { return "Adam"; }
   static std::unique_ptr<Optimizer> from_config(const OptimizerConfig& config);
@@ -64,6 +66,7 @@ struct AdamWOptions {
 /// Source  tf.keras.optimizers.AdamW; Loshchilov & Hutter 2017
 class AdamW : public Adam {
  public:
+  explicit AdamW(EmptyBraces) : AdamW() {}
   explicit AdamW(AdamWOptions options = {});
   std::string class_name() const override { return "AdamW"; }
   static std::unique_ptr<Optimizer> from_config(const OptimizerConfig& config);

@@ -78,6 +78,9 @@ struct ApplyOptions {
   // Takes the gradients as the update takes them, summed and clipped, in the order of the
   // variables; without a gradient, an empty tensor. Costs the overlap of sums and backward pass.
   std::vector<Tensor>* reduced_gradients = nullptr;
+  // A gradient that only other replicas have is zeros on this one, as where each replica takes
+  // another branch. Costs a small reduction in each step; without it such a step is an error.
+  bool find_unused_parameters = false;
 };
 
 /// Replica threads call apply_gradients together; everything else belongs to one thread.
@@ -92,8 +95,9 @@ class Optimizer : public Trackable {
   Optimizer& operator=(const Optimizer&) = delete;
 
   /// One step: sums the gradients over all replicas, clips, updates. Variables whose gradient is
-  /// none stay as they are, with a warning. Gives the number of the step, iterations() after it;
-  /// with parameter servers every step of every worker has a number of its own.
+  /// none on all replicas stay as they are, with a warning. Gives the number of the step,
+  /// iterations() after it; with parameter servers every step of every worker has a number of its
+  /// own.
   /// Blocks  until every replica has called it.
   /// Throws  FailedPreconditionError in cross-replica context; InvalidArgumentError when sizes
   ///         differ or every gradient is none.
@@ -151,7 +155,8 @@ class Optimizer : public Trackable {
 
  private:
   std::vector<VariableUpdate> collect(const std::vector<Tensor>& gradients,
-                                      const std::vector<Variable>& variables);
+                                      const std::vector<Variable>& variables,
+                                      ReplicaContext& replica);
   void add_slots(std::vector<VariableUpdate>& updates, ReplicaContext* replica);
   int64_t record_update(RecordedStep& recording, ReplicaContext& replica,
                         const std::vector<VariableUpdate>& updates, bool are_reduced);

@@ -2,6 +2,7 @@
 /// RMSprop.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/empty_braces.hpp>
 #include <distribute/optim/optimizer.hpp>
 
 namespace distribute::optim {
@@ -29,6 +30,7 @@ struct RMSpropOptions {
 /// Source  tf.keras.optimizers.RMSprop
 class RMSprop : public Optimizer {
  public:
+  explicit RMSprop(EmptyBraces) : RMSprop() {}
   explicit RMSprop(RMSpropOptions options = {});
   std::string class_name() const override { return "RMSprop"; }
   static std::unique_ptr<Optimizer> from_config(const OptimizerConfig& config);

@@ -2,6 +2,7 @@
 /// Gradient descent, with momentum.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/empty_braces.hpp>
 #include <distribute/optim/optimizer.hpp>
 
 namespace distribute::optim {
@@ -29,6 +30,7 @@ struct SGDOptions {
 /// Source  tf.keras.optimizers.SGD
 class SGD : public Optimizer {
  public:
+  explicit SGD(EmptyBraces) : SGD() {}
   explicit SGD(SGDOptions options = {});
   std::string class_name() const override { return "SGD"; }
   static std::unique_ptr<Optimizer> from_config(const OptimizerConfig& config);

@@ -1,6 +1,7 @@
 #pragma once
 /// The cluster that pods of Kubernetes are: as the API lists them, or as a pod sees itself.
 
+#include <distribute/base/empty_braces.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/environment.hpp>
 
@@ -39,6 +40,7 @@ struct KubernetesClusterResolverOptions {
 /// Source  tf.distribute.cluster_resolver.KubernetesClusterResolver
 class KubernetesClusterResolver : public ClusterResolver {
  public:
+  explicit KubernetesClusterResolver(EmptyBraces) : KubernetesClusterResolver() {}
   explicit KubernetesClusterResolver(KubernetesClusterResolverOptions options = {});
   DISTRIBUTE_INLINE ClusterSpec cluster_spec() const override;
 

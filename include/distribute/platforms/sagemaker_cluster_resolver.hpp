@@ -1,6 +1,7 @@
 #pragma once
 /// The cluster that a SageMaker training job is: all hosts are workers.
 
+#include <distribute/base/empty_braces.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/environment.hpp>
 
@@ -27,6 +28,7 @@ struct SageMakerClusterResolverOptions {
 /// Source  tf.distribute.cluster_resolver.SageMakerClusterResolver
 class SageMakerClusterResolver : public ClusterResolver {
  public:
+  explicit SageMakerClusterResolver(EmptyBraces) : SageMakerClusterResolver() {}
   explicit SageMakerClusterResolver(SageMakerClusterResolverOptions options = {});
   DISTRIBUTE_INLINE ClusterSpec cluster_spec() const override;
   /// This host is not in the list of hosts.

@@ -1,6 +1,7 @@
 #pragma once
 /// The cluster that a Slurm job step (srun) is.
 
+#include <distribute/base/empty_braces.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/environment.hpp>
 
@@ -37,6 +38,7 @@ struct SlurmClusterResolverOptions {
 /// Source  tf.distribute.cluster_resolver.SlurmClusterResolver
 class SlurmClusterResolver : public ClusterResolver {
  public:
+  explicit SlurmClusterResolver(EmptyBraces) : SlurmClusterResolver() {}
   explicit SlurmClusterResolver(SlurmClusterResolverOptions options = {});
   DISTRIBUTE_INLINE ClusterSpec cluster_spec() const override;
 

@@ -1,6 +1,7 @@
 #pragma once
 /// The cluster that the variable CLUSTER_SPEC of Vertex AI describes.
 
+#include <distribute/base/empty_braces.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/environment.hpp>
 
@@ -18,6 +19,7 @@ struct VertexClusterResolverOptions {
 ///         cannot be read, and when two pools are the same job.
 class VertexClusterResolver : public ClusterResolver {
  public:
+  explicit VertexClusterResolver(EmptyBraces) : VertexClusterResolver() {}
   explicit VertexClusterResolver(VertexClusterResolverOptions options = {});
   DISTRIBUTE_INLINE ClusterSpec cluster_spec() const override;
   /// CLUSTER_SPEC without worker pools.

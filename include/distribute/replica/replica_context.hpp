@@ -4,6 +4,7 @@
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
 #include <distribute/replica/gpu_update.hpp>
+#include <distribute/replica/nest.hpp>
 #include <distribute/replica/reduce_op.hpp>
 #include <distribute/replica/update_kernel.hpp>
 #include <distribute/replica/values.hpp>
@@ -13,11 +14,19 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace distribute {
 
 class Strategy;
+
+/// Replicas that make the same step.
+class SyncGroup {
+ public:
+  virtual ~SyncGroup() = default;
+  virtual int num_replicas_in_sync() const = 0;
+};
 
 /// One variable's part of an optimizer step.
 struct VariableUpdate {
@@ -45,6 +54,11 @@ class ReplicaContext {
   /// Blocks  until every replica has called it.
   virtual std::vector<Tensor> all_reduce(ReduceOp op, std::span<const Tensor> values) = 0;
   Tensor all_reduce(ReduceOp op, const Tensor& value);
+  /// Each tensor of a nested structure.
+  /// Throws  InvalidArgumentError when the structures of the replicas differ in size.
+  template <NestedTensors T>
+  requires(!std::convertible_to<const T&, std::span<const Tensor>>) T
+      all_reduce(ReduceOp op, const T& value);
   /// Concatenates over all replicas along `axis`; shapes may differ there only.
   virtual Tensor all_gather(const Tensor& value, int axis) = 0;
 
@@ -65,6 +79,9 @@ class ReplicaContext {
   virtual void gradient_ready(const Variable& variable, const Tensor& gradient) {
     (void)variable, (void)gradient;
   }
+  /// This step has no gradient for the variables `names`: what errors of update() tell, as another
+  /// replica may have one.
+  virtual void gradients_missing(const std::string& names) { (void)names; }
   /// True when update() multiplies lazy products slice by slice, at its best on this replica.
   virtual bool multiplies_gradients() const { return false; }
   /// True when update() applies the gradients of GPUs in host memory, where sparse ones may stay
@@ -83,6 +100,15 @@ class ReplicaContext {
                                                      const Variable& counter);
 };
 
+template <NestedTensors T>
+requires(!std::convertible_to<const T&, std::span<const Tensor>>) T ReplicaContext::all_reduce(
+    ReduceOp op, const T& value) {
+  T result = value;
+  const replica_internal::TensorsOf tensors(result);
+  tensors.replace(all_reduce(op, tensors.values()));
+  return result;
+}
+
 /// The calling thread's replica; null in cross-replica context. Without any strategy it is the
 /// default strategy's one replica.
 /// Source  tf.distribute.get_replica_context
@@ -91,13 +117,17 @@ ReplicaContext* get_replica_context();
 /// Source  tf.distribute.in_cross_replica_context
 bool in_cross_replica_context();
 
+/// Of the strategy that the calling thread is in; 1 without one.
+int current_num_replicas_in_sync();
+
 namespace replica_internal {
 
 /// What a thread is doing: nothing special, one replica's part, or the part between replicas.
 struct Mode {
   ReplicaContext* replica = nullptr;  // null: cross-replica
   Strategy* strategy = nullptr;
-  int update_replica = -1;  // inside extended.update: the component being updated
+  int update_replica = -1;           // inside extended.update: the component being updated
+  const SyncGroup* group = nullptr;  // cross-replica: of the strategy; null: one replica
 };
 
 /// What get_replica_context() answers where no strategy is in scope.

@@ -4,10 +4,18 @@
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
 
+#include <concepts>
+#include <functional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace distribute {
+
+namespace replica_internal {
+/// Throws  InvalidArgumentError unless replica < size.
+void check_component(size_t replica, size_t size);
+}  // namespace replica_internal
 
 /// A value for each local replica, in replica order; they may differ.
 /// Source  tf.distribute.DistributedValues (PerReplica)
@@ -19,8 +27,19 @@ class PerReplica {
   explicit PerReplica(std::vector<T> values) : values_(std::move(values)) {}
   const std::vector<T>& values() const { return values_; }
   size_t size() const { return values_.size(); }
+  /// Throws  InvalidArgumentError when the value has no component for this replica.
   typename std::vector<T>::const_reference operator[](size_t replica) const {
-    return values_.at(replica);
+    replica_internal::check_component(replica, values_.size());
+    return values_[replica];
+  }
+  /// `fn` of each replica's value; the address of a member takes that member.
+  /// Source  tf.nest.map_structure over a PerReplica
+  template <std::invocable<const T&> Fn>
+  auto map(Fn&& fn) const {
+    using Result = std::decay_t<std::invoke_result_t<Fn&, const T&>>;
+    std::vector<Result> results;
+    for (const auto& value : values_) results.push_back(std::invoke(fn, value));
+    return PerReplica<Result>(std::move(results));
   }
 
  private:
@@ -32,6 +51,8 @@ template <typename T>
 class Mirrored : public PerReplica<T> {
  public:
   using PerReplica<T>::PerReplica;
+  /// The value of all of them.
+  operator const T&() const { return (*this)[0]; }
 };
 
 }  // namespace distribute

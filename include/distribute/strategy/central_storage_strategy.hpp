@@ -2,6 +2,7 @@
 /// Synchronous training on several devices of one process, the variables on one of them.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/empty_braces.hpp>
 #include <distribute/strategy/strategy.hpp>
 
 #include <string>
@@ -23,6 +24,7 @@ struct CentralStorageOptions {
 /// Source  tf.distribute.experimental.CentralStorageStrategy
 class CentralStorageStrategy : public Strategy {
  public:
+  explicit CentralStorageStrategy(EmptyBraces) : CentralStorageStrategy() {}
   explicit CentralStorageStrategy(const CentralStorageOptions& options = {});
 };
 

@@ -7,6 +7,7 @@
 #include <distribute/tensor/tensor.hpp>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,21 +38,24 @@ class CrossDeviceOps {
       ReduceOp op, const std::vector<std::vector<Tensor>>& values);
 };
 
-/// Copies all values to one device and adds them there, in replica order.
+/// Copies all values to one device and adds them there, in replica order. The result stays there.
 /// Source  tf.distribute.ReductionToOneDevice
 class ReductionToOneDevice : public CrossDeviceOps {
  public:
   using AccumulationFunction = std::function<Tensor(const std::vector<Tensor>&)>;
-  /// Empty arguments: the first device of the values, and a sum.
+  /// Empty arguments: the first device of the values, and a sum. Logical CPUs share one memory, so
+  /// a value on any of them is on all.
+  /// Throws  InvalidArgumentError for a name that is no device of this process.
   explicit ReductionToOneDevice(std::string reduce_to_device = {},
                                 AccumulationFunction accumulation_fn = {});
-  bool sums_in_replica_order() const override { return !accumulation_fn_; }
+  bool sums_in_replica_order() const override { return !accumulation_fn_ && !device_; }
 
  protected:
   DISTRIBUTE_INLINE Tensor reduce_implementation(ReduceOp op,
                                                  const std::vector<Tensor>& per_replica) override;
 
  private:
+  std::optional<Device> device_;
   AccumulationFunction accumulation_fn_;
 };
 

@@ -34,13 +34,18 @@ DeviceName parse_device_name(const std::string& text);
 ///         FailedPreconditionError for devices of several tasks.
 std::vector<std::string> check_devices(const std::vector<std::string>& names);
 
-/// The devices of a default strategy: the first `count` logical ones; 0 means all of them. More
-/// than there are GPUs divides those, while none is in use. The default device is a GPU where there
-/// is one, else the CPU, which is told once.
-/// Throws  InvalidArgumentError for a negative number; FailedPreconditionError without a GPU.
-std::vector<std::string> devices_of(CpuDevice, int count);
-std::vector<std::string> devices_of(GpuDevice, int count);
-std::vector<std::string> devices_of(DefaultDevice, int count);
+/// The devices of `strategy`, a class's name: the first `count` logical ones; 0 means all of them.
+/// More than there are GPUs divides those, while none is in use. The default device is a GPU where
+/// there is one, else the CPU. Throws  InvalidArgumentError for a negative number;
+/// FailedPreconditionError without a GPU.
+std::vector<std::string> devices_of(CpuDevice, int count, const char* strategy = "the strategy");
+std::vector<std::string> devices_of(GpuDevice, int count, const char* strategy = "the strategy");
+std::vector<std::string> devices_of(DefaultDevice, int count,
+                                    const char* strategy = "the strategy");
+
+/// Logs once why a default device was a CPU, where a strategy has looked for GPUs in a build that
+/// can use them. For one task of a job.
+void tell_of_missing_gpus();
 
 /// The devices of these names that are GPUs.
 std::vector<Device> gpus_among(const std::vector<std::string>& names);

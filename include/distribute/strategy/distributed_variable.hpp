@@ -44,8 +44,10 @@ class DistributedVariable : public VariableImpl {
   const Strategy* owner() const { return owner_; }
 
   /// In a replica its own copy; inside extended.update the copy being updated; elsewhere the
-  /// value across replicas.
+  /// value across replicas. Inside another strategy as read_foreign().
   DISTRIBUTE_INLINE Tensor read() const override;
+  DISTRIBUTE_INLINE Tensor read_in_own_strategy() const override;
+  DISTRIBUTE_INLINE void check_number(bool is_zero) const override;
   void assign(const Tensor& value) override { write(Write::Assign, value); }
   void assign_add(const Tensor& delta) override { write(Write::Add, delta); }
   void assign_sub(const Tensor& delta) override { write(Write::Subtract, delta); }
@@ -54,6 +56,8 @@ class DistributedVariable : public VariableImpl {
   DISTRIBUTE_INLINE void scatter(ScatterOp op, const IndexedSlices& slices) override;
 
   int num_components() const override { return int(components_.size()); }
+  DISTRIBUTE_INLINE std::vector<std::string> devices() const override;
+  /// Throws  FailedPreconditionError for a replica of a strategy with more of them.
   DISTRIBUTE_INLINE Tensor component(int replica) const override;
   DISTRIBUTE_INLINE void set_component(int replica, Tensor value) override;
   /// Gives each copy memory on its own device, where later values follow. Single numbers stay on
@@ -66,6 +70,9 @@ class DistributedVariable : public VariableImpl {
   static Write write_of(ScatterOp op) { return Write(int(Write::Scatter) + int(op)); }
 
   virtual Tensor read_cross_replica() const = 0;
+  /// Inside another strategy; `in_replica`: of it.
+  /// Throws  FailedPreconditionError where the copies may differ.
+  DISTRIBUTE_INLINE virtual Tensor read_foreign(bool in_replica) const;
   virtual void write_cross_replica(Write write, const Tensor& value) = 0;
   virtual void write_in_replica(Write write, ReplicaContext& replica, const Tensor& value) = 0;
   /// `value` where it is put together with the variable's.
@@ -86,6 +93,7 @@ class DistributedVariable : public VariableImpl {
 
  private:
   void write(Write write, const Tensor& value);
+  size_t checked_index(int replica) const;
   /// A copy's new value; reads nothing but its arguments.
   static Tensor written(Write write, const Tensor& old, const Tensor& value);
 
@@ -103,6 +111,7 @@ class MirroredVariable final : public DistributedVariable {
 
  protected:
   Tensor read_cross_replica() const override { return component(0); }
+  DISTRIBUTE_INLINE Tensor read_foreign(bool in_replica) const override;
   void write_cross_replica(Write write, const Tensor& value) override { write_all(write, value); }
   DISTRIBUTE_INLINE void check_scatter(ScatterOp op) const override;
   /// Aggregation None writes the own copy alone, and the copies may then differ.
@@ -114,11 +123,14 @@ class MirroredVariable final : public DistributedVariable {
 class SyncOnReadVariable final : public DistributedVariable {
  public:
   using DistributedVariable::DistributedVariable;
+  /// In a replica its own value grows; across replicas their sum, divided among them.
+  DISTRIBUTE_INLINE void accumulate(const Tensor& delta) override;
 
  protected:
   /// Throws  InvalidArgumentError for aggregation None.
   DISTRIBUTE_INLINE Tensor read_cross_replica() const override;
-  /// Throws  InvalidArgumentError for assign_add and assign_sub with aggregation Sum.
+  /// Throws  InvalidArgumentError for aggregation None, and for assign_add and assign_sub with
+  ///         aggregation Sum.
   DISTRIBUTE_INLINE void write_cross_replica(Write write, const Tensor& value) override;
   DISTRIBUTE_INLINE void write_in_replica(Write write, ReplicaContext& replica,
                                           const Tensor& value) override;
@@ -136,6 +148,7 @@ class AggregatingVariable final : public DistributedVariable {
   DISTRIBUTE_INLINE ~AggregatingVariable() override;
 
   DISTRIBUTE_INLINE Tensor read() const override;
+  Tensor read_in_own_strategy() const override { return read(); }  // there is one copy alone
   /// On a GPU rows of the host's copy: the other rows need not travel.
   DISTRIBUTE_INLINE bool reads_rows() const override;
   DISTRIBUTE_INLINE Tensor read_rows(const Tensor& flat) const override;
@@ -143,6 +156,7 @@ class AggregatingVariable final : public DistributedVariable {
  protected:
   DISTRIBUTE_INLINE Tensor brought_home(const Tensor& value) const override;
   Tensor read_cross_replica() const override { return component(0); }
+  Tensor read_foreign(bool) const override { return component(0); }
   void write_cross_replica(Write write, const Tensor& value) override { write_all(write, value); }
   /// Throws  InvalidArgumentError for aggregation None.
   DISTRIBUTE_INLINE void write_in_replica(Write write, ReplicaContext& replica,
@@ -163,7 +177,10 @@ struct Access {
   bool foreign = false;  // inside another strategy
 };
 Access access_of(const Strategy* owner);
-/// What every write to a foreign variable throws.
+/// Throws  InvalidArgumentError when the calling thread is one of several replicas, whose number
+///         would be summed.
+void check_number(const VariableOptions& options, const Access& access, bool is_zero);
+/// What writes to foreign variables throw, and some reads.
 [[noreturn]] void throw_foreign(const std::string& name);
 
 /// One value out of those that all replicas assign, by the variable's aggregation; `reduce` is for

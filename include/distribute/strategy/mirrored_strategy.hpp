@@ -6,6 +6,7 @@
 #include <distribute/strategy/strategy.hpp>
 
 #include <concepts>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -27,9 +28,10 @@ struct MirroredOptions {
 
 namespace strategy_internal {
 
-std::unique_ptr<StrategyExtended> make_mirrored(std::vector<std::string> default_devices,
-                                                const MirroredOptions& options);
-std::unique_ptr<StrategyExtended> make_mirrored_on(std::vector<std::string> devices);
+/// `default_devices` are asked where the options name none.
+std::unique_ptr<StrategyExtended> make_mirrored(
+    const MirroredOptions& options,
+    const std::function<std::vector<std::string>()>& default_devices);
 
 }  // namespace strategy_internal
 
@@ -39,15 +41,17 @@ std::unique_ptr<StrategyExtended> make_mirrored_on(std::vector<std::string> devi
 template <typename Kind = DefaultDevice>
 class MirroredStrategy : public Strategy {
  public:
-  /// Throws  InvalidArgumentError for no devices or the same twice.
+  /// Throws  InvalidArgumentError for the same device twice.
   explicit MirroredStrategy(const MirroredOptions& options = {})
-      : Strategy(strategy_internal::make_mirrored(
-            strategy_internal::devices_of(Kind(), options.num_replicas), options)) {}
+      : Strategy(strategy_internal::make_mirrored(options, [&] {
+          return strategy_internal::devices_of(Kind(), options.num_replicas, "MirroredStrategy");
+        })) {}
+  /// No name: as without options.
   explicit MirroredStrategy(std::initializer_list<const char*> devices)
       : MirroredStrategy(std::vector<std::string>(devices.begin(), devices.end())) {}
   template <std::same_as<std::vector<std::string>> Names>  // keeps {.num_replicas = 2} unambiguous
   explicit MirroredStrategy(const Names& devices)
-      : Strategy(strategy_internal::make_mirrored_on(devices)) {}
+      : MirroredStrategy(MirroredOptions{.devices = devices}) {}
 };
 
 MirroredStrategy(MirroredOptions)->MirroredStrategy<DefaultDevice>;

@@ -2,6 +2,7 @@
 /// Synchronous training on many workers: every replica of every worker makes the same step.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/empty_braces.hpp>
 #include <distribute/collective/communication_options.hpp>
 #include <distribute/strategy/devices.hpp>
 #include <distribute/strategy/elastic_options.hpp>
@@ -49,6 +50,7 @@ StrategyParts join_cluster(std::shared_ptr<ClusterResolver> resolver,
 template <typename Kind = DefaultDevice>
 class MultiWorkerMirroredStrategy : public Strategy {
  public:
+  explicit MultiWorkerMirroredStrategy(EmptyBraces) : MultiWorkerMirroredStrategy() {}
   explicit MultiWorkerMirroredStrategy(const MultiWorkerOptions& options = {})
       : MultiWorkerMirroredStrategy(std::shared_ptr<ClusterResolver>(), options) {}
   /// With a resolver of one's own; it must outlive the strategy.
@@ -61,7 +63,9 @@ class MultiWorkerMirroredStrategy : public Strategy {
   MultiWorkerMirroredStrategy(std::shared_ptr<ClusterResolver> resolver,
                               const MultiWorkerOptions& options)
       : Strategy(strategy_internal::join_cluster(
-            std::move(resolver), strategy_internal::devices_of(Kind(), options.num_replicas),
+            std::move(resolver),
+            strategy_internal::devices_of(Kind(), options.num_replicas,
+                                          "MultiWorkerMirroredStrategy"),
             options)) {}
 };
 

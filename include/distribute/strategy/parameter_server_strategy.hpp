@@ -2,6 +2,7 @@
 /// Training with variables on parameter servers, each worker at its own pace.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/empty_braces.hpp>
 #include <distribute/parameter_server/variable_spec.hpp>
 #include <distribute/strategy/devices.hpp>
 #include <distribute/strategy/partitioners.hpp>
@@ -48,9 +49,11 @@ namespace strategy_internal {
 /// server computes nothing, and a chief may only give out work.
 template <typename Kind>
 std::vector<std::string> devices_of_task(const std::string& type, int count) {
-  if (type == "ps") return devices_of(CpuDevice(), 1);
-  if (type == "chief" && std::same_as<Kind, GpuDevice>) return devices_of(DefaultDevice(), count);
-  return devices_of(Kind(), count);
+  const char* const strategy = "ParameterServerStrategy";
+  if (type == "ps") return devices_of(CpuDevice(), 1, strategy);
+  if (type == "chief" && std::same_as<Kind, GpuDevice>)
+    return devices_of(DefaultDevice(), count, strategy);
+  return devices_of(Kind(), count, strategy);
 }
 
 /// `resolver` null: what the environment implies, which may be no cluster. `devices_of`: of a task
@@ -76,6 +79,7 @@ StrategyParts join_servers(
 template <typename Kind = DefaultDevice>
 class ParameterServerStrategy : public Strategy {
  public:
+  explicit ParameterServerStrategy(EmptyBraces) : ParameterServerStrategy() {}
   explicit ParameterServerStrategy(const ParameterServerOptions& options = {})
       : ParameterServerStrategy(std::shared_ptr<ClusterResolver>(), options) {}
   /// With a resolver of one's own, which must name a cluster and outlive the strategy.

@@ -47,13 +47,13 @@ class FixedShardsPartitioner {
   int64_t num_shards_;
 };
 
-/// As many shards as possible with at least `min_shard_bytes` each.
+/// A shard for each `min_shard_bytes` that have begun, as TensorFlow counts: a variable that is no
+/// multiple of it gets shards that are a little smaller. At most `max_shards`.
 /// Source  tf.distribute.experimental.partitioners.MinSizePartitioner
 class MinSizePartitioner {
  public:
   /// Throws  InvalidArgumentError for a number below one.
-  explicit MinSizePartitioner(int64_t min_shard_bytes = 256 << 10, int64_t max_shards = 1,
-                              int64_t bytes_per_string = 16);
+  explicit MinSizePartitioner(int64_t min_shard_bytes = 256 << 10, int64_t max_shards = 1);
   std::vector<int64_t> operator()(const Shape& shape, DType dtype, int axis = 0) const;
   operator VariablePartitioner() const;
 
@@ -67,8 +67,7 @@ class MinSizePartitioner {
 class MaxSizePartitioner {
  public:
   /// Throws  InvalidArgumentError for a number below one.
-  explicit MaxSizePartitioner(int64_t max_shard_bytes, std::optional<int64_t> max_shards = {},
-                              int64_t bytes_per_string = 16);
+  explicit MaxSizePartitioner(int64_t max_shard_bytes, std::optional<int64_t> max_shards = {});
   std::vector<int64_t> operator()(const Shape& shape, DType dtype, int axis = 0) const;
   operator VariablePartitioner() const;
 

@@ -49,6 +49,7 @@ struct ReduceValue {
 /// Throws  InvalidArgumentError when empty.
 struct Destinations {
   std::vector<Device> devices;
+  std::string task = {};  // of a device's name, such as "/job:worker/replica:0/task:1"
   Destinations(const char* device);
   Destinations(const std::string& device);
   Destinations(const Tensor& value);

@@ -32,8 +32,9 @@ class [[nodiscard]] Scope {
   /// Throws  FailedPreconditionError inside another strategy, or in a replica.
   explicit Scope(Strategy& strategy);
   ~Scope();
-  Scope(const Scope&) = delete;
-  Scope& operator=(const Scope&) = delete;
+  /// The scope goes on in the new object; the old one is as after exit().
+  Scope(Scope&& other) noexcept;
+  Scope& operator=(Scope&&) = delete;
 
   /// Ends the scope before the object's life does.
   /// Throws  FailedPreconditionError when an inner scope is still open.

@@ -2,6 +2,7 @@
 /// The user's view of a strategy: where variables live, and how a step runs on every replica.
 
 #include <distribute/base/config.hpp>
+#include <distribute/replica/nest.hpp>
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/replica/values.hpp>
 #include <distribute/strategy/reduce_arguments.hpp>
@@ -75,16 +76,25 @@ class Strategy {
   auto run(Fn&& fn, const Args&... args);
 
   /// Over all replicas; with an axis also over that axis of each replica's tensor, where MEAN
-  /// divides by the number of elements that there really are.
-  /// Throws  FailedPreconditionError in a replica; InvalidArgumentError for an axis out of range.
+  /// divides by the number of elements that there really are. The mean of integers is float32. A
+  /// tensor that is no PerReplica stands for itself on every replica, so SUM counts it that often,
+  /// which needs an axis; without one it may only be zero.
+  /// Throws  FailedPreconditionError in a replica; InvalidArgumentError for an axis out of range,
+  ///         and for the sum of one tensor without an axis.
   Tensor reduce(ReduceOpArgument op, const ReduceValue& value, const ReduceAxis& axis = {});
   /// Each tensor of a list.
   std::vector<Tensor> reduce(ReduceOpArgument op, const PerReplica<std::vector<Tensor>>& value,
                              const ReduceAxis& axis = {});
+  /// Each tensor of a nested structure, such as a map or an aggregate that `run` gives.
+  /// Throws  InvalidArgumentError when the structures of the replicas differ.
+  template <NestedTensors T>
+  T reduce(ReduceOpArgument op, const PerReplica<T>& value, const ReduceAxis& axis = {});
   /// The replicas' tensors one after the other along `axis`.
   /// Shapes  equal but for `axis`, in [0, rank).
   /// Throws  FailedPreconditionError in a replica; UnimplementedError for IndexedSlices.
   Tensor gather(const ReduceValue& value, int axis);
+  template <NestedTensors T>
+  T gather(const PerReplica<T>& value, int axis);
 
   /// The values of this process's replicas, in order.
   template <typename T>
@@ -148,6 +158,40 @@ auto Strategy::run(Fn&& fn, const Args&... args) {
     for (auto& result : results) values.push_back(*std::move(result));
     return PerReplica<Result>(std::move(values));
   }
+}
+
+namespace strategy_internal {
+
+/// A structure like those of the replicas, with reduce(PerReplica<Tensor>) in each tensor's place.
+template <typename T, typename Reduce>
+T reduce_parts(const char* what, const PerReplica<T>& value, const Reduce& reduce) {
+  std::vector<T> copies = value.values();
+  if (copies.empty()) throw InvalidArgumentError(std::string(what) + ": there is no value");
+  std::vector<replica_internal::TensorsOf> tensors;
+  for (T& one : copies) tensors.emplace_back(one);
+  replica_internal::check_same_parts(what, tensors);
+  std::vector<Tensor> results;
+  for (size_t i = 0; i < tensors[0].size(); ++i) {
+    std::vector<Tensor> parts;
+    for (const auto& replica : tensors) parts.push_back(replica.value(i));
+    results.push_back(reduce(PerReplica<Tensor>(std::move(parts))));
+  }
+  tensors[0].replace(results);
+  return copies[0];
+}
+
+}  // namespace strategy_internal
+
+template <NestedTensors T>
+T Strategy::reduce(ReduceOpArgument op, const PerReplica<T>& value, const ReduceAxis& axis) {
+  return strategy_internal::reduce_parts(
+      "reduce", value, [&](const PerReplica<Tensor>& part) { return reduce(op, part, axis); });
+}
+
+template <NestedTensors T>
+T Strategy::gather(const PerReplica<T>& value, int axis) {
+  return strategy_internal::reduce_parts(
+      "gather", value, [&](const PerReplica<Tensor>& part) { return gather(part, axis); });
 }
 
 template <std::invocable<const ValueContext&> Fn>

@@ -24,18 +24,18 @@ class Strategy;
 /// Additional interface of a strategy, for libraries; users call Strategy. Thread-safe where
 /// Strategy is.
 /// Source  tf.distribute.StrategyExtended
-class StrategyExtended {
+class StrategyExtended : public SyncGroup {
  public:
   using NextCreator = std::function<std::shared_ptr<VariableImpl>(const Variable::Initializer&,
                                                                   const VariableOptions&)>;
 
   StrategyExtended() = default;
-  virtual ~StrategyExtended() = default;
+  ~StrategyExtended() override = default;
   StrategyExtended(const StrategyExtended&) = delete;
   StrategyExtended& operator=(const StrategyExtended&) = delete;
 
   virtual const char* name() const = 0;
-  virtual int num_replicas_in_sync() const { return 1; }
+  int num_replicas_in_sync() const override { return 1; }
   virtual int num_local_replicas() const { return 1; }
   /// Global number of a local replica.
   virtual int replica_id(int local_replica) const { return local_replica; }
@@ -77,22 +77,33 @@ class StrategyExtended {
   virtual bool should_checkpoint() const { return true; }
   virtual bool should_save_summary() const { return true; }
 
-  /// The replicas' values reduced to one, on the devices of `destinations`.
-  /// Throws  InvalidArgumentError for no destination, and for the sum of a value that is the same
-  ///         on several replicas, unless it is zero; FailedPreconditionError in a replica.
-  Tensor reduce_to(ReduceOpArgument op, const ReduceValue& value, const Destinations& destinations);
-  std::vector<Tensor> batch_reduce_to(
+  /// The replicas' values reduced to one, a copy on each device of `destinations`.
+  /// Throws  InvalidArgumentError for no destination or one in another process, and for the sum of
+  ///         a value that is the same on several replicas, unless it is zero;
+  ///         FailedPreconditionError in a replica.
+  Mirrored<Tensor> reduce_to(ReduceOpArgument op, const ReduceValue& value,
+                             const Destinations& destinations);
+  std::vector<Mirrored<Tensor>> batch_reduce_to(
       ReduceOpArgument op, const std::vector<std::pair<ReduceValue, Destinations>>& values);
 
   /// Calls fn(variable, args...) for each copy of the variable; inside, the variable is that copy
   /// and PerReplica arguments are that replica's. In a replica goes through a merge_call.
+  /// Throws  FailedPreconditionError for a variable of another strategy.
   template <typename Fn, typename... Args>
   auto update(const Variable& variable, Fn&& fn, const Args&... args);
 
-  /// Variables made inside will have the devices of `variable`.
-  /// Throws  InvalidArgumentError when the variable is another strategy's;
+  /// Variables made on this thread while it lives have the devices of a variable.
+  class [[nodiscard]] ColocationScope {
+   public:
+    explicit ColocationScope(const Variable& variable);
+
+   private:
+    VariableCreatorScope creator_;
+  };
+  /// With parameter servers they are whole, on the server of `variable`, and do not count where
+  /// variables are dealt in turn. Those of other strategies are on the same devices anyway.
+  /// Throws  InvalidArgumentError when the variable is another strategy's, or cut into shards;
   ///         FailedPreconditionError outside this strategy's scope.
-  class [[nodiscard]] ColocationScope {};
   ColocationScope colocate_vars_with(const Variable& variable);
   DISTRIBUTE_INLINE virtual bool variable_created_in_scope(const Variable& variable) const;
   /// The distributed variable of a component; components are tensors here, so the variable itself.
@@ -110,6 +121,7 @@ class StrategyExtended {
   void check_in_scope(const char* method) const;
 
  private:
+  void check_task(const Destinations& destinations) const;
   friend class Strategy;
   Strategy* strategy_ = nullptr;  // set by its owner
 };

@@ -7,6 +7,7 @@
 #include <distribute/device/placement.hpp>
 #include <distribute/tensor/shape.hpp>
 
+#include <concepts>
 #include <initializer_list>
 #include <memory>
 #include <span>
@@ -30,6 +31,12 @@ class Tensor {
   template <Element T>
   Tensor(std::initializer_list<T> values)
       : Tensor(Shape{int64_t(values.size())}, std::span<const T>(values.begin(), values.size())) {}
+  /// A literal such as 1.0 or {0.5, 1.0} becomes float32, as a Python number does.
+  template <std::same_as<double> T>
+  Tensor(T value) : Tensor(float(value)) {}
+  template <std::same_as<double> T>
+  Tensor(std::initializer_list<T> values)
+      : Tensor(Shape{int64_t(values.size())}, std::vector<float>(values.begin(), values.end())) {}
   /// Copies row-major `values` into a tensor of `shape`.
   /// Throws  InvalidArgumentError when their number is not the shape's.
   template <Element T>

@@ -2,6 +2,7 @@
 /// Ends a training that makes no progress any more.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/empty_braces.hpp>
 #include <distribute/tensor/tensor.hpp>
 #include <distribute/train/callback.hpp>
 #include <distribute/train/monitor.hpp>
@@ -27,6 +28,7 @@ struct EarlyStoppingOptions {
 /// Source  tf.keras.callbacks.EarlyStopping
 class EarlyStopping : public Callback {
  public:
+  explicit EarlyStopping(EmptyBraces) : EarlyStopping() {}
   explicit EarlyStopping(EarlyStoppingOptions options = {});
   DISTRIBUTE_INLINE void on_train_begin(Logs& logs) override;
   DISTRIBUTE_INLINE void on_epoch_end(int64_t epoch, Logs& logs) override;

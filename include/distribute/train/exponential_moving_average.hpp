@@ -3,6 +3,7 @@
 
 #include <distribute/autograd/trackable.hpp>
 #include <distribute/base/config.hpp>
+#include <distribute/base/empty_braces.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -30,6 +31,7 @@ struct ExponentialMovingAverageOptions {
 class ExponentialMovingAverage : public Trackable {
  public:
   /// Throws  InvalidArgumentError for a decay outside [0, 1).
+  explicit ExponentialMovingAverage(EmptyBraces) : ExponentialMovingAverage() {}
   explicit ExponentialMovingAverage(ExponentialMovingAverageOptions options = {});
 
   /// Averages these variables from now on, once more.

@@ -2,6 +2,7 @@
 /// Figures as lines that tuners read: "loss=0.2312 accuracy=0.915".
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/empty_braces.hpp>
 #include <distribute/train/callback.hpp>
 #include <distribute/train/logs.hpp>
 
@@ -33,6 +34,7 @@ struct MetricLinesOptions {
 /// Prints the line of every epoch, and reports it to the tuner. The chief alone writes.
 class MetricLines : public Callback {
  public:
+  explicit MetricLines(EmptyBraces) : MetricLines() {}
   explicit MetricLines(MetricLinesOptions options = {}) : out_(options.out) {}
   DISTRIBUTE_INLINE void on_epoch_end(int64_t epoch, Logs& logs) override;
   bool wants_batch_metrics() const override { return false; }

@@ -2,6 +2,7 @@
 /// Shows the progress of fit on the chief.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/empty_braces.hpp>
 #include <distribute/train/callback.hpp>
 #include <distribute/train/fit_options.hpp>
 #include <distribute/train/progress.hpp>
@@ -25,6 +26,7 @@ struct ProgressLoggerOptions {
 /// Source  tf.keras.callbacks.ProgbarLogger
 class ProgressLogger : public Callback {
  public:
+  explicit ProgressLogger(EmptyBraces) : ProgressLogger() {}
   explicit ProgressLogger(ProgressLoggerOptions options = {}) : options_(options) {}
   DISTRIBUTE_INLINE void on_epoch_begin(int64_t epoch, Logs& logs) override;
   DISTRIBUTE_INLINE void on_train_batch_begin(int64_t batch, Logs& logs) override;

@@ -2,6 +2,7 @@
 /// Lowers the learning rate when a figure has stopped improving.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/empty_braces.hpp>
 #include <distribute/train/callback.hpp>
 #include <distribute/train/monitor.hpp>
 
@@ -25,6 +26,7 @@ struct ReduceLROnPlateauOptions {
 class ReduceLROnPlateau : public Callback {
  public:
   /// Throws  InvalidArgumentError for a factor of 1 or more.
+  explicit ReduceLROnPlateau(EmptyBraces) : ReduceLROnPlateau() {}
   explicit ReduceLROnPlateau(ReduceLROnPlateauOptions options = {});
   DISTRIBUTE_INLINE void on_train_begin(Logs& logs) override;
   DISTRIBUTE_INLINE void on_epoch_end(int64_t epoch, Logs& logs) override;

@@ -2,6 +2,7 @@
 /// Writes what TensorBoard shows of a training.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/empty_braces.hpp>
 #include <distribute/data/pipeline_statistics.hpp>
 #include <distribute/summary/file_writer.hpp>
 #include <distribute/train/callback.hpp>
@@ -30,6 +31,7 @@ struct TensorBoardOptions {
 class TensorBoard : public Callback {
  public:
   /// Throws  InvalidArgumentError for an empty directory and a negative frequency.
+  explicit TensorBoard(EmptyBraces) : TensorBoard() {}
   explicit TensorBoard(TensorBoardOptions options = {});
   DISTRIBUTE_INLINE void on_train_begin(Logs& logs) override;
   DISTRIBUTE_INLINE void on_epoch_begin(int64_t epoch, Logs& logs) override;

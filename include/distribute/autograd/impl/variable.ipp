@@ -22,6 +22,13 @@ DISTRIBUTE_INLINE std::string VariableImpl::device() const {
   return device_internal::full_name(component(0).device());
 }
 
+DISTRIBUTE_INLINE std::vector<std::string> VariableImpl::devices() const {
+  if (parts().empty()) return {device()};
+  std::vector<std::string> all;
+  for (const Variable& part : parts()) all.push_back(part.device());
+  return all;
+}
+
 DISTRIBUTE_INLINE const std::vector<Variable>& VariableImpl::parts() const {
   static const std::vector<Variable> none;
   return none;
@@ -72,7 +79,16 @@ namespace autograd_internal {
 DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> create_variable(
     size_t depth, const Variable::Initializer& initial_value, const VariableOptions& options) {
   refuse_in_recording("variable '" + options.name + "' is made");
-  if (depth == 0) return std::make_shared<PlainVariable>(initial_value(), options);
+  if (depth == 0) {
+    const Tensor first = initial_value();
+    if (options.shape && *options.shape != first.shape())
+      throw InvalidArgumentError(str_cat("variable '", options.name,
+                                         "': the initial value's shape (", to_string(first.shape()),
+                                         ") is not compatible with the explicitly supplied `shape` "
+                                         "argument (",
+                                         to_string(*options.shape), ")"));
+    return std::make_shared<PlainVariable>(first, options);
+  }
   const VariableCreator creator = variable_creator_stack()[depth - 1];
   const auto next = [depth](const Variable::Initializer& value, const VariableOptions& changed) {
     return create_variable(depth - 1, value, changed);
@@ -84,7 +100,11 @@ DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> create_variable(
 
 DISTRIBUTE_INLINE Variable::Variable(Initializer initial_value, VariableOptions options)
     : impl_(autograd_internal::create_variable(variable_creator_stack().size(), initial_value,
-                                               options)) {}
+                                               options)) {
+  if (!process_state().log_device_placement) return;
+  for (const std::string& device : impl_->devices())
+    device_internal::log_placement("VarHandleOp", device);
+}
 
 DISTRIBUTE_INLINE Variable::Variable(const Tensor& initial_value, VariableOptions options)
     : Variable([initial_value] { return initial_value; }, std::move(options)) {}
@@ -95,11 +115,49 @@ DISTRIBUTE_INLINE VariableImpl& Variable::impl() const {
   return *impl_;
 }
 
-DISTRIBUTE_INLINE Tensor Variable::value() const {
-  Tensor value = impl().read();
-  if (trainable()) autograd_internal::variable_accessed(*this, value);
-  if (OpTrace* trace = autograd_internal::active_trace()) trace->add_variable(*this, value);
+namespace autograd_internal {
+
+/// Tells tapes and traces that `value` was read.
+DISTRIBUTE_INLINE Tensor noticed(const Variable& variable, Tensor value) {
+  if (variable.trainable()) variable_accessed(variable, value);
+  if (OpTrace* trace = active_trace()) trace->add_variable(variable, value);
   return value;
+}
+
+}  // namespace autograd_internal
+
+DISTRIBUTE_INLINE Tensor Variable::value() const {
+  return autograd_internal::noticed(*this, impl().read());
+}
+
+DISTRIBUTE_INLINE Tensor Variable::read_value() const {
+  return autograd_internal::noticed(*this, impl().read_in_own_strategy());
+}
+
+DISTRIBUTE_INLINE Tensor Variable::from_number(const char* method, double value) const {
+  if (!is_floating(dtype()))
+    throw InvalidArgumentError(str_cat(method, ": variable '", name(), "' is ", name_of(dtype()),
+                                       ", the value ", value, " is a floating number"));
+  impl().check_number(value == 0);
+  return fill(Shape{}, float(value), dtype(), Device{});
+}
+
+DISTRIBUTE_INLINE Tensor Variable::from_number(const char* method, int64_t value) const {
+  if (is_floating(dtype())) return from_number(method, double(value));
+  if (dtype() == DType::Bool)
+    throw InvalidArgumentError(
+        str_cat(method, ": variable '", name(), "' is bool, the value ", value, " is an integer"));
+  impl().check_number(value == 0);
+  Tensor result = Tensor::empty(Shape{}, dtype(), Device{});
+  dispatch(dtype(),
+           [&](auto type) { *result.mutable_data<decltype(type)>() = decltype(type)(value); });
+  return result;
+}
+
+DISTRIBUTE_INLINE Tensor Variable::from_number(const char* method, bool value) const {
+  if (dtype() != DType::Bool) return from_number(method, int64_t{value});
+  impl().check_number(!value);
+  return Tensor(value);
 }
 
 DISTRIBUTE_INLINE void Variable::check(const char* method, const Tensor& value) const {

@@ -20,7 +20,11 @@ DISTRIBUTE_INLINE Tensor value_to_save(const Variable& variable) {
 
 DISTRIBUTE_INLINE void restore_value(const Variable& variable, const Tensor& value) {
   const replica_internal::ModeScope cross_replica({});
-  variable.assign(value);
+  if (variable.synchronization() != VariableSynchronization::OnRead ||
+      variable.aggregation() != VariableAggregation::None)
+    return variable.assign(value);
+  for (int i = 0; i < variable.impl().num_components(); ++i)  // no assign: see SyncOnReadVariable
+    variable.impl().set_component(i, value.renamed());
 }
 
 DISTRIBUTE_INLINE void write_tensor(BundleWriter& writer, const std::string& key,

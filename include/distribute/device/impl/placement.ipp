@@ -65,7 +65,50 @@ DISTRIBUTE_INLINE Device resolve_device(const DeviceSpec& spec) {
 }
 
 DISTRIBUTE_INLINE void log_placement(const char* op, Device device) {
-  log_info("device", str_cat("Executing op ", op, " in device ", full_name(device)));
+  log_placement(op, full_name(device));
+}
+DISTRIBUTE_INLINE void log_placement(const char* op, const std::string& device_name) {
+  log_info("device", str_cat("Executing op ", op, " in device ", device_name));
+}
+
+/// Names of this process's tasks, such as "worker/1". Thread-safe.
+struct OwnTasks {
+  std::mutex mutex;  // guards names
+  std::set<std::string> names = {"localhost/0"};
+};
+DISTRIBUTE_INLINE OwnTasks& own_tasks() { return in_process<OwnTasks>(&ProcessState::own_tasks); }
+
+DISTRIBUTE_INLINE void add_own_task(const std::string& job, int index) {
+  OwnTasks& own = own_tasks();
+  const std::lock_guard lock(own.mutex);
+  own.names.insert(str_cat(job, "/", index));
+}
+
+/// True for a spec that names no task, one of this process, or the job alone of one.
+DISTRIBUTE_INLINE bool is_own_task(const DeviceSpec& spec) {
+  OwnTasks& own = own_tasks();
+  const std::lock_guard lock(own.mutex);
+  return std::any_of(own.names.begin(), own.names.end(), [&](const std::string& name) {
+    const size_t slash = name.find('/');
+    return (!spec.job || name.substr(0, slash) == *spec.job) &&
+           (!spec.task || name.substr(slash + 1) == std::to_string(*spec.task));
+  });
+}
+
+/// Nothing runs in another process because a scope says so.
+DISTRIBUTE_INLINE void check_task(const DeviceSpec& spec) {
+  if ((!spec.job && !spec.task) || spec.job == "ps" || is_own_task(spec)) return;
+  const std::string what =
+      str_cat("device scope '", spec.to_string(), "' names a task of another process");
+  if (!process_state().soft_device_placement)
+    throw InvalidArgumentError(
+        str_cat(what,
+                ": unknown device. Operations run in this process; a ClusterCoordinator "
+                "sends functions to workers"));
+  if (first_replacement(spec.to_string()))
+    log_warning("device", str_cat(what,
+                                  ", but operations run in this one; a ClusterCoordinator "
+                                  "sends functions to workers"));
 }
 
 DISTRIBUTE_INLINE int checked_threads(const char* setting, int threads) {
@@ -78,6 +121,7 @@ DISTRIBUTE_INLINE int checked_threads(const char* setting, int threads) {
 
 DISTRIBUTE_INLINE DeviceScope::DeviceScope(const DeviceSpec& spec) {
   const DeviceSpec merged = current_device_spec().make_merged_spec(spec);
+  device_internal::check_task(merged);
   device_internal::placement_stack().push_back({merged, device_internal::resolve_device(merged)});
 }
 

@@ -11,18 +11,14 @@ namespace distribute::nn {
 
 DISTRIBUTE_INLINE Tensor Loss::operator()(const Tensor& y_true, const Tensor& y_pred,
                                           const Tensor& sample_weight) const {
-  const ReplicaContext* replica = get_replica_context();
-  const bool divides = reduction_ == Reduction::Auto || reduction_ == Reduction::SumOverBatchSize;
-  if (divides && (!replica || replica->num_replicas_in_sync() > 1))
-    throw InvalidArgumentError(
-        "Please use Reduction::Sum or Reduction::None for loss reduction when losses are used "
-        "with a Strategy of several replicas, and divide by the global batch size: "
-        "compute_average_loss(loss(y_true, y_pred), global_batch_size)");
   Tensor losses = call(y_true, y_pred);
   if (sample_weight) losses = losses * cast(sample_weight, losses.dtype());
   if (reduction_ == Reduction::None) return losses;
+  if (reduction_ == Reduction::Sum) return reduce_sum(losses);
   const float count = float(std::max<int64_t>(losses.num_elements(), 1));
-  return divides ? reduce_sum(losses) / count : reduce_sum(losses);
+  const Tensor mean = reduce_sum(losses) / count;
+  const int replicas = current_num_replicas_in_sync();
+  return replicas > 1 ? mean * (1.0f / float(replicas)) : mean;
 }
 
 DISTRIBUTE_INLINE SparseCategoricalCrossentropy::SparseCategoricalCrossentropy(

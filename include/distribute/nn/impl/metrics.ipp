@@ -54,7 +54,7 @@ DISTRIBUTE_INLINE Sum::Sum(std::string name) : Metric(std::move(name)) {
 DISTRIBUTE_INLINE void Sum::update_state(const Tensor& values, const Tensor& sample_weight) {
   Tensor x = cast(stop_gradient(values), DType::Float32);
   if (sample_weight) x = x * metrics_internal::fitted(sample_weight, x);
-  total_.assign_add(reduce_sum(x));
+  total_.impl().accumulate(reduce_sum(x));
 }
 
 DISTRIBUTE_INLINE Tensor Sum::result() const { return total_.value(); }
@@ -72,8 +72,8 @@ DISTRIBUTE_INLINE void Mean::update_state(const Tensor& values, const Tensor& sa
     x = x * weight;
     count = reduce_sum(weight * ones(x.shape()));
   }
-  total_.assign_add(reduce_sum(x));
-  count_.assign_add(count);
+  total_.impl().accumulate(reduce_sum(x));
+  count_.impl().accumulate(count);
 }
 
 DISTRIBUTE_INLINE Tensor Mean::result() const {

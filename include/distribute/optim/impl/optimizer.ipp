@@ -8,6 +8,7 @@
 #include <distribute/ops/concat.hpp>
 #include <distribute/ops/unary.hpp>
 #include <distribute/optim/detail/element_kernels.hpp>
+#include <distribute/optim/detail/unused_parameters.hpp>
 #include <distribute/optim/optimizer.hpp>
 #include <distribute/optim/optimizer_text.hpp>
 
@@ -119,7 +120,8 @@ DISTRIBUTE_INLINE int64_t Optimizer::minimize(const Tensor& loss,
                                               GradientTape& tape, ApplyOptions options) {
   GradientTape::Call call;
   ReplicaContext* replica = get_replica_context();
-  const bool one_by_one = replica && !clips() && !options.reduced_gradients;
+  const bool one_by_one =
+      replica && !clips() && !options.reduced_gradients && !options.find_unused_parameters;
   if (one_by_one && !options.skip_gradients_aggregation)
     call.on_ready = [&](size_t i, const Tensor& gradient) {
       replica->gradient_ready(variables[i], gradient);
@@ -141,11 +143,14 @@ DISTRIBUTE_INLINE int64_t Optimizer::apply_gradients(const std::vector<Tensor>& 
     throw FailedPreconditionError(
         "`apply_gradients() cannot be called in cross-replica context. Use "
         "`Strategy.run` to enter replica context.");
-  std::vector<VariableUpdate> updates = collect(gradients, variables);
+  std::vector<Tensor> present = gradients;
+  if (options.find_unused_parameters)
+    present = optim_internal::with_zeros_for_unused(std::move(present), variables, *replica);
+  std::vector<VariableUpdate> updates = collect(present, variables, *replica);
   add_slots(updates, replica);
   const bool reduced = prepare(updates, *replica, options);
   if (options.reduced_gradients)
-    *options.reduced_gradients = optim_internal::gradients_of(updates, gradients, variables);
+    *options.reduced_gradients = optim_internal::gradients_of(updates, present, variables);
   densify(updates, *replica);
   if (RecordedStep* recording = RecordedStep::current())
     return record_update(*recording, *replica, updates, reduced);
@@ -201,7 +206,8 @@ DISTRIBUTE_INLINE int64_t Optimizer::record_update(RecordedStep& recording, Repl
 }
 
 DISTRIBUTE_INLINE std::vector<VariableUpdate> Optimizer::collect(
-    const std::vector<Tensor>& gradients, const std::vector<Variable>& variables) {
+    const std::vector<Tensor>& gradients, const std::vector<Variable>& variables,
+    ReplicaContext& replica) {
   if (gradients.size() != variables.size())
     throw InvalidArgumentError(str_cat("apply_gradients: ", gradients.size(), " gradients for ",
                                        variables.size(), " variables"));
@@ -218,6 +224,7 @@ DISTRIBUTE_INLINE std::vector<VariableUpdate> Optimizer::collect(
                                          ", its gradient ", to_string(gradients[i].shape())));
     optim_internal::add_update(updates, variables[i], gradients[i]);
   }
+  replica.gradients_missing(optim_internal::names_of(missing));
   if (updates.empty())
     throw InvalidArgumentError(str_cat(
         "No gradients provided for any variable: ", optim_internal::names_of(variables), "."));

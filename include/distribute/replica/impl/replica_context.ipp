@@ -35,6 +35,12 @@ DISTRIBUTE_INLINE ReplicaContext* get_replica_context() {
 
 DISTRIBUTE_INLINE bool in_cross_replica_context() { return get_replica_context() == nullptr; }
 
+DISTRIBUTE_INLINE int current_num_replicas_in_sync() {
+  if (const ReplicaContext* replica = get_replica_context()) return replica->num_replicas_in_sync();
+  const SyncGroup* group = replica_internal::mode_stack().back().group;
+  return group ? group->num_replicas_in_sync() : 1;
+}
+
 namespace replica_internal {
 
 DISTRIBUTE_INLINE std::vector<Mode>& mode_stack() {

@@ -5,6 +5,8 @@
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/strategy/detail/replica_group.hpp>
 
+#include <string>
+
 namespace distribute {
 
 /// Replica `replica` of a group of threads. One replica thread at a time.
@@ -27,6 +29,7 @@ class LocalReplicaContext : public ReplicaContext {
   DISTRIBUTE_INLINE void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
                                 const UpdateKernel& kernel) override;
   bool multiplies_gradients() const override { return true; }
+  DISTRIBUTE_INLINE void gradients_missing(const std::string& names) override;
 
  protected:
   void check_current(const char* method) const;
@@ -60,6 +63,7 @@ class LocalReplicaContext : public ReplicaContext {
   Strategy& strategy_;
   strategy_internal::ReplicaGroup& group_;
   int replica_;
+  bool noted_ = false;  // gradients of the last step were missing
 };
 
 }  // namespace distribute

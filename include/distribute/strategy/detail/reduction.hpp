@@ -14,8 +14,12 @@ namespace distribute::strategy_internal {
 /// out[i] = inputs[0][i] + inputs[1][i] + ... for `count` elements.
 void sum_floats(std::span<const float* const> inputs, float* out, int64_t count);
 
+/// What the mean of `dtype` is: float32 for integers.
+DType dtype_of_mean(DType dtype);
+
 /// One reduction. The sum of an element is taken in replica order by one thread, so the result has
-/// the same bits however the elements are dealt. Sparse inputs are joined, rows in replica order.
+/// the same bits however the elements are dealt. The mean of integers is float32. Sparse inputs are
+/// joined, rows in replica order.
 class Reduction {
  public:
   /// Brings the inputs into one layout and allocates the result.
@@ -49,7 +53,7 @@ std::vector<ReductionSlice> slice_reductions(std::span<const Reduction> reductio
 /// The whole at once, on the calling thread's pool.
 Tensor reduce_tensors(const char* what, ReduceOp op, std::vector<Tensor> inputs);
 
-/// Every element divided by `count`, in the same dtype.
+/// Every element divided by `count`; integers become float32.
 Tensor divided(const Tensor& value, int64_t count);
 
 /// The tensors one after the other along `axis`.

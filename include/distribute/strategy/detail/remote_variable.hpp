@@ -33,6 +33,7 @@ class RemoteVariable final : public VariableImpl {
 
   /// The strategy in whose scope it was created; compare only, it may be gone.
   const Strategy* owner() const { return owner_; }
+  const strategy_internal::ServerAccess* link() const { return link_.get(); }
   const std::string& key() const { return spec_.key; }
   /// The client's number of the variable.
   /// Blocks  until it exists. Throws  DeadlineExceededError; FailedPreconditionError on a server.
@@ -41,6 +42,7 @@ class RemoteVariable final : public VariableImpl {
   DISTRIBUTE_INLINE Tensor read() const override;
   /// In one of several local replicas the values of all are aggregated first.
   /// Throws  InvalidArgumentError there for aggregation None.
+  DISTRIBUTE_INLINE void check_number(bool is_zero) const override;
   void assign(const Tensor& value) override { write(Write::Assign, value); }
   void assign_add(const Tensor& delta) override { write(Write::Add, delta); }
   void assign_sub(const Tensor& delta) override { write(Write::Subtract, delta); }
@@ -72,8 +74,8 @@ class RemoteVariable final : public VariableImpl {
 };
 
 namespace strategy_internal {
-/// Throws  InvalidArgumentError for a variable that no parameter server keeps.
-int64_t remote_id(const Variable& variable);
+/// Throws  InvalidArgumentError for a variable that is not on the servers of `link`.
+int64_t remote_id(const Variable& variable, const ServerAccess& link);
 /// First reads of the calling thread's CacheVariableReads, by variable; null: none is open.
 std::unique_ptr<std::unordered_map<uint64_t, Tensor>>& cached_reads();
 }  // namespace strategy_internal

@@ -9,6 +9,7 @@
 #include <functional>
 #include <mutex>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace distribute::strategy_internal {
@@ -30,6 +31,11 @@ class ReplicaGroup {
   /// Throws  AbortedError when the group is broken; FailedPreconditionError when replicas meet for
   ///         different reasons; on replica 0 what `lead` throws.
   void meet(int replica, const char* what, void* argument, const Lead& lead);
+
+  /// What errors of meetings are to tell of a replica; empty: nothing. From the replica's thread.
+  void note(int replica, std::string text);
+  /// "; replica 1 ...", for the end of an error's message.
+  std::string notes() const;
 
   /// The replica's function has returned: it meets nobody any more.
   void finish(int replica);
@@ -57,7 +63,8 @@ class ReplicaGroup {
   alignas(64) std::atomic<uint32_t> arrived_{0};
   alignas(64) std::atomic<uint32_t> released_{0};
   std::atomic<bool> broken_{false};
-  std::mutex error_mutex_;  // guards error_
+  mutable std::mutex error_mutex_;  // guards the two below
+  std::vector<std::string> notes_;
   std::exception_ptr error_;
 };
 

@@ -5,6 +5,7 @@
 #include <distribute/replica/replica_context.hpp>
 
 #include <span>
+#include <string>
 #include <vector>
 
 namespace distribute::strategy_internal {
@@ -16,7 +17,8 @@ struct ReplicaUpdates {
 };
 
 /// The updates with the gradients of all replicas summed, in replica order.
-/// Throws  InvalidArgumentError when the replicas update different variables.
-std::vector<VariableUpdate> summed_updates(std::span<const ReplicaUpdates> replicas);
+/// Throws  InvalidArgumentError, ending in `notes`, when the replicas update different variables.
+std::vector<VariableUpdate> summed_updates(std::span<const ReplicaUpdates> replicas,
+                                           const std::string& notes);
 
 }  // namespace distribute::strategy_internal

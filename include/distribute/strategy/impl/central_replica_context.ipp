@@ -27,7 +27,8 @@ DISTRIBUTE_INLINE void CentralReplicaContext::update_at_home(
     std::vector<strategy_internal::ReplicaUpdates> replicas;
     for (void* one : all)
       replicas.push_back(*static_cast<const strategy_internal::ReplicaUpdates*>(one));
-    replica_internal::update_component(strategy_internal::summed_updates(replicas), 0, kernel);
+    const auto summed = strategy_internal::summed_updates(replicas, local_replicas().notes());
+    replica_internal::update_component(summed, 0, kernel);
   });
 }
 

@@ -16,14 +16,16 @@ DISTRIBUTE_INLINE std::vector<std::string> compute_devices(const CentralStorageO
   if (options.num_replicas && !options.compute_devices.empty())
     throw InvalidArgumentError(
         "CentralStorageStrategy: give num_replicas or compute_devices, not both");
-  return check_devices(options.compute_devices.empty()
-                           ? devices_of(DefaultDevice(), options.num_replicas)
-                           : options.compute_devices);
+  return check_devices(
+      options.compute_devices.empty()
+          ? devices_of(DefaultDevice(), options.num_replicas, "CentralStorageStrategy")
+          : options.compute_devices);
 }
 
 DISTRIBUTE_INLINE CentralStorageExtended::CentralStorageExtended(
     const CentralStorageOptions& options)
     : LocalReplicas(compute_devices(options), nullptr) {
+  tell_of_missing_gpus();
   const std::vector<std::string> devices = worker_devices();
   parameter_device_ = devices.size() == 1 ? devices[0] : to_string(Device{});
   if (!options.parameter_device.empty())

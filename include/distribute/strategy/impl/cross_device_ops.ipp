@@ -34,13 +34,18 @@ DISTRIBUTE_INLINE std::vector<Tensor> CrossDeviceOps::broadcast(const Tensor& va
 DISTRIBUTE_INLINE ReductionToOneDevice::ReductionToOneDevice(std::string reduce_to_device,
                                                              AccumulationFunction accumulation_fn)
     : accumulation_fn_(std::move(accumulation_fn)) {
-  if (!reduce_to_device.empty()) strategy_internal::check_devices({reduce_to_device});
+  if (reduce_to_device.empty()) return;
+  strategy_internal::check_devices({reduce_to_device});
+  device_ = strategy_internal::parse_device_name(reduce_to_device).device;
 }
 
 DISTRIBUTE_INLINE Tensor
 ReductionToOneDevice::reduce_implementation(ReduceOp op, const std::vector<Tensor>& per_replica) {
-  if (!accumulation_fn_) return strategy_internal::reduce_tensors("reduce", op, per_replica);
-  const Tensor sum = accumulation_fn_(per_replica);
+  std::vector<Tensor> values = per_replica;
+  if (device_)
+    for (Tensor& value : values) value = value.to(*device_);
+  if (!accumulation_fn_) return strategy_internal::reduce_tensors("reduce", op, std::move(values));
+  const Tensor sum = accumulation_fn_(values);
   if (op == ReduceOp::Sum) return sum;
   return strategy_internal::divided(sum, int64_t(per_replica.size()));
 }

@@ -9,6 +9,7 @@
 #include <distribute/strategy/devices.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <set>
 
 namespace distribute::strategy_internal {
@@ -53,8 +54,15 @@ DISTRIBUTE_INLINE std::vector<std::string> check_devices(const std::vector<std::
   return result;
 }
 
-DISTRIBUTE_INLINE std::vector<std::string> devices_of(CpuDevice, int count) {
-  if (count < 0) throw InvalidArgumentError(str_cat("num_replicas is ", count));
+DISTRIBUTE_INLINE void check_replicas(const char* strategy, int count) {
+  if (count < 0)
+    throw InvalidArgumentError(str_cat(strategy, ": num_replicas is ", count,
+                                       "; give the number of replicas, at least 1, or 0 for one on "
+                                       "each device"));
+}
+
+DISTRIBUTE_INLINE std::vector<std::string> devices_of(CpuDevice, int count, const char* strategy) {
+  check_replicas(strategy, count);
   const int all = std::max(process_state().logical_cpu_devices, 1);
   std::vector<std::string> names;
   for (int i = 0; i < (count ? count : all); ++i)
@@ -68,9 +76,10 @@ DISTRIBUTE_INLINE void divide_gpus(int count) {
   set_logical_gpus(std::move(logical));
 }
 
-DISTRIBUTE_INLINE std::vector<std::string> devices_of(GpuDevice, int count) {
-  if (count < 0) throw InvalidArgumentError(str_cat("num_replicas is ", count));
-  if (physical_gpus().empty()) throw FailedPreconditionError("there is no GPU: " + gpu_problem());
+DISTRIBUTE_INLINE std::vector<std::string> devices_of(GpuDevice, int count, const char* strategy) {
+  check_replicas(strategy, count);
+  if (physical_gpus().empty())
+    throw FailedPreconditionError(str_cat(strategy, ": there is no GPU: ", gpu_problem()));
   if (count > int(logical_gpus().size())) divide_gpus(count);
   std::vector<std::string> names;
   for (int i = 0; i < (count ? count : int(logical_gpus().size())); ++i)
@@ -78,14 +87,22 @@ DISTRIBUTE_INLINE std::vector<std::string> devices_of(GpuDevice, int count) {
   return names;
 }
 
-DISTRIBUTE_INLINE std::vector<std::string> devices_of(DefaultDevice, int count) {
-  if (!physical_gpus().empty()) return devices_of(GpuDevice(), count);
-  static const bool told = [] {
-    if (built_for_cuda()) log_info("strategy", gpu_problem() + "; the CPU is used");
-    return true;
-  }();
-  (void)told;
-  return devices_of(CpuDevice(), count);
+/// A strategy has looked for GPUs and found none, and nobody has been told.
+DISTRIBUTE_INLINE std::atomic<bool>& missing_gpus() {
+  static std::atomic<bool> untold = false;
+  return untold;
+}
+
+DISTRIBUTE_INLINE std::vector<std::string> devices_of(DefaultDevice, int count,
+                                                      const char* strategy) {
+  if (!physical_gpus().empty()) return devices_of(GpuDevice(), count, strategy);
+  static const bool first = [] { return missing_gpus() = built_for_cuda(); }();
+  (void)first;
+  return devices_of(CpuDevice(), count, strategy);
+}
+
+DISTRIBUTE_INLINE void tell_of_missing_gpus() {
+  if (missing_gpus().exchange(false)) log_info("strategy", gpu_problem() + "; the CPU is used");
 }
 
 DISTRIBUTE_INLINE std::vector<Device> gpus_among(const std::vector<std::string>& names) {

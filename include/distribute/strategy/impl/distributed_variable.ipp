@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/autograd/accumulate.hpp>
 #include <distribute/device/placement.hpp>
+#include <distribute/ops/cast.hpp>
 #include <distribute/ops/gather.hpp>
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/strategy/detail/device_copies.hpp>
@@ -63,6 +64,19 @@ DISTRIBUTE_INLINE void throw_foreign(const std::string& name) {
               "' was created under another strategy"));
 }
 
+DISTRIBUTE_INLINE void throw_same_on_all(const VariableOptions& options, const char* what) {
+  throw InvalidArgumentError(str_cat(
+      "A non-DistributedValues value cannot be reduced with the given reduce op SUM: every replica "
+      "assigned the same ",
+      what, " to variable '", options.name, "'"));
+}
+
+DISTRIBUTE_INLINE void check_number(const VariableOptions& options, const Access& access,
+                                    bool is_zero) {
+  if (is_zero || !access.replica || access.replica->num_replicas_in_sync() == 1) return;
+  if (options.aggregation == VariableAggregation::Sum) throw_same_on_all(options, "number");
+}
+
 DISTRIBUTE_INLINE Tensor
 aggregate_values(const VariableOptions& options, std::vector<Tensor> values,
                  const std::function<Tensor(ReduceOp, std::vector<Tensor>)>& reduce) {
@@ -70,10 +84,7 @@ aggregate_values(const VariableOptions& options, std::vector<Tensor> values,
   const ReduceOp op = reduce_op_from_aggregation(options.aggregation);
   if (!is_one_tensor(values)) return reduce(op, std::move(values));
   if (op == ReduceOp::Mean || is_zero(values[0])) return values[0];
-  throw InvalidArgumentError(str_cat(
-      "A non-DistributedValues value cannot be reduced with the given reduce op SUM: every replica "
-      "assigned the same tensor to variable '",
-      options.name, "'"));
+  throw_same_on_all(options, "tensor");
 }
 
 }  // namespace strategy_internal
@@ -97,15 +108,31 @@ DISTRIBUTE_INLINE DistributedVariable::DistributedVariable(const Tensor& initial
       others_(std::move(others)),
       components_(size_t(num_components), initial_value.renamed()) {}
 
+DISTRIBUTE_INLINE size_t DistributedVariable::checked_index(int replica) const {
+  if (components_.size() == 1) return 0;
+  if (size_t(replica) < components_.size()) return size_t(replica);
+  throw FailedPreconditionError(
+      str_cat("Mixing different tf.distribute.Strategy objects: variable '", options().name,
+              "' has ", components_.size(), " copies and none for replica ", replica,
+              ": it was created under a strategy with fewer replicas"));
+}
+
+DISTRIBUTE_INLINE std::vector<std::string> DistributedVariable::devices() const {
+  std::vector<std::string> names;
+  for (const Tensor& copy : all_components())
+    names.push_back(device_internal::full_name(copy.device()));
+  return names;
+}
+
 DISTRIBUTE_INLINE Tensor DistributedVariable::component(int replica) const {
   const std::lock_guard lock(mutex_);
-  return components_[components_.size() == 1 ? 0 : size_t(replica)];
+  return components_[checked_index(replica)];
 }
 
 DISTRIBUTE_INLINE void DistributedVariable::set_component(int replica, Tensor value) {
-  if (!homes_.empty() && value) value = value.to(homes_[homes_.size() == 1 ? 0 : size_t(replica)]);
+  if (!homes_.empty() && value) value = value.to(homes_[checked_index(replica)]);
   const std::lock_guard lock(mutex_);
-  std::swap(components_[components_.size() == 1 ? 0 : size_t(replica)], value);
+  std::swap(components_[checked_index(replica)], value);
 }
 
 DISTRIBUTE_INLINE void DistributedVariable::place_on(std::vector<Device> devices) {
@@ -122,8 +149,23 @@ DISTRIBUTE_INLINE std::vector<Tensor> DistributedVariable::all_components() cons
 
 DISTRIBUTE_INLINE Tensor DistributedVariable::read() const {
   const auto access = strategy_internal::access_of(owner_);
-  if (access.foreign) return component(0);
+  if (access.foreign) return read_foreign(get_replica_context() != nullptr);
   return access.component < 0 ? read_cross_replica() : component(access.component);
+}
+
+DISTRIBUTE_INLINE Tensor DistributedVariable::read_foreign(bool) const {
+  strategy_internal::throw_foreign(options().name);
+}
+
+DISTRIBUTE_INLINE Tensor DistributedVariable::read_in_own_strategy() const {
+  if (strategy_internal::access_of(owner_).foreign)
+    strategy_internal::throw_foreign(options().name);
+  return read();
+}
+
+DISTRIBUTE_INLINE void DistributedVariable::check_number(bool is_zero) const {
+  if (options().synchronization != VariableSynchronization::OnRead)
+    strategy_internal::check_number(options(), strategy_internal::access_of(owner_), is_zero);
 }
 
 DISTRIBUTE_INLINE void DistributedVariable::write(Write write, const Tensor& value) {
@@ -210,13 +252,27 @@ DISTRIBUTE_INLINE void MirroredVariable::write_in_replica(Write write, ReplicaCo
   write_aggregated(write, replica, value);
 }
 
+/// Across replicas all copies are taken for equal, as TensorFlow does where it allows this reading.
+DISTRIBUTE_INLINE Tensor MirroredVariable::read_foreign(bool in_replica) const {
+  if (in_replica) strategy_internal::throw_foreign(options().name);
+  return component(0);
+}
+
 DISTRIBUTE_INLINE Tensor SyncOnReadVariable::read_cross_replica() const {
   const VariableAggregation aggregation = options().aggregation;
   if (aggregation == VariableAggregation::OnlyFirstReplica) return component(0);
   return reduce_replicas("read_value", reduce_op_from_aggregation(aggregation), all_components());
 }
 
+DISTRIBUTE_INLINE void SyncOnReadVariable::accumulate(const Tensor& delta) {
+  const bool across = strategy_internal::access_of(owner()).component < 0;
+  if (!across || options().aggregation != VariableAggregation::Sum) return assign_add(delta);
+  assign(combine(read(), delta, 1.0f));
+}
+
 DISTRIBUTE_INLINE void SyncOnReadVariable::write_cross_replica(Write write, const Tensor& value) {
+  if (options().aggregation == VariableAggregation::None)  // throws
+    reduce_op_from_aggregation(options().aggregation);
   if (options().aggregation != VariableAggregation::Sum) return write_all(write, value);
   if (write != Write::Assign)
     throw InvalidArgumentError(str_cat(
@@ -224,7 +280,7 @@ DISTRIBUTE_INLINE void SyncOnReadVariable::write_cross_replica(Write write, cons
         "` in cross-replica context when aggregation is set to `VariableAggregation.SUM`; "
         "variable '",
         options().name, "'"));
-  write_all(write, strategy_internal::divided(value, num_replicas()));
+  write_all(write, cast(strategy_internal::divided(value, num_replicas()), value.dtype()));
 }
 
 DISTRIBUTE_INLINE void SyncOnReadVariable::write_in_replica(Write write, ReplicaContext& replica,

@@ -31,9 +31,21 @@ DISTRIBUTE_INLINE void LocalReplicaContext::merge(
     const std::function<void(std::span<void* const>)>& fn, void* argument) {
   check_current("merge_call");
   group_.meet(replica_, "merge_call", argument, [&](std::span<void* const> arguments) {
-    const replica_internal::ModeScope mode({nullptr, &strategy_, -1});
+    const replica_internal::ModeScope mode(
+        {nullptr, &strategy_, -1, replica_internal::mode_stack().back().group});
     fn(arguments);
   });
+}
+
+DISTRIBUTE_INLINE void LocalReplicaContext::gradients_missing(const std::string& names) {
+  if (names.empty() && !noted_) return;
+  noted_ = !names.empty();
+  group_.note(replica_, names.empty() ? ""
+                                      : "has no gradient of " + names +
+                                            ": every replica must have gradients of the same "
+                                            "variables, or use ApplyOptions' "
+                                            ".find_unused_parameters = true, which puts zeros "
+                                            "where other replicas have one");
 }
 
 /// What all replicas of an all_reduce compute together; they own it together, as one of them may
@@ -48,22 +60,25 @@ struct LocalReplicaContext::AllReduceCall {
   std::span<const Tensor> values;
   std::shared_ptr<AllReduceWork> work = nullptr;
 
-  static void check_same(const AllReduceCall& a, const AllReduceCall& b) {
+  static void check_same(const AllReduceCall& a, const AllReduceCall& b,
+                         const strategy_internal::ReplicaGroup& group) {
     if (a.values.size() != b.values.size() || a.op != b.op)
-      throw InvalidArgumentError(str_cat("all_reduce: replicas disagree: one reduces ",
-                                         a.values.size(), " tensors, another ", b.values.size(),
-                                         a.op != b.op ? ", with another ReduceOp" : ""));
+      throw InvalidArgumentError(str_cat(
+          "all_reduce: replicas disagree: one reduces ", a.values.size(), " tensors, another ",
+          b.values.size(), a.op != b.op ? ", with another ReduceOp" : "", group.notes()));
   }
-  static std::shared_ptr<AllReduceWork> begin(std::span<void* const> raw);
+  static std::shared_ptr<AllReduceWork> begin(std::span<void* const> raw,
+                                              const strategy_internal::ReplicaGroup& group);
 };
 
 DISTRIBUTE_INLINE std::shared_ptr<LocalReplicaContext::AllReduceWork>
-LocalReplicaContext::AllReduceCall::begin(std::span<void* const> raw) {
+LocalReplicaContext::AllReduceCall::begin(std::span<void* const> raw,
+                                          const strategy_internal::ReplicaGroup& group) {
   const auto call = [&](size_t r) -> AllReduceCall& {
     return *static_cast<AllReduceCall*>(raw[r]);
   };
   const auto work = std::make_shared<AllReduceWork>();
-  for (size_t r = 1; r < raw.size(); ++r) check_same(call(0), call(r));
+  for (size_t r = 1; r < raw.size(); ++r) check_same(call(0), call(r), group);
   for (size_t i = 0; i < call(0).values.size(); ++i) {
     std::vector<Tensor> inputs;
     for (size_t r = 0; r < raw.size(); ++r) inputs.push_back(call(r).values[i]);
@@ -90,7 +105,7 @@ DISTRIBUTE_INLINE std::vector<Tensor> LocalReplicaContext::all_reduce(
   check_current("all_reduce");
   AllReduceCall call{op, values};
   group_.meet(replica_, "all_reduce", &call, [&](std::span<void* const> calls) {
-    const auto work = AllReduceCall::begin(calls);
+    const auto work = AllReduceCall::begin(calls, group_);
     if (work->slices.size() > 2) return;
     for (const auto& slice : work->slices)  // too little to share: done before the others go on
       work->reductions[slice.reduction].compute(slice.begin, slice.end);
@@ -174,6 +189,7 @@ struct LocalReplicaContext::UpdateCall {
   std::span<const VariableUpdate> updates;
   bool reduced;
   const UpdateKernel& kernel;
+  const strategy_internal::ReplicaGroup& group;
   std::shared_ptr<strategy_internal::SharedUpdate> work = nullptr;
 
   void check_same(const UpdateCall& other, size_t replica) const;
@@ -184,12 +200,13 @@ DISTRIBUTE_INLINE void LocalReplicaContext::UpdateCall::check_same(const UpdateC
                                                                    size_t replica) const {
   if (updates.size() != other.updates.size() || reduced != other.reduced)
     throw InvalidArgumentError(str_cat("update: replica 0 updates ", updates.size(),
-                                       " variables, replica ", replica, " ", other.updates.size()));
+                                       " variables, replica ", replica, " ", other.updates.size(),
+                                       group.notes()));
   for (size_t i = 0; i < updates.size(); ++i)
     if (!(updates[i].variable == other.updates[i].variable))
-      throw InvalidArgumentError(str_cat("update: variable ", i, " of replica 0 is '",
-                                         updates[i].variable.name(), "', of replica ", replica,
-                                         " '", other.updates[i].variable.name(), "'"));
+      throw InvalidArgumentError(str_cat(
+          "update: variable ", i, " of replica 0 is '", updates[i].variable.name(),
+          "', of replica ", replica, " '", other.updates[i].variable.name(), "'", group.notes()));
 }
 
 DISTRIBUTE_INLINE std::vector<std::vector<Tensor>> LocalReplicaContext::UpdateCall::gradients(
@@ -250,7 +267,8 @@ DISTRIBUTE_INLINE void LocalReplicaContext::update_on_gpu(std::span<const Variab
     std::vector<std::span<const VariableUpdate>> all;
     for (size_t r = 0; r < raw.size(); ++r) {
       const auto& one = *static_cast<strategy_internal::GpuUpdateCall*>(raw[r]);
-      UpdateCall{updates, reduced, kernel}.check_same({one.updates, reduced, kernel}, r);
+      UpdateCall{updates, reduced, kernel, group_}.check_same(
+          {one.updates, reduced, kernel, group_}, r);
       all.push_back(one.updates);
     }
     for (void* one : raw) static_cast<strategy_internal::GpuUpdateCall*>(one)->all = all;
@@ -269,6 +287,7 @@ DISTRIBUTE_INLINE void LocalReplicaContext::update(std::span<const VariableUpdat
                                                    bool gradients_are_reduced,
                                                    const UpdateKernel& kernel) {
   check_current("update");
+  check_owner(updates.first(std::min<size_t>(updates.size(), 1)));  // before its copies are used
   if (!updates.empty() &&
       replica_internal::update_device(updates[0], replica_).type == DeviceType::Gpu)
     return update_on_gpu(updates, gradients_are_reduced, kernel);
@@ -278,7 +297,7 @@ DISTRIBUTE_INLINE void LocalReplicaContext::update(std::span<const VariableUpdat
 DISTRIBUTE_INLINE void LocalReplicaContext::update_on_host(std::span<const VariableUpdate> updates,
                                                            bool reduced,
                                                            const UpdateKernel& kernel) {
-  UpdateCall call{updates, reduced, kernel};
+  UpdateCall call{updates, reduced, kernel, group_};
   group_.meet(replica_, "update", &call, [&](std::span<void* const> calls) {
     check_owner(updates);
     const auto work = std::make_shared<strategy_internal::SharedUpdate>(

@@ -108,7 +108,7 @@ DISTRIBUTE_INLINE void LocalReplicas::call_for_each_replica(
       const FlushSubnormals flush;
       LocalReplicaContext& context = *contexts_[size_t(replica)];
       const DeviceScope device(parse_device_name(devices_[size_t(replica)]).device);
-      const replica_internal::ModeScope mode({&context, &strategy(), -1});
+      const replica_internal::ModeScope mode({&context, &strategy(), -1, this});
       enter_replica(replica, [&] { fn(context); });
       group_.finish(replica);
     } catch (...) {
@@ -157,7 +157,7 @@ DISTRIBUTE_INLINE void LocalReplicas::check_count(const char* method, size_t val
 
 DISTRIBUTE_INLINE Tensor LocalReplicas::reduce_local(ReduceOp op, std::vector<Tensor> values) {
   check_count("reduce", values.size());
-  if (cross_device_ops_) return cross_device_ops_->reduce(op, values);
+  if (cross_device_ops_) return cross_device_ops_->reduce(op, values).to(values[0].device());
   return reduce_tensors("reduce", op, std::move(values));
 }
 

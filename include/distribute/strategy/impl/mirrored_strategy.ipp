@@ -16,6 +16,7 @@ namespace distribute::strategy_internal {
 DISTRIBUTE_INLINE MirroredExtended::MirroredExtended(
     std::vector<std::string> devices, std::shared_ptr<CrossDeviceOps> cross_device_ops)
     : LocalReplicas(check_devices(devices), std::move(cross_device_ops)) {
+  tell_of_missing_gpus();
   if (const char* config = std::getenv("TF_CONFIG"); config && *config)
     log_info("strategy",
              "MirroredStrategy ignores TF_CONFIG; MultiWorkerMirroredStrategy trains on several "
@@ -61,17 +62,12 @@ DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> MirroredExtended::make_variable(
 }
 
 DISTRIBUTE_INLINE std::unique_ptr<StrategyExtended> make_mirrored(
-    std::vector<std::string> default_devices, const MirroredOptions& options) {
+    const MirroredOptions& options,
+    const std::function<std::vector<std::string>()>& default_devices) {
   if (options.num_replicas && !options.devices.empty())
     throw InvalidArgumentError("MirroredStrategy: give num_replicas or devices, not both");
   return std::make_unique<MirroredExtended>(
-      options.devices.empty() ? std::move(default_devices) : options.devices,
-      options.cross_device_ops);
-}
-
-DISTRIBUTE_INLINE std::unique_ptr<StrategyExtended> make_mirrored_on(
-    std::vector<std::string> devices) {
-  return std::make_unique<MirroredExtended>(std::move(devices));
+      options.devices.empty() ? default_devices() : options.devices, options.cross_device_ops);
 }
 
 }  // namespace distribute::strategy_internal

@@ -1,11 +1,13 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/logging.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/default_resolver.hpp>
 #include <distribute/cluster/detail/agreement.hpp>
 #include <distribute/collective/connect_workers.hpp>
 #include <distribute/collective/timeline.hpp>
+#include <distribute/device/placement.hpp>
 #include <distribute/strategy/detail/cluster_place.hpp>
 #include <distribute/strategy/detail/multi_worker_extended.hpp>
 #include <distribute/strategy/detail/share_cores.hpp>
@@ -27,6 +29,21 @@ DISTRIBUTE_INLINE collective::WorkerGroup work_alone(int replicas) {
   return group;
 }
 
+/// As TensorFlow warns of NCCL that is asked for where it has no part.
+DISTRIBUTE_INLINE void warn_without_nccl(const CommunicationOptions& options,
+                                         const std::vector<std::string>& devices, bool alone) {
+  if (options.implementation != CommunicationImplementation::Nccl) return;
+  const size_t gpus = gpus_among(devices).size();
+  if (gpus == 0)
+    log_warning("strategy",
+                "Enabled NCCL communication but no GPUs detected/specified: values are summed in "
+                "host memory");
+  else if (alone && gpus > 1)
+    log_warning("strategy",
+                "Enabled NCCL communication but there is one worker: its GPUs' values are summed "
+                "by copies; MirroredStrategy sums them over NCCL");
+}
+
 DISTRIBUTE_INLINE StrategyParts join_cluster(std::shared_ptr<ClusterResolver> resolver,
                                              std::vector<std::string> devices,
                                              const MultiWorkerOptions& options) {
@@ -34,6 +51,9 @@ DISTRIBUTE_INLINE StrategyParts join_cluster(std::shared_ptr<ClusterResolver> re
   if (!resolver) resolver = default_resolver().resolver;
   ClusterPlace place = place_of(*resolver);
   check_elastic(options.elastic, place);
+  device_internal::add_own_task(place.task.type, place.task.index);
+  warn_without_nccl(options.communication_options, devices, place.alone);
+  if (place.task.is_chief && place.task.type != "evaluator") tell_of_missing_gpus();
   const std::string agreement = cluster_internal::agreement_of(options.must_agree);
   const int replicas = int(devices.size());
   collective::WorkerGroup group;

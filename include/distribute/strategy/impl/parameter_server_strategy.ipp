@@ -5,6 +5,8 @@
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/default_resolver.hpp>
 #include <distribute/cluster/multi_worker_util.hpp>
+#include <distribute/cluster/tf_config_cluster_resolver.hpp>
+#include <distribute/device/placement.hpp>
 #include <distribute/parameter_server/client.hpp>
 #include <distribute/rpc/job_task.hpp>
 #include <distribute/strategy/detail/parameter_server_extended.hpp>
@@ -63,6 +65,7 @@ DISTRIBUTE_INLINE ServerJob join_job(const ClusterResolver& resolver,
   check_server_cluster(job.cluster, type, id);
   job.type = type->name();
   job.index = *id;
+  device_internal::add_own_task(job.type, job.index);
   job.is_chief = multi_worker_util::is_chief(job.cluster, type, id);
   if (*type == TaskType::Evaluator) return job;  // works on checkpoints, by itself
   job.task = rpc::JobTask::start({.cluster = job.cluster, .type = job.type, .index = job.index});
@@ -105,6 +108,7 @@ join_servers(std::shared_ptr<ClusterResolver> resolver,
   const auto type = alone ? std::nullopt : resolver->task_type();
   std::vector<std::string> devices = devices_of(type ? type->name() : "worker");
   ServerJob job = alone ? ServerJob{} : join_job(*resolver, options);
+  if (job.is_chief && job.type != "evaluator") tell_of_missing_gpus();
   return {std::make_unique<ParameterServerExtended>(
               std::move(devices), std::move(job), std::move(placement),
               PushOptions{options.sync_replicas, options.max_staleness}),

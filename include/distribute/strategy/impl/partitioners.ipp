@@ -74,32 +74,28 @@ DISTRIBUTE_INLINE std::vector<int64_t> FixedShardsPartitioner::operator()(const 
 DISTRIBUTE_INLINE FixedShardsPartitioner::operator VariablePartitioner() const { return {*this}; }
 
 DISTRIBUTE_INLINE MinSizePartitioner::MinSizePartitioner(int64_t min_shard_bytes,
-                                                         int64_t max_shards,
-                                                         int64_t bytes_per_string)
+                                                         int64_t max_shards)
     : min_shard_bytes_(min_shard_bytes), max_shards_(max_shards) {
   const char* self = "MinSizePartitioner";
   strategy_internal::check_positive(self, "min_shard_bytes", min_shard_bytes);
   strategy_internal::check_positive(self, "max_shards", max_shards);
-  strategy_internal::check_positive(self, "bytes_per_string", bytes_per_string);
 }
 
 DISTRIBUTE_INLINE std::vector<int64_t> MinSizePartitioner::operator()(const Shape& shape,
                                                                       DType dtype, int axis) const {
   const int64_t bytes = shape.num_elements() * size_of(dtype);
-  return strategy_internal::along_axis(shape, axis,
-                                       std::min(bytes / min_shard_bytes_, max_shards_));
+  const int64_t begun = (bytes + min_shard_bytes_ - 1) / min_shard_bytes_;
+  return strategy_internal::along_axis(shape, axis, std::min(begun, max_shards_));
 }
 
 DISTRIBUTE_INLINE MinSizePartitioner::operator VariablePartitioner() const { return {*this}; }
 
 DISTRIBUTE_INLINE MaxSizePartitioner::MaxSizePartitioner(int64_t max_shard_bytes,
-                                                         std::optional<int64_t> max_shards,
-                                                         int64_t bytes_per_string)
+                                                         std::optional<int64_t> max_shards)
     : max_shard_bytes_(max_shard_bytes), max_shards_(max_shards) {
   const char* self = "MaxSizePartitioner";
   strategy_internal::check_positive(self, "max_shard_bytes", max_shard_bytes);
   strategy_internal::check_positive(self, "max_shards", max_shards.value_or(1));
-  strategy_internal::check_positive(self, "bytes_per_string", bytes_per_string);
 }
 
 DISTRIBUTE_INLINE std::vector<int64_t> MaxSizePartitioner::operator()(const Shape& shape,

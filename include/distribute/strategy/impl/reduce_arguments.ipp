@@ -1,16 +1,24 @@
 #pragma once
+#include <distribute/device/device_spec.hpp>
 #include <distribute/strategy/devices.hpp>
 #include <distribute/strategy/reduce_arguments.hpp>
 
 namespace distribute {
 
 DISTRIBUTE_INLINE Destinations::Destinations(const std::string& device)
-    : devices{strategy_internal::parse_device_name(device).device} {}
+    : devices{strategy_internal::parse_device_name(device).device} {
+  DeviceSpec process = DeviceSpec::from_string(device);
+  process.device_type.reset();
+  process.device_index.reset();
+  task = process.to_string();
+}
 DISTRIBUTE_INLINE Destinations::Destinations(const char* device)
     : Destinations(std::string(device)) {}
 DISTRIBUTE_INLINE Destinations::Destinations(const Tensor& value) : devices{value.device()} {}
-DISTRIBUTE_INLINE Destinations::Destinations(const Variable& variable)
-    : Destinations(variable.impl().component(0)) {}
+DISTRIBUTE_INLINE Destinations::Destinations(const Variable& variable) {
+  for (const std::string& device : variable.impl().devices())
+    devices.push_back(strategy_internal::parse_device_name(device).device);
+}
 DISTRIBUTE_INLINE Destinations::Destinations(const PerReplica<Tensor>& value) {
   if (value.size() == 0) throw InvalidArgumentError("destinations can not be empty");
   for (const Tensor& one : value.values()) devices.push_back(one.device());

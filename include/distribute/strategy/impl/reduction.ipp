@@ -34,16 +34,25 @@ DISTRIBUTE_INLINE void scale_floats(float* values, float factor, int64_t count) 
   });
 }
 
+DISTRIBUTE_INLINE DType dtype_of_mean(DType dtype) {
+  return is_floating(dtype) ? dtype : DType::Float32;
+}
+
 /// Elements of the other dtypes; 16-bit floats add in float32.
 template <typename T>
-void reduce_elements(ReduceOp op, std::span<const Tensor> inputs, T* out, int64_t begin,
-                     int64_t end) {
-  using Sum = std::conditional_t<std::is_integral_v<T>, int64_t, float>;
-  const auto replicas = Sum(inputs.size());
+void reduce_elements(ReduceOp op, std::span<const Tensor> inputs, const Tensor& result,
+                     int64_t begin, int64_t end) {
+  constexpr bool kInteger = std::is_integral_v<T>;
+  using Sum = std::conditional_t<kInteger, int64_t, float>;
+  using Mean = std::conditional_t<kInteger, float, T>;
+  const auto replicas = std::conditional_t<kInteger, double, float>(inputs.size());
   for (int64_t i = begin; i < end; ++i) {
     Sum sum = 0;
     for (const Tensor& input : inputs) sum += Sum(input.array().data<T>()[i]);
-    out[i] = T(op == ReduceOp::Mean ? sum / replicas : sum);
+    if (op == ReduceOp::Mean)
+      result.array().data<Mean>()[i] = Mean(float(sum / replicas));
+    else
+      result.array().data<T>()[i] = T(sum);
   }
 }
 
@@ -63,7 +72,10 @@ DISTRIBUTE_INLINE Reduction::Reduction(const char* what, ReduceOp op, std::vecto
     : op_(op), inputs_(std::move(inputs)) {
   check_inputs(what, inputs_);
   result_ = inputs_[0];
-  if (inputs_.size() == 1) return;
+  if (inputs_.size() == 1) {
+    if (op_ == ReduceOp::Mean && !is_floating(result_.dtype())) result_ = divided(result_, 1);
+    return;
+  }
   if (std::all_of(inputs_.begin(), inputs_.end(), is_indexed_slices)) {
     join_sparse();
     return;
@@ -76,10 +88,10 @@ DISTRIBUTE_INLINE Reduction::Reduction(const char* what, ReduceOp op, std::vecto
   LayoutPtr layout = result_.layout();
   if (!holds_elements(layout)) layout = nullptr;
   for (Tensor& input : inputs_) input = in_layout(input, layout);
-  result_ = Tensor::empty(result_.shape(), result_.dtype(), result_.device(), layout);
-  const int64_t bytes =
-      layout ? layout->bytes() : result_.num_elements() * size_of(result_.dtype());
-  size_ = bytes / size_of(result_.dtype());
+  const DType dtype = result_.dtype();
+  result_ = Tensor::empty(result_.shape(), op_ == ReduceOp::Mean ? dtype_of_mean(dtype) : dtype,
+                          result_.device(), layout);
+  size_ = layout ? layout->bytes() / size_of(dtype) : result_.num_elements();
 }
 
 /// In replica order on the first GPU among them; nothing is left for compute().
@@ -96,34 +108,22 @@ DISTRIBUTE_INLINE void Reduction::join_sparse() {
   for (size_t r = 1; r < inputs_.size(); ++r) result_ = combine(result_, inputs_[r], 1.0f);
   if (op_ == ReduceOp::Sum) return;
   IndexedSlices rows = indexed_slices(result_);
-  if (rows.values.device().type == DeviceType::Gpu) {
-    rows.values = divided(rows.values, int64_t(inputs_.size()));
-    result_ = to_tensor(rows);
-    return;
-  }
-  Tensor scaled = Tensor::empty(rows.values.shape(), rows.values.dtype());
-  dispatch(rows.values.dtype(), [&](auto type) {
-    using T = decltype(type);
-    const auto from = rows.values.data<T>();
-    T* to = scaled.mutable_data<T>();
-    for (size_t i = 0; i < from.size(); ++i) to[i] = T(float(from[i]) / float(inputs_.size()));
-  });
-  rows.values = scaled;
+  rows.values = divided(rows.values, int64_t(inputs_.size()));
   result_ = to_tensor(rows);
 }
 
 DISTRIBUTE_INLINE void Reduction::compute(int64_t begin, int64_t end) {
-  dispatch(result_.dtype(), [&](auto type) {
+  dispatch(inputs_[0].dtype(), [&](auto type) {
     using T = decltype(type);
-    T* out = result_.array().data<T>();
     if constexpr (std::is_same_v<T, float>) {
+      float* out = result_.array().data<float>();
       std::vector<const float*> sources;
       for (const Tensor& input : inputs_) sources.push_back(input.array().data<float>() + begin);
       sum_floats(sources, out + begin, end - begin);
       if (op_ == ReduceOp::Mean)
         scale_floats(out + begin, 1.0f / float(inputs_.size()), end - begin);
     } else {
-      reduce_elements<T>(op_, inputs_, out, begin, end);
+      reduce_elements<T>(op_, inputs_, result_, begin, end);
     }
   });
 }
@@ -149,12 +149,13 @@ DISTRIBUTE_INLINE Tensor divided(const Tensor& value, int64_t count) {
   if (value.device().type == DeviceType::Gpu)
     return (is_floating(value.dtype()) ? stop_gradient(value) / count
                                        : divided(value.to(Device{}), count).to(value.device()));
-  Tensor result = Tensor::empty(value.shape(), value.dtype(), value.device());
+  Tensor result = Tensor::empty(value.shape(), dtype_of_mean(value.dtype()), value.device());
   dispatch(value.dtype(), [&](auto type) {
     using T = decltype(type);
+    using Mean = std::conditional_t<std::is_integral_v<T>, float, T>;
     const auto from = value.data<T>();
-    T* to = result.mutable_data<T>();
-    for (size_t i = 0; i < from.size(); ++i) to[i] = T(double(from[i]) / double(count));
+    Mean* to = result.mutable_data<Mean>();
+    for (size_t i = 0; i < from.size(); ++i) to[i] = Mean(float(double(from[i]) / double(count)));
   });
   return result;
 }

@@ -22,9 +22,9 @@ DISTRIBUTE_INLINE std::unique_ptr<std::unordered_map<uint64_t, Tensor>>& cached_
   return reads;
 }
 
-DISTRIBUTE_INLINE int64_t remote_id(const Variable& variable) {
-  if (const auto* remote = dynamic_cast<const RemoteVariable*>(&variable.impl()))
-    return remote->remote_id();
+DISTRIBUTE_INLINE int64_t remote_id(const Variable& variable, const ServerAccess& link) {
+  const auto* remote = dynamic_cast<const RemoteVariable*>(&variable.impl());
+  if (remote && remote->link() == &link) return remote->remote_id();
   throw InvalidArgumentError(str_cat("Trying to update variable '", variable.name(),
                                      "' under the scope of this strategy, but it was created "
                                      "elsewhere: create model and optimizer inside "
@@ -104,6 +104,10 @@ DISTRIBUTE_INLINE void RemoteVariable::write(Write kind, const Tensor& value) {
                  }));
       },
       &mine);
+}
+
+DISTRIBUTE_INLINE void RemoteVariable::check_number(bool is_zero) const {
+  strategy_internal::check_number(options(), strategy_internal::access_of(owner_), is_zero);
 }
 
 DISTRIBUTE_INLINE void RemoteVariable::scatter(ScatterOp op, const IndexedSlices& slices) {

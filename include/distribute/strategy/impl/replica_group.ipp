@@ -9,7 +9,7 @@
 namespace distribute::strategy_internal {
 
 DISTRIBUTE_INLINE ReplicaGroup::ReplicaGroup(int size)
-    : size_(size), places_(size_t(size)), arguments_(size_t(size)) {}
+    : size_(size), places_(size_t(size)), arguments_(size_t(size)), notes_(size_t(size)) {}
 
 DISTRIBUTE_INLINE void ReplicaGroup::begin() {
   for (Place& place : places_) {
@@ -19,6 +19,20 @@ DISTRIBUTE_INLINE void ReplicaGroup::begin() {
   arrived_ = 0;
   broken_ = false;
   error_ = nullptr;
+  notes_.assign(notes_.size(), "");
+}
+
+DISTRIBUTE_INLINE void ReplicaGroup::note(int replica, std::string text) {
+  const std::lock_guard lock(error_mutex_);
+  notes_[size_t(replica)] = std::move(text);
+}
+
+DISTRIBUTE_INLINE std::string ReplicaGroup::notes() const {
+  const std::lock_guard lock(error_mutex_);
+  std::string all;
+  for (size_t r = 0; r < notes_.size(); ++r)
+    if (!notes_[r].empty()) all += str_cat("; replica ", r, " ", notes_[r]);
+  return all;
 }
 
 DISTRIBUTE_INLINE void ReplicaGroup::check_alive() const {
@@ -32,7 +46,7 @@ DISTRIBUTE_INLINE void ReplicaGroup::throw_uneven() {
   const FailedPreconditionError error(
       "Some replicas made a different number of replica_context().merge_call() calls (all_reduce "
       "and the like count): " +
-      counts);
+      counts + notes());
   fail(std::make_exception_ptr(error));
   throw error;
 }
@@ -94,7 +108,7 @@ DISTRIBUTE_INLINE void ReplicaGroup::check_same() const {
     if (std::strcmp(places_[0].what, places_[r].what) != 0)
       throw FailedPreconditionError(
           str_cat("replicas must make the same calls in the same order: ", "replica 0 called ",
-                  places_[0].what, ", replica ", r, " called ", places_[r].what));
+                  places_[0].what, ", replica ", r, " called ", places_[r].what, notes()));
 }
 
 DISTRIBUTE_INLINE void ReplicaGroup::fail(std::exception_ptr error) {

@@ -7,6 +7,7 @@
 #include <distribute/strategy/strategy.hpp>
 
 #include <memory>
+#include <utility>
 
 namespace distribute {
 
@@ -79,11 +80,17 @@ DISTRIBUTE_INLINE Scope::Scope(Strategy& strategy) {
   auto& modes = replica_internal::mode_stack();
   auto& creators = variable_creator_stack();
   has_creator_ = !strategy_internal::current_strategy();  // an outer scope's creator stands
-  modes.push_back({nullptr, &strategy, -1});
+  modes.push_back({nullptr, &strategy, -1, &strategy.extended()});
   if (has_creator_) creators.push_back(strategy_internal::creator_of(strategy));
   modes_ = modes.size();
   creators_ = creators.size();
 }
+
+DISTRIBUTE_INLINE Scope::Scope(Scope&& other) noexcept
+    : modes_(other.modes_),
+      creators_(other.creators_),
+      has_creator_(other.has_creator_),
+      open_(std::exchange(other.open_, false)) {}
 
 DISTRIBUTE_INLINE const char* Scope::nesting_error() const {
   if (replica_internal::mode_stack().size() != modes_)

@@ -157,12 +157,13 @@ DISTRIBUTE_INLINE std::optional<BufferOffer> ServerAccess::place(const Variable&
   return remote ? client().place_gradient(remote->remote_id()) : std::nullopt;
 }
 
-DISTRIBUTE_INLINE parameter_server::Client::Update sent_update(const VariableUpdate& update) {
+DISTRIBUTE_INLINE parameter_server::Client::Update sent_update(const VariableUpdate& update,
+                                                               const ServerAccess& link) {
   const bool sparse = is_indexed_slices(update.gradient);
   parameter_server::Client::Update sent{
-      .variable = remote_id(update.variable),
+      .variable = remote_id(update.variable, link),
       .gradient = sparse ? update.gradient : update.gradient.row_major()};
-  for (const Variable& slot : update.slots) sent.slots.push_back(remote_id(slot));
+  for (const Variable& slot : update.slots) sent.slots.push_back(remote_id(slot, link));
   return sent;
 }
 
@@ -170,8 +171,8 @@ DISTRIBUTE_INLINE int64_t ServerAccess::push(std::span<const VariableUpdate> upd
                                              const UpdateKernel& kernel, const Variable& counter) {
   for (const VariableUpdate& update : updates) replica_internal::check_update(update);
   parameter_server::Client::Push push{.kernel = kernel.description(), .origin = next_origin()};
-  for (const VariableUpdate& update : updates) push.updates.push_back(sent_update(update));
-  if (counter) push.counter = remote_id(counter);
+  for (const VariableUpdate& update : updates) push.updates.push_back(sent_update(update, *this));
+  if (counter) push.counter = remote_id(counter, *this);
   if (const auto& sync = options_.sync_replicas; sync && counter)
     push.sync = {.replicas_to_aggregate = sync->replicas_to_aggregate,
                  .total_num_replicas = sync->total_num_replicas,

@@ -14,14 +14,14 @@ struct ServerReplicaContext::Call {
   int64_t step = 0;
 
   /// The updates with the gradients of all replicas summed.
-  static std::vector<VariableUpdate> summed(std::span<void* const> calls);
+  static std::vector<VariableUpdate> summed(std::span<void* const> calls, const std::string& notes);
 };
 
 DISTRIBUTE_INLINE std::vector<VariableUpdate> ServerReplicaContext::Call::summed(
-    std::span<void* const> calls) {
+    std::span<void* const> calls, const std::string& notes) {
   std::vector<strategy_internal::ReplicaUpdates> replicas;
   for (void* one : calls) replicas.push_back(static_cast<const Call*>(one)->mine);
-  return strategy_internal::summed_updates(replicas);
+  return strategy_internal::summed_updates(replicas, notes);
 }
 
 DISTRIBUTE_INLINE void ServerReplicaContext::update(std::span<const VariableUpdate> updates,
@@ -40,7 +40,8 @@ DISTRIBUTE_INLINE int64_t ServerReplicaContext::update_and_count(
       strategy_internal::to_host(updates, unused ? nullptr : link_->staging().get());
   Call call{{mine, gradients_are_reduced}};
   local_replicas().meet(local_replica_id(), "update", &call, [&](std::span<void* const> calls) {
-    const int64_t step = link_->push(Call::summed(calls), kernel, counter);
+    const int64_t step =
+        link_->push(Call::summed(calls, local_replicas().notes()), kernel, counter);
     for (void* one : calls) static_cast<Call*>(one)->step = step;
   });
   return call.step;
@@ -48,7 +49,8 @@ DISTRIBUTE_INLINE int64_t ServerReplicaContext::update_and_count(
 
 DISTRIBUTE_INLINE void ClosureReplicaContext::merge(
     const std::function<void(std::span<void* const>)>& fn, void* argument) {
-  const replica_internal::ModeScope mode({nullptr, &strategy(), -1});
+  const replica_internal::ModeScope mode(
+      {nullptr, &strategy(), -1, replica_internal::mode_stack().back().group});
   fn(std::span<void* const>(&argument, 1));
 }
 

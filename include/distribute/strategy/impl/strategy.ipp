@@ -13,7 +13,8 @@ DISTRIBUTE_INLINE int64_t elements_along(const Shape& shape, const std::vector<i
   return count;
 }
 
-/// Sums over the axes first; a mean then divides by what all replicas together had.
+/// Sums over the axes first; a mean then divides by what all replicas together had. One value
+/// stands for itself on every replica.
 DISTRIBUTE_INLINE Tensor reduce_axes(StrategyExtended& extended, ReduceOp op,
                                      const ReduceValue& value, const std::vector<int>& axes) {
   std::vector<Tensor> sums, counts;
@@ -23,7 +24,8 @@ DISTRIBUTE_INLINE Tensor reduce_axes(StrategyExtended& extended, ReduceOp op,
   }
   if (value.kind != ReduceValue::Kind::PerReplica) {
     if (op == ReduceOp::Mean) return divided(sums[0], counts[0].item<int64_t>());
-    return reduce_single(op, sums[0], extended.num_replicas_in_sync());
+    const int64_t replicas = extended.num_replicas_in_sync();
+    return reduce_tensors("reduce", op, std::vector<Tensor>(size_t(replicas), sums[0]));
   }
   const Tensor sum = extended.reduce_local(ReduceOp::Sum, std::move(sums));
   if (op == ReduceOp::Sum) return sum;

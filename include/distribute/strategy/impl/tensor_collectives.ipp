@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/ops/cast.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/strategy/detail/reduction.hpp>
 #include <distribute/strategy/detail/tensor_collectives.hpp>
@@ -48,12 +49,21 @@ DISTRIBUTE_INLINE Tensor all_reduce_sparse(Communicator& group, ReduceOp op, con
   return reduce_tensors("all_reduce", op, std::move(parts));
 }
 
+/// float32, of a sum that does not overflow.
+DISTRIBUTE_INLINE Tensor mean_of_integers(Communicator& group, const Tensor& value) {
+  const Tensor wide = cast(value.row_major(), DType::Int64);
+  const Tensor sum = all_reduce_tensors(group, ReduceOp::Sum, std::span(&wide, 1))[0];
+  return divided(sum, group.size());
+}
+
 DISTRIBUTE_INLINE std::vector<Tensor> all_reduce_tensors(Communicator& group, ReduceOp op,
                                                          std::span<const Tensor> values) {
   std::vector<Tensor> results(values.size());
   std::map<DType, std::vector<size_t>> packs;
   for (size_t i = 0; i < values.size(); ++i) {
-    if (is_indexed_slices(values[i]))
+    if (op == ReduceOp::Mean && !is_floating(values[i].dtype()))
+      results[i] = mean_of_integers(group, values[i]);
+    else if (is_indexed_slices(values[i]))
       results[i] = all_reduce_sparse(group, op, values[i]);
     else
       packs[values[i].dtype()].push_back(i);

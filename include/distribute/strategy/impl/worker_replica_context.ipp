@@ -61,8 +61,9 @@ DISTRIBUTE_INLINE std::vector<Tensor> WorkerReplicaContext::all_reduce(
   using namespace strategy_internal;
   check_current("all_reduce");
   const bool over_nccl =
-      !state_.group.gpus.empty() && std::all_of(values.begin(), values.end(), [](const Tensor& v) {
-        return ops_internal::on_gpu(v) && !is_indexed_slices(v);
+      !state_.group.gpus.empty() && std::all_of(values.begin(), values.end(), [&](const Tensor& v) {
+        return ops_internal::on_gpu(v) && !is_indexed_slices(v) &&
+               (op != ReduceOp::Mean || is_floating(v.dtype()));
       });
   if (!over_nccl && state_.alone_on_gpus()) return LocalReplicaContext::all_reduce(op, values);
   std::vector<Tensor> results =
@@ -111,7 +112,11 @@ DISTRIBUTE_INLINE void WorkerReplicaContext::agree(std::span<const VariableUpdat
                      " ", to_string(update.variable.shape()), " with ", update.slots.size(),
                      " optimizer slots\n");
   lines += str_cat("bytes_per_pack ", state_.options.bytes_per_pack, "\n");
-  strategy_internal::check_agreement(group(), "what they train", lines);
+  try {
+    strategy_internal::check_agreement(group(), "what they train", lines);
+  } catch (const FailedPreconditionError& error) {
+    throw FailedPreconditionError(error.what() + local_replicas().notes());
+  }
 }
 
 DISTRIBUTE_INLINE bool has_sparse(std::span<const VariableUpdate> updates) {

@@ -159,6 +159,7 @@ DISTRIBUTE_INLINE Tensor::Tensor(const Shape& shape, DType dtype, const void* va
     throw InvalidArgumentError(str_cat("a tensor of shape ", to_string(shape), " has ",
                                        shape.num_elements(), " elements, got ", count, " values"));
   copy_bytes(impl_->array.bytes(), device(), values, Device{}, count * size_of(dtype));
+  if (process_state().log_device_placement) device_internal::log_placement("_EagerConst", device());
 }
 
 DISTRIBUTE_INLINE Tensor Tensor::empty(const Shape& shape, DType dtype, Device device,
