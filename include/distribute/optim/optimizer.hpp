@@ -70,7 +70,9 @@ class Optimizer : public Trackable {
 
   /// One step: sums the gradients over all replicas, clips, updates. Variables whose gradient is
   /// none stay as they are, with a warning. Gives the number of the step, iterations() after it;
-  /// with parameter servers every step of every worker has a number of its own.
+  /// with parameter servers every step of every worker has a number of its own. A variable may be
+  /// new at any step, also after build(): its slots begin with zeros then, while the count of steps
+  /// goes on, as in TensorFlow 1. Keras 3 refuses it ("Unknown variable").
   /// Blocks  until every replica has called it.
   /// Throws  FailedPreconditionError in cross-replica context; InvalidArgumentError when sizes
   ///         differ or every gradient is none.
