@@ -54,8 +54,12 @@ DISTRIBUTE_INLINE const std::string* Restoration::key_of(const ProgramNode& want
                                                          int32_t file_node) const {
   if (!wanted.has_value()) return nullptr;
   if (!has_graph_) {
+    if (!wanted.variable) return nullptr;
     const auto& entries = reader_.entries();
-    const auto found = wanted.variable ? entries.find(wanted.variable.name()) : entries.end();
+    const std::string& name = wanted.variable.name();
+    auto found = entries.find(name);
+    // Names in older files begin behind the model's.
+    if (found == entries.end()) found = entries.find(name.substr(name.find('/') + 1));
     return found == entries.end() ? nullptr : &found->first;
   }
   const train::TrackableObject* object = node(file_node);
