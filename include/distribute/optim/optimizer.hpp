@@ -70,9 +70,7 @@ class Optimizer : public Trackable {
 
   /// One step: sums the gradients over all replicas, clips, updates. Variables whose gradient is
   /// none stay as they are, with a warning. Gives the number of the step, iterations() after it;
-  /// with parameter servers every step of every worker has a number of its own. A variable may be
-  /// new at any step, also after build(): its slots begin with zeros then, while the count of steps
-  /// goes on, as in TensorFlow 1. Keras 3 refuses it ("Unknown variable").
+  /// with parameter servers every step of every worker has a number of its own.
   /// Blocks  until every replica has called it.
   /// Throws  FailedPreconditionError in cross-replica context; InvalidArgumentError when sizes
   ///         differ or every gradient is none.
@@ -108,7 +106,9 @@ class Optimizer : public Trackable {
   /// Source  tf.keras.optimizers.Optimizer.finalize_variable_values
   void finalize_variable_values(const std::vector<Variable>& variables);
 
-  /// Creates step counts and slots of these variables now instead of at the first step.
+  /// Creates step counts and slots of these variables now instead of at the first step. A variable
+  /// may be new at any step: its slots begin with zeros then, while the count of steps goes on, as
+  /// in TensorFlow 1. Keras 3 refuses it ("Unknown variable").
   void build(const std::vector<Variable>& variables);
   DISTRIBUTE_INLINE std::vector<NamedVariable> own_variables() const override;
   DISTRIBUTE_INLINE std::vector<SlotVariable> slot_variables() const override;
