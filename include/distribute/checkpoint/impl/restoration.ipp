@@ -34,9 +34,15 @@ DISTRIBUTE_INLINE const train::TrackableObject* Restoration::node(int32_t id) co
 }
 
 DISTRIBUTE_INLINE int32_t Restoration::child(int32_t parent, const std::string& name) const {
-  if (const train::TrackableObject* object = node(parent))
-    for (const auto& edge : object->children)
-      if (edge.local_name == name) return edge.node_id;
+  const train::TrackableObject* object = node(parent);
+  if (!object) return -1;
+  for (const auto& edge : object->children)
+    if (edge.local_name == name) return edge.node_id;
+  // Averages are called after their variables, whose names in older files begin behind the model's.
+  const size_t slash = name.find('/');
+  if (slash == std::string::npos) return -1;
+  for (const auto& edge : object->children)
+    if (name.compare(slash + 1, std::string::npos, edge.local_name) == 0) return edge.node_id;
   return -1;
 }
 
