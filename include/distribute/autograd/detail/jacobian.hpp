@@ -9,9 +9,8 @@
 
 namespace distribute::autograd_internal {
 
-/// The weights that single out one element of each of `rows` rows of a tensor: as many tensors as a
-/// row has elements.
-std::vector<Tensor> element_weights(const Tensor& target, int64_t rows);
+/// The weights that single out element `i` of each of `rows` rows of a tensor.
+Tensor element_weight(const Tensor& target, int64_t rows, int64_t i);
 
 /// How the gradients lie in a Jacobian.
 struct JacobianShape {

@@ -414,10 +414,10 @@ std::vector<Tensor> GradientTape::jacobians(const Tensor& target,
                                             UnconnectedGradients unconnected, bool of_rows) {
   const autograd_internal::SeveralWalks walks(*this, *state_);
   std::vector<std::vector<Tensor>> gradients(sources.size());
-  for (const Tensor& weight :
-       autograd_internal::element_weights(target, of_rows ? target.shape()[0] : 1)) {
-    std::vector<Tensor> of_element =
-        gradient(std::vector<Tensor>{target}, sources, Call{.output_gradients = {weight}});
+  const int64_t rows = of_rows ? target.shape()[0] : 1;
+  for (int64_t i = 0; i * rows < target.num_elements(); ++i) {
+    const Call call{.output_gradients = {autograd_internal::element_weight(target, rows, i)}};
+    std::vector<Tensor> of_element = gradient(std::vector<Tensor>{target}, sources, call);
     for (size_t s = 0; s < sources.size(); ++s) gradients[s].push_back(std::move(of_element[s]));
   }
   std::vector<Tensor> result;

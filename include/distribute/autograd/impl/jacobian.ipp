@@ -9,19 +9,15 @@
 
 namespace distribute::autograd_internal {
 
-DISTRIBUTE_INLINE std::vector<Tensor> element_weights(const Tensor& target, int64_t rows) {
-  const int64_t width = rows == 0 ? 0 : target.num_elements() / rows;
-  std::vector<Tensor> weights;
-  for (int64_t i = 0; i < width; ++i) {
-    Tensor weight = fill(target.shape(), 0, target.dtype(), Device{});
-    dispatch(target.dtype(), [&](auto type) {
-      using T = decltype(type);
-      T* values = weight.mutable_data<T>();
-      for (int64_t row = 0; row < rows; ++row) values[row * width + i] = T(1);
-    });
-    weights.push_back(weight.to(target.device()));
-  }
-  return weights;
+DISTRIBUTE_INLINE Tensor element_weight(const Tensor& target, int64_t rows, int64_t i) {
+  const int64_t width = target.num_elements() / rows;
+  Tensor weight = fill(target.shape(), 0, target.dtype(), Device{});
+  dispatch(target.dtype(), [&](auto type) {
+    using T = decltype(type);
+    T* values = weight.mutable_data<T>();
+    for (int64_t row = 0; row < rows; ++row) values[row * width + i] = T(1);
+  });
+  return weight.to(target.device());
 }
 
 DISTRIBUTE_INLINE Shape JacobianShape::whole() const {
