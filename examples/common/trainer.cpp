@@ -86,7 +86,7 @@ Trainer::Trainer(const TrainerOptions& options, dist::Strategy& strategy, const 
   build_model();
   if (!servers_ || is_chief()) {
     if (!options_.init_checkpoint.empty())
-      dist::train::load_variables(options_.init_checkpoint, model_.variables());
+      dist::train::load_weights(options_.init_checkpoint, model_.variables());
     restore();
   }
   if (servers_) agree_on_options();

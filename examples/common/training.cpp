@@ -311,7 +311,7 @@ void Trainer::train(RunReport& report) {
   report.parameters = model_.count_params();
   if (options_.final_checkpoint.empty() || ((servers_ || horovod_) && !is_chief())) return;
   check_worth_saving(total_steps_);
-  dist::train::save_variables(options_.final_checkpoint, model_.variables());
+  dist::train::save_weights(options_.final_checkpoint, model_.variables());
 }
 
 }  // namespace examples

@@ -1,5 +1,6 @@
 #pragma once
-/// The networks of this example, for images [batch, 28, 28, 1] and ten classes.
+/// The networks of this example, for images [batch, 28, 28, 1] and ten classes. Weights are called
+/// "conv1/kernel", without the model, so that files of weights fit whatever else a program makes.
 
 #include <distribute/distribute.hpp>
 
@@ -25,18 +26,22 @@ inline nn::Sequential book_model() {
                        .activation = nn::relu,
                        .name = name});
   };
-  return nn::Sequential(conv("conv1", 32), nn::MaxPool2D({.name = "pool1"}), conv("conv2", 64),
-                        nn::MaxPool2D({.name = "pool2"}), nn::Flatten({.name = "flatten"}),
-                        nn::Dense({.units = 500, .activation = nn::relu, .name = "fc1"}),
-                        logits_layer());
+  nn::Sequential model(conv("conv1", 32), nn::MaxPool2D({.name = "pool1"}), conv("conv2", 64),
+                       nn::MaxPool2D({.name = "pool2"}), nn::Flatten({.name = "flatten"}),
+                       nn::Dense({.units = 500, .activation = nn::relu, .name = "fc1"}),
+                       logits_layer());
+  model.set_name_in_path(false);
+  return model;
 }
 
 /// One 3x3 convolution with pooling, a dense layer of 128: the network of TensorFlow's tutorials.
 inline nn::Sequential tutorial_model() {
-  return nn::Sequential(
+  nn::Sequential model(
       nn::Conv2D({.filters = 32, .kernel_size = 3, .activation = nn::relu, .name = "conv1"}),
       nn::MaxPool2D({.name = "pool1"}), nn::Flatten({.name = "flatten"}),
       nn::Dense({.units = 128, .activation = nn::relu, .name = "fc1"}), logits_layer());
+  model.set_name_in_path(false);
+  return model;
 }
 
 }  // namespace mnist_cnn

@@ -146,8 +146,10 @@
 #include <distribute/nn/losses.hpp>
 #include <distribute/nn/metrics.hpp>
 #include <distribute/nn/module.hpp>
+#include <distribute/nn/module_list.hpp>
 #include <distribute/nn/module_saver.hpp>
 #include <distribute/nn/normalization.hpp>
+#include <distribute/nn/optional_module.hpp>
 #include <distribute/nn/policy.hpp>
 #include <distribute/nn/pooling.hpp>
 #include <distribute/nn/regularizers.hpp>
@@ -250,6 +252,7 @@
 #include <distribute/strategy/partitioners.hpp>
 #include <distribute/strategy/reduce_arguments.hpp>
 #include <distribute/strategy/replica_device_setter.hpp>
+#include <distribute/strategy/run_options.hpp>
 #include <distribute/strategy/scope.hpp>
 #include <distribute/strategy/sharded_variable.hpp>
 #include <distribute/strategy/strategy.hpp>
@@ -279,6 +282,7 @@
 #include <distribute/coordinator/remote_value.hpp>
 #include <distribute/coordinator/server.hpp>
 #include <distribute/coordinator/wire_value.hpp>
+#include <distribute/coordinator/worker_index.hpp>
 
 #include <distribute/train/backup_and_restore.hpp>
 #include <distribute/train/callback.hpp>
@@ -308,6 +312,7 @@
 #include <distribute/train/module_graph.hpp>
 #include <distribute/train/monitor.hpp>
 #include <distribute/train/preemption_checkpoint_handler.hpp>
+#include <distribute/train/preemption_watcher.hpp>
 #include <distribute/train/progress.hpp>
 #include <distribute/train/progress_logger.hpp>
 #include <distribute/train/reduce_lr_on_plateau.hpp>

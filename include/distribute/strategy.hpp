@@ -57,8 +57,10 @@
 #include <distribute/nn/losses.hpp>
 #include <distribute/nn/metrics.hpp>
 #include <distribute/nn/module.hpp>
+#include <distribute/nn/module_list.hpp>
 #include <distribute/nn/module_saver.hpp>
 #include <distribute/nn/normalization.hpp>
+#include <distribute/nn/optional_module.hpp>
 #include <distribute/nn/policy.hpp>
 #include <distribute/nn/pooling.hpp>
 #include <distribute/nn/regularizers.hpp>
@@ -131,6 +133,7 @@
 #include <distribute/strategy/partitioners.hpp>
 #include <distribute/strategy/reduce_arguments.hpp>
 #include <distribute/strategy/replica_device_setter.hpp>
+#include <distribute/strategy/run_options.hpp>
 #include <distribute/strategy/scope.hpp>
 #include <distribute/strategy/sharded_variable.hpp>
 #include <distribute/strategy/strategy.hpp>

@@ -93,3 +93,55 @@ TEST_CASE("slices that do not fit change nothing", "[autograd][scatter]") {
   CHECK_THROWS_WITH(scalar.scatter_add({Tensor{1.0f}, Tensor{int64_t{0}}, {}}),
                     Contains("has no rows"));
 }
+
+// The numbers of scatter_nd were printed by TensorFlow 2.21.
+
+namespace {
+
+std::vector<float> after_nd(void (Variable::*method)(const Tensor&, const Tensor&) const) {
+  const Variable v(Tensor(Shape{2, 3}, std::vector<float>{1, 2, 3, 4, 5, 6}), {.name = "v"});
+  const Tensor indices(Shape{3, 2}, std::vector<int32_t>{0, 1, 1, 2, 0, 1});
+  (v.*method)(indices, Tensor{10.0f, 20.0f, 30.0f});
+  return v.value().to_vector();
+}
+
+}  // namespace
+
+TEST_CASE("tuples of indices change single elements", "[autograd][scatter]") {
+  using Values = std::vector<float>;
+  CHECK(after_nd(&Variable::scatter_nd_add) == Values{1, 42, 3, 4, 5, 26});
+  CHECK(after_nd(&Variable::scatter_nd_sub) == Values{1, -38, 3, 4, 5, -14});
+  CHECK(after_nd(&Variable::scatter_nd_update) == Values{1, 30, 3, 4, 5, 20});
+  CHECK(after_nd(&Variable::scatter_nd_max) == Values{1, 30, 3, 4, 5, 20});
+  CHECK(after_nd(&Variable::scatter_nd_min) == Values{1, 2, 3, 4, 5, 6});
+}
+
+TEST_CASE("short tuples change slices", "[autograd][scatter]") {
+  using Values = std::vector<float>;
+  const Variable v(Tensor(Shape{2, 3}, Values{1, 2, 3, 4, 5, 6}));
+  const Tensor before = v.value();
+  v.scatter_nd_update(Tensor(Shape{1, 2, 1}, std::vector<int64_t>{1, 0}),
+                      Tensor(Shape{1, 2, 3}, Values{7, 8, 9, 1, 1, 1}));
+  CHECK(v.value().to_vector() == Values{1, 1, 1, 7, 8, 9});
+  CHECK(v.shape() == Shape{2, 3});
+  CHECK(before.to_vector() == Values{1, 2, 3, 4, 5, 6});
+  v.scatter_nd_add(zeros({0, 1}, DType::Int64), zeros({0, 3}));
+  CHECK(v.value().to_vector() == Values{1, 1, 1, 7, 8, 9});
+}
+
+TEST_CASE("tuples that do not fit are named, and nothing changes", "[autograd][scatter]") {
+  const Variable v(Tensor(Shape{2, 3}, std::vector<float>{1, 2, 3, 4, 5, 6}), {.name = "table"});
+  const auto pair = [](int64_t i, int64_t j) {
+    return Tensor(Shape{1, 2}, std::vector<int64_t>{i, j});
+  };
+  CHECK_THROWS_WITH(v.scatter_nd_add(pair(0, 3), Tensor{1.0f}),
+                    Contains("indices[0] = [0, 3] does not index into shape [2, 3]"));
+  CHECK_THROWS_WITH(v.scatter_nd_add(pair(-1, 0), Tensor{1.0f}), Contains("[-1, 0]"));
+  CHECK_THROWS_WITH(v.scatter_nd_add(pair(0, 1), Tensor{1.0f, 2.0f}),
+                    Contains("'table'") && Contains("updates must be [1]"));
+  CHECK_THROWS_AS(v.scatter_nd_add(pair(0, 1), Tensor(1.0f)), InvalidArgumentError);
+  CHECK_THROWS_WITH(v.scatter_nd_sub(zeros({1, 3}, DType::Int64), Tensor{1.0f}),
+                    Contains("saw: 3 vs. 2"));
+  CHECK_THROWS_WITH(v.scatter_nd_sub(zeros({1, 2}), Tensor{1.0f}), Contains("int32 or int64"));
+  CHECK(v.value().to_vector() == std::vector<float>{1, 2, 3, 4, 5, 6});
+}

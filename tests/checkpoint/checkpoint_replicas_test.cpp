@@ -1,6 +1,7 @@
 #include <distribute/checkpoint/bundle_reader.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/flat_checkpoint.hpp>
+#include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/data/dataset.hpp>
 #include <distribute/nn/dense.hpp>
 #include <distribute/nn/sequential.hpp>
@@ -113,7 +114,7 @@ TEST_CASE("sync-on-read variables are saved whole and restored in parts",
     CHECK(copies(variable) == std::vector<float>{c.from_plain, c.from_plain});
     {
       const auto scope = strategy.scope();  // saving inside the scope is the same
-      train::save_variables(directory / "flat", {variable});
+      train::save_weights(directory / "flat", {variable});
       CHECK(train::BundleReader(directory / "flat").read_values<float>("v") ==
             std::vector<float>{2});
     }

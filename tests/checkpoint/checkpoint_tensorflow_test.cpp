@@ -1,5 +1,6 @@
 #include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/flat_checkpoint.hpp>
+#include <distribute/checkpoint/named_weights.hpp>
 
 #include <tests/checkpoint/module_support.hpp>
 #include <tests/support/catch.hpp>
@@ -94,6 +95,6 @@ TEST_CASE("a Saver's file is restored by names", "[checkpoint][tensorflow]") {
       .expect_partial();
   CHECK(step.value().item<int64_t>() == 4);
   const Variable again(Tensor(int64_t{0}), {.name = "global_step"});
-  train::load_variables(*files + "/model.ckpt-2", {again});
+  train::load_weights(*files + "/model.ckpt-2", {again});
   CHECK(again.value().item<int64_t>() == 4);
 }

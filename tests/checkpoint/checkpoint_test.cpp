@@ -6,6 +6,7 @@
 #include <distribute/checkpoint/object_graph.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/nn/dense.hpp>
+#include <distribute/nn/module_list.hpp>
 #include <distribute/nn/sequential.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/optim/adam.hpp>
@@ -392,4 +393,46 @@ TEST_CASE("a directory that cannot be written is named", "[checkpoint]") {
   node.add("a", Tensor{1.0f});
   CHECK_THAT(error_of<Error>([&] { Checkpoint(node).save(directory / "file/ckpt"); }),
              Contains(directory / "file"));
+}
+
+TEST_CASE("read is the way back of write, and numbers go on as in TensorFlow", "[checkpoint]") {
+  const TemporaryDirectory directory;
+  const Variable v(Tensor(3.0f));
+  Checkpoint checkpoint({{"v", v}});
+  checkpoint.write(directory / "w");
+  v.assign(Tensor(0.0f));
+  checkpoint.read(directory / "w").assert_consumed();
+  CHECK(v.value().item<float>() == 3.0f);
+  std::string third;
+  for (int i = 0; i < 3; ++i) third = checkpoint.save(directory / "s");
+  Checkpoint later({{"v", v}});
+  later.read(third).assert_consumed();
+  CHECK(later.save(directory / "t") == directory / "t-4");
+}
+
+TEST_CASE("lists of layers are saved under TensorFlow's keys for lists", "[checkpoint]") {
+  struct Net : nn::Module {
+    Net() {
+      for (int i = 0; i < 2; ++i) blocks.append(nn::Dense({.units = 2, .use_bias = false}));
+    }
+    Tensor call(const Tensor& x, nn::CallOptions options) override {
+      return blocks[1](blocks[0](x, options), options);
+    }
+    nn::ModuleList<nn::Dense>& blocks = add("blocks", nn::ModuleList<nn::Dense>());
+  };
+  const TemporaryDirectory directory;
+  Net saved, restored, later;
+  saved(input());
+  restored(input());
+  const std::string path = Checkpoint(saved).write(directory / "list");
+  train::BundleReader reader(path);
+  CHECK(reader.contains("model/blocks/0/kernel/.ATTRIBUTES/VARIABLE_VALUE"));
+  CHECK(reader.contains("model/blocks/1/kernel/.ATTRIBUTES/VARIABLE_VALUE"));
+  Checkpoint(restored).restore(path).assert_consumed();
+  const auto status = Checkpoint(later).restore(path);
+  later(input());
+  status.assert_consumed();
+  const auto second = saved.blocks[1].kernel().value().to_vector();
+  CHECK(restored.blocks[1].kernel().value().to_vector() == second);
+  CHECK(later.blocks[1].kernel().value().to_vector() == second);
 }

@@ -2,6 +2,7 @@
 #include <distribute/checkpoint/checkpoint_manager.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/checkpoint/flat_checkpoint.hpp>
+#include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/data/dataset.hpp>
 #include <distribute/strategy/strategy.hpp>
 
@@ -57,7 +58,7 @@ void save_model(Strategy& strategy, const std::string& directory, float sum) {
   strategy.run([&] { model.count.assign_add(Tensor(mine)); });
   Checkpoint checkpoint(model.node);
   require(checkpoint.save(directory + "/model") == directory + "/model-1", "the path");
-  train::save_variables(directory + "/flat", {model.weight, model.count});
+  train::save_weights(directory + "/flat", {model.weight, model.count});
 }
 
 }  // namespace
@@ -86,7 +87,7 @@ TEST_CASE("all workers restore what the chief has written", "[checkpoint][worker
     require(train::value_to_save(model.count).item<float>() == 30, "the sum");
     require(checkpoint.save_counter() == 1, "the counter");
     model.weight.assign(fill(Shape{5, 3}, 0.0f));
-    train::load_variables(directory / "flat", {model.weight});
+    train::load_weights(directory / "flat", {model.weight});
     require(model.weight.value().to_vector() == std::vector<float>(15, 2.5f), "the flat weight");
   });
 }

@@ -2,6 +2,7 @@
 #include <distribute/checkpoint/bundle_writer.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/flat_checkpoint.hpp>
+#include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/nn/dense.hpp>
 
 #include <tests/checkpoint/module_support.hpp>
@@ -21,12 +22,12 @@ TEST_CASE("variables are saved under their names and come back", "[checkpoint][f
   const Variable step(Tensor(int64_t{7}), {.name = "a_step"});
   const Variable flag(Tensor(true), {.name = "flag"});
   const std::string path = directory / "model";
-  train::save_variables(path, {kernel, step, flag});
+  train::save_weights(path, {kernel, step, flag});
   CHECK(train::BundleReader(path).keys() ==
         std::vector<std::string>{"a_step", "conv1/kernel", "flag"});
   kernel.assign(Tensor{0.0f, 0.0f});
   step.assign(Tensor(int64_t{0}));
-  train::load_variables(path, {kernel, step});
+  train::load_weights(path, {kernel, step});
   CHECK(kernel.value().to_vector() == std::vector<float>{1, 2});
   CHECK(step.value().item<int64_t>() == 7);
 }
@@ -35,15 +36,15 @@ TEST_CASE("one variable that does not fit keeps all from being loaded", "[checkp
   const TemporaryDirectory directory;
   const std::string path = directory / "model";
   const Variable a(Tensor{1.0f}, {.name = "a"}), b(Tensor{1.0f, 2.0f}, {.name = "b"});
-  train::save_variables(path, {a, b});
+  train::save_weights(path, {a, b});
   const Variable mine(Tensor{5.0f}, {.name = "a"}), longer(zeros({3}), {.name = "b"});
   CHECK_THAT(error_of<InvalidArgumentError>([&] {
-               train::load_variables(path, {mine, longer});
+               train::load_weights(path, {mine, longer});
              }),
              Contains(path) && Contains("'b'") && Contains("[2]") && Contains("[3]"));
   const Variable other(Tensor{5.0f}, {.name = "c"});
   CHECK_THAT(error_of<NotFoundError>([&] {
-               train::load_variables(path, {mine, other});
+               train::load_weights(path, {mine, other});
              }),
              Contains(path) && Contains("'c'"));
   CHECK(mine.value().item<float>() == 5.0f);
@@ -53,7 +54,7 @@ TEST_CASE("two variables of one name cannot be saved flat", "[checkpoint][flat]"
   const TemporaryDirectory directory;
   const Variable a(Tensor{1.0f}, {.name = "a"}), b(Tensor{2.0f}, {.name = "a"});
   CHECK_THAT(error_of<InvalidArgumentError>([&] {
-               train::save_variables(directory / "model", {a, b});
+               train::save_weights(directory / "model", {a, b});
              }),
              Contains("'a'"));
   CHECK(std::filesystem::is_empty(directory.path()));
@@ -68,7 +69,7 @@ TEST_CASE("a type that tensors lack is named", "[checkpoint][flat]") {
     writer.finish();
   }
   const Variable a(Tensor{1.0f}, {.name = "a"});
-  CHECK_THAT(error_of<InvalidArgumentError>([&] { train::load_variables(path, {a}); }),
+  CHECK_THAT(error_of<InvalidArgumentError>([&] { train::load_weights(path, {a}); }),
              Contains(path) && Contains("'a'") && Contains("string"));
 }
 
@@ -81,7 +82,7 @@ TEST_CASE("a checkpoint restores a file without graph by the variables' names",
   const Variable extra(Tensor{3.0f}, {.name = "extra"});
   std::vector<Variable> all = layer.variables();
   all.push_back(extra);
-  train::save_variables(path, all);
+  train::save_weights(path, all);
 
   nn::Dense now({.units = 2, .name = "head"}), later({.units = 2, .name = "head"});
   now(zeros({1, 3}));

@@ -76,7 +76,8 @@ TEST_CASE("the first variable that differs is named, and nothing is loaded",
                                      "'logits/kernel' is [6, 3]");
   CHECK(train::value_to_save(other.variables()[0]).to_vector() == before);
   const auto partly = train::load_weights(prefix, other.variables(), {.skip_mismatch = true});
-  CHECK(partly.mismatched == std::vector<std::string>{"logits/kernel", "logits/bias"});
+  CHECK(partly.mismatched ==
+        std::vector<std::string>{"sequential/logits/kernel", "sequential/logits/bias"});
   CHECK(partly.loaded.size() == 7);
   const Variable unknown(zeros({2}), {.name = "extra/bias"});
   check_throws<NotFoundError>([&] { train::load_weights(prefix, {unknown}); },
@@ -89,7 +90,7 @@ TEST_CASE("names may be translated, and flat files serve as well", "[checkpoint]
   const TemporaryDirectory directory;
   const Variable a(Tensor{1.0f, 2.0f}, {.name = "stage1/a"});
   const Variable b(Tensor{0.0f, 0.0f}, {.name = "model/stage1/a"});
-  train::save_variables(directory / "flat", {a});
+  train::save_weights(directory / "flat", {a});
   train::Checkpoint({{"x", a}}).write(directory / "objects");
   for (const char* file : {"flat", "objects"}) {
     b.assign(zeros({2}));
@@ -97,6 +98,63 @@ TEST_CASE("names may be translated, and flat files serve as well", "[checkpoint]
                         {.name_in_file = [](const std::string& name) { return name.substr(6); }});
     CHECK(b.value().to_vector() == std::vector<float>{1, 2});
   }
+}
+
+TEST_CASE("weights of two models go to one file, and their names may be translated both ways",
+          "[checkpoint][named_weights]") {
+  const TemporaryDirectory directory;
+  const auto make = [] {
+    nn::Sequential model(nn::Dense({.units = 2}));
+    model(zeros({1, 3}));
+    return model;
+  };
+  nn::Sequential first = make(), second = make();
+  std::vector<Variable> all = first.variables();
+  for (const Variable& variable : second.variables()) all.push_back(variable);
+  train::save_weights(directory / "both", all);
+  CHECK(train::BundleReader(directory / "both").keys() ==
+        std::vector<std::string>{"sequential/dense/bias", "sequential/dense/kernel",
+                                 "sequential_1/dense_1/bias", "sequential_1/dense_1/kernel"});
+  const auto teacher = [](const std::string& name) { return "teacher" + name.substr(12); };
+  train::save_weights(directory / "one", second.variables(), {.name_in_file = teacher});
+  CHECK(train::BundleReader(directory / "one").contains("teacher/dense_1/kernel"));
+  const auto kernel = second.variables()[0].value().to_vector();
+  second.variables()[0].assign(zeros({3, 2}));
+  const auto loaded =
+      train::load_weights(directory / "one", second.variables(), {.name_in_file = teacher});
+  CHECK(loaded.loaded.size() == 2);
+  CHECK(second.variables()[0].value().to_vector() == kernel);
+  check_throws<InvalidArgumentError>(
+      [&] {
+        train::save_weights(directory / "same", all,
+                            {.name_in_file = [](const std::string&) { return "w"; }});
+      },
+      "two variables would be called 'w'");
+  CHECK_FALSE(std::ifstream(directory / "same.index").good());
+}
+
+TEST_CASE("files whose names do not begin with a model's are read, for one model",
+          "[checkpoint][named_weights]") {
+  const TemporaryDirectory directory;
+  const auto make = [](bool shown) {
+    nn::Sequential model(nn::Dense({.units = 2, .name = "fc"}));
+    model.set_name_in_path(shown);
+    model(zeros({1, 3}));
+    return model;
+  };
+  nn::Sequential old = make(false), now = make(true), other = make(true);
+  train::save_weights(directory / "old", old.variables());
+  CHECK(train::BundleReader(directory / "old").contains("fc/kernel"));
+  CHECK(train::load_weights(directory / "old", now.variables()).loaded[0] ==
+        now.variables()[0].name());
+  const auto kernel = old.variables()[0].value().to_vector();
+  CHECK(now.variables()[0].value().to_vector() == kernel);
+  train::Checkpoint(other).restore(directory / "old").assert_consumed();
+  CHECK(other.variables()[0].value().to_vector() == kernel);
+  std::vector<Variable> both = now.variables();
+  for (const Variable& variable : other.variables()) both.push_back(variable);
+  check_throws<NotFoundError>([&] { train::load_weights(directory / "old", both); },
+                              "there is no variable 'sequential_1/fc/kernel'; there are: fc/bias");
 }
 
 TEST_CASE("a name that stands for two values is no name", "[checkpoint][named_weights]") {
@@ -116,7 +174,7 @@ TEST_CASE("a name that stands for two values is no name", "[checkpoint][named_we
 TEST_CASE("all of three workers load the weights", "[checkpoint][named_weights]") {
   const TemporaryDirectory directory;
   const Variable v(Tensor(4.0f), {.name = "v"});
-  train::save_variables(directory / "flat", {v});
+  train::save_weights(directory / "flat", {v});
   run_clean(3, 2, [&](Strategy& strategy, int) {
     const auto scope = strategy.scope();
     const Variable mine(Tensor(0.0f), {.name = "v"});

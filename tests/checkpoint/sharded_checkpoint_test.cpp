@@ -55,7 +55,7 @@ struct Net {
 
   ParameterServerStrategy<> strategy;
   Scope scope;
-  nn::Dense layer{{.units = 4}};
+  nn::Dense layer{{.units = 4, .name = "dense"}};
   optim::SGD optimizer{{.momentum = 0.9f}};
 };
 
@@ -97,7 +97,7 @@ TEST_CASE("shards are saved as slices of one tensor", "[checkpoint][sharded]") {
     net.build();
     net.fill_in();
     if (flat)
-      train::save_variables(prefix, net.layer.variables());
+      train::save_weights(prefix, net.layer.variables());
     else
       train::Checkpoint(net.layer).write(prefix);
   }
@@ -112,7 +112,7 @@ TEST_CASE("shards are saved as slices of one tensor", "[checkpoint][sharded]") {
   Net other(2);
   other.build();
   if (flat)
-    train::load_variables(prefix, other.layer.variables());
+    train::load_weights(prefix, other.layer.variables());
   else
     train::Checkpoint(other.layer).restore(prefix).assert_consumed();
   CHECK(other.layer.kernel().value().to_vector() == count_up({7, 4}, 100).to_vector());
@@ -170,7 +170,7 @@ TEST_CASE("damage in one slice is found before any shard is restored", "[checkpo
   };
   const Variable saved = cut(0), other = cut(50);
   if (flat)
-    train::save_variables(prefix, {saved});
+    train::save_weights(prefix, {saved});
   else
     train::Checkpoint({{"v", saved}}).write(prefix);
   const std::string key = flat ? "v" : "v/.ATTRIBUTES/VARIABLE_VALUE";
@@ -180,7 +180,7 @@ TEST_CASE("damage in one slice is found before any shard is restored", "[checkpo
   bytes[size_t(last.offset)] ^= 1;
   throw_if_error(io::write_file_atomically(data, bytes));
   const auto restore = [&] {
-    if (flat) return train::load_variables(prefix, {other});
+    if (flat) return train::load_weights(prefix, {other});
     train::Checkpoint({{"v", other}}).restore(prefix).expect_partial();
   };
   check_throws<DataLossError>(restore, "checksum");
@@ -196,7 +196,7 @@ TEST_CASE("the real TensorFlow reads shards saved here", "[checkpoint][sharded][
     parts.emplace_back(count_up({begin == 6 ? 1 : 3, 4}, 100 + 4 * float(begin)));
   const Variable table = ShardedVariable(parts, "table");
   if (flat)
-    train::save_variables(prefix, {table});
+    train::save_weights(prefix, {table});
   else
     train::Checkpoint({{"table", table}}).write(prefix);
   const std::string key = flat ? "table" : "table/.ATTRIBUTES/VARIABLE_VALUE";
@@ -219,7 +219,7 @@ TEST_CASE("shards that the real TensorFlow saved are restored into others",
       const Variable table = ShardedVariable(parts, "table");
       const Variable step(Tensor(int64_t{0}), {.name = "step", .trainable = false});
       if (saver)
-        train::load_variables(directory / "saver/ckpt", {table, step});
+        train::load_weights(directory / "saver/ckpt", {table, step});
       else
         train::Checkpoint({{"table", table}, {"step", step}})
             .restore(directory / "object/ckpt")

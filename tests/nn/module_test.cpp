@@ -64,11 +64,14 @@ TEST_CASE("weights of nested modules are named by their path", "[nn][module]") {
   model(ones({1, 4, 4, 2}));
   CHECK(names_of(model.variables()) ==
         std::vector<std::string>{
-            "block/conv1/kernel", "block/conv1/bias", "block/norm/gamma", "block/norm/beta",
-            "block/norm/moving_mean", "block/norm/moving_variance", "block/conv2/kernel",
-            "block_1/conv1/kernel", "block_1/conv1/bias", "block_1/norm/gamma", "block_1/norm/beta",
-            "block_1/norm/moving_mean", "block_1/norm/moving_variance", "block_1/conv2/kernel",
-            "fc/kernel", "fc/bias"});
+            "sequential/block/conv1/kernel", "sequential/block/conv1/bias",
+            "sequential/block/norm/gamma", "sequential/block/norm/beta",
+            "sequential/block/norm/moving_mean", "sequential/block/norm/moving_variance",
+            "sequential/block/conv2/kernel", "sequential/block_1/conv1/kernel",
+            "sequential/block_1/conv1/bias", "sequential/block_1/norm/gamma",
+            "sequential/block_1/norm/beta", "sequential/block_1/norm/moving_mean",
+            "sequential/block_1/norm/moving_variance", "sequential/block_1/conv2/kernel",
+            "sequential/fc/kernel", "sequential/fc/bias"});
   CHECK(model.trainable_variables().size() == 12);
   CHECK(model.non_trainable_variables().size() == 4);
   CHECK(model.count_params() == 2 * (36 + 2 + 8 + 4) + 96 + 3);
@@ -80,8 +83,8 @@ TEST_CASE("a module moves with its parts", "[nn][module]") {
   first(ones({1, 2, 2, 2}));
   const Block moved = std::move(first);
   CHECK(names_of(moved.trainable_variables()) ==
-        std::vector<std::string>{"conv1/kernel", "conv1/bias", "norm/gamma", "norm/beta",
-                                 "conv2/kernel"});
+        std::vector<std::string>{"block/conv1/kernel", "block/conv1/bias", "block/norm/gamma",
+                                 "block/norm/beta", "block/conv2/kernel"});
 }
 
 TEST_CASE("a checkpoint finds every part and weight", "[nn][module]") {
@@ -152,7 +155,7 @@ TEST_CASE("freezing a module freezes its parts", "[nn][module]") {
   model(ones({1, 2, 2, 2}));
   model[0].set_trainable(false);
   CHECK(names_of(model.trainable_variables()) ==
-        std::vector<std::string>{"dense/kernel", "dense/bias"});
+        std::vector<std::string>{"sequential/dense/kernel", "sequential/dense/bias"});
 }
 
 TEST_CASE("gradients through a whole module are those of differences", "[nn][module]") {

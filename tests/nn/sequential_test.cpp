@@ -23,8 +23,8 @@ TEST_CASE("a sequence runs its layers in order under Keras names", "[nn][sequent
   CHECK(model[2].name() == "conv2d_1");
   const auto variables = model.variables();
   REQUIRE(variables.size() == 6);
-  CHECK(variables[2].name() == "conv2d_1/kernel");
-  CHECK(variables[4].name() == "dense/kernel");
+  CHECK(variables[2].name() == "sequential/conv2d_1/kernel");
+  CHECK(variables[4].name() == "sequential/dense/kernel");
   CHECK(variables[4].shape() == Shape{18, 10});
   const std::string table = model.summary();
   CHECK(table.find("max_pooling2d") != std::string::npos);
@@ -47,8 +47,8 @@ TEST_CASE("sequences nest and grow", "[nn][sequential]") {
   model.append(nn::Sequential(nn::Dense({.units = 2}), nn::Activation(nn::relu)));
   model.append(nn::Dense({.units = 1}));
   CHECK(model(ones({1, 3})).shape() == Shape{1, 1});
-  CHECK(model.variables()[0].name() == "sequential/dense/kernel");
-  CHECK(model.variables()[2].name() == "dense/kernel");
+  CHECK(model.variables()[0].name() == "sequential/sequential_1/dense/kernel");
+  CHECK(model.variables()[2].name() == "sequential/dense_1/kernel");
 }
 
 TEST_CASE("an empty sequence gives its input back", "[nn][sequential]") {

@@ -1,4 +1,7 @@
+#include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/gather.hpp>
+#include <distribute/ops/reduce.hpp>
 
 #include "support/catch.hpp"
 #include "support/gradient_check.hpp"
@@ -59,4 +62,39 @@ TEST_CASE("one_hot marks each index", "[ops][gather]") {
   CHECK(first.dtype() == DType::Int32);
   CHECK(first.to_vector() == std::vector<float>{0, 1, 0, 0, 1, 0});
   CHECK_THROWS_AS(one_hot(zeros({2}), 3), InvalidArgumentError);
+}
+
+// The numbers of gather_nd were printed by TensorFlow 2.21.
+TEST_CASE("gather_nd takes what tuples of indices name", "[ops][gather]") {
+  using Values = std::vector<float>;
+  const Tensor params(Shape{2, 3}, Values{1, 2, 3, 4, 5, 6});
+  const auto indices = [](const Shape& shape, std::vector<int64_t> values) {
+    return Tensor(shape, values);
+  };
+  CHECK(gather_nd(params, indices({2, 2}, {0, 1, 1, 2})).to_vector() == Values{2, 6});
+  const Tensor nested = gather_nd(params, indices({2, 1, 2}, {0, 1, 1, 2}));
+  CHECK(nested.shape() == Shape{2, 1});
+  const Tensor rows = gather_nd(params, indices({2, 1}, {1, 0}));
+  CHECK(rows.shape() == Shape{2, 3});
+  CHECK(rows.to_vector() == Values{4, 5, 6, 1, 2, 3});
+  CHECK(gather_nd(params, zeros({2, 0}, DType::Int32)).shape() == Shape{2, 2, 3});
+  CHECK_THROWS_WITH(gather_nd(params, indices({1, 2}, {0, 3})),
+                    Catch::Contains("indices[0] = [0, 3] does not index into shape [2, 3]"));
+}
+
+TEST_CASE("a variable's gather_nd has a dense gradient, its sparse_read a sparse one",
+          "[ops][gather]") {
+  using Values = std::vector<float>;
+  const Variable v(Tensor(Shape{2, 3}, Values{1, 2, 3, 4, 5, 6}));
+  GradientTape tape;
+  const Tensor picked = v.gather_nd(Tensor(Shape{3, 2}, std::vector<int64_t>{0, 1, 0, 1, 1, 0}));
+  const Tensor gradient = tape.gradient(reduce_sum(picked * Tensor{1.0f, 2.0f, 3.0f}), v);
+  CHECK_FALSE(is_indexed_slices(gradient));
+  CHECK(gradient.to_vector() == Values{0, 3, 0, 3, 0, 0});
+  GradientTape other;
+  const Tensor rows = v.sparse_read(Tensor(Shape{2}, std::vector<int64_t>{1, 1}));
+  CHECK(rows.to_vector() == Values{4, 5, 6, 4, 5, 6});
+  const Tensor sparse = other.gradient(reduce_sum(rows * 2.0f), v);
+  CHECK(is_indexed_slices(sparse));
+  CHECK(sparse.to_vector() == Values{0, 0, 0, 4, 4, 4});
 }

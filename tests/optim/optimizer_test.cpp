@@ -137,3 +137,25 @@ TEST_CASE("a restorer hears of every slot that is made", "[optim][optimizer]") {
   CHECK(own[0].name == "iterations");
   CHECK(own[1].name == "learning_rate");
 }
+
+// Keras 3.15 refuses it: "Unknown variable: <Variable path=b, ...>. This optimizer can only be
+// called for the variables it was originally built with". The numbers are those of TensorFlow's
+// tf.compat.v1.train.AdamOptimizer and MomentumOptimizer, which allow it.
+TEST_CASE("a variable may be new after the optimizer was built: its slots begin with zeros",
+          "[optim][optimizer]") {
+  const Variable a(Tensor{1.0f}), b(Tensor{1.0f});
+  optim::Adam adam({.learning_rate = 0.1, .epsilon = 1e-8});
+  adam.build({a});
+  adam.apply_gradients({Tensor{1.0f}}, {a});
+  adam.apply_gradients({Tensor{1.0f}, Tensor{1.0f}}, {a, b});
+  CHECK(a.value().item<float>() == Approx(0.80000037f));
+  CHECK(b.value().item<float>() == Approx(0.9255866f));
+  CHECK(adam.slot_variables().size() == 4);
+  const Variable c(Tensor{1.0f}), d(Tensor{1.0f});
+  optim::SGD momentum({.learning_rate = 0.1, .momentum = 0.9});
+  momentum.apply_gradients({Tensor{1.0f}}, {c});
+  momentum.apply_gradients({Tensor{1.0f}, Tensor{1.0f}}, {c, d});
+  momentum.apply_gradients({Tensor{1.0f}}, {d});  // and one may be left out
+  CHECK(c.value().item<float>() == Approx(0.71f));
+  CHECK(d.value().item<float>() == Approx(0.71f));
+}

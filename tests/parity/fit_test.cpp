@@ -79,7 +79,7 @@ Result run_case(dist::Strategy& strategy, const Case& c, const Reference& refere
   SmallResNet network(options);
   optim::SGD optimizer({.learning_rate = c.rate, .momentum = 0.9});
   network(dist::zeros({1, 28, 28, 1}));
-  dist::train::load_variables(reference.folder + "/init", network.variables());
+  dist::train::load_weights(reference.folder + "/init", network.variables());
   Result result;
   result.losses = (fit ? by_fit : by_loop)(strategy, network, optimizer, reference.batch);
   for (const auto& variable : network.variables())

@@ -19,10 +19,12 @@ inline nn::Sequential book_network() {
                        .activation = nn::relu,
                        .name = name});
   };
-  return nn::Sequential(conv("conv1", 32), nn::MaxPool2D(), conv("conv2", 64), nn::MaxPool2D(),
-                        nn::Flatten(),
-                        nn::Dense({.units = 500, .activation = nn::relu, .name = "fc1"}),
-                        nn::Dense({.units = 10, .name = "fc2"}));
+  nn::Sequential network(conv("conv1", 32), nn::MaxPool2D(), conv("conv2", 64), nn::MaxPool2D(),
+                         nn::Flatten(),
+                         nn::Dense({.units = 500, .activation = nn::relu, .name = "fc1"}),
+                         nn::Dense({.units = 10, .name = "fc2"}));
+  network.set_name_in_path(false);  // names as in the case's weights
+  return network;
 }
 
 struct ResidualOptions {

@@ -87,7 +87,7 @@ inline Run train(const Reference& reference, const Task& task, int replicas) {
   const auto network = task.network();
   const auto optimizer = task.optimizer();
   (*network)(dist::zeros({1, 28, 28, 1}));
-  dist::train::load_variables(reference.folder + "/init", network->variables());
+  dist::train::load_weights(reference.folder + "/init", network->variables());
   const std::string images = *shared_data("mnist");
   Run run;
   std::vector<dist::Tensor> gradients;

@@ -30,19 +30,20 @@ TEST_CASE("a frozen graph has its weights as constants", "[saved_model][graph_de
   const GraphDef def = encode_graph_def(
       trace_inference([&](const Tensor& x) { return net(x); }, {.input = {{-1, 3}}}));
   CHECK(def.saved.empty());
-  const auto kernel = proto::node_called(def.bytes, "fc/kernel");
+  const auto kernel = proto::node_called(def.bytes, "sequential/fc/kernel");
   CHECK(kernel.op == "Const");
   const auto tensor = proto::one(kernel.attribute("value"), 8);
   CHECK(proto::number(tensor, 1) == 1);  // DT_FLOAT
   const float values[] = {1, 2, 3, 4, 5, 6};
   CHECK(proto::one(tensor, 4) ==
         std::string_view(reinterpret_cast<const char*>(values), sizeof values));
-  const auto matmul = proto::node_called(def.bytes, "fc/MatMul");
-  CHECK(matmul.inputs == std::vector<std::string>{"inputs", "fc/kernel"});
+  const auto matmul = proto::node_called(def.bytes, "sequential/fc/MatMul");
+  CHECK(matmul.inputs == std::vector<std::string>{"inputs", "sequential/fc/kernel"});
   CHECK(matmul.attribute("transpose_a").empty());  // a default
-  CHECK(proto::node_called(def.bytes, "fc/BiasAdd").inputs ==
-        std::vector<std::string>{"fc/MatMul", "fc/bias"});
-  CHECK(proto::node_called(def.bytes, "outputs").inputs == std::vector<std::string>{"fc/BiasAdd"});
+  CHECK(proto::node_called(def.bytes, "sequential/fc/BiasAdd").inputs ==
+        std::vector<std::string>{"sequential/fc/MatMul", "sequential/fc/bias"});
+  CHECK(proto::node_called(def.bytes, "outputs").inputs ==
+        std::vector<std::string>{"sequential/fc/BiasAdd"});
   const auto shape = proto::one(proto::node_called(def.bytes, "inputs").attribute("shape"), 7);
   CHECK(proto::number(proto::all(shape, 2)[0], 1) == -1);
   CHECK(proto::number(proto::all(shape, 2)[1], 1) == 3);
@@ -80,8 +81,8 @@ TEST_CASE("explicit paddings become nodes of their own", "[saved_model][graph_de
     return nn::max_pool2d(
         net(x), {.ksize = {3, 3}, .padding = Padding::Explicit, .explicit_paddings = {1, 0, 0, 0}});
   }));
-  const auto conv = proto::node_called(def.bytes, "c/Conv2D");
-  CHECK(conv.inputs == std::vector<std::string>{"c/Conv2D/Pad", "c/kernel"});
+  const auto conv = proto::node_called(def.bytes, "sequential/c/Conv2D");
+  CHECK(conv.inputs == std::vector<std::string>{"sequential/c/Conv2D/Pad", "sequential/c/kernel"});
   CHECK(proto::one(conv.attribute("padding"), 2) == "VALID");
   CHECK(conv.attribute("explicit_paddings").empty());
   CHECK(proto::numbers(proto::one(conv.attribute("strides"), 1), 3) ==
@@ -110,10 +111,11 @@ TEST_CASE("with variables the graph reads, saves and restores them", "[saved_mod
       trace_inference([&](const Tensor& x) { return net(x); }, {.input = {{-1, 3}}}),
       Weights::Variables);
   REQUIRE(def.saved.size() == 2);
-  CHECK(def.saved[0].name == "fc/bias");
-  CHECK(def.saved[1].name == "fc/kernel");
-  CHECK(proto::node_called(def.bytes, "fc/kernel").op == "VarHandleOp");
-  CHECK(proto::node_called(def.bytes, "fc/MatMul").inputs[1] == "fc/kernel/Read/ReadVariableOp");
+  CHECK(def.saved[0].name == "sequential/fc/bias");
+  CHECK(def.saved[1].name == "sequential/fc/kernel");
+  CHECK(proto::node_called(def.bytes, "sequential/fc/kernel").op == "VarHandleOp");
+  CHECK(proto::node_called(def.bytes, "sequential/fc/MatMul").inputs[1] ==
+        "sequential/fc/kernel/Read/ReadVariableOp");
   const auto restore = proto::node_called(def.bytes, kSaverRestore);
   CHECK(restore.op == "NoOp");
   CHECK(restore.inputs == std::vector<std::string>{"^save/Assign", "^save/Assign_1"});

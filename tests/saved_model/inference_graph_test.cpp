@@ -34,14 +34,15 @@ TEST_CASE("a traced model is a graph for batches of any size", "[saved_model][in
                       {.input = {{-1, 2, 2}}, .input_name = "image", .output_name = "scores"});
   std::vector<std::string> names;
   for (const InferenceNode& node : graph.nodes) names.push_back(node.name + " " + node.op);
-  CHECK(names == std::vector<std::string>{"image Placeholder", "Reshape Reshape", "fc/kernel Const",
-                                          "fc/bias Const", "fc/MatMul MatMul", "fc/Relu Relu",
+  CHECK(names == std::vector<std::string>{"image Placeholder", "Reshape Reshape",
+                                          "sequential/fc/kernel Const", "sequential/fc/bias Const",
+                                          "sequential/fc/MatMul MatMul", "sequential/fc/Relu Relu",
                                           "scores Identity"});
   CHECK(graph.nodes[0].shape == std::vector<int64_t>{-1, 2, 2});
   CHECK(std::get<std::vector<int64_t>>(graph.nodes[1].attributes.at("shape")) ==
         std::vector<int64_t>{-1, 4});
   CHECK(graph.nodes[size_t(graph.output)].shape == std::vector<int64_t>{-1, 3});
-  CHECK(graph.nodes[2].variable.name() == "fc/kernel");
+  CHECK(graph.nodes[2].variable.name() == "sequential/fc/kernel");
   CHECK(graph.nodes[2].value.to_vector() == net.variables()[0].value().to_vector());
   CHECK(graph.constant_bytes() == (4 * 3 + 3) * 4);
 }

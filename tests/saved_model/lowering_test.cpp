@@ -37,7 +37,7 @@ TEST_CASE("biases and paddings stay with the convolution, activations follow",
       trace_inference([&](const Tensor& x) { return net(x); }, {.input = {{-1, 6, 6, 1}}});
   CHECK(operations(graph) == Ops{"Placeholder", "Conv2D", "Relu", "Identity"});
   const InferenceNode& node = graph.nodes[size_t(graph.nodes[size_t(graph.output) - 1].inputs[0])];
-  CHECK(node.name == "conv2d/Conv2D");
+  CHECK(node.name == "sequential/conv2d/Conv2D");
   CHECK(node.inputs.size() == 3);
   CHECK(std::get<std::string>(node.attributes.at("padding")) == "EXPLICIT");
   CHECK(std::get<std::vector<int64_t>>(node.attributes.at("explicit_paddings")) ==

@@ -75,8 +75,9 @@ TEST_CASE("kernels are transposed in the file", "[saved_model][onnx_graph]") {
   for (size_t i = 0; i < values.size(); ++i) values[i] = float(i);
   net.variables()[0].assign(Tensor({1, 2, 3, 2}, values));  // [height, width, in, out]
   const auto graph = lower([&](const Tensor& x) { return net(x); }, {-1, 4, 4, 3});
-  const auto found = std::find_if(graph.initializers.begin(), graph.initializers.end(),
-                                  [](const auto& one) { return one.first == "c/kernel/oihw"; });
+  const auto found =
+      std::find_if(graph.initializers.begin(), graph.initializers.end(),
+                   [](const auto& one) { return one.first == "sequential/c/kernel/oihw"; });
   REQUIRE(found != graph.initializers.end());
   CHECK(found->second.shape() == Shape{2, 3, 1, 2});
   CHECK(found->second.to_vector() == std::vector<float>{0, 6, 2, 8, 4, 10, 1, 7, 3, 9, 5, 11});

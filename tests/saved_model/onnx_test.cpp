@@ -56,7 +56,7 @@ TEST_CASE("an ONNX file says its versions and holds its weights", "[saved_model]
   CHECK_FALSE(proto::one(graph, 2).empty());
   CHECK(proto::one(proto::one(graph, 11), 1) == "x");
   CHECK(proto::one(proto::one(graph, 12), 1) == "y");
-  const auto kernel = initializer(model, "fc/kernel");
+  const auto kernel = initializer(model, "sequential/fc/kernel");
   CHECK(proto::numbers(kernel, 1) == std::vector<int64_t>{3, 2});
   CHECK(proto::number(kernel, 2) == 1);
   CHECK(proto::one(kernel, 9) == kKernelBytes);
@@ -69,7 +69,7 @@ TEST_CASE("large constants go to a file beside the model", "[saved_model][onnx]"
   export_onnx(net, directory / "model.onnx", {.external_data_above = 8});
   const std::string model = read(directory / "model.onnx"),
                     bytes = read(directory / "model.onnx.data");
-  const auto kernel = initializer(model, "fc/kernel");
+  const auto kernel = initializer(model, "sequential/fc/kernel");
   CHECK(proto::number(kernel, 14) == 1);
   CHECK(proto::all(kernel, 9).empty());
   std::map<std::string, std::string> place;

@@ -76,9 +76,11 @@ TEST_CASE("variables go to a bundle that the graph restores", "[saved_model]") {
   save(net, directory / "model", {.weights = Weights::Variables});
   train::BundleReader reader(directory / "model/variables/variables");
   reader.verify();
-  CHECK(reader.keys() == std::vector<std::string>{
-                             "hidden/bias", "hidden/kernel", "norm/beta", "norm/gamma",
-                             "norm/moving_mean", "norm/moving_variance", "out/bias", "out/kernel"});
+  CHECK(reader.keys() ==
+        std::vector<std::string>{"sequential/hidden/bias", "sequential/hidden/kernel",
+                                 "sequential/norm/beta", "sequential/norm/gamma",
+                                 "sequential/norm/moving_mean", "sequential/norm/moving_variance",
+                                 "sequential/out/bias", "sequential/out/kernel"});
   for (const Variable& v : net.variables())
     CHECK(train::read_tensor(reader, v.name()).to_vector() == v.value().to_vector());
   const std::string bytes = read(directory / "model/saved_model.pb");

@@ -416,6 +416,20 @@ TEST_CASE("not every variable knows every scatter operation",
   CHECK_THROWS_AS(strategy.run([&] { on_read.scatter_add(row); }), UnimplementedError);
 }
 
+// TensorFlow 2.21: NotImplementedError for scatter_nd_add, AttributeError for gather_nd.
+TEST_CASE("variables of strategies know no tuples of indices, but give what these name",
+          "[strategy][distributed_variable][scatter]") {
+  MirroredStrategy strategy({.num_replicas = 2});
+  const auto scope = strategy.scope();
+  const Variable v(Tensor(Shape{2, 2}, std::vector<float>{1, 2, 3, 4}), {.name = "table"});
+  const Tensor indices(Shape{1, 2}, std::vector<int64_t>{1, 0});
+  CHECK_THROWS_WITH(v.scatter_nd_add(indices, Tensor{1.0f}),
+                    Contains("scatter_nd_add") && Contains("'table'"));
+  CHECK(v.gather_nd(indices).to_vector() == std::vector<float>{3});
+  const auto rows = strategy.run([&] { return v.sparse_read(zeros({1}, DType::Int64)); });
+  CHECK(rows.values()[1].to_vector() == std::vector<float>{1, 2});
+}
+
 TEST_CASE("replicas scatter into a central variable together",
           "[strategy][distributed_variable][scatter]") {
   CentralStorageStrategy strategy({.num_replicas = 3});

@@ -114,6 +114,12 @@ TEST_CASE("variables go round the servers, and the strategy beats device scopes 
   check_throws<InvalidArgumentError>(
       [&] { Variable(Tensor(0.0f), {.colocate_with = outside.shared_impl()}); },
       "created elsewhere");
+  check_throws<UnimplementedError>(
+      [&] {
+        Variable(Tensor(0.0f),
+                 {.name = "w", .constraint = [](const Tensor& value) { return value; }});
+      },
+      "variable 'w': a parameter server cannot call a constraint");
 }
 
 // TensorFlow 2.21: a, b, c on ps 0, 1, 2; two made with colocate_vars_with(a) on ps 0; the next one

@@ -25,6 +25,7 @@ inline distribute::nn::Sequential small_net() {
   using namespace distribute;
   nn::Sequential net(nn::Dense({.units = 8, .activation = nn::tanh, .name = "hidden"}),
                      nn::Dense({.units = 3, .name = "out"}));
+  net.set_name_in_path(false);  // several of them in a program have the same names
   net(zeros({1, 5}));
   float phase = 0;
   for (const Variable& variable : net.variables()) {

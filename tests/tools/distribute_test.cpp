@@ -2,6 +2,7 @@
 #include <distribute/base/parallel.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/flat_checkpoint.hpp>
+#include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/summary/file_writer.hpp>
 
 #include <tests/support/catch.hpp>
@@ -46,7 +47,7 @@ void damage_last_byte(const std::string& file) {
 }
 
 std::string save_scalar(const std::string& path, float value) {
-  train::save_variables(path, {Variable(Tensor(value), {.name = "x"})});
+  train::save_weights(path, {Variable(Tensor(value), {.name = "x"})});
   return path;
 }
 
@@ -229,7 +230,7 @@ TEST_CASE("ckpt diff compares numbers within a tolerance", "[tools][distribute]"
   CHECK(result.status == 1);
   CHECK_THAT(result.out, Contains("x: 1 of 1 elements differ") && Contains("1 and 1.5"));
   CHECK(distribute_program({"ckpt", "diff", a, b, "--tolerance=0.5"}).status == 0);
-  train::save_variables(directory / "c", {Variable(Tensor{1.0f}, {.name = "y"})});
+  train::save_weights(directory / "c", {Variable(Tensor{1.0f}, {.name = "y"})});
   const ProgramResult names = distribute_program({"ckpt", "diff", a, directory / "c", "--json"});
   CHECK(names.status == 1);
   CHECK(Json::parse(names.out)["differences"].size() == 2);
@@ -243,7 +244,7 @@ TEST_CASE("ckpt convert writes flat names", "[tools][distribute]") {
   const std::string to = directory / "flat";
   CHECK(distribute_program({"ckpt", "convert", from, to}).status == 0);
   variable.assign(Tensor{0.0f, 0.0f});
-  train::load_variables(to, {variable});
+  train::load_weights(to, {variable});
   CHECK(variable.value().to_vector() == std::vector<float>{1, 2});
   const ProgramResult paths = distribute_program({"ckpt", "convert", from, to, "--names=path"});
   CHECK(paths.status == 0);

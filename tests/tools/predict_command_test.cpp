@@ -2,6 +2,7 @@
 
 #include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/flat_checkpoint.hpp>
+#include <distribute/checkpoint/named_weights.hpp>
 #include <distribute/data/example.hpp>
 #include <distribute/data/jpeg.hpp>
 #include <distribute/io/file_system.hpp>
@@ -56,7 +57,7 @@ TEST_CASE("predict shows what the network gives for an image of an IDX file", "[
   nn::Sequential net = mnist_cnn::tutorial_model();
   const auto pixels = image_bytes();
   const Tensor probabilities = nn::softmax(net(as_input(pixels, 1)));
-  train::save_variables(directory / "weights", net.variables());
+  train::save_weights(directory / "weights", net.variables());
   train::Checkpoint({{"model", &net}}).save(directory / "all/ckpt");
   data::write_bytes(directory / "images", idx_images(pixels));
   data::write_bytes(directory / "names.txt", "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n");
@@ -88,7 +89,7 @@ TEST_CASE("predict takes folders, record files and whole IDX files", "[tools][pr
   const TemporaryDirectory directory;
   nn::Sequential net = mnist_cnn::tutorial_model();
   net(zeros({1, 28, 28, 1}));
-  train::save_variables(directory / "weights", net.variables());
+  train::save_weights(directory / "weights", net.variables());
   std::vector<std::string> jpegs;
   for (int i = 0; i < 3; ++i)
     jpegs.push_back(data::encode_jpeg(data::gradient_image(28, 28, 1, i)));
@@ -153,7 +154,7 @@ TEST_CASE("predict takes folders, record files and whole IDX files", "[tools][pr
   SECTION("images of IDX files are for digits") {
     nn::applications::SmallResNet other({.classes = 4});
     other(zeros({1, 32, 32, 3}));
-    train::save_variables(directory / "resnet", other.variables());
+    train::save_weights(directory / "resnet", other.variables());
     const auto result =
         predict({"--model=resnet8", "--checkpoint", directory / "resnet", directory / "images"});
     CHECK(result.status == 1);
@@ -166,7 +167,7 @@ TEST_CASE("predict goes on after pictures that cannot be read", "[tools][predict
   const TemporaryDirectory directory;
   nn::applications::SmallResNet net({.classes = 4});
   net(zeros({1, 32, 32, 3}));
-  train::save_variables(directory / "weights", net.variables());
+  train::save_weights(directory / "weights", net.variables());
   data::write_bytes(directory / "good.jpg", data::encode_jpeg(data::gradient_image(40, 50, 3, 1)));
   data::write_bytes(directory / "bad.jpg", "no picture");
   const auto result =
@@ -187,7 +188,7 @@ TEST_CASE("predict finds a small network's channels and blocks in its checkpoint
   data::write_bytes(picture, data::encode_jpeg(data::gradient_image(32, 32, 3, 1)));
   const auto classes_of = [&](nn::Module& net, const std::string& model) {
     net(zeros({1, 32, 32, 3}));
-    train::save_variables(directory / model, net.variables());
+    train::save_weights(directory / model, net.variables());
     const auto result =
         predict({"--model=" + model, "--checkpoint", directory / model, "--json", picture});
     INFO(result.err);
@@ -204,7 +205,7 @@ TEST_CASE("predict names what does not fit", "[tools][predict]") {
   const TemporaryDirectory directory;
   nn::Sequential net = mnist_cnn::tutorial_model();
   net(zeros({1, 28, 28, 1}));
-  train::save_variables(directory / "weights", net.variables());
+  train::save_weights(directory / "weights", net.variables());
   const std::string checkpoint = directory / "weights";
   data::write_bytes(directory / "images", idx_images(image_bytes()));
   data::write_bytes(directory / "two", "a\nb\n");

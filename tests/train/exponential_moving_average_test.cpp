@@ -71,6 +71,24 @@ TEST_CASE("averages are saved, and taken up when their variables are seen",
   status.expect_partial();
 }
 
+TEST_CASE("averages are found in files from before names began with the model's",
+          "[train][exponential_moving_average]") {
+  const TemporaryDirectory directory;
+  const Variable old(Tensor(3.0f), {.name = "fc/kernel"});
+  ExponentialMovingAverage saved({.decay = 0.5});
+  saved.apply({old});
+  Checkpoint({{"ema", &saved}}).write(directory / "old");
+  const Variable now(Tensor(5.0f), {.name = "sequential/fc/kernel"});
+  ExponentialMovingAverage created({.decay = 0.5}), restored({.decay = 0.5});
+  restored.apply({now});
+  Checkpoint({{"ema", &restored}}).restore(directory / "old").assert_consumed();
+  CHECK(number(restored.average(now)) == 3.0f);
+  const auto status = Checkpoint({{"ema", &created}}).restore(directory / "old");
+  created.apply({now});
+  status.assert_consumed();
+  CHECK(number(created.average(now)) == 4.0f);
+}
+
 TEST_CASE("fit validates with the averages, and trains on with the weights",
           "[train][swap_ema_weights]") {
   const bool by_optimizer = GENERATE(true, false), on_epoch = GENERATE(true, false);

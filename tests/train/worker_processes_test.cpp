@@ -320,7 +320,7 @@ DISTRIBUTE_CLUSTER_MAIN(saves_a_net) {
   Checkpoint checkpoint(model, optimizer);
   CheckpointManager manager(checkpoint, {.directory = task.argument()});
   manager.save();
-  train::save_variables(task.argument() + "/flat", model.variables());
+  train::save_weights(task.argument() + "/flat", model.variables());
 }
 
 TEST_CASE("processes write the files that one process writes", "[train][checkpoint][multiproc]") {

@@ -106,6 +106,26 @@ class GradientTape {
   std::vector<Tensor> gradient(const std::vector<Tensor>& targets,
                                const std::vector<Tensor>& sources, const Call& call);
 
+  /// Derivatives of each element of the target; none when unconnected. A walk back for each
+  /// element. Shapes  target [t...], source [s...] -> [t..., s...]. Throws  as gradient. Source
+  /// tf.GradientTape.jacobian
+  Tensor jacobian(const Tensor& target, const Tensor& source,
+                  UnconnectedGradients unconnected = UnconnectedGradients::None);
+  Tensor jacobian(const Tensor& target, const Variable& source,
+                  UnconnectedGradients unconnected = UnconnectedGradients::None);
+  std::vector<Tensor> jacobian(const Tensor& target, const std::vector<Tensor>& sources,
+                               UnconnectedGradients unconnected = UnconnectedGradients::None);
+  std::vector<Tensor> jacobian(const Tensor& target, const std::vector<Variable>& sources,
+                               UnconnectedGradients unconnected = UnconnectedGradients::None);
+  /// The Jacobian of each row by its own row of the source, where row i of the target depends on
+  /// row i of the source alone. A walk back for each element of a row.
+  /// Shapes  target [b, t...], source [b, s...] -> [b, t..., s...].
+  /// Throws  InvalidArgumentError where the first axes differ or one has no further axis; as
+  ///         gradient.
+  /// Source  tf.GradientTape.batch_jacobian
+  Tensor batch_jacobian(const Tensor& target, const Tensor& source,
+                        UnconnectedGradients unconnected = UnconnectedGradients::None);
+
   /// Forgets everything recorded so far.
   void reset();
 
@@ -125,6 +145,10 @@ class GradientTape {
   StopRecording stop_recording() { return StopRecording(*this); }
 
  private:
+  template <typename Source>
+  std::vector<Tensor> jacobians(const Tensor& target, const std::vector<Source>& sources,
+                                UnconnectedGradients unconnected, bool of_rows);
+
   std::unique_ptr<State> state_;
 };
 

@@ -8,11 +8,13 @@
 
 namespace distribute {
 
-/// How a row and its new values become the new row.
+/// How a row, or what a tuple of indices names, and its new values become the new one.
 enum class ScatterOp { Sub, Add, Mul, Div, Min, Max, Update };
 
 /// "scatter_sub", as the method of a variable is called.
 const char* name_of(ScatterOp op);
+/// "scatter_nd_sub".
+const char* nd_name_of(ScatterOp op);
 
 namespace autograd_internal {
 
@@ -20,6 +22,17 @@ namespace autograd_internal {
 ///         for a row that does not exist.
 void check_scatter(ScatterOp op, const std::string& variable, const Shape& shape, DType dtype,
                    const IndexedSlices& slices);
+
+/// Positions of the elements or slices that tuples of indices name, in a tensor whose first `depth`
+/// axes are one. Errors begin with `op`.
+/// Shapes  indices int32 or int64 [i..., depth] -> int64 [product of i].
+/// Throws  InvalidArgumentError for tuples longer than the rank, and for one out of range.
+struct FlatIndices {
+  Tensor positions;
+  Shape flat;     // of the tensor with one axis for the indexed ones: [product, rest...]
+  Shape outcome;  // of what the tuples name: [i..., rest...]
+};
+FlatIndices flat_indices(const char* op, const Shape& shape, const Tensor& indices);
 
 /// `value` with its rows slices.indices changed, in the slices' order: a row that comes twice is
 /// changed twice. The result is row-major and on the value's device.

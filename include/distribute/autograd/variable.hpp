@@ -43,6 +43,9 @@ struct VariableOptions {
   std::optional<float> initial_number = {};
   /// Belongs where this one is.
   std::shared_ptr<VariableImpl> colocate_with = {};
+  /// Gives the value that an optimizer leaves in place of one that it has computed, such as one
+  /// without negative numbers. assign() does not ask it.
+  std::function<Tensor(const Tensor& value)> constraint = {};
 };
 
 class Variable;
@@ -97,6 +100,9 @@ class VariableImpl {
   /// Changes rows; the slices fit.
   /// Throws  UnimplementedError for operations that this kind of variable does not know.
   DISTRIBUTE_INLINE virtual void scatter(ScatterOp op, const IndexedSlices& slices);
+  /// Changes rows of the value seen as a tensor of shape slices.dense_shape; the slices fit.
+  /// Throws  UnimplementedError for all but plain variables, as TensorFlow does.
+  DISTRIBUTE_INLINE virtual void scatter_nd(ScatterOp op, const IndexedSlices& slices);
 
   /// Set on shards, after their creation.
   const std::optional<SaveSliceInfo>& save_slice_info() const { return slice_info_; }
@@ -119,6 +125,7 @@ class PlainVariable : public VariableImpl {
   Tensor component(int) const override { return value_; }
   void set_component(int, Tensor value) override { value_ = std::move(value); }
   DISTRIBUTE_INLINE void scatter(ScatterOp op, const IndexedSlices& slices) override;
+  DISTRIBUTE_INLINE void scatter_nd(ScatterOp op, const IndexedSlices& slices) override;
 
  private:
   Tensor value_;
@@ -181,6 +188,23 @@ class Variable {
   void scatter_max(const IndexedSlices& slices) const { scatter(ScatterOp::Max, slices); }
   void scatter_update(const IndexedSlices& slices) const { scatter(ScatterOp::Update, slices); }
 
+  /// Change the elements or slices that tuples of indices name; one that comes twice is changed
+  /// twice, in order.
+  /// Shapes  indices int32 or int64 [i..., k], updates [i...] + the variable's axes from k on.
+  /// Throws  InvalidArgumentError when shapes or dtypes do not fit and for a tuple out of range;
+  ///         UnimplementedError for variables of strategies, as TensorFlow.
+  /// Source  tf.Variable.scatter_nd_add and the like
+  void scatter_nd_sub(const Tensor& indices, const Tensor& updates) const;
+  void scatter_nd_add(const Tensor& indices, const Tensor& updates) const;
+  void scatter_nd_min(const Tensor& indices, const Tensor& updates) const;
+  void scatter_nd_max(const Tensor& indices, const Tensor& updates) const;
+  void scatter_nd_update(const Tensor& indices, const Tensor& updates) const;
+
+  /// The elements or slices that tuples of indices name: gather_nd (ops/gather.hpp).
+  Tensor gather_nd(const Tensor& indices) const;
+  /// Rows: nn::embedding_lookup (ops/gather.hpp); the gradient is IndexedSlices.
+  Tensor sparse_read(const Tensor& indices) const;
+
   const std::string& name() const;
   Shape shape() const;
   DType dtype() const;
@@ -189,6 +213,8 @@ class Variable {
   bool trainable() const;
   VariableSynchronization synchronization() const;
   VariableAggregation aggregation() const;
+  /// VariableOptions::constraint; empty when there is none.
+  const std::function<Tensor(const Tensor&)>& constraint() const;
 
   VariableImpl& impl() const;
   const std::shared_ptr<VariableImpl>& shared_impl() const { return impl_; }
@@ -206,6 +232,7 @@ class Variable {
   }
   Tensor from_number(const char* method, bool value) const;
   void scatter(ScatterOp op, const IndexedSlices& slices) const;
+  void scatter_nd(ScatterOp op, const Tensor& indices, const Tensor& updates) const;
   std::shared_ptr<VariableImpl> impl_;
 };
 

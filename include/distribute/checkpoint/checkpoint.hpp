@@ -53,6 +53,9 @@ class Checkpoint {
   /// Throws  what BundleReader throws; InvalidArgumentError where shape or dtype differ;
   ///         FailedPreconditionError in a replica.
   LoadStatus restore(const std::string& prefix) const;
+  /// The way back of write(): restore() by TensorFlow's other name. What write() makes has the
+  /// save_counter, too, so the two do not differ.
+  LoadStatus read(const std::string& prefix) const { return restore(prefix); }
 
   int64_t save_counter() const;
   void set_save_counter(int64_t count);

@@ -1,29 +1,16 @@
 #pragma once
-/// Variables saved under their own names, without an object graph.
+/// Values of variables on their way into checkpoints and back.
 
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include <string>
-#include <vector>
 
 namespace distribute::train {
 
 class BundleReader;
 class BundleWriter;
-
-/// Writes each variable under its name ("conv1/kernel"), as tf.compat.v1.train.Saver does; shards
-/// as slices of one tensor under the name of the whole, which any number of shards can load. With
-/// several workers (those of the current strategy) every worker calls it, and the chief's file
-/// stays.
-/// Throws  what BundleWriter throws; InvalidArgumentError when two variables share a name.
-void save_variables(const std::string& prefix, const std::vector<Variable>& variables);
-
-/// Assigns to each variable the tensor of its name. Every worker calls it and reads the file.
-/// Throws  what BundleReader throws; NotFoundError for a name the file lacks;
-///         InvalidArgumentError where shape or dtype differ. Then nothing is assigned.
-void load_variables(const std::string& prefix, const std::vector<Variable>& variables);
 
 /// The value that belongs into a checkpoint: whole, whatever the strategy made of the variable.
 Tensor value_to_save(const Variable& variable);
@@ -43,8 +30,12 @@ Tensor read_tensor(BundleReader& reader, const std::string& key);
 ///         `variable` needs.
 Tensor read_value(BundleReader& reader, const std::string& key, const Variable& variable,
                   const std::string& called = "");
+/// The name of the variable in files: for a shard that of the whole.
+std::string saved_name(const Variable& variable);
 /// Whether it has shards: it may be too large to be had whole.
 bool is_cut(const Variable& variable);
+/// Whether tensor `key` is a whole of which the variable has some rows.
+bool has_rows_in(const BundleReader& reader, const std::string& key, const Variable& variable);
 /// Checks type and shape of tensor `key`, and reads through it once for its checksums.
 /// Throws  as read_value; DataLossError.
 void check_shards(BundleReader& reader, const std::string& key, const Variable& variable,

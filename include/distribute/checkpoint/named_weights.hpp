@@ -13,11 +13,27 @@ namespace distribute::train {
 
 class BundleReader;
 
+/// The name in a file for a variable's name; unset: the same.
+using NameInFile = std::function<std::string(const std::string& name)>;
+
+struct SaveWeightsOptions {
+  NameInFile name_in_file = {};
+};
+
+/// Writes each variable under its name ("sequential/conv1/kernel") without an object graph, as
+/// tf.compat.v1.train.Saver does; shards as slices of one tensor under the name of the whole, which
+/// any number of shards can load. With several workers (those of the current strategy) every worker
+/// calls it, and the chief's file stays.
+/// Throws  what BundleWriter throws; InvalidArgumentError when two variables share a name. Then
+///         nothing is written.
+/// Source  tf.compat.v1.train.Saver.save, tf.keras.Model.save_weights
+void save_weights(const std::string& prefix, const std::vector<Variable>& variables,
+                  const SaveWeightsOptions& options = {});
+
 struct LoadWeightsOptions {
   bool skip_missing = false;   // variables that the file does not have keep their values
   bool skip_mismatch = false;  // so do those of another shape or type
-  /// The name in the file for a variable's name; unset: the same.
-  std::function<std::string(const std::string& name)> name_in_file = {};
+  NameInFile name_in_file = {};
 };
 
 /// What became of the variables, by their names, and what the file has besides.
@@ -25,11 +41,13 @@ struct LoadedWeights {
   std::vector<std::string> loaded, missing, mismatched, unused;
 };
 
-/// Gives each variable ("conv1/kernel") the value that the file has under that name: as a key of
-/// its own in name-based files (save_variables, tf.compat.v1.train.Saver), or as the full name of a
-/// variable in object-based ones (tf.train.Checkpoint, Keras's save_weights). Every worker calls it
-/// and reads the file.
-/// Throws  what BundleReader throws; NotFoundError that names the first variable which the file
+/// The way back: gives each variable the value that the file has under that name: as a key of its
+/// own in name-based files (save_weights, tf.compat.v1.train.Saver), or as the full name of a
+/// variable in object-based ones (tf.train.Checkpoint, Keras's save_weights). A file that has none
+/// of the names, but some without what stands before the first '/', is one of a model without a
+/// name (Keras's functional ones, earlier versions), and is read by those. Every worker calls it
+/// and reads the file. Throws  what BundleReader throws; NotFoundError that names the first
+/// variable which the file
 ///         lacks, InvalidArgumentError the first whose shape or type differ, or whose name stands
 ///         for two values. Then nothing is assigned.
 /// Source  tf.keras.Model.load_weights(by_name=True)

@@ -21,7 +21,7 @@ Tensor read_idx(const std::string& path);
 /// What becomes of the numbers in the files.
 struct IdxOptions {
   DType x_dtype = DType::UInt8;   // UInt8 as in the file, or Float32
-  float divide_x_by = 1;          // with Float32
+  double divide_x_by = 1;         // with Float32
   bool add_channel_axis = false;  // [height, width] -> [height, width, 1]
   DType y_dtype = DType::UInt8;   // UInt8 as in the file, Int32 or Int64
   int64_t num_classes = 0;        // labels must lie below it; 0: anything goes

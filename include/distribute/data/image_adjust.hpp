@@ -23,12 +23,12 @@ Tensor adjust_hue(const Tensor& image, float delta);
 /// How far colours stray in training; zeros do nothing. Inception's: 32 / 255 of the range of
 /// values, 0.5, 0.5 and 0.2.
 struct ColorJitter {
-  float brightness = 0;  // delta in -b..b times `range`
-  float contrast = 0;    // factor in 1-c..1+c
-  float saturation = 0;  // factor in 1-s..1+s
-  float hue = 0;         // delta in -h..h, in full turns
-  float lighting = 0;    // standard deviation along the colours' principal axes; AlexNet's is 0.1
-  float range = 255;     // white
+  double brightness = 0;  // delta in -b..b times `range`
+  double contrast = 0;    // factor in 1-c..1+c
+  double saturation = 0;  // factor in 1-s..1+s
+  double hue = 0;         // delta in -h..h, in full turns
+  double lighting = 0;    // standard deviation along the colours' principal axes; AlexNet's is 0.1
+  double range = 255;     // white
 };
 
 /// Applied in the order of the members. Source  Szegedy et al. 2015; Krizhevsky et al. 2012

@@ -27,9 +27,9 @@ Tensor flip_left_right(const Tensor& image);
 
 /// Source  tf.image.sample_distorted_bounding_box
 struct DistortedBoxOptions {
-  float min_object_covered = 0.1f;  // the object being the whole picture
-  float min_aspect_ratio = 3.0f / 4, max_aspect_ratio = 4.0f / 3;  // width / height
-  float min_area = 0.08f, max_area = 1;
+  double min_object_covered = 0.1;  // the object being the whole picture
+  double min_aspect_ratio = 3.0 / 4, max_aspect_ratio = 4.0 / 3;  // width / height
+  double min_area = 0.08, max_area = 1;
   int64_t max_attempts = 100;
 };
 

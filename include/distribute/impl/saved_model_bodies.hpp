@@ -68,6 +68,7 @@
 
 #include <distribute/autograd/impl/accumulate.ipp>
 #include <distribute/autograd/impl/gradient_tape.ipp>
+#include <distribute/autograd/impl/jacobian.ipp>
 #include <distribute/autograd/impl/lazy_product.ipp>
 #include <distribute/autograd/impl/op_trace.ipp>
 #include <distribute/autograd/impl/recorded_step.ipp>
@@ -100,6 +101,7 @@
 
 #include <distribute/nn/impl/initializers.ipp>
 #include <distribute/nn/impl/module.ipp>
+#include <distribute/nn/impl/module_names.ipp>
 #include <distribute/nn/impl/module_saver.ipp>
 #include <distribute/nn/impl/policy.ipp>
 
@@ -138,6 +140,7 @@
 #include <distribute/strategy/impl/one_device_strategy.ipp>
 #include <distribute/strategy/impl/reduce_arguments.ipp>
 #include <distribute/strategy/impl/reduction.ipp>
+#include <distribute/strategy/impl/run_options.ipp>
 #include <distribute/strategy/impl/scope.ipp>
 #include <distribute/strategy/impl/strategy.ipp>
 #include <distribute/strategy/impl/strategy_extended.ipp>

@@ -147,6 +147,7 @@
 
 #include <distribute/autograd/impl/accumulate.ipp>
 #include <distribute/autograd/impl/gradient_tape.ipp>
+#include <distribute/autograd/impl/jacobian.ipp>
 #include <distribute/autograd/impl/lazy_product.ipp>
 #include <distribute/autograd/impl/op_trace.ipp>
 #include <distribute/autograd/impl/recorded_step.ipp>
@@ -202,6 +203,8 @@
 #include <distribute/nn/impl/losses.ipp>
 #include <distribute/nn/impl/metrics.ipp>
 #include <distribute/nn/impl/module.ipp>
+#include <distribute/nn/impl/module_list.ipp>
+#include <distribute/nn/impl/module_names.ipp>
 #include <distribute/nn/impl/module_saver.ipp>
 #include <distribute/nn/impl/normalization.ipp>
 #include <distribute/nn/impl/policy.ipp>
@@ -212,6 +215,7 @@
 
 #include <distribute/optim/impl/adagrad.ipp>
 #include <distribute/optim/impl/adam.ipp>
+#include <distribute/optim/impl/constraints.ipp>
 #include <distribute/optim/impl/element_kernels.ipp>
 #include <distribute/optim/impl/loss_scale_optimizer.ipp>
 #include <distribute/optim/impl/optimizer.ipp>
@@ -371,6 +375,7 @@
 #include <distribute/strategy/impl/replica_device_setter.ipp>
 #include <distribute/strategy/impl/replica_group.ipp>
 #include <distribute/strategy/impl/replica_threads.ipp>
+#include <distribute/strategy/impl/run_options.ipp>
 #include <distribute/strategy/impl/scope.ipp>
 #include <distribute/strategy/impl/server_access.ipp>
 #include <distribute/strategy/impl/server_replica_context.ipp>
@@ -416,6 +421,7 @@
 #include <distribute/coordinator/impl/remote_value.ipp>
 #include <distribute/coordinator/impl/rpc_worker_link.ipp>
 #include <distribute/coordinator/impl/server.ipp>
+#include <distribute/coordinator/impl/worker_index.ipp>
 #include <distribute/coordinator/impl/worker_pool.ipp>
 #include <distribute/coordinator/impl/worker_service.ipp>
 #include <distribute/coordinator/impl/worker_thread.ipp>
@@ -443,6 +449,7 @@
 #include <distribute/train/impl/module_graph.ipp>
 #include <distribute/train/impl/monitor.ipp>
 #include <distribute/train/impl/preemption_checkpoint_handler.ipp>
+#include <distribute/train/impl/preemption_watcher.ipp>
 #include <distribute/train/impl/progress.ipp>
 #include <distribute/train/impl/progress_logger.ipp>
 #include <distribute/train/impl/reduce_lr_on_plateau.ipp>

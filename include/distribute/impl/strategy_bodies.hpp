@@ -137,6 +137,7 @@
 
 #include <distribute/autograd/impl/accumulate.ipp>
 #include <distribute/autograd/impl/gradient_tape.ipp>
+#include <distribute/autograd/impl/jacobian.ipp>
 #include <distribute/autograd/impl/lazy_product.ipp>
 #include <distribute/autograd/impl/op_trace.ipp>
 #include <distribute/autograd/impl/recorded_step.ipp>
@@ -192,6 +193,8 @@
 #include <distribute/nn/impl/losses.ipp>
 #include <distribute/nn/impl/metrics.ipp>
 #include <distribute/nn/impl/module.ipp>
+#include <distribute/nn/impl/module_list.ipp>
+#include <distribute/nn/impl/module_names.ipp>
 #include <distribute/nn/impl/module_saver.ipp>
 #include <distribute/nn/impl/normalization.ipp>
 #include <distribute/nn/impl/policy.ipp>
@@ -202,6 +205,7 @@
 
 #include <distribute/optim/impl/adagrad.ipp>
 #include <distribute/optim/impl/adam.ipp>
+#include <distribute/optim/impl/constraints.ipp>
 #include <distribute/optim/impl/element_kernels.ipp>
 #include <distribute/optim/impl/loss_scale_optimizer.ipp>
 #include <distribute/optim/impl/optimizer.ipp>
@@ -343,6 +347,7 @@
 #include <distribute/strategy/impl/replica_device_setter.ipp>
 #include <distribute/strategy/impl/replica_group.ipp>
 #include <distribute/strategy/impl/replica_threads.ipp>
+#include <distribute/strategy/impl/run_options.ipp>
 #include <distribute/strategy/impl/scope.ipp>
 #include <distribute/strategy/impl/server_access.ipp>
 #include <distribute/strategy/impl/server_replica_context.ipp>

@@ -10,7 +10,7 @@
 namespace distribute::nn {
 
 struct DropoutOptions {
-  float rate = 0.5f;
+  double rate = 0.5;
   std::optional<uint64_t> seed = {};  // unset: the next one of the program
   std::string name = {};
 };
@@ -22,7 +22,7 @@ class Dropout : public Module {
  public:
   /// Throws  InvalidArgumentError for a rate outside [0, 1].
   explicit Dropout(DropoutOptions options);
-  explicit Dropout(float rate) : Dropout(DropoutOptions{.rate = rate}) {}
+  explicit Dropout(double rate) : Dropout(DropoutOptions{.rate = rate}) {}
   DISTRIBUTE_INLINE ~Dropout() override;
   Dropout(Dropout&&) noexcept;
   Dropout& operator=(Dropout&&) noexcept;

@@ -52,14 +52,14 @@ using Seed = std::optional<uint64_t>;
 
 Initializer zeros();
 Initializer ones();
-Initializer constant(float value);
+Initializer constant(double value);
 /// A given value; its shape must be the weight's.
 Initializer value(const Tensor& tensor);
 
-Initializer random_normal(float mean = 0.0f, float stddev = 0.05f, Seed seed = {});
-Initializer random_uniform(float minimum = -0.05f, float maximum = 0.05f, Seed seed = {});
+Initializer random_normal(double mean = 0, double stddev = 0.05, Seed seed = {});
+Initializer random_uniform(double minimum = -0.05, double maximum = 0.05, Seed seed = {});
 /// Normal, with values further than two `stddev` from the mean drawn again.
-Initializer truncated_normal(float mean = 0.0f, float stddev = 0.05f, Seed seed = {});
+Initializer truncated_normal(double mean = 0, double stddev = 0.05, Seed seed = {});
 
 Initializer glorot_uniform(Seed seed = {});
 Initializer glorot_normal(Seed seed = {});
@@ -71,7 +71,7 @@ Initializer lecun_normal(Seed seed = {});
 enum class FanMode { In, Out, Average };
 enum class Distribution { Uniform, TruncatedNormal, UntruncatedNormal };
 struct VarianceScaling {
-  float scale = 1.0f;
+  double scale = 1;
   FanMode mode = FanMode::In;
   Distribution distribution = Distribution::TruncatedNormal;
   Seed seed = {};

@@ -44,7 +44,7 @@ struct LossOptions {
 };
 struct CrossentropyLossOptions {
   bool from_logits = false;
-  float label_smoothing = 0.0f;
+  double label_smoothing = 0;
   Reduction reduction = Reduction::Auto;
 };
 

@@ -10,8 +10,8 @@
 namespace distribute::nn {
 
 struct CrossentropyOptions {
-  bool from_logits = false;      // predictions are logits instead of probabilities
-  float label_smoothing = 0.0f;  // s: targets become (1 - s) y + s / classes
+  bool from_logits = false;    // predictions are logits instead of probabilities
+  double label_smoothing = 0;  // s: targets become (1 - s) y + s / classes
 };
 
 /// -log(probability of the true class).

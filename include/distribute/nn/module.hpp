@@ -14,6 +14,10 @@
 #include <utility>
 #include <vector>
 
+namespace distribute::nn::nn_internal {
+class ModuleNames;
+}
+
 namespace distribute::nn {
 
 /// What a module takes.
@@ -44,7 +48,10 @@ struct CallOptions {
 ///     nn::BatchNormalization& norm_ = add("norm", nn::BatchNormalization());
 ///   };
 ///
-/// Weights are named by their path without the outermost module: "block/conv/kernel".
+/// Weights are named by their path: "sequential/block/conv/kernel". A module that was given no name
+/// is called after its kind, with a number that counts such modules of the thread as Keras does:
+/// "dense", "dense_1", in the order in which they were made. clear_session() starts again.
+/// Checkpoints do not depend on these names, but on those of the parts within their module.
 /// Source  tf.keras.layers.Layer, tf.Module
 class Module : public Trackable {
  public:
@@ -61,12 +68,22 @@ class Module : public Trackable {
   void ensure_built(const Shape& input);
   bool built() const;
 
-  /// The name given, or the one the parent made up ("conv2d_1"); alone the kind ("conv2d").
+  /// The name given, or kind and number ("conv2d_1").
   std::string name() const;
-  /// Throws  FailedPreconditionError when the module is part of another one.
+  /// Before the first call: weights keep the names that they were made with.
+  /// Throws  FailedPreconditionError when the module is part of another one; InvalidArgumentError
+  ///         for a name with '/'.
   void set_name(std::string name);
+  /// What the names of its weights begin with: "sequential/dense".
+  /// Source  tf.keras.layers.Layer.path
+  std::string path() const;
+  /// False: as long as it is the outermost module its name is no part of paths, as with Keras's
+  /// functional models. Names then do not depend on how many models there are.
+  void set_name_in_path(bool shown) { name_in_path_ = shown; }
   /// Keras' lower-case class name, such as "conv2d".
   std::string class_name() const { return kind(); }
+  /// False for lists: paths go through them without their name.
+  virtual bool adds_name() const { return true; }
   /// Of the first call; none before.
   std::optional<Shape> output_shape() const;
   /// Source  tf.keras.layers.Layer.input_spec
@@ -113,7 +130,7 @@ class Module : public Trackable {
   Variable add_weight(const std::string& name, const Shape& shape, const Initializer& initializer,
                       VariableOptions options = {});
   /// Takes the layer in and refers to it. An empty name: the layer's own, or an automatic one.
-  /// Throws  InvalidArgumentError for a name taken already.
+  /// Throws  InvalidArgumentError for a name that is taken already or has a '/'.
   template <std::derived_from<Module> Layer>
   Layer& add(const std::string& name, Layer layer) {
     auto owned = std::make_unique<Layer>(std::move(layer));
@@ -122,25 +139,45 @@ class Module : public Trackable {
     return reference;
   }
   void add_child(std::string name, std::unique_ptr<Module> child);
+  /// Takes in the next part of a list: checkpoints call it by its index.
+  void add_element(std::unique_ptr<Module> child);
+  /// Automatic names below follow the order of the parts, in whatever order the compiler has made
+  /// the arguments of a constructor.
+  void number_parts_in_order();
   size_t num_children() const { return children_.size(); }
   Module& child(size_t index) const { return *children_[index].second; }
 
  private:
   struct State;
+  friend class nn_internal::ModuleNames;
   void build_once(const Shape& input);
-  void set_path(const std::string& path);
   std::string path_to(const std::string& name) const;
   std::string unused_name(const std::string& kind) const;
   bool has_child(const std::string& name) const;
+  void adopt(std::string edge, std::unique_ptr<Module> child);
+  void give_name(const std::string& name);
+  void check_names(const Module& part) const;
+  const Module* scope_owner() const;
+  bool scope_has(const std::string& name) const;
+  void list_unnamed(std::vector<Module*>& all);
+  bool named() const;
+  void mark_named();
+  uint64_t place() const;
+  void set_place(uint64_t place);
   void collect(std::vector<Variable>& all, int wanted) const;
   void summarize(std::string& table, const std::string& indent) const;
 
   Policy policy_ = global_policy();
-  std::string name_, path_;  // path_: from the outermost module, empty there
-  bool trainable_ = true, is_part_ = false;
+  std::string name_;  // empty until it is named
+  std::string path_;  // since the module was built
+  bool trainable_ = true, name_in_path_ = true;
   std::vector<NamedVariable> weights_;
   std::vector<std::pair<std::string, std::unique_ptr<Module>>> children_;
   std::unique_ptr<State> state_;
 };
+
+/// Forgets which names modules of this thread have, so that the next ones are "dense" again.
+/// Source  tf.keras.backend.clear_session
+void clear_session();
 
 }  // namespace distribute::nn

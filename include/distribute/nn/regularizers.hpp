@@ -12,9 +12,9 @@ namespace distribute::nn {
 /// l1 * sum(|w|) + l2 * sum(w^2); no factor 1/2.
 /// Source  tf.keras.regularizers.L1L2
 struct Regularizer {
-  float l1 = 0.0f;
-  float l2 = 0.0f;
-  explicit operator bool() const { return l1 != 0.0f || l2 != 0.0f; }
+  double l1 = 0;
+  double l2 = 0;
+  explicit operator bool() const { return l1 != 0 || l2 != 0; }
   /// A scalar, recorded on the active tapes.
   Tensor operator()(const Tensor& weight) const;
 };
@@ -22,8 +22,8 @@ struct Regularizer {
 /// Source  tf.keras.regularizers
 namespace regularizers {
 
-inline Regularizer l1(float factor = 0.01f) { return {factor, 0.0f}; }
-inline Regularizer l2(float factor = 0.01f) { return {0.0f, factor}; }
+inline Regularizer l1(double factor = 0.01) { return {factor, 0}; }
+inline Regularizer l2(double factor = 0.01) { return {0, factor}; }
 
 }  // namespace regularizers
 

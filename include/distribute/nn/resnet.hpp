@@ -6,6 +6,7 @@
 #include <distribute/nn/convolution.hpp>
 #include <distribute/nn/dense.hpp>
 #include <distribute/nn/normalization.hpp>
+#include <distribute/nn/optional_module.hpp>
 
 #include <optional>
 #include <string>
@@ -15,8 +16,8 @@ namespace distribute::nn::applications {
 
 /// Two children of a network, one behind the other. Without a convolution there is no step.
 struct ResNetStep {
-  Conv2D* convolution = nullptr;
-  BatchNormalization* norm = nullptr;
+  OptionalModule<Conv2D> convolution;
+  OptionalModule<BatchNormalization> norm;
 };
 
 struct ResNetOptions {
@@ -31,7 +32,8 @@ struct ResNetOptions {
 
 /// Bottleneck residual network of 7x7/2 stem, four stages and one dense layer that gives logits.
 /// Version 1.5: the 3x3 convolution of a stage's first block has the stride. Layers are named as
-/// in Keras ("conv2_block1_1_conv"), so its checkpoints load by name (docs/resnet50.md).
+/// in Keras ("conv2_block1_1_conv"), and as there no model's name stands before them, so its
+/// checkpoints load by name (docs/resnet50.md).
 /// Shapes  [batch, height, width, 3] -> [batch, classes].
 /// Source  tf.keras.applications.ResNet50; He et al. 2015
 class ResNet : public Module {
@@ -47,14 +49,14 @@ class ResNet : public Module {
 
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "resnet"; }
-  Conv2D* add_convolution(const std::string& name, int64_t filters, int64_t kernel, int64_t stride);
-  BatchNormalization* add_norm(const std::string& name, bool relu, bool zero_gamma = false);
+  Conv2D& add_convolution(const std::string& name, int64_t filters, int64_t kernel, int64_t stride);
+  BatchNormalization& add_norm(const std::string& name, bool relu, bool zero_gamma = false);
   void add_block(const std::string& name, int64_t filters, int64_t stride, bool projects);
 
   ResNetOptions options_;
   ResNetStep stem_;
   std::vector<Block> blocks_;
-  Dense* predictions_ = nullptr;
+  OptionalModule<Dense> predictions_;
 };
 
 struct SmallResNetOptions {
@@ -63,7 +65,7 @@ struct SmallResNetOptions {
   int64_t classes = 10;
   ActivationFunction activation = relu;
   double bn_momentum = 0.99;
-  float l2 = 1e-4f;  // penalty on all kernels, part of losses()
+  double l2 = 1e-4;  // penalty on all kernels, part of losses()
   bool synchronized = false;
 };
 
@@ -91,13 +93,13 @@ class SmallResNet : public Module {
   SmallResNetOptions options_;
   ResNetStep stem_;
   std::vector<Block> blocks_;
-  Dense* fc_ = nullptr;
+  OptionalModule<Dense> fc_;
 };
 
 struct ResNet9Options {
   int64_t width = 64;  // channels of the first convolution; 128, 256 and 512 follow
   int64_t classes = 10;
-  float logits_scale = 0.125f;
+  double logits_scale = 0.125;
   double bn_momentum = 0.9;
   bool synchronized = false;
 };
@@ -131,7 +133,7 @@ class ResNet9 : public Module {
   ResNet9Options options_;
   ResNetStep prep_;
   std::vector<Stage> stages_;
-  Dense* fc_ = nullptr;
+  OptionalModule<Dense> fc_;
 };
 
 }  // namespace distribute::nn::applications

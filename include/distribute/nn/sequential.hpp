@@ -7,13 +7,15 @@
 namespace distribute::nn {
 
 /// Calls its layers in order; owns them. Sequential model(Conv2D({...}), Flatten(), Dense({...})).
-/// Layers without a name are called "conv2d", "conv2d_1", ... as in Keras.
+/// Layers without a name are called "conv2d", "conv2d_1", ... as in Keras; in checkpoints the first
+/// one of each kind within a sequence has no number.
 /// Source  tf.keras.Sequential
 class Sequential : public Module {
  public:
   template <std::derived_from<Module>... Layers>
   explicit Sequential(Layers... layers) {
     (append(std::move(layers)), ...);
+    number_parts_in_order();
   }
 
   /// Adds a layer at the end.

@@ -19,7 +19,7 @@ Tensor batch_normalization(const Tensor& x, const Tensor& mean, const Tensor& va
                            Epilogue epilogue = Epilogue::None);
 
 struct FusedBatchNormOptions {
-  float epsilon = 1e-3f;
+  double epsilon = 1e-3;
   bool training = true;
   Tensor mean = {}, variance = {};  // [channels], read when not training
   Tensor residual = {};             // as x, added before the epilogue

@@ -13,6 +13,12 @@ namespace distribute {
 /// Source  tf.gather
 Tensor gather(const Tensor& params, const Tensor& indices, int axis = 0);
 
+/// The elements or slices of `params` that tuples of indices name.
+/// Shapes  params [d0, ..., dn], indices int32 or int64 [i..., k] -> [i..., dk, ..., dn].
+/// Throws  InvalidArgumentError for tuples longer than the rank, and that names one out of range.
+/// Source  tf.gather_nd
+Tensor gather_nd(const Tensor& params, const Tensor& indices);
+
 /// A new axis of `depth` elements: `on_value` at the index, else `off_value`; an index out of range
 /// gives `off_value` only.
 /// Shapes  indices int32, int64 or uint8 [i...] -> [i..., depth], or the new axis at `axis`.

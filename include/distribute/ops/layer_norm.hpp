@@ -7,7 +7,7 @@
 namespace distribute::nn {
 
 struct LayerNormOptions {
-  float epsilon = 1e-3f;
+  double epsilon = 1e-3;
   int begin_axis = -1;  // normalized over this axis and all after it
 };
 

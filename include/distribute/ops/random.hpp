@@ -25,13 +25,13 @@ uint64_t next_seed();
 std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, uint64_t key);
 
 struct UniformOptions {
-  float minval = 0;
-  float maxval = 1;   // not reached
+  double minval = 0;
+  double maxval = 1;  // not reached
   int64_t first = 0;  // element i of the result is element first + i of the seed
 };
 struct NormalOptions {
-  float mean = 0;
-  float stddev = 1;
+  double mean = 0;
+  double stddev = 1;
   int64_t first = 0;
 };
 

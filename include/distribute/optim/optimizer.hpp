@@ -136,7 +136,9 @@ class Optimizer : public Trackable {
   /// Source  tf.keras.optimizers.Optimizer.finalize_variable_values
   void finalize_variable_values(const std::vector<Variable>& variables);
 
-  /// Creates step counts and slots of these variables now instead of at the first step.
+  /// Creates step counts and slots of these variables now instead of at the first step. A variable
+  /// may be new at any step: its slots begin with zeros then, while the count of steps goes on, as
+  /// in TensorFlow 1. Keras 3 refuses it ("Unknown variable").
   void build(const std::vector<Variable>& variables);
   DISTRIBUTE_INLINE std::vector<NamedVariable> own_variables() const override;
   DISTRIBUTE_INLINE std::vector<SlotVariable> slot_variables() const override;

@@ -6,6 +6,7 @@
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/replica/values.hpp>
 #include <distribute/strategy/reduce_arguments.hpp>
+#include <distribute/strategy/run_options.hpp>
 #include <distribute/strategy/scope.hpp>
 #include <distribute/strategy/strategy_extended.hpp>
 
@@ -74,6 +75,14 @@ class Strategy {
   template <typename Fn, typename... Args>
   requires ReplicaFunction<Fn, Args...>
   auto run(Fn&& fn, const Args&... args);
+  /// The same with options, which come first.
+  /// Throws  UnimplementedError for options that this library does not have.
+  template <typename Fn, typename... Args>
+  requires ReplicaFunction<Fn, Args...>
+  auto run(const RunOptions& options, Fn&& fn, const Args&... args) {
+    options.check();
+    return run(std::forward<Fn>(fn), args...);
+  }
 
   /// Over all replicas; with an axis also over that axis of each replica's tensor, where MEAN
   /// divides by the number of elements that there really are. The mean of integers is float32. A

@@ -3,7 +3,9 @@
 #include <distribute/base/error.hpp>
 
 #include <algorithm>
+#include <span>
 #include <type_traits>
+#include <vector>
 
 namespace distribute {
 
@@ -13,7 +15,74 @@ DISTRIBUTE_INLINE const char* name_of(ScatterOp op) {
   return kNames[size_t(op)];
 }
 
+DISTRIBUTE_INLINE const char* nd_name_of(ScatterOp op) {
+  constexpr const char* kNames[] = {"scatter_nd_sub",   "scatter_nd_add", "scatter_nd_mul",
+                                    "scatter_nd_div",   "scatter_nd_min", "scatter_nd_max",
+                                    "scatter_nd_update"};
+  return kNames[size_t(op)];
+}
+
 namespace autograd_internal {
+
+DISTRIBUTE_INLINE std::vector<int64_t> whole_numbers(const char* op, const Tensor& given) {
+  const Tensor indices = given.to(Device{});
+  if (indices.dtype() == DType::Int64) {
+    const auto values = indices.data<int64_t>();
+    return {values.begin(), values.end()};
+  }
+  if (indices.dtype() != DType::Int32)
+    throw InvalidArgumentError(
+        str_cat(op, ": indices must be int32 or int64, they are ", name_of(indices.dtype())));
+  const auto values = indices.data<int32_t>();
+  return {values.begin(), values.end()};
+}
+
+/// Throws  InvalidArgumentError for a tuple out of range.
+DISTRIBUTE_INLINE int64_t flat_position(const char* op, const Shape& shape,
+                                        std::span<const int64_t> tuple, int64_t n) {
+  int64_t position = 0;
+  for (size_t axis = 0; axis < tuple.size(); ++axis) {
+    const int64_t size = shape[int(axis)];
+    if (tuple[axis] < 0 || tuple[axis] >= size) {
+      std::string text;
+      for (const int64_t index : tuple) text += (text.empty() ? "" : ", ") + std::to_string(index);
+      throw InvalidArgumentError(str_cat(op, ": indices[", n, "] = [", text,
+                                         "] does not index into shape ", to_string(shape)));
+    }
+    position = position * size + tuple[axis];
+  }
+  return position;
+}
+
+DISTRIBUTE_INLINE FlatIndices flat_indices(const char* op, const Shape& shape,
+                                           const Tensor& indices) {
+  if (!indices || indices.shape().rank() == 0)
+    throw InvalidArgumentError(str_cat(op, ": indices need an axis of tuples"));
+  const int64_t depth = indices.shape()[-1];
+  if (depth > shape.rank())
+    throw InvalidArgumentError(str_cat(op, ": index innermost dimension length must be <= rank; ",
+                                       "saw: ", depth, " vs. ", shape.rank()));
+  FlatIndices result;
+  int64_t product = 1;
+  for (int i = 0; i < depth; ++i) product *= shape[i];
+  result.flat.push_back(product);
+  int64_t count = 1;
+  for (int i = 0; i < indices.shape().rank() - 1; ++i) {
+    count *= indices.shape()[i];
+    result.outcome.push_back(indices.shape()[i]);
+  }
+  for (int i = int(depth); i < shape.rank(); ++i) {
+    result.flat.push_back(shape[i]);
+    result.outcome.push_back(shape[i]);
+  }
+  const std::vector<int64_t> numbers = whole_numbers(op, indices);
+  std::vector<int64_t> positions(size_t(count), 0);
+  for (int64_t n = 0; n < count; ++n)
+    positions[size_t(n)] =
+        flat_position(op, shape, std::span(numbers).subspan(size_t(n * depth), size_t(depth)), n);
+  result.positions = Tensor(Shape{count}, positions);
+  return result;
+}
 
 DISTRIBUTE_INLINE void check_scatter(ScatterOp op, const std::string& variable, const Shape& shape,
                                      DType dtype, const IndexedSlices& slices) {

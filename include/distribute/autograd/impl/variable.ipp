@@ -43,6 +43,12 @@ DISTRIBUTE_INLINE void VariableImpl::scatter(ScatterOp op, const IndexedSlices&)
                                    "' knows no such operation; assign it a whole value"));
 }
 
+DISTRIBUTE_INLINE void VariableImpl::scatter_nd(ScatterOp op, const IndexedSlices&) {
+  throw UnimplementedError(str_cat(nd_name_of(op), ": variable '", options_.name,
+                                   "' belongs to a strategy, which knows rows alone: use ",
+                                   name_of(op), ", or assign it a whole value"));
+}
+
 DISTRIBUTE_INLINE PlainVariable::PlainVariable(Tensor initial_value, VariableOptions options)
     : VariableImpl(std::move(options)), value_(initial_value.renamed()) {}
 
@@ -59,6 +65,12 @@ DISTRIBUTE_INLINE void PlainVariable::assign_sub(const Tensor& delta) {
 
 DISTRIBUTE_INLINE void PlainVariable::scatter(ScatterOp op, const IndexedSlices& slices) {
   value_ = autograd_internal::scattered(op, value_, slices);
+}
+
+DISTRIBUTE_INLINE void PlainVariable::scatter_nd(ScatterOp op, const IndexedSlices& slices) {
+  const Shape shape = value_.shape();
+  const Tensor flat = value_.row_major().view(slices.dense_shape);
+  value_ = autograd_internal::scattered(op, flat, slices).view(shape);
 }
 
 DISTRIBUTE_INLINE std::vector<VariableCreator>& variable_creator_stack() {
@@ -183,6 +195,40 @@ DISTRIBUTE_INLINE void Variable::assign_sub(const Tensor& delta) const {
 DISTRIBUTE_INLINE void Variable::scatter(ScatterOp op, const IndexedSlices& slices) const {
   autograd_internal::check_scatter(op, name(), shape(), dtype(), slices);
   impl().scatter(op, slices);
+}
+
+DISTRIBUTE_INLINE void Variable::scatter_nd(ScatterOp op, const Tensor& indices,
+                                            const Tensor& updates) const {
+  const auto places = autograd_internal::flat_indices(nd_name_of(op), shape(), indices);
+  if (!updates || updates.dtype() != dtype() || updates.shape() != places.outcome)
+    throw InvalidArgumentError(
+        str_cat(nd_name_of(op), ": variable '", name(), "' is ", to_string(shape()), " ",
+                distribute::name_of(dtype()), ", for indices ", to_string(indices.shape()),
+                " updates must be ", to_string(places.outcome), ", they are ",
+                updates ? to_string(updates.shape()) + " " + distribute::name_of(updates.dtype())
+                        : std::string("none")));
+  const Shape rows = places.flat.with(0, places.positions.num_elements());
+  impl().scatter_nd(op, {updates.row_major().view(rows), places.positions, places.flat});
+}
+
+DISTRIBUTE_INLINE void Variable::scatter_nd_sub(const Tensor& i, const Tensor& updates) const {
+  scatter_nd(ScatterOp::Sub, i, updates);
+}
+DISTRIBUTE_INLINE void Variable::scatter_nd_add(const Tensor& i, const Tensor& updates) const {
+  scatter_nd(ScatterOp::Add, i, updates);
+}
+DISTRIBUTE_INLINE void Variable::scatter_nd_min(const Tensor& i, const Tensor& updates) const {
+  scatter_nd(ScatterOp::Min, i, updates);
+}
+DISTRIBUTE_INLINE void Variable::scatter_nd_max(const Tensor& i, const Tensor& updates) const {
+  scatter_nd(ScatterOp::Max, i, updates);
+}
+DISTRIBUTE_INLINE void Variable::scatter_nd_update(const Tensor& i, const Tensor& updates) const {
+  scatter_nd(ScatterOp::Update, i, updates);
+}
+
+DISTRIBUTE_INLINE const std::function<Tensor(const Tensor&)>& Variable::constraint() const {
+  return impl().options().constraint;
 }
 
 DISTRIBUTE_INLINE const std::string& Variable::name() const { return impl().options().name; }

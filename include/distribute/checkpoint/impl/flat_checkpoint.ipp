@@ -2,14 +2,8 @@
 #include <distribute/checkpoint/bundle_reader.hpp>
 #include <distribute/checkpoint/bundle_writer.hpp>
 #include <distribute/checkpoint/flat_checkpoint.hpp>
-#include <distribute/checkpoint/worker_path.hpp>
 #include <distribute/io/data_type.hpp>
 #include <distribute/replica/replica_context.hpp>
-#include <distribute/strategy/strategy.hpp>
-
-#include <algorithm>
-#include <optional>
-#include <utility>
 
 namespace distribute::train {
 
@@ -71,10 +65,10 @@ DISTRIBUTE_INLINE Tensor read_tensor(BundleReader& reader, const std::string& ke
   return value;
 }
 
-/// Whether the tensor is a whole of which the variable has some rows.
-DISTRIBUTE_INLINE bool has_rows_in(const Variable& variable, const BundleEntry& entry) {
+DISTRIBUTE_INLINE bool has_rows_in(const BundleReader& reader, const std::string& key,
+                                   const Variable& variable) {
   const auto& info = variable.impl().save_slice_info();
-  return info && Shape(entry.dims) == info->full_shape;
+  return info && Shape(reader.entry(key).dims) == info->full_shape;
 }
 
 /// `shape`: of what the file has for the variable.
@@ -93,7 +87,7 @@ DISTRIBUTE_INLINE Tensor read_value(BundleReader& reader, const std::string& key
                                     const Variable& variable, const std::string& called) {
   const BundleEntry& entry = reader.entry(key);
   const Shape whole(entry.dims);
-  if (!has_rows_in(variable, entry)) {
+  if (!has_rows_in(reader, key, variable)) {
     check_fits(reader, key, variable, whole, called);
     return read_tensor(reader, key);
   }
@@ -121,62 +115,6 @@ DISTRIBUTE_INLINE void restore_shards(BundleReader& reader, const std::string& k
 DISTRIBUTE_INLINE std::string saved_name(const Variable& variable) {
   const auto& info = variable.impl().save_slice_info();
   return info ? info->full_name : variable.name();
-}
-
-/// Shards in the place of what is cut, by name and row.
-DISTRIBUTE_INLINE std::vector<Variable> sorted_variables(const std::vector<Variable>& variables) {
-  std::vector<Variable> sorted = with_parts(variables);
-  const auto row = [](const Variable& v) {
-    return v.impl().save_slice_info() ? v.impl().save_slice_info()->begin : 0;
-  };
-  std::sort(sorted.begin(), sorted.end(), [&](const Variable& a, const Variable& b) {
-    const std::string name_a = saved_name(a), name_b = saved_name(b);
-    return name_a != name_b ? name_a < name_b : row(a) < row(b);
-  });
-  return sorted;
-}
-
-DISTRIBUTE_INLINE void save_variables(const std::string& prefix,
-                                      const std::vector<Variable>& variables) {
-  const std::vector<Variable> sorted = sorted_variables(variables);
-  std::vector<Tensor> values;  // reading some of them takes every worker
-  for (const Variable& variable : sorted)
-    values.push_back(variable.impl().save_slice_info() ? Tensor() : value_to_save(variable));
-  checkpoint_internal::write_on_all_workers(
-      get_strategy(), prefix, "",
-      [&](const std::string& path) {
-        BundleWriter writer(path);
-        for (size_t i = 0; i < values.size(); ++i) {
-          if (values[i])
-            write_tensor(writer, sorted[i].name(), values[i]);
-          else
-            write_shard(writer, saved_name(sorted[i]), value_to_save(sorted[i]),
-                        *sorted[i].impl().save_slice_info());
-        }
-        writer.finish();
-      },
-      [](const auto& write) { write(); });
-}
-
-DISTRIBUTE_INLINE void load_variables(const std::string& prefix,
-                                      const std::vector<Variable>& variables) {
-  const std::vector<Variable> sorted = sorted_variables(variables);
-  std::optional<BundleReader> reader;
-  std::vector<Tensor> values;  // none for a shard: its rows are read when it is their turn
-  checkpoint_internal::read_on_all_workers(get_strategy().extended(), [&] {
-    reader.emplace(prefix);
-    for (const Variable& variable : sorted) {
-      const std::string name = saved_name(variable);
-      const bool shard = has_rows_in(variable, reader->entry(name));
-      if (shard) reader->verify(name);
-      values.push_back(shard ? Tensor() : read_value(*reader, name, variable));
-    }
-  });
-  for (size_t i = 0; i < values.size(); ++i) {
-    const Variable& variable = sorted[i];
-    restore_value(variable,
-                  values[i] ? values[i] : read_value(*reader, saved_name(variable), variable));
-  }
 }
 
 }  // namespace distribute::train

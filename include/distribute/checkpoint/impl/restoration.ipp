@@ -34,9 +34,15 @@ DISTRIBUTE_INLINE const train::TrackableObject* Restoration::node(int32_t id) co
 }
 
 DISTRIBUTE_INLINE int32_t Restoration::child(int32_t parent, const std::string& name) const {
-  if (const train::TrackableObject* object = node(parent))
-    for (const auto& edge : object->children)
-      if (edge.local_name == name) return edge.node_id;
+  const train::TrackableObject* object = node(parent);
+  if (!object) return -1;
+  for (const auto& edge : object->children)
+    if (edge.local_name == name) return edge.node_id;
+  // Averages are called after their variables, whose names in older files begin behind the model's.
+  const size_t slash = name.find('/');
+  if (slash == std::string::npos) return -1;
+  for (const auto& edge : object->children)
+    if (name.compare(slash + 1, std::string::npos, edge.local_name) == 0) return edge.node_id;
   return -1;
 }
 
@@ -54,8 +60,12 @@ DISTRIBUTE_INLINE const std::string* Restoration::key_of(const ProgramNode& want
                                                          int32_t file_node) const {
   if (!wanted.has_value()) return nullptr;
   if (!has_graph_) {
+    if (!wanted.variable) return nullptr;
     const auto& entries = reader_.entries();
-    const auto found = wanted.variable ? entries.find(wanted.variable.name()) : entries.end();
+    const std::string& name = wanted.variable.name();
+    auto found = entries.find(name);
+    // Names in older files begin behind the model's.
+    if (found == entries.end()) found = entries.find(name.substr(name.find('/') + 1));
     return found == entries.end() ? nullptr : &found->first;
   }
   const train::TrackableObject* object = node(file_node);

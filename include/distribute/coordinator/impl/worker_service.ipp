@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/autograd/variable.hpp>
 #include <distribute/coordinator/detail/worker_service.hpp>
+#include <distribute/coordinator/worker_index.hpp>
 #include <distribute/strategy/strategy.hpp>
 
 #include <optional>
@@ -156,6 +157,7 @@ DISTRIBUTE_INLINE void WorkerService::serve() {
 
 DISTRIBUTE_INLINE void WorkerService::run_job(Job& job) {
   const CancellationScope cancellation(&cancelled_);
+  const WorkerIndexScope index(greeting_.worker);
   Outcome outcome;
   try {
     std::optional<Scope> scope;

@@ -131,7 +131,7 @@ DISTRIBUTE_INLINE Dataset from_idx_files(const std::string& images_path,
   if (options.num_classes > 0)
     data_internal::check_labels(labels.values, options.num_classes, labels_path);
   images.dtype = options.x_dtype;
-  images.divide_by = options.divide_x_by;
+  images.divide_by = float(options.divide_x_by);
   const Shape& shape = images.values.shape();
   if (options.add_channel_axis) images.row_shape = {shape[1], shape[2], 1};
   labels.dtype = options.y_dtype;

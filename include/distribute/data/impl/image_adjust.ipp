@@ -73,11 +73,12 @@ inline constexpr float kLighting[3][3] = {
 
 DISTRIBUTE_INLINE Tensor random_lighting(const Tensor& image, const ColorJitter& jitter,
                                          data::Random& random) {
-  const float along[3] = {random.normal() * jitter.lighting, random.normal() * jitter.lighting,
-                          random.normal() * jitter.lighting};
+  const float lighting = float(jitter.lighting), range = float(jitter.range);
+  const float along[3] = {random.normal() * lighting, random.normal() * lighting,
+                          random.normal() * lighting};
   float add[3] = {};
   for (int c = 0; c < 3; ++c)
-    for (int axis = 0; axis < 3; ++axis) add[c] += kLighting[c][axis] * along[axis] * jitter.range;
+    for (int axis = 0; axis < 3; ++axis) add[c] += kLighting[c][axis] * along[axis] * range;
   return map_colors("random_color_jitter", image, [&](float& r, float& g, float& b) {
     r += add[0];
     g += add[1];
@@ -128,11 +129,11 @@ DISTRIBUTE_INLINE Tensor adjust_hue(const Tensor& image, float delta) {
 
 DISTRIBUTE_INLINE Tensor random_color_jitter(Tensor image, const ColorJitter& jitter,
                                              data::Random& random) {
-  const auto around = [&](float middle, float most) {
-    return random.uniform(middle - most, middle + most);
+  const auto around = [&](float middle, double most) {
+    return random.uniform(middle - float(most), middle + float(most));
   };
   if (jitter.brightness > 0)
-    image = adjust_brightness(image, around(0, jitter.brightness) * jitter.range);
+    image = adjust_brightness(image, around(0, jitter.brightness) * float(jitter.range));
   if (jitter.contrast > 0) image = adjust_contrast(image, around(1, jitter.contrast));
   if (jitter.saturation > 0) image = adjust_saturation(image, around(1, jitter.saturation));
   if (jitter.hue > 0) image = adjust_hue(image, around(0, jitter.hue));

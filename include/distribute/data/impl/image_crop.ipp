@@ -60,7 +60,7 @@ DISTRIBUTE_INLINE Tensor blank(const Tensor& like, int64_t height, int64_t width
 DISTRIBUTE_INLINE ImageSize attempt_size(const ImageSize& size, float aspect,
                                          const DistortedBoxOptions& options, data::Random& random) {
   const float area = float(size.height) * float(size.width);
-  const float least = options.min_area * area, most = options.max_area * area;
+  const float least = float(options.min_area) * area, most = float(options.max_area) * area;
   const auto width_of = [&](int64_t height) { return int64_t(std::lrint(float(height) * aspect)); };
   int64_t low = std::lrint(std::sqrt(least / aspect));
   int64_t high = std::min<int64_t>(std::lrint(std::sqrt(most / aspect)), size.height);
@@ -72,8 +72,9 @@ DISTRIBUTE_INLINE ImageSize attempt_size(const ImageSize& size, float aspect,
   if (float(height * width_of(height)) > most) --height;
   const int64_t width = width_of(height);
   const float got = float(height * width);
-  const bool fits = got >= least && got <= most && got >= options.min_object_covered * area &&
-                    height > 0 && width > 0 && height <= size.height && width <= size.width;
+  const bool fits = got >= least && got <= most &&
+                    got >= float(options.min_object_covered) * area && height > 0 && width > 0 &&
+                    height <= size.height && width <= size.width;
   return fits ? ImageSize{height, width} : ImageSize{};
 }
 
@@ -138,7 +139,8 @@ DISTRIBUTE_INLINE ImageWindow sample_distorted_bounding_box(const ImageSize& siz
                                                             data::Random& random) {
   image_internal::check_distorted(size, options);
   for (int64_t attempt = 0; attempt < options.max_attempts; ++attempt) {
-    const float aspect = random.uniform(options.min_aspect_ratio, options.max_aspect_ratio);
+    const float aspect =
+        random.uniform(float(options.min_aspect_ratio), float(options.max_aspect_ratio));
     const ImageSize box = image_internal::attempt_size(size, aspect, options, random);
     if (box.height == 0) continue;
     const int64_t y = random.below(size.height - box.height + 1);

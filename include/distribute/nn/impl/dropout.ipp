@@ -20,7 +20,7 @@ struct Dropout::Calls {
 
 DISTRIBUTE_INLINE Dropout::Dropout(DropoutOptions options)
     : Module(options.name),
-      rate_(options.rate),
+      rate_(float(options.rate)),
       seed_(options.seed ? *options.seed : random::next_seed()),
       calls_(std::make_unique<Calls>()) {
   if (!(rate_ >= 0.0f && rate_ <= 1.0f))

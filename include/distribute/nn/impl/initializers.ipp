@@ -36,8 +36,8 @@ namespace distribute::nn::initializers {
 
 DISTRIBUTE_INLINE Initializer zeros() { return constant(0.0f); }
 DISTRIBUTE_INLINE Initializer ones() { return constant(1.0f); }
-DISTRIBUTE_INLINE Initializer constant(float value) {
-  return [value](const Shape& whole, uint64_t, InitialRows rows) {
+DISTRIBUTE_INLINE Initializer constant(double value) {
+  return [value = float(value)](const Shape& whole, uint64_t, InitialRows rows) {
     return fill(rows.shape_in(whole), value);
   };
 }
@@ -51,21 +51,21 @@ DISTRIBUTE_INLINE Initializer value(const Tensor& tensor) {
   };
 }
 
-DISTRIBUTE_INLINE Initializer random_normal(float mean, float stddev, Seed seed) {
+DISTRIBUTE_INLINE Initializer random_normal(double mean, double stddev, Seed seed) {
   return [=](const Shape& whole, uint64_t next, InitialRows rows) {
     return random::normal(rows.shape_in(whole), seed.value_or(next),
                           {mean, stddev, rows.first_element(whole)});
   };
 }
 
-DISTRIBUTE_INLINE Initializer random_uniform(float minimum, float maximum, Seed seed) {
+DISTRIBUTE_INLINE Initializer random_uniform(double minimum, double maximum, Seed seed) {
   return [=](const Shape& whole, uint64_t next, InitialRows rows) {
     return random::uniform(rows.shape_in(whole), seed.value_or(next),
                            {minimum, maximum, rows.first_element(whole)});
   };
 }
 
-DISTRIBUTE_INLINE Initializer truncated_normal(float mean, float stddev, Seed seed) {
+DISTRIBUTE_INLINE Initializer truncated_normal(double mean, double stddev, Seed seed) {
   return [=](const Shape& whole, uint64_t next, InitialRows rows) {
     return random::truncated_normal(rows.shape_in(whole), seed.value_or(next),
                                     {mean, stddev, rows.first_element(whole)});

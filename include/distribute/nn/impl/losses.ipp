@@ -42,15 +42,15 @@ DISTRIBUTE_INLINE Tensor sparse_categorical_crossentropy(const Tensor& y_true, c
                                                          CrossentropyOptions options) {
   const Tensor labels = nn_internal::class_numbers(y_true, y_pred);
   const Tensor logits = options.from_logits ? y_pred : nn_internal::safe_log(y_pred);
-  return sparse_softmax_cross_entropy_with_logits(labels, logits, options.label_smoothing);
+  return sparse_softmax_cross_entropy_with_logits(labels, logits, float(options.label_smoothing));
 }
 
 DISTRIBUTE_INLINE Tensor categorical_crossentropy(const Tensor& y_true, const Tensor& y_pred,
                                                   CrossentropyOptions options) {
   const Tensor target = cast(y_true, y_pred.dtype());
   if (options.from_logits)
-    return softmax_cross_entropy_with_logits(target, y_pred, options.label_smoothing);
-  const float s = options.label_smoothing;
+    return softmax_cross_entropy_with_logits(target, y_pred, float(options.label_smoothing));
+  const float s = float(options.label_smoothing);
   const Tensor smoothed = s == 0.0f ? target : target * (1.0f - s) + s / float(y_pred.shape()[-1]);
   const Tensor probability = y_pred / reduce_sum(y_pred, {-1}, true);
   return -reduce_sum(smoothed * nn_internal::safe_log(probability), {-1});
@@ -59,7 +59,7 @@ DISTRIBUTE_INLINE Tensor categorical_crossentropy(const Tensor& y_true, const Te
 DISTRIBUTE_INLINE Tensor binary_crossentropy(const Tensor& y_true, const Tensor& y_pred,
                                              CrossentropyOptions options) {
   Tensor target = cast(y_true, y_pred.dtype());
-  const float s = options.label_smoothing;
+  const float s = float(options.label_smoothing);
   if (s != 0.0f) target = target * (1.0f - s) + 0.5f * s;
   if (options.from_logits)
     return reduce_mean(sigmoid_cross_entropy_with_logits(target, y_pred), {-1});

@@ -1,5 +1,7 @@
 #pragma once
 #include <distribute/autograd/op_trace.hpp>
+#include <distribute/base/error.hpp>
+#include <distribute/nn/detail/module_names.hpp>
 #include <distribute/nn/module.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/random.hpp>
@@ -11,8 +13,23 @@
 
 namespace distribute::nn {
 
-/// What replica threads share while a module is built.
+/// What stays in place when the module moves, and what replica threads share while it is built.
 struct Module::State {
+  explicit State(Module& module)
+      : self(&module),
+        names(nn_internal::ModuleNames::of_this_thread()),
+        place(names->add(module)) {}
+  ~State() {
+    if (!named) names->remove(place);
+  }
+
+  Module* self;
+  State* parent = nullptr;  // of the module that this one is a part of
+  const std::shared_ptr<nn_internal::ModuleNames> names;
+  uint64_t place;  // in the order of `names`
+  std::atomic<bool> named{false};
+  bool was_given_a_name = false;  // and not only a number
+
   std::atomic<bool> built{false};
   std::atomic<bool> called{false};
   std::mutex mutex;  // guards building (threads of different contexts), `input` and `output`
@@ -20,11 +37,30 @@ struct Module::State {
   Shape output;      // of the first call, for summary()
 };
 
-DISTRIBUTE_INLINE Module::Module(std::string name)
-    : name_(std::move(name)), state_(std::make_unique<State>()) {}
+DISTRIBUTE_INLINE Module::Module(std::string name) : state_(std::make_unique<State>(*this)) {
+  if (!name.empty()) give_name(name);
+}
 DISTRIBUTE_INLINE Module::~Module() = default;
-DISTRIBUTE_INLINE Module::Module(Module&&) noexcept = default;
-DISTRIBUTE_INLINE Module& Module::operator=(Module&&) noexcept = default;
+
+DISTRIBUTE_INLINE Module::Module(Module&& other) noexcept : Trackable(other) {
+  *this = std::move(other);
+}
+
+DISTRIBUTE_INLINE Module& Module::operator=(Module&& other) noexcept {
+  Trackable::operator=(other);
+  policy_ = std::move(other.policy_);
+  name_ = std::move(other.name_);
+  path_ = std::move(other.path_);
+  trainable_ = other.trainable_;
+  name_in_path_ = other.name_in_path_;
+  weights_ = std::move(other.weights_);
+  children_ = std::move(other.children_);
+  state_ = std::move(other.state_);
+  if (!state_) return *this;
+  state_->self = this;
+  if (!state_->named) state_->names->move(state_->place, *this);
+  return *this;
+}
 
 DISTRIBUTE_INLINE Tensor Module::operator()(const Tensor& x, CallOptions options) {
   ensure_built(x.shape());
@@ -63,6 +99,7 @@ DISTRIBUTE_INLINE void Module::build_once(const Shape& input) {
   const std::lock_guard lock(state_->mutex);
   if (state_->built.load(std::memory_order_relaxed)) return;
   weights_.clear();  // of a first attempt that failed
+  path_ = path();
   build(input);
   state_->built.store(true, std::memory_order_release);
 }
@@ -71,12 +108,68 @@ DISTRIBUTE_INLINE void Module::build(const Shape&) {}
 DISTRIBUTE_INLINE bool Module::built() const { return state_->built.load(); }
 DISTRIBUTE_INLINE std::vector<Tensor> Module::own_losses() const { return {}; }
 
-DISTRIBUTE_INLINE std::string Module::name() const { return name_.empty() ? kind() : name_; }
+DISTRIBUTE_INLINE bool Module::named() const { return state_->named; }
+DISTRIBUTE_INLINE void Module::mark_named() { state_->named = true; }
+DISTRIBUTE_INLINE uint64_t Module::place() const { return state_->place; }
+DISTRIBUTE_INLINE void Module::set_place(uint64_t place) { state_->place = place; }
+
+DISTRIBUTE_INLINE std::string Module::name() const {
+  if (!state_->named) state_->names->name_up_to(state_->place);
+  return name_;
+}
+
+DISTRIBUTE_INLINE void Module::give_name(const std::string& name) {
+  if (name.find('/') != std::string::npos)
+    throw InvalidArgumentError(
+        str_cat("Argument `name` cannot contain character `/`. Received: name=", name));
+  if (!state_->named) state_->names->remove(state_->place);
+  name_ = name;
+  state_->named = state_->was_given_a_name = true;
+}
 
 DISTRIBUTE_INLINE void Module::set_name(std::string name) {
-  if (is_part_)
-    throw FailedPreconditionError(str_cat("module '", path_, "' is part of another one"));
-  name_ = std::move(name);
+  if (state_->parent)
+    throw FailedPreconditionError(str_cat("module '", path(), "' is part of another one"));
+  give_name(name);
+}
+
+DISTRIBUTE_INLINE std::string Module::path() const {
+  const std::string around = state_->parent ? state_->parent->self->path() : std::string();
+  if (!adds_name() || (!state_->parent && !name_in_path_)) return around;
+  return around.empty() ? name() : around + "/" + name();
+}
+
+/// The module whose parts this one's name must differ from; null for the outermost one.
+DISTRIBUTE_INLINE const Module* Module::scope_owner() const {
+  const State* around = state_->parent;
+  while (around && !around->self->adds_name()) around = around->parent;
+  return around ? around->self : nullptr;
+}
+
+/// Whether a part, or an element of a list that is one, has this name.
+DISTRIBUTE_INLINE bool Module::scope_has(const std::string& name) const {
+  return std::any_of(children_.begin(), children_.end(), [&](const auto& entry) {
+    const Module& part = *entry.second;
+    return part.adds_name() ? part.named() && part.name_ == name : part.scope_has(name);
+  });
+}
+
+DISTRIBUTE_INLINE void Module::list_unnamed(std::vector<Module*>& all) {
+  if (!named()) all.push_back(this);
+  for (auto& [edge, part] : children_) part->list_unnamed(all);
+}
+
+DISTRIBUTE_INLINE void Module::number_parts_in_order() {
+  std::vector<Module*> ordered;
+  for (auto& [edge, part] : children_) {
+    std::vector<Module*> below;
+    part->list_unnamed(below);
+    std::erase_if(below, [&](const Module* m) { return m->state_->names != state_->names; });
+    std::sort(below.begin(), below.end(),
+              [](const Module* a, const Module* b) { return a->place() < b->place(); });
+    ordered.insert(ordered.end(), below.begin(), below.end());
+  }
+  state_->names->reorder(ordered);
 }
 
 DISTRIBUTE_INLINE std::optional<Shape> Module::output_shape() const {
@@ -115,28 +208,42 @@ DISTRIBUTE_INLINE Variable Module::add_weight(const std::string& name, const Sha
   return weight;
 }
 
+/// Throws  InvalidArgumentError where paths of weights would become the same.
+DISTRIBUTE_INLINE void Module::check_names(const Module& part) const {
+  if (!part.adds_name()) {
+    for (const auto& [edge, element] : part.children_) check_names(*element);
+    return;
+  }
+  const Module* owner = adds_name() ? this : scope_owner();
+  if (part.named() && (scope_has(part.name_) || (owner && owner->scope_has(part.name_))))
+    throw InvalidArgumentError(str_cat("module '", name_.empty() ? kind() : name_, "' has a part '",
+                                       part.name_, "' already; names within a module must differ"));
+}
+
 DISTRIBUTE_INLINE void Module::add_child(std::string name, std::unique_ptr<Module> part) {
-  if (name.empty()) name = part->name_;
-  if (name.empty()) name = unused_name(part->kind());
-  if (has_child(name))
-    throw InvalidArgumentError(str_cat("module '", this->name(), "' has a part '", name,
-                                       "' already; names within a module must differ"));
-  part->name_ = name;
-  part->is_part_ = true;
-  part->set_path(path_.empty() ? name : path_ + "/" + name);
+  if (!name.empty()) part->give_name(name);
+  check_names(*part);
+  const std::string edge = part->state_->was_given_a_name ? part->name_ : unused_name(part->kind());
+  if (has_child(edge))
+    throw InvalidArgumentError(str_cat("module '", name_.empty() ? kind() : name_, "' has a part '",
+                                       edge, "' already; names within a module must differ"));
+  adopt(edge, std::move(part));
+}
+
+DISTRIBUTE_INLINE void Module::add_element(std::unique_ptr<Module> part) {
+  check_names(*part);
+  adopt(str_cat(children_.size()), std::move(part));
+}
+
+DISTRIBUTE_INLINE void Module::adopt(std::string edge, std::unique_ptr<Module> part) {
+  part->state_->parent = state_.get();
   if (!trainable_) part->set_trainable(false);
-  children_.emplace_back(std::move(name), std::move(part));
+  children_.emplace_back(std::move(edge), std::move(part));
   restore_added(children_.back().first, *children_.back().second);
 }
 
-DISTRIBUTE_INLINE void Module::set_path(const std::string& path) {
-  path_ = path;
-  for (auto& [name, part] : children_) part->set_path(path + "/" + name);
-}
-
 DISTRIBUTE_INLINE std::string Module::path_to(const std::string& weight) const {
-  if (!path_.empty()) return path_ + "/" + weight;
-  return children_.empty() ? name() + "/" + weight : weight;
+  return path_.empty() ? weight : path_ + "/" + weight;
 }
 
 DISTRIBUTE_INLINE bool Module::has_child(const std::string& name) const {
@@ -212,7 +319,7 @@ DISTRIBUTE_INLINE std::string padded(std::string text, size_t width) {
 DISTRIBUTE_INLINE void Module::summarize(std::string& table, const std::string& indent) const {
   for (const auto& [name, part] : children_) {
     const std::string shape = part->state_->called ? to_string(part->state_->output) : "?";
-    table += nn_internal::padded(indent + name + " (" + part->kind() + ")", 42);
+    table += nn_internal::padded(indent + part->name() + " (" + part->kind() + ")", 42);
     table += nn_internal::padded(shape, 26) + str_cat(part->count_params()) + "\n";
     part->summarize(table, indent + "  ");
   }
@@ -226,5 +333,7 @@ DISTRIBUTE_INLINE std::string Module::summary() const {
   for (const Variable& weight : trainable_variables()) trained += weight.shape().num_elements();
   return table + str_cat("Total ", count_params(), ", trainable ", trained, "\n");
 }
+
+DISTRIBUTE_INLINE void clear_session() { nn_internal::ModuleNames::of_this_thread()->reset(); }
 
 }  // namespace distribute::nn

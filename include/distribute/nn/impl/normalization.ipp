@@ -77,7 +77,7 @@ DISTRIBUTE_INLINE Tensor BatchNormalization::normalize(const Tensor& x, const Te
     const Tensor sum = synchronized_call(x, gamma, beta, Epilogue::None) + residual;
     return options_.activation ? options_.activation(sum) : sum;
   }
-  FusedBatchNormOptions fused{.epsilon = float(options_.epsilon),
+  FusedBatchNormOptions fused{.epsilon = options_.epsilon,
                               .training = training,
                               .residual = residual,
                               .epilogue = epilogue};
@@ -130,7 +130,7 @@ DISTRIBUTE_INLINE void LayerNormalization::build(const Shape& input) {
 DISTRIBUTE_INLINE Tensor LayerNormalization::call(const Tensor& x, CallOptions) {
   return layer_normalization(x, nn_internal::value_or_none(gamma_),
                              nn_internal::value_or_none(beta_),
-                             {.epsilon = float(options_.epsilon), .begin_axis = options_.axis});
+                             {.epsilon = options_.epsilon, .begin_axis = options_.axis});
 }
 
 }  // namespace distribute::nn

@@ -53,9 +53,9 @@ DISTRIBUTE_INLINE std::vector<Tensor> penalties(const Regularizer& on_kernel,
 
 DISTRIBUTE_INLINE Tensor Regularizer::operator()(const Tensor& weight) const {
   Tensor penalty;
-  if (l2 != 0.0f) penalty = multiply(nn_internal::sum_of_squares(weight), Tensor(l2));
-  if (l1 == 0.0f) return penalty ? penalty : Tensor(0.0f);
-  const Tensor absolute = multiply(reduce_sum(abs(weight)), Tensor(l1));
+  if (l2 != 0) penalty = multiply(nn_internal::sum_of_squares(weight), Tensor(float(l2)));
+  if (l1 == 0) return penalty ? penalty : Tensor(0.0f);
+  const Tensor absolute = multiply(reduce_sum(abs(weight)), Tensor(float(l1)));
   return penalty ? add(penalty, absolute) : absolute;
 }
 

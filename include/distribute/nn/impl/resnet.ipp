@@ -12,6 +12,7 @@ DISTRIBUTE_INLINE ResNet::ResNet(ResNetOptions options) : options_(std::move(opt
   const std::vector<int64_t>& counts = options_.blocks;
   if (counts.empty() || *std::min_element(counts.begin(), counts.end()) < 1)
     throw InvalidArgumentError("ResNet: every stage needs at least one block");
+  set_name_in_path(false);
   stem_.convolution = add_convolution("conv1_conv", 64, 7, 2);
   stem_.norm = add_norm("conv1_bn", true);
   for (size_t stage = 0; stage < counts.size(); ++stage)
@@ -19,31 +20,31 @@ DISTRIBUTE_INLINE ResNet::ResNet(ResNetOptions options) : options_(std::move(opt
       add_block(str_cat("conv", stage + 2, "_block", i + 1), int64_t{64} << stage,
                 stage > 0 && i == 0 ? 2 : 1, i == 0);
   predictions_ =
-      &add("predictions", Dense({.units = options_.classes,
-                                 .kernel_initializer = initializers::random_normal(0.0f, 0.01f)}));
+      add("predictions", Dense({.units = options_.classes,
+                                .kernel_initializer = initializers::random_normal(0.0f, 0.01f)}));
   predictions_->set_dtype_policy(Policy("float32"));  // what a loss is made of
 }
 
-DISTRIBUTE_INLINE Conv2D* ResNet::add_convolution(const std::string& name, int64_t filters,
+DISTRIBUTE_INLINE Conv2D& ResNet::add_convolution(const std::string& name, int64_t filters,
                                                   int64_t kernel, int64_t stride) {
   const int64_t pad = kernel / 2;
-  return &add(name, Conv2D({.filters = filters,
-                            .kernel_size = kernel,
-                            .strides = stride,
-                            .padding = Padding::Explicit,
-                            .use_bias = options_.version_1,
-                            .kernel_initializer = initializers::he_normal(),
-                            .explicit_paddings = {pad, pad, pad, pad}}));
+  return add(name, Conv2D({.filters = filters,
+                           .kernel_size = kernel,
+                           .strides = stride,
+                           .padding = Padding::Explicit,
+                           .use_bias = options_.version_1,
+                           .kernel_initializer = initializers::he_normal(),
+                           .explicit_paddings = {pad, pad, pad, pad}}));
 }
 
-DISTRIBUTE_INLINE BatchNormalization* ResNet::add_norm(const std::string& name, bool activated,
+DISTRIBUTE_INLINE BatchNormalization& ResNet::add_norm(const std::string& name, bool activated,
                                                        bool zero_gamma) {
   BatchNormalizationOptions norm{.momentum = options_.bn_momentum,
                                  .epsilon = options_.bn_epsilon,
                                  .synchronized = options_.synchronized,
                                  .activation = activated ? relu : ActivationFunction(nullptr)};
   if (zero_gamma) norm.gamma_initializer = initializers::zeros();
-  return &add(name, BatchNormalization(norm));
+  return add(name, BatchNormalization(norm));
 }
 
 // The order of the parts is that of Keras's model.weights.
@@ -64,7 +65,7 @@ DISTRIBUTE_INLINE void ResNet::add_block(const std::string& name, int64_t filter
 
 DISTRIBUTE_INLINE Tensor ResNet::call(const Tensor& x, CallOptions options) {
   const auto apply = [&](const ResNetStep& step, const Tensor& input) {
-    return (*step.norm)((*step.convolution)(input, options), options);
+    return step.norm(step.convolution(input, options), options);
   };
   // The stem's output is not negative, so padding with nothing is padding with zeros.
   Tensor h = max_pool2d(apply(stem_, x), {.ksize = {3, 3},
@@ -74,15 +75,16 @@ DISTRIBUTE_INLINE Tensor ResNet::call(const Tensor& x, CallOptions options) {
   for (const Block& b : blocks_) {
     const Tensor side = b.shortcut.norm ? apply(b.shortcut, h) : h;
     h = apply(b.second, apply(b.first, h));
-    h = b.last.norm->with_residual((*b.last.convolution)(h, options), side, options);
+    h = b.last.norm->with_residual(b.last.convolution(h, options), side, options);
   }
-  return (*predictions_)(reduce_mean(h, {1, 2}), options);
+  return predictions_(reduce_mean(h, {1, 2}), options);
 }
 
 DISTRIBUTE_INLINE SmallResNet::SmallResNet(SmallResNetOptions options)
     : options_(std::move(options)) {
   if (options_.filters.empty() || options_.blocks < 1)
     throw InvalidArgumentError("SmallResNet: every stage needs at least one block");
+  set_name_in_path(false);
   stem_ = add_step("conv1", "bn1", options_.filters[0], 3, 1, true);
   for (size_t stage = 0; stage < options_.filters.size(); ++stage)
     for (int64_t i = 0; i < options_.blocks; ++i) {
@@ -91,8 +93,8 @@ DISTRIBUTE_INLINE SmallResNet::SmallResNet(SmallResNetOptions options)
       add_block(i ? str_cat(name, i + 1) : name, options_.filters[stage], first ? 2 : 1, first);
     }
   fc_ =
-      &add("fc",
-           Dense({.units = options_.classes, .kernel_regularizer = regularizers::l2(options_.l2)}));
+      add("fc",
+          Dense({.units = options_.classes, .kernel_regularizer = regularizers::l2(options_.l2)}));
   fc_->set_dtype_policy(Policy("float32"));  // what a loss is made of
 }
 
@@ -101,17 +103,17 @@ DISTRIBUTE_INLINE ResNetStep SmallResNet::add_step(const std::string& convolutio
                                                    int64_t kernel, int64_t stride, bool activated) {
   ResNetStep step;
   step.convolution =
-      &add(convolution, Conv2D({.filters = filters,
-                                .kernel_size = kernel,
-                                .strides = stride,
-                                .padding = Padding::Same,
-                                .use_bias = false,
-                                .kernel_regularizer = regularizers::l2(options_.l2)}));
+      add(convolution, Conv2D({.filters = filters,
+                               .kernel_size = kernel,
+                               .strides = stride,
+                               .padding = Padding::Same,
+                               .use_bias = false,
+                               .kernel_regularizer = regularizers::l2(options_.l2)}));
   step.norm =
-      &add(norm, BatchNormalization({.momentum = options_.bn_momentum,
-                                     .synchronized = options_.synchronized,
-                                     .activation = activated ? options_.activation
-                                                             : ActivationFunction(nullptr)}));
+      add(norm, BatchNormalization(
+                    {.momentum = options_.bn_momentum,
+                     .synchronized = options_.synchronized,
+                     .activation = activated ? options_.activation : ActivationFunction(nullptr)}));
   return step;
 }
 
@@ -127,34 +129,35 @@ DISTRIBUTE_INLINE void SmallResNet::add_block(const std::string& name, int64_t f
 
 DISTRIBUTE_INLINE Tensor SmallResNet::call(const Tensor& x, CallOptions options) {
   const auto apply = [&](const ResNetStep& step, const Tensor& input) {
-    return (*step.norm)((*step.convolution)(input, options), options);
+    return step.norm(step.convolution(input, options), options);
   };
   Tensor h = apply(stem_, x);
   for (const Block& b : blocks_) {
     const Tensor side = b.shortcut.norm ? apply(b.shortcut, h) : h;
-    const Tensor last = (*b.second.convolution)(apply(b.first, h), options);
+    const Tensor last = b.second.convolution(apply(b.first, h), options);
     h = b.second.norm->with_residual(last, side, options);
   }
-  return (*fc_)(reduce_mean(h, {1, 2}), options);
+  return fc_(reduce_mean(h, {1, 2}), options);
 }
 
 DISTRIBUTE_INLINE ResNet9::ResNet9(ResNet9Options options) : options_(options) {
   if (options_.width < 1) throw InvalidArgumentError("ResNet9: width must be at least 1");
+  set_name_in_path(false);
   prep_ = add_step("prep", options_.width);
   for (int64_t stage = 1; stage <= 3; ++stage)
     stages_.push_back(add_stage(str_cat("layer", stage), options_.width << stage, stage != 2));
-  fc_ = &add("fc", Dense({.units = options_.classes}));
+  fc_ = add("fc", Dense({.units = options_.classes}));
   fc_->set_dtype_policy(Policy("float32"));  // what a loss is made of
 }
 
 DISTRIBUTE_INLINE ResNetStep ResNet9::add_step(const std::string& name, int64_t filters) {
   ResNetStep step;
-  step.convolution = &add(
+  step.convolution = add(
       name + "_conv",
       Conv2D({.filters = filters, .kernel_size = 3, .padding = Padding::Same, .use_bias = false}));
-  step.norm = &add(name + "_bn", BatchNormalization({.momentum = options_.bn_momentum,
-                                                     .synchronized = options_.synchronized,
-                                                     .activation = relu}));
+  step.norm = add(name + "_bn", BatchNormalization({.momentum = options_.bn_momentum,
+                                                    .synchronized = options_.synchronized,
+                                                    .activation = relu}));
   return step;
 }
 
@@ -169,18 +172,18 @@ DISTRIBUTE_INLINE ResNet9::Stage ResNet9::add_stage(const std::string& name, int
 
 DISTRIBUTE_INLINE Tensor ResNet9::call(const Tensor& x, CallOptions options) {
   const auto convolve = [&](const ResNetStep& step, const Tensor& input) {
-    return (*step.convolution)(input, options);
+    return step.convolution(input, options);
   };
-  Tensor h = (*prep_.norm)(convolve(prep_, x), options);
+  Tensor h = prep_.norm(convolve(prep_, x), options);
   for (const Stage& stage : stages_) {
     const Tensor pooled = max_pool2d(convolve(stage.entry, h), {.ksize = {2, 2}});
-    h = (*stage.entry.norm)(pooled, options);
+    h = stage.entry.norm(pooled, options);
     if (!stage.residual) continue;
     const auto& [first, second] = *stage.residual;
-    const Tensor inner = (*first.norm)(convolve(first, h), options);
+    const Tensor inner = first.norm(convolve(first, h), options);
     h = second.norm->with_residual(convolve(second, inner), h, options);
   }
-  return (*fc_)(reduce_max(h, {1, 2}), options) * options_.logits_scale;
+  return fc_(reduce_max(h, {1, 2}), options) * float(options_.logits_scale);
 }
 
 }  // namespace distribute::nn::applications

@@ -271,7 +271,8 @@ DISTRIBUTE_INLINE FusedBatchNorm fused_batch_norm(const Tensor& x, const Tensor&
   FusedBatchNorm result;
   if (options.training) {
     const auto run = on_gpu(input) ? normalize_batch_by_parts : normalize_batch;
-    result = run(input, factor, shift, options.epsilon, options.epilogue, wide(options.residual));
+    result =
+        run(input, factor, shift, float(options.epsilon), options.epilogue, wide(options.residual));
   } else {
     if (!options.mean || !options.variance)
       throw InvalidArgumentError("fused_batch_norm: inference needs a mean and a variance");
@@ -279,14 +280,14 @@ DISTRIBUTE_INLINE FusedBatchNorm fused_batch_norm(const Tensor& x, const Tensor&
     check_channels("fused_batch_norm", "variance", x, options.variance);
     const auto run = on_gpu(input) ? normalize_by_parts : normalize_channels;
     result = {run(input, as_float(options.mean), as_float(options.variance), shift, factor,
-                  options.epsilon, options.epilogue, wide(options.residual)),
+                  float(options.epsilon), options.epilogue, wide(options.residual)),
               options.mean, options.variance, false};
   }
   result.y = cast(result.y, x.dtype());
   if (!options.training && autograd_internal::is_tracing())
     autograd_internal::trace_op(
         "fused_batch_norm", {x, scale, offset, options.mean, options.variance, options.residual},
-        result.y, {{"epsilon", double(options.epsilon)}, {"epilogue", int64_t(options.epilogue)}});
+        result.y, {{"epsilon", options.epsilon}, {"epilogue", int64_t(options.epilogue)}});
   return result;
 }
 

@@ -315,4 +315,18 @@ DISTRIBUTE_INLINE Tensor embedding_lookup(const Variable& table, const Tensor& i
 
 }  // namespace nn
 
+DISTRIBUTE_INLINE Tensor gather_nd(const Tensor& params, const Tensor& indices) {
+  const auto places = autograd_internal::flat_indices("gather_nd", params.shape(), indices);
+  const Tensor flat = reshape(params, places.flat);
+  return reshape(ops_internal::take(flat, places.positions, 0), places.outcome);
+}
+
+DISTRIBUTE_INLINE Tensor Variable::gather_nd(const Tensor& indices) const {
+  return distribute::gather_nd(value(), indices);
+}
+
+DISTRIBUTE_INLINE Tensor Variable::sparse_read(const Tensor& indices) const {
+  return nn::embedding_lookup(*this, indices);
+}
+
 }  // namespace distribute

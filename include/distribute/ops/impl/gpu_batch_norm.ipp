@@ -89,13 +89,14 @@ DISTRIBUTE_INLINE nn::FusedBatchNorm run_cudnn_norm(const Tensor& x, const Tenso
   CudnnNormCall call{s, x, brought_to(x, device), vector(scale, 1), {}, {}};
   const Tensor bias = vector(offset, 0), residual = brought_to(options.residual, device);
   const Array added = residual ? cudnn_array(residual) : Array{};
-  call.forward = cudnn_batch_norm(s, cudnn_array(call.x), cudnn_array(call.scale),
-                                  cudnn_array(bias), options.epsilon, residual ? &added : nullptr);
+  call.forward =
+      cudnn_batch_norm(s, cudnn_array(call.x), cudnn_array(call.scale), cudnn_array(bias),
+                       float(options.epsilon), residual ? &added : nullptr);
   call.mean = Tensor(channels, DType::Float32, call.forward.mean);
   const Tensor deviation(channels, DType::Float32, call.forward.inverse_deviation);
   const nn::FusedBatchNorm result{
       Tensor(x.shape(), x.dtype(), call.forward.y), call.mean.renamed(),
-      maximum(reciprocal(square(deviation)) - options.epsilon, Tensor(0.0f)), true};
+      maximum(reciprocal(square(deviation)) - float(options.epsilon), Tensor(0.0f)), true};
   const Tensor inputs[] = {x, scale, offset, options.residual};
   const Tensor outputs[] = {result.y, result.batch_mean, result.batch_variance};
   record("fused_batch_norm", inputs, outputs, [call](const Backward& backward) {

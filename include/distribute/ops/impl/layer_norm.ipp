@@ -180,7 +180,7 @@ DISTRIBUTE_INLINE Tensor layer_normalization(const Tensor& x, const Tensor& gamm
     return t && lie_apart(x, t) ? carried_to(t, x.device()) : t;
   };
   const Tensor scale = near(gamma), shift = near(beta);
-  const LayerNormRows n = layer_norm_rows(x, scale, shift, shape, options.epsilon);
+  const LayerNormRows n = layer_norm_rows(x, scale, shift, shape, float(options.epsilon));
   const Tensor y =
       record("layer_normalization", {x, scale, shift}, layer_norm_values(n),
              [n, shape](const Backward& backward) -> std::vector<Tensor> {
@@ -198,7 +198,7 @@ DISTRIBUTE_INLINE Tensor layer_normalization(const Tensor& x, const Tensor& gamm
   if (autograd_internal::is_tracing())
     autograd_internal::trace_op(
         "layer_normalization", {x, scale, shift}, y,
-        {{"epsilon", double(options.epsilon)},
+        {{"epsilon", options.epsilon},
          {"begin_axis", int64_t(x.shape().normalize_axis(options.begin_axis))}});
   return y;
 }

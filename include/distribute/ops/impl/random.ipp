@@ -170,7 +170,7 @@ DISTRIBUTE_INLINE std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter
 
 DISTRIBUTE_INLINE Tensor uniform(const Shape& shape, uint64_t seed, const UniformOptions& options) {
   Tensor result = Tensor::empty(shape, DType::Float32);
-  const float low = options.minval, width = options.maxval - options.minval;
+  const float low = float(options.minval), width = float(options.maxval) - low;
   if (ops_internal::on_gpu(result)) {
     ops_internal::gpu_random({"uniform", seed, 0, low, width, 0, 0, options.first}, {}, result);
     return result;
@@ -185,9 +185,9 @@ DISTRIBUTE_INLINE Tensor uniform(const Shape& shape, uint64_t seed, const Unifor
 
 DISTRIBUTE_INLINE Tensor normal(const Shape& shape, uint64_t seed, const NormalOptions& options) {
   Tensor result = Tensor::empty(shape, DType::Float32);
+  const float mean = float(options.mean), stddev = float(options.stddev);
   if (ops_internal::on_gpu(result)) {
-    ops_internal::gpu_random({"normal", seed, 0, options.mean, options.stddev, 0, 0, options.first},
-                             {}, result);
+    ops_internal::gpu_random({"normal", seed, 0, mean, stddev, 0, 0, options.first}, {}, result);
     return result;
   }
   float* out = result.mutable_data<float>();
@@ -195,7 +195,7 @@ DISTRIBUTE_INLINE Tensor normal(const Shape& shape, uint64_t seed, const NormalO
                                   [=](const uint32_t* words, int64_t word, int64_t i) {
                                     const auto pair =
                                         ops_internal::box_muller(words[word & ~1], words[word | 1]);
-                                    out[i] = options.mean + options.stddev * pair[size_t(word & 1)];
+                                    out[i] = mean + stddev * pair[size_t(word & 1)];
                                   });
   return result;
 }
@@ -203,17 +203,16 @@ DISTRIBUTE_INLINE Tensor normal(const Shape& shape, uint64_t seed, const NormalO
 DISTRIBUTE_INLINE Tensor truncated_normal(const Shape& shape, uint64_t seed,
                                           const NormalOptions& options) {
   Tensor result = Tensor::empty(shape, DType::Float32);
+  const float mean = float(options.mean), stddev = float(options.stddev);
+  const int64_t first = options.first;
   if (ops_internal::on_gpu(result)) {
-    ops_internal::gpu_random(
-        {"truncated_normal", seed, 0, options.mean, options.stddev, 0, 0, options.first}, {},
-        result);
+    ops_internal::gpu_random({"truncated_normal", seed, 0, mean, stddev, 0, 0, first}, {}, result);
     return result;
   }
   float* out = result.mutable_data<float>();
   parallel_for(shape.num_elements(), 1024, [=](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
-      out[i] =
-          options.mean + options.stddev * ops_internal::truncated_draw(seed, options.first + i);
+      out[i] = mean + stddev * ops_internal::truncated_draw(seed, first + i);
   });
   return result;
 }

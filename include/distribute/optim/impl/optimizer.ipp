@@ -7,6 +7,7 @@
 #include <distribute/ops/clip.hpp>
 #include <distribute/ops/concat.hpp>
 #include <distribute/ops/unary.hpp>
+#include <distribute/optim/detail/constraints.hpp>
 #include <distribute/optim/detail/element_kernels.hpp>
 #include <distribute/optim/detail/unused_parameters.hpp>
 #include <distribute/optim/optimizer.hpp>
@@ -156,6 +157,7 @@ DISTRIBUTE_INLINE int64_t Optimizer::apply_gradients(const std::vector<Tensor>& 
     return record_update(*recording, *replica, updates, reduced);
   const int64_t step =
       replica->update_and_count(updates, reduced, make_kernel(updates, iterations()), iterations_);
+  optim_internal::apply_constraints(updates, *replica);
   overwrite_with_averages(updates, step);
   if (replica->local_replica_id() == 0) monitoring::metrics().count_step();
   return step;
@@ -183,6 +185,7 @@ DISTRIBUTE_INLINE bool Optimizer::prepare(std::vector<VariableUpdate>& updates,
 DISTRIBUTE_INLINE int64_t Optimizer::record_update(RecordedStep& recording, ReplicaContext& replica,
                                                    const std::vector<VariableUpdate>& updates,
                                                    bool are_reduced) {
+  optim_internal::apply_constraints(updates, replica);  // which throws where there are some
   if (options_.use_ema && options_.ema_overwrite_frequency)
     throw FailedPreconditionError(
         "with ema_overwrite_frequency steps differ from each other, and none can be recorded");

@@ -266,6 +266,10 @@ DISTRIBUTE_INLINE void log_variable(const RemoteVariable& variable) {
 
 DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> ParameterServerExtended::make_remote(
     const Variable::Initializer& initial_value, const VariableOptions& options) {
+  if (options.constraint)
+    throw UnimplementedError(str_cat("variable '", options.name,
+                                     "': a parameter server cannot call a constraint of this "
+                                     "process; apply it to what the step reads"));
   VariableOptions known = options;
   Variable::Initializer first = initial_value;
   if (!known.shape) {

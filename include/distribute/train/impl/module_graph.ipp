@@ -24,7 +24,7 @@ DISTRIBUTE_INLINE void add_module(const nn::Module& module, const std::string& p
   const auto parts = module.children();
   for (const auto& [name, part] : parts)
     if (const auto* layer = dynamic_cast<const nn::Module*>(part))
-      add_module(*layer, path + "/" + name, last, nodes);
+      add_module(*layer, layer->adds_name() ? path + "/" + layer->name() : path, last, nodes);
   if (!parts.empty() && node.inputs.size() == 1) return;  // nothing of its own
   if (const auto shape = module.output_shape()) {
     node.output_shape = sizes_of(*shape);

@@ -1,0 +1,45 @@
+#pragma once
+/// Tells a program that its process is about to be taken away.
+
+#include <distribute/base/config.hpp>
+
+#include <csignal>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace distribute {
+
+class TerminationSignal;
+
+struct PreemptionWatcherOptions {
+  /// Asked by preemption_message(), such as train::PreemptionNotice::has_come; unset: the signals.
+  std::function<bool()> termination_watcher_fn = {};
+  std::vector<int> signals = {SIGTERM};  // without termination_watcher_fn
+};
+
+/// Remembers a notice that this process has to go; while it lives its signals do not end the
+/// process. Programs that save on all workers at one step use PreemptionCheckpointHandler.
+/// Thread-compatible.
+/// Source  tf.distribute.experimental.PreemptionWatcher, which watches TPUs on Borg and nothing
+/// else
+class PreemptionWatcher {
+ public:
+  /// Throws  InvalidArgumentError for a signal that cannot be handled.
+  explicit PreemptionWatcher(PreemptionWatcherOptions options = {});
+  ~PreemptionWatcher();
+  PreemptionWatcher(const PreemptionWatcher&) = delete;
+  PreemptionWatcher& operator=(const PreemptionWatcher&) = delete;
+
+  /// What has come; none until then. Does not block.
+  std::optional<std::string> preemption_message() const;
+
+ private:
+  const PreemptionWatcherOptions options_;
+  std::unique_ptr<TerminationSignal> signal_;
+  mutable bool has_come_ = false;
+};
+
+}  // namespace distribute
