@@ -50,3 +50,36 @@ TEST_CASE("legacy rebatch cuts each batch into equal pieces, the last ones short
   CHECK(cut(4, 4, 5) == Batches{{0}, {1}, {2}, {3}, {}});
   CHECK(cut(5, 5, 4) == Batches{{0, 1}, {2, 3}, {4}, {}});
 }
+
+TEST_CASE("legacy rebatch cuts components of different sizes each by itself", "[data][rebatch]") {
+  const auto both = Dataset::zip({Dataset::range(6).batch(4), Dataset::range(6).batch(3)});
+  Iterator it = Dataset(legacy_rebatch_node(both.node(), 2)).iterator();
+  std::vector<Batches> got;
+  while (const auto piece = it.get_next_as_optional())
+    got.push_back({numbers_of(piece->x), numbers_of(piece->y)});
+  CHECK(got == std::vector<Batches>{{{0, 1}, {0, 1}}, {{2, 3}, {2}}, {{4}, {3, 4}}, {{5}, {5}}});
+}
+
+TEST_CASE("a position between the pieces of a batch is restored", "[data][rebatch]") {
+  const Dataset cut(legacy_rebatch_node(Dataset::range(11).batch(4).node(), 3));
+  const auto all = elements_of(cut);
+  Iterator it = cut.iterator();
+  for (size_t i = 0; i < all.size(); ++i) {
+    Iterator other = cut.iterator();
+    other.restore(it.state());
+    for (size_t k = i; k < all.size(); ++k) CHECK(numbers_of(other.next().x) == all[k]);
+    CHECK_FALSE(other.get_next_as_optional());
+    it.next();
+  }
+}
+
+TEST_CASE("sizes that are known stay known where batches divide evenly", "[data][rebatch]") {
+  const auto first_axis = [](NodePtr node) { return node->element_spec().at(0).shape.at(0); };
+  const auto four = Dataset::range(12).batch(4, true).node();
+  CHECK(first_axis(legacy_rebatch_node(four, 2)) == 2);
+  CHECK(first_axis(legacy_rebatch_node(four, 3)) == -1);
+  CHECK(first_axis(rebatch_node(four, {2, 2})) == 2);
+  CHECK(first_axis(rebatch_node(four, {3})) == -1);
+  CHECK(first_axis(rebatch_node(four, {3}, true)) == 3);
+  CHECK(first_axis(legacy_rebatch_node(Dataset::range(12).batch(4).node(), 2)) == -1);
+}

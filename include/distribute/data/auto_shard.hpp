@@ -14,6 +14,10 @@ namespace distribute::data {
 /// Source  tf.distribute's compute_batch_size
 int64_t compute_batch_size(const Node& node);
 
+/// Whether it has no end for sure: not where an infinite cardinality comes from repeating a dataset
+/// that may turn out to be empty.
+bool never_ends(const Node& node);
+
 /// One of several workers that read the same dataset.
 struct WorkerShare {
   int64_t num_workers = 1;

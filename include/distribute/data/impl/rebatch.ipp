@@ -16,13 +16,18 @@ class OpenBatch {
   int64_t left() const { return size_ - used_; }
   /// Drops what is left and goes to the next batch; false at the end.
   bool advance() {
+    if (!advance_uncounted()) return false;
+    size_ = batch_size(batch_);
+    return true;
+  }
+  /// The same for batches whose components have different numbers of rows.
+  bool advance_uncounted() {
     StateWriter before;
     input_->save(before);
     used_ = size_ = 0;
     before_.clear();
     if (!input_->next(batch_)) return false;
     before_ = before.values();
-    size_ = batch_size(batch_);
     return true;
   }
   /// As advance, until there is a row.
@@ -43,12 +48,20 @@ class OpenBatch {
       state.put(before_);
   }
   void restore(StateReader& state) {
-    const int64_t used = state.get(-1);
-    input_->restore(state);
+    const int64_t used = restore_uncounted(state);
     if (used < 0) return;
-    if (!advance() || used > size_)
+    size_ = batch_size(batch_);
+    if (used > size_)
       throw InvalidArgumentError("the saved position lies behind the end of the dataset");
     used_ = used;
+  }
+  /// The batch alone; how many of its rows were used, or -1 where none was open.
+  int64_t restore_uncounted(StateReader& state) {
+    const int64_t used = state.get(-1);
+    input_->restore(state);
+    if (used >= 0 && !advance_uncounted())
+      throw InvalidArgumentError("the saved position lies behind the end of the dataset");
+    return used;
   }
 
  private:
@@ -81,6 +94,10 @@ class UnbatchNode final : public OneInputNode {
   const char* kind() const override { return "Unbatch"; }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
     return unbatch_node(inputs.at(0));
+  }
+  int64_t cardinality() const override {
+    return input().cardinality() == kInfiniteCardinality ? kInfiniteCardinality
+                                                         : kUnknownCardinality;
   }
   ElementSpec element_spec() const override { return without_batch_axis(input().element_spec()); }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
@@ -141,10 +158,12 @@ class RebatchNode final : public OneInputNode {
                                                          : kUnknownCardinality;
   }
   ElementSpec element_spec() const override {
+    const ElementSpec before = input().element_spec();
     const bool equal =
         std::count(sizes_.begin(), sizes_.end(), sizes_[0]) == int64_t(sizes_.size());
-    return with_batch_axis(without_batch_axis(input().element_spec()),
-                           equal && drop_remainder_ ? sizes_[0] : -1);
+    const bool even =
+        drop_remainder_ || static_batch_size(before) % std::max<int64_t>(sizes_[0], 1) == 0;
+    return with_batch_axis(without_batch_axis(before), equal && even ? sizes_[0] : -1);
   }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
     return std::make_unique<RebatchStream>(input().elements(pass), sizes_, drop_remainder_);
@@ -155,17 +174,21 @@ class RebatchNode final : public OneInputNode {
   bool drop_remainder_;
 };
 
+/// Cuts each component by itself, as they may have different numbers of rows.
 class LegacyRebatchStream final : public BatchStream {
  public:
   LegacyRebatchStream(std::unique_ptr<BatchStream> input, int64_t pieces)
       : open_(std::move(input)), pieces_(pieces), piece_(pieces) {}
   bool next(Batch& out) override {
     if (piece_ == pieces_) {
-      if (!open_.advance()) return false;
+      if (!open_.advance_uncounted()) return false;
       piece_ = 0;
     }
+    std::vector<Tensor> components = open_.batch().components();
+    for (Tensor& component : components)
+      if (component) component = piece_of(component);
+    out = Batch::from_components(std::move(components));
     ++piece_;
-    out = open_.take(std::min((open_.size() + pieces_ - 1) / pieces_, open_.left()));
     return true;
   }
   void save(StateWriter& state) const override {
@@ -174,10 +197,20 @@ class LegacyRebatchStream final : public BatchStream {
   }
   void restore(StateReader& state) override {
     piece_ = state.get(0, pieces_);
-    open_.restore(state);
+    open_.restore_uncounted(state);
   }
 
  private:
+  Tensor piece_of(const Tensor& component) const {
+    if (component.shape().rank() == 0)
+      throw InvalidArgumentError(
+          "a component of the element is a scalar and has no batch axis; call the `batch` method "
+          "on the input Dataset");
+    const int64_t all = component.shape()[0], size = (all + pieces_ - 1) / pieces_;
+    const int64_t begin = std::min(piece_ * size, all);
+    return component.rows(begin, std::min(begin + size, all));
+  }
+
   OpenBatch open_;
   int64_t pieces_, piece_;
 };
@@ -196,7 +229,10 @@ class LegacyRebatchNode final : public OneInputNode {
     return all < 0 ? all : all * pieces_;
   }
   ElementSpec element_spec() const override {
-    return with_batch_axis(without_batch_axis(input().element_spec()), -1);
+    const ElementSpec before = input().element_spec();
+    const int64_t size = static_batch_size(before);
+    return with_batch_axis(without_batch_axis(before),
+                           size >= 0 && size % pieces_ == 0 ? size / pieces_ : -1);
   }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
     return std::make_unique<LegacyRebatchStream>(input().elements(pass), pieces_);

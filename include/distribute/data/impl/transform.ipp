@@ -151,6 +151,10 @@ class MapNode final : public OneInputNode {
     std::call_once(spec_once_, [&] { spec_ = find_spec(); });
     return spec_;
   }
+  /// Arguments of one size have results of one size.
+  bool spec_is_exact() const override {
+    return options_.output_spec || (input().spec_is_exact() && is_static(input().element_spec()));
+  }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
     auto all = input().elements(pass);
     int64_t threads = options_.num_parallel_calls;
