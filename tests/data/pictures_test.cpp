@@ -231,6 +231,10 @@ TEST_CASE("labels and features that do not fit name file and record", "[data][pi
                                      "00000-of-00002, record 0: the label is -1");
   check_throws<InvalidArgumentError>([&] { read({.label_key = "label"}); },
                                      "record 0: feature \"label\": wanted int64 []");
+  check_throws<InvalidArgumentError>([&] { read({.files = {.with_origin = true}}); },
+                                     "leave out files.with_origin");
+  check_throws<InvalidArgumentError>([&] { read({.files = {.shuffle_files = true}}); },
+                                     "which pictures.training sets");
 }
 
 TEST_CASE("fewer files than workers is an error, whatever asks for the files", "[data][pictures]") {

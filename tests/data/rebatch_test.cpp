@@ -21,9 +21,25 @@ TEST_CASE("rebatch cuts with its sizes in turn, across the old borders", "[data]
   CHECK(elements_of(twelve.rebatch({2, 5})) ==
         Batches{{0, 1}, {2, 3, 4, 5, 6}, {7, 8}, {9, 10, 11}});
   CHECK(elements_of(twelve.rebatch({2, 5}, true)) == Batches{{0, 1}, {2, 3, 4, 5, 6}, {7, 8}});
-  CHECK(elements_of(Dataset::range(2).batch(2).rebatch({1, 1, 0, 0})) == Batches{{0}, {1}});
-  CHECK(elements_of(Dataset::range(4).batch(2).rebatch({1, 1, 0})) ==
-        Batches{{0}, {1}, {}, {2}, {3}});
+}
+
+TEST_CASE("rebatch gives a batch of no rows for a size of 0, at the end too", "[data][rebatch]") {
+  const auto cut = [](int64_t count, std::vector<int64_t> sizes, bool drop = false) {
+    return elements_of(Dataset::range(count).batch(2).rebatch(std::move(sizes), drop));
+  };
+  CHECK(cut(2, {1, 1, 0, 0}) == Batches{{0}, {1}, {}, {}});
+  CHECK(cut(4, {1, 1, 0}) == Batches{{0}, {1}, {}, {2}, {3}, {}});
+  CHECK(cut(5, {1, 1, 0}) == Batches{{0}, {1}, {}, {2}, {3}, {}, {4}});
+  CHECK(cut(0, {0, 0, 1, 1}) == Batches{{}, {}});
+  CHECK(cut(4, {0, 0, 1, 1}) == Batches{{}, {}, {0}, {1}, {}, {}, {2}, {3}, {}, {}});
+  CHECK(cut(3, {0, 2}, true) == Batches{{}, {0, 1}, {}});
+  CHECK(cut(5, {2, 0, 2}) == Batches{{0, 1}, {}, {2, 3}, {4}});
+  Iterator it = Dataset::range(2).batch(2).rebatch({2, 0, 0}).iterator();
+  it.next(), it.next();
+  Iterator other = Dataset::range(2).batch(2).rebatch({2, 0, 0}).iterator();
+  other.restore(it.state());
+  CHECK(other.next().x.shape() == Shape{0});
+  CHECK_FALSE(other.get_next_as_optional());
 }
 
 TEST_CASE("pieces of one batch share its memory", "[data][rebatch]") {

@@ -128,6 +128,7 @@ DISTRIBUTE_INLINE NodePtr dataset_for_worker(NodePtr node, const WorkerShare& sh
   const int64_t workers = share.num_workers, replicas = share.num_replicas_in_sync;
   const auto wish = options_of(*node).experimental_distribute.auto_shard_policy;
   const auto policy = data_internal::resolve(node, workers, wish.value_or(AutoShardPolicy::Auto));
+  if (replicas == 1) return auto_shard(node, 1, 0, policy);
   const bool by_data = policy == AutoShardPolicy::Data;
   // Data deals out pieces of batches; the other policies deal what comes before.
   if (!by_data) node = auto_shard(node, workers, share.worker_index, policy);

@@ -90,6 +90,10 @@ DISTRIBUTE_INLINE Dataset load_split(const std::string& directory, const std::st
 DISTRIBUTE_INLINE Dataset picture_records(std::vector<std::string> paths,
                                           const PictureRecordOptions& options) {
   TFRecordOptions files = options.files;
+  if (files.with_origin || (files.shuffle_files && !options.pictures.training))
+    throw InvalidArgumentError(
+        "picture_records: leave out files.with_origin, as elements are pictures and labels, and "
+        "files.shuffle_files, which pictures.training sets");
   files.with_origin = true;
   files.shuffle_files = options.pictures.training;
   if (!files.seed) files.seed = options.pictures.seed;

@@ -107,21 +107,20 @@ class UnbatchNode final : public OneInputNode {
 
 class RebatchStream final : public BatchStream {
  public:
-  RebatchStream(std::unique_ptr<BatchStream> input, const std::vector<int64_t>& sizes,
+  RebatchStream(const Node& input, const Pass& pass, const std::vector<int64_t>& sizes,
                 bool drop_remainder)
-      : open_(std::move(input)), sizes_(sizes), drop_remainder_(drop_remainder) {}
+      : input_(input),
+        open_(input.elements(pass)),
+        sizes_(sizes),
+        drop_remainder_(drop_remainder) {}
   bool next(Batch& out) override {
-    if (!open_.advance_to_row()) return false;
     const int64_t size = sizes_[size_t(turn_)];
-    std::vector<Batch> parts = {open_.take(std::min(size, open_.left()))};
-    int64_t got = batch_size(parts[0]);
-    while (got < size && open_.advance_to_row()) {
-      parts.push_back(open_.take(std::min(size - got, open_.left())));
-      got += batch_size(parts.back());
-    }
-    if (got < size && drop_remainder_) return false;
-    out = concat_rows(parts);
-    turn_ = (turn_ + 1) % int64_t(sizes_.size());
+    if (size == 0)
+      out = no_rows();
+    else if (!take(size, out))
+      return false;
+    // After a short batch, the last one, no size of 0 has its turn.
+    if (batch_size(out) == size) turn_ = (turn_ + 1) % int64_t(sizes_.size());
     return true;
   }
   void save(StateWriter& state) const override {
@@ -134,6 +133,24 @@ class RebatchStream final : public BatchStream {
   }
 
  private:
+  /// As TensorFlow, also when no data is left.
+  Batch no_rows() {
+    return open_.advance_to_row() ? rows(open_.batch(), 0, 0) : empty_batch(input_.element_spec());
+  }
+  bool take(int64_t size, Batch& out) {
+    if (!open_.advance_to_row()) return false;
+    std::vector<Batch> parts = {open_.take(std::min(size, open_.left()))};
+    int64_t got = batch_size(parts[0]);
+    while (got < size && open_.advance_to_row()) {
+      parts.push_back(open_.take(std::min(size - got, open_.left())));
+      got += batch_size(parts.back());
+    }
+    if (got < size && drop_remainder_) return false;
+    out = concat_rows(parts);
+    return true;
+  }
+
+  const Node& input_;
   OpenBatch open_;
   std::vector<int64_t> sizes_;
   bool drop_remainder_;
@@ -159,14 +176,13 @@ class RebatchNode final : public OneInputNode {
   }
   ElementSpec element_spec() const override {
     const ElementSpec before = input().element_spec();
-    const bool equal =
-        std::count(sizes_.begin(), sizes_.end(), sizes_[0]) == int64_t(sizes_.size());
-    const bool even =
-        drop_remainder_ || static_batch_size(before) % std::max<int64_t>(sizes_[0], 1) == 0;
-    return with_batch_axis(without_batch_axis(before), equal && even ? sizes_[0] : -1);
+    const int64_t size = sizes_[0], all = static_batch_size(before);
+    const bool equal = std::count(sizes_.begin(), sizes_.end(), size) == int64_t(sizes_.size());
+    const bool even = drop_remainder_ || (all >= 0 && equal && all % size == 0);
+    return with_batch_axis(without_batch_axis(before), equal && even ? size : -1);
   }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
-    return std::make_unique<RebatchStream>(input().elements(pass), sizes_, drop_remainder_);
+    return std::make_unique<RebatchStream>(input(), pass, sizes_, drop_remainder_);
   }
 
  private:
@@ -229,10 +245,12 @@ class LegacyRebatchNode final : public OneInputNode {
     return all < 0 ? all : all * pieces_;
   }
   ElementSpec element_spec() const override {
+    ElementSpec spec = with_batch_axis(without_batch_axis(input().element_spec()), -1);
     const ElementSpec before = input().element_spec();
-    const int64_t size = static_batch_size(before);
-    return with_batch_axis(without_batch_axis(before),
-                           size >= 0 && size % pieces_ == 0 ? size / pieces_ : -1);
+    for (size_t i = 0; i < spec.size(); ++i)
+      if (const int64_t all = before[i].shape[0]; all >= 0 && all % pieces_ == 0)
+        spec[i].shape[0] = all / pieces_;
+    return spec;
   }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
     return std::make_unique<LegacyRebatchStream>(input().elements(pass), pieces_);

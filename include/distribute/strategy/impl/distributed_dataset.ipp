@@ -68,10 +68,17 @@ DISTRIBUTE_INLINE bool asks_others(StrategyExtended& strategy,
 }
 
 /// The same components without rows.
+/// Throws  InvalidArgumentError for scalars: TensorFlow's zeros would count as data.
 DISTRIBUTE_INLINE data::Batch no_rows(const std::vector<std::optional<data::Batch>>& parts,
                                       const data::ElementSpec& spec) {
+  for (const data::TensorSpec& tensor : spec)
+    if (tensor.shape.empty())
+      throw InvalidArgumentError(
+          "the dataset ends for one replica before another, and elements with a scalar have no "
+          "form "
+          "without rows; use `.batch`");
   for (const auto& part : parts)
-    if (part && part->x.shape().rank() > 0) return data::rows(*part, 0, 0);
+    if (part) return data::rows(*part, 0, 0);
   return data::empty_batch(spec);
 }
 
@@ -167,11 +174,10 @@ DISTRIBUTE_INLINE DistributedDataset Strategy::experimental_distribute_dataset(
         "InputReplicationMode.PER_REPLICA is only supported in "
         "`distribute_datasets_from_function`");
   const InputContext input = extended_->input_context();
-  data::NodePtr node = dataset.node();
-  if (input.num_replicas_in_sync() > 1)
-    node = data::dataset_for_worker(node, {.num_workers = input.num_input_pipelines(),
-                                           .worker_index = input.input_pipeline_id(),
-                                           .num_replicas_in_sync = input.num_replicas_in_sync()});
+  const data::NodePtr node = data::dataset_for_worker(
+      dataset.node(), {.num_workers = input.num_input_pipelines(),
+                       .worker_index = input.input_pipeline_id(),
+                       .num_replicas_in_sync = input.num_replicas_in_sync()});
   const int replicas = extended_->num_local_replicas();
   std::vector<data::Dataset> sources{strategy_internal::fetched(
       strategy_internal::buffered(data::Dataset(node), options, replicas), options,
