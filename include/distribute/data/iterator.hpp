@@ -37,7 +37,8 @@ class Iterator {
   /// Goes on exactly where `state()` was taken, in this process or another, with the order of the
   /// shuffles. Rows of a table are found at once; examples that a shuffle, generator or cache holds
   /// back are made again from the start of the epoch.
-  /// Throws  InvalidArgumentError for the state of another pipeline; the position is kept then.
+  /// Throws  InvalidArgumentError for the state of another pipeline, which says what has changed;
+  ///         the position is kept then.
   void restore(const Tensor& state);
 
  private:

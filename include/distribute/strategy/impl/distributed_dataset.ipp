@@ -37,8 +37,8 @@ DISTRIBUTE_INLINE void check_places(const InputOptions& options,
     if (device.type == DeviceType::Gpu)
       throw UnimplementedError(str_cat(
           "`experimental_place_dataset_on_device`: datasets do not run on ", to_string(device),
-          "; leave it out, and experimental_fetch_to_device copies the "
-          "batches there ahead of time"));
+          "; leave it out, and experimental_fetch_to_device copies the batches there ahead of "
+          "time"));
 }
 
 DISTRIBUTE_INLINE data::Dataset buffered(data::Dataset dataset, const InputOptions& options,
@@ -75,8 +75,7 @@ DISTRIBUTE_INLINE data::Batch no_rows(const std::vector<std::optional<data::Batc
     if (tensor.shape.empty())
       throw InvalidArgumentError(
           "the dataset ends for one replica before another, and elements with a scalar have no "
-          "form "
-          "without rows; use `.batch`");
+          "form without rows; use `.batch`");
   for (const auto& part : parts)
     if (part) return data::rows(*part, 0, 0);
   return data::empty_batch(spec);
@@ -136,7 +135,9 @@ DISTRIBUTE_INLINE void DistributedIterator::restore(const Tensor& state) {
   std::span<const int64_t> rest = state.data<int64_t>();
   for (data::Iterator& source : sources_) {
     if (rest.empty() || rest[0] < 0 || rest[0] >= int64_t(rest.size()))
-      throw InvalidArgumentError("the saved position belongs to another distributed dataset");
+      throw InvalidArgumentError(
+          "the saved position belongs to another distributed dataset, of another strategy or "
+          "number of replicas with datasets of their own");
     const auto values = rest.subspan(1, size_t(rest[0]));
     source.restore(Tensor(Shape{rest[0]}, values));
     rest = rest.subspan(1 + values.size());
