@@ -43,18 +43,18 @@ void Trainer::evaluate(RunReport& report) {
   double sums[4] = {};
   const bool any_ranks = may_change_chief();  // more than there are files, maybe
   const data::Dataset test = horovod_ && !any_ranks ? horovod_->share(task_.test) : task_.test;
-  for (const auto& whole : strategy_.experimental_distribute_dataset(test)) {
-    const auto batch = any_ranks ? horovod_->share(whole) : whole;
-    // Steps of a coordinator are for its workers; the test is computed here, outside of a step.
-    std::vector<dist::Tensor> all;
-    if (coordinated_)
-      for (const Batch& part : batch.values()) all.push_back(test_batch(part));
-    else
-      all.push_back(strategy_.reduce(
+  const auto add = [&](const dist::Tensor& part) {
+    for (size_t i = 0; i < 4; ++i) sums[i] += double(part.data<float>()[i]);
+  };
+  if (coordinated_) {  // which has no replicas: it reads the test set itself
+    for (const Batch& batch : test) add(test_batch(batch));
+  } else {
+    for (const auto& whole : strategy_.experimental_distribute_dataset(test)) {
+      const auto batch = any_ranks ? horovod_->share(whole) : whole;
+      add(strategy_.reduce(
           dist::ReduceOp::Sum,
           strategy_.run([this](const Batch& part) { return test_batch(part); }, batch)));
-    for (const dist::Tensor& part : all)
-      for (size_t i = 0; i < 4; ++i) sums[i] += double(part.data<float>()[i]);
+    }
   }
   if (horovod_) {
     const dist::Tensor all =

@@ -84,6 +84,8 @@ ABSL_FLAG(bool, shuffle, true, "false: images in file order, round and round");
 ABSL_FLAG(uint64_t, seed, 1, "seed of weights, shuffling and dropout");
 ABSL_FLAG(std::string, policy, "float32", "float32, mixed_bfloat16 or mixed_float16");
 ABSL_FLAG(std::string, checkpoint_dir, "", "folder of checkpoints; training resumes from it");
+ABSL_FLAG(bool, restore_position, true,
+          "false: training that resumes begins a new pass over the data, which may be another one");
 ABSL_FLAG(int64_t, save_steps, 500, "steps between checkpoints");
 ABSL_FLAG(bool, async_checkpoint, false, "write checkpoints in the background");
 ABSL_FLAG(std::string, logdir, "", "folder for TensorBoard: loss every 100 steps, test results");
@@ -160,6 +162,8 @@ void check_cluster(const TrainerOptions& o) {
     fail("--elastic needs --strategy=multi_worker");
   if (!o.elastic && (given("min_workers") || given("max_workers")))
     fail("--min_workers and --max_workers need --elastic");
+  if (o.elastic && !o.restore_position)
+    fail("--elastic takes over positions in the data; leave out --norestore_position");
   if (o.min_workers < 1) fail("--min_workers must be at least 1");
   if (o.max_workers != 0 && o.max_workers < o.min_workers)
     fail("--max_workers must be at least --min_workers");
@@ -275,6 +279,7 @@ void read_training(TrainerOptions& o) {
   o.accumulate_steps = absl::GetFlag(FLAGS_accumulate_steps);
   o.label_smoothing = absl::GetFlag(FLAGS_label_smoothing);
   o.shuffle = absl::GetFlag(FLAGS_shuffle);
+  o.restore_position = absl::GetFlag(FLAGS_restore_position);
   o.seed = absl::GetFlag(FLAGS_seed);
   o.policy = absl::GetFlag(FLAGS_policy);
   o.deterministic = absl::GetFlag(FLAGS_deterministic);

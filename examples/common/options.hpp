@@ -28,7 +28,7 @@ struct TrainerOptions {
   int64_t accumulate_steps = 1;
   bool shuffle = true, deterministic = false;
   std::string cuda_graph;  // "auto", "true", "false"
-  bool async_checkpoint = false;
+  bool async_checkpoint = false, restore_position = true;
   bool coupled_decay = false;  // weight decay is part of the gradient, as in Goyal et al. 2017
   std::vector<double> piecewise{0.5, 0.75};  // parts of training after which the rate is a tenth
   std::map<std::string, std::string> more_flags;  // those of one program, which workers agree on

@@ -135,16 +135,35 @@ dist::Trackable* Trainer::saved_optimizer() const {
   return optimizer_.get();
 }
 
+/// Not restored where the user says so: the data may be another one.
+dist::train::TensorState Trainer::position_in_data() {
+  dist::train::TensorState position = dist::train::state_of(*iterator_);
+  position.restore = [this, restore = position.restore](const dist::Tensor& saved) {
+    if (!options_.restore_position) return;
+    try {
+      restore(saved);
+    } catch (const dist::InvalidArgumentError& error) {
+      throw dist::InvalidArgumentError(dist::str_cat("--checkpoint_dir=", options_.checkpoint_dir,
+                                                     ": ", error.what(),
+                                                     "; --norestore_position does that"));
+    }
+  };
+  return position;
+}
+
 /// What a checkpoint holds; here the iterator is made, too.
 dist::train::CheckpointParts Trainer::checkpoint_parts() {
   dist::train::CheckpointParts all{{"model", &model_}, {"optimizer", saved_optimizer()}};
+  if (horovod_ && !options_.restore_position)
+    throw dist::InvalidArgumentError(
+        "--norestore_position: ranks of Horovod agree on a position; leave it out");
   if (options_.elastic) {
     if (!elastic_iterator_) elastic_iterator_.emplace(strategy_, task_.training);
     all.emplace_back("iterator", dist::train::state_of(*elastic_iterator_));
     return all;
   }
   iterator_.emplace(strategy_.experimental_distribute_dataset(training_data()).iterator());
-  all.emplace_back("iterator", horovod_ ? horovod_->places() : dist::train::state_of(*iterator_));
+  all.emplace_back("iterator", horovod_ ? horovod_->places() : position_in_data());
   return all;
 }
 

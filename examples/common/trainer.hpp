@@ -108,6 +108,7 @@ class Trainer {
   int64_t apply(const std::vector<distribute::Tensor>& gradients, bool are_summed);
   void step_left_out(double loss) const;
   distribute::Trackable* saved_optimizer() const;
+  distribute::train::TensorState position_in_data();
   distribute::train::CheckpointParts checkpoint_parts();
   void check_same_network(const std::string& saved);
   bool is_told_to_go() const;

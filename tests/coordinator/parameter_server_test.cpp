@@ -102,6 +102,9 @@ DISTRIBUTE_CLUSTER_MAIN(coordinator_misused) {
   if (chief) {
     note([&] { Server(strategy).join(); });
     ClusterCoordinator coordinator(strategy);
+    const auto dataset = strategy.experimental_distribute_dataset(data::Dataset::range(4).batch(2));
+    note([&] { dataset.iterator(); });
+    note([&] { dataset.begin(); });
   } else {
     if (resolver.task_type() == TaskType::Worker) note([&] { ClusterCoordinator c(strategy); });
     Server(strategy).join();
@@ -113,6 +116,9 @@ TEST_CASE("roles that are mixed up are told so", "[coordinator][parameter_server
   ProcessCluster cluster(cluster_of("coordinator_misused"));
   const auto outcomes = cluster.join();
   CHECK(outcomes[0].result.value().find("make a ClusterCoordinator there") != std::string::npos);
+  const std::string& chief = *outcomes[0].result;
+  const std::string unread = "pass this dataset to ClusterCoordinator.create_per_worker_dataset";
+  CHECK(chief.find(unread) != chief.rfind(unread));  // two ways to read it, neither does
   CHECK(outcomes[2].result.value().find("the chief coordinates, but this is worker 1") !=
         std::string::npos);
   ParameterServerStrategy alone;

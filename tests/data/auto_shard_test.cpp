@@ -47,7 +47,9 @@ TEST_CASE("the batch size is that of the last batch transformation", "[data][aut
   CHECK(size(ten.batch(4)) == 4);
   CHECK(size(ten.batch(4).shuffle(3).repeat().prefetch()) == 4);
   CHECK(size(ten.batch(2).batch(3)) == 3);
-  CHECK(size(ten.batch(4).map([](const Batch& b) { return b; })) == 4);
+  CHECK(size(ten.batch(4).map([](const Batch& b) { return b; })) == -1);  // rows may be others
+  CHECK(size(ten.batch(4, true).map([](const Batch& b) { return rows(b, 0, 3); })) == 3);
+  CHECK(size(ten.batch(3).rebatch({4})) == -1);
   CHECK(size(Dataset::zip({ten.batch(4), ten.batch(4)})) == 4);
   CHECK(size(Dataset::zip({ten.batch(4), ten.batch(5)})) == -1);
   CHECK(size(ten.batch(4).concatenate(ten.batch(5))) == -1);
@@ -59,16 +61,35 @@ TEST_CASE("the batch size is that of the last batch transformation", "[data][aut
 
 TEST_CASE("one worker's batches are cut for its replicas", "[data][auto_shard]") {
   CHECK(share_of(Dataset::range(9).batch(2), 1, 0, 2) ==
-        Batches{{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}});
+        Batches{{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}, {}});
   CHECK(share_of(Dataset::range(9).batch(2, true), 1, 0, 2) ==
         Batches{{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}});
-  CHECK(share_of(Dataset::range(6).batch(4), 1, 0, 2) == Batches{{0, 1}, {2, 3}, {4, 5}});
-  CHECK(share_of(Dataset::range(4).batch(4), 1, 0, 5) == Batches{{0}, {1}, {2}, {3}});
+  CHECK(share_of(Dataset::range(6).batch(4), 1, 0, 2) == Batches{{0, 1}, {2, 3}, {4}, {5}});
+  CHECK(share_of(Dataset::range(4).batch(4), 1, 0, 5) == Batches{{0}, {1}, {2}, {3}, {}});
   CHECK(share_of(Dataset::range(8).batch(4), 1, 0, 3) ==
-        Batches{{0, 1}, {2}, {3}, {4, 5}, {6}, {7}});
+        Batches{{0, 1}, {2, 3}, {}, {4, 5}, {6, 7}, {}});
   const auto hundred = share_of(Dataset::range(100).batch(10), 1, 0, 2);
   CHECK(hundred.size() == 20);
   for (const Numbers& piece : hundred) CHECK(piece.size() == 5);
+}
+
+TEST_CASE("one worker's batches from files are cut anew across their borders",
+          "[data][auto_shard]") {
+  const auto six = of_files(3).batch(4);
+  CHECK(share_of(six, 1, 0, 2) == Batches{{0, 1}, {2, 3}, {4, 5}});
+  CHECK(share_of(with_policy(six, AutoShardPolicy::Data), 1, 0, 2) ==
+        Batches{{0, 1}, {2, 3}, {4}, {5}});
+}
+
+TEST_CASE("only what certainly has an element to repeat never ends", "[data][auto_shard]") {
+  const auto endless = [](const Dataset& dataset) { return never_ends(*dataset.node()); };
+  const auto some = Dataset::range(4).filter([](const Batch&) { return true; });
+  CHECK(endless(Dataset::range(4).repeat().batch(2)));
+  CHECK(endless(Dataset::range(2).concatenate(Dataset::range(4).repeat())));
+  CHECK_FALSE(endless(Dataset::range(4)));
+  CHECK_FALSE(endless(some.repeat()));
+  CHECK_FALSE(endless(Dataset::zip({Dataset::range(4).repeat(), some.repeat()})));
+  CHECK(some.repeat().cardinality() == kInfiniteCardinality);  // as TensorFlow counts
 }
 
 TEST_CASE("sharding by Data deals the pieces of batches to the workers", "[data][auto_shard]") {

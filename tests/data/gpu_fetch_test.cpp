@@ -26,6 +26,26 @@ Dataset batches() { return Dataset::range(20).shuffle(8, {.seed = 3}).batch(3); 
 
 }  // namespace
 
+TEST_CASE("with nothing ready ahead an element is made and copied when it is asked for",
+          "[data][gpu_fetch]") {
+  const FakeCuda cuda({.gpus = 3});
+  int made = 0;
+  const Dataset counted = Dataset::range(6).batch(1).map(
+      [&made](const data::Batch& batch) {
+        ++made;
+        return batch;
+      },
+      {.output_spec = data::ElementSpec{{{-1}, DType::Int64}}});
+  auto it = Dataset(data::fetch_to_gpus_node(counted.node(), kGpus, false)).iterator();
+  for (int i = 0; i < 6; ++i) {
+    const data::Batch batch = it.next();
+    CHECK(made == i + 1);
+    CHECK(batch.x.device() == kGpus[size_t(i % 3)]);
+    CHECK(batch.x.to(Device{}).data<int64_t>()[0] == i);
+  }
+  CHECK_FALSE(it.get_next_as_optional());
+}
+
 TEST_CASE("elements go to the devices in turn", "[data][gpu_fetch]") {
   const FakeCuda cuda({.gpus = 3});
   const Dataset plain = Dataset::from_tensor_slices(

@@ -147,6 +147,49 @@ TEST_CASE("a position that does not fit is refused and nothing changes", "[data]
   CHECK(numbers_of(it.next().x) == Numbers{2, 3});
 }
 
+TEST_CASE("a position of another dataset says what has changed, and the cure", "[data][iterator]") {
+  const auto make = [](int64_t batch, int64_t buffer, uint64_t seed) {
+    const Dataset all = Dataset::range(90);
+    return (buffer ? all.shuffle(buffer, {.seed = seed}) : all).batch(batch);
+  };
+  const auto said = [&](const Dataset& then, const Dataset& now) {
+    Iterator before = then.iterator(), after = now.iterator();
+    before.next();
+    try {
+      after.restore(before.state());
+    } catch (const InvalidArgumentError& error) {
+      return std::string(error.what());
+    }
+    return std::string("restored");
+  };
+  CHECK(said(make(5, 9, 1), make(5, 9, 1)) == "restored");
+  CHECK(said(make(5, 9, 1), make(6, 9, 1)) ==
+        "the saved position belongs to another dataset: the batch size is 6, it was 5; make the "
+        "dataset as it was, or restore without the iterator, and training goes on with a new pass "
+        "over the data");
+  CHECK_THAT(said(make(5, 9, 1), make(5, 9, 2)),
+             Catch::Contains(": the shuffle's seed is 2, it was 1;"));
+  CHECK_THAT(
+      said(make(5, 9, 1), make(4, 0, 1)),
+      Catch::Contains("the batch size is 4, it was 5, the shuffle's buffer is none, it was 9"));
+  CHECK_THAT(said(make(5, 9, 1), make(5, 9, 1).take(3)),
+             Catch::Contains("its elements or transformations are others"));
+}
+
+TEST_CASE("a position without the facts of its pipeline is restored", "[data][iterator]") {
+  const Dataset dataset = Dataset::range(9).batch(2);
+  Iterator it = dataset.iterator();
+  it.next();
+  const Tensor state = it.state();
+  constexpr int64_t kFacts = 7;  // as of earlier versions of the library
+  Iterator other = dataset.iterator();
+  other.restore(state.rows(0, state.shape()[0] - kFacts));
+  CHECK(numbers_of(other.next().x) == Numbers{2, 3});
+  CHECK_THROWS_AS(
+      Dataset::range(9).batch(3).iterator().restore(state.rows(0, state.shape()[0] - kFacts)),
+      InvalidArgumentError);
+}
+
 TEST_CASE("a moved iterator goes on, an overwritten one lets its threads go", "[data][iterator]") {
   Iterator a = mapped(9).prefetch(2).iterator();
   a.next();

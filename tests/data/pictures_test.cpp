@@ -100,6 +100,34 @@ TEST_CASE("bad pictures are left out and counted, or an error with strict", "[da
   check_throws<InvalidArgumentError>([&] { labels_of(strict); }, "a/1.jpg");
 }
 
+TEST_CASE("a pass of which no picture can be decoded says how many and why", "[data][pictures]") {
+  if (!has_jpeg()) SKIP("no libjpeg");
+  const TemporaryDirectory root;
+  make_folder(root.path(), "a", 3, 0);
+  const auto names = list_image_folder(root.path()).paths;
+  REQUIRE(names.size() == 3);
+  write_bytes(names[0], "\x89PNG\r\n and so on");
+  write_bytes(names[1], "a text");
+  write_bytes(names[2], "");
+  const Dataset none = image_dataset_from_directory(root.path(), small({}));
+  for (const Dataset& dataset : {none, none.repeat(), none.batch(2), none.batch(2).prefetch()}) {
+    const std::string said = [&] {
+      try {
+        return dataset.iterator().next(), std::string();
+      } catch (const InvalidArgumentError& error) {
+        return std::string(error.what());
+      }
+    }();
+    CHECK_THAT(said, Catch::Matchers::Contains("no picture that can be decoded") &&
+                         Catch::Matchers::Contains("pictures could not be decoded and were") &&
+                         Catch::Matchers::Contains(names[0]) &&
+                         Catch::Matchers::Contains("it is a PNG file; convert it to JPEG") &&
+                         Catch::Matchers::Contains(names[1]));
+  }
+  CHECK_THROWS_AS(none.iterator().next(),
+                  InvalidArgumentError);  // also with what was counted before
+}
+
 TEST_CASE("threads and workers change no picture of training", "[data][pictures]") {
   if (!has_jpeg()) SKIP("no libjpeg");
   const TemporaryDirectory root;
@@ -231,6 +259,10 @@ TEST_CASE("labels and features that do not fit name file and record", "[data][pi
                                      "00000-of-00002, record 0: the label is -1");
   check_throws<InvalidArgumentError>([&] { read({.label_key = "label"}); },
                                      "record 0: feature \"label\": wanted int64 []");
+  check_throws<InvalidArgumentError>([&] { read({.files = {.with_origin = true}}); },
+                                     "leave out files.with_origin");
+  check_throws<InvalidArgumentError>([&] { read({.files = {.shuffle_files = true}}); },
+                                     "which pictures.training sets");
 }
 
 TEST_CASE("fewer files than workers is an error, whatever asks for the files", "[data][pictures]") {

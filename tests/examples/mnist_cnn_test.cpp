@@ -97,6 +97,22 @@ TEST_CASE("mnist_cnn trains and writes what it promises", "[examples][mnist_cnn]
   CHECK(!fs::is_empty(out / "logs"));
 }
 
+TEST_CASE("a run that resumes with other data says what has changed and how to go on",
+          "[examples][mnist_cnn]") {
+  if (!has_program("mnist_cnn")) SKIP("the program was not built");
+  const TemporaryDirectory out;
+  const std::string here = "--checkpoint_dir=" + (out / "ckpt");
+  REQUIRE(mnist_cnn({"--steps=4", here}).status == 0);
+  check_complaint({"--steps=8", "--batch_size=40", here}, 1, "the batch size is 40, it was 50");
+  check_complaint({"--steps=8", "--seed=2", here}, 1, "the shuffle's seed is 2, it was 1");
+  check_complaint({"--steps=8", "--noshuffle", here}, 1, "--norestore_position does that");
+  const ProgramResult run =
+      mnist_cnn({"--steps=8", "--batch_size=40", "--seed=2", "--norestore_position", here});
+  INFO(run.err);
+  CHECK(run.status == 0);
+  CHECK_THAT(run.out, Contains("at step 4"));
+}
+
 TEST_CASE("a run that is resumed takes the same steps as one that was not stopped",
           "[examples][mnist_cnn]") {
   if (!has_program("mnist_cnn")) SKIP("the program was not built");

@@ -290,6 +290,13 @@ TEST_CASE("a killed or frozen worker ends the job with its name (cases 62, 63)",
   cluster.kill({"worker", victim}, SIGKILL);
 }
 
+TEST_CASE("a limit of elastic workers without elastic workers is refused",
+          "[strategy][multi_worker]") {
+  SimpleClusterResolver nobody{ClusterSpec{}};
+  CHECK_THROWS_WITH(MultiWorkerMirroredStrategy<>(nobody, {.elastic = {.max_workers = 4}}),
+                    Catch::Contains("set elastic.min_workers to at least 1"));
+}
+
 TEST_CASE("clusters that make no sense are refused", "[strategy][multi_worker]") {
   const auto refuse = [](const char* tf_config, const char* words) {
     TFConfigClusterResolver resolver(

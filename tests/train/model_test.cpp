@@ -322,6 +322,63 @@ TEST_CASE("what cannot be trained says why", "[train][model]") {
   CHECK_THROWS_AS(train::ValidationFrequency(0), InvalidArgumentError);
 }
 
+TEST_CASE("data without an end needs a number of steps", "[train][model]") {
+  const int replicas = GENERATE(1, 2);
+  MirroredStrategy strategy({.num_replicas = replicas});
+  const auto scope = strategy.scope();
+  auto net = small_net();
+  optim::SGD optimizer({.learning_rate = 0.1});
+  Model model(net);
+  model.compile(classifier(optimizer));
+  const auto some = small_data(4).batch(2);
+  // A filter leaves nobody knows how many; repeated they have no end all the same.
+  const auto kept = some.filter([](const data::Batch&) { return true; });
+  for (const train::InputData& data :
+       {train::InputData(some.repeat()), train::InputData(kept.repeat()),
+        train::InputData(strategy.experimental_distribute_dataset(some.repeat()))}) {
+    check_throws<InvalidArgumentError>([&] { model.fit(data, {.verbose = Verbose::Silent}); },
+                                       "fit: the dataset never ends");
+    check_throws<InvalidArgumentError>([&] { model.fit(data, {.verbose = Verbose::Silent}); },
+                                       "give steps_per_epoch");
+    check_throws<InvalidArgumentError>([&] { model.evaluate(data); }, "give steps");
+    check_throws<InvalidArgumentError>(
+        [&] { model.fit(some, {.validation_data = data, .verbose = Verbose::Silent}); },
+        "validation_steps");
+    CHECK(optimizer.iterations() == 0);
+  }
+  check_throws<InvalidArgumentError>([&] { model.predict(some.repeat()); },
+                                     "predict: the dataset never ends");
+  model.fit(some.repeat(), {.steps_per_epoch = 3, .verbose = Verbose::Silent});
+  CHECK(optimizer.iterations() == 3);
+  model.evaluate(some.repeat(), {.steps = 2});
+  CHECK(model.predict(some.repeat(), {.steps = 2}).shape()[0] == 4);
+}
+
+TEST_CASE("fit makes the steps of a loop, evaluate leaves no example out", "[train][model]") {
+  MirroredStrategy strategy({.num_replicas = 2});
+  const auto scope = strategy.scope();
+  auto net = small_net();
+  optim::SGD optimizer({.learning_rate = 0.1});
+  Model model(net);
+  model.compile(classifier(optimizer));
+  // Three batches for two replicas. TensorFlow's loops, fit and evaluate end after one step where
+  // batches have a size that is known, and after two where they have not.
+  const auto batches = [&](bool known) {
+    return strategy.distribute_datasets_from_function(
+        [known](const InputContext&) { return small_data(6).batch(2, known); });
+  };
+  int64_t tested = 0;
+  train::LambdaCallback counts({.on_test_batch_end = [&](int64_t, Logs&) { ++tested; }});
+  for (const bool known : {true, false}) {
+    const int64_t before = optimizer.iterations();
+    model.fit(batches(known), {.verbose = Verbose::Silent});
+    CHECK(optimizer.iterations() - before == (known ? 1 : 2));
+    tested = 0;
+    model.evaluate(batches(known), {.callbacks = {counts}});
+    CHECK(tested == 2);
+  }
+}
+
 TEST_CASE("an error in one worker's callback reaches all workers", "[train][model]") {
   const auto errors = run_workers(3, 1, [](Strategy& strategy, int worker) {
     const auto scope = strategy.scope();

@@ -14,6 +14,10 @@ namespace distribute::data {
 /// Source  tf.distribute's compute_batch_size
 int64_t compute_batch_size(const Node& node);
 
+/// Whether it has no end for sure: not where an infinite cardinality comes from repeating a dataset
+/// that may turn out to be empty.
+bool never_ends(const Node& node);
+
 /// One of several workers that read the same dataset.
 struct WorkerShare {
   int64_t num_workers = 1;
@@ -27,7 +31,10 @@ struct WorkerShare {
 NodePtr auto_shard(NodePtr node, int64_t num_workers, int64_t worker_index, AutoShardPolicy policy);
 
 /// The pieces of batches that one worker gives to its replicas in turn: the batches are cut for
-/// all replicas and dealt to the workers by the policy in the dataset's options.
+/// all replicas and dealt to the workers by the policy in the dataset's options. Data cuts every
+/// batch of B rows into ceil(B / replicas) each; File and Off cut across the borders of batches
+/// where their size is known (compute_batch_size), so that every step has the same rows in all. A
+/// single replica gets whole batches.
 /// Throws  InvalidArgumentError for elements that are scalars, or when the replicas are not
 ///         divisible by the workers; as auto_shard.
 /// Source  tf.distribute's DistributedDataset (rebatch, then autoshard)

@@ -92,8 +92,10 @@ class Dataset {
   Options options() const { return options_of(*node_); }
 
   /// function(... function(function(initial, first), second) ..., last).
+  /// Throws  InvalidArgumentError for a dataset without an end.
   template <typename State, typename Function>
   State reduce(State initial, Function function) const {
+    require_end(cardinality(), "reduce", "it `.take(count)`");
     for (const Batch& element : *this) initial = function(std::move(initial), element);
     return initial;
   }

@@ -30,6 +30,11 @@ ElementSpec with_batch_axis(ElementSpec spec, int64_t size);
 /// Throws  InvalidArgumentError for scalars.
 ElementSpec without_batch_axis(ElementSpec spec);
 
+/// Whether all sizes are known.
+bool is_static(const ElementSpec& spec);
+/// The first axis that all components share; -1: unknown, or not the same.
+int64_t static_batch_size(const ElementSpec& spec);
+
 /// A spec that both agree with: sizes that differ become -1.
 /// Throws  InvalidArgumentError when ranks, dtypes or numbers of components differ.
 ElementSpec common_spec(const ElementSpec& a, const ElementSpec& b);

@@ -22,16 +22,23 @@ class Iterator {
   /// Throws  OutOfRangeError at the end, and ever after; what a `map` function throws;
   ///         CancelledError where this thread's work is (base/cancellation.hpp).
   Batch next();
+  Batch get_next() { return next(); }
   /// None at the end. Source  tf.data.Iterator.get_next_as_optional
   std::optional<Batch> get_next_as_optional();
+  std::optional<Batch> next_if_any() { return get_next_as_optional(); }
   ElementSpec element_spec() const { return dataset_->element_spec(); }
+  /// Whether all elements have the same sizes, as far as the dataset tells.
+  bool is_statically_shaped() const {
+    return dataset_->spec_is_exact() && is_static(dataset_->element_spec());
+  }
 
   /// The position, a few numbers: int64 [n], where n may change from element to element.
   Tensor state() const;
   /// Goes on exactly where `state()` was taken, in this process or another, with the order of the
   /// shuffles. Rows of a table are found at once; examples that a shuffle, generator or cache holds
   /// back are made again from the start of the epoch.
-  /// Throws  InvalidArgumentError for the state of another pipeline; the position is kept then.
+  /// Throws  InvalidArgumentError for the state of another pipeline, which says what has changed;
+  ///         the position is kept then.
   void restore(const Tensor& state);
 
  private:
@@ -40,9 +47,10 @@ class Iterator {
   std::unique_ptr<BatchStream> stream_;
 };
 
+/// Has what next() gives, and none where next() throws OutOfRangeError.
 template <typename T>
 concept ElementSource = requires(T source) {
-  *source.get_next_as_optional();
+  *source.next_if_any();
 };
 
 /// What loops over datasets use: holds one element of an Iterator or DistributedIterator. Ends at
@@ -54,14 +62,14 @@ class LoopIterator {
   auto& operator*() { return *element_; }
   LoopIterator& operator++() {
     element_.reset();  // its memory serves the next element
-    element_ = source_.get_next_as_optional();
+    element_ = source_.next_if_any();
     return *this;
   }
   bool operator!=(std::nullptr_t) const { return element_.has_value(); }
 
  private:
   Source source_;
-  decltype(source_.get_next_as_optional()) element_;
+  decltype(source_.next_if_any()) element_;
 };
 
 }  // namespace distribute::data

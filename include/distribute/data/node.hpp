@@ -19,6 +19,10 @@ namespace distribute::data {
 inline constexpr int64_t kInfiniteCardinality = -1;
 inline constexpr int64_t kUnknownCardinality = -2;
 
+/// For what goes on until its data ends; `cure` is what else can be given.
+/// Throws  InvalidArgumentError for kInfiniteCardinality.
+void require_end(int64_t cardinality, const std::string& consumer, const std::string& cure);
+
 class Node;
 using NodePtr = std::shared_ptr<const Node>;
 
@@ -38,6 +42,12 @@ class Node {
   /// Number of elements, or one of the two constants.
   virtual int64_t cardinality() const { return kUnknownCardinality; }
   virtual ElementSpec element_spec() const = 0;
+  /// False where the spec was read off one element, and others may have other sizes.
+  virtual bool spec_is_exact() const {
+    for (const NodePtr& input : inputs())
+      if (!input->spec_is_exact()) return false;
+    return true;
+  }
 
   virtual std::unique_ptr<BatchStream> elements(const Pass& pass) const = 0;
   /// The table whose rows this dataset selects one by one; null when it makes elements otherwise.

@@ -45,7 +45,8 @@ struct PictureRecordOptions {
 /// (float32 [image_size, image_size, 3], int64 []) from tf.train.Example records. Workers share the
 /// files by AutoShardPolicy::Auto and File. Restoring a position decodes nothing.
 /// Throws  as tfrecord_dataset; while reading: InvalidArgumentError that names file and record for
-///         a missing feature or a label outside of the range, or with `strict` a bad picture.
+///         a missing feature or a label outside of the range, or with `strict` a bad picture; at
+///         the end of a pass of which all pictures had to be left out, with the first reasons.
 Dataset picture_records(std::vector<std::string> paths, const PictureRecordOptions& options = {});
 
 enum class PictureSplit { Train, Validation };

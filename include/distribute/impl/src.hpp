@@ -256,6 +256,7 @@
 #include <distribute/data/impl/pass_number.ipp>
 #include <distribute/data/impl/picture.ipp>
 #include <distribute/data/impl/pictures.ipp>
+#include <distribute/data/impl/pipeline_facts.ipp>
 #include <distribute/data/impl/pipeline_statistics.ipp>
 #include <distribute/data/impl/prefetch.ipp>
 #include <distribute/data/impl/random.ipp>

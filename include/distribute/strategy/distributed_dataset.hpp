@@ -25,8 +25,11 @@ struct InputOptions {
   /// need no copies.
   std::optional<bool> experimental_fetch_to_device = {};
   InputReplicationMode experimental_replication_mode = InputReplicationMode::PerWorker;
+  /// With PerReplica and without experimental_fetch_to_device: each replica's dataset runs on its
+  /// device. That has to be a CPU, as datasets do not run on GPUs.
   bool experimental_place_dataset_on_device = false;
-  /// Batches ready per replica. Above 1 a thread makes them ahead; the CPU needs none before.
+  /// Batches ready per replica. Above 1 a thread makes them ahead; 0: GPUs get their batches in the
+  /// step that needs them. CPUs have nothing ready for 0 and 1.
   int64_t experimental_per_replica_buffer_size = 1;
 };
 
@@ -38,11 +41,16 @@ class DistributedIterator {
   DistributedIterator(std::vector<data::Iterator> sources, int num_replicas,
                       StrategyExtended* strategy = nullptr);
 
-  /// Each replica's batch; where some have no data left theirs have no rows.
-  /// Throws  OutOfRangeError when no replica has data; InvalidArgumentError inside a replica.
+  /// Each replica's batch; where some have no data left theirs have no rows. But where all sizes of
+  /// the elements are known in advance, and there is one worker, the pass ends there, and what the
+  /// other replicas would have got is left out.
+  /// Throws  OutOfRangeError at the end; InvalidArgumentError inside a replica.
   PerReplica<data::Batch> get_next();
-  /// None at the end.
-  std::optional<PerReplica<data::Batch>> get_next_as_optional();
+  PerReplica<data::Batch> next() { return get_next(); }
+  /// None where get_next() throws OutOfRangeError: what loops take.
+  std::optional<PerReplica<data::Batch>> next_if_any() { return take(true); }
+  /// As get_next(), but leaves nothing out; none at the end.
+  std::optional<PerReplica<data::Batch>> get_next_as_optional() { return take(false); }
   data::ElementSpec element_spec() const { return sources_[0].element_spec(); }
 
   /// The position, as of data::Iterator.
@@ -50,30 +58,43 @@ class DistributedIterator {
   void restore(const Tensor& state);
 
  private:
+  std::optional<PerReplica<data::Batch>> take(bool whole_steps);
+  bool has_ended(int with_data, bool whole_steps);
+
   std::vector<data::Iterator> sources_;  // one for all replicas, or one each
   int num_replicas_;
   StrategyExtended* strategy_;
   bool done_ = false;
 };
 
+/// What a strategy made of a dataset for the replicas of this process.
+struct DistributedSources {
+  std::vector<data::Dataset> datasets;  // the replicas' batches in turn, or one dataset for each
+  int num_replicas = 1;
+  int64_t cardinality = data::kUnknownCardinality;  // of the dataset that was divided
+  bool asks_others = false;                         // every step, whether any worker has data left
+};
+
 /// A dataset divided among the replicas of a strategy. A cheap value; each loop starts from the
-/// beginning. Made by Strategy.
+/// beginning. Made by Strategy, which must outlive it.
 /// Source  tf.distribute.DistributedDataset
 class DistributedDataset {
  public:
-  /// `sources`: the batches for this process's replicas in turn, or one dataset for each.
-  /// `strategy`: as of DistributedIterator.
-  DistributedDataset(std::vector<data::Dataset> sources, int num_replicas,
-                     StrategyExtended* strategy = nullptr)
-      : sources_(std::move(sources)), num_replicas_(num_replicas), strategy_(strategy) {}
+  DistributedDataset(DistributedSources sources, StrategyExtended& strategy)
+      : sources_(std::move(sources)), strategy_(&strategy) {}
 
+  /// Throws  InvalidArgumentError on a coordinator, whose workers read the elements.
   DistributedIterator iterator() const;
-  /// Of one replica's batch.
-  data::ElementSpec element_spec() const { return sources_[0].element_spec(); }
+  /// Of one replica's batch; its first axis is unknown where other workers may have data longer.
+  data::ElementSpec element_spec() const;
+  /// Of the dataset that was divided, in its batches; of the first replica's where each has one.
+  int64_t cardinality() const { return sources_.cardinality; }
 
   /// function(... function(initial, first), ... last); elements are PerReplica<Batch>.
+  /// Throws  InvalidArgumentError for a dataset without an end.
   template <typename State, typename Function>
   State reduce(State initial, Function function) const {
+    data::require_end(cardinality(), "reduce", "it `.take(count)`");
     for (const auto& element : *this) initial = function(std::move(initial), element);
     return initial;
   }
@@ -83,8 +104,7 @@ class DistributedDataset {
   std::nullptr_t end() const { return nullptr; }
 
  private:
-  std::vector<data::Dataset> sources_;
-  int num_replicas_;
+  DistributedSources sources_;
   StrategyExtended* strategy_;
 };
 

@@ -71,6 +71,8 @@ class StrategyExtended : public SyncGroup {
   virtual int task_id() const { return 0; }
   /// Which part of the input this process reads, and for how many replicas in all.
   virtual InputContext input_context() const { return InputContext(1, 0, num_replicas_in_sync()); }
+  /// Throws  InvalidArgumentError on a coordinator: functions that it sends read the elements.
+  virtual void check_reads_input() const {}
   /// Whether each replica may have an input pipeline of its own.
   virtual bool supports_per_replica_input() const { return false; }
   /// True on the process that writes checkpoints and summaries.

@@ -27,8 +27,10 @@ class ElasticIterator {
   /// Each local replica's rows; where there are more replicas than rows, the last ones get none.
   /// Throws  OutOfRangeError at the end; InvalidArgumentError in a replica.
   PerReplica<data::Batch> get_next();
+  PerReplica<data::Batch> next() { return get_next(); }
   /// None at the end.
   std::optional<PerReplica<data::Batch>> get_next_as_optional();
+  std::optional<PerReplica<data::Batch>> next_if_any() { return get_next_as_optional(); }
 
   /// As of data::Iterator; any number of workers can go on there.
   Tensor state() const { return iterator_.state(); }

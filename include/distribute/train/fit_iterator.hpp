@@ -20,8 +20,8 @@ class FitIterator {
   explicit FitIterator(DistributedIterator iterator) : iterator_(std::move(iterator)) {}
   explicit FitIterator(ElasticIterator iterator) : iterator_(std::move(iterator)) {}
 
-  std::optional<PerReplica<data::Batch>> get_next_as_optional() {
-    return std::visit([](auto& one) { return one.get_next_as_optional(); }, iterator_);
+  std::optional<PerReplica<data::Batch>> next_if_any() {
+    return std::visit([](auto& one) { return one.next_if_any(); }, iterator_);
   }
   Tensor state() const {
     return std::visit([](const auto& one) { return one.state(); }, iterator_);

@@ -27,6 +27,8 @@ class InputData {
   InputData(data::Dataset dataset) : data_(std::move(dataset)) {}
   InputData(const DistributedDataset& dataset);
   const auto& data() const { return data_; }
+  /// Number of global batches, data::kInfiniteCardinality or data::kUnknownCardinality.
+  int64_t cardinality() const;
 
  private:
   std::variant<data::Dataset, std::shared_ptr<const DistributedDataset>> data_;

@@ -67,10 +67,12 @@ class Model {
   /// of an epoch. A History then begins where its worker has joined, and History::end says why it
   /// ends; afterwards the worker is alone.
   /// Throws  FailedPreconditionError before compile; InvalidArgumentError for data without
-  ///         elements, options that make no sense, and, in an elastic job, data that is divided
-  ///         already; what ElasticLoop::run, the steps and the callbacks throw.
+  ///         elements, or without an end where there is no number of steps, options that make no
+  ///         sense, and, in an elastic job, data that is divided already; what ElasticLoop::run,
+  ///         the steps and the callbacks throw.
   History fit(const InputData& data, const FitOptions& options = {});
   /// Loss and metrics over exactly all examples.
+  /// Throws  as fit.
   Logs evaluate(const InputData& data, const EvaluateOptions& options = {});
   /// The predictions for all examples, in the order of the data, on every worker.
   /// Shapes  [examples, ...]

@@ -15,30 +15,21 @@ DISTRIBUTE_INLINE bool is_kind(const Node& node, std::string_view kind) {
   return kind == node.kind();
 }
 
-/// The first axis that all components share, or -1.
-DISTRIBUTE_INLINE int64_t static_batch_size(const ElementSpec& spec) {
-  int64_t size = -1;
-  for (const TensorSpec& tensor : spec) {
-    if (tensor.shape.empty() || tensor.shape[0] < 0) return -1;
-    if (size >= 0 && tensor.shape[0] != size) return -1;
-    size = tensor.shape[0];
-  }
-  return size;
-}
-
-/// Size by the last batch transformation; -1 without one, -2 when several inputs disagree.
+/// Of the last batch transformation below what keeps the number of rows; -1 where something else is
+/// met first, or several inputs disagree.
 DISTRIBUTE_INLINE int64_t last_batch_size(const Node& node) {
+  static constexpr std::string_view kKeepRows[] = {"Cache",   "Concatenate", "Filter", "Measured",
+                                                   "Options", "Prefetch",    "Repeat", "Shard",
+                                                   "Shuffle", "Skip",        "Take",   "Zip"};
   if (is_kind(node, "Batch")) return node.parameters().at(0);
-  if (is_kind(node, "Rebatch")) return node.parameters().size() == 2 ? node.parameters()[0] : -2;
-  if (is_kind(node, "LegacyRebatch")) return -2;
-  if (is_kind(node, "Unbatch") || is_kind(node, "Interleave")) return -1;
-  int64_t size = -1;
-  for (const NodePtr& input : node.inputs()) {
-    const int64_t other = last_batch_size(*input);
-    if (input != node.inputs()[0] && other != size) return -2;
-    size = other;
-  }
-  return size;
+  if (std::find(std::begin(kKeepRows), std::end(kKeepRows), node.kind()) == std::end(kKeepRows))
+    return -1;
+  const std::vector<NodePtr> inputs = node.inputs();
+  const int64_t size = last_batch_size(*inputs.at(0));
+  const bool alike = std::all_of(inputs.begin(), inputs.end(), [&](const NodePtr& input) {
+    return last_batch_size(*input) == size;
+  });
+  return alike ? size : -1;
 }
 
 /// Every num_workers-th file of every source, or null when a source reads no files.
@@ -90,16 +81,28 @@ DISTRIBUTE_INLINE void check_has_batch_axis(const ElementSpec& spec) {
 DISTRIBUTE_INLINE AutoShardPolicy resolve(const NodePtr& node, int64_t num_workers,
                                           AutoShardPolicy policy) {
   if (policy != AutoShardPolicy::Auto) return policy;
-  if (num_workers == 1) return AutoShardPolicy::Off;
   return shard_files(node, num_workers, 0) ? AutoShardPolicy::File : AutoShardPolicy::Data;
 }
 
 }  // namespace data_internal
 
 DISTRIBUTE_INLINE int64_t compute_batch_size(const Node& node) {
-  const int64_t size = data_internal::last_batch_size(node);
-  if (size == -1) return data_internal::static_batch_size(node.element_spec());
-  return std::max<int64_t>(size, -1);
+  // A spec read off one element says nothing about the others.
+  const int64_t last = data_internal::last_batch_size(node);
+  if (last >= 0 || !node.spec_is_exact()) return last;
+  return static_batch_size(node.element_spec());
+}
+
+DISTRIBUTE_INLINE bool never_ends(const Node& node) {
+  if (node.cardinality() != kInfiniteCardinality) return false;
+  const std::vector<NodePtr> inputs = node.inputs();
+  if (inputs.empty()) return true;
+  if (data_internal::is_kind(node, "Repeat") && inputs[0]->cardinality() != kInfiniteCardinality)
+    return inputs[0]->cardinality() != kUnknownCardinality;
+  const auto endless = [](const NodePtr& input) { return never_ends(*input); };
+  return data_internal::is_kind(node, "Concatenate")
+             ? std::any_of(inputs.begin(), inputs.end(), endless)
+             : std::all_of(inputs.begin(), inputs.end(), endless);
 }
 
 DISTRIBUTE_INLINE NodePtr auto_shard(NodePtr node, int64_t num_workers, int64_t worker_index,
@@ -125,7 +128,8 @@ DISTRIBUTE_INLINE NodePtr dataset_for_worker(NodePtr node, const WorkerShare& sh
   const int64_t workers = share.num_workers, replicas = share.num_replicas_in_sync;
   const auto wish = options_of(*node).experimental_distribute.auto_shard_policy;
   const auto policy = data_internal::resolve(node, workers, wish.value_or(AutoShardPolicy::Auto));
-  const bool by_data = policy == AutoShardPolicy::Data && workers > 1;
+  if (replicas == 1) return auto_shard(node, 1, 0, policy);
+  const bool by_data = policy == AutoShardPolicy::Data;
   // Data deals out pieces of batches; the other policies deal what comes before.
   if (!by_data) node = auto_shard(node, workers, share.worker_index, policy);
   data_internal::check_has_batch_axis(node->element_spec());

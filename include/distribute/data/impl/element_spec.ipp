@@ -40,6 +40,22 @@ DISTRIBUTE_INLINE ElementSpec without_batch_axis(ElementSpec spec) {
   return spec;
 }
 
+DISTRIBUTE_INLINE bool is_static(const ElementSpec& spec) {
+  return std::all_of(spec.begin(), spec.end(), [](const TensorSpec& tensor) {
+    return std::count(tensor.shape.begin(), tensor.shape.end(), -1) == 0;
+  });
+}
+
+DISTRIBUTE_INLINE int64_t static_batch_size(const ElementSpec& spec) {
+  int64_t size = -1;
+  for (const TensorSpec& tensor : spec) {
+    if (tensor.shape.empty() || tensor.shape[0] < 0) return -1;
+    if (size >= 0 && tensor.shape[0] != size) return -1;
+    size = tensor.shape[0];
+  }
+  return size;
+}
+
 DISTRIBUTE_INLINE ElementSpec common_spec(const ElementSpec& a, const ElementSpec& b) {
   bool alike = a.size() == b.size();
   for (size_t i = 0; alike && i < a.size(); ++i)

@@ -61,33 +61,36 @@ class GpuCopyNode final : public OneInputNode {
   std::vector<Device> devices_;
 };
 
-/// The same, ahead of time.
+/// The same, where positions do not show it.
 class FetchToGpusNode final : public OneInputNode {
  public:
-  FetchToGpusNode(NodePtr input, std::vector<Device> devices)
-      : OneInputNode(std::move(input)), devices_(std::move(devices)) {
-    const auto copies = std::make_shared<GpuCopyNode>(inputs()[0], devices_);
-    ahead_ = prefetch_node(copies, int64_t(devices_.size()));
+  FetchToGpusNode(NodePtr input, std::vector<Device> devices, bool ahead)
+      : OneInputNode(std::move(input)), devices_(std::move(devices)), ahead_(ahead) {
+    copies_ = std::make_shared<GpuCopyNode>(inputs()[0], devices_);
+    if (ahead) copies_ = prefetch_node(copies_, int64_t(devices_.size()));
   }
   const char* kind() const override { return "FetchToGpus"; }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
-    return fetch_to_gpus_node(inputs.at(0), devices_);
+    return fetch_to_gpus_node(inputs.at(0), devices_, ahead_);
   }
   bool is_in_positions() const override { return false; }
   int64_t cardinality() const override { return input().cardinality(); }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
-    return ahead_->elements(pass);
+    return copies_->elements(pass);
   }
 
  private:
   std::vector<Device> devices_;
-  NodePtr ahead_;
+  bool ahead_;
+  NodePtr copies_;
 };
 
 }  // namespace data_internal
 
-DISTRIBUTE_INLINE NodePtr fetch_to_gpus_node(NodePtr input, std::vector<Device> devices) {
-  return std::make_shared<data_internal::FetchToGpusNode>(std::move(input), std::move(devices));
+DISTRIBUTE_INLINE NodePtr fetch_to_gpus_node(NodePtr input, std::vector<Device> devices,
+                                             bool ahead) {
+  return std::make_shared<data_internal::FetchToGpusNode>(std::move(input), std::move(devices),
+                                                          ahead);
 }
 
 }  // namespace distribute::data

@@ -6,7 +6,7 @@
 
 namespace distribute::data {
 
-DISTRIBUTE_INLINE NodePtr fetch_to_gpus_node(NodePtr, std::vector<Device>) {
+DISTRIBUTE_INLINE NodePtr fetch_to_gpus_node(NodePtr, std::vector<Device>, bool) {
   throw UnimplementedError(str_cat("fetching to GPUs: ", kWithoutGpus));
 }
 

@@ -150,6 +150,7 @@ class InterleaveNode final : public OneInputNode {
     });
     return spec_;
   }
+  bool spec_is_exact() const override { return false; }
   std::atomic<uint64_t>* passes() const override { return &passes_; }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
     return std::make_unique<InterleaveStream>(input().elements(pass), function_, options_, pass);

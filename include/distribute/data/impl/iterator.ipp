@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/cancellation.hpp>
 #include <distribute/base/metrics.hpp>
+#include <distribute/data/detail/pipeline_facts.hpp>
 #include <distribute/data/iterator.hpp>
 
 #include <utility>
@@ -54,13 +55,15 @@ DISTRIBUTE_INLINE Tensor Iterator::state() const {
   state.put(fingerprint(*dataset_));
   state.put(int64_t(pass_.number));
   stream_->save(state);
+  state.put(data_internal::pipeline_facts(*dataset_));
   return Tensor(Shape{int64_t(state.values().size())}, state.values());
 }
 
 DISTRIBUTE_INLINE void Iterator::restore(const Tensor& state) {
-  StateReader reader(state.data<int64_t>());
+  const auto [position, saved] = data_internal::split_facts(state.data<int64_t>());
+  StateReader reader(position);
   if (reader.get() != fingerprint(*dataset_))
-    throw InvalidArgumentError("the saved position belongs to another dataset");
+    throw InvalidArgumentError(data_internal::what_changed(saved, *dataset_));
   const Pass pass{uint64_t(reader.get())};
   auto stream = dataset_->elements(pass);
   stream->restore(reader);

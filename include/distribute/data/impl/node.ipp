@@ -114,4 +114,13 @@ DISTRIBUTE_INLINE NodePtr table_source(std::shared_ptr<const RowTable> table) {
   return std::make_shared<data_internal::TableNode>(std::move(table));
 }
 
+DISTRIBUTE_INLINE void require_end(int64_t cardinality, const std::string& consumer,
+                                   const std::string& cure) {
+  if (cardinality == kInfiniteCardinality)
+    throw InvalidArgumentError(str_cat(consumer,
+                                       ": the dataset never ends, as its cardinality is infinite; "
+                                       "give ",
+                                       cure, ", or leave out what repeats it"));
+}
+
 }  // namespace distribute::data

@@ -28,6 +28,66 @@ DISTRIBUTE_INLINE uint64_t picture_key(const PictureOptions& options,
   return random_key(parts);
 }
 
+/// Why a file of another format is no picture for us; "" where the decoder's words are enough.
+DISTRIBUTE_INLINE std::string format_hint(std::string_view bytes) {
+  const std::pair<std::string_view, std::string_view> formats[] = {
+      {"\x89PNG", "PNG"}, {"GIF8", "GIF"}, {"RIFF", "WebP"}, {"BM", "BMP"}};
+  for (const auto& [start, name] : formats)
+    if (bytes.substr(0, start.size()) == start)
+      return str_cat(" (it is a ", name, " file; convert it to JPEG)");
+  return "";
+}
+
+/// Whoever looks at the end of a pass that gave nothing learns what was left out of it.
+class SomePicturesStream final : public BatchStream {
+ public:
+  SomePicturesStream(std::unique_ptr<BatchStream> input,
+                     const std::shared_ptr<BadPictures>& bad_pictures)
+      : input_(std::move(input)), bad_pictures_(bad_pictures), before_(bad_pictures_->count()) {}
+  bool next(Batch& out) override { return input_->next(out) ? (gave_ = true) : ends(); }
+  int64_t skip(int64_t count) override {
+    const int64_t done = input_->skip(count);
+    gave_ = gave_ || done > 0;
+    if (done < count) ends();
+    return done;
+  }
+  void save(StateWriter& state) const override { input_->save(state); }
+  void restore(StateReader& state) override {
+    input_->restore(state);
+    gave_ = true;  // maybe, before
+  }
+
+ private:
+  bool ends() const {
+    if (!gave_ && bad_pictures_->count() > before_)
+      throw InvalidArgumentError("the dataset has no picture that can be decoded: " +
+                                 bad_pictures_->summary());
+    return false;
+  }
+
+  std::unique_ptr<BatchStream> input_;
+  std::shared_ptr<BadPictures> bad_pictures_;
+  int64_t before_;
+  bool gave_ = false;
+};
+
+class SomePicturesNode final : public OneInputNode {
+ public:
+  SomePicturesNode(NodePtr input, std::shared_ptr<BadPictures> bad_pictures)
+      : OneInputNode(std::move(input)), bad_pictures_(std::move(bad_pictures)) {}
+  const char* kind() const override { return "SomePictures"; }
+  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
+    return std::make_shared<SomePicturesNode>(inputs.at(0), bad_pictures_);
+  }
+  bool is_in_positions() const override { return false; }
+  std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
+    return std::make_unique<SomePicturesStream>(input().elements(pass), bad_pictures_);
+  }
+
+ private:
+  std::shared_ptr<BadPictures> bad_pictures_;
+};
+
 /// (picture, label), or (zeros, -1) for a bad one that is left out.
 DISTRIBUTE_INLINE Batch labelled_picture(const EncodedPicture& picture,
                                          const PictureOptions& options) {
@@ -42,11 +102,16 @@ DISTRIBUTE_INLINE Batch labelled_picture(const EncodedPicture& picture,
                 : evaluation_picture(picture.jpeg, transform),
             picture.label};
   } catch (const InvalidArgumentError& error) {
-    const std::string reason = str_cat(picture.name, ": ", error.what());
+    const std::string reason = str_cat(picture.name, ": ", error.what(), format_hint(picture.jpeg));
     if (options.strict) throw InvalidArgumentError(reason);
-    if (options.bad_pictures) options.bad_pictures->add(reason);
+    options.bad_pictures->add(reason);
     return {Tensor(0.0f), int64_t{-1}};
   }
+}
+
+DISTRIBUTE_INLINE PictureOptions counting(PictureOptions options) {
+  if (!options.bad_pictures) options.bad_pictures = std::make_shared<BadPictures>();
+  return options;
 }
 
 /// Decodes with `load` on threads and leaves out what could not be decoded.
@@ -59,8 +124,10 @@ DISTRIBUTE_INLINE Dataset decoded(NodePtr encoded, MapFunction load,
       Dataset(pass_number_node(std::move(encoded)))
           .measure(options.statistics, "read")
           .map(std::move(load), {.num_parallel_calls = options.num_threads, .output_spec = spec});
-  if (!options.strict)  // then their number is not known before
+  if (!options.strict) {  // then their number is not known before
     pictures = pictures.filter([](const Batch& picture) { return picture.y.item<int64_t>() >= 0; });
+    pictures = Dataset(std::make_shared<SomePicturesNode>(pictures.node(), options.bad_pictures));
+  }
   return pictures.measure(options.statistics, "decode");
 }
 
@@ -101,8 +168,14 @@ DISTRIBUTE_INLINE void check_no_binary_batches(const std::string& directory) {
 }  // namespace data_internal
 
 DISTRIBUTE_INLINE Dataset picture_records(std::vector<std::string> paths,
-                                          const PictureRecordOptions& options) {
+                                          const PictureRecordOptions& given) {
+  PictureRecordOptions options = given;
+  options.pictures = data_internal::counting(given.pictures);
   TFRecordOptions files = options.files;
+  if (files.with_origin || (files.shuffle_files && !options.pictures.training))
+    throw InvalidArgumentError(
+        "picture_records: leave out files.with_origin, as elements are pictures and labels, and "
+        "files.shuffle_files, which pictures.training sets");
   files.with_origin = true;
   files.shuffle_files = options.pictures.training;
   if (!files.seed) files.seed = options.pictures.seed;
@@ -145,7 +218,8 @@ DISTRIBUTE_INLINE Dataset load_cifar10(const std::string& directory, PictureSpli
 }
 
 DISTRIBUTE_INLINE Dataset image_dataset_from_directory(const std::string& directory,
-                                                       const PictureOptions& options) {
+                                                       const PictureOptions& given) {
+  const PictureOptions options = data_internal::counting(given);
   const auto folder = std::make_shared<const ImageFolder>(list_image_folder(directory));
   Dataset numbers(file_list_source(folder->paths));
   if (options.training)

@@ -16,13 +16,18 @@ class OpenBatch {
   int64_t left() const { return size_ - used_; }
   /// Drops what is left and goes to the next batch; false at the end.
   bool advance() {
+    if (!advance_uncounted()) return false;
+    size_ = batch_size(batch_);
+    return true;
+  }
+  /// The same for batches whose components have different numbers of rows.
+  bool advance_uncounted() {
     StateWriter before;
     input_->save(before);
     used_ = size_ = 0;
     before_.clear();
     if (!input_->next(batch_)) return false;
     before_ = before.values();
-    size_ = batch_size(batch_);
     return true;
   }
   /// As advance, until there is a row.
@@ -43,12 +48,20 @@ class OpenBatch {
       state.put(before_);
   }
   void restore(StateReader& state) {
-    const int64_t used = state.get(-1);
-    input_->restore(state);
+    const int64_t used = restore_uncounted(state);
     if (used < 0) return;
-    if (!advance() || used > size_)
+    size_ = batch_size(batch_);
+    if (used > size_)
       throw InvalidArgumentError("the saved position lies behind the end of the dataset");
     used_ = used;
+  }
+  /// The batch alone; how many of its rows were used, or -1 where none was open.
+  int64_t restore_uncounted(StateReader& state) {
+    const int64_t used = state.get(-1);
+    input_->restore(state);
+    if (used >= 0 && !advance_uncounted())
+      throw InvalidArgumentError("the saved position lies behind the end of the dataset");
+    return used;
   }
 
  private:
@@ -82,6 +95,10 @@ class UnbatchNode final : public OneInputNode {
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
     return unbatch_node(inputs.at(0));
   }
+  int64_t cardinality() const override {
+    return input().cardinality() == kInfiniteCardinality ? kInfiniteCardinality
+                                                         : kUnknownCardinality;
+  }
   ElementSpec element_spec() const override { return without_batch_axis(input().element_spec()); }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
     return std::make_unique<UnbatchStream>(input().elements(pass));
@@ -90,21 +107,20 @@ class UnbatchNode final : public OneInputNode {
 
 class RebatchStream final : public BatchStream {
  public:
-  RebatchStream(std::unique_ptr<BatchStream> input, const std::vector<int64_t>& sizes,
+  RebatchStream(const Node& input, const Pass& pass, const std::vector<int64_t>& sizes,
                 bool drop_remainder)
-      : open_(std::move(input)), sizes_(sizes), drop_remainder_(drop_remainder) {}
+      : input_(input),
+        open_(input.elements(pass)),
+        sizes_(sizes),
+        drop_remainder_(drop_remainder) {}
   bool next(Batch& out) override {
-    if (!open_.advance_to_row()) return false;
     const int64_t size = sizes_[size_t(turn_)];
-    std::vector<Batch> parts = {open_.take(std::min(size, open_.left()))};
-    int64_t got = batch_size(parts[0]);
-    while (got < size && open_.advance_to_row()) {
-      parts.push_back(open_.take(std::min(size - got, open_.left())));
-      got += batch_size(parts.back());
-    }
-    if (got < size && drop_remainder_) return false;
-    out = concat_rows(parts);
-    turn_ = (turn_ + 1) % int64_t(sizes_.size());
+    if (size == 0)
+      out = no_rows();
+    else if (!take(size, out))
+      return false;
+    // After a short batch, the last one, no size of 0 has its turn.
+    if (batch_size(out) == size) turn_ = (turn_ + 1) % int64_t(sizes_.size());
     return true;
   }
   void save(StateWriter& state) const override {
@@ -117,6 +133,24 @@ class RebatchStream final : public BatchStream {
   }
 
  private:
+  /// As TensorFlow, also when no data is left.
+  Batch no_rows() {
+    return open_.advance_to_row() ? rows(open_.batch(), 0, 0) : empty_batch(input_.element_spec());
+  }
+  bool take(int64_t size, Batch& out) {
+    if (!open_.advance_to_row()) return false;
+    std::vector<Batch> parts = {open_.take(std::min(size, open_.left()))};
+    int64_t got = batch_size(parts[0]);
+    while (got < size && open_.advance_to_row()) {
+      parts.push_back(open_.take(std::min(size - got, open_.left())));
+      got += batch_size(parts.back());
+    }
+    if (got < size && drop_remainder_) return false;
+    out = concat_rows(parts);
+    return true;
+  }
+
+  const Node& input_;
   OpenBatch open_;
   std::vector<int64_t> sizes_;
   bool drop_remainder_;
@@ -141,13 +175,14 @@ class RebatchNode final : public OneInputNode {
                                                          : kUnknownCardinality;
   }
   ElementSpec element_spec() const override {
-    const bool equal =
-        std::count(sizes_.begin(), sizes_.end(), sizes_[0]) == int64_t(sizes_.size());
-    return with_batch_axis(without_batch_axis(input().element_spec()),
-                           equal && drop_remainder_ ? sizes_[0] : -1);
+    const ElementSpec before = input().element_spec();
+    const int64_t size = sizes_[0], all = static_batch_size(before);
+    const bool equal = std::count(sizes_.begin(), sizes_.end(), size) == int64_t(sizes_.size());
+    const bool even = drop_remainder_ || (all >= 0 && equal && all % size == 0);
+    return with_batch_axis(without_batch_axis(before), equal && even ? size : -1);
   }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
-    return std::make_unique<RebatchStream>(input().elements(pass), sizes_, drop_remainder_);
+    return std::make_unique<RebatchStream>(input(), pass, sizes_, drop_remainder_);
   }
 
  private:
@@ -155,17 +190,21 @@ class RebatchNode final : public OneInputNode {
   bool drop_remainder_;
 };
 
+/// Cuts each component by itself, as they may have different numbers of rows.
 class LegacyRebatchStream final : public BatchStream {
  public:
   LegacyRebatchStream(std::unique_ptr<BatchStream> input, int64_t pieces)
       : open_(std::move(input)), pieces_(pieces), piece_(pieces) {}
   bool next(Batch& out) override {
     if (piece_ == pieces_) {
-      if (!open_.advance()) return false;
+      if (!open_.advance_uncounted()) return false;
       piece_ = 0;
     }
+    std::vector<Tensor> components = open_.batch().components();
+    for (Tensor& component : components)
+      if (component) component = piece_of(component);
+    out = Batch::from_components(std::move(components));
     ++piece_;
-    out = open_.take(std::min((open_.size() + pieces_ - 1) / pieces_, open_.left()));
     return true;
   }
   void save(StateWriter& state) const override {
@@ -174,10 +213,20 @@ class LegacyRebatchStream final : public BatchStream {
   }
   void restore(StateReader& state) override {
     piece_ = state.get(0, pieces_);
-    open_.restore(state);
+    open_.restore_uncounted(state);
   }
 
  private:
+  Tensor piece_of(const Tensor& component) const {
+    if (component.shape().rank() == 0)
+      throw InvalidArgumentError(
+          "a component of the element is a scalar and has no batch axis; call the `batch` method "
+          "on the input Dataset");
+    const int64_t all = component.shape()[0], size = (all + pieces_ - 1) / pieces_;
+    const int64_t begin = std::min(piece_ * size, all);
+    return component.rows(begin, std::min(begin + size, all));
+  }
+
   OpenBatch open_;
   int64_t pieces_, piece_;
 };
@@ -196,7 +245,12 @@ class LegacyRebatchNode final : public OneInputNode {
     return all < 0 ? all : all * pieces_;
   }
   ElementSpec element_spec() const override {
-    return with_batch_axis(without_batch_axis(input().element_spec()), -1);
+    ElementSpec spec = with_batch_axis(without_batch_axis(input().element_spec()), -1);
+    const ElementSpec before = input().element_spec();
+    for (size_t i = 0; i < spec.size(); ++i)
+      if (const int64_t all = before[i].shape[0]; all >= 0 && all % pieces_ == 0)
+        spec[i].shape[0] = all / pieces_;
+    return spec;
   }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
     return std::make_unique<LegacyRebatchStream>(input().elements(pass), pieces_);

@@ -210,7 +210,7 @@ class RepeatNode final : public SelectionNode<RepeatNode> {
   int64_t cardinality() const override {
     const int64_t all = input().cardinality();
     if (all == 0 || count_ == 0) return 0;
-    if (count_ < 0) return all == kUnknownCardinality ? all : kInfiniteCardinality;
+    if (count_ < 0) return kInfiniteCardinality;
     return all < 0 ? all : all * count_;
   }
   template <typename T>

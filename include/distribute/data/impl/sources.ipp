@@ -111,10 +111,8 @@ class FileNode final : public Node {
   const char* kind() const override { return "Files"; }
   std::vector<int64_t> parameters() const override { return {int64_t(files_.size())}; }
   NodePtr with_inputs(std::vector<NodePtr>) const override { return with_files(files_); }
-  ElementSpec element_spec() const override {
-    std::call_once(spec_once_, [&] { spec_ = reader_(files_[0])->element_spec(); });
-    return spec_;
-  }
+  ElementSpec element_spec() const override { return first().element_spec(); }
+  bool spec_is_exact() const override { return first().spec_is_exact(); }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
     return std::make_unique<FileStream>(files_, reader_, pass);
   }
@@ -125,10 +123,16 @@ class FileNode final : public Node {
   }
 
  private:
+  /// Shows what the elements of all files look like.
+  const Node& first() const {
+    std::call_once(first_once_, [&] { first_ = reader_(files_[0]); });
+    return *first_;
+  }
+
   std::vector<std::string> files_;
   FileReader reader_;
-  mutable std::once_flag spec_once_;
-  mutable ElementSpec spec_;
+  mutable std::once_flag first_once_;
+  mutable NodePtr first_;
   mutable std::atomic<uint64_t> passes_{0};
 };
 

@@ -10,6 +10,7 @@
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <string_view>
 #include <thread>
 
 namespace distribute::data {
@@ -137,6 +138,14 @@ class ParallelMapStream final : public BatchStream {
   std::vector<std::thread> workers_;
 };
 
+/// Whether elements were batched further down.
+DISTRIBUTE_INLINE bool gives_batches(const Node& node) {
+  const std::string_view kind = node.kind();
+  if (kind == "Batch" || kind == "Rebatch" || kind == "LegacyRebatch") return true;
+  const std::vector<NodePtr> inputs = node.inputs();
+  return kind != "Unbatch" && kind != "Interleave" && !inputs.empty() && gives_batches(*inputs[0]);
+}
+
 class MapNode final : public OneInputNode {
  public:
   MapNode(NodePtr input, MapFunction function, MapOptions options)
@@ -153,6 +162,10 @@ class MapNode final : public OneInputNode {
     std::call_once(spec_once_, [&] { spec_ = find_spec(); });
     return spec_;
   }
+  /// Arguments of one size have results of one size.
+  bool spec_is_exact() const override {
+    return options_.output_spec || (input().spec_is_exact() && is_static(input().element_spec()));
+  }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
     auto all = input().elements(pass);
     int64_t threads = options_.num_parallel_calls;
@@ -163,7 +176,8 @@ class MapNode final : public OneInputNode {
   }
 
  private:
-  /// From the first element; a first axis that followed the input's unknown one is unknown too.
+  /// From the first element. A first axis is unknown where the input's is, if it is an axis of
+  /// batches or of the same size.
   ElementSpec find_spec() const {
     Batch first;
     if (!input().elements({})->next(first))
@@ -171,9 +185,10 @@ class MapNode final : public OneInputNode {
           "map: the dataset is empty, so its elements are unknown; give output_spec");
     const ElementSpec before = input().element_spec();
     ElementSpec spec = spec_of(function_(first));
-    const bool unknown = !before.empty() && !before[0].shape.empty() && before[0].shape[0] < 0;
+    if (before.empty() || before[0].shape.empty() || before[0].shape[0] >= 0) return spec;
+    const bool batches = gives_batches(input());
     for (TensorSpec& tensor : spec)
-      if (unknown && !tensor.shape.empty() && tensor.shape[0] == first.x.shape()[0])
+      if (!tensor.shape.empty() && (batches || tensor.shape[0] == first.x.shape()[0]))
         tensor.shape[0] = -1;
     return spec;
   }

@@ -88,8 +88,10 @@ class ParameterServerExtended final : public LocalReplicas {
   /// this function already, as it has run before, they leave out.
   void run_closure(const std::function<void()>& fn,
                    const parameter_server::UpdateOrigin& origin = {});
-  /// A coordinator gives out the work: run() elsewhere than in a closure warns, once.
-  void set_coordinated() { coordinated_ = true; }
+  /// A coordinator gives out the work: run() elsewhere than in a closure warns, once, and
+  /// distributed datasets are not read there.
+  void set_coordinated() { coordinated_ = warns_ = true; }
+  DISTRIBUTE_INLINE void check_reads_input() const override;
 
  protected:
   DISTRIBUTE_INLINE std::unique_ptr<LocalReplicaContext> make_context(ReplicaGroup& group,
@@ -118,7 +120,7 @@ class ParameterServerExtended final : public LocalReplicas {
   const std::shared_ptr<StagingMemory> staging_;  // null: no replica is on a GPU
   const std::shared_ptr<ServerAccess> link_;
   const int exceptions_;  // in flight at construction
-  std::atomic<bool> coordinated_{false};
+  std::atomic<bool> coordinated_{false}, warns_{false};
   bool left_ = false;
   std::mutex mutex_;  // guards names_
   std::map<std::string, int> names_;

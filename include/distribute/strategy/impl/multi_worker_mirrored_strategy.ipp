@@ -48,6 +48,11 @@ DISTRIBUTE_INLINE StrategyParts join_cluster(std::shared_ptr<ClusterResolver> re
                                              std::vector<std::string> devices,
                                              const MultiWorkerOptions& options) {
   options.communication_options.check();
+  if (options.elastic.max_workers != 0 && options.elastic.min_workers == 0)
+    throw InvalidArgumentError(str_cat("MultiWorkerMirroredStrategy: elastic.max_workers is ",
+                                       options.elastic.max_workers,
+                                       ", but without min_workers workers do not change; set "
+                                       "elastic.min_workers to at least 1"));
   if (!resolver) resolver = default_resolver().resolver;
   ClusterPlace place = place_of(*resolver);
   check_elastic(options.elastic, place);

@@ -127,10 +127,19 @@ DISTRIBUTE_INLINE void ParameterServerExtended::enter_replica(int,
 }
 
 DISTRIBUTE_INLINE void ParameterServerExtended::warn_outside_closures() {
-  if (ServerAccess::in_closure() || !coordinated_.exchange(false)) return;  // said once
+  if (ServerAccess::in_closure() || !warns_.exchange(false)) return;  // said once
   log_warning("strategy",
               "A `tf.distribute.experimental.ParameterServerStrategy` method is invoked without "
               "using `ClusterCoordinator.schedule`: it runs on the coordinator, which can be slow");
+}
+
+DISTRIBUTE_INLINE void ParameterServerExtended::check_reads_input() const {
+  if (coordinated_ && !ServerAccess::in_closure())
+    throw InvalidArgumentError(
+        "To use this dataset, you need to pass this dataset to "
+        "ClusterCoordinator.create_per_worker_dataset: a function makes it on every worker, and "
+        "functions that are scheduled read it. A loop on the coordinator, such as an evaluation, "
+        "reads the plain Dataset");
 }
 
 DISTRIBUTE_INLINE void ParameterServerExtended::call_for_each_replica(

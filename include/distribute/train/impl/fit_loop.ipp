@@ -51,6 +51,10 @@ DISTRIBUTE_INLINE FitLoop::FitLoop(Model& model, const InputData& data, const Fi
   if (options.steps_per_epoch && *options.steps_per_epoch < 1)
     throw InvalidArgumentError(
         str_cat("fit: steps_per_epoch must be at least 1; it is ", *options.steps_per_epoch));
+  if (!options.steps_per_epoch) data::require_end(data.cardinality(), "fit", "steps_per_epoch");
+  if (options.validation_data && !options.validation_steps)
+    data::require_end(options.validation_data->cardinality(), "fit: the validation data",
+                      "validation_steps");
   take_data(data);
   model_.iterator_ = std::make_unique<FitIterator>(new_iterator());
   model_.means_.reset();
@@ -167,7 +171,7 @@ DISTRIBUTE_INLINE int64_t FitLoop::batches(int64_t first) {
   const bool wants_metrics = callbacks_->wants_batch_metrics();
   int64_t batch = first;
   for (; !options_.steps_per_epoch || batch < *options_.steps_per_epoch; ++batch) {
-    const auto element = model_.iterator_->get_next_as_optional();
+    const auto element = model_.iterator_->next_if_any();
     if (!element) {
       out_of_data_ = options_.steps_per_epoch.has_value();
       if (out_of_data_ && model_.is_chief())

@@ -205,6 +205,7 @@ DISTRIBUTE_INLINE History Model::fit(const InputData& data, const FitOptions& op
 
 DISTRIBUTE_INLINE Logs Model::evaluate(const InputData& data, const EvaluateOptions& options) {
   require_compiled("evaluate");
+  if (!options.steps) data::require_end(data.cardinality(), "evaluate", "steps");
   const train_internal::ModelScope scope(strategy_);
   const DistributedDataset divided = distribute(data);
   Logs logs;
@@ -237,6 +238,7 @@ DISTRIBUTE_INLINE Logs Model::train_on_batch(const PerReplica<data::Batch>& batc
 
 /// Every worker reads all batches and computes its rows: so the results are in the data's order.
 DISTRIBUTE_INLINE Tensor Model::predict(const data::Dataset& data, const PredictOptions& options) {
+  if (!options.steps) data::require_end(data.cardinality(), "predict", "steps");
   const train_internal::ModelScope scope(strategy_);
   const CallbackList callbacks(options.callbacks, *this, {.steps = options.steps});
   StrategyExtended& extended = strategy_.extended();
