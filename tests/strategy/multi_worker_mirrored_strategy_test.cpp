@@ -3,8 +3,8 @@
 #include <distribute/strategy/detail/multi_worker_extended.hpp>
 
 #include <tests/support/catch.hpp>
-#include <tests/support/check_throws.hpp>
 #include <tests/support/caught_log.hpp>
+#include <tests/support/check_throws.hpp>
 #include <tests/support/cluster_main.hpp>
 #include <tests/support/logical_devices.hpp>
 #include <tests/support/mpirun.hpp>

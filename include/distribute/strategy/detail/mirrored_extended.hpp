@@ -1,6 +1,7 @@
 #pragma once
 /// What MirroredStrategy does.
 
+#include <distribute/base/process_state.hpp>
 #include <distribute/strategy/detail/local_replicas.hpp>
 
 #include <exception>
@@ -8,10 +9,6 @@
 #include <memory>
 #include <string>
 #include <vector>
-
-namespace distribute::collective {
-class Timeline;
-}
 
 namespace distribute {
 
@@ -41,9 +38,8 @@ class MirroredExtended : public LocalReplicas {
       const VariableOptions& options) override;
 
  private:
-  std::unique_ptr<NcclReplicas> nccl_;              // null: gradients are added by copies
-  std::shared_ptr<collective::Timeline> timeline_;  // of DISTRIBUTE_TIMELINE
-  int timeline_row_ = 0;
+  std::unique_ptr<NcclReplicas> nccl_;    // null: gradients are added by copies
+  ProcessState::RunRecorder record_run_;  // empty without DISTRIBUTE_TIMELINE
 };
 
 }  // namespace strategy_internal

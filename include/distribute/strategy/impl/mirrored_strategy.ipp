@@ -1,14 +1,14 @@
 #pragma once
 #include <distribute/base/logging.hpp>
-#include <distribute/collective/timeline.hpp>
+#include <distribute/base/process_state.hpp>
 #include <distribute/strategy/cross_device_ops.hpp>
 #include <distribute/strategy/detail/mirrored_extended.hpp>
 #include <distribute/strategy/detail/nccl_replicas.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
 
+#include <chrono>
 #include <cstdlib>
-#include <span>
 #include <utility>
 
 namespace distribute::strategy_internal {
@@ -23,20 +23,21 @@ DISTRIBUTE_INLINE MirroredExtended::MirroredExtended(
              "workers");
   if (reduces_its_own_way() && suits_nccl(replica_devices()))
     nccl_ = NcclReplicas::meet(replica_devices());
-  timeline_ = collective::Timeline::from_environment();
-  if (timeline_) timeline_row_ = timeline_->add_row("strategy.run");
+  if (process_state().make_run_recorder)
+    record_run_ = process_state().make_run_recorder();
+  else if (std::getenv("DISTRIBUTE_TIMELINE"))
+    log_warning("strategy",
+                "DISTRIBUTE_TIMELINE is set, but this program writes no trace of MirroredStrategy: "
+                "include <distribute/collective/timeline.hpp>");
 }
 
-DISTRIBUTE_INLINE MirroredExtended::~MirroredExtended() {
-  if (!timeline_) return;
-  const std::string events = timeline_->events(0, "worker 0", {});
-  timeline_->save(std::span(&events, 1));
-}
+DISTRIBUTE_INLINE MirroredExtended::~MirroredExtended() = default;
 
 DISTRIBUTE_INLINE void MirroredExtended::call_for_each_replica(
     const std::function<void(ReplicaContext&)>& fn) {
-  const collective::TimelineSpan span(timeline_.get(), timeline_row_, "run");
+  const auto begin = std::chrono::steady_clock::now();
   LocalReplicas::call_for_each_replica(fn);
+  if (record_run_) record_run_(begin, std::chrono::steady_clock::now());
 }
 
 DISTRIBUTE_INLINE std::unique_ptr<LocalReplicaContext> MirroredExtended::make_context(
