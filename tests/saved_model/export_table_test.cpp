@@ -88,6 +88,7 @@ std::set<std::string> public_layers() {
       if (line.starts_with("class ") && line.find(" : public Module") != std::string::npos)
         names.insert(line.substr(6, line.find(' ', 6) - 6));
   }
+  for (const char* list : {"ModuleListBase", "ModuleList"}) names.erase(list);  // compute nothing
   return names;
 }
 
@@ -176,7 +177,7 @@ TEST_CASE("what is not exported names the operation, the layer and a cure",
     } catch (const Error& error) {
       problem = error.what();
     }
-    CHECK_THAT(problem, Contains("'odd'") && (Contains("; leave it out") || Contains("must be")));
+    CHECK_THAT(problem, Contains("/odd'") && (Contains("; leave it out") || Contains("must be")));
   }
   for (const auto& [name, function] : functions) {
     INFO(name);

@@ -177,13 +177,13 @@ TEST_CASE("a module's graph has its layers in order, with shapes and weights",
   for (const auto& node : train::module_graph(net)) nodes[node.name] = node;
   const auto inputs = [&](const std::string& name) { return nodes.at(name).inputs; };
   using Names = std::vector<std::string>;
-  CHECK(inputs("sequential/conv/conv2d") ==
-        Names{"input", "sequential/conv/kernel", "sequential/conv/bias"});
-  CHECK(inputs("sequential/flatten/flatten") == Names{"sequential/conv/conv2d"});
-  CHECK(inputs("sequential/sequential/a/dense")[0] == "sequential/flatten/flatten");
-  CHECK(inputs("sequential/sequential/b/dense")[0] == "sequential/sequential/a/dense");
-  CHECK(nodes.at("sequential/conv/conv2d").output_shape == std::vector<int64_t>{-1, 4, 4, 4});
-  CHECK(nodes.at("sequential/conv/kernel").output_shape == std::vector<int64_t>{3, 3, 1, 4});
+  CHECK(inputs("sequential_1/conv/conv2d") ==
+        Names{"input", "sequential_1/conv/kernel", "sequential_1/conv/bias"});
+  CHECK(inputs("sequential_1/flatten/flatten") == Names{"sequential_1/conv/conv2d"});
+  CHECK(inputs("sequential_1/sequential/a/dense")[0] == "sequential_1/flatten/flatten");
+  CHECK(inputs("sequential_1/sequential/b/dense")[0] == "sequential_1/sequential/a/dense");
+  CHECK(nodes.at("sequential_1/conv/conv2d").output_shape == std::vector<int64_t>{-1, 4, 4, 4});
+  CHECK(nodes.at("sequential_1/conv/kernel").output_shape == std::vector<int64_t>{3, 3, 1, 4});
   CHECK(nodes.size() == 11);
 }
 

@@ -106,9 +106,9 @@ class GradientTape {
   std::vector<Tensor> gradient(const std::vector<Tensor>& targets,
                                const std::vector<Tensor>& sources, const Call& call);
 
-  /// Derivatives of each element of the target; none when unconnected. A walk back for each
-  /// element. Shapes  target [t...], source [s...] -> [t..., s...]. Throws  as gradient. Source
-  /// tf.GradientTape.jacobian
+  /// Derivatives of each element of the target, a walk back for each; none when unconnected.
+  /// Shapes  target [t...], source [s...] -> [t..., s...].
+  /// Source  tf.GradientTape.jacobian
   Tensor jacobian(const Tensor& target, const Tensor& source,
                   UnconnectedGradients unconnected = UnconnectedGradients::None);
   Tensor jacobian(const Tensor& target, const Variable& source,

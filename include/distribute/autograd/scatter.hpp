@@ -23,15 +23,15 @@ namespace autograd_internal {
 void check_scatter(ScatterOp op, const std::string& variable, const Shape& shape, DType dtype,
                    const IndexedSlices& slices);
 
-/// Positions of the elements or slices that tuples of indices name, in a tensor whose first `depth`
-/// axes are one. Errors begin with `op`.
-/// Shapes  indices int32 or int64 [i..., depth] -> int64 [product of i].
-/// Throws  InvalidArgumentError for tuples longer than the rank, and for one out of range.
+/// What tuples of indices name in a tensor whose first `depth` axes are seen as one.
 struct FlatIndices {
   Tensor positions;
   Shape flat;     // of the tensor with one axis for the indexed ones: [product, rest...]
   Shape outcome;  // of what the tuples name: [i..., rest...]
 };
+/// Errors begin with `op`.
+/// Shapes  indices int32 or int64 [i..., depth] -> positions int64 [product of i].
+/// Throws  InvalidArgumentError for tuples longer than the rank, and for one out of range.
 FlatIndices flat_indices(const char* op, const Shape& shape, const Tensor& indices);
 
 /// `value` with its rows slices.indices changed, in the slices' order: a row that comes twice is

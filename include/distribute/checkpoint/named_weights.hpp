@@ -41,13 +41,12 @@ struct LoadedWeights {
   std::vector<std::string> loaded, missing, mismatched, unused;
 };
 
-/// The way back: gives each variable the value that the file has under that name: as a key of its
-/// own in name-based files (save_weights, tf.compat.v1.train.Saver), or as the full name of a
-/// variable in object-based ones (tf.train.Checkpoint, Keras's save_weights). A file that has none
-/// of the names, but some without what stands before the first '/', is one of a model without a
-/// name (Keras's functional ones, earlier versions), and is read by those. Every worker calls it
-/// and reads the file. Throws  what BundleReader throws; NotFoundError that names the first
-/// variable which the file
+/// The way back: gives each variable the value of its name: a key of its own in name-based files
+/// (save_weights, tf.compat.v1.train.Saver), the full name of a variable in object-based ones
+/// (tf.train.Checkpoint, Keras's save_weights). A file that has none of the names, but some without
+/// what stands before the first '/', is one of a model without a name (Keras's functional ones,
+/// earlier versions), and is read by those. Every worker calls it and reads the file.
+/// Throws  what BundleReader throws; NotFoundError that names the first variable which the file
 ///         lacks, InvalidArgumentError the first whose shape or type differ, or whose name stands
 ///         for two values. Then nothing is assigned.
 /// Source  tf.keras.Model.load_weights(by_name=True)
