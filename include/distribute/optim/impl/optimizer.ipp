@@ -144,14 +144,15 @@ DISTRIBUTE_INLINE int64_t Optimizer::apply_gradients(const std::vector<Tensor>& 
     throw FailedPreconditionError(
         "`apply_gradients() cannot be called in cross-replica context. Use "
         "`Strategy.run` to enter replica context.");
-  std::vector<Tensor> present = gradients;
-  if (options.find_unused_parameters)
-    present = optim_internal::with_zeros_for_unused(std::move(present), variables, *replica);
-  std::vector<VariableUpdate> updates = collect(present, variables, *replica);
+  const std::vector<Tensor> known =
+      options.find_unused_parameters
+          ? optim_internal::with_zeros_for_unused(gradients, variables, *replica)
+          : gradients;
+  std::vector<VariableUpdate> updates = collect(known, variables, *replica);
   add_slots(updates, replica);
   const bool reduced = prepare(updates, *replica, options);
   if (options.reduced_gradients)
-    *options.reduced_gradients = optim_internal::gradients_of(updates, present, variables);
+    *options.reduced_gradients = optim_internal::gradients_of(updates, known, variables);
   densify(updates, *replica);
   if (RecordedStep* recording = RecordedStep::current())
     return record_update(*recording, *replica, updates, reduced);
