@@ -12,6 +12,7 @@ namespace distribute_tools {
 
 namespace applications = distribute::nn::applications;
 using distribute::concat;
+using distribute::str_cat;
 using distribute::nn::Module;
 
 namespace {
