@@ -16,7 +16,7 @@ data::Dataset batches(data::Dataset images, const examples::TrainerOptions& o) {
 }
 
 examples::Task make_task(const examples::TrainerOptions& o) {
-  auto loading = std::async(std::launch::async, [&] {
+  auto loading = std::async(std::launch::async | std::launch::deferred, [&] {
     return data::load_mnist(o.data_dir, {.split = data::Split::Test});
   });
   const auto training = data::load_mnist(o.data_dir);
