@@ -271,7 +271,7 @@ DISTRIBUTE_INLINE void Optimizer::densify(std::vector<VariableUpdate>& updates,
                                           const ReplicaContext& replica) const {
   const bool rows = updates_rows_alone() && !options_.use_ema;
   const auto on_gpu = [&](const Tensor& gradient) {
-    return gradient.device().type == DeviceType::Gpu && !replica.updates_on_host();
+    return is_gpu(gradient.device()) && !replica.updates_on_host();
   };
   for (VariableUpdate& update : updates)
     if (is_indexed_slices(update.gradient) &&
