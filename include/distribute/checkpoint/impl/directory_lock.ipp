@@ -40,13 +40,13 @@ struct DirectoryLock::Held {
   int descriptor = -1;  // no lock
 };
 
-/// The locks of this process. Programs that end by std::exit destroy no manager: what they hold is
-/// released then.
+/// The locks of this process. Programs that end by std::exit or std::quick_exit destroy no manager:
+/// what they hold is released then.
 class HeldLocks {
  public:
   static HeldLocks& all() {
     static auto* const locks = new HeldLocks;
-    static const int registered = std::atexit([] { all().release(); });
+    static const bool registered = release_at(&std::atexit) && release_at(&std::at_quick_exit);
     (void)registered;
     return *locks;
   }
@@ -54,6 +54,9 @@ class HeldLocks {
 
  private:
   void release();
+  static bool release_at(int (*registration)(void (*)())) {
+    return registration([] { all().release(); }) == 0;
+  }
 
   std::mutex mutex_;  // guards by_path_
   std::map<std::string, std::weak_ptr<DirectoryLock::Held>> by_path_;

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <thread>
 
-#include <linux/futex.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
