@@ -51,7 +51,7 @@ JOBS = {
 TRAINING = ["--steps=30", "--batch_size=32", "--checkpoint_dir={work}/ckpt", "--save_steps=10",
             "--loss_csv={work}/loss.csv"]
 SMALL = [("one process", "-f 1"), ("multi_worker", "-n 24"), ("multi_worker", "-f 100"),
-         ("parameter_server", "-u 12"), ("elastic", "no TMPDIR")]
+         ("parameter_server", "-u 12"), ("elastic", "no TMPDIR"), ("one process", "-v 180M")]
 
 
 def limit(kind, value):
@@ -73,9 +73,11 @@ LIMITS = {
     **{f"-n {n}": (limit(resource.RLIMIT_NOFILE, n), None) for n in (8, 16, 24, 40)},
     **{f"-u {n}": (as_nobody(n), None) for n in (1, 4, 8, 12, 20)},
     **{f"-f {kib}": (limit(resource.RLIMIT_FSIZE, kib * 1024), None) for kib in (0, 1, 100, 4000)},
-    **{f"-v {mib}M": (limit(resource.RLIMIT_AS, mib << 20), None) for mib in (150, 300, 600, 1200)},
+    **{f"-v {mib}M": (limit(resource.RLIMIT_AS, mib << 20), None)
+       for mib in (150, 180, 300, 600, 1200)},
     "no TMPDIR": (lambda: os.environ.update(TMPDIR="/no/such/directory"), None),
-    "full TMPDIR": (None, "mount -t tmpfs -o size=4k none /tmp; head -c 4096 /dev/zero > /tmp/full"),
+    "full TMPDIR": (None, "mkdir {work}/tmp; mount -t tmpfs -o size=4k none {work}/tmp; "
+                          "head -c 4096 /dev/zero > {work}/tmp/full; export TMPDIR={work}/tmp"),
     "full disk": (None, "mount -t tmpfs -o size=600k none {work}"),
     "read-only root and HOME": (
         None, "export HOME=/root; mount -t tmpfs none {work}; mount -o remount,bind,ro /"),

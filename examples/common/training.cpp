@@ -1,10 +1,12 @@
 #include "trainer.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <deque>
+#include <string>
 
 namespace dist = distribute;
 namespace data = distribute::data;
@@ -26,6 +28,12 @@ void accumulate(std::vector<dist::Tensor>& sums, std::vector<dist::Tensor> gradi
 double seconds_now() {
   using namespace std::chrono;
   return duration<double>(steady_clock::now().time_since_epoch()).count();
+}
+
+/// As "%.9g" of a program that sets no locale: with a decimal point.
+std::string csv_number(double value) {
+  char text[40];
+  return {text, std::to_chars(text, text + sizeof text, value, std::chars_format::general, 9).ptr};
 }
 
 }  // namespace
@@ -139,8 +147,8 @@ Trainer::Step Trainer::step(const dist::PerReplica<Batch>& batch) {
 void Trainer::step_done(const Step& step, const std::string& worker) {
   last_loss_ = step.loss;
   if (loss_csv_)
-    std::fprintf(loss_csv_.get(), "%lld,%.9g,%.9g\n", (long long)(step.number - 1), step.loss,
-                 step.second);
+    std::fprintf(loss_csv_.get(), "%lld,%s,%s\n", (long long)(step.number - 1),
+                 csv_number(step.loss).c_str(), csv_number(step.second).c_str());
   check_loss_csv();
   check_finite("loss", step.loss, step.number);
   if (step.number % 100 == 0) {

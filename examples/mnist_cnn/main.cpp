@@ -25,7 +25,7 @@ void check_size(const data::Dataset& digits, const std::string& directory, const
 }
 
 examples::Task make_task(const examples::TrainerOptions& o) {
-  auto loading = std::async(std::launch::async, [&] {
+  auto loading = std::async(std::launch::async | std::launch::deferred, [&] {
     return data::load_mnist(o.data_dir, {.split = data::Split::Test});
   });
   const auto training = data::load_mnist(o.data_dir);

@@ -27,6 +27,8 @@ TEST_CASE("numbers for machines are those of the C locale", "[base][number_text]
   CHECK(leading_number("none", &used) == 0);
   CHECK(used == 0);
   CHECK(leading_number("") == 0);
+  CHECK(leading_number("-1e400") == -HUGE_VAL);
+  CHECK(leading_number("1e-400") == 0);
 }
 
 TEST_CASE("numbers for machines keep their point under a locale with a comma",

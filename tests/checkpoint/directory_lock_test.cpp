@@ -93,6 +93,24 @@ TEST_CASE("managers of one process, and processes of one job, share a directory"
   CHECK(std::filesystem::is_empty(second.path()));
 }
 
+TEST_CASE("a program that ends by exit or quick_exit leaves no file of its lock",
+          "[checkpoint][directory_lock][multiproc]") {
+  const bool quick = GENERATE(false, true);
+  const TemporaryDirectory directory;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::close(STDOUT_FILENO);
+    static DirectoryLock* const lock = new DirectoryLock(directory.path());  // never destroyed
+    lock->hold();
+    const int status = std::filesystem::is_empty(directory.path()) ? 1 : 0;
+    quick ? std::quick_exit(status) : std::exit(status);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  CHECK(status == 0);
+  CHECK(std::filesystem::is_empty(directory.path()));
+}
+
 TEST_CASE("a directory without rights or locks is left to what is written there",
           "[checkpoint][directory_lock]") {
   DirectoryLock("/proc/no/such/directory").hold();

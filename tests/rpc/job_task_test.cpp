@@ -215,6 +215,7 @@ TEST_CASE("a server that gets no thread refuses the connection and lives on", "[
     const NoThreads none;
     const auto channel = worker->connect("ps", 0, soon());
     CHECK_THAT(error_of([&] { channel->call("hello", "", soon()); }), StartsWith("UNAVAILABLE: "));
+    CHECK(lines.waits_for("refused worker 0 at 127.0.0.1:"));
     CHECK(lines.waits_for("no thread can be started for calls of worker 0"));
   }
   CHECK(other->connect("ps", 0, soon())->call("hello", "", soon()) == "hello worker 1: ");

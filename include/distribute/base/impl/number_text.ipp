@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 namespace distribute::base_internal {
 
@@ -18,6 +19,11 @@ DISTRIBUTE_INLINE double leading_number(std::string_view text, size_t* used) {
   if (at < text.size() && text[at] == '+') ++at;
   double value = 0;
   const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), value);
+  if (error == std::errc::result_out_of_range) {
+    const std::string_view number(text.data() + at, size_t(end - text.data()) - at);
+    const bool tiny = number.find("e-") != number.npos || number.find("E-") != number.npos;
+    value = tiny ? 0 : number.starts_with('-') ? -HUGE_VAL : HUGE_VAL;
+  }
   if (used) *used = error == std::errc::invalid_argument ? 0 : size_t(end - text.data());
   return value;
 }

@@ -6,18 +6,32 @@
 
 #include <cstdlib>
 #include <exception>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
+#include <unistd.h>
+
 namespace distribute::base_internal {
+
+/// There may be no memory even for the line.
+[[noreturn]] DISTRIBUTE_INLINE void end_by(const std::string& purpose,
+                                           const std::exception& error) {
+  try {
+    log(LogSeverity::Fatal, "base",
+        str_cat("the thread for ", purpose, " cannot go on: ", error.what()));
+  } catch (const std::exception&) {
+    constexpr std::string_view kLine = "error: a thread cannot go on: there is no memory left\n";
+    (void)!::write(STDERR_FILENO, kLine.data(), kLine.size());
+  }
+  std::_Exit(exit_status(error));
+}
 
 DISTRIBUTE_INLINE void run_thread(const std::string& purpose, const std::function<void()>& body) {
   try {
     body();
   } catch (const std::exception& error) {
-    log(LogSeverity::Fatal, "base",
-        str_cat("the thread for ", purpose, " cannot go on: ", error.what()));
-    std::_Exit(exit_status(error));
+    end_by(purpose, error);
   }
 }
 

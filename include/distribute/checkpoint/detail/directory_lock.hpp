@@ -23,9 +23,10 @@ class DirectoryLock {
   /// Throws  FailedPreconditionError that names directory and owner when another job has it.
   void hold();
 
- private:
+  /// The lock of this process on one file.
   struct Held;
 
+ private:
   const std::string directory_;
   std::mutex mutex_;  // guards held_
   std::shared_ptr<Held> held_;

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -23,16 +24,42 @@ namespace distribute::checkpoint_internal {
 /// The lock of this process on one file.
 struct DirectoryLock::Held {
   explicit Held(std::string the_path) : path(std::move(the_path)) {}
-  /// Removed before others can have the lock: one who has opened it meanwhile looks again.
-  ~Held() {
-    if (descriptor < 0) return;
-    ::unlink(path.c_str());
-    ::close(descriptor);
-  }
+  ~Held() { release(); }
   Held(const Held&) = delete;
 
+  /// Removed before others can have the lock: one who has opened it meanwhile looks again. A child
+  /// of the process, which has the descriptor too, removes nothing.
+  void release() {
+    if (descriptor < 0 || owner != ::getpid()) return;
+    ::unlink(path.c_str());
+    ::close(std::exchange(descriptor, -1));
+  }
+
   const std::string path;
+  const pid_t owner = ::getpid();
   int descriptor = -1;  // no lock
+};
+
+/// The locks of this process. Programs that end by std::exit or std::quick_exit destroy no manager:
+/// what they hold is released then.
+class HeldLocks {
+ public:
+  static HeldLocks& all() {
+    static auto* const locks = new HeldLocks;
+    static const bool registered = release_at(&std::atexit) && release_at(&std::at_quick_exit);
+    (void)registered;
+    return *locks;
+  }
+  std::shared_ptr<DirectoryLock::Held> hold(const std::string& path, const std::string& directory);
+
+ private:
+  void release();
+  static bool release_at(int (*registration)(void (*)())) {
+    return registration([] { all().release(); }) == 0;
+  }
+
+  std::mutex mutex_;  // guards by_path_
+  std::map<std::string, std::weak_ptr<DirectoryLock::Held>> by_path_;
 };
 
 /// TF_CONFIG without what differs between the tasks of a job.
@@ -108,6 +135,23 @@ DISTRIBUTE_INLINE int lock_file(const std::string& path, const std::string& dire
   }
 }
 
+DISTRIBUTE_INLINE std::shared_ptr<DirectoryLock::Held> HeldLocks::hold(
+    const std::string& path, const std::string& directory) {
+  const std::lock_guard lock(mutex_);
+  std::weak_ptr<DirectoryLock::Held>& known = by_path_[path];
+  if (auto held = known.lock()) return held;
+  auto fresh = std::make_shared<DirectoryLock::Held>(path);
+  fresh->descriptor = lock_file(path, directory);
+  known = fresh;
+  return fresh;
+}
+
+DISTRIBUTE_INLINE void HeldLocks::release() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [path, known] : by_path_)
+    if (const auto held = known.lock()) held->release();
+}
+
 DISTRIBUTE_INLINE void DirectoryLock::hold() {
   const std::lock_guard lock(mutex_);
   if (held_ || !value_or_throw(io::file_system_for(directory_))->has_atomic_move()) return;
@@ -116,14 +160,7 @@ DISTRIBUTE_INLINE void DirectoryLock::hold() {
   char* const real = ::realpath(local.c_str(), nullptr);
   const std::string path = io::join_path(real ? real : local, ".checkpoint_writer");
   std::free(real);
-  static std::mutex all_mutex;
-  static auto* const all = new std::map<std::string, std::weak_ptr<Held>>;  // of this process
-  const std::lock_guard all_lock(all_mutex);
-  held_ = (*all)[path].lock();
-  if (held_) return;
-  auto fresh = std::make_shared<Held>(path);
-  fresh->descriptor = lock_file(path, directory_);
-  (*all)[path] = held_ = std::move(fresh);
+  held_ = HeldLocks::all().hold(path, directory_);
 }
 
 }  // namespace distribute::checkpoint_internal

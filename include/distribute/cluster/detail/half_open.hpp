@@ -49,6 +49,7 @@ class HalfOpen {
 
   const net::HandshakeConfig& config_;
   net::Socket socket_;
+  std::string taken_;                       // its description, once the socket has another owner
   std::unique_ptr<net::TlsHandshake> tls_;  // while it goes on
   bool begun_ = false;                      // the first byte has come
   net::ServerHandshake handshake_;

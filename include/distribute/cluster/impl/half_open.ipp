@@ -136,13 +136,14 @@ DISTRIBUTE_INLINE short HalfOpen::events() const {
 }
 
 DISTRIBUTE_INLINE std::string HalfOpen::description() const {
+  if (!taken_.empty()) return taken_;
   const net::TaskIdentity& who = handshake_.hello().client;
   return who.type.empty() ? socket_.peer() : str_cat(who.name(), " at ", socket_.peer());
 }
 
 DISTRIBUTE_INLINE net::Socket HalfOpen::take_socket() {
-  const std::string name = description();
-  socket_.set_peer(name);
+  taken_ = description();
+  socket_.set_peer(taken_);
   return std::move(socket_);
 }
 

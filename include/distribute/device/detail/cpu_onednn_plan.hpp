@@ -86,9 +86,14 @@ Desc any(const Desc& plain);
 dnnl::primitive_attr attributes(Epilogue epilogue);
 Slot slot(const Array& array, const Desc& plain, const Desc& wanted);
 
+/// oneDNN 2.6 does not look whether it got memory for the code that it makes, and crashes.
+/// Throws  ResourceExhaustedError when a few megabytes cannot be had.
+void require_room_for_code();
+
 /// Primitive descriptor with user-managed scratch memory; the two API generations differ here.
 template <typename Primitive, typename... Args>
 auto describe(const dnnl::primitive_attr& attr, const Args&... args) {
+  require_room_for_code();
 #if DNNL_VERSION_MAJOR >= 3
   return typename Primitive::primitive_desc(engine(), args..., attr);
 #else
@@ -112,6 +117,7 @@ auto describe_backward(const Hint& hint, const Args&... args) {
 template <typename Primitive, typename PrimitiveDesc>
 void finish_plan(Plan& plan, const PrimitiveDesc& pd, const char* name, const Desc& output,
                  const Desc& final_output, const Desc& plain) {
+  require_room_for_code();
   plan.primitive = Primitive(pd);
   plan.scratch = pd.scratchpad_desc();
   plan.output = output;
