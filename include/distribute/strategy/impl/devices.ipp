@@ -9,7 +9,9 @@
 #include <distribute/strategy/devices.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
+#include <string_view>
 
 namespace distribute::strategy_internal {
 
@@ -78,10 +80,19 @@ DISTRIBUTE_INLINE std::vector<std::string> devices_of(GpuDevice, int count) {
   return names;
 }
 
+/// Whether a launcher says that this host has other tasks before this one, which say the same.
+DISTRIBUTE_INLINE bool is_later_task_of_host() {
+  for (const char* name : {"DISTRIBUTE_LOCAL_RANK", "LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK",
+                           "MPI_LOCALRANKID", "SLURM_LOCALID"})
+    if (const char* text = std::getenv(name)) return std::string_view(text) != "0";
+  return false;
+}
+
 DISTRIBUTE_INLINE std::vector<std::string> devices_of(DefaultDevice, int count) {
   if (!physical_gpus().empty()) return devices_of(GpuDevice(), count);
   static const bool told = [] {
-    if (built_for_cuda()) log_info("strategy", gpu_problem() + "; the CPU is used");
+    if (built_for_cuda() && !is_later_task_of_host())
+      log_info("strategy", gpu_problem() + "; the CPU is used");
     return true;
   }();
   (void)told;
