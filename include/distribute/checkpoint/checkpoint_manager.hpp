@@ -3,7 +3,6 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
-#include <distribute/checkpoint/checkpoint_state.hpp>
 
 #include <cstdint>
 #include <exception>
@@ -13,6 +12,8 @@
 #include <vector>
 
 namespace distribute::train {
+
+struct CheckpointState;
 
 struct CheckpointManagerOptions {
   std::string directory;

@@ -4,14 +4,9 @@
 #include <distribute/strategy/detail/local_replicas.hpp>
 
 #include <exception>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
-
-namespace distribute::collective {
-class Timeline;
-}
 
 namespace distribute {
 
@@ -27,8 +22,6 @@ class MirroredExtended : public LocalReplicas {
   DISTRIBUTE_INLINE ~MirroredExtended() override;
   const char* name() const override { return "MirroredStrategy"; }
   std::vector<std::string> parameter_devices() const override { return worker_devices(); }
-  DISTRIBUTE_INLINE void call_for_each_replica(
-      const std::function<void(ReplicaContext&)>& fn) override;
   bool supports_per_replica_input() const override { return true; }
 
  protected:
@@ -41,9 +34,7 @@ class MirroredExtended : public LocalReplicas {
       const VariableOptions& options) override;
 
  private:
-  std::unique_ptr<NcclReplicas> nccl_;              // null: gradients are added by copies
-  std::shared_ptr<collective::Timeline> timeline_;  // of DISTRIBUTE_TIMELINE
-  int timeline_row_ = 0;
+  std::unique_ptr<NcclReplicas> nccl_;  // null: gradients are added by copies
 };
 
 }  // namespace strategy_internal

@@ -1,6 +1,5 @@
 #pragma once
 #include <distribute/base/logging.hpp>
-#include <distribute/collective/timeline.hpp>
 #include <distribute/strategy/cross_device_ops.hpp>
 #include <distribute/strategy/detail/mirrored_extended.hpp>
 #include <distribute/strategy/detail/nccl_replicas.hpp>
@@ -8,8 +7,6 @@
 #include <distribute/strategy/mirrored_strategy.hpp>
 
 #include <cstdlib>
-#include <span>
-#include <utility>
 
 namespace distribute::strategy_internal {
 
@@ -20,23 +17,16 @@ DISTRIBUTE_INLINE MirroredExtended::MirroredExtended(
     log_info("strategy",
              "MirroredStrategy ignores TF_CONFIG; MultiWorkerMirroredStrategy trains on several "
              "workers");
+  if (const char* trace = std::getenv("DISTRIBUTE_TIMELINE"); trace && *trace)
+    log_warning(
+        "strategy",
+        "DISTRIBUTE_TIMELINE is not written by MirroredStrategy; MultiWorkerMirroredStrategy "
+        "records its steps, without other workers, too");
   if (reduces_its_own_way() && suits_nccl(replica_devices()))
     nccl_ = NcclReplicas::meet(replica_devices());
-  timeline_ = collective::Timeline::from_environment();
-  if (timeline_) timeline_row_ = timeline_->add_row("strategy.run");
 }
 
-DISTRIBUTE_INLINE MirroredExtended::~MirroredExtended() {
-  if (!timeline_) return;
-  const std::string events = timeline_->events(0, "worker 0", {});
-  timeline_->save(std::span(&events, 1));
-}
-
-DISTRIBUTE_INLINE void MirroredExtended::call_for_each_replica(
-    const std::function<void(ReplicaContext&)>& fn) {
-  const collective::TimelineSpan span(timeline_.get(), timeline_row_, "run");
-  LocalReplicas::call_for_each_replica(fn);
-}
+DISTRIBUTE_INLINE MirroredExtended::~MirroredExtended() = default;
 
 DISTRIBUTE_INLINE std::unique_ptr<LocalReplicaContext> MirroredExtended::make_context(
     ReplicaGroup& group, int replica) {
