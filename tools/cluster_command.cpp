@@ -128,6 +128,7 @@ int cluster_command(const ClusterFlags& flags, bool json) {
   try {
     const ImpliedResolver implied = implied_resolver({}, flags);
     const ClusterRole role = cluster_role(*implied.resolver);
+    if (json) check_complete(*implied.resolver);  // else it is explained first
     if (json)
       std::printf("%s\n", role.to_json().c_str());
     else {
@@ -136,8 +137,8 @@ int cluster_command(const ClusterFlags& flags, bool json) {
       print_paths(read_job_paths());
     }
     check_complete(*implied.resolver);
-    if (role.cluster && !role.is_chief) throw InvalidArgumentError(role.problem);
-    return tasks_would_start(role.cluster) ? kExitDone : kExitFailed;
+    const bool has_place = !role.cluster || (role.is_chief && role.task_type && role.task_id);
+    return json || (has_place && tasks_would_start(role.cluster)) ? kExitDone : kExitFailed;
   } catch (const Error& error) {
     const bool wrong_value = error.code() == StatusCode::InvalidArgument;
     std::fprintf(stderr, "distribute cluster: %s: %s\n",

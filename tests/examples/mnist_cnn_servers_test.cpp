@@ -46,6 +46,7 @@ TEST_CASE("every 100th step of a job with parameter servers is printed once, in 
   ProcessCluster cluster(
       servers_of({"--model=tutorial", "--steps=200", "--batch_size=20", "--json=" + json}, chief));
   cluster.join();
+  CHECK_THAT(cluster.all_output(), !Catch::Matchers::Contains("ClusterCoordinator.schedule"));
   const auto counts = printed_steps(cluster.all_output(), 200);
   CHECK(counts == std::map<int, int>{{100, 1}, {200, 1}});
   const Json report = Json::parse(contents(json));

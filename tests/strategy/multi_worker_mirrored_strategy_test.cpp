@@ -92,8 +92,9 @@ TEST_CASE("without a cluster it trains on this process alone", "[strategy][multi
 
 TEST_CASE("an elastic strategy that needs others does not train alone",
           "[strategy][multi_worker]") {
+  const MultiWorkerOptions options{.elastic = {.min_workers = 2}};
   check_throws<InvalidArgumentError>(
-      [] { MultiWorkerMirroredStrategy<CpuDevice>({.elastic = {.min_workers = 2}}); },
+      [&] { MultiWorkerMirroredStrategy<CpuDevice> strategy(options); },
       "needs at least 2 workers (min_workers), but the environment names no other task");
 }
 

@@ -107,11 +107,7 @@ TEST_CASE("what the operators' own examples leave out is not demanded",
 TEST_CASE("a PyTorchJob whose tasks cannot find each other is found", "[tools][check_manifests]") {
   SKIP_WITHOUT_PYTHON();
   Problems problems;
-  problems.found(changed("pytorchjob.yaml", "    Master:",
-                         "    Worker:\n      replicas: 1\n"
-                         "      template: {spec: {containers: []}}\n"
-                         "    Boss:"),
-                 "there is no Master");
+  problems.found(changed("pytorchjob.yaml", "    Master:", "    Boss:"), "there is no Master");
   const std::string spec = "spec:\n  runPolicy:";
   problems.found(changed("pytorchjob.yaml", spec, "spec:\n  nprocPerNode: \"4\"\n  runPolicy:"),
                  "nprocPerNode: is 4, so WORLD_SIZE counts 4 processes");

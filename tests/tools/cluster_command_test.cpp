@@ -71,14 +71,24 @@ TEST_CASE("cluster --json gives null for what nobody can tell", "[tools][cluster
 TEST_CASE("cluster explains itself to people", "[tools][cluster_command]") {
   if (!has_program("distribute")) SKIP("the program was not built");
   const ProgramResult result = with_tf_config(kTwoWorkers, {});
-  CHECK(result.status == 0);
+  CHECK(result.status == 1);  // without a token its tasks would not start
   CHECK_THAT(result.out, Contains("TF_CONFIG") && Contains("worker 1  b:1") &&
-                             Contains("id 2 among 3 worker(s), does not write checkpoints"));
+                             Contains("id 2 among 3 worker(s), does not write checkpoints") &&
+                             Contains("job token    MISSING"));
+  CHECK(cluster({}, "DISTRIBUTE_JOB_TOKEN=0123456789abcdef TF_CONFIG=" + shell_quoted(kTwoWorkers))
+            .status == 0);
   CHECK_THAT(cluster({}).out, Contains("a single process") && Contains("alone"));
   CHECK_THAT(with_tf_config(R"({"cluster": {"worker": ["a:1", "a:1"]}})", {}).out,
              Contains("worker 0 and worker 1 have one address"));
-  CHECK_THAT(with_tf_config(R"({"cluster": {"master": ["a:1"]}})", {}).out,
-             Contains("rename 'master' to 'chief'"));
+  const ProgramResult without_task = with_tf_config(R"({"cluster": {"master": ["a:1"]}})", {});
+  CHECK_THAT(without_task.out, Contains("whose job 'master' is taken for the chief"));
+  CHECK(without_task.status == 1);
+  const ProgramResult stranger = with_tf_config(
+      R"({"cluster": {"worker": ["127.0.0.1:1"]}, "task": {"type": "worker", "index": 7}})", {});
+  CHECK_THAT(stranger.out, Contains("exceeds the maximum id of worker"));
+  CHECK(stranger.status == 1);
+  check_complaint(with_tf_config(R"({"task": {"type": "ps", "index": 0}})", {"--json"}),
+                  "this process is 'ps' 0, but no cluster names");
 }
 
 TEST_CASE("cluster reads launchers and the classic flags", "[tools][cluster_command]") {

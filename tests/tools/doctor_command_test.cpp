@@ -144,6 +144,31 @@ TEST_CASE("the doctor names the step at which a port fails", "[tools][doctor_com
   CHECK_THAT(result.out, Contains("FAIL  listen") && Contains("another process"));
 }
 
+// "127.1" stands for a host's name that /etc/hosts calls a loopback address.
+TEST_CASE("the doctor tells of names that are loopback addresses, and of tasks at such addresses",
+          "[tools][doctor_command]") {
+  const auto report = [](const char* task) {
+    const launch::ReservedPort ports[2];
+    const Json config = {{"cluster",
+                          {{"worker",
+                            {"127.1:" + std::to_string(ports[0].number()),
+                             "localhost:" + std::to_string(ports[1].number())}}}},
+                         {"task", {{"type", "worker"}, {"index", std::stoi(task)}}}};
+    return Json::parse(alone({"--json"}, "DISTRIBUTE_JOB_TOKEN=0123456789abcdef0123 TF_CONFIG=" +
+                                             shell_quoted(config.dump()))
+                           .out);
+  };
+  for (const char* task : {"0", "1"}) {
+    const auto found = findings(report(task), "cluster", "addresses");
+    std::string all;
+    for (const Json& one : found) all += one.dump();
+    CHECK_THAT(all, Contains("worker 1 (localhost:") && Contains("has a loopback address"));
+    CHECK_THAT(all, Contains("this host's /etc/hosts says 127.0.0.1"));
+    CHECK_THAT(all, Contains(std::string(task) == "0" ? "listens on all addresses"
+                                                      : "correct it unless the task runs here"));
+  }
+}
+
 TEST_CASE("three tasks measure the network between them", "[tools][doctor_command][multiproc]") {
   if (!has_program("distribute")) SKIP("the program was not built");
   for (const auto& outcome : three("", "20")) {

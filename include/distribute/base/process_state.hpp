@@ -6,10 +6,8 @@
 #include <distribute/base/log_state.hpp>
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <cstdlib>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -40,11 +38,6 @@ struct ProcessState {
   bool allow_winograd = env_switch("DISTRIBUTE_WINOGRAD");
   /// Puts our own convolutions before those of a backend (device/own_convolutions); null: none.
   std::unique_ptr<Backend> (*own_convolutions)(Backend& backend) = nullptr;
-  /// Makes what takes the times of a strategy's runs outside of jobs, or none where none is asked
-  /// for (collective/timeline); null: the program has none.
-  using RunRecorder = std::function<void(std::chrono::steady_clock::time_point begin,
-                                         std::chrono::steady_clock::time_point end)>;
-  RunRecorder (*make_run_recorder)() = nullptr;
   std::string mixed_precision_policy = "float32";  // tf.keras.mixed_precision (nn/policy)
   bool tensor_float_32 = true;  // tf.config.experimental.enable_tensor_float_32_execution
   bool op_determinism = false;  // tf.config.experimental.enable_op_determinism

@@ -3,7 +3,6 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
-#include <distribute/checkpoint/checkpoint_state.hpp>
 
 #include <cstdint>
 #include <exception>
@@ -18,6 +17,8 @@ class DirectoryLock;
 }
 
 namespace distribute::train {
+
+struct CheckpointState;
 
 struct CheckpointManagerOptions {
   std::string directory;

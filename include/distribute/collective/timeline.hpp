@@ -79,11 +79,3 @@ class TimelineSpan {
 };
 
 }  // namespace distribute::collective
-
-namespace distribute::collective_internal {
-
-bool register_run_recorder();
-
-inline const bool kRunRecorderIsRegistered = register_run_recorder();
-
-}  // namespace distribute::collective_internal

@@ -197,9 +197,10 @@ DISTRIBUTE_INLINE std::vector<std::string> numbered_checkpoints(const std::strin
 DISTRIBUTE_INLINE std::string cure_of_state(const std::string& directory, const std::string& file) {
   const std::vector<std::string> beside = checkpoints_in(directory);
   if (beside.empty()) return "; remove " + file + " to start anew: no checkpoint lies beside it";
-  return str_cat("; write `model_checkpoint_path: ", quote(beside.back()), "` into ", file,
-                 " to go on from the newest checkpoint beside it, or move the checkpoints and that "
-                 "file away to start anew");
+  return str_cat(
+      "; write `model_checkpoint_path: ", quote(beside.back()), "` into ", file,
+      " to go on from the newest checkpoint beside it, or move what is there away to start "
+      "anew");
 }
 
 DISTRIBUTE_INLINE bool has_index(const std::string& prefix) {
@@ -256,9 +257,9 @@ DISTRIBUTE_INLINE std::optional<CheckpointState> get_checkpoint_state(
   } catch (const DataLossError& error) {
     throw DataLossError(error.what() + checkpoint_internal::cure_of_state(checkpoint_dir, file));
   }
-  const std::string named = io::join_path(checkpoint_dir, state.model_checkpoint_path);
+  const std::string named = state.model_checkpoint_path;
   checkpoint_internal::resolve_path(state.model_checkpoint_path, checkpoint_dir);
-  if (named != state.model_checkpoint_path) state.moved_from = named;
+  if (io::join_path(checkpoint_dir, named) != state.model_checkpoint_path) state.moved_from = named;
   for (std::string& path : state.all_model_checkpoint_paths)
     checkpoint_internal::resolve_path(path, checkpoint_dir);
   return state;

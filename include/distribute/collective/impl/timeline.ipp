@@ -2,14 +2,11 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/json.hpp>
 #include <distribute/base/logging.hpp>
-#include <distribute/base/process_state.hpp>
 #include <distribute/collective/timeline.hpp>
 #include <distribute/io/atomic_file.hpp>
 
 #include <algorithm>
 #include <cstdlib>
-#include <memory>
-#include <span>
 #include <tuple>
 #include <utility>
 
@@ -105,26 +102,3 @@ DISTRIBUTE_INLINE void Timeline::save(std::span<const std::string> events) const
 }
 
 }  // namespace distribute::collective
-
-namespace distribute::collective_internal {
-
-/// The trace is written when the last copy of the recorder goes.
-DISTRIBUTE_INLINE ProcessState::RunRecorder make_run_recorder() {
-  auto made = collective::Timeline::from_environment();
-  if (!made) return {};
-  const std::shared_ptr<collective::Timeline> timeline(
-      made.get(), [made](collective::Timeline* ending) {
-        const std::string events = ending->events(0, "worker 0", {});
-        ending->save(std::span(&events, 1));
-      });
-  return [timeline, row = timeline->add_row("strategy.run")](auto begin, auto end) {
-    timeline->add(row, "run", begin, end);
-  };
-}
-
-DISTRIBUTE_INLINE bool register_run_recorder() {
-  process_state().make_run_recorder = make_run_recorder;
-  return true;
-}
-
-}  // namespace distribute::collective_internal

@@ -1,11 +1,9 @@
 #pragma once
 /// What MirroredStrategy does.
 
-#include <distribute/base/process_state.hpp>
 #include <distribute/strategy/detail/local_replicas.hpp>
 
 #include <exception>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,8 +22,6 @@ class MirroredExtended : public LocalReplicas {
   DISTRIBUTE_INLINE ~MirroredExtended() override;
   const char* name() const override { return "MirroredStrategy"; }
   std::vector<std::string> parameter_devices() const override { return worker_devices(); }
-  DISTRIBUTE_INLINE void call_for_each_replica(
-      const std::function<void(ReplicaContext&)>& fn) override;
   bool supports_per_replica_input() const override { return true; }
 
  protected:
@@ -38,8 +34,7 @@ class MirroredExtended : public LocalReplicas {
       const VariableOptions& options) override;
 
  private:
-  std::unique_ptr<NcclReplicas> nccl_;    // null: gradients are added by copies
-  ProcessState::RunRecorder record_run_;  // empty without DISTRIBUTE_TIMELINE
+  std::unique_ptr<NcclReplicas> nccl_;  // null: gradients are added by copies
 };
 
 }  // namespace strategy_internal

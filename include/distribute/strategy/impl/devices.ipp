@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <set>
+#include <string_view>
 
 namespace distribute::strategy_internal {
 
@@ -87,6 +89,14 @@ DISTRIBUTE_INLINE std::vector<std::string> devices_of(GpuDevice, int count, cons
   return names;
 }
 
+/// Whether a launcher says that this host has other tasks before this one, which say the same.
+DISTRIBUTE_INLINE bool is_later_task_of_host() {
+  for (const char* name : {"DISTRIBUTE_LOCAL_RANK", "LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK",
+                           "MPI_LOCALRANKID", "SLURM_LOCALID"})
+    if (const char* text = std::getenv(name)) return std::string_view(text) != "0";
+  return false;
+}
+
 /// A strategy has looked for GPUs and found none, and nobody has been told.
 DISTRIBUTE_INLINE std::atomic<bool>& missing_gpus() {
   static std::atomic<bool> untold = false;
@@ -102,7 +112,8 @@ DISTRIBUTE_INLINE std::vector<std::string> devices_of(DefaultDevice, int count,
 }
 
 DISTRIBUTE_INLINE void tell_of_missing_gpus() {
-  if (missing_gpus().exchange(false)) log_info("strategy", gpu_problem() + "; the CPU is used");
+  if (missing_gpus().exchange(false) && !is_later_task_of_host())
+    log_info("strategy", gpu_problem() + "; the CPU is used");
 }
 
 DISTRIBUTE_INLINE std::vector<Device> gpus_among(const std::vector<std::string>& names) {

@@ -1,13 +1,11 @@
 #pragma once
 #include <distribute/base/logging.hpp>
-#include <distribute/base/process_state.hpp>
 #include <distribute/strategy/cross_device_ops.hpp>
 #include <distribute/strategy/detail/mirrored_extended.hpp>
 #include <distribute/strategy/detail/nccl_replicas.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
 
-#include <chrono>
 #include <cstdlib>
 #include <utility>
 
@@ -21,24 +19,16 @@ DISTRIBUTE_INLINE MirroredExtended::MirroredExtended(
     log_info("strategy",
              "MirroredStrategy ignores TF_CONFIG; MultiWorkerMirroredStrategy trains on several "
              "workers");
+  if (const char* trace = std::getenv("DISTRIBUTE_TIMELINE"); trace && *trace)
+    log_warning(
+        "strategy",
+        "DISTRIBUTE_TIMELINE is not written by MirroredStrategy; MultiWorkerMirroredStrategy "
+        "records its steps, without other workers, too");
   if (reduces_its_own_way() && suits_nccl(replica_devices()))
     nccl_ = NcclReplicas::meet(replica_devices());
-  if (process_state().make_run_recorder)
-    record_run_ = process_state().make_run_recorder();
-  else if (std::getenv("DISTRIBUTE_TIMELINE"))
-    log_warning("strategy",
-                "DISTRIBUTE_TIMELINE is set, but this program writes no trace of MirroredStrategy: "
-                "include <distribute/collective/timeline.hpp>");
 }
 
 DISTRIBUTE_INLINE MirroredExtended::~MirroredExtended() = default;
-
-DISTRIBUTE_INLINE void MirroredExtended::call_for_each_replica(
-    const std::function<void(ReplicaContext&)>& fn) {
-  const auto begin = std::chrono::steady_clock::now();
-  LocalReplicas::call_for_each_replica(fn);
-  if (record_run_) record_run_(begin, std::chrono::steady_clock::now());
-}
 
 DISTRIBUTE_INLINE std::unique_ptr<LocalReplicaContext> MirroredExtended::make_context(
     ReplicaGroup& group, int replica) {
