@@ -13,6 +13,7 @@ namespace distribute::onednn_internal {
 using Dims = dnnl::memory::dims;
 using Desc = dnnl::memory::desc;
 using Memory = dnnl::memory;
+using Tag = dnnl::memory::format_tag;
 
 inline dnnl::engine& engine() {
   static auto* instance = new dnnl::engine(dnnl::engine::kind::cpu, 0);

@@ -21,8 +21,6 @@
 
 namespace distribute::onednn_internal {
 
-using Tag = Memory::format_tag;
-
 /// One place of a primitive: what the caller brings and what the primitive wants.
 struct Slot {
   Desc given, wanted;
