@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks the headers that stand outside of the floors; --fix writes them anew.
 
-They follow from where the files lie: an umbrella includes what is public in its folders, and in
+They follow from where the files lie (and the list of optimizers from what these say): an umbrella includes what is public in its folders, and in
 header-only programs the bodies that this reaches; impl/*src.hpp have all bodies of one part.
 Also checks the pairs: every impl/x.ipp has its x.hpp or detail/x.hpp.
 Usage: tools/check_umbrella.py [--fix]
@@ -50,6 +50,29 @@ def annex_headers(annex):
     return sorted([*public_headers([annex]), *({registration} & set(files()))])
 
 
+def optimizer_classes():
+    """Every class of optim/ that has a class_name(), by that name."""
+    found = {}
+    for header in public_headers(["optim"]):
+        names = re.findall(r'class_name\(\) const override { return "(\w+)"; }',
+                           (LIBRARY / header).read_text())
+        found |= {name: header for name in names}
+    rows = "".join(f'    {{"{name}", {name}::from_config}},\n' for name in found)
+    return list_of("The optimizers that optim::deserialize() knows without register_optimizer()",
+                   sorted(set(found.values()))) + f"""
+namespace distribute::optim::optim_internal {{
+
+using FromConfig = std::unique_ptr<Optimizer> (*)(const OptimizerConfig&);
+
+inline constexpr std::pair<const char*, FromConfig> kOptimizerClasses[] = {{
+    // clang-format off
+{rows}    // clang-format on
+}};
+
+}}  // namespace distribute::optim::optim_internal
+"""
+
+
 def expected():
     """From each header outside of the floors to its text."""
     trainer = public_headers(TRAINER_FLOORS)
@@ -59,6 +82,7 @@ def expected():
         "distribute.hpp": umbrella("The whole core", public_headers(CORE), "src.hpp"),
         "impl/strategy_bodies.hpp": list_of("The bodies that strategy.hpp reaches",
                                             bodies_reached(trainer)),
+        "optim/detail/optimizer_classes.hpp": optimizer_classes(),
         "impl/src.hpp": list_of("All bodies of the core, for one file of a program", bodies(CORE)),
     }
     for name, headers in ADDITIONS.items():

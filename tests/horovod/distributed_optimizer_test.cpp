@@ -180,6 +180,8 @@ TEST_CASE("wrong options are refused", "[horovod][distributed_optimizer]") {
   CHECK_THROWS_AS(
       hvd::DistributedOptimizer(inner, {.op = hvd::Sum, .gradient_predivide_factor = 2}),
       InvalidArgumentError);
+  optim::SGD clips_first({.clipnorm = 1.0, .clip_per_replica = true});
+  CHECK_THROWS_AS(hvd::DistributedOptimizer(clips_first), InvalidArgumentError);
   CHECK_THROWS_AS(hvd::DistributedOptimizer(inner, {.gradient_predivide_factor = 0}),
                   InvalidArgumentError);
 }

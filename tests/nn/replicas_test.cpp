@@ -7,6 +7,7 @@
 #include <distribute/ops/activation.hpp>
 #include <distribute/ops/random.hpp>
 #include <distribute/optim/adam.hpp>
+#include <distribute/optim/loss_scale_optimizer.hpp>
 #include <distribute/optim/sgd.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
 
@@ -63,6 +64,87 @@ TEST_CASE("any number of replicas trains the same weights", "[nn][replicas]") {
       optim::SGDOptions{.learning_rate = 0.1f, .weight_decay = 0.1, .global_clipnorm = 0.1});
   check_replicas_agree<optim::Adam>(
       optim::AdamOptions{.learning_rate = 0.01f, .epsilon = 0.01, .clipvalue = 0.05});
+}
+
+namespace {
+
+/// Weights 10 and {10, 10} after a step of rate 1 on two replicas with equal gradients.
+std::vector<std::vector<float>> clipped_step(optim::SGDOptions options,
+                                             std::vector<Tensor>* reduced = nullptr) {
+  MirroredStrategy strategy({.num_replicas = 2});
+  const auto scope = strategy.scope();
+  const std::vector<Variable> weights{Variable(Tensor{10.0f}, {.name = "a"}),
+                                      Variable(Tensor{10.0f, 10.0f}, {.name = "b"})};
+  options.learning_rate = 1.0;
+  optim::SGD optimizer(options);
+  strategy.run([&] {
+    const int replica = replica_here();
+    const Tensor second = replica ? Tensor{0.3f, 0.4f} : Tensor{3.0f, 4.0f};
+    optim::ApplyOptions apply;
+    if (replica == 0) apply.reduced_gradients = reduced;
+    std::vector<Tensor> unused;
+    if (reduced && replica) apply.reduced_gradients = &unused;
+    optimizer.apply_gradients({Tensor{3.0f}, second}, weights, apply);
+  });
+  return {weights[0].value().to_vector(), weights[1].value().to_vector()};
+}
+
+void check_near(const std::vector<std::vector<float>>& got,
+                const std::vector<std::vector<float>>& wanted) {
+  REQUIRE(got.size() == wanted.size());
+  for (size_t i = 0; i < wanted.size(); ++i)
+    for (size_t k = 0; k < wanted[i].size(); ++k)
+      CHECK(got[i].at(k) == Approx(wanted[i][k]).epsilon(1e-6));
+}
+
+}  // namespace
+
+// The numbers are those of TensorFlow 2.21 with Keras 3.15 and two logical CPUs.
+TEST_CASE("clip_per_replica clips before the sum, as Keras does", "[nn][replicas]") {
+  check_near(clipped_step({.clipnorm = 1.0, .clip_per_replica = true}), {{8}, {9.1f, 8.8f}});
+  check_near(clipped_step({.clipvalue = 0.5, .clip_per_replica = true}), {{9}, {9.2f, 9.1f}});
+  check_near(clipped_step({.global_clipnorm = 1.0, .clip_per_replica = true}),
+             {{8.49911022f}, {9.38686466f, 9.18248653f}});
+}
+
+TEST_CASE("without clip_per_replica the sum is clipped", "[nn][replicas]") {
+  check_near(clipped_step({}), {{4}, {6.7f, 5.6f}});
+  check_near(clipped_step({.clipnorm = 1.0}), {{9}, {9.4f, 9.2f}});
+  check_near(clipped_step({.clipvalue = 0.5}), {{9.5f}, {9.5f, 9.5f}});
+}
+
+TEST_CASE("reduced_gradients gives what the update takes", "[nn][replicas]") {
+  std::vector<Tensor> reduced;
+  check_near(clipped_step({}, &reduced), {{4}, {6.7f, 5.6f}});
+  REQUIRE(reduced.size() == 2);
+  check_near({reduced[0].to_vector(), reduced[1].to_vector()}, {{6}, {3.3f, 4.4f}});
+  check_near(clipped_step({.clipnorm = 1.0}, &reduced), {{9}, {9.4f, 9.2f}});
+  check_near({reduced[0].to_vector(), reduced[1].to_vector()}, {{1}, {0.6f, 0.8f}});
+  check_near(clipped_step({.clipnorm = 1.0, .clip_per_replica = true}, &reduced),
+             {{8}, {9.1f, 8.8f}});
+  check_near({reduced[0].to_vector(), reduced[1].to_vector()}, {{2}, {0.9f, 1.2f}});
+}
+
+TEST_CASE("minimize gives the reduced gradients, too", "[nn][replicas]") {
+  MirroredStrategy strategy({.num_replicas = 3});
+  const auto scope = strategy.scope();
+  const Variable used(Tensor{2.0f}, {.name = "used"}), idle(Tensor{1.0f}, {.name = "idle"});
+  optim::SGD optimizer({.learning_rate = 1.0});
+  const auto norms = strategy.run([&] {
+    GradientTape tape;
+    const Tensor loss = reduce_sum(multiply(used.value(), used.value()));
+    std::vector<Tensor> reduced;
+    optimizer.minimize(loss, {idle, used}, tape, {.reduced_gradients = &reduced});
+    CHECK(!reduced.at(0));
+    return reduced.at(1).item<float>();
+  });
+  CHECK(norms.values() == std::vector<float>{12, 12, 12});  // 3 replicas, each 2 * 2
+  CHECK(used.value().item<float>() == -10.0f);
+}
+
+TEST_CASE("wrappers that sum gradients first refuse clip_per_replica", "[nn][replicas]") {
+  optim::SGD optimizer({.clipnorm = 1.0, .clip_per_replica = true});
+  CHECK_THROWS_WITH(optim::LossScaleOptimizer(optimizer), Catch::Contains("clip_per_replica"));
 }
 
 TEST_CASE("moving averages of mirrored weights are swapped on all replicas", "[nn][replicas]") {

@@ -17,6 +17,15 @@ struct Device {
   bool operator==(const Device&) const = default;
 };
 
+/// Whether it is a GPU; constant in programs without CUDA, which then compile none of the branches.
+inline bool is_gpu([[maybe_unused]] Device device) {
+#if DISTRIBUTE_HAS_CUDA
+  return device.type == DeviceType::Gpu;
+#else
+  return false;
+#endif
+}
+
 /// Memory statistics of a device, in bytes; the CPU's are this process's.
 struct MemoryInfo {
   int64_t current = 0;  // in use by live buffers

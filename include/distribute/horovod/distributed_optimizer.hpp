@@ -27,7 +27,8 @@ struct DistributedOptimizerOptions {
 /// Source  horovod.DistributedOptimizer
 class DistributedOptimizer {
  public:
-  /// Throws  InvalidArgumentError for fewer than one pass per step, or a wrong factor.
+  /// Throws  InvalidArgumentError for fewer than one pass per step, a wrong factor, or an optimizer
+  ///         with clip_per_replica.
   explicit DistributedOptimizer(optim::Optimizer& optimizer,
                                 const DistributedOptimizerOptions& options = {});
 

@@ -16,6 +16,7 @@ struct AdamOptions {
   std::optional<double> clipnorm = {};
   std::optional<double> clipvalue = {};
   std::optional<double> global_clipnorm = {};
+  bool clip_per_replica = false;
   bool use_ema = false;
   double ema_momentum = 0.99;
   std::optional<int64_t> ema_overwrite_frequency = {};
@@ -30,11 +31,11 @@ class Adam : public Optimizer {
  public:
   explicit Adam(AdamOptions options = {});
   std::string class_name() const override { return "Adam"; }
+  static std::unique_ptr<Optimizer> from_config(const OptimizerConfig& config);
 
  protected:
   DISTRIBUTE_INLINE std::vector<Slot> slots() const override;
   DISTRIBUTE_INLINE ElementKernel kernel(float learning_rate, int64_t step) const override;
-  DISTRIBUTE_INLINE GpuFormula gpu_formula(float learning_rate, int64_t step) const override;
   DISTRIBUTE_INLINE void add_config(OptimizerConfig& config) const override;
 
  private:
@@ -52,6 +53,7 @@ struct AdamWOptions {
   std::optional<double> clipnorm = {};
   std::optional<double> clipvalue = {};
   std::optional<double> global_clipnorm = {};
+  bool clip_per_replica = false;
   bool use_ema = false;
   double ema_momentum = 0.99;
   std::optional<int64_t> ema_overwrite_frequency = {};
@@ -64,6 +66,7 @@ class AdamW : public Adam {
  public:
   explicit AdamW(AdamWOptions options = {});
   std::string class_name() const override { return "AdamW"; }
+  static std::unique_ptr<Optimizer> from_config(const OptimizerConfig& config);
 };
 
 }  // namespace distribute::optim

@@ -21,7 +21,8 @@ struct LossScaleOptimizerOptions {
 /// Source  tf.keras.mixed_precision.LossScaleOptimizer; Micikevicius et al. 2018
 class LossScaleOptimizer : public Trackable {
  public:
-  /// Throws  InvalidArgumentError for a scale or a number of steps that is not positive.
+  /// Throws  InvalidArgumentError for a scale or a number of steps that is not positive, and for
+  ///         an optimizer with clip_per_replica: the scaled gradients are summed first.
   explicit LossScaleOptimizer(Optimizer& inner, LossScaleOptimizerOptions options = {});
 
   /// What to take gradients of instead of `loss`.
@@ -32,7 +33,8 @@ class LossScaleOptimizer : public Trackable {
                           const std::vector<Variable>& variables, ApplyOptions options = {});
   /// Gradients of `loss`, which is not scaled, from the tape, then one step. Unlike
   /// Optimizer::minimize it sums them after all are complete: the step may be left out.
-  int64_t minimize(const Tensor& loss, const std::vector<Variable>& variables, GradientTape& tape);
+  int64_t minimize(const Tensor& loss, const std::vector<Variable>& variables, GradientTape& tape,
+                   ApplyOptions options = {});
 
   float loss_scale() const { return scale_.value().item<float>(); }
   Optimizer& inner_optimizer() const { return inner_; }

@@ -5,13 +5,14 @@
 #include <distribute/autograd/trackable.hpp>
 #include <distribute/base/config.hpp>
 #include <distribute/optim/detail/slot_table.hpp>
+#include <distribute/optim/element_kernel.hpp>
 #include <distribute/optim/learning_rate.hpp>
 #include <distribute/optim/optimizer_config.hpp>
-#include <distribute/replica/gpu_update.hpp>
 #include <distribute/replica/replica_context.hpp>
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,7 +30,10 @@ struct CommonOptions {
   std::optional<double> clipnorm = {};         // largest L2 norm of each gradient
   std::optional<double> clipvalue = {};        // largest absolute element
   std::optional<double> global_clipnorm = {};  // largest L2 norm of all gradients together
-  bool use_ema = false;                        // keep averages of the weights
+  // True: each replica clips its own gradients before they are summed, as Keras 3.15 does; the
+  // result then depends on the number of replicas. False: the sum is clipped.
+  bool clip_per_replica = false;
+  bool use_ema = false;  // keep averages of the weights
   double ema_momentum = 0.99;
   std::optional<int64_t> ema_overwrite_frequency = {};  // steps until weights become the averages
   std::string name = {};
@@ -39,22 +43,41 @@ struct CommonOptions {
 /// Picks the common part out of an optimizer's options.
 template <typename Options>
 CommonOptions common_options(const Options& o) {
-  CommonOptions common{o.learning_rate,
-                       o.weight_decay,
-                       o.clipnorm,
-                       o.clipvalue,
-                       o.global_clipnorm,
-                       o.use_ema,
-                       o.ema_momentum,
-                       o.ema_overwrite_frequency,
+  CommonOptions common{o.learning_rate, o.weight_decay,    o.clipnorm,
+                       o.clipvalue,     o.global_clipnorm, o.clip_per_replica,
+                       o.use_ema,       o.ema_momentum,    o.ema_overwrite_frequency,
                        o.name};
   if constexpr (requires { o.coupled_weight_decay; })
     common.coupled_weight_decay = o.coupled_weight_decay;
   return common;
 }
 
+/// Options with what a configuration says of the part that all optimizers have.
+template <typename Options>
+Options options_from(const OptimizerConfig& config) {
+  Options options;
+  double rate = options.learning_rate(0);
+  config.get("learning_rate", rate);
+  options.learning_rate = rate;
+  config.get("weight_decay", options.weight_decay);
+  config.get("clipnorm", options.clipnorm);
+  config.get("clipvalue", options.clipvalue);
+  config.get("global_clipnorm", options.global_clipnorm);
+  config.get("clip_per_replica", options.clip_per_replica);
+  config.get("use_ema", options.use_ema);
+  config.get("ema_momentum", options.ema_momentum);
+  config.get("ema_overwrite_frequency", options.ema_overwrite_frequency);
+  config.get("name", options.name);
+  if constexpr (requires { options.coupled_weight_decay; })
+    config.get("coupled_weight_decay", options.coupled_weight_decay);
+  return options;
+}
+
 struct ApplyOptions {
   bool skip_gradients_aggregation = false;  // the gradients are summed over replicas already
+  // Takes the gradients as the update takes them, summed and clipped, in the order of the
+  // variables; without a gradient, an empty tensor. Costs the overlap of sums and backward pass.
+  std::vector<Tensor>* reduced_gradients = nullptr;
 };
 
 /// Replica threads call apply_gradients together; everything else belongs to one thread.
@@ -78,7 +101,8 @@ class Optimizer : public Trackable {
                           const std::vector<Variable>& variables, ApplyOptions options = {});
   /// Gradients of `loss` from the tape, then apply_gradients. Between hosts gradients are summed
   /// while the tape still computes others.
-  int64_t minimize(const Tensor& loss, const std::vector<Variable>& variables, GradientTape& tape);
+  int64_t minimize(const Tensor& loss, const std::vector<Variable>& variables, GradientTape& tape,
+                   ApplyOptions options = {});
 
   /// Steps done so far.
   int64_t iterations() const;
@@ -88,6 +112,8 @@ class Optimizer : public Trackable {
   /// A number, or a schedule from now on.
   void set_learning_rate(LearningRate rate);
   const std::string& name() const { return options_.name; }
+  /// Whether gradients are clipped before they are summed.
+  bool clips_per_replica() const { return options_.clip_per_replica && clips(); }
 
   /// The name under which deserialize() knows the class; empty: it does not.
   virtual std::string class_name() const { return ""; }
@@ -113,18 +139,11 @@ class Optimizer : public Trackable {
 
  protected:
   using Slot = SlotSpec;
-  /// Updates neighbouring elements of weights and slots (in the order of slots()).
-  using ElementKernel =
-      std::function<void(float* weights, float* const* slots, const float* gradient, int64_t)>;
+  using ElementKernel = optim::ElementKernel;
 
   virtual std::vector<Slot> slots() const { return {}; }
   /// The formula of step `step` (the first is 1).
   virtual ElementKernel kernel(float learning_rate, int64_t step) const = 0;
-  /// The same formula for GPUs; without one the optimizer's variables must be on the CPU.
-  virtual GpuFormula gpu_formula(float learning_rate, int64_t step) const {
-    (void)learning_rate, (void)step;
-    return {};
-  }
   /// True when a zero gradient changes nothing, so that only the rows of IndexedSlices need work.
   virtual bool updates_rows_alone() const { return false; }
   /// Adds the options that CommonOptions does not hold.
@@ -137,6 +156,8 @@ class Optimizer : public Trackable {
   int64_t record_update(RecordedStep& recording, ReplicaContext& replica,
                         const std::vector<VariableUpdate>& updates, bool are_reduced);
   std::vector<Slot> all_slots() const;  // slots(), then the average
+  bool prepare(std::vector<VariableUpdate>& updates, ReplicaContext& replica,
+               const ApplyOptions& options) const;
   void clip(std::vector<VariableUpdate>& updates) const;
   void densify(std::vector<VariableUpdate>& updates, const ReplicaContext& replica) const;
   /// All that a step's formula depends on beside the options.

@@ -14,6 +14,7 @@ struct SGDOptions {
   std::optional<double> clipnorm = {};
   std::optional<double> clipvalue = {};
   std::optional<double> global_clipnorm = {};
+  bool clip_per_replica = false;
   bool use_ema = false;
   double ema_momentum = 0.99;
   std::optional<int64_t> ema_overwrite_frequency = {};
@@ -30,13 +31,13 @@ class SGD : public Optimizer {
  public:
   explicit SGD(SGDOptions options = {});
   std::string class_name() const override { return "SGD"; }
+  static std::unique_ptr<Optimizer> from_config(const OptimizerConfig& config);
 
  protected:
   DISTRIBUTE_INLINE std::vector<Slot> slots() const override;
   DISTRIBUTE_INLINE ElementKernel kernel(float learning_rate, int64_t step) const override;
   bool updates_rows_alone() const override { return momentum_ == 0.0; }
   DISTRIBUTE_INLINE void add_config(OptimizerConfig& config) const override;
-  DISTRIBUTE_INLINE GpuFormula gpu_formula(float learning_rate, int64_t step) const override;
 
  private:
   double momentum_;

@@ -51,7 +51,7 @@ DISTRIBUTE_INLINE Tensor gpu_join_rows(const IndexedSlices& x, const IndexedSlic
 /// Rows of both, one after the other.
 DISTRIBUTE_INLINE Tensor join_rows(const Tensor& a, const Tensor& b, float factor) {
   const IndexedSlices x = indexed_slices(a), y = indexed_slices(b);
-  if (x.values.device().type == DeviceType::Gpu) return gpu_join_rows(x, y, factor);
+  if (is_gpu(x.values.device())) return gpu_join_rows(x, y, factor);
   const int64_t first = x.values.num_elements(), second = y.values.num_elements();
   Tensor values =
       Tensor::empty(x.values.shape().with(0, x.values.shape()[0] + y.values.shape()[0]), a.dtype());
@@ -84,8 +84,8 @@ void add_scaled(const T* a, const T* b, float factor, T* out, int64_t count) {
 DISTRIBUTE_INLINE Tensor sum(const Tensor& a, const Tensor& b, float factor) {
   if (is_indexed_slices(a) && is_indexed_slices(b)) return join_rows(a, b, factor);
   if (!holds_elements(a.layout())) return sum(a.row_major(), b, factor);
-  if (a.device().type == DeviceType::Gpu || b.device().type == DeviceType::Gpu) {
-    const Device device = a.device().type == DeviceType::Gpu ? a.device() : b.device();
+  if (is_gpu(a.device()) || is_gpu(b.device())) {
+    const Device device = is_gpu(a.device()) ? a.device() : b.device();
     const Tensor x = a.to(device).row_major(), y = b.to(device).row_major();
     const Tensor result = Tensor::empty(a.shape(), a.dtype(), device);
     gpu_combine(x, y, factor, result);

@@ -50,7 +50,7 @@ struct RecordedStep::Place {
   bool is_written = false;
 
   bool contains(const char* other) const { return other >= data && other < data + bytes; }
-  bool is_host() const { return before.device().type != DeviceType::Gpu; }
+  bool is_host() const { return !is_gpu(before.device()); }
   std::string name() const { return str_cat("variable '", variable->options().name, "'"); }
 };
 
@@ -95,7 +95,7 @@ DISTRIBUTE_INLINE void RecordedStep::notice(const std::shared_ptr<VariableImpl>&
   const Tensor value = variable->component(0);
   Place place{variable, value.array().bytes(), autograd_internal::bytes_of(value)};
   place.before = value;
-  if (value.device().type != DeviceType::Gpu) place.on_host.assign(place.data, place.bytes);
+  if (!is_gpu(value.device())) place.on_host.assign(place.data, place.bytes);
   places_.push_back(std::move(place));
 }
 
@@ -166,7 +166,7 @@ DISTRIBUTE_INLINE const void* RecordedStep::add_numbers(size_t bytes,
 DISTRIBUTE_INLINE std::string RecordedStep::outdated() const {
   for (const Place& place : places_) {
     const Tensor now = place.variable->component(0);
-    if (now.device().type != DeviceType::Gpu) {
+    if (!is_gpu(now.device())) {
       if (autograd_internal::bytes_of(now) != place.bytes ||
           std::memcmp(now.array().bytes(), place.on_host.data(), place.bytes) != 0)
         return place.name() + ", which the step reads in host memory, has changed";

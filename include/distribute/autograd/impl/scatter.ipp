@@ -58,7 +58,7 @@ T scatter_element(ScatterOp op, T old, T given) {
 }
 
 DISTRIBUTE_INLINE Tensor scattered(ScatterOp op, const Tensor& value, const IndexedSlices& slices) {
-  if (value.device().type == DeviceType::Gpu)
+  if (is_gpu(value.device()))
     return scattered(op, value.to(Device{}), slices).to(value.device());
   const Tensor old = value.row_major();
   Tensor result = Tensor::empty(old.shape(), old.dtype(), old.device());

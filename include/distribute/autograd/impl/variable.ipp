@@ -40,7 +40,7 @@ DISTRIBUTE_INLINE PlainVariable::PlainVariable(Tensor initial_value, VariableOpt
     : VariableImpl(std::move(options)), value_(initial_value.renamed()) {}
 
 DISTRIBUTE_INLINE void PlainVariable::assign(const Tensor& value) {
-  const bool gpu = value_ && value_.device().type == DeviceType::Gpu;
+  const bool gpu = value_ && is_gpu(value_.device());
   value_ = (gpu ? value.to(value_.device()) : value).renamed();
 }
 DISTRIBUTE_INLINE void PlainVariable::assign_add(const Tensor& delta) {

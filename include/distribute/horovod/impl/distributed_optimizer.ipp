@@ -19,6 +19,10 @@ DISTRIBUTE_INLINE DistributedOptimizer::DistributedOptimizer(
   if (options.backward_passes_per_step < 1)
     throw InvalidArgumentError(str_cat("backward_passes_per_step must be at least 1, not ",
                                        options.backward_passes_per_step));
+  if (inner_.clips_per_replica())
+    throw InvalidArgumentError(
+        "DistributedOptimizer reduces gradients before they are clipped; make the inner optimizer "
+        "without clip_per_replica");
 }
 
 /// True while gradients are only collected; after the last pass sums_ holds them all.

@@ -19,7 +19,7 @@ DISTRIBUTE_INLINE Tensor value_or_none(const Variable& variable) {
 
 /// moving * momentum + batch * (1 - momentum), off the tape.
 DISTRIBUTE_INLINE Tensor blend(const Tensor& moving, const Tensor& batch, double momentum) {
-  if (moving.device().type == DeviceType::Gpu || batch.device().type == DeviceType::Gpu)
+  if (is_gpu(moving.device()) || is_gpu(batch.device()))
     return stop_gradient(moving) * momentum + stop_gradient(batch) * (1.0 - momentum);
   const auto old = moving.data<float>(), latest = batch.data<float>();
   Tensor result = Tensor::empty(moving.shape(), DType::Float32);

@@ -18,7 +18,7 @@ DISTRIBUTE_INLINE Tensor sum_of_squares(const Tensor& x) {
   if (x.dtype() != DType::Float32)
     throw InvalidArgumentError(
         str_cat("regularizers take float32 weights, got ", name_of(x.dtype())));
-  if (x.device().type == DeviceType::Gpu) return reduce_sum(square(x));
+  if (is_gpu(x.device())) return reduce_sum(square(x));
   const float* values = x.array().data<float>();
   const int64_t count =
       x.layout() ? x.layout()->bytes() / int64_t(sizeof(float)) : x.num_elements();

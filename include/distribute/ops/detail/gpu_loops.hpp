@@ -41,7 +41,7 @@ constexpr GpuRow binary_row() {
   return {{kBinaryRows, sizeof kBinaryRows - 1}, device_internal::unqualified_name<F>(), 0};
 }
 
-inline bool on_gpu(const Tensor& t) { return t && t.device().type == DeviceType::Gpu; }
+inline bool on_gpu(const Tensor& t) { return t && is_gpu(t.device()); }
 /// The integer that moves an element of so many bytes.
 DType mover(int64_t bytes);
 /// Where an operation runs: on the first operand's device, or on that of a later one that is on a

@@ -111,7 +111,7 @@ DISTRIBUTE_INLINE Tensor broadcast_binary(const char* op, const Tensor& a, const
   const StripLoop loop = is_floating(dtype) ? loops.of_float : loops.of_int64;
   if (!loop) throw InvalidArgumentError(str_cat(op, ": not for dtype ", name_of(dtype)));
   const Shape shape = broadcast_shapes(op, a.shape(), b.shape());
-  if (const Device device = device_of({a, b}); device.type == DeviceType::Gpu)
+  if (const Device device = device_of({a, b}); is_gpu(device))
     return gpu_broadcast(a, b, shape, loops.gives_bool ? DType::Bool : dtype, loops.row, device);
   const DType computed = is_floating(dtype) ? DType::Float32 : DType::Int64;
   const DType result = loops.gives_bool ? DType::Bool : computed;

@@ -25,7 +25,7 @@ DISTRIBUTE_INLINE SliceSpec axis_part(const Shape& shape, int axis, int64_t begi
 /// A GPU when any is there.
 DISTRIBUTE_INLINE Device device_of_all(const std::vector<Tensor>& tensors) {
   Device device = tensors[0].device();
-  for (const Tensor& t : tensors) device = device.type == DeviceType::Gpu ? device : t.device();
+  for (const Tensor& t : tensors) device = is_gpu(device) ? device : t.device();
   return device;
 }
 

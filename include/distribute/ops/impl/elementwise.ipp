@@ -224,12 +224,12 @@ DISTRIBUTE_INLINE Tensor where(const Tensor& condition, const Tensor& a, const T
       broadcast_shapes("where", condition.shape(), broadcast_shapes("where", a.shape(), b.shape()));
   const Device device = ops_internal::device_of({condition, a, b});
   const auto full = [&](const Tensor& x) {
-    if (device.type == DeviceType::Gpu) return ops_internal::gpu_expand(x, shape, device);
+    if (is_gpu(device)) return ops_internal::gpu_expand(x, shape, device);
     return ops_internal::expand_to_shape("where", stop_gradient(x), shape);
   };
   const Tensor mask = full(condition), x = full(a), y = full(b);
   Tensor result;
-  if (device.type == DeviceType::Gpu)
+  if (is_gpu(device))
     result = ops_internal::gpu_select(mask, x, y);
   else
     result = Tensor::empty(shape, a.dtype(), a.device());

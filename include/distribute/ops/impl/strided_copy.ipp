@@ -76,7 +76,7 @@ DISTRIBUTE_INLINE void strided_copy(Device device, std::vector<CopyAxis> axes, c
     if (axis.size == 0) return;
   axes = joined_axes(axes);
   if (axes.empty()) axes.push_back({1, 1, 1});
-  if (device.type == DeviceType::Gpu)
+  if (is_gpu(device))
     return gpu_strided_copy(device, axes, from, to, element_bytes);
   while (axes.size() < 2) axes.insert(axes.begin(), CopyAxis{1, 1, 1});
   const auto run = [&](auto element) {

@@ -1,60 +1,46 @@
 #pragma once
-#include <distribute/base/detail/simd_sqrt.hpp>
-#include <distribute/base/parallel.hpp>
 #include <distribute/optim/adam.hpp>
-#include <distribute/optim/detail/update_rows.hpp>
+#include <distribute/optim/detail/update_row.hpp>
 
-#include <algorithm>
 #include <cmath>
 
 namespace distribute::optim {
 
 namespace optim_internal {
+// clang-format off
+DISTRIBUTE_KERNEL_TEXT(kAdamRows,
 
-struct AdamStep {
+struct AdamRow {
+  static constexpr int kSlots = 2;
+  static constexpr bool kRoot = true;
   float alpha, decay_1, decay_2, epsilon;
-};
-
-inline constexpr int64_t kAdamPiece = 256;  // elements whose square roots fit beside them in L1
-
-DISTRIBUTE_INLINE void adam_moments(float* m, float* v, const float* g, AdamStep s, int64_t count) {
-  simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
-#pragma omp simd
-    for (int64_t i = 0; i < count; ++i) {
-      m[i] += (g[i] - m[i]) * s.decay_1;
-      v[i] += (g[i] * g[i] - v[i]) * s.decay_2;
-    }
-  });
-}
-
-DISTRIBUTE_INLINE void adam_weights(float* w, const float* m, const float* root, AdamStep s,
-                                    int64_t count) {
-  simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
-#pragma omp simd
-    for (int64_t i = 0; i < count; ++i) w[i] -= m[i] * s.alpha / (root[i] + s.epsilon);
-  });
-}
-
-DISTRIBUTE_INLINE void keep_maximum(float* highest, const float* v, int64_t count) {
-  simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
-#pragma omp simd
-    for (int64_t i = 0; i < count; ++i) highest[i] = highest[i] > v[i] ? highest[i] : v[i];
-  });
-}
-
-/// `highest` is null without amsgrad.
-DISTRIBUTE_INLINE void adam(float* w, float* m, float* v, float* highest, const float* g,
-                            AdamStep s, int64_t count) {
-  alignas(64) float root[kAdamPiece];
-  for (int64_t i = 0; i < count; i += kAdamPiece) {
-    const int64_t size = std::min(kAdamPiece, count - i);
-    adam_moments(m + i, v + i, g + i, s, size);
-    if (highest) keep_maximum(highest + i, v + i, size);
-    simd_sqrt((highest ? highest : v) + i, root, size);
-    adam_weights(w + i, m + i, root, s, size);
+  template <typename Slots>
+  float begin(Slots slot, float g) const {
+    slot[0] += (g - slot[0]) * decay_1;
+    return slot[1] += (g * g - slot[1]) * decay_2;
   }
-}
-
+  template <typename Slots>
+  void finish(float& w, Slots slot, float, float root) const {
+    w -= slot[0] * alpha / (root + epsilon);
+  }
+};
+struct AmsgradRow {
+  static constexpr int kSlots = 3;
+  static constexpr bool kRoot = true;
+  float alpha, decay_1, decay_2, epsilon;
+  template <typename Slots>
+  float begin(Slots slot, float g) const {
+    slot[0] += (g - slot[0]) * decay_1;
+    slot[1] += (g * g - slot[1]) * decay_2;
+    return slot[2] = slot[2] > slot[1] ? slot[2] : slot[1];
+  }
+  template <typename Slots>
+  void finish(float& w, Slots slot, float, float root) const {
+    w -= slot[0] * alpha / (root + epsilon);
+  }
+};
+)
+// clang-format on
 }  // namespace optim_internal
 
 DISTRIBUTE_INLINE Adam::Adam(AdamOptions options)
@@ -69,29 +55,16 @@ DISTRIBUTE_INLINE std::vector<Optimizer::Slot> Adam::slots() const {
   return {{"m"}, {"v"}};
 }
 
-namespace optim_internal {
 /// Powers and their complements in float, as Keras computes them.
-DISTRIBUTE_INLINE AdamStep adam_step(float rate, double beta_1, double beta_2, double epsilon,
-                                     int64_t step) {
-  const float power_1 = std::pow(float(beta_1), float(step));
-  const float power_2 = std::pow(float(beta_2), float(step));
-  return {rate * std::sqrt(1.0f - power_2) / (1.0f - power_1), float(1.0 - beta_1),
-          float(1.0 - beta_2), float(epsilon)};
-}
-}  // namespace optim_internal
-
-DISTRIBUTE_INLINE GpuFormula Adam::gpu_formula(float rate, int64_t step) const {
+DISTRIBUTE_INLINE ElementKernel Adam::kernel(float rate, int64_t step) const {
   using namespace optim_internal;
-  const AdamStep s = adam_step(rate, beta_1_, beta_2_, epsilon_, step);
-  if (amsgrad_) return gpu_formula_of(AmsgradRow{s.alpha, s.decay_1, s.decay_2, s.epsilon});
-  return gpu_formula_of(AdamRow{s.alpha, s.decay_1, s.decay_2, s.epsilon});
-}
-
-DISTRIBUTE_INLINE Optimizer::ElementKernel Adam::kernel(float rate, int64_t step) const {
-  const auto s = optim_internal::adam_step(rate, beta_1_, beta_2_, epsilon_, step);
-  return [s, amsgrad = amsgrad_](float* w, float* const* slots, const float* g, int64_t count) {
-    optim_internal::adam(w, slots[0], slots[1], amsgrad ? slots[2] : nullptr, g, s, count);
-  };
+  const float power_1 = std::pow(float(beta_1_), float(step));
+  const float power_2 = std::pow(float(beta_2_), float(step));
+  const float alpha = rate * std::sqrt(1.0f - power_2) / (1.0f - power_1);
+  const float decay_1 = float(1.0 - beta_1_), decay_2 = float(1.0 - beta_2_);
+  const float epsilon = float(epsilon_);
+  if (amsgrad_) return row_kernel(kAdamRows, AmsgradRow{alpha, decay_1, decay_2, epsilon});
+  return row_kernel(kAdamRows, AdamRow{alpha, decay_1, decay_2, epsilon});
 }
 
 DISTRIBUTE_INLINE void Adam::add_config(OptimizerConfig& config) const {
@@ -99,6 +72,25 @@ DISTRIBUTE_INLINE void Adam::add_config(OptimizerConfig& config) const {
   config.set("beta_2", beta_2_);
   config.set("epsilon", epsilon_);
   config.set("amsgrad", amsgrad_);
+}
+
+namespace optim_internal {
+template <typename Class, typename Options>
+std::unique_ptr<Optimizer> adam_from(const OptimizerConfig& config) {
+  auto options = options_from<Options>(config);
+  config.get("beta_1", options.beta_1);
+  config.get("beta_2", options.beta_2);
+  config.get("epsilon", options.epsilon);
+  config.get("amsgrad", options.amsgrad);
+  return std::make_unique<Class>(options);
+}
+}  // namespace optim_internal
+
+DISTRIBUTE_INLINE std::unique_ptr<Optimizer> Adam::from_config(const OptimizerConfig& config) {
+  return optim_internal::adam_from<Adam, AdamOptions>(config);
+}
+DISTRIBUTE_INLINE std::unique_ptr<Optimizer> AdamW::from_config(const OptimizerConfig& config) {
+  return optim_internal::adam_from<AdamW, AdamWOptions>(config);
 }
 
 DISTRIBUTE_INLINE AdamW::AdamW(AdamWOptions o)
@@ -111,6 +103,7 @@ DISTRIBUTE_INLINE AdamW::AdamW(AdamWOptions o)
             .clipnorm = o.clipnorm,
             .clipvalue = o.clipvalue,
             .global_clipnorm = o.global_clipnorm,
+            .clip_per_replica = o.clip_per_replica,
             .use_ema = o.use_ema,
             .ema_momentum = o.ema_momentum,
             .ema_overwrite_frequency = o.ema_overwrite_frequency,

@@ -24,6 +24,10 @@ DISTRIBUTE_INLINE LossScaleOptimizer::LossScaleOptimizer(Optimizer& inner,
         str_cat("LossScaleOptimizer: the initial scale must be positive and ",
                 "the growth steps at least 1, got ", options.initial_scale, " and ",
                 options.dynamic_growth_steps));
+  if (inner.clips_per_replica())
+    throw InvalidArgumentError(
+        "LossScaleOptimizer sums gradients before they are clipped; make the inner optimizer "
+        "without clip_per_replica");
   good_steps_ = optim_internal::scalar_variable("step_counter", [] { return Tensor(int64_t{0}); });
   scale_ = optim_internal::scalar_variable(
       "dynamic_scale", [scale = float(options.initial_scale)] { return Tensor(scale); });
@@ -49,12 +53,16 @@ LossScaleOptimizer::apply_gradients(const std::vector<Tensor>& gradients,
   // All replicas see the same sums, so they decide alike.
   const bool finite = !options_.dynamic || std::isfinite(global_norm(present).item<float>());
   int64_t step = 0;
+  std::vector<Tensor> sums(gradients.size());
+  size_t next = 0;
+  for (size_t i = 0; i < gradients.size(); ++i)
+    if (gradients[i]) sums[i] = std::move(present[next++]);
   if (finite) {
-    std::vector<Tensor> sums(gradients.size());
-    size_t next = 0;
-    for (size_t i = 0; i < gradients.size(); ++i)
-      if (gradients[i]) sums[i] = std::move(present[next++]);
-    step = inner_.apply_gradients(sums, variables, {.skip_gradients_aggregation = true});
+    step = inner_.apply_gradients(
+        sums, variables,
+        {.skip_gradients_aggregation = true, .reduced_gradients = options.reduced_gradients});
+  } else if (options.reduced_gradients) {
+    *options.reduced_gradients = std::move(sums);
   }
   if (options_.dynamic) finish_step(finite, *replica);
   return step;
@@ -62,10 +70,10 @@ LossScaleOptimizer::apply_gradients(const std::vector<Tensor>& gradients,
 
 DISTRIBUTE_INLINE int64_t LossScaleOptimizer::minimize(const Tensor& loss,
                                                        const std::vector<Variable>& variables,
-                                                       GradientTape& tape) {
+                                                       GradientTape& tape, ApplyOptions options) {
   GradientTape::Call call;
   call.output_gradients = {fill(loss.shape(), loss_scale(), loss.dtype(), loss.device())};
-  return apply_gradients(tape.gradient({loss}, variables, call), variables);
+  return apply_gradients(tape.gradient({loss}, variables, call), variables, options);
 }
 
 DISTRIBUTE_INLINE void LossScaleOptimizer::finish_step(bool finite, ReplicaContext& replica) {

@@ -5,6 +5,7 @@
 #include <distribute/base/logging.hpp>
 #include <distribute/base/metrics.hpp>
 #include <distribute/ops/clip.hpp>
+#include <distribute/ops/concat.hpp>
 #include <distribute/ops/unary.hpp>
 #include <distribute/optim/detail/element_kernels.hpp>
 #include <distribute/optim/optimizer.hpp>
@@ -40,6 +41,22 @@ DISTRIBUTE_INLINE void add_update(std::vector<VariableUpdate>& updates, const Va
     updates.push_back({part, {}, gradient.row_major().rows(begin, end)});
     begin = end;
   }
+}
+
+/// The gradients of updates by variable; those of a cut one are put together.
+DISTRIBUTE_INLINE std::vector<Tensor> gradients_of(const std::vector<VariableUpdate>& updates,
+                                                   const std::vector<Tensor>& given,
+                                                   const std::vector<Variable>& variables) {
+  std::vector<Tensor> gradients(variables.size());
+  auto next = updates.begin();
+  for (size_t i = 0; i < variables.size(); ++i) {
+    if (!given[i]) continue;
+    const size_t parts = variables[i].impl().parts().size();
+    std::vector<Tensor> rows;
+    for (size_t part = 0; part < parts; ++part) rows.push_back((next++)->gradient.row_major());
+    gradients[i] = parts ? concat(rows, 0) : (next++)->gradient;
+  }
+  return gradients;
 }
 
 DISTRIBUTE_INLINE std::string names_of(const std::vector<Variable>& variables) {
@@ -99,20 +116,21 @@ DISTRIBUTE_INLINE bool Optimizer::decays(const Variable& variable) const {
 
 DISTRIBUTE_INLINE int64_t Optimizer::minimize(const Tensor& loss,
                                               const std::vector<Variable>& variables,
-                                              GradientTape& tape) {
+                                              GradientTape& tape, ApplyOptions options) {
   GradientTape::Call call;
   ReplicaContext* replica = get_replica_context();
-  if (replica && !clips())
+  const bool one_by_one = replica && !clips() && !options.reduced_gradients;
+  if (one_by_one && !options.skip_gradients_aggregation)
     call.on_ready = [&](size_t i, const Tensor& gradient) {
       replica->gradient_ready(variables[i], gradient);
     };
   std::vector<Tensor> gradients;
   {
-    const bool lazy = replica && replica->multiplies_gradients() && !clips();
+    const bool lazy = one_by_one && replica->multiplies_gradients();
     const autograd_internal::LazyProductScope products(lazy);
     gradients = tape.gradient({loss}, variables, call);
   }
-  return apply_gradients(gradients, variables);
+  return apply_gradients(gradients, variables, options);
 }
 
 DISTRIBUTE_INLINE int64_t Optimizer::apply_gradients(const std::vector<Tensor>& gradients,
@@ -125,17 +143,9 @@ DISTRIBUTE_INLINE int64_t Optimizer::apply_gradients(const std::vector<Tensor>& 
         "`Strategy.run` to enter replica context.");
   std::vector<VariableUpdate> updates = collect(gradients, variables);
   add_slots(updates, replica);
-  bool reduced = options.skip_gradients_aggregation;
-  if (clips()) {
-    if (!reduced) {
-      std::vector<Tensor> sums;
-      for (const VariableUpdate& update : updates) sums.push_back(update.gradient);
-      sums = replica->all_reduce(ReduceOp::Sum, sums);
-      for (size_t i = 0; i < updates.size(); ++i) updates[i].gradient = std::move(sums[i]);
-    }
-    clip(updates);
-    reduced = true;
-  }
+  const bool reduced = prepare(updates, *replica, options);
+  if (options.reduced_gradients)
+    *options.reduced_gradients = optim_internal::gradients_of(updates, gradients, variables);
   densify(updates, *replica);
   if (RecordedStep* recording = RecordedStep::current())
     return record_update(*recording, *replica, updates, reduced);
@@ -144,6 +154,24 @@ DISTRIBUTE_INLINE int64_t Optimizer::apply_gradients(const std::vector<Tensor>& 
   overwrite_with_averages(updates, step);
   if (replica->local_replica_id() == 0) monitoring::metrics().count_step();
   return step;
+}
+
+/// Clips, and sums over the replicas where that has to come first. True: the gradients are sums.
+DISTRIBUTE_INLINE bool Optimizer::prepare(std::vector<VariableUpdate>& updates,
+                                          ReplicaContext& replica,
+                                          const ApplyOptions& options) const {
+  if (options.reduced_gradients && RecordedStep::current())
+    throw UnimplementedError("reduced_gradients: a recorded step cannot give its gradients");
+  if (clips_per_replica()) clip(updates);
+  const bool sums = (clips() && !clips_per_replica()) || options.reduced_gradients;
+  if (sums && !options.skip_gradients_aggregation) {
+    std::vector<Tensor> gradients;
+    for (const VariableUpdate& update : updates) gradients.push_back(update.gradient);
+    gradients = replica.all_reduce(ReduceOp::Sum, gradients);
+    for (size_t i = 0; i < updates.size(); ++i) updates[i].gradient = std::move(gradients[i]);
+  }
+  if (clips() && !clips_per_replica()) clip(updates);
+  return sums || options.skip_gradients_aggregation;
 }
 
 /// Every launch takes the numbers of its own step, and counts it.
@@ -243,7 +271,7 @@ DISTRIBUTE_INLINE void Optimizer::densify(std::vector<VariableUpdate>& updates,
                                           const ReplicaContext& replica) const {
   const bool rows = updates_rows_alone() && !options_.use_ema;
   const auto on_gpu = [&](const Tensor& gradient) {
-    return gradient.device().type == DeviceType::Gpu && !replica.updates_on_host();
+    return is_gpu(gradient.device()) && !replica.updates_on_host();
   };
   for (VariableUpdate& update : updates)
     if (is_indexed_slices(update.gradient) &&
@@ -268,7 +296,7 @@ DISTRIBUTE_INLINE UpdateKernel Optimizer::make_kernel(Step step) const {
   if (options_.coupled_weight_decay)
     formula = optim_internal::with_coupled_decay(plain, float(*options_.coupled_weight_decay),
                                                  all_slots().size());
-  GpuUpdate gpu{.formula = gpu_formula(step.rate, step.done + 1),
+  GpuUpdate gpu{.formula = plain.gpu(),
                 .decay = decay,
                 .coupled_decay = float(options_.coupled_weight_decay.value_or(0.0)),
                 .decays = step.decayed,
@@ -293,6 +321,7 @@ DISTRIBUTE_INLINE OptimizerConfig Optimizer::own_config() const {
   config.set_optional("clipnorm", options_.clipnorm);
   config.set_optional("clipvalue", options_.clipvalue);
   config.set_optional("global_clipnorm", options_.global_clipnorm);
+  config.set("clip_per_replica", options_.clip_per_replica);
   config.set("use_ema", options_.use_ema);
   config.set("ema_momentum", options_.ema_momentum);
   config.set_optional("ema_overwrite_frequency", options_.ema_overwrite_frequency);

@@ -1,12 +1,10 @@
 #pragma once
 #include <distribute/base/json.hpp>
 #include <distribute/base/process_state.hpp>
-#include <distribute/optim/adagrad.hpp>
-#include <distribute/optim/adam.hpp>
-#include <distribute/optim/rmsprop.hpp>
+#include <distribute/optim/detail/optimizer_classes.hpp>
 #include <distribute/optim/serialization.hpp>
-#include <distribute/optim/sgd.hpp>
 
+#include <iterator>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -17,58 +15,6 @@ namespace optim_internal {
 
 using Json = nlohmann::json;
 using MakeOptimizer = std::function<std::unique_ptr<Optimizer>(const OptimizerConfig&)>;
-
-/// What every optimizer's options have in common.
-template <typename Options>
-Options read_common(const OptimizerConfig& config) {
-  Options options;
-  double rate = options.learning_rate(0);
-  config.get("learning_rate", rate);
-  options.learning_rate = rate;
-  config.get("weight_decay", options.weight_decay);
-  config.get("clipnorm", options.clipnorm);
-  config.get("clipvalue", options.clipvalue);
-  config.get("global_clipnorm", options.global_clipnorm);
-  config.get("use_ema", options.use_ema);
-  config.get("ema_momentum", options.ema_momentum);
-  config.get("ema_overwrite_frequency", options.ema_overwrite_frequency);
-  config.get("name", options.name);
-  return options;
-}
-
-DISTRIBUTE_INLINE std::unique_ptr<Optimizer> make_sgd(const OptimizerConfig& config) {
-  auto options = read_common<SGDOptions>(config);
-  config.get("momentum", options.momentum);
-  config.get("nesterov", options.nesterov);
-  config.get("coupled_weight_decay", options.coupled_weight_decay);
-  return std::make_unique<SGD>(options);
-}
-
-template <typename Class, typename Options>
-std::unique_ptr<Optimizer> make_adam(const OptimizerConfig& config) {
-  auto options = read_common<Options>(config);
-  config.get("beta_1", options.beta_1);
-  config.get("beta_2", options.beta_2);
-  config.get("epsilon", options.epsilon);
-  config.get("amsgrad", options.amsgrad);
-  return std::make_unique<Class>(options);
-}
-
-DISTRIBUTE_INLINE std::unique_ptr<Optimizer> make_rmsprop(const OptimizerConfig& config) {
-  auto options = read_common<RMSpropOptions>(config);
-  config.get("rho", options.rho);
-  config.get("momentum", options.momentum);
-  config.get("epsilon", options.epsilon);
-  config.get("centered", options.centered);
-  return std::make_unique<RMSprop>(options);
-}
-
-DISTRIBUTE_INLINE std::unique_ptr<Optimizer> make_adagrad(const OptimizerConfig& config) {
-  auto options = read_common<AdagradOptions>(config);
-  config.get("initial_accumulator_value", options.initial_accumulator_value);
-  config.get("epsilon", options.epsilon);
-  return std::make_unique<Adagrad>(options);
-}
 
 /// All classes that deserialize() knows. Thread-safe.
 class OptimizerClasses {
@@ -88,11 +34,8 @@ class OptimizerClasses {
 
  private:
   std::mutex mutex_;  // guards classes_
-  std::map<std::string, MakeOptimizer> classes_{{"SGD", make_sgd},
-                                                {"Adam", make_adam<Adam, AdamOptions>},
-                                                {"AdamW", make_adam<AdamW, AdamWOptions>},
-                                                {"RMSprop", make_rmsprop},
-                                                {"Adagrad", make_adagrad}};
+  std::map<std::string, MakeOptimizer> classes_{std::begin(kOptimizerClasses),
+                                                std::end(kOptimizerClasses)};
 };
 
 DISTRIBUTE_INLINE OptimizerConfig config_of(const Json& json) {

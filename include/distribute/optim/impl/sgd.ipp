@@ -1,42 +1,43 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/base/parallel.hpp>
-#include <distribute/optim/detail/update_rows.hpp>
+#include <distribute/optim/detail/update_row.hpp>
 #include <distribute/optim/sgd.hpp>
 
 namespace distribute::optim {
 
 namespace optim_internal {
+// clang-format off
+DISTRIBUTE_KERNEL_TEXT(kSgdRows,
 
-DISTRIBUTE_INLINE void sgd(float* w, const float* g, float rate, int64_t count) {
-  simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
-#pragma omp simd
-    for (int64_t i = 0; i < count; ++i) w[i] -= g[i] * rate;
-  });
-}
-
-DISTRIBUTE_INLINE void momentum(float* w, float* v, const float* g, float rate, float factor,
-                                int64_t count) {
-  simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
-#pragma omp simd
-    for (int64_t i = 0; i < count; ++i) {
-      v[i] = v[i] * factor - g[i] * rate;
-      w[i] += v[i];
-    }
-  });
-}
-
-DISTRIBUTE_INLINE void nesterov(float* w, float* v, const float* g, float rate, float factor,
-                                int64_t count) {
-  simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
-#pragma omp simd
-    for (int64_t i = 0; i < count; ++i) {
-      v[i] = v[i] * factor - g[i] * rate;
-      w[i] += v[i] * factor - g[i] * rate;
-    }
-  });
-}
-
+struct SgdRow {
+  static constexpr int kSlots = 0;
+  static constexpr bool kRoot = false;
+  float rate;
+  template <typename Slots>
+  float begin(Slots, float) const { return 0; }
+  template <typename Slots>
+  void finish(float& w, Slots, float g, float) const { w -= g * rate; }
+};
+struct MomentumRow {
+  static constexpr int kSlots = 1;
+  static constexpr bool kRoot = false;
+  float rate, factor;
+  template <typename Slots>
+  float begin(Slots slot, float g) const { return slot[0] = slot[0] * factor - g * rate; }
+  template <typename Slots>
+  void finish(float& w, Slots slot, float, float) const { w += slot[0]; }
+};
+struct NesterovRow {
+  static constexpr int kSlots = 1;
+  static constexpr bool kRoot = false;
+  float rate, factor;
+  template <typename Slots>
+  float begin(Slots slot, float g) const { return slot[0] = slot[0] * factor - g * rate; }
+  template <typename Slots>
+  void finish(float& w, Slots slot, float g, float) const { w += slot[0] * factor - g * rate; }
+};
+)
+// clang-format on
 }  // namespace optim_internal
 
 DISTRIBUTE_INLINE SGD::SGD(SGDOptions options)
@@ -51,16 +52,12 @@ DISTRIBUTE_INLINE std::vector<Optimizer::Slot> SGD::slots() const {
   return {{"momentum"}};
 }
 
-DISTRIBUTE_INLINE Optimizer::ElementKernel SGD::kernel(float rate, int64_t) const {
-  return [rate, factor = float(momentum_), nesterov = nesterov_](float* w, float* const* slots,
-                                                                 const float* g, int64_t count) {
-    if (factor == 0.0f)
-      optim_internal::sgd(w, g, rate, count);
-    else if (nesterov)
-      optim_internal::nesterov(w, slots[0], g, rate, factor, count);
-    else
-      optim_internal::momentum(w, slots[0], g, rate, factor, count);
-  };
+DISTRIBUTE_INLINE ElementKernel SGD::kernel(float rate, int64_t) const {
+  using namespace optim_internal;
+  const float factor = float(momentum_);
+  if (factor == 0.0f) return row_kernel(kSgdRows, SgdRow{rate});
+  if (nesterov_) return row_kernel(kSgdRows, NesterovRow{rate, factor});
+  return row_kernel(kSgdRows, MomentumRow{rate, factor});
 }
 
 DISTRIBUTE_INLINE void SGD::add_config(OptimizerConfig& config) const {
@@ -68,12 +65,11 @@ DISTRIBUTE_INLINE void SGD::add_config(OptimizerConfig& config) const {
   config.set("nesterov", nesterov_);
 }
 
-DISTRIBUTE_INLINE GpuFormula SGD::gpu_formula(float rate, int64_t) const {
-  using namespace optim_internal;
-  const float factor = float(momentum_);
-  if (factor == 0.0f) return gpu_formula_of(SgdRow{rate});
-  if (nesterov_) return gpu_formula_of(NesterovRow{rate, factor});
-  return gpu_formula_of(MomentumRow{rate, factor});
+DISTRIBUTE_INLINE std::unique_ptr<Optimizer> SGD::from_config(const OptimizerConfig& config) {
+  auto options = options_from<SGDOptions>(config);
+  config.get("momentum", options.momentum);
+  config.get("nesterov", options.nesterov);
+  return std::make_unique<SGD>(options);
 }
 
 }  // namespace distribute::optim

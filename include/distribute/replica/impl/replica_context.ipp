@@ -75,7 +75,7 @@ DISTRIBUTE_INLINE void UpdateTarget::take(const Variable& variable, const Layout
   VariableImpl& impl = variable.impl();
   Tensor& value = tensors_.emplace_back(impl.component(first_));  // which an error stores again
   for (int i = 0; i < count_; ++i) impl.set_component(first_ + i, Tensor());
-  if (device.type == DeviceType::Gpu) value = value.to(device);
+  if (is_gpu(device)) value = value.to(device);
   if (!same_layout(value.layout(), layout)) value = in_layout(value, layout);
   RecordedStep* const recording = RecordedStep::current();
   if (!(recording ? recording->may_write(impl, value) : value.unique())) {
@@ -127,7 +127,7 @@ DISTRIBUTE_INLINE void update_rows(const VariableUpdate& update, size_t index,
 
 DISTRIBUTE_INLINE Device update_device(const VariableUpdate& update, int replica) {
   const Device device = update.variable.impl().component(replica).device();
-  return device.type == DeviceType::Gpu ? device : update.gradient.device();
+  return is_gpu(device) ? device : update.gradient.device();
 }
 
 inline constexpr char kUpdateText[] =
@@ -181,7 +181,7 @@ DISTRIBUTE_INLINE void update_on_gpu(std::span<const VariableUpdate> updates, in
 DISTRIBUTE_INLINE void update_component(std::span<const VariableUpdate> updates, int replica,
                                         const UpdateKernel& kernel, size_t first) {
   for (const VariableUpdate& update : updates) check_update(update);
-  if (!updates.empty() && update_device(updates[0], replica).type == DeviceType::Gpu)
+  if (!updates.empty() && is_gpu(update_device(updates[0], replica)))
     return update_on_gpu(updates, replica, kernel.gpu(), first);
   std::vector<UpdateTarget> targets;
   std::vector<Tensor> gradients;

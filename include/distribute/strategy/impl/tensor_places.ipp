@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/strategy/detail/tensor_places.hpp>
 
 namespace distribute::strategy_internal {

@@ -80,10 +80,10 @@ DISTRIBUTE_INLINE void IndexedRows::to_row_major(const void* from, void* to) con
 /// One number stays on the host wherever the scope points, as it becomes an argument of kernels.
 DISTRIBUTE_INLINE Device host_of() {
   const Device device = current_device();
-  return device.type == DeviceType::Gpu ? Device{} : device;
+  return is_gpu(device) ? Device{} : device;
 }
 
-DISTRIBUTE_INLINE bool on_gpu(const Tensor& t) { return t.device().type == DeviceType::Gpu; }
+DISTRIBUTE_INLINE bool on_gpu(const Tensor& t) { return is_gpu(t.device()); }
 
 inline constexpr char kRowsText[] =
 #include <distribute/device/kernels/combine.cu.inc>
@@ -290,7 +290,7 @@ DISTRIBUTE_INLINE Tensor fill(const Shape& shape, float value, DType dtype, Devi
   Tensor result = Tensor::empty(shape, dtype, device);
   dispatch(dtype, [&](auto type) {
     using T = decltype(type);
-    if (device.type == DeviceType::Gpu) {
+    if (is_gpu(device)) {
       uint64_t pattern = 0;
       const T element = T(value);
       std::memcpy(&pattern, &element, sizeof element);

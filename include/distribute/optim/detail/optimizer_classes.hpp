@@ -1,0 +1,24 @@
+#pragma once
+/// The optimizers that optim::deserialize() knows without register_optimizer().
+/// Written by tools/check_umbrella.py.
+
+#include <distribute/optim/adagrad.hpp>
+#include <distribute/optim/adam.hpp>
+#include <distribute/optim/rmsprop.hpp>
+#include <distribute/optim/sgd.hpp>
+
+namespace distribute::optim::optim_internal {
+
+using FromConfig = std::unique_ptr<Optimizer> (*)(const OptimizerConfig&);
+
+inline constexpr std::pair<const char*, FromConfig> kOptimizerClasses[] = {
+    // clang-format off
+    {"Adagrad", Adagrad::from_config},
+    {"Adam", Adam::from_config},
+    {"AdamW", AdamW::from_config},
+    {"RMSprop", RMSprop::from_config},
+    {"SGD", SGD::from_config},
+    // clang-format on
+};
+
+}  // namespace distribute::optim::optim_internal
