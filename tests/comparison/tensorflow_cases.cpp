@@ -2,7 +2,9 @@
 
 #include "cases.hpp"
 
-#include <distribute/distribute.hpp>
+#include <distribute/device/math_mode.hpp>
+#include <distribute/device/placement.hpp>
+#include <distribute/ops/cast.hpp>
 
 #include <cstdio>
 

@@ -4,6 +4,7 @@ what this library does. Ends with status 77 where TensorFlow is missing.
 
 Usage: tensorflow_cases.py > tensorflow_cases.txt
 """
+import functools
 import os
 import sys
 
@@ -44,6 +45,7 @@ def case(name, function):
     print(f"{name}: {text}".rstrip(), flush=True)
 
 
+@functools.cache  # a second strategy of the same devices would give collectives the same keys again
 def mirrored(replicas):
     return tf.distribute.MirroredStrategy([f"CPU:{i}" for i in range(replicas)])
 
