@@ -67,7 +67,7 @@ void step_cases() {
     for (int replicas : {1, 2})
       run_case(dist::str_cat("optimizers/", name, "/", replicas, " replicas"),
                [&, &make = make] { return trained(make, {.replicas = replicas}); });
-  run_case("optimizers/clipnorm of the issue", [] {
+  run_case("optimizers/clipnorm, one step", [] {
     return trained(maker<optim::SGD>(SGDOptions{.learning_rate = 1.0, .clipnorm = 1.0}),
                    {.steps = 1, .start = Tensor{10.0f}, .gradients = {Tensor{3.0f}, Tensor{3.0f}}});
   });
