@@ -89,10 +89,11 @@ TEST_CASE("other seeds and optimizers follow TensorFlow", "[parity][optimizers]"
   const auto index = size_t(GENERATE(range(0, 8)));
   INFO(all["runs"][index]["optimizer"].dump()
        << " from seed " << all["runs"][index]["seed"].dump());
-  // RMSprop's first steps are as long for small gradients as for large ones, so that a unit that
-  // falls on the other side counts: seed 11 leaves by 1.9e-4 after step 3, seed 12 does not.
-  const bool is_rmsprop = all["runs"][index]["optimizer"] == "rmsprop";
-  check_follows(recorded(all, index), 1, is_rmsprop ? 1e-3 : 1e-4);
+  // RMSprop's and Adam's first steps are as long for small gradients as for large ones, so that a
+  // unit that falls on the other side counts. TensorFlow's own repetitions, with oneDNN and two
+  // threads: rmsprop 3e-5, adamw 2.6e-4, the others 1e-7.
+  const std::string name = all["runs"][index]["optimizer"];
+  check_follows(recorded(all, index), 1, name == "rmsprop" || name == "adamw" ? 1e-3 : 1e-5);
 }
 
 TEST_CASE("three uneven replicas follow TensorFlow's single process", "[parity][optimizers]") {
