@@ -17,7 +17,7 @@ passed=0 failed=0 table=""
 
 floors() { python3 tools/check_floors.py; }
 umbrella() { python3 tools/check_umbrella.py; }
-tf_map() { python3 tools/check_tf_map.py; }
+tf_map() { python3 tools/check_tf_map.py && python3 tools/tf_symbols.py; }
 format() {
   git ls-files -z '*.hpp' '*.ipp' '*.cpp' | xargs -0 -r clang-format --dry-run -Werror
 }

@@ -47,6 +47,7 @@ std::map<std::string, std::string> must_agree(const TrainerOptions& o) {
       {"shuffle", o.shuffle ? "true" : "false"},
       {"seed", text(o.seed)},
       {"policy", o.policy},
+      {"float32_matmul_precision", o.float32_matmul_precision},
       {"save_steps", text(o.save_steps)},
       {"sync_replicas", text(o.sync_replicas)},
       {"elastic", o.elastic ? dist::str_cat(o.min_workers, " to ", o.max_workers) : "no"},
@@ -182,6 +183,7 @@ ChosenStrategy make_on_gpus(const TrainerOptions& o, const std::string& name) {
 
 ChosenStrategy make_strategy(const TrainerOptions& o) {
   if (o.deterministic) dist::config::experimental::enable_op_determinism();
+  dist::config::set_float32_matmul_precision(o.float32_matmul_precision);
   if (o.api == "horovod")
     return {nullptr, std::make_unique<dist::OneDeviceStrategy>(uses_gpu(o) ? "/gpu:0" : "/cpu:0"),
             "horovod"};

@@ -5,6 +5,7 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/flags_cluster_resolver.hpp>
+#include <distribute/device/math_mode.hpp>
 
 #include <cstdio>
 #include <cstdlib>
@@ -98,7 +99,10 @@ ABSL_FLAG(std::string, loss_csv, "", "file for step,loss,grad_norm of every step
 ABSL_FLAG(
     bool, deterministic, false,
     "the same bits in every run on GPUs, too, for slower kernels; always so on the CPU with the "
-    "same number of threads");
+    "same number of threads. Implies --float32_matmul_precision=highest");
+ABSL_FLAG(std::string, float32_matmul_precision, "high",
+          "high: convolutions by Winograd's algorithm on the CPU, TensorFloat-32 on GPUs; highest: "
+          "direct sums in float32, as for comparisons with other programs");
 ABSL_FLAG(std::string, cuda_graph, "auto",
           "whether a step on one GPU is recorded as a CUDA graph and launched as one: true, false, "
           "or auto, which does so for small networks");
@@ -199,6 +203,7 @@ void check_optimizer(const TrainerOptions& o) {
 
 void check_training(const TrainerOptions& o) {
   require_one_of("policy", o.policy, {"float32", "mixed_bfloat16", "mixed_float16"});
+  require_one_of("float32_matmul_precision", o.float32_matmul_precision, {"highest", "high"});
   require_one_of("cuda_graph", o.cuda_graph, {"auto", "true", "false"});
   if (!o.preemption_notice.empty())
     require_one_of("preemption_notice", o.preemption_notice, {"gce", "ec2", "azure"});
@@ -283,6 +288,10 @@ void read_training(TrainerOptions& o) {
   o.seed = absl::GetFlag(FLAGS_seed);
   o.policy = absl::GetFlag(FLAGS_policy);
   o.deterministic = absl::GetFlag(FLAGS_deterministic);
+  o.float32_matmul_precision = absl::GetFlag(FLAGS_float32_matmul_precision);
+  if (!given("float32_matmul_precision"))
+    o.float32_matmul_precision =
+        o.deterministic ? "highest" : distribute::config::get_float32_matmul_precision();
   o.cuda_graph = absl::GetFlag(FLAGS_cuda_graph);
   o.metric_lines = absl::GetFlag(FLAGS_metric_lines);
   o.eval_timeout = absl::GetFlag(FLAGS_eval_timeout);

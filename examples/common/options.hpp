@@ -27,7 +27,8 @@ struct TrainerOptions {
   double ema_decay = 0;
   int64_t accumulate_steps = 1;
   bool shuffle = true, deterministic = false;
-  std::string cuda_graph;  // "auto", "true", "false"
+  std::string float32_matmul_precision;  // "highest", "high"
+  std::string cuda_graph;                // "auto", "true", "false"
   bool async_checkpoint = false, restore_position = true;
   bool coupled_decay = false;  // weight decay is part of the gradient, as in Goyal et al. 2017
   std::vector<double> piecewise{0.5, 0.75};  // parts of training after which the rate is a tenth

@@ -96,6 +96,7 @@ Run as_run(const Result& result) {
 
 /// The chief's result; every worker must have the same losses.
 Run train_on(int workers, const Case& c, const Reference& reference, bool fit) {
+  const HighestPrecision precision;
   std::vector<Result> results(static_cast<size_t>(workers));
   if (workers == 1) {
     dist::OneDeviceStrategy strategy;

@@ -72,6 +72,13 @@ struct Task {
   std::function<std::unique_ptr<nn::Module>()> network;
   std::function<std::unique_ptr<dist::optim::Optimizer>()> optimizer;
   size_t steps = 0;
+  std::function<void(nn::Module& network)> first_weights = {};  // unset: those of the files
+};
+
+/// While it lives convolutions do without Winograd's algorithm.
+struct HighestPrecision {
+  HighestPrecision() { dist::config::set_float32_matmul_precision("highest"); }
+  ~HighestPrecision() { dist::config::set_float32_matmul_precision("high"); }
 };
 
 inline double l2_norm(const std::vector<float>& values) {
@@ -81,14 +88,19 @@ inline double l2_norm(const std::vector<float>& values) {
 }
 
 /// Trains with `replicas` replicas; parts of a batch in order, the gradients summed.
+/// Products are direct sums in float32, as TensorFlow's.
 inline Run train(const Reference& reference, const Task& task, int replicas) {
+  const HighestPrecision precision;
   dist::MirroredStrategy<> strategy(dist::MirroredOptions{.num_replicas = replicas});
   const auto scope = strategy.scope();
   const auto network = task.network();
   const auto optimizer = task.optimizer();
   (*network)(dist::zeros({1, 28, 28, 1}));
-  dist::train::load_weights(reference.folder + "/init", network->variables());
-  const std::string images = *shared_data("mnist");
+  if (task.first_weights)
+    task.first_weights(*network);
+  else
+    dist::train::load_weights(reference.folder + "/init", network->variables());
+  const std::string images = DISTRIBUTE_SOURCE_DIR "/examples/mnist_cnn/data";
   Run run;
   std::vector<dist::Tensor> gradients;
   const auto step = [&](const dist::data::Batch& part) {

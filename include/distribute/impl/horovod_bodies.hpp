@@ -53,6 +53,7 @@
 #include <distribute/device/impl/device_spec.ipp>
 #include <distribute/device/impl/dtype.ipp>
 #include <distribute/device/impl/host_arena.ipp>
+#include <distribute/device/impl/math_mode.ipp>
 #include <distribute/device/impl/placement.ipp>
 #include <distribute/device/impl/prepared_values.ipp>
 

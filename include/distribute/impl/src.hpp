@@ -59,6 +59,7 @@
 #include <distribute/device/impl/dtype.ipp>
 #include <distribute/device/impl/grouped_image.ipp>
 #include <distribute/device/impl/host_arena.ipp>
+#include <distribute/device/impl/math_mode.ipp>
 #include <distribute/device/impl/own_convolutions.ipp>
 #include <distribute/device/impl/own_convolutions_stub.ipp>
 #include <distribute/device/impl/placement.ipp>

@@ -1,0 +1,25 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/device/math_mode.hpp>
+
+#include <string>
+
+namespace distribute {
+
+DISTRIBUTE_INLINE void config::set_float32_matmul_precision(std::string_view precision) {
+  if (precision == "medium")
+    throw UnimplementedError(
+        "set_float32_matmul_precision: \"medium\" is not there: for bfloat16 set the policy "
+        "mixed_bfloat16 (nn::set_global_policy)");
+  if (precision != "high" && precision != "highest")
+    throw InvalidArgumentError(
+        "set_float32_matmul_precision: neither \"highest\" nor \"high\": \"" +
+        std::string(precision) + "\"");
+  process_state().allow_winograd = process_state().tensor_float_32 = precision == "high";
+}
+
+DISTRIBUTE_INLINE std::string_view config::get_float32_matmul_precision() {
+  return process_state().allow_winograd ? "high" : "highest";
+}
+
+}  // namespace distribute

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Compares what TensorFlow and this library printed for the same cases, and prints a table.
+
+differences.json beside this file says which cases may differ: "deliberate" for good, with the
+reason, "open" until they are mended. Ends with status 1 where another case differs, a deliberate
+difference is none any more, or a case is on one side alone.
+
+Usage: compare.py TENSORFLOW.txt OURS.txt
+"""
+import fnmatch
+import json
+import pathlib
+import re
+import sys
+
+LIST = pathlib.Path(__file__).parent / "differences.json"
+
+
+def read(path):
+    """Values by case."""
+    found = {}
+    for line in open(path):
+        match = re.match(r"(.+?):(?: (.*))?$", line.rstrip("\n"))
+        if match:
+            found[match[1]] = match[2] or ""
+    return found
+
+
+def is_equal(theirs, ours):
+    """Words one by one; numbers may differ by rounding."""
+    theirs, ours = re.findall(r"[^\s()|,]+|[()|,]", theirs), re.findall(r"[^\s()|,]+|[()|,]", ours)
+    if len(theirs) != len(ours):
+        return False
+    for a, b in zip(theirs, ours):
+        try:
+            if a != b and not abs(float(a) - float(b)) <= 1e-6 + 1e-5 * abs(float(a)):
+                return False
+        except ValueError:
+            return False
+    return True
+
+
+def reason_of(case, listed):
+    return next((why for pattern, why in listed.items() if fnmatch.fnmatchcase(case, pattern)), None)
+
+
+def numbers_of_shards(values):
+    """Numbers of a partitioner for one shape, all and equal ones."""
+    pairs = [(a, b) for case in values for a, b in zip(*(re.findall(r"\d+", side) for side in values[case]))
+             if case.startswith("partitioners/")]
+    return len(pairs), sum(a == b for a, b in pairs)
+
+
+def main():
+    theirs, ours = read(sys.argv[1]), read(sys.argv[2])
+    listed = json.loads(LIST.read_text())
+    deliberate, still_open = listed["deliberate"], listed["open"]
+    bad, rows, equal, used = [], [], 0, set()
+    for case in list(theirs) + [name for name in ours if name not in theirs]:
+        if case not in theirs or case not in ours:
+            bad.append(f"{case}: {'only here' if case in ours else 'missing here'}")
+            continue
+        if is_equal(theirs[case], ours[case]):
+            equal += 1
+            continue
+        why = reason_of(case, deliberate)
+        used.add(why)
+        if why is None and reason_of(case, still_open) is None:
+            bad.append(f"{case}: differs")
+        kind = "deliberate: " + why if why else "open" if reason_of(case, still_open) else "DIFFERS"
+        rows.append(f"{case}\n    TensorFlow  {theirs[case]}\n    here        {ours[case]}\n    {kind}")
+    bad += [f"{pattern}: listed as deliberate, but nothing differs" for pattern, why in deliberate.items()
+            if why not in used]
+    both = [case for case in theirs if case in ours]
+    shards, same = numbers_of_shards({case: (theirs[case], ours[case]) for case in both})
+    print("\n".join(rows))
+    print(f"\n{equal} of {len(both)} cases are equal, {same} of {shards} numbers of the partitioners")
+    print("\n".join(bad))
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
