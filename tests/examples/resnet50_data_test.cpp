@@ -138,7 +138,7 @@ TEST_CASE("a checkpoint of another model is refused with the first variable that
               .status == 0);
   const auto files = names_in(out / "ckpt");
   check_one_line(train({"--num_classes=5", "--init_checkpoint=" + (out / "flat")}), 1,
-                 "'fc/bias' is [7] float32, variable 'fc/bias' is [5]");
+                 "'fc/kernel' is [64, 7] float32, variable 'fc/kernel' is [64, 5]");
   check_one_line(
       train({"--num_classes=7", "--model=resnet20", "--init_checkpoint=" + (out / "flat")}), 1,
       "block_a2");

@@ -27,6 +27,7 @@ namespace {
 
 /// Every kind of export below `directory`, the second over an older one.
 void export_all(const std::string& directory, const std::string& words) {
+  nn::clear_session();  // the same names each time
   nn::Sequential net = fixed_model();
   save(net, directory + "/constants");
   save(net, directory + "/constants");

@@ -149,7 +149,7 @@ class FakeNccl {
     if (!group) group = std::make_unique<Group>(Group{size_t(size), {}, {}, {}});
     auto& made = group->ranks[rank];
     if (made) return 5;
-    made = std::make_unique<Rank>(Rank{group.get(), rank});
+    made = std::make_unique<Rank>(Rank{group.get(), rank, {}});
     *out = made.get();
     return collective::kNcclInProgress;
   }

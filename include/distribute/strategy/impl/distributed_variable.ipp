@@ -64,7 +64,8 @@ DISTRIBUTE_INLINE void throw_foreign(const std::string& name) {
               "' was created under another strategy"));
 }
 
-DISTRIBUTE_INLINE void throw_same_on_all(const VariableOptions& options, const char* what) {
+[[noreturn]] DISTRIBUTE_INLINE void throw_same_on_all(const VariableOptions& options,
+                                                      const char* what) {
   throw InvalidArgumentError(str_cat(
       "A non-DistributedValues value cannot be reduced with the given reduce op SUM: every replica "
       "assigned the same ",
