@@ -36,7 +36,7 @@ struct Loss {
   int workers = 3, victim = 0;
   int step = 0;  // of worker 0, by hundreds; 0: while the job starts
   double then_seconds = 0;
-  std::string transport;
+  std::string transport = {};
 };
 
 Loss random_loss(unsigned seed, bool at_start) {

@@ -110,7 +110,7 @@ class FakeNccl {
     Group* group;
     int rank, pending = 0, error = 0;
     bool aborted = false;
-    std::deque<Call> calls;
+    std::deque<Call> calls = {};
   };
   struct Message {
     Rank* owner;

@@ -105,8 +105,9 @@ DISTRIBUTE_INLINE void check_alone(const JsonValue& root, const Environment& var
     throw InvalidArgumentError(why);
   const ImpliedResolver implied = implied_resolver(variables);
   int tasks = implied.resolver->world_size().value_or(0);
-  if (tasks == 0) const ClusterSpec spec = implied.resolver->cluster_spec();
-  for (const auto& [job, members] : spec.as_dict()) tasks += members.size();
+  const ClusterSpec spec = implied.resolver->cluster_spec();
+  if (tasks == 0)
+    for (const auto& [job, members] : spec.as_dict()) tasks += members.size();
   if (tasks > 1)
     throw FailedPreconditionError(
         str_cat("Estimator finds its tasks in TF_CONFIG alone, and this is ", implied.reason,
