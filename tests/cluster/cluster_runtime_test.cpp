@@ -198,7 +198,8 @@ TEST_CASE("a rank beside a leader with a loopback name is announced by that name
     if (!contains(found, "127.1:")) throw distribute::InternalError(found);
     if (rank == 1 && runtime->server().address().host != "0.0.0.0")
       throw distribute::InternalError(runtime->server().address().text());
-    runtime->peer_socket(1 - rank, "test", 0);
+    const auto socket = runtime->peer_socket(1 - rank, "test", 0);
+    runtime->barrier("both have it");
     runtime->leave();
   });
   for (const std::string& error : errors) CHECK(error == "");

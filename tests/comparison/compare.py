@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Compares what TensorFlow and this library printed for the same cases, and prints a table.
 
-differences.json beside this file says which cases may differ: "deliberate" for good, with the
-reason, "open" until they are mended. Ends with status 1 where another case differs, a deliberate
-difference is none any more, or a case is on one side alone.
+differences.json beside this file says which cases differ on purpose, and why. Ends with status 1
+where another case differs, a deliberate difference is none any more, or a case is on one side alone.
 
 Usage: compare.py TENSORFLOW.txt OURS.txt
 """
 import fnmatch
 import json
+import math
 import pathlib
 import re
 import sys
@@ -26,6 +26,11 @@ def read(path):
     return found
 
 
+def is_near(a, b):
+    """A NaN is one with either sign."""
+    return abs(a - b) <= 1e-6 + 1e-5 * abs(a) or (math.isnan(a) and math.isnan(b))
+
+
 def is_equal(theirs, ours):
     """Words one by one; numbers may differ by rounding."""
     theirs, ours = re.findall(r"[^\s()|,]+|[()|,]", theirs), re.findall(r"[^\s()|,]+|[()|,]", ours)
@@ -33,7 +38,7 @@ def is_equal(theirs, ours):
         return False
     for a, b in zip(theirs, ours):
         try:
-            if a != b and not abs(float(a) - float(b)) <= 1e-6 + 1e-5 * abs(float(a)):
+            if a != b and not is_near(float(a), float(b)):
                 return False
         except ValueError:
             return False
@@ -53,8 +58,7 @@ def numbers_of_shards(values):
 
 def main():
     theirs, ours = read(sys.argv[1]), read(sys.argv[2])
-    listed = json.loads(LIST.read_text())
-    deliberate, still_open = listed["deliberate"], listed["open"]
+    deliberate = json.loads(LIST.read_text())
     bad, rows, equal, used = [], [], 0, set()
     for case in list(theirs) + [name for name in ours if name not in theirs]:
         if case not in theirs or case not in ours:
@@ -65,9 +69,9 @@ def main():
             continue
         why = reason_of(case, deliberate)
         used.add(why)
-        if why is None and reason_of(case, still_open) is None:
+        if why is None:
             bad.append(f"{case}: differs")
-        kind = "deliberate: " + why if why else "open" if reason_of(case, still_open) else "DIFFERS"
+        kind = "deliberate: " + why if why else "DIFFERS"
         rows.append(f"{case}\n    TensorFlow  {theirs[case]}\n    here        {ours[case]}\n    {kind}")
     bad += [f"{pattern}: listed as deliberate, but nothing differs" for pattern, why in deliberate.items()
             if why not in used]

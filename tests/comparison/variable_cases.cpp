@@ -116,16 +116,19 @@ std::string paths(const std::vector<const nn::Module*>& networks) {
 void name_cases() {
   const Tensor x({1, 4}, std::vector<float>(4, 1.0f));
   run_case("names/a network", [&] {
+    nn::clear_session();
     nn::Sequential network(nn::Dense({.units = 3}), nn::Dense({.units = 2}));
     network(x);
     return paths({&network});
   });
   run_case("names/two networks", [&] {
+    nn::clear_session();
     nn::Sequential first(nn::Dense({.units = 3})), second(nn::Dense({.units = 2}));
     first(x), second(x);
     return paths({&first, &second});
   });
   run_case("names/normalization", [&] {
+    nn::clear_session();
     nn::Sequential network(nn::Dense({.units = 2}), nn::BatchNormalization());
     network(x);
     return paths({&network});
