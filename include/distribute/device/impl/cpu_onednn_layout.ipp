@@ -105,7 +105,6 @@ DISTRIBUTE_INLINE LayoutPtr image_layout(const Dims& dims, int64_t inner, Memory
   std::lock_guard lock(*mutex);
   LayoutPtr& entry = (*layouts)[{dims, inner, type}];
   if (!entry) {
-    using Tag = Memory::format_tag;
     const Tag tag = inner == 16 ? Tag::nChw16c : inner == 8 ? Tag::nChw8c : Tag::nChw4c;
     entry = std::make_shared<OneDnnLayout>(Desc(dims, type, tag), Desc(dims, type, Tag::nhwc));
   }
