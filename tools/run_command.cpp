@@ -43,7 +43,7 @@ const char kRunUsage[] =
     "                     the next ones after 1, 2, 4 ... 60 s.\n"
     "                     With --ps, a worker or chief that was killed starts again alone\n"
     "  --restart-window SECONDS\n"
-    "                     N restarts in any so many seconds instead of in all\n"
+    "                     N restarts within this time instead of in all\n"
     "  --grace SECONDS    for the others to end by themselves after a failure (12)\n"
     "  --stop-timeout SECONDS\n"
     "                     from SIGTERM or SIGINT, or from the first preempted task, to the last\n"

@@ -60,7 +60,7 @@ Dataset ragged(const std::vector<int64_t>& sizes) {
       {{{-1}, DType::Int64}});
 }
 
-/// Files with so many numbers each.
+/// Files with as many numbers as `sizes` says.
 Dataset files(const std::vector<int64_t>& sizes) {
   std::vector<std::string> names;
   std::map<std::string, std::pair<int64_t, int64_t>> ranges;
@@ -223,7 +223,7 @@ void check_answer(const Json& row, const Json& answer) {
   CHECK(answer["spec"] == row["spec"]);
 }
 
-/// Of so many workers and replicas each.
+/// The recorded cases with these numbers of workers, and of replicas on each.
 std::vector<Json> cases_of(int workers, int replicas) {
   std::ifstream file(DISTRIBUTE_SOURCE_DIR "/tests/data/input/distributed_batches.json");
   std::vector<Json> cases;

@@ -34,7 +34,7 @@ class TFConfigClusterResolver : public ClusterResolver {
   explicit TFConfigClusterResolver(TFConfigClusterResolverOptions options = {});
   DISTRIBUTE_INLINE ClusterSpec cluster_spec() const override;
   /// Whether TF_CONFIG is of a TFJob with enableDynamicWorker: each worker sees itself and the
-  /// parameter servers, each server itself, any other task nobody, so that they cannot meet.
+  /// parameter servers, each server itself, any other task no task, so that they cannot meet.
   bool has_dynamic_workers() const;
   DISTRIBUTE_INLINE std::string incomplete_because() const override;
 

@@ -12,7 +12,7 @@ struct LaunchOptions {
   JobOptions job = {};
   std::vector<std::string> command = {};
   int max_restarts = 0;  // of the whole job and of single tasks together
-  /// max_restarts are so many in any time of this length; 0: in the whole life of the job.
+  /// The time in which there may be max_restarts; 0: the whole life of the job.
   double restart_window_seconds = 0;
   /// An elastic job goes on with so many of job.workers; 0: all of them make the job.
   int min_workers = 0;

@@ -38,8 +38,8 @@ struct ResNetOptions {
 /// Source  tf.keras.applications.ResNet50; He et al. 2015
 class ResNet : public Module {
  public:
-  /// Throws  InvalidArgumentError for no stages or a stage without blocks.
   explicit ResNet(EmptyBraces) : ResNet() {}
+  /// Throws  InvalidArgumentError for no stages or a stage without blocks.
   explicit ResNet(ResNetOptions options = {});
 
  private:
@@ -75,8 +75,8 @@ struct SmallResNetOptions {
 /// Source  He et al. 2015, section 4.2, with projections as shortcuts
 class SmallResNet : public Module {
  public:
-  /// Throws  InvalidArgumentError for no stages or no blocks.
   explicit SmallResNet(EmptyBraces) : SmallResNet() {}
+  /// Throws  InvalidArgumentError for no stages or no blocks.
   explicit SmallResNet(SmallResNetOptions options = {});
 
  private:
@@ -112,8 +112,8 @@ struct ResNet9Options {
 /// Source  Page 2018, How to Train Your ResNet; Coleman et al. 2017 (DAWNBench)
 class ResNet9 : public Module {
  public:
-  /// Throws  InvalidArgumentError for a width below 1.
   explicit ResNet9(EmptyBraces) : ResNet9() {}
+  /// Throws  InvalidArgumentError for a width below 1.
   explicit ResNet9(ResNet9Options options = {});
 
  private:

@@ -26,8 +26,8 @@ struct AdagradOptions {
 /// Source  tf.keras.optimizers.Adagrad; Duchi et al. 2011
 class Adagrad : public Optimizer {
  public:
-  /// Throws  InvalidArgumentError for a negative initial value.
   explicit Adagrad(EmptyBraces) : Adagrad() {}
+  /// Throws  InvalidArgumentError for a negative initial value.
   explicit Adagrad(AdagradOptions options = {});
   std::string class_name() const override { return "Adagrad"; }
   static std::unique_ptr<Optimizer> from_config(const OptimizerConfig& config);

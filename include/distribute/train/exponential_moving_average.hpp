@@ -30,8 +30,8 @@ struct ExponentialMovingAverageOptions {
 /// Source  tf.train.ExponentialMovingAverage
 class ExponentialMovingAverage : public Trackable {
  public:
-  /// Throws  InvalidArgumentError for a decay outside [0, 1).
   explicit ExponentialMovingAverage(EmptyBraces) : ExponentialMovingAverage() {}
+  /// Throws  InvalidArgumentError for a decay outside [0, 1).
   explicit ExponentialMovingAverage(ExponentialMovingAverageOptions options = {});
 
   /// Averages these variables from now on, once more.

@@ -25,8 +25,8 @@ struct ReduceLROnPlateauOptions {
 /// Source  tf.keras.callbacks.ReduceLROnPlateau
 class ReduceLROnPlateau : public Callback {
  public:
-  /// Throws  InvalidArgumentError for a factor of 1 or more.
   explicit ReduceLROnPlateau(EmptyBraces) : ReduceLROnPlateau() {}
+  /// Throws  InvalidArgumentError for a factor of 1 or more.
   explicit ReduceLROnPlateau(ReduceLROnPlateauOptions options = {});
   DISTRIBUTE_INLINE void on_train_begin(Logs& logs) override;
   DISTRIBUTE_INLINE void on_epoch_end(int64_t epoch, Logs& logs) override;

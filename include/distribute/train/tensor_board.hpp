@@ -30,8 +30,8 @@ struct TensorBoardOptions {
 /// Source  tf.keras.callbacks.TensorBoard
 class TensorBoard : public Callback {
  public:
-  /// Throws  InvalidArgumentError for an empty directory and a negative frequency.
   explicit TensorBoard(EmptyBraces) : TensorBoard() {}
+  /// Throws  InvalidArgumentError for an empty directory and a negative frequency.
   explicit TensorBoard(TensorBoardOptions options = {});
   DISTRIBUTE_INLINE void on_train_begin(Logs& logs) override;
   DISTRIBUTE_INLINE void on_epoch_begin(int64_t epoch, Logs& logs) override;

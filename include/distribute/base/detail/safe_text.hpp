@@ -30,7 +30,8 @@ std::string escaped(Utf8Character character, std::string_view text);
 std::string safe_line(std::string_view text);
 /// The same of a text of several lines: line feeds and tabs stay.
 std::string safe_lines(std::string_view text);
-/// From somebody who has not proved anything: all but plain letters is escaped; about `most` bytes.
+/// Text of a peer that has not proved the job's token: all but plain letters is escaped; about
+/// `most` bytes.
 std::string plain_letters(std::string_view text, size_t most);
 
 }  // namespace distribute::base_internal

@@ -13,7 +13,7 @@
 
 namespace distribute::cluster_internal {
 
-/// Without a token or a word of the user's nobody else may connect.
+/// Whether other hosts may connect: with a token, or where the user allows it without.
 DISTRIBUTE_INLINE bool may_be_seen(const ClusterOptions& options) {
   return !options.job_token.empty() || options.insecure;
 }

@@ -38,7 +38,7 @@ DISTRIBUTE_INLINE std::string format_hint(std::string_view bytes) {
   return "";
 }
 
-/// Whoever looks at the end of a pass that gave nothing learns what was left out of it.
+/// Throws at the end of a pass that gave no picture, with what was left out and why.
 class SomePicturesStream final : public BatchStream {
  public:
   SomePicturesStream(std::unique_ptr<BatchStream> input,

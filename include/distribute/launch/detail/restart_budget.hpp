@@ -15,7 +15,7 @@ namespace distribute::launch_internal {
 /// Source  Kubernetes, container restart policy (back-off)
 class RestartPause {
  public:
-  /// Seconds before the next restart of what has run for so many.
+  /// Seconds to wait before the next restart of what has run for `ran_seconds`.
   double next(double ran_seconds);
 
  private:

@@ -17,7 +17,7 @@ class Module;
 namespace distribute::nn::nn_internal {
 
 /// The modules of a thread that have no name yet, and the numbers given so far. Numbers are given
-/// when somebody asks for a name: only then is it known which modules got one from their parent.
+/// when a name is asked for: only then is it known which modules got one from their parent.
 /// Every thread counts for itself, as in Keras, so that tasks that are threads name alike.
 /// Thread-safe.
 /// Source  keras.src.utils.naming.auto_name

@@ -8,8 +8,8 @@
 
 namespace distribute::optim::optim_internal {
 
-/// The gradients, with zeros for each that only other replicas have. One that nobody has stays
-/// none.
+/// The gradients, with zeros for each that only other replicas have. One that no replica has
+/// stays none.
 /// Blocks  until every replica has called it.
 /// Source  find_unused_parameters of torch.nn.parallel.DistributedDataParallel
 std::vector<Tensor> with_zeros_for_unused(std::vector<Tensor> gradients,

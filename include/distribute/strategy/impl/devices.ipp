@@ -97,7 +97,7 @@ DISTRIBUTE_INLINE bool is_later_task_of_host() {
   return false;
 }
 
-/// A strategy has looked for GPUs and found none, and nobody has been told.
+/// A strategy has looked for GPUs and found none, and no line has been logged about it.
 DISTRIBUTE_INLINE std::atomic<bool>& missing_gpus() {
   static std::atomic<bool> untold = false;
   return untold;
