@@ -32,7 +32,8 @@ CheckpointState decode_checkpoint_state(std::string_view text, const std::string
 /// directory was moved or copied, is looked for beside the file under the same name. Unlike
 /// TensorFlow, which logs a damaged file and starts afresh, this throws: a run that begins again at
 /// step 0 would delete its own checkpoints. The error says what would help: which checkpoint lies
-/// beside the file. Source  tf.train.get_checkpoint_state
+/// beside the file.
+/// Source  tf.train.get_checkpoint_state
 std::optional<CheckpointState> get_checkpoint_state(
     const std::string& checkpoint_dir, const std::string& latest_filename = "checkpoint");
 

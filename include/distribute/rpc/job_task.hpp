@@ -56,7 +56,8 @@ class JobTask {
   /// Further purposes of this task's port.
   TaskServer& server();
   /// Tells the tasks that have dialed this one why it is about to end: it is what their errors will
-  /// say. Blocks  for about a second at most.
+  /// say.
+  /// Blocks  for about a second at most.
   void say_goodbye(const std::string& why);
   /// The task that has dialed this one, for who serves a purpose of its own; null: lost by now.
   std::shared_ptr<Peer> client(const std::string& type, int index, uint64_t incarnation) const;

@@ -36,8 +36,8 @@ std::vector<std::string> check_devices(const std::vector<std::string>& names);
 
 /// The devices of `strategy`, a class's name: the first `count` logical ones; 0 means all of them.
 /// More than there are GPUs divides those, while none is in use. The default device is a GPU where
-/// there is one, else the CPU. Throws  InvalidArgumentError for a negative number;
-/// FailedPreconditionError without a GPU.
+/// there is one, else the CPU.
+/// Throws  InvalidArgumentError for a negative number; FailedPreconditionError without a GPU.
 std::vector<std::string> devices_of(CpuDevice, int count, const char* strategy = "the strategy");
 std::vector<std::string> devices_of(GpuDevice, int count, const char* strategy = "the strategy");
 std::vector<std::string> devices_of(DefaultDevice, int count,

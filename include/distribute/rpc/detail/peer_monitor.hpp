@@ -31,7 +31,8 @@ class PeerMonitor {
   std::shared_ptr<Peer> client(const std::string& type, int index, uint64_t incarnation) const;
 
   /// Tells all that have dialed this task why it is about to end; they lose it with this reason
-  /// instead of "it has ended". Blocks  until they have hung up, or the deadline.
+  /// instead of "it has ended".
+  /// Blocks  until they have hung up, or the deadline.
   void say_goodbye(const std::string& why, net::Deadline deadline);
 
  private:
