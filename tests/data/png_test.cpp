@@ -84,3 +84,9 @@ TEST_CASE("options of PNG outside of their range are refused", "[data][png]") {
     check_throws<InvalidArgumentError>([&] { decode_png(file, {.channels = channels}); },
                                        "channels must be 0, 1, 3 or 4");
 }
+
+TEST_CASE("a build without libpng says what to install", "[data][png]") {
+  if (has_png()) SKIP("this build has libpng");
+  for (const auto call : {+[] { decode_png(""); }, +[] { png_size(""); }})
+    check_throws<UnimplementedError>(call, "install libpng-dev");
+}

@@ -3,6 +3,10 @@
 
 #include "picture_files.hpp"
 
+#include <distribute/data/png.hpp>
+
+#include <tests/data/cifar_files.hpp>
+#include <tests/data/png_files.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/file_size_limit.hpp>
 #include <tests/support/run_program.hpp>
@@ -212,6 +216,50 @@ TEST_CASE("resnet50 tells how fast its input is, and how long the steps waited f
     CHECK(std::count(tags.begin(), tags.end(), tag) == 1);
   const ProgramResult synthetic = train({"--num_classes=7"});
   CHECK_THAT(synthetic.out, !Contains("waited"));
+}
+
+TEST_CASE("resnet50 finds CIFAR's binary files", "[examples][resnet50]") {
+  if (!has_program("resnet50")) SKIP("the program was not built");
+  const TemporaryDirectory root;
+  cifar_files::write_cifar10(root / "ten", 4);
+  fs::create_directories(root / "hundred");
+  for (const char* name : {"hundred/train.bin", "hundred/test.bin"})
+    cifar_files::write(root / name, 4, true);
+  const auto on = [](const std::string& dataset, const std::string& folder) {
+    return train({"--image_size=32", "--dataset=" + dataset, "--data_dir=" + folder});
+  };
+  for (const auto& [dataset, folder] :
+       {std::pair{"cifar10", root / "ten"}, std::pair{"cifar100", root / "hundred"}}) {
+    const ProgramResult run = on(dataset, folder);
+    INFO(run.err);
+    CHECK(run.status == 0);
+    CHECK_THAT(run.out, Contains("test"));
+  }
+  fs::resize_file(root / "ten/data_batch_2.bin", 4000);
+  check_one_line(on("cifar10", root / "ten"), 1, "data_batch_2.bin: has 4000 bytes");
+}
+
+TEST_CASE("resnet50 trains on PNG pictures and compressed records", "[examples][resnet50]") {
+  SKIP_WITHOUT("resnet50");
+  if (!distribute::data::has_png()) SKIP("no libpng");
+  const TemporaryDirectory root;
+  picture_files::write_folder(root / "p", 4);
+  distribute::data::write_bytes(root / "p/a/png.jpg", png_files::file("rgba of 16 bits"));
+  const ProgramResult folder =
+      train({"--dataset=folder", "--data_dir=" + (root / "p"), "--num_classes=7", "--strict"});
+  INFO(folder.err);
+  CHECK(folder.status == 0);
+  for (const char* split : {"train", "validation"})
+    for (const auto& path : picture_files::write_shards(root.path(), split, 1, 12)) {
+      auto file = *distribute::io::create_file(path + ".tmp", distribute::io::Compression::Gzip);
+      REQUIRE(file->append(contents(path)).ok());
+      REQUIRE(file->close().ok());
+      fs::rename(path + ".tmp", path);
+    }
+  const ProgramResult records = train(
+      {"--dataset=tfrecord", "--data_dir=" + root.path(), "--train_images=12", "--num_classes=7"});
+  INFO(records.err);
+  CHECK(records.status == 0);
 }
 
 TEST_CASE("resnet50 trains on photographs of all kinds", "[examples][resnet50][slow]") {

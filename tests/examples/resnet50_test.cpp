@@ -190,7 +190,7 @@ TEST_CASE("resnet50 learns CIFAR-10's pictures", "[examples][resnet50][slow]") {
 
 TEST_CASE("wrong flags of resnet50 give one line and status 2", "[examples][resnet50]") {
   SKIP_WITHOUT_PROGRAM();
-  check_complaint({"--dataset=mnist"}, 2, "synthetic, tfrecord, folder, cifar10");
+  check_complaint({"--dataset=mnist"}, 2, "synthetic, tfrecord, folder, cifar10, cifar100");
   check_complaint({"--model=vgg"}, 2, "resnet50, resnet8");
   check_complaint({"--image_size=4"}, 2, "--image_size");
   check_complaint({"--width=32"}, 2, "small networks");
