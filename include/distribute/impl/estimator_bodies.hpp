@@ -18,6 +18,7 @@
 #include <distribute/base/impl/start_thread.ipp>
 #include <distribute/base/impl/status.ipp>
 #include <distribute/base/impl/termination_signal.ipp>
+#include <distribute/base/impl/thread_context.ipp>
 
 #include <distribute/device/impl/backend.ipp>
 #include <distribute/device/impl/buffer.ipp>
@@ -138,6 +139,7 @@
 #include <distribute/cluster/impl/torchrun_cluster_resolver.ipp>
 
 #include <distribute/autograd/impl/accumulate.ipp>
+#include <distribute/autograd/impl/gradient_placer.ipp>
 #include <distribute/autograd/impl/gradient_tape.ipp>
 #include <distribute/autograd/impl/jacobian.ipp>
 #include <distribute/autograd/impl/lazy_product.ipp>

@@ -2,6 +2,7 @@
 #include <distribute/autograd/accumulate.hpp>
 #include <distribute/autograd/detail/lazy_product.hpp>
 #include <distribute/autograd/recorded_step.hpp>
+#include <distribute/base/detail/thread_context.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/cuda_module.hpp>
@@ -44,8 +45,7 @@ DISTRIBUTE_INLINE int current_num_replicas_in_sync() {
 namespace replica_internal {
 
 DISTRIBUTE_INLINE std::vector<Mode>& mode_stack() {
-  thread_local std::vector<Mode> stack;
-  return stack;
+  return base_internal::in_thread_context<{4, 0, true}, std::vector<Mode>>();
 }
 
 DISTRIBUTE_INLINE void check_update(const VariableUpdate& update) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/thread_context.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/flush_subnormals.hpp>
 #include <distribute/base/logging.hpp>
@@ -150,21 +151,14 @@ DISTRIBUTE_INLINE void ParameterServerExtended::call_for_each_replica(
   LocalReplicas::call_for_each_replica(fn);
 }
 
-/// What the thread is in belongs to whoever sent the closure; the closure starts from nothing but
-/// the strategy's way to make variables.
+/// The closure takes over what goes along to other threads, but neither replica nor creators of the
+/// thread that serves it: it starts with the strategy's way to make variables.
 DISTRIBUTE_INLINE void ParameterServerExtended::run_closure(
     const std::function<void()>& fn, const parameter_server::UpdateOrigin& origin) {
-  struct Saved {
-    Saved() { exchange(); }
-    ~Saved() { exchange(); }
-    void exchange() {
-      creators.swap(variable_creator_stack());
-      modes.swap(replica_internal::mode_stack());
-    }
-    std::vector<VariableCreator> creators;
-    std::vector<replica_internal::Mode> modes;
-  };
-  const Saved saved;
+  using base_internal::ThreadContext;
+  const base_internal::ThreadContextScope saved(ThreadContext::for_other_thread());
+  variable_creator_stack().clear();
+  replica_internal::mode_stack().clear();
   const VariableCreatorScope creator(creator_of(strategy()));
   const ServerAccess::Creation creation;
   ClosureReplicaContext context(strategy(), link_, staging_);
