@@ -189,6 +189,7 @@
 #include <distribute/ops/impl/unary.ipp>
 #include <distribute/ops/impl/window.ipp>
 
+#include <distribute/replica/impl/gradient_reducer.ipp>
 #include <distribute/replica/impl/nest.ipp>
 #include <distribute/replica/impl/reduce_op.ipp>
 #include <distribute/replica/impl/replica_context.ipp>
@@ -343,10 +344,13 @@
 #include <distribute/parameter_server/impl/value_pull.ipp>
 #include <distribute/parameter_server/impl/variable_requests.ipp>
 
+#include <distribute/strategy/impl/agreeing_reducer.ipp>
 #include <distribute/strategy/impl/all_workers.ipp>
+#include <distribute/strategy/impl/bucket_reducer.ipp>
 #include <distribute/strategy/impl/cache_variable_reads.ipp>
-#include <distribute/strategy/impl/central_replica_context.ipp>
+#include <distribute/strategy/impl/central_reducer.ipp>
 #include <distribute/strategy/impl/central_storage_strategy.ipp>
+#include <distribute/strategy/impl/closure_replica_context.ipp>
 #include <distribute/strategy/impl/cluster_place.ipp>
 #include <distribute/strategy/impl/cross_device_ops.ipp>
 #include <distribute/strategy/impl/device_copies.ipp>
@@ -358,7 +362,9 @@
 #include <distribute/strategy/impl/gradient_buckets.ipp>
 #include <distribute/strategy/impl/gradient_packs.ipp>
 #include <distribute/strategy/impl/gradient_slots.ipp>
+#include <distribute/strategy/impl/host_reducer.ipp>
 #include <distribute/strategy/impl/host_variables.ipp>
+#include <distribute/strategy/impl/local_reducer.ipp>
 #include <distribute/strategy/impl/local_replica_context.ipp>
 #include <distribute/strategy/impl/local_replicas.ipp>
 #include <distribute/strategy/impl/mirrored_strategy.ipp>
@@ -382,7 +388,7 @@
 #include <distribute/strategy/impl/run_options.ipp>
 #include <distribute/strategy/impl/scope.ipp>
 #include <distribute/strategy/impl/server_access.ipp>
-#include <distribute/strategy/impl/server_replica_context.ipp>
+#include <distribute/strategy/impl/server_reducer.ipp>
 #include <distribute/strategy/impl/sharded_variable.ipp>
 #include <distribute/strategy/impl/share_cores.ipp>
 #include <distribute/strategy/impl/shared_update.ipp>
@@ -391,7 +397,9 @@
 #include <distribute/strategy/impl/summed_updates.ipp>
 #include <distribute/strategy/impl/tensor_collectives.ipp>
 #include <distribute/strategy/impl/tensor_places.ipp>
+#include <distribute/strategy/impl/worker_reducer.ipp>
 #include <distribute/strategy/impl/worker_replica_context.ipp>
+#include <distribute/strategy/impl/worker_state.ipp>
 
 #include <distribute/checkpoint/impl/background_job.ipp>
 #include <distribute/checkpoint/impl/bundle_entry.ipp>

@@ -19,11 +19,6 @@ DISTRIBUTE_INLINE void SingleReplicaContext::merge(
   fn(std::span<void* const>(&argument, 1));
 }
 
-DISTRIBUTE_INLINE void SingleReplicaContext::update(std::span<const VariableUpdate> updates, bool,
-                                                    const UpdateKernel& kernel) {
-  replica_internal::update_component(updates, 0, kernel);
-}
-
 namespace replica_internal {
 
 DISTRIBUTE_INLINE ReplicaContext& default_replica_context() {

@@ -1,10 +1,13 @@
 #pragma once
+#include <distribute/autograd/gradient_placer.hpp>
 #include <distribute/base/detail/thread_context.hpp>
 #include <distribute/base/flush_subnormals.hpp>
 #include <distribute/base/metrics_sink.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/device/placement.hpp>
 #include <distribute/strategy/cross_device_ops.hpp>
+#include <distribute/strategy/detail/cross_device_reducer.hpp>
+#include <distribute/strategy/detail/local_reducer.hpp>
 #include <distribute/strategy/detail/local_replicas.hpp>
 #include <distribute/strategy/detail/reducing_replica_context.hpp>
 #include <distribute/strategy/detail/reduction.hpp>
@@ -58,8 +61,11 @@ DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> LocalReplicas::make_copies(
 }
 
 DISTRIBUTE_INLINE void LocalReplicas::make_contexts() {
-  for (int r = int(contexts_.size()); r < group_.size(); ++r)
-    contexts_.push_back(make_context(group_, r));
+  for (int r = int(contexts_.size()); r < group_.size(); ++r) {
+    auto context = make_context(group_, r);
+    context->reduce_by(make_reducer(*context));
+    contexts_.push_back(std::move(context));
+  }
 }
 
 DISTRIBUTE_INLINE std::unique_ptr<LocalReplicaContext> LocalReplicas::make_context(
@@ -69,8 +75,11 @@ DISTRIBUTE_INLINE std::unique_ptr<LocalReplicaContext> LocalReplicas::make_conte
   return std::make_unique<LocalReplicaContext>(strategy(), group, replica);
 }
 
-DISTRIBUTE_INLINE void LocalReplicas::enter_replica(int, const std::function<void()>& body) {
-  body();
+DISTRIBUTE_INLINE std::unique_ptr<replica_internal::GradientReducer> LocalReplicas::make_reducer(
+    LocalReplicaContext& context) {
+  if (cross_device_ops_ && !cross_device_ops_->sums_in_replica_order())
+    return std::make_unique<CrossDeviceReducer>(context);
+  return std::make_unique<LocalReducer>(context);
 }
 
 DISTRIBUTE_INLINE void LocalReplicas::check_not_inside() const {
@@ -103,7 +112,8 @@ DISTRIBUTE_INLINE void LocalReplicas::call_for_each_replica(
       LocalReplicaContext& context = *contexts_[size_t(replica)];
       const DeviceScope device(parse_device_name(devices_[size_t(replica)]).device);
       const replica_internal::ModeScope mode({&context, &strategy(), -1, this});
-      enter_replica(replica, [&] { fn(context); });
+      const GradientPlacerScope placer(context.gradient_reducer().placer());
+      fn(context);
       group_.finish(replica);
     } catch (...) {
       group_.fail(std::current_exception());
