@@ -1,4 +1,5 @@
 #include <distribute/data/shuffle.hpp>
+#include <distribute/ops/detail/global_seed.hpp>
 
 #include <distribute/base/process_state.hpp>
 
