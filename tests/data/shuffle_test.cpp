@@ -1,7 +1,6 @@
-#include <distribute/data/shuffle.hpp>
 #include <distribute/ops/detail/global_seed.hpp>
 
-#include <distribute/base/process_state.hpp>
+#include <distribute/ops/detail/global_seed.hpp>
 
 #include <tests/data/dataset_support.hpp>
 #include <tests/support/catch.hpp>

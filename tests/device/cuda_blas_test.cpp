@@ -2,7 +2,7 @@
 #include <distribute/device/detail/cuda_blas.hpp>
 
 #include <distribute/base/error.hpp>
-#include <distribute/base/process_state.hpp>
+#include <distribute/device/detail/device_state.hpp>
 #include <distribute/device/math_mode.hpp>
 
 #include "support/fake_blas.hpp"

@@ -1,9 +1,10 @@
 #include <distribute/device/detail/cpu_direct_conv.hpp>
 
+#include <distribute/autograd/accumulate.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/base/process_state.hpp>
 #include <distribute/device/detail/cpu_eigen.hpp>
 #include <distribute/device/detail/cpu_onednn.hpp>
+#include <distribute/device/detail/device_state.hpp>
 
 #include "../support/blocked_layout.hpp"
 #include "../support/catch.hpp"
