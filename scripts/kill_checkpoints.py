@@ -132,6 +132,7 @@ class Rounds:
         return text if status == (0 if kill_after is None else -signal.SIGKILL) else None, text
 
     def round(self, number, directory, reference):
+        """What is bad; self.step: of the checkpoint that the kill has left."""
         seconds = self.seconds.uniform(0, 0.5)
         good, text = self.train(directory, 1_000_000, kill_after=seconds)
         if good is None:
@@ -145,7 +146,7 @@ class Rounds:
         if good is None:
             return f"the reference fails:\n{text[-2000:]}"
         compared = self.judge.ask(directory, reference)
-        self.expected = step
+        self.step = step
         print(f"{self.name:14} kill {number:3}  step {step:5}  {len(left)} half written files  "
               f"{compared}", flush=True)
         return "" if compared.startswith("same") else compared
@@ -166,14 +167,13 @@ def main():
         previous = 0
         for number in range(1, arguments.rounds + 1):
             fault = rounds.round(number, directory, reference)
-            said = re.search(r"at step (\d+)", (work / "output").read_text(errors="replace"))
             kills += 1
             if fault:
                 print(f"BAD  {name}, kill {number}: {fault}", flush=True)
-                bad += 1
+                bad, previous = bad + 1, 0
                 break
-            previous = rounds.expected
-        if previous and not bad:
+            previous = rounds.step
+        if previous:
             good, text = rounds.train(directory, previous + 2)
             said = re.search(r"restored \S+ at step (\d+)", text)
             if good is None or not said or int(said.group(1)) != previous:
