@@ -82,6 +82,7 @@ TEST_CASE("a directory that is missing or forbidden is found before anything is 
   CHECK_THAT(problem_of({{"--json", out / "missing/run.json"}}),
              Contains("--json=" + (out / "missing/run.json")) && Contains("cannot be written"));
   CHECK(problem_of({{"--checkpoint_dir", out / "new/run", OutputKind::Directory}}) == "");
+  CHECK(problem_of({{"--export_dir", out / "new/model", OutputKind::Alone}}) == "");
   std::filesystem::permissions(out.path(), std::filesystem::perms(0755));
   CHECK(is_refused_to_nobody({{"--checkpoint_dir", out / "new/run", OutputKind::Directory}}));
   CHECK(is_refused_to_nobody({{"--export_onnx", out / "model.onnx"}}));

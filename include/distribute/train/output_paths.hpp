@@ -12,7 +12,7 @@ enum class OutputKind {
   File,       // its directory must exist
   Prefix,     // of the names of files; the same
   Directory,  // files appear in it; made when it is missing
-  Alone,      // a directory that holds one thing, such as a SavedModel, and nothing else
+  Alone,      // the same, which holds one thing, such as a SavedModel, and nothing else
 };
 
 /// One of a run's outputs.

@@ -30,13 +30,14 @@ DISTRIBUTE_INLINE std::string plain_directory(const std::string& path) {
 /// exists.
 DISTRIBUTE_INLINE std::string directory_of_output(const train::OutputPath& output) {
   std::string path = output.path;
+  const bool is_made =
+      output.kind == train::OutputKind::Directory || output.kind == train::OutputKind::Alone;
   if (output.kind == train::OutputKind::Directory && ::access(path.c_str(), F_OK) == 0) return path;
   do {
     path.erase(path.find_last_not_of('/') + 1);
     const size_t slash = path.rfind('/');
     path = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  } while (output.kind == train::OutputKind::Directory && path.size() > 1 &&
-           ::access(path.c_str(), F_OK) != 0);
+  } while (is_made && path.size() > 1 && ::access(path.c_str(), F_OK) != 0);
   return path;
 }
 
