@@ -15,6 +15,7 @@
 #include <distribute/base/impl/monitoring.ipp>
 #include <distribute/base/impl/number_text.ipp>
 #include <distribute/base/impl/pipe_signal.ipp>
+#include <distribute/base/impl/process_stats.ipp>
 #include <distribute/base/impl/safe_text.ipp>
 #include <distribute/base/impl/simd_sqrt.ipp>
 #include <distribute/base/impl/start_thread.ipp>
@@ -107,6 +108,7 @@
 #include <distribute/tensor/impl/shape.ipp>
 #include <distribute/tensor/impl/tensor.ipp>
 
+#include <distribute/cluster/impl/agreed_options.ipp>
 #include <distribute/cluster/impl/agreement.ipp>
 #include <distribute/cluster/impl/announce_task.ipp>
 #include <distribute/cluster/impl/cluster_options.ipp>
@@ -449,8 +451,10 @@
 #include <distribute/train/impl/elastic_loop.ipp>
 #include <distribute/train/impl/exit_on_termination.ipp>
 #include <distribute/train/impl/exponential_moving_average.ipp>
+#include <distribute/train/impl/finite_checks.ipp>
 #include <distribute/train/impl/fit_loop.ipp>
 #include <distribute/train/impl/fit_options.ipp>
+#include <distribute/train/impl/follow_checkpoints.ipp>
 #include <distribute/train/impl/gradient_accumulator.ipp>
 #include <distribute/train/impl/learning_rate_scheduler.ipp>
 #include <distribute/train/impl/logs.ipp>
@@ -460,11 +464,15 @@
 #include <distribute/train/impl/model_checkpoint.ipp>
 #include <distribute/train/impl/module_graph.ipp>
 #include <distribute/train/impl/monitor.ipp>
+#include <distribute/train/impl/output_paths.ipp>
 #include <distribute/train/impl/preemption_checkpoint_handler.ipp>
 #include <distribute/train/impl/preemption_watcher.ipp>
 #include <distribute/train/impl/progress.ipp>
 #include <distribute/train/impl/progress_logger.ipp>
 #include <distribute/train/impl/reduce_lr_on_plateau.ipp>
+#include <distribute/train/impl/run_length.ipp>
+#include <distribute/train/impl/run_report.ipp>
+#include <distribute/train/impl/save_and_leave.ipp>
 #include <distribute/train/impl/save_frequency.ipp>
 #include <distribute/train/impl/seconds_or_steps.ipp>
 #include <distribute/train/impl/sidecar_evaluator.ipp>
