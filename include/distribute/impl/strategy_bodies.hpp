@@ -226,8 +226,10 @@
 #include <distribute/data/impl/batch.ipp>
 #include <distribute/data/impl/batching.ipp>
 #include <distribute/data/impl/bytes.ipp>
+#include <distribute/data/impl/cifar.ipp>
 #include <distribute/data/impl/combine.ipp>
 #include <distribute/data/impl/dataset.ipp>
+#include <distribute/data/impl/decode_image.ipp>
 #include <distribute/data/impl/distribute_options.ipp>
 #include <distribute/data/impl/element_spec.ipp>
 #include <distribute/data/impl/example.ipp>
@@ -252,6 +254,8 @@
 #include <distribute/data/impl/pictures.ipp>
 #include <distribute/data/impl/pipeline_facts.ipp>
 #include <distribute/data/impl/pipeline_statistics.ipp>
+#include <distribute/data/impl/png.ipp>
+#include <distribute/data/impl/png_stub.ipp>
 #include <distribute/data/impl/prefetch.ipp>
 #include <distribute/data/impl/random.ipp>
 #include <distribute/data/impl/rebatch.ipp>
