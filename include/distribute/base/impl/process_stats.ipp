@@ -1,19 +1,17 @@
 #pragma once
-/// What the operating system knows of this process.
+#include <distribute/base/process_stats.hpp>
 
-#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <string>
 
 #include <sys/resource.h>
 #include <unistd.h>
 
-namespace examples {
+namespace distribute {
 
-/// Seconds since this process was started, program loading included.
-inline double seconds_since_process_start() {
+DISTRIBUTE_INLINE double seconds_since_process_start() {
   std::FILE* file = std::fopen("/proc/self/stat", "r");
   if (!file) return 0;
   char text[1024] = {};
@@ -29,10 +27,10 @@ inline double seconds_since_process_start() {
   return double(now.tv_sec) + double(now.tv_nsec) * 1e-9 - started;
 }
 
-inline int64_t peak_rss_bytes() {
+DISTRIBUTE_INLINE int64_t peak_rss_bytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return int64_t(usage.ru_maxrss) * 1024;
 }
 
-}  // namespace examples
+}  // namespace distribute
