@@ -331,6 +331,7 @@
 #include <distribute/strategy/impl/host_variables.ipp>
 #include <distribute/strategy/impl/local_replica_context.ipp>
 #include <distribute/strategy/impl/local_replicas.ipp>
+#include <distribute/strategy/impl/make_strategy.ipp>
 #include <distribute/strategy/impl/mirrored_strategy.ipp>
 #include <distribute/strategy/impl/multi_worker_extended.ipp>
 #include <distribute/strategy/impl/multi_worker_mirrored_strategy.ipp>
