@@ -7,7 +7,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 
 # A test runs once: under the sanitizers where it can, else plain (presets asan and ci).
-all_stages=(floors umbrella tf_map format build tests compile_checks asan_build asan_tests)
+all_stages=(floors umbrella tf_map programs format build tests compile_checks asan_build asan_tests)
 jobs=$(nproc)
 export CTEST_PARALLEL_LEVEL=$jobs CMAKE_BUILD_PARALLEL_LEVEL=$jobs
 export CTEST_OUTPUT_ON_FAILURE=1 CMAKE_COLOR_DIAGNOSTICS=OFF
@@ -18,6 +18,7 @@ passed=0 failed=0 table=""
 floors() { python3 tools/check_floors.py; }
 umbrella() { python3 tools/check_umbrella.py; }
 tf_map() { python3 tools/check_tf_map.py && python3 tools/tf_symbols.py; }
+programs() { python3 tools/check_programs.py; }
 format() {
   git ls-files -z '*.hpp' '*.ipp' '*.cpp' | xargs -0 -r clang-format --dry-run -Werror
 }
