@@ -101,6 +101,7 @@ distribute_dependency(PUGIXML OPTIONAL PACKAGE pugixml CONFIG TARGETS pugixml::p
 distribute_dependency(IPSEC_MB OPTIONAL PACKAGE IPSecMB MODULE TARGETS IPSecMB::IPSecMB
                       DEBIAN libipsec-mb-dev VERSION_VARIABLE IPSecMB_VERSION)
 distribute_dependency(JPEG OPTIONAL PACKAGE JPEG TARGETS JPEG::JPEG DEBIAN libjpeg-dev)
+distribute_dependency(PNG OPTIONAL PACKAGE PNG TARGETS PNG::PNG DEBIAN libpng-dev)
 include("${CMAKE_CURRENT_LIST_DIR}/DistributeCuda.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/DistributeKernels.cmake")
 distribute_dependency(MPI OPTIONAL DEFAULT OFF PACKAGE MPI COMPONENTS CXX TARGETS MPI::MPI_CXX

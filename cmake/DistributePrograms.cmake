@@ -47,7 +47,7 @@ if(common_sources)
   set_source_files_properties(${common_sources} PROPERTIES UNITY_GROUP trainers)
   set_source_files_properties(
     tools/flags.cpp examples/common/managed_job.cpp examples/common/options.cpp
-    examples/common/run_report.cpp PROPERTIES UNITY_GROUP plain)
+    PROPERTIES UNITY_GROUP plain)
   target_compile_options(examples_common PRIVATE ${DISTRIBUTE_WAITING_OPTIONS})
   distribute_reuse_precompiled(examples_common)
 endif()

@@ -90,7 +90,7 @@ constexpr CommandHelp kCommands[] = {
     {"predict",
      "  distribute predict --model=book|tutorial|resnet50|resnet8|... --checkpoint=PREFIX|DIR\n"
      "                           [--labels=FILE] [--top=5] [--image_size=N] [--json] PICTURE...\n"
-     "      the likeliest classes of pictures: JPEG files, folders of them, TFRecord files, for "
+     "      the likeliest classes of pictures: JPEG and PNG files, folders of them, TFRecords, for "
      "book\n"
      "      and tutorial also IDX files; FILE:INDEX is one picture of a file with many; - reads "
      "names\n"

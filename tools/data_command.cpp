@@ -6,9 +6,9 @@
 #include <distribute/base/json.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/data/bad_pictures.hpp>
+#include <distribute/data/decode_image.hpp>
 #include <distribute/data/example.hpp>
 #include <distribute/data/image_folder.hpp>
-#include <distribute/data/jpeg.hpp>
 #include <distribute/data/random.hpp>
 #include <distribute/io/atomic_file.hpp>
 #include <distribute/io/tfrecord.hpp>
@@ -54,6 +54,10 @@ std::vector<size_t> picture_order(size_t count, const DataCommandOptions& option
   return order;
 }
 
+const char* format_name(const std::string& bytes) {
+  return data::image_format(bytes) == data::ImageFormat::Png ? "PNG" : "JPEG";
+}
+
 /// The record of one picture under ImageNet's keys; the file's bytes are not decoded.
 /// With `decode` the whole file must be a picture, not just its header.
 std::string picture_record(const std::string& path, int64_t label, const std::string& class_name,
@@ -63,10 +67,10 @@ std::string picture_record(const std::string& path, int64_t label, const std::st
                              {"image/class/synset", data::BytesList{class_name}},
                              {"image/class/text", data::BytesList{class_name}},
                              {"image/filename", data::BytesList{io::file_name_of(path)}},
-                             {"image/format", data::BytesList{"JPEG"}}};
-  if (data::has_jpeg()) {
-    const data::ImageSize size = data::jpeg_size(bytes);
-    if (decode) data::decode_jpeg(bytes);
+                             {"image/format", data::BytesList{format_name(bytes)}}};
+  if (data::image_format(bytes) == data::ImageFormat::Png ? data::has_png() : data::has_jpeg()) {
+    const data::ImageSize size = data::image_size(bytes);
+    if (decode) data::decode_image(bytes);
     features["image/height"] = data::Int64List{size.height};
     features["image/width"] = data::Int64List{size.width};
   }
@@ -74,7 +78,7 @@ std::string picture_record(const std::string& path, int64_t label, const std::st
   return data::encode_example(features);
 }
 
-/// Writes one shard under a temporary name; none of `pictures` that is no JPEG file.
+/// Writes one shard under a temporary name; none of `pictures` that is no JPEG or PNG file.
 io::AtomicFile write_shard(const std::string& path, const data::ImageFolder& folder,
                            std::span<const size_t> pictures, const DataCommandOptions& options,
                            data::BadPictures& bad) {
@@ -159,15 +163,11 @@ struct RecordSummary {
   }
 };
 
-/// By the first bytes; a plain file's would be the length of a record.
 io::Compression compression_of(const std::string& path) {
   auto stream = value_or_throw(io::open_input_stream(path));
   std::string start;
   value_or_throw(io::append_from(*stream, 12, start));
-  if (io::is_gzip(start)) return io::Compression::Gzip;
-  io::RecordReader reader(io::memory_input_stream(start, path));
-  const bool plain = reader.skip(1).status().message().find("checksum") == std::string::npos;
-  return plain || !start.starts_with("\x78") ? io::Compression::None : io::Compression::Zlib;
+  return io::detect_compression(start);
 }
 
 Json to_json(const std::string& path, io::Compression compression, const RecordSummary& summary) {

@@ -74,7 +74,7 @@ ABSL_FLAG(int64_t, shards, 1, "data tfrecord: number of files");
 ABSL_FLAG(int64_t, first_label, 1, "data tfrecord: label of the first class");
 ABSL_FLAG(bool, shuffle, false, "data tfrecord: pictures of all classes mixed");
 ABSL_FLAG(uint64_t, seed, 0, "data tfrecord: of the order");
-ABSL_FLAG(bool, strict, false, "data tfrecord: a file that is no JPEG picture is an error");
+ABSL_FLAG(bool, strict, false, "data tfrecord: a file that is no picture is an error");
 
 int fail_usage(const std::string& message) {
   return distribute_tools::usage_error("distribute", message);

@@ -74,6 +74,10 @@ void examine_texts(DoctorReport& report) {
     report.ok(kLibraries, "JPEG", kJpeg);
   else
     missing(report, "JPEG", "no pictures in JPEG format (libjpeg-dev)");
+  if (const auto version = linked<const char*(const void*)>("png_get_libpng_ver"))
+    report.ok(kLibraries, "PNG", str_cat("libpng ", version(nullptr)));
+  else
+    missing(report, "PNG", "no pictures in PNG format (libpng-dev)");
 }
 
 void examine_mpi(DoctorReport& report) {

@@ -55,6 +55,7 @@ DOORS = {
     r"nccl\.h": r"collective/(impl|detail)/nccl",
     r"mpi\.h": r"collective/(impl|detail)/mpi",
     r"j(peglib|error|morecfg)\.h": r"data/(impl|detail)/jpeg",
+    r"png\.h": r"data/(impl|detail)/png",
 }
 
 

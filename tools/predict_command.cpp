@@ -41,7 +41,7 @@ int predict_usage(const std::string& message) { return usage_error("distribute p
 /// [28, 28, 1] in 0 to 1, white on black, as the training images.
 Tensor digit(const Picture& picture) {
   if (!picture.idx) {
-    const Tensor grey = data::decode_jpeg(picture.encoded, {.channels = 1});
+    const Tensor grey = data::decode_image(picture.encoded, {.channels = 1});
     return image::resize(grey, {28, 28}) / 255.0f;
   }
   if (picture.idx.shape() != Shape{28, 28})

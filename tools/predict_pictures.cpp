@@ -2,6 +2,7 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
+#include <distribute/data/decode_image.hpp>
 #include <distribute/data/example.hpp>
 #include <distribute/data/idx.hpp>
 #include <distribute/io/file_system.hpp>
@@ -22,7 +23,7 @@ using namespace distribute;
 
 namespace {
 
-enum class Kind { Jpeg, Png, Idx, Gzip, Other };
+enum class Kind { Picture, Idx, Gzip, Other };
 
 /// By its first bytes.
 Kind kind_of(io::FileSystem& files, const std::string& path) {
@@ -30,18 +31,20 @@ Kind kind_of(io::FileSystem& files, const std::string& path) {
   std::array<char, 8> bytes{};
   const int64_t count = value_or_throw(file->read_some(0, bytes));
   const std::string_view head(bytes.data(), size_t(count));
-  if (head.starts_with("\xFF\xD8")) return Kind::Jpeg;
-  if (head.starts_with("\x89PNG")) return Kind::Png;
+  const data::ImageFormat format = data::image_format(head);
+  // "BM", as a BMP file begins, may also be the length of a record.
+  if (format != data::ImageFormat::Unknown && format != data::ImageFormat::Bmp)
+    return Kind::Picture;
   if (head.starts_with("\x1F\x8B")) return Kind::Gzip;
   // Two zeros, the type of bytes, three axes.
   if (head.starts_with(std::string_view("\0\0\x08\x03", 4))) return Kind::Idx;
   return Kind::Other;
 }
 
-bool has_jpeg_ending(std::string name) {
+bool has_picture_ending(std::string name) {
   std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return char(std::tolower(c)); });
-  return name.ends_with(".jpg") || name.ends_with(".jpeg");
+  return name.ends_with(".jpg") || name.ends_with(".jpeg") || name.ends_with(".png");
 }
 
 struct Place {
@@ -93,18 +96,16 @@ class Search {
     io::FileSystem& files = *value_or_throw(io::file_system_for(place.file));
     if (value_or_throw(files.is_directory(place.file))) {
       if (folder(files, place.file) == 0)
-        problem(place.file, "the folder has no .jpg or .jpeg files");
+        problem(place.file, "the folder has no .jpg, .jpeg or .png files");
       return;
     }
     const Kind kind = kind_of(files, place.file);
-    if (kind == Kind::Png)
-      throw UnimplementedError(place.file + ": PNG is not read; convert it to JPEG");
-    if (kind == Kind::Jpeg) {
-      if (place.index) throw InvalidArgumentError(word + ": a JPEG file is one picture");
+    if (kind == Kind::Picture) {
+      if (place.index) throw InvalidArgumentError(word + ": the file is one picture");
       return visitor_.picture({word, value_or_throw(io::read_file(place.file))});
     }
     if (kind == Kind::Idx || (kind == Kind::Gzip && is_gzipped_idx(place.file))) return idx(place);
-    records(place, kind == Kind::Gzip ? io::Compression::Gzip : io::Compression::None);
+    records(place);
   }
 
   /// How many pictures were in it.
@@ -113,7 +114,7 @@ class Search {
     for (const std::string& name : value_or_throw(files.list_directory(directory))) {
       if (name.starts_with('.')) continue;
       const std::string path = io::join_path(directory, name);
-      if (has_jpeg_ending(name)) {
+      if (has_picture_ending(name)) {
         ++count;
         word(path);
       } else if (value_or_throw(files.is_directory(path))) {
@@ -145,8 +146,8 @@ class Search {
                         images.rows(i, i + 1).view({images.shape()[1], images.shape()[2]})});
   }
 
-  void records(const Place& place, io::Compression compression) {
-    auto reader = value_or_throw(io::RecordReader::open(place.file, compression));
+  void records(const Place& place) {
+    auto reader = value_or_throw(io::RecordReader::open(place.file, io::Compression::Auto));
     if (place.index) value_or_throw(reader.skip(*place.index));
     const int64_t first = place.index.value_or(0);
     std::string bytes;
@@ -154,8 +155,8 @@ class Search {
     for (; !place.index || number == first; ++number) {
       const auto more = reader.next(bytes);
       if (!more.ok() && number == 0)
-        throw InvalidArgumentError(
-            str_cat(place.file, ": is no JPEG, IDX or TFRecord file: ", more.status().message()));
+        throw InvalidArgumentError(str_cat(
+            place.file, ": is no JPEG, PNG, IDX or TFRecord file: ", more.status().message()));
       if (!value_or_throw(more)) break;
       record(str_cat(place.file, ":", number), bytes);
     }

@@ -75,6 +75,7 @@ Pictures from_records(const Options& o, const Load& load) {
 Pictures load_pictures(const Options& o) {
   if (o.dataset == "synthetic") return synthetic(o);
   if (o.dataset == "folder") return from_folder(o);
+  if (o.dataset == "cifar100") return from_records(o, data::load_cifar100);
   return o.dataset == "cifar10" ? from_records(o, data::load_cifar10)
                                 : from_records(o, data::load_imagenet);
 }

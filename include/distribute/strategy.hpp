@@ -85,8 +85,10 @@
 #include <distribute/data/batch.hpp>
 #include <distribute/data/batching.hpp>
 #include <distribute/data/bytes.hpp>
+#include <distribute/data/cifar.hpp>
 #include <distribute/data/combine.hpp>
 #include <distribute/data/dataset.hpp>
+#include <distribute/data/decode_image.hpp>
 #include <distribute/data/distribute_options.hpp>
 #include <distribute/data/element_spec.hpp>
 #include <distribute/data/example.hpp>
@@ -107,6 +109,7 @@
 #include <distribute/data/picture.hpp>
 #include <distribute/data/pictures.hpp>
 #include <distribute/data/pipeline_statistics.hpp>
+#include <distribute/data/png.hpp>
 #include <distribute/data/prefetch.hpp>
 #include <distribute/data/random.hpp>
 #include <distribute/data/rebatch.hpp>

@@ -27,13 +27,14 @@ void make_files(const TemporaryDirectory& root, const std::vector<std::string>& 
 
 TEST_CASE("classes are the sorted folders, pictures the sorted files in them", "[data][pictures]") {
   const TemporaryDirectory root;
-  make_files(root, {"dog/b.jpg", "dog/a.JPEG", "cat/1.jpeg", "cat/2.JPG", "cat/notes.txt",
-                    "cat/.3.jpg", "readme.jpg", ".hidden/x.jpg"});
+  make_files(root, {"dog/b.jpg", "dog/a.JPEG", "cat/1.jpeg", "cat/2.JPG", "cat/3.PNG",
+                    "cat/notes.txt", "cat/.3.jpg", "readme.jpg", ".hidden/x.jpg"});
   const ImageFolder folder = list_image_folder(root.path());
   CHECK(folder.class_names == std::vector<std::string>{"cat", "dog"});
   CHECK(folder.paths == std::vector<std::string>{root / "cat/1.jpeg", root / "cat/2.JPG",
-                                                 root / "dog/a.JPEG", root / "dog/b.jpg"});
-  CHECK(folder.labels == std::vector<int64_t>{0, 0, 1, 1});
+                                                 root / "cat/3.PNG", root / "dog/a.JPEG",
+                                                 root / "dog/b.jpg"});
+  CHECK(folder.labels == std::vector<int64_t>{0, 0, 0, 1, 1});
 }
 
 TEST_CASE("folders that cannot serve are refused with their names", "[data][pictures]") {

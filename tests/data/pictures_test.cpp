@@ -6,13 +6,16 @@
 #include <distribute/io/file_system.hpp>
 #include <distribute/io/tfrecord.hpp>
 
+#include <tests/data/cifar_files.hpp>
 #include <tests/data/picture_support.hpp>
+#include <tests/data/png_files.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
 #include <tests/support/shared_data.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <numeric>
 #include <set>
@@ -106,7 +109,7 @@ TEST_CASE("a pass of which no picture can be decoded says how many and why", "[d
   make_folder(root.path(), "a", 3, 0);
   const auto names = list_image_folder(root.path()).paths;
   REQUIRE(names.size() == 3);
-  write_bytes(names[0], "\x89PNG\r\n and so on");
+  write_bytes(names[0], "GIF89a and so on");
   write_bytes(names[1], "a text");
   write_bytes(names[2], "");
   const Dataset none = image_dataset_from_directory(root.path(), small({}));
@@ -121,7 +124,7 @@ TEST_CASE("a pass of which no picture can be decoded says how many and why", "[d
     CHECK_THAT(said, Catch::Matchers::Contains("no picture that can be decoded") &&
                          Catch::Matchers::Contains("pictures could not be decoded and were") &&
                          Catch::Matchers::Contains(names[0]) &&
-                         Catch::Matchers::Contains("it is a PNG file; convert it to JPEG") &&
+                         Catch::Matchers::Contains("it is a GIF file; convert it to JPEG or PNG") &&
                          Catch::Matchers::Contains(names[1]));
   }
   CHECK_THROWS_AS(none.iterator().next(),
@@ -283,6 +286,84 @@ TEST_CASE("ImageNet's labels begin at 1", "[data][pictures]") {
   options.files.num_parallel_reads = 1;
   const auto labels = labels_of(load_imagenet(root.path(), PictureSplit::Train, options));
   CHECK(labels == std::vector<int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+}
+
+TEST_CASE("PNG pictures train beside JPEG pictures, whatever their names say", "[data][pictures]") {
+  if (!has_jpeg() || !has_png()) SKIP("no libjpeg or no libpng");
+  const TemporaryDirectory root;
+  make_folder(root.path(), "a", 2, 0);
+  const std::string png = png_files::file("palette of 8 bits");
+  write_bytes(root / "a/2.jpg", png);
+  write_bytes(root / "a/3.png", png);
+  write_bytes(root / "a/4.png", *io::read_file(root / "a/1.jpg"));
+  write_bytes(root / "a/5.png", png.substr(0, png.size() - 20));
+  const auto bad = std::make_shared<BadPictures>();
+  const auto load = [&](bool training, bool strict) {
+    PictureOptions options{.training = training, .seed = 1, .strict = strict, .bad_pictures = bad};
+    return image_dataset_from_directory(root.path(), small(options));
+  };
+  std::vector<std::vector<float>> pictures;
+  for (const Batch& element : load(false, false)) pictures.push_back(element.x.to_vector());
+  REQUIRE(pictures.size() == 5);
+  CHECK(pictures[2] == pictures[3]);
+  CHECK(pictures[1] == pictures[4]);
+  PictureTransform transform = small({}).transform;
+  CHECK(pictures[2] == evaluation_picture(decode_png(png), transform).to_vector());
+  CHECK(bad->count() == 1);
+  CHECK_THAT(bad->summary(),
+             Catch::Matchers::Contains("a/5.png: decode_png: the PNG file ends early"));
+  CHECK(labels_of(load(true, false)).size() == 5);
+  check_throws<InvalidArgumentError>([&] { labels_of(load(false, true)); }, "a/5.png");
+  for (const Augmentation augmentation : {Augmentation::DistortedCrop, Augmentation::PadAndCrop}) {
+    transform.augmentation = augmentation;
+    CHECK(training_picture(png, transform, 3).to_vector() ==
+          training_picture(decode_png(png), transform, 3).to_vector());
+  }
+}
+
+TEST_CASE("compressed records train without being told so", "[data][pictures]") {
+  if (!has_jpeg()) SKIP("no libjpeg");
+  const TemporaryDirectory root;
+  const auto paths = make_shards(root.path());
+  PictureRecordOptions options;
+  options.pictures.transform.image_size = 16;
+  const auto plain = pictures_of(picture_records(paths, options));
+  for (const auto compression : {io::Compression::Gzip, io::Compression::Zlib}) {
+    auto writer = value_or_throw(io::RecordWriter::create(root / "compressed", compression));
+    auto reader = value_or_throw(io::RecordReader::open(paths[0]));
+    for (std::string record; value_or_throw(reader.next(record));)
+      REQUIRE(writer.write(record).ok());
+    REQUIRE(writer.close().ok());
+    CHECK(pictures_of(picture_records({root / "compressed", paths[1]}, options)) == plain);
+  }
+}
+
+TEST_CASE("CIFAR-10's binary files train as its records do", "[data][pictures][cifar]") {
+  const TemporaryDirectory root;
+  cifar_files::write_cifar10(root / "cifar-10-batches-bin", 4);
+  PictureRecordOptions options{.pictures = {.training = true, .seed = 3}};
+  const Dataset train = load_cifar10(root.path(), PictureSplit::Train, options);
+  CHECK(train.cardinality() == 20);
+  CHECK(train.element_spec() == ElementSpec{{{32, 32, 3}, DType::Float32}, {{}, DType::Int64}});
+  std::vector<int64_t> labels = labels_of(train);
+  CHECK(labels == labels_of(load_cifar10(root.path(), PictureSplit::Train, options)));
+  CHECK(!std::is_sorted(labels.begin(), labels.end()));
+  std::sort(labels.begin(), labels.end());
+  CHECK(std::count(labels.begin(), labels.end(), 4) == 5);
+  const Batch first = load_cifar10(root.path(), PictureSplit::Validation).iterator().next();
+  CHECK(first.y.item<int64_t>() == 1);
+  // The first pixel is (0, 4, 8).
+  CHECK(first.x.to_vector()[1] == Approx((4 - 123.0) / 62.1));
+  std::filesystem::remove(root / "cifar-10-batches-bin/test_batch.bin");
+  check_throws<NotFoundError>([&] { load_cifar10(root.path(), PictureSplit::Validation); },
+                              "test_batch.bin is missing");
+}
+
+TEST_CASE("CIFAR-100 has its fine labels", "[data][pictures][cifar]") {
+  const TemporaryDirectory root;
+  for (const char* name : {"train.bin", "test.bin"}) cifar_files::write(root / name, 2, true);
+  CHECK(labels_of(load_cifar100(root.path(), PictureSplit::Validation)) ==
+        std::vector<int64_t>{40, 41});
 }
 
 TEST_CASE("CIFAR-10 has its 10,000 test pictures, 1,000 of each class", "[data][pictures]") {

@@ -180,5 +180,12 @@ TEST_CASE("TensorFlow's compressed files are datasets", "[data][tfrecord]") {
                                   {.compression_type = io::Compression::Gzip})) == plain);
   CHECK(texts_of(tfrecord_dataset({*folder + "/zlib.tfrecord.zlib"},
                                   {.compression_type = io::Compression::Zlib})) == plain);
+  // Each file as its first bytes tell.
+  const TFRecordOptions any{.compression_type = io::Compression::Auto};
+  Texts thrice = plain;
+  for (int i = 0; i < 2; ++i) thrice.insert(thrice.end(), plain.begin(), plain.end());
+  CHECK(texts_of(tfrecord_dataset({*folder + "/gzip.tfrecord.gz", *folder + "/plain.tfrecord",
+                                   *folder + "/empty.tfrecord", *folder + "/zlib.tfrecord.zlib"},
+                                  any)) == thrice);
   CHECK(texts_of(tfrecord_dataset({*folder + "/empty.tfrecord"})).empty());
 }

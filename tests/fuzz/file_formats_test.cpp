@@ -2,6 +2,9 @@
 
 #include <tests/support/catch.hpp>
 
+#include <distribute/summary/png.hpp>
+
+#include <array>
 #include <random>
 #include <vector>
 
@@ -11,7 +14,8 @@ using Parser = void (*)(std::string_view);
 
 const std::vector<Parser> kParsers = {
     fuzz::bundle_index, fuzz::bundle_rows,      fuzz::table_block, fuzz::tfrecord, fuzz::gzip,
-    fuzz::object_graph, fuzz::checkpoint_state, fuzz::event,       fuzz::example,  fuzz::jpeg};
+    fuzz::object_graph, fuzz::checkpoint_state, fuzz::event,       fuzz::example,  fuzz::jpeg,
+    fuzz::png};
 
 std::string small_jpeg(bool progressive) {
   if (!distribute::data::has_jpeg()) return "\xff\xd8";
@@ -20,6 +24,8 @@ std::string small_jpeg(bool progressive) {
   return distribute::data::encode_jpeg(distribute::Tensor(distribute::Shape{20, 17, 3}, pixels),
                                        {.quality = 50, .progressive = progressive});
 }
+
+constexpr std::array<uint8_t, 12> kRow = {1, 2, 3, 50, 60, 70, 200, 210, 220, 9, 8, 7};
 
 /// Well-formed inputs of the parsers: what mutations start from.
 std::vector<std::string> seeds() {
@@ -54,7 +60,8 @@ std::vector<std::string> seeds() {
                                         {"f", distribute::data::FloatList{1, 2}},
                                         {"i", distribute::data::Int64List{-1, 300}}}),
       small_jpeg(false),
-      small_jpeg(true)};
+      small_jpeg(true),
+      distribute::summary::encode_png(kRow, 1, 4, 3)};
 }
 
 std::string mutate(std::string bytes, std::mt19937& random) {
@@ -86,6 +93,9 @@ TEST_CASE("the seeds of the file fuzzers are well formed", "[fuzz][file_formats]
   CHECK(distribute::data::decode_example(all[8], "seed").size() == 3);
   if (distribute::data::has_jpeg())
     CHECK(distribute::data::decode_jpeg(all[10]).shape() == distribute::Shape{20, 17, 3});
+  if (distribute::data::has_png())
+    CHECK(distribute::data::decode_png(all[11]).to_vector() ==
+          std::vector<float>(kRow.begin(), kRow.end()));
 }
 
 TEST_CASE("file parsers survive mutated and foreign bytes", "[fuzz][file_formats]") {

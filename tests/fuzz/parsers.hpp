@@ -7,8 +7,8 @@
 #include <distribute/checkpoint/detail/bundle_entry.hpp>
 #include <distribute/checkpoint/detail/bundle_table.hpp>
 #include <distribute/checkpoint/object_graph.hpp>
+#include <distribute/data/decode_image.hpp>
 #include <distribute/data/example.hpp>
-#include <distribute/data/jpeg.hpp>
 #include <distribute/io/crc32c.hpp>
 #include <distribute/io/detail/wire.hpp>
 #include <distribute/io/tfrecord.hpp>
@@ -94,6 +94,12 @@ inline void jpeg(std::string_view bytes) {
         bytes, {3, 2, 5, 4},
         {.channels = 0, .ratio = 2, .try_recover_truncated = true, .max_pixels = kMostPixels});
   });
+}
+
+inline void png(std::string_view bytes) {
+  constexpr int64_t kMostPixels = 1 << 16;
+  may_refuse([&] { distribute::data::decode_png(bytes, {.max_pixels = kMostPixels}); });
+  may_refuse([&] { distribute::data::decode_image(bytes, {0, kMostPixels}); });
 }
 
 inline void gzip(std::string_view bytes) {

@@ -90,8 +90,44 @@ TEST_CASE("compressed records that are read as plain ones are told from damage",
   REQUIRE(writer.close().ok());
   auto reader = io::RecordReader::open(path).value();
   std::string record;
-  CHECK_THAT(std::string(reader.next(record).status().message()),
-             Catch::Matchers::Contains("begins as a gzip file does: compression_type = Gzip"));
+  CHECK_THAT(
+      std::string(reader.next(record).status().message()),
+      Catch::Matchers::Contains("begins as a gzip file does: compression_type = Gzip or Auto"));
+}
+
+TEST_CASE("the first bytes of a file of records tell its compression", "[io][tfrecord]") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "a.tfrecord";
+  for (auto compression : {io::Compression::None, io::Compression::Zlib, io::Compression::Gzip}) {
+    // A record of 0x9c78 bytes begins as zlib's data does.
+    for (const size_t size : {size_t{0}, size_t{3}, size_t{0x9c78}, size_t{0x8b1f}}) {
+      const std::string record(size, 'r');
+      auto writer = io::RecordWriter::create(path, compression).value();
+      for (int i = 0; i < 3; ++i) REQUIRE(writer.write(record).ok());
+      REQUIRE(writer.close().ok());
+      CHECK(io::detect_compression(*io::read_file(path)) == compression);
+      CHECK(read_all(path, io::Compression::Auto) == std::vector<std::string>(3, record));
+      auto reader = io::RecordReader::open(path, io::Compression::Auto).value();
+      CHECK(*reader.skip(2) == 2);
+      const auto position = reader.position();
+      auto second = io::RecordReader::open(path, io::Compression::Auto).value();
+      REQUIRE(second.seek(position).ok());
+      std::string read;
+      CHECK(*second.next(read));
+      CHECK(read == record);
+      CHECK_FALSE(*second.next(read));
+    }
+  }
+  CHECK(io::detect_compression("") == io::Compression::None);
+  CHECK_FALSE(io::RecordWriter::create(path, io::Compression::Auto).ok());
+}
+
+TEST_CASE("compression types have TensorFlow's names", "[io][gzip]") {
+  CHECK(*io::compression_from_name("") == io::Compression::None);
+  CHECK(*io::compression_from_name("GZIP") == io::Compression::Gzip);
+  CHECK(*io::compression_from_name("ZLIB") == io::Compression::Zlib);
+  CHECK_THAT(std::string(io::compression_from_name("gzip").status().message()),
+             Catch::Matchers::Contains("\"gzip\", expected \"\" (none)"));
 }
 
 TEST_CASE("records are skipped, and positions found again, under every compression",

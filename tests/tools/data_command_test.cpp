@@ -85,7 +85,7 @@ TEST_CASE("data tfrecord leaves nothing behind after an error", "[tools][data_co
   make_folder(root);
   const ProgramResult strict = write_shards(root, {"--strict"});
   CHECK(strict.status == 1);
-  CHECK_THAT(strict.err, Contains("dog/bad.jpg: jpeg_size: Not a JPEG file"));
+  CHECK_THAT(strict.err, Contains("dog/bad.jpg: image_size: neither a JPEG nor a PNG file"));
   CHECK(std::filesystem::is_empty(root / "out"));
   CHECK_THAT(write_shards(root, {"--shards=9"}).err, Contains("there are only 8 pictures"));
   CHECK(write_shards(root, {"--shards=0"}).status == 2);

@@ -136,8 +136,9 @@ TEST_CASE("predict takes folders, record files and whole IDX files", "[tools][pr
                                        directory / "photos/notes.txt", directory / "images:1"});
     CHECK(seen == "images:1 ");
     CHECK(result.status == 1);
-    CHECK_THAT(result.err, Contains("empty: the folder has no") && Contains("convert it to JPEG") &&
-                               Contains("notes.txt: is no JPEG, IDX or TFRecord"));
+    CHECK_THAT(result.err, Contains("empty: the folder has no") &&
+                               Contains("shot.png: png_size: ") &&
+                               Contains("notes.txt: is no JPEG, PNG, IDX or TFRecord"));
   }
   SECTION("names from the standard input") {
     data::write_bytes(directory / "list",

@@ -16,9 +16,9 @@ struct ImageFolder {
   std::vector<int64_t> labels;  // of `paths`
 };
 
-/// Files .jpg, .jpeg, .JPG, .JPEG in `directory`/<class>/; hidden ones and other endings are passed
-/// over, and so are files beside the folders.
-/// Throws  NotFoundError for no directory or no pictures; PermissionDeniedError; for a class
+/// Files .jpg, .jpeg and .png, in small or capital letters, in `directory`/<class>/; hidden ones
+/// and other endings are passed over, and so are files beside the folders. Throws  NotFoundError
+/// for no directory or no pictures; PermissionDeniedError; for a class
 ///         without pictures InvalidArgumentError that names it.
 /// Source  tf.keras.utils.image_dataset_from_directory(labels="inferred")
 ImageFolder list_image_folder(const std::string& directory);

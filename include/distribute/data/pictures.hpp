@@ -1,5 +1,5 @@
 #pragma once
-/// Datasets of labelled pictures: folders of JPEG files, ImageNet's TFRecords, CIFAR-10.
+/// Datasets of labelled pictures: folders of JPEG and PNG files, ImageNet's TFRecords, CIFAR.
 
 #include <distribute/base/config.hpp>
 #include <distribute/data/bad_pictures.hpp>
@@ -35,8 +35,9 @@ struct PictureOptions {
 /// Where pictures and labels are in the records.
 struct PictureRecordOptions {
   PictureOptions pictures = {};
-  TFRecordOptions files = {.num_parallel_reads = 10};  // in training, in a new order in each pass
-  int64_t shuffle_buffer = 10'000;                     // encoded pictures held back, in training
+  /// In training, in a new order in each pass. Compressed or not: each file's first bytes tell.
+  TFRecordOptions files = {.compression_type = io::Compression::Auto, .num_parallel_reads = 10};
+  int64_t shuffle_buffer = 10'000;  // encoded pictures held back, in training
   std::string image_key = "image/encoded";
   std::string label_key = "image/class/label";
   int64_t label_offset = 0;  // is subtracted
@@ -60,12 +61,17 @@ Dataset load_imagenet(const std::string& directory, PictureSplit split,
 /// What load_cifar10 makes of a transform.
 PictureTransform cifar10_transform(PictureTransform transform = {});
 
-/// The files train-*-of-* or (Validation) test-*-of-* in `directory`, 32 x 32 pixels.
+/// 32 x 32 pixels from the set's own binary files, as find_cifar_files finds them, or else from the
+/// TFRecords train-*-of-* or (Validation) test-*-of-* in `directory`.
 /// In training the options' augmentation, unless it is None, becomes PadAndCrop; the normalization
 /// is that of CIFAR-10; image_size is 32.
-/// Throws  NotFoundError without such files; as picture_records.
+/// Throws  NotFoundError without such files; as read_cifar and picture_records.
 Dataset load_cifar10(const std::string& directory, PictureSplit split,
                      PictureRecordOptions options = {});
+
+/// The same for CIFAR-100 with its fine labels and its own normalization.
+Dataset load_cifar100(const std::string& directory, PictureSplit split,
+                      PictureRecordOptions options = {});
 
 /// The pictures of a folder with one folder for each class, labels in the order of
 /// list_image_folder(directory).class_names. Workers share the pictures by AutoShardPolicy::Auto

@@ -5,8 +5,9 @@
 
 namespace distribute::io {
 
-/// How a file is compressed. Source  tf.data.TFRecordDataset(compression_type=...)
-enum class Compression { None, Zlib, Gzip };
+/// How a file is compressed; Auto, for reading alone: as the file's first bytes tell.
+/// Source  tf.data.TFRecordDataset(compression_type=...)
+enum class Compression { None, Zlib, Gzip, Auto };
 
 /// What TensorFlow reads at a time.
 inline constexpr int64_t kReadBufferBytes = 256 << 10;

@@ -10,24 +10,24 @@ namespace distribute::data {
 
 namespace data_internal {
 
-DISTRIBUTE_INLINE bool is_jpeg_name(std::string name) {
+DISTRIBUTE_INLINE bool is_picture_name(std::string name) {
   if (name.starts_with(".")) return false;
   std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return char(std::tolower(c)); });
-  return name.ends_with(".jpg") || name.ends_with(".jpeg");
+  return name.ends_with(".jpg") || name.ends_with(".jpeg") || name.ends_with(".png");
 }
 
 DISTRIBUTE_INLINE void list_class(io::FileSystem& files, const std::string& folder,
                                   ImageFolder& result) {
   const size_t before = result.paths.size();
   for (const std::string& name : value_or_throw(files.list_directory(folder))) {
-    if (!is_jpeg_name(name)) continue;
+    if (!is_picture_name(name)) continue;
     result.paths.push_back(io::join_path(folder, name));
     result.labels.push_back(int64_t(result.class_names.size()) - 1);
   }
   if (result.paths.size() == before)
     throw InvalidArgumentError(str_cat("the folder of class \"", result.class_names.back(), "\", ",
-                                       folder, ", has no picture (.jpg or .jpeg)"));
+                                       folder, ", has no picture (.jpg, .jpeg or .png)"));
 }
 
 }  // namespace data_internal

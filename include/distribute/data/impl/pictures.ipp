@@ -1,13 +1,14 @@
 #pragma once
-#include <distribute/base/process_state.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/data/bytes.hpp>
+#include <distribute/data/cifar.hpp>
 #include <distribute/data/detail/pass_number.hpp>
 #include <distribute/data/example.hpp>
 #include <distribute/data/file_list.hpp>
 #include <distribute/data/pictures.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/io/path.hpp>
+#include <distribute/ops/detail/global_seed.hpp>
 
 namespace distribute::data {
 
@@ -15,7 +16,7 @@ namespace data_internal {
 
 /// One encoded picture, and what its random numbers depend on.
 struct EncodedPicture {
-  std::string_view jpeg;
+  std::string_view encoded;
   int64_t label;
   std::string name;  // for messages
   uint64_t file, record, pass;
@@ -23,19 +24,9 @@ struct EncodedPicture {
 
 DISTRIBUTE_INLINE uint64_t picture_key(const PictureOptions& options,
                                        const EncodedPicture& picture) {
-  const uint64_t seed = options.seed ? *options.seed : process_state().global_seed.load();
+  const uint64_t seed = options.seed ? *options.seed : ops_internal::global_seed().load();
   const uint64_t parts[] = {seed, picture.pass, picture.file, picture.record};
   return random_key(parts);
-}
-
-/// Why a file of another format is no picture for us; "" where the decoder's words are enough.
-DISTRIBUTE_INLINE std::string format_hint(std::string_view bytes) {
-  const std::pair<std::string_view, std::string_view> formats[] = {
-      {"\x89PNG", "PNG"}, {"GIF8", "GIF"}, {"RIFF", "WebP"}, {"BM", "BMP"}};
-  for (const auto& [start, name] : formats)
-    if (bytes.substr(0, start.size()) == start)
-      return str_cat(" (it is a ", name, " file; convert it to JPEG)");
-  return "";
 }
 
 /// Throws at the end of a pass that gave no picture, with what was left out and why.
@@ -98,11 +89,11 @@ DISTRIBUTE_INLINE Batch labelled_picture(const EncodedPicture& picture,
   const PictureTransform& transform = options.transform;
   try {
     return {options.training
-                ? training_picture(picture.jpeg, transform, picture_key(options, picture))
-                : evaluation_picture(picture.jpeg, transform),
+                ? training_picture(picture.encoded, transform, picture_key(options, picture))
+                : evaluation_picture(picture.encoded, transform),
             picture.label};
   } catch (const InvalidArgumentError& error) {
-    const std::string reason = str_cat(picture.name, ": ", error.what(), format_hint(picture.jpeg));
+    const std::string reason = str_cat(picture.name, ": ", error.what());
     if (options.strict) throw InvalidArgumentError(reason);
     options.bad_pictures->add(reason);
     return {Tensor(0.0f), int64_t{-1}};
@@ -142,7 +133,7 @@ DISTRIBUTE_INLINE EncodedPicture parse_record(const Batch& element, const std::s
                          uint64_t(origin[1]),
                          uint64_t(element.more[0].item<int64_t>())};
   const ParsedExample parsed = parse_single_example(bytes_of(element.x), specs, picture.name);
-  picture.jpeg = parsed.at(options.image_key).bytes[0];
+  picture.encoded = parsed.at(options.image_key).bytes[0];
   picture.label = parsed.at(options.label_key).values.item<int64_t>() - options.label_offset;
   return picture;
 }
@@ -152,17 +143,32 @@ DISTRIBUTE_INLINE Dataset load_split(const std::string& directory, const std::st
   return picture_records(match_files(io::join_path(directory, name + "-*-of-*")), options);
 }
 
-/// The archives of CIFAR-10's own page hold other files than TFRecords.
-DISTRIBUTE_INLINE void check_no_binary_batches(const std::string& directory) {
-  io::FileSystem& files = *value_or_throw(io::file_system_for(directory));
-  for (const char* name :
-       {"data_batch_1.bin", "data_batch_1", "cifar-10-batches-bin", "cifar-10-batches-py"})
-    if (value_or_throw(files.exists(io::join_path(directory, name))))
-      throw InvalidArgumentError(str_cat(io::join_path(directory, name),
-                                         ": CIFAR-10's own batches are not read; wanted "
-                                         "are TFRecords train-*-of-* and test-*-of-*, "
-                                         "which distribute data tfrecord makes from a "
-                                         "folder of JPEG files per class"));
+/// (picture, label) of pictures that lie decoded in memory.
+DISTRIBUTE_INLINE Dataset pictures_in_memory(const CifarImages& set,
+                                             const PictureOptions& options) {
+  const int64_t count = set.labels.shape()[0];
+  Dataset numbers = Dataset::range(count);
+  if (options.training) numbers = numbers.shuffle(count, {.seed = options.seed});
+  const auto load = [set, options](const Batch& element) -> Batch {
+    const int64_t number = element.x.item<int64_t>(), pass = element.y.item<int64_t>();
+    const Tensor pixels = set.images.rows(number, number + 1).view({32, 32, 3});
+    const PictureTransform& transform = options.transform;
+    const uint64_t key = picture_key(options, {{}, 0, {}, 0, uint64_t(number), uint64_t(pass)});
+    return {options.training ? training_picture(pixels, transform, key)
+                             : evaluation_picture(pixels, transform),
+            int64_t{set.labels.data<uint8_t>()[size_t(number)]}};
+  };
+  PictureOptions all_are_good = options;
+  all_are_good.strict = true;
+  return decoded(numbers.node(), load, all_are_good);
+}
+
+DISTRIBUTE_INLINE Dataset load_cifar(const std::string& directory, PictureSplit split,
+                                     const PictureRecordOptions& options, CifarLabels labels) {
+  const bool training = split == PictureSplit::Train;
+  const auto files = find_cifar_files(directory, labels, training);
+  return files.empty() ? load_split(directory, training ? "train" : "test", options)
+                       : pictures_in_memory(read_cifar(files, labels), options.pictures);
 }
 
 }  // namespace data_internal
@@ -210,11 +216,17 @@ DISTRIBUTE_INLINE PictureTransform cifar10_transform(PictureTransform transform)
 
 DISTRIBUTE_INLINE Dataset load_cifar10(const std::string& directory, PictureSplit split,
                                        PictureRecordOptions options) {
-  data_internal::check_no_binary_batches(directory);
   options.pictures.transform = cifar10_transform(options.pictures.transform);
   options.pictures.num_classes = 10;
-  return data_internal::load_split(directory, split == PictureSplit::Train ? "train" : "test",
-                                   options);
+  return data_internal::load_cifar(directory, split, options, CifarLabels::Cifar10);
+}
+
+DISTRIBUTE_INLINE Dataset load_cifar100(const std::string& directory, PictureSplit split,
+                                        PictureRecordOptions options) {
+  options.pictures.transform = cifar10_transform(options.pictures.transform);
+  options.pictures.transform.normalization = {{129.3f, 124.1f, 112.4f}, {68.2f, 65.4f, 70.4f}};
+  options.pictures.num_classes = 100;
+  return data_internal::load_cifar(directory, split, options, CifarLabels::Cifar100Fine);
 }
 
 DISTRIBUTE_INLINE Dataset image_dataset_from_directory(const std::string& directory,

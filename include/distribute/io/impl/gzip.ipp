@@ -3,6 +3,8 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
+#include <distribute/io/crc32c.hpp>
+#include <distribute/io/detail/wire.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -156,9 +158,73 @@ namespace distribute::io {
 
 DISTRIBUTE_INLINE bool is_gzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
 
+DISTRIBUTE_INLINE absl::StatusOr<Compression> compression_from_name(std::string_view name) {
+  if (name.empty()) return Compression::None;
+  if (name == "ZLIB") return Compression::Zlib;
+  if (name == "GZIP") return Compression::Gzip;
+  return make_status(StatusCode::InvalidArgument,
+                     str_cat("the compression type is \"", name,
+                             "\", expected \"\" (none), \"ZLIB\" or \"GZIP\""));
+}
+
+DISTRIBUTE_INLINE Compression detect_compression(std::string_view start) {
+  std::string_view rest = start;
+  uint64_t size = 0;
+  uint32_t stored = 0;
+  const bool plain = take_fixed64(rest, size) && take_fixed32(rest, stored) &&
+                     stored == mask_crc(crc32c(start.substr(0, 8)));
+  if (plain) return Compression::None;
+  if (is_gzip(start)) return Compression::Gzip;
+  // RFC 1950: deflate with a window of 32 KiB, and a check of the first two bytes.
+  const bool zlib = start.size() >= 2 && start[0] == '\x78' &&
+                    (uint8_t(start[0]) << 8 | uint8_t(start[1])) % 31 == 0;
+  return zlib ? Compression::Zlib : Compression::None;
+}
+
 }  // namespace distribute::io
 
 namespace distribute::io_internal {
+
+/// Bytes that were read ahead, then the rest of the stream.
+class ReadAheadStream final : public io::InputStream {
+ public:
+  ReadAheadStream(std::string head, std::unique_ptr<io::InputStream> rest)
+      : head_(std::move(head)), rest_(std::move(rest)) {}
+  const std::string& name() const override { return rest_->name(); }
+  DISTRIBUTE_INLINE absl::StatusOr<size_t> read_some(std::span<char> out) override;
+  DISTRIBUTE_INLINE absl::StatusOr<uint64_t> skip(uint64_t count) override;
+
+ private:
+  std::string head_;
+  size_t given_ = 0;  // of head_
+  std::unique_ptr<io::InputStream> rest_;
+};
+
+DISTRIBUTE_INLINE absl::StatusOr<size_t> ReadAheadStream::read_some(std::span<char> out) {
+  if (given_ == head_.size()) return rest_->read_some(out);
+  const size_t count = head_.copy(out.data(), out.size(), given_);
+  given_ += count;
+  return count;
+}
+
+DISTRIBUTE_INLINE absl::StatusOr<uint64_t> ReadAheadStream::skip(uint64_t count) {
+  const uint64_t ahead = std::min<uint64_t>(count, head_.size() - given_);
+  given_ += ahead;
+  auto behind = rest_->skip(count - ahead);
+  return behind.ok() ? absl::StatusOr<uint64_t>(ahead + *behind) : behind;
+}
+
+/// The stream from its beginning, and how it is compressed.
+DISTRIBUTE_INLINE absl::StatusOr<io::Compression> look_ahead(
+    std::unique_ptr<io::InputStream>& stream) {
+  std::string start;
+  constexpr size_t kRecordHeader = 12;
+  auto count = io::append_from(*stream, kRecordHeader, start);
+  if (!count.ok()) return count.status();
+  const io::Compression found = io::detect_compression(start);
+  stream = std::make_unique<ReadAheadStream>(std::move(start), std::move(stream));
+  return found;
+}
 
 /// How much a gzip file says that it unpacks to, modulo 2^32; no more than it can.
 DISTRIBUTE_INLINE size_t expected_size(std::string_view gzip) {
@@ -192,12 +258,20 @@ DISTRIBUTE_INLINE absl::StatusOr<std::string> read_gzip_file(const std::string& 
 DISTRIBUTE_INLINE absl::StatusOr<std::unique_ptr<InputStream>> open_input_stream(
     const std::string& path, Compression compression, int64_t buffer_bytes) {
   auto stream = open_input_stream(path, buffer_bytes);
+  if (stream.ok() && compression == Compression::Auto) {
+    auto found = io_internal::look_ahead(*stream);
+    if (!found.ok()) return found.status();
+    compression = *found;
+  }
   if (!stream.ok() || compression == Compression::None) return stream;
   return std::make_unique<io_internal::InflateStream>(*std::move(stream), compression);
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<std::unique_ptr<WritableFile>> create_file(
     const std::string& path, Compression compression) {
+  if (compression == Compression::Auto)
+    return make_status(StatusCode::InvalidArgument,
+                       path + ": say how the file is to be compressed: Auto is for reading");
   auto fs = file_system_for(path);
   if (!fs.ok()) return fs.status();
   auto file = (*fs)->create(path);

@@ -77,8 +77,8 @@ DISTRIBUTE_INLINE absl::StatusOr<bool> RecordReader::read_header(uint64_t& size)
   if (stored != mask_crc(crc32c(std::string_view(header).substr(0, 8))))
     return damaged(str_cat("has a wrong checksum of its length: damaged, or not a TFRecord file",
                            offset_ == 0 && is_gzip(header)
-                               ? "; it begins as a gzip file does: compression_type = Gzip in the "
-                                 "options reads it, gunzip makes it plain"
+                               ? "; it begins as a gzip file does: compression_type = Gzip or "
+                                 "Auto in the options reads it, gunzip makes it plain"
                                : ""));
   if (size > std::numeric_limits<int64_t>::max() - 16) return damaged("has a senseless length");
   return true;
