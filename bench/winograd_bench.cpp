@@ -71,9 +71,9 @@ Result measure(const std::function<Array()>& pass, int repetitions) {
 }
 
 void compare(const char* name, const std::function<Array()>& pass, int repetitions) {
-  process_state().allow_winograd = false;
+  device_state().allow_winograd = false;
   const Result direct = measure(pass, repetitions);
-  process_state().allow_winograd = true;
+  device_state().allow_winograd = true;
   const Result fast = measure(pass, repetitions);
   double distance = 0, largest = 0;
   for (size_t i = 0; i < std::min(direct.values.size(), fast.values.size()); ++i) {

@@ -5,6 +5,7 @@
   annexes that tools/floors.py names for it.
 - A public header: no detail/ of another folder. Examples, tools and measurements: no detail/.
 - Vendor headers only behind their door.
+- A thread's context: one place for each value; base/ names nothing from above.
 - bench/reach_budgets.json: how many of our own files a public header reaches.
 Usage: tools/check_floors.py [--all]     --all prints what each header with a budget reaches
 """
@@ -12,7 +13,7 @@ import json
 import re
 import sys
 
-from floors import (ANNEXES, CORE, DOORS, INCLUDE, LEVEL, LIBRARY, files, includes, is_private,
+from floors import (ANNEXES, CORE, DOORS, FLOORS, INCLUDE, LEVEL, LIBRARY, files, includes, is_private,
                     public_headers, reached)
 
 ROOT = INCLUDE.parent
@@ -65,6 +66,37 @@ def problems_of(name):
         yield "using namespace at namespace scope, or an unnamed namespace"
 
 
+def context_places():
+    """Each value of a thread's context has a place of its own, on the floor of its folder."""
+    users = {}
+    for name in files():
+        for floor, number in re.findall(r"in_thread_context<\{(\d+), (\d+)",
+                                        (LIBRARY / name).read_text()):
+            folder = name.split("/")[0]
+            if int(floor) != LEVEL.get(folder, len(FLOORS)):
+                yield f"{name}: place {{{floor}, {number}}} is not on the floor of {folder}"
+            users.setdefault((floor, number), []).append(name)
+    for place, names in users.items():
+        if len(names) > 1:
+            yield f"place {place} of a thread's context is used by " + " and ".join(names)
+
+
+def names_from_above():
+    """base/ names no folder above it, nor an annex; but in the list of all metrics."""
+    above = r"horovod|estimator|strategy|strategies|coordinators?|optimizers?|checkpoints?|saved_model"
+    for name in files():
+        if not name.startswith("base/") or "library_metrics" in name:
+            continue
+        code = re.sub(r'//[^\n]*|"(?:[^"\\]|\\.)*"', "", (LIBRARY / name).read_text())
+        for word in re.findall(r"[A-Za-z_]\w*", code):
+            snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", word).lower()
+            if re.search(rf"(^|_)({above})(_|$)", snake):
+                yield f"{name}: {word} belongs to a folder above"
+    for name in ("base/process_state.hpp", "base/detail/thread_context.hpp"):
+        if "shared_ptr<void>" in (LIBRARY / name).read_text():
+            yield f"{name}: owners are typed"
+
+
 def users_of_detail():
     for folder in ("examples", "tools"):
         for path in sorted((ROOT / folder).rglob("*.[hc]pp")):
@@ -92,7 +124,7 @@ def budget_problems():
 
 def main():
     bad = [f"{name}: {problem}" for name in files() for problem in problems_of(name)]
-    bad += [*users_of_detail(), *budget_problems()]
+    bad += [*users_of_detail(), *context_places(), *names_from_above(), *budget_problems()]
     print("\n".join(bad) if bad else "floors: every include goes down, every budget is kept")
     return 1 if bad else 0
 

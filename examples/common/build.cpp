@@ -8,22 +8,11 @@ namespace optim = distribute::optim;
 
 namespace examples {
 
-namespace {
-
-/// What flags and environment imply when --strategy is not given.
-std::string implied_strategy(const TrainerOptions& o, const dist::ClusterSpec& cluster) {
-  if (o.elastic) return "multi_worker";
-  if (cluster.jobs().empty()) return "mirrored";
-  for (const std::string& job : cluster.jobs())
-    if (job == "ps") return "parameter_server";
-  return "multi_worker";
-}
-
 /// What every worker must be started with alike; names are those of the flags.
-std::map<std::string, std::string> must_agree(const TrainerOptions& o) {
+dist::AgreedOptions agreed_options(const TrainerOptions& o) {
   const auto text = [](const auto& value) { return dist::str_cat(value); };
   const auto given = [](const std::string& path) { return path.empty() ? "no" : "yes"; };
-  std::map<std::string, std::string> all{
+  dist::AgreedOptions all{
       {"api", o.api},
       {"model", o.model},
       {"batch_size", text(o.batch_size)},
@@ -62,6 +51,17 @@ std::map<std::string, std::string> must_agree(const TrainerOptions& o) {
   return all;
 }
 
+namespace {
+
+/// What flags and environment imply when --strategy is not given.
+std::string implied_strategy(const TrainerOptions& o, const dist::ClusterSpec& cluster) {
+  if (o.elastic) return "multi_worker";
+  if (cluster.jobs().empty()) return "mirrored";
+  for (const std::string& job : cluster.jobs())
+    if (job == "ps") return "parameter_server";
+  return "multi_worker";
+}
+
 /// --device, where auto is a GPU when there is one.
 bool uses_gpu(const TrainerOptions& o) {
   const bool found = o.device != "cpu" && !dist::physical_gpus().empty();
@@ -74,7 +74,7 @@ ChosenStrategy make_multi_worker(const TrainerOptions& o,
                                  std::unique_ptr<dist::ClusterResolver> cluster) {
   const dist::MultiWorkerOptions options{
       .num_replicas = o.replicas,
-      .must_agree = must_agree(o),
+      .must_agree = agreed_options(o),
       .elastic = {.min_workers = o.elastic ? o.min_workers : 0, .max_workers = o.max_workers}};
   std::unique_ptr<dist::Strategy> strategy;
   if (uses_gpu(o)) {
@@ -130,26 +130,6 @@ ChosenStrategy make_parameter_server(const TrainerOptions& o,
   if (!uses_gpu(o)) return make_parameter_server_on<dist::CpuDevice>(o, std::move(cluster));
   return make_parameter_server_on<dist::DefaultDevice>(o, std::move(cluster));
 }
-
-}  // namespace
-
-std::string agreed_options(const TrainerOptions& o) {
-  std::string text;
-  for (const auto& [name, value] : must_agree(o)) text += name + "=" + value + "\n";
-  return text;
-}
-
-std::pair<std::string, std::string> first_difference(const std::string& a, const std::string& b) {
-  size_t at = 0;
-  while (a[at] == b[at]) ++at;
-  const size_t begin = at ? a.rfind('\n', at - 1) + 1 : 0;
-  const auto line = [&](const std::string& text) {
-    return text.substr(begin, text.find('\n', begin) - begin);
-  };
-  return {line(a), line(b)};
-}
-
-namespace {
 
 /// Whether the strategy is one of several tasks, or left to the environment.
 bool asks_cluster(const TrainerOptions& o) {

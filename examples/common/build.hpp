@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <utility>
 
 namespace examples {
 
@@ -29,10 +28,8 @@ ChosenStrategy make_strategy(const TrainerOptions& options);
 /// Whether flags and environment make this task an evaluator, which stands outside of the cluster.
 bool is_evaluator(const TrainerOptions& options);
 
-/// The flags that all tasks of a job must have alike, as a text to compare.
-std::string agreed_options(const TrainerOptions& options);
-/// The first line in which two such texts differ, as each of them has it.
-std::pair<std::string, std::string> first_difference(const std::string& a, const std::string& b);
+/// The flags that all tasks of a job must have alike.
+distribute::AgreedOptions agreed_options(const TrainerOptions& options);
 /// "gpu" when the strategy's replicas are on GPUs, else "cpu".
 std::string device_name(const distribute::Strategy& strategy);
 /// Most device memory that was in use at a time, of all the strategy's GPUs; 0 on the CPU.

@@ -1,12 +1,14 @@
 #include "managed_job.hpp"
 
 #include <distribute/base/error.hpp>
+#include <distribute/base/status.hpp>
+#include <distribute/io/local_file_system.hpp>
 #include <distribute/io/path.hpp>
 #include <distribute/platforms/job_paths.hpp>
+#include <distribute/train/output_paths.hpp>
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 
 #include <absl/flags/reflection.h>
@@ -67,23 +69,17 @@ void apply_job_paths(TrainerOptions& options, const std::string& job_dir) {
   if (!given("final_checkpoint") && paths.service == "SageMaker")
     options.final_checkpoint = dist::io::join_path(paths.model, "weights");
   // Who names other files in that directory gets these alone.
+  using dist::train::lies_in;
   const bool taken =
       lies_in(options.final_checkpoint, paths.model) || lies_in(options.export_onnx, paths.model);
   if (!given("export_dir") && paths.service != "SageMaker" && !taken)
     options.export_dir = paths.model;
 }
 
-bool lies_in(const std::string& path, const std::string& directory) {
-  const auto plain = [](const std::string& text) {
-    return text.find("://") == std::string::npos
-               ? std::filesystem::absolute(text).lexically_normal().string() + "/"
-               : text + "/";
-  };
-  if (path.empty() || directory.empty()) return false;
-  std::string inner = plain(path), outer = plain(directory);
-  for (std::string* text : {&inner, &outer})
-    text->erase(text->find_last_not_of('/') + 1).push_back('/');
-  return inner.starts_with(outer);
+void make_parent(const std::string& path) {
+  const std::string directory = dist::io::directory_of(path);
+  if (directory.empty() || path.find("://") != std::string::npos) return;
+  dist::throw_if_error(dist::io::local_file_system().make_dirs(directory));
 }
 
 void write_failure(const std::string& message) {

@@ -18,8 +18,8 @@ std::vector<std::string> managed_arguments(int argc, char** argv);
 /// trained weights (MODEL_DIR/weights) for SageMaker.
 void apply_job_paths(TrainerOptions& options, const std::string& job_dir);
 
-/// Whether the path is the directory or below it.
-bool lies_in(const std::string& path, const std::string& directory);
+/// Makes the directory of a file, or of the files with a prefix, that is written at the end.
+void make_parent(const std::string& path);
 
 /// For SageMaker, which shows this text as the reason of a failed job.
 void write_failure(const std::string& message);

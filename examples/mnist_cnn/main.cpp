@@ -1,6 +1,6 @@
 /// Trains a small convolutional network on MNIST digits, on one or more devices.
 
-#include "../common/trainer.hpp"
+#include "../common/run_trainer.hpp"
 #include "model.hpp"
 
 #include <future>

@@ -1,6 +1,6 @@
 /// Trains ResNet-50, or a small residual network, on one or more devices.
 
-#include "../common/trainer.hpp"
+#include "../common/run_trainer.hpp"
 #include "flags.hpp"
 #include "model.hpp"
 #include "pictures.hpp"

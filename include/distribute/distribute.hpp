@@ -18,6 +18,7 @@
 #include <distribute/base/monitoring.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/process_state.hpp>
+#include <distribute/base/process_stats.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/base/termination_signal.hpp>
 #include <distribute/base/version.hpp>
@@ -72,6 +73,7 @@
 #include <distribute/tensor/shape.hpp>
 #include <distribute/tensor/tensor.hpp>
 
+#include <distribute/cluster/agreed_options.hpp>
 #include <distribute/cluster/clock_offset.hpp>
 #include <distribute/cluster/cluster_options.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
@@ -246,6 +248,7 @@
 #include <distribute/strategy/distributed_variable.hpp>
 #include <distribute/strategy/elastic_options.hpp>
 #include <distribute/strategy/function.hpp>
+#include <distribute/strategy/make_strategy.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
 #include <distribute/strategy/multi_worker_mirrored_strategy.hpp>
 #include <distribute/strategy/nccl_all_reduce.hpp>
@@ -299,9 +302,11 @@
 #include <distribute/train/elastic_loop.hpp>
 #include <distribute/train/exit_on_termination.hpp>
 #include <distribute/train/exponential_moving_average.hpp>
+#include <distribute/train/finite_checks.hpp>
 #include <distribute/train/fit_iterator.hpp>
 #include <distribute/train/fit_loop.hpp>
 #include <distribute/train/fit_options.hpp>
+#include <distribute/train/follow_checkpoints.hpp>
 #include <distribute/train/gradient_accumulator.hpp>
 #include <distribute/train/handle.hpp>
 #include <distribute/train/history.hpp>
@@ -314,11 +319,15 @@
 #include <distribute/train/model_checkpoint.hpp>
 #include <distribute/train/module_graph.hpp>
 #include <distribute/train/monitor.hpp>
+#include <distribute/train/output_paths.hpp>
 #include <distribute/train/preemption_checkpoint_handler.hpp>
 #include <distribute/train/preemption_watcher.hpp>
 #include <distribute/train/progress.hpp>
 #include <distribute/train/progress_logger.hpp>
 #include <distribute/train/reduce_lr_on_plateau.hpp>
+#include <distribute/train/run_length.hpp>
+#include <distribute/train/run_report.hpp>
+#include <distribute/train/save_and_leave.hpp>
 #include <distribute/train/save_frequency.hpp>
 #include <distribute/train/seconds_or_steps.hpp>
 #include <distribute/train/sidecar_evaluator.hpp>

@@ -127,6 +127,7 @@
 #include <distribute/strategy/distributed_variable.hpp>
 #include <distribute/strategy/elastic_options.hpp>
 #include <distribute/strategy/function.hpp>
+#include <distribute/strategy/make_strategy.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
 #include <distribute/strategy/multi_worker_mirrored_strategy.hpp>
 #include <distribute/strategy/nccl_all_reduce.hpp>

@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <set>
 
 using namespace distribute;
@@ -79,6 +80,32 @@ TEST_CASE("a save leaves the chief's files alone, also of jobs that were larger"
   CHECK(names_in(directory.path()) == std::set<std::string>{"ckpt", "workertemp_mine"});
   std::ifstream in(directory / "ckpt");
   CHECK(in.get() == '0');
+}
+
+TEST_CASE("a save leaves the directory of a worker alone whose number is beyond their count",
+          "[checkpoint][worker_path][elastic]") {
+  const TemporaryDirectory directory;
+  write_text(directory / "workertemp_1/old", "x");  // of a worker that has left
+  write_text(directory / "workertemp_7/old", "x");
+  write_text(directory / "workertemp_2/begun", "x");
+  std::promise<void> swept;
+  run_clean(2, 1,
+            [&](Strategy& strategy, int w) {
+              checkpoint_internal::write_on_all_workers(
+                  strategy, directory / "ckpt", "",
+                  [&](const std::string& path) {
+                    if (w == 1) swept.get_future().wait();
+                    require(w == 0 || fs::exists(directory / "workertemp_2/begun"),
+                            "what is begun");
+                    write_text(path, "x");
+                  },
+                  [&](const auto& write) {
+                    swept.set_value();
+                    write();
+                  });
+            },
+            {.task_ids = {0, 2}});
+  CHECK(names_in(directory.path()) == std::set<std::string>{"ckpt", "workertemp_1"});
 }
 
 TEST_CASE("when writing fails on one worker nobody keeps a temporary directory",

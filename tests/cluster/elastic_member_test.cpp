@@ -206,3 +206,13 @@ TEST_CASE("an elastic worker waits for its own name and says so", "[cluster][ela
       "\"pod-0.of-nobody.invalid\" is not known");
   CHECK(lines.text().find("worker 0 waits for its own name") != std::string::npos);
 }
+
+TEST_CASE("an elastic worker with a loopback address among other hosts is refused before it waits",
+          "[cluster][elastic]") {
+  ClusterTasks tasks;
+  tasks.members = {{"worker", 0, "localhost:1"}, {"worker", 1, "192.0.2.7:1"}};
+  check_throws<distribute::InvalidArgumentError>(
+      [&] { ElasticMember(tasks, {.min_workers = 1, .max_workers = 2}, quick_options(), "{}"); },
+      "worker 0 (localhost:1) has a loopback address, so worker 1 (192.0.2.7:1), which is on "
+      "another host (192.0.2.7)");
+}

@@ -1,6 +1,6 @@
-#include <distribute/data/shuffle.hpp>
+#include <distribute/ops/detail/global_seed.hpp>
 
-#include <distribute/base/process_state.hpp>
+#include <distribute/ops/detail/global_seed.hpp>
 
 #include <tests/data/dataset_support.hpp>
 #include <tests/support/catch.hpp>
@@ -74,9 +74,9 @@ TEST_CASE("without a seed the order is that of the global seed", "[data][shuffle
   const auto shuffled = [] { return scalars_of(Dataset::range(30).shuffle(30)); };
   const Numbers a = shuffled();
   CHECK(shuffled() == a);
-  process_state().global_seed = 77;
+  ops_internal::global_seed() = 77;
   CHECK(shuffled() != a);
-  process_state().global_seed = 0;
+  ops_internal::global_seed() = 0;
 }
 
 TEST_CASE("two shuffles of one pipeline do not undo each other", "[data][shuffle]") {

@@ -2,7 +2,7 @@
 #include <distribute/device/detail/cuda_blas.hpp>
 
 #include <distribute/base/error.hpp>
-#include <distribute/base/process_state.hpp>
+#include <distribute/device/detail/device_state.hpp>
 #include <distribute/device/math_mode.hpp>
 
 #include "support/fake_blas.hpp"
@@ -117,7 +117,7 @@ TEST_CASE("TensorFloat-32 and determinism reach the library", "[device][cuda_bla
   CHECK(FakeBlas::last_compute_type == 68);
   CHECK(FakeBlas::last_reductions == 6);
   config::experimental::enable_tensor_float_32_execution(true);
-  process_state().op_determinism = false;
+  device_state().op_determinism = false;
 }
 
 TEST_CASE("errors of the library name call and sizes", "[device][cuda_blas]") {

@@ -1,9 +1,10 @@
 #include <distribute/device/detail/cpu_direct_conv.hpp>
 
+#include <distribute/autograd/accumulate.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/base/process_state.hpp>
 #include <distribute/device/detail/cpu_eigen.hpp>
 #include <distribute/device/detail/cpu_onednn.hpp>
+#include <distribute/device/detail/device_state.hpp>
 
 #include "../support/blocked_layout.hpp"
 #include "../support/catch.hpp"
@@ -176,9 +177,9 @@ TEST_CASE("Direct convolutions are taken only where they can work and pay",
   CHECK(suit([](auto& s) { s.out = {0, 7}; }) == none);
   CHECK(suit([](auto& s) { s.kernel = {1, 1}; }) == gradient);
   CHECK(suit([](auto& s) { s.in_channels = 16; }) == gradient);
-  process_state().allow_winograd = false;
+  device_state().allow_winograd = false;
   CHECK(suit([](auto&) {}) == none);
-  process_state().allow_winograd = true;
+  device_state().allow_winograd = true;
 }
 
 TEST_CASE("The oneDNN backend takes direct convolutions", "[device][direct_conv]") {
@@ -190,9 +191,9 @@ TEST_CASE("The oneDNN backend takes direct convolutions", "[device][direct_conv]
     INFO("kernel " << s.kernel[0] << ", out " << s.out[0] << " x " << s.out[1]);
     Passes ours = inputs_of(s), theirs = ours;
     run_backend(*engine, s, ours);
-    process_state().allow_winograd = false;
+    device_state().allow_winograd = false;
     run_backend(*engine, s, theirs);
-    process_state().allow_winograd = true;
+    device_state().allow_winograd = true;
     CHECK_FALSE(same_bits(ours.dw, theirs.dw));
     CHECK(difference(ours.y, theirs.y) < 1e-5);
     CHECK(difference(ours.dx, theirs.dx) < 1e-5);

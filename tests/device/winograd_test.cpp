@@ -3,9 +3,9 @@
 #include <distribute/autograd/accumulate.hpp>
 
 #include <distribute/base/parallel.hpp>
-#include <distribute/base/process_state.hpp>
 #include <distribute/device/detail/cpu_eigen.hpp>
 #include <distribute/device/detail/cpu_onednn.hpp>
+#include <distribute/device/detail/device_state.hpp>
 
 #include "../support/blocked_layout.hpp"
 #include "../support/catch.hpp"
@@ -161,9 +161,9 @@ TEST_CASE("The oneDNN backend uses Winograd, and not when it is switched off",
                                  shape_of({16, {14, 14}, 32, 48, {1, 1}, {1, 1}, 3}));
   Passes fast = inputs_of(s), direct = fast, again = fast;
   run_backend(*engine, s, fast);
-  process_state().allow_winograd = false;
+  device_state().allow_winograd = false;
   run_backend(*engine, s, direct);
-  process_state().allow_winograd = true;
+  device_state().allow_winograd = true;
   run_backend(*engine, s, again);
   CHECK_FALSE(same_bits(fast.y, direct.y));
   CHECK_FALSE(same_bits(fast.dx, direct.dx));

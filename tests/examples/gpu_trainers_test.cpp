@@ -1,6 +1,6 @@
 // The example trainers on GPUs: each step's loss is that of the same training on CPUs. The whole
 // run happens in this process, where the fake driver is.
-#include <examples/common/trainer.hpp>
+#include <examples/common/run_trainer.hpp>
 #include <examples/mnist_cnn/model.hpp>
 #include <examples/resnet50/model.hpp>
 

@@ -1,6 +1,7 @@
 #pragma once
 /// Two replica threads with shared plain variables: enough to test what layers do with replicas.
 
+#include <distribute/replica/detail/gradient_reducer.hpp>
 #include <distribute/replica/replica_context.hpp>
 
 #include <barrier>
@@ -17,7 +18,8 @@ struct Meeting {
   void* arguments[2] = {};
 };
 
-class TwoReplicaContext : public distribute::ReplicaContext {
+class TwoReplicaContext : public distribute::ReplicaContext,
+                          public distribute::replica_internal::GradientReducer {
  public:
   TwoReplicaContext(Meeting& meeting, int id) : meeting_(meeting), id_(id) {}
   using ReplicaContext::all_reduce;
@@ -56,6 +58,8 @@ class TwoReplicaContext : public distribute::ReplicaContext {
               const distribute::UpdateKernel&) override {}
 
  private:
+  GradientReducer& gradient_reducer() override { return *this; }
+
   Meeting& meeting_;
   int id_;
 };

@@ -4,6 +4,7 @@
 #include <distribute/optim/schedules.hpp>
 #include <distribute/optim/serialization.hpp>
 #include <distribute/optim/sgd.hpp>
+#include <distribute/replica/detail/gradient_reducer.hpp>
 
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -34,8 +35,9 @@ std::vector<std::unique_ptr<optim::Optimizer>> all_optimizers() {
 }
 
 /// Keeps the kernels of an optimizer's steps.
-class KernelCatcher : public ReplicaContext {
+class KernelCatcher : public ReplicaContext, public replica_internal::GradientReducer {
  public:
+  replica_internal::GradientReducer& gradient_reducer() override { return *this; }
   int replica_id_in_sync_group() const override { return 0; }
   int num_replicas_in_sync() const override { return 1; }
   Strategy& strategy() const override { throw UnimplementedError("no strategy"); }

@@ -312,6 +312,21 @@ TEST_CASE("a gradient that one worker lacks is named, and so is the cure",
   CHECK_THAT(errors[1], Contains("has no gradient of 'b'") && Contains("find_unused_parameters"));
 }
 
+TEST_CASE("a gradient that one worker lacks in a later step is named on that worker",
+          "[strategy][multi_worker]") {
+  const auto errors = run_workers(2, 1, [&](Strategy& strategy, int w) {
+    const auto scope = strategy.scope();
+    const Variable a(zeros({2}), {.name = "a"}), b(zeros({2}), {.name = "b"});
+    optim::SGD optimizer({.learning_rate = 0.1f});
+    for (int step = 0; step < 4; ++step) {
+      const Tensor second = w == 1 && step == 3 ? Tensor() : ones({2});
+      strategy.run([&] { optimizer.apply_gradients({ones({2}), second}, {a, b}); });
+    }
+  });
+  CHECK(errors[0] != "");
+  CHECK_THAT(errors[1], Contains("has no gradient of 'b'") && Contains("find_unused_parameters"));
+}
+
 TEST_CASE("find_unused_parameters puts zeros for what other workers have",
           "[strategy][multi_worker]") {
   const int replicas = GENERATE(1, 2);

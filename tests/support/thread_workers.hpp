@@ -60,7 +60,8 @@ struct ThreadWorkers {
   distribute::CommunicationOptions options = {};
   double timeout_seconds = 60;
   std::vector<std::string> devices =
-      {};  // of all replicas in their order; none: each worker's CPUs
+      {};                          // of all replicas in their order; none: each worker's CPUs
+  std::vector<int> task_ids = {};  // none: 0, 1, 2 ...; those of an elastic job may have gaps
 };
 
 /// Runs `body(strategy, worker)` for every worker; the messages of their errors, "" for none.
@@ -84,7 +85,10 @@ inline std::vector<std::string> run_workers(
         set_intra_op_threads(1);
         Strategy strategy(std::make_unique<strategy_internal::MultiWorkerExtended>(
             devices, std::move(groups[size_t(w)]),
-            strategy_internal::WorkerTask{.type = "worker", .index = w, .is_chief = w == 0},
+            strategy_internal::WorkerTask{
+                .type = "worker",
+                .index = kind.task_ids.empty() ? w : kind.task_ids[size_t(w)],
+                .is_chief = w == 0},
             kind.options));
         body(strategy, w);
       } catch (const std::exception& error) {

@@ -1,6 +1,7 @@
 #pragma once
 /// Lets a strategy say where in memory the gradients of its variables shall appear.
 
+#include <distribute/base/config.hpp>
 #include <distribute/device/buffer.hpp>
 
 #include <optional>
@@ -18,10 +19,7 @@ class GradientPlacer {
 };
 
 /// The calling thread's; null: gradients appear anywhere.
-inline GradientPlacer*& gradient_placer() {
-  thread_local GradientPlacer* placer = nullptr;
-  return placer;
-}
+GradientPlacer*& gradient_placer();
 
 /// Installs a placer for the life of the scope, on the calling thread.
 class [[nodiscard]] GradientPlacerScope {

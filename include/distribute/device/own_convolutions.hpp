@@ -11,7 +11,7 @@ namespace distribute {
 class Backend;
 
 /// A backend that computes what our own kernels compute faster and leaves the rest to `other`, a
-/// backend of oneDNN that outlives it. ProcessState::allow_winograd turns our kernels off.
+/// backend of oneDNN that outlives it. DeviceState::allow_winograd turns our kernels off.
 std::unique_ptr<Backend> with_own_convolutions(Backend& other);
 
 namespace device_internal {

@@ -17,6 +17,7 @@
 #include <distribute/base/impl/start_thread.ipp>
 #include <distribute/base/impl/status.ipp>
 #include <distribute/base/impl/termination_signal.ipp>
+#include <distribute/base/impl/thread_context.ipp>
 
 #include <distribute/device/impl/backend.ipp>
 #include <distribute/device/impl/buffer.ipp>
@@ -129,6 +130,7 @@
 #include <distribute/cluster/impl/torchrun_cluster_resolver.ipp>
 
 #include <distribute/autograd/impl/accumulate.ipp>
+#include <distribute/autograd/impl/gradient_placer.ipp>
 #include <distribute/autograd/impl/gradient_tape.ipp>
 #include <distribute/autograd/impl/jacobian.ipp>
 #include <distribute/autograd/impl/lazy_product.ipp>
@@ -154,6 +156,7 @@
 #include <distribute/ops/impl/strided_copy.ipp>
 #include <distribute/ops/impl/unary.ipp>
 
+#include <distribute/replica/impl/gradient_reducer.ipp>
 #include <distribute/replica/impl/nest.ipp>
 #include <distribute/replica/impl/reduce_op.ipp>
 #include <distribute/replica/impl/replica_context.ipp>
@@ -233,7 +236,9 @@
 #include <distribute/collective/impl/window_transport.ipp>
 #include <distribute/collective/impl/worker_group.ipp>
 
+#include <distribute/strategy/impl/agreeing_reducer.ipp>
 #include <distribute/strategy/impl/all_workers.ipp>
+#include <distribute/strategy/impl/bucket_reducer.ipp>
 #include <distribute/strategy/impl/cluster_place.ipp>
 #include <distribute/strategy/impl/cross_device_ops.ipp>
 #include <distribute/strategy/impl/device_copies.ipp>
@@ -244,7 +249,9 @@
 #include <distribute/strategy/impl/gradient_buckets.ipp>
 #include <distribute/strategy/impl/gradient_packs.ipp>
 #include <distribute/strategy/impl/gradient_slots.ipp>
+#include <distribute/strategy/impl/host_reducer.ipp>
 #include <distribute/strategy/impl/host_variables.ipp>
+#include <distribute/strategy/impl/local_reducer.ipp>
 #include <distribute/strategy/impl/local_replica_context.ipp>
 #include <distribute/strategy/impl/local_replicas.ipp>
 #include <distribute/strategy/impl/multi_worker_extended.ipp>
@@ -262,7 +269,9 @@
 #include <distribute/strategy/impl/strategy_extended.ipp>
 #include <distribute/strategy/impl/tensor_collectives.ipp>
 #include <distribute/strategy/impl/tensor_places.ipp>
+#include <distribute/strategy/impl/worker_reducer.ipp>
 #include <distribute/strategy/impl/worker_replica_context.ipp>
+#include <distribute/strategy/impl/worker_state.ipp>
 
 #include <distribute/horovod/impl/basics.ipp>
 #include <distribute/horovod/impl/collectives.ipp>

@@ -9,6 +9,7 @@
 #include <distribute/base/impl/logging.ipp>
 #include <distribute/base/impl/monitoring.ipp>
 #include <distribute/base/impl/safe_text.ipp>
+#include <distribute/base/impl/thread_context.ipp>
 
 #include <distribute/device/impl/backend.ipp>
 #include <distribute/device/impl/buffer.ipp>

@@ -15,6 +15,7 @@
 #include <distribute/base/impl/safe_text.ipp>
 #include <distribute/base/impl/start_thread.ipp>
 #include <distribute/base/impl/status.ipp>
+#include <distribute/base/impl/thread_context.ipp>
 
 #include <distribute/device/impl/cuda_device.ipp>
 #include <distribute/device/impl/cuda_driver.ipp>

@@ -15,11 +15,13 @@
 #include <distribute/base/impl/monitoring.ipp>
 #include <distribute/base/impl/number_text.ipp>
 #include <distribute/base/impl/pipe_signal.ipp>
+#include <distribute/base/impl/process_stats.ipp>
 #include <distribute/base/impl/safe_text.ipp>
 #include <distribute/base/impl/simd_sqrt.ipp>
 #include <distribute/base/impl/start_thread.ipp>
 #include <distribute/base/impl/status.ipp>
 #include <distribute/base/impl/termination_signal.ipp>
+#include <distribute/base/impl/thread_context.ipp>
 
 #include <distribute/device/impl/backend.ipp>
 #include <distribute/device/impl/buffer.ipp>
@@ -106,6 +108,7 @@
 #include <distribute/tensor/impl/shape.ipp>
 #include <distribute/tensor/impl/tensor.ipp>
 
+#include <distribute/cluster/impl/agreed_options.ipp>
 #include <distribute/cluster/impl/agreement.ipp>
 #include <distribute/cluster/impl/announce_task.ipp>
 #include <distribute/cluster/impl/cluster_options.ipp>
@@ -147,6 +150,7 @@
 #include <distribute/cluster/impl/union_resolver.ipp>
 
 #include <distribute/autograd/impl/accumulate.ipp>
+#include <distribute/autograd/impl/gradient_placer.ipp>
 #include <distribute/autograd/impl/gradient_tape.ipp>
 #include <distribute/autograd/impl/jacobian.ipp>
 #include <distribute/autograd/impl/lazy_product.ipp>
@@ -187,6 +191,7 @@
 #include <distribute/ops/impl/unary.ipp>
 #include <distribute/ops/impl/window.ipp>
 
+#include <distribute/replica/impl/gradient_reducer.ipp>
 #include <distribute/replica/impl/nest.ipp>
 #include <distribute/replica/impl/reduce_op.ipp>
 #include <distribute/replica/impl/replica_context.ipp>
@@ -345,10 +350,13 @@
 #include <distribute/parameter_server/impl/value_pull.ipp>
 #include <distribute/parameter_server/impl/variable_requests.ipp>
 
+#include <distribute/strategy/impl/agreeing_reducer.ipp>
 #include <distribute/strategy/impl/all_workers.ipp>
+#include <distribute/strategy/impl/bucket_reducer.ipp>
 #include <distribute/strategy/impl/cache_variable_reads.ipp>
-#include <distribute/strategy/impl/central_replica_context.ipp>
+#include <distribute/strategy/impl/central_reducer.ipp>
 #include <distribute/strategy/impl/central_storage_strategy.ipp>
+#include <distribute/strategy/impl/closure_replica_context.ipp>
 #include <distribute/strategy/impl/cluster_place.ipp>
 #include <distribute/strategy/impl/cross_device_ops.ipp>
 #include <distribute/strategy/impl/device_copies.ipp>
@@ -360,9 +368,12 @@
 #include <distribute/strategy/impl/gradient_buckets.ipp>
 #include <distribute/strategy/impl/gradient_packs.ipp>
 #include <distribute/strategy/impl/gradient_slots.ipp>
+#include <distribute/strategy/impl/host_reducer.ipp>
 #include <distribute/strategy/impl/host_variables.ipp>
+#include <distribute/strategy/impl/local_reducer.ipp>
 #include <distribute/strategy/impl/local_replica_context.ipp>
 #include <distribute/strategy/impl/local_replicas.ipp>
+#include <distribute/strategy/impl/make_strategy.ipp>
 #include <distribute/strategy/impl/mirrored_strategy.ipp>
 #include <distribute/strategy/impl/multi_worker_extended.ipp>
 #include <distribute/strategy/impl/multi_worker_mirrored_strategy.ipp>
@@ -384,7 +395,7 @@
 #include <distribute/strategy/impl/run_options.ipp>
 #include <distribute/strategy/impl/scope.ipp>
 #include <distribute/strategy/impl/server_access.ipp>
-#include <distribute/strategy/impl/server_replica_context.ipp>
+#include <distribute/strategy/impl/server_reducer.ipp>
 #include <distribute/strategy/impl/sharded_variable.ipp>
 #include <distribute/strategy/impl/share_cores.ipp>
 #include <distribute/strategy/impl/shared_update.ipp>
@@ -393,7 +404,9 @@
 #include <distribute/strategy/impl/summed_updates.ipp>
 #include <distribute/strategy/impl/tensor_collectives.ipp>
 #include <distribute/strategy/impl/tensor_places.ipp>
+#include <distribute/strategy/impl/worker_reducer.ipp>
 #include <distribute/strategy/impl/worker_replica_context.ipp>
+#include <distribute/strategy/impl/worker_state.ipp>
 
 #include <distribute/checkpoint/impl/background_job.ipp>
 #include <distribute/checkpoint/impl/bundle_entry.ipp>
@@ -443,8 +456,10 @@
 #include <distribute/train/impl/elastic_loop.ipp>
 #include <distribute/train/impl/exit_on_termination.ipp>
 #include <distribute/train/impl/exponential_moving_average.ipp>
+#include <distribute/train/impl/finite_checks.ipp>
 #include <distribute/train/impl/fit_loop.ipp>
 #include <distribute/train/impl/fit_options.ipp>
+#include <distribute/train/impl/follow_checkpoints.ipp>
 #include <distribute/train/impl/gradient_accumulator.ipp>
 #include <distribute/train/impl/learning_rate_scheduler.ipp>
 #include <distribute/train/impl/logs.ipp>
@@ -454,11 +469,15 @@
 #include <distribute/train/impl/model_checkpoint.ipp>
 #include <distribute/train/impl/module_graph.ipp>
 #include <distribute/train/impl/monitor.ipp>
+#include <distribute/train/impl/output_paths.ipp>
 #include <distribute/train/impl/preemption_checkpoint_handler.ipp>
 #include <distribute/train/impl/preemption_watcher.ipp>
 #include <distribute/train/impl/progress.ipp>
 #include <distribute/train/impl/progress_logger.ipp>
 #include <distribute/train/impl/reduce_lr_on_plateau.ipp>
+#include <distribute/train/impl/run_length.ipp>
+#include <distribute/train/impl/run_report.ipp>
+#include <distribute/train/impl/save_and_leave.ipp>
 #include <distribute/train/impl/save_frequency.ipp>
 #include <distribute/train/impl/seconds_or_steps.ipp>
 #include <distribute/train/impl/sidecar_evaluator.ipp>

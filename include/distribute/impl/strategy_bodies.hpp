@@ -18,6 +18,7 @@
 #include <distribute/base/impl/simd_sqrt.ipp>
 #include <distribute/base/impl/start_thread.ipp>
 #include <distribute/base/impl/status.ipp>
+#include <distribute/base/impl/thread_context.ipp>
 
 #include <distribute/device/impl/backend.ipp>
 #include <distribute/device/impl/buffer.ipp>
@@ -137,6 +138,7 @@
 #include <distribute/cluster/impl/torchrun_cluster_resolver.ipp>
 
 #include <distribute/autograd/impl/accumulate.ipp>
+#include <distribute/autograd/impl/gradient_placer.ipp>
 #include <distribute/autograd/impl/gradient_tape.ipp>
 #include <distribute/autograd/impl/jacobian.ipp>
 #include <distribute/autograd/impl/lazy_product.ipp>
@@ -177,6 +179,7 @@
 #include <distribute/ops/impl/unary.ipp>
 #include <distribute/ops/impl/window.ipp>
 
+#include <distribute/replica/impl/gradient_reducer.ipp>
 #include <distribute/replica/impl/nest.ipp>
 #include <distribute/replica/impl/reduce_op.ipp>
 #include <distribute/replica/impl/replica_context.ipp>
@@ -317,10 +320,13 @@
 #include <distribute/parameter_server/impl/shared_arena.ipp>
 #include <distribute/parameter_server/impl/value_pull.ipp>
 
+#include <distribute/strategy/impl/agreeing_reducer.ipp>
 #include <distribute/strategy/impl/all_workers.ipp>
+#include <distribute/strategy/impl/bucket_reducer.ipp>
 #include <distribute/strategy/impl/cache_variable_reads.ipp>
-#include <distribute/strategy/impl/central_replica_context.ipp>
+#include <distribute/strategy/impl/central_reducer.ipp>
 #include <distribute/strategy/impl/central_storage_strategy.ipp>
+#include <distribute/strategy/impl/closure_replica_context.ipp>
 #include <distribute/strategy/impl/cluster_place.ipp>
 #include <distribute/strategy/impl/cross_device_ops.ipp>
 #include <distribute/strategy/impl/device_copies.ipp>
@@ -332,9 +338,12 @@
 #include <distribute/strategy/impl/gradient_buckets.ipp>
 #include <distribute/strategy/impl/gradient_packs.ipp>
 #include <distribute/strategy/impl/gradient_slots.ipp>
+#include <distribute/strategy/impl/host_reducer.ipp>
 #include <distribute/strategy/impl/host_variables.ipp>
+#include <distribute/strategy/impl/local_reducer.ipp>
 #include <distribute/strategy/impl/local_replica_context.ipp>
 #include <distribute/strategy/impl/local_replicas.ipp>
+#include <distribute/strategy/impl/make_strategy.ipp>
 #include <distribute/strategy/impl/mirrored_strategy.ipp>
 #include <distribute/strategy/impl/multi_worker_extended.ipp>
 #include <distribute/strategy/impl/multi_worker_mirrored_strategy.ipp>
@@ -356,7 +365,7 @@
 #include <distribute/strategy/impl/run_options.ipp>
 #include <distribute/strategy/impl/scope.ipp>
 #include <distribute/strategy/impl/server_access.ipp>
-#include <distribute/strategy/impl/server_replica_context.ipp>
+#include <distribute/strategy/impl/server_reducer.ipp>
 #include <distribute/strategy/impl/sharded_variable.ipp>
 #include <distribute/strategy/impl/share_cores.ipp>
 #include <distribute/strategy/impl/shared_update.ipp>
@@ -365,7 +374,9 @@
 #include <distribute/strategy/impl/summed_updates.ipp>
 #include <distribute/strategy/impl/tensor_collectives.ipp>
 #include <distribute/strategy/impl/tensor_places.ipp>
+#include <distribute/strategy/impl/worker_reducer.ipp>
 #include <distribute/strategy/impl/worker_replica_context.ipp>
+#include <distribute/strategy/impl/worker_state.ipp>
 
 #include <distribute/checkpoint/impl/background_job.ipp>
 #include <distribute/checkpoint/impl/bundle_entry.ipp>

@@ -158,7 +158,7 @@ class Optimizer : public Trackable {
  private:
   std::vector<VariableUpdate> collect(const std::vector<Tensor>& gradients,
                                       const std::vector<Variable>& variables,
-                                      ReplicaContext& replica);
+                                      replica_internal::GradientReducer& reducer);
   void add_slots(std::vector<VariableUpdate>& updates, ReplicaContext* replica);
   int64_t record_update(RecordedStep& recording, ReplicaContext& replica,
                         const std::vector<VariableUpdate>& updates, bool are_reduced);
@@ -166,7 +166,8 @@ class Optimizer : public Trackable {
   bool prepare(std::vector<VariableUpdate>& updates, ReplicaContext& replica,
                const ApplyOptions& options) const;
   void clip(std::vector<VariableUpdate>& updates) const;
-  void densify(std::vector<VariableUpdate>& updates, const ReplicaContext& replica) const;
+  void densify(std::vector<VariableUpdate>& updates,
+               const replica_internal::GradientReducer& reducer) const;
   /// All that a step's formula depends on beside the options.
   struct Step {
     float rate;

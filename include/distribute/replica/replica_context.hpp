@@ -19,7 +19,14 @@
 
 namespace distribute {
 
+class ReplicaContext;
 class Strategy;
+
+namespace replica_internal {
+class GradientReducer;
+/// The way of the replica's gradients, for optimizers.
+GradientReducer& reducer_of(ReplicaContext& replica);
+}  // namespace replica_internal
 
 /// Replicas that make the same step.
 class SyncGroup {
@@ -74,30 +81,16 @@ class ReplicaContext {
   requires std::invocable < Fn&, Strategy&, const PerReplica<Args>
   &... > auto merge_call(Fn&& fn, const Args&... args);
 
-  /// The gradient of this step is complete, and update() will get the same: its sum over the
-  /// replicas may begin while the backward pass goes on.
-  virtual void gradient_ready(const Variable& variable, const Tensor& gradient) {
-    (void)variable, (void)gradient;
-  }
-  /// This step has no gradient for the variables `names`: what errors of update() tell, as another
-  /// replica may have one.
-  virtual void gradients_missing(const std::string& names) { (void)names; }
-  /// True when update() multiplies lazy products slice by slice, at its best on this replica.
-  virtual bool multiplies_gradients() const { return false; }
-  /// True when update() applies the gradients of GPUs in host memory, where sparse ones may stay
-  /// so.
-  virtual bool updates_on_host() const { return false; }
   /// Sums the gradients over all replicas (unless they are reduced already) and applies `kernel`
   /// to every element once; each replica then sees the new values.
   /// Throws  InvalidArgumentError for variables that are not float32.
-  virtual void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
-                      const UpdateKernel& kernel) = 0;
-  /// update(), after which the int64 scalar `counter` is one more. Gives its new value: the number
-  /// of this step, which no other step of the job has.
-  DISTRIBUTE_INLINE virtual int64_t update_and_count(std::span<const VariableUpdate> updates,
-                                                     bool gradients_are_reduced,
-                                                     const UpdateKernel& kernel,
-                                                     const Variable& counter);
+  void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
+              const UpdateKernel& kernel);
+
+ private:
+  friend replica_internal::GradientReducer& replica_internal::reducer_of(ReplicaContext& replica);
+  /// Chosen by the strategy.
+  virtual replica_internal::GradientReducer& gradient_reducer() = 0;
 };
 
 template <NestedTensors T>

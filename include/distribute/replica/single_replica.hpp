@@ -2,6 +2,7 @@
 /// The replica context of strategies with one replica: everything is local.
 
 #include <distribute/base/config.hpp>
+#include <distribute/replica/detail/single_reducer.hpp>
 #include <distribute/replica/replica_context.hpp>
 
 namespace distribute {
@@ -21,11 +22,12 @@ class SingleReplicaContext : public ReplicaContext {
   Tensor all_gather(const Tensor& value, int) override { return value; }
   DISTRIBUTE_INLINE void merge(const std::function<void(std::span<void* const>)>& fn,
                                void* argument) override;
-  DISTRIBUTE_INLINE void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
-                                const UpdateKernel& kernel) override;
 
  private:
+  replica_internal::GradientReducer& gradient_reducer() override { return reducer_; }
+
   Strategy* strategy_;
+  replica_internal::SingleReducer reducer_;
 };
 
 }  // namespace distribute

@@ -39,7 +39,7 @@ std::unique_ptr<StrategyExtended> make_mirrored(
 /// TF_CONFIG is ignored.
 /// Source  tf.distribute.MirroredStrategy
 template <typename Kind = DefaultDevice>
-class MirroredStrategy : public Strategy {
+class MirroredStrategy : public Strategy {  // as a type: MirroredStrategy<>
  public:
   /// Throws  InvalidArgumentError for the same device twice.
   explicit MirroredStrategy(const MirroredOptions& options = {})

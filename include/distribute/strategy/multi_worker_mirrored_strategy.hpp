@@ -48,7 +48,7 @@ StrategyParts join_cluster(std::shared_ptr<ClusterResolver> resolver,
 ///         UnavailableError, or its own error, on all workers.
 /// Source  tf.distribute.MultiWorkerMirroredStrategy
 template <typename Kind = DefaultDevice>
-class MultiWorkerMirroredStrategy : public Strategy {
+class MultiWorkerMirroredStrategy : public Strategy {  // as a type: MultiWorkerMirroredStrategy<>
  public:
   explicit MultiWorkerMirroredStrategy(EmptyBraces) : MultiWorkerMirroredStrategy() {}
   explicit MultiWorkerMirroredStrategy(const MultiWorkerOptions& options = {})

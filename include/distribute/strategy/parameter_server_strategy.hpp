@@ -77,7 +77,7 @@ StrategyParts join_servers(
 ///         is an UnavailableError.
 /// Source  tf.distribute.ParameterServerStrategy
 template <typename Kind = DefaultDevice>
-class ParameterServerStrategy : public Strategy {
+class ParameterServerStrategy : public Strategy {  // as a type: ParameterServerStrategy<>
  public:
   explicit ParameterServerStrategy(EmptyBraces) : ParameterServerStrategy() {}
   explicit ParameterServerStrategy(const ParameterServerOptions& options = {})

@@ -4,7 +4,8 @@
 #include <distribute/autograd/gradient_placer.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/autograd/op_trace.hpp>
-#include <distribute/base/process_state.hpp>
+#include <distribute/base/detail/thread_context.hpp>
+#include <distribute/device/detail/device_state.hpp>
 #include <distribute/device/placement.hpp>
 
 #include <algorithm>
@@ -59,8 +60,7 @@ struct GradientTape::State {
 namespace autograd_internal {
 
 DISTRIBUTE_INLINE std::vector<GradientTape::State*>& active_tapes() {
-  thread_local std::vector<GradientTape::State*> tapes;
-  return tapes;
+  return base_internal::in_thread_context<{3, 1}, std::vector<GradientTape::State*>>();
 }
 
 DISTRIBUTE_INLINE bool is_taping() { return !active_tapes().empty(); }
@@ -288,7 +288,7 @@ DISTRIBUTE_INLINE bool is_recording(std::span<const Tensor> inputs) {
 
 DISTRIBUTE_INLINE void record(const char* op, std::span<const Tensor> inputs,
                               std::span<const Tensor> outputs, const BackwardFunction& backward) {
-  if (process_state().log_device_placement && !outputs.empty())
+  if (device_state().log_device_placement && !outputs.empty())
     device_internal::log_placement(op, outputs[0].device());
   if (autograd_internal::is_tracing())
     for (const Tensor& output : outputs) autograd_internal::trace_op(op, inputs, output);

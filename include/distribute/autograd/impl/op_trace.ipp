@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/autograd/op_trace.hpp>
 #include <distribute/autograd/variable.hpp>
+#include <distribute/base/detail/thread_context.hpp>
 
 #include <deque>
 #include <unordered_map>
@@ -19,8 +20,7 @@ struct OpTrace::State {
 namespace autograd_internal {
 
 DISTRIBUTE_INLINE OpTrace*& active_trace() {
-  thread_local OpTrace* trace = nullptr;
-  return trace;
+  return base_internal::in_thread_context<{3, 3}, OpTrace*>();
 }
 
 DISTRIBUTE_INLINE void trace_op(const char* op, std::span<const Tensor> inputs,

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/autograd/recorded_step.hpp>
 #include <distribute/autograd/variable.hpp>
+#include <distribute/base/detail/thread_context.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/cuda_module.hpp>
@@ -19,8 +20,7 @@ inline constexpr char kNumbersText[] =
 inline constexpr size_t kMostNumbers = 2048;  // of 8 bytes
 
 DISTRIBUTE_INLINE RecordedStep*& recording() {
-  thread_local RecordedStep* step = nullptr;
-  return step;
+  return base_internal::in_thread_context<{3, 2}, RecordedStep*>();
 }
 
 DISTRIBUTE_INLINE void refuse_in_recording(const std::string& what) {

@@ -3,13 +3,24 @@
 #include <distribute/autograd/op_trace.hpp>
 #include <distribute/autograd/recorded_step.hpp>
 #include <distribute/autograd/variable.hpp>
+#include <distribute/base/detail/thread_context.hpp>
 #include <distribute/base/process_state.hpp>
+#include <distribute/device/detail/device_state.hpp>
 #include <distribute/device/placement.hpp>
 
 namespace distribute {
 
+namespace autograd_internal {
+
+struct VariableIds {
+  std::atomic<uint64_t> next{1};
+};
+
+}  // namespace autograd_internal
+
 DISTRIBUTE_INLINE VariableImpl::VariableImpl(VariableOptions options)
-    : options_(std::move(options)), id_(process_state().next_variable_id.fetch_add(1)) {
+    : options_(std::move(options)),
+      id_(in_process<autograd_internal::VariableIds>().next.fetch_add(1)) {
   if (!options_.trainable)
     options_.trainable = options_.synchronization != VariableSynchronization::OnRead;
   // Only of use to whoever makes the variable; kept, they would keep memory alive.
@@ -74,8 +85,7 @@ DISTRIBUTE_INLINE void PlainVariable::scatter_nd(ScatterOp op, const IndexedSlic
 }
 
 DISTRIBUTE_INLINE std::vector<VariableCreator>& variable_creator_stack() {
-  thread_local std::vector<VariableCreator> stack;
-  return stack;
+  return base_internal::in_thread_context<{3, 0, true}, std::vector<VariableCreator>>();
 }
 
 DISTRIBUTE_INLINE VariableCreatorScope::VariableCreatorScope(VariableCreator creator) {
@@ -113,7 +123,7 @@ DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> create_variable(
 DISTRIBUTE_INLINE Variable::Variable(Initializer initial_value, VariableOptions options)
     : impl_(autograd_internal::create_variable(variable_creator_stack().size(), initial_value,
                                                options)) {
-  if (!process_state().log_device_placement) return;
+  if (!device_state().log_device_placement) return;
   for (const std::string& device : impl_->devices())
     device_internal::log_placement("VarHandleOp", device);
 }

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/cancellation.hpp>
+#include <distribute/base/detail/thread_context.hpp>
 #include <distribute/base/error.hpp>
 
 namespace distribute {
@@ -7,8 +8,7 @@ namespace distribute {
 namespace base_internal {
 /// The calling thread's flag, or null.
 DISTRIBUTE_INLINE const CancellationFlag*& cancellation_flag() {
-  thread_local const CancellationFlag* flag = nullptr;
-  return flag;
+  return base_internal::in_thread_context<{0, 0, true}, const CancellationFlag*>();
 }
 }  // namespace base_internal
 

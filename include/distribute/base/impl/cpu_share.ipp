@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/detail/cpu_share.hpp>
+#include <distribute/base/detail/thread_context.hpp>
 
 #include <utility>
 
@@ -16,8 +17,7 @@ DISTRIBUTE_INLINE CpuShare::Seconds thread_cpu_time() {
 }
 
 DISTRIBUTE_INLINE CpuShareScope*& current_cpu_share() {
-  thread_local CpuShareScope* scope = nullptr;
-  return scope;
+  return base_internal::in_thread_context<{0, 1}, CpuShareScope*>();
 }
 
 }  // namespace base_internal

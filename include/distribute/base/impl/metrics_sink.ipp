@@ -20,13 +20,13 @@ struct MetricsSinks {
 namespace distribute::monitoring {
 
 DISTRIBUTE_INLINE void register_metrics_sink(const std::string& name, MetricsSink start) {
-  auto& sinks = in_process<base_internal::MetricsSinks>(&ProcessState::metrics_sinks);
+  auto& sinks = in_process<base_internal::MetricsSinks>();
   const std::lock_guard lock(sinks.mutex);
   sinks.by_name.insert_or_assign(name, std::move(start));
 }
 
 DISTRIBUTE_INLINE void start_metrics_sinks(const std::string& host) {
-  auto& sinks = in_process<base_internal::MetricsSinks>(&ProcessState::metrics_sinks);
+  auto& sinks = in_process<base_internal::MetricsSinks>();
   std::map<std::string, MetricsSink> started;
   {
     const std::lock_guard lock(sinks.mutex);

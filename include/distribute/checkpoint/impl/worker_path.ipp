@@ -7,6 +7,7 @@
 #include <distribute/strategy/detail/all_workers.hpp>
 #include <distribute/strategy/strategy.hpp>
 
+#include <algorithm>
 #include <charconv>
 
 namespace distribute::checkpoint_internal {
@@ -18,7 +19,9 @@ DISTRIBUTE_INLINE std::string temporary_directory(const std::string& dirpath, St
 }
 
 /// Temporary directories of workers that this job does not have: an earlier one had more.
-DISTRIBUTE_INLINE void remove_other_workers(const std::string& dirpath, int workers) {
+/// `present`: the numbers of those that write now; in an elastic job they need not be 0, 1, 2 ...
+DISTRIBUTE_INLINE void remove_other_workers(const std::string& dirpath,
+                                            const std::vector<std::string>& present) {
   io::FileSystem& files = *value_or_throw(io::file_system_for(dirpath));
   const auto names = files.list_directory(dirpath);
   if (!names.ok()) return;  // not there yet; if it cannot be used, writing says so
@@ -27,7 +30,9 @@ DISTRIBUTE_INLINE void remove_other_workers(const std::string& dirpath, int work
     const char *first = name.data() + kWorkerDirectory.size(), *last = name.data() + name.size();
     int id = 0;
     const auto read = std::from_chars(first, last, id);
-    if (read.ec == std::errc() && read.ptr == last && id >= workers)
+    const bool is_worker = read.ec == std::errc() && read.ptr == last;
+    if (is_worker && id >= int(present.size()) &&
+        std::find(present.begin(), present.end(), std::to_string(id)) == present.end())
       throw_if_error(io::remove_recursively(io::join_path(dirpath, name)));
   }
 }
@@ -58,9 +63,10 @@ DISTRIBUTE_INLINE void write_on_all_workers(
   StrategyExtended& extended = strategy.extended();
   const std::string directory =
       worker_directory.empty() ? directory_or_here(path) : worker_directory;
+  const auto present = extended.all_gather_texts(std::to_string(extended.task_id()));
   strategy_internal::on_all_workers_for_long(extended, [&]() -> std::string {
     if (extended.should_checkpoint()) {
-      remove_other_workers(directory, extended.input_context().num_input_pipelines());
+      remove_other_workers(directory, present);
       around([&] { write(path); });
     } else {
       const TemporaryDirectoryRemoval removal(directory, strategy);

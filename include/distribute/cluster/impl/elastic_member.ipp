@@ -83,6 +83,7 @@ DISTRIBUTE_INLINE ElasticMember::Impl::Impl(ClusterTasks the_tasks, ElasticLimit
   check_tasks(tasks);
   check_options(options);
   cluster_internal::check_limits(tasks, limits);
+  cluster_internal::check_loopback(tasks, options);
   if (!listener)
     listener = cluster_internal::open_own_port(tasks.self().name(), tasks.self().address, options);
   others.mine.options = desk.checksum();

@@ -101,7 +101,7 @@ struct ResolverRegistry {
 };
 
 DISTRIBUTE_INLINE std::vector<ResolverKind> resolver_kinds() {
-  ResolverRegistry& registry = in_process<ResolverRegistry>(&ProcessState::cluster_resolvers);
+  ResolverRegistry& registry = in_process<ResolverRegistry>();
   std::vector<ResolverKind> kinds;
   {
     const std::lock_guard lock(registry.mutex);
@@ -119,7 +119,7 @@ namespace distribute {
 DISTRIBUTE_INLINE void register_cluster_resolver(ResolverKind kind) {
   if (kind.name.empty() || !kind.make)
     throw InvalidArgumentError("register_cluster_resolver: a kind needs a name and `make`");
-  auto& registry = in_process<cluster_internal::ResolverRegistry>(&ProcessState::cluster_resolvers);
+  auto& registry = in_process<cluster_internal::ResolverRegistry>();
   const std::lock_guard lock(registry.mutex);
   const auto found = registry.kinds.find(kind.name);
   if (!kind.implied_by && found == registry.kinds.end())

@@ -24,14 +24,7 @@ struct CoordinatorTable {
   std::map<const Strategy*, std::weak_ptr<CoordinatorCore>> cores;
 };
 
-DISTRIBUTE_INLINE CoordinatorTable& coordinator_table() {
-  static const auto made = [] {
-    auto table = std::make_shared<CoordinatorTable>();
-    process_state().coordinators = table;
-    return table.get();
-  }();
-  return *made;
-}
+DISTRIBUTE_INLINE CoordinatorTable& coordinator_table() { return in_process<CoordinatorTable>(); }
 
 DISTRIBUTE_INLINE CoordinatorCore::CoordinatorCore(Strategy& of_strategy,
                                                    std::shared_ptr<WorkerPool> workers,

@@ -53,14 +53,7 @@ DISTRIBUTE_INLINE DistributedIterator& WorkerResources::distributed_iterator(int
   return *found->second;
 }
 
-DISTRIBUTE_INLINE Registry& registry() {
-  static const auto made = [] {
-    auto fresh = std::make_shared<Registry>();
-    process_state().remote_functions = fresh;
-    return fresh.get();
-  }();
-  return *made;
-}
+DISTRIBUTE_INLINE Registry& registry() { return in_process<Registry>(); }
 
 DISTRIBUTE_INLINE void Registry::add(RegistrationPtr registration) {
   if (registration->name.empty())

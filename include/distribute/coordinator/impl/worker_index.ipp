@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/thread_context.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/coordinator/worker_index.hpp>
 
@@ -8,10 +9,12 @@ namespace distribute {
 
 namespace coordinator_internal {
 
-/// -1 outside of functions.
+struct WorkerIndex {
+  int value = -1;  // outside of functions
+};
+
 DISTRIBUTE_INLINE int& worker_index() {
-  thread_local int index = -1;
-  return index;
+  return base_internal::in_thread_context<{8, 0, true}, WorkerIndex>().value;
 }
 
 DISTRIBUTE_INLINE WorkerIndexScope::WorkerIndexScope(int index)

@@ -1,5 +1,4 @@
 #pragma once
-#include <distribute/base/process_state.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/data/bytes.hpp>
 #include <distribute/data/cifar.hpp>
@@ -9,6 +8,7 @@
 #include <distribute/data/pictures.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/io/path.hpp>
+#include <distribute/ops/detail/global_seed.hpp>
 
 namespace distribute::data {
 
@@ -24,7 +24,7 @@ struct EncodedPicture {
 
 DISTRIBUTE_INLINE uint64_t picture_key(const PictureOptions& options,
                                        const EncodedPicture& picture) {
-  const uint64_t seed = options.seed ? *options.seed : process_state().global_seed.load();
+  const uint64_t seed = options.seed ? *options.seed : ops_internal::global_seed().load();
   const uint64_t parts[] = {seed, picture.pass, picture.file, picture.record};
   return random_key(parts);
 }

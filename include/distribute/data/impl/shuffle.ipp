@@ -1,8 +1,8 @@
 #pragma once
-#include <distribute/base/process_state.hpp>
 #include <distribute/data/detail/selection_node.hpp>
 #include <distribute/data/random.hpp>
 #include <distribute/data/shuffle.hpp>
+#include <distribute/ops/detail/global_seed.hpp>
 
 #include <algorithm>
 #include <deque>
@@ -135,7 +135,7 @@ class ShuffleNode final : public SelectionNode<ShuffleNode> {
   std::atomic<uint64_t>* passes() const override { return &passes_; }
   template <typename T>
   std::unique_ptr<Stream<T>> open(const Pass& pass) const {
-    const uint64_t seed = options_.seed ? *options_.seed : process_state().global_seed.load();
+    const uint64_t seed = options_.seed ? *options_.seed : ops_internal::global_seed().load();
     const uint64_t number = options_.reshuffle_each_iteration ? pass.number : 0;
     const uint64_t key = mix_bits(mix_bits(mix_bits(seed) + uint64_t(depth(*this))) + number);
     return std::make_unique<ShuffleStream<T>>(open_stream<T>(input(), pass), buffer_size_, key);

@@ -3,7 +3,7 @@
 #include <distribute/data/transform.hpp>
 
 #include <distribute/base/parallel.hpp>
-#include <distribute/base/process_state.hpp>
+#include <distribute/device/detail/device_state.hpp>
 
 #include <algorithm>
 #include <condition_variable>
@@ -169,7 +169,7 @@ class MapNode final : public OneInputNode {
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
     auto all = input().elements(pass);
     int64_t threads = options_.num_parallel_calls;
-    if (threads == kAutotune) threads = process_state().inter_op_parallelism_threads;
+    if (threads == kAutotune) threads = device_state().inter_op_parallelism_threads;
     if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
     if (threads == 1) return std::make_unique<MapStream>(std::move(all), function_);
     return std::make_unique<ParallelMapStream>(std::move(all), function_, threads);

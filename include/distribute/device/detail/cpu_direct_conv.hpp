@@ -10,7 +10,7 @@ namespace distribute {
 
 /// True when direct_conv2d_backprop_filter can compute this convolution and is likely to be faster
 /// than oneDNN: float32, one group, channels in multiples of 8, AVX2 without AVX-512, and
-/// ProcessState::allow_winograd.
+/// DeviceState::allow_winograd.
 bool direct_gradient_suits(const Conv2DShape& shape);
 
 /// The same for the two other passes, which want more: filters larger than 1x1 and 64 channels.

@@ -10,7 +10,7 @@ namespace distribute {
 
 /// True when the functions below can compute this convolution and are likely to be faster than a
 /// direct one: float32, 5x5 or 3x3, stride 1, channels in multiples of 16, enough pixels, AVX-512
-/// or AVX2, and ProcessState::allow_winograd. Rounding errors are about 2e-6 of the results' size,
+/// or AVX2, and DeviceState::allow_winograd. Rounding errors are about 2e-6 of the results' size,
 /// eight times those of a direct sum.
 bool winograd_suits(const Conv2DShape& shape);
 

@@ -1,15 +1,15 @@
 #pragma once
-#include <distribute/base/process_state.hpp>
 #include <distribute/device/backend.hpp>
 #include <distribute/device/detail/cpu_eigen.hpp>
 #include <distribute/device/detail/cpu_onednn.hpp>
 #include <distribute/device/detail/cuda_backend.hpp>
+#include <distribute/device/detail/device_state.hpp>
 
 namespace distribute {
 
 DISTRIBUTE_INLINE Backend& backend(DeviceType type) {
   if (type == DeviceType::Gpu) return cuda_backend();
-  if (auto* chosen = static_cast<Backend*>(process_state().cpu_backend)) return *chosen;
+  if (auto* chosen = device_state().cpu_backend) return *chosen;
   Backend* onednn = onednn_backend();
   return onednn ? *onednn : eigen_backend();
 }
@@ -21,10 +21,10 @@ DISTRIBUTE_INLINE void Backend::product_rows(const MatmulShape& shape, const flo
 }
 
 DISTRIBUTE_INLINE ScopedCpuBackend::ScopedCpuBackend(Backend& backend)
-    : previous_(static_cast<Backend*>(process_state().cpu_backend)) {
-  process_state().cpu_backend = &backend;
+    : previous_(device_state().cpu_backend) {
+  device_state().cpu_backend = &backend;
 }
 
-DISTRIBUTE_INLINE ScopedCpuBackend::~ScopedCpuBackend() { process_state().cpu_backend = previous_; }
+DISTRIBUTE_INLINE ScopedCpuBackend::~ScopedCpuBackend() { device_state().cpu_backend = previous_; }
 
 }  // namespace distribute

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/thread_context.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/device/buffer.hpp>
 #include <distribute/device/detail/host_arena.hpp>
@@ -87,8 +88,7 @@ void gpu_release_cached(Device device);
 
 /// The offers of the calling thread; null: none.
 DISTRIBUTE_INLINE std::vector<BufferOffer>*& current_offers() {
-  thread_local std::vector<BufferOffer>* offers = nullptr;
-  return offers;
+  return base_internal::in_thread_context<{1, 1}, std::vector<BufferOffer>*>();
 }
 }  // namespace device_internal
 

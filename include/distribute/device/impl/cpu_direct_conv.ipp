@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/base/process_state.hpp>
 #include <distribute/device/detail/cpu_direct_conv.hpp>
+#include <distribute/device/detail/device_state.hpp>
 #include <distribute/device/detail/grouped_image.hpp>
 #include <distribute/device/detail/prepared_values.hpp>
 
@@ -42,7 +42,7 @@ namespace distribute {
 
 DISTRIBUTE_INLINE bool direct_gradient_suits(const Conv2DShape& s) {
 #ifdef DISTRIBUTE_HAS_DIRECT_CONV
-  return simd_level() == 1 && process_state().allow_winograd && s.dtype == DType::Float32 &&
+  return simd_level() == 1 && device_state().allow_winograd && s.dtype == DType::Float32 &&
          s.groups == 1 && s.in_channels % 8 == 0 && s.out_channels % 8 == 0 &&
          s.in[0] * s.in[1] * s.out[0] * s.out[1] > 0;
 #else

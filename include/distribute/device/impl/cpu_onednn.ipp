@@ -1,10 +1,10 @@
 #pragma once
 #if DISTRIBUTE_HAS_ONEDNN
-#include <distribute/base/process_state.hpp>
 #include <distribute/device/detail/cpu_eigen.hpp>
 #include <distribute/device/detail/cpu_onednn.hpp>
 #include <distribute/device/detail/cpu_onednn_plan.hpp>
 #include <distribute/device/detail/cpu_onednn_product.hpp>
+#include <distribute/device/detail/device_state.hpp>
 
 #include <utility>
 
@@ -253,7 +253,7 @@ DISTRIBUTE_INLINE Array OneDnnBackend::matmul(const MatmulShape& s, const Array&
 DISTRIBUTE_INLINE Backend* onednn_backend() {
   static onednn_internal::OneDnnBackend plain;
   static const std::unique_ptr<Backend> faster =
-      process_state().own_convolutions ? process_state().own_convolutions(plain) : nullptr;
+      device_state().own_convolutions ? device_state().own_convolutions(plain) : nullptr;
   return faster ? faster.get() : &plain;
 }
 

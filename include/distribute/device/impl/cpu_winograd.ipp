@@ -1,8 +1,8 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/base/process_state.hpp>
 #include <distribute/device/detail/cpu_winograd.hpp>
+#include <distribute/device/detail/device_state.hpp>
 #include <distribute/device/detail/grouped_image.hpp>
 #include <distribute/device/detail/prepared_values.hpp>
 #include <distribute/device/detail/winograd_image.hpp>
@@ -92,7 +92,7 @@ DISTRIBUTE_INLINE bool winograd_suits(const Conv2DShape& s) {
   const bool possible = simd_level() > 0 && s.dtype == DType::Float32 && s.groups == 1 &&
                         (large || small) && s.stride == Pair{1, 1} && s.dilation == Pair{1, 1} &&
                         s.in_channels % 16 == 0 && s.out_channels % 16 == 0;
-  if (!possible || !process_state().allow_winograd) return false;
+  if (!possible || !device_state().allow_winograd) return false;
   // Measured: hardly ever slower within these bounds. Tiles that hang over the border cost as much
   // as others; of few channels the transforms cost too much, and the sums of many leave the caches.
   const int64_t tiles = ((s.out[0] + 3) / 4) * ((s.out[1] + 3) / 4);

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/device/detail/device_state.hpp>
 #if DISTRIBUTE_HAS_CUDNN
 #include <distribute/device/buffer.hpp>
 #include <distribute/device/cuda_device.hpp>
@@ -197,7 +198,7 @@ DISTRIBUTE_INLINE void run_cudnn(Device device, const std::string& key, const Ma
     return best;
   };
   const bool measures =
-      process_state().cudnn_autotune && !options.deterministic && !stream.is_capturing();
+      device_state().cudnn_autotune && !options.deterministic && !stream.is_capturing();
   const std::string whole_key = key_with(options, key);
   const ReadyPlan& ready = measures ? library.plans.find_or_make(whole_key, options, make, quickest)
                                     : library.plans.find_or_make(whole_key, options, make);

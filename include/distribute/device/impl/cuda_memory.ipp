@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/thread_context.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/device/cuda_device.hpp>
 #include <distribute/device/cuda_memory.hpp>
@@ -45,8 +46,7 @@ void destroy_cuda(CudaResult (*destroy)(CudaHandle), CudaHandle native, Device d
                   const char* call) noexcept;  // cuda_stream.ipp
 
 DISTRIBUTE_INLINE std::shared_ptr<GpuPool>& pool_scope() {
-  thread_local std::shared_ptr<GpuPool> pool;
-  return pool;
+  return base_internal::in_thread_context<{1, 3}, std::shared_ptr<GpuPool>>();
 }
 
 DISTRIBUTE_INLINE const std::shared_ptr<GpuPool>& common_pool(Device device, GpuLane& lane) {

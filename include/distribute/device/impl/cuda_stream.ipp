@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/thread_context.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/device/cuda_device.hpp>
@@ -16,8 +17,7 @@ inline constexpr unsigned kNonBlockingStream = 1, kEventWithoutTiming = 2;
 
 /// Streams that scopes of the calling thread put in place of the compute streams.
 DISTRIBUTE_INLINE std::vector<CudaStreamRef>& stream_scopes() {
-  thread_local std::vector<CudaStreamRef> scopes;
-  return scopes;
+  return base_internal::in_thread_context<{1, 2}, std::vector<CudaStreamRef>>();
 }
 
 /// For destructors: an error is told, not thrown.

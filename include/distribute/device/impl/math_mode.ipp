@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/device/detail/device_state.hpp>
 #include <distribute/device/math_mode.hpp>
 
 #include <string>
@@ -15,11 +16,11 @@ DISTRIBUTE_INLINE void config::set_float32_matmul_precision(std::string_view pre
     throw InvalidArgumentError(
         "set_float32_matmul_precision: neither \"highest\" nor \"high\": \"" +
         std::string(precision) + "\"");
-  process_state().allow_winograd = process_state().tensor_float_32 = precision == "high";
+  device_state().allow_winograd = device_state().tensor_float_32 = precision == "high";
 }
 
 DISTRIBUTE_INLINE std::string_view config::get_float32_matmul_precision() {
-  return process_state().allow_winograd ? "high" : "highest";
+  return device_state().allow_winograd ? "high" : "highest";
 }
 
 }  // namespace distribute

@@ -1,9 +1,11 @@
 #pragma once
+#include <distribute/base/detail/thread_context.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/device/cuda_device.hpp>
+#include <distribute/device/detail/device_state.hpp>
 #include <distribute/device/placement.hpp>
 
 #include <algorithm>
@@ -21,8 +23,7 @@ struct Placement {
 };
 
 DISTRIBUTE_INLINE std::vector<Placement>& placement_stack() {
-  thread_local std::vector<Placement> stack;
-  return stack;
+  return base_internal::in_thread_context<{1, 0}, std::vector<Placement>>();
 }
 
 DISTRIBUTE_INLINE std::string full_name(Device device) {
@@ -41,7 +42,7 @@ DISTRIBUTE_INLINE bool first_replacement(const std::string& name) {
 }
 
 DISTRIBUTE_INLINE Device missing_device(const std::string& name) {
-  if (!process_state().soft_device_placement) {
+  if (!device_state().soft_device_placement) {
     std::string available;
     for (const config::LogicalDevice& device : config::list_logical_devices())
       available += (available.empty() ? "" : ", ") + device.name;
@@ -58,7 +59,7 @@ DISTRIBUTE_INLINE Device missing_device(const std::string& name) {
 DISTRIBUTE_INLINE Device resolve_device(const DeviceSpec& spec) {
   const std::string type = spec.device_type.value_or("CPU");
   const int index = spec.device_index.value_or(0);
-  if (type == "CPU" && index < process_state().logical_cpu_devices) return {DeviceType::Cpu, index};
+  if (type == "CPU" && index < device_state().logical_cpu_devices) return {DeviceType::Cpu, index};
   if (type == "GPU" && index >= 0 && index < int(logical_gpus().size()))
     return {DeviceType::Gpu, index};
   return missing_device("/device:" + type + ":" + std::to_string(index));
@@ -76,7 +77,7 @@ struct OwnTasks {
   std::mutex mutex;  // guards names
   std::set<std::string> names = {"localhost/0"};
 };
-DISTRIBUTE_INLINE OwnTasks& own_tasks() { return in_process<OwnTasks>(&ProcessState::own_tasks); }
+DISTRIBUTE_INLINE OwnTasks& own_tasks() { return in_process<OwnTasks>(); }
 
 DISTRIBUTE_INLINE void add_own_task(const std::string& job, int index) {
   OwnTasks& own = own_tasks();
@@ -100,7 +101,7 @@ DISTRIBUTE_INLINE void check_task(const DeviceSpec& spec) {
   if ((!spec.job && !spec.task) || spec.job == "ps" || is_own_task(spec)) return;
   const std::string what =
       str_cat("device scope '", spec.to_string(), "' names a task of another process");
-  if (!process_state().soft_device_placement)
+  if (!device_state().soft_device_placement)
     throw InvalidArgumentError(
         str_cat(what,
                 ": unknown device. Operations run in this process; a ClusterCoordinator "
@@ -160,7 +161,7 @@ DISTRIBUTE_INLINE std::vector<LogicalDevice> list_logical_devices(const std::str
     if (!device_type.empty() && device_type != name) return;
     for (int i = 0; i < count; ++i) devices.push_back({to_string(Device{type, i}), name});
   };
-  add(DeviceType::Cpu, "CPU", process_state().logical_cpu_devices);
+  add(DeviceType::Cpu, "CPU", device_state().logical_cpu_devices);
   if (device_type.empty() || device_type == "GPU")
     add(DeviceType::Gpu, "GPU", int(logical_gpus().size()));
   return devices;
@@ -170,7 +171,7 @@ DISTRIBUTE_INLINE void set_logical_device_configuration(int logical_cpus) {
   if (logical_cpus < 1)
     throw InvalidArgumentError(
         str_cat("set_logical_device_configuration: wanted at least one CPU, got ", logical_cpus));
-  process_state().logical_cpu_devices = logical_cpus;
+  device_state().logical_cpu_devices = logical_cpus;
 }
 
 DISTRIBUTE_INLINE std::vector<PhysicalDevice> list_physical_devices(
@@ -205,27 +206,27 @@ DISTRIBUTE_INLINE void set_logical_device_configuration(
 }
 
 DISTRIBUTE_INLINE void set_soft_device_placement(bool enabled) {
-  process_state().soft_device_placement = enabled;
+  device_state().soft_device_placement = enabled;
 }
-DISTRIBUTE_INLINE bool get_soft_device_placement() { return process_state().soft_device_placement; }
+DISTRIBUTE_INLINE bool get_soft_device_placement() { return device_state().soft_device_placement; }
 
 namespace threading {
 
 DISTRIBUTE_INLINE void set_intra_op_parallelism_threads(int threads) {
-  process_state().intra_op_parallelism_threads =
+  device_state().intra_op_parallelism_threads =
       device_internal::checked_threads("set_intra_op_parallelism_threads", threads);
   set_intra_op_threads(threads ? threads : omp_get_num_procs());
 }
 DISTRIBUTE_INLINE int get_intra_op_parallelism_threads() {
-  return process_state().intra_op_parallelism_threads;
+  return device_state().intra_op_parallelism_threads;
 }
 
 DISTRIBUTE_INLINE void set_inter_op_parallelism_threads(int threads) {
-  process_state().inter_op_parallelism_threads =
+  device_state().inter_op_parallelism_threads =
       device_internal::checked_threads("set_inter_op_parallelism_threads", threads);
 }
 DISTRIBUTE_INLINE int get_inter_op_parallelism_threads() {
-  return process_state().inter_op_parallelism_threads;
+  return device_state().inter_op_parallelism_threads;
 }
 
 }  // namespace threading
@@ -235,9 +236,9 @@ DISTRIBUTE_INLINE int get_inter_op_parallelism_threads() {
 namespace debugging {
 
 DISTRIBUTE_INLINE void set_log_device_placement(bool enabled) {
-  process_state().log_device_placement = enabled;
+  device_state().log_device_placement = enabled;
 }
-DISTRIBUTE_INLINE bool get_log_device_placement() { return process_state().log_device_placement; }
+DISTRIBUTE_INLINE bool get_log_device_placement() { return device_state().log_device_placement; }
 
 }  // namespace debugging
 

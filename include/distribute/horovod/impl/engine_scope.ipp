@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/thread_context.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/horovod/detail/engine.hpp>
@@ -9,10 +10,14 @@
 
 namespace distribute::horovod_internal {
 
+/// The one of hvd::init.
+struct InitializedEngine {
+  std::shared_ptr<Engine> engine;
+};
+
 /// Of the calling thread, innermost last.
 DISTRIBUTE_INLINE std::vector<std::shared_ptr<Engine>>& engine_stack() {
-  thread_local std::vector<std::shared_ptr<Engine>> stack;
-  return stack;
+  return base_internal::in_thread_context<{12, 0, true}, std::vector<std::shared_ptr<Engine>>>();
 }
 
 DISTRIBUTE_INLINE EngineScope::EngineScope(std::shared_ptr<Engine> engine) {
@@ -22,7 +27,7 @@ DISTRIBUTE_INLINE EngineScope::~EngineScope() { engine_stack().pop_back(); }
 
 DISTRIBUTE_INLINE std::shared_ptr<Engine> last_engine() {
   if (!engine_stack().empty()) return engine_stack().back();
-  return std::static_pointer_cast<Engine>(process_state().horovod);
+  return in_process<InitializedEngine>().engine;
 }
 
 DISTRIBUTE_INLINE std::shared_ptr<Engine> engine() {
@@ -35,7 +40,7 @@ DISTRIBUTE_INLINE std::shared_ptr<Engine> engine() {
 
 DISTRIBUTE_INLINE void set_engine(std::shared_ptr<Engine> engine) {
   if (engine_stack().empty())
-    process_state().horovod = std::move(engine);
+    in_process<InitializedEngine>().engine = std::move(engine);
   else
     engine_stack().back() = std::move(engine);
 }

@@ -79,7 +79,7 @@ DISTRIBUTE_INLINE absl::Status RandomAccessFile::read(int64_t offset, std::span<
 DISTRIBUTE_INLINE absl::StatusOr<FileSystem*> file_system_for(std::string_view path) {
   const std::string scheme(scheme_of(path));
   if (scheme.empty() || scheme == "file") return &local_file_system();
-  const auto found = in_process<io_internal::FileSystems>(&ProcessState::file_systems).find(scheme);
+  const auto found = in_process<io_internal::FileSystems>().find(scheme);
   if (!found.ok() || *found) return found;
   return make_status(StatusCode::Unimplemented,
                      str_cat(path, ": no file system for '", scheme, "://' in this program; ",
@@ -97,8 +97,7 @@ DISTRIBUTE_INLINE absl::Status register_file_system(const std::string& scheme,
 
 DISTRIBUTE_INLINE absl::Status register_file_system_maker(const std::string& scheme,
                                                           FileSystemMaker make) {
-  return in_process<io_internal::FileSystems>(&ProcessState::file_systems)
-      .add(scheme, std::move(make));
+  return in_process<io_internal::FileSystems>().add(scheme, std::move(make));
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<std::string> read_file(const std::string& path) {

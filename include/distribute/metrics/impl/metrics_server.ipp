@@ -160,19 +160,29 @@ DISTRIBUTE_INLINE std::string metrics_token(const std::string& job_token) {
   return text;
 }
 
+namespace metrics_internal {
+
+/// The server of DISTRIBUTE_METRICS_PORT.
+struct OwnServer {
+  std::mutex mutex;  // guards server
+  std::shared_ptr<MetricsServer> server;
+};
+
+}  // namespace metrics_internal
+
 DISTRIBUTE_INLINE void start_metrics_server(const std::string& host) {
   int port = -1;
   cluster_internal::read_limit("DISTRIBUTE_METRICS_PORT", 0, 65535, port);
   if (port < 0) return;
-  ProcessState& process = process_state();
-  const std::lock_guard lock(process.metrics_server_mutex);
-  if (process.metrics_server) return;
+  auto& own = in_process<metrics_internal::OwnServer>();
+  const std::lock_guard lock(own.mutex);
+  if (own.server) return;
   const ClusterOptions cluster = ClusterOptions::from_environment();
   const auto server = std::make_shared<MetricsServer>(
       MetricsServerOptions{.address = {host, port},
                            .token = metrics_token(cluster.job_token),
                            .insecure = cluster.insecure});
-  process.metrics_server = server;
+  own.server = server;
   log_info("metrics", "metrics are at http://" + server->address().text() + "/metrics",
            {{"address", server->address().text()}});
 }

@@ -5,6 +5,14 @@
 
 namespace distribute::nn {
 
+namespace nn_internal {
+
+struct GlobalPolicy {
+  std::string name = "float32";  // tf.keras.mixed_precision
+};
+
+}  // namespace nn_internal
+
 DISTRIBUTE_INLINE Policy::Policy(const std::string& name) {
   if (name == "float32")
     compute_dtype_ = DType::Float32;
@@ -22,11 +30,13 @@ DISTRIBUTE_INLINE std::string Policy::name() const {
 }
 
 DISTRIBUTE_INLINE void set_global_policy(const Policy& policy) {
-  process_state().mixed_precision_policy = policy.name();
+  in_process<nn_internal::GlobalPolicy>().name = policy.name();
 }
 DISTRIBUTE_INLINE void set_global_policy(const std::string& name) {
   set_global_policy(Policy(name));
 }
-DISTRIBUTE_INLINE Policy global_policy() { return Policy(process_state().mixed_precision_policy); }
+DISTRIBUTE_INLINE Policy global_policy() {
+  return Policy(in_process<nn_internal::GlobalPolicy>().name);
+}
 
 }  // namespace distribute::nn

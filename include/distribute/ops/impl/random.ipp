@@ -2,8 +2,8 @@
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/autograd/recorded_step.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/base/process_state.hpp>
 #include <distribute/ops/cast.hpp>
+#include <distribute/ops/detail/global_seed.hpp>
 #include <distribute/ops/detail/gpu_lines.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/random.hpp>
@@ -152,12 +152,12 @@ namespace random {
 DISTRIBUTE_INLINE void set_seed(uint64_t seed) {
   // Seeds 1, 2, 3 must not give overlapping sequences: next_seed counts up from here.
   const auto start = philox({1, 0, 0, 0}, seed);
-  process_state().global_seed = seed ? uint64_t{start[0]} << 32 | start[1] : 0;
+  ops_internal::global_seed() = seed ? uint64_t{start[0]} << 32 | start[1] : 0;
 }
 
 DISTRIBUTE_INLINE uint64_t next_seed() {
   autograd_internal::refuse_in_recording("a seed is drawn");
-  const uint64_t count = process_state().global_seed.fetch_add(1);
+  const uint64_t count = ops_internal::global_seed().fetch_add(1);
   const auto words = philox({0, 0, 0, 0}, count);
   return uint64_t{words[0]} << 32 | words[1];
 }

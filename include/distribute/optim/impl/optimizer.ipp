@@ -12,6 +12,7 @@
 #include <distribute/optim/detail/unused_parameters.hpp>
 #include <distribute/optim/optimizer.hpp>
 #include <distribute/optim/optimizer_text.hpp>
+#include <distribute/replica/detail/gradient_reducer.hpp>
 
 #include <cstdio>
 #include <utility>
@@ -121,15 +122,17 @@ DISTRIBUTE_INLINE int64_t Optimizer::minimize(const Tensor& loss,
                                               GradientTape& tape, ApplyOptions options) {
   GradientTape::Call call;
   ReplicaContext* replica = get_replica_context();
+  replica_internal::GradientReducer* reducer =
+      replica ? &replica_internal::reducer_of(*replica) : nullptr;
   const bool one_by_one =
-      replica && !clips() && !options.reduced_gradients && !options.find_unused_parameters;
+      reducer && !clips() && !options.reduced_gradients && !options.find_unused_parameters;
   if (one_by_one && !options.skip_gradients_aggregation)
     call.on_ready = [&](size_t i, const Tensor& gradient) {
-      replica->gradient_ready(variables[i], gradient);
+      reducer->ready(variables[i], gradient);
     };
   std::vector<Tensor> gradients;
   {
-    const bool lazy = one_by_one && replica->multiplies_gradients();
+    const bool lazy = one_by_one && reducer->multiplies_gradients();
     const autograd_internal::LazyProductScope products(lazy);
     gradients = tape.gradient({loss}, variables, call);
   }
@@ -144,20 +147,21 @@ DISTRIBUTE_INLINE int64_t Optimizer::apply_gradients(const std::vector<Tensor>& 
     throw FailedPreconditionError(
         "`apply_gradients() cannot be called in cross-replica context. Use "
         "`Strategy.run` to enter replica context.");
+  replica_internal::GradientReducer& reducer = replica_internal::reducer_of(*replica);
   const std::vector<Tensor> known =
       options.find_unused_parameters
           ? optim_internal::with_zeros_for_unused(gradients, variables, *replica)
           : gradients;
-  std::vector<VariableUpdate> updates = collect(known, variables, *replica);
+  std::vector<VariableUpdate> updates = collect(known, variables, reducer);
   add_slots(updates, replica);
   const bool reduced = prepare(updates, *replica, options);
   if (options.reduced_gradients)
     *options.reduced_gradients = optim_internal::gradients_of(updates, known, variables);
-  densify(updates, *replica);
+  densify(updates, reducer);
   if (RecordedStep* recording = RecordedStep::current())
     return record_update(*recording, *replica, updates, reduced);
   const int64_t step =
-      replica->update_and_count(updates, reduced, make_kernel(updates, iterations()), iterations_);
+      reducer.update_and_count(updates, reduced, make_kernel(updates, iterations()), iterations_);
   optim_internal::apply_constraints(updates, *replica);
   overwrite_with_averages(updates, step);
   if (replica->local_replica_id() == 0) monitoring::metrics().count_step();
@@ -199,7 +203,7 @@ DISTRIBUTE_INLINE int64_t Optimizer::record_update(RecordedStep& recording, Repl
   UpdateKernel kernel = next();
   kernel.read_numbers_at(
       recording.numbers<kernels::UpdateNumbers>([next] { return next().gpu().numbers(); }));
-  replica.update(updates, are_reduced, kernel);
+  replica_internal::reducer_of(replica).update(updates, are_reduced, kernel);
   recording.after_launch([this] {
     ReplicaContext* running = get_replica_context();
     optim_internal::run_once(running, [&] { iterations_.assign_add(Tensor(int64_t{1})); });
@@ -211,7 +215,7 @@ DISTRIBUTE_INLINE int64_t Optimizer::record_update(RecordedStep& recording, Repl
 
 DISTRIBUTE_INLINE std::vector<VariableUpdate> Optimizer::collect(
     const std::vector<Tensor>& gradients, const std::vector<Variable>& variables,
-    ReplicaContext& replica) {
+    replica_internal::GradientReducer& reducer) {
   if (gradients.size() != variables.size())
     throw InvalidArgumentError(str_cat("apply_gradients: ", gradients.size(), " gradients for ",
                                        variables.size(), " variables"));
@@ -228,7 +232,7 @@ DISTRIBUTE_INLINE std::vector<VariableUpdate> Optimizer::collect(
                                          ", its gradient ", to_string(gradients[i].shape())));
     optim_internal::add_update(updates, variables[i], gradients[i]);
   }
-  replica.gradients_missing(optim_internal::names_of(missing));
+  reducer.missing(optim_internal::names_of(missing));
   if (updates.empty())
     throw InvalidArgumentError(str_cat(
         "No gradients provided for any variable: ", optim_internal::names_of(variables), "."));
@@ -279,10 +283,10 @@ DISTRIBUTE_INLINE void Optimizer::clip(std::vector<VariableUpdate>& updates) con
 }
 
 DISTRIBUTE_INLINE void Optimizer::densify(std::vector<VariableUpdate>& updates,
-                                          const ReplicaContext& replica) const {
+                                          const replica_internal::GradientReducer& reducer) const {
   const bool rows = updates_rows_alone() && !options_.use_ema;
   const auto on_gpu = [&](const Tensor& gradient) {
-    return is_gpu(gradient.device()) && !replica.updates_on_host();
+    return is_gpu(gradient.device()) && !reducer.updates_on_host();
   };
   for (VariableUpdate& update : updates)
     if (is_indexed_slices(update.gradient) &&

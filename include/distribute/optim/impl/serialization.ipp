@@ -69,8 +69,7 @@ auto with_json(const std::string& text, Fn&& fn) {
 }
 
 DISTRIBUTE_INLINE std::unique_ptr<Optimizer> make_optimizer(const Json& json) {
-  const auto make = in_process<OptimizerClasses>(&ProcessState::optimizer_classes)
-                        .find(json.at("class_name").get<std::string>());
+  const auto make = in_process<OptimizerClasses>().find(json.at("class_name").get<std::string>());
   return make(config_of(json.at("config")));
 }
 
@@ -88,8 +87,7 @@ DISTRIBUTE_INLINE std::unique_ptr<Optimizer> deserialize(const std::string& text
 DISTRIBUTE_INLINE void register_optimizer(
     const std::string& class_name,
     std::function<std::unique_ptr<Optimizer>(const OptimizerConfig&)> make) {
-  in_process<optim_internal::OptimizerClasses>(&ProcessState::optimizer_classes)
-      .add(class_name, std::move(make));
+  in_process<optim_internal::OptimizerClasses>().add(class_name, std::move(make));
 }
 
 DISTRIBUTE_INLINE UpdateKernel make_update_kernel(const std::string& description) {

@@ -2,11 +2,13 @@
 #include <distribute/autograd/accumulate.hpp>
 #include <distribute/autograd/detail/lazy_product.hpp>
 #include <distribute/autograd/recorded_step.hpp>
+#include <distribute/base/detail/thread_context.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/cuda_module.hpp>
 #include <distribute/device/detail/prepared_values.hpp>
 #include <distribute/device/kernel_arguments.hpp>
+#include <distribute/replica/detail/gradient_reducer.hpp>
 #include <distribute/replica/detail/sum_rows.hpp>
 #include <distribute/replica/replica_context.hpp>
 
@@ -19,13 +21,10 @@ DISTRIBUTE_INLINE Tensor ReplicaContext::all_reduce(ReduceOp op, const Tensor& v
   return all_reduce(op, std::span(&value, 1))[0];
 }
 
-DISTRIBUTE_INLINE int64_t ReplicaContext::update_and_count(std::span<const VariableUpdate> updates,
-                                                           bool gradients_are_reduced,
-                                                           const UpdateKernel& kernel,
-                                                           const Variable& counter) {
-  update(updates, gradients_are_reduced, kernel);
-  merge([&](std::span<void* const>) { counter.assign_add(Tensor(int64_t{1})); }, nullptr);
-  return counter.value().item<int64_t>();
+DISTRIBUTE_INLINE void ReplicaContext::update(std::span<const VariableUpdate> updates,
+                                              bool gradients_are_reduced,
+                                              const UpdateKernel& kernel) {
+  gradient_reducer().update(updates, gradients_are_reduced, kernel);
 }
 
 DISTRIBUTE_INLINE ReplicaContext* get_replica_context() {
@@ -43,9 +42,12 @@ DISTRIBUTE_INLINE int current_num_replicas_in_sync() {
 
 namespace replica_internal {
 
+DISTRIBUTE_INLINE GradientReducer& reducer_of(ReplicaContext& replica) {
+  return replica.gradient_reducer();
+}
+
 DISTRIBUTE_INLINE std::vector<Mode>& mode_stack() {
-  thread_local std::vector<Mode> stack;
-  return stack;
+  return base_internal::in_thread_context<{4, 0, true}, std::vector<Mode>>();
 }
 
 DISTRIBUTE_INLINE void check_update(const VariableUpdate& update) {

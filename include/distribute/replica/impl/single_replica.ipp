@@ -1,13 +1,12 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/base/process_state.hpp>
+#include <distribute/replica/detail/default_strategy.hpp>
 #include <distribute/replica/single_replica.hpp>
 
 namespace distribute {
 
 DISTRIBUTE_INLINE Strategy& SingleReplicaContext::strategy() const {
-  Strategy* found =
-      strategy_ ? strategy_ : static_cast<Strategy*>(process_state().default_strategy.get());
+  Strategy* found = strategy_ ? strategy_ : replica_internal::default_strategy().get();
   if (!found) throw FailedPreconditionError("call get_strategy() first: no strategy exists yet");
   return *found;
 }
@@ -18,11 +17,6 @@ DISTRIBUTE_INLINE void SingleReplicaContext::merge(
   const replica_internal::ModeScope mode(
       {nullptr, modes.empty() ? strategy_ : modes.back().strategy, -1});
   fn(std::span<void* const>(&argument, 1));
-}
-
-DISTRIBUTE_INLINE void SingleReplicaContext::update(std::span<const VariableUpdate> updates, bool,
-                                                    const UpdateKernel& kernel) {
-  replica_internal::update_component(updates, 0, kernel);
 }
 
 namespace replica_internal {

@@ -21,8 +21,8 @@ class CentralStorageExtended final : public LocalReplicas {
   std::vector<std::string> parameter_devices() const override { return {parameter_device_}; }
 
  protected:
-  DISTRIBUTE_INLINE std::unique_ptr<LocalReplicaContext> make_context(ReplicaGroup& group,
-                                                                      int replica) override;
+  DISTRIBUTE_INLINE std::unique_ptr<replica_internal::GradientReducer> make_reducer(
+      LocalReplicaContext& context) override;
   DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> make_variable(
       const NextCreator& next, const Variable::Initializer& initial_value,
       const VariableOptions& options) override;

@@ -2,10 +2,14 @@
 /// A replica whose partners are other threads of this process.
 
 #include <distribute/base/config.hpp>
+#include <distribute/replica/detail/gradient_reducer.hpp>
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/strategy/detail/replica_group.hpp>
 
-#include <string>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
 
 namespace distribute {
 
@@ -26,13 +30,21 @@ class LocalReplicaContext : public ReplicaContext {
   DISTRIBUTE_INLINE Tensor all_gather(const Tensor& value, int axis) override;
   DISTRIBUTE_INLINE void merge(const std::function<void(std::span<void* const>)>& fn,
                                void* argument) override;
-  DISTRIBUTE_INLINE void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
-                                const UpdateKernel& kernel) override;
-  bool multiplies_gradients() const override { return true; }
-  DISTRIBUTE_INLINE void gradients_missing(const std::string& names) override;
+
+  /// Chooses the way of its gradients.
+  void reduce_by(std::unique_ptr<replica_internal::GradientReducer> reducer) {
+    reducer_ = std::move(reducer);
+  }
+  DISTRIBUTE_INLINE replica_internal::GradientReducer& gradient_reducer() override {
+    return *reducer_;
+  }
+  // For reducers:
+  void check_current(const char* method) const;
+  /// Throws  InvalidArgumentError unless variables and slots are this strategy's.
+  void check_owner(std::span<const VariableUpdate> updates) const;
+  strategy_internal::ReplicaGroup& local_replicas() const { return group_; }
 
  protected:
-  void check_current(const char* method) const;
   /// Results of an all_reduce of `values`: for this replica's tape and on its devices.
   std::vector<Tensor> hand_out(ReduceOp op, std::span<const Tensor> values,
                                const std::vector<Tensor>& sums) const;
@@ -42,28 +54,18 @@ class LocalReplicaContext : public ReplicaContext {
   /// For the tape: `value` stands in `whole` from `begin` on, along the axis. Gives `whole`.
   static Tensor record_all_gather(const Tensor& value, const Tensor& whole, int axis,
                                   int64_t begin);
-  /// All replicas together, in host memory: as update(), for gradients that are there.
-  void update_on_host(std::span<const VariableUpdate> updates, bool reduced,
-                      const UpdateKernel& kernel);
-  /// Each replica sums and updates on its own GPU.
-  void update_on_gpu(std::span<const VariableUpdate> updates, bool reduced,
-                     const UpdateKernel& kernel);
-  /// Throws  InvalidArgumentError unless variables and slots are this strategy's.
-  void check_owner(std::span<const VariableUpdate> updates) const;
-  strategy_internal::ReplicaGroup& local_replicas() const { return group_; }
 
  private:
   struct AllReduceCall;
   struct AllReduceWork;
   struct GatherCall;
-  struct UpdateCall;
 
   void compute_share(AllReduceWork& work) const;
 
   Strategy& strategy_;
   strategy_internal::ReplicaGroup& group_;
   int replica_;
-  bool noted_ = false;  // gradients of the last step were missing
+  std::unique_ptr<replica_internal::GradientReducer> reducer_;
 };
 
 }  // namespace distribute

@@ -42,8 +42,12 @@ class LocalReplicas : public StrategyExtended {
  protected:
   DISTRIBUTE_INLINE virtual std::unique_ptr<LocalReplicaContext> make_context(ReplicaGroup& group,
                                                                               int replica);
-  /// Calls `body`, a replica's part of a run, on the replica's thread.
-  DISTRIBUTE_INLINE virtual void enter_replica(int replica, const std::function<void()>& body);
+  /// The way of the gradients of `context`'s replica.
+  DISTRIBUTE_INLINE virtual std::unique_ptr<replica_internal::GradientReducer> make_reducer(
+      LocalReplicaContext& context);
+  /// The next run makes contexts and reducers anew, as the replicas' partners have changed. Outside
+  /// of replicas.
+  void forget_contexts() { contexts_.clear(); }
   /// Before each run, while no other is under way.
   virtual void begin_run() {}
   /// The first error of a run, before the other replicas have ended.

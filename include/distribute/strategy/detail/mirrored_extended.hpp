@@ -27,6 +27,8 @@ class MirroredExtended : public LocalReplicas {
  protected:
   DISTRIBUTE_INLINE std::unique_ptr<LocalReplicaContext> make_context(ReplicaGroup& group,
                                                                       int replica) override;
+  DISTRIBUTE_INLINE std::unique_ptr<replica_internal::GradientReducer> make_reducer(
+      LocalReplicaContext& context) override;
   DISTRIBUTE_INLINE void begin_run() override;
   DISTRIBUTE_INLINE void replica_failed(const std::exception_ptr& error) override;
   DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> make_variable(

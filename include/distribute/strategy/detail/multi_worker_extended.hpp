@@ -82,12 +82,13 @@ class MultiWorkerExtended final : public LocalReplicas {
  protected:
   DISTRIBUTE_INLINE std::unique_ptr<LocalReplicaContext> make_context(ReplicaGroup& group,
                                                                       int replica) override;
+  DISTRIBUTE_INLINE std::unique_ptr<replica_internal::GradientReducer> make_reducer(
+      LocalReplicaContext& context) override;
   /// The value of the chief's initializer, on every worker.
   DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> make_variable(
       const NextCreator& next, const Variable::Initializer& initial_value,
       const VariableOptions& options) override;
   void replica_failed(const std::exception_ptr& error) override { report_failure(error); }
-  DISTRIBUTE_INLINE void enter_replica(int replica, const std::function<void()>& body) override;
 
  private:
   void work_with(collective::WorkerGroup group);

@@ -94,9 +94,8 @@ class ParameterServerExtended final : public LocalReplicas {
   DISTRIBUTE_INLINE void check_reads_input() const override;
 
  protected:
-  DISTRIBUTE_INLINE std::unique_ptr<LocalReplicaContext> make_context(ReplicaGroup& group,
-                                                                      int replica) override;
-  DISTRIBUTE_INLINE void enter_replica(int replica, const std::function<void()>& body) override;
+  DISTRIBUTE_INLINE std::unique_ptr<replica_internal::GradientReducer> make_reducer(
+      LocalReplicaContext& context) override;
   DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> make_variable(
       const NextCreator& next, const Variable::Initializer& initial_value,
       const VariableOptions& options) override;

@@ -12,8 +12,7 @@
 
 namespace distribute {
 
-/// Its all_reduce and the gradients of update go through the ops, one replica calling for all. One
-/// replica thread at a time.
+/// Its all_reduce goes through the ops, one replica calling for all. One replica thread at a time.
 class ReducingReplicaContext final : public LocalReplicaContext {
  public:
   ReducingReplicaContext(Strategy& strategy, strategy_internal::ReplicaGroup& group, int replica,
@@ -23,9 +22,6 @@ class ReducingReplicaContext final : public LocalReplicaContext {
   using LocalReplicaContext::all_reduce;
   DISTRIBUTE_INLINE std::vector<Tensor> all_reduce(ReduceOp op,
                                                    std::span<const Tensor> values) override;
-  DISTRIBUTE_INLINE void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
-                                const UpdateKernel& kernel) override;
-  bool multiplies_gradients() const override { return false; }  // they are sent
 
  private:
   struct Call;

@@ -2,7 +2,7 @@
 #include <distribute/device/detail/cuda_staging.hpp>
 #include <distribute/device/placement.hpp>
 #include <distribute/strategy/central_storage_strategy.hpp>
-#include <distribute/strategy/detail/central_replica_context.hpp>
+#include <distribute/strategy/detail/central_reducer.hpp>
 #include <distribute/strategy/detail/central_storage_extended.hpp>
 #include <distribute/strategy/detail/device_copies.hpp>
 #include <distribute/strategy/devices.hpp>
@@ -39,10 +39,10 @@ DISTRIBUTE_INLINE Device CentralStorageExtended::home() const {
   return parse_device_name(parameter_device_).device;
 }
 
-DISTRIBUTE_INLINE std::unique_ptr<LocalReplicaContext> CentralStorageExtended::make_context(
-    ReplicaGroup& group, int replica) {
-  if (!staging_) return LocalReplicas::make_context(group, replica);
-  return std::make_unique<CentralReplicaContext>(strategy(), group, replica, home(), staging_);
+DISTRIBUTE_INLINE std::unique_ptr<replica_internal::GradientReducer>
+CentralStorageExtended::make_reducer(LocalReplicaContext& context) {
+  if (!staging_) return LocalReplicas::make_reducer(context);
+  return std::make_unique<CentralReducer>(context, home(), staging_);
 }
 
 DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> CentralStorageExtended::make_variable(

@@ -1,10 +1,10 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
-#include <distribute/base/process_state.hpp>
 #include <distribute/collective/nccl_library.hpp>
 #include <distribute/device/cuda_device.hpp>
 #include <distribute/device/cuda_library.hpp>
+#include <distribute/device/detail/device_state.hpp>
 #include <distribute/device/device_spec.hpp>
 #include <distribute/strategy/devices.hpp>
 
@@ -65,7 +65,7 @@ DISTRIBUTE_INLINE void check_replicas(const char* strategy, int count) {
 
 DISTRIBUTE_INLINE std::vector<std::string> devices_of(CpuDevice, int count, const char* strategy) {
   check_replicas(strategy, count);
-  const int all = std::max(process_state().logical_cpu_devices, 1);
+  const int all = std::max(device_state().logical_cpu_devices, 1);
   std::vector<std::string> names;
   for (int i = 0; i < (count ? count : all); ++i)
     names.push_back(to_string(Device{DeviceType::Cpu, i}));

@@ -2,12 +2,10 @@
 #include <distribute/autograd/accumulate.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/device/cuda_stream.hpp>
 #include <distribute/ops/concat.hpp>
 #include <distribute/ops/slice.hpp>
 #include <distribute/strategy/detail/local_replica_context.hpp>
 #include <distribute/strategy/detail/reduction.hpp>
-#include <distribute/strategy/detail/shared_update.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
 
 #include <algorithm>
@@ -35,17 +33,6 @@ DISTRIBUTE_INLINE void LocalReplicaContext::merge(
         {nullptr, &strategy_, -1, replica_internal::mode_stack().back().group});
     fn(arguments);
   });
-}
-
-DISTRIBUTE_INLINE void LocalReplicaContext::gradients_missing(const std::string& names) {
-  if (names.empty() && !noted_) return;
-  noted_ = !names.empty();
-  group_.note(replica_, names.empty() ? ""
-                                      : "has no gradient of " + names +
-                                            ": every replica must have gradients of the same "
-                                            "variables, or use ApplyOptions' "
-                                            ".find_unused_parameters = true, which puts zeros "
-                                            "where other replicas have one");
 }
 
 /// What all replicas of an all_reduce compute together; they own it together, as one of them may
@@ -185,43 +172,6 @@ DISTRIBUTE_INLINE Tensor LocalReplicaContext::all_gather(const Tensor& value, in
   return record_all_gather(value, call.result, axis, call.begin);
 }
 
-struct LocalReplicaContext::UpdateCall {
-  std::span<const VariableUpdate> updates;
-  bool reduced;
-  const UpdateKernel& kernel;
-  const strategy_internal::ReplicaGroup& group;
-  std::shared_ptr<strategy_internal::SharedUpdate> work = nullptr;
-
-  void check_same(const UpdateCall& other, size_t replica) const;
-  static std::vector<std::vector<Tensor>> gradients(std::span<void* const> calls);
-};
-
-DISTRIBUTE_INLINE void LocalReplicaContext::UpdateCall::check_same(const UpdateCall& other,
-                                                                   size_t replica) const {
-  if (updates.size() != other.updates.size() || reduced != other.reduced)
-    throw InvalidArgumentError(str_cat("update: replica 0 updates ", updates.size(),
-                                       " variables, replica ", replica, " ", other.updates.size(),
-                                       group.notes()));
-  for (size_t i = 0; i < updates.size(); ++i)
-    if (!(updates[i].variable == other.updates[i].variable))
-      throw InvalidArgumentError(str_cat(
-          "update: variable ", i, " of replica 0 is '", updates[i].variable.name(),
-          "', of replica ", replica, " '", other.updates[i].variable.name(), "'", group.notes()));
-}
-
-DISTRIBUTE_INLINE std::vector<std::vector<Tensor>> LocalReplicaContext::UpdateCall::gradients(
-    std::span<void* const> calls) {
-  const auto& first = *static_cast<UpdateCall*>(calls[0]);
-  std::vector<std::vector<Tensor>> all(first.updates.size());
-  for (size_t r = 0; r < calls.size(); ++r) {
-    const auto& call = *static_cast<UpdateCall*>(calls[r]);
-    first.check_same(call, r);
-    if (r > 0 && first.reduced) continue;
-    for (size_t u = 0; u < all.size(); ++u) all[u].push_back(call.updates[u].gradient);
-  }
-  return all;
-}
-
 DISTRIBUTE_INLINE void LocalReplicaContext::check_owner(
     std::span<const VariableUpdate> updates) const {
   const auto check = [&](const Variable& variable) {
@@ -236,76 +186,6 @@ DISTRIBUTE_INLINE void LocalReplicaContext::check_owner(
     check(update.variable);
     for (const Variable& slot : update.slots) check(slot);
   }
-}
-
-namespace strategy_internal {
-
-/// Gradients of all replicas, as the GPUs' replicas see each other's.
-struct GpuUpdateCall {
-  std::span<const VariableUpdate> updates;
-  std::vector<std::span<const VariableUpdate>> all = {};  // by replica
-};
-
-/// The sum over the replicas, in replica order, on `device`: each GPU fetches what the others
-/// have. (Two replicas of one GPU read each other's memory; NCCL allows no such pair.)
-DISTRIBUTE_INLINE Tensor sum_over_replicas(const GpuUpdateCall& call, size_t update,
-                                           Device device) {
-  Tensor sum = call.all[0][update].gradient.to(device);
-  for (size_t r = 1; r < call.all.size(); ++r)
-    sum = autograd_internal::sum(sum, call.all[r][update].gradient.to(device), 1.0f);
-  return sum;
-}
-
-}  // namespace strategy_internal
-
-DISTRIBUTE_INLINE void LocalReplicaContext::update_on_gpu(std::span<const VariableUpdate> updates,
-                                                          bool reduced,
-                                                          const UpdateKernel& kernel) {
-  strategy_internal::GpuUpdateCall call{updates};
-  group_.meet(replica_, "update", &call, [&](std::span<void* const> raw) {
-    check_owner(updates);
-    std::vector<std::span<const VariableUpdate>> all;
-    for (size_t r = 0; r < raw.size(); ++r) {
-      const auto& one = *static_cast<strategy_internal::GpuUpdateCall*>(raw[r]);
-      UpdateCall{updates, reduced, kernel, group_}.check_same(
-          {one.updates, reduced, kernel, group_}, r);
-      all.push_back(one.updates);
-    }
-    for (void* one : raw) static_cast<strategy_internal::GpuUpdateCall*>(one)->all = all;
-  });
-  std::vector<VariableUpdate> mine(updates.begin(), updates.end());
-  for (size_t u = 0; !reduced && call.all.size() > 1 && u < mine.size(); ++u)
-    mine[u].gradient = strategy_internal::sum_over_replicas(
-        call, u, replica_internal::update_device(mine[u], replica_));
-  for (const VariableUpdate& update : mine) replica_internal::check_update(update);
-  // Gradients must live until every replica has read them: copies make their streams wait.
-  group_.meet(replica_, "update", nullptr, {});
-  replica_internal::update_on_gpu(mine, replica_, kernel.gpu(), 0);
-}
-
-DISTRIBUTE_INLINE void LocalReplicaContext::update(std::span<const VariableUpdate> updates,
-                                                   bool gradients_are_reduced,
-                                                   const UpdateKernel& kernel) {
-  check_current("update");
-  check_owner(updates.first(std::min<size_t>(updates.size(), 1)));  // before its copies are used
-  if (!updates.empty() &&
-      replica_internal::update_device(updates[0], replica_).type == DeviceType::Gpu)
-    return update_on_gpu(updates, gradients_are_reduced, kernel);
-  update_on_host(updates, gradients_are_reduced, kernel);
-}
-
-DISTRIBUTE_INLINE void LocalReplicaContext::update_on_host(std::span<const VariableUpdate> updates,
-                                                           bool reduced,
-                                                           const UpdateKernel& kernel) {
-  UpdateCall call{updates, reduced, kernel, group_};
-  group_.meet(replica_, "update", &call, [&](std::span<void* const> calls) {
-    check_owner(updates);
-    const auto work = std::make_shared<strategy_internal::SharedUpdate>(
-        updates, UpdateCall::gradients(calls), kernel);
-    for (void* one : calls) static_cast<UpdateCall*>(one)->work = work;
-  });
-  call.work->compute(replica_, group_.size(), kernel);
-  group_.meet(replica_, "update", nullptr, [&](std::span<void* const>) { call.work->finish(); });
 }
 
 }  // namespace distribute

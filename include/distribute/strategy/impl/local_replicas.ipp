@@ -1,9 +1,13 @@
 #pragma once
+#include <distribute/autograd/gradient_placer.hpp>
+#include <distribute/base/detail/thread_context.hpp>
 #include <distribute/base/flush_subnormals.hpp>
 #include <distribute/base/metrics_sink.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/device/placement.hpp>
 #include <distribute/strategy/cross_device_ops.hpp>
+#include <distribute/strategy/detail/cross_device_reducer.hpp>
+#include <distribute/strategy/detail/local_reducer.hpp>
 #include <distribute/strategy/detail/local_replicas.hpp>
 #include <distribute/strategy/detail/reducing_replica_context.hpp>
 #include <distribute/strategy/detail/reduction.hpp>
@@ -12,34 +16,24 @@
 #include <distribute/strategy/scope.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
+#include <vector>
 
 namespace distribute::strategy_internal {
 
-/// What a replica thread takes over from the thread that called run(), for the time of the run.
-class ReplicaEnvironment {
+/// A replica's share of the threads for loops, for the time of a run.
+class IntraOpThreadsScope {
  public:
-  ReplicaEnvironment(std::vector<VariableCreator> creators,
-                     std::vector<replica_internal::Mode> modes, int threads)
-      : creators_(std::move(creators)), modes_(std::move(modes)), threads_(intra_op_threads()) {
-    exchange();
+  explicit IntraOpThreadsScope(int threads) : outer_(intra_op_threads()) {
     set_intra_op_threads(threads);
   }
-  ~ReplicaEnvironment() {
-    exchange();
-    set_intra_op_threads(threads_);
-  }
-  ReplicaEnvironment(const ReplicaEnvironment&) = delete;
-  ReplicaEnvironment& operator=(const ReplicaEnvironment&) = delete;
+  ~IntraOpThreadsScope() { set_intra_op_threads(outer_); }
+  IntraOpThreadsScope(const IntraOpThreadsScope&) = delete;
+  IntraOpThreadsScope& operator=(const IntraOpThreadsScope&) = delete;
 
  private:
-  void exchange() {
-    std::swap(creators_, variable_creator_stack());
-    std::swap(modes_, replica_internal::mode_stack());
-  }
-  std::vector<VariableCreator> creators_;
-  std::vector<replica_internal::Mode> modes_;
-  int threads_;
+  int outer_;
 };
 
 DISTRIBUTE_INLINE LocalReplicas::LocalReplicas(std::vector<std::string> devices,
@@ -67,8 +61,11 @@ DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> LocalReplicas::make_copies(
 }
 
 DISTRIBUTE_INLINE void LocalReplicas::make_contexts() {
-  for (int r = int(contexts_.size()); r < group_.size(); ++r)
-    contexts_.push_back(make_context(group_, r));
+  for (int r = int(contexts_.size()); r < group_.size(); ++r) {
+    auto context = make_context(group_, r);
+    context->reduce_by(make_reducer(*context));
+    contexts_.push_back(std::move(context));
+  }
 }
 
 DISTRIBUTE_INLINE std::unique_ptr<LocalReplicaContext> LocalReplicas::make_context(
@@ -78,8 +75,11 @@ DISTRIBUTE_INLINE std::unique_ptr<LocalReplicaContext> LocalReplicas::make_conte
   return std::make_unique<LocalReplicaContext>(strategy(), group, replica);
 }
 
-DISTRIBUTE_INLINE void LocalReplicas::enter_replica(int, const std::function<void()>& body) {
-  body();
+DISTRIBUTE_INLINE std::unique_ptr<replica_internal::GradientReducer> LocalReplicas::make_reducer(
+    LocalReplicaContext& context) {
+  if (cross_device_ops_ && !cross_device_ops_->sums_in_replica_order())
+    return std::make_unique<CrossDeviceReducer>(context);
+  return std::make_unique<LocalReducer>(context);
 }
 
 DISTRIBUTE_INLINE void LocalReplicas::check_not_inside() const {
@@ -93,23 +93,27 @@ DISTRIBUTE_INLINE void LocalReplicas::check_not_inside() const {
 
 DISTRIBUTE_INLINE void LocalReplicas::call_for_each_replica(
     const std::function<void(ReplicaContext&)>& fn) {
+  using base_internal::ThreadContext, base_internal::ThreadContextScope;
   check_not_inside();
   const Scope scope(strategy());
   const std::lock_guard lock(run_mutex_);
   begin_run();
   make_contexts();
-  const auto creators = variable_creator_stack();
-  const auto modes = replica_internal::mode_stack();
+  std::vector<ThreadContext> contexts;  // of the replicas on threads of their own
+  for (int r = 1; r < group_.size(); ++r) contexts.push_back(ThreadContext::for_other_thread());
   const int threads = std::max(intra_op_threads() / group_.size(), 1);
   group_.begin();
   threads_.run([&](int replica) {
     try {
-      const ReplicaEnvironment environment(creators, modes, threads);
+      std::optional<ThreadContextScope> handed_over;
+      if (replica > 0) handed_over.emplace(std::move(contexts[size_t(replica - 1)]));
+      const IntraOpThreadsScope share(threads);
       const FlushSubnormals flush;
       LocalReplicaContext& context = *contexts_[size_t(replica)];
       const DeviceScope device(parse_device_name(devices_[size_t(replica)]).device);
       const replica_internal::ModeScope mode({&context, &strategy(), -1, this});
-      enter_replica(replica, [&] { fn(context); });
+      const GradientPlacerScope placer(context.gradient_reducer().placer());
+      fn(context);
       group_.finish(replica);
     } catch (...) {
       group_.fail(std::current_exception());

@@ -28,7 +28,7 @@ DISTRIBUTE_INLINE MirroredExtended::MirroredExtended(
     nccl_ = NcclReplicas::meet(replica_devices());
 }
 
-DISTRIBUTE_INLINE MirroredExtended::~MirroredExtended() = default;
+DISTRIBUTE_INLINE MirroredExtended::~MirroredExtended() { forget_contexts(); }
 
 DISTRIBUTE_INLINE std::unique_ptr<LocalReplicaContext> MirroredExtended::make_context(
     ReplicaGroup& group, int replica) {
@@ -36,8 +36,13 @@ DISTRIBUTE_INLINE std::unique_ptr<LocalReplicaContext> MirroredExtended::make_co
                : LocalReplicas::make_context(group, replica);
 }
 
+DISTRIBUTE_INLINE std::unique_ptr<replica_internal::GradientReducer> MirroredExtended::make_reducer(
+    LocalReplicaContext& context) {
+  return nccl_ ? nccl_->make_reducer(context) : LocalReplicas::make_reducer(context);
+}
+
 DISTRIBUTE_INLINE void MirroredExtended::begin_run() {
-  if (nccl_) nccl_->begin_run();
+  if (nccl_) nccl_->begin_run([this] { forget_contexts(); });
 }
 
 DISTRIBUTE_INLINE void MirroredExtended::replica_failed(const std::exception_ptr& error) {

@@ -1,5 +1,4 @@
 #pragma once
-#include <distribute/autograd/gradient_placer.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/collective/connect_workers.hpp>
 #include <distribute/collective/timeline.hpp>
@@ -7,6 +6,7 @@
 #include <distribute/strategy/detail/multi_worker_extended.hpp>
 #include <distribute/strategy/detail/reduction.hpp>
 #include <distribute/strategy/detail/tensor_collectives.hpp>
+#include <distribute/strategy/detail/worker_reducer.hpp>
 #include <distribute/strategy/devices.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
 
@@ -38,6 +38,7 @@ DISTRIBUTE_INLINE MultiWorkerExtended::~MultiWorkerExtended() {
   } catch (const std::exception& error) {
     log_warning("strategy", str_cat("leaving the cluster: ", error.what()));
   }
+  forget_contexts();  // sums under way use what goes now
 }
 
 DISTRIBUTE_INLINE void MultiWorkerExtended::leave() {
@@ -71,7 +72,7 @@ DISTRIBUTE_INLINE std::optional<ElasticGeneration> MultiWorkerExtended::join_nex
 }
 
 DISTRIBUTE_INLINE void MultiWorkerExtended::work_with(collective::WorkerGroup group) {
-  state_.buckets.clear();  // sums under way use what goes now
+  forget_contexts();  // sums under way use what goes now
   state_ = WorkerState(std::move(group), state_.options, state_.on_gpus, false);
   *others_ = state_.group;
 }
@@ -100,10 +101,9 @@ DISTRIBUTE_INLINE std::unique_ptr<LocalReplicaContext> MultiWorkerExtended::make
   return std::make_unique<WorkerReplicaContext>(strategy(), group, replica, state_);
 }
 
-DISTRIBUTE_INLINE void MultiWorkerExtended::enter_replica(int replica,
-                                                          const std::function<void()>& body) {
-  const GradientPlacerScope placer(state_.host ? state_.slots[size_t(replica)].get() : nullptr);
-  body();
+DISTRIBUTE_INLINE std::unique_ptr<replica_internal::GradientReducer>
+MultiWorkerExtended::make_reducer(LocalReplicaContext& context) {
+  return make_worker_reducer(context, state_);
 }
 
 DISTRIBUTE_INLINE void MultiWorkerExtended::call_for_each_replica(

@@ -4,6 +4,7 @@
 #include <distribute/collective/detail/nccl_transport.hpp>
 #include <distribute/strategy/detail/all_workers.hpp>
 #include <distribute/strategy/detail/nccl_replicas.hpp>
+#include <distribute/strategy/detail/worker_reducer.hpp>
 #include <distribute/strategy/detail/worker_replica_context.hpp>
 
 #include <atomic>
@@ -31,10 +32,15 @@ class NcclWorker final : public NcclReplicas {
     return std::make_unique<WorkerReplicaContext>(strategy, group, replica, state_);
   }
 
-  void begin_run() override {
+  std::unique_ptr<replica_internal::GradientReducer> make_reducer(
+      LocalReplicaContext& context) override {
+    return make_worker_reducer(context, state_);
+  }
+
+  void begin_run(const std::function<void()>& forget_contexts) override {
     if (!has_failed_) return;
     WorkerState fresh = meet_over_nccl(devices_);
-    state_.buckets.clear();  // sums under way use what goes now
+    forget_contexts();  // sums under way use what goes now
     state_ = std::move(fresh);
     has_failed_ = false;
   }

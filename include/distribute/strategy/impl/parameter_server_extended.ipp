@@ -1,14 +1,16 @@
 #pragma once
+#include <distribute/base/detail/thread_context.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/flush_subnormals.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/device/placement.hpp>
 #include <distribute/parameter_server/client.hpp>
 #include <distribute/rpc/job_task.hpp>
-#include <distribute/strategy/detail/central_replica_context.hpp>
+#include <distribute/strategy/detail/central_reducer.hpp>
+#include <distribute/strategy/detail/closure_replica_context.hpp>
 #include <distribute/strategy/detail/device_copies.hpp>
 #include <distribute/strategy/detail/parameter_server_extended.hpp>
-#include <distribute/strategy/detail/server_replica_context.hpp>
+#include <distribute/strategy/detail/server_reducer.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
 #include <distribute/strategy/scope.hpp>
 #include <distribute/strategy/sharded_variable.hpp>
@@ -109,21 +111,14 @@ DISTRIBUTE_INLINE bool ParameterServerExtended::variable_created_in_scope(
   return LocalReplicas::variable_created_in_scope(variable);
 }
 
-DISTRIBUTE_INLINE std::unique_ptr<LocalReplicaContext> ParameterServerExtended::make_context(
-    ReplicaGroup& group, int replica) {
-  if (!link_ && on_gpus())
-    return std::make_unique<CentralReplicaContext>(strategy(), group, replica, Device{}, staging_);
-  if (!link_) return LocalReplicas::make_context(group, replica);
-  return std::make_unique<ServerReplicaContext>(strategy(), group, replica, link_);
-}
-
 /// The gradients of one replica appear where the servers of this host see them, unless they come
 /// from a GPU.
-DISTRIBUTE_INLINE void ParameterServerExtended::enter_replica(int,
-                                                              const std::function<void()>& body) {
-  const bool alone = link_ && num_local_replicas() == 1 && !on_gpus();
-  const GradientPlacerScope placer(alone ? link_.get() : nullptr);
-  body();
+DISTRIBUTE_INLINE std::unique_ptr<replica_internal::GradientReducer>
+ParameterServerExtended::make_reducer(LocalReplicaContext& context) {
+  if (link_)
+    return std::make_unique<ServerReducer>(context, link_, num_local_replicas() == 1 && !on_gpus());
+  if (on_gpus()) return std::make_unique<CentralReducer>(context, Device{}, staging_);
+  return LocalReplicas::make_reducer(context);
 }
 
 DISTRIBUTE_INLINE void ParameterServerExtended::warn_outside_closures() {
@@ -150,21 +145,14 @@ DISTRIBUTE_INLINE void ParameterServerExtended::call_for_each_replica(
   LocalReplicas::call_for_each_replica(fn);
 }
 
-/// What the thread is in belongs to whoever sent the closure; the closure starts from nothing but
-/// the strategy's way to make variables.
+/// The closure takes over what goes along to other threads, but neither replica nor creators of the
+/// thread that serves it: it starts with the strategy's way to make variables.
 DISTRIBUTE_INLINE void ParameterServerExtended::run_closure(
     const std::function<void()>& fn, const parameter_server::UpdateOrigin& origin) {
-  struct Saved {
-    Saved() { exchange(); }
-    ~Saved() { exchange(); }
-    void exchange() {
-      creators.swap(variable_creator_stack());
-      modes.swap(replica_internal::mode_stack());
-    }
-    std::vector<VariableCreator> creators;
-    std::vector<replica_internal::Mode> modes;
-  };
-  const Saved saved;
+  using base_internal::ThreadContext;
+  const base_internal::ThreadContextScope saved(ThreadContext::for_other_thread());
+  variable_creator_stack().clear();
+  replica_internal::mode_stack().clear();
   const VariableCreatorScope creator(creator_of(strategy()));
   const ServerAccess::Creation creation;
   ClosureReplicaContext context(strategy(), link_, staging_);

@@ -1,11 +1,11 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/parallel.hpp>
-#include <distribute/base/process_state.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/default_resolver.hpp>
 #include <distribute/cluster/multi_worker_util.hpp>
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
+#include <distribute/device/detail/device_state.hpp>
 #include <distribute/device/placement.hpp>
 #include <distribute/parameter_server/client.hpp>
 #include <distribute/rpc/job_task.hpp>
@@ -47,7 +47,7 @@ DISTRIBUTE_INLINE std::string host_of(const std::string& address) {
 /// Tasks that compute on one host share its cores, unless somebody has said how many threads to
 /// use. Servers mostly wait.
 DISTRIBUTE_INLINE void share_cores_of_host(const ServerJob& job) {
-  if (std::getenv("OMP_NUM_THREADS") || process_state().intra_op_parallelism_threads > 0) return;
+  if (std::getenv("OMP_NUM_THREADS") || device_state().intra_op_parallelism_threads > 0) return;
   const std::string mine = host_of(job.cluster.task_address(job.type, job.index));
   int near = 0;
   for (const char* type : {"chief", "worker"})

@@ -38,16 +38,4 @@ DISTRIBUTE_INLINE std::vector<Tensor> ReducingReplicaContext::all_reduce(
   return hand_out(op, values, call.results);
 }
 
-DISTRIBUTE_INLINE void ReducingReplicaContext::update(std::span<const VariableUpdate> updates,
-                                                      bool gradients_are_reduced,
-                                                      const UpdateKernel& kernel) {
-  if (gradients_are_reduced) return LocalReplicaContext::update(updates, true, kernel);
-  std::vector<Tensor> gradients;
-  for (const VariableUpdate& update : updates) gradients.push_back(update.gradient);
-  gradients = all_reduce(ReduceOp::Sum, gradients);
-  std::vector<VariableUpdate> reduced(updates.begin(), updates.end());
-  for (size_t u = 0; u < reduced.size(); ++u) reduced[u].gradient = std::move(gradients[u]);
-  LocalReplicaContext::update(reduced, true, kernel);
-}
-
 }  // namespace distribute

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/autograd/accumulate.hpp>
+#include <distribute/base/detail/thread_context.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/device/placement.hpp>
 #include <distribute/parameter_server/client.hpp>
@@ -18,8 +19,8 @@ namespace distribute {
 namespace strategy_internal {
 
 DISTRIBUTE_INLINE std::unique_ptr<std::unordered_map<uint64_t, Tensor>>& cached_reads() {
-  thread_local std::unique_ptr<std::unordered_map<uint64_t, Tensor>> reads;
-  return reads;
+  return base_internal::in_thread_context<{7, 0},
+                                          std::unique_ptr<std::unordered_map<uint64_t, Tensor>>>();
 }
 
 DISTRIBUTE_INLINE int64_t remote_id(const Variable& variable, const ServerAccess& link) {

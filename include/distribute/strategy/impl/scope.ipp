@@ -1,12 +1,14 @@
 #pragma once
 #include <distribute/base/logging.hpp>
 #include <distribute/base/process_state.hpp>
+#include <distribute/replica/detail/default_strategy.hpp>
 #include <distribute/replica/replica_context.hpp>
 #include <distribute/strategy/one_device_strategy.hpp>
 #include <distribute/strategy/scope.hpp>
 #include <distribute/strategy/strategy.hpp>
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace distribute {
@@ -15,14 +17,13 @@ namespace strategy_internal {
 
 /// What experimental_set_strategy keeps.
 struct GlobalStrategy {
-  explicit GlobalStrategy(Strategy& strategy) : scope(strategy) {}
-  Scope scope;
+  std::optional<Scope> scope;
 };
 
 DISTRIBUTE_INLINE Strategy& default_strategy() {
   static Strategy* strategy = [] {
     const auto made = std::make_shared<Strategy>(make_default_extended());
-    process_state().default_strategy = made;
+    replica_internal::default_strategy() = made;
     return made.get();
   }();
   return *strategy;
@@ -119,13 +120,13 @@ DISTRIBUTE_INLINE Scope::~Scope() {
 }
 
 DISTRIBUTE_INLINE void experimental_set_strategy(Strategy* strategy) {
-  auto& global = process_state().global_strategy;
+  auto& global = in_process<strategy_internal::GlobalStrategy>().scope;
   const size_t depth = global ? 1 : 0;
   if (replica_internal::mode_stack().size() > depth)
     throw FailedPreconditionError(
         "experimental_set_strategy: Must not be called inside a `strategy.scope()`");
   global.reset();
-  if (strategy) global = std::make_shared<strategy_internal::GlobalStrategy>(*strategy);
+  if (strategy) global.emplace(*strategy);
 }
 
 }  // namespace distribute

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/thread_context.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/net/deadline.hpp>
 #include <distribute/parameter_server/client.hpp>
@@ -11,8 +12,7 @@
 namespace distribute::strategy_internal {
 
 DISTRIBUTE_INLINE int& creations_of_thread() {
-  thread_local int count = 0;
-  return count;
+  return base_internal::in_thread_context<{7, 1, true}, int>();
 }
 
 DISTRIBUTE_INLINE ServerAccess::Creation::Creation() { ++creations_of_thread(); }

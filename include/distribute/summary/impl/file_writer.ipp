@@ -72,10 +72,14 @@ DISTRIBUTE_INLINE std::string new_path(const std::string& logdir, const std::str
   }
 }
 
+struct DefaultWriter {
+  std::atomic<const summary::FileWriter*> writer{nullptr};
+};
+
 DISTRIBUTE_INLINE const summary::FileWriter* current_writer() {
   const ReplicaContext* replica = get_replica_context();
   if (replica && replica->replica_id_in_sync_group() != 0) return nullptr;
-  return static_cast<const summary::FileWriter*>(process_state().summary_writer.load());
+  return in_process<DefaultWriter>().writer.load();
 }
 
 DISTRIBUTE_INLINE std::vector<float> floats_of(const char* what, const Tensor& tensor) {
@@ -159,9 +163,9 @@ DISTRIBUTE_INLINE DefaultWriterScope FileWriter::as_default() const {
 
 DISTRIBUTE_INLINE DefaultWriterScope::DefaultWriterScope(const FileWriter& writer)
     : writer_(writer),
-      outer_(static_cast<const FileWriter*>(process_state().summary_writer.exchange(&writer_))) {}
+      outer_(in_process<summary_internal::DefaultWriter>().writer.exchange(&writer_)) {}
 DISTRIBUTE_INLINE DefaultWriterScope::~DefaultWriterScope() {
-  process_state().summary_writer = outer_;
+  in_process<summary_internal::DefaultWriter>().writer = outer_;
 }
 
 DISTRIBUTE_INLINE bool scalar(const std::string& name, double value, int64_t step,

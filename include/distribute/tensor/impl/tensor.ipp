@@ -2,6 +2,7 @@
 #include <distribute/base/process_state.hpp>
 #include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/cuda_module.hpp>
+#include <distribute/device/detail/device_state.hpp>
 #include <distribute/device/kernel_arguments.hpp>
 #include <distribute/tensor/tensor.hpp>
 
@@ -18,12 +19,16 @@ void refuse_while_recording(Device gpu, int64_t bytes, const char* what);  // cu
 
 /// What handles share. Only copies are made later, once: the row-major one of a laid-out block and
 /// the host's of a block on a GPU.
+struct TensorIds {
+  std::atomic<uint64_t> next{1};
+};
+
 struct TensorImpl {
   TensorImpl(const Shape& s, DType t, Array a) : shape(s), dtype(t), array(std::move(a)) {}
   const Shape shape;
   const DType dtype;
   const Array array;
-  const uint64_t id = process_state().next_tensor_id.fetch_add(1, std::memory_order_relaxed);
+  const uint64_t id = in_process<TensorIds>().next.fetch_add(1, std::memory_order_relaxed);
   bool relu_output = false;
   bool gated = false;
   std::once_flag plain_once;
@@ -159,7 +164,7 @@ DISTRIBUTE_INLINE Tensor::Tensor(const Shape& shape, DType dtype, const void* va
     throw InvalidArgumentError(str_cat("a tensor of shape ", to_string(shape), " has ",
                                        shape.num_elements(), " elements, got ", count, " values"));
   copy_bytes(impl_->array.bytes(), device(), values, Device{}, count * size_of(dtype));
-  if (process_state().log_device_placement) device_internal::log_placement("_EagerConst", device());
+  if (device_state().log_device_placement) device_internal::log_placement("_EagerConst", device());
 }
 
 DISTRIBUTE_INLINE Tensor Tensor::empty(const Shape& shape, DType dtype, Device device,

@@ -4,6 +4,7 @@
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/train/counter.hpp>
+#include <distribute/train/follow_checkpoints.hpp>
 #include <distribute/train/progress.hpp>
 #include <distribute/train/sidecar_evaluator.hpp>
 
@@ -79,18 +80,15 @@ DISTRIBUTE_INLINE bool SidecarEvaluator::restore(const std::string& path) {
 
 DISTRIBUTE_INLINE void SidecarEvaluator::start() {
   model_.build(model_.distribute(data_).element_spec());
-  while (const auto path = checkpoints_.next()) {
-    if (!restore(*path)) {
-      checkpoints_.retry();
-      continue;
-    }
+  const auto evaluate = [this](const std::string& path) {
     last_logs_ = model_.evaluate(data_, {.steps = options_.steps, .callbacks = options_.callbacks});
     ++evaluations_;
-    tell(str_cat("End of evaluation of ", *path, ".", figures_text(last_logs_)));
-    if (options_.max_evaluations &&
-        checkpoint_number(*path).value_or(0) >= *options_.max_evaluations)
-      return;
-  }
+    tell(str_cat("End of evaluation of ", path, ".", figures_text(last_logs_)));
+    return options_.max_evaluations &&
+           checkpoint_number(path).value_or(0) >= *options_.max_evaluations;
+  };
+  follow_checkpoints(checkpoints_,
+                     {[this](const std::string& path) { return restore(path); }, evaluate});
 }
 
 DISTRIBUTE_INLINE SidecarEvaluatorModelExport::SidecarEvaluatorModelExport(

@@ -1,0 +1,63 @@
+#include "coordinated.hpp"
+
+#include "replica_step.hpp"
+
+#include <deque>
+
+namespace dist = distribute;
+
+namespace examples {
+
+Coordinated::Coordinated(Training& training, dist::ParameterServerJob job)
+    : ParameterServers(training, job),
+      remote_data_("train", [this](const dist::InputContext& of) { return share_of(of); }),
+      remote_step_("train_step", [this](dist::data::Iterator& images) {
+        const ReplicaStep step = step_->on_replica(images.next());
+        const auto sums = step.sums.data<float>();
+        return std::vector<double>{sums[0], sums[1], double(step.number), double(job_.task_id())};
+      }) {}
+
+dist::InputContext Coordinated::place() const {
+  return dist::InputContext(job_.cluster().num_tasks("worker"),
+                            job_.task_type() == "chief" ? 0 : job_.task_id());
+}
+
+void Coordinated::begin() {
+  if (!is_chief()) return agree_on_options();
+  iterator_.emplace(t.strategy.experimental_distribute_dataset(share_of(place())).iterator());
+  open_checkpoints({{"model", &t.model},
+                    {"optimizer", &t.saved_optimizer()},
+                    {"iterator", position_in_data(t.options, *iterator_)}});
+}
+
+std::optional<int> Coordinated::run(dist::train::RunReport& report) {
+  if (!is_chief()) return dist::Server(t.strategy).join();
+  return Way::run(report);
+}
+
+/// Some steps are always waiting, so that no worker does.
+void Coordinated::make_steps(int64_t first, dist::train::Progress& progress) {
+  dist::ClusterCoordinator coordinator(t.strategy);
+  const auto images = coordinator.create_per_worker_dataset(remote_data_);
+  std::deque<dist::RemoteValue<std::vector<double>>> under_way;
+  int64_t scheduled = first;
+  for (int64_t done = first; done < t.total_steps; ++done) {
+    before_step();
+    for (; scheduled < t.total_steps && int(under_way.size()) < 4 * coordinator.num_workers();
+         ++scheduled)
+      under_way.push_back(coordinator.schedule(remote_step_, images));
+    const std::vector<double> made = under_way.front().fetch();
+    under_way.pop_front();
+    progress.step_done(done + 1, {{"loss", made[0]}});
+    step_done({made[0], made[1], int64_t(made[2])}, dist::str_cat("worker ", int(made[3])));
+  }
+  coordinator.join();
+}
+
+TestSums Coordinated::test(const TestBatch& of_batch) {
+  TestSums sums;
+  for (const Batch& batch : t.task.test) sums.add(of_batch(batch));
+  return sums;
+}
+
+}  // namespace examples

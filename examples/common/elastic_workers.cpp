@@ -1,0 +1,65 @@
+#include "elastic_workers.hpp"
+
+#include "multi_worker.hpp"
+
+#include <cstdio>
+
+namespace dist = distribute;
+
+namespace examples {
+
+int too_late() {
+  std::printf("the others have finished; nothing is left to do\n");
+  return dist::kExitDone;
+}
+
+dist::train::CheckpointParts ElasticWorkers::state() {
+  return {{"model", &t.model},
+          {"optimizer", &t.saved_optimizer()},
+          {"iterator", dist::train::state_of(*iterator_)}};
+}
+
+/// Other workers get the state from those that have it.
+void ElasticWorkers::begin() {
+  check_same_data(t);
+  iterator_.emplace(t.strategy, t.task.training);
+  saving_.emplace(t, state());
+  t.build_model();
+  if (!t.options.init_checkpoint.empty())
+    dist::train::load_weights(t.options.init_checkpoint, t.model.variables());
+  saving_->open();
+  if (auto* manager = saving_->manager()) manager->restore_or_initialize();
+  if (is_chief()) saving_->tell_restored();
+  if (is_chief()) t.outputs.open();
+}
+
+/// Every member says it, since any of them may be lost.
+void ElasticWorkers::members_changed(const dist::train::ElasticMembers& members) {
+  std::string names;
+  for (const std::string& name : members.names) names += (names.empty() ? "" : ", ") + name;
+  std::printf("generation %lld  from step %lld  %zu workers: %s%s\n", (long long)members.generation,
+              (long long)members.step, members.names.size(), names.c_str(),
+              members.lost.empty() ? "" : (" (" + members.lost + ")").c_str());
+  std::fflush(stdout);
+  if (is_chief()) t.outputs.open(members.generation > 1);
+}
+
+void ElasticWorkers::after_step(int64_t) { loop_->commit(); }
+
+std::optional<int> ElasticWorkers::run(dist::train::RunReport& report) {
+  auto parts = state();
+  parts.emplace_back("save_counter", *saving_->checkpoint().part("save_counter"));
+  loop_.emplace(t.strategy, std::move(parts), t.optimizer->iterations_variable(),
+                dist::train::ElasticLoopOptions{
+                    .on_change = [this](const auto& members) { members_changed(members); },
+                    .on_last_leave =
+                        [this] {
+                          if (auto* manager = saving_->manager()) manager->save();
+                        }});
+  const auto end = loop_->run([&] { Way::run(report); });
+  if (end == dist::ElasticEnd::Left) return dist::kExitPreempted;
+  if (end == dist::ElasticEnd::TooLate || !report.test_loss) return too_late();
+  return std::nullopt;
+}
+
+}  // namespace examples

@@ -1,0 +1,155 @@
+#include "horovod.hpp"
+
+#include <cstdio>
+
+namespace dist = distribute;
+namespace hvd = distribute::hvd;
+
+namespace examples {
+
+namespace {
+
+void check_same_flags(const TrainerOptions& o) {
+  const auto all = hvd::allgather_object(dist::options_text(agreed_options(o)), "flags");
+  for (size_t r = 1; r < all.size(); ++r)
+    dist::check_same_options("ranks", {"rank 0", all[0]}, {dist::str_cat("rank ", r), all[r]});
+}
+
+/// This rank's rows of every batch.
+dist::data::Dataset share_of(const dist::data::Dataset& batches) {
+  const int64_t ranks = hvd::size();
+  if (ranks == 1) return batches;
+  return dist::data::Dataset(dist::data::dataset_for_worker(
+      batches.node(),
+      {.num_workers = ranks, .worker_index = hvd::rank(), .num_replicas_in_sync = ranks}));
+}
+
+}  // namespace
+
+void join_horovod(const TrainerOptions& o) {
+  if (!o.strategy.empty() || o.replicas != 1)
+    throw dist::InvalidArgumentError(
+        "--api=horovod trains on one device per rank: leave out --strategy and --replicas, and "
+        "start more ranks");
+  const auto resolver = dist::default_resolver({}, o.cluster).resolver;
+  hvd::InitOptions init{.resolver = resolver.get()};
+  init.elastic = {.min_workers = o.elastic ? o.min_workers : 0, .max_workers = o.max_workers};
+  hvd::init(init);
+  if (!o.elastic) check_same_flags(o);
+}
+
+std::string Horovod::why_not_recorded() const {
+  return "--api=horovod sums gradients in every step";
+}
+
+void Horovod::check_same_data() const {
+  const dist::Tensor all = hvd::allgather(dist::Tensor(t.task.training_images), {.name = "images"});
+  const auto counts = all.data<int64_t>();
+  for (size_t r = 1; r < counts.size(); ++r)
+    if (counts[r] != counts[0])
+      throw dist::InvalidArgumentError(dist::str_cat("--data_dir: rank ", r, " has ", counts[r],
+                                                     " training images, rank 0 has ", counts[0],
+                                                     "; all ranks need the same data"));
+}
+
+void Horovod::open_checkpoints(dist::train::CheckpointParts parts) {
+  if (!t.options.restore_position)
+    throw dist::InvalidArgumentError(
+        "--norestore_position: ranks of Horovod agree on a position; leave it out");
+  saving_.emplace(t, std::move(parts));
+  t.build_model();
+  if (!t.options.init_checkpoint.empty())
+    dist::train::load_weights(t.options.init_checkpoint, t.model.variables());
+  if (is_chief()) saving_->open();
+  if (auto* manager = saving_->manager()) {
+    manager->restore_or_initialize();
+    saving_->tell_restored();
+  }
+  // The loss is a part of the mean over the global batch, so gradients are to be summed.
+  optimizer_.emplace(*t.optimizer, hvd::DistributedOptimizerOptions{.op = hvd::Sum});
+}
+
+void Horovod::begin() {
+  check_same_data();
+  iterator_.emplace(
+      t.strategy.experimental_distribute_dataset(share_of(t.task.training)).iterator());
+  const dist::train::TensorState places{
+      [this] { return places_; }, [this](const dist::Tensor& saved) { places_ = saved; }, false};
+  open_checkpoints(
+      {{"model", &t.model}, {"optimizer", &t.saved_optimizer()}, {"iterator", places}});
+  start_alike();
+  if (is_chief()) t.outputs.open();
+}
+
+/// Rank 0's weights, step count and slots for all; where the rank was in the data, if rank 0 has
+/// restored that.
+void Horovod::start_alike() {
+  t.optimizer->build(t.model.trainable_variables());
+  hvd::broadcast_variables(hvd::variables_of(t.model), 0);
+  hvd::broadcast_variables(hvd::variables_of(*t.optimizer), 0);
+  const auto of_rank_0 = [](int64_t number) {
+    return hvd::broadcast(dist::Tensor(number), 0).item<int64_t>();
+  };
+  const int64_t ranks = of_rank_0(places_.shape()[0]);
+  if (ranks == 0) return;  // nothing was restored
+  if (ranks != hvd::size()) {
+    if (is_chief())
+      std::fprintf(stderr, "warning: the checkpoint is of %lld ranks: the data starts anew\n",
+                   (long long)ranks);
+    return;
+  }
+  const int64_t width = of_rank_0(places_.shape()[1]);
+  if (!is_chief()) places_ = dist::zeros({ranks, width}, dist::DType::Int64);
+  places_ = hvd::broadcast(places_, 0);
+  iterator_->restore(places_.rows(hvd::rank(), hvd::rank() + 1).view({width}));
+}
+
+int64_t Horovod::minimize(const dist::Tensor& loss, dist::GradientTape& tape) {
+  return optimizer_->minimize(loss, t.model.trainable_variables(), tape);
+}
+
+std::vector<dist::Tensor> Horovod::sum(const std::vector<dist::Tensor>& tensors) {
+  std::vector<dist::Tensor> present;
+  for (const dist::Tensor& tensor : tensors)
+    if (tensor) present.push_back(tensor);
+  const auto sums = hvd::grouped_allreduce(present, {.op = hvd::Sum});
+  std::vector<dist::Tensor> all(tensors.size());
+  for (size_t i = 0, next = 0; i < tensors.size(); ++i)
+    if (tensors[i]) all[i] = sums[next++];
+  return all;
+}
+
+int64_t Horovod::apply(const std::vector<dist::Tensor>& gradients) {
+  return apply_summed(sum(gradients));
+}
+
+dist::Tensor Horovod::sum_of_tasks(const dist::Tensor& sums) {
+  return hvd::allreduce(sums, {.op = hvd::Sum});
+}
+
+/// Every rank tells its place in the data, which rank 0 saves.
+void Horovod::save(int64_t step) {
+  if (t.options.checkpoint_dir.empty()) return;
+  const dist::Tensor mine = iterator_->state();
+  places_ = hvd::allgather(mine.view({1, mine.num_elements()}), {.name = "places"});
+  saving_->save(step);
+}
+
+void Horovod::describe_job(dist::train::RunReport& report, int64_t, double) {
+  report.workers = report.replicas = hvd::size();
+}
+
+TestSums Horovod::sum_of_ranks(const TestSums& mine) {
+  TestSums all;
+  all.add(
+      sum_of_tasks(dist::Tensor(dist::Shape{4}, std::vector<float>(mine.values, mine.values + 4))));
+  return all;
+}
+
+TestSums Horovod::test(const TestBatch& of_batch) {
+  TestSums mine;
+  for (const Batch& batch : share_of(t.task.test)) mine.add(of_batch(batch));
+  return sum_of_ranks(mine);
+}
+
+}  // namespace examples

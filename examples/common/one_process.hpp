@@ -1,0 +1,39 @@
+#pragma once
+/// Strategies without other tasks: one_device, mirrored, central_storage, and parameter_server
+/// without a cluster. Also what strategies have in common whose workers make a step together.
+
+#include "way.hpp"
+
+#include <memory>
+#include <optional>
+
+namespace distribute::train {
+class PreemptionNotice;
+}
+
+namespace examples {
+
+class OneProcess : public Way {
+ public:
+  explicit OneProcess(Training& training);
+  ~OneProcess() override;
+
+  distribute::PerReplica<Batch> next_batch() override { return t.next_of(*iterator_); }
+  /// All workers save at the same step and leave, when one of them is told to go.
+  void before_step() override;
+
+ protected:
+  void begin() override;
+
+ private:
+  std::optional<distribute::DistributedIterator> iterator_;
+  // --preemption_notice: SIGTERM counts as its notice does.
+  std::unique_ptr<distribute::train::PreemptionNotice> notice_;
+  std::unique_ptr<distribute::TerminationSignal> signal_;
+  std::optional<distribute::PreemptionCheckpointHandler> preemption_;
+};
+
+/// --preemption_notice; null without it.
+std::unique_ptr<distribute::train::PreemptionNotice> preemption_notice(const TrainerOptions& o);
+
+}  // namespace examples

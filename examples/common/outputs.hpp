@@ -1,0 +1,41 @@
+#pragma once
+/// The figures that a run writes while it goes: --loss_csv and --logdir.
+
+#include <distribute/summary/file_writer.hpp>
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace examples {
+
+struct OutputFiles {
+  std::string loss_csv, logdir;  // "": none
+};
+
+class Outputs {
+ public:
+  explicit Outputs(OutputFiles files) : files_(std::move(files)) {}
+
+  /// On the task that writes; again does nothing. `goes_on`: the losses are of the same training.
+  /// Throws  PermissionDeniedError that names the flag.
+  void open(bool goes_on = false);
+  /// Of the update that made step `number` of the job; steps count from 1.
+  /// Throws  ResourceExhaustedError on a full disk.
+  void loss(int64_t number, double loss, double grad_norm);
+  /// For TensorBoard.
+  void scalar(const std::string& name, double value, int64_t step);
+  /// What did not reach the disk or the store is an error, not a shorter file.
+  void close();
+
+ private:
+  void check_loss_csv() const;
+
+  const OutputFiles files_;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> loss_csv_{nullptr, &std::fclose};
+  std::optional<distribute::summary::FileWriter> writer_;
+};
+
+}  // namespace examples

@@ -1,0 +1,82 @@
+#include "parameter_servers.hpp"
+
+#include <distribute/platforms.hpp>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace dist = distribute;
+
+namespace examples {
+
+ParameterServers::ParameterServers(Training& training, dist::ParameterServerJob job)
+    : Way(training), job_(job) {}
+ParameterServers::~ParameterServers() = default;
+
+std::string ParameterServers::name_of_own_steps() const {
+  return dist::str_cat(job_.task_type(), " ", job_.task_id());
+}
+
+dist::data::Dataset ParameterServers::share_of(const dist::InputContext& place) const {
+  return dist::data::Dataset(
+      dist::data::auto_shard(t.task.training.node(), place.num_input_pipelines(),
+                             place.input_pipeline_id(), dist::data::AutoShardPolicy::Auto));
+}
+
+void ParameterServers::agree_on_options() const {
+  const std::string mine = dist::options_text(agreed_options(t.options));
+  if (is_chief()) return job_.set_initialized(mine);
+  dist::check_same_options("tasks", {name_of_own_steps(), mine},
+                           {"the chief", job_.wait_until_initialized()});
+}
+
+/// Weights and slots exist on the servers before the first step, so that workers find them.
+void ParameterServers::open_checkpoints(dist::train::CheckpointParts parts) {
+  saving_.emplace(t, std::move(parts));
+  t.build_model();
+  t.optimizer->build(t.model.trainable_variables());
+  if (is_chief()) restore();
+  agree_on_options();
+  if (is_chief()) t.outputs.open();
+}
+
+void ParameterServers::restore() {
+  if (!t.options.init_checkpoint.empty())
+    dist::train::load_weights(t.options.init_checkpoint, t.model.variables());
+  saving_->open(/*any_network=*/true);  // reading its weights would change those on the servers
+  auto* manager = saving_->manager();
+  if (!manager) return;
+  notice_ = preemption_notice(t.options);
+  leave_.emplace(*manager, notice_ ? std::function<bool()>([this] { return notice_->has_come(); })
+                                   : std::function<bool()>());
+  if (job_.servers_have_kept_variables()) {  // training goes on where they are
+    std::printf("goes on with the servers' variables at step %lld\n",
+                (long long)t.optimizer->iterations());
+    return;
+  }
+  manager->restore_or_initialize();
+  saving_->tell_restored();
+}
+
+void ParameterServers::before_step() {
+  if (leave_ && leave_->is_told()) leave_->leave_if_told(t.optimizer->iterations());
+}
+
+/// A chief that has come back to servers that have kept the variables has restored no counter.
+void ParameterServers::save(int64_t step) { saving_->save(step, step); }
+
+/// A chief that has come back does not know what was saved.
+int64_t ParameterServers::saved_before(int64_t first) const {
+  return job_.variables_are_new() ? first : 0;
+}
+
+/// All workers' share, from the number of steps that the job has made.
+void ParameterServers::describe_job(dist::train::RunReport& report, int64_t first, double seconds) {
+  report.workers = place().num_input_pipelines();
+  report.replicas = report.workers * t.strategy.num_replicas_in_sync();
+  report.global_batch = t.options.batch_size * std::max(t.options.sync_replicas, 1);
+  const auto steps = double(t.optimizer->iterations() - first);
+  report.images_per_second = seconds > 0 ? steps * double(report.global_batch) / seconds : 0;
+}
+
+}  // namespace examples

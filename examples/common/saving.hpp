@@ -1,0 +1,47 @@
+#pragma once
+/// The checkpoints of --checkpoint_dir.
+
+#include "training.hpp"
+
+#include <distribute/checkpoint/checkpoint.hpp>
+#include <distribute/checkpoint/checkpoint_manager.hpp>
+
+#include <cstdint>
+#include <optional>
+
+namespace examples {
+
+class Saving {
+ public:
+  /// Nothing is read or written before open().
+  Saving(Training& training, distribute::train::CheckpointParts parts);
+
+  /// On a task that reads or writes checkpoints; without --checkpoint_dir it does nothing.
+  /// Throws  FailedPreconditionError for checkpoints of another network, unless `any_network`.
+  void open(bool any_network = false);
+  /// Null unless opened.
+  distribute::train::CheckpointManager* manager() { return manager_ ? &*manager_ : nullptr; }
+  distribute::train::Checkpoint& checkpoint() { return checkpoint_; }
+  /// Prints which checkpoint was restored, if any was, and its step.
+  void tell_restored() const;
+  /// `number`: of the checkpoint; none: one more than the last.
+  /// Throws  FailedPreconditionError for weights that are no numbers; UnavailableError where the
+  ///         last step could not be saved.
+  void save(int64_t step, std::optional<int64_t> number = {});
+  /// Waits for a save in the background.
+  void sync();
+
+ private:
+  void check_same_network(const std::string& saved) const;
+
+  Training& t;
+  distribute::train::Checkpoint checkpoint_;
+  std::optional<distribute::train::CheckpointManager> manager_;
+};
+
+/// The part "iterator" of a checkpoint. It is not restored where --norestore_position says so: the
+/// data may be another one.
+distribute::train::TensorState position_in_data(const TrainerOptions& options,
+                                                distribute::DistributedIterator& iterator);
+
+}  // namespace examples

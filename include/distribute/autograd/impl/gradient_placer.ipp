@@ -1,0 +1,11 @@
+#pragma once
+#include <distribute/autograd/gradient_placer.hpp>
+#include <distribute/base/detail/thread_context.hpp>
+
+namespace distribute {
+
+DISTRIBUTE_INLINE GradientPlacer*& gradient_placer() {
+  return base_internal::in_thread_context<{3, 5}, GradientPlacer*>();
+}
+
+}  // namespace distribute

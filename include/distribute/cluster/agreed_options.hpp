@@ -1,0 +1,28 @@
+#pragma once
+/// The options that all tasks of a job must be started with alike.
+
+#include <distribute/base/config.hpp>
+
+#include <map>
+#include <string>
+
+namespace distribute {
+
+/// Name and value, as a program wants to see them in an error.
+using AgreedOptions = std::map<std::string, std::string>;
+
+/// A task and the options_text() that it was started with.
+struct OptionsOfTask {
+  std::string task;  // "worker 1", "the chief"
+  std::string options;
+};
+
+/// One line "name=value" for each, in the order of the names: for sending and for comparing.
+std::string options_text(const AgreedOptions& options);
+
+/// `tasks`: what they are called in the error, "tasks" or "ranks".
+/// Throws  FailedPreconditionError with the first option in which the two differ: "the tasks were
+///         started with different flags: worker 1 has steps=7, the chief steps=5".
+void check_same_options(const char* tasks, const OptionsOfTask& one, const OptionsOfTask& other);
+
+}  // namespace distribute

@@ -1,0 +1,56 @@
+#pragma once
+/// What happens to the gradients of a replica between GradientTape::gradient and the updated
+/// variables.
+
+#include <distribute/base/config.hpp>
+#include <distribute/replica/replica_context.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace distribute {
+
+class GradientPlacer;
+
+namespace replica_internal {
+
+/// The way of one replica's gradients. A strategy chooses one implementation for its replicas when
+/// it knows their devices and partners; optimizers find it by reducer_of(). One replica thread at a
+/// time; every replica of a strategy makes the same calls in the same order. A step is, in order:
+/// placer(), ready() for some gradients, missing(), and update() or update_and_count().
+class GradientReducer {
+ public:
+  virtual ~GradientReducer() = default;
+
+  /// Says to tapes where gradients shall appear; null: anywhere. For the time of a run.
+  virtual GradientPlacer* placer() { return nullptr; }
+  /// True when update() multiplies lazy products slice by slice, at its best on this replica.
+  virtual bool multiplies_gradients() const { return false; }
+  /// True when update() applies the gradients of GPUs in host memory, where sparse ones may stay
+  /// so.
+  virtual bool updates_on_host() const { return false; }
+
+  /// The gradient of this step is complete, and update() will get the same: its sum over the
+  /// replicas may begin while the backward pass goes on.
+  virtual void ready(const Variable& variable, const Tensor& gradient) {
+    (void)variable, (void)gradient;
+  }
+  /// This step has no gradient for the variables `names`: what errors of update() tell, as another
+  /// replica may have one.
+  virtual void missing(const std::string& names) { (void)names; }
+
+  /// As ReplicaContext::update.
+  virtual void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
+                      const UpdateKernel& kernel) = 0;
+  /// update(), after which the int64 scalar `counter` is one more. Gives its new value: the number
+  /// of this step, which no other step of the job has.
+  DISTRIBUTE_INLINE virtual int64_t update_and_count(std::span<const VariableUpdate> updates,
+                                                     bool gradients_are_reduced,
+                                                     const UpdateKernel& kernel,
+                                                     const Variable& counter);
+};
+
+}  // namespace replica_internal
+
+}  // namespace distribute

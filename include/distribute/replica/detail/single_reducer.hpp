@@ -1,0 +1,18 @@
+#pragma once
+/// Gradients of a single replica: nothing is summed.
+
+#include <distribute/base/config.hpp>
+#include <distribute/replica/detail/gradient_reducer.hpp>
+
+namespace distribute::replica_internal {
+
+/// Applies each gradient where its variable is: on the CPU the elements are dealt to the thread's
+/// pool, on a GPU one kernel takes many variables.
+class SingleReducer final : public GradientReducer {
+ public:
+  void update(std::span<const VariableUpdate> updates, bool, const UpdateKernel& kernel) override {
+    update_component(updates, 0, kernel);
+  }
+};
+
+}  // namespace distribute::replica_internal

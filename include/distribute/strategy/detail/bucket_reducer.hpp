@@ -1,0 +1,28 @@
+#pragma once
+/// Gradients between hosts, or between GPUs over NCCL.
+
+#include <distribute/base/config.hpp>
+#include <distribute/strategy/detail/gradient_buckets.hpp>
+#include <distribute/strategy/detail/worker_reducer.hpp>
+
+#include <span>
+#include <vector>
+
+namespace distribute::strategy_internal {
+
+/// Gradients are summed in buckets while the backward pass goes on: in host memory over the
+/// workers' transport, or from GPU to GPU over NCCL where the group has it. Every worker updates
+/// its own copies with the sums.
+class BucketReducer final : public WorkerReducer {
+ public:
+  BucketReducer(LocalReplicaContext& context, WorkerState& state);
+
+  DISTRIBUTE_INLINE void ready(const Variable& variable, const Tensor& gradient) override;
+  DISTRIBUTE_INLINE void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
+                                const UpdateKernel& kernel) override;
+
+ private:
+  GradientBuckets buckets_;
+};
+
+}  // namespace distribute::strategy_internal

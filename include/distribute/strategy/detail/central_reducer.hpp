@@ -1,0 +1,34 @@
+#pragma once
+/// Gradients of replicas on GPUs that share one copy of each variable, on the host or on one GPU.
+
+#include <distribute/base/config.hpp>
+#include <distribute/device/detail/cuda_staging.hpp>
+#include <distribute/strategy/detail/local_reducer.hpp>
+
+#include <memory>
+#include <utility>
+
+namespace distribute::strategy_internal {
+
+/// Gradients go to where the variables are, and are summed and applied there in replica order: on
+/// the host in the same way as those of CPUs, on a GPU once for all replicas.
+class CentralReducer final : public LocalReducer {
+ public:
+  /// `home`: where the variables are.
+  CentralReducer(LocalReplicaContext& context, Device home, std::shared_ptr<StagingMemory> staging)
+      : LocalReducer(context), home_(home), staging_(std::move(staging)) {}
+
+  bool updates_on_host() const override { return home_.type == DeviceType::Cpu; }
+  bool multiplies_gradients() const override { return updates_on_host(); }
+  DISTRIBUTE_INLINE void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
+                                const UpdateKernel& kernel) override;
+
+ private:
+  void update_at_home(std::span<const VariableUpdate> updates, bool reduced,
+                      const UpdateKernel& kernel);
+
+  const Device home_;
+  const std::shared_ptr<StagingMemory> staging_;
+};
+
+}  // namespace distribute::strategy_internal

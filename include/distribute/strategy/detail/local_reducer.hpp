@@ -1,0 +1,51 @@
+#pragma once
+/// Gradients of the replicas of one process.
+
+#include <distribute/base/config.hpp>
+#include <distribute/replica/detail/gradient_reducer.hpp>
+#include <distribute/strategy/detail/local_replica_context.hpp>
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace distribute::strategy_internal {
+
+/// The replicas show each other their gradients. In host memory each then sums a share of the
+/// elements, in replica order, and updates them in the same pass; on GPUs each fetches what the
+/// others have, and updates the copy on its own GPU. Ways over several processes end here, too:
+/// with gradients that are reduced.
+class LocalReducer : public replica_internal::GradientReducer {
+ public:
+  /// `context`, which owns it, is that of its replica.
+  explicit LocalReducer(LocalReplicaContext& context) : context_(context) {}
+
+  bool multiplies_gradients() const override { return true; }
+  DISTRIBUTE_INLINE void missing(const std::string& names) override;
+  DISTRIBUTE_INLINE void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
+                                const UpdateKernel& kernel) override;
+
+ protected:
+  void update_on_host(std::span<const VariableUpdate> updates, bool reduced,
+                      const UpdateKernel& kernel);
+  void update_on_gpu(std::span<const VariableUpdate> updates, bool reduced,
+                     const UpdateKernel& kernel);
+  /// update() with the sums of the gradients, in the order of the updates.
+  void update_with(std::span<const VariableUpdate> updates, std::vector<Tensor> sums,
+                   const UpdateKernel& kernel);
+  LocalReplicaContext& context() const { return context_; }
+  ReplicaGroup& replicas() const { return context_.local_replicas(); }
+  int replica() const { return context_.local_replica_id(); }
+
+ private:
+  struct Call;
+
+  LocalReplicaContext& context_;
+  bool noted_ = false;  // gradients of the last step were missing
+};
+
+/// The gradients alone.
+std::vector<Tensor> gradients_of(std::span<const VariableUpdate> updates);
+bool has_sparse(std::span<const VariableUpdate> updates);
+
+}  // namespace distribute::strategy_internal

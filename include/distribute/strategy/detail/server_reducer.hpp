@@ -1,0 +1,56 @@
+#pragma once
+/// Gradients that go to parameter servers, which update the variables.
+
+#include <distribute/base/config.hpp>
+#include <distribute/device/detail/cuda_staging.hpp>
+#include <distribute/strategy/detail/local_reducer.hpp>
+#include <distribute/strategy/detail/server_access.hpp>
+
+#include <memory>
+#include <utility>
+
+namespace distribute::strategy_internal {
+
+/// Of one of the replicas of a run: the gradients of all local replicas are summed and pushed
+/// together.
+class ServerReducer final : public LocalReducer {
+ public:
+  /// `places`: gradients appear where the servers of this host see them.
+  ServerReducer(LocalReplicaContext& context, std::shared_ptr<ServerAccess> link, bool places)
+      : LocalReducer(context), link_(std::move(link)), places_(places) {}
+
+  GradientPlacer* placer() override { return places_ ? link_.get() : nullptr; }
+  bool multiplies_gradients() const override { return false; }  // they are sent
+  bool updates_on_host() const override { return true; }
+  DISTRIBUTE_INLINE void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
+                                const UpdateKernel& kernel) override;
+  DISTRIBUTE_INLINE int64_t update_and_count(std::span<const VariableUpdate> updates,
+                                             bool gradients_are_reduced, const UpdateKernel& kernel,
+                                             const Variable& counter) override;
+
+ private:
+  struct Call;
+  const std::shared_ptr<ServerAccess> link_;
+  const bool places_;
+};
+
+/// Of a coordinator's closure, which is one replica.
+class ClosureReducer final : public replica_internal::GradientReducer {
+ public:
+  /// `link`: null without a cluster; then the variables are here.
+  ClosureReducer(std::shared_ptr<ServerAccess> link, std::shared_ptr<StagingMemory> staging)
+      : link_(std::move(link)), staging_(std::move(staging)) {}
+
+  bool updates_on_host() const override { return true; }
+  DISTRIBUTE_INLINE void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
+                                const UpdateKernel& kernel) override;
+  DISTRIBUTE_INLINE int64_t update_and_count(std::span<const VariableUpdate> updates,
+                                             bool gradients_are_reduced, const UpdateKernel& kernel,
+                                             const Variable& counter) override;
+
+ private:
+  const std::shared_ptr<ServerAccess> link_;
+  const std::shared_ptr<StagingMemory> staging_;  // null where no device is a GPU
+};
+
+}  // namespace distribute::strategy_internal

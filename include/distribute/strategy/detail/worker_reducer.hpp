@@ -1,0 +1,37 @@
+#pragma once
+/// Gradients of replicas of several workers, summed all at once in host memory.
+
+#include <distribute/base/config.hpp>
+#include <distribute/collective/communicator.hpp>
+#include <distribute/strategy/detail/local_reducer.hpp>
+#include <distribute/strategy/detail/worker_state.hpp>
+
+#include <memory>
+#include <span>
+
+namespace distribute::strategy_internal {
+
+/// The sums go to every worker, and each updates its own copies. The slowest way, which knows every
+/// gradient: that of GPUs without NCCL, and of sparse gradients on the ways that derive from it.
+class WorkerReducer : public LocalReducer {
+ public:
+  WorkerReducer(LocalReplicaContext& context, WorkerState& state)
+      : LocalReducer(context), state_(state) {}
+
+  bool multiplies_gradients() const override { return false; }  // they are sent
+  DISTRIBUTE_INLINE void update(std::span<const VariableUpdate> updates, bool gradients_are_reduced,
+                                const UpdateKernel& kernel) override;
+
+ protected:
+  collective::Communicator& group() const { return *state_.group.replicas[size_t(replica())]; }
+  WorkerState& state() const { return state_; }
+
+ private:
+  WorkerState& state_;
+};
+
+/// The way of the gradients of this replica, by the devices and places of all workers.
+std::unique_ptr<replica_internal::GradientReducer> make_worker_reducer(LocalReplicaContext& context,
+                                                                       WorkerState& state);
+
+}  // namespace distribute::strategy_internal

@@ -1,0 +1,29 @@
+#pragma once
+#include <distribute/strategy/detail/bucket_reducer.hpp>
+
+namespace distribute::strategy_internal {
+
+DISTRIBUTE_INLINE BucketReducer::BucketReducer(LocalReplicaContext& context, WorkerState& state)
+    : WorkerReducer(context, state),
+      buckets_(state.group.replicas[size_t(replica())],
+               state.group.gpus.empty() ? state.group.replicas[size_t(replica())]
+                                        : state.group.gpus[size_t(replica())],
+               state.options) {}
+
+DISTRIBUTE_INLINE void BucketReducer::ready(const Variable& variable, const Tensor& gradient) {
+  buckets_.ready(variable, gradient);
+}
+
+DISTRIBUTE_INLINE void BucketReducer::update(std::span<const VariableUpdate> updates,
+                                             bool gradients_are_reduced,
+                                             const UpdateKernel& kernel) {
+  if (gradients_are_reduced) return LocalReducer::update(updates, true, kernel);
+  if (has_sparse(updates)) {  // buckets hold dense gradients alone
+    if (state().alone_on_gpus()) return LocalReducer::update(updates, false, kernel);
+    return WorkerReducer::update(updates, false, kernel);
+  }
+  if (!buckets_.fits(updates)) buckets_.plan(updates);
+  update_with(updates, buckets_.reduce(updates), kernel);
+}
+
+}  // namespace distribute::strategy_internal

@@ -1,0 +1,69 @@
+#pragma once
+#include <distribute/device/placement.hpp>
+#include <distribute/strategy/detail/device_copies.hpp>
+#include <distribute/strategy/detail/server_reducer.hpp>
+#include <distribute/strategy/detail/summed_updates.hpp>
+
+#include <string>
+#include <vector>
+
+namespace distribute::strategy_internal {
+
+/// What one replica brings to an update, and the step that it takes home.
+struct ServerReducer::Call {
+  ReplicaUpdates mine;
+  int64_t step = 0;
+
+  /// The updates with the gradients of all replicas summed.
+  static std::vector<VariableUpdate> summed(std::span<void* const> calls, const std::string& notes);
+};
+
+DISTRIBUTE_INLINE int64_t ServerReducer::update_and_count(std::span<const VariableUpdate> updates,
+                                                          bool gradients_are_reduced,
+                                                          const UpdateKernel& kernel,
+                                                          const Variable& counter) {
+  context().check_current("update");
+  const DeviceScope host(Device{});
+  const bool unused = gradients_are_reduced && replica() > 0;
+  const std::vector<VariableUpdate> mine =
+      to_host(updates, unused ? nullptr : link_->staging().get());
+  Call call{{mine, gradients_are_reduced}};
+  replicas().meet(replica(), "update", &call, [&](std::span<void* const> calls) {
+    const int64_t step = link_->push(Call::summed(calls, replicas().notes()), kernel, counter);
+    for (void* one : calls) static_cast<Call*>(one)->step = step;
+  });
+  return call.step;
+}
+
+DISTRIBUTE_INLINE std::vector<VariableUpdate> ServerReducer::Call::summed(
+    std::span<void* const> calls, const std::string& notes) {
+  std::vector<ReplicaUpdates> replicas;
+  for (void* one : calls) replicas.push_back(static_cast<const Call*>(one)->mine);
+  return summed_updates(replicas, notes);
+}
+
+DISTRIBUTE_INLINE void ServerReducer::update(std::span<const VariableUpdate> updates,
+                                             bool gradients_are_reduced,
+                                             const UpdateKernel& kernel) {
+  update_and_count(updates, gradients_are_reduced, kernel, Variable());
+}
+
+DISTRIBUTE_INLINE int64_t ClosureReducer::update_and_count(std::span<const VariableUpdate> updates,
+                                                           bool gradients_are_reduced,
+                                                           const UpdateKernel& kernel,
+                                                           const Variable& counter) {
+  if (!link_)
+    return GradientReducer::update_and_count(updates, gradients_are_reduced, kernel, counter);
+  const DeviceScope host(Device{});
+  return link_->push(to_host(updates, staging_.get()), kernel, counter);
+}
+
+DISTRIBUTE_INLINE void ClosureReducer::update(std::span<const VariableUpdate> updates, bool,
+                                              const UpdateKernel& kernel) {
+  const DeviceScope host(Device{});
+  const auto mine = to_host(updates, staging_.get());
+  if (!link_) return replica_internal::update_component(mine, 0, kernel);
+  link_->push(mine, kernel, Variable());
+}
+
+}  // namespace distribute::strategy_internal

@@ -1,0 +1,19 @@
+#pragma once
+#include <distribute/strategy/detail/worker_state.hpp>
+
+#include <utility>
+
+namespace distribute::strategy_internal {
+
+/// First half of a replica's shared memory: variables (replica 0's alone); second: gradients.
+DISTRIBUTE_INLINE WorkerState::WorkerState(collective::WorkerGroup its_group,
+                                           CommunicationOptions its_options, bool is_on_gpus,
+                                           bool share_variables)
+    : group(std::move(its_group)), options(std::move(its_options)), on_gpus(is_on_gpus) {
+  const auto first = group.replicas[0]->shared_memory(0);
+  if (!first.empty() && share_variables && !on_gpus)
+    host = std::make_unique<SharedVariables>(
+        SharedVariables{HostVariables(first.first(first.size() / 2), group.replicas[0])});
+}
+
+}  // namespace distribute::strategy_internal

@@ -1,0 +1,72 @@
+#pragma once
+/// The strategy that the environment asks for: of one process, of workers, or with servers.
+
+#include <distribute/base/config.hpp>
+#include <distribute/strategy/devices.hpp>
+#include <distribute/strategy/mirrored_strategy.hpp>
+#include <distribute/strategy/multi_worker_mirrored_strategy.hpp>
+#include <distribute/strategy/parameter_server_strategy.hpp>
+#include <distribute/strategy/strategy.hpp>
+
+#include <memory>
+
+namespace distribute {
+
+/// For each strategy its own options, of which those of the chosen one are used.
+struct StrategyOptions {
+  /// Replicas of this process, whichever strategy it is; 0: as the strategy's own options say.
+  int num_replicas = 0;
+  MirroredOptions mirrored = {};
+  MultiWorkerOptions multi_worker = {};
+  ParameterServerOptions parameter_server = {};
+};
+
+namespace strategy_internal {
+
+enum class ImpliedStrategy { Mirrored, MultiWorkerMirrored, ParameterServer };
+
+/// `resolver` null: what the environment implies.
+ImpliedStrategy implied_strategy(const ClusterResolver* resolver, const StrategyOptions& options);
+/// With num_replicas in the options of each strategy.
+StrategyOptions with_num_replicas(StrategyOptions options);
+
+template <typename Kind>
+std::unique_ptr<Strategy> make_implied(ClusterResolver* resolver, const StrategyOptions& given) {
+  const StrategyOptions options = with_num_replicas(given);
+  const ImpliedStrategy implied = implied_strategy(resolver, options);
+  if (implied == ImpliedStrategy::Mirrored)
+    return std::make_unique<MirroredStrategy<Kind>>(options.mirrored);
+  if (implied == ImpliedStrategy::ParameterServer) {
+    using Servers = ParameterServerStrategy<Kind>;
+    if (!resolver) return std::make_unique<Servers>(options.parameter_server);
+    return std::make_unique<Servers>(*resolver, options.parameter_server);
+  }
+  using Workers = MultiWorkerMirroredStrategy<Kind>;
+  if (!resolver) return std::make_unique<Workers>(options.multi_worker);
+  return std::make_unique<Workers>(*resolver, options.multi_worker);
+}
+
+}  // namespace strategy_internal
+
+/// Without a cluster, or with an empty one, a MirroredStrategy; a ParameterServerStrategy for a
+/// cluster with parameter servers; else a MultiWorkerMirroredStrategy, as for elastic options.
+/// An evaluator gets the strategy of its job, which is alone there.
+///
+///   std::unique_ptr<dist::Strategy> strategy = dist::make_strategy();
+///
+/// Blocks  as the constructor of the strategy.
+/// Throws  InvalidArgumentError for num_replicas where the options of a strategy have another
+///         number, or names of devices, and for elastic options of a cluster with parameter
+///         servers; what default_resolver() and the constructor throw.
+template <typename Kind = DefaultDevice>
+std::unique_ptr<Strategy> make_strategy(const StrategyOptions& options = {}) {
+  return strategy_internal::make_implied<Kind>(nullptr, options);
+}
+/// With a resolver of one's own; it must outlive the strategy.
+template <typename Kind = DefaultDevice>
+std::unique_ptr<Strategy> make_strategy(ClusterResolver& resolver,
+                                        const StrategyOptions& options = {}) {
+  return strategy_internal::make_implied<Kind>(&resolver, options);
+}
+
+}  // namespace distribute

@@ -1,0 +1,107 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/base/status.hpp>
+#include <distribute/io/atomic_file.hpp>
+#include <distribute/io/file_system.hpp>
+#include <distribute/io/path.hpp>
+#include <distribute/train/output_paths.hpp>
+
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include <unistd.h>
+
+namespace distribute::train_internal {
+
+DISTRIBUTE_INLINE bool is_on_store(const std::string& path) {
+  return path.find("://") != std::string::npos;
+}
+
+/// Absolute, and with one slash at its end.
+DISTRIBUTE_INLINE std::string plain_directory(const std::string& path) {
+  std::string plain =
+      is_on_store(path) ? path : std::filesystem::absolute(path).lexically_normal().string();
+  plain.erase(plain.find_last_not_of('/') + 1);
+  return plain + "/";
+}
+
+/// The directory in which something appears first: of directories that are to be made, the one that
+/// exists.
+DISTRIBUTE_INLINE std::string directory_of_output(const train::OutputPath& output) {
+  std::string path = output.path;
+  const bool is_made =
+      output.kind == train::OutputKind::Directory || output.kind == train::OutputKind::Alone;
+  if (output.kind == train::OutputKind::Directory && ::access(path.c_str(), F_OK) == 0) return path;
+  do {
+    path.erase(path.find_last_not_of('/') + 1);
+    const size_t slash = path.rfind('/');
+    path = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  } while (is_made && path.size() > 1 && ::access(path.c_str(), F_OK) != 0);
+  return path;
+}
+
+DISTRIBUTE_INLINE void check_apart(const train::OutputPath& one, const train::OutputPath& other) {
+  if (one.path.empty() || other.path.empty() || one.path == "-") return;
+  if (other.kind == train::OutputKind::Alone && train::lies_in(one.path, other.path))
+    throw InvalidArgumentError(str_cat(one.name, "=", one.path, " lies in ", other.name, "=",
+                                       other.path, ", which holds a SavedModel and nothing ",
+                                       "else: give another folder to one"));
+  if (one.path == other.path)
+    throw InvalidArgumentError(str_cat(one.name, " and ", other.name, " are both ", one.path));
+}
+
+DISTRIBUTE_INLINE void check_kind(const train::OutputPath& output) {
+  const bool is_directory = std::filesystem::is_directory(output.path);
+  if (output.kind == train::OutputKind::File && is_directory)
+    throw InvalidArgumentError(
+        str_cat(output.name, "=", output.path, " is a directory; name a file in it"));
+  if (output.kind == train::OutputKind::Directory && !is_directory &&
+      std::filesystem::exists(output.path))
+    throw InvalidArgumentError(str_cat(output.name, "=", output.path, " is not a directory"));
+}
+
+DISTRIBUTE_INLINE void check_writable(const train::OutputPath& output) {
+  const std::string directory = directory_of_output(output);
+  if (::access(directory.c_str(), W_OK) == 0) return;
+  throw PermissionDeniedError(
+      str_cat(output.name, "=", output.path, ": directory ", directory,
+              " cannot be written: ", std::generic_category().message(errno)));
+}
+
+}  // namespace distribute::train_internal
+
+namespace distribute::train {
+
+DISTRIBUTE_INLINE bool lies_in(const std::string& path, const std::string& directory) {
+  if (path.empty() || directory.empty()) return false;
+  return train_internal::plain_directory(path).starts_with(
+      train_internal::plain_directory(directory));
+}
+
+DISTRIBUTE_INLINE void check_output_paths(const std::vector<OutputPath>& outputs) {
+  for (const OutputPath& one : outputs)
+    for (const OutputPath& other : outputs)
+      if (&one != &other) train_internal::check_apart(one, other);
+  for (const OutputPath& output : outputs)
+    if (!output.path.empty() && output.path != "-" && !train_internal::is_on_store(output.path)) {
+      train_internal::check_kind(output);
+      train_internal::check_writable(output);
+    }
+}
+
+DISTRIBUTE_INLINE void check_output_stores(const std::vector<OutputPath>& outputs) {
+  for (const OutputPath& output : outputs) {
+    if (!train_internal::is_on_store(output.path)) continue;
+    const bool is_file = output.kind == OutputKind::File || output.kind == OutputKind::Prefix;
+    const std::string directory = is_file ? io::directory_of(output.path) : output.path;
+    const std::string probe = io::join_path(directory, "probe" + std::to_string(::getpid()));
+    absl::Status status = io::write_file_atomically(probe, "may this task write here?\n");
+    if (status.ok()) status = (*io::file_system_for(probe))->remove_file(probe);
+    if (status.ok()) continue;
+    throw_if_error(absl::Status(status.code(),
+                                str_cat(output.name, "=", output.path, ": ", status.message())));
+  }
+}
+
+}  // namespace distribute::train

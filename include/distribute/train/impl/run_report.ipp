@@ -1,0 +1,81 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/base/json.hpp>
+#include <distribute/base/status.hpp>
+#include <distribute/io/atomic_file.hpp>
+#include <distribute/train/run_report.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include <unistd.h>
+#include <nlohmann/json.hpp>
+
+namespace distribute::train {
+
+DISTRIBUTE_INLINE void add_speed(RunReport& report, const Progress& progress) {
+  report.images_per_second = progress.examples_per_second();
+  report.step_ms_p50 = progress.step_seconds(0.5) * 1e3;
+  report.step_ms_p95 = progress.step_seconds(0.95) * 1e3;
+}
+
+DISTRIBUTE_INLINE std::string to_json(const RunReport& r) {
+  using Json = nlohmann::ordered_json;
+  const auto number_or_null = [](const std::optional<double>& value) {
+    return value ? Json(*value) : Json(nullptr);
+  };
+  Json object{{"strategy", r.strategy},
+              {"device", r.device},
+              {"replicas", r.replicas},
+              {"workers", r.workers},
+              {"policy", r.policy},
+              {"global_batch", r.global_batch},
+              {"steps", r.steps},
+              {"images_per_second", r.images_per_second},
+              {"step_ms_p50", r.step_ms_p50},
+              {"step_ms_p95", r.step_ms_p95},
+              {"seconds_to_first_step", r.seconds_to_first_step},
+              {"loss", r.loss},
+              {"test_loss", number_or_null(r.test_loss)},
+              {"test_accuracy", number_or_null(r.test_accuracy)},
+              {"parameters", r.parameters},
+              {"peak_rss_bytes", r.peak_rss_bytes},
+              {"peak_gpu_bytes", r.peak_gpu_bytes}};
+  if (r.test_top_5_accuracy) object["test_top_5_accuracy"] = *r.test_top_5_accuracy;
+  if (r.input_wait_share) object["input_wait_share"] = *r.input_wait_share;
+  return json_text(object, 2) + "\n";
+}
+
+DISTRIBUTE_INLINE ReportTarget::ReportTarget(std::string path)
+    : path_(std::move(path)), stdout_(nullptr, &std::fclose) {
+  if (path_ != "-") return;
+  std::fflush(stdout);
+  const int copy = ::dup(STDOUT_FILENO);
+  if (copy < 0) return;  // as it was, then
+  stdout_.reset(::fdopen(copy, "w"));
+  ::dup2(STDERR_FILENO, STDOUT_FILENO);
+}
+
+DISTRIBUTE_INLINE ReportTarget::~ReportTarget() {
+  if (!stdout_) return;
+  std::fflush(stdout);
+  ::dup2(::fileno(stdout_.get()), STDOUT_FILENO);
+}
+
+DISTRIBUTE_INLINE void ReportTarget::write(const RunReport& report) {
+  const std::string text = to_json(report);
+  if (path_ == "-") {
+    std::FILE* const out = stdout_ ? stdout_.get() : stdout;
+    std::fputs(text.c_str(), out);
+    std::fflush(out);
+    return;
+  }
+  if (!std::filesystem::exists(path_) || std::filesystem::is_regular_file(path_))
+    return throw_if_error(io::write_file_atomically(path_, text));
+  std::ofstream file(path_);
+  file << text << std::flush;
+  if (!file) throw PermissionDeniedError("cannot write the report to " + path_);
+}
+
+}  // namespace distribute::train

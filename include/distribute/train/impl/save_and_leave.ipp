@@ -1,0 +1,27 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/base/exit_status.hpp>
+#include <distribute/base/logging.hpp>
+#include <distribute/train/save_and_leave.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include <signal.h>
+
+namespace distribute::train {
+
+DISTRIBUTE_INLINE SaveAndLeave::SaveAndLeave(CheckpointManager& manager,
+                                             std::function<bool()> further)
+    : manager_(manager), further_(std::move(further)), signal_({SIGTERM}) {}
+
+DISTRIBUTE_INLINE void SaveAndLeave::leave_if_told(int64_t step) {
+  if (!is_told()) return;
+  log_info("trainer", str_cat("preempted: saving a checkpoint after ", step, " steps"));
+  manager_.save(step);
+  std::fflush(nullptr);
+  std::quick_exit(kExitPreempted);
+}
+
+}  // namespace distribute::train

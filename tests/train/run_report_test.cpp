@@ -1,0 +1,107 @@
+#include <distribute/base/error.hpp>
+#include <distribute/train/run_report.hpp>
+
+#include <tests/support/catch.hpp>
+#include <tests/support/memory_file.hpp>
+#include <tests/support/temporary_directory.hpp>
+
+#include <fstream>
+#include <iterator>
+
+#include <unistd.h>
+#include <nlohmann/json.hpp>
+
+using namespace distribute;
+using train::ReportTarget;
+using train::RunReport;
+
+namespace {
+
+RunReport report() {
+  RunReport report;
+  report.strategy = "mirrored";
+  report.steps = 7;
+  report.loss = 0.5;
+  return report;
+}
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Standard output is this file while it lives.
+class StandardOutput {
+ public:
+  explicit StandardOutput(const std::string& path) : file_(std::fopen(path.c_str(), "w")) {
+    std::fflush(stdout);
+    ::dup2(::fileno(file_), STDOUT_FILENO);
+  }
+  ~StandardOutput() {
+    std::fflush(stdout);
+    ::dup2(before_, STDOUT_FILENO);
+    ::close(before_);
+    std::fclose(file_);
+  }
+
+ private:
+  int before_ = ::dup(STDOUT_FILENO);
+  std::FILE* file_;
+};
+
+}  // namespace
+
+TEST_CASE("a report has null for tests that were not made and no field for what was not measured",
+          "[train][run_report]") {
+  auto json = nlohmann::json::parse(to_json(report()));
+  CHECK(json.size() == 17);
+  CHECK(json.at("strategy") == "mirrored");
+  CHECK(json.at("steps") == 7);
+  CHECK(json.at("test_loss").is_null());
+  CHECK(!json.contains("input_wait_share"));
+  RunReport tested = report();
+  tested.test_loss = 0.25;
+  tested.test_top_5_accuracy = 0.75;
+  json = nlohmann::json::parse(to_json(tested));
+  CHECK(json.at("test_loss") == 0.25);
+  CHECK(json.at("test_top_5_accuracy") == 0.75);
+}
+
+TEST_CASE("the speed of a report leaves out how long the start took", "[train][run_report]") {
+  MemoryFile output;
+  double now = 0;
+  train::Progress progress({.batch_size = 50, .out = output.file, .clock = [&] { return now; }});
+  for (int64_t step = 1; step <= 30; ++step) {
+    now += step <= 10 ? 1 : 0.01;
+    progress.step_done(step, {});
+  }
+  RunReport timed = report();
+  add_speed(timed, progress);
+  CHECK(timed.images_per_second == Approx(5000));
+  CHECK(timed.step_ms_p50 == Approx(10));
+  CHECK(timed.step_ms_p95 == Approx(10));
+}
+
+TEST_CASE("a report goes to a file as a whole", "[train][run_report]") {
+  const TemporaryDirectory out;
+  ReportTarget(out / "run.json").write(report());
+  CHECK(contents(out / "run.json") == to_json(report()));
+  std::ofstream(out / "file") << "x";
+  CHECK_THROWS_AS(ReportTarget(out / "file/run.json").write(report()), Error);
+  CHECK(contents(out / "file") == "x");
+}
+
+TEST_CASE("a report on standard output stands alone there", "[train][run_report]") {
+  const TemporaryDirectory out;
+  {
+    const StandardOutput redirected(out / "stdout");
+    {
+      ReportTarget target("-");
+      std::printf("this line goes to standard error\n");
+      target.write(report());
+      std::printf("this one, too\n");
+    }
+    std::printf("as before\n");
+  }
+  CHECK(contents(out / "stdout") == to_json(report()) + "as before\n");
+}
