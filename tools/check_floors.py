@@ -70,8 +70,9 @@ def context_places():
     """Each value of a thread's context has a place of its own, on the floor of its folder."""
     users = {}
     for name in files():
-        for floor, number in re.findall(r"in_thread_context<\{(\d+), (\d+)",
-                                        (LIBRARY / name).read_text()):
+        for floor, number in re.findall(
+                r"in_thread_context<base_internal::ContextPlace\{(\d+), (\d+)",
+                (LIBRARY / name).read_text()):
             folder = name.split("/")[0]
             if int(floor) != LEVEL.get(folder, len(FLOORS)):
                 yield f"{name}: place {{{floor}, {number}}} is not on the floor of {folder}"

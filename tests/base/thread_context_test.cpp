@@ -11,8 +11,10 @@ using namespace distribute::base_internal;
 namespace {
 
 // Places that no folder has.
-int& stays() { return in_thread_context<{15, 0}, int>(); }
-std::vector<int>& goes_along() { return in_thread_context<{15, 1, true}, std::vector<int>>(); }
+int& stays() { return in_thread_context<ContextPlace{15, 0}, int>(); }
+std::vector<int>& goes_along() {
+  return in_thread_context<ContextPlace{15, 1, true}, std::vector<int>>();
+}
 
 }  // namespace
 

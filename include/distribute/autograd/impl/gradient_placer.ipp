@@ -5,7 +5,7 @@
 namespace distribute {
 
 DISTRIBUTE_INLINE GradientPlacer*& gradient_placer() {
-  return base_internal::in_thread_context<{3, 5}, GradientPlacer*>();
+  return base_internal::in_thread_context<base_internal::ContextPlace{3, 5}, GradientPlacer*>();
 }
 
 }  // namespace distribute

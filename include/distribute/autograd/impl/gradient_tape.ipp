@@ -60,7 +60,8 @@ struct GradientTape::State {
 namespace autograd_internal {
 
 DISTRIBUTE_INLINE std::vector<GradientTape::State*>& active_tapes() {
-  return base_internal::in_thread_context<{3, 1}, std::vector<GradientTape::State*>>();
+  return base_internal::in_thread_context<base_internal::ContextPlace{3, 1},
+                                          std::vector<GradientTape::State*>>();
 }
 
 DISTRIBUTE_INLINE bool is_taping() { return !active_tapes().empty(); }

@@ -49,7 +49,7 @@ DISTRIBUTE_INLINE Tensor lazy_product(const Tensor& a, const Tensor& b) {
 }
 
 DISTRIBUTE_INLINE bool& lazy_products_are_wanted() {
-  return base_internal::in_thread_context<{3, 4}, bool>();
+  return base_internal::in_thread_context<base_internal::ContextPlace{3, 4}, bool>();
 }
 
 // Beyond some dozen rows the product takes longer than its way to memory and back. Without AVX-512

@@ -20,7 +20,7 @@ struct OpTrace::State {
 namespace autograd_internal {
 
 DISTRIBUTE_INLINE OpTrace*& active_trace() {
-  return base_internal::in_thread_context<{3, 3}, OpTrace*>();
+  return base_internal::in_thread_context<base_internal::ContextPlace{3, 3}, OpTrace*>();
 }
 
 DISTRIBUTE_INLINE void trace_op(const char* op, std::span<const Tensor> inputs,

@@ -20,7 +20,7 @@ inline constexpr char kNumbersText[] =
 inline constexpr size_t kMostNumbers = 2048;  // of 8 bytes
 
 DISTRIBUTE_INLINE RecordedStep*& recording() {
-  return base_internal::in_thread_context<{3, 2}, RecordedStep*>();
+  return base_internal::in_thread_context<base_internal::ContextPlace{3, 2}, RecordedStep*>();
 }
 
 DISTRIBUTE_INLINE void refuse_in_recording(const std::string& what) {

@@ -85,7 +85,8 @@ DISTRIBUTE_INLINE void PlainVariable::scatter_nd(ScatterOp op, const IndexedSlic
 }
 
 DISTRIBUTE_INLINE std::vector<VariableCreator>& variable_creator_stack() {
-  return base_internal::in_thread_context<{3, 0, true}, std::vector<VariableCreator>>();
+  return base_internal::in_thread_context<base_internal::ContextPlace{3, 0, true},
+                                          std::vector<VariableCreator>>();
 }
 
 DISTRIBUTE_INLINE VariableCreatorScope::VariableCreatorScope(VariableCreator creator) {

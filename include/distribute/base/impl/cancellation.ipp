@@ -8,7 +8,8 @@ namespace distribute {
 namespace base_internal {
 /// The calling thread's flag, or null.
 DISTRIBUTE_INLINE const CancellationFlag*& cancellation_flag() {
-  return base_internal::in_thread_context<{0, 0, true}, const CancellationFlag*>();
+  return base_internal::in_thread_context<base_internal::ContextPlace{0, 0, true},
+                                          const CancellationFlag*>();
 }
 }  // namespace base_internal
 

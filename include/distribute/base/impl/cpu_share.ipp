@@ -17,7 +17,7 @@ DISTRIBUTE_INLINE CpuShare::Seconds thread_cpu_time() {
 }
 
 DISTRIBUTE_INLINE CpuShareScope*& current_cpu_share() {
-  return base_internal::in_thread_context<{0, 1}, CpuShareScope*>();
+  return base_internal::in_thread_context<base_internal::ContextPlace{0, 1}, CpuShareScope*>();
 }
 
 }  // namespace base_internal

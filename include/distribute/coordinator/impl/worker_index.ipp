@@ -14,7 +14,8 @@ struct WorkerIndex {
 };
 
 DISTRIBUTE_INLINE int& worker_index() {
-  return base_internal::in_thread_context<{8, 0, true}, WorkerIndex>().value;
+  return base_internal::in_thread_context<base_internal::ContextPlace{8, 0, true}, WorkerIndex>()
+      .value;
 }
 
 DISTRIBUTE_INLINE WorkerIndexScope::WorkerIndexScope(int index)

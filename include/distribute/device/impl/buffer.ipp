@@ -88,7 +88,8 @@ void gpu_release_cached(Device device);
 
 /// The offers of the calling thread; null: none.
 DISTRIBUTE_INLINE std::vector<BufferOffer>*& current_offers() {
-  return base_internal::in_thread_context<{1, 1}, std::vector<BufferOffer>*>();
+  return base_internal::in_thread_context<base_internal::ContextPlace{1, 1},
+                                          std::vector<BufferOffer>*>();
 }
 }  // namespace device_internal
 

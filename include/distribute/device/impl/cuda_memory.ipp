@@ -46,7 +46,8 @@ void destroy_cuda(CudaResult (*destroy)(CudaHandle), CudaHandle native, Device d
                   const char* call) noexcept;  // cuda_stream.ipp
 
 DISTRIBUTE_INLINE std::shared_ptr<GpuPool>& pool_scope() {
-  return base_internal::in_thread_context<{1, 3}, std::shared_ptr<GpuPool>>();
+  return base_internal::in_thread_context<base_internal::ContextPlace{1, 3},
+                                          std::shared_ptr<GpuPool>>();
 }
 
 DISTRIBUTE_INLINE const std::shared_ptr<GpuPool>& common_pool(Device device, GpuLane& lane) {

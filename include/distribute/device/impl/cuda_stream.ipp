@@ -17,7 +17,8 @@ inline constexpr unsigned kNonBlockingStream = 1, kEventWithoutTiming = 2;
 
 /// Streams that scopes of the calling thread put in place of the compute streams.
 DISTRIBUTE_INLINE std::vector<CudaStreamRef>& stream_scopes() {
-  return base_internal::in_thread_context<{1, 2}, std::vector<CudaStreamRef>>();
+  return base_internal::in_thread_context<base_internal::ContextPlace{1, 2},
+                                          std::vector<CudaStreamRef>>();
 }
 
 /// For destructors: an error is told, not thrown.

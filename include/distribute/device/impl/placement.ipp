@@ -23,7 +23,8 @@ struct Placement {
 };
 
 DISTRIBUTE_INLINE std::vector<Placement>& placement_stack() {
-  return base_internal::in_thread_context<{1, 0}, std::vector<Placement>>();
+  return base_internal::in_thread_context<base_internal::ContextPlace{1, 0},
+                                          std::vector<Placement>>();
 }
 
 DISTRIBUTE_INLINE std::string full_name(Device device) {

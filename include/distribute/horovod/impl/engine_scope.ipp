@@ -17,7 +17,8 @@ struct InitializedEngine {
 
 /// Of the calling thread, innermost last.
 DISTRIBUTE_INLINE std::vector<std::shared_ptr<Engine>>& engine_stack() {
-  return base_internal::in_thread_context<{12, 0, true}, std::vector<std::shared_ptr<Engine>>>();
+  return base_internal::in_thread_context<base_internal::ContextPlace{12, 0, true},
+                                          std::vector<std::shared_ptr<Engine>>>();
 }
 
 DISTRIBUTE_INLINE EngineScope::EngineScope(std::shared_ptr<Engine> engine) {

@@ -47,7 +47,8 @@ DISTRIBUTE_INLINE GradientReducer& reducer_of(ReplicaContext& replica) {
 }
 
 DISTRIBUTE_INLINE std::vector<Mode>& mode_stack() {
-  return base_internal::in_thread_context<{4, 0, true}, std::vector<Mode>>();
+  return base_internal::in_thread_context<base_internal::ContextPlace{4, 0, true},
+                                          std::vector<Mode>>();
 }
 
 DISTRIBUTE_INLINE void check_update(const VariableUpdate& update) {

@@ -19,7 +19,7 @@ namespace distribute {
 namespace strategy_internal {
 
 DISTRIBUTE_INLINE std::unique_ptr<std::unordered_map<uint64_t, Tensor>>& cached_reads() {
-  return base_internal::in_thread_context<{7, 0},
+  return base_internal::in_thread_context<base_internal::ContextPlace{7, 0},
                                           std::unique_ptr<std::unordered_map<uint64_t, Tensor>>>();
 }
 

@@ -12,7 +12,7 @@
 namespace distribute::strategy_internal {
 
 DISTRIBUTE_INLINE int& creations_of_thread() {
-  return base_internal::in_thread_context<{7, 1, true}, int>();
+  return base_internal::in_thread_context<base_internal::ContextPlace{7, 1, true}, int>();
 }
 
 DISTRIBUTE_INLINE ServerAccess::Creation::Creation() { ++creations_of_thread(); }
