@@ -5,8 +5,8 @@ Each job saves every other step, so that most moments are moments of saving. All
 SIGKILL at once, after a time drawn at random; then it starts again in the same directory and goes
 on, and so on. After each kill TensorFlow finds the newest checkpoint (tf.train.latest_checkpoint),
 and opens it and all others that the state file names (tf.train.load_checkpoint), and reads every
-tensor. The newest one is compared bit for bit, all tensors of it, with that of a job which nobody
-has killed and which has made as many steps; and the step that the trainer says it goes on from is
+tensor. The newest one is compared bit for bit, all tensors of it, with that of a job which was
+not killed and has made as many steps; and the step that the trainer says it goes on from is
 that of the checkpoint.
 
 Usage: scripts/kill_checkpoints.py BUILD [--rounds 10] [--seed 1] [--python PYTHON]

@@ -71,7 +71,7 @@ def context_places():
     users = {}
     for name in files():
         for floor, number in re.findall(
-                r"in_thread_context<base_internal::ContextPlace\{(\d+), (\d+)",
+                r"in_thread_context<\s*base_internal::ContextPlace\{(\d+), (\d+)",
                 (LIBRARY / name).read_text()):
             folder = name.split("/")[0]
             if int(floor) != LEVEL.get(folder, len(FLOORS)):

@@ -28,7 +28,7 @@ ChosenStrategy make_strategy(const TrainerOptions& options);
 /// Whether flags and environment make this task an evaluator, which stands outside of the cluster.
 bool is_evaluator(const TrainerOptions& options);
 
-/// The flags that all tasks of a job must have alike.
+/// The flags that must be equal on all tasks of a job.
 distribute::AgreedOptions agreed_options(const TrainerOptions& options);
 /// "gpu" when the strategy's replicas are on GPUs, else "cpu".
 std::string device_name(const distribute::Strategy& strategy);

@@ -103,7 +103,7 @@ std::optional<int> ElasticHorovod::run(dist::train::RunReport& report) {
   auto train = hvd::elastic::run([&](TrainingState&) { train_as_ranks(report); });
   const auto end = train(state);
   state_ = nullptr;
-  // Nobody may be left that could save.
+  // There may be no rank left that could save.
   if (auto* manager = saving_->manager(); end == dist::ElasticEnd::Left && manager && was_chief_)
     manager->save(t.optimizer->iterations());
   if (end == dist::ElasticEnd::Left) return dist::kExitPreempted;

@@ -13,7 +13,7 @@ class ElasticHorovod : public Horovod {
  public:
   using Horovod::Horovod;
 
-  /// What all ranks must have alike is compared when they meet, in run().
+  /// What must be equal on all ranks is compared when they meet, in run().
   void begin() override;
   /// Trains and tests, again when ranks are lost, leave or join meanwhile.
   std::optional<int> run(distribute::train::RunReport& report) override;

@@ -26,7 +26,7 @@ TestBatch test_batch_of(Training& training);
 /// Throws  FailedPreconditionError for a loss that is no number.
 void test_and_report(Training& training, Way& way, distribute::train::RunReport& report);
 
-/// The results, for people and for whoever tunes.
+/// The results, for people and for tuners of hyper-parameters.
 void print_test(const distribute::train::RunReport& report, const std::string& input_told,
                 bool metric_lines);
 

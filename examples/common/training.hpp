@@ -44,7 +44,7 @@ struct Training {
   void build_model();
   /// With its loss scale, where it has one: what a checkpoint holds.
   distribute::Trackable& saved_optimizer();
-  /// What `iterator` gives next. The wait counts as that of a stage "step": all that the training
+  /// What `iterator` gives next. The wait is counted under the stage "step": all that the training
   /// loop loses to its input.
   template <typename Iterator>
   auto next_of(Iterator& iterator) {

@@ -91,7 +91,7 @@ void Way::make_steps(int64_t first, dist::train::Progress& progress) {
   }
 }
 
-/// What follows a step, whoever has made it.
+/// What follows a step of this task or of a worker.
 void Way::step_done(const Step& step, const std::string& worker) {
   if (first_step_seconds_ == 0) first_step_seconds_ = dist::seconds_since_process_start();
   last_loss_ = step.loss;

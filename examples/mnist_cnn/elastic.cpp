@@ -63,7 +63,7 @@ int run() {
       }});
 
   // Called again whenever the workers have changed; commit() says that the step is done, and throws
-  // when somebody was lost, leaves or joins.
+  // when a worker was lost, leaves or joins.
   const train::ElasticEnd end = loop.run([&] {
     while (optimizer.iterations() < steps) {
       const auto losses = strategy.run(train_step, batches.get_next());

@@ -1,4 +1,4 @@
-#include <distribute/ops/detail/global_seed.hpp>
+#include <distribute/data/shuffle.hpp>
 
 #include <distribute/ops/detail/global_seed.hpp>
 

@@ -20,7 +20,7 @@ struct Holder {
   MirroredStrategy<>& mirrored;
 };
 
-/// The strategy of an evaluator, which joins nobody.
+/// The strategy of an evaluator, which joins no other task.
 std::string name_for(const ClusterSpec& cluster, const StrategyOptions& options = {}) {
   SimpleClusterResolver resolver(cluster, {.task_type = "evaluator", .task_id = 0});
   return make_strategy(resolver, options)->extended().name();
@@ -47,8 +47,8 @@ TEST_CASE("make_strategy takes every logical device, or a number of replicas",
           "[strategy][make_strategy]") {
   const LogicalDevices devices(3);
   CHECK(make_strategy()->num_replicas_in_sync() == 3);
-  SimpleClusterResolver nobody{ClusterSpec()};
-  CHECK(make_strategy<CpuDevice>(nobody, {.num_replicas = 2})->num_replicas_in_sync() == 2);
+  SimpleClusterResolver alone{ClusterSpec()};
+  CHECK(make_strategy<CpuDevice>(alone, {.num_replicas = 2})->num_replicas_in_sync() == 2);
   CHECK(make_strategy({.mirrored = {.devices = {"/cpu:1"}}})->num_replicas_in_sync() == 1);
   for (const ClusterSpec& cluster : {kWorkers, kServers}) {
     SimpleClusterResolver resolver(cluster, {.task_type = "evaluator", .task_id = 0});

@@ -10,6 +10,7 @@
 #include <distribute/base/impl/logging.ipp>
 #include <distribute/base/impl/metrics_sink.ipp>
 #include <distribute/base/impl/monitoring.ipp>
+#include <distribute/base/impl/process_stat.ipp>
 #include <distribute/base/impl/safe_text.ipp>
 #include <distribute/base/impl/start_thread.ipp>
 #include <distribute/base/impl/status.ipp>

@@ -10,8 +10,8 @@
 
 namespace distribute::train {
 
-/// For the chief of a job whose parameter servers keep the variables: nobody has to save at the
-/// same step, and the other tasks wait for its return. Where all workers save together it is
+/// For the chief of a job whose parameter servers keep the variables: the tasks need not save at
+/// the same step, and the other tasks wait for its return. Where all workers save together it is
 /// PreemptionCheckpointHandler. While it lives SIGTERM is noticed and does not end the process. One
 /// thread, the main one.
 class SaveAndLeave {

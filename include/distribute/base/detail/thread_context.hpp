@@ -37,7 +37,7 @@ struct ContextValue final : ContextPart {
   T value{};
 };
 
-/// All values of one thread; those that nobody has asked for are missing. The parts are owned.
+/// All values of one thread; those that were not asked for yet are missing. The parts are owned.
 struct ContextParts {
   ContextPart* at[kFloors * kPlacesPerFloor];
 };

@@ -18,9 +18,10 @@ DISTRIBUTE_INLINE std::string temporary_directory(const std::string& dirpath, St
   return io::join_path(dirpath, str_cat(kWorkerDirectory, strategy.extended().task_id()));
 }
 
-/// Temporary directories of workers that this job does not have: an earlier one had more.
-/// `present`: the numbers of those that write now; in an elastic job they need not be 0, 1, 2 ...
-DISTRIBUTE_INLINE void remove_other_workers(const std::string& dirpath,
+/// Temporary directories of workers that this job, which has `workers`, does not have: an earlier
+/// one had more. `present`: the numbers of those that write now; in an elastic job they need not be
+/// 0, 1, 2 ..., and workers with a loop of their own are not among them.
+DISTRIBUTE_INLINE void remove_other_workers(const std::string& dirpath, int workers,
                                             const std::vector<std::string>& present) {
   io::FileSystem& files = *value_or_throw(io::file_system_for(dirpath));
   const auto names = files.list_directory(dirpath);
@@ -31,7 +32,7 @@ DISTRIBUTE_INLINE void remove_other_workers(const std::string& dirpath,
     int id = 0;
     const auto read = std::from_chars(first, last, id);
     const bool is_worker = read.ec == std::errc() && read.ptr == last;
-    if (is_worker && id >= int(present.size()) &&
+    if (is_worker && id >= workers &&
         std::find(present.begin(), present.end(), std::to_string(id)) == present.end())
       throw_if_error(io::remove_recursively(io::join_path(dirpath, name)));
   }
@@ -66,7 +67,7 @@ DISTRIBUTE_INLINE void write_on_all_workers(
   const auto present = extended.all_gather_texts(std::to_string(extended.task_id()));
   strategy_internal::on_all_workers_for_long(extended, [&]() -> std::string {
     if (extended.should_checkpoint()) {
-      remove_other_workers(directory, present);
+      remove_other_workers(directory, extended.input_context().num_input_pipelines(), present);
       around([&] { write(path); });
     } else {
       const TemporaryDirectoryRemoval removal(directory, strategy);

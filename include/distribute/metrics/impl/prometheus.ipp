@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/process_stat.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/metrics/prometheus.hpp>
 
@@ -80,22 +81,6 @@ DISTRIBUTE_INLINE std::string prometheus_text(const std::vector<MetricFamily>& f
   return text;
 }
 
-/// The fields of /proc/self/stat from the third on; the second may hold anything.
-DISTRIBUTE_INLINE std::vector<double> process_stat() {
-  std::ifstream file("/proc/self/stat");
-  std::string line;
-  std::getline(file, line);
-  std::vector<double> fields;
-  const size_t end = line.rfind(')');
-  if (end == std::string::npos) return fields;
-  const char* at = line.c_str() + end + 3;  // behind the state, which is a letter
-  for (char* stop = nullptr;; at = stop) {
-    const double value = std::strtod(at, &stop);
-    if (stop == at) return fields;
-    fields.push_back(value);
-  }
-}
-
 DISTRIBUTE_INLINE double open_descriptors() {
   DIR* const folder = ::opendir("/proc/self/fd");
   if (!folder) return 0;
@@ -118,8 +103,8 @@ DISTRIBUTE_INLINE std::vector<MetricFamily> process_metrics() {
   const auto add = [&all](const char* name, const char* text, MetricKind kind, double value) {
     all.push_back({{.name = name, .description = text}, kind, {{.value = value}}});
   };
-  const std::vector<double> stat = process_stat();
-  if (stat.size() > 20) {  // numbered as in proc(5), less 4
+  const std::vector<double> stat = base_internal::process_stat();
+  if (stat.size() > 20) {
     const double tick = double(::sysconf(_SC_CLK_TCK)), page = double(::sysconf(_SC_PAGESIZE));
     add("process_cpu_seconds_total", "User and system time spent.", MetricKind::Counter,
         (stat[10] + stat[11]) / tick);

@@ -39,7 +39,7 @@ DISTRIBUTE_INLINE bool HostReducer::update_in_place(std::span<const VariableUpda
     const SharedWork begun = begin(updates, kernel);
     for (void* one : all) *static_cast<SharedWork*>(one) = begun;
   });
-  // Everybody's gradients are visible once this is done.
+  // The gradients of all workers are visible once this is done.
   int32_t ready = home && work ? 1 : 0;
   group().all_reduce(&ready, 1, DType::Int32, collective::ReductionOp::Min);
   if (ready) {
@@ -62,7 +62,7 @@ DISTRIBUTE_INLINE HostReducer::SharedWork HostReducer::begin(
   }
   auto work = std::make_shared<SharedUpdate>(updates, std::move(gradients), kernel);
   if (work->writes_only(variables.memory())) return work;
-  work->finish();  // somebody holds an old value: it may not be overwritten
+  work->finish();  // an old value is still held: it may not be overwritten
   return nullptr;
 }
 
