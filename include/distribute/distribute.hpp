@@ -19,6 +19,7 @@
 #include <distribute/base/parallel.hpp>
 #include <distribute/base/process_state.hpp>
 #include <distribute/base/process_stats.hpp>
+#include <distribute/base/span_recorder.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/base/termination_signal.hpp>
 #include <distribute/base/version.hpp>

@@ -1,10 +1,13 @@
 #include <distribute/cluster/cluster_options.hpp>
 
 #include <tests/cluster/cluster_support.hpp>
+#include <tests/support/caught_log.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <cstdlib>
 #include <fstream>
+
+#include <sys/stat.h>
 
 namespace {
 
@@ -86,6 +89,29 @@ TEST_CASE("the token may stand in a file", "[cluster][cluster_options]") {
     const Environment file("DISTRIBUTE_JOB_TOKEN_FILE", directory / bad);
     CHECK(contains(error_of([] { ClusterOptions::from_environment(); }), directory / bad));
   }
+}
+
+TEST_CASE("a token file that other users can read is a warning, once in a process",
+          "[cluster][cluster_options]") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "token";
+  std::ofstream(path) << "secret of the file\n";
+  const Environment file("DISTRIBUTE_JOB_TOKEN_FILE", path);
+  const auto warnings = [&](int mode) {
+    REQUIRE(::chmod(path.c_str(), mode_t(mode)) == 0);
+    const CaughtLog log;
+    CHECK(ClusterOptions::from_environment().job_token == "secret of the file");
+    return log.lines;
+  };
+  CHECK(warnings(0600).empty());
+  CHECK(warnings(0640).empty());  // a group that the administrator has chosen
+  const auto told = warnings(0644);
+  REQUIRE(told.size() == 1);
+  CHECK(contains(told[0], "DISTRIBUTE_JOB_TOKEN_FILE=" + path +
+                              ": every user of this machine may read or change the job's token"));
+  CHECK(contains(told[0], "chmod 600"));
+  CHECK_FALSE(contains(told[0], "secret"));
+  CHECK(warnings(0666).empty());  // said once
 }
 
 TEST_CASE("a token that strangers can guess is refused, and not shown",

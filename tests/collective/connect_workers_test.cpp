@@ -10,10 +10,14 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/cluster_main.hpp>
 #include <tests/support/environment_tasks.hpp>
+#include <tests/support/file_size_limit.hpp>
 #include <tests/support/skip_without_network.hpp>
 
+#include <chrono>
 #include <fstream>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 using namespace distribute;
 using namespace distribute::collective;
@@ -179,5 +183,49 @@ TEST_CASE("workers of one host share memory, with several replicas too",
     const Json result = Json::parse(outcome.result.value());
     CHECK(result["transport"] == "shm");
     for (uint64_t one : result["bits"]) CHECK(one == bits_of_threads(2 * replicas));
+  }
+}
+
+/// Worker 0 makes the memory of its host, and cannot.
+DISTRIBUTE_CLUSTER_MAIN(connects_while_the_owner_has_no_memory) {
+  std::mutex mutex;  // guards lines
+  std::string lines;
+  ClusterTasks tasks = tasks_of_environment();
+  tasks.options = ClusterOptions::from_environment();
+  tasks.options.log = [&](const std::string& line) {
+    const std::lock_guard lock(mutex);
+    lines += line + "\n";
+  };
+  const auto runtime = ClusterRuntime::join(tasks);
+  std::optional<FileSizeLimit> full;
+  if (runtime->rank() == 0) full.emplace(100);
+  const auto begin = std::chrono::steady_clock::now();
+  const WorkerGroup group = connect_workers(runtime, 1, {.timeout_seconds = 100});
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  full.reset();
+  float sum = float(runtime->rank() + 1);
+  group.replicas[0]->all_reduce(&sum, 1, DType::Float32);
+  group.leave();
+  const std::lock_guard lock(mutex);
+  task.set_result(Json({{"transport", group.replicas[0]->transport()},
+                        {"seconds", seconds.count()},
+                        {"sum", sum},
+                        {"lines", lines}})
+                      .dump());
+}
+
+TEST_CASE("workers are told at once when the first of their host gets no shared memory",
+          "[collective][connect_workers]") {
+  ProcessCluster cluster({.workers = 3, .function = "connects_while_the_owner_has_no_memory"});
+  for (const TaskOutcome& outcome : cluster.join()) {
+    INFO(outcome.name);
+    const Json result = Json::parse(outcome.result.value());
+    CHECK(result["transport"] == "tcp");
+    CHECK(result["sum"] == 6);
+    CHECK(result["seconds"] < 8);  // not the 10 s that a guest waits for an answer
+    const std::string lines = result["lines"];
+    CHECK_THAT(lines, Catch::Matchers::Contains(
+                          "no shared memory between the workers, TCP is used: worker 0 ("));
+    CHECK_THAT(lines, Catch::Matchers::Contains("File too large"));
   }
 }

@@ -3,6 +3,7 @@
 #include <distribute/collective/window_transport.hpp>
 
 #include <tests/support/catch.hpp>
+#include <tests/support/comma_locale.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <cstdlib>
@@ -55,6 +56,16 @@ TEST_CASE("a timeline names its task and rows and gives spans by their beginning
   CHECK(spans[1].at("tid") == other);
   CHECK(spans[2].at("name") == "second");
   for (const Json& event : events) CHECK(event.at("pid") == 3);
+}
+
+TEST_CASE("a timeline is JSON under a locale with a comma", "[collective][timeline]") {
+  const CommaLocale locale;
+  Timeline timeline("");
+  timeline.add(timeline.add_row("row"), "span", at(1) + std::chrono::nanoseconds(500), at(20'000));
+  const auto spans = spans_of(events_of(timeline));
+  REQUIRE(spans.size() == 1);
+  CHECK(spans[0].at("ts") == 1.5);
+  CHECK(spans[0].at("dur") == 19'998.5);
 }
 
 TEST_CASE("a timeline keeps the last spans only", "[collective][timeline]") {

@@ -1,5 +1,6 @@
 #include <distribute/metrics/prometheus.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/comma_locale.hpp>
 
 #include <cmath>
 #include <limits>
@@ -65,6 +66,16 @@ TEST_CASE("numbers keep all their digits", "[base][prometheus]") {
   CHECK_THAT(text(infinite), Contains("\nm +Inf\n"));
   CHECK_THAT(text(-infinite), Contains("\nm -Inf\n"));
   CHECK_THAT(text(std::nan("")), Contains("\nm NaN\n"));
+}
+
+TEST_CASE("numbers have a decimal point under a locale with a comma", "[base][prometheus]") {
+  const CommaLocale locale;
+  CollectionRegistry registry;
+  registry.sampler({.name = "t", .description = "T.", .limits = {0.5}}).get_cell().add(1234.25);
+  CHECK_THAT(prometheus_text(registry.collect_metrics()),
+             Contains("t_bucket{le=\"0.5\"} 0\n") && Contains("t_sum 1234.25\n"));
+  for (const MetricFamily& family : process_metrics())
+    CHECK_THAT(prometheus_text({family}), !Contains(","));
 }
 
 TEST_CASE("the process's own figures are there", "[base][prometheus]") {

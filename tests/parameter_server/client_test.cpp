@@ -1,5 +1,10 @@
+#include <distribute/cluster/detail/host_identity.hpp>
+#include <distribute/net/bytes.hpp>
+#include <distribute/net/detail/descriptor_door.hpp>
 #include <distribute/optim/serialization.hpp>
 #include <distribute/parameter_server/client.hpp>
+#include <distribute/parameter_server/detail/server_link.hpp>
+#include <distribute/parameter_server/link_message.hpp>
 
 #include <tests/parameter_server/ps_support.hpp>
 #include <tests/support/check_throws.hpp>
@@ -8,6 +13,9 @@
 #include <atomic>
 #include <mutex>
 #include <set>
+#include <span>
+
+#include <unistd.h>
 
 using namespace ps_test;
 using namespace distribute;
@@ -423,4 +431,32 @@ TEST_CASE("requests, pushes and bytes of parameter servers are counted",
   CHECK(bytes("sent") - sent >= 4 * 4000);  // a first value and three gradients, of the client
   CHECK(bytes("received") - received >= 4 * 4000);  // of the server, in the same process
   CHECK(metric_value("distribute_queue_length", {"parameter_server_requests"}) == 0);
+}
+
+// All users of a machine see these names: an address in them would tell where memory lies.
+TEST_CASE("the sockets of a server have random names", "[parameter_server][client]") {
+  rpc_test::Job job({{"ps", 1}, {"worker", 1}});
+  ParameterServer server(job.start("ps", 0), {});
+  const auto task = job.start("worker", 0);
+  const auto peer = task->peer("ps", 0, soon());
+  uint64_t bits = 0;
+  std::set<uint64_t> numbers;
+  for (int i = 0; i < 4; ++i) {
+    parameter_server::ServerLink link(
+        peer, task->dial(*peer, parameter_server::kLinkPurpose, "", soon()));
+    parameter_server::ServerLink::Request request{.type = parameter_server::LinkRequest::Share};
+    request.head.text(host_identity());
+    const auto answer = link.send(std::move(request));
+    parameter_server::ServerLink* const only = &link;
+    parameter_server::ServerLink::drive(
+        std::span(&only, 1), [&] { return answer->done; }, soon());
+    const std::string name(net::ByteReader(answer->head).text());
+    REQUIRE_THAT(name, StartsWith(str_cat("distribute-ps-", ::getpid(), "-")));
+    const uint64_t number = std::stoull(name.substr(name.rfind('-') + 1));
+    numbers.insert(number);
+    bits |= number;
+    (void)net::knock(name);  // so that the server does not wait for this client
+  }
+  CHECK(numbers.size() == 4);
+  CHECK(bits >> 47 != 0);  // no address of a process is that large
 }

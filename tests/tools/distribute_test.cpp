@@ -305,6 +305,31 @@ TEST_CASE("events ls shows steps, tags and values", "[tools][distribute]") {
   CHECK_THAT(damaged.err, Contains(writer.path()));
 }
 
+// The locale of the environment is not that of the program.
+TEST_CASE("what machines read has decimal points whatever LC_ALL says", "[tools][distribute]") {
+  if (!has_program("distribute")) SKIP("the program was not built");
+  const TemporaryDirectory locale;
+  const std::string made = "localedef -i de_DE -f UTF-8 " + (locale / "de_DE.UTF-8");
+  if (std::system((made + " >/dev/null 2>&1").c_str()) != 0)
+    SKIP("the sources of de_DE.UTF-8 are not installed (package locales)");
+  const std::string german = "LOCPATH=" + locale.path() + " LC_ALL=de_DE.UTF-8";
+  const TemporaryDirectory directory;
+  const auto writer = summary::create_file_writer(directory.path());
+  {
+    const auto scope = writer.as_default();
+    summary::scalar("loss", 1234.5, 3);
+  }
+  writer.close();
+  const Json events = Json::parse(
+      run_program("distribute", {"events", "ls", directory.path(), "--json"}, german).out);
+  CHECK(events[0]["value"] == 1234.5);
+  const Json tensors =
+      Json::parse(run_program("distribute",
+                              {"ckpt", "ls", save_scalar(directory / "x", 0.5f), "--json"}, german)
+                      .out);
+  CHECK_FALSE(tensors.empty());
+}
+
 TEST_CASE("bench kernels gives one JSON object", "[tools][distribute][slow]") {
   if (!has_program("distribute")) SKIP("the program was not built");
   const std::string policy = GENERATE("float32", "mixed_bfloat16");

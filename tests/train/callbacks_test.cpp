@@ -15,6 +15,7 @@
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
+#include <tests/support/comma_locale.hpp>
 #include <tests/support/small_fit.hpp>
 #include <tests/support/temporary_directory.hpp>
 #include <tests/support/thread_workers.hpp>
@@ -202,6 +203,21 @@ TEST_CASE("figures are filled into a path", "[train][callbacks]") {
   for (const char* bad :
        {"{epoch:s}", "{epoch:%n}", "{epoch", "{epoch:1.2.3f}", "{epoch:999999999d}"})
     CHECK_THROWS_AS(train::format_figures(bad, values), InvalidArgumentError);
+}
+
+TEST_CASE("files have decimal points in text and name under a locale with a comma",
+          "[train][callbacks]") {
+  const TemporaryDirectory directory;
+  const CommaLocale locale;
+  const std::string path = directory / "log.csv";
+  Scripted({1234.5}).fit(train::CSVLogger({.filename = path, .separator = ";"}));
+  std::ifstream file(path);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  CHECK_THAT(text, Contains("1234.5"));
+  CHECK_THAT(text, !Contains(","));
+  const train::Logs values{{"loss", 1234.5}};
+  CHECK(train::format_figures("{loss:.2f} {loss:e} {loss}", values) ==
+        "1234.50 1.234500e+03 1234.5");
 }
 
 TEST_CASE("the model is saved at every epoch, or when it is the best", "[train][callbacks]") {

@@ -2,6 +2,7 @@
 #include <distribute/train/run_report.hpp>
 
 #include <tests/support/catch.hpp>
+#include <tests/support/comma_locale.hpp>
 #include <tests/support/memory_file.hpp>
 #include <tests/support/temporary_directory.hpp>
 
@@ -104,4 +105,15 @@ TEST_CASE("a report on standard output stands alone there", "[train][run_report]
     std::printf("as before\n");
   }
   CHECK(contents(out / "stdout") == to_json(report()) + "as before\n");
+}
+
+TEST_CASE("a report is JSON under a locale with a comma", "[train][run_report]") {
+  const CommaLocale locale;
+  RunReport figures = report();
+  figures.images_per_second = 12345.5;
+  figures.test_accuracy = 0.975;
+  const auto json = nlohmann::json::parse(train::to_json(figures));
+  CHECK(json.at("images_per_second") == 12345.5);
+  CHECK(json.at("test_accuracy") == 0.975);
+  CHECK(json.at("loss") == 0.5);
 }

@@ -3,6 +3,7 @@
 /// https://ui.perfetto.dev or chrome://tracing.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/span_recorder.hpp>
 #include <distribute/collective/flight_recorder.hpp>
 
 #include <chrono>
@@ -17,7 +18,7 @@
 namespace distribute::collective {
 
 /// The spans of one task, in named rows; the last `capacity` of them. Thread-safe.
-class Timeline {
+class Timeline : public monitoring::SpanRecorder {
  public:
   using Clock = std::chrono::steady_clock;
 
@@ -25,9 +26,9 @@ class Timeline {
   /// Null when DISTRIBUTE_TIMELINE is not set. All tasks of a job together keep 100,000 spans.
   static std::shared_ptr<Timeline> from_environment(int tasks = 1);
 
-  /// Spans of one row must not overlap.
-  int add_row(std::string name);
-  void add(int row, std::string name, Clock::time_point begin, Clock::time_point end);
+  DISTRIBUTE_INLINE int add_row(std::string name) override;
+  DISTRIBUTE_INLINE void add(int row, std::string name, Clock::time_point begin,
+                             Clock::time_point end) override;
   /// A collective that has ended; also how long it waited for its turn.
   void add(int row, const FlightRecorder::Record& record);
 
@@ -36,6 +37,7 @@ class Timeline {
   std::string events(int task, const std::string& task_name, std::chrono::nanoseconds offset) const;
   /// Writes the events of all tasks. One that cannot be written is a warning on stderr.
   void save(std::span<const std::string> events) const;
+  DISTRIBUTE_INLINE void save_alone(const std::string& task) const override;
 
  private:
   struct Span {
@@ -58,24 +60,13 @@ class Timeline {
   uint64_t next_ = 0;
 };
 
-/// Adds the time between its beginning and its end. Nothing when `timeline` is null.
-class TimelineSpan {
- public:
-  TimelineSpan(Timeline* timeline, int row, const char* name)
-      : timeline_(timeline), row_(row), name_(name) {
-    if (timeline_) begin_ = Timeline::Clock::now();
-  }
-  ~TimelineSpan() {
-    if (timeline_) timeline_->add(row_, name_, begin_, Timeline::Clock::now());
-  }
-  TimelineSpan(const TimelineSpan&) = delete;
-  TimelineSpan& operator=(const TimelineSpan&) = delete;
+using TimelineSpan = monitoring::RecordedSpan;
 
- private:
-  Timeline* timeline_;
-  int row_;
-  const char* name_;
-  Timeline::Clock::time_point begin_{};
-};
+/// What strategies of one process record with. In a job the file has the task in its name:
+/// "trace.worker-1.json" for "trace.json".
+std::shared_ptr<monitoring::SpanRecorder> make_process_timeline(const std::string& task);
+
+inline const bool kTimelineIsRegistered =
+    monitoring::register_span_recorder(&make_process_timeline);
 
 }  // namespace distribute::collective

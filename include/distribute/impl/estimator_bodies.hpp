@@ -15,6 +15,7 @@
 #include <distribute/base/impl/monitoring.ipp>
 #include <distribute/base/impl/number_text.ipp>
 #include <distribute/base/impl/safe_text.ipp>
+#include <distribute/base/impl/span_recorder.ipp>
 #include <distribute/base/impl/start_thread.ipp>
 #include <distribute/base/impl/status.ipp>
 #include <distribute/base/impl/termination_signal.ipp>
@@ -308,6 +309,7 @@
 #include <distribute/strategy/impl/replica_group.ipp>
 #include <distribute/strategy/impl/replica_threads.ipp>
 #include <distribute/strategy/impl/run_options.ipp>
+#include <distribute/strategy/impl/run_spans.ipp>
 #include <distribute/strategy/impl/scope.ipp>
 #include <distribute/strategy/impl/server_access.ipp>
 #include <distribute/strategy/impl/server_reducer.ipp>

@@ -14,6 +14,7 @@
 #include <distribute/base/impl/monitoring.ipp>
 #include <distribute/base/impl/number_text.ipp>
 #include <distribute/base/impl/safe_text.ipp>
+#include <distribute/base/impl/span_recorder.ipp>
 #include <distribute/base/impl/start_thread.ipp>
 #include <distribute/base/impl/status.ipp>
 #include <distribute/base/impl/termination_signal.ipp>
@@ -262,6 +263,7 @@
 #include <distribute/strategy/impl/replica_group.ipp>
 #include <distribute/strategy/impl/replica_threads.ipp>
 #include <distribute/strategy/impl/run_options.ipp>
+#include <distribute/strategy/impl/run_spans.ipp>
 #include <distribute/strategy/impl/scope.ipp>
 #include <distribute/strategy/impl/share_cores.ipp>
 #include <distribute/strategy/impl/shared_update.ipp>

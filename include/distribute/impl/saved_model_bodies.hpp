@@ -12,6 +12,7 @@
 #include <distribute/base/impl/logging.ipp>
 #include <distribute/base/impl/monitoring.ipp>
 #include <distribute/base/impl/safe_text.ipp>
+#include <distribute/base/impl/span_recorder.ipp>
 #include <distribute/base/impl/start_thread.ipp>
 #include <distribute/base/impl/status.ipp>
 #include <distribute/base/impl/thread_context.ipp>
@@ -146,6 +147,7 @@
 #include <distribute/strategy/impl/reduce_arguments.ipp>
 #include <distribute/strategy/impl/reduction.ipp>
 #include <distribute/strategy/impl/run_options.ipp>
+#include <distribute/strategy/impl/run_spans.ipp>
 #include <distribute/strategy/impl/scope.ipp>
 #include <distribute/strategy/impl/strategy.ipp>
 #include <distribute/strategy/impl/strategy_extended.ipp>

@@ -16,6 +16,7 @@
 #include <distribute/base/impl/number_text.ipp>
 #include <distribute/base/impl/safe_text.ipp>
 #include <distribute/base/impl/simd_sqrt.ipp>
+#include <distribute/base/impl/span_recorder.ipp>
 #include <distribute/base/impl/start_thread.ipp>
 #include <distribute/base/impl/status.ipp>
 #include <distribute/base/impl/thread_context.ipp>
@@ -363,6 +364,7 @@
 #include <distribute/strategy/impl/replica_group.ipp>
 #include <distribute/strategy/impl/replica_threads.ipp>
 #include <distribute/strategy/impl/run_options.ipp>
+#include <distribute/strategy/impl/run_spans.ipp>
 #include <distribute/strategy/impl/scope.ipp>
 #include <distribute/strategy/impl/server_access.ipp>
 #include <distribute/strategy/impl/server_reducer.ipp>

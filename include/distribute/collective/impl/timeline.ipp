@@ -56,7 +56,7 @@ DISTRIBUTE_INLINE void Timeline::add(int row, const FlightRecorder::Record& reco
 DISTRIBUTE_INLINE std::vector<Timeline::Span> Timeline::sorted() const {
   std::vector<Span> spans = spans_;
   std::sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) {
-    return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
+    return std::tie(a.begin, b.end) < std::tie(b.begin, a.end);  // what contains another first
   });
   return spans;
 }
@@ -99,6 +99,35 @@ DISTRIBUTE_INLINE void Timeline::save(std::span<const std::string> events) const
   const absl::Status status = io::write_file_atomically(path_, text + "\n]}\n");
   if (status.ok()) return;
   log_warning("collective", str_cat("DISTRIBUTE_TIMELINE: ", status.message()), {{"path", path_}});
+}
+
+DISTRIBUTE_INLINE void Timeline::save_alone(const std::string& task) const {
+  const std::string own = events(0, task.empty() ? "this process" : task, {});
+  save(std::span(&own, 1));
+}
+
+/// The task that TF_CONFIG gives this process, such as "evaluator-0"; empty: none.
+DISTRIBUTE_INLINE std::string task_of_environment() {
+  const char* config = std::getenv("TF_CONFIG");
+  const nlohmann::json json = json_of(config ? config : "");
+  if (!json.is_object() || !json.contains("task")) return "";
+  const nlohmann::json& task = json["task"];
+  if (!task.is_object() || !task.contains("type") || !task["type"].is_string()) return "";
+  const nlohmann::json index = task.value("index", nlohmann::json(0));
+  return str_cat(task["type"].get<std::string>(), '-',
+                 index.is_string() ? index.get<std::string>() : index.dump());
+}
+
+DISTRIBUTE_INLINE std::shared_ptr<monitoring::SpanRecorder> make_process_timeline(
+    const std::string& task) {
+  std::string path = std::getenv("DISTRIBUTE_TIMELINE");
+  const std::string name = task.empty() ? task_of_environment() : task;
+  if (!name.empty()) {
+    const size_t file = path.rfind('/') + 1;  // 0 where there is no folder
+    const size_t dot = path.rfind('.');
+    path.insert(dot == std::string::npos || dot <= file ? path.size() : dot, "." + name);
+  }
+  return std::make_shared<Timeline>(path);
 }
 
 }  // namespace distribute::collective

@@ -54,9 +54,10 @@ DISTRIBUTE_INLINE void ProtoWriter::packed_integers(uint32_t field,
 }
 
 DISTRIBUTE_INLINE void ProtoWriter::packed_floats(uint32_t field, std::span<const float> values) {
-  std::string packed;
-  for (float value : values) append_fixed32(packed, std::bit_cast<uint32_t>(value));
-  bytes(field, packed);
+  if (values.empty()) return;
+  tag(field, WireType::Bytes);
+  append_varint(out_, values.size_bytes());
+  append_floats_little_endian(out_, values);
 }
 
 DISTRIBUTE_INLINE bool ProtoReader::next(ProtoField& field) {
@@ -104,11 +105,7 @@ DISTRIBUTE_INLINE bool append_floats(const ProtoField& field, std::vector<float>
     return true;
   }
   if (field.type != WireType::Bytes) return false;
-  std::string_view packed = field.bytes;
-  for (uint32_t word = 0; !packed.empty(); values.push_back(std::bit_cast<float>(word))) {
-    if (!take_fixed32(packed, word)) return false;
-  }
-  return true;
+  return take_floats_little_endian(field.bytes, values);
 }
 
 }  // namespace distribute::io

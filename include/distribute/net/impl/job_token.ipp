@@ -1,24 +1,33 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
+#include <distribute/base/process_state.hpp>
 #include <distribute/net/hmac.hpp>
 #include <distribute/net/job_token.hpp>
 
-#include <atomic>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <mutex>
+#include <set>
 
 #include <sys/stat.h>
 
 namespace distribute::net_internal {
 
-/// Once in a process.
+/// Files that this process has warned of.
+struct ReadableTokens {
+  std::mutex mutex;  // guards paths
+  std::set<std::string> paths;
+};
+
+/// Once in a process for each file.
 DISTRIBUTE_INLINE void warn_when_others_may_read(const std::string& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0 || (info.st_mode & (S_IROTH | S_IWOTH)) == 0) return;
-  static std::atomic<bool> warned{false};
-  if (warned.exchange(true)) return;
+  auto& warned = in_process<ReadableTokens>();
+  const std::lock_guard lock(warned.mutex);
+  if (!warned.paths.insert(path).second) return;
   log_warning("net", str_cat("DISTRIBUTE_JOB_TOKEN_FILE=", path,
                              ": every user of this machine may read or change the job's token: "
                              "chmod 600 (a secret of Kubernetes: defaultMode: 0400)"));

@@ -5,6 +5,7 @@
 #include <distribute/strategy/detail/local_replica_context.hpp>
 #include <distribute/strategy/detail/replica_group.hpp>
 #include <distribute/strategy/detail/replica_threads.hpp>
+#include <distribute/strategy/detail/run_spans.hpp>
 #include <distribute/strategy/strategy_extended.hpp>
 
 #include <exception>
@@ -40,6 +41,8 @@ class LocalReplicas : public StrategyExtended {
   DISTRIBUTE_INLINE Tensor gather_local(std::vector<Tensor> values, int axis) override;
 
  protected:
+  /// Runs and meetings are recorded for DISTRIBUTE_TIMELINE; once, before the first run.
+  void record_runs(const std::string& strategy, const std::string& task = {});
   DISTRIBUTE_INLINE virtual std::unique_ptr<LocalReplicaContext> make_context(ReplicaGroup& group,
                                                                               int replica);
   /// The way of the gradients of `context`'s replica.
@@ -68,6 +71,7 @@ class LocalReplicas : public StrategyExtended {
 
   std::vector<std::string> devices_;
   std::shared_ptr<CrossDeviceOps> cross_device_ops_;
+  std::shared_ptr<const RunSpans> spans_;
   ReplicaGroup group_;
   ReplicaThreads threads_;
   std::mutex run_mutex_;  // one run at a time: guards group_, threads_, contexts_

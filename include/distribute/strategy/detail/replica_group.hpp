@@ -2,14 +2,17 @@
 /// Where the replica threads of one process meet, and what happens when one of them fails.
 
 #include <distribute/base/config.hpp>
+#include <distribute/strategy/detail/run_spans.hpp>
 
 #include <atomic>
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace distribute::strategy_internal {
@@ -23,6 +26,8 @@ class ReplicaGroup {
   explicit ReplicaGroup(int size);
   int size() const { return size_; }
 
+  /// Meetings are spans of the replicas' rows from now on.
+  void record(std::shared_ptr<const RunSpans> spans) { spans_ = std::move(spans); }
   /// Before the replicas start.
   void begin();
 
@@ -58,6 +63,7 @@ class ReplicaGroup {
   [[noreturn]] void throw_uneven();
 
   const int size_;
+  std::shared_ptr<const RunSpans> spans_ = std::make_shared<RunSpans>();
   std::vector<Place> places_;
   std::vector<void*> arguments_;
   alignas(64) std::atomic<uint32_t> arrived_{0};

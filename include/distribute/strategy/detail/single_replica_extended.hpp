@@ -2,6 +2,7 @@
 /// What the default strategy and OneDeviceStrategy do.
 
 #include <distribute/replica/single_replica.hpp>
+#include <distribute/strategy/detail/run_spans.hpp>
 #include <distribute/strategy/strategy.hpp>
 
 #include <functional>
@@ -51,6 +52,7 @@ class OneDeviceExtended final : public SingleReplicaExtended {
 
  private:
   std::string device_;
+  RunSpans spans_;
 };
 
 }  // namespace strategy_internal

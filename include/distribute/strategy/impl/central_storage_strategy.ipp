@@ -26,6 +26,7 @@ DISTRIBUTE_INLINE CentralStorageExtended::CentralStorageExtended(
     const CentralStorageOptions& options)
     : LocalReplicas(compute_devices(options), nullptr) {
   tell_of_missing_gpus();
+  record_runs(name());
   const std::vector<std::string> devices = worker_devices();
   parameter_device_ = devices.size() == 1 ? devices[0] : to_string(Device{});
   if (!options.parameter_device.empty())

@@ -40,9 +40,16 @@ DISTRIBUTE_INLINE LocalReplicas::LocalReplicas(std::vector<std::string> devices,
                                                std::shared_ptr<CrossDeviceOps> cross_device_ops)
     : devices_(std::move(devices)),
       cross_device_ops_(std::move(cross_device_ops)),
+      spans_(std::make_shared<RunSpans>()),
       group_(int(devices_.size())),
       threads_(int(devices_.size())) {
   monitoring::start_metrics_sinks("127.0.0.1");  // where no cluster's runtime has done so
+}
+
+DISTRIBUTE_INLINE void LocalReplicas::record_runs(const std::string& strategy,
+                                                  const std::string& task) {
+  spans_ = std::make_shared<RunSpans>(strategy, group_.size(), task);
+  group_.record(spans_);
 }
 
 DISTRIBUTE_INLINE std::shared_ptr<VariableImpl> LocalReplicas::make_copies(
@@ -97,6 +104,7 @@ DISTRIBUTE_INLINE void LocalReplicas::call_for_each_replica(
   check_not_inside();
   const Scope scope(strategy());
   const std::lock_guard lock(run_mutex_);
+  const monitoring::RecordedSpan span = spans_->run();
   begin_run();
   make_contexts();
   std::vector<ThreadContext> contexts;  // of the replicas on threads of their own
@@ -113,6 +121,7 @@ DISTRIBUTE_INLINE void LocalReplicas::call_for_each_replica(
       const DeviceScope device(parse_device_name(devices_[size_t(replica)]).device);
       const replica_internal::ModeScope mode({&context, &strategy(), -1, this});
       const GradientPlacerScope placer(context.gradient_reducer().placer());
+      const monitoring::RecordedSpan own_span = spans_->replica(replica, "run");
       fn(context);
       group_.finish(replica);
     } catch (...) {

@@ -19,11 +19,7 @@ DISTRIBUTE_INLINE MirroredExtended::MirroredExtended(
     log_info("strategy",
              "MirroredStrategy ignores TF_CONFIG; MultiWorkerMirroredStrategy trains on several "
              "workers");
-  if (const char* trace = std::getenv("DISTRIBUTE_TIMELINE"); trace && *trace)
-    log_warning(
-        "strategy",
-        "DISTRIBUTE_TIMELINE is not written by MirroredStrategy; MultiWorkerMirroredStrategy "
-        "records its steps, without other workers, too");
+  record_runs(name());
   if (reduces_its_own_way() && suits_nccl(replica_devices()))
     nccl_ = NcclReplicas::meet(replica_devices());
 }

@@ -21,11 +21,7 @@ DISTRIBUTE_INLINE collective::WorkerGroup work_alone(int replicas) {
   const auto timeline = collective::Timeline::from_environment();
   auto group = std::move(collective::make_thread_workers(1, replicas, {.timeline = timeline})[0]);
   group.timeline = timeline;
-  if (timeline)
-    group.leave = [timeline] {
-      const std::string events = timeline->events(0, "worker 0", {});
-      timeline->save(std::span(&events, 1));
-    };
+  if (timeline) group.leave = [timeline] { timeline->save_alone("worker 0"); };
   return group;
 }
 

@@ -40,7 +40,7 @@ DISTRIBUTE_INLINE std::vector<std::string> DefaultExtended::parameter_devices() 
 }
 
 DISTRIBUTE_INLINE OneDeviceExtended::OneDeviceExtended(const std::string& device)
-    : device_(check_devices({device}).front()) {}
+    : device_(check_devices({device}).front()), spans_(name(), 1) {}
 
 DISTRIBUTE_INLINE std::vector<Device> OneDeviceExtended::replica_devices() const {
   return {parse_device_name(device_).device};
@@ -48,6 +48,7 @@ DISTRIBUTE_INLINE std::vector<Device> OneDeviceExtended::replica_devices() const
 
 DISTRIBUTE_INLINE void OneDeviceExtended::call_for_each_replica(
     const std::function<void(ReplicaContext&)>& fn) {
+  const monitoring::RecordedSpan span = spans_.run();
   const DeviceScope device(parse_device_name(device_).device);
   SingleReplicaExtended::call_for_each_replica(fn);
 }

@@ -37,7 +37,9 @@ DISTRIBUTE_INLINE ParameterServerExtended::ParameterServerExtended(std::vector<s
       placement_(std::move(placement)),
       staging_(staging_for(replica_devices())),
       link_(access_to_servers(job_, push, staging_)),
-      exceptions_(std::uncaught_exceptions()) {}
+      exceptions_(std::uncaught_exceptions()) {
+  record_runs(name(), job_.task ? str_cat(job_.type, '-', job_.index) : "");
+}
 
 /// A chief that fails may come back: the servers wait for it.
 DISTRIBUTE_INLINE ParameterServerExtended::~ParameterServerExtended() {

@@ -70,6 +70,7 @@ DISTRIBUTE_INLINE void ReplicaGroup::finish(int replica) {
 
 DISTRIBUTE_INLINE void ReplicaGroup::meet(int replica, const char* what, void* argument,
                                           const Lead& lead) {
+  const monitoring::RecordedSpan span = spans_->replica(replica, what);
   enter(replica);
   Place& own = places_[size_t(replica)];
   own.argument = argument;

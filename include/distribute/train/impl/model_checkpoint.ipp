@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/number_text.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/io/path.hpp>
@@ -21,14 +22,13 @@ DISTRIBUTE_INLINE std::string format_figure(const std::string& format, double va
   const bool known = type.empty() || type == "d" || type == "e" || type == "f" || type == "g";
   if (!known || at > 8 || format.find('.') != format.rfind('.'))
     throw InvalidArgumentError("'" + format + "' is no format of a number");
-  char text[512];
-  if (type == "d" || (type.empty() && value == std::floor(value) && std::abs(value) < 1e15))
-    std::snprintf(text, sizeof(text), ("%" + format.substr(0, at) + "lld").c_str(),
-                  (long long)value);
-  else
-    std::snprintf(text, sizeof(text),
-                  ("%" + format.substr(0, at) + (type.empty() ? "g" : type)).c_str(), value);
-  return text;
+  const std::string size = "%" + format.substr(0, at);
+  if (type == "d" || (type.empty() && value == std::floor(value) && std::abs(value) < 1e15)) {
+    char text[512];
+    std::snprintf(text, sizeof(text), (size + "lld").c_str(), (long long)value);
+    return text;
+  }
+  return base_internal::printed_number(size + (type.empty() ? "g" : type), value);
 }
 
 }  // namespace distribute::train_internal
