@@ -472,8 +472,7 @@ TEST_CASE("preempted tasks are restarted, and without restarts their status is p
   const std::string script = "exit $((143 * (1 - DISTRIBUTE_RESTART_COUNT)))";
   Job job({"-np", "2", "--max-restarts", "1"}, script);
   CHECK(job.wait() == 0);
-  CHECK_THAT(job.err(),
-             Contains("told to go (SIGTERM); saved where it has a checkpoint directory"));
+  CHECK_THAT(job.err(), Contains("told to go (SIGTERM); its own lines say what it has saved"));
   CHECK(Job({"-np", "2"}, script).wait() == 143);
 }
 

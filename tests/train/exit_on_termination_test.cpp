@@ -1,12 +1,16 @@
 #include <distribute/base/exit_status.hpp>
+#include <distribute/base/logging.hpp>
 #include <distribute/train/exit_on_termination.hpp>
 
 #include <tests/support/catch.hpp>
 
+#include <algorithm>
 #include <csignal>
+#include <string>
 
 #include <sys/wait.h>
 #include <unistd.h>
+#include <nlohmann/json.hpp>
 
 using namespace distribute;
 
@@ -33,6 +37,30 @@ TEST_CASE("SIGTERM ends a process with the status of a preempted one", "[train][
           const train::ExitOnTermination exits;
           ::raise(SIGTERM);
         }) == kExitPreempted);
+}
+
+TEST_CASE("a process that ends without saving says so", "[train][termination]") {
+  const auto line = [](LogFormat format) {
+    int ends[2];
+    REQUIRE(::pipe(ends) == 0);
+    CHECK(end_of([&] {
+            ::dup2(ends[1], STDERR_FILENO);
+            set_log_options({.format = format, .task = "worker 1"});
+            const train::ExitOnTermination exits;
+            ::raise(SIGTERM);
+          }) == kExitPreempted);
+    ::close(ends[1]);
+    char text[400];
+    const ssize_t size = ::read(ends[0], text, sizeof text);
+    ::close(ends[0]);
+    return std::string(text, size_t(std::max<ssize_t>(size, 0)));
+  };
+  const std::string message = "told to go (SIGTERM): this process ends without saving a checkpoint";
+  CHECK(line(LogFormat::Human) == "distribute: " + message + "\n");
+  const auto json = nlohmann::json::parse(line(LogFormat::Json));
+  CHECK(json.at("message") == message);
+  CHECK(json.at("level") == "info");
+  CHECK(json.at("task") == "worker 1");
 }
 
 TEST_CASE("afterwards the handler of before is back", "[train][termination]") {

@@ -12,9 +12,14 @@
 #include <cstdlib>
 #include <memory>
 #include <regex>
+#include <string>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 using namespace distribute;
 using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
 using train::Progress;
 using train::ProgressOptions;
 
@@ -56,6 +61,40 @@ TEST_CASE("on a terminal a bar grows, ten times a second at most", "[train][prog
   CHECK_THAT(text, Contains("\r[================              ] step 11  loss 1.0000"));
   CHECK_THAT(text, Contains("step 13") && !Contains("step 12") && Contains("steps/s"));
   CHECK(text.back() == '\n');
+}
+
+TEST_CASE("no bar goes to the terminal that Open MPI gives a rank", "[train][progress]") {
+  const int leader = ::posix_openpt(O_RDWR | O_NOCTTY);
+  REQUIRE(leader >= 0);
+  REQUIRE(::grantpt(leader) == 0);
+  REQUIRE(::unlockpt(leader) == 0);
+  const auto text_on_terminal = [&] {
+    std::FILE* const terminal = std::fopen(::ptsname(leader), "w");
+    REQUIRE(terminal);
+    {
+      Progress progress({.total_steps = 1, .out = terminal});
+      progress.step_done(1, {{"loss", 1}});
+    }
+    std::fputs("end\n", terminal);
+    std::fflush(terminal);
+    std::string text;
+    char bytes[1000];
+    while (text.find("end") == std::string::npos) {
+      const ssize_t size = ::read(leader, bytes, sizeof bytes);
+      REQUIRE(size > 0);
+      text.append(bytes, size_t(size));
+    }
+    std::fclose(terminal);
+    return text;
+  };
+  CHECK_THAT(text_on_terminal(), Contains("[===") && Contains("\x1b[K"));
+  ::setenv("OMPI_COMM_WORLD_RANK", "0", 1);
+  CHECK_THAT(text_on_terminal(), StartsWith("step 1  loss 1.0000") && !Contains("\x1b"));
+  ::unsetenv("OMPI_COMM_WORLD_RANK");
+  ::setenv("PMIX_RANK", "1", 1);
+  CHECK_THAT(text_on_terminal(), !Contains("[===") && !Contains("\x1b"));
+  ::unsetenv("PMIX_RANK");
+  ::close(leader);
 }
 
 TEST_CASE("nothing is printed on other workers, and times count on", "[train][progress]") {

@@ -85,7 +85,7 @@ DISTRIBUTE_INLINE std::string RunningTask::report(const ExitStatus& status) cons
   constexpr int kSshFailed = 255, kNoProgram = 127;
   std::string text = who() + " " + status.describe();
   if (status.code == launch::kPreempted)
-    text += ": told to go (SIGTERM); saved where it has a checkpoint directory";
+    text += ": told to go (SIGTERM); its own lines say what it has saved";
   if (!task_.local && status.code == kSshFailed)
     text += ": ssh could not start it or lost the connection";
   if (!task_.local && status.code == kNoProgram) text += ": the program is not on that host";

@@ -1,19 +1,47 @@
 #pragma once
 #include <distribute/base/exit_status.hpp>
+#include <distribute/base/logging.hpp>
+#include <distribute/base/process_state.hpp>
 #include <distribute/train/exit_on_termination.hpp>
+
+#include <atomic>
+#include <string>
 
 #include <signal.h>
 #include <unistd.h>
 
 namespace distribute::train {
 
+/// What the handler writes, made before: a handler may not allocate. Null: nothing.
+struct TerminationLine {
+  std::atomic<const std::string*> text{nullptr};
+};
+
+/// As log_info would write it, without the time, which is not known yet.
+DISTRIBUTE_INLINE std::string termination_line() {
+  const std::string message = "told to go (SIGTERM): this process ends without saving a checkpoint";
+  const LogOptions options = log_options();
+  if (options.sink || options.min_severity > LogSeverity::Info) return "";
+  if (options.format == LogFormat::Human) return "distribute: " + message + "\n";
+  const std::string line =
+      log_internal::json_line(LogSeverity::Info, options.task, "trainer", message, {});
+  return "{" + line.substr(line.find(',') + 1);
+}
+
 struct ExitOnTermination::Before {
   struct sigaction action {};
+  std::string line = termination_line();
+  const std::string* outer = nullptr;
 };
 
 DISTRIBUTE_INLINE ExitOnTermination::ExitOnTermination() : before_(std::make_unique<Before>()) {
+  before_->outer = in_process<TerminationLine>().text.exchange(&before_->line);
   struct sigaction exiting {};
-  exiting.sa_handler = [](int) { ::_exit(kExitPreempted); };
+  exiting.sa_handler = [](int) {
+    if (const std::string* line = in_process<TerminationLine>().text.load())
+      (void)!::write(STDERR_FILENO, line->data(), line->size());
+    ::_exit(kExitPreempted);
+  };
   ::sigemptyset(&exiting.sa_mask);
   ::sigaction(SIGTERM, &exiting, &before_->action);
   if (before_->action.sa_handler == SIG_IGN) ::sigaction(SIGTERM, &before_->action, nullptr);
@@ -21,6 +49,7 @@ DISTRIBUTE_INLINE ExitOnTermination::ExitOnTermination() : before_(std::make_uni
 
 DISTRIBUTE_INLINE ExitOnTermination::~ExitOnTermination() {
   ::sigaction(SIGTERM, &before_->action, nullptr);
+  in_process<TerminationLine>().text = before_->outer;
 }
 
 }  // namespace distribute::train
