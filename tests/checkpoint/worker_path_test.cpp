@@ -1,7 +1,9 @@
 #include <distribute/base/error.hpp>
 #include <distribute/checkpoint/worker_path.hpp>
+#include <distribute/strategy/parameter_server_strategy.hpp>
 #include <distribute/strategy/strategy.hpp>
 
+#include <tests/strategy/server_cluster.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_directory.hpp>
 #include <tests/support/thread_workers.hpp>
@@ -106,6 +108,23 @@ TEST_CASE("a save leaves the directory of a worker alone whose number is beyond 
             },
             {.task_ids = {0, 2}});
   CHECK(names_in(directory.path()) == std::set<std::string>{"ckpt", "workertemp_1"});
+}
+
+TEST_CASE("a chief's save leaves the directories of workers with loops of their own alone",
+          "[checkpoint][worker_path][parameter_server]") {
+  const TemporaryDirectory directory;
+  write_text(directory / "workertemp_1/begun", "x");
+  write_text(directory / "workertemp_2/begun", "x");
+  write_text(directory / "workertemp_3/old", "x");  // of a job that was larger
+  {
+    strategy_test::ServerCluster cluster(3, 1);
+    ParameterServerStrategy strategy(cluster.resolver("worker", 0));
+    checkpoint_internal::write_on_all_workers(
+        strategy, directory / "ckpt", "", [&](const std::string& path) { write_text(path, "x"); },
+        [](const auto& write) { write(); });
+  }
+  CHECK(names_in(directory.path()) ==
+        std::set<std::string>{"ckpt", "workertemp_1", "workertemp_2"});
 }
 
 TEST_CASE("when writing fails on one worker nobody keeps a temporary directory",
