@@ -182,6 +182,32 @@ TEST_CASE("killed and frozen tasks are lost; a restarted one is found",
   CHECK_THAT(result, Contains("\nhello chief 0: again"));
 }
 
+DISTRIBUTE_CLUSTER_MAIN(rpc_waits_for_loss) {
+  const auto job = start_from_environment();
+  const bool is_chief = job->self().type == "chief";
+  const auto peer = is_chief ? job->peer("worker", 0, soon()) : job->peer("chief", 0, soon());
+  std::printf("connected\n"), std::fflush(stdout);
+  testing::wait_until([&] { return peer->lost(); }, "the loss");
+  const std::string error = error_of([&] { peer->throw_if_lost(); });
+  std::printf("%s\n", error.c_str()), std::fflush(stdout);
+  task.set_result(error);
+}
+
+TEST_CASE("a task that was frozen says that it was itself the reason",
+          "[rpc][job_task][multiproc]") {
+  testing::ProcessCluster cluster({.workers = 1, .chief = true, .function = "rpc_waits_for_loss"});
+  for (const char* type : {"chief", "worker"}) cluster.wait_for_output({type, 0}, "connected");
+  cluster.pause({"worker", 0});
+  cluster.wait_for_output({"chief", 0}, "is lost: it has been silent for 2 s");
+  cluster.resume({"worker", 0});
+  const auto outcomes = cluster.join();
+  CHECK_THAT(outcomes[0].result.value(), !Contains("stood still"));
+  CHECK_THAT(outcomes[1].result.value(),
+             Contains("is lost: it has ended, or cut the connection; this task itself stood still "
+                      "for ") &&
+                 Contains("start it again"));
+}
+
 TEST_CASE("who says why it ends is lost with that reason", "[rpc][job_task]") {
   Job job({{"ps", 1}, {"worker", 2}});
   const auto ps = job.start("ps", 0);

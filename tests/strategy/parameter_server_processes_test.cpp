@@ -239,7 +239,8 @@ DISTRIBUTE_CLUSTER_MAIN(ps_trains_on) {
   const auto scope = strategy.scope();
   Net net;
   if (served(strategy)) return;
-  for (int64_t number = 0, i = 0; number < 2000; ++i) {
+  const int64_t last = task.argument().empty() ? 2000 : std::stoll(task.argument());
+  for (int64_t number = 0, i = 0; number < last; ++i) {
     number = strategy.run([&] { return net.step(i, task.index(), 3); })[0];
     if (i == 20) std::printf("goes on, start %d\n", task.restarts()), std::fflush(stdout);
   }
@@ -258,7 +259,8 @@ TEST_CASE("a worker that dies and comes back trains on with the others",
 
 TEST_CASE("a lost server is an error of all workers with its name",
           "[strategy][parameter_server][multiproc]") {
-  ProcessClusterOptions options = cluster_of("ps_trains_on");
+  // So many steps that no worker is done before the server is killed, however late that is.
+  ProcessClusterOptions options = cluster_of("ps_trains_on", "1000000000");
   options.environment.insert(
       {{"DISTRIBUTE_HEARTBEAT_INTERVAL", "0.2"}, {"DISTRIBUTE_LOST_AFTER", "2"}});
   ProcessCluster cluster(options);

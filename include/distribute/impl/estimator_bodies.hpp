@@ -260,6 +260,7 @@
 #include <distribute/rpc/impl/rpc_channel.ipp>
 #include <distribute/rpc/impl/rpc_message.ipp>
 #include <distribute/rpc/impl/rpc_server.ipp>
+#include <distribute/rpc/impl/standstill.ipp>
 #include <distribute/rpc/impl/tensor_codec.ipp>
 
 #include <distribute/summary/impl/event.ipp>

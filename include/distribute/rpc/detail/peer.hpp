@@ -2,10 +2,12 @@
 /// Another task of the job as this one sees it: one start of it, alive or lost.
 
 #include <distribute/base/config.hpp>
+#include <distribute/rpc/detail/standstill.hpp>
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -45,14 +47,16 @@ class Peer {
   /// After it the callback does not run any more.
   void remove_on_lost(int id);
 
-  /// The first reason counts. For PeerMonitor.
+  /// The first reason counts, with what `standstill` adds to it. For PeerMonitor.
   void lose(const std::string& reason);
+  void watch(std::shared_ptr<const Standstill> standstill);
 
  private:
   const PeerName name_;
   mutable std::recursive_mutex mutex_;  // guards all below; held while callbacks run
   bool lost_ = false;
   std::string reason_;
+  std::shared_ptr<const Standstill> standstill_;
   std::map<int, std::function<void()>> callbacks_;
   int last_callback_ = 0;
 };

@@ -6,6 +6,7 @@
 #include <distribute/net/socket.hpp>
 #include <distribute/net/wake_up.hpp>
 #include <distribute/rpc/detail/peer.hpp>
+#include <distribute/rpc/detail/standstill.hpp>
 
 #include <atomic>
 #include <condition_variable>
@@ -57,8 +58,9 @@ class PeerMonitor {
   std::atomic<bool> stopping_{false};
   mutable std::mutex mutex_;  // guards links_
   std::vector<Link> links_;
-  std::condition_variable changed_;              // a link is gone
-  Clock::time_point next_ping_{}, last_turn_{};  // the thread's own
+  std::condition_variable changed_;  // a link is gone
+  const std::shared_ptr<Standstill> standstill_;
+  Clock::time_point next_ping_{};  // the thread's own
   std::thread thread_;
 };
 

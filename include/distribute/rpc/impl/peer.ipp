@@ -20,6 +20,11 @@ DISTRIBUTE_INLINE void Peer::throw_if_lost() const {
   if (lost_) throw UnavailableError(str_cat(text(), " is lost: ", reason_));
 }
 
+DISTRIBUTE_INLINE void Peer::watch(std::shared_ptr<const Standstill> standstill) {
+  const std::lock_guard lock(mutex_);
+  standstill_ = std::move(standstill);
+}
+
 DISTRIBUTE_INLINE int Peer::on_lost(std::function<void()> callback) {
   const std::lock_guard lock(mutex_);
   const int id = ++last_callback_;
@@ -39,7 +44,7 @@ DISTRIBUTE_INLINE void Peer::lose(const std::string& reason) {
   const std::lock_guard lock(mutex_);
   if (lost_) return;
   lost_ = true;
-  reason_ = reason;
+  reason_ = reason + (standstill_ ? standstill_->text(Standstill::Clock::now()) : "");
   while (!callbacks_.empty()) {
     const auto callback = std::move(callbacks_.begin()->second);
     callbacks_.erase(callbacks_.begin());

@@ -17,8 +17,10 @@ namespace distribute::rpc {
 inline constexpr uint8_t kPing = 1, kEcho = 2, kFarewell = 3;
 
 DISTRIBUTE_INLINE PeerMonitor::PeerMonitor(const ClusterOptions& options)
-    : interval_(options.heartbeat_interval), lost_after_(options.lost_after) {
-  last_turn_ = next_ping_ = Clock::now();
+    : interval_(options.heartbeat_interval),
+      lost_after_(options.lost_after),
+      standstill_(std::make_shared<Standstill>(options.lost_after)) {
+  next_ping_ = Clock::now();
   thread_ = base_internal::start_thread("watching other tasks", [this] { run(); });
 }
 
@@ -30,6 +32,7 @@ DISTRIBUTE_INLINE PeerMonitor::~PeerMonitor() {
 
 DISTRIBUTE_INLINE void PeerMonitor::watch(std::shared_ptr<Peer> peer, net::Socket socket,
                                           bool dialed) {
+  peer->watch(standstill_);
   const std::lock_guard lock(mutex_);
   links_.push_back({std::move(peer), std::move(socket), dialed, Clock::now()});
   wake_up_.signal();
@@ -66,9 +69,8 @@ DISTRIBUTE_INLINE void PeerMonitor::turn() {
     const std::lock_guard lock(mutex_);
     const Clock::time_point now = Clock::now();
     // A process that was itself asleep does not count the others' silence in that time.
-    if (now - last_turn_ > net::seconds(interval_ + lost_after_ / 2))
+    if (standstill_->look(now) > interval_ + lost_after_ / 2)
       for (Link& link : links_) link.heard = now;
-    last_turn_ = now;
     if (now >= next_ping_) {
       next_ping_ = now + net::seconds(interval_);
       const std::byte ping{kPing};
