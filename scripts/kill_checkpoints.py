@@ -5,9 +5,11 @@ Each job saves every other step, so that most moments are moments of saving. All
 SIGKILL at once, after a time drawn at random; then it starts again in the same directory and goes
 on, and so on. After each kill TensorFlow finds the newest checkpoint (tf.train.latest_checkpoint),
 and opens it and all others that the state file names (tf.train.load_checkpoint), and reads every
-tensor. The newest one is compared bit for bit, all tensors of it, with that of a job which was
-not killed and has made as many steps; and the step that the trainer says it goes on from is
-that of the checkpoint.
+tensor, which must be finite. The newest one is compared bit for bit, all tensors of it, with that of
+a job which was not killed and has made as many steps; and the step that the trainer says it goes on
+from is that of the checkpoint. Workers with parameter servers make their steps in any order, so that
+their jobs are compared in the names, types and shapes of the tensors; a single one of them, alone or
+with a coordinator, in all bits.
 
 Usage: scripts/kill_checkpoints.py BUILD [--rounds 10] [--seed 1] [--python PYTHON]
 --python has TensorFlow (default: python3). Prints a line for each kill; fails when one is bad.
@@ -25,6 +27,8 @@ import tempfile
 import time
 
 RUN = ["{bin}/distribute", "run", "--grace", "5", "-np", "2", "--"]
+SERVERS = ["{bin}/distribute", "run", "--grace", "5", "--ps", "2"]
+BY_SERVERS = ["--", "{bin}/mnist_cnn", "--strategy=parameter_server"]
 JOBS = {
     "one process": ["{bin}/mnist_cnn"],
     "asynchronous": ["{bin}/mnist_cnn", "--async_checkpoint"],
@@ -32,7 +36,11 @@ JOBS = {
     "multi_worker": [*RUN, "{bin}/mnist_cnn", "--strategy=multi_worker"],
     "elastic": [*RUN, "{bin}/mnist_cnn", "--strategy=multi_worker", "--elastic"],
     "horovod": [*RUN, "{bin}/mnist_cnn", "--api=horovod"],
+    "servers": [*SERVERS, "-np", "1", *BY_SERVERS],
+    "servers of two": [*SERVERS, "-np", "2", *BY_SERVERS],
+    "coordinator": [*SERVERS, "-np", "1", "--chief", *BY_SERVERS],
 }
+ANY_ORDER = {"servers of two"}  # of steps
 TRAINING = ["--model=tutorial", "--batch_size=8", "--save_steps=2", "--seed=3"]
 JUDGE = '''
 import os, sys
@@ -52,19 +60,32 @@ def step_of(values):
     names = [n for n in values if n.startswith("optimizer/") and "iterations" in n.lower()]
     return int(values[names[0]])
 
-def judge(directory, reference):
+def is_finite(value):
+    value = np.asarray(value)
+    return value.dtype.kind != "f" or bool(np.isfinite(value).all())
+
+def form(value):
+    value = np.asarray(value)
+    return value.dtype, value.shape
+
+def judge(directory, reference, bits):
     newest = tf.train.latest_checkpoint(directory)
     if newest is None: return "none"
     for prefix in tf.train.get_checkpoint_state(directory).all_model_checkpoint_paths:
         values = tensors(prefix)
+        infinite = [n for n, v in values.items() if not is_finite(v)]
+        if infinite: return f"{prefix} is not finite: {infinite[:5]}"
     if reference == "-":
         return f"step {step_of(values)}"
     other = tensors(tf.train.latest_checkpoint(reference))
     left = "_CHECKPOINTABLE_OBJECT_GRAPH"
     different = [n for n in sorted(set(values) | set(other)) if n != left and
-                 not (n in values and n in other and is_same(values[n], other[n]))]
+                 not (n in values and n in other and
+                      (is_same(values[n], other[n]) if bits == "bits" else
+                       form(values[n]) == form(other[n])))]
     size = sum(np.asarray(v).nbytes for v in values.values())
-    return f"different: {different[:5]}" if different else f"same: {len(values)} tensors, {size} bytes"
+    if different: return f"different: {different[:5]}"
+    return f"same {bits}: {len(values)} tensors, {size} bytes"
 
 for line in sys.stdin:
     try: answer = judge(*line.strip().split("\\t"))
@@ -78,8 +99,8 @@ class Judge:
         self.process = subprocess.Popen([python, "-c", JUDGE], stdin=subprocess.PIPE, text=True,
                                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
 
-    def ask(self, directory, reference="-"):
-        self.process.stdin.write(f"{directory}\t{reference}\n")
+    def ask(self, directory, reference="-", bits="bits"):
+        self.process.stdin.write(f"{directory}\t{reference}\t{bits}\n")
         self.process.stdin.flush()
         for line in self.process.stdout:
             if line.startswith("ANSWER "):
@@ -145,7 +166,8 @@ class Rounds:
         good, text = self.train(reference, step)
         if good is None:
             return f"the reference fails:\n{text[-2000:]}"
-        compared = self.judge.ask(directory, reference)
+        compared = self.judge.ask(directory, reference,
+                                  "forms" if self.name in ANY_ORDER else "bits")
         self.step = step
         print(f"{self.name:14} kill {number:3}  step {step:5}  {len(left)} half written files  "
               f"{compared}", flush=True)
@@ -158,7 +180,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=10, help="kills of each job")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--python", default="python3", help="one that has TensorFlow")
-    parser.add_argument("--jobs", default=",".join(JOBS), help="those of " + ", ".join(JOBS))
+    parser.add_argument("--jobs", default=",".join(JOBS),
+                        help="those of " + ", ".join(JOBS))
     arguments = parser.parse_args()
     judge, bad, kills = Judge(arguments.python), 0, 0
     for name in arguments.jobs.split(","):

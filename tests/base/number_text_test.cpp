@@ -1,4 +1,5 @@
 #include <distribute/base/detail/number_text.hpp>
+#include <distribute/base/detail/printed_number.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
 

@@ -15,6 +15,7 @@
 #include <distribute/base/impl/monitoring.ipp>
 #include <distribute/base/impl/number_text.ipp>
 #include <distribute/base/impl/pipe_signal.ipp>
+#include <distribute/base/impl/printed_number.ipp>
 #include <distribute/base/impl/process_stat.ipp>
 #include <distribute/base/impl/process_stats.ipp>
 #include <distribute/base/impl/safe_text.ipp>

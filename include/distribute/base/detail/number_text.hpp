@@ -12,9 +12,6 @@ namespace distribute::base_internal {
 /// As printf's "%.9g" in the "C" locale: a float reads back as itself.
 std::string nine_digits(double value);
 
-/// As printf for one double in the "C" locale; `format` has one conversion, such as "%.2f".
-std::string printed_number(const std::string& format, double value);
-
 /// The number that `text` begins with, as strtod in the "C" locale; 0 for none. `used` gets the
 /// length of it, with blanks before it.
 double leading_number(std::string_view text, size_t* used = nullptr);
