@@ -7,6 +7,8 @@ The grid is limits x jobs. A run is good when it
   - has, where it fails, at least one line of the library or of a tool that says why, and no line of
     an abort ("terminate called", a C++ symbol, a sanitizer);
   - leaves no process, no half written file, no socket and no temporary file.
+With programs of a sanitizer (asan or tsan in the folder's name, such as build/asan_attacks/bin) its
+reports are faults, too; `-v` is left out, as the sanitizers need far more address space.
 Limits that only root can make (mounts) need root; `-u` needs a user other than root, to whom the
 script changes for these runs.
 
@@ -30,7 +32,7 @@ NOBODY = 65534
 REASON = re.compile(r"^(\[[a-z]+ \d+\] )?(error: |distribute|warning: |mnist_cnn: |libgomp: |"
                     r".*error while loading shared libraries)", re.M)
 ABORTED = re.compile(r"terminate called|core dumped|Segmentation fault|AddressSanitizer|"
-                     r"ThreadSanitizer|double free|std::__|pure virtual", re.M)
+                     r"ThreadSanitizer|runtime error:|double free|std::__|pure virtual", re.M)
 
 JOBS = {
     "one process": ["{bin}/mnist_cnn"],
@@ -86,6 +88,17 @@ LIMITS = {
 }
 
 
+def sanitizer_of(programs):
+    """"asan", "tsan" or "", and the environment for its programs."""
+    folder = str(pathlib.Path(programs).resolve())
+    supp = pathlib.Path(__file__).resolve().parent.parent / "tests/support/tsan.supp"
+    if "asan" in folder:
+        return "asan", {"ASAN_OPTIONS": "quarantine_size_mb=4:allocator_may_return_null=1"}
+    if "tsan" in folder:
+        return "tsan", {"TSAN_OPTIONS": f"suppressions={supp}"}
+    return "", {}
+
+
 def reachable(programs):
     """A copy of programs and data in a folder that any user can read; the checkout may be private."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="limits-bin-"))
@@ -138,7 +151,8 @@ def run(job, name, arguments):
         command = ["unshare", "-m", "--propagation", "private", "sh", "-c", script, "sh", *command]
     marker = f"LIMITS_TEST={os.path.basename(work)}"
     environment = dict(os.environ, TMPDIR=temporary, OMP_NUM_THREADS="1",
-                       DISTRIBUTE_STARTUP_TIMEOUT="20", LIMITS_TEST=os.path.basename(work))
+                       DISTRIBUTE_STARTUP_TIMEOUT="20", LIMITS_TEST=os.path.basename(work),
+                       **arguments.environment)
     if name == "no TMPDIR":
         environment["TMPDIR"], before = "/no/such/directory", None
     started = time.monotonic()
@@ -184,9 +198,12 @@ def main():
     grid = SMALL if arguments.small else [(job, name) for name in LIMITS for job in JOBS]
     root = os.geteuid() == 0
     results, skipped = [], 0
+    sanitizer, arguments.environment = sanitizer_of(arguments.bin)
     arguments.bin = reachable(arguments.bin)
     for job, name in grid:
         if arguments.only and arguments.only not in f"{name} {job}":
+            continue
+        if sanitizer and name.startswith("-v"):
             continue
         if not root and (LIMITS[name][1] or name.startswith("-u")):
             skipped += 1

@@ -21,7 +21,9 @@ Left out: a worker of "servers" that is frozen for long takes the server, which 
 connections, for lost, ends with status 138, and the launcher starts the whole job again.
 The same seed makes the same choices; what they meet differs from run to run.
 
-Usage: scripts/soak.py BUILD [--minutes 120] [--seed 1] [--jobs NAME,...] [--keep]
+Usage: scripts/soak.py BUILD [--minutes 120] [--seed 1] [--jobs NAME,...] [--attacks NAME,...]
+                       [--keep]
+--attacks none: nothing is attacked, which shows what a job's processes gain by their work alone.
 Prints a line every minute, and a table at the end. Its logs go to a folder that it names.
 """
 import argparse
@@ -199,6 +201,7 @@ class Soak:
     def __init__(self, arguments):
         self.random = random.Random(arguments.seed)
         self.seconds = arguments.minutes * 60
+        self.attacks = [name for name in arguments.attacks.split(",") if name != "none"]
         self.bin = pathlib.Path(arguments.build).resolve() / "bin"
         self.work = pathlib.Path(tempfile.mkdtemp(prefix="soak-"))
         self.temporary = self.work / "tmp"
@@ -252,8 +255,10 @@ class Soak:
                 self.held.append((time.monotonic() + self.random.uniform(0.1, 4), connection))
 
     def attack(self):
+        if not self.attacks:
+            return
         job = self.random.choice(self.jobs)
-        what = self.random.choices(list(ATTACKS), list(ATTACKS.values()))[0]
+        what = self.random.choices(self.attacks, [ATTACKS[name] for name in self.attacks])[0]
         number, seconds = self.random.random(), self.random.uniform(0.2, 2)
         if time.monotonic() < job.quiet_until or (job.name == "servers" and what == "freeze long"):
             return
@@ -408,6 +413,8 @@ def main():
     parser.add_argument("--minutes", type=float, default=120)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", default=",".join(JOBS), help="those of " + ", ".join(JOBS))
+    parser.add_argument("--attacks", default=",".join(ATTACKS),
+                        help="none, or those of " + ", ".join(ATTACKS))
     parser.add_argument("--keep", action="store_true", help="keep the logs of a good run")
     arguments = parser.parse_args()
     for number in (signal.SIGTERM, signal.SIGINT):  # the jobs end with it
