@@ -32,12 +32,12 @@ std::exception_ptr boom(const std::string& what = "boom") {
 
 void finish(ClosureQueue& queue, const ClosurePtr& one, const std::string& bytes = "") {
   one->output->set_bytes(bytes);
-  queue.mark_finished();
+  queue.mark_finished(one);
 }
 
 void fail(ClosureQueue& queue, const ClosurePtr& one, const std::string& what = "boom") {
   one->output->set_error(boom(what));
-  queue.mark_failed(boom(what));
+  queue.mark_failed(boom(what), one);
 }
 
 void check_cancelled(const ClosurePtr& one) {
@@ -97,6 +97,31 @@ TEST_CASE("a closure that was put back is run again, before the others",
   finish(queue, b, "2");
   CHECK(queue.wait());
   CHECK(*a->output->bytes() == "1");
+}
+
+TEST_CASE("what has ended is known by the lowest number that has not",
+          "[coordinator][closure_queue]") {
+  ClosureQueue queue;
+  CHECK(queue.settled() == 1);
+  std::vector<ClosurePtr> all;
+  for (int i = 0; i < 5; ++i) queue.put(all.emplace_back(closure()));
+  CHECK(queue.settled() == 1);
+  for (int i = 0; i < 3; ++i) queue.get(i);  // numbers 1, 2, 3
+  finish(queue, all[1]);
+  CHECK(queue.settled() == 1);
+  queue.put_back(all[0]);  // it will run again
+  finish(queue, all[2]);
+  CHECK(queue.settled() == 1);
+  CHECK(queue.get(0).closure == all[0]);
+  finish(queue, all[0]);
+  CHECK(queue.settled() == 4);
+  queue.get(0);
+  fail(queue, all[3]);
+  CHECK(queue.settled() == 5);
+  check_throws<InvalidArgumentError>([&] { queue.wait(); }, "boom");  // cancels number 5
+  queue.put(closure());
+  CHECK(queue.get(0).closure->number == 6);
+  CHECK(queue.settled() == 6);
 }
 
 TEST_CASE("put_back ignores the bound", "[coordinator][closure_queue]") {

@@ -26,9 +26,32 @@ TEST_CASE("a function's updates are known until so many newer ones are there",
   CHECK(applied.add({7, 1, 1}, &a));  // the function's next update
   CHECK(applied.add({8, 1, 0}, &a));  // another coordinator's function
   CHECK(applied.add({7, 2, 0}, &b));
-  CHECK_FALSE(applied.contains({7, 1, 0}, &a));
-  CHECK(applied.contains({7, 1, 1}, &a));
+  CHECK_FALSE(applied.contains({7, 1, 0}, &a));  // the oldest function has gone
+  CHECK_FALSE(applied.contains({7, 1, 1}, &a));
+  CHECK(applied.contains({8, 1, 0}, &a));
+  CHECK(applied.size() == 2);
   for (int i = 0; i < 2; ++i) CHECK(applied.add({7, 0, 0}, &a));  // of no function
+}
+
+TEST_CASE("functions that have ended are forgotten, and what comes late of them is refused",
+          "[parameter_server][applied_updates]") {
+  const StoredVariable a("a", Shape{1}, DType::Float32, nullptr);
+  AppliedUpdates applied;
+  const auto origin = [](uint64_t function, uint64_t settled) {
+    return UpdateOrigin{.session = 7, .function = function, .settled = settled};
+  };
+  for (uint64_t function = 1; function <= 10'000; ++function)  // three under way at a time
+    for (uint64_t number = 0; number < 3; ++number) {
+      UpdateOrigin one = origin(function, function > 3 ? function - 2 : 0);
+      one.number = number;
+      REQUIRE(applied.add(one, &a));
+    }
+  CHECK(applied.size() == 9);
+  CHECK_FALSE(applied.add(origin(9'999, 9'998), &a));  // runs again
+  CHECK_FALSE(applied.add(origin(5, 3), &a));          // of a worker that was frozen
+  CHECK(applied.contains(origin(5, 3), &a));
+  CHECK_FALSE(applied.contains(origin(10'001, 0), &a));
+  CHECK(applied.add({.session = 8, .function = 5}, &a));  // of another coordinator
 }
 
 TEST_CASE("who repeats a push waits until the first one has been applied",

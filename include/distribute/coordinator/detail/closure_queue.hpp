@@ -14,6 +14,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 
 namespace distribute::coordinator_internal {
 
@@ -45,9 +46,9 @@ class ClosureQueue {
   };
   Taken get(int worker, net::Deadline deadline = no_deadline());
 
-  void mark_finished();
+  void mark_finished(const ClosurePtr& closure = nullptr);
   /// Its output has the error already.
-  void mark_failed(std::exception_ptr error);
+  void mark_failed(std::exception_ptr error, const ClosurePtr& closure = nullptr);
   /// The worker could not finish it: to the front of the queue, or cancelled after an error.
   void put_back(ClosurePtr closure);
   /// Forgets what waits for this worker alone.
@@ -73,6 +74,8 @@ class ClosureQueue {
   bool cancelling() const;
   /// Whether a wait() keeps put() out.
   bool somebody_waits() const;
+  /// All closures whose numbers are below it have ended, with their updates, and do not run again.
+  uint64_t settled() const;
   int64_t queued() const;
   int64_t in_flight() const;
   /// How many have been marked finished or failed.
@@ -86,6 +89,7 @@ class ClosureQueue {
   void cancel_all(Lock& lock);
   [[nodiscard]] Closures fail_queued(const std::exception_ptr& error);
   void one_less();
+  void settle(const ClosurePtr& closure);
 
   const int64_t capacity_;
   std::mutex put_wait_mutex_;  // held by wait() and put(): nobody puts while somebody waits
@@ -95,6 +99,8 @@ class ClosureQueue {
   std::map<int, Closures> by_worker_;
   int64_t in_flight_ = 0, completed_ = 0;
   uint64_t last_number_ = 0;
+  uint64_t last_begun_ = 0;
+  std::set<uint64_t> begun_;  // numbers of those that have been given out and have not ended
   std::exception_ptr error_;
   bool broken_ = false;  // error_ stays
   bool waiting_ = false, cancelling_ = false, stopped_ = false;

@@ -79,6 +79,7 @@ class WorkerService {
   struct Job {
     uint64_t id = 0;
     uint64_t function = 0;  // Closure::number
+    uint64_t settled = 0;   // UpdateOrigin::settled
     bool makes = false;     // a resource
     std::string_view body;
     std::string answer;
@@ -90,7 +91,7 @@ class WorkerService {
   std::string release(std::string_view body);
   std::string cancel(std::string_view body);
   void run_job(Job& job);
-  std::string call(net::ByteReader& arguments, const std::string& name, uint64_t number);
+  std::string call(net::ByteReader& arguments, const std::string& name, const Job& job);
   std::string make(net::ByteReader& arguments, const std::string& name);
   int64_t make_dataset(const Recipe& recipe, const std::string& name);
   uint64_t first_pass(const Recipe& recipe) const;

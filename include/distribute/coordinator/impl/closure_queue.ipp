@@ -2,6 +2,7 @@
 #include <distribute/base/metrics.hpp>
 #include <distribute/coordinator/detail/closure_queue.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace distribute::coordinator_internal {
@@ -51,6 +52,8 @@ DISTRIBUTE_INLINE ClosureQueue::Taken ClosureQueue::get(int worker, net::Deadlin
   from.pop_front();
   if (!tagged) {
     ++in_flight_;
+    last_begun_ = std::max(last_begun_, taken.closure->number);
+    begun_.insert(taken.closure->number);
     monitoring::metrics().queued_closures.add(-1);
     monitoring::metrics().running_closures.add(1);
     free_slot_.notify_one();
@@ -68,16 +71,29 @@ DISTRIBUTE_INLINE void count_closure(const char* result) {
   monitoring::metrics().closures.get_cell({result}).increment_by();
 }
 
-DISTRIBUTE_INLINE void ClosureQueue::mark_finished() {
+/// Null: one that this queue has not numbered.
+DISTRIBUTE_INLINE void ClosureQueue::settle(const ClosurePtr& closure) {
+  if (closure) begun_.erase(closure->number);
+}
+
+DISTRIBUTE_INLINE uint64_t ClosureQueue::settled() const {
+  const std::lock_guard lock(mutex_);
+  return begun_.empty() ? last_begun_ + 1 : *begun_.begin();
+}
+
+DISTRIBUTE_INLINE void ClosureQueue::mark_finished(const ClosurePtr& closure) {
   const std::lock_guard lock(mutex_);
   one_less();
+  settle(closure);
   ++completed_;
   count_closure("finished");
 }
 
-DISTRIBUTE_INLINE void ClosureQueue::mark_failed(std::exception_ptr error) {
+DISTRIBUTE_INLINE void ClosureQueue::mark_failed(std::exception_ptr error,
+                                                 const ClosurePtr& closure) {
   const std::lock_guard lock(mutex_);
   one_less();
+  settle(closure);
   ++completed_;
   count_closure("failed");
   if (!error_) error_ = std::move(error);
@@ -89,6 +105,7 @@ DISTRIBUTE_INLINE void ClosureQueue::put_back(ClosurePtr closure) {
   const std::lock_guard lock(mutex_);
   one_less();
   count_closure("put_back");
+  if (broken_ || error_ || cancelling_ || stopped_) settle(closure);
   if (broken_) return closure->output->set_error(error_);
   if (error_ || cancelling_ || stopped_) return closure->mark_cancelled();
   queue_.push_front(std::move(closure));
@@ -149,8 +166,10 @@ DISTRIBUTE_INLINE void ClosureQueue::cancel_all(Lock& lock) {
 /// with them may end what they alone hold, and that puts closures of its own.
 DISTRIBUTE_INLINE ClosureQueue::Closures ClosureQueue::fail_queued(
     const std::exception_ptr& error) {
-  for (const ClosurePtr& closure : queue_)
+  for (const ClosurePtr& closure : queue_) {
+    settle(closure);
     error ? closure->output->set_error(error) : closure->mark_cancelled();
+  }
   monitoring::metrics().queued_closures.add(-int64_t(queue_.size()));
   return std::exchange(queue_, {});
 }

@@ -87,7 +87,8 @@ DISTRIBUTE_INLINE std::string WorkerService::run(std::string_view body, bool mak
   net::ByteReader reader(body);
   job.id = reader.number<uint64_t>();
   job.function = reader.number<uint64_t>();
-  job.body = body.substr(std::min(body.size(), sizeof(job.id) + sizeof(job.function)));
+  job.settled = reader.number<uint64_t>();
+  job.body = body.substr(std::min(body.size(), 3 * sizeof(uint64_t)));
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return (!waiting_ && !running_) || stopped_; });
   if (stopped_) throw CancelledError(options_.name + " has ended");
@@ -103,8 +104,7 @@ DISTRIBUTE_INLINE std::string WorkerService::run(std::string_view body, bool mak
 /// Comes between two functions, from the thread that sends them.
 DISTRIBUTE_INLINE std::string WorkerService::release(std::string_view body) {
   net::ByteReader reader(body);
-  reader.number<uint64_t>();
-  reader.number<uint64_t>();
+  for (int i = 0; i < 3; ++i) reader.number<uint64_t>();
   reader.text();
   reader.number<uint32_t>();
   const auto id = from_bytes<int64_t>(reader.text());
@@ -165,7 +165,7 @@ DISTRIBUTE_INLINE void WorkerService::run_job(Job& job) {
     net::ByteReader reader(job.body);
     const std::string name(reader.text());
     reader.number<uint32_t>();  // of arguments: the function knows
-    outcome.text = job.makes ? make(reader, name) : call(reader, name, job.function);
+    outcome.text = job.makes ? make(reader, name) : call(reader, name, job);
   } catch (...) {
     outcome = Outcome::of_current_exception(cancelled_);
   }
@@ -173,12 +173,13 @@ DISTRIBUTE_INLINE void WorkerService::run_job(Job& job) {
 }
 
 DISTRIBUTE_INLINE std::string WorkerService::call(net::ByteReader& arguments,
-                                                  const std::string& name, uint64_t number) {
+                                                  const std::string& name, const Job& job) {
   const RegistrationPtr function = functions().find("function", name);
   RemoteCall call{arguments, resources_};
   std::string result;
   const auto run = [&] { result = function->run(call); };
-  const parameter_server::UpdateOrigin origin{greeting_.session, number};
+  const parameter_server::UpdateOrigin origin{
+      .session = greeting_.session, .function = job.function, .settled = job.settled};
   options_.run_closure ? options_.run_closure(origin, run) : run();
   return result;
 }

@@ -114,7 +114,11 @@ DISTRIBUTE_INLINE bool WorkerThread::process(const ClosureQueue::Taken& taken) {
 }
 
 DISTRIBUTE_INLINE Outcome WorkerThread::run_remotely(const Closure& closure) {
-  const std::string id = net::ByteWriter().number(last_id_.load()).number(closure.number).take();
+  const std::string id = net::ByteWriter()
+                             .number(last_id_.load())
+                             .number(closure.number)
+                             .number(pool_.queue_->settled())
+                             .take();
   return Outcome::decode(link_->call(closure.method, id + closure.body_for(worker_)));
 }
 
@@ -123,7 +127,7 @@ DISTRIBUTE_INLINE void WorkerThread::settle(const ClosureQueue::Taken& taken,
   switch (outcome.kind) {
     case OutcomeKind::Finished:
       taken.closure->output->set_bytes(outcome.text);
-      if (!taken.tagged) pool_.queue_->mark_finished();
+      if (!taken.tagged) pool_.queue_->mark_finished(taken.closure);
       return;
     case OutcomeKind::Cancelled: return cancelled(taken);
     case OutcomeKind::ResourceLost:
@@ -139,7 +143,7 @@ DISTRIBUTE_INLINE void WorkerThread::settle(const ClosureQueue::Taken& taken,
 DISTRIBUTE_INLINE void WorkerThread::fail(const ClosureQueue::Taken& taken,
                                           const std::exception_ptr& error) {
   taken.closure->output->set_error(error);
-  if (!taken.tagged) pool_.queue_->mark_failed(error);
+  if (!taken.tagged) pool_.queue_->mark_failed(error, taken.closure);
 }
 
 DISTRIBUTE_INLINE void WorkerThread::give_back(const ClosureQueue::Taken& taken) {
@@ -151,7 +155,7 @@ DISTRIBUTE_INLINE void WorkerThread::give_back(const ClosureQueue::Taken& taken)
 
 DISTRIBUTE_INLINE void WorkerThread::cancelled(const ClosureQueue::Taken& taken) {
   taken.closure->mark_cancelled();
-  if (!taken.tagged) pool_.queue_->mark_finished();
+  if (!taken.tagged) pool_.queue_->mark_finished(taken.closure);
 }
 
 /// Everybody else goes on meanwhile. False when the worker does not come back.

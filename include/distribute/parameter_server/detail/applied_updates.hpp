@@ -11,22 +11,27 @@
 #include <mutex>
 #include <set>
 #include <tuple>
+#include <utility>
 
 namespace distribute::parameter_server {
 
 class StoredVariable;
 
-/// The last updates of coordinators' functions that a server has applied, variable by variable: a
-/// worker that dies may leave some variables updated and others not. Thread-safe.
+/// The updates that a server has applied of coordinators' functions that may run again, variable by
+/// variable: a worker that dies may leave some variables updated and others not. A function that
+/// has ended is forgotten; what a worker sends for it later, which was frozen meanwhile, counts as
+/// applied. Thread-safe.
 class AppliedUpdates {
  public:
-  /// Who runs a function again does so sooner than so many others are applied.
+  /// Keeps so many at most, the newest ones, whatever coordinators say: one may be gone for good.
   explicit AppliedUpdates(size_t capacity = size_t{1} << 18) : capacity_(capacity) {}
 
   /// Whether the variable has not had this update yet, and from now on it has. Always true for what
   /// no function has sent. `part`: which one of several for the variable in one push.
   bool add(const UpdateOrigin& origin, const StoredVariable* variable, int part = 0);
   bool contains(const UpdateOrigin& origin, const StoredVariable* variable) const;
+  /// How many are kept.
+  size_t size() const;
 
   /// Says, while it lives, that a push of `origin` is being applied.
   class [[nodiscard]] Applying {
@@ -44,11 +49,21 @@ class AppliedUpdates {
   void wait_until_applied(const UpdateOrigin& origin);
 
  private:
-  using Key = std::tuple<UpdateOrigin, const StoredVariable*, int>;
+  using Update = std::tuple<uint64_t, const StoredVariable*, int>;  // number, variable, part
+  struct Session {
+    uint64_t settled = 0;  // functions below it have ended
+    std::map<uint64_t, std::set<Update>> functions;
+  };
+  using Function = std::pair<uint64_t, uint64_t>;  // session, function
+  void settle(Session& session, uint64_t settled);
+  void forget(const Function& function);
+  bool is_known(const Function& function) const;
+
   const size_t capacity_;
   mutable std::mutex mutex_;  // guards the rest
-  std::set<Key> known_;
-  std::deque<std::set<Key>::iterator> by_age_;
+  std::map<uint64_t, Session> sessions_;
+  std::deque<Function> by_age_;
+  size_t count_ = 0;  // of updates
   std::map<UpdateOrigin, int> under_way_;
   std::condition_variable ended_;
 };

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace distribute::parameter_server {
@@ -29,7 +30,15 @@ struct UpdateOrigin {
   uint64_t session = 0;   // of the coordinator
   uint64_t function = 0;  // counts the session's functions from 1; 0: of no function
   uint64_t number = 0;    // counts the function's updates
-  auto operator<=>(const UpdateOrigin&) const = default;
+  /// All functions of the session below this one have ended, with their updates. No part of what
+  /// tells two updates apart.
+  uint64_t settled = 0;
+
+  auto operator<=>(const UpdateOrigin& other) const {
+    return std::tie(session, function, number) <=>
+           std::tie(other.session, other.function, other.number);
+  }
+  bool operator==(const UpdateOrigin& other) const { return (*this <=> other) == 0; }
 };
 
 struct Push {

@@ -16,7 +16,7 @@ DISTRIBUTE_INLINE const char* name_of(LinkRequest request) {
 }
 
 DISTRIBUTE_INLINE void write_origin(net::ByteWriter& head, const UpdateOrigin& origin) {
-  head.number(origin.session).number(origin.function).number(origin.number);
+  head.number(origin.session).number(origin.function).number(origin.number).number(origin.settled);
 }
 
 DISTRIBUTE_INLINE UpdateOrigin read_origin(net::ByteReader& head) {
@@ -24,6 +24,7 @@ DISTRIBUTE_INLINE UpdateOrigin read_origin(net::ByteReader& head) {
   origin.session = head.number<uint64_t>();
   origin.function = head.number<uint64_t>();
   origin.number = head.number<uint64_t>();
+  origin.settled = head.number<uint64_t>();
   return origin;
 }
 
