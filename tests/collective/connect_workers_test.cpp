@@ -190,13 +190,12 @@ TEST_CASE("workers of one host share memory, with several replicas too",
 DISTRIBUTE_CLUSTER_MAIN(connects_while_the_owner_has_no_memory) {
   std::mutex mutex;  // guards lines
   std::string lines;
-  ClusterTasks tasks = tasks_of_environment();
-  tasks.options = ClusterOptions::from_environment();
-  tasks.options.log = [&](const std::string& line) {
+  ClusterOptions options = ClusterOptions::from_environment();
+  options.log = [&](const std::string& line) {
     const std::lock_guard lock(mutex);
     lines += line + "\n";
   };
-  const auto runtime = ClusterRuntime::join(tasks);
+  const auto runtime = ClusterRuntime::join(tasks_of_environment(), options);
   std::optional<FileSizeLimit> full;
   if (runtime->rank() == 0) full.emplace(100);
   const auto begin = std::chrono::steady_clock::now();

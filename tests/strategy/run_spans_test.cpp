@@ -58,7 +58,7 @@ class Trace {
 void three_steps(Strategy& strategy) {
   for (int step = 0; step < 3; ++step)
     strategy.run([] {
-      get_replica_context()->all_reduce(ReduceOp::Sum, Tensor::scalar(1.0f));
+      get_replica_context()->all_reduce(ReduceOp::Sum, Tensor(1.0f));
       get_replica_context()->merge_call([](Strategy&) {});
     });
 }
