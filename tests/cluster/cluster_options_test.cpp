@@ -91,7 +91,7 @@ TEST_CASE("the token may stand in a file", "[cluster][cluster_options]") {
   }
 }
 
-TEST_CASE("a token file that other users can read is a warning, once in a process",
+TEST_CASE("a token file that other users can read is a warning, once for each file",
           "[cluster][cluster_options]") {
   const TemporaryDirectory directory;
   const std::string path = directory / "token";
@@ -110,7 +110,7 @@ TEST_CASE("a token file that other users can read is a warning, once in a proces
   CHECK(contains(told[0], "DISTRIBUTE_JOB_TOKEN_FILE=" + path +
                               ": every user of this machine may read or change the job's token"));
   CHECK(contains(told[0], "chmod 600"));
-  CHECK_FALSE(contains(told[0], "secret"));
+  CHECK_FALSE(contains(told[0], "secret of the file"));
   CHECK(warnings(0666).empty());  // said once
 }
 

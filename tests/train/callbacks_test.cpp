@@ -213,8 +213,8 @@ TEST_CASE("files have decimal points in text and name under a locale with a comm
   Scripted({1234.5}).fit(train::CSVLogger({.filename = path, .separator = ";"}));
   std::ifstream file(path);
   const std::string text(std::istreambuf_iterator<char>(file), {});
-  CHECK_THAT(text, Contains("1234.5"));
-  CHECK_THAT(text, !Contains(","));
+  CHECK_THAT(text, Catch::Matchers::Contains("1234.5"));
+  CHECK_THAT(text, !Catch::Matchers::Contains(","));
   const train::Logs values{{"loss", 1234.5}};
   CHECK(train::format_figures("{loss:.2f} {loss:e} {loss}", values) ==
         "1234.50 1.234500e+03 1234.5");
