@@ -207,7 +207,12 @@ DISTRIBUTE_CLUSTER_MAIN(ps_restores) {
   const auto scope = strategy.scope();
   Net net;
   if (served(strategy)) return;
+  // The servers end with the chief: a worker that came later would wait for them.
+  auto& client = *strategy_internal::parameter_server_extended(strategy)->job().client;
+  client.set(str_cat("here is ", task.index()), "");
   if (!strategy.extended().should_checkpoint()) return;
+  for (int worker = 0; worker < 3; ++worker)
+    client.wait(str_cat("here is ", worker), net::Deadline::after_seconds(60));
   net.model(zeros({1, 5}));
   net.optimizer.build(net.model.trainable_variables());
   train::Checkpoint checkpoint(net.model, net.optimizer);
@@ -264,7 +269,9 @@ TEST_CASE("a lost server is an error of all workers with its name",
   options.environment.insert(
       {{"DISTRIBUTE_HEARTBEAT_INTERVAL", "0.2"}, {"DISTRIBUTE_LOST_AFTER", "2"}});
   ProcessCluster cluster(options);
-  cluster.wait_for_output({"worker", 0}, "goes on");
+  // A worker that has not met the server yet would wait for it.
+  for (int worker = 0; worker < 3; ++worker)
+    cluster.wait_for_output({"worker", worker}, "goes on");
   cluster.kill({"ps", 1});
   for (int worker = 0; worker < 3; ++worker) {
     cluster.wait_for_end({"worker", worker}, 30);
