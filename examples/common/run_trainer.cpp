@@ -85,7 +85,10 @@ int train_and_report(const TrainerOptions& options, const MakeTask& make_task,
   const auto [cluster, strategy, name] = make_strategy(options);
   check_policy(options, name);
   const auto job = dist::ParameterServerJob::of(*strategy);
-  if (job && job->is_parameter_server()) return dist::Server(*strategy).join();
+  if (job && job->is_parameter_server()) {
+    const dist::train::ExitOnTermination without_a_word(false);  // at the end of each job
+    return dist::Server(*strategy).join();
+  }
   const bool alone = !cluster || !cluster->cluster_spec();  // else the job's runtime has written it
   const dist::ReadyFile ready(alone ? dist::ready_file_path() : "");
   dist::train::RunReport report;

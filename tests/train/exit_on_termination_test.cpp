@@ -63,6 +63,21 @@ TEST_CASE("a process that ends without saving says so", "[train][termination]") 
   CHECK(json.at("task") == "worker 1");
 }
 
+TEST_CASE("within a process a server may end without a word", "[train][termination]") {
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  CHECK(end_of([&] {
+          ::dup2(ends[1], STDERR_FILENO);
+          const train::ExitOnTermination exits;
+          const train::ExitOnTermination without_a_word(false);
+          ::raise(SIGTERM);
+        }) == kExitPreempted);
+  ::close(ends[1]);
+  char byte;
+  CHECK(::read(ends[0], &byte, 1) == 0);
+  ::close(ends[0]);
+}
+
 TEST_CASE("afterwards the handler of before is back", "[train][termination]") {
   CHECK(end_of([] {
           { const train::ExitOnTermination exits; }

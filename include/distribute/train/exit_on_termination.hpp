@@ -14,7 +14,8 @@ namespace distribute::train {
 /// stays so. The main thread.
 class ExitOnTermination {
  public:
-  ExitOnTermination();
+  /// `says`: the line is written. False for a server, whose variables the chief saves.
+  explicit ExitOnTermination(bool says = true);
   /// Puts the handler of before back.
   ~ExitOnTermination();
   ExitOnTermination(const ExitOnTermination&) = delete;

@@ -34,7 +34,9 @@ struct ExitOnTermination::Before {
   const std::string* outer = nullptr;
 };
 
-DISTRIBUTE_INLINE ExitOnTermination::ExitOnTermination() : before_(std::make_unique<Before>()) {
+DISTRIBUTE_INLINE ExitOnTermination::ExitOnTermination(bool says)
+    : before_(std::make_unique<Before>()) {
+  if (!says) before_->line.clear();
   before_->outer = in_process<TerminationLine>().text.exchange(&before_->line);
   struct sigaction exiting {};
   exiting.sa_handler = [](int) {
