@@ -270,8 +270,7 @@ TEST_CASE("a lost server is an error of all workers with its name",
       {{"DISTRIBUTE_HEARTBEAT_INTERVAL", "0.2"}, {"DISTRIBUTE_LOST_AFTER", "2"}});
   ProcessCluster cluster(options);
   // A worker that has not met the server yet would wait for it.
-  for (int worker = 0; worker < 3; ++worker)
-    cluster.wait_for_output({"worker", worker}, "goes on");
+  for (int worker = 0; worker < 3; ++worker) cluster.wait_for_output({"worker", worker}, "goes on");
   cluster.kill({"ps", 1});
   for (int worker = 0; worker < 3; ++worker) {
     cluster.wait_for_end({"worker", worker}, 30);

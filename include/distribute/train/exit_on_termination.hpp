@@ -8,10 +8,10 @@
 namespace distribute::train {
 
 /// While it lives SIGTERM ends the process at once with kExitPreempted, and a line on stderr says
-/// that nothing was saved; also where it is the first process of a container: there the kernel drops
-/// signals that nobody handles, and the pod would only end when its grace period is over. A
-/// PreemptionCheckpointHandler takes the signal over while it lives. Where the signal was ignored it
-/// stays so. The main thread.
+/// that nothing was saved; also where it is the first process of a container: there the kernel
+/// drops signals that nobody handles, and the pod would only end when its grace period is over. A
+/// PreemptionCheckpointHandler takes the signal over while it lives. Where the signal was ignored
+/// it stays so. The main thread.
 class ExitOnTermination {
  public:
   /// `says`: the line is written. False for a server, whose variables the chief saves.
