@@ -81,8 +81,8 @@ class ServerWatch {
     } catch (const Error& error) {
       return std::make_exception_ptr(UnavailableError(
           str_cat(error.what(),
-                  ". Its variables are lost with it: start the parameter server and "
-                  "the coordinator again, and restore the last checkpoint")));
+                  ". When it has ended, its variables are lost with it: start the parameter server "
+                  "and the coordinator again, and restore the last checkpoint")));
     }
     return nullptr;
   }
