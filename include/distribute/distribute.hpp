@@ -143,6 +143,7 @@
 #include <distribute/nn/dropout.hpp>
 #include <distribute/nn/embedding.hpp>
 #include <distribute/nn/flatten.hpp>
+#include <distribute/nn/hinge_losses.hpp>
 #include <distribute/nn/initializers.hpp>
 #include <distribute/nn/loss.hpp>
 #include <distribute/nn/losses.hpp>
@@ -154,15 +155,22 @@
 #include <distribute/nn/optional_module.hpp>
 #include <distribute/nn/policy.hpp>
 #include <distribute/nn/pooling.hpp>
+#include <distribute/nn/probability_losses.hpp>
+#include <distribute/nn/regression_losses.hpp>
 #include <distribute/nn/regularizers.hpp>
 #include <distribute/nn/resnet.hpp>
 #include <distribute/nn/sequential.hpp>
 
+#include <distribute/optim/adadelta.hpp>
 #include <distribute/optim/adagrad.hpp>
 #include <distribute/optim/adam.hpp>
+#include <distribute/optim/adamax.hpp>
 #include <distribute/optim/element_kernel.hpp>
+#include <distribute/optim/ftrl.hpp>
 #include <distribute/optim/learning_rate.hpp>
+#include <distribute/optim/lion.hpp>
 #include <distribute/optim/loss_scale_optimizer.hpp>
+#include <distribute/optim/nadam.hpp>
 #include <distribute/optim/optimizer.hpp>
 #include <distribute/optim/optimizer_config.hpp>
 #include <distribute/optim/optimizer_text.hpp>

@@ -178,6 +178,7 @@
 
 #include <distribute/nn/impl/initializers.ipp>
 #include <distribute/nn/impl/loss.ipp>
+#include <distribute/nn/impl/loss_parts.ipp>
 #include <distribute/nn/impl/losses.ipp>
 #include <distribute/nn/impl/metrics.ipp>
 #include <distribute/nn/impl/module.ipp>

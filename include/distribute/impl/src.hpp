@@ -205,8 +205,10 @@
 #include <distribute/nn/impl/dropout.ipp>
 #include <distribute/nn/impl/embedding.ipp>
 #include <distribute/nn/impl/flatten.ipp>
+#include <distribute/nn/impl/hinge_losses.ipp>
 #include <distribute/nn/impl/initializers.ipp>
 #include <distribute/nn/impl/loss.ipp>
+#include <distribute/nn/impl/loss_parts.ipp>
 #include <distribute/nn/impl/losses.ipp>
 #include <distribute/nn/impl/metrics.ipp>
 #include <distribute/nn/impl/module.ipp>
@@ -216,15 +218,22 @@
 #include <distribute/nn/impl/normalization.ipp>
 #include <distribute/nn/impl/policy.ipp>
 #include <distribute/nn/impl/pooling.ipp>
+#include <distribute/nn/impl/probability_losses.ipp>
+#include <distribute/nn/impl/regression_losses.ipp>
 #include <distribute/nn/impl/regularizers.ipp>
 #include <distribute/nn/impl/resnet.ipp>
 #include <distribute/nn/impl/sequential.ipp>
 
+#include <distribute/optim/impl/adadelta.ipp>
 #include <distribute/optim/impl/adagrad.ipp>
 #include <distribute/optim/impl/adam.ipp>
+#include <distribute/optim/impl/adamax.ipp>
 #include <distribute/optim/impl/constraints.ipp>
 #include <distribute/optim/impl/element_kernels.ipp>
+#include <distribute/optim/impl/ftrl.ipp>
+#include <distribute/optim/impl/lion.ipp>
 #include <distribute/optim/impl/loss_scale_optimizer.ipp>
+#include <distribute/optim/impl/nadam.ipp>
 #include <distribute/optim/impl/optimizer.ipp>
 #include <distribute/optim/impl/optimizer_text.ipp>
 #include <distribute/optim/impl/rmsprop.ipp>
