@@ -138,13 +138,18 @@
 #include <distribute/replica/values.hpp>
 
 #include <distribute/nn/activation.hpp>
+#include <distribute/nn/auc.hpp>
+#include <distribute/nn/confusion_metrics.hpp>
 #include <distribute/nn/convolution.hpp>
 #include <distribute/nn/dense.hpp>
 #include <distribute/nn/dropout.hpp>
 #include <distribute/nn/embedding.hpp>
+#include <distribute/nn/f_score.hpp>
 #include <distribute/nn/flatten.hpp>
 #include <distribute/nn/hinge_losses.hpp>
+#include <distribute/nn/hinge_metrics.hpp>
 #include <distribute/nn/initializers.hpp>
+#include <distribute/nn/iou.hpp>
 #include <distribute/nn/loss.hpp>
 #include <distribute/nn/losses.hpp>
 #include <distribute/nn/metrics.hpp>
@@ -156,7 +161,9 @@
 #include <distribute/nn/policy.hpp>
 #include <distribute/nn/pooling.hpp>
 #include <distribute/nn/probability_losses.hpp>
+#include <distribute/nn/probability_metrics.hpp>
 #include <distribute/nn/regression_losses.hpp>
+#include <distribute/nn/regression_metrics.hpp>
 #include <distribute/nn/regularizers.hpp>
 #include <distribute/nn/resnet.hpp>
 #include <distribute/nn/sequential.hpp>

@@ -200,16 +200,23 @@
 #include <distribute/replica/impl/values.ipp>
 
 #include <distribute/nn/impl/activation.ipp>
+#include <distribute/nn/impl/auc.ipp>
+#include <distribute/nn/impl/confusion_counts.ipp>
+#include <distribute/nn/impl/confusion_metrics.ipp>
 #include <distribute/nn/impl/convolution.ipp>
 #include <distribute/nn/impl/dense.ipp>
 #include <distribute/nn/impl/dropout.ipp>
 #include <distribute/nn/impl/embedding.ipp>
+#include <distribute/nn/impl/f_score.ipp>
 #include <distribute/nn/impl/flatten.ipp>
 #include <distribute/nn/impl/hinge_losses.ipp>
+#include <distribute/nn/impl/hinge_metrics.ipp>
 #include <distribute/nn/impl/initializers.ipp>
+#include <distribute/nn/impl/iou.ipp>
 #include <distribute/nn/impl/loss.ipp>
 #include <distribute/nn/impl/loss_parts.ipp>
 #include <distribute/nn/impl/losses.ipp>
+#include <distribute/nn/impl/metric_inputs.ipp>
 #include <distribute/nn/impl/metrics.ipp>
 #include <distribute/nn/impl/module.ipp>
 #include <distribute/nn/impl/module_list.ipp>
@@ -219,7 +226,9 @@
 #include <distribute/nn/impl/policy.ipp>
 #include <distribute/nn/impl/pooling.ipp>
 #include <distribute/nn/impl/probability_losses.ipp>
+#include <distribute/nn/impl/probability_metrics.ipp>
 #include <distribute/nn/impl/regression_losses.ipp>
+#include <distribute/nn/impl/regression_metrics.ipp>
 #include <distribute/nn/impl/regularizers.ipp>
 #include <distribute/nn/impl/resnet.ipp>
 #include <distribute/nn/impl/sequential.ipp>
@@ -459,6 +468,8 @@
 #include <distribute/train/impl/callback.ipp>
 #include <distribute/train/impl/callback_list.ipp>
 #include <distribute/train/impl/checkpoints_iterator.ipp>
+#include <distribute/train/impl/class_names.ipp>
+#include <distribute/train/impl/compiled_metric.ipp>
 #include <distribute/train/impl/counter.ipp>
 #include <distribute/train/impl/csv_logger.ipp>
 #include <distribute/train/impl/early_stopping.ipp>
