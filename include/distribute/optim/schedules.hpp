@@ -41,9 +41,8 @@ struct CosineDecay {
   double operator()(int64_t step) const;
 };
 
-/// Cosines to alpha times the initial rate, each `t_mul` times as long as the one before and
-/// starting `m_mul` times as high. Source  tf.keras.optimizers.schedules.CosineDecayRestarts;
-/// Loshchilov & Hutter 2016
+/// Cosines down to alpha, each `t_mul` times as long as the last and `m_mul` times as high.
+/// Source  tf.keras.optimizers.schedules.CosineDecayRestarts; Loshchilov & Hutter 2016
 struct CosineDecayRestarts {
   double initial_learning_rate;
   int64_t first_decay_steps;
