@@ -1,10 +1,14 @@
 #pragma once
 /// Records operations of the calling thread and walks them backwards.
 
+#include <distribute/autograd/op_trace.hpp>
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
 
+#include <absl/functional/function_ref.h>
+#include <cstddef>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <vector>
@@ -45,13 +49,24 @@ bool is_taping();
 /// True when an active tape of this thread follows one of the tensors.
 bool is_recording(std::span<const Tensor> inputs);
 
-/// Tells the active tapes of this thread that `outputs` came from `inputs`.
+/// Makes the attributes of an operation; called only while a trace of this thread is active.
+using AttributesFunction = absl::FunctionRef<OpAttributes()>;
+inline OpAttributes no_attributes() { return {}; }
+
+/// In place of a gradient: tapes do not follow the result, as for integers and comparisons.
+inline constexpr std::nullptr_t not_differentiable = nullptr;
+
+/// Tells the active tapes and the trace of this thread that `outputs` came from `inputs`.
 void record(const char* op, std::span<const Tensor> inputs, std::span<const Tensor> outputs,
-            const BackwardFunction& backward);
+            const BackwardFunction& backward, AttributesFunction attributes = no_attributes);
 
 /// The form for operations of one output: records and returns it.
 Tensor record(const char* op, std::initializer_list<Tensor> inputs, const Tensor& output,
-              const BackwardFunction& backward);
+              const BackwardFunction& backward, AttributesFunction attributes = no_attributes);
+
+/// The form for an operation made of recorded ones: tapes follow the parts, a trace shows the whole.
+Tensor record_composite(const char* op, std::initializer_list<Tensor> inputs, const Tensor& output,
+                        AttributesFunction attributes = no_attributes);
 
 /// Says "this operation has no gradient" when somebody asks for one.
 BackwardFunction no_gradient(const char* op);
