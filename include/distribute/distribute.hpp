@@ -97,6 +97,7 @@
 #include <distribute/cluster/union_resolver.hpp>
 
 #include <distribute/autograd/accumulate.hpp>
+#include <distribute/autograd/custom_gradient.hpp>
 #include <distribute/autograd/gradient_placer.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/autograd/op_trace.hpp>
@@ -112,18 +113,27 @@
 #include <distribute/ops/concat.hpp>
 #include <distribute/ops/conv2d.hpp>
 #include <distribute/ops/cross_entropy.hpp>
+#include <distribute/ops/cumulative.hpp>
+#include <distribute/ops/einsum.hpp>
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/gather.hpp>
 #include <distribute/ops/layer_norm.hpp>
+#include <distribute/ops/map_fn.hpp>
 #include <distribute/ops/matmul.hpp>
+#include <distribute/ops/norm.hpp>
 #include <distribute/ops/pad.hpp>
 #include <distribute/ops/pool.hpp>
 #include <distribute/ops/random.hpp>
+#include <distribute/ops/range.hpp>
+#include <distribute/ops/rearrange.hpp>
+#include <distribute/ops/recompute_grad.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/ops/reshape.hpp>
 #include <distribute/ops/search.hpp>
+#include <distribute/ops/segment.hpp>
 #include <distribute/ops/slice.hpp>
 #include <distribute/ops/softmax.hpp>
+#include <distribute/ops/sort.hpp>
 #include <distribute/ops/transpose.hpp>
 #include <distribute/ops/unary.hpp>
 #include <distribute/ops/window.hpp>

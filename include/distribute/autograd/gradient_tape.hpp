@@ -42,6 +42,7 @@ class Backward {
 using BackwardFunction = std::function<std::vector<Tensor>(const Backward&)>;
 
 namespace autograd_internal {
+class HiddenTapes;
 /// True when the thread has an active tape.
 bool is_taping();
 }  // namespace autograd_internal
@@ -64,7 +65,8 @@ void record(const char* op, std::span<const Tensor> inputs, std::span<const Tens
 Tensor record(const char* op, std::initializer_list<Tensor> inputs, const Tensor& output,
               const BackwardFunction& backward, AttributesFunction attributes = no_attributes);
 
-/// The form for an operation made of recorded ones: tapes follow the parts, a trace shows the whole.
+/// The form for an operation made of recorded ones: tapes follow the parts, a trace shows the
+/// whole.
 Tensor record_composite(const char* op, std::initializer_list<Tensor> inputs, const Tensor& output,
                         AttributesFunction attributes = no_attributes);
 
@@ -164,8 +166,28 @@ class GradientTape {
   std::vector<Tensor> jacobians(const Tensor& target, const std::vector<Source>& sources,
                                 UnconnectedGradients unconnected, bool of_rows);
 
+  friend class autograd_internal::HiddenTapes;
   std::unique_ptr<State> state_;
 };
+
+namespace autograd_internal {
+
+/// Hides the active tapes of the thread for the life of the scope, and notes the variables that are
+/// read meanwhile.
+class [[nodiscard]] HiddenTapes {
+ public:
+  HiddenTapes();
+  ~HiddenTapes();
+  HiddenTapes(const HiddenTapes&) = delete;
+  HiddenTapes& operator=(const HiddenTapes&) = delete;
+  std::vector<Variable> variables_read() const { return watch_->watched_variables(); }
+
+ private:
+  std::vector<GradientTape::State*> hidden_;
+  std::unique_ptr<GradientTape> watch_;  // keeps variables, no operations
+};
+
+}  // namespace autograd_internal
 
 /// The same value, cut off from every tape.
 /// Source  tf.stop_gradient

@@ -155,6 +155,7 @@
 #include <distribute/ops/impl/clip.ipp>
 #include <distribute/ops/impl/concat.ipp>
 #include <distribute/ops/impl/cross_entropy.ipp>
+#include <distribute/ops/impl/draw_log.ipp>
 #include <distribute/ops/impl/elementwise.ipp>
 #include <distribute/ops/impl/flat_loop.ipp>
 #include <distribute/ops/impl/gather.ipp>

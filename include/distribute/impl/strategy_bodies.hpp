@@ -138,6 +138,7 @@
 #include <distribute/cluster/impl/torchrun_cluster_resolver.ipp>
 
 #include <distribute/autograd/impl/accumulate.ipp>
+#include <distribute/autograd/impl/custom_gradient.ipp>
 #include <distribute/autograd/impl/gradient_placer.ipp>
 #include <distribute/autograd/impl/gradient_tape.ipp>
 #include <distribute/autograd/impl/jacobian.ipp>
@@ -158,6 +159,9 @@
 #include <distribute/ops/impl/concat.ipp>
 #include <distribute/ops/impl/conv2d.ipp>
 #include <distribute/ops/impl/cross_entropy.ipp>
+#include <distribute/ops/impl/cumulative.ipp>
+#include <distribute/ops/impl/draw_log.ipp>
+#include <distribute/ops/impl/einsum.ipp>
 #include <distribute/ops/impl/elementwise.ipp>
 #include <distribute/ops/impl/flat_loop.ipp>
 #include <distribute/ops/impl/gather.ipp>
@@ -165,15 +169,22 @@
 #include <distribute/ops/impl/gpu_lines.ipp>
 #include <distribute/ops/impl/gpu_loops.ipp>
 #include <distribute/ops/impl/layer_norm.ipp>
+#include <distribute/ops/impl/map_fn.ipp>
 #include <distribute/ops/impl/matmul.ipp>
+#include <distribute/ops/impl/norm.ipp>
 #include <distribute/ops/impl/pad.ipp>
 #include <distribute/ops/impl/pool.ipp>
 #include <distribute/ops/impl/random.ipp>
+#include <distribute/ops/impl/range.ipp>
+#include <distribute/ops/impl/rearrange.ipp>
+#include <distribute/ops/impl/recompute_grad.ipp>
 #include <distribute/ops/impl/reduce.ipp>
 #include <distribute/ops/impl/reshape.ipp>
 #include <distribute/ops/impl/search.ipp>
+#include <distribute/ops/impl/segment.ipp>
 #include <distribute/ops/impl/slice.ipp>
 #include <distribute/ops/impl/softmax.ipp>
+#include <distribute/ops/impl/sort.ipp>
 #include <distribute/ops/impl/strided_copy.ipp>
 #include <distribute/ops/impl/transpose.ipp>
 #include <distribute/ops/impl/unary.ipp>

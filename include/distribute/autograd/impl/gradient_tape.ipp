@@ -39,6 +39,7 @@ struct Walk;
 struct GradientTape::State {
   Options options;
   bool recording = true;
+  bool keeps_operations = true;
   bool used = false;
   std::deque<autograd_internal::Node> nodes;  // a persistent tape may grow while it is walked
   std::unordered_map<uint64_t, int> readers;  // followed tensors -> operations that read them
@@ -297,7 +298,7 @@ DISTRIBUTE_INLINE void record(const char* op, std::span<const Tensor> inputs,
       if (output) trace->add({op, {inputs.begin(), inputs.end()}, output, attributes()});
   if (!backward) return;
   for (GradientTape::State* tape : autograd_internal::active_tapes())
-    if (tape->recording) tape->add(op, inputs, outputs, backward);
+    if (tape->recording && tape->keeps_operations) tape->add(op, inputs, outputs, backward);
 }
 
 DISTRIBUTE_INLINE Tensor record(const char* op, std::initializer_list<Tensor> inputs,
@@ -488,6 +489,16 @@ DISTRIBUTE_INLINE GradientTape::StopRecording::StopRecording(GradientTape& tape)
   state_.recording = false;
 }
 DISTRIBUTE_INLINE GradientTape::StopRecording::~StopRecording() { state_.recording = previous_; }
+
+DISTRIBUTE_INLINE autograd_internal::HiddenTapes::HiddenTapes() {
+  hidden_.swap(active_tapes());
+  watch_ = std::make_unique<GradientTape>();
+  watch_->state_->keeps_operations = false;
+}
+DISTRIBUTE_INLINE autograd_internal::HiddenTapes::~HiddenTapes() {
+  watch_.reset();
+  active_tapes().swap(hidden_);
+}
 
 DISTRIBUTE_INLINE Tensor stop_gradient(const Tensor& tensor) {
   return record("stop_gradient", {tensor}, tensor.renamed(), not_differentiable);

@@ -207,6 +207,18 @@ DISTRIBUTE_INLINE Tensor logical_xor(const Tensor& a, const Tensor& b) {
 }
 DISTRIBUTE_INLINE Tensor logical_not(const Tensor& a) { return logical_xor(a, Tensor(true)); }
 
+DISTRIBUTE_INLINE Tensor add_n(const std::vector<Tensor>& tensors) {
+  if (tensors.empty()) throw InvalidArgumentError("add_n: wanted a tensor or more");
+  Tensor sum = tensors[0];
+  for (size_t i = 1; i < tensors.size(); ++i) {
+    if (tensors[i].shape() != sum.shape())
+      throw InvalidArgumentError(str_cat("add_n: tensor ", i, " is ", to_string(tensors[i].shape()),
+                                         ", the first one ", to_string(sum.shape())));
+    sum = sum + tensors[i];
+  }
+  return sum;
+}
+
 DISTRIBUTE_INLINE Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
   if (condition.dtype() != DType::Bool || a.dtype() != b.dtype())
     throw InvalidArgumentError(
