@@ -177,7 +177,7 @@ TEST_CASE("every kernel compiles for every architecture", "[ops][gpu_kernels]") 
   CHECK(unary_names.size() >= 28);
   CHECK(binary_names.size() >= 17);
   CHECK(reduce_names.size() == 4);
-  CHECK(std::set(update_names.begin(), update_names.end()).size() == 10);
+  CHECK(std::set(update_names.begin(), update_names.end()).size() == update_names.size());
   for (int capability : {80, 86, 90, 100}) {
     const auto part = [&](const auto& names) { return rows_for(capability, names); };
     for (const std::string& text :
