@@ -1,17 +1,39 @@
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/autograd/op_trace.hpp>
 #include <distribute/ops/activation.hpp>
+#include <distribute/ops/cast.hpp>
+#include <distribute/ops/concat.hpp>
 #include <distribute/ops/conv2d.hpp>
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/gather.hpp>
+#include <distribute/ops/layer_norm.hpp>
 #include <distribute/ops/matmul.hpp>
+#include <distribute/ops/pool.hpp>
 #include <distribute/ops/reduce.hpp>
+#include <distribute/ops/search.hpp>
+#include <distribute/ops/slice.hpp>
+#include <distribute/ops/softmax.hpp>
+#include <distribute/ops/transpose.hpp>
+#include <distribute/ops/unary.hpp>
 
 #include <tests/support/catch.hpp>
 
+#include <functional>
+#include <string>
 #include <thread>
+#include <vector>
 
 using namespace distribute;
+
+namespace {
+
+std::string attribute_names(const TracedOp& op) {
+  std::string names;
+  for (const auto& [name, value] : op.attributes) names += name + " ";
+  return names;
+}
+
+}  // namespace
 
 TEST_CASE("a trace knows operation, operands and attributes of a result", "[autograd][op_trace]") {
   const Tensor x = ones({1, 4, 4, 2}), w = ones({3, 3, 2, 5});
@@ -76,4 +98,73 @@ TEST_CASE("a trace hears its own thread until it stops, and inner traces hear in
   outer.stop();
   CHECK_FALSE(outer.origin(x - x));
   CHECK(outer.origin(again));
+}
+
+TEST_CASE("operations say their attributes when they are recorded", "[autograd][op_trace]") {
+  struct Case {
+    std::string op, attributes;
+    std::function<Tensor(const Tensor&)> call;
+  };
+  const std::vector<Case> cases{
+      {"argmax", "axis ", [](auto& x) { return argmax(x, -1); }},
+      {"avg_pool2d", "explicit_paddings ksize padding strides ",
+       [](auto& x) { return nn::avg_pool2d(x); }},
+      {"cast", "", [](auto& x) { return cast(x, DType::Int32); }},
+      {"clip_by_value", "high low ", [](auto& x) { return clip_by_value(x, 0, 1); }},
+      {"concat", "axis ",
+       [](auto& x) {
+         return concat({x, x}, 0);
+       }},
+      {"dense", "epilogue ", [](auto& x) { return nn::dense(x, ones({2, 3})); }},
+      {"floor", "", [](auto& x) { return floor(x); }},
+      {"greater", "", [](auto& x) { return greater(x, x); }},
+      {"is_nan", "", [](auto& x) { return is_nan(x); }},
+      {"layer_normalization", "begin_axis epsilon ",
+       [](auto& x) { return nn::layer_normalization(x); }},
+      {"leaky_relu", "alpha ", [](auto& x) { return nn::leaky_relu(x, 0.1f); }},
+      {"log_softmax", "axis ", [](auto& x) { return nn::log_softmax(x); }},
+      {"matmul", "transpose_a transpose_b ", [](auto& x) { return matmul(x, x); }},
+      {"max_pool2d", "explicit_paddings ksize padding strides ",
+       [](auto& x) { return nn::max_pool2d(x); }},
+      {"one_hot", "axis depth off_value on_value ",
+       [](auto& x) { return one_hot(cast(x, DType::Int32), 3); }},
+      {"reduce_mean", "axes keepdims ", [](auto& x) { return reduce_mean(x, {1}); }},
+      {"slice", "begin size step whole ", [](auto& x) { return split(x, 2, 1)[1]; }},
+      {"softmax", "axis ", [](auto& x) { return nn::softmax(x); }},
+      {"top_k", "k ", [](auto& x) { return top_k(x, 1).values; }},
+      {"top_k_indices", "", [](auto& x) { return top_k(x, 1).indices; }},
+      {"transpose", "permutation ", [](auto& x) { return transpose(x); }},
+      {"where", "", [](auto& x) { return where(greater(x, x), x, x); }},
+  };
+  const Tensor x = ones({2, 2, 2, 2});
+  for (const Case& c : cases) {
+    CAPTURE(c.op);
+    OpTrace trace;
+    const Tensor y = c.call(x);
+    const TracedOp* op = trace.origin(y);
+    REQUIRE(op);
+    CHECK(op->name == c.op);
+    CHECK(attribute_names(*op) == c.attributes);
+  }
+}
+
+TEST_CASE("attributes are made only while a trace is active, and only tapes need a gradient",
+          "[autograd][op_trace]") {
+  const Tensor x = ones({2});
+  int made = 0;
+  const auto attributes = [&] { return OpAttributes{{"times", int64_t(++made)}}; };
+  GradientTape tape(GradientTape::Options{.persistent = true});
+  tape.watch(x);
+  const Tensor y = record("step", {x}, ones({2}), not_differentiable, attributes);
+  const auto pass = [](const Backward& b) { return std::vector<Tensor>{b.gradient()}; };
+  const Tensor z = record("pass", {x}, ones({2}), pass, attributes);
+  CHECK(made == 0);
+  CHECK_FALSE(tape.gradient(y, x));
+  CHECK(tape.gradient(z, x).to_vector() == std::vector<float>{1, 1});
+  OpTrace trace;
+  const Tensor whole = record_composite("whole", {x}, x * x, attributes);
+  CHECK(made == 1);
+  CHECK(trace.origin(whole)->name == "whole");
+  CHECK(std::get<int64_t>(trace.origin(whole)->attributes.at("times")) == 1);
+  CHECK(tape.gradient(whole, x).to_vector() == std::vector<float>{2, 2});  // as of its part
 }

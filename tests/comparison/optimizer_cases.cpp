@@ -5,8 +5,13 @@
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/ops/unary.hpp>
+#include <distribute/optim/adadelta.hpp>
 #include <distribute/optim/adagrad.hpp>
 #include <distribute/optim/adam.hpp>
+#include <distribute/optim/adamax.hpp>
+#include <distribute/optim/ftrl.hpp>
+#include <distribute/optim/lion.hpp>
+#include <distribute/optim/nadam.hpp>
 #include <distribute/optim/rmsprop.hpp>
 #include <distribute/optim/schedules.hpp>
 #include <distribute/optim/sgd.hpp>
@@ -59,6 +64,11 @@ void step_cases() {
       {"rmsprop centered", maker<optim::RMSprop>(optim::RMSpropOptions{
                                .learning_rate = 0.1, .momentum = 0.5, .centered = true})},
       {"adagrad", maker<optim::Adagrad>(optim::AdagradOptions{.learning_rate = 0.1})},
+      {"nadam", maker<optim::Nadam>(optim::NadamOptions{.learning_rate = 0.1})},
+      {"adamax", maker<optim::Adamax>(optim::AdamaxOptions{.learning_rate = 0.1})},
+      {"adadelta", maker<optim::Adadelta>(optim::AdadeltaOptions{.learning_rate = 0.1})},
+      {"lion", maker<optim::Lion>(optim::LionOptions{.learning_rate = 0.1})},
+      {"ftrl", maker<optim::Ftrl>(optim::FtrlOptions{.learning_rate = 0.1})},
       {"sgd clipnorm", maker<optim::SGD>(SGDOptions{.learning_rate = 0.1, .clipnorm = 1.0})},
       {"sgd global_clipnorm",
        maker<optim::SGD>(SGDOptions{.learning_rate = 0.1, .global_clipnorm = 1.0})},

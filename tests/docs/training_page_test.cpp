@@ -25,7 +25,7 @@ int fit_program() {
   train::Model model(network);
   model.compile({.optimizer = optimizer,
                  .loss = nn::SparseCategoricalCrossentropy({.from_logits = true}),
-                 .metrics = {nn::metrics::SparseCategoricalAccuracy("accuracy")}});
+                 .metrics = {"accuracy"}});
 
   const std::string digits = "examples/mnist_cnn/data";
   const auto images = dist::data::load_mnist(digits).shuffle(9'000, {.seed = 1}).batch(100);

@@ -1,8 +1,9 @@
 #include <distribute/nn/metrics.hpp>
 
-#include "support/catch.hpp"
+#include "metric_support.hpp"
 
 using namespace distribute;
+using namespace distribute_test;
 namespace metrics = distribute::nn::metrics;
 
 TEST_CASE("the mean weighs values and starts again", "[nn][metrics]") {
@@ -61,4 +62,23 @@ TEST_CASE("top-k accuracies look at the k largest predictions", "[nn][metrics]")
   metrics::TopKCategoricalAccuracy dense(3);
   dense.update_state(Tensor({2, 4}, std::vector<float>{0, 0, 1, 0, 0, 0, 1, 0}), p);
   CHECK(dense.result().item<float>() == 1.0f);
+}
+
+TEST_CASE("accuracies of equal and of binary predictions follow Keras", "[nn][metrics]") {
+  const Tensor numbers{int64_t{0}, int64_t{2}, int64_t{1}},
+      guesses{int64_t{0}, int64_t{1}, int64_t{1}};
+  {
+    metrics::Accuracy metric;
+    check_metric(metric, numbers, guesses, kWeights, {0.666666687}, {0.428571433}, {0.454545468});
+  }
+  {
+    metrics::BinaryAccuracy metric;
+    check_metric(metric, kOneHot, kProbabilities, kWeights, {0.888888896}, {0.952380955},
+                 {0.969696939});
+  }
+  {
+    metrics::BinaryAccuracy metric("right", 0.3);
+    check_metric(metric, kOneHot, kProbabilities, kWeights, {0.777777731}, {0.90476191},
+                 {0.939393997});
+  }
 }

@@ -213,3 +213,10 @@ TEMPLATE_TEST_CASE("16-bit numbers are computed with as numbers, not as tensors"
   CHECK(std::vector<float>(results, results + 4) == Floats{5, 1, 6, 1.5f});
   static_assert(std::is_same_v<decltype(a + b), float>);
 }
+
+TEST_CASE("add_n adds tensors of one shape", "[ops][elementwise]") {
+  CHECK(add_n({Tensor{1.0f, 2.0f}, Tensor{3.0f, 4.0f}, Tensor{0.5f, 0.0f}}).to_vector() ==
+        std::vector{4.5f, 6.0f});
+  CHECK_THROWS_AS(add_n({}), InvalidArgumentError);
+  CHECK_THROWS_AS(add_n({Tensor{1.0f, 2.0f}, Tensor(1.0f)}), InvalidArgumentError);
+}

@@ -123,3 +123,20 @@ TEST_CASE("dropout keeps 16-bit floats", "[ops][random]") {
   CHECK(y.dtype() == DType::BFloat16);
   CHECK(reduce_max(y).item<float>() == 2);
 }
+
+TEST_CASE("class numbers are drawn as the logits say", "[ops][random]") {
+  const Tensor logits({2, 3}, std::vector<float>{0, std::log(2.0f), std::log(5.0f), 100, 0, 0});
+  const int64_t draws = 40'000;
+  const Tensor drawn = distribute::random::categorical(logits, draws, 3);
+  REQUIRE(drawn.shape() == Shape{2, draws});
+  CHECK(drawn.dtype() == DType::Int64);
+  std::vector<double> shares(3);
+  for (int64_t i = 0; i < draws; ++i)
+    shares[size_t(drawn.data<int64_t>()[size_t(i)])] += 1.0 / draws;
+  for (size_t c = 0; c < 3; ++c)
+    CHECK(shares[c] == Approx(std::vector{1, 2, 5}[c] / 8.0).margin(0.01));
+  for (int64_t i = draws; i < 2 * draws; ++i) REQUIRE(drawn.data<int64_t>()[size_t(i)] == 0);
+  CHECK(distribute::random::categorical(logits, 9, 3).to_vector() ==
+        distribute::random::categorical(logits, 9, 3).to_vector());
+  CHECK_THROWS_AS(distribute::random::categorical(Tensor{1.0f}, 1, 1), InvalidArgumentError);
+}

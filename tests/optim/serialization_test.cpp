@@ -1,5 +1,10 @@
+#include <distribute/optim/adadelta.hpp>
 #include <distribute/optim/adagrad.hpp>
 #include <distribute/optim/adam.hpp>
+#include <distribute/optim/adamax.hpp>
+#include <distribute/optim/ftrl.hpp>
+#include <distribute/optim/lion.hpp>
+#include <distribute/optim/nadam.hpp>
 #include <distribute/optim/rmsprop.hpp>
 #include <distribute/optim/schedules.hpp>
 #include <distribute/optim/serialization.hpp>
@@ -31,6 +36,12 @@ std::vector<std::unique_ptr<optim::Optimizer>> all_optimizers() {
       optim::RMSpropOptions{.momentum = 0.5, .centered = true, .weight_decay = 0.01}));
   all.push_back(std::make_unique<optim::Adagrad>(
       optim::AdagradOptions{.learning_rate = 0.3, .ema_overwrite_frequency = 7, .name = "A"}));
+  all.push_back(std::make_unique<optim::Nadam>(optim::NadamOptions{.beta_1 = 0.8}));
+  all.push_back(std::make_unique<optim::Adamax>(optim::AdamaxOptions{.epsilon = 1e-4}));
+  all.push_back(std::make_unique<optim::Adadelta>(optim::AdadeltaOptions{.rho = 0.8}));
+  all.push_back(std::make_unique<optim::Lion>(optim::LionOptions{.beta_2 = 0.8}));
+  all.push_back(std::make_unique<optim::Ftrl>(
+      optim::FtrlOptions{.initial_accumulator_value = 0.2, .l1_regularization_strength = 0.01}));
   return all;
 }
 

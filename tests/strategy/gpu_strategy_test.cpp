@@ -3,8 +3,13 @@
 #include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/placement.hpp>
 #include <distribute/ops/elementwise.hpp>
+#include <distribute/optim/adadelta.hpp>
 #include <distribute/optim/adagrad.hpp>
 #include <distribute/optim/adam.hpp>
+#include <distribute/optim/adamax.hpp>
+#include <distribute/optim/ftrl.hpp>
+#include <distribute/optim/lion.hpp>
+#include <distribute/optim/nadam.hpp>
 #include <distribute/optim/rmsprop.hpp>
 #include <distribute/optim/sgd.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
@@ -46,6 +51,11 @@ TEST_CASE("one GPU trains as the CPU does", "[strategy][gpu_contract]") {
             optim::RMSpropOptions{.learning_rate = 0.01, .momentum = 0.5, .centered = true});
       },
       [] { return std::make_unique<optim::Adagrad>(optim::AdagradOptions{.learning_rate = 0.05}); },
+      [] { return std::make_unique<optim::Nadam>(optim::NadamOptions{.learning_rate = 0.01}); },
+      [] { return std::make_unique<optim::Adamax>(optim::AdamaxOptions{.learning_rate = 0.01}); },
+      [] { return std::make_unique<optim::Adadelta>(optim::AdadeltaOptions{.learning_rate = 1}); },
+      [] { return std::make_unique<optim::Lion>(optim::LionOptions{.learning_rate = 0.001}); },
+      [] { return std::make_unique<optim::Ftrl>(optim::FtrlOptions{.learning_rate = 0.05}); },
   };
   for (const MakeOptimizer& make : makers) {
     distribute::OneDeviceStrategy cpu_strategy("/cpu:0");

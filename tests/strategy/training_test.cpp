@@ -1,12 +1,17 @@
 #include <distribute/data/dataset.hpp>
+#include <distribute/nn/auc.hpp>
+#include <distribute/nn/confusion_metrics.hpp>
 #include <distribute/nn/convolution.hpp>
 #include <distribute/nn/dense.hpp>
+#include <distribute/nn/f_score.hpp>
 #include <distribute/nn/flatten.hpp>
 #include <distribute/nn/loss.hpp>
 #include <distribute/nn/losses.hpp>
 #include <distribute/nn/metrics.hpp>
 #include <distribute/nn/pooling.hpp>
+#include <distribute/nn/regression_metrics.hpp>
 #include <distribute/nn/sequential.hpp>
+#include <distribute/ops/slice.hpp>
 #include <distribute/optim/adam.hpp>
 #include <distribute/optim/sgd.hpp>
 #include <distribute/strategy/central_storage_strategy.hpp>
@@ -186,6 +191,41 @@ TEST_CASE("a metric that is updated across replicas counts the values once",
   CHECK(accuracy->result().item<float>() == 0.5f);
   accuracy->reset_state();
   CHECK(accuracy->result().item<float>() == 0);
+}
+
+namespace {
+/// Five examples on one replica, or unevenly on three.
+template <typename Metric>
+std::vector<float> result_of(std::vector<int> rows_of_replicas) {
+  const Tensor y({5, 3}, std::vector<float>{1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 0, 1, 0, 0});
+  const Tensor p({5, 3}, std::vector<float>{.6f, .3f, .1f, .2f, .5f, .3f, .4f, .3f, .3f, .1f, .8f,
+                                            .1f, .2f, .2f, .6f});
+  MirroredStrategy strategy({.num_replicas = int(rows_of_replicas.size())});
+  std::optional<Metric> metric;
+  {
+    const auto scope = strategy.scope();
+    metric.emplace();
+  }
+  for (int call = 0; call < 2; ++call)
+    strategy.run([&] {
+      const int replica = get_replica_context()->replica_id_in_sync_group();
+      int64_t first = 0;
+      for (int i = 0; i < replica; ++i) first += rows_of_replicas[size_t(i)];
+      const Range rows{first, first + rows_of_replicas[size_t(replica)]};
+      metric->update_state(strided_slice(y, {rows}), strided_slice(p, {rows}));
+    });
+  return metric->result().to_vector();
+}
+}  // namespace
+
+TEST_CASE("metrics with several sums are exact over replicas with uneven batches",
+          "[strategy][training]") {
+  namespace metrics = nn::metrics;
+  CHECK(result_of<metrics::AUC>({2, 0, 3}) == result_of<metrics::AUC>({5}));
+  CHECK(result_of<metrics::F1Score>({2, 0, 3}) == result_of<metrics::F1Score>({5}));
+  CHECK(result_of<metrics::Precision>({1, 3, 1}) == result_of<metrics::Precision>({5}));
+  CHECK(result_of<metrics::RootMeanSquaredError>({1, 3, 1})[0] ==
+        Approx(result_of<metrics::RootMeanSquaredError>({5})[0]));
 }
 
 // TensorFlow 2.21 with Keras 3: 2.5 and 5 of losses {1, 9} and {4, 16}, 2.5 in the scope, 5

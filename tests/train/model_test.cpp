@@ -3,6 +3,7 @@
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/ops/search.hpp>
+#include <distribute/ops/softmax.hpp>
 #include <distribute/optim/adam.hpp>
 #include <distribute/optim/sgd.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
@@ -291,6 +292,33 @@ TEST_CASE("sample weights count in loss and metrics", "[train][model]") {
   const double second = model.evaluate(weighted(0, 1)).at("loss");
   CHECK(first != Approx(second));
   CHECK(model.evaluate(small_data(2).batch(2)).at("loss") == Approx(first + second).epsilon(1e-5));
+}
+
+TEST_CASE("losses and metrics have Keras's names", "[train][model]") {
+  nn::Sequential net(small_net(), nn::Activation(nn::softmax));
+  optim::SGD optimizer;
+  Model model(net);
+  const auto data = small_data(22).batch(8);
+  model.compile({.optimizer = optimizer,
+                 .loss = SparseCategoricalCrossentropy(),
+                 .metrics = {SparseCategoricalAccuracy("right")}});
+  const Logs wanted = model.evaluate(data);
+  for (const char* loss :
+       {"sparse_categorical_crossentropy", "SparseCategoricalCrossentropy", "ce"}) {
+    model.compile({.optimizer = optimizer, .loss = loss, .metrics = {"accuracy", "acc"}});
+    const Logs got = model.evaluate(data);
+    CHECK(got.names() == "loss, accuracy, acc");
+    CHECK(got.at("loss") == wanted.at("loss"));
+    CHECK(got.at("accuracy") == wanted.at("right"));
+    CHECK(got.at("acc") == wanted.at("right"));
+  }
+}
+
+TEST_CASE("an unknown loss or metric is an error that lists the known ones", "[train][model]") {
+  check_throws<InvalidArgumentError>([] { train::LossFunction loss("mes"); },
+                                     "no loss is called 'mes'; known are crossentropy, ");
+  check_throws<InvalidArgumentError>([] { train::CompiledMetric metric("acuracy"); },
+                                     "no metric is called 'acuracy'; known are accuracy, ");
 }
 
 TEST_CASE("what cannot be trained says why", "[train][model]") {

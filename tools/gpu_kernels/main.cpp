@@ -85,6 +85,11 @@ std::vector<MakeOptimizer> optimizers() {
             optim::RMSpropOptions{.momentum = 0.9, .centered = true});
       },
       [] { return std::make_unique<optim::Adagrad>(optim::AdagradOptions{}); },
+      [] { return std::make_unique<optim::Nadam>(optim::NadamOptions{}); },
+      [] { return std::make_unique<optim::Adamax>(optim::AdamaxOptions{}); },
+      [] { return std::make_unique<optim::Adadelta>(optim::AdadeltaOptions{}); },
+      [] { return std::make_unique<optim::Lion>(optim::LionOptions{}); },
+      [] { return std::make_unique<optim::Ftrl>(optim::FtrlOptions{}); },
   };
 }
 

@@ -1,10 +1,14 @@
 #pragma once
 /// Records operations of the calling thread and walks them backwards.
 
+#include <distribute/autograd/op_trace.hpp>
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
 
+#include <absl/functional/function_ref.h>
+#include <cstddef>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <vector>
@@ -38,6 +42,7 @@ class Backward {
 using BackwardFunction = std::function<std::vector<Tensor>(const Backward&)>;
 
 namespace autograd_internal {
+class HiddenTapes;
 /// True when the thread has an active tape.
 bool is_taping();
 }  // namespace autograd_internal
@@ -45,13 +50,25 @@ bool is_taping();
 /// True when an active tape of this thread follows one of the tensors.
 bool is_recording(std::span<const Tensor> inputs);
 
-/// Tells the active tapes of this thread that `outputs` came from `inputs`.
+/// Makes the attributes of an operation; called only while a trace of this thread is active.
+using AttributesFunction = absl::FunctionRef<OpAttributes()>;
+inline OpAttributes no_attributes() { return {}; }
+
+/// In place of a gradient: tapes do not follow the result, as for integers and comparisons.
+inline constexpr std::nullptr_t not_differentiable = nullptr;
+
+/// Tells the active tapes and the trace of this thread that `outputs` came from `inputs`.
 void record(const char* op, std::span<const Tensor> inputs, std::span<const Tensor> outputs,
-            const BackwardFunction& backward);
+            const BackwardFunction& backward, AttributesFunction attributes = no_attributes);
 
 /// The form for operations of one output: records and returns it.
 Tensor record(const char* op, std::initializer_list<Tensor> inputs, const Tensor& output,
-              const BackwardFunction& backward);
+              const BackwardFunction& backward, AttributesFunction attributes = no_attributes);
+
+/// The form for an operation made of recorded ones: tapes follow the parts, a trace shows the
+/// whole.
+Tensor record_composite(const char* op, std::initializer_list<Tensor> inputs, const Tensor& output,
+                        AttributesFunction attributes = no_attributes);
 
 /// Says "this operation has no gradient" when somebody asks for one.
 BackwardFunction no_gradient(const char* op);
@@ -149,8 +166,28 @@ class GradientTape {
   std::vector<Tensor> jacobians(const Tensor& target, const std::vector<Source>& sources,
                                 UnconnectedGradients unconnected, bool of_rows);
 
+  friend class autograd_internal::HiddenTapes;
   std::unique_ptr<State> state_;
 };
+
+namespace autograd_internal {
+
+/// Hides the active tapes of the thread for the life of the scope, and notes the variables that are
+/// read meanwhile.
+class [[nodiscard]] HiddenTapes {
+ public:
+  HiddenTapes();
+  ~HiddenTapes();
+  HiddenTapes(const HiddenTapes&) = delete;
+  HiddenTapes& operator=(const HiddenTapes&) = delete;
+  std::vector<Variable> variables_read() const { return watch_->watched_variables(); }
+
+ private:
+  std::vector<GradientTape::State*> hidden_;
+  std::unique_ptr<GradientTape> watch_;  // keeps variables, no operations
+};
+
+}  // namespace autograd_internal
 
 /// The same value, cut off from every tape.
 /// Source  tf.stop_gradient

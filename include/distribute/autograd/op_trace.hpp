@@ -5,10 +5,8 @@
 #include <distribute/tensor/tensor.hpp>
 
 #include <cstdint>
-#include <initializer_list>
 #include <map>
 #include <memory>
-#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -76,12 +74,6 @@ class TracedLayer {
   OpTrace* trace_;
   std::string outer_;
 };
-
-/// For operations, after they are recorded: what gradients do not need to know.
-void trace_op(const char* op, std::initializer_list<Tensor> inputs, const Tensor& output,
-              OpAttributes attributes = {});
-void trace_op(const char* op, std::span<const Tensor> inputs, const Tensor& output,
-              OpAttributes attributes = {});
 
 }  // namespace autograd_internal
 

@@ -156,6 +156,7 @@
 #include <distribute/ops/impl/clip.ipp>
 #include <distribute/ops/impl/concat.ipp>
 #include <distribute/ops/impl/cross_entropy.ipp>
+#include <distribute/ops/impl/draw_log.ipp>
 #include <distribute/ops/impl/elementwise.ipp>
 #include <distribute/ops/impl/flat_loop.ipp>
 #include <distribute/ops/impl/gather.ipp>
@@ -177,14 +178,25 @@
 #include <distribute/replica/impl/single_replica.ipp>
 #include <distribute/replica/impl/values.ipp>
 
+#include <distribute/nn/impl/auc.ipp>
+#include <distribute/nn/impl/confusion_counts.ipp>
+#include <distribute/nn/impl/confusion_metrics.ipp>
+#include <distribute/nn/impl/hinge_losses.ipp>
+#include <distribute/nn/impl/hinge_metrics.ipp>
 #include <distribute/nn/impl/initializers.ipp>
 #include <distribute/nn/impl/loss.ipp>
+#include <distribute/nn/impl/loss_parts.ipp>
 #include <distribute/nn/impl/losses.ipp>
+#include <distribute/nn/impl/metric_inputs.ipp>
 #include <distribute/nn/impl/metrics.ipp>
 #include <distribute/nn/impl/module.ipp>
 #include <distribute/nn/impl/module_names.ipp>
 #include <distribute/nn/impl/module_saver.ipp>
 #include <distribute/nn/impl/policy.ipp>
+#include <distribute/nn/impl/probability_losses.ipp>
+#include <distribute/nn/impl/probability_metrics.ipp>
+#include <distribute/nn/impl/regression_losses.ipp>
+#include <distribute/nn/impl/regression_metrics.ipp>
 
 #include <distribute/optim/impl/constraints.ipp>
 #include <distribute/optim/impl/element_kernels.ipp>
@@ -347,6 +359,8 @@
 #include <distribute/train/impl/callback.ipp>
 #include <distribute/train/impl/callback_list.ipp>
 #include <distribute/train/impl/checkpoints_iterator.ipp>
+#include <distribute/train/impl/class_names.ipp>
+#include <distribute/train/impl/compiled_metric.ipp>
 #include <distribute/train/impl/counter.ipp>
 #include <distribute/train/impl/elastic_iterator.ipp>
 #include <distribute/train/impl/elastic_loop.ipp>

@@ -145,6 +145,7 @@
 #include <distribute/ops/impl/cast.ipp>
 #include <distribute/ops/impl/clip.ipp>
 #include <distribute/ops/impl/concat.ipp>
+#include <distribute/ops/impl/draw_log.ipp>
 #include <distribute/ops/impl/elementwise.ipp>
 #include <distribute/ops/impl/flat_loop.ipp>
 #include <distribute/ops/impl/gather.ipp>
@@ -153,6 +154,7 @@
 #include <distribute/ops/impl/random.ipp>
 #include <distribute/ops/impl/reduce.ipp>
 #include <distribute/ops/impl/reshape.ipp>
+#include <distribute/ops/impl/search.ipp>
 #include <distribute/ops/impl/slice.ipp>
 #include <distribute/ops/impl/strided_copy.ipp>
 #include <distribute/ops/impl/unary.ipp>

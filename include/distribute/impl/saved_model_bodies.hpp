@@ -123,6 +123,7 @@
 #include <distribute/ops/impl/broadcast.ipp>
 #include <distribute/ops/impl/cast.ipp>
 #include <distribute/ops/impl/concat.ipp>
+#include <distribute/ops/impl/draw_log.ipp>
 #include <distribute/ops/impl/elementwise.ipp>
 #include <distribute/ops/impl/flat_loop.ipp>
 #include <distribute/ops/impl/gather.ipp>
@@ -131,6 +132,7 @@
 #include <distribute/ops/impl/random.ipp>
 #include <distribute/ops/impl/reduce.ipp>
 #include <distribute/ops/impl/reshape.ipp>
+#include <distribute/ops/impl/search.ipp>
 #include <distribute/ops/impl/slice.ipp>
 #include <distribute/ops/impl/strided_copy.ipp>
 #include <distribute/ops/impl/transpose.ipp>

@@ -81,14 +81,22 @@ class BinaryCrossentropy : public Loss {
   CrossentropyOptions options_;
 };
 
-/// Source  tf.keras.losses.MeanSquaredError
-class MeanSquaredError : public Loss {
+/// The loss of a function without options.
+/// Source  tf.keras.losses.Loss
+template <Tensor (*kFunction)(const Tensor&, const Tensor&)>
+class FunctionLoss : public Loss {
  public:
-  explicit MeanSquaredError(EmptyBraces) : MeanSquaredError() {}
-  explicit MeanSquaredError(LossOptions options = {}) : Loss(options.reduction) {}
+  explicit FunctionLoss(EmptyBraces) : FunctionLoss() {}
+  explicit FunctionLoss(LossOptions options = {}) : Loss(options.reduction) {}
 
  private:
-  DISTRIBUTE_INLINE Tensor call(const Tensor& y_true, const Tensor& y_pred) const override;
+  Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
+    return kFunction(y_true, y_pred);
+  }
 };
+
+/// Source  tf.keras.losses.MeanSquaredError, MeanAbsoluteError
+using MeanSquaredError = FunctionLoss<mean_squared_error>;
+using MeanAbsoluteError = FunctionLoss<mean_absolute_error>;
 
 }  // namespace distribute::nn

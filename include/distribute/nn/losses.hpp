@@ -31,7 +31,9 @@ Tensor categorical_crossentropy(const Tensor& y_true, const Tensor& y_pred,
 Tensor binary_crossentropy(const Tensor& y_true, const Tensor& y_pred,
                            CrossentropyOptions options = {});
 
-/// Mean over the last axis. Shapes as binary_crossentropy.
+/// Mean over the last axis. Shapes as binary_crossentropy; y_true may lack, or have alone, a last
+/// axis of size 1.
+/// Throws  InvalidArgumentError for shapes that do not fit.
 /// Source  tf.keras.losses.mean_squared_error, mean_absolute_error
 Tensor mean_squared_error(const Tensor& y_true, const Tensor& y_pred);
 Tensor mean_absolute_error(const Tensor& y_true, const Tensor& y_pred);

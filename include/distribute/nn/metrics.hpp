@@ -5,6 +5,8 @@
 #include <distribute/base/config.hpp>
 #include <distribute/tensor/tensor.hpp>
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,7 +23,7 @@ class Metric : public Trackable {
   Metric(Metric&&) = default;
   Metric& operator=(Metric&&) = default;
 
-  /// A float32 scalar.
+  /// A float32 scalar, or one number for each threshold or class where the metric says so.
   virtual Tensor result() const = 0;
   /// Back to zero; call in cross-replica context, or in every replica.
   void reset_state();
@@ -30,12 +32,16 @@ class Metric : public Trackable {
   std::vector<NamedVariable> own_variables() const override { return variables_; }
 
  protected:
-  explicit Metric(std::string name) : name_(std::move(name)) {}
-  /// A float32 scalar that starts at 0.
-  Variable add_variable(const std::string& name);
+  explicit Metric(std::string name);
+  /// float32 zeros.
+  Variable add_variable(const std::string& name, const Shape& shape = {});
+  /// Calls `make`, which adds variables whose shape the first values tell, once for all replicas.
+  void build_once(const std::function<void()>& make);
 
  private:
+  struct Building;
   std::string name_;
+  std::shared_ptr<Building> building_;
   std::vector<NamedVariable> variables_;
 };
 
@@ -64,44 +70,73 @@ class Mean : public Metric {
   Variable total_, count_;
 };
 
-/// Mean of "the largest prediction is the true class".
-/// Shapes  y_true integer [batch] or [batch, 1], y_pred [batch, classes].
-/// Source  tf.keras.metrics.SparseCategoricalAccuracy
-class SparseCategoricalAccuracy : public Mean {
+/// Mean of what a function gives for each example or element.
+/// Source  tf.keras.metrics.MeanMetricWrapper
+class MeanMetricWrapper : public Mean {
  public:
-  explicit SparseCategoricalAccuracy(std::string name = "sparse_categorical_accuracy");
-  void update_state(const Tensor& y_true, const Tensor& y_pred, const Tensor& sample_weight = {});
-};
-
-/// The same for targets [batch, classes].
-/// Source  tf.keras.metrics.CategoricalAccuracy
-class CategoricalAccuracy : public Mean {
- public:
-  explicit CategoricalAccuracy(std::string name = "categorical_accuracy");
-  void update_state(const Tensor& y_true, const Tensor& y_pred, const Tensor& sample_weight = {});
-};
-
-/// Mean of "the true class is among the k largest predictions".
-/// Source  tf.keras.metrics.SparseTopKCategoricalAccuracy
-class SparseTopKCategoricalAccuracy : public Mean {
- public:
-  explicit SparseTopKCategoricalAccuracy(int k = 5,
-                                         std::string name = "sparse_top_k_categorical_accuracy");
+  using Function = std::function<Tensor(const Tensor& y_true, const Tensor& y_pred)>;
+  explicit MeanMetricWrapper(Function function, std::string name = "mean_metric_wrapper");
+  /// Predictions are float32 when the function sees them.
+  /// Shapes  sample_weight as in Mean.
   void update_state(const Tensor& y_true, const Tensor& y_pred, const Tensor& sample_weight = {});
 
  private:
-  int k_;
+  Function function_;
+};
+
+// What the accuracies are means of: 1 where the prediction is right, float32.
+// Shapes  targets as the classes below take them -> [batch...], binary and equal ones elementwise.
+// Source  tf.keras.metrics.binary_accuracy and so on
+Tensor accuracy(const Tensor& y_true, const Tensor& y_pred);
+Tensor binary_accuracy(const Tensor& y_true, const Tensor& y_pred, double threshold = 0.5);
+Tensor sparse_categorical_accuracy(const Tensor& y_true, const Tensor& y_pred);
+Tensor categorical_accuracy(const Tensor& y_true, const Tensor& y_pred);
+Tensor sparse_top_k_categorical_accuracy(const Tensor& y_true, const Tensor& y_pred, int k = 5);
+Tensor top_k_categorical_accuracy(const Tensor& y_true, const Tensor& y_pred, int k = 5);
+
+/// Mean of "the prediction equals the target".
+/// Source  tf.keras.metrics.Accuracy
+class Accuracy : public MeanMetricWrapper {
+ public:
+  explicit Accuracy(std::string name = "accuracy");
+};
+
+/// Mean of "the prediction is above the threshold exactly where the target is 1".
+/// Source  tf.keras.metrics.BinaryAccuracy
+class BinaryAccuracy : public MeanMetricWrapper {
+ public:
+  explicit BinaryAccuracy(std::string name = "binary_accuracy", double threshold = 0.5);
+};
+
+/// Mean of "the largest prediction is the true class".
+/// Shapes  y_true integer [batch...] or [batch..., 1], y_pred [batch..., classes].
+/// Source  tf.keras.metrics.SparseCategoricalAccuracy
+class SparseCategoricalAccuracy : public MeanMetricWrapper {
+ public:
+  explicit SparseCategoricalAccuracy(std::string name = "sparse_categorical_accuracy");
+};
+
+/// The same for targets [batch..., classes].
+/// Source  tf.keras.metrics.CategoricalAccuracy
+class CategoricalAccuracy : public MeanMetricWrapper {
+ public:
+  explicit CategoricalAccuracy(std::string name = "categorical_accuracy");
+};
+
+/// Mean of "the true class is among the k largest predictions".
+/// Shapes  y_true integer [batch] or [batch, 1], y_pred [batch, classes].
+/// Source  tf.keras.metrics.SparseTopKCategoricalAccuracy
+class SparseTopKCategoricalAccuracy : public MeanMetricWrapper {
+ public:
+  explicit SparseTopKCategoricalAccuracy(int k = 5,
+                                         std::string name = "sparse_top_k_categorical_accuracy");
 };
 
 /// The same for targets [batch, classes].
 /// Source  tf.keras.metrics.TopKCategoricalAccuracy
-class TopKCategoricalAccuracy : public Mean {
+class TopKCategoricalAccuracy : public MeanMetricWrapper {
  public:
   explicit TopKCategoricalAccuracy(int k = 5, std::string name = "top_k_categorical_accuracy");
-  void update_state(const Tensor& y_true, const Tensor& y_pred, const Tensor& sample_weight = {});
-
- private:
-  int k_;
 };
 
 }  // namespace distribute::nn::metrics

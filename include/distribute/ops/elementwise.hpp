@@ -5,6 +5,7 @@
 #include <distribute/tensor/tensor.hpp>
 
 #include <concepts>
+#include <vector>
 
 namespace distribute {
 
@@ -44,6 +45,11 @@ Tensor logical_not(const Tensor& a);
 /// a where `condition` (bool) holds, else b; the three shapes broadcast.
 /// Source  tf.where
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b);
+
+/// The sum of tensors of one shape and dtype.
+/// Throws  InvalidArgumentError for no tensors, and for different shapes.
+/// Source  tf.math.add_n
+Tensor add_n(const std::vector<Tensor>& tensors);
 
 inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
 inline Tensor operator-(const Tensor& a, const Tensor& b) { return subtract(a, b); }

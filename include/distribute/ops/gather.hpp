@@ -43,6 +43,9 @@ namespace ops_internal {
 
 /// gather whose gradient is dense for every axis.
 Tensor take(const Tensor& x, const Tensor& indices, int axis);
+/// Zeros of `shape` with slice i of x added to slice positions[i] of `axis`, in this order.
+/// Shapes  positions int64 [n], each a place of the axis.
+Tensor scatter_add(const Tensor& x, const Tensor& positions, int axis, const Shape& shape);
 
 }  // namespace ops_internal
 

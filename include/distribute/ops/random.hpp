@@ -43,6 +43,11 @@ Tensor normal(const Shape& shape, uint64_t seed, const NormalOptions& options = 
 Tensor truncated_normal(const Shape& shape, uint64_t seed, const NormalOptions& options = {});
 /// int64 numbers in [minval, maxval).
 Tensor uniform_int(const Shape& shape, uint64_t seed, int64_t minval, int64_t maxval);
+/// Draws of class numbers, int64, with probabilities softmax(logits).
+/// Shapes  logits [batch, classes] -> [batch, num_samples].
+/// Throws  InvalidArgumentError for other shapes and no classes.
+/// Source  tf.random.categorical, stateless_categorical
+Tensor categorical(const Tensor& logits, int64_t num_samples, uint64_t seed);
 
 }  // namespace random
 

@@ -1,6 +1,7 @@
 #pragma once
 /// Parts of a tensor: blocks, and every n-th element.
 
+#include <distribute/autograd/op_trace.hpp>
 #include <distribute/base/config.hpp>
 #include <distribute/tensor/tensor.hpp>
 
@@ -51,8 +52,8 @@ std::pair<int64_t, int64_t> resolve_range(const Range& range, int64_t size);
 Tensor take_slice(const Tensor& x, const SliceSpec& spec);
 /// The same, not recorded.
 Tensor slice_values(const Tensor& x, const SliceSpec& spec);
-/// Tells whoever traces operations that `part` is a slice of x.
-void trace_slice(const Tensor& x, const SliceSpec& spec, const Tensor& part);
+/// What a trace has to know of the slice.
+OpAttributes slice_attributes(const Tensor& x, const SliceSpec& spec);
 /// A tensor of shape `whole` with `part` at the places that `spec` names, else `value`.
 Tensor put_slice(const Tensor& part, const SliceSpec& spec, const Shape& whole, float value = 0);
 

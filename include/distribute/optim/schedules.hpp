@@ -41,6 +41,17 @@ struct CosineDecay {
   double operator()(int64_t step) const;
 };
 
+/// Cosines down to alpha, each `t_mul` times as long as the last and `m_mul` times as high.
+/// Source  tf.keras.optimizers.schedules.CosineDecayRestarts; Loshchilov & Hutter 2016
+struct CosineDecayRestarts {
+  double initial_learning_rate;
+  int64_t first_decay_steps;
+  double t_mul = 2.0;
+  double m_mul = 1.0;
+  double alpha = 0.0;
+  double operator()(int64_t step) const;
+};
+
 /// (initial - end) * (1 - step / decay_steps)^power + end.
 /// Source  tf.keras.optimizers.schedules.PolynomialDecay
 struct PolynomialDecay {

@@ -8,6 +8,7 @@
 #include <concepts>
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace distribute::train {
@@ -30,6 +31,13 @@ class CompiledMetric {
     };
     metric_ = std::move(owned);
   }
+  /// A metric of Keras's name, with default options: "accuracy" (binary, categorical or sparse, as
+  /// the shapes of targets and predictions tell), "mse", "auc", "AUC", "mean_squared_error" and so
+  /// on. Logs show it under this name.
+  /// Throws  InvalidArgumentError for an unknown name.
+  /// Source  tf.keras.metrics.get
+  CompiledMetric(const char* name) : CompiledMetric(by_name(name)) {}
+  CompiledMetric(const std::string& name) : CompiledMetric(by_name(name)) {}
   void update_state(const Tensor& y_true, const Tensor& y_pred, const Tensor& weight) const {
     update_(y_true, y_pred, weight);
   }
@@ -37,6 +45,8 @@ class CompiledMetric {
   nn::metrics::Metric* operator->() const { return metric_.get(); }
 
  private:
+  static CompiledMetric by_name(const std::string& name);
+
   std::shared_ptr<nn::metrics::Metric> metric_;
   std::function<void(const Tensor&, const Tensor&, const Tensor&)> update_;
 };

@@ -8,6 +8,7 @@
 #include <concepts>
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace distribute::train {
@@ -29,6 +30,14 @@ class LossFunction {
       LossFunction(F function)
       : function_(std::move(function)) {}
 
+  /// A loss of Keras's name, with default options: "mse", "sparse_categorical_crossentropy",
+  /// "Huber" and so on; "crossentropy" is binary, categorical or sparse, as the shapes of targets
+  /// and predictions tell.
+  /// Throws  InvalidArgumentError for an unknown name.
+  /// Source  tf.keras.losses.get
+  LossFunction(const char* name) : LossFunction(by_name(name)) {}
+  LossFunction(const std::string& name) : LossFunction(by_name(name)) {}
+
   explicit operator bool() const { return function_ != nullptr; }
   /// One replica's share: the shares of all replicas sum up to the mean over the `global_batch`
   /// examples, or to their sum. An empty batch gives 0. Further axes of a loss are averaged.
@@ -37,6 +46,8 @@ class LossFunction {
                const Tensor& sample_weight = {}) const;
 
  private:
+  static LossFunction by_name(const std::string& name);
+
   std::function<Tensor(const Tensor&, const Tensor&)> function_;
   bool averages_ = true;
 };

@@ -39,6 +39,7 @@ struct Walk;
 struct GradientTape::State {
   Options options;
   bool recording = true;
+  bool keeps_operations = true;
   bool used = false;
   std::deque<autograd_internal::Node> nodes;  // a persistent tape may grow while it is walked
   std::unordered_map<uint64_t, int> readers;  // followed tensors -> operations that read them
@@ -288,18 +289,29 @@ DISTRIBUTE_INLINE bool is_recording(std::span<const Tensor> inputs) {
 }
 
 DISTRIBUTE_INLINE void record(const char* op, std::span<const Tensor> inputs,
-                              std::span<const Tensor> outputs, const BackwardFunction& backward) {
+                              std::span<const Tensor> outputs, const BackwardFunction& backward,
+                              AttributesFunction attributes) {
   if (device_state().log_device_placement && !outputs.empty())
     device_internal::log_placement(op, outputs[0].device());
-  if (autograd_internal::is_tracing())
-    for (const Tensor& output : outputs) autograd_internal::trace_op(op, inputs, output);
+  if (OpTrace* trace = autograd_internal::active_trace())
+    for (const Tensor& output : outputs)
+      if (output) trace->add({op, {inputs.begin(), inputs.end()}, output, attributes()});
+  if (!backward) return;
   for (GradientTape::State* tape : autograd_internal::active_tapes())
-    if (tape->recording) tape->add(op, inputs, outputs, backward);
+    if (tape->recording && tape->keeps_operations) tape->add(op, inputs, outputs, backward);
 }
 
 DISTRIBUTE_INLINE Tensor record(const char* op, std::initializer_list<Tensor> inputs,
-                                const Tensor& output, const BackwardFunction& backward) {
-  record(op, std::span(inputs.begin(), inputs.size()), std::span(&output, 1), backward);
+                                const Tensor& output, const BackwardFunction& backward,
+                                AttributesFunction attributes) {
+  record(op, std::span(inputs.begin(), inputs.size()), std::span(&output, 1), backward, attributes);
+  return output;
+}
+
+DISTRIBUTE_INLINE Tensor record_composite(const char* op, std::initializer_list<Tensor> inputs,
+                                          const Tensor& output, AttributesFunction attributes) {
+  if (OpTrace* trace = autograd_internal::active_trace(); trace && output)
+    trace->add({op, {inputs.begin(), inputs.end()}, output, attributes()});
   return output;
 }
 
@@ -478,11 +490,18 @@ DISTRIBUTE_INLINE GradientTape::StopRecording::StopRecording(GradientTape& tape)
 }
 DISTRIBUTE_INLINE GradientTape::StopRecording::~StopRecording() { state_.recording = previous_; }
 
+DISTRIBUTE_INLINE autograd_internal::HiddenTapes::HiddenTapes() {
+  hidden_.swap(active_tapes());
+  watch_ = std::make_unique<GradientTape>();
+  watch_->state_->keeps_operations = false;
+}
+DISTRIBUTE_INLINE autograd_internal::HiddenTapes::~HiddenTapes() {
+  watch_.reset();
+  active_tapes().swap(hidden_);
+}
+
 DISTRIBUTE_INLINE Tensor stop_gradient(const Tensor& tensor) {
-  Tensor result = tensor.renamed();
-  if (autograd_internal::is_tracing())
-    autograd_internal::trace_op("stop_gradient", {tensor}, result);
-  return result;
+  return record("stop_gradient", {tensor}, tensor.renamed(), not_differentiable);
 }
 
 }  // namespace distribute

@@ -23,23 +23,12 @@ DISTRIBUTE_INLINE OpTrace*& active_trace() {
   return base_internal::in_thread_context<base_internal::ContextPlace{3, 3}, OpTrace*>();
 }
 
-DISTRIBUTE_INLINE void trace_op(const char* op, std::span<const Tensor> inputs,
-                                const Tensor& output, OpAttributes attributes) {
-  if (OpTrace* trace = active_trace(); trace && output)
-    trace->add({op, {inputs.begin(), inputs.end()}, output, std::move(attributes)});
-}
-
 DISTRIBUTE_INLINE TracedLayer::TracedLayer(const std::string& path)
     : trace_(path.empty() ? nullptr : active_trace()) {
   if (trace_) outer_ = trace_->enter_layer(path);
 }
 DISTRIBUTE_INLINE TracedLayer::~TracedLayer() {
   if (trace_) trace_->enter_layer(std::move(outer_));
-}
-
-DISTRIBUTE_INLINE void trace_op(const char* op, std::initializer_list<Tensor> inputs,
-                                const Tensor& output, OpAttributes attributes) {
-  trace_op(op, std::span(inputs.begin(), inputs.size()), output, std::move(attributes));
 }
 
 }  // namespace autograd_internal

@@ -43,8 +43,4 @@ DISTRIBUTE_INLINE Tensor BinaryCrossentropy::call(const Tensor& y_true,
   return binary_crossentropy(y_true, y_pred, options_);
 }
 
-DISTRIBUTE_INLINE Tensor MeanSquaredError::call(const Tensor& y_true, const Tensor& y_pred) const {
-  return mean_squared_error(y_true, y_pred);
-}
-
 }  // namespace distribute::nn

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/nn/detail/loss_parts.hpp>
 #include <distribute/nn/losses.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/cross_entropy.hpp>
@@ -14,10 +15,8 @@ namespace distribute::nn {
 
 namespace nn_internal {
 
-inline constexpr float kLossEpsilon = 1e-7f;  // keras.backend.epsilon()
-
 DISTRIBUTE_INLINE Tensor safe_log(const Tensor& probability) {
-  return log(clip_by_value(probability, kLossEpsilon, 1.0f - kLossEpsilon));
+  return log(inside_unit(probability));
 }
 
 /// Class numbers of the shape of `pred` without its last axis.
@@ -58,20 +57,24 @@ DISTRIBUTE_INLINE Tensor categorical_crossentropy(const Tensor& y_true, const Te
 
 DISTRIBUTE_INLINE Tensor binary_crossentropy(const Tensor& y_true, const Tensor& y_pred,
                                              CrossentropyOptions options) {
-  Tensor target = cast(y_true, y_pred.dtype());
+  const auto both = nn_internal::same_rank("binary_crossentropy", y_true, y_pred);
+  Tensor target = both.y_true;
   const float s = float(options.label_smoothing);
   if (s != 0.0f) target = target * (1.0f - s) + 0.5f * s;
   if (options.from_logits)
-    return reduce_mean(sigmoid_cross_entropy_with_logits(target, y_pred), {-1});
-  const Tensor p = clip_by_value(y_pred, nn_internal::kLossEpsilon, 1 - nn_internal::kLossEpsilon);
+    return reduce_mean(sigmoid_cross_entropy_with_logits(target, both.y_pred), {-1});
+  const Tensor p = nn_internal::inside_unit(both.y_pred);
   return -reduce_mean(target * log(p) + (1.0f - target) * log(1.0f - p), {-1});
 }
 
 DISTRIBUTE_INLINE Tensor mean_squared_error(const Tensor& y_true, const Tensor& y_pred) {
-  return reduce_mean(squared_difference(y_pred, cast(y_true, y_pred.dtype())), {-1});
+  const auto both = nn_internal::same_rank("mean_squared_error", y_true, y_pred);
+  return reduce_mean(squared_difference(both.y_pred, both.y_true), {-1});
 }
+
 DISTRIBUTE_INLINE Tensor mean_absolute_error(const Tensor& y_true, const Tensor& y_pred) {
-  return reduce_mean(abs(y_pred - cast(y_true, y_pred.dtype())), {-1});
+  const auto both = nn_internal::same_rank("mean_absolute_error", y_true, y_pred);
+  return reduce_mean(abs(both.y_pred - both.y_true), {-1});
 }
 
 DISTRIBUTE_INLINE Tensor compute_average_loss(const Tensor& per_example_loss,

@@ -1,34 +1,47 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/nn/detail/loss_parts.hpp>
+#include <distribute/nn/detail/metric_inputs.hpp>
 #include <distribute/nn/metrics.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/reshape.hpp>
 #include <distribute/ops/search.hpp>
+#include <distribute/replica/replica_context.hpp>
+
+#include <atomic>
+#include <mutex>
+#include <span>
+#include <utility>
 
 namespace distribute::nn::metrics {
 
-namespace metrics_internal {
+/// Which metrics have made the variables that wait for the first values.
+struct Metric::Building {
+  std::mutex mutex;  // threads of different contexts
+  std::atomic<bool> done = false;
+};
 
-/// Weights in float32 under a shape that broadcasts against values: trailing axes added.
-DISTRIBUTE_INLINE Tensor fitted(const Tensor& weight, const Tensor& values) {
-  const Tensor cast_weight = cast(weight, DType::Float32);
-  Shape shape = weight.shape();
-  if (shape.rank() == 0) return cast_weight;
-  while (shape.rank() < values.shape().rank()) shape.push_back(1);
-  return reshape(cast_weight, shape);
+DISTRIBUTE_INLINE Metric::Metric(std::string name)
+    : name_(std::move(name)), building_(std::make_shared<Building>()) {}
+
+/// No replica makes anything before all have come here, so all of them take the same branch.
+DISTRIBUTE_INLINE void Metric::build_once(const std::function<void()>& make) {
+  if (building_->done.load(std::memory_order_acquire)) return;
+  const auto build = [&] {
+    const std::lock_guard lock(building_->mutex);
+    if (building_->done.load(std::memory_order_relaxed)) return;
+    make();
+    building_->done.store(true, std::memory_order_release);
+  };
+  if (ReplicaContext* replica = get_replica_context())
+    replica->merge([&](std::span<void* const>) { build(); }, nullptr);
+  else
+    build();
 }
 
-DISTRIBUTE_INLINE Tensor numbers(const Tensor& y_true, const Tensor& y_pred) {
-  const bool column = y_true.shape().rank() == y_pred.shape().rank() && y_true.shape()[-1] == 1;
-  return cast(column ? squeeze(y_true, {-1}) : y_true, DType::Int64);
-}
-
-}  // namespace metrics_internal
-
-DISTRIBUTE_INLINE Variable Metric::add_variable(const std::string& name) {
-  Variable variable(Tensor(0.0f), {.name = name_ + "/" + name,
+DISTRIBUTE_INLINE Variable Metric::add_variable(const std::string& name, const Shape& shape) {
+  Variable variable(zeros(shape), {.name = name_ + "/" + name,
                                    .trainable = false,
                                    .synchronization = VariableSynchronization::OnRead,
                                    .aggregation = VariableAggregation::Sum});
@@ -38,7 +51,8 @@ DISTRIBUTE_INLINE Variable Metric::add_variable(const std::string& name) {
 }
 
 DISTRIBUTE_INLINE void Metric::reset_state() {
-  for (const NamedVariable& entry : variables_) entry.variable.assign(Tensor(0.0f));
+  for (const NamedVariable& entry : variables_)
+    entry.variable.assign(zeros(entry.variable.shape()));
 }
 
 DISTRIBUTE_INLINE std::vector<Variable> Metric::variables() const {
@@ -53,7 +67,7 @@ DISTRIBUTE_INLINE Sum::Sum(std::string name) : Metric(std::move(name)) {
 
 DISTRIBUTE_INLINE void Sum::update_state(const Tensor& values, const Tensor& sample_weight) {
   Tensor x = cast(stop_gradient(values), DType::Float32);
-  if (sample_weight) x = x * metrics_internal::fitted(sample_weight, x);
+  if (sample_weight) x = x * metrics_internal::fitted_weight(sample_weight, x);
   total_.impl().accumulate(reduce_sum(x));
 }
 
@@ -68,7 +82,7 @@ DISTRIBUTE_INLINE void Mean::update_state(const Tensor& values, const Tensor& sa
   Tensor x = cast(stop_gradient(values), DType::Float32);
   Tensor count = Tensor(float(x.num_elements()));
   if (sample_weight) {
-    const Tensor weight = metrics_internal::fitted(sample_weight, x);
+    const Tensor weight = metrics_internal::fitted_weight(sample_weight, x);
     x = x * weight;
     count = reduce_sum(weight * ones(x.shape()));
   }
@@ -80,40 +94,65 @@ DISTRIBUTE_INLINE Tensor Mean::result() const {
   return divide_no_nan(total_.value(), count_.value());
 }
 
+DISTRIBUTE_INLINE MeanMetricWrapper::MeanMetricWrapper(Function function, std::string name)
+    : Mean(std::move(name)), function_(std::move(function)) {}
+DISTRIBUTE_INLINE void MeanMetricWrapper::update_state(const Tensor& y_true, const Tensor& y_pred,
+                                                       const Tensor& sample_weight) {
+  const Tensor predictions = stop_gradient(y_pred);
+  const bool wide = !is_floating(predictions.dtype());
+  Mean::update_state(function_(y_true, wide ? predictions : cast(predictions, DType::Float32)),
+                     sample_weight);
+}
+
+namespace metrics_internal {
+DISTRIBUTE_INLINE Tensor ones_where(const Tensor& right) { return cast(right, DType::Float32); }
+}  // namespace metrics_internal
+
+DISTRIBUTE_INLINE Tensor accuracy(const Tensor& y_true, const Tensor& y_pred) {
+  const auto both = nn_internal::same_rank("accuracy", y_true, y_pred);
+  return metrics_internal::ones_where(equal(both.y_true, both.y_pred));
+}
+DISTRIBUTE_INLINE Tensor binary_accuracy(const Tensor& y_true, const Tensor& y_pred,
+                                         double threshold) {
+  const auto both = nn_internal::same_rank("binary_accuracy", y_true, y_pred);
+  const Tensor is_above = greater(both.y_pred, scalar_like(both.y_pred, threshold));
+  return metrics_internal::ones_where(equal(both.y_true, cast(is_above, both.y_true.dtype())));
+}
+DISTRIBUTE_INLINE Tensor sparse_categorical_accuracy(const Tensor& y_true, const Tensor& y_pred) {
+  return metrics_internal::ones_where(
+      equal(metrics_internal::class_numbers(y_true, y_pred), argmax(y_pred, -1)));
+}
+DISTRIBUTE_INLINE Tensor categorical_accuracy(const Tensor& y_true, const Tensor& y_pred) {
+  return metrics_internal::ones_where(equal(argmax(y_true, -1), argmax(y_pred, -1)));
+}
+DISTRIBUTE_INLINE Tensor sparse_top_k_categorical_accuracy(const Tensor& y_true,
+                                                           const Tensor& y_pred, int k) {
+  return metrics_internal::ones_where(
+      in_top_k(metrics_internal::class_numbers(y_true, y_pred), y_pred, k));
+}
+DISTRIBUTE_INLINE Tensor top_k_categorical_accuracy(const Tensor& y_true, const Tensor& y_pred,
+                                                    int k) {
+  return metrics_internal::ones_where(in_top_k(argmax(y_true, -1), y_pred, k));
+}
+
+DISTRIBUTE_INLINE Accuracy::Accuracy(std::string name)
+    : MeanMetricWrapper(accuracy, std::move(name)) {}
+DISTRIBUTE_INLINE BinaryAccuracy::BinaryAccuracy(std::string name, double threshold)
+    : MeanMetricWrapper([threshold](const Tensor& y,
+                                    const Tensor& p) { return binary_accuracy(y, p, threshold); },
+                        std::move(name)) {}
 DISTRIBUTE_INLINE SparseCategoricalAccuracy::SparseCategoricalAccuracy(std::string name)
-    : Mean(std::move(name)) {}
-DISTRIBUTE_INLINE void SparseCategoricalAccuracy::update_state(const Tensor& y_true,
-                                                               const Tensor& y_pred,
-                                                               const Tensor& sample_weight) {
-  const Tensor target = metrics_internal::numbers(y_true, y_pred);
-  Mean::update_state(cast(equal(target, argmax(y_pred, -1)), DType::Float32), sample_weight);
-}
-
+    : MeanMetricWrapper(sparse_categorical_accuracy, std::move(name)) {}
 DISTRIBUTE_INLINE CategoricalAccuracy::CategoricalAccuracy(std::string name)
-    : Mean(std::move(name)) {}
-DISTRIBUTE_INLINE void CategoricalAccuracy::update_state(const Tensor& y_true, const Tensor& y_pred,
-                                                         const Tensor& sample_weight) {
-  const Tensor right = equal(argmax(y_true, -1), argmax(y_pred, -1));
-  Mean::update_state(cast(right, DType::Float32), sample_weight);
-}
-
+    : MeanMetricWrapper(categorical_accuracy, std::move(name)) {}
 DISTRIBUTE_INLINE SparseTopKCategoricalAccuracy::SparseTopKCategoricalAccuracy(int k,
                                                                                std::string name)
-    : Mean(std::move(name)), k_(k) {}
-DISTRIBUTE_INLINE void SparseTopKCategoricalAccuracy::update_state(const Tensor& y_true,
-                                                                   const Tensor& y_pred,
-                                                                   const Tensor& sample_weight) {
-  const Tensor target = metrics_internal::numbers(y_true, y_pred);
-  Mean::update_state(cast(in_top_k(target, y_pred, k_), DType::Float32), sample_weight);
-}
-
+    : MeanMetricWrapper([k](const Tensor& y,
+                            const Tensor& p) { return sparse_top_k_categorical_accuracy(y, p, k); },
+                        std::move(name)) {}
 DISTRIBUTE_INLINE TopKCategoricalAccuracy::TopKCategoricalAccuracy(int k, std::string name)
-    : Mean(std::move(name)), k_(k) {}
-DISTRIBUTE_INLINE void TopKCategoricalAccuracy::update_state(const Tensor& y_true,
-                                                             const Tensor& y_pred,
-                                                             const Tensor& sample_weight) {
-  const Tensor right = in_top_k(argmax(y_true, -1), y_pred, k_);
-  Mean::update_state(cast(right, DType::Float32), sample_weight);
-}
+    : MeanMetricWrapper(
+          [k](const Tensor& y, const Tensor& p) { return top_k_categorical_accuracy(y, p, k); },
+          std::move(name)) {}
 
 }  // namespace distribute::nn::metrics

@@ -1,6 +1,5 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/autograd/op_trace.hpp>
 #include <distribute/ops/activation.hpp>
 #include <distribute/ops/detail/flat_loop.hpp>
 #include <distribute/ops/elementwise.hpp>
@@ -54,10 +53,8 @@ DISTRIBUTE_INLINE Tensor silu(const Tensor& x) {
 DISTRIBUTE_INLINE Tensor leaky_relu(const Tensor& x, float alpha) {
   ops_internal::LeakyRelu f;
   f.alpha = alpha;
-  const Tensor y = ops_internal::unary("leaky_relu", x, f);
-  if (autograd_internal::is_tracing())
-    autograd_internal::trace_op("leaky_relu", {x}, y, {{"alpha", double(alpha)}});
-  return y;
+  return ops_internal::unary("leaky_relu", x, f,
+                             [&] { return OpAttributes{{"alpha", double(alpha)}}; });
 }
 DISTRIBUTE_INLINE Tensor linear(const Tensor& x) { return x; }
 

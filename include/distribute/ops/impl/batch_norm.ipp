@@ -1,7 +1,6 @@
 #pragma once
 #include <distribute/autograd/accumulate.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/autograd/op_trace.hpp>
 #include <distribute/ops/activation.hpp>
 #include <distribute/ops/batch_norm.hpp>
 #include <distribute/ops/cast.hpp>
@@ -233,12 +232,6 @@ DISTRIBUTE_INLINE Tensor batch_normalization(const Tensor& x, const Tensor& mean
                                              const Tensor& scale, float epsilon,
                                              Epilogue epilogue) {
   using namespace ops_internal;
-  const auto traced = [&](const Tensor& y) {
-    if (autograd_internal::is_tracing())
-      autograd_internal::trace_op("batch_normalization", {x, mean, variance, offset, scale}, y,
-                                  {{"epsilon", double(epsilon)}, {"epilogue", int64_t(epilogue)}});
-    return y;
-  };
   check_norm_input("batch_normalization", x);
   if (x.dtype() != DType::Float32)
     return cast(batch_normalization(as_float(x), as_float(mean), as_float(variance),
@@ -251,8 +244,11 @@ DISTRIBUTE_INLINE Tensor batch_normalization(const Tensor& x, const Tensor& mean
     vector = as_channels(vector, x.shape()[-1]);
     if (!vector) return normalize_by_parts(x, mean, variance, offset, scale, epsilon, epilogue);
   }
-  return traced(
-      normalize_channels(x, vectors[0], vectors[1], vectors[2], vectors[3], epsilon, epilogue));
+  const Tensor y =
+      normalize_channels(x, vectors[0], vectors[1], vectors[2], vectors[3], epsilon, epilogue);
+  return record_composite("batch_normalization", {x, mean, variance, offset, scale}, y, [&] {
+    return OpAttributes{{"epsilon", double(epsilon)}, {"epilogue", int64_t(epilogue)}};
+  });
 }
 
 DISTRIBUTE_INLINE FusedBatchNorm fused_batch_norm(const Tensor& x, const Tensor& scale,
@@ -284,10 +280,13 @@ DISTRIBUTE_INLINE FusedBatchNorm fused_batch_norm(const Tensor& x, const Tensor&
               options.mean, options.variance, false};
   }
   result.y = cast(result.y, x.dtype());
-  if (!options.training && autograd_internal::is_tracing())
-    autograd_internal::trace_op(
-        "fused_batch_norm", {x, scale, offset, options.mean, options.variance, options.residual},
-        result.y, {{"epsilon", options.epsilon}, {"epilogue", int64_t(options.epilogue)}});
+  if (options.training) return result;
+  record_composite("fused_batch_norm",
+                   {x, scale, offset, options.mean, options.variance, options.residual}, result.y,
+                   [&] {
+                     return OpAttributes{{"epsilon", options.epsilon},
+                                         {"epilogue", int64_t(options.epilogue)}};
+                   });
   return result;
 }
 
@@ -296,7 +295,7 @@ DISTRIBUTE_INLINE Moments moments(const Tensor& x, std::span<const int> axes, bo
   check_norm_input("moments", x);
   Moments result;
   const Tensor input = as_float(x);
-  // A trace is to see operations that files can have.
+  // While a trace is active: operations that files can have.
   if (all_but_last(x.shape(), axes) && !on_gpu(x) && !autograd_internal::is_tracing()) {
     result = channel_moments(input);
     Shape shape = keepdims ? x.shape() : Shape{x.shape()[-1]};

@@ -1,6 +1,5 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/autograd/op_trace.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
@@ -83,10 +82,8 @@ DISTRIBUTE_INLINE Tensor converted(const Tensor& x, DType dtype) {
 DISTRIBUTE_INLINE Tensor cast(const Tensor& x, DType dtype) {
   if (x.dtype() == dtype) return x;
   const Tensor y = ops_internal::converted(x, dtype);
-  if (!is_floating(dtype) || !is_floating(x.dtype())) {
-    if (autograd_internal::is_tracing()) autograd_internal::trace_op("cast", {x}, y);
-    return y;
-  }
+  if (!is_floating(dtype) || !is_floating(x.dtype()))
+    return record("cast", {x}, y, not_differentiable);
   return record("cast", {x}, y, [from = x.dtype()](const Backward& b) -> std::vector<Tensor> {
     return {cast(b.gradient(), from)};
   });

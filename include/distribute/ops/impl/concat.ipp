@@ -1,6 +1,5 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/autograd/op_trace.hpp>
 #include <distribute/ops/concat.hpp>
 #include <distribute/ops/detail/broadcast.hpp>
 #include <distribute/ops/detail/strided_copy.hpp>
@@ -96,7 +95,7 @@ DISTRIBUTE_INLINE Tensor concat(const std::vector<Tensor>& tensors, int axis) {
   const auto begins = ops_internal::copy_joined(tensors, axis, y);
   std::vector<Shape> shapes;
   for (const Tensor& t : tensors) shapes.push_back(t.shape());
-  record("concat", tensors, std::span(&y, 1), [=](const Backward& backward) {
+  const auto gradient = [=](const Backward& backward) {
     std::vector<Tensor> gradients(shapes.size());
     for (size_t i = 0; i < shapes.size(); ++i)
       if (backward.needs(i))
@@ -104,9 +103,9 @@ DISTRIBUTE_INLINE Tensor concat(const std::vector<Tensor>& tensors, int axis) {
             backward.gradient(),
             ops_internal::axis_part(shapes[i], axis, begins[i], shapes[i][axis]));
     return gradients;
-  });
-  if (autograd_internal::is_tracing())
-    autograd_internal::trace_op("concat", tensors, y, {{"axis", int64_t(axis)}});
+  };
+  record("concat", tensors, std::span(&y, 1), gradient,
+         [&] { return OpAttributes{{"axis", int64_t(axis)}}; });
   return y;
 }
 
@@ -145,8 +144,10 @@ DISTRIBUTE_INLINE std::vector<Tensor> split(const Tensor& x, std::span<const int
   record("split", std::span(&x, 1), outputs, backward_function);
   begin = 0;
   for (size_t i = 0; i < parts.size(); begin += parts[i++])
-    ops_internal::trace_slice(x, ops_internal::axis_part(x.shape(), axis, begin, parts[i]),
-                              outputs[i]);
+    record_composite("slice", {x}, outputs[i], [&] {
+      return ops_internal::slice_attributes(
+          x, ops_internal::axis_part(x.shape(), axis, begin, parts[i]));
+    });
   return outputs;
 }
 

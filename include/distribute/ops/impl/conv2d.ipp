@@ -1,6 +1,5 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/autograd/op_trace.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/conv2d.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
@@ -190,7 +189,7 @@ DISTRIBUTE_INLINE Tensor conv2d(const Tensor& x, const Tensor& filters,
   y = converted(y, x.dtype());
   if (epilogue == Epilogue::Relu) y.mark_relu_output();
   const Tensor gate = epilogue == Epilogue::Relu ? y : Tensor();
-  record("conv2d", {x, filters, bias}, y, [=](const Backward& b) -> std::vector<Tensor> {
+  const auto gradient = [=](const Backward& b) -> std::vector<Tensor> {
     const Tensor dy = cast(gate ? behind_relu(b.gradient(), gate) : b.gradient(), type);
     Tensor dx;
     if (b.needs(0)) dx = cast(image_gradient(x.shape(), filters, dy, options, &ready), x.dtype());
@@ -198,11 +197,9 @@ DISTRIBUTE_INLINE Tensor conv2d(const Tensor& x, const Tensor& filters,
     const auto gradients =
         filter_gradients(cast(x, type), filters.shape(), dy, options, bias && b.needs(2));
     return {dx, gradients.filters, gradients.bias};
-  });
-  if (autograd_internal::is_tracing())
-    autograd_internal::trace_op("conv2d", {x, filters, bias}, y,
-                                conv2d_attributes(options, epilogue));
-  return y;
+  };
+  return record("conv2d", {x, filters, bias}, y, gradient,
+                [&] { return conv2d_attributes(options, epilogue); });
 }
 
 DISTRIBUTE_INLINE Tensor conv2d_backprop_input(const Shape& input_shape, const Tensor& filters,
@@ -228,10 +225,9 @@ DISTRIBUTE_INLINE Tensor depthwise_conv2d(const Tensor& x, const Tensor& filters
   grouped.groups = f[2];
   const Tensor y =
       conv2d(x, reshape(filters, Shape{f[0], f[1], 1, f[2] * f[3]}), grouped, bias, epilogue);
-  if (autograd_internal::is_tracing())
-    autograd_internal::trace_op("depthwise_conv2d", {x, filters, bias}, y,
-                                ops_internal::conv2d_attributes(grouped, epilogue));
-  return y;
+  return record_composite("depthwise_conv2d", {x, filters, bias}, y, [&] {
+    return ops_internal::conv2d_attributes(grouped, epilogue);
+  });
 }
 
 }  // namespace nn

@@ -1,6 +1,5 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/autograd/op_trace.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/detail/broadcast.hpp>
 #include <distribute/ops/elementwise.hpp>
@@ -26,16 +25,9 @@ constexpr BinaryLoops comparison_loops() {
   return {strip_loop<Fn, float, bool>, strip_loop<Fn, int64_t, bool>, true, binary_row<Fn>()};
 }
 
-/// y itself, after telling whoever traces operations.
-DISTRIBUTE_INLINE Tensor traced_pair(const char* op, const Tensor& a, const Tensor& b,
-                                     const Tensor& y) {
-  if (autograd_internal::is_tracing()) autograd_internal::trace_op(op, {a, b}, y);
-  return y;
-}
-
 DISTRIBUTE_INLINE Tensor comparison(const char* op, const Tensor& a, const Tensor& b,
                                     const BinaryLoops& loops) {
-  return traced_pair(op, a, b, broadcast_binary(op, a, b, loops));
+  return record(op, {a, b}, broadcast_binary(op, a, b, loops), not_differentiable);
 }
 
 /// Gives the gradients for a and b before broadcasting is undone; none where there is none.
@@ -47,7 +39,7 @@ DISTRIBUTE_INLINE Tensor binary(const char* op, const Tensor& a, const Tensor& b
   if (a.dtype() == DType::Bool && b.dtype() == DType::Bool)
     throw InvalidArgumentError(str_cat(op, ": not for dtype bool"));
   const Tensor y = broadcast_binary(op, a, b, loops);
-  if (!is_floating(y.dtype())) return traced_pair(op, a, b, y);
+  if (!is_floating(y.dtype())) return record(op, {a, b}, y, not_differentiable);
   return record(op, {a, b}, y, [=](const Backward& backward) -> std::vector<Tensor> {
     std::vector<Tensor> result(2);
     for (int i = 0; i < 2; ++i)
@@ -191,12 +183,12 @@ DISTRIBUTE_INLINE Tensor less_equal(const Tensor& a, const Tensor& b) {
 DISTRIBUTE_INLINE Tensor greater(const Tensor& a, const Tensor& b) {
   const Tensor y = ops_internal::broadcast_binary(
       "greater", b, a, ops_internal::comparison_loops<ops_internal::Less>());
-  return ops_internal::traced_pair("greater", a, b, y);
+  return record("greater", {a, b}, y, not_differentiable);
 }
 DISTRIBUTE_INLINE Tensor greater_equal(const Tensor& a, const Tensor& b) {
   const Tensor y = ops_internal::broadcast_binary(
       "greater_equal", b, a, ops_internal::comparison_loops<ops_internal::LessEqual>());
-  return ops_internal::traced_pair("greater_equal", a, b, y);
+  return record("greater_equal", {a, b}, y, not_differentiable);
 }
 
 DISTRIBUTE_INLINE Tensor logical_and(const Tensor& a, const Tensor& b) {
@@ -214,6 +206,18 @@ DISTRIBUTE_INLINE Tensor logical_xor(const Tensor& a, const Tensor& b) {
                                ops_internal::comparison_loops<ops_internal::NotEqual>());
 }
 DISTRIBUTE_INLINE Tensor logical_not(const Tensor& a) { return logical_xor(a, Tensor(true)); }
+
+DISTRIBUTE_INLINE Tensor add_n(const std::vector<Tensor>& tensors) {
+  if (tensors.empty()) throw InvalidArgumentError("add_n: wanted a tensor or more");
+  Tensor sum = tensors[0];
+  for (size_t i = 1; i < tensors.size(); ++i) {
+    if (tensors[i].shape() != sum.shape())
+      throw InvalidArgumentError(str_cat("add_n: tensor ", i, " is ", to_string(tensors[i].shape()),
+                                         ", the first one ", to_string(sum.shape())));
+    sum = sum + tensors[i];
+  }
+  return sum;
+}
 
 DISTRIBUTE_INLINE Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
   if (condition.dtype() != DType::Bool || a.dtype() != b.dtype())
@@ -243,16 +247,16 @@ DISTRIBUTE_INLINE Tensor where(const Tensor& condition, const Tensor& a, const T
         for (int64_t i = begin; i < end; ++i) out[i] = choose[i] ? from_a[i] : from_b[i];
       });
     });
-  const Shape shape_a = a.shape(), shape_b = b.shape();
-  if (is_floating(a.dtype()))
-    record("where", {a, b}, result, [=](const Backward& backward) -> std::vector<Tensor> {
-      const Tensor &dy = backward.gradient(), zero = scalar_like(dy, 0);
-      return {ops_internal::sum_to_shape(where(condition, dy, zero), shape_a),
-              ops_internal::sum_to_shape(where(condition, zero, dy), shape_b)};
-    });
-  if (autograd_internal::is_tracing())
-    autograd_internal::trace_op("where", {condition, a, b}, result);
-  return result;
+  if (!is_floating(a.dtype()))
+    return record("where", {condition, a, b}, result, not_differentiable);
+  const auto gradient = [condition, shape_a = a.shape(),
+                         shape_b = b.shape()](const Backward& backward) -> std::vector<Tensor> {
+    const Tensor &dy = backward.gradient(), zero = scalar_like(dy, 0);
+    return {{},
+            ops_internal::sum_to_shape(where(condition, dy, zero), shape_a),
+            ops_internal::sum_to_shape(where(condition, zero, dy), shape_b)};
+  };
+  return record("where", {condition, a, b}, result, gradient);
 }
 
 DISTRIBUTE_INLINE Tensor scalar_like(const Tensor& like, double value) {

@@ -1,6 +1,5 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/autograd/op_trace.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/concat.hpp>
@@ -160,12 +159,11 @@ DISTRIBUTE_INLINE Tensor gather_rows(const Tensor& params, const Tensor& flat, c
       });
 }
 
-/// y itself, after telling whoever traces operations.
-DISTRIBUTE_INLINE Tensor traced_gather(const Tensor& x, const Tensor& indices, int axis,
-                                       const Tensor& y) {
-  if (autograd_internal::is_tracing())
-    autograd_internal::trace_op("gather", {x, indices}, y, {{"axis", int64_t(axis)}});
-  return y;
+/// The rows or slices `y` of x as one operation; those that make it know indices in one line only.
+DISTRIBUTE_INLINE Tensor whole_gather(const Tensor& x, const Tensor& indices, int axis,
+                                      const Tensor& y) {
+  return record_composite("gather", {x, indices}, y,
+                          [&] { return OpAttributes{{"axis", int64_t(axis)}}; });
 }
 
 DISTRIBUTE_INLINE Tensor take(const Tensor& x, const Tensor& indices, int axis) {
@@ -173,7 +171,7 @@ DISTRIBUTE_INLINE Tensor take(const Tensor& x, const Tensor& indices, int axis) 
   const Tensor flat = checked_indices("gather", indices, x.shape()[axis]);
   Tensor y = take_flat(x, flat, axis);
   if (indices.shape().rank() != 1) y = reshape(y, gather_shape(x.shape(), indices.shape(), axis));
-  return traced_gather(x, indices, axis, y);
+  return whole_gather(x, indices, axis, y);
 }
 
 }  // namespace ops_internal
@@ -183,7 +181,7 @@ DISTRIBUTE_INLINE Tensor gather(const Tensor& params, const Tensor& indices, int
   if (axis != 0) return ops_internal::take(params, indices, axis);
   const Tensor flat = ops_internal::checked_indices("gather", indices, params.shape()[0]);
   const Shape shape = ops_internal::gather_shape(params.shape(), indices.shape(), 0);
-  return ops_internal::traced_gather(params, indices, 0,
+  return ops_internal::whole_gather(params, indices, 0,
                                      ops_internal::gather_rows(params, flat, shape));
 }
 
@@ -230,13 +228,12 @@ DISTRIBUTE_INLINE Tensor one_hot(const Tensor& indices, int64_t depth, float on_
                                        to_string(indices.shape())));
   const Tensor y =
       ops_internal::one_hot_values(indices, depth, on_value, off_value, position, dtype);
-  if (autograd_internal::is_tracing())
-    autograd_internal::trace_op("one_hot", {indices}, y,
-                                {{"depth", depth},
-                                 {"on_value", double(on_value)},
-                                 {"off_value", double(off_value)},
-                                 {"axis", int64_t(position)}});
-  return y;
+  return record("one_hot", {indices}, y, not_differentiable, [&] {
+    return OpAttributes{{"depth", depth},
+                        {"on_value", double(on_value)},
+                        {"off_value", double(off_value)},
+                        {"axis", int64_t(position)}};
+  });
 }
 
 namespace nn {
@@ -246,7 +243,7 @@ DISTRIBUTE_INLINE Tensor embedding_lookup(const Tensor& table, const Tensor& ids
     throw InvalidArgumentError("embedding_lookup: the table is a scalar");
   const Tensor flat = ops_internal::checked_indices("embedding_lookup", ids, table.shape()[0]);
   const Shape shape = ops_internal::gather_shape(table.shape(), ids.shape(), 0);
-  return ops_internal::traced_gather(table, ids, 0, ops_internal::gather_rows(table, flat, shape));
+  return ops_internal::whole_gather(table, ids, 0, ops_internal::gather_rows(table, flat, shape));
 }
 
 }  // namespace nn
@@ -306,7 +303,7 @@ DISTRIBUTE_INLINE Tensor lookup_in_parts(const Variable& table, const Tensor& id
 namespace nn {
 
 DISTRIBUTE_INLINE Tensor embedding_lookup(const Variable& table, const Tensor& ids) {
-  // Who traces wants the table, not the rows of these ids.
+  // A trace needs the table, not the rows of these ids.
   if (autograd_internal::is_tracing()) return embedding_lookup(table.value(), ids);
   if (!table.impl().parts().empty()) return ops_internal::lookup_in_parts(table, ids);
   if (table.impl().reads_rows()) return ops_internal::lookup_rows(table, ids);

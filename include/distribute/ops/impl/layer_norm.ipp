@@ -1,6 +1,5 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/autograd/op_trace.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/detail/gpu_lines.hpp>
@@ -181,26 +180,22 @@ DISTRIBUTE_INLINE Tensor layer_normalization(const Tensor& x, const Tensor& gamm
   };
   const Tensor scale = near(gamma), shift = near(beta);
   const LayerNormRows n = layer_norm_rows(x, scale, shift, shape, float(options.epsilon));
-  const Tensor y =
-      record("layer_normalization", {x, scale, shift}, layer_norm_values(n),
-             [n, shape](const Backward& backward) -> std::vector<Tensor> {
-               const Tensor dy = brought_to(backward.gradient(), n.x.device());
-               Tensor dx, dscale, dshift;
-               if (backward.needs(0)) dx = layer_norm_input_gradient(n, dy);
-               if (backward.needs(1) || backward.needs(2)) {
-                 const Tensor sums = layer_norm_parameter_gradients(n, dy);
-                 if (n.gamma && backward.needs(1)) dscale = sums.rows(0, 1).view(shape);
-                 if (n.beta && backward.needs(2)) dshift = sums.rows(1, 2).view(shape);
-               }
-               return final_gradients("layer_normalization gradient", {n.x, backward.gradient()},
-                                      {dx, dscale, dshift});
-             });
-  if (autograd_internal::is_tracing())
-    autograd_internal::trace_op(
-        "layer_normalization", {x, scale, shift}, y,
-        {{"epsilon", options.epsilon},
-         {"begin_axis", int64_t(x.shape().normalize_axis(options.begin_axis))}});
-  return y;
+  const auto gradient = [n, shape](const Backward& backward) -> std::vector<Tensor> {
+    const Tensor dy = brought_to(backward.gradient(), n.x.device());
+    Tensor dx, dscale, dshift;
+    if (backward.needs(0)) dx = layer_norm_input_gradient(n, dy);
+    if (backward.needs(1) || backward.needs(2)) {
+      const Tensor sums = layer_norm_parameter_gradients(n, dy);
+      if (n.gamma && backward.needs(1)) dscale = sums.rows(0, 1).view(shape);
+      if (n.beta && backward.needs(2)) dshift = sums.rows(1, 2).view(shape);
+    }
+    return final_gradients("layer_normalization gradient", {n.x, backward.gradient()},
+                           {dx, dscale, dshift});
+  };
+  return record("layer_normalization", {x, scale, shift}, layer_norm_values(n), gradient, [&] {
+    return OpAttributes{{"epsilon", options.epsilon},
+                        {"begin_axis", int64_t(x.shape().normalize_axis(options.begin_axis))}};
+  });
 }
 
 }  // namespace nn

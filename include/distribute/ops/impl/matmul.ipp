@@ -2,7 +2,6 @@
 #include <distribute/autograd/accumulate.hpp>
 #include <distribute/autograd/detail/lazy_product.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/autograd/op_trace.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/detail/broadcast.hpp>
@@ -186,15 +185,13 @@ DISTRIBUTE_INLINE Tensor matmul(const Tensor& a, const Tensor& b, const MatmulOp
   const MatmulPlan plan = plan_matmul(a, b, options);
   if (a.dtype() == DType::UInt8 || a.dtype() == DType::Bool)
     throw InvalidArgumentError(describe_operands("matmul", "dtype not supported", a, b));
-  const Tensor y = record("matmul", {a, b}, multiply_matrices(plan, a, b),
-                          [a, b, options](const Backward& backward) {
-                            return matmul_gradients(backward, a, b, options);
-                          });
-  if (autograd_internal::is_tracing())
-    autograd_internal::trace_op("matmul", {a, b}, y,
-                                {{"transpose_a", int64_t(options.transpose_a)},
-                                 {"transpose_b", int64_t(options.transpose_b)}});
-  return y;
+  const auto gradient = [a, b, options](const Backward& backward) {
+    return matmul_gradients(backward, a, b, options);
+  };
+  return record("matmul", {a, b}, multiply_matrices(plan, a, b), gradient, [&] {
+    return OpAttributes{{"transpose_a", int64_t(options.transpose_a)},
+                        {"transpose_b", int64_t(options.transpose_b)}};
+  });
 }
 
 namespace nn {
@@ -227,14 +224,13 @@ DISTRIBUTE_INLINE Tensor dense(const Tensor& x, const Tensor& kernel, const Tens
       backend(x.device().type)
           .matmul(shape, flat.array(), weights.array(), bias ? &bias.array() : nullptr, epilogue));
   if (epilogue == Epilogue::Relu) y.mark_relu_output();
-  record("dense", {x, kernel, bias}, y, [=](const Backward& backward) {
+  const auto gradient = [=](const Backward& backward) {
     const Tensor dy = backward.gradient();
     return dense_gradients(backward, epilogue == Epilogue::Relu ? behind_relu(dy, y) : dy, x,
                            kernel);
-  });
-  if (autograd_internal::is_tracing())
-    autograd_internal::trace_op("dense", {x, kernel, bias}, y, {{"epilogue", int64_t(epilogue)}});
-  return y;
+  };
+  return record("dense", {x, kernel, bias}, y, gradient,
+                [&] { return OpAttributes{{"epilogue", int64_t(epilogue)}}; });
 }
 
 }  // namespace nn

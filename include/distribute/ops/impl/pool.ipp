@@ -1,7 +1,6 @@
 #pragma once
 #include <distribute/autograd/accumulate.hpp>
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/autograd/op_trace.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/detail/gpu_lines.hpp>
@@ -319,16 +318,12 @@ DISTRIBUTE_INLINE Tensor avg_pool_recorded(const PoolPlan& plan, const Tensor& x
 
 namespace ops_internal {
 
-DISTRIBUTE_INLINE Tensor traced_pool(const char* op, const Tensor& x, const Tensor& y,
-                                     const nn::PoolOptions& o) {
-  if (!autograd_internal::is_tracing()) return y;
+DISTRIBUTE_INLINE OpAttributes pool_attributes(const nn::PoolOptions& o) {
   const auto list = [](const auto& a) { return std::vector<int64_t>(a.begin(), a.end()); };
-  autograd_internal::trace_op(op, {x}, y,
-                              {{"ksize", list(o.ksize)},
-                               {"strides", list(o.strides[0] ? o.strides : o.ksize)},
-                               {"padding", int64_t(o.padding)},
-                               {"explicit_paddings", list(o.explicit_paddings)}});
-  return y;
+  return {{"ksize", list(o.ksize)},
+          {"strides", list(o.strides[0] ? o.strides : o.ksize)},
+          {"padding", int64_t(o.padding)},
+          {"explicit_paddings", list(o.explicit_paddings)}};
 }
 
 }  // namespace ops_internal
@@ -337,9 +332,11 @@ namespace nn {
 
 DISTRIBUTE_INLINE Tensor max_pool2d(const Tensor& x, const PoolOptions& options) {
   using namespace ops_internal;
-  if (on_gpu(x))
-    return traced_pool("max_pool2d", x,
-                       gpu_max_pool(plan_pool("max_pool2d", x, options, kMaxTaps), x), options);
+  const auto attributes = [&] { return pool_attributes(options); };
+  if (on_gpu(x)) {
+    const Tensor y = gpu_max_pool(plan_pool("max_pool2d", x, options, kMaxTaps), x);
+    return record_composite("max_pool2d", {x}, y, attributes);
+  }
   if (x.dtype() == DType::Float16)
     return cast(max_pool2d(cast(x, DType::Float32), options), x.dtype());
   const PoolPlan plan = plan_pool("max_pool2d", x, options, kClosed - 1);
@@ -356,15 +353,15 @@ DISTRIBUTE_INLINE Tensor max_pool2d(const Tensor& x, const PoolOptions& options)
     const auto run = max_pool_kernels<T>().forward;
     parallel_for(p.images, 1, [=](int64_t b, int64_t e) { run(p, from, to, index, gate, b, e); });
   });
-  record("max_pool2d", {x}, y, [=, x_shape = x.shape()](const Backward& b) {
+  const auto gradient = [=, x_shape = x.shape()](const Backward& b) {
     // A window without a positive element loses its gradient in the ReLU below; that may be said
     // here already when only the operation with that ReLU reads the result.
     const Tensor dx =
         max_pool_gradient(plan, x_shape, b.gradient(), winners, gate && b.is_private(0));
     return std::vector<Tensor>{
         record("max_pool2d_grad", {b.gradient()}, dx, no_gradient("the gradient of max_pool2d"))};
-  });
-  return traced_pool("max_pool2d", x, y, options);
+  };
+  return record("max_pool2d", {x}, y, gradient, attributes);
 }
 
 DISTRIBUTE_INLINE Tensor avg_pool2d(const Tensor& x, const PoolOptions& options) {
@@ -372,8 +369,9 @@ DISTRIBUTE_INLINE Tensor avg_pool2d(const Tensor& x, const PoolOptions& options)
   if (is_half(x.dtype()) && !on_gpu(x))
     return cast(avg_pool2d(cast(x, DType::Float32), options), x.dtype());
   const PoolPlan plan = plan_pool("avg_pool2d", x, options, kMaxTaps);
-  return traced_pool("avg_pool2d", x, avg_pool_recorded(plan, in_layout(x, plan.x_layout)),
-                     options);
+  return record_composite("avg_pool2d", {x},
+                          avg_pool_recorded(plan, in_layout(x, plan.x_layout)),
+                          [&] { return pool_attributes(options); });
 }
 
 }  // namespace nn

@@ -3,10 +3,14 @@
 #include <distribute/autograd/recorded_step.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/cast.hpp>
+#include <distribute/ops/detail/draw_log.hpp>
 #include <distribute/ops/detail/global_seed.hpp>
 #include <distribute/ops/detail/gpu_lines.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/random.hpp>
+#include <distribute/ops/reshape.hpp>
+#include <distribute/ops/search.hpp>
+#include <distribute/ops/unary.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -235,6 +239,17 @@ DISTRIBUTE_INLINE Tensor uniform_int(const Shape& shape, uint64_t seed, int64_t 
   return result;
 }
 
+/// The largest of logits with Gumbel's noise, which is distributed as softmax says.
+DISTRIBUTE_INLINE Tensor categorical(const Tensor& logits, int64_t num_samples, uint64_t seed) {
+  if (logits.shape().rank() != 2 || logits.shape()[1] == 0 || num_samples < 0)
+    throw InvalidArgumentError(str_cat("categorical: wanted logits [batch, classes], got ",
+                                       to_string(logits.shape()), " for ", num_samples, " draws"));
+  const int64_t batch = logits.shape()[0], classes = logits.shape()[1];
+  const Tensor noise = -log(-log(uniform({batch, num_samples, classes}, seed)));
+  const Tensor scores = expand_dims(cast(stop_gradient(logits), DType::Float32), 1) + noise;
+  return argmax(scores, -1);
+}
+
 }  // namespace random
 
 DISTRIBUTE_INLINE Tensor nn::dropout(const Tensor& x, float rate, uint64_t seed, uint64_t counter) {
@@ -245,7 +260,7 @@ DISTRIBUTE_INLINE Tensor nn::dropout(const Tensor& x, float rate, uint64_t seed,
                                      const std::function<uint64_t()>& counter) {
   if (RecordedStep* step = RecordedStep::current())
     return ops_internal::dropout(x, {rate, seed, 0, step->numbers<uint64_t>(counter)});
-  return dropout(x, rate, seed, counter());
+  return dropout(x, rate, seed, ops_internal::DrawLog::next(counter));
 }
 
 }  // namespace distribute

@@ -1,6 +1,5 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/autograd/op_trace.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/detail/broadcast.hpp>
@@ -161,13 +160,12 @@ DISTRIBUTE_INLINE Tensor reduce_raw(const Tensor& x, const std::vector<bool>& re
 using ReduceGradient = Tensor (*)(const Tensor& dy, const Shape& shape, const Tensor& x,
                                   const Tensor& y);
 
-DISTRIBUTE_INLINE void trace_reduction(const char* op, const Tensor& x, const Tensor& y,
-                                       const std::vector<bool>& reduced, bool keepdims) {
-  if (!autograd_internal::is_tracing()) return;
+DISTRIBUTE_INLINE OpAttributes reduction_attributes(const std::vector<bool>& reduced,
+                                                    bool keepdims) {
   std::vector<int64_t> axes;
   for (size_t axis = 0; axis < reduced.size(); ++axis)
     if (reduced[axis]) axes.push_back(int64_t(axis));
-  autograd_internal::trace_op(op, {x}, y, {{"axes", axes}, {"keepdims", int64_t(keepdims)}});
+  return {{"axes", axes}, {"keepdims", int64_t(keepdims)}};
 }
 
 /// `mean`: divides by the number of elements that make one result.
@@ -191,15 +189,14 @@ DISTRIBUTE_INLINE Tensor reduce(const char* op, const Tensor& x, const std::vect
   }
   y = converted(y, x.dtype());
   const Tensor result = y.view(reduced_shape(x.shape(), reduced, keepdims));
+  BackwardFunction backward = not_differentiable;
   if (is_floating(x.dtype()))
-    record(op, {x}, result,
-           [=, shape = x.shape(), from = keeps_x ? x : Tensor(),
-            to = keeps_x ? result : Tensor()](const Backward& b) -> std::vector<Tensor> {
-             const Tensor value = to ? reshaped(to, kept) : to;
-             return {gradient(reshaped(b.gradient(), kept), shape, from, value)};
-           });
-  trace_reduction(op, x, result, reduced, keepdims);
-  return result;
+    backward = [=, shape = x.shape(), from = keeps_x ? x : Tensor(),
+                to = keeps_x ? result : Tensor()](const Backward& b) -> std::vector<Tensor> {
+      const Tensor value = to ? reshaped(to, kept) : to;
+      return {gradient(reshaped(b.gradient(), kept), shape, from, value)};
+    };
+  return record(op, {x}, result, backward, [&] { return reduction_attributes(reduced, keepdims); });
 }
 
 DISTRIBUTE_INLINE Tensor sum_gradient(const Tensor& dy, const Shape& shape, const Tensor&,
@@ -243,8 +240,8 @@ DISTRIBUTE_INLINE Tensor reduce_bool(const char* op, const Tensor& x, const std:
   // The start of an empty maximum or minimum is not 0 or 1: comparing makes it so.
   const Tensor y = greater(reduce_raw(x, reduced, loops), Tensor(int64_t{0}));
   const Tensor result = y.view(reduced_shape(x.shape(), reduced, keepdims));
-  trace_reduction(op, x, result, reduced, keepdims);
-  return result;
+  return record(op, {x}, result, not_differentiable,
+                [&] { return reduction_attributes(reduced, keepdims); });
 }
 
 }  // namespace ops_internal

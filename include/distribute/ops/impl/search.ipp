@@ -1,6 +1,5 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/autograd/op_trace.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/detail/gpu_lines.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
@@ -55,6 +54,13 @@ Tensor arg_extreme(const char* op, const Tensor& x, int axis, Before before) {
   return y;
 }
 
+template <typename Before>
+Tensor recorded_extreme(const char* op, const Tensor& x, int axis, Before before) {
+  return record(op, {x}, arg_extreme(op, x, axis, before), not_differentiable, [&] {
+    return OpAttributes{{"axis", int64_t(x.shape().normalize_axis(axis))}};
+  });
+}
+
 /// dy of the k chosen elements put back in their places.
 DISTRIBUTE_INLINE Tensor scatter_last_axis(const Tensor& dy, const Tensor& indices,
                                            const Shape& shape) {
@@ -71,26 +77,13 @@ DISTRIBUTE_INLINE Tensor scatter_last_axis(const Tensor& dy, const Tensor& indic
 
 }  // namespace ops_internal
 
-namespace ops_internal {
-
-/// y itself, after telling whoever traces operations.
-DISTRIBUTE_INLINE Tensor traced_search(const char* op, const Tensor& x, int axis, const Tensor& y) {
-  if (autograd_internal::is_tracing())
-    autograd_internal::trace_op(op, {x}, y, {{"axis", int64_t(x.shape().normalize_axis(axis))}});
-  return y;
-}
-
-}  // namespace ops_internal
-
 DISTRIBUTE_INLINE Tensor argmax(const Tensor& x, int axis) {
   const auto before = [](auto a, auto b) { return a > b; };
-  return ops_internal::traced_search("argmax", x, axis,
-                                     ops_internal::arg_extreme("argmax", x, axis, before));
+  return ops_internal::recorded_extreme("argmax", x, axis, before);
 }
 DISTRIBUTE_INLINE Tensor argmin(const Tensor& x, int axis) {
   const auto before = [](auto a, auto b) { return a < b; };
-  return ops_internal::traced_search("argmin", x, axis,
-                                     ops_internal::arg_extreme("argmin", x, axis, before));
+  return ops_internal::recorded_extreme("argmin", x, axis, before);
 }
 
 DISTRIBUTE_INLINE TopK top_k(const Tensor& x, int k) {
@@ -118,14 +111,13 @@ DISTRIBUTE_INLINE TopK top_k(const Tensor& x, int k) {
     }
   });
   result = {result.values.to(x.device()), result.indices.to(x.device())};
+  BackwardFunction gradient = not_differentiable;
   if (is_floating(x.dtype()))
-    record(
-        "top_k", {x}, result.values,
-        [indices = result.indices, shape = x.shape()](const Backward& b) {
-          return std::vector<Tensor>{ops_internal::scatter_last_axis(b.gradient(), indices, shape)};
-        });
-  autograd_internal::trace_op("top_k", {x}, result.values, {{"k", int64_t(k)}});
-  autograd_internal::trace_op("top_k_indices", {result.values}, result.indices);
+    gradient = [indices = result.indices, shape = x.shape()](const Backward& b) {
+      return std::vector<Tensor>{ops_internal::scatter_last_axis(b.gradient(), indices, shape)};
+    };
+  record("top_k", {x}, result.values, gradient, [&] { return OpAttributes{{"k", int64_t(k)}}; });
+  record("top_k_indices", {result.values}, result.indices, not_differentiable);
   return result;
 }
 
@@ -150,8 +142,7 @@ DISTRIBUTE_INLINE Tensor nn::in_top_k(const Tensor& targets, const Tensor& predi
       larger += std::isfinite(line[i]) ? line[i] > line[label] : k;
     result.mutable_data<bool>()[row] = valid && larger < k;
   }
-  autograd_internal::trace_op("in_top_k", {targets, predictions}, result);
-  return result;
+  return record("in_top_k", {targets, predictions}, result, not_differentiable);
 }
 
 }  // namespace distribute

@@ -1,6 +1,5 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/autograd/op_trace.hpp>
 #include <distribute/ops/detail/strided_copy.hpp>
 #include <distribute/ops/slice.hpp>
 
@@ -42,25 +41,31 @@ DISTRIBUTE_INLINE Tensor slice_values(const Tensor& x, const SliceSpec& spec) {
   return y;
 }
 
-DISTRIBUTE_INLINE void trace_slice(const Tensor& x, const SliceSpec& spec, const Tensor& part) {
-  if (!autograd_internal::is_tracing()) return;
+DISTRIBUTE_INLINE OpAttributes slice_attributes(const Tensor& x, const SliceSpec& spec) {
   std::vector<int64_t> whole;
   for (int i = 0; i < x.shape().rank(); ++i)
     whole.push_back(spec.step[size_t(i)] == 1 && spec.shape[i] == x.shape()[i]);
-  autograd_internal::trace_op("slice", {x}, part,
-                              {{"begin", spec.begin},
-                               {"step", spec.step},
-                               {"size", std::vector<int64_t>(spec.shape.begin(), spec.shape.end())},
-                               {"whole", whole}});
+  return {{"begin", spec.begin},
+          {"step", spec.step},
+          {"size", std::vector<int64_t>(spec.shape.begin(), spec.shape.end())},
+          {"whole", whole}};
+}
+
+DISTRIBUTE_INLINE OpAttributes put_slice_attributes(const Tensor& part, const SliceSpec& spec,
+                                                    const Shape& whole, float value) {
+  std::vector<int64_t> after;
+  for (int i = 0; i < whole.rank(); ++i)
+    after.push_back(whole[i] - spec.begin[size_t(i)] -
+                    (part.shape()[i] - 1) * spec.step[size_t(i)] - 1);
+  return {{"before", spec.begin}, {"step", spec.step}, {"after", after}, {"value", double(value)}};
 }
 
 DISTRIBUTE_INLINE Tensor take_slice(const Tensor& x, const SliceSpec& spec) {
-  const Tensor part = record(
-      "slice", {x}, slice_values(x, spec), [spec, whole = x.shape()](const Backward& backward) {
-        return std::vector<Tensor>{put_slice(backward.gradient(), spec, whole)};
-      });
-  trace_slice(x, spec, part);
-  return part;
+  const auto gradient = [spec, whole = x.shape()](const Backward& backward) {
+    return std::vector<Tensor>{put_slice(backward.gradient(), spec, whole)};
+  };
+  return record("slice", {x}, slice_values(x, spec), gradient,
+                [&] { return slice_attributes(x, spec); });
 }
 
 DISTRIBUTE_INLINE Tensor put_slice(const Tensor& part, const SliceSpec& spec, const Shape& whole,
@@ -72,18 +77,11 @@ DISTRIBUTE_INLINE Tensor put_slice(const Tensor& part, const SliceSpec& spec, co
   for (CopyAxis& axis : axes) std::swap(axis.from_step, axis.to_step);
   const int64_t bytes = size_of(part.dtype());
   strided_copy(y.device(), axes, plain.array().bytes(), y.array().bytes() + offset * bytes, bytes);
-  record("put_slice", {part}, y, [spec](const Backward& backward) {
+  const auto gradient = [spec](const Backward& backward) {
     return std::vector<Tensor>{take_slice(backward.gradient(), spec)};
-  });
-  if (!autograd_internal::is_tracing()) return y;
-  std::vector<int64_t> after;
-  for (int i = 0; i < whole.rank(); ++i)
-    after.push_back(whole[i] - spec.begin[size_t(i)] -
-                    (part.shape()[i] - 1) * spec.step[size_t(i)] - 1);
-  autograd_internal::trace_op(
-      "put_slice", {part}, y,
-      {{"before", spec.begin}, {"step", spec.step}, {"after", after}, {"value", double(value)}});
-  return y;
+  };
+  return record("put_slice", {part}, y, gradient,
+                [&] { return put_slice_attributes(part, spec, whole, value); });
 }
 
 DISTRIBUTE_INLINE std::pair<int64_t, int64_t> resolve_range(const Range& range, int64_t size) {

@@ -1,6 +1,5 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/autograd/op_trace.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/detail/flat_loop.hpp>
@@ -80,26 +79,24 @@ DISTRIBUTE_INLINE Tensor softmax_values(const char* op, const Tensor& logits, in
 
 DISTRIBUTE_INLINE Tensor nn::softmax(const Tensor& logits, int axis) {
   const Tensor y = ops_internal::softmax_values("softmax", logits, axis, false);
-  record("softmax", {logits}, y, [y, axis](const Backward& b) -> std::vector<Tensor> {
+  const auto gradient = [y, axis](const Backward& b) -> std::vector<Tensor> {
     const Tensor& dy = b.gradient();
     return {y * (dy - reduce_sum(dy * y, {axis}, true))};
+  };
+  return record("softmax", {logits}, y, gradient, [&] {
+    return OpAttributes{{"axis", int64_t(logits.shape().normalize_axis(axis))}};
   });
-  if (autograd_internal::is_tracing())
-    autograd_internal::trace_op("softmax", {logits}, y,
-                                {{"axis", int64_t(logits.shape().normalize_axis(axis))}});
-  return y;
 }
 
 DISTRIBUTE_INLINE Tensor nn::log_softmax(const Tensor& logits, int axis) {
   const Tensor y = ops_internal::softmax_values("log_softmax", logits, axis, true);
-  record("log_softmax", {logits}, y, [y, axis](const Backward& b) -> std::vector<Tensor> {
+  const auto gradient = [y, axis](const Backward& b) -> std::vector<Tensor> {
     const Tensor& dy = b.gradient();
     return {dy - exp(y) * reduce_sum(dy, {axis}, true)};
+  };
+  return record("log_softmax", {logits}, y, gradient, [&] {
+    return OpAttributes{{"axis", int64_t(logits.shape().normalize_axis(axis))}};
   });
-  if (autograd_internal::is_tracing())
-    autograd_internal::trace_op("log_softmax", {logits}, y,
-                                {{"axis", int64_t(logits.shape().normalize_axis(axis))}});
-  return y;
 }
 
 DISTRIBUTE_INLINE Tensor nn::softmax(const Tensor& logits) { return softmax(logits, -1); }

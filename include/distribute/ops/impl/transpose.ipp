@@ -1,6 +1,5 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/autograd/op_trace.hpp>
 #include <distribute/ops/detail/strided_copy.hpp>
 #include <distribute/ops/transpose.hpp>
 
@@ -46,13 +45,12 @@ DISTRIBUTE_INLINE Tensor transpose(const Tensor& x, std::span<const int> permuta
   }
   ops_internal::strided_copy(y.device(), axes, plain.array().bytes(), y.array().bytes(),
                              size_of(x.dtype()));
-  record("transpose", {x}, y, [inverse](const Backward& backward) {
+  const auto gradient = [inverse](const Backward& backward) {
     return std::vector<Tensor>{transpose(backward.gradient(), inverse)};
+  };
+  return record("transpose", {x}, y, gradient, [&] {
+    return OpAttributes{{"permutation", std::vector<int64_t>(order.begin(), order.end())}};
   });
-  if (autograd_internal::is_tracing())
-    autograd_internal::trace_op(
-        "transpose", {x}, y, {{"permutation", std::vector<int64_t>(order.begin(), order.end())}});
-  return y;
 }
 
 }  // namespace distribute

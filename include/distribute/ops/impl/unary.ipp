@@ -1,6 +1,5 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
-#include <distribute/autograd/op_trace.hpp>
 #include <distribute/ops/detail/broadcast.hpp>
 #include <distribute/ops/detail/flat_loop.hpp>
 #include <distribute/ops/elementwise.hpp>
@@ -19,9 +18,7 @@ Tensor step(const char* op, const Tensor& x) {
   check_number(op, x);
   if (!is_floating(x.dtype())) return x;
   const F f{};
-  const Tensor y = map_floats(op, x, value_loop<F>, &f, unary_row<F>());
-  if (autograd_internal::is_tracing()) autograd_internal::trace_op(op, {x}, y);
-  return y;
+  return record(op, {x}, map_floats(op, x, value_loop<F>, &f, unary_row<F>()), not_differentiable);
 }
 
 /// `of_integers` is the answer for every integer.
@@ -29,10 +26,8 @@ template <typename F>
 Tensor classify(const char* op, const Tensor& x, bool of_integers) {
   check_number(op, x);
   if (!is_floating(x.dtype())) return fill(x.shape(), float(of_integers), DType::Bool, x.device());
-  const Tensor y =
-      broadcast_binary(op, x, x, {strip_loop<F, float, bool>, nullptr, true, binary_row<F>()});
-  if (autograd_internal::is_tracing()) autograd_internal::trace_op(op, {x}, y);
-  return y;
+  const BinaryLoops loops{strip_loop<F, float, bool>, nullptr, true, binary_row<F>()};
+  return record(op, {x}, broadcast_binary(op, x, x, loops), not_differentiable);
 }
 
 }  // namespace ops_internal
@@ -69,11 +64,9 @@ DISTRIBUTE_INLINE Tensor clip_by_value(const Tensor& x, float low, float high) {
     return minimum(maximum(x, scalar_like(x, low)), scalar_like(x, high));
   ops_internal::Clip clip{};
   clip.low = low, clip.high = high;
-  const Tensor y = ops_internal::unary("clip_by_value", x, clip);
-  if (autograd_internal::is_tracing())
-    autograd_internal::trace_op("clip_by_value", {x}, y,
-                                {{"low", double(low)}, {"high", double(high)}});
-  return y;
+  return ops_internal::unary("clip_by_value", x, clip, [&] {
+    return OpAttributes{{"low", double(low)}, {"high", double(high)}};
+  });
 }
 
 DISTRIBUTE_INLINE Tensor exp(const Tensor& x) {

@@ -49,6 +49,19 @@ DISTRIBUTE_INLINE double CosineDecay::operator()(int64_t step) const {
   return first * ((1 - alpha) * cosine + alpha);
 }
 
+DISTRIBUTE_INLINE double CosineDecayRestarts::operator()(int64_t step) const {
+  double p = optim_internal::progress("CosineDecayRestarts", step, first_decay_steps, false);
+  double restarts = std::floor(p), begin = restarts, length = 1;  // in lengths of the first decay
+  if (t_mul != 1.0) {
+    restarts = std::floor(std::log(1.0 - p * (1.0 - t_mul)) / std::log(t_mul));
+    length = std::pow(t_mul, restarts);
+    begin = (1.0 - length) / (1.0 - t_mul);
+  }
+  p = (p - begin) / length;
+  const double cosine = 0.5 * std::pow(m_mul, restarts) * (1 + std::cos(std::numbers::pi * p));
+  return initial_learning_rate * ((1 - alpha) * cosine + alpha);
+}
+
 DISTRIBUTE_INLINE double PolynomialDecay::operator()(int64_t step) const {
   double p = optim_internal::progress("PolynomialDecay", step, decay_steps, false);
   if (cycle)

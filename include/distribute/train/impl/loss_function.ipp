@@ -1,15 +1,78 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/nn/hinge_losses.hpp>
+#include <distribute/nn/losses.hpp>
+#include <distribute/nn/probability_losses.hpp>
+#include <distribute/nn/regression_losses.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/reduce.hpp>
+#include <distribute/train/detail/class_names.hpp>
 #include <distribute/train/loss_function.hpp>
 
 #include <algorithm>
 #include <numeric>
 #include <vector>
 
+namespace distribute::train_internal {
+
+struct NamedLoss {
+  const char* names;
+  Tensor (*function)(const Tensor& y_true, const Tensor& y_pred);
+};
+
+/// The crossentropy that fits the shapes.
+DISTRIBUTE_INLINE Tensor crossentropy(const Tensor& y_true, const Tensor& y_pred) {
+  switch (target_kind(y_true, y_pred)) {
+    case TargetKind::Binary: return nn::binary_crossentropy(y_true, y_pred);
+    case TargetKind::Sparse: return nn::sparse_categorical_crossentropy(y_true, y_pred);
+    case TargetKind::Categorical: break;
+  }
+  return nn::categorical_crossentropy(y_true, y_pred);
+}
+
+/// With default options.
+template <auto kFunction>
+Tensor plain(const Tensor& y_true, const Tensor& y_pred) {
+  return kFunction(y_true, y_pred, {});
+}
+
+inline constexpr NamedLoss kNamedLosses[] = {
+    {"crossentropy ce", crossentropy},
+    {"sparse_categorical_crossentropy SparseCategoricalCrossentropy",
+     plain<nn::sparse_categorical_crossentropy>},
+    {"categorical_crossentropy CategoricalCrossentropy", plain<nn::categorical_crossentropy>},
+    {"binary_crossentropy BinaryCrossentropy bce BCE", plain<nn::binary_crossentropy>},
+    {"categorical_focal_crossentropy CategoricalFocalCrossentropy",
+     plain<nn::categorical_focal_crossentropy>},
+    {"binary_focal_crossentropy BinaryFocalCrossentropy", plain<nn::binary_focal_crossentropy>},
+    {"kl_divergence KLDivergence kld KLD", nn::kl_divergence},
+    {"poisson Poisson", nn::poisson},
+    {"mean_squared_error MeanSquaredError mse MSE", nn::mean_squared_error},
+    {"mean_absolute_error MeanAbsoluteError mae MAE", nn::mean_absolute_error},
+    {"mean_absolute_percentage_error MeanAbsolutePercentageError mape MAPE",
+     nn::mean_absolute_percentage_error},
+    {"mean_squared_logarithmic_error MeanSquaredLogarithmicError msle MSLE",
+     nn::mean_squared_logarithmic_error},
+    {"huber Huber", nn::huber},
+    {"log_cosh LogCosh", nn::log_cosh},
+    {"cosine_similarity CosineSimilarity", nn::cosine_similarity},
+    {"hinge Hinge", nn::hinge},
+    {"squared_hinge SquaredHinge", nn::squared_hinge},
+    {"categorical_hinge CategoricalHinge", nn::categorical_hinge},
+};
+
+}  // namespace distribute::train_internal
+
 namespace distribute::train {
+
+DISTRIBUTE_INLINE LossFunction LossFunction::by_name(const std::string& name) {
+  using train_internal::kNamedLosses;
+  for (const train_internal::NamedLoss& loss : kNamedLosses)
+    if (train_internal::has_name(loss.names, name)) return LossFunction(loss.function);
+  throw InvalidArgumentError(str_cat("compile: no loss is called '", name, "'; known are ",
+                                     train_internal::all_names(kNamedLosses)));
+}
 
 DISTRIBUTE_INLINE Tensor LossFunction::share(const Tensor& y_true, const Tensor& y_pred,
                                              int64_t global_batch,

@@ -1,0 +1,15 @@
+#pragma once
+#include <distribute/nn/hinge_losses.hpp>
+#include <distribute/nn/hinge_metrics.hpp>
+
+#include <utility>
+
+namespace distribute::nn::metrics {
+
+DISTRIBUTE_INLINE Hinge::Hinge(std::string name) : MeanMetricWrapper(hinge, std::move(name)) {}
+DISTRIBUTE_INLINE SquaredHinge::SquaredHinge(std::string name)
+    : MeanMetricWrapper(squared_hinge, std::move(name)) {}
+DISTRIBUTE_INLINE CategoricalHinge::CategoricalHinge(std::string name)
+    : MeanMetricWrapper(categorical_hinge, std::move(name)) {}
+
+}  // namespace distribute::nn::metrics

@@ -1,0 +1,42 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/nn/detail/loss_parts.hpp>
+#include <distribute/ops/cast.hpp>
+#include <distribute/ops/reshape.hpp>
+#include <distribute/ops/unary.hpp>
+
+namespace distribute::nn::nn_internal {
+
+DISTRIBUTE_INLINE Tensor inside_unit(const Tensor& probability) {
+  return clip_by_value(probability, kEpsilon, 1.0f - kEpsilon);
+}
+
+/// Removes the last axis of `longer`, or adds one to `shorter`.
+DISTRIBUTE_INLINE void fit_last_axis(Tensor& longer, Tensor& shorter) {
+  if (longer.shape().rank() != shorter.shape().rank() + 1 || longer.shape()[-1] != 1) return;
+  if (shorter.shape().rank() == 1)
+    shorter = expand_dims(shorter, -1);
+  else
+    longer = squeeze(longer, {-1});
+}
+
+DISTRIBUTE_INLINE bool broadcast_together(const Shape& a, const Shape& b) {
+  if (a.rank() != b.rank()) return a.rank() == 0 || b.rank() == 0;
+  for (int i = 0; i < a.rank(); ++i)
+    if (a[i] != b[i] && a[i] != 1 && b[i] != 1) return false;
+  return true;
+}
+
+DISTRIBUTE_INLINE TargetsAndPredictions same_rank(const char* function, const Tensor& y_true,
+                                                  const Tensor& y_pred) {
+  TargetsAndPredictions both{cast(y_true, y_pred.dtype()), y_pred};
+  fit_last_axis(both.y_true, both.y_pred);
+  fit_last_axis(both.y_pred, both.y_true);
+  if (!broadcast_together(both.y_true.shape(), both.y_pred.shape()))
+    throw InvalidArgumentError(str_cat(function, ": targets of shape ", to_string(y_true.shape()),
+                                       " do not fit predictions of shape ",
+                                       to_string(y_pred.shape())));
+  return both;
+}
+
+}  // namespace distribute::nn::nn_internal

@@ -1,0 +1,60 @@
+#pragma once
+#include <distribute/nn/detail/loss_parts.hpp>
+#include <distribute/nn/probability_losses.hpp>
+#include <distribute/ops/cast.hpp>
+#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/reduce.hpp>
+#include <distribute/ops/softmax.hpp>
+#include <distribute/ops/unary.hpp>
+
+namespace distribute::nn {
+
+DISTRIBUTE_INLINE Tensor kl_divergence(const Tensor& y_true, const Tensor& y_pred) {
+  const auto limited = [](const Tensor& x) {
+    return clip_by_value(x, nn_internal::kEpsilon, 1.0f);
+  };
+  const Tensor y = limited(cast(y_true, y_pred.dtype()));
+  return reduce_sum(y * log(y / limited(y_pred)), {-1});
+}
+
+DISTRIBUTE_INLINE Tensor poisson(const Tensor& y_true, const Tensor& y_pred) {
+  const auto [y, p] = nn_internal::same_rank("poisson", y_true, y_pred);
+  return reduce_mean(p - y * log(p + nn_internal::kEpsilon), {-1});
+}
+
+DISTRIBUTE_INLINE Tensor binary_focal_crossentropy(const Tensor& y_true, const Tensor& y_pred,
+                                                   BinaryFocalOptions options) {
+  const auto both = nn_internal::same_rank("binary_focal_crossentropy", y_true, y_pred);
+  const float s = float(options.label_smoothing), alpha = float(options.alpha);
+  const Tensor y = s == 0.0f ? both.y_true : both.y_true * (1.0f - s) + 0.5f * s;
+  const Tensor p = options.from_logits ? sigmoid(both.y_pred) : both.y_pred;
+  const Tensor inside = nn_internal::inside_unit(p);
+  const Tensor entropy = -(y * log(inside) + (1.0f - y) * log(1.0f - inside));
+  const Tensor wrong = 1.0f - (y * p + (1.0f - y) * (1.0f - p));
+  Tensor focal = pow(wrong, scalar_like(wrong, options.gamma)) * entropy;
+  if (options.apply_class_balancing) focal = (y * alpha + (1.0f - y) * (1.0f - alpha)) * focal;
+  return reduce_mean(focal, {-1});
+}
+
+DISTRIBUTE_INLINE Tensor categorical_focal_crossentropy(const Tensor& y_true, const Tensor& y_pred,
+                                                        CategoricalFocalOptions options) {
+  const float s = float(options.label_smoothing);
+  const Tensor target = cast(y_true, y_pred.dtype());
+  const Tensor y = s == 0.0f ? target : target * (1.0f - s) + s / float(y_pred.shape()[-1]);
+  const Tensor p = options.from_logits ? softmax(y_pred) : y_pred;
+  const Tensor inside = nn_internal::inside_unit(p / reduce_sum(p, {-1}, true));
+  const Tensor factor =
+      pow(1.0f - inside, scalar_like(inside, options.gamma)) * float(options.alpha);
+  return -reduce_sum(factor * (y * log(inside)), {-1});
+}
+
+DISTRIBUTE_INLINE Tensor BinaryFocalCrossentropy::call(const Tensor& y_true,
+                                                       const Tensor& y_pred) const {
+  return binary_focal_crossentropy(y_true, y_pred, options_);
+}
+DISTRIBUTE_INLINE Tensor CategoricalFocalCrossentropy::call(const Tensor& y_true,
+                                                            const Tensor& y_pred) const {
+  return categorical_focal_crossentropy(y_true, y_pred, options_);
+}
+
+}  // namespace distribute::nn

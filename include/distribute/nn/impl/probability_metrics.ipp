@@ -1,0 +1,54 @@
+#pragma once
+#include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/nn/detail/metric_inputs.hpp>
+#include <distribute/nn/probability_losses.hpp>
+#include <distribute/nn/probability_metrics.hpp>
+#include <distribute/ops/cast.hpp>
+#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/unary.hpp>
+
+#include <utility>
+
+namespace distribute::nn::metrics {
+
+DISTRIBUTE_INLINE KLDivergence::KLDivergence(std::string name)
+    : MeanMetricWrapper(kl_divergence, std::move(name)) {}
+DISTRIBUTE_INLINE Poisson::Poisson(std::string name)
+    : MeanMetricWrapper(poisson, std::move(name)) {}
+DISTRIBUTE_INLINE BinaryCrossentropy::BinaryCrossentropy(std::string name,
+                                                         CrossentropyOptions options)
+    : MeanMetricWrapper([options](const Tensor& y,
+                                  const Tensor& p) { return binary_crossentropy(y, p, options); },
+                        std::move(name)) {}
+DISTRIBUTE_INLINE CategoricalCrossentropy::CategoricalCrossentropy(std::string name,
+                                                                   CrossentropyOptions options)
+    : MeanMetricWrapper(
+          [options](const Tensor& y, const Tensor& p) {
+            return categorical_crossentropy(y, p, options);
+          },
+          std::move(name)) {}
+DISTRIBUTE_INLINE SparseCategoricalCrossentropy::SparseCategoricalCrossentropy(
+    std::string name, CrossentropyOptions options)
+    : MeanMetricWrapper(
+          [options](const Tensor& y, const Tensor& p) {
+            return sparse_categorical_crossentropy(y, p, options);
+          },
+          std::move(name)) {}
+
+DISTRIBUTE_INLINE Perplexity::Perplexity(PerplexityOptions options)
+    : Mean(options.name), options_(options) {}
+DISTRIBUTE_INLINE void Perplexity::update_state(const Tensor& y_true, const Tensor& y_pred,
+                                                const Tensor& sample_weight) {
+  const Tensor predictions = cast(stop_gradient(y_pred), DType::Float32);
+  const Tensor losses =
+      sparse_categorical_crossentropy(y_true, predictions, {.from_logits = options_.from_logits});
+  if (!options_.mask_token_id) return Mean::update_state(losses, sample_weight);
+  const Tensor target = metrics_internal::class_numbers(y_true, predictions);
+  Tensor weight =
+      cast(not_equal(target, scalar_like(target, double(*options_.mask_token_id))), DType::Float32);
+  if (sample_weight) weight = weight * metrics_internal::fitted_weight(sample_weight, losses);
+  Mean::update_state(losses, weight);
+}
+DISTRIBUTE_INLINE Tensor Perplexity::result() const { return exp(Mean::result()); }
+
+}  // namespace distribute::nn::metrics

@@ -1,0 +1,74 @@
+#pragma once
+/// Intersection over union of the areas of classes, as for segmentation.
+
+#include <distribute/base/config.hpp>
+#include <distribute/base/empty_braces.hpp>
+#include <distribute/nn/metrics.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace distribute::nn::metrics {
+
+struct IoUOptions {
+  int64_t num_classes;
+  std::vector<int64_t> target_class_ids;
+  std::optional<int64_t> ignore_class = {};  // targets that do not count
+  bool sparse_y_true = true;                 // targets are class numbers, else one-hot
+  bool sparse_y_pred = true;                 // the same of the predictions, else the largest one
+  int axis = -1;                             // of the classes, where they are not sparse
+  std::string name = "io_u";
+};
+
+/// Mean over the target classes that occur of: intersection / union of where the class is and where
+/// it is predicted. Numbers outside of the classes do not count.
+/// Shapes  class numbers [batch...]; sample_weight alike, or a scalar.
+/// Throws  InvalidArgumentError for a target class that is none.
+/// Source  tf.keras.metrics.IoU, OneHotIoU
+class IoU : public Metric {
+ public:
+  explicit IoU(IoUOptions options);
+  void update_state(const Tensor& y_true, const Tensor& y_pred, const Tensor& sample_weight = {});
+  DISTRIBUTE_INLINE Tensor result() const override;
+
+ private:
+  IoUOptions options_;
+  Variable confusion_;  // [true class, predicted class]
+};
+
+struct MeanIoUOptions {
+  int64_t num_classes;
+  std::optional<int64_t> ignore_class = {};
+  bool sparse_y_true = true;
+  bool sparse_y_pred = true;
+  int axis = -1;
+  std::string name = "mean_io_u";
+};
+
+/// Of all classes.
+/// Source  tf.keras.metrics.MeanIoU, OneHotMeanIoU
+class MeanIoU : public IoU {
+ public:
+  explicit MeanIoU(MeanIoUOptions options);
+};
+
+struct BinaryIoUOptions {
+  std::vector<int64_t> target_class_ids = {0, 1};
+  double threshold = 0.5;  // from which on a prediction is class 1
+  std::string name = "binary_io_u";
+};
+
+/// Of two classes, told apart by a threshold.
+/// Source  tf.keras.metrics.BinaryIoU
+class BinaryIoU : public IoU {
+ public:
+  explicit BinaryIoU(EmptyBraces) : BinaryIoU() {}
+  explicit BinaryIoU(BinaryIoUOptions options = {});
+  void update_state(const Tensor& y_true, const Tensor& y_pred, const Tensor& sample_weight = {});
+
+ private:
+  double threshold_;
+};
+
+}  // namespace distribute::nn::metrics

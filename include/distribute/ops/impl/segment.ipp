@@ -1,0 +1,70 @@
+#pragma once
+#include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/autograd/scatter.hpp>
+#include <distribute/base/error.hpp>
+#include <distribute/ops/cast.hpp>
+#include <distribute/ops/detail/gpu_loops.hpp>
+#include <distribute/ops/gather.hpp>
+#include <distribute/ops/reshape.hpp>
+#include <distribute/ops/segment.hpp>
+#include <distribute/ops/slice.hpp>
+
+namespace distribute {
+
+namespace ops_internal {
+
+/// The numbers as int64 on the host.
+DISTRIBUTE_INLINE Tensor segment_numbers(const char* op, const Tensor& data, const Tensor& ids) {
+  if (ids.dtype() != DType::Int32 && ids.dtype() != DType::Int64)
+    throw InvalidArgumentError(
+        str_cat(op, ": numbers must be int32 or int64, not ", name_of(ids.dtype())));
+  if (ids.shape().rank() != 1 || data.shape().rank() == 0 || data.shape()[0] != ids.shape()[0])
+    throw InvalidArgumentError(str_cat(op, ": wanted a number for each row, got data ",
+                                       to_string(data.shape()), " and numbers ",
+                                       to_string(ids.shape())));
+  return cast(ids, DType::Int64).to(Device{});
+}
+
+}  // namespace ops_internal
+
+DISTRIBUTE_INLINE Tensor unsorted_segment_sum(const Tensor& data, const Tensor& segment_ids,
+                                              int64_t num_segments) {
+  const Tensor ids = ops_internal::segment_numbers("unsorted_segment_sum", data, segment_ids);
+  Tensor rows = Tensor::empty(ids.shape(), DType::Int64, Device{});
+  for (int64_t i = 0; i < ids.num_elements(); ++i) {
+    const int64_t id = ids.data<int64_t>()[size_t(i)];
+    if (id >= num_segments)
+      throw InvalidArgumentError(str_cat("unsorted_segment_sum: segment_ids[", i, "] = ", id,
+                                         " is not in [0, ", num_segments, ")"));
+    rows.mutable_data<int64_t>()[i] =
+        id < 0 ? num_segments : id;  // one row more, for what is dropped
+  }
+  const Shape shape = data.shape().with(0, num_segments + 1);
+  return strided_slice(ops_internal::scatter_add(data, rows, 0, shape), {Range{0, num_segments}});
+}
+
+DISTRIBUTE_INLINE Tensor segment_sum(const Tensor& data, const Tensor& segment_ids) {
+  const Tensor ids = ops_internal::segment_numbers("segment_sum", data, segment_ids);
+  int64_t last = 0;
+  for (int64_t i = 0; i < ids.num_elements(); ++i) {
+    const int64_t id = ids.data<int64_t>()[size_t(i)];
+    if (id < last)
+      throw InvalidArgumentError(
+          str_cat("segment_sum: segment_ids[", i, "] = ", id, " follows ", last));
+    last = id;
+  }
+  return unsorted_segment_sum(data, segment_ids, ids.num_elements() ? last + 1 : 0);
+}
+
+DISTRIBUTE_INLINE Tensor scatter_nd(const Tensor& indices, const Tensor& updates,
+                                    const Shape& shape) {
+  const auto places = autograd_internal::flat_indices("scatter_nd", shape, indices);
+  if (updates.shape() != places.outcome)
+    throw InvalidArgumentError(str_cat("scatter_nd: wanted updates ", to_string(places.outcome),
+                                       ", got ", to_string(updates.shape())));
+  const Shape rows = places.flat.with(0, places.positions.num_elements());
+  return reshape(
+      ops_internal::scatter_add(reshape(updates, rows), places.positions, 0, places.flat), shape);
+}
+
+}  // namespace distribute

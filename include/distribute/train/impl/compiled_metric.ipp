@@ -1,0 +1,99 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/nn/auc.hpp>
+#include <distribute/nn/confusion_metrics.hpp>
+#include <distribute/nn/hinge_metrics.hpp>
+#include <distribute/nn/probability_metrics.hpp>
+#include <distribute/nn/regression_metrics.hpp>
+#include <distribute/train/compiled_metric.hpp>
+#include <distribute/train/detail/class_names.hpp>
+
+namespace distribute::train_internal {
+
+struct NamedMetric {
+  const char* names;
+  train::CompiledMetric (*make)(const std::string& name);
+};
+
+/// The accuracy that fits the shapes.
+DISTRIBUTE_INLINE Tensor accuracy(const Tensor& y_true, const Tensor& y_pred) {
+  switch (target_kind(y_true, y_pred)) {
+    case TargetKind::Binary: return nn::metrics::binary_accuracy(y_true, y_pred);
+    case TargetKind::Sparse: return nn::metrics::sparse_categorical_accuracy(y_true, y_pred);
+    case TargetKind::Categorical: break;
+  }
+  return nn::metrics::categorical_accuracy(y_true, y_pred);
+}
+
+/// Metrics that take their name first, last, and among their options.
+template <typename M>
+train::CompiledMetric named(const std::string& name) {
+  return M(name);
+}
+template <typename M>
+train::CompiledMetric named_last(const std::string& name) {
+  return M({}, name);
+}
+template <typename M>
+train::CompiledMetric with_name(const std::string& name) {
+  return M({.name = name});
+}
+
+inline constexpr NamedMetric kNamedMetrics[] = {
+    {"accuracy acc Accuracy",
+     [](const std::string& name) -> train::CompiledMetric {
+       return nn::metrics::MeanMetricWrapper(accuracy, name);
+     }},
+    {"binary_accuracy BinaryAccuracy", named<nn::metrics::BinaryAccuracy>},
+    {"categorical_accuracy CategoricalAccuracy", named<nn::metrics::CategoricalAccuracy>},
+    {"sparse_categorical_accuracy SparseCategoricalAccuracy",
+     named<nn::metrics::SparseCategoricalAccuracy>},
+    {"top_k_categorical_accuracy TopKCategoricalAccuracy",
+     [](const std::string& name) -> train::CompiledMetric {
+       return nn::metrics::TopKCategoricalAccuracy(5, name);
+     }},
+    {"sparse_top_k_categorical_accuracy SparseTopKCategoricalAccuracy",
+     [](const std::string& name) -> train::CompiledMetric {
+       return nn::metrics::SparseTopKCategoricalAccuracy(5, name);
+     }},
+    {"binary_crossentropy BinaryCrossentropy bce BCE", named<nn::metrics::BinaryCrossentropy>},
+    {"categorical_crossentropy CategoricalCrossentropy",
+     named<nn::metrics::CategoricalCrossentropy>},
+    {"sparse_categorical_crossentropy SparseCategoricalCrossentropy",
+     named<nn::metrics::SparseCategoricalCrossentropy>},
+    {"kl_divergence KLDivergence", named<nn::metrics::KLDivergence>},
+    {"poisson Poisson", named<nn::metrics::Poisson>},
+    {"mean_squared_error MeanSquaredError mse MSE", named<nn::metrics::MeanSquaredError>},
+    {"root_mean_squared_error RootMeanSquaredError", named<nn::metrics::RootMeanSquaredError>},
+    {"mean_absolute_error MeanAbsoluteError mae MAE", named<nn::metrics::MeanAbsoluteError>},
+    {"mean_absolute_percentage_error MeanAbsolutePercentageError mape MAPE",
+     named<nn::metrics::MeanAbsolutePercentageError>},
+    {"mean_squared_logarithmic_error MeanSquaredLogarithmicError msle MSLE",
+     named<nn::metrics::MeanSquaredLogarithmicError>},
+    {"cosine_similarity CosineSimilarity", named<nn::metrics::CosineSimilarity>},
+    {"log_cosh_error LogCoshError", named<nn::metrics::LogCoshError>},
+    {"hinge Hinge", named<nn::metrics::Hinge>},
+    {"squared_hinge SquaredHinge", named<nn::metrics::SquaredHinge>},
+    {"categorical_hinge CategoricalHinge", named<nn::metrics::CategoricalHinge>},
+    {"auc AUC", with_name<nn::metrics::AUC>},
+    {"precision Precision", with_name<nn::metrics::Precision>},
+    {"recall Recall", with_name<nn::metrics::Recall>},
+    {"true_positives TruePositives", named_last<nn::metrics::TruePositives>},
+    {"false_positives FalsePositives", named_last<nn::metrics::FalsePositives>},
+    {"true_negatives TrueNegatives", named_last<nn::metrics::TrueNegatives>},
+    {"false_negatives FalseNegatives", named_last<nn::metrics::FalseNegatives>},
+};
+
+}  // namespace distribute::train_internal
+
+namespace distribute::train {
+
+DISTRIBUTE_INLINE CompiledMetric CompiledMetric::by_name(const std::string& name) {
+  using train_internal::kNamedMetrics;
+  for (const train_internal::NamedMetric& metric : kNamedMetrics)
+    if (train_internal::has_name(metric.names, name)) return metric.make(name);
+  throw InvalidArgumentError(str_cat("compile: no metric is called '", name, "'; known are ",
+                                     train_internal::all_names(kNamedMetrics)));
+}
+
+}  // namespace distribute::train
