@@ -64,7 +64,8 @@ void record(const char* op, std::span<const Tensor> inputs, std::span<const Tens
 Tensor record(const char* op, std::initializer_list<Tensor> inputs, const Tensor& output,
               const BackwardFunction& backward, AttributesFunction attributes = no_attributes);
 
-/// The form for an operation made of recorded ones: tapes follow the parts, a trace shows the whole.
+/// The form for an operation made of recorded ones: tapes follow the parts, a trace shows the
+/// whole.
 Tensor record_composite(const char* op, std::initializer_list<Tensor> inputs, const Tensor& output,
                         AttributesFunction attributes = no_attributes);
 

@@ -490,7 +490,10 @@ DISTRIBUTE_INLINE GradientTape::StopRecording::StopRecording(GradientTape& tape)
 DISTRIBUTE_INLINE GradientTape::StopRecording::~StopRecording() { state_.recording = previous_; }
 
 DISTRIBUTE_INLINE Tensor stop_gradient(const Tensor& tensor) {
-  return record("stop_gradient", {tensor}, tensor.renamed(), not_differentiable);
+  Tensor result = tensor.renamed();
+  if (OpTrace* trace = autograd_internal::active_trace())
+    trace->add({"stop_gradient", {tensor}, result});
+  return result;
 }
 
 }  // namespace distribute
