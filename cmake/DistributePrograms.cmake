@@ -36,7 +36,7 @@ distribute_unite(distribute_cli 8)
 # examples/common: what the trainers share.
 file(GLOB common_sources CONFIGURE_DEPENDS examples/common/*.cpp)
 if(common_sources)
-  add_library(examples_common OBJECT ${common_sources} tools/flags.cpp)
+  add_library(examples_common OBJECT ${common_sources} tools/flag_rule.cpp tools/flags.cpp)
   target_link_libraries(examples_common PUBLIC distribute::distribute ${DISTRIBUTE_ANNEX_TARGETS}
                         absl::flags absl::flags_parse absl::flags_usage)
   target_include_directories(examples_common PUBLIC "${PROJECT_SOURCE_DIR}"
@@ -46,7 +46,8 @@ if(common_sources)
   set_target_properties(examples_common PROPERTIES UNITY_BUILD_MODE GROUP)
   set_source_files_properties(${common_sources} PROPERTIES UNITY_GROUP trainers)
   set_source_files_properties(
-    tools/flags.cpp examples/common/managed_job.cpp examples/common/options.cpp
+    tools/flag_rule.cpp tools/flags.cpp examples/common/managed_job.cpp
+    examples/common/options.cpp
     PROPERTIES UNITY_GROUP plain)
   target_compile_options(examples_common PRIVATE ${DISTRIBUTE_WAITING_OPTIONS})
   distribute_reuse_precompiled(examples_common)

@@ -124,6 +124,15 @@ std::set<std::string> flags_of(const std::vector<std::string>& words) {
   return flags;
 }
 
+std::string foreign_flag(const std::vector<std::string>& words,
+                         const std::vector<std::string>& flags) {
+  const std::set<std::string> own = flags_of(words), all = flags_of({});
+  if (usage_of(words).empty()) return "";  // no command at all
+  for (const std::string& flag : flags)
+    if (all.count(flag) && !own.count(flag)) return flag;
+  return "";
+}
+
 void print_flag(const std::string& name) {
   const absl::CommandLineFlag& flag = *absl::FindCommandLineFlag(name);
   const std::string value = flag.DefaultValue();

@@ -14,4 +14,8 @@ std::string usage_of(const std::vector<std::string>& words);
 /// whether it did.
 bool print_command_help(int argc, char** argv);
 
+/// The first of `flags` that the command of `words` does not read; "" when there is none.
+std::string foreign_flag(const std::vector<std::string>& words,
+                         const std::vector<std::string>& flags);
+
 }  // namespace distribute_tools

@@ -7,6 +7,7 @@
 #include <absl/flags/flag.h>
 #include <absl/flags/parse.h>
 #include <absl/flags/usage.h>
+#include <absl/strings/str_join.h>
 
 #include <cstdio>
 #include <optional>
@@ -201,6 +202,9 @@ int main(int argc, char** argv) {
     return fail_usage(
         "say what to do: bench, ckpt, cluster, data, doctor, events, metrics, predict or run");
   const std::string& command = words[0];
+  if (const auto flag = distribute_tools::foreign_flag(words, distribute_tools::given_flags());
+      !flag.empty())
+    return fail_usage("flag --" + flag + " does nothing with " + absl::StrJoin(words, " "));
   if (command == "bench") return bench(words);
   if (command == "ckpt") return ckpt(words);
   if (command == "data") return data(words);

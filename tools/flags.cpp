@@ -1,5 +1,7 @@
 #include "flags.hpp"
 
+#include "flag_rule.hpp"
+
 #include <absl/flags/parse.h>
 #include <absl/flags/reflection.h>
 #include <absl/flags/usage.h>
@@ -13,6 +15,14 @@
 namespace distribute_tools {
 
 std::string program_name;
+std::vector<std::string> met_flags;
+
+const std::vector<std::string>& given_flags() { return met_flags; }
+
+/// The programs' own flags, wherever they are defined: --help lists these.
+bool is_own(absl::string_view file) {
+  return absl::StrContains(file, "examples/") || absl::StrContains(file, "tools/");
+}
 
 int usage_error(const std::string& command, const std::string& message) {
   const std::string program = command.substr(0, command.find(' '));
@@ -31,15 +41,28 @@ void succeed() {
   std::_Exit(0);
 }
 
+/// "; did you mean --steps?" where a flag of the program is spelled nearly so.
+std::string suggestion(const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& [known, flag] : absl::GetAllFlags())
+    if (is_own(flag->Filename())) names.emplace_back(known);
+  const std::string nearest = nearest_of(name, names);
+  return nearest.empty() ? "" : "; did you mean --" + nearest + "?";
+}
+
 /// Exits with status 2 unless `name` (or `name` behind `no`) is a flag that takes `value`.
 /// Returns whether the value is the next argument.
 bool check_flag(const std::string& name, bool has_value, std::string value, const char* next) {
   absl::CommandLineFlag* flag = absl::FindCommandLineFlag(name);
   if (flag == nullptr && name.rfind("no", 0) == 0 && !has_value) {
     flag = absl::FindCommandLineFlag(name.substr(2));
-    if (flag != nullptr && flag->IsOfType<bool>()) return false;
+    if (flag != nullptr && flag->IsOfType<bool>()) {
+      met_flags.emplace_back(flag->Name());
+      return false;
+    }
   }
-  if (flag == nullptr) reject("unknown flag --" + name);
+  if (flag == nullptr) reject("unknown flag --" + name + suggestion(name));
+  met_flags.emplace_back(flag->Name());
   const bool takes_next = !has_value && !flag->IsOfType<bool>();
   if (takes_next && next == nullptr) reject("flag --" + name + " needs a value");
   if (takes_next) value = next;
@@ -49,12 +72,9 @@ bool check_flag(const std::string& name, bool has_value, std::string value, cons
   return takes_next;
 }
 
-/// --help lists the programs' own flags, wherever they are defined.
 void set_help() {
   absl::FlagsUsageConfig config;
-  config.contains_help_flags = [](absl::string_view file) {
-    return absl::StrContains(file, "examples/") || absl::StrContains(file, "tools/");
-  };
+  config.contains_help_flags = is_own;
   absl::SetFlagsUsageConfig(config);
 }
 
@@ -62,6 +82,7 @@ std::vector<std::string> parse_flags(int argc, char** argv) {
   set_help();
   const std::string path = argv[0];
   program_name = path.substr(path.rfind('/') + 1);
+  met_flags.clear();
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
     if (word == "--") break;

@@ -10,43 +10,7 @@ namespace examples {
 
 /// What every worker must be started with alike; names are those of the flags.
 dist::AgreedOptions agreed_options(const TrainerOptions& o) {
-  const auto text = [](const auto& value) { return dist::str_cat(value); };
-  const auto given = [](const std::string& path) { return path.empty() ? "no" : "yes"; };
-  dist::AgreedOptions all{
-      {"api", o.api},
-      {"model", o.model},
-      {"batch_size", text(o.batch_size)},
-      {"steps", text(o.steps)},
-      {"epochs", text(o.epochs)},
-      {"optimizer", o.optimizer},
-      {"learning_rate", text(o.learning_rate)},
-      {"momentum", text(o.momentum)},
-      {"beta_1", text(o.beta_1)},
-      {"beta_2", text(o.beta_2)},
-      {"rho", text(o.rho)},
-      {"epsilon", text(o.epsilon)},
-      {"initial_accumulator_value", text(o.initial_accumulator_value)},
-      {"lr_schedule", o.lr_schedule},
-      {"decay_steps", text(o.decay_steps)},
-      {"decay_alpha", text(o.decay_alpha)},
-      {"warmup_steps", text(o.warmup_steps)},
-      {"clip_norm", text(o.clip_norm)},
-      {"weight_decay", text(o.weight_decay)},
-      {"label_smoothing", text(o.label_smoothing)},
-      {"shuffle", o.shuffle ? "true" : "false"},
-      {"seed", text(o.seed)},
-      {"policy", o.policy},
-      {"float32_matmul_precision", o.float32_matmul_precision},
-      {"save_steps", text(o.save_steps)},
-      {"sync_replicas", text(o.sync_replicas)},
-      {"elastic", o.elastic ? dist::str_cat(o.min_workers, " to ", o.max_workers) : "no"},
-      {"max_staleness", text(o.max_staleness)},
-      {"checkpoint_dir is given", given(o.checkpoint_dir)},
-      {"final_checkpoint is given", given(o.final_checkpoint)},
-      {"init_checkpoint is given", given(o.init_checkpoint)},
-      {"ema_decay", text(o.ema_decay)},
-      {"accumulate_steps", text(o.accumulate_steps)},
-      {"loss_csv is given", given(o.loss_csv)}};
+  dist::AgreedOptions all = agreed_values(flag_values(o));
   all.insert(o.more_flags.begin(), o.more_flags.end());
   return all;
 }
@@ -170,6 +134,8 @@ ChosenStrategy make_strategy(const TrainerOptions& o) {
   auto cluster = asks_cluster(o) ? dist::default_resolver({}, o.cluster).resolver : nullptr;
   const std::string name =
       o.strategy.empty() ? implied_strategy(o, cluster->cluster_spec()) : o.strategy;
+  if (const std::string problem = misplaced_flag(o, name); !problem.empty())
+    throw dist::InvalidArgumentError(problem);
   if (name == "parameter_server") return make_parameter_server(o, std::move(cluster));
   if (name == "multi_worker") return make_multi_worker(o, std::move(cluster));
   if (name == "one_device") {

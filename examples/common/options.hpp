@@ -1,49 +1,50 @@
 #pragma once
 /// The flags that every example trainer takes, read and checked.
 
+#include "tools/flag_rule.hpp"
+
 #include <distribute/cluster/flags_cluster_resolver.hpp>
 
+#include <absl/flags/marshalling.h>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace examples {
 
-/// Values of the flags; see options.cpp for their meaning and defaults.
+/// --json alone prints to standard output, "-"; --json=FILE writes a file.
+struct JsonTarget {
+  std::optional<std::string> value = {};
+};
+bool AbslParseFlag(absl::string_view text, JsonTarget* target, std::string* error);
+std::string AbslUnparseFlag(const JsonTarget& target);
+
+/// Values of the flags, whose meaning and defaults are in trainer_flags.inc, and what follows.
 struct TrainerOptions {
-  std::string api;  // "strategy", "horovod"
-  std::string strategy, device, data_dir, model, optimizer, lr_schedule, policy;
-  std::string checkpoint_dir, logdir, init_checkpoint, final_checkpoint, loss_csv;
-  std::string export_dir, export_onnx;
-  std::optional<std::string> json;  // "-": standard output
-  int replicas = 1;
-  int64_t batch_size = 0, steps = 0, save_steps = 0, decay_steps = 0, warmup_steps = 0;
-  double epochs = 0, learning_rate = 0, decay_alpha = 0, momentum = 0, beta_1 = 0, beta_2 = 0;
-  double rho = 0, epsilon = 0, initial_accumulator_value = 0;
-  double clip_norm = 0, weight_decay = 0, label_smoothing = 0;
-  uint64_t seed = 0;
-  double ema_decay = 0;
-  int64_t accumulate_steps = 1;
-  bool shuffle = true, deterministic = false;
-  std::string float32_matmul_precision;  // "highest", "high"
-  std::string cuda_graph;                // "auto", "true", "false"
-  bool async_checkpoint = false, restore_position = true;
+#define FLAG(type, name, value, rule, help) type name = value;
+#include "trainer_flags.inc"
+#undef FLAG
   bool coupled_decay = false;  // weight decay is part of the gradient, as in Goyal et al. 2017
   std::vector<double> piecewise{0.5, 0.75};  // parts of training after which the rate is a tenth
   std::map<std::string, std::string> more_flags;  // those of one program, which workers agree on
-  std::string coordinator;                        // "auto", "true", "false"
-  int sync_replicas = 0;                          // 0: asynchronous
-  bool elastic = false;                           // workers may leave and join
-  int min_workers = 1, max_workers = 0;           // then; 0: all of the cluster
-  int64_t max_staleness = -1;
-  bool bf16_on_wire = false;
-  bool metric_lines = false;
-  double eval_timeout = 0;
-  std::string preemption_notice;     // platform whose metadata server is asked; "": none
   distribute::ClusterFlags cluster;  // --job_name, --task_index, ...; instead of TF_CONFIG
 };
+
+/// A flag's value as text, and its rule.
+struct FlagValue {
+  std::string name, text;
+  distribute_tools::FlagRule rule;
+};
+std::vector<FlagValue> flag_values(const TrainerOptions& options);
+/// What tasks have to be started with alike, by flag.
+std::map<std::string, std::string> agreed_values(const std::vector<FlagValue>& flags);
+/// The first flag on the command line that does nothing with these options, as an error; "" when
+/// there is none. `strategy`: the one in use, "" while it is not known.
+std::string misplaced_flag(const TrainerOptions& options, const std::string& strategy);
 
 /// Reads the command line. Prints one line and ends the process
 /// with status 2 on a wrong flag.
@@ -51,11 +52,19 @@ TrainerOptions parse_options(int argc, char** argv, const std::string& usage);
 /// Whether the last parse_options met the flag, such as "steps".
 bool given(const std::string& flag);
 
-/// Ends the process with status 2 and a line that lists `known` unless the value is one of them.
-void require_one_of(const char* flag, const std::string& value,
-                    const std::vector<std::string>& known);
-
 /// Prints "error: message" on standard error and gives the exit status for wrong usage, 2.
 int usage_error(const std::string& message);
+
+/// Ends the process with status 2 and a line about a value that the flag does not take.
+void check_flag(const std::string& problem);
+template <typename T>
+void check_flag(const char* name, const T& value, const T& fallback,
+                const distribute_tools::FlagRule& rule) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    if (given(name)) check_flag(distribute_tools::problem_of(name, value, rule));
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    if (value != fallback) check_flag(distribute_tools::problem_of(name, value, rule));
+  }
+}
 
 }  // namespace examples

@@ -29,7 +29,7 @@ std::vector<dist::train::OutputPath> outputs_of(const TrainerOptions& o) {
           {"--export_dir", o.export_dir, OutputKind::Alone},
           {"--export_onnx", o.export_onnx},
           {"--loss_csv", o.loss_csv},
-          {"--json", o.json.value_or("")}};
+          {"--json", o.json.value.value_or("")}};
 }
 
 /// What is written at the end can be written: better to know before the training.
@@ -129,7 +129,9 @@ int run(const TrainerOptions& options, const MakeTask& make_task,
 
 int run_trainer(const TrainerOptions& options, const MakeTask& make_task) {
   std::optional<dist::train::ReportTarget> target;
-  if (options.json) target.emplace(*options.json);
+  if (const std::string problem = misplaced_flag(options, options.strategy); !problem.empty())
+    return usage_error(problem);
+  if (options.json.value) target.emplace(*options.json.value);
   try {
     return run(options, make_task, target ? &*target : nullptr);
   } catch (const std::exception& error) {

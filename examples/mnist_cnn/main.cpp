@@ -47,8 +47,7 @@ int main(int argc, char** argv) {
   auto options = examples::parse_options(argc, argv, "Trains on MNIST digits; see README.md.");
   if (options.data_dir.empty()) options.data_dir = EXAMPLE_DATA_DIR;
   if (options.model.empty()) options.model = "book";
-  if (options.model != "book" && options.model != "tutorial")
-    return examples::usage_error("--model=" + options.model +
-                                 " is unknown; it takes book, tutorial");
+  examples::check_flag(distribute_tools::problem_of("model", options.model,
+                                                    distribute_tools::one_of("book", "tutorial")));
   return examples::run_trainer(options, [&] { return make_task(options); });
 }

@@ -4,16 +4,11 @@
 
 #include <cstdlib>
 
-ABSL_FLAG(std::string, dataset, "synthetic", "synthetic, tfrecord, folder, cifar10 or cifar100");
-ABSL_FLAG(int64_t, image_size, 0, "height and width of the pictures; 0: 224, CIFAR 32");
-ABSL_FLAG(int64_t, num_classes, 0, "classes; 0: 1000, cifar10 10, cifar100 100");
-ABSL_FLAG(
-    int64_t, width, 0,
-    "channels of the first stage of a small network; 0: 16, resnet9, resnet10 and resnet18 64");
-ABSL_FLAG(int64_t, train_images, 0,
-          "pictures of an epoch of tfrecord and CIFAR; 0: 1281167, CIFAR 50000");
-ABSL_FLAG(bool, strict, false, "a picture that cannot be decoded ends training");
-ABSL_FLAG(bool, zero_gamma, false, "the last scale of each residual block starts at 0");
+using namespace distribute_tools;  // the rules of the table
+
+#define FLAG(type, name, value, rule, text) ABSL_FLAG(type, name, value, (rule).help(text));
+#include "resnet50_flags.inc"
+#undef FLAG
 
 namespace resnet50 {
 
@@ -21,24 +16,37 @@ namespace {
 
 using examples::given;
 
-[[noreturn]] void fail(const std::string& message) { std::exit(examples::usage_error(message)); }
-
-void check(const Options& o) {
-  examples::require_one_of("dataset", o.dataset,
-                           {"synthetic", "tfrecord", "folder", "cifar10", "cifar100"});
-  examples::require_one_of("model", o.common.model,
-                           {"resnet50", "resnet8", "resnet9", "resnet10", "resnet18", "resnet20"});
-  if (o.width < 0 || o.width > 4096) fail("--width must be from 1 to 4096");
-  if (o.width > 0 && o.common.model == "resnet50") fail("--width is for the small networks");
-  if (o.image_size < 8 || o.image_size > 4096) fail("--image_size must be from 8 to 4096");
-  if (o.classes < 2 || o.classes > 1'000'000) fail("--num_classes must be from 2 to 1000000");
+/// What one flag's rule cannot say.
+std::string problem_between(const Options& o) {
+  if (const auto known =
+          one_of("resnet50", "resnet8", "resnet9", "resnet10", "resnet18", "resnet20");
+      !problem_of("model", o.common.model, known).empty())
+    return problem_of("model", o.common.model, known);
+  if (o.width > 0 && o.common.model == "resnet50") return "--width is for the small networks";
   if (o.dataset.starts_with("cifar") && o.image_size != 32)
-    fail("--image_size: the pictures of --dataset=" + o.dataset + " are 32 x 32");
-  if (o.train_images < 1) fail("--train_images must be at least 1");
+    return "--image_size: the pictures of --dataset=" + o.dataset + " are 32 x 32";
   if (o.dataset == "synthetic" && !o.common.data_dir.empty())
-    fail("--data_dir is not for --dataset=synthetic");
+    return "--data_dir is not for --dataset=synthetic";
   if (o.dataset != "synthetic" && o.common.data_dir.empty())
-    fail("--dataset=" + o.dataset + " needs --data_dir");
+    return "--dataset=" + o.dataset + " needs --data_dir";
+  return "";
+}
+
+/// The flags' values, each within its range.
+void read_flags(Options& o) {
+#define FLAG(type, name, value, rule, help) \
+  o.name = absl::GetFlag(FLAGS_##name);     \
+  examples::check_flag(#name, o.name, type(value), rule);
+#include "resnet50_flags.inc"
+#undef FLAG
+}
+
+std::map<std::string, std::string> agreed_flags(const Options& o) {
+  return examples::agreed_values({
+#define FLAG(type, name, value, rule, help) {#name, absl::UnparseFlag(o.name), rule},
+#include "resnet50_flags.inc"
+#undef FLAG
+  });
 }
 
 /// What depends on the number of steps of an epoch is set by the task, once it is known.
@@ -62,26 +70,15 @@ Options parse_options(int argc, char** argv) {
   Options o;
   o.common = examples::parse_options(
       argc, argv, "Trains a residual network on pictures; see docs/resnet50.md.");
-  o.dataset = absl::GetFlag(FLAGS_dataset);
+  read_flags(o);
   const bool small = o.dataset.starts_with("cifar");
   if (o.common.model.empty()) o.common.model = small ? "resnet8" : "resnet50";
-  o.image_size = absl::GetFlag(FLAGS_image_size);
   if (!given("image_size")) o.image_size = small ? 32 : 224;
-  o.classes = absl::GetFlag(FLAGS_num_classes);
-  if (!given("num_classes")) o.classes = o.dataset == "cifar10" ? 10 : small ? 100 : 1000;
-  o.width = absl::GetFlag(FLAGS_width);
-  o.train_images = absl::GetFlag(FLAGS_train_images);
+  if (!given("num_classes")) o.num_classes = o.dataset == "cifar10" ? 10 : small ? 100 : 1000;
   if (!given("train_images")) o.train_images = small ? 50'000 : 1'281'167;
-  o.strict = absl::GetFlag(FLAGS_strict);
-  o.zero_gamma = absl::GetFlag(FLAGS_zero_gamma);
   follow_recipe(o.common);
-  check(o);
-  o.common.more_flags = {{"dataset", o.dataset},
-                         {"width", std::to_string(o.width)},
-                         {"image_size", std::to_string(o.image_size)},
-                         {"train_images", std::to_string(o.train_images)},
-                         {"num_classes", std::to_string(o.classes)},
-                         {"zero_gamma", o.zero_gamma ? "true" : "false"}};
+  examples::check_flag(problem_between(o));
+  o.common.more_flags = agreed_flags(o);
   return o;
 }
 

@@ -9,9 +9,9 @@ namespace resnet50 {
 
 struct Options {
   examples::TrainerOptions common;
-  std::string dataset;
-  int64_t image_size = 0, classes = 0, train_images = 0, width = 0;
-  bool zero_gamma = false, strict = false;
+#define FLAG(type, name, value, rule, help) type name = value;
+#include "resnet50_flags.inc"
+#undef FLAG
 };
 
 /// Reads the command line. What is not given follows Goyal et al. 2017: momentum 0.9, rate 0.1 for

@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
                           .training_images = pictures.training_images,
                           .training = pictures.training,
                           .test = pictures.test,
-                          .top_5 = options.classes > 5,
+                          .top_5 = options.num_classes > 5,
                           .warmup_epochs = 5,
                           .left_out = pictures.left_out,
                           .statistics = pictures.statistics};

@@ -13,7 +13,7 @@ namespace {
 Pictures synthetic(const Options& o) {
   const int64_t count = o.common.batch_size, size = o.image_size;
   std::vector<int64_t> labels(static_cast<size_t>(count));
-  for (size_t i = 0; i < labels.size(); ++i) labels[i] = int64_t(i * 7919) % o.classes;
+  for (size_t i = 0; i < labels.size(); ++i) labels[i] = int64_t(i * 7919) % o.num_classes;
   const auto images =
       data::Dataset::from_tensor_slices(dist::random::normal({count, size, size, 3}, o.common.seed),
                                         dist::Tensor(dist::Shape{count}, labels));
@@ -32,7 +32,7 @@ data::PictureOptions picture_options(const Options& o, bool training, const Coun
   if (training) pictures.statistics = counters.statistics;
   pictures.transform.image_size = o.image_size;
   pictures.strict = o.strict;
-  pictures.num_classes = o.classes;
+  pictures.num_classes = o.num_classes;
   return pictures;
 }
 
@@ -51,9 +51,9 @@ Pictures from_folder(const Options& o) {
                                               picture_options(o, training, counters));
   };
   const auto images = data::list_image_folder(split ? root + "/train" : root);
-  if (int64_t(images.class_names.size()) > o.classes)
-    throw dist::InvalidArgumentError(dist::str_cat("--num_classes=", o.classes, ": ", root, " has ",
-                                                   images.class_names.size(), " classes"));
+  if (int64_t(images.class_names.size()) > o.num_classes)
+    throw dist::InvalidArgumentError(dist::str_cat("--num_classes=", o.num_classes, ": ", root,
+                                                   " has ", images.class_names.size(), " classes"));
   return {batches(load("/train", true), o), load("/val", false).batch(100),
           int64_t(images.paths.size()), counters.left_out, counters.statistics};
 }

@@ -115,7 +115,10 @@ TEST_CASE("operations say their attributes when they are recorded", "[autograd][
        [](auto& x) {
          return concat({x, x}, 0);
        }},
-      {"dense", "epilogue ", [](auto& x) { return nn::dense(x, ones({2, 3})); }},
+      {"dense", "epilogue ",
+       [](auto& x) {
+         return nn::dense(x, ones({2, 3}));
+       }},
       {"floor", "", [](auto& x) { return floor(x); }},
       {"greater", "", [](auto& x) { return greater(x, x); }},
       {"is_nan", "", [](auto& x) { return is_nan(x); }},

@@ -58,7 +58,7 @@ examples::Task digits() {
 examples::Task pictures() {
   resnet50::Options options;
   options.common.model = "resnet8";
-  options.classes = 10;
+  options.num_classes = 10;
   options.width = 4;
   std::vector<int64_t> labels;
   for (int64_t i = 0; i < kPictures; ++i) labels.push_back(i * 7 % 10);
@@ -81,11 +81,11 @@ struct Run {
 Run run(TrainerOptions options, const examples::MakeTask& make_task) {
   const TemporaryDirectory out;
   if (options.steps == kSteps) options.loss_csv = out / "losses.csv";
-  options.json = out / "report.json";
+  options.json.value = out / "report.json";
   REQUIRE(examples::run_trainer(options, make_task) == 0);
   dist::nn::set_global_policy("float32");
   Run result;
-  std::ifstream(*options.json) >> result.report;
+  std::ifstream(*options.json.value) >> result.report;
   std::ifstream file(options.loss_csv);
   std::string line;
   for (std::getline(file, line); std::getline(file, line);) {

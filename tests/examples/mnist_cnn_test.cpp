@@ -134,6 +134,7 @@ TEST_CASE("a run that is resumed takes the same steps as one that was not stoppe
 TEST_CASE("wrong flags of mnist_cnn give one line and status 2", "[examples][mnist_cnn]") {
   if (!has_program("mnist_cnn")) SKIP("the program was not built");
   check_complaint({"--no_such_flag=1"}, 2, "unknown flag --no_such_flag");
+  check_complaint({"--bach_size=5"}, 2, "did you mean --batch_size?");
   check_complaint({"--steps=many"}, 2, "bad value 'many'");
   check_complaint({"--steps=0"}, 2, "--steps must be at least 1");
   check_complaint({"--batch_size=0"}, 2, "--batch_size must be at least 1");
@@ -143,6 +144,13 @@ TEST_CASE("wrong flags of mnist_cnn give one line and status 2", "[examples][mni
   check_complaint({"--strategy=one_device", "--replicas=2"}, 2, "one replica");
   check_complaint({"--replicas=1000000"}, 2, "at most 1024");
   check_complaint({"--beta_1=2"}, 2, "--beta_1 must be in [0, 1)");
+  check_complaint(
+      {"--optimizer=sgd", "--beta_1=0.5"}, 2,
+      "--beta_1 does nothing with --optimizer=sgd; it is for --optimizer=adam or adamw");
+  check_complaint({"--strategy=mirrored", "--sync_replicas=2"}, 2,
+                  "it is for --strategy=parameter_server");
+  check_complaint({"--sync_replicas=2"}, 1, "does nothing with --strategy=mirrored");
+  check_complaint({"--api=horovod", "--bf16_on_wire"}, 2, "does nothing with --api=horovod");
   check_complaint({"--rho=-1"}, 2, "--rho must be in [0, 1)");
   check_complaint({"--momentum=2"}, 2, "--momentum must be in [0, 1]");
   check_complaint({"--warmup_steps=-1"}, 2, "--warmup_steps must be at least 0");
@@ -276,6 +284,7 @@ TEST_CASE("--help lists the flags", "[examples][mnist_cnn]") {
   const ProgramResult run = mnist_cnn({"--help"});
   CHECK(run.status == 0);
   CHECK_THAT(run.out, Contains("--batch_size") && Contains("--checkpoint_dir"));
+  CHECK_THAT(run.out, Contains("[auto|cpu|gpu]"));  // from the rule
 }
 
 TEST_CASE("a disk that fills up during a save leaves the checkpoint before it whole",

@@ -60,6 +60,9 @@ TEST_CASE("wrong usage gives one line and status 2", "[tools][distribute]") {
   check_complaint({"bench"}, 2, "say what to measure");
   check_complaint({"bench", "frobnicate"}, 2, "unknown benchmark");
   check_complaint({"bench", "kernels", "--no_such_flag=1"}, 2, "--no_such_flag");
+  check_complaint({"bench", "kernels", "--treads=1"}, 2, "did you mean --threads?");
+  check_complaint({"ckpt", "ls", "prefix", "--tolerance=1"}, 2,
+                  "flag --tolerance does nothing with ckpt ls prefix");
   check_complaint({"bench", "kernels", "--batch_size=many"}, 2, "bad value 'many'");
   check_complaint({"bench", "kernels", "--batch_size=0"}, 2, "--batch_size");
   check_complaint({"bench", "kernels", "--batch_size"}, 2, "needs a value");

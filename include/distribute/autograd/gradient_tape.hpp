@@ -5,12 +5,12 @@
 #include <distribute/autograd/variable.hpp>
 #include <distribute/base/config.hpp>
 
-#include <absl/functional/function_ref.h>
 #include <cstddef>
 #include <functional>
 #include <initializer_list>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 namespace distribute {
@@ -50,25 +50,37 @@ bool is_taping();
 /// True when an active tape of this thread follows one of the tensors.
 bool is_recording(std::span<const Tensor> inputs);
 
-/// Makes the attributes of an operation; called only while a trace of this thread is active.
-using AttributesFunction = absl::FunctionRef<OpAttributes()>;
-inline OpAttributes no_attributes() { return {}; }
+/// Refers to a callable that makes the attributes of an operation, for the length of a call; it is
+/// called only while a trace of this thread is active. An empty one gives none.
+class AttributesFunction {
+ public:
+  AttributesFunction() = default;
+  template <typename Make>
+  requires std::is_invocable_r_v<OpAttributes, const Make&> AttributesFunction(const Make& make)
+      : make_(&make),
+        call_([](const void* m) -> OpAttributes { return (*static_cast<const Make*>(m))(); }) {}
+  OpAttributes operator()() const { return call_ ? call_(make_) : OpAttributes(); }
+
+ private:
+  const void* make_ = nullptr;
+  OpAttributes (*call_)(const void*) = nullptr;
+};
 
 /// In place of a gradient: tapes do not follow the result, as for integers and comparisons.
 inline constexpr std::nullptr_t not_differentiable = nullptr;
 
 /// Tells the active tapes and the trace of this thread that `outputs` came from `inputs`.
 void record(const char* op, std::span<const Tensor> inputs, std::span<const Tensor> outputs,
-            const BackwardFunction& backward, AttributesFunction attributes = no_attributes);
+            const BackwardFunction& backward, AttributesFunction attributes = {});
 
 /// The form for operations of one output: records and returns it.
 Tensor record(const char* op, std::initializer_list<Tensor> inputs, const Tensor& output,
-              const BackwardFunction& backward, AttributesFunction attributes = no_attributes);
+              const BackwardFunction& backward, AttributesFunction attributes = {});
 
 /// The form for an operation made of recorded ones: tapes follow the parts, a trace shows the
 /// whole.
 Tensor record_composite(const char* op, std::initializer_list<Tensor> inputs, const Tensor& output,
-                        AttributesFunction attributes = no_attributes);
+                        AttributesFunction attributes = {});
 
 /// Says "this operation has no gradient" when somebody asks for one.
 BackwardFunction no_gradient(const char* op);

@@ -501,7 +501,10 @@ DISTRIBUTE_INLINE autograd_internal::HiddenTapes::~HiddenTapes() {
 }
 
 DISTRIBUTE_INLINE Tensor stop_gradient(const Tensor& tensor) {
-  return record("stop_gradient", {tensor}, tensor.renamed(), not_differentiable);
+  Tensor result = tensor.renamed();
+  if (OpTrace* trace = autograd_internal::active_trace())
+    trace->add({"stop_gradient", {tensor}, result});
+  return result;
 }
 
 }  // namespace distribute

@@ -103,10 +103,9 @@ Tensor slope(const char* op, const Tensor& dy, const Tensor& at, const F& f) {
 }
 
 template <typename F>
-Tensor unary(const char* op, const Tensor& x, const F& f = {},
-             AttributesFunction attributes = no_attributes) {
+Tensor unary(const char* op, const Tensor& x, const F& f = {}, AttributesFunction attributes = {}) {
   const Tensor y = map_floats(op, x, value_loop<F>, &f, unary_row<F>());
-  const auto gradient = [op, f, at = F::kFromOutput ? y : x](const Backward& b) {
+  const BackwardFunction gradient = [op, f, at = F::kFromOutput ? y : x](const Backward& b) {
     return std::vector<Tensor>{slope<F>(op, b.gradient(), at, f)};
   };
   return record(op, {x}, y, gradient, attributes);

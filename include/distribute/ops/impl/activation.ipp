@@ -53,8 +53,9 @@ DISTRIBUTE_INLINE Tensor silu(const Tensor& x) {
 DISTRIBUTE_INLINE Tensor leaky_relu(const Tensor& x, float alpha) {
   ops_internal::LeakyRelu f;
   f.alpha = alpha;
-  return ops_internal::unary("leaky_relu", x, f,
-                             [&] { return OpAttributes{{"alpha", double(alpha)}}; });
+  return ops_internal::unary("leaky_relu", x, f, [&] {
+    return OpAttributes{{"alpha", double(alpha)}};
+  });
 }
 DISTRIBUTE_INLINE Tensor linear(const Tensor& x) { return x; }
 

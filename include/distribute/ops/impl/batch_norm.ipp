@@ -281,12 +281,11 @@ DISTRIBUTE_INLINE FusedBatchNorm fused_batch_norm(const Tensor& x, const Tensor&
   }
   result.y = cast(result.y, x.dtype());
   if (options.training) return result;
-  record_composite("fused_batch_norm",
-                   {x, scale, offset, options.mean, options.variance, options.residual}, result.y,
-                   [&] {
-                     return OpAttributes{{"epsilon", options.epsilon},
-                                         {"epilogue", int64_t(options.epilogue)}};
-                   });
+  record_composite(
+      "fused_batch_norm", {x, scale, offset, options.mean, options.variance, options.residual},
+      result.y, [&] {
+        return OpAttributes{{"epsilon", options.epsilon}, {"epilogue", int64_t(options.epilogue)}};
+      });
   return result;
 }
 

@@ -95,7 +95,7 @@ DISTRIBUTE_INLINE Tensor concat(const std::vector<Tensor>& tensors, int axis) {
   const auto begins = ops_internal::copy_joined(tensors, axis, y);
   std::vector<Shape> shapes;
   for (const Tensor& t : tensors) shapes.push_back(t.shape());
-  const auto gradient = [=](const Backward& backward) {
+  const BackwardFunction gradient = [=](const Backward& backward) {
     std::vector<Tensor> gradients(shapes.size());
     for (size_t i = 0; i < shapes.size(); ++i)
       if (backward.needs(i))
@@ -104,8 +104,9 @@ DISTRIBUTE_INLINE Tensor concat(const std::vector<Tensor>& tensors, int axis) {
             ops_internal::axis_part(shapes[i], axis, begins[i], shapes[i][axis]));
     return gradients;
   };
-  record("concat", tensors, std::span(&y, 1), gradient,
-         [&] { return OpAttributes{{"axis", int64_t(axis)}}; });
+  record("concat", tensors, std::span(&y, 1), gradient, [&] {
+    return OpAttributes{{"axis", int64_t(axis)}};
+  });
   return y;
 }
 

@@ -189,7 +189,7 @@ DISTRIBUTE_INLINE Tensor conv2d(const Tensor& x, const Tensor& filters,
   y = converted(y, x.dtype());
   if (epilogue == Epilogue::Relu) y.mark_relu_output();
   const Tensor gate = epilogue == Epilogue::Relu ? y : Tensor();
-  const auto gradient = [=](const Backward& b) -> std::vector<Tensor> {
+  const BackwardFunction gradient = [=](const Backward& b) -> std::vector<Tensor> {
     const Tensor dy = cast(gate ? behind_relu(b.gradient(), gate) : b.gradient(), type);
     Tensor dx;
     if (b.needs(0)) dx = cast(image_gradient(x.shape(), filters, dy, options, &ready), x.dtype());
@@ -225,9 +225,8 @@ DISTRIBUTE_INLINE Tensor depthwise_conv2d(const Tensor& x, const Tensor& filters
   grouped.groups = f[2];
   const Tensor y =
       conv2d(x, reshape(filters, Shape{f[0], f[1], 1, f[2] * f[3]}), grouped, bias, epilogue);
-  return record_composite("depthwise_conv2d", {x, filters, bias}, y, [&] {
-    return ops_internal::conv2d_attributes(grouped, epilogue);
-  });
+  return record_composite("depthwise_conv2d", {x, filters, bias}, y,
+                          [&] { return ops_internal::conv2d_attributes(grouped, epilogue); });
 }
 
 }  // namespace nn

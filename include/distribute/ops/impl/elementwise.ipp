@@ -249,8 +249,8 @@ DISTRIBUTE_INLINE Tensor where(const Tensor& condition, const Tensor& a, const T
     });
   if (!is_floating(a.dtype()))
     return record("where", {condition, a, b}, result, not_differentiable);
-  const auto gradient = [condition, shape_a = a.shape(),
-                         shape_b = b.shape()](const Backward& backward) -> std::vector<Tensor> {
+  const BackwardFunction gradient = [condition, shape_a = a.shape(), shape_b = b.shape()](
+                                        const Backward& backward) -> std::vector<Tensor> {
     const Tensor &dy = backward.gradient(), zero = scalar_like(dy, 0);
     return {{},
             ops_internal::sum_to_shape(where(condition, dy, zero), shape_a),

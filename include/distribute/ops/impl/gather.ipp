@@ -162,8 +162,9 @@ DISTRIBUTE_INLINE Tensor gather_rows(const Tensor& params, const Tensor& flat, c
 /// The rows or slices `y` of x as one operation; those that make it know indices in one line only.
 DISTRIBUTE_INLINE Tensor whole_gather(const Tensor& x, const Tensor& indices, int axis,
                                       const Tensor& y) {
-  return record_composite("gather", {x, indices}, y,
-                          [&] { return OpAttributes{{"axis", int64_t(axis)}}; });
+  return record_composite("gather", {x, indices}, y, [&] {
+    return OpAttributes{{"axis", int64_t(axis)}};
+  });
 }
 
 DISTRIBUTE_INLINE Tensor take(const Tensor& x, const Tensor& indices, int axis) {
@@ -182,7 +183,7 @@ DISTRIBUTE_INLINE Tensor gather(const Tensor& params, const Tensor& indices, int
   const Tensor flat = ops_internal::checked_indices("gather", indices, params.shape()[0]);
   const Shape shape = ops_internal::gather_shape(params.shape(), indices.shape(), 0);
   return ops_internal::whole_gather(params, indices, 0,
-                                     ops_internal::gather_rows(params, flat, shape));
+                                    ops_internal::gather_rows(params, flat, shape));
 }
 
 namespace ops_internal {

@@ -180,7 +180,7 @@ DISTRIBUTE_INLINE Tensor layer_normalization(const Tensor& x, const Tensor& gamm
   };
   const Tensor scale = near(gamma), shift = near(beta);
   const LayerNormRows n = layer_norm_rows(x, scale, shift, shape, float(options.epsilon));
-  const auto gradient = [n, shape](const Backward& backward) -> std::vector<Tensor> {
+  const BackwardFunction gradient = [n, shape](const Backward& backward) -> std::vector<Tensor> {
     const Tensor dy = brought_to(backward.gradient(), n.x.device());
     Tensor dx, dscale, dshift;
     if (backward.needs(0)) dx = layer_norm_input_gradient(n, dy);

@@ -185,7 +185,7 @@ DISTRIBUTE_INLINE Tensor matmul(const Tensor& a, const Tensor& b, const MatmulOp
   const MatmulPlan plan = plan_matmul(a, b, options);
   if (a.dtype() == DType::UInt8 || a.dtype() == DType::Bool)
     throw InvalidArgumentError(describe_operands("matmul", "dtype not supported", a, b));
-  const auto gradient = [a, b, options](const Backward& backward) {
+  const BackwardFunction gradient = [a, b, options](const Backward& backward) {
     return matmul_gradients(backward, a, b, options);
   };
   return record("matmul", {a, b}, multiply_matrices(plan, a, b), gradient, [&] {
@@ -224,13 +224,14 @@ DISTRIBUTE_INLINE Tensor dense(const Tensor& x, const Tensor& kernel, const Tens
       backend(x.device().type)
           .matmul(shape, flat.array(), weights.array(), bias ? &bias.array() : nullptr, epilogue));
   if (epilogue == Epilogue::Relu) y.mark_relu_output();
-  const auto gradient = [=](const Backward& backward) {
+  const BackwardFunction gradient = [=](const Backward& backward) {
     const Tensor dy = backward.gradient();
     return dense_gradients(backward, epilogue == Epilogue::Relu ? behind_relu(dy, y) : dy, x,
                            kernel);
   };
-  return record("dense", {x, kernel, bias}, y, gradient,
-                [&] { return OpAttributes{{"epilogue", int64_t(epilogue)}}; });
+  return record("dense", {x, kernel, bias}, y, gradient, [&] {
+    return OpAttributes{{"epilogue", int64_t(epilogue)}};
+  });
 }
 
 }  // namespace nn

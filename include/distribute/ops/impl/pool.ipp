@@ -353,7 +353,7 @@ DISTRIBUTE_INLINE Tensor max_pool2d(const Tensor& x, const PoolOptions& options)
     const auto run = max_pool_kernels<T>().forward;
     parallel_for(p.images, 1, [=](int64_t b, int64_t e) { run(p, from, to, index, gate, b, e); });
   });
-  const auto gradient = [=, x_shape = x.shape()](const Backward& b) {
+  const BackwardFunction gradient = [=, x_shape = x.shape()](const Backward& b) {
     // A window without a positive element loses its gradient in the ReLU below; that may be said
     // here already when only the operation with that ReLU reads the result.
     const Tensor dx =
@@ -369,8 +369,7 @@ DISTRIBUTE_INLINE Tensor avg_pool2d(const Tensor& x, const PoolOptions& options)
   if (is_half(x.dtype()) && !on_gpu(x))
     return cast(avg_pool2d(cast(x, DType::Float32), options), x.dtype());
   const PoolPlan plan = plan_pool("avg_pool2d", x, options, kMaxTaps);
-  return record_composite("avg_pool2d", {x},
-                          avg_pool_recorded(plan, in_layout(x, plan.x_layout)),
+  return record_composite("avg_pool2d", {x}, avg_pool_recorded(plan, in_layout(x, plan.x_layout)),
                           [&] { return pool_attributes(options); });
 }
 

@@ -61,7 +61,7 @@ DISTRIBUTE_INLINE OpAttributes put_slice_attributes(const Tensor& part, const Sl
 }
 
 DISTRIBUTE_INLINE Tensor take_slice(const Tensor& x, const SliceSpec& spec) {
-  const auto gradient = [spec, whole = x.shape()](const Backward& backward) {
+  const BackwardFunction gradient = [spec, whole = x.shape()](const Backward& backward) {
     return std::vector<Tensor>{put_slice(backward.gradient(), spec, whole)};
   };
   return record("slice", {x}, slice_values(x, spec), gradient,
@@ -77,7 +77,7 @@ DISTRIBUTE_INLINE Tensor put_slice(const Tensor& part, const SliceSpec& spec, co
   for (CopyAxis& axis : axes) std::swap(axis.from_step, axis.to_step);
   const int64_t bytes = size_of(part.dtype());
   strided_copy(y.device(), axes, plain.array().bytes(), y.array().bytes() + offset * bytes, bytes);
-  const auto gradient = [spec](const Backward& backward) {
+  const BackwardFunction gradient = [spec](const Backward& backward) {
     return std::vector<Tensor>{take_slice(backward.gradient(), spec)};
   };
   return record("put_slice", {part}, y, gradient,

@@ -79,7 +79,7 @@ DISTRIBUTE_INLINE Tensor softmax_values(const char* op, const Tensor& logits, in
 
 DISTRIBUTE_INLINE Tensor nn::softmax(const Tensor& logits, int axis) {
   const Tensor y = ops_internal::softmax_values("softmax", logits, axis, false);
-  const auto gradient = [y, axis](const Backward& b) -> std::vector<Tensor> {
+  const BackwardFunction gradient = [y, axis](const Backward& b) -> std::vector<Tensor> {
     const Tensor& dy = b.gradient();
     return {y * (dy - reduce_sum(dy * y, {axis}, true))};
   };
@@ -90,7 +90,7 @@ DISTRIBUTE_INLINE Tensor nn::softmax(const Tensor& logits, int axis) {
 
 DISTRIBUTE_INLINE Tensor nn::log_softmax(const Tensor& logits, int axis) {
   const Tensor y = ops_internal::softmax_values("log_softmax", logits, axis, true);
-  const auto gradient = [y, axis](const Backward& b) -> std::vector<Tensor> {
+  const BackwardFunction gradient = [y, axis](const Backward& b) -> std::vector<Tensor> {
     const Tensor& dy = b.gradient();
     return {dy - exp(y) * reduce_sum(dy, {axis}, true)};
   };

@@ -45,7 +45,7 @@ DISTRIBUTE_INLINE Tensor transpose(const Tensor& x, std::span<const int> permuta
   }
   ops_internal::strided_copy(y.device(), axes, plain.array().bytes(), y.array().bytes(),
                              size_of(x.dtype()));
-  const auto gradient = [inverse](const Backward& backward) {
+  const BackwardFunction gradient = [inverse](const Backward& backward) {
     return std::vector<Tensor>{transpose(backward.gradient(), inverse)};
   };
   return record("transpose", {x}, y, gradient, [&] {

@@ -1,0 +1,132 @@
+#include "flag_rule.hpp"
+
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+namespace distribute_tools {
+
+FlagRule any() { return {}; }
+FlagRule at_least(double least) { return {.low = least}; }
+FlagRule above(double limit) { return {.low = limit, .without_low = true}; }
+FlagRule in_range(double low, double high) {
+  return {.low = low, .high = high, .as_interval = true};
+}
+
+FlagRule FlagRule::at_most(double most) const {
+  FlagRule rule = *this;
+  rule.high = most;
+  return rule;
+}
+FlagRule FlagRule::open() const {
+  FlagRule rule = *this;
+  rule.without_high = true;
+  return rule;
+}
+FlagRule FlagRule::agreed() const {
+  FlagRule rule = *this;
+  rule.agreement = Agreement::Value;
+  return rule;
+}
+FlagRule FlagRule::agreed_if_given() const {
+  FlagRule rule = *this;
+  rule.agreement = Agreement::Given;
+  return rule;
+}
+FlagRule FlagRule::only_with(const std::string& flag, std::vector<std::string> values) const {
+  FlagRule rule = *this;
+  rule.with = flag;
+  rule.with_values = std::move(values);
+  return rule;
+}
+
+/// "a, b or c".
+std::string alternatives(const std::vector<std::string>& words) {
+  if (words.size() < 2) return absl::StrJoin(words, "");
+  return absl::StrCat(absl::StrJoin(words.begin(), words.end() - 1, ", "), " or ", words.back());
+}
+
+std::string FlagRule::range() const {
+  if (!known.empty()) return alternatives(known);
+  if (as_interval) return absl::StrCat("in [", low, ", ", high, without_high ? ")" : "]");
+  if (!std::isfinite(low)) return "";
+  const std::string from = absl::StrCat(without_low ? "greater than " : "at least ", low);
+  return high < 1e6 ? absl::StrCat(from, " and at most ", high) : from;
+}
+
+std::string FlagRule::help(const std::string& text) const {
+  std::string all = with.empty() ? "" : absl::StrCat("with --", with, "=");
+  if (!with.empty()) absl::StrAppend(&all, alternatives(with_values), ": ");
+  absl::StrAppend(&all, text);
+  // Every number of 0 and more goes without saying.
+  if (const std::string words = range(); !words.empty() && words != "at least 0")
+    absl::StrAppend(&all, " [", known.empty() ? words : absl::StrJoin(known, "|"), "]");
+  return all;
+}
+
+bool FlagRule::takes(double number) const {
+  return (without_low ? number > low : number >= low) &&
+         (without_high ? number < high : number <= high);
+}
+
+std::string problem_of(const std::string& flag, const std::string& value, const FlagRule& rule) {
+  const auto& known = rule.known;
+  if (known.empty() || std::find(known.begin(), known.end(), value) != known.end()) return "";
+  const std::string nearest = nearest_of(value, known);
+  return absl::StrCat("--", flag, "=", value, " is unknown; ",
+                      nearest.empty() ? "" : absl::StrCat("did you mean ", nearest, "? "),
+                      "it takes ", absl::StrJoin(known, ", "));
+}
+
+std::string problem_of(const std::string& flag, double value, const FlagRule& rule) {
+  if (rule.takes(value)) return "";
+  // A number out of all bounds that help does not mention.
+  const bool beyond = value > rule.high && rule.range().find("at most") == std::string::npos;
+  return absl::StrCat("--", flag, " must be ", rule.range(),
+                      beyond && !rule.as_interval ? absl::StrCat(" and at most ", rule.high) : "");
+}
+
+std::string misplaced(const std::string& flag, const FlagRule& rule,
+                      const std::map<std::string, std::string>& values) {
+  const auto found = values.find(rule.with);
+  if (rule.with.empty() || found == values.end()) return "";
+  const auto& wanted = rule.with_values;
+  if (std::find(wanted.begin(), wanted.end(), found->second) != wanted.end()) return "";
+  const std::string other = wanted == std::vector<std::string>{"true"}
+                                ? absl::StrCat("--", rule.with)
+                                : absl::StrCat("--", rule.with, "=", alternatives(wanted));
+  return absl::StrCat("--", flag, " does nothing with --", rule.with, "=", found->second,
+                      "; it is for ", other);
+}
+
+/// Insertions, deletions and replacements that make one word of the other.
+size_t distance_of(const std::string& a, const std::string& b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i + 1);
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t replaced = diagonal + (a[i] != b[j]);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+std::string nearest_of(const std::string& word, const std::vector<std::string>& names) {
+  std::string nearest;
+  size_t least = 1 + std::max<size_t>(1, word.size() / 4);
+  for (const std::string& name : names)
+    if (const size_t distance = distance_of(word, name); distance < least) {
+      least = distance;
+      nearest = name;
+    }
+  return nearest;
+}
+
+}  // namespace distribute_tools

@@ -1,0 +1,69 @@
+#pragma once
+/// What a flag takes and where it applies, said once beside the flag: help, checks and errors of a
+/// table of flags come from it.
+
+#include <concepts>
+#include <initializer_list>
+#include <limits>
+#include <map>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace distribute_tools {
+
+/// Of a flag that tasks of a job have to be started with alike.
+enum class Agreement { None, Value, Given };
+
+/// Made by the functions below: at_least(1).agreed().only_with("strategy", {"parameter_server"}).
+struct FlagRule {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+  bool without_low = false, without_high = false, as_interval = false;
+  std::vector<std::string> known = {};  // texts; none: any
+  std::string with = {};                // applies only where this flag has one of the values
+  std::vector<std::string> with_values = {};
+  Agreement agreement = Agreement::None;
+
+  FlagRule at_most(double most) const;
+  FlagRule open() const;  // an interval without its end
+  FlagRule agreed() const;
+  FlagRule agreed_if_given() const;
+  FlagRule only_with(const std::string& flag, std::vector<std::string> values) const;
+
+  /// "at least 1", "in [0, 1)", "adam, sgd or rmsprop"; "" where everything is taken.
+  std::string range() const;
+  /// Help of the flag: what it takes, where it applies, and `text`.
+  std::string help(const std::string& text) const;
+  bool takes(double number) const;
+};
+
+FlagRule any();
+FlagRule at_least(double least);
+FlagRule above(double limit);
+FlagRule in_range(double low, double high);
+template <std::convertible_to<std::string>... Texts>
+FlagRule one_of(Texts... texts) {
+  return {.known = {texts...}};
+}
+
+/// "--steps must be at least 1"; "" for a value that the rule takes.
+std::string problem_of(const std::string& flag, const std::string& value, const FlagRule& rule);
+std::string problem_of(const std::string& flag, double value, const FlagRule& rule);
+template <typename T>
+std::string problem_of(const std::string& flag, const T& value, const FlagRule& rule) {
+  if constexpr (std::is_arithmetic_v<T>)
+    return problem_of(flag, double(value), rule);
+  else
+    return "";
+}
+
+/// "--rho does nothing with --optimizer=sgd; it is for --optimizer=rmsprop"; "" where it applies.
+/// `values`: of the flags that others depend on, as texts.
+std::string misplaced(const std::string& flag, const FlagRule& rule,
+                      const std::map<std::string, std::string>& values);
+
+/// Of names that are alike, the nearest to `word`; "" when none is near.
+std::string nearest_of(const std::string& word, const std::vector<std::string>& names);
+
+}  // namespace distribute_tools
