@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/parallel.hpp>
 #include <distribute/nn/initializers.hpp>
 #include <distribute/ops/random.hpp>
 
@@ -126,17 +127,23 @@ DISTRIBUTE_INLINE Initializer variance_scaling(VarianceScaling options) {
   };
 }
 
+/// Takes from `own` its part along `other`, a vector of length 1.
+DISTRIBUTE_INLINE void take_part_along(double* own, const double* other, int64_t size) {
+  simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
+    double product = 0;
+#pragma omp simd reduction(+ : product)
+    for (int64_t k = 0; k < size; ++k) product += own[k] * other[k];
+#pragma omp simd
+    for (int64_t k = 0; k < size; ++k) own[k] -= product * other[k];
+  });
+}
+
 /// Makes `count` vectors of `size` numbers, one after the other, orthogonal and of length 1.
 /// Source  Gram and Schmidt's process, twice for each vector so that rounding does not add up.
 DISTRIBUTE_INLINE void make_orthogonal(std::vector<double>& vectors, int64_t count, int64_t size) {
   for (int64_t i = 0; i < count; ++i) {
     double* own = vectors.data() + i * size;
-    for (int64_t j = 0; j < 2 * i; ++j) {
-      const double* other = vectors.data() + j % i * size;
-      double product = 0;
-      for (int64_t k = 0; k < size; ++k) product += own[k] * other[k];
-      for (int64_t k = 0; k < size; ++k) own[k] -= product * other[k];
-    }
+    for (int64_t j = 0; j < 2 * i; ++j) take_part_along(own, vectors.data() + j % i * size, size);
     double squares = 0;
     for (int64_t k = 0; k < size; ++k) squares += own[k] * own[k];
     for (int64_t k = 0; k < size; ++k) own[k] /= std::sqrt(squares);
