@@ -108,11 +108,13 @@
 #include <distribute/autograd/variable.hpp>
 
 #include <distribute/ops/activation.hpp>
+#include <distribute/ops/attention.hpp>
 #include <distribute/ops/batch_norm.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/clip.hpp>
 #include <distribute/ops/concat.hpp>
 #include <distribute/ops/conv2d.hpp>
+#include <distribute/ops/conv2d_transpose.hpp>
 #include <distribute/ops/cross_entropy.hpp>
 #include <distribute/ops/cumulative.hpp>
 #include <distribute/ops/einsum.hpp>
@@ -128,6 +130,7 @@
 #include <distribute/ops/range.hpp>
 #include <distribute/ops/rearrange.hpp>
 #include <distribute/ops/recompute_grad.hpp>
+#include <distribute/ops/recurrent.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/ops/reshape.hpp>
 #include <distribute/ops/search.hpp>
@@ -149,33 +152,45 @@
 #include <distribute/replica/values.hpp>
 
 #include <distribute/nn/activation.hpp>
+#include <distribute/nn/activation_layers.hpp>
+#include <distribute/nn/attention.hpp>
 #include <distribute/nn/auc.hpp>
+#include <distribute/nn/bidirectional.hpp>
 #include <distribute/nn/confusion_metrics.hpp>
 #include <distribute/nn/convolution.hpp>
+#include <distribute/nn/convolution_1d.hpp>
+#include <distribute/nn/convolution_transpose.hpp>
 #include <distribute/nn/dense.hpp>
 #include <distribute/nn/dropout.hpp>
+#include <distribute/nn/einsum_dense.hpp>
 #include <distribute/nn/embedding.hpp>
 #include <distribute/nn/f_score.hpp>
 #include <distribute/nn/flatten.hpp>
+#include <distribute/nn/group_normalization.hpp>
 #include <distribute/nn/hinge_losses.hpp>
 #include <distribute/nn/hinge_metrics.hpp>
 #include <distribute/nn/initializers.hpp>
 #include <distribute/nn/iou.hpp>
 #include <distribute/nn/loss.hpp>
 #include <distribute/nn/losses.hpp>
+#include <distribute/nn/masking.hpp>
+#include <distribute/nn/merging.hpp>
 #include <distribute/nn/metrics.hpp>
 #include <distribute/nn/module.hpp>
 #include <distribute/nn/module_list.hpp>
 #include <distribute/nn/module_saver.hpp>
+#include <distribute/nn/noise.hpp>
 #include <distribute/nn/normalization.hpp>
 #include <distribute/nn/optional_module.hpp>
 #include <distribute/nn/policy.hpp>
 #include <distribute/nn/pooling.hpp>
 #include <distribute/nn/probability_losses.hpp>
 #include <distribute/nn/probability_metrics.hpp>
+#include <distribute/nn/recurrent.hpp>
 #include <distribute/nn/regression_losses.hpp>
 #include <distribute/nn/regression_metrics.hpp>
 #include <distribute/nn/regularizers.hpp>
+#include <distribute/nn/reshaping.hpp>
 #include <distribute/nn/resnet.hpp>
 #include <distribute/nn/sequential.hpp>
 

@@ -36,16 +36,9 @@ inline nlohmann::json read_json(const std::string& path) {
   return nlohmann::json::parse(file);
 }
 
-inline Reference read_reference(const std::string& folder, const char* loss_column,
-                                const char* norm_column) {
-  Reference r;
-  r.folder = folder;
-  r.batch = read_json(folder + "/case.json")["batch"];
-  r.test_accuracy = read_json(folder + "/eval.json")["test_accuracy"];
-  const auto step0 = read_json(folder + "/step0.json");
-  for (const auto& [name, gradient] : step0["float32"]["gradients"].items())
-    r.step0_gradients[name] = gradient["l2_norm"];
-  std::ifstream csv(folder + "/losses.csv");
+/// The columns of losses.csv.
+inline void read_curves(Reference& r, const char* loss_column, const char* norm_column) {
+  std::ifstream csv(r.folder + "/losses.csv");
   std::string line, cell;
   std::getline(csv, line);
   std::vector<std::string> header;
@@ -57,6 +50,18 @@ inline Reference read_reference(const std::string& folder, const char* loss_colu
       if (header[i] == norm_column) r.grad_norm.push_back(std::stod(cell));
     }
   }
+}
+
+inline Reference read_reference(const std::string& folder, const char* loss_column,
+                                const char* norm_column) {
+  Reference r;
+  r.folder = folder;
+  r.batch = read_json(folder + "/case.json")["batch"];
+  r.test_accuracy = read_json(folder + "/eval.json")["test_accuracy"];
+  const auto step0 = read_json(folder + "/step0.json");
+  for (const auto& [name, gradient] : step0["float32"]["gradients"].items())
+    r.step0_gradients[name] = gradient["l2_norm"];
+  read_curves(r, loss_column, norm_column);
   return r;
 }
 

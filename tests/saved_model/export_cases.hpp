@@ -2,13 +2,22 @@
 /// Models of all kinds of layers and operations, to be exported and run elsewhere.
 
 #include <distribute/nn/activation.hpp>
+#include <distribute/nn/activation_layers.hpp>
+#include <distribute/nn/attention.hpp>
+#include <distribute/nn/bidirectional.hpp>
 #include <distribute/nn/convolution.hpp>
+#include <distribute/nn/convolution_1d.hpp>
 #include <distribute/nn/dense.hpp>
 #include <distribute/nn/dropout.hpp>
+#include <distribute/nn/einsum_dense.hpp>
 #include <distribute/nn/embedding.hpp>
 #include <distribute/nn/flatten.hpp>
+#include <distribute/nn/group_normalization.hpp>
+#include <distribute/nn/masking.hpp>
 #include <distribute/nn/normalization.hpp>
 #include <distribute/nn/pooling.hpp>
+#include <distribute/nn/recurrent.hpp>
+#include <distribute/nn/reshaping.hpp>
 #include <distribute/nn/resnet.hpp>
 #include <distribute/nn/sequential.hpp>
 #include <distribute/ops/batch_norm.hpp>
@@ -132,8 +141,8 @@ inline std::vector<Case> layer_cases() {
   cases.push_back(layers("batch_norm_table", table, nn::BatchNormalization({.epsilon = 0.01})));
   cases.push_back(layers("batch_norm_steps", steps, nn::BatchNormalization({.scale = false})));
   cases.push_back(layers("layer_norm", steps, nn::LayerNormalization()));
-  cases.push_back(
-      layers("layer_norm_two_axes", steps, nn::LayerNormalization({.axis = 1, .epsilon = 0.1})));
+  cases.push_back(layers("layer_norm_two_axes", steps,
+                         nn::LayerNormalization({.axis = {1, 2}, .epsilon = 0.1})));
   cases.push_back(layers("dense_steps", steps,
                          nn::Dense({.units = 3, .activation = nn::gelu, .name = "first"}),
                          nn::Dropout(0.5f), nn::Dense({.units = 2, .use_bias = false})));
@@ -303,9 +312,57 @@ inline std::vector<Case> network_cases() {
   return cases;
 }
 
+/// A classifier of padded lines of numbers, of attention whose padding does not count.
+class Attentive : public nn::Module {
+ private:
+  Tensor call(const Tensor& ids, nn::CallOptions options) override {
+    const auto [x, mask] = table_.call_with_mask(ids, options);
+    options.mask = mask;
+    const Tensor seen = norm_(x + attention_(x, options), options);
+    return pool_(seen + causal_(seen, options), options);
+  }
+  nn::Embedding& table_ =
+      add("table", nn::Embedding({.input_dim = 5, .output_dim = 4, .mask_zero = true}));
+  nn::MultiHeadAttention& attention_ =
+      add("attention", nn::MultiHeadAttention({.num_heads = 2, .key_dim = 3}));
+  nn::MultiHeadAttention& causal_ = add(
+      "causal", nn::MultiHeadAttention({.num_heads = 2, .key_dim = 3, .use_causal_mask = true}));
+  nn::LayerNormalization& norm_ = add("norm", nn::LayerNormalization());
+  nn::GlobalAveragePooling1D& pool_ = add("pool", nn::GlobalAveragePooling1D());
+};
+
+inline std::vector<Case> sequence_cases() {
+  const Tensor steps = example({3, 4, 6}), images = example({3, 4, 5, 2});
+  std::vector<Case> cases;
+  cases.push_back(layers("lstm", steps, nn::LSTM({.units = 3, .return_sequences = true}),
+                         nn::LSTM({.units = 2, .go_backwards = true})));
+  cases.push_back(layers("gru_masked", nn::relu(steps), nn::Masking(),
+                         nn::Bidirectional(nn::GRU({.units = 3, .return_sequences = true})),
+                         nn::GRU({.units = 2, .reset_after = false}), nn::Dense({.units = 2})));
+  cases.push_back(layers("simple_rnn", steps, nn::SimpleRNN({.units = 3}), nn::RepeatVector(2)));
+  cases.push_back(layers(
+      "conv1d", steps,
+      nn::Conv1D(
+          {.filters = 4, .kernel_size = 2, .padding = nn::Padding1D::Causal, .dilation_rate = 2}),
+      nn::LeakyReLU(nn::LeakyReLUOptions{}), nn::GlobalMaxPooling1D()));
+  cases.push_back(layers(
+      "einsum", steps,
+      nn::EinsumDense({.equation = "abc,cde->abde", .output_shape = {-1, 2, 4}, .bias_axes = "de"}),
+      nn::PReLU(), nn::GroupNormalization({.groups = 2}), nn::RMSNormalization(),
+      nn::Permute({3, 1, 2}), nn::Reshape({-1, 4}), nn::Softmax()));
+  cases.push_back(layers("separable", images, nn::UpSampling2D(2), nn::ZeroPadding2D(1),
+                         nn::SeparableConv2D({.filters = 3, .kernel_size = 3}),
+                         nn::ReLU({.max_value = 0.5, .negative_slope = 0.1})));
+  const Tensor ids(Shape{2, 3}, std::vector<int32_t>{1, 4, 0, 2, 0, 0});
+  auto attentive = std::make_shared<Attentive>();
+  (*attentive)(ids);
+  cases.push_back({.name = "attention", .module = attentive, .input = ids});
+  return cases;
+}
+
 inline std::vector<Case> all_cases() {
   std::vector<Case> cases;
-  for (auto make : {convolution_cases, layer_cases, function_cases, network_cases})
+  for (auto make : {convolution_cases, layer_cases, sequence_cases, function_cases, network_cases})
     for (Case& one : make()) cases.push_back(std::move(one));
   cases.push_back(mixed_case());
   return cases;

@@ -151,6 +151,8 @@
 #include <distribute/autograd/impl/variable.ipp>
 
 #include <distribute/ops/impl/activation.ipp>
+#include <distribute/ops/impl/attention.ipp>
+#include <distribute/ops/impl/attention_blocks.ipp>
 #include <distribute/ops/impl/batch_norm.ipp>
 #include <distribute/ops/impl/broadcast.ipp>
 #include <distribute/ops/impl/cast.ipp>
@@ -159,6 +161,7 @@
 #include <distribute/ops/impl/clip.ipp>
 #include <distribute/ops/impl/concat.ipp>
 #include <distribute/ops/impl/conv2d.ipp>
+#include <distribute/ops/impl/conv2d_transpose.ipp>
 #include <distribute/ops/impl/cross_entropy.ipp>
 #include <distribute/ops/impl/cumulative.ipp>
 #include <distribute/ops/impl/draw_log.ipp>
@@ -179,6 +182,9 @@
 #include <distribute/ops/impl/range.ipp>
 #include <distribute/ops/impl/rearrange.ipp>
 #include <distribute/ops/impl/recompute_grad.ipp>
+#include <distribute/ops/impl/recurrent.ipp>
+#include <distribute/ops/impl/recurrent_cells.ipp>
+#include <distribute/ops/impl/recurrent_steps.ipp>
 #include <distribute/ops/impl/reduce.ipp>
 #include <distribute/ops/impl/reshape.ipp>
 #include <distribute/ops/impl/search.ipp>
@@ -199,15 +205,22 @@
 #include <distribute/replica/impl/values.ipp>
 
 #include <distribute/nn/impl/activation.ipp>
+#include <distribute/nn/impl/activation_layers.ipp>
+#include <distribute/nn/impl/attention.ipp>
 #include <distribute/nn/impl/auc.ipp>
+#include <distribute/nn/impl/bidirectional.ipp>
 #include <distribute/nn/impl/confusion_counts.ipp>
 #include <distribute/nn/impl/confusion_metrics.ipp>
 #include <distribute/nn/impl/convolution.ipp>
+#include <distribute/nn/impl/convolution_1d.ipp>
+#include <distribute/nn/impl/convolution_transpose.ipp>
 #include <distribute/nn/impl/dense.ipp>
 #include <distribute/nn/impl/dropout.ipp>
+#include <distribute/nn/impl/einsum_dense.ipp>
 #include <distribute/nn/impl/embedding.ipp>
 #include <distribute/nn/impl/f_score.ipp>
 #include <distribute/nn/impl/flatten.ipp>
+#include <distribute/nn/impl/group_normalization.ipp>
 #include <distribute/nn/impl/hinge_losses.ipp>
 #include <distribute/nn/impl/hinge_metrics.ipp>
 #include <distribute/nn/impl/initializers.ipp>
@@ -215,20 +228,26 @@
 #include <distribute/nn/impl/loss.ipp>
 #include <distribute/nn/impl/loss_parts.ipp>
 #include <distribute/nn/impl/losses.ipp>
+#include <distribute/nn/impl/masking.ipp>
+#include <distribute/nn/impl/merging.ipp>
 #include <distribute/nn/impl/metric_inputs.ipp>
 #include <distribute/nn/impl/metrics.ipp>
 #include <distribute/nn/impl/module.ipp>
 #include <distribute/nn/impl/module_list.ipp>
 #include <distribute/nn/impl/module_names.ipp>
 #include <distribute/nn/impl/module_saver.ipp>
+#include <distribute/nn/impl/noise.ipp>
 #include <distribute/nn/impl/normalization.ipp>
 #include <distribute/nn/impl/policy.ipp>
 #include <distribute/nn/impl/pooling.ipp>
 #include <distribute/nn/impl/probability_losses.ipp>
 #include <distribute/nn/impl/probability_metrics.ipp>
+#include <distribute/nn/impl/recurrent.ipp>
 #include <distribute/nn/impl/regression_losses.ipp>
 #include <distribute/nn/impl/regression_metrics.ipp>
 #include <distribute/nn/impl/regularizers.ipp>
+#include <distribute/nn/impl/replica_calls.ipp>
+#include <distribute/nn/impl/reshaping.ipp>
 #include <distribute/nn/impl/resnet.ipp>
 #include <distribute/nn/impl/sequential.ipp>
 

@@ -54,6 +54,7 @@ class Conv2D : public Module {
   DISTRIBUTE_INLINE void build(const Shape& input) override;
   DISTRIBUTE_INLINE std::vector<Tensor> own_losses() const override;
   std::string kind() const override { return "conv2d"; }
+  bool supports_masking() const override { return false; }
 
   Conv2DLayerOptions options_;
   Variable kernel_, bias_;
@@ -90,6 +91,7 @@ class DepthwiseConv2D : public Module {
   DISTRIBUTE_INLINE void build(const Shape& input) override;
   DISTRIBUTE_INLINE std::vector<Tensor> own_losses() const override;
   std::string kind() const override { return "depthwise_conv2d"; }
+  bool supports_masking() const override { return false; }
 
   DepthwiseConv2DLayerOptions options_;
   Variable kernel_, bias_;

@@ -7,6 +7,10 @@
 #include <memory>
 #include <optional>
 
+namespace distribute::nn::nn_internal {
+class ReplicaCalls;
+}
+
 namespace distribute::nn {
 
 struct DropoutOptions {
@@ -28,13 +32,12 @@ class Dropout : public Module {
   Dropout& operator=(Dropout&&) noexcept;
 
  private:
-  struct Calls;
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "dropout"; }
 
   float rate_;
   uint64_t seed_;
-  std::unique_ptr<Calls> calls_;
+  std::unique_ptr<nn_internal::ReplicaCalls> calls_;
 };
 
 }  // namespace distribute::nn

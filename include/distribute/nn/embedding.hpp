@@ -10,20 +10,26 @@ struct EmbeddingOptions {
   int64_t input_dim = 0;   // size of the vocabulary
   int64_t output_dim = 0;  // width of a vector
   Initializer embeddings_initializer = initializers::random_uniform();
+  bool mask_zero = false;  // 0 stands for padding: such steps do not count
   std::string name = {};
 };
 
 /// Rows of a table; the table's gradient holds the rows of the batch only.
 /// Shapes  integer [i...] -> [i..., output_dim]; weight embeddings [input_dim, output_dim].
+/// With mask_zero its mask is x != 0, in place of the one it gets.
 /// Throws  InvalidArgumentError for a number outside [0, input_dim).
 /// Source  tf.keras.layers.Embedding
 class Embedding : public Module {
  public:
   explicit Embedding(EmbeddingOptions options);
   const Variable& embeddings() const { return embeddings_; }
+  /// x != 0 with mask_zero, else none.
+  /// Source  tf.keras.layers.Embedding.compute_mask
+  Tensor compute_mask(const Tensor& x) const;
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  DISTRIBUTE_INLINE Masked masked_call(const Tensor& x, CallOptions options) override;
   DISTRIBUTE_INLINE void build(const Shape& input) override;
   std::string kind() const override { return "embedding"; }
 

@@ -15,6 +15,7 @@ class Flatten : public Module {
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "flatten"; }
+  bool supports_masking() const override { return false; }
 };
 
 }  // namespace distribute::nn

@@ -80,6 +80,12 @@ struct VarianceScaling {
 /// Source  tf.keras.initializers.VarianceScaling
 Initializer variance_scaling(VarianceScaling options);
 
+/// A random matrix with orthogonal columns, or rows where there are fewer of them; axes before the
+/// last one count as one.
+/// Throws  InvalidArgumentError for a weight of fewer than two axes.
+/// Source  tf.keras.initializers.Orthogonal; Saxe et al. 2013
+Initializer orthogonal(double gain = 1, Seed seed = {});
+
 /// Inputs and outputs of one unit: the last two axes times the size of the receptive field.
 struct Fans {
   double in, out;

@@ -8,8 +8,10 @@
 #include <distribute/tensor/tensor.hpp>
 
 #include <concepts>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +30,12 @@ struct InputSpec {
 
 struct CallOptions {
   bool training = false;  // dropout drops, batch normalization uses the batch
+  Tensor mask = {};       // bool [batch, steps]: the steps of the input that count; none: all
+};
+
+/// A result and its mask.
+struct Masked {
+  Tensor value, mask;
 };
 
 /// A function of one tensor with weights. Made on one thread; replica threads may call it together.
@@ -62,6 +70,9 @@ class Module : public Trackable {
   /// Builds the module if this is the first call, then computes. A floating x is first cast to the
   /// policy's compute dtype, as Keras does.
   Tensor operator()(const Tensor& x, CallOptions options = {});
+  /// The same with the mask that the result has, for the module that takes it next.
+  /// Source  tf.keras.layers.Layer.compute_mask
+  Masked call_with_mask(const Tensor& x, CallOptions options = {});
 
   /// Creates the module's own weights for inputs of this shape unless they exist. Inside a replica
   /// every replica of the strategy must call it.
@@ -117,10 +128,18 @@ class Module : public Trackable {
   explicit Module(std::string name = {});
 
   virtual Tensor call(const Tensor& x, CallOptions options) = 0;
+  /// For modules that make masks or end them; the others hand theirs on if they support masking.
+  DISTRIBUTE_INLINE virtual Masked masked_call(const Tensor& x, CallOptions options);
+  /// False for modules whose results have other steps than their inputs.
+  virtual bool supports_masking() const { return true; }
+  /// For modules of several inputs: builds the module if this is the first call, then computes.
+  Tensor enter(std::span<const Tensor> inputs, const std::function<Tensor()>& compute);
   /// x in the policy's compute dtype; integers stay what they are.
   Tensor autocast(const Tensor& x) const;
   /// Creates the module's own weights through add_weight.
   DISTRIBUTE_INLINE virtual void build(const Shape& input);
+  /// For modules of several inputs; the others build for the first one.
+  DISTRIBUTE_INLINE virtual void build_all(std::span<const Shape> inputs);
   /// Regularization terms of the module's own weights.
   DISTRIBUTE_INLINE virtual std::vector<Tensor> own_losses() const;
   /// Keras' lower-case class name; automatic names start with it.
@@ -150,7 +169,9 @@ class Module : public Trackable {
  private:
   struct State;
   friend class nn_internal::ModuleNames;
-  void build_once(const Shape& input);
+  void ensure_built_for(std::span<const Shape> inputs);
+  void build_once(std::span<const Shape> inputs);
+  void note_call(const Tensor& x, const Tensor& y);
   std::string path_to(const std::string& name) const;
   std::string unused_name(const std::string& kind) const;
   bool has_child(const std::string& name) const;

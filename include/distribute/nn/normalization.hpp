@@ -5,6 +5,10 @@
 #include <distribute/base/empty_braces.hpp>
 #include <distribute/nn/activation.hpp>
 #include <distribute/nn/module.hpp>
+#include <distribute/nn/regularizers.hpp>
+
+#include <initializer_list>
+#include <vector>
 
 namespace distribute::nn {
 
@@ -54,18 +58,29 @@ class BatchNormalization : public Module {
   Variable gamma_, beta_, moving_mean_, moving_variance_;
 };
 
+/// One axis or several.
+struct NormalizedAxes {
+  std::vector<int> list;
+  NormalizedAxes(int axis) : list{axis} {}
+  NormalizedAxes(std::initializer_list<int> axes) : list(axes) {}
+};
+
 struct LayerNormalizationOptions {
-  int axis = -1;  // this axis and all after it are normalized together
+  NormalizedAxes axis = -1;  // normalized together
   double epsilon = 1e-3;
   bool center = true;
   bool scale = true;
   Initializer beta_initializer = initializers::zeros();
   Initializer gamma_initializer = initializers::ones();
+  Regularizer beta_regularizer = {};
+  Regularizer gamma_regularizer = {};
   std::string name = {};
 };
 
-/// Each example to mean 0 and variance 1, times gamma plus beta.
-/// Shapes  [batch..., normalized...] -> the same; gamma and beta [normalized...].
+/// To mean 0 and variance 1 along the axes, times gamma plus beta.
+/// Shapes  any -> the same; gamma and beta have the sizes of the axes. The last axes are normalized
+///         in one pass, others are brought there first.
+/// Throws  InvalidArgumentError for no axes, or one that comes twice.
 /// Source  tf.keras.layers.LayerNormalization
 class LayerNormalization : public Module {
  public:
@@ -77,9 +92,12 @@ class LayerNormalization : public Module {
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   DISTRIBUTE_INLINE void build(const Shape& input) override;
+  DISTRIBUTE_INLINE std::vector<Tensor> own_losses() const override;
   std::string kind() const override { return "layer_normalization"; }
 
   LayerNormalizationOptions options_;
+  std::vector<int> order_;  // that puts the axes last; empty: they are
+  int first_ = -1;          // of the axes, then
   Variable gamma_, beta_;
 };
 

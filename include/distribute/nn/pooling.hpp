@@ -1,5 +1,5 @@
 #pragma once
-/// Pooling layers for images.
+/// Pooling layers for images and sequences.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/empty_braces.hpp>
@@ -27,6 +27,7 @@ class MaxPool2D : public Module {
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "max_pooling2d"; }
+  bool supports_masking() const override { return false; }
 
   Pool2DLayerOptions options_;
 };
@@ -41,6 +42,7 @@ class AveragePooling2D : public Module {
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "average_pooling2d"; }
+  bool supports_masking() const override { return false; }
 
   Pool2DLayerOptions options_;
 };
@@ -60,6 +62,7 @@ class GlobalAveragePooling2D : public Module {
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "global_average_pooling2d"; }
+  bool supports_masking() const override { return false; }
 
   GlobalPoolLayerOptions options_;
 };
@@ -74,8 +77,45 @@ class GlobalMaxPooling2D : public Module {
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "global_max_pooling2d"; }
+  bool supports_masking() const override { return false; }
 
   GlobalPoolLayerOptions options_;
 };
+
+/// Mean over the steps, of those that the mask counts; its result has no mask.
+/// Shapes  [batch, steps, features] -> [batch, features], or [batch, 1, features].
+/// Source  tf.keras.layers.GlobalAveragePooling1D
+class GlobalAveragePooling1D : public Module {
+ public:
+  explicit GlobalAveragePooling1D(EmptyBraces) : GlobalAveragePooling1D() {}
+  explicit GlobalAveragePooling1D(GlobalPoolLayerOptions options = {});
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  DISTRIBUTE_INLINE Masked masked_call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "global_average_pooling1d"; }
+
+  GlobalPoolLayerOptions options_;
+};
+
+/// Largest over the steps, whatever the mask says. Shapes as GlobalAveragePooling1D.
+/// Source  tf.keras.layers.GlobalMaxPooling1D
+class GlobalMaxPooling1D : public Module {
+ public:
+  explicit GlobalMaxPooling1D(EmptyBraces) : GlobalMaxPooling1D() {}
+  explicit GlobalMaxPooling1D(GlobalPoolLayerOptions options = {});
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "global_max_pooling1d"; }
+  bool supports_masking() const override { return false; }
+
+  GlobalPoolLayerOptions options_;
+};
+
+namespace nn_internal {
+/// Throws InvalidArgumentError, with the layer's name, unless `input` is [batch, steps, features].
+void check_sequence(const std::string& layer, const Shape& input);
+}  // namespace nn_internal
 
 }  // namespace distribute::nn

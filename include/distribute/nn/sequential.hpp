@@ -6,10 +6,10 @@
 
 namespace distribute::nn {
 
-/// Calls its layers in order; owns them. Sequential model(Conv2D({...}), Flatten(), Dense({...})).
-/// Layers without a name are called "conv2d", "conv2d_1", ... as in Keras; in checkpoints the first
-/// one of each kind within a sequence has no number.
-/// Source  tf.keras.Sequential
+/// Calls its layers in order, each with the mask of the one before it; owns them. Sequential
+/// model(Conv2D({...}), Flatten(), Dense({...})). Layers without a name are called "conv2d",
+/// "conv2d_1", ... as in Keras; in checkpoints the first one of each kind within a sequence has no
+/// number. Source  tf.keras.Sequential
 class Sequential : public Module {
  public:
   template <std::derived_from<Module>... Layers>
@@ -28,6 +28,7 @@ class Sequential : public Module {
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  DISTRIBUTE_INLINE Masked masked_call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "sequential"; }
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/nn/embedding.hpp>
+#include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/gather.hpp>
 
 namespace distribute::nn {
@@ -18,6 +19,15 @@ DISTRIBUTE_INLINE void Embedding::build(const Shape&) {
 
 DISTRIBUTE_INLINE Tensor Embedding::call(const Tensor& x, CallOptions) {
   return autocast(embedding_lookup(embeddings_, x));
+}
+
+DISTRIBUTE_INLINE Tensor Embedding::compute_mask(const Tensor& x) const {
+  return options_.mask_zero ? not_equal(x, scalar_like(x, 0)) : Tensor();
+}
+
+DISTRIBUTE_INLINE Masked Embedding::masked_call(const Tensor& x, CallOptions options) {
+  const Tensor mask = compute_mask(x);
+  return {call(x, std::move(options)), mask};
 }
 
 }  // namespace distribute::nn

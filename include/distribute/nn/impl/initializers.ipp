@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/parallel.hpp>
 #include <distribute/nn/initializers.hpp>
 #include <distribute/ops/random.hpp>
 
@@ -123,6 +124,48 @@ DISTRIBUTE_INLINE Initializer variance_scaling(VarianceScaling options) {
     }
     const float limit = float(std::sqrt(3 * scale));
     return random::uniform(shape, seed, {-limit, limit, first});
+  };
+}
+
+/// Takes from `own` its part along `other`, a vector of length 1.
+DISTRIBUTE_INLINE void take_part_along(double* own, const double* other, int64_t size) {
+  simd_call([=]() DISTRIBUTE_ALWAYS_INLINE {
+    double product = 0;
+#pragma omp simd reduction(+ : product)
+    for (int64_t k = 0; k < size; ++k) product += own[k] * other[k];
+#pragma omp simd
+    for (int64_t k = 0; k < size; ++k) own[k] -= product * other[k];
+  });
+}
+
+/// Makes `count` vectors of `size` numbers, one after the other, orthogonal and of length 1.
+/// Source  Gram and Schmidt's process, twice for each vector so that rounding does not add up.
+DISTRIBUTE_INLINE void make_orthogonal(std::vector<double>& vectors, int64_t count, int64_t size) {
+  for (int64_t i = 0; i < count; ++i) {
+    double* own = vectors.data() + i * size;
+    for (int64_t j = 0; j < 2 * i; ++j) take_part_along(own, vectors.data() + j % i * size, size);
+    double squares = 0;
+    for (int64_t k = 0; k < size; ++k) squares += own[k] * own[k];
+    for (int64_t k = 0; k < size; ++k) own[k] /= std::sqrt(squares);
+  }
+}
+
+DISTRIBUTE_INLINE Initializer orthogonal(double gain, Seed seed) {
+  return [=](const Shape& shape, uint64_t next) {
+    if (shape.rank() < 2)
+      throw InvalidArgumentError(
+          str_cat("orthogonal: wants at least two axes, got ", to_string(shape)));
+    const int64_t columns = shape[-1], rows = columns ? shape.num_elements() / columns : 0;
+    const int64_t count = std::min(rows, columns), size = std::max(rows, columns);
+    const std::vector<float> first = random::normal({count, size}, seed.value_or(next)).to_vector();
+    std::vector<double> vectors(first.begin(), first.end());
+    make_orthogonal(vectors, count, size);
+    std::vector<float> values(vectors.size());
+    for (int64_t i = 0; i < count; ++i)
+      for (int64_t k = 0; k < size; ++k)
+        values[size_t(rows < columns ? i * columns + k : k * columns + i)] =
+            float(gain * vectors[size_t(i * size + k)]);
+    return Tensor(shape, values);
   };
 }
 

@@ -65,16 +65,45 @@ DISTRIBUTE_INLINE Module& Module::operator=(Module&& other) noexcept {
 DISTRIBUTE_INLINE Tensor Module::operator()(const Tensor& x, CallOptions options) {
   ensure_built(x.shape());
   const autograd_internal::TracedLayer layer(path_);
-  Tensor y = call(autocast(x), options);
-  if (!state_->called.load(std::memory_order_relaxed) && y) {
-    const std::lock_guard lock(state_->mutex);
-    if (!state_->called.load()) {
-      state_->input = {x.shape(), x.dtype()};
-      state_->output = y.shape();
-      state_->called = true;
-    }
-  }
+  const Tensor y = call(autocast(x), std::move(options));
+  note_call(x, y);
   return y;
+}
+
+DISTRIBUTE_INLINE Masked Module::call_with_mask(const Tensor& x, CallOptions options) {
+  ensure_built(x.shape());
+  const autograd_internal::TracedLayer layer(path_);
+  Masked y = masked_call(autocast(x), std::move(options));
+  note_call(x, y.value);
+  return y;
+}
+
+DISTRIBUTE_INLINE Masked Module::masked_call(const Tensor& x, CallOptions options) {
+  return {call(x, options), supports_masking() ? options.mask : Tensor()};
+}
+
+DISTRIBUTE_INLINE Tensor Module::enter(std::span<const Tensor> inputs,
+                                       const std::function<Tensor()>& compute) {
+  if (inputs.empty()) throw InvalidArgumentError(str_cat("module '", name(), "': no inputs"));
+  if (!built()) {
+    std::vector<Shape> shapes;
+    for (const Tensor& x : inputs) shapes.push_back(x.shape());
+    ensure_built_for(shapes);
+  }
+  const autograd_internal::TracedLayer layer(path_);
+  const Tensor y = compute();
+  note_call(inputs[0], y);
+  return y;
+}
+
+/// Keeps what the first call took and gave.
+DISTRIBUTE_INLINE void Module::note_call(const Tensor& x, const Tensor& y) {
+  if (state_->called.load(std::memory_order_relaxed) || !y) return;
+  const std::lock_guard lock(state_->mutex);
+  if (state_->called.load()) return;
+  state_->input = {x.shape(), x.dtype()};
+  state_->output = y.shape();
+  state_->called = true;
 }
 
 DISTRIBUTE_INLINE Tensor Module::autocast(const Tensor& x) const {
@@ -87,24 +116,29 @@ DISTRIBUTE_INLINE void Module::set_dtype_policy(const Policy& policy) {
 }
 
 DISTRIBUTE_INLINE void Module::ensure_built(const Shape& input) {
+  ensure_built_for(std::span(&input, 1));
+}
+
+DISTRIBUTE_INLINE void Module::ensure_built_for(std::span<const Shape> inputs) {
   if (state_->built.load(std::memory_order_acquire)) return;
   // Nobody builds before every replica has come here, so all of them take this branch.
   if (ReplicaContext* replica = get_replica_context())
-    replica->merge([&](std::span<void* const>) { build_once(input); }, nullptr);
+    replica->merge([&](std::span<void* const>) { build_once(inputs); }, nullptr);
   else
-    build_once(input);
+    build_once(inputs);
 }
 
-DISTRIBUTE_INLINE void Module::build_once(const Shape& input) {
+DISTRIBUTE_INLINE void Module::build_once(std::span<const Shape> inputs) {
   const std::lock_guard lock(state_->mutex);
   if (state_->built.load(std::memory_order_relaxed)) return;
   weights_.clear();  // of a first attempt that failed
   path_ = path();
-  build(input);
+  build_all(inputs);
   state_->built.store(true, std::memory_order_release);
 }
 
 DISTRIBUTE_INLINE void Module::build(const Shape&) {}
+DISTRIBUTE_INLINE void Module::build_all(std::span<const Shape> inputs) { build(inputs[0]); }
 DISTRIBUTE_INLINE bool Module::built() const { return state_->built.load(); }
 DISTRIBUTE_INLINE std::vector<Tensor> Module::own_losses() const { return {}; }
 

@@ -6,8 +6,11 @@
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/layer_norm.hpp>
 #include <distribute/ops/reduce.hpp>
+#include <distribute/ops/transpose.hpp>
 #include <distribute/ops/unary.hpp>
 #include <distribute/replica/replica_context.hpp>
+
+#include <algorithm>
 
 namespace distribute::nn {
 
@@ -121,16 +124,44 @@ DISTRIBUTE_INLINE LayerNormalization::LayerNormalization(LayerNormalizationOptio
     : Module(options.name), options_(std::move(options)) {}
 
 DISTRIBUTE_INLINE void LayerNormalization::build(const Shape& input) {
-  const int first = input.normalize_axis(options_.axis);
-  const Shape shape(input.dims().subspan(size_t(first)));
+  std::vector<bool> taken(size_t(input.rank()));
+  for (const int axis : options_.axis.list) {
+    const size_t at = size_t(input.normalize_axis(axis));
+    if (taken[at])
+      throw InvalidArgumentError(
+          str_cat("LayerNormalization '", name(), "': axis ", axis, " comes twice"));
+    taken[at] = true;
+  }
+  std::vector<int> order;
+  Shape shape;
+  for (const bool last : {false, true})
+    for (int i = 0; i < input.rank(); ++i)
+      if (taken[size_t(i)] == last) {
+        order.push_back(i);
+        if (last) shape.push_back(input[i]);
+      }
+  if (shape.rank() == 0)
+    throw InvalidArgumentError(str_cat("LayerNormalization '", name(), "': no axes"));
+  first_ = -shape.rank();
+  order_ = std::is_sorted(order.begin(), order.end()) ? std::vector<int>() : order;
   if (options_.scale) gamma_ = add_weight("gamma", shape, options_.gamma_initializer);
   if (options_.center) beta_ = add_weight("beta", shape, options_.beta_initializer);
 }
 
 DISTRIBUTE_INLINE Tensor LayerNormalization::call(const Tensor& x, CallOptions) {
-  return layer_normalization(x, nn_internal::value_or_none(gamma_),
-                             nn_internal::value_or_none(beta_),
-                             {.epsilon = options_.epsilon, .begin_axis = options_.axis});
+  const Tensor turned = order_.empty() ? x : transpose(x, order_);
+  const Tensor y = layer_normalization(turned, nn_internal::value_or_none(gamma_),
+                                       nn_internal::value_or_none(beta_),
+                                       {.epsilon = options_.epsilon, .begin_axis = first_});
+  if (order_.empty()) return y;
+  std::vector<int> back(order_.size());
+  for (size_t i = 0; i < order_.size(); ++i) back[size_t(order_[i])] = int(i);
+  return transpose(y, back);
+}
+
+DISTRIBUTE_INLINE std::vector<Tensor> LayerNormalization::own_losses() const {
+  return nn_internal::penalties(options_.gamma_regularizer, gamma_, options_.beta_regularizer,
+                                beta_);
 }
 
 }  // namespace distribute::nn

@@ -1,8 +1,11 @@
 #pragma once
 #include <distribute/nn/convolution.hpp>
 #include <distribute/nn/pooling.hpp>
+#include <distribute/ops/cast.hpp>
+#include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/pool.hpp>
 #include <distribute/ops/reduce.hpp>
+#include <distribute/ops/reshape.hpp>
 
 namespace distribute::nn {
 
@@ -38,6 +41,36 @@ DISTRIBUTE_INLINE GlobalMaxPooling2D::GlobalMaxPooling2D(GlobalPoolLayerOptions 
 DISTRIBUTE_INLINE Tensor GlobalMaxPooling2D::call(const Tensor& x, CallOptions) {
   nn_internal::check_image(name(), x.shape());
   return reduce_max(x, {1, 2}, options_.keepdims);
+}
+
+namespace nn_internal {
+
+DISTRIBUTE_INLINE void check_sequence(const std::string& layer, const Shape& input) {
+  if (input.rank() != 3)
+    throw InvalidArgumentError(
+        str_cat("layer '", layer, "' takes [batch, steps, features], got ", to_string(input)));
+}
+
+}  // namespace nn_internal
+
+DISTRIBUTE_INLINE GlobalAveragePooling1D::GlobalAveragePooling1D(GlobalPoolLayerOptions options)
+    : Module(options.name), options_(std::move(options)) {}
+DISTRIBUTE_INLINE Tensor GlobalAveragePooling1D::call(const Tensor& x, CallOptions options) {
+  nn_internal::check_sequence(name(), x.shape());
+  if (!options.mask) return reduce_mean(x, {1}, options_.keepdims);
+  const Tensor counts = expand_dims(cast(options.mask, x.dtype()), -1);
+  return reduce_sum(x * counts, {1}, options_.keepdims) /
+         reduce_sum(counts, {1}, options_.keepdims);
+}
+DISTRIBUTE_INLINE Masked GlobalAveragePooling1D::masked_call(const Tensor& x, CallOptions options) {
+  return {call(x, std::move(options)), {}};
+}
+
+DISTRIBUTE_INLINE GlobalMaxPooling1D::GlobalMaxPooling1D(GlobalPoolLayerOptions options)
+    : Module(options.name), options_(std::move(options)) {}
+DISTRIBUTE_INLINE Tensor GlobalMaxPooling1D::call(const Tensor& x, CallOptions) {
+  nn_internal::check_sequence(name(), x.shape());
+  return reduce_max(x, {1}, options_.keepdims);
 }
 
 }  // namespace distribute::nn

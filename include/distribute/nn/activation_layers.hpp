@@ -1,0 +1,100 @@
+#pragma once
+/// Activations that are layers, as they have options or weights.
+
+#include <distribute/base/config.hpp>
+#include <distribute/base/empty_braces.hpp>
+#include <distribute/nn/module.hpp>
+#include <distribute/nn/regularizers.hpp>
+
+#include <optional>
+#include <vector>
+
+namespace distribute::nn {
+
+struct ReLUOptions {
+  std::optional<double> max_value = {};
+  double negative_slope = 0;
+  double threshold = 0;
+  std::string name = {};
+};
+
+/// x from the threshold up to max_value, negative_slope (x - threshold) below.
+/// Throws  InvalidArgumentError for a negative option.
+/// Source  tf.keras.layers.ReLU
+class ReLU : public Module {
+ public:
+  explicit ReLU(EmptyBraces) : ReLU() {}
+  explicit ReLU(ReLUOptions options = {});
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "re_lu"; }
+
+  ReLUOptions options_;
+};
+
+struct LeakyReLUOptions {
+  double negative_slope = 0.3;
+  std::string name = {};
+};
+
+/// x, or negative_slope x where x is negative.
+/// Source  tf.keras.layers.LeakyReLU
+class LeakyReLU : public Module {
+ public:
+  explicit LeakyReLU(EmptyBraces) : LeakyReLU() {}
+  explicit LeakyReLU(LeakyReLUOptions options = {});
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "leaky_re_lu"; }
+
+  float negative_slope_;
+};
+
+struct PReLUOptions {
+  Initializer alpha_initializer = initializers::zeros();
+  Regularizer alpha_regularizer = {};
+  std::vector<int> shared_axes = {};  // of one alpha, counted with the batch: 1 is the first
+  std::string name = {};
+};
+
+/// max(0, x) + alpha min(0, x) with a weight alpha.
+/// Shapes  [batch, ...] -> the same; alpha [...], with 1 for shared axes.
+/// Source  tf.keras.layers.PReLU; He et al. 2015
+class PReLU : public Module {
+ public:
+  explicit PReLU(EmptyBraces) : PReLU() {}
+  explicit PReLU(PReLUOptions options = {});
+  const Variable& alpha() const { return alpha_; }
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  DISTRIBUTE_INLINE void build(const Shape& input) override;
+  DISTRIBUTE_INLINE std::vector<Tensor> own_losses() const override;
+  std::string kind() const override { return "p_re_lu"; }
+
+  PReLUOptions options_;
+  Variable alpha_;
+};
+
+struct SoftmaxOptions {
+  int axis = -1;
+  std::string name = {};
+};
+
+/// Softmax along an axis; where a mask of x's shape is false the result is 0.
+/// Source  tf.keras.layers.Softmax
+class Softmax : public Module {
+ public:
+  explicit Softmax(EmptyBraces) : Softmax() {}
+  explicit Softmax(SoftmaxOptions options = {});
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "softmax"; }
+
+  int axis_;
+};
+
+}  // namespace distribute::nn

@@ -1,0 +1,75 @@
+#pragma once
+#include <distribute/nn/activation_layers.hpp>
+#include <distribute/ops/activation.hpp>
+#include <distribute/ops/cast.hpp>
+#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/softmax.hpp>
+
+namespace distribute::nn {
+
+DISTRIBUTE_INLINE ReLU::ReLU(ReLUOptions options)
+    : Module(options.name), options_(std::move(options)) {
+  const auto check = [](const char* what, double value) {
+    if (!(value >= 0))
+      throw InvalidArgumentError(str_cat(what, " of a ReLU layer cannot be a negative value. ",
+                                         "Received: ", what, "=", value));
+  };
+  check("max_value", options_.max_value.value_or(0));
+  check("negative_slope", options_.negative_slope);
+  check("threshold", options_.threshold);
+}
+
+DISTRIBUTE_INLINE Tensor ReLU::call(const Tensor& x, CallOptions) {
+  const double t = options_.threshold;
+  Tensor y;
+  if (t == 0 && options_.negative_slope == 0)
+    y = relu(x);
+  else if (t == 0)
+    y = leaky_relu(x, float(options_.negative_slope));
+  else
+    y = x * cast(greater(x, scalar_like(x, t)), x.dtype()) - relu(t - x) * options_.negative_slope;
+  return options_.max_value ? minimum(y, scalar_like(y, *options_.max_value)) : y;
+}
+
+DISTRIBUTE_INLINE LeakyReLU::LeakyReLU(LeakyReLUOptions options)
+    : Module(options.name), negative_slope_(float(options.negative_slope)) {
+  if (!(negative_slope_ >= 0))
+    throw InvalidArgumentError(
+        str_cat("The negative_slope value of a Leaky ReLU layer cannot be a ",
+                "negative value. Received: negative_slope=", negative_slope_));
+}
+
+DISTRIBUTE_INLINE Tensor LeakyReLU::call(const Tensor& x, CallOptions) {
+  return leaky_relu(x, negative_slope_);
+}
+
+DISTRIBUTE_INLINE PReLU::PReLU(PReLUOptions options)
+    : Module(options.name), options_(std::move(options)) {}
+
+DISTRIBUTE_INLINE void PReLU::build(const Shape& input) {
+  if (input.rank() < 2)
+    throw InvalidArgumentError(
+        str_cat("PReLU '", name(), "' takes [batch, ...], got ", to_string(input)));
+  Shape shape(input.dims().subspan(1));
+  for (const int axis : options_.shared_axes) shape = shape.with(input.normalize_axis(axis) - 1, 1);
+  alpha_ = add_weight("alpha", shape, options_.alpha_initializer);
+}
+
+DISTRIBUTE_INLINE Tensor PReLU::call(const Tensor& x, CallOptions) {
+  return relu(x) - cast(alpha_.value(), x.dtype()) * relu(-x);
+}
+
+DISTRIBUTE_INLINE std::vector<Tensor> PReLU::own_losses() const {
+  return nn_internal::penalties(options_.alpha_regularizer, alpha_, {}, {});
+}
+
+DISTRIBUTE_INLINE Softmax::Softmax(SoftmaxOptions options)
+    : Module(options.name), axis_(options.axis) {}
+
+DISTRIBUTE_INLINE Tensor Softmax::call(const Tensor& x, CallOptions options) {
+  if (!options.mask) return softmax(x, axis_);
+  const double least = x.dtype() == DType::Float16 ? -3e4 : -1e9;
+  return softmax(where(options.mask, x, scalar_like(x, least)), axis_);
+}
+
+}  // namespace distribute::nn

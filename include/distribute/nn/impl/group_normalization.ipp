@@ -1,0 +1,60 @@
+#pragma once
+#include <distribute/nn/group_normalization.hpp>
+#include <distribute/ops/cast.hpp>
+#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/reduce.hpp>
+#include <distribute/ops/reshape.hpp>
+#include <distribute/ops/unary.hpp>
+
+namespace distribute::nn {
+
+DISTRIBUTE_INLINE GroupNormalization::GroupNormalization(GroupNormalizationOptions options)
+    : Module(options.name), options_(std::move(options)) {
+  if (options_.groups < 1 && options_.groups != -1)
+    throw InvalidArgumentError(
+        str_cat("GroupNormalization: groups must be positive or -1, got ", options_.groups));
+}
+
+DISTRIBUTE_INLINE void GroupNormalization::build(const Shape& input) {
+  if (input.rank() < 2)
+    throw InvalidArgumentError(str_cat("GroupNormalization '", name(),
+                                       "' takes [batch, ..., channels], got ", to_string(input)));
+  const int64_t channels = input[-1];
+  if (options_.groups == -1) options_.groups = channels;
+  if (channels < options_.groups || channels % options_.groups != 0)
+    throw InvalidArgumentError(str_cat("Number of groups (", options_.groups,
+                                       ") must be a divisor ", "of the number of channels (",
+                                       channels, ")."));
+  if (options_.scale) gamma_ = add_weight("gamma", {channels}, options_.gamma_initializer);
+  if (options_.center) beta_ = add_weight("beta", {channels}, options_.beta_initializer);
+}
+
+DISTRIBUTE_INLINE Tensor GroupNormalization::call(const Tensor& x, CallOptions) {
+  const Tensor wide = cast(x, DType::Float32);
+  const int64_t groups = options_.groups, inner = x.shape()[-1] / groups;
+  const Tensor apart = reshape(wide, {x.shape()[0], -1, groups, inner});
+  const Tensor centered = apart - reduce_mean(apart, {1, 3}, true);
+  const Tensor variance = reduce_mean(square(centered), {1, 3}, true);
+  Tensor y = reshape(centered * rsqrt(variance + options_.epsilon), x.shape());
+  if (gamma_) y = y * gamma_.value();
+  if (beta_) y = y + beta_.value();
+  return cast(y, x.dtype());
+}
+
+DISTRIBUTE_INLINE RMSNormalization::RMSNormalization(RMSNormalizationOptions options)
+    : Module(options.name), options_(std::move(options)) {}
+
+DISTRIBUTE_INLINE void RMSNormalization::build(const Shape& input) {
+  scale_ = add_weight("scale", {input[options_.axis]}, options_.scale_initializer);
+}
+
+DISTRIBUTE_INLINE Tensor RMSNormalization::call(const Tensor& x, CallOptions) {
+  const Tensor wide = cast(x, DType::Float32);
+  const Tensor squares = reduce_mean(square(wide), {options_.axis}, true);
+  Shape along;
+  for (int i = 0; i < x.shape().rank(); ++i)
+    along.push_back(i == x.shape().normalize_axis(options_.axis) ? x.shape()[i] : 1);
+  return cast(wide * rsqrt(squares + options_.epsilon) * reshape(scale_.value(), along), x.dtype());
+}
+
+}  // namespace distribute::nn

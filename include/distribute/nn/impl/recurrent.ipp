@@ -1,0 +1,164 @@
+#pragma once
+#include <distribute/nn/dropout.hpp>
+#include <distribute/nn/pooling.hpp>
+#include <distribute/nn/recurrent.hpp>
+#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/reduce.hpp>
+
+namespace distribute::nn {
+
+namespace nn_internal {
+
+DISTRIBUTE_INLINE const char* recurrent_kind(RecurrentCell cell) {
+  return cell == RecurrentCell::Lstm     ? "lstm"
+         : cell == RecurrentCell::Simple ? "simple_rnn"
+                                         : "gru";
+}
+
+/// Ones for the forget gate, the second of four.
+DISTRIBUTE_INLINE Initializer forget_bias(const Initializer& others, int64_t units) {
+  return [=](const Shape& shape, uint64_t seed) {
+    std::vector<float> values = others(shape, seed).to_vector();
+    std::fill_n(values.begin() + units, units, 1.0f);
+    return Tensor(shape, values);
+  };
+}
+
+/// What all kinds of options say.
+template <typename Options>
+RecurrentLayerOptions joined_options(RecurrentCell cell, Options& o) {
+  RecurrentLayerOptions all;
+  all.step = {cell,           o.activation,          sigmoid, o.return_sequences,
+              o.go_backwards, o.zero_output_for_mask};
+  all.common = {o.units,
+                o.activation,
+                o.use_bias,
+                o.kernel_initializer,
+                o.recurrent_initializer,
+                o.bias_initializer,
+                o.kernel_regularizer,
+                o.recurrent_regularizer,
+                o.bias_regularizer,
+                o.dropout,
+                o.return_sequences,
+                o.go_backwards,
+                o.zero_output_for_mask,
+                o.name};
+  if constexpr (requires { o.recurrent_activation; })
+    all.step.recurrent_activation = o.recurrent_activation;
+  if constexpr (requires { o.unit_forget_bias; }) all.unit_forget_bias = o.unit_forget_bias;
+  return all;
+}
+
+}  // namespace nn_internal
+
+/// The weights.
+class RecurrentLayer::Cell : public Module {
+ public:
+  explicit Cell(const RecurrentLayerOptions& options) : options_(options) {}
+  RecurrentWeights weights() const {
+    return {kernel_.value(), recurrent_.value(), bias_ ? bias_.value() : Tensor()};
+  }
+
+ private:
+  Tensor call(const Tensor&, CallOptions) override {
+    throw UnimplementedError("a recurrent layer's cell is called by the layer");
+  }
+  void build(const Shape& input) override {
+    const auto& o = options_.common;
+    const RecurrentCell cell = options_.step.cell;
+    const int64_t wide = gates_of(cell) * o.units;
+    kernel_ = add_weight("kernel", {input[-1], wide}, o.kernel_initializer);
+    recurrent_ = add_weight("recurrent_kernel", {o.units, wide}, o.recurrent_initializer);
+    if (!o.use_bias) return;
+    const Initializer first = options_.unit_forget_bias
+                                  ? nn_internal::forget_bias(o.bias_initializer, o.units)
+                                  : o.bias_initializer;
+    bias_ = add_weight("bias", cell == RecurrentCell::Gru ? Shape{2, wide} : Shape{wide}, first);
+  }
+  std::vector<Tensor> own_losses() const override {
+    const auto& o = options_.common;
+    std::vector<Tensor> all =
+        nn_internal::penalties(o.kernel_regularizer, kernel_, o.bias_regularizer, bias_);
+    for (Tensor& term : nn_internal::penalties(o.recurrent_regularizer, recurrent_, {}, {}))
+      all.push_back(std::move(term));
+    return all;
+  }
+  std::string kind() const override {
+    return str_cat(nn_internal::recurrent_kind(options_.step.cell), "_cell");
+  }
+
+  RecurrentLayerOptions options_;
+  Variable kernel_, recurrent_, bias_;
+};
+
+DISTRIBUTE_INLINE RecurrentLayer::RecurrentLayer(RecurrentLayerOptions options)
+    : Module(options.common.name), options_(std::move(options)) {
+  const std::string name = nn_internal::recurrent_kind(options_.step.cell);
+  if (options_.common.units < 1)
+    throw InvalidArgumentError(
+        str_cat("Received an invalid value for argument `units`, expected a "
+                "positive integer, got ",
+                options_.common.units));
+  cell_ = &add(name + "_cell", Cell(options_));
+  if (options_.common.dropout != 0)
+    dropout_ = &add("dropout", Dropout({.rate = options_.common.dropout}));
+}
+
+DISTRIBUTE_INLINE RecurrentLayer::~RecurrentLayer() = default;
+DISTRIBUTE_INLINE RecurrentLayer::RecurrentLayer(RecurrentLayer&&) noexcept = default;
+DISTRIBUTE_INLINE RecurrentLayer& RecurrentLayer::operator=(RecurrentLayer&&) noexcept = default;
+
+DISTRIBUTE_INLINE std::string RecurrentLayer::kind() const {
+  return nn_internal::recurrent_kind(options_.step.cell);
+}
+
+DISTRIBUTE_INLINE void RecurrentLayer::build(const Shape& input) {
+  nn_internal::check_sequence(name(), input);
+  cell_->ensure_built(input);
+}
+
+DISTRIBUTE_INLINE RecurrentResult RecurrentLayer::run(const Tensor& x,
+                                                      const std::vector<Tensor>& initial,
+                                                      CallOptions options) {
+  nn_internal::check_sequence(name(), x.shape());
+  Tensor input = x;
+  if (dropout_ && options.training) {
+    const Tensor kept = fill({x.shape()[0], 1, x.shape()[2]}, 1, x.dtype(), x.device());
+    input = x * (*dropout_)(kept, {.training = true});
+  }
+  return recurrent(input, cell_->weights(), options_.step, options.mask, initial);
+}
+
+DISTRIBUTE_INLINE RecurrentResult RecurrentLayer::call_with_states(
+    const Tensor& x, const std::vector<Tensor>& initial, CallOptions options) {
+  RecurrentResult result;
+  enter(std::span(&x, 1), [&] {
+    std::vector<Tensor> states;
+    for (const Tensor& state : initial) states.push_back(autocast(state));
+    result = run(autocast(x), states, options);
+    return result.output;
+  });
+  return result;
+}
+
+DISTRIBUTE_INLINE Tensor RecurrentLayer::call(const Tensor& x, CallOptions options) {
+  return run(x, {}, std::move(options)).output;
+}
+
+DISTRIBUTE_INLINE Masked RecurrentLayer::masked_call(const Tensor& x, CallOptions options) {
+  const Tensor mask = options_.step.return_sequences ? options.mask : Tensor();
+  return {call(x, std::move(options)), mask};
+}
+
+DISTRIBUTE_INLINE SimpleRNN::SimpleRNN(SimpleRNNOptions options)
+    : RecurrentLayer(nn_internal::joined_options(RecurrentCell::Simple, options)) {}
+
+DISTRIBUTE_INLINE LSTM::LSTM(LSTMOptions options)
+    : RecurrentLayer(nn_internal::joined_options(RecurrentCell::Lstm, options)) {}
+
+DISTRIBUTE_INLINE GRU::GRU(GRUOptions options)
+    : RecurrentLayer(nn_internal::joined_options(
+          options.reset_after ? RecurrentCell::Gru : RecurrentCell::GruResetBefore, options)) {}
+
+}  // namespace distribute::nn

@@ -1,0 +1,33 @@
+#pragma once
+/// The layer that finds steps to skip.
+
+#include <distribute/base/config.hpp>
+#include <distribute/base/empty_braces.hpp>
+#include <distribute/nn/module.hpp>
+
+namespace distribute::nn {
+
+struct MaskingOptions {
+  double mask_value = 0;
+  std::string name = {};
+};
+
+/// A step whose features are all `mask_value` becomes 0 and is masked for the layers after it.
+/// Shapes  [batch, steps, features] -> the same; mask [batch, steps].
+/// Source  tf.keras.layers.Masking
+class Masking : public Module {
+ public:
+  explicit Masking(EmptyBraces) : Masking() {}
+  explicit Masking(MaskingOptions options = {});
+  /// False where a step is masked.
+  Tensor compute_mask(const Tensor& x) const;
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  DISTRIBUTE_INLINE Masked masked_call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "masking"; }
+
+  MaskingOptions options_;
+};
+
+}  // namespace distribute::nn

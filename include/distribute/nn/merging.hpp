@@ -1,0 +1,80 @@
+#pragma once
+/// Layers of several inputs.
+
+#include <distribute/base/config.hpp>
+#include <distribute/nn/module.hpp>
+
+#include <span>
+#include <vector>
+
+namespace distribute::nn {
+
+/// A module of several tensors: layer({a, b}).
+/// Source  a layer of tf.keras whose call() takes a list
+class MultiInputModule : public Module {
+ public:
+  using Module::operator();
+  Tensor operator()(const std::vector<Tensor>& inputs, CallOptions options = {});
+
+ protected:
+  using Module::Module;
+  virtual Tensor call_all(std::span<const Tensor> inputs, CallOptions options) = 0;
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+};
+
+/// Functions of two tensors, element by element, from left to right; shapes broadcast.
+enum class MergeFunction : uint8_t { Add, Subtract, Multiply, Average, Maximum, Minimum };
+
+/// Throws  InvalidArgumentError for fewer than two inputs, and for Subtract other than two.
+/// Source  tf.keras.layers.Add and so on
+class Merge : public MultiInputModule {
+ public:
+  explicit Merge(MergeFunction function, std::string name = {});
+
+ private:
+  DISTRIBUTE_INLINE Tensor call_all(std::span<const Tensor> inputs, CallOptions options) override;
+  DISTRIBUTE_INLINE std::string kind() const override;
+
+  MergeFunction function_;
+};
+
+/// Source  tf.keras.layers.Add, Subtract, Multiply, Average, Maximum, Minimum
+struct Add : Merge {
+  explicit Add(std::string name = {}) : Merge(MergeFunction::Add, std::move(name)) {}
+};
+struct Subtract : Merge {
+  explicit Subtract(std::string name = {}) : Merge(MergeFunction::Subtract, std::move(name)) {}
+};
+struct Multiply : Merge {
+  explicit Multiply(std::string name = {}) : Merge(MergeFunction::Multiply, std::move(name)) {}
+};
+struct Average : Merge {
+  explicit Average(std::string name = {}) : Merge(MergeFunction::Average, std::move(name)) {}
+};
+struct Maximum : Merge {
+  explicit Maximum(std::string name = {}) : Merge(MergeFunction::Maximum, std::move(name)) {}
+};
+struct Minimum : Merge {
+  explicit Minimum(std::string name = {}) : Merge(MergeFunction::Minimum, std::move(name)) {}
+};
+
+struct ConcatenateOptions {
+  int axis = -1;
+  std::string name = {};
+};
+
+/// Source  tf.keras.layers.Concatenate
+class Concatenate : public MultiInputModule {
+ public:
+  explicit Concatenate(ConcatenateOptions options = {});
+
+ private:
+  DISTRIBUTE_INLINE Tensor call_all(std::span<const Tensor> inputs, CallOptions options) override;
+  std::string kind() const override { return "concatenate"; }
+
+  int axis_;
+};
+
+}  // namespace distribute::nn

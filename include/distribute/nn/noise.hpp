@@ -1,0 +1,72 @@
+#pragma once
+/// Layers that disturb their input while training.
+
+#include <distribute/base/config.hpp>
+#include <distribute/nn/dropout.hpp>
+#include <distribute/nn/module.hpp>
+
+#include <memory>
+#include <optional>
+
+namespace distribute::nn {
+
+struct GaussianNoiseOptions {
+  double stddev = 0;
+  std::optional<uint64_t> seed = {};  // unset: the next one of the program
+  std::string name = {};
+};
+
+/// In training adds normal numbers, others at every call of every replica.
+/// Throws  InvalidArgumentError for a stddev outside [0, 1].
+/// Source  tf.keras.layers.GaussianNoise
+class GaussianNoise : public Module {
+ public:
+  explicit GaussianNoise(GaussianNoiseOptions options);
+  explicit GaussianNoise(double stddev) : GaussianNoise(GaussianNoiseOptions{.stddev = stddev}) {}
+  DISTRIBUTE_INLINE ~GaussianNoise() override;
+  GaussianNoise(GaussianNoise&&) noexcept;
+  GaussianNoise& operator=(GaussianNoise&&) noexcept;
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "gaussian_noise"; }
+
+  double stddev_;
+  uint64_t seed_;
+  std::unique_ptr<nn_internal::ReplicaCalls> calls_;
+};
+
+/// Dropout of whole channels: what all steps, or all pixels, of an example share.
+class SpatialDropout : public Module {
+ protected:
+  SpatialDropout(int rank, DropoutOptions options);
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  int rank_;
+  Dropout& dropout_;
+};
+
+/// Shapes  [batch, steps, channels] -> the same.
+/// Source  tf.keras.layers.SpatialDropout1D
+class SpatialDropout1D : public SpatialDropout {
+ public:
+  explicit SpatialDropout1D(DropoutOptions options) : SpatialDropout(3, std::move(options)) {}
+  explicit SpatialDropout1D(double rate) : SpatialDropout1D(DropoutOptions{.rate = rate}) {}
+
+ private:
+  std::string kind() const override { return "spatial_dropout1d"; }
+};
+
+/// Shapes  [batch, height, width, channels] -> the same.
+/// Source  tf.keras.layers.SpatialDropout2D
+class SpatialDropout2D : public SpatialDropout {
+ public:
+  explicit SpatialDropout2D(DropoutOptions options) : SpatialDropout(4, std::move(options)) {}
+  explicit SpatialDropout2D(double rate) : SpatialDropout2D(DropoutOptions{.rate = rate}) {}
+
+ private:
+  std::string kind() const override { return "spatial_dropout2d"; }
+};
+
+}  // namespace distribute::nn

@@ -1,0 +1,126 @@
+#pragma once
+/// Recurrent layers.
+
+#include <distribute/base/config.hpp>
+#include <distribute/nn/module.hpp>
+#include <distribute/nn/regularizers.hpp>
+#include <distribute/ops/activation.hpp>
+#include <distribute/ops/recurrent.hpp>
+
+namespace distribute::nn {
+
+struct SimpleRNNOptions {
+  int64_t units = 0;
+  ActivationFunction activation = tanh;
+  bool use_bias = true;
+  Initializer kernel_initializer = initializers::glorot_uniform();
+  Initializer recurrent_initializer = initializers::orthogonal();
+  Initializer bias_initializer = initializers::zeros();
+  Regularizer kernel_regularizer = {};
+  Regularizer recurrent_regularizer = {};
+  Regularizer bias_regularizer = {};
+  double dropout = 0;  // of the inputs, the same for all steps
+  bool return_sequences = false;
+  bool go_backwards = false;
+  bool zero_output_for_mask = false;
+  std::string name = {};
+};
+
+struct LSTMOptions {
+  int64_t units = 0;
+  ActivationFunction activation = tanh;
+  ActivationFunction recurrent_activation = sigmoid;
+  bool use_bias = true;
+  Initializer kernel_initializer = initializers::glorot_uniform();
+  Initializer recurrent_initializer = initializers::orthogonal();
+  Initializer bias_initializer = initializers::zeros();
+  bool unit_forget_bias = true;  // the forget gate's biases start at 1
+  Regularizer kernel_regularizer = {};
+  Regularizer recurrent_regularizer = {};
+  Regularizer bias_regularizer = {};
+  double dropout = 0;
+  bool return_sequences = false;
+  bool go_backwards = false;
+  bool zero_output_for_mask = false;
+  std::string name = {};
+};
+
+struct GRUOptions {
+  int64_t units = 0;
+  ActivationFunction activation = tanh;
+  ActivationFunction recurrent_activation = sigmoid;
+  bool use_bias = true;
+  Initializer kernel_initializer = initializers::glorot_uniform();
+  Initializer recurrent_initializer = initializers::orthogonal();
+  Initializer bias_initializer = initializers::zeros();
+  Regularizer kernel_regularizer = {};
+  Regularizer recurrent_regularizer = {};
+  Regularizer bias_regularizer = {};
+  double dropout = 0;
+  bool return_sequences = false;
+  bool go_backwards = false;
+  bool zero_output_for_mask = false;
+  bool reset_after = true;  // the reset gate after the product with the state
+  std::string name = {};
+};
+
+/// What the kinds of recurrent layers are told, in one form.
+struct RecurrentLayerOptions {
+  RecurrentOptions step;
+  SimpleRNNOptions common;
+  bool unit_forget_bias = false;
+};
+
+/// Runs a cell over the steps of a sequence; the mask's steps alone. Weights kernel,
+/// recurrent_kernel and bias lie in a part "lstm_cell", "gru_cell" or "simple_rnn_cell".
+/// Shapes  [batch, steps, inputs] -> [batch, units], or [batch, steps, units] with
+///         return_sequences.
+/// Throws  InvalidArgumentError for units < 1 or a dropout outside [0, 1).
+/// Source  tf.keras.layers.RNN; with state: return_state and initial_state
+class RecurrentLayer : public Module {
+ public:
+  explicit RecurrentLayer(RecurrentLayerOptions options);
+  DISTRIBUTE_INLINE ~RecurrentLayer() override;
+  RecurrentLayer(RecurrentLayer&&) noexcept;
+  RecurrentLayer& operator=(RecurrentLayer&&) noexcept;
+
+  /// The output with the states after the last step, from the states `initial` (empty: zeros).
+  RecurrentResult call_with_states(const Tensor& x, const std::vector<Tensor>& initial = {},
+                                   CallOptions options = {});
+  const RecurrentLayerOptions& options() const { return options_; }
+
+ private:
+  class Cell;
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  DISTRIBUTE_INLINE Masked masked_call(const Tensor& x, CallOptions options) override;
+  DISTRIBUTE_INLINE void build(const Shape& input) override;
+  DISTRIBUTE_INLINE std::string kind() const override;
+  RecurrentResult run(const Tensor& x, const std::vector<Tensor>& initial, CallOptions options);
+
+  RecurrentLayerOptions options_;
+  Cell* cell_;
+  Module* dropout_ = nullptr;
+};
+
+/// Source  tf.keras.layers.SimpleRNN
+class SimpleRNN : public RecurrentLayer {
+ public:
+  explicit SimpleRNN(SimpleRNNOptions options);
+};
+
+/// Gates i, f, c, o along the last axis of the kernels.
+/// Source  tf.keras.layers.LSTM; Hochreiter & Schmidhuber 1997
+class LSTM : public RecurrentLayer {
+ public:
+  explicit LSTM(LSTMOptions options);
+};
+
+/// Gates z, r, h along the last axis of the kernels; bias [2, 3 units], or [3 units] without
+/// reset_after.
+/// Source  tf.keras.layers.GRU; Cho et al. 2014
+class GRU : public RecurrentLayer {
+ public:
+  explicit GRU(GRUOptions options);
+};
+
+}  // namespace distribute::nn

@@ -1,0 +1,105 @@
+#pragma once
+/// Layers that move elements, and the one that calls a function.
+
+#include <distribute/base/config.hpp>
+#include <distribute/nn/convolution.hpp>
+#include <distribute/nn/module.hpp>
+
+#include <array>
+#include <functional>
+#include <vector>
+
+namespace distribute::nn {
+
+/// Shapes  [batch, ...] -> [batch, target_shape...]; one size may be -1.
+/// Source  tf.keras.layers.Reshape
+class Reshape : public Module {
+ public:
+  explicit Reshape(std::vector<int64_t> target_shape, std::string name = {});
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "reshape"; }
+  bool supports_masking() const override { return false; }
+
+  std::vector<int64_t> target_shape_;
+};
+
+/// The axes behind the batch in another order; the first of them is 1.
+/// Throws  InvalidArgumentError when `dims` does not name each of them once.
+/// Source  tf.keras.layers.Permute
+class Permute : public Module {
+ public:
+  explicit Permute(std::vector<int> dims, std::string name = {});
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "permute"; }
+  bool supports_masking() const override { return false; }
+
+  std::vector<int> dims_;
+};
+
+/// Shapes  [batch, features] -> [batch, n, features].
+/// Source  tf.keras.layers.RepeatVector
+class RepeatVector : public Module {
+ public:
+  explicit RepeatVector(int64_t n, std::string name = {});
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "repeat_vector"; }
+  bool supports_masking() const override { return false; }
+
+  int64_t n_;
+};
+
+struct ZeroPadding2DOptions {
+  std::array<int64_t, 2> rows{1, 1};     // above and below
+  std::array<int64_t, 2> columns{1, 1};  // on the left and on the right
+  std::string name = {};
+};
+
+/// Zeros around images; a Size2D is the same on opposite sides.
+/// Source  tf.keras.layers.ZeroPadding2D
+class ZeroPadding2D : public Module {
+ public:
+  explicit ZeroPadding2D(Size2D padding = 1);
+  explicit ZeroPadding2D(ZeroPadding2DOptions options);
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "zero_padding2d"; }
+  bool supports_masking() const override { return false; }
+
+  ZeroPadding2DOptions options_;
+};
+
+/// Every pixel repeated `size` times down and across (interpolation "nearest").
+/// Source  tf.keras.layers.UpSampling2D
+class UpSampling2D : public Module {
+ public:
+  explicit UpSampling2D(Size2D size = 2, std::string name = {});
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "up_sampling2d"; }
+  bool supports_masking() const override { return false; }
+
+  Size2D size_;
+};
+
+/// Calls a function of one tensor that has no weights.
+/// Source  tf.keras.layers.Lambda
+class Lambda : public Module {
+ public:
+  explicit Lambda(std::function<Tensor(const Tensor&)> function, std::string name = {});
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "lambda"; }
+
+  std::function<Tensor(const Tensor&)> function_;
+};
+
+}  // namespace distribute::nn

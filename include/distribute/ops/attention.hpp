@@ -1,0 +1,37 @@
+#pragma once
+/// Attention of queries over keys, without the matrix of all scores.
+
+#include <distribute/base/config.hpp>
+#include <distribute/tensor/tensor.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+namespace distribute::nn {
+
+/// Which keys a query may look at; all of it together. A query that may look at none gets the mean
+/// of all values, as in TensorFlow, where forbidden scores are replaced by a large negative number.
+struct AttentionOptions {
+  std::optional<double> scale = {};  // of the scores; unset: 1 / sqrt(depth)
+  bool is_causal = false;            // keys up to the query's own place
+  Tensor query_mask = {};            // bool [batch, queries]
+  Tensor key_mask = {};              // bool [batch, keys]
+  Tensor mask = {};                  // bool [batch or 1, queries, keys]
+  double dropout = 0;                // of the probabilities
+  uint64_t seed = 0;                 // of the dropout, and a number that differs from call to call
+  std::function<uint64_t()> counter = {};
+};
+
+/// softmax(scale q k^T) v for every head. On CPUs without dropout it goes block by block with a
+/// running softmax, and the gradient computes the scores again, so that memory grows with the
+/// length and not with its square; it has no second derivative. On GPUs, and with dropout, all
+/// scores are there at once.
+/// Shapes  query [batch, queries, heads, depth], key [batch, keys, heads, depth],
+///         value [batch, keys, heads, width] -> [batch, queries, heads, width]. Floating.
+/// Throws  InvalidArgumentError with the shapes that do not fit.
+/// Source  keras.ops.dot_product_attention; Dao et al., "FlashAttention", 2022
+Tensor dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                             const AttentionOptions& options = {});
+
+}  // namespace distribute::nn

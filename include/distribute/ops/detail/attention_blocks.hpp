@@ -1,0 +1,47 @@
+#pragma once
+/// Attention on the CPU, block by block: one head of one example.
+
+#include <distribute/base/config.hpp>
+
+#include <cstdint>
+
+namespace distribute::ops_internal {
+
+/// Rows of numbers `step` apart.
+struct HeadRows {
+  const float* data = nullptr;
+  int64_t step = 0;
+};
+struct OwnHeadRows {
+  float* data = nullptr;
+  int64_t step = 0;
+};
+
+/// What a head multiplies. Masks have an entry for each query, key, or pair; null: all may.
+struct AttentionHead {
+  int64_t queries = 0, keys = 0, depth = 0, width = 0;
+  float scale = 1;
+  bool is_causal = false;
+  HeadRows q = {}, k = {}, v = {};
+  const bool *query_mask = nullptr, *key_mask = nullptr, *mask = nullptr;
+};
+
+/// Queries that go through the keys together, and keys that they meet at once.
+inline constexpr int64_t kQueryBlock = 64, kKeyBlock = 128;
+
+/// Writes rows [begin, end) of the result, and for each the logarithm of the sum of its exponents;
+/// infinite where a query may look at no key.
+void attend(const AttentionHead& head, int64_t begin, int64_t end, const OwnHeadRows& out,
+            float* log_sums);
+
+/// What the gradient of a head reads beside.
+struct AttentionResult {
+  HeadRows out, d_out;
+  const float* log_sums;
+};
+/// For keys [begin, end): writes their rows of dk and dv, and adds their part to dq
+/// [queries, depth].
+void attend_backwards(const AttentionHead& head, const AttentionResult& result, int64_t begin,
+                      int64_t end, float* dq, const OwnHeadRows& dk, const OwnHeadRows& dv);
+
+}  // namespace distribute::ops_internal

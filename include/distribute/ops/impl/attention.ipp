@@ -1,0 +1,212 @@
+#pragma once
+#include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/autograd/op_trace.hpp>
+#include <distribute/base/parallel.hpp>
+#include <distribute/ops/attention.hpp>
+#include <distribute/ops/cast.hpp>
+#include <distribute/ops/detail/attention_blocks.hpp>
+#include <distribute/ops/detail/gpu_loops.hpp>
+#include <distribute/ops/elementwise.hpp>
+#include <distribute/ops/matmul.hpp>
+#include <distribute/ops/random.hpp>
+#include <distribute/ops/reshape.hpp>
+#include <distribute/ops/softmax.hpp>
+#include <distribute/ops/transpose.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace distribute {
+
+namespace ops_internal {
+
+DISTRIBUTE_INLINE void check_attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                                       const nn::AttentionOptions& options) {
+  const Shape &a = q.shape(), &b = k.shape(), &c = v.shape();
+  const bool fits = a.rank() == 4 && b.rank() == 4 && c.rank() == 4 && a[0] == b[0] &&
+                    a[2] == b[2] && a[3] == b[3] && b.with(3, c[3]) == c && b[1] > 0;
+  if (!fits || !is_floating(q.dtype()) || q.dtype() != k.dtype() || q.dtype() != v.dtype())
+    throw InvalidArgumentError(
+        str_cat("dot_product_attention: wants floats [batch, steps, heads, depth] that fit, got ",
+                "query ", to_string(a), " ", name_of(q.dtype()), ", key ", to_string(b), " ",
+                name_of(k.dtype()), ", value ", to_string(c), " ", name_of(v.dtype())));
+  const auto want = [](const char* what, const Tensor& mask, const Shape& shape) {
+    if (mask && (mask.shape() != shape || mask.dtype() != DType::Bool))
+      throw InvalidArgumentError(str_cat("dot_product_attention: ", what, " is ",
+                                         name_of(mask.dtype()), " ", to_string(mask.shape()),
+                                         ", wanted bool ", to_string(shape)));
+  };
+  want("the query mask", options.query_mask, {a[0], a[1]});
+  want("the key mask", options.key_mask, {a[0], b[1]});
+  const bool shared =
+      options.mask && options.mask.shape().rank() == 3 && options.mask.shape()[0] == 1;
+  want("the mask", options.mask, {shared ? 1 : a[0], a[1], b[1]});
+}
+
+/// bool [batch or 1, 1, queries or 1, keys or 1]: what all masks allow; none: everything.
+DISTRIBUTE_INLINE Tensor joined_masks(const Tensor& q, const Tensor& k,
+                                      const nn::AttentionOptions& options) {
+  const int64_t queries = q.shape()[1], keys = k.shape()[1];
+  Tensor all;
+  const auto join = [&](const Tensor& mask) { all = all ? logical_and(all, mask) : mask; };
+  if (options.query_mask) join(expand_dims(expand_dims(options.query_mask, -1), 1));
+  if (options.key_mask) join(expand_dims(expand_dims(options.key_mask, 1), 1));
+  if (options.mask) join(expand_dims(options.mask, 1));
+  if (options.is_causal) {
+    Tensor causal = Tensor::empty({1, 1, queries, keys}, DType::Bool, Device{});
+    bool* out = causal.mutable_data<bool>();
+    for (int64_t i = 0; i < queries; ++i)
+      for (int64_t j = 0; j < keys; ++j) out[i * keys + j] = j <= i;
+    join(causal.to(q.device()));
+  }
+  return all;
+}
+
+/// With operations that have gradients of their own: all scores at once.
+DISTRIBUTE_INLINE Tensor attention_of_operations(const Tensor& q, const Tensor& k, const Tensor& v,
+                                                 const nn::AttentionOptions& options,
+                                                 double scale) {
+  const auto by_head = [](const Tensor& t) { return transpose(t, {0, 2, 1, 3}); };
+  Tensor scores = matmul(by_head(q * scale), by_head(k), {.transpose_b = true});
+  if (const Tensor mask = joined_masks(q, k, options))
+    scores = where(mask, scores,
+                   scalar_like(scores, scores.dtype() == DType::Float16 ? -4.5e4 : -2.37e38));
+  Tensor probabilities = nn::softmax(scores);
+  if (options.dropout > 0)
+    probabilities = nn::dropout(
+        probabilities, float(options.dropout), options.seed,
+        options.counter ? options.counter : [] { return uint64_t{0}; });
+  return by_head(matmul(probabilities, by_head(v)));
+}
+
+/// All heads of all examples, block by block.
+struct BlockAttention {
+  Tensor q, k, v;  // row-major float32
+  nn::AttentionOptions options;
+  float scale;
+  Tensor out = {}, log_sums = {};  // log_sums [batch, heads, queries]
+
+  int64_t batch() const { return q.shape()[0]; }
+  int64_t queries() const { return q.shape()[1]; }
+  int64_t heads() const { return q.shape()[2]; }
+  int64_t keys() const { return k.shape()[1]; }
+  AttentionHead head(int64_t example, int64_t number) const;
+  /// The rows of one head in a tensor [batch, steps, heads, size].
+  HeadRows rows(const Tensor& t, int64_t example, int64_t number) const {
+    const Shape& s = t.shape();
+    return {t.data<float>().data() + (example * s[1] * s[2] + number) * s[3], s[2] * s[3]};
+  }
+  OwnHeadRows own_rows(Tensor& t, int64_t example, int64_t number) const {
+    const Shape& s = t.shape();
+    return {t.mutable_data<float>() + (example * s[1] * s[2] + number) * s[3], s[2] * s[3]};
+  }
+  void run();
+  std::vector<Tensor> gradients(const Tensor& d_out) const;
+};
+
+DISTRIBUTE_INLINE AttentionHead BlockAttention::head(int64_t example, int64_t number) const {
+  AttentionHead h{queries(), keys(), q.shape()[3], v.shape()[3], scale, options.is_causal};
+  h.q = rows(q, example, number);
+  h.k = rows(k, example, number);
+  h.v = rows(v, example, number);
+  const auto part = [&](const Tensor& mask, int64_t size) {
+    if (!mask) return static_cast<const bool*>(nullptr);
+    return mask.data<bool>().data() + (mask.shape()[0] == 1 ? 0 : example * size);
+  };
+  h.query_mask = part(options.query_mask, queries());
+  h.key_mask = part(options.key_mask, keys());
+  h.mask = part(options.mask, queries() * keys());
+  return h;
+}
+
+DISTRIBUTE_INLINE void BlockAttention::run() {
+  out = Tensor::empty({batch(), queries(), heads(), v.shape()[3]}, DType::Float32, q.device());
+  log_sums = Tensor::empty({batch(), heads(), queries()}, DType::Float32, q.device());
+  float* sums = log_sums.mutable_data<float>();
+  out.mutable_data<float>();
+  constexpr int64_t kPart = 4 * kQueryBlock;
+  const int64_t parts = (queries() + kPart - 1) / kPart;
+  parallel_for(batch() * heads() * parts, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t pair = i / parts, first = i % parts * kPart;
+      const int64_t example = pair / heads(), number = pair % heads();
+      attend(head(example, number), first, std::min(queries(), first + kPart),
+             own_rows(out, example, number), sums + pair * queries());
+    }
+  });
+}
+
+DISTRIBUTE_INLINE std::vector<Tensor> BlockAttention::gradients(const Tensor& d_out) const {
+  const auto like = [](const Tensor& t) {
+    return Tensor::empty(t.shape(), DType::Float32, t.device());
+  };
+  Tensor dq = like(q), dk = like(k), dv = like(v);
+  dk.mutable_data<float>(), dv.mutable_data<float>();
+  const int64_t pairs = batch() * heads(), depth = q.shape()[3], size = queries() * depth;
+  // Few heads: the keys are cut, and each part has a sum of its own for the queries.
+  constexpr int64_t kFew = 8, kMostParts = 4;
+  const int64_t blocks = (keys() + kKeyBlock - 1) / kKeyBlock;
+  const int64_t parts = pairs < kFew ? std::min(kMostParts, blocks) : 1;
+  std::vector<float> sums(size_t(pairs < kFew ? pairs * parts * size : 0));
+  dq.mutable_data<float>();
+  const auto add_to_queries = [&](int64_t pair, const float* from, bool add) {
+    const OwnHeadRows rows = own_rows(dq, pair / heads(), pair % heads());
+    for (int64_t i = 0; i < queries(); ++i)
+      for (int64_t j = 0; j < depth; ++j) {
+        float& to = rows.data[i * rows.step + j];
+        to = (add ? to : 0.0f) + from[i * depth + j];
+      }
+  };
+  parallel_for(pairs * parts, 1, [&](int64_t begin, int64_t end) {
+    std::vector<float> own(size_t(sums.empty() ? size : 0));
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t pair = i / parts, example = pair / heads(), number = pair % heads();
+      const int64_t first = blocks * (i % parts) / parts, last = blocks * (i % parts + 1) / parts;
+      if (sums.empty()) std::fill(own.begin(), own.end(), 0.0f);
+      float* mine = sums.empty() ? own.data() : sums.data() + i * size;
+      attend_backwards(head(example, number),
+                       {rows(out, example, number), rows(d_out, example, number),
+                        log_sums.data<float>().data() + pair * queries()},
+                       first * kKeyBlock, std::min(keys(), last * kKeyBlock), mine,
+                       own_rows(dk, example, number), own_rows(dv, example, number));
+      if (sums.empty()) add_to_queries(pair, mine, false);
+    }
+  });
+  if (!sums.empty())
+    for (int64_t i = 0; i < pairs * parts; ++i)
+      add_to_queries(i / parts, sums.data() + i * size, i % parts > 0);
+  return {dq, dk, dv};
+}
+
+DISTRIBUTE_INLINE Tensor attention_by_blocks(const Tensor& q, const Tensor& k, const Tensor& v,
+                                             const nn::AttentionOptions& options, double scale) {
+  const auto host = [](const Tensor& t) { return t ? t.row_major() : t; };
+  BlockAttention pass{host(q), host(k), host(v), options, float(scale)};
+  pass.options.query_mask = host(options.query_mask);
+  pass.options.key_mask = host(options.key_mask);
+  pass.options.mask = host(options.mask);
+  pass.run();
+  return record("attention", {q, k, v}, pass.out, [pass](const Backward& backward) {
+    const Tensor d_out = backward.gradient().row_major();
+    return final_gradients("attention gradient", {pass.q, pass.k, pass.v, d_out},
+                           pass.gradients(d_out));
+  });
+}
+
+}  // namespace ops_internal
+
+DISTRIBUTE_INLINE Tensor nn::dot_product_attention(const Tensor& query, const Tensor& key,
+                                                   const Tensor& value,
+                                                   const AttentionOptions& options) {
+  using namespace ops_internal;
+  check_attention(query, key, value, options);
+  const double scale = options.scale.value_or(1 / std::sqrt(double(query.shape()[3])));
+  const bool by_blocks = !on_gpu(query) && !on_gpu(key) && !on_gpu(value) && options.dropout == 0 &&
+                         !autograd_internal::is_tracing();
+  if (!by_blocks) return attention_of_operations(query, key, value, options, scale);
+  const auto wide = [](const Tensor& t) { return cast(t, DType::Float32); };
+  return cast(attention_by_blocks(wide(query), wide(key), wide(value), options, scale),
+              query.dtype());
+}
+
+}  // namespace distribute

@@ -1,0 +1,73 @@
+#include <distribute/nn/attention.hpp>
+#include <distribute/nn/policy.hpp>
+
+#include "keras_layers.hpp"
+#include "support/check_throws.hpp"
+#include "two_replicas.hpp"
+
+using namespace distribute;
+using namespace keras_layers;
+
+TEST_CASE("attention gives Keras's values", "[nn][attention]") {
+  nn::MultiHeadAttention plain({.num_heads = 2, .key_dim = 3});
+  check("attention", plain);
+  nn::MultiHeadAttention causal({.num_heads = 2, .key_dim = 3, .use_causal_mask = true});
+  check("attention_causal", causal);
+  nn::MultiHeadAttention sizes(
+      {.num_heads = 2, .key_dim = 3, .value_dim = 4, .use_bias = false, .output_shape = 7});
+  check("attention_sizes", sizes);
+}
+
+TEST_CASE("attention knows Keras's masks", "[nn][attention]") {
+  const nn::MultiHeadAttentionOptions options{.num_heads = 2, .key_dim = 3};
+  const Tensor pairs = mask({1, 4, 4}, {1, 1, 0, 1, 0, 1, 0, 0, 1, 0, 0, 1, 1, 1, 1, 1});
+  nn::MultiHeadAttention one(options), two(options), three(options);
+  check("attention_mask", {&one},
+        [&](const auto& in) { return one(in[0], in[0], {.attention_mask = pairs}); });
+  check("attention_padding", two, {.mask = padding()});
+  check("attention_padding_causal", {&three}, [&](const auto& in) {
+    return three(in[0], in[0], {.value_mask = gaps(), .use_causal_mask = true});
+  });
+}
+
+TEST_CASE("attention looks at other sequences", "[nn][attention]") {
+  nn::MultiHeadAttention layer({.num_heads = 2, .key_dim = 3});
+  check("attention_cross", {&layer}, [&](const auto& in) {
+    return layer(in[0], in[1], {.key = in[2], .value_mask = gaps(), .key_mask = padding()});
+  });
+  CHECK_THROWS_AS(layer(zeros({3, 2, 5}), zeros({3, 4, 6}), {.key = zeros({3, 3, 2})}),
+                  InvalidArgumentError);
+}
+
+TEST_CASE("attention is called with wrong sizes", "[nn][attention]") {
+  CHECK_THROWS_AS(nn::MultiHeadAttention({.num_heads = 0, .key_dim = 3}), InvalidArgumentError);
+  CHECK_THROWS_AS(nn::MultiHeadAttention({.num_heads = 2, .key_dim = 0}), InvalidArgumentError);
+  CHECK_THROWS_AS(nn::MultiHeadAttention({.num_heads = 2, .key_dim = 3, .dropout = 1}),
+                  InvalidArgumentError);
+  nn::MultiHeadAttention layer({.num_heads = 2, .key_dim = 3});
+  CHECK_THROWS_AS(layer(zeros({2, 5})), InvalidArgumentError);
+}
+
+TEST_CASE("attention drops probabilities while training", "[nn][attention]") {
+  nn::MultiHeadAttention layer({.num_heads = 2, .key_dim = 3, .dropout = 0.5, .seed = 7});
+  const Tensor x = uniform({2, 6, 4}, 3);
+  const auto still = layer(x).to_vector();
+  CHECK(layer(x).to_vector() == still);
+  const auto first = layer(x, {.training = true}).to_vector();
+  CHECK(first != still);
+  CHECK(layer(x, {.training = true}).to_vector() != first);
+}
+
+TEST_CASE("attention of a bfloat16 policy stays near that of float32", "[nn][attention]") {
+  nn::MultiHeadAttention wide({.num_heads = 2, .key_dim = 3}),
+      narrow({.num_heads = 2, .key_dim = 3});
+  narrow.set_dtype_policy(nn::Policy("mixed_bfloat16"));
+  const Tensor x = uniform({2, 6, 4}, 3);
+  wide(x), narrow(x);
+  for (size_t i = 0; i < wide.variables().size(); ++i)
+    narrow.variables()[i].assign(wide.variables()[i].value());
+  const Tensor y = narrow(x);
+  CHECK(y.dtype() == DType::BFloat16);
+  const auto a = y.to_vector(), b = wide(x).to_vector();
+  for (size_t i = 0; i < a.size(); ++i) CHECK(a[i] == Approx(b[i]).margin(0.03));
+}

@@ -1,0 +1,28 @@
+#include <distribute/nn/bidirectional.hpp>
+
+#include "keras_layers.hpp"
+
+using namespace distribute;
+using namespace keras_layers;
+
+TEST_CASE("both directions give Keras's values", "[nn][bidirectional]") {
+  nn::Bidirectional concat(nn::LSTM({.units = 3, .return_sequences = true, .name = "inner"}));
+  check("bidirectional", concat, {.mask = gaps()});
+  nn::Bidirectional sum(nn::GRU({.units = 3, .name = "inner"}), {.merge_mode = nn::MergeMode::Sum});
+  check("bidirectional_sum", sum, {.mask = gaps()});
+  nn::Bidirectional mean(nn::SimpleRNN({.units = 3, .return_sequences = true, .name = "inner"}),
+                         {.merge_mode = nn::MergeMode::Ave});
+  check("bidirectional_plain", mean);
+}
+
+TEST_CASE("both directions have states", "[nn][bidirectional]") {
+  nn::Bidirectional layer(nn::LSTM({.units = 3}));
+  const auto result = layer.call_with_states(uniform({2, 4, 5}, 1));
+  REQUIRE(result.states.size() == 4);
+  const auto output = result.output.to_vector(), forward = result.states[0].to_vector(),
+             backward = result.states[2].to_vector();
+  for (size_t i = 0; i < 6; ++i) {
+    CHECK(output[i / 3 * 6 + i % 3] == forward[i]);
+    CHECK(output[i / 3 * 6 + 3 + i % 3] == backward[i]);
+  }
+}
