@@ -4,7 +4,9 @@
 
 #include <distribute/base/cancellation.hpp>
 #include <distribute/base/config.hpp>
+#include <distribute/base/control_groups.hpp>
 #include <distribute/base/copy_memory.hpp>
+#include <distribute/base/cores.hpp>
 #include <distribute/base/empty_braces.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/exit_status.hpp>

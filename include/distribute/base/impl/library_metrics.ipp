@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/core_watch.hpp>
 #include <distribute/base/library_metrics.hpp>
 #include <distribute/base/version.hpp>
 
@@ -140,6 +141,7 @@ DISTRIBUTE_INLINE void LibraryMetrics::count_step() noexcept {
   const int64_t last = last_step_.exchange(now, std::memory_order_relaxed);
   train_steps.increment_by();
   if (last > 0) step_seconds.add(double(now - last) * 1e-9);
+  base_internal::watch_cores();
 }
 
 DISTRIBUTE_INLINE CollectiveCells LibraryMetrics::collective(const std::string& kind,
