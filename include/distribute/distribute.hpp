@@ -15,6 +15,7 @@
 #include <distribute/base/library_metrics.hpp>
 #include <distribute/base/log_state.hpp>
 #include <distribute/base/logging.hpp>
+#include <distribute/base/memory_limit.hpp>
 #include <distribute/base/metrics.hpp>
 #include <distribute/base/metrics_sink.hpp>
 #include <distribute/base/monitoring.hpp>

@@ -1,15 +1,13 @@
 #include <distribute/base/control_groups.hpp>
 
 #include "../support/catch.hpp"
+#include "../support/control_group.hpp"
 #include "../support/temporary_directory.hpp"
 
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <utility>
-
-#include <sys/wait.h>
-#include <unistd.h>
 
 using namespace distribute;
 
@@ -114,7 +112,8 @@ TEST_CASE("limits of version 1 are found", "[base][control_groups]") {
   machine.write("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "50000\n");
   machine.write("/sys/fs/cgroup/memory/memory.limit_in_bytes", "536870912\n");
   machine.write("/sys/fs/cgroup/memory/memory.usage_in_bytes", "300000000\n");
-  machine.write("/sys/fs/cgroup/memory/memory.stat", "cache 9\ntotal_inactive_file 100000000\n");
+  machine.write("/sys/fs/cgroup/memory/memory.stat",
+                "cache 9\ntotal_cache 120000000\ntotal_shmem 20000000\n");
   CHECK(machine.groups().cores()->value == 0.5);
   CHECK(machine.groups().cores()->file == "/sys/fs/cgroup/cpu/cpu.cfs_quota_us");
   CHECK(machine.groups().memory()->value == 536870912);
@@ -147,23 +146,11 @@ TEST_CASE("throttled time of version 1 is in nanoseconds", "[base][control_group
 }
 
 TEST_CASE("a real control group's quota is found", "[base][control_groups]") {
-  const std::string folder = "/sys/fs/cgroup/cpu/distribute_test_" + std::to_string(::getpid());
-  std::error_code error;
-  if (!std::filesystem::exists("/sys/fs/cgroup/cpu/cpu.cfs_quota_us") &&
-      !std::filesystem::exists("/sys/fs/cgroup/cpu/cgroup.procs"))
-    SKIP("no control groups of version 1 are mounted here");
-  if (!std::filesystem::create_directory(folder, error))
-    SKIP("this user may not make control groups: " << error.message());
-  const pid_t child = ::fork();
-  if (child == 0) {
-    std::ofstream(folder + "/cpu.cfs_quota_us") << 70000;
-    std::ofstream(folder + "/cgroup.procs") << ::getpid();
+  const ControlGroup group("cpu", "cpu.cfs_quota_us", "cpu.max");
+  if (!group.why_not().empty()) SKIP("" + group.why_not());
+  group.limit("70000");  // of the usual period
+  CHECK(group.run([] {
     const auto cores = ControlGroups().cores();
-    ::_exit(cores && cores->value == 0.7 ? 0 : 1);
-  }
-  int status = -1;
-  ::waitpid(child, &status, 0);
-  std::filesystem::remove(folder, error);
-  CHECK(WIFEXITED(status));
-  CHECK(WEXITSTATUS(status) == 0);
+    return cores && cores->value == 0.7 ? 0 : 1;
+  }) == 0);
 }

@@ -40,8 +40,8 @@ class ControlGroups {
   /// memory.max, or memory.limit_in_bytes.
   /// Units   bytes.
   std::optional<GroupLimit<int64_t>> memory() const;
-  /// What the group that sets memory() has in use, without what the kernel can drop at once (cached
-  /// files that were not used lately).
+  /// What the group that sets memory() has in use, without cached files, which the kernel
+  /// drops before it kills.
   /// Units   bytes.
   std::optional<int64_t> memory_used() const;
 

@@ -167,10 +167,12 @@ DISTRIBUTE_INLINE std::optional<int64_t> ControlGroups::memory_used() const {
   const bool second = limit->file.ends_with("/memory.max");
   const auto used = base_internal::limit_in_file(
       folder + (second ? "/memory.current" : "/memory.usage_in_bytes"));
-  const auto cached = base_internal::number_in_file(
-      folder + "/memory.stat", second ? "inactive_file" : "total_inactive_file");
+  const auto number = [&](const char* key) {
+    return base_internal::number_in_file(folder + "/memory.stat", key).value_or(0);
+  };
   if (!used) return std::nullopt;
-  return *used - cached.value_or(0);
+  const int64_t files = number(second ? "file" : "total_cache");
+  return *used - files + number(second ? "shmem" : "total_shmem");
 }
 
 }  // namespace distribute
