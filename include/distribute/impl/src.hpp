@@ -407,6 +407,7 @@
 #include <distribute/strategy/impl/sharded_variable.ipp>
 #include <distribute/strategy/impl/share_cores.ipp>
 #include <distribute/strategy/impl/shared_update.ipp>
+#include <distribute/strategy/impl/straggler_watch.ipp>
 #include <distribute/strategy/impl/strategy.ipp>
 #include <distribute/strategy/impl/strategy_extended.ipp>
 #include <distribute/strategy/impl/summed_updates.ipp>

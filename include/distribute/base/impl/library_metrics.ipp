@@ -122,6 +122,12 @@ DISTRIBUTE_INLINE LibraryMetrics::LibraryMetrics()
       refused_connections(MetricMaker{registry}.counter(
           "distribute_refused_connections_total",
           "Connections to this task's port that did not belong to the job.")),
+      last_steps(MetricMaker{registry}.labelled(
+          "distribute_straggler_steps_total",
+          "Steps in which a worker was last, where it is so most of the time.", {"worker"})),
+      late_time(MetricMaker{registry}.labelled("distribute_straggler_seconds_total",
+                                               "How late it was, behind the mean of the others.",
+                                               {"worker"}, 1e-9)),
       log_lines(MetricMaker{registry}.labelled("distribute_log_lines_total", "Lines of the log.",
                                                {"level"})),
       task_info(registry.gauge({.name = "distribute_task_info",
