@@ -87,7 +87,7 @@ def images_per_second(command, environment, loops, group):
             neighbour.kill()
             neighbour.wait()
     rates = [float(a or b) for a, b in
-             re.findall(r'([\d.]+) images/s|"images_per_second": ([\d.]+)', output)]
+             re.findall(r'([\d.]+) images/s|"images_per_second_mean": ([\d.]+)', output)]
     return statistics.median(rates[1:] or rates)
 
 

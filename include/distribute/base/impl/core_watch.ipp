@@ -40,11 +40,12 @@ class CoreLook {
   /// Threads waited for more than this part of one core's time, or the quota stopped them.
   static constexpr double kWaited = 0.1;
 
-  void take(double now) {
-    const double waited = run_queue_times().waited, idle = idle_seconds();
+  /// `for_idle`: idle_cores() is wanted, which takes milliseconds on large machines.
+  void take(double now, bool for_idle) {
+    const double waited = run_queue_times().waited, idle = for_idle ? idle_seconds() : 0;
     const double seconds = std::max(now - at_, 1e-3);
     crowded_ = at_ > 0 && waited - waited_ > kWaited * seconds;
-    idle_cores_ = at_ > 0 ? (idle - idle_) / seconds : 0;
+    idle_cores_ = at_ > 0 && idle_ > 0 && for_idle ? (idle - idle_) / seconds : 0;
     at_ = now;
     waited_ = waited;
     idle_ = idle;
@@ -108,12 +109,13 @@ class CoreWatch {
     return true;
   }
   void look(double now) {
-    next_look_ = now + 0.1;
-    look_.take(now);
-    chooser_.observe(now, look_.crowded(), choosing_);
+    // Reading about many threads takes longer, and is done less often.
+    next_look_ = now + 0.1 * std::max(1, chooser_.most() / 16);
+    const int fewer = chooser_.most() - chooser_.threads();
     const bool all_cores = core_limits().usable() >= core_limits().online;
-    if (all_cores && look_.idle_cores() > 0.8 * (chooser_.most() - chooser_.threads()))
-      chooser_.hurry(now);
+    look_.take(now, fewer > 0 && all_cores);
+    chooser_.observe(now, look_.crowded(), choosing_);
+    if (fewer > 0 && look_.idle_cores() > 0.8 * fewer) chooser_.hurry(now);
   }
   void change() {
     contended_ = chooser_.is_contended();

@@ -124,7 +124,7 @@ DISTRIBUTE_INLINE LibraryMetrics::LibraryMetrics()
           "Connections to this task's port that did not belong to the job.")),
       last_steps(MetricMaker{registry}.labelled(
           "distribute_straggler_steps_total",
-          "Steps in which a worker was last, where it is so most of the time.", {"worker"})),
+          "Steps in which the others waited for a worker, where that costs much.", {"worker"})),
       late_time(MetricMaker{registry}.labelled("distribute_straggler_seconds_total",
                                                "How late it was, behind the mean of the others.",
                                                {"worker"}, 1e-9)),

@@ -11,20 +11,20 @@
 
 namespace distribute::strategy_internal {
 
-/// The worker that was last most often, of many steps.
+/// The worker that cost the others most time, of many steps.
 struct Straggler {
   int worker = 0;
   double share = 0;         // of the steps in which it was last
   double seconds_late = 0;  // in those, behind the mean of the others, on average
-  double step_seconds = 0;  // how long the last one computed, on average
+  double step_seconds = 0;  // how long the last of each step computed, on average
 };
 
 /// `seconds` [ranks, steps]: how long each rank computed before it met the others; negative: not
 /// known, and the step does not count. Ranks of one worker follow each other. Nothing without steps
 /// or with one worker.
 std::optional<Straggler> find_straggler(std::span<const float> seconds, int ranks, int workers);
-/// "worker 2 was last in 83 % of steps by 14 ms on average"; "" where it was last in fewer than six
-/// steps of ten, or by less than a twentieth of the step.
+/// "worker 2 was last in 83 % of steps by 14 ms on average"; "" where that is less than a twentieth
+/// of the time of all steps.
 std::string straggler_text(const Straggler& straggler);
 
 /// Measures from the end of one update to the begin of the next, in which ranks do not wait for

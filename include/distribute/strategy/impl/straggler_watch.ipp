@@ -34,10 +34,11 @@ DISTRIBUTE_INLINE std::optional<Straggler> find_straggler(std::span<const float>
   if (workers < 2) return std::nullopt;
   struct Sum {
     int times = 0;
-    double late = 0, computed = 0;
+    double late = 0;
   };
   std::vector<Sum> sums(static_cast<size_t>(workers));
   int steps = 0;
+  double computed = 0;
   for (size_t step = 0; step < seconds.size() / size_t(ranks); ++step) {
     const std::vector<double> all = seconds_of_workers(seconds, ranks, workers, step);
     if (all.empty()) continue;
@@ -47,17 +48,17 @@ DISTRIBUTE_INLINE std::optional<Straggler> find_straggler(std::span<const float>
     Sum& sum = sums[size_t(last - all.begin())];
     ++sum.times;
     sum.late += *last - others;
-    sum.computed += *last;
+    computed += *last;
   }
   if (steps == 0) return std::nullopt;
   const auto most = std::max_element(sums.begin(), sums.end(),
-                                     [](const Sum& a, const Sum& b) { return a.times < b.times; });
+                                     [](const Sum& a, const Sum& b) { return a.late < b.late; });
   return Straggler{int(most - sums.begin()), double(most->times) / steps, most->late / most->times,
-                   most->computed / most->times};
+                   computed / steps};
 }
 
 DISTRIBUTE_INLINE std::string straggler_text(const Straggler& straggler) {
-  if (straggler.share < 0.6 || straggler.seconds_late < 0.05 * straggler.step_seconds) return "";
+  if (straggler.share * straggler.seconds_late < 0.05 * straggler.step_seconds) return "";
   const double ms = straggler.seconds_late * 1e3;
   return str_cat("worker ", straggler.worker, " was last in ",
                  int(std::lround(100 * straggler.share)), " % of steps by ",
