@@ -7,7 +7,7 @@ namespace distribute::base_internal {
 
 namespace thread_chooser {
 inline constexpr double kSettleSeconds = 0.05, kTrialSeconds = 0.15;
-inline constexpr double kFirstPause = 4, kLongestPause = 30;
+inline constexpr double kFirstPause = 6, kLongestPause = 30;
 inline constexpr int kFreeObservations = 10;
 }  // namespace thread_chooser
 
@@ -63,8 +63,17 @@ DISTRIBUTE_INLINE void ThreadChooser::step(double now) {
   Trial& trial = trials_[trial_ % trials_.size()];
   trial.steps += steps_;
   trial.seconds += seconds;
-  if (++trial_ == 2 * trials_.size()) return end_trials(now);
+  ++trial_;
+  if (trial_ == 2 * trials_.size() || (trial_ == trials_.size() && is_clear()))
+    return end_trials(now);
   begin_trial(now);
+}
+
+DISTRIBUTE_INLINE bool ThreadChooser::is_clear() const {
+  std::vector<double> rates;
+  for (const Trial& trial : trials_) rates.push_back(trial.rate());
+  std::sort(rates.rbegin(), rates.rend());
+  return rates[0] > 1.2 * rates[1];
 }
 
 DISTRIBUTE_INLINE void ThreadChooser::end_trials(double now) {
