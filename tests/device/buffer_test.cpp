@@ -6,6 +6,7 @@
 #include "../support/control_group.hpp"
 
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -123,6 +124,8 @@ TEST_CASE("memory that the container's limit has no room for is refused", "[devi
   if (!group.why_not().empty()) SKIP("" + group.why_not());
   group.limit(std::to_string(384 << 20));
   CHECK(group.run([] {
+    // AddressSanitizer would keep freed memory.
+    ::setenv("ASAN_OPTIONS", "quarantine_size_mb=0:allocator_release_to_os_interval_ms=0", 1);
     ::execl("/proc/self/exe", "test", "[.limited_memory]", nullptr);
     return 1;
   }) == 0);
