@@ -82,7 +82,7 @@ void examine_cores(DoctorReport& report, int tasks_here) {
              {"limit_file", limits.quota_file},
              {"usable", usable}});
   examine_quota(report, limits);
-  if (tasks_here > usable)
+  if (tasks_here > 1 && tasks_here > usable)
     report.add({kHost, "tasks per core", Mark::Warning,
                 str_cat(tasks_here, " tasks share ", usable, " cores of this host")});
 }
