@@ -95,6 +95,7 @@ def measure(flags, framework, version, data, step, prints=True):
         "threads": flags.threads, "workers": flags.workers,
         "global_batch": flags.batch_size * flags.workers, "steps": flags.steps,
         "images_per_second": flags.batch_size * flags.workers / median, "step_ms_p50": 1e3 * median,
+        "images_per_second_mean": flags.batch_size * flags.workers * len(times) / sum(times),
         "step_ms_p95": 1e3 * sorted(times)[int(0.95 * (len(times) - 1))],
         "seconds_to_first_step": first, "loss": loss,
         "peak_rss_bytes": 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,

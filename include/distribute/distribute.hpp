@@ -4,7 +4,9 @@
 
 #include <distribute/base/cancellation.hpp>
 #include <distribute/base/config.hpp>
+#include <distribute/base/control_groups.hpp>
 #include <distribute/base/copy_memory.hpp>
+#include <distribute/base/cores.hpp>
 #include <distribute/base/empty_braces.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/exit_status.hpp>
@@ -13,6 +15,7 @@
 #include <distribute/base/library_metrics.hpp>
 #include <distribute/base/log_state.hpp>
 #include <distribute/base/logging.hpp>
+#include <distribute/base/memory_limit.hpp>
 #include <distribute/base/metrics.hpp>
 #include <distribute/base/metrics_sink.hpp>
 #include <distribute/base/monitoring.hpp>

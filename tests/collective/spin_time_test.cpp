@@ -1,10 +1,10 @@
+#include <distribute/base/cores.hpp>
 #include <distribute/collective/detail/spin_time.hpp>
 
 #include <tests/support/catch.hpp>
 
 #include <sys/socket.h>
 
-#include <thread>
 #include <vector>
 
 using distribute::collective::useful_spin;
@@ -28,7 +28,7 @@ double spin_beside(size_t others) {
 }  // namespace
 
 TEST_CASE("ranks spin only while each of their host has a core", "[collective][spin_time]") {
-  const size_t cores = std::thread::hardware_concurrency();
+  const size_t cores = size_t(distribute::core_limits().cores());
   CHECK(spin_beside(0) > 0);
   CHECK(spin_beside(cores - 1) > 0);
   CHECK(spin_beside(cores) == 0);

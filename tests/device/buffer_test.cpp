@@ -3,14 +3,18 @@
 #include <distribute/base/error.hpp>
 
 #include "../support/catch.hpp"
+#include "../support/control_group.hpp"
 
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
 using namespace distribute;
+using Catch::Matchers::Contains;
 
 TEST_CASE("blocks are aligned for vectors, whatever their size", "[device][buffer]") {
   for (int64_t bytes : {0, 1, 63, 65, 1000, 4096, 100000, (2 << 20) + 1, 5 << 20}) {
@@ -90,4 +94,39 @@ TEST_CASE("threads share the cache without sharing blocks", "[device][buffer]") 
 TEST_CASE("a device that this build lacks is named", "[device][buffer]") {
   CHECK_THROWS_WITH(Buffer(1, Device{DeviceType::Gpu, 1}),
                     Catch::Matchers::StartsWith("/device:GPU:1 does not exist"));
+}
+
+// Run by the test below, in a process that has its limit from the start.
+TEST_CASE("in a container with little memory", "[.limited_memory]") {
+  std::vector<std::unique_ptr<Buffer>> buffers;
+  const auto allocate = [&](int64_t bytes) {
+    buffers.push_back(std::make_unique<Buffer>(bytes, Device{}));
+    std::memset(buffers.back()->data(), 1, size_t(bytes));
+  };
+  for (int i = 0; i < 6; ++i) allocate(32 << 20);
+  buffers.clear();  // the cache has 192 MiB, which do not fit beside what comes
+  allocate(200 << 20);
+  std::string message;
+  try {
+    for (int i = 0; i < 16; ++i) allocate(48 << 20);
+  } catch (const ResourceExhaustedError& error) {
+    message = error.what();
+  }
+  CHECK_THAT(message, Contains("48 MiB wanted"));
+  CHECK_THAT(message, Contains(" of 384 MiB are in use (/sys/fs/cgroup/"));
+  CHECK_THAT(message, Contains("the largest 200 MiB"));
+  buffers.clear();
+  allocate(100 << 20);  // the process goes on
+}
+
+TEST_CASE("memory that the container's limit has no room for is refused", "[device][buffer]") {
+  const ControlGroup group("memory", "memory.limit_in_bytes", "memory.max");
+  if (!group.why_not().empty()) SKIP("" + group.why_not());
+  group.limit(std::to_string(384 << 20));
+  CHECK(group.run([] {
+    // AddressSanitizer would keep freed memory.
+    ::setenv("ASAN_OPTIONS", "quarantine_size_mb=0:allocator_release_to_os_interval_ms=0", 1);
+    ::execl("/proc/self/exe", "test", "[.limited_memory]", nullptr);
+    return 1;
+  }) == 0);
 }

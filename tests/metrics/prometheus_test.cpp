@@ -95,4 +95,5 @@ TEST_CASE("the process's own figures are there", "[base][prometheus]") {
   CHECK(value("process_threads") >= 1);
   CHECK(value("process_start_time_seconds") > 1.6e9);
   CHECK(value("process_cpu_seconds_total") > 0);
+  CHECK(value("distribute_usable_cores") > 0);
 }

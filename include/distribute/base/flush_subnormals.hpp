@@ -3,6 +3,7 @@
 /// slower.
 
 #include <distribute/base/config.hpp>
+#include <distribute/base/parallel.hpp>
 
 #include <cstdint>
 
@@ -45,8 +46,8 @@ class [[nodiscard]] FlushSubnormals {
     };
     flush();
     thread_local int pool = 1;  // threads that are known to flush
-    if (omp_in_parallel() || omp_get_max_threads() <= pool) return;
-    pool = omp_get_max_threads();
+    if (omp_in_parallel() || intra_op_threads() <= pool) return;
+    pool = intra_op_threads();
 #pragma omp parallel
     flush();
   }

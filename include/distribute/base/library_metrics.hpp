@@ -85,8 +85,10 @@ struct LibraryMetrics {
 
   GaugeCell& cluster_tasks;
   CounterCell& refused_connections;
-  Counter& log_lines;  // by level
-  Gauge& task_info;    // 1 for this task: job and index
+  Counter& last_steps;  // by the worker that the others waited for
+  Counter& late_time;   // the same
+  Counter& log_lines;   // by level
+  Gauge& task_info;     // 1 for this task: job and index
 
  private:
   std::atomic<int64_t> last_step_{0};  // nanoseconds of a steady clock

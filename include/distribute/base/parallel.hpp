@@ -9,13 +9,32 @@
 
 namespace distribute {
 
-/// Threads that one operation of the calling thread may use.
+namespace base_internal {
+/// OpenMP counts the cores of the affinity; this sets usable_threads() for the calling thread.
+void choose_threads();
+inline bool& threads_are_chosen() {
+  thread_local bool chosen = false;
+  return chosen;
+}
+}  // namespace base_internal
+
+/// Threads that one operation of the calling thread may use; usable_threads() of base/cores.hpp
+/// unless it was set.
 /// Source  tf.config.threading.get_intra_op_parallelism_threads
-inline int intra_op_threads() { return omp_get_max_threads(); }
+inline int intra_op_threads() {
+  if (bool& chosen = base_internal::threads_are_chosen(); !chosen) {
+    chosen = true;
+    base_internal::choose_threads();
+  }
+  return omp_get_max_threads();
+}
 
 /// Limits the operations of the calling thread to `threads` threads (at least one).
 /// Source  tf.config.threading.set_intra_op_parallelism_threads
-inline void set_intra_op_threads(int threads) { omp_set_num_threads(threads < 1 ? 1 : threads); }
+inline void set_intra_op_threads(int threads) {
+  base_internal::threads_are_chosen() = true;
+  omp_set_num_threads(threads < 1 ? 1 : threads);
+}
 
 /// Calls fn(begin, end) on equal parts of [0, count), one part a thread; `grain` is the smallest
 /// part worth a thread. Parts depend only on the thread count, so results repeat bit by bit.

@@ -34,10 +34,11 @@ inline void enable_tensor_float_32_execution(bool enabled) {
 inline bool tensor_float_32_execution_enabled() { return device_state().tensor_float_32; }
 
 /// From now on every operation gives the same bits for the same input on the same device. On the
-/// CPU that is always so; on GPUs kernels that add in the order of arrival are not used, and none
-/// is chosen by its measured time.
+/// CPU that is so for a number of threads, which no longer changes when other programs take cores;
+/// on GPUs kernels that add in the order of arrival are not used, and none is chosen by its
+/// measured time.
 /// Source  tf.config.experimental.enable_op_determinism
-inline void enable_op_determinism() { device_state().op_determinism = true; }
+void enable_op_determinism();
 inline bool is_op_determinism_enabled() { return device_state().op_determinism; }
 
 }  // namespace distribute::config::experimental

@@ -3,6 +3,9 @@
 /// Written by tools/check_umbrella.py.
 
 #include <distribute/base/impl/cancellation.ipp>
+#include <distribute/base/impl/control_groups.ipp>
+#include <distribute/base/impl/core_watch.ipp>
+#include <distribute/base/impl/cores.ipp>
 #include <distribute/base/impl/cpu_share.ipp>
 #include <distribute/base/impl/error.ipp>
 #include <distribute/base/impl/exit_status.ipp>
@@ -11,14 +14,19 @@
 #include <distribute/base/impl/library_metrics.ipp>
 #include <distribute/base/impl/log_state.ipp>
 #include <distribute/base/impl/logging.ipp>
+#include <distribute/base/impl/memory_limit.ipp>
 #include <distribute/base/impl/metrics_sink.ipp>
 #include <distribute/base/impl/monitoring.ipp>
 #include <distribute/base/impl/number_text.ipp>
+#include <distribute/base/impl/process_stat.ipp>
+#include <distribute/base/impl/run_queue.ipp>
 #include <distribute/base/impl/safe_text.ipp>
+#include <distribute/base/impl/sleeping_team.ipp>
 #include <distribute/base/impl/span_recorder.ipp>
 #include <distribute/base/impl/start_thread.ipp>
 #include <distribute/base/impl/status.ipp>
 #include <distribute/base/impl/termination_signal.ipp>
+#include <distribute/base/impl/thread_chooser.ipp>
 #include <distribute/base/impl/thread_context.ipp>
 
 #include <distribute/device/impl/backend.ipp>
@@ -329,6 +337,7 @@
 #include <distribute/strategy/impl/sharded_variable.ipp>
 #include <distribute/strategy/impl/share_cores.ipp>
 #include <distribute/strategy/impl/shared_update.ipp>
+#include <distribute/strategy/impl/straggler_watch.ipp>
 #include <distribute/strategy/impl/strategy.ipp>
 #include <distribute/strategy/impl/strategy_extended.ipp>
 #include <distribute/strategy/impl/summed_updates.ipp>

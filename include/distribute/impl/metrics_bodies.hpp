@@ -2,6 +2,9 @@
 /// The bodies that metrics.hpp reaches.
 /// Written by tools/check_umbrella.py.
 
+#include <distribute/base/impl/control_groups.ipp>
+#include <distribute/base/impl/core_watch.ipp>
+#include <distribute/base/impl/cores.ipp>
 #include <distribute/base/impl/error.ipp>
 #include <distribute/base/impl/exit_status.ipp>
 #include <distribute/base/impl/file_size_signal.ipp>
@@ -11,9 +14,12 @@
 #include <distribute/base/impl/metrics_sink.ipp>
 #include <distribute/base/impl/monitoring.ipp>
 #include <distribute/base/impl/process_stat.ipp>
+#include <distribute/base/impl/run_queue.ipp>
 #include <distribute/base/impl/safe_text.ipp>
+#include <distribute/base/impl/sleeping_team.ipp>
 #include <distribute/base/impl/start_thread.ipp>
 #include <distribute/base/impl/status.ipp>
+#include <distribute/base/impl/thread_chooser.ipp>
 
 #include <distribute/net/impl/address.ipp>
 #include <distribute/net/impl/bytes.ipp>

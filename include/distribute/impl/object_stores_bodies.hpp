@@ -2,6 +2,9 @@
 /// The bodies that object_stores.hpp reaches.
 /// Written by tools/check_umbrella.py.
 
+#include <distribute/base/impl/control_groups.ipp>
+#include <distribute/base/impl/core_watch.ipp>
+#include <distribute/base/impl/cores.ipp>
 #include <distribute/base/impl/cpu_share.ipp>
 #include <distribute/base/impl/error.ipp>
 #include <distribute/base/impl/exit_status.ipp>
@@ -12,9 +15,12 @@
 #include <distribute/base/impl/logging.ipp>
 #include <distribute/base/impl/monitoring.ipp>
 #include <distribute/base/impl/pipe_signal.ipp>
+#include <distribute/base/impl/run_queue.ipp>
 #include <distribute/base/impl/safe_text.ipp>
+#include <distribute/base/impl/sleeping_team.ipp>
 #include <distribute/base/impl/start_thread.ipp>
 #include <distribute/base/impl/status.ipp>
+#include <distribute/base/impl/thread_chooser.ipp>
 #include <distribute/base/impl/thread_context.ipp>
 
 #include <distribute/io/impl/crc32c.ipp>

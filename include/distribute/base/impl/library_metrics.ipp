@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/core_watch.hpp>
 #include <distribute/base/library_metrics.hpp>
 #include <distribute/base/version.hpp>
 
@@ -121,6 +122,12 @@ DISTRIBUTE_INLINE LibraryMetrics::LibraryMetrics()
       refused_connections(MetricMaker{registry}.counter(
           "distribute_refused_connections_total",
           "Connections to this task's port that did not belong to the job.")),
+      last_steps(MetricMaker{registry}.labelled(
+          "distribute_straggler_steps_total",
+          "Steps in which the others waited for a worker, where that costs much.", {"worker"})),
+      late_time(MetricMaker{registry}.labelled("distribute_straggler_seconds_total",
+                                               "How late it was, behind the mean of the others.",
+                                               {"worker"}, 1e-9)),
       log_lines(MetricMaker{registry}.labelled("distribute_log_lines_total", "Lines of the log.",
                                                {"level"})),
       task_info(registry.gauge({.name = "distribute_task_info",
@@ -140,6 +147,7 @@ DISTRIBUTE_INLINE void LibraryMetrics::count_step() noexcept {
   const int64_t last = last_step_.exchange(now, std::memory_order_relaxed);
   train_steps.increment_by();
   if (last > 0) step_seconds.add(double(now - last) * 1e-9);
+  base_internal::watch_cores();
 }
 
 DISTRIBUTE_INLINE CollectiveCells LibraryMetrics::collective(const std::string& kind,

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/cores.hpp>
 #include <distribute/base/detail/start_thread.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
@@ -40,7 +41,7 @@ DISTRIBUTE_INLINE void BackgroundJob::start(std::function<void()> job) {
     return;
   }
   constexpr double kShare = 1.0 / 64;
-  share_ = std::make_shared<CpuShare>(kShare * std::max(1u, std::thread::hardware_concurrency()));
+  share_ = std::make_shared<CpuShare>(kShare * core_limits().usable());
   thread_ = base_internal::start_thread("writing a checkpoint in the background",
                                         [this, job = std::move(job)] { run(job); });
   pending_ = true;

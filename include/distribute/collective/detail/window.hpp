@@ -77,10 +77,14 @@ class Window {
   std::byte* base_ = nullptr;
 };
 
-/// How long to spin before giving up the core: not at all when ranks outnumber cores.
+/// How long to spin before giving up the core, in this moment.
 struct Patience {
-  int spins, yields;
-  static Patience for_ranks(int ranks);
+  int ranks;  // of this host that wait for each other
+  /// None where that does not pay (base/cores).
+  int spins() const;
+  /// More where ranks outnumber cores, as the core then goes to another rank; none where it may go
+  /// to other programs.
+  int yields() const;
 };
 
 /// Waits a little while `counter` has the value `seen`: spins, yields, then sleeps up to 20 ms.

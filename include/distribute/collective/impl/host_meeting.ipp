@@ -14,7 +14,7 @@ DISTRIBUTE_INLINE HostMeeting::HostMeeting(std::shared_ptr<Window> window, const
       me_(layout.local_index(rank)),
       area_offset_(area_offset),
       listen_(std::move(listen)),
-      patience_(Patience::for_ranks(window_->ranks())) {}
+      patience_({window_->ranks()}) {}
 
 DISTRIBUTE_INLINE std::byte* HostMeeting::area(const Operation& operation) {
   wait_for_step(operation, step_);
@@ -55,7 +55,7 @@ DISTRIBUTE_INLINE void HostMeeting::wait(SharedCounter& counter, uint32_t value,
   for (int round = 0;; ++round) {
     const uint32_t seen = counter.value.load(std::memory_order_acquire);
     if (int32_t(seen - value) >= 0) return;
-    if (round > patience_.yields) {  // whatever else happened can wait that long
+    if (round > patience_.yields()) {  // whatever else happened can wait that long
       for (int other = 0; other < members(); ++other) throw_failure(other);
       listen_();
       if (deadline.passed()) throw_late(member, operation);

@@ -1,8 +1,8 @@
 #pragma once
+#include <distribute/base/cores.hpp>
 #include <distribute/collective/detail/spin_time.hpp>
 
 #include <cstring>
-#include <thread>
 
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -27,9 +27,9 @@ DISTRIBUTE_INLINE bool is_local(int socket) {
 }
 
 DISTRIBUTE_INLINE double useful_spin(const std::vector<std::vector<net::Socket>>& flows) {
-  unsigned local = 1;
+  int local = 1;
   for (const auto& peer : flows) local += !peer.empty() && is_local(peer[0].native());
-  return local <= std::thread::hardware_concurrency() ? 8e-6 : 0;
+  return spinning_pays(local) ? 8e-6 : 0;
 }
 
 }  // namespace distribute::collective

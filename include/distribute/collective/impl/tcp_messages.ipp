@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/cores.hpp>
 #include <distribute/collective/detail/spin_time.hpp>
 #include <distribute/collective/detail/tcp_messages.hpp>
 
@@ -165,8 +166,8 @@ DISTRIBUTE_INLINE int TcpMessages::poll(bool moved) {
       buffered = buffered || has_buffered(flow);
     }
   const auto now = net::Deadline::Clock::now();
-  const bool look =
-      moved || buffered || now - moved_at_ < std::chrono::duration<double>(spin_seconds_);
+  const std::chrono::duration<double> spin(cores_are_contended() ? 0 : spin_seconds_);
+  const bool look = moved || buffered || now - moved_at_ < spin;
   const int ready =
       ::poll(polled_.data(), polled_.size(), look ? 0 : operation_.deadline.left_ms());
   return buffered ? std::max(ready, 1) : ready;

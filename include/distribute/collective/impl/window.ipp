@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/cores.hpp>
 #include <distribute/base/detail/file_size_signal.hpp>
 #include <distribute/collective/detail/window.hpp>
 
@@ -22,9 +23,11 @@ DISTRIBUTE_INLINE void SharedCounter::advance() {
     ::syscall(SYS_futex, &value, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-DISTRIBUTE_INLINE Patience Patience::for_ranks(int ranks) {
-  const bool enough = int(std::thread::hardware_concurrency()) >= ranks;
-  return {enough ? 2000 : 0, enough ? 20 : 50};
+DISTRIBUTE_INLINE int Patience::spins() const { return spinning_pays(ranks) ? 2000 : 0; }
+
+DISTRIBUTE_INLINE int Patience::yields() const {
+  if (cores_are_contended()) return 0;
+  return spinning_pays(ranks) ? 20 : 50;
 }
 
 DISTRIBUTE_INLINE void pause_core() {
@@ -36,11 +39,11 @@ DISTRIBUTE_INLINE void pause_core() {
 DISTRIBUTE_INLINE void wait_while(SharedCounter& counter, uint32_t seen, int round,
                                   const Patience& patience) {
   if (round == 0)
-    for (int i = 0; i < patience.spins; ++i) {
+    for (int i = 0, spins = patience.spins(); i < spins; ++i) {
       if (counter.value.load(std::memory_order_acquire) != seen) return;
       pause_core();
     }
-  if (round < patience.yields) {
+  if (round < patience.yields()) {
     std::this_thread::yield();
     return;
   }

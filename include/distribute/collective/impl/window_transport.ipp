@@ -10,10 +10,7 @@ namespace distribute::collective {
 
 DISTRIBUTE_INLINE WindowTransport::WindowTransport(std::shared_ptr<Window> window, int rank,
                                                    const char* name)
-    : window_(std::move(window)),
-      rank_(rank),
-      name_(name),
-      patience_(Patience::for_ranks(window_->ranks())) {}
+    : window_(std::move(window)), rank_(rank), name_(name), patience_({window_->ranks()}) {}
 
 DISTRIBUTE_INLINE std::vector<std::unique_ptr<Transport>> make_thread_transports(int ranks) {
   const std::shared_ptr<Window> window = Window::in_process(ranks);
@@ -113,7 +110,7 @@ DISTRIBUTE_INLINE void WindowTransport::wait_for(SharedCounter& counter, uint32_
     const uint32_t seen = counter.value.load(std::memory_order_acquire);
     if (int32_t(seen - value) >= 0) return;
     check_peer(peer);
-    if (round > patience_.yields && operation_->deadline.passed()) throw_late(peer);
+    if (round > patience_.yields() && operation_->deadline.passed()) throw_late(peer);
     wait_while(counter, seen, round, patience_);
   }
 }

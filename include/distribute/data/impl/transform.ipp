@@ -2,6 +2,7 @@
 #include <distribute/base/detail/start_thread.hpp>
 #include <distribute/data/transform.hpp>
 
+#include <distribute/base/cores.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/device/detail/device_state.hpp>
 
@@ -170,7 +171,7 @@ class MapNode final : public OneInputNode {
     auto all = input().elements(pass);
     int64_t threads = options_.num_parallel_calls;
     if (threads == kAutotune) threads = device_state().inter_op_parallelism_threads;
-    if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
+    if (threads == 0) threads = usable_cores();
     if (threads == 1) return std::make_unique<MapStream>(std::move(all), function_);
     return std::make_unique<ParallelMapStream>(std::move(all), function_, threads);
   }

@@ -4,6 +4,7 @@
 #include <distribute/base/config.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -16,7 +17,10 @@ namespace distribute::device_internal {
 /// doubling; what is not touched costs no memory. Thread-compatible.
 class HostArena {
  public:
-  HostArena() = default;
+  /// `before_growth` is called before a block is given out that takes `bytes` more memory from the
+  /// system; it may trim(), and refuse by an exception.
+  explicit HostArena(std::function<void(int64_t bytes)> before_growth = nullptr)
+      : before_growth_(std::move(before_growth)) {}
   HostArena(const HostArena&) = delete;
   ~HostArena();
 
@@ -42,6 +46,7 @@ class HostArena {
   };
   using Extents = std::map<char*, Extent>;
 
+  bool fits_without_growth(int64_t block) const;
   void* take(Extents::iterator extent, int64_t block);
   void* take_fresh(int64_t block);
   void reserve(int64_t block);
@@ -49,6 +54,7 @@ class HostArena {
   void remove(Extents::iterator extent);
   Extents::iterator extent_before(char* data);
 
+  std::function<void(int64_t)> before_growth_;
   std::map<char*, Reservation> reservations_;  // by their begin
   Extents free_;
   std::set<std::pair<int64_t, char*>> by_size_;  // the same extents

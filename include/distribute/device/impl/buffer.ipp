@@ -1,15 +1,21 @@
 #pragma once
 #include <distribute/base/detail/thread_context.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/base/memory_limit.hpp>
 #include <distribute/device/buffer.hpp>
 #include <distribute/device/detail/host_arena.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <map>
 #include <mutex>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include <execinfo.h>
 
 namespace distribute {
 
@@ -18,11 +24,76 @@ namespace device_internal {
 /// Free host blocks: small ones by size class, large ones in an arena. Thread-safe. Never
 /// destroyed: buffers may outlive main().
 struct HostCache {
+  HostCache() {
+    // With little address space the C library would later not find the memory to load what ends a
+    // thread, and abort; asking for a backtrace loads it now.
+    void* frame = nullptr;
+    if (address_room()) ::backtrace(&frame, 1);
+  }
   std::mutex mutex;  // guards everything below
   std::unordered_map<int64_t, std::vector<void*>> free_blocks;
-  HostArena arena;
+  HostArena arena{[this](int64_t bytes) { grow(bytes); }};
   MemoryInfo info;
+  std::map<int64_t, int> large;  // how many blocks of the arena have each size, in use
+
+  /// Before `bytes` more are taken from the system.
+  /// Throws  ResourceExhaustedError where the container's limit leaves no room for them.
+  void grow(int64_t bytes);
+  /// Gives free blocks back to the system.
+  void trim();
+  std::string text() const;
+
+ private:
+  bool has_room(int64_t bytes);
+
+  const bool limited_ = memory_room().has_value();
+  int64_t room_ = 0, taken_ = 0;  // at the last look, and since then
+  std::string limit_;
 };
+
+/// The limit's text is that of the last look.
+DISTRIBUTE_INLINE bool HostCache::has_room(int64_t bytes) {
+  const auto room = memory_room();
+  if (!room) return true;
+  // What others of the process take: code, stacks, libraries, and pages that were not touched yet.
+  const int64_t reserve = std::max<int64_t>(room->limit / 32, 8 << 20);
+  limit_ = memory_text(*room);
+  room_ = room->free() - reserve;
+  taken_ = bytes;
+  return room_ >= bytes;
+}
+
+DISTRIBUTE_INLINE void HostCache::grow(int64_t bytes) {
+  if (!limited_) return;
+  taken_ += bytes;
+  if (taken_ <= std::min<int64_t>(room_ / 2, 64 << 20)) return;  // no need to look
+  if (!has_room(bytes)) {
+    trim();
+    if (!has_room(bytes))
+      throw ResourceExhaustedError(
+          str_cat("out of memory: ", memory_text(bytes), " wanted, ", limit_, "; ", text(),
+                  "; take a smaller batch or network, or raise the limit of the container"));
+  }
+}
+
+DISTRIBUTE_INLINE void HostCache::trim() {
+  for (auto& [bytes, blocks] : free_blocks)
+    for (void* data : blocks) std::free(data);
+  free_blocks.clear();
+  info.cached = 0;
+  arena.trim();
+}
+
+/// "tensors hold 900 MiB, the largest 2 x 256 MiB, 128 MiB".
+DISTRIBUTE_INLINE std::string HostCache::text() const {
+  std::string text = str_cat("tensors hold ", memory_text(info.current));
+  int named = 0;
+  for (auto block = large.rbegin(); block != large.rend() && named < 3; ++block, ++named)
+    text += str_cat(named ? ", " : ", the largest ",
+                    block->second > 1 ? str_cat(block->second, " x ") : std::string(),
+                    memory_text(block->first));
+  return text;
+}
 
 DISTRIBUTE_INLINE HostCache& host_cache() {
   static auto* cache = new HostCache;
@@ -46,6 +117,7 @@ DISTRIBUTE_INLINE int64_t block_size(int64_t bytes) {
 DISTRIBUTE_INLINE void* take_small(HostCache& cache, int64_t block) {
   auto& blocks = cache.free_blocks[block];
   if (blocks.empty()) {
+    cache.grow(block);
     void* data = std::aligned_alloc(64, size_t(block));
     if (!data)
       throw ResourceExhaustedError(str_cat("out of host memory: ", block, " bytes wanted"));
@@ -62,6 +134,7 @@ DISTRIBUTE_INLINE void* host_allocate(int64_t bytes) {
   const int64_t block = block_size(bytes);
   std::lock_guard lock(cache.mutex);
   void* data = bytes >= kArenaBytes ? cache.arena.allocate(block) : take_small(cache, block);
+  if (bytes >= kArenaBytes) ++cache.large[block];
   cache.info.current += block;
   cache.info.peak = std::max(cache.info.peak, cache.info.current);
   return data;
@@ -72,7 +145,10 @@ DISTRIBUTE_INLINE void host_release(void* data, int64_t bytes) {
   const int64_t block = block_size(bytes);
   std::lock_guard lock(cache.mutex);
   cache.info.current -= block;
-  if (bytes >= kArenaBytes) return cache.arena.release(data, block);
+  if (bytes >= kArenaBytes) {
+    if (const auto same = cache.large.find(block); --same->second == 0) cache.large.erase(same);
+    return cache.arena.release(data, block);
+  }
   cache.free_blocks[block].push_back(data);
   cache.info.cached += block;
 }
@@ -139,11 +215,7 @@ DISTRIBUTE_INLINE void release_cached_memory(Device device) {
   if (device.type == DeviceType::Gpu) return device_internal::gpu_release_cached(device);
   auto& cache = device_internal::host_cache();
   std::lock_guard lock(cache.mutex);
-  for (auto& [bytes, blocks] : cache.free_blocks)
-    for (void* data : blocks) std::free(data);
-  cache.free_blocks.clear();
-  cache.info.cached = 0;
-  cache.arena.trim();
+  cache.trim();
 }
 
 }  // namespace distribute

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/memory_limit.hpp>
 #include <distribute/device/detail/host_arena.hpp>
 
 #include <algorithm>
@@ -42,11 +43,17 @@ DISTRIBUTE_INLINE int64_t HostArena::block_size(int64_t bytes) {
 }
 
 DISTRIBUTE_INLINE void* HostArena::allocate(int64_t block) {
+  if (before_growth_ && !fits_without_growth(block)) before_growth_(block);
   const auto fitting = by_size_.lower_bound({block, nullptr});
   if (fitting != by_size_.end()) return take(free_.find(fitting->second), block);
   if (void* data = take_fresh(block)) return data;
   reserve(block);
   return take_fresh(block);
+}
+
+DISTRIBUTE_INLINE bool HostArena::fits_without_growth(int64_t block) const {
+  const auto fitting = by_size_.lower_bound({block, nullptr});
+  return fitting != by_size_.end() && free_.at(fitting->second).holds_memory;
 }
 
 DISTRIBUTE_INLINE void* HostArena::take(Extents::iterator extent, int64_t block) {
@@ -76,7 +83,11 @@ DISTRIBUTE_INLINE void HostArena::reserve(int64_t block) {
   int64_t bytes = std::max({least, reserved_, kFirstReservation});
   char* data = reserve_from_system(bytes);
   if (!data && bytes > least) data = reserve_from_system(bytes = least);
-  if (!data) throw ResourceExhaustedError(str_cat("out of host memory: ", block, " bytes wanted"));
+  if (!data) {
+    const auto room = address_room();
+    throw ResourceExhaustedError(str_cat("out of host memory: ", block, " bytes wanted",
+                                         room ? "; " + memory_text(*room) : std::string()));
+  }
   reservations_[data] = {data, data + bytes};
   reserved_ += bytes;
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/detail/core_watch.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/device/detail/device_state.hpp>
 #include <distribute/device/math_mode.hpp>
@@ -21,6 +22,11 @@ DISTRIBUTE_INLINE void config::set_float32_matmul_precision(std::string_view pre
 
 DISTRIBUTE_INLINE std::string_view config::get_float32_matmul_precision() {
   return device_state().allow_winograd ? "high" : "highest";
+}
+
+DISTRIBUTE_INLINE void config::experimental::enable_op_determinism() {
+  device_state().op_determinism = true;
+  base_internal::keep_number_of_threads();
 }
 
 }  // namespace distribute

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/cores.hpp>
 #include <distribute/base/detail/thread_context.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
@@ -216,7 +217,7 @@ namespace threading {
 DISTRIBUTE_INLINE void set_intra_op_parallelism_threads(int threads) {
   device_state().intra_op_parallelism_threads =
       device_internal::checked_threads("set_intra_op_parallelism_threads", threads);
-  set_intra_op_threads(threads ? threads : omp_get_num_procs());
+  set_intra_op_threads(threads ? threads : usable_threads());
 }
 DISTRIBUTE_INLINE int get_intra_op_parallelism_threads() {
   return device_state().intra_op_parallelism_threads;

@@ -1,4 +1,6 @@
 #pragma once
+#include <distribute/base/control_groups.hpp>
+#include <distribute/base/cores.hpp>
 #include <distribute/base/detail/process_stat.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/metrics/prometheus.hpp>
@@ -7,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <limits>
 #include <string_view>
 
@@ -98,6 +101,26 @@ DISTRIBUTE_INLINE double boot_time() {
   return 0;
 }
 
+/// What control groups and neighbours leave of the machine; `add` takes name, text, kind and value.
+DISTRIBUTE_INLINE void add_limits(
+    const std::function<void(const char*, const char*, MetricKind, double)>& add) {
+  const ControlGroups groups;
+  add("distribute_usable_cores", "Cores by affinity and quota.", MetricKind::Gauge,
+      core_limits().usable());
+  add("distribute_cores_contended", "1 while threads have to wait for cores.", MetricKind::Gauge,
+      cores_are_contended());
+  if (const auto throttling = groups.throttling()) {
+    add("distribute_cpu_throttled_seconds_total",
+        "Time that the quota of CPU time stopped threads.", MetricKind::Counter,
+        throttling->seconds);
+    add("distribute_cpu_throttled_periods_total", "Periods in which the quota ran out.",
+        MetricKind::Counter, double(throttling->throttled));
+  }
+  if (const auto memory = groups.memory())
+    add("distribute_memory_limit_bytes", "Limit of the control group.", MetricKind::Gauge,
+        double(memory->value));
+}
+
 DISTRIBUTE_INLINE std::vector<MetricFamily> process_metrics() {
   std::vector<MetricFamily> all;
   const auto add = [&all](const char* name, const char* text, MetricKind kind, double value) {
@@ -118,6 +141,7 @@ DISTRIBUTE_INLINE std::vector<MetricFamily> process_metrics() {
   ::getrlimit(RLIMIT_NOFILE, &limit);
   add("process_max_fds", "Most file descriptors.", MetricKind::Gauge, double(limit.rlim_cur));
   add("process_open_fds", "Open file descriptors.", MetricKind::Gauge, open_descriptors());
+  add_limits(add);
   return all;
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/base/cores.hpp>
 #include <distribute/base/detail/start_thread.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/base/parallel.hpp>
@@ -217,7 +218,7 @@ DISTRIBUTE_INLINE int ParameterServer::Impl::threads() const {
   for (const auto& [job, members] : task->cluster().as_dict())
     for (const auto& [index, other] : members.by_index())
       here += other.substr(0, other.rfind(':')) == host;
-  return std::max(1, int(std::thread::hardware_concurrency()) / std::max(here, 1));
+  return threads_for_tasks(here);
 }
 
 DISTRIBUTE_INLINE void ParameterServer::Impl::remove_ended() {

@@ -1,8 +1,10 @@
 #pragma once
-/// Sees that all workers train the same variables, and tells which gradients were missing.
+/// Sees that all workers train the same variables, and tells which gradients were missing and which
+/// worker the others wait for.
 
 #include <distribute/autograd/gradient_placer.hpp>
 #include <distribute/base/config.hpp>
+#include <distribute/strategy/detail/straggler_watch.hpp>
 #include <distribute/strategy/detail/worker_reducer.hpp>
 
 #include <memory>
@@ -37,6 +39,7 @@ class AgreeingReducer final : public replica_internal::GradientReducer {
   LocalReplicaContext& context_;
   WorkerState& state_;
   const std::unique_ptr<replica_internal::GradientReducer> next_;
+  StragglerWatch stragglers_;
 };
 
 }  // namespace distribute::strategy_internal

@@ -9,7 +9,10 @@ class ClusterRuntime;
 
 namespace distribute::strategy_internal {
 
-/// Workers of one host share its cores, unless somebody has said how many threads to use.
+/// `tasks` that compute on one host share its cores, unless the environment or the program has set
+/// a number of threads.
+void share_cores(int tasks);
+/// The same for the workers of this host that `runtime` has met.
 void share_cores(const ClusterRuntime& runtime);
 
 }  // namespace distribute::strategy_internal

@@ -1,6 +1,8 @@
 #pragma once
 /// Waiting for another thread of this process: spin, offer the core to others, then sleep.
 
+#include <distribute/base/cores.hpp>
+
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -30,11 +32,10 @@ inline bool yield_while_equal(const std::atomic<uint32_t>& value, uint32_t old) 
   return false;
 }
 
-/// Waits until `value` is not `old`. About 50 us of spinning first, unless more threads work
-/// together than there are cores: then spinning would hold up the very thread waited for.
+/// Waits until `value` is not `old`. About 50 us of spinning first where that pays for `threads`
+/// that work together.
 inline void wait_while_equal(const std::atomic<uint32_t>& value, uint32_t old, int threads) {
-  static const int cores = int(std::thread::hardware_concurrency());
-  if (threads <= cores) {
+  if (spinning_pays(threads)) {
     for (int i = 0; i < 1500; ++i) {
       if (value.load(std::memory_order_acquire) != old) return;
       pause_briefly();

@@ -14,7 +14,11 @@ DISTRIBUTE_INLINE void AgreeingReducer::update(std::span<const VariableUpdate> u
   context_.check_owner(updates);
   try {
     if (!state_.agreed) agree(updates);
+    stragglers_.begin();
     next_->update(updates, gradients_are_reduced, kernel);
+    if (state_.group.num_workers > 1)
+      stragglers_.end(*state_.group.replicas[size_t(context_.local_replica_id())],
+                      state_.group.num_workers);
   } catch (const Error& error) {
     const std::string notes = context_.local_replicas().notes(), text = error.what();
     if (notes.empty() || text.find(notes) != std::string::npos) throw;

@@ -1,5 +1,7 @@
 #pragma once
 #include <distribute/autograd/gradient_placer.hpp>
+#include <distribute/base/cores.hpp>
+#include <distribute/base/detail/core_watch.hpp>
 #include <distribute/base/detail/thread_context.hpp>
 #include <distribute/base/flush_subnormals.hpp>
 #include <distribute/base/metrics_sink.hpp>
@@ -44,6 +46,7 @@ DISTRIBUTE_INLINE LocalReplicas::LocalReplicas(std::vector<std::string> devices,
       group_(int(devices_.size())),
       threads_(int(devices_.size())) {
   monitoring::start_metrics_sinks("127.0.0.1");  // where no cluster's runtime has done so
+  log_core_limits();
 }
 
 DISTRIBUTE_INLINE void LocalReplicas::record_runs(const std::string& strategy,
@@ -109,7 +112,8 @@ DISTRIBUTE_INLINE void LocalReplicas::call_for_each_replica(
   make_contexts();
   std::vector<ThreadContext> contexts;  // of the replicas on threads of their own
   for (int r = 1; r < group_.size(); ++r) contexts.push_back(ThreadContext::for_other_thread());
-  const int threads = std::max(intra_op_threads() / group_.size(), 1);
+  const int threads =
+      base_internal::advised_threads(std::max(intra_op_threads() / group_.size(), 1));
   group_.begin();
   threads_.run([&](int replica) {
     try {

@@ -1,6 +1,5 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/base/parallel.hpp>
 #include <distribute/cluster/cluster_resolver.hpp>
 #include <distribute/cluster/default_resolver.hpp>
 #include <distribute/cluster/multi_worker_util.hpp>
@@ -10,11 +9,9 @@
 #include <distribute/parameter_server/client.hpp>
 #include <distribute/rpc/job_task.hpp>
 #include <distribute/strategy/detail/parameter_server_extended.hpp>
+#include <distribute/strategy/detail/share_cores.hpp>
 #include <distribute/strategy/parameter_server_strategy.hpp>
 
-#include <algorithm>
-#include <cstdlib>
-#include <thread>
 #include <utility>
 
 namespace distribute::strategy_internal {
@@ -44,17 +41,14 @@ DISTRIBUTE_INLINE std::string host_of(const std::string& address) {
   return address.substr(0, address.rfind(':'));
 }
 
-/// Tasks that compute on one host share its cores, unless somebody has said how many threads to
-/// use. Servers mostly wait.
+/// Servers are not counted: they mostly wait.
 DISTRIBUTE_INLINE void share_cores_of_host(const ServerJob& job) {
-  if (std::getenv("OMP_NUM_THREADS") || device_state().intra_op_parallelism_threads > 0) return;
   const std::string mine = host_of(job.cluster.task_address(job.type, job.index));
   int near = 0;
   for (const char* type : {"chief", "worker"})
     for (int i = 0; i < tasks_of(job.cluster, type); ++i)
       near += host_of(job.cluster.task_address(type, i)) == mine;
-  const int cores = int(std::thread::hardware_concurrency());
-  set_intra_op_threads(std::max(cores / std::max(near, 1), 1));
+  share_cores(near);
 }
 
 DISTRIBUTE_INLINE ServerJob join_job(const ClusterResolver& resolver,

@@ -1,20 +1,24 @@
 #pragma once
+#include <distribute/base/cores.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/device/detail/device_state.hpp>
 #include <distribute/strategy/detail/share_cores.hpp>
 
 #include <algorithm>
-#include <cstdlib>
-#include <thread>
 
 namespace distribute::strategy_internal {
 
+DISTRIBUTE_INLINE void share_cores(int tasks) {
+  set_tasks_on_host(tasks);
+  if (core_limits().environment == 0 && device_state().intra_op_parallelism_threads == 0)
+    set_intra_op_threads(usable_threads());
+}
+
 DISTRIBUTE_INLINE void share_cores(const ClusterRuntime& runtime) {
-  if (std::getenv("OMP_NUM_THREADS") || device_state().intra_op_parallelism_threads > 0) return;
   const auto& hosts = runtime.hosts();
   const auto near = std::count(hosts.begin(), hosts.end(), hosts[size_t(runtime.rank())]);
-  set_intra_op_threads(std::max(int(std::thread::hardware_concurrency()) / int(near), 1));
+  share_cores(int(near));
 }
 
 }  // namespace distribute::strategy_internal
