@@ -10,40 +10,6 @@
 
 namespace distribute_tools {
 
-FlagRule any() { return {}; }
-FlagRule at_least(double least) { return {.low = least}; }
-FlagRule above(double limit) { return {.low = limit, .without_low = true}; }
-FlagRule in_range(double low, double high) {
-  return {.low = low, .high = high, .as_interval = true};
-}
-
-FlagRule FlagRule::at_most(double most) const {
-  FlagRule rule = *this;
-  rule.high = most;
-  return rule;
-}
-FlagRule FlagRule::open() const {
-  FlagRule rule = *this;
-  rule.without_high = true;
-  return rule;
-}
-FlagRule FlagRule::agreed() const {
-  FlagRule rule = *this;
-  rule.agreement = Agreement::Value;
-  return rule;
-}
-FlagRule FlagRule::agreed_if_given() const {
-  FlagRule rule = *this;
-  rule.agreement = Agreement::Given;
-  return rule;
-}
-FlagRule FlagRule::only_with(const std::string& flag, std::vector<std::string> values) const {
-  FlagRule rule = *this;
-  rule.with = flag;
-  rule.with_values = std::move(values);
-  return rule;
-}
-
 /// "a, b or c".
 std::string alternatives(const std::vector<std::string>& words) {
   if (words.size() < 2) return absl::StrJoin(words, "");

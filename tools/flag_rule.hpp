@@ -3,11 +3,11 @@
 /// table of flags come from it.
 
 #include <concepts>
-#include <initializer_list>
 #include <limits>
 #include <map>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace distribute_tools {
@@ -25,11 +25,13 @@ struct FlagRule {
   std::vector<std::string> with_values = {};
   Agreement agreement = Agreement::None;
 
-  FlagRule at_most(double most) const;
-  FlagRule open() const;  // an interval without its end
-  FlagRule agreed() const;
-  FlagRule agreed_if_given() const;
-  FlagRule only_with(const std::string& flag, std::vector<std::string> values) const;
+  FlagRule at_most(double most) { return high = most, *this; }
+  FlagRule open() { return without_high = true, *this; }  // an interval without its end
+  FlagRule agreed() { return agreement = Agreement::Value, *this; }
+  FlagRule agreed_if_given() { return agreement = Agreement::Given, *this; }
+  FlagRule only_with(const std::string& flag, std::vector<std::string> values) {
+    return with = flag, with_values = std::move(values), *this;
+  }
 
   /// "at least 1", "in [0, 1)", "adam, sgd or rmsprop"; "" where everything is taken.
   std::string range() const;
@@ -38,10 +40,12 @@ struct FlagRule {
   bool takes(double number) const;
 };
 
-FlagRule any();
-FlagRule at_least(double least);
-FlagRule above(double limit);
-FlagRule in_range(double low, double high);
+inline FlagRule any() { return {}; }
+inline FlagRule at_least(double least) { return {.low = least}; }
+inline FlagRule above(double limit) { return {.low = limit, .without_low = true}; }
+inline FlagRule in_range(double low, double high) {
+  return {.low = low, .high = high, .as_interval = true};
+}
 template <std::convertible_to<std::string>... Texts>
 FlagRule one_of(Texts... texts) {
   return {.known = {texts...}};
