@@ -24,12 +24,16 @@
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/concat.hpp>
 #include <distribute/ops/cross_entropy.hpp>
+#include <distribute/ops/einsum.hpp>
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/gather.hpp>
 #include <distribute/ops/matmul.hpp>
+#include <distribute/ops/norm.hpp>
 #include <distribute/ops/pad.hpp>
 #include <distribute/ops/pool.hpp>
 #include <distribute/ops/random.hpp>
+#include <distribute/ops/range.hpp>
+#include <distribute/ops/rearrange.hpp>
 #include <distribute/ops/reduce.hpp>
 #include <distribute/ops/reshape.hpp>
 #include <distribute/ops/search.hpp>
@@ -236,6 +240,19 @@ inline std::vector<Case> function_cases() {
     return concat(
         {parts[1], parts[0], back, pad(middle, {{0, 0}, {1, 1}, {0, 3}}, PadMode::Constant, 0.25f)},
         -1);
+  }));
+  cases.push_back(function("rearranged", steps, [](const Tensor& x) {
+    const Tensor lengths{int32_t{3}, int32_t{6}, int32_t{0}, int32_t{2}};
+    const Tensor moved = add_n({reverse(x, {1, -1}), roll(x, 2, -1) * 0.5f, roll(x, 1, 1)});
+    const Tensor masked = x * sequence_mask(lengths, 6, DType::Float32) + linspace(0, 1, 6);
+    return concat({moved, masked, repeat(slice(x, {0, 0, 0}, {-1, -1, 3}), 2, 2)}, 1);
+  }));
+  cases.push_back(function("products", steps, [](const Tensor& x) {
+    const Tensor squares = einsum("bij,bkj->bik", {x, x});
+    const Tensor bands = linalg::band_part(squares, 1, 0) + eye(4);
+    return concat({einsum("bik,bkj->bij", {bands, x}), nn::l2_normalize(x, {-1}),
+                   norm(x, {.axes = {1}, .keepdims = true})},
+                  1);
   }));
   cases.push_back(function("mirrored", images, [](const Tensor& x) {
     return pad(x, {{0, 0}, {1, 2}, {2, 0}, {0, 0}}, PadMode::Reflect) * 2.0f;

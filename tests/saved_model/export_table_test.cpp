@@ -5,7 +5,9 @@
 #include <distribute/ops/conv2d.hpp>
 #include <distribute/ops/conv2d_transpose.hpp>
 #include <distribute/ops/cross_entropy.hpp>
+#include <distribute/ops/cumulative.hpp>
 #include <distribute/ops/layer_norm.hpp>
+#include <distribute/ops/segment.hpp>
 #include <distribute/saved_model/detail/onnx_graph.hpp>
 #include <distribute/saved_model/graph_def.hpp>
 
@@ -140,6 +142,13 @@ std::map<std::string, Function> refused_functions() {
       {"normal", [](const Tensor& x) { return x + random::normal(x.shape(), 1); }},
       {"truncated_normal",
        [](const Tensor& x) { return x + random::truncated_normal(x.shape(), 1); }},
+      {"cumsum", [](const Tensor& x) { return cumsum(x, 1); }},
+      {"cumprod", [](const Tensor& x) { return cumprod(x, 1); }},
+      {"scatter_nd",
+       [](const Tensor& x) {
+         const Tensor places({4, 1}, std::vector<int32_t>{1, 0, 1, 2});
+         return scatter_nd(places, transpose(x, {1, 0, 2, 3}), {3, x.shape()[0], 6, 2});
+       }},
       {"uniform_int",
        [](const Tensor& x) {
          return x + cast(random::uniform_int(x.shape(), 1, 0, 9), DType::Float32);

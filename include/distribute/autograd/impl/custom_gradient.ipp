@@ -9,6 +9,7 @@ namespace distribute {
 DISTRIBUTE_INLINE Tensor
 custom_gradient(const std::function<ValueAndGradient(const std::vector<Tensor>&)>& fn,
                 const std::vector<Tensor>& inputs) {
+  if (!autograd_internal::is_taping()) return fn(inputs).value;
   ValueAndGradient made;
   {
     const autograd_internal::HiddenTapes hidden;
