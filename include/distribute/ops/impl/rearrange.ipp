@@ -85,7 +85,8 @@ DISTRIBUTE_INLINE Tensor linalg::band_part(const Tensor& x, int64_t lower, int64
   const Tensor right = range(columns) - reshape(range(rows), {rows, 1});  // of the diagonal
   const Tensor from = scalar_like(right, double(lower < 0 ? -rows : -lower));
   const Tensor to = scalar_like(right, double(upper < 0 ? columns : upper));
-  return where(logical_and(greater_equal(right, from), less_equal(right, to)), x, zeros_like(x));
+  return where(logical_and(greater_equal(right, from), less_equal(right, to)), x,
+               scalar_like(x, 0));
 }
 
 }  // namespace distribute
