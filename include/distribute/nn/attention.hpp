@@ -45,8 +45,8 @@ struct MultiHeadAttentionCall {
 
 /// Queries, keys and values of every head by a product, attention (ops/attention.hpp), and a
 /// product that joins the heads. Called with one tensor it is self-attention, whose mask says which
-/// places count as query and as key; the mask goes on to the next layer. Shapes  query [batch,
-/// queries, d], value and key [batch, keys, ...] -> [batch, queries,
+/// places count as query and as key; the mask goes on to the next layer.
+/// Shapes  query [batch, queries, d], value and key [batch, keys, ...] -> [batch, queries,
 ///         output_shape]; query/kernel [d, heads, key_dim], query/bias [heads, key_dim], key and
 ///         value likewise, attention_output/kernel [heads, value_dim, output_shape].
 /// Source  tf.keras.layers.MultiHeadAttention; Vaswani et al. 2017

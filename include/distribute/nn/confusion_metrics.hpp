@@ -32,7 +32,8 @@ class ConfusionCount : public Metric {
   Variable accumulator_;
 };
 
-/// Without thresholds 0.5. Throws InvalidArgumentError for one outside of [0, 1].
+/// Without thresholds 0.5.
+/// Throws  InvalidArgumentError for a threshold outside of [0, 1].
 class TruePositives : public ConfusionCount {
  public:
   explicit TruePositives(std::vector<double> thresholds = {}, std::string name = "true_positives");

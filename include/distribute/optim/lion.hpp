@@ -23,7 +23,8 @@ struct LionOptions {
 };
 
 /// w -= rate sign(beta_1 m + (1 - beta_1) g), then m = beta_2 m + (1 - beta_2) g.
-/// Slot "m". Throws InvalidArgumentError for a beta_1 outside of (0, 1].
+/// Slot "m".
+/// Throws  InvalidArgumentError for a beta_1 outside of (0, 1].
 /// Source  tf.keras.optimizers.Lion; Chen et al. 2023
 class Lion : public Optimizer {
  public:
