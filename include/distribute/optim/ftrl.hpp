@@ -26,11 +26,13 @@ struct FtrlOptions {
   std::string name = "Ftrl";
 };
 
-/// With p = -learning_rate_power, l2 = l2_regularization_strength + beta / (2 rate), s the
-/// shrinkage and n' = n + g^2: z += g + 2 s w - w (n'^p - n^p) / rate, n = n', w = (clip(z, -l1,
-/// l1) - z) / (n^p / rate + 2 l2). Slots "accumulator" (n), "linear" (z). Throws
-/// InvalidArgumentError for a negative strength or accumulator, and a positive power. Source
-/// tf.keras.optimizers.Ftrl; McMahan et al. 2013
+/// With p = -learning_rate_power, s the shrinkage strength, n' = n + g^2 and
+/// l2 = l2_regularization_strength + beta / (2 rate):
+///   z += g + 2 s w - w (n'^p - n^p) / rate
+///   w = (clip(z, -l1, l1) - z) / (n'^p / rate + 2 l2)
+/// Slots "accumulator" (n), "linear" (z).
+/// Throws  InvalidArgumentError for a negative strength or accumulator, and a positive power.
+/// Source  tf.keras.optimizers.Ftrl; McMahan et al. 2013
 class Ftrl : public Optimizer {
  public:
   explicit Ftrl(EmptyBraces) : Ftrl() {}

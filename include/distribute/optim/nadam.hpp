@@ -24,9 +24,9 @@ struct NadamOptions {
 };
 
 /// With u_t = beta_1 (1 - 0.96^t / 2) and U_t the product of u_1 ... u_t:
-/// m += (g - m)(1 - beta_1), v += (g^2 - v)(1 - beta_2),
-/// m^ = u_{t+1} m / (1 - U_{t+1}) + (1 - u_t) g / (1 - U_t),
-/// w -= rate m^ / (sqrt(v / (1 - beta_2^t)) + epsilon).
+///   m += (g - m)(1 - beta_1), v += (g^2 - v)(1 - beta_2)
+///   m^ = u_{t+1} m / (1 - U_{t+1}) + (1 - u_t) g / (1 - U_t)
+///   w -= rate m^ / (sqrt(v / (1 - beta_2^t)) + epsilon)
 /// Slots "m", "v".
 /// Source  tf.keras.optimizers.Nadam; Dozat 2015
 class Nadam : public Optimizer {
