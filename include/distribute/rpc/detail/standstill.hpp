@@ -15,7 +15,8 @@ class Standstill {
  public:
   using Clock = net::Deadline::Clock;
 
-  /// Others count this task as lost after `limit` seconds.
+  /// Others may count this task as lost when it stood still for `limit` seconds: they do so after
+  /// a silence, which begins with the heartbeat before.
   explicit Standstill(double limit) : limit_(limit), last_(Clock::now()) {}
 
   /// Returns the seconds since the last look.

@@ -19,7 +19,8 @@ inline constexpr uint8_t kPing = 1, kEcho = 2, kFarewell = 3;
 DISTRIBUTE_INLINE PeerMonitor::PeerMonitor(const ClusterOptions& options)
     : interval_(options.heartbeat_interval),
       lost_after_(options.lost_after),
-      standstill_(std::make_shared<Standstill>(options.lost_after)) {
+      standstill_(std::make_shared<Standstill>(
+          std::max(options.lost_after - options.heartbeat_interval, options.lost_after / 2))) {
   next_ping_ = Clock::now();
   thread_ = base_internal::start_thread("watching other tasks", [this] { run(); });
 }

@@ -29,8 +29,8 @@ DISTRIBUTE_INLINE std::string Standstill::text(Clock::time_point now) const {
                                                   : 0;
   if (seconds == 0) return "";
   return str_cat("; this task itself stood still for ", std::round(seconds),
-                 " s before that, longer than DISTRIBUTE_LOST_AFTER, so the others took it for "
-                 "lost: start it again");
+                 " s before that, so the others took it for lost (DISTRIBUTE_LOST_AFTER): start it "
+                 "again");
 }
 
 }  // namespace distribute::rpc
