@@ -1,5 +1,5 @@
-/// A language model of characters: a decoder-only transformer that learns to continue a text, on
-/// the devices of one machine or, started by `distribute run`, on those of several workers.
+/// A model of characters: a decoder-only transformer that learns to continue a text, on the devices
+/// of one machine or, started by `distribute run`, on those of several workers.
 ///
 ///   text_transformer_decoder --steps=1000
 ///   distribute run -np 2 -- text_transformer_decoder
