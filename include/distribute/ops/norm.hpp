@@ -20,7 +20,7 @@ struct NormOptions {
 Tensor norm(const Tensor& x, const NormOptions& options = {});
 
 namespace nn {
-/// x divided by its Euclidean length along the axes; one shorter than sqrt(epsilon) counts as that.
+/// x divided by its Euclidean length along the axes; one shorter than sqrt(epsilon) by that number.
 /// Source  tf.math.l2_normalize
 Tensor l2_normalize(const Tensor& x, const std::vector<int>& axes = {}, float epsilon = 1e-12f);
 }  // namespace nn

@@ -9,7 +9,7 @@ namespace distribute::train {
 
 /// While it lives SIGTERM ends the process at once with kExitPreempted, and a line on stderr says
 /// that nothing was saved; also where it is the first process of a container: there the kernel
-/// drops signals that nobody handles, and the pod would only end when its grace period is over. A
+/// drops signals without a handler, and the pod would only end when its grace period is over. A
 /// PreemptionCheckpointHandler takes the signal over while it lives. Where the signal was ignored
 /// it stays so. The main thread.
 class ExitOnTermination {

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/nn/detail/loss_parts.hpp>
 #include <distribute/nn/detail/metric_inputs.hpp>
 #include <distribute/nn/iou.hpp>
 #include <distribute/ops/cast.hpp>
@@ -70,7 +71,7 @@ DISTRIBUTE_INLINE Tensor IoU::result() const {
   const Tensor both = reduce_sum(matrix * diagonal, {0});
   const Tensor either = gather(reduce_sum(matrix, {0}) + reduce_sum(matrix, {1}) - both, targets);
   const Tensor occurs = cast(greater(either, scalar_like(either, 1e-9)), DType::Float32);
-  constexpr float kEpsilon = 1e-7f;
+  constexpr float kEpsilon = nn_internal::kEpsilon;
   const Tensor shares = gather(both, targets) / (either + kEpsilon) * occurs;
   return reduce_sum(shares) / (reduce_sum(occurs) + kEpsilon);
 }

@@ -23,7 +23,8 @@ class StoredVariable;
 /// applied. Thread-safe.
 class AppliedUpdates {
  public:
-  /// Keeps so many at most, the newest ones, whatever coordinators say: one may be gone for good.
+  /// Keeps `capacity` updates at most, the newest ones, whatever coordinators say: one may be gone
+  /// for good.
   explicit AppliedUpdates(size_t capacity = size_t{1} << 18) : capacity_(capacity) {}
 
   /// Whether the variable has not had this update yet, and from now on it has. Always true for what
