@@ -7,9 +7,12 @@ set(annexes ${DISTRIBUTE_ANNEX_NAMES})
 list(TRANSFORM annexes PREPEND distribute_)
 install(TARGETS distribute distribute_header_only ${annexes} ${DISTRIBUTE_INSTALLED_TARGETS} EXPORT distribute-targets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(DISTRIBUTE_ENGINE_TARGETS)
+  install(TARGETS ${DISTRIBUTE_ENGINE_TARGETS} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/distribute)
+endif()
 install(EXPORT distribute-targets NAMESPACE distribute:: DESTINATION ${package_dir})
 install(DIRECTORY include/distribute DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        FILES_MATCHING PATTERN "*.hpp" PATTERN "*.ipp" PATTERN "*.inc")
+        FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h" PATTERN "*.ipp" PATTERN "*.inc")
 install(DIRECTORY cmake/modules DESTINATION ${package_dir})
 install(FILES LICENSE NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 

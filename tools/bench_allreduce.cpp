@@ -6,7 +6,7 @@
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/cluster_options.hpp>
 #include <distribute/collective/communicator.hpp>
-#include <distribute/collective/mpi_transport.hpp>
+#include <distribute/collective/engine.hpp>
 #include <distribute/collective/tcp_transport.hpp>
 #include <distribute/collective/window_transport.hpp>
 #include <distribute/net/encrypt.hpp>
@@ -65,8 +65,8 @@ std::vector<int64_t> parse_sizes(const std::string& text) {
 std::string complaint(const AllReduceBenchOptions& options) {
   const std::string& transport = options.transport;
   if (transport != "auto" && transport != "threads" && transport != "shm" && transport != "tcp" &&
-      transport != "mpi")
-    return "--transport must be auto, threads, shm, tcp or mpi, not '" + transport + "'";
+      transport != "mpi" && transport != "ucx")
+    return "--transport must be auto, threads, shm, tcp, ucx or mpi, not '" + transport + "'";
   if (options.world < 1 || options.world > 64)
     return "--world must be from 1 to 64, not " + std::to_string(options.world);
   if (options.flows < 1 || options.flows > 16)
@@ -74,7 +74,7 @@ std::string complaint(const AllReduceBenchOptions& options) {
   if (!(options.seconds > 0 && options.seconds <= 600))
     return "--seconds must be more than 0 and at most 600";
   if (options.raw && options.world < 2) return "--raw needs a --world of at least 2";
-  if (options.in_place && (transport == "tcp" || transport == "mpi"))
+  if (options.in_place && (transport == "tcp" || transport == "mpi" || transport == "ucx"))
     return "--in_place is for threads and shm";
   if (options.tls && transport != "tcp") return "--tls is for tcp";
   if (options.raw && transport == "mpi") return "--raw is not for mpi";
@@ -290,7 +290,7 @@ std::shared_ptr<const net::TlsContext> make_tls() {
 /// The sockets of all groups over TCP, with the groups' names.
 std::vector<std::pair<std::string, Sockets>> connect_groups(const AllReduceBenchOptions& options) {
   std::vector<std::pair<std::string, Sockets>> result;
-  if (options.transport != "tcp") return result;
+  if (options.transport != "tcp" && options.transport != "ucx") return result;
   const bool only_tls = distribute::ClusterOptions::from_environment().tls;
   if (!only_tls) result.emplace_back("tcp", connect_all(options.world, options.flows));
   if (only_tls || options.tls)
@@ -301,7 +301,9 @@ std::vector<std::pair<std::string, Sockets>> connect_groups(const AllReduceBench
 std::vector<AllReduceTime> time_all_reduces(const AllReduceBenchOptions& options) {
   if (options.transport == "mpi") return time_mpi(options);
   const int world = options.world;
-  const bool tcp = options.transport == "tcp", threads = options.transport == "threads";
+  // UCX stands beside TCP, through which its ranks find each other.
+  const bool ucx = options.transport == "ucx", tcp = options.transport == "tcp" || ucx,
+             threads = options.transport == "threads";
   auto sockets = connect_groups(options);
   const Sockets raw_sockets = connect_all(world, options.raw && tcp ? 1 : 0);
   auto in_process = threads ? collective::make_thread_transports(world)
@@ -320,6 +322,7 @@ std::vector<AllReduceTime> time_all_reduces(const AllReduceBenchOptions& options
     for (auto& [name, all] : sockets)
       add(name.c_str(), std::make_unique<collective::TcpTransport>(
                             collective::TcpMesh{rank, std::move(all[size_t(rank)])}));
+    if (ucx) add("ucx", collective::make_ucx_transport(*groups[0]));
     if (tcp) sockets.clear();  // the other ranks' ends, so that a rank that dies is noticed
     for (const auto& peer : raw_sockets[size_t(rank)])
       if (!peer.empty()) measured.raw.push_back(peer.data());

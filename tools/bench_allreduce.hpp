@@ -8,7 +8,7 @@
 namespace distribute_tools {
 
 struct AllReduceBenchOptions {
-  std::string transport = "auto";  // auto | threads | shm | tcp | mpi
+  std::string transport = "auto";  // auto | threads | shm | tcp | ucx | mpi
   std::string bytes = "1K,64K,1M,25M,100M";
   int world = 2;
   int flows = 1;          // TCP connections between two ranks

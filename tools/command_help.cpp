@@ -32,7 +32,7 @@ constexpr CommandHelp kCommands[] = {
      "      TF_CONFIG of every host of a new cluster (see distribute cluster make --help)\n",
      "json job_name task_index ps_hosts worker_hosts chief_hosts evaluator_hosts ready"},
     {"bench allreduce",
-     "  distribute bench allreduce [--world=N] [--transport=auto|threads|shm|tcp|mpi]\n"
+     "  distribute bench allreduce [--world=N] [--transport=auto|threads|shm|tcp|ucx|mpi]\n"
      "                           [--bytes=1K,64K,1M,25M,100M] [--flows=N] [--seconds=X] [--raw]\n"
      "                           [--tls] [--in_place] [--json]\n"
      "      time of an all-reduce between ranks on this machine; --raw: also of sockets or memory\n"

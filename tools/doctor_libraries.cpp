@@ -2,6 +2,7 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/version.hpp>
+#include <distribute/collective/engine.hpp>
 #include <distribute/collective/nccl_library.hpp>
 #include <distribute/device/cuda_device.hpp>
 #include <distribute/device/cuda_library.hpp>
@@ -80,14 +81,16 @@ void examine_texts(DoctorReport& report) {
     missing(report, "PNG", "no pictures in PNG format (libpng-dev)");
 }
 
-void examine_mpi(DoctorReport& report) {
-  const auto version = linked<int(char*, int*)>("MPI_Get_library_version");
-  if (!version) return missing(report, "MPI", "DISTRIBUTE_WITH_MPI=ON (libopenmpi-dev) adds it");
-  char text[8192] = "";
-  int length = 0;
-  version(text, &length);
-  const std::string words(text, size_t(length));
-  report.ok(kLibraries, "MPI", words.substr(0, words.find_first_of(",\n")));
+/// Modules that a job may take in place of TCP; opening one starts nothing.
+void examine_engines(DoctorReport& report) {
+  namespace collective = distribute::collective;
+  for (const collective::EngineKind kind : collective::kEngineKinds) {
+    std::string problem;
+    const collective::Engine* engine = collective::find_engine(kind, problem);
+    const std::string name = str_cat("engine ", collective::name_of(kind));
+    report.add({kLibraries, name, engine ? Mark::Ok : Mark::Note, engine ? engine->text() : problem,
+                {}});
+  }
 }
 
 /// NVIDIA numbers 9.19.0 as 91900, 12.8 as 12080.
@@ -135,7 +138,7 @@ void examine_libraries(DoctorReport& report) {
       kLibraries, "Asio",
       str_cat(ASIO_VERSION / 100000, ".", ASIO_VERSION / 100 % 1000, ".", ASIO_VERSION % 100));
   examine_cuda(report);
-  examine_mpi(report);
+  examine_engines(report);
 }
 
 void examine_gpus(DoctorReport& report) {
