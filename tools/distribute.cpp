@@ -40,9 +40,10 @@ ABSL_FLAG(bool, json, false, "print JSON instead of a table");
 ABSL_FLAG(int, world, 2, "bench allreduce: ranks; bench ps: clients");
 ABSL_FLAG(int, ps, 1, "bench ps: servers");
 ABSL_FLAG(int64_t, rows, 10'000'000, "bench ps: rows of the sparse table, of 64 numbers; 0: none");
-ABSL_FLAG(std::string, transport, "auto",
-          "bench allreduce: what moves the bytes: auto, threads, shm, tcp, ucx or mpi; bench ps: auto, "
-          "shm or tcp");
+ABSL_FLAG(
+    std::string, transport, "auto",
+    "bench allreduce: what moves the bytes: auto, threads, shm, tcp, ucx or mpi; bench ps: auto, "
+    "shm or tcp");
 ABSL_FLAG(std::string, bytes, "1K,64K,1M,25M,100M", "bench: sizes of the array");
 ABSL_FLAG(int, flows, 1, "bench allreduce: TCP connections between two ranks");
 ABSL_FLAG(double, seconds, 1, "bench: time for each size, at least 20 rounds");

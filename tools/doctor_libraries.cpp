@@ -88,8 +88,8 @@ void examine_engines(DoctorReport& report) {
     std::string problem;
     const collective::Engine* engine = collective::find_engine(kind, problem);
     const std::string name = str_cat("engine ", collective::name_of(kind));
-    report.add({kLibraries, name, engine ? Mark::Ok : Mark::Note, engine ? engine->text() : problem,
-                {}});
+    report.add(
+        {kLibraries, name, engine ? Mark::Ok : Mark::Note, engine ? engine->text() : problem, {}});
   }
 }
 

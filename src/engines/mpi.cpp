@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <climits>
+#include <csignal>
 #include <cstring>
 #include <mutex>
 #include <string>
@@ -106,6 +107,16 @@ const char* library() {
   return words.c_str();
 }
 
+/// MPICH's launcher tells the other ranks of a lost one by SIGUSR1, which would end them before
+/// they can say what they know.
+void outlive_signal() {
+#ifndef OPEN_MPI
+  struct sigaction now {};
+  if (sigaction(SIGUSR1, nullptr, &now) == 0 && now.sa_handler == SIG_DFL)
+    std::signal(SIGUSR1, SIG_IGN);
+#endif
+}
+
 int start_mpi(distribute_engine_error* error) {
   int initialized = 0, finalized = 0, level = 0;
   MPI_Initialized(&initialized);
@@ -115,6 +126,7 @@ int start_mpi(distribute_engine_error* error) {
   if (!initialized) {
     RETURN_IF_FAILED(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level));
     MpiProcess::get().ours = true;
+    outlive_signal();
   }
   RETURN_IF_FAILED(MPI_Query_thread(&level));
   if (level < MPI_THREAD_SERIALIZED)
@@ -127,9 +139,10 @@ int start_mpi(distribute_engine_error* error) {
 int open_group(distribute_engine_group** out, distribute_engine_error* error) {
   const std::lock_guard lock(mpi_mutex());
   if (MpiProcess::get().uses_lost_memory)
-    return fail(error, engines::kFailedPrecondition,
-                "an earlier group broke in the middle of a collective of MPI, which cannot be taken "
-                "back; start the process again");
+    return fail(
+        error, engines::kFailedPrecondition,
+        "an earlier group broke in the middle of a collective of MPI, which cannot be taken "
+        "back; start the process again");
   if (const int code = start_mpi(error)) return code;
   MPI_Comm comm;
   RETURN_IF_FAILED(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
@@ -255,11 +268,11 @@ void close_group(distribute_engine_group* group, int broken) {
   if (broken) MpiProcess::get().broken = true;
   int finalized = 0;
   MPI_Finalized(&finalized);
-  for (size_t i = 0; i < group->requests.size() && !finalized; ++i) {
-    if (!group->cancels[i]) {
-      MpiProcess::get().uses_lost_memory = true;
-      continue;
-    }
+  // MPI must not be called again while it uses memory that is gone: any call may go on with it.
+  for (const bool can_cancel : group->cancels)
+    if (!can_cancel) MpiProcess::get().uses_lost_memory = true;
+  if (finalized || MpiProcess::get().uses_lost_memory) return;
+  for (size_t i = 0; i < group->requests.size(); ++i) {
     MPI_Cancel(&group->requests[i]);
     MPI_Request_free(&group->requests[i]);
   }

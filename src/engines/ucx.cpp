@@ -98,7 +98,6 @@ void received(void* request, ucs_status_t status, const ucp_tag_recv_info_t*, vo
   ended(request, status, cookie);
 }
 
-
 void lost(void* argument, ucp_ep_h, ucs_status_t status) {
   const uintptr_t rank = reinterpret_cast<uintptr_t>(argument);
   if (calling) calling->events.add(DISTRIBUTE_ENGINE_PEER_LOST, code_of(status), int(rank));
@@ -163,8 +162,9 @@ int connect(distribute_engine_group* group, int rank, int size, const void* cons
       status = ucp_ep_create(group->worker, &params, &end);
     }
     if (status != UCS_OK)
-      return fail(error, code_of(status), "UCX: no way to rank %d: %s (see UCX_TLS, UCX_NET_DEVICES)",
-                  peer, ucs_status_string(status));
+      return fail(error, code_of(status),
+                  "UCX: no way to rank %d: %s (see UCX_TLS, UCX_NET_DEVICES)", peer,
+                  ucs_status_string(status));
   }
   return 0;
 }
@@ -191,10 +191,10 @@ int send(distribute_engine_group* group, int to, uint32_t tag, const void* data,
   const Calling scope(group);
   ucp_request_param_t param = parameters(cookie);
   param.cb.send = ended;
-  return begun(group,
-               ucp_tag_send_nbx(group->ends[size_t(to)], data, bytes, tag_of(group->rank, tag),
-                                &param),
-               "send", cookie, error);
+  return begun(
+      group,
+      ucp_tag_send_nbx(group->ends[size_t(to)], data, bytes, tag_of(group->rank, tag), &param),
+      "send", cookie, error);
 }
 
 int receive(distribute_engine_group* group, int from, uint32_t tag, void* data, size_t bytes,
@@ -202,8 +202,8 @@ int receive(distribute_engine_group* group, int from, uint32_t tag, void* data, 
   const Calling scope(group);
   ucp_request_param_t param = parameters(cookie);
   param.cb.recv = received;
-  const ucs_status_ptr_t request = ucp_tag_recv_nbx(group->worker, data, bytes, tag_of(from, tag),
-                                                    ~uint64_t{0}, &param);
+  const ucs_status_ptr_t request =
+      ucp_tag_recv_nbx(group->worker, data, bytes, tag_of(from, tag), ~uint64_t{0}, &param);
   if (request != nullptr && !UCS_PTR_IS_ERR(request)) group->receives.insert(request);
   return begun(group, request, "receive", cookie, error);
 }
@@ -221,7 +221,8 @@ int progress(distribute_engine_group* group, distribute_engine_event* events, in
              distribute_engine_error*) {
   const Calling scope(group);
   if (group->events.empty())
-    while (ucp_worker_progress(group->worker) && group->events.empty()) {}
+    while (ucp_worker_progress(group->worker) && group->events.empty()) {
+    }
   return group->events.take(events, most);
 }
 
@@ -256,7 +257,8 @@ void close_group(distribute_engine_group* group, int broken) {
     const Calling scope(group);
     const std::vector<void*> receives(group->receives.begin(), group->receives.end());
     for (void* request : receives) ucp_request_cancel(group->worker, request);
-    while (ucp_worker_progress(group->worker)) {}
+    while (ucp_worker_progress(group->worker)) {
+    }
     drop_unexpected(group);
     ucp_request_param_t param = {};
     void* flushing = broken ? nullptr : ucp_worker_flush_nbx(group->worker, &param);

@@ -20,9 +20,9 @@ namespace contract {
 using namespace distribute;
 using namespace distribute::collective;
 
-/// Makes the transports of a group of `size` ranks, which will be used on a thread each. Where other
-/// processes hold the other ranks it gives this process's alone, and none for a size that it cannot
-/// make.
+/// Makes the transports of a group of `size` ranks, which will be used on a thread each. Where
+/// other processes hold the other ranks it gives this process's alone, and none for a size that it
+/// cannot make.
 using MakeGroup = std::function<std::vector<std::unique_ptr<Transport>>(int size)>;
 using Body = std::function<void(Communicator&)>;
 
@@ -350,8 +350,7 @@ inline void order_and_errors(const MakeGroup& make) {
         group.barrier();
       }
     });
-    if (errors[0] != kElsewhere)
-      CHECK(errors[0].find("worker 7 is lost") != std::string::npos);
+    if (errors[0] != kElsewhere) CHECK(errors[0].find("worker 7 is lost") != std::string::npos);
   }
 }
 

@@ -27,11 +27,11 @@ WantedTransport wanted_transport();
 /// on those that hold several replicas where replicas of a host follow each other. With
 /// DISTRIBUTE_TRANSPORT or options.implementation an engine carries everything: MPI in a job that
 /// mpirun started, one replica per process; UCX, with shared memory on hosts that hold several
-/// replicas of a job on several hosts. Replicas on `gpus` get NCCL's communicators as well, unless options say Ring; where
-/// nccl_group_problem() has a reason, it is told. Every task calls it with the same arguments, but
-/// for the names of its GPUs. When the job fails, operations on all workers throw the runtime's
-/// error, and each worker prints a flight report.
-/// Throws  FailedPreconditionError when the arguments differ, NCCL is demanded and cannot be, or
+/// replicas of a job on several hosts. Replicas on `gpus` get NCCL's communicators as well, unless
+/// options say Ring; where nccl_group_problem() has a reason, it is told. Every task calls it with
+/// the same arguments, but for the names of its GPUs. When the job fails, operations on all workers
+/// throw the runtime's error, and each worker prints a flight report. Throws
+/// FailedPreconditionError when the arguments differ, NCCL is demanded and cannot be, or
 ///         MPI numbers processes otherwise than the cluster, the engine is missing on a task, tasks
 ///         found different ones, or hosts are to encrypt what an engine sends; what the runtime
 ///         throws. The same error on all tasks.

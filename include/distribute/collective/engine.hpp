@@ -60,9 +60,8 @@ struct EngineTransportOptions {
 ///         FailedPreconditionError when the program has initialized MPI for a single thread.
 std::unique_ptr<Transport> make_mpi_transport(const EngineTransportOptions& options = {});
 
-/// This process's rank of a group over UCX. The ranks of `known`, which all call it, tell each other
-/// their addresses through it.
-/// Throws  UnavailableError when there is no module for UCX.
+/// This process's rank of a group over UCX. The ranks of `known`, which all call it, tell each
+/// other their addresses through it. Throws  UnavailableError when there is no module for UCX.
 std::unique_ptr<Transport> make_ucx_transport(Communicator& known);
 
 /// The ranks of a group of threads over UCX, for tests and measurements. Throws  as above.

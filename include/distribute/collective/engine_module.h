@@ -61,11 +61,11 @@ typedef struct distribute_engine_event {
 #define DISTRIBUTE_ENGINE_TAG_BITS 15
 
 typedef struct distribute_engine_module {
-  uint32_t abi;         /* DISTRIBUTE_ENGINE_ABI that the module was built with */
-  uint32_t bytes;       /* sizeof(distribute_engine_module) then */
+  uint32_t abi;   /* DISTRIBUTE_ENGINE_ABI that the module was built with */
+  uint32_t bytes; /* sizeof(distribute_engine_module) then */
   uint32_t abilities;
   uint32_t unused;
-  const char* name;     /* "openmpi", "mpich", "ucx" */
+  const char* name;             /* "openmpi", "mpich", "ucx" */
   const char* (*library)(void); /* what is loaded, for people: "UCX 1.13.1" */
 
   int (*open)(distribute_engine_group** group, distribute_engine_error* error);
@@ -105,7 +105,8 @@ typedef struct distribute_engine_module {
 #if defined(__GNUC__)
 __attribute__((visibility("default")))
 #endif
-const distribute_engine_module* distribute_engine(void);
+const distribute_engine_module*
+distribute_engine(void);
 
 #ifdef __cplusplus
 }

@@ -1,9 +1,9 @@
 #pragma once
 /// A group of an engine module, with its errors as exceptions.
 
+#include <distribute/collective/engine_module.h>
 #include <distribute/base/config.hpp>
 #include <distribute/collective/engine.hpp>
-#include <distribute/collective/engine_module.h>
 
 #include <cstddef>
 #include <cstdint>

@@ -139,7 +139,7 @@ class EngineMessages final : public GroupMessages {
   Operation operation_;
   Signature collective_, point_to_point_;  // of the newest of each kind
   bool collective_runs_ = false;
-  bool lingers_ = false;   // past the deadline
+  bool lingers_ = false;  // past the deadline
   bool broken_ = false;
   bool unsettled_ = false;  // something was sent since the last flush
   bool flushing_ = false, reduction_failed_ = false;

@@ -18,10 +18,11 @@
 
 namespace distribute::collective {
 
-/// TCP or an engine between all ranks, and shared memory among those of each host: large all-reduces cross the
-/// network once a host and not once a rank. For small ones the hosts' first ranks exchange the
-/// arrays of all, and every rank sums them. Everything else, and all of it when the ranks of a host
-/// do not follow each other, runs as on a TcpTransport. The bits are the same everywhere.
+/// TCP or an engine between all ranks, and shared memory among those of each host: large
+/// all-reduces cross the network once a host and not once a rank. For small ones the hosts' first
+/// ranks exchange the arrays of all, and every rank sums them. Everything else, and all of it when
+/// the ranks of a host do not follow each other, runs as on a TcpTransport. The bits are the same
+/// everywhere.
 class HierarchicalTransport final : public Transport {
  public:
   /// `host_of_rank` has a number for each rank, the same lists on all. `window` has a place for

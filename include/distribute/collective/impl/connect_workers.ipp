@@ -97,7 +97,7 @@ class WorkerConnector {
   const CommunicationOptions options_;
   const std::span<const Device> gpus_;
   const WantedTransport wanted_ = wanted_transport(options_);
-  const Engine* engine_ = nullptr;  // null: none is wanted
+  const Engine* engine_ = nullptr;                                       // null: none is wanted
   std::map<std::pair<int, int>, std::vector<net::Socket>> local_pairs_;  // within this process
   std::shared_ptr<std::atomic<bool>> explained_ = std::make_shared<std::atomic<bool>>(false);
   std::shared_ptr<Timeline> timeline_;
@@ -175,7 +175,8 @@ DISTRIBUTE_INLINE std::vector<std::unique_ptr<Transport>> WorkerConnector::mpi_t
         "DISTRIBUTE_TRANSPORT=mpi carries one replica per process, this worker has ", per_worker,
         "; start that many times more processes (mpirun -np) with one replica each"));
   std::vector<std::unique_ptr<Transport>> result;
-  result.push_back(make_mpi_transport(*engine_, {.rank_order = config::experimental::is_op_determinism_enabled()}));
+  result.push_back(make_mpi_transport(
+      *engine_, {.rank_order = config::experimental::is_op_determinism_enabled()}));
   const Transport& mpi = *result[0];
   if (mpi.rank() != runtime_->rank() || mpi.size() != runtime_->size())
     throw FailedPreconditionError(str_cat(

@@ -1,8 +1,8 @@
 #pragma once
+#include <distribute/collective/engine_module.h>
 #include <distribute/base/error.hpp>
 #include <distribute/base/version.hpp>
 #include <distribute/collective/engine.hpp>
-#include <distribute/collective/engine_module.h>
 
 #include <array>
 #include <cstdlib>
@@ -93,8 +93,8 @@ DISTRIBUTE_INLINE const distribute_engine_module* open_file(const std::string& f
   using Entry = const distribute_engine_module* (*)();
   const auto entry = reinterpret_cast<Entry>(::dlsym(library, DISTRIBUTE_ENGINE_SYMBOL));
   const distribute_engine_module* module = entry ? entry() : nullptr;
-  const std::string problem = module ? problem_of(module, kind)
-                                     : "it has no function " DISTRIBUTE_ENGINE_SYMBOL;
+  const std::string problem =
+      module ? problem_of(module, kind) : "it has no function " DISTRIBUTE_ENGINE_SYMBOL;
   if (problem.empty()) return module;
   ::dlclose(library);
   reason = str_cat(file, ": ", problem);

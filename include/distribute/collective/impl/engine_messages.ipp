@@ -51,7 +51,7 @@ DISTRIBUTE_INLINE EngineMessages::EngineMessages(std::unique_ptr<EngineGroup> gr
 
 DISTRIBUTE_INLINE EngineMessages::~EngineMessages() {
   group_.reset();  // the buffers outlive the engine's use of them
-  if (broken_) {  // and it may use those of a broken group at any time
+  if (broken_) {   // and it may use those of a broken group at any time
     new std::vector<Slot>(std::move(slots_));
     for (Peer& other : peers_)
       for (Channel& channel : other.channels) static_cast<void>(channel.buffer.release());
@@ -140,7 +140,8 @@ DISTRIBUTE_INLINE void EngineMessages::send(int to, uint64_t tag, std::span<cons
               .tag = tag,
               .bytes = bytes.size()},
              other.rests);
-  if (!alone) copy_bytes(head->bytes.data() + sizeof(EngineHead), bytes.data(), int64_t(bytes.size()));
+  if (!alone)
+    copy_bytes(head->bytes.data() + sizeof(EngineHead), bytes.data(), int64_t(bytes.size()));
   const std::span<const std::byte> message(head->bytes.data(),
                                            sizeof(EngineHead) + (alone ? 0 : bytes.size()));
   slots_[cookie].head = std::move(head);
@@ -267,9 +268,8 @@ DISTRIBUTE_INLINE bool EngineMessages::read_head(int from, int channel) {
                                        " does not prove that it comes from a task of this job"));
   check_header(head.header, other.name);
   if (head.header.kind == MessageHeader::Kind::Failure)
-    throw_error(
-        StatusCode(head.header.code),
-        std::string(reinterpret_cast<const char*>(buffer.contents()), head.header.bytes));
+    throw_error(StatusCode(head.header.code),
+                std::string(reinterpret_cast<const char*>(buffer.contents()), head.header.bytes));
   return channel == 0 ? read_collective(from, head) : read_point_to_point(from, head);
 }
 
@@ -358,9 +358,9 @@ DISTRIBUTE_INLINE void EngineMessages::wait() {
 /// Who has heard from all it waits for leaves it to others, for a moment, to name who is missing.
 DISTRIBUTE_INLINE void EngineMessages::late() {
   constexpr double kMoment = 1;
-  const bool one_is_silent =
-      std::any_of(peers_.begin(), peers_.end(),
-                  [](const Peer& other) { return other.awaited() && !other.heard; });
+  const bool one_is_silent = std::any_of(peers_.begin(), peers_.end(), [](const Peer& other) {
+    return other.awaited() && !other.heard;
+  });
   if (lingers_ || one_is_silent || !collective_runs_) {
     std::vector<const MessagePeer*> all;
     for (const Peer& other : peers_) all.push_back(&other);

@@ -48,10 +48,12 @@ DISTRIBUTE_INLINE bool EngineTransport::engine_reduces(const Operation& operatio
          engine_internal::dtype_of(operation.dtype) && engine_internal::op_of(operation.op);
 }
 
-/// Beside it, each rank sends the next an empty message, whose head says what it runs.
+/// Before it, each rank sends the next an empty message, whose head says what it runs: MPI does not
+/// survive ranks that run different collectives.
 DISTRIBUTE_INLINE void EngineTransport::all_reduce(const Operation& operation) {
   messages_->receive((rank() + size() - 1) % size(), tag_of(0, 0), {});
   messages_->send((rank() + 1) % size(), tag_of(0, 0), {}, false);
+  messages_->finish();
   messages_->all_reduce(*engine_internal::dtype_of(operation.dtype),
                         *engine_internal::op_of(operation.op));
   messages_->finish();
@@ -104,9 +106,8 @@ DISTRIBUTE_INLINE std::unique_ptr<Transport> ucx_transport(
   std::vector<std::string> names;
   for (int r = 0; r < ranks; ++r) names.push_back(str_cat("rank ", r));
   group->connect(rank, addresses);
-  return std::make_unique<EngineTransport>(
-      std::make_unique<EngineMessages>(std::move(group), rank, std::move(names), EngineProofs{},
-                                       spinning_pays(ranks) ? 8e-6 : 0));
+  return std::make_unique<EngineTransport>(std::make_unique<EngineMessages>(
+      std::move(group), rank, std::move(names), EngineProofs{}, spinning_pays(ranks) ? 8e-6 : 0));
 }
 
 }  // namespace engine_internal

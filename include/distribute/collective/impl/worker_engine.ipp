@@ -56,11 +56,11 @@ DISTRIBUTE_INLINE void check_verdicts(const ClusterRuntime& runtime,
       throw FailedPreconditionError(str_cat(runtime.describe(int(r)), ": ", verdicts[r].substr(1)));
   for (size_t r = 1; r < verdicts.size(); ++r)
     if (verdicts[r] != verdicts[0])
-      throw FailedPreconditionError(
-          str_cat("the tasks disagree about the engine: ", verdicts[0].substr(1), " in ",
-                  runtime.describe(0), ", ", verdicts[r].substr(1), " in ",
-                  runtime.describe(int(r)), "; start all of them with the same mpirun, or set "
-                  "DISTRIBUTE_TRANSPORT alike"));
+      throw FailedPreconditionError(str_cat(
+          "the tasks disagree about the engine: ", verdicts[0].substr(1), " in ",
+          runtime.describe(0), ", ", verdicts[r].substr(1), " in ", runtime.describe(int(r)),
+          "; start all of them with the same mpirun, or set "
+          "DISTRIBUTE_TRANSPORT alike"));
 }
 
 /// 32 bytes that only tasks of this job can make; empty where the job has no token.
@@ -68,7 +68,8 @@ DISTRIBUTE_INLINE std::string proof(const ClusterRuntime& runtime, std::string_v
                                     const std::string& text) {
   const std::string& token = runtime.options().job_token;
   if (token.empty() || !net::has_hmac()) return {};
-  return value_or_throw(net::hmac_sha256(token, str_cat("distribute engine ", purpose, "\n", text)));
+  return value_or_throw(
+      net::hmac_sha256(token, str_cat("distribute engine ", purpose, "\n", text)));
 }
 
 /// Of messages from one rank to another, in groups of this name.
@@ -85,7 +86,8 @@ DISTRIBUTE_INLINE std::vector<std::string> exchange_addresses(
   for (size_t i = 0; i < mine.size(); ++i) {
     const uint32_t length = uint32_t(mine[i].size());
     const int rank = runtime.rank() * int(mine.size()) + int(i);
-    const std::string signature = proof(runtime, "address", str_cat(name, "\n", rank, "\n", mine[i]));
+    const std::string signature =
+        proof(runtime, "address", str_cat(name, "\n", rank, "\n", mine[i]));
     text.append(reinterpret_cast<const char*>(&length), sizeof length);
     text += mine[i] + std::string(1, char(signature.size())) + signature;
   }
@@ -106,8 +108,8 @@ DISTRIBUTE_INLINE std::vector<std::string> exchange_addresses(
       const std::string address(rest.substr(0, length));
       const size_t signature = size_t(static_cast<unsigned char>(rest[length]));
       rest.remove_prefix(length + 1);
-      const std::string wanted = proof(
-          runtime, "address", str_cat(name, "\n", r * mine.size() + i, "\n", address));
+      const std::string wanted =
+          proof(runtime, "address", str_cat(name, "\n", r * mine.size() + i, "\n", address));
       if (!net::equal_in_constant_time(rest.substr(0, signature), wanted)) refuse();
       rest.remove_prefix(signature);
       result.push_back(address);
@@ -121,18 +123,18 @@ DISTRIBUTE_INLINE std::vector<std::string> exchange_addresses(
 DISTRIBUTE_INLINE const Engine* agree_on_engine(ClusterRuntime& runtime, WantedTransport wanted) {
   if (wanted == WantedTransport::Auto || wanted == WantedTransport::Tcp) return nullptr;
   const std::vector<int>& hosts = runtime.hosts();
-  const bool several = std::any_of(hosts.begin(), hosts.end(), [&](int h) { return h != hosts[0]; });
+  const bool several =
+      std::any_of(hosts.begin(), hosts.end(), [&](int h) { return h != hosts[0]; });
   if (several && runtime.options().tls)
     throw FailedPreconditionError(
         str_cat("DISTRIBUTE_TLS=1 does not reach what ", name_of(wanted),
                 " sends between hosts; leave out one of DISTRIBUTE_TLS and DISTRIBUTE_TRANSPORT"));
   const Engine* engine = nullptr;
-  const auto verdicts =
-      runtime.all_gather("the engine", engine_internal::verdict(wanted, engine));
+  const auto verdicts = runtime.all_gather("the engine", engine_internal::verdict(wanted, engine));
   engine_internal::check_verdicts(runtime, verdicts);
   if (runtime.rank() == 0)
-    log_info("collective", str_cat("the collectives of ", runtime.size(), " workers go over ",
-                                   engine->text()),
+    log_info("collective",
+             str_cat("the collectives of ", runtime.size(), " workers go over ", engine->text()),
              {{"engine", name_of(engine->kind)}, {"module", engine->file}});
   return engine;
 }
