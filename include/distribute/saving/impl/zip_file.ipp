@@ -69,7 +69,7 @@ DISTRIBUTE_INLINE std::string read_zip_entry(const std::string& bytes, const std
                                              const std::string& name) {
   constexpr uint64_t kMostGrowth = 1100;  // zlib's is 1,032
   const ZipArchive archive(&bytes);
-  if (!archive.get())
+  if (!archive.get() || bytes.empty())  // which would be an archive without files
     throw DataLossError(str_cat(name, ": no zip archive, or damaged: ", archive.problem()));
   zip_stat_t stat;
   zip_stat_init(&stat);
