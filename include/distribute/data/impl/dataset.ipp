@@ -5,9 +5,15 @@ namespace distribute::data {
 
 DISTRIBUTE_INLINE Dataset Dataset::from_tensor_slices(Tensor x, Tensor y,
                                                       std::vector<Tensor> more) {
+  return from_rows(Batch{std::move(x), std::move(y), std::move(more)});
+}
+
+DISTRIBUTE_INLINE Dataset Dataset::from_rows(const Batch& rows) {
   std::vector<Column> columns;
-  for (const Tensor& tensor : Batch{std::move(x), std::move(y), std::move(more)}.components())
-    columns.push_back(Column{.values = tensor});
+  for (size_t i = 0; i < rows.size(); ++i) {
+    columns.push_back(Column{.values = rows[i]});
+    if (rows.names) columns.back().name = (*rows.names)[i];
+  }
   return Dataset(table_source(make_table(std::move(columns))));
 }
 
@@ -22,10 +28,30 @@ DISTRIBUTE_INLINE Dataset Dataset::from_files(std::vector<std::string> paths,
       [reader = std::move(reader)](const std::string& path) { return reader(path).node(); }));
 }
 
-DISTRIBUTE_INLINE Dataset Dataset::zip(const std::vector<Dataset>& datasets) {
+namespace data_internal {
+
+DISTRIBUTE_INLINE std::vector<NodePtr> nodes_of(const std::vector<Dataset>& datasets) {
   std::vector<NodePtr> nodes;
   for (const Dataset& dataset : datasets) nodes.push_back(dataset.node());
-  return Dataset(zip_node(std::move(nodes)));
+  return nodes;
+}
+
+}  // namespace data_internal
+
+DISTRIBUTE_INLINE Dataset Dataset::zip(const std::vector<Dataset>& datasets) {
+  return Dataset(zip_node(data_internal::nodes_of(datasets)));
+}
+
+DISTRIBUTE_INLINE Dataset Dataset::choose_from_datasets(const std::vector<Dataset>& datasets,
+                                                        const Dataset& choices,
+                                                        bool stop_on_empty_dataset) {
+  return Dataset(
+      choose_node(data_internal::nodes_of(datasets), choices.node(), stop_on_empty_dataset));
+}
+
+DISTRIBUTE_INLINE Dataset Dataset::sample_from_datasets(const std::vector<Dataset>& datasets,
+                                                        const SampleOptions& options) {
+  return Dataset(sample_node(data_internal::nodes_of(datasets), options));
 }
 
 DISTRIBUTE_INLINE Dataset Dataset::interleave(std::function<Dataset(const Batch&)> function,
