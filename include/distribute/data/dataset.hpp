@@ -7,17 +7,14 @@
 #include <distribute/data/interleave.hpp>
 #include <distribute/data/iterator.hpp>
 #include <distribute/data/options.hpp>
-#include <distribute/data/padded_batching.hpp>
 #include <distribute/data/pipeline_statistics.hpp>
 #include <distribute/data/prefetch.hpp>
 #include <distribute/data/rebatch.hpp>
-#include <distribute/data/sampling.hpp>
-#include <distribute/data/saved_dataset.hpp>
 #include <distribute/data/selection.hpp>
 #include <distribute/data/shuffle.hpp>
 #include <distribute/data/sources.hpp>
 #include <distribute/data/transform.hpp>
-#include <distribute/data/window.hpp>
+#include <distribute/io/compression.hpp>
 
 #include <concepts>
 #include <cstdint>
@@ -29,6 +26,12 @@
 #include <vector>
 
 namespace distribute::data {
+
+struct BucketOptions;
+struct PaddedBatchOptions;
+struct SampleOptions;
+struct WindowOptions;
+class Windows;
 
 /// A function that makes one element of another.
 template <typename Function>
@@ -67,15 +70,14 @@ class Dataset {
                             std::function<Dataset(const std::string&)> reader);
   static Dataset zip(const std::vector<Dataset>& datasets);
   /// Elements of the datasets in the order of their numbers in `choices`, int64 scalars.
+  /// data/sampling.hpp.
   static Dataset choose_from_datasets(const std::vector<Dataset>& datasets, const Dataset& choices,
                                       bool stop_on_empty_dataset = true);
+  static Dataset sample_from_datasets(const std::vector<Dataset>& datasets);
   static Dataset sample_from_datasets(const std::vector<Dataset>& datasets,
-                                      const SampleOptions& options = {});
-  /// What save() wrote, here or in TensorFlow.
-  static Dataset load(const std::string& path,
-                      io::Compression compression = io::Compression::Auto) {
-    return Dataset(saved_source(path, compression));
-  }
+                                      const SampleOptions& options);
+  /// What save() wrote, here or in TensorFlow: data/saved_dataset.hpp.
+  static Dataset load(const std::string& path, io::Compression compression = io::Compression::Auto);
 
   /// Calls `function` on every element, which comes as a Batch or what a Batch converts to. It
   /// gives a Batch, a tensor, a TensorMap or a structure of tensors.
@@ -103,20 +105,19 @@ class Dataset {
   Dataset batch(int64_t batch_size, bool drop_remainder = false) const {
     return Dataset(batch_node(node_, batch_size, drop_remainder));
   }
-  /// As batch, of examples that differ in size.
-  Dataset padded_batch(int64_t batch_size, const PaddedBatchOptions& options = {}) const {
-    return Dataset(padded_batch_node(node_, batch_size, options));
-  }
-  Dataset bucket_by_sequence_length(ElementLength element_length_func,
+  /// As batch, of examples that differ in size: data/padded_batching.hpp.
+  Dataset padded_batch(int64_t batch_size) const;
+  Dataset padded_batch(int64_t batch_size, const PaddedBatchOptions& options) const;
+  Dataset bucket_by_sequence_length(std::function<int64_t(const Batch&)> element_length_func,
+                                    std::vector<int64_t> bucket_boundaries,
+                                    std::vector<int64_t> bucket_batch_sizes) const;
+  Dataset bucket_by_sequence_length(std::function<int64_t(const Batch&)> element_length_func,
                                     std::vector<int64_t> bucket_boundaries,
                                     std::vector<int64_t> bucket_batch_sizes,
-                                    const BucketOptions& options = {}) const {
-    return Dataset(bucket_node(node_, std::move(element_length_func), std::move(bucket_boundaries),
-                               std::move(bucket_batch_sizes), options));
-  }
-  Windows window(int64_t size, const WindowOptions& options = {}) const {
-    return Windows(window_node(node_, size, options));
-  }
+                                    const BucketOptions& options) const;
+  /// data/window.hpp.
+  Windows window(int64_t size) const;
+  Windows window(int64_t size, const WindowOptions& options) const;
   Dataset unbatch() const { return Dataset(unbatch_node(node_)); }
   /// Cuts batches anew, with `sizes` in turn.
   Dataset rebatch(std::vector<int64_t> sizes, bool drop_remainder = false) const {
@@ -132,13 +133,10 @@ class Dataset {
     return Dataset(concatenate_node(node_, other.node_));
   }
   Dataset cache() const { return Dataset(cache_node(node_)); }
-  Dataset cache(const std::string& filename) const {
-    return Dataset(file_cache_node(node_, filename));
-  }
-  /// Writes all elements into a directory.
-  void save(const std::string& path, io::Compression compression = io::Compression::None) const {
-    save_dataset(*node_, path, compression);
-  }
+  /// In a file, for later programs too: data/saved_dataset.hpp.
+  Dataset cache(const std::string& filename) const;
+  /// Writes all elements into a directory: data/saved_dataset.hpp.
+  void save(const std::string& path, io::Compression compression = io::Compression::None) const;
   Dataset prefetch(int64_t buffer_size = kAutotune) const {
     return Dataset(prefetch_node(node_, buffer_size));
   }

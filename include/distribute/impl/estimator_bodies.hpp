@@ -216,11 +216,9 @@
 #include <distribute/data/impl/auto_shard.ipp>
 #include <distribute/data/impl/batch.ipp>
 #include <distribute/data/impl/batching.ipp>
-#include <distribute/data/impl/bytes.ipp>
 #include <distribute/data/impl/combine.ipp>
 #include <distribute/data/impl/dataset.ipp>
 #include <distribute/data/impl/distribute_options.ipp>
-#include <distribute/data/impl/element_record.ipp>
 #include <distribute/data/impl/element_spec.ipp>
 #include <distribute/data/impl/gpu_fetch.ipp>
 #include <distribute/data/impl/gpu_fetch_stub.ipp>
@@ -229,8 +227,6 @@
 #include <distribute/data/impl/iterator.ipp>
 #include <distribute/data/impl/node.ipp>
 #include <distribute/data/impl/options.ipp>
-#include <distribute/data/impl/padded_batching.ipp>
-#include <distribute/data/impl/padding.ipp>
 #include <distribute/data/impl/parallel_interleave.ipp>
 #include <distribute/data/impl/pipeline_facts.ipp>
 #include <distribute/data/impl/pipeline_statistics.ipp>
@@ -238,14 +234,11 @@
 #include <distribute/data/impl/random.ipp>
 #include <distribute/data/impl/rebatch.ipp>
 #include <distribute/data/impl/row_table.ipp>
-#include <distribute/data/impl/sampling.ipp>
-#include <distribute/data/impl/saved_dataset.ipp>
 #include <distribute/data/impl/selection.ipp>
 #include <distribute/data/impl/shuffle.ipp>
 #include <distribute/data/impl/sources.ipp>
 #include <distribute/data/impl/stream.ipp>
 #include <distribute/data/impl/transform.ipp>
-#include <distribute/data/impl/window.ipp>
 
 #include <distribute/collective/impl/chain_reduction.ipp>
 #include <distribute/collective/impl/combine.ipp>

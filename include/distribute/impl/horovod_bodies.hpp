@@ -92,17 +92,10 @@
 #include <distribute/net/impl/wake_up.ipp>
 
 #include <distribute/io/impl/atomic_file.ipp>
-#include <distribute/io/impl/crc32c.ipp>
-#include <distribute/io/impl/data_type.ipp>
 #include <distribute/io/impl/file_system.ipp>
-#include <distribute/io/impl/gzip.ipp>
 #include <distribute/io/impl/local_file_system.ipp>
 #include <distribute/io/impl/path.ipp>
-#include <distribute/io/impl/protobuf.ipp>
 #include <distribute/io/impl/ram_file_system.ipp>
-#include <distribute/io/impl/stream.ipp>
-#include <distribute/io/impl/tfrecord.ipp>
-#include <distribute/io/impl/wire.ipp>
 
 #include <distribute/tensor/impl/shape.ipp>
 #include <distribute/tensor/impl/tensor.ipp>
@@ -196,11 +189,9 @@
 #include <distribute/data/impl/auto_shard.ipp>
 #include <distribute/data/impl/batch.ipp>
 #include <distribute/data/impl/batching.ipp>
-#include <distribute/data/impl/bytes.ipp>
 #include <distribute/data/impl/combine.ipp>
 #include <distribute/data/impl/dataset.ipp>
 #include <distribute/data/impl/distribute_options.ipp>
-#include <distribute/data/impl/element_record.ipp>
 #include <distribute/data/impl/element_spec.ipp>
 #include <distribute/data/impl/gpu_fetch.ipp>
 #include <distribute/data/impl/gpu_fetch_stub.ipp>
@@ -209,8 +200,6 @@
 #include <distribute/data/impl/iterator.ipp>
 #include <distribute/data/impl/node.ipp>
 #include <distribute/data/impl/options.ipp>
-#include <distribute/data/impl/padded_batching.ipp>
-#include <distribute/data/impl/padding.ipp>
 #include <distribute/data/impl/parallel_interleave.ipp>
 #include <distribute/data/impl/pipeline_facts.ipp>
 #include <distribute/data/impl/pipeline_statistics.ipp>
@@ -218,14 +207,11 @@
 #include <distribute/data/impl/random.ipp>
 #include <distribute/data/impl/rebatch.ipp>
 #include <distribute/data/impl/row_table.ipp>
-#include <distribute/data/impl/sampling.ipp>
-#include <distribute/data/impl/saved_dataset.ipp>
 #include <distribute/data/impl/selection.ipp>
 #include <distribute/data/impl/shuffle.ipp>
 #include <distribute/data/impl/sources.ipp>
 #include <distribute/data/impl/stream.ipp>
 #include <distribute/data/impl/transform.ipp>
-#include <distribute/data/impl/window.ipp>
 
 #include <distribute/collective/impl/chain_reduction.ipp>
 #include <distribute/collective/impl/combine.ipp>

@@ -28,30 +28,10 @@ DISTRIBUTE_INLINE Dataset Dataset::from_files(std::vector<std::string> paths,
       [reader = std::move(reader)](const std::string& path) { return reader(path).node(); }));
 }
 
-namespace data_internal {
-
-DISTRIBUTE_INLINE std::vector<NodePtr> nodes_of(const std::vector<Dataset>& datasets) {
+DISTRIBUTE_INLINE Dataset Dataset::zip(const std::vector<Dataset>& datasets) {
   std::vector<NodePtr> nodes;
   for (const Dataset& dataset : datasets) nodes.push_back(dataset.node());
-  return nodes;
-}
-
-}  // namespace data_internal
-
-DISTRIBUTE_INLINE Dataset Dataset::zip(const std::vector<Dataset>& datasets) {
-  return Dataset(zip_node(data_internal::nodes_of(datasets)));
-}
-
-DISTRIBUTE_INLINE Dataset Dataset::choose_from_datasets(const std::vector<Dataset>& datasets,
-                                                        const Dataset& choices,
-                                                        bool stop_on_empty_dataset) {
-  return Dataset(
-      choose_node(data_internal::nodes_of(datasets), choices.node(), stop_on_empty_dataset));
-}
-
-DISTRIBUTE_INLINE Dataset Dataset::sample_from_datasets(const std::vector<Dataset>& datasets,
-                                                        const SampleOptions& options) {
-  return Dataset(sample_node(data_internal::nodes_of(datasets), options));
+  return Dataset(zip_node(std::move(nodes)));
 }
 
 DISTRIBUTE_INLINE Dataset Dataset::interleave(std::function<Dataset(const Batch&)> function,

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/data/dataset.hpp>
 #include <distribute/data/detail/padding.hpp>
 #include <distribute/data/padded_batching.hpp>
 
@@ -245,6 +246,30 @@ DISTRIBUTE_INLINE NodePtr bucket_node(NodePtr input, ElementLength element_lengt
                                                std::move(bucket_batch_sizes),
                                                options,
                                                {options.padded_shapes, options.padding_values}});
+}
+
+DISTRIBUTE_INLINE Dataset Dataset::padded_batch(int64_t batch_size) const {
+  return padded_batch(batch_size, {});
+}
+
+DISTRIBUTE_INLINE Dataset Dataset::padded_batch(int64_t batch_size,
+                                                const PaddedBatchOptions& options) const {
+  return Dataset(padded_batch_node(node_, batch_size, options));
+}
+
+DISTRIBUTE_INLINE Dataset Dataset::bucket_by_sequence_length(
+    std::function<int64_t(const Batch&)> element_length_func,
+    std::vector<int64_t> bucket_boundaries, std::vector<int64_t> bucket_batch_sizes) const {
+  return bucket_by_sequence_length(std::move(element_length_func), std::move(bucket_boundaries),
+                                   std::move(bucket_batch_sizes), {});
+}
+
+DISTRIBUTE_INLINE Dataset Dataset::bucket_by_sequence_length(
+    std::function<int64_t(const Batch&)> element_length_func,
+    std::vector<int64_t> bucket_boundaries, std::vector<int64_t> bucket_batch_sizes,
+    const BucketOptions& options) const {
+  return Dataset(bucket_node(node_, std::move(element_length_func), std::move(bucket_boundaries),
+                             std::move(bucket_batch_sizes), options));
 }
 
 }  // namespace distribute::data

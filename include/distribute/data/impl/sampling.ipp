@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/data/dataset.hpp>
 #include <distribute/data/random.hpp>
 #include <distribute/data/sampling.hpp>
 #include <distribute/ops/detail/global_seed.hpp>
@@ -172,6 +173,32 @@ DISTRIBUTE_INLINE NodePtr sample_node(std::vector<NodePtr> inputs, const SampleO
                 " datasets, none negative and not all 0; there are ", options.weights.size()));
   auto choices = std::make_shared<data_internal::DrawNode>(std::move(weights), options);
   return choose_node(std::move(inputs), std::move(choices), options.stop_on_empty_dataset);
+}
+
+namespace data_internal {
+
+DISTRIBUTE_INLINE std::vector<NodePtr> nodes_of(const std::vector<Dataset>& datasets) {
+  std::vector<NodePtr> nodes;
+  for (const Dataset& dataset : datasets) nodes.push_back(dataset.node());
+  return nodes;
+}
+
+}  // namespace data_internal
+
+DISTRIBUTE_INLINE Dataset Dataset::choose_from_datasets(const std::vector<Dataset>& datasets,
+                                                        const Dataset& choices,
+                                                        bool stop_on_empty_dataset) {
+  return Dataset(
+      choose_node(data_internal::nodes_of(datasets), choices.node(), stop_on_empty_dataset));
+}
+
+DISTRIBUTE_INLINE Dataset Dataset::sample_from_datasets(const std::vector<Dataset>& datasets,
+                                                        const SampleOptions& options) {
+  return Dataset(sample_node(data_internal::nodes_of(datasets), options));
+}
+
+DISTRIBUTE_INLINE Dataset Dataset::sample_from_datasets(const std::vector<Dataset>& datasets) {
+  return sample_from_datasets(datasets, {});
 }
 
 }  // namespace distribute::data

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
+#include <distribute/data/dataset.hpp>
 #include <distribute/data/detail/element_record.hpp>
 #include <distribute/data/interleave.hpp>
 #include <distribute/data/saved_dataset.hpp>
@@ -313,6 +314,18 @@ DISTRIBUTE_INLINE NodePtr saved_source(const std::string& path, io::Compression 
 DISTRIBUTE_INLINE NodePtr file_cache_node(NodePtr input, std::string filename) {
   if (filename.empty()) throw InvalidArgumentError("cache: the name of the file is empty");
   return std::make_shared<data_internal::FileCacheNode>(std::move(input), std::move(filename));
+}
+
+DISTRIBUTE_INLINE Dataset Dataset::load(const std::string& path, io::Compression compression) {
+  return Dataset(saved_source(path, compression));
+}
+
+DISTRIBUTE_INLINE void Dataset::save(const std::string& path, io::Compression compression) const {
+  save_dataset(*node_, path, compression);
+}
+
+DISTRIBUTE_INLINE Dataset Dataset::cache(const std::string& filename) const {
+  return Dataset(file_cache_node(node_, filename));
 }
 
 }  // namespace distribute::data

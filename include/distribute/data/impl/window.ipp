@@ -140,4 +140,10 @@ DISTRIBUTE_INLINE Dataset Windows::flat_map(std::function<Dataset(const Dataset&
 
 DISTRIBUTE_INLINE Dataset Windows::batch() const { return Dataset(stacked_); }
 
+DISTRIBUTE_INLINE Windows Dataset::window(int64_t size) const { return window(size, {}); }
+
+DISTRIBUTE_INLINE Windows Dataset::window(int64_t size, const WindowOptions& options) const {
+  return Windows(window_node(node_, size, options));
+}
+
 }  // namespace distribute::data
