@@ -4,11 +4,10 @@
 #include <distribute/data/bytes.hpp>
 #include <distribute/data/detail/element_record.hpp>
 #include <distribute/data/detail/padding.hpp>
-#include <distribute/io/protobuf.hpp>
 #include <distribute/tensor/data_type.hpp>
 
+#include <algorithm>
 #include <cstring>
-#include <optional>
 
 namespace distribute::data::data_internal {
 
@@ -87,18 +86,33 @@ DISTRIBUTE_INLINE int64_t checked_count(const std::vector<int64_t>& dims, int64_
   return count;
 }
 
-DISTRIBUTE_INLINE Tensor strings_tensor(const TensorFields& fields, const std::string& where) {
-  const int64_t count = checked_count(fields.dims, int64_t(fields.strings.size()), where);
-  if (count != int64_t(fields.strings.size()))
+/// The strings of a tensor: one by one, or as content, all lengths before all bytes.
+DISTRIBUTE_INLINE std::vector<std::string_view> strings_in(const TensorFields& fields,
+                                                           const std::string& where) {
+  if (!fields.strings.empty()) return fields.strings;
+  std::string_view rest = fields.content;
+  std::vector<uint64_t> sizes(size_t(checked_count(fields.dims, int64_t(rest.size()), where)));
+  std::vector<std::string_view> strings(sizes.size());
+  bool good = true;
+  for (uint64_t& size : sizes) good = good && io::take_varint(rest, size);
+  for (size_t i = 0; i < sizes.size(); ++i)
+    good = good && io::take_bytes(rest, sizes[i], strings[i]);
+  if (!good) throw DataLossError(where + ": the strings of a record are cut off");
+  return strings;
+}
+
+DISTRIBUTE_INLINE Tensor strings_of_record(const TensorFields& fields, const std::string& where) {
+  const std::vector<std::string_view> strings = strings_in(fields, where);
+  if (checked_count(fields.dims, int64_t(strings.size()), where) != int64_t(strings.size()))
     throw DataLossError(where + ": the shape of a record does not fit its strings");
-  if (fields.dims.empty()) return bytes_tensor(std::string(fields.strings[0]));
-  std::vector<Batch> rows;
-  for (const std::string_view text : fields.strings)
-    rows.push_back({bytes_tensor(std::string(text))});
-  if (rows.empty()) return Tensor::empty(Shape{0, 0}, DType::UInt8);
-  const Tensor all = pad_and_stack(rows, {}).x;
   std::vector<int64_t> dims = fields.dims;
-  dims.push_back(all.shape()[1]);
+  if (dims.empty()) return bytes_tensor(std::string(strings[0]));
+  std::vector<Batch> rows;
+  for (const std::string_view text : strings) rows.push_back({bytes_tensor(std::string(text))});
+  dims.push_back(0);
+  if (rows.empty()) return Tensor::empty(Shape(std::span<const int64_t>(dims)), DType::UInt8);
+  const Tensor all = pad_and_stack(rows, {}).x;
+  dims.back() = all.shape()[1];
   return all.view(Shape(std::span<const int64_t>(dims)));
 }
 
@@ -109,7 +123,7 @@ DISTRIBUTE_INLINE Tensor tensor_of_record(std::string_view record, const std::st
     throw InvalidArgumentError(str_cat(where, ": a tensor of type ",
                                        io::name_of(io::DataType(fields.dtype)),
                                        ", which tensors cannot have"));
-  if (fields.dtype == int64_t(io::DataType::String)) return strings_tensor(fields, where);
+  if (fields.dtype == int64_t(io::DataType::String)) return strings_of_record(fields, where);
   const int64_t size = size_of(*dtype);
   const int64_t count = checked_count(fields.dims, int64_t(fields.content.size()) / size, where);
   if (count * size != int64_t(fields.content.size()))
