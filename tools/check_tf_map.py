@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that docs/tf_map.md names every public header, and no header that does not exist, and that
 each name of its column "ours" stands in one of the headers of the row; a row lists all names that
-it is about, without "...".
+it is about, without "...". Rows of internal headers alone are in docs/internals.md: those exist.
 
 Usage: tools/check_tf_map.py
 """
@@ -10,7 +10,7 @@ import sys
 
 from floors import ANNEXES, CORE, INCLUDE, LIBRARY, public_headers
 
-MAP = INCLUDE.parent / "docs/tf_map.md"
+MAP, INTERNALS = INCLUDE.parent / "docs/tf_map.md", INCLUDE.parent / "docs/internals.md"
 
 
 def names_of(cell):
@@ -28,6 +28,8 @@ def wrong_names(text):
         cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
         headers = re.findall(r"`((?:\w+/)+\w+\.hpp)`", cells[2]) if len(cells) == 4 else []
         files = [LIBRARY / header for header in headers if (LIBRARY / header).exists()]
+        if headers and all("/detail/" in header for header in headers):
+            bad.append(f"{headers[0]}: a row of internal headers alone; its place is docs/internals.md")
         if not files or cells[1].startswith("internal"):
             continue
         if re.search(r"[ `]\.\.\.|\.\*`", cells[0] + cells[1]):
@@ -50,6 +52,9 @@ def main():
            for header in public_headers(CORE + list(ANNEXES)) if header not in named]
     bad += [f"{header}: in docs/tf_map.md, but there is no such header" for header in sorted(named)
             if not (LIBRARY / header).exists() and not (INCLUDE / header).exists()]
+    bad += [f"{header}: in docs/internals.md, but there is no such header"
+            for header in re.findall(r"`((?:\w+/)+\w+\.hpp)`", INTERNALS.read_text())
+            if not (LIBRARY / header).exists()]
     bad += wrong_names(MAP.read_text())
     print("\n".join(bad) if bad else "tf_map: every public header is in it")
     return 1 if bad else 0
