@@ -23,6 +23,7 @@ LITERAL = re.compile(r'"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|OMPI_MCA_\w+)"')
 # A name of one word counts where it is read.
 SINGLE = re.compile(r'(?:getenv|environment|variables_?|has|needed)\(\{?"([A-Z]+)"|"HADOOP_USER_NAME", "([A-Z]+)"')
 SHELL = re.compile(r"\$\{?(DISTRIBUTE_[A-Z_]+)")
+CMAKE = re.compile(r"ENV\{(DISTRIBUTE_\w+)\}")
 TESTS = re.compile(r'getenv\("(DISTRIBUTE_\w+)"|"(DISTRIBUTE_\w+_PYTHON)"')
 
 
@@ -45,6 +46,7 @@ def read_by_code():
     search(LITERAL, sources)
     search(SINGLE, sources)
     search(SHELL, files("scripts:*.sh", "examples:*.sh", "examples:*.sbatch"))
+    search(CMAKE, files("packaging:*.cmake", "cmake:*.cmake"))
     search(TESTS, files("tests:*.?pp"))
     return {name: path for name, path in found.items() if name not in NOT_VARIABLES}
 

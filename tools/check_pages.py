@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the pages: links lead somewhere, the index names every page, docs/run.md every option.
+"""Checks the pages: links lead somewhere, the index names every page, docs/run.md every option;
+recipes of packages have the version of the library.
 
 Usage: tools/check_pages.py
 """
@@ -63,9 +64,19 @@ def unlisted_pages():
             yield f"docs/README.md: does not name {page.name}"
 
 
+def wrong_versions():
+    text = (INCLUDE / "distribute/base/config.hpp").read_text()
+    version = ".".join(re.findall(r"#define DISTRIBUTE_VERSION_\w+ (\d+)", text))
+    for name in ("vcpkg/distribute/vcpkg.json", "conan/conanfile.py", "spack/packages/distribute/package.py"):
+        if f'"{version}"' not in (ROOT / "packaging" / name).read_text():
+            yield f"packaging/{name}: the library has version {version}"
+    if f"## {version}" not in (ROOT / "CHANGELOG.md").read_text():
+        yield f"CHANGELOG.md: has no section of version {version}"
+
+
 def main():
     bad = [fault for page in pages() for fault in broken_links(page)]
-    bad += [*missing_options(), *unlisted_pages()]
+    bad += [*missing_options(), *unlisted_pages(), *wrong_versions()]
     print("\n".join(bad) if bad else f"pages: {len(pages())}, whose links lead somewhere")
     return 1 if bad else 0
 

@@ -123,13 +123,13 @@ TEST_CASE("the guide saves under one strategy and loads under another", "[docs][
     const auto scope = mirrored_strategy.scope();
     auto model = small_network();
     before = model(image);
-    train::save_weights(directory / "model", model.variables());
+    train::Checkpoint(model).save(directory / "model");
   }
   dist::OneDeviceStrategy another_strategy("/cpu:0");
   const auto scope = another_strategy.scope();
   auto model = small_network();
-  model(dist::zeros({1, 28, 28, 1}));  // makes the weights
-  train::load_weights(directory / "model", model.variables());
+  train::Checkpoint checkpoint(model);
+  checkpoint.restore(*train::latest_checkpoint(directory.path()));
   const dist::Tensor after = model(image);
   CHECK(after.data<float>()[3] == before.data<float>()[3]);
 }

@@ -39,7 +39,8 @@ struct Recorder : train::Callback {
 /// Trains rows with hvd's callbacks; the weights after it.
 std::vector<float> fit(int64_t ranks, int64_t rank, const std::vector<train::CallbackHandle>& more,
                        float first_weight, Recorder& recorder) {
-  nn::Sequential network(nn::Dense({.units = 1, .kernel_initializer = nn::initializers::constant(first_weight)}));
+  nn::Sequential network(
+      nn::Dense({.units = 1, .kernel_initializer = nn::initializers::constant(first_weight)}));
   optim::SGD sgd({.learning_rate = 0.1, .momentum = 0.9});
   hvd::DistributedOptimizer distributed(sgd);
   train::Model model(network);
@@ -80,7 +81,8 @@ TEST_CASE("the warm-up rises in every step to the first rate, then the schedule 
   Recorder recorders[2];
   run_clean_hvd(2, [&](int rank) {
     fit(2, rank,
-        {hvd::LearningRateWarmupCallback({.initial_lr = 0.2, .warmup_epochs = 1}),
+        {hvd::LearningRateWarmupCallback(
+             {.initial_lr = 0.2, .warmup_epochs = 1, .steps_per_epoch = 4}),
          hvd::LearningRateScheduleCallback(0.1, {.initial_lr = 0.2, .start_epoch = 1})},
         0.5f, recorders[rank]);
   });

@@ -43,8 +43,8 @@ DISTRIBUTE_INLINE void MetricAverageCallback::on_epoch_end(int64_t, train::Logs&
   std::vector<train::Logs::Entry> entries(logs.begin(), logs.end());
   std::sort(entries.begin(), entries.end());
   for (const auto& [name, value] : entries) {
-    const Tensor mean = allreduce(Tensor(value), {.op = Average, .name = "metric." + name});
-    logs.set(name, mean.item<double>());
+    const Tensor mean = allreduce(Tensor(float(value)), {.op = Average, .name = "metric." + name});
+    logs.set(name, double(mean.item<float>()));
   }
 }
 
