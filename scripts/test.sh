@@ -8,7 +8,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 
 # A test runs once: under the sanitizers where it can, else plain (presets asan and ci).
-all_stages=(floors umbrella tf_map programs pages format build tests package compile_checks asan_build asan_tests)
+all_stages=(floors umbrella tf_map programs pages api format build tests package compile_checks asan_build asan_tests)
 jobs=$(nproc)
 export CTEST_PARALLEL_LEVEL=$jobs CMAKE_BUILD_PARALLEL_LEVEL=$jobs
 export CTEST_OUTPUT_ON_FAILURE=1 CMAKE_COLOR_DIAGNOSTICS=OFF
@@ -124,6 +124,8 @@ compile_checks() {
   done
   return $failed
 }
+# The API reference from the docstrings; a warning of Doxygen is an error.
+api() { python3 scripts/api_reference.py; }
 # The Debian package of the build, installed into an empty root and used.
 package() { scripts/check_package.sh build/ci; }
 asan_build() { cmake --preset asan && cmake --build --preset asan -- -k 0; }
