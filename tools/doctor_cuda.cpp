@@ -5,7 +5,6 @@
 #include <distribute/device/cuda_device.hpp>
 #include <distribute/device/cuda_library.hpp>
 #include <distribute/device/cuda_module.hpp>
-#include <distribute/device/detail/cuda_blas.hpp>
 
 #include <cstdio>
 
@@ -47,26 +46,19 @@ class CudaLibraries {
   }
 
   void blas() {
-    distribute::CudaBlas blas;
-    const std::string problem = distribute::load_cuda_blas(blas);
-    std::string version;
-    if (problem.empty()) {
-      const size_t number = blas.cublasLtGetVersion();
-      version = str_cat(number / 10000, ".", number / 100 % 100, ".", number % 100);
-    }
-    add("cuBLASLt", problem, version + from(blas.cublasLtMatmul));
+    opened({.what = "cuBLASLt",
+            .files = distribute::files_for_driver({"libcublasLt.so.13", "libcublasLt.so.12"},
+                                                  distribute::cuda_driver_version()),
+            .package = "cuBLAS of the CUDA toolkit (nvidia-cublas)",
+            .folders = {"cu13", "cublas"}},
+           "cublasLtGetVersion");
   }
-
   void dnn() {
-    std::string problem;
-    void* const library = distribute::open_cuda_library(
-        {.what = "cuDNN", .files = {"libcudnn.so.9"}, .package = "cuDNN 9", .folders = {"cudnn"}},
-        problem);
-    const auto get =
-        library
-            ? reinterpret_cast<size_t (*)()>(distribute::cuda_symbol(library, "cudnnGetVersion"))
-            : nullptr;
-    add("cuDNN", problem, get ? version_text(get()) + from(get) : "");
+    opened({.what = "cuDNN",
+            .files = {"libcudnn.so.9"},
+            .package = "cuDNN 9 (nvidia-cudnn-cu13)",
+            .folders = {"cudnn"}},
+           "cudnnGetVersion");
   }
 
   void nccl() {
@@ -78,6 +70,16 @@ class CudaLibraries {
   }
 
  private:
+  /// A library whose version one of its functions tells.
+  void opened(const distribute::CudaLibraryName& name, const char* function) {
+    std::string problem;
+    void* const library = distribute::open_cuda_library(name, problem);
+    const auto version =
+        library ? reinterpret_cast<size_t (*)()>(distribute::cuda_symbol(library, function))
+                : nullptr;
+    if (library && !version) problem = str_cat(name.files[0], " has no function ", function);
+    add(name.what, problem, version ? version_text(version()) + from(version) : "");
+  }
   template <typename Function>
   static std::string from(Function* function) {
     return ", " + distribute::cuda_library_file(reinterpret_cast<const void*>(function));

@@ -24,7 +24,6 @@ struct BlasChoice {
 /// Functions of libcublasLt.so, by their exported names. Enumerators are ints.
 struct CudaBlas {
   const char* (*cublasLtGetStatusName)(int) = nullptr;
-  size_t (*cublasLtGetVersion)() = nullptr;
   int (*cublasLtCreate)(CudaHandle*) = nullptr;
   int (*cublasLtMatmulDescCreate)(CudaHandle*, int, int) = nullptr;
   int (*cublasLtMatmulDescDestroy)(CudaHandle) = nullptr;

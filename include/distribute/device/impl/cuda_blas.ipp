@@ -228,7 +228,6 @@ DISTRIBUTE_INLINE std::string load_cuda_blas(CudaBlas& blas) {
     if (!found && problem.empty()) problem = str_cat("libcublasLt has no function ", name);
   };
   load("cublasLtGetStatusName", blas.cublasLtGetStatusName);
-  load("cublasLtGetVersion", blas.cublasLtGetVersion);
   load("cublasLtCreate", blas.cublasLtCreate);
   load("cublasLtMatmulDescCreate", blas.cublasLtMatmulDescCreate);
   load("cublasLtMatmulDescDestroy", blas.cublasLtMatmulDescDestroy);
