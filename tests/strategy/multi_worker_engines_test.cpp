@@ -81,6 +81,12 @@ std::string ucx_problem() {
   return problem;
 }
 
+void wait_for_file(const std::string& path) {
+  const auto deadline = net::Deadline::after_seconds(20);
+  while (!std::filesystem::exists(path) && !deadline.passed())
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+}
+
 /// Where modules of another version, or none at all, are.
 std::string other_modules() { return DISTRIBUTE_BINARY_DIR "/../lib/another_version"; }
 
@@ -219,16 +225,16 @@ TEST_CASE("a rank under mpirun: one of three is lost", "[.mpi_lost]") {
   CHECK_THROWS_WITH(train(), Contains("worker 1"));
   std::fflush(stderr);
   std::filesystem::rename(file + ".part", file);
-  if (group.rank() == 0) ::kill(pid_t(pids[1]), SIGKILL);
+  if (group.rank() != 0) return;
+  wait_for_file(str_cat(reports ? reports : ".", "/2"));  // a launcher may kill it as well
+  ::kill(pid_t(pids[1]), SIGKILL);
 }
 
 /// The reports of two ranks, once they are there; they may come after the launcher has ended.
 std::string wait_for_reports(const std::string& directory) {
   std::string text;
-  const auto deadline = net::Deadline::after_seconds(20);
   for (const char* rank : {"0", "2"}) {
-    while (!std::filesystem::exists(directory + "/" + rank) && !deadline.passed())
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    wait_for_file(directory + "/" + rank);
     std::ifstream file(directory + "/" + rank);
     text.append(std::istreambuf_iterator<char>(file), {});
   }

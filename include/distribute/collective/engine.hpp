@@ -15,6 +15,7 @@ namespace distribute::collective {
 
 class Communicator;
 
+/// A library that an engine module stands for.
 enum class EngineKind { OpenMpi, Mpich, Ucx };
 inline constexpr EngineKind kEngineKinds[] = {EngineKind::OpenMpi, EngineKind::Mpich,
                                               EngineKind::Ucx};
@@ -45,6 +46,7 @@ const Engine* find_engine(EngineKind kind, std::string& problem);
 /// Throws  FailedPreconditionError when two are loaded, or no launcher of an MPI has started it.
 EngineKind mpi_of_process();
 
+/// How a transport over an engine sums.
 struct EngineTransportOptions {
   /// All sums in rank order. Else large arrays go through the engine's own all-reduce, where it has
   /// one: the order of the sum, and with it the last bit, is then the engine's choice.
