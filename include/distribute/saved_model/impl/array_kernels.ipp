@@ -59,6 +59,8 @@ class SliceMasks {
  public:
   explicit SliceMasks(const KernelCall& c)
       : c_(c), begin_(c.integers(1)), end_(c.integers(2)), step_(c.integers(3)) {
+    if (begin_.size() != end_.size() || begin_.size() != step_.size() || begin_.size() > 32)
+      c.refuse("begin, end and strides do not fit");
     const int64_t ellipsis = mask("ellipsis_mask"), added = mask("new_axis_mask");
     int named = 0;  // axes of x that have a range
     for (size_t i = 0; i < begin_.size(); ++i) named += !bit(ellipsis, i) && !bit(added, i);
@@ -89,7 +91,7 @@ class SliceMasks {
     if (bit(mask("shrink_axis_mask"), i))
       return {begin_[i], begin_[i] == -1 ? Range::kNone : begin_[i] + 1, 1};
     return {bit(mask("begin_mask"), i) ? Range::kNone : begin_[i],
-            bit(mask("end_mask"), i) ? Range::kNone : end_.at(i), step_.at(i)};
+            bit(mask("end_mask"), i) ? Range::kNone : end_[i], step_[i]};
   }
   void push(const Range& range, bool dropped) {
     if (!dropped) kept_.push_back(int(ranges_.size()));

@@ -107,8 +107,10 @@ DISTRIBUTE_INLINE void GraphRunner::collect(const RunGraph& graph, const std::ve
     }
     for (const char* key : own->second) {
       const std::string called = text_attribute(node, key);
-      if (seen.open.contains(called))
-        throw UnimplementedError(str_cat(name_, ": function '", called, "' calls itself"));
+      constexpr size_t kDeepest = 200;
+      if (seen.open.contains(called) || seen.open.size() > kDeepest)
+        throw UnimplementedError(str_cat(name_, ": function '", called,
+                                         "' calls itself, or calls are nested too deeply"));
       if (!seen.functions.insert(called).second) continue;
       seen.open.insert(called);
       const RunGraph& body = function_called(called);
@@ -219,8 +221,8 @@ DISTRIBUTE_INLINE GraphRunner::Values GraphRunner::run_node(const RunNode& node,
   if (op.ends_with("PartitionedCall")) return run_function(text_attribute(node, "f"), inputs);
   if (op == "While" || op == "StatelessWhile") return run_while(node, std::move(inputs));
   if (op == "If" || op == "StatelessIf") {
-    const Values arguments(inputs.begin() + 1, inputs.end());
     const bool yes = KernelCall(node, inputs).tensor(0).item<bool>();
+    const Values arguments(inputs.begin() + 1, inputs.end());
     return run_function(text_attribute(node, yes ? "then_branch" : "else_branch"), arguments);
   }
   if (op == "Placeholder" || op == "_Arg")
