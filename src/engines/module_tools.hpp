@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <string>
 #include <vector>
 
 namespace engines {
@@ -13,9 +14,8 @@ namespace engines {
 inline constexpr int kInvalidArgument = 3, kFailedPrecondition = 9, kUnimplemented = 12,
                      kInternal = 13, kUnavailable = 14;
 
-template <typename... Args>
-int fail(distribute_engine_error* error, int code, const char* format, Args... args) {
-  std::snprintf(error->text, sizeof error->text, format, args...);
+inline int fail(distribute_engine_error* error, int code, const std::string& text) {
+  std::snprintf(error->text, sizeof error->text, "%s", text.c_str());
   return code;
 }
 

@@ -64,7 +64,7 @@ int check(int result, distribute_engine_error* error) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
   MPI_Error_string(result, text, &length);
-  return fail(error, code_of(result), "MPI: %.480s", text);
+  return fail(error, code_of(result), std::string("MPI: ") + text);
 }
 
 #define RETURN_IF_FAILED(call) \

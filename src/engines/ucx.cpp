@@ -25,7 +25,8 @@ int code_of(ucs_status_t status) {
 
 int check(ucs_status_t status, const char* what, distribute_engine_error* error) {
   if (status == UCS_OK) return 0;
-  return fail(error, code_of(status), "UCX: %s: %s", what, ucs_status_string(status));
+  return fail(error, code_of(status),
+              std::string("UCX: ") + what + ": " + ucs_status_string(status));
 }
 
 #define RETURN_IF_FAILED(call, what) \
@@ -167,8 +168,8 @@ int connect(distribute_engine_group* group, int rank, int size, const void* cons
     }
     if (status != UCS_OK)
       return fail(error, code_of(status),
-                  "UCX: no way to rank %d: %s (see UCX_TLS, UCX_NET_DEVICES)", peer,
-                  ucs_status_string(status));
+                  "UCX: no way to rank " + std::to_string(peer) + ": " + ucs_status_string(status) +
+                      " (see UCX_TLS, UCX_NET_DEVICES)");
   }
   return 0;
 }
@@ -264,8 +265,8 @@ void close_group(distribute_engine_group* group, int broken) {
     while (ucp_worker_progress(group->worker)) {
     }
     drop_unexpected(group);
-    ucp_request_param_t param = {};
-    void* flushing = broken ? nullptr : ucp_worker_flush_nbx(group->worker, &param);
+    ucp_request_param_t plain = {};
+    void* flushing = broken ? nullptr : ucp_worker_flush_nbx(group->worker, &plain);
     if (flushing != nullptr && !UCS_PTR_IS_ERR(flushing)) wait_for(group, {flushing}, 1);
     std::vector<void*> closing;
     for (ucp_ep_h end : group->ends) {

@@ -1,3 +1,4 @@
+#include <distribute/collective/engine_module.h>
 #include <distribute/collective/communicator.hpp>
 #include <distribute/collective/engine.hpp>
 
@@ -5,11 +6,26 @@
 #include <tests/support/mpirun.hpp>
 
 #include <cmath>
+#include <cstddef>
 #include <cstdlib>
 
 using namespace distribute;
 using namespace distribute::collective;
 using Catch::Contains;
+
+// Version 1 of the modules' interface: what changes here needs a new DISTRIBUTE_ENGINE_ABI, unless
+// it is added at the end.
+static_assert(DISTRIBUTE_ENGINE_ABI == 1 && DISTRIBUTE_ENGINE_TAG_BITS == 15);
+static_assert(sizeof(distribute_engine_error) == 512 && sizeof(distribute_engine_event) == 16);
+static_assert(offsetof(distribute_engine_module, abilities) == 8);
+static_assert(offsetof(distribute_engine_module, name) == 16);
+static_assert(offsetof(distribute_engine_module, open) == 32);
+static_assert(offsetof(distribute_engine_module, send) == 72);
+static_assert(offsetof(distribute_engine_module, all_reduce) == 96);
+static_assert(offsetof(distribute_engine_module, close) == 120);
+static_assert(sizeof(distribute_engine_module) == 128);
+static_assert(DISTRIBUTE_ENGINE_FLOAT32 == 0 && DISTRIBUTE_ENGINE_INT8 == 5 &&
+              DISTRIBUTE_ENGINE_SUM == 0 && DISTRIBUTE_ENGINE_PRODUCT == 3);
 
 namespace {
 
@@ -32,6 +48,12 @@ std::string ucx_problem() {
 }
 
 }  // namespace
+
+TEST_CASE("the modules' interface is C", "[collective][engine]") {
+  CHECK(std::system(
+            "cc -std=c99 -pedantic -Wall -Wextra -Werror -fsyntax-only -x c " DISTRIBUTE_SOURCE_DIR
+            "/include/distribute/collective/engine_module.h") == 0);
+}
 
 TEST_CASE("UCX holds the contract, with ranks as threads", "[collective][engine][ucx]") {
   if (const std::string problem = ucx_problem(); !problem.empty()) SKIP("" + problem);
