@@ -50,8 +50,9 @@ DISTRIBUTE_INLINE EngineMessages::EngineMessages(std::unique_ptr<EngineGroup> gr
 }
 
 DISTRIBUTE_INLINE EngineMessages::~EngineMessages() {
+  const bool is_used_for_ever = broken_ && group_->owns_ranks();  // MPI takes nothing back
   group_.reset();  // the buffers outlive the engine's use of them
-  if (broken_) {   // and it may use those of a broken group at any time
+  if (is_used_for_ever) {
     new std::vector<Slot>(std::move(slots_));
     for (Peer& other : peers_)
       for (Channel& channel : other.channels) static_cast<void>(channel.buffer.release());
