@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 
 namespace distribute_tools {
 
@@ -19,14 +20,21 @@ namespace {
 
 std::string token() { return metrics_token(value_or_throw(net::job_token_from_environment())); }
 
-/// All that comes until the other end closes.
+/// Whether an answer has all that its Content-Length promises.
+bool is_whole(const std::string& answer) {
+  const size_t head = answer.find("\r\n\r\n"), length = answer.find("\r\nContent-Length: ");
+  if (head == std::string::npos || length > head) return false;
+  return answer.size() >= head + 4 + std::strtoull(answer.c_str() + length + 18, nullptr, 10);
+}
+
+/// The answer, as long as it says it is, or until the other end closes.
 std::string ask(const net::Address& address, const std::string& request, double seconds) {
   const auto deadline = net::Deadline::after_seconds(seconds);
   net::Socket socket = value_or_throw(net::connect(address, deadline));
   throw_if_error(socket.write(std::as_bytes(std::span(request)), deadline));
   std::string answer;
   std::byte byte;
-  while (socket.read(std::span(&byte, 1), deadline).ok()) answer += char(byte);
+  while (!is_whole(answer) && socket.read(std::span(&byte, 1), deadline).ok()) answer += char(byte);
   return answer;
 }
 

@@ -69,7 +69,8 @@ std::string cell(std::optional<double> value, const char* format, double factor 
 }  // namespace
 
 TaskRow row_of(const std::string& address, const MetricSample& before, const MetricSample& now) {
-  TaskRow row{.task = address, .address = address};
+  TaskRow row;
+  row.task = row.address = address;
   row.reachable = !now.values.empty();
   const std::string job = label_of(now, "distribute_task_info", "job");
   if (!job.empty()) row.task = job + " " + label_of(now, "distribute_task_info", "index");
