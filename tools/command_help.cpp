@@ -70,11 +70,12 @@ constexpr CommandHelp kCommands[] = {
      "      how many records a TFRecord file holds, and which features\n",
      "json"},
     {"doctor",
-     "  distribute doctor [--timeout=SECONDS] [--json] [cluster flags]\n"
+     "  distribute doctor [--timeout=SECONDS] [--require_gpu] [--json] [cluster flags]\n"
      "      what limits a job or keeps it from running: host, libraries, GPUs and, started as "
      "every\n"
      "      task (distribute run -np N -- distribute doctor), the network between them\n",
-     "timeout json job_name task_index ps_hosts worker_hosts chief_hosts evaluator_hosts"},
+     "timeout require_gpu json job_name task_index ps_hosts worker_hosts chief_hosts "
+     "evaluator_hosts"},
     {"events ls",
      "  distribute events ls FILE|DIR [--json]\n"
      "      what TensorBoard's event files hold; of a folder all, also those of folders in it\n",

@@ -71,6 +71,8 @@ ABSL_FLAG(int64_t, top, 5, "predict: how many classes to show");
 ABSL_FLAG(double, interval, 2, "top: seconds between two readings");
 ABSL_FLAG(int64_t, count, 0, "top: tables to show; 0: until the job ends, with --json one");
 ABSL_FLAG(double, timeout, 30, "doctor: seconds for the other tasks to appear");
+ABSL_FLAG(bool, require_gpu, false,
+          "doctor: no GPU, or none of NVRTC, cuBLASLt, cuDNN or NCCL, keeps the job from running");
 ABSL_FLAG(std::string, input_dir, "", "data tfrecord: a folder with one folder for each class");
 ABSL_FLAG(std::string, output_dir, "", "data tfrecord: where the shards go");
 ABSL_FLAG(std::string, split, "train", "data tfrecord: the files' names begin with it");
@@ -117,6 +119,7 @@ int doctor(const std::vector<std::string>& words) {
   options.cluster = cluster_flags();
   options.timeout = absl::GetFlag(FLAGS_timeout);
   options.json = absl::GetFlag(FLAGS_json);
+  options.require_gpu = absl::GetFlag(FLAGS_require_gpu);
   if (!(options.timeout > 0 && options.timeout <= 1e6))
     return fail_usage("doctor: --timeout is a number of seconds above 0");
   return distribute_tools::doctor_command(options);

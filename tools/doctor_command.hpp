@@ -9,6 +9,7 @@ struct DoctorOptions {
   distribute::ClusterFlags cluster = {};  // instead of TF_CONFIG
   double timeout = 30;                    // seconds for the other tasks to appear
   bool json = false;
+  bool require_gpu = false;  // without a GPU or one of its libraries the job cannot run
 };
 
 /// Looks at host, libraries, GPUs and the cluster of the environment, and where there are several
