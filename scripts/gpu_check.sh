@@ -47,7 +47,7 @@ pack() {
   done
   cp -r "$root/examples/mnist_cnn/data" "$place/gpu_check/examples/mnist_cnn/"
   # Runs of TensorFlow to follow, where they are: see tests/support/shared_data.hpp.
-  name=${DISTRIBUTE_TEST_DATA:-$root/../shared/data}
+  name=${DISTRIBUTE_SHARED_DATA:-$root/../shared/data}
   if [[ -d $name/parity/book_cnn_adam ]]; then
     mkdir -p "$place/gpu_check/data/book_cnn_adam"
     cp -r "$name/mnist" "$place/gpu_check/data/"
