@@ -7,8 +7,11 @@ set(annexes ${DISTRIBUTE_ANNEX_NAMES})
 list(TRANSFORM annexes PREPEND distribute_)
 install(TARGETS distribute distribute_header_only ${annexes} ${DISTRIBUTE_INSTALLED_TARGETS} EXPORT distribute-targets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# Where programs look for modules, on every system. By themselves (cmake --install --component
+# engines), so that nothing else depends on MPI or UCX.
 if(DISTRIBUTE_ENGINE_TARGETS)
-  install(TARGETS ${DISTRIBUTE_ENGINE_TARGETS} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/distribute)
+  install(TARGETS ${DISTRIBUTE_ENGINE_TARGETS} LIBRARY DESTINATION lib/distribute
+          COMPONENT engines EXCLUDE_FROM_ALL)
 endif()
 install(EXPORT distribute-targets NAMESPACE distribute:: DESTINATION ${package_dir})
 install(DIRECTORY include/distribute DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
