@@ -13,6 +13,7 @@ build_for_attacks() {
     # A process that is killed has no time to free its memory; what is leaked by others is told.
     asan*) export ASAN_OPTIONS=allocator_may_return_null=1:quarantine_size_mb=16 ;;
     # libgomp is not instrumented.
-    tsan*) export OMP_NUM_THREADS=1 TSAN_OPTIONS=suppressions=$PWD/tests/support/tsan.supp ;;
+    tsan*) export OMP_NUM_THREADS=1 \
+        TSAN_OPTIONS=suppressions=$PWD/tests/support/tsan.supp:allocator_may_return_null=1 ;;
   esac
 }

@@ -13,7 +13,4 @@ void examine_libraries(DoctorReport& report);
 /// GPUs, or why there are none.
 void examine_gpus(DoctorReport& report);
 
-/// Cores that this process may use: affinity and control group together.
-double usable_cores();
-
 }  // namespace distribute_tools
