@@ -11,7 +11,8 @@ install(EXPORT distribute-targets NAMESPACE distribute:: DESTINATION ${package_d
 install(DIRECTORY include/distribute DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.hpp" PATTERN "*.ipp" PATTERN "*.inc")
 install(DIRECTORY cmake/modules DESTINATION ${package_dir})
-install(FILES LICENSE NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE NOTICE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+include("${CMAKE_CURRENT_LIST_DIR}/DistributePackaging.cmake")
 
 configure_package_config_file(cmake/distribute-config.cmake.in
   "${PROJECT_BINARY_DIR}/distribute-config.cmake" INSTALL_DESTINATION ${package_dir})

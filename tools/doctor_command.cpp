@@ -31,7 +31,7 @@ constexpr double kResnetBytes = 25'557'032 * 4.0;
 
 struct DoctorOptions : ClusterFlags {
   double timeout = 30;
-  bool json = false;
+  bool require_gpu = false, json = false;
 };
 
 /// Looks at host, libraries, GPUs and the cluster of the environment, and where there are several
@@ -350,7 +350,8 @@ int Doctor::run() {
                        : int(std::count(hosts_.begin(), hosts_.end(), hosts_[size_t(tasks_.rank)]));
   examine_host(report_, std::max(tasks_.size(), 1), here);
   examine_libraries(report_);
-  examine_gpus(report_);
+  examine_cuda(report_, options_.require_gpu);
+  examine_gpus(report_, options_.require_gpu);
   if (options_.json) {
     auto json = report_.json();
     json["task"] = in_job_ ? name(tasks_.rank) : "";

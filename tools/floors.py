@@ -32,6 +32,7 @@ ANNEXES = {  # and those that it includes
     "platforms": ["http"],
     "metrics": [],
     "saved_model": [],
+    "saving": [],
     "estimator": ["saved_model"],
     "horovod": [],
 }
@@ -48,6 +49,8 @@ DOORS = {
     r"openssl/\w+\.h": r"net/(impl|detail)/(hmac|tls)|http/(impl|detail)/digest",
     r"curl/\w+\.h": r"http/impl/http_client",
     r"pugixml\.hpp": r"object_stores/impl/xml",
+    r"hdf5\.h": r"saving/impl/hdf5_file",
+    r"zip\.h": r"saving/impl/zip_file",
     r"intel-ipsec-mb\.h": r"net/(impl|detail)/fast_gcm",
     r"(cuda|cublas|curand)\w*\.h": r"device/(impl|detail)/cuda|collective/(impl|detail)/nccl",
     r"cudnn\w*\.h": r"device/(impl|detail)/cuda",

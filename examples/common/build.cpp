@@ -1,5 +1,8 @@
 #include "build.hpp"
 
+#include <distribute/horovod.hpp>
+#include <distribute/platforms.hpp>
+
 #include <cstdlib>
 #include <map>
 #include <type_traits>
@@ -99,14 +102,26 @@ ChosenStrategy make_parameter_server(const TrainerOptions& o,
 /// Whether the strategy is one of several tasks, or left to the environment.
 bool asks_cluster(const TrainerOptions& o) {
   return o.strategy.empty() || o.strategy == "multi_worker" || o.strategy == "parameter_server" ||
-         o.cluster.any();
+         o.cluster.any() || !o.gce_instance_group.empty();
 }
 
 }  // namespace
 
+std::unique_ptr<dist::ClusterResolver> cluster_of(const TrainerOptions& o) {
+  if (o.gce_instance_group.empty()) return dist::default_resolver({}, o.cluster).resolver;
+  return std::make_unique<dist::GCEClusterResolver>(
+      dist::GCEClusterResolverOptions{.project = o.gce_project,
+                                      .zone = o.gce_zone,
+                                      .instance_group = o.gce_instance_group,
+                                      .port = o.gce_port,
+                                      .task_id = std::nullopt,
+                                      .service = o.gce_service});
+}
+
 bool is_evaluator(const TrainerOptions& o) {
-  return asks_cluster(o) && dist::implied_resolver({}, o.cluster).resolver->task_type() ==
-                                dist::TaskType(dist::TaskType::Evaluator);
+  return asks_cluster(o) && o.gce_instance_group.empty() &&
+         dist::implied_resolver({}, o.cluster).resolver->task_type() ==
+             dist::TaskType(dist::TaskType::Evaluator);
 }
 
 namespace {
@@ -115,7 +130,7 @@ namespace {
 template <typename Kind>
 std::unique_ptr<dist::Strategy> make_local(const TrainerOptions& o, const std::string& name) {
   const bool gpu = std::is_same_v<Kind, dist::GpuDevice>;
-  if (name == "one_device" || name == "horovod")
+  if (name == "one_device")
     return std::make_unique<dist::OneDeviceStrategy>(gpu ? "/gpu:0" : "/cpu:0");
   if (!gpu) dist::config::set_logical_device_configuration(o.replicas);
   if (name == "mirrored")
@@ -138,8 +153,11 @@ ChosenStrategy make_local(const TrainerOptions& o, const std::string& name) {
 ChosenStrategy make_strategy(const TrainerOptions& o) {
   if (o.deterministic) dist::config::experimental::enable_op_determinism();
   dist::config::set_float32_matmul_precision(o.float32_matmul_precision);
-  if (o.api == "horovod") return make_local(o, "horovod");
-  auto cluster = asks_cluster(o) ? dist::default_resolver({}, o.cluster).resolver : nullptr;
+  if (o.api == "horovod") {
+    const std::string device = uses_gpu(o) ? dist::hvd::local_device() : "/cpu:0";
+    return {nullptr, std::make_unique<dist::OneDeviceStrategy>(device), "horovod"};
+  }
+  auto cluster = asks_cluster(o) ? cluster_of(o) : nullptr;
   const std::string name =
       o.strategy.empty() ? implied_strategy(o, cluster->cluster_spec()) : o.strategy;
   if (const std::string problem = misplaced_flag(o, name); !problem.empty())

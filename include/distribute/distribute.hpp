@@ -74,6 +74,7 @@
 #include <distribute/io/stream.hpp>
 #include <distribute/io/tfrecord.hpp>
 
+#include <distribute/tensor/data_type.hpp>
 #include <distribute/tensor/shape.hpp>
 #include <distribute/tensor/tensor.hpp>
 
@@ -241,6 +242,7 @@
 #include <distribute/data/mnist.hpp>
 #include <distribute/data/node.hpp>
 #include <distribute/data/options.hpp>
+#include <distribute/data/padded_batching.hpp>
 #include <distribute/data/picture.hpp>
 #include <distribute/data/pictures.hpp>
 #include <distribute/data/pipeline_statistics.hpp>
@@ -248,11 +250,15 @@
 #include <distribute/data/prefetch.hpp>
 #include <distribute/data/random.hpp>
 #include <distribute/data/rebatch.hpp>
+#include <distribute/data/sampling.hpp>
+#include <distribute/data/saved_dataset.hpp>
 #include <distribute/data/selection.hpp>
 #include <distribute/data/shuffle.hpp>
 #include <distribute/data/sources.hpp>
+#include <distribute/data/text_lines.hpp>
 #include <distribute/data/tfrecord.hpp>
 #include <distribute/data/transform.hpp>
+#include <distribute/data/window.hpp>
 
 #include <distribute/collective/communication_options.hpp>
 #include <distribute/collective/communicator.hpp>

@@ -2,6 +2,7 @@
 /// What a trainer needs: strategies, tensors, layers, optimizers, datasets, checkpoints.
 /// Written by tools/check_umbrella.py.
 
+#include <distribute/tensor/data_type.hpp>
 #include <distribute/tensor/shape.hpp>
 #include <distribute/tensor/tensor.hpp>
 
@@ -146,6 +147,7 @@
 #include <distribute/data/mnist.hpp>
 #include <distribute/data/node.hpp>
 #include <distribute/data/options.hpp>
+#include <distribute/data/padded_batching.hpp>
 #include <distribute/data/picture.hpp>
 #include <distribute/data/pictures.hpp>
 #include <distribute/data/pipeline_statistics.hpp>
@@ -153,11 +155,15 @@
 #include <distribute/data/prefetch.hpp>
 #include <distribute/data/random.hpp>
 #include <distribute/data/rebatch.hpp>
+#include <distribute/data/sampling.hpp>
+#include <distribute/data/saved_dataset.hpp>
 #include <distribute/data/selection.hpp>
 #include <distribute/data/shuffle.hpp>
 #include <distribute/data/sources.hpp>
+#include <distribute/data/text_lines.hpp>
 #include <distribute/data/tfrecord.hpp>
 #include <distribute/data/transform.hpp>
+#include <distribute/data/window.hpp>
 
 #include <distribute/strategy/cache_variable_reads.hpp>
 #include <distribute/strategy/central_storage_strategy.hpp>

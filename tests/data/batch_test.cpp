@@ -3,6 +3,10 @@
 #include <distribute/data/element_spec.hpp>
 
 #include <tests/support/catch.hpp>
+#include <tests/support/check_throws.hpp>
+
+#include <array>
+#include <functional>
 
 using namespace distribute;
 using namespace distribute::data;
@@ -48,4 +52,50 @@ TEST_CASE("the common spec of two datasets leaves differing sizes open", "[data]
   CHECK_THROWS_AS(common_spec(a, spec_of({zeros({4})})), InvalidArgumentError);
   CHECK_THROWS_AS(common_spec(a, spec_of({zeros({4, 3}, DType::Int64)})), InvalidArgumentError);
   CHECK(empty_batch({{{-1, -1, 5}, DType::Int64}}).x.shape() == Shape{0, 0, 5});
+}
+
+namespace {
+
+struct Example {
+  Tensor image;
+  Tensor label;
+};
+struct WithNumber {
+  Tensor image;
+  int64_t number = 0;
+};
+static_assert(TensorAggregate<Example> && TensorAggregate<std::array<Tensor, 3>>);
+static_assert(!TensorAggregate<Batch> && !TensorAggregate<Tensor> && !TensorAggregate<WithNumber> &&
+              !TensorAggregate<IndexedSlices>);
+
+}  // namespace
+
+TEST_CASE("a batch becomes a structure of tensors and back", "[data][batch]") {
+  const Tensor one(1.0f), two(2.0f);
+  const Batch batch{one, two};
+  const Example example = batch;
+  CHECK(example.image.id() == one.id());
+  CHECK(example.label.id() == two.id());
+  CHECK(to_batch(example)[1].id() == two.id());
+  const std::function<uint64_t(const Batch&)> takes_structure = [](const Example& e) {
+    return e.label.id();
+  };
+  CHECK(takes_structure(batch) == two.id());
+  check_throws<InvalidArgumentError>([&] { std::array<Tensor, 3> three = batch; },
+                                     "2 components cannot become a structure of 3 tensors");
+}
+
+TEST_CASE("components have names where the element is a map", "[data][batch]") {
+  const Tensor one{1.0f, 2.0f}, two{3.0f, 4.0f};
+  const Batch batch = to_batch(TensorMap{{"b", two}, {"a", one}});
+  CHECK(batch["b"].id() == two.id());
+  CHECK(batch.x.id() == one.id());  // in the order of the names
+  CHECK(to_string(spec_of(batch)) == "(a: [2] float32, b: [2] float32)");
+  const TensorMap map = rows(stack_rows({batch, batch}), 0, 1);
+  CHECK(map.at("b").to_vector() == std::vector<float>{3, 4});
+  CHECK(empty_batch(spec_of(batch))["b"].shape() == Shape{0});
+  check_throws<InvalidArgumentError>([&] { batch["c"]; }, "\"c\"; its names are a, b");
+  check_throws<InvalidArgumentError>([&] { Batch{one}["c"]; }, "it has no names");
+  check_throws<InvalidArgumentError>([&] { TensorMap none = Batch{one}; }, "has no name");
+  CHECK_THROWS_AS(to_batch(TensorMap{{"", one}}), InvalidArgumentError);
 }

@@ -1,6 +1,7 @@
 #include <distribute/data/dataset.hpp>
 
 #include <tests/data/dataset_support.hpp>
+#include <tests/data/sequences/sequence_answers.hpp>
 #include <tests/support/catch.hpp>
 
 using namespace distribute;
@@ -168,4 +169,57 @@ TEST_CASE("a finished iterator throws OutOfRange, the optional form does not", "
   CHECK_THROWS_AS(it.next(), OutOfRangeError);
   CHECK_THROWS_AS(it.next(), OutOfRangeError);
   CHECK_FALSE(it.get_next_as_optional().has_value());
+}
+
+namespace {
+
+struct Pair {
+  Tensor value;
+  Tensor twice;
+};
+
+}  // namespace
+
+TEST_CASE("elements are maps of names, as TensorFlow's dicts", "[data][dataset]") {
+  const Dataset rows = Dataset::from_tensor_slices(
+      TensorMap{{"b", Tensor{int64_t{0}, int64_t{1}, int64_t{2}, int64_t{3}}},
+                {"a", Tensor{int64_t{0}, int64_t{2}, int64_t{4}, int64_t{6}}}});
+  CHECK(answer_of(rows.batch(3)) == tensorflow_answer("dict"));
+  CHECK(to_string(rows.element_spec()) == "(a: [] int64, b: [] int64)");
+  const Dataset mapped = rows.map([](TensorMap element) {
+    element["c"] = element.at("a");
+    element.erase("a");
+    return element;
+  });
+  CHECK(to_string(mapped.element_spec()) == "(b: [] int64, c: [] int64)");
+  for (const Batch& batch : mapped.shuffle(4).batch(2).rebatch({1}).unbatch().batch(4).repeat(2))
+    CHECK(numbers_of(batch["c"])[0] == 2 * numbers_of(batch["b"])[0]);
+  const Dataset labelled = Dataset::zip({rows, Dataset::range(4)});
+  const Batch first = labelled.iterator().next();
+  CHECK(first["a"].item<int64_t>() == 0);
+  CHECK(to_string(labelled.element_spec()) == "(a: [] int64, b: [] int64, [] int64)");
+  CHECK_THROWS_AS(rows.concatenate(mapped), InvalidArgumentError);
+}
+
+TEST_CASE("elements are structures of the program", "[data][dataset]") {
+  const Dataset numbers = Dataset::range(1, 5).map([](const Batch& number) {
+    const int64_t n = number.x.item<int64_t>();
+    return Pair{int64_t{n}, fill(Shape{n}, float(2 * n), DType::Int64)};
+  });
+  const Dataset even =
+      numbers.filter([](const Pair& pair) { return pair.value.item<int64_t>() % 2 == 0; });
+  for (const Pair pair : even.padded_batch(2)) {
+    CHECK(numbers_of(pair.value) == Numbers{2, 4});
+    CHECK(numbers_of(pair.twice) == Numbers{4, 4, 0, 0, 8, 8, 8, 8});
+  }
+  CHECK(numbers.reduce(int64_t{0}, [](int64_t sum, const Pair& pair) {
+    return sum + pair.value.item<int64_t>();
+  }) == 10);
+  const Dataset one =
+      Dataset::from_tensors(Batch{Tensor{int64_t{0}, int64_t{1}, int64_t{2}}, int64_t{7}});
+  CHECK(answer_of(one) == tensorflow_answer("tensors"));
+  CHECK(resumes_everywhere(one));
+  const Pair rows{Tensor{int64_t{1}, int64_t{2}}, Tensor{int64_t{2}, int64_t{4}}};
+  CHECK(Dataset::from_tensor_slices(rows).cardinality() == 2);
+  CHECK(Dataset::from_tensors(Tensor{1.0f, 2.0f}).cardinality() == 1);
 }

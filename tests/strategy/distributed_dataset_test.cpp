@@ -302,3 +302,29 @@ TEST_CASE("run takes a loop's batch and reduce weighs its rows",
   }
   CHECK(mean_of_last == 8);
 }
+
+namespace {
+
+struct Example {
+  Tensor image;
+  Tensor label;
+};
+
+}  // namespace
+
+TEST_CASE("replicas get elements with names, or structures of the program",
+          "[strategy][distributed_dataset]") {
+  MirroredStrategy strategy({.num_replicas = 2});
+  const Dataset named = Dataset::from_tensor_slices(
+      data::TensorMap{{"image", Tensor{1.0f, 2.0f, 3.0f}}, {"label", Tensor{4.0f, 5.0f, 6.0f}}});
+  Values sums;
+  for (const auto& batch : strategy.experimental_distribute_dataset(named.batch(4))) {
+    const auto by_map =
+        strategy.run([](const data::TensorMap& map) { return map.at("image").rows(0, 1); }, batch);
+    const auto by_structure =
+        strategy.run([](const Example& e) { return e.label.rows(0, 1); }, batch);
+    for (const auto* values : {&by_map, &by_structure})
+      for (const Tensor& value : values->values()) sums.push_back(value.item<float>());
+  }
+  CHECK(sums == Values{1, 3, 4, 6});
+}

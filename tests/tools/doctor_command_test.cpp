@@ -356,3 +356,19 @@ TEST_CASE("a task with another version of the library is named, with both versio
     CHECK(findings(report, "network", "not measured").empty());
   }
 }
+
+TEST_CASE("the doctor can require a GPU and names what is missing for one",
+          "[tools][doctor_command]") {
+  if (!has_program("distribute")) SKIP("the program was not built");
+  const ProgramResult result = alone({"--json", "--require_gpu"}, "CUDA_VISIBLE_DEVICES=");
+  CHECK(result.status == 1);
+  const Json report = Json::parse(result.out);
+  CHECK(findings(report, "GPU", "none").at(0)["mark"] == "FAIL");
+  for (const char* name : {"CUDA driver", "NVRTC", "cuBLASLt", "cuDNN", "NCCL"}) {
+    INFO(name);
+    const Json finding = findings(report, "libraries", name).at(0);
+    CHECK((finding["mark"] == "ok" || finding["mark"] == "FAIL"));
+    CHECK_FALSE(finding["text"].get<std::string>().empty());
+  }
+  CHECK(findings(report, "libraries", "CUDA driver").at(0)["mark"] == "FAIL");
+}

@@ -1,10 +1,10 @@
 #pragma once
 /// Reads TensorFlow V2 checkpoints, in one or many data files, with whole and partitioned tensors.
 
-#include <distribute/checkpoint/detail/bundle_dtype.hpp>
 #include <distribute/checkpoint/detail/bundle_entry.hpp>
 #include <distribute/device/dtype.hpp>
 #include <distribute/io/fwd.hpp>
+#include <distribute/tensor/data_type.hpp>
 
 #include <cstddef>
 #include <cstring>
@@ -54,7 +54,7 @@ class BundleReader {
   /// The elements of a tensor of exactly type T (bool: read() gives bytes of 0 and 1).
   template <Element T>
   requires(!std::is_same_v<T, bool>) std::vector<T> read_values(std::string_view key) {
-    const std::vector<std::byte> bytes = read_as(key, data_type_of(dtype_of<T>));
+    const std::vector<std::byte> bytes = read_as(key, io::data_type_of(dtype_of<T>));
     std::vector<T> values(bytes.size() / sizeof(T));
     if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
     return values;

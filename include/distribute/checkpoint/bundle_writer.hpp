@@ -1,10 +1,10 @@
 #pragma once
 /// Writes a TensorFlow V2 checkpoint: PREFIX.index and its data file, both or neither.
 
-#include <distribute/checkpoint/detail/bundle_dtype.hpp>
 #include <distribute/checkpoint/detail/bundle_entry.hpp>
 #include <distribute/device/dtype.hpp>
 #include <distribute/io/fwd.hpp>
+#include <distribute/tensor/data_type.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -35,7 +35,7 @@ class BundleWriter {
            std::span<const std::byte> bytes);
   void add(std::string_view key, DType dtype, const std::vector<int64_t>& dims,
            std::span<const std::byte> bytes) {
-    add(key, data_type_of(dtype), dims, bytes);
+    add(key, io::data_type_of(dtype), dims, bytes);
   }
 
   /// Adds a string tensor; dims {} for a scalar.

@@ -157,9 +157,16 @@ template <>
 struct Wire<data::Batch> {
   static void write(net::ByteWriter& writer, const data::Batch& batch) {
     Wire<std::vector<Tensor>>::write(writer, batch.components());
+    Wire<std::vector<std::string>>::write(writer,
+                                          batch.names ? *batch.names : std::vector<std::string>());
   }
   static data::Batch read(net::ByteReader& reader) {
-    return data::Batch::from_components(Wire<std::vector<Tensor>>::read(reader));
+    const auto components = Wire<std::vector<Tensor>>::read(reader);
+    auto names = Wire<std::vector<std::string>>::read(reader);
+    return data::Batch::from_components(
+        components, names.empty() || names.size() != components.size()
+                        ? nullptr
+                        : std::make_shared<const std::vector<std::string>>(std::move(names)));
   }
 };
 

@@ -2,32 +2,82 @@
 /// The element of every dataset: a small tuple of tensors, for supervised data features and labels.
 
 #include <distribute/base/config.hpp>
+#include <distribute/data/detail/aggregate.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 namespace distribute::data {
 
+/// An element by names. Source  the dict that iterating a tf.data.Dataset gives
+using TensorMap = std::map<std::string, Tensor>;
+/// One name per component, "" where it has none; null where none has. Shared by many elements.
+using ComponentNames = std::shared_ptr<const std::vector<std::string>>;
+
 /// A tuple of tensors; a cheap value. `auto [x, y] = batch;` takes the first two components.
-/// Before `batch()` the same type holds one example. Absent components are "none".
-/// Source  the tuple that iterating a tf.data.Dataset gives
+/// Before `batch()` the same type holds one example. Absent components are "none". It converts by
+/// itself to a structure of as many tensors, component by component in order, and with names to a
+/// TensorMap: functions of datasets and of `Strategy::run` may take either in its place.
+/// Source  the tuple, dict or dataclass that iterating a tf.data.Dataset gives
 struct Batch {
   Tensor x = {};
   Tensor y = {};
   std::vector<Tensor> more = {};  // third and later components, such as sample weights
+  ComponentNames names = {};
 
   /// Number of components, 1 or more once `x` is set.
   size_t size() const { return more.empty() ? (y ? 2 : (x ? 1 : 0)) : 2 + more.size(); }
   const Tensor& operator[](size_t i) const { return i == 0 ? x : i == 1 ? y : more.at(i - 2); }
   Tensor& operator[](size_t i) { return i == 0 ? x : i == 1 ? y : more.at(i - 2); }
+  /// The component of that name.
+  /// Throws  InvalidArgumentError, with the names there are.
+  const Tensor& operator[](std::string_view name) const;
 
   /// The tuple with these components.
-  static Batch from_components(std::vector<Tensor> components);
+  static Batch from_components(std::vector<Tensor> components, ComponentNames names = {});
   std::vector<Tensor> components() const;
+  /// Other components under the same names.
+  Batch with_components(std::vector<Tensor> components) const {
+    return from_components(std::move(components), names);
+  }
+
+  /// Throws  InvalidArgumentError when a component has no name.
+  operator TensorMap() const;
+  /// Throws  InvalidArgumentError when it has another number of tensors.
+  template <TensorAggregate T>
+  operator T() const {
+    T result;
+    std::apply([&](auto&... fields) { copy_to({&fields...}); }, data_internal::tie_fields(result));
+    return result;
+  }
+  /// As many components, into `fields`.
+  void copy_to(const std::vector<Tensor*>& fields) const;
 };
+
+/// What an element can be made of, and what a `map` function may return.
+/// The components of a map come in the order of their names, as in TensorFlow.
+inline Batch to_batch(Batch batch) { return batch; }
+inline Batch to_batch(Tensor x) { return Batch{.x = std::move(x)}; }
+Batch to_batch(const TensorMap& map);
+template <TensorAggregate T>
+Batch to_batch(const T& value) {
+  return std::apply([](const auto&... fields) { return Batch::from_components({fields...}); },
+                    data_internal::tie_fields(value));
+}
+template <typename T>
+concept ElementValue = requires(const T& value) {
+  to_batch(value);
+};
+
+/// The names of all these elements' components behind each other; null where none has one.
+ComponentNames join_names(const std::vector<Batch>& parts);
 
 template <size_t I>
 const Tensor& get(const Batch& batch) {

@@ -14,15 +14,30 @@
 #include <distribute/data/shuffle.hpp>
 #include <distribute/data/sources.hpp>
 #include <distribute/data/transform.hpp>
+#include <distribute/io/compression.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace distribute::data {
+
+struct BucketOptions;
+struct PaddedBatchOptions;
+struct SampleOptions;
+struct WindowOptions;
+class Windows;
+
+/// A function that makes one element of another.
+template <typename Function>
+concept MapCallable = requires(const Function& function, const Batch& element) {
+  to_batch(function(element));
+};
 
 /// A cheap handle to an immutable graph of transformations; thread-safe. Its elements come in the
 /// same order whatever the number of threads.
@@ -33,6 +48,16 @@ class Dataset {
 
   /// One element per row of the tensors, which must have equally many.
   static Dataset from_tensor_slices(Tensor x, Tensor y = {}, std::vector<Tensor> more = {});
+  /// The same of a TensorMap, a structure of tensors or a Batch.
+  template <ElementValue T>
+  static Dataset from_tensor_slices(const T& value) {
+    return from_rows(to_batch(value));
+  }
+  /// One element: a tensor, a TensorMap, a structure of tensors or a Batch.
+  template <ElementValue T>
+  static Dataset from_tensors(const T& value) {
+    return Dataset(element_source(to_batch(value)));
+  }
   /// Scalars int64.
   static Dataset range(int64_t stop) { return range(0, stop); }
   static Dataset range(int64_t start, int64_t stop, int64_t step = 1);
@@ -44,10 +69,23 @@ class Dataset {
   static Dataset from_files(std::vector<std::string> paths,
                             std::function<Dataset(const std::string&)> reader);
   static Dataset zip(const std::vector<Dataset>& datasets);
+  /// Elements of the datasets in the order of their numbers in `choices`, int64 scalars.
+  /// data/sampling.hpp.
+  static Dataset choose_from_datasets(const std::vector<Dataset>& datasets, const Dataset& choices,
+                                      bool stop_on_empty_dataset = true);
+  static Dataset sample_from_datasets(const std::vector<Dataset>& datasets);
+  static Dataset sample_from_datasets(const std::vector<Dataset>& datasets,
+                                      const SampleOptions& options);
+  /// What save() wrote, here or in TensorFlow: data/saved_dataset.hpp.
+  static Dataset load(const std::string& path, io::Compression compression = io::Compression::Auto);
 
-  /// Calls `function` on every element.
-  Dataset map(MapFunction function, const MapOptions& options = {}) const {
-    return Dataset(map_node(node_, std::move(function), options));
+  /// Calls `function` on every element, which comes as a Batch or what a Batch converts to. It
+  /// gives a Batch, a tensor, a TensorMap or a structure of tensors.
+  template <MapCallable Function>
+  Dataset map(Function function, const MapOptions& options = {}) const {
+    return Dataset(map_node(
+        node_, [function = std::move(function)](const Batch& e) { return to_batch(function(e)); },
+        options));
   }
   Dataset filter(Predicate predicate) const {
     return Dataset(filter_node(node_, std::move(predicate)));
@@ -56,12 +94,30 @@ class Dataset {
   Dataset interleave(std::function<Dataset(const Batch&)> function,
                      const InterleaveOptions& options = {}) const;
 
+  /// The same, one dataset after another.
+  Dataset flat_map(std::function<Dataset(const Batch&)> function) const {
+    return interleave(std::move(function), {.cycle_length = 1});
+  }
+
   Dataset shuffle(int64_t buffer_size, const ShuffleOptions& options = {}) const {
     return Dataset(shuffle_node(node_, buffer_size, options));
   }
   Dataset batch(int64_t batch_size, bool drop_remainder = false) const {
     return Dataset(batch_node(node_, batch_size, drop_remainder));
   }
+  /// As batch, of examples that differ in size: data/padded_batching.hpp.
+  Dataset padded_batch(int64_t batch_size) const;
+  Dataset padded_batch(int64_t batch_size, const PaddedBatchOptions& options) const;
+  Dataset bucket_by_sequence_length(std::function<int64_t(const Batch&)> element_length_func,
+                                    std::vector<int64_t> bucket_boundaries,
+                                    std::vector<int64_t> bucket_batch_sizes) const;
+  Dataset bucket_by_sequence_length(std::function<int64_t(const Batch&)> element_length_func,
+                                    std::vector<int64_t> bucket_boundaries,
+                                    std::vector<int64_t> bucket_batch_sizes,
+                                    const BucketOptions& options) const;
+  /// data/window.hpp.
+  Windows window(int64_t size) const;
+  Windows window(int64_t size, const WindowOptions& options) const;
   Dataset unbatch() const { return Dataset(unbatch_node(node_)); }
   /// Cuts batches anew, with `sizes` in turn.
   Dataset rebatch(std::vector<int64_t> sizes, bool drop_remainder = false) const {
@@ -77,6 +133,10 @@ class Dataset {
     return Dataset(concatenate_node(node_, other.node_));
   }
   Dataset cache() const { return Dataset(cache_node(node_)); }
+  /// In a file, for later programs too: data/saved_dataset.hpp.
+  Dataset cache(const std::string& filename) const;
+  /// Writes all elements into a directory: data/saved_dataset.hpp.
+  void save(const std::string& path, io::Compression compression = io::Compression::None) const;
   Dataset prefetch(int64_t buffer_size = kAutotune) const {
     return Dataset(prefetch_node(node_, buffer_size));
   }
@@ -115,6 +175,8 @@ class Dataset {
   const NodePtr& node() const { return node_; }
 
  private:
+  static Dataset from_rows(const Batch& rows);
+
   NodePtr node_;
 };
 

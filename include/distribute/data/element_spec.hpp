@@ -14,16 +14,20 @@ namespace distribute::data {
 struct TensorSpec {
   std::vector<int64_t> shape = {};  // -1: unknown
   DType dtype = DType::Float32;
+  std::string name = {};  // of the component; "": it has none
   bool operator==(const TensorSpec&) const = default;
 };
 
 /// One entry per component.
 using ElementSpec = std::vector<TensorSpec>;
 
-/// "([-1, 28, 28, 1] float32, [-1] int64)".
+/// "([-1, 28, 28, 1] float32, [-1] int64)", with names "(image: [28, 28] uint8, label: [] int64)".
 std::string to_string(const ElementSpec& spec);
 
 ElementSpec spec_of(const Batch& element);
+
+/// The names of the components; null where none has one.
+ComponentNames names_of(const ElementSpec& spec);
 
 /// The same with a new first axis of `size` (-1: unknown), and without the first axis.
 ElementSpec with_batch_axis(ElementSpec spec, int64_t size);

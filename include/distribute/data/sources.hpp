@@ -23,6 +23,11 @@ using FileReader = std::function<NodePtr(const std::string& path)>;
 /// Source  tf.data.Dataset.from_generator
 NodePtr generator_source(GeneratorFactory factory, ElementSpec spec);
 
+/// One element.
+/// Throws  InvalidArgumentError for one without components.
+/// Source  tf.data.Dataset.from_tensors
+NodePtr element_source(Batch element);
+
 /// All elements of the first file, then of the second, and so on. Autosharding by File gives each
 /// worker other files.
 /// Throws  InvalidArgumentError for no files.

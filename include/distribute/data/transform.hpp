@@ -13,6 +13,9 @@ namespace distribute::data {
 /// As many threads, or as large a buffer, as suits the machine. Source  tf.data.AUTOTUNE
 inline constexpr int64_t kAutotune = -1;
 
+/// How many threads an option `num_parallel_calls` asks for.
+int64_t num_threads_for(int64_t num_parallel_calls);
+
 using MapFunction = std::function<Batch(const Batch&)>;
 using Predicate = std::function<bool(const Batch&)>;
 

@@ -174,6 +174,7 @@
 #include <distribute/data/impl/iterator.ipp>
 #include <distribute/data/impl/node.ipp>
 #include <distribute/data/impl/options.ipp>
+#include <distribute/data/impl/parallel_interleave.ipp>
 #include <distribute/data/impl/pipeline_facts.ipp>
 #include <distribute/data/impl/pipeline_statistics.ipp>
 #include <distribute/data/impl/prefetch.ipp>

@@ -301,6 +301,7 @@
 #include <distribute/data/impl/dataset.ipp>
 #include <distribute/data/impl/decode_image.ipp>
 #include <distribute/data/impl/distribute_options.ipp>
+#include <distribute/data/impl/element_record.ipp>
 #include <distribute/data/impl/element_spec.ipp>
 #include <distribute/data/impl/example.ipp>
 #include <distribute/data/impl/file_list.ipp>
@@ -319,6 +320,9 @@
 #include <distribute/data/impl/mnist.ipp>
 #include <distribute/data/impl/node.ipp>
 #include <distribute/data/impl/options.ipp>
+#include <distribute/data/impl/padded_batching.ipp>
+#include <distribute/data/impl/padding.ipp>
+#include <distribute/data/impl/parallel_interleave.ipp>
 #include <distribute/data/impl/pass_number.ipp>
 #include <distribute/data/impl/picture.ipp>
 #include <distribute/data/impl/pictures.ipp>
@@ -330,12 +334,16 @@
 #include <distribute/data/impl/random.ipp>
 #include <distribute/data/impl/rebatch.ipp>
 #include <distribute/data/impl/row_table.ipp>
+#include <distribute/data/impl/sampling.ipp>
+#include <distribute/data/impl/saved_dataset.ipp>
 #include <distribute/data/impl/selection.ipp>
 #include <distribute/data/impl/shuffle.ipp>
 #include <distribute/data/impl/sources.ipp>
 #include <distribute/data/impl/stream.ipp>
+#include <distribute/data/impl/text_lines.ipp>
 #include <distribute/data/impl/tfrecord.ipp>
 #include <distribute/data/impl/transform.ipp>
+#include <distribute/data/impl/window.ipp>
 
 #include <distribute/collective/impl/chain_reduction.ipp>
 #include <distribute/collective/impl/combine.ipp>

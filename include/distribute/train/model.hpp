@@ -13,6 +13,7 @@
 #include <distribute/train/step_means.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -28,12 +29,20 @@ class FitLoop;
 class TestLoop;
 class GradientAccumulator;
 
+/// How a step applies the gradients of its loss. Called on every replica.
+using MinimizeFunction =
+    std::function<void(const Tensor& loss, const std::vector<Variable>&, GradientTape&)>;
+
+/// Source  the arguments of tf.keras.Model.compile
 struct CompileOptions {
   optim::Optimizer& optimizer;  // outlives the model
   LossFunction loss = {};
   std::vector<CompiledMetric> metrics = {};
   /// Batches whose gradients are averaged for one update of the weights.
   int64_t gradient_accumulation_steps = 1;
+  /// In place of optimizer.minimize(), such as hvd::minimizer(). It must not be combined with
+  /// gradient_accumulation_steps.
+  MinimizeFunction minimize = {};
 };
 
 /// A module with what it takes to train it, under the strategy in whose scope it is made. With

@@ -38,7 +38,7 @@ DISTRIBUTE_INLINE void write_shard(BundleWriter& writer, const std::string& key,
   slice[0].start = info.begin;
   const auto* data = reinterpret_cast<const std::byte*>(plain.array().bytes());
   const size_t bytes = size_t(plain.num_elements() * size_of(plain.dtype()));
-  writer.add_slice(key, data_type_of(plain.dtype()),
+  writer.add_slice(key, io::data_type_of(plain.dtype()),
                    {info.full_shape.begin(), info.full_shape.end()}, slice, {data, bytes});
 }
 
@@ -47,7 +47,7 @@ DISTRIBUTE_INLINE DType dtype_in_file(const BundleReader& reader, const std::str
   const BundleEntry& entry = reader.entry(key);
   for (DType dtype : {DType::Float32, DType::BFloat16, DType::Float16, DType::Int32, DType::Int64,
                       DType::UInt8, DType::Bool})
-    if (data_type_of(dtype) == entry.dtype) return dtype;
+    if (io::data_type_of(dtype) == entry.dtype) return dtype;
   throw InvalidArgumentError(str_cat(reader.prefix(), ": tensor '", key, "' is ",
                                      io::name_of(entry.dtype), ", which tensors here cannot be"));
 }

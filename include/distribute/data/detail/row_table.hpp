@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace distribute::data {
@@ -30,6 +31,7 @@ struct Column {
   float divide_by = 1;           // applied when `dtype` is float32 and `values` uint8
   // Of one row, as many elements as a row of `values`; none: as `values` has it.
   std::optional<std::vector<int64_t>> row_shape = {};
+  std::string name = {};  // of the component
 };
 
 /// A table of tensors with equal first axes.

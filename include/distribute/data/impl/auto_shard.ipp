@@ -18,10 +18,10 @@ DISTRIBUTE_INLINE bool is_kind(const Node& node, std::string_view kind) {
 /// Of the last batch transformation below what keeps the number of rows; -1 where something else is
 /// met first, or several inputs disagree.
 DISTRIBUTE_INLINE int64_t last_batch_size(const Node& node) {
-  static constexpr std::string_view kKeepRows[] = {"Cache",   "Concatenate", "Filter", "Measured",
-                                                   "Options", "Prefetch",    "Repeat", "Shard",
-                                                   "Shuffle", "Skip",        "Take",   "Zip"};
-  if (is_kind(node, "Batch")) return node.parameters().at(0);
+  static constexpr std::string_view kKeepRows[] = {
+      "Cache",  "Concatenate", "FileCache", "Filter", "Measured", "Options", "Prefetch",
+      "Repeat", "Shard",       "Shuffle",   "Skip",   "Take",     "Zip"};
+  if (is_kind(node, "Batch") || is_kind(node, "PaddedBatch")) return node.parameters().at(0);
   if (std::find(std::begin(kKeepRows), std::end(kKeepRows), node.kind()) == std::end(kKeepRows))
     return -1;
   const std::vector<NodePtr> inputs = node.inputs();

@@ -3,6 +3,7 @@
 #include <distribute/data/batch.hpp>
 
 #include <cstring>
+#include <string>
 
 namespace distribute::data {
 
@@ -50,13 +51,70 @@ DISTRIBUTE_INLINE Batch join_all(const char* op, const std::vector<Batch>& parts
     dims.insert(dims.end(), first.shape().begin() + (stack ? 0 : 1), first.shape().end());
     result.push_back(join(parts, c, Shape(std::span<const int64_t>(dims))));
   }
-  return Batch::from_components(std::move(result));
+  return parts[0].with_components(std::move(result));
 }
 
 }  // namespace data_internal
 
-DISTRIBUTE_INLINE Batch Batch::from_components(std::vector<Tensor> components) {
+DISTRIBUTE_INLINE const Tensor& Batch::operator[](std::string_view name) const {
+  std::string known;
+  for (size_t i = 0; names && i < names->size(); ++i) {
+    if ((*names)[i] == name) return (*this)[i];
+    known += str_cat(i ? ", " : "", (*names)[i]);
+  }
+  throw InvalidArgumentError(str_cat("the element has no component \"", name, "\"; ",
+                                     names ? "its names are " + known : "it has no names"));
+}
+
+DISTRIBUTE_INLINE Batch::operator TensorMap() const {
+  TensorMap result;
+  for (size_t i = 0; i < size(); ++i) {
+    if (!names || (*names)[i].empty())
+      throw InvalidArgumentError(
+          str_cat("component ", i, " of the element has no name: it cannot become a TensorMap"));
+    result[(*names)[i]] = (*this)[i];
+  }
+  return result;
+}
+
+DISTRIBUTE_INLINE void Batch::copy_to(const std::vector<Tensor*>& fields) const {
+  if (fields.size() != size())
+    throw InvalidArgumentError(str_cat("an element of ", size(),
+                                       " components cannot become a structure of ", fields.size(),
+                                       " tensors"));
+  for (size_t i = 0; i < size(); ++i) *fields[i] = (*this)[i];
+}
+
+DISTRIBUTE_INLINE Batch to_batch(const TensorMap& map) {
+  std::vector<Tensor> components;
+  std::vector<std::string> names;
+  for (const auto& [name, tensor] : map) {
+    if (name.empty()) throw InvalidArgumentError("a component of an element has an empty name");
+    names.push_back(name);
+    components.push_back(tensor);
+  }
+  return Batch::from_components(std::move(components),
+                                std::make_shared<const std::vector<std::string>>(std::move(names)));
+}
+
+DISTRIBUTE_INLINE ComponentNames join_names(const std::vector<Batch>& parts) {
+  std::vector<std::string> names;
+  bool any = false;
+  for (const Batch& part : parts) {
+    any = any || part.names;
+    for (size_t i = 0; i < part.size(); ++i)
+      names.push_back(part.names ? (*part.names)[i] : std::string());
+  }
+  return any ? std::make_shared<const std::vector<std::string>>(std::move(names)) : nullptr;
+}
+
+DISTRIBUTE_INLINE Batch Batch::from_components(std::vector<Tensor> components,
+                                               ComponentNames names) {
+  if (names && names->size() != components.size())
+    throw InvalidArgumentError(
+        str_cat("an element of ", components.size(), " components has ", names->size(), " names"));
   Batch result;
+  result.names = std::move(names);
   if (components.size() > 2) result.more.assign(components.begin() + 2, components.end());
   if (!components.empty()) result.x = std::move(components[0]);
   if (components.size() > 1) result.y = std::move(components[1]);

@@ -15,12 +15,12 @@ class ZipStream final : public BatchStream {
       : inputs_(std::move(inputs)) {}
   bool next(Batch& out) override {
     std::vector<Tensor> components;
-    Batch part;
-    for (const auto& input : inputs_) {
-      if (ended_ || !input->next(part)) return !(ended_ = true);
-      for (size_t i = 0; i < part.size(); ++i) components.push_back(part[i]);
+    std::vector<Batch> parts(inputs_.size());
+    for (size_t n = 0; n < inputs_.size(); ++n) {
+      if (ended_ || !inputs_[n]->next(parts[n])) return !(ended_ = true);
+      for (size_t i = 0; i < parts[n].size(); ++i) components.push_back(parts[n][i]);
     }
-    out = Batch::from_components(std::move(components));
+    out = Batch::from_components(std::move(components), join_names(parts));
     return true;
   }
   int64_t skip(int64_t count) override {

@@ -5,9 +5,15 @@ namespace distribute::data {
 
 DISTRIBUTE_INLINE Dataset Dataset::from_tensor_slices(Tensor x, Tensor y,
                                                       std::vector<Tensor> more) {
+  return from_rows(Batch{std::move(x), std::move(y), std::move(more)});
+}
+
+DISTRIBUTE_INLINE Dataset Dataset::from_rows(const Batch& rows) {
   std::vector<Column> columns;
-  for (const Tensor& tensor : Batch{std::move(x), std::move(y), std::move(more)}.components())
-    columns.push_back(Column{.values = tensor});
+  for (size_t i = 0; i < rows.size(); ++i) {
+    columns.push_back(Column{.values = rows[i]});
+    if (rows.names) columns.back().name = (*rows.names)[i];
+  }
   return Dataset(table_source(make_table(std::move(columns))));
 }
 

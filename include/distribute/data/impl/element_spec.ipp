@@ -9,7 +9,9 @@ namespace distribute::data {
 DISTRIBUTE_INLINE std::string to_string(const ElementSpec& spec) {
   std::string text = "(";
   for (size_t i = 0; i < spec.size(); ++i) {
-    text += i ? ", [" : "[";
+    if (i) text += ", ";
+    if (!spec[i].name.empty()) text += spec[i].name + ": ";
+    text += "[";
     for (size_t j = 0; j < spec[i].shape.size(); ++j)
       text += (j ? ", " : "") + std::to_string(spec[i].shape[j]);
     text += str_cat("] ", name_of(spec[i].dtype));
@@ -21,9 +23,21 @@ DISTRIBUTE_INLINE ElementSpec spec_of(const Batch& element) {
   ElementSpec spec;
   for (size_t i = 0; i < element.size(); ++i) {
     const Shape& shape = element[i].shape();
-    spec.push_back({{shape.begin(), shape.end()}, element[i].dtype()});
+    spec.push_back({{shape.begin(), shape.end()},
+                    element[i].dtype(),
+                    element.names ? (*element.names)[i] : std::string()});
   }
   return spec;
+}
+
+DISTRIBUTE_INLINE ComponentNames names_of(const ElementSpec& spec) {
+  std::vector<std::string> names;
+  bool any = false;
+  for (const TensorSpec& tensor : spec) {
+    names.push_back(tensor.name);
+    any = any || !tensor.name.empty();
+  }
+  return any ? std::make_shared<const std::vector<std::string>>(std::move(names)) : nullptr;
 }
 
 DISTRIBUTE_INLINE ElementSpec with_batch_axis(ElementSpec spec, int64_t size) {
@@ -59,7 +73,8 @@ DISTRIBUTE_INLINE int64_t static_batch_size(const ElementSpec& spec) {
 DISTRIBUTE_INLINE ElementSpec common_spec(const ElementSpec& a, const ElementSpec& b) {
   bool alike = a.size() == b.size();
   for (size_t i = 0; alike && i < a.size(); ++i)
-    alike = a[i].dtype == b[i].dtype && a[i].shape.size() == b[i].shape.size();
+    alike = a[i].dtype == b[i].dtype && a[i].name == b[i].name &&
+            a[i].shape.size() == b[i].shape.size();
   if (!alike)
     throw InvalidArgumentError("the datasets have different elements: " + to_string(a) + " and " +
                                to_string(b));
@@ -79,7 +94,7 @@ DISTRIBUTE_INLINE Batch empty_batch(const ElementSpec& spec) {
     dims[0] = 0;
     components.push_back(Tensor::empty(Shape(std::span<const int64_t>(dims)), tensor.dtype));
   }
-  return Batch::from_components(std::move(components));
+  return Batch::from_components(std::move(components), names_of(spec));
 }
 
 }  // namespace distribute::data

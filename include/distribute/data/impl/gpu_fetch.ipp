@@ -22,7 +22,7 @@ class GpuStream final : public OneToOneStream<Batch> {
     CudaFeed& feed = *feeds_[size_t(turn_++) % feeds_.size()];
     std::vector<Tensor> components = host.components();
     for (Tensor& component : components) component = brought(component, feed);
-    out = Batch::from_components(std::move(components));
+    out = host.with_components(std::move(components));
     return true;
   }
   int64_t skip(int64_t count) override {

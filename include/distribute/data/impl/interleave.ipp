@@ -1,5 +1,7 @@
 #pragma once
+#include <distribute/data/detail/parallel_interleave.hpp>
 #include <distribute/data/interleave.hpp>
+#include <distribute/data/transform.hpp>
 
 #include <algorithm>
 #include <map>
@@ -153,7 +155,12 @@ class InterleaveNode final : public OneInputNode {
   bool spec_is_exact() const override { return false; }
   std::atomic<uint64_t>* passes() const override { return &passes_; }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
-    return std::make_unique<InterleaveStream>(input().elements(pass), function_, options_, pass);
+    auto all = input().elements(pass);
+    const int64_t threads =
+        std::min(num_threads_for(options_.num_parallel_calls), options_.cycle_length);
+    if (options_.num_parallel_calls == 1)
+      return std::make_unique<InterleaveStream>(std::move(all), function_, options_, pass);
+    return parallel_interleave(std::move(all), function_, options_, pass, threads);
   }
 
  private:
@@ -172,6 +179,12 @@ DISTRIBUTE_INLINE NodePtr interleave_node(NodePtr input, NodeFunction function,
     throw InvalidArgumentError(str_cat("interleave: cycle_length ", options.cycle_length,
                                        " and block_length ", options.block_length,
                                        " must be at least 1"));
+  if (options.num_parallel_calls < 1 && options.num_parallel_calls != kAutotune)
+    throw InvalidArgumentError(str_cat("interleave: num_parallel_calls must be at least 1 or ",
+                                       "kAutotune, got ", options.num_parallel_calls));
+  if (!options.deterministic && options.num_parallel_calls == 1)
+    throw InvalidArgumentError(
+        "interleave: deterministic = false needs num_parallel_calls; one thread has one order");
   return std::make_shared<data_internal::InterleaveNode>(std::move(input), std::move(function),
                                                          options);
 }

@@ -8,17 +8,18 @@ namespace data_internal {
 class PassNumberStream final : public OneToOneStream<Batch> {
  public:
   PassNumberStream(std::unique_ptr<BatchStream> input, const Pass& pass)
-      : OneToOneStream(std::move(input)), number_(int64_t(pass.number)) {}
+      : OneToOneStream(std::move(input)), number_{int64_t(pass.number)} {}
   bool next(Batch& out) override {
     if (!input().next(out)) return false;
+    ComponentNames names = out.names ? join_names({out, number_}) : nullptr;
     std::vector<Tensor> components = out.components();
-    components.push_back(number_);
-    out = Batch::from_components(std::move(components));
+    components.push_back(number_.x);
+    out = Batch::from_components(std::move(components), std::move(names));
     return true;
   }
 
  private:
-  Tensor number_;
+  Batch number_;
 };
 
 class PassNumberNode final : public OneInputNode {

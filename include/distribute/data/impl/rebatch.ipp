@@ -203,7 +203,7 @@ class LegacyRebatchStream final : public BatchStream {
     std::vector<Tensor> components = open_.batch().components();
     for (Tensor& component : components)
       if (component) component = piece_of(component);
-    out = Batch::from_components(std::move(components));
+    out = open_.batch().with_components(std::move(components));
     ++piece_;
     return true;
   }

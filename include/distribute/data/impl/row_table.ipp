@@ -36,18 +36,20 @@ class SliceTable final : public RowTable {
     if (columns_.empty() || !columns_[0].values)
       throw InvalidArgumentError("from_tensor_slices: there are no tensors");
     for (size_t i = 0; i < columns_.size(); ++i) check(i);
+    names_ = names_of(row_spec());
   }
   int64_t num_rows() const override { return columns_[0].values.shape()[0]; }
   ElementSpec row_spec() const override {
     ElementSpec spec;
-    for (const Column& column : columns_) spec.push_back({*column.row_shape, column.dtype});
+    for (const Column& column : columns_)
+      spec.push_back({*column.row_shape, column.dtype, column.name});
     return spec;
   }
   Batch gather(std::span<const int64_t> rows) const override {
     const bool view = contiguous(rows);
     std::vector<Tensor> result;
     for (const Column& column : columns_) result.push_back(gather_column(column, rows, view));
-    return Batch::from_components(std::move(result));
+    return Batch::from_components(std::move(result), names_);
   }
 
  private:
@@ -103,6 +105,7 @@ class SliceTable final : public RowTable {
   }
 
   std::vector<Column> columns_;
+  ComponentNames names_;
 };
 
 class RangeTable final : public RowTable {

@@ -62,6 +62,40 @@ class GeneratorNode final : public Node {
   ElementSpec spec_;
 };
 
+class ElementStream final : public BatchStream {
+ public:
+  explicit ElementStream(const Batch& element) : element_(element) {}
+  bool next(Batch& out) override {
+    if (given_ > 0) return false;
+    out = element_;
+    given_ = 1;
+    return true;
+  }
+  void save(StateWriter& state) const override { state.put(given_); }
+  void restore(StateReader& state) override { given_ = state.get(0, 1); }
+
+ private:
+  const Batch& element_;
+  int64_t given_ = 0;
+};
+
+class ElementNode final : public Node {
+ public:
+  explicit ElementNode(Batch element) : element_(std::move(element)) {}
+  const char* kind() const override { return "Tensor"; }
+  NodePtr with_inputs(std::vector<NodePtr>) const override {
+    return std::make_shared<ElementNode>(element_);
+  }
+  int64_t cardinality() const override { return 1; }
+  ElementSpec element_spec() const override { return spec_of(element_); }
+  std::unique_ptr<BatchStream> elements(const Pass&) const override {
+    return std::make_unique<ElementStream>(element_);
+  }
+
+ private:
+  Batch element_;
+};
+
 class FileStream final : public BatchStream {
  public:
   FileStream(const std::vector<std::string>& files, const FileReader& reader, const Pass& pass)
@@ -140,6 +174,11 @@ class FileNode final : public Node {
 
 DISTRIBUTE_INLINE NodePtr generator_source(GeneratorFactory factory, ElementSpec spec) {
   return std::make_shared<data_internal::GeneratorNode>(std::move(factory), std::move(spec));
+}
+
+DISTRIBUTE_INLINE NodePtr element_source(Batch element) {
+  if (element.size() == 0) throw InvalidArgumentError("from_tensors: there are no tensors");
+  return std::make_shared<data_internal::ElementNode>(std::move(element));
 }
 
 DISTRIBUTE_INLINE NodePtr file_source(std::vector<std::string> files, FileReader reader) {

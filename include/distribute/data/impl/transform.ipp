@@ -144,7 +144,9 @@ class ParallelMapStream final : public BatchStream {
 /// Whether elements were batched further down.
 DISTRIBUTE_INLINE bool gives_batches(const Node& node) {
   const std::string_view kind = node.kind();
-  if (kind == "Batch" || kind == "Rebatch" || kind == "LegacyRebatch") return true;
+  for (const std::string_view batches :
+       {"Batch", "PaddedBatch", "Bucket", "Window", "Rebatch", "LegacyRebatch"})
+    if (kind == batches) return true;
   const std::vector<NodePtr> inputs = node.inputs();
   return kind != "Unbatch" && kind != "Interleave" && !inputs.empty() && gives_batches(*inputs[0]);
 }
@@ -171,9 +173,7 @@ class MapNode final : public OneInputNode {
   }
   std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
     auto all = input().elements(pass);
-    int64_t threads = options_.num_parallel_calls;
-    if (threads == kAutotune) threads = device_state().inter_op_parallelism_threads;
-    if (threads == 0) threads = usable_cores();
+    const int64_t threads = num_threads_for(options_.num_parallel_calls);
     if (threads == 1) return std::make_unique<MapStream>(std::move(all), function_);
     return std::make_unique<ParallelMapStream>(std::move(all), function_, threads);
   }
@@ -236,6 +236,12 @@ class FilterNode final : public OneInputNode {
 };
 
 }  // namespace data_internal
+
+DISTRIBUTE_INLINE int64_t num_threads_for(int64_t num_parallel_calls) {
+  if (num_parallel_calls != kAutotune) return num_parallel_calls;
+  const int64_t configured = device_state().inter_op_parallelism_threads;
+  return configured == 0 ? usable_cores() : configured;
+}
 
 DISTRIBUTE_INLINE NodePtr map_node(NodePtr input, MapFunction function, const MapOptions& options) {
   if (options.num_parallel_calls != kAutotune && options.num_parallel_calls < 1)

@@ -1,10 +1,10 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/checkpoint/detail/bundle_dtype.hpp>
 #include <distribute/io/path.hpp>
 #include <distribute/io/protobuf.hpp>
 #include <distribute/saved_model/detail/operation_names.hpp>
 #include <distribute/saved_model/graph_def.hpp>
+#include <distribute/tensor/data_type.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -37,7 +37,7 @@ DISTRIBUTE_INLINE std::string type_attribute(io::DataType type) {
   return value.take();
 }
 DISTRIBUTE_INLINE std::string type_attribute(DType dtype) {
-  return type_attribute(train::data_type_of(dtype));
+  return type_attribute(io::data_type_of(dtype));
 }
 
 /// AttrValue.
@@ -69,7 +69,7 @@ DISTRIBUTE_INLINE std::string shape_attribute(const std::vector<int64_t>& sizes)
 
 DISTRIBUTE_INLINE std::string tensor_attribute(const Tensor& tensor) {
   ProtoWriter value, proto;
-  proto.integer(1, int64_t(train::data_type_of(tensor.dtype())));
+  proto.integer(1, int64_t(io::data_type_of(tensor.dtype())));
   proto.message(2, shape_proto({tensor.shape().begin(), tensor.shape().end()}));
   proto.bytes(4, {tensor.array().bytes(), size_t(tensor.num_elements() * size_of(tensor.dtype()))});
   value.message(8, proto);
@@ -307,7 +307,7 @@ DISTRIBUTE_INLINE std::string GraphDefWriter::write_variable(const InferenceNode
         {"shape", shape_attribute(node.shape)},
         {"shared_name", attribute_value(node.name)}});
   ProtoWriter zeros, value;
-  zeros.integer(1, int64_t(train::data_type_of(node.dtype)));
+  zeros.integer(1, int64_t(io::data_type_of(node.dtype)));
   zeros.message(2, shape_proto(node.shape));
   const uint32_t field = node.dtype == DType::Float32 ? 5 : node.dtype == DType::Int64 ? 10 : 7;
   if (field == 5)
@@ -330,7 +330,7 @@ DISTRIBUTE_INLINE void GraphDefWriter::write_saver() {
   for (const InferenceNode& node : saved_) {
     names.push_back(node.name);
     reads.push_back(node.name + "/Read/ReadVariableOp");
-    numbers.push_back(int64_t(train::data_type_of(node.dtype)));
+    numbers.push_back(int64_t(io::data_type_of(node.dtype)));
   }
   ProtoWriter types, list;
   list.packed_integers(6, numbers);

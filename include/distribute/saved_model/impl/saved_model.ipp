@@ -2,7 +2,6 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/checkpoint/bundle_writer.hpp>
-#include <distribute/checkpoint/detail/bundle_dtype.hpp>
 #include <distribute/checkpoint/flat_checkpoint.hpp>
 #include <distribute/checkpoint/worker_path.hpp>
 #include <distribute/io/atomic_file.hpp>
@@ -11,6 +10,7 @@
 #include <distribute/io/protobuf.hpp>
 #include <distribute/saved_model/saved_model.hpp>
 #include <distribute/strategy/strategy.hpp>
+#include <distribute/tensor/data_type.hpp>
 
 #include <atomic>
 #include <filesystem>
@@ -35,7 +35,7 @@ DISTRIBUTE_INLINE ProtoWriter map_entry(const std::string& key, std::string_view
 DISTRIBUTE_INLINE std::string tensor_info(const InferenceNode& node) {
   ProtoWriter info;
   info.bytes(1, node.name + ":0");
-  info.integer(2, int64_t(train::data_type_of(node.dtype)));
+  info.integer(2, int64_t(io::data_type_of(node.dtype)));
   info.message(3, shape_proto(node.shape));
   return info.take();
 }

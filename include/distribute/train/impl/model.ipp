@@ -27,6 +27,10 @@ DISTRIBUTE_INLINE void Model::compile(CompileOptions options) {
   if (options.gradient_accumulation_steps < 1)
     throw InvalidArgumentError(str_cat("compile: gradient_accumulation_steps must be at least 1; ",
                                        "it is ", options.gradient_accumulation_steps));
+  if (options.minimize && options.gradient_accumulation_steps > 1)
+    throw InvalidArgumentError(
+        "compile: gradient_accumulation_steps does nothing with a minimize of your own; with hvd "
+        "take backward_passes_per_step");
   std::set<std::string> names{"loss"};
   for (const CompiledMetric& metric : options.metrics)
     if (!names.insert(metric->name()).second)
@@ -144,6 +148,10 @@ DISTRIBUTE_INLINE void Model::update_metrics(const data::Batch& batch, const Ten
 
 DISTRIBUTE_INLINE void Model::minimize(const Tensor& loss, GradientTape& tape) {
   const std::vector<Variable> variables = module_.trainable_variables();
+  if (compiled_->minimize) {
+    compiled_->minimize(loss, variables, tape);
+    return;
+  }
   if (!accumulator_) {
     compiled_->optimizer.minimize(loss, variables, tape);
     return;

@@ -1,10 +1,10 @@
 #pragma once
-/// The type numbers in checkpoint files of the element types of tensors.
+/// The type numbers that TensorFlow's files have for the element types of tensors.
 
 #include <distribute/device/dtype.hpp>
 #include <distribute/io/data_type.hpp>
 
-namespace distribute::train {
+namespace distribute::io {
 
 constexpr io::DataType data_type_of(DType dtype) {
   switch (dtype) {
@@ -19,4 +19,4 @@ constexpr io::DataType data_type_of(DType dtype) {
   return io::DataType::Invalid;
 }
 
-}  // namespace distribute::train
+}  // namespace distribute::io

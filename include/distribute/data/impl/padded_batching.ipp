@@ -1,0 +1,275 @@
+#pragma once
+#include <distribute/data/dataset.hpp>
+#include <distribute/data/detail/padding.hpp>
+#include <distribute/data/padded_batching.hpp>
+
+#include <algorithm>
+#include <map>
+
+namespace distribute::data {
+
+namespace data_internal {
+
+DISTRIBUTE_INLINE std::vector<int64_t> state_of(const BatchStream& stream) {
+  StateWriter state;
+  stream.save(state);
+  return state.values();
+}
+
+/// What padding leaves of a spec: the ranks and dtypes, and the sizes that are given.
+DISTRIBUTE_INLINE ElementSpec padded_spec(ElementSpec spec, const Padding& padding, int64_t size) {
+  for (size_t i = 0; i < spec.size(); ++i) {
+    if (i < padding.shapes.size())
+      spec[i].shape = padding.shapes[i];
+    else
+      std::fill(spec[i].shape.begin(), spec[i].shape.end(), -1);
+  }
+  return with_batch_axis(std::move(spec), size);
+}
+
+class PaddedBatchStream final : public BatchStream {
+ public:
+  PaddedBatchStream(std::unique_ptr<BatchStream> input, int64_t size, const Padding& padding,
+                    bool drop_remainder)
+      : input_(std::move(input)), size_(size), padding_(padding), drop_remainder_(drop_remainder) {}
+  bool next(Batch& out) override {
+    std::vector<Batch> examples;
+    Batch example;
+    while (int64_t(examples.size()) < size_ && input_->next(example))
+      examples.push_back(std::move(example));
+    if (examples.empty() || (drop_remainder_ && int64_t(examples.size()) < size_)) return false;
+    out = pad_and_stack(examples, padding_);
+    return true;
+  }
+  int64_t skip(int64_t count) override {
+    const int64_t examples = input_->skip(count > INT64_MAX / size_ ? INT64_MAX : count * size_);
+    return examples / size_ + (!drop_remainder_ && examples % size_ > 0);
+  }
+  void save(StateWriter& state) const override { input_->save(state); }
+  void restore(StateReader& state) override { input_->restore(state); }
+
+ private:
+  std::unique_ptr<BatchStream> input_;
+  int64_t size_;
+  const Padding& padding_;
+  bool drop_remainder_;
+};
+
+class PaddedBatchNode final : public OneInputNode {
+ public:
+  PaddedBatchNode(NodePtr input, int64_t size, const PaddedBatchOptions& options)
+      : OneInputNode(std::move(input)),
+        size_(size),
+        options_(options),
+        padding_{options.padded_shapes, options.padding_values} {}
+  const char* kind() const override { return "PaddedBatch"; }
+  std::vector<int64_t> parameters() const override { return {size_, options_.drop_remainder}; }
+  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
+    return std::make_shared<PaddedBatchNode>(inputs.at(0), size_, options_);
+  }
+  int64_t cardinality() const override {
+    const int64_t all = input().cardinality();
+    if (all < 0) return all;
+    return all / size_ + (!options_.drop_remainder && all % size_ > 0);
+  }
+  ElementSpec element_spec() const override {
+    return padded_spec(input().element_spec(), padding_, options_.drop_remainder ? size_ : -1);
+  }
+  std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
+    return std::make_unique<PaddedBatchStream>(input().elements(pass), size_, padding_,
+                                               options_.drop_remainder);
+  }
+
+ private:
+  int64_t size_;
+  PaddedBatchOptions options_;
+  Padding padding_;
+};
+
+struct Buckets {
+  ElementLength length;
+  std::vector<int64_t> boundaries, batch_sizes;
+  BucketOptions options;
+  Padding padding;
+};
+
+/// Its state is that of the input before the oldest element that it holds, and which of the
+/// elements from there on it still holds.
+class BucketStream final : public BatchStream {
+ public:
+  BucketStream(std::unique_ptr<BatchStream> input, const Buckets& buckets)
+      : input_(std::move(input)), buckets_(buckets), held_(buckets.batch_sizes.size()) {}
+  bool next(Batch& out) override {
+    while (!input_ended_) {
+      Held element = read();
+      if (input_ended_) break;
+      const size_t bucket = bucket_of(element.value);
+      held_[bucket].push_back(std::move(element));
+      if (int64_t(held_[bucket].size()) == buckets_.batch_sizes[bucket]) return empty(bucket, out);
+    }
+    for (size_t bucket = 0; bucket < held_.size() && !buckets_.options.drop_remainder; ++bucket)
+      if (!held_[bucket].empty()) return empty(bucket, out);
+    return false;
+  }
+  void save(StateWriter& state) const override {
+    std::map<int64_t, const Held*> all;
+    for (const auto& bucket : held_)
+      for (const Held& element : bucket) all[element.number] = &element;
+    state.put(input_ended_);
+    state.put(int64_t(all.size()));
+    if (all.empty()) return input_->save(state);
+    const int64_t oldest = all.begin()->first;
+    state.put(num_read_ - oldest);
+    for (const auto& [number, element] : all) state.put(number - oldest);
+    state.put(all.begin()->second->state_before);
+  }
+  void restore(StateReader& state) override {
+    const bool ended = state.get(0, 1);
+    const int64_t count = state.get();
+    const int64_t ahead = count > 0 ? state.get(count) : 0;
+    std::vector<int64_t> numbers;
+    for (int64_t i = 0; i < count; ++i) numbers.push_back(state.get(0, ahead - 1));
+    input_->restore(state);
+    for (int64_t i = 0; i < ahead; ++i) {
+      Held element = read();
+      if (input_ended_)
+        throw InvalidArgumentError("the saved position lies behind the end of the dataset");
+      if (std::binary_search(numbers.begin(), numbers.end(), i))
+        held_[bucket_of(element.value)].push_back(std::move(element));
+    }
+    input_ended_ = ended;
+  }
+
+ private:
+  struct Held {
+    int64_t number = 0;  // of the input's elements that this stream has read
+    std::vector<int64_t> state_before;
+    Batch value;
+  };
+
+  Held read() {
+    Held element{num_read_, state_of(*input_), {}};
+    input_ended_ = !input_->next(element.value);
+    num_read_ += !input_ended_;
+    return element;
+  }
+  size_t bucket_of(const Batch& element) const {
+    const auto& ends = buckets_.boundaries;
+    return size_t(std::upper_bound(ends.begin(), ends.end(), buckets_.length(element)) -
+                  ends.begin());
+  }
+  bool empty(size_t bucket, Batch& out) {
+    std::vector<Batch> examples;
+    for (Held& element : held_[bucket]) examples.push_back(std::move(element.value));
+    held_[bucket].clear();
+    if (buckets_.options.no_padding) {
+      out = stack_rows(examples);
+      return true;
+    }
+    const bool to_boundary = buckets_.options.pad_to_bucket_boundary;
+    if (to_boundary && bucket == buckets_.boundaries.size())
+      throw InvalidArgumentError(
+          str_cat("bucket_by_sequence_length: with pad_to_bucket_boundary elements must be shorter "
+                  "than the last boundary, ",
+                  buckets_.boundaries.empty() ? 0 : buckets_.boundaries.back()));
+    out = pad_and_stack(examples, buckets_.padding,
+                        to_boundary ? buckets_.boundaries[bucket] - 1 : -1);
+    return true;
+  }
+
+  std::unique_ptr<BatchStream> input_;
+  const Buckets& buckets_;
+  std::vector<std::vector<Held>> held_;
+  int64_t num_read_ = 0;
+  bool input_ended_ = false;
+};
+
+class BucketNode final : public OneInputNode {
+ public:
+  BucketNode(NodePtr input, Buckets buckets)
+      : OneInputNode(std::move(input)), buckets_(std::move(buckets)) {}
+  const char* kind() const override { return "Bucket"; }
+  std::vector<int64_t> parameters() const override {
+    std::vector<int64_t> result = buckets_.boundaries;
+    result.insert(result.end(), buckets_.batch_sizes.begin(), buckets_.batch_sizes.end());
+    return result;
+  }
+  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
+    return std::make_shared<BucketNode>(inputs.at(0), buckets_);
+  }
+  int64_t cardinality() const override {
+    return input().cardinality() == kInfiniteCardinality ? kInfiniteCardinality
+                                                         : kUnknownCardinality;
+  }
+  ElementSpec element_spec() const override {
+    if (buckets_.options.no_padding) return with_batch_axis(input().element_spec(), -1);
+    return padded_spec(input().element_spec(), buckets_.padding, -1);
+  }
+  std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
+    return std::make_unique<BucketStream>(input().elements(pass), buckets_);
+  }
+
+ private:
+  Buckets buckets_;
+};
+
+}  // namespace data_internal
+
+DISTRIBUTE_INLINE NodePtr padded_batch_node(NodePtr input, int64_t batch_size,
+                                            const PaddedBatchOptions& options) {
+  if (batch_size < 1)
+    throw InvalidArgumentError(
+        str_cat("padded_batch: the size must be at least 1, got ", batch_size));
+  return std::make_shared<data_internal::PaddedBatchNode>(std::move(input), batch_size, options);
+}
+
+DISTRIBUTE_INLINE NodePtr bucket_node(NodePtr input, ElementLength element_length_func,
+                                      std::vector<int64_t> bucket_boundaries,
+                                      std::vector<int64_t> bucket_batch_sizes,
+                                      const BucketOptions& options) {
+  if (bucket_batch_sizes.size() != bucket_boundaries.size() + 1)
+    throw InvalidArgumentError(
+        str_cat("bucket_by_sequence_length: bucket_batch_sizes must have one number more than "
+                "bucket_boundaries; they have ",
+                bucket_batch_sizes.size(), " and ", bucket_boundaries.size()));
+  if (!std::is_sorted(bucket_boundaries.begin(), bucket_boundaries.end()) ||
+      *std::min_element(bucket_batch_sizes.begin(), bucket_batch_sizes.end()) < 1)
+    throw InvalidArgumentError(
+        "bucket_by_sequence_length: boundaries must rise, and batch sizes be at least 1");
+  if (options.no_padding && (options.pad_to_bucket_boundary || !options.padded_shapes.empty() ||
+                             !options.padding_values.empty()))
+    throw InvalidArgumentError(
+        "bucket_by_sequence_length: no_padding excludes the options that tell how to pad");
+  return std::make_shared<data_internal::BucketNode>(
+      std::move(input), data_internal::Buckets{std::move(element_length_func),
+                                               std::move(bucket_boundaries),
+                                               std::move(bucket_batch_sizes),
+                                               options,
+                                               {options.padded_shapes, options.padding_values}});
+}
+
+DISTRIBUTE_INLINE Dataset Dataset::padded_batch(int64_t batch_size) const {
+  return padded_batch(batch_size, {});
+}
+
+DISTRIBUTE_INLINE Dataset Dataset::padded_batch(int64_t batch_size,
+                                                const PaddedBatchOptions& options) const {
+  return Dataset(padded_batch_node(node_, batch_size, options));
+}
+
+DISTRIBUTE_INLINE Dataset Dataset::bucket_by_sequence_length(
+    std::function<int64_t(const Batch&)> element_length_func,
+    std::vector<int64_t> bucket_boundaries, std::vector<int64_t> bucket_batch_sizes) const {
+  return bucket_by_sequence_length(std::move(element_length_func), std::move(bucket_boundaries),
+                                   std::move(bucket_batch_sizes), {});
+}
+
+DISTRIBUTE_INLINE Dataset Dataset::bucket_by_sequence_length(
+    std::function<int64_t(const Batch&)> element_length_func,
+    std::vector<int64_t> bucket_boundaries, std::vector<int64_t> bucket_batch_sizes,
+    const BucketOptions& options) const {
+  return Dataset(bucket_node(node_, std::move(element_length_func), std::move(bucket_boundaries),
+                             std::move(bucket_batch_sizes), options));
+}
+
+}  // namespace distribute::data

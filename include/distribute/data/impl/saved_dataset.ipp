@@ -1,0 +1,331 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/base/status.hpp>
+#include <distribute/data/dataset.hpp>
+#include <distribute/data/detail/element_record.hpp>
+#include <distribute/data/interleave.hpp>
+#include <distribute/data/saved_dataset.hpp>
+#include <distribute/io/atomic_file.hpp>
+#include <distribute/io/protobuf.hpp>
+#include <distribute/tensor/data_type.hpp>
+
+#include <algorithm>
+#include <chrono>
+
+#include <unistd.h>
+
+namespace distribute::data {
+
+namespace data_internal {
+
+/// Of protobuf/struct.proto's StructuredValue.
+inline constexpr uint32_t kTensorSpecValue = 33, kListValue = 51, kTupleValue = 52, kDictValue = 53,
+                          kNamedTupleValue = 54;
+/// The version of snapshots whose files are plain TFRecords.
+inline constexpr int64_t kSnapshotVersion = 2;
+
+DISTRIBUTE_INLINE io::ProtoWriter spec_value(const TensorSpec& spec) {
+  io::ProtoWriter tensor, value;
+  tensor.message(2, shape_proto(spec.shape));
+  tensor.integer(3, int64_t(io::data_type_of(spec.dtype)));
+  value.message(kTensorSpecValue, tensor);
+  return value;
+}
+
+DISTRIBUTE_INLINE std::string encode_spec(const ElementSpec& spec) {
+  if (spec.size() == 1 && spec[0].name.empty()) return spec_value(spec[0]).take();
+  const bool named = std::all_of(spec.begin(), spec.end(),
+                                 [](const TensorSpec& tensor) { return !tensor.name.empty(); });
+  io::ProtoWriter all, value;
+  for (const TensorSpec& tensor : spec) {
+    if (!named) {
+      all.message(1, spec_value(tensor));
+      continue;
+    }
+    io::ProtoWriter entry;
+    entry.bytes(1, tensor.name);
+    entry.message(2, spec_value(tensor));
+    all.message(1, entry);
+  }
+  value.message(named ? kDictValue : kTupleValue, all);
+  return value.take();
+}
+
+DISTRIBUTE_INLINE void decode_spec(std::string_view bytes, const std::string& name, int depth,
+                                   ElementSpec& spec);
+
+DISTRIBUTE_INLINE TensorSpec decode_tensor_spec(std::string_view bytes, const std::string& name) {
+  TensorSpec result{.name = name};
+  int64_t dtype = 0;
+  io::ProtoReader reader(bytes);
+  for (io::ProtoField field; reader.next(field);) {
+    if (field.is(2, io::WireType::Bytes)) result.shape = shape_of_proto(field.bytes);
+    if (field.is(3, io::WireType::Varint)) dtype = field.as_int64();
+  }
+  const std::optional<DType> known = dtype_of_number(dtype);
+  if (!known)
+    throw InvalidArgumentError(str_cat("load: a component has the type ",
+                                       io::name_of(io::DataType(dtype)),
+                                       ", which tensors cannot have"));
+  result.dtype = *known;
+  if (dtype == int64_t(io::DataType::String)) result.shape.push_back(-1);
+  return result;
+}
+
+/// The entries of a dict or a named tuple: those of a dict in the order of their keys, as tf.nest
+/// flattens them.
+DISTRIBUTE_INLINE void decode_entries(std::string_view bytes, bool sorted, const std::string& name,
+                                      int depth, ElementSpec& spec) {
+  std::vector<std::pair<std::string, std::string_view>> entries;
+  io::ProtoReader reader(bytes);
+  for (io::ProtoField field; reader.next(field);) {
+    if (!field.is(sorted ? 1 : 2, io::WireType::Bytes)) continue;
+    entries.emplace_back();
+    io::ProtoReader entry(field.bytes);
+    for (io::ProtoField part; entry.next(part);) {
+      if (part.is(1, io::WireType::Bytes)) entries.back().first = std::string(part.bytes);
+      if (part.is(2, io::WireType::Bytes)) entries.back().second = part.bytes;
+    }
+  }
+  if (sorted) std::sort(entries.begin(), entries.end());
+  for (const auto& [key, value] : entries)
+    decode_spec(value, name.empty() ? key : name + "/" + key, depth + 1, spec);
+}
+
+DISTRIBUTE_INLINE void decode_sequence(std::string_view bytes, const std::string& name, int depth,
+                                       ElementSpec& spec) {
+  int64_t number = 0;
+  io::ProtoReader reader(bytes);
+  for (io::ProtoField field; reader.next(field);)
+    if (field.is(1, io::WireType::Bytes))
+      decode_spec(field.bytes, name.empty() ? name : str_cat(name, "/", number++), depth + 1, spec);
+}
+
+DISTRIBUTE_INLINE void decode_spec(std::string_view bytes, const std::string& name, int depth,
+                                   ElementSpec& spec) {
+  constexpr int kDeepest = 32;
+  if (depth > kDeepest) throw DataLossError("load: the element's structure is too deep");
+  const size_t before = spec.size();
+  io::ProtoReader reader(bytes);
+  for (io::ProtoField field; reader.next(field);) {
+    if (field.is(kTensorSpecValue, io::WireType::Bytes))
+      spec.push_back(decode_tensor_spec(field.bytes, name));
+    if (field.is(kListValue, io::WireType::Bytes) || field.is(kTupleValue, io::WireType::Bytes))
+      decode_sequence(field.bytes, name, depth, spec);
+    if (field.is(kDictValue, io::WireType::Bytes) ||
+        field.is(kNamedTupleValue, io::WireType::Bytes))
+      decode_entries(field.bytes, field.number == kDictValue, name, depth, spec);
+  }
+  if (!reader.ok() || spec.size() == before)
+    throw InvalidArgumentError("load: the element is made of something else than dense tensors");
+}
+
+/// snapshot.metadata.
+struct SnapshotMetadata {
+  std::string run_id;
+  int64_t version = 0, num_elements = kUnknownCardinality;
+  bool finalized = false;
+};
+
+DISTRIBUTE_INLINE SnapshotMetadata read_snapshot_metadata(const std::string& path) {
+  const std::string bytes = value_or_throw(io::read_file(io::join_path(path, "snapshot.metadata")));
+  SnapshotMetadata result;
+  io::ProtoReader reader(bytes);
+  for (io::ProtoField field; reader.next(field);) {
+    if (field.is(2, io::WireType::Bytes)) result.run_id = std::string(field.bytes);
+    if (field.is(4, io::WireType::Varint)) result.version = field.as_int64();
+    if (field.is(6, io::WireType::Varint)) result.num_elements = field.as_int64();
+    if (field.is(1000, io::WireType::Varint)) result.finalized = field.as_bool();
+  }
+  if (!reader.ok() || result.run_id.empty() || result.run_id.find('/') != std::string::npos)
+    throw DataLossError(path + ": snapshot.metadata is damaged");
+  if (!result.finalized || result.version != kSnapshotVersion)
+    throw InvalidArgumentError(str_cat(path,
+                                       ": holds a snapshot that is not finished, or of version ",
+                                       result.version, " where ", kSnapshotVersion, " is read"));
+  return result;
+}
+
+DISTRIBUTE_INLINE std::string encode_snapshot_metadata(const std::string& run_id,
+                                                       const ElementSpec& spec, int64_t count) {
+  using std::chrono::duration_cast;
+  using std::chrono::microseconds;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  std::vector<int64_t> dtypes;
+  for (const TensorSpec& tensor : spec) dtypes.push_back(int64_t(io::data_type_of(tensor.dtype)));
+  io::ProtoWriter metadata;
+  metadata.bytes(2, run_id);
+  metadata.integer(3, duration_cast<microseconds>(now).count());
+  metadata.integer(4, kSnapshotVersion);
+  metadata.packed_integers(5, dtypes);
+  metadata.integer(6, count);
+  metadata.integer(1000, 1);
+  return metadata.take();
+}
+
+DISTRIBUTE_INLINE std::vector<std::string> snapshot_files(const std::string& directory) {
+  io::FileSystem* const fs = value_or_throw(io::file_system_for(directory));
+  std::vector<std::string> files;
+  for (const std::string& shard : value_or_throw(fs->list_directory(directory))) {
+    const std::string inner = io::join_path(directory, shard);
+    if (!shard.ends_with(".shard") || !value_or_throw(fs->is_directory(inner))) continue;
+    for (const std::string& name : value_or_throw(fs->list_directory(inner)))
+      if (name.ends_with(".snapshot")) files.push_back(io::join_path(inner, name));
+  }
+  return files;
+}
+
+/// One file of elements.
+class RecordFileNode final : public Node {
+ public:
+  RecordFileNode(std::string path, ElementSpec spec, io::Compression compression)
+      : path_(std::move(path)), spec_(std::move(spec)), compression_(compression) {}
+  const char* kind() const override { return "RecordFile"; }
+  NodePtr with_inputs(std::vector<NodePtr>) const override {
+    return std::make_shared<RecordFileNode>(path_, spec_, compression_);
+  }
+  ElementSpec element_spec() const override { return spec_; }
+  std::unique_ptr<BatchStream> elements(const Pass&) const override {
+    return record_elements(path_, spec_, compression_);
+  }
+
+ private:
+  std::string path_;
+  ElementSpec spec_;
+  io::Compression compression_;
+};
+
+/// Says how many elements there are and what they look like.
+class SavedNode final : public OneInputNode {
+ public:
+  SavedNode(NodePtr input, ElementSpec spec, int64_t cardinality)
+      : OneInputNode(std::move(input)), spec_(std::move(spec)), cardinality_(cardinality) {}
+  const char* kind() const override { return "Saved"; }
+  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
+    return std::make_shared<SavedNode>(inputs.at(0), spec_, cardinality_);
+  }
+  int64_t cardinality() const override { return cardinality_; }
+  ElementSpec element_spec() const override { return spec_; }
+  bool spec_is_exact() const override { return true; }
+  std::unique_ptr<BatchStream> elements(const Pass& pass) const override {
+    return input().elements(pass);
+  }
+
+ private:
+  ElementSpec spec_;
+  int64_t cardinality_;
+};
+
+/// Passes the elements on and writes them down; the file appears at the end.
+class CacheWriter final : public BatchStream {
+ public:
+  CacheWriter(std::unique_ptr<BatchStream> input, const std::string& filename)
+      : input_(std::move(input)), file_(value_or_throw(io::AtomicFile::create(filename))) {}
+  bool next(Batch& out) override {
+    if (ended_) return false;
+    if (!input_->next(out)) {
+      throw_if_error(file_.commit());
+      ended_ = true;
+      return false;
+    }
+    for (size_t i = 0; i < out.size(); ++i)
+      throw_if_error(file_.append(io::frame_record(tensor_record(out[i]))));
+    ++given_;
+    return true;
+  }
+  void save(StateWriter& state) const override { state.put(given_); }
+  void restore(StateReader& state) override { replay(state.get()); }
+
+ private:
+  std::unique_ptr<BatchStream> input_;
+  io::AtomicFile file_;
+  bool ended_ = false;
+  int64_t given_ = 0;
+};
+
+class FileCacheNode final : public OneInputNode {
+ public:
+  FileCacheNode(NodePtr input, std::string filename)
+      : OneInputNode(std::move(input)), filename_(std::move(filename)) {}
+  const char* kind() const override { return "FileCache"; }
+  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
+    return std::make_shared<FileCacheNode>(inputs.at(0), filename_);
+  }
+  int64_t cardinality() const override { return input().cardinality(); }
+  std::unique_ptr<BatchStream> elements(const Pass&) const override {
+    io::FileSystem* const fs = value_or_throw(io::file_system_for(filename_));
+    if (value_or_throw(fs->exists(filename_)))
+      return record_elements(filename_, element_spec(), io::Compression::None);
+    // Always the order of pass 0, whichever pass fills the cache: a saved position must find it.
+    return std::make_unique<CacheWriter>(input().elements({}), filename_);
+  }
+
+ private:
+  std::string filename_;
+};
+
+}  // namespace data_internal
+
+DISTRIBUTE_INLINE void save_dataset(const Node& node, const std::string& path,
+                                    io::Compression compression) {
+  require_end(node.cardinality(), "save", "it `.take(count)`");
+  const ElementSpec spec = node.element_spec();
+  const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+  const std::string run_id =
+      std::to_string(mix_bits(mix_bits(uint64_t(now)) + uint64_t(::getpid())));
+  const std::string shard = io::join_path(io::join_path(path, run_id), "00000000.shard");
+  io::FileSystem* const fs = value_or_throw(io::file_system_for(path));
+  throw_if_error(fs->make_dirs(shard));
+  auto writer = value_or_throw(
+      io::RecordWriter::create(io::join_path(shard, "00000000.snapshot"), compression));
+  const auto stream = node.elements({take_pass(node)});
+  int64_t count = 0;
+  for (Batch element; stream->next(element); ++count)
+    for (size_t i = 0; i < element.size(); ++i)
+      throw_if_error(writer.write(data_internal::tensor_record(element[i])));
+  throw_if_error(writer.close());
+  throw_if_error(io::write_file_atomically(io::join_path(path, "dataset_spec.pb"),
+                                           data_internal::encode_spec(spec)));
+  throw_if_error(
+      io::write_file_atomically(io::join_path(path, "snapshot.metadata"),
+                                data_internal::encode_snapshot_metadata(run_id, spec, count)));
+}
+
+DISTRIBUTE_INLINE NodePtr saved_source(const std::string& path, io::Compression compression) {
+  const auto metadata = data_internal::read_snapshot_metadata(path);
+  const std::string structure =
+      value_or_throw(io::read_file(io::join_path(path, "dataset_spec.pb")));
+  ElementSpec spec;
+  data_internal::decode_spec(structure, "", 0, spec);
+  const std::vector<std::string> files =
+      data_internal::snapshot_files(io::join_path(path, metadata.run_id));
+  if (files.empty()) throw NotFoundError(path + ": the saved dataset has no shards");
+  const auto read_file = [files, spec, compression](const Batch& number) -> NodePtr {
+    return std::make_shared<data_internal::RecordFileNode>(files[size_t(number.x.item<int64_t>())],
+                                                           spec, compression);
+  };
+  NodePtr numbers = table_source(make_range_table(0, int64_t(files.size()), 1));
+  NodePtr all =
+      interleave_node(std::move(numbers), read_file, {.cycle_length = int64_t(files.size())});
+  return std::make_shared<data_internal::SavedNode>(std::move(all), std::move(spec),
+                                                    metadata.num_elements);
+}
+
+DISTRIBUTE_INLINE NodePtr file_cache_node(NodePtr input, std::string filename) {
+  if (filename.empty()) throw InvalidArgumentError("cache: the name of the file is empty");
+  return std::make_shared<data_internal::FileCacheNode>(std::move(input), std::move(filename));
+}
+
+DISTRIBUTE_INLINE Dataset Dataset::load(const std::string& path, io::Compression compression) {
+  return Dataset(saved_source(path, compression));
+}
+
+DISTRIBUTE_INLINE void Dataset::save(const std::string& path, io::Compression compression) const {
+  save_dataset(*node_, path, compression);
+}
+
+DISTRIBUTE_INLINE Dataset Dataset::cache(const std::string& filename) const {
+  return Dataset(file_cache_node(node_, filename));
+}
+
+}  // namespace distribute::data
