@@ -376,6 +376,8 @@ Command doctor_command() {
       "(distribute run -np N -- distribute doctor), the network between them",
       with_cluster_flags<O>(
           {{"timeout=SECONDS", &O::timeout, above(0).at_most(1e6), "for the other tasks to appear"},
+           {"require_gpu", &O::require_gpu,
+            "no GPU, or none of NVRTC, cuBLASLt, cuDNN or NCCL, keeps the job from running"},
            {"json", &O::json, "print one JSON object"}}),
       [](const O& options, const CommandLine&) { return Doctor(options).run(); });
 }
