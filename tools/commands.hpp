@@ -20,5 +20,6 @@ Command events_command();
 std::vector<Command> metrics_commands();  // metrics token, get
 Command predict_command();
 Command run_command();
+Command top_command();
 
 }  // namespace distribute_tools

@@ -137,6 +137,7 @@ TEST_CASE("every command shows its own usage and flags", "[tools][distribute]") 
   check({"metrics"}, "", "json");
   check({"cluster", "make"}, "boot-script", "job_name");
   check({"run", "--np=2"}, "stop-timeout", "json");
+  check({"top"}, "interval", "timeout");
   CHECK_THAT(distribute_program({"predict", "--help"}).out, Contains("; default: 5\n"));
   CHECK_THAT(distribute_program({"frobnicate", "--help"}).out, Contains("distribute events ls"));
 }
