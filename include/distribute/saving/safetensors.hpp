@@ -13,6 +13,7 @@ namespace distribute::saving::safetensors {
 using Tensors = std::map<std::string, Tensor>;
 using Metadata = std::map<std::string, std::string>;
 
+/// What a file holds.
 struct Contents {
   Tensors tensors;
   Metadata metadata;  // "__metadata__" of the header

@@ -19,6 +19,7 @@ namespace distribute::saving {
 /// Source  tf.keras.Model.save_weights
 void save_weights(nn::Module& module, const std::string& path);
 
+/// What load_weights may pass over.
 struct LoadWeightsOptions {
   /// Layers by their names, those that the file does not have keep their values; else layers by
   /// their place in the model. For `.safetensors` and ResNet names count in any case.

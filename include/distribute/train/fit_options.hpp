@@ -69,7 +69,7 @@ enum class Verbose {
   Epochs     // one line for each epoch
 };
 
-struct FitOptions {
+struct FitOptions {  // of Model::fit
   int64_t epochs = 1;
   std::optional<int64_t> steps_per_epoch = {};
   std::optional<InputData> validation_data = {};
@@ -93,12 +93,12 @@ struct ArrayOptions {
   std::optional<int64_t> validation_batch_size = {};  // unset: as batch_size
 };
 
-struct EvaluateOptions {
+struct EvaluateOptions {  // of Model::evaluate
   std::optional<int64_t> steps = {};
   std::vector<CallbackHandle> callbacks = {};
 };
 
-struct PredictOptions {
+struct PredictOptions {  // of Model::predict
   std::optional<int64_t> steps = {};
   std::vector<CallbackHandle> callbacks = {};
 };
