@@ -197,6 +197,7 @@
 #include <distribute/nn/impl/module.ipp>
 #include <distribute/nn/impl/module_names.ipp>
 #include <distribute/nn/impl/module_saver.ipp>
+#include <distribute/nn/impl/named_module.ipp>
 #include <distribute/nn/impl/policy.ipp>
 #include <distribute/nn/impl/probability_losses.ipp>
 #include <distribute/nn/impl/probability_metrics.ipp>
@@ -326,6 +327,7 @@
 #include <distribute/train/impl/callback.ipp>
 #include <distribute/train/impl/callback_list.ipp>
 #include <distribute/train/impl/class_names.ipp>
+#include <distribute/train/impl/class_weights.ipp>
 #include <distribute/train/impl/compiled_metric.ipp>
 #include <distribute/train/impl/elastic_iterator.ipp>
 #include <distribute/train/impl/elastic_loop.ipp>
@@ -335,6 +337,7 @@
 #include <distribute/train/impl/logs.ipp>
 #include <distribute/train/impl/loss_function.ipp>
 #include <distribute/train/impl/model.ipp>
+#include <distribute/train/impl/named_outputs.ipp>
 #include <distribute/train/impl/progress.ipp>
 #include <distribute/train/impl/progress_logger.ipp>
 #include <distribute/train/impl/state_exchange.ipp>
