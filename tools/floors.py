@@ -55,6 +55,7 @@ DOORS = {
     r"(cuda|cublas|curand)\w*\.h": r"device/(impl|detail)/cuda|collective/(impl|detail)/nccl",
     r"cudnn\w*\.h": r"device/(impl|detail)/cuda",
     r"nvrtc\.h": r"device/(impl|detail)/cuda",
+    r"nvtx3/\w+\.h": r"device/impl/cuda_trace",
     r"nccl\.h": r"collective/(impl|detail)/nccl",
     r"(mpi|ucp/.*)\.h": r"(nowhere: modules of src/engines include it)",
     r"j(peglib|error|morecfg)\.h": r"data/(impl|detail)/jpeg",

@@ -60,6 +60,7 @@
 #include <distribute/device/impl/cuda_plain_backend.ipp>
 #include <distribute/device/impl/cuda_staging.ipp>
 #include <distribute/device/impl/cuda_stream.ipp>
+#include <distribute/device/impl/cuda_trace.ipp>
 #include <distribute/device/impl/device.ipp>
 #include <distribute/device/impl/device_spec.ipp>
 #include <distribute/device/impl/dtype.ipp>
@@ -200,6 +201,7 @@
 #include <distribute/nn/impl/module.ipp>
 #include <distribute/nn/impl/module_names.ipp>
 #include <distribute/nn/impl/module_saver.ipp>
+#include <distribute/nn/impl/named_module.ipp>
 #include <distribute/nn/impl/policy.ipp>
 #include <distribute/nn/impl/probability_losses.ipp>
 #include <distribute/nn/impl/probability_metrics.ipp>
@@ -374,6 +376,7 @@
 #include <distribute/train/impl/callback_list.ipp>
 #include <distribute/train/impl/checkpoints_iterator.ipp>
 #include <distribute/train/impl/class_names.ipp>
+#include <distribute/train/impl/class_weights.ipp>
 #include <distribute/train/impl/compiled_metric.ipp>
 #include <distribute/train/impl/counter.ipp>
 #include <distribute/train/impl/elastic_iterator.ipp>
@@ -384,6 +387,7 @@
 #include <distribute/train/impl/logs.ipp>
 #include <distribute/train/impl/loss_function.ipp>
 #include <distribute/train/impl/model.ipp>
+#include <distribute/train/impl/named_outputs.ipp>
 #include <distribute/train/impl/progress.ipp>
 #include <distribute/train/impl/progress_logger.ipp>
 #include <distribute/train/impl/seconds_or_steps.ipp>

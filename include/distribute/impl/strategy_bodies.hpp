@@ -60,6 +60,7 @@
 #include <distribute/device/impl/cuda_plain_backend.ipp>
 #include <distribute/device/impl/cuda_staging.ipp>
 #include <distribute/device/impl/cuda_stream.ipp>
+#include <distribute/device/impl/cuda_trace.ipp>
 #include <distribute/device/impl/device.ipp>
 #include <distribute/device/impl/device_spec.ipp>
 #include <distribute/device/impl/dtype.ipp>
@@ -229,6 +230,7 @@
 #include <distribute/nn/impl/embedding.ipp>
 #include <distribute/nn/impl/f_score.ipp>
 #include <distribute/nn/impl/flatten.ipp>
+#include <distribute/nn/impl/functional.ipp>
 #include <distribute/nn/impl/group_normalization.ipp>
 #include <distribute/nn/impl/hinge_losses.ipp>
 #include <distribute/nn/impl/hinge_metrics.ipp>
@@ -245,6 +247,7 @@
 #include <distribute/nn/impl/module_list.ipp>
 #include <distribute/nn/impl/module_names.ipp>
 #include <distribute/nn/impl/module_saver.ipp>
+#include <distribute/nn/impl/named_module.ipp>
 #include <distribute/nn/impl/noise.ipp>
 #include <distribute/nn/impl/normalization.ipp>
 #include <distribute/nn/impl/policy.ipp>
