@@ -7,7 +7,7 @@
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/cluster_options.hpp>
 #include <distribute/collective/communicator.hpp>
-#include <distribute/collective/mpi_transport.hpp>
+#include <distribute/collective/engine.hpp>
 #include <distribute/collective/tcp_transport.hpp>
 #include <distribute/collective/window_transport.hpp>
 #include <distribute/net/encrypt.hpp>
@@ -266,7 +266,7 @@ std::shared_ptr<const net::TlsContext> make_tls() {
 /// The sockets of all groups over TCP, with the groups' names.
 std::vector<std::pair<std::string, Sockets>> connect_groups(const AllReduceBenchOptions& options) {
   std::vector<std::pair<std::string, Sockets>> result;
-  if (options.transport != "tcp") return result;
+  if (options.transport != "tcp" && options.transport != "ucx") return result;
   const bool only_tls = distribute::ClusterOptions::from_environment().tls;
   if (!only_tls) result.emplace_back("tcp", connect_all(options.world, options.flows));
   if (only_tls || options.tls)
@@ -277,7 +277,9 @@ std::vector<std::pair<std::string, Sockets>> connect_groups(const AllReduceBench
 std::vector<AllReduceTime> time_all_reduces(const AllReduceBenchOptions& options) {
   if (options.transport == "mpi") return time_mpi(options);
   const int world = options.world;
-  const bool tcp = options.transport == "tcp", threads = options.transport == "threads";
+  // UCX stands beside TCP, through which its ranks find each other.
+  const bool ucx = options.transport == "ucx", tcp = options.transport == "tcp" || ucx,
+             threads = options.transport == "threads";
   auto sockets = connect_groups(options);
   const Sockets raw_sockets = connect_all(world, options.raw && tcp ? 1 : 0);
   auto in_process = threads ? collective::make_thread_transports(world)
@@ -296,6 +298,7 @@ std::vector<AllReduceTime> time_all_reduces(const AllReduceBenchOptions& options
     for (auto& [name, all] : sockets)
       add(name.c_str(), std::make_unique<collective::TcpTransport>(
                             collective::TcpMesh{rank, std::move(all[size_t(rank)])}));
+    if (ucx) add("ucx", collective::make_ucx_transport(*groups[0]));
     if (tcp) sockets.clear();  // the other ranks' ends, so that a rank that dies is noticed
     for (const auto& peer : raw_sockets[size_t(rank)])
       if (!peer.empty()) measured.raw.push_back(peer.data());
@@ -340,12 +343,12 @@ Command bench_all_reduce_command() {
   return make_command<O>(
       "bench allreduce", "", "time of an all-reduce between ranks on this machine",
       {{"world=N", &O::world, at_least(1).at_most(64), "ranks"},
-       {"transport=T", &O::transport, one_of("auto", "threads", "shm", "tcp", "mpi"),
+       {"transport=T", &O::transport, one_of("auto", "threads", "shm", "tcp", "ucx", "mpi"),
         "what moves the bytes"},
        {"bytes=SIZES", &O::bytes, "sizes of the array, with commas; K, M and G are powers of 1024"},
        {"flows=N", &O::flows, at_least(1).at_most(16), "TCP connections between two ranks"},
        {"seconds=X", &O::seconds, above(0).at_most(600), "time for each size, at least 20 rounds"},
-       {"raw", &O::raw, any().only_with("transport", {"auto", "threads", "shm", "tcp"}),
+       {"raw", &O::raw, any().only_with("transport", {"auto", "threads", "shm", "tcp", "ucx"}),
         "also sockets, or memory, alone with the same bytes"},
        {"tls", &O::tls, any().only_with("transport", {"tcp"}),
         "also encrypted, in turn with plain sockets; with DISTRIBUTE_TLS=1 only so"},

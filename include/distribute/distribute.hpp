@@ -269,9 +269,9 @@
 #include <distribute/collective/communicator.hpp>
 #include <distribute/collective/connect_workers.hpp>
 #include <distribute/collective/cost_model.hpp>
+#include <distribute/collective/engine.hpp>
 #include <distribute/collective/flight_recorder.hpp>
 #include <distribute/collective/flight_report.hpp>
-#include <distribute/collective/mpi_transport.hpp>
 #include <distribute/collective/nccl_library.hpp>
 #include <distribute/collective/operation.hpp>
 #include <distribute/collective/tcp_transport.hpp>
