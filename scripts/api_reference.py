@@ -42,6 +42,13 @@ def for_doxygen(text):
     for line in text.splitlines():
         if line.strip().startswith("///"):
             line = docstring(line)
+        elif found := re.fullmatch(r"((?:class|struct|enum|inline|constexpr)\b.*\{)\s+// (.*)", line):
+            # In front of the declaration, and of the template's head.
+            place = len(lines)
+            while place and re.match(r"template|requires", lines[place - 1]):
+                place -= 1
+            lines.insert(place, "/// " + escaped(found[2]))
+            line = found[1]
         elif re.search(r"[;,}]\s+// (?!namespace)", line):
             code, _, comment = line.partition("// ")
             line = f"{code}///< {escaped(comment)}"

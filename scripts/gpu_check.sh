@@ -176,7 +176,8 @@ speed() {
   fi
   local common=(--dataset=synthetic --policy=mixed_bfloat16 --optimizer=momentum
     "--steps=$(pick 60 2)" "${flags[@]}")
-  train 60 resnet50 "${common[@]}" "--batch_size=$(pick 256 4)"
+  # The first run compiles kernels and normalization's plans, which the others find on disk.
+  train 120 resnet50 "${common[@]}" "--batch_size=$(pick 256 4)"
   train 60 resnet50 "${common[@]}" "--batch_size=$(pick 256 4)" --cuda_graph="$(pick true auto)"
   settings=TF_CUDNN_USE_AUTOTUNE=1 train 60 resnet50 "${common[@]}" "--batch_size=$(pick 256 4)"
   [[ -n $python ]] && part 60 "PyTorch: ResNet-50, channels_last, bf16, batch 256" \
@@ -223,7 +224,9 @@ sanitizers() {
         part 60 "$tool of memory and streams" "${wrapped[@]}" "$root/bin/test_device" \
           "elements of every width are filled"
       else
-        part 60 "$tool of memory and streams" "${wrapped[@]}" "$root/bin/test_device" "[gpu_contract]"
+        # Without the test that asks for too much memory: the driver's answer counts as an error.
+        part 60 "$tool of memory and streams" "${wrapped[@]}" "$root/bin/test_device" \
+          "[gpu_contract]~more memory*"
         part 110 "$tool of own kernels" "${wrapped[@]}" "$root/bin/test_ops" \
           "[gpu_contract]~*searches*~*every width*"
       fi
@@ -238,11 +241,11 @@ sanitizers() {
     "$root/bin/resnet50" --device=gpu --dataset=synthetic --policy=mixed_bfloat16 --steps=6 \
     --batch_size=64 --optimizer=momentum
   sed -i '/^==/d' "$csv"
-  slowest "$csv" | while read -r kernel; do
+  while read -r kernel; do
     part 40 "ncu of $kernel" "${ours[@]}" "$ncu" --set basic -k "regex:$kernel" --launch-skip 5 \
       --launch-count 1 "$root/bin/resnet50" --device=gpu --dataset=synthetic \
       --policy=mixed_bfloat16 --steps=2 --batch_size=64 --optimizer=momentum
-  done
+  done < <(slowest "$csv")
 }
 
 case $mode in

@@ -54,6 +54,11 @@ def kind_of(text):
         return None
     if re.match(r"(inline\s+|static\s+)*(constexpr|const)\s+[\w:<>, *]+\s\w+(\[.*\])?\s*(=|\{)", bare) and "(" not in bare.split("=")[0]:
         return None
+    bare = re.sub(r"^((inline|constexpr|static)\s+|__attribute__\(\(.*?\)\)\s*)+", "", bare)
+    if re.match(r"[A-Z]\w*\(.*\)\s*->", bare):  # a deduction guide
+        return None
+    if re.search(r"^[^(]*\b[A-Z]\w*::\w+\(", re.sub(r"^requires\(.*?\)\)", "", bare)):
+        return None  # the body of a member
     found = FUNCTION.search(bare.split("{")[0] if "{" in bare else bare)
     if not found:
         return None

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks the pages: links lead somewhere, the index names every page, docs/run.md every option;
-recipes of packages have the version of the library.
+recipes of packages have the version of the library; comments of examples/deploy name files that exist.
 
 Usage: tools/check_pages.py
 """
@@ -74,9 +74,19 @@ def wrong_versions():
         yield f"CHANGELOG.md: has no section of version {version}"
 
 
+def missing_manifests():
+    for path in sorted((ROOT / "examples/deploy").rglob("*")):
+        if path.suffix not in (".yaml", ".sh", ".sbatch"):
+            continue
+        for line in re.findall(r"^#(.*)$", path.read_text(), re.M):
+            for name in re.findall(r"(?<![\w/.$}-])([\w-]+\.(?:yaml|sh|sbatch))\b", line):
+                if not list((ROOT / "examples/deploy").rglob(name)):
+                    yield f"{path.relative_to(ROOT)}: names {name}, which does not exist"
+
+
 def main():
     bad = [fault for page in pages() for fault in broken_links(page)]
-    bad += [*missing_options(), *unlisted_pages(), *wrong_versions()]
+    bad += [*missing_options(), *unlisted_pages(), *wrong_versions(), *missing_manifests()]
     print("\n".join(bad) if bad else f"pages: {len(pages())}, whose links lead somewhere")
     return 1 if bad else 0
 

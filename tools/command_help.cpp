@@ -100,7 +100,11 @@ constexpr CommandHelp kCommands[] = {
     {"run",
      "  distribute run -np N [options] -- PROGRAM [ARGUMENTS]\n"
      "      starts the tasks of a job (see distribute run --help)\n",
-     ""}};
+     ""},
+    {"top",
+     "  distribute top HOST:PORT|HOST:FIRST-LAST... [--interval=SECONDS] [--count=N] [--json]\n"
+     "      a live table of tasks that were started with DISTRIBUTE_METRICS_PORT\n",
+     "interval count json"}};
 
 bool is_about(const CommandHelp& command, const std::vector<std::string>& words) {
   const std::vector<std::string> own = absl::StrSplit(command.words, ' ');

@@ -29,6 +29,7 @@
 #include "metrics_command.hpp"
 #include "predict_command.hpp"
 #include "run_command.hpp"
+#include "top_command.hpp"
 
 ABSL_FLAG(std::string, model, "book",
           "bench kernels: network to measure, book, tutorial or resnet50; predict: network of the "
@@ -67,6 +68,8 @@ ABSL_FLAG(std::string, checkpoint, "", "predict: prefix of a checkpoint, or a di
 ABSL_FLAG(std::string, labels, "", "predict: file with the name of one class on each line");
 ABSL_FLAG(int64_t, image_size, 0, "predict: of residual networks; 0: 32, resnet50 224");
 ABSL_FLAG(int64_t, top, 5, "predict: how many classes to show");
+ABSL_FLAG(double, interval, 2, "top: seconds between two readings");
+ABSL_FLAG(int64_t, count, 0, "top: tables to show; 0: until the job ends, with --json one");
 ABSL_FLAG(double, timeout, 30, "doctor: seconds for the other tasks to appear");
 ABSL_FLAG(bool, require_gpu, false,
           "doctor: no GPU, or none of NVRTC, cuBLASLt, cuDNN or NCCL, keeps the job from running");
@@ -203,7 +206,7 @@ int main(int argc, char** argv) {
   const std::vector<std::string> words = distribute_tools::parse_flags(argc, argv);
   if (words.empty())
     return fail_usage(
-        "say what to do: bench, ckpt, cluster, data, doctor, events, metrics, predict or run");
+        "say what to do: bench, ckpt, cluster, data, doctor, events, metrics, predict, run or top");
   const std::string& command = words[0];
   if (const auto flag = distribute_tools::foreign_flag(words, distribute_tools::given_flags());
       !flag.empty())
@@ -217,6 +220,11 @@ int main(int argc, char** argv) {
   if (command == "cluster") return cluster(words);
   if (command == "predict") return predict(words);
   if (command == "doctor") return doctor(words);
+  if (command == "top")
+    return distribute_tools::top_command({words.begin() + 1, words.end()},
+                                         {.interval = absl::GetFlag(FLAGS_interval),
+                                          .count = absl::GetFlag(FLAGS_count),
+                                          .json = absl::GetFlag(FLAGS_json)});
   if (command == "metrics")
     return distribute_tools::metrics_command({words.begin() + 1, words.end()});
   return fail_usage("unknown command '" + command + "'");

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 
 namespace distribute_tools {
 
@@ -19,22 +20,36 @@ namespace {
 
 std::string token() { return metrics_token(value_or_throw(net::job_token_from_environment())); }
 
-/// All that comes until the other end closes.
-std::string ask(const net::Address& address, const std::string& request) {
-  const auto deadline = net::Deadline::after_seconds(10);
+/// Whether an answer has all that its Content-Length promises.
+bool is_whole(const std::string& answer) {
+  const size_t head = answer.find("\r\n\r\n"), length = answer.find("\r\nContent-Length: ");
+  if (head == std::string::npos || length > head) return false;
+  return answer.size() >= head + 4 + std::strtoull(answer.c_str() + length + 18, nullptr, 10);
+}
+
+/// The answer, as long as it says it is, or until the other end closes.
+std::string ask(const net::Address& address, const std::string& request, double seconds) {
+  const auto deadline = net::Deadline::after_seconds(seconds);
   net::Socket socket = value_or_throw(net::connect(address, deadline));
   throw_if_error(socket.write(std::as_bytes(std::span(request)), deadline));
   std::string answer;
   std::byte byte;
-  while (socket.read(std::span(&byte, 1), deadline).ok()) answer += char(byte);
+  while (!is_whole(answer) && socket.read(std::span(&byte, 1), deadline).ok()) answer += char(byte);
   return answer;
 }
 
 int get(const std::string& where) {
-  const net::Address address = value_or_throw(net::parse_address(where));
-  const std::string answer =
-      ask(address, str_cat("GET /metrics HTTP/1.1\r\nHost: ", address.text(),
-                           "\r\nAuthorization: Bearer ", token(), "\r\n\r\n"));
+  const std::string text = read_metrics(value_or_throw(net::parse_address(where)), 10);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return 0;
+}
+
+}  // namespace
+
+std::string read_metrics(const net::Address& address, double seconds) {
+  const std::string request = str_cat("GET /metrics HTTP/1.1\r\nHost: ", address.text(),
+                                      "\r\nAuthorization: Bearer ", token(), "\r\n\r\n");
+  const std::string answer = ask(address, request, seconds);
   const size_t head = answer.find("\r\n\r\n"), body = head + 4;
   if (head == std::string::npos)
     throw UnavailableError(address.text() + " gave no answer to an HTTP request");
@@ -42,11 +57,8 @@ int get(const std::string& where) {
     throw UnauthenticatedError(str_cat(address.text(), ": ",
                                        answer.substr(9, answer.find('\r') - 9), ": ",
                                        answer.substr(body, answer.find('\n', body) - body)));
-  std::fwrite(answer.data() + body, 1, answer.size() - body, stdout);
-  return 0;
+  return answer.substr(body);
 }
-
-}  // namespace
 
 int metrics_command(const std::vector<std::string>& words) {
   try {

@@ -43,6 +43,7 @@
 #include <distribute/device/kernel_shapes.hpp>
 #include <distribute/device/layout.hpp>
 #include <distribute/device/math_mode.hpp>
+#include <distribute/device/memory_growth.hpp>
 #include <distribute/device/own_convolutions.hpp>
 #include <distribute/device/placement.hpp>
 
@@ -75,6 +76,7 @@
 #include <distribute/io/tfrecord.hpp>
 
 #include <distribute/tensor/data_type.hpp>
+#include <distribute/tensor/dlpack.hpp>
 #include <distribute/tensor/shape.hpp>
 #include <distribute/tensor/tensor.hpp>
 

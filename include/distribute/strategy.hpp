@@ -3,6 +3,7 @@
 /// Written by tools/check_umbrella.py.
 
 #include <distribute/tensor/data_type.hpp>
+#include <distribute/tensor/dlpack.hpp>
 #include <distribute/tensor/shape.hpp>
 #include <distribute/tensor/tensor.hpp>
 

@@ -5,9 +5,6 @@ from conan import ConanFile
 from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
 from conan.tools.files import copy
 
-ANNEXES = {"http": [], "object_stores": ["http"], "platforms": ["http"], "metrics": [], "saved_model": [],
-           "estimator": ["saved_model"], "horovod": []}
-
 
 class Distribute(ConanFile):
     name = "distribute"
@@ -48,7 +45,7 @@ class Distribute(ConanFile):
         for name, option in (("ONEDNN", "onednn"), ("OPENSSL", "openssl"), ("CURL", "object_stores"),
                              ("PUGIXML", "object_stores"), ("JPEG", "pictures"), ("PNG", "pictures")):
             toolchain.cache_variables[f"DISTRIBUTE_WITH_{name}"] = "ON" if self.options.get_safe(option) else "OFF"
-        for name in ("IPSEC_MB", "MPI"):
+        for name in ("IPSEC_MB", "MPI", "HDF5", "LIBZIP"):
             toolchain.cache_variables[f"DISTRIBUTE_WITH_{name}"] = "OFF"
         toolchain.generate()
         CMakeDeps(self).generate()

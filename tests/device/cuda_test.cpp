@@ -8,6 +8,7 @@
 #include <distribute/device/cuda_stream.hpp>
 #include <distribute/device/detail/cuda_state.hpp>
 #include <distribute/device/detail/kernel_text.hpp>
+#include <distribute/device/memory_growth.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include "../support/catch.hpp"
@@ -167,6 +168,19 @@ TEST_CASE("with exact memory every buffer is a block of its own size", "[device]
   const distribute::Buffer two(1001, kGpu);
   CHECK(fake.count("cuMemAlloc") == 2);
   CHECK(fake.count("cuMemFree") == 1);
+}
+
+TEST_CASE("memory of GPUs grows, and another wish is refused", "[device][cuda]") {
+  namespace experimental = distribute::config::experimental;
+  FakeCuda fake;
+  const auto gpu = distribute::config::list_physical_devices("GPU").at(0);
+  CHECK_NOTHROW(experimental::set_memory_growth(gpu, true));
+  CHECK(experimental::get_memory_growth(gpu));
+  CHECK_THROWS_AS(experimental::set_memory_growth(gpu, false), distribute::UnimplementedError);
+  const auto cpu = distribute::config::list_physical_devices("CPU").at(0);
+  CHECK_THROWS_AS(experimental::set_memory_growth(cpu, true), distribute::InvalidArgumentError);
+  CHECK_THROWS_AS(experimental::get_memory_growth({"/physical_device:GPU:7", "GPU"}),
+                  distribute::InvalidArgumentError);
 }
 
 TEST_CASE("logical GPUs share a GPU and its limit", "[device][cuda]") {

@@ -5,6 +5,8 @@
 #include <distribute/base/error.hpp>
 #include <distribute/device/cuda_device.hpp>
 #include <distribute/device/detail/device_state.hpp>
+#include <distribute/device/placement.hpp>
+#include <distribute/nn/normalization.hpp>
 #include <distribute/ops/batch_norm.hpp>
 #include <distribute/ops/conv2d.hpp>
 #include <distribute/ops/elementwise.hpp>
@@ -167,6 +169,27 @@ TEST_CASE("plans of normalizations are made once each, and not measured",
   distribute::device_state().cudnn_autotune = false;
   CHECK(FakeCudnn::plans == 2);  // there and back
   CHECK(FakeCudnn::executed == 4);
+}
+
+TEST_CASE("both moving averages of a normalization are one launch", "[ops][fake_gpu]") {
+  const FakeCuda fake;
+  const distribute::ScopedCudaBlas blas(FakeBlas::table());
+  const distribute::cudnn_internal::ScopedCudnn dnn(FakeCudnn::table());
+  const auto averages = [](distribute::Device device) {
+    const distribute::DeviceScope scope(device);
+    distribute::nn::BatchNormalization norm({.momentum = 0.75});
+    const Tensor x = contract_numbers({3, 2, 5, 8}).to(device);
+    for (int step = 0; step < 2; ++step) norm(x, {.training = true});
+    std::vector<Tensor> values;
+    for (const distribute::Variable& variable : norm.variables())
+      values.push_back(variable.read_value());
+    return values;
+  };
+  const Tensors cpu = averages({});
+  const Tensors gpu = averages({distribute::DeviceType::Gpu, 0});
+  REQUIRE(gpu.size() == 4);
+  for (size_t i = 0; i < 4; ++i) check_contract_tensor("variable", cpu[i], gpu[i], 2e-6f);
+  CHECK(fake.count("launch blend_averages") == 2);
 }
 
 namespace {

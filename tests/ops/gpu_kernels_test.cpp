@@ -68,6 +68,9 @@ constexpr char kMatrix[] =
 constexpr char kResizeRows[] =
 #include <distribute/device/kernels/resize_rows.cu.inc>
     ;
+constexpr char kBlendAverages[] =
+#include <distribute/device/kernels/blend_averages.cu.inc>
+    ;
 constexpr char kNumbers[] =
 #include <distribute/device/kernels/numbers.cu.inc>
     ;
@@ -272,6 +275,10 @@ TEST_CASE("every kernel compiles for every architecture", "[ops][gpu_kernels]") 
       "from_columns; "
       "int64_t to_columns; };";
   compiler.check({kResizeRows, "resize_rows", resize, {}, {DType::BFloat16}}, 90);
+  const std::string_view blend =
+      "struct BlendAveragesArguments { const float* old[2]; const float* latest[2]; float* out[2]; "
+      "int64_t count; float keep; float take; };";
+  compiler.check({kBlendAverages, "blend_averages", blend}, 90);
   // Those that wait for memory move 16 bytes at once.
   for (const char* kernel : {"avg_pool",
                              "avg_pool_gradient",

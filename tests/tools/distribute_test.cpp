@@ -127,6 +127,7 @@ TEST_CASE("every command shows its own usage and flags", "[tools][distribute]") 
   check({"doctor"}, "timeout", "ready");
   check({"events", "ls"}, "json", "top");
   check({"metrics"}, "", "json");
+  check({"top"}, "interval", "timeout");
   CHECK_THAT(distribute_program({"predict", "--help"}).out, Contains("; default: 5\n"));
   CHECK_THAT(distribute_program({"frobnicate", "--help"}).out, Contains("distribute events ls"));
 }

@@ -33,8 +33,8 @@ struct LogField {
 };
 using LogFields = std::initializer_list<LogField>;
 
-LogOptions log_options();
-void set_log_options(LogOptions options);
+LogOptions log_options();                  // the options of the process
+void set_log_options(LogOptions options);  // for the whole process
 /// Which task this process is, such as "worker 1"; stands in every JSON line.
 void set_log_task(const std::string& task);
 
@@ -57,7 +57,7 @@ inline void log_info(std::string_view component, std::string_view message, LogFi
   log(LogSeverity::Info, component, message, fields);
 }
 inline void log_warning(std::string_view component, std::string_view message,
-                        LogFields fields = {}) {
+                        LogFields fields = {}) {  // a line of level warning
   log(LogSeverity::Warning, component, message, fields);
 }
 inline void log_error(std::string_view component, std::string_view message, LogFields fields = {}) {

@@ -45,7 +45,7 @@ struct RegisteredSaver {
   bool operator==(const RegisteredSaver&) const = default;
 };
 
-struct TrackableObject {
+struct TrackableObject {  // a node of the object graph
   std::vector<ObjectReference> children;
   std::vector<SerializedTensor> attributes;
   std::vector<SlotVariableReference> slot_variables;

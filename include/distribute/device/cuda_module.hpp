@@ -55,7 +55,7 @@ void launch_kernel_untyped(Device device, const KernelName& kernel, const Launch
 
 template <typename Arguments>
 void launch_kernel(Device device, const KernelName& kernel, const LaunchShape& shape,
-                   const Arguments& arguments) {
+                   const Arguments& arguments) {  // queues a kernel on a stream
   static_assert(sizeof(Arguments) <= 4096, "the parameters of a kernel have 4 KiB");
   launch_kernel_untyped(device, kernel, shape, &arguments);
 }

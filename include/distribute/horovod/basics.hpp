@@ -22,7 +22,7 @@ class JobFinishedError : public AbortedError {
   using AbortedError::AbortedError;
 };
 
-struct InitOptions {
+struct InitOptions {  // options of init()
   /// Null: what the environment implies. It must live until init() returns.
   const ClusterResolver* resolver = nullptr;
   /// The job's tasks in rank order, in place of a resolver.

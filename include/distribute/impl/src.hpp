@@ -72,6 +72,7 @@
 #include <distribute/device/impl/grouped_image.ipp>
 #include <distribute/device/impl/host_arena.ipp>
 #include <distribute/device/impl/math_mode.ipp>
+#include <distribute/device/impl/memory_growth.ipp>
 #include <distribute/device/impl/own_convolutions.ipp>
 #include <distribute/device/impl/own_convolutions_stub.ipp>
 #include <distribute/device/impl/placement.ipp>
@@ -115,6 +116,7 @@
 #include <distribute/io/impl/tfrecord.ipp>
 #include <distribute/io/impl/wire.ipp>
 
+#include <distribute/tensor/impl/dlpack.ipp>
 #include <distribute/tensor/impl/shape.ipp>
 #include <distribute/tensor/impl/tensor.ipp>
 

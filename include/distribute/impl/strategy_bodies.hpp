@@ -105,6 +105,7 @@
 #include <distribute/io/impl/tfrecord.ipp>
 #include <distribute/io/impl/wire.ipp>
 
+#include <distribute/tensor/impl/dlpack.ipp>
 #include <distribute/tensor/impl/shape.ipp>
 #include <distribute/tensor/impl/tensor.ipp>
 

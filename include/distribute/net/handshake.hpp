@@ -51,7 +51,7 @@ struct HandshakeConfig {
   bool authenticates() const { return !token.empty() || tls; }
 };
 
-struct HandshakeHello {
+struct HandshakeHello {  // what both sides say first
   TaskIdentity client;
   std::string server_type;  // the task that the client means to reach
   int32_t server_index = 0;

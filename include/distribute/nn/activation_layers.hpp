@@ -11,7 +11,7 @@
 
 namespace distribute::nn {
 
-struct ReLUOptions {
+struct ReLUOptions {  // options of ReLU
   std::optional<double> max_value = {};
   double negative_slope = 0;
   double threshold = 0;
@@ -35,7 +35,7 @@ class ReLU : public Module {
   ReLUOptions options_;
 };
 
-struct LeakyReLUOptions {
+struct LeakyReLUOptions {  // options of LeakyReLU
   double negative_slope = 0.3;
   std::string name = {};
 };
@@ -56,7 +56,7 @@ class LeakyReLU : public Module {
   float negative_slope_;
 };
 
-struct PReLUOptions {
+struct PReLUOptions {  // options of PReLU
   Initializer alpha_initializer = initializers::zeros();
   Regularizer alpha_regularizer = {};
   std::vector<int> shared_axes = {};  // of one alpha, counted with the batch: 1 is the first
@@ -84,7 +84,7 @@ class PReLU : public Module {
   Variable alpha_;
 };
 
-struct SoftmaxOptions {
+struct SoftmaxOptions {  // options of Softmax
   int axis = -1;
   std::string name = {};
 };

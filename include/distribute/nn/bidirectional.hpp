@@ -9,7 +9,7 @@ namespace distribute::nn {
 /// How the outputs of both directions become one.
 enum class MergeMode : uint8_t { Concat, Sum, Mul, Ave };
 
-struct BidirectionalOptions {
+struct BidirectionalOptions {  // options of Bidirectional
   MergeMode merge_mode = MergeMode::Concat;
   std::string name = {};
 };

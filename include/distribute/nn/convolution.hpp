@@ -21,7 +21,7 @@ struct Size2D {
   operator std::array<int64_t, 2>() const { return {height, width}; }
 };
 
-struct Conv2DLayerOptions {
+struct Conv2DLayerOptions {  // options of Conv2D
   int64_t filters = 0;
   Size2D kernel_size = 1;
   Size2D strides = 1;
@@ -62,7 +62,7 @@ class Conv2D : public Module {
   Variable kernel_, bias_;
 };
 
-struct DepthwiseConv2DLayerOptions {
+struct DepthwiseConv2DLayerOptions {  // options of DepthwiseConv2D
   Size2D kernel_size = 1;
   Size2D strides = 1;
   Padding padding = Padding::Valid;

@@ -9,7 +9,7 @@ namespace distribute::nn {
 /// How Conv1D fills up a sequence: Causal with zeros in front, so that no step sees a later one.
 enum class Padding1D : uint8_t { Valid, Same, Causal };
 
-struct Conv1DOptions {
+struct Conv1DOptions {  // options of Conv1D
   int64_t filters = 0;
   int64_t kernel_size = 1;
   int64_t strides = 1;
@@ -46,7 +46,7 @@ class Conv1D : public Module {
   Variable kernel_, bias_;
 };
 
-struct SeparableConv2DOptions {
+struct SeparableConv2DOptions {  // options of SeparableConv2D
   int64_t filters = 0;
   Size2D kernel_size = 1;
   Size2D strides = 1;

@@ -8,7 +8,7 @@
 
 namespace distribute::nn {
 
-struct DenseOptions {
+struct DenseOptions {  // options of Dense
   int64_t units = 0;
   ActivationFunction activation = nullptr;
   bool use_bias = true;

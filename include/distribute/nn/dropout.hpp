@@ -13,7 +13,7 @@ class ReplicaCalls;
 
 namespace distribute::nn {
 
-struct DropoutOptions {
+struct DropoutOptions {  // options of Dropout
   double rate = 0.5;
   std::optional<uint64_t> seed = {};  // unset: the next one of the program
   std::string name = {};

@@ -6,7 +6,7 @@
 
 namespace distribute::nn {
 
-struct EmbeddingOptions {
+struct EmbeddingOptions {  // options of Embedding
   int64_t input_dim = 0;   // size of the vocabulary
   int64_t output_dim = 0;  // width of a vector
   Initializer embeddings_initializer = initializers::random_uniform();

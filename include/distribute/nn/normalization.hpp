@@ -12,7 +12,7 @@
 
 namespace distribute::nn {
 
-struct BatchNormalizationOptions {
+struct BatchNormalizationOptions {  // options of BatchNormalization
   double momentum = 0.99;
   double epsilon = 1e-3;
   bool center = true;                       // add beta
@@ -67,8 +67,8 @@ struct NormalizedAxes {
   NormalizedAxes(std::initializer_list<int> axes) : list(axes) {}
 };
 
-struct LayerNormalizationOptions {
-  NormalizedAxes axis = -1;  // normalized together
+struct LayerNormalizationOptions {  // options of LayerNormalization
+  NormalizedAxes axis = -1;         // normalized together
   double epsilon = 1e-3;
   bool center = true;
   bool scale = true;

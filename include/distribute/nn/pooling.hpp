@@ -10,7 +10,7 @@
 
 namespace distribute::nn {
 
-struct Pool2DLayerOptions {
+struct Pool2DLayerOptions {  // of pooling layers
   Size2D pool_size = 2;
   std::optional<Size2D> strides = {};  // unset: as pool_size
   Padding padding = Padding::Valid;
@@ -51,7 +51,7 @@ class AveragePooling2D : public Module {
   Pool2DLayerOptions options_;
 };
 
-struct GlobalPoolLayerOptions {
+struct GlobalPoolLayerOptions {  // of global pooling layers
   bool keepdims = false;
   std::string name = {};
 };

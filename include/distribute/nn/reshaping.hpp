@@ -56,7 +56,7 @@ class RepeatVector : public Module {
   int64_t n_;
 };
 
-struct ZeroPadding2DOptions {
+struct ZeroPadding2DOptions {            // options of ZeroPadding2D
   std::array<int64_t, 2> rows{1, 1};     // above and below
   std::array<int64_t, 2> columns{1, 1};  // on the left and on the right
   std::string name = {};

@@ -58,7 +58,7 @@ enum class Verbose {
   Epochs     // one line for each epoch
 };
 
-struct FitOptions {
+struct FitOptions {  // of Model::fit
   int64_t epochs = 1;
   std::optional<int64_t> steps_per_epoch = {};
   std::optional<InputData> validation_data = {};
@@ -69,12 +69,12 @@ struct FitOptions {
   Verbose verbose = Verbose::Auto;
 };
 
-struct EvaluateOptions {
+struct EvaluateOptions {  // of Model::evaluate
   std::optional<int64_t> steps = {};
   std::vector<CallbackHandle> callbacks = {};
 };
 
-struct PredictOptions {
+struct PredictOptions {  // of Model::predict
   std::optional<int64_t> steps = {};
   std::vector<CallbackHandle> callbacks = {};
 };

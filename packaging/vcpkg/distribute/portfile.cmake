@@ -17,7 +17,8 @@ foreach(pair IN ITEMS onednn:ONEDNN openssl:OPENSSL object-stores:CURL object-st
 endforeach()
 
 vcpkg_cmake_configure(SOURCE_PATH "${SOURCE_PATH}" OPTIONS
-  -DDISTRIBUTE_BUILD_PROGRAMS=OFF -DDISTRIBUTE_WITH_IPSEC_MB=OFF -DDISTRIBUTE_WITH_MPI=OFF ${options})
+  -DDISTRIBUTE_BUILD_PROGRAMS=OFF -DDISTRIBUTE_WITH_IPSEC_MB=OFF -DDISTRIBUTE_WITH_MPI=OFF
+  -DDISTRIBUTE_WITH_HDF5=OFF -DDISTRIBUTE_WITH_LIBZIP=OFF ${options})
 vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(PACKAGE_NAME distribute CONFIG_PATH lib/cmake/distribute)
 vcpkg_fixup_pkgconfig()

@@ -39,4 +39,5 @@ class Distribute(CMakePackage):
         words = [f"-DDISTRIBUTE_WITH_{name}={'ON' if '+' + variant in self.spec else 'OFF'}"
                  for name, variant in features.items()]
         return [*words, "-DDISTRIBUTE_WITH_IPSEC_MB=OFF",
+                "-DDISTRIBUTE_WITH_HDF5=OFF", "-DDISTRIBUTE_WITH_LIBZIP=OFF",
                 self.define_from_variant("DISTRIBUTE_BUILD_PROGRAMS", "programs")]
