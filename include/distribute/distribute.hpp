@@ -36,6 +36,7 @@
 #include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/cuda_module.hpp>
 #include <distribute/device/cuda_stream.hpp>
+#include <distribute/device/cuda_trace.hpp>
 #include <distribute/device/device.hpp>
 #include <distribute/device/device_spec.hpp>
 #include <distribute/device/dtype.hpp>
@@ -268,9 +269,9 @@
 #include <distribute/collective/communicator.hpp>
 #include <distribute/collective/connect_workers.hpp>
 #include <distribute/collective/cost_model.hpp>
+#include <distribute/collective/engine.hpp>
 #include <distribute/collective/flight_recorder.hpp>
 #include <distribute/collective/flight_report.hpp>
-#include <distribute/collective/mpi_transport.hpp>
 #include <distribute/collective/nccl_library.hpp>
 #include <distribute/collective/operation.hpp>
 #include <distribute/collective/tcp_transport.hpp>
