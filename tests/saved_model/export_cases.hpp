@@ -12,8 +12,10 @@
 #include <distribute/nn/einsum_dense.hpp>
 #include <distribute/nn/embedding.hpp>
 #include <distribute/nn/flatten.hpp>
+#include <distribute/nn/functional.hpp>
 #include <distribute/nn/group_normalization.hpp>
 #include <distribute/nn/masking.hpp>
+#include <distribute/nn/merging.hpp>
 #include <distribute/nn/normalization.hpp>
 #include <distribute/nn/pooling.hpp>
 #include <distribute/nn/recurrent.hpp>
@@ -361,7 +363,12 @@ inline std::vector<Case> sequence_cases() {
       "conv1d", steps,
       nn::Conv1D(
           {.filters = 4, .kernel_size = 2, .padding = nn::Padding1D::Causal, .dilation_rate = 2}),
-      nn::LeakyReLU(nn::LeakyReLUOptions{}), nn::GlobalMaxPooling1D()));
+      nn::LeakyReLU(nn::LeakyReLUOptions{}), nn::MaxPooling1D({.padding = Padding::Same}),
+      nn::AveragePooling1D({.pool_size = 1}), nn::GlobalMaxPooling1D()));
+  nn::Functional graph;
+  const auto input = graph.input("steps", {4, 6});
+  graph.output("sum", graph.apply(nn::Add(), {input, graph.apply(nn::Dense({.units = 6}), input)}));
+  cases.push_back(layers("graph", steps, std::move(graph)));
   cases.push_back(layers(
       "einsum", steps,
       nn::EinsumDense({.equation = "abc,cde->abde", .output_shape = {-1, 2, 4}, .bias_axes = "de"}),

@@ -3,12 +3,14 @@
 #include <distribute/ops/reshape.hpp>
 #include <distribute/optim/sgd.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
+#include <distribute/train/backup_and_restore.hpp>
 #include <distribute/train/lambda_callback.hpp>
 #include <distribute/train/model.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>
 #include <tests/support/small_fit.hpp>
+#include <tests/support/temporary_directory.hpp>
 #include <tests/support/thread_workers.hpp>
 
 using namespace distribute;
@@ -157,6 +159,17 @@ TEST_CASE("with steps_per_execution callbacks see several steps as one", "[train
       {.epochs = 2, .steps_per_epoch = 3, .callbacks = {callback}, .verbose = Verbose::Silent});
   CHECK(order == " B0b1 B2b2 B0b1 B2b2");
   CHECK(trainer.optimizer.iterations() == 15);
+}
+
+TEST_CASE("backups count the steps of an execution", "[train][fit_options]") {
+  const TemporaryDirectory directory;
+  MirroredStrategy strategy({.num_replicas = 2});
+  const auto scope = strategy.scope();
+  Trainer trainer(2);
+  train::BackupAndRestore backup({.backup_dir = directory / "backup", .save_freq = 3});
+  trainer.model.fit(small_data(22).batch(8),
+                    {.epochs = 2, .callbacks = {backup}, .verbose = Verbose::Silent});
+  CHECK(backup.train_counter() == 6);
 }
 
 TEST_CASE("options that make no sense say why", "[train][fit_options]") {

@@ -4,7 +4,9 @@
 #include <distribute/base/config.hpp>
 #include <distribute/nn/module.hpp>
 
+#include <array>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace distribute::nn {
@@ -75,6 +77,28 @@ class Concatenate : public MultiInputModule {
   std::string kind() const override { return "concatenate"; }
 
   int axis_;
+};
+
+struct DotOptions {
+  /// The axis of each input that is summed over; not 0, the batch.
+  std::array<int, 2> axes = {-1, -1};
+  bool normalize = false;  // inputs to length 1 along their axes first: the cosine
+  std::string name = {};
+};
+
+/// The products of two inputs, summed over one axis of each, example by example.
+/// Shapes  [batch, a..., k], [batch, k, b...] -> [batch, a..., b...]; of two vectors [batch, 1].
+/// Throws  InvalidArgumentError for other than two inputs, the batch's axis, and sizes that differ.
+/// Source  tf.keras.layers.Dot
+class Dot : public MultiInputModule {
+ public:
+  explicit Dot(DotOptions options);
+
+ private:
+  DISTRIBUTE_INLINE Tensor call_all(std::span<const Tensor> inputs, CallOptions options) override;
+  std::string kind() const override { return "dot"; }
+
+  DotOptions options_;
 };
 
 }  // namespace distribute::nn

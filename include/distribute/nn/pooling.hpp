@@ -51,6 +51,43 @@ class AveragePooling2D : public Module {
   Pool2DLayerOptions options_;
 };
 
+struct Pool1DLayerOptions {
+  int64_t pool_size = 2;
+  std::optional<int64_t> strides = {};  // unset: as pool_size
+  Padding padding = Padding::Valid;
+  std::string name = {};
+};
+
+/// Shapes  [batch, steps, features] -> [batch, out_steps, features].
+/// Source  tf.keras.layers.MaxPooling1D
+class MaxPooling1D : public Module {
+ public:
+  explicit MaxPooling1D(EmptyBraces) : MaxPooling1D() {}
+  explicit MaxPooling1D(Pool1DLayerOptions options = {});
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "max_pooling1d"; }
+  bool supports_masking() const override { return false; }
+
+  Pool1DLayerOptions options_;
+};
+
+/// Mean over the steps inside the sequence. Shapes as MaxPooling1D.
+/// Source  tf.keras.layers.AveragePooling1D
+class AveragePooling1D : public Module {
+ public:
+  explicit AveragePooling1D(EmptyBraces) : AveragePooling1D() {}
+  explicit AveragePooling1D(Pool1DLayerOptions options = {});
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  std::string kind() const override { return "average_pooling1d"; }
+  bool supports_masking() const override { return false; }
+
+  Pool1DLayerOptions options_;
+};
+
 struct GlobalPoolLayerOptions {  // of global pooling layers
   bool keepdims = false;
   std::string name = {};

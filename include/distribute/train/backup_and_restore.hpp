@@ -67,13 +67,16 @@ class BackupAndRestore : public Callback {
   ///         FailedPreconditionError when there is nothing to save.
   void on_train_begin();
   void on_epoch_begin(int64_t epoch) { epoch_ = epoch; }
-  void on_train_batch_end(int64_t batch);
+  void on_train_batch_end(int64_t batch) { batches_ended(batch, 1); }
   void on_epoch_end(int64_t epoch);
   void on_train_end();
 
   DISTRIBUTE_INLINE void on_train_begin(Logs&) override;
   void on_epoch_begin(int64_t epoch, Logs&) override { on_epoch_begin(epoch); }
-  void on_train_batch_end(int64_t batch, Logs&) override { on_train_batch_end(batch); }
+  void on_train_batch_begin(int64_t batch, Logs&) override { first_batch_ = batch; }
+  void on_train_batch_end(int64_t batch, Logs&) override {
+    batches_ended(batch, batch - first_batch_ + 1);  // several with steps_per_execution
+  }
   void on_epoch_end(int64_t epoch, Logs&) override { on_epoch_end(epoch); }
   void on_train_end(Logs&) override { on_train_end(); }
   bool wants_batch_metrics() const override { return false; }
@@ -88,13 +91,14 @@ class BackupAndRestore : public Callback {
   void make_checkpoint(CheckpointParts parts);
   void backup(int64_t epoch, int64_t batch);
   void set_position(int64_t epoch, int64_t batch);
+  void batches_ended(int64_t last, int64_t count);
 
   BackupAndRestoreOptions options_;
   Variable saved_epoch_, saved_batch_, train_counter_;
   std::unique_ptr<Checkpoint> checkpoint_;
   std::unique_ptr<CheckpointManager> manager_;
   std::unique_ptr<PreemptionCheckpointHandler> preemption_;
-  int64_t epoch_ = 0, batches_since_backup_ = 0;
+  int64_t epoch_ = 0, first_batch_ = 0, batches_since_backup_ = 0;
 };
 
 }  // namespace distribute::train

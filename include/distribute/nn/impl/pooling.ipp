@@ -73,4 +73,30 @@ DISTRIBUTE_INLINE Tensor GlobalMaxPooling1D::call(const Tensor& x, CallOptions) 
   return reduce_max(x, {1}, options_.keepdims);
 }
 
+namespace nn_internal {
+
+/// [batch, steps, features] as an image of one column.
+DISTRIBUTE_INLINE Tensor pooled_steps(const std::string& layer, const Tensor& x,
+                                      const Pool1DLayerOptions& options,
+                                      Tensor (*pool)(const Tensor&, const PoolOptions&)) {
+  check_sequence(layer, x.shape());
+  const PoolOptions steps{
+      {options.pool_size, 1}, {options.strides.value_or(options.pool_size), 1}, options.padding};
+  return squeeze(pool(expand_dims(x, 2), steps), {2});
+}
+
+}  // namespace nn_internal
+
+DISTRIBUTE_INLINE MaxPooling1D::MaxPooling1D(Pool1DLayerOptions options)
+    : Module(options.name), options_(std::move(options)) {}
+DISTRIBUTE_INLINE Tensor MaxPooling1D::call(const Tensor& x, CallOptions) {
+  return nn_internal::pooled_steps(name(), x, options_, max_pool2d);
+}
+
+DISTRIBUTE_INLINE AveragePooling1D::AveragePooling1D(Pool1DLayerOptions options)
+    : Module(options.name), options_(std::move(options)) {}
+DISTRIBUTE_INLINE Tensor AveragePooling1D::call(const Tensor& x, CallOptions) {
+  return nn_internal::pooled_steps(name(), x, options_, avg_pool2d);
+}
+
 }  // namespace distribute::nn

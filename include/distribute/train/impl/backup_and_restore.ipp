@@ -110,9 +110,9 @@ DISTRIBUTE_INLINE void BackupAndRestore::backup(int64_t epoch, int64_t batch) {
   batches_since_backup_ = 0;
 }
 
-DISTRIBUTE_INLINE void BackupAndRestore::on_train_batch_end(int64_t batch) {
-  train_counter_.assign(Tensor(train_counter() + 1));
-  ++batches_since_backup_;
+DISTRIBUTE_INLINE void BackupAndRestore::batches_ended(int64_t batch, int64_t count) {
+  train_counter_.assign(Tensor(train_counter() + count));
+  batches_since_backup_ += count;
   const int64_t wanted = options_.save_freq.batches();
   if (wanted && batches_since_backup_ >= wanted) backup(epoch_, batch);
   if (!preemption_) return;
