@@ -3,6 +3,7 @@
 #include <distribute/optim/adam.hpp>
 #include <distribute/optim/adamax.hpp>
 #include <distribute/optim/ftrl.hpp>
+#include <distribute/optim/lamb.hpp>
 #include <distribute/optim/lion.hpp>
 #include <distribute/optim/nadam.hpp>
 #include <distribute/optim/rmsprop.hpp>
@@ -40,6 +41,9 @@ std::vector<std::unique_ptr<optim::Optimizer>> all_optimizers() {
   all.push_back(std::make_unique<optim::Adamax>(optim::AdamaxOptions{.epsilon = 1e-4}));
   all.push_back(std::make_unique<optim::Adadelta>(optim::AdadeltaOptions{.rho = 0.8}));
   all.push_back(std::make_unique<optim::Lion>(optim::LionOptions{.beta_2 = 0.8}));
+  all.push_back(std::make_unique<optim::Lamb>(optim::LambOptions{.epsilon = 1e-3}));
+  all.push_back(std::make_unique<optim::SGD>());
+  all.back()->multiply_learning_rate({"w"}, 0.5);
   all.push_back(std::make_unique<optim::Ftrl>(
       optim::FtrlOptions{.initial_accumulator_value = 0.2, .l1_regularization_strength = 0.01}));
   return all;
