@@ -19,10 +19,6 @@ TEST_CASE("layers of several inputs give Keras's values", "[nn][merging]") {
   compare("maximum", maximum);
   nn::Concatenate concatenate({.axis = 1});
   compare("concatenate", concatenate);
-  nn::Dot dot({.axes = {1, 2}});
-  compare("dot", dot);
-  nn::Dot cosine({.axes = -1, .normalize = true});
-  compare("dot_cosine", cosine);
 }
 
 TEST_CASE("layers of several inputs want several", "[nn][merging]") {
@@ -32,14 +28,4 @@ TEST_CASE("layers of several inputs want several", "[nn][merging]") {
   nn::Subtract difference;
   CHECK_THROWS_AS(difference({Tensor{1.0f}, Tensor{2.0f}, Tensor{4.0f}}), InvalidArgumentError);
   CHECK(sum.name() == "add");
-}
-
-TEST_CASE("a dot layer takes two inputs that fit", "[nn][merging]") {
-  nn::Dot dot(nn::DotOptions{});
-  const Tensor two = Tensor({1, 2}, {1, 2}), three = Tensor({1, 3}, {1, 2, 3});
-  CHECK(dot({two, two}).shape() == Shape{1, 1});
-  CHECK_THROWS_AS(dot({two, two, two}), InvalidArgumentError);
-  CHECK_THROWS_WITH(dot({two, three}), Catch::Matchers::Contains("differ in size"));
-  nn::Dot batch({.axes = 0});
-  CHECK_THROWS_WITH(batch({two, two}), Catch::Matchers::Contains("axis of the batch"));
 }

@@ -1,7 +1,6 @@
 #include <distribute/nn/pooling.hpp>
 
 #include "golden_support.hpp"
-#include "keras_layers.hpp"
 
 using namespace distribute;
 using namespace distribute_test;
@@ -26,14 +25,4 @@ TEST_CASE("windows step by their own size unless told otherwise", "[nn][pooling]
   CHECK(pool(ones({1, 28, 28, 3})).shape() == Shape{1, 14, 14, 3});
   nn::MaxPool2D wide({.pool_size = {1, 4}});
   CHECK(wide(ones({1, 8, 8, 1})).shape() == Shape{1, 8, 2, 1});
-}
-
-TEST_CASE("pooling of sequences gives Keras's values and gradients", "[nn][pooling]") {
-  nn::MaxPool1D max({.pool_size = 3, .strides = 2, .padding = Padding::Same});
-  keras_layers::check("max_pool_same", max);
-  nn::AveragePooling1D same({.pool_size = 3, .strides = 2, .padding = Padding::Same});
-  keras_layers::check("average_pool_same", same);
-  nn::AveragePooling1D valid;
-  keras_layers::check("average_pool_valid", valid);
-  CHECK_THROWS_AS(valid(ones({2, 3})), InvalidArgumentError);
 }

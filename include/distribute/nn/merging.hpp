@@ -77,34 +77,4 @@ class Concatenate : public MultiInputModule {
   int axis_;
 };
 
-/// The axis of each input that Dot sums over; one number: of both.
-struct DotAxes {
-  int first = -1, second = -1;
-  constexpr DotAxes(int both = -1) : first(both), second(both) {}
-  constexpr DotAxes(int first_axis, int second_axis) : first(first_axis), second(second_axis) {}
-};
-
-struct DotOptions {  // options of Dot
-  DotAxes axes = {};
-  bool normalize = false;  // gives the cosine of the angle
-  std::string name = {};
-};
-
-/// Products of two inputs, summed over one axis of each, example by example.
-/// Shapes  {[batch, a..., n, b...], [batch, c..., n, d...]} -> [batch, a..., b..., c..., d...], and
-///         [batch, 1] when nothing else is left.
-/// Throws  InvalidArgumentError for other than two inputs, an axis that is missing or the batch's,
-///         and sizes that differ.
-/// Source  tf.keras.layers.Dot
-class Dot : public MultiInputModule {
- public:
-  explicit Dot(DotOptions options);
-
- private:
-  DISTRIBUTE_INLINE Tensor call_all(std::span<const Tensor> inputs, CallOptions options) override;
-  std::string kind() const override { return "dot"; }
-
-  DotOptions options_;
-};
-
 }  // namespace distribute::nn

@@ -47,43 +47,6 @@ class AveragePooling2D : public Module {
   Pool2DLayerOptions options_;
 };
 
-struct Pool1DLayerOptions {  // of pooling layers of sequences
-  int64_t pool_size = 2;
-  std::optional<int64_t> strides = {};  // unset: as pool_size
-  Padding padding = Padding::Valid;
-  std::string name = {};
-};
-
-/// Shapes  [batch, steps, features] -> [batch, out_steps, features].
-/// Source  tf.keras.layers.MaxPool1D
-class MaxPool1D : public Module {
- public:
-  explicit MaxPool1D(EmptyBraces) : MaxPool1D() {}
-  explicit MaxPool1D(Pool1DLayerOptions options = {});
-
- private:
-  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
-  std::string kind() const override { return "max_pooling1d"; }
-  bool supports_masking() const override { return false; }
-
-  Pool1DLayerOptions options_;
-};
-
-/// Mean over the steps inside the sequence. Shapes as MaxPool1D.
-/// Source  tf.keras.layers.AveragePooling1D
-class AveragePooling1D : public Module {
- public:
-  explicit AveragePooling1D(EmptyBraces) : AveragePooling1D() {}
-  explicit AveragePooling1D(Pool1DLayerOptions options = {});
-
- private:
-  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
-  std::string kind() const override { return "average_pooling1d"; }
-  bool supports_masking() const override { return false; }
-
-  Pool1DLayerOptions options_;
-};
-
 struct GlobalPoolLayerOptions {  // of global pooling layers
   bool keepdims = false;
   std::string name = {};

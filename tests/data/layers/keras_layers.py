@@ -131,11 +131,6 @@ CASES = {
     "rms_norm": (L.RMSNormalization(), steps, lambda f, x: f(x)),
     "layer_norm_inner": (L.LayerNormalization(axis=1), steps, lambda f, x: f(x)),
     "layer_norm_two": (L.LayerNormalization(axis=[1, 2], epsilon=1e-6, scale=False), steps, lambda f, x: f(x)),
-    "max_pool_same": (L.MaxPool1D(3, strides=2, padding="same"), steps, lambda f, x: f(x)),
-    "average_pool_same": (L.AveragePooling1D(3, strides=2, padding="same"), steps, lambda f, x: f(x)),
-    "average_pool_valid": (L.AveragePooling1D(2), steps, lambda f, x: f(x)),
-    "dot": (L.Dot(axes=(1, 2)), steps + [(3, 2, 4)], lambda f, *x: f(x)),
-    "dot_cosine": (L.Dot(axes=-1, normalize=True), [(3, 4), (3, 4)], lambda f, *x: f(x)),
     "max_pool_1d": (L.GlobalMaxPooling1D(), steps, lambda f, x: f(x)),
 }
 

@@ -15,12 +15,6 @@ DISTRIBUTE_INLINE PoolOptions pool_options(const Pool2DLayerOptions& options) {
   return {options.pool_size, options.strides.value_or(options.pool_size), options.padding};
 }
 
-/// As images of one row.
-DISTRIBUTE_INLINE PoolOptions pool_options(const Pool1DLayerOptions& options) {
-  return {
-      {1, options.pool_size}, {1, options.strides.value_or(options.pool_size)}, options.padding};
-}
-
 }  // namespace nn_internal
 
 DISTRIBUTE_INLINE MaxPool2D::MaxPool2D(Pool2DLayerOptions options)
@@ -58,20 +52,6 @@ DISTRIBUTE_INLINE void check_sequence(const std::string& layer, const Shape& inp
 }
 
 }  // namespace nn_internal
-
-DISTRIBUTE_INLINE MaxPool1D::MaxPool1D(Pool1DLayerOptions options)
-    : Module(options.name), options_(std::move(options)) {}
-DISTRIBUTE_INLINE Tensor MaxPool1D::call(const Tensor& x, CallOptions) {
-  nn_internal::check_sequence(name(), x.shape());
-  return squeeze(max_pool2d(expand_dims(x, 1), nn_internal::pool_options(options_)), {1});
-}
-
-DISTRIBUTE_INLINE AveragePooling1D::AveragePooling1D(Pool1DLayerOptions options)
-    : Module(options.name), options_(std::move(options)) {}
-DISTRIBUTE_INLINE Tensor AveragePooling1D::call(const Tensor& x, CallOptions) {
-  nn_internal::check_sequence(name(), x.shape());
-  return squeeze(avg_pool2d(expand_dims(x, 1), nn_internal::pool_options(options_)), {1});
-}
 
 DISTRIBUTE_INLINE GlobalAveragePooling1D::GlobalAveragePooling1D(GlobalPoolLayerOptions options)
     : Module(options.name), options_(std::move(options)) {}
