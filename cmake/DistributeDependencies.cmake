@@ -115,8 +115,8 @@ distribute_dependency(JPEG OPTIONAL PACKAGE JPEG TARGETS JPEG::JPEG DEBIAN libjp
 distribute_dependency(PNG OPTIONAL PACKAGE PNG TARGETS PNG::PNG DEBIAN libpng-dev)
 include("${CMAKE_CURRENT_LIST_DIR}/DistributeCuda.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/DistributeKernels.cmake")
-distribute_dependency(MPI OPTIONAL DEFAULT OFF PACKAGE MPI COMPONENTS CXX TARGETS MPI::MPI_CXX
-                      DEBIAN libopenmpi-dev VERSION_VARIABLE MPI_CXX_VERSION DOOR collective/mpi*.hpp)
+list(APPEND DISTRIBUTE_FEATURE_DEFINITIONS DISTRIBUTE_HAS_MPI=0)
+include("${CMAKE_CURRENT_LIST_DIR}/DistributeEngines.cmake")
 
 if(DISTRIBUTE_MISSING)
   message(FATAL_ERROR "distribute: packages are missing (scripts/install_dependencies.sh installs "

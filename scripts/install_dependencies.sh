@@ -13,7 +13,8 @@ if [ "${1:-}" != build ]; then
   tools+=(git:git python3:python3 clang-format:clang-format ccache:ccache clang++:clang ld.lld:lld make:make
           doxygen:doxygen)
   libraries+=(catch2)
-  optional+=(iproute2 locales libopenmpi-dev openmpi-bin python3-yaml python3-jsonschema)
+  optional+=(iproute2 locales libopenmpi-dev openmpi-bin libmpich-dev mpich libucx-dev
+             python3-yaml python3-jsonschema)
 fi
 
 if ! command -v dpkg-query > /dev/null || ! command -v apt-get > /dev/null; then

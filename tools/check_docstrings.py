@@ -57,7 +57,7 @@ def kind_of(text):
     bare = re.sub(r"^((inline|constexpr|static)\s+|__attribute__\(\(.*?\)\)\s*)+", "", bare)
     if re.match(r"[A-Z]\w*\(.*\)\s*->", bare):  # a deduction guide
         return None
-    if re.search(r"^[^(]*\b[A-Z]\w*::\w+\(", re.sub(r"^requires\(.*?\)\)", "", bare)):
+    if re.match(r"requires\(", bare) or re.search(r"^[^(]*\b[A-Z]\w*::\w+\(", bare):
         return None  # the body of a member
     found = FUNCTION.search(bare.split("{")[0] if "{" in bare else bare)
     if not found:

@@ -16,7 +16,4 @@ void examine_cuda(DoctorReport& report, bool require_gpu);
 /// GPUs, or why there are none.
 void examine_gpus(DoctorReport& report, bool require_gpu);
 
-/// Cores that this process may use: affinity and control group together.
-double usable_cores();
-
 }  // namespace distribute_tools

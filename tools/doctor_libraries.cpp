@@ -2,6 +2,7 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/version.hpp>
+#include <distribute/collective/engine.hpp>
 
 #include <cstdio>
 
@@ -77,14 +78,16 @@ void examine_texts(DoctorReport& report) {
     missing(report, "PNG", "no pictures in PNG format (libpng-dev)");
 }
 
-void examine_mpi(DoctorReport& report) {
-  const auto version = linked<int(char*, int*)>("MPI_Get_library_version");
-  if (!version) return missing(report, "MPI", "DISTRIBUTE_WITH_MPI=ON (libopenmpi-dev) adds it");
-  char text[8192] = "";
-  int length = 0;
-  version(text, &length);
-  const std::string words(text, size_t(length));
-  report.ok(kLibraries, "MPI", words.substr(0, words.find_first_of(",\n")));
+/// Modules that a job may take in place of TCP; opening one starts nothing.
+void examine_engines(DoctorReport& report) {
+  namespace collective = distribute::collective;
+  for (const collective::EngineKind kind : collective::kEngineKinds) {
+    std::string problem;
+    const collective::Engine* engine = collective::find_engine(kind, problem);
+    const std::string name = str_cat("engine ", collective::name_of(kind));
+    report.add(
+        {kLibraries, name, engine ? Mark::Ok : Mark::Note, engine ? engine->text() : problem, {}});
+  }
 }
 
 }  // namespace
@@ -100,7 +103,7 @@ void examine_libraries(DoctorReport& report) {
   report.ok(
       kLibraries, "Asio",
       str_cat(ASIO_VERSION / 100000, ".", ASIO_VERSION / 100 % 1000, ".", ASIO_VERSION % 100));
-  examine_mpi(report);
+  examine_engines(report);
 }
 
 }  // namespace distribute_tools

@@ -62,11 +62,12 @@ def default_of(kind, value):
 
 
 def row(kind, name, value, rule, text):
-    limits = re.search(r"only_with\((.*?\})", rule, re.S)
     meaning = "".join(strings(text))
-    if limits:
-        flag, *values = strings(limits[1])
-        meaning += f" (with `--{flag}` " + " or ".join(f"`{word}`" for word in values) + ")"
+    conditions = [strings(limit) for limit in re.findall(r"only_with\((.*?\})", rule, re.S)]
+    if conditions:
+        meaning += " (with " + " or ".join(
+            f"`--{flag}` " + " or ".join(f"`{word}`" for word in values)
+            for flag, *values in conditions) + ")"
     cells = [f"`--{name}`", default_of(kind, value), range_of(kind, rule), meaning.replace("|", "\\|")]
     return "| " + " | ".join(cells) + " |"
 

@@ -55,8 +55,9 @@ DOORS = {
     r"(cuda|cublas|curand)\w*\.h": r"device/(impl|detail)/cuda|collective/(impl|detail)/nccl",
     r"cudnn\w*\.h": r"device/(impl|detail)/cuda",
     r"nvrtc\.h": r"device/(impl|detail)/cuda",
+    r"nvtx3/\w+\.h": r"device/impl/cuda_trace",
     r"nccl\.h": r"collective/(impl|detail)/nccl",
-    r"mpi\.h": r"collective/(impl|detail)/mpi",
+    r"(mpi|ucp/.*)\.h": r"(nowhere: modules of src/engines include it)",
     r"j(peglib|error|morecfg)\.h": r"data/(impl|detail)/jpeg",
     r"png\.h": r"data/(impl|detail)/png",
 }

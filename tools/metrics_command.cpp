@@ -1,6 +1,5 @@
 #include "metrics_command.hpp"
-
-#include "flags.hpp"
+#include "commands.hpp"
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
@@ -60,21 +59,27 @@ std::string read_metrics(const net::Address& address, double seconds) {
   return answer.substr(body);
 }
 
-int metrics_command(const std::vector<std::string>& words) {
-  try {
-    if (words.size() == 2 && words[0] == "get") return get(words[1]);
-    if (words.size() == 1 && words[0] == "token") {
-      if (token().empty())
-        throw FailedPreconditionError(
-            "there is no token: set DISTRIBUTE_METRICS_TOKEN or the job's token");
-      std::printf("%s\n", token().c_str());
-      return 0;
-    }
-  } catch (const Error& error) {
-    std::fprintf(stderr, "distribute metrics: %s\n", error.what());
-    return 1;
-  }
-  return usage_error("distribute metrics", "wanted token, or get HOST:PORT");
+namespace {
+
+int print_token() {
+  if (token().empty())
+    throw FailedPreconditionError(
+        "there is no token: set DISTRIBUTE_METRICS_TOKEN or the job's token");
+  std::printf("%s\n", token().c_str());
+  return 0;
+}
+
+}  // namespace
+
+std::vector<Command> metrics_commands() {
+  struct None {};
+  return {
+      make_command<None>("metrics token", "",
+                         "what Prometheus shows to read the metrics of this environment's job", {},
+                         [](const None&, const CommandLine&) { return print_token(); }),
+      make_command<None>("metrics get", "HOST:PORT",
+                         "the metrics of a task that was started with DISTRIBUTE_METRICS_PORT", {},
+                         [](const None&, const CommandLine& line) { return get(line.words[0]); })};
 }
 
 }  // namespace distribute_tools

@@ -1,10 +1,9 @@
 #pragma once
-/// `distribute metrics`: the token for reading a task's metrics, and the metrics themselves.
+/// Reads the metrics of a task, for `distribute metrics get` and `distribute top`.
 
 #include <distribute/net/address.hpp>
 
 #include <string>
-#include <vector>
 
 namespace distribute_tools {
 
@@ -12,9 +11,5 @@ namespace distribute_tools {
 /// Throws  distribute::UnavailableError when nothing answers in time; UnauthenticatedError when the
 ///         token is not the job's.
 std::string read_metrics(const distribute::net::Address& address, double seconds);
-
-/// `words`: "token", or "get" and "host:port". Returns the exit status: 0; 1 with a line on stderr
-/// when the task cannot be read; 2 for wrong words.
-int metrics_command(const std::vector<std::string>& words);
 
 }  // namespace distribute_tools

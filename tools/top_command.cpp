@@ -1,6 +1,4 @@
-#include "top_command.hpp"
-
-#include "flags.hpp"
+#include "commands.hpp"
 #include "metrics_command.hpp"
 #include "top_samples.hpp"
 
@@ -22,6 +20,13 @@ namespace distribute_tools {
 using namespace distribute;
 
 namespace {
+
+/// The flags of the command, which its table explains.
+struct TopOptions {
+  double interval = 2;
+  int64_t count = 0;
+  bool json = false;
+};
 
 double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -106,20 +111,23 @@ int watch(const std::vector<net::Address>& addresses, const TopOptions& options)
 
 }  // namespace
 
-int top_command(const std::vector<std::string>& words, const TopOptions& options) {
-  if (words.empty()) return usage_error("distribute top", "wanted HOST:PORT or HOST:FIRST-LAST");
-  if (!(options.interval > 0 && options.interval <= 3600))
-    return usage_error("distribute top", "--interval is a number of seconds above 0");
-  if (options.count < 0) return usage_error("distribute top", "--count must be at least 0");
-  try {
-    std::vector<net::Address> addresses;
-    for (const std::string& word : words)
-      for (net::Address& address : addresses_of(word)) addresses.push_back(std::move(address));
-    return watch(addresses, options);
-  } catch (const Error& error) {
-    std::fprintf(stderr, "distribute top: %s\n", error.what());
-    return 1;
-  }
+Command top_command() {
+  using O = TopOptions;
+  return make_command<O>(
+      "top", "HOST:PORT|HOST:FIRST-LAST...",
+      "a live table of tasks that were started with DISTRIBUTE_METRICS_PORT. On a terminal it "
+      "stays in "
+      "its place; elsewhere each one is printed below the last",
+      {{"interval=SECONDS", &O::interval, above(0).at_most(3600), "between two readings"},
+       {"count=N", &O::count, at_least(0),
+        "tables to show; 0: until the job ends, with --json one"},
+       {"json", &O::json, "an object on each line instead of a table"}},
+      [](const O& options, const CommandLine& line) {
+        std::vector<net::Address> addresses;
+        for (const std::string& word : line.words)
+          for (net::Address& address : addresses_of(word)) addresses.push_back(std::move(address));
+        return watch(addresses, options);
+      });
 }
 
 }  // namespace distribute_tools

@@ -2,6 +2,8 @@
 /// The annex saving.
 /// Written by tools/check_umbrella.py.
 
+#include <distribute/saving/detail/registration.hpp>
+#include <distribute/saving/keras_model.hpp>
 #include <distribute/saving/safetensors.hpp>
 #include <distribute/saving/weights.hpp>
 

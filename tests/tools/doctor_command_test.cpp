@@ -1,3 +1,4 @@
+#include <distribute/base/cores.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/base/version.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
@@ -188,6 +189,11 @@ TEST_CASE("three tasks measure the network between them", "[tools][doctor_comman
     const Json limit = findings(report, "limits", "network").at(0);
     CHECK(limit["data"]["resnet50_seconds_per_step"].get<double>() ==
           Approx(25'557'032 * 4.0 * 4 / 3 / limit["data"]["bytes_per_second"].get<double>()));
+    const auto crowded = findings(report, "host", "tasks per core");
+    CHECK(crowded.size() == size_t(3 > core_limits().usable()));
+    if (!crowded.empty())
+      CHECK_THAT(crowded[0]["text"].get<std::string>(),
+                 Contains("3 tasks with ") && Contains(" each share "));
   }
 }
 

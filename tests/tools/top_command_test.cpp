@@ -99,7 +99,7 @@ TEST_CASE("top refuses what it cannot read, with one line", "[tools][top]") {
     CHECK(run.status == status);
     CHECK_THAT(run.err, Contains(text));
   };
-  check({"top"}, kToken, 2, "wanted HOST:PORT");
+  check({"top"}, kToken, 2, "give HOST:PORT");
   check({"top", "localhost:9-3"}, kToken, 1, "HOST:FIRST-LAST");
   check({"top", "localhost:1", "--interval=0"}, kToken, 2, "--interval");
   check({"top", task.server.address()}, "DISTRIBUTE_METRICS_TOKEN=wrong", 1, "401");

@@ -52,12 +52,12 @@ namespace log_internal {
 std::string json_line(LogSeverity severity, std::string_view task, std::string_view component,
                       std::string_view message, LogFields fields);
 }  // namespace log_internal
-
+/// One line of each level.
 inline void log_info(std::string_view component, std::string_view message, LogFields fields = {}) {
   log(LogSeverity::Info, component, message, fields);
 }
 inline void log_warning(std::string_view component, std::string_view message,
-                        LogFields fields = {}) {  // a line of level warning
+                        LogFields fields = {}) {
   log(LogSeverity::Warning, component, message, fields);
 }
 inline void log_error(std::string_view component, std::string_view message, LogFields fields = {}) {

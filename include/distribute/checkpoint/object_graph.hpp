@@ -60,7 +60,7 @@ struct TrackableObjectGraph {
   std::vector<TrackableObject> nodes;
   bool operator==(const TrackableObjectGraph&) const = default;
 };
-
+/// The bytes of the graph, as a checkpoint holds them.
 std::string encode_object_graph(const TrackableObjectGraph& graph);
 
 /// `where` is for messages.

@@ -108,7 +108,7 @@ constexpr int64_t size_of(DType dtype) {
 constexpr bool is_floating(DType dtype) {  // whether it has fractions
   return dtype == DType::Float32 || dtype == DType::BFloat16 || dtype == DType::Float16;
 }
-
+/// Whether it has 16 bits and fractions.
 constexpr bool is_half(DType dtype) { return dtype == DType::BFloat16 || dtype == DType::Float16; }
 
 /// TensorFlow's name, such as "float32".

@@ -59,6 +59,7 @@
 #include <distribute/device/impl/cuda_plain_backend.ipp>
 #include <distribute/device/impl/cuda_staging.ipp>
 #include <distribute/device/impl/cuda_stream.ipp>
+#include <distribute/device/impl/cuda_trace.ipp>
 #include <distribute/device/impl/device.ipp>
 #include <distribute/device/impl/device_spec.ipp>
 #include <distribute/device/impl/dtype.ipp>
@@ -128,22 +129,38 @@
 #include <distribute/autograd/impl/trackable.ipp>
 #include <distribute/autograd/impl/variable.ipp>
 
+#include <distribute/ops/impl/activation.ipp>
+#include <distribute/ops/impl/batch_norm.ipp>
 #include <distribute/ops/impl/broadcast.ipp>
 #include <distribute/ops/impl/cast.ipp>
+#include <distribute/ops/impl/channel_block.ipp>
+#include <distribute/ops/impl/channel_norm.ipp>
 #include <distribute/ops/impl/concat.ipp>
+#include <distribute/ops/impl/conv2d.ipp>
 #include <distribute/ops/impl/draw_log.ipp>
 #include <distribute/ops/impl/elementwise.ipp>
 #include <distribute/ops/impl/flat_loop.ipp>
 #include <distribute/ops/impl/gather.ipp>
+#include <distribute/ops/impl/gpu_batch_norm.ipp>
 #include <distribute/ops/impl/gpu_lines.ipp>
 #include <distribute/ops/impl/gpu_loops.ipp>
+#include <distribute/ops/impl/layer_norm.ipp>
+#include <distribute/ops/impl/matmul.ipp>
+#include <distribute/ops/impl/pad.ipp>
+#include <distribute/ops/impl/pool.ipp>
 #include <distribute/ops/impl/random.ipp>
+#include <distribute/ops/impl/recurrent.ipp>
+#include <distribute/ops/impl/recurrent_cells.ipp>
+#include <distribute/ops/impl/recurrent_steps.ipp>
 #include <distribute/ops/impl/reduce.ipp>
 #include <distribute/ops/impl/reshape.ipp>
 #include <distribute/ops/impl/search.ipp>
 #include <distribute/ops/impl/slice.ipp>
+#include <distribute/ops/impl/softmax.ipp>
 #include <distribute/ops/impl/strided_copy.ipp>
+#include <distribute/ops/impl/transpose.ipp>
 #include <distribute/ops/impl/unary.ipp>
+#include <distribute/ops/impl/window.ipp>
 
 #include <distribute/replica/impl/gradient_reducer.ipp>
 #include <distribute/replica/impl/nest.ipp>
@@ -152,11 +169,27 @@
 #include <distribute/replica/impl/single_replica.ipp>
 #include <distribute/replica/impl/values.ipp>
 
+#include <distribute/nn/impl/activation.ipp>
+#include <distribute/nn/impl/activation_layers.ipp>
+#include <distribute/nn/impl/bidirectional.ipp>
+#include <distribute/nn/impl/convolution.ipp>
+#include <distribute/nn/impl/convolution_1d.ipp>
+#include <distribute/nn/impl/dense.ipp>
+#include <distribute/nn/impl/dropout.ipp>
+#include <distribute/nn/impl/embedding.ipp>
+#include <distribute/nn/impl/flatten.ipp>
 #include <distribute/nn/impl/initializers.ipp>
 #include <distribute/nn/impl/module.ipp>
 #include <distribute/nn/impl/module_list.ipp>
 #include <distribute/nn/impl/module_names.ipp>
+#include <distribute/nn/impl/module_saver.ipp>
+#include <distribute/nn/impl/normalization.ipp>
 #include <distribute/nn/impl/policy.ipp>
+#include <distribute/nn/impl/pooling.ipp>
+#include <distribute/nn/impl/recurrent.ipp>
+#include <distribute/nn/impl/regularizers.ipp>
+#include <distribute/nn/impl/replica_calls.ipp>
+#include <distribute/nn/impl/reshaping.ipp>
 #include <distribute/nn/impl/sequential.ipp>
 
 #include <distribute/data/impl/auto_shard.ipp>
@@ -260,6 +293,9 @@
 #include <distribute/saving/impl/assign_weights.ipp>
 #include <distribute/saving/impl/hdf5_file.ipp>
 #include <distribute/saving/impl/hdf5_file_stub.ipp>
+#include <distribute/saving/impl/keras_model.ipp>
+#include <distribute/saving/impl/layer_config.ipp>
+#include <distribute/saving/impl/registration.ipp>
 #include <distribute/saving/impl/safetensors.ipp>
 #include <distribute/saving/impl/tensor_bytes.ipp>
 #include <distribute/saving/impl/weight_files.ipp>

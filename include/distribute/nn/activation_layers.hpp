@@ -25,6 +25,8 @@ class ReLU : public Module {
  public:
   explicit ReLU(EmptyBraces) : ReLU() {}
   explicit ReLU(ReLUOptions options = {});
+  /// What it was made with.
+  const ReLUOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
@@ -44,6 +46,8 @@ class LeakyReLU : public Module {
  public:
   explicit LeakyReLU(EmptyBraces) : LeakyReLU() {}
   explicit LeakyReLU(LeakyReLUOptions options = {});
+  /// The slope below 0.
+  float negative_slope() const { return negative_slope_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
@@ -67,6 +71,8 @@ class PReLU : public Module {
   explicit PReLU(EmptyBraces) : PReLU() {}
   explicit PReLU(PReLUOptions options = {});
   const Variable& alpha() const { return alpha_; }
+  /// What it was made with.
+  const PReLUOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
@@ -89,6 +95,8 @@ class Softmax : public Module {
  public:
   explicit Softmax(EmptyBraces) : Softmax() {}
   explicit Softmax(SoftmaxOptions options = {});
+  /// The axis whose elements add up to 1.
+  int axis() const { return axis_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;

@@ -48,6 +48,8 @@ class Conv2D : public Module {
   explicit Conv2D(Conv2DLayerOptions options);
   const Variable& kernel() const { return kernel_; }
   const Variable& bias() const { return bias_; }
+  /// What it was made with.
+  const Conv2DLayerOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
@@ -85,6 +87,8 @@ class DepthwiseConv2D : public Module {
   explicit DepthwiseConv2D(DepthwiseConv2DLayerOptions options);
   const Variable& kernel() const { return kernel_; }
   const Variable& bias() const { return bias_; }
+  /// What it was made with.
+  const DepthwiseConv2DLayerOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;

@@ -32,6 +32,8 @@ class Conv1D : public Module {
  public:
   /// Throws  InvalidArgumentError for filters < 1 or filters that groups do not divide.
   explicit Conv1D(Conv1DOptions options);
+  /// What it was made with.
+  const Conv1DOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
@@ -67,6 +69,8 @@ class SeparableConv2D : public Module {
  public:
   /// Throws  InvalidArgumentError for filters or depth_multiplier < 1.
   explicit SeparableConv2D(SeparableConv2DOptions options);
+  /// What it was made with.
+  const SeparableConv2DOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;

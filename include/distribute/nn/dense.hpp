@@ -28,6 +28,8 @@ class Dense : public Module {
   explicit Dense(DenseOptions options);
   const Variable& kernel() const { return kernel_; }
   const Variable& bias() const { return bias_; }
+  /// What it was made with.
+  const DenseOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;

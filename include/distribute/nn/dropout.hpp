@@ -30,6 +30,8 @@ class Dropout : public Module {
   DISTRIBUTE_INLINE ~Dropout() override;
   Dropout(Dropout&&) noexcept;
   Dropout& operator=(Dropout&&) noexcept;
+  /// The share of elements that it drops.
+  float rate() const { return rate_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;

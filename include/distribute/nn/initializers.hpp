@@ -55,8 +55,8 @@ Initializer ones();                  // all elements are 1
 Initializer constant(double value);  // all elements are this value
 /// A given value; its shape must be the weight's.
 Initializer value(const Tensor& tensor);
-
-Initializer random_normal(double mean = 0, double stddev = 0.05, Seed seed = {});  // normal
+/// Normally distributed; uniformly distributed.
+Initializer random_normal(double mean = 0, double stddev = 0.05, Seed seed = {});
 Initializer random_uniform(double minimum = -0.05, double maximum = 0.05, Seed seed = {});
 /// Normal, with values further than two `stddev` from the mean drawn again.
 Initializer truncated_normal(double mean = 0, double stddev = 0.05, Seed seed = {});

@@ -44,6 +44,8 @@ class BatchNormalization : public Module {
   const Variable& beta() const { return beta_; }
   const Variable& moving_mean() const { return moving_mean_; }
   const Variable& moving_variance() const { return moving_variance_; }
+  /// What it was made with.
+  const BatchNormalizationOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
@@ -88,6 +90,8 @@ class LayerNormalization : public Module {
   explicit LayerNormalization(LayerNormalizationOptions options = {});
   const Variable& gamma() const { return gamma_; }
   const Variable& beta() const { return beta_; }
+  /// What it was made with.
+  const LayerNormalizationOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;

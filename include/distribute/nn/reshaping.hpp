@@ -16,6 +16,8 @@ namespace distribute::nn {
 class Reshape : public Module {
  public:
   explicit Reshape(std::vector<int64_t> target_shape, std::string name = {});
+  /// The shape without the batch.
+  const std::vector<int64_t>& target_shape() const { return target_shape_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
