@@ -192,3 +192,18 @@ TEST_CASE("texts that describe no optimizer are refused", "[optim][serialization
   const UpdateKernel plain = [](size_t, float*, float* const*, const float*, int64_t) {};
   CHECK_THROWS_AS(plain.description(), UnimplementedError);
 }
+
+TEST_CASE("a kernel's text has a factor for each variable", "[optim][serialization]") {
+  const auto text = [](const std::string& factors) {
+    return R"({"class_name":"SGD","config":{},"rate":1,"done":0,"decayed":[false,false],"factors":)" +
+           factors + "}";
+  };
+  CHECK_THROWS_AS(optim::make_update_kernel(text("[1]")), InvalidArgumentError);
+  CHECK_THROWS_AS(optim::make_update_kernel(text(R"(["a","b"])")), InvalidArgumentError);
+  const UpdateKernel kernel = optim::make_update_kernel(text("[1,0.5]"));
+  float weight = 1;
+  const float gradient = 1;
+  kernel(1, &weight, nullptr, &gradient, 1);
+  CHECK(weight == 0.5f);
+  CHECK_THROWS(kernel(2, &weight, nullptr, &gradient, 1));
+}

@@ -386,7 +386,7 @@ DISTRIBUTE_INLINE UpdateKernel Optimizer::make_kernel(Step step) const {
   const auto loop = [=, formulas = std::move(formulas), decayed = std::move(step.decayed),
                      ema = options_.use_ema](size_t update, float* weights, float* const* slots,
                                              const float* gradient, int64_t count) {
-    const VariableFormula& one = formulas[differ ? update : size_t(decayed.at(update))];
+    const VariableFormula& one = formulas.at(differ ? update : size_t(decayed.at(update)));
     if (one.decay != 0.0f) optim_internal::scale(weights, one.decay, count);
     one.formula(weights, slots, gradient, count);
     if (ema) optim_internal::average(slots[own], weights, momentum, count);
