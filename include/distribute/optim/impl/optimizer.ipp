@@ -271,7 +271,8 @@ DISTRIBUTE_INLINE std::vector<VariableUpdate> Optimizer::collect(
       throw InvalidArgumentError(str_cat("apply_gradients: variable '", variables[i].name(),
                                          "' is ", to_string(variables[i].shape()),
                                          ", its gradient ", to_string(gradients[i].shape())));
-    if (needs_whole_variables() && !variables[i].impl().parts().empty())
+    if (needs_whole_variables() &&
+        (variables[i].impl().save_slice_info() || !variables[i].impl().parts().empty()))
       throw UnimplementedError(str_cat("the optimizer '", options_.name, "' takes norms of whole ",
                                        "variables, and '", variables[i].name(),
                                        "' is cut into parts: use no variable_partitioner"));
