@@ -112,6 +112,7 @@
 #include <distribute/optim/adamax.hpp>
 #include <distribute/optim/element_kernel.hpp>
 #include <distribute/optim/ftrl.hpp>
+#include <distribute/optim/lamb.hpp>
 #include <distribute/optim/learning_rate.hpp>
 #include <distribute/optim/lion.hpp>
 #include <distribute/optim/loss_scale_optimizer.hpp>

@@ -10,6 +10,7 @@
 #include <distribute/optim/adam.hpp>
 #include <distribute/optim/adamax.hpp>
 #include <distribute/optim/ftrl.hpp>
+#include <distribute/optim/lamb.hpp>
 #include <distribute/optim/lion.hpp>
 #include <distribute/optim/nadam.hpp>
 #include <distribute/optim/rmsprop.hpp>
@@ -69,6 +70,7 @@ void step_cases() {
       {"adadelta", maker<optim::Adadelta>(optim::AdadeltaOptions{.learning_rate = 0.1})},
       {"lion", maker<optim::Lion>(optim::LionOptions{.learning_rate = 0.1})},
       {"ftrl", maker<optim::Ftrl>(optim::FtrlOptions{.learning_rate = 0.1})},
+      {"lamb", maker<optim::Lamb>(optim::LambOptions{.learning_rate = 0.1})},
       {"sgd clipnorm", maker<optim::SGD>(SGDOptions{.learning_rate = 0.1, .clipnorm = 1.0})},
       {"sgd global_clipnorm",
        maker<optim::SGD>(SGDOptions{.learning_rate = 0.1, .global_clipnorm = 1.0})},

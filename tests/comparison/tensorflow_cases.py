@@ -230,7 +230,8 @@ def optimizer_cases():
         "rmsprop": lambda **o: k.RMSprop(0.1, **o), "rmsprop centered": lambda **o: k.RMSprop(0.1, momentum=0.5, centered=True, **o),
         "adagrad": lambda **o: k.Adagrad(0.1, **o), "nadam": lambda **o: k.Nadam(0.1, **o),
         "adamax": lambda **o: k.Adamax(0.1, **o), "adadelta": lambda **o: k.Adadelta(0.1, **o),
-        "lion": lambda **o: k.Lion(0.1, **o), "ftrl": lambda **o: k.Ftrl(0.1, **o)}
+        "lion": lambda **o: k.Lion(0.1, **o), "ftrl": lambda **o: k.Ftrl(0.1, **o),
+        "lamb": lambda **o: k.Lamb(0.1, **o)}
     for name, make in makers.items():
         for replicas in (1, 2):
             case(f"optimizers/{name}/{replicas} replicas", lambda: trained(make, replicas=replicas))

@@ -159,3 +159,34 @@ TEST_CASE("a variable may be new after the optimizer was built: its slots begin 
   CHECK(c.value().item<float>() == Approx(0.71f));
   CHECK(d.value().item<float>() == Approx(0.71f));
 }
+
+// Keras's figures for one rate and for the other, each variable from one of them.
+TEST_CASE("variables may have learning rates of their own", "[optim][optimizer]") {
+  optim::Adam adam({.learning_rate = 0.01f});
+  adam.multiply_learning_rate({"bias", "norm"}, 0.1);
+  check_formula(adam, {0.492284477f, -1.19016957f, 2.97691393f, -0.00278896093f},
+                {0.998040795f, -1.9981513f});
+  optim::SGD momentum({.learning_rate = 0.01f, .momentum = 0.9, .weight_decay = 0.1});
+  momentum.multiply_learning_rate([](const Variable& v) { return v.name() == "w" ? 0.1 : 1.0; });
+  check_formula(momentum, {0.499639034f, -1.1997931f, 2.99498749f, 0.00999680907f},
+                {0.925790012f, -1.90546966f});
+  CHECK_THROWS_AS(adam.multiply_learning_rate({"w"}, -1.0), InvalidArgumentError);
+}
+
+TEST_CASE("decay leaves out variables by words of their names", "[optim][optimizer]") {
+  optim::AdamW adam({.learning_rate = 0.01f, .weight_decay = 0.1});
+  adam.exclude_from_weight_decay({"bias", "norm"});
+  check_formula(adam, {0.490800381f, -1.18659794f, 2.9679513f, -0.00281171757f},
+                {0.980408192f, -1.9815135f});
+}
+
+TEST_CASE("factors of a rate multiply, and 0 leaves a variable as it is", "[optim][optimizer]") {
+  const ThreeSteps steps;
+  optim::SGD sgd({.learning_rate = 0.5f});
+  sgd.multiply_learning_rate({"w"}, 0.0);
+  sgd.multiply_learning_rate({"b"}, 0.5);
+  sgd.multiply_learning_rate({"ias"}, 0.5);
+  sgd.apply_gradients(ThreeSteps::gradients(0), steps.variables());
+  check_values(steps.w.value(), {0.5f, -1.2f, 3.0f, 0.01f});
+  check_values(steps.bias.value(), {1.0f - 0.125f * 3.0f, -2.0f + 0.125f * 4.0f});
+}

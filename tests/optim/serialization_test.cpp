@@ -3,6 +3,7 @@
 #include <distribute/optim/adam.hpp>
 #include <distribute/optim/adamax.hpp>
 #include <distribute/optim/ftrl.hpp>
+#include <distribute/optim/lamb.hpp>
 #include <distribute/optim/lion.hpp>
 #include <distribute/optim/nadam.hpp>
 #include <distribute/optim/rmsprop.hpp>
@@ -40,6 +41,9 @@ std::vector<std::unique_ptr<optim::Optimizer>> all_optimizers() {
   all.push_back(std::make_unique<optim::Adamax>(optim::AdamaxOptions{.epsilon = 1e-4}));
   all.push_back(std::make_unique<optim::Adadelta>(optim::AdadeltaOptions{.rho = 0.8}));
   all.push_back(std::make_unique<optim::Lion>(optim::LionOptions{.beta_2 = 0.8}));
+  all.push_back(std::make_unique<optim::Lamb>(optim::LambOptions{.epsilon = 1e-3}));
+  all.push_back(std::make_unique<optim::SGD>());
+  all.back()->multiply_learning_rate({"w"}, 0.5);
   all.push_back(std::make_unique<optim::Ftrl>(
       optim::FtrlOptions{.initial_accumulator_value = 0.2, .l1_regularization_strength = 0.01}));
   return all;
@@ -187,4 +191,19 @@ TEST_CASE("texts that describe no optimizer are refused", "[optim][serialization
   CHECK_THROWS_AS(optim::make_update_kernel("{}"), InvalidArgumentError);
   const UpdateKernel plain = [](size_t, float*, float* const*, const float*, int64_t) {};
   CHECK_THROWS_AS(plain.description(), UnimplementedError);
+}
+
+TEST_CASE("a kernel's text has a factor for each variable", "[optim][serialization]") {
+  const auto text = [](const std::string& factors) {
+    return R"({"class_name":"SGD","config":{},"rate":1,"done":0,"decayed":[false,false],"factors":)" +
+           factors + "}";
+  };
+  CHECK_THROWS_AS(optim::make_update_kernel(text("[1]")), InvalidArgumentError);
+  CHECK_THROWS_AS(optim::make_update_kernel(text(R"(["a","b"])")), InvalidArgumentError);
+  const UpdateKernel kernel = optim::make_update_kernel(text("[1,0.5]"));
+  float weight = 1;
+  const float gradient = 1;
+  kernel(1, &weight, nullptr, &gradient, 1);
+  CHECK(weight == 0.5f);
+  CHECK_THROWS(kernel(2, &weight, nullptr, &gradient, 1));
 }

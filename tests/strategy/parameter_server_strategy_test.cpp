@@ -266,9 +266,10 @@ TEST_CASE("initializers make shards one by one, with the values of the whole",
 
 namespace {
 
-struct Net {
+template <typename Optimizer>
+struct NetOf {
   nn::Sequential model{nn::Dense({.units = 12, .activation = nn::relu}), nn::Dense({.units = 3})};
-  optim::Adam optimizer{{.learning_rate = 0.01f}};
+  Optimizer optimizer{{.learning_rate = 0.01f}};
 
   /// One step on the rows of `batch`, numbers 0, 1, ...
   int64_t step(int64_t batch, int64_t rows = 12) {
@@ -291,6 +292,7 @@ struct Net {
   }
   Tensor last_loss;
 };
+using Net = NetOf<optim::Adam>;
 
 std::vector<float> train_alone(int steps) {
   random::set_seed(4);
@@ -320,6 +322,26 @@ TEST_CASE("one worker trains the bits of a process without servers",
   CHECK(net.optimizer.iterations() == 10);
   for (const auto& slot : net.optimizer.slot_variables())  // slots are where their variable is
     CHECK(slot.variable.device() == slot.original.device());
+}
+
+TEST_CASE("servers step each variable at its own rate", "[strategy][parameter_server]") {
+  const auto trained = [] {
+    random::set_seed(4);
+    NetOf<optim::Lamb> net;
+    net.optimizer.multiply_learning_rate({"bias"}, 0.5);
+    for (int i = 0; i < 4; ++i) get_strategy().run([&] { return net.step(i); });
+    return net.weights();
+  };
+  const std::vector<float> want = trained();
+  ServerCluster cluster(1, 2);
+  {
+    ParameterServerStrategy strategy(cluster.resolver("worker", 0));
+    const auto scope = strategy.scope();
+    CHECK(trained() == want);
+  }
+  ParameterServerStrategy cutting({.variable_partitioner = {.num_shards = 2}, .num_replicas = 1});
+  const auto scope = cutting.scope();
+  check_throws<UnimplementedError>(trained, "is cut into parts: use no variable_partitioner");
 }
 
 TEST_CASE("local replicas of a worker are summed before they are sent",

@@ -284,6 +284,7 @@
 #include <distribute/optim/impl/constraints.ipp>
 #include <distribute/optim/impl/element_kernels.ipp>
 #include <distribute/optim/impl/ftrl.ipp>
+#include <distribute/optim/impl/lamb.ipp>
 #include <distribute/optim/impl/lion.ipp>
 #include <distribute/optim/impl/loss_scale_optimizer.ipp>
 #include <distribute/optim/impl/nadam.ipp>

@@ -129,6 +129,13 @@ class Optimizer : public Trackable {
   void exclude_from_weight_decay(std::vector<std::string> words);
   void exclude_from_weight_decay(std::function<bool(const Variable&)> excluded);
 
+  /// The learning rate times `factor` for variables whose name contains one of the words, such as
+  /// a smaller one for the layers of a pretrained model; factors of several rules multiply. On the
+  /// CPU alone.
+  /// Throws  InvalidArgumentError for a factor that is negative or not finite.
+  void multiply_learning_rate(std::vector<std::string> words, double factor);
+  void multiply_learning_rate(std::function<double(const Variable&)> factor);
+
   /// Exchanges the weights and their moving averages; twice restores both.
   /// Throws  FailedPreconditionError without use_ema or before the first step.
   void swap_averages(const std::vector<Variable>& variables);
@@ -152,6 +159,16 @@ class Optimizer : public Trackable {
   virtual ElementKernel kernel(float learning_rate, int64_t step) const = 0;
   /// True when a zero gradient changes nothing, so that only the rows of IndexedSlices need work.
   virtual bool updates_rows_alone() const { return false; }
+  /// True when a step depends on more than one element of a variable: layer_ratios() is called
+  /// then, with gradients that are summed over the replicas.
+  virtual bool needs_whole_variables() const { return false; }
+  /// By update, what the step that kernel() makes of the weights is multiplied with. The
+  /// weights shrink by `decays` before it.
+  virtual std::vector<float> layer_ratios(const std::vector<VariableUpdate>& updates, int64_t step,
+                                          const std::vector<float>& decays) const {
+    (void)step, (void)decays;
+    return std::vector<float>(updates.size(), 1.0f);
+  }
   /// Adds the options that CommonOptions does not hold.
   virtual void add_config(OptimizerConfig& config) const { (void)config; }
 
@@ -171,10 +188,20 @@ class Optimizer : public Trackable {
   /// All that a step's formula depends on beside the options.
   struct Step {
     float rate;
-    int64_t done;               // steps before it
-    std::vector<bool> decayed;  // of each update
+    int64_t done;                     // steps before it
+    std::vector<bool> decayed;        // of each update
+    std::vector<float> factors = {};  // of each update, of its rate; none: 1 everywhere
+    std::vector<float> ratios = {};   // of each update, of its step; none: 1 everywhere
   };
-  UpdateKernel make_kernel(const std::vector<VariableUpdate>& updates, int64_t done) const;
+  Step step_of(const std::vector<VariableUpdate>& updates, int64_t done) const;
+  void add_ratios(Step& step, const std::vector<VariableUpdate>& updates,
+                  ReplicaContext& replica) const;
+  UpdateKernel make_described_kernel(Step step) const;
+  struct VariableFormula {
+    ElementKernel formula;
+    float decay;  // what the weights shrink by before it
+  };
+  std::vector<VariableFormula> formulas_of(const Step& step) const;
   UpdateKernel make_kernel(Step step) const;
   std::string describe(const Step& step) const;
   std::string serialize() const;
@@ -183,6 +210,7 @@ class Optimizer : public Trackable {
   friend std::string serialize(const Optimizer& optimizer);
   friend UpdateKernel make_update_kernel(const std::string& description);
   bool decays(const Variable& variable) const;
+  float rate_factor(const Variable& variable) const;
   bool clips() const { return options_.clipnorm || options_.clipvalue || options_.global_clipnorm; }
   void overwrite_with_averages(const std::vector<VariableUpdate>& updates, int64_t step);
   void exchange(const std::vector<Variable>& variables, bool keep_weights);
@@ -190,6 +218,7 @@ class Optimizer : public Trackable {
   CommonOptions options_;
   Variable iterations_, learning_rate_;
   std::vector<std::function<bool(const Variable&)>> excluded_;
+  std::vector<std::function<double(const Variable&)>> factors_;
   SlotTable slots_;
   std::atomic<bool> warned_ = false;
 };

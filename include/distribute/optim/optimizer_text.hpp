@@ -13,8 +13,17 @@ namespace distribute::optim::optim_internal {
 /// {"class_name": ..., "config": {...}}
 std::string optimizer_text(const std::string& class_name, const OptimizerConfig& config);
 
-/// The same with the rate of the step, the steps before it, and which variables decay.
-std::string kernel_text(const std::string& class_name, const OptimizerConfig& config, float rate,
-                        int64_t done, const std::vector<bool>& decayed);
+/// What the kernel of a step depends on beside the options.
+struct StepText {
+  float rate;
+  int64_t done;  // steps before it
+  // By variable: whether it decays, factors of its rate and of its step; none: 1 everywhere.
+  const std::vector<bool>& decayed;
+  const std::vector<float>&factors, &ratios;
+};
+
+/// The same with the numbers of a step.
+std::string kernel_text(const std::string& class_name, const OptimizerConfig& config,
+                        const StepText& step);
 
 }  // namespace distribute::optim::optim_internal

@@ -7,6 +7,7 @@
 #include <distribute/optim/adam.hpp>
 #include <distribute/optim/adamax.hpp>
 #include <distribute/optim/ftrl.hpp>
+#include <distribute/optim/lamb.hpp>
 #include <distribute/optim/lion.hpp>
 #include <distribute/optim/nadam.hpp>
 #include <distribute/optim/rmsprop.hpp>
@@ -24,6 +25,7 @@ inline constexpr std::pair<const char*, FromConfig> kOptimizerClasses[] = {
     {"AdamW", AdamW::from_config},
     {"Adamax", Adamax::from_config},
     {"Ftrl", Ftrl::from_config},
+    {"Lamb", Lamb::from_config},
     {"Lion", Lion::from_config},
     {"Nadam", Nadam::from_config},
     {"RMSprop", RMSprop::from_config},

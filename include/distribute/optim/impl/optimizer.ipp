@@ -15,6 +15,7 @@
 #include <distribute/replica/detail/gradient_reducer.hpp>
 
 #include <cstdio>
+#include <limits>
 #include <utility>
 
 namespace distribute::optim {
@@ -98,12 +99,26 @@ DISTRIBUTE_INLINE void Optimizer::set_learning_rate(LearningRate rate) {
   learning_rate_ = Variable();
 }
 
-DISTRIBUTE_INLINE void Optimizer::exclude_from_weight_decay(std::vector<std::string> words) {
-  exclude_from_weight_decay([words = std::move(words)](const Variable& variable) {
+namespace optim_internal {
+
+DISTRIBUTE_INLINE std::function<bool(const Variable&)> name_contains(
+    std::vector<std::string> words) {
+  return [words = std::move(words)](const Variable& variable) {
     for (const std::string& word : words)
       if (variable.name().find(word) != std::string::npos) return true;
     return false;
-  });
+  };
+}
+
+/// Of update `i`; 1 for an empty list.
+DISTRIBUTE_INLINE float factor_at(const std::vector<float>& factors, size_t i) {
+  return factors.empty() ? 1.0f : factors.at(i);
+}
+
+}  // namespace optim_internal
+
+DISTRIBUTE_INLINE void Optimizer::exclude_from_weight_decay(std::vector<std::string> words) {
+  exclude_from_weight_decay(optim_internal::name_contains(std::move(words)));
 }
 DISTRIBUTE_INLINE void Optimizer::exclude_from_weight_decay(
     std::function<bool(const Variable&)> excluded) {
@@ -117,6 +132,26 @@ DISTRIBUTE_INLINE bool Optimizer::decays(const Variable& variable) const {
   return true;
 }
 
+DISTRIBUTE_INLINE void Optimizer::multiply_learning_rate(std::vector<std::string> words,
+                                                         double factor) {
+  if (!(factor >= 0 && factor <= std::numeric_limits<float>::max()))
+    throw InvalidArgumentError(
+        str_cat("multiply_learning_rate: the factor must be a number of at least 0, got ", factor));
+  multiply_learning_rate(
+      [applies = optim_internal::name_contains(std::move(words)),
+       factor](const Variable& variable) { return applies(variable) ? factor : 1.0; });
+}
+DISTRIBUTE_INLINE void Optimizer::multiply_learning_rate(
+    std::function<double(const Variable&)> factor) {
+  factors_.push_back(std::move(factor));
+}
+
+DISTRIBUTE_INLINE float Optimizer::rate_factor(const Variable& variable) const {
+  double product = 1;
+  for (const auto& factor : factors_) product *= factor(variable);
+  return float(product);
+}
+
 DISTRIBUTE_INLINE int64_t Optimizer::minimize(const Tensor& loss,
                                               const std::vector<Variable>& variables,
                                               GradientTape& tape, ApplyOptions options) {
@@ -124,8 +159,8 @@ DISTRIBUTE_INLINE int64_t Optimizer::minimize(const Tensor& loss,
   ReplicaContext* replica = get_replica_context();
   replica_internal::GradientReducer* reducer =
       replica ? &replica_internal::reducer_of(*replica) : nullptr;
-  const bool one_by_one =
-      reducer && !clips() && !options.reduced_gradients && !options.find_unused_parameters;
+  const bool one_by_one = reducer && !clips() && !needs_whole_variables() &&
+                          !options.reduced_gradients && !options.find_unused_parameters;
   if (one_by_one && !options.skip_gradients_aggregation)
     call.on_ready = [&](size_t i, const Tensor& gradient) {
       reducer->ready(variables[i], gradient);
@@ -160,8 +195,10 @@ DISTRIBUTE_INLINE int64_t Optimizer::apply_gradients(const std::vector<Tensor>& 
   densify(updates, reducer);
   if (RecordedStep* recording = RecordedStep::current())
     return record_update(*recording, *replica, updates, reduced);
-  const int64_t step =
-      reducer.update_and_count(updates, reduced, make_kernel(updates, iterations()), iterations_);
+  Step now = step_of(updates, iterations());
+  if (needs_whole_variables()) add_ratios(now, updates, *replica);
+  const int64_t step = reducer.update_and_count(updates, reduced,
+                                                make_described_kernel(std::move(now)), iterations_);
   optim_internal::apply_constraints(updates, *replica);
   overwrite_with_averages(updates, step);
   if (replica->local_replica_id() == 0) monitoring::metrics().count_step();
@@ -175,7 +212,8 @@ DISTRIBUTE_INLINE bool Optimizer::prepare(std::vector<VariableUpdate>& updates,
   if (options.reduced_gradients && RecordedStep::current())
     throw UnimplementedError("reduced_gradients: a recorded step cannot give its gradients");
   if (clips_per_replica()) clip(updates);
-  const bool sums = (clips() && !clips_per_replica()) || options.reduced_gradients;
+  const bool sums =
+      (clips() && !clips_per_replica()) || options.reduced_gradients || needs_whole_variables();
   if (sums && !options.skip_gradients_aggregation) {
     std::vector<Tensor> gradients;
     for (const VariableUpdate& update : updates) gradients.push_back(update.gradient);
@@ -194,6 +232,9 @@ DISTRIBUTE_INLINE int64_t Optimizer::record_update(RecordedStep& recording, Repl
   if (options_.use_ema && options_.ema_overwrite_frequency)
     throw FailedPreconditionError(
         "with ema_overwrite_frequency steps differ from each other, and none can be recorded");
+  if (!factors_.empty() || needs_whole_variables())
+    throw UnimplementedError(str_cat("a recorded step has one learning rate for all variables; '",
+                                     options_.name, "' has one for each"));
   std::vector<bool> decayed;
   for (const VariableUpdate& update : updates) decayed.push_back(decays(update.variable));
   const auto next = [this, decayed] {
@@ -230,6 +271,11 @@ DISTRIBUTE_INLINE std::vector<VariableUpdate> Optimizer::collect(
       throw InvalidArgumentError(str_cat("apply_gradients: variable '", variables[i].name(),
                                          "' is ", to_string(variables[i].shape()),
                                          ", its gradient ", to_string(gradients[i].shape())));
+    if (needs_whole_variables() &&
+        (variables[i].impl().save_slice_info() || !variables[i].impl().parts().empty()))
+      throw UnimplementedError(str_cat("the optimizer '", options_.name, "' takes norms of whole ",
+                                       "variables, and '", variables[i].name(),
+                                       "' is cut into parts: use no variable_partitioner"));
     optim_internal::add_update(updates, variables[i], gradients[i]);
   }
   reducer.missing(optim_internal::names_of(missing));
@@ -294,38 +340,83 @@ DISTRIBUTE_INLINE void Optimizer::densify(std::vector<VariableUpdate>& updates,
       update.gradient = update.gradient.row_major();
 }
 
-DISTRIBUTE_INLINE UpdateKernel Optimizer::make_kernel(const std::vector<VariableUpdate>& updates,
-                                                      int64_t done) const {
+DISTRIBUTE_INLINE Optimizer::Step Optimizer::step_of(const std::vector<VariableUpdate>& updates,
+                                                     int64_t done) const {
   Step step{learning_rate(), done, {}};
-  for (const VariableUpdate& update : updates) step.decayed.push_back(decays(update.variable));
+  for (const VariableUpdate& update : updates) {
+    step.decayed.push_back(decays(update.variable));
+    if (!factors_.empty()) step.factors.push_back(rate_factor(update.variable));
+  }
+  return step;
+}
+
+/// The mean over the replicas, which have the same ratios, keeps all from changing weights that
+/// others still read.
+DISTRIBUTE_INLINE void Optimizer::add_ratios(Step& step, const std::vector<VariableUpdate>& updates,
+                                             ReplicaContext& replica) const {
+  std::vector<float> decays;
+  for (size_t i = 0; i < updates.size(); ++i)
+    decays.push_back(step.decayed[i] ? float(options_.weight_decay.value_or(0.0)) * step.rate *
+                                           optim_internal::factor_at(step.factors, i)
+                                     : 0.0f);
+  const std::vector<float> mine = layer_ratios(updates, step.done + 1, decays);
+  const Tensor all(Shape{int64_t(mine.size())}, mine);
+  step.ratios = replica.all_reduce(ReduceOp::Mean, all).to_vector();
+}
+
+DISTRIBUTE_INLINE UpdateKernel Optimizer::make_described_kernel(Step step) const {
   const UpdateKernel kernel = make_kernel(step);
   return UpdateKernel(kernel, [this, step = std::move(step)] { return describe(step); });
 }
 
 DISTRIBUTE_INLINE UpdateKernel Optimizer::make_kernel(Step step) const {
   const float decay = float(options_.weight_decay.value_or(0.0)) * step.rate;
+  const float coupled = float(options_.coupled_weight_decay.value_or(0.0));
   // As in Keras the first step takes the weights as they are.
   const float momentum = step.done == 0 ? 0.0f : float(options_.ema_momentum);
   const size_t own = slots().size();
-  ElementKernel formula = kernel(step.rate, step.done + 1), plain = formula;
-  if (options_.coupled_weight_decay)
-    formula = optim_internal::with_coupled_decay(plain, float(*options_.coupled_weight_decay),
-                                                 all_slots().size());
-  GpuUpdate gpu{.formula = plain.gpu(),
+  const bool differ = !step.factors.empty() || !step.ratios.empty();
+  std::vector<VariableFormula> formulas = formulas_of(step);
+  // Kernels of GPUs take one row of numbers for all variables.
+  GpuUpdate gpu{.formula = differ ? GpuFormula{} : formulas[0].formula.gpu(),
                 .decay = decay,
-                .coupled_decay = float(options_.coupled_weight_decay.value_or(0.0)),
+                .coupled_decay = coupled,
                 .decays = step.decayed,
                 .keeps_average = options_.use_ema,
                 .average_momentum = momentum};
-  const auto loop = [=, decayed = std::move(step.decayed), ema = options_.use_ema](
-                        size_t update, float* weights, float* const* slots, const float* gradient,
-                        int64_t count) {
-    const bool decays = decayed.at(update);
-    if (decays && decay != 0.0f) optim_internal::scale(weights, decay, count);
-    (decays ? formula : plain)(weights, slots, gradient, count);
+  const auto loop = [=, formulas = std::move(formulas), decayed = std::move(step.decayed),
+                     ema = options_.use_ema](size_t update, float* weights, float* const* slots,
+                                             const float* gradient, int64_t count) {
+    const VariableFormula& one = formulas.at(differ ? update : size_t(decayed.at(update)));
+    if (one.decay != 0.0f) optim_internal::scale(weights, one.decay, count);
+    one.formula(weights, slots, gradient, count);
     if (ema) optim_internal::average(slots[own], weights, momentum, count);
   };
   return {loop, std::move(gpu)};
+}
+
+/// One for each variable where rates or ratios differ; else that without decay, then that with it.
+DISTRIBUTE_INLINE std::vector<Optimizer::VariableFormula> Optimizer::formulas_of(
+    const Step& step) const {
+  std::vector<VariableFormula> formulas;
+  const auto add = [&](bool decays, float factor, float ratio) {
+    const float rate = step.rate * factor;
+    ElementKernel formula = kernel(rate * ratio, step.done + 1);
+    if (decays && options_.coupled_weight_decay)
+      formula = optim_internal::with_coupled_decay(
+          std::move(formula), float(*options_.coupled_weight_decay), all_slots().size());
+    const float decay = decays ? float(options_.weight_decay.value_or(0.0)) * rate : 0.0f;
+    formulas.push_back({std::move(formula), decay});
+  };
+  if (step.factors.empty() && step.ratios.empty()) {
+    add(false, 1, 1);
+    add(true, 1, 1);
+    return formulas;
+  }
+  for (size_t i = 0; i < step.decayed.size(); ++i)
+    add(step.decayed[i], optim_internal::factor_at(step.factors, i),
+        optim_internal::factor_at(step.ratios, i));
+  return formulas;
 }
 
 DISTRIBUTE_INLINE OptimizerConfig Optimizer::own_config() const {
@@ -363,7 +454,8 @@ DISTRIBUTE_INLINE std::string Optimizer::describe(const Step& step) const {
   check_serializable();
   OptimizerConfig config = own_config();
   config.set("learning_rate", double(step.rate));
-  return optim_internal::kernel_text(class_name(), config, step.rate, step.done, step.decayed);
+  return optim_internal::kernel_text(
+      class_name(), config, {step.rate, step.done, step.decayed, step.factors, step.ratios});
 }
 
 DISTRIBUTE_INLINE void Optimizer::check_serializable() const {

@@ -30,12 +30,13 @@ DISTRIBUTE_INLINE std::string optimizer_text(const std::string& class_name,
 }
 
 DISTRIBUTE_INLINE std::string kernel_text(const std::string& class_name,
-                                          const OptimizerConfig& config, float rate, int64_t done,
-                                          const std::vector<bool>& decayed) {
+                                          const OptimizerConfig& config, const StepText& step) {
   Json json = optimizer_json(class_name, config);
-  json["rate"] = double(rate);
-  json["done"] = done;
-  json["decayed"] = decayed;
+  json["rate"] = double(step.rate);
+  json["done"] = step.done;
+  json["decayed"] = step.decayed;
+  if (!step.factors.empty()) json["factors"] = step.factors;
+  if (!step.ratios.empty()) json["ratios"] = step.ratios;
   return json_text(json);
 }
 

@@ -93,9 +93,18 @@ DISTRIBUTE_INLINE void register_optimizer(
 DISTRIBUTE_INLINE UpdateKernel make_update_kernel(const std::string& description) {
   return optim_internal::with_json(description, [](const auto& json) {
     const std::shared_ptr<Optimizer> optimizer = optim_internal::make_optimizer(json);
+    const auto numbers = [&](const char* name) {
+      const auto list = json.value(name, std::vector<float>());
+      if (!list.empty() && list.size() != json.at("decayed").size())
+        throw InvalidArgumentError(str_cat("this text describes no kernel: ", list.size(), " ",
+                                           name, " for ", json.at("decayed").size(), " variables"));
+      return list;
+    };
     UpdateKernel kernel = optimizer->make_kernel({.rate = json.at("rate").template get<float>(),
                                                   .done = json.at("done"),
-                                                  .decayed = json.at("decayed")});
+                                                  .decayed = json.at("decayed"),
+                                                  .factors = numbers("factors"),
+                                                  .ratios = numbers("ratios")});
     return kernel;
   });
 }

@@ -178,7 +178,11 @@ DISTRIBUTE_INLINE void launch_updates(std::span<const VariableUpdate> updates, i
 /// The updates of one replica that happen on its GPU.
 DISTRIBUTE_INLINE void update_on_gpu(std::span<const VariableUpdate> updates, int replica,
                                      const GpuUpdate& gpu, size_t first) {
-  if (gpu.formula.row.empty()) throw UnimplementedError("this optimizer has no formula for GPUs");
+  if (gpu.formula.row.empty())
+    throw UnimplementedError(
+        "this optimizer has no formula for GPUs, as Lamb, an optimizer with different rates "
+        "(multiply_learning_rate), and one whose kernel is a mere function: place its variables on "
+        "the CPU");
   for (size_t begin = 0; begin < updates.size(); begin += kUpdatesPerLaunch) {
     const auto part = updates.subspan(begin, std::min(kUpdatesPerLaunch, updates.size() - begin));
     std::vector<size_t> numbers;

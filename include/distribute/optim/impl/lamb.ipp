@@ -1,0 +1,112 @@
+#pragma once
+#include <distribute/optim/detail/update_row.hpp>
+#include <distribute/optim/lamb.hpp>
+
+#include <cmath>
+
+namespace distribute::optim {
+
+namespace optim_internal {
+// clang-format off
+DISTRIBUTE_KERNEL_TEXT(kLambRows,
+
+struct LambRow {
+  static constexpr int kSlots = 2;
+  static constexpr bool kRoot = true;
+  float rate, complement_1, complement_2, correction_1, correction_2, epsilon;
+  template <typename Slots>
+  float begin(Slots slot, float g) const {
+    slot[0] += (g - slot[0]) * complement_1;
+    slot[1] += (g * g - slot[1]) * complement_2;
+    return slot[1] * correction_2;
+  }
+  template <typename Slots>
+  void finish(float& w, Slots slot, float, float root) const {
+    w -= rate * (slot[0] * correction_1 / (root + epsilon));
+  }
+};
+)
+// clang-format on
+
+/// Norms of a variable and of its step.
+struct LambNorms {
+  double weights = 0, step = 0;
+  float ratio() const {
+    return weights > 0 && step > 0 ? float(std::sqrt(weights) / std::sqrt(step)) : 1.0f;
+  }
+};
+
+/// Squares of the norms. Takes the step as `row` would make it, and changes nothing.
+DISTRIBUTE_INLINE LambNorms lamb_norms(const LambRow& row, const VariableUpdate& update,
+                                       float decay) {
+  const std::vector<float> weights = update.variable.value().to_vector();
+  const std::vector<float> gradient = update.gradient.to_vector();
+  const std::vector<float> first = update.slots[0].value().to_vector();
+  const std::vector<float> second = update.slots[1].value().to_vector();
+  LambNorms squares;
+  for (size_t i = 0; i < weights.size(); ++i) {
+    float w = weights[i] - weights[i] * decay, step = 0, slots[2] = {first[i], second[i]};
+    const float root = std::sqrt(row.begin(slots, gradient[i]));
+    row.finish(step, slots, gradient[i], root);
+    squares.weights += double(w) * w;
+    squares.step += double(step) * step;
+  }
+  return squares;
+}
+
+}  // namespace optim_internal
+
+DISTRIBUTE_INLINE Lamb::Lamb(LambOptions options)
+    : Optimizer(common_options(options)),
+      beta_1_(options.beta_1),
+      beta_2_(options.beta_2),
+      epsilon_(options.epsilon) {}
+
+DISTRIBUTE_INLINE std::vector<Optimizer::Slot> Lamb::slots() const {
+  return {{"momentum"}, {"velocity"}};
+}
+
+namespace optim_internal {
+
+DISTRIBUTE_INLINE LambRow lamb_row(double beta_1, double beta_2, double epsilon, float rate,
+                                   int64_t step) {
+  return {rate,
+          float(1.0 - beta_1),
+          float(1.0 - beta_2),
+          float(1.0 / (1.0 - std::pow(beta_1, double(step)))),
+          float(1.0 / (1.0 - std::pow(beta_2, double(step)))),
+          float(epsilon)};
+}
+
+}  // namespace optim_internal
+
+DISTRIBUTE_INLINE ElementKernel Lamb::kernel(float rate, int64_t step) const {
+  using namespace optim_internal;
+  return row_kernel(kLambRows, lamb_row(beta_1_, beta_2_, epsilon_, rate, step));
+}
+
+DISTRIBUTE_INLINE std::vector<float> Lamb::layer_ratios(const std::vector<VariableUpdate>& updates,
+                                                        int64_t step,
+                                                        const std::vector<float>& decays) const {
+  const auto row = optim_internal::lamb_row(beta_1_, beta_2_, epsilon_, 1.0f, step);
+  std::vector<float> ratios;
+  for (size_t i = 0; i < updates.size(); ++i)
+    ratios.push_back(optim_internal::lamb_norms(row, updates[i], decays[i]).ratio());
+  return ratios;
+}
+
+DISTRIBUTE_INLINE void Lamb::add_config(OptimizerConfig& config) const {
+  config.set("beta_1", beta_1_);
+  config.set("beta_2", beta_2_);
+  config.set("epsilon", epsilon_);
+}
+
+DISTRIBUTE_INLINE std::unique_ptr<Optimizer> Lamb::from_config(const OptimizerConfig& config) {
+  auto options = options_from<LambOptions>(config);
+  config.get("beta_1", options.beta_1);
+  config.get("beta_2", options.beta_2);
+  config.get("epsilon", options.epsilon);
+  return std::make_unique<Lamb>(options);
+}
+
+}  // namespace distribute::optim
