@@ -3,6 +3,8 @@
 set(DISTRIBUTE_FOUND_TABLE "")        # lines of the summary
 set(DISTRIBUTE_HTTP_LINK_TARGETS "")   # what distribute::http links
 set(DISTRIBUTE_OBJECT_STORES_LINK_TARGETS "")  # what distribute::object_stores links
+set(DISTRIBUTE_PREPROCESSING_LINK_TARGETS "")  # what distribute::preprocessing links
+set(DISTRIBUTE_PREPROCESSING_DEFINITIONS "")   # and is compiled with
 set(DISTRIBUTE_LINK_TARGETS "")       # what distribute::distribute links
 set(DISTRIBUTE_FEATURE_DEFINITIONS "") # DISTRIBUTE_HAS_<NAME>=0|1
 set(DISTRIBUTE_FIND_DEPENDENCIES "")  # find_dependency lines of distribute-config.cmake
@@ -12,9 +14,10 @@ set(DISTRIBUTE_FIND_DEPENDENCIES "")  # find_dependency lines of distribute-conf
 #                       [DOOR <glob>...])
 # OPTIONAL adds the option DISTRIBUTE_WITH_<name> = AUTO | ON | OFF and DISTRIBUTE_HAS_<name>.
 # DOOR names the headers that use the package: while there are none, it is not linked.
-# LINK_VARIABLE names the list of an annex that links it, in place of the core.
+# LINK_VARIABLE names the list of an annex that links it, in place of the core;
+# DEFINITION_VARIABLE that of its definitions: an annex found alone does not compile the core anew.
 function(distribute_dependency name)
-  cmake_parse_arguments(arg "OPTIONAL" "DEBIAN;VERSION_VARIABLE;DEFAULT;LINK_VARIABLE" "PACKAGE;TARGETS;DOOR" ${ARGN})
+  cmake_parse_arguments(arg "OPTIONAL" "DEBIAN;VERSION_VARIABLE;DEFAULT;LINK_VARIABLE;DEFINITION_VARIABLE" "PACKAGE;TARGETS;DOOR" ${ARGN})
   set(mode ON)
   if(arg_OPTIONAL)
     if(NOT DEFINED arg_DEFAULT)
@@ -63,7 +66,10 @@ function(distribute_dependency name)
     list(JOIN arg_PACKAGE " " words)
     string(APPEND DISTRIBUTE_FIND_DEPENDENCIES "find_dependency(${words})\n")
   endif()
-  if(arg_OPTIONAL)
+  if(arg_DEFINITION_VARIABLE)
+    set(${arg_DEFINITION_VARIABLE} ${${arg_DEFINITION_VARIABLE}} DISTRIBUTE_HAS_${name}=${has}
+        PARENT_SCOPE)
+  elseif(arg_OPTIONAL)
     list(APPEND DISTRIBUTE_FEATURE_DEFINITIONS DISTRIBUTE_HAS_${name}=${has})
   endif()
 
@@ -102,6 +108,9 @@ distribute_dependency(IPSEC_MB OPTIONAL PACKAGE IPSecMB MODULE TARGETS IPSecMB::
                       DEBIAN libipsec-mb-dev VERSION_VARIABLE IPSecMB_VERSION)
 distribute_dependency(JPEG OPTIONAL PACKAGE JPEG TARGETS JPEG::JPEG DEBIAN libjpeg-dev)
 distribute_dependency(PNG OPTIONAL PACKAGE PNG TARGETS PNG::PNG DEBIAN libpng-dev)
+distribute_dependency(FARMHASH OPTIONAL PACKAGE FarmHash MODULE TARGETS FarmHash::FarmHash
+                      DEBIAN libfarmhash-dev LINK_VARIABLE DISTRIBUTE_PREPROCESSING_LINK_TARGETS
+                      DEFINITION_VARIABLE DISTRIBUTE_PREPROCESSING_DEFINITIONS)
 include("${CMAKE_CURRENT_LIST_DIR}/DistributeCuda.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/DistributeKernels.cmake")
 distribute_dependency(MPI OPTIONAL DEFAULT OFF PACKAGE MPI COMPONENTS CXX TARGETS MPI::MPI_CXX

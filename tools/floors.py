@@ -34,6 +34,7 @@ ANNEXES = {  # and those that it includes
     "saved_model": [],
     "estimator": ["saved_model"],
     "horovod": [],
+    "preprocessing": [],
 }
 # What strategy.hpp brings: all that is public on these floors.
 TRAINER_FLOORS = ["tensor", "autograd", "ops", "replica", "nn", "optim", "data", "strategy",
@@ -56,6 +57,7 @@ DOORS = {
     r"mpi\.h": r"collective/(impl|detail)/mpi",
     r"j(peglib|error|morecfg)\.h": r"data/(impl|detail)/jpeg",
     r"png\.h": r"data/(impl|detail)/png",
+    r"farmhash\.h": r"preprocessing/impl/string_hash",
 }
 
 
