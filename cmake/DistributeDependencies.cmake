@@ -5,6 +5,8 @@ set(DISTRIBUTE_HTTP_LINK_TARGETS "")   # what distribute::http links
 set(DISTRIBUTE_OBJECT_STORES_LINK_TARGETS "")  # what distribute::object_stores links
 set(DISTRIBUTE_PREPROCESSING_LINK_TARGETS "")  # what distribute::preprocessing links
 set(DISTRIBUTE_PREPROCESSING_DEFINITIONS "")   # and is compiled with
+set(DISTRIBUTE_SAVING_LINK_TARGETS "")  # what distribute::saving links
+set(DISTRIBUTE_SAVING_DEFINITIONS "")   # what only its bodies are compiled with
 set(DISTRIBUTE_LINK_TARGETS "")       # what distribute::distribute links
 set(DISTRIBUTE_FEATURE_DEFINITIONS "") # DISTRIBUTE_HAS_<NAME>=0|1
 set(DISTRIBUTE_FIND_DEPENDENCIES "")  # find_dependency lines of distribute-config.cmake
@@ -14,8 +16,8 @@ set(DISTRIBUTE_FIND_DEPENDENCIES "")  # find_dependency lines of distribute-conf
 #                       [DOOR <glob>...])
 # OPTIONAL adds the option DISTRIBUTE_WITH_<name> = AUTO | ON | OFF and DISTRIBUTE_HAS_<name>.
 # DOOR names the headers that use the package: while there are none, it is not linked.
-# LINK_VARIABLE names the list of an annex that links it, in place of the core;
-# DEFINITION_VARIABLE that of its definitions: an annex found alone does not compile the core anew.
+# LINK_VARIABLE names the list of an annex that links it, in place of the core; DEFINITION_VARIABLE
+# that of an annex whose bodies alone ask for DISTRIBUTE_HAS_<name>.
 function(distribute_dependency name)
   cmake_parse_arguments(arg "OPTIONAL" "DEBIAN;VERSION_VARIABLE;DEFAULT;LINK_VARIABLE;DEFINITION_VARIABLE" "PACKAGE;TARGETS;DOOR" ${ARGN})
   set(mode ON)
@@ -67,8 +69,7 @@ function(distribute_dependency name)
     string(APPEND DISTRIBUTE_FIND_DEPENDENCIES "find_dependency(${words})\n")
   endif()
   if(arg_DEFINITION_VARIABLE)
-    set(${arg_DEFINITION_VARIABLE} ${${arg_DEFINITION_VARIABLE}} DISTRIBUTE_HAS_${name}=${has}
-        PARENT_SCOPE)
+    set(${arg_DEFINITION_VARIABLE} ${${arg_DEFINITION_VARIABLE}} DISTRIBUTE_HAS_${name}=${has} PARENT_SCOPE)
   elseif(arg_OPTIONAL)
     list(APPEND DISTRIBUTE_FEATURE_DEFINITIONS DISTRIBUTE_HAS_${name}=${has})
   endif()
@@ -104,6 +105,12 @@ distribute_dependency(CURL OPTIONAL PACKAGE CURL TARGETS CURL::libcurl
                       DEBIAN libcurl4-openssl-dev LINK_VARIABLE DISTRIBUTE_HTTP_LINK_TARGETS)
 distribute_dependency(PUGIXML OPTIONAL PACKAGE pugixml CONFIG TARGETS pugixml::pugixml
                       DEBIAN libpugixml-dev LINK_VARIABLE DISTRIBUTE_OBJECT_STORES_LINK_TARGETS)
+distribute_dependency(HDF5 OPTIONAL PACKAGE HDF5C MODULE TARGETS HDF5C::HDF5C DEBIAN libhdf5-dev
+                      LINK_VARIABLE DISTRIBUTE_SAVING_LINK_TARGETS
+                      DEFINITION_VARIABLE DISTRIBUTE_SAVING_DEFINITIONS)
+distribute_dependency(LIBZIP OPTIONAL PACKAGE LibZip MODULE TARGETS LibZip::LibZip DEBIAN libzip-dev
+                      LINK_VARIABLE DISTRIBUTE_SAVING_LINK_TARGETS
+                      DEFINITION_VARIABLE DISTRIBUTE_SAVING_DEFINITIONS)
 distribute_dependency(IPSEC_MB OPTIONAL PACKAGE IPSecMB MODULE TARGETS IPSecMB::IPSecMB
                       DEBIAN libipsec-mb-dev VERSION_VARIABLE IPSecMB_VERSION)
 distribute_dependency(JPEG OPTIONAL PACKAGE JPEG TARGETS JPEG::JPEG DEBIAN libjpeg-dev)
@@ -113,8 +120,8 @@ distribute_dependency(FARMHASH OPTIONAL PACKAGE FarmHash MODULE TARGETS FarmHash
                       DEFINITION_VARIABLE DISTRIBUTE_PREPROCESSING_DEFINITIONS)
 include("${CMAKE_CURRENT_LIST_DIR}/DistributeCuda.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/DistributeKernels.cmake")
-distribute_dependency(MPI OPTIONAL DEFAULT OFF PACKAGE MPI COMPONENTS CXX TARGETS MPI::MPI_CXX
-                      DEBIAN libopenmpi-dev VERSION_VARIABLE MPI_CXX_VERSION DOOR collective/mpi*.hpp)
+list(APPEND DISTRIBUTE_FEATURE_DEFINITIONS DISTRIBUTE_HAS_MPI=0)
+include("${CMAKE_CURRENT_LIST_DIR}/DistributeEngines.cmake")
 
 if(DISTRIBUTE_MISSING)
   message(FATAL_ERROR "distribute: packages are missing (scripts/install_dependencies.sh installs "

@@ -32,6 +32,9 @@ endfunction()
 # The `distribute` program; its target has another name because the library has this one.
 distribute_program(distribute_cli OUTPUT distribute FILES tools/*.cpp tools/distribute/*.cpp)
 distribute_unite(distribute_cli 8)
+if(DISTRIBUTE_INSTALL)
+  install(TARGETS distribute_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
 
 # examples/common: what the trainers share.
 file(GLOB common_sources CONFIGURE_DEPENDS examples/common/*.cpp)

@@ -30,3 +30,6 @@ if(DISTRIBUTE_SANITIZE)
   endif()
   add_link_options(-fsanitize=${DISTRIBUTE_SANITIZE})
 endif()
+
+# `cpack` and `ninja install` take what is built, without making tests and measurements first.
+set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)

@@ -1,94 +1,288 @@
 #!/usr/bin/env bash
-# Runs on a machine with a GPU what tests elsewhere do with a fake one, and prints one table.
+# Checks the library on a machine with a GPU, in three calls of at most seven minutes each.
 #
-# usage: scripts/gpu_check.sh [build folder, default build/release]
-# Needs the folder's bin/ with test_device, test_ops, test_strategy and mnist_cnn; CUDA's driver and
-# NVRTC; compute-sanitizer where memory and races are to be checked.
+# usage: scripts/gpu_check.sh pack [BUILD [FILE [CACHE]]]    where it was built
+#        gpu_check/gpu_check.sh correctness|speed|sanitizers [FOLDER]    where the GPU is
+#
+# pack: makes FILE (default BUILD/gpu_check.tar.xz, below 60 MB) of the stripped programs and tests of
+#   BUILD (default build/release), the libraries that they need, data and this script. CACHE, a
+#   folder or the gpu_cache.tar.gz of an earlier run, goes with it: kernels and plans that need not
+#   be made again. Programs run on any machine whose glibc is not older than the building machine's.
+# correctness, speed, sanitizers: after tar xf gpu_check.tar.xz, or where there is no xz,
+#   python3 -m tarfile -e gpu_check.tar.xz. Each part has a limit of its own,
+#   and all parts together DISTRIBUTE_GPU_CHECK_SECONDS (420). A part's row goes to
+#   FOLDER/MODE.md and its output to FOLDER/MODE.log while it runs and as soon as it ends; FOLDER is
+#   $OUT or gpu_check/results. No part stops the others. FOLDER/gpu_cache.tar.gz is for the next pack.
+#   Needs CUDA's driver, and NVRTC, cuBLASLt, cuDNN and NCCL on the loader's path, below /usr/local/cuda
+#   or in the packages of python3 (nvidia-*), as PyTorch brings them. PyTorch, compute-sanitizer and
+#   ncu are used where they are there.
+#
+# DISTRIBUTE_GPU_CHECK_DRY_RUN=1: the same on a machine without a GPU, on fakes and CPUs, shortened.
+# Exit status: 0 all parts are well, 1 some are not, 2 wrong usage.
 set -uo pipefail
-if [[ ${1:-} == -h || ${1:-} == --help ]]; then
-  sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"
-  exit 0
-fi
-cd "$(dirname "$0")/.."
-bin=${1:-build/release}/bin
-tests=${1:-build/release}/tests
-export DISTRIBUTE_TEST_GPU=1
-failures=0
-rows=()
 
-find_program() {  # name -> its path in one of the folders
-  local folder
-  for folder in "$bin" "$tests"; do
-    [[ -x $folder/$1 ]] && { echo "$folder/$1"; return; }
+usage() { sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"; }
+here=$(cd "$(dirname "$0")" && pwd)
+mode=${1:-}
+programs=(distribute mnist_cnn resnet50)
+tests=(test_device test_ops test_strategy test_examples)
+# The system's own, which belong to its loader.
+glibc='^(ld-linux.*|libc|libm|libdl|librt|libpthread|libresolv|libutil)\.so'
+
+pack() {
+  local root=$here/.. build file cache name found library compress
+  build=$(realpath "${1:-$root/build/release}") || exit 2
+  file=${2:-$build/gpu_check.tar.xz} cache=${3:-}
+  place=$(mktemp -d) || exit 1
+  trap 'rm -rf "$place"' EXIT
+  mkdir -p "$place/gpu_check"/{bin,lib,cache,examples/mnist_cnn,data}
+  for name in "${programs[@]}" "${tests[@]}"; do
+    found=
+    for found in "$build/bin/$name" "$build/tests/$name"; do [[ -x $found ]] && break; found=; done
+    if [[ -z $found ]]; then echo "not in $build: $name" >&2; continue; fi
+    strip -o "$place/gpu_check/bin/$name" "$found" || exit 1
+    ldd "$found" | awk '/=> \// { print $3 }'
+  done | sort -u | while read -r library; do
+    [[ $(basename "$library") =~ $glibc ]] || cp -L "$library" "$place/gpu_check/lib/"
   done
-  echo "missing: $1" >&2
-  return 1
-}
-
-run() {  # what is checked, then the command
-  local what=$1 log result
-  shift
-  log=$(mktemp)
-  SECONDS=0
-  if "$@" >"$log" 2>&1; then result=ok; else result=FAILED; failures=$((failures + 1)); fi
-  [[ $result == FAILED ]] && tail -40 "$log" >&2
-  rows+=("| $what | $result | $SECONDS s |")
-  last_log=$log
-}
-
-command -v nvidia-smi >/dev/null || { echo "no nvidia-smi: is this a machine with a GPU?" >&2; exit 2; }
-gpu=$(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader | head -1)
-
-device=$(find_program test_device) && run "streams, memory, kernels" "$device" "[cuda]"
-ops=$(find_program test_ops) &&
-  run "operations agree with the CPU" "$ops" "[gpu_contract]" &&
-  run "cuDNN and cuBLASLt agree with the CPU" "$ops" "[gpu_convolution]"
-if strategy=$(find_program test_strategy); then  # apart: a GPU in use cannot be divided
-  run "training agrees with the CPU" "$strategy" "one GPU trains as the CPU does"
-  run "logical GPUs agree with CPU replicas" "$strategy" "replicas on logical GPUs*"
-  run "workers on GPUs agree with workers on CPUs" "$strategy" "workers on GPUs train*"
-  run "central variables of GPUs agree with those of CPUs" "$strategy" "GPUs with central variables*"
-  run "GPUs with parameter servers agree with CPUs" "$strategy" "a worker's GPUs train*"
-  run "steps as CUDA graphs agree with plain steps" "$strategy" "[function][gpu_contract]"
-fi
-if examples=$(find_program test_examples); then
-  run "trainers on one GPU agree with the CPU" "$examples" "trainers on one GPU*"
-  run "trainers on logical GPUs agree with CPU replicas" "$examples" "trainers on two logical GPUs*"
-  run "a trainer's steps as CUDA graphs end where plain ones do" "$examples" "a trainer's steps*"
-fi
-
-if command -v compute-sanitizer >/dev/null && [[ -n ${ops:-} ]]; then
-  for tool in memcheck racecheck; do
-    run "$tool of the operations" compute-sanitizer --tool "$tool" --error-exitcode 9 \
-      "$ops" "[gpu_contract]"
-  done
-else
-  rows+=("| memcheck, racecheck | skipped: no compute-sanitizer | |")
-fi
-
-train() {  # flags of mnist_cnn, perhaps with what starts it before: $launch
-  run "mnist_cnn $*" ${launch:-} "$trainer" --device=gpu --steps=300 --json=- "$@"
-  local figures
-  figures=$(grep -o '"\(images_per_second\|step_ms_p50\|seconds_to_first_step\|test_accuracy\)": *[0-9.e+-]*' \
-    "$last_log" | tr -d '"' | paste -sd, -)
-  rows+=("| | $figures | |")
-}
-
-if trainer=$(find_program mnist_cnn); then
-  for batch in 50 512; do
-    for how in --cuda_graph=false --cuda_graph=true --replicas=2; do train --batch_size=$batch $how; done
-  done
-  for replicas in 1 2; do
-    for kind in central_storage parameter_server; do
-      train --batch_size=512 --replicas=$replicas --strategy=$kind
-    done
-  done
-  if distribute=$(find_program distribute); then
-    launch="$distribute run --ps 1 -np 1 --" train --batch_size=512 --strategy=parameter_server
+  cp -r "$root/examples/mnist_cnn/data" "$place/gpu_check/examples/mnist_cnn/"
+  # Runs of TensorFlow to follow, where they are: see tests/support/shared_data.hpp.
+  name=${DISTRIBUTE_SHARED_DATA:-$root/../shared/data}
+  if [[ -d $name/parity/book_cnn_adam ]]; then
+    mkdir -p "$place/gpu_check/data/book_cnn_adam"
+    cp -r "$name/mnist" "$place/gpu_check/data/"
+    cp "$name"/parity/book_cnn_adam/{init.*,losses.csv} "$place/gpu_check/data/book_cnn_adam/"
   fi
-fi
+  if [[ -d $cache ]]; then cp -r "$cache/." "$place/gpu_check/cache/"
+  elif [[ -n $cache ]]; then tar xzf "$cache" -C "$place/gpu_check" || exit 1; fi
+  cp "$here/gpu_check.sh" "$here/gpu_baseline.py" "$place/gpu_check/"
+  git -C "$root" describe --always --dirty >"$place/gpu_check/version" 2>/dev/null
+  compress=${DISTRIBUTE_GPU_CHECK_COMPRESS:-xz -6 -T0}
+  tar -C "$place" -cf - gpu_check | $compress >"$file" || exit 1
+  echo "$file: $(stat -c %s "$file") bytes"
+  [[ $compress == cat ]] || (($(stat -c %s "$file") < 60000000)) || { echo "that is more than 60 MB" >&2; exit 1; }
+}
 
-printf '\n%s, %s, %s\n\n| what | result | time |\n|---|---|---|\n' "$(date -u +%F)" "$gpu" \
-  "$(git rev-parse --short HEAD 2>/dev/null)"
-printf '%s\n' "${rows[@]}"
+row() { printf '| %s | %s | %s |\n' "$@" | tee -a "$rows"; }
+
+# part LIMIT WHAT COMMAND...: runs it for at most LIMIT seconds and writes its row.
+part() {
+  local limit=$1 what=$2 left result status begin=$SECONDS
+  shift 2
+  left=$((deadline - SECONDS))
+  if ((left < 3)); then row "$what" "not run: the time of this call is over" ""; return 1; fi
+  ((limit > left)) && limit=$left
+  printf '\n===== %s\n$ %s\n' "$what" "$*" >>"$log"
+  offset=$(stat -c %s "$log")
+  timeout -k 5 "$limit" "$@" >>"$log" 2>&1 </dev/null
+  status=$?
+  case $status in
+    0) result=ok ;;
+    124 | 137) result="STOPPED after $limit s" ;;
+    *) result="FAILED ($status)" ;;
+  esac
+  ((status == 0)) || failures=$((failures + 1))
+  row "$what" "$result" "$((SECONDS - begin)) s"
+  return "$status"
+}
+
+# figures PATTERN: what the last part printed as "name": number.
+figures() {
+  local found
+  found=$(tail -c +$((offset + 1)) "$log" |
+    grep -oE "\"($1)\": *[0-9.e+-]+" | tr -d '"' | paste -sd, -)
+  [[ -n $found ]] && row "" "${found//,/, }" ""
+}
+
+skipped() { row "$1" "skipped: $2" ""; }
+
+# tests LIMIT WHAT PROGRAM FILTER [DRY FILTER]: tests of that tag. A dry run takes some of them, or
+# only asks whether there are any.
+run_tests() {
+  local limit=$1 what=$2 program=$root/bin/$3 filter=$4 dry=${5:-}
+  [[ -x $program ]] || { skipped "$what" "$3 was not built"; return; }
+  if [[ -z $dry_run ]]; then part "$limit" "$what" "${ours[@]}" "$program" "$filter"
+  elif [[ -n $dry ]]; then part "$limit" "$what" "${ours[@]}" "$program" "$dry"
+  else
+    # Catch2 gives the number of tests as its status here.
+    part "$limit" "$what" "${ours[@]}" sh -c '"$@"; true' sh "$program" "$filter" --list-tests ||
+      return
+    tail -c +$((offset + 1)) "$log" | grep -qE '^[1-9][0-9]* matching test' ||
+      { failures=$((failures + 1)); row "$what" "FAILED: no test has this tag" ""; }
+  fi
+}
+
+kFigures='images_per_second|step_ms_p50|seconds_to_first_step|test_accuracy|peak_gpu_bytes|loss'
+# train LIMIT PROGRAM FLAGS...: a trainer's run and its figures.
+train() {
+  local limit=$1 program=$2
+  shift 2
+  [[ -x $root/bin/$program ]] || { skipped "$program $*" "it was not built"; return; }
+  part "$limit" "${settings:+$settings }$program $*" "${ours[@]}" ${settings:-} "$root/bin/$program" \
+    "--device=$device" --json "$@"
+  figures "$kFigures"
+}
+
+# The first ten losses of a run beside TensorFlow's, relative difference below 1e-4.
+follows_tensorflow() {
+  local out
+  out=$(mktemp -d)
+  "$root/bin/mnist_cnn" "--device=$device" "--data_dir=$root/data/mnist" --batch_size=50 --steps=10 \
+    --optimizer=adam --learning_rate=1e-4 --shuffle=false --float32_matmul_precision=highest \
+    "--init_checkpoint=$root/data/book_cnn_adam/init" "--loss_csv=$out/losses.csv" &&
+    paste -d, "$root/data/book_cnn_adam/losses.csv" "$out/losses.csv" | awk -F, '
+      NR > 1 && $4 != "" {
+        d = ($2 - $5) / $2; if (d < 0) d = -d; print "step", $1, "TensorFlow", $2, "here", $5, d
+        if (d > 1e-4) bad = 1; ++steps }
+      END { exit bad || steps < 10 }'
+  local status=$?
+  rm -rf "$out"
+  return $status
+}
+
+correctness() {
+  local doctor=(--require_gpu)
+  [[ -n $dry_run ]] && doctor=()
+  # First: without its libraries every later row would say ok about our own kernels.
+  part 60 "doctor: GPU and libraries" "${ours[@]}" "$root/bin/distribute" doctor "${doctor[@]}"
+  tail -c +$((offset + 1)) "$log" | grep -E 'FAIL|NVRTC|cuBLASLt|cuDNN|NCCL|CUDA driver|GPU [0-9]'
+  run_tests 60 "streams, memory, recorded work" test_device "[gpu_contract]" \
+    "a stream runs on after an event of another"
+  run_tests 120 "cuDNN and cuBLASLt agree with the CPU" test_ops "[gpu_convolution]"
+  run_tests 200 "operations agree with the CPU" test_ops "[gpu_contract]" "softmax agrees on both devices"
+  run_tests 90 "strategies agree with the CPU" test_strategy "[gpu_contract]~[function]"
+  run_tests 60 "recorded steps agree with plain steps" test_strategy "[function][gpu_contract]"
+  run_tests 90 "trainers agree with the CPU" test_examples "[examples][gpu_contract]"
+  if [[ -d $root/data/book_cnn_adam ]]; then
+    export root device
+    export -f follows_tensorflow
+    part 60 "mnist_cnn follows TensorFlow's losses" "${ours[@]}" bash -c follows_tensorflow
+  else
+    skipped "mnist_cnn follows TensorFlow's losses" "the pack was made without its data"
+  fi
+}
+
+speed() {
+  local flags=() batch
+  [[ -n $dry_run ]] && flags=(--model=resnet8 --width=8 --image_size=32 --num_classes=10)
+  # batches and steps of a run on a GPU, and of a dry one
+  pick() { if [[ -n $dry_run ]]; then echo "$2"; else echo "$1"; fi; }
+  if "$python" -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then
+    part 30 "the card: copy and matrix product" "$python" "$root/gpu_baseline.py" ceilings
+    figures 'copy_gbytes_per_second|bf16_tflops_per_second'
+  else
+    skipped "the card and PyTorch" "python3 has no PyTorch that finds a GPU"
+    python=
+  fi
+  local common=(--dataset=synthetic --policy=mixed_bfloat16 --optimizer=momentum
+    "--steps=$(pick 60 2)" "${flags[@]}")
+  # The first run compiles kernels and normalization's plans, which the others find on disk.
+  train 120 resnet50 "${common[@]}" "--batch_size=$(pick 256 4)"
+  train 60 resnet50 "${common[@]}" "--batch_size=$(pick 256 4)" --cuda_graph="$(pick true auto)"
+  settings=TF_CUDNN_USE_AUTOTUNE=1 train 60 resnet50 "${common[@]}" "--batch_size=$(pick 256 4)"
+  [[ -n $python ]] && part 60 "PyTorch: ResNet-50, channels_last, bf16, batch 256" \
+    "$python" "$root/gpu_baseline.py" resnet50 256 && figures "$kFigures"
+  train 60 resnet50 "${common[@]}" "--batch_size=$(pick 512 6)"
+  for batch in 50 "$(pick 512 60)"; do
+    train 30 mnist_cnn "--steps=$(pick 500 2)" "--batch_size=$batch"
+  done
+  run_tests 30 "NCCL with one rank" test_strategy "[nccl_real]"
+  [[ -n $python ]] && part 110 "PyTorch: the same, compiled" \
+    "$python" "$root/gpu_baseline.py" resnet50 256 compiled && figures "$kFigures"
+}
+
+# Kernels of a profile in CSV, the slowest first by their sum: "name<TAB>share".
+slowest() {
+  "$python" - "$1" <<'PYTHON'
+import csv, sys
+rows = [r for r in csv.reader(open(sys.argv[1], errors="replace")) if len(r) > 5]
+head = rows[0]
+name, value = head.index("Kernel Name"), head.index("Metric Value")
+times = {}
+for r in rows[1:]:
+    try:
+        times[r[name]] = times.get(r[name], 0) + float(r[value].replace(",", ""))
+    except ValueError:
+        pass
+for k in sorted(times, key=times.get, reverse=True)[:3]:
+    print(k.split("(")[0].split("<")[0].split("::")[-1])
+PYTHON
+}
+
+sanitizers() {
+  local tool kernel
+  if [[ -n $dry_run ]]; then sanitizer=env
+  else sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer); fi
+  if [[ -z $dry_run && ! -x $sanitizer ]]; then
+    skipped "memcheck, racecheck" "no compute-sanitizer"
+  else
+    # Exact sizes: what is behind a block's end belongs to nobody.
+    for tool in memcheck racecheck; do
+      [[ -n $dry_run ]] && words=() || words=(--tool "$tool" --error-exitcode 9)
+      local wrapped=("${ours[@]}" DISTRIBUTE_CUDA_EXACT_MEMORY=1 "$sanitizer" "${words[@]}")
+      if [[ -n $dry_run ]]; then
+        part 60 "$tool of memory and streams" "${wrapped[@]}" "$root/bin/test_device" \
+          "elements of every width are filled"
+      else
+        # Without the test that asks for too much memory: the driver's answer counts as an error.
+        part 60 "$tool of memory and streams" "${wrapped[@]}" "$root/bin/test_device" \
+          "[gpu_contract]~more memory*"
+        part 110 "$tool of own kernels" "${wrapped[@]}" "$root/bin/test_ops" \
+          "[gpu_contract]~*searches*~*every width*"
+      fi
+    done
+  fi
+  local ncu
+  ncu=$(command -v ncu || ls /usr/local/cuda/bin/ncu 2>/dev/null)
+  if [[ -n $dry_run || -z $ncu ]]; then skipped "the three slowest kernels" "no ncu"; return; fi
+  local csv=$out/sanitizers_kernels.csv
+  part 90 "times of all kernels of two steps" "${ours[@]}" "$ncu" --csv --metrics \
+    gpu__time_duration.sum --launch-skip 1200 --launch-count 900 --log-file "$csv" \
+    "$root/bin/resnet50" --device=gpu --dataset=synthetic --policy=mixed_bfloat16 --steps=6 \
+    --batch_size=64 --optimizer=momentum
+  sed -i '/^==/d' "$csv"
+  while read -r kernel; do
+    part 40 "ncu of $kernel" "${ours[@]}" "$ncu" --set basic -k "regex:$kernel" --launch-skip 5 \
+      --launch-count 1 "$root/bin/resnet50" --device=gpu --dataset=synthetic \
+      --policy=mixed_bfloat16 --steps=2 --batch_size=64 --optimizer=momentum
+  done < <(slowest "$csv")
+}
+
+case $mode in
+  pack) shift; pack "$@"; exit ;;
+  correctness | speed | sanitizers) ;;
+  -h | --help) usage; exit 0 ;;
+  *) usage >&2; exit 2 ;;
+esac
+root=$here
+if [[ ! -d $root/bin ]]; then
+  echo "gpu_check.sh $mode: run it where its pack was unpacked; see gpu_check.sh --help" >&2
+  exit 2
+fi
+out=${2:-${OUT:-$root/results}}
+mkdir -p "$out" || exit 2
+log=$out/$mode.log rows=$out/$mode.md
+: >"$log"
+deadline=$((SECONDS + ${DISTRIBUTE_GPU_CHECK_SECONDS:-420}))
+failures=0 offset=0 settings=
+dry_run=${DISTRIBUTE_GPU_CHECK_DRY_RUN:-}
+[[ $dry_run == 0 ]] && dry_run=
+device=gpu
+[[ -n $dry_run ]] && device=cpu
+python=$(command -v python3 || echo python3)
+# Python's own copies of the libraries, which its packages keep in <site-packages>/nvidia.
+packages=$("$python" -c 'import importlib.util as u
+s = u.find_spec("nvidia")
+print(":".join(p.rsplit("/", 1)[0] for p in s.submodule_search_locations) if s else "")' 2>/dev/null)
+packages=${DISTRIBUTE_CUDA_LIBRARY_PATH:+$DISTRIBUTE_CUDA_LIBRARY_PATH:}$packages:/usr/local/cuda/lib64
+ours=(env "LD_LIBRARY_PATH=$root/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+  "DISTRIBUTE_TEST_SOURCE_DIR=$root" "DISTRIBUTE_CUDA_CACHE=$root/cache"
+  "DISTRIBUTE_CUDA_LIBRARY_PATH=$packages")
+[[ -z $dry_run ]] && ours+=(DISTRIBUTE_TEST_GPU=1)
+gpu=$(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null | head -1)
+printf '%s, %s, version %s, %s\n\n| what | result | time |\n|---|---|---|\n' "$mode" "$(date -u +%F)" \
+  "$(cat "$root/version" 2>/dev/null)" "${gpu:-no nvidia-smi}" | tee "$rows"
+"$mode"
+tar -C "$root" -czf "$out/gpu_cache.tar.gz" cache 2>/dev/null
+row "all parts of $mode" "$( ((failures)) && echo "$failures FAILED" || echo ok)" "$SECONDS s"
 exit $((failures > 0))

@@ -47,7 +47,7 @@ ABORTED = re.compile(r"terminate called|core dumped|Segmentation fault|Sanitizer
 LOST_AFTER = 6  # seconds
 RESTART_PAUSE = 0.5
 MIB = 1 << 20
-TRAINING = ["--model=tutorial", "--batch_size=8", "--steps=1000000000", "--save_steps=500"]
+TRAINING = ["--model=tutorial", "--batch_size=8", "--steps=1000000000", "--save_steps=100"]
 # name -> (types and numbers of tasks, flags, whether the launcher starts them,
 #          what is never ended, what is)
 JOBS = {

@@ -8,7 +8,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 
 # A test runs once: under the sanitizers where it can, else plain (presets asan and ci).
-all_stages=(floors umbrella tf_map programs format build tests compile_checks asan_build asan_tests)
+all_stages=(floors umbrella tf_map programs pages api format build tests package compile_checks asan_build asan_tests)
 jobs=$(nproc)
 export CTEST_PARALLEL_LEVEL=$jobs CMAKE_BUILD_PARALLEL_LEVEL=$jobs
 export CTEST_OUTPUT_ON_FAILURE=1 CMAKE_COLOR_DIAGNOSTICS=OFF
@@ -20,6 +20,11 @@ floors() { python3 tools/check_floors.py; }
 umbrella() { python3 tools/check_umbrella.py; }
 tf_map() { python3 tools/check_tf_map.py && python3 tools/tf_symbols.py; }
 programs() { python3 tools/check_programs.py; }
+# What the pages say of the code: variables, flags, figures, commands, links, options, docstrings.
+pages() {
+  python3 tools/check_environment.py && python3 tools/flags_page.py && python3 tools/readme_figures.py &&
+    python3 tools/check_commands.py && python3 tools/check_pages.py && python3 scripts/draw_pictures.py && python3 tools/check_docstrings.py
+}
 format() {
   git ls-files -z '*.hpp' '*.ipp' '*.cpp' | xargs -0 -r clang-format --dry-run -Werror
 }
@@ -33,8 +38,8 @@ all_budgets() { python3 tools/check_compile_budgets.py build/ci --all; }
 two_units() { cmake --build --preset ci --target two_units && build/ci/bin/two_units; }
 
 # The three ways to use the library, each on an example as a user would build it.
-# readme_command: the compiler's line that README.md shows for one file.
-readme_command() { sed -n '/^g++ -std=c++20/,/[^\\]$/p' README.md; }
+# page_command <page>: the compiler's line that it shows for one file.
+page_command() { sed -n '/^g++ -std=c++20/,/[^\\]$/p' "$1"; }
 # is_whole <object> <functions>: it has that many inline functions of ours; none that is not inline,
 # which a second header-only unit would define once more; none without a body.
 is_whole() {
@@ -55,7 +60,8 @@ trains() {
 one_file() {
   local program=$PWD/$work/one_file
   cp examples/three_ways/one_file/trainer.cpp "$work/trainer.cpp"
-  local line=$(readme_command)
+  local line=$(page_command README.md)
+  [ "$line" = "$(page_command docs/using.md)" ] || { echo "docs/using.md has another line"; return 1; }
   line=${line/ -O2/ -O0 -save-temps=obj -Wall -Wextra -Wpedantic -Wshadow -Werror}
   line=${line/trainer.cpp -o trainer/$work/trainer.cpp -o $program}
   echo "$line"
@@ -118,6 +124,10 @@ compile_checks() {
   done
   return $failed
 }
+# The API reference from the docstrings; a warning of Doxygen is an error.
+api() { python3 scripts/api_reference.py; }
+# The Debian package of the build, installed into an empty root and used.
+package() { scripts/check_package.sh build/ci; }
 asan_build() { cmake --preset asan && cmake --build --preset asan -- -k 0; }
 asan_tests() { ctest --preset asan -j "$jobs"; }
 

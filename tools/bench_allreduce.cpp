@@ -1,12 +1,13 @@
 /// Starts the ranks of `distribute bench allreduce`, and prints what they measured.
 #include "bench_allreduce.hpp"
+#include "commands.hpp"
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/json.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/cluster_options.hpp>
 #include <distribute/collective/communicator.hpp>
-#include <distribute/collective/mpi_transport.hpp>
+#include <distribute/collective/engine.hpp>
 #include <distribute/collective/tcp_transport.hpp>
 #include <distribute/collective/window_transport.hpp>
 #include <distribute/net/encrypt.hpp>
@@ -54,36 +55,11 @@ std::vector<int64_t> parse_sizes(const std::string& text) {
                                                    : -1;
     if (fields < 1 || fields > 2 || shift < 0 || number < 0 || number > (4ll << 30 >> shift) ||
         (number << shift) < 4)
-      throw std::invalid_argument("--bytes: sizes such as 4, 64K or 25M from 4 to 4G, not '" +
-                                  word + "'");
+      throw UsageProblem("--bytes: sizes such as 4, 64K or 25M from 4 to 4G, not '" + word + "'");
     sizes.push_back(number << shift);
     begin = end + 1;
   }
   return sizes;
-}
-
-std::string complaint(const AllReduceBenchOptions& options) {
-  const std::string& transport = options.transport;
-  if (transport != "auto" && transport != "threads" && transport != "shm" && transport != "tcp" &&
-      transport != "mpi")
-    return "--transport must be auto, threads, shm, tcp or mpi, not '" + transport + "'";
-  if (options.world < 1 || options.world > 64)
-    return "--world must be from 1 to 64, not " + std::to_string(options.world);
-  if (options.flows < 1 || options.flows > 16)
-    return "--flows must be from 1 to 16, not " + std::to_string(options.flows);
-  if (!(options.seconds > 0 && options.seconds <= 600))
-    return "--seconds must be more than 0 and at most 600";
-  if (options.raw && options.world < 2) return "--raw needs a --world of at least 2";
-  if (options.in_place && (transport == "tcp" || transport == "mpi"))
-    return "--in_place is for threads and shm";
-  if (options.tls && transport != "tcp") return "--tls is for tcp";
-  if (options.raw && transport == "mpi") return "--raw is not for mpi";
-  try {
-    parse_sizes(options.bytes);
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "";
 }
 
 /// Calls the rounds in turn, again and again, on all ranks as often; the times of each on this
@@ -290,7 +266,7 @@ std::shared_ptr<const net::TlsContext> make_tls() {
 /// The sockets of all groups over TCP, with the groups' names.
 std::vector<std::pair<std::string, Sockets>> connect_groups(const AllReduceBenchOptions& options) {
   std::vector<std::pair<std::string, Sockets>> result;
-  if (options.transport != "tcp") return result;
+  if (options.transport != "tcp" && options.transport != "ucx") return result;
   const bool only_tls = distribute::ClusterOptions::from_environment().tls;
   if (!only_tls) result.emplace_back("tcp", connect_all(options.world, options.flows));
   if (only_tls || options.tls)
@@ -301,7 +277,9 @@ std::vector<std::pair<std::string, Sockets>> connect_groups(const AllReduceBench
 std::vector<AllReduceTime> time_all_reduces(const AllReduceBenchOptions& options) {
   if (options.transport == "mpi") return time_mpi(options);
   const int world = options.world;
-  const bool tcp = options.transport == "tcp", threads = options.transport == "threads";
+  // UCX stands beside TCP, through which its ranks find each other.
+  const bool ucx = options.transport == "ucx", tcp = options.transport == "tcp" || ucx,
+             threads = options.transport == "threads";
   auto sockets = connect_groups(options);
   const Sockets raw_sockets = connect_all(world, options.raw && tcp ? 1 : 0);
   auto in_process = threads ? collective::make_thread_transports(world)
@@ -320,6 +298,7 @@ std::vector<AllReduceTime> time_all_reduces(const AllReduceBenchOptions& options
     for (auto& [name, all] : sockets)
       add(name.c_str(), std::make_unique<collective::TcpTransport>(
                             collective::TcpMesh{rank, std::move(all[size_t(rank)])}));
+    if (ucx) add("ucx", collective::make_ucx_transport(*groups[0]));
     if (tcp) sockets.clear();  // the other ranks' ends, so that a rank that dies is noticed
     for (const auto& peer : raw_sockets[size_t(rank)])
       if (!peer.empty()) measured.raw.push_back(peer.data());
@@ -349,22 +328,34 @@ void print_table(const std::vector<AllReduceTime>& times) {
                 time.us_p99, time.bus_gbytes_per_second());
 }
 
-int bench_all_reduce(const AllReduceBenchOptions& asked) {
-  AllReduceBenchOptions options = asked;
-  if (const std::string problem = complaint(options); !problem.empty()) {
-    std::fprintf(stderr, "distribute bench allreduce: %s\n", problem.c_str());
-    return 2;
-  }
+int bench_all_reduce(AllReduceBenchOptions options) {
+  if (options.raw && options.world < 2) throw UsageProblem("--raw needs a --world of at least 2");
+  parse_sizes(options.bytes);
   if (options.transport == "auto") options.transport = "shm";  // all ranks are on this host
-  try {
-    const auto times = time_all_reduces(options);
-    if (times.empty()) return 0;  // not rank 0 of mpirun's
-    options.json ? print_json(times) : print_table(times);
-    return 0;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "distribute bench allreduce: %s\n", error.what());
-    return 1;
-  }
+  const auto times = time_all_reduces(options);
+  if (times.empty()) return 0;  // not rank 0 of mpirun's
+  options.json ? print_json(times) : print_table(times);
+  return 0;
+}
+
+Command bench_all_reduce_command() {
+  using O = AllReduceBenchOptions;
+  return make_command<O>(
+      "bench allreduce", "", "time of an all-reduce between ranks on this machine",
+      {{"world=N", &O::world, at_least(1).at_most(64), "ranks"},
+       {"transport=T", &O::transport, one_of("auto", "threads", "shm", "tcp", "ucx", "mpi"),
+        "what moves the bytes"},
+       {"bytes=SIZES", &O::bytes, "sizes of the array, with commas; K, M and G are powers of 1024"},
+       {"flows=N", &O::flows, at_least(1).at_most(16), "TCP connections between two ranks"},
+       {"seconds=X", &O::seconds, above(0).at_most(600), "time for each size, at least 20 rounds"},
+       {"raw", &O::raw, any().only_with("transport", {"auto", "threads", "shm", "tcp", "ucx"}),
+        "also sockets, or memory, alone with the same bytes"},
+       {"tls", &O::tls, any().only_with("transport", {"tcp"}),
+        "also encrypted, in turn with plain sockets; with DISTRIBUTE_TLS=1 only so"},
+       {"in_place", &O::in_place, any().only_with("transport", {"auto", "threads", "shm"}),
+        "the array lies in the shared memory"},
+       {"json", &O::json, "print JSON instead of a table"}},
+      [](const O& options, const CommandLine&) { return bench_all_reduce(options); });
 }
 
 }  // namespace distribute_tools

@@ -7,16 +7,12 @@
 
 namespace distribute_tools {
 
+/// The flags of the command, which its table explains.
 struct AllReduceBenchOptions {
-  std::string transport = "auto";  // auto | threads | shm | tcp | mpi
-  std::string bytes = "1K,64K,1M,25M,100M";
-  int world = 2;
-  int flows = 1;          // TCP connections between two ranks
-  double seconds = 1;     // at least 20 rounds are measured, however long they take
-  bool raw = false;       // also sockets, or memory, alone with the same bytes of the same ranks
-  bool tls = false;       // tcp: also encrypted, in turn with the plain sockets
-  bool in_place = false;  // threads, shm: the array lies in the shared memory
-  bool json = false;
+  std::string transport = "auto", bytes = "1K,64K,1M,25M,100M";
+  int world = 2, flows = 1;
+  double seconds = 1;
+  bool raw = false, tls = false, in_place = false, json = false;
 };
 
 /// All times are those of rank 0.
@@ -30,14 +26,11 @@ struct AllReduceTime {
 };
 
 /// "64K" -> 65536. K, M and G are powers of 1024.
-/// Throws  std::invalid_argument with a line for the user.
+/// Throws  UsageProblem
 std::vector<int64_t> parse_sizes(const std::string& text);
 
 /// Sockets are encrypted when DISTRIBUTE_TLS=1 is set, with a key of this run.
 /// Throws  distribute::Error or std::runtime_error.
 std::vector<AllReduceTime> time_all_reduces(const AllReduceBenchOptions& options);
-
-/// The command: checks the options, measures, prints. Returns the exit status (0, 1 or 2).
-int bench_all_reduce(const AllReduceBenchOptions& options);
 
 }  // namespace distribute_tools

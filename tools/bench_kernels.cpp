@@ -1,11 +1,11 @@
 /// Prints what network_kernels.cpp measures, as a table or as one JSON object.
 #include "bench_kernels.hpp"
+#include "commands.hpp"
 
 #include <distribute/base/json.hpp>
 #include <distribute/base/parallel.hpp>
 
 #include <cstdio>
-#include <exception>
 #include <nlohmann/json.hpp>
 
 namespace distribute_tools {
@@ -17,22 +17,6 @@ double KernelReport::total_us() const {
 }
 
 double gflops_per_second(const KernelTime& kernel) { return kernel.flops / kernel.us * 1e-3; }
-
-std::string complaint(const KernelBenchOptions& options) {
-  if (options.model != "book" && options.model != "tutorial" && options.model != "resnet50")
-    return "--model must be book, tutorial or resnet50, not '" + options.model + "'";
-  if (options.policy == "mixed_float16") return "--policy=mixed_float16 needs a GPU";
-  if (options.policy == "mixed_bfloat16" && distribute::simd_level() < 2)
-    return "--policy=mixed_bfloat16: oneDNN's kernels for it need AVX-512, which this machine "
-           "lacks";
-  if (options.policy != "float32" && options.policy != "mixed_bfloat16")
-    return "--policy must be float32 or mixed_bfloat16, not '" + options.policy + "'";
-  if (options.batch_size < 1 || options.batch_size > 4096)
-    return "--batch_size must be from 1 to 4096, not " + std::to_string(options.batch_size);
-  if (options.threads < 0 || options.threads > 1024)
-    return "--threads must be from 0 to 1024, not " + std::to_string(options.threads);
-  return "";
-}
 
 void print_json(const KernelBenchOptions& options, const KernelReport& report) {
   nlohmann::ordered_json root = {
@@ -67,18 +51,25 @@ void print_table(const KernelBenchOptions& options, const KernelReport& report) 
 }
 
 int bench_kernels(const KernelBenchOptions& options) {
-  if (const std::string problem = complaint(options); !problem.empty()) {
-    std::fprintf(stderr, "distribute bench kernels: %s\n", problem.c_str());
-    return 2;
-  }
-  try {
-    const KernelReport report = time_kernels(options);
-    options.json ? print_json(options, report) : print_table(options, report);
-    return 0;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "distribute bench kernels: %s\n", error.what());
-    return 1;
-  }
+  if (options.policy == "mixed_bfloat16" && distribute::simd_level() < 2)
+    throw UsageProblem(
+        "--policy=mixed_bfloat16: oneDNN's kernels for it need AVX-512, which this machine lacks");
+  const KernelReport report = time_kernels(options);
+  options.json ? print_json(options, report) : print_table(options, report);
+  return 0;
+}
+
+Command bench_kernels_command() {
+  using O = KernelBenchOptions;
+  return make_command<O>(
+      "bench kernels", "", "time of every kernel of one training step, each measured alone",
+      {{"model=M", &O::model, one_of("book", "tutorial", "resnet50"), "network to measure"},
+       {"batch_size=N", &O::batch_size, at_least(1).at_most(4096), "images per step"},
+       {"policy=P", &O::policy, one_of("float32", "mixed_bfloat16"),
+        "number format of the activations"},
+       {"threads=N", &O::threads, at_least(0).at_most(1024), "0: OpenMP's own choice"},
+       {"json", &O::json, "print JSON instead of a table"}},
+      [](const O& options, const CommandLine&) { return bench_kernels(options); });
 }
 
 }  // namespace distribute_tools

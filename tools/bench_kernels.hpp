@@ -7,11 +7,11 @@
 
 namespace distribute_tools {
 
+/// The flags of the command, which its table explains.
 struct KernelBenchOptions {
-  std::string model = "book";      // book | tutorial | resnet50
-  std::string policy = "float32";  // float32 | mixed_bfloat16
+  std::string model = "book", policy = "float32";
   int64_t batch_size = 50;
-  int threads = 0;  // 0: what OpenMP takes by itself
+  int threads = 0;
   bool json = false;
 };
 
@@ -31,8 +31,5 @@ struct KernelReport {
 /// Times the kernels of one step of `options.model`.
 /// Throws  std::exception with oneDNN's message.
 KernelReport time_kernels(const KernelBenchOptions& options);
-
-/// The command: checks the options, measures, prints. Returns the exit status (0, 1 or 2).
-int bench_kernels(const KernelBenchOptions& options);
 
 }  // namespace distribute_tools

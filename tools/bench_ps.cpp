@@ -1,5 +1,6 @@
 /// Starts the servers and clients of `distribute bench ps`, and prints what they measured.
 #include "bench_ps.hpp"
+#include "commands.hpp"
 
 #include <distribute/base/json.hpp>
 #include <distribute/base/parallel.hpp>
@@ -36,25 +37,6 @@ namespace net = distribute::net;
 using Id = Client::Id;
 
 constexpr int64_t kRowWidth = 64, kRowsAtOnce = 4096;
-
-std::string complaint(const ServerBenchOptions& options) {
-  if (options.transport != "auto" && options.transport != "shm" && options.transport != "tcp")
-    return "--transport must be auto, shm or tcp, not '" + options.transport + "'";
-  if (options.servers < 1 || options.servers > 64)
-    return "--ps must be from 1 to 64, not " + std::to_string(options.servers);
-  if (options.world < 1 || options.world > 64)
-    return "--world must be from 1 to 64, not " + std::to_string(options.world);
-  if (options.rows < 0 || options.rows > 1'000'000'000)
-    return "--rows must be from 0 to 1000000000, not " + std::to_string(options.rows);
-  if (!(options.seconds > 0 && options.seconds <= 600))
-    return "--seconds must be more than 0 and at most 600";
-  try {
-    parse_sizes(options.bytes);
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "";
-}
 
 /// The cluster's ports, held open until their tasks start.
 struct Ports {
@@ -364,18 +346,27 @@ void print_table(const ServerBenchResult& result) {
 }
 
 int bench_parameter_servers(const ServerBenchOptions& options) {
-  if (const std::string problem = complaint(options); !problem.empty()) {
-    std::fprintf(stderr, "distribute bench ps: %s\n", problem.c_str());
-    return 2;
-  }
-  try {
-    const ServerBenchResult result = time_parameter_servers(options);
-    options.json ? print_json(result) : print_table(result);
-    return 0;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "distribute bench ps: %s\n", error.what());
-    return 1;
-  }
+  parse_sizes(options.bytes);
+  const ServerBenchResult result = time_parameter_servers(options);
+  options.json ? print_json(result) : print_table(result);
+  return 0;
+}
+
+Command bench_parameter_servers_command() {
+  using O = ServerBenchOptions;
+  return make_command<O>(
+      "bench ps", "",
+      "pull and push of parameter servers beside memcpy and raw sockets, rows of a sparse table, "
+      "and how evenly two servers share ResNet-50",
+      {{"ps=N", &O::servers, at_least(1).at_most(64), "servers"},
+       {"world=N", &O::world, at_least(1).at_most(64), "clients"},
+       {"transport=T", &O::transport, one_of("auto", "shm", "tcp"), "what moves the bytes"},
+       {"bytes=SIZES", &O::bytes, "bytes of all variables, with commas"},
+       {"rows=N", &O::rows, at_least(0).at_most(1e9),
+        "rows of the sparse table, of 64 numbers; 0: none"},
+       {"seconds=X", &O::seconds, above(0).at_most(600), "time for each size, at least 20 rounds"},
+       {"json", &O::json, "print JSON instead of a table"}},
+      [](const O& options, const CommandLine&) { return bench_parameter_servers(options); });
 }
 
 }  // namespace distribute_tools

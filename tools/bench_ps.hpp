@@ -7,12 +7,11 @@
 
 namespace distribute_tools {
 
+/// The flags of the command, which its table explains.
 struct ServerBenchOptions {
-  std::string transport = "auto";  // auto | shm | tcp
-  std::string bytes = "100M";
-  int servers = 1;
-  int world = 1;              // clients
-  int64_t rows = 10'000'000;  // of the sparse table
+  std::string transport = "auto", bytes = "1K,64K,1M,25M,100M";
+  int servers = 1, world = 2;
+  int64_t rows = 10'000'000;
   double seconds = 1;
   bool json = false;
 };
@@ -53,8 +52,5 @@ struct ServerBenchResult {
 
 /// Throws  distribute::Error or std::runtime_error.
 ServerBenchResult time_parameter_servers(const ServerBenchOptions& options);
-
-/// The command: checks the options, measures, prints. Returns the exit status (0, 1 or 2).
-int bench_parameter_servers(const ServerBenchOptions& options);
 
 }  // namespace distribute_tools

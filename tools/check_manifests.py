@@ -7,7 +7,8 @@ there is, 2 for wrong usage, 77 where python3-yaml or python3-jsonschema is miss
 """
 import json, pathlib, re, sys
 
-SCHEMAS = pathlib.Path(__file__).parent.parent / "tests/data/crd/schemas.json"
+FOLDER = pathlib.Path(__file__).parent.parent / "tests/data/crd"
+SCHEMAS = [FOLDER / "schemas.json", FOLDER / "own_schemas.json"]
 TRAINERS = {"TFJob": ("tfReplicaSpecs", "tensorflow", {"Chief", "Master", "Worker", "PS", "Evaluator"}),
             "PyTorchJob": ("pytorchReplicaSpecs", "pytorch", {"Master", "Worker"})}
 RESTART = {"Always", "OnFailure", "Never", "ExitCode"}
@@ -30,6 +31,12 @@ def read_objects(path, yaml):
     return [thing for thing in yaml.load_all(path.read_text(), Loader) if thing is not None]
 
 
+def read_schemas():
+    parts = [json.loads(path.read_text()) for path in SCHEMAS]
+    return {field: {name: value for part in parts for name, value in part[field].items()}
+            for field in ("kinds", "definitions")}
+
+
 # What has another shape than the schemas say counts as empty here; schema_problems() names it.
 def mapping(thing, field):
     value = thing.get(field)
@@ -47,6 +54,39 @@ def variables(container):
 
 def name_of(thing):
     return str(mapping(thing, "metadata").get("name"))
+
+
+def inner_objects(thing, yaml):
+    """The object, and those that it holds: of an OpenShift template, and the trials of Katib."""
+    yield thing
+    if not isinstance(thing, dict):
+        return
+    if thing.get("kind") == "Template":
+        values = {entry.get("name"): str(entry.get("value", "0" * 64)) for entry in entries(thing, "parameters")}
+        text = yaml.safe_dump(thing.get("objects"), width=1000)
+        text = re.sub(r"'?\$\{\{(\w+)\}\}'?", lambda match: values.get(match[1], match[0]), text)
+        text = re.sub(r": \$\{(\w+)\}$", lambda match: f": '{values.get(match[1], match[0])}'", text, flags=re.M)
+        text = re.sub(r"\$\{(\w+)\}", lambda match: values.get(match[1], match[0]), text)
+        yield from yaml.safe_load(text) or []
+    trial = mapping(mapping(thing, "spec"), "trialTemplate").get("trialSpec")
+    if thing.get("kind") == "Experiment" and isinstance(trial, dict):
+        yield {**trial, "metadata": {"name": name_of(thing) + "-trial"}}
+
+
+def parameter_problems(thing):
+    """Katib: what a trial refers to, and what the experiment varies."""
+    if thing.get("kind") != "Experiment":
+        return
+    spec = mapping(thing, "spec")
+    template = mapping(spec, "trialTemplate")
+    varied = {entry.get("name") for entry in entries(spec, "parameters")}
+    known = {entry.get("name") for entry in entries(template, "trialParameters")}
+    for entry in entries(template, "trialParameters"):
+        if entry.get("reference") not in varied:
+            yield "spec.trialTemplate", f"'{entry.get('reference')}' is no parameter of the experiment"
+    used = set(re.findall(r"\$\{trialParameters\.(\w+)\}", json.dumps(template.get("trialSpec"))))
+    for name in sorted(used ^ known):
+        yield "spec.trialTemplate", f"trial parameter '{name}' is not both declared and used"
 
 
 def schema_problems(thing, schemas, jsonschema):
@@ -174,7 +214,7 @@ def job_problems(objects):
 
 def check(path, schemas, yaml, jsonschema):
     try:
-        objects = read_objects(path, yaml)
+        objects = [inner for thing in read_objects(path, yaml) for inner in inner_objects(thing, yaml)]
     except yaml.YAMLError as error:
         return [f"{path}: not YAML: {' '.join(str(error).split())}"]
     lines = []
@@ -183,7 +223,7 @@ def check(path, schemas, yaml, jsonschema):
             lines.append(f"{path}: not an object of Kubernetes: {str(thing)[:60]}")
             continue
         for problems in (schema_problems(thing, schemas, jsonschema), token_problems(thing),
-                         operator_problems(thing), pytorch_problems(thing)):
+                         operator_problems(thing), pytorch_problems(thing), parameter_problems(thing)):
             lines += [f"{path}: {thing.get('kind')} {name_of(thing)}: {place}: {text}"
                       for place, text in problems]
     for thing, place, text in job_problems([thing for thing in objects if isinstance(thing, dict)]):
@@ -206,7 +246,7 @@ def main():
     files = []
     for argument in map(pathlib.Path, sys.argv[1:]):
         files += sorted(argument.rglob("*.yaml")) if argument.is_dir() else [argument]
-    schemas, lines = json.loads(SCHEMAS.read_text()), []
+    schemas, lines = read_schemas(), []
     for path in files:
         try:
             lines += check(path, schemas, yaml, jsonschema)

@@ -1,4 +1,4 @@
-#include "checkpoint_commands.hpp"
+#include "commands.hpp"
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/json.hpp>
@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "checkpoint_files.hpp"
-#include "flags.hpp"
 
 namespace distribute_tools {
 
@@ -91,7 +90,14 @@ int verify(const std::string& path, bool json) {
   return good ? 0 : 1;
 }
 
-int diff(const std::string& a, const std::string& b, const CheckpointCommandOptions& options) {
+/// The flags of these commands, which their tables explain.
+struct CheckpointOptions {
+  bool json = false;
+  double tolerance = 0;
+  std::string names = "variable";
+};
+
+int diff(const std::string& a, const std::string& b, const CheckpointOptions& options) {
   BundleReader left(find_checkpoint(a)), right(find_checkpoint(b));
   const auto differences = compare(left, right, options.tolerance);
   Json list = Json::array();
@@ -106,8 +112,7 @@ int diff(const std::string& a, const std::string& b, const CheckpointCommandOpti
   return differences.empty() ? 0 : 1;
 }
 
-int convert(const std::string& from, const std::string& to,
-            const CheckpointCommandOptions& options) {
+int convert(const std::string& from, const std::string& to, const CheckpointOptions& options) {
   BundleReader reader(find_checkpoint(from));
   if (reader.prefix() == to)
     throw distribute::InvalidArgumentError(to + ": a checkpoint cannot be written over itself");
@@ -119,33 +124,33 @@ int convert(const std::string& from, const std::string& to,
   return 0;
 }
 
-std::string complaint(const std::vector<std::string>& words,
-                      const CheckpointCommandOptions& options) {
-  if (words.empty()) return "say what to do: ls, verify, diff or convert";
-  const std::string& command = words[0];
-  const bool two = command == "diff" || command == "convert";
-  if (!two && command != "ls" && command != "verify") return "unknown command '" + command + "'";
-  if (words.size() != (two ? 3u : 2u))
-    return command + (two ? ": give two checkpoints" : ": give one checkpoint prefix or directory");
-  if (!(options.tolerance >= 0)) return command + ": --tolerance must not be negative";
-  if (options.names != "variable" && options.names != "path")
-    return command + ": --names must be variable or path, not '" + options.names + "'";
-  return "";
-}
-
-int checkpoint_command(const std::vector<std::string>& words,
-                       const CheckpointCommandOptions& options) {
-  if (const std::string problem = complaint(words, options); !problem.empty())
-    return usage_error("distribute ckpt", problem);
-  try {
-    if (words[0] == "ls") return list_tensors(words[1], options.json);
-    if (words[0] == "verify") return verify(words[1], options.json);
-    if (words[0] == "diff") return diff(words[1], words[2], options);
-    return convert(words[1], words[2], options);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "distribute ckpt %s: %s\n", words[0].c_str(), error.what());
-    return 1;
-  }
+std::vector<Command> checkpoint_commands() {
+  using O = CheckpointOptions;
+  const Row<O> json{"json", &O::json, "print JSON instead of a table"};
+  return {
+      make_command<O>(
+          "ckpt ls", "PREFIX|DIR", "tensors of a checkpoint; of a directory the newest one", {json},
+          [](const O& o, const CommandLine& line) { return list_tensors(line.words[0], o.json); }),
+      make_command<O>(
+          "ckpt verify", "PREFIX|DIR",
+          "reads everything and checks it; of a directory all checkpoints", {json},
+          [](const O& o, const CommandLine& line) { return verify(line.words[0], o.json); }),
+      make_command<O>("ckpt diff", "A B",
+                      "what differs between two checkpoints; exit status 1 if anything does",
+                      {{"tolerance=X", &O::tolerance, at_least(0),
+                        "largest difference of numbers that counts as none"},
+                       json},
+                      [](const O& o, const CommandLine& line) {
+                        return diff(line.words[0], line.words[1], o);
+                      }),
+      make_command<O>("ckpt convert", "FROM TO",
+                      "writes an object-based checkpoint under flat names",
+                      {{"names=N", &O::names, one_of("variable", "path"),
+                        "flat names are those of the variables, or the paths of objects"},
+                       json},
+                      [](const O& o, const CommandLine& line) {
+                        return convert(line.words[0], line.words[1], o);
+                      })};
 }
 
 }  // namespace distribute_tools

@@ -1,4 +1,5 @@
-#include "cluster_command.hpp"
+#include "cluster_flags.hpp"
+#include "commands.hpp"
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/exit_status.hpp>
@@ -77,29 +78,24 @@ bool leaves_this_machine(const ClusterSpec& cluster) {
   return false;
 }
 
-/// Whether the token, or its absence, lets them.
-bool tasks_would_start(const ClusterSpec& cluster) {
-  const auto token = net::job_token_from_environment();
-  const char* insecure = std::getenv("DISTRIBUTE_INSECURE");
-  if (!token.ok()) return false;
-  return !token->empty() || (insecure && std::string_view(insecure) == "1") ||
-         !leaves_this_machine(cluster);
-}
-
 /// Whether the tasks would let each other in.
-void print_token(const ClusterSpec& cluster) {
+struct TokenState {
+  std::string text;
+  bool lets_start = true;
+};
+
+TokenState token_state(const ClusterSpec& cluster) {
   const auto token = net::job_token_from_environment();
   const char* insecure = std::getenv("DISTRIBUTE_INSECURE");
-  if (!token.ok())
-    print_row("job token", std::string(token.status().message()));
-  else if (!token->empty())
-    print_row("job token", str_cat(token->size(), " bytes"));
-  else if (insecure && std::string_view(insecure) == "1")
-    print_row("job token", "none, and DISTRIBUTE_INSECURE=1: everybody on the network may join");
-  else if (leaves_this_machine(cluster))
-    print_row("job token",
-              "MISSING: the tasks will not start; give all of them the same secret in "
-              "DISTRIBUTE_JOB_TOKEN or DISTRIBUTE_JOB_TOKEN_FILE (in Kubernetes from a Secret)");
+  if (!token.ok()) return {std::string(token.status().message()), false};
+  if (!token->empty()) return {str_cat(token->size(), " bytes")};
+  if (insecure && std::string_view(insecure) == "1")
+    return {"none, and DISTRIBUTE_INSECURE=1: everybody on the network may join"};
+  if (!leaves_this_machine(cluster)) return {};
+  return {
+      "MISSING: the tasks will not start; give all of them the same secret in "
+      "DISTRIBUTE_JOB_TOKEN or DISTRIBUTE_JOB_TOKEN_FILE (in Kubernetes from a Secret)",
+      false};
 }
 
 void print_paths(const JobPaths& paths) {
@@ -117,34 +113,54 @@ void print_paths(const JobPaths& paths) {
     print_row("", str_cat("hyperparameter ", name, " = ", value));
 }
 
-int ready_command() {
+struct Options : ClusterFlags {
+  bool json = false, ready = false;
+};
+
+/// A readiness probe.
+int probe() {
   const std::string why_not = not_ready_because(ready_file_path());
   if (why_not.empty()) return kExitDone;
   std::fprintf(stderr, "distribute cluster: not ready: %s\n", why_not.c_str());
   return kExitFailed;
 }
 
-int cluster_command(const ClusterFlags& flags, bool json) {
+int show_cluster(const ClusterFlags& flags, bool json) {
   try {
     const ImpliedResolver implied = implied_resolver({}, flags);
     const ClusterRole role = cluster_role(*implied.resolver);
+    const TokenState token = token_state(role.cluster);
     if (json) check_complete(*implied.resolver);  // else it is explained first
     if (json)
       std::printf("%s\n", role.to_json().c_str());
     else {
       explain(role, implied.reason, implied.resolver->world_size());
-      print_token(role.cluster);
+      if (!token.text.empty()) print_row("job token", token.text);
       print_paths(read_job_paths());
     }
     check_complete(*implied.resolver);
     const bool has_place = !role.cluster || (role.is_chief && role.task_type && role.task_id);
-    return json || (has_place && tasks_would_start(role.cluster)) ? kExitDone : kExitFailed;
+    return json || (has_place && token.lets_start) ? kExitDone : kExitFailed;
   } catch (const Error& error) {
     const bool wrong_value = error.code() == StatusCode::InvalidArgument;
     std::fprintf(stderr, "distribute cluster: %s: %s\n",
                  wrong_value ? "InvalidArgumentError" : "FailedPreconditionError", error.what());
     return 2;
   }
+}
+
+Command cluster_command() {
+  using O = Options;
+  return make_command<O>(
+      "cluster", "", "what TF_CONFIG, a launcher's variables or these flags say about this task",
+      with_cluster_flags<O>(
+          {{"json", &O::json, "print one JSON object instead of an explanation"},
+           {"ready", &O::ready,
+            "only whether the task that writes DISTRIBUTE_READY_FILE has met the others: status 0, "
+            "or 1 and why not"}}),
+      [](const O& options, const CommandLine&) {
+        return options.ready ? probe() : show_cluster(options, options.json);
+      });
 }
 
 }  // namespace distribute_tools

@@ -1,6 +1,4 @@
-#include "data_command.hpp"
-
-#include "flags.hpp"
+#include "commands.hpp"
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/json.hpp>
@@ -24,7 +22,13 @@ namespace distribute_tools {
 using namespace distribute;
 using Json = nlohmann::ordered_json;
 
-int data_usage(const std::string& message) { return usage_error("distribute data", message); }
+/// The flags of `data tfrecord`, which its table explains.
+struct DataOptions {
+  std::string input_dir, output_dir, split = "train";
+  int64_t shards = 1, first_label = 1;  // ImageNet's labels begin at 1
+  bool shuffle = false, strict = false;
+  uint64_t seed = 0;
+};
 
 /// "train-00003-of-00010".
 std::string shard_name(const std::string& split, int64_t shard, int64_t shards) {
@@ -45,7 +49,7 @@ void check_no_shards(const std::string& directory, const std::string& split) {
 }
 
 /// Numbers of the pictures in the order in which they are written.
-std::vector<size_t> picture_order(size_t count, const DataCommandOptions& options) {
+std::vector<size_t> picture_order(size_t count, const DataOptions& options) {
   std::vector<size_t> order(count);
   std::iota(order.begin(), order.end(), size_t{0});
   data::Random random(options.seed);
@@ -80,7 +84,7 @@ std::string picture_record(const std::string& path, int64_t label, const std::st
 
 /// Writes one shard under a temporary name; none of `pictures` that is no JPEG or PNG file.
 io::AtomicFile write_shard(const std::string& path, const data::ImageFolder& folder,
-                           std::span<const size_t> pictures, const DataCommandOptions& options,
+                           std::span<const size_t> pictures, const DataOptions& options,
                            data::BadPictures& bad) {
   auto file = value_or_throw(io::AtomicFile::create(path));
   for (size_t i : pictures) {
@@ -102,7 +106,7 @@ io::AtomicFile write_shard(const std::string& path, const data::ImageFolder& fol
 }
 
 /// All shards appear together at the end, or none.
-void write_shards(const DataCommandOptions& options) {
+void write_shards(const DataOptions& options) {
   check_no_shards(options.output_dir, options.split);
   const data::ImageFolder folder = data::list_image_folder(options.input_dir);
   const std::vector<size_t> order = picture_order(folder.paths.size(), options);
@@ -225,20 +229,31 @@ int list_records(const std::string& path, bool json) {
   return problem.empty() ? 0 : 1;
 }
 
-int data_command(const std::vector<std::string>& words, const DataCommandOptions& options) {
-  if (words.size() == 2 && words[0] == "ls") return list_records(words[1], options.json);
-  if (words.size() != 1 || words[0] != "tfrecord")
-    return data_usage("say ls FILE or tfrecord --input_dir=D --output_dir=D");
-  if (options.input_dir.empty() || options.output_dir.empty())
-    return data_usage("tfrecord: --input_dir and --output_dir are needed");
-  if (options.shards < 1) return data_usage(str_cat("tfrecord: --shards=", options.shards));
-  try {
-    write_shards(options);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "distribute data tfrecord: %s\n", error.what());
-    return 1;
-  }
-  return 0;
+std::vector<Command> data_commands() {
+  using O = DataOptions;
+  return {make_command<O>(
+              "data tfrecord", "",
+              "TFRecord files with ImageNet's keys from a folder with one folder for each class",
+              {{"input_dir=D", &O::input_dir, "a folder with one folder for each class"},
+               {"output_dir=D", &O::output_dir, "where the shards go"},
+               {"shards=N", &O::shards, at_least(1), "number of files"},
+               {"split=NAME", &O::split, "the files are called NAME-00000-of-00008"},
+               {"shuffle", &O::shuffle, "pictures of all classes mixed"},
+               {"seed=N", &O::seed, "of the order"},
+               {"first_label=N", &O::first_label, "label of the first class"},
+               {"strict", &O::strict, "a file that is no picture is an error"}},
+              [](const O& options, const CommandLine&) {
+                if (options.input_dir.empty() || options.output_dir.empty())
+                  throw UsageProblem("--input_dir and --output_dir are needed");
+                write_shards(options);
+                return 0;
+              }),
+          make_command<JsonOptions>("data ls", "FILE",
+                                    "how many records a TFRecord file holds, and which features",
+                                    {{"json", &JsonOptions::json, "print JSON instead of a table"}},
+                                    [](const JsonOptions& options, const CommandLine& line) {
+                                      return list_records(line.words[0], options.json);
+                                    })};
 }
 
 }  // namespace distribute_tools

@@ -1,4 +1,5 @@
-#include "doctor_command.hpp"
+#include "cluster_flags.hpp"
+#include "commands.hpp"
 
 #include "doctor_host.hpp"
 #include "doctor_network.hpp"
@@ -17,7 +18,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <map>
 #include <optional>
 
 namespace distribute_tools {
@@ -29,6 +29,13 @@ namespace {
 /// Gradients of ResNet-50: 25.6 million numbers of 4 bytes.
 constexpr double kResnetBytes = 25'557'032 * 4.0;
 
+struct DoctorOptions : ClusterFlags {
+  double timeout = 30;
+  bool require_gpu = false, json = false;
+};
+
+/// Looks at host, libraries, GPUs and the cluster of the environment, and where there are several
+/// tasks, at the network between them: it must then run as every task. Prints what it found.
 class Doctor {
  public:
   explicit Doctor(const DoctorOptions& options)
@@ -87,7 +94,7 @@ void Doctor::list_tasks(const ClusterRole& role, std::optional<int> world_size) 
 
 void Doctor::examine_cluster() {
   try {
-    const ImpliedResolver implied = default_resolver({}, options_.cluster);
+    const ImpliedResolver implied = default_resolver({}, options_);
     const ClusterRole role = cluster_role(*implied.resolver);
     report_.ok("cluster", "seen", implied.reason);
     if (!role.cluster)
@@ -300,17 +307,10 @@ void Doctor::conclude(const std::vector<Line>& lines) {
   const auto speed = [](const Line& line) { return std::min(line.forth, line.back); };
   for (const Line& line : lines)
     if (line.problem.empty() && (!slowest || speed(line) < speed(*slowest))) slowest = &line;
-  std::map<int, int> per_host;
-  for (const int host : hosts_) ++per_host[host];
-  const int here = per_host[hosts_[size_t(tasks_.rank)]];
-  if (here > usable_cores())
-    report_.add({"limits", "cores", Mark::Warning,
-                 str_cat(here, " tasks share ", usable_cores(),
-                         " cores of this host: computing limits this job, not the network")});
   if (!slowest) return;
   const double share = servers_ > 0 ? 2.0 : 2.0 * (workers_ - 1) / std::max(workers_, 1);
   const double seconds = kResnetBytes * share / speed(*slowest);
-  const bool shared_memory = per_host.size() == 1;
+  const bool shared_memory = std::count(hosts_.begin(), hosts_.end(), hosts_[0]) == tasks_.size();
   report_.add(
       {"limits",
        "network",
@@ -350,7 +350,8 @@ int Doctor::run() {
                        : int(std::count(hosts_.begin(), hosts_.end(), hosts_[size_t(tasks_.rank)]));
   examine_host(report_, std::max(tasks_.size(), 1), here);
   examine_libraries(report_);
-  examine_gpus(report_);
+  examine_cuda(report_, options_.require_gpu);
+  examine_gpus(report_, options_.require_gpu);
   if (options_.json) {
     auto json = report_.json();
     json["task"] = in_job_ ? name(tasks_.rank) : "";
@@ -366,6 +367,19 @@ int Doctor::run() {
 
 }  // namespace
 
-int doctor_command(const DoctorOptions& options) { return Doctor(options).run(); }
+Command doctor_command() {
+  using O = DoctorOptions;
+  return make_command<O>(
+      "doctor", "",
+      "what limits a job or keeps it from running: host, libraries, GPUs and, started as every "
+      "task "
+      "(distribute run -np N -- distribute doctor), the network between them",
+      with_cluster_flags<O>(
+          {{"timeout=SECONDS", &O::timeout, above(0).at_most(1e6), "for the other tasks to appear"},
+           {"require_gpu", &O::require_gpu,
+            "no GPU, or none of NVRTC, cuBLASLt, cuDNN or NCCL, keeps the job from running"},
+           {"json", &O::json, "print one JSON object"}}),
+      [](const O& options, const CommandLine&) { return Doctor(options).run(); });
+}
 
 }  // namespace distribute_tools

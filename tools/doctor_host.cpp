@@ -69,7 +69,6 @@ void examine_quota(DoctorReport& report, const distribute::CoreLimits& limits) {
 
 void examine_cores(DoctorReport& report, int tasks_here) {
   const distribute::CoreLimits& limits = distribute::core_limits();
-  const double usable = usable_cores();
   constexpr const char* instructions[] = {"no vector instructions beyond the compiler's", "AVX2",
                                           "AVX-512"};
   std::string cpu = value_in("/proc/cpuinfo", "model name");
@@ -80,11 +79,14 @@ void examine_cores(DoctorReport& report, int tasks_here) {
              {"allowed", limits.allowed},
              {"limit", limits.quota ? nlohmann::ordered_json(*limits.quota) : nullptr},
              {"limit_file", limits.quota_file},
-             {"usable", usable}});
+             {"usable", limits.usable()}});
   examine_quota(report, limits);
-  if (tasks_here > 1 && tasks_here > usable)
-    report.add({kHost, "tasks per core", Mark::Warning,
-                str_cat(tasks_here, " tasks share ", usable, " cores of this host")});
+  const int threads = distribute::threads_for_tasks(tasks_here);  // each task's
+  if (tasks_here > 1 && tasks_here * threads > limits.usable())
+    report.add(
+        {kHost, "tasks per core", Mark::Warning,
+         str_cat(tasks_here, " tasks with ", threads, threads == 1 ? " thread" : " threads",
+                 " each share ", limits.text(), ": computing limits this job, not the network")});
 }
 
 void examine_memory(DoctorReport& report) {
@@ -142,8 +144,6 @@ void examine_files(DoctorReport& report, int tasks) {
 }
 
 }  // namespace
-
-double usable_cores() { return distribute::core_limits().usable(); }
 
 void examine_host(DoctorReport& report, int tasks, int tasks_here) {
   char name[256] = "";

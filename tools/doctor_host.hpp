@@ -8,12 +8,12 @@ namespace distribute_tools {
 /// Cores and what the control group leaves of them, memory, pages, clock rate, files.
 /// `tasks_here` share this host; `tasks` is the job's number.
 void examine_host(DoctorReport& report, int tasks, int tasks_here);
-/// The libraries that this program was built with, and those it opens at run time.
+/// The libraries that this program was built with.
 void examine_libraries(DoctorReport& report);
+/// CUDA's driver and the libraries that are opened at run time, each with version and file. One
+/// that is missing is a failure with `require_gpu`, else a note.
+void examine_cuda(DoctorReport& report, bool require_gpu);
 /// GPUs, or why there are none.
-void examine_gpus(DoctorReport& report);
-
-/// Cores that this process may use: affinity and control group together.
-double usable_cores();
+void examine_gpus(DoctorReport& report, bool require_gpu);
 
 }  // namespace distribute_tools

@@ -2,9 +2,7 @@
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/version.hpp>
-#include <distribute/collective/nccl_library.hpp>
-#include <distribute/device/cuda_device.hpp>
-#include <distribute/device/cuda_library.hpp>
+#include <distribute/collective/engine.hpp>
 
 #include <cstdio>
 
@@ -80,45 +78,16 @@ void examine_texts(DoctorReport& report) {
     missing(report, "PNG", "no pictures in PNG format (libpng-dev)");
 }
 
-void examine_mpi(DoctorReport& report) {
-  const auto version = linked<int(char*, int*)>("MPI_Get_library_version");
-  if (!version) return missing(report, "MPI", "DISTRIBUTE_WITH_MPI=ON (libopenmpi-dev) adds it");
-  char text[8192] = "";
-  int length = 0;
-  version(text, &length);
-  const std::string words(text, size_t(length));
-  report.ok(kLibraries, "MPI", words.substr(0, words.find_first_of(",\n")));
-}
-
-/// NVIDIA numbers 9.19.0 as 91900, 12.8 as 12080.
-std::string cudnn_version(size_t v) { return str_cat(v / 10000, ".", v / 100 % 100, ".", v % 100); }
-
-void examine_cuda(DoctorReport& report) {
-  if (!distribute::built_for_cuda())
-    return missing(report, "CUDA", "this program computes on the CPU");
-  int version = 0;
-  if (distribute::gpu_problem().empty()) distribute::cuda_driver().cuDriverGetVersion(&version);
-  if (version > 0)
-    report.ok(kLibraries, "CUDA driver", str_cat(version / 1000, ".", version % 1000 / 10));
-  std::string problem;
-  void* const cudnn = distribute::open_cuda_library(
-      {.what = "cuDNN", .files = {"libcudnn.so.9"}, .package = "cuDNN 9", .folders = {"cudnn"}},
-      problem);
-  const auto get =
-      cudnn ? reinterpret_cast<size_t (*)()>(distribute::cuda_symbol(cudnn, "cudnnGetVersion"))
-            : nullptr;
-  report.add(
-      {kLibraries, "cuDNN", get ? Mark::Ok : Mark::Note, get ? cudnn_version(get()) : problem, {}});
-  distribute::collective::NcclTable nccl;
-  problem = distribute::collective::load_nccl(nccl);
-  int number = 0;
-  if (problem.empty()) nccl.ncclGetVersion(&number);
-  report.add(
-      {kLibraries,
-       "NCCL",
-       number ? Mark::Ok : Mark::Note,
-       number ? str_cat(number / 10000, ".", number / 100 % 100, ".", number % 100) : problem,
-       {}});
+/// Modules that a job may take in place of TCP; opening one starts nothing.
+void examine_engines(DoctorReport& report) {
+  namespace collective = distribute::collective;
+  for (const collective::EngineKind kind : collective::kEngineKinds) {
+    std::string problem;
+    const collective::Engine* engine = collective::find_engine(kind, problem);
+    const std::string name = str_cat("engine ", collective::name_of(kind));
+    report.add(
+        {kLibraries, name, engine ? Mark::Ok : Mark::Note, engine ? engine->text() : problem, {}});
+  }
 }
 
 }  // namespace
@@ -134,18 +103,7 @@ void examine_libraries(DoctorReport& report) {
   report.ok(
       kLibraries, "Asio",
       str_cat(ASIO_VERSION / 100000, ".", ASIO_VERSION / 100 % 1000, ".", ASIO_VERSION % 100));
-  examine_cuda(report);
-  examine_mpi(report);
-}
-
-void examine_gpus(DoctorReport& report) {
-  const std::string problem = distribute::gpu_problem();
-  if (!problem.empty()) return report.add({"GPU", "none", Mark::Note, problem, {{"count", 0}}});
-  for (const distribute::PhysicalGpu& gpu : distribute::physical_gpus())
-    report.ok("GPU", str_cat("GPU ", gpu.number),
-              str_cat(gpu.name, ", compute capability ", gpu.major, ".", gpu.minor, ", ",
-                      bytes_text(double(gpu.memory_bytes))),
-              {{"memory_bytes", gpu.memory_bytes}});
+  examine_engines(report);
 }
 
 }  // namespace distribute_tools

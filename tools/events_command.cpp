@@ -1,6 +1,4 @@
-#include "events_command.hpp"
-
-#include "flags.hpp"
+#include "commands.hpp"
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/json.hpp>
@@ -83,9 +81,7 @@ void list_file(const std::string& path, bool several, bool json, Json& all) {
   }
 }
 
-int events_command(const std::vector<std::string>& words, bool json) {
-  if (words.size() != 2 || words[0] != "ls")
-    return usage_error("distribute events", "say ls FILE or ls DIRECTORY");
+int list_events(const std::string& where, bool json) {
   int status = 0;
   Json all = Json::array();
   const auto complain = [&](const std::exception& error) {
@@ -95,7 +91,7 @@ int events_command(const std::vector<std::string>& words, bool json) {
   };
   std::vector<std::string> files;
   try {
-    files = event_files(words[1]);
+    files = event_files(where);
   } catch (const std::exception& error) {
     complain(error);
   }
@@ -107,6 +103,16 @@ int events_command(const std::vector<std::string>& words, bool json) {
   if (json && (status == 0 || !all.empty()))
     std::printf("%s\n", distribute::json_text(all, 2).c_str());
   return status;
+}
+
+Command events_command() {
+  return make_command<JsonOptions>(
+      "events ls", "FILE|DIR",
+      "what TensorBoard's event files hold; of a folder all, also those of folders in it",
+      {{"json", &JsonOptions::json, "print JSON instead of a table"}},
+      [](const JsonOptions& options, const CommandLine& line) {
+        return list_events(line.words[0], options.json);
+      });
 }
 
 }  // namespace distribute_tools

@@ -10,7 +10,6 @@
 
 namespace distribute_tools {
 
-/// "a, b or c".
 std::string alternatives(const std::vector<std::string>& words) {
   if (words.size() < 2) return absl::StrJoin(words, "");
   return absl::StrCat(absl::StrJoin(words.begin(), words.end() - 1, ", "), " or ", words.back());
@@ -24,10 +23,18 @@ std::string FlagRule::range() const {
   return high < 1e6 ? absl::StrCat(from, " and at most ", high) : from;
 }
 
+/// "--strategy=multi_worker or --api=horovod"; with "true" alone, "--elastic".
+std::string conditions(const FlagRule& rule) {
+  std::vector<std::string> all;
+  for (const auto& [flag, values] : rule.with)
+    all.push_back(values == std::vector<std::string>{"true"}
+                      ? absl::StrCat("--", flag)
+                      : absl::StrCat("--", flag, "=", alternatives(values)));
+  return alternatives(all);
+}
+
 std::string FlagRule::help(const std::string& text) const {
-  std::string all = with.empty() ? "" : absl::StrCat("with --", with, "=");
-  if (!with.empty()) absl::StrAppend(&all, alternatives(with_values), ": ");
-  absl::StrAppend(&all, text);
+  std::string all = with.empty() ? text : absl::StrCat("with ", conditions(*this), ": ", text);
   // Every number of 0 and more goes without saying.
   if (const std::string words = range(); !words.empty() && words != "at least 0")
     absl::StrAppend(&all, " [", known.empty() ? words : absl::StrJoin(known, "|"), "]");
@@ -58,15 +65,16 @@ std::string problem_of(const std::string& flag, double value, const FlagRule& ru
 
 std::string misplaced(const std::string& flag, const FlagRule& rule,
                       const std::map<std::string, std::string>& values) {
-  const auto found = values.find(rule.with);
-  if (rule.with.empty() || found == values.end()) return "";
-  const auto& wanted = rule.with_values;
-  if (std::find(wanted.begin(), wanted.end(), found->second) != wanted.end()) return "";
-  const std::string other = wanted == std::vector<std::string>{"true"}
-                                ? absl::StrCat("--", rule.with)
-                                : absl::StrCat("--", rule.with, "=", alternatives(wanted));
-  return absl::StrCat("--", flag, " does nothing with --", rule.with, "=", found->second,
-                      "; it is for ", other);
+  std::string without;
+  for (const auto& [other, wanted] : rule.with) {
+    const auto found = values.find(other);
+    if (found == values.end()) return "";  // not known yet
+    if (std::find(wanted.begin(), wanted.end(), found->second) != wanted.end()) return "";
+    if (without.empty()) without = absl::StrCat("--", other, "=", found->second);
+  }
+  return without.empty() ? ""
+                         : absl::StrCat("--", flag, " does nothing with ", without, "; it is for ",
+                                        conditions(rule));
 }
 
 /// Insertions, deletions and replacements that make one word of the other.

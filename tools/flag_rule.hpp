@@ -21,16 +21,17 @@ struct FlagRule {
   double high = std::numeric_limits<double>::infinity();
   bool without_low = false, without_high = false, as_interval = false;
   std::vector<std::string> known = {};  // texts; none: any
-  std::string with = {};                // applies only where this flag has one of the values
-  std::vector<std::string> with_values = {};
+  /// Applies only where one of these flags has one of its values.
+  std::vector<std::pair<std::string, std::vector<std::string>>> with = {};
   Agreement agreement = Agreement::None;
 
   FlagRule at_most(double most) { return high = most, *this; }
   FlagRule open() { return without_high = true, *this; }  // an interval without its end
   FlagRule agreed() { return agreement = Agreement::Value, *this; }
   FlagRule agreed_if_given() { return agreement = Agreement::Given, *this; }
+  /// Called again: or with that one.
   FlagRule only_with(const std::string& flag, std::vector<std::string> values) {
-    return with = flag, with_values = std::move(values), *this;
+    return with.emplace_back(flag, std::move(values)), *this;
   }
 
   /// "at least 1", "in [0, 1)", "adam, sgd or rmsprop"; "" where everything is taken.
@@ -66,6 +67,9 @@ std::string problem_of(const std::string& flag, const T& value, const FlagRule& 
 /// `values`: of the flags that others depend on, as texts.
 std::string misplaced(const std::string& flag, const FlagRule& rule,
                       const std::map<std::string, std::string>& values);
+
+/// "a, b or c".
+std::string alternatives(const std::vector<std::string>& words);
 
 /// Of names that are alike, the nearest to `word`; "" when none is near.
 std::string nearest_of(const std::string& word, const std::vector<std::string>& names);

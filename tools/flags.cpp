@@ -25,9 +25,8 @@ bool is_own(absl::string_view file) {
 }
 
 int usage_error(const std::string& command, const std::string& message) {
-  const std::string program = command.substr(0, command.find(' '));
-  std::fprintf(stderr, "%s: %s (see %s --help)\n", command.c_str(), message.c_str(),
-               program.c_str());
+  const char* name = command.c_str();
+  std::fprintf(stderr, "%s: %s (see %s --help)\n", name, message.c_str(), name);
   return 2;
 }
 

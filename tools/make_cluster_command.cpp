@@ -1,4 +1,4 @@
-#include "make_cluster_command.hpp"
+#include "commands.hpp"
 
 #include <distribute/base/error.hpp>
 #include <distribute/base/exit_status.hpp>
@@ -6,9 +6,8 @@
 #include <distribute/platforms/boot_script.hpp>
 #include <distribute/platforms/make_cluster.hpp>
 
-#include <absl/strings/numbers.h>
-#include <absl/strings/str_split.h>
-#include <absl/strings/strip.h>
+#include <absl/strings/ascii.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -17,71 +16,20 @@
 #include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include <getopt.h>
 #include <sys/stat.h>
 
 namespace distribute_tools {
 
 using namespace distribute;
 
-const char kMakeUsage[] =
-    "distribute cluster make [--chief H] [--worker H,H] [--ps H,H] [--evaluator H] [options]\n"
-    "distribute cluster make --slurm | --emr FILE | --hostfile FILE [roles] [options]\n"
-    "  H is HOST or HOST:PORT. Sources of hosts instead:\n"
-    "  --slurm            this allocation (SLURM_JOB_NODELIST)\n"
-    "  --emr FILE         what \"aws emr list-instances\" prints; - is standard input\n"
-    "  --hostfile FILE    one host a line, # begins a comment\n"
-    "  Roles of such hosts, in their order; the rest are workers:\n"
-    "  --chiefs 0|1 --servers N --evaluators 0|1\n"
-    "  Options:\n"
-    "  --port P           first port of a host (2222)\n"
-    "  --boot-script F    also writes a script that starts the tasks of the host it runs on\n"
-    "  --json             an array of {\"host\", \"type\", \"index\", \"tf_config\"}\n";
-
-enum MakeOption {
-  kChief,
-  kWorker,
-  kPs,
-  kEvaluator,
-  kSlurm,
-  kEmr,
-  kHostFile,
-  kChiefs,
-  kServers,
-  kEvaluators,
-  kPort,
-  kBootScript,
-  kJson,
-  kHelp
-};
-
-const option kMakeOptions[] = {{"chief", required_argument, nullptr, kChief},
-                               {"worker", required_argument, nullptr, kWorker},
-                               {"ps", required_argument, nullptr, kPs},
-                               {"evaluator", required_argument, nullptr, kEvaluator},
-                               {"slurm", no_argument, nullptr, kSlurm},
-                               {"emr", required_argument, nullptr, kEmr},
-                               {"hostfile", required_argument, nullptr, kHostFile},
-                               {"chiefs", required_argument, nullptr, kChiefs},
-                               {"servers", required_argument, nullptr, kServers},
-                               {"evaluators", required_argument, nullptr, kEvaluators},
-                               {"port", required_argument, nullptr, kPort},
-                               {"boot-script", required_argument, nullptr, kBootScript},
-                               {"json", no_argument, nullptr, kJson},
-                               {"help", no_argument, nullptr, kHelp},
-                               {}};
-
-struct MakeArguments {
-  ClusterHosts hosts;
-  HostRoles roles;
-  std::optional<std::vector<std::string>> source;  // hosts without roles
-  std::string boot_script;
-  bool json = false, help = false, given_roles = false;
+/// The flags of the command, which its table explains.
+struct MakeOptions : ClusterHosts, HostRoles {
+  bool slurm = false, json = false;
+  std::string emr, hostfile, boot_script;
 };
 
 std::string read_text(const std::string& path) {
@@ -108,72 +56,29 @@ std::vector<std::string> read_hosts(const std::string& path) {
   return hosts;
 }
 
-int read_number(const char* name, const std::string& text) {
-  int value = 0;
-  if (absl::SimpleAtoi(text, &value) && value >= 0) return value;
-  throw InvalidArgumentError(str_cat("--", name, ": wanted a number, not '", text, "'"));
+std::vector<std::string> read_source(const MakeOptions& options) {
+  if (options.slurm) return hosts_of_slurm();
+  if (!options.emr.empty()) return hosts_of_emr(read_text(options.emr), options.emr);
+  return read_hosts(options.hostfile);
 }
 
-std::vector<std::string> split_commas(const std::string& text) {
-  std::vector<std::string> pieces = absl::StrSplit(text, ',', absl::SkipWhitespace());
-  for (std::string& piece : pieces) absl::StripAsciiWhitespace(&piece);
-  return pieces;
-}
-
-void take_make_option(int choice, const std::string& value, MakeArguments& to) {
-  const auto set_source = [&](std::vector<std::string> hosts) {
-    if (to.source)
-      throw InvalidArgumentError("name one source of hosts: --slurm, --emr or --hostfile");
-    to.source = std::move(hosts);
+ClusterSpec cluster_of(const MakeOptions& options, const CommandLine& line) {
+  const auto count = [&](std::initializer_list<const char*> flags) {
+    long sum = 0;
+    for (const char* flag : flags) sum += line.count(flag);
+    return sum;
   };
-  const auto set_role = [&](int& role, const char* name) {
-    role = read_number(name, value);
-    to.given_roles = true;
-  };
-  switch (choice) {
-    case kChief: to.hosts.chief = split_commas(value); break;
-    case kWorker: to.hosts.worker = split_commas(value); break;
-    case kPs: to.hosts.ps = split_commas(value); break;
-    case kEvaluator: to.hosts.evaluator = split_commas(value); break;
-    case kSlurm: set_source(hosts_of_slurm()); break;
-    case kEmr: set_source(hosts_of_emr(read_text(value), value)); break;
-    case kHostFile: set_source(read_hosts(value)); break;
-    case kChiefs: set_role(to.roles.chiefs, "chiefs"); break;
-    case kServers: set_role(to.roles.ps, "servers"); break;
-    case kEvaluators: set_role(to.roles.evaluators, "evaluators"); break;
-    case kPort: to.hosts.port = read_number("port", value); break;
-    case kBootScript: to.boot_script = value; break;
-    case kJson: to.json = true; break;
-    default: to.help = true;
-  }
-}
-
-MakeArguments parse_make_arguments(int argc, char** argv) {
-  MakeArguments result;
-  ::opterr = 0;
-  ::optind = 1;
-  for (int choice; (choice = ::getopt_long_only(argc, argv, "+:", kMakeOptions, nullptr)) != -1;) {
-    const std::string word = argv[::optind - 1];
-    if (choice == '?') throw InvalidArgumentError("unknown option '" + word + "'");
-    if (choice == ':') throw InvalidArgumentError("option '" + word + "' needs a value");
-    take_make_option(choice, ::optarg ? ::optarg : "", result);
-  }
-  if (::optind < argc)
-    throw InvalidArgumentError(str_cat("unexpected argument '", argv[::optind], "'"));
-  return result;
-}
-
-ClusterSpec cluster_of(const MakeArguments& arguments) {
-  const ClusterHosts& named = arguments.hosts;
-  const bool lists =
-      !(named.chief.empty() && named.worker.empty() && named.ps.empty() && named.evaluator.empty());
-  if (lists && (arguments.source || arguments.given_roles))
+  const long sources = count({"slurm", "emr", "hostfile"});
+  if (sources > 1)
+    throw InvalidArgumentError("name one source of hosts: --slurm, --emr or --hostfile");
+  const bool lists = count({"chief", "worker", "ps", "evaluator"}) > 0;
+  if (lists && (sources > 0 || count({"chiefs", "servers", "evaluators"}) > 0))
     throw InvalidArgumentError(
         "give hosts by job (--chief, --worker, ...), or a source of hosts and how many are what "
         "(--chiefs, --servers, --evaluators), not both");
-  if (!arguments.source) return make_cluster(named);
-  ClusterHosts dealt = deal_roles(*arguments.source, arguments.roles);
-  dealt.port = named.port;
+  if (sources == 0) return make_cluster(options);
+  ClusterHosts dealt = deal_roles(read_source(options), options);
+  dealt.port = options.port;
   return make_cluster(dealt);
 }
 
@@ -205,18 +110,43 @@ void write_script(const std::string& path, const std::string& text) {
     throw PermissionDeniedError("cannot write " + path + ": " + std::strerror(errno));
 }
 
-int make_cluster_command(int argc, char** argv) {
-  try {
-    const MakeArguments arguments = parse_make_arguments(argc, argv);
-    if (arguments.help) return std::fputs(kMakeUsage, stdout) < 0;
-    const ClusterSpec cluster = cluster_of(arguments);
-    if (!arguments.boot_script.empty()) write_script(arguments.boot_script, boot_script(cluster));
-    print_configs(cluster, arguments.json);
-    return kExitDone;
-  } catch (const Error& error) {
-    std::fprintf(stderr, "distribute cluster make: %s\n", error.what());
-    return error.code() == StatusCode::PermissionDenied ? kExitFailed : kExitUsage;
-  }
+int make(MakeOptions options, const CommandLine& line) try {
+  for (auto* hosts :
+       {&options.chief, &options.worker, &options.ClusterHosts::ps, &options.evaluator})
+    for (std::string& host : *hosts) absl::StripAsciiWhitespace(&host);
+  const ClusterSpec cluster = cluster_of(options, line);
+  if (!options.boot_script.empty()) write_script(options.boot_script, boot_script(cluster));
+  print_configs(cluster, options.json);
+  return kExitDone;
+} catch (const InvalidArgumentError& error) {
+  throw UsageProblem(error.what());
+} catch (const FailedPreconditionError& error) {
+  throw UsageProblem(error.what());
+}
+
+Command make_cluster_command() {
+  using O = MakeOptions;
+  return make_command<O>(
+      "cluster make", "",
+      "TF_CONFIG of every host of a new cluster, whose hosts are given by job, or all in one list "
+      "and how many are what: the first ones chief, servers, evaluator, the rest workers. A host "
+      "is "
+      "HOST or HOST:PORT",
+      {{"chief=H", &O::chief, "host of the chief"},
+       {"worker=H,H", &O::worker, "hosts of the workers"},
+       {"ps=H,H", &ClusterHosts::ps, "hosts of the parameter servers"},
+       {"evaluator=H", &O::evaluator, "host of the evaluator"},
+       {"slurm", &O::slurm, "the hosts of this allocation (SLURM_JOB_NODELIST)"},
+       {"emr=FILE", &O::emr, "what \"aws emr list-instances\" prints; - is standard input"},
+       {"hostfile=FILE", &O::hostfile, "one host a line, # begins a comment"},
+       {"chiefs=N", &O::chiefs, at_least(0), "chiefs among the listed hosts, 0 or 1"},
+       {"servers=N", &HostRoles::ps, at_least(0), "parameter servers among them"},
+       {"evaluators=N", &O::evaluators, at_least(0), "evaluators among them, 0 or 1"},
+       {"port=P", &O::port, at_least(1).at_most(65535), "first port of a host"},
+       {"boot-script=FILE", &O::boot_script,
+        "also writes a script that starts the tasks of the host it runs on"},
+       {"json", &O::json, "an array of {\"host\", \"type\", \"index\", \"tf_config\"}"}},
+      make);
 }
 
 }  // namespace distribute_tools

@@ -1,7 +1,6 @@
-#include "predict_command.hpp"
+#include "commands.hpp"
 
 #include "checkpoint_files.hpp"
-#include "flags.hpp"
 #include "predict_network.hpp"
 #include "predict_pictures.hpp"
 
@@ -23,8 +22,6 @@
 #include <distribute/ops/search.hpp>
 #include <distribute/ops/softmax.hpp>
 
-#include <absl/strings/str_join.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -36,7 +33,12 @@ namespace distribute_tools {
 using namespace distribute;
 using Json = nlohmann::ordered_json;
 
-int predict_usage(const std::string& message) { return usage_error("distribute predict", message); }
+/// The flags of the command, which its table explains.
+struct PredictOptions {
+  std::string model = "book", checkpoint, labels;
+  int64_t image_size = 0, top = 5;
+  bool json = false;
+};
 
 /// [28, 28, 1] in 0 to 1, white on black, as the training images.
 Tensor digit(const Picture& picture) {
@@ -51,7 +53,7 @@ Tensor digit(const Picture& picture) {
 }
 
 /// As pictures are evaluated in training.
-Tensor photograph(const Picture& picture, const PredictCommandOptions& o) {
+Tensor photograph(const Picture& picture, const PredictOptions& o) {
   if (picture.idx)
     throw InvalidArgumentError("images of IDX files are for --model=book and --model=tutorial");
   data::PictureTransform transform;
@@ -95,7 +97,7 @@ void print_classes(const std::string& picture, const Json& list) {
 /// Shows pictures to the network, several at once, and tells what it sees in their order.
 class Predictor {
  public:
-  Predictor(nn::Module& network, int64_t classes, const PredictCommandOptions& o)
+  Predictor(nn::Module& network, int64_t classes, const PredictOptions& o)
       : network_(network), options_(o) {
     if (o.labels.empty()) return;
     labels_ = read_labels(o.labels);
@@ -144,7 +146,7 @@ class Predictor {
   }
 
   nn::Module& network_;
-  const PredictCommandOptions& options_;
+  const PredictOptions& options_;
   std::vector<std::string> labels_;
   std::vector<Tensor> images_;
   std::vector<std::string> names_;
@@ -152,7 +154,7 @@ class Predictor {
   int status_ = 0;
 };
 
-int predict(const std::vector<std::string>& words, const PredictCommandOptions& o) {
+int predict(const std::vector<std::string>& words, const PredictOptions& o) {
   const std::string prefix = find_checkpoint(o.checkpoint);
   const auto network = make_predict_network(o.model, prefix);
   // Makes the weights; those of residual networks are the same for all sizes of pictures.
@@ -171,21 +173,24 @@ int predict(const std::vector<std::string>& words, const PredictCommandOptions& 
   return predictor.finish();
 }
 
-int predict_command(const std::vector<std::string>& pictures, const PredictCommandOptions& o) {
-  const auto& known = predict_models();
-  if (std::find(known.begin(), known.end(), o.model) == known.end())
-    return predict_usage("--model=" + o.model + "; it takes " + absl::StrJoin(known, ", "));
-  if (o.checkpoint.empty()) return predict_usage("--checkpoint=PREFIX is needed");
-  if (pictures.empty())
-    return predict_usage("name one picture or more, or - to read names from the standard input");
-  if (o.image_size < 0 || o.image_size > 4096) return predict_usage("--image_size is 0 to 4096");
-  if (o.top < 1) return predict_usage("--top must be at least 1");
-  try {
-    return predict(pictures, o);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "distribute predict: %s\n", error.what());
-    return 1;
-  }
+Command predict_command() {
+  using O = PredictOptions;
+  return make_command<O>(
+      "predict", "PICTURE...",
+      "the likeliest classes of pictures: JPEG and PNG files, folders of them, TFRecords, for book "
+      "and tutorial also IDX files; FILE:INDEX is one picture of a file with many; - reads names "
+      "from the standard input",
+      {{"model=M", &O::model, FlagRule{.known = predict_models()}, "network of the checkpoint"},
+       {"checkpoint=PREFIX|DIR", &O::checkpoint, "of a directory the newest one"},
+       {"labels=FILE", &O::labels, "file with the name of one class on each line"},
+       {"top=N", &O::top, at_least(1), "how many classes to show"},
+       {"image_size=N", &O::image_size, at_least(0).at_most(4096),
+        "of residual networks; 0: 32, resnet50 224"},
+       {"json", &O::json, "print JSON instead of lines"}},
+      [](const O& options, const CommandLine& line) {
+        if (options.checkpoint.empty()) throw UsageProblem("--checkpoint=PREFIX is needed");
+        return predict(line.words, options);
+      });
 }
 
 }  // namespace distribute_tools

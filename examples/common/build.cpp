@@ -1,7 +1,11 @@
 #include "build.hpp"
 
+#include <distribute/horovod.hpp>
+#include <distribute/platforms.hpp>
+
 #include <cstdlib>
 #include <map>
+#include <type_traits>
 
 namespace dist = distribute;
 namespace optim = distribute::optim;
@@ -40,15 +44,15 @@ ChosenStrategy make_multi_worker(const TrainerOptions& o,
       .num_replicas = o.replicas,
       .must_agree = agreed_options(o),
       .elastic = {.min_workers = o.elastic ? o.min_workers : 0, .max_workers = o.max_workers}};
+  const bool gpu = uses_gpu(o);
+  if (!gpu) dist::config::set_logical_device_configuration(o.replicas);
   std::unique_ptr<dist::Strategy> strategy;
-  if (uses_gpu(o)) {
+  if (gpu)
     strategy =
         std::make_unique<dist::MultiWorkerMirroredStrategy<dist::GpuDevice>>(*cluster, options);
-  } else {
-    dist::config::set_logical_device_configuration(o.replicas);
+  else
     strategy =
         std::make_unique<dist::MultiWorkerMirroredStrategy<dist::CpuDevice>>(*cluster, options);
-  }
   return {std::move(cluster), std::move(strategy), "multi_worker"};
 }
 
@@ -98,28 +102,49 @@ ChosenStrategy make_parameter_server(const TrainerOptions& o,
 /// Whether the strategy is one of several tasks, or left to the environment.
 bool asks_cluster(const TrainerOptions& o) {
   return o.strategy.empty() || o.strategy == "multi_worker" || o.strategy == "parameter_server" ||
-         o.cluster.any();
+         o.cluster.any() || !o.gce_instance_group.empty();
 }
 
 }  // namespace
 
+std::unique_ptr<dist::ClusterResolver> cluster_of(const TrainerOptions& o) {
+  if (o.gce_instance_group.empty()) return dist::default_resolver({}, o.cluster).resolver;
+  return std::make_unique<dist::GCEClusterResolver>(
+      dist::GCEClusterResolverOptions{.project = o.gce_project,
+                                      .zone = o.gce_zone,
+                                      .instance_group = o.gce_instance_group,
+                                      .port = o.gce_port,
+                                      .task_id = std::nullopt,
+                                      .service = o.gce_service});
+}
+
 bool is_evaluator(const TrainerOptions& o) {
-  return asks_cluster(o) && dist::implied_resolver({}, o.cluster).resolver->task_type() ==
-                                dist::TaskType(dist::TaskType::Evaluator);
+  return asks_cluster(o) && o.gce_instance_group.empty() &&
+         dist::implied_resolver({}, o.cluster).resolver->task_type() ==
+             dist::TaskType(dist::TaskType::Evaluator);
 }
 
 namespace {
 
-/// Strategies of one process with --replicas GPUs, or parts of GPUs.
-ChosenStrategy make_on_gpus(const TrainerOptions& o, const std::string& name) {
-  if (name == "central_storage")
-    return {nullptr,
-            std::make_unique<dist::CentralStorageStrategy>(
-                dist::CentralStorageOptions{.num_replicas = o.replicas}),
-            name};
+/// Strategies of one process, with --replicas devices or parts of GPUs.
+template <typename Kind>
+std::unique_ptr<dist::Strategy> make_local(const TrainerOptions& o, const std::string& name) {
+  const bool gpu = std::is_same_v<Kind, dist::GpuDevice>;
+  if (name == "one_device")
+    return std::make_unique<dist::OneDeviceStrategy>(gpu ? "/gpu:0" : "/cpu:0");
+  if (!gpu) dist::config::set_logical_device_configuration(o.replicas);
+  if (name == "mirrored")
+    return std::make_unique<dist::MirroredStrategy<Kind>>(
+        dist::MirroredOptions{.num_replicas = o.replicas});
+  dist::CentralStorageOptions central{.num_replicas = gpu ? o.replicas : 0};
+  for (int i = 0; i < o.replicas && !gpu; ++i)
+    central.compute_devices.push_back("/cpu:" + std::to_string(i));
+  return std::make_unique<dist::CentralStorageStrategy>(central);
+}
+
+ChosenStrategy make_local(const TrainerOptions& o, const std::string& name) {
   return {nullptr,
-          std::make_unique<dist::MirroredStrategy<dist::GpuDevice>>(
-              dist::MirroredOptions{.num_replicas = o.replicas}),
+          uses_gpu(o) ? make_local<dist::GpuDevice>(o, name) : make_local<dist::CpuDevice>(o, name),
           name};
 }
 
@@ -128,30 +153,18 @@ ChosenStrategy make_on_gpus(const TrainerOptions& o, const std::string& name) {
 ChosenStrategy make_strategy(const TrainerOptions& o) {
   if (o.deterministic) dist::config::experimental::enable_op_determinism();
   dist::config::set_float32_matmul_precision(o.float32_matmul_precision);
-  if (o.api == "horovod")
-    return {nullptr, std::make_unique<dist::OneDeviceStrategy>(uses_gpu(o) ? "/gpu:0" : "/cpu:0"),
-            "horovod"};
-  auto cluster = asks_cluster(o) ? dist::default_resolver({}, o.cluster).resolver : nullptr;
+  if (o.api == "horovod") {
+    const std::string device = uses_gpu(o) ? dist::hvd::local_device() : "/cpu:0";
+    return {nullptr, std::make_unique<dist::OneDeviceStrategy>(device), "horovod"};
+  }
+  auto cluster = asks_cluster(o) ? cluster_of(o) : nullptr;
   const std::string name =
       o.strategy.empty() ? implied_strategy(o, cluster->cluster_spec()) : o.strategy;
   if (const std::string problem = misplaced_flag(o, name); !problem.empty())
     throw dist::InvalidArgumentError(problem);
   if (name == "parameter_server") return make_parameter_server(o, std::move(cluster));
   if (name == "multi_worker") return make_multi_worker(o, std::move(cluster));
-  if (name == "one_device") {
-    const char* device = uses_gpu(o) ? "/gpu:0" : "/cpu:0";
-    return {nullptr, std::make_unique<dist::OneDeviceStrategy>(device), name};
-  }
-  if (uses_gpu(o)) return make_on_gpus(o, name);
-  dist::config::set_logical_device_configuration(o.replicas);
-  std::vector<std::string> devices;
-  for (int i = 0; i < o.replicas; ++i) devices.push_back("/cpu:" + std::to_string(i));
-  if (name == "central_storage")
-    return {nullptr,
-            std::make_unique<dist::CentralStorageStrategy>(
-                dist::CentralStorageOptions{.compute_devices = devices}),
-            name};
-  return {nullptr, std::make_unique<dist::MirroredStrategy<>>(devices), name};
+  return make_local(o, name);
 }
 
 std::string device_name(const dist::Strategy& strategy) {

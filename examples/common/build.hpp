@@ -25,6 +25,10 @@ struct ChosenStrategy {
 ///         that cannot be read or joined.
 ChosenStrategy make_strategy(const TrainerOptions& options);
 
+/// What --gce_instance_group, the classic flags or the environment say.
+/// Throws  as default_resolver and GCEClusterResolver.
+std::unique_ptr<distribute::ClusterResolver> cluster_of(const TrainerOptions& options);
+
 /// Whether flags and environment make this task an evaluator, which stands outside of the cluster.
 bool is_evaluator(const TrainerOptions& options);
 

@@ -1,5 +1,7 @@
 #include "horovod.hpp"
 
+#include "build.hpp"
+
 #include <cstdio>
 
 namespace dist = distribute;
@@ -31,7 +33,7 @@ void join_horovod(const TrainerOptions& o) {
     throw dist::InvalidArgumentError(
         "--api=horovod trains on one device per rank: leave out --strategy and --replicas, and "
         "start more ranks");
-  const auto resolver = dist::default_resolver({}, o.cluster).resolver;
+  const auto resolver = cluster_of(o);
   hvd::InitOptions init{.resolver = resolver.get()};
   init.elastic = {.min_workers = o.elastic ? o.min_workers : 0, .max_workers = o.max_workers};
   hvd::init(init);

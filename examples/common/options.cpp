@@ -111,6 +111,12 @@ std::string problem_between(const TrainerOptions& o) {
   } catch (const distribute::InvalidArgumentError& error) {
     return error.what();
   }
+  if (o.gce_instance_group.empty())
+    for (const char* flag : {"gce_project", "gce_zone", "gce_port", "gce_service"})
+      if (given(flag))
+        return absl::StrCat("--", flag, " does nothing without --gce_instance_group");
+  if (!o.gce_instance_group.empty() && o.cluster.any())
+    return "--gce_instance_group and the hosts of --worker_hosts and others exclude each other";
   if (o.strategy == "one_device" && o.replicas > 1)
     return absl::StrCat("--strategy=one_device has one replica, not --replicas=", o.replicas);
   if (o.elastic && !o.restore_position)

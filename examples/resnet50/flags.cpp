@@ -27,6 +27,10 @@ std::string problem_between(const Options& o) {
     return "--image_size: the pictures of --dataset=" + o.dataset + " are 32 x 32";
   if (o.dataset == "synthetic" && !o.common.data_dir.empty())
     return "--data_dir is not for --dataset=synthetic";
+  if (o.dataset != "tfrecord")
+    for (const std::string flag :
+         {"train_files", "validation_files", "image_key", "label_key", "label_offset"})
+      if (given(flag)) return "--" + flag + " is for --dataset=tfrecord";
   if (o.dataset != "synthetic" && o.common.data_dir.empty())
     return "--dataset=" + o.dataset + " needs --data_dir";
   return "";

@@ -70,14 +70,29 @@ Pictures from_records(const Options& o, const Load& load) {
           counters.left_out, counters.statistics};
 }
 
+/// Records in the form of ImageNet's, TensorFlow Datasets' or others, as the flags say.
+data::Dataset load_records(const Options& o, data::PictureSplit split,
+                           data::PictureRecordOptions options) {
+  options.image_key = o.image_key;
+  options.label_key = o.label_key;
+  options.label_offset = o.label_offset;
+  const bool training = split == data::PictureSplit::Train;
+  const std::string& pattern = training ? o.train_files : o.validation_files;
+  return data::picture_records(data::match_files(dist::io::join_path(o.common.data_dir, pattern)),
+                               options);
+}
+
 }  // namespace
 
 Pictures load_pictures(const Options& o) {
   if (o.dataset == "synthetic") return synthetic(o);
   if (o.dataset == "folder") return from_folder(o);
   if (o.dataset == "cifar100") return from_records(o, data::load_cifar100);
-  return o.dataset == "cifar10" ? from_records(o, data::load_cifar10)
-                                : from_records(o, data::load_imagenet);
+  if (o.dataset == "cifar10") return from_records(o, data::load_cifar10);
+  return from_records(o, [&](const std::string&, data::PictureSplit split,
+                             const data::PictureRecordOptions& options) {
+    return load_records(o, split, options);
+  });
 }
 
 }  // namespace resnet50

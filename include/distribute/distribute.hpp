@@ -36,6 +36,7 @@
 #include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/cuda_module.hpp>
 #include <distribute/device/cuda_stream.hpp>
+#include <distribute/device/cuda_trace.hpp>
 #include <distribute/device/device.hpp>
 #include <distribute/device/device_spec.hpp>
 #include <distribute/device/dtype.hpp>
@@ -43,6 +44,7 @@
 #include <distribute/device/kernel_shapes.hpp>
 #include <distribute/device/layout.hpp>
 #include <distribute/device/math_mode.hpp>
+#include <distribute/device/memory_growth.hpp>
 #include <distribute/device/own_convolutions.hpp>
 #include <distribute/device/placement.hpp>
 
@@ -75,6 +77,7 @@
 #include <distribute/io/tfrecord.hpp>
 
 #include <distribute/tensor/data_type.hpp>
+#include <distribute/tensor/dlpack.hpp>
 #include <distribute/tensor/shape.hpp>
 #include <distribute/tensor/tensor.hpp>
 
@@ -170,6 +173,7 @@
 #include <distribute/nn/embedding.hpp>
 #include <distribute/nn/f_score.hpp>
 #include <distribute/nn/flatten.hpp>
+#include <distribute/nn/functional.hpp>
 #include <distribute/nn/group_normalization.hpp>
 #include <distribute/nn/hinge_losses.hpp>
 #include <distribute/nn/hinge_metrics.hpp>
@@ -183,6 +187,7 @@
 #include <distribute/nn/module.hpp>
 #include <distribute/nn/module_list.hpp>
 #include <distribute/nn/module_saver.hpp>
+#include <distribute/nn/named_module.hpp>
 #include <distribute/nn/noise.hpp>
 #include <distribute/nn/normalization.hpp>
 #include <distribute/nn/optional_module.hpp>
@@ -264,9 +269,9 @@
 #include <distribute/collective/communicator.hpp>
 #include <distribute/collective/connect_workers.hpp>
 #include <distribute/collective/cost_model.hpp>
+#include <distribute/collective/engine.hpp>
 #include <distribute/collective/flight_recorder.hpp>
 #include <distribute/collective/flight_report.hpp>
-#include <distribute/collective/mpi_transport.hpp>
 #include <distribute/collective/nccl_library.hpp>
 #include <distribute/collective/operation.hpp>
 #include <distribute/collective/tcp_transport.hpp>

@@ -3,6 +3,7 @@
 /// Written by tools/check_umbrella.py.
 
 #include <distribute/horovod/basics.hpp>
+#include <distribute/horovod/callbacks.hpp>
 #include <distribute/horovod/collectives.hpp>
 #include <distribute/horovod/compression.hpp>
 #include <distribute/horovod/distributed_gradient_tape.hpp>

@@ -3,6 +3,7 @@
 /// Written by tools/check_umbrella.py.
 
 #include <distribute/tensor/data_type.hpp>
+#include <distribute/tensor/dlpack.hpp>
 #include <distribute/tensor/shape.hpp>
 #include <distribute/tensor/tensor.hpp>
 
@@ -75,6 +76,7 @@
 #include <distribute/nn/embedding.hpp>
 #include <distribute/nn/f_score.hpp>
 #include <distribute/nn/flatten.hpp>
+#include <distribute/nn/functional.hpp>
 #include <distribute/nn/group_normalization.hpp>
 #include <distribute/nn/hinge_losses.hpp>
 #include <distribute/nn/hinge_metrics.hpp>
@@ -88,6 +90,7 @@
 #include <distribute/nn/module.hpp>
 #include <distribute/nn/module_list.hpp>
 #include <distribute/nn/module_saver.hpp>
+#include <distribute/nn/named_module.hpp>
 #include <distribute/nn/noise.hpp>
 #include <distribute/nn/normalization.hpp>
 #include <distribute/nn/optional_module.hpp>

@@ -20,9 +20,14 @@ namespace contract {
 using namespace distribute;
 using namespace distribute::collective;
 
-/// Makes the transports of a group of `size` ranks, which will be used on a thread each.
+/// Makes the transports of a group of `size` ranks, which will be used on a thread each. Where
+/// other processes hold the other ranks it gives this process's alone, and none for a size that it
+/// cannot make.
 using MakeGroup = std::function<std::vector<std::unique_ptr<Transport>>(int size)>;
 using Body = std::function<void(Communicator&)>;
+
+/// Stands for the error of a rank that another process has.
+inline constexpr char kElsewhere[] = "(in another process)";
 
 /// Runs `body` on every rank; the messages of the errors, empty where there was none.
 inline std::vector<std::string> run_ranks(const MakeGroup& make, int size, const Body& body,
@@ -32,22 +37,26 @@ inline std::vector<std::string> run_ranks(const MakeGroup& make, int size, const
   for (auto& transport : transports)
     group.push_back(std::make_unique<Communicator>(
         std::move(transport), CommunicatorOptions{.timeout_seconds = timeout_seconds}));
-  std::vector<std::string> errors(group.size());
+  std::vector<std::string> errors(size_t(size), kElsewhere);
   std::vector<std::thread> threads;
-  for (size_t r = 0; r < group.size(); ++r)
-    threads.emplace_back([&, r] {
+  for (auto& one : group) {
+    std::string& failure = errors[size_t(one->rank())];
+    failure = "";
+    threads.emplace_back([&body, &one, &failure] {
       try {
-        body(*group[r]);
+        body(*one);
       } catch (const Error& error) {
-        errors[r] = error.what();
+        failure = error.what();
       }
     });
+  }
   for (std::thread& thread : threads) thread.join();
   return errors;
 }
 
 inline void run_clean(const MakeGroup& make, int size, const Body& body) {
-  for (const std::string& error : run_ranks(make, size, body)) CHECK(error == "");
+  for (const std::string& error : run_ranks(make, size, body))
+    if (error != kElsewhere) CHECK(error == "");
 }
 
 /// Numbers of a rank: roundings differ with the order of a sum.
@@ -113,8 +122,9 @@ struct Array {
   std::unique_ptr<T[]> data;
 };
 
+/// One all-reduce, for every rank of a group of `size`.
 template <typename T>
-void all_reduce_of(const MakeGroup& make, int size, int64_t count, ReductionOp op) {
+Body all_reduce_case(int size, int64_t count, ReductionOp op) {
   std::vector<std::vector<T>> parts;
   for (int r = 0; r < size; ++r) parts.push_back(numbers<T>(r, count));
   std::vector<T> sum(static_cast<size_t>(count)), column(parts.size());
@@ -122,12 +132,23 @@ void all_reduce_of(const MakeGroup& make, int size, int64_t count, ReductionOp o
     for (size_t r = 0; r < parts.size(); ++r) column[r] = parts[r][i];
     sum[i] = expected(op, column);
   }
-  const Array<T> want(sum);
-  run_clean(make, size, [&](Communicator& group) {
+  return [parts, want = std::make_shared<Array<T>>(sum), count, op](Communicator& group) {
     Array<T> data(parts[size_t(group.rank())]);
     group.all_reduce(data.get(), count, dtype_of<T>, op);
-    const bool equal = same_bits(data.get(), want.get(), want.size);
+    const bool equal = same_bits(data.get(), want->get(), want->size);
     if (!equal) throw InternalError(str_cat("wrong bits, count ", count, ", ", name_of(op)));
+  };
+}
+
+template <typename T>
+void all_reduce_of(const MakeGroup& make, int size, int64_t count, ReductionOp op) {
+  run_clean(make, size, all_reduce_case<T>(size, count, op));
+}
+
+/// All in one group, which some transports take long to make.
+inline void run_cases(const MakeGroup& make, int size, const std::vector<Body>& cases) {
+  run_clean(make, size, [&](Communicator& group) {
+    for (const Body& one : cases) one(group);
   });
 }
 
@@ -135,21 +156,25 @@ inline void all_reduce_cases(const MakeGroup& make) {
   const int size = GENERATE(1, 2, 3, 4, 5, 8);
   CAPTURE(size);
   SECTION("all_reduce: sums in rank order, the same bits on every rank, for any count") {
+    std::vector<Body> cases;
     for (int64_t count : {0, 1, 2, 7, 1000, 1025, 66'000, 700'001})
-      all_reduce_of<float>(make, size, count, ReductionOp::Sum);
+      cases.push_back(all_reduce_case<float>(size, count, ReductionOp::Sum));
+    run_cases(make, size, cases);
   }
   SECTION("all_reduce: every operation and dtype") {
+    std::vector<Body> cases;
     for (ReductionOp op : {ReductionOp::Sum, ReductionOp::Mean, ReductionOp::Min, ReductionOp::Max,
                            ReductionOp::Product})
       for (int64_t count : {5, 50'000}) {
-        all_reduce_of<float>(make, size, count, op);
-        all_reduce_of<bfloat16>(make, size, count, op);
-        all_reduce_of<float16>(make, size, count, op);
-        all_reduce_of<int32_t>(make, size, count, op);
-        all_reduce_of<int64_t>(make, size, count, op);
-        all_reduce_of<uint8_t>(make, size, count, op);
-        if (op != ReductionOp::Mean) all_reduce_of<bool>(make, size, count, op);
+        cases.push_back(all_reduce_case<float>(size, count, op));
+        cases.push_back(all_reduce_case<bfloat16>(size, count, op));
+        cases.push_back(all_reduce_case<float16>(size, count, op));
+        cases.push_back(all_reduce_case<int32_t>(size, count, op));
+        cases.push_back(all_reduce_case<int64_t>(size, count, op));
+        cases.push_back(all_reduce_case<uint8_t>(size, count, op));
+        if (op != ReductionOp::Mean) cases.push_back(all_reduce_case<bool>(size, count, op));
       }
+    run_cases(make, size, cases);
   }
 }
 
@@ -278,8 +303,9 @@ inline void order_and_errors(const MakeGroup& make) {
     int named = 0;
     for (const std::string& error : errors) {
       CHECK(error != "");
-      named += error.find("all_reduce(sum) #2 float32 x 100") != std::string::npos &&
-               error.find("broadcast #2 float32 x 100") != std::string::npos;
+      named += error == kElsewhere ||
+               (error.find("all_reduce(sum) #2 float32 x 100") != std::string::npos &&
+                error.find("broadcast #2 float32 x 100") != std::string::npos);
     }
     CHECK(named >= 1);
   }
@@ -304,7 +330,7 @@ inline void order_and_errors(const MakeGroup& make) {
         },
         0.3);
     for (int r = 0; r < size; ++r) {
-      if (r == 1) continue;
+      if (r == 1 || errors[size_t(r)] == kElsewhere) continue;
       CAPTURE(errors[size_t(r)]);
       CHECK(errors[size_t(r)].find("rank 1") != std::string::npos);
     }
@@ -324,7 +350,7 @@ inline void order_and_errors(const MakeGroup& make) {
         group.barrier();
       }
     });
-    CHECK(errors[0].find("worker 7 is lost") != std::string::npos);
+    if (errors[0] != kElsewhere) CHECK(errors[0].find("worker 7 is lost") != std::string::npos);
   }
 }
 

@@ -83,6 +83,18 @@ TEST_CASE("work waits for the compute stream and has ended when the call returns
   CHECK(FakeNccl::aborted() == 3);  // each communicator once, at its end
 }
 
+TEST_CASE("what lives when the program ends is aborted once", "[collective][nccl]") {
+  FakeCuda cuda({.gpus = 2, .runs_kernels = false});
+  const ScopedNccl scoped(FakeNccl::table());
+  {
+    const auto group = make_group(2);
+    abort_nccl_communicators();  // exit() does so
+    CHECK(FakeNccl::aborted() == 2);
+    abort_nccl_communicators();
+  }
+  CHECK(FakeNccl::aborted() == 2);
+}
+
 TEST_CASE("processes meet through a store", "[collective][nccl]") {
   FakeCuda cuda({.gpus = 3, .runs_kernels = false});
   const ScopedNccl scoped(FakeNccl::table());

@@ -101,3 +101,18 @@ TEST_CASE("an error comes out at its element", "[data][gpu_fetch]") {
   for (int i = 0; i < 4; ++i) CHECK(it.get_next_as_optional()->x.to_vector() == Values{float(i)});
   CHECK_THROWS_WITH(it.get_next_as_optional(), Catch::Contains("a bad picture"));
 }
+
+TEST_CASE("a batch that is the same memory each time stays on its GPU", "[data][gpu_fetch]") {
+  const FakeCuda cuda;
+  const std::vector<Device> gpu{kGpus[0]};
+  const auto copies_of = [&](const Dataset& dataset, const std::vector<Values>& expected) {
+    data::Iterator it = Dataset(data::fetch_to_gpus_node(dataset.node(), gpu, false)).iterator();
+    const int before = cuda.count("cuMemcpyHtoDAsync");
+    for (const Values& values : expected) CHECK(it.next().x.to_vector() == values);
+    return cuda.count("cuMemcpyHtoDAsync") - before;
+  };
+  const Dataset numbers = Dataset::from_tensor_slices(Tensor{1.0f, 2.0f, 3.0f, 4.0f});
+  const Values all{1, 2, 3, 4}, first{1, 2}, last{3, 4};
+  CHECK(copies_of(numbers.repeat().batch(4), {all, all, all, all, all}) == 2);
+  CHECK(copies_of(numbers.repeat().batch(2), {first, last, first, last}) == 4);
+}

@@ -6,6 +6,13 @@
 #include <tests/support/catch.hpp>
 
 #include <algorithm>
+#include <cstdlib>
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <distribute/base/memory_limit.hpp>
 
 using namespace distribute;
 using namespace distribute::data;
@@ -106,4 +113,74 @@ TEST_CASE("an error in the input loses no element of the buffer", "[data][shuffl
     } catch (const UnavailableError&) {
     }
   CHECK(sorted(got) == Numbers{0, 1, 2, 4, 5});
+}
+
+/// Sets `ulimit -v` so that a twentieth of what is in use is left; false: without a limit again.
+static void leave_little_memory(bool little) {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_AS, &limit);
+  limit.rlim_cur = rlim_t{1} << 47;
+  ::setrlimit(RLIMIT_AS, &limit);  // for address_room()
+  if (little) limit.rlim_cur = rlim_t(double(address_room()->used) * 1.05);
+  if (!little) limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_AS, &limit);
+}
+
+// Run by the test below, in a process of its own.
+TEST_CASE("with little memory", "[.little_memory]") {
+  if (!std::getenv("DISTRIBUTE_TEST_LITTLE_MEMORY")) SKIP("run by the next test");
+  const auto mapped = Dataset::range(400).map([](const Batch& b) { return b; });
+  const auto shuffled = mapped.shuffle(200, {.seed = 6});
+  const auto take = [](Iterator& it, size_t count) {
+    Numbers numbers;
+    for (size_t i = 0; i < count; ++i)
+      if (const auto element = it.get_next_as_optional())
+        numbers.push_back(element->x.item<int64_t>());
+    return numbers;
+  };
+  Iterator it = shuffled.iterator();
+  Numbers got = take(it, 50);  // with all of the buffer
+  leave_little_memory(true);
+  ::usleep(60'000);  // the look before counts for so long
+  for (const int64_t number : take(it, 150)) got.push_back(number);
+  leave_little_memory(false);
+  const Tensor position = it.state();
+  const Numbers rest = take(it, 400);
+  got.insert(got.end(), rest.begin(), rest.end());
+  CHECK(sorted(got) == count_up(0, 400));  // nothing is lost
+  CHECK(got != scalars_of(mapped.shuffle(200, {.seed = 6})));
+  // A buffer of 16 cannot give an element 16 places early, one of 200 does. What it held before it
+  // shrank comes first.
+  int64_t earliest = 0;
+  for (size_t i = 250; i < got.size(); ++i) earliest = std::max(earliest, got[i] - int64_t(i));
+  CHECK(earliest < 16);
+  Iterator again = shuffled.iterator();
+  again.restore(position);
+  CHECK(take(again, 400) == rest);
+
+  // Numbers of rows take no memory; what is prepared ahead comes in the same order.
+  const auto same = [](const Batch& b) { return b; };
+  const auto prepared = Dataset::range(100).map(same, {.num_parallel_calls = 4}).prefetch(8);
+  Iterator ahead = prepared.iterator(),
+           rows = Dataset::range(400).shuffle(200, {.seed = 6}).iterator();
+  Numbers in_order = take(ahead, 1);  // starts the threads
+  leave_little_memory(true);
+  ::usleep(60'000);
+  const Numbers rest_in_order = take(ahead, 100), order = take(rows, 400);
+  leave_little_memory(false);
+  in_order.insert(in_order.end(), rest_in_order.begin(), rest_in_order.end());
+  CHECK(in_order == count_up(0, 100));
+  CHECK(order == scalars_of(Dataset::range(400).shuffle(200, {.seed = 6})));
+}
+
+TEST_CASE("a shuffle holds fewer elements where memory runs out", "[data][shuffle]") {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::setenv("DISTRIBUTE_TEST_LITTLE_MEMORY", "1", 1);
+    ::execl("/proc/self/exe", "test", "[.little_memory]", nullptr);
+    ::_exit(1);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  CHECK(status == 0);
 }

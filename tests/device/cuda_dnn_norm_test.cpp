@@ -1,11 +1,17 @@
-// Graphs that only engines compiled at run time serve: batch normalization. Such a plan cannot be
-// finished without a driver, so the test asks which engines cuDNN proposes for an H200.
-// They ask for libcuda themselves: the toolkit's stub of it is loaded first.
+// Plans whose kernels cuDNN compiles when they are made: batch normalization, and convolutions with
+// statistics. They are finished here, without a GPU, for the properties of an H100 and of an H200,
+// over a stub of the driver (support/driver_shim.c). A plan takes half a second of the processor:
+// the tests take some, with DISTRIBUTE_TEST_EVERY_PLAN=1 all that ResNet-50 uses.
+#include <distribute/base/error.hpp>
 #include <distribute/device/detail/cuda_dnn_operations.hpp>
 
 #include "../support/catch.hpp"
 #include "../support/cuda_dnn.hpp"
+#include "../support/resnet_shapes.hpp"
+#include "../support/source_dir.hpp"
+#include "../support/temporary_directory.hpp"
 
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -25,39 +31,121 @@ TEST_CASE("batch normalization needs cuDNN", "[device][cuda_dnn_norm]") {
 namespace {
 
 using namespace distribute::cudnn_internal;
+using distribute::testing::square_convolution;
 
-const DType kTypes[] = {DType::Float32, DType::BFloat16, DType::Float16};
-
-/// True, with a warning, where the test cannot run.
-bool missing() {
-  if (!cudnn_problem().empty()) {
-    WARN("skipped: " << cudnn_problem());
-    return true;
+/// The stub of the driver, loaded before cuDNN asks for one; made once in a process.
+struct DriverShim {
+  DriverShim() {
+    const std::string source = distribute::testing::source_dir() + "/tests/support/driver_shim.c";
+    const std::string library = folder / "libcuda.so.1";
+    const std::string stubs = folder / "stubs.c";
+    // cuDNN asks for every function by its name: those of the toolkit's own stub that the source
+    // does not have say that they are none.
+    const std::string line =
+        "nm -D --defined-only '" DISTRIBUTE_CUDA_TOOLKIT_LIBRARIES
+        "/stubs/libcuda.so' | awk '$2 == \"T\" { "
+        "print \"__attribute__((weak)) int \" $3 \"(void) { return 34; }\" }' > '" +
+        stubs + "' && cc -shared -fPIC -w -Wl,-soname,libcuda.so.1 -o '" + library + "' '" +
+        source + "' '" + stubs + "' -ldl";
+    if (std::system(line.c_str()) != 0) problem = "the stub of the driver cannot be compiled";
+    void* const opened = dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL);
+    if (opened) loaded = static_cast<int*>(dlsym(opened, "shim_loaded_codes"));
+    if (!loaded && problem.empty()) problem = "the stub of the driver cannot be loaded";
   }
-  const char* const stub = DISTRIBUTE_CUDA_TOOLKIT_LIBRARIES "/stubs/libcuda.so";
-  if (dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL) || dlopen(stub, RTLD_NOW | RTLD_GLOBAL))
-    return false;
-  WARN("skipped: neither libcuda.so.1 nor " << stub << " can be loaded");
-  return true;
+  TemporaryDirectory folder;
+  std::string problem;
+  int* loaded = nullptr;  // how often compiled code was loaded
+};
+
+/// True, with a warning, where the test cannot run: a driver of this machine would be in the way.
+bool missing() {
+  static const DriverShim& shim = *new DriverShim;
+  std::string problem = shim.problem;
+  if (problem.empty()) problem = cudnn_problem();
+  CudaCompiler compiler;
+  if (problem.empty()) problem = load_cuda_compiler(compiler);
+  if (!problem.empty()) WARN("skipped: " << problem);
+  return !problem.empty();
 }
 
-size_t engines(CudnnGraph graph) {
-  std::ifstream file(std::string(DISTRIBUTE_SOURCE_DIR) + "/tests/data/gpu/h200_deviceprop.json");
-  const auto target = CudnnTarget::of_properties({std::istreambuf_iterator<char>(file), {}});
-  const CudnnDescriptor finished = graph.finish();
-  return propose_engines(target, finished).size();
+CudnnTarget target_of(const char* name) {
+  std::ifstream file(distribute::testing::source_dir() + "/tests/data/gpu/" + name + ".json");
+  return CudnnTarget::of_properties({std::istreambuf_iterator<char>(file), {}});
+}
+
+CudnnPlan finished(const CudnnTarget& target, CudnnGraph graph) {
+  INFO(target.name() << " " << graph.signature());
+  auto plans = make_plans(target, graph, {});
+  REQUIRE(plans.size() == 1);
+  return std::move(plans[0]);
+}
+
+/// Those of ResNet-50 at 224 x 224, the stem's first.
+std::vector<NormShape> resnet50_norms(DType dtype, int64_t batch) {
+  std::vector<NormShape> norms{{dtype, batch, 64, 112, 112, true, false}};
+  for (int64_t stage = 0; stage < 4; ++stage) {
+    const int64_t width = 64 << stage, size = 56 >> stage;
+    if (stage > 0) norms.push_back({dtype, batch, width, 2 * size, 2 * size, true, false});
+    norms.push_back({dtype, batch, width, size, size, true, false});
+    norms.push_back({dtype, batch, 4 * width, size, size, true, true});
+    norms.push_back({dtype, batch, 4 * width, size, size, false, false});
+  }
+  return norms;
 }
 
 }  // namespace
 
-TEST_CASE("batch normalization with what follows it has engines", "[device][cuda_dnn_norm]") {
+TEST_CASE("plans of batch normalization are finished for H100 and H200",
+          "[device][cuda_dnn_norm]") {
   if (missing()) return;
-  for (DType dtype : kTypes)
-    for (const auto& [relu, residual] : {std::pair{false, false}, {true, false}, {true, true}}) {
-      const NormShape shape{dtype, 256, 64, 56, 56, relu, residual};
-      CHECK(engines(batch_norm_forward(shape)) > 0);
-      CHECK(engines(batch_norm_backward(shape)) > 0);
-    }
+  const NormShape shape{DType::BFloat16, 256, 1024, 14, 14, true, true};
+  const CudnnPlan there = finished(target_of("h100_deviceprop"), batch_norm_forward(shape));
+  CHECK(there.compiled_at_runtime());
+  const CudnnPlan back = finished(target_of("h200_deviceprop"), batch_norm_backward(shape));
+  CHECK(back.compiled_at_runtime());
+}
+
+TEST_CASE("a stored plan of batch normalization is not compiled again", "[device][cuda_dnn_norm]") {
+  if (missing()) return;
+  const TemporaryDirectory folder;
+  const MakeGraph make = [] {
+    return batch_norm_forward({DType::BFloat16, 256, 512, 7, 7, true, false});
+  };
+  int measured = 0;
+  const auto choose = [&](const std::vector<CudnnPlan>&, const std::vector<int64_t>&) {
+    ++measured;
+    return size_t{0};
+  };
+  PlanCache first(target_of("h200_deviceprop"), PlanStore(folder.path()));
+  CHECK(first.find_or_make("n", {}, make, choose).plan.compiled_at_runtime());
+  CHECK(measured == 0);  // none that need no compiler, so cuDNN's favourite is taken
+  PlanCache second(target_of("h200_deviceprop"), PlanStore(folder.path()));
+  const ReadyPlan& restored = second.find_or_make("n", {}, make, choose);
+  CHECK_FALSE(restored.plan.compiled_at_runtime());
+  CHECK(restored.plan.workspace_bytes() >= 0);
+}
+
+TEST_CASE("a convolution with statistics has a plan in bfloat16", "[device][cuda_dnn_norm]") {
+  if (missing()) return;
+  const auto shape = square_convolution(DType::BFloat16, 256, 14, 1024, 256, 1, 1);
+  finished(target_of("h200_deviceprop"), convolution_statistics(shape));
+}
+
+TEST_CASE("every normalization of ResNet-50 has plans", "[device][cuda_dnn_norm]") {
+  if (!std::getenv("DISTRIBUTE_TEST_EVERY_PLAN") || missing()) return;
+  int compiled = 0, plans = 0;
+  for (const char* name : {"h100_deviceprop", "h200_deviceprop"}) {
+    const CudnnTarget target = target_of(name);
+    for (const NormShape& shape : resnet50_norms(DType::BFloat16, 256))
+      for (const bool back : {false, true}) {
+        const CudnnPlan plan =
+            finished(target, back ? batch_norm_backward(shape) : batch_norm_forward(shape));
+        compiled += plan.compiled_at_runtime();
+        ++plans;
+      }
+  }
+  CHECK(plans == 64);
+  WARN(compiled << " of " << plans << " plans were compiled when they were made");
 }
 
 #endif

@@ -203,11 +203,20 @@ TEST_CASE("page-locked memory is read late", "[device][cuda]") {
   CHECK(Tensor(x.shape(), x.dtype(), x.array()).to_vector() == std::vector<float>{2, 2});
 }
 
-TEST_CASE("memory that the GPU reads by itself is waited for", "[device][cuda]") {
+TEST_CASE("memory that the GPU reads by itself is put aside, or waited for", "[device][cuda]") {
   for (const bool reads_pageable : {false, true}) {
     const FakeCuda fake({.reads_pageable = reads_pageable});
-    const Tensor x = Tensor({2}, std::vector<float>{1, 2}).to(kGpu);
-    CHECK(fake.count("cuStreamSynchronize") == (reads_pageable ? 1 : 0));
+    std::vector<float> values{1, 2};
+    Buffer buffer(8, kGpu);
+    copy_bytes(buffer.data(), kGpu, values.data(), Device{}, 8);
+    values = {3, 4};
+    CHECK(fake.count("cuStreamSynchronize") == 0);
+    CHECK(fake.count("cuMemHostAlloc") == (reads_pageable ? 1 : 0));
+    copy_bytes(values.data(), Device{}, buffer.data(), kGpu, 8);
+    CHECK(values == std::vector<float>{1, 2});
+    const int waits = fake.count("cuStreamSynchronize");
+    const Tensor large = zeros({600'000}).to(kGpu);
+    CHECK(fake.count("cuStreamSynchronize") == waits + (reads_pageable ? 1 : 0));
   }
 }
 

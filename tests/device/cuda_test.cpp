@@ -2,17 +2,22 @@
 // scripts/gpu_check.sh.
 #include <distribute/base/error.hpp>
 #include <distribute/device/cuda_device.hpp>
+#include <distribute/device/cuda_library.hpp>
 #include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/cuda_module.hpp>
 #include <distribute/device/cuda_stream.hpp>
 #include <distribute/device/detail/cuda_state.hpp>
 #include <distribute/device/detail/kernel_text.hpp>
+#include <distribute/device/memory_growth.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include "../support/catch.hpp"
 #include "../support/fake_cuda.hpp"
+#include "../support/temporary_directory.hpp"
 
+#include <cstdlib>
 #include <exception>
+#include <fstream>
 #include <initializer_list>
 #include <numeric>
 #include <string>
@@ -130,6 +135,54 @@ TEST_CASE("a full GPU gives its cache back, then names the largest blocks", "[de
   }
 }
 
+TEST_CASE("a full GPU takes what its other logical GPUs have cached", "[device][cuda]") {
+  FakeCuda fake({.memory_bytes = 1 << 20});
+  distribute::set_logical_gpus({{0, 0}, {0, 0}});
+  { const distribute::Buffer cached(700 << 10, kSecond); }
+  CHECK(distribute::memory_info(kSecond).cached > 0);
+  CHECK_NOTHROW(distribute::Buffer(700 << 10, kGpu));
+  CHECK(distribute::memory_info(kSecond).cached == 0);
+}
+
+TEST_CASE("of a large block at most a sixteenth lies idle", "[device][cuda]") {
+  FakeCuda fake;
+  for (int64_t bytes = (1 << 20) + 1; bytes < (300 << 20); bytes = bytes * 9 / 8) {
+    const int64_t before = distribute::memory_info(kGpu).current;
+    const distribute::Buffer buffer(bytes, kGpu);
+    const int64_t block = distribute::memory_info(kGpu).current - before;
+    CHECK(block >= bytes);
+    CHECK(double(block) <= double(bytes) * 1.0626);
+  }
+}
+
+TEST_CASE("with exact memory every buffer is a block of its own size", "[device][cuda]") {
+  ::setenv("DISTRIBUTE_CUDA_EXACT_MEMORY", "1", 1);
+  FakeCuda fake;
+  ::unsetenv("DISTRIBUTE_CUDA_EXACT_MEMORY");
+  {
+    const distribute::Buffer one(1001, kGpu);
+    CHECK(fake.allocated_bytes() == 1001);
+  }
+  CHECK(fake.allocated_bytes() == 0);
+  CHECK(distribute::memory_info(kGpu).cached == 0);
+  const distribute::Buffer two(1001, kGpu);
+  CHECK(fake.count("cuMemAlloc") == 2);
+  CHECK(fake.count("cuMemFree") == 1);
+}
+
+TEST_CASE("memory of GPUs grows, and another wish is refused", "[device][cuda]") {
+  namespace experimental = distribute::config::experimental;
+  FakeCuda fake;
+  const auto gpu = distribute::config::list_physical_devices("GPU").at(0);
+  CHECK_NOTHROW(experimental::set_memory_growth(gpu, true));
+  CHECK(experimental::get_memory_growth(gpu));
+  CHECK_THROWS_AS(experimental::set_memory_growth(gpu, false), distribute::UnimplementedError);
+  const auto cpu = distribute::config::list_physical_devices("CPU").at(0);
+  CHECK_THROWS_AS(experimental::set_memory_growth(cpu, true), distribute::InvalidArgumentError);
+  CHECK_THROWS_AS(experimental::get_memory_growth({"/physical_device:GPU:7", "GPU"}),
+                  distribute::InvalidArgumentError);
+}
+
 TEST_CASE("logical GPUs share a GPU and its limit", "[device][cuda]") {
   FakeCuda fake;
   distribute::set_logical_gpus({{0, 1 << 20}, {0, 0}, {0, 0}});
@@ -228,6 +281,58 @@ TEST_CASE("threads of a block meet at barriers", "[device][cuda]") {
     return sums;
   }());
 }
+
+TEST_CASE("a GPU newer than the compiler gets PTX", "[device][cuda]") {
+  FakeCuda fake({.capability = 110});  // the fake's compiler knows GPUs up to 100
+  const distribute::Tensor x = distribute::Tensor{2.0f, 3.0f}.to(kGpu);
+  const distribute::Tensor y = distribute::Tensor::empty({2}, x.dtype(), kGpu);
+  const struct {
+    const float* x;
+    float* y;
+    int64_t count = 2;
+  } arguments{x.array().data<float>(), y.array().data<float>()};
+  distribute::launch_kernel(kGpu, {kCube, "cube", kCubeArguments}, {}, arguments);
+  CHECK(y.to_vector() == std::vector<float>{8, 27});
+  CHECK(fake.count("nvrtcGetPTX") == 1);
+}
+
+TEST_CASE("libraries of a later CUDA than the driver's are not tried", "[device][cuda]") {
+  using distribute::files_for_driver;
+  using Names = std::vector<const char*>;
+  const Names all = {"libx.so.13", "libx.so.12", "libx.so"};
+  CHECK(files_for_driver(all, 0) == all);
+  CHECK(files_for_driver(all, 13000) == all);
+  CHECK(files_for_driver(all, 12080) == Names{all[1], all[2]});
+  CHECK(files_for_driver(all, 14010) == all);  // drivers run what is older
+}
+
+#if DISTRIBUTE_HAS_CUDA
+TEST_CASE("a library's companions of the same folder are opened before it", "[device][cuda]") {
+  // It asks for its companion by name when it is loaded, as NVRTC does for its builtins.
+  const TemporaryDirectory folder;
+  const auto library = [&](const std::string& name, const std::string& text) {
+    std::ofstream(folder / "text.cpp") << text;
+    const std::string line = "c++ -shared -fPIC -Wl,-soname," + name + " -o '" + folder / name +
+                             "' '" + folder / "text.cpp" + "'";
+    REQUIRE(std::system(line.c_str()) == 0);
+  };
+  library("libtest-companion.so.1", "");
+  library("libtest.so.1", R"(#include <dlfcn.h>
+    extern "C" int found;
+    int found = dlopen("libtest-companion.so.1", RTLD_NOW) != nullptr;)");
+  ::setenv("DISTRIBUTE_CUDA_LIBRARY_PATH", folder.path().c_str(), 1);
+  std::string problem;
+  void* const opened = distribute::open_cuda_library(
+      {.what = "test", .files = {"libtest.so.1"}, .companions = "libtest-companion.so."}, problem);
+  ::unsetenv("DISTRIBUTE_CUDA_LIBRARY_PATH");
+  CHECK(problem == "");
+  REQUIRE(opened);
+  const void* const found = distribute::cuda_symbol(opened, "found");
+  REQUIRE(found);
+  CHECK(*static_cast<const int*>(found) == 1);
+  CHECK(distribute::cuda_library_file(found) == folder / "libtest.so.1");
+}
+#endif
 
 TEST_CASE("NVRTC compiles the prelude for every architecture", "[device][cuda]") {
   distribute::CudaCompiler compiler;

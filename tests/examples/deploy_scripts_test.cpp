@@ -87,26 +87,43 @@ TEST_CASE("mpirun's ranks meet at the first host", "[examples][deploy][mpi][mult
                           Contains("-x MASTER_ADDR=127.0.0.1 "));
 }
 
+namespace {
+
+/// examples/deploy/emr/step.sh on core nodes that are addresses of this machine.
+ProgramResult emr_step(int nodes, const std::string& variables, const std::string& flags) {
+  std::string instances;
+  for (int node = 0; node < nodes; ++node)
+    instances += std::string(instances.empty() ? "" : ",") + R"({"PrivateDnsName": "127.0.0.)" +
+                 std::to_string(2 + node) + R"(", "Status": {"State": "RUNNING"}})";
+  return shell(kFakes + fake("aws", "echo \"$@\" >> calls; cat instances.json\n") +
+               fake("ssh", "shift; exec sh -c \"mkdir -p home$$; cd home$$; $1\"\n") +
+               "echo '{\"Instances\": [" + instances + "]}' > instances.json\n" +
+               "mkdir d; ln -s " DISTRIBUTE_BINARY_DIR
+               "/* d; echo secret-of-these-tests > d/token\n" +
+               variables + " DISTRIBUTE_HOME=$PWD/d DISTRIBUTE_SSH=ssh bash " + kDeploy +
+               "emr/step.sh j-1 $PWD/s3" + kFlags + flags +
+               "; echo ended $?\nls s3/checkpoints; cat calls\n");
+}
+
+}  // namespace
+
 TEST_CASE("a step of EMR starts a worker on every core node",
           "[examples][deploy][emr][multiproc]") {
   SKIP_WITHOUT_PROGRAM();
-  std::string instances;
-  for (const char* host : {"127.0.0.2", "127.0.0.3", "127.0.0.4"})
-    instances += std::string(instances.empty() ? "" : ",") + R"({"PrivateDnsName": ")" + host +
-                 R"(", "Status": {"State": "RUNNING"}})";
-  const ProgramResult run =
-      shell(kFakes + fake("aws", "echo \"$@\" >> calls; cat instances.json\n") +
-            fake("ssh", "shift; exec sh -c \"mkdir -p home$$; cd home$$; $1\"\n") +
-            "echo '{\"Instances\": [" + instances + "]}' > instances.json\n" +
-            "mkdir d; ln -s " DISTRIBUTE_BINARY_DIR
-            "/* d; echo secret-of-these-tests > d/token\n"
-            "DISTRIBUTE_HOME=$PWD/d DISTRIBUTE_SSH=ssh bash " +
-            kDeploy + "emr/step.sh j-1 $PWD/s3" + kFlags +
-            "; echo ended $?\nls s3/checkpoints; cat calls\n");
+  const ProgramResult run = emr_step(3, "", "");
   INFO(run.out);
   CHECK_THAT(run.out, Contains("workers: 127.0.0.2 127.0.0.3 127.0.0.4") && Contains("ended 0") &&
                           Contains("test loss ") && Contains("\ncheckpoint\n") &&
                           Contains("emr list-instances --cluster-id j-1"));
+}
+
+TEST_CASE("a step of EMR gives core nodes the roles of chief and server",
+          "[examples][deploy][emr][multiproc]") {
+  SKIP_WITHOUT_PROGRAM();
+  const ProgramResult run = emr_step(3, "CHIEFS=1 SERVERS=1", " --strategy=parameter_server");
+  INFO(run.out);
+  CHECK_THAT(run.out, Contains("workers: 127.0.0.4  servers: 127.0.0.3  chief: 127.0.0.2") &&
+                          Contains("ended 0") && Contains("test loss "));
 }
 
 TEST_CASE("the requests to SageMaker and Vertex AI hold what the trainers read",
@@ -124,4 +141,8 @@ TEST_CASE("the requests to SageMaker and Vertex AI hold what the trainers read",
                              Contains("outputUriPrefix: gs://b/x") &&
                              Contains("name: DISTRIBUTE_JOB_TOKEN"));
   CHECK_THAT(shell(kDeploy + "vertex/custom_job.sh n 2>&1\n").out, Contains("REGION IMAGE"));
+  const ProgramResult study =
+      shell("PRINT=1 WORKERS=2 " + kDeploy + "vertex/tuning_job.sh n r image gs://b/x\n");
+  CHECK_THAT(study.out, Contains("metricId: test_accuracy") && Contains("replicaCount: 2") &&
+                            Contains("parameterId: learning_rate"));
 }

@@ -6,6 +6,7 @@
 
 #include <tests/support/library_gpu.hpp>
 #include <tests/support/logical_devices.hpp>
+#include <tests/support/source_dir.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <fstream>
@@ -33,6 +34,7 @@ TrainerOptions few_steps() {
   }();
   TrainerOptions options = defaults;
   options.strategy = "mirrored";
+  options.replicas = 1;  // a real GPU is divided
   options.batch_size = kBatch;
   options.steps = kSteps;
   options.optimizer = "momentum";
@@ -51,7 +53,8 @@ examples::Task task_of(std::unique_ptr<dist::nn::Module> model, const data::Data
 
 examples::Task digits() {
   return task_of(std::make_unique<dist::nn::Sequential>(mnist_cnn::tutorial_model()),
-                 data::load_mnist(DISTRIBUTE_SOURCE_DIR "/examples/mnist_cnn/data").take(kPictures),
+                 data::load_mnist(distribute::testing::source_dir() + "/examples/mnist_cnn/data")
+                     .take(kPictures),
                  {28, 28, 1});
 }
 
@@ -135,7 +138,6 @@ void check_on_gpus(const char* strategy, int replicas, const examples::MakeTask&
 
 }  // namespace
 
-// Apart, as a real GPU in use cannot be divided.
 TEST_CASE("trainers on one GPU give the losses of a CPU", "[examples][gpu_contract]") {
   check_on_gpus("one_device", 1, &pictures);
   for (const char* strategy : {"mirrored", "central_storage", "parameter_server"})

@@ -1,3 +1,8 @@
+#include <distribute/base/error.hpp>
+#include <distribute/base/memory_limit.hpp>
+#include <distribute/ops/conv2d.hpp>
+#include <distribute/tensor/tensor.hpp>
+
 #include <tests/support/catch.hpp>
 #include <tests/support/run_program.hpp>
 #include <tests/support/temporary_directory.hpp>
@@ -6,6 +11,10 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /// scripts/limits_test.py has the whole grid.
 TEST_CASE("programs under limits of resources end with a reason and leave nothing",
@@ -20,4 +29,32 @@ TEST_CASE("programs under limits of resources end with a reason and leave nothin
   std::ifstream file(log);
   INFO(std::string(std::istreambuf_iterator<char>(file), {}));
   CHECK(status == 0);
+}
+
+// Run by the test below, in a process of its own.
+TEST_CASE("a change of layout with no room for code", "[.no_room_for_code]") {
+  using namespace distribute;
+  if (!std::getenv("DISTRIBUTE_TEST_NO_ROOM")) SKIP("run by the next test");
+  const Tensor y = nn::conv2d(ones({2, 8, 8, 16}), ones({3, 3, 16, 32}), {});
+  if (!y.layout()) SKIP("the backend's results are row-major");
+  rlimit limit{rlim_t{1} << 46, RLIM_INFINITY};
+  ::setrlimit(RLIMIT_AS, &limit);  // for address_room()
+  limit.rlim_cur = rlim_t(address_room()->used) + (2 << 20);
+  ::setrlimit(RLIMIT_AS, &limit);
+  CHECK_THROWS_AS(y.data<float>(), ResourceExhaustedError);
+  limit.rlim_cur = RLIM_INFINITY;
+  ::setrlimit(RLIMIT_AS, &limit);
+  CHECK(y.data<float>().size() == size_t(y.num_elements()));  // and it goes on
+}
+
+TEST_CASE("oneDNN is not asked for code that there is no memory for", "[examples][limits]") {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::setenv("DISTRIBUTE_TEST_NO_ROOM", "1", 1);
+    ::execl("/proc/self/exe", "test", "[.no_room_for_code]", nullptr);
+    ::_exit(1);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  CHECK(status == 0);  // not signal 11
 }

@@ -4,6 +4,7 @@
 
 #include <distribute/checkpoint/bundle_reader.hpp>
 
+#include <tests/support/control_group.hpp>
 #include <tests/support/shared_data.hpp>
 #include <tests/support/temporary_directory.hpp>
 
@@ -296,4 +297,43 @@ TEST_CASE("a timeline that cannot be written is a warning", "[examples][mnist_cn
   CHECK(run.status == 0);
   CHECK_THAT(run.err, Contains("warning: DISTRIBUTE_TIMELINE: ") && Contains("/proc/no"));
   CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
+}
+
+TEST_CASE("a worker with fewer cores than the others is named",
+          "[examples][mnist_cnn][straggler][multiproc]") {
+  SKIP_WITHOUT_PROGRAM();
+  const ControlGroup group("cpu", "cpu.cfs_quota_us", "cpu.max");
+  if (!group.why_not().empty()) SKIP("" + group.why_not());
+  group.limit("10000");  // a tenth of a core
+  {
+    ProcessCluster cluster(
+        cluster_options(2, {"--model=tutorial", "--batch_size=2", "--steps=1000000"}));
+    for (const int worker : {0, 1}) cluster.expect_failure({"worker", worker});
+    cluster.wait_for_output({"worker", 0}, "step 100 ");
+    group.take(cluster.pid({"worker", 1}));
+    cluster.wait_for_output({"worker", 0}, "warning: worker 1 was last in ");
+    for (const int worker : {0, 1}) cluster.kill({"worker", worker});
+  }
+}
+
+TEST_CASE("the first task of a host says that there is no GPU, the others do not",
+          "[examples][mnist_cnn][multiproc]") {
+  // Programs of one's own, whose strategies look for GPUs; the folder of data is looked for later.
+  const std::string program = GENERATE("mnist_cnn_mirrored", "mnist_cnn_multi_worker");
+  if (!has_program(program)) SKIP("the program was not built");
+  const auto times_told = [](const std::string& output) {
+    int count = 0;
+    for (size_t at = 0; (at = output.find("; the CPU is used", at)) != output.npos; ++at) ++count;
+    return count;
+  };
+  const std::string data = "--data_dir=/no/such/folder";
+  const ProgramResult alone = run_program(program, {data}, "env -u TF_CONFIG");
+  CHECK(alone.status == 1);
+  if (times_told(alone.err) == 0) SKIP("there is a GPU, or the build has no CUDA");
+  CHECK(times_told(alone.err) == 1);
+  auto options = cluster_options(3, {});
+  options.command = {DISTRIBUTE_BINARY_DIR "/" + program, data};
+  ProcessCluster cluster(options);
+  for (const int worker : {0, 1, 2}) cluster.expect_failure({"worker", worker});
+  CHECK(times_told(mnist_cluster::all_output(cluster.wait())) == 1);
 }

@@ -348,3 +348,31 @@ TEST_CASE("a task without the job's token says where to put it",
   CHECK_THAT(run.err, Contains("without a job token tasks may only use loopback addresses") &&
                           Contains("DISTRIBUTE_JOB_TOKEN"));
 }
+
+TEST_CASE("an instance group of Compute Engine is the cluster by flags",
+          "[examples][mnist_cnn][gce]") {
+  SKIP_WITHOUT_PROGRAM();
+  if (!distribute::io::has_http()) SKIP("this build has no libcurl");
+  HttpServer cloud{[](const HttpServerRequest& request) -> HttpServerReply {
+    const std::string path = request.path();
+    if (path == "/computeMetadata/v1/instance/network-interfaces/0/ip")
+      return {.body = "127.0.0.1"};
+    if (path == "/computeMetadata/v1/project/project-id") return {.body = "my-project"};
+    if (path == "/v1/projects/my-project/zones/z/instanceGroups/trainers/listInstances")
+      return {.body = R"({"items":[{"instance":"https://x/zones/z/instances/a"}]})"};
+    if (path == "/v1/projects/my-project/zones/z/instances/a")
+      return {.body = R"({"networkInterfaces":[{"networkIP":"127.0.0.1"}]})"};
+    return {.status = 404};
+  }};
+  const std::string environment =
+      "GOOGLE_AUTH_TOKEN_FOR_TESTING=t GCE_METADATA_HOST=" + cloud.url().substr(7) + " ";
+  const Words group{"--gce_instance_group=trainers", "--gce_zone=z",
+                    "--gce_service=" + cloud.url() + "/v1"};
+  const ProgramResult run = train(group + Words{"--steps=2", "--json"}, environment);
+  INFO(run.out << run.err);
+  CHECK(run.status == 0);
+  CHECK_THAT(run.out, Contains("multi_worker"));
+  const ProgramResult refused = train({"--steps=1", "--gce_zone=z"});
+  CHECK(refused.status == 2);
+  CHECK_THAT(refused.err, Contains("--gce_zone does nothing without --gce_instance_group"));
+}

@@ -151,6 +151,9 @@ TEST_CASE("wrong flags of mnist_cnn give one line and status 2", "[examples][mni
                   "it is for --strategy=parameter_server");
   check_complaint({"--sync_replicas=2"}, 1, "does nothing with --strategy=mirrored");
   check_complaint({"--api=horovod", "--bf16_on_wire"}, 2, "does nothing with --api=horovod");
+  check_complaint({"--strategy=mirrored", "--elastic"}, 2,
+                  "--elastic does nothing with --strategy=mirrored; it is for "
+                  "--strategy=multi_worker or --api=horovod");
   check_complaint({"--rho=-1"}, 2, "--rho must be in [0, 1)");
   check_complaint({"--momentum=2"}, 2, "--momentum must be in [0, 1]");
   check_complaint({"--warmup_steps=-1"}, 2, "--warmup_steps must be at least 0");

@@ -286,3 +286,29 @@ TEST_CASE("resnet50 trains on photographs of all kinds", "[examples][resnet50][s
   CHECK_THAT(run.err, Contains("a/cut.jpg") && Contains("b/text.jpg"));
   CHECK(train(flags + Words{"--strict"}).status == 1);
 }
+
+TEST_CASE("resnet50 trains on records in the form of TensorFlow Datasets by flags",
+          "[examples][resnet50]") {
+  SKIP_WITHOUT("resnet50");
+  const Words cassava{"--dataset=tfrecord",
+                      "--data_dir=" DISTRIBUTE_SOURCE_DIR "/tests/data/tfds",
+                      "--train_files=cassava-train.tfrecord-*",
+                      "--validation_files=cassava-validation.tfrecord-*",
+                      "--image_key=image",
+                      "--label_key=label",
+                      "--label_offset=0",
+                      "--num_classes=5",
+                      "--train_images=6"};
+  const ProgramResult run = train(cassava);
+  INFO(run.out << run.err);
+  CHECK(run.status == 0);
+  CHECK_THAT(run.out, Contains("test accuracy"));
+  // With ImageNet's offset of 1 the first class would be -1.
+  Words wrong = cassava;
+  wrong[6] = "--label_offset=1";
+  const ProgramResult refused = train(wrong);
+  CHECK(refused.status == 1);
+  CHECK_THAT(refused.err, Contains("label"));
+  check_one_line(train({"--dataset=synthetic", "--image_key=image"}), 2,
+                 "--image_key is for --dataset=tfrecord");
+}

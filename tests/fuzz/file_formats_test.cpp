@@ -12,10 +12,19 @@ namespace {
 
 using Parser = void (*)(std::string_view);
 
-const std::vector<Parser> kParsers = {
-    fuzz::bundle_index, fuzz::bundle_rows,      fuzz::table_block, fuzz::tfrecord, fuzz::gzip,
-    fuzz::object_graph, fuzz::checkpoint_state, fuzz::event,       fuzz::example,  fuzz::jpeg,
-    fuzz::png};
+const std::vector<Parser> kParsers = {fuzz::bundle_index,
+                                      fuzz::bundle_rows,
+                                      fuzz::table_block,
+                                      fuzz::tfrecord,
+                                      fuzz::gzip,
+                                      fuzz::object_graph,
+                                      fuzz::checkpoint_state,
+                                      fuzz::event,
+                                      fuzz::example,
+                                      fuzz::jpeg,
+                                      fuzz::png,
+                                      fuzz::safetensors,
+                                      fuzz::safetensors_header};
 
 std::string small_jpeg(bool progressive) {
   if (!distribute::data::has_jpeg()) return "\xff\xd8";
@@ -61,7 +70,10 @@ std::vector<std::string> seeds() {
                                         {"i", distribute::data::Int64List{-1, 300}}}),
       small_jpeg(false),
       small_jpeg(true),
-      distribute::summary::encode_png(kRow, 1, 4, 3)};
+      distribute::summary::encode_png(kRow, 1, 4, 3),
+      distribute::saving::safetensors::serialize({{"a", distribute::Tensor{1.0f, 2.0f}}}),
+      R"({"a":{"dtype":"F32","shape":[2,4],"data_offsets":[0,32]},)"
+      R"("b":{"dtype":"BOOL","shape":[32],"data_offsets":[32,64]}})"};
 }
 
 std::string mutate(std::string bytes, std::mt19937& random) {
@@ -91,6 +103,7 @@ TEST_CASE("the seeds of the file fuzzers are well formed", "[fuzz][file_formats]
   CHECK(train::decode_checkpoint_state(all[6], "seed").model_checkpoint_path == "ab");
   CHECK(distribute::summary::decode_event(all[7], "seed").entries.at(0).number == 0.5);
   CHECK(distribute::data::decode_example(all[8], "seed").size() == 3);
+  CHECK(distribute::saving::safetensors::deserialize(all[12], "seed").tensors.size() == 1);
   if (distribute::data::has_jpeg())
     CHECK(distribute::data::decode_jpeg(all[10]).shape() == distribute::Shape{20, 17, 3});
   if (distribute::data::has_png())

@@ -12,8 +12,11 @@
 #include <distribute/io/crc32c.hpp>
 #include <distribute/io/detail/wire.hpp>
 #include <distribute/io/tfrecord.hpp>
+#include <distribute/saving/safetensors.hpp>
 #include <distribute/summary/event.hpp>
 
+#include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -117,6 +120,18 @@ inline void checkpoint_state(std::string_view bytes) {
 
 inline void event(std::string_view bytes) {
   may_refuse([&] { distribute::summary::decode_event(bytes, "fuzz"); });
+}
+
+inline void safetensors(std::string_view bytes) {
+  may_refuse([&] { distribute::saving::safetensors::deserialize(bytes, "fuzz"); });
+}
+
+/// A header behind its right length, so that the fuzzer reaches the tensors, with 64 bytes of data.
+inline void safetensors_header(std::string_view bytes) {
+  std::string file(sizeof(uint64_t), '\0');
+  const uint64_t length = bytes.size();
+  std::memcpy(file.data(), &length, sizeof length);
+  safetensors(file.append(bytes).append(64, '\1'));
 }
 
 }  // namespace fuzz

@@ -2,12 +2,23 @@
 // libraries are fakes that read the descriptors; a real GPU uses the real ones. Builds without
 // cuDNN's headers test own kernels only (gpu_lines_test.cpp).
 #include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/base/error.hpp>
+#include <distribute/device/cuda_device.hpp>
+#include <distribute/device/detail/device_state.hpp>
+#include <distribute/device/placement.hpp>
+#include <distribute/nn/normalization.hpp>
 #include <distribute/ops/batch_norm.hpp>
 #include <distribute/ops/conv2d.hpp>
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/ops/matmul.hpp>
 
 #include "support/library_gpu.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <utility>
 
 using namespace distribute::testing;
 using distribute::DType;
@@ -66,8 +77,7 @@ TEST_CASE("convolutions on cuDNN agree with the CPU", "[ops][gpu_convolution]") 
   }
 }
 
-TEST_CASE("filters are turned round once for a convolution and its gradient",
-          "[ops][gpu_convolution]") {
+TEST_CASE("filters are turned round once for a convolution and its gradient", "[ops][fake_gpu]") {
   const FakeCuda fake;
   const distribute::ScopedCudaBlas blas(FakeBlas::table());
   const distribute::cudnn_internal::ScopedCudnn dnn(FakeCudnn::table());
@@ -133,6 +143,93 @@ TEST_CASE("a normalization without a way back in cuDNN is made without it",
       {contract_numbers({3, 2, 5, 8}), contract_numbers({8}, 2), contract_numbers({8}, 3)},
       {.tolerance = 2e-5f});
   CHECK(FakeCudnn::executed == 0);
+}
+
+TEST_CASE("an engine that fails is an error, not another way", "[ops][gpu_convolution]") {
+  LibraryGpu gpu;
+  if (!gpu.dnn) return;
+  const Tensor x = contract_numbers({3, 2, 5, 8}).to(gpu.gpu.device());
+  FakeCudnn::compiler_fails = true;
+  CHECK_THROWS_AS(distribute::nn::fused_batch_norm(x, {}, {}), distribute::InternalError);
+  FakeCudnn::compiler_fails = false;
+  CHECK_NOTHROW(distribute::nn::fused_batch_norm(x, {}, {}));
+}
+
+TEST_CASE("plans of normalizations are made once each, and not measured",
+          "[ops][gpu_convolution]") {
+  LibraryGpu gpu;
+  if (!gpu.dnn) return;
+  distribute::device_state().cudnn_autotune = true;
+  const Tensor x = contract_numbers({3, 2, 5, 8}).to(gpu.gpu.device());
+  for (int step = 0; step < 2; ++step) {
+    distribute::GradientTape tape;
+    tape.watch(x);
+    tape.gradient(distribute::nn::fused_batch_norm(x, {}, {}).y, x);
+  }
+  distribute::device_state().cudnn_autotune = false;
+  CHECK(FakeCudnn::plans == 2);  // there and back
+  CHECK(FakeCudnn::executed == 4);
+}
+
+TEST_CASE("both moving averages of a normalization are one launch", "[ops][fake_gpu]") {
+  const FakeCuda fake;
+  const distribute::ScopedCudaBlas blas(FakeBlas::table());
+  const distribute::cudnn_internal::ScopedCudnn dnn(FakeCudnn::table());
+  const auto averages = [](distribute::Device device) {
+    const distribute::DeviceScope scope(device);
+    distribute::nn::BatchNormalization norm({.momentum = 0.75});
+    const Tensor x = contract_numbers({3, 2, 5, 8}).to(device);
+    for (int step = 0; step < 2; ++step) norm(x, {.training = true});
+    std::vector<Tensor> values;
+    for (const distribute::Variable& variable : norm.variables())
+      values.push_back(variable.read_value());
+    return values;
+  };
+  const Tensors cpu = averages({});
+  const Tensors gpu = averages({distribute::DeviceType::Gpu, 0});
+  REQUIRE(gpu.size() == 4);
+  for (size_t i = 0; i < 4; ++i) check_contract_tensor("variable", cpu[i], gpu[i], 2e-6f);
+  CHECK(fake.count("launch blend_averages") == 2);
+}
+
+namespace {
+
+cudnnStatus_t (*execute_plan)(cudnnHandle_t, cudnnBackendDescriptor_t, cudnnBackendDescriptor_t);
+std::atomic<int> executing, most_executing;
+
+/// Stays until a second thread executes, too, or for a while.
+cudnnStatus_t execute_slowly(cudnnHandle_t handle, cudnnBackendDescriptor_t plan,
+                             cudnnBackendDescriptor_t pack) {
+  using std::chrono::steady_clock;
+  most_executing = std::max(most_executing.load(), ++executing);
+  const auto end = steady_clock::now() + std::chrono::milliseconds(50);
+  while (executing < 2 && steady_clock::now() < end) std::this_thread::yield();
+  const cudnnStatus_t status = execute_plan(handle, plan, pack);
+  --executing;
+  return status;
+}
+
+}  // namespace
+
+TEST_CASE("threads of two logical GPUs take turns with a plan of their card", "[ops][fake_gpu]") {
+  const FakeCuda fake;
+  distribute::set_logical_gpus({{0}, {0}});
+  const distribute::ScopedCudaBlas blas(FakeBlas::table());
+  auto table = FakeCudnn::table();
+  execute_plan = std::exchange(table.execute, execute_slowly);
+  const distribute::cudnn_internal::ScopedCudnn dnn(table);
+  const auto convolve = [](int index) {
+    const distribute::Device device{distribute::DeviceType::Gpu, index};
+    const Tensor x = contract_numbers({2, 5, 5, 4}).to(device);
+    const Tensor w = contract_numbers({3, 3, 4, 8}, 2).to(device);
+    distribute::nn::conv2d(x, w);
+  };
+  convolve(0);  // makes the plan
+  convolve(1);
+  std::thread other(convolve, 1);
+  convolve(0);
+  other.join();
+  CHECK(most_executing == 1);
 }
 
 TEST_CASE("the gradient of cuDNN's normalization says that it has none", "[ops][gpu_convolution]") {

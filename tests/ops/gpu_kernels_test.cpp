@@ -14,6 +14,7 @@
 
 #include "../support/catch.hpp"
 
+#include <map>
 #include <regex>
 #include <set>
 #include <string>
@@ -64,6 +65,12 @@ constexpr char kConv[] =
 constexpr char kMatrix[] =
 #include <distribute/device/kernels/matrix.cu.inc>
     ;
+constexpr char kResizeRows[] =
+#include <distribute/device/kernels/resize_rows.cu.inc>
+    ;
+constexpr char kBlendAverages[] =
+#include <distribute/device/kernels/blend_averages.cu.inc>
+    ;
 constexpr char kNumbers[] =
 #include <distribute/device/kernels/numbers.cu.inc>
     ;
@@ -84,19 +91,75 @@ constexpr DType kFloats[] = {DType::Float32, DType::BFloat16, DType::Float16};
 constexpr DType kAll[] = {DType::Float32, DType::BFloat16, DType::Float16, DType::Int32,
                           DType::Int64,   DType::UInt8,    DType::Bool};
 
+/// What NVRTC gives of a text beside machine code: ptxas's report, and PTX.
+struct Compiled {
+  std::string log, ptx;
+};
+
 class Compiler {
  public:
   Compiler() : problem_(distribute::load_cuda_compiler(compiler_)) {}
   const std::string& problem() const { return problem_; }
+
+  /// No register of a kernel may go to memory; what its accesses are like is kept.
   void check(const KernelName& kernel, int capability) {
     INFO(kernel.function << " " << kernel.row << " for sm_" << capability);
-    CHECK_NOTHROW(distribute::compile_kernels(compiler_, distribute::kernel_text(kernel),
-                                              kernel.function, capability));
+    const Compiled compiled = compile(distribute::kernel_text(kernel), capability);
+    static const std::regex spill(R"(([1-9]\d*) bytes spill)");
+    std::smatch found;
+    if (std::regex_search(compiled.log, found, spill))
+      FAIL_CHECK(found[0] << " in\n" << compiled.log);
+    if (capability == 90) keep_accesses(compiled.ptx);
+  }
+  /// Kernels some of whose loads are of 128 bits, by name without the number of a row.
+  const std::set<std::string>& wide_loads() const { return wide_; }
+  std::string ptx_of(const std::string& entry) const {
+    const auto found = entries_.find(entry);
+    return found == entries_.end() ? "" : found->second;
   }
 
  private:
+  Compiled compile(const std::string& text, int capability) {
+    const std::string architecture = "--gpu-architecture=sm_" + std::to_string(capability);
+    const char* const options[] = {architecture.c_str(), "--std=c++20", "-default-device",
+                                   "--ptxas-options=-v"};
+    distribute::CudaHandle program = nullptr;
+    REQUIRE(compiler_.nvrtcCreateProgram(&program, text.c_str(), "text.cu", 0, nullptr, nullptr) ==
+            0);
+    const auto result = compiler_.nvrtcCompileProgram(program, 4, options);
+    Compiled compiled;
+    size_t bytes = 0;
+    compiler_.nvrtcGetProgramLogSize(program, &bytes);
+    compiled.log.resize(bytes);
+    compiler_.nvrtcGetProgramLog(program, compiled.log.data());
+    INFO(compiled.log);
+    CHECK(result == distribute::kCudaSuccess);
+    compiler_.nvrtcGetPTXSize(program, &bytes);
+    compiled.ptx.resize(bytes);
+    compiler_.nvrtcGetPTX(program, compiled.ptx.data());
+    compiler_.nvrtcDestroyProgram(&program);
+    return compiled;
+  }
+
+  void keep_accesses(const std::string& ptx) {
+    static const std::regex name(R"(^\w+)"), row(R"(_\d+$)"),
+        wide(R"(ld\.(global\.)?(nc\.)?(v4\.[ubf]32|v2\.[ubf]64|b128))");
+    for (size_t at = ptx.find(".entry "); at != std::string::npos;) {
+      const size_t next = ptx.find(".entry ", at + 1);
+      const std::string body = ptx.substr(at + 7, next == std::string::npos ? next : next - at - 7);
+      std::smatch found;
+      REQUIRE(std::regex_search(body, found, name));
+      const std::string kernel = std::regex_replace(found[0].str(), row, "");
+      entries_[kernel] = body;
+      if (std::regex_search(body, wide)) wide_.insert(kernel);
+      at = next;
+    }
+  }
+
   distribute::CudaCompiler compiler_;
   std::string problem_;
+  std::set<std::string> wide_;
+  std::map<std::string, std::string> entries_;
 };
 
 /// The oldest architecture knows the fewest instructions and gets all rows, each newer one a third.
@@ -207,4 +270,43 @@ TEST_CASE("every kernel compiles for every architecture", "[ops][gpu_kernels]") 
     compiler.check({kConvert, "convert", {}, {}, {type, DType::Float32}}, 90);
     compiler.check({kConvert, "convert", {}, {}, {DType::Float32, type}}, 90);
   }
+  const std::string_view resize =
+      "struct ResizeRowsArguments { const void* from; void* to; int64_t rows; int64_t "
+      "from_columns; "
+      "int64_t to_columns; };";
+  compiler.check({kResizeRows, "resize_rows", resize, {}, {DType::BFloat16}}, 90);
+  const std::string_view blend =
+      "struct BlendAveragesArguments { const float* old[2]; const float* latest[2]; float* out[2]; "
+      "int64_t count; float keep; float take; };";
+  compiler.check({kBlendAverages, "blend_averages", blend}, 90);
+  // Those that wait for memory move 16 bytes at once.
+  for (const char* kernel : {"avg_pool",
+                             "avg_pool_gradient",
+                             "broadcast",
+                             "column_sums",
+                             "combine",
+                             "convert",
+                             "cross_entropy",
+                             "cross_entropy_gradient",
+                             "dropout",
+                             "gather",
+                             "layer_norm",
+                             "layer_norm_gradient",
+                             "layer_norm_parameters",
+                             "map_slope",
+                             "map_value",
+                             "max_pool",
+                             "max_pool_gradient",
+                             "reduce_lines",
+                             "select",
+                             "softmax",
+                             "strided_copy",
+                             "update"}) {
+    INFO(kernel);
+    CHECK(compiler.wide_loads().contains(kernel));
+  }
+  // The bits of the CPU: no multiplication and addition in one.
+  const std::string uniform = compiler.ptx_of("uniform");
+  CHECK(uniform.find("mul.rn.f32") != std::string::npos);
+  CHECK(uniform.find("fma") == std::string::npos);
 }

@@ -52,7 +52,7 @@ Device gpu(int index) { return {DeviceType::Gpu, index}; }
 
 TEST_CASE("GPUs with central variables train as CPUs do", "[strategy][central][gpu_contract]") {
   const MakeOptimizer& make = kMakers[GENERATE(0, 1, 2)];
-  for (const int replicas : {3, 2, 1}) {  // a GPU in use cannot be divided further
+  for (const int replicas : {3, 2, 1}) {
     INFO(replicas << " replicas");
     const auto cpu = train_on_cpus(replicas, make);
     const ContractGpu contract;
@@ -80,7 +80,7 @@ TEST_CASE("parameter servers without a cluster keep variables on the host of the
   CHECK(Variable(ones({2})).device() == "/job:localhost/replica:0/task:0/device:CPU:0");
 }
 
-TEST_CASE("every visible GPU computes by default", "[strategy][central][gpu_contract]") {
+TEST_CASE("every visible GPU computes by default", "[strategy][central][fake_gpu]") {
   const FakeCuda fake({.gpus = 3});
   CentralStorageStrategy strategy;
   CHECK(strategy.num_replicas_in_sync() == 3);
@@ -102,8 +102,7 @@ TEST_CASE("without a GPU nobody computes on one", "[strategy][central]") {
         std::vector<std::string>{"/device:CPU:0"});
 }
 
-TEST_CASE("a step in which the host has part is not recorded",
-          "[strategy][central][gpu_contract]") {
+TEST_CASE("a step in which the host has part is not recorded", "[strategy][central][fake_gpu]") {
   const FakeCuda fake;
   CentralStorageStrategy strategy({.compute_devices = gpu_names(1), .parameter_device = "/cpu:0"});
   const auto scope = strategy.scope();
@@ -116,7 +115,7 @@ TEST_CASE("a step in which the host has part is not recorded",
 }
 
 TEST_CASE("a step copies each value once to each GPU, and its gradients with one wait",
-          "[strategy][central][gpu_contract]") {
+          "[strategy][central][fake_gpu]") {
   FakeCuda fake;
   const int replicas = GENERATE(1, 2, 3);
   CentralStorageStrategy strategy(
@@ -218,7 +217,7 @@ TEST_CASE("metrics count what all GPUs have seen", "[strategy][central][gpu_cont
 }
 
 TEST_CASE("GPUs fetch the rows of embeddings that they look up, and update no others",
-          "[strategy][central][gpu_contract]") {
+          "[strategy][central][fake_gpu]") {
   FakeCuda fake;
   CentralStorageStrategy strategy({.compute_devices = gpu_names(2)});
   check_embedding_step(strategy);

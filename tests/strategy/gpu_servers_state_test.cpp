@@ -194,7 +194,7 @@ TEST_CASE("servers drop gradients of GPUs that are older than max_staleness",
     check_staleness<CpuDevice>(others);
   }
   const ContractGpu contract;
-  set_logical_gpus({{0}, {0}});  // of both workers
+  contract.want_logical(2);  // of both workers
   check_staleness<GpuDevice>(others);
 }
 

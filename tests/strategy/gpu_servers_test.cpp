@@ -65,7 +65,7 @@ TEST_CASE("values travel as bfloat16 to GPUs, too", "[strategy][parameter_server
 }
 
 TEST_CASE("a worker pulls each value once to each GPU, and waits once for its gradients",
-          "[strategy][parameter_server][gpu_contract]") {
+          "[strategy][parameter_server][fake_gpu]") {
   FakeCuda fake;
   ServerCluster cluster(1, 2);
   ParameterServerStrategy<GpuDevice> strategy(cluster.resolver("worker", 0), {.num_replicas = 2});
@@ -147,7 +147,7 @@ TEST_CASE("first values that are made on a GPU reach their servers",
 }
 
 TEST_CASE("embeddings of GPUs take rows from servers and change no others",
-          "[strategy][parameter_server][gpu_contract]") {
+          "[strategy][parameter_server][fake_gpu]") {
   const int64_t shards = GENERATE(1, 2);
   const FakeCuda fake;
   ServerCluster cluster(1, 2);
@@ -160,7 +160,7 @@ TEST_CASE("embeddings of GPUs take rows from servers and change no others",
 TEST_CASE("workers on GPUs share variables, each at its own pace",
           "[strategy][parameter_server][gpu_contract]") {
   const ContractGpu contract;
-  set_logical_gpus({{0}, {0}});  // before threads use them
+  contract.want_logical(2);  // before threads use them
   ServerCluster cluster(3, 2);
   constexpr int kSteps = 6;
   const auto work = [&](int index) {
@@ -191,7 +191,7 @@ TEST_CASE("workers on GPUs share variables, each at its own pace",
 TEST_CASE("synchronous steps of workers on GPUs apply the mean of their gradients",
           "[strategy][parameter_server][gpu_contract]") {
   const ContractGpu contract;
-  set_logical_gpus({{0}, {0}});
+  contract.want_logical(2);
   ServerCluster cluster(2, 1);
   constexpr int kSteps = 4;
   const auto work = [&](int index) {

@@ -66,7 +66,7 @@ TEST_CASE("one GPU trains as the CPU does", "[strategy][gpu_contract]") {
   }
 }
 
-TEST_CASE("an optimizer's step over all variables is one launch", "[strategy][gpu_contract]") {
+TEST_CASE("an optimizer's step over all variables is one launch", "[strategy][fake_gpu]") {
   FakeCuda fake;
   distribute::OneDeviceStrategy strategy("/gpu:0");
   train_images(
@@ -91,7 +91,7 @@ TEST_CASE("replicas on logical GPUs of one GPU train as those of the CPU",
   }
 }
 
-TEST_CASE("every visible GPU is a replica by default", "[strategy][gpu_contract]") {
+TEST_CASE("every visible GPU is a replica by default", "[strategy][fake_gpu]") {
   FakeCuda fake({.gpus = 3});
   distribute::MirroredStrategy strategy;
   CHECK(strategy.num_replicas_in_sync() == 3);

@@ -4,8 +4,13 @@
 #include <distribute/base/error.hpp>
 #include <distribute/device/cuda_device.hpp>
 
+#include <distribute/collective/communicator.hpp>
+#include <distribute/collective/detail/nccl_transport.hpp>
+#include <distribute/device/cuda_memory.hpp>
+
 #include "../support/catch.hpp"
 #include "../support/fake_nccl.hpp"
+#include "../support/gpu_contract.hpp"
 
 #include <vector>
 
@@ -73,4 +78,21 @@ TEST_CASE("what NCCL refuses is added on the first device", "[strategy][nccl_all
         std::vector<float>{1.0f, -3.0f});
   CHECK(FakeNccl::calls() == 0);
   CHECK_THROWS_AS(NcclAllReduce(-1), InvalidArgumentError);
+}
+
+TEST_CASE("the real NCCL sums with one rank", "[strategy][nccl_real]") {
+  if (!testing::tests_real_gpu()) {
+    WARN("skipped: NCCL needs a real GPU");
+    return;
+  }
+  const testing::ContractGpu contract;
+  const Device device = gpu(0);
+  auto transports =
+      collective::make_nccl_transports(std::span(&device, 1), net::Deadline::after_seconds(30));
+  collective::Communicator group(std::move(transports[0]));
+  const Tensor x = testing::contract_numbers({1 << 20}).to(device);
+  const Tensor y = Tensor::empty(x.shape(), x.dtype(), device);
+  copy_bytes(y.array().bytes(), device, x.array().bytes(), device, x.num_elements() * 4);
+  group.all_reduce(y.array().bytes(), y.num_elements(), DType::Float32);
+  CHECK(y.to_vector() == x.to_vector());
 }

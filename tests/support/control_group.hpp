@@ -37,7 +37,9 @@ class ControlGroup {
   const std::string& why_not() const { return why_not_; }
   void limit(const std::string& value) const { std::ofstream(file_) << value; }
   /// For a child before it becomes another program.
-  void enter() const { std::ofstream(folder_ + "/cgroup.procs") << ::getpid(); }
+  void enter() const { take(::getpid()); }
+  /// All threads of a process that runs already.
+  void take(pid_t process) const { std::ofstream(folder_ + "/cgroup.procs") << process; }
 
   /// The wait status of a child that runs `body` in the group and exits with its result.
   template <typename Body>

@@ -480,6 +480,19 @@ CudaCompiler fake_compiler() {
     return kCudaSuccess;
   };
   c.nvrtcCompileProgram = compile;
+  c.nvrtcGetNumSupportedArchs = [](int* count) { return *count = 4, kCudaSuccess; };
+  c.nvrtcGetSupportedArchs = [](int* all) {
+    for (const int capability : {80, 86, 90, 100}) *all++ = capability;
+    return kCudaSuccess;
+  };
+  c.nvrtcGetPTXSize = [](CudaHandle handle, size_t* size) {
+    *size = static_cast<Program*>(handle)->object.size() + 1;
+    return kCudaSuccess;
+  };
+  c.nvrtcGetPTX = [](CudaHandle handle, char* code) {
+    std::strcpy(code, static_cast<Program*>(handle)->object.c_str());
+    return fake->record("nvrtcGetPTX");
+  };
   c.nvrtcGetCUBINSize = [](CudaHandle handle, size_t* size) {
     *size = static_cast<Program*>(handle)->object.size() + 1;
     return kCudaSuccess;

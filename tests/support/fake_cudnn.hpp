@@ -26,11 +26,13 @@ class FakeCudnn {
  public:
   static inline int alive = 0, plans = 0, executed = 0;
   static inline bool has_norm_backward = true;
+  static inline bool compiler_fails = false;  // of engines that compile when the plan is made
   static inline thread_local cudaStream_t current_stream = nullptr;  // of the one handle
 
   static cudnn_internal::CudnnTable table() {
     alive = plans = executed = 0;
     has_norm_backward = true;
+    compiler_fails = false;
     cudnn_internal::CudnnTable t;
     t.get_version = [] { return size_t{91900}; };
     t.get_error_string = [](cudnnStatus_t) { return "FAKE_STATUS"; };
@@ -154,6 +156,7 @@ class FakeCudnn {
     if (o.type == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR) {
       if (!o.set.contains(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG)) return CUDNN_STATUS_BAD_PARAM;
       if (!o.set.contains(CUDNN_ATTR_EXECUTION_PLAN_HANDLE)) return CUDNN_STATUS_BAD_PARAM;
+      if (compiler_fails) return CUDNN_STATUS_INTERNAL_ERROR_COMPILATION_FAILED;
       ++plans;
       o.program = o.one<const Object*>(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG)->program;
     }

@@ -6,6 +6,9 @@
 #include "fake_cuda.hpp"
 
 #include <distribute/autograd/gradient_tape.hpp>
+#include <distribute/base/error.hpp>
+#include <distribute/device/cuda_device.hpp>
+#include <distribute/device/math_mode.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/tensor/tensor.hpp>
 
@@ -14,21 +17,58 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace distribute::testing {
 
-/// A real GPU with DISTRIBUTE_TEST_GPU=1, else the fake.
+/// Whether contract tests run on a real GPU.
+inline bool tests_real_gpu() {
+  const char* real = std::getenv("DISTRIBUTE_TEST_GPU");
+  return real && std::string(real) == "1";
+}
+
+/// Logical GPUs that a real GPU is divided into, once: one in use cannot be divided any more. The
+/// test that wants most takes this many.
+inline constexpr int kRealLogicalGpus = 6;
+
+/// A real GPU with DISTRIBUTE_TEST_GPU=1, else the fake. Products are those of float32:
+/// TensorFloat-32 has three digits.
 class ContractGpu {
  public:
   ContractGpu() {
-    const char* real = std::getenv("DISTRIBUTE_TEST_GPU");
-    if (!real || std::string(real) != "1") fake_ = std::make_unique<FakeCuda>();
+    config::experimental::enable_tensor_float_32_execution(false);
+    if (!tests_real_gpu()) {
+      fake_ = std::make_unique<FakeCuda>();
+      return;
+    }
+    [[maybe_unused]] static const bool divided = [] {
+      divide(kRealLogicalGpus);
+      return true;
+    }();
   }
+  ~ContractGpu() { config::experimental::enable_tensor_float_32_execution(true); }
+  ContractGpu(const ContractGpu&) = delete;
+  ContractGpu& operator=(const ContractGpu&) = delete;
   Device device() const { return {DeviceType::Gpu, 0}; }
   FakeCuda* fake() const { return fake_.get(); }  // null: it is a real one
+  /// At least `count` logical GPUs, on a fake exactly as many; before threads use them.
+  void want_logical(int count) const {
+    if (fake_)
+      divide(count);
+    else
+      REQUIRE(int(logical_gpus().size()) >= count);
+  }
 
  private:
+  static void divide(int count) {
+    std::vector<LogicalGpu> logical;
+    const int physical = int(physical_gpus().size());
+    if (physical == 0) throw FailedPreconditionError(gpu_problem());
+    for (int i = 0; i < count; ++i) logical.push_back({i % physical, 0});
+    set_logical_gpus(std::move(logical));
+  }
+
   std::unique_ptr<FakeCuda> fake_;
 };
 
@@ -61,6 +101,8 @@ inline void check_contract_tensor(const std::string& name, const Tensor& cpu, co
   for (float value : a)
     if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
   if (is_half(cpu.dtype())) tolerance = std::max(tolerance, 8e-3f);
+  if (tests_real_gpu() && tolerance > 0)
+    tolerance = std::max(tolerance, 5e-6f);  // its own expf, sinf, ...
   for (size_t i = 0; i < a.size(); ++i) {
     const bool same = a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i])) ||
                       std::abs(a[i] - b[i]) <= tolerance * std::max(largest, 1e-3f);

@@ -5,27 +5,27 @@
 #include "fake_cudnn.hpp"
 #include "gpu_contract.hpp"
 
-#include <distribute/device/math_mode.hpp>
+#include <distribute/device/detail/cuda_blas.hpp>
+#include <distribute/device/detail/cuda_dnn_operations.hpp>
 
-#include <cstdlib>
 #include <optional>
-#include <string>
 
 namespace distribute::testing {
 
-/// ContractGpu without TensorFloat-32; the fake one with fakes of cuBLASLt and, where its headers
-/// are there, cuDNN.
+/// ContractGpu; the fake one with fakes of cuBLASLt and, where its headers are there, cuDNN. A real
+/// one has the libraries themselves, or there would be nothing to test.
 struct LibraryGpu {
   LibraryGpu() {
-    config::experimental::enable_tensor_float_32_execution(false);
-    const char* real = std::getenv("DISTRIBUTE_TEST_GPU");
-    if (real && std::string(real) == "1") return;
+    if (tests_real_gpu()) {
+      REQUIRE(cuda_blas_problem() == "");
+      REQUIRE(cudnn_problem() == "");
+      return;
+    }
     blas.emplace(FakeBlas::table());
 #if DISTRIBUTE_HAS_CUDNN
     dnn.emplace(FakeCudnn::table());
 #endif
   }
-  ~LibraryGpu() { config::experimental::enable_tensor_float_32_execution(true); }
   ContractGpu gpu;
   std::optional<ScopedCudaBlas> blas;
 #if DISTRIBUTE_HAS_CUDNN

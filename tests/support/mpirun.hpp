@@ -1,7 +1,8 @@
 #pragma once
-/// Hidden tests of this program as ranks that mpirun starts.
+/// Hidden tests of this program as ranks that the mpirun of one MPI starts.
 
 #include <distribute/base/error.hpp>
+#include <distribute/collective/engine.hpp>
 
 #include <tests/support/temporary_directory.hpp>
 
@@ -16,15 +17,46 @@ struct MpiRun {
   std::string output;
 };
 
-/// Runs this program again on three ranks, with the hidden test `tag`; `environment`: "A=1 B=2".
-/// mpirun's own status is no measure: it complains about ranks that leave a broken group.
-inline MpiRun run_with_mpi(const std::string& tag, const std::string& environment = "") {
+struct MpiRunOptions {
+  distribute::collective::EngineKind mpi = distribute::collective::EngineKind::OpenMpi;
+  int ranks = 3;
+  std::string environment = {};  // "A=1 B=2"
+  /// Ranks that end or are killed do not end the others.
+  bool survives = false;
+};
+
+inline bool is_open_mpi(const MpiRunOptions& options) {
+  return options.mpi == distribute::collective::EngineKind::OpenMpi;
+}
+
+/// Debian's names: both are installed beside each other.
+inline std::string mpirun_of(const MpiRunOptions& options) {
+  if (is_open_mpi(options))
+    return distribute::str_cat("mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none ",
+                               options.survives ? "--enable-recovery " : "");
+  return distribute::str_cat("mpiexec.mpich ", options.survives ? "-disable-auto-cleanup " : "");
+}
+
+/// Why the MPI cannot be tested here; empty when it can.
+inline std::string mpi_problem(distribute::collective::EngineKind mpi) {
+  std::string problem;
+  if (!distribute::collective::find_engine(mpi, problem)) return problem;
+  const std::string command = mpirun_of({.mpi = mpi});
+  const std::string program = command.substr(0, command.find(' '));
+  if (std::system(("command -v " + program + " >/dev/null 2>&1").c_str()) == 0) return {};
+  return program + " is missing (apt-get install openmpi-bin mpich)";
+}
+
+/// Runs this program again on the ranks, with the hidden test `tag`. mpirun's own status is no
+/// measure: it complains about ranks that leave a broken group.
+inline MpiRun run_with_mpi(const std::string& tag, const MpiRunOptions& options = {}) {
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   const TemporaryDirectory directory;
   const std::string out = directory / "out";
+  // Both MPIs leave memory behind; what the test itself leaks, other tests find.
   const std::string command = distribute::str_cat(
-      "env ", environment, " timeout 60 mpirun --allow-run-as-root --oversubscribe --bind-to none ",
-      "-np 3 '", self, "' '", tag, "' >'", out, "' 2>&1 </dev/null");
+      "env ASAN_OPTIONS=detect_leaks=0 ", options.environment, " timeout 60 ", mpirun_of(options),
+      "-np ", options.ranks, " '", self, "' '", tag, "' >'", out, "' 2>&1 </dev/null");
   MpiRun run;
   if (std::system(command.c_str()) < 0) return run;
   std::ifstream file(out);
@@ -34,6 +66,4 @@ inline MpiRun run_with_mpi(const std::string& tag, const std::string& environmen
 }
 
 /// Naming a file selects its hidden tests too, outside of mpirun.
-inline bool is_mpi_rank() { return std::getenv("OMPI_COMM_WORLD_RANK") != nullptr; }
-
-inline bool has_mpirun() { return std::system("command -v mpirun >/dev/null 2>&1") == 0; }
+inline bool is_mpi_rank() { return std::getenv("OMPI_COMM_WORLD_RANK") || std::getenv("PMI_RANK"); }

@@ -1,3 +1,4 @@
+#include <distribute/base/cores.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/base/version.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
@@ -188,6 +189,11 @@ TEST_CASE("three tasks measure the network between them", "[tools][doctor_comman
     const Json limit = findings(report, "limits", "network").at(0);
     CHECK(limit["data"]["resnet50_seconds_per_step"].get<double>() ==
           Approx(25'557'032 * 4.0 * 4 / 3 / limit["data"]["bytes_per_second"].get<double>()));
+    const auto crowded = findings(report, "host", "tasks per core");
+    CHECK(crowded.size() == size_t(3 > core_limits().usable()));
+    if (!crowded.empty())
+      CHECK_THAT(crowded[0]["text"].get<std::string>(),
+                 Contains("3 tasks with ") && Contains(" each share "));
   }
 }
 
@@ -349,4 +355,20 @@ TEST_CASE("a task with another version of the library is named, with both versio
                                        " and worker 2 99.1.0: run the same build in all tasks"));
     CHECK(findings(report, "network", "not measured").empty());
   }
+}
+
+TEST_CASE("the doctor can require a GPU and names what is missing for one",
+          "[tools][doctor_command]") {
+  if (!has_program("distribute")) SKIP("the program was not built");
+  const ProgramResult result = alone({"--json", "--require_gpu"}, "CUDA_VISIBLE_DEVICES=");
+  CHECK(result.status == 1);
+  const Json report = Json::parse(result.out);
+  CHECK(findings(report, "GPU", "none").at(0)["mark"] == "FAIL");
+  for (const char* name : {"CUDA driver", "NVRTC", "cuBLASLt", "cuDNN", "NCCL"}) {
+    INFO(name);
+    const Json finding = findings(report, "libraries", name).at(0);
+    CHECK((finding["mark"] == "ok" || finding["mark"] == "FAIL"));
+    CHECK_FALSE(finding["text"].get<std::string>().empty());
+  }
+  CHECK(findings(report, "libraries", "CUDA driver").at(0)["mark"] == "FAIL");
 }

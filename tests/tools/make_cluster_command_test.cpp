@@ -86,10 +86,11 @@ TEST_CASE("cluster make refuses hosts that make no cluster", "[tools][make_clust
   check_refused({}, "needs a chief or a worker");
   check_refused({"--worker", "a,a"}, "'a' is named twice");
   check_refused({"--worker", "a:1", "--ps", "a:1"}, "worker 0 and ps 0 have the same address");
-  check_refused({"--worker", "a", "--port", "0"}, "--port must be from 1 to 65535");
-  check_refused({"--worker", "a", "--port", "x"}, "--port: wanted a number");
+  check_refused({"--worker", "a", "--port", "0"},
+                "--port must be at least 1 and at most 65535, not 0");
+  check_refused({"--worker", "a", "--port", "x"}, "--port: bad value 'x'");
   check_refused({"--worker"}, "needs a value");
-  check_refused({"--workers", "a"}, "unknown option '--workers'");
+  check_refused({"--workers", "a"}, "unknown flag --workers; did you mean --worker?");
   check_refused({"a"}, "unexpected argument 'a'");
   check_refused({"--slurm"}, "SLURM_JOB_NODELIST is not set");
   check_refused({"--emr", "/nowhere"}, "cannot read /nowhere");

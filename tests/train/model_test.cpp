@@ -277,7 +277,7 @@ TEST_CASE("a callback ends the training, and sees the metrics so far", "[train][
   CHECK(history.epoch.size() == 2);
 }
 
-TEST_CASE("sample weights count in loss and metrics", "[train][model]") {
+TEST_CASE("sample weights count in the loss", "[train][model]") {
   auto net = small_net();
   optim::SGD optimizer;
   Model model(net);

@@ -2,6 +2,7 @@
 # A step of EMR: trains on the core nodes, with checkpoints and TensorBoard's files on S3.
 #   aws emr add-steps --cluster-id j-... --steps Type=CUSTOM_JAR,Name=mnist,Jar=command-runner.jar,\
 #     Args=[bash,-c,"aws s3 cp s3://BUCKET/step.sh . && bash step.sh j-... s3://BUCKET/runs/1"]
+# A chief and parameter servers: SERVERS=1 CHIEFS=1 bash step.sh ... --strategy=parameter_server
 # The nodes need ssh among each other for user hadoop, or DISTRIBUTE_SSH with another way.
 set -euo pipefail
 
@@ -13,9 +14,12 @@ trap 'rm -rf "$work"' EXIT
 
 aws emr list-instances --cluster-id "$cluster" --instance-group-types CORE > "$work/instances.json"
 "$home/distribute" cluster make --emr "$work/instances.json" --boot-script "$work/boot.sh" \
-  > "$work/tf_config.sh"
-hosts=$(sed -n 's/^# \([^:]*\): worker .*/\1/p' "$work/tf_config.sh")
-echo "workers: $(echo "$hosts" | tr '\n' ' ')"
+  --chiefs "${CHIEFS:-0}" --servers "${SERVERS:-0}" > "$work/tf_config.sh"
+hosts_of() { # ROLE
+  sed -n "s/^# \([^:]*\): $1 .*/\1/p" "$work/tf_config.sh" | tr '\n' ' '
+}
+hosts="$(hosts_of ps)$(hosts_of chief)$(hosts_of worker)"
+echo "workers: $(hosts_of worker) servers: $(hosts_of ps) chief: $(hosts_of chief)"
 
 # The same script on every node; it knows which task it is.
 pids=

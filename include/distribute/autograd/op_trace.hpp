@@ -19,7 +19,7 @@ class Variable;
 using OpAttribute = std::variant<int64_t, double, std::vector<int64_t>>;
 using OpAttributes = std::map<std::string, OpAttribute>;
 
-struct TracedOp {
+struct TracedOp {              // one operation of a trace
   std::string name;            // as gradient tapes know it, such as "conv2d"
   std::vector<Tensor> inputs;  // none where an operand was left out
   Tensor output;

@@ -29,7 +29,7 @@ struct SaveSliceInfo {
   int64_t begin = 0;  // first row
 };
 
-struct VariableOptions {
+struct VariableOptions {  // options of Variable
   std::string name = "Variable";
   std::optional<bool> trainable = {};  // unset: false when synchronized on read, else true
   VariableSynchronization synchronization = VariableSynchronization::Auto;

@@ -24,7 +24,7 @@ class [[nodiscard]] CancellationScope {
   const CancellationFlag* outer_;
 };
 
-bool is_cancelled();
+bool is_cancelled();  // whether this thread's work is to end
 
 /// For long loops; reading the next element of a dataset asks, too.
 /// Throws  CancelledError when the calling thread's work is not wanted any more.

@@ -14,14 +14,14 @@ namespace distribute {
 /// Source  absl::LogSeverity
 enum class LogSeverity : uint8_t { Info, Warning, Error, Fatal };
 
-enum class LogFormat : uint8_t { Human, Json };
+enum class LogFormat : uint8_t { Human, Json };  // how lines of the log look
 
 namespace log_internal {
 /// "info", "warning", ...
 const char* level_name(LogSeverity severity);
 }  // namespace log_internal
 
-struct LogOptions {
+struct LogOptions {                              // of the process
   LogFormat format = LogFormat::Human;           // DISTRIBUTE_LOG=json
   LogSeverity min_severity = LogSeverity::Info;  // DISTRIBUTE_LOG_LEVEL, else TF_CPP_MIN_LOG_LEVEL
   std::string task = {};                         // "worker 1"; the cluster's runtime sets it

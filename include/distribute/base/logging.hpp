@@ -33,8 +33,8 @@ struct LogField {
 };
 using LogFields = std::initializer_list<LogField>;
 
-LogOptions log_options();
-void set_log_options(LogOptions options);
+LogOptions log_options();                  // the options of the process
+void set_log_options(LogOptions options);  // for the whole process
 /// Which task this process is, such as "worker 1"; stands in every JSON line.
 void set_log_task(const std::string& task);
 
@@ -52,7 +52,7 @@ namespace log_internal {
 std::string json_line(LogSeverity severity, std::string_view task, std::string_view component,
                       std::string_view message, LogFields fields);
 }  // namespace log_internal
-
+/// One line of each level.
 inline void log_info(std::string_view component, std::string_view message, LogFields fields = {}) {
   log(LogSeverity::Info, component, message, fields);
 }

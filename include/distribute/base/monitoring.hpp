@@ -15,7 +15,7 @@
 
 namespace distribute::monitoring {
 
-struct MetricOptions {
+struct MetricOptions {      // options of Metric
   std::string name;         // of letters, digits and "_"
   std::string description;  // one sentence
   std::vector<std::string> labels = {};
@@ -23,7 +23,7 @@ struct MetricOptions {
   std::vector<double> limits = {};  // of a sampler, rising
 };
 
-enum class MetricKind : uint8_t { Counter, Gauge, Sampler };
+enum class MetricKind : uint8_t { Counter, Gauge, Sampler };  // what a metric is
 
 /// How often a sampler's value was at most each of its limits, not added up.
 struct Histogram {
@@ -100,7 +100,7 @@ std::vector<double> exponential_buckets(double scale, double growth, int count);
 /// Throws  InvalidArgumentError for another number of values than there are labels.
 void check_label_values(const MetricOptions& options, size_t count);
 
-class Metric {
+class Metric {  // a named metric with a cell for each set of labels
  public:
   virtual ~Metric() = default;
   virtual MetricFamily collect() const = 0;

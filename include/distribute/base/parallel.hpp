@@ -75,12 +75,12 @@ inline int simd_level() {
 #define DISTRIBUTE_AVX512 "avx512f,avx512bw,avx512vl,avx512dq,avx2,fma,prefer-vector-width=512"
 #endif
 template <typename Body>
-__attribute__((noinline, target(DISTRIBUTE_AVX512))) void simd_call_avx512(Body& body) {
+__attribute__((noinline, target(DISTRIBUTE_AVX512))) void simd_call_avx512(Body& body) {  // AVX-512
   body();
 }
 #undef DISTRIBUTE_AVX512
 template <typename Body>
-__attribute__((noinline, target("avx2,fma"))) void simd_call_avx2(Body& body) {
+__attribute__((noinline, target("avx2,fma"))) void simd_call_avx2(Body& body) {  // AVX2
   body();
 }
 

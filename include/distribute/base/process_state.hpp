@@ -33,7 +33,7 @@ struct ProcessState {
   monitoring::LibraryMetrics metrics;
   LogState log;
 };
-
+/// Made at its first use.
 inline ProcessState& process_state() { return in_process<ProcessState>(); }
 
 }  // namespace distribute

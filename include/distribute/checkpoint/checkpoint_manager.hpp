@@ -20,7 +20,7 @@ namespace distribute::train {
 
 struct CheckpointState;
 
-struct CheckpointManagerOptions {
+struct CheckpointManagerOptions {  // options of CheckpointManager
   std::string directory;
   std::optional<int64_t> max_to_keep = {};  // none: all
   std::optional<double> keep_checkpoint_every_n_hours = {};

@@ -17,7 +17,7 @@ Tensor value_to_save(const Variable& variable);
 /// The way back: gives every copy its value.
 void restore_value(const Variable& variable, const Tensor& value);
 
-void write_tensor(BundleWriter& writer, const std::string& key, const Tensor& value);
+void write_tensor(BundleWriter& writer, const std::string& key, const Tensor& value);  // one value
 /// One slice of tensor `key`: the rows of a shard.
 void write_shard(BundleWriter& writer, const std::string& key, const Tensor& rows,
                  const SaveSliceInfo& info);

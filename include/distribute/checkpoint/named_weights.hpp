@@ -16,7 +16,7 @@ class BundleReader;
 /// The name in a file for a variable's name; unset: the same.
 using NameInFile = std::function<std::string(const std::string& name)>;
 
-struct SaveWeightsOptions {
+struct SaveWeightsOptions {  // options of save_weights()
   NameInFile name_in_file = {};
 };
 
@@ -30,7 +30,7 @@ struct SaveWeightsOptions {
 void save_weights(const std::string& prefix, const std::vector<Variable>& variables,
                   const SaveWeightsOptions& options = {});
 
-struct LoadWeightsOptions {
+struct LoadWeightsOptions {    // options of load_weights()
   bool skip_missing = false;   // variables that the file does not have keep their values
   bool skip_mismatch = false;  // so do those of another shape or type
   NameInFile name_in_file = {};

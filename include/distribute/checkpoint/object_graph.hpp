@@ -45,7 +45,7 @@ struct RegisteredSaver {
   bool operator==(const RegisteredSaver&) const = default;
 };
 
-struct TrackableObject {
+struct TrackableObject {  // a node of the object graph
   std::vector<ObjectReference> children;
   std::vector<SerializedTensor> attributes;
   std::vector<SlotVariableReference> slot_variables;
@@ -60,7 +60,7 @@ struct TrackableObjectGraph {
   std::vector<TrackableObject> nodes;
   bool operator==(const TrackableObjectGraph&) const = default;
 };
-
+/// The bytes of the graph, as a checkpoint holds them.
 std::string encode_object_graph(const TrackableObjectGraph& graph);
 
 /// `where` is for messages.

@@ -86,7 +86,7 @@ class ClusterResolver {
 /// Throws  InvalidArgumentError with the resolver's incomplete_because().
 void check_complete(const ClusterResolver& resolver);
 
-struct SimpleClusterResolverOptions {
+struct SimpleClusterResolverOptions {  // options of SimpleClusterResolver
   std::string master = {};
   std::optional<TaskType> task_type = {};
   std::optional<int> task_id = {};

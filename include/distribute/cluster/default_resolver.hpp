@@ -9,7 +9,7 @@
 
 namespace distribute {
 
-struct ImpliedResolver {
+struct ImpliedResolver {                      // a resolver and what implied it
   std::unique_ptr<ClusterResolver> resolver;  // never null
   std::string reason;                         // one sentence: what was seen
 };

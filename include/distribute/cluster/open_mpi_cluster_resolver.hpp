@@ -8,8 +8,8 @@
 
 namespace distribute {
 
-struct OpenMpiClusterResolverOptions {
-  int port = 29500;  // of rank 0, unless MASTER_PORT says another
+struct OpenMpiClusterResolverOptions {  // options of OpenMpiClusterResolver
+  int port = 29500;                     // of rank 0, unless MASTER_PORT says another
   std::optional<std::string> rpc_layer = {};
   Environment variables = {};
 };

@@ -11,7 +11,7 @@ namespace cluster_internal {
 struct JsonValue;
 }
 
-struct TFConfigClusterResolverOptions {
+struct TFConfigClusterResolverOptions {    // options of TFConfigClusterResolver
   std::optional<TaskType> task_type = {};  // these win over TF_CONFIG
   std::optional<int> task_id = {};
   std::optional<std::string> rpc_layer = {};

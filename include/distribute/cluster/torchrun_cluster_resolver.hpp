@@ -7,7 +7,7 @@
 
 namespace distribute {
 
-struct TorchrunClusterResolverOptions {
+struct TorchrunClusterResolverOptions {  // options of TorchrunClusterResolver
   std::optional<std::string> rpc_layer = {};
   Environment variables = {};
 };

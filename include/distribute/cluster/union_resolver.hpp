@@ -9,14 +9,14 @@
 
 namespace distribute {
 
-struct UnionResolverOptions {
+struct UnionResolverOptions {  // options of UnionResolver
   std::optional<std::string> rpc_layer = {};
   std::optional<TaskType> task_type = {};
   std::optional<int> task_id = {};  // 0 counts, unlike in TensorFlow
 };
 
 template <typename T>
-concept Resolver = std::derived_from<T, ClusterResolver>;
+concept Resolver = std::derived_from<T, ClusterResolver>;  // one of them
 
 /// Merges job by job: dense jobs of the same name are joined in order; when one of them is sparse,
 /// all keep their indices.

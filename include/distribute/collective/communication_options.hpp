@@ -8,10 +8,12 @@
 
 namespace distribute {
 
-/// Auto takes the fastest: shared memory on one host, NCCL between GPUs, else TCP. Ring is
-/// TensorFlow's word for "without NCCL".
+/// Auto takes the fastest that needs nothing: shared memory on one host, NCCL between GPUs, else
+/// TCP. Ring is TensorFlow's word for "without NCCL". Mpi and Ucx carry what lies in host memory
+/// over an engine that is installed (docs/engines.md), and DISTRIBUTE_TRANSPORT says the same from
+/// outside.
 /// Source  tf.distribute.experimental.CommunicationImplementation
-enum class CommunicationImplementation { Auto, Ring, Nccl };
+enum class CommunicationImplementation { Auto, Ring, Nccl, Mpi, Ucx };
 
 /// Source  tf.distribute.experimental.CommunicationOptions
 struct CommunicationOptions {

@@ -23,7 +23,7 @@ namespace distribute::collective {
 
 class Timeline;
 
-struct CommunicatorOptions {
+struct CommunicatorOptions {     // options of Communicator
   double timeout_seconds = 300;  // of every operation, from its turn on
   /// Called once, when the first operation fails; may throw a better error in its place.
   std::function<void(const Error& error, const FlightRecorder& recorder)> on_failure = nullptr;

@@ -16,14 +16,14 @@ struct LinkCosts {
   double reduced_bytes_per_second = 8e9;  // read by sums
 };
 
-enum class AllReduceAlgorithm : uint8_t {
-  Everybody,  // each rank sends all to each, and sums all: one latency
-  Bruck,      // the same in log2(n) rounds
-  Direct,     // each rank sums one part of the array, then sends it to each
-  Chain,      // running sums go up through the ranks, results come back down, both at once
-  Ring,       // for comparison: not used, as its sums depend on where the array is cut
+enum class AllReduceAlgorithm : uint8_t {  // ways to sum
+  Everybody,                               // each rank sends all to each, and sums all: one latency
+  Bruck,                                   // the same in log2(n) rounds
+  Direct,  // each rank sums one part of the array, then sends it to each
+  Chain,   // running sums go up through the ranks, results come back down, both at once
+  Ring,    // for comparison: not used, as its sums depend on where the array is cut
 };
-const char* name_of(AllReduceAlgorithm algorithm);
+const char* name_of(AllReduceAlgorithm algorithm);  // as in messages
 
 /// Largest group in which every rank talks to every other at once.
 inline constexpr int kMostDirectRanks = 16;

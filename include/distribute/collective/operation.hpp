@@ -11,7 +11,7 @@
 
 namespace distribute::collective {
 
-enum class Collective : uint8_t {
+enum class Collective : uint8_t {  // the kinds of collective operation
   AllReduce,
   Reduce,
   ReduceScatter,
@@ -51,8 +51,8 @@ struct Operation {
   net::Deadline deadline = net::Deadline::after_seconds(0);
 };
 
-const char* name_of(Collective kind);
-const char* name_of(ReductionOp op);
+const char* name_of(Collective kind);  // as in messages
+const char* name_of(ReductionOp op);   // as in messages
 
 /// Elements of all parts together.
 int64_t total(std::span<const int64_t> counts);

@@ -21,7 +21,7 @@ struct TcpMesh {
   std::vector<std::vector<net::Socket>> flows;
 };
 
-struct TcpOptions {
+struct TcpOptions {  // of TCP between ranks
   /// Must be the same on all ranks, as the algorithms are chosen by them.
   LinkCosts costs = {};
   int64_t segment_bytes = 512 << 10;  // what large arrays are cut into

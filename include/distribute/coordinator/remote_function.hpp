@@ -25,7 +25,7 @@ concept RemoteParameter = std::same_as<P, data::Iterator&> ||
      (!std::is_lvalue_reference_v<P> || std::is_const_v<std::remove_reference_t<P>>));
 
 template <typename R>
-concept RemoteResult = std::is_void_v<R> || WireValue<R>;
+concept RemoteResult = std::is_void_v<R> || WireValue<R>;  // what a remote function gives back
 
 namespace coordinator_internal {
 

@@ -19,7 +19,7 @@ namespace rpc {
 class JobTask;
 }
 
-struct ServerOptions {
+struct ServerOptions {  // options of Server
   /// May be left out where the cluster has one job, and that job one task.
   std::optional<std::string> job_name = {};
   std::optional<int> task_index = {};

@@ -80,15 +80,15 @@ concept ElementValue = requires(const T& value) {
 ComponentNames join_names(const std::vector<Batch>& parts);
 
 template <size_t I>
-const Tensor& get(const Batch& batch) {
+const Tensor& get(const Batch& batch) {  // for structured bindings
   return batch[I];
 }
 template <size_t I>
-Tensor& get(Batch& batch) {
+Tensor& get(Batch& batch) {  // for structured bindings
   return batch[I];
 }
 template <size_t I>
-Tensor&& get(Batch&& batch) {
+Tensor&& get(Batch&& batch) {  // for structured bindings
   return std::move(batch[I]);
 }
 

@@ -16,9 +16,9 @@ enum class CifarLabels { Cifar10, Cifar100Fine, Cifar100Coarse };
 /// 10, 100 or 20.
 int64_t num_cifar_classes(CifarLabels labels);
 
-struct CifarImages {
-  Tensor images;  // uint8 [n, 32, 32, 3]
-  Tensor labels;  // uint8 [n]
+struct CifarImages {  // pictures and labels of a set
+  Tensor images;      // uint8 [n, 32, 32, 3]
+  Tensor labels;      // uint8 [n]
 };
 
 /// All pictures of `paths`, file after file.

@@ -10,7 +10,7 @@
 
 namespace distribute::data {
 
-enum class ImageFormat { Jpeg, Png, Gif, WebP, Bmp, Unknown };
+enum class ImageFormat { Jpeg, Png, Gif, WebP, Bmp, Unknown };  // formats that decode_image() knows
 
 /// By the first bytes; a file's name says nothing.
 ImageFormat image_format(std::string_view bytes);

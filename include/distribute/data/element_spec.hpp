@@ -24,7 +24,7 @@ using ElementSpec = std::vector<TensorSpec>;
 /// "([-1, 28, 28, 1] float32, [-1] int64)", with names "(image: [28, 28] uint8, label: [] int64)".
 std::string to_string(const ElementSpec& spec);
 
-ElementSpec spec_of(const Batch& element);
+ElementSpec spec_of(const Batch& element);  // shapes and dtypes of an element
 
 /// The names of the components; null where none has one.
 ComponentNames names_of(const ElementSpec& spec);

@@ -31,7 +31,7 @@ std::string encode_example(const Features& features);
 /// Source  tf.train.Example.FromString
 Features decode_example(std::string_view record, const std::string& where);
 
-enum class FeatureKind { Bytes, Float, Int64 };
+enum class FeatureKind { Bytes, Float, Int64 };  // what a list of an Example holds
 /// "bytes", "float" or "int64".
 const char* name_of(FeatureKind kind);
 

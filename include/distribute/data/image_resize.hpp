@@ -10,7 +10,7 @@ namespace distribute::image {
 using data::ImageSize;
 using data::ImageWindow;
 
-struct ResizeOptions {
+struct ResizeOptions {     // options of resize()
   bool antialias = false;  // widens the filter when making smaller
   bool mirrored = false;   // exchanges left and right on the way
 };

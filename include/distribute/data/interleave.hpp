@@ -12,7 +12,7 @@ namespace distribute::data {
 /// Makes the part of an interleaved dataset that belongs to one element.
 using NodeFunction = std::function<NodePtr(const Batch&)>;
 
-struct InterleaveOptions {
+struct InterleaveOptions {   // of Dataset::interleave
   int64_t cycle_length = 2;  // parts read in turn
   int64_t block_length = 1;  // elements of a part before the next one's turn
   /// Parts opened and read ahead at the same time, each on its own thread; kAutotune as for map.

@@ -21,7 +21,7 @@ struct JpegOptions {
   int64_t max_pixels = int64_t{1} << 27;
 };
 
-struct ImageSize {
+struct ImageSize {  // height, width and channels
   int64_t height = 0;
   int64_t width = 0;
   bool operator==(const ImageSize&) const = default;

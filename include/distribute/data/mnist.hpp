@@ -8,9 +8,9 @@
 
 namespace distribute::data {
 
-enum class Split { Train, Test };
+enum class Split { Train, Test };  // the two parts of MNIST
 
-struct MnistOptions {
+struct MnistOptions {  // of load_mnist()
   Split split = Split::Train;
   int64_t num_classes = 10;  // labels must lie below it
   DType label_dtype = DType::Int64;

@@ -10,7 +10,7 @@
 
 namespace distribute::data {
 
-struct PaddedBatchOptions {
+struct PaddedBatchOptions {  // of Dataset::padded_batch
   /// Of each component, without the batch axis; -1: as long as the longest of the batch.
   /// None: -1 everywhere.
   std::vector<std::vector<int64_t>> padded_shapes = {};
@@ -27,7 +27,7 @@ struct PaddedBatchOptions {
 /// Source  tf.data.Dataset.padded_batch
 NodePtr padded_batch_node(NodePtr input, int64_t batch_size, const PaddedBatchOptions& options);
 
-struct BucketOptions {
+struct BucketOptions {  // of buckets by length
   std::vector<std::vector<int64_t>> padded_shapes = {};
   std::vector<Tensor> padding_values = {};
   /// Unknown sizes become the bucket's boundary - 1; the last bucket must stay empty then.

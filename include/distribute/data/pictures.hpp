@@ -50,7 +50,7 @@ struct PictureRecordOptions {
 ///         the end of a pass of which all pictures had to be left out, with the first reasons.
 Dataset picture_records(std::vector<std::string> paths, const PictureRecordOptions& options = {});
 
-enum class PictureSplit { Train, Validation };
+enum class PictureSplit { Train, Validation };  // the two parts of a data set
 
 /// The files train-*-of-* or validation-*-of-* in `directory`, labels 1 to 1000 made 0 to 999.
 /// Throws  NotFoundError without such files; as picture_records.

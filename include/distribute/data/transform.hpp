@@ -19,7 +19,7 @@ int64_t num_threads_for(int64_t num_parallel_calls);
 using MapFunction = std::function<Batch(const Batch&)>;
 using Predicate = std::function<bool(const Batch&)>;
 
-struct MapOptions {
+struct MapOptions {  // of Dataset::map
   /// Calls running at the same time, each on its own thread; the order of elements stays.
   /// kAutotune: config::threading's inter_op_parallelism_threads, or one for each core.
   int64_t num_parallel_calls = 1;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace distribute {
@@ -60,5 +61,11 @@ MemoryInfo memory_info(Device device);
 
 /// Gives the free blocks of the cache back to the system.
 void release_cached_memory(Device device);
+
+/// "1.4 GiB of 1.5 GiB are in use (/sys/fs/cgroup/memory.max)" where less than an eighth is left
+/// below the limit of the container or of `ulimit -v`, even without the host cache's free blocks,
+/// which are given back first; else "". Who holds elements in advance asks it, and then holds
+/// fewer. Looks 20 times a second at most. Thread-safe.
+std::string host_memory_shortage() noexcept;
 
 }  // namespace distribute

@@ -28,6 +28,8 @@ std::string gpu_problem();
 
 /// The table of the driver. Throws  FailedPreconditionError with the reason when there is none.
 const CudaDriver& cuda_driver();
+/// The version of CUDA that the driver can run, such as 13000; 0 without a driver.
+int cuda_driver_version();
 /// The table of the compiler. Throws  FailedPreconditionError with the reason when there is none.
 const CudaCompiler& cuda_compiler();
 /// The driver's context of a logical GPU.

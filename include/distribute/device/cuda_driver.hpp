@@ -84,6 +84,10 @@ struct CudaCompiler {
   CudaResult (*nvrtcCreateProgram)(CudaHandle*, const char*, const char*, int, const char* const*,
                                    const char* const*) = nullptr;
   CudaResult (*nvrtcCompileProgram)(CudaHandle, int, const char* const*) = nullptr;
+  CudaResult (*nvrtcGetNumSupportedArchs)(int*) = nullptr;
+  CudaResult (*nvrtcGetSupportedArchs)(int*) = nullptr;
+  CudaResult (*nvrtcGetPTXSize)(CudaHandle, size_t*) = nullptr;
+  CudaResult (*nvrtcGetPTX)(CudaHandle, char*) = nullptr;
   CudaResult (*nvrtcGetCUBINSize)(CudaHandle, size_t*) = nullptr;
   CudaResult (*nvrtcGetCUBIN)(CudaHandle, char*) = nullptr;
   CudaResult (*nvrtcGetProgramLogSize)(CudaHandle, size_t*) = nullptr;
@@ -111,6 +115,7 @@ struct LogicalGpu {
 /// Fills the table from the library of this machine.
 /// Returns  an empty string, or what is missing and how to get it; the table is then unusable.
 std::string load_cuda_driver(CudaDriver& driver);
-std::string load_cuda_compiler(CudaCompiler& compiler);
+/// `driver` is the version of CUDA that the driver can run, such as 13000; 0: there is none.
+std::string load_cuda_compiler(CudaCompiler& compiler, int driver = 0);
 
 }  // namespace distribute

@@ -15,13 +15,23 @@ struct CudaLibraryName {
   std::vector<const char*> files;         // tried in this order, such as "libcudnn.so.9"
   const char* package = "";               // what to install when there is none
   std::vector<const char*> folders = {};  // of NVIDIA's Python packages: "cudnn", below nvidia/
+  /// The beginning of file names that this library opens by itself without saying where they are,
+  /// such as "libnvrtc-builtins.so.": those in its own folder are opened before it.
+  const char* companions = "";
 };
+
+/// Those of `newest_first` that a driver of this version can run, such as 12080 for CUDA 12.8: what
+/// belongs to a later major version of CUDA, "libnvrtc.so.13", is left out. 0: no driver, all.
+std::vector<const char*> files_for_driver(std::vector<const char*> newest_first, int driver);
 
 /// Opens the first file that is found in: the folders of DISTRIBUTE_CUDA_LIBRARY_PATH (separated by
 /// colons; of a Python's site-packages, the nvidia/<folder>/lib inside), the loader's own path, the
 /// toolkit that the build found. Never closed. Null when there is none; `problem` then tells what
 /// was looked for and which package brings it.
 void* open_cuda_library(const CudaLibraryName& name, std::string& problem);
+
+/// The file that an opened library came from, by one of its functions; empty when it is not known.
+std::string cuda_library_file(const void* function);
 
 /// The address of a function, null when the library lacks it.
 void* cuda_symbol(void* library, const char* name);

@@ -16,7 +16,9 @@ namespace distribute {
 /// The kernel text that is put before every other: types, conversions, mathematics.
 std::string_view kernel_prelude();
 
-/// Machine code of a whole text for a compute capability such as 90. Needs no GPU.
+/// Machine code of a whole text for a compute capability such as 90; for a GPU that is newer than
+/// the compiler, PTX of the newest that it knows, which the driver makes machine code of. Needs no
+/// GPU.
 /// Throws  InternalError with the compiler's words.
 std::string compile_kernels(const CudaCompiler& compiler, std::string_view text,
                             const std::string& name, int capability);
@@ -53,7 +55,7 @@ void launch_kernel_untyped(Device device, const KernelName& kernel, const Launch
 
 template <typename Arguments>
 void launch_kernel(Device device, const KernelName& kernel, const LaunchShape& shape,
-                   const Arguments& arguments) {
+                   const Arguments& arguments) {  // queues a kernel on a stream
   static_assert(sizeof(Arguments) <= 4096, "the parameters of a kernel have 4 KiB");
   launch_kernel_untyped(device, kernel, shape, &arguments);
 }

@@ -76,7 +76,7 @@ class CudaStreamRef {
   Device device_;
 };
 
-enum class StreamPriority { Normal, High };
+enum class StreamPriority { Normal, High };  // which stream goes first
 
 /// A stream that is destroyed with the object. Moved-from is empty.
 class CudaStream {

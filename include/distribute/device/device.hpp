@@ -8,7 +8,7 @@
 
 namespace distribute {
 
-enum class DeviceType : unsigned char { Cpu, Gpu };
+enum class DeviceType : unsigned char { Cpu, Gpu };  // the kinds of device
 
 /// A device of this process. Several logical CPU devices share the host's memory.
 struct Device {

@@ -30,23 +30,23 @@ struct float16 {
 };
 
 template <typename T>
-concept HalfFloat = std::is_same_v<T, bfloat16> || std::is_same_v<T, float16>;
+concept HalfFloat = std::is_same_v<T, bfloat16> || std::is_same_v<T, float16>;  // 16 bits
 
 // Two of them are computed with as float32; as they also become tensors, this must be said.
 template <HalfFloat T>
-float operator+(T a, T b) {
+float operator+(T a, T b) {  // element by element
   return float(a) + float(b);
 }
 template <HalfFloat T>
-float operator-(T a, T b) {
+float operator-(T a, T b) {  // element by element
   return float(a) - float(b);
 }
 template <HalfFloat T>
-float operator*(T a, T b) {
+float operator*(T a, T b) {  // element by element
   return float(a) * float(b);
 }
 template <HalfFloat T>
-float operator/(T a, T b) {
+float operator/(T a, T b) {  // element by element
   return float(a) / float(b);
 }
 
@@ -105,10 +105,10 @@ constexpr int64_t size_of(DType dtype) {
   return 0;
 }
 
-constexpr bool is_floating(DType dtype) {
+constexpr bool is_floating(DType dtype) {  // whether it has fractions
   return dtype == DType::Float32 || dtype == DType::BFloat16 || dtype == DType::Float16;
 }
-
+/// Whether it has 16 bits and fractions.
 constexpr bool is_half(DType dtype) { return dtype == DType::BFloat16 || dtype == DType::Float16; }
 
 /// TensorFlow's name, such as "float32".

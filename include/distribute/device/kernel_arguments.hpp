@@ -18,7 +18,7 @@ DISTRIBUTE_KERNEL_TEXT(
       int64_t to[8];
     };
 
-    struct MapArguments {
+    struct MapArguments {  // arguments of a kernel
       const void* a;
       const void* b;
       void* out;
@@ -27,7 +27,7 @@ DISTRIBUTE_KERNEL_TEXT(
     };
 
     // An operand of one number on the host comes as its bits instead of a pointer.
-    struct BroadcastArguments {
+    struct BroadcastArguments {  // arguments of a kernel
       const void* a;
       const void* b;
       void* out;
@@ -37,14 +37,14 @@ DISTRIBUTE_KERNEL_TEXT(
       int64_t b_bits;
     };
 
-    struct CopyArguments {
+    struct CopyArguments {  // arguments of a kernel
       const void* from;
       void* to;
       int64_t count;
       Axes axes;
     };
 
-    struct SelectArguments {
+    struct SelectArguments {  // arguments of a kernel
       const bool* condition;
       const void* a;
       const void* b;
@@ -52,7 +52,7 @@ DISTRIBUTE_KERNEL_TEXT(
       int64_t count;
     };
 
-    struct CombineArguments {
+    struct CombineArguments {  // arguments of a kernel
       const void* a;
       const void* b;
       void* out;
@@ -61,7 +61,7 @@ DISTRIBUTE_KERNEL_TEXT(
     };
 
     // [outer, count, inner] -> [outer, chunks, inner].
-    struct ReduceArguments {
+    struct ReduceArguments {  // arguments of a kernel
       const void* x;
       void* out;
       int64_t outer;
@@ -71,7 +71,7 @@ DISTRIBUTE_KERNEL_TEXT(
       int64_t chunk_rows;
     };
 
-    struct LineArguments {
+    struct LineArguments {  // arguments of a kernel
       const void* x;
       void* out;
       int64_t lines;
@@ -80,7 +80,7 @@ DISTRIBUTE_KERNEL_TEXT(
       int32_t mode;
     };
 
-    struct CrossEntropyArguments {
+    struct CrossEntropyArguments {  // arguments of a kernel
       const float* x;
       const int64_t* numbers;
       const float* weights;
@@ -92,7 +92,7 @@ DISTRIBUTE_KERNEL_TEXT(
       float smoothing;
     };
 
-    struct LayerNormArguments {
+    struct LayerNormArguments {  // arguments of a kernel
       const float* x;
       const float* dy;
       const float* gamma;
@@ -105,7 +105,7 @@ DISTRIBUTE_KERNEL_TEXT(
       float epsilon;
     };
 
-    struct GatherArguments {
+    struct GatherArguments {  // arguments of a kernel
       const void* from;
       const int64_t* index;
       void* to;
@@ -117,7 +117,7 @@ DISTRIBUTE_KERNEL_TEXT(
       float off_value;
     };
 
-    struct RandomArguments {
+    struct RandomArguments {  // arguments of a kernel
       const void* x;
       void* out;
       int64_t count;
@@ -131,7 +131,7 @@ DISTRIBUTE_KERNEL_TEXT(
       int64_t first;
     };
 
-    struct PoolArguments {
+    struct PoolArguments {  // arguments of a kernel
       const void* x;
       const void* dy;
       void* out;
@@ -150,7 +150,7 @@ DISTRIBUTE_KERNEL_TEXT(
       int32_t gate;
     };
 
-    struct MatmulArguments {
+    struct MatmulArguments {  // arguments of a kernel
       const void* a;
       const void* b;
       const void* bias;
@@ -165,7 +165,7 @@ DISTRIBUTE_KERNEL_TEXT(
     };
 
     // A slice of rows for each y of the grid; sums [slices, columns].
-    struct ColumnSumsArguments {
+    struct ColumnSumsArguments {  // arguments of a kernel
       const void* x;
       void* sums;
       int64_t rows;
@@ -174,14 +174,14 @@ DISTRIBUTE_KERNEL_TEXT(
       int32_t across;  // threads with columns of their own: 8, 16 or 32 of a block
     };
 
-    struct TransposeArguments {
+    struct TransposeArguments {  // arguments of a kernel
       const void* from;
       void* to;
       int64_t rows;
       int64_t columns;
     };
 
-    struct ConvArguments {
+    struct ConvArguments {  // arguments of a kernel
       const void* x;
       const void* w;
       const void* bias;
@@ -206,14 +206,14 @@ DISTRIBUTE_KERNEL_TEXT(
     };
 
     // What an optimizer's step may change from one step to the next.
-    struct UpdateNumbers {
+    struct UpdateNumbers {  // numbers of one step of an optimizer
       float row[8];
       float decay;
       float average_momentum;
     };
 
     // One launch updates up to 48 variables, with the numbers at `current` where there are some.
-    struct UpdateArguments {
+    struct UpdateArguments {  // arguments of a kernel
       float* weights[48];
       float* slots[48][3];
       float* average[48];

@@ -13,7 +13,7 @@
 
 namespace distribute::train {
 
-struct CheckpointSaverHookOptions {
+struct CheckpointSaverHookOptions {  // options of CheckpointSaverHook
   SecondsOrSteps save = {.secs = 600};
   std::vector<Handle<CheckpointSaverListener>> listeners = {};
   std::function<double()> clock = {};

@@ -20,7 +20,7 @@ namespace distribute::train {
 /// Makes the data anew for every training and evaluation.
 using InputFunction = std::function<InputData()>;
 
-struct EstimatorOptions {
+struct EstimatorOptions {  // options of Estimator
   std::string model_dir = {};
   SecondsOrSteps save_checkpoints = {.secs = 600};
   std::optional<int64_t> keep_checkpoint_max = 5;
@@ -40,14 +40,14 @@ struct EstimatorOptions {
 /// Source  tf.estimator.RunConfig, whose cluster part the strategy has
 using RunConfig = EstimatorOptions;
 
-struct EstimatorTrainOptions {
+struct EstimatorTrainOptions {            // of Estimator::train
   std::optional<int64_t> steps = {};      // of this call
   std::optional<int64_t> max_steps = {};  // of all calls and workers together
   std::vector<SessionHookHandle> hooks = {};
   std::vector<Handle<CheckpointSaverListener>> saving_listeners = {};
 };
 
-struct EstimatorEvaluateOptions {
+struct EstimatorEvaluateOptions {     // of Estimator::evaluate
   std::optional<int64_t> steps = {};  // none: all data
   /// Around each batch, with the figures so far; global_step is the checkpoint's.
   std::vector<SessionHookHandle> hooks = {};
@@ -55,12 +55,12 @@ struct EstimatorEvaluateOptions {
   std::string checkpoint_path = {};  // empty: the newest
 };
 
-struct EstimatorPredictOptions {
+struct EstimatorPredictOptions {              // of Estimator::predict
   std::vector<SessionHookHandle> hooks = {};  // around each batch; there are no figures
   std::string checkpoint_path = {};           // empty: the newest
 };
 
-struct EstimatorExportOptions {
+struct EstimatorExportOptions {        // of its exports
   saved_model::SaveOptions save = {};  // its input stands for a serving_input_receiver_fn
   std::string checkpoint_path = {};    // empty: the newest
 };

@@ -13,8 +13,8 @@
 
 namespace distribute::train {
 
-struct ExporterOptions {
-  std::string name;  // of the directory below MODEL_DIR/export
+struct ExporterOptions {  // of exporters
+  std::string name;       // of the directory below MODEL_DIR/export
   saved_model::SaveOptions save = {};
   int64_t exports_to_keep = 5;  // the newest; 0: all
 };
@@ -55,7 +55,7 @@ using CompareEvaluations = std::function<bool(const Logs& best, const Logs& curr
 /// Throws  InvalidArgumentError when one of them has no "loss".
 bool loss_smaller(const Logs& best, const Logs& current);
 
-struct BestExporterOptions {
+struct BestExporterOptions {  // options of BestExporter
   std::string name = "best_exporter";
   saved_model::SaveOptions save = {};
   CompareEvaluations compare = loss_smaller;

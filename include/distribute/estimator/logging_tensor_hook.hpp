@@ -12,7 +12,7 @@
 
 namespace distribute::train {
 
-struct LoggingTensorHookOptions {
+struct LoggingTensorHookOptions {         // options of LoggingTensorHook
   std::vector<std::string> tensors = {};  // names of figures; none: all
   SecondsOrSteps every = {.steps = 100};  // steps of this worker
   bool at_end = false;                    // the last ones, too

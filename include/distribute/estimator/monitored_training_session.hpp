@@ -38,10 +38,10 @@ class SessionReadiness {
   virtual bool wait_until_ready(double seconds) = 0;
 };
 
-struct MonitoredTrainingSessionOptions {
-  std::optional<bool> is_chief = {};  // none: what the strategy says
-  std::string checkpoint_dir = {};    // empty: nothing is saved nor restored
-  CheckpointParts parts = {};         // what is saved, such as model and optimizer
+struct MonitoredTrainingSessionOptions {  // options of MonitoredTrainingSession
+  std::optional<bool> is_chief = {};      // none: what the strategy says
+  std::string checkpoint_dir = {};        // empty: nothing is saved nor restored
+  CheckpointParts parts = {};             // what is saved, such as model and optimizer
   /// Int64 and shared by all workers, such as optimizer.iterations_variable(). None: the session
   /// counts its own steps.
   Variable global_step = {};

@@ -17,7 +17,7 @@ class NanLossDuringTrainingError : public FailedPreconditionError {
   using FailedPreconditionError::FailedPreconditionError;
 };
 
-struct NanTensorHookOptions {
+struct NanTensorHookOptions {    // options of NanTensorHook
   std::string tensor = "loss";   // the figure's name
   bool fail_on_nan_loss = true;  // else the session ends well
 };

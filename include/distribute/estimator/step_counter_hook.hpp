@@ -13,7 +13,7 @@
 
 namespace distribute::train {
 
-struct StepCounterHookOptions {
+struct StepCounterHookOptions {  // options of StepCounterHook
   SecondsOrSteps every = {.steps = 100};
   std::string output_dir = {};  // for the scalar "global_step/sec"; empty: none
   std::FILE* out = stdout;      // for "global_step/sec: 12.5"; null: none

@@ -9,7 +9,7 @@
 
 namespace distribute::train {
 
-struct StopAtStepHookOptions {
+struct StopAtStepHookOptions {            // options of StopAtStepHook
   std::optional<int64_t> num_steps = {};  // from where the session began
   std::optional<int64_t> last_step = {};  // of the shared count
 };

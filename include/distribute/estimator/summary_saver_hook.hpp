@@ -12,7 +12,7 @@
 
 namespace distribute::train {
 
-struct SummarySaverHookOptions {
+struct SummarySaverHookOptions {  // options of SummarySaverHook
   SecondsOrSteps save = {.steps = 100};
   std::string output_dir;
   std::function<double()> clock = {};

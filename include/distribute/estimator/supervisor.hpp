@@ -13,7 +13,7 @@
 
 namespace distribute::train {
 
-struct SupervisorOptions {
+struct SupervisorOptions {            // options of Supervisor
   std::optional<bool> is_chief = {};  // none: what the strategy says
   std::string logdir = {};            // for checkpoints and event files; empty: none
   CheckpointParts parts = {};

@@ -38,7 +38,7 @@ struct EvalSpec {
   double throttle_secs = 600;     // between the beginnings of two evaluations
 };
 
-struct TrainAndEvaluateOptions {
+struct TrainAndEvaluateOptions {       // options of train_and_evaluate()
   RunConfigCluster cluster = {};       // read_run_config_cluster() reads TF_CONFIG
   std::function<void()> run_ps = {};   // serves as parameter server until the job ends
   double max_worker_delay_secs = 60;   // worker i waits min(this, 5 (i + 1)) seconds
@@ -46,8 +46,8 @@ struct TrainAndEvaluateOptions {
   std::function<void(double seconds)> sleep = {};  // unset: the thread sleeps
 };
 
-struct TrainAndEvaluateResult {
-  Logs eval_result = {};  // of the last evaluation here; empty where there was none
+struct TrainAndEvaluateResult {  // the last figures and exports
+  Logs eval_result = {};         // of the last evaluation here; empty where there was none
   int64_t evaluations = 0;
   /// Of the exporters, after the last evaluation; nothing for one that wrote nothing.
   std::vector<std::optional<std::string>> export_results = {};

@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace distribute::hvd {
@@ -21,7 +22,7 @@ class JobFinishedError : public AbortedError {
   using AbortedError::AbortedError;
 };
 
-struct InitOptions {
+struct InitOptions {  // options of init()
   /// Null: what the environment implies. It must live until init() returns.
   const ClusterResolver* resolver = nullptr;
   /// The job's tasks in rank order, in place of a resolver.
@@ -55,6 +56,11 @@ int size();
 /// Among the ranks of this host.
 int local_rank();
 int local_size();
+/// The device of this rank, for OneDeviceStrategy or device(): "/gpu:1", the GPU of its local rank
+/// among those that the process sees, in turn where there are more ranks than GPUs; "/cpu:0" where
+/// there is none. A launcher that shows each rank its own GPU alone gives "/gpu:0" on all.
+/// Source  tf.config.set_visible_devices(gpus[hvd.local_rank()]) of Horovod's examples
+std::string local_device();
 /// Among the hosts that have a rank of this local rank.
 int cross_rank();
 int cross_size();
@@ -66,6 +72,9 @@ bool is_homogeneous();
 namespace distribute::horovod_internal {
 
 class Engine;
+
+/// The name of the device of a rank of this number on its host, where it sees `gpus` GPUs.
+std::string device_of_rank(int local_rank, int gpus);
 
 /// As hvd::init, without making it the process's.
 std::shared_ptr<Engine> join_job(const hvd::InitOptions& options);

@@ -23,7 +23,7 @@ struct OperationOptions {
   std::string name = {};
 };
 
-struct AllreduceOptions {
+struct AllreduceOptions {  // options of allreduce()
   Op op = Average;
   double prescale_factor = 1, postscale_factor = 1;  // before and after the reduction
   Compression compression = Compression::None;
@@ -56,7 +56,7 @@ std::vector<Tensor> grouped_allgather(const std::vector<Tensor>& tensors,
 Tensor broadcast(const Tensor& tensor, int root_rank, const OperationOptions& options = {});
 Handle broadcast_async(const Tensor& tensor, int root_rank, const OperationOptions& options = {});
 
-struct AlltoallResult {
+struct AlltoallResult {  // the rows and how many came from each rank
   Tensor output;
   Tensor received_splits;  // rows from each rank, int64 [size]
 };
@@ -69,7 +69,7 @@ AlltoallResult alltoall(const Tensor& tensor, const Tensor& splits = {},
 Handle alltoall_async(const Tensor& tensor, const Tensor& splits = {},
                       const OperationOptions& options = {});
 
-struct ReducescatterOptions {
+struct ReducescatterOptions {  // options of reducescatter()
   Op op = Average;
   double prescale_factor = 1, postscale_factor = 1;
   ProcessSet process_set = {};

@@ -11,7 +11,7 @@
 
 namespace distribute::hvd {
 
-struct DistributedOptimizerOptions {
+struct DistributedOptimizerOptions {  // options of DistributedOptimizer
   Op op = Average;
   Compression compression = Compression::None;
   /// So many calls add their gradients up before they are reduced and applied.

@@ -13,7 +13,7 @@ namespace distribute::hvd::elastic {
 
 using distribute::ElasticEnd;
 
-struct RunOptions {
+struct RunOptions {      // options of run()
   int reset_limit = -1;  // the ranks may change so many times; -1: any
 };
 

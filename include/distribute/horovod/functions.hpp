@@ -41,7 +41,7 @@ concept PlainObject =
 
 template <PlainObject T>
 T broadcast_object(const T& value, int root_rank, const std::string& name = {},
-                   const ProcessSet& process_set = {}) {
+                   const ProcessSet& process_set = {}) {  // the value of root_rank
   const std::string mine(reinterpret_cast<const char*>(&value), sizeof value);
   const std::string bytes = broadcast_object(mine, root_rank, name, process_set);
   T result = value;

@@ -9,7 +9,7 @@
 
 namespace distribute::io {
 
-struct GoogleAuthOptions {
+struct GoogleAuthOptions {  // of GoogleAuthProvider
   /// For refresh tokens; a service account's file names its own.
   std::string token_url = "https://oauth2.googleapis.com/token";
   double metadata_timeout = 5;  // seconds for one question to the metadata server

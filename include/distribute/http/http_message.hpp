@@ -39,8 +39,8 @@ struct HttpRequest {
   std::string ca_file = {}, ca_path = {};  // empty: DISTRIBUTE_CA_FILE, else the system's
 };
 
-struct HttpResponse {
-  int status = 0;  // 200, 404, ...
+struct HttpResponse {  // the answer of a server
+  int status = 0;      // 200, 404, ...
   HttpHeaders headers = {};
   std::string body = {};
   int64_t sink_bytes = 0;  // written to HttpRequest::sink

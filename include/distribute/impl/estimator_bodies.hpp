@@ -60,6 +60,7 @@
 #include <distribute/device/impl/cuda_plain_backend.ipp>
 #include <distribute/device/impl/cuda_staging.ipp>
 #include <distribute/device/impl/cuda_stream.ipp>
+#include <distribute/device/impl/cuda_trace.ipp>
 #include <distribute/device/impl/device.ipp>
 #include <distribute/device/impl/device_spec.ipp>
 #include <distribute/device/impl/dtype.ipp>
@@ -200,6 +201,7 @@
 #include <distribute/nn/impl/module.ipp>
 #include <distribute/nn/impl/module_names.ipp>
 #include <distribute/nn/impl/module_saver.ipp>
+#include <distribute/nn/impl/named_module.ipp>
 #include <distribute/nn/impl/policy.ipp>
 #include <distribute/nn/impl/probability_losses.ipp>
 #include <distribute/nn/impl/probability_metrics.ipp>
@@ -247,6 +249,10 @@
 #include <distribute/collective/impl/connect_workers.ipp>
 #include <distribute/collective/impl/cost_model.ipp>
 #include <distribute/collective/impl/direct_reduction.ipp>
+#include <distribute/collective/impl/engine.ipp>
+#include <distribute/collective/impl/engine_group.ipp>
+#include <distribute/collective/impl/engine_messages.ipp>
+#include <distribute/collective/impl/engine_transport.ipp>
 #include <distribute/collective/impl/flight_recorder.ipp>
 #include <distribute/collective/impl/flight_report.ipp>
 #include <distribute/collective/impl/hierarchical_reduction.ipp>
@@ -256,9 +262,8 @@
 #include <distribute/collective/impl/job_timelines.ipp>
 #include <distribute/collective/impl/message_algorithms.ipp>
 #include <distribute/collective/impl/message_header.ipp>
+#include <distribute/collective/impl/message_peer.ipp>
 #include <distribute/collective/impl/message_tools.ipp>
-#include <distribute/collective/impl/mpi_transport.ipp>
-#include <distribute/collective/impl/mpi_transport_stub.ipp>
 #include <distribute/collective/impl/nccl_communicator.ipp>
 #include <distribute/collective/impl/nccl_library.ipp>
 #include <distribute/collective/impl/nccl_tasks.ipp>
@@ -273,6 +278,7 @@
 #include <distribute/collective/impl/timeline.ipp>
 #include <distribute/collective/impl/window.ipp>
 #include <distribute/collective/impl/window_transport.ipp>
+#include <distribute/collective/impl/worker_engine.ipp>
 #include <distribute/collective/impl/worker_group.ipp>
 
 #include <distribute/rpc/impl/job_task.ipp>
@@ -370,6 +376,7 @@
 #include <distribute/train/impl/callback_list.ipp>
 #include <distribute/train/impl/checkpoints_iterator.ipp>
 #include <distribute/train/impl/class_names.ipp>
+#include <distribute/train/impl/class_weights.ipp>
 #include <distribute/train/impl/compiled_metric.ipp>
 #include <distribute/train/impl/counter.ipp>
 #include <distribute/train/impl/elastic_iterator.ipp>
@@ -380,6 +387,7 @@
 #include <distribute/train/impl/logs.ipp>
 #include <distribute/train/impl/loss_function.ipp>
 #include <distribute/train/impl/model.ipp>
+#include <distribute/train/impl/named_outputs.ipp>
 #include <distribute/train/impl/progress.ipp>
 #include <distribute/train/impl/progress_logger.ipp>
 #include <distribute/train/impl/seconds_or_steps.ipp>

@@ -6,6 +6,7 @@
 #include <distribute/base/impl/control_groups.ipp>
 #include <distribute/base/impl/core_watch.ipp>
 #include <distribute/base/impl/cores.ipp>
+#include <distribute/base/impl/cpu_share.ipp>
 #include <distribute/base/impl/error.ipp>
 #include <distribute/base/impl/exit_status.ipp>
 #include <distribute/base/impl/file_size_signal.ipp>
@@ -59,6 +60,7 @@
 #include <distribute/device/impl/cuda_plain_backend.ipp>
 #include <distribute/device/impl/cuda_staging.ipp>
 #include <distribute/device/impl/cuda_stream.ipp>
+#include <distribute/device/impl/cuda_trace.ipp>
 #include <distribute/device/impl/device.ipp>
 #include <distribute/device/impl/device_spec.ipp>
 #include <distribute/device/impl/dtype.ipp>
@@ -92,10 +94,14 @@
 #include <distribute/net/impl/wake_up.ipp>
 
 #include <distribute/io/impl/atomic_file.ipp>
+#include <distribute/io/impl/crc32c.ipp>
+#include <distribute/io/impl/data_type.ipp>
 #include <distribute/io/impl/file_system.ipp>
 #include <distribute/io/impl/local_file_system.ipp>
 #include <distribute/io/impl/path.ipp>
+#include <distribute/io/impl/protobuf.ipp>
 #include <distribute/io/impl/ram_file_system.ipp>
+#include <distribute/io/impl/wire.ipp>
 
 #include <distribute/tensor/impl/shape.ipp>
 #include <distribute/tensor/impl/tensor.ipp>
@@ -149,10 +155,12 @@
 #include <distribute/autograd/impl/trackable.ipp>
 #include <distribute/autograd/impl/variable.ipp>
 
+#include <distribute/ops/impl/activation.ipp>
 #include <distribute/ops/impl/broadcast.ipp>
 #include <distribute/ops/impl/cast.ipp>
 #include <distribute/ops/impl/clip.ipp>
 #include <distribute/ops/impl/concat.ipp>
+#include <distribute/ops/impl/cross_entropy.ipp>
 #include <distribute/ops/impl/draw_log.ipp>
 #include <distribute/ops/impl/elementwise.ipp>
 #include <distribute/ops/impl/flat_loop.ipp>
@@ -164,6 +172,7 @@
 #include <distribute/ops/impl/reshape.ipp>
 #include <distribute/ops/impl/search.ipp>
 #include <distribute/ops/impl/slice.ipp>
+#include <distribute/ops/impl/softmax.ipp>
 #include <distribute/ops/impl/strided_copy.ipp>
 #include <distribute/ops/impl/unary.ipp>
 
@@ -174,10 +183,26 @@
 #include <distribute/replica/impl/single_replica.ipp>
 #include <distribute/replica/impl/values.ipp>
 
+#include <distribute/nn/impl/auc.ipp>
+#include <distribute/nn/impl/confusion_counts.ipp>
+#include <distribute/nn/impl/confusion_metrics.ipp>
+#include <distribute/nn/impl/hinge_losses.ipp>
+#include <distribute/nn/impl/hinge_metrics.ipp>
 #include <distribute/nn/impl/initializers.ipp>
+#include <distribute/nn/impl/loss.ipp>
+#include <distribute/nn/impl/loss_parts.ipp>
+#include <distribute/nn/impl/losses.ipp>
+#include <distribute/nn/impl/metric_inputs.ipp>
+#include <distribute/nn/impl/metrics.ipp>
 #include <distribute/nn/impl/module.ipp>
 #include <distribute/nn/impl/module_names.ipp>
+#include <distribute/nn/impl/module_saver.ipp>
+#include <distribute/nn/impl/named_module.ipp>
 #include <distribute/nn/impl/policy.ipp>
+#include <distribute/nn/impl/probability_losses.ipp>
+#include <distribute/nn/impl/probability_metrics.ipp>
+#include <distribute/nn/impl/regression_losses.ipp>
+#include <distribute/nn/impl/regression_metrics.ipp>
 
 #include <distribute/optim/impl/constraints.ipp>
 #include <distribute/optim/impl/element_kernels.ipp>
@@ -220,6 +245,10 @@
 #include <distribute/collective/impl/connect_workers.ipp>
 #include <distribute/collective/impl/cost_model.ipp>
 #include <distribute/collective/impl/direct_reduction.ipp>
+#include <distribute/collective/impl/engine.ipp>
+#include <distribute/collective/impl/engine_group.ipp>
+#include <distribute/collective/impl/engine_messages.ipp>
+#include <distribute/collective/impl/engine_transport.ipp>
 #include <distribute/collective/impl/flight_recorder.ipp>
 #include <distribute/collective/impl/flight_report.ipp>
 #include <distribute/collective/impl/hierarchical_reduction.ipp>
@@ -229,9 +258,8 @@
 #include <distribute/collective/impl/job_timelines.ipp>
 #include <distribute/collective/impl/message_algorithms.ipp>
 #include <distribute/collective/impl/message_header.ipp>
+#include <distribute/collective/impl/message_peer.ipp>
 #include <distribute/collective/impl/message_tools.ipp>
-#include <distribute/collective/impl/mpi_transport.ipp>
-#include <distribute/collective/impl/mpi_transport_stub.ipp>
 #include <distribute/collective/impl/nccl_communicator.ipp>
 #include <distribute/collective/impl/nccl_library.ipp>
 #include <distribute/collective/impl/nccl_tasks.ipp>
@@ -246,6 +274,7 @@
 #include <distribute/collective/impl/timeline.ipp>
 #include <distribute/collective/impl/window.ipp>
 #include <distribute/collective/impl/window_transport.ipp>
+#include <distribute/collective/impl/worker_engine.ipp>
 #include <distribute/collective/impl/worker_group.ipp>
 
 #include <distribute/strategy/impl/agreeing_reducer.ipp>
@@ -276,6 +305,7 @@
 #include <distribute/strategy/impl/run_options.ipp>
 #include <distribute/strategy/impl/run_spans.ipp>
 #include <distribute/strategy/impl/scope.ipp>
+#include <distribute/strategy/impl/sharded_variable.ipp>
 #include <distribute/strategy/impl/share_cores.ipp>
 #include <distribute/strategy/impl/shared_update.ipp>
 #include <distribute/strategy/impl/straggler_watch.ipp>
@@ -287,7 +317,38 @@
 #include <distribute/strategy/impl/worker_replica_context.ipp>
 #include <distribute/strategy/impl/worker_state.ipp>
 
+#include <distribute/checkpoint/impl/bundle_entry.ipp>
+#include <distribute/checkpoint/impl/bundle_reader.ipp>
+#include <distribute/checkpoint/impl/bundle_table.ipp>
+#include <distribute/checkpoint/impl/bundle_writer.ipp>
+#include <distribute/checkpoint/impl/checkpoint_state.ipp>
+#include <distribute/checkpoint/impl/flat_checkpoint.ipp>
+#include <distribute/checkpoint/impl/object_graph.ipp>
+#include <distribute/checkpoint/impl/program_graph.ipp>
+#include <distribute/checkpoint/impl/restoration.ipp>
+#include <distribute/checkpoint/impl/tensor_slice.ipp>
+
+#include <distribute/train/impl/callback.ipp>
+#include <distribute/train/impl/callback_list.ipp>
+#include <distribute/train/impl/class_names.ipp>
+#include <distribute/train/impl/class_weights.ipp>
+#include <distribute/train/impl/compiled_metric.ipp>
+#include <distribute/train/impl/elastic_iterator.ipp>
+#include <distribute/train/impl/elastic_loop.ipp>
+#include <distribute/train/impl/fit_loop.ipp>
+#include <distribute/train/impl/fit_options.ipp>
+#include <distribute/train/impl/gradient_accumulator.ipp>
+#include <distribute/train/impl/logs.ipp>
+#include <distribute/train/impl/loss_function.ipp>
+#include <distribute/train/impl/model.ipp>
+#include <distribute/train/impl/named_outputs.ipp>
+#include <distribute/train/impl/progress.ipp>
+#include <distribute/train/impl/progress_logger.ipp>
+#include <distribute/train/impl/state_exchange.ipp>
+#include <distribute/train/impl/step_means.ipp>
+
 #include <distribute/horovod/impl/basics.ipp>
+#include <distribute/horovod/impl/callbacks.ipp>
 #include <distribute/horovod/impl/collectives.ipp>
 #include <distribute/horovod/impl/compression.ipp>
 #include <distribute/horovod/impl/coordinator_thread.ipp>

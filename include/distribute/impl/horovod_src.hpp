@@ -3,6 +3,7 @@
 /// Written by tools/check_umbrella.py.
 
 #include <distribute/horovod/impl/basics.ipp>
+#include <distribute/horovod/impl/callbacks.ipp>
 #include <distribute/horovod/impl/collectives.ipp>
 #include <distribute/horovod/impl/compression.ipp>
 #include <distribute/horovod/impl/coordinator_thread.ipp>

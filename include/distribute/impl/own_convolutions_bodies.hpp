@@ -50,6 +50,7 @@
 #include <distribute/device/impl/cuda_module.ipp>
 #include <distribute/device/impl/cuda_module_stub.ipp>
 #include <distribute/device/impl/cuda_plain_backend.ipp>
+#include <distribute/device/impl/cuda_staging.ipp>
 #include <distribute/device/impl/cuda_stream.ipp>
 #include <distribute/device/impl/device.ipp>
 #include <distribute/device/impl/dtype.ipp>

@@ -66,12 +66,14 @@
 #include <distribute/device/impl/cuda_plain_backend.ipp>
 #include <distribute/device/impl/cuda_staging.ipp>
 #include <distribute/device/impl/cuda_stream.ipp>
+#include <distribute/device/impl/cuda_trace.ipp>
 #include <distribute/device/impl/device.ipp>
 #include <distribute/device/impl/device_spec.ipp>
 #include <distribute/device/impl/dtype.ipp>
 #include <distribute/device/impl/grouped_image.ipp>
 #include <distribute/device/impl/host_arena.ipp>
 #include <distribute/device/impl/math_mode.ipp>
+#include <distribute/device/impl/memory_growth.ipp>
 #include <distribute/device/impl/own_convolutions.ipp>
 #include <distribute/device/impl/own_convolutions_stub.ipp>
 #include <distribute/device/impl/placement.ipp>
@@ -115,6 +117,7 @@
 #include <distribute/io/impl/tfrecord.ipp>
 #include <distribute/io/impl/wire.ipp>
 
+#include <distribute/tensor/impl/dlpack.ipp>
 #include <distribute/tensor/impl/shape.ipp>
 #include <distribute/tensor/impl/tensor.ipp>
 
@@ -241,6 +244,7 @@
 #include <distribute/nn/impl/embedding.ipp>
 #include <distribute/nn/impl/f_score.ipp>
 #include <distribute/nn/impl/flatten.ipp>
+#include <distribute/nn/impl/functional.ipp>
 #include <distribute/nn/impl/group_normalization.ipp>
 #include <distribute/nn/impl/hinge_losses.ipp>
 #include <distribute/nn/impl/hinge_metrics.ipp>
@@ -257,6 +261,7 @@
 #include <distribute/nn/impl/module_list.ipp>
 #include <distribute/nn/impl/module_names.ipp>
 #include <distribute/nn/impl/module_saver.ipp>
+#include <distribute/nn/impl/named_module.ipp>
 #include <distribute/nn/impl/noise.ipp>
 #include <distribute/nn/impl/normalization.ipp>
 #include <distribute/nn/impl/policy.ipp>
@@ -352,6 +357,10 @@
 #include <distribute/collective/impl/connect_workers.ipp>
 #include <distribute/collective/impl/cost_model.ipp>
 #include <distribute/collective/impl/direct_reduction.ipp>
+#include <distribute/collective/impl/engine.ipp>
+#include <distribute/collective/impl/engine_group.ipp>
+#include <distribute/collective/impl/engine_messages.ipp>
+#include <distribute/collective/impl/engine_transport.ipp>
 #include <distribute/collective/impl/flight_recorder.ipp>
 #include <distribute/collective/impl/flight_report.ipp>
 #include <distribute/collective/impl/hierarchical_reduction.ipp>
@@ -361,9 +370,8 @@
 #include <distribute/collective/impl/job_timelines.ipp>
 #include <distribute/collective/impl/message_algorithms.ipp>
 #include <distribute/collective/impl/message_header.ipp>
+#include <distribute/collective/impl/message_peer.ipp>
 #include <distribute/collective/impl/message_tools.ipp>
-#include <distribute/collective/impl/mpi_transport.ipp>
-#include <distribute/collective/impl/mpi_transport_stub.ipp>
 #include <distribute/collective/impl/nccl_communicator.ipp>
 #include <distribute/collective/impl/nccl_library.ipp>
 #include <distribute/collective/impl/nccl_tasks.ipp>
@@ -378,6 +386,7 @@
 #include <distribute/collective/impl/timeline.ipp>
 #include <distribute/collective/impl/window.ipp>
 #include <distribute/collective/impl/window_transport.ipp>
+#include <distribute/collective/impl/worker_engine.ipp>
 #include <distribute/collective/impl/worker_group.ipp>
 
 #include <distribute/rpc/impl/job_task.ipp>
@@ -519,6 +528,7 @@
 #include <distribute/train/impl/callback_list.ipp>
 #include <distribute/train/impl/checkpoints_iterator.ipp>
 #include <distribute/train/impl/class_names.ipp>
+#include <distribute/train/impl/class_weights.ipp>
 #include <distribute/train/impl/compiled_metric.ipp>
 #include <distribute/train/impl/counter.ipp>
 #include <distribute/train/impl/csv_logger.ipp>
@@ -540,6 +550,7 @@
 #include <distribute/train/impl/model_checkpoint.ipp>
 #include <distribute/train/impl/module_graph.ipp>
 #include <distribute/train/impl/monitor.ipp>
+#include <distribute/train/impl/named_outputs.ipp>
 #include <distribute/train/impl/output_paths.ipp>
 #include <distribute/train/impl/preemption_checkpoint_handler.ipp>
 #include <distribute/train/impl/preemption_watcher.ipp>

@@ -60,6 +60,7 @@
 #include <distribute/device/impl/cuda_plain_backend.ipp>
 #include <distribute/device/impl/cuda_staging.ipp>
 #include <distribute/device/impl/cuda_stream.ipp>
+#include <distribute/device/impl/cuda_trace.ipp>
 #include <distribute/device/impl/device.ipp>
 #include <distribute/device/impl/device_spec.ipp>
 #include <distribute/device/impl/dtype.ipp>
@@ -105,6 +106,7 @@
 #include <distribute/io/impl/tfrecord.ipp>
 #include <distribute/io/impl/wire.ipp>
 
+#include <distribute/tensor/impl/dlpack.ipp>
 #include <distribute/tensor/impl/shape.ipp>
 #include <distribute/tensor/impl/tensor.ipp>
 
@@ -228,6 +230,7 @@
 #include <distribute/nn/impl/embedding.ipp>
 #include <distribute/nn/impl/f_score.ipp>
 #include <distribute/nn/impl/flatten.ipp>
+#include <distribute/nn/impl/functional.ipp>
 #include <distribute/nn/impl/group_normalization.ipp>
 #include <distribute/nn/impl/hinge_losses.ipp>
 #include <distribute/nn/impl/hinge_metrics.ipp>
@@ -244,6 +247,7 @@
 #include <distribute/nn/impl/module_list.ipp>
 #include <distribute/nn/impl/module_names.ipp>
 #include <distribute/nn/impl/module_saver.ipp>
+#include <distribute/nn/impl/named_module.ipp>
 #include <distribute/nn/impl/noise.ipp>
 #include <distribute/nn/impl/normalization.ipp>
 #include <distribute/nn/impl/policy.ipp>
@@ -339,6 +343,10 @@
 #include <distribute/collective/impl/connect_workers.ipp>
 #include <distribute/collective/impl/cost_model.ipp>
 #include <distribute/collective/impl/direct_reduction.ipp>
+#include <distribute/collective/impl/engine.ipp>
+#include <distribute/collective/impl/engine_group.ipp>
+#include <distribute/collective/impl/engine_messages.ipp>
+#include <distribute/collective/impl/engine_transport.ipp>
 #include <distribute/collective/impl/flight_recorder.ipp>
 #include <distribute/collective/impl/flight_report.ipp>
 #include <distribute/collective/impl/hierarchical_reduction.ipp>
@@ -348,9 +356,8 @@
 #include <distribute/collective/impl/job_timelines.ipp>
 #include <distribute/collective/impl/message_algorithms.ipp>
 #include <distribute/collective/impl/message_header.ipp>
+#include <distribute/collective/impl/message_peer.ipp>
 #include <distribute/collective/impl/message_tools.ipp>
-#include <distribute/collective/impl/mpi_transport.ipp>
-#include <distribute/collective/impl/mpi_transport_stub.ipp>
 #include <distribute/collective/impl/nccl_communicator.ipp>
 #include <distribute/collective/impl/nccl_library.ipp>
 #include <distribute/collective/impl/nccl_tasks.ipp>
@@ -365,6 +372,7 @@
 #include <distribute/collective/impl/timeline.ipp>
 #include <distribute/collective/impl/window.ipp>
 #include <distribute/collective/impl/window_transport.ipp>
+#include <distribute/collective/impl/worker_engine.ipp>
 #include <distribute/collective/impl/worker_group.ipp>
 
 #include <distribute/rpc/impl/job_task.ipp>

@@ -13,7 +13,7 @@
 
 namespace distribute::io {
 
-enum class WireType : uint8_t { Varint = 0, Fixed64 = 1, Bytes = 2, Fixed32 = 5 };
+enum class WireType : uint8_t { Varint = 0, Fixed64 = 1, Bytes = 2, Fixed32 = 5 };  // of a field
 
 /// Whether a zero or empty value is written: proto3 leaves it out, oneof members are always there.
 enum class Presence { OmitDefault, Always };

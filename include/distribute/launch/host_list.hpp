@@ -9,7 +9,7 @@
 
 namespace distribute::launch {
 
-struct Host {
+struct Host {        // a host and its slots
   std::string name;  // as ssh takes it: "node1", "user@node1", "10.0.0.1", "fd00::1"
   int slots = 1;     // tasks that it takes
 
@@ -33,6 +33,6 @@ std::vector<Host> parse_host_file(std::string_view text, const std::string& sour
 /// Throws  NotFoundError when there is no such file.
 std::vector<Host> read_host_file(const std::string& path);
 
-int count_slots(const std::vector<Host>& hosts);
+int count_slots(const std::vector<Host>& hosts);  // of all hosts together
 
 }  // namespace distribute::launch

@@ -11,7 +11,7 @@
 
 namespace distribute::launch {
 
-struct JobOptions {
+struct JobOptions {  // options of Job
   int workers = 1;
   int parameter_servers = 0;
   bool chief = false;            // one more task, of type chief
@@ -22,7 +22,7 @@ struct JobOptions {
   int metrics_port = 0;  // the same for Prometheus; 0: as the environment says
 };
 
-struct Task {
+struct Task {        // a task of the job and its place
   std::string type;  // "chief", "worker", "ps" or "evaluator"
   int index = 0;
   Host host;

@@ -8,7 +8,7 @@
 
 namespace distribute::launch {
 
-struct LaunchOptions {
+struct LaunchOptions {  // of launch::run
   JobOptions job = {};
   std::vector<std::string> command = {};
   int max_restarts = 0;  // of the whole job and of single tasks together

@@ -26,7 +26,7 @@ struct ExitStatus {
   std::string describe() const;
 };
 
-struct ProcessOptions {
+struct ProcessOptions {                                 // options of Process
   std::vector<std::string> command = {};                // program, looked up in PATH, and arguments
   std::map<std::string, std::string> environment = {};  // beside what this process has
   std::vector<std::string> unset = {};                  // names that the child does not get

@@ -9,10 +9,10 @@
 
 namespace distribute {
 
-struct MetricsServerOptions {
-  net::Address address;    // port 0: the system chooses
-  std::string token = {};  // that a reader must show; empty: none
-  bool insecure = false;   // allows an address beyond loopback without a token
+struct MetricsServerOptions {  // options of MetricsServer
+  net::Address address;        // port 0: the system chooses
+  std::string token = {};      // that a reader must show; empty: none
+  bool insecure = false;       // allows an address beyond loopback without a token
 };
 
 /// Answers GET /metrics with all of monitoring::default_registry() and the process's own figures,

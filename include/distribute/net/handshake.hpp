@@ -26,7 +26,7 @@ class TlsContext;
 
 /// Before both sides have proved themselves no message may be longer.
 inline constexpr uint64_t kHandshakeFrameBytes = 4096;
-
+/// The messages of the handshake, in their order.
 enum class HandshakeFrame : uint16_t { Hello = 1, Challenge, Proof, Welcome, Refusal };
 
 /// One start of one task; the incarnation is drawn anew each time.
@@ -51,7 +51,7 @@ struct HandshakeConfig {
   bool authenticates() const { return !token.empty() || tls; }
 };
 
-struct HandshakeHello {
+struct HandshakeHello {  // what both sides say first
   TaskIdentity client;
   std::string server_type;  // the task that the client means to reach
   int32_t server_index = 0;

@@ -13,6 +13,8 @@ namespace distribute::nn {
 class Activation : public Module {
  public:
   explicit Activation(ActivationFunction function, std::string name = {});
+  /// What it applies.
+  ActivationFunction function() const { return function_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;

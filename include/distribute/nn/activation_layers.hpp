@@ -11,7 +11,7 @@
 
 namespace distribute::nn {
 
-struct ReLUOptions {
+struct ReLUOptions {  // options of ReLU
   std::optional<double> max_value = {};
   double negative_slope = 0;
   double threshold = 0;
@@ -25,6 +25,8 @@ class ReLU : public Module {
  public:
   explicit ReLU(EmptyBraces) : ReLU() {}
   explicit ReLU(ReLUOptions options = {});
+  /// What it was made with.
+  const ReLUOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
@@ -33,7 +35,7 @@ class ReLU : public Module {
   ReLUOptions options_;
 };
 
-struct LeakyReLUOptions {
+struct LeakyReLUOptions {  // options of LeakyReLU
   double negative_slope = 0.3;
   std::string name = {};
 };
@@ -44,6 +46,8 @@ class LeakyReLU : public Module {
  public:
   explicit LeakyReLU(EmptyBraces) : LeakyReLU() {}
   explicit LeakyReLU(LeakyReLUOptions options = {});
+  /// The slope below 0.
+  float negative_slope() const { return negative_slope_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
@@ -52,7 +56,7 @@ class LeakyReLU : public Module {
   float negative_slope_;
 };
 
-struct PReLUOptions {
+struct PReLUOptions {  // options of PReLU
   Initializer alpha_initializer = initializers::zeros();
   Regularizer alpha_regularizer = {};
   std::vector<int> shared_axes = {};  // of one alpha, counted with the batch: 1 is the first
@@ -67,6 +71,8 @@ class PReLU : public Module {
   explicit PReLU(EmptyBraces) : PReLU() {}
   explicit PReLU(PReLUOptions options = {});
   const Variable& alpha() const { return alpha_; }
+  /// What it was made with.
+  const PReLUOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
@@ -78,7 +84,7 @@ class PReLU : public Module {
   Variable alpha_;
 };
 
-struct SoftmaxOptions {
+struct SoftmaxOptions {  // options of Softmax
   int axis = -1;
   std::string name = {};
 };
@@ -89,6 +95,8 @@ class Softmax : public Module {
  public:
   explicit Softmax(EmptyBraces) : Softmax() {}
   explicit Softmax(SoftmaxOptions options = {});
+  /// The axis whose elements add up to 1.
+  int axis() const { return axis_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;

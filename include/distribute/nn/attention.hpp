@@ -16,7 +16,7 @@ class ReplicaCalls;
 
 namespace distribute::nn {
 
-struct MultiHeadAttentionOptions {
+struct MultiHeadAttentionOptions {  // options of MultiHeadAttention
   int64_t num_heads = 0;
   int64_t key_dim = 0;                    // of each head, for queries and keys
   std::optional<int64_t> value_dim = {};  // of each head; unset: key_dim

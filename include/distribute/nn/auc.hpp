@@ -17,7 +17,7 @@ enum class AUCCurve { ROC, PR };
 /// or the higher of both.
 enum class AUCSummationMethod { Interpolation, Minoring, Majoring };
 
-struct AUCOptions {
+struct AUCOptions {              // options of AUC
   int64_t num_thresholds = 200;  // evenly from 0 to 1
   AUCCurve curve = AUCCurve::ROC;
   AUCSummationMethod summation_method = AUCSummationMethod::Interpolation;

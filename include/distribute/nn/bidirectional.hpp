@@ -9,7 +9,7 @@ namespace distribute::nn {
 /// How the outputs of both directions become one.
 enum class MergeMode : uint8_t { Concat, Sum, Mul, Ave };
 
-struct BidirectionalOptions {
+struct BidirectionalOptions {  // options of Bidirectional
   MergeMode merge_mode = MergeMode::Concat;
   std::string name = {};
 };
@@ -25,6 +25,10 @@ class Bidirectional : public Module {
   /// The output with the states of the forward layer and then those of the backward one.
   RecurrentResult call_with_states(const Tensor& x, const std::vector<Tensor>& initial = {},
                                    CallOptions options = {});
+  /// How the outputs of both directions become one.
+  MergeMode merge_mode() const { return merge_mode_; }
+  /// The layer that reads from the first step.
+  const RecurrentLayer& forward_layer() const { return *forward_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;

@@ -53,7 +53,7 @@ class FalseNegatives : public ConfusionCount {
                           std::string name = "false_negatives");
 };
 
-struct PrecisionOptions {
+struct PrecisionOptions {               // options of Precision
   std::vector<double> thresholds = {};  // 0.5; with top_k none
   std::optional<int> top_k = {};        // of the last axis only the k largest are positive
   std::optional<int> class_id = {};     // of the last axis only this class counts
@@ -76,7 +76,7 @@ class Precision : public Metric {
   Variable true_positives_, false_positives_;
 };
 
-struct RecallOptions {
+struct RecallOptions {  // options of Recall
   std::vector<double> thresholds = {};
   std::optional<int> top_k = {};
   std::optional<int> class_id = {};

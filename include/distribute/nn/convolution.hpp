@@ -21,7 +21,7 @@ struct Size2D {
   operator std::array<int64_t, 2>() const { return {height, width}; }
 };
 
-struct Conv2DLayerOptions {
+struct Conv2DLayerOptions {  // options of Conv2D
   int64_t filters = 0;
   Size2D kernel_size = 1;
   Size2D strides = 1;
@@ -48,6 +48,8 @@ class Conv2D : public Module {
   explicit Conv2D(Conv2DLayerOptions options);
   const Variable& kernel() const { return kernel_; }
   const Variable& bias() const { return bias_; }
+  /// What it was made with.
+  const Conv2DLayerOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
@@ -60,7 +62,7 @@ class Conv2D : public Module {
   Variable kernel_, bias_;
 };
 
-struct DepthwiseConv2DLayerOptions {
+struct DepthwiseConv2DLayerOptions {  // options of DepthwiseConv2D
   Size2D kernel_size = 1;
   Size2D strides = 1;
   Padding padding = Padding::Valid;
@@ -85,6 +87,8 @@ class DepthwiseConv2D : public Module {
   explicit DepthwiseConv2D(DepthwiseConv2DLayerOptions options);
   const Variable& kernel() const { return kernel_; }
   const Variable& bias() const { return bias_; }
+  /// What it was made with.
+  const DepthwiseConv2DLayerOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;

@@ -9,7 +9,7 @@ namespace distribute::nn {
 /// How Conv1D fills up a sequence: Causal with zeros in front, so that no step sees a later one.
 enum class Padding1D : uint8_t { Valid, Same, Causal };
 
-struct Conv1DOptions {
+struct Conv1DOptions {  // options of Conv1D
   int64_t filters = 0;
   int64_t kernel_size = 1;
   int64_t strides = 1;
@@ -32,6 +32,8 @@ class Conv1D : public Module {
  public:
   /// Throws  InvalidArgumentError for filters < 1 or filters that groups do not divide.
   explicit Conv1D(Conv1DOptions options);
+  /// What it was made with.
+  const Conv1DOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
@@ -44,7 +46,7 @@ class Conv1D : public Module {
   Variable kernel_, bias_;
 };
 
-struct SeparableConv2DOptions {
+struct SeparableConv2DOptions {  // options of SeparableConv2D
   int64_t filters = 0;
   Size2D kernel_size = 1;
   Size2D strides = 1;
@@ -67,6 +69,8 @@ class SeparableConv2D : public Module {
  public:
   /// Throws  InvalidArgumentError for filters or depth_multiplier < 1.
   explicit SeparableConv2D(SeparableConv2DOptions options);
+  /// What it was made with.
+  const SeparableConv2DOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;

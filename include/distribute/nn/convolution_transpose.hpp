@@ -6,7 +6,7 @@
 
 namespace distribute::nn {
 
-struct Conv2DTransposeOptions {
+struct Conv2DTransposeOptions {  // options of Conv2DTranspose
   int64_t filters = 0;
   Size2D kernel_size = 1;
   Size2D strides = 1;

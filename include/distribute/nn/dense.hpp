@@ -8,7 +8,7 @@
 
 namespace distribute::nn {
 
-struct DenseOptions {
+struct DenseOptions {  // options of Dense
   int64_t units = 0;
   ActivationFunction activation = nullptr;
   bool use_bias = true;
@@ -28,6 +28,8 @@ class Dense : public Module {
   explicit Dense(DenseOptions options);
   const Variable& kernel() const { return kernel_; }
   const Variable& bias() const { return bias_; }
+  /// What it was made with.
+  const DenseOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;

@@ -13,7 +13,7 @@ class ReplicaCalls;
 
 namespace distribute::nn {
 
-struct DropoutOptions {
+struct DropoutOptions {  // options of Dropout
   double rate = 0.5;
   std::optional<uint64_t> seed = {};  // unset: the next one of the program
   std::string name = {};
@@ -30,6 +30,8 @@ class Dropout : public Module {
   DISTRIBUTE_INLINE ~Dropout() override;
   Dropout(Dropout&&) noexcept;
   Dropout& operator=(Dropout&&) noexcept;
+  /// The share of elements that it drops.
+  float rate() const { return rate_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;

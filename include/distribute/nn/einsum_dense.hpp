@@ -11,7 +11,7 @@
 
 namespace distribute::nn {
 
-struct EinsumDenseOptions {
+struct EinsumDenseOptions {           // options of EinsumDense
   std::string equation;               // such as "abc,cde->abde" or "...x,xy->...y"
   std::vector<int64_t> output_shape;  // without the batch; -1: as the input's axis of that letter
   std::string bias_axes = {};         // letters of the output; none: no bias

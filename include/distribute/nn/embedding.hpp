@@ -6,7 +6,7 @@
 
 namespace distribute::nn {
 
-struct EmbeddingOptions {
+struct EmbeddingOptions {  // options of Embedding
   int64_t input_dim = 0;   // size of the vocabulary
   int64_t output_dim = 0;  // width of a vector
   Initializer embeddings_initializer = initializers::random_uniform();
@@ -26,6 +26,8 @@ class Embedding : public Module {
   /// x != 0 with mask_zero, else none.
   /// Source  tf.keras.layers.Embedding.compute_mask
   Tensor compute_mask(const Tensor& x) const;
+  /// What it was made with.
+  const EmbeddingOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;

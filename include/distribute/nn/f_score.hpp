@@ -14,7 +14,7 @@ namespace distribute::nn::metrics {
 /// their mean by the number of true examples.
 enum class FScoreAverage { None, Micro, Macro, Weighted };
 
-struct FBetaScoreOptions {
+struct FBetaScoreOptions {  // options of FBetaScore
   FScoreAverage average = FScoreAverage::None;
   double beta = 1.0;  // how many times recall counts
   // A prediction above it is positive; without one, the largest of each example.
@@ -40,7 +40,7 @@ class FBetaScore : public Metric {
   Variable true_positives_, false_positives_, false_negatives_, of_classes_;
 };
 
-struct F1ScoreOptions {
+struct F1ScoreOptions {  // options of F1Score
   FScoreAverage average = FScoreAverage::None;
   std::optional<double> threshold = {};
   std::string name = "f1_score";

@@ -7,8 +7,8 @@
 
 namespace distribute::nn {
 
-struct GroupNormalizationOptions {
-  int64_t groups = 32;  // -1: one for each channel
+struct GroupNormalizationOptions {  // options of GroupNormalization
+  int64_t groups = 32;              // -1: one for each channel
   double epsilon = 1e-3;
   bool center = true;
   bool scale = true;
@@ -35,7 +35,7 @@ class GroupNormalization : public Module {
   Variable gamma_, beta_;
 };
 
-struct RMSNormalizationOptions {
+struct RMSNormalizationOptions {  // options of RMSNormalization
   int axis = -1;
   double epsilon = 1e-6;
   Initializer scale_initializer = initializers::ones();

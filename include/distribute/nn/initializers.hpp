@@ -50,27 +50,27 @@ namespace initializers {
 
 using Seed = std::optional<uint64_t>;
 
-Initializer zeros();
-Initializer ones();
-Initializer constant(double value);
+Initializer zeros();                 // all elements are 0
+Initializer ones();                  // all elements are 1
+Initializer constant(double value);  // all elements are this value
 /// A given value; its shape must be the weight's.
 Initializer value(const Tensor& tensor);
-
+/// Normally distributed; uniformly distributed.
 Initializer random_normal(double mean = 0, double stddev = 0.05, Seed seed = {});
 Initializer random_uniform(double minimum = -0.05, double maximum = 0.05, Seed seed = {});
 /// Normal, with values further than two `stddev` from the mean drawn again.
 Initializer truncated_normal(double mean = 0, double stddev = 0.05, Seed seed = {});
 
-Initializer glorot_uniform(Seed seed = {});
-Initializer glorot_normal(Seed seed = {});
-Initializer he_uniform(Seed seed = {});
-Initializer he_normal(Seed seed = {});
-Initializer lecun_uniform(Seed seed = {});
-Initializer lecun_normal(Seed seed = {});
+Initializer glorot_uniform(Seed seed = {});  // Glorot & Bengio 2010, uniform
+Initializer glorot_normal(Seed seed = {});   // Glorot & Bengio 2010, normal
+Initializer he_uniform(Seed seed = {});      // He et al. 2015, uniform
+Initializer he_normal(Seed seed = {});       // He et al. 2015, normal
+Initializer lecun_uniform(Seed seed = {});   // LeCun et al. 1998, uniform
+Initializer lecun_normal(Seed seed = {});    // LeCun et al. 1998, normal
 
-enum class FanMode { In, Out, Average };
-enum class Distribution { Uniform, TruncatedNormal, UntruncatedNormal };
-struct VarianceScaling {
+enum class FanMode { In, Out, Average };  // which number of connections scales
+enum class Distribution { Uniform, TruncatedNormal, UntruncatedNormal };  // of the random numbers
+struct VarianceScaling {  // options of variance_scaling()
   double scale = 1;
   FanMode mode = FanMode::In;
   Distribution distribution = Distribution::TruncatedNormal;

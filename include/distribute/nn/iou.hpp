@@ -11,7 +11,7 @@
 
 namespace distribute::nn::metrics {
 
-struct IoUOptions {
+struct IoUOptions {  // options of IoU
   int64_t num_classes;
   std::vector<int64_t> target_class_ids;
   std::optional<int64_t> ignore_class = {};  // targets that do not count
@@ -37,7 +37,7 @@ class IoU : public Metric {
   Variable confusion_;  // [true class, predicted class]
 };
 
-struct MeanIoUOptions {
+struct MeanIoUOptions {  // options of MeanIoU
   int64_t num_classes;
   std::optional<int64_t> ignore_class = {};
   bool sparse_y_true = true;
@@ -53,7 +53,7 @@ class MeanIoU : public IoU {
   explicit MeanIoU(MeanIoUOptions options);
 };
 
-struct BinaryIoUOptions {
+struct BinaryIoUOptions {  // options of BinaryIoU
   std::vector<int64_t> target_class_ids = {0, 1};
   double threshold = 0.5;  // from which on a prediction is class 1
   std::string name = "binary_io_u";

@@ -39,10 +39,10 @@ class Loss {
   Reduction reduction_;
 };
 
-struct LossOptions {
+struct LossOptions {  // options of Loss
   Reduction reduction = Reduction::Auto;
 };
-struct CrossentropyLossOptions {
+struct CrossentropyLossOptions {  // of losses of classes
   bool from_logits = false;
   double label_smoothing = 0;
   Reduction reduction = Reduction::Auto;

@@ -9,7 +9,7 @@
 
 namespace distribute::nn {
 
-struct CrossentropyOptions {
+struct CrossentropyOptions {   // of losses of classes
   bool from_logits = false;    // predictions are logits instead of probabilities
   double label_smoothing = 0;  // s: targets become (1 - s) y + s / classes
 };

@@ -7,7 +7,7 @@
 
 namespace distribute::nn {
 
-struct MaskingOptions {
+struct MaskingOptions {  // options of Masking
   double mask_value = 0;
   std::string name = {};
 };

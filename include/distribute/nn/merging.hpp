@@ -60,7 +60,7 @@ struct Minimum : Merge {
   explicit Minimum(std::string name = {}) : Merge(MergeFunction::Minimum, std::move(name)) {}
 };
 
-struct ConcatenateOptions {
+struct ConcatenateOptions {  // options of Concatenate
   int axis = -1;
   std::string name = {};
 };

@@ -84,9 +84,9 @@ class MeanMetricWrapper : public Mean {
   Function function_;
 };
 
-// What the accuracies are means of: 1 where the prediction is right, float32.
-// Shapes  targets as the classes below take them -> [batch...], binary and equal ones elementwise.
-// Source  tf.keras.metrics.binary_accuracy and so on
+/// What the accuracies are means of: 1 where the prediction is right, float32.
+/// Shapes  targets as the classes below take them -> [batch...], binary and equal ones elementwise.
+/// Source  tf.keras.metrics.binary_accuracy and so on
 Tensor accuracy(const Tensor& y_true, const Tensor& y_pred);
 Tensor binary_accuracy(const Tensor& y_true, const Tensor& y_pred, double threshold = 0.5);
 Tensor sparse_categorical_accuracy(const Tensor& y_true, const Tensor& y_pred);

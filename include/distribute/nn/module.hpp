@@ -28,7 +28,7 @@ struct InputSpec {
   DType dtype = DType::Float32;
 };
 
-struct CallOptions {
+struct CallOptions {      // options of call()
   bool training = false;  // dropout drops, batch normalization uses the batch
   Tensor mask = {};       // bool [batch, steps]: the steps of the input that count; none: all
 };

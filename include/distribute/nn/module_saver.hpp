@@ -1,5 +1,6 @@
 #pragma once
-/// How a module is written for other programs; <distribute/saved_model.hpp> brings the SavedModel.
+/// How a module is written for other programs; <distribute/saved_model.hpp> brings the SavedModel,
+/// <distribute/saving.hpp> the files of Keras.
 
 #include <distribute/base/config.hpp>
 
@@ -18,10 +19,11 @@ class Module;
 using ModuleSaver = std::function<void(Module& module, const std::string& path,
                                        const saved_model::SaveOptions* options)>;
 
-/// The saver of Model::save. Thread-compatible.
-void register_module_saver(ModuleSaver saver);
+/// The saver of Model::save for paths that end so, such as ".keras"; without an ending of all
+/// others. Thread-compatible.
+void register_module_saver(ModuleSaver saver, const std::string& ending = "");
 
-/// Throws  FailedPreconditionError in a program without the SavedModel's headers.
+/// Throws  FailedPreconditionError in a program without the headers of that saver.
 void save_module(Module& module, const std::string& path, const saved_model::SaveOptions* options);
 
 }  // namespace distribute::nn

@@ -10,7 +10,7 @@
 
 namespace distribute::nn {
 
-struct GaussianNoiseOptions {
+struct GaussianNoiseOptions {  // options of GaussianNoise
   double stddev = 0;
   std::optional<uint64_t> seed = {};  // unset: the next one of the program
   std::string name = {};

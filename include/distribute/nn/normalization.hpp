@@ -12,7 +12,7 @@
 
 namespace distribute::nn {
 
-struct BatchNormalizationOptions {
+struct BatchNormalizationOptions {  // options of BatchNormalization
   double momentum = 0.99;
   double epsilon = 1e-3;
   bool center = true;                       // add beta
@@ -44,6 +44,8 @@ class BatchNormalization : public Module {
   const Variable& beta() const { return beta_; }
   const Variable& moving_mean() const { return moving_mean_; }
   const Variable& moving_variance() const { return moving_variance_; }
+  /// What it was made with.
+  const BatchNormalizationOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
@@ -65,8 +67,8 @@ struct NormalizedAxes {
   NormalizedAxes(std::initializer_list<int> axes) : list(axes) {}
 };
 
-struct LayerNormalizationOptions {
-  NormalizedAxes axis = -1;  // normalized together
+struct LayerNormalizationOptions {  // options of LayerNormalization
+  NormalizedAxes axis = -1;         // normalized together
   double epsilon = 1e-3;
   bool center = true;
   bool scale = true;
@@ -88,6 +90,8 @@ class LayerNormalization : public Module {
   explicit LayerNormalization(LayerNormalizationOptions options = {});
   const Variable& gamma() const { return gamma_; }
   const Variable& beta() const { return beta_; }
+  /// What it was made with.
+  const LayerNormalizationOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;

@@ -10,7 +10,7 @@
 
 namespace distribute::nn {
 
-struct Pool2DLayerOptions {
+struct Pool2DLayerOptions {  // of pooling layers
   Size2D pool_size = 2;
   std::optional<Size2D> strides = {};  // unset: as pool_size
   Padding padding = Padding::Valid;
@@ -23,6 +23,8 @@ class MaxPool2D : public Module {
  public:
   explicit MaxPool2D(EmptyBraces) : MaxPool2D() {}
   explicit MaxPool2D(Pool2DLayerOptions options = {});
+  /// What it was made with.
+  const Pool2DLayerOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
@@ -38,6 +40,8 @@ class AveragePooling2D : public Module {
  public:
   explicit AveragePooling2D(EmptyBraces) : AveragePooling2D() {}
   explicit AveragePooling2D(Pool2DLayerOptions options = {});
+  /// What it was made with.
+  const Pool2DLayerOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
@@ -47,7 +51,7 @@ class AveragePooling2D : public Module {
   Pool2DLayerOptions options_;
 };
 
-struct GlobalPoolLayerOptions {
+struct GlobalPoolLayerOptions {  // of global pooling layers
   bool keepdims = false;
   std::string name = {};
 };
@@ -58,6 +62,8 @@ class GlobalAveragePooling2D : public Module {
  public:
   explicit GlobalAveragePooling2D(EmptyBraces) : GlobalAveragePooling2D() {}
   explicit GlobalAveragePooling2D(GlobalPoolLayerOptions options = {});
+  /// What it was made with.
+  const GlobalPoolLayerOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
@@ -73,6 +79,8 @@ class GlobalMaxPooling2D : public Module {
  public:
   explicit GlobalMaxPooling2D(EmptyBraces) : GlobalMaxPooling2D() {}
   explicit GlobalMaxPooling2D(GlobalPoolLayerOptions options = {});
+  /// What it was made with.
+  const GlobalPoolLayerOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
@@ -89,6 +97,8 @@ class GlobalAveragePooling1D : public Module {
  public:
   explicit GlobalAveragePooling1D(EmptyBraces) : GlobalAveragePooling1D() {}
   explicit GlobalAveragePooling1D(GlobalPoolLayerOptions options = {});
+  /// What it was made with.
+  const GlobalPoolLayerOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
@@ -104,6 +114,8 @@ class GlobalMaxPooling1D : public Module {
  public:
   explicit GlobalMaxPooling1D(EmptyBraces) : GlobalMaxPooling1D() {}
   explicit GlobalMaxPooling1D(GlobalPoolLayerOptions options = {});
+  /// What it was made with.
+  const GlobalPoolLayerOptions& options() const { return options_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;

@@ -17,7 +17,7 @@ Tensor kl_divergence(const Tensor& y_true, const Tensor& y_pred);
 /// Source  tf.keras.losses.poisson
 Tensor poisson(const Tensor& y_true, const Tensor& y_pred);
 
-struct BinaryFocalOptions {
+struct BinaryFocalOptions {  // of binary focal losses
   bool apply_class_balancing = false;
   double alpha = 0.25;  // weight of class 1 with class balancing, 1 - alpha that of class 0
   double gamma = 2.0;
@@ -31,7 +31,7 @@ struct BinaryFocalOptions {
 Tensor binary_focal_crossentropy(const Tensor& y_true, const Tensor& y_pred,
                                  BinaryFocalOptions options = {});
 
-struct CategoricalFocalOptions {
+struct CategoricalFocalOptions {  // of focal losses
   double alpha = 0.25;
   double gamma = 2.0;
   bool from_logits = false;

@@ -44,7 +44,7 @@ class SparseCategoricalCrossentropy : public MeanMetricWrapper {
                                          CrossentropyOptions options = {});
 };
 
-struct PerplexityOptions {
+struct PerplexityOptions {  // options of Perplexity
   bool from_logits = false;
   std::optional<int64_t> mask_token_id = {};  // targets that do not count
   std::string name = "perplexity";

@@ -9,7 +9,7 @@
 
 namespace distribute::nn {
 
-struct SimpleRNNOptions {
+struct SimpleRNNOptions {  // options of SimpleRNN
   int64_t units = 0;
   ActivationFunction activation = tanh;
   bool use_bias = true;
@@ -26,7 +26,7 @@ struct SimpleRNNOptions {
   std::string name = {};
 };
 
-struct LSTMOptions {
+struct LSTMOptions {  // options of LSTM
   int64_t units = 0;
   ActivationFunction activation = tanh;
   ActivationFunction recurrent_activation = sigmoid;
@@ -45,7 +45,7 @@ struct LSTMOptions {
   std::string name = {};
 };
 
-struct GRUOptions {
+struct GRUOptions {  // options of GRU
   int64_t units = 0;
   ActivationFunction activation = tanh;
   ActivationFunction recurrent_activation = sigmoid;

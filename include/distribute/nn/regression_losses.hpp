@@ -39,7 +39,7 @@ using MeanAbsolutePercentageError = FunctionLoss<mean_absolute_percentage_error>
 using MeanSquaredLogarithmicError = FunctionLoss<mean_squared_logarithmic_error>;
 using LogCosh = FunctionLoss<log_cosh>;
 
-struct HuberOptions {
+struct HuberOptions {  // options of Huber
   double delta = 1.0;
   Reduction reduction = Reduction::Auto;
 };
@@ -55,7 +55,7 @@ class Huber : public Loss {
   double delta_;
 };
 
-struct CosineSimilarityOptions {
+struct CosineSimilarityOptions {  // options of CosineSimilarity
   int axis = -1;
   Reduction reduction = Reduction::Auto;
 };

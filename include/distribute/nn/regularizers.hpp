@@ -22,8 +22,8 @@ struct Regularizer {
 /// Source  tf.keras.regularizers
 namespace regularizers {
 
-inline Regularizer l1(double factor = 0.01) { return {factor, 0}; }
-inline Regularizer l2(double factor = 0.01) { return {0, factor}; }
+inline Regularizer l1(double factor = 0.01) { return {factor, 0}; }  // factor * sum |w|
+inline Regularizer l2(double factor = 0.01) { return {0, factor}; }  // factor * sum w^2
 
 }  // namespace regularizers
 

@@ -16,6 +16,8 @@ namespace distribute::nn {
 class Reshape : public Module {
  public:
   explicit Reshape(std::vector<int64_t> target_shape, std::string name = {});
+  /// The shape without the batch.
+  const std::vector<int64_t>& target_shape() const { return target_shape_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
@@ -54,7 +56,7 @@ class RepeatVector : public Module {
   int64_t n_;
 };
 
-struct ZeroPadding2DOptions {
+struct ZeroPadding2DOptions {            // options of ZeroPadding2D
   std::array<int64_t, 2> rows{1, 1};     // above and below
   std::array<int64_t, 2> columns{1, 1};  // on the left and on the right
   std::string name = {};

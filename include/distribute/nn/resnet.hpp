@@ -20,7 +20,7 @@ struct ResNetStep {
   OptionalModule<BatchNormalization> norm;
 };
 
-struct ResNetOptions {
+struct ResNetOptions {                      // options of ResNet
   std::vector<int64_t> blocks{3, 4, 6, 3};  // of each stage; 3, 4, 23, 3 is ResNet-101
   int64_t classes = 1000;
   bool version_1 = false;   // as keras.applications.ResNet50: strides in the first 1x1, biases
@@ -59,7 +59,7 @@ class ResNet : public Module {
   OptionalModule<Dense> predictions_;
 };
 
-struct SmallResNetOptions {
+struct SmallResNetOptions {                  // options of SmallResNet
   std::vector<int64_t> filters{16, 32, 64};  // of each stage
   int64_t blocks = 1;                        // in each stage; 3 is He et al.'s ResNet-20
   int64_t classes = 10;
@@ -96,8 +96,8 @@ class SmallResNet : public Module {
   OptionalModule<Dense> fc_;
 };
 
-struct ResNet9Options {
-  int64_t width = 64;  // channels of the first convolution; 128, 256 and 512 follow
+struct ResNet9Options {  // options of ResNet9
+  int64_t width = 64;    // channels of the first convolution; 128, 256 and 512 follow
   int64_t classes = 10;
   double logits_scale = 0.125;
   double bn_momentum = 0.9;

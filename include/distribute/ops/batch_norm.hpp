@@ -18,7 +18,7 @@ Tensor batch_normalization(const Tensor& x, const Tensor& mean, const Tensor& va
                            const Tensor& offset, const Tensor& scale, float epsilon,
                            Epilogue epilogue = Epilogue::None);
 
-struct FusedBatchNormOptions {
+struct FusedBatchNormOptions {  // options of FusedBatchNorm
   double epsilon = 1e-3;
   bool training = true;
   Tensor mean = {}, variance = {};  // [channels], read when not training
@@ -26,7 +26,7 @@ struct FusedBatchNormOptions {
   Epilogue epilogue = Epilogue::None;
 };
 
-struct FusedBatchNorm {
+struct FusedBatchNorm {  // result of fused_batch_norm()
   Tensor y;
   Tensor batch_mean;            // [channels]; when not training the given mean
   Tensor batch_variance;        // [channels], divided by n as Keras 3 does (not n - 1)
@@ -44,7 +44,7 @@ struct FusedBatchNorm {
 FusedBatchNorm fused_batch_norm(const Tensor& x, const Tensor& scale, const Tensor& offset,
                                 const FusedBatchNormOptions& options = {});
 
-struct Moments {
+struct Moments {  // mean and variance
   Tensor mean, variance;
 };
 

@@ -18,7 +18,7 @@ Tensor global_norm(const std::vector<Tensor>& tensors);
 /// Source  tf.clip_by_norm
 Tensor clip_by_norm(const Tensor& x, float clip_norm);
 
-struct ClippedTensors {
+struct ClippedTensors {  // result of clip_by_global_norm()
   std::vector<Tensor> list;
   Tensor norm;  // before clipping
 };

@@ -10,7 +10,7 @@
 
 namespace distribute::nn {
 
-struct Conv2DOptions {
+struct Conv2DOptions {  // of conv2d()
   std::array<int64_t, 2> strides{1, 1};
   Padding padding = Padding::Valid;
   std::array<int64_t, 4> explicit_paddings{};  // top, bottom, left, right

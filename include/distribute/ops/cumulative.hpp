@@ -6,9 +6,9 @@
 
 namespace distribute {
 
-struct CumulativeOptions {
-  bool exclusive = false;  // element i leaves itself out
-  bool reverse = false;    // from the end to the beginning
+struct CumulativeOptions {  // of cumsum() and cumprod()
+  bool exclusive = false;   // element i leaves itself out
+  bool reverse = false;     // from the end to the beginning
 };
 
 /// Element i along `axis` is the sum, or the product, of the elements up to i; 16-bit floats add in

@@ -51,10 +51,10 @@ Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b);
 /// Source  tf.math.add_n
 Tensor add_n(const std::vector<Tensor>& tensors);
 
-inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
-inline Tensor operator-(const Tensor& a, const Tensor& b) { return subtract(a, b); }
-inline Tensor operator*(const Tensor& a, const Tensor& b) { return multiply(a, b); }
-inline Tensor operator/(const Tensor& a, const Tensor& b) { return divide(a, b); }
+inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }       // sum
+inline Tensor operator-(const Tensor& a, const Tensor& b) { return subtract(a, b); }  // difference
+inline Tensor operator*(const Tensor& a, const Tensor& b) { return multiply(a, b); }  // product
+inline Tensor operator/(const Tensor& a, const Tensor& b) { return divide(a, b); }    // quotient
 
 /// A C++ number beside a tensor takes the tensor's dtype: x * 2, 1 - x.
 template <typename T>
@@ -65,35 +65,35 @@ concept Number = std::integral<T> || std::floating_point<T>;
 Tensor scalar_like(const Tensor& like, double value);
 
 template <Number T>
-Tensor operator+(const Tensor& a, T b) {
+Tensor operator+(const Tensor& a, T b) {  // element by element
   return add(a, scalar_like(a, double(b)));
 }
 template <Number T>
-Tensor operator+(T a, const Tensor& b) {
+Tensor operator+(T a, const Tensor& b) {  // element by element
   return add(scalar_like(b, double(a)), b);
 }
 template <Number T>
-Tensor operator-(const Tensor& a, T b) {
+Tensor operator-(const Tensor& a, T b) {  // element by element
   return subtract(a, scalar_like(a, double(b)));
 }
 template <Number T>
-Tensor operator-(T a, const Tensor& b) {
+Tensor operator-(T a, const Tensor& b) {  // element by element
   return subtract(scalar_like(b, double(a)), b);
 }
 template <Number T>
-Tensor operator*(const Tensor& a, T b) {
+Tensor operator*(const Tensor& a, T b) {  // element by element
   return multiply(a, scalar_like(a, double(b)));
 }
 template <Number T>
-Tensor operator*(T a, const Tensor& b) {
+Tensor operator*(T a, const Tensor& b) {  // element by element
   return multiply(scalar_like(b, double(a)), b);
 }
 template <Number T>
-Tensor operator/(const Tensor& a, T b) {
+Tensor operator/(const Tensor& a, T b) {  // element by element
   return divide(a, scalar_like(a, double(b)));
 }
 template <Number T>
-Tensor operator/(T a, const Tensor& b) {
+Tensor operator/(T a, const Tensor& b) {  // element by element
   return divide(scalar_like(b, double(a)), b);
 }
 

@@ -6,7 +6,7 @@
 
 namespace distribute::nn {
 
-struct LayerNormOptions {
+struct LayerNormOptions {  // of layer_norm()
   double epsilon = 1e-3;
   int begin_axis = -1;  // normalized over this axis and all after it
 };

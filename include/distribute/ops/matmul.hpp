@@ -7,7 +7,7 @@
 
 namespace distribute {
 
-struct MatmulOptions {
+struct MatmulOptions {  // options of matmul()
   bool transpose_a = false;
   bool transpose_b = false;
 };

@@ -8,7 +8,7 @@
 
 namespace distribute {
 
-struct NormOptions {
+struct NormOptions {           // options of norm()
   double ord = 2;              // 1, 2, infinity or any other positive number
   std::vector<int> axes = {};  // none: all
   bool keepdims = false;

@@ -9,7 +9,7 @@
 
 namespace distribute::nn {
 
-struct PoolOptions {
+struct PoolOptions {  // of pooling operations
   std::array<int64_t, 2> ksize{2, 2};
   std::array<int64_t, 2> strides{};  // zero: as ksize
   Padding padding = Padding::Valid;

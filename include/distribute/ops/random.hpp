@@ -24,12 +24,12 @@ uint64_t next_seed();
 /// Source  Philox 4x32-10: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011
 std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, uint64_t key);
 
-struct UniformOptions {
+struct UniformOptions {  // options of uniform()
   double minval = 0;
   double maxval = 1;  // not reached
   int64_t first = 0;  // element i of the result is element first + i of the seed
 };
-struct NormalOptions {
+struct NormalOptions {  // options of normal()
   double mean = 0;
   double stddev = 1;
   int64_t first = 0;

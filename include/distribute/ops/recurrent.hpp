@@ -21,13 +21,13 @@ inline int64_t gates_of(RecurrentCell cell) {
   return cell == RecurrentCell::Simple ? 1 : cell == RecurrentCell::Lstm ? 4 : 3;
 }
 
-struct RecurrentWeights {
+struct RecurrentWeights {   // weights of a recurrent layer
   Tensor kernel;            // [inputs, gates units]
   Tensor recurrent_kernel;  // [units, gates units]
   Tensor bias = {};         // see RecurrentCell; none: no bias
 };
 
-struct RecurrentOptions {
+struct RecurrentOptions {  // options of recurrent()
   RecurrentCell cell = RecurrentCell::Simple;
   ActivationFunction activation = tanh;
   ActivationFunction recurrent_activation = sigmoid;
@@ -36,7 +36,7 @@ struct RecurrentOptions {
   bool zero_output_for_mask = false;  // else a masked step repeats the output of the one before
 };
 
-struct RecurrentResult {
+struct RecurrentResult {       // outputs and last states
   Tensor output;               // [batch, steps, units], or that of the last step [batch, units]
   std::vector<Tensor> states;  // h, for Lstm h and c, after the last step: [batch, units] each
 };

@@ -12,7 +12,7 @@ namespace distribute {
 Tensor argmax(const Tensor& x, int axis = 0);
 Tensor argmin(const Tensor& x, int axis = 0);
 
-struct TopK {
+struct TopK {      // result of top_k()
   Tensor values;   // as x, last axis k
   Tensor indices;  // int32
 };

@@ -6,7 +6,7 @@
 
 namespace distribute {
 
-enum class SortDirection { Ascending, Descending };
+enum class SortDirection { Ascending, Descending };  // ascending or descending
 
 /// Equal values keep their order, in both directions. Sorting is done on the host.
 /// Shapes  as x.

@@ -40,6 +40,6 @@ Tensor is_nan(const Tensor& x);
 Tensor is_inf(const Tensor& x);
 Tensor is_finite(const Tensor& x);
 
-inline Tensor operator-(const Tensor& x) { return negative(x); }
+inline Tensor operator-(const Tensor& x) { return negative(x); }  // element by element
 
 }  // namespace distribute

@@ -7,7 +7,7 @@
 
 namespace distribute::optim {
 
-struct AdadeltaOptions {
+struct AdadeltaOptions {  // options of Adadelta
   LearningRate learning_rate = 0.001;
   double rho = 0.95;
   double epsilon = 1e-7;

@@ -7,7 +7,7 @@
 
 namespace distribute::optim {
 
-struct AdagradOptions {
+struct AdagradOptions {  // options of Adagrad
   LearningRate learning_rate = 0.001;
   double initial_accumulator_value = 0.1;
   double epsilon = 1e-7;

@@ -7,7 +7,7 @@
 
 namespace distribute::optim {
 
-struct AdamOptions {
+struct AdamOptions {  // options of Adam
   LearningRate learning_rate = 0.001;
   double beta_1 = 0.9;
   double beta_2 = 0.999;
@@ -45,7 +45,7 @@ class Adam : public Optimizer {
   bool amsgrad_;
 };
 
-struct AdamWOptions {
+struct AdamWOptions {  // options of AdamW
   LearningRate learning_rate = 0.001;
   std::optional<double> weight_decay = 0.004;
   double beta_1 = 0.9;

@@ -7,7 +7,7 @@
 
 namespace distribute::optim {
 
-struct AdamaxOptions {
+struct AdamaxOptions {  // options of Adamax
   LearningRate learning_rate = 0.001;
   double beta_1 = 0.9;
   double beta_2 = 0.999;

@@ -7,7 +7,7 @@
 
 namespace distribute::optim {
 
-struct FtrlOptions {
+struct FtrlOptions {  // options of Ftrl
   LearningRate learning_rate = 0.001;
   double learning_rate_power = -0.5;
   double initial_accumulator_value = 0.1;

@@ -7,7 +7,7 @@
 
 namespace distribute::optim {
 
-struct LionOptions {
+struct LionOptions {  // options of Lion
   LearningRate learning_rate = 0.001;
   double beta_1 = 0.9;
   double beta_2 = 0.99;

@@ -8,7 +8,7 @@
 
 namespace distribute::optim {
 
-struct LossScaleOptimizerOptions {
+struct LossScaleOptimizerOptions {      // options of LossScaleOptimizer
   bool dynamic = true;                  // false: the scale stays and no step is left out
   double initial_scale = 32768;         // 2 ^ 15
   int64_t dynamic_growth_steps = 2000;  // finite steps in a row until the scale doubles

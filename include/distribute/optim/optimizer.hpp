@@ -73,7 +73,7 @@ Options options_from(const OptimizerConfig& config) {
   return options;
 }
 
-struct ApplyOptions {
+struct ApplyOptions {                       // of Optimizer::apply_gradients
   bool skip_gradients_aggregation = false;  // the gradients are summed over replicas already
   // Takes the gradients as the update takes them, summed and clipped, in the order of the
   // variables; without a gradient, an empty tensor. Costs the overlap of sums and backward pass.

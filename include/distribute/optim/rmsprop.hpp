@@ -7,7 +7,7 @@
 
 namespace distribute::optim {
 
-struct RMSpropOptions {
+struct RMSpropOptions {  // options of RMSprop
   LearningRate learning_rate = 0.001;
   double rho = 0.9;
   double momentum = 0.0;

@@ -7,7 +7,7 @@
 
 namespace distribute::optim {
 
-struct SGDOptions {
+struct SGDOptions {  // options of SGD
   LearningRate learning_rate = 0.01;
   double momentum = 0.0;
   bool nesterov = false;

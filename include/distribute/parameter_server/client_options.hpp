@@ -8,9 +8,9 @@
 
 namespace distribute::parameter_server {
 
-enum class Transport : uint8_t { Auto, SharedMemory, Tcp };
+enum class Transport : uint8_t { Auto, SharedMemory, Tcp };  // how values travel to servers
 
-struct ClientOptions {
+struct ClientOptions {  // of a client of servers
   Placement placement = Placement::RoundRobin;
   /// float32 values and gradients travel as bfloat16; not through shared memory.
   bool bf16_on_wire = false;

@@ -48,8 +48,8 @@ enum class Where : uint8_t {
   Arena,      // in the sender's shared memory
 };
 
-void write_origin(net::ByteWriter& head, const UpdateOrigin& origin);
-UpdateOrigin read_origin(net::ByteReader& head);
+void write_origin(net::ByteWriter& head, const UpdateOrigin& origin);  // appends it to a message
+UpdateOrigin read_origin(net::ByteReader& head);                       // takes it from a message
 
 /// float32 to bfloat16 and back.
 void narrow(const float* from, uint16_t* to, int64_t count);

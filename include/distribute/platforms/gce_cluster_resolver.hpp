@@ -9,9 +9,9 @@
 
 namespace distribute {
 
-struct GCEClusterResolverOptions {
-  std::string project = {};  // its id; "": that of this machine, as its metadata server says
-  std::string zone = {};     // "": that of this machine
+struct GCEClusterResolverOptions {  // options of GCEClusterResolver
+  std::string project = {};         // its id; "": that of this machine, as its metadata server says
+  std::string zone = {};            // "": that of this machine
   std::string instance_group = {};
   int port = 0;  // where every machine's task listens
   TaskType task_type = TaskType::Worker;

@@ -10,7 +10,7 @@
 
 namespace distribute {
 
-struct KubernetesClusterResolverOptions {
+struct KubernetesClusterResolverOptions {  // options of KubernetesClusterResolver
   /// From a label selector to the API's answer, a PodList in JSON
   /// (GET /api/v1/pods?labelSelector=...). Nothing: the pod's own environment is read instead.
   std::function<std::string(const std::string& label_selector)> list_pods = {};

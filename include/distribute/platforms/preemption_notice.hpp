@@ -9,7 +9,7 @@
 
 namespace distribute::train {
 
-struct PreemptionNoticeOptions {
+struct PreemptionNoticeOptions {  // options of PreemptionNotice
   /// "gce": instance/preempted and instance/maintenance-event of Compute Engine; "ec2": the spot
   /// instance action of EC2, by IMDSv2; "azure": scheduled events.
   std::string platform;

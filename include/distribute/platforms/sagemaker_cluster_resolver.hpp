@@ -9,7 +9,7 @@
 
 namespace distribute {
 
-struct SageMakerClusterResolverOptions {
+struct SageMakerClusterResolverOptions {  // options of SageMakerClusterResolver
   int port = 2223;
   std::optional<TaskType> task_type = {};
   std::optional<int> task_id = {};

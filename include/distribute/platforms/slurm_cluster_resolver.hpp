@@ -9,7 +9,7 @@
 
 namespace distribute {
 
-struct SlurmClusterResolverOptions {
+struct SlurmClusterResolverOptions {  // options of SlurmClusterResolver
   /// Tasks of each job; empty: all tasks of the step are workers.
   std::map<std::string, int> jobs = {};
   int port_base = 8888;  // of the first task on a node

@@ -7,7 +7,7 @@
 
 namespace distribute {
 
-struct VertexClusterResolverOptions {
+struct VertexClusterResolverOptions {  // options of VertexClusterResolver
   std::optional<std::string> rpc_layer = {};
   Environment variables = {};
 };

@@ -23,7 +23,7 @@ class TaskServer;
 
 namespace rpc {
 
-struct JobTaskOptions {
+struct JobTaskOptions {  // options of JobTask
   ClusterSpec cluster = {};
   std::string type = {};  // of this task
   int index = 0;

@@ -12,7 +12,7 @@
 
 namespace distribute::saved_model {
 
-struct OnnxOptions {
+struct OnnxOptions {  // of save_onnx()
   /// Of the input, its first axis the batch; unset: what the module was first called with.
   std::optional<data::TensorSpec> input = {};
   std::string input_name = "inputs";

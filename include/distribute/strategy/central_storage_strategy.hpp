@@ -10,7 +10,7 @@
 
 namespace distribute {
 
-struct CentralStorageOptions {
+struct CentralStorageOptions {  // of CentralStorageStrategy
   /// That many logical devices compute: GPUs, or CPUs where there is none; 0: all of them.
   int num_replicas = 0;
   /// Instead of a number: names such as "/cpu:0".

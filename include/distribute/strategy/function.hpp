@@ -18,7 +18,7 @@
 
 namespace distribute {
 
-struct FunctionOptions {
+struct FunctionOptions {  // options of Function
   /// Calls with arguments of a new shape before one is recorded: kernels are compiled, slots made.
   int plain_calls = 2;
 };

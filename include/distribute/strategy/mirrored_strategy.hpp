@@ -17,7 +17,7 @@ namespace distribute {
 
 class CrossDeviceOps;
 
-struct MirroredOptions {
+struct MirroredOptions {  // of MirroredStrategy
   /// That many logical CPU devices; 0: every visible GPU, or else every logical CPU device.
   int num_replicas = 0;
   /// Instead of a number: names such as "/cpu:0".

@@ -15,7 +15,7 @@
 
 namespace distribute {
 
-struct MultiWorkerOptions {
+struct MultiWorkerOptions {  // of MultiWorkerMirroredStrategy
   CommunicationOptions communication_options = {};
   /// Local replicas; the same on all workers. 0: every visible GPU, or else every logical CPU
   /// device.

@@ -58,8 +58,8 @@ class GreedyLoadBalancingStrategy {
   std::shared_ptr<std::vector<double>> loads_;
 };
 
-struct ReplicaDeviceSetterOptions {
-  int ps_tasks = 0;  // 0: as many as `cluster` has
+struct ReplicaDeviceSetterOptions {  // options of replica_device_setter()
+  int ps_tasks = 0;                  // 0: as many as `cluster` has
   std::string ps_device = "/job:ps";
   std::string worker_device = "/job:worker";
   bool merge_devices = true;  // false: a scope's device is taken as it is

@@ -13,7 +13,7 @@
 
 namespace distribute::summary {
 
-struct FileWriterOptions {
+struct FileWriterOptions {       // options of FileWriter
   int64_t max_queue = 10;        // records that wait for one flush
   int64_t flush_millis = 2'000;  // the oldest waits no longer once the next one comes
   std::string filename_suffix = ".v2";

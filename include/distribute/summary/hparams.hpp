@@ -37,7 +37,7 @@ struct HparamsMetric {
   std::string display_name = {};
 };
 
-enum class SessionStatus { Success = 1, Failure = 2, Running = 3 };
+enum class SessionStatus { Success = 1, Failure = 2, Running = 3 };  // of a run
 
 /// Says what the run that the writer in scope belongs to was started with. Runs of the same values
 /// are one group, `trial_id`; by default a checksum of the values.

@@ -6,7 +6,7 @@
 
 namespace distribute::io {
 
-constexpr io::DataType data_type_of(DType dtype) {
+constexpr io::DataType data_type_of(DType dtype) {  // TensorFlow's number of a dtype
   switch (dtype) {
     case DType::Float32: return io::DataType::Float;
     case DType::BFloat16: return io::DataType::BFloat16;

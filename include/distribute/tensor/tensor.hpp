@@ -114,8 +114,8 @@ class Tensor {
 /// Readable summary: "Tensor([2, 2], float32, /device:CPU:0) [[1, 2], [3, 4]]", long axes cut.
 std::string to_string(const Tensor& tensor);
 
-Tensor zeros(const Shape& shape, DType dtype = DType::Float32);
-Tensor ones(const Shape& shape, DType dtype = DType::Float32);
+Tensor zeros(const Shape& shape, DType dtype = DType::Float32);  // all elements are 0
+Tensor ones(const Shape& shape, DType dtype = DType::Float32);   // all elements are 1
 /// Source  tf.fill
 Tensor fill(const Shape& shape, float value, DType dtype = DType::Float32,
             Device device = current_device());

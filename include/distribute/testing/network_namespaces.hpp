@@ -11,7 +11,7 @@
 
 namespace distribute::testing {
 
-struct NetworkOptions {
+struct NetworkOptions {         // of the hosts between each other
   int hosts = 2;                // at most 200
   int64_t bits_per_second = 0;  // of each cable and direction (tc-tbf); 0: no limit
   double delay_ms = 0;          // of each direction of each cable (tc-netem)

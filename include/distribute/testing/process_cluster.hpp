@@ -22,7 +22,7 @@ struct TaskName {
   int index = 0;
 };
 
-struct ProcessClusterOptions {
+struct ProcessClusterOptions {  // options of ProcessCluster
   int workers = 2;
   int parameter_servers = 0;
   bool chief = false;
@@ -39,8 +39,8 @@ struct ProcessClusterOptions {
   const NetworkNamespaces* network = nullptr;
 };
 
-struct TaskOutcome {
-  std::string name;  // "worker 0"
+struct TaskOutcome {  // how a task has ended
+  std::string name;   // "worker 0"
   launch::ExitStatus status;
   std::string out, err;               // all starts together
   std::optional<std::string> result;  // of ClusterTask::set_result

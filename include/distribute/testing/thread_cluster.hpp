@@ -7,7 +7,7 @@
 
 namespace distribute::testing {
 
-struct ThreadClusterOptions {
+struct ThreadClusterOptions {  // of ThreadCluster
   double deadline_seconds = 60;
   /// Called once, on the thread of the first rank that throws: here the others' waits are aborted.
   std::function<void()> on_failure = {};

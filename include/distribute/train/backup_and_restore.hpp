@@ -16,7 +16,7 @@
 
 namespace distribute::train {
 
-struct BackupAndRestoreOptions {
+struct BackupAndRestoreOptions {  // options of BackupAndRestore
   std::string backup_dir;
   SaveFrequency save_freq = "epoch";
   bool delete_checkpoint = true;  // when training has ended

@@ -10,7 +10,7 @@
 
 namespace distribute::train {
 
-struct CheckpointsIteratorOptions {
+struct CheckpointsIteratorOptions {                // options of CheckpointsIterator
   double min_interval_secs = 0;                    // between two of them
   std::optional<double> timeout = {};              // seconds to wait for one; none: for ever
   std::function<bool()> timeout_fn = {};           // after them: true gives up; unset: gives up

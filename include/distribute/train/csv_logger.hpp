@@ -12,7 +12,7 @@
 
 namespace distribute::train {
 
-struct CSVLoggerOptions {
+struct CSVLoggerOptions {  // options of CSVLogger
   std::string filename;
   std::string separator = ",";
   bool append = false;  // to the rows that are there, in their columns

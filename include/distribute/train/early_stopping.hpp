@@ -14,7 +14,7 @@
 
 namespace distribute::train {
 
-struct EarlyStoppingOptions {
+struct EarlyStoppingOptions {  // options of EarlyStopping
   std::string monitor = "val_loss";
   double min_delta = 0;  // smaller changes are no improvement
   int64_t patience = 0;  // epochs without improvement before the end

@@ -28,7 +28,7 @@ struct ElasticMembers {
   std::string lost;                // why the generation before has ended; empty for no fault
 };
 
-struct ElasticLoopOptions {
+struct ElasticLoopOptions {  // options of ElasticLoop
   /// Called on every member before it goes on; here a learning rate that follows the number of
   /// replicas is set.
   std::function<void(const ElasticMembers&)> on_change = {};

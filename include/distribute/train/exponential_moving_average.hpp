@@ -12,7 +12,7 @@
 
 namespace distribute::train {
 
-struct ExponentialMovingAverageOptions {
+struct ExponentialMovingAverageOptions {  // options of ExponentialMovingAverage
   double decay = 0.999;
   /// With the number of updates n the decay is at most (1 + n) / (10 + n): quick at the beginning.
   std::function<int64_t()> num_updates = {};

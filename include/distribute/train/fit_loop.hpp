@@ -51,6 +51,9 @@ class FitLoop {
   void epoch(int64_t number, int64_t first_batch);
   /// The batches of an epoch from this one on; how many were trained.
   int64_t batches(int64_t first);
+  /// The batches between two calls of callbacks; the one after them.
+  int64_t execution(int64_t first);
+  void note_end_of_data(int64_t batch);
   void commit();
   void validate(int64_t epoch, Logs& logs);
 
@@ -69,7 +72,8 @@ class FitLoop {
   Position position_;
   ElasticLoop* loop_ = nullptr;  // while it runs
   int64_t updates_ = 0;          // of the optimizer, at the last commit
-  bool out_of_data_ = false;
+  bool data_ended_ = false;      // in this epoch
+  bool out_of_data_ = false;     // before the epoch had all its steps
 };
 
 /// Tells the other workers of an exception that `loop` lets go by.

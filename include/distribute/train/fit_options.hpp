@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -34,6 +35,16 @@ class InputData {
   std::variant<data::Dataset, std::shared_ptr<const DistributedDataset>> data_;
 };
 
+/// Arrays in memory: one example per row. `y` and `sample_weight` may be none.
+/// Source  the arguments x, y and sample_weight of tf.keras.Model.fit
+struct ArrayData {
+  Tensor x, y = {}, sample_weight = {};
+  int64_t size() const { return x.shape()[0]; }
+  /// Examples [begin, end).
+  ArrayData rows(int64_t begin, int64_t end) const;
+  data::Dataset rows_as_dataset() const;
+};
+
 /// Every n-th epoch, or the epochs of a list, which count from 1.
 class ValidationFrequency {
  public:
@@ -58,7 +69,7 @@ enum class Verbose {
   Epochs     // one line for each epoch
 };
 
-struct FitOptions {
+struct FitOptions {  // of Model::fit
   int64_t epochs = 1;
   std::optional<int64_t> steps_per_epoch = {};
   std::optional<InputData> validation_data = {};
@@ -66,15 +77,28 @@ struct FitOptions {
   ValidationFrequency validation_freq = 1;
   std::vector<CallbackHandle> callbacks = {};
   int64_t initial_epoch = 0;
+  /// Weights of the examples of each class in the loss; 1 for classes that are not named. Not with
+  /// sample weights.
+  std::map<int64_t, float> class_weight = {};
   Verbose verbose = Verbose::Auto;
 };
 
-struct EvaluateOptions {
+/// Further options of fit for arrays.
+struct ArrayOptions {
+  int64_t batch_size = 32;
+  bool shuffle = true;  // the training examples, anew in each epoch
+  /// The part of the examples, the last ones, that validates and is not trained on.
+  double validation_split = 0;
+  std::optional<ArrayData> validation_data = {};
+  std::optional<int64_t> validation_batch_size = {};  // unset: as batch_size
+};
+
+struct EvaluateOptions {  // of Model::evaluate
   std::optional<int64_t> steps = {};
   std::vector<CallbackHandle> callbacks = {};
 };
 
-struct PredictOptions {
+struct PredictOptions {  // of Model::predict
   std::optional<int64_t> steps = {};
   std::vector<CallbackHandle> callbacks = {};
 };

@@ -10,7 +10,7 @@
 
 namespace distribute::train {
 
-struct LambdaCallbackOptions {
+struct LambdaCallbackOptions {  // options of LambdaCallback
   using Hook = std::function<void(Logs&)>;
   using NumberedHook = std::function<void(int64_t, Logs&)>;
   NumberedHook on_epoch_begin = {}, on_epoch_end = {};

@@ -41,7 +41,7 @@ class LossFunction {
   explicit operator bool() const { return function_ != nullptr; }
   /// One replica's share: the shares of all replicas sum up to the mean over the `global_batch`
   /// examples, or to their sum. An empty batch gives 0. Further axes of a loss are averaged.
-  /// Shapes  sample_weight [batch], or none.
+  /// Shapes  sample_weight [batch], of the loss's own shape such as [batch, steps], or none.
   Tensor share(const Tensor& y_true, const Tensor& y_pred, int64_t global_batch,
                const Tensor& sample_weight = {}) const;
 

@@ -27,7 +27,7 @@ std::string metric_line(const Logs& values);
 /// Source  cloudml-hypertune, HyperTune.report_hyperparameter_tuning_metric
 void report_hypertune(const Logs& values, int64_t global_step);
 
-struct MetricLinesOptions {
+struct MetricLinesOptions {  // options of MetricLines
   std::FILE* out = stdout;
 };
 

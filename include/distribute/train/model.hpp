@@ -13,12 +13,22 @@
 #include <distribute/train/step_means.hpp>
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace distribute::saved_model {
 struct SaveOptions;
+}
+
+namespace distribute::nn {
+class NamedModule;
+}
+namespace distribute::train_internal {
+struct NamedBatch;
 }
 
 namespace distribute::train {
@@ -28,12 +38,33 @@ class FitLoop;
 class TestLoop;
 class GradientAccumulator;
 
+/// How a step applies the gradients of its loss. Called on every replica.
+using MinimizeFunction =
+    std::function<void(const Tensor& loss, const std::vector<Variable>&, GradientTape&)>;
+
+/// Source  the arguments of tf.keras.Model.compile
 struct CompileOptions {
   optim::Optimizer& optimizer;  // outlives the model
-  LossFunction loss = {};
+  LossFunction loss = {};       // of every output
+  /// The loss of each output by its name, and its factor in the sum of all; 1 where none is given.
+  std::map<std::string, LossFunction> losses = {};
+  std::map<std::string, double> loss_weights = {};
   std::vector<CompiledMetric> metrics = {};
+  /// Metrics in which sample weights and class weights count; in `metrics` they do not. One with
+  /// the name of another figure is called "weighted_" and its name.
+  std::vector<CompiledMetric> weighted_metrics = {};
+  /// The same by output; logs say "<output>_<metric>", and "<output>_loss" for its loss.
+  std::map<std::string, std::vector<CompiledMetric>> output_metrics = {};
+  std::map<std::string, std::vector<CompiledMetric>> weighted_output_metrics = {};
   /// Batches whose gradients are averaged for one update of the weights.
   int64_t gradient_accumulation_steps = 1;
+  /// Batches between two calls of callbacks and two readings of figures, which cost a wait for the
+  /// device and an operation between workers: for small models. Hooks of batches get the number of
+  /// the first and of the last batch of them.
+  int64_t steps_per_execution = 1;
+  /// In place of optimizer.minimize(), such as hvd::minimizer(). It must not be combined with
+  /// gradient_accumulation_steps.
+  MinimizeFunction minimize = {};
 };
 
 /// A module with what it takes to train it, under the strategy in whose scope it is made. With
@@ -47,6 +78,10 @@ struct CompileOptions {
 ///                  .metrics = {nn::metrics::SparseCategoricalAccuracy("accuracy")}});
 ///   const auto history = model.fit(images, {.epochs = 5, .validation_data = test_images});
 ///
+/// An nn::NamedModule gets inputs, and its outputs their targets, from the components of those
+/// names; without names they come in that order. The component "sample_weight", or
+/// "<output>_weight", holds weights.
+///
 /// Source  tf.keras.Model
 class Model {
  public:
@@ -56,8 +91,8 @@ class Model {
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
 
-  /// Throws  InvalidArgumentError for fewer than one accumulation step, and two metrics, or a
-  ///         metric and the loss, of one name.
+  /// Throws  InvalidArgumentError for fewer than one step of accumulation or execution, and two
+  ///         metrics, or a metric and the loss, of one name.
   void compile(CompileOptions options);
 
   /// Trains from `initial_epoch` to `epochs`, or until a callback stops it. Without steps_per_epoch
@@ -71,12 +106,21 @@ class Model {
   ///         sense, and, in an elastic job, data that is divided already; what ElasticLoop::run,
   ///         the steps and the callbacks throw.
   History fit(const InputData& data, const FitOptions& options = {});
+  /// The same for arrays, in batches.
+  /// Throws  InvalidArgumentError also for a validation_split outside of [0, 1), one that leaves
+  ///         no example on one side, validation data given twice, and steps_per_epoch, which
+  ///         needs a dataset that repeats.
+  History fit(const ArrayData& arrays, const FitOptions& options = {},
+              const ArrayOptions& array_options = {});
   /// Loss and metrics over exactly all examples.
   /// Throws  as fit.
   Logs evaluate(const InputData& data, const EvaluateOptions& options = {});
   /// The predictions for all examples, in the order of the data, on every worker.
   /// Shapes  [examples, ...]
   Tensor predict(const data::Dataset& data, const PredictOptions& options = {});
+  /// The same of a module with several named outputs.
+  std::map<std::string, Tensor> predict_outputs(const data::Dataset& data,
+                                                const PredictOptions& options = {});
 
   /// Writes the module as a SavedModel; every worker calls it.
   /// Throws  FailedPreconditionError without <distribute/saved_model.hpp>; as saved_model::save.
@@ -97,6 +141,7 @@ class Model {
   /// Throws  FailedPreconditionError before compile.
   optim::Optimizer& optimizer() const;
   const std::vector<CompiledMetric>& metrics() const;
+  int64_t steps_per_execution() const;
 
   /// Examples of this step, or the last one, on all replicas together.
   int64_t global_batch_size() const { return global_batch_; }
@@ -134,10 +179,31 @@ class Model {
  private:
   friend class FitLoop;
   friend class TestLoop;
+  /// One metric, as compile() was given it.
+  struct Figure {
+    std::string name, output;  // in logs; no output: of a module that has one
+    CompiledMetric metric;
+    bool weighted;
+  };
+  void add_figures_of(const std::string& output, const std::vector<CompiledMetric>& metrics,
+                      bool weighted, const CompileOptions& options);
+  void check_outputs(const CompileOptions& options) const;
+  void build_named(const data::ElementSpec& spec);
+  Tensor with_regularization(Tensor loss) const;
+  StepLogs named_losses(const train_internal::NamedBatch& batch,
+                        const std::map<std::string, Tensor>& outputs);
+  void update_named_metrics(const train_internal::NamedBatch& batch,
+                            const std::map<std::string, Tensor>& outputs);
+  StepLogs named_step(const data::Batch& batch, bool training);
+  using PredictStep = std::function<std::vector<Tensor>(const data::Batch&)>;
+  std::vector<Tensor> predict_all(const data::Dataset& data, const PredictOptions& options,
+                                  const PredictStep& step);
   void require_compiled(const char* method) const;
   int64_t count_examples(const PerReplica<data::Batch>& batch);
-  /// One step of all replicas; counts its examples in `means`.
-  void run_step(const PerReplica<data::Batch>& batch, bool training, StepMeans& means);
+  /// One step of all replicas. Its figures wait for add_figures().
+  void run_step(const PerReplica<data::Batch>& batch, bool training);
+  /// Reads the figures of the steps since the last call, in one operation between workers.
+  void add_figures(StepMeans& means);
   void reset_metrics();
   void add_metrics(Logs& logs) const;
 
@@ -149,6 +215,11 @@ class Model {
   bool stop_training_ = false, stop_evaluating_ = false, stop_predicting_ = false;
   std::unique_ptr<FitIterator> iterator_;  // of fit
   StepMeans means_;                        // of fit's epoch
+  std::vector<UnreadStep> unread_;
+  std::map<int64_t, float> class_weight_;  // of fit
+  std::vector<Figure> figures_;
+  std::vector<CompiledMetric> all_metrics_;
+  nn::NamedModule* named_ = nullptr;  // the module, when it has several inputs or outputs
   struct Start {
     int64_t epoch = 0, batch = 0;
   };

@@ -14,7 +14,7 @@
 
 namespace distribute::train {
 
-struct ModelCheckpointOptions {
+struct ModelCheckpointOptions {  // options of ModelCheckpoint
   /// Prefix of the files; may hold {epoch}, {batch} (both from 1) and names of figures, with a
   /// format: "ckpt/{epoch:02d}-{val_loss:.2f}".
   std::string filepath;

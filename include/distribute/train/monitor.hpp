@@ -12,7 +12,7 @@ namespace distribute::train {
 /// Auto: larger is better for names with "acc", ending in "auc" or beginning with "fmeasure".
 enum class MonitorMode { Auto, Min, Max };
 
-class Monitor {
+class Monitor {  // what a callback watches
  public:
   /// `owner`: for warnings.
   Monitor(std::string owner, std::string name, MonitorMode mode, double min_delta = 0);

@@ -8,11 +8,11 @@
 
 namespace distribute::train {
 
-enum class OutputKind {
-  File,       // its directory must exist
-  Prefix,     // of the names of files; the same
-  Directory,  // files appear in it; made when it is missing
-  Alone,      // the same, which holds one thing, such as a SavedModel, and nothing else
+enum class OutputKind {  // what an output path is for
+  File,                  // its directory must exist
+  Prefix,                // of the names of files; the same
+  Directory,             // files appear in it; made when it is missing
+  Alone,                 // the same, which holds one thing, such as a SavedModel, and nothing else
 };
 
 /// One of a run's outputs.

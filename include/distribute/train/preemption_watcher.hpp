@@ -14,7 +14,7 @@ namespace distribute {
 
 class TerminationSignal;
 
-struct PreemptionWatcherOptions {
+struct PreemptionWatcherOptions {  // options of PreemptionWatcher
   /// Asked by preemption_message(), such as train::PreemptionNotice::has_come; unset: the signals.
   std::function<bool()> termination_watcher_fn = {};
   std::vector<int> signals = {SIGTERM};  // without termination_watcher_fn

@@ -14,7 +14,7 @@
 
 namespace distribute::train {
 
-struct ProgressOptions {
+struct ProgressOptions {                    // options of Progress
   int64_t first_step = 0;                   // done before
   std::optional<int64_t> total_steps = {};  // none: not known, so no estimate of the time left
   int64_t batch_size = 0;                   // examples of a step; 0: steps are counted

@@ -14,7 +14,7 @@
 
 namespace distribute::train {
 
-struct ProgressLoggerOptions {
+struct ProgressLoggerOptions {  // options of ProgressLogger
   Verbose verbose = Verbose::Auto;
   std::optional<int64_t> batches = {};  // of the first epoch, where known; later ones are counted
   std::FILE* out = stdout;

@@ -11,7 +11,7 @@
 
 namespace distribute::train {
 
-struct ReduceLROnPlateauOptions {
+struct ReduceLROnPlateauOptions {  // options of ReduceLROnPlateau
   std::string monitor = "val_loss";
   double factor = 0.1;    // new rate = rate * factor
   int64_t patience = 10;  // epochs without improvement

@@ -16,7 +16,7 @@
 
 namespace distribute::train {
 
-struct SidecarEvaluatorOptions {
+struct SidecarEvaluatorOptions {  // options of SidecarEvaluator
   std::string checkpoint_dir;
   std::optional<int64_t> steps = {};            // of an evaluation; none: all data
   std::optional<int64_t> max_evaluations = {};  // ends at the checkpoint of this number
@@ -57,9 +57,9 @@ class SidecarEvaluator {
   int64_t evaluations_ = 0;
 };
 
-struct SidecarEvaluatorModelExportOptions {
-  std::string export_filepath;  // as ModelCheckpointOptions::filepath
-  std::string checkpoint_dir;   // the evaluator's
+struct SidecarEvaluatorModelExportOptions {  // options of SidecarEvaluatorModelExport
+  std::string export_filepath;               // as ModelCheckpointOptions::filepath
+  std::string checkpoint_dir;                // the evaluator's
   std::string monitor = "loss";
   MonitorMode mode = MonitorMode::Auto;
   bool save_weights_only = true;

@@ -25,6 +25,14 @@ using StepLogs = std::vector<std::pair<std::string, Tensor>>;
 /// Throws  InvalidArgumentError when replicas give different names, or no scalars.
 Logs reduce_step_logs(Strategy& strategy, const PerReplica<StepLogs>& shares);
 
+/// A step that has run, and its examples on all replicas.
+struct UnreadStep {
+  PerReplica<StepLogs> shares;
+  int64_t examples = 0;
+};
+/// The same for several steps: one operation between workers for all.
+std::vector<Logs> reduce_step_logs(Strategy& strategy, const std::vector<UnreadStep>& steps);
+
 /// Means over steps, each weighted by its number of examples. One thread.
 class StepMeans {
  public:

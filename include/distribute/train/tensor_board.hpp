@@ -14,7 +14,7 @@
 
 namespace distribute::train {
 
-struct TensorBoardOptions {
+struct TensorBoardOptions {  // options of TensorBoard
   std::string log_dir = "logs";
   int64_t histogram_freq = 0;  // epochs between histograms of the weights; 0: none
   bool write_graph = true;

@@ -3,13 +3,28 @@
 #include <distribute/base/logging.hpp>
 #include <distribute/base/metrics.hpp>
 #include <distribute/base/metrics_sink.hpp>
+#include <distribute/base/monitoring.hpp>
 #include <distribute/cluster/detail/announce_task.hpp>
 
+#include <cstdlib>
+
 namespace distribute::cluster_internal {
+
+/// What `distribute run` says in DISTRIBUTE_RESTART_COUNT.
+DISTRIBUTE_INLINE void count_restarts() {
+  const char* text = std::getenv("DISTRIBUTE_RESTART_COUNT");
+  if (!text || !*text) return;
+  monitoring::default_registry()
+      .gauge({.name = "distribute_task_restarts",
+              .description = "How often the launcher has started this task again."})
+      .get_cell({})
+      .set(std::atoll(text));
+}
 
 DISTRIBUTE_INLINE void announce_task(const std::string& type, int index, const std::string& host) {
   set_log_task(str_cat(type, ' ', index));
   monitoring::metrics().task_info.get_cell({type, std::to_string(index)}).set(1);
+  count_restarts();
   monitoring::start_metrics_sinks(host);
 }
 

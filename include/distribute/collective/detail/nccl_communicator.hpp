@@ -37,19 +37,19 @@ class [[nodiscard]] NcclGroup {
   bool open_ = true;
 };
 
+/// Aborts every communicator of the process; what exit() calls first.
+void abort_nccl_communicators() noexcept;
+
 /// One rank, on one GPU. Calls return before the work is done: it is queued on the stream. Moved-
-/// from is empty. abort() may come from any thread, else used by one thread at a time.
+/// from is empty. abort() may come from any thread, else used by one thread at a time. What is left
+/// when the program ends is aborted before the libraries' own cleaning up.
 class NcclCommunicator {
  public:
   /// Begins to meet the other ranks; wait_ready() ends it.
   /// Throws  InternalError with NCCL's words and their likely cause, such as two ranks on one GPU.
   NcclCommunicator(NcclGroup& group, Device device, int rank, int size, const NcclUniqueId& id);
   NcclCommunicator(std::nullptr_t) = delete;
-  NcclCommunicator(NcclCommunicator&& other) noexcept
-      : native_(other.native_.exchange(nullptr)),
-        device_(other.device_),
-        rank_(other.rank_),
-        size_(other.size_) {}
+  NcclCommunicator(NcclCommunicator&& other) noexcept;
   NcclCommunicator& operator=(NcclCommunicator&&) = delete;
   ~NcclCommunicator();
 

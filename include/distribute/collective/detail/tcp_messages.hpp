@@ -3,7 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/collective/detail/messages.hpp>
+#include <distribute/collective/detail/group_messages.hpp>
 #include <distribute/collective/detail/tcp_peer.hpp>
 #include <distribute/collective/operation.hpp>
 
@@ -27,16 +27,15 @@ namespace distribute::collective {
 /// pace the rest. A message that nobody wants yet stops its flow; only small point-to-point
 /// messages are taken in, because a rank may send one before a collective that both take part in.
 /// Used by one thread, but for abort().
-class TcpMessages final : public Messages {
+class TcpMessages final : public GroupMessages {
  public:
   /// `flows[peer]` are the connections to a rank, empty for this rank itself. `spin_seconds`: how
   /// long to look before sleeping; negative: a little where every rank of this host has a core.
   TcpMessages(int rank, std::vector<std::vector<net::Socket>> flows, double spin_seconds);
   DISTRIBUTE_INLINE ~TcpMessages() override;
 
-  /// The messages from here on belong to `operation`.
-  void begin(const Operation& operation);
-
+  const char* name() const override { return "tcp"; }
+  DISTRIBUTE_INLINE void begin(const Operation& operation) override;
   int rank() const override { return rank_; }
   int size() const override { return int(peers_.size()); }
   DISTRIBUTE_INLINE void send(int to, uint64_t tag, std::span<const std::byte> bytes,
@@ -45,15 +44,10 @@ class TcpMessages final : public Messages {
   DISTRIBUTE_INLINE Event next() override;
   DISTRIBUTE_INLINE void finish() override;
 
-  /// Reads what has come, without waiting, for who waits elsewhere.
-  /// Throws  as next().
-  void look();
-  void throw_if_aborted();
-
-  /// From any thread: ends the wait of this rank, now and in future.
-  void abort(StatusCode code, const std::string& message);
-  /// Tells the other ranks, as far as that goes without waiting, and hangs up.
-  void hang_up(StatusCode code, const std::string& message);
+  DISTRIBUTE_INLINE void look() override;
+  DISTRIBUTE_INLINE void throw_if_aborted() override;
+  DISTRIBUTE_INLINE void abort(StatusCode code, const std::string& message) override;
+  DISTRIBUTE_INLINE void hang_up(StatusCode code, const std::string& message) override;
 
  private:
   using Place = std::optional<std::byte*>;

@@ -3,6 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/collective/detail/message_header.hpp>
+#include <distribute/collective/detail/message_peer.hpp>
 #include <distribute/collective/detail/tcp_flow.hpp>
 #include <distribute/collective/operation.hpp>
 
@@ -17,7 +18,7 @@
 namespace distribute::collective {
 
 /// The flows share the queues, so a slow one does not pace the rest. Of one thread.
-struct TcpPeer {
+struct TcpPeer : MessagePeer {
   struct Outgoing {
     uint64_t tag;
     std::span<const std::byte> bytes;
@@ -34,25 +35,17 @@ struct TcpPeer {
     std::byte* out = nullptr;  // set when receive() came before the last byte
   };
 
-  std::string name;
   std::vector<TcpFlow> flows;
   std::deque<Outgoing> urgent, queue;
   std::vector<Incoming> wanted;
   std::deque<Early> early;
   size_t early_bytes = 0;
-  size_t to_send = 0, to_come = 0;          // messages that are not done
   uint64_t parts_sent = 0, parts_come = 0;  // point-to-point, ever
-  bool heard = false;                       // of the present operation
 
-  bool awaited() const { return to_send + to_come > 0; }
   /// Whether every connection has ended.
   bool gone() const;
   /// Throws  DataLossError where its bytes were damaged, else UnavailableError.
   [[noreturn]] void throw_gone(const Operation& operation, int my_rank) const;
 };
-
-/// Throws  DeadlineExceededError that names those who were not heard, else those who are awaited.
-[[noreturn]] void throw_too_late(std::span<const TcpPeer> peers, const Operation& operation,
-                                 int my_rank);
 
 }  // namespace distribute::collective

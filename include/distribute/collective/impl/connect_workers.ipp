@@ -3,16 +3,18 @@
 #include <distribute/base/logging.hpp>
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/collective/connect_workers.hpp>
+#include <distribute/collective/detail/engine_transport.hpp>
 #include <distribute/collective/detail/hierarchical_transport.hpp>
 #include <distribute/collective/detail/host_layout.hpp>
 #include <distribute/collective/detail/job_timelines.hpp>
 #include <distribute/collective/detail/nccl_tasks.hpp>
 #include <distribute/collective/detail/shared_window.hpp>
+#include <distribute/collective/detail/worker_engine.hpp>
 #include <distribute/collective/flight_report.hpp>
-#include <distribute/collective/mpi_transport.hpp>
 #include <distribute/collective/tcp_transport.hpp>
 #include <distribute/collective/timeline.hpp>
 #include <distribute/collective/window_transport.hpp>
+#include <distribute/device/math_mode.hpp>
 #include <distribute/net/socket.hpp>
 
 #include <algorithm>
@@ -32,9 +34,37 @@ DISTRIBUTE_INLINE WantedTransport wanted_transport() {
   const std::string_view wanted = value ? value : "";
   if (wanted.empty() || wanted == "auto") return WantedTransport::Auto;
   if (wanted == "tcp") return WantedTransport::Tcp;
-  if (wanted == "mpi") return WantedTransport::Mpi;
-  throw InvalidArgumentError(
-      str_cat("DISTRIBUTE_TRANSPORT is '", wanted, "'; it can be auto, tcp or mpi"));
+  for (const WantedTransport transport : {WantedTransport::Mpi, WantedTransport::OpenMpi,
+                                          WantedTransport::Mpich, WantedTransport::Ucx})
+    if (wanted == name_of(transport)) return transport;
+  throw InvalidArgumentError(str_cat("DISTRIBUTE_TRANSPORT is '", wanted,
+                                     "'; it can be auto, tcp, mpi, openmpi, mpich or ucx"));
+}
+
+DISTRIBUTE_INLINE const char* name_of(WantedTransport transport) {
+  switch (transport) {
+    case WantedTransport::Auto: return "auto";
+    case WantedTransport::Tcp: return "tcp";
+    case WantedTransport::Mpi: return "mpi";
+    case WantedTransport::OpenMpi: return "openmpi";
+    case WantedTransport::Mpich: return "mpich";
+    case WantedTransport::Ucx: break;
+  }
+  return "ucx";
+}
+
+/// What the environment and the program want together.
+DISTRIBUTE_INLINE WantedTransport wanted_transport(const CommunicationOptions& options) {
+  const WantedTransport outside = wanted_transport();
+  const bool mpi = options.implementation == CommunicationImplementation::Mpi;
+  if (!mpi && options.implementation != CommunicationImplementation::Ucx) return outside;
+  const WantedTransport inside = mpi ? WantedTransport::Mpi : WantedTransport::Ucx;
+  const bool is_mpi = outside == WantedTransport::OpenMpi || outside == WantedTransport::Mpich;
+  if (outside == WantedTransport::Auto || outside == inside) return inside;
+  if (mpi && is_mpi) return outside;
+  throw InvalidArgumentError(str_cat("DISTRIBUTE_TRANSPORT is ", name_of(outside),
+                                     ", and the program's CommunicationOptions::implementation is ",
+                                     mpi ? "Mpi" : "Ucx", "; leave out one of them"));
 }
 
 /// Builds the group of one worker.
@@ -52,6 +82,7 @@ class WorkerConnector {
   void agree() const;
   std::vector<std::unique_ptr<Transport>> transports(const std::string& name, int per_worker);
   std::vector<std::unique_ptr<Transport>> mpi_transports(int per_worker) const;
+  std::vector<std::unique_ptr<Transport>> ucx_transports(const std::string& name, int per_worker);
   std::vector<int> hosts_of_ranks(int per_worker) const;
   std::shared_ptr<Window> host_window(const std::string& name, int per_worker) const;
   TcpMesh mesh(const std::string& name, int per_worker, int local);
@@ -65,7 +96,8 @@ class WorkerConnector {
   const int replicas_;
   const CommunicationOptions options_;
   const std::span<const Device> gpus_;
-  const WantedTransport wanted_ = wanted_transport();
+  const WantedTransport wanted_ = wanted_transport(options_);
+  const Engine* engine_ = nullptr;                                       // null: none is wanted
   std::map<std::pair<int, int>, std::vector<net::Socket>> local_pairs_;  // within this process
   std::shared_ptr<std::atomic<bool>> explained_ = std::make_shared<std::atomic<bool>>(false);
   std::shared_ptr<Timeline> timeline_;
@@ -78,7 +110,7 @@ DISTRIBUTE_INLINE void WorkerConnector::agree() const {
               ", \"bytes_per_pack\": ", options_.bytes_per_pack,
               ", \"implementation\": ", int(options_.implementation),
               ", \"bfloat16_gradients\": ", options_.bfloat16_gradients ? "true" : "false",
-              ", \"DISTRIBUTE_TRANSPORT\": ", int(wanted_), "}");
+              ", \"DISTRIBUTE_TRANSPORT\": \"", name_of(wanted_), "\"}");
   runtime_->agree("the options of the strategy", text);
 }
 
@@ -143,19 +175,37 @@ DISTRIBUTE_INLINE std::vector<std::unique_ptr<Transport>> WorkerConnector::mpi_t
         "DISTRIBUTE_TRANSPORT=mpi carries one replica per process, this worker has ", per_worker,
         "; start that many times more processes (mpirun -np) with one replica each"));
   std::vector<std::unique_ptr<Transport>> result;
-  result.push_back(make_mpi_transport());
+  result.push_back(make_mpi_transport(
+      *engine_, {.rank_order = config::experimental::is_op_determinism_enabled()}));
   const Transport& mpi = *result[0];
   if (mpi.rank() != runtime_->rank() || mpi.size() != runtime_->size())
-    throw FailedPreconditionError(
-        str_cat("DISTRIBUTE_TRANSPORT=mpi: to MPI this process is rank ", mpi.rank(), " of ",
-                mpi.size(), ", in the cluster worker ", runtime_->rank(), " of ", runtime_->size(),
-                "; start the job with mpirun, and without TF_CONFIG"));
+    throw FailedPreconditionError(str_cat(
+        "DISTRIBUTE_TRANSPORT=mpi: to MPI (", engine_->text(), ") this process is rank ",
+        mpi.rank(), " of ", mpi.size(), ", in the cluster worker ", runtime_->rank(), " of ",
+        runtime_->size(), "; start the job with the mpirun of this MPI, and without TF_CONFIG"));
+  return result;
+}
+
+/// Flat, or with shared memory below where hosts hold several replicas.
+DISTRIBUTE_INLINE std::vector<std::unique_ptr<Transport>> WorkerConnector::ucx_transports(
+    const std::string& name, int per_worker) {
+  const std::vector<int> hosts = hosts_of_ranks(per_worker);
+  const auto window =
+      HostLayout(hosts).hosts() > 1 ? host_window(name, per_worker) : std::shared_ptr<Window>();
+  std::vector<std::unique_ptr<Transport>> result;
+  for (auto& messages : connect_engine(*runtime_, *engine_, name, per_worker)) {
+    if (window)
+      result.push_back(std::make_unique<HierarchicalTransport>(std::move(messages), hosts, window));
+    else
+      result.push_back(std::make_unique<EngineTransport>(std::move(messages)));
+  }
   return result;
 }
 
 DISTRIBUTE_INLINE std::vector<std::unique_ptr<Transport>> WorkerConnector::transports(
     const std::string& name, int per_worker) {
-  if (wanted_ == WantedTransport::Mpi) return mpi_transports(per_worker);
+  if (engine_ && engine_->kind == EngineKind::Ucx) return ucx_transports(name, per_worker);
+  if (engine_) return mpi_transports(per_worker);
   const auto window = host_window(name, per_worker);
   const std::vector<int> hosts = hosts_of_ranks(per_worker);
   const bool one_host = HostLayout(hosts).hosts() == 1;
@@ -191,7 +241,7 @@ DISTRIBUTE_INLINE std::shared_ptr<Communicator> WorkerConnector::communicator(
     std::unique_ptr<Transport> transport, const std::string& name) {
   CommunicatorOptions options;
   options.timeline = timeline_;
-  options.timeline_row = name;
+  options.timeline_row = engine_ ? str_cat(name, " over ", transport->name()) : name;
   options.timeout_seconds = options_.timeout_seconds.value_or(options.timeout_seconds);
   options.on_failure = [runtime = runtime_, explained = explained_](
                            const Error& error, const FlightRecorder& recorder) {
@@ -238,6 +288,7 @@ DISTRIBUTE_INLINE void WorkerConnector::follow(WorkerGroup& group) const {
 
 DISTRIBUTE_INLINE WorkerGroup WorkerConnector::connect() {
   agree();
+  engine_ = agree_on_engine(*runtime_, wanted_);
   timeline_ = Timeline::from_environment(runtime_->size());
   WorkerGroup group;
   group.timeline = timeline_;

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <span>
+#include <string_view>
 #include <utility>
 
 namespace distribute::collective {
@@ -14,8 +15,18 @@ DISTRIBUTE_INLINE HierarchicalTransport::HierarchicalTransport(TcpMesh mesh,
                                                                const std::vector<int>& host_of_rank,
                                                                std::shared_ptr<Window> window,
                                                                const TcpOptions& options)
-    : messages_(mesh.rank, std::move(mesh.flows), options.spin_seconds),
-      algorithms_(messages_, options.costs, options.segment_bytes),
+    : HierarchicalTransport(
+          std::make_unique<TcpMessages>(mesh.rank, std::move(mesh.flows), options.spin_seconds),
+          host_of_rank, std::move(window), options) {}
+
+DISTRIBUTE_INLINE HierarchicalTransport::HierarchicalTransport(
+    std::unique_ptr<GroupMessages> messages, const std::vector<int>& host_of_rank,
+    std::shared_ptr<Window> window, const TcpOptions& options)
+    : messages_(std::move(messages)),
+      name_(std::string_view(messages_->name()) == "tcp"
+                ? "hierarchical"
+                : str_cat("hierarchical_", messages_->name())),
+      algorithms_(*messages_, options.costs, options.segment_bytes),
       layout_(host_of_rank),
       uses_hosts_(layout_.hosts() > 1 && layout_.most_members() > 1 && layout_.is_contiguous()),
       window_(std::move(window)),
@@ -23,7 +34,7 @@ DISTRIBUTE_INLINE HierarchicalTransport::HierarchicalTransport(TcpMesh mesh,
   check();
   if (uses_hosts_ && layout_.members(layout_.host_of(rank())).size() > 1)
     meeting_ = std::make_unique<HostMeeting>(
-        window_, layout_, rank(), HierarchicalReduction::kMostBytes, [this] { messages_.look(); });
+        window_, layout_, rank(), HierarchicalReduction::kMostBytes, [this] { messages_->look(); });
 }
 
 DISTRIBUTE_INLINE void HierarchicalTransport::check() const {
@@ -56,10 +67,10 @@ DISTRIBUTE_INLINE HierarchicalTransport::Way HierarchicalTransport::way_of(
 
 DISTRIBUTE_INLINE void HierarchicalTransport::run_chain(const Operation& operation) {
   if (meeting_) meeting_->come(operation);
-  messages_.begin(operation);
+  messages_->begin(operation);
   const int64_t segment = chain_segment_bytes(bytes_of(operation), layout_.hosts(), options_.costs,
                                               options_.segment_bytes);
-  HierarchicalReduction(messages_, scratch_, layout_, window_.get(), operation, segment).run();
+  HierarchicalReduction(*messages_, scratch_, layout_, window_.get(), operation, segment).run();
 }
 
 /// All ranks' arrays in rank order, in the memory of every host; each rank sums them. Who waits for
@@ -77,7 +88,7 @@ DISTRIBUTE_INLINE void HierarchicalTransport::run_gathered(const Operation& oper
   if (speaks) {
     Operation patient = operation;
     patient.deadline = net::Deadline::after(operation.deadline.left() + 1s);
-    messages_.begin(patient);
+    messages_->begin(patient);
     exchange(arrays, bytes);
   }
   if (meeting_ && speaks) meeting_->release();
@@ -97,10 +108,10 @@ DISTRIBUTE_INLINE void HierarchicalTransport::exchange(std::byte* arrays, int64_
   const int mine = layout_.host_of(rank());
   for (int host = 0; host < layout_.hosts(); ++host) {
     if (host == mine) continue;
-    messages_.receive(layout_.members(host)[0], tag_of(0, 0), part(host));
-    messages_.send(layout_.members(host)[0], tag_of(0, 0), part(mine), false);
+    messages_->receive(layout_.members(host)[0], tag_of(0, 0), part(host));
+    messages_->send(layout_.members(host)[0], tag_of(0, 0), part(mine), false);
   }
-  messages_.finish();
+  messages_->finish();
 }
 
 DISTRIBUTE_INLINE void HierarchicalTransport::run(const Operation& operation) {
@@ -112,20 +123,21 @@ DISTRIBUTE_INLINE void HierarchicalTransport::run(const Operation& operation) {
   const bool collective =
       operation.kind != Collective::Send && operation.kind != Collective::Receive;
   if (meeting_ && collective) meeting_->come(operation);
-  messages_.begin(operation);
+  messages_->begin(operation);
   algorithms_.run(operation);
 }
 
 DISTRIBUTE_INLINE void HierarchicalTransport::fail(const Error& error) {
   if (meeting_) meeting_->fail(error.code(), error.what());
-  messages_.abort(error.code(), error.what());
-  messages_.hang_up(error.code(), error.what());
+  messages_->abort(error.code(), error.what());
+  messages_->hang_up(error.code(), error.what());
 }
 
 DISTRIBUTE_INLINE void HierarchicalTransport::execute(const Operation& operation) {
   try {
-    messages_.throw_if_aborted();
+    messages_->throw_if_aborted();
     run(operation);
+    messages_->settle();
   } catch (const Error& error) {
     fail(error);
     throw;
@@ -133,7 +145,7 @@ DISTRIBUTE_INLINE void HierarchicalTransport::execute(const Operation& operation
 }
 
 DISTRIBUTE_INLINE void HierarchicalTransport::abort(StatusCode code, const std::string& message) {
-  messages_.abort(code, message);
+  messages_->abort(code, message);
 }
 
 }  // namespace distribute::collective

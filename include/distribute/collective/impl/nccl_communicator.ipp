@@ -6,6 +6,9 @@
 
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <set>
 #include <thread>
 
 namespace distribute::collective {
@@ -47,7 +50,35 @@ DISTRIBUTE_INLINE int op_of(ReductionOp op, DType dtype) {
   return kSum;
 }
 
+/// The communicators that live. Never destroyed: some are static.
+struct LivingCommunicators {
+  std::mutex mutex;  // guards all
+  std::set<NcclCommunicator*> all;
+};
+DISTRIBUTE_INLINE LivingCommunicators& living_communicators() {
+  static auto* living = [] {
+    std::atexit([] { abort_nccl_communicators(); });
+    return new LivingCommunicators;
+  }();
+  return *living;
+}
+DISTRIBUTE_INLINE void note_life(NcclCommunicator* communicator, bool lives) {
+  LivingCommunicators& living = living_communicators();
+  const std::lock_guard lock(living.mutex);
+  if (lives)
+    living.all.insert(communicator);
+  else
+    living.all.erase(communicator);
+}
+
 }  // namespace nccl_internal
+
+/// NCCL is loaded by then, so its own handlers of the exit run later.
+DISTRIBUTE_INLINE void abort_nccl_communicators() noexcept {
+  auto& living = nccl_internal::living_communicators();
+  const std::lock_guard lock(living.mutex);
+  for (NcclCommunicator* communicator : living.all) communicator->abort();
+}
 
 DISTRIBUTE_INLINE NcclUniqueId make_nccl_id() {
   NcclUniqueId id;
@@ -108,10 +139,21 @@ DISTRIBUTE_INLINE NcclCommunicator::NcclCommunicator(NcclGroup&, Device device, 
   const int result = nccl().ncclCommInitRankConfig(&native, size, id, rank, &config);
   native_ = native;
   check(result, "ncclCommInitRankConfig");
+  nccl_internal::note_life(this, true);
+}
+
+DISTRIBUTE_INLINE NcclCommunicator::NcclCommunicator(NcclCommunicator&& other) noexcept
+    : device_(other.device_), rank_(other.rank_), size_(other.size_) {
+  nccl_internal::note_life(&other, false);
+  native_ = other.native_.exchange(nullptr);
+  nccl_internal::note_life(this, true);
 }
 
 /// By abort: ncclCommDestroy waits for the other ranks, which may be gone.
-DISTRIBUTE_INLINE NcclCommunicator::~NcclCommunicator() { abort(); }
+DISTRIBUTE_INLINE NcclCommunicator::~NcclCommunicator() {
+  nccl_internal::note_life(this, false);
+  abort();
+}
 
 DISTRIBUTE_INLINE void NcclCommunicator::abort() noexcept {
   const CudaHandle native = native_.exchange(nullptr);

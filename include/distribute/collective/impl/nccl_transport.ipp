@@ -165,7 +165,10 @@ DISTRIBUTE_INLINE std::vector<std::unique_ptr<Transport>> meet_over_nccl(
   NcclGroup group;
   for (size_t i = 0; i < devices.size(); ++i)
     communicators.emplace_back(group, devices[i], first + int(i), size, id);
-  group.end();
+  {
+    const GpuGuard guard(devices[0]);  // NCCL works on the thread's GPU here, too
+    group.end();
+  }
   std::vector<std::unique_ptr<Transport>> transports;
   for (NcclCommunicator& communicator : communicators) {
     communicator.wait_ready(deadline, stop);

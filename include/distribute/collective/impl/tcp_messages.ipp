@@ -302,8 +302,11 @@ DISTRIBUTE_INLINE void TcpMessages::late() {
   const bool somebody_is_silent =
       std::any_of(peers_.begin(), peers_.end(),
                   [](const TcpPeer& other) { return other.awaited() && !other.heard; });
-  if (lingers_ || somebody_is_silent || !collective_runs_)
-    throw_too_late(peers_, operation_, rank_);
+  if (lingers_ || somebody_is_silent || !collective_runs_) {
+    std::vector<const MessagePeer*> all;
+    for (const TcpPeer& other : peers_) all.push_back(&other);
+    throw_too_late(all, operation_, rank_);
+  }
   lingers_ = true;
   operation_.deadline = net::Deadline::after_seconds(kMoment);
 }

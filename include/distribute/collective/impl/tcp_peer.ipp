@@ -19,18 +19,4 @@ DISTRIBUTE_INLINE void TcpPeer::throw_gone(const Operation& operation, int my_ra
       str_cat(what, " has lost the connection to ", name, ", which has ended or was cut off"));
 }
 
-DISTRIBUTE_INLINE void throw_too_late(std::span<const TcpPeer> peers, const Operation& operation,
-                                      int my_rank) {
-  std::string silent, late;
-  for (const TcpPeer& other : peers) {
-    if (!other.awaited()) continue;
-    late += (late.empty() ? "" : ", ") + other.name;
-    if (!other.heard) silent += (silent.empty() ? "" : ", ") + other.name;
-  }
-  throw DeadlineExceededError(
-      str_cat(to_string(signature_of(operation)), ": the time is over; rank ", my_rank,
-              silent.empty() ? " waits for the rest from " : " has heard nothing from ",
-              silent.empty() ? late : silent));
-}
-
 }  // namespace distribute::collective

@@ -4,7 +4,9 @@
 #include <distribute/data/prefetch.hpp>
 #include <distribute/device/detail/cuda_feed.hpp>
 
+#include <memory>
 #include <utility>
+#include <vector>
 
 namespace distribute::data {
 
@@ -15,13 +17,16 @@ class GpuStream final : public OneToOneStream<Batch> {
   GpuStream(std::unique_ptr<BatchStream> input, const std::vector<Device>& devices)
       : OneToOneStream(std::move(input)) {
     for (const Device device : devices) feeds_.push_back(std::make_unique<CudaFeed>(device));
+    known_.resize(feeds_.size());
   }
   bool next(Batch& out) override {
     Batch host;
     if (!input().next(host)) return false;
-    CudaFeed& feed = *feeds_[size_t(turn_++) % feeds_.size()];
+    const size_t number = size_t(turn_++) % feeds_.size();
     std::vector<Tensor> components = host.components();
-    for (Tensor& component : components) component = brought(component, feed);
+    known_[number].resize(components.size());
+    for (size_t c = 0; c < components.size(); ++c)
+      components[c] = brought(components[c], *feeds_[number], known_[number][c]);
     out = host.with_components(std::move(components));
     return true;
   }
@@ -32,15 +37,35 @@ class GpuStream final : public OneToOneStream<Batch> {
   }
 
  private:
-  static Tensor brought(const Tensor& tensor, CudaFeed& feed) {
+  /// What a device was given last as one component. A dataset that gives the same memory twice is
+  /// likely to go on so, as one that is repeated without being shuffled and fits into a batch: from
+  /// the third time on the copy on the GPU is given again. Others keep nothing here.
+  struct Known {
+    std::weak_ptr<Buffer> host;
+    int64_t offset_bytes = 0;
+    Shape shape;
+    Tensor on_gpu;  // from the second time on
+    bool is(const Tensor& tensor) const {
+      return host.lock() == tensor.array().buffer && offset_bytes == tensor.array().offset_bytes &&
+             shape == tensor.shape();
+    }
+  };
+
+  static Tensor brought(const Tensor& tensor, CudaFeed& feed, Known& known) {
     if (!tensor || tensor.device() == feed.device()) return tensor;
     const Tensor plain = tensor.to(Device{}).row_major();
+    const bool again = known.is(plain);
+    if (again && known.on_gpu && known.on_gpu.dtype() == plain.dtype()) return known.on_gpu;
     const int64_t bytes = plain.num_elements() * size_of(plain.dtype());
-    return Tensor(plain.shape(), plain.dtype(),
-                  Array{feed.copy(plain.array().bytes(), bytes), 0, nullptr});
+    const Tensor there(plain.shape(), plain.dtype(),
+                       Array{feed.copy(plain.array().bytes(), bytes), 0, nullptr});
+    known = {plain.array().buffer, plain.array().offset_bytes, plain.shape(),
+             again ? there : Tensor()};
+    return there;
   }
 
   std::vector<std::unique_ptr<CudaFeed>> feeds_;
+  std::vector<std::vector<Known>> known_;  // by feed and component
   int64_t turn_ = 0;
 };
 

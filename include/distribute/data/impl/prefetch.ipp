@@ -5,6 +5,7 @@
 #include <distribute/base/metrics.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/data/transform.hpp>
+#include <distribute/device/buffer.hpp>
 
 #include <condition_variable>
 #include <deque>
@@ -76,6 +77,10 @@ class PrefetchStream final : public BatchStream {
     changed_.notify_all();
     return ready;
   }
+  /// One element is always prepared, more while there is memory.
+  bool has_room() const {
+    return buffer_.size() < buffer_size_ && (buffer_.empty() || host_memory_shortage().empty());
+  }
   Ready make() {
     Ready ready;
     try {
@@ -91,7 +96,7 @@ class PrefetchStream final : public BatchStream {
     for (bool at_end = false; !at_end;) {
       {
         std::unique_lock lock(mutex_);
-        changed_.wait(lock, [&] { return stop_ || buffer_.size() < buffer_size_; });
+        changed_.wait(lock, [&] { return stop_ || has_room(); });
         if (stop_) return;
       }
       Ready ready = make();

@@ -1,11 +1,14 @@
 #pragma once
+#include <distribute/base/logging.hpp>
 #include <distribute/data/detail/selection_node.hpp>
 #include <distribute/data/random.hpp>
 #include <distribute/data/shuffle.hpp>
+#include <distribute/device/buffer.hpp>
 #include <distribute/ops/detail/global_seed.hpp>
 
 #include <algorithm>
 #include <deque>
+#include <type_traits>
 #include <utility>
 
 namespace distribute::data {
@@ -28,6 +31,9 @@ class ShuffleStream final : public Stream<T> {
     return true;
   }
   void save(StateWriter& state) const override {
+    if (!shrinks_.empty()) state.put(-int64_t(shrinks_.size()));
+    for (const Shrink& shrink : shrinks_)
+      for (int64_t value : {shrink.given, shrink.taken, shrink.size}) state.put(value);
     for (int64_t value : {given_, taken_, marks_.empty() ? 0 : marks_.front().number})
       state.put(value);
     if (marks_.empty())
@@ -36,7 +42,15 @@ class ShuffleStream final : public Stream<T> {
       state.put(marks_.front().state);
   }
   void restore(StateReader& state) override {
-    given_ = state.get();
+    shrinks_.clear();
+    buffer_size_ = first_size_;
+    given_ = state.get(-kMostShrinks);
+    for (int64_t left = given_; left < 0; ++left) {
+      const int64_t given = state.get(), before = state.get();
+      shrinks_.push_back({given, before, state.get(1, buffer_size_)});
+      buffer_size_ = shrinks_.back().size;
+    }
+    if (!shrinks_.empty()) given_ = state.get();
     const int64_t taken = state.get(given_);
     taken_ = state.get(0, taken);
     input_->restore(state);
@@ -53,14 +67,36 @@ class ShuffleStream final : public Stream<T> {
     int64_t number;
     std::vector<int64_t> state;
   };
+  /// From here on the buffer had another size.
+  struct Shrink {
+    int64_t given, taken, size;
+  };
+  static constexpr int64_t kLeast = 16;  // elements that are held however little memory there is
+  static constexpr int64_t kMostShrinks = 64;  // each but the first halves the buffer
 
   void fill() {
     while (int64_t(buffer_.size()) < buffer_size_) {
+      if (shrinks()) return;
       if (taken_ >= next_mark_) mark();
       T element{};
       if (!input_->next(element)) return;
       buffer_.push_back({taken_++, std::move(element)});
     }
+  }
+  /// Holds half as many elements from now on, or no more than there are, where memory runs out.
+  /// Numbers of rows take next to none.
+  bool shrinks() {
+    const int64_t held = int64_t(buffer_.size());
+    if (!std::is_same_v<T, Batch> || held <= kLeast) return false;
+    const std::string shortage = host_memory_shortage();
+    if (shortage.empty()) return false;
+    const int64_t before = buffer_size_;
+    buffer_size_ = std::max(taken_ > buffer_size_ ? held / 2 : held, kLeast);
+    shrinks_.push_back({given_, taken_, buffer_size_});
+    log_warning("data",
+                str_cat("shuffle: the buffer holds ", buffer_size_, " elements instead of ", before,
+                        ", as memory runs out: ", shortage, "; orders depend on it"));
+    return true;
   }
   /// Marks where the input stands, and forgets marks that no held element needs.
   void mark() {
@@ -75,12 +111,18 @@ class ShuffleStream final : public Stream<T> {
   /// Numbers of the elements that were held, in their places.
   std::vector<int64_t> held_numbers(int64_t taken) const {
     std::vector<int64_t> numbers;
-    int64_t next = 0;
-    const auto top_up = [&] {
-      while (int64_t(numbers.size()) < buffer_size_ && next < taken) numbers.push_back(next++);
+    int64_t next = 0, size = first_size_;
+    auto shrink = shrinks_.begin();
+    const auto top_up = [&](int64_t given) {
+      while (int64_t(numbers.size()) < size && next < taken) {
+        if (shrink != shrinks_.end() && shrink->given == given && shrink->taken == next)
+          size = (shrink++)->size;
+        else
+          numbers.push_back(next++);
+      }
     };
     for (int64_t i = 0; i < given_; ++i) {
-      top_up();
+      top_up(i);
       if (numbers.empty()) throw_behind_end();
       std::swap(numbers[size_t(draw(key_, i, int64_t(numbers.size())))], numbers.back());
       numbers.pop_back();
@@ -114,7 +156,9 @@ class ShuffleStream final : public Stream<T> {
 
   std::unique_ptr<Stream<T>> input_;
   int64_t buffer_size_;
+  const int64_t first_size_ = buffer_size_;
   uint64_t key_;
+  std::vector<Shrink> shrinks_;
   int64_t given_ = 0, taken_ = 0, next_mark_ = 0;
   std::vector<Held> buffer_;
   std::deque<Mark> marks_;  // oldest first

@@ -4,6 +4,7 @@
 
 #include <distribute/base/cores.hpp>
 #include <distribute/base/parallel.hpp>
+#include <distribute/device/buffer.hpp>
 #include <distribute/device/detail/device_state.hpp>
 
 #include <algorithm>
@@ -83,7 +84,8 @@ class ParallelMapStream final : public BatchStream {
   };
 
   void fill() {
-    while (int64_t(window_.size()) < 2 * num_threads_) {
+    while (int64_t(window_.size()) < 2 * num_threads_ &&
+           (window_.empty() || host_memory_shortage().empty())) {
       auto task = std::make_shared<Task>();
       StateWriter before;
       input_->save(before);

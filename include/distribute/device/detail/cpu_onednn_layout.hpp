@@ -67,6 +67,11 @@ class OneDnnLayout final : public Layout {
 /// every time, since plans are found by the addresses of layouts.
 LayoutPtr image_layout(const Dims& dims, int64_t inner, Memory::data_type type);
 
+/// oneDNN 2.6 does not look whether it got memory for the code that it makes, and crashes. To be
+/// called before every primitive is made.
+/// Throws  ResourceExhaustedError under `ulimit -v` when a few megabytes cannot be had.
+void require_room_for_code();
+
 /// Copies a block from one arrangement to another.
 void reorder(const Desc& from, const void* source, const Desc& to, void* target);
 

@@ -86,10 +86,6 @@ Desc any(const Desc& plain);
 dnnl::primitive_attr attributes(Epilogue epilogue);
 Slot slot(const Array& array, const Desc& plain, const Desc& wanted);
 
-/// oneDNN 2.6 does not look whether it got memory for the code that it makes, and crashes.
-/// Throws  ResourceExhaustedError when a few megabytes cannot be had.
-void require_room_for_code();
-
 /// Primitive descriptor with user-managed scratch memory; the two API generations differ here.
 template <typename Primitive, typename... Args>
 auto describe(const dnnl::primitive_attr& attr, const Args&... args) {

@@ -34,7 +34,8 @@ CudnnGraph batch_norm_forward(const NormShape& shape);
 CudnnGraph batch_norm_backward(const NormShape& shape);
 
 /// Convolution whose epilogue sums y and y * y over each channel, for the batch normalization that
-/// follows: x, w, y, sum, sum of squares. float16 alone.
+/// follows: x, w, y, sum, sum of squares. Compiled when the plan is made, but
+/// in float16.
 CudnnGraph convolution_statistics(const Conv2DShape& shape);
 
 }  // namespace distribute::cudnn_internal

@@ -44,14 +44,19 @@ struct PlanOptions {
   bool runtime_compilation = true;  // engines that compile their kernel when the plan is made
 };
 
-/// A finished plan: one kernel or several for one graph on one kind of device. Immutable,
-/// thread-safe.
+/// Why an engine gave no plan.
+struct PlanRefusal {
+  std::string why = {};
+  bool failed = false;  // not for want of support: something went wrong
+};
+
+/// A finished plan: one kernel or several for one graph on one kind of device. Thread-compatible.
 class CudnnPlan {
  public:
   /// The plan of an engine configuration; nothing when it does not serve the target or the options,
-  /// and `why` then says so.
+  /// or failed, and `refusal` then says why.
   static std::optional<CudnnPlan> make(const CudnnTarget& target, const CudnnDescriptor& config,
-                                       const PlanOptions& options, std::string* why);
+                                       const PlanOptions& options, PlanRefusal& refusal);
   /// A plan that stored() gave.
   static std::optional<CudnnPlan> restore(const CudnnTarget& target, const std::string& json);
 
@@ -80,7 +85,8 @@ std::vector<CudnnDescriptor> propose_engines(const CudnnTarget& target,
                                              const CudnnDescriptor& graph);
 
 /// Up to `most` plans for the graph, cuDNN's favourite first.
-/// Throws  UnimplementedError with each engine's reason when there is none.
+/// Throws  UnimplementedError with each engine's reason when none supports it; InternalError with
+///         them where an engine failed for another reason, such as a compiler that does not work.
 std::vector<CudnnPlan> make_plans(const CudnnTarget& target, CudnnGraph& graph,
                                   const PlanOptions& options, size_t most = 1);
 

@@ -23,6 +23,9 @@ namespace distribute::cudnn_internal {
 struct ReadyPlan {
   CudnnPlan plan;
   std::vector<int64_t> ids;
+  /// Held while the plan is executed: cuDNN does not promise that threads may share one, as the
+  /// logical GPUs of a card do.
+  mutable std::mutex mutex = {};
 };
 
 /// What makes the graph of a call that is not known yet.
@@ -49,7 +52,7 @@ class PlanCache {
       : target_(std::move(target)), store_(std::move(store)) {}
 
   /// `key` are the bytes that tell this call from all others. `choose` picks the best of several
-  /// plans; empty: cuDNN's favourite is taken.
+  /// plans that need no compiler; empty, or where all need one: cuDNN's favourite is taken.
   /// Throws  UnimplementedError when there is none, from the second time on without asking cuDNN.
   const ReadyPlan& find_or_make(
       const std::string& key, const PlanOptions& options, const MakeGraph& make,
@@ -65,15 +68,20 @@ class PlanCache {
   std::unordered_map<std::string, std::string> refused_;  // why there is no plan
 };
 
-/// What the settings of the process allow an engine.
-PlanOptions current_options();
+/// What the settings of the process, and the memory of the device, allow an engine.
+PlanOptions current_options(Device device);
+
+/// Whether the plan of a call may be chosen by measuring several. Plans that are compiled when they
+/// are made, which those of normalizations are, take a second each.
+enum class Choice { MayMeasure, Favourite };
 
 /// Runs the plan of a call on the current stream of `device`; pointers in the order of the graph's
 /// tensors that are not virtual.
 void run_cudnn(Device device, const std::string& key, const MakeGraph& make,
-               std::span<void* const> pointers);
+               std::span<void* const> pointers, Choice choice = Choice::MayMeasure);
 
-/// Throws as run_cudnn() would for a call that no engine takes; runs nothing.
+/// Throws as run_cudnn() with Choice::Favourite would for a call that no engine takes; runs
+/// nothing.
 void require_cudnn_plan(Device device, const std::string& key, const MakeGraph& make);
 
 }  // namespace distribute::cudnn_internal

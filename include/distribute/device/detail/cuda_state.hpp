@@ -19,14 +19,19 @@
 namespace distribute {
 
 class GpuPool;
+class StagingMemory;
 
 namespace device_internal {
+
+/// DISTRIBUTE_CUDA_EXACT_MEMORY=1.
+bool wants_exact_memory();
 
 /// What belongs to one logical GPU. Made at first use, never destroyed.
 struct GpuLane {
   CudaHandle compute = nullptr, communication = nullptr;  // streams
   std::shared_ptr<GpuPool> pool;
-  std::mutex mutex;  // guards memory
+  std::shared_ptr<StagingMemory> staging;  // for small copies from the host
+  std::mutex mutex;                        // guards pool, staging and memory
   MemoryInfo memory;
 };
 
@@ -42,6 +47,9 @@ struct GpuState {
   std::span<const EmbeddedKernel> embedded = embedded_kernels();
   bool keeps_kernels_on_disk = true;
   bool uses_libraries = true;  // cuDNN, cuBLASLt and NCCL
+  /// Every buffer is a block of the driver's of just its size, which goes back at once: checkers
+  /// such as compute-sanitizer then see what is read or written behind its end.
+  bool exact_memory = wants_exact_memory();
   std::vector<PhysicalGpu> physical;
   std::vector<LogicalGpu> logical;
   std::recursive_mutex mutex;        // guards contexts and lanes

@@ -2,14 +2,18 @@
 #include <distribute/base/detail/thread_context.hpp>
 #include <distribute/base/error.hpp>
 #include <distribute/base/memory_limit.hpp>
+#include <distribute/base/process_state.hpp>
 #include <distribute/device/buffer.hpp>
 #include <distribute/device/detail/host_arena.hpp>
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cstdlib>
+#include <exception>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -216,6 +220,52 @@ DISTRIBUTE_INLINE void release_cached_memory(Device device) {
   auto& cache = device_internal::host_cache();
   std::lock_guard lock(cache.mutex);
   cache.trim();
+}
+
+namespace device_internal {
+
+/// What host_memory_shortage() saw.
+class MemoryWatch {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  std::string shortage() {
+    const std::lock_guard lock(mutex_);
+    if (const auto now = Clock::now(); now >= next_look_) {
+      look(now);
+      next_look_ = now + std::chrono::milliseconds(50);
+    }
+    return text_;
+  }
+
+ private:
+  void look(Clock::time_point now) {
+    text_ = little();
+    if (text_.empty() || now < next_release_) return;
+    next_release_ = now + std::chrono::seconds(1);  // what comes next is slower: new pages
+    release_cached_memory(Device{});
+    text_ = little();
+  }
+  std::string little() const {
+    for (const auto& room : {limited_ ? memory_room() : std::nullopt, address_room()})
+      if (room && room->free() < room->limit / 8) return memory_text(*room);
+    return "";
+  }
+
+  std::mutex mutex_;  // guards all
+  const bool limited_ = memory_room().has_value();
+  Clock::time_point next_look_, next_release_;
+  std::string text_;
+};
+
+}  // namespace device_internal
+
+DISTRIBUTE_INLINE std::string host_memory_shortage() noexcept {
+  try {
+    return in_process<device_internal::MemoryWatch>().shortage();
+  } catch (const std::exception&) {
+    return "no memory";  // not even for the look
+  }
 }
 
 }  // namespace distribute

@@ -1,5 +1,6 @@
 #pragma once
 #if DISTRIBUTE_HAS_ONEDNN
+#include <distribute/base/error.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/device/detail/cpu_onednn_layout.hpp>
 
@@ -9,6 +10,9 @@
 #include <mutex>
 #include <numeric>
 #include <tuple>
+
+#include <sys/mman.h>
+#include <sys/resource.h>
 
 namespace distribute::onednn_internal {
 
@@ -111,7 +115,20 @@ DISTRIBUTE_INLINE LayoutPtr image_layout(const Dims& dims, int64_t inner, Memory
   return entry;
 }
 
+DISTRIBUTE_INLINE void require_room_for_code() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY) return;
+  constexpr size_t kBytes = 8 << 20;
+  void* const room = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED)
+    throw ResourceExhaustedError(
+        str_cat("out of host memory: ", kBytes, " bytes wanted for the code of an operation"));
+  ::munmap(room, kBytes);
+}
+
 DISTRIBUTE_INLINE void reorder(const Desc& from, const void* source, const Desc& to, void* target) {
+  require_room_for_code();
   Memory input(from, engine(), const_cast<void*>(source)), output(to, engine(), target);
   dnnl::reorder(input, output).execute(stream(), input, output);
   stream().wait();

@@ -3,23 +3,11 @@
 #include <distribute/base/error.hpp>
 #include <distribute/device/detail/cpu_onednn_plan.hpp>
 
-#include <sys/mman.h>
-
 namespace distribute::onednn_internal {
 
 DISTRIBUTE_INLINE PlanCache& plan_cache() {
   static auto* cache = new PlanCache;
   return *cache;
-}
-
-DISTRIBUTE_INLINE void require_room_for_code() {
-  constexpr size_t kBytes = 8 << 20;
-  void* const room = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (room == MAP_FAILED)
-    throw ResourceExhaustedError(
-        str_cat("out of host memory: ", kBytes, " bytes wanted for the code of an operation"));
-  ::munmap(room, kBytes);
 }
 
 DISTRIBUTE_INLINE Desc desc_of(const Array& array, const Desc& plain) {

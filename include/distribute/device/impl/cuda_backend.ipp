@@ -8,6 +8,7 @@
 #include <distribute/device/detail/cuda_blas.hpp>
 #include <distribute/device/detail/cuda_dnn_operations.hpp>
 #include <distribute/device/detail/cuda_plain_backend.hpp>
+#include <distribute/device/detail/kernel_text.hpp>
 #include <distribute/device/kernel_arguments.hpp>
 
 #include <algorithm>
@@ -21,6 +22,18 @@ namespace cuda_backend_internal {
 
 inline constexpr char kMatrixText[] =
 #include <distribute/device/kernels/matrix.cu.inc>
+    ;
+
+DISTRIBUTE_KERNEL_TEXT(
+    kResizeRowsArguments, struct ResizeRowsArguments {
+      const void* from;
+      void* to;
+      int64_t rows;
+      int64_t from_columns;
+      int64_t to_columns;
+    };)
+inline constexpr char kResizeRowsText[] =
+#include <distribute/device/kernels/resize_rows.cu.inc>
     ;
 
 inline constexpr unsigned kTile = 32;
@@ -41,6 +54,17 @@ DISTRIBUTE_INLINE Array sum_slices(DType type, DType out_type, const Array& x, i
                            .grid_y = unsigned(slices)};
   launch_kernel(device, kernel, launch, arguments);
   return sums;
+}
+
+/// Rows of `to` elements from those of `from`: cut, or with zeros behind.
+DISTRIBUTE_INLINE Array resize_rows(DType type, const Array& x, int64_t rows, int64_t from,
+                                    int64_t to) {
+  const Device device = x.buffer->device();
+  Array result = make_array(rows * to * size_of(type), device);
+  const ResizeRowsArguments arguments{x.bytes(), result.bytes(), rows, from, to};
+  launch_kernel(device, {kResizeRowsText, "resize_rows", kResizeRowsArguments, {}, {type}},
+                launch_for(rows * to, to), arguments);
+  return result;
 }
 
 DISTRIBUTE_INLINE Array zeros(DType dtype, int64_t count, Device device) {
@@ -82,6 +106,34 @@ class TurnedFilters final : public Layout {
                     size_t(element_));
   }
   int64_t taps_, out_, element_;
+};
+
+/// Pictures of three channels in 16 bits: cuDNN's kernels for tensor cores want eight, and would
+/// bring them there in a workspace of hundreds of megabytes for a large batch.
+DISTRIBUTE_INLINE bool wants_padding(const Conv2DShape& s) {
+  return is_half(s.dtype) && s.groups == 1 && s.in_channels >= 3 && s.in_channels < 8;
+}
+/// The same convolution with eight channels, and arrays for it.
+struct Padded {
+  Conv2DShape shape;
+  int64_t channels, pixels, filter_rows;
+  explicit Padded(const Conv2DShape& s)
+      : shape(s),
+        channels(s.in_channels),
+        pixels(s.batch * s.in[0] * s.in[1]),
+        filter_rows(s.out_channels * s.kernel[0] * s.kernel[1]) {
+    shape.in_channels = 8;
+  }
+  Array images(const Array& x) const { return resize_rows(shape.dtype, x, pixels, channels, 8); }
+  Array filters(const Array& w) const {
+    return resize_rows(shape.dtype, w, filter_rows, channels, 8);
+  }
+  Array cut_images(const Array& x) const {
+    return resize_rows(shape.dtype, x, pixels, 8, channels);
+  }
+  Array cut_filters(const Array& w) const {
+    return resize_rows(shape.dtype, w, filter_rows, 8, channels);
+  }
 };
 
 /// For cuDNN, and for own kernels, whatever was given.
@@ -129,8 +181,11 @@ class CudaBackend final : public Backend {
     return convolve(
         s,
         [&] {
-          return cudnn_conv2d_backprop_input(s, cuda_aligned(dy, counts.y * size_of(s.dtype)),
-                                             turned(s, w));
+          const Array gradient = cuda_aligned(dy, counts.y * size_of(s.dtype));
+          if (!wants_padding(s)) return cudnn_conv2d_backprop_input(s, gradient, turned(s, w));
+          const Padded padded(s);
+          return padded.cut_images(
+              cudnn_conv2d_backprop_input(padded.shape, gradient, padded.filters(turned(s, w))));
         },
         [&] { return cuda_plain_backend().conv2d_backprop_input(s, dy, not_turned(s, w)); });
   }
@@ -144,9 +199,16 @@ class CudaBackend final : public Backend {
     return convolve(
         s,
         [&] {
-          const Array turned =
-              cudnn_conv2d_backprop_filter(s, cuda_aligned(x, counts.x * size_of(s.dtype)),
-                                           cuda_aligned(dy, counts.y * size_of(s.dtype)));
+          const Array gradient = cuda_aligned(dy, counts.y * size_of(s.dtype));
+          const auto filters = [&] {
+            if (!wants_padding(s))
+              return cudnn_conv2d_backprop_filter(s, cuda_aligned(x, counts.x * size_of(s.dtype)),
+                                                  gradient);
+            const Padded padded(s);
+            return padded.cut_filters(
+                cudnn_conv2d_backprop_filter(padded.shape, padded.images(x), gradient));
+          };
+          const Array turned = filters();
           return cuda_transpose(s.dtype, turned, s.out_channels, counts.taps);
         },
         [&] { return cuda_plain_backend().conv2d_backprop_filter(s, x, dy, nullptr); });
@@ -171,6 +233,11 @@ class CudaBackend final : public Backend {
     const Array added = bias       ? cuda_aligned(*bias, s.out_channels * size_of(s.dtype))
                         : add_zero ? zeros(s.dtype, s.out_channels, x.buffer->device())
                                    : Array{};
+    if (wants_padding(s)) {
+      const Padded padded(s);
+      return cudnn_conv2d(padded.shape, padded.images(x), padded.filters(turned(s, w)),
+                          added.buffer ? &added : nullptr, epilogue);
+    }
     return cudnn_conv2d(s, cuda_aligned(x, counts.x * size_of(s.dtype)), turned(s, w),
                         added.buffer ? &added : nullptr, epilogue);
   }

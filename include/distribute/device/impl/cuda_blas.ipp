@@ -215,11 +215,12 @@ DISTRIBUTE_INLINE BlasChoice choice_of(BlasState& state, const Product& product,
 
 DISTRIBUTE_INLINE std::string load_cuda_blas(CudaBlas& blas) {
   std::string problem;
-  void* library = open_cuda_library({.what = "cuBLASLt",
-                                     .files = {"libcublasLt.so.13", "libcublasLt.so.12"},
-                                     .package = "cuBLAS of the CUDA toolkit (nvidia-cublas)",
-                                     .folders = {"cu13", "cublas"}},
-                                    problem);
+  void* library = open_cuda_library(
+      {.what = "cuBLASLt",
+       .files = files_for_driver({"libcublasLt.so.13", "libcublasLt.so.12"}, cuda_driver_version()),
+       .package = "cuBLAS of the CUDA toolkit (nvidia-cublas)",
+       .folders = {"cu13", "cublas"}},
+      problem);
   if (!library) return problem;
   const auto load = [&](const char* name, auto& function) {
     void* found = cuda_symbol(library, name);

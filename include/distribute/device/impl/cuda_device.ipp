@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
 
 namespace distribute {
 
@@ -13,6 +15,11 @@ namespace device_internal {
 
 inline constexpr int kMultiprocessorCount = 16, kCapabilityMajor = 75, kCapabilityMinor = 76,
                      kPageableMemoryAccess = 88;
+
+DISTRIBUTE_INLINE bool wants_exact_memory() {
+  const char* const wanted = std::getenv("DISTRIBUTE_CUDA_EXACT_MEMORY");
+  return wanted && std::string_view(wanted) == "1";
+}
 
 DISTRIBUTE_INLINE PhysicalGpu describe_gpu(const CudaDriver& driver, int number) {
   PhysicalGpu gpu;
@@ -159,10 +166,18 @@ DISTRIBUTE_INLINE const CudaDriver& cuda_driver() {
   return state.driver;
 }
 
+DISTRIBUTE_INLINE int cuda_driver_version() {
+  const auto& state = device_internal::gpu_state();
+  int version = 0;
+  if (state.driver_problem.empty()) state.driver.cuDriverGetVersion(&version);
+  return version;
+}
+
 DISTRIBUTE_INLINE const CudaCompiler& cuda_compiler() {
   auto& state = device_internal::gpu_state();
   std::call_once(state.compiler_once, [&] {
-    if (!state.compiler.nvrtcVersion) state.compiler_problem = load_cuda_compiler(state.compiler);
+    if (!state.compiler.nvrtcVersion)
+      state.compiler_problem = load_cuda_compiler(state.compiler, cuda_driver_version());
   });
   if (!state.compiler_problem.empty()) throw FailedPreconditionError(state.compiler_problem);
   return state.compiler;
@@ -216,8 +231,8 @@ DISTRIBUTE_INLINE ScopedCudaTables::ScopedCudaTables(const CudaDriver& driver,
                                                      const CudaCompiler& compiler)
     : previous_(&device_internal::gpu_state()) {
   // Never destroyed: buffers that outlive the scope still go back to their pools.
-  static std::vector<std::unique_ptr<device_internal::GpuState>> states;
-  auto& state = *states.emplace_back(std::make_unique<device_internal::GpuState>());
+  static auto* states = new std::vector<std::unique_ptr<device_internal::GpuState>>;
+  auto& state = *states->emplace_back(std::make_unique<device_internal::GpuState>());
   state.driver = driver;
   state.compiler = compiler;
   state.embedded = {};

@@ -1,5 +1,6 @@
 #pragma once
 #if DISTRIBUTE_HAS_CUDNN
+#include <distribute/device/cuda_device.hpp>
 #include <distribute/device/cuda_library.hpp>
 #include <distribute/device/detail/cuda_dnn_library.hpp>
 
@@ -10,6 +11,10 @@ namespace distribute::cudnn_internal {
 
 DISTRIBUTE_INLINE CudnnTable load_cudnn() {
   std::string problem;
+  // Its engines open NVRTC by themselves, which then has to find its builtins: see
+  // CudaLibraryName::companions. Without NVRTC such engines say so.
+  CudaCompiler compiler;
+  load_cuda_compiler(compiler, cuda_driver_version());
   void* library = open_cuda_library({.what = "cuDNN",
                                      .files = {"libcudnn.so.9"},
                                      .package = "cuDNN 9 (cudnn9-cuda-13 or nvidia-cudnn-cu13)",

@@ -116,7 +116,8 @@ DISTRIBUTE_INLINE CudnnNormForward cudnn_batch_norm(const CudnnNormShape& s, con
   }
   if (s.residual) pointers.push_back(residual->bytes());
   run_cudnn(
-      device, key_of('n', s), [&] { return batch_norm_forward(pattern_of(s)); }, pointers);
+      device, key_of('n', s), [&] { return batch_norm_forward(pattern_of(s)); }, pointers,
+      Choice::Favourite);
   return result;
 }
 
@@ -142,7 +143,8 @@ DISTRIBUTE_INLINE CudnnNormBackward cudnn_batch_norm_backward(const CudnnNormSha
     pointers.insert(pointers.end(), {forward.mask.bytes(), result.gated_dy.bytes()});
   }
   run_cudnn(
-      device, key_of('N', s), [&] { return batch_norm_backward(pattern_of(s)); }, pointers);
+      device, key_of('N', s), [&] { return batch_norm_backward(pattern_of(s)); }, pointers,
+      Choice::Favourite);
   return result;
 }
 

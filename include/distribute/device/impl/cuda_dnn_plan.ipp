@@ -83,23 +83,23 @@ DISTRIBUTE_INLINE std::string objection(const CudnnDescriptor& engine, const Pla
 DISTRIBUTE_INLINE std::optional<CudnnPlan> CudnnPlan::make(const CudnnTarget& target,
                                                            const CudnnDescriptor& config,
                                                            const PlanOptions& options,
-                                                           std::string* why) {
+                                                           PlanRefusal& refusal) {
   bool compiles = false;
-  const std::string against = objection(engine_of(config), options, compiles);
-  if (why) *why = against;
-  if (!against.empty()) return std::nullopt;
+  refusal = {objection(engine_of(config), options, compiles)};
+  if (!refusal.why.empty()) return std::nullopt;
   CudnnDescriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
   plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, config);
   set_target(plan, target);
   if (const auto status = plan.try_finalize(); status != CUDNN_STATUS_SUCCESS) {
-    if (why) *why = describe(status, "plan");
+    const bool is_unsupported = status >= 3000 && status < 4000;
+    refusal = {describe(status, "plan"), !is_unsupported};
     return std::nullopt;
   }
   CudnnPlan made(std::move(plan));
   made.workspace_bytes_ = made.plan_.get_int64(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE);
   made.compiled_at_runtime_ = compiles;
   if (made.workspace_bytes_ <= options.workspace_bytes) return made;
-  if (why) *why = str_cat("wants a workspace of ", made.workspace_bytes_, " bytes");
+  refusal = {str_cat("wants a workspace of ", made.workspace_bytes_, " bytes")};
   return std::nullopt;
 }
 
@@ -164,18 +164,23 @@ DISTRIBUTE_INLINE std::vector<CudnnPlan> make_plans(const CudnnTarget& target, C
   const CudnnDescriptor finished = graph.finish(target.handle());
   std::vector<CudnnPlan> plans;
   std::set<std::string> reasons;
+  bool failed = false;
   for (const CudnnDescriptor& config : propose_engines(target, finished)) {
     if (plans.size() == most) break;
-    std::string why;
-    auto plan = CudnnPlan::make(target, config, options, &why);
+    PlanRefusal refusal;
+    auto plan = CudnnPlan::make(target, config, options, refusal);
     if (plan) plans.push_back(*std::move(plan));
-    reasons.insert(why);
+    reasons.insert(refusal.why);
+    failed |= refusal.failed;
   }
   if (!plans.empty()) return plans;
   std::string all;
   for (const std::string& reason : reasons) all += "\n  " + reason;
-  throw UnimplementedError(str_cat("no cuDNN engine on ", target.name(), " for ", graph.signature(),
-                                   ":", all.empty() ? " none was proposed" : all));
+  const std::string message =
+      str_cat("no cuDNN engine on ", target.name(), " for ", graph.signature(), ":",
+              all.empty() ? " none was proposed" : all);
+  if (failed) throw InternalError(message);
+  throw UnimplementedError(message);
 }
 
 }  // namespace distribute::cudnn_internal

@@ -62,6 +62,17 @@ DISTRIBUTE_INLINE std::string describe(const CudnnTarget& target, const PlanOpti
                  " ", graph);
 }
 
+/// Plans that were compiled before; none where all engines compile their kernel for the plan.
+DISTRIBUTE_INLINE std::vector<CudnnPlan> quick_plans(const CudnnTarget& target, CudnnGraph& graph,
+                                                     PlanOptions options, size_t most) {
+  options.runtime_compilation = false;
+  try {
+    return make_plans(target, graph, options, most);
+  } catch (const UnimplementedError&) {
+    return {};
+  }
+}
+
 DISTRIBUTE_INLINE const ReadyPlan& PlanCache::find_or_make(
     const std::string& key, const PlanOptions& options, const MakeGraph& make,
     const std::function<size_t(const std::vector<CudnnPlan>&, const std::vector<int64_t>&)>&
@@ -80,17 +91,21 @@ DISTRIBUTE_INLINE const ReadyPlan& PlanCache::find_or_make(
   if (!plan) {
     std::vector<CudnnPlan> plans;
     try {
-      plans = make_plans(target_, graph, options, choose ? kCandidates : 1);
+      if (choose) plans = quick_plans(target_, graph, options, kCandidates);
+      if (plans.empty()) {
+        if (choose) graph = make();
+        plans = make_plans(target_, graph, options, 1);
+      }
     } catch (const UnimplementedError& error) {
       std::unique_lock lock(mutex_);
       refused_.emplace(key, error.what());
       throw;
     }
-    plan = std::move(plans[choose ? choose(plans, ids) : 0]);
+    plan = std::move(plans[plans.size() > 1 ? choose(plans, ids) : 0]);
     store_.keep(description, *plan);
   }
   std::unique_lock lock(mutex_);
-  auto ready = std::make_unique<ReadyPlan>(ReadyPlan{*std::move(plan), ids});
+  std::unique_ptr<ReadyPlan> ready(new ReadyPlan{*std::move(plan), ids});
   return *plans_.emplace(key, std::move(ready)).first->second;
 }
 
@@ -148,13 +163,22 @@ class HandleLoan {
   cudnnHandle_t native_ = nullptr;
 };
 
-DISTRIBUTE_INLINE PlanOptions current_options() {
-  return {.deterministic = config::experimental::is_op_determinism_enabled(),
+/// A thirty-second of the device's memory: with a fixed limit the best engines of large batches
+/// would be left out on the cards that have room for them.
+DISTRIBUTE_INLINE int64_t workspace_limit(Device device) {
+  const auto& logical = logical_gpus()[size_t(device.index)];
+  const int64_t memory = logical.limit_bytes ? logical.limit_bytes : gpu_info(device).memory_bytes;
+  return std::clamp(memory / 32, int64_t{64} << 20, int64_t{4} << 30);
+}
+
+DISTRIBUTE_INLINE PlanOptions current_options(Device device) {
+  return {.workspace_bytes = workspace_limit(device),
+          .deterministic = config::experimental::is_op_determinism_enabled(),
           .tensor_float_32 = config::experimental::tensor_float_32_execution_enabled()};
 }
 
 DISTRIBUTE_INLINE std::string key_with(const PlanOptions& options, const std::string& key) {
-  return str_cat(key, options.deterministic, options.tensor_float_32);
+  return str_cat(key, options.deterministic, options.tensor_float_32, ' ', options.workspace_bytes);
 }
 
 DISTRIBUTE_INLINE void execute(const CudnnPlan& plan, std::span<const int64_t> ids, Device device,
@@ -181,12 +205,12 @@ DISTRIBUTE_INLINE float measure(const CudnnPlan& plan, std::span<const int64_t> 
 }
 
 DISTRIBUTE_INLINE void run_cudnn(Device device, const std::string& key, const MakeGraph& make,
-                                 std::span<void* const> pointers) {
+                                 std::span<void* const> pointers, Choice choice) {
   const GpuGuard guard(device);
   DeviceLibrary& library = library_of(device);
   const CudaStreamRef stream = current_stream(device);
   const HandleLoan handle(library, stream);
-  const PlanOptions options = current_options();
+  const PlanOptions options = current_options(device);
   const auto quickest = [&](const std::vector<CudnnPlan>& plans, const std::vector<int64_t>& ids) {
     size_t best = 0;
     float best_ms = 1e30f;
@@ -197,20 +221,20 @@ DISTRIBUTE_INLINE void run_cudnn(Device device, const std::string& key, const Ma
       }
     return best;
   };
-  const bool measures =
-      device_state().cudnn_autotune && !options.deterministic && !stream.is_capturing();
+  const bool measures = choice == Choice::MayMeasure && device_state().cudnn_autotune &&
+                        !options.deterministic && !stream.is_capturing();
   const std::string whole_key = key_with(options, key);
   const ReadyPlan& ready = measures ? library.plans.find_or_make(whole_key, options, make, quickest)
                                     : library.plans.find_or_make(whole_key, options, make);
+  const std::lock_guard lock(ready.mutex);
   execute(ready.plan, ready.ids, device, handle.native(), pointers);
 }
 
 DISTRIBUTE_INLINE void require_cudnn_plan(Device device, const std::string& key,
                                           const MakeGraph& make) {
   const GpuGuard guard(device);
-  const PlanOptions options = current_options();
-  // A key of its own: this plan is not measured.
-  library_of(device).plans.find_or_make(key_with(options, key) + '?', options, make);
+  const PlanOptions options = current_options(device);
+  library_of(device).plans.find_or_make(key_with(options, key), options, make);
 }
 
 }  // namespace distribute::cudnn_internal

@@ -3,6 +3,8 @@
 #include <distribute/device/cuda_driver.hpp>
 #include <distribute/device/cuda_library.hpp>
 
+#include <cstdlib>
+
 namespace distribute {
 
 namespace device_internal {
@@ -68,6 +70,10 @@ void for_each_function(CudaCompiler& table, const Load& load) {
   load("nvrtcGetErrorString", table.nvrtcGetErrorString);
   load("nvrtcCreateProgram", table.nvrtcCreateProgram);
   load("nvrtcCompileProgram", table.nvrtcCompileProgram);
+  load("nvrtcGetNumSupportedArchs", table.nvrtcGetNumSupportedArchs);
+  load("nvrtcGetSupportedArchs", table.nvrtcGetSupportedArchs);
+  load("nvrtcGetPTXSize", table.nvrtcGetPTXSize);
+  load("nvrtcGetPTX", table.nvrtcGetPTX);
   load("nvrtcGetCUBINSize", table.nvrtcGetCUBINSize);
   load("nvrtcGetCUBIN", table.nvrtcGetCUBIN);
   load("nvrtcGetProgramLogSize", table.nvrtcGetProgramLogSize);
@@ -96,12 +102,27 @@ DISTRIBUTE_INLINE std::string load_cuda_driver(CudaDriver& driver) {
       {"NVIDIA driver", {"libcuda.so.1"}, "the NVIDIA driver (version 525 or later)"}, driver);
 }
 
-DISTRIBUTE_INLINE std::string load_cuda_compiler(CudaCompiler& compiler) {
-  return device_internal::load_table({"NVRTC",
-                                      {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"},
-                                      "cuda-nvrtc-13-0 or the Python package nvidia-cuda-nvrtc",
-                                      {"cu13", "cuda_nvrtc"}},
-                                     compiler);
+DISTRIBUTE_INLINE std::vector<const char*> files_for_driver(std::vector<const char*> newest_first,
+                                                            int driver) {
+  const int major = driver / 1000;
+  if (major > 0)
+    std::erase_if(newest_first, [&](const std::string& file) {
+      const size_t at = file.rfind(".so.");
+      return at != std::string::npos && std::atoi(file.c_str() + at + 4) > major;
+    });
+  return newest_first;
+}
+
+DISTRIBUTE_INLINE std::string load_cuda_compiler(CudaCompiler& compiler, int driver) {
+  return device_internal::load_table(
+      {"NVRTC",
+       files_for_driver({"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}, driver),
+       driver && driver < 13000
+           ? "cuda-nvrtc-12-8 or the Python package nvidia-cuda-nvrtc-cu12 (the driver has CUDA 12)"
+           : "cuda-nvrtc-13-0 or the Python package nvidia-cuda-nvrtc",
+       {"cu13", "cuda_nvrtc"},
+       "libnvrtc-builtins.so."},
+      compiler);
 }
 
 }  // namespace distribute

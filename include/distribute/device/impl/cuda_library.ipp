@@ -4,6 +4,7 @@
 #include <distribute/device/cuda_library.hpp>
 
 #include <cstdlib>
+#include <filesystem>
 #include <sstream>
 
 #include <dlfcn.h>
@@ -38,12 +39,24 @@ DISTRIBUTE_INLINE std::vector<std::string> library_folders(const CudaLibraryName
   return folders;
 }
 
+/// NVRTC finds its builtins on the loader's path alone, which the folders of Python packages and of
+/// toolkits are not on; it takes them where the process has them already.
+DISTRIBUTE_INLINE void open_companions(const std::string& folder, const std::string& beginning) {
+  if (folder.empty() || beginning.empty()) return;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
+    if (entry.path().filename().string().starts_with(beginning))
+      dlopen(entry.path().c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
 }  // namespace device_internal
 
 DISTRIBUTE_INLINE void* open_cuda_library(const CudaLibraryName& name, std::string& problem) {
   std::string reason;
   for (const std::string& folder : device_internal::library_folders(name))
     for (const char* file : name.files) {
+      if (std::error_code ignored; std::filesystem::exists(folder + file, ignored))
+        device_internal::open_companions(folder, name.companions);
       if (void* library = dlopen((folder + file).c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
       const char* text = dlerror();
       // A library that is there but cannot be loaded says more than one that is not.
@@ -57,6 +70,11 @@ DISTRIBUTE_INLINE void* open_cuda_library(const CudaLibraryName& name, std::stri
 
 DISTRIBUTE_INLINE void* cuda_symbol(void* library, const char* name) {
   return dlsym(library, name);
+}
+
+DISTRIBUTE_INLINE std::string cuda_library_file(const void* function) {
+  Dl_info info{};
+  return dladdr(function, &info) && info.dli_fname ? info.dli_fname : "";
 }
 
 DISTRIBUTE_INLINE bool built_for_cuda() { return !device_internal::toolkit_folder().empty(); }

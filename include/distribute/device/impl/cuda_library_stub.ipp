@@ -12,6 +12,8 @@ DISTRIBUTE_INLINE void* open_cuda_library(const CudaLibraryName& name, std::stri
 
 DISTRIBUTE_INLINE void* cuda_symbol(void*, const char*) { return nullptr; }
 
+DISTRIBUTE_INLINE std::string cuda_library_file(const void*) { return {}; }
+
 DISTRIBUTE_INLINE bool built_for_cuda() { return false; }
 
 }  // namespace distribute

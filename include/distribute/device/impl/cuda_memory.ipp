@@ -4,9 +4,11 @@
 #include <distribute/device/cuda_device.hpp>
 #include <distribute/device/cuda_memory.hpp>
 #include <distribute/device/cuda_stream.hpp>
+#include <distribute/device/detail/cuda_staging.hpp>
 #include <distribute/device/detail/cuda_state.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <functional>
 #include <set>
@@ -81,8 +83,26 @@ DISTRIBUTE_INLINE void release_blocks(GpuPool& pool, MemoryInfo& info) {
   pool.free_blocks.clear();
 }
 
-/// Where memory is short the device's cache gives back its blocks. A graph's pool keeps its own:
-/// what is free there is used again at every launch.
+/// Gives the caches of the other logical GPUs of this card back. A lane that allocates or frees at
+/// this moment is left out: two threads that wait for each other's lane would stand still.
+DISTRIBUTE_INLINE void release_neighbours(Device device) {
+  GpuState& state = gpu_state();
+  for (size_t i = 0; i < state.logical.size(); ++i) {
+    const Device other{DeviceType::Gpu, int(i)};
+    if (other == device || &gpu_info(other) != &gpu_info(device)) continue;
+    GpuLane* lane = nullptr;
+    {
+      std::lock_guard lock(state.mutex);
+      if (i < state.lanes.size()) lane = state.lanes[i].get();
+    }
+    if (!lane) continue;
+    const std::unique_lock lock(lane->mutex, std::try_to_lock);
+    if (lock && lane->pool) release_blocks(*lane->pool, lane->memory);
+  }
+}
+
+/// Where memory is short the device's cache gives back its blocks, then those of its neighbours on
+/// the same card. A graph's pool keeps its own: what is free there is used again at every launch.
 DISTRIBUTE_INLINE void* take_from_driver(Device device, int64_t bytes, const GpuPool& pool,
                                          GpuLane& lane) {
   MemoryInfo& info = lane.memory;
@@ -96,6 +116,10 @@ DISTRIBUTE_INLINE void* take_from_driver(Device device, int64_t bytes, const Gpu
     release_blocks(*common_pool(device, lane), info);
     result = cuda_driver().cuMemAlloc(&address, size_t(bytes));
   }
+  if (result == kCudaOutOfMemory && !over()) {
+    release_neighbours(device);
+    result = cuda_driver().cuMemAlloc(&address, size_t(bytes));
+  }
   if (result != kCudaSuccess)
     check_cuda(
         result, "cuMemAlloc",
@@ -104,17 +128,28 @@ DISTRIBUTE_INLINE void* take_from_driver(Device device, int64_t bytes, const Gpu
   return reinterpret_cast<void*>(uintptr_t(address));
 }
 
-/// Blocks of at least 512 bytes, as vector loads and libraries like their operands aligned.
+/// Blocks of at least 512 bytes, as vector loads and libraries like their operands aligned. Of
+/// large ones a sixteenth may lie idle, of small ones a quarter.
 DISTRIBUTE_INLINE int64_t gpu_size_class(int64_t bytes) {
-  return size_class(std::max<int64_t>((bytes + 511) / 512 * 512, 512));
+  if (gpu_state().exact_memory) return std::max<int64_t>(bytes, 1);
+  constexpr int64_t kLarge = 1 << 20;
+  const int64_t whole = std::max<int64_t>((bytes + 511) / 512 * 512, 512);
+  if (whole <= kLarge) return size_class(whole);
+  const auto step = int64_t(std::bit_floor(uint64_t(whole - 1))) / 16;
+  return (whole + step - 1) / step * step;
 }
 
 /// With the lane's mutex held.
 DISTRIBUTE_INLINE void put_back(GpuPool& pool, GpuLane& lane, void* data, int64_t block) {
-  pool.free_blocks[block].push_back(data);
   pool.live.erase(pool.live.find(block));
-  lane.memory.cached += block;
   lane.memory.current -= block;
+  if (gpu_state().exact_memory && lane.pool.get() == &pool) {
+    const GpuGuard guard(pool.device());
+    check_cuda(cuda_driver().cuMemFree(cuda_address(data)), "cuMemFree", pool.device());
+    return;
+  }
+  pool.free_blocks[block].push_back(data);
+  lane.memory.cached += block;
 }
 
 DISTRIBUTE_INLINE void gpu_release(const std::shared_ptr<GpuPool>& pool, GpuLane& lane, void* data,
@@ -240,6 +275,23 @@ DISTRIBUTE_INLINE void refuse_while_recording(Device gpu, int64_t bytes, const c
                                           " by the host in a step that is being recorded"));
 }
 
+/// Where the GPU reads the host's pageable memory by itself, a copy is done only when its stream
+/// comes to it. Small ones are put aside, so that the host need not wait.
+inline constexpr int64_t kMostStagedBytes = 1 << 20;
+
+DISTRIBUTE_INLINE void send_staged(void* to, Device gpu, const void* from, int64_t bytes) {
+  GpuLane& lane = gpu_lane(gpu);
+  std::shared_ptr<StagingMemory> staging;
+  {
+    std::lock_guard lock(lane.mutex);
+    if (!lane.staging) lane.staging = std::make_shared<StagingMemory>(gpu);
+    staging = lane.staging;
+  }
+  const auto block = staging->take(bytes);
+  std::memcpy(block->data(), from, size_t(bytes));
+  block->send(0, bytes, to, gpu);
+}
+
 }  // namespace device_internal
 
 DISTRIBUTE_INLINE void copy_bytes(void* to, Device to_device, const void* from, Device from_device,
@@ -256,9 +308,12 @@ DISTRIBUTE_INLINE void copy_bytes(void* to, Device to_device, const void* from, 
   device_internal::refuse_while_recording(to_gpu ? to_device : from_device, bytes,
                                           to_gpu ? "sent to " : "read from ");
   if (to_gpu) {
+    const bool reads_pageable = gpu_info(to_device).reads_pageable;
+    if (reads_pageable && bytes <= device_internal::kMostStagedBytes)
+      return device_internal::send_staged(to, to_device, from, bytes);
     copy_pinned(to, to_device, from, bytes);
     // Otherwise the driver has put the bytes aside when it returns.
-    if (gpu_info(to_device).reads_pageable) current_stream(to_device).synchronize();
+    if (reads_pageable) current_stream(to_device).synchronize();
     return;
   }
   const CudaStreamRef stream = current_stream(from_device);

@@ -212,10 +212,37 @@ DISTRIBUTE_INLINE std::string kernel_text(const KernelName& kernel) {
   return text + std::string(kernel.rows) + "\n" + std::string(kernel.body);
 }
 
+namespace device_internal {
+
+/// The newest compute capability that the compiler makes machine code for.
+DISTRIBUTE_INLINE int newest_capability(const CudaCompiler& compiler) {
+  int count = 0;
+  if (compiler.nvrtcGetNumSupportedArchs(&count) != kCudaSuccess || count <= 0) return 0;
+  std::vector<int> all(static_cast<size_t>(count));
+  if (compiler.nvrtcGetSupportedArchs(all.data()) != kCudaSuccess) return 0;
+  return *std::max_element(all.begin(), all.end());
+}
+
+/// What `size` and `read` give of a compiled program.
+DISTRIBUTE_INLINE std::string compiled(const CompilerProgram& program,
+                                       CudaResult (*size)(CudaHandle, size_t*),
+                                       CudaResult (*read)(CudaHandle, char*), const char* what) {
+  size_t bytes = 0;
+  program.check(size(program.native(), &bytes), what);
+  std::string code(bytes, '\0');
+  program.check(read(program.native(), code.data()), what);
+  return code;
+}
+
+}  // namespace device_internal
+
 DISTRIBUTE_INLINE std::string compile_kernels(const CudaCompiler& compiler, std::string_view text,
                                               const std::string& name, int capability) {
   const device_internal::CompilerProgram program(compiler, std::string(text), name);
-  const std::string architecture = str_cat("--gpu-architecture=sm_", capability);
+  const int newest = device_internal::newest_capability(compiler);
+  const bool is_newer = newest > 0 && capability > newest;
+  const std::string architecture =
+      str_cat("--gpu-architecture=", is_newer ? "compute_" : "sm_", is_newer ? newest : capability);
   const char* const options[] = {architecture.c_str(), "--std=c++20", "-default-device"};
   const CudaResult result =
       compiler.nvrtcCompileProgram(program.native(), int(std::size(options)), options);
@@ -223,11 +250,11 @@ DISTRIBUTE_INLINE std::string compile_kernels(const CudaCompiler& compiler, std:
     throw InternalError(str_cat("NVRTC cannot compile ", name, " for ", architecture, ": ",
                                 compiler.nvrtcGetErrorString(result), "\n",
                                 device_internal::compiler_log(compiler, program.native())));
-  size_t size = 0;
-  program.check(compiler.nvrtcGetCUBINSize(program.native(), &size), "nvrtcGetCUBINSize");
-  std::string code(size, '\0');
-  program.check(compiler.nvrtcGetCUBIN(program.native(), code.data()), "nvrtcGetCUBIN");
-  return code;
+  if (is_newer)
+    return device_internal::compiled(program, compiler.nvrtcGetPTXSize, compiler.nvrtcGetPTX,
+                                     "nvrtcGetPTX");
+  return device_internal::compiled(program, compiler.nvrtcGetCUBINSize, compiler.nvrtcGetCUBIN,
+                                   "nvrtcGetCUBIN");
 }
 
 DISTRIBUTE_INLINE LaunchShape launch_for(int64_t count, int64_t per_thread) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/default_resolver.hpp>
+#include <distribute/device/cuda_device.hpp>
 #include <distribute/horovod/basics.hpp>
 #include <distribute/horovod/detail/elastic_job.hpp>
 #include <distribute/horovod/detail/engine.hpp>
@@ -73,6 +74,10 @@ DISTRIBUTE_INLINE std::shared_ptr<Engine> join_patiently(const hvd::InitOptions&
   }
 }
 
+DISTRIBUTE_INLINE std::string device_of_rank(int local_rank, int gpus) {
+  return gpus == 0 ? "/cpu:0" : str_cat("/gpu:", local_rank % gpus);
+}
+
 }  // namespace distribute::horovod_internal
 
 namespace distribute::hvd {
@@ -103,6 +108,9 @@ DISTRIBUTE_INLINE int rank() { return horovod_internal::engine()->rank(); }
 DISTRIBUTE_INLINE int size() { return horovod_internal::engine()->size(); }
 DISTRIBUTE_INLINE int local_rank() { return horovod_internal::engine()->place().local_rank; }
 DISTRIBUTE_INLINE int local_size() { return horovod_internal::engine()->place().local_size; }
+DISTRIBUTE_INLINE std::string local_device() {
+  return horovod_internal::device_of_rank(local_rank(), int(physical_gpus().size()));
+}
 DISTRIBUTE_INLINE int cross_rank() { return horovod_internal::engine()->place().cross_rank; }
 DISTRIBUTE_INLINE int cross_size() { return horovod_internal::engine()->place().cross_size; }
 DISTRIBUTE_INLINE bool is_homogeneous() { return horovod_internal::engine()->place().homogeneous; }

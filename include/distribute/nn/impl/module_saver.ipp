@@ -3,31 +3,35 @@
 #include <distribute/base/process_state.hpp>
 #include <distribute/nn/module_saver.hpp>
 
+#include <map>
+#include <string>
 #include <utility>
 
 namespace distribute::nn {
 
 namespace nn_internal {
 
-struct SaverOfModules {
-  ModuleSaver saver;
+struct SaversOfModules {
+  std::map<std::string, ModuleSaver> by_ending;
 };
 
 }  // namespace nn_internal
 
-DISTRIBUTE_INLINE void register_module_saver(ModuleSaver saver) {
-  in_process<nn_internal::SaverOfModules>().saver = std::move(saver);
+DISTRIBUTE_INLINE void register_module_saver(ModuleSaver saver, const std::string& ending) {
+  in_process<nn_internal::SaversOfModules>().by_ending[ending] = std::move(saver);
 }
 
 DISTRIBUTE_INLINE void save_module(Module& module, const std::string& path,
                                    const saved_model::SaveOptions* options) {
-  const ModuleSaver& saver = in_process<nn_internal::SaverOfModules>().saver;
-  if (!saver)
-    throw FailedPreconditionError(
-        str_cat("cannot save ", path,
-                " as a SavedModel: include <distribute/saved_model.hpp> and "
-                "link distribute::saved_model"));
-  saver(module, path, options);
+  const auto& savers = in_process<nn_internal::SaversOfModules>().by_ending;
+  const std::string ending = path.ends_with(".keras") ? ".keras" : "";
+  const auto saver = savers.find(ending);
+  if (saver != savers.end()) return saver->second(module, path, options);
+  const bool keras = !ending.empty();
+  const std::string annex = keras ? "saving" : "saved_model";
+  throw FailedPreconditionError(str_cat("cannot save ", path, keras ? "" : " as a SavedModel",
+                                        ": include <distribute/", annex,
+                                        ".hpp> and link distribute::", annex));
 }
 
 }  // namespace distribute::nn

@@ -73,8 +73,9 @@ struct GpuPool2D {
   std::array<int64_t, 2> in{}, out{}, ksize{}, stride{}, pad{};
   int64_t batch = 0, channels = 0;
 };
-/// "max_pool" or "avg_pool" of x, or the gradients with that suffix: dx from x (max only) and dy.
-/// `gate`: elements of x that are not positive get no gradient.
+/// "avg_pool" of x, or "avg_pool_gradient" of dy. "max_pool" of x writes which element of each
+/// window it took to `dy`, uint8; "max_pool_gradient" reads them as `x`. `gate`: those that are not
+/// positive get no gradient. Windows have fewer than 128 elements then.
 Tensor gpu_pool(const char* function, const GpuPool2D& pool, const Tensor& x, const Tensor& dy,
                 const Shape& shape, bool gate = false);
 

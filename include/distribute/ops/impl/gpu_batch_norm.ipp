@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/base/logging.hpp>
 #include <distribute/device/detail/cuda_backend.hpp>
 #include <distribute/device/detail/cuda_dnn_operations.hpp>
 #include <distribute/ops/batch_norm.hpp>
@@ -11,6 +12,7 @@
 #include <distribute/ops/unary.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <vector>
 
 namespace distribute::ops_internal {
@@ -113,7 +115,10 @@ DISTRIBUTE_INLINE std::optional<nn::FusedBatchNorm> cudnn_normalize(
   if (!cudnn_problem().empty() || lone_residual || x.num_elements() == 0) return std::nullopt;
   try {
     return run_cudnn_norm(x, scale, offset, options);
-  } catch (const UnimplementedError&) {
+  } catch (const UnimplementedError& error) {
+    static std::atomic<bool> told = false;
+    if (!told.exchange(true))
+      log_warning("ops", str_cat("slow kernels are used for batch normalization: ", error.what()));
     return std::nullopt;
   }
 }

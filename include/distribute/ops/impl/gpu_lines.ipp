@@ -205,7 +205,7 @@ DISTRIBUTE_INLINE void gpu_random(const GpuRandom& random, const Tensor& x, Tens
 DISTRIBUTE_INLINE Tensor gpu_pool(const char* function, const GpuPool2D& pool, const Tensor& x,
                                   const Tensor& dy, const Shape& shape, bool gate) {
   const Tensor image = x ? x.row_major() : x, gradient = dy ? dy.row_major() : dy;
-  const Tensor& operand = x ? x : dy;
+  const Tensor& operand = dy && is_floating(dy.dtype()) ? dy : x;
   const Tensor y = Tensor::empty(shape, operand.dtype(), operand.device());
   if (y.num_elements() == 0) return y;
   const kernels::PoolArguments arguments{image ? image.array().bytes() : nullptr,

@@ -212,14 +212,17 @@ DISTRIBUTE_INLINE GpuPool2D gpu_pool_of(const PoolBlock& p) {
   return {p.in, p.out, p.ksize, p.stride, p.pad, p.images, p.inner};
 }
 
-/// Winners are found again from x in the backward pass.
+/// With a byte for each result that says which element of its window it is: to find it again in
+/// the backward pass would read each window once for each of its elements.
 DISTRIBUTE_INLINE Tensor gpu_max_pool(const PoolPlan& plan, const Tensor& x) {
   const GpuPool2D pool = gpu_pool_of(plan.block);
-  const Tensor y = gpu_pool("max_pool", pool, x, {}, plan.y_shape);
-  return record("max_pool2d", {x}, y, [=, relu = x.is_relu_output()](const Backward& b) {
+  const Tensor winners = Tensor::empty(plan.y_shape, DType::UInt8, x.device());
+  const Tensor y = gpu_pool("max_pool", pool, x, winners, plan.y_shape);
+  const bool relu = x.is_relu_output();
+  return record("max_pool2d", {x}, y, [=, shape = x.shape()](const Backward& b) {
     const bool gate = relu && b.is_private(0);
-    Tensor dx = gpu_pool("max_pool_gradient", pool, x, brought_to(b.gradient(), x.device()),
-                         x.shape(), gate);
+    Tensor dx = gpu_pool("max_pool_gradient", pool, winners,
+                         brought_to(b.gradient(), winners.device()), shape, gate);
     if (gate) dx.mark_gated();
     return std::vector<Tensor>{
         record("max_pool2d_grad", {b.gradient()}, dx, no_gradient("the gradient of max_pool2d"))};
@@ -334,7 +337,7 @@ DISTRIBUTE_INLINE Tensor max_pool2d(const Tensor& x, const PoolOptions& options)
   using namespace ops_internal;
   const auto attributes = [&] { return pool_attributes(options); };
   if (on_gpu(x)) {
-    const Tensor y = gpu_max_pool(plan_pool("max_pool2d", x, options, kMaxTaps), x);
+    const Tensor y = gpu_max_pool(plan_pool("max_pool2d", x, options, kClosed - 1), x);
     return record_composite("max_pool2d", {x}, y, attributes);
   }
   if (x.dtype() == DType::Float16)

@@ -6,6 +6,7 @@
 #include <distribute/base/flush_subnormals.hpp>
 #include <distribute/base/metrics_sink.hpp>
 #include <distribute/base/parallel.hpp>
+#include <distribute/device/cuda_trace.hpp>
 #include <distribute/device/placement.hpp>
 #include <distribute/strategy/cross_device_ops.hpp>
 #include <distribute/strategy/detail/cross_device_reducer.hpp>
@@ -126,6 +127,7 @@ DISTRIBUTE_INLINE void LocalReplicas::call_for_each_replica(
       const replica_internal::ModeScope mode({&context, &strategy(), -1, this});
       const GradientPlacerScope placer(context.gradient_reducer().placer());
       const monitoring::RecordedSpan own_span = spans_->replica(replica, "run");
+      const profiler::experimental::Trace trace("run");
       fn(context);
       group_.finish(replica);
     } catch (...) {

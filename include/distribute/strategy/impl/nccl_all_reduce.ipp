@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/base/logging.hpp>
 #include <distribute/collective/detail/nccl_communicator.hpp>
 #include <distribute/device/cuda_device.hpp>
 #include <distribute/strategy/detail/gradient_packs.hpp>
@@ -32,10 +33,22 @@ DISTRIBUTE_INLINE bool suits_nccl(const std::vector<Tensor>& values) {
 /// The communicators, one group for each set of devices.
 struct NcclAllReduce::Groups {
   using Group = std::vector<collective::NcclCommunicator>;
+  ~Groups();
   const Group& of(const std::vector<Tensor>& values);
 
   std::map<std::vector<int>, Group> by_devices;
 };
+
+/// Communicators are aborted with their work: what is queued is waited for. Its ranks are all here,
+/// so that it ends.
+DISTRIBUTE_INLINE NcclAllReduce::Groups::~Groups() {
+  for (const auto& [devices, group] : by_devices)
+    for (const auto& communicator : group) try {
+        if (communicator.native()) synchronize(communicator.device());
+      } catch (const Error& error) {
+        log_warning("strategy", error.what());
+      }
+}
 
 DISTRIBUTE_INLINE NcclAllReduce::NcclAllReduce(int num_packs)
     : num_packs_(num_packs), groups_(std::make_shared<Groups>()) {
@@ -54,6 +67,7 @@ DISTRIBUTE_INLINE const NcclAllReduce::Groups::Group& NcclAllReduce::Groups::of(
     collective::NcclGroup calls;
     for (size_t r = 0; r < values.size(); ++r)
       group.emplace_back(calls, values[r].device(), int(r), int(values.size()), id);
+    const GpuGuard guard(values[0].device());
     calls.end();
   }
   const auto deadline = net::Deadline::after_seconds(strategy_internal::kNcclTimeoutSeconds);
@@ -78,6 +92,7 @@ NcclAllReduce::reduce_implementation(ReduceOp op, const std::vector<Tensor>& per
     group[r].reduce(calls, value.array().bytes(), r == 0 ? result.array().bytes() : nullptr,
                     value.num_elements(), value.dtype(), how, 0, current_stream(value.device()));
   }
+  const GpuGuard guard(first.device());
   calls.end();
   const auto deadline = net::Deadline::after_seconds(strategy_internal::kNcclTimeoutSeconds);
   for (const auto& communicator : group) communicator.wait_ready(deadline);

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/flush_subnormals.hpp>
+#include <distribute/device/cuda_trace.hpp>
 #include <distribute/strategy/detail/single_replica_extended.hpp>
 #include <distribute/strategy/devices.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
@@ -49,6 +50,7 @@ DISTRIBUTE_INLINE std::vector<Device> OneDeviceExtended::replica_devices() const
 DISTRIBUTE_INLINE void OneDeviceExtended::call_for_each_replica(
     const std::function<void(ReplicaContext&)>& fn) {
   const monitoring::RecordedSpan span = spans_.run();
+  const profiler::experimental::Trace trace("run");
   const DeviceScope device(parse_device_name(device_).device);
   SingleReplicaExtended::call_for_each_replica(fn);
 }

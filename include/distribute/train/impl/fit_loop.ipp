@@ -8,6 +8,7 @@
 #include <distribute/train/model.hpp>
 #include <distribute/train/progress_logger.hpp>
 
+#include <algorithm>
 #include <exception>
 #include <memory>
 #include <utility>
@@ -25,19 +26,27 @@ DISTRIBUTE_INLINE void run_on_all_workers(Model& model, const std::function<void
 
 DISTRIBUTE_INLINE Logs TestLoop::run(const CallbackList& callbacks) {
   StepMeans means;
+  model_.unread_.clear();
   model_.reset_metrics();
   model_.stop_evaluating_ = false;
   callbacks.call(&Callback::on_test_begin);
   auto iterator = data_.iterator();
   Logs logs;
-  for (int64_t step = 0; !model_.stop_evaluating_ && (!steps_ || step < *steps_); ++step) {
-    const auto batch = iterator.get_next_as_optional();
-    if (!batch) break;
-    callbacks.call(&Callback::on_test_batch_begin, step);
-    model_.run_step(*batch, false, means);
+  for (int64_t first = 0; !model_.stop_evaluating_ && (!steps_ || first < *steps_);) {
+    int64_t end = first + model_.steps_per_execution(), step = first;
+    if (steps_) end = std::min(end, *steps_);
+    for (; step < end; ++step) {
+      const auto batch = iterator.get_next_as_optional();
+      if (!batch) break;
+      if (step == first) callbacks.call(&Callback::on_test_batch_begin, step);
+      model_.run_step(*batch, false);
+    }
+    if (step == first) break;
+    model_.add_figures(means);
     logs = means.means();
     if (callbacks.wants_batch_metrics()) model_.add_metrics(logs);
-    callbacks.call(&Callback::on_test_batch_end, step, logs);
+    callbacks.call(&Callback::on_test_batch_end, step - 1, logs);
+    first = step;
   }
   if (means.examples() == 0) throw InvalidArgumentError("evaluate: the data has no examples");
   model_.add_metrics(logs);
@@ -51,6 +60,10 @@ DISTRIBUTE_INLINE FitLoop::FitLoop(Model& model, const InputData& data, const Fi
   if (options.steps_per_epoch && *options.steps_per_epoch < 1)
     throw InvalidArgumentError(
         str_cat("fit: steps_per_epoch must be at least 1; it is ", *options.steps_per_epoch));
+  if (!options.class_weight.empty() && options.class_weight.begin()->first < 0)
+    throw InvalidArgumentError(str_cat("fit: class_weight names class ",
+                                       options.class_weight.begin()->first,
+                                       "; classes count from 0"));
   if (!options.steps_per_epoch) data::require_end(data.cardinality(), "fit", "steps_per_epoch");
   if (options.validation_data && !options.validation_steps)
     data::require_end(options.validation_data->cardinality(), "fit: the validation data",
@@ -58,6 +71,7 @@ DISTRIBUTE_INLINE FitLoop::FitLoop(Model& model, const InputData& data, const Fi
   take_data(data);
   model_.iterator_ = std::make_unique<FitIterator>(new_iterator());
   model_.means_.reset();
+  model_.unread_.clear();
   model_.stop_training_ = false;
   model_.start_.reset();
   callbacks_.emplace(all_callbacks(data), model_,
@@ -131,6 +145,7 @@ DISTRIBUTE_INLINE History FitLoop::run() {
 
 DISTRIBUTE_INLINE void FitLoop::go_on() {
   model_.local_batch_ = -1;  // the workers' shares are others
+  model_.unread_.clear();    // of an execution that was broken off
   updates_ = model_.optimizer().iterations();
   if (options_.validation_data) validation_data_ = model_.distribute(*options_.validation_data);
   while (position_.epoch < options_.epochs) {
@@ -163,6 +178,8 @@ DISTRIBUTE_INLINE void FitLoop::epoch(int64_t number, int64_t first_batch) {
 
 /// Batches whose gradients are only collected belong to the update that follows.
 DISTRIBUTE_INLINE void FitLoop::commit() {
+  if (!global_data_) return;
+  model_.add_figures(model_.means_);
   const int64_t before = std::exchange(updates_, model_.optimizer().iterations());
   if (updates_ != before) loop_->commit();
 }
@@ -170,26 +187,44 @@ DISTRIBUTE_INLINE void FitLoop::commit() {
 DISTRIBUTE_INLINE int64_t FitLoop::batches(int64_t first) {
   const bool wants_metrics = callbacks_->wants_batch_metrics();
   int64_t batch = first;
-  for (; !options_.steps_per_epoch || batch < *options_.steps_per_epoch; ++batch) {
-    const auto element = model_.iterator_->next_if_any();
-    if (!element) {
-      out_of_data_ = options_.steps_per_epoch.has_value();
-      if (out_of_data_ && model_.is_chief())
-        log_warning("train",
-                    str_cat("the data ended after ", batch, " of ", *options_.steps_per_epoch,
-                            " steps of an epoch; training ends. Use `.repeat()`"));
-      break;
-    }
-    position_.batch = batch + 1;
-    callbacks_->call(&Callback::on_train_batch_begin, batch);
-    model_.run_step(*element, true, model_.means_);
+  data_ended_ = false;
+  while (!data_ended_ && (!options_.steps_per_epoch || batch < *options_.steps_per_epoch)) {
+    const int64_t end = execution(batch);
+    if (end == batch) break;
+    batch = end;
+    model_.add_figures(model_.means_);
     Logs logs = model_.means_.means();
     if (wants_metrics) model_.add_metrics(logs);
-    callbacks_->call(&Callback::on_train_batch_end, batch, logs);
-    if (global_data_) commit();
-    if (model_.stop_training_) return batch + 1 - first;
+    callbacks_->call(&Callback::on_train_batch_end, batch - 1, logs);
+    commit();
+    if (model_.stop_training_) break;
   }
   return batch - first;
+}
+
+DISTRIBUTE_INLINE int64_t FitLoop::execution(int64_t first) {
+  int64_t end = first + model_.steps_per_execution();
+  if (options_.steps_per_epoch) end = std::min(end, *options_.steps_per_epoch);
+  for (int64_t batch = first; batch < end; ++batch) {
+    if (batch > first) commit();
+    const auto element = model_.iterator_->next_if_any();
+    if (!element) {
+      note_end_of_data(batch);
+      return batch;
+    }
+    position_.batch = batch + 1;
+    if (batch == first) callbacks_->call(&Callback::on_train_batch_begin, batch);
+    model_.run_step(*element, true);
+  }
+  return end;
+}
+
+DISTRIBUTE_INLINE void FitLoop::note_end_of_data(int64_t batch) {
+  data_ended_ = true;
+  out_of_data_ = options_.steps_per_epoch.has_value();
+  if (out_of_data_ && model_.is_chief())
+    log_warning("train", str_cat("the data ended after ", batch, " of ", *options_.steps_per_epoch,
+                                 " steps of an epoch; training ends. Use `.repeat()`"));
 }
 
 /// The training figures are in `logs` by now, so their metrics may serve the validation.

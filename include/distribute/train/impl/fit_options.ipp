@@ -2,6 +2,30 @@
 #include <distribute/base/error.hpp>
 #include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/train/fit_options.hpp>
+#include <distribute/train/model.hpp>
+
+#include <cmath>
+#include <optional>
+#include <utility>
+
+namespace distribute::train_internal {
+
+/// The first examples, and the last ones, that validate.
+DISTRIBUTE_INLINE std::pair<train::ArrayData, std::optional<train::ArrayData>> split(
+    const train::ArrayData& arrays, double validation_split) {
+  if (validation_split == 0) return {arrays, {}};
+  const int64_t size = arrays.size();
+  const auto first = int64_t(std::floor(double(size) * (1.0 - validation_split)));
+  if (first == 0 || first == size)
+    throw InvalidArgumentError(str_cat(
+        "Training data contains ", size, " samples, which is not sufficient to split it ",
+        "into a validation and training set as specified by `validation_split=", validation_split,
+        "`. Either provide more data, or a different value for the ",
+        "`validation_split` argument."));
+  return {arrays.rows(0, first), arrays.rows(first, size)};
+}
+
+}  // namespace distribute::train_internal
 
 namespace distribute::train {
 
@@ -13,9 +37,44 @@ DISTRIBUTE_INLINE int64_t InputData::cardinality() const {
   return std::get<std::shared_ptr<const DistributedDataset>>(data_)->cardinality();
 }
 
+DISTRIBUTE_INLINE ArrayData ArrayData::rows(int64_t begin, int64_t end) const {
+  const auto part = [&](const Tensor& all) { return all ? all.rows(begin, end) : Tensor(); };
+  return {part(x), part(y), part(sample_weight)};
+}
+
+DISTRIBUTE_INLINE data::Dataset ArrayData::rows_as_dataset() const {
+  if (sample_weight) return data::Dataset::from_tensor_slices(x, y, {sample_weight});
+  return data::Dataset::from_tensor_slices(x, y);
+}
+
 DISTRIBUTE_INLINE ValidationFrequency::ValidationFrequency(int64_t every) : every_(every) {
   if (every < 1)
     throw InvalidArgumentError(str_cat("validation_freq: expected at least 1, it is ", every));
+}
+
+DISTRIBUTE_INLINE History Model::fit(const ArrayData& arrays, const FitOptions& options,
+                                     const ArrayOptions& how) {
+  if (how.validation_split < 0 || how.validation_split >= 1)
+    throw InvalidArgumentError(
+        str_cat("fit: validation_split must lie in [0, 1); it is ", how.validation_split));
+  if ((how.validation_split > 0) + how.validation_data.has_value() +
+          options.validation_data.has_value() >
+      1)
+    throw InvalidArgumentError(
+        "fit: validation data is given twice; take validation_split or validation_data");
+  if (options.steps_per_epoch)
+    throw InvalidArgumentError(
+        "fit: arrays do not repeat; with steps_per_epoch give "
+        "Dataset::from_tensor_slices(...).repeat().batch(...)");
+  const auto [training, validation] = train_internal::split(arrays, how.validation_split);
+  data::Dataset rows = training.rows_as_dataset();
+  if (how.shuffle) rows = rows.shuffle(training.size());
+  FitOptions all = options;
+  const int64_t batch_size = how.validation_batch_size.value_or(how.batch_size);
+  if (validation) all.validation_data = validation->rows_as_dataset().batch(batch_size);
+  if (how.validation_data)
+    all.validation_data = how.validation_data->rows_as_dataset().batch(batch_size);
+  return fit(rows.batch(how.batch_size), all);
 }
 
 }  // namespace distribute::train

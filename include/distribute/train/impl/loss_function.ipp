@@ -82,12 +82,14 @@ DISTRIBUTE_INLINE Tensor LossFunction::share(const Tensor& y_true, const Tensor&
   if (rank == 0)
     throw InvalidArgumentError(
         "compile: the loss gives one number; wanted the loss of each example [batch, ...]");
+  const bool weighs_steps = sample_weight && rank > 1 && sample_weight.shape().rank() == rank;
+  if (weighs_steps) losses = losses * cast(sample_weight, DType::Float32);
   if (rank > 1) {
     std::vector<int> axes(size_t(rank - 1));
     std::iota(axes.begin(), axes.end(), 1);
     losses = reduce_mean(losses, axes);
   }
-  if (sample_weight) losses = losses * cast(sample_weight, DType::Float32);
+  if (sample_weight && !weighs_steps) losses = losses * cast(sample_weight, DType::Float32);
   const Tensor sum = reduce_sum(losses);
   return averages_ ? sum / float(std::max<int64_t>(global_batch, 1)) : sum;
 }

@@ -2,23 +2,29 @@
 #include <distribute/base/error.hpp>
 #include <distribute/data/batch.hpp>
 #include <distribute/nn/module_saver.hpp>
+#include <distribute/nn/named_module.hpp>
 #include <distribute/ops/cast.hpp>
 #include <distribute/ops/concat.hpp>
 #include <distribute/ops/elementwise.hpp>
 #include <distribute/strategy/strategy.hpp>
+#include <distribute/train/detail/class_weights.hpp>
 #include <distribute/train/detail/model_scope.hpp>
+#include <distribute/train/detail/named_outputs.hpp>
 #include <distribute/train/fit_loop.hpp>
 #include <distribute/train/gradient_accumulator.hpp>
 #include <distribute/train/model.hpp>
 
 #include <algorithm>
-#include <set>
 #include <string>
 #include <utility>
 
 namespace distribute::train {
 
-DISTRIBUTE_INLINE Model::Model(nn::Module& module) : module_(module), strategy_(get_strategy()) {}
+DISTRIBUTE_INLINE Model::Model(nn::Module& module) : module_(module), strategy_(get_strategy()) {
+  named_ = dynamic_cast<nn::NamedModule*>(&module);
+  if (named_ && named_->input_names().size() == 1 && named_->output_names().size() == 1)
+    named_ = nullptr;
+}
 DISTRIBUTE_INLINE Model::~Model() = default;
 
 DISTRIBUTE_INLINE bool Model::is_chief() const { return strategy_.extended().should_checkpoint(); }
@@ -27,10 +33,23 @@ DISTRIBUTE_INLINE void Model::compile(CompileOptions options) {
   if (options.gradient_accumulation_steps < 1)
     throw InvalidArgumentError(str_cat("compile: gradient_accumulation_steps must be at least 1; ",
                                        "it is ", options.gradient_accumulation_steps));
-  std::set<std::string> names{"loss"};
-  for (const CompiledMetric& metric : options.metrics)
-    if (!names.insert(metric->name()).second)
-      throw InvalidArgumentError("compile: two figures are called '" + metric->name() + "'");
+  if (options.minimize && options.gradient_accumulation_steps > 1)
+    throw InvalidArgumentError(
+        "compile: gradient_accumulation_steps does nothing with a minimize of your own; with hvd "
+        "take backward_passes_per_step");
+  if (options.steps_per_execution < 1)
+    throw InvalidArgumentError(str_cat("compile: steps_per_execution must be at least 1; it is ",
+                                       options.steps_per_execution));
+  check_outputs(options);
+  figures_.clear();
+  add_figures_of("", options.metrics, false, options);
+  for (const auto& [output, metrics] : options.output_metrics)
+    add_figures_of(output, metrics, false, options);
+  add_figures_of("", options.weighted_metrics, true, options);
+  for (const auto& [output, metrics] : options.weighted_output_metrics)
+    add_figures_of(output, metrics, true, options);
+  all_metrics_.clear();
+  for (const Figure& figure : figures_) all_metrics_.push_back(figure.metric);
   accumulator_.reset();
   if (options.gradient_accumulation_steps > 1)
     accumulator_ = std::make_unique<GradientAccumulator>(options.gradient_accumulation_steps,
@@ -51,7 +70,11 @@ DISTRIBUTE_INLINE optim::Optimizer& Model::optimizer() const {
 
 DISTRIBUTE_INLINE const std::vector<CompiledMetric>& Model::metrics() const {
   require_compiled("metrics");
-  return compiled_->metrics;
+  return all_metrics_;
+}
+
+DISTRIBUTE_INLINE int64_t Model::steps_per_execution() const {
+  return compiled_ ? compiled_->steps_per_execution : 1;
 }
 
 DISTRIBUTE_INLINE void Model::resume_at(int64_t epoch, int64_t batch) {
@@ -66,8 +89,9 @@ DISTRIBUTE_INLINE CheckpointParts Model::checkpoint_parts() const {
 
 DISTRIBUTE_INLINE CheckpointParts Model::training_state() {
   CheckpointParts parts = checkpoint_parts();
-  for (const CompiledMetric& metric : metrics())
-    parts.emplace_back("metric_" + metric->name(), &*metric);
+  require_compiled("training_state");
+  for (const Figure& figure : figures_)
+    parts.emplace_back("metric_" + figure.name, &*figure.metric);
   if (accumulator_) parts.emplace_back("gradients", state_of(*accumulator_));
   parts.emplace_back("means", state_of(means_));
   std::get<TensorState>(parts.back().second).per_worker = false;
@@ -81,6 +105,7 @@ DISTRIBUTE_INLINE CheckpointParts Model::training_state() {
 /// Weights exist before the first step, so that callbacks can restore and count them. Inputs of
 /// unknown size are left to the first step.
 DISTRIBUTE_INLINE void Model::build(const data::ElementSpec& spec) {
+  if (named_) return build_named(spec);
   if (!module_.built() && !spec.empty() && !spec[0].shape.empty()) {
     std::vector<int64_t> shape = spec[0].shape;
     shape[0] = 1;
@@ -110,14 +135,21 @@ DISTRIBUTE_INLINE int64_t Model::count_examples(const PerReplica<data::Batch>& b
   return global_batch_;
 }
 
-DISTRIBUTE_INLINE void Model::run_step(const PerReplica<data::Batch>& batch, bool training,
-                                       StepMeans& means) {
+DISTRIBUTE_INLINE void Model::run_step(const PerReplica<data::Batch>& batch, bool training) {
   global_batch_ = count_examples(batch);
   if (training && accumulator_) accumulator_->begin_step();
   const auto step = [&](const data::Batch& part) {
-    return training ? train_step(part) : test_step(part);
+    if (!training) return test_step(part);
+    return train_step(class_weight_.empty() ? part
+                                            : train_internal::with_weights(part, class_weight_));
   };
-  means.add(reduce_step_logs(strategy_, strategy_.run(step, batch)), global_batch_);
+  unread_.push_back({strategy_.run(step, batch), global_batch_});
+}
+
+DISTRIBUTE_INLINE void Model::add_figures(StepMeans& means) {
+  const std::vector<UnreadStep> steps = std::exchange(unread_, {});
+  const std::vector<Logs> figures = reduce_step_logs(strategy_, steps);
+  for (size_t i = 0; i < steps.size(); ++i) means.add(figures[i], steps[i].examples);
 }
 
 DISTRIBUTE_INLINE Tensor Model::compute_loss(const data::Batch& batch, const Tensor& prediction) {
@@ -131,6 +163,11 @@ DISTRIBUTE_INLINE Tensor Model::compute_loss(const data::Batch& batch, const Ten
     const Tensor weight = batch.more.empty() ? Tensor() : batch.more[0];
     loss = compiled_->loss.share(batch.y, prediction, global_batch_, weight);
   }
+  return with_regularization(loss);
+}
+
+DISTRIBUTE_INLINE Tensor Model::with_regularization(Tensor loss) const {
+  const std::vector<Tensor> terms = module_.losses();
   if (terms.empty()) return loss;
   const Tensor regularization = nn::scale_regularization_loss(terms);
   return loss ? loss + regularization : regularization;
@@ -139,11 +176,17 @@ DISTRIBUTE_INLINE Tensor Model::compute_loss(const data::Batch& batch, const Ten
 DISTRIBUTE_INLINE void Model::update_metrics(const data::Batch& batch, const Tensor& prediction) {
   const Tensor weight = batch.more.empty() ? Tensor() : batch.more[0];
   for (const CompiledMetric& metric : compiled_->metrics)
+    metric.update_state(batch.y, prediction, {});
+  for (const CompiledMetric& metric : compiled_->weighted_metrics)
     metric.update_state(batch.y, prediction, weight);
 }
 
 DISTRIBUTE_INLINE void Model::minimize(const Tensor& loss, GradientTape& tape) {
   const std::vector<Variable> variables = module_.trainable_variables();
+  if (compiled_->minimize) {
+    compiled_->minimize(loss, variables, tape);
+    return;
+  }
   if (!accumulator_) {
     compiled_->optimizer.minimize(loss, variables, tape);
     return;
@@ -156,6 +199,7 @@ DISTRIBUTE_INLINE void Model::minimize(const Tensor& loss, GradientTape& tape) {
 }
 
 DISTRIBUTE_INLINE StepLogs Model::train_step(const data::Batch& batch) {
+  if (named_) return named_step(batch, true);
   GradientTape tape;
   const Tensor prediction = module_(batch.x, {.training = true});
   const Tensor loss = compute_loss(batch, prediction);
@@ -165,6 +209,7 @@ DISTRIBUTE_INLINE StepLogs Model::train_step(const data::Batch& batch) {
 }
 
 DISTRIBUTE_INLINE StepLogs Model::test_step(const data::Batch& batch) {
+  if (named_) return named_step(batch, false);
   const Tensor prediction = module_(batch.x);
   update_metrics(batch, prediction);
   return {{"loss", compute_loss(batch, prediction)}};
@@ -173,12 +218,12 @@ DISTRIBUTE_INLINE StepLogs Model::test_step(const data::Batch& batch) {
 DISTRIBUTE_INLINE Tensor Model::predict_step(const data::Batch& batch) { return module_(batch.x); }
 
 DISTRIBUTE_INLINE void Model::reset_metrics() {
-  for (const CompiledMetric& metric : compiled_->metrics) metric->reset_state();
+  for (const CompiledMetric& metric : all_metrics_) metric->reset_state();
 }
 
 DISTRIBUTE_INLINE void Model::add_metrics(Logs& logs) const {
-  for (const CompiledMetric& metric : compiled_->metrics)
-    logs.set(metric->name(), double(metric->result().item<float>()));
+  for (const Figure& figure : figures_)
+    logs.set(figure.name, double(figure.metric->result().item<float>()));
 }
 
 }  // namespace distribute::train
@@ -198,6 +243,10 @@ namespace distribute::train {
 DISTRIBUTE_INLINE History Model::fit(const InputData& data, const FitOptions& options) {
   require_compiled("fit");
   const train_internal::ModelScope scope(strategy_);
+  if (named_ && !options.class_weight.empty())
+    throw InvalidArgumentError(
+        "fit: `class_weight` is only supported for Models with a single output.");
+  class_weight_ = options.class_weight;
   std::optional<History> history;
   run_on_all_workers(*this, [&] { history = FitLoop(*this, data, options).run(); });
   return *std::move(history);
@@ -232,40 +281,59 @@ DISTRIBUTE_INLINE Logs Model::train_on_batch(const PerReplica<data::Batch>& batc
   require_compiled("train_on_batch");
   const train_internal::ModelScope scope(strategy_);
   StepMeans step;
-  run_step(batch, true, step);
+  run_step(batch, true);
+  add_figures(step);
   return step.means();
 }
 
 /// Every worker reads all batches and computes its rows: so the results are in the data's order.
-DISTRIBUTE_INLINE Tensor Model::predict(const data::Dataset& data, const PredictOptions& options) {
+DISTRIBUTE_INLINE std::vector<Tensor> Model::predict_all(const data::Dataset& data,
+                                                         const PredictOptions& options,
+                                                         const PredictStep& predict) {
   if (!options.steps) data::require_end(data.cardinality(), "predict", "steps");
   const train_internal::ModelScope scope(strategy_);
   const CallbackList callbacks(options.callbacks, *this, {.steps = options.steps});
   StrategyExtended& extended = strategy_.extended();
-  std::vector<Tensor> results;
+  std::vector<std::vector<Tensor>> results;
   run_on_all_workers(*this, [&] {
     build(data.element_spec());
     stop_predicting_ = false;
     callbacks.call(&Callback::on_predict_begin);
     auto iterator = data.iterator();
-    for (int64_t step = 0; !stop_predicting_ && (!options.steps || step < *options.steps); ++step) {
+    const int64_t many = steps_per_execution();
+    int64_t step = 0;
+    for (; !stop_predicting_ && (!options.steps || step < *options.steps); ++step) {
       const auto batch = iterator.get_next_as_optional();
       if (!batch) break;
-      callbacks.call(&Callback::on_predict_batch_begin, step);
+      if (step % many == 0) callbacks.call(&Callback::on_predict_batch_begin, step);
       std::vector<data::Batch> parts;
       for (int r = 0; r < extended.num_local_replicas(); ++r)
         parts.push_back(train_internal::part_of(*batch, extended.replica_id(r),
                                                 extended.num_replicas_in_sync()));
-      results.push_back(strategy_.gather(
-          strategy_.run([&](const data::Batch& part) { return predict_step(part); },
-                        PerReplica<data::Batch>(std::move(parts))),
-          0));
-      callbacks.call(&Callback::on_predict_batch_end, step);
+      const PerReplica<std::vector<Tensor>> all =
+          strategy_.run(predict, PerReplica<data::Batch>(std::move(parts)));
+      for (size_t i = 0; i < all[0].size(); ++i) {
+        if (results.size() <= i) results.emplace_back();
+        std::vector<Tensor> one;
+        for (const std::vector<Tensor>& replica : all.values()) one.push_back(replica.at(i));
+        results[i].push_back(strategy_.gather(PerReplica<Tensor>(std::move(one)), 0));
+      }
+      if ((step + 1) % many == 0) callbacks.call(&Callback::on_predict_batch_end, step);
     }
+    if (step % many != 0) callbacks.call(&Callback::on_predict_batch_end, step - 1);
     if (results.empty()) throw InvalidArgumentError("predict: the data has no examples");
     callbacks.call(&Callback::on_predict_end);
   });
-  return concat(results, 0);
+  std::vector<Tensor> joined;
+  for (const std::vector<Tensor>& one : results) joined.push_back(concat(one, 0));
+  return joined;
+}
+
+DISTRIBUTE_INLINE Tensor Model::predict(const data::Dataset& data, const PredictOptions& options) {
+  return predict_all(
+             data, options,
+             [this](const data::Batch& part) { return std::vector<Tensor>{predict_step(part)}; })
+      .at(0);
 }
 
 }  // namespace distribute::train

@@ -28,14 +28,29 @@ DISTRIBUTE_INLINE Tensor packed(const train::StepLogs& shares, const train::Step
 namespace distribute::train {
 
 DISTRIBUTE_INLINE Logs reduce_step_logs(Strategy& strategy, const PerReplica<StepLogs>& shares) {
-  const StepLogs& names = shares[0];
+  return reduce_step_logs(strategy, std::vector<UnreadStep>{{shares}}).at(0);
+}
+
+DISTRIBUTE_INLINE std::vector<Logs> reduce_step_logs(Strategy& strategy,
+                                                     const std::vector<UnreadStep>& steps) {
+  if (steps.empty()) return {};
+  std::vector<StepLogs> replicas(steps[0].shares.values().size());
+  for (const UnreadStep& step : steps)
+    for (size_t r = 0; r < replicas.size(); ++r) {
+      const StepLogs& mine = step.shares.values()[r];
+      replicas[r].insert(replicas[r].end(), mine.begin(), mine.end());
+    }
   std::vector<Tensor> parts;
-  for (const StepLogs& mine : shares.values()) parts.push_back(train_internal::packed(mine, names));
-  Logs logs;
-  if (names.empty()) return logs;
-  const Tensor sums = strategy.reduce(ReduceOp::Sum, PerReplica<Tensor>(std::move(parts)));
-  for (size_t i = 0; i < names.size(); ++i) logs.set(names[i].first, double(sums.data<float>()[i]));
-  return logs;
+  for (const StepLogs& mine : replicas) parts.push_back(train_internal::packed(mine, replicas[0]));
+  Tensor sums;
+  if (!replicas[0].empty())
+    sums = strategy.reduce(ReduceOp::Sum, PerReplica<Tensor>(std::move(parts)));
+  std::vector<Logs> all(steps.size());
+  size_t place = 0;
+  for (size_t i = 0; i < steps.size(); ++i)
+    for (const auto& [name, share] : steps[i].shares[0])
+      all[i].set(name, double(sums.data<float>()[place++]));
+  return all;
 }
 
 DISTRIBUTE_INLINE void StepMeans::add(const Logs& step, int64_t examples) {

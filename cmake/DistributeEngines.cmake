@@ -1,0 +1,46 @@
+# Engine modules: MPI and UCX as shared libraries that programs open at run time, so that none of them
+# links either. Each is one file of src/engines/, built where pkg-config finds the library.
+find_package(PkgConfig QUIET)
+set(DISTRIBUTE_ENGINE_TARGETS "")
+
+# distribute_engine(<name> OPTION <name> PACKAGE <pkg-config name> SOURCE <file> DEBIAN <package>)
+# adds the option DISTRIBUTE_WITH_<OPTION> = AUTO | ON (absence is an error) | OFF.
+function(distribute_engine name)
+  cmake_parse_arguments(arg "" "OPTION;PACKAGE;SOURCE;DEBIAN" "" ${ARGN})
+  set(option DISTRIBUTE_WITH_${arg_OPTION})
+  set(${option} AUTO CACHE STRING "Build the engine module for ${arg_OPTION}: AUTO, ON or OFF")
+  set_property(CACHE ${option} PROPERTY STRINGS AUTO ON OFF)
+  string(TOUPPER "${${option}}" mode)
+  if(NOT mode STREQUAL "AUTO" AND NOT mode)
+    set(version "off (${option})")
+  else()
+    if(PkgConfig_FOUND)
+      pkg_check_modules(${arg_OPTION} QUIET IMPORTED_TARGET ${arg_PACKAGE})
+    endif()
+    if(${arg_OPTION}_FOUND)
+      set(version "module, ${${arg_OPTION}_VERSION}")
+      add_library(distribute_${name} MODULE "${PROJECT_SOURCE_DIR}/src/engines/${arg_SOURCE}")
+      target_compile_features(distribute_${name} PRIVATE cxx_std_20)
+      target_include_directories(distribute_${name} PRIVATE "${PROJECT_SOURCE_DIR}/include")
+      target_link_libraries(distribute_${name} PRIVATE PkgConfig::${arg_OPTION} Threads::Threads)
+      # Programs look into lib/distribute beside their own folder (collective/engine.hpp).
+      set_target_properties(distribute_${name} PROPERTIES
+        CXX_VISIBILITY_PRESET hidden LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/distribute")
+      set(DISTRIBUTE_ENGINE_TARGETS ${DISTRIBUTE_ENGINE_TARGETS} distribute_${name} PARENT_SCOPE)
+    else()
+      set(version "missing: apt-get install ${arg_DEBIAN}")
+      if(NOT mode STREQUAL "AUTO")
+        message(FATAL_ERROR "distribute: ${option}=ON, but pkg-config finds no ${arg_PACKAGE}: "
+                            "apt-get install pkg-config ${arg_DEBIAN}")
+      endif()
+    endif()
+  endif()
+  string(LENGTH "${arg_OPTION}" length)
+  math(EXPR gap "14 - ${length}")
+  string(REPEAT " " ${gap} blank)
+  set(DISTRIBUTE_FOUND_TABLE "${DISTRIBUTE_FOUND_TABLE}\n  ${arg_OPTION}${blank}${version}" PARENT_SCOPE)
+endfunction()
+
+distribute_engine(mpi_openmpi OPTION OPENMPI PACKAGE ompi SOURCE mpi.cpp DEBIAN libopenmpi-dev)
+distribute_engine(mpi_mpich OPTION MPICH PACKAGE mpich SOURCE mpi.cpp DEBIAN libmpich-dev)
+distribute_engine(ucx OPTION UCX PACKAGE ucx SOURCE ucx.cpp DEBIAN libucx-dev)

@@ -1,0 +1,156 @@
+#pragma once
+/// Messages over an engine module.
+
+#include <distribute/base/config.hpp>
+#include <distribute/base/error.hpp>
+#include <distribute/collective/detail/engine_group.hpp>
+#include <distribute/collective/detail/group_messages.hpp>
+#include <distribute/collective/detail/message_header.hpp>
+#include <distribute/collective/detail/message_peer.hpp>
+#include <distribute/net/deadline.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace distribute::collective {
+
+/// What only the two ranks of a pair know, in each direction; empty: nothing is proved.
+struct EngineProofs {
+  std::vector<std::string> out, in;  // 16 bytes for each rank
+};
+
+/// Stands before every message.
+struct EngineHead {
+  MessageHeader header;
+  uint64_t rest = 0;  // number of the message with the contents, where they do not follow
+  std::array<char, 16> proof{};
+};
+static_assert(sizeof(EngineHead) == 80 && std::is_trivially_copyable_v<EngineHead>);
+
+/// A message is a head, which carries short contents with it; long ones are a second message, which
+/// the receiver asks for after it has checked the head, into the memory where they belong. A head
+/// is received in one of two channels for each rank, of collectives and from point to point, and
+/// stays there while its operation has not begun. Used by one thread, but for abort().
+class EngineMessages final : public GroupMessages {
+ public:
+  /// `names` of the ranks, for messages. `spin_seconds`: how long to look before sleeping.
+  EngineMessages(std::unique_ptr<EngineGroup> group, int rank, std::vector<std::string> names,
+                 EngineProofs proofs = {}, double spin_seconds = 0);
+  DISTRIBUTE_INLINE ~EngineMessages() override;
+
+  const char* name() const override { return group_->name(); }
+  int rank() const override { return rank_; }
+  int size() const override { return int(peers_.size()); }
+  DISTRIBUTE_INLINE void begin(const Operation& operation) override;
+  DISTRIBUTE_INLINE void send(int to, uint64_t tag, std::span<const std::byte> bytes,
+                              bool urgent) override;
+  DISTRIBUTE_INLINE void receive(int from, uint64_t tag, std::span<std::byte> out) override;
+  DISTRIBUTE_INLINE Event next() override;
+  DISTRIBUTE_INLINE void finish() override;
+  DISTRIBUTE_INLINE void settle() override;
+  DISTRIBUTE_INLINE void look() override;
+  DISTRIBUTE_INLINE void throw_if_aborted() override;
+  DISTRIBUTE_INLINE void abort(StatusCode code, const std::string& message) override;
+  DISTRIBUTE_INLINE void hang_up(StatusCode code, const std::string& message) override;
+
+  /// The engine's own all-reduce of the operation that runs; finish() waits for it.
+  void all_reduce(int dtype, int op);
+  EngineGroup& group() { return *group_; }
+
+ private:
+  static constexpr size_t kBuffer = 8192, kShort = kBuffer - sizeof(EngineHead);
+  struct Buffer {
+    std::array<std::byte, kBuffer> bytes;
+    EngineHead head() const;
+    const std::byte* contents() const { return bytes.data() + sizeof(EngineHead); }
+  };
+  using BufferPointer = std::unique_ptr<Buffer>;
+  struct Incoming {
+    uint64_t tag;
+    std::span<std::byte> out;
+  };
+  /// What a rank sends in turn.
+  struct Channel {
+    BufferPointer buffer;
+    bool arrived = false;  // and nobody wants it yet
+  };
+  struct Peer : MessagePeer {
+    std::array<Channel, 2> channels;  // of collectives, and from point to point
+    std::vector<Incoming> wanted;
+    std::vector<BufferPointer> early;         // heads of this collective, before their receive()
+    uint64_t parts_sent = 0, parts_come = 0;  // point-to-point, ever
+    uint32_t rests = 0;                       // contents that were sent alone, ever
+    bool lost = false;
+    std::string why;
+  };
+  /// A message that is under way; its index is the cookie.
+  struct Slot {
+    int peer = 0;
+    uint64_t tag = 0;
+    bool sends = false;
+    int parts = 0;  // that have not ended; 0: the slot is free
+    BufferPointer head;
+  };
+  // Cookies of everything else.
+  static constexpr uint64_t kHeads = uint64_t{1} << 62, kFlush = kHeads << 1,
+                            kReduction = kFlush + 1, kLastWords = kFlush + 2;
+
+  Peer& peer(int rank) { return peers_[size_t(rank)]; }
+  uint64_t open_slot(int peer, uint64_t tag, bool sends);
+  BufferPointer new_buffer();
+  void post(int from, int channel);
+  void write_head(Buffer& buffer, int to, const MessageHeader& header, uint64_t rest) const;
+  bool turn_once();
+  void turn();
+  void take(const distribute_engine_event& event);
+  void end_part(uint64_t cookie);
+  void end_message(int peer, uint64_t tag, bool sent);
+  void read(int from, int channel);
+  bool read_head(int from, int channel);
+  bool read_collective(int from, const EngineHead& head);
+  bool read_point_to_point(int from, const EngineHead& head);
+  bool deliver(int from, const Buffer& buffer);
+  bool take_early(int from);
+  void lose(int who, const std::string& why);
+  void throw_if_lost();
+  void wait();
+  void late();
+
+  const int rank_;
+  const double spin_seconds_;
+  std::unique_ptr<EngineGroup> group_;
+  std::vector<Peer> peers_;
+  const EngineProofs proofs_;
+  std::vector<Slot> slots_;
+  std::vector<uint64_t> free_slots_;
+  std::vector<BufferPointer> free_buffers_;
+  std::array<distribute_engine_event, 64> engine_events_;
+  std::span<const distribute_engine_event> unread_;
+  std::deque<Event> events_;
+  size_t pending_ = 0;  // messages that are not done, of all peers, and the engine's all-reduce
+  Operation operation_;
+  Signature collective_, point_to_point_;  // of the newest of each kind
+  bool collective_runs_ = false;
+  bool lingers_ = false;  // past the deadline
+  bool broken_ = false;
+  bool unsettled_ = false;  // something was sent since the last flush
+  bool flushing_ = false, reduction_failed_ = false;
+  int last_words_ = 0;
+  net::Deadline::Clock::time_point moved_at_;
+
+  int wake_ = -1;  // an eventfd, readable after abort()
+  std::atomic<bool> aborted_ = false;
+  std::mutex mutex_;  // guards the two below
+  StatusCode abort_code_ = StatusCode::Ok;
+  std::string abort_message_;
+};
+
+}  // namespace distribute::collective

@@ -1,0 +1,42 @@
+#pragma once
+/// Collectives over an engine module.
+
+#include <distribute/base/config.hpp>
+#include <distribute/collective/detail/engine_messages.hpp>
+#include <distribute/collective/detail/message_algorithms.hpp>
+#include <distribute/collective/detail/transport.hpp>
+#include <distribute/collective/engine.hpp>
+#include <distribute/collective/tcp_transport.hpp>
+
+#include <memory>
+#include <string>
+
+namespace distribute::collective {
+
+/// Our algorithms over the engine's messages; large all-reduces over the engine's own, where it has
+/// one and the options allow it. Ranks compare their operations in both.
+class EngineTransport final : public Transport {
+ public:
+  explicit EngineTransport(std::unique_ptr<EngineMessages> messages,
+                           const EngineTransportOptions& options = {});
+
+  const char* name() const override { return messages_->name(); }
+  int rank() const override { return messages_->rank(); }
+  int size() const override { return messages_->size(); }
+  DISTRIBUTE_INLINE void execute(const Operation& operation) override;
+  DISTRIBUTE_INLINE void abort(StatusCode code, const std::string& message) override;
+
+ private:
+  bool engine_reduces(const Operation& operation) const;
+  void all_reduce(const Operation& operation);
+
+  const std::unique_ptr<EngineMessages> messages_;
+  const EngineTransportOptions options_;
+  MessageAlgorithms algorithms_;
+};
+
+/// The transport of a process whose rank is MPI's.
+std::unique_ptr<Transport> make_mpi_transport(const Engine& engine,
+                                              const EngineTransportOptions& options);
+
+}  // namespace distribute::collective

@@ -1,0 +1,172 @@
+#pragma once
+#include <distribute/base/cores.hpp>
+#include <distribute/base/error.hpp>
+#include <distribute/base/logging.hpp>
+#include <distribute/base/status.hpp>
+#include <distribute/cluster/cluster_runtime.hpp>
+#include <distribute/collective/detail/worker_engine.hpp>
+#include <distribute/device/math_mode.hpp>
+#include <distribute/net/hmac.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace distribute::collective {
+
+namespace engine_internal {
+
+DISTRIBUTE_INLINE std::optional<EngineKind> kind_of(WantedTransport wanted) {
+  switch (wanted) {
+    case WantedTransport::Auto:
+    case WantedTransport::Tcp: return {};
+    case WantedTransport::Mpi: return mpi_of_process();
+    case WantedTransport::OpenMpi: return EngineKind::OpenMpi;
+    case WantedTransport::Mpich: return EngineKind::Mpich;
+    case WantedTransport::Ucx: break;
+  }
+  return EngineKind::Ucx;
+}
+
+/// What this task says of itself: "+ucx", or "-" and what is wrong.
+DISTRIBUTE_INLINE std::string verdict(WantedTransport wanted, const Engine*& engine) {
+  try {
+    const EngineKind kind = *kind_of(wanted);
+    // A loaded MPI of another kind would be found by it.
+    if (kind != EngineKind::Ucx && mpi_of_process() != kind)
+      return str_cat("-", name_of(kind), " is asked for, but ", name_of(mpi_of_process()),
+                     " has started or loaded this process; start the job with the mpirun of ",
+                     name_of(kind), ", or set DISTRIBUTE_TRANSPORT=mpi");
+    std::string problem;
+    engine = find_engine(kind, problem);
+    const bool rank_order = config::experimental::is_op_determinism_enabled();
+    return engine ? str_cat("+", name_of(kind), rank_order ? " with op determinism" : "")
+                  : "-" + problem;
+  } catch (const Error& error) {
+    return str_cat("-", error.what());
+  }
+}
+
+DISTRIBUTE_INLINE void check_verdicts(const ClusterRuntime& runtime,
+                                      const std::vector<std::string>& verdicts) {
+  for (size_t r = 0; r < verdicts.size(); ++r)
+    if (!verdicts[r].starts_with('+'))
+      throw FailedPreconditionError(str_cat(runtime.describe(int(r)), ": ", verdicts[r].substr(1)));
+  for (size_t r = 1; r < verdicts.size(); ++r)
+    if (verdicts[r] != verdicts[0])
+      throw FailedPreconditionError(str_cat(
+          "the tasks disagree about the engine: ", verdicts[0].substr(1), " in ",
+          runtime.describe(0), ", ", verdicts[r].substr(1), " in ", runtime.describe(int(r)),
+          "; start all of them with the same mpirun, or set "
+          "DISTRIBUTE_TRANSPORT alike"));
+}
+
+/// 32 bytes that only tasks of this job can make; empty where the job has no token.
+DISTRIBUTE_INLINE std::string proof(const ClusterRuntime& runtime, std::string_view purpose,
+                                    const std::string& text) {
+  const std::string& token = runtime.options().job_token;
+  if (token.empty() || !net::has_hmac()) return {};
+  return value_or_throw(
+      net::hmac_sha256(token, str_cat("distribute engine ", purpose, "\n", text)));
+}
+
+/// Of messages from one rank to another, in groups of this name.
+DISTRIBUTE_INLINE std::string pair_proof(const ClusterRuntime& runtime, const std::string& group,
+                                         int from, int to) {
+  const std::string whole = proof(runtime, "messages", str_cat(group, "\n", from, "\n", to));
+  return whole.substr(0, std::min<size_t>(whole.size(), 16));
+}
+
+/// The tasks' addresses, checked; `mine` has one for each replica.
+DISTRIBUTE_INLINE std::vector<std::string> exchange_addresses(
+    ClusterRuntime& runtime, const std::string& name, const std::vector<std::string>& mine) {
+  std::string text;
+  for (size_t i = 0; i < mine.size(); ++i) {
+    const uint32_t length = uint32_t(mine[i].size());
+    const int rank = runtime.rank() * int(mine.size()) + int(i);
+    const std::string signature =
+        proof(runtime, "address", str_cat(name, "\n", rank, "\n", mine[i]));
+    text.append(reinterpret_cast<const char*>(&length), sizeof length);
+    text += mine[i] + std::string(1, char(signature.size())) + signature;
+  }
+  std::vector<std::string> result;
+  const auto all = runtime.all_gather("engine addresses of " + name, text);
+  for (size_t r = 0; r < all.size(); ++r) {
+    std::string_view rest = all[r];
+    const auto refuse = [&] {
+      throw UnauthenticatedError(str_cat("the address of ", runtime.describe(int(r)),
+                                         " does not prove that it comes from a task of this job"));
+    };
+    for (size_t i = 0; i < mine.size(); ++i) {
+      uint32_t length = 0;
+      if (rest.size() < sizeof length) refuse();
+      std::memcpy(&length, rest.data(), sizeof length);
+      rest.remove_prefix(sizeof length);
+      if (rest.size() < size_t{length} + 1) refuse();
+      const std::string address(rest.substr(0, length));
+      const size_t signature = size_t(static_cast<unsigned char>(rest[length]));
+      rest.remove_prefix(length + 1);
+      const std::string wanted =
+          proof(runtime, "address", str_cat(name, "\n", r * mine.size() + i, "\n", address));
+      if (!net::equal_in_constant_time(rest.substr(0, signature), wanted)) refuse();
+      rest.remove_prefix(signature);
+      result.push_back(address);
+    }
+  }
+  return result;
+}
+
+}  // namespace engine_internal
+
+DISTRIBUTE_INLINE const Engine* agree_on_engine(ClusterRuntime& runtime, WantedTransport wanted) {
+  if (wanted == WantedTransport::Auto || wanted == WantedTransport::Tcp) return nullptr;
+  const std::vector<int>& hosts = runtime.hosts();
+  const bool several =
+      std::any_of(hosts.begin(), hosts.end(), [&](int h) { return h != hosts[0]; });
+  if (several && runtime.options().tls)
+    throw FailedPreconditionError(
+        str_cat("DISTRIBUTE_TLS=1 does not reach what ", name_of(wanted),
+                " sends between hosts; leave out one of DISTRIBUTE_TLS and DISTRIBUTE_TRANSPORT"));
+  const Engine* engine = nullptr;
+  const auto verdicts = runtime.all_gather("the engine", engine_internal::verdict(wanted, engine));
+  engine_internal::check_verdicts(runtime, verdicts);
+  if (runtime.rank() == 0)
+    log_info("collective",
+             str_cat("the collectives of ", runtime.size(), " workers go over ", engine->text()),
+             {{"engine", name_of(engine->kind)}, {"module", engine->file}});
+  return engine;
+}
+
+DISTRIBUTE_INLINE std::vector<std::unique_ptr<EngineMessages>> connect_engine(
+    ClusterRuntime& runtime, const Engine& engine, const std::string& name, int per_worker) {
+  const std::vector<int>& hosts = runtime.hosts();
+  const int here = int(std::count(hosts.begin(), hosts.end(), hosts[size_t(runtime.rank())]));
+  const double spin_seconds = spinning_pays(here * per_worker) ? 8e-6 : 0;
+  std::vector<std::unique_ptr<EngineGroup>> groups;
+  std::vector<std::string> mine, names;
+  for (int i = 0; i < per_worker; ++i) {
+    groups.push_back(std::make_unique<EngineGroup>(engine));
+    mine.push_back(groups.back()->address());
+  }
+  const auto addresses = engine_internal::exchange_addresses(runtime, name, mine);
+  const int size = int(addresses.size());
+  for (int r = 0; r < size; ++r)
+    names.push_back(str_cat("rank ", r, " (", runtime.member(r / per_worker).address, ")"));
+  std::vector<std::unique_ptr<EngineMessages>> result;
+  for (int i = 0; i < per_worker; ++i) {
+    const int rank = runtime.rank() * per_worker + i;
+    EngineProofs proofs;
+    for (int r = 0; r < size && !runtime.options().job_token.empty() && net::has_hmac(); ++r) {
+      proofs.out.push_back(engine_internal::pair_proof(runtime, name, rank, r));
+      proofs.in.push_back(engine_internal::pair_proof(runtime, name, r, rank));
+    }
+    groups[size_t(i)]->connect(rank, addresses);
+    result.push_back(std::make_unique<EngineMessages>(std::move(groups[size_t(i)]), rank, names,
+                                                      std::move(proofs), spin_seconds));
+  }
+  return result;
+}
+
+}  // namespace distribute::collective

@@ -1,0 +1,112 @@
+#pragma once
+/// Horovod's callbacks of Keras for the fit of ranks.
+
+#include <distribute/base/config.hpp>
+#include <distribute/horovod/distributed_optimizer.hpp>
+#include <distribute/train/callback.hpp>
+#include <distribute/train/model.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+namespace distribute::hvd {
+
+/// For train::CompileOptions: gradients are reduced over the ranks. `optimizer` outlives the model.
+///
+///   hvd::DistributedOptimizer distributed(sgd);
+///   model.compile({.optimizer = sgd, .loss = ..., .minimize = hvd::minimizer(distributed)});
+///
+/// Source  model.compile(optimizer=hvd.DistributedOptimizer(opt)) of horovod.keras
+train::MinimizeFunction minimizer(DistributedOptimizer& optimizer);
+
+/// Gives all ranks the weights and the optimizer's state of `root_rank`: before the first step
+/// where the variables exist, else after it, as layers make theirs in it.
+/// Source  horovod.keras.callbacks.BroadcastGlobalVariablesCallback
+class BroadcastGlobalVariablesCallback : public train::Callback {
+ public:
+  explicit BroadcastGlobalVariablesCallback(int root_rank) : root_rank_(root_rank) {}
+  DISTRIBUTE_INLINE void on_train_begin(train::Logs& logs) override;
+  DISTRIBUTE_INLINE void on_train_batch_end(int64_t batch, train::Logs& logs) override;
+  bool wants_batch_metrics() const override { return false; }
+
+ private:
+  void broadcast();
+  int root_rank_;
+  bool done_ = false;
+};
+
+/// Makes each figure of an epoch its mean over the ranks, in the order of the names: callbacks
+/// behind it, such as ModelCheckpoint, see the same on all ranks.
+/// Source  horovod.keras.callbacks.MetricAverageCallback
+class MetricAverageCallback : public train::Callback {
+ public:
+  DISTRIBUTE_INLINE void on_epoch_end(int64_t epoch, train::Logs& logs) override;
+  bool wants_batch_metrics() const override { return false; }
+};
+
+/// What LearningRateScheduleCallback takes.
+struct LearningRateScheduleOptions {
+  double initial_lr = 0;                        // what the multiplier is multiplied with
+  int64_t start_epoch = 0;                      // the first epoch in which the rate is set
+  std::optional<int64_t> end_epoch = {};        // the first one in which it is not any more
+  bool staircase = true;                        // once an epoch; else in every step
+  std::optional<int64_t> steps_per_epoch = {};  // without staircase, where fit does not know it
+};
+
+/// Sets the rate to initial_lr * multiplier(epoch); without staircase the epoch is a fraction. The
+/// logs of an epoch get the rate as "lr". Horovod's momentum correction is not here: the velocity
+/// of Keras's formula holds the rate already.
+/// Throws  InvalidArgumentError for an initial_lr that is not positive, and, without staircase,
+///         where the number of steps of an epoch is known from nowhere.
+/// Source  horovod.keras.callbacks.LearningRateScheduleCallback
+class LearningRateScheduleCallback : public train::Callback {
+ public:
+  using Options = LearningRateScheduleOptions;
+  LearningRateScheduleCallback(std::function<double(double epoch)> multiplier,
+                               const Options& options);
+  LearningRateScheduleCallback(double multiplier, const Options& options)
+      : LearningRateScheduleCallback([multiplier](double) { return multiplier; }, options) {}
+
+  DISTRIBUTE_INLINE void on_train_begin(train::Logs& logs) override;
+  DISTRIBUTE_INLINE void on_epoch_begin(int64_t epoch, train::Logs& logs) override;
+  DISTRIBUTE_INLINE void on_train_batch_begin(int64_t batch, train::Logs& logs) override;
+  DISTRIBUTE_INLINE void on_epoch_end(int64_t epoch, train::Logs& logs) override;
+  bool wants_batch_metrics() const override { return false; }
+
+ protected:
+  double steps_per_epoch() const { return double(*options_.steps_per_epoch); }
+  virtual double multiplier(double epoch) const { return multiplier_(epoch); }
+
+ private:
+  void set_rate(double epoch);
+
+  std::function<double(double)> multiplier_;
+  Options options_;
+  int64_t epoch_ = 0;
+};
+
+/// What LearningRateWarmupCallback takes.
+struct LearningRateWarmupOptions {
+  double initial_lr = 0;  // the rate after the warm-up
+  int64_t warmup_epochs = 5;
+  std::optional<int64_t> steps_per_epoch = {};  // where fit does not know it
+  bool verbose = false;                         // rank 0 says when the warm-up is done
+};
+
+/// The rate rises in every step from initial_lr / size to initial_lr (Goyal et al. 2017).
+/// Throws  as LearningRateScheduleCallback; InvalidArgumentError for fewer than one epoch.
+/// Source  horovod.keras.callbacks.LearningRateWarmupCallback
+class LearningRateWarmupCallback : public LearningRateScheduleCallback {
+ public:
+  explicit LearningRateWarmupCallback(const LearningRateWarmupOptions& options);
+  DISTRIBUTE_INLINE void on_epoch_end(int64_t epoch, train::Logs& logs) override;
+
+ protected:
+  DISTRIBUTE_INLINE double multiplier(double epoch) const override;
+
+ private:
+  LearningRateWarmupOptions options_;
+};
+
+}  // namespace distribute::hvd

@@ -1,0 +1,17 @@
+#pragma once
+/// All bodies of the annex saving.
+/// Written by tools/check_umbrella.py.
+
+#include <distribute/saving/impl/assign_weights.ipp>
+#include <distribute/saving/impl/hdf5_file.ipp>
+#include <distribute/saving/impl/hdf5_file_stub.ipp>
+#include <distribute/saving/impl/keras_model.ipp>
+#include <distribute/saving/impl/layer_config.ipp>
+#include <distribute/saving/impl/registration.ipp>
+#include <distribute/saving/impl/safetensors.ipp>
+#include <distribute/saving/impl/tensor_bytes.ipp>
+#include <distribute/saving/impl/weight_files.ipp>
+#include <distribute/saving/impl/weight_groups.ipp>
+#include <distribute/saving/impl/weights.ipp>
+#include <distribute/saving/impl/zip_file.ipp>
+#include <distribute/saving/impl/zip_file_stub.ipp>

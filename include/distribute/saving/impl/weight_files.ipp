@@ -1,0 +1,227 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/checkpoint/flat_checkpoint.hpp>
+#include <distribute/saving/detail/weight_files.hpp>
+#include <distribute/saving/detail/weight_groups.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace distribute::saving_internal {
+
+DISTRIBUTE_INLINE Hdf5Contents weights_h5(const nn::Module& module) {
+  Hdf5Contents contents;
+  for (const WeightGroup& group : weight_groups(module)) {
+    const std::string place = group.path.empty() ? "vars" : group.path + "/vars";
+    contents.attributes[place]["name"] = group.layer;
+    for (size_t i = 0; i < group.variables.size(); ++i)
+      contents.arrays[str_cat(place, "/", i)] = train::value_to_save(group.variables[i]);
+  }
+  return contents;
+}
+
+/// Whole variables of the module and its parts.
+DISTRIBUTE_INLINE std::vector<Variable> whole_variables(const nn::Module& module) {
+  std::vector<Variable> all;
+  for (const WeightGroup& group : weight_groups(module))
+    all.insert(all.end(), group.variables.begin(), group.variables.end());
+  return all;
+}
+
+DISTRIBUTE_INLINE saving::safetensors::Tensors weights_by_name(const nn::Module& module) {
+  saving::safetensors::Tensors tensors;
+  for (const Variable& variable : whole_variables(module)) {
+    const std::string name = train::saved_name(variable);
+    if (!tensors.emplace(name, train::value_to_save(variable)).second)
+      throw InvalidArgumentError(str_cat("save_weights: two variables would be called '", name,
+                                         "'; give one of the layers another name"));
+  }
+  return tensors;
+}
+
+DISTRIBUTE_INLINE FoundWeight found_array(const Hdf5Reader& file, const Variable& variable,
+                                          const std::string& path) {
+  FoundWeight found{.variable = variable, .key = {}};
+  const auto array = file.arrays().find(path);
+  if (array == file.arrays().end()) return found;
+  found.key = path;
+  found.shape = array->second.shape;
+  found.dtype = array->second.dtype;
+  found.read = [&file, path] { return file.read(path); };
+  return found;
+}
+
+/// Where groups of the file lie by the names of layers below "layers"; one that comes twice counts
+/// as none.
+DISTRIBUTE_INLINE std::map<std::string, std::string> places_by_name(const Hdf5Reader& file) {
+  constexpr std::string_view kEnd = "/vars";
+  std::map<std::string, std::string> places;
+  std::set<std::string> twice;
+  for (const std::string& group : file.groups()) {
+    if (!group.ends_with(kEnd)) continue;
+    const std::string path = group.substr(0, group.size() - kEnd.size());
+    if (std::count(path.begin(), path.end(), '/') > 1) continue;  // inside of a layer
+    for (const std::string& name : file.texts(group, "name"))
+      if (!places.emplace(name, path).second) twice.insert(name);
+  }
+  for (const std::string& name : twice) places.erase(name);
+  return places;
+}
+
+/// The number of arrays of a group.
+DISTRIBUTE_INLINE size_t count_arrays(const Hdf5Reader& file, const std::string& place) {
+  size_t count = 0;
+  while (file.arrays().contains(str_cat(place, "/", count))) ++count;
+  return count;
+}
+
+/// Takes away what the loaded layers have and optimizers keep; the rest is unused.
+DISTRIBUTE_INLINE void note_unused(const Hdf5Reader& file, const std::set<std::string>& used,
+                                   WeightAssignment& weights) {
+  for (const auto& [path, array] : file.arrays())
+    if (!used.contains(path)) weights.result().unused.push_back(path);
+}
+
+DISTRIBUTE_INLINE bool has_all_names(const std::map<std::string, std::string>& places,
+                                     const std::vector<WeightGroup>& groups) {
+  return std::all_of(groups.begin(), groups.end(), [&](const WeightGroup& group) {
+    return group.variables.empty() || group.outermost.empty() || places.contains(group.outermost);
+  });
+}
+
+DISTRIBUTE_INLINE void find_in_keras3(const Hdf5Reader& file, const nn::Module& module,
+                                      bool by_name, WeightAssignment& weights) {
+  const auto places = places_by_name(file);
+  const auto groups = weight_groups(module);
+  const bool names = by_name || (is_functional(module) && has_all_names(places, groups));
+  std::set<std::string> used;
+  for (const WeightGroup& group : groups) {
+    if (group.variables.empty()) continue;
+    std::string path = group.path;
+    if (names && !group.outermost.empty()) {
+      const auto place = places.find(group.outermost);
+      path = place == places.end() ? "(no layer of this name)" : place->second + group.rest;
+    }
+    const std::string place = path.empty() ? "vars" : path + "/vars";
+    const size_t count = count_arrays(file, place);
+    if (count > 0 && count != group.variables.size()) {
+      weights.refuse(group.variables, str_cat("'", place, "' has ", count, " weights, layer '",
+                                              group.layer, "' has ", group.variables.size()));
+      continue;
+    }
+    for (size_t i = 0; i < group.variables.size(); ++i) {
+      const std::string array = str_cat(place, "/", i);
+      weights.take(found_array(file, group.variables[i], array));
+      used.insert(array);
+    }
+  }
+  note_unused(file, used, weights);
+}
+
+/// The group of a legacy file that holds the layers, "" or "model_weights" of a whole model.
+DISTRIBUTE_INLINE std::string legacy_root(const Hdf5Reader& file) {
+  return file.texts("", "layer_names").empty() ? "model_weights" : "";
+}
+
+/// A list of texts, which is in several attributes where it is long.
+DISTRIBUTE_INLINE std::vector<std::string> legacy_texts(const Hdf5Reader& file,
+                                                        const std::string& group,
+                                                        const std::string& attribute) {
+  std::vector<std::string> all = file.texts(group, attribute);
+  for (int part = 0; all.empty() || part > 0; ++part) {
+    const auto more = file.texts(group, str_cat(attribute, part));
+    if (more.empty()) break;
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
+}
+
+DISTRIBUTE_INLINE bool is_legacy(const Hdf5Reader& file) {
+  return !legacy_texts(file, legacy_root(file), "layer_names").empty();
+}
+
+/// The model's parts that have weights, with all that is in them.
+DISTRIBUTE_INLINE std::vector<std::pair<std::string, std::vector<Variable>>> weighted_parts(
+    const nn::Module& module) {
+  std::vector<std::pair<std::string, std::vector<Variable>>> parts;
+  for (const WeightGroup& group : weight_groups(module)) {
+    if (group.variables.empty()) continue;
+    if (parts.empty() || parts.back().first != group.outermost)
+      parts.push_back({group.outermost, {}});
+    auto& all = parts.back().second;
+    all.insert(all.end(), group.variables.begin(), group.variables.end());
+  }
+  for (auto& [name, all] : parts)
+    std::stable_partition(all.begin(), all.end(), [](const Variable& v) { return v.trainable(); });
+  return parts;
+}
+
+/// The paths of the weights of each layer that has some, by the names of layers, in order.
+DISTRIBUTE_INLINE std::vector<std::pair<std::string, std::vector<std::string>>> legacy_layers(
+    const Hdf5Reader& file) {
+  const std::string root = legacy_root(file);
+  std::vector<std::pair<std::string, std::vector<std::string>>> layers;
+  for (const std::string& layer : legacy_texts(file, root, "layer_names")) {
+    const std::string group = root.empty() ? layer : root + "/" + layer;
+    std::vector<std::string> paths;
+    for (const std::string& weight : legacy_texts(file, group, "weight_names"))
+      paths.push_back(group + "/" + weight);
+    if (!paths.empty()) layers.emplace_back(layer, paths);
+  }
+  return layers;
+}
+
+DISTRIBUTE_INLINE void find_in_legacy(const Hdf5Reader& file, const nn::Module& module,
+                                      bool by_name, WeightAssignment& weights) {
+  const auto parts = weighted_parts(module);
+  const auto layers = legacy_layers(file);
+  std::map<std::string, std::vector<std::string>> named(layers.begin(), layers.end());
+  const bool names = by_name || std::all_of(parts.begin(), parts.end(), [&](const auto& part) {
+                       return named.contains(part.first);
+                     });
+  std::set<std::string> used;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const auto& [name, variables] = parts[i];
+    std::vector<std::string> paths;
+    if (names && named.contains(name)) paths = named[name];
+    if (!names && i < layers.size()) paths = layers[i].second;
+    if (!paths.empty() && paths.size() != variables.size()) {
+      weights.refuse(variables,
+                     str_cat("layer '", names ? name : layers[i].first, "' has ", paths.size(),
+                             " weights, layer '", name, "' of the model ", variables.size()));
+      continue;
+    }
+    paths.resize(variables.size());
+    for (size_t k = 0; k < variables.size(); ++k) {
+      weights.take(found_array(file, variables[k], paths[k]));
+      used.insert(paths[k]);
+    }
+  }
+  note_unused(file, used, weights);
+}
+
+DISTRIBUTE_INLINE void find_by_name(const saving::safetensors::Tensors& file,
+                                    const nn::Module& module, WeightAssignment& weights) {
+  const std::vector<Variable> variables = whole_variables(module);
+  const auto short_name = [](const std::string& name) { return name.substr(name.find('/') + 1); };
+  const bool with_model = std::any_of(
+      variables.begin(), variables.end(),
+      [&](const Variable& variable) { return file.contains(train::saved_name(variable)); });
+  std::set<std::string> used;
+  for (const Variable& variable : variables) {
+    std::string name = train::saved_name(variable);
+    if (!with_model) name = short_name(name);
+    FoundWeight found{.variable = variable, .key = {}};
+    if (const auto value = file.find(name); value != file.end())
+      found = {variable, name, value->second.shape(), value->second.dtype(),
+               [value] { return value->second; }};
+    weights.take(found);
+    used.insert(name);
+  }
+  for (const auto& [name, value] : file)
+    if (!used.contains(name)) weights.result().unused.push_back(name);
+}
+
+}  // namespace distribute::saving_internal

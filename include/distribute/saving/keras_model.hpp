@@ -1,0 +1,24 @@
+#pragma once
+/// Whole models in Keras's own format.
+
+#include <distribute/base/config.hpp>
+#include <distribute/nn/module.hpp>
+
+#include <string>
+
+namespace distribute::saving {
+
+/// Writes a `.keras` file that keras.models.load_model opens: the layers with their options, the
+/// shape of the input of the first call, and the weights; no optimizer, no loss, and initializers
+/// and regularizers as Keras has them by default. An activation inside of BatchNormalization
+/// becomes a layer behind it, an explicit padding one before. train::Model::save calls it for paths
+/// with that ending. The file appears whole or not at all; with several workers every worker calls
+/// it, and the chief's file stays.
+/// Blocks  until the chief's file is complete.
+/// Throws  InvalidArgumentError for another ending; FailedPreconditionError for a model that was
+///         never called; UnimplementedError for what is no Sequential, a layer that it cannot
+///         describe, and a build without libhdf5 or libzip; what files throw.
+/// Source  tf.keras.Model.save
+void save_model(nn::Module& model, const std::string& path);
+
+}  // namespace distribute::saving

@@ -1,0 +1,43 @@
+from spack.package import *
+
+
+class Distribute(CMakePackage):
+    """Distributed training for C++, after TensorFlow's tf.distribute."""
+
+    homepage = "https://localhost/distribute"  # the checkout is given with `spack develop`
+    license("Apache-2.0")
+    version("0.1.0")
+
+    variant("onednn", default=True, description="The fast CPU backend")
+    variant("openssl", default=True, description="Tokens and encryption between tasks")
+    variant("object_stores", default=False, description="S3, Google Cloud Storage, Hadoop")
+    variant("pictures", default=True, description="JPEG and PNG")
+    variant("mpi", default=False, description="Collectives over MPI")
+    variant("programs", default=False, description="The programs distribute, mnist_cnn and resnet50")
+
+    depends_on("cxx", type="build")
+    depends_on("cmake@3.25:", type="build")
+    depends_on("ninja", type="build")
+    depends_on("abseil-cpp cxxstd=20")
+    depends_on("asio")
+    depends_on("eigen@3.4:3")
+    depends_on("nlohmann-json@3.11:")
+    depends_on("zlib-api")
+    depends_on("onednn", when="+onednn")
+    depends_on("openssl", when="+openssl")
+    depends_on("curl", when="+object_stores")
+    depends_on("pugixml", when="+object_stores")
+    depends_on("libjpeg-turbo", when="+pictures")
+    depends_on("libpng", when="+pictures")
+    depends_on("mpi", when="+mpi")
+
+    generator("ninja")
+
+    def cmake_args(self):
+        features = {"ONEDNN": "onednn", "OPENSSL": "openssl", "CURL": "object_stores",
+                    "PUGIXML": "object_stores", "JPEG": "pictures", "PNG": "pictures", "MPI": "mpi"}
+        words = [f"-DDISTRIBUTE_WITH_{name}={'ON' if '+' + variant in self.spec else 'OFF'}"
+                 for name, variant in features.items()]
+        return [*words, "-DDISTRIBUTE_WITH_IPSEC_MB=OFF",
+                "-DDISTRIBUTE_WITH_HDF5=OFF", "-DDISTRIBUTE_WITH_LIBZIP=OFF",
+                self.define_from_variant("DISTRIBUTE_BUILD_PROGRAMS", "programs")]

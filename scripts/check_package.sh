@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Makes the Debian package of a build, installs it into an empty root, and uses it there: the program,
+# pkg-config and CMake.
+# Usage: scripts/check_package.sh [build folder]      default: build/ci; it must be built
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=$(realpath "${1:-build/ci}")
+place=$build/package
+rm -rf "$place" && mkdir -p "$place"
+
+(cd "$place" && cpack -G DEB --config "$build/CPackConfig.cmake" -B "$place")
+package=$(ls "$place"/libdistribute-dev_*.deb)
+dpkg-deb --info "$package"
+
+root=$place/root
+mkdir -p "$root"/var/lib/dpkg/{info,updates}
+touch "$root"/var/lib/dpkg/{status,available}
+# Its dependencies are installed on this system, not in the empty root.
+dpkg --root="$root" --log=/dev/null --force-depends --force-script-chrootless --force-not-root \
+  --install "$package" > "$place/installed" 2>&1 || { cat "$place/installed"; exit 1; }
+
+"$root/usr/bin/distribute" --help > "$place/help"
+grep -q "distribute run" "$place/help"
+
+pkgconfig=$(dirname "$(find "$root/usr" -name distribute.pc)")
+export PKG_CONFIG_PATH=$pkgconfig
+g++ packaging/example/main.cpp -o "$place/by_pkg_config" $(pkg-config --cflags --libs distribute)
+"$place/by_pkg_config"
+pkg-config --exists --print-errors distribute-horovod distribute-object_stores distribute-estimator
+
+cmake -S packaging/example -B "$place/by_cmake" -DCMAKE_PREFIX_PATH="$root/usr" > "$place/configured"
+cmake --build "$place/by_cmake" > "$place/built"
+"$place/by_cmake/uses_package"
+du -h "$package"

@@ -1,0 +1,140 @@
+#include <distribute/collective/engine_module.h>
+#include <distribute/collective/communicator.hpp>
+#include <distribute/collective/engine.hpp>
+
+#include <tests/collective/contract.hpp>
+#include <tests/support/mpirun.hpp>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdlib>
+
+using namespace distribute;
+using namespace distribute::collective;
+using Catch::Contains;
+
+// Version 1 of the modules' interface: what changes here needs a new DISTRIBUTE_ENGINE_ABI, unless
+// it is added at the end.
+static_assert(DISTRIBUTE_ENGINE_ABI == 1 && DISTRIBUTE_ENGINE_TAG_BITS == 15);
+static_assert(sizeof(distribute_engine_error) == 512 && sizeof(distribute_engine_event) == 16);
+static_assert(offsetof(distribute_engine_module, abilities) == 8);
+static_assert(offsetof(distribute_engine_module, name) == 16);
+static_assert(offsetof(distribute_engine_module, open) == 32);
+static_assert(offsetof(distribute_engine_module, send) == 72);
+static_assert(offsetof(distribute_engine_module, all_reduce) == 96);
+static_assert(offsetof(distribute_engine_module, close) == 120);
+static_assert(sizeof(distribute_engine_module) == 128);
+static_assert(DISTRIBUTE_ENGINE_FLOAT32 == 0 && DISTRIBUTE_ENGINE_INT8 == 5 &&
+              DISTRIBUTE_ENGINE_SUM == 0 && DISTRIBUTE_ENGINE_PRODUCT == 3);
+
+namespace {
+
+/// The one rank of this process, in groups of as many as mpirun has started.
+contract::MakeGroup mpi_group(const EngineTransportOptions& options) {
+  static const int world =
+      std::atoi(std::getenv("OMPI_COMM_WORLD_SIZE") ? std::getenv("OMPI_COMM_WORLD_SIZE")
+                                                    : std::getenv("PMI_SIZE"));
+  return [options](int size) {
+    std::vector<std::unique_ptr<Transport>> group;
+    if (size == world) group.push_back(make_mpi_transport(options));
+    return group;
+  };
+}
+
+std::string ucx_problem() {
+  std::string problem;
+  find_engine(EngineKind::Ucx, problem);
+  return problem;
+}
+
+}  // namespace
+
+TEST_CASE("the modules' interface is C", "[collective][engine]") {
+  CHECK(std::system(
+            "cc -std=c99 -pedantic -Wall -Wextra -Werror -fsyntax-only -x c " DISTRIBUTE_SOURCE_DIR
+            "/include/distribute/collective/engine_module.h") == 0);
+}
+
+TEST_CASE("UCX holds the contract, with ranks as threads", "[collective][engine][ucx]") {
+  if (const std::string problem = ucx_problem(); !problem.empty()) SKIP("" + problem);
+  contract::check([](int size) {
+    const bool taken = size == 2 || size == 3 || size == 5;
+    return taken ? make_ucx_transports(size) : std::vector<std::unique_ptr<Transport>>();
+  });
+}
+
+TEST_CASE("a rank under mpirun: the contract", "[.mpi_contract]") {
+  if (!is_mpi_rank()) return;
+  contract::check(mpi_group({.rank_order = true}));
+}
+
+TEST_CASE("a rank under mpirun: all-reduces of MPI itself", "[.mpi_reduces]") {
+  if (!is_mpi_rank()) return;
+  const auto make = mpi_group({.own_all_reduce_bytes = 4096});
+  const auto transport = make(3);
+  REQUIRE(transport.size() == 1);
+  CHECK(std::string(transport[0]->name()).find("mpi") != std::string::npos);
+  SECTION("sums are as close as their order allows, with the same bits on every rank") {
+    contract::run_clean(make, 3, [&](Communicator& group) {
+      for (int64_t count : {1024, 70'001, 1'000'003}) {
+        std::vector<float> data = contract::numbers<float>(group.rank(), count), sum(data.size());
+        for (int r = 0; r < 3; ++r) {
+          const auto part = contract::numbers<float>(r, count);
+          for (size_t i = 0; i < sum.size(); ++i) sum[i] += part[i];
+        }
+        std::vector<float> out(data.size());
+        group.all_reduce(data.data(), out.data(), count, DType::Float32, ReductionOp::Sum);
+        group.all_reduce(data.data(), count, DType::Float32);
+        for (size_t i = 0; i < sum.size(); ++i)
+          if (std::abs(data[i] - sum[i]) > 1e-3f) throw InternalError("far from the sum");
+        if (data != out) throw InternalError("in place and elsewhere differ");
+        std::vector<float> all(data.size() * 3);
+        const std::vector<int64_t> counts(3, count);
+        group.all_gather(data.data(), all.data(), counts, DType::Float32);
+        for (size_t i = 0; i < all.size(); ++i)
+          if (all[i] != data[i % data.size()]) throw InternalError("ranks differ");
+      }
+      std::vector<int32_t> numbers(5000, 1 + group.rank());
+      group.all_reduce(numbers.data(), 5000, DType::Int32, ReductionOp::Product);
+      if (numbers != std::vector<int32_t>(5000, 6)) throw InternalError("wrong product");
+    });
+  }
+  SECTION("they run beside the caller") {
+    contract::run_clean(make, 3, [](Communicator& group) {
+      std::vector<float> data(1'000'000, 1.0f);
+      const Work work = group.all_reduce_async(data.data(), data.data(), 1'000'000, DType::Float32);
+      work.wait();
+      if (data[999'999] != 3.0f) throw InternalError("wrong sum");
+    });
+  }
+  SECTION("ranks that run different collectives learn it") {
+    const auto errors = contract::run_ranks(make, 3, [](Communicator& group) {
+      std::vector<float> data(100'000);
+      group.barrier();
+      if (group.rank() == 1)
+        group.all_reduce(data.data(), 99'000, DType::Float32);
+      else
+        group.all_reduce(data.data(), 100'000, DType::Float32);
+    });
+    for (const std::string& error : errors)
+      if (error != contract::kElsewhere) CHECK_THAT(error, Contains("99000") && Contains("100000"));
+  }
+}
+
+TEST_CASE("MPI holds the contract, with ranks as processes", "[collective][engine][mpi]") {
+  const EngineKind mpi = GENERATE(EngineKind::OpenMpi, EngineKind::Mpich);
+  const int ranks = GENERATE(2, 3, 5);
+  if (const std::string problem = mpi_problem(mpi); !problem.empty()) SKIP("" + problem);
+  const MpiRun run =
+      run_with_mpi("[.mpi_contract]", {.mpi = mpi, .ranks = ranks, .survives = true});
+  INFO(run.output);
+  CHECK(run.passed == ranks);
+}
+
+TEST_CASE("MPI's own all-reduce", "[collective][engine][mpi]") {
+  const EngineKind mpi = GENERATE(EngineKind::OpenMpi, EngineKind::Mpich);
+  if (const std::string problem = mpi_problem(mpi); !problem.empty()) SKIP("" + problem);
+  const MpiRun run = run_with_mpi("[.mpi_reduces]", {.mpi = mpi, .survives = true});
+  INFO(run.output);
+  CHECK(run.passed == 3);
+}

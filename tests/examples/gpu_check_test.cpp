@@ -1,0 +1,62 @@
+/// scripts/gpu_check.sh without a GPU: what it packs runs from another folder, every part writes
+/// its row, and a call that has no time left says so.
+
+#include <tests/support/catch.hpp>
+#include <tests/support/run_program.hpp>
+#include <tests/support/temporary_directory.hpp>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+using Catch::Matchers::Contains;
+
+namespace {
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+int shell(const std::string& line) {
+  const int status = std::system(line.c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+}  // namespace
+
+TEST_CASE("the check of a GPU runs from its pack, on fakes", "[examples][gpu_check]") {
+  const std::string build = DISTRIBUTE_BINARY_DIR "/..";
+  for (const char* program : {"distribute", "mnist_cnn", "resnet50", "test_device", "test_ops"})
+    if (!has_program(program)) SKIP("a program was not built");
+  const TemporaryDirectory folder;
+  const std::string log = " > " + folder / "log" + " 2>&1";
+  const std::string pack = "DISTRIBUTE_GPU_CHECK_COMPRESS=cat " DISTRIBUTE_SOURCE_DIR
+                           "/scripts/gpu_check.sh pack " +
+                           build + " " + folder / "pack.tar";
+  const int packed = shell(pack + log);
+  INFO(text_of(folder / "log"));
+  REQUIRE(packed == 0);
+  REQUIRE(shell("cd " + folder.path() + " && tar xf pack.tar") == 0);
+  for (const char* mode : {"correctness", "speed", "sanitizers"}) {
+    const std::string run = "DISTRIBUTE_GPU_CHECK_DRY_RUN=1 " + folder / "gpu_check/gpu_check.sh" +
+                            " " + mode + " " + folder / "out" + log;
+    const int status = shell(run);
+    const std::string rows = text_of(folder / "out/" + mode + ".md");
+    INFO(rows << text_of(folder / "log") << text_of(folder / "out/" + mode + ".log"));
+    CHECK(status == 0);
+    CHECK_THAT(rows, Contains("| what | result | time |"));
+    CHECK_THAT(rows, Contains(std::string("| all parts of ") + mode + " | ok |"));
+    CHECK_THAT(rows, !Contains("FAILED") && !Contains("STOPPED"));
+  }
+  CHECK_THAT(text_of(folder / "out/correctness.md"),
+             Contains("| streams, memory, recorded work | ok |"));
+  CHECK_THAT(text_of(folder / "out/speed.md"), Contains("images_per_second: "));
+  const std::string late = "DISTRIBUTE_GPU_CHECK_SECONDS=0 DISTRIBUTE_GPU_CHECK_DRY_RUN=1 " +
+                           folder / "gpu_check/gpu_check.sh" + " correctness " + folder / "late" +
+                           log;
+  CHECK(shell(late) == 0);
+  CHECK_THAT(text_of(folder / "late/correctness.md"),
+             Contains("| not run: the time of this call is over |"));
+}

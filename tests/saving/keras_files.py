@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""Writes the files of Keras in tests/saving/files, or uses Keras on files of this library.
+
+Usage: keras_files.py make DIR | resnet50 DIR | check DIR
+make: NAME.weights.h5, text.keras, text.h5 and expected.json (inputs and outputs).
+resnet50: resnet50.weights.h5 of keras.applications and resnet50.json.
+check: loads DIR/*.weights.h5 and DIR/*.keras that the tests wrote and prints what they compute.
+Exit status 77: no Keras.
+"""
+import json
+import os
+import pathlib
+import sys
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
+try:
+    import h5py
+    import keras
+    import numpy as np
+except ImportError:
+    sys.exit(77)
+from keras import layers as L
+
+
+def images():
+    return keras.Sequential([
+        L.Input((6, 6, 3)), L.Conv2D(4, 3, activation="relu"), L.BatchNormalization(), L.ReLU(),
+        L.SeparableConv2D(4, 2), L.Conv2D(2, 1), L.Flatten(), L.Dropout(0.1), L.Dense(3),
+        L.PReLU(), keras.Sequential([L.Dense(4, activation="tanh"), L.Dense(2)])])
+
+
+def text():
+    return keras.Sequential([
+        L.Input((6,)), L.Embedding(10, 4, mask_zero=True),
+        L.Bidirectional(L.LSTM(3, return_sequences=True)), L.GRU(3), L.Dense(2)])
+
+
+def attention():
+    tokens = L.Input((5,), dtype="int32")
+    x = L.Embedding(12, 4, name="tokens")(tokens)
+    y = L.MultiHeadAttention(2, 3, name="attention")(x, x)
+    x = L.LayerNormalization(name="norm")(x + y)
+    return keras.Model(tokens, L.Dense(3, name="head")(L.GlobalAveragePooling1D()(x)))
+
+
+def small_resnet():
+    from keras.src.applications import resnet
+
+    def stage(x):
+        return resnet.stack_residual_blocks_v1(x, 64, 1, stride1=1, name="conv2")
+
+    return resnet.ResNet(stage, False, True, weights=None, classes=5, input_shape=(32, 32, 3),
+                         classifier_activation=None, weights_name=None)
+
+
+def numbers(shape, seed):
+    return np.random.default_rng(seed).uniform(-1, 1, shape).astype("float32")
+
+
+def randomize(model, bits=None):
+    """Every weight another value, variances positive; few bits make small files."""
+    for i, v in enumerate(model.weights):
+        value = numbers(v.shape, i) * (0.5 if len(v.shape) < 2 else 3 / np.sqrt(np.prod(v.shape[:-1])))
+        if bits:
+            value = np.round(value * bits) / bits
+        v.assign(np.abs(value) + 0.5 if "variance" in v.path else value)
+
+
+def train_text(model):
+    """On sequences that are the other way round where the first token is larger than the last."""
+    random = np.random.default_rng(7)
+    x = random.integers(1, 10, (256, 6))
+    x[:, 4:][random.uniform(size=256) < 0.5] = 0
+    y = (x[:, 0] > x[:, 3]).astype("int32")
+    model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    model.optimizer.learning_rate = 0.02
+    return model.fit(x, y, epochs=6, verbose=0).history["loss"]
+
+
+def listed(array):
+    return {"shape": list(array.shape), "values": [float(f"{v:.7g}") for v in np.ravel(array)]}
+
+
+def compress(path):
+    """The same file with compressed arrays: HDF5's filters are read, too."""
+    with h5py.File(path) as old, h5py.File(str(path) + ".tmp", "w") as new:
+        def copy(name, item):
+            if isinstance(item, h5py.Group):
+                new.require_group(name).attrs.update(item.attrs)
+            else:
+                new.create_dataset(name, data=item[()], compression="gzip", compression_opts=9)
+        old.visititems(copy)
+    os.replace(str(path) + ".tmp", path)
+
+
+def make(folder):
+    keras.utils.set_random_seed(1)
+    expected = {"keras": keras.__version__}
+    tokens = np.random.default_rng(3).integers(0, 10, (3, 6))
+    cases = {"images": (images(), np.round(numbers((2, 6, 6, 3), 99), 2)), "text": (text(), tokens),
+             "attention": (attention(), tokens[:, :5]),
+             "small_resnet": (small_resnet(), np.round(numbers((1, 32, 32, 3), 98), 2))}
+    for name, (model, x) in cases.items():
+        if name == "text":
+            expected["losses"] = train_text(model)
+        else:
+            randomize(model, 64 if name == "small_resnet" else None)
+        model.save_weights(folder / f"{name}.weights.h5")
+        if name == "text":
+            model.save(folder / "text.keras")
+            model.save(folder / "text.h5")
+        if name == "small_resnet":
+            compress(folder / f"{name}.weights.h5")
+        y = model.predict(x, verbose=0)
+        expected[name] = {"x": listed(x), "y": listed(y)}
+    (folder / "expected.json").write_text(json.dumps(expected))
+
+
+def resnet50(folder):
+    model = keras.applications.ResNet50(weights=None, classifier_activation=None)
+    randomize(model)
+    model.save_weights(folder / "resnet50.weights.h5")
+    x = numbers((1, 224, 224, 3), 1)
+    x.tofile(folder / "resnet50.x")
+    model.predict(x, verbose=0).tofile(folder / "resnet50.y")
+
+
+def check(folder):
+    answers = {}
+    expected = json.loads((folder / "expected.json").read_text())
+    for path in sorted(folder.glob("ours_*")):
+        name = path.name.split(".")[0].removeprefix("ours_")
+        if path.suffix == ".keras":
+            model = keras.models.load_model(path)
+        else:
+            model = globals()[name]()
+            model.load_weights(path)
+        x = expected[name]["x"]
+        y = model.predict(np.reshape(x["values"], x["shape"]), verbose=0)
+        answers[path.name] = listed(y)
+    (folder / "answers.json").write_text(json.dumps(answers))
+
+
+if __name__ == "__main__":
+    {"make": make, "resnet50": resnet50, "check": check}[sys.argv[1]](pathlib.Path(sys.argv[2]))

@@ -1,0 +1,120 @@
+#include "keras_models.hpp"
+
+#include <distribute/nn/module_saver.hpp>
+#include <distribute/nn/reshaping.hpp>
+#include <distribute/ops/softmax.hpp>
+#include <distribute/ops/unary.hpp>
+#include <distribute/saving.hpp>
+#include <distribute/saving/detail/hdf5_file.hpp>
+#include <distribute/saving/detail/layer_config.hpp>
+#include <distribute/saving/detail/zip_file.hpp>
+
+#include <tests/support/check_close.hpp>
+#include <tests/support/check_throws.hpp>
+#include <tests/support/temporary_directory.hpp>
+#include <tests/support/tensorflow_script.hpp>
+
+#include <filesystem>
+#include <sstream>
+
+using namespace distribute;
+
+namespace {
+
+bool skipped() {
+  if (saving_internal::has_hdf5() && saving_internal::has_zip()) return false;
+  WARN("skipped: built without libhdf5 or libzip");
+  return true;
+}
+
+/// Layers whose options are not the default ones.
+nn::Sequential options_model() {
+  nn::Sequential model(
+      nn::Conv2D({.filters = 3,
+                  .kernel_size = 3,
+                  .strides = 2,
+                  .padding = Padding::Explicit,
+                  .activation = nn::gelu,
+                  .explicit_paddings = {1, 0, 1, 2}}),
+      nn::BatchNormalization({.epsilon = 0.1, .scale = false, .activation = nn::relu}),
+      nn::DepthwiseConv2D({.kernel_size = 2, .padding = Padding::Same, .depth_multiplier = 2}),
+      nn::LeakyReLU({.negative_slope = 0.2}), nn::MaxPool2D({.pool_size = 2, .strides = 1}),
+      nn::Reshape({-1, 6}), nn::Conv1D({.filters = 4, .kernel_size = 2, .use_bias = false}),
+      nn::LayerNormalization({.epsilon = 0.01}),
+      nn::GRU({.units = 3, .return_sequences = true, .go_backwards = true, .reset_after = false}),
+      nn::Bidirectional(nn::SimpleRNN({.units = 2}), {.merge_mode = nn::MergeMode::Sum}),
+      nn::Dense({.units = 3, .use_bias = false}), nn::Activation(nn::softmax));
+  model(zeros({1, 7, 7, 2}));
+  return model;
+}
+
+}  // namespace
+
+TEST_CASE("save_model: the configuration says what Keras needs", "[saving][keras_model]") {
+  nn::clear_session();
+  const auto config = nlohmann::json::parse(saving_internal::model_config(keras_models::images()));
+  CHECK(config.at("class_name") == "Sequential");
+  const auto& layers = config.at("config").at("layers");
+  REQUIRE(layers.size() == 11);
+  CHECK(layers[0].at("config").at("batch_shape").dump() == "[null,6,6,3]");
+  CHECK(layers[1].at("class_name") == "Conv2D");
+  CHECK(layers[1].at("config").at("activation") == "relu");
+  CHECK(layers[1].at("config").at("kernel_size").dump() == "[3,3]");
+  CHECK(layers[8].at("config").at("units") == 3);
+  CHECK(layers[10].at("config").at("layers")[1].at("config").at("activation") == "tanh");
+}
+
+TEST_CASE("save_model: what it cannot describe is one error", "[saving][keras_model]") {
+  const TemporaryDirectory directory;
+  nn::Sequential own(nn::Dense({.units = 2, .activation = exp, .name = "odd"}));
+  check_throws<FailedPreconditionError>([&] { saving::save_model(own, directory / "a.keras"); },
+                                        "was never called");
+  own(zeros({1, 2}));
+  check_throws<UnimplementedError>([&] { saving::save_model(own, directory / "a.keras"); },
+                                   "layer 'odd' has an activation that Keras does not know");
+  check_throws<InvalidArgumentError>([&] { saving::save_model(own, directory / "a"); },
+                                     "must end in .keras");
+  keras_models::Attention module;
+  check_throws<UnimplementedError>([&] { saving::save_model(module, directory / "a.keras"); },
+                                   "only a Sequential");
+  CHECK(std::filesystem::is_empty(directory.path()));
+}
+
+TEST_CASE("save_model: Model::save writes a file that comes back, and Keras opens it",
+          "[saving][keras_model][tensorflow]") {
+  if (skipped()) return;
+  const TemporaryDirectory directory;
+  auto images = keras_models::images(), text = keras_models::text(), options = options_model();
+  saving::load_weights(images, keras_models::file("images.weights.h5"));
+  saving::load_weights(text, keras_models::file("text.weights.h5"));
+  nn::save_module(images, directory / "ours_images.keras", nullptr);
+  saving::save_model(text, directory / "ours_text.keras");
+  saving::save_model(options, directory / "ours_options.keras");
+  auto again = options_model();
+  std::vector<float> numbers;
+  for (int i = 0; i < 2 * 7 * 7 * 2; ++i) numbers.push_back(float(i * 37 % 101) / 50 - 1);
+  const Tensor x({2, 7, 7, 2}, numbers);
+  CHECK(saving::load_weights(again, directory / "ours_options.keras").unused.empty());
+  const std::vector<float> y = options(x).to_vector();
+  CHECK(again(x).to_vector() == y);
+
+  std::ifstream stream(keras_models::file("expected.json"));
+  auto expected = nlohmann::json::parse(stream);
+  expected["options"]["x"] = {{"shape", {2, 7, 7, 2}}, {"values", x.to_vector()}};
+  std::ofstream(directory / "expected.json") << expected.dump();
+  if (!run_tensorflow_script("saving/keras_files.py", "check " + directory.path(),
+                             directory / "log")) {
+    WARN("skipped: Python has no TensorFlow");
+    return;
+  }
+  std::ifstream answers_stream(directory / "answers.json");
+  const auto answers = nlohmann::json::parse(answers_stream);
+  const auto check = [&](const std::string& name, const std::vector<double>& wanted) {
+    INFO(name);
+    const auto there = answers.at("ours_" + name + ".keras").at("values").get<std::vector<float>>();
+    check_close(Tensor(Shape{int64_t(there.size())}, there), wanted, 1e-5);
+  };
+  check("images", keras_models::expected("images").y);
+  check("text", keras_models::expected("text", true).y);
+  check("options", {y.begin(), y.end()});
+}

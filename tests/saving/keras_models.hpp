@@ -1,0 +1,96 @@
+#pragma once
+/// The models of keras_files.py.
+
+#include <tests/support/catch.hpp>
+
+#include <distribute/nn/activation.hpp>
+#include <distribute/nn/activation_layers.hpp>
+#include <distribute/nn/attention.hpp>
+#include <distribute/nn/bidirectional.hpp>
+#include <distribute/nn/convolution.hpp>
+#include <distribute/nn/convolution_1d.hpp>
+#include <distribute/nn/dense.hpp>
+#include <distribute/nn/dropout.hpp>
+#include <distribute/nn/embedding.hpp>
+#include <distribute/nn/flatten.hpp>
+#include <distribute/nn/normalization.hpp>
+#include <distribute/nn/pooling.hpp>
+#include <distribute/nn/resnet.hpp>
+#include <distribute/nn/sequential.hpp>
+#include <distribute/ops/elementwise.hpp>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace keras_models {
+
+using namespace distribute;
+
+inline std::string file(const std::string& name) {
+  return DISTRIBUTE_SOURCE_DIR "/tests/saving/files/" + name;
+}
+
+/// Input and output of a model in Keras.
+struct Expected {
+  Tensor x;
+  std::vector<double> y;
+};
+
+inline Expected expected(const std::string& name, bool integers = false) {
+  std::ifstream stream(file("expected.json"));
+  const auto all = nlohmann::json::parse(stream);
+  const auto& x = all.at(name).at("x");
+  const auto sizes = x.at("shape").get<std::vector<int64_t>>();
+  return {integers ? Tensor(Shape(sizes), x.at("values").get<std::vector<int64_t>>())
+                   : Tensor(Shape(sizes), x.at("values").get<std::vector<float>>()),
+          all.at(name).at("y").at("values").get<std::vector<double>>()};
+}
+
+inline nn::Sequential images(int64_t width = 4) {
+  nn::Sequential model(
+      nn::Conv2D({.filters = width, .kernel_size = 3, .activation = nn::relu}),
+      nn::BatchNormalization(), nn::ReLU(), nn::SeparableConv2D({.filters = 4, .kernel_size = 2}),
+      nn::Conv2D({.filters = 2, .kernel_size = 1}), nn::Flatten(), nn::Dropout({.rate = 0.1}),
+      nn::Dense({.units = 3}), nn::PReLU(),
+      nn::Sequential(nn::Dense({.units = 4, .activation = nn::tanh}), nn::Dense({.units = 2})));
+  model(zeros({1, 6, 6, 3}));
+  return model;
+}
+
+inline nn::Sequential text() {
+  nn::Sequential model(nn::Embedding({.input_dim = 10, .output_dim = 4, .mask_zero = true}),
+                       nn::Bidirectional(nn::LSTM({.units = 3, .return_sequences = true})),
+                       nn::GRU({.units = 3}), nn::Dense({.units = 2}));
+  model(zeros({1, 6}, DType::Int64));
+  return model;
+}
+
+/// Self-attention over tokens, whose layers have the names that Keras's model gives them.
+class Attention : public nn::Module {
+ public:
+  Attention() { (*this)(zeros({1, 5}, DType::Int64)); }
+
+ private:
+  Tensor call(const Tensor& tokens, nn::CallOptions options) override {
+    const Tensor x = tokens_(tokens, options);
+    return head_(pool_(norm_(x + attention_(x, options), options), options), options);
+  }
+  nn::Embedding& tokens_ = add("tokens", nn::Embedding({.input_dim = 12, .output_dim = 4}));
+  nn::MultiHeadAttention& attention_ =
+      add("attention", nn::MultiHeadAttention({.num_heads = 2, .key_dim = 3}));
+  nn::LayerNormalization& norm_ = add("norm", nn::LayerNormalization());
+  nn::GlobalAveragePooling1D& pool_ = add("pool", nn::GlobalAveragePooling1D());
+  nn::Dense& head_ = add("head", nn::Dense({.units = 3}));
+};
+
+inline nn::applications::ResNet resnet(std::vector<int64_t> blocks, int64_t classes, int64_t size) {
+  nn::applications::ResNet model(
+      {.blocks = std::move(blocks), .classes = classes, .version_1 = true});
+  model(zeros({1, size, size, 3}));
+  return model;
+}
+
+}  // namespace keras_models

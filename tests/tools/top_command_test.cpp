@@ -1,0 +1,106 @@
+#include <tests/support/catch.hpp>
+#include <tests/support/http_server.hpp>
+#include <tests/support/run_program.hpp>
+
+#include <tools/top_samples.hpp>
+
+#include <atomic>
+#include <nlohmann/json.hpp>
+
+using namespace distribute_tools;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// What a worker says at the so-manieth reading, each a second after the last.
+std::string metrics_text(int reading, int index, bool is_first) {
+  const auto number = [&](double value) { return std::to_string(value * reading) + "\n"; };
+  std::string text =
+      "# HELP distribute_train_steps_total Steps.\n# TYPE distribute_train_steps_total counter\n"
+      "distribute_train_steps_total " +
+      number(100) + "distribute_input_examples_total " + number(5'000) +
+      "distribute_step_seconds_bucket{le=\"0.1\"} 7\n"
+      "distribute_wait_seconds_total{for=\"collective\"} " +
+      number(0.25) + "distribute_wait_seconds_total{for=\"input\"} " + number(0.5) +
+      "distribute_cpu_throttled_seconds_total " + number(0.125) + "distribute_task_info{index=\"" +
+      std::to_string(index) +
+      "\",job=\"worker\"} 1\n"
+      "distribute_task_restarts 2\nprocess_resident_memory_bytes 150000000\n";
+  if (is_first) text += "distribute_straggler_steps_total{worker=\"1\"} 17\n";
+  return text;
+}
+
+/// A task's port, which wants the token.
+struct FakeTask {
+  int index;
+  std::atomic<int> readings{0};
+  HttpServer server{[this](const HttpServerRequest& request) -> HttpServerReply {
+    if (request.header("authorization") != "Bearer metrics-token") return {.status = 401};
+    return {.body = metrics_text(++readings, index, index == 0)};
+  }};
+};
+
+const std::string kToken = "DISTRIBUTE_METRICS_TOKEN=metrics-token";
+
+}  // namespace
+
+TEST_CASE("two readings of a task become a row of rates", "[tools][top]") {
+  const MetricSample before = parse_metrics(metrics_text(1, 0, true), 10);
+  const MetricSample now = parse_metrics(metrics_text(3, 0, true), 12);
+  CHECK(before.values.count("distribute_step_seconds_bucket{le=\"0.1\"}") == 0);
+  const TaskRow row = row_of("host-a:9100", before, now);
+  CHECK(row.task == "worker 0");
+  CHECK(row.step == 300);
+  CHECK(row.images_per_second == 5'000);
+  CHECK(row.communication_share == 0.25);
+  CHECK(row.input_share == 0.5);
+  CHECK(row.throttled_share == 0.125);
+  CHECK(row.resident_bytes == 150e6);
+  CHECK(row.restarts == 2);
+}
+
+TEST_CASE("a task that began anew, or is gone, has no rates", "[tools][top]") {
+  const MetricSample before = parse_metrics(metrics_text(5, 0, false), 10);
+  const TaskRow anew = row_of("a:1", before, parse_metrics(metrics_text(1, 0, false), 12));
+  CHECK_FALSE(anew.images_per_second);
+  const TaskRow gone = row_of("a:1", before, {});
+  CHECK_FALSE(gone.reachable);
+  CHECK(gone.task == "a:1");
+  CHECK_THAT(table_of({anew, gone}), Contains("worker 0") && Contains("gone"));
+}
+
+TEST_CASE("top prints plain tables, and objects for scripts, of all tasks", "[tools][top]") {
+  if (!has_program("distribute")) SKIP("the program was not built");
+  FakeTask first{0}, second{1};
+  const std::vector<std::string> both{first.server.address(), second.server.address()};
+  ProgramResult run =
+      run_program("distribute", {"top", both[0], both[1], "--interval=0.05", "--count=2"}, kToken);
+  INFO(run.out << run.err);
+  CHECK(run.status == 0);
+  CHECK_THAT(run.out,
+             Contains("TASK") && Contains("worker 0") && Contains("worker 1") && !Contains("\x1b"));
+  run = run_program("distribute", {"top", both[0], both[1], "--interval=0.05", "--json"}, kToken);
+  REQUIRE(run.status == 0);
+  const auto tasks = nlohmann::json::parse(run.out).at("tasks");
+  CHECK(tasks.at(1).at("task") == "worker 1");
+  CHECK(tasks.at(1).at("late_steps") == 17);  // worker 0 says so
+  CHECK(tasks.at(0).at("late_steps").is_null());
+  CHECK(tasks.at(0).at("restarts") == 2);
+  CHECK(tasks.at(0).at("images_per_second").get<double>() > 0);
+}
+
+TEST_CASE("top refuses what it cannot read, with one line", "[tools][top]") {
+  if (!has_program("distribute")) SKIP("the program was not built");
+  FakeTask task{0};
+  const auto check = [](const std::vector<std::string>& words, const std::string& environment,
+                        int status, const std::string& text) {
+    const ProgramResult run = run_program("distribute", words, environment);
+    INFO(run.err);
+    CHECK(run.status == status);
+    CHECK_THAT(run.err, Contains(text));
+  };
+  check({"top"}, kToken, 2, "give HOST:PORT");
+  check({"top", "localhost:9-3"}, kToken, 1, "HOST:FIRST-LAST");
+  check({"top", "localhost:1", "--interval=0"}, kToken, 2, "--interval");
+  check({"top", task.server.address()}, "DISTRIBUTE_METRICS_TOKEN=wrong", 1, "401");
+}

@@ -1,0 +1,181 @@
+// Numbers are Keras's: fit_expected.py prints them.
+#include <distribute/nn/functional.hpp>
+#include <distribute/nn/losses.hpp>
+#include <distribute/nn/merging.hpp>
+#include <distribute/nn/regression_losses.hpp>
+#include <distribute/ops/elementwise.hpp>
+#include <distribute/optim/sgd.hpp>
+#include <distribute/strategy/mirrored_strategy.hpp>
+#include <distribute/train/model.hpp>
+
+#include <tests/support/catch.hpp>
+#include <tests/support/check_close.hpp>
+#include <tests/support/check_throws.hpp>
+#include <tests/support/small_fit.hpp>
+
+#include <cmath>
+
+using namespace distribute;
+using train::Model;
+using train::Verbose;
+
+namespace {
+
+nn::Functional two_heads() {
+  nn::Functional net;
+  const auto hidden = net.apply(nn::Dense({.units = 8, .activation = nn::tanh, .name = "hidden"}),
+                                net.input("features", {5}));
+  net.output("kind", net.apply(nn::Dense({.units = 3, .name = "kind_logits"}), hidden));
+  net.output("size", net.apply(nn::Dense({.units = 1, .name = "size_value"}), hidden));
+  float phase = 0;
+  for (const Variable& variable : net.variables()) {
+    std::vector<float> values(size_t(variable.shape().num_elements()));
+    for (float& value : values) value = 0.7f * std::sin(phase += 1.7f);
+    train::restore_value(variable, Tensor(variable.shape(), values));
+  }
+  return net;
+}
+
+/// The second target is twice the first feature; the weights are 1, 2, 3, 1, ...
+data::Batch all_rows() {
+  data::Batch all = *small_data(22).batch(22).iterator().get_next_as_optional();
+  std::vector<float> sizes(22), weights(22);
+  for (size_t i = 0; i < 22; ++i) {
+    sizes[i] = 2 * all.x.data<float>()[i * 5];
+    weights[i] = float(1 + i % 3);
+  }
+  all.more = {Tensor(Shape{22, 1}, sizes), Tensor(Shape{22}, weights)};
+  return all;
+}
+
+data::Dataset named_data(bool weighted = false) {
+  const data::Batch all = all_rows();
+  data::TensorMap map{{"features", all.x}, {"kind", all.y}, {"size", all.more[0]}};
+  if (weighted) map["kind_weight"] = all.more[1];
+  return data::Dataset::from_tensor_slices(map).take(16).batch(8);
+}
+
+train::CompileOptions both(optim::Optimizer& optimizer) {
+  return {.optimizer = optimizer,
+          .losses = {{"kind", nn::SparseCategoricalCrossentropy({.from_logits = true})},
+                     {"size", "mse"}},
+          .output_metrics = {{"kind", {"accuracy"}}, {"size", {"mae"}}}};
+}
+
+void check_history(const train::History& history, const std::string& name,
+                   const std::vector<double>& wanted) {
+  INFO(name);
+  const std::vector<double>& got = history.history.at(name);
+  REQUIRE(got.size() == wanted.size());
+  for (size_t i = 0; i < wanted.size(); ++i)
+    CHECK(got[i] == Approx(wanted[i]).epsilon(3e-5).margin(1e-6));
+}
+
+void check_equal(const Tensor& got, const Tensor& wanted) {
+  const std::vector<float> values = wanted.to_vector();
+  check_close(got, std::vector<double>(values.begin(), values.end()), 1e-5);
+}
+
+struct Trainer {
+  nn::Functional net = two_heads();
+  optim::SGD optimizer{{.learning_rate = 0.3, .momentum = 0.9}};
+  Model model{net};
+};
+
+}  // namespace
+
+TEST_CASE("every output has its loss and metrics, by name", "[train][fit_outputs]") {
+  const int replicas = GENERATE(1, 2);
+  MirroredStrategy strategy({.num_replicas = replicas});
+  const auto scope = strategy.scope();
+  Trainer trainer;
+  trainer.model.compile(both(trainer.optimizer));
+  const auto history = trainer.model.fit(named_data(), {.epochs = 3, .verbose = Verbose::Silent});
+  check_history(history, "loss", {3.320033, 2.37838, 1.760328});
+  check_history(history, "kind_loss", {0.7261625, 0.4123442, 0.2985963});
+  check_history(history, "size_loss", {2.59387, 1.966036, 1.461732});
+  check_history(history, "kind_accuracy", {0.5625, 0.875, 0.875});
+  check_history(history, "size_mae", {1.102773, 1.240481, 0.7982069});
+}
+
+TEST_CASE("loss_weights weigh the outputs' losses in their sum", "[train][fit_outputs]") {
+  Trainer trainer;
+  auto options = both(trainer.optimizer);
+  options.loss_weights = {{"size", 0.25}};
+  trainer.model.compile(options);
+  const auto history = trainer.model.fit(
+      named_data(), {.epochs = 3, .validation_data = named_data(), .verbose = Verbose::Silent});
+  check_history(history, "loss", {1.889241, 0.3932101, 0.6459641});
+  check_history(history, "kind_loss", {0.7189447, 0.2464944, 0.149514});
+  check_history(history, "size_loss", {4.681184, 0.5868627, 1.9858});
+  CHECK(history.history.contains("val_size_mae"));
+}
+
+TEST_CASE("an output's sample weights count in its loss", "[train][fit_outputs]") {
+  Trainer trainer;
+  trainer.model.compile(both(trainer.optimizer));
+  const auto history =
+      trainer.model.fit(named_data(true), {.epochs = 3, .verbose = Verbose::Silent});
+  check_history(history, "loss", {3.78299, 2.322806, 2.522186});
+  check_history(history, "kind_loss", {1.19999, 0.4963032, 0.2031687});
+  check_history(history, "kind_accuracy", {0.6875, 0.875, 1.0});
+}
+
+TEST_CASE("components without names are inputs, targets and weights in turn",
+          "[train][fit_outputs]") {
+  const data::Batch all = all_rows();
+  Trainer trainer;
+  trainer.model.compile(both(trainer.optimizer));
+  const auto data =
+      data::Dataset::from_tensor_slices(all.x, all.y, {all.more[0]}).take(16).batch(8);
+  const auto history = trainer.model.fit(data, {.epochs = 1, .verbose = Verbose::Silent});
+  check_history(history, "loss", {3.320033});
+  const auto outputs = trainer.model.predict_outputs(data);
+  CHECK(outputs.at("kind").shape() == Shape{16, 3});
+  check_equal(outputs.at("size"), trainer.net({{"features", all.x.rows(0, 16)}}).at("size"));
+}
+
+TEST_CASE("a graph shares layers, merges and checks shapes where they are made",
+          "[nn][functional]") {
+  nn::Functional net;
+  const auto left = net.input("left", {3}), right = net.input("right", {3});
+  auto& shared = net.add(nn::Dense({.units = 4, .name = "shared"}));
+  const auto a = net.apply(shared, left), b = net.apply(shared, right);
+  net.output("sum", net.apply(nn::Add(), {a, b}));
+  CHECK(net.variables().size() == 2);
+  CHECK(net.variables()[0].name() == "shared/kernel");
+  const Tensor x(Shape{2, 3}, std::vector<float>{1, 2, 3, 4, 5, 6}), y = x * 2;
+  check_equal(net({{"left", x}, {"right", y}}).at("sum"), shared(x) + shared(y));
+  check_throws<InvalidArgumentError>([&] { net.apply(shared, net.input("wide", {7})); }, "7");
+  check_throws<InvalidArgumentError>([&] { net.input("left", {3}); }, "'left'");
+  check_throws<InvalidArgumentError>([&] { net({{"left", x}}); }, "takes 'left', 'right'");
+  nn::Dense foreign({.units = 2});
+  check_throws<InvalidArgumentError>([&] { net.apply(foreign, a); }, "not part of this model");
+}
+
+TEST_CASE("options for outputs are used or refused", "[train][fit_outputs]") {
+  Trainer trainer;
+  Model& model = trainer.model;
+  const auto refused = [&](const char* message, const auto& change) {
+    auto options = both(trainer.optimizer);
+    change(options);
+    check_throws<InvalidArgumentError>([&] { model.compile(options); }, message);
+  };
+  using Options = train::CompileOptions;
+  refused("losses names 'sise'; the outputs of the model are 'kind'",
+          [](Options& options) { options.losses["sise"] = "mse"; });
+  refused("output_metrics", [](Options& options) { options.metrics = {"mae"}; });
+  refused("either loss", [](Options& options) { options.loss = "mse"; });
+  model.compile(both(trainer.optimizer));
+  check_throws<InvalidArgumentError>(
+      [&] {
+        model.fit(named_data(), {.class_weight = {{0, 2.0f}}, .verbose = Verbose::Silent});
+      },
+      "class_weight");
+  check_throws<InvalidArgumentError>(
+      [&] { model.fit(small_data(4).batch(2), {.verbose = Verbose::Silent}); }, "2 components");
+  auto plain = small_net();
+  Model single(plain);
+  check_throws<InvalidArgumentError>([&] { single.compile(both(trainer.optimizer)); },
+                                     "take loss and metrics");
+}

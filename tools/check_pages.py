@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Checks the pages: links lead somewhere, the index names every page, docs/run.md every option;
+recipes of packages have the version of the library; comments of examples/deploy name files that exist.
+
+Usage: tools/check_pages.py
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+from floors import INCLUDE
+
+ROOT = INCLUDE.parent
+LINK = re.compile(r"(?<!\!)\[[^\]]*\]\(([^()\s]+)\)|!\[[^\]]*\]\(([^()\s]+)\)")
+
+
+def pages():
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "*.md"], cwd=ROOT,
+                            capture_output=True, text=True, check=True)
+    return [ROOT / name for name in listed.stdout.split() if (ROOT / name).is_file()]
+
+
+def prose(page):
+    """Without code, in which brackets are no links."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.M | re.S)
+    return re.sub(r"`[^`\n]*`", lambda match: re.sub(r"[\[\]()]", "_", match[0]), text)
+
+
+def anchors(page):
+    """As GitHub makes them of headings."""
+    found = set()
+    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.M | re.S)
+    for heading in re.findall(r"^#+ (.*)$", text, re.M):
+        heading = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
+        found.add(re.sub(r"[^\w\- ]", "", heading).strip().replace(" ", "-"))
+    return found
+
+
+def broken_links(page):
+    for first, second in LINK.findall(prose(page)):
+        link = first or second
+        if re.match(r"\w+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        if not target.exists():
+            yield f"{page.relative_to(ROOT)}: links to {link}, which does not exist"
+        elif anchor and target.suffix == ".md" and anchor not in anchors(target):
+            yield f"{page.relative_to(ROOT)}: links to {link}, but there is no such heading"
+
+
+def missing_options():
+    source, page = (ROOT / "tools/run_command.cpp").read_text(), (ROOT / "docs/run.md").read_text()
+    names = re.findall(r'\{"([\w-]+)[="].*?&O::', source)
+    if not names:
+        yield "tools/check_pages.py: found no row of an option in tools/run_command.cpp"
+    for name in names:
+        if not re.search(rf"^\| `--?{name}\b", page, re.M):
+            yield f"docs/run.md: has no row for the option {name} of tools/run_command.cpp"
+
+
+def unlisted_pages():
+    index = (ROOT / "docs/README.md").read_text()
+    for page in sorted((ROOT / "docs").glob("*.md")):
+        if page.name != "README.md" and f"({page.name})" not in index:
+            yield f"docs/README.md: does not name {page.name}"
+
+
+def wrong_versions():
+    text = (INCLUDE / "distribute/base/config.hpp").read_text()
+    version = ".".join(re.findall(r"#define DISTRIBUTE_VERSION_\w+ (\d+)", text))
+    for name in ("vcpkg/distribute/vcpkg.json", "conan/conanfile.py", "spack/packages/distribute/package.py"):
+        if f'"{version}"' not in (ROOT / "packaging" / name).read_text():
+            yield f"packaging/{name}: the library has version {version}"
+    if f"## {version}" not in (ROOT / "CHANGELOG.md").read_text():
+        yield f"CHANGELOG.md: has no section of version {version}"
+
+
+def missing_manifests():
+    for path in sorted((ROOT / "examples/deploy").rglob("*")):
+        if path.suffix not in (".yaml", ".sh", ".sbatch"):
+            continue
+        for line in re.findall(r"^#(.*)$", path.read_text(), re.M):
+            for name in re.findall(r"(?<![\w/.$}-])([\w-]+\.(?:yaml|sh|sbatch))\b", line):
+                if not list((ROOT / "examples/deploy").rglob(name)):
+                    yield f"{path.relative_to(ROOT)}: names {name}, which does not exist"
+
+
+def main():
+    bad = [fault for page in pages() for fault in broken_links(page)]
+    bad += [*missing_options(), *unlisted_pages(), *wrong_versions(), *missing_manifests()]
+    print("\n".join(bad) if bad else f"pages: {len(pages())}, whose links lead somewhere")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,250 @@
+#include "command.hpp"
+
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+#include <absl/strings/str_split.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+#include <map>
+
+namespace distribute_tools {
+
+std::string value_problem(const CommandFlag& flag, const std::string& text, bool parsed,
+                          const std::string& out_of_range) {
+  if (!parsed) return absl::StrCat("flag --", flag.name, ": bad value '", text, "'");
+  const bool number = flag.rule.known.empty();  // the complaint about a text has it already
+  return out_of_range.empty() || !number ? out_of_range : out_of_range + ", not " + text;
+}
+
+long CommandLine::count(const std::string& flag) const {
+  return std::count_if(flags.begin(), flags.end(),
+                       [&](const auto& given) { return given.first.name == flag; });
+}
+
+std::string CommandLine::fill(void* options, const std::vector<CommandFlag>& table) const {
+  for (const auto& [flag, text] : flags)
+    if (const std::string problem = flag.read(options, text); !problem.empty()) return problem;
+  std::map<std::string, std::string> values;
+  for (const CommandFlag& flag : table) values[flag.name] = flag.text(options);
+  for (const auto& [flag, text] : flags)
+    if (const auto problem = misplaced(flag.name, flag.rule, values); !problem.empty())
+      return problem;
+  return "";
+}
+
+namespace {
+
+bool is_flag(const std::string& word) { return word.size() > 1 && word[0] == '-'; }
+bool is_help(const std::string& word) { return word == "--help" || word == "-help"; }
+
+/// What follows the command's words belongs to another program, as with `distribute run`.
+bool has_program(const Command& command) { return absl::StartsWith(command.arguments, "--"); }
+
+Words words_of(const std::string& text) { return absl::StrSplit(text, ' ', absl::SkipEmpty()); }
+
+bool begins_with(const Words& words, const Words& start) {
+  return start.size() <= words.size() && std::equal(start.begin(), start.end(), words.begin());
+}
+
+/// The words with blanks between them, in lines of at most 98 characters.
+std::string wrapped(const std::string& first, const Words& words, size_t indent) {
+  std::string text = first;
+  size_t column = first.size();
+  for (const std::string& word : words) {
+    if (column + 1 + word.size() > 98) {
+      absl::StrAppend(&text, "\n", std::string(indent - 1, ' '));
+      column = indent - 1;
+    }
+    absl::StrAppend(&text, " ", word);
+    column += 1 + word.size();
+  }
+  return text + "\n";
+}
+
+/// "[--transport=auto|shm|tcp]".
+std::string usage_of(const CommandFlag& flag) {
+  const std::string value =
+      flag.rule.known.empty() ? flag.value : absl::StrJoin(flag.rule.known, "|");
+  return absl::StrCat("[--", flag.name, value.empty() ? "" : "=", value, "]");
+}
+
+void print_usage(const Command& command) {
+  constexpr size_t kMostFlags = 10;  // more of them are left to the list
+  Words pieces;
+  if (!has_program(command)) pieces = words_of(command.arguments);
+  if (command.flags.size() > kMostFlags) pieces.push_back("[flags]");
+  if (pieces.empty() || pieces.back() != "[flags]")
+    for (const CommandFlag& flag : command.flags) pieces.push_back(usage_of(flag));
+  if (has_program(command)) pieces.push_back(command.arguments);
+  std::printf("%s%s", wrapped("  distribute " + command.name, pieces, 13).c_str(),
+              wrapped("     ", words_of(command.help), 6).c_str());
+}
+
+void print_flags(const Command& command) {
+  for (const CommandFlag& flag : command.flags) {
+    const std::string name =
+        absl::StrCat("    --", flag.name, flag.value.empty() ? "" : "=", flag.value);
+    const std::string initial = flag.is_switch ? "" : command.initial(flag);
+    const std::string help =
+        absl::StrCat(flag.rule.help(flag.help), initial.empty() ? "" : "; default: ", initial);
+    std::printf("%s", wrapped(name + " ", words_of(help), 8).c_str());
+  }
+}
+
+/// Of the commands that begin with `words`; of all where there is none.
+int print_help(const std::vector<Command>& commands, const Words& words) {
+  std::vector<Command> shown;
+  for (const Command& command : commands)
+    if (!words.empty() && begins_with(words_of(command.name), words)) shown.push_back(command);
+  if (shown.empty())
+    std::printf("distribute: tools around training jobs; COMMAND --help shows its flags.\n\n");
+  std::printf("usage:\n");
+  for (const Command& command : shown.empty() ? commands : shown) {
+    print_usage(command);
+    if (!shown.empty()) print_flags(command);
+  }
+  return std::fflush(stdout) == 0 ? 0 : 1;
+}
+
+/// The longest of the commands with which `words` begin.
+const Command* find_command(const std::vector<Command>& commands, const Words& words) {
+  const Command* found = nullptr;
+  size_t longest = 0;
+  for (const Command& command : commands) {
+    const Words name = words_of(command.name);
+    if (!begins_with(words, name) || name.size() <= longest) continue;
+    found = &command;
+    longest = name.size();
+  }
+  return found;
+}
+
+int no_command(const std::vector<Command>& commands, const Words& words) {
+  Words known;
+  for (const Command& command : commands) {
+    const Words name = words_of(command.name);
+    if (words.empty() && (known.empty() || known.back() != name[0])) known.push_back(name[0]);
+    if (!words.empty() && name[0] == words[0]) known.push_back(command.name);
+  }
+  if (words.size() == 1 && known.empty())
+    return usage_error("distribute", "unknown command '" + words[0] + "'");
+  if (words.size() > 1)
+    return usage_error("distribute",
+                       absl::StrCat("unknown command '", words[0], " ", words[1], "'"));
+  return usage_error("distribute", "say what to do: " + alternatives(known));
+}
+
+/// Reads what follows the name of a command.
+class Parser {
+ public:
+  Parser(const std::vector<Command>& commands, const Command& command)
+      : commands_(commands), command_(command), names_(words_of(command.name).size()) {}
+
+  /// Returns a complaint, "" if there is none.
+  std::string parse(const Words& arguments) {
+    for (size_t i = 0; i < arguments.size() && !help; ++i) {
+      const std::string& word = arguments[i];
+      const bool ends = word == "--" || (!is_flag(word) && names_ == 0 && has_program(command_));
+      if (ends) {
+        line.words.insert(line.words.end(), arguments.begin() + long(i + (word == "--")),
+                          arguments.end());
+        break;
+      }
+      const std::string* next = i + 1 < arguments.size() ? &arguments[i + 1] : nullptr;
+      if (is_help(word))
+        help = true;
+      else if (!is_flag(word))
+        names_ > 0 ? void(--names_) : line.words.push_back(word);
+      else if (const std::string problem = take_flag(word, next); !problem.empty())
+        return problem;
+      else
+        i += took_next_;
+    }
+    return help ? "" : problem_of_count();
+  }
+
+  CommandLine line;
+  bool help = false;
+
+ private:
+  const CommandFlag* find(const Command& command, const std::string& name) const {
+    for (const CommandFlag& flag : command.flags)
+      if (flag.name == name) return &flag;
+    return nullptr;
+  }
+
+  std::string take_flag(const std::string& word, const std::string* next) {
+    const std::string body = word.substr(word[1] == '-' ? 2 : 1),
+                      name = body.substr(0, body.find('='));
+    took_next_ = false;
+    const bool has_value = name.size() < body.size();
+    const CommandFlag* flag = find(command_, name);
+    if (!flag && !has_value && absl::StartsWith(name, "no"))
+      if (const CommandFlag* negated = find(command_, name.substr(2));
+          negated && negated->is_switch)
+        return line.flags.emplace_back(*negated, "false"), "";
+    if (!flag) return unknown(name);
+    std::string value = has_value ? body.substr(name.size() + 1) : "true";
+    took_next_ = !has_value && !flag->is_switch;
+    if (took_next_ && !next) return "flag --" + name + " needs a value";
+    if (took_next_) value = *next;
+    line.flags.emplace_back(*flag, value);
+    return "";
+  }
+
+  std::string unknown(const std::string& name) const {
+    Words owners, names;
+    for (const Command& other : commands_)
+      if (find(other, name)) owners.push_back(other.name);
+    if (!owners.empty())
+      return absl::StrCat("flag --", name, " does nothing here; it is for ", alternatives(owners));
+    for (const CommandFlag& flag : command_.flags) names.push_back(flag.name);
+    const std::string nearest = nearest_of(name, names);
+    return absl::StrCat("unknown flag --", name,
+                        nearest.empty() ? "" : "; did you mean --" + nearest + "?");
+  }
+
+  std::string problem_of_count() const {
+    if (has_program(command_)) return line.words.empty() ? "say which program to run" : "";
+    const size_t wanted = words_of(command_.arguments).size(), given = line.words.size();
+    if (given < wanted) return "give " + command_.arguments;
+    if (given > wanted && !absl::EndsWith(command_.arguments, "..."))
+      return "unexpected argument '" + line.words[wanted] + "'";
+    return "";
+  }
+
+  const std::vector<Command>& commands_;
+  const Command& command_;
+  size_t names_;  // words of the command's name that are still to come
+  bool took_next_ = false;
+};
+
+}  // namespace
+
+int run_commands(const std::vector<Command>& commands, const Words& arguments) {
+  const auto end = std::find(arguments.begin(), arguments.end(), "--");
+  Words plain;
+  std::remove_copy_if(arguments.begin(), end, std::back_inserter(plain), is_flag);
+  const Command* command = find_command(commands, plain);
+  if (!command)
+    return std::any_of(arguments.begin(), end, is_help) ? print_help(commands, plain)
+                                                        : no_command(commands, plain);
+  const std::string name = "distribute " + command->name;
+  Parser parser(commands, *command);
+  const std::string problem = parser.parse(arguments);
+  if (parser.help) return print_help(commands, words_of(command->name));
+  if (!problem.empty()) return usage_error(name, problem);
+  try {
+    return command->run(parser.line);
+  } catch (const UsageProblem& wrong) {
+    return usage_error(name, wrong.what());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", name.c_str(), error.what());
+    return 1;
+  }
+}
+
+}  // namespace distribute_tools

@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""Writes the figures of README.md from docs/benchmarks.json.
+
+Usage: tools/readme_figures.py          fails where README.md differs
+       tools/readme_figures.py --fix    writes README.md
+"""
+import json
+import re
+import sys
+
+from floors import INCLUDE
+
+ROOT = INCLUDE.parent
+README = ROOT / "README.md"
+BLOCK = re.compile(r"<!-- figures -->\n.*?<!-- end figures -->", re.S)
+
+
+def speed_row(speed, batch):
+    sides = speed[f"book {batch} 2"]
+    ours, *others = (sides[side]["images_per_second"] for side in ("ours", "tensorflow", "pytorch"))
+    return f"| batch {batch} | {ours:,.0f} | " + " | ".join(
+        f"{other:,.0f} ({ours / other:.2f} x)" for other in others) + " |"
+
+
+def accuracy_row(text, run):
+    return f"| {text} | {run['test_accuracy']:.1%} | {run['seconds']:.1f} s |".replace("%", " %")
+
+
+def block(results):
+    runs, accuracy = results["runs"], results["accuracy"]
+    quick, recipe = accuracy["adam 1e-3, 3 epochs"], accuracy["adam 1e-4, 5,000 steps"]
+    tensorflow = results["speed"]["book 50 2"]["tensorflow"]["version"]
+    lines = ["<!-- figures -->",
+             "| book network, images/s on 2 cores | distribute | TensorFlow " + tensorflow + " | PyTorch |",
+             "|---|---|---|---|",
+             *(speed_row(results["speed"], batch) for batch in (50, 512)), "",
+             f"(Of one machine with an {runs['speed']['cpu']}; in brackets how many times as fast `distribute` is.)", "",
+             "| `mnist_cnn`, 2 cores | test accuracy | time |", "|---|---|---|",
+             accuracy_row("Adam 1e-3, 3 epochs, batch 50", quick),
+             accuracy_row("the book's recipe: Adam 1e-4, 5,000 steps, batch 50", recipe), "",
+             f"(Of another one, with an {runs['accuracy']['cpu']}.)", "<!-- end figures -->"]
+    return "\n".join(lines)
+
+
+def main():
+    text = README.read_text()
+    right, count = BLOCK.subn(lambda _: block(json.loads((ROOT / "docs/benchmarks.json").read_text())), text)
+    if count != 1:
+        sys.exit("README.md: no block <!-- figures -->")
+    if "--fix" in sys.argv[1:]:
+        README.write_text(right)
+    elif right != text:
+        print("README.md: its figures differ from docs/benchmarks.json; run tools/readme_figures.py --fix")
+        return 1
+    print("figures: README.md has those of docs/benchmarks.json")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,133 @@
+#include "commands.hpp"
+#include "metrics_command.hpp"
+#include "top_samples.hpp"
+
+#include <distribute/base/error.hpp>
+#include <distribute/base/status.hpp>
+#include <distribute/net/address.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <future>
+#include <thread>
+
+#include <unistd.h>
+
+namespace distribute_tools {
+
+using namespace distribute;
+
+namespace {
+
+/// The flags of the command, which its table explains.
+struct TopOptions {
+  double interval = 2;
+  int64_t count = 0;
+  bool json = false;
+};
+
+double steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// "host:9100-9102" is three addresses.
+std::vector<net::Address> addresses_of(const std::string& word) {
+  const size_t colon = word.rfind(':'), dash = word.find('-', std::min(colon, word.size()));
+  if (dash == std::string::npos) return {value_or_throw(net::parse_address(word))};
+  net::Address address = value_or_throw(net::parse_address(word.substr(0, dash)));
+  int last = 0;
+  const auto [end, error] =
+      std::from_chars(word.data() + dash + 1, word.data() + word.size(), last);
+  if (error != std::errc() || end != word.data() + word.size() || last < address.port ||
+      last > 65535 || last - address.port > 1023)
+    throw InvalidArgumentError(
+        str_cat("'", word, "': wanted HOST:FIRST-LAST with at most 1,024 ports"));
+  std::vector<net::Address> all;
+  for (; address.port <= last; ++address.port) all.push_back(address);
+  return all;
+}
+
+/// Of a task that does not answer, a sample without values; why, to `problem`.
+MetricSample sample_of(const net::Address& address, std::string& problem) {
+  try {
+    const std::string text = read_metrics(address, 5);
+    return parse_metrics(text, steady_seconds());
+  } catch (const Error& error) {
+    problem = error.what();
+    return {};
+  }
+}
+
+/// All tasks side by side: one that is gone does not hold up the others.
+std::vector<MetricSample> read_all(const std::vector<net::Address>& addresses,
+                                   std::string& problem) {
+  std::vector<std::string> problems(addresses.size());
+  std::vector<std::future<MetricSample>> answers;
+  for (size_t i = 0; i < addresses.size(); ++i)
+    answers.push_back(
+        std::async(std::launch::async, [&, i] { return sample_of(addresses[i], problems[i]); }));
+  std::vector<MetricSample> samples;
+  for (auto& answer : answers) samples.push_back(answer.get());
+  for (const std::string& one : problems)
+    if (problem.empty()) problem = one;
+  return samples;
+}
+
+bool any_answers(const std::vector<MetricSample>& samples) {
+  return std::any_of(samples.begin(), samples.end(),
+                     [](const MetricSample& sample) { return !sample.values.empty(); });
+}
+
+void show(const std::vector<TaskRow>& rows, bool json, bool in_place) {
+  const double now =
+      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  const std::string text = json ? json_of(rows, now) + "\n" : table_of(rows);
+  if (in_place) std::fputs("\x1b[H\x1b[J", stdout);  // to the upper left corner, and clear
+  std::fputs((text + (json || in_place ? "" : "\n")).c_str(), stdout);
+  std::fflush(stdout);
+}
+
+int watch(const std::vector<net::Address>& addresses, const TopOptions& options) {
+  const bool in_place = !options.json && ::isatty(STDOUT_FILENO) == 1;
+  const int64_t count = options.count == 0 && options.json ? 1 : options.count;
+  std::string problem;
+  std::vector<MetricSample> before = read_all(addresses, problem);
+  if (!any_answers(before)) throw UnavailableError(problem);
+  for (int64_t shown = 0; count == 0 || shown < count; ++shown) {
+    std::this_thread::sleep_for(std::chrono::duration<double>(options.interval));
+    std::vector<MetricSample> now = read_all(addresses, problem);
+    if (!any_answers(now)) return 0;  // the job has ended
+    std::vector<TaskRow> rows;
+    for (size_t i = 0; i < addresses.size(); ++i)
+      rows.push_back(row_of(addresses[i].text(), before[i], now[i]));
+    share_lateness(rows, now);
+    show(rows, options.json, in_place);
+    before = std::move(now);
+  }
+  return 0;
+}
+
+}  // namespace
+
+Command top_command() {
+  using O = TopOptions;
+  return make_command<O>(
+      "top", "HOST:PORT|HOST:FIRST-LAST...",
+      "a live table of tasks that were started with DISTRIBUTE_METRICS_PORT. On a terminal it "
+      "stays in "
+      "its place; elsewhere each one is printed below the last",
+      {{"interval=SECONDS", &O::interval, above(0).at_most(3600), "between two readings"},
+       {"count=N", &O::count, at_least(0),
+        "tables to show; 0: until the job ends, with --json one"},
+       {"json", &O::json, "an object on each line instead of a table"}},
+      [](const O& options, const CommandLine& line) {
+        std::vector<net::Address> addresses;
+        for (const std::string& word : line.words)
+          for (net::Address& address : addresses_of(word)) addresses.push_back(std::move(address));
+        return watch(addresses, options);
+      });
+}
+
+}  // namespace distribute_tools
