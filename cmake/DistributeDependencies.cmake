@@ -3,6 +3,8 @@
 set(DISTRIBUTE_FOUND_TABLE "")        # lines of the summary
 set(DISTRIBUTE_HTTP_LINK_TARGETS "")   # what distribute::http links
 set(DISTRIBUTE_OBJECT_STORES_LINK_TARGETS "")  # what distribute::object_stores links
+set(DISTRIBUTE_PREPROCESSING_LINK_TARGETS "")  # what distribute::preprocessing links
+set(DISTRIBUTE_PREPROCESSING_DEFINITIONS "")   # and is compiled with
 set(DISTRIBUTE_SAVING_LINK_TARGETS "")  # what distribute::saving links
 set(DISTRIBUTE_SAVING_DEFINITIONS "")   # what only its bodies are compiled with
 set(DISTRIBUTE_LINK_TARGETS "")       # what distribute::distribute links
@@ -113,6 +115,9 @@ distribute_dependency(IPSEC_MB OPTIONAL PACKAGE IPSecMB MODULE TARGETS IPSecMB::
                       DEBIAN libipsec-mb-dev VERSION_VARIABLE IPSecMB_VERSION)
 distribute_dependency(JPEG OPTIONAL PACKAGE JPEG TARGETS JPEG::JPEG DEBIAN libjpeg-dev)
 distribute_dependency(PNG OPTIONAL PACKAGE PNG TARGETS PNG::PNG DEBIAN libpng-dev)
+distribute_dependency(FARMHASH OPTIONAL PACKAGE FarmHash MODULE TARGETS FarmHash::FarmHash
+                      DEBIAN libfarmhash-dev LINK_VARIABLE DISTRIBUTE_PREPROCESSING_LINK_TARGETS
+                      DEFINITION_VARIABLE DISTRIBUTE_PREPROCESSING_DEFINITIONS)
 include("${CMAKE_CURRENT_LIST_DIR}/DistributeCuda.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/DistributeKernels.cmake")
 list(APPEND DISTRIBUTE_FEATURE_DEFINITIONS DISTRIBUTE_HAS_MPI=0)

@@ -14,7 +14,7 @@ set(DISTRIBUTE_UNIT_GROUPS
 # And the annexes, with the annexes that each of them includes (tools/floors.py has the same).
 set(DISTRIBUTE_ANNEXES
     "http" "object_stores=http" "platforms=http" "metrics" "saved_model" "saving"
-    "estimator=saved_model" "horovod")
+    "estimator=saved_model" "horovod" "preprocessing")
 
 set(DISTRIBUTE_BODIES_PER_UNIT 40 CACHE STRING "Number of .ipp files per translation unit, at most")
 set(DISTRIBUTE_WAITING_OPTIONS "" CACHE STRING "Compile options of code that waits, such as -Og")
@@ -134,8 +134,9 @@ add_library(distribute_header_only INTERFACE)
 distribute_set_up(distribute_header_only INTERFACE "header-only")
 target_link_libraries(distribute_header_only INTERFACE
   ${DISTRIBUTE_HTTP_LINK_TARGETS} ${DISTRIBUTE_OBJECT_STORES_LINK_TARGETS}
-  ${DISTRIBUTE_SAVING_LINK_TARGETS})
-target_compile_definitions(distribute_header_only INTERFACE ${DISTRIBUTE_SAVING_DEFINITIONS})
+  ${DISTRIBUTE_SAVING_LINK_TARGETS} ${DISTRIBUTE_PREPROCESSING_LINK_TARGETS})
+target_compile_definitions(distribute_header_only INTERFACE ${DISTRIBUTE_SAVING_DEFINITIONS}
+                           ${DISTRIBUTE_PREPROCESSING_DEFINITIONS})
 set_target_properties(distribute_header_only PROPERTIES EXPORT_NAME header_only)
 add_library(distribute::header_only ALIAS distribute_header_only)
 
@@ -163,6 +164,8 @@ foreach(annex IN LISTS DISTRIBUTE_ANNEXES)
 endforeach()
 target_link_libraries(distribute_http PUBLIC ${DISTRIBUTE_HTTP_LINK_TARGETS})
 target_link_libraries(distribute_object_stores PUBLIC ${DISTRIBUTE_OBJECT_STORES_LINK_TARGETS})
+target_link_libraries(distribute_preprocessing PUBLIC ${DISTRIBUTE_PREPROCESSING_LINK_TARGETS})
+target_compile_definitions(distribute_preprocessing PRIVATE ${DISTRIBUTE_PREPROCESSING_DEFINITIONS})
 target_link_libraries(distribute_saving PRIVATE ${DISTRIBUTE_SAVING_LINK_TARGETS})
 target_compile_definitions(distribute_saving PRIVATE ${DISTRIBUTE_SAVING_DEFINITIONS})
 list(TRANSFORM DISTRIBUTE_ANNEX_NAMES PREPEND distribute:: OUTPUT_VARIABLE DISTRIBUTE_ANNEX_TARGETS)

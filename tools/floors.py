@@ -35,6 +35,7 @@ ANNEXES = {  # and those that it includes
     "saving": [],
     "estimator": ["saved_model"],
     "horovod": [],
+    "preprocessing": [],
 }
 # What strategy.hpp brings: all that is public on these floors.
 TRAINER_FLOORS = ["tensor", "autograd", "ops", "replica", "nn", "optim", "data", "strategy",
@@ -60,6 +61,7 @@ DOORS = {
     r"(mpi|ucp/.*)\.h": r"(nowhere: modules of src/engines include it)",
     r"j(peglib|error|morecfg)\.h": r"data/(impl|detail)/jpeg",
     r"png\.h": r"data/(impl|detail)/png",
+    r"farmhash\.h": r"preprocessing/impl/string_hash",
 }
 
 

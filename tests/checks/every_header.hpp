@@ -10,6 +10,7 @@
 #include <distribute/metrics.hpp>
 #include <distribute/object_stores.hpp>
 #include <distribute/platforms.hpp>
+#include <distribute/preprocessing.hpp>
 #include <distribute/saved_model.hpp>
 
 inline void update_everywhere(distribute::Strategy& strategy,

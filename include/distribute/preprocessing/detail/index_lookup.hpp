@@ -1,0 +1,113 @@
+#pragma once
+/// What lookups of strings and integers share: a vocabulary, learned or given.
+
+#include <distribute/base/config.hpp>
+#include <distribute/data/dataset.hpp>
+#include <distribute/preprocessing/category_encoding.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace distribute::preprocessing {
+
+template <typename T>
+concept LookupKey = std::same_as<T, std::string> || std::same_as<T, int64_t>;
+
+namespace preprocessing_internal {
+
+template <LookupKey Key>
+Key default_oov_token() {
+  if constexpr (std::same_as<Key, std::string>)
+    return "[UNK]";
+  else
+    return -1;
+}
+
+}  // namespace preprocessing_internal
+
+/// Source  the arguments of tf.keras.layers.StringLookup and IntegerLookup
+template <LookupKey Key>
+struct LookupOptions {
+  std::optional<int64_t> max_tokens = {};  // of the vocabulary, with mask and unknown ones
+  /// Numbers for what is not in the vocabulary: with several, strings are hashed and integers
+  /// taken modulo; with none, such input is an error.
+  int64_t num_oov_indices = 1;
+  std::optional<Key> mask_token = {};  // becomes 0, or nothing where the output is vectors
+  Key oov_token = preprocessing_internal::default_oov_token<Key>();  // where inverted
+  std::vector<Key> vocabulary = {};                                  // none: adapt() learns one
+  std::string vocabulary_file = {};                                  // the same, one a line
+  std::vector<float> idf_weights = {};                               // of the vocabulary, for TfIdf
+  bool invert = false;                                               // numbers to tokens
+  OutputMode output_mode = OutputMode::Int;
+  bool pad_to_max_tokens = false;  // vectors of max_tokens
+};
+
+/// A table from tokens to numbers. Thread-compatible while it learns, then thread-safe to call:
+/// `map` functions of datasets call it on any thread. Every process has a table of its own, so that
+/// workers of a parameter server job look up where their dataset functions run; all tasks give it
+/// the same vocabulary, or adapt it to the same data.
+template <LookupKey Key>
+class IndexLookup {
+ public:
+  explicit IndexLookup(LookupOptions<Key> options = {});
+
+  /// Learns the tokens, the most frequent ones first, equally frequent ones from the last in sort
+  /// order to the first. Of a dataset the first component counts; for TfIdf a row is a document.
+  /// Throws  FailedPreconditionError when a vocabulary was given.
+  void adapt(const data::Dataset& dataset);
+  void adapt(const Tensor& tokens);
+  /// With or without mask and unknown tokens at its front.
+  /// Throws  InvalidArgumentError for an empty one, repeated tokens, more than max_tokens, or
+  ///         weights that do not fit.
+  void set_vocabulary(const std::vector<Key>& vocabulary,
+                      const std::vector<float>& idf_weights = {});
+  /// A token's place is its number.
+  std::vector<Key> get_vocabulary(bool include_special_tokens = true) const;
+  int64_t vocabulary_size() const { return token_start() + int64_t(tokens_.size()); }
+  /// One token a line, as vocabulary_file reads it.
+  void save_vocabulary(const std::string& path) const;
+
+  /// Strings (preprocessing/strings.hpp) or integers -> int64 of the same places, or vectors as
+  /// CategoryEncoding gives them, int64 (TfIdf: float32). Inverted: int64 -> tokens.
+  /// Throws  InvalidArgumentError for an unknown token where num_oov_indices is 0.
+  Tensor operator()(const Tensor& input) const;
+
+  /// For layers that make tokens themselves: one token's number, or kMasked where it is the mask
+  /// and the output vectors; the numbers of examples as output; and one document learned.
+  int64_t index_of(const Key& token) const;
+  Tensor encode(const Tensor& numbers) const;
+  void learn(const std::vector<Key>& document);
+  void finish_learning();
+  const LookupOptions<Key>& options() const { return options_; }
+
+  static constexpr int64_t kMasked = INT64_MAX;
+
+ private:
+  int64_t oov_start() const {
+    return options_.mask_token && options_.output_mode == OutputMode::Int ? 1 : 0;
+  }
+  int64_t token_start() const { return oov_start() + options_.num_oov_indices; }
+  int64_t unknown_index(const Key& token) const;
+  int64_t depth() const;
+  std::vector<Key> special_tokens() const;
+  Tensor tokens_of(const Tensor& numbers) const;
+  void check_options() const;
+  void set_tokens(std::vector<Key> tokens);
+  void set_weights(std::vector<float> weights, bool with_special_tokens);
+
+  LookupOptions<Key> options_;
+  bool has_given_vocabulary_ = false;
+  std::vector<Key> tokens_;  // without the special ones
+  std::unordered_map<Key, int64_t> numbers_;
+  std::vector<float> idf_weights_;  // of all numbers
+  // While it learns.
+  std::map<Key, int64_t> counts_, document_counts_;
+  int64_t num_documents_ = 0;
+};
+
+}  // namespace distribute::preprocessing

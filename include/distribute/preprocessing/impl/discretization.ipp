@@ -1,0 +1,57 @@
+#pragma once
+#include <distribute/base/error.hpp>
+#include <distribute/ops/cast.hpp>
+#include <distribute/preprocessing/detail/quantiles.hpp>
+#include <distribute/preprocessing/discretization.hpp>
+
+#include <algorithm>
+
+namespace distribute::preprocessing {
+
+DISTRIBUTE_INLINE Discretization::Discretization(DiscretizationOptions options)
+    : options_(std::move(options)), learns_(options_.bin_boundaries.empty()) {
+  if (learns_ != options_.num_bins.has_value())
+    throw InvalidArgumentError("Discretization: give either bin_boundaries or num_bins");
+  if (options_.num_bins && *options_.num_bins < 2)
+    throw InvalidArgumentError(
+        str_cat("Discretization: num_bins must be at least 2, got ", *options_.num_bins));
+  if (!(options_.epsilon > 0 && options_.epsilon < 1))
+    throw InvalidArgumentError("Discretization: epsilon must be between 0 and 1");
+  if (!std::is_sorted(options_.bin_boundaries.begin(), options_.bin_boundaries.end()))
+    throw InvalidArgumentError("Discretization: bin_boundaries must rise");
+  if (options_.output_mode == OutputMode::TfIdf)
+    throw InvalidArgumentError("Discretization: has no mode TfIdf");
+}
+
+DISTRIBUTE_INLINE void Discretization::adapt(const data::Dataset& dataset) {
+  if (!learns_)
+    throw FailedPreconditionError("Discretization: adapt() needs num_bins in place of boundaries");
+  data::require_end(dataset.cardinality(), "adapt", "it `.take(count)`");
+  preprocessing_internal::QuantileSummary summary(options_.epsilon);
+  for (const data::Batch& element : dataset) {
+    const Tensor numbers = cast(element.x.to(Device{}), DType::Float32);
+    if (numbers.num_elements() > 0) summary.add(numbers.data<float>());
+  }
+  options_.bin_boundaries = summary.boundaries(*options_.num_bins);
+  if (options_.bin_boundaries.empty())
+    throw InvalidArgumentError("Discretization: adapt() got too little data");
+}
+
+DISTRIBUTE_INLINE void Discretization::adapt(const Tensor& data) {
+  adapt(data::Dataset::from_tensors(data));
+}
+
+DISTRIBUTE_INLINE Tensor Discretization::operator()(const Tensor& x) const {
+  if (options_.bin_boundaries.empty())
+    throw FailedPreconditionError("Discretization: call adapt() first; there are no boundaries");
+  const Tensor numbers = cast(x.to(Device{}), DType::Float32);
+  const auto& ends = options_.bin_boundaries;
+  std::vector<int32_t> bins;
+  for (const float value : numbers.data<float>())
+    bins.push_back(int32_t(std::upper_bound(ends.begin(), ends.end(), value) - ends.begin()));
+  const Tensor result(x.shape(), bins);
+  if (options_.output_mode == OutputMode::Int) return result;
+  return encode_categories(result, options_.output_mode, int64_t(ends.size()) + 1, DType::Float32);
+}
+
+}  // namespace distribute::preprocessing

@@ -1,0 +1,73 @@
+#pragma once
+/// Features scaled to mean 0 and variance 1, or by given numbers.
+
+#include <distribute/base/config.hpp>
+#include <distribute/data/dataset.hpp>
+#include <distribute/nn/module.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace distribute::preprocessing {
+
+/// Source  the arguments of tf.keras.layers.Normalization
+struct NormalizationOptions {
+  std::vector<int64_t> axis = {-1};  // axes with a mean and a variance for each place; none: one
+  Tensor mean = {}, variance = {};   // set: of these axes, or scalars; else adapt() finds them
+  bool invert = false;               // x * deviation + mean
+  std::string name = {};
+};
+
+/// (x - mean) / max(sqrt(variance), 1e-7). One thread until it is adapted.
+/// Shapes  any -> the same, in the policy's compute dtype; weights mean and variance of the sizes
+/// of
+///         `axis`, count [].
+/// Source  tf.keras.layers.Normalization
+class Normalization : public nn::Module {
+ public:
+  explicit Normalization(NormalizationOptions options = {});
+
+  /// Builds the layer for such data where it is not yet, and takes over mean and variance: exactly
+  /// for a tensor, summed up batch by batch for a dataset, whose first component counts. Elements
+  /// of one axis are batched first.
+  /// Throws  FailedPreconditionError when mean and variance were given; InvalidArgumentError for
+  ///         data of other sizes, or a dataset that is empty or never ends.
+  void adapt(const data::Dataset& dataset);
+  void adapt(const Tensor& data);
+
+ private:
+  struct Moments;
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, nn::CallOptions options) override;
+  DISTRIBUTE_INLINE void build(const Shape& input) override;
+  std::string kind() const override { return "normalization"; }
+  void add(const Tensor& batch, Moments& moments);
+  Shape broadcast_shape(const Shape& input) const;
+  std::vector<int64_t> kept_axes(int64_t rank) const;
+
+  NormalizationOptions options_;
+  Variable mean_, variance_, count_;
+};
+
+struct RescalingOptions {
+  Tensor scale = 1.0f;  // a scalar, or of the last axis
+  Tensor offset = 0.0f;
+  std::string name = {};
+};
+
+/// x * scale + offset, in the policy's compute dtype.
+/// Source  tf.keras.layers.Rescaling
+class Rescaling : public nn::Module {
+ public:
+  explicit Rescaling(RescalingOptions options);
+  explicit Rescaling(float scale, float offset = 0)
+      : Rescaling(RescalingOptions{.scale = scale, .offset = offset}) {}
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, nn::CallOptions options) override;
+  std::string kind() const override { return "rescaling"; }
+
+  RescalingOptions options_;
+};
+
+}  // namespace distribute::preprocessing

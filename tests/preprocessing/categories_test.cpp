@@ -1,0 +1,92 @@
+// Against Keras: answers.json. Discretization, Hashing and CategoryEncoding.
+#include <distribute/preprocessing/discretization.hpp>
+#include <distribute/preprocessing/hashing.hpp>
+
+#include <distribute/preprocessing/detail/string_hash.hpp>
+
+#include <tests/preprocessing/keras_answers.hpp>
+#include <tests/support/check_throws.hpp>
+
+using namespace distribute;
+using namespace distribute::preprocessing;
+
+namespace {
+
+Tensor many() {
+  const nlohmann::json rows = keras_answer("many")["value"];
+  std::vector<float> values;
+  for (const auto& row : rows)
+    for (const auto& value : row) values.push_back(value.get<float>());
+  return Tensor(Shape{int64_t(rows.size()), 2}, values);
+}
+
+void check_boundaries(const std::string& name, const DiscretizationOptions& options) {
+  INFO(name);
+  Discretization whole(options), batches(options);
+  whole.adapt(many());
+  batches.adapt(data::Dataset::from_tensor_slices(many()).batch(25));
+  CHECK(is_near(whole.bin_boundaries(), keras_answer("boundaries " + name)["value"], 1e-6));
+  CHECK(is_near(batches.bin_boundaries(), keras_answer("boundaries in batches " + name)["value"],
+                1e-6));
+}
+
+}  // namespace
+
+TEST_CASE("Discretization numbers ranges as Keras", "[preprocessing][discretization]") {
+  const Tensor asked(Shape{2, 4}, std::vector<float>{-1.5, 1.0, 3.4f, 0.5, 0.0, 3.0, 1.3f, 0.0});
+  const auto binned = [&](OutputMode mode) {
+    return Discretization({.bin_boundaries = {0, 1, 2}, .output_mode = mode})(asked);
+  };
+  check_answer("binned", binned(OutputMode::Int));
+  check_answer("binned one_hot", binned(OutputMode::OneHot));
+  check_answer("binned multi_hot", binned(OutputMode::MultiHot));
+  check_answer("binned count", binned(OutputMode::Count));
+}
+
+TEST_CASE("Discretization learns Keras's quantiles", "[preprocessing][discretization]") {
+  check_boundaries("4", {.num_bins = 4});
+  check_boundaries("5 coarse", {.num_bins = 5, .epsilon = 0.1});
+  Discretization layer({.num_bins = 4});
+  CHECK_THROWS_AS(layer(many()), FailedPreconditionError);
+  CHECK_THROWS_AS(Discretization({}), InvalidArgumentError);
+  CHECK_THROWS_AS(Discretization({.bin_boundaries = {1}, .num_bins = 2}), InvalidArgumentError);
+  CHECK_THROWS_AS(Discretization({.bin_boundaries = {2, 1}}), InvalidArgumentError);
+  CHECK_THROWS_AS(Discretization({.bin_boundaries = {1}}).adapt(many()), FailedPreconditionError);
+}
+
+TEST_CASE("Hashing fills TensorFlow's buckets", "[preprocessing][hashing]") {
+  CHECK_THROWS_AS(Hashing(0), InvalidArgumentError);
+  if (!preprocessing_internal::has_farmhash()) {
+    check_throws<UnimplementedError>([] { Hashing(3)(strings_tensor({"a"})); }, "libfarmhash-dev");
+    return;
+  }
+  const Tensor letters = strings_tensor(
+      {"A", "B", "C", "a longer text that has more than thirty-two bytes", ""}, {5, 1});
+  check_answer("hashed", Hashing(3)(letters));
+  check_answer("hashed wide", Hashing(1'000'000)(letters));
+  check_answer("hashed masked", Hashing({.num_bins = 3, .mask_value = ""})(letters));
+  check_answer("hashed integers",
+               Hashing(1000)(Tensor(Shape{3, 1}, std::vector<int64_t>{5, -3, 0})));
+  check_answer("hashed multi_hot", Hashing({.num_bins = 4, .output_mode = OutputMode::MultiHot})(
+                                       strings_tensor({"A", "B", "C", "A"}, {2, 2})));
+}
+
+TEST_CASE("CategoryEncoding makes Keras's vectors", "[preprocessing][category_encoding]") {
+  const Tensor ids(Shape{2, 3}, std::vector<int64_t>{3, 2, 0, 0, 1, 1});
+  const auto encoded = [&](OutputMode mode) {
+    return CategoryEncoding({.num_tokens = 4, .output_mode = mode})(ids);
+  };
+  check_answer("encoded one_hot", encoded(OutputMode::OneHot));
+  check_answer("encoded multi_hot", encoded(OutputMode::MultiHot));
+  check_answer("encoded count", encoded(OutputMode::Count));
+  const CategoryEncoding count({.num_tokens = 4, .output_mode = OutputMode::Count});
+  const Tensor weights(Shape{2, 3}, std::vector<float>{0.5, 2, 1, 3, 0.25, 1});
+  check_answer("encoded weights", count(ids, weights));
+  check_throws<InvalidArgumentError>([&] { count(Tensor{int64_t{4}}); },
+                                     "must be in [0, 4), got 4");
+  CHECK_THROWS_AS(count(ids, weights.rows(0, 1)), InvalidArgumentError);
+  CHECK_THROWS_AS(count(ids.view({1, 2, 3})), InvalidArgumentError);
+  CHECK_THROWS_AS(CategoryEncoding({.num_tokens = 0}), InvalidArgumentError);
+  CHECK_THROWS_AS(CategoryEncoding({.num_tokens = 2, .output_mode = OutputMode::Int}),
+                  InvalidArgumentError);
+}
