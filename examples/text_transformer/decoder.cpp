@@ -62,8 +62,8 @@ class Decoder : public nn::Module {
     const Tensor places = dist::range(int32_t(tokens.shape()[1]));
     Tensor x = characters_(tokens, options) + places_(places, options);
     for (Block& block : blocks_) {
-      const auto run = [&](const std::vector<Tensor>& in) { return block(in[0], options); };
-      x = absl::GetFlag(FLAGS_recompute) ? dist::recompute_grad(run, {x}) : run({x});
+      const auto again = [&block, options](const auto& in) { return block(in[0], options); };
+      x = absl::GetFlag(FLAGS_recompute) ? dist::recompute_grad(again, {x}) : block(x, options);
     }
     return head_(norm_(x, options), options);
   }

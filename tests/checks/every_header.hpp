@@ -12,6 +12,7 @@
 #include <distribute/platforms.hpp>
 #include <distribute/preprocessing.hpp>
 #include <distribute/saved_model.hpp>
+#include <distribute/saving.hpp>
 
 inline void update_everywhere(distribute::Strategy& strategy,
                               const distribute::Variable& variable) {

@@ -52,16 +52,20 @@ inline std::string mpi_problem(distribute::collective::EngineKind mpi) {
 inline MpiRun run_with_mpi(const std::string& tag, const MpiRunOptions& options = {}) {
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   const TemporaryDirectory directory;
-  const std::string out = directory / "out";
+  // A file for each rank: mpirun mixes what they print, also within lines.
+  const std::string own = "$file.${OMPI_COMM_WORLD_RANK:-$PMI_RANK}";
   // Both MPIs leave memory behind; what the test itself leaks, other tests find.
   const std::string command = distribute::str_cat(
-      "env ASAN_OPTIONS=detect_leaks=0 ", options.environment, " timeout 60 ", mpirun_of(options),
-      "-np ", options.ranks, " '", self, "' '", tag, "' >'", out, "' 2>&1 </dev/null");
+      "env ASAN_OPTIONS=detect_leaks=0 ", options.environment, " file='", directory / "out",
+      "' timeout 60 ", mpirun_of(options), "-np ", options.ranks, " sh -c 'exec \"", self, "\" \"",
+      tag, "\" > \"", own, "\" 2>&1' >'", directory / "out", "' 2>&1 </dev/null");
   MpiRun run;
   if (std::system(command.c_str()) < 0) return run;
-  std::ifstream file(out);
-  for (std::string line; std::getline(file, line); run.output += line + '\n')
-    run.passed += line.find("All tests passed") != std::string::npos;
+  for (const auto& entry : std::filesystem::directory_iterator(directory.path())) {
+    std::ifstream file(entry.path());
+    for (std::string line; std::getline(file, line); run.output += line + '\n')
+      run.passed += line.find("All tests passed") != std::string::npos;
+  }
   return run;
 }
 

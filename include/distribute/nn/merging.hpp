@@ -79,6 +79,7 @@ class Concatenate : public MultiInputModule {
   int axis_;
 };
 
+/// Options of Dot.
 struct DotOptions {
   /// The axis of each input that is summed over; not 0, the batch.
   std::array<int, 2> axes = {-1, -1};

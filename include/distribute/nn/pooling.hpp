@@ -51,6 +51,7 @@ class AveragePooling2D : public Module {
   Pool2DLayerOptions options_;
 };
 
+/// Options of MaxPooling1D and AveragePooling1D.
 struct Pool1DLayerOptions {
   int64_t pool_size = 2;
   std::optional<int64_t> strides = {};  // unset: as pool_size

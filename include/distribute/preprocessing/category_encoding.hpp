@@ -17,6 +17,7 @@ enum class OutputMode {
   TfIdf,     // how often, times the token's weight
 };
 
+/// Options of CategoryEncoding.
 struct CategoryEncodingOptions {
   int64_t num_tokens = 0;
   OutputMode output_mode = OutputMode::MultiHot;

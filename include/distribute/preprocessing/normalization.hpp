@@ -49,6 +49,7 @@ class Normalization : public nn::Module {
   Variable mean_, variance_, count_;
 };
 
+/// Options of Rescaling.
 struct RescalingOptions {
   Tensor scale = 1.0f;  // a scalar, or of the last axis
   Tensor offset = 0.0f;

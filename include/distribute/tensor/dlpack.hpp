@@ -24,6 +24,7 @@ struct DLDataType {
   uint16_t lanes = 1;
 };
 
+/// An array of DLPack 0.8.
 struct DLTensor {
   void* data = nullptr;
   DLDevice device = {};

@@ -3,8 +3,8 @@
 
 namespace distribute::nn {
 
-DISTRIBUTE_INLINE Activation::Activation(ActivationFunction function, std::string name)
-    : Module(std::move(name)), function_(function) {}
+DISTRIBUTE_INLINE Activation::Activation(ActivationFunction applied, std::string name)
+    : Module(std::move(name)), function_(applied) {}
 
 DISTRIBUTE_INLINE Tensor Activation::call(const Tensor& x, CallOptions) {
   return function_ ? function_(x) : x;
