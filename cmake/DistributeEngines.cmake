@@ -26,6 +26,9 @@ function(distribute_engine name)
       # Programs look into lib/distribute beside their own folder (collective/engine.hpp).
       set_target_properties(distribute_${name} PROPERTIES
         CXX_VISIBILITY_PRESET hidden LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/distribute")
+      if(NOT PROJECT_IS_TOP_LEVEL)
+        set_target_properties(distribute_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+      endif()
       set(DISTRIBUTE_ENGINE_TARGETS ${DISTRIBUTE_ENGINE_TARGETS} distribute_${name} PARENT_SCOPE)
     else()
       set(version "missing: apt-get install ${arg_DEBIAN}")
