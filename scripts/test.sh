@@ -29,8 +29,8 @@ format() {
   git ls-files -z '*.hpp' '*.ipp' '*.cpp' | xargs -0 -r clang-format --dry-run -Werror
 }
 build() { cmake --preset ci && cmake --build --preset ci -- -k 0; }
-# One more than there are cores: some tests wait for what does not come.
-tests() { ctest --preset ci -j $((jobs + 1)); }
+# Two more than there are cores: some tests wait for what does not come.
+tests() { ctest --preset ci -j $((jobs + 2)); }
 headers() { python3 tools/check_headers.py build/ci --part; }
 all_headers() { python3 tools/check_headers.py build/ci; }
 budgets() { python3 tools/check_compile_budgets.py build/ci --part; }
