@@ -124,10 +124,10 @@ def multi_worker():
             replica(picture, rx, 84, f"replica {number * 2 + local}", 118)
             picture.arrow(rx + 59, 172, rx + 59, 210)
         picture.arrow(x + 115, 106, x + 128, 106)
-        picture.box(x + 130, 212, 244, 34, "sum on the host: shared memory, NCCL", NET, 12)
+        picture.box(x + 130, 212, 244, 34, "sum: shared memory, NCCL", NET, 12)
         picture.box(x + 130, 258, 244, 30, "update of this host's copy", DEVICE, 12)
     picture.arrow(404, 229, 573, 229, both=True)
-    picture.text(430, 330, "between hosts: buckets of 1 MiB, then 25 MiB, over TCP, NCCL or MPI, while the backward pass still runs",
+    picture.text(430, 330, "between hosts: buckets of 1 MiB, then 25 MiB, over TCP, NCCL, MPI or UCX, while the backward pass still runs",
                  12, "middle", fill=LINE)
     picture.box(150, 350, 560, 54, "membership: worker 0 hears a heartbeat of each task every second;\n"
                 "who is silent for 9 s is lost, and all tasks say so", STORE, 12)
