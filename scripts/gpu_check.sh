@@ -216,7 +216,7 @@ sanitizers() {
   if [[ -z $dry_run && ! -x $sanitizer ]]; then
     skipped "memcheck, racecheck" "no compute-sanitizer"
   else
-    # Exact sizes: what is behind a block's end belongs to nobody.
+    # Exact sizes: what is behind a block's end is not allocated.
     for tool in memcheck racecheck; do
       [[ -n $dry_run ]] && words=() || words=(--tool "$tool" --error-exitcode 9)
       local wrapped=("${ours[@]}" DISTRIBUTE_CUDA_EXACT_MEMORY=1 "$sanitizer" "${words[@]}")

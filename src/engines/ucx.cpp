@@ -247,7 +247,7 @@ void wait_for(distribute_engine_group* group, std::vector<void*> requests, doubl
   }
 }
 
-/// Takes what came and nobody has asked for, as a broken group leaves it; UCX would warn of it.
+/// Takes messages without a receiver, as a broken group leaves them: UCX would warn of them.
 void drop_unexpected(distribute_engine_group* group) {
   ucp_tag_recv_info_t info;
   while (const ucp_tag_message_h message = ucp_tag_probe_nb(group->worker, 0, 0, 1, &info)) {

@@ -7,6 +7,7 @@
 #include <tests/support/cluster_main.hpp>
 #include <tests/support/logical_devices.hpp>
 #include <tests/support/mpirun.hpp>
+#include <tests/support/small_training.hpp>
 #include <tests/support/temporary_directory.hpp>
 
 #include <chrono>
@@ -14,7 +15,6 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -32,43 +32,6 @@ using testing::NetworkNamespaces;
 using testing::ProcessCluster;
 
 namespace {
-
-/// The bits of all weights after some steps, as text; `units` says how large the gradients are.
-std::string train_net(Strategy& strategy, int64_t units) {
-  const auto scope = strategy.scope();
-  random::set_seed(5);
-  nn::Sequential model(nn::Dense({.units = units, .activation = nn::relu}),
-                       nn::Dense({.units = 3}));
-  optim::Adam optimizer({.learning_rate = 0.01f});
-  std::vector<float> x(30 * 9);
-  std::vector<int64_t> y(30);
-  for (size_t i = 0; i < x.size(); ++i) x[i] = std::sin(float(i));
-  for (size_t i = 0; i < y.size(); ++i) y[i] = int64_t(i % 3);
-  auto dataset = strategy.experimental_distribute_dataset(
-      data::Dataset::from_tensor_slices(Tensor(Shape{30, 9}, x), Tensor(Shape{30}, y))
-          .repeat()
-          .batch(30));
-  auto iterator = dataset.iterator();
-  for (int step = 0; step < 5; ++step)
-    strategy.run(
-        [&](const data::Batch& batch) {
-          GradientTape tape;
-          const auto logits = model(batch.x, {.training = true});
-          const auto losses =
-              nn::sparse_categorical_crossentropy(batch.y, logits, {.from_logits = true});
-          optimizer.minimize(nn::compute_average_loss(losses, 30), model.trainable_variables(),
-                             tape);
-        },
-        iterator.get_next());
-  std::string bits;
-  for (const Variable& variable : model.trainable_variables())
-    for (float w : variable.value().to_vector()) {
-      uint32_t word = 0;
-      std::memcpy(&word, &w, sizeof word);
-      bits += str_cat(word, " ");
-    }
-  return bits;
-}
 
 std::string transport_of(Strategy& strategy) {
   auto& extended = dynamic_cast<strategy_internal::MultiWorkerExtended&>(strategy.extended());
@@ -96,7 +59,8 @@ std::string other_modules() { return DISTRIBUTE_BINARY_DIR "/../lib/another_vers
 DISTRIBUTE_CLUSTER_MAIN(trains_over_engine) {
   const LogicalDevices devices(std::stoi(task.argument()));
   MultiWorkerMirroredStrategy<CpuDevice> strategy({.num_replicas = std::stoi(task.argument())});
-  task.set_result(transport_of(strategy) + " " + train_net(strategy, 4000));
+  task.set_result(transport_of(strategy) + " " +
+                  bits_of_training(strategy, {.units = 4000, .steps = 5}));
 }
 
 TEST_CASE("UCX trains the bits of TCP", "[strategy][multi_worker][ucx]") {
@@ -182,11 +146,11 @@ TEST_CASE("a rank under mpirun: trains over MPI", "[.mpi_trains]") {
     MultiWorkerMirroredStrategy strategy;
     CHECK_THAT(transport_of(strategy), Contains("mpi"));
     CHECK(strategy.num_replicas_in_sync() == 3);
-    small = train_net(strategy, 40);  // its gradients are summed in rank order
+    small = bits_of_training(strategy, {.steps = 5});  // its gradients are summed in rank order
   }
   const LogicalDevices devices(3);
   MirroredStrategy mirrored({.num_replicas = 3});
-  CHECK(small == train_net(mirrored, 40));
+  CHECK(small == bits_of_training(mirrored, {.steps = 5}));
 }
 
 TEST_CASE("a rank under mpirun: with op determinism large gradients keep their bits",
@@ -196,11 +160,11 @@ TEST_CASE("a rank under mpirun: with op determinism large gradients keep their b
   std::string bits;
   {
     MultiWorkerMirroredStrategy strategy;
-    bits = train_net(strategy, 4000);
+    bits = bits_of_training(strategy, {.units = 4000, .steps = 5});
   }
   const LogicalDevices devices(3);
   MirroredStrategy mirrored({.num_replicas = 3});
-  CHECK(bits == train_net(mirrored, 4000));
+  CHECK(bits == bits_of_training(mirrored, {.units = 4000, .steps = 5}));
 }
 
 TEST_CASE("a rank under mpirun: one of three is lost", "[.mpi_lost]") {

@@ -6,12 +6,12 @@
 #include <tests/support/check_throws.hpp>
 #include <tests/support/cluster_main.hpp>
 #include <tests/support/logical_devices.hpp>
+#include <tests/support/small_training.hpp>
 
 #include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <map>
 #include <string>
 #include <thread>
@@ -23,42 +23,6 @@ using testing::ProcessCluster;
 using testing::ProcessClusterOptions;
 
 namespace {
-
-/// The bits of all weights after some steps of Adam, global batch 30, as text.
-std::string train_net(Strategy& strategy) {
-  const auto scope = strategy.scope();
-  random::set_seed(5);
-  nn::Sequential model(nn::Dense({.units = 40, .activation = nn::relu}), nn::Dense({.units = 3}));
-  optim::Adam optimizer({.learning_rate = 0.01f});
-  std::vector<float> x(30 * 9);
-  std::vector<int64_t> y(30);
-  for (size_t i = 0; i < x.size(); ++i) x[i] = std::sin(float(i));
-  for (size_t i = 0; i < y.size(); ++i) y[i] = int64_t(i % 3);
-  auto dataset = strategy.experimental_distribute_dataset(
-      data::Dataset::from_tensor_slices(Tensor(Shape{30, 9}, x), Tensor(Shape{30}, y))
-          .repeat()
-          .batch(30));
-  auto iterator = dataset.iterator();
-  for (int step = 0; step < 15; ++step)
-    strategy.run(
-        [&](const data::Batch& batch) {
-          GradientTape tape;
-          const auto logits = model(batch.x, {.training = true});
-          const auto losses =
-              nn::sparse_categorical_crossentropy(batch.y, logits, {.from_logits = true});
-          optimizer.minimize(nn::compute_average_loss(losses, 30), model.trainable_variables(),
-                             tape);
-        },
-        iterator.get_next());
-  std::string bits;
-  for (const Variable& variable : model.trainable_variables())
-    for (float w : variable.value().to_vector()) {
-      uint32_t word = 0;
-      std::memcpy(&word, &w, sizeof word);
-      bits += str_cat(word, " ");
-    }
-  return bits;
-}
 
 /// Runs a function on every worker of a cluster of processes.
 std::vector<testing::TaskOutcome> run(int workers, const char* function, const char* transport) {
@@ -74,7 +38,7 @@ std::vector<testing::TaskOutcome> run(int workers, const char* function, const c
 
 DISTRIBUTE_CLUSTER_MAIN(trains_net) {
   MultiWorkerMirroredStrategy strategy;
-  task.set_result(train_net(strategy));
+  task.set_result(bits_of_training(strategy));
 }
 
 TEST_CASE("without a cluster it trains on this process alone", "[strategy][multi_worker]") {
@@ -85,7 +49,7 @@ TEST_CASE("without a cluster it trains on this process alone", "[strategy][multi
   CHECK(strategy.extended().should_checkpoint());
   CHECK(strategy.cluster_resolver() == &nobody);
   MirroredStrategy mirrored({.num_replicas = 2});
-  CHECK(train_net(strategy) == train_net(mirrored));
+  CHECK(bits_of_training(strategy) == bits_of_training(mirrored));
 }
 
 TEST_CASE("an elastic strategy that needs others does not train alone",
@@ -114,7 +78,7 @@ TEST_CASE("processes train the bits of one process, in shared memory and by TCP"
   CAPTURE(workers, transport);
   const LogicalDevices devices(workers);
   MirroredStrategy mirrored({.num_replicas = workers});
-  const std::string want = train_net(mirrored);
+  const std::string want = bits_of_training(mirrored);
   for (const auto& outcome : run(workers, "trains_net", transport.c_str()))
     CHECK(outcome.result.value() == want);
 }

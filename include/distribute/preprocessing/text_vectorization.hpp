@@ -23,7 +23,7 @@ struct TextVectorizationOptions {
   std::function<std::string(const std::string&)> custom_standardize = {};  // in its place
   Split split = Split::Whitespace;
   std::function<std::vector<std::string>(const std::string&)> custom_split = {};  // in its place
-  int64_t ngrams = 0;                      // also runs of 2, ... up to so many tokens
+  int64_t ngrams = 0;                      // also runs of 2, 3, ..., n tokens
   std::vector<int64_t> ngram_widths = {};  // runs of these lengths alone
   OutputMode output_mode = OutputMode::Int;
   std::optional<int64_t> output_sequence_length = {};  // of Int: padded with 0, or cut

@@ -42,7 +42,7 @@ struct DLManagedTensor {
   void (*deleter)(DLManagedTensor*) = nullptr;
 };
 
-/// The tensor's own memory, kept until the deleter is called. Nobody may write to it.
+/// The tensor's own memory, kept until the deleter is called. It is read only.
 /// Blocks  until a GPU's tensor is computed: the reader's stream need not wait.
 /// Source  tf.experimental.dlpack.to_dlpack
 DLManagedTensor* to_dlpack(const Tensor& tensor);

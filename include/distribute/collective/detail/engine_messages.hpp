@@ -80,7 +80,7 @@ class EngineMessages final : public GroupMessages {
   /// What a rank sends in turn.
   struct Channel {
     BufferPointer buffer;
-    bool arrived = false;  // and nobody wants it yet
+    bool arrived = false;  // before it is wanted here
   };
   struct Peer : MessagePeer {
     std::array<Channel, 2> channels;  // of collectives, and from point to point

@@ -254,7 +254,7 @@ DISTRIBUTE_INLINE void EngineMessages::end_message(int who, uint64_t tag, bool s
   events_.push_back({who, tag, sent});
 }
 
-/// Takes heads up to one that nobody wants yet.
+/// Takes heads up to one that no operation waits for yet.
 DISTRIBUTE_INLINE void EngineMessages::read(int from, int channel) {
   if (!read_head(from, channel)) return;
   post(from, channel);
@@ -291,7 +291,8 @@ DISTRIBUTE_INLINE bool EngineMessages::read_point_to_point(int from, const Engin
   return deliver(from, *peer(from).channels[1].buffer);
 }
 
-/// Puts the contents where they are wanted, or asks for them; false: nobody wants them yet.
+/// Puts the contents where they are wanted, or asks for them; false: no operation waits for
+/// them yet.
 DISTRIBUTE_INLINE bool EngineMessages::deliver(int from, const Buffer& buffer) {
   Peer& other = peer(from);
   const EngineHead head = buffer.head();

@@ -135,7 +135,7 @@ DISTRIBUTE_INLINE GraphRunner::Values GraphRunner::run_graph(
   std::vector<int> wanted = targets;
   for (const NodeOutput& result : results) wanted.push_back(result.node);
   const std::vector<int> order = order_of(graph, wanted, fed);
-  std::vector<int> readers(graph.nodes.size(), 0);  // values go when nobody needs them any more
+  std::vector<int> readers(graph.nodes.size(), 0);  // a value goes after its last reader
   for (const int place : order)
     for (const NodeOutput& input : graph.nodes[size_t(place)].inputs) ++readers[size_t(input.node)];
   for (const NodeOutput& result : results) ++readers[size_t(result.node)];
