@@ -1,6 +1,9 @@
 #include <distribute/data/shuffle.hpp>
 
+#include <distribute/base/memory_limit.hpp>
+#include <distribute/device/buffer.hpp>
 #include <distribute/ops/detail/global_seed.hpp>
+#include <distribute/testing/wait_until.hpp>
 
 #include <tests/data/dataset_support.hpp>
 #include <tests/support/catch.hpp>
@@ -11,8 +14,6 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <distribute/base/memory_limit.hpp>
 
 using namespace distribute;
 using namespace distribute::data;
@@ -126,6 +127,11 @@ static void leave_little_memory(bool little) {
   ::setrlimit(RLIMIT_AS, &limit);
 }
 
+/// Until a look at the memory that is newer than the limit has been taken.
+static void wait_for_shortage() {
+  testing::wait_until([] { return !host_memory_shortage().empty(); }, "little memory");
+}
+
 // Run by the test below, in a process of its own.
 TEST_CASE("with little memory", "[.little_memory]") {
   if (!std::getenv("DISTRIBUTE_TEST_LITTLE_MEMORY")) SKIP("run by the next test");
@@ -141,7 +147,7 @@ TEST_CASE("with little memory", "[.little_memory]") {
   Iterator it = shuffled.iterator();
   Numbers got = take(it, 50);  // with all of the buffer
   leave_little_memory(true);
-  ::usleep(60'000);  // the look before counts for so long
+  wait_for_shortage();
   for (const int64_t number : take(it, 150)) got.push_back(number);
   leave_little_memory(false);
   const Tensor position = it.state();
@@ -165,7 +171,7 @@ TEST_CASE("with little memory", "[.little_memory]") {
            rows = Dataset::range(400).shuffle(200, {.seed = 6}).iterator();
   Numbers in_order = take(ahead, 1);  // starts the threads
   leave_little_memory(true);
-  ::usleep(60'000);
+  wait_for_shortage();
   const Numbers rest_in_order = take(ahead, 100), order = take(rows, 400);
   leave_little_memory(false);
   in_order.insert(in_order.end(), rest_in_order.begin(), rest_in_order.end());

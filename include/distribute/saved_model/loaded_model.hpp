@@ -53,8 +53,8 @@ struct LoadedModel {
 
 /// Reads PATH/saved_model.pb and the variables beside it, and checks that every operation of the
 /// signatures is there: docs/loading.md has the list. Only float32, float16, bfloat16, int32,
-/// int64, uint8 and bool; no tables, no training. Throws  NotFoundError for a path or tags that are
-/// not there; DataLossError for damaged files;
+/// int64, uint8 and bool; no tables, no training.
+/// Throws  NotFoundError for a path or tags that are not there; DataLossError for damaged files;
 ///         UnimplementedError that names all operations which are not there.
 /// Source  tf.saved_model.load
 LoadedModel load(const std::string& path, const std::set<std::string>& tags = {"serve"});
