@@ -47,7 +47,8 @@ PLAIN = ("ONEDNN",)
 # Vendor headers and the files that may include them: the real door and its private headers.
 DOORS = {
     r"(oneapi/dnnl/)?dnnl\w*\.h(pp)?": r"device/(impl|detail)/cpu_onednn",
-    r"openssl/\w+\.h": r"net/(impl|detail)/(hmac|tls)|http/(impl|detail)/digest",
+    r"openssl/\w+\.h": r"net/(impl|detail)/(hmac|tls)|http/(impl|detail)/digest|"
+                        r"preprocessing/impl/keyed_hash",
     r"curl/\w+\.h": r"http/impl/http_client",
     r"pugixml\.hpp": r"object_stores/impl/xml",
     r"hdf5\.h": r"saving/impl/hdf5_file",

@@ -2,10 +2,12 @@
 /// The annex preprocessing.
 /// Written by tools/check_umbrella.py.
 
+#include <distribute/preprocessing/affine_transform.hpp>
 #include <distribute/preprocessing/category_encoding.hpp>
 #include <distribute/preprocessing/discretization.hpp>
 #include <distribute/preprocessing/hashing.hpp>
 #include <distribute/preprocessing/normalization.hpp>
+#include <distribute/preprocessing/random_images.hpp>
 #include <distribute/preprocessing/string_lookup.hpp>
 #include <distribute/preprocessing/strings.hpp>
 #include <distribute/preprocessing/text_vectorization.hpp>

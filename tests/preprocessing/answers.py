@@ -140,6 +140,8 @@ LETTERS = np.array([["A"], ["B"], ["C"], ["a longer text that has more than thir
 add("hashed", layers.Hashing(num_bins=3)(LETTERS))
 add("hashed wide", layers.Hashing(num_bins=1000000)(LETTERS))
 add("hashed salted", layers.Hashing(num_bins=1000, salt=[133, 137])(LETTERS))
+add("hashed salted once", layers.Hashing(num_bins=1000, salt=133)(LETTERS))
+add("hashed salted masked", layers.Hashing(num_bins=1000, salt=133, mask_value="A")(LETTERS))
 add("hashed masked", layers.Hashing(num_bins=3, mask_value="")(LETTERS))
 add("hashed integers", layers.Hashing(num_bins=1000)(np.array([[5], [-3], [0]])))
 add("hashed multi_hot", layers.Hashing(num_bins=4, output_mode="multi_hot")(
@@ -150,6 +152,45 @@ for mode in ("one_hot", "multi_hot", "count"):
     add("encoded " + mode, layers.CategoryEncoding(4, mode)(IDS))
 add("encoded weights", layers.CategoryEncoding(4, "count")(
     IDS, count_weights=np.array([[0.5, 2.0, 1.0], [3.0, 0.25, 1.0]], np.float32)))
+
+
+def add_images(name, value):
+    value = value.numpy()
+    answers[name] = {"dtype": value.dtype.name,
+                     "value": np.round(value.astype(np.float64), 6).tolist()}
+
+
+IMAGES = random.uniform(-1, 1, size=(3, 4, 5, 2)).astype(np.float32).round(3)
+answers["images"] = {"value": plain(IMAGES)}
+ANGLES = np.array([20.0, -75.0, 190.0], np.float32)
+HEIGHT_ZOOM = np.array([[0.6], [1.3], [1.0]], np.float32)
+WIDTH_ZOOM = np.array([[0.7], [1.9], [0.9]], np.float32)
+DOWN_RIGHT = np.array([[0.7, -0.4], [-9.3, 12.6], [3.2, 2.3]], np.float32)
+for fill_mode in ("reflect", "wrap", "constant", "nearest"):
+    for interpolation in ("bilinear", "nearest"):
+        options = dict(fill_mode=fill_mode, interpolation=interpolation, fill_value=0.25)
+        name = f" {fill_mode} {interpolation}"
+        layer = layers.RandomRotation(0.5, **options)
+        zero, one = np.zeros(3, np.float32), np.ones(3, np.float32)
+        matrix = layer._compute_affine_matrix(0.5, 0.5, tf.constant(ANGLES), zero, zero, one, zero,
+                                              zero, 4, 5)
+        add_images("rotated" + name, layer.transform_images(IMAGES, {"rotation_matrix": matrix}))
+        layer = layers.RandomZoom(0.5, 0.5, **options)
+        add_images("zoomed" + name, layer.transform_images(
+            IMAGES, {"height_zoom": HEIGHT_ZOOM, "width_zoom": WIDTH_ZOOM}))
+        layer = layers.RandomTranslation(0.5, 0.5, **options)
+        add_images("moved" + name, layer.transform_images(
+            IMAGES, {"translations": tf.constant(DOWN_RIGHT[:, ::-1])}))
+PROJECTION = np.array([1.1, 0.2, -0.7, -0.1, 0.9, 0.8, 0.01, -0.02], np.float32)
+add_images("projected", keras.ops.image.affine_transform(IMAGES, PROJECTION))
+add_images("integers rotated", keras.ops.image.affine_transform(
+    np.round(IMAGES * 100).astype(np.int32), PROJECTION, fill_mode="reflect"))
+for mode in ("horizontal", "vertical", "horizontal_and_vertical"):
+    add_images("flipped " + mode, layers.RandomFlip(mode).transform_images(
+        IMAGES, {"flips": np.array([True, False, True]).reshape(3, 1, 1, 1)}))
+CONTRASTS = np.array([0.5, 1.5, 1.2], np.float32).reshape(3, 1, 1, 1)
+add_images("contrasted", layers.RandomContrast(0.5, value_range=(-0.9, 0.8)).transform_images(
+    tf.constant(IMAGES), {"contrast_factor": CONTRASTS}))
 
 text = json.dumps(answers, separators=(",", ":")).replace('},"', '},\n"')
 pathlib.Path("answers.json").write_text(text + "\n")

@@ -71,6 +71,20 @@ TEST_CASE("Hashing fills TensorFlow's buckets", "[preprocessing][hashing]") {
                                        strings_tensor({"A", "B", "C", "A"}, {2, 2})));
 }
 
+TEST_CASE("a salt hashes with SipHash as TensorFlow", "[preprocessing][hashing]") {
+  const Hashing salted({.num_bins = 1000, .salt = {{133, 137}}});
+  const Tensor letters = strings_tensor(
+      {"A", "B", "C", "a longer text that has more than thirty-two bytes", ""}, {5, 1});
+  if (!preprocessing_internal::has_keyed_hash()) {
+    check_throws<UnimplementedError>([&] { salted(letters); }, "libssl-dev");
+    return;
+  }
+  check_answer("hashed salted", salted(letters));
+  check_answer("hashed salted once", Hashing({.num_bins = 1000, .salt = 133})(letters));
+  check_answer("hashed salted masked",
+               Hashing({.num_bins = 1000, .mask_value = "A", .salt = 133})(letters));
+}
+
 TEST_CASE("CategoryEncoding makes Keras's vectors", "[preprocessing][category_encoding]") {
   const Tensor ids(Shape{2, 3}, std::vector<int64_t>{3, 2, 0, 0, 1, 1});
   const auto encoded = [&](OutputMode mode) {

@@ -96,6 +96,14 @@ TEST_CASE("unknown strings go to TensorFlow's buckets", "[preprocessing][string_
   check_strings("3 oov masked", StringLookup(options));
 }
 
+TEST_CASE("a salt puts unknown strings elsewhere, as in TensorFlow",
+          "[preprocessing][string_lookup]") {
+  check_throws<InvalidArgumentError>([] { IntegerLookup({.salt = 3}); }, "a salt is for strings");
+  if (!preprocessing_internal::has_keyed_hash()) return;
+  check_strings("salted",
+                StringLookup({.num_oov_indices = 30, .vocabulary = {"fig"}, .salt = {{3, 9}}}));
+}
+
 TEST_CASE("an inverted lookup gives the strings back", "[preprocessing][string_lookup]") {
   check_strings("inverted", StringLookup({.vocabulary = {"fig", "apple"}, .invert = true}),
                 numbers({0, 1, 2, 9}));

@@ -83,15 +83,20 @@
 
 #include <distribute/ops/impl/broadcast.ipp>
 #include <distribute/ops/impl/cast.ipp>
+#include <distribute/ops/impl/concat.ipp>
 #include <distribute/ops/impl/draw_log.ipp>
 #include <distribute/ops/impl/elementwise.ipp>
 #include <distribute/ops/impl/flat_loop.ipp>
+#include <distribute/ops/impl/gather.ipp>
 #include <distribute/ops/impl/gpu_lines.ipp>
 #include <distribute/ops/impl/gpu_loops.ipp>
 #include <distribute/ops/impl/random.ipp>
+#include <distribute/ops/impl/range.ipp>
+#include <distribute/ops/impl/rearrange.ipp>
 #include <distribute/ops/impl/reduce.ipp>
 #include <distribute/ops/impl/reshape.ipp>
 #include <distribute/ops/impl/search.ipp>
+#include <distribute/ops/impl/slice.ipp>
 #include <distribute/ops/impl/strided_copy.ipp>
 #include <distribute/ops/impl/unary.ipp>
 
@@ -105,6 +110,7 @@
 #include <distribute/nn/impl/module.ipp>
 #include <distribute/nn/impl/module_names.ipp>
 #include <distribute/nn/impl/policy.ipp>
+#include <distribute/nn/impl/replica_calls.ipp>
 
 #include <distribute/data/impl/batch.ipp>
 #include <distribute/data/impl/batching.ipp>
@@ -129,12 +135,16 @@
 #include <distribute/data/impl/stream.ipp>
 #include <distribute/data/impl/transform.ipp>
 
+#include <distribute/preprocessing/impl/affine_transform.ipp>
 #include <distribute/preprocessing/impl/category_encoding.ipp>
 #include <distribute/preprocessing/impl/discretization.ipp>
 #include <distribute/preprocessing/impl/hashing.ipp>
 #include <distribute/preprocessing/impl/index_lookup.ipp>
+#include <distribute/preprocessing/impl/keyed_hash.ipp>
+#include <distribute/preprocessing/impl/keyed_hash_stub.ipp>
 #include <distribute/preprocessing/impl/normalization.ipp>
 #include <distribute/preprocessing/impl/quantiles.ipp>
+#include <distribute/preprocessing/impl/random_images.ipp>
 #include <distribute/preprocessing/impl/string_hash.ipp>
 #include <distribute/preprocessing/impl/string_hash_stub.ipp>
 #include <distribute/preprocessing/impl/strings.ipp>

@@ -3,6 +3,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/preprocessing/category_encoding.hpp>
+#include <distribute/preprocessing/detail/string_hash.hpp>
 #include <distribute/tensor/tensor.hpp>
 
 #include <cstdint>
@@ -15,15 +16,17 @@ namespace distribute::preprocessing {
 struct HashingOptions {
   int64_t num_bins = 0;
   std::optional<std::string> mask_value = {};  // the only one in bucket 0; integers in decimal
+  std::optional<HashSalt> salt = {};           // {133} or {{133, 137}}: SipHash with this key
   OutputMode output_mode = OutputMode::Int;
 };
 
-/// FarmHash's fingerprint of the string, or of the integer in decimal, modulo num_bins:
-/// TensorFlow's buckets. Thread-safe. Shapes  strings (preprocessing/strings.hpp) or numbers ->
+/// FarmHash's fingerprint of the string, or of the integer in decimal, modulo num_bins; with a salt
+/// SipHash-2-4: TensorFlow's buckets. Thread-safe.
+/// Shapes  strings (preprocessing/strings.hpp) or numbers ->
 /// int64 of the same places; vectors,
 ///         float32, as CategoryEncoding gives them
 /// Throws  InvalidArgumentError for num_bins below 1; UnimplementedError in a build without
-///         libfarmhash.
+///         libfarmhash, with a salt without OpenSSL.
 /// Source  tf.keras.layers.Hashing
 class Hashing {
  public:

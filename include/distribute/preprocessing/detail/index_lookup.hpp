@@ -4,6 +4,7 @@
 #include <distribute/base/config.hpp>
 #include <distribute/data/dataset.hpp>
 #include <distribute/preprocessing/category_encoding.hpp>
+#include <distribute/preprocessing/detail/string_hash.hpp>
 
 #include <concepts>
 #include <cstdint>
@@ -43,6 +44,7 @@ struct LookupOptions {
   std::string vocabulary_file = {};                                  // the same, one a line
   std::vector<float> idf_weights = {};                               // of the vocabulary, for TfIdf
   bool invert = false;                                               // numbers to tokens
+  std::optional<HashSalt> salt = {};  // of the hash of unknown strings: SipHash with this key
   OutputMode output_mode = OutputMode::Int;
   bool pad_to_max_tokens = false;  // vectors of max_tokens
 };

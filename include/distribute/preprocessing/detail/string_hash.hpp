@@ -2,9 +2,22 @@
 /// The hash that TensorFlow puts strings into buckets with.
 
 #include <distribute/base/config.hpp>
+#include <distribute/preprocessing/detail/keyed_hash.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
+
+namespace distribute::preprocessing {
+
+/// The key of a hash; one number stands for both halves.
+struct HashSalt {
+  uint64_t first = 0, second = 0;
+  HashSalt(uint64_t both) : HashSalt(both, both) {}
+  HashSalt(uint64_t one, uint64_t other) : first(one), second(other) {}
+};
+
+}  // namespace distribute::preprocessing
 
 namespace distribute::preprocessing::preprocessing_internal {
 
@@ -13,5 +26,12 @@ namespace distribute::preprocessing::preprocessing_internal {
 /// Source  tf.strings.to_hash_bucket_fast
 int64_t hash_bucket(std::string_view text, int64_t num_buckets);
 bool has_farmhash();
+
+/// The same with a salt: SipHash.
+inline int64_t hash_bucket(std::string_view text, int64_t num_buckets,
+                           const std::optional<HashSalt>& salt) {
+  return salt ? keyed_hash_bucket(text, num_buckets, {salt->first, salt->second})
+              : hash_bucket(text, num_buckets);
+}
 
 }  // namespace distribute::preprocessing::preprocessing_internal

@@ -21,7 +21,8 @@ DISTRIBUTE_INLINE int64_t Hashing::bucket_of(const std::string& text) const {
   const bool masks = options_.mask_value && options_.num_bins > 1;
   if (masks && text == *options_.mask_value) return 0;
   const int64_t shift = masks ? 1 : 0;
-  return shift + preprocessing_internal::hash_bucket(text, options_.num_bins - shift);
+  return shift +
+         preprocessing_internal::hash_bucket(text, options_.num_bins - shift, options_.salt);
 }
 
 DISTRIBUTE_INLINE Tensor Hashing::operator()(const Tensor& input) const {

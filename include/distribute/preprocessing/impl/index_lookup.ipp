@@ -94,6 +94,8 @@ void IndexLookup<Key>::check_options() const {
     refuse("pad_to_max_tokens needs max_tokens");
   if (options_.num_oov_indices < 0)
     refuse(str_cat("num_oov_indices must not be negative, got ", options_.num_oov_indices));
+  if (options_.salt && !std::is_same_v<Key, std::string>)
+    refuse("a salt is for strings; integers are taken modulo");
   if (options_.invert && options_.output_mode != OutputMode::Int)
     refuse("an inverted lookup has the mode Int");
   if (!options_.vocabulary.empty() && !options_.vocabulary_file.empty())
@@ -248,7 +250,7 @@ int64_t IndexLookup<Key>::unknown_index(const Key& token) const {
   if (options_.num_oov_indices == 1) return oov_start();
   const int64_t count = options_.num_oov_indices;
   if constexpr (std::is_same_v<Key, std::string>)
-    return oov_start() + preprocessing_internal::hash_bucket(token, count);
+    return oov_start() + preprocessing_internal::hash_bucket(token, count, options_.salt);
   else
     return oov_start() + ((token % count) + count) % count;
 }

@@ -1,0 +1,164 @@
+#pragma once
+/// Layers that change pictures at random while a network is trained.
+
+#include <distribute/base/config.hpp>
+#include <distribute/nn/module.hpp>
+#include <distribute/preprocessing/affine_transform.hpp>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace distribute::nn::nn_internal {
+class ReplicaCalls;
+}
+
+namespace distribute::preprocessing {
+
+/// From where to where a factor is drawn: {0.2} is -0.2 to 0.2, {0.1, 0.3} what it says.
+struct FactorRange {
+  double low = 0, high = 0;
+  FactorRange() = default;
+  FactorRange(double factor) : FactorRange(-factor, factor) {}
+  FactorRange(double from, double to) : low(from < to ? from : to), high(from < to ? to : from) {}
+};
+
+/// Base of the layers. In training each call of each replica draws anew, for each picture by
+/// itself; otherwise pictures stay as they are. Pictures of integers become those of the policy's
+/// compute dtype, in which the results are. Thread-safe; calls of a map on several threads draw in
+/// the order in which they happen (transform() does not).
+/// Shapes  [batch, height, width, channels] or [height, width, channels] -> the same.
+/// Throws  InvalidArgumentError for other shapes and factors out of range.
+class RandomImages : public nn::Module {
+ public:
+  DISTRIBUTE_INLINE ~RandomImages() override;
+  RandomImages(RandomImages&&) noexcept;
+  RandomImages& operator=(RandomImages&&) noexcept;
+
+  /// What a training call does that draws from this seed: the same numbers whenever it is called.
+  /// Source  get_random_transformation(seed) and transform_images of Keras's layers
+  Tensor transform(const Tensor& images, uint64_t seed) const;
+
+ protected:
+  RandomImages(std::string name, std::optional<uint64_t> seed);
+  /// Shapes  floating [batch, height, width, channels] -> the same.
+  DISTRIBUTE_INLINE virtual Tensor change(const Tensor& images, uint64_t seed) const = 0;
+
+ private:
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, nn::CallOptions options) override;
+
+  uint64_t seed_;
+  std::unique_ptr<nn::nn_internal::ReplicaCalls> calls_;
+};
+
+/// The axes along which RandomFlip turns.
+enum class FlipMode : uint8_t { HorizontalAndVertical, Horizontal, Vertical };
+
+struct RandomFlipOptions {  // options of RandomFlip
+  FlipMode mode = FlipMode::HorizontalAndVertical;
+  std::optional<uint64_t> seed = {};  // unset: the next one of the program
+  std::string name = {};
+};
+
+/// Every second picture is turned round along the axes of the mode, along both or neither.
+/// Source  tf.keras.layers.RandomFlip
+class RandomFlip : public RandomImages {
+ public:
+  explicit RandomFlip(RandomFlipOptions options);
+  explicit RandomFlip(FlipMode mode = FlipMode::HorizontalAndVertical)
+      : RandomFlip(RandomFlipOptions{.mode = mode}) {}
+
+ private:
+  DISTRIBUTE_INLINE Tensor change(const Tensor& images, uint64_t seed) const override;
+  std::string kind() const override { return "random_flip"; }
+  FlipMode mode_;
+};
+
+struct RandomRotationOptions {  // options of RandomRotation
+  FactorRange factor = {};      // of a full turn, in [-1, 1]
+  FillMode fill_mode = FillMode::Reflect;
+  Interpolation interpolation = Interpolation::Bilinear;
+  std::optional<uint64_t> seed = {};
+  float fill_value = 0;
+  std::string name = {};
+};
+
+/// Source  tf.keras.layers.RandomRotation
+class RandomRotation : public RandomImages {
+ public:
+  explicit RandomRotation(RandomRotationOptions options);
+  explicit RandomRotation(double factor)
+      : RandomRotation(RandomRotationOptions{.factor = factor}) {}
+
+ private:
+  DISTRIBUTE_INLINE Tensor change(const Tensor& images, uint64_t seed) const override;
+  std::string kind() const override { return "random_rotation"; }
+  RandomRotationOptions options_;
+};
+
+struct RandomZoomOptions {         // options of RandomZoom
+  FactorRange height_factor = {};  // above -1, at most 1; below 0 shows pictures larger
+  std::optional<FactorRange> width_factor = {};  // unset: pictures keep their proportions
+  FillMode fill_mode = FillMode::Reflect;
+  Interpolation interpolation = Interpolation::Bilinear;
+  std::optional<uint64_t> seed = {};
+  float fill_value = 0;
+  std::string name = {};
+};
+
+/// Source  tf.keras.layers.RandomZoom
+class RandomZoom : public RandomImages {
+ public:
+  explicit RandomZoom(RandomZoomOptions options);
+  explicit RandomZoom(double factor) : RandomZoom(RandomZoomOptions{.height_factor = factor}) {}
+
+ private:
+  DISTRIBUTE_INLINE Tensor change(const Tensor& images, uint64_t seed) const override;
+  std::string kind() const override { return "random_zoom"; }
+  RandomZoomOptions options_;
+};
+
+struct RandomTranslationOptions {  // options of RandomTranslation
+  FactorRange height_factor = {};  // of the height, in [-1, 1]; above 0 moves pictures down
+  FactorRange width_factor = {};   // above 0 moves pictures to the right
+  FillMode fill_mode = FillMode::Reflect;
+  Interpolation interpolation = Interpolation::Bilinear;
+  std::optional<uint64_t> seed = {};
+  float fill_value = 0;
+  std::string name = {};
+};
+
+/// Source  tf.keras.layers.RandomTranslation
+class RandomTranslation : public RandomImages {
+ public:
+  explicit RandomTranslation(RandomTranslationOptions options);
+
+ private:
+  DISTRIBUTE_INLINE Tensor change(const Tensor& images, uint64_t seed) const override;
+  std::string kind() const override { return "random_translation"; }
+  RandomTranslationOptions options_;
+};
+
+struct RandomContrastOptions {                  // options of RandomContrast
+  FactorRange factor = {};                      // contrasts 1 - low to 1 + high, in [0, 1]
+  std::array<float, 2> value_range = {0, 255};  // what the results are cut to
+  std::optional<uint64_t> seed = {};
+  std::string name = {};
+};
+
+/// (x - mean of its channel) * contrast + mean. As in Keras 3.15 one number is a range from 0, so
+/// that {0.5} draws from 1 to 1.5 and {0.5, 0.5} from 0.5 to 1.5.
+/// Source  tf.keras.layers.RandomContrast
+class RandomContrast : public RandomImages {
+ public:
+  explicit RandomContrast(RandomContrastOptions options);
+
+ private:
+  DISTRIBUTE_INLINE Tensor change(const Tensor& images, uint64_t seed) const override;
+  std::string kind() const override { return "random_contrast"; }
+  RandomContrastOptions options_;
+};
+
+}  // namespace distribute::preprocessing
