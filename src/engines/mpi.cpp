@@ -183,9 +183,6 @@ int receive(distribute_engine_group* group, int from, uint32_t tag, void* data, 
   return 0;
 }
 
-/// MPI has no call that tells whether a message that is sent still needs this rank.
-int flush(distribute_engine_group*, uint64_t, distribute_engine_error*) { return 1; }
-
 MPI_Datatype datatype_of(int dtype) {
   switch (dtype) {
     case DISTRIBUTE_ENGINE_FLOAT32: return MPI_FLOAT;
@@ -293,7 +290,6 @@ const distribute_engine_module kModule = {
     [](distribute_engine_group* group) { return group->size; },
     send,
     receive,
-    flush,
     all_reduce,
     progress,
     wait_handle,

@@ -8,6 +8,8 @@
 #include <string>
 #include <unordered_set>
 
+#include <poll.h>
+
 #include <ucp/api/ucp.h>
 
 namespace {
@@ -213,36 +215,30 @@ int receive(distribute_engine_group* group, int from, uint32_t tag, void* data, 
   return begun(group, request, "receive", cookie, error);
 }
 
-int flush(distribute_engine_group* group, uint64_t cookie, distribute_engine_error* error) {
-  const Calling scope(group);
-  ucp_request_param_t param = parameters(cookie);
-  param.cb.send = ended;
-  const ucs_status_ptr_t request = ucp_worker_flush_nbx(group->worker, &param);
-  if (request == nullptr) return 1;
-  return begun(group, request, "flush", cookie, error);
-}
-
 int progress(distribute_engine_group* group, distribute_engine_event* events, int most,
              distribute_engine_error*) {
   const Calling scope(group);
-  if (group->events.empty())
-    while (ucp_worker_progress(group->worker) && group->events.empty()) {
-    }
+  const auto is_enough = [&] { return most > 0 && !group->events.empty(); };
+  while (!is_enough() && ucp_worker_progress(group->worker)) {
+  }
   return group->events.take(events, most);
 }
 
 int wait_handle(distribute_engine_group* group) {
   const Calling scope(group);
-  return ucp_worker_arm(group->worker) == UCS_OK ? group->handle : -1;
+  return group->events.empty() && ucp_worker_arm(group->worker) == UCS_OK ? group->handle : -1;
 }
 
-/// Progress until the requests have ended, or for `seconds`.
+/// Progress until the requests have ended, or for `seconds`. Asleep where it is others' turn.
 void wait_for(distribute_engine_group* group, std::vector<void*> requests, double seconds) {
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + std::chrono::duration<double>(seconds);
   for (void* request : requests) {
-    while (ucp_request_check_status(request) == UCS_INPROGRESS && Clock::now() < end)
-      ucp_worker_progress(group->worker);
+    while (ucp_request_check_status(request) == UCS_INPROGRESS && Clock::now() < end) {
+      if (ucp_worker_progress(group->worker) || ucp_worker_arm(group->worker) != UCS_OK) continue;
+      pollfd polled = {group->handle, POLLIN, 0};
+      ::poll(&polled, 1, 10);
+    }
     ucp_request_free(request);
   }
 }
@@ -267,7 +263,7 @@ void close_group(distribute_engine_group* group, int broken) {
     drop_unexpected(group);
     ucp_request_param_t plain = {};
     void* flushing = broken ? nullptr : ucp_worker_flush_nbx(group->worker, &plain);
-    if (flushing != nullptr && !UCS_PTR_IS_ERR(flushing)) wait_for(group, {flushing}, 1);
+    if (flushing != nullptr && !UCS_PTR_IS_ERR(flushing)) wait_for(group, {flushing}, 5);
     std::vector<void*> closing;
     for (ucp_ep_h end : group->ends) {
       if (!end) continue;
@@ -288,7 +284,7 @@ void close_group(distribute_engine_group* group, int broken) {
 const distribute_engine_module kModule = {
     DISTRIBUTE_ENGINE_ABI,
     sizeof(distribute_engine_module),
-    0,
+    DISTRIBUTE_ENGINE_NEEDS_TURNS,
     0,
     "ucx",
     library,
@@ -299,7 +295,6 @@ const distribute_engine_module kModule = {
     [](distribute_engine_group* group) { return group->size; },
     send,
     receive,
-    flush,
     nullptr,
     progress,
     wait_handle,

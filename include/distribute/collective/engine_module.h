@@ -19,12 +19,13 @@
 extern "C" {
 #endif
 
-#define DISTRIBUTE_ENGINE_ABI 1u
+#define DISTRIBUTE_ENGINE_ABI 2u
 
 /** What a module can do, in `abilities`. */
 enum {
-  DISTRIBUTE_ENGINE_OWN_RANKS = 1, /* ranks are known once open() returns: no addresses */
-  DISTRIBUTE_ENGINE_REDUCES = 2    /* all_reduce() exists */
+  DISTRIBUTE_ENGINE_OWN_RANKS = 1,  /* ranks are known once open() returns: no addresses */
+  DISTRIBUTE_ENGINE_REDUCES = 2,    /* all_reduce() exists */
+  DISTRIBUTE_ENGINE_NEEDS_TURNS = 4 /* other ranks may need progress() of this one at any time */
 };
 
 /** Elements and operations of all_reduce(). */
@@ -49,7 +50,7 @@ typedef struct distribute_engine_error {
   char text[512];
 } distribute_engine_error;
 
-/** An end of what send(), receive(), flush() or all_reduce() has begun, or of a peer. */
+/** An end of what send(), receive() or all_reduce() has begun, or of a peer. */
 typedef struct distribute_engine_event {
   uint64_t cookie; /* as given; DISTRIBUTE_ENGINE_PEER_LOST when a peer is gone */
   int32_t code;    /* 0: done */
@@ -84,19 +85,18 @@ typedef struct distribute_engine_module {
               uint64_t cookie, distribute_engine_error* error);
   int (*receive)(distribute_engine_group* group, int from, uint32_t tag, void* data, size_t bytes,
                  uint64_t cookie, distribute_engine_error* error);
-  /* Its event comes once all that was sent needs this rank no more; 1 when it is so already. */
-  int (*flush)(distribute_engine_group* group, uint64_t cookie, distribute_engine_error* error);
   /* Over all ranks, in an order of the library's choice; in place where input is output. */
   int (*all_reduce)(distribute_engine_group* group, const void* input, void* output, size_t count,
                     int dtype, int op, uint64_t cookie, distribute_engine_error* error);
-  /* Moves what can move, without waiting: the number of events written, or minus a code. */
+  /* Moves what can move, without waiting: the number of events written, or minus a code. With
+   * `most` 0 the events are kept for a later call. */
   int (*progress)(distribute_engine_group* group, distribute_engine_event* events, int most,
                   distribute_engine_error* error);
-  /* A descriptor that becomes readable when there is something to do; -1: there is already; -2:
-   * this module has none, look again soon. */
+  /* A descriptor that becomes readable when there is something to do; -1: there is already, as
+   * where events are kept; -2: this module has none, look again soon. */
   int (*wait_handle)(distribute_engine_group* group);
 
-  /* `broken`: others may be gone, so nothing is waited for. */
+  /* `broken`: others may be gone, so nothing is waited for. Else what was sent arrives. */
   void (*close)(distribute_engine_group* group, int broken);
 } distribute_engine_module;
 

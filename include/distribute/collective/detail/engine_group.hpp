@@ -1,19 +1,28 @@
 #pragma once
-/// A group of an engine module, with its errors as exceptions.
+/// A group of an engine module, with its errors as exceptions, and a thread that moves messages on
+/// between operations.
 
 #include <distribute/collective/engine_module.h>
 #include <distribute/base/config.hpp>
 #include <distribute/collective/engine.hpp>
+#include <distribute/net/wake_up.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace distribute::collective {
 
 /// Owns the group. Thread-compatible.
+///
+/// A message that is sent may still need this rank: a part of it lies in the module's memory, or
+/// the other rank's library waits for an answer of this one's. Where a module says so, a thread
+/// gives it its turns while the caller is not in it: else a rank that computes, or waits for
+/// something else, could hold up the others for ever.
 class EngineGroup {
  public:
   /// Throws  what the module reports.
@@ -33,23 +42,29 @@ class EngineGroup {
 
   void send(int to, uint32_t tag, std::span<const std::byte> bytes, uint64_t cookie);
   void receive(int from, uint32_t tag, std::span<std::byte> out, uint64_t cookie);
-  /// False when there is nothing to wait for.
-  bool flush(uint64_t cookie);
   void all_reduce(const void* input, void* output, int64_t count, int dtype, int op,
                   uint64_t cookie);
   /// The events that have come, at most as many as fit.
   std::span<const distribute_engine_event> progress(std::span<distribute_engine_event> events);
-  int wait_handle() { return module_.wait_handle(group_); }
+  /// The caller waits for the descriptor and calls progress() after it.
+  int wait_handle();
 
   /// From here on others may be gone: the destructor waits for nothing.
-  void set_broken() { broken_ = true; }
+  void set_broken();
 
  private:
   void check(int code, const distribute_engine_error& error) const;
+  void give_turns();
+  int take_turn(uint64_t& seen);
 
   const distribute_engine_module& module_;
+  net::WakeUp stop_;
+  std::mutex mutex_;  // guards all below, and the calls of the module
   distribute_engine_group* group_ = nullptr;
+  uint64_t turns_ = 0;  // of the caller
+  bool waits_ = false;  // the caller, for the descriptor
   bool broken_ = false;
+  std::thread thread_;
 };
 
 }  // namespace distribute::collective

@@ -55,7 +55,6 @@ class EngineMessages final : public GroupMessages {
   DISTRIBUTE_INLINE void receive(int from, uint64_t tag, std::span<std::byte> out) override;
   DISTRIBUTE_INLINE Event next() override;
   DISTRIBUTE_INLINE void finish() override;
-  DISTRIBUTE_INLINE void settle() override;
   DISTRIBUTE_INLINE void look() override;
   DISTRIBUTE_INLINE void throw_if_aborted() override;
   DISTRIBUTE_INLINE void abort(StatusCode code, const std::string& message) override;
@@ -100,8 +99,8 @@ class EngineMessages final : public GroupMessages {
     BufferPointer head;
   };
   // Cookies of everything else.
-  static constexpr uint64_t kHeads = uint64_t{1} << 62, kFlush = kHeads << 1,
-                            kReduction = kFlush + 1, kLastWords = kFlush + 2;
+  static constexpr uint64_t kHeads = uint64_t{1} << 62, kReduction = kHeads << 1,
+                            kLastWords = kReduction + 1;
 
   Peer& peer(int rank) { return peers_[size_t(rank)]; }
   uint64_t open_slot(int peer, uint64_t tag, bool sends);
@@ -141,8 +140,7 @@ class EngineMessages final : public GroupMessages {
   bool collective_runs_ = false;
   bool lingers_ = false;  // past the deadline
   bool broken_ = false;
-  bool unsettled_ = false;  // something was sent since the last flush
-  bool flushing_ = false, reduction_failed_ = false;
+  bool reduction_failed_ = false;
   int last_words_ = 0;
   net::Deadline::Clock::time_point moved_at_;
 

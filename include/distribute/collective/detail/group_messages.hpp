@@ -18,8 +18,6 @@ class GroupMessages : public Messages {
   virtual const char* name() const = 0;
   /// The messages from here on belong to `operation`.
   virtual void begin(const Operation& operation) = 0;
-  /// After the operation: returns once what was sent needs this rank no more.
-  virtual void settle() {}
 
   /// Reads what has come, without waiting, for who waits elsewhere.
   /// Throws  as next().

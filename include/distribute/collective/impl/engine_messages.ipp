@@ -147,7 +147,6 @@ DISTRIBUTE_INLINE void EngineMessages::send(int to, uint64_t tag, std::span<cons
                                            sizeof(EngineHead) + (alone ? 0 : bytes.size()));
   slots_[cookie].head = std::move(head);
   slots_[cookie].parts = alone ? 2 : 1;
-  unsettled_ = true;
   group_->send(to, engine_internal::channel_tag(collective_runs_ ? 0 : 1), message, cookie);
   if (alone) group_->send(to, engine_internal::rest_tag(other.rests++), bytes, cookie);
 }
@@ -183,13 +182,6 @@ DISTRIBUTE_INLINE void EngineMessages::finish() {
   for (events_.clear(); pending_ > 0; events_.clear()) turn();
 }
 
-/// What was sent may lie in memory of the engine, which moves it on only while it is called.
-DISTRIBUTE_INLINE void EngineMessages::settle() {
-  if (!std::exchange(unsettled_, false)) return;
-  flushing_ = group_->flush(kFlush);
-  while (flushing_) turn();
-}
-
 DISTRIBUTE_INLINE void EngineMessages::look() {
   turn_once();
   throw_if_aborted();
@@ -221,9 +213,7 @@ DISTRIBUTE_INLINE void EngineMessages::turn() {
 DISTRIBUTE_INLINE void EngineMessages::take(const distribute_engine_event& event) {
   const std::string why = event.code == 0 ? "" : str_cat("code ", event.code, " of the engine");
   if (event.cookie == DISTRIBUTE_ENGINE_PEER_LOST) return lose(event.peer, why);
-  if (event.cookie == kFlush) {
-    flushing_ = false;
-  } else if (event.cookie == kLastWords) {
+  if (event.cookie == kLastWords) {
     --last_words_;
   } else if (event.cookie == kReduction) {
     --pending_;

@@ -63,7 +63,6 @@ DISTRIBUTE_INLINE void EngineTransport::execute(const Operation& operation) {
   try {
     messages_->begin(operation);
     engine_reduces(operation) ? all_reduce(operation) : algorithms_.run(operation);
-    messages_->settle();
   } catch (const Error& error) {
     messages_->abort(error.code(), error.what());
     messages_->hang_up(error.code(), error.what());

@@ -137,7 +137,6 @@ DISTRIBUTE_INLINE void HierarchicalTransport::execute(const Operation& operation
   try {
     messages_->throw_if_aborted();
     run(operation);
-    messages_->settle();
   } catch (const Error& error) {
     fail(error);
     throw;
