@@ -78,6 +78,9 @@ LIMITS = {
     **{f"-f {kib}": (limit(resource.RLIMIT_FSIZE, kib * 1024), None) for kib in (0, 1, 100, 4000)},
     **{f"-v {mib}M": (limit(resource.RLIMIT_AS, mib << 20), None)
        for mib in (150, 180, 300, 600, 1200)},
+    # Some of the values that ended programs by a signal: oneDNN's gemm, the main thread's stack.
+    **{f"-v {mib}M, 2 threads": (limit(resource.RLIMIT_AS, mib << 20), None)
+       for mib in (160, 204, 209)},
     "no TMPDIR": (lambda: os.environ.update(TMPDIR="/no/such/directory"), None),
     "full TMPDIR": (None, "mkdir {work}/tmp; mount -t tmpfs -o size=4k none {work}/tmp; "
                           "head -c 4096 /dev/zero > {work}/tmp/full; export TMPDIR={work}/tmp"),
@@ -150,7 +153,7 @@ def run(job, name, arguments):
         script = prefix.format(**values) + ' && exec "$@"'
         command = ["unshare", "-m", "--propagation", "private", "sh", "-c", script, "sh", *command]
     marker = f"LIMITS_TEST={os.path.basename(work)}"
-    environment = dict(os.environ, TMPDIR=temporary, OMP_NUM_THREADS="1",
+    environment = dict(os.environ, TMPDIR=temporary, OMP_NUM_THREADS="2" if "2 threads" in name else "1",
                        DISTRIBUTE_STARTUP_TIMEOUT="20", LIMITS_TEST=os.path.basename(work),
                        **arguments.environment)
     if name == "no TMPDIR":

@@ -1,5 +1,7 @@
 #include "command.hpp"
 
+#include <distribute/base/memory_limit.hpp>
+
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
@@ -242,7 +244,7 @@ int run_commands(const std::vector<Command>& commands, const Words& arguments) {
   } catch (const UsageProblem& wrong) {
     return usage_error(name, wrong.what());
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s: %s\n", name.c_str(), error.what());
+    std::fprintf(stderr, "%s: %s\n", name.c_str(), distribute::error_text(error).c_str());
     return 1;
   }
 }

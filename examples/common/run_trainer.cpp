@@ -6,6 +6,8 @@
 #include "managed_job.hpp"
 #include "test_run.hpp"
 
+#include <distribute/base/memory_limit.hpp>
+
 // Object stores, platforms, metrics and SavedModels become part of the trainers.
 #include <distribute/metrics.hpp>
 #include <distribute/object_stores.hpp>
@@ -136,8 +138,9 @@ int run_trainer(const TrainerOptions& options, const MakeTask& make_task) {
     return run(options, make_task, target ? &*target : nullptr);
   } catch (const std::exception& error) {
     std::fflush(stdout);
-    dist::log(dist::LogSeverity::Fatal, "trainer", error.what());
-    write_failure(error.what());
+    const std::string text = dist::error_text(error);
+    dist::log(dist::LogSeverity::Fatal, "trainer", text);
+    write_failure(text);
     return dist::exit_status(error);
   }
 }

@@ -5,6 +5,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <new>
+#include <stdexcept>
 #include <string>
 
 #include <sys/resource.h>
@@ -47,6 +49,29 @@ TEST_CASE("the limit of the address space is found", "[base][memory_limit]") {
     ::setrlimit(RLIMIT_AS, &limit);
     const auto room = address_room();
     ::_exit(room && room->limit == int64_t{1} << 46 && room->used > 0 ? 0 : 1);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  CHECK(status == 0);
+}
+
+TEST_CASE("an error without memory names the limit, and large blocks leave some to others",
+          "[base][memory_limit]") {
+  CHECK(error_text(std::runtime_error("no sheep")) == "no sheep");
+  CHECK(error_text(std::bad_alloc()).substr(0, 18) == "out of host memory");
+  CHECK(base_internal::leaves_room_for_others(int64_t{1} << 60));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    rlimit limit{rlim_t{1} << 46, rlim_t{1} << 46};
+    ::setrlimit(RLIMIT_AS, &limit);  // for address_room()
+    limit.rlim_cur = rlim_t(address_room()->used) + (64 << 20);
+    ::setrlimit(RLIMIT_AS, &limit);
+    base_internal::prepare_for_little_memory();
+    const bool good = base_internal::leaves_room_for_others(32 << 20) &&
+                      !base_internal::leaves_room_for_others(56 << 20) &&
+                      address_room()->free() > 32 << 20 &&
+                      error_text(std::bad_alloc()).find("(ulimit -v)") != std::string::npos;
+    ::_exit(good ? 0 : 1);
   }
   int status = -1;
   ::waitpid(child, &status, 0);

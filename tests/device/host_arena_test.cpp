@@ -1,3 +1,5 @@
+#include <distribute/base/error.hpp>
+#include <distribute/base/memory_limit.hpp>
 #include <distribute/device/detail/host_arena.hpp>
 
 #include <tests/support/catch.hpp>
@@ -5,6 +7,10 @@
 #include <cstring>
 #include <random>
 #include <vector>
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using distribute::device_internal::HostArena;
 
@@ -112,4 +118,25 @@ TEST_CASE("blocks never overlap, in any order of making and freeing", "[device][
   for (const Block& block : blocks) arena.release(block.data, block.bytes);
   arena.trim();
   CHECK(arena.cached() == 0);
+}
+
+TEST_CASE("under ulimit -v the last megabytes are left to others", "[device][host_arena]") {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    rlimit limit{rlim_t{1} << 46, RLIM_INFINITY};
+    ::setrlimit(RLIMIT_AS, &limit);  // for address_room()
+    limit.rlim_cur = rlim_t(distribute::address_room()->used + 40 * kMiB);
+    ::setrlimit(RLIMIT_AS, &limit);
+    HostArena arena;
+    bool refused = false;
+    try {
+      arena.allocate(32 * kMiB);
+    } catch (const distribute::ResourceExhaustedError&) {
+      refused = true;
+    }
+    ::_exit(refused && arena.allocate(16 * kMiB) ? 0 : 1);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  CHECK(status == 0);
 }

@@ -78,12 +78,12 @@ TEST_CASE("mpirun's ranks meet at the first host", "[examples][deploy][mpi][mult
       "pids=\nfor i in 0 1 2; do OMPI_COMM_WORLD_SIZE=3 OMPI_COMM_WORLD_RANK=$i \"$@\" & "
       "pids=\"$pids $!\"; done\n"
       "status=0; for pid in $pids; do wait $pid || status=$?; done; exit $status\n";
-  const ProgramResult run =
-      shell(kFakes + fake("mpirun", mpirun) + "export PROGRAM=mnist_cnn\n" + kDeploy +
-            "mpi/run.sh 127.0.0.1:2,127.0.0.2" + kFlags + "; echo ended $?\ncat arguments\n");
+  const ProgramResult run = shell(
+      kFakes + fake("mpirun", mpirun) + "export PROGRAM=mnist_cnn MPIRUN='mpirun --tag job'\n" +
+      kDeploy + "mpi/run.sh 127.0.0.1:2,127.0.0.2" + kFlags + "; echo ended $?\ncat arguments\n");
   INFO(run.out);
   CHECK_THAT(run.out, Contains("ended 0") && Contains("test loss ") &&
-                          Contains("-np 3 --host 127.0.0.1:2,127.0.0.2") &&
+                          Contains("mpirun --tag job -np 3 --host 127.0.0.1:2,127.0.0.2") &&
                           Contains("-x MASTER_ADDR=127.0.0.1 "));
 }
 

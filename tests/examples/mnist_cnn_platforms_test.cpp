@@ -119,12 +119,12 @@ TEST_CASE("three worker pools of Vertex AI train together",
   auto options = translated(3,
                             "export CLUSTER_SPEC=\"$(echo \"$TF_CONFIG\" | "
                             "sed 's/\"worker\"/\"workerpool1\"/g')\"; unset TF_CONFIG",
-                            {"--steps=4", "--job-dir=" + job.path()});
+                            {"--steps=4", "--job-dir=" + (job / "not/there/yet")});
   const auto outcomes = ProcessCluster(options).wait();
   check_all_done(outcomes);
-  CHECK(fs::exists(job / "model/saved_model.pb"));
-  CHECK(fs::exists(job / "checkpoints/checkpoint"));
-  CHECK_FALSE(fs::is_empty(job / "logs"));
+  CHECK(fs::exists(job / "not/there/yet/model/saved_model.pb"));
+  CHECK(fs::exists(job / "not/there/yet/checkpoints/checkpoint"));
+  CHECK_FALSE(fs::is_empty(job / "not/there/yet/logs"));
 }
 
 TEST_CASE("outputs that would spoil each other are refused before the first step",

@@ -175,6 +175,12 @@ TEST_CASE("mnist_cnn names the file and the cure when data cannot be used",
     copy_digits(data);
     fs::resize_file(data / "train-images-idx3-ubyte.gz", 1000);
     check_complaint({"--data_dir=" + data.path()}, 1, "train-images-idx3-ubyte.gz");
+    fs::remove(data / "train-images-idx3-ubyte.gz");
+    std::ofstream images(data / "train-images-idx3-ubyte", std::ios::binary);
+    images.write("\0\0\x08\x03\0\0\x23\x28\0\0\0\x20\0\0\0\x20", 16);
+    images << std::string(9000 * 32 * 32, '\x01');
+    images.close();
+    check_complaint({"--data_dir=" + data.path()}, 1, "32 x 32 pixels; the networks take 28 x 28");
   }
   const TemporaryDirectory data;
   copy_digits(data);

@@ -87,6 +87,11 @@ TEST_CASE("data tfrecord leaves nothing behind after an error", "[tools][data_co
   CHECK(strict.status == 1);
   CHECK_THAT(strict.err, Contains("dog/bad.jpg: image_size: neither a JPEG nor a PNG file"));
   CHECK(std::filesystem::is_empty(root / "out"));
+  // The header is whole, the picture is not.
+  const std::string whole = data::encode_jpeg(data::gradient_image(40, 40, 3, 0));
+  data::write_bytes(root / "in/dog/bad.jpg", whole.substr(0, whole.size() / 2));
+  CHECK_THAT(write_shards(root, {"--strict"}).err, Contains("dog/bad.jpg: "));
+  CHECK(std::filesystem::is_empty(root / "out"));
   CHECK_THAT(write_shards(root, {"--shards=9"}).err, Contains("there are only 8 pictures"));
   CHECK(write_shards(root, {"--shards=0"}).status == 2);
   CHECK(run_program("distribute", {"data", "tfrecord"}).status == 2);

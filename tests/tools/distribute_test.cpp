@@ -10,6 +10,7 @@
 #include <tests/support/temporary_directory.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -233,6 +234,22 @@ TEST_CASE("ckpt verify reads everything", "[tools][distribute]") {
   CHECK(Json::parse(result.out)[0]["damaged"][0]["name"] == "x");
   damage_last_byte(path + ".index");
   check_complaint({"ckpt", "verify", path}, 1, path + ".index");
+}
+
+TEST_CASE("a missing data file is told once, not for each of its tensors", "[tools][distribute]") {
+  if (!has_program("distribute")) SKIP("the program was not built");
+  const TemporaryDirectory directory;
+  std::filesystem::copy_file(bundle("dtypes/all") + ".index", directory / "all.index");
+  check_complaint({"ckpt", "verify", directory / "all"}, 1, "all.data-00000-of-00001");
+}
+
+TEST_CASE("a checkpoint beside a directory of its name is found", "[tools][distribute]") {
+  if (!has_program("distribute")) SKIP("the program was not built");
+  const TemporaryDirectory directory;
+  const std::string path = save_scalar(directory / "model", 1);
+  std::filesystem::create_directory(path);
+  for (const char* command : {"ls", "verify"})
+    CHECK(distribute_program({"ckpt", command, path}).status == 0);
 }
 
 TEST_CASE("ckpt diff compares numbers within a tolerance", "[tools][distribute]") {

@@ -4,6 +4,7 @@
 #include <distribute/base/config.hpp>
 
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <string>
 
@@ -29,5 +30,25 @@ std::optional<MemoryRoom> address_room();
 std::string memory_text(int64_t bytes);
 /// "1.2 GiB of 1.5 GiB are in use (/sys/fs/cgroup/memory.max)".
 std::string memory_text(const MemoryRoom& room);
+
+/// what() of an error; of a std::bad_alloc, which says nothing, "out of memory" with the limit that
+/// is near. Does not throw.
+std::string error_text(const std::exception& error) noexcept;
+
+namespace base_internal {
+
+/// Under `ulimit -v` large blocks leave this much to what ends a process when it is refused: the
+/// stack of the main thread, the C library, the code that oneDNN makes.
+/// Units   bytes.
+inline constexpr int64_t kLeftToOthers = 16 << 20;
+
+/// Whether a block of `bytes` leaves that much. True without `ulimit -v`.
+bool leaves_room_for_others(int64_t bytes);
+
+/// Once for a process, under `ulimit -v` only: malloc keeps to one arena (each takes 64 MiB), what
+/// ends a thread is loaded, and the main thread's stack grows when called there. Thread-safe.
+void prepare_for_little_memory();
+
+}  // namespace base_internal
 
 }  // namespace distribute

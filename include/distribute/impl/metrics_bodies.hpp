@@ -11,6 +11,7 @@
 #include <distribute/base/impl/library_metrics.ipp>
 #include <distribute/base/impl/log_state.ipp>
 #include <distribute/base/impl/logging.ipp>
+#include <distribute/base/impl/memory_limit.ipp>
 #include <distribute/base/impl/metrics_sink.ipp>
 #include <distribute/base/impl/monitoring.ipp>
 #include <distribute/base/impl/process_stat.ipp>

@@ -5,9 +5,17 @@
 #include <distribute/base/memory_limit.hpp>
 
 #include <cstdio>
+#include <new>
+#include <optional>
 #include <vector>
 
+#include <execinfo.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 
 namespace distribute {
 
@@ -41,5 +49,50 @@ DISTRIBUTE_INLINE std::string memory_text(const MemoryRoom& room) {
   return str_cat(memory_text(room.used), " of ", memory_text(room.limit), " are in use (",
                  room.source, ")");
 }
+
+DISTRIBUTE_INLINE std::string error_text(const std::exception& error) noexcept {
+  try {
+    if (!dynamic_cast<const std::bad_alloc*>(&error)) return error.what();
+    std::string text = "out of host memory";
+    for (const auto& room : {address_room(), memory_room()})
+      if (room && room->free() < room->limit / 4) text += "; " + memory_text(*room);
+    return text;
+  } catch (const std::exception&) {
+    return "out of memory";  // short enough to need none
+  }
+}
+
+namespace base_internal {
+
+DISTRIBUTE_INLINE bool leaves_room_for_others(int64_t bytes) {
+  const auto room = address_room();
+  return !room || room->free() - bytes >= kLeftToOthers;
+}
+
+/// The kernel maps the pages of a stack when they are touched, and answers with SIGSEGV when the
+/// limit forbids it.
+[[gnu::noinline]] DISTRIBUTE_INLINE void grow_stack() {
+  constexpr size_t kBytes = 1 << 20, kPage = 4096;
+  volatile char pages[kBytes];
+  for (size_t end = kBytes; end > 0; end -= kPage) pages[end - 1] = 0;
+  (void)pages[0];
+}
+
+DISTRIBUTE_INLINE void prepare_for_little_memory() {
+  static const bool done = [] {
+    const auto room = address_room();
+    if (!room || room->free() < 4 << 20) return true;
+#if defined(__GLIBC__)
+    ::mallopt(M_ARENA_MAX, 1);
+#endif
+    void* frame = nullptr;  // the C library aborts when it cannot load this later
+    ::backtrace(&frame, 1);
+    if (::syscall(SYS_gettid) == ::getpid()) grow_stack();
+    return true;
+  }();
+  (void)done;
+}
+
+}  // namespace base_internal
 
 }  // namespace distribute

@@ -3,6 +3,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/exit_status.hpp>
 #include <distribute/base/logging.hpp>
+#include <distribute/base/memory_limit.hpp>
 
 #include <cstdlib>
 #include <exception>
@@ -36,6 +37,7 @@ DISTRIBUTE_INLINE void run_thread(const std::string& purpose, const std::functio
 }
 
 DISTRIBUTE_INLINE std::thread start_thread(std::string purpose, std::function<void()> body) {
+  prepare_for_little_memory();
   try {
     return std::thread(run_thread, purpose, std::move(body));
   } catch (const std::system_error& error) {

@@ -19,8 +19,6 @@
 #include <utility>
 #include <vector>
 
-#include <execinfo.h>
-
 namespace distribute {
 
 namespace device_internal {
@@ -28,12 +26,7 @@ namespace device_internal {
 /// Free host blocks: small ones by size class, large ones in an arena. Thread-safe. Never
 /// destroyed: buffers may outlive main().
 struct HostCache {
-  HostCache() {
-    // With little address space the C library would later not find the memory to load what ends a
-    // thread, and abort; asking for a backtrace loads it now.
-    void* frame = nullptr;
-    if (address_room()) ::backtrace(&frame, 1);
-  }
+  HostCache() { base_internal::prepare_for_little_memory(); }
   std::mutex mutex;  // guards everything below
   std::unordered_map<int64_t, std::vector<void*>> free_blocks;
   HostArena arena{[this](int64_t bytes) { grow(bytes); }};

@@ -207,6 +207,7 @@ DISTRIBUTE_INLINE bool is_small_batch_gradient(const MatmulShape& s) {
 DISTRIBUTE_INLINE void OneDnnBackend::product_rows(const MatmulShape& s, const float* a,
                                                    const float* b, int64_t begin, int64_t end,
                                                    float* rows) {
+  require_room_for_code();  // the first product of each kind makes code
   const auto status = dnnl_sgemm('T', 'N', end - begin, s.columns, s.inner, 1, a + begin, s.rows, b,
                                  s.columns, 0, rows, s.columns);
   dnnl::error::wrap_c_api(status, "could not execute gemm");

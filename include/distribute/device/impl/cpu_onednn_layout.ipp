@@ -1,6 +1,7 @@
 #pragma once
 #if DISTRIBUTE_HAS_ONEDNN
 #include <distribute/base/error.hpp>
+#include <distribute/base/memory_limit.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/device/detail/cpu_onednn_layout.hpp>
 
@@ -122,8 +123,9 @@ DISTRIBUTE_INLINE void require_room_for_code() {
   void* const room = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (room == MAP_FAILED)
-    throw ResourceExhaustedError(
-        str_cat("out of host memory: ", kBytes, " bytes wanted for the code of an operation"));
+    throw ResourceExhaustedError(str_cat("out of host memory: ", memory_text(int64_t(kBytes)),
+                                         " wanted for the code of an operation; ",
+                                         memory_text(address_room().value_or(MemoryRoom{}))));
   ::munmap(room, kBytes);
 }
 

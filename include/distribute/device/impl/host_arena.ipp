@@ -17,6 +17,7 @@ inline constexpr int64_t kArenaPage = 4 << 10, kHugePage = 2 << 20, kFirstReserv
 
 /// Whole huge pages, or null.
 DISTRIBUTE_INLINE char* reserve_from_system(int64_t bytes) {
+  if (!base_internal::leaves_room_for_others(bytes)) return nullptr;
   auto* data = static_cast<char*>(std::aligned_alloc(size_t(kHugePage), size_t(bytes)));
 #if defined(__linux__)
   if (data) madvise(data, size_t(bytes), MADV_HUGEPAGE);  // a hint: failure changes nothing

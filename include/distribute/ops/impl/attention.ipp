@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/autograd/op_trace.hpp>
+#include <distribute/base/detail/throwing_loop.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/attention.hpp>
 #include <distribute/ops/cast.hpp>
@@ -157,7 +158,7 @@ DISTRIBUTE_INLINE std::vector<Tensor> BlockAttention::gradients(const Tensor& d_
         to = (add ? to : 0.0f) + from[i * depth + j];
       }
   };
-  parallel_for(pairs * parts, 1, [&](int64_t begin, int64_t end) {
+  base_internal::throwing_parallel_for(pairs * parts, 1, [&](int64_t begin, int64_t end) {
     std::vector<float> own(size_t(sums.empty() ? size : 0));
     for (int64_t i = begin; i < end; ++i) {
       const int64_t pair = i / parts, example = pair / heads(), number = pair % heads();
