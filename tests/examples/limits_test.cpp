@@ -1,6 +1,6 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/memory_limit.hpp>
-#include <distribute/device/backend.hpp>
+#include <distribute/device/detail/cpu_onednn.hpp>
 #include <distribute/ops/conv2d.hpp>
 #include <distribute/ops/matmul.hpp>
 #include <distribute/tensor/tensor.hpp>
