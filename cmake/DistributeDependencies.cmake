@@ -118,6 +118,13 @@ distribute_dependency(PNG OPTIONAL PACKAGE PNG TARGETS PNG::PNG DEBIAN libpng-de
 distribute_dependency(FARMHASH OPTIONAL PACKAGE FarmHash MODULE TARGETS FarmHash::FarmHash
                       DEBIAN libfarmhash-dev LINK_VARIABLE DISTRIBUTE_PREPROCESSING_LINK_TARGETS
                       DEFINITION_VARIABLE DISTRIBUTE_PREPROCESSING_DEFINITIONS)
+distribute_dependency(PCRE2 OPTIONAL PACKAGE PCRE2 MODULE TARGETS PCRE2::PCRE2
+                      DEBIAN libpcre2-dev LINK_VARIABLE DISTRIBUTE_PREPROCESSING_LINK_TARGETS
+                      DEFINITION_VARIABLE DISTRIBUTE_PREPROCESSING_DEFINITIONS)
+distribute_dependency(SENTENCEPIECE OPTIONAL PACKAGE SentencePiece MODULE
+                      TARGETS SentencePiece::SentencePiece DEBIAN libsentencepiece-dev
+                      LINK_VARIABLE DISTRIBUTE_PREPROCESSING_LINK_TARGETS
+                      DEFINITION_VARIABLE DISTRIBUTE_PREPROCESSING_DEFINITIONS)
 include("${CMAKE_CURRENT_LIST_DIR}/DistributeCuda.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/DistributeKernels.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/DistributeEngines.cmake")

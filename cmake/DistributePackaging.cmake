@@ -53,6 +53,14 @@ foreach(annex IN LISTS DISTRIBUTE_ANNEXES)
       endif()
     endforeach()
   endif()
+  if(name STREQUAL "preprocessing")
+    foreach(pair IN ITEMS PCRE2:libpcre2-8 SENTENCEPIECE:sentencepiece)
+      string(REGEX MATCH "^([A-Z0-9]+):(.*)$" _ "${pair}")
+      if("DISTRIBUTE_HAS_${CMAKE_MATCH_1}=1" IN_LIST DISTRIBUTE_PREPROCESSING_DEFINITIONS)
+        string(APPEND requires " ${CMAKE_MATCH_2}")
+      endif()
+    endforeach()
+  endif()
   distribute_pkg_config(distribute-${name} "annex ${name} of distribute" distribute_${name} "${requires}" "")
 endforeach()
 
@@ -72,10 +80,12 @@ set(CPACK_DEBIAN_COMPRESSION_TYPE gzip)
 set(depends libc6 libstdc++6 libgomp1 libeigen3-dev libabsl-dev nlohmann-json3-dev libasio-dev zlib1g-dev)
 foreach(pair IN ITEMS ONEDNN:libdnnl-dev OPENSSL:libssl-dev CURL:libcurl4-openssl-dev
         PUGIXML:libpugixml-dev IPSEC_MB:libipsec-mb-dev JPEG:libjpeg-dev PNG:libpng-dev
-        MPI:libopenmpi-dev HDF5:libhdf5-dev LIBZIP:libzip-dev)
+        MPI:libopenmpi-dev HDF5:libhdf5-dev LIBZIP:libzip-dev
+        PCRE2:libpcre2-dev SENTENCEPIECE:libsentencepiece-dev)
   string(REGEX MATCH "^([A-Z0-9_]+):(.*)$" _ "${pair}")
   if("DISTRIBUTE_HAS_${CMAKE_MATCH_1}=1" IN_LIST DISTRIBUTE_FEATURE_DEFINITIONS
-     OR "DISTRIBUTE_HAS_${CMAKE_MATCH_1}=1" IN_LIST DISTRIBUTE_SAVING_DEFINITIONS)
+     OR "DISTRIBUTE_HAS_${CMAKE_MATCH_1}=1" IN_LIST DISTRIBUTE_SAVING_DEFINITIONS
+     OR "DISTRIBUTE_HAS_${CMAKE_MATCH_1}=1" IN_LIST DISTRIBUTE_PREPROCESSING_DEFINITIONS)
     list(APPEND depends ${CMAKE_MATCH_2})
   endif()
 endforeach()

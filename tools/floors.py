@@ -63,6 +63,8 @@ DOORS = {
     r"j(peglib|error|morecfg)\.h": r"data/(impl|detail)/jpeg",
     r"png\.h": r"data/(impl|detail)/png",
     r"farmhash\.h": r"preprocessing/impl/string_hash",
+    r"pcre2\.h": r"preprocessing/impl/pattern",
+    r"sentencepiece_processor\.h": r"preprocessing/impl/sentence_piece_tokenizer",
 }
 
 

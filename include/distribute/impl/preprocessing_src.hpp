@@ -3,6 +3,8 @@
 /// Written by tools/check_umbrella.py.
 
 #include <distribute/preprocessing/impl/affine_transform.ipp>
+#include <distribute/preprocessing/impl/byte_pair_tokenizer.ipp>
+#include <distribute/preprocessing/impl/byte_pairs.ipp>
 #include <distribute/preprocessing/impl/category_encoding.ipp>
 #include <distribute/preprocessing/impl/discretization.ipp>
 #include <distribute/preprocessing/impl/hashing.ipp>
@@ -10,9 +12,15 @@
 #include <distribute/preprocessing/impl/keyed_hash.ipp>
 #include <distribute/preprocessing/impl/keyed_hash_stub.ipp>
 #include <distribute/preprocessing/impl/normalization.ipp>
+#include <distribute/preprocessing/impl/pattern.ipp>
+#include <distribute/preprocessing/impl/pattern_stub.ipp>
 #include <distribute/preprocessing/impl/quantiles.ipp>
 #include <distribute/preprocessing/impl/random_images.ipp>
+#include <distribute/preprocessing/impl/sentence_piece_tokenizer.ipp>
+#include <distribute/preprocessing/impl/sentence_piece_tokenizer_stub.ipp>
 #include <distribute/preprocessing/impl/string_hash.ipp>
 #include <distribute/preprocessing/impl/string_hash_stub.ipp>
 #include <distribute/preprocessing/impl/strings.ipp>
 #include <distribute/preprocessing/impl/text_vectorization.ipp>
+#include <distribute/preprocessing/impl/tokenizer.ipp>
+#include <distribute/preprocessing/impl/tokenizer_json.ipp>

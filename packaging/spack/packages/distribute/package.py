@@ -40,4 +40,5 @@ class Distribute(CMakePackage):
                  for name, variant in features.items()]
         return [*words, "-DDISTRIBUTE_WITH_IPSEC_MB=OFF",
                 "-DDISTRIBUTE_WITH_HDF5=OFF", "-DDISTRIBUTE_WITH_LIBZIP=OFF",
+                "-DDISTRIBUTE_WITH_PCRE2=OFF", "-DDISTRIBUTE_WITH_SENTENCEPIECE=OFF",
                 self.define_from_variant("DISTRIBUTE_BUILD_PROGRAMS", "programs")]
