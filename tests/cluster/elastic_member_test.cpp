@@ -88,14 +88,14 @@ TEST_CASE("survivors meet without the one that is gone, and a lower one joins th
   CHECK(second->source == 1);  // has made a step more
   CHECK(second->state == ElasticState{1, 41});
   CHECK(names(c.get()) == "12");
-  CHECK_FALSE(workers[1].somebody_waits());
+  CHECK_FALSE(workers[1].has_waiting_worker());
 
   workers.start(0);
   auto a = workers.meet(0);
   const Deadline deadline = Deadline::after_seconds(10);
-  while (!workers[1].somebody_waits() && !deadline.passed()) std::this_thread::yield();
-  REQUIRE(workers[1].somebody_waits());
-  CHECK_FALSE(workers[2].somebody_waits());
+  while (!workers[1].has_waiting_worker() && !deadline.passed()) std::this_thread::yield();
+  REQUIRE(workers[1].has_waiting_worker());
+  CHECK_FALSE(workers[2].has_waiting_worker());
   b = workers.meet(1, {2, 50}), c = workers.meet(2, {2, 50});
   const auto third = a.get();
   CHECK(names(third) == "012");

@@ -111,5 +111,5 @@ TEST_CASE("parameter server 0 coordinates where there is one", "[cluster][multi_
       [] {
         util::coordination_leader({{"evaluator", {"e:1"}}});
       },
-      "nobody can lead");
+      "no task can lead");
 }

@@ -240,7 +240,7 @@ TEST_CASE("nobody can put while another waits", "[coordinator][closure_queue]") 
     queue.wait();
     waited = true;
   });
-  wait_until([&] { return queue.somebody_waits(); }, "the wait");
+  wait_until([&] { return queue.has_waiter(); }, "the wait");
   std::thread putter([&] {
     queue.put(closure());
     put = true;

@@ -144,7 +144,7 @@ TEST_CASE("shapes that differ between tasks are an error with both", "[parameter
   CHECK_THAT(error_of([&] {
                other->attach({.key = "nobody's", .shape = {1}}, Deadline::after_seconds(0.2));
              }),
-             StartsWith("DEADLINE_EXCEEDED: ps 0: waited in vain for somebody to create"));
+             StartsWith("DEADLINE_EXCEEDED: ps 0: waited in vain for a task to create"));
   CHECK_THAT(error_of([&] { other->wait("nobody's", Deadline::after_seconds(0.2)); }),
              StartsWith("DEADLINE_EXCEEDED: ps 0: waited in vain"));
 }

@@ -58,7 +58,7 @@ class OpTrace {
 
 namespace autograd_internal {
 
-/// The innermost trace of the calling thread; null when nobody listens.
+/// The innermost trace of the calling thread; null when no trace is active.
 OpTrace*& active_trace();
 inline bool is_tracing() { return active_trace() != nullptr; }
 

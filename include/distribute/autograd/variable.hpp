@@ -34,10 +34,10 @@ struct VariableOptions {  // options of Variable
   std::optional<bool> trainable = {};  // unset: false when synchronized on read, else true
   VariableSynchronization synchronization = VariableSynchronization::Auto;
   VariableAggregation aggregation = VariableAggregation::None;
-  /// What the first value will be, known before anybody makes it.
+  /// Shape of the first value, known before the value is made.
   std::optional<Shape> shape = {};
   DType dtype = DType::Float32;  // counts when `shape` is given
-  /// Rows [begin, end) of the first value, so that nobody needs to make the whole.
+  /// Makes rows [begin, end) of the first value, so that the whole need not be in memory.
   std::function<Tensor(int64_t begin, int64_t end)> initial_rows = {};
   /// All elements of the first value, where it is one number.
   std::optional<float> initial_number = {};

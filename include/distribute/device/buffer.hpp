@@ -18,7 +18,7 @@ class Buffer {
   /// Takes `bytes` (may be 0) from the device's cache.
   /// Throws  ResourceExhaustedError when the device has no memory left.
   Buffer(int64_t bytes, Device device);
-  /// Wraps memory that somebody else owns; `release` is called at the end.
+  /// Wraps memory that is owned elsewhere; `release` is called at the end.
   Buffer(void* data, int64_t bytes, Device device, std::function<void()> release);
   ~Buffer();
   Buffer(const Buffer&) = delete;
@@ -43,7 +43,7 @@ struct BufferOffer {
 };
 
 /// While it lives, host buffers that this thread makes take a fitting offer, each once: results
-/// appear where somebody wants them without a copy.
+/// appear in the memory of their user without a copy.
 class [[nodiscard]] BufferOffers {
  public:
   explicit BufferOffers(std::vector<BufferOffer> offers);

@@ -42,7 +42,7 @@ struct TrainAndEvaluateOptions {       // options of train_and_evaluate()
   RunConfigCluster cluster = {};       // read_run_config_cluster() reads TF_CONFIG
   std::function<void()> run_ps = {};   // serves as parameter server until the job ends
   double max_worker_delay_secs = 60;   // worker i waits min(this, 5 (i + 1)) seconds
-  bool workers_step_together = false;  // as in MultiWorkerMirroredStrategy: nobody waits
+  bool workers_step_together = false;  // as in MultiWorkerMirroredStrategy: all start at once
   std::function<void(double seconds)> sleep = {};  // unset: the thread sleeps
 };
 

@@ -41,7 +41,7 @@ struct ProcessOptions {                                 // options of Process
 class Process {
  public:
   /// Throws  NotFoundError, PermissionDeniedError that name the program; UnavailableError when the
-  ///         system has no more processes; DeadlineExceededError when nobody reads `input`.
+  ///         system has no more processes; DeadlineExceededError when `input` is not read.
   explicit Process(const ProcessOptions& options);
   /// Kills the group and reaps the child.
   ~Process();

@@ -157,7 +157,7 @@ Device update_device(const VariableUpdate& update, int replica);
 
 /// Variable and slots of one update with memory that may be written: taken out of the components
 /// [first, first + count), which share one value, brought into the gradient's layout, copied when
-/// anybody else still reads them.
+/// they are still shared.
 class UpdateTarget {
  public:
   UpdateTarget(const VariableUpdate& update, int first, int count);

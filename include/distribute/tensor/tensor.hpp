@@ -84,7 +84,7 @@ class Tensor {
   const Array& array() const;
   const LayoutPtr& layout() const { return array().layout; }
   Tensor row_major() const;
-  /// For operations: writable host memory of a tensor nobody else has seen yet.
+  /// For operations: writable host memory of a tensor that is not shared yet.
   template <Element T>
   T* mutable_data() {
     return static_cast<T*>(writable_data(dtype_of<T>));

@@ -14,7 +14,7 @@ namespace distribute::cluster_internal {
 
 /// What another worker answers when asked.
 enum class MeetAnswer {
-  NotThere,  // nobody listens
+  NotThere,  // its port is closed
   Silent,    // perhaps frozen
   Trains,    // is rank 0, and keeps those who want to join as long as their connections last
   Leads,     // gathers workers

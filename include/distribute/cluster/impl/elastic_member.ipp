@@ -20,15 +20,15 @@ namespace distribute {
 
 namespace cluster_internal {
 
-DISTRIBUTE_INLINE void check_limits(const ClusterTasks& everybody, const ElasticLimits& limits) {
+DISTRIBUTE_INLINE void check_limits(const ClusterTasks& all_tasks, const ElasticLimits& limits) {
   if (limits.min_workers < 1 || limits.min_workers > limits.max_workers ||
-      limits.max_workers > everybody.size())
+      limits.max_workers > all_tasks.size())
     throw InvalidArgumentError(str_cat(
         "elastic: ", limits.min_workers, " to ", limits.max_workers, " workers of the ",
-        everybody.size(), " that the cluster names; wanted 1 <= min <= max <= all of them"));
+        all_tasks.size(), " that the cluster names; wanted 1 <= min <= max <= all of them"));
   if (!(limits.timeout > 0) || !(limits.last_call >= 0))
     throw InvalidArgumentError("elastic: the timeout must be positive, the last call at least 0");
-  for (const ClusterMember& member : everybody.members)
+  for (const ClusterMember& member : all_tasks.members)
     if (member.address.empty())
       throw InvalidArgumentError(str_cat("elastic: ", member.name(),
                                          " has no address; a job whose ",
@@ -235,14 +235,14 @@ ElasticMember::Impl::enter(const cluster_internal::MeetResult& result) {
   return generation;
 }
 
-DISTRIBUTE_INLINE ElasticMember::ElasticMember(ClusterTasks everybody, ElasticLimits limits,
+DISTRIBUTE_INLINE ElasticMember::ElasticMember(ClusterTasks all_tasks, ElasticLimits limits,
                                                ClusterOptions options, const std::string& agreement)
-    : ElasticMember(std::move(everybody), limits, std::move(options), agreement, net::Listener()) {}
+    : ElasticMember(std::move(all_tasks), limits, std::move(options), agreement, net::Listener()) {}
 
-DISTRIBUTE_INLINE ElasticMember::ElasticMember(ClusterTasks everybody, ElasticLimits limits,
+DISTRIBUTE_INLINE ElasticMember::ElasticMember(ClusterTasks all_tasks, ElasticLimits limits,
                                                ClusterOptions options, const std::string& agreement,
                                                net::Listener listener)
-    : impl_(std::make_unique<Impl>(std::move(everybody), limits, std::move(options), agreement,
+    : impl_(std::make_unique<Impl>(std::move(all_tasks), limits, std::move(options), agreement,
                                    std::move(listener))) {}
 
 DISTRIBUTE_INLINE ElasticMember::~ElasticMember() = default;
@@ -266,7 +266,7 @@ DISTRIBUTE_INLINE std::optional<ElasticGeneration> ElasticMember::meet(
   return result;
 }
 
-DISTRIBUTE_INLINE bool ElasticMember::somebody_waits() const {
+DISTRIBUTE_INLINE bool ElasticMember::has_waiting_worker() const {
   return int(impl_->members.size()) < impl_->limits.max_workers && !impl_->desk.waiting().empty();
 }
 
@@ -282,6 +282,6 @@ DISTRIBUTE_INLINE void ElasticMember::withdraw() {
 DISTRIBUTE_INLINE std::shared_ptr<TaskServer> ElasticMember::server() const {
   return impl_->others.server;
 }
-DISTRIBUTE_INLINE const ClusterTasks& ElasticMember::everybody() const { return impl_->tasks; }
+DISTRIBUTE_INLINE const ClusterTasks& ElasticMember::all_tasks() const { return impl_->tasks; }
 
 }  // namespace distribute

@@ -128,7 +128,7 @@ DISTRIBUTE_INLINE void NcclTransport::execute(const Operation& operation) {
   const Buffer token(operation.kind == Collective::Barrier ? 1 : 0, device);
   wait_for_input(operation, stream);  // and for those who had the token's memory before
   Operation whole = operation;
-  if (operation.kind == Collective::Barrier) {  // a sum that nobody reads
+  if (operation.kind == Collective::Barrier) {  // a sum that is not read
     whole.kind = Collective::AllReduce;
     whole.count = 1;
     whole.input = whole.output = token.data();

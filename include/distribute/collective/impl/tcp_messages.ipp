@@ -184,7 +184,7 @@ DISTRIBUTE_INLINE void TcpMessages::read(int from, TcpFlow& flow) {
   consume(from, flow);
 }
 
-/// Hands on what was read, up to a message that nobody wants yet.
+/// Hands on what was read, up to a message without a receive().
 DISTRIBUTE_INLINE void TcpMessages::consume(int from, TcpFlow& flow) {
   flow.parked = false;
   for (;;) {

@@ -209,7 +209,7 @@ DISTRIBUTE_INLINE void ClosureQueue::drop_for(int worker) {
   dropped = std::exchange(by_worker_[worker], {});
 }
 
-DISTRIBUTE_INLINE bool ClosureQueue::somebody_waits() const {
+DISTRIBUTE_INLINE bool ClosureQueue::has_waiter() const {
   const std::lock_guard lock(mutex_);
   return waiting_;
 }

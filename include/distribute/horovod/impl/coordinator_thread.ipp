@@ -109,7 +109,7 @@ DISTRIBUTE_INLINE void CoordinatorThread::Impl::dismiss(int rank, const char* wh
 }
 
 /// All that has come from the rank. One that goes without a goodbye has failed: the runtime tells
-/// everybody, so its operations just wait for that.
+/// all ranks, so its operations just wait for that.
 DISTRIBUTE_INLINE void CoordinatorThread::Impl::read(int rank) {
   Rank& from = ranks[size_t(rank)];
   while (from.open && !from.leaving) {

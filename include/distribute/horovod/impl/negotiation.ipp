@@ -137,7 +137,7 @@ DISTRIBUTE_INLINE Entry Negotiation::entry_of(const Pending& pending) const {
   return entry;
 }
 
-/// Everybody has said something about the operation: it is carried out, or an error on all.
+/// Every rank has announced the operation: it is carried out, or an error on all ranks.
 DISTRIBUTE_INLINE void Negotiation::finish(const Key& key, Pending pending) {
   const Request& first = pending.first;
   const std::vector<int> members = sets_.at(key.first);

@@ -1,5 +1,5 @@
 #pragma once
-/// How processes of one host hand a file descriptor, such as that of shared memory, to each other.
+/// How processes of one host hand a file descriptor, such as one of shared memory, to each other.
 
 #include <distribute/base/config.hpp>
 #include <distribute/net/deadline.hpp>

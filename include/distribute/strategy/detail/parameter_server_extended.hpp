@@ -84,7 +84,7 @@ class ParameterServerExtended final : public LocalReplicas {
   std::string wait_until_initialized(std::optional<double> seconds = {});
 
   /// Runs a function that a coordinator has sent: strategy.run, reductions and apply_gradients may
-  /// be called in it, and variables that nobody has made yet are made. What the servers have of
+  /// be called in it, and variables that do not exist yet are made. What the servers have of
   /// this function already, as it has run before, they leave out.
   void run_closure(const std::function<void()>& fn,
                    const parameter_server::UpdateOrigin& origin = {});

@@ -60,7 +60,7 @@ DISTRIBUTE_INLINE std::string why_plain() {
   return {};
 }
 
-/// Somebody outside follows what is computed.
+/// True when an enclosing recording, trace or tape follows what is computed.
 DISTRIBUTE_INLINE bool is_followed() {
   return RecordedStep::current() || autograd_internal::is_tracing() ||
          autograd_internal::is_taping();
