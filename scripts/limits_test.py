@@ -27,8 +27,8 @@ import sys
 import tempfile
 import time
 
-NOBODY = 65534
-# What says why, whoever says it: the library's log, a program, the launcher, OpenMP, the loader.
+OTHER_USER = 65534
+# Lines that say why, from any source: the library, a program, the launcher, OpenMP, the loader.
 REASON = re.compile(r"^(\[[a-z]+ \d+\] )?(error: |distribute|warning: |mnist_cnn: |libgomp: |"
                     r".*error while loading shared libraries)", re.M)
 ABORTED = re.compile(r"terminate called|core dumped|Segmentation fault|AddressSanitizer|"
@@ -64,8 +64,8 @@ def limit(kind, value):
 def as_nobody(processes):
     def change():
         os.setgroups([])
-        os.setgid(NOBODY)
-        os.setuid(NOBODY)
+        os.setgid(OTHER_USER)
+        os.setuid(OTHER_USER)
         resource.setrlimit(resource.RLIMIT_NPROC, (processes, processes))
     return change
 

@@ -200,10 +200,10 @@ TEST_CASE("an elastic worker waits for its own name and says so", "[cluster][ela
   options.startup_timeout = 0.4;
   options.report_interval = 0.05;
   options.log = lines.sink();
-  const ClusterTasks tasks{{{"worker", 0, "pod-0.of-nobody.invalid:2222"}}, 0};
+  const ClusterTasks tasks{{{"worker", 0, "pod-0.unknown.invalid:2222"}}, 0};
   check_throws<distribute::UnavailableError>(
       [&] { ElasticMember(tasks, {.min_workers = 1, .max_workers = 1}, options, "{}"); },
-      "\"pod-0.of-nobody.invalid\" is not known");
+      "\"pod-0.unknown.invalid\" is not known");
   CHECK(lines.text().find("worker 0 waits for its own name") != std::string::npos);
 }
 

@@ -81,7 +81,7 @@ Verdicts survivors(TestJob& job, const std::vector<int>& ranks, const ClusterOpt
     const std::string later = error_of([&] { runtime->set("key", "value"); });
     if (error != later) throw distribute::InternalError(error + " then " + later);
     const auto lost = runtime->lost();
-    if (!lost) throw distribute::InternalError("nobody is lost");
+    if (!lost) throw distribute::InternalError("no task is lost");
     runtime->leave();
     all.calls[size_t(i)] = calls;
     distribute::throw_error(lost->code, lost->reason);

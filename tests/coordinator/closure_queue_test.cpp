@@ -230,7 +230,7 @@ TEST_CASE("a full queue blocks put until there is room, or an error",
   CHECK(through);
 }
 
-TEST_CASE("nobody can put while another waits", "[coordinator][closure_queue]") {
+TEST_CASE("no thread can put while another waits", "[coordinator][closure_queue]") {
   ClosureQueue queue;
   const auto first = closure();
   queue.put(first);

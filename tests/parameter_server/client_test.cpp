@@ -142,10 +142,10 @@ TEST_CASE("shapes that differ between tasks are an error with both", "[parameter
              }),
              Contains("worker 1 has int64 [2, 3]"));
   CHECK_THAT(error_of([&] {
-               other->attach({.key = "nobody's", .shape = {1}}, Deadline::after_seconds(0.2));
+               other->attach({.key = "missing", .shape = {1}}, Deadline::after_seconds(0.2));
              }),
              StartsWith("DEADLINE_EXCEEDED: ps 0: waited in vain for a task to create"));
-  CHECK_THAT(error_of([&] { other->wait("nobody's", Deadline::after_seconds(0.2)); }),
+  CHECK_THAT(error_of([&] { other->wait("missing", Deadline::after_seconds(0.2)); }),
              StartsWith("DEADLINE_EXCEEDED: ps 0: waited in vain"));
 }
 

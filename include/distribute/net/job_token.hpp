@@ -10,8 +10,8 @@ namespace distribute::net {
 /// Fewer bytes are a mistake; 16 random ones are 128 bits.
 inline constexpr size_t kMinJobTokenBytes = 16;
 
-/// Whether `token` cannot be guessed; empty, for a job without one, is allowed. `source` names it in
-/// the message, which never shows it.
+/// Whether `token` cannot be guessed; empty, for a job without one, is allowed. `source` names it
+/// in the message, which never shows it.
 /// Errors  InvalidArgument for less than kMinJobTokenBytes: who hears one handshake could guess it.
 absl::Status check_job_token(const std::string& token, const std::string& source);
 
