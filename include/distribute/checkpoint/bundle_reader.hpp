@@ -59,9 +59,9 @@ class BundleReader {
     if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
     return values;
   }
-  /// The elements of a string tensor.
+  /// Throws  InvalidArgumentError when the tensor is in slices or holds no strings.
   std::vector<std::string> read_strings(std::string_view key);
-  /// The value of a string scalar.
+  /// Throws  InvalidArgumentError also when the tensor is no scalar.
   std::string read_string(std::string_view key);
 
   /// Closes the data files; reading opens them again.

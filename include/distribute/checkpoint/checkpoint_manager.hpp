@@ -68,7 +68,7 @@ class CheckpointManager {
   void sync();
   /// Restores the newest checkpoint; its path, or nothing when there is none.
   std::optional<std::string> restore_latest();
-  /// restore_latest(), else init_fn.
+  /// restore_latest(); without a checkpoint it calls init_fn and gives nothing.
   std::optional<std::string> restore_or_initialize();
 
   Checkpoint& checkpoint() const { return checkpoint_; }

@@ -104,7 +104,7 @@ class DistributedVariable : public VariableImpl {
   std::vector<Device> homes_;  // of the components; empty: wherever the values are
 };
 
-/// Synchronized when written. Source  MirroredVariable
+/// A value per replica, equal after every write. Source  MirroredVariable
 class MirroredVariable final : public DistributedVariable {
  public:
   using DistributedVariable::DistributedVariable;

@@ -19,7 +19,7 @@
 
 namespace distribute {
 
-/// The same on all tasks.
+/// Options of ParameterServerStrategy; they must be equal on all tasks.
 struct ParameterServerOptions {
   /// Which variables are cut into shards; none by default.
   VariablePartitioner variable_partitioner = {};

@@ -40,7 +40,7 @@ class SidecarEvaluator {
   ///         UnavailableError; what the evaluation throws. Other errors of a restore are told, and
   ///         the next checkpoint is tried.
   void start();
-  /// Those of the last evaluation.
+  /// Loss and metrics of the last evaluation; empty before the first.
   const Logs& last_logs() const { return last_logs_; }
   int64_t evaluations() const { return evaluations_; }
 
