@@ -15,7 +15,7 @@ namespace distribute {
 
 class Variable;
 
-/// What an operation was told besides its operands; axes are not negative.
+/// The arguments of an operation that are no tensors; axes are not negative.
 using OpAttribute = std::variant<int64_t, double, std::vector<int64_t>>;
 using OpAttributes = std::map<std::string, OpAttribute>;
 

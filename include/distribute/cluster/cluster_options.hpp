@@ -18,7 +18,7 @@ struct ClusterOptions {
   double report_interval = 10;
   /// DISTRIBUTE_HEARTBEAT_INTERVAL.
   double heartbeat_interval = 1;
-  /// A task that was silent for so long is lost: DISTRIBUTE_LOST_AFTER. Nine, so that all tasks
+  /// Seconds of silence after which a task is lost: DISTRIBUTE_LOST_AFTER. Nine, so that all tasks
   /// know it within ten.
   double lost_after = 9;
   /// For proving oneself on a new connection: DISTRIBUTE_HANDSHAKE_TIMEOUT.

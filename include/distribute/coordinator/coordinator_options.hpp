@@ -30,7 +30,7 @@ struct CoordinatorOptions {
   double report_interval = 10;  // of those that are missing: DISTRIBUTE_REPORT_INTERVAL
   /// A lost worker may return within: DISTRIBUTE_WORKER_RECOVERY_TIMEOUT.
   double worker_recovery_timeout = 3600;
-  /// A line is printed when no function has ended for so long: DISTRIBUTE_WATCHDOG_TIMEOUT.
+  /// Seconds without an ended function after which a line says so: DISTRIBUTE_WATCHDOG_TIMEOUT.
   double watchdog_timeout = 300;
   /// Gets the lines that people should read, from any thread; empty: stderr.
   std::function<void(const std::string&)> log = {};

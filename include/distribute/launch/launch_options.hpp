@@ -1,5 +1,5 @@
 #pragma once
-/// What a launch of a job is told.
+/// Options of the launch of a job.
 
 #include <distribute/launch/job.hpp>
 

@@ -21,8 +21,8 @@ struct SidecarEvaluatorOptions {  // options of SidecarEvaluator
   std::optional<int64_t> steps = {};            // of an evaluation; none: all data
   std::optional<int64_t> max_evaluations = {};  // ends at the checkpoint of this number
   std::vector<CallbackHandle> callbacks = {};
-  std::FILE* out = nullptr;  // of what it tells; null: the log
-  /// Timeout is the time after which it tells that it still waits.
+  std::FILE* out = nullptr;  // where its lines go; null: the log
+  /// `timeout`: seconds after which a line says that it still waits.
   CheckpointsIteratorOptions waiting = {.timeout = 30};
 };
 

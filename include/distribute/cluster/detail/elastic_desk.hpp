@@ -26,7 +26,7 @@ enum class MeetRole {
 /// Thread-safe.
 class ElasticDesk {
  public:
-  /// `options`: canonical JSON that others must have alike.
+  /// `options`: canonical JSON that must be equal on all workers.
   ElasticDesk(ClusterTasks tasks, std::string options);
 
   /// From the server's thread.
@@ -35,7 +35,7 @@ class ElasticDesk {
   /// `leader`: the index of the worker that leads, or -1. Those who wait here are sent on to it,
   /// unless this worker leads or looks.
   void become(MeetRole role, int leader);
-  /// Who waits here and has not gone again.
+  /// The workers that wait here and have not disconnected.
   std::vector<std::pair<int, MeetRequest>> waiting();
   /// When the last one came; the epoch when none has since the role changed.
   net::Deadline::Clock::time_point last_arrival() const;

@@ -28,7 +28,7 @@ class TaskServer;
 /// Source  the rendezvous of torchrun (generations, min and max, last call)
 class ElasticMember {
  public:
-  /// `agreement`: JSON that a worker must have like the one that gathers, to be taken in.
+  /// `agreement`: JSON that must be equal on a worker and on the one that gathers.
   /// Throws  InvalidArgumentError for limits or a list that make no job; FailedPreconditionError
   ///         when the port is taken.
   ElasticMember(ClusterTasks all_tasks, ElasticLimits limits, ClusterOptions options,

@@ -152,7 +152,7 @@ DISTRIBUTE_INLINE std::optional<ElasticGeneration> ElasticMember::Impl::follow(i
   return std::nullopt;
 }
 
-/// Members of before whose port is closed will not come.
+/// Members of the previous generation whose port is closed will not come.
 DISTRIBUTE_INLINE void ElasticMember::Impl::look_for_expected() {
   for (const auto& [index, request] : desk.waiting()) expected.erase(index);
   std::erase_if(expected,

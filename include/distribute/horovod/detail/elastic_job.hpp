@@ -22,7 +22,7 @@ class ElasticJob {
   /// Throws  as ElasticWorkers.
   ElasticJob(ClusterTasks all_tasks, const ElasticOptions& limits, const EngineOptions& options);
 
-  /// Meets the others with the state of the last commit; the engine of before must have stopped.
+  /// Meets the others with the state of the last commit; the previous engine must have stopped.
   /// Null when the job has finished without this rank, or `given_up` says so.
   /// Blocks and throws  as ElasticMember::meet.
   std::shared_ptr<Engine> next(const std::function<bool()>& given_up);

@@ -109,7 +109,7 @@ DISTRIBUTE_INLINE absl::StatusOr<Socket> Listener::accept_now() {
         str_cat("accept on ", address_.text(), ": ", std::strerror(errno)));
   if (errno == EBADF || errno == EINVAL || errno == ENOTSOCK)
     return absl::UnavailableError(str_cat("the listener on ", address_.text(), " is closed"));
-  return Socket();  // no connection, or one that has gone again
+  return Socket();  // no connection, or one that was closed again
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<Socket> Listener::accept(Deadline deadline) {

@@ -33,7 +33,7 @@ class ElasticWorkers {
 
   using Connect = std::function<void(const std::shared_ptr<ClusterRuntime>&)>;
   /// Meets the others and connects to them by `connect`, again when one is lost meanwhile. The
-  /// runtime of before must have been left. None when the job has finished without this worker, or
+  /// previous runtime must have been left. None when the job has finished without this worker, or
   /// it has given up.
   /// Blocks and throws  as ElasticMember::meet.
   std::optional<ElasticGeneration> next(const ElasticState& mine,

@@ -39,7 +39,7 @@ struct ServerJob {
   parameter_server::ServerOptions server_options = {};         // for a server
 };
 
-/// How variables are made, on all tasks alike.
+/// How variables are made; must be equal on all tasks.
 struct VariablePlacement {
   Partitioner partitioner = nullptr;
   train::DeviceFunction device_setter = nullptr;

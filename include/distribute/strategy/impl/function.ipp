@@ -43,7 +43,7 @@ DISTRIBUTE_INLINE Tensor copy_of(const Tensor& value) {
   return copy;
 }
 
-/// Copies what others hold, such as a variable's value, which the next launch overwrites.
+/// Copies results that are shared, such as a variable's value: the next launch overwrites it.
 DISTRIBUTE_INLINE void own(std::vector<Tensor>& results) {
   for (Tensor& result : results)
     if (result && !result.unique()) result = copy_of(result);
