@@ -24,10 +24,10 @@ enum class MeetRole {
 };
 
 /// Thread-safe.
-class ElasticDesk {
+class ElasticRendezvous {
  public:
   /// `options`: canonical JSON that must be equal on all workers.
-  ElasticDesk(ClusterTasks tasks, std::string options);
+  ElasticRendezvous(ClusterTasks tasks, std::string options);
 
   /// From the server's thread.
   void take(TaskConnection connection);
