@@ -61,7 +61,7 @@ def limit(kind, value):
     return lambda: resource.setrlimit(kind, (value, value))
 
 
-def as_nobody(processes):
+def as_other_user(processes):
     def change():
         os.setgroups([])
         os.setgid(OTHER_USER)
@@ -74,7 +74,7 @@ def as_nobody(processes):
 LIMITS = {
     "none": (None, None),
     **{f"-n {n}": (limit(resource.RLIMIT_NOFILE, n), None) for n in (8, 16, 24, 40)},
-    **{f"-u {n}": (as_nobody(n), None) for n in (1, 4, 8, 12, 20)},
+    **{f"-u {n}": (as_other_user(n), None) for n in (1, 4, 8, 12, 20)},
     **{f"-f {kib}": (limit(resource.RLIMIT_FSIZE, kib * 1024), None) for kib in (0, 1, 100, 4000)},
     **{f"-v {mib}M": (limit(resource.RLIMIT_AS, mib << 20), None)
        for mib in (150, 180, 300, 600, 1200)},
