@@ -140,7 +140,7 @@ TEST_CASE("a worker with other options is refused with the difference", "[cluste
   CHECK(names(b.get()) == "01");
 }
 
-TEST_CASE("too few workers are an error that names those who are missing", "[cluster][elastic]") {
+TEST_CASE("too few workers are an error that names the missing ones", "[cluster][elastic]") {
   Workers workers(3, {.min_workers = 2, .max_workers = 3, .timeout = 0.3, .last_call = 0.1});
   workers.start(1);
   for (int i : {0, 2}) workers.start(i), workers.stop(i);

@@ -64,7 +64,7 @@ TEST_CASE("a reserved port goes to the server that asks for it, again and again"
   }
 }
 
-TEST_CASE("a reserved port is not given to those who ask for any port", "[launch][reserved_port]") {
+TEST_CASE("a reserved port is not given to a request for any port", "[launch][reserved_port]") {
   std::vector<ReservedPort> held(20);
   std::set<int> numbers;
   for (const ReservedPort& port : held) numbers.insert(port.number());

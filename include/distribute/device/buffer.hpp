@@ -64,7 +64,7 @@ void release_cached_memory(Device device);
 
 /// "1.4 GiB of 1.5 GiB are in use (/sys/fs/cgroup/memory.max)" where less than an eighth is left
 /// below the limit of the container or of `ulimit -v`, even without the host cache's free blocks,
-/// which are given back first; else "". Who holds elements in advance asks it, and then holds
+/// which are given back first; else "". Code that holds elements in advance asks it, and then holds
 /// fewer. Looks 20 times a second at most. Thread-safe.
 std::string host_memory_shortage() noexcept;
 

@@ -12,7 +12,7 @@ inline constexpr size_t kMinJobTokenBytes = 16;
 
 /// Whether `token` cannot be guessed; empty, for a job without one, is allowed. `source` names it
 /// in the message, which never shows it.
-/// Errors  InvalidArgument for less than kMinJobTokenBytes: who hears one handshake could guess it.
+/// Errors  InvalidArgument for less than kMinJobTokenBytes: one handshake lets others guess it.
 absl::Status check_job_token(const std::string& token, const std::string& source);
 
 /// DISTRIBUTE_JOB_TOKEN, or the contents of the file DISTRIBUTE_JOB_TOKEN_FILE without white space

@@ -16,7 +16,7 @@ namespace distribute::cluster_internal {
 enum class MeetAnswer {
   NotThere,  // its port is closed
   Silent,    // perhaps frozen
-  Trains,    // is rank 0, and keeps those who want to join as long as their connections last
+  Trains,    // is rank 0, and keeps workers that want to join while they are connected
   Leads,     // gathers workers
   Looks,     // for one who leads, and may come to lead
   Follows,   // another one

@@ -19,7 +19,7 @@ enum class MeetRole {
   Looks,    // for one who leads
   Leads,    // gathers workers
   Follows,  // waits for one who gathers
-  Trains,   // in a generation; its rank 0 keeps those who want to join
+  Trains,   // in a generation; its rank 0 keeps workers that want to join
   Finished,
 };
 
@@ -32,7 +32,7 @@ class ElasticRendezvous {
   /// From the server's thread.
   void take(TaskConnection connection);
 
-  /// `leader`: the index of the worker that leads, or -1. Those who wait here are sent on to it,
+  /// `leader`: the index of the worker that leads, or -1. Workers that wait here are sent to it,
   /// unless this worker leads or looks.
   void become(MeetRole role, int leader);
   /// The workers that wait here and have not disconnected.

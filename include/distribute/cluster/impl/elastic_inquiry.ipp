@@ -89,7 +89,7 @@ DISTRIBUTE_INLINE MeetReply ElasticInquiry::find_leader(int known_leader) {
   return {};
 }
 
-/// Who is asked may know another one.
+/// The worker that is asked may know another leader.
 DISTRIBUTE_INLINE MeetReply ElasticInquiry::ask_for_leader(int index) {
   MeetReply reply = ask(index);
   const int other = reply.leader;

@@ -21,7 +21,7 @@ class GroupMessages : public Messages {
   /// After the operation: returns once what was sent needs this rank no more.
   virtual void settle() {}
 
-  /// Reads what has come, without waiting, for who waits elsewhere.
+  /// Reads what has come, without waiting, while the caller waits elsewhere.
   /// Throws  as next().
   virtual void look() = 0;
   virtual void throw_if_aborted() = 0;

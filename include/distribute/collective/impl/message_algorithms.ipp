@@ -170,7 +170,7 @@ DISTRIBUTE_INLINE void MessageAlgorithms::broadcast(const Operation& operation) 
   bytes_of(operation) <= kSmall ? broadcast_tree(operation) : broadcast_chain(operation);
 }
 
-/// Binomial tree: who has the bytes sends them to the rank half the rest away.
+/// Binomial tree: a rank with the bytes sends them to the rank half the rest away.
 DISTRIBUTE_INLINE void MessageAlgorithms::broadcast_tree(const Operation& operation) {
   const int ranks = messages_.size(), root = operation.peer;
   const int me = (messages_.rank() - root + ranks) % ranks;

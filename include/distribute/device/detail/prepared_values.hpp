@@ -14,7 +14,7 @@ namespace distribute::device_internal {
 /// of the buffer. For the owner of a variable that several replicas read. Thread-safe.
 void keep_prepared(const Array& elements);
 
-/// To be called before kept elements are changed in place, by the only one who holds them.
+/// To be called before kept elements are changed in place, by their only holder.
 /// Thread-safe.
 void forget_prepared(const Array& elements);
 

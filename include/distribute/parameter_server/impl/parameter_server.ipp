@@ -58,8 +58,8 @@ struct ParameterServer::Impl {
   std::list<Running> sessions;
 };
 
-/// Runs wait(cancelled); who has waited `nanoseconds` in vain gets a DeadlineExceededError that
-/// says for what.
+/// Runs wait(cancelled); after `nanoseconds` without success a DeadlineExceededError
+/// says what was waited for.
 template <typename Wait, typename What>
 auto wait_for_call(const rpc::Call& call, int64_t nanoseconds, What&& what, Wait&& wait) {
   const auto deadline = net::Deadline::after(std::chrono::nanoseconds(nanoseconds));
