@@ -28,7 +28,7 @@ struct CoordinatorOptions {
   /// All workers, or min_workers, must be there within this time: DISTRIBUTE_STARTUP_TIMEOUT.
   double startup_timeout = 300;
   double report_interval = 10;  // of those that are missing: DISTRIBUTE_REPORT_INTERVAL
-  /// A lost worker may return within: DISTRIBUTE_WORKER_RECOVERY_TIMEOUT.
+  /// The time in which a lost worker may return: DISTRIBUTE_WORKER_RECOVERY_TIMEOUT.
   double worker_recovery_timeout = 3600;
   /// Seconds without an ended function after which a line says so: DISTRIBUTE_WATCHDOG_TIMEOUT.
   double watchdog_timeout = 300;

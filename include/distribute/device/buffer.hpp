@@ -56,7 +56,7 @@ class [[nodiscard]] BufferOffers {
   std::vector<BufferOffer>* outer_;
 };
 
-/// Source  tf.config.experimental.get_memory_info
+/// Bytes in use, now and at most. Source  tf.config.experimental.get_memory_info
 MemoryInfo memory_info(Device device);
 
 /// Gives the free blocks of the cache back to the system.

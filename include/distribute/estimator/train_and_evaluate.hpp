@@ -13,7 +13,7 @@
 
 namespace distribute::train {
 
-/// Source  tf.estimator.TrainSpec
+/// What train_and_evaluate() trains with. Source  tf.estimator.TrainSpec
 struct TrainSpec {
   InputFunction input_fn;
   std::optional<int64_t> max_steps = {};  // none: until the data ends
@@ -27,7 +27,7 @@ struct TrainSpec {
 using Exporter = std::function<std::optional<std::string>(
     Estimator&, const std::string& checkpoint_path, const Logs& eval_result, bool is_final)>;
 
-/// Source  tf.estimator.EvalSpec
+/// What train_and_evaluate() evaluates with. Source  tf.estimator.EvalSpec
 struct EvalSpec {
   InputFunction input_fn;
   std::optional<int64_t> steps = 100;  // batches of an evaluation; none: all data

@@ -14,7 +14,7 @@
 
 namespace distribute::parameter_server {
 
-/// Thread-safe.
+/// Which server has which variable, and small values by key. Thread-safe.
 class Directory {
  public:
   explicit Directory(int servers) : loads_(size_t(servers)) {}

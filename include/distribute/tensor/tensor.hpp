@@ -116,7 +116,7 @@ std::string to_string(const Tensor& tensor);
 
 Tensor zeros(const Shape& shape, DType dtype = DType::Float32);  // all elements are 0
 Tensor ones(const Shape& shape, DType dtype = DType::Float32);   // all elements are 1
-/// Source  tf.fill
+/// All elements are `value`. Source  tf.fill
 Tensor fill(const Shape& shape, float value, DType dtype = DType::Float32,
             Device device = current_device());
 Tensor zeros_like(const Tensor& tensor);
