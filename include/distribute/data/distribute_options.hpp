@@ -19,7 +19,7 @@ enum class AutoShardPolicy {
   Hint = 3,  // shard(kShardHint, kShardHint) becomes the real shard
 };
 
-/// How workers share a dataset. Source  tf.data.experimental.DistributeOptions
+/// Part of a dataset's Options. Source  tf.data.experimental.DistributeOptions
 struct DistributeOptions {
   std::optional<AutoShardPolicy> auto_shard_policy = {};  // none: Auto
 };

@@ -45,7 +45,7 @@ DeviceSpec current_device_spec();
 
 namespace config {
 
-/// A device that programs name. Source  tf.config.LogicalDevice
+/// A device as programs name it. Source  tf.config.LogicalDevice
 struct LogicalDevice {
   std::string name;         // "/device:CPU:0"
   std::string device_type;  // "CPU"
