@@ -220,7 +220,7 @@ DISTRIBUTE_INLINE void LeaderMembership::link_closed(int rank, const absl::Statu
     const auto reason = why.message();
     fail_lost(rank, why.code() == absl::StatusCode::kUnavailable
                         ? "it closed its connections: it crashed or was killed"
-                        : str_cat("protocol error:  ", std::string(reason.data(), reason.size())));
+                        : str_cat("protocol error: ", std::string(reason.data(), reason.size())));
   }
   changed_.notify_all();
 }
