@@ -3,7 +3,7 @@
 // cmake --build --preset release --target async_checkpoint_bench &&
 // build/release/bin/async_checkpoint_bench DIRECTORY [rounds], such as s3://bucket/bench, or
 // build/release/bin/async_checkpoint_bench sink:MEGABYTES_PER_SECOND [rounds], an S3 server of its
-// own that throws everything away and runs only when nobody else wants to
+// own that throws everything away and runs only while a core is idle
 #include <distribute/checkpoint/checkpoint_manager.hpp>
 #include <distribute/nn/dense.hpp>
 #include <distribute/nn/sequential.hpp>

@@ -33,7 +33,7 @@ using Algorithm = AllReduceAlgorithm;
 namespace {
 
 constexpr int64_t kSegmentBytes = 512 << 10;
-const std::vector<Algorithm> kAlgorithms = {Algorithm::Everybody, Algorithm::Direct,
+const std::vector<Algorithm> kAlgorithms = {Algorithm::Exchange, Algorithm::Direct,
                                             Algorithm::Chain};
 const std::vector<int64_t> kSizes = {4, 16 << 10, 256 << 10, 1 << 20, 4 << 20};
 
@@ -42,7 +42,7 @@ class Rank {
  public:
   explicit Rank(ClusterRuntime& runtime)
       : messages_(runtime.rank(), flows(runtime), -1),
-        everybody_(messages_, {.latency = 1e6}, kSegmentBytes),
+        exchange_(messages_, {.latency = 1e6}, kSegmentBytes),
         direct_(messages_, {.latency = 0, .per_message = 0}, kSegmentBytes) {}
 
   void all_reduce(Algorithm algorithm, float* data, int64_t count, const LinkCosts& costs) {
@@ -51,14 +51,14 @@ class Rank {
                                        .count = count,
                                        .input = data,
                                        .output = data});
-    if (algorithm == Algorithm::Everybody) return everybody_.run(operation);
+    if (algorithm == Algorithm::Exchange) return exchange_.run(operation);
     if (algorithm == Algorithm::Direct) return direct_.run(operation);
     const int64_t segment = chain_segment_bytes(count * 4, messages_.size(), costs, kSegmentBytes);
     ChainReduction(messages_, scratch_, operation, segment).run();
   }
-  void barrier() { everybody_.run(begin({.kind = Collective::Barrier})); }
+  void barrier() { exchange_.run(begin({.kind = Collective::Barrier})); }
   void broadcast(int64_t& number) {
-    everybody_.run(begin(
+    exchange_.run(begin(
         {.kind = Collective::Broadcast, .dtype = DType::Int64, .count = 1, .output = &number}));
   }
   /// Half the time of a small message to rank 1 and back.
@@ -69,12 +69,12 @@ class Rank {
     for (int i = 0; i < rounds && rank < 2; ++i)
       for (int step = 0; step < 2; ++step) {
         const auto kind = step == rank ? Collective::Send : Collective::Receive;
-        everybody_.run(begin({.kind = kind,
-                              .dtype = DType::Float32,
-                              .count = 1,
-                              .peer = 1 - rank,
-                              .input = &x,
-                              .output = &x}));
+        exchange_.run(begin({.kind = kind,
+                             .dtype = DType::Float32,
+                             .count = 1,
+                             .peer = 1 - rank,
+                             .input = &x,
+                             .output = &x}));
       }
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() /
            (2 * rounds);
@@ -97,7 +97,7 @@ class Rank {
   }
 
   TcpMessages messages_;
-  MessageAlgorithms everybody_, direct_;
+  MessageAlgorithms exchange_, direct_;
   Scratch scratch_;
   uint64_t sequence_ = 0;
 };

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/// A process of its own, which runs when nobody else wants to (SCHED_IDLE). It takes bodies without
+/// A process of its own, which runs only while a core is idle (SCHED_IDLE). It takes bodies without
 /// copying them (MSG_TRUNC), so that little of it is left to disturb; cpu_seconds() tells how much.
 class ObjectSink {
  public:

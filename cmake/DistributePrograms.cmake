@@ -15,7 +15,7 @@ function(distribute_program target)
   endif()
 endfunction()
 
-# distribute_unite(<target> <files>): so many files to a translation unit, unless units are small
+# distribute_unite(<target> <files>): groups files into translation units, unless units are small
 # for quick builds after a change.
 function(distribute_unite target files)
   if(NOT "${DISTRIBUTE_BODIES_PER_UNIT}" STREQUAL "1")

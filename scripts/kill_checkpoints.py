@@ -134,7 +134,7 @@ class Rounds:
                                 OMP_WAIT_POLICY="passive", DISTRIBUTE_LOG_FORMAT="text")
 
     def train(self, directory, steps, kill_after=None):
-        """The output; with kill_after only until so many seconds after a checkpoint is new."""
+        """The output; with kill_after only until that many seconds after a new checkpoint."""
         command = self.command + [f"--checkpoint_dir={directory}", f"--steps={steps}"]
         output = open(self.work / "output", "w+b")
         child = subprocess.Popen(command, env=self.environment, stdin=subprocess.DEVNULL,

@@ -27,8 +27,8 @@ import sys
 import tempfile
 import time
 
-NOBODY = 65534
-# What says why, whoever says it: the library's log, a program, the launcher, OpenMP, the loader.
+OTHER_USER = 65534
+# Lines that say why, from any source: the library, a program, the launcher, OpenMP, the loader.
 REASON = re.compile(r"^(\[[a-z]+ \d+\] )?(error: |distribute|warning: |mnist_cnn: |libgomp: |"
                     r".*error while loading shared libraries)", re.M)
 ABORTED = re.compile(r"terminate called|core dumped|Segmentation fault|AddressSanitizer|"
@@ -61,11 +61,11 @@ def limit(kind, value):
     return lambda: resource.setrlimit(kind, (value, value))
 
 
-def as_nobody(processes):
+def as_other_user(processes):
     def change():
         os.setgroups([])
-        os.setgid(NOBODY)
-        os.setuid(NOBODY)
+        os.setgid(OTHER_USER)
+        os.setuid(OTHER_USER)
         resource.setrlimit(resource.RLIMIT_NPROC, (processes, processes))
     return change
 
@@ -74,7 +74,7 @@ def as_nobody(processes):
 LIMITS = {
     "none": (None, None),
     **{f"-n {n}": (limit(resource.RLIMIT_NOFILE, n), None) for n in (8, 16, 24, 40)},
-    **{f"-u {n}": (as_nobody(n), None) for n in (1, 4, 8, 12, 20)},
+    **{f"-u {n}": (as_other_user(n), None) for n in (1, 4, 8, 12, 20)},
     **{f"-f {kib}": (limit(resource.RLIMIT_FSIZE, kib * 1024), None) for kib in (0, 1, 100, 4000)},
     **{f"-v {mib}M": (limit(resource.RLIMIT_AS, mib << 20), None)
        for mib in (150, 180, 300, 600, 1200)},

@@ -65,7 +65,7 @@ ATTACKS = {"kill": 4, "freeze": 2, "freeze long": 1, "leave": 2, "flood": 2}
 
 
 def reserved_port():
-    """A port of the loopback interface that the system gives to nobody else while it is held."""
+    """A port of the loopback interface that no other program gets while it is held."""
     holder = socket.socket()
     holder.bind(("127.0.0.1", 0))
     for option in (socket.SO_REUSEADDR, socket.SO_REUSEPORT):
@@ -265,9 +265,9 @@ class Soak:
         tasks = job.find_tasks()
         stopped = {pid for _, pid in self.thawed}
         victims = [tasks[name] for name in job.victims if name in tasks]
-        everybody = list(tasks.values()) + ([job.launcher.pid] if job.launcher else [])
+        all_tasks = list(tasks.values()) + ([job.launcher.pid] if job.launcher else [])
         if what == "freeze":
-            victims = everybody
+            victims = all_tasks
         victims = [pid for pid in victims if pid not in stopped]
         if what == "flood":
             if not tasks:

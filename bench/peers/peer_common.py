@@ -33,7 +33,7 @@ def parse_flags(description, forms):
 
 
 def free_ports(count):
-    """Ports of the loopback interface that nobody uses now."""
+    """Ports of the loopback interface that are free now."""
     sockets = [socket.socket() for _ in range(count)]
     for one in sockets:
         one.bind(("127.0.0.1", 0))

@@ -225,7 +225,7 @@ TEST_CASE("operations may have several outputs and unused inputs", "[autograd][g
   CHECK(tape.gradient({outputs[0], outputs[1]}, Tensors{x}, {})[0].item<float>() == 11);
 }
 
-TEST_CASE("an input with one reader that nobody asked for is private",
+TEST_CASE("an input with one reader whose gradient is not asked for is private",
           "[autograd][gradient_tape]") {
   const Tensor x(2.0f);
   GradientTape tape(kPersistent);

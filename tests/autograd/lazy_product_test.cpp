@@ -42,7 +42,7 @@ void check_near(const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
-TEST_CASE("a lazy product shows its elements to whoever reads them", "[autograd][lazy_product]") {
+TEST_CASE("a lazy product is computed when its elements are read", "[autograd][lazy_product]") {
   const Tensor a = test_tensor({3, 5}, 1), b = test_tensor({3, 4}, 2);
   for (Backend* engine : cpu_backends()) {
     const ScopedCpuBackend scope(*engine);

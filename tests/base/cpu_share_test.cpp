@@ -23,7 +23,7 @@ TEST_CASE("work pauses until it has had no more than its share of the cores", "[
   CHECK(share.counted().count() == Approx(0.015));
 }
 
-TEST_CASE("a lifted share wakes who sleeps and stops nobody", "[base][cpu_share]") {
+TEST_CASE("a lifted share wakes sleeping threads and stops none", "[base][cpu_share]") {
   CpuShare share(1e-9);
   share.count(1s);
   std::promise<void> going;

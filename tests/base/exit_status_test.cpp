@@ -9,7 +9,7 @@ TEST_CASE("errors of peers and services are worth another start, others are not"
           "[base][exit_status]") {
   CHECK(exit_status(UnavailableError("a peer is lost")) == kExitRetry);
   CHECK(exit_status(AbortedError("a peer ended")) == kExitRetry);
-  CHECK(exit_status(DeadlineExceededError("nobody came")) == kExitRetry);
+  CHECK(exit_status(DeadlineExceededError("no task came")) == kExitRetry);
   CHECK(exit_status(InvalidArgumentError("a wrong shape")) == kExitFailed);
   CHECK(exit_status(DataLossError("a damaged file")) == kExitFailed);
   CHECK(exit_status(FailedPreconditionError("NaN")) == kExitFailed);

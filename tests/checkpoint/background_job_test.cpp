@@ -24,7 +24,7 @@ bool may_leave_idle() {
   return may;
 }
 
-TEST_CASE("a job runs on an idle thread with one core, until somebody waits for it",
+TEST_CASE("a job runs on an idle thread with one core, until it is waited for",
           "[checkpoint][job]") {
   BackgroundJob job;
   std::thread::id thread;

@@ -89,7 +89,7 @@ TEST_CASE("without a limit the manager keeps all, and another may take over",
   CHECK(exists(sixth));
 }
 
-TEST_CASE("one checkpoint every so many hours is kept for good", "[checkpoint][manager]") {
+TEST_CASE("one checkpoint per keep interval is kept for good", "[checkpoint][manager]") {
   Fixture f;
   std::string first, second, third, fourth;
   {

@@ -162,7 +162,7 @@ TEST_CASE("three workers save in the background: one error reaches all",
     } catch (const UnavailableError& unavailable) {
       error = unavailable.what();
     }
-    require(error.find("rank 0 of 3") != std::string::npos, "everybody hears of it");
+    require(error.find("rank 0 of 3") != std::string::npos, "every rank gets the error");
     require(f.manager.latest_checkpoint() == "mem://bucket/job/ckpt-3", "as before");
   });
   store.clear_fault();

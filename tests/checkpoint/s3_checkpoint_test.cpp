@@ -177,7 +177,7 @@ TEST_CASE("credentials that expire in mid-run are renewed, or their source is na
   const int before = store.asked;
   REQUIRE(training.save(2) == "s3://bucket/job/ckpt-2");
   CHECK(store.asked == before + 1);
-  store.want_token("three");  // which nobody gives
+  store.want_token("three");  // which no client has
   const std::string error = error_of<UnauthenticatedError>([&] { training.save(3); });
   CHECK_THAT(error, Contains("ExpiredToken") && Contains("renew them") &&
                         Contains("request id REQ1") && Contains("s3://bucket/job/ckpt-3"));

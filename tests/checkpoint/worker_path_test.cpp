@@ -127,7 +127,7 @@ TEST_CASE("a chief's save leaves the directories of workers with loops of their 
         std::set<std::string>{"ckpt", "workertemp_1", "workertemp_2"});
 }
 
-TEST_CASE("when writing fails on one worker nobody keeps a temporary directory",
+TEST_CASE("when writing fails on one worker none keeps a temporary directory",
           "[checkpoint][worker_path]") {
   const int failing = GENERATE(0, 2);
   const TemporaryDirectory directory;

@@ -88,14 +88,14 @@ TEST_CASE("survivors meet without the one that is gone, and a lower one joins th
   CHECK(second->source == 1);  // has made a step more
   CHECK(second->state == ElasticState{1, 41});
   CHECK(names(c.get()) == "12");
-  CHECK_FALSE(workers[1].somebody_waits());
+  CHECK_FALSE(workers[1].has_waiting_worker());
 
   workers.start(0);
   auto a = workers.meet(0);
   const Deadline deadline = Deadline::after_seconds(10);
-  while (!workers[1].somebody_waits() && !deadline.passed()) std::this_thread::yield();
-  REQUIRE(workers[1].somebody_waits());
-  CHECK_FALSE(workers[2].somebody_waits());
+  while (!workers[1].has_waiting_worker() && !deadline.passed()) std::this_thread::yield();
+  REQUIRE(workers[1].has_waiting_worker());
+  CHECK_FALSE(workers[2].has_waiting_worker());
   b = workers.meet(1, {2, 50}), c = workers.meet(2, {2, 50});
   const auto third = a.get();
   CHECK(names(third) == "012");
@@ -140,7 +140,7 @@ TEST_CASE("a worker with other options is refused with the difference", "[cluste
   CHECK(names(b.get()) == "01");
 }
 
-TEST_CASE("too few workers are an error that names those who are missing", "[cluster][elastic]") {
+TEST_CASE("too few workers are an error that names the missing ones", "[cluster][elastic]") {
   Workers workers(3, {.min_workers = 2, .max_workers = 3, .timeout = 0.3, .last_call = 0.1});
   workers.start(1);
   for (int i : {0, 2}) workers.start(i), workers.stop(i);
@@ -200,10 +200,10 @@ TEST_CASE("an elastic worker waits for its own name and says so", "[cluster][ela
   options.startup_timeout = 0.4;
   options.report_interval = 0.05;
   options.log = lines.sink();
-  const ClusterTasks tasks{{{"worker", 0, "pod-0.of-nobody.invalid:2222"}}, 0};
+  const ClusterTasks tasks{{{"worker", 0, "pod-0.unknown.invalid:2222"}}, 0};
   check_throws<distribute::UnavailableError>(
       [&] { ElasticMember(tasks, {.min_workers = 1, .max_workers = 1}, options, "{}"); },
-      "\"pod-0.of-nobody.invalid\" is not known");
+      "\"pod-0.unknown.invalid\" is not known");
   CHECK(lines.text().find("worker 0 waits for its own name") != std::string::npos);
 }
 

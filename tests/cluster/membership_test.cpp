@@ -81,7 +81,7 @@ Verdicts survivors(TestJob& job, const std::vector<int>& ranks, const ClusterOpt
     const std::string later = error_of([&] { runtime->set("key", "value"); });
     if (error != later) throw distribute::InternalError(error + " then " + later);
     const auto lost = runtime->lost();
-    if (!lost) throw distribute::InternalError("nobody is lost");
+    if (!lost) throw distribute::InternalError("no task is lost");
     runtime->leave();
     all.calls[size_t(i)] = calls;
     distribute::throw_error(lost->code, lost->reason);
@@ -230,7 +230,7 @@ TEST_CASE("after leaving, calls say so", "[cluster][membership]") {
   for (const std::string& error : errors) CHECK(error == "");
 }
 
-TEST_CASE("a member that sends nonsense is lost, the leader is not", "[cluster][membership]") {
+TEST_CASE("a member that breaks the protocol is lost, the leader is not", "[cluster][membership]") {
   TestJob job(2);
   const auto errors = on_ranks(2, [&](int rank) {
     if (rank == 0) {
@@ -258,7 +258,7 @@ TEST_CASE("a member that sends nonsense is lost, the leader is not", "[cluster][
     }
   });
   CHECK(contains(errors[0], "worker 1"));
-  CHECK(contains(errors[0], "is lost: it sent nonsense: a damaged message"));
+  CHECK(contains(errors[0], "is lost: protocol error: a damaged message"));
 }
 
 TEST_CASE("the clock's offset comes from the shortest round trip", "[cluster][membership]") {

@@ -92,7 +92,7 @@ TEST_CASE("counts and ids of tasks that have none are errors", "[cluster][multi_
                                      "There is no id for task_type 'ps'");
 }
 
-TEST_CASE("without a cluster nobody leads and the process saves", "[cluster][multi_worker_util]") {
+TEST_CASE("without a cluster no task leads and the process saves", "[cluster][multi_worker_util]") {
   const ClusterSpec none;
   CHECK(util::collective_leader(none, {}, {}) == "");
   CHECK(util::collective_leader(none, TaskType("worker"), 0) == "");
@@ -111,5 +111,5 @@ TEST_CASE("parameter server 0 coordinates where there is one", "[cluster][multi_
       [] {
         util::coordination_leader({{"evaluator", {"e:1"}}});
       },
-      "nobody can lead");
+      "no task can lead");
 }

@@ -229,7 +229,7 @@ TEST_CASE("a task with a wrong token, or none, is refused on both sides",
 
 TEST_CASE("a leader without the token learns nothing and is not believed",
           "[cluster][task_server]") {
-  // The impostor answers as a server that has another token would, but lets everybody in.
+  // The impostor answers as a server that has another token would, but accepts every client.
   net::Listener listener = local_listener();
   ClusterTasks tasks{{{"worker", 0, listener.address().text()}, {"worker", 1, "127.0.0.1:1"}}, 1};
   std::thread impostor([&] {

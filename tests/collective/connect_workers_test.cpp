@@ -221,7 +221,7 @@ TEST_CASE("workers are told at once when the first of their host gets no shared 
     const Json result = Json::parse(outcome.result.value());
     CHECK(result["transport"] == "tcp");
     CHECK(result["sum"] == 6);
-    CHECK(result["seconds"] < 8);  // not the 10 s that a guest waits for an answer
+    CHECK(result["seconds"] < 8);  // not the 10 s that a rank waits for an answer
     const std::string lines = result["lines"];
     CHECK_THAT(lines, Catch::Matchers::Contains(
                           "no shared memory between the workers, TCP is used: worker 0 ("));

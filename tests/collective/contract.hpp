@@ -343,7 +343,7 @@ inline void order_and_errors(const MakeGroup& make) {
       if (group.rank() == 0) {
         std::thread killer([&] { group.abort(StatusCode::Unavailable, "worker 7 is lost"); });
         try {
-          group.receive(&x, 1, DType::Float32, 1);  // nobody sends
+          group.receive(&x, 1, DType::Float32, 1);  // which is not sent
         } catch (const UnavailableError&) {
         }
         killer.join();

@@ -105,7 +105,7 @@ TEST_CASE("ranks of a host that do not follow each other give the same bits",
   contract::all_reduce_of<bfloat16>(make, 5, 50'001, ReductionOp::Mean);
 }
 
-TEST_CASE("errors reach everybody, small reductions and large ones", "[collective][hierarchical]") {
+TEST_CASE("errors reach all ranks, in small and large reductions", "[collective][hierarchical]") {
   const auto options = GENERATE(TcpOptions{}, large_only(4096));
   const auto make = hosts_with({2, 1}, 1, options);
   constexpr int kRanks = 6;  // on hosts of 2, 1, 2 and 1

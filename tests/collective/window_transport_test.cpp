@@ -98,7 +98,7 @@ TEST_CASE("processes reduce through shared memory", "[collective][window]") {
   for (pid_t child : children) CHECK(exit_status(child) == 0);
 }
 
-TEST_CASE("an error of one rank reaches those who wait for it", "[collective][window]") {
+TEST_CASE("an error of one rank reaches the ranks that wait for it", "[collective][window]") {
   const auto errors = contract::run_ranks(make_shm, 3, [](Communicator& group) {
     float x = 1;
     if (group.rank() == 2) {

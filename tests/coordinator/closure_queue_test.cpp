@@ -230,7 +230,7 @@ TEST_CASE("a full queue blocks put until there is room, or an error",
   CHECK(through);
 }
 
-TEST_CASE("nobody can put while another waits", "[coordinator][closure_queue]") {
+TEST_CASE("no thread can put while another waits", "[coordinator][closure_queue]") {
   ClosureQueue queue;
   const auto first = closure();
   queue.put(first);
@@ -240,7 +240,7 @@ TEST_CASE("nobody can put while another waits", "[coordinator][closure_queue]") 
     queue.wait();
     waited = true;
   });
-  wait_until([&] { return queue.somebody_waits(); }, "the wait");
+  wait_until([&] { return queue.has_waiter(); }, "the wait");
   std::thread putter([&] {
     queue.put(closure());
     put = true;

@@ -300,7 +300,7 @@ TEST_CASE("a dataset that cannot be made fails the functions that use it",
   ClusterCoordinator& coordinator = *cluster.coordinator;
   const auto broken = coordinator.create_per_worker_dataset(
       [](const InputContext&) -> data::Dataset { throw NotFoundError("no such file"); });
-  coordinator.join();  // nobody has used it yet
+  coordinator.join();  // it was not used yet
   coordinator.schedule(functions.next, broken);
   check_throws<ClosureInputError>([&] { coordinator.join(); }, "no such file");
   const auto variables = coordinator.create_per_worker_dataset([](const InputContext&) {
@@ -325,7 +325,7 @@ struct Counted {
 
 }  // namespace
 
-TEST_CASE("a dataset that nobody holds is dropped on the workers",
+TEST_CASE("a dataset without a handle is dropped on the workers",
           "[coordinator][cluster_coordinator]") {
   Functions functions;
   static std::atomic<int> alive{0};

@@ -22,7 +22,7 @@ using distribute::testing::wait_until;
 
 namespace {
 
-/// A frozen task is found within two seconds, and nobody waits for minutes.
+/// A frozen task is found within two seconds, and no task waits for minutes.
 std::map<std::string, std::string> quick_environment() {
   return {{"OMP_NUM_THREADS", "1"},
           {"DISTRIBUTE_HEARTBEAT_INTERVAL", "0.2"},

@@ -63,12 +63,12 @@ TEST_CASE("a worker whose coordinator never comes ends with a line", "[coordinat
 
 TEST_CASE("a parameter server whose chief never comes ends with its name",
           "[coordinator][server]") {
-  const launch::ReservedPort port, nobody;
+  const launch::ReservedPort port, unused;
   const auto at = [](const launch::ReservedPort& one) {
     return JobTasks{"127.0.0.1:" + std::to_string(one.number())};
   };
   const bool chief = GENERATE(false, true);
-  ClusterSpec::Jobs jobs{{"ps", at(port)}, {"worker", at(nobody)}};
+  ClusterSpec::Jobs jobs{{"ps", at(port)}, {"worker", at(unused)}};
   if (chief) jobs["chief"] = jobs["worker"];
   if (chief) jobs["worker"] = JobTasks{std::string("127.0.0.1:1")};
   std::string line;

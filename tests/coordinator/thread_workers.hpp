@@ -33,7 +33,7 @@ class Worker {
     thread_ = std::thread([service = service_] { service->serve(); });
     changed_.notify_all();
   }
-  /// Calls fail at once; the function that runs sees the rest of its life without anybody.
+  /// Calls fail at once; the function that runs goes on without a coordinator.
   void kill() {
     std::shared_ptr<WorkerService> gone;
     {
@@ -111,7 +111,7 @@ class Link final : public WorkerLink {
   std::atomic<bool> closed_{false};
 };
 
-/// A coordinator of so many of them.
+/// A coordinator with `count` of them.
 struct Cluster {
   explicit Cluster(int count, CoordinatorOptions options = {}, WorkerServiceOptions service = {}) {
     for (int i = 0; i < count; ++i) {

@@ -104,7 +104,7 @@ TEST_CASE("sharding by Data deals the pieces of batches to the workers", "[data]
   CHECK(share_of(eight, 2, 1, 2) == Batches{{2}, {5}, {7}});
 }
 
-TEST_CASE("Auto without files deals by Data, Off gives everybody all", "[data][auto_shard]") {
+TEST_CASE("Auto without files deals by Data, Off gives every worker all", "[data][auto_shard]") {
   const auto four = Dataset::range(4).batch(1);
   const auto alone = [&](AutoShardPolicy policy, int64_t w) {
     return scalars_of(Dataset(auto_shard(four.node(), 2, w, policy)));

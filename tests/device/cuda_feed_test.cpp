@@ -60,7 +60,7 @@ TEST_CASE("a feed's copies are of page-locked memory and overlap their preparati
   CHECK(fake.count("cuStreamSynchronize") == 1);
 }
 
-TEST_CASE("a feed uses a block again when nobody holds it", "[device][cuda_feed]") {
+TEST_CASE("a feed uses a block again when it is not held", "[device][cuda_feed]") {
   FakeCuda fake;
   CudaFeed feed(kGpu);
   auto first = copy(feed, numbers(1000, 1));

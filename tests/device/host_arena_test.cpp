@@ -65,7 +65,7 @@ TEST_CASE("the smallest extent that fits is taken", "[device][host_arena]") {
   CHECK(is_whole(other));
 }
 
-TEST_CASE("a free end grows into memory that nobody has touched", "[device][host_arena]") {
+TEST_CASE("a free end grows into memory that was never written", "[device][host_arena]") {
   HostArena arena;
   const Block a = make(arena, kMiB, 1), b = make(arena, 2 * kMiB, 2);
   arena.release(b.data, b.bytes);

@@ -39,7 +39,7 @@ bool is_doubled(const Array& result, const Array& from) {
 
 }  // namespace
 
-TEST_CASE("elements that nobody keeps are prepared for every call", "[device][prepared_values]") {
+TEST_CASE("elements that are not kept are prepared for every call", "[device][prepared_values]") {
   const Array source = elements();
   std::atomic<int> made = 0;
   CHECK(is_doubled(prepared(source, doubled(source, made)), source));
@@ -67,7 +67,7 @@ TEST_CASE("kept elements are prepared once until they change", "[device][prepare
   source.data<float>()[3] = 100;
   const Array second = prepared(source, doubled(source, made));
   CHECK(is_doubled(second, source));
-  CHECK(first.data<float>()[3] == 6);  // whoever holds the old one keeps it
+  CHECK(first.data<float>()[3] == 6);  // the holder of the old one keeps it
   CHECK(made == 2 * kPieces);
 }
 

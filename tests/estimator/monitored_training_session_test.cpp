@@ -335,7 +335,7 @@ namespace {
 struct ServerTraining {
   explicit ServerTraining(int workers) : begun(workers) {}
 
-  testing::Latch begun;  // servers end with the chief: nobody may come later
+  testing::Latch begun;  // servers end with the chief: no task may come later
   strategy_test::ServerCluster cluster{3, 2};
   TemporaryDirectory directory;
   std::mutex mutex;  // guards all below
@@ -402,7 +402,7 @@ TEST_CASE("sessions of a job with parameter servers share one training",
   for (auto& other : others) other.get();
   CHECK(training.initialized == 1);
   CHECK(training.first_values.size() == 3);
-  for (const float value : training.first_values) CHECK(value > 4.5f);  // nobody began with 1
+  for (const float value : training.first_values) CHECK(value > 4.5f);  // no worker began with 1
   const std::set<int64_t> different(training.steps.begin(), training.steps.end());
   CHECK(different.size() == training.steps.size());  // each step on one task only
   CHECK(*different.begin() == 1);

@@ -1,5 +1,5 @@
-/// mnist_cnn on several workers when one is lost, or was started wrongly: everybody ends and says
-/// why.
+/// mnist_cnn on several workers when one is lost, or was started wrongly: every worker ends and
+/// says why.
 
 #include "mnist_cluster.hpp"
 

@@ -209,7 +209,7 @@ TEST_CASE("pods of an indexed Job find each other when their names appear, and a
           "[examples][mnist_cnn][kubernetes][multiproc]") {
   SKIP_WITHOUT_PROGRAM();
   if (!has_namespaces("--mount")) SKIP("no right to make mount namespaces");
-  // Headless service: names that nobody knows until the pods run. Every pod has its own address
+  // Headless service: names that do not resolve until the pods run. Every pod has its own address
   // and the same port.
   const ProgramResult run = shell(
       kWaitFor +

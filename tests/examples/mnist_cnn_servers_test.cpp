@@ -118,7 +118,7 @@ class KilledJob {
                       }(),
                   .environment = environment()}) {}
 
-  /// Kills the task once the job has made so many steps.
+  /// Kills the task once the job has made `step` steps.
   void kill_at(int step, const std::string& type, int index) {
     wait([&] { return newest_checkpoint(directory_) >= step; }, "step " + std::to_string(step));
     pid_t pid = 0;
@@ -148,7 +148,7 @@ class KilledJob {
     REQUIRE(at != std::string::npos);
     const double accuracy = std::atof(program_.out().c_str() + at + 14);
     CHECK(accuracy > 0.9);
-    // Nobody is left; shared memory has no name that could be left behind.
+    // No process is left; shared memory has no name that could be left behind.
     CHECK_THAT(all_command_lines(), !Contains(directory_));
     std::printf(
         "%-14s seed %d: killed %d workers, %d chiefs, %d servers; %d restarts, step %d, "

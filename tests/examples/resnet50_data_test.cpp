@@ -125,10 +125,10 @@ TEST_CASE("resnet50 names data that it must not read", "[examples][resnet50]") {
   fs::permissions(records.root.path(), fs::perms(0755));
   fs::permissions(records.root / "train-0-of-1", fs::perms::none);
   // Root may read everything, so the program gives that up.
-  const std::string nobody =
+  const std::string as_other_user =
       geteuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups" : "";
-  if (train({"--help"}, nobody).status > 125) SKIP("the program cannot run as another user");
-  const ProgramResult run = train(records.flags(), nobody);
+  if (train({"--help"}, as_other_user).status > 125) SKIP("the program cannot run as another user");
+  const ProgramResult run = train(records.flags(), as_other_user);
   check_one_line(run, 1, "train-0-of-1");
   CHECK_THAT(run.err, Contains("Permission denied"));
 }

@@ -1,5 +1,5 @@
 /// resnet50 on three workers that share TFRecords: one is killed in mid-epoch, the job starts again
-/// and ends with the bits of one that nobody disturbed.
+/// and ends with the bits of one that ran undisturbed.
 
 #include "mnist_cluster.hpp"
 #include "picture_files.hpp"

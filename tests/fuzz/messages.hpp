@@ -1,5 +1,5 @@
 #pragma once
-/// What the fuzzers of network messages run: any bytes may come from anybody, and may be refused.
+/// What the fuzzers of network messages run: any bytes may come from any host, and may be refused.
 
 #include <distribute/base/error.hpp>
 #include <distribute/cluster/detail/agreement.hpp>
@@ -64,7 +64,7 @@ inline void to_server(std::string_view bytes) {
   });
 }
 
-/// Frames from whoever listens at a task's address.
+/// Frames from any program that listens at a task's address.
 inline void to_client(std::string_view bytes) {
   const distribute::net::HandshakeConfig config{
       .self = {"worker", 1, 1}, .job = "job", .token = ""};

@@ -175,7 +175,7 @@ TEST_CASE("allgather takes rows of any number", "[horovod][collectives]") {
   });
 }
 
-TEST_CASE("broadcast gives everybody the root's tensor", "[horovod][collectives]") {
+TEST_CASE("broadcast gives every rank the root's tensor", "[horovod][collectives]") {
   run_clean_hvd(3, [&](int rank) {
     for (int root : {0, 2}) {
       const Tensor mine = numbers(rank, {2, 2});

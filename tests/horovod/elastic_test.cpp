@@ -63,7 +63,7 @@ std::string weights_text(const nn::Sequential& net) {
   return text;
 }
 
-/// What `steps` steps give without anybody lost.
+/// What `steps` steps give when no rank is lost.
 std::string weights_alone(int64_t steps) {
   nn::Sequential net = small_net();
   net(zeros({1, 2}));
@@ -156,7 +156,7 @@ DISTRIBUTE_CLUSTER_MAIN(dies_in_allreduce) {
       return;
     }
   }
-  throw InternalError("nobody has noticed");
+  throw InternalError("no rank has noticed the loss");
 }
 
 /// The argument: who is killed, and how often ranks may change.
@@ -183,7 +183,7 @@ DISTRIBUTE_CLUSTER_MAIN(trains_until_told_to_leave) {
   ElasticTraining training;
   const auto end = training.run([] { return true; });
   task.set_result(training.result());
-  if (end != hvd::elastic::ElasticEnd::Left) throw InternalError("nobody has told it to");
+  if (end != hvd::elastic::ElasticEnd::Left) throw InternalError("the rank was not told to leave");
 }
 
 /// Rank 1 fails, or is killed, and the others are not enough to go on.
@@ -259,7 +259,7 @@ TEST_CASE("ranks may change no more often than the limit says", "[horovod][elast
 
 namespace {
 
-/// How often each worker has begun to train with so many ranks.
+/// How often each worker has begun to train with `ranks` ranks.
 std::array<int, 3> beginnings(const ProcessCluster& cluster, int ranks) {
   std::array<int, 3> counts{};
   for (int i = 0; i < 3; ++i)

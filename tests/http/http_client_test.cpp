@@ -122,7 +122,7 @@ TEST_CASE("redirects are followed only on request", "[io][http_client]") {
 TEST_CASE("what goes wrong below HTTP is an error with method, URL and cure", "[io][http_client]") {
   if (!io::has_http()) SKIP("no libcurl");
   io::HttpClient client;
-  SECTION("nobody listens") {
+  SECTION("the port is closed") {
     HttpServer server(echo);
     server.stop();
     const auto status = client.send({.url = server.url("/k?access_token=abc")}).status();

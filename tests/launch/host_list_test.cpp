@@ -94,7 +94,7 @@ TEST_CASE("a host file may be written for Open MPI, for MPICH or by PBS", "[laun
 TEST_CASE("a bad host file is refused with its name and line", "[launch][host_list]") {
   CHECK_THROWS_WITH(parse_host_file("a\n\nb slots=zero\n", "hosts"), Contains("hosts, line 3"));
   CHECK_THROWS_WITH(parse_host_file("a 4\n", "hosts"), Contains("'4' is not understood"));
-  CHECK_THROWS_WITH(parse_host_file("# nobody\n", "hosts"), Contains("names no host"));
+  CHECK_THROWS_WITH(parse_host_file("# no host\n", "hosts"), Contains("names no host"));
   CHECK_THROWS_AS(parse_host_file(std::string("a\0b", 3), "hosts"), InvalidArgumentError);
   CHECK_THROWS_AS(read_host_file("/no/such/file"), NotFoundError);
   const TemporaryDirectory directory;
@@ -109,7 +109,7 @@ TEST_CASE("this machine is known by the addresses of its interfaces", "[launch][
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(9);
-  ::inet_pton(AF_INET, "192.0.2.1", &address.sin_addr);  // for documentation, nobody has it
+  ::inet_pton(AF_INET, "192.0.2.1", &address.sin_addr);  // reserved for documentation
   const int connected =
       ::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
   socklen_t size = sizeof(address);

@@ -64,7 +64,7 @@ TEST_CASE("a reserved port goes to the server that asks for it, again and again"
   }
 }
 
-TEST_CASE("a reserved port is not given to those who ask for any port", "[launch][reserved_port]") {
+TEST_CASE("a reserved port is not given to a request for any port", "[launch][reserved_port]") {
   std::vector<ReservedPort> held(20);
   std::set<int> numbers;
   for (const ReservedPort& port : held) numbers.insert(port.number());
@@ -74,7 +74,7 @@ TEST_CASE("a reserved port is not given to those who ask for any port", "[launch
   CHECK(hits == 0);
 }
 
-TEST_CASE("a port that somebody listens at cannot be reserved", "[launch][reserved_port]") {
+TEST_CASE("a port with a listener cannot be reserved", "[launch][reserved_port]") {
   int number;
   {
     const ReservedPort port;

@@ -90,7 +90,7 @@ class FakeSsh {
 TEST_CASE("wrong usage of the launcher is one line and status 2", "[launch][run]") {
   SKIP_WITHOUT_PROGRAM();
   const TemporaryDirectory directory;
-  std::ofstream(directory / "empty") << "# nobody\n";
+  std::ofstream(directory / "empty") << "# no host\n";
   std::ofstream(directory / "bad") << "node1 slots=many\n";
   const std::vector<std::pair<Words, std::string>> table = {
       {{}, "which program"},
@@ -185,7 +185,7 @@ TEST_CASE("an elastic job starts lost workers again, then goes on without them",
   CHECK(job.wait() == 0);
   CHECK_THAT(job.err(), Contains("restart 1 of 2: worker 1") &&
                             Contains("restart 2 of 2: worker 1") && Contains("2 workers go on"));
-  CHECK_THAT(job.err(), !Contains("worker 3"));  // there is a place for it, and nobody in it
+  CHECK_THAT(job.err(), !Contains("worker 3"));  // it has a slot, which stays empty
 }
 
 TEST_CASE("an elastic job ends when too few workers are left", "[launch][run]") {
@@ -482,7 +482,7 @@ TEST_CASE("with parameter servers a killed worker or chief starts again alone", 
   const bool chief = GENERATE(false, true);
   Words options{"-np", "3", "--ps", "1", "--max-restarts", "2"};
   if (chief) options.push_back("--chief");
-  // The first two tasks kill themselves on their first start; nobody ends before both are back.
+  // The first two tasks kill themselves on their first start; no task ends before both are back.
   Job job(options,
           kWaitFor +
               "echo start; case $DISTRIBUTE_LOCAL_RANK/$DISTRIBUTE_RESTART_COUNT in "
@@ -655,7 +655,7 @@ TEST_CASE("a reader that has gone or does not read keeps no signal from the task
 
   Job full({"-np", "2"}, "echo ready; exec yes");
   full.wait_for("ready");
-  // Nobody reads from here on; the pipe fills, and two SIGINT end the job all the same.
+  // The output is not read from here on; the pipe fills, and two SIGINT end the job all the same.
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   const auto end = distribute::net::Deadline::after_seconds(60);
   while (!full.process().poll() && !end.passed()) {

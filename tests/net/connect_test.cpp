@@ -72,7 +72,7 @@ TEST_CASE("reads and writes end at their deadline and name the peer", "[net][soc
   CHECK(contains(closed, server.peer()));
 }
 
-TEST_CASE("a port that nobody listens on is Unavailable at once", "[net][connect]") {
+TEST_CASE("a port without a listener is Unavailable at once", "[net][connect]") {
   net::Listener listener = listen();
   const net::Address address = listener.address();
   listener.close();

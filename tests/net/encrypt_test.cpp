@@ -158,12 +158,13 @@ TEST_CASE("a server that does not encrypt, is silent or goes away is an error at
   auto [client, server] = tcp_pair();
   SECTION("it says that it does not encrypt") {
     const std::string refusal =
-        net::encode_refusal(net::one_side_encrypts("worker 0", "whoever connects"));
+        net::encode_refusal(net::one_side_encrypts("worker 0", "the connecting task"));
     throw_if_error(server.write(bytes_of(refusal), soon()));
-    check(net::encrypt(client, token_tls(), soon()),
-          "whoever connects encrypts its connections and worker 0 does not: set DISTRIBUTE_TLS=1 "
-          "in all tasks of the job or in none",
-          absl::StatusCode::kFailedPrecondition);
+    check(
+        net::encrypt(client, token_tls(), soon()),
+        "the connecting task encrypts its connections and worker 0 does not: set DISTRIBUTE_TLS=1 "
+        "in all tasks of the job or in none",
+        absl::StatusCode::kFailedPrecondition);
   }
   SECTION("it sends something else") {
     throw_if_error(server.write(bytes_of("HTTP/1.1 400 Bad Request\r\n\r\n"), soon()));

@@ -16,7 +16,7 @@ TEST_CASE("a TLS handshake goes on when the other side has spoken, and never wai
   const auto tls = token_tls();
   TlsHandshake one(tls, TlsHandshake::Role::Client, client.native());
   TlsHandshake other(tls, TlsHandshake::Role::Server, server.native());
-  throw_if_error(other.advance());  // nobody has spoken
+  throw_if_error(other.advance());  // no bytes have come
   CHECK_FALSE(other.finished());
   CHECK(other.events() == POLLIN);
   throw_if_error(one.advance());

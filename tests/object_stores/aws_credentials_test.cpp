@@ -189,7 +189,7 @@ TEST_CASE("a container's address is asked with its token", "[io][aws_credentials
       contains(std::string(missing.message()), "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE names it"));
 }
 
-TEST_CASE("a container's address where nobody answers is named with its variable",
+TEST_CASE("a container's address that does not answer is named with its variable",
           "[io][aws_credentials]") {
   if (!io::has_http()) SKIP("no libcurl");
   std::string absent;

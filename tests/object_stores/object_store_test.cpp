@@ -157,7 +157,7 @@ TEST_CASE("what is not on a store is not found, and the error says where", "[io]
   const auto status = io::read_file(place / "none").status();
   CHECK(status.code() == absl::StatusCode::kNotFound);
   CHECK(std::string(status.message()).find(place / "none") != std::string::npos);
-  const std::string url = store_url() + "-that-nobody-made/k";
+  const std::string url = store_url() + "-that-is-missing/k";
   CHECK(io::read_file(url).status().code() == absl::StatusCode::kFailedPrecondition);
   CHECK_FALSE(io::write_file_atomically(url, "x").ok());
 }

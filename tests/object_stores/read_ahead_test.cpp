@@ -24,7 +24,7 @@ struct Remote {
   std::string bytes;
   std::mutex mutex{};
   std::vector<std::pair<int64_t, int64_t>> asked{};  // offset, size; guarded by mutex
-  std::atomic<int> failures{0};                      // so many calls fail
+  std::atomic<int> failures{0};                      // calls that still fail
 
   std::unique_ptr<io::RandomAccessFile> open(const io::ReadAheadOptions& options) {
     auto fetch = [this](int64_t offset, std::span<char> out) -> absl::StatusOr<int64_t> {

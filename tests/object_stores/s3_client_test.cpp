@@ -256,7 +256,7 @@ TEST_CASE("anonymous requests are not signed, and a refusal says so", "[io][s3_c
   CHECK(s3.server().requests()[0].header("authorization").empty());
   s3.set_fault(first(1, FakeS3::error(403, "AccessDenied")));
   CHECK(contains(text_of(read(client).status()),
-                 "was not signed, credentials came from nobody: no AWS_ACCESS_KEY_ID"));
+                 "was not signed, credentials came from nowhere: no AWS_ACCESS_KEY_ID"));
 }
 
 TEST_CASE("bytes that were changed on the way are not believed", "[io][s3_client]") {

@@ -197,7 +197,7 @@ TEST_CASE("a profile that is nowhere is no missing file", "[io][s3_file_system]"
   CHECK(contains(status, "aws configure --profile nosuch"));
 }
 
-TEST_CASE("nobody at the endpoint: the error names it after a few tries", "[io][s3_file_system]") {
+TEST_CASE("a closed endpoint: the error names it after a few tries", "[io][s3_file_system]") {
   NEEDS_S3();
   io::S3Options options;
   {

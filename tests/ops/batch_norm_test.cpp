@@ -340,7 +340,7 @@ TEST_CASE("inference adds the residual, too", "[ops][batch_norm][residual]") {
   CHECK(result.y.to_vector() == std::vector<float>{0, 0.5f, 0, 3});
 }
 
-TEST_CASE("a gradient that somebody else holds is not overwritten", "[ops][batch_norm][residual]") {
+TEST_CASE("a gradient that is shared is not overwritten", "[ops][batch_norm][residual]") {
   const Tensor x = test_tensor({4, 4, 4, 16}), dy = test_tensor({4, 4, 4, 16}, 2);
   const std::vector<float> before = dy.to_vector();
   GradientTape tape({.persistent = true});

@@ -39,7 +39,7 @@ TEST_CASE("moving averages of the weights follow Keras and can be swapped in",
   CHECK(optimizer.slot_variables()[0].slot_name == "average");
 }
 
-TEST_CASE("weights become their averages every so many steps", "[optim][optimizer]") {
+TEST_CASE("weights become their averages at a fixed interval of steps", "[optim][optimizer]") {
   optim::SGD optimizer(
       {.learning_rate = 0.1f, .use_ema = true, .ema_momentum = 0.8, .ema_overwrite_frequency = 2});
   check_formula(optimizer, {0.428000033f, -1.24100018f, 2.98000002f, 0.00999800023f},

@@ -14,7 +14,7 @@ using namespace distribute;
 using namespace distribute::parameter_server;
 using Id = Client::Id;
 
-TEST_CASE("a function's updates are known until so many newer ones are there",
+TEST_CASE("a function's updates are known until a limit of newer ones",
           "[parameter_server][applied_updates]") {
   const StoredVariable a("a", Shape{1}, DType::Float32, nullptr);
   const StoredVariable b("b", Shape{1}, DType::Float32, nullptr);
@@ -65,7 +65,7 @@ TEST_CASE("who repeats a push waits until the first one has been applied",
     distribute::testing::Latch begun(1);
     std::thread second([&] {
       begun.count_down();
-      applied.wait_until_applied({7, function, 1});  // another push holds nobody up
+      applied.wait_until_applied({7, function, 1});  // another push does not block it
       applied.wait_until_applied(origin);
       seen = written;
     });

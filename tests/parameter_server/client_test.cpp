@@ -1,6 +1,6 @@
 #include <distribute/cluster/detail/host_identity.hpp>
 #include <distribute/net/bytes.hpp>
-#include <distribute/net/detail/descriptor_door.hpp>
+#include <distribute/net/detail/descriptor_listener.hpp>
 #include <distribute/optim/serialization.hpp>
 #include <distribute/parameter_server/client.hpp>
 #include <distribute/parameter_server/detail/server_link.hpp>
@@ -142,10 +142,10 @@ TEST_CASE("shapes that differ between tasks are an error with both", "[parameter
              }),
              Contains("worker 1 has int64 [2, 3]"));
   CHECK_THAT(error_of([&] {
-               other->attach({.key = "nobody's", .shape = {1}}, Deadline::after_seconds(0.2));
+               other->attach({.key = "missing", .shape = {1}}, Deadline::after_seconds(0.2));
              }),
-             StartsWith("DEADLINE_EXCEEDED: ps 0: waited in vain for somebody to create"));
-  CHECK_THAT(error_of([&] { other->wait("nobody's", Deadline::after_seconds(0.2)); }),
+             StartsWith("DEADLINE_EXCEEDED: ps 0: waited in vain for a task to create"));
+  CHECK_THAT(error_of([&] { other->wait("missing", Deadline::after_seconds(0.2)); }),
              StartsWith("DEADLINE_EXCEEDED: ps 0: waited in vain"));
 }
 
@@ -455,7 +455,7 @@ TEST_CASE("the sockets of a server have random names", "[parameter_server][clien
     const uint64_t number = std::stoull(name.substr(name.rfind('-') + 1));
     numbers.insert(number);
     bits |= number;
-    (void)net::knock(name);  // so that the server does not wait for this client
+    (void)net::connect_to_descriptors(name);  // so that the server does not wait for this client
   }
   CHECK(numbers.size() == 4);
   CHECK(bits >> 47 != 0);  // no address of a process is that large

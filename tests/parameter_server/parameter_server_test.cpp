@@ -62,7 +62,7 @@ DISTRIBUTE_CLUSTER_MAIN(ps_job) {
   say("ready");
   const bool lose_server = task.argument().find("server") != std::string::npos;
   std::string result;
-  int alone = 0;  // turns in which nobody else has pushed
+  int alone = 0;  // turns in which no other task has pushed
   for (int64_t i = 0, before = 0; lose_server || alone < 100; ++i) {
     const std::string error = error_of([&] {
       push_once(client, counter, ids);

@@ -8,7 +8,7 @@
 
 using distribute::parameter_server::StagingBudget;
 
-TEST_CASE("staged bytes stay within the bound, whoever asks",
+TEST_CASE("staged bytes stay within the bound for all tasks",
           "[parameter_server][staging_budget]") {
   constexpr int kThreads = 4, kTurns = 200;
   constexpr int64_t kBytes = 40, kMost = 100;  // two at a time

@@ -150,7 +150,7 @@ TEST_CASE("without locking updates go into the same memory",
   const std::vector<float> minus_one(100, -1);
   const auto reader = variable.snapshot();
   apply_update({.variable = &variable, .gradient = minus_one.data()}, minus(), false);
-  CHECK(floats(reader.data(), 100)[99] == 1);  // seen by who reads at that time
+  CHECK(floats(reader.data(), 100)[99] == 1);  // seen by a reader at that time
   apply_update({.variable = &variable, .gradient = minus_one.data()}, minus(), true);
   CHECK(floats(reader.data(), 100)[99] == 1);
   CHECK(floats(variable.snapshot().data(), 100)[0] == 2);

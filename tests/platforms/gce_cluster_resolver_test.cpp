@@ -191,7 +191,7 @@ TEST_CASE("what Compute Engine refuses is an error with its words and a cure",
     cloud.failures = 100;
     check_throws<UnavailableError>([&] { GCEClusterResolver(options).cluster_spec(); }, "503");
   }
-  SECTION("nobody runs") {
+  SECTION("no instance runs") {
     cloud.machines.clear();
     check_throws<FailedPreconditionError>([&] { GCEClusterResolver(options).cluster_spec(); },
                                           "'trainers'");

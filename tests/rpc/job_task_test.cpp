@@ -61,7 +61,7 @@ TEST_CASE("a task waits for one that starts later and says so", "[rpc][job_task]
   options.log = [&](const std::string& line) {
     if (line.find("worker 0 is waiting for ps 0 (127.0.0.1:") == 0) reported = true;
   };
-  // The port of ps 0 is known, but nobody answers there yet.
+  // The port of ps 0 is known, but it is closed until the task starts.
   const auto worker = job.start("worker", 0, options);
   std::thread late([&] {
     testing::wait_until([&] { return reported.load(); }, "the report");

@@ -6,7 +6,7 @@
 using distribute::UnavailableError;
 using distribute::rpc::Peer;
 
-TEST_CASE("a peer is lost once, and tells everybody once", "[rpc][peer]") {
+TEST_CASE("a peer is lost once, and tells each listener once", "[rpc][peer]") {
   Peer peer({"worker", 2, "10.0.0.3:2222", 7});
   CHECK(peer.text() == "worker 2 (10.0.0.3:2222)");
   int calls = 0, removed = 0, late = 0;

@@ -93,7 +93,7 @@ TEST_CASE("every visible GPU computes by default", "[strategy][central][fake_gpu
   CHECK(values[2].to_vector() == std::vector<float>{1, 2});
 }
 
-TEST_CASE("without a GPU nobody computes on one", "[strategy][central]") {
+TEST_CASE("without a GPU a GPU device is refused", "[strategy][central]") {
   if (!physical_gpus().empty()) return;
   CHECK_THROWS_AS(CentralStorageStrategy({.compute_devices = {"/gpu:0"}}), InvalidArgumentError);
   CHECK_THROWS_AS(CentralStorageStrategy({.parameter_device = "/gpu:0"}), InvalidArgumentError);

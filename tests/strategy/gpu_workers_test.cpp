@@ -107,7 +107,7 @@ TEST_CASE("workers on GPUs train as workers on CPUs do", "[strategy][multi_worke
   }
 }
 
-TEST_CASE("one worker's GPUs need nobody else", "[strategy][multi_worker][gpu_contract]") {
+TEST_CASE("one worker's GPUs need no other worker", "[strategy][multi_worker][gpu_contract]") {
   const Weights cpu = train_workers(1, 3)[0];
   const ContractGpu gpu;
   const auto devices = strategy_internal::devices_of(GpuDevice(), 3);

@@ -164,7 +164,7 @@ TEST_CASE("find_unused_parameters puts zeros where a replica has no gradient",
   CHECK(sums[1].at(0).to_vector() == std::vector<float>{2});
   CHECK(sums[1].at(1).to_vector() == std::vector<float>{3});
   const std::vector<float> before = step.variables[1].value().to_vector();
-  strategy.run([&] {  // one that nobody has stays as it is, momentum or not
+  strategy.run([&] {  // a variable without a gradient keeps its value, momentum or not
     step.sgd.apply_gradients({Tensor{1.0f}, Tensor()}, step.variables,
                              {.find_unused_parameters = true});
   });

@@ -171,7 +171,7 @@ TEST_CASE("gradients that travel as bfloat16 train nearly the same weights",
             {true, {.bfloat16_gradients = true}});
 }
 
-TEST_CASE("weights that somebody still holds do not change under him", "[strategy][multi_worker]") {
+TEST_CASE("weights that are still held elsewhere do not change there", "[strategy][multi_worker]") {
   const auto want = train_mirrored(2, 10);
   run_clean(2, 1, [&](Strategy& strategy, int) {
     require(same_bits(train_net(strategy, 10, Step::ApplyHoldingWeights), want), "the weights");

@@ -43,11 +43,11 @@ DISTRIBUTE_CLUSTER_MAIN(trains_net) {
 
 TEST_CASE("without a cluster it trains on this process alone", "[strategy][multi_worker]") {
   const LogicalDevices devices(2);
-  SimpleClusterResolver nobody{ClusterSpec{}};
-  MultiWorkerMirroredStrategy<> strategy(nobody, {.num_replicas = 2});
+  SimpleClusterResolver none{ClusterSpec{}};
+  MultiWorkerMirroredStrategy<> strategy(none, {.num_replicas = 2});
   CHECK(strategy.num_replicas_in_sync() == 2);
   CHECK(strategy.extended().should_checkpoint());
-  CHECK(strategy.cluster_resolver() == &nobody);
+  CHECK(strategy.cluster_resolver() == &none);
   MirroredStrategy mirrored({.num_replicas = 2});
   CHECK(bits_of_training(strategy) == bits_of_training(mirrored));
 }
@@ -209,8 +209,8 @@ TEST_CASE("a killed or frozen worker ends the job with its name (cases 62, 63)",
 
 TEST_CASE("a limit of elastic workers without elastic workers is refused",
           "[strategy][multi_worker]") {
-  SimpleClusterResolver nobody{ClusterSpec{}};
-  CHECK_THROWS_WITH(MultiWorkerMirroredStrategy<>(nobody, {.elastic = {.max_workers = 4}}),
+  SimpleClusterResolver none{ClusterSpec{}};
+  CHECK_THROWS_WITH(MultiWorkerMirroredStrategy<>(none, {.elastic = {.max_workers = 4}}),
                     Catch::Contains("set elastic.min_workers to at least 1"));
 }
 

@@ -264,7 +264,7 @@ TEST_CASE("a worker that dies and comes back trains on with the others",
 
 TEST_CASE("a lost server is an error of all workers with its name",
           "[strategy][parameter_server][multiproc]") {
-  // So many steps that no worker is done before the server is killed, however late that is.
+  // The number of steps is so large that no worker is done before the server is killed.
   ProcessClusterOptions options = cluster_of("ps_trains_on", "1000000000");
   options.environment.insert(
       {{"DISTRIBUTE_HEARTBEAT_INTERVAL", "0.2"}, {"DISTRIBUTE_LOST_AFTER", "2"}});

@@ -58,7 +58,7 @@ TEST_CASE("an exception of a replica reaches the caller, and the strategy goes o
   const int culprit = GENERATE_COPY(0, n - 1);
   CHECK_THROWS_WITH(strategy.run([&] {
     if (id_here() == culprit) throw std::runtime_error("replica broke");
-    here().all_reduce(ReduceOp::Sum, Tensor(1.0f));  // waits for the culprit
+    here().all_reduce(ReduceOp::Sum, Tensor(1.0f));  // waits for the other replica
   }),
                     "replica broke");
   CHECK(strategy.run(id_here).size() == size_t(n));

@@ -31,8 +31,8 @@ class TestAuthority {
   /// For DISTRIBUTE_TLS_CA.
   std::string file() const { return directory_ / (name_ + "_ca.pem"); }
 
-  /// For a host such as "IP:127.0.0.1" or "DNS:host-a", valid for so many seconds from now; less
-  /// than 0: it was.
+  /// For a host such as "IP:127.0.0.1" or "DNS:host-a", valid for `seconds` from now; negative: it
+  /// has expired.
   CertificateFiles issue(const std::string& name, const std::string& host = "IP:127.0.0.1",
                          long seconds = 3600) const {
     const std::unique_ptr<EVP_PKEY, decltype(&::EVP_PKEY_free)> key(::EVP_EC_gen("P-256"),

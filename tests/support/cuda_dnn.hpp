@@ -1,5 +1,5 @@
 #pragma once
-/// The private headers of cuDNN's door, in builds that have cuDNN's own.
+/// The private headers of device/cuda_dnn*, in builds that have cuDNN.
 
 #if DISTRIBUTE_HAS_CUDNN
 #include <distribute/device/detail/cuda_dnn_patterns.hpp>

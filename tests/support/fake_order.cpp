@@ -114,7 +114,7 @@ bool records(CudaHandle stream) {
   return status != 0;
 }
 
-constexpr size_t kSome = 16;  // bytes of a range whose size nobody knows
+constexpr size_t kSome = 16;  // bytes of a range whose size is not known
 
 CudaResult work(CudaHandle stream, const std::string& what, std::span<const FakeRange> ranges) {
   const auto found = watch->streams.find(stream);

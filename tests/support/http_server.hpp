@@ -77,7 +77,7 @@ class HttpServer {
   }
   int connections() const { return connections_; }
 
-  /// Nobody listens there afterwards.
+  /// The port is closed afterwards.
   void stop() {
     if (stopping_.exchange(true)) return;
     ::shutdown(listener_, SHUT_RDWR);

@@ -1,5 +1,5 @@
 #pragma once
-/// A private key that belongs to nobody, made for the tests.
+/// A private key made for the tests alone.
 
 inline constexpr const char* kTestRsaKey =
     "-----BEGIN PRIVATE KEY-----\n"

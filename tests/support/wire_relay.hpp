@@ -17,7 +17,7 @@
 
 #include <poll.h>
 
-/// Listens on a port of its own and connects each guest to `target`. Thread-safe.
+/// Listens on a port of its own and connects each client to `target`. Thread-safe.
 class WireRelay {
  public:
   /// Gets the bytes that are about to go on, and may change them. From the relay's thread.
@@ -46,7 +46,7 @@ class WireRelay {
 
  private:
   struct Pair {
-    std::array<distribute::net::Socket, 2> ends;  // of the guest, to the target
+    std::array<distribute::net::Socket, 2> ends;  // of the client, to the target
     std::array<std::string, 2> seen, waiting;     // [0] from the target, [1] to it
     std::array<bool, 2> ended{};                  // the reading of ends[i]
   };

@@ -54,7 +54,7 @@ TEST_CASE("views and rows share memory", "[tensor]") {
   CHECK_THROWS_AS(Tensor(1.0f).rows(0, 1), InvalidArgumentError);
 }
 
-TEST_CASE("a layout is invisible to those who read", "[tensor]") {
+TEST_CASE("a layout is invisible to readers", "[tensor]") {
   const Tensor plain({2, 3}, Floats{1, 2, 3, 4, 5, 6}), x = reversed(plain);
   CHECK(x.layout());
   CHECK(x.array().data<float>()[0] == 6);

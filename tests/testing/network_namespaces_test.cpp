@@ -158,7 +158,7 @@ TEST_CASE("packets are lost from one host to one other, until they are not",
     const std::string text = cluster.output(client);
     return text.find("echo", text.rfind(mark)) != std::string::npos;
   };
-  network.drop(1, 2);  // nobody listens there
+  network.drop(1, 2);  // the client does not use that host
   const std::string now = cluster.output(client);
   wait_until([&] { return cluster.output(client).size() > now.size(); }, "the echo goes on");
   network.drop(1, 0);

@@ -51,7 +51,7 @@ TEST_CASE("cluster --json prints what TensorFlow answers", "[tools][cluster_comm
     "leader": "/job:chief/replica:0/task:0", "should_save_checkpoint": false})"));
 }
 
-TEST_CASE("cluster --json gives null for what nobody can tell", "[tools][cluster_command]") {
+TEST_CASE("cluster --json gives null for what is not known", "[tools][cluster_command]") {
   if (!has_program("distribute")) SKIP("the program was not built");
   const ProgramResult unknown = with_tf_config(
       R"({"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": 123456, "index": 7}})",

@@ -270,7 +270,7 @@ InStep newest(const std::string& log) {
   return result;
 }
 
-/// Milliseconds from `since_ms` to the first step of a later generation with so many workers.
+/// Milliseconds from `since_ms` to the first step of a later generation with `workers` workers.
 int64_t wait_for(const ProcessCluster& cluster, long long generation, int workers,
                  int64_t since_ms) {
   InStep found;

@@ -1,4 +1,4 @@
-/// fit in an elastic job: workers are lost and come, and it ends as if nobody had.
+/// fit in an elastic job: workers are lost and come, and it ends as if none had.
 
 #include <distribute/distribute.hpp>
 

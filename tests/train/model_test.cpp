@@ -359,7 +359,7 @@ TEST_CASE("data without an end needs a number of steps", "[train][model]") {
   Model model(net);
   model.compile(classifier(optimizer));
   const auto some = small_data(4).batch(2);
-  // A filter leaves nobody knows how many; repeated they have no end all the same.
+  // A filter leaves an unknown number; repeated they have no end all the same.
   const auto kept = some.filter([](const data::Batch&) { return true; });
   for (const train::InputData& data :
        {train::InputData(some.repeat()), train::InputData(kept.repeat()),

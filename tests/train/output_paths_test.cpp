@@ -28,8 +28,8 @@ std::string problem_of(const std::vector<OutputPath>& outputs) {
   return "";
 }
 
-/// problem_of() for a user who may not write everywhere: in a child that is nobody.
-bool is_refused_to_nobody(const std::vector<OutputPath>& outputs) {
+/// problem_of() for a user who may not write everywhere: in a child that runs as user 65534.
+bool is_refused_to_other_user(const std::vector<OutputPath>& outputs) {
   const pid_t child = ::fork();
   if (child == 0) {
     if (::geteuid() == 0 && (::setgid(65534) != 0 || ::setuid(65534) != 0)) ::_exit(9);
@@ -84,10 +84,10 @@ TEST_CASE("a directory that is missing or forbidden is found before anything is 
   CHECK(problem_of({{"--checkpoint_dir", out / "new/run", OutputKind::Directory}}) == "");
   CHECK(problem_of({{"--export_dir", out / "new/model", OutputKind::Alone}}) == "");
   std::filesystem::permissions(out.path(), std::filesystem::perms(0755));
-  CHECK(is_refused_to_nobody({{"--checkpoint_dir", out / "new/run", OutputKind::Directory}}));
-  CHECK(is_refused_to_nobody({{"--export_onnx", out / "model.onnx"}}));
+  CHECK(is_refused_to_other_user({{"--checkpoint_dir", out / "new/run", OutputKind::Directory}}));
+  CHECK(is_refused_to_other_user({{"--export_onnx", out / "model.onnx"}}));
   std::filesystem::permissions(out.path(), std::filesystem::perms(0777));
-  CHECK(!is_refused_to_nobody({{"--checkpoint_dir", out / "new/run", OutputKind::Directory}}));
+  CHECK(!is_refused_to_other_user({{"--checkpoint_dir", out / "new/run", OutputKind::Directory}}));
   CHECK(std::filesystem::is_empty(out.path()));
 }
 

@@ -27,7 +27,7 @@ class Backward {
   /// The gradient as at most two tensors that are still to be added, for operations that can do
   /// that on their way; a tensor that is unique() may be overwritten.
   std::span<const Tensor> gradient_parts(size_t output = 0) const { return parts_[output]; }
-  /// True when somebody wants the gradient of this input; else return none in its place.
+  /// True when the gradient of this input is used; else return none in its place.
   bool needs(size_t input) const { return needed_[input]; }
   /// True when only the operation that made this input will read the gradient, so that work of
   /// that operation (the gate of its ReLU) may be done here already.
@@ -82,7 +82,7 @@ Tensor record(const char* op, std::initializer_list<Tensor> inputs, const Tensor
 Tensor record_composite(const char* op, std::initializer_list<Tensor> inputs, const Tensor& output,
                         AttributesFunction attributes = {});
 
-/// Says "this operation has no gradient" when somebody asks for one.
+/// Throws "this operation has no gradient" when a gradient of its inputs is asked for.
 BackwardFunction no_gradient(const char* op);
 
 /// The gradients as they are; those that exist, made of `inputs`, are recorded to have none.

@@ -15,7 +15,7 @@ namespace distribute {
 
 class Variable;
 
-/// What an operation was told besides its operands; axes are not negative.
+/// The arguments of an operation that are no tensors; axes are not negative.
 using OpAttribute = std::variant<int64_t, double, std::vector<int64_t>>;
 using OpAttributes = std::map<std::string, OpAttribute>;
 
@@ -58,7 +58,7 @@ class OpTrace {
 
 namespace autograd_internal {
 
-/// The innermost trace of the calling thread; null when nobody listens.
+/// The innermost trace of the calling thread; null when no trace is active.
 OpTrace*& active_trace();
 inline bool is_tracing() { return active_trace() != nullptr; }
 

@@ -37,13 +37,13 @@ class RecordedStep {
   /// Why the graph does not fit the variables any more, so that it has to be recorded again; empty:
   /// it does.
   std::string outdated() const;
-  /// A variable's value that somebody else keeps may not change: such a step is run plainly, which
-  /// gives the variable another place.
+  /// True when the value of a variable is also held elsewhere and may not change: such a step is
+  /// run without the graph, which gives the variable new memory.
   bool writes_what_others_hold() const;
   /// Writes the numbers, queues the graph, and does what the step counts.
   void launch();
 
-  /// For whoever takes part in a step: what the calling thread records; null: nothing.
+  /// What the calling thread records, for code that takes part in a step; null: nothing.
   static RecordedStep* current();
   /// While it lives, the thread's recording does not notice which variables are read: for numbers
   /// that each launch asks for anew.
@@ -69,7 +69,7 @@ class RecordedStep {
   /// The step is about to read or write the variable.
   void notice(const std::shared_ptr<VariableImpl>& variable);
   /// Whether `value`, which was taken out of the variable, may be written in place.
-  /// Throws  FailedPreconditionError when it is in host memory, or anybody else holds it.
+  /// Throws  FailedPreconditionError when it is in host memory or also held elsewhere.
   bool may_write(VariableImpl& variable, const Tensor& value);
 
  private:

@@ -14,9 +14,9 @@
 
 namespace distribute {
 
-/// Source  tf.VariableSynchronization
+/// When copies on replicas become equal: at writes or at reads. Source  tf.VariableSynchronization
 enum class VariableSynchronization { Auto, None, OnWrite, OnRead };
-/// Source  tf.VariableAggregation
+/// How the values that replicas write become one. Source  tf.VariableAggregation
 enum class VariableAggregation { None, Sum, Mean, OnlyFirstReplica };
 
 class VariableImpl;
@@ -34,14 +34,14 @@ struct VariableOptions {  // options of Variable
   std::optional<bool> trainable = {};  // unset: false when synchronized on read, else true
   VariableSynchronization synchronization = VariableSynchronization::Auto;
   VariableAggregation aggregation = VariableAggregation::None;
-  /// What the first value will be, known before anybody makes it.
+  /// Shape of the first value, known before the value is made.
   std::optional<Shape> shape = {};
   DType dtype = DType::Float32;  // counts when `shape` is given
-  /// Rows [begin, end) of the first value, so that nobody needs to make the whole.
+  /// Makes rows [begin, end) of the first value, so that the whole need not be in memory.
   std::function<Tensor(int64_t begin, int64_t end)> initial_rows = {};
   /// All elements of the first value, where it is one number.
   std::optional<float> initial_number = {};
-  /// Belongs where this one is.
+  /// A parameter server's variable is placed on the server of this one.
   std::shared_ptr<VariableImpl> colocate_with = {};
   /// Gives the value that an optimizer leaves in place of one that it has computed, such as one
   /// without negative numbers. assign() does not ask it.
@@ -90,7 +90,7 @@ class VariableImpl {
   virtual DType dtype() const { return component(0).dtype(); }
   /// "/job:ps/replica:0/task:1/device:CPU:0".
   DISTRIBUTE_INLINE virtual std::string device() const;
-  /// Of each copy or shard.
+  /// The device of each copy or shard, as device() names it.
   DISTRIBUTE_INLINE virtual std::vector<std::string> devices() const;
   /// The shards of a variable that is cut along its first axis; else none.
   DISTRIBUTE_INLINE virtual const std::vector<Variable>& parts() const;
@@ -208,7 +208,7 @@ class Variable {
   const std::string& name() const;
   Shape shape() const;
   DType dtype() const;
-  /// Where it is.
+  /// The name of its device, such as "/job:ps/replica:0/task:1/device:CPU:0".
   std::string device() const;
   bool trainable() const;
   VariableSynchronization synchronization() const;

@@ -7,7 +7,7 @@
 
 namespace distribute {
 
-/// Set by whoever wants the work to end, on any thread.
+/// Set, from any thread, to end the work.
 using CancellationFlag = std::atomic<bool>;
 
 /// What the calling thread does from here to the end of the scope can be cancelled by `flag`,

@@ -36,7 +36,7 @@ inline void set_float_control(uint64_t) {}
 }  // namespace base_internal
 
 /// While it lives, subnormal floats are zero for the calling thread. Threads of its OpenMP pool
-/// keep it for good: nobody else computes there.
+/// keep it for good: they run no other thread's work.
 /// Source  TensorFlow's ScopedFlushDenormal around every operation
 class [[nodiscard]] FlushSubnormals {
  public:

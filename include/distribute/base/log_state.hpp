@@ -27,7 +27,7 @@ struct LogOptions {                              // of the process
   std::string task = {};                         // "worker 1"; the cluster's runtime sets it
   /// Gets whole lines, with their line feeds, one at a time; empty: stderr.
   std::function<void(const std::string& line)> sink = {};
-  std::string problem = {};  // of the environment; told with the first line
+  std::string problem = {};  // of the environment; printed with the first line
 
   static LogOptions from_environment();
 };

@@ -1,5 +1,5 @@
 #pragma once
-/// The one door to stderr: lines for people, or one JSON object a line with DISTRIBUTE_LOG=json.
+/// All output to stderr: lines for people, or one JSON object a line with DISTRIBUTE_LOG=json.
 
 #include <distribute/base/config.hpp>
 #include <distribute/base/log_state.hpp>

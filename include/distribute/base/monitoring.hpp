@@ -32,7 +32,7 @@ struct Histogram {
   double sum = 0;
 };
 
-/// What a registry gives to whoever writes it down.
+/// One metric with all its points, as a registry gives it to exporters.
 struct MetricFamily {
   struct Point {
     std::vector<std::string> labels = {};  // values, in the order of the options

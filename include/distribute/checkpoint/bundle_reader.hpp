@@ -47,7 +47,7 @@ class BundleReader {
   /// The same into memory of exactly that many bytes.
   void read(std::string_view key, std::span<std::byte> out);
   /// Rows [begin, end) of the first axis, into memory of exactly that many bytes: for tensors that
-  /// nobody has room for. Reads these rows alone, apart from what is needed to verify each slice
+  /// do not fit into memory. Reads these rows alone, apart from what is needed to verify each slice
   /// that has some of them, which is done once and in small pieces.
   /// Throws  InvalidArgumentError for a scalar and for rows that are not there.
   void read_rows(std::string_view key, int64_t begin, int64_t end, std::span<std::byte> out);
@@ -59,9 +59,9 @@ class BundleReader {
     if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
     return values;
   }
-  /// The elements of a string tensor.
+  /// Throws  InvalidArgumentError when the tensor is in slices or holds no strings.
   std::vector<std::string> read_strings(std::string_view key);
-  /// The value of a string scalar.
+  /// Throws  InvalidArgumentError also when the tensor is no scalar.
   std::string read_string(std::string_view key);
 
   /// Closes the data files; reading opens them again.

@@ -17,8 +17,8 @@ namespace distribute::train {
 /// Tensors go to a temporary data file at once; finish() makes them visible under PREFIX. Until
 /// then, and after any failure, an older checkpoint of that name stays whole, and the destructor
 /// leaves no temporary file. On an object store, where two objects cannot change at once, an older
-/// index of that name is removed right before the new data appear, so that nobody reads one with
-/// the other; a failure after that leaves neither. The bytes equal those of TensorFlow's SaveV2
+/// index of that name is removed right before the new data appear, so that no reader mixes one
+/// with the other; a failure after that leaves neither. The bytes are those of SaveV2
 /// when tensors are added in key order. Thread-compatible.
 /// Source  tensorflow/core/util/tensor_bundle/tensor_bundle.h BundleWriter
 class BundleWriter {

@@ -65,7 +65,7 @@ class Checkpoint {
   void add_part(const std::string& name, CheckpointPart part);
   /// The part of that name, or null.
   const CheckpointPart* part(const std::string& name) const;
-  /// Whose workers save and restore together.
+  /// The strategy whose workers save and restore together.
   Strategy& strategy() const;
 
  private:

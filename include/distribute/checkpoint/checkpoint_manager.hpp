@@ -31,7 +31,7 @@ struct CheckpointManagerOptions {  // options of CheckpointManager
   std::function<double()> clock = {};               // seconds since 1970; unset: the system's
   /// Workers other than the chief write below `workertemp_<id>` in here; empty: in `directory`.
   std::string worker_directory = {};
-  /// So many saves in a row may fail for a reason that may pass (UnavailableError,
+  /// Number of saves in a row that may fail for a reason that may pass (UnavailableError,
   /// DeadlineExceededError, AbortedError): training goes on with a warning on the chief, and the
   /// next save tries again. The one after them throws. A full disk is no such reason: nothing in
   /// the job makes room on it, and what is trained without a checkpoint may be lost.
@@ -68,7 +68,7 @@ class CheckpointManager {
   void sync();
   /// Restores the newest checkpoint; its path, or nothing when there is none.
   std::optional<std::string> restore_latest();
-  /// restore_latest(), else init_fn.
+  /// restore_latest(); without a checkpoint it calls init_fn and gives nothing.
   std::optional<std::string> restore_or_initialize();
 
   Checkpoint& checkpoint() const { return checkpoint_; }

@@ -7,7 +7,7 @@
 
 namespace distribute::train {
 
-/// Source  tf.train.CheckpointOptions
+/// Options of one save. Source  tf.train.CheckpointOptions
 struct CheckpointOptions {
   /// Returns once the values are taken; a thread of low priority writes them while training goes
   /// on. Taking costs no copy: the next update copies what it changes, so memory holds the saved

@@ -10,7 +10,7 @@
 
 namespace distribute::train {
 
-/// Source  tensorflow/python/training/checkpoint_state.proto
+/// A `checkpoint` file. Source  tensorflow/python/training/checkpoint_state.proto
 struct CheckpointState {
   std::string model_checkpoint_path;                    // the latest
   std::vector<std::string> all_model_checkpoint_paths;  // oldest first

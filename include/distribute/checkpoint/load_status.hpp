@@ -26,7 +26,7 @@ class LoadStatus {
   const LoadStatus& assert_existing_objects_matched() const;
   /// Something was restored. Throws as assert_consumed.
   const LoadStatus& assert_nontrivial_match() const;
-  /// No warning about values nobody used.
+  /// No warning about values that no object took.
   const LoadStatus& expect_partial() const;
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-/// The options that all tasks of a job must be started with alike.
+/// The options that must be equal on all tasks of a job.
 
 #include <distribute/base/config.hpp>
 

@@ -16,12 +16,12 @@ struct ClusterOptions {
   double startup_timeout = 300;
   /// How often it says which ones are missing: DISTRIBUTE_REPORT_INTERVAL.
   double report_interval = 10;
-  /// DISTRIBUTE_HEARTBEAT_INTERVAL.
+  /// The time between two heartbeats: DISTRIBUTE_HEARTBEAT_INTERVAL.
   double heartbeat_interval = 1;
-  /// A task that was silent for so long is lost: DISTRIBUTE_LOST_AFTER. Nine, so that all tasks
+  /// Seconds of silence after which a task is lost: DISTRIBUTE_LOST_AFTER. Nine, so that all tasks
   /// know it within ten.
   double lost_after = 9;
-  /// For proving oneself on a new connection: DISTRIBUTE_HANDSHAKE_TIMEOUT.
+  /// For the handshake of a new connection: DISTRIBUTE_HANDSHAKE_TIMEOUT.
   double handshake_timeout = 10;
   /// How long a task that has finished waits for the others: DISTRIBUTE_SHUTDOWN_TIMEOUT.
   double shutdown_timeout = 10;

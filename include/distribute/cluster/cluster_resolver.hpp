@@ -82,7 +82,7 @@ class ClusterResolver {
   std::optional<std::string> rpc_layer_;
 };
 
-/// For those who are about to join the cluster.
+/// For code that is about to join the cluster.
 /// Throws  InvalidArgumentError with the resolver's incomplete_because().
 void check_complete(const ClusterResolver& resolver);
 

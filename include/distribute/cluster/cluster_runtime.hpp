@@ -98,11 +98,11 @@ class ClusterRuntime {
   int on_lost(LostCallback callback);
   /// After it the callback does not run any more.
   void remove_on_lost(int id);
-  /// What on_lost told; nothing while all is well.
+  /// The failure passed to on_lost, or nullopt.
   std::optional<TaskFailure> lost() const;
   /// Throws  the error that belongs to lost().
   void throw_if_lost() const;
-  /// Waits for the verdict, so that a broken connection is blamed on the same task everywhere.
+  /// Waits for the leader's report, so that every task blames a broken connection on the same one.
   /// Returns  whether there is one by then.
   bool wait_lost(net::Deadline deadline) const;
   /// Tells all ranks that this one has failed: each of them throws this error, with this task's

@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-/// All functions throw InvalidArgumentError as validate_cluster_spec does. A task without a type is
-/// nobody's worker; one with a type needs an id.
+/// All functions throw InvalidArgumentError as validate_cluster_spec does. A task without a type
+/// belongs to no job; one with a type needs an id.
 /// Source  tensorflow/python/distribute/multi_worker_util.py
 namespace distribute::multi_worker_util {
 

@@ -1,6 +1,6 @@
 #pragma once
-/// This task's one listening port: whoever connects proves to belong to the job, and is then handed
-/// to the part of the program that serves its purpose.
+/// This task's one listening port: a task that connects proves that it belongs to the job, and is
+/// then handed to the part of the program that serves its purpose.
 
 #include <distribute/cluster/cluster_options.hpp>
 #include <distribute/net/handshake.hpp>
@@ -37,14 +37,14 @@ class TaskServer {
   using Handler = std::function<void(TaskConnection)>;
   using Admit = net::ServerHandshake::Admit;
 
-  /// Listens, but answers nobody before start().
+  /// Listens, but answers no connection before start().
   /// Throws  FailedPreconditionError when there is no token and the address is not loopback.
   TaskServer(net::Listener listener, net::HandshakeConfig config, ClusterOptions options);
   TaskServer(const TaskServer&) = delete;
   /// Closes the port and all connections that no handler has taken.
   ~TaskServer();
 
-  /// Starts the thread, once; what is served by then, everybody who connects will find.
+  /// Starts the thread, once; purposes served by then are there for every connection.
   void start();
   /// Hands connections with this purpose to `handler`; `admit` may refuse them first, and the other
   /// side reads why. Both run on the server's thread, must not block and must not call serve().

@@ -8,7 +8,7 @@
 
 namespace distribute {
 
-/// A value around the job's name. Every name is allowed; who needs one of the known ones checks it.
+/// A value around the job's name. Every name is allowed; code that needs a known one checks it.
 /// Source  strings such as "worker" in tf.distribute.cluster_resolver
 class TaskType {
  public:

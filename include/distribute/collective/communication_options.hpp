@@ -15,7 +15,7 @@ namespace distribute {
 /// Source  tf.distribute.experimental.CommunicationImplementation
 enum class CommunicationImplementation { Auto, Ring, Nccl, Mpi, Ucx };
 
-/// Source  tf.distribute.experimental.CommunicationOptions
+/// Options of reductions. Source  tf.distribute.experimental.CommunicationOptions
 struct CommunicationOptions {
   /// Gradients travel in packs that are closed once they are larger than this; 0: 1 MiB for the
   /// first, 25 MiB for the others. The result is the same for every size.

@@ -27,7 +27,7 @@ struct CommunicatorOptions {     // options of Communicator
   double timeout_seconds = 300;  // of every operation, from its turn on
   /// Called once, when the first operation fails; may throw a better error in its place.
   std::function<void(const Error& error, const FlightRecorder& recorder)> on_failure = nullptr;
-  /// Gets every operation, in a row of this name; null: nobody wants to know.
+  /// Gets every operation, in a row of this name; null: none is recorded.
   std::shared_ptr<Timeline> timeline = nullptr;
   std::string timeline_row = "collectives";
 };

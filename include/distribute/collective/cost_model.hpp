@@ -17,7 +17,7 @@ struct LinkCosts {
 };
 
 enum class AllReduceAlgorithm : uint8_t {  // ways to sum
-  Everybody,                               // each rank sends all to each, and sums all: one latency
+  Exchange,                                // each rank sends all to each, and sums all: one latency
   Bruck,                                   // the same in log2(n) rounds
   Direct,  // each rank sums one part of the array, then sends it to each
   Chain,   // running sums go up through the ranks, results come back down, both at once

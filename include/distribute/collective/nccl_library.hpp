@@ -21,7 +21,7 @@ struct NcclConfig {
   size_t size = sizeof(NcclConfig);
   unsigned magic = 0xcafebeef;
   unsigned version = 21800;
-  int blocking = 0;  // calls return at once, so that nobody waits for a rank that never comes
+  int blocking = 0;  // calls return at once, so that none waits for a rank that never comes
   int cga_cluster_size = INT_MIN, min_ctas = INT_MIN, max_ctas = INT_MIN;
   const char* net_name = nullptr;
   int split_share = INT_MIN;

@@ -76,7 +76,7 @@ class ClusterCoordinator {
 
   Strategy& strategy() const { return core_->strategy; }
   int num_workers() const;
-  /// Those that are not lost.
+  /// The number of workers that are not lost.
   int num_live_workers() const;
 
   /// Queues a call; arguments are copied now, and PerWorkerValues replaced by the element of the

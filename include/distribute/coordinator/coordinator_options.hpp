@@ -16,21 +16,21 @@ struct CoordinatorOptions {
   /// Worker i begins min(i * delay, maximum) later: TF_COORDINATOR_SCHEDULE_START_DELAY and
   /// TF_COORDINATOR_SCHEDULE_START_DELAY_MAX (0: no maximum).
   double schedule_start_delay = 0, schedule_start_delay_max = 0;
-  /// The so-manieth error of a parameter server that a worker sees counts, the ones before it are
+  /// Number of errors of one parameter server at which it counts as lost; the ones before are
   /// taken for passing trouble: TF_COORDINATOR_IGNORE_TRANSIENT_PS_FAILURES.
   int ignore_transient_ps_failures = 3;
-  /// So many deadlines may pass first; -1: a tenth of the workers:
+  /// Number of timeouts that are tolerated first; -1: a tenth of the workers:
   /// TF_COORDINATOR_IGNORE_TRANSIENT_TIMEOUTS.
   int ignore_transient_timeouts = -1;
-  /// So many workers are enough to begin; the others, of the cluster's list, may come at any time
-  /// and leave again: DISTRIBUTE_MIN_WORKERS. 0: all must be there.
+  /// Number of workers with which the job begins; the others of the cluster's list may come at any
+  /// time and leave again: DISTRIBUTE_MIN_WORKERS. 0: all must be there.
   int min_workers = 0;
   /// All workers, or min_workers, must be there within this time: DISTRIBUTE_STARTUP_TIMEOUT.
   double startup_timeout = 300;
   double report_interval = 10;  // of those that are missing: DISTRIBUTE_REPORT_INTERVAL
-  /// A lost worker may return within: DISTRIBUTE_WORKER_RECOVERY_TIMEOUT.
+  /// The time in which a lost worker may return: DISTRIBUTE_WORKER_RECOVERY_TIMEOUT.
   double worker_recovery_timeout = 3600;
-  /// A line is printed when no function has ended for so long: DISTRIBUTE_WATCHDOG_TIMEOUT.
+  /// Seconds without an ended function after which a line says so: DISTRIBUTE_WATCHDOG_TIMEOUT.
   double watchdog_timeout = 300;
   /// Gets the lines that people should read, from any thread; empty: stderr.
   std::function<void(const std::string&)> log = {};

@@ -113,7 +113,7 @@ class RemoteFunction<R(Params...)> {
         handle_(registration(name, fn_)) {}
 
   const std::string& name() const { return handle_.name(); }
-  /// Runs it here.
+  /// Runs the function in this process, not on a worker.
   R operator()(Params... params) const { return (*fn_)(std::forward<Params>(params)...); }
 
  private:

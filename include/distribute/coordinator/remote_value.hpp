@@ -14,7 +14,7 @@
 
 namespace distribute {
 
-/// Source  tf.distribute.experimental.coordinator.RemoteValueStatus
+/// State of a result. Source  tf.distribute.experimental.coordinator.RemoteValueStatus
 enum class RemoteValueStatus { NotReady, Ready, Aborted };
 
 namespace coordinator_internal {
@@ -65,7 +65,7 @@ class RemoteValue {
   }
   /// The same: a tensor that was fetched is a tensor.
   T get() const { return fetch(); }
-  /// Aborted after an error.
+  /// Ready when the result has come, Aborted after an error. Does not wait.
   RemoteValueStatus status() const { return state_->status(); }
 
   const coordinator_internal::RemoteStatePtr& state() const { return state_; }

@@ -10,7 +10,7 @@
 
 namespace distribute::data {
 
-/// Thread-safe.
+/// Counts pictures that could not be decoded, and keeps the first reasons. Thread-safe.
 class BadPictures {
  public:
   /// `reason` begins with the picture's name; the first ten are kept.

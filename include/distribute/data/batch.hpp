@@ -40,7 +40,7 @@ struct Batch {
   /// Throws  InvalidArgumentError, with the names there are.
   const Tensor& operator[](std::string_view name) const;
 
-  /// The tuple with these components.
+  /// A batch of these components in this order, with these names or none.
   static Batch from_components(std::vector<Tensor> components, ComponentNames names = {});
   std::vector<Tensor> components() const;
   /// Other components under the same names.
@@ -57,7 +57,7 @@ struct Batch {
     std::apply([&](auto&... fields) { copy_to({&fields...}); }, data_internal::tie_fields(result));
     return result;
   }
-  /// As many components, into `fields`.
+  /// Assigns the components to `fields`. Throws  InvalidArgumentError for another number.
   void copy_to(const std::vector<Tensor*>& fields) const;
 };
 

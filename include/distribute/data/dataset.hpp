@@ -58,7 +58,7 @@ class Dataset {
   static Dataset from_tensors(const T& value) {
     return Dataset(element_source(to_batch(value)));
   }
-  /// Scalars int64.
+  /// int64 scalars from 0, or `start`, up to but without `stop`.
   static Dataset range(int64_t stop) { return range(0, stop); }
   static Dataset range(int64_t start, int64_t stop, int64_t step = 1);
   /// As generator_source: `factory` starts a function that gives elements until it gives none.
@@ -94,7 +94,7 @@ class Dataset {
   Dataset interleave(std::function<Dataset(const Batch&)> function,
                      const InterleaveOptions& options = {}) const;
 
-  /// The same, one dataset after another.
+  /// As interleave, but one dataset after another.
   Dataset flat_map(std::function<Dataset(const Batch&)> function) const {
     return interleave(std::move(function), {.cycle_length = 1});
   }
@@ -115,7 +115,7 @@ class Dataset {
                                     std::vector<int64_t> bucket_boundaries,
                                     std::vector<int64_t> bucket_batch_sizes,
                                     const BucketOptions& options) const;
-  /// data/window.hpp.
+  /// Windows of `size` elements, each a small dataset: data/window.hpp.
   Windows window(int64_t size) const;
   Windows window(int64_t size, const WindowOptions& options) const;
   Dataset unbatch() const { return Dataset(unbatch_node(node_)); }

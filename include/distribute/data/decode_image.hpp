@@ -19,7 +19,7 @@ ImageFormat image_format(std::string_view bytes);
 /// Throws  as decode_image.
 ImageSize image_size(std::string_view bytes);
 
-/// Source  tf.io.decode_image
+/// Options of decode_image(). Source  tf.io.decode_image
 struct DecodeImageOptions {
   int64_t channels = 3;  // 1: grey, 3: RGB, 4: RGB and alpha (PNG), 0: as many as the file has
   int64_t max_pixels = int64_t{1} << 27;

@@ -10,7 +10,7 @@
 
 namespace distribute::data {
 
-/// Source  tf.data.experimental.AutoShardPolicy
+/// How workers share one dataset. Source  tf.data.experimental.AutoShardPolicy
 enum class AutoShardPolicy {
   Off = -1,  // every worker sees all elements
   Auto = 0,  // File where the source reads files, else Data
@@ -19,12 +19,12 @@ enum class AutoShardPolicy {
   Hint = 3,  // shard(kShardHint, kShardHint) becomes the real shard
 };
 
-/// Source  tf.data.experimental.DistributeOptions
+/// Part of a dataset's Options. Source  tf.data.experimental.DistributeOptions
 struct DistributeOptions {
   std::optional<AutoShardPolicy> auto_shard_policy = {};  // none: Auto
 };
 
-/// Source  tf.data.Options
+/// For Dataset::with_options(). Source  tf.data.Options
 struct Options {
   DistributeOptions experimental_distribute = {};
 };

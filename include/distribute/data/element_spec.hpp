@@ -10,7 +10,7 @@
 
 namespace distribute::data {
 
-/// Source  tf.TensorSpec
+/// Shape, dtype and name of one component. Source  tf.TensorSpec
 struct TensorSpec {
   std::vector<int64_t> shape = {};  // -1: unknown
   DType dtype = DType::Float32;

@@ -20,7 +20,7 @@ using FloatList = std::vector<float>;
 using Int64List = std::vector<int64_t>;
 /// Source  tf.train.Feature; monostate: no kind is set, which counts as missing
 using Feature = std::variant<std::monostate, BytesList, FloatList, Int64List>;
-/// Source  tf.train.Features
+/// The features of a record by name. Source  tf.train.Features
 using Features = std::map<std::string, Feature>;
 
 /// The record, names sorted. Source  tf.train.Example(...).SerializeToString(deterministic=True)

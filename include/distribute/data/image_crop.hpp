@@ -25,7 +25,7 @@ Tensor pad_to_bounding_box(const Tensor& image, const ImageWindow& window);
 /// Left and right exchanged, [height, width, channels]. Source  tf.image.flip_left_right
 Tensor flip_left_right(const Tensor& image);
 
-/// Source  tf.image.sample_distorted_bounding_box
+/// Ranges of random windows. Source  tf.image.sample_distorted_bounding_box
 struct DistortedBoxOptions {
   double min_object_covered = 0.1;  // the object being the whole picture
   double min_aspect_ratio = 3.0 / 4, max_aspect_ratio = 4.0 / 3;  // width / height

@@ -8,7 +8,7 @@
 
 namespace distribute {
 
-/// A plain value. Source  tf.distribute.InputContext
+/// Which of the job's input pipelines this is. A value. Source  tf.distribute.InputContext
 class InputContext {
  public:
   explicit InputContext(int64_t num_input_pipelines = 1, int64_t input_pipeline_id = 0,

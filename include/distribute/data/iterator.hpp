@@ -23,7 +23,7 @@ class Iterator {
   ///         CancelledError where this thread's work is (base/cancellation.hpp).
   Batch next();
   Batch get_next() { return next(); }
-  /// None at the end. Source  tf.data.Iterator.get_next_as_optional
+  /// As next(), none at the end. Source  tf.data.Iterator.get_next_as_optional
   std::optional<Batch> get_next_as_optional();
   std::optional<Batch> next_if_any() { return get_next_as_optional(); }
   ElementSpec element_spec() const { return dataset_->element_spec(); }

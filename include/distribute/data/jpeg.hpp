@@ -35,7 +35,7 @@ Tensor decode_jpeg(std::string_view bytes, const JpegOptions& options = {});
 Tensor decode_and_crop_jpeg(std::string_view bytes, const ImageWindow& window,
                             const JpegOptions& options = {});
 
-/// Source  tf.io.encode_jpeg
+/// Options of encode_jpeg(). Source  tf.io.encode_jpeg
 struct EncodeJpegOptions {
   int quality = 95;  // 1 to 100
   bool progressive = false;

@@ -11,7 +11,7 @@ namespace distribute::data {
 /// TensorFlow; with it and fancy upscaling pixels equal tf.io.decode_jpeg's.
 enum class DctMethod { IntegerFast, IntegerAccurate };
 
-/// Source  tf.io.decode_jpeg
+/// Options of decode_jpeg(). Source  tf.io.decode_jpeg
 struct JpegOptions {
   int64_t channels = 3;  // 1: grey, 3: RGB, 0: as many as the file has
   int64_t ratio = 1;     // 1, 2, 4 or 8: decodes to 1/ratio of the size, rounded up

@@ -20,7 +20,7 @@ struct StageStatistics {
   double seconds_waited = 0;   // that the consumer spent asking for them
   double seconds_elapsed = 0;  // from the first request to the last answer
 
-  /// 0 before the first element.
+  /// elements / seconds_elapsed; 0 before the first element.
   double elements_per_second() const;
   /// Of the elapsed time, 0 to 1. At the end of a pipeline: the share of the training loop's time
   /// that went into waiting for data. Before a prefetch or a map with threads: how busy the stage

@@ -10,7 +10,7 @@
 
 namespace distribute::data {
 
-/// Source  tf.io.decode_png
+/// Options of decode_png(). Source  tf.io.decode_png
 struct PngOptions {
   int64_t channels = 3;  // 1: grey, 3: RGB, 4: RGB and alpha, 0: as many as the file has
   int64_t max_pixels = int64_t{1} << 27;

@@ -21,11 +21,11 @@ class Random {
   explicit Random(uint64_t key) : key_(key) {}
 
   uint64_t bits();
-  /// In [0, count).
+  /// A random integer in [0, count).
   int64_t below(int64_t count) { return draw(key_, next_++, count); }
-  /// In [low, high), 24 bits.
+  /// A random float in [low, high), of 24 random bits.
   float uniform(float low = 0, float high = 1);
-  /// Mean 0, variance 1.
+  /// Normally distributed with mean 0 and variance 1.
   float normal();
   bool coin() { return bits() >> 63; }
 

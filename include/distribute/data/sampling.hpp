@@ -18,9 +18,9 @@ namespace distribute::data {
 /// Source  tf.data.Dataset.choose_from_datasets
 NodePtr choose_node(std::vector<NodePtr> inputs, NodePtr choices, bool stop_on_empty_dataset);
 
-/// Source  tf.data.Dataset.sample_from_datasets
+/// Options of sample_from_datasets(). Source  tf.data.Dataset.sample_from_datasets
 struct SampleOptions {
-  /// One per dataset; none: all the same.
+  /// One per dataset; none: equal weights.
   std::vector<double> weights = {};
   /// As ShuffleOptions::seed.
   std::optional<uint64_t> seed = {};

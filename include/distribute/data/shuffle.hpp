@@ -9,7 +9,7 @@
 
 namespace distribute::data {
 
-/// Source  tf.data.Dataset.shuffle
+/// Options of Dataset::shuffle(). Source  tf.data.Dataset.shuffle
 struct ShuffleOptions {
   /// Without one the global seed (tf.random.set_seed's) is taken: the same order in every process.
   std::optional<uint64_t> seed = {};

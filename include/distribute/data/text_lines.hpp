@@ -13,7 +13,7 @@ namespace distribute::data {
 
 class Dataset;
 
-/// Source  tf.data.TextLineDataset
+/// Options of text_line_dataset(). Source  tf.data.TextLineDataset
 struct TextLineOptions {
   io::Compression compression_type = io::Compression::None;
   int64_t buffer_size = io::kReadBufferBytes;  // bytes of each open file

@@ -12,7 +12,7 @@
 
 namespace distribute::data {
 
-/// Source  tf.data.TFRecordDataset
+/// Options of tfrecord_dataset(). Source  tf.data.TFRecordDataset
 struct TFRecordOptions {
   io::Compression compression_type = io::Compression::None;
   int64_t buffer_size = io::kReadBufferBytes;  // bytes of each open file

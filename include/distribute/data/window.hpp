@@ -13,7 +13,7 @@ namespace distribute::data {
 
 class Dataset;
 
-/// Source  tf.data.Dataset.window
+/// Options of Dataset::window(). Source  tf.data.Dataset.window
 struct WindowOptions {
   std::optional<int64_t> shift = {};  // elements from one window's start to the next; none: size
   int64_t stride = 1;                 // elements from one of a window to the next

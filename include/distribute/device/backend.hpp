@@ -19,7 +19,7 @@ class Backend {
   virtual std::string name() const = 0;
   virtual bool supports(DType dtype) const = 0;
 
-  /// Row-major filters as the convolutions' kernels read them, for who gives them to conv2d and to
+  /// Row-major filters as the convolutions' kernels read them, to be given to conv2d and to
   /// conv2d_backprop_input: both take them instead of w.
   virtual Array prepare_filters(const Conv2DShape& shape, const Array& w) {
     (void)shape;

@@ -18,7 +18,7 @@ class Buffer {
   /// Takes `bytes` (may be 0) from the device's cache.
   /// Throws  ResourceExhaustedError when the device has no memory left.
   Buffer(int64_t bytes, Device device);
-  /// Wraps memory that somebody else owns; `release` is called at the end.
+  /// Wraps memory that is owned elsewhere; `release` is called at the end.
   Buffer(void* data, int64_t bytes, Device device, std::function<void()> release);
   ~Buffer();
   Buffer(const Buffer&) = delete;
@@ -43,7 +43,7 @@ struct BufferOffer {
 };
 
 /// While it lives, host buffers that this thread makes take a fitting offer, each once: results
-/// appear where somebody wants them without a copy.
+/// appear in the memory of their user without a copy.
 class [[nodiscard]] BufferOffers {
  public:
   explicit BufferOffers(std::vector<BufferOffer> offers);
@@ -56,7 +56,7 @@ class [[nodiscard]] BufferOffers {
   std::vector<BufferOffer>* outer_;
 };
 
-/// Source  tf.config.experimental.get_memory_info
+/// Bytes in use, now and at most. Source  tf.config.experimental.get_memory_info
 MemoryInfo memory_info(Device device);
 
 /// Gives the free blocks of the cache back to the system.
@@ -64,7 +64,7 @@ void release_cached_memory(Device device);
 
 /// "1.4 GiB of 1.5 GiB are in use (/sys/fs/cgroup/memory.max)" where less than an eighth is left
 /// below the limit of the container or of `ulimit -v`, even without the host cache's free blocks,
-/// which are given back first; else "". Who holds elements in advance asks it, and then holds
+/// which are given back first; else "". Code that holds elements in advance asks it, and then holds
 /// fewer. Looks 20 times a second at most. Thread-safe.
 std::string host_memory_shortage() noexcept;
 

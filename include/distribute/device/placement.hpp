@@ -45,7 +45,7 @@ DeviceSpec current_device_spec();
 
 namespace config {
 
-/// Source  tf.config.LogicalDevice
+/// A device as programs name it. Source  tf.config.LogicalDevice
 struct LogicalDevice {
   std::string name;         // "/device:CPU:0"
   std::string device_type;  // "CPU"
@@ -73,7 +73,7 @@ struct PhysicalDevice {
 /// Source  tf.config.list_physical_devices
 std::vector<PhysicalDevice> list_physical_devices(const std::string& device_type = "");
 
-/// Source  tf.config.LogicalDeviceConfiguration
+/// One logical GPU of a physical one. Source  tf.config.LogicalDeviceConfiguration
 struct LogicalDeviceConfiguration {
   int64_t memory_limit_mb = 0;  // 0: none; memory grows as it is needed
 };

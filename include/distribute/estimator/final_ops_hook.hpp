@@ -10,7 +10,7 @@
 
 namespace distribute::train {
 
-/// Source  tf.estimator.FinalOpsHook
+/// Calls `final_ops` at the session's end. Source  tf.estimator.FinalOpsHook
 class FinalOpsHook : public SessionRunHook {
  public:
   explicit FinalOpsHook(std::function<Logs()> final_ops) : final_ops_(std::move(final_ops)) {}

@@ -50,7 +50,7 @@ struct MonitoredTrainingSessionOptions {  // options of MonitoredTrainingSession
   SecondsOrSteps save_checkpoint = {.secs = 600};
   std::vector<Handle<CheckpointSaverListener>> saving_listeners = {};  // around these saves
   SecondsOrSteps save_summaries = {.steps = 100};
-  std::optional<int64_t> log_step_count_steps = 100;  // none: the speed is not told
+  std::optional<int64_t> log_step_count_steps = 100;  // none: the speed is not logged
   std::string summary_dir = {};                       // empty: checkpoint_dir
   std::string checkpoint_basename = "model.ckpt";
   std::optional<int64_t> max_to_keep = 5;

@@ -11,7 +11,7 @@
 
 namespace distribute::train {
 
-/// Source  tf.estimator.NanLossDuringTrainingError
+/// For a loss that is NaN or infinite. Source  tf.estimator.NanLossDuringTrainingError
 class NanLossDuringTrainingError : public FailedPreconditionError {
  public:
   using FailedPreconditionError::FailedPreconditionError;

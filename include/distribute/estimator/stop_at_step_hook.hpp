@@ -14,7 +14,7 @@ struct StopAtStepHookOptions {            // options of StopAtStepHook
   std::optional<int64_t> last_step = {};  // of the shared count
 };
 
-/// Source  tf.estimator.StopAtStepHook
+/// Ends the session after a number of steps. Source  tf.estimator.StopAtStepHook
 class StopAtStepHook : public SessionRunHook {
  public:
   /// Throws  InvalidArgumentError unless exactly one of the two is given.

@@ -13,7 +13,7 @@
 
 namespace distribute::train {
 
-/// Source  tf.estimator.TrainSpec
+/// What train_and_evaluate() trains with. Source  tf.estimator.TrainSpec
 struct TrainSpec {
   InputFunction input_fn;
   std::optional<int64_t> max_steps = {};  // none: until the data ends
@@ -27,7 +27,7 @@ struct TrainSpec {
 using Exporter = std::function<std::optional<std::string>(
     Estimator&, const std::string& checkpoint_path, const Logs& eval_result, bool is_final)>;
 
-/// Source  tf.estimator.EvalSpec
+/// What train_and_evaluate() evaluates with. Source  tf.estimator.EvalSpec
 struct EvalSpec {
   InputFunction input_fn;
   std::optional<int64_t> steps = 100;  // batches of an evaluation; none: all data
@@ -42,7 +42,7 @@ struct TrainAndEvaluateOptions {       // options of train_and_evaluate()
   RunConfigCluster cluster = {};       // read_run_config_cluster() reads TF_CONFIG
   std::function<void()> run_ps = {};   // serves as parameter server until the job ends
   double max_worker_delay_secs = 60;   // worker i waits min(this, 5 (i + 1)) seconds
-  bool workers_step_together = false;  // as in MultiWorkerMirroredStrategy: nobody waits
+  bool workers_step_together = false;  // as in MultiWorkerMirroredStrategy: all start at once
   std::function<void(double seconds)> sleep = {};  // unset: the thread sleeps
 };
 

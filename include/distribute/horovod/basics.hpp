@@ -78,7 +78,7 @@ std::string device_of_rank(int local_rank, int gpus);
 
 /// As hvd::init, without making it the process's.
 std::shared_ptr<Engine> join_job(const hvd::InitOptions& options);
-/// Tries again for so many seconds: others may still be in the job before, whose port then answers
+/// Tries again for `timeout` seconds: others may still be in the previous job, whose port answers
 /// that this is another one.
 /// Throws  DeadlineExceededError; InvalidArgumentError and what else cannot change, at once.
 std::shared_ptr<Engine> join_patiently(const hvd::InitOptions& options, double timeout);

@@ -14,7 +14,7 @@ namespace distribute::hvd {
 struct DistributedOptimizerOptions {  // options of DistributedOptimizer
   Op op = Average;
   Compression compression = Compression::None;
-  /// So many calls add their gradients up before they are reduced and applied.
+  /// Number of calls whose gradients are added up before they are reduced and applied.
   int64_t backward_passes_per_step = 1;
   bool average_aggregated_gradients = false;  // divide that sum by their number
   double gradient_predivide_factor = 1;       // as of GradientOptions

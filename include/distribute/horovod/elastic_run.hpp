@@ -14,7 +14,7 @@ namespace distribute::hvd::elastic {
 using distribute::ElasticEnd;
 
 struct RunOptions {      // options of run()
-  int reset_limit = -1;  // the ranks may change so many times; -1: any
+  int reset_limit = -1;  // how often the ranks may change; -1: any number
 };
 
 /// Calls `train` until it returns. The ranks meet again when one is lost (those that are left go

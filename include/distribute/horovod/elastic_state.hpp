@@ -33,14 +33,14 @@ class HostsUpdatedInterrupt : public AbortedError {
   HostsUpdatedInterrupt() : AbortedError("ranks of the job leave or join") {}
 };
 
-/// Source  horovod.common.elastic.State
+/// What all ranks of an elastic job must have equal. Source  horovod.common.elastic.State
 class State {
  public:
   virtual ~State() = default;
 
   /// Keeps a copy of everything in memory.
   virtual void save() = 0;
-  /// Back to the last copy.
+  /// Restores the last copy that save() or sync() kept.
   virtual void restore() = 0;
   /// Gives all ranks the state of source(); keeps a copy.
   virtual void sync() = 0;

@@ -29,7 +29,7 @@ std::vector<Variable> variables_of(const Trackable& object);
 /// Source  horovod.broadcast_object
 std::string broadcast_object(const std::string& bytes, int root_rank, const std::string& name = {},
                              const ProcessSet& process_set = {});
-/// Everybody's bytes, in rank order.
+/// The bytes of every rank, in rank order.
 /// Source  horovod.allgather_object
 std::vector<std::string> allgather_object(const std::string& bytes, const std::string& name = {},
                                           const ProcessSet& process_set = {});

@@ -20,7 +20,7 @@ class HttpClient {
 
   /// Any HTTP status is a response; only what went wrong below is an error.
   /// Blocks  until the whole answer is here.
-  /// Errors  Unavailable (nobody listens, name unknown, connection cut), DeadlineExceeded,
+  /// Errors  Unavailable (port closed, name unknown, connection cut), DeadlineExceeded,
   ///         FailedPrecondition (certificate not accepted), InvalidArgument (URL), DataLoss (the
   ///         answer does not fit the sink), Unimplemented in a build without libcurl. Messages name
   ///         method and URL without its secrets.

@@ -31,7 +31,7 @@ struct HttpRequest {
   /// The body of a 2xx answer goes here instead of into HttpResponse::body, when it is not empty.
   std::span<char> sink = {};
   double connect_timeout = 10;
-  double stall_timeout = 60;  // less than 1 KiB/s for so long is an error; 0: never
+  double stall_timeout = 60;  // seconds below 1 KiB/s that are an error; 0: none are
   double total_timeout = 0;   // 0: no limit
   bool follow_redirects = false;
   bool use_proxy = true;  // as http_proxy, https_proxy and no_proxy say

@@ -72,7 +72,7 @@
 #include <distribute/net/impl/address.ipp>
 #include <distribute/net/impl/bytes.ipp>
 #include <distribute/net/impl/connect.ipp>
-#include <distribute/net/impl/descriptor_door.ipp>
+#include <distribute/net/impl/descriptor_listener.ipp>
 #include <distribute/net/impl/encrypt.ipp>
 #include <distribute/net/impl/fast_gcm.ipp>
 #include <distribute/net/impl/fast_gcm_stub.ipp>
@@ -120,10 +120,10 @@
 #include <distribute/cluster/impl/control_link.ipp>
 #include <distribute/cluster/impl/control_message.ipp>
 #include <distribute/cluster/impl/default_resolver.ipp>
-#include <distribute/cluster/impl/elastic_desk.ipp>
 #include <distribute/cluster/impl/elastic_inquiry.ipp>
 #include <distribute/cluster/impl/elastic_member.ipp>
 #include <distribute/cluster/impl/elastic_message.ipp>
+#include <distribute/cluster/impl/elastic_rendezvous.ipp>
 #include <distribute/cluster/impl/environment.ipp>
 #include <distribute/cluster/impl/flags_cluster_resolver.ipp>
 #include <distribute/cluster/impl/foreign_text.ipp>

@@ -71,7 +71,7 @@
 #include <distribute/net/impl/address.ipp>
 #include <distribute/net/impl/bytes.ipp>
 #include <distribute/net/impl/connect.ipp>
-#include <distribute/net/impl/descriptor_door.ipp>
+#include <distribute/net/impl/descriptor_listener.ipp>
 #include <distribute/net/impl/encrypt.ipp>
 #include <distribute/net/impl/fast_gcm.ipp>
 #include <distribute/net/impl/fast_gcm_stub.ipp>

@@ -22,7 +22,7 @@ class AtomicFile {
   absl::Status append(std::string_view bytes);
   /// Brings everything to the disk and closes the file; commit() then only renames. A group of
   /// files that belong together calls this on all of them first, so that a full disk hurts none.
-  /// On an object store it only tells whether everything went well so far.
+  /// On an object store it only says whether all writes so far succeeded.
   absl::Status prepare();
   /// prepare() where that has not happened, then makes the file appear.
   absl::Status commit();

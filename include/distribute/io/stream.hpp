@@ -6,7 +6,7 @@
 
 namespace distribute::io {
 
-/// Thread-compatible.
+/// Bytes that are read in order. Thread-compatible.
 class InputStream {
  public:
   virtual ~InputStream() = default;

@@ -44,7 +44,7 @@ class Job {
   explicit Job(const JobOptions& options);
 
   const std::vector<Task>& tasks() const { return tasks_; }
-  /// The secret that tasks of this job, and nobody else, know: 64 hexadecimal digits.
+  /// The secret that only the tasks of this job know: 64 hexadecimal digits.
   const std::string& token() const { return token_; }
   /// What the resolver of this task reads.
   std::string tf_config(const Task& task) const;

@@ -1,5 +1,5 @@
 #pragma once
-/// What a launch of a job is told.
+/// Options of the launch of a job.
 
 #include <distribute/launch/job.hpp>
 
@@ -14,7 +14,7 @@ struct LaunchOptions {  // of launch::run
   int max_restarts = 0;  // of the whole job and of single tasks together
   /// The time in which there may be max_restarts; 0: the whole life of the job.
   double restart_window_seconds = 0;
-  /// An elastic job goes on with so many of job.workers; 0: all of them make the job.
+  /// Number of job.workers with which an elastic job goes on; 0: the job is not elastic.
   int min_workers = 0;
   int first_workers = 0;        // of an elastic job, that start at once; 0: all
   std::string output_dir = {};  // for a file per task, such as worker-0.log; empty: none

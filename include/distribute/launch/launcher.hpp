@@ -30,7 +30,7 @@ namespace distribute::launch {
 /// killed. One thread, which must be the program's only
 /// one that takes signals.
 ///
-/// Returns the first failed task's status as a shell would tell it, 0 when none failed.
+/// Returns the first failed task's status as a shell would show it, 0 when none failed.
 /// Blocks   until the job has ended.
 /// Throws   InvalidArgumentError for a job that cannot be; NotFoundError, PermissionDeniedError
 ///          that name the program.

@@ -20,7 +20,7 @@ struct ExitStatus {
   int signal = 0;  // the signal that ended it; 0: none, it exited
 
   bool ok() const { return code == 0 && signal == 0; }
-  /// As a shell tells it: 128 + signal for signals.
+  /// As a shell shows it: 128 + signal for signals.
   int shell_status() const { return signal ? 128 + signal : code; }
   /// "exited with status 3", "ended with signal 9 (Killed)".
   std::string describe() const;
@@ -41,7 +41,7 @@ struct ProcessOptions {                                 // options of Process
 class Process {
  public:
   /// Throws  NotFoundError, PermissionDeniedError that name the program; UnavailableError when the
-  ///         system has no more processes; DeadlineExceededError when nobody reads `input`.
+  ///         system has no more processes; DeadlineExceededError when `input` is not read.
   explicit Process(const ProcessOptions& options);
   /// Kills the group and reaps the child.
   ~Process();

@@ -1,13 +1,13 @@
 #pragma once
-/// A free TCP port of the loopback interface that nobody else gets while it is held.
+/// A free TCP port of the loopback interface that no other program gets while it is held.
 
 #include <distribute/base/config.hpp>
 #include <distribute/launch/detail/descriptor.hpp>
 
 namespace distribute::launch {
 
-/// Holds a socket that is bound but does not listen. The system gives its port to nobody who asks
-/// for any free port, and connections to it are refused; but a program that asks for this very
+/// Holds a socket that is bound but does not listen. The system gives its port to no program that
+/// asks for any free port, and connections to it are refused; but one that asks for this very
 /// port with SO_REUSEADDR (every usual server, Asio's acceptor among them) or SO_REUSEPORT (gRPC)
 /// gets it. So there is no moment between choosing the port and its use in which it can be lost,
 /// and a task that is started again finds it. A program that sets neither option gets EADDRINUSE.

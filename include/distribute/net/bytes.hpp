@@ -36,7 +36,7 @@ class ByteWriter {
   std::string bytes_;
 };
 
-/// Reads a message from anybody: past its end, or over a limit, every value is 0 or empty and
+/// Reads an untrusted message: past its end, or over a limit, every value is 0 or empty and
 /// ok() is false from then on. Borrows the bytes.
 class ByteReader {
  public:

@@ -9,11 +9,11 @@
 namespace distribute::net {
 
 /// Resolves the host and tries its addresses one after the other, once.
-/// Errors  Unavailable when nobody listens or the name is unknown; DeadlineExceeded. Both name the
+/// Errors  Unavailable when the port is closed or the name unknown; DeadlineExceeded. Both name the
 ///         address.
 absl::StatusOr<Socket> connect(const Address& address, Deadline deadline);
 
-/// connect() again and again while nobody listens there or the name does not resolve yet: tasks
+/// connect() again and again while the port is closed or the name does not resolve yet: tasks
 /// start in any order. `keep_trying` is asked between two tries with the last error; false ends
 /// the wait with that error.
 /// Errors  DeadlineExceeded with the last reason.

@@ -7,7 +7,7 @@
 ///   server  Welcome    its incarnation, HMAC(token, "server" + Hello + Challenge + incarnation)
 ///   server  Refusal    instead of any of its messages: a status code and a sentence
 ///
-/// The token never travels; the server proves nothing to somebody who has not proved to know it.
+/// The token never travels; the server proves nothing to a client that has not proved to know it.
 /// Without a token the same messages go with empty proofs (loopback only, see job_token.hpp).
 /// On an encrypted connection (tls.hpp) all this travels inside, and Hello and Challenge count with
 /// the connection's binding in front: proofs are worth nothing on another connection.
@@ -39,7 +39,7 @@ struct TaskIdentity {
   std::string name() const;
 };
 
-/// What a task knows before it talks to anybody.
+/// What a task knows before its first connection.
 struct HandshakeConfig {
   TaskIdentity self;
   std::string job;    // describes the cluster; both sides must have the same

@@ -10,9 +10,9 @@ namespace distribute::net {
 /// Fewer bytes are a mistake; 16 random ones are 128 bits.
 inline constexpr size_t kMinJobTokenBytes = 16;
 
-/// Whether nobody guesses `token`; empty, for a job without one, is allowed. `source` names it in
-/// the message, which never shows it.
-/// Errors  InvalidArgument for less than kMinJobTokenBytes: who hears one handshake could guess it.
+/// Whether `token` cannot be guessed; empty, for a job without one, is allowed. `source` names it
+/// in the message, which never shows it.
+/// Errors  InvalidArgument for less than kMinJobTokenBytes: one handshake lets others guess it.
 absl::Status check_job_token(const std::string& token, const std::string& source);
 
 /// DISTRIBUTE_JOB_TOKEN, or the contents of the file DISTRIBUTE_JOB_TOKEN_FILE without white space

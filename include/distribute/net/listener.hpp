@@ -31,7 +31,7 @@ class Listener {
   /// The next connection; its peer() is the other end's address.
   /// Errors  DeadlineExceeded; ResourceExhausted when this process has no descriptor left.
   absl::StatusOr<Socket> accept(Deadline deadline);
-  /// An empty Socket when nobody waits.
+  /// An empty Socket when no connection waits.
   absl::StatusOr<Socket> accept_now();
   void close();
 

@@ -16,7 +16,7 @@ struct TlsOptions {
   /// PEM files: this task's certificate (with intermediate ones behind it), its private key, and
   /// the authorities that sign the certificates of all tasks.
   std::string certificate_file = {}, key_file = {}, ca_file = {};
-  /// A sender takes a new key after so many bytes; AES-GCM is safe for some 300 GiB.
+  /// Number of bytes after which a sender takes a new key; AES-GCM is safe for some 300 GiB.
   uint64_t bytes_per_key = uint64_t{64} << 30;
 
   bool has_certificates() const {

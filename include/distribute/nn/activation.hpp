@@ -13,7 +13,7 @@ namespace distribute::nn {
 class Activation : public Module {
  public:
   explicit Activation(ActivationFunction function, std::string name = {});
-  /// What it applies.
+  /// The function of the constructor; null: none is applied.
   ActivationFunction function() const { return function_; }
 
  private:

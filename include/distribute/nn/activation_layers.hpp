@@ -25,7 +25,7 @@ class ReLU : public Module {
  public:
   explicit ReLU(EmptyBraces) : ReLU() {}
   explicit ReLU(ReLUOptions options = {});
-  /// What it was made with.
+  /// The options that the constructor got.
   const ReLUOptions& options() const { return options_; }
 
  private:
@@ -71,7 +71,7 @@ class PReLU : public Module {
   explicit PReLU(EmptyBraces) : PReLU() {}
   explicit PReLU(PReLUOptions options = {});
   const Variable& alpha() const { return alpha_; }
-  /// What it was made with.
+  /// The options that the constructor got.
   const PReLUOptions& options() const { return options_; }
 
  private:

@@ -23,7 +23,7 @@ struct MultiHeadAttentionOptions {  // options of MultiHeadAttention
   double dropout = 0;                     // of the probabilities, in training
   bool use_bias = true;
   std::optional<int64_t> output_shape = {};  // unset: the query's features
-  bool use_causal_mask = false;              // where call() is not told
+  bool use_causal_mask = false;              // where call() does not say
   Initializer kernel_initializer = initializers::glorot_uniform();
   Initializer bias_initializer = initializers::zeros();
   Regularizer kernel_regularizer = {};

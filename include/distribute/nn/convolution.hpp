@@ -48,7 +48,7 @@ class Conv2D : public Module {
   explicit Conv2D(Conv2DLayerOptions options);
   const Variable& kernel() const { return kernel_; }
   const Variable& bias() const { return bias_; }
-  /// What it was made with.
+  /// The options that the constructor got.
   const Conv2DLayerOptions& options() const { return options_; }
 
  private:
@@ -87,7 +87,7 @@ class DepthwiseConv2D : public Module {
   explicit DepthwiseConv2D(DepthwiseConv2DLayerOptions options);
   const Variable& kernel() const { return kernel_; }
   const Variable& bias() const { return bias_; }
-  /// What it was made with.
+  /// The options that the constructor got.
   const DepthwiseConv2DLayerOptions& options() const { return options_; }
 
  private:

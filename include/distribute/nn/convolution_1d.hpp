@@ -32,7 +32,7 @@ class Conv1D : public Module {
  public:
   /// Throws  InvalidArgumentError for filters < 1 or filters that groups do not divide.
   explicit Conv1D(Conv1DOptions options);
-  /// What it was made with.
+  /// The options that the constructor got.
   const Conv1DOptions& options() const { return options_; }
 
  private:
@@ -69,7 +69,7 @@ class SeparableConv2D : public Module {
  public:
   /// Throws  InvalidArgumentError for filters or depth_multiplier < 1.
   explicit SeparableConv2D(SeparableConv2DOptions options);
-  /// What it was made with.
+  /// The options that the constructor got.
   const SeparableConv2DOptions& options() const { return options_; }
 
  private:

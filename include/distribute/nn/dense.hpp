@@ -28,7 +28,7 @@ class Dense : public Module {
   explicit Dense(DenseOptions options);
   const Variable& kernel() const { return kernel_; }
   const Variable& bias() const { return bias_; }
-  /// What it was made with.
+  /// The options that the constructor got.
   const DenseOptions& options() const { return options_; }
 
  private:

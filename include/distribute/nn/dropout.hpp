@@ -30,7 +30,7 @@ class Dropout : public Module {
   DISTRIBUTE_INLINE ~Dropout() override;
   Dropout(Dropout&&) noexcept;
   Dropout& operator=(Dropout&&) noexcept;
-  /// The share of elements that it drops.
+  /// The probability in [0, 1] with which training drops an element.
   float rate() const { return rate_; }
 
  private:

@@ -26,7 +26,7 @@ class Embedding : public Module {
   /// x != 0 with mask_zero, else none.
   /// Source  tf.keras.layers.Embedding.compute_mask
   Tensor compute_mask(const Tensor& x) const;
-  /// What it was made with.
+  /// The options that the constructor got.
   const EmbeddingOptions& options() const { return options_; }
 
  private:

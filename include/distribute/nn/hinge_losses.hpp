@@ -19,7 +19,7 @@ Tensor squared_hinge(const Tensor& y_true, const Tensor& y_pred);
 /// Source  tf.keras.losses.categorical_hinge
 Tensor categorical_hinge(const Tensor& y_true, const Tensor& y_pred);
 
-/// Source  tf.keras.losses.Hinge, SquaredHinge, CategoricalHinge
+/// These functions as objects. Source  tf.keras.losses.Hinge, SquaredHinge, CategoricalHinge
 using Hinge = FunctionLoss<hinge>;
 using SquaredHinge = FunctionLoss<squared_hinge>;
 using CategoricalHinge = FunctionLoss<categorical_hinge>;

@@ -8,19 +8,19 @@
 
 namespace distribute::nn::metrics {
 
-/// Source  tf.keras.metrics.Hinge
+/// Mean of hinge() over all examples. Source  tf.keras.metrics.Hinge
 class Hinge : public MeanMetricWrapper {
  public:
   explicit Hinge(std::string name = "hinge");
 };
 
-/// Source  tf.keras.metrics.SquaredHinge
+/// Mean of squared_hinge() over all examples. Source  tf.keras.metrics.SquaredHinge
 class SquaredHinge : public MeanMetricWrapper {
  public:
   explicit SquaredHinge(std::string name = "squared_hinge");
 };
 
-/// Source  tf.keras.metrics.CategoricalHinge
+/// Mean of categorical_hinge() over all examples. Source  tf.keras.metrics.CategoricalHinge
 class CategoricalHinge : public MeanMetricWrapper {
  public:
   explicit CategoricalHinge(std::string name = "categorical_hinge");

@@ -55,7 +55,7 @@ Initializer ones();                  // all elements are 1
 Initializer constant(double value);  // all elements are this value
 /// A given value; its shape must be the weight's.
 Initializer value(const Tensor& tensor);
-/// Normally distributed; uniformly distributed.
+/// Normal with this mean and deviation; uniform in [minimum, maximum).
 Initializer random_normal(double mean = 0, double stddev = 0.05, Seed seed = {});
 Initializer random_uniform(double minimum = -0.05, double maximum = 0.05, Seed seed = {});
 /// Normal, with values further than two `stddev` from the mean drawn again.

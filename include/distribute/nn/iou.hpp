@@ -59,7 +59,7 @@ struct BinaryIoUOptions {  // options of BinaryIoU
   std::string name = "binary_io_u";
 };
 
-/// Of two classes, told apart by a threshold.
+/// Of two classes, separated by a threshold.
 /// Source  tf.keras.metrics.BinaryIoU
 class BinaryIoU : public IoU {
  public:

@@ -14,7 +14,7 @@ namespace distribute::nn {
 /// tf.keras.losses.Loss (Keras 3); tf.keras.losses.Reduction
 enum class Reduction { Auto, None, Sum, SumOverBatchSize };
 
-/// Thread-safe.
+/// Base of losses: weights and reduces the losses of the examples. Thread-safe.
 /// Source  tf.keras.losses.Loss
 class Loss {
  public:
@@ -32,7 +32,7 @@ class Loss {
   explicit Loss(Reduction reduction) : reduction_(reduction) {}
   Loss(const Loss&) = default;
   Loss& operator=(const Loss&) = default;
-  /// The loss of each example.
+  /// The loss of each example, [batch...], neither weighted nor reduced.
   virtual Tensor call(const Tensor& y_true, const Tensor& y_pred) const = 0;
 
  private:
@@ -48,7 +48,7 @@ struct CrossentropyLossOptions {  // of losses of classes
   Reduction reduction = Reduction::Auto;
 };
 
-/// Source  tf.keras.losses.SparseCategoricalCrossentropy
+/// y_true: class numbers [batch...]. Source  tf.keras.losses.SparseCategoricalCrossentropy
 class SparseCategoricalCrossentropy : public Loss {
  public:
   explicit SparseCategoricalCrossentropy(EmptyBraces) : SparseCategoricalCrossentropy() {}
@@ -59,7 +59,7 @@ class SparseCategoricalCrossentropy : public Loss {
   CrossentropyOptions options_;
 };
 
-/// Source  tf.keras.losses.CategoricalCrossentropy
+/// y_true: a probability per class. Source  tf.keras.losses.CategoricalCrossentropy
 class CategoricalCrossentropy : public Loss {
  public:
   explicit CategoricalCrossentropy(EmptyBraces) : CategoricalCrossentropy() {}
@@ -70,7 +70,7 @@ class CategoricalCrossentropy : public Loss {
   CrossentropyOptions options_;
 };
 
-/// Source  tf.keras.losses.BinaryCrossentropy
+/// y_true: 0 or 1 per element. Source  tf.keras.losses.BinaryCrossentropy
 class BinaryCrossentropy : public Loss {
  public:
   explicit BinaryCrossentropy(EmptyBraces) : BinaryCrossentropy() {}
@@ -95,7 +95,7 @@ class FunctionLoss : public Loss {
   }
 };
 
-/// Source  tf.keras.losses.MeanSquaredError, MeanAbsoluteError
+/// Means over the last axis. Source  tf.keras.losses.MeanSquaredError, MeanAbsoluteError
 using MeanSquaredError = FunctionLoss<mean_squared_error>;
 using MeanAbsoluteError = FunctionLoss<mean_absolute_error>;
 

@@ -19,7 +19,7 @@ class Masking : public Module {
  public:
   explicit Masking(EmptyBraces) : Masking() {}
   explicit Masking(MaskingOptions options = {});
-  /// False where a step is masked.
+  /// bool, x without its last axis: false where all features have the mask's value.
   Tensor compute_mask(const Tensor& x) const;
 
  private:

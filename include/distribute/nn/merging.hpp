@@ -67,7 +67,7 @@ struct ConcatenateOptions {  // options of Concatenate
   std::string name = {};
 };
 
-/// Source  tf.keras.layers.Concatenate
+/// Joins inputs along `axis`, the last unless given. Source  tf.keras.layers.Concatenate
 class Concatenate : public MultiInputModule {
  public:
   explicit Concatenate(ConcatenateOptions options = {});

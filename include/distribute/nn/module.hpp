@@ -22,7 +22,7 @@ class ModuleNames;
 
 namespace distribute::nn {
 
-/// What a module takes.
+/// Shape, with the batch axis, and dtype of a module's input.
 struct InputSpec {
   Shape shape;
   DType dtype = DType::Float32;
@@ -33,7 +33,7 @@ struct CallOptions {      // options of call()
   Tensor mask = {};       // bool [batch, steps]: the steps of the input that count; none: all
 };
 
-/// A result and its mask.
+/// A result and its mask, bool [batch, steps]; no mask: all steps count.
 struct Masked {
   Tensor value, mask;
 };
@@ -95,9 +95,9 @@ class Module : public Trackable {
   std::string class_name() const { return kind(); }
   /// False for lists: paths go through them without their name.
   virtual bool adds_name() const { return true; }
-  /// Of the first call; none before.
+  /// The result's shape in the first call, with the batch axis; none before it.
   std::optional<Shape> output_shape() const;
-  /// Source  tf.keras.layers.Layer.input_spec
+  /// The input of the first call; none before it. Source  tf.keras.layers.Layer.input_spec
   std::optional<InputSpec> input_spec() const;
   /// Layers without weights of their own count as well.
   bool trainable() const { return trainable_; }
@@ -136,11 +136,11 @@ class Module : public Trackable {
   Tensor enter(std::span<const Tensor> inputs, const std::function<Tensor()>& compute);
   /// x in the policy's compute dtype; integers stay what they are.
   Tensor autocast(const Tensor& x) const;
-  /// Creates the module's own weights through add_weight.
+  /// Creates the module's own weights through add_weight; `input` has the batch axis.
   DISTRIBUTE_INLINE virtual void build(const Shape& input);
   /// For modules of several inputs; the others build for the first one.
   DISTRIBUTE_INLINE virtual void build_all(std::span<const Shape> inputs);
-  /// Regularization terms of the module's own weights.
+  /// Regularization terms of the module's own weights, scalars; parts give theirs themselves.
   DISTRIBUTE_INLINE virtual std::vector<Tensor> own_losses() const;
   /// Keras' lower-case class name; automatic names start with it.
   virtual std::string kind() const { return "module"; }

@@ -44,7 +44,7 @@ class BatchNormalization : public Module {
   const Variable& beta() const { return beta_; }
   const Variable& moving_mean() const { return moving_mean_; }
   const Variable& moving_variance() const { return moving_variance_; }
-  /// What it was made with.
+  /// The options that the constructor got.
   const BatchNormalizationOptions& options() const { return options_; }
 
  private:
@@ -90,7 +90,7 @@ class LayerNormalization : public Module {
   explicit LayerNormalization(LayerNormalizationOptions options = {});
   const Variable& gamma() const { return gamma_; }
   const Variable& beta() const { return beta_; }
-  /// What it was made with.
+  /// The options that the constructor got.
   const LayerNormalizationOptions& options() const { return options_; }
 
  private:

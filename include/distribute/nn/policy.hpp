@@ -28,7 +28,7 @@ class Policy {
 /// Source  tf.keras.mixed_precision.set_global_policy
 void set_global_policy(const Policy& policy);
 void set_global_policy(const std::string& name);
-/// Source  tf.keras.mixed_precision.global_policy
+/// "float32" until it is set. Source  tf.keras.mixed_precision.global_policy
 Policy global_policy();
 
 }  // namespace distribute::nn

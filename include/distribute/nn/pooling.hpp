@@ -23,7 +23,7 @@ class MaxPool2D : public Module {
  public:
   explicit MaxPool2D(EmptyBraces) : MaxPool2D() {}
   explicit MaxPool2D(Pool2DLayerOptions options = {});
-  /// What it was made with.
+  /// The options that the constructor got.
   const Pool2DLayerOptions& options() const { return options_; }
 
  private:
@@ -40,7 +40,7 @@ class AveragePooling2D : public Module {
  public:
   explicit AveragePooling2D(EmptyBraces) : AveragePooling2D() {}
   explicit AveragePooling2D(Pool2DLayerOptions options = {});
-  /// What it was made with.
+  /// The options that the constructor got.
   const Pool2DLayerOptions& options() const { return options_; }
 
  private:
@@ -100,7 +100,7 @@ class GlobalAveragePooling2D : public Module {
  public:
   explicit GlobalAveragePooling2D(EmptyBraces) : GlobalAveragePooling2D() {}
   explicit GlobalAveragePooling2D(GlobalPoolLayerOptions options = {});
-  /// What it was made with.
+  /// The options that the constructor got.
   const GlobalPoolLayerOptions& options() const { return options_; }
 
  private:
@@ -117,7 +117,7 @@ class GlobalMaxPooling2D : public Module {
  public:
   explicit GlobalMaxPooling2D(EmptyBraces) : GlobalMaxPooling2D() {}
   explicit GlobalMaxPooling2D(GlobalPoolLayerOptions options = {});
-  /// What it was made with.
+  /// The options that the constructor got.
   const GlobalPoolLayerOptions& options() const { return options_; }
 
  private:
@@ -135,7 +135,7 @@ class GlobalAveragePooling1D : public Module {
  public:
   explicit GlobalAveragePooling1D(EmptyBraces) : GlobalAveragePooling1D() {}
   explicit GlobalAveragePooling1D(GlobalPoolLayerOptions options = {});
-  /// What it was made with.
+  /// The options that the constructor got.
   const GlobalPoolLayerOptions& options() const { return options_; }
 
  private:
@@ -152,7 +152,7 @@ class GlobalMaxPooling1D : public Module {
  public:
   explicit GlobalMaxPooling1D(EmptyBraces) : GlobalMaxPooling1D() {}
   explicit GlobalMaxPooling1D(GlobalPoolLayerOptions options = {});
-  /// What it was made with.
+  /// The options that the constructor got.
   const GlobalPoolLayerOptions& options() const { return options_; }
 
  private:

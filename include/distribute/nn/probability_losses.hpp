@@ -44,11 +44,11 @@ struct CategoricalFocalOptions {  // of focal losses
 Tensor categorical_focal_crossentropy(const Tensor& y_true, const Tensor& y_pred,
                                       CategoricalFocalOptions options = {});
 
-/// Source  tf.keras.losses.KLDivergence, Poisson
+/// These two functions as objects. Source  tf.keras.losses.KLDivergence, Poisson
 using KLDivergence = FunctionLoss<kl_divergence>;
 using Poisson = FunctionLoss<poisson>;
 
-/// Source  tf.keras.losses.BinaryFocalCrossentropy
+/// binary_focal_crossentropy() as an object. Source  tf.keras.losses.BinaryFocalCrossentropy
 class BinaryFocalCrossentropy : public Loss {
  public:
   explicit BinaryFocalCrossentropy(EmptyBraces) : BinaryFocalCrossentropy() {}
@@ -61,7 +61,7 @@ class BinaryFocalCrossentropy : public Loss {
   BinaryFocalOptions options_;
 };
 
-/// Source  tf.keras.losses.CategoricalFocalCrossentropy
+/// y_true: a probability per class. Source  tf.keras.losses.CategoricalFocalCrossentropy
 class CategoricalFocalCrossentropy : public Loss {
  public:
   explicit CategoricalFocalCrossentropy(EmptyBraces) : CategoricalFocalCrossentropy() {}

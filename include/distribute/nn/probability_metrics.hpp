@@ -11,33 +11,33 @@
 
 namespace distribute::nn::metrics {
 
-/// Source  tf.keras.metrics.KLDivergence
+/// Mean of kl_divergence() over all examples. Source  tf.keras.metrics.KLDivergence
 class KLDivergence : public MeanMetricWrapper {
  public:
   explicit KLDivergence(std::string name = "kl_divergence");
 };
 
-/// Source  tf.keras.metrics.Poisson
+/// Mean of poisson() over all examples. Source  tf.keras.metrics.Poisson
 class Poisson : public MeanMetricWrapper {
  public:
   explicit Poisson(std::string name = "poisson");
 };
 
-/// Source  tf.keras.metrics.BinaryCrossentropy
+/// Mean of binary_crossentropy() over all examples. Source  tf.keras.metrics.BinaryCrossentropy
 class BinaryCrossentropy : public MeanMetricWrapper {
  public:
   explicit BinaryCrossentropy(std::string name = "binary_crossentropy",
                               CrossentropyOptions options = {});
 };
 
-/// Source  tf.keras.metrics.CategoricalCrossentropy
+/// Mean of categorical_crossentropy(). Source  tf.keras.metrics.CategoricalCrossentropy
 class CategoricalCrossentropy : public MeanMetricWrapper {
  public:
   explicit CategoricalCrossentropy(std::string name = "categorical_crossentropy",
                                    CrossentropyOptions options = {});
 };
 
-/// Source  tf.keras.metrics.SparseCategoricalCrossentropy
+/// y_true: class numbers [batch...]. Source  tf.keras.metrics.SparseCategoricalCrossentropy
 class SparseCategoricalCrossentropy : public MeanMetricWrapper {
  public:
   explicit SparseCategoricalCrossentropy(std::string name = "sparse_categorical_crossentropy",

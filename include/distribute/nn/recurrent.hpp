@@ -64,7 +64,7 @@ struct GRUOptions {  // options of GRU
   std::string name = {};
 };
 
-/// What the kinds of recurrent layers are told, in one form.
+/// Options of all kinds of recurrent layers, in one form.
 struct RecurrentLayerOptions {
   RecurrentOptions step;
   SimpleRNNOptions common;

@@ -44,7 +44,7 @@ struct HuberOptions {  // options of Huber
   Reduction reduction = Reduction::Auto;
 };
 
-/// Source  tf.keras.losses.Huber
+/// huber() as an object, with delta 1 unless given. Source  tf.keras.losses.Huber
 class Huber : public Loss {
  public:
   explicit Huber(EmptyBraces) : Huber() {}
@@ -60,7 +60,7 @@ struct CosineSimilarityOptions {  // options of CosineSimilarity
   Reduction reduction = Reduction::Auto;
 };
 
-/// Source  tf.keras.losses.CosineSimilarity
+/// Along the last axis unless given. Source  tf.keras.losses.CosineSimilarity
 class CosineSimilarity : public Loss {
  public:
   explicit CosineSimilarity(EmptyBraces) : CosineSimilarity() {}

@@ -8,31 +8,31 @@
 
 namespace distribute::nn::metrics {
 
-/// Source  tf.keras.metrics.MeanSquaredError
+/// Mean of mean_squared_error() over all examples. Source  tf.keras.metrics.MeanSquaredError
 class MeanSquaredError : public MeanMetricWrapper {
  public:
   explicit MeanSquaredError(std::string name = "mean_squared_error");
 };
 
-/// Source  tf.keras.metrics.MeanAbsoluteError
+/// Mean of mean_absolute_error() over all examples. Source  tf.keras.metrics.MeanAbsoluteError
 class MeanAbsoluteError : public MeanMetricWrapper {
  public:
   explicit MeanAbsoluteError(std::string name = "mean_absolute_error");
 };
 
-/// Source  tf.keras.metrics.MeanAbsolutePercentageError
+/// In percent of the target. Source  tf.keras.metrics.MeanAbsolutePercentageError
 class MeanAbsolutePercentageError : public MeanMetricWrapper {
  public:
   explicit MeanAbsolutePercentageError(std::string name = "mean_absolute_percentage_error");
 };
 
-/// Source  tf.keras.metrics.MeanSquaredLogarithmicError
+/// Of log(y + 1); y below 0 counts as 0. Source  tf.keras.metrics.MeanSquaredLogarithmicError
 class MeanSquaredLogarithmicError : public MeanMetricWrapper {
  public:
   explicit MeanSquaredLogarithmicError(std::string name = "mean_squared_logarithmic_error");
 };
 
-/// Source  tf.keras.metrics.LogCoshError
+/// Mean of log_cosh() over all examples. Source  tf.keras.metrics.LogCoshError
 class LogCoshError : public MeanMetricWrapper {
  public:
   explicit LogCoshError(std::string name = "logcosh");

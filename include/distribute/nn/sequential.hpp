@@ -18,7 +18,7 @@ class Sequential : public Module {
     number_parts_in_order();
   }
 
-  /// Adds a layer at the end.
+  /// Adds a layer at the end, and gives a reference to it; the sequence owns it.
   template <std::derived_from<Module> Layer>
   Layer& append(Layer layer) {
     return Module::add(std::string(), std::move(layer));

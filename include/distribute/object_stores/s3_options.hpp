@@ -8,7 +8,7 @@
 
 namespace distribute::io {
 
-/// Times in seconds.
+/// Options of the S3 client; times in seconds.
 struct S3Options {
   std::string endpoint = {};  // URL of a server that is not Amazon's, such as "http://host:9000"
   std::string region = "us-east-1";

@@ -22,7 +22,7 @@ Tensor roll(const Tensor& x, int64_t shift, int axis);
 /// Throws  InvalidArgumentError where there is not one shift for every axis.
 Tensor roll(const Tensor& x, const std::vector<int64_t>& shifts, const std::vector<int>& axes);
 
-/// Each element along `axis` so often; without an axis those of the flat tensor.
+/// Each element along `axis` `repeats` times; without an axis those of the flat tensor.
 /// Throws  InvalidArgumentError for a negative number, and when there is neither one number nor one
 ///         for every element.
 /// Source  tf.repeat

@@ -38,7 +38,7 @@ class LossScaleOptimizer : public Trackable {
 
   float loss_scale() const { return scale_.value().item<float>(); }
   Optimizer& inner_optimizer() const { return inner_; }
-  /// Steps that changed the weights.
+  /// Steps that changed the weights; those left out for infinite gradients do not count.
   int64_t iterations() const { return inner_.iterations(); }
 
   DISTRIBUTE_INLINE std::vector<NamedVariable> own_variables() const override;

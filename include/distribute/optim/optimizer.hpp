@@ -108,10 +108,10 @@ class Optimizer : public Trackable {
   int64_t minimize(const Tensor& loss, const std::vector<Variable>& variables, GradientTape& tape,
                    ApplyOptions options = {});
 
-  /// Steps done so far.
+  /// Number of steps done, 0 at the start; checkpoints save it.
   int64_t iterations() const;
   const Variable& iterations_variable() const { return iterations_; }
-  /// The rate of the next step.
+  /// The rate of the next step: of a schedule its value at iterations().
   float learning_rate() const;
   /// A number, or a schedule from now on.
   void set_learning_rate(LearningRate rate);

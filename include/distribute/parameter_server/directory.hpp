@@ -14,15 +14,15 @@
 
 namespace distribute::parameter_server {
 
-/// Thread-safe.
+/// Which server has which variable, and small values by key. Thread-safe.
 class Directory {
  public:
   explicit Directory(int servers) : loads_(size_t(servers)) {}
 
   /// The server of a variable; decided once, by the first task that asks. `who` is for errors.
-  /// Round robin counts the variables that nobody has forced; a colocated one does not count.
+  /// Round robin counts the variables without a forced server; a colocated one does not count.
   /// Throws  InvalidArgumentError for a server that does not exist, another one than before, or a
-  ///         colocate_with that nobody has placed.
+  ///         colocate_with that is not placed yet.
   int place(const VariableSpec& spec, Placement placement, const std::string& who);
   /// Waits until it is placed. Throws  CancelledError
   int find(const std::string& key, const Store::Cancelled& cancelled);

@@ -8,7 +8,7 @@
 
 namespace distribute::parameter_server {
 
-/// Times are in seconds.
+/// Options of a parameter server; times in seconds.
 struct ServerOptions {
   /// Updates of several clients never mix within an element of a variable.
   bool use_locking = true;

@@ -9,7 +9,7 @@
 
 namespace distribute {
 
-/// Directories, each "" where nobody says; local, or gs://, s3://. A value.
+/// Directories, each "" where it is not set; local, or gs://, s3://. A value.
 struct JobPaths {
   std::string service;                          // "SageMaker", "Vertex AI", "--job-dir", or ""
   std::string model;                            // the trained model

@@ -1,5 +1,5 @@
 #pragma once
-/// From lists of hosts to the TF_CONFIG of every task, so that nobody counts indices by hand.
+/// From lists of hosts to the TF_CONFIG of every task, so that no index is counted by hand.
 
 #include <distribute/cluster/cluster_spec.hpp>
 #include <distribute/cluster/environment.hpp>
@@ -16,8 +16,8 @@ struct ClusterHosts {
   int port = 2222;  // of entries without one: the first task of a host has it, the next the next
 };
 
-/// The cluster of these hosts. An evaluator gets its place in the list, too: whoever runs the tasks
-/// needs to know where; training does not look at it.
+/// The cluster of these hosts. An evaluator is in the list, too: the program that starts the tasks
+/// needs its address; training ignores it.
 /// Throws  InvalidArgumentError for a host that is named twice in a job without a port, an address
 ///         that two tasks have, a name that is none, a port out of range, two chiefs or evaluators,
 ///         and a cluster with neither chief nor worker.

@@ -9,7 +9,7 @@
 
 namespace distribute {
 
-/// A list may name at most so many hosts, or tasks-per-node counts.
+/// The most hosts, or tasks-per-node counts, that a list may name.
 inline constexpr int kMaxSlurmHosts = 100'000;
 
 /// "n[1-2],m5,o[3-4,6]" -> n1, n2, m5, o3, o4, o6. Ranges keep the width of their first number

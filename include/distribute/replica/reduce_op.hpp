@@ -9,7 +9,7 @@
 
 namespace distribute {
 
-/// Source  tf.distribute.ReduceOp
+/// How values of all replicas become one. Source  tf.distribute.ReduceOp
 enum class ReduceOp { Sum, Mean };
 
 /// Accepts "SUM" and "MEAN" in any case.

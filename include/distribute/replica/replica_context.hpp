@@ -49,7 +49,7 @@ class ReplicaContext {
  public:
   virtual ~ReplicaContext() = default;
 
-  /// In [0, num_replicas_in_sync).
+  /// This replica's number in the job, in [0, num_replicas_in_sync).
   virtual int replica_id_in_sync_group() const = 0;
   virtual int num_replicas_in_sync() const = 0;
   /// Index among this process's replicas: which component of a variable is this replica's.
@@ -157,7 +157,7 @@ Device update_device(const VariableUpdate& update, int replica);
 
 /// Variable and slots of one update with memory that may be written: taken out of the components
 /// [first, first + count), which share one value, brought into the gradient's layout, copied when
-/// anybody else still reads them.
+/// they are still shared.
 class UpdateTarget {
  public:
   UpdateTarget(const VariableUpdate& update, int first, int count);

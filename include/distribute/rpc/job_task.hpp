@@ -30,8 +30,8 @@ struct JobTaskOptions {  // options of JobTask
   ClusterOptions options = ClusterOptions::from_environment();
 };
 
-/// Opens the task's port and finds the other tasks. Nobody leads and nobody has to be there: each
-/// pair meets when one of them wants to, and a task that was started again is a new Peer. Two
+/// Opens the task's port and finds the other tasks. There is no leader, and no task is required:
+/// a pair meets when one of them wants to, and a task that was started again is a new Peer. Two
 /// threads (port, heartbeats) and one for each connection that others make. Thread-safe.
 class JobTask {
  public:

@@ -22,9 +22,9 @@ class CrossDeviceOps {
   virtual ~CrossDeviceOps() = default;
   /// Throws  InvalidArgumentError for no values, or shapes or dtypes that differ.
   Tensor reduce(ReduceOp op, const std::vector<Tensor>& per_replica);
-  /// One result for each value.
+  /// Reduces each value, which is one tensor per replica, by itself; results in their order.
   std::vector<Tensor> batch_reduce(ReduceOp op, const std::vector<std::vector<Tensor>>& values);
-  /// The tensor on each of `count` devices.
+  /// `count` handles to the value, which is not copied.
   std::vector<Tensor> broadcast(const Tensor& value, int count);
 
   /// True when the results are sums in replica order, which replicas compute faster themselves,
@@ -33,7 +33,7 @@ class CrossDeviceOps {
 
  protected:
   virtual Tensor reduce_implementation(ReduceOp op, const std::vector<Tensor>& per_replica) = 0;
-  /// One by one, unless overridden.
+  /// Calls reduce_implementation() for one value after another, unless overridden.
   DISTRIBUTE_INLINE virtual std::vector<Tensor> batch_reduce_implementation(
       ReduceOp op, const std::vector<std::vector<Tensor>>& values);
 };

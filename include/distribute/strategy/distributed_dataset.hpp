@@ -16,10 +16,10 @@ namespace distribute {
 
 class StrategyExtended;
 
-/// Source  tf.distribute.InputReplicationMode
+/// Whether each worker or each replica makes a dataset. Source  tf.distribute.InputReplicationMode
 enum class InputReplicationMode { PerWorker, PerReplica };
 
-/// Source  tf.distribute.InputOptions
+/// Options of distributed datasets. Source  tf.distribute.InputOptions
 struct InputOptions {
   /// Batches are on the replicas' GPUs a step ahead, copied while these compute; none: true. CPUs
   /// need no copies.
@@ -53,7 +53,7 @@ class DistributedIterator {
   std::optional<PerReplica<data::Batch>> get_next_as_optional() { return take(false); }
   data::ElementSpec element_spec() const { return sources_[0].element_spec(); }
 
-  /// The position, as of data::Iterator.
+  /// The positions of this worker's iterators, int64 [n], for restore().
   Tensor state() const;
   void restore(const Tensor& state);
 

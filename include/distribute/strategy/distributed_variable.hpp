@@ -32,7 +32,7 @@ class OtherWorkers {
 };
 
 /// Base of a strategy's variables. Copies that are equal share one tensor, which is never written
-/// in place while shared with anybody else. Thread-safe: replicas may read and write their own
+/// in place while it is shared. Thread-safe: replicas may read and write their own
 /// copies at the same time.
 /// Source  tf.distribute.DistributedValues (DistributedVariable)
 class DistributedVariable : public VariableImpl {
@@ -61,7 +61,7 @@ class DistributedVariable : public VariableImpl {
   DISTRIBUTE_INLINE Tensor component(int replica) const override;
   DISTRIBUTE_INLINE void set_component(int replica, Tensor value) override;
   /// Gives each copy memory on its own device, where later values follow. Single numbers stay on
-  /// the host, which reads them more often than GPUs do. To be called before anybody else reads.
+  /// the host, which reads them more often than GPUs do. Call before the first read.
   void place_on(std::vector<Device> devices);
 
  protected:
@@ -104,7 +104,7 @@ class DistributedVariable : public VariableImpl {
   std::vector<Device> homes_;  // of the components; empty: wherever the values are
 };
 
-/// Synchronized when written. Source  MirroredVariable
+/// A value per replica, equal after every write. Source  MirroredVariable
 class MirroredVariable final : public DistributedVariable {
  public:
   using DistributedVariable::DistributedVariable;

@@ -25,7 +25,7 @@ namespace strategy_internal {
 
 enum class ImpliedStrategy { Mirrored, MultiWorkerMirrored, ParameterServer };
 
-/// `resolver` null: what the environment implies.
+/// The strategy that `resolver` implies; null: that of the environment, such as TF_CONFIG.
 ImpliedStrategy implied_strategy(const ClusterResolver* resolver, const StrategyOptions& options);
 /// With num_replicas in the options of each strategy.
 StrategyOptions with_num_replicas(StrategyOptions options);

@@ -46,7 +46,7 @@ class MirroredStrategy : public Strategy {  // as a type: MirroredStrategy<>
       : Strategy(strategy_internal::make_mirrored(options, [&] {
           return strategy_internal::devices_of(Kind(), options.num_replicas, "MirroredStrategy");
         })) {}
-  /// No name: as without options.
+  /// Devices by name, such as "/gpu:0"; none: as without options.
   explicit MirroredStrategy(std::initializer_list<const char*> devices)
       : MirroredStrategy(std::vector<std::string>(devices.begin(), devices.end())) {}
   template <std::same_as<std::vector<std::string>> Names>  // keeps {.num_replicas = 2} unambiguous

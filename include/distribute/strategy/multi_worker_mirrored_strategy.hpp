@@ -22,8 +22,8 @@ struct MultiWorkerOptions {  // of MultiWorkerMirroredStrategy
   int num_replicas = 0;
   /// What else must be the same on all workers, such as the program's flags: name and value.
   std::map<std::string, std::string> must_agree = {};
-  /// With min_workers: workers may leave and join while the job runs. The strategy then waits for
-  /// nobody when it is made, and has this worker's replicas alone until a train::ElasticLoop runs.
+  /// With min_workers: workers may leave and join while the job runs. The strategy then does not
+  /// wait when it is made, and has this worker's replicas alone until a train::ElasticLoop runs.
   ElasticOptions elastic = {};
 };
 

@@ -19,7 +19,7 @@
 
 namespace distribute {
 
-/// The same on all tasks.
+/// Options of ParameterServerStrategy; they must be equal on all tasks.
 struct ParameterServerOptions {
   /// Which variables are cut into shards; none by default.
   VariablePartitioner variable_partitioner = {};
@@ -33,7 +33,7 @@ struct ParameterServerOptions {
   train::DeviceFunction device_setter = nullptr;
   /// Synchronous steps; without it every gradient is applied when it comes.
   std::optional<SyncReplicas> sync_replicas = {};
-  /// A gradient whose weights are older than so many steps is dropped: apply_gradients gives -1,
+  /// Age of the weights, in steps, above which a gradient is dropped: apply_gradients gives -1,
   /// and the worker goes on with new weights. -1: any age will do. Pushes that are being applied
   /// while weights are read count as if those had them.
   int64_t max_staleness = -1;

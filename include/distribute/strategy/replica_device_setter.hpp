@@ -16,7 +16,7 @@
 
 namespace distribute::train {
 
-/// What is to be placed.
+/// A variable or operation for which a device function chooses the task.
 struct PlacedOp {
   std::string op = "VarHandleOp";  // a variable; others such as "MatMul"
   std::string name = {};

@@ -52,7 +52,7 @@ namespace strategy_internal {
 /// Null stands for the default strategy.
 bool is_default_strategy(const Strategy* strategy);
 
-/// What a scope installs.
+/// The variable creator that a scope of the strategy installs.
 VariableCreator creator_of(Strategy& strategy);
 
 /// Throws  FailedPreconditionError inside a replica of any but the default strategy.

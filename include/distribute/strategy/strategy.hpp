@@ -91,7 +91,7 @@ class Strategy {
   /// Throws  FailedPreconditionError in a replica; InvalidArgumentError for an axis out of range,
   ///         and for the sum of one tensor without an axis.
   Tensor reduce(ReduceOpArgument op, const ReduceValue& value, const ReduceAxis& axis = {});
-  /// Each tensor of a list.
+  /// Reduces each tensor of a list by itself, as above.
   std::vector<Tensor> reduce(ReduceOpArgument op, const PerReplica<std::vector<Tensor>>& value,
                              const ReduceAxis& axis = {});
   /// Each tensor of a nested structure, such as a map or an aggregate that `run` gives.
@@ -117,7 +117,7 @@ class Strategy {
       std::vector<T> experimental_local_results(const T& value)
   const { return {value}; }
 
-  /// Calls fn(ValueContext) for each local replica.
+  /// Calls fn(ValueContext) for each local replica; gives the results as PerReplica.
   template <std::invocable<const ValueContext&> Fn>
   auto experimental_distribute_values_from_function(Fn&& fn);
 
@@ -136,7 +136,7 @@ class Strategy {
       const std::function<data::Dataset(const InputContext&)>& fn, const InputOptions& options);
 
   int num_replicas_in_sync() const { return extended_->num_replicas_in_sync(); }
-  /// Null for strategies of one process.
+  /// Describes the cluster of the job; null for strategies of one process.
   ClusterResolver* cluster_resolver() const { return resolver_.get(); }
   StrategyExtended& extended() const { return *extended_; }
 

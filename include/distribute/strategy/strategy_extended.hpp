@@ -37,7 +37,7 @@ class StrategyExtended : public SyncGroup {
   virtual const char* name() const = 0;
   int num_replicas_in_sync() const override { return 1; }
   virtual int num_local_replicas() const { return 1; }
-  /// Global number of a local replica.
+  /// Number of a local replica in the whole job, from 0.
   virtual int replica_id(int local_replica) const { return local_replica; }
   /// Throws  FailedPreconditionError on the default strategy.
   virtual std::vector<std::string> worker_devices() const = 0;

@@ -22,9 +22,9 @@ struct FileWriterOptions {       // options of FileWriter
   /// took, if that is more. A flush that fails for a reason that may pass (base/error.hpp) is tried
   /// again.
   int64_t store_flush_millis = 30'000;
-  /// So many records wait for a store that is down; later ones are lost, which close() throws.
+  /// Number of records kept for a store that is down; later ones are lost, which close() throws.
   int64_t max_waiting = 100'000;
-  /// So long close() goes on trying.
+  /// Seconds for which close() goes on trying.
   double store_close_seconds = 60;
 };
 

@@ -35,7 +35,7 @@ struct DLTensor {
   uint64_t byte_offset = 0;
 };
 
-/// Who is done with it calls `deleter`, once.
+/// The consumer calls `deleter` once, when it is done with it.
 struct DLManagedTensor {
   DLTensor dl_tensor = {};
   void* manager_ctx = nullptr;

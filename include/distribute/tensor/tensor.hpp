@@ -84,7 +84,7 @@ class Tensor {
   const Array& array() const;
   const LayoutPtr& layout() const { return array().layout; }
   Tensor row_major() const;
-  /// For operations: writable host memory of a tensor nobody else has seen yet.
+  /// For operations: writable host memory of a tensor that is not shared yet.
   template <Element T>
   T* mutable_data() {
     return static_cast<T*>(writable_data(dtype_of<T>));
@@ -116,7 +116,7 @@ std::string to_string(const Tensor& tensor);
 
 Tensor zeros(const Shape& shape, DType dtype = DType::Float32);  // all elements are 0
 Tensor ones(const Shape& shape, DType dtype = DType::Float32);   // all elements are 1
-/// Source  tf.fill
+/// All elements are `value`. Source  tf.fill
 Tensor fill(const Shape& shape, float value, DType dtype = DType::Float32,
             Device device = current_device());
 Tensor zeros_like(const Tensor& tensor);

@@ -47,8 +47,8 @@ class NetworkNamespaces {
   /// way back and all others stay.
   void drop(int from, int to);
   void stop_dropping(int from, int to);
-  /// From now on IP packets of more than `bytes` are lost in the cable of the host, and nobody is
-  /// told, as in a tunnel behind a firewall that drops ICMP.
+  /// From now on IP packets of more than `bytes` are lost in the cable of the host without an
+  /// error, as in a tunnel behind a firewall that drops ICMP.
   void drop_larger(int host, int bytes);
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-/// Waiting in tests for something that nobody announces, with a deadline instead of a sleep.
+/// Waiting in tests for a condition without notification, with a deadline instead of a sleep.
 
 #include <distribute/base/config.hpp>
 

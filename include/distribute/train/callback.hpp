@@ -12,7 +12,7 @@ namespace distribute::train {
 
 class Model;
 
-/// What a loop tells its callbacks beforehand.
+/// What callbacks know of a loop before it begins.
 struct CallbackParams {
   int64_t epochs = 0;
   std::optional<int64_t> steps = {};  // of an epoch, when it is known

@@ -9,7 +9,7 @@
 
 namespace distribute::train {
 
-/// Source  tf.keras.callbacks.CallbackList
+/// Calls the callbacks of a loop in their order. Source  tf.keras.callbacks.CallbackList
 class CallbackList {
  public:
   using Hook = void (Callback::*)(Logs&);
@@ -18,7 +18,7 @@ class CallbackList {
   CallbackList(std::vector<CallbackHandle> callbacks, Model& model, const CallbackParams& params);
   void call(Hook hook, Logs& logs) const;
   void call(NumberedHook hook, int64_t number, Logs& logs) const;
-  /// The same without logs.
+  /// The same with empty logs, for hooks that have none.
   void call(Hook hook) const;
   void call(NumberedHook hook, int64_t number) const;
   bool wants_batch_metrics() const;

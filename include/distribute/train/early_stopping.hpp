@@ -25,7 +25,7 @@ struct EarlyStoppingOptions {  // options of EarlyStopping
   int64_t start_from_epoch = 0;         // epochs that are not looked at
 };
 
-/// Source  tf.keras.callbacks.EarlyStopping
+/// Stops after `patience` epochs without improvement. Source  tf.keras.callbacks.EarlyStopping
 class EarlyStopping : public Callback {
  public:
   explicit EarlyStopping(EmptyBraces) : EarlyStopping() {}
@@ -35,7 +35,7 @@ class EarlyStopping : public Callback {
   DISTRIBUTE_INLINE void on_train_end(Logs& logs) override;
   bool wants_batch_metrics() const override { return false; }
 
-  /// 0: not stopped.
+  /// The epoch, from 0, after which training was stopped; 0: it was not.
   int64_t stopped_epoch() const { return stopped_epoch_; }
   int64_t best_epoch() const { return best_epoch_; }
   double best() const { return best_; }

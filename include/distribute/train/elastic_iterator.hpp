@@ -17,7 +17,7 @@ namespace distribute::train {
 
 /// Goes through batches of the global size. Every worker makes each batch and takes the rows of its
 /// own replicas, as AutoShardPolicy::Data does; how many there are is asked anew at every batch. So
-/// the batches follow each other in the same order whoever is there, and no example of an epoch
+/// the batches come in the same order with any set of workers, and no example of an epoch
 /// comes twice or is left out when workers change. Movable; one thread at a time.
 class ElasticIterator {
  public:

@@ -37,7 +37,7 @@ struct ElasticLoopOptions {  // options of ElasticLoop
   std::function<void()> on_last_leave = {};
   /// This worker leaves after the step in which one of them comes.
   std::vector<int> leave_signals = {SIGTERM};
-  /// How often workers ask each other whether somebody wants to leave or to join; in between steps
+  /// Seconds between two checks whether a worker wants to leave or to join; in between steps
   /// run undisturbed.
   double seconds_between_checks = 0.25;
 };

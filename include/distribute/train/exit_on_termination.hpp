@@ -16,7 +16,7 @@ class ExitOnTermination {
  public:
   /// `says`: the line is written. False for a server, whose variables the chief saves.
   explicit ExitOnTermination(bool says = true);
-  /// Puts the handler of before back.
+  /// Restores the previous handler.
   ~ExitOnTermination();
   ExitOnTermination(const ExitOnTermination&) = delete;
   ExitOnTermination& operator=(const ExitOnTermination&) = delete;

@@ -20,7 +20,7 @@ struct LambdaCallbackOptions {  // options of LambdaCallback
   NumberedHook on_test_batch_begin = {}, on_test_batch_end = {};
 };
 
-/// Source  tf.keras.callbacks.LambdaCallback
+/// Calls the functions that were given. Source  tf.keras.callbacks.LambdaCallback
 class LambdaCallback : public Callback {
  public:
   explicit LambdaCallback(LambdaCallbackOptions options) : hooks_(std::move(options)) {}

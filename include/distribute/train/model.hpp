@@ -85,7 +85,7 @@ struct CompileOptions {
 /// Source  tf.keras.Model
 class Model {
  public:
-  /// `module` outlives the model.
+  /// Borrows `module`, which must outlive the model.
   explicit Model(nn::Module& module);
   DISTRIBUTE_INLINE virtual ~Model();
   Model(const Model&) = delete;
@@ -171,7 +171,7 @@ class Model {
 
   /// For steps: this replica's share of the loss, regularization included.
   Tensor compute_loss(const data::Batch& batch, const Tensor& prediction);
-  /// Updates the compiled metrics.
+  /// For steps: adds this replica's part of the batch to the metrics of compile().
   void update_metrics(const data::Batch& batch, const Tensor& prediction);
   /// Updates the weights, at once or, with gradient accumulation, after that many steps.
   void minimize(const Tensor& loss, GradientTape& tape);

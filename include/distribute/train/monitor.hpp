@@ -14,14 +14,14 @@ enum class MonitorMode { Auto, Min, Max };
 
 class Monitor {  // what a callback watches
  public:
-  /// `owner`: for warnings.
+  /// `owner`: the callback's name in warnings; `name`: of the figure in the logs.
   Monitor(std::string owner, std::string name, MonitorMode mode, double min_delta = 0);
 
   /// The figure; nothing, with a warning once, when the logs do not have it.
   std::optional<double> value(const Logs& logs);
-  /// By more than min_delta. Never for NaN.
+  /// True when `value` is better than `than` by more than min_delta; never for NaN.
   bool improves(double value, double than) const;
-  /// What anything finite improves.
+  /// Plus or minus infinity: any finite value is better.
   double worst() const;
   const std::string& name() const { return name_; }
   bool larger_is_better() const { return larger_; }

@@ -23,7 +23,7 @@ class ClusterResolver;
 class StrategyExtended;
 class TerminationSignal;
 
-/// Source  tf.distribute.experimental.TerminationConfig
+/// How a worker ends after a notice. Source  tf.distribute.experimental.TerminationConfig
 struct TerminationConfig {
   /// Asked before each step whether this worker has to go; must be quick. Unset: the signals.
   std::function<bool()> termination_watcher_fn = {};

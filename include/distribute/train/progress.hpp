@@ -26,7 +26,7 @@ struct ProgressOptions {                    // options of Progress
   std::function<double()> clock = {};  // in seconds; unset: the system's steady one
 };
 
-/// One thread.
+/// Times steps and prints a bar or a line every 100 steps. One thread.
 class Progress {
  public:
   explicit Progress(ProgressOptions options);
@@ -39,10 +39,10 @@ class Progress {
   void step_done(int64_t step, const Logs& values);
   /// Ends the bar's line, if there is one.
   void finish();
-  /// Of the steps from now on.
+  /// Examples of each step from now on; 0: steps are counted.
   void set_batch_size(int64_t examples) { options_.batch_size = examples; }
 
-  /// By the median step.
+  /// Of the median step; without batch_size steps per second; 0 before the first step.
   double examples_per_second() const;
   /// A quantile of the steps after the first ten (of all when there are fewer); 0 without any.
   double step_seconds(double quantile) const;

@@ -22,7 +22,7 @@ struct ReduceLROnPlateauOptions {  // options of ReduceLROnPlateau
   double min_lr = 0;
 };
 
-/// Source  tf.keras.callbacks.ReduceLROnPlateau
+/// Lowers the rate without improvement. Source  tf.keras.callbacks.ReduceLROnPlateau
 class ReduceLROnPlateau : public Callback {
  public:
   explicit ReduceLROnPlateau(EmptyBraces) : ReduceLROnPlateau() {}

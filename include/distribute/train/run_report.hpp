@@ -36,7 +36,7 @@ std::string to_json(const RunReport& report);
 class ReportTarget {
  public:
   explicit ReportTarget(std::string path);
-  /// Standard output is as before.
+  /// Restores standard output.
   ~ReportTarget();
   ReportTarget(const ReportTarget&) = delete;
   ReportTarget& operator=(const ReportTarget&) = delete;

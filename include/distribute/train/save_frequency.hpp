@@ -18,7 +18,7 @@ class SaveFrequency {
       : batches_(checked(int64_t(batches), std::same_as<Number, bool>)), epoch_(false) {}
 
   bool every_epoch() const { return epoch_; }
-  /// 0: not by batches.
+  /// Batches between two saves; 0: not by batches.
   int64_t batches() const { return batches_; }
   bool never() const { return !epoch_ && batches_ == 0; }
 

@@ -10,7 +10,7 @@
 
 namespace distribute::train {
 
-/// One of the two.
+/// A period in seconds or in steps: exactly one of both is set.
 struct SecondsOrSteps {
   std::optional<double> secs = {};
   std::optional<int64_t> steps = {};
@@ -27,7 +27,7 @@ class SecondsOrStepsTimer {
   /// Throws  InvalidArgumentError unless exactly one of both is given, and positive.
   SecondsOrStepsTimer(const std::string& owner, SecondsOrSteps every,
                       std::function<double()> clock = {});
-  /// Never twice for one step.
+  /// True before the first done(), and once the period has passed; never twice for one step.
   bool is_due(int64_t step) const;
 
   struct Elapsed {
@@ -38,7 +38,7 @@ class SecondsOrStepsTimer {
   std::optional<Elapsed> done(int64_t step);
   std::optional<int64_t> last_step() const { return last_step_; }
   bool by_time() const { return every_.secs.has_value(); }
-  /// As if it had never been done.
+  /// Forgets the last done(): the next step is due.
   void reset();
 
  private:

@@ -21,8 +21,8 @@ struct SidecarEvaluatorOptions {  // options of SidecarEvaluator
   std::optional<int64_t> steps = {};            // of an evaluation; none: all data
   std::optional<int64_t> max_evaluations = {};  // ends at the checkpoint of this number
   std::vector<CallbackHandle> callbacks = {};
-  std::FILE* out = nullptr;  // of what it tells; null: the log
-  /// Timeout is the time after which it tells that it still waits.
+  std::FILE* out = nullptr;  // where its lines go; null: the log
+  /// `timeout`: seconds after which a line says that it still waits.
   CheckpointsIteratorOptions waiting = {.timeout = 30};
 };
 
@@ -40,7 +40,7 @@ class SidecarEvaluator {
   ///         UnavailableError; what the evaluation throws. Other errors of a restore are told, and
   ///         the next checkpoint is tried.
   void start();
-  /// Those of the last evaluation.
+  /// Loss and metrics of the last evaluation; empty before the first.
   const Logs& last_logs() const { return last_logs_; }
   int64_t evaluations() const { return evaluations_; }
 

@@ -8,7 +8,7 @@
 
 namespace distribute::train {
 
-/// Source  tf.keras.callbacks.TerminateOnNaN
+/// Stops at a loss that is NaN or infinite. Source  tf.keras.callbacks.TerminateOnNaN
 class TerminateOnNaN : public Callback {
  public:
   DISTRIBUTE_INLINE void on_train_batch_end(int64_t batch, Logs& logs) override;

@@ -212,7 +212,8 @@ def run_worker(cases, replicas, path):
         answers = [answer_of(case, strategy, folder) for case in cases]
     with open(path, "w") as out:
         json.dump(answers, out)
-    strategy.reduce(tf.distribute.ReduceOp.SUM, 1.0, axis=None)  # nobody leaves before the others are done
+    # No worker leaves before the others are done.
+    strategy.reduce(tf.distribute.ReduceOp.SUM, 1.0, axis=None)
 
 
 def run_mirrored(cases, replicas):

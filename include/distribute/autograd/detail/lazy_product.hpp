@@ -10,15 +10,15 @@
 namespace distribute::autograd_internal {
 
 /// a^T b of row-major float32 `a` [inner, rows] and `b` [inner, columns] on the CPU. The tensor
-/// [rows, columns] holds its factors; whoever reads its elements sees the product.
+/// [rows, columns] holds its factors; the product is computed when its elements are read.
 Tensor lazy_product(const Tensor& a, const Tensor& b);
 bool is_lazy_product(const Tensor& tensor);
 
 /// True on a thread whose LazyProductScope says so, for a product far larger than its factors.
 bool wants_lazy_product(const Tensor& a, const Tensor& b);
 
-/// While it lives, gradients of variables may be lazy products on the calling thread: somebody
-/// needs each element once, for the update.
+/// While it lives, gradients of variables may be lazy products on the calling thread: the update
+/// reads each element once.
 class [[nodiscard]] LazyProductScope {
  public:
   explicit LazyProductScope(bool wanted);

@@ -97,7 +97,7 @@ class Accumulator {
       if (Tensor part = find(id)) total = total ? combine(total, part, 1.0f) : part;
     return total;
   }
-  /// The parts of a gradient that nobody will ask for again.
+  /// The parts of a gradient that is not read again.
   std::vector<Tensor> take(uint64_t id) {
     const auto entry = gradients_.find(id);
     if (entry == gradients_.end()) return {};

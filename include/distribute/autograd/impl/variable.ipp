@@ -23,7 +23,7 @@ DISTRIBUTE_INLINE VariableImpl::VariableImpl(VariableOptions options)
       id_(in_process<autograd_internal::VariableIds>().next.fetch_add(1)) {
   if (!options_.trainable)
     options_.trainable = options_.synchronization != VariableSynchronization::OnRead;
-  // Only of use to whoever makes the variable; kept, they would keep memory alive.
+  // Only used while the variable is made; kept, they would keep memory alive.
   options_.initial_rows = nullptr;
   options_.initial_number.reset();
   options_.colocate_with = nullptr;

@@ -22,7 +22,7 @@ class CpuShare {
   void count(Seconds cpu_time);
   /// Sleeps until the time counted so far is no more than the share.
   void pause();
-  /// No limit from now on; who sleeps wakes up.
+  /// No limit from now on; sleeping threads wake up.
   void lift();
   Seconds counted() const;
 

@@ -11,15 +11,15 @@
 
 namespace distribute::checkpoint_internal {
 
-/// Runs a job on a thread of its own, when nobody else wants to run (SCHED_IDLE), with one core for
+/// Runs a job on a thread of its own, only while a core is idle (SCHED_IDLE), with one core for
 /// its operations and, where it pauses (CpuShareScope), at most 1/64 of the machine's time, so that
-/// it takes what the training hardly misses. Who waits lifts these limits. Thread-compatible.
+/// the training is hardly slowed down. wait() lifts these limits. Thread-compatible.
 class BackgroundJob {
  public:
   BackgroundJob() = default;
   BackgroundJob(const BackgroundJob&) = delete;
   BackgroundJob& operator=(const BackgroundJob&) = delete;
-  /// Waits; an error that nobody has asked for becomes a warning on stderr.
+  /// Waits; an error that no call has thrown becomes a warning on stderr.
   ~BackgroundJob();
 
   /// Throws  FailedPreconditionError while an earlier job has not been waited for.

@@ -22,7 +22,7 @@ class Restoration : public std::enable_shared_from_this<Restoration> {
  public:
   /// Reads the index, for worker `rank` of `workers`. Throws  what BundleReader throws.
   explicit Restoration(const std::string& prefix, int rank = 0, int workers = 1);
-  /// Warns about the first value that nobody took, unless told not to.
+  /// Warns about the first value that no object took, unless told not to.
   DISTRIBUTE_INLINE ~Restoration();
 
   /// Reads and checks every value that has a place. States are restored here: they can refuse.

@@ -25,9 +25,9 @@ DISTRIBUTE_INLINE BackgroundJob::~BackgroundJob() {
   }
 }
 
-/// SCHED_IDLE: the thread, and those that it starts, run when nobody else wants to. Unlike one of
-/// the lowest priority it makes way at once for a thread of training that has waited. Everybody may
-/// ask for it; back to SCHED_OTHER takes CAP_SYS_NICE or RLIMIT_NICE, without which nothing
+/// SCHED_IDLE: the thread, and those that it starts, run only on idle cores. Unlike a thread of the
+/// lowest priority it gives the core at once to a thread of training that has waited. Every process
+/// may ask for it; back to SCHED_OTHER takes CAP_SYS_NICE or RLIMIT_NICE, without which nothing
 /// happens.
 DISTRIBUTE_INLINE void set_policy(pthread_t thread, int policy) {
   const sched_param none{};
@@ -61,7 +61,7 @@ DISTRIBUTE_INLINE void BackgroundJob::run(const std::function<void()>& job) {
 DISTRIBUTE_INLINE void BackgroundJob::wait() {
   pending_ = false;
   if (thread_.joinable()) {
-    share_->lift();  // somebody wants it now
+    share_->lift();  // the result is wanted now
     set_policy(thread_.native_handle(), SCHED_OTHER);
     thread_.join();
   }

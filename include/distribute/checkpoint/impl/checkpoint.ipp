@@ -201,7 +201,7 @@ DISTRIBUTE_INLINE const CheckpointPart* Checkpoint::part(const std::string& name
   return nullptr;
 }
 
-/// All values are read before anybody writes: reading some of them takes every worker.
+/// All values are read before any worker writes: reading some of them takes every worker.
 DISTRIBUTE_INLINE void Checkpoint::write_with(const std::string& prefix,
                                               const std::string& worker_directory, Around around,
                                               const CheckpointOptions& options) const {

@@ -158,7 +158,7 @@ struct CheckpointManager::Work {
 };
 
 /// The state file stops naming old checkpoints before these are deleted, so that a crash in between
-/// leaves files that nobody needs rather than names without files.
+/// leaves files that it does not name rather than names without files.
 DISTRIBUTE_INLINE void CheckpointManager::Work::operator()(
     const std::function<void()>& write) const {
   lock->hold();

@@ -52,7 +52,7 @@ DISTRIBUTE_INLINE std::string directory_or_here(const std::string& path) {
   return directory.empty() ? "." : directory;
 }
 
-/// Also when writing fails: what others wrote is of no use to anybody.
+/// Also when writing fails: what the other workers wrote is then of no use.
 class TemporaryDirectoryRemoval {
  public:
   TemporaryDirectoryRemoval(std::string dirpath, Strategy& strategy)

@@ -13,7 +13,7 @@ namespace distribute::cluster_internal {
 /// Throws  InvalidArgumentError when `text` is not JSON.
 std::string canonical_json(const std::string& text);
 
-/// What the tasks of every job must have alike: these options, and the library's version.
+/// What must be equal on all tasks of a job: these options, and the library's version.
 std::string agreement_of(const std::map<std::string, std::string>& options);
 
 /// Compares texts of canonical_json(), one for each name, and describes the first difference:

@@ -20,7 +20,7 @@ class ControlLink {
   /// Queues the message and sends what the socket takes. Errors show in receive().
   void send(const ControlMessage& message);
   void flush();
-  /// Appends the messages that are here now, so many that other links get their turn.
+  /// Appends messages that have arrived, a limited number: other links get their turn, too.
   /// Errors  Unavailable when the other end has closed; InvalidArgument for a damaged message. The
   ///         messages before it are appended all the same.
   absl::Status receive(std::vector<ControlMessage>& messages);

@@ -14,9 +14,9 @@ namespace distribute::cluster_internal {
 
 /// What another worker answers when asked.
 enum class MeetAnswer {
-  NotThere,  // nobody listens
+  NotThere,  // its port is closed
   Silent,    // perhaps frozen
-  Trains,    // is rank 0, and keeps those who want to join as long as their connections last
+  Trains,    // is rank 0, and keeps workers that want to join while they are connected
   Leads,     // gathers workers
   Looks,     // for one who leads, and may come to lead
   Follows,   // another one

@@ -28,13 +28,13 @@ class TaskServer;
 /// Source  the rendezvous of torchrun (generations, min and max, last call)
 class ElasticMember {
  public:
-  /// `agreement`: JSON that a worker must have like the one that gathers, to be taken in.
+  /// `agreement`: JSON that must be equal on a worker and on the one that gathers.
   /// Throws  InvalidArgumentError for limits or a list that make no job; FailedPreconditionError
   ///         when the port is taken.
-  ElasticMember(ClusterTasks everybody, ElasticLimits limits, ClusterOptions options,
+  ElasticMember(ClusterTasks all_tasks, ElasticLimits limits, ClusterOptions options,
                 const std::string& agreement);
   /// With the task's port open already.
-  ElasticMember(ClusterTasks everybody, ElasticLimits limits, ClusterOptions options,
+  ElasticMember(ClusterTasks all_tasks, ElasticLimits limits, ClusterOptions options,
                 const std::string& agreement, net::Listener listener);
   ~ElasticMember();
   ElasticMember(const ElasticMember&) = delete;
@@ -49,8 +49,8 @@ class ElasticMember {
   std::optional<ElasticGeneration> meet(const ElasticState& mine, const std::vector<int>& lost = {},
                                         const std::function<bool()>& given_up = {});
   /// Whether a worker waits here that the generation has room for; false but on rank 0.
-  bool somebody_waits() const;
-  /// Nobody needs to come any more: who waits, or comes later, is told that the job has finished.
+  bool has_waiting_worker() const;
+  /// Tells workers that wait, or come later, that the job has finished and needs no more of them.
   void finish();
 
   /// This worker will not come again: the others need not wait for it.
@@ -58,7 +58,7 @@ class ElasticMember {
 
   /// For ClusterRuntime::join with a generation.
   std::shared_ptr<TaskServer> server() const;
-  const ClusterTasks& everybody() const;
+  const ClusterTasks& all_tasks() const;
 
  private:
   struct Impl;

@@ -36,7 +36,7 @@ struct JsonMember {
   JsonValue value;
 };
 
-/// Values nest at most this deep, and there are at most so many of them.
+/// How deep values may nest, and how many values a text may have.
 inline constexpr int kMaxJsonDepth = 100;
 inline constexpr int kMaxJsonValues = 1'000'000;
 

@@ -71,7 +71,7 @@ class Membership {
   // Reads and writes what ::poll found, judges silence.
   virtual void exchange(const std::vector<pollfd>& polled, Time now) = 0;
   virtual void heartbeat(const std::string& progress) = 0;
-  virtual void forgive(Time now) = 0;  // this process was asleep: nobody's silence counts
+  virtual void forgive(Time now) = 0;  // this process was stopped: earlier silence does not count
   virtual Time next_event() const = 0;
   virtual void announce(const TaskFailure& failure) = 0;
   virtual bool farewell_done() const = 0;

@@ -1,5 +1,5 @@
 #pragma once
-/// Connections that other tasks have made to this one, until somebody here wants them.
+/// Connections that other tasks have made to this one, kept until this task waits for them.
 
 #include <distribute/cluster/task_server.hpp>
 

@@ -27,7 +27,7 @@ class Rendezvous {
   void handle(int rank, const ControlMessage& request, Time now);
   /// `rank` will send nothing more: what waits for it fails.
   void has_left(int rank);
-  /// Answers those who have waited long enough, with the names of the missing.
+  /// Answers ranks that have waited long enough, with the names of the missing.
   void expire(Time now);
   /// When expire() has something to do next; Time::max() for never.
   Time next_expiry() const;

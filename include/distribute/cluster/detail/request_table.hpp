@@ -17,7 +17,7 @@ class RequestTable {
  public:
   /// A number for a new request, which waits from now on.
   uint64_t open();
-  /// A reply has come; replies to requests that nobody waits for are dropped.
+  /// A reply has come; replies to requests without a waiter are dropped.
   void answer(const ControlMessage& reply);
   /// Wakes all waiters: wait() asks `interrupted` again.
   void wake() { changed_.notify_all(); }

@@ -1,5 +1,5 @@
 #pragma once
-/// What ended the job for everybody.
+/// The failure that ended the job for all tasks.
 
 #include <distribute/base/error.hpp>
 

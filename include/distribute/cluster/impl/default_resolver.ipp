@@ -49,7 +49,7 @@ DISTRIBUTE_INLINE ImpliedResolver resolver_of_tf_config(const Environment& varia
       TFConfigClusterResolverOptions{.variables = variables});
   try {
     if (auto renamed = with_master_as_chief(*resolver)) return {std::move(renamed), kMasterIsChief};
-  } catch (const Error&) {  // who asks the resolver hears it
+  } catch (const Error&) {  // the resolver throws it when it is asked
   }
   return {std::move(resolver), reason};
 }

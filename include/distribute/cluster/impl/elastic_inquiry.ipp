@@ -23,7 +23,7 @@ DISTRIBUTE_INLINE MeetReply ElasticInquiry::ask(int index, bool wait_there) {
   if (socket.ok()) {
     MeetReply reply = read_reply(index, *std::move(socket), deadline);
     if (reply.answer != MeetAnswer::Silent) return reply;
-  } else if (absl::IsUnavailable(socket.status())) {  // nobody listens, or it just goes
+  } else if (absl::IsUnavailable(socket.status())) {  // not listening, or just leaving
     return {MeetAnswer::NotThere};
   } else if (!absl::IsDeadlineExceeded(socket.status())) {
     throw_if_error(socket.status());
@@ -89,7 +89,7 @@ DISTRIBUTE_INLINE MeetReply ElasticInquiry::find_leader(int known_leader) {
   return {};
 }
 
-/// Who is asked may know another one.
+/// The worker that is asked may know another leader.
 DISTRIBUTE_INLINE MeetReply ElasticInquiry::ask_for_leader(int index) {
   MeetReply reply = ask(index);
   const int other = reply.leader;

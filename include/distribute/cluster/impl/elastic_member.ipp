@@ -1,9 +1,9 @@
 #pragma once
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/detail/agreement.hpp>
-#include <distribute/cluster/detail/elastic_desk.hpp>
 #include <distribute/cluster/detail/elastic_inquiry.hpp>
 #include <distribute/cluster/detail/elastic_member.hpp>
+#include <distribute/cluster/detail/elastic_rendezvous.hpp>
 #include <distribute/cluster/detail/own_port.hpp>
 #include <distribute/net/bytes.hpp>
 #include <distribute/net/hmac.hpp>
@@ -20,15 +20,15 @@ namespace distribute {
 
 namespace cluster_internal {
 
-DISTRIBUTE_INLINE void check_limits(const ClusterTasks& everybody, const ElasticLimits& limits) {
+DISTRIBUTE_INLINE void check_limits(const ClusterTasks& all_tasks, const ElasticLimits& limits) {
   if (limits.min_workers < 1 || limits.min_workers > limits.max_workers ||
-      limits.max_workers > everybody.size())
+      limits.max_workers > all_tasks.size())
     throw InvalidArgumentError(str_cat(
         "elastic: ", limits.min_workers, " to ", limits.max_workers, " workers of the ",
-        everybody.size(), " that the cluster names; wanted 1 <= min <= max <= all of them"));
+        all_tasks.size(), " that the cluster names; wanted 1 <= min <= max <= all of them"));
   if (!(limits.timeout > 0) || !(limits.last_call >= 0))
     throw InvalidArgumentError("elastic: the timeout must be positive, the last call at least 0");
-  for (const ClusterMember& member : everybody.members)
+  for (const ClusterMember& member : all_tasks.members)
     if (member.address.empty())
       throw InvalidArgumentError(str_cat("elastic: ", member.name(),
                                          " has no address; a job whose ",
@@ -62,9 +62,9 @@ struct ElasticMember::Impl {
   const ClusterTasks tasks;
   const ElasticLimits limits;
   const ClusterOptions options;
-  cluster_internal::ElasticDesk desk;  // the server's handler uses it
+  cluster_internal::ElasticRendezvous rendezvous;  // the server's handler uses it
   // This worker's thread's own:
-  cluster_internal::ElasticInquiry others{tasks, options, desk.options()};
+  cluster_internal::ElasticInquiry others{tasks, options, rendezvous.options()};
   std::function<bool()> given_up;
   int known_leader = -1;
   std::vector<int> members;  // of the generation, by index
@@ -79,14 +79,14 @@ DISTRIBUTE_INLINE ElasticMember::Impl::Impl(ClusterTasks the_tasks, ElasticLimit
     : tasks(std::move(the_tasks)),
       limits(the_limits),
       options(std::move(the_options)),
-      desk(tasks, cluster_internal::canonical_json(agreement)) {
+      rendezvous(tasks, cluster_internal::canonical_json(agreement)) {
   check_tasks(tasks);
   check_options(options);
   cluster_internal::check_limits(tasks, limits);
   cluster_internal::check_loopback(tasks, options);
   if (!listener)
     listener = cluster_internal::open_own_port(tasks.self().name(), tasks.self().address, options);
-  others.mine.options = desk.checksum();
+  others.mine.options = rendezvous.checksum();
   const std::string random = value_or_throw(net::random_bytes(sizeof(uint64_t)));
   const net::HandshakeConfig config{
       .self = {tasks.self().type, tasks.self().index, net::ByteReader(random).number<uint64_t>()},
@@ -94,8 +94,9 @@ DISTRIBUTE_INLINE ElasticMember::Impl::Impl(ClusterTasks the_tasks, ElasticLimit
       .token = options.job_token,
       .tls = make_tls(options, tasks.self().name())};
   others.server = std::make_shared<TaskServer>(std::move(listener), config, options);
-  others.server->serve(cluster_internal::kMeetPurpose,
-                       [this](TaskConnection connection) { desk.take(std::move(connection)); });
+  others.server->serve(cluster_internal::kMeetPurpose, [this](TaskConnection connection) {
+    rendezvous.take(std::move(connection));
+  });
   others.server->start();
 }
 
@@ -104,7 +105,7 @@ DISTRIBUTE_INLINE cluster_internal::MeetReply ElasticMember::Impl::other_generat
   if (Clock::now() < next_search) return {};
   next_search = Clock::now() + std::chrono::milliseconds(500);
   std::set<int> here{tasks.rank};
-  for (const auto& [index, request] : desk.waiting()) here.insert(index);
+  for (const auto& [index, request] : rendezvous.waiting()) here.insert(index);
   for (int index = 0; index < tasks.size() && !others.finished; ++index)
     if (!here.contains(index))
       if (MeetReply reply = others.ask_for_leader(index); reply.answer == MeetAnswer::Trains)
@@ -141,7 +142,7 @@ DISTRIBUTE_INLINE std::optional<ElasticGeneration> ElasticMember::Impl::follow(i
   MeetReply reply = others.ask(index, true);
   if (!reply.keeps()) return std::nullopt;
   known_leader = index;
-  desk.become(MeetRole::Follows, known_leader);
+  rendezvous.become(MeetRole::Follows, known_leader);
   const auto frame = wait_for_frame(reply.socket);
   if (frame.ok() && MeetFrame(frame->type) == MeetFrame::Formed)
     return enter(value_or_throw(cluster_internal::parse_result(frame->payload, tasks.size())));
@@ -152,9 +153,9 @@ DISTRIBUTE_INLINE std::optional<ElasticGeneration> ElasticMember::Impl::follow(i
   return std::nullopt;
 }
 
-/// Members of before whose port is closed will not come.
+/// Members of the previous generation whose port is closed will not come.
 DISTRIBUTE_INLINE void ElasticMember::Impl::look_for_expected() {
-  for (const auto& [index, request] : desk.waiting()) expected.erase(index);
+  for (const auto& [index, request] : rendezvous.waiting()) expected.erase(index);
   std::erase_if(expected,
                 [&](int index) { return others.ask(index).answer == MeetAnswer::NotThere; });
 }
@@ -163,13 +164,13 @@ DISTRIBUTE_INLINE bool ElasticMember::Impl::enough(size_t count, Clock::time_poi
   if (count < size_t(limits.min_workers)) return false;
   if (count >= size_t(limits.max_workers)) return true;
   if (others.mine.state.generation > 0 && expected.empty()) return true;
-  return Clock::now() - std::max(since, desk.last_arrival()) > net::seconds(limits.last_call);
+  return Clock::now() - std::max(since, rendezvous.last_arrival()) > net::seconds(limits.last_call);
 }
 
 /// Gathers workers until they are enough; where a lower one does so too, follows that one.
 DISTRIBUTE_INLINE std::optional<ElasticGeneration> ElasticMember::Impl::lead(
     const std::vector<int>& lost) {
-  desk.become(MeetRole::Leads, tasks.rank);
+  rendezvous.become(MeetRole::Leads, tasks.rank);
   expected = {members.begin(), members.end()};
   expected.erase(tasks.rank);
   for (const int index : lost) expected.erase(index);
@@ -180,21 +181,21 @@ DISTRIBUTE_INLINE std::optional<ElasticGeneration> ElasticMember::Impl::lead(
     if (MeetReply lower = others.lower_leader(); lower.keeps()) return follow(lower.leader);
     if (MeetReply other = other_generation(); other.keeps()) return follow(other.leader);
     if (look_up()) return std::nullopt;
-    auto all = desk.waiting();
+    auto all = rendezvous.waiting();
     all.emplace_back(tasks.rank, others.mine);
     if (enough(all.size(), since)) {
       const auto result = cluster_internal::choose_members(all, limits.max_workers);
-      desk.announce(result);
+      rendezvous.announce(result);
       return enter(result);
     }
     report(all.size(), deadline);
-    desk.wait(net::Deadline::after_seconds(expected.empty() ? 0.1 : 0.02));
+    rendezvous.wait(net::Deadline::after_seconds(expected.empty() ? 0.1 : 0.02));
   }
 }
 
 DISTRIBUTE_INLINE std::string ElasticMember::Impl::missing() {
   std::set<int> here{tasks.rank};
-  for (const auto& [index, request] : desk.waiting()) here.insert(index);
+  for (const auto& [index, request] : rendezvous.waiting()) here.insert(index);
   std::string names;
   for (int index = 0; index < tasks.size(); ++index)
     if (!here.contains(index))
@@ -231,18 +232,18 @@ ElasticMember::Impl::enter(const cluster_internal::MeetResult& result) {
   others.silent_until.clear();
   others.mine.seen = result.number;
   known_leader = members[0];
-  desk.become(MeetRole::Trains, known_leader);
+  rendezvous.become(MeetRole::Trains, known_leader);
   return generation;
 }
 
-DISTRIBUTE_INLINE ElasticMember::ElasticMember(ClusterTasks everybody, ElasticLimits limits,
+DISTRIBUTE_INLINE ElasticMember::ElasticMember(ClusterTasks all_tasks, ElasticLimits limits,
                                                ClusterOptions options, const std::string& agreement)
-    : ElasticMember(std::move(everybody), limits, std::move(options), agreement, net::Listener()) {}
+    : ElasticMember(std::move(all_tasks), limits, std::move(options), agreement, net::Listener()) {}
 
-DISTRIBUTE_INLINE ElasticMember::ElasticMember(ClusterTasks everybody, ElasticLimits limits,
+DISTRIBUTE_INLINE ElasticMember::ElasticMember(ClusterTasks all_tasks, ElasticLimits limits,
                                                ClusterOptions options, const std::string& agreement,
                                                net::Listener listener)
-    : impl_(std::make_unique<Impl>(std::move(everybody), limits, std::move(options), agreement,
+    : impl_(std::make_unique<Impl>(std::move(all_tasks), limits, std::move(options), agreement,
                                    std::move(listener))) {}
 
 DISTRIBUTE_INLINE ElasticMember::~ElasticMember() = default;
@@ -256,7 +257,7 @@ DISTRIBUTE_INLINE std::optional<ElasticGeneration> ElasticMember::meet(
   impl_->next_report = net::Deadline::after_seconds(impl_->options.report_interval);
   std::optional<ElasticGeneration> result;
   while (!result && !impl_->others.finished) {
-    impl_->desk.become(cluster_internal::MeetRole::Looks, -1);
+    impl_->rendezvous.become(cluster_internal::MeetRole::Looks, -1);
     auto leader = impl_->others.find_leader(impl_->known_leader);
     if (leader.keeps())
       result = impl_->follow(leader.leader);
@@ -266,22 +267,23 @@ DISTRIBUTE_INLINE std::optional<ElasticGeneration> ElasticMember::meet(
   return result;
 }
 
-DISTRIBUTE_INLINE bool ElasticMember::somebody_waits() const {
-  return int(impl_->members.size()) < impl_->limits.max_workers && !impl_->desk.waiting().empty();
+DISTRIBUTE_INLINE bool ElasticMember::has_waiting_worker() const {
+  return int(impl_->members.size()) < impl_->limits.max_workers &&
+         !impl_->rendezvous.waiting().empty();
 }
 
 DISTRIBUTE_INLINE void ElasticMember::finish() {
-  impl_->desk.become(cluster_internal::MeetRole::Finished, -1);
+  impl_->rendezvous.become(cluster_internal::MeetRole::Finished, -1);
 }
 
 DISTRIBUTE_INLINE void ElasticMember::withdraw() {
   impl_->others.server->stop_serving(cluster_internal::kMeetPurpose);
-  impl_->desk.become(cluster_internal::MeetRole::Follows, -1);
+  impl_->rendezvous.become(cluster_internal::MeetRole::Follows, -1);
 }
 
 DISTRIBUTE_INLINE std::shared_ptr<TaskServer> ElasticMember::server() const {
   return impl_->others.server;
 }
-DISTRIBUTE_INLINE const ClusterTasks& ElasticMember::everybody() const { return impl_->tasks; }
+DISTRIBUTE_INLINE const ClusterTasks& ElasticMember::all_tasks() const { return impl_->tasks; }
 
 }  // namespace distribute

@@ -45,7 +45,7 @@ DISTRIBUTE_INLINE void HalfOpen::begin() {
                                                socket_.native());
     return;
   }
-  refuse(annotate(net::one_side_encrypts(config_.self.name(), "whoever connects"),
+  refuse(annotate(net::one_side_encrypts(config_.self.name(), "the connecting task"),
                   "this is TLS and not a message of this library"));
 }
 
@@ -66,7 +66,7 @@ DISTRIBUTE_INLINE void HalfOpen::encrypt() {
 DISTRIBUTE_INLINE absl::Status HalfOpen::check_plain(const net::Frame& first) const {
   if (!config_.tls || socket_.layer()) return absl::OkStatus();
   const auto hello = net::parse_hello(first.payload);
-  return net::one_side_encrypts(hello.ok() ? hello->client.name() : "whoever connects",
+  return net::one_side_encrypts(hello.ok() ? hello->client.name() : "the connecting task",
                                 config_.self.name());
 }
 

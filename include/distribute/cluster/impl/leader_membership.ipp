@@ -215,12 +215,12 @@ DISTRIBUTE_INLINE void LeaderMembership::link_closed(int rank, const absl::Statu
   Slot& slot = slots_[size_t(rank)];
   slot.link.reset();
   if (!started_) {
-    free_place(rank, "has gone again");
+    free_place(rank, "has disconnected");
   } else if (!slot.left) {
     const auto reason = why.message();
     fail_lost(rank, why.code() == absl::StatusCode::kUnavailable
                         ? "it closed its connections: it crashed or was killed"
-                        : str_cat("it sent nonsense: ", std::string(reason.data(), reason.size())));
+                        : str_cat("protocol error: ", std::string(reason.data(), reason.size())));
   }
   changed_.notify_all();
 }

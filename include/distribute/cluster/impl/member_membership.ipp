@@ -169,7 +169,7 @@ DISTRIBUTE_INLINE void MemberMembership::exchange(const std::vector<pollfd>&, Ti
   if (!status.ok())
     return leader_gone(status.code() == absl::StatusCode::kUnavailable
                            ? "it closed its connections: it crashed or was killed"
-                           : "it sent nonsense: " + message_of(status));
+                           : "protocol error: " + message_of(status));
   if (now - link_->heard() > net::seconds(options_.lost_after))
     fail_lost(0, str_cat("silent for ", options_.lost_after, " s (DISTRIBUTE_LOST_AFTER)"));
 }

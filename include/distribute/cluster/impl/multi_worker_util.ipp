@@ -86,7 +86,7 @@ DISTRIBUTE_INLINE std::string first_task(std::string_view job) {
 DISTRIBUTE_INLINE std::string chief_or_first_worker(const ClusterSpec& spec) {
   for (const std::string_view job : {TaskType::Chief, TaskType::Worker})
     if (spec.has_job(std::string(job))) return first_task(job);
-  throw InvalidArgumentError("nobody can lead: the cluster has neither a chief nor a worker");
+  throw InvalidArgumentError("no task can lead: the cluster has neither a chief nor a worker");
 }
 
 DISTRIBUTE_INLINE std::string collective_leader(const ClusterSpec& spec,

@@ -102,7 +102,7 @@ DISTRIBUTE_INLINE void Rendezvous::expire_getters(Time now) {
   std::erase_if(getters_, [](const auto& entry) { return entry.second.empty(); });
 }
 
-/// Who gives up takes its contribution back; the others wait on to their own deadlines.
+/// A rank that gives up takes its contribution back; the others wait until their own deadlines.
 DISTRIBUTE_INLINE void Rendezvous::expire_gathers(Time now) {
   for (auto& [key, gather] : gathers_) {
     const std::string who = missing(gather);

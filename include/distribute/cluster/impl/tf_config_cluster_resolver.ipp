@@ -100,7 +100,7 @@ DISTRIBUTE_INLINE ClusterSpec TFConfigClusterResolver::cluster_spec() const {
   return cluster_internal::cluster_spec_of(*cluster, "TF_CONFIG: cluster");
 }
 
-/// Workers as an object: of the task itself alone, or of nobody.
+/// True when "worker" is an object that names this task alone, or none where this is no worker.
 DISTRIBUTE_INLINE bool TFConfigClusterResolver::has_dynamic_workers() const {
   const auto root = cluster_internal::json_object_variable(variables_, "TF_CONFIG");
   const auto* cluster = root.find("cluster");

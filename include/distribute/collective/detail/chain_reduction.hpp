@@ -39,7 +39,7 @@ class ChainReduction {
 
   Messages& messages_;
   const Operation& operation_;
-  const int rank_, last_, root_;  // root_ < 0: everybody gets the result
+  const int rank_, last_, root_;  // root_ < 0: all ranks get the result
   const int64_t width_, sum_width_, segment_, segments_, slot_bytes_;
   std::byte *slots_ = nullptr, *results_ = nullptr;
   int64_t sums_left_ = 0, results_left_ = 0;  // segments this rank has work with

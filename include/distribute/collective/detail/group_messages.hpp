@@ -19,7 +19,7 @@ class GroupMessages : public Messages {
   /// The messages from here on belong to `operation`.
   virtual void begin(const Operation& operation) = 0;
 
-  /// Reads what has come, without waiting, for who waits elsewhere.
+  /// Reads what has come, without waiting, while the caller waits elsewhere.
   /// Throws  as next().
   virtual void look() = 0;
   virtual void throw_if_aborted() = 0;

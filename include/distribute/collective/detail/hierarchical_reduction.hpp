@@ -19,7 +19,7 @@ namespace distribute::collective {
 /// the work and the connections. The others put their numbers into the host's shared memory; the
 /// carrier gets the running sum from the host before, adds its host's ranks in rank order, and
 /// passes it on. Results come back the same way while later segments go up, and their carrier shows
-/// them to its host. Who has put or shown something says so in an empty message.
+/// them to its host. A rank that has put or shown something says so in an empty message.
 /// Units   bytes on the wire per host and direction: size; 16-bit floats go up as float32.
 class HierarchicalReduction {
  public:

@@ -15,7 +15,7 @@
 
 namespace distribute::collective {
 
-/// Every collective comes by, whatever it does then: who waits here sees what the others run.
+/// Every collective passes here first: a rank that waits here sees which operation the others run.
 /// There are two areas of memory in turn. A rank may come to an operation when all have come to the
 /// one before it, and so have left the area of the one before that.
 /// Used by one thread.

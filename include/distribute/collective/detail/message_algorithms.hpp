@@ -34,7 +34,7 @@ class MessageAlgorithms {
   void all_to_all(const Operation& operation);
   void barrier();
 
-  void reduce_by_everybody(const Operation& operation);
+  void reduce_by_exchange(const Operation& operation);
   void reduce_by_bruck(const Operation& operation);
   /// Every rank's bytes to every rank; where rank r's are then.
   std::vector<const std::byte*> bruck(std::span<const std::byte> mine,

@@ -16,7 +16,7 @@ namespace distribute::collective {
 
 /// A window that `tasks` map, this task and others of its host in rank order, with a place for each
 /// of their `ranks_per_task` ranks. The first task makes the memory and hands its descriptor to the
-/// others through a Unix socket: who gets it is on the same host, whatever names and environment
+/// others through a Unix socket: a client is on the same host, whatever names and environment
 /// say. Every task of the job calls it with the same name; their lists may differ.
 /// Returns null on all tasks of the job when one of them cannot map its window; `reason` says why.
 /// Throws  what the runtime throws.

@@ -8,7 +8,7 @@
 
 namespace distribute::collective {
 
-/// Looking for a few microseconds saves the wake-up, but takes the core from whoever could use it:
+/// Polling for a few microseconds saves the wake-up, but takes the core from other threads:
 /// 0 where this host has more ranks than cores. `flows[peer]` are the connections to a rank.
 /// Units   seconds.
 double useful_spin(const std::vector<std::vector<net::Socket>>& flows);

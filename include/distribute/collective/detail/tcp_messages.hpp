@@ -24,7 +24,7 @@ namespace distribute::collective {
 
 /// No thread of its own: bytes move while the caller is in next() or finish(), and in between as
 /// far as the system's buffers reach. The flows to a rank share one queue, so a slow one does not
-/// pace the rest. A message that nobody wants yet stops its flow; only small point-to-point
+/// pace the rest. A message without a receive() stops its flow; only small point-to-point
 /// messages are taken in, because a rank may send one before a collective that both take part in.
 /// Used by one thread, but for abort().
 class TcpMessages final : public GroupMessages {

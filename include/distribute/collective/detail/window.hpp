@@ -23,7 +23,7 @@ struct alignas(64) SharedCounter {
 };
 
 /// The memory itself. No name in any file system: it goes away with the last process that maps it,
-/// however that ends. All zero is a valid start, so nobody initializes it.
+/// however that ends. All zero is a valid start, so it needs no initialization.
 class Window {
  public:
   static constexpr int64_t kSlotBytes = 256

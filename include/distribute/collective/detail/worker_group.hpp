@@ -22,7 +22,7 @@ struct WorkerGroup {
   std::vector<std::shared_ptr<Communicator>> gpus;
   /// Tells the other workers why this one gives up; may be empty.
   std::function<void(StatusCode code, const std::string& message)> report_error;
-  /// What the job does when; null: nobody wants to know.
+  /// Records when this job does what; null: no record.
   std::shared_ptr<Timeline> timeline;
   /// Ends this worker's part of the job; may be empty.
   std::function<void()> leave;

@@ -9,7 +9,7 @@ namespace distribute::collective {
 
 DISTRIBUTE_INLINE const char* name_of(AllReduceAlgorithm algorithm) {
   switch (algorithm) {
-    case AllReduceAlgorithm::Everybody: return "everybody";
+    case AllReduceAlgorithm::Exchange: return "exchange";
     case AllReduceAlgorithm::Bruck: return "bruck";
     case AllReduceAlgorithm::Direct: return "direct";
     case AllReduceAlgorithm::Chain: return "chain";
@@ -51,7 +51,7 @@ DISTRIBUTE_INLINE double all_reduce_seconds(AllReduceAlgorithm algorithm, int64_
   const double sum_of_part = bytes / costs.reduced_bytes_per_second;
   const double segments = std::max(1.0, std::ceil(bytes / n / double(segment_bytes)));
   switch (algorithm) {
-    case AllReduceAlgorithm::Everybody:
+    case AllReduceAlgorithm::Exchange:
       return costs.latency + others * message + everything + sum_of_all;
     case AllReduceAlgorithm::Bruck:
       return std::bit_width(unsigned(ranks - 1)) * (costs.latency + message) + everything +
@@ -72,7 +72,7 @@ DISTRIBUTE_INLINE AllReduceAlgorithm choose_algorithm(int64_t bytes, int ranks,
                                                       int64_t segment_bytes) {
   static constexpr int64_t kMostGathered = 64 << 20;  // memory for the arrays of all ranks
   const bool few = ranks <= kMostDirectRanks;
-  const auto gathered = few ? AllReduceAlgorithm::Everybody : AllReduceAlgorithm::Bruck;
+  const auto gathered = few ? AllReduceAlgorithm::Exchange : AllReduceAlgorithm::Bruck;
   const auto shared = few ? AllReduceAlgorithm::Direct : AllReduceAlgorithm::Chain;
   if (bytes > kMostGathered / ranks) return shared;
   const auto seconds = [&](AllReduceAlgorithm algorithm) {

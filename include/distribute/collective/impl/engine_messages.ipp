@@ -347,7 +347,7 @@ DISTRIBUTE_INLINE void EngineMessages::wait() {
   }
 }
 
-/// Who has heard from all it waits for leaves it to others, for a moment, to name who is missing.
+/// A rank that has heard from all it waits for lets others name the missing rank for a moment.
 DISTRIBUTE_INLINE void EngineMessages::late() {
   constexpr double kMoment = 1;
   const bool one_is_silent = std::any_of(peers_.begin(), peers_.end(), [](const Peer& other) {

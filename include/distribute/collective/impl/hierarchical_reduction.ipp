@@ -81,7 +81,7 @@ DISTRIBUTE_INLINE std::set<int> HierarchicalReduction::neighbours() const {
   return result;
 }
 
-/// Who runs something else hears of it, whoever waits for whom; who does not come is known.
+/// A neighbour that runs another operation gets an error; one that does not come can be named.
 DISTRIBUTE_INLINE void HierarchicalReduction::greet() {
   for (int other : neighbours()) {
     messages_.receive(other, tag_of(kHello, 0), {});

@@ -73,8 +73,8 @@ DISTRIBUTE_INLINE void HierarchicalTransport::run_chain(const Operation& operati
   HierarchicalReduction(*messages_, scratch_, layout_, window_.get(), operation, segment).run();
 }
 
-/// All ranks' arrays in rank order, in the memory of every host; each rank sums them. Who waits for
-/// those that wait for others gives them time to say who is missing.
+/// All ranks' arrays in rank order, in the memory of every host; each rank sums them. A rank that
+/// waits for waiting ranks gives these time to name the missing one.
 DISTRIBUTE_INLINE void HierarchicalTransport::run_gathered(const Operation& operation) {
   using namespace std::chrono_literals;
   const int64_t bytes = bytes_of(operation);

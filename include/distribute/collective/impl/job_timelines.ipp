@@ -17,7 +17,7 @@ DISTRIBUTE_INLINE void save_timelines(ClusterRuntime& runtime, const Timeline& t
     if (rank != 0) return runtime.set(key(rank), all[0], deadline);
     for (int other = 1; other < runtime.size(); ++other)
       if (!recording[size_t(other)].empty()) all.push_back(runtime.get(key(other), deadline));
-  } catch (const Error&) {  // the job has failed: everybody knows, and this task's own part is left
+  } catch (const Error&) {  // the job has failed: all tasks know, and this task's own part is left
     if (rank != 0) return;
   }
   timeline.save(all);

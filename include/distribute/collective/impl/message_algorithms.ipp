@@ -39,7 +39,7 @@ DISTRIBUTE_INLINE void MessageAlgorithms::run(const Operation& operation) {
 DISTRIBUTE_INLINE void MessageAlgorithms::all_reduce(const Operation& operation) {
   const int64_t bytes = bytes_of(operation);
   switch (choose_algorithm(bytes, messages_.size(), costs_, segment_bytes_)) {
-    case AllReduceAlgorithm::Everybody: return reduce_by_everybody(operation);
+    case AllReduceAlgorithm::Exchange: return reduce_by_exchange(operation);
     case AllReduceAlgorithm::Bruck: return reduce_by_bruck(operation);
     case AllReduceAlgorithm::Direct:
       return DirectReduction(messages_, scratch_, operation, segment_bytes_).run();
@@ -50,7 +50,7 @@ DISTRIBUTE_INLINE void MessageAlgorithms::all_reduce(const Operation& operation)
   }
 }
 
-DISTRIBUTE_INLINE void MessageAlgorithms::reduce_by_everybody(const Operation& operation) {
+DISTRIBUTE_INLINE void MessageAlgorithms::reduce_by_exchange(const Operation& operation) {
   const int rank = messages_.rank(), ranks = messages_.size();
   const int64_t bytes = bytes_of(operation);
   std::byte* memory = scratch_.take(bytes * ranks);
@@ -170,7 +170,7 @@ DISTRIBUTE_INLINE void MessageAlgorithms::broadcast(const Operation& operation) 
   bytes_of(operation) <= kSmall ? broadcast_tree(operation) : broadcast_chain(operation);
 }
 
-/// Binomial tree: who has the bytes sends them to the rank half the rest away.
+/// Binomial tree: a rank with the bytes sends them to the rank half the rest away.
 DISTRIBUTE_INLINE void MessageAlgorithms::broadcast_tree(const Operation& operation) {
   const int ranks = messages_.size(), root = operation.peer;
   const int me = (messages_.rank() - root + ranks) % ranks;
@@ -222,7 +222,7 @@ DISTRIBUTE_INLINE void MessageAlgorithms::all_to_all(const Operation& operation)
   messages_.finish();
 }
 
-/// Nobody leaves before everybody has come: each hears of all others, in log2(n) rounds.
+/// No rank leaves before all have come: each hears of all others, in log2(n) rounds.
 DISTRIBUTE_INLINE void MessageAlgorithms::barrier() {
   bruck({}, std::vector<int64_t>(size_t(messages_.size()), 0));
 }

@@ -126,9 +126,9 @@ DISTRIBUTE_INLINE void NcclTransport::execute(const Operation& operation) {
   const GpuGuard guard(device);
   const CudaStreamRef stream = communication_stream(device);
   const Buffer token(operation.kind == Collective::Barrier ? 1 : 0, device);
-  wait_for_input(operation, stream);  // and for those who had the token's memory before
+  wait_for_input(operation, stream);  // and for earlier users of the token's memory
   Operation whole = operation;
-  if (operation.kind == Collective::Barrier) {  // a sum that nobody reads
+  if (operation.kind == Collective::Barrier) {  // a sum that is not read
     whole.kind = Collective::AllReduce;
     whole.count = 1;
     whole.input = whole.output = token.data();

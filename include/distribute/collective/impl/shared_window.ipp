@@ -3,7 +3,7 @@
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/collective/detail/shared_window.hpp>
 #include <distribute/net/deadline.hpp>
-#include <distribute/net/detail/descriptor_door.hpp>
+#include <distribute/net/detail/descriptor_listener.hpp>
 
 #include <cstdio>
 #include <string_view>
@@ -13,7 +13,8 @@
 namespace distribute::collective {
 
 DISTRIBUTE_INLINE int fetch_descriptor(const std::string& name, net::Deadline deadline) {
-  return value_or_throw(net::receive_descriptor(value_or_throw(net::knock(name)), deadline));
+  return value_or_throw(
+      net::receive_descriptor(value_or_throw(net::connect_to_descriptors(name)), deadline));
 }
 
 /// What the first task puts in the place of the socket's name when there is no shared memory.
@@ -22,7 +23,7 @@ inline constexpr std::string_view kNoWindow = "none: ";
 /// The part of a host's first task. When it fails before the others know the socket, they get the
 /// reason in its place; those that know it see it close.
 DISTRIBUTE_INLINE std::shared_ptr<Window> offer_window(ClusterRuntime& runtime,
-                                                       const std::string& key, size_t guests,
+                                                       const std::string& key, size_t clients,
                                                        int ranks, net::Deadline deadline) {
   bool told = false;
   try {
@@ -30,13 +31,13 @@ DISTRIBUTE_INLINE std::shared_ptr<Window> offer_window(ClusterRuntime& runtime,
     std::snprintf(prefix, sizeof prefix, "distribute-%d-%016llx-%d", int(::getpid()),
                   static_cast<unsigned long long>(runtime.incarnation()), ranks);
     const std::string unique = str_cat(prefix, "-", key).substr(0, 100);
-    const net::DescriptorDoor door = value_or_throw(net::DescriptorDoor::open(unique));
+    const net::DescriptorListener listener = value_or_throw(net::DescriptorListener::open(unique));
     auto window = Window::create(ranks);
     told = true;
     runtime.set(key, unique);
-    for (size_t guest = 0; guest < guests; ++guest)
+    for (size_t client = 0; client < clients; ++client)
       throw_if_error(
-          net::send_descriptor(value_or_throw(door.admit(deadline)), window->descriptor()));
+          net::send_descriptor(value_or_throw(listener.accept(deadline)), window->descriptor()));
     return window;
   } catch (const Error& error) {
     if (!told) runtime.set(key, str_cat(kNoWindow, error.what()));

@@ -184,7 +184,7 @@ DISTRIBUTE_INLINE void TcpMessages::read(int from, TcpFlow& flow) {
   consume(from, flow);
 }
 
-/// Hands on what was read, up to a message that nobody wants yet.
+/// Hands on what was read, up to a message without a receive().
 DISTRIBUTE_INLINE void TcpMessages::consume(int from, TcpFlow& flow) {
   flow.parked = false;
   for (;;) {
@@ -296,13 +296,13 @@ DISTRIBUTE_INLINE void TcpMessages::hear_last_words(int from) {
       consume(from, flow);
 }
 
-/// Who has heard from all it waits for leaves it to others, for a moment, to name who is missing.
+/// A rank that has heard from all it waits for lets others name the missing rank for a moment.
 DISTRIBUTE_INLINE void TcpMessages::late() {
   constexpr double kMoment = 1;
-  const bool somebody_is_silent =
-      std::any_of(peers_.begin(), peers_.end(),
-                  [](const TcpPeer& other) { return other.awaited() && !other.heard; });
-  if (lingers_ || somebody_is_silent || !collective_runs_) {
+  const bool a_rank_is_silent = std::any_of(peers_.begin(), peers_.end(), [](const TcpPeer& other) {
+    return other.awaited() && !other.heard;
+  });
+  if (lingers_ || a_rank_is_silent || !collective_runs_) {
     std::vector<const MessagePeer*> all;
     for (const TcpPeer& other : peers_) all.push_back(&other);
     throw_too_late(all, operation_, rank_);

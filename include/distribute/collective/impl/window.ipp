@@ -49,7 +49,7 @@ DISTRIBUTE_INLINE void wait_while(SharedCounter& counter, uint32_t seen, int rou
   }
   counter.waiters.fetch_add(1, std::memory_order_seq_cst);
   if (counter.value.load(std::memory_order_seq_cst) == seen) {
-    const timespec most{0, 20'000'000};  // whoever waits also looks for aborts and its deadline
+    const timespec most{0, 20'000'000};  // a waiter also looks for aborts and its deadline
     ::syscall(SYS_futex, &counter.value, FUTEX_WAIT, seen, &most, nullptr, 0);
   }
   counter.waiters.fetch_sub(1, std::memory_order_seq_cst);
@@ -123,7 +123,7 @@ DISTRIBUTE_INLINE std::shared_ptr<Window> Window::create(int ranks, int64_t aren
   base_internal::ignore_file_size_signal();
   const int descriptor = ::memfd_create("distribute", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   const int64_t bytes = arenas_begin(ranks) + ranks * page_aligned(arena_bytes);
-  // Sealed, as a shorter file would kill everybody who has mapped it.
+  // Sealed: a shorter file would kill every process that has mapped it.
   if (descriptor < 0 || ::ftruncate(descriptor, bytes) != 0 ||
       ::fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     const int error = errno;

@@ -73,7 +73,7 @@ class ClosureQueue {
   /// Whether closures in flight should end early.
   bool cancelling() const;
   /// Whether a wait() keeps put() out.
-  bool somebody_waits() const;
+  bool has_waiter() const;
   /// All closures whose numbers are below it have ended, with their updates, and do not run again.
   uint64_t settled() const;
   int64_t queued() const;
@@ -92,7 +92,7 @@ class ClosureQueue {
   void settle(const ClosurePtr& closure);
 
   const int64_t capacity_;
-  std::mutex put_wait_mutex_;  // held by wait() and put(): nobody puts while somebody waits
+  std::mutex put_wait_mutex_;  // held by wait() and put(): no put() during a wait()
   mutable std::mutex mutex_;   // guards the rest
   std::condition_variable queued_, free_slot_, idle_;
   Closures queue_;

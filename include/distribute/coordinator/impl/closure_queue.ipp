@@ -14,7 +14,7 @@ DISTRIBUTE_INLINE ClosureQueue::ClosureQueue(int64_t capacity) : capacity_(capac
 }
 
 DISTRIBUTE_INLINE void ClosureQueue::put(ClosurePtr closure) {
-  const std::lock_guard nobody_waits(put_wait_mutex_);
+  const std::lock_guard no_waiter(put_wait_mutex_);
   Lock lock(mutex_);
   const auto full = [&] { return int64_t(queue_.size()) >= capacity_; };
   do {
@@ -121,7 +121,7 @@ DISTRIBUTE_INLINE void ClosureQueue::put_back_for(int worker, ClosurePtr closure
 }
 
 DISTRIBUTE_INLINE bool ClosureQueue::wait(net::Deadline deadline) {
-  const std::lock_guard nobody_puts(put_wait_mutex_);
+  const std::lock_guard no_put(put_wait_mutex_);
   Lock lock(mutex_);
   const auto ended = [&] { return error_ || (queue_.empty() && in_flight_ == 0); };
   waiting_ = true;
@@ -209,7 +209,7 @@ DISTRIBUTE_INLINE void ClosureQueue::drop_for(int worker) {
   dropped = std::exchange(by_worker_[worker], {});
 }
 
-DISTRIBUTE_INLINE bool ClosureQueue::somebody_waits() const {
+DISTRIBUTE_INLINE bool ClosureQueue::has_waiter() const {
   const std::lock_guard lock(mutex_);
   return waiting_;
 }

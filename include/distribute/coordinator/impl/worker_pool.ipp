@@ -145,7 +145,7 @@ DISTRIBUTE_INLINE std::shared_ptr<const WorkerResource> WorkerPool::make_resourc
   return resource;
 }
 
-/// Nobody holds the resource any more; may be called with the pool's mutex.
+/// The last handle of the resource has gone; may be called with the pool's mutex.
 DISTRIBUTE_INLINE void WorkerPool::release(ClosureQueue& queue, const WorkerResource& gone) {
   for (size_t worker = 0; worker < gone.elements.size(); ++worker) {
     if (gone.elements[worker]->status() != RemoteValueStatus::Ready) continue;

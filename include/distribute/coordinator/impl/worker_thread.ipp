@@ -94,7 +94,7 @@ DISTRIBUTE_INLINE bool WorkerThread::process(const ClosureQueue::Taken& taken) {
   std::optional<Outcome> outcome;
   std::string lost;
   try {
-    // Whoever cancels has looked at last_id_ after saying so: one of the two sees the other.
+    // The cancelling thread reads last_id_ after setting its flag: one of the two sees the other.
     if (!taken.tagged && pool_.queue_->cancelling())
       outcome = Outcome{OutcomeKind::Cancelled, StatusCode::Cancelled, {}};
     else
@@ -158,7 +158,7 @@ DISTRIBUTE_INLINE void WorkerThread::cancelled(const ClosureQueue::Taken& taken)
   if (!taken.tagged) pool_.queue_->mark_finished(taken.closure);
 }
 
-/// Everybody else goes on meanwhile. False when the worker does not come back.
+/// The other workers go on meanwhile. False when this one does not come back.
 DISTRIBUTE_INLINE bool WorkerThread::recover(const std::string& why) {
   if (stopping()) return false;
   pool_.options_.print(link_->name() +

@@ -5,7 +5,7 @@
 #include <distribute/device/kernel_shapes.hpp>
 #include <distribute/device/layout.hpp>
 
-#include <dnnl.hpp>  // private to oneDNN's door
+#include <dnnl.hpp>  // included by cpu_onednn* alone
 
 namespace distribute::onednn_internal {
 

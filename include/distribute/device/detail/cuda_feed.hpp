@@ -13,7 +13,7 @@
 namespace distribute {
 
 /// Copies through two pieces of page-locked memory, on a stream of its own. A block of the GPU's
-/// memory is written again when nobody holds it any more, after the work that used it: a copy waits
+/// memory is written again when it is not held any more, after the work that used it: a copy waits
 /// for no other work. One thread at a time; any thread may drop a buffer, also after the feed.
 class CudaFeed {
  public:

@@ -36,7 +36,7 @@ class StagingBlock {
   bool is_free() const;
 
   PinnedBuffer memory_;
-  std::vector<CudaStreamRef> streams_;  // with copies that nobody has waited for
+  std::vector<CudaStreamRef> streams_;  // with copies that have not been waited for
   std::vector<CudaEvent> last_use_;
 };
 
@@ -46,7 +46,7 @@ class StagingMemory {
  public:
   /// `gpu` is any GPU of this process.
   explicit StagingMemory(Device gpu);
-  /// At least so many bytes, contents undefined.
+  /// At least `bytes` bytes, contents undefined.
   std::shared_ptr<StagingBlock> take(int64_t bytes);
 
  private:

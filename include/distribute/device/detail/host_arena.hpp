@@ -11,7 +11,7 @@
 
 namespace distribute::device_internal {
 
-/// Takes the smallest free extent that fits, else memory that nobody has touched yet, so that what
+/// Takes the smallest free extent that fits, else memory that was never written, so that what
 /// one size leaves serves all others: a training step frees its activations in the order opposite
 /// to that of their making, and its gradients find room between them. Reservations grow by
 /// doubling; what is not touched costs no memory. Thread-compatible.
@@ -41,7 +41,7 @@ class HostArena {
     bool holds_memory = true;
   };
   struct Reservation {
-    char* fresh = nullptr;  // from here to the end nobody has touched it
+    char* fresh = nullptr;  // from here to the end it was never written
     char* end = nullptr;
   };
   using Extents = std::map<char*, Extent>;

@@ -11,10 +11,10 @@
 namespace distribute::device_internal {
 
 /// From now on what kernels prepare from these elements is kept, until forget_prepared() or the end
-/// of the buffer. For whoever owns a variable that several replicas read. Thread-safe.
+/// of the buffer. For the owner of a variable that several replicas read. Thread-safe.
 void keep_prepared(const Array& elements);
 
-/// To be called before kept elements are changed in place, by the only one who holds them.
+/// To be called before kept elements are changed in place, by their only holder.
 /// Thread-safe.
 void forget_prepared(const Array& elements);
 

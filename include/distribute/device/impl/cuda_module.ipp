@@ -155,7 +155,7 @@ DISTRIBUTE_INLINE CudaHandle load_module(Device device, const KernelName& kernel
   const std::string name = str_cat(kernel.function, "_", kernel.row, ".cu");
   std::string code;
   {
-    std::lock_guard lock(state.compile_mutex);  // meanwhile nobody waits for a GPU
+    std::lock_guard lock(state.compile_mutex);  // meanwhile no thread waits for a GPU
     code = code_of(kernel_text(kernel), name, gpu.major * 10 + gpu.minor);
   }
   CudaHandle module = nullptr;

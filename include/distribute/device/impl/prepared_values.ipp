@@ -20,7 +20,7 @@ class PreparedArray {
       : result_(make_array(bytes, device)), pieces_(pieces) {}
 
   /// Computes pieces until none is left, then waits for those of other threads: they are at work
-  /// already and wait for nobody.
+  /// already and wait for no other thread.
   const Array& finish(const Preparation& preparation) {
     if (done_.load(std::memory_order_acquire) == pieces_) return result_;
     parallel_for(intra_op_threads(), 1, [&](int64_t begin, int64_t end) {
@@ -86,7 +86,7 @@ DISTRIBUTE_INLINE void forget_prepared(const Array& elements) {
   if (found != table.kept.end()) found->second.arrays.clear();
 }
 
-/// The array of kept elements, begun by whoever comes first; null when they are not kept.
+/// The array of kept elements, begun by the first thread that asks; null when they are not kept.
 DISTRIBUTE_INLINE std::shared_ptr<PreparedArray> find_prepared(const Array& elements,
                                                                const Preparation& p) {
   PreparedTable& table = prepared_table();
@@ -95,7 +95,7 @@ DISTRIBUTE_INLINE std::shared_ptr<PreparedArray> find_prepared(const Array& elem
   if (found == table.kept.end() || found->second.buffer.lock() != elements.buffer) return nullptr;
   auto& array = found->second.arrays[{elements.offset_bytes, p.name, p.sizes[0], p.sizes[1]}];
   if (!array) {
-    const BufferOffers none({});  // kept memory must not be somebody's who wants a result in it
+    const BufferOffers none({});  // kept memory must not come from an offer
     array = std::make_shared<PreparedArray>(p.bytes, p.pieces, elements.buffer->device());
   }
   return array;

@@ -29,7 +29,7 @@ class CoordinatorThread {
   CoordinatorThread(const CoordinatorThread&) = delete;
   ~CoordinatorThread();
 
-  /// Blocks  until every rank has said goodbye or is gone, at most so long.
+  /// Blocks  until every rank has left or is gone, at most `seconds`.
   void wait_until_all_have_left(double seconds);
   /// Ends the thread.
   void stop();

@@ -20,9 +20,9 @@ class Engine;
 class ElasticJob {
  public:
   /// Throws  as ElasticWorkers.
-  ElasticJob(ClusterTasks everybody, const ElasticOptions& limits, const EngineOptions& options);
+  ElasticJob(ClusterTasks all_tasks, const ElasticOptions& limits, const EngineOptions& options);
 
-  /// Meets the others with the state of the last commit; the engine of before must have stopped.
+  /// Meets the others with the state of the last commit; the previous engine must have stopped.
   /// Null when the job has finished without this rank, or `given_up` says so.
   /// Blocks and throws  as ElasticMember::meet.
   std::shared_ptr<Engine> next(const std::function<bool()>& given_up);
@@ -33,7 +33,7 @@ class ElasticJob {
   void state_is_shared() { mine_ = {generation_.number, generation_.state.step}; }
   void count_commit() { ++mine_.step; }
 
-  /// Asks all ranks whether somebody wants to join or, as `told_to_leave` says here, to leave; then
+  /// Asks all ranks whether one wants to join or, as `told_to_leave` says here, to leave; then
   /// the ranks meet again.
   bool members_change(bool told_to_leave);
   /// Whether this rank was to leave then.

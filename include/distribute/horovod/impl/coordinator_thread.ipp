@@ -23,7 +23,7 @@ struct CoordinatorThread::Impl {
     net::FrameReader reader{kMostMessageBytes};
     std::string unsent = {};
     bool open = true;
-    bool leaving = false, dismissed = false;  // has said goodbye; has been answered
+    bool leaving = false, dismissed = false;  // has announced its end; has been answered
   };
 
   Impl(std::vector<net::Socket> sockets, NegotiationOptions options,
@@ -108,8 +108,8 @@ DISTRIBUTE_INLINE void CoordinatorThread::Impl::dismiss(int rank, const char* wh
   negotiation.leave(rank, why);
 }
 
-/// All that has come from the rank. One that goes without a goodbye has failed: the runtime tells
-/// everybody, so its operations just wait for that.
+/// All that has come from the rank. One that goes unannounced has failed: the runtime tells
+/// all ranks, so its operations just wait for that.
 DISTRIBUTE_INLINE void CoordinatorThread::Impl::read(int rank) {
   Rank& from = ranks[size_t(rank)];
   while (from.open && !from.leaving) {

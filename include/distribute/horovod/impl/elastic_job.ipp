@@ -25,9 +25,9 @@ DISTRIBUTE_INLINE std::string horovod_agreement() {
   return cluster_internal::agreement_of({{"api", "horovod"}});
 }
 
-DISTRIBUTE_INLINE ElasticJob::ElasticJob(ClusterTasks everybody, const ElasticOptions& limits,
+DISTRIBUTE_INLINE ElasticJob::ElasticJob(ClusterTasks all_tasks, const ElasticOptions& limits,
                                          const EngineOptions& options)
-    : options_(options), workers_(std::move(everybody), {limits, horovod_agreement()}) {}
+    : options_(options), workers_(std::move(all_tasks), {limits, horovod_agreement()}) {}
 
 DISTRIBUTE_INLINE std::shared_ptr<Engine> ElasticJob::next(const std::function<bool()>& given_up) {
   leaves_ = false;
@@ -41,7 +41,7 @@ DISTRIBUTE_INLINE std::shared_ptr<Engine> ElasticJob::next(const std::function<b
 }
 
 DISTRIBUTE_INLINE bool ElasticJob::members_change(bool told_to_leave) {
-  const std::vector<int32_t> mine{told_to_leave, workers_.somebody_waits()};
+  const std::vector<int32_t> mine{told_to_leave, workers_.has_waiting_worker()};
   const Tensor any = hvd::allreduce(Tensor(Shape{2}, mine),
                                     {.op = hvd::Max, .name = "elastic.check_host_updates"});
   const auto words = any.data<int32_t>();

@@ -73,7 +73,7 @@ DISTRIBUTE_INLINE std::vector<Variable> TensorFlowKerasState::variables() const 
   return all;
 }
 
-/// The values are shared until somebody writes, so that this costs no copy by itself.
+/// The values are shared until they are written, so that this costs no copy by itself.
 DISTRIBUTE_INLINE void TensorFlowKerasState::save() {
   ObjectState::save();
   saved_.clear();

@@ -31,7 +31,7 @@ DISTRIBUTE_INLINE bool Engine::stopped() const {
 
 DISTRIBUTE_INLINE void Engine::stop() {
   EngineThread& all = *impl_;
-  bool failed = failure().has_value();  // then a goodbye would hide it from the others
+  bool failed = failure().has_value();  // announcing the end would hide it from the others
   {
     const std::lock_guard lock(all.mutex);
     if (std::exchange(all.stopped, true)) return;

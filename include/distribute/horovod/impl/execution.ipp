@@ -140,7 +140,7 @@ DISTRIBUTE_INLINE void reduce_scatter(Communicator& group, const Terms& terms, P
   scale(part.output.array().bytes(), part.output.num_elements(), terms.dtype, terms.postscale);
 }
 
-/// Ranks meet in pairs, in rounds that no two ranks see in different order: nobody waits for ever.
+/// Ranks exchange in pairs, in rounds that all ranks see in the same order: there is no deadlock.
 DISTRIBUTE_INLINE void exchange_pairs(Communicator& group, const Part& part,
                                       const std::vector<int64_t>& to_ranks,
                                       const std::vector<int64_t>& from_ranks, DType dtype) {
@@ -196,7 +196,7 @@ DISTRIBUTE_INLINE void execute(Communicator& group, const Response& response, in
     case Kind::Broadcast: return broadcast(group, root, part);
     case Kind::Reducescatter: return reduce_scatter(group, response.terms, part);
     case Kind::Alltoall: return all_to_all(group, response.entries[0], part);
-    default: return;  // a barrier is over once everybody has come to it
+    default: return;  // a barrier is over once all ranks have come to it
   }
 }
 

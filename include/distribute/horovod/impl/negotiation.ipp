@@ -137,15 +137,15 @@ DISTRIBUTE_INLINE Entry Negotiation::entry_of(const Pending& pending) const {
   return entry;
 }
 
-/// Everybody has said something about the operation: it is carried out, or an error on all.
+/// Every rank has announced the operation: it is carried out, or an error on all ranks.
 DISTRIBUTE_INLINE void Negotiation::finish(const Key& key, Pending pending) {
   const Request& first = pending.first;
   const std::vector<int> members = sets_.at(key.first);
-  const bool somebody_joined = pending.parts.size() < members.size();
+  const bool a_rank_joined = pending.parts.size() < members.size();
   const bool sums = first.terms.kind == Kind::Allreduce &&
                     (first.terms.op == hvd::Sum || first.terms.op == hvd::Average);
   if (pending.problem.empty()) pending.problem = set_problem(first);
-  if (pending.problem.empty() && somebody_joined && !sums)
+  if (pending.problem.empty() && a_rank_joined && !sums)
     pending.problem = str_cat(missing(pending), " has joined: after join() only sums and averages ",
                               "can be reduced, and this is ", to_string(first));
   Answer answer{members, {.terms = first.terms, .entries = {entry_of(pending)}}};

@@ -20,7 +20,7 @@ class FileInputStream final : public io::InputStream {
   size_t buffer_bytes_;
   int64_t offset_ = 0;  // behind the buffer
   std::string buffer_;
-  std::string_view rest_;  // the part of buffer_ that nobody has read
+  std::string_view rest_;  // the part of buffer_ that was not read yet
 };
 
 DISTRIBUTE_INLINE absl::StatusOr<size_t> FileInputStream::read_some(std::span<char> out) {

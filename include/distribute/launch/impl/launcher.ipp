@@ -139,7 +139,7 @@ DISTRIBUTE_INLINE Attempt::Attempt(const LaunchOptions& options, const SignalWat
   }
 }
 
-/// Parameter servers end well when the job is done and everybody has left them.
+/// Parameter servers end well when the job is done and all other tasks have left them.
 DISTRIBUTE_INLINE bool Attempt::servers_are_done() const {
   return options_.job.parameter_servers > 0 &&
          std::all_of(slots_.begin(), slots_.end(), [](const Slot& slot) {

@@ -23,7 +23,7 @@ DISTRIBUTE_INLINE SignalWatch::SignalWatch(std::vector<int> signals) {
 }
 
 DISTRIBUTE_INLINE SignalWatch::~SignalWatch() {
-  // What nobody has read is forgotten, or it would end this process now.
+  // Signals not yet read are discarded, or they would end this process now.
   while (next()) {
   }
   ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);

@@ -14,8 +14,8 @@ inline constexpr size_t kMostRequestBytes = 8192;
 /// The end of the request's head in `bytes`, behind its empty line; npos while it has not come.
 size_t end_of_head(std::string_view bytes);
 
-/// The whole answer to a request whose head is `head`: GET and HEAD of /metrics give `text()` to
-/// who knows the token (`Authorization: Bearer <token>`; an empty token admits everybody), all else
+/// The whole answer to a request whose head is `head`: GET and HEAD of /metrics give `text()` with
+/// the token (`Authorization: Bearer <token>`; an empty token admits every client), all else
 /// gives 400, 401, 404 or 405. The connection ends with the answer.
 std::string answer_metrics_request(std::string_view head, const std::string& token,
                                    const std::function<std::string()>& text);

@@ -31,7 +31,7 @@ class SecureLayer {
   virtual bool has_buffered() const = 0;
   /// Whether the other end has closed the connection.
   virtual bool has_ended() const = 0;
-  /// 32 bytes that both ends of this connection know and nobody else does (RFC 9266).
+  /// 32 bytes that only the two ends of this connection know (RFC 9266).
   virtual const std::string& binding() const = 0;
 };
 

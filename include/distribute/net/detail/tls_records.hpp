@@ -19,7 +19,7 @@ namespace distribute::net_internal {
 inline constexpr size_t kRecordContent = 16384;  // the most of one record
 inline constexpr size_t kRecordHeader = 5;
 inline constexpr size_t kRecordExtra = kRecordHeader + 1 + 16;  // with type and tag
-/// The most that a record of anybody may have after its header.
+/// The most bytes that a received record may have after its header.
 inline constexpr size_t kRecordMost = kRecordContent + 256;
 
 enum class RecordType : uint8_t { Alert = 21, Handshake = 22, Data = 23 };

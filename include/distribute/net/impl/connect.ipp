@@ -28,7 +28,7 @@ DISTRIBUTE_INLINE absl::StatusOr<net::Socket> connect_numeric(const net::Address
     return absl::DeadlineExceededError(str_cat("the time to connect to ", name, " is over"));
   }
   asio::error_code error;
-  // A port of the ephemeral range that nobody listens on may be given to this very socket.
+  // A port of the ephemeral range without a listener may be given to this very socket.
   if (!result && socket.local_endpoint(error) == socket.remote_endpoint(error))
     result = asio::error::connection_refused;
   if (result) return absl::UnavailableError(str_cat(name, ": ", result.message()));

@@ -100,7 +100,7 @@ DISTRIBUTE_INLINE absl::Status check_exposure(const Address& address, bool has_t
       str_cat("without a job token tasks may only use loopback addresses, and ", address.text(),
               " is not one. Give all tasks the same secret in DISTRIBUTE_JOB_TOKEN or "
               "DISTRIBUTE_JOB_TOKEN_FILE (\"distribute run\" does it by itself), or say "
-              "DISTRIBUTE_INSECURE=1 where everybody on the network may join the job"));
+              "DISTRIBUTE_INSECURE=1 where every host of the network may join the job"));
 }
 
 }  // namespace distribute::net

@@ -109,7 +109,7 @@ DISTRIBUTE_INLINE absl::StatusOr<Socket> Listener::accept_now() {
         str_cat("accept on ", address_.text(), ": ", std::strerror(errno)));
   if (errno == EBADF || errno == EINVAL || errno == ENOTSOCK)
     return absl::UnavailableError(str_cat("the listener on ", address_.text(), " is closed"));
-  return Socket();  // nobody, or one that has gone again
+  return Socket();  // no connection, or one that was closed again
 }
 
 DISTRIBUTE_INLINE absl::StatusOr<Socket> Listener::accept(Deadline deadline) {
@@ -118,7 +118,7 @@ DISTRIBUTE_INLINE absl::StatusOr<Socket> Listener::accept(Deadline deadline) {
     if (!socket.ok() || *socket) return socket;
     if (deadline.passed())
       return absl::DeadlineExceededError(
-          str_cat("nobody connected to ", address_.text(), " in time"));
+          str_cat("no task connected to ", address_.text(), " in time"));
     pollfd entry{descriptor_, POLLIN, 0};
     ::poll(&entry, 1, deadline.left_ms());
   }

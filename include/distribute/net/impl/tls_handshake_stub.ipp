@@ -4,7 +4,7 @@
 
 namespace distribute::net {
 
-// Without OpenSSL there is no TlsContext, so nobody gets here.
+// Without OpenSSL there is no TlsContext, so none of this is called.
 struct TlsHandshake::Impl {};
 
 DISTRIBUTE_INLINE TlsHandshake::TlsHandshake(std::shared_ptr<const TlsContext>, Role, int,

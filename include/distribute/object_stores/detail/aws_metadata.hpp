@@ -43,7 +43,7 @@ MaybeAwsCredentials optional_of(absl::StatusOr<io::AwsCredentials> credentials);
 
 /// From AWS_CONTAINER_CREDENTIALS_*.
 MaybeAwsCredentials credentials_of_container(const io::AwsCredentialsOptions& options);
-/// From the instance's metadata server (IMDSv2). Where nobody answers, this is no instance.
+/// From the instance's metadata server (IMDSv2). Where no server answers, this is no instance.
 MaybeAwsCredentials credentials_of_instance(const io::AwsCredentialsOptions& options);
 
 }  // namespace distribute::io_internal

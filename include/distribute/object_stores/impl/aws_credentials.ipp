@@ -26,7 +26,7 @@ DISTRIBUTE_INLINE absl::StatusOr<AwsCredentials> find_aws_credentials(
     if (*found) return **std::move(found);
   }
   return AwsCredentials{.source =
-                            "nobody: no AWS_ACCESS_KEY_ID, web identity, profile in ~/.aws, "
+                            "nowhere: no AWS_ACCESS_KEY_ID, web identity, profile in ~/.aws, "
                             "container or instance role was found"};
 }
 

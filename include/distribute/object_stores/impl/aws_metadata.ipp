@@ -100,7 +100,7 @@ credentials_of_container(const io::AwsCredentialsOptions& options) {
   return optional_of(credentials_from_json(*text, str_cat(url, " (", variable, ")")));
 }
 
-/// An instance's metadata server (IMDSv2). Where nobody answers, this is no instance.
+/// An instance's metadata server (IMDSv2). Where no server answers, this is no instance.
 class InstanceMetadata {
  public:
   explicit InstanceMetadata(const io::AwsCredentialsOptions& options) : options_(options) {

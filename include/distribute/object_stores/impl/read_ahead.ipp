@@ -88,7 +88,7 @@ class ReadAheadFile final : public io::RandomAccessFile {
   // All guarded by mutex_.
   mutable std::mutex mutex_;
   mutable std::deque<Block> window_;    // one after the other without gaps
-  mutable std::vector<Block> dropped_;  // still being fetched, wanted by nobody
+  mutable std::vector<Block> dropped_;  // still being fetched, no longer wanted
   mutable int64_t next_bytes_ = 0;      // of the next block
 };
 

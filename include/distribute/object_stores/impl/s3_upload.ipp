@@ -76,7 +76,7 @@ class S3WritableFile final : public io::WritableFile {
   bool closed_ = false;
 };
 
-/// 10000 parts must hold the object, whose size nobody knows yet.
+/// 10000 parts must hold the object, whose size is not known yet.
 DISTRIBUTE_INLINE int64_t S3WritableFile::part_bytes() const {
   return client_->options().part_bytes * (1 + int64_t(etags_.size() + uploads_.size()) / 1000);
 }
@@ -140,7 +140,7 @@ DISTRIBUTE_INLINE absl::Status S3WritableFile::close() {
   return status_;
 }
 
-/// Nobody pays for parts that belong to nothing.
+/// Aborts the upload, so that the store keeps and bills no parts without an object.
 DISTRIBUTE_INLINE void S3WritableFile::give_up() {
   uploads_.clear();
   buffer_ = {};

@@ -170,7 +170,7 @@ DISTRIBUTE_INLINE size_t WebHdfsClient::active(const std::string& cluster) const
   return found == active_.end() ? 0 : found->second;
 }
 
-/// Name nodes answer small requests themselves, and send who wants data to a data node.
+/// Name nodes answer small requests themselves, and send requests for data to a data node.
 DISTRIBUTE_INLINE absl::StatusOr<HttpResponse> WebHdfsClient::ask(const std::string& url,
                                                                   const WebHdfsCall& call) {
   auto response = http_client().send(

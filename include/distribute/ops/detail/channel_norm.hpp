@@ -56,7 +56,7 @@ struct NormGradients {
 };
 
 /// x as with_channel_block gives it, in float32 or bfloat16, and everything else in its dtype.
-/// Gradients that nobody else holds are overwritten by the results.
+/// Gradients that are not shared are overwritten by the results.
 NormGradients norm_gradients(const Tensor& x, const ChannelNorm& norm,
                              const NormGradientInputs& in);
 

@@ -42,7 +42,7 @@ constexpr GpuRow binary_row() {
 }
 
 inline bool on_gpu(const Tensor& t) { return t && is_gpu(t.device()); }
-/// The integer that moves an element of so many bytes.
+/// The integer type that moves an element of `bytes` bytes.
 DType mover(int64_t bytes);
 /// Where an operation runs: on the first operand's device, or on that of a later one that is on a
 /// GPU while those before it are the host's.

@@ -18,7 +18,7 @@ namespace distribute {
 
 namespace ops_internal {
 
-/// sum * factor per channel as a tensor, none when nobody needs it.
+/// sum * factor per channel as a tensor, none when it is not needed.
 template <typename Value>
 Tensor channel_gradient(bool needed, const Tensor& x, const Value& value) {
   if (!needed) return {};

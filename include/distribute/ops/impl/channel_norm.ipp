@@ -218,7 +218,7 @@ struct GradientPass {
   Tensor g, dx;          // none: not kept, not wanted
 };
 
-/// The gradient's memory for a result, when nobody else holds it; else fresh memory.
+/// The gradient's memory for a result, when it is not shared; else fresh memory.
 DISTRIBUTE_INLINE Tensor reused(const Tensor& x, std::span<const Tensor> gradients, size_t part) {
   if (part < gradients.size() && gradients[part].unique() && gradients[part].dtype() == x.dtype() &&
       same_layout(gradients[part].layout(), x.layout()))

@@ -20,7 +20,7 @@ struct SlotSpec {
   float initial_value = 0.0f;
 };
 
-/// Thread-safe but for all(), which nobody may call beside create().
+/// Thread-safe but for all(), which must not run at the same time as create().
 class SlotTable {
  public:
   /// Told of every variable that was made.

@@ -46,7 +46,7 @@ class AppliedUpdates {
     AppliedUpdates& all_;
     const UpdateOrigin origin_;
   };
-  /// Blocks  until nobody applies a push of `origin`, which takes computing alone.
+  /// Blocks  until no push of `origin` is being applied, which takes computing alone.
   void wait_until_applied(const UpdateOrigin& origin);
 
  private:

@@ -46,7 +46,7 @@ struct Push {
   std::vector<PushedGradient> updates = {};
   VariableId counter = -1;               // an int64 scalar that counts pushes; -1: none
   std::optional<SyncOptions> sync = {};  // needs a counter
-  /// A gradient whose weights are older than so many steps is dropped; -1: none is. Needs the
+  /// Age of the weights, in steps, above which a gradient is dropped; -1: none is. Needs the
   /// counter, and its value when the weights were pulled.
   int64_t max_staleness = -1;
   int64_t local_step = 0;

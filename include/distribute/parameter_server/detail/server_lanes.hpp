@@ -55,7 +55,7 @@ class ServerLanes {
     return call(server, method, body, soon());
   }
 
-  /// The lane of a server that has the fewest bytes to carry, with so many more from now on.
+  /// The lane of a server that has the fewest bytes to carry; `bytes` are added to it.
   int assign_lane(int server, int64_t bytes);
   /// Queues a request; the driving calls send it.
   Answer request(int lane, ServerLink::Request request) {

@@ -25,7 +25,7 @@ class Socket;
 
 namespace distribute::parameter_server {
 
-/// What a request will give. Filled while somebody drives the link.
+/// What a request will give. Filled while a thread drives the link.
 struct LinkAnswer {
   using Bytes = std::vector<std::span<std::byte>>;
   std::function<Bytes(net::ByteReader& head)> place = {};  // where the bytes behind the head go

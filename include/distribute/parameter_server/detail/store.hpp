@@ -19,7 +19,7 @@ namespace distribute::parameter_server {
 /// Finds variables by key, and sees to it that each gets its first value once. Thread-safe.
 class Store {
  public:
-  /// Whether somebody has lost interest in an answer; asked several times a second.
+  /// Whether the caller no longer waits for the answer; asked several times a second.
   using Cancelled = std::function<bool()>;
   /// Who initializes a variable, and whether it is gone.
   struct Creator {
@@ -36,12 +36,12 @@ class Store {
     int handle = 0;
     bool initialize = false;  // the caller writes the first value and says created()
   };
-  /// Waits while somebody else initializes it; takes over when that task is gone.
+  /// Waits while another task initializes it; takes over when that task is gone.
   /// Throws  InvalidArgumentError with both shapes and dtypes when they differ; CancelledError.
   Created create(const std::string& key, const Shape& shape, DType dtype, Creator creator,
                  const Cancelled& cancelled);
   void created(int handle);
-  /// Waits until somebody has created it. Throws as create().
+  /// Waits until a task has created it. Throws as create().
   int attach(const std::string& key, const Shape& shape, DType dtype, const std::string& who,
              const Cancelled& cancelled);
   bool exists(const std::string& key) const;

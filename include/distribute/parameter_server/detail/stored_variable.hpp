@@ -24,7 +24,7 @@ inline constexpr int64_t kPieceBytes = int64_t{4} << 20;
 /// Variables above it exist once: no snapshots.
 inline constexpr int64_t kSnapshotBytes = int64_t{256} << 20;
 
-/// Memory of all elements. A block that somebody reads is not written.
+/// Memory of all elements. A block that has a reader is not written.
 struct Block {
   std::byte* data = nullptr;
   int64_t offset = -1;  // in the arena; -1: elsewhere
@@ -57,7 +57,7 @@ class Snapshot {
 };
 
 /// Readers take snapshots: an update that finds readers writes to another block, which readers see
-/// from then on (copy on write), so nobody waits and nobody sees half an update. Large variables
+/// from then on (copy on write), so no reader waits or sees half an update. Large variables
 /// and those with sparse updates are written in place instead, under a lock: a reader sees each
 /// piece of 4 MiB, or each row of a sparse update, as a whole. Thread-safe.
 class StoredVariable {
@@ -122,7 +122,7 @@ class VariableWriter {
   enum class Mode { Whole, Rows, Unlocked };
   explicit VariableWriter(StoredVariable& variable, Mode mode = Mode::Whole);
 
-  /// Elements before and after; the same memory when nobody reads it.
+  /// Elements before and after; the same memory when it has no reader.
   const std::byte* from() const { return from_->data; }
   std::byte* to() const { return to_->data; }
   bool moves() const { return from_ != to_; }

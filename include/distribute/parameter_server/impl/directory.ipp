@@ -51,7 +51,7 @@ DISTRIBUTE_INLINE int Directory::find(const std::string& key, const Store::Cance
     const auto found = servers_.find(key);
     if (found != servers_.end()) return found->second;
     changed_.wait_for(lock, std::chrono::milliseconds(50));
-    if (cancelled()) throw CancelledError("nobody waits for the variable any more");
+    if (cancelled()) throw CancelledError("the caller no longer waits for the variable");
   }
 }
 
@@ -68,7 +68,7 @@ DISTRIBUTE_INLINE std::string Directory::get(const std::string& key,
     const auto found = values_.find(key);
     if (found != values_.end()) return found->second;
     changed_.wait_for(lock, std::chrono::milliseconds(50));
-    if (cancelled()) throw CancelledError("nobody waits for the value any more");
+    if (cancelled()) throw CancelledError("the caller no longer waits for the value");
   }
 }
 

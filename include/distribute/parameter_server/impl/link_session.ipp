@@ -3,7 +3,7 @@
 #include <distribute/base/parallel.hpp>
 #include <distribute/cluster/detail/host_identity.hpp>
 #include <distribute/net/bytes.hpp>
-#include <distribute/net/detail/descriptor_door.hpp>
+#include <distribute/net/detail/descriptor_listener.hpp>
 #include <distribute/net/hmac.hpp>
 #include <distribute/net/socket.hpp>
 #include <distribute/optim/serialization.hpp>
@@ -114,17 +114,17 @@ DISTRIBUTE_INLINE void LinkSession::share(net::ByteReader& head) {
   if (!random.ok()) return stream_.answer(net::ByteWriter().text(""));
   const std::string name =
       str_cat("distribute-ps-", ::getpid(), "-", net::ByteReader(*random).number<uint64_t>());
-  const auto door = net::DescriptorDoor::open(name);
-  if (!door.ok()) return stream_.answer(net::ByteWriter().text(""));
+  const auto listener = net::DescriptorListener::open(name);
+  if (!listener.ok()) return stream_.answer(net::ByteWriter().text(""));
   stream_.answer(net::ByteWriter().text(name));
   const auto deadline = net::Deadline::after_seconds(10);
-  auto guest = door->admit(deadline);
-  if (!guest.ok() || !net::send_descriptor(*guest, context_.store.arena()->descriptor()).ok())
+  auto client = listener->accept(deadline);
+  if (!client.ok() || !net::send_descriptor(*client, context_.store.arena()->descriptor()).ok())
     return;
-  const auto descriptor = net::receive_descriptor(*guest, deadline);
+  const auto descriptor = net::receive_descriptor(*client, deadline);
   if (descriptor.ok()) client_arena_ = SharedArena::attach(*descriptor);
   const std::byte done{client_arena_ ? uint8_t{1} : uint8_t{0}};
-  (void)guest->write({&done, 1}, deadline);
+  (void)client->write({&done, 1}, deadline);
 }
 
 DISTRIBUTE_INLINE void LinkSession::pull(net::ByteReader& head) {

@@ -58,8 +58,8 @@ struct ParameterServer::Impl {
   std::list<Running> sessions;
 };
 
-/// Runs wait(cancelled); who has waited `nanoseconds` in vain gets a DeadlineExceededError that
-/// says for what.
+/// Runs wait(cancelled); after `nanoseconds` without success a DeadlineExceededError
+/// says what was waited for.
 template <typename Wait, typename What>
 auto wait_for_call(const rpc::Call& call, int64_t nanoseconds, What&& what, Wait&& wait) {
   const auto deadline = net::Deadline::after(std::chrono::nanoseconds(nanoseconds));
@@ -136,7 +136,7 @@ DISTRIBUTE_INLINE std::string ParameterServer::Impl::attach(const rpc::Call& cal
   const auto wait = reader.number<int64_t>();
   const std::string key(reader.text());
   const auto [shape, dtype] = rpc::read_shape(reader);
-  const auto what = [&] { return str_cat("somebody to create variable '", key, "'"); };
+  const auto what = [&] { return str_cat("a task to create variable '", key, "'"); };
   const int handle = wait_for_call(
       call, wait, what, [&, shape = shape, dtype = dtype](const Store::Cancelled& cancelled) {
         return store.attach(key, shape, dtype, call.peer().name().name(), cancelled);
@@ -187,7 +187,7 @@ DISTRIBUTE_INLINE void ParameterServer::Impl::add_directory_methods() {
     net::ByteReader reader(call.body());
     const auto wait = reader.number<int64_t>();
     const std::string key(reader.text());
-    const auto what = [&] { return str_cat("somebody to create variable '", key, "'"); };
+    const auto what = [&] { return str_cat("a task to create variable '", key, "'"); };
     return std::to_string(wait_for_call(call, wait, what, [&](const Store::Cancelled& cancelled) {
       return directory.find(key, cancelled);
     }));
@@ -202,7 +202,7 @@ DISTRIBUTE_INLINE void ParameterServer::Impl::add_directory_methods() {
     net::ByteReader reader(call.body());
     const auto wait = reader.number<int64_t>();
     const std::string key(reader.text());
-    const auto what = [&] { return str_cat("somebody to set '", key, "'"); };
+    const auto what = [&] { return str_cat("a task to set '", key, "'"); };
     return wait_for_call(call, wait, what, [&](const Store::Cancelled& cancelled) {
       return directory.get(key, cancelled);
     });

@@ -3,7 +3,7 @@
 #include <distribute/base/version.hpp>
 #include <distribute/cluster/detail/host_identity.hpp>
 #include <distribute/cluster/task_server.hpp>
-#include <distribute/net/detail/descriptor_door.hpp>
+#include <distribute/net/detail/descriptor_listener.hpp>
 #include <distribute/parameter_server/detail/server_lanes.hpp>
 #include <distribute/rpc/detail/rpc_message.hpp>
 
@@ -71,14 +71,14 @@ DISTRIBUTE_INLINE void ServerLanes::share_memory(Server& server, ServerLink& lin
   const std::string name(net::ByteReader(answer->head).text());
   if (answer->code != StatusCode::Ok || name.empty()) return;
   auto own = SharedArena::create();
-  auto door = net::knock(name);
-  if (!own || !door.ok()) return;
-  const auto descriptor = net::receive_descriptor(*door, deadline);
+  auto socket = net::connect_to_descriptors(name);
+  if (!own || !socket.ok()) return;
+  const auto descriptor = net::receive_descriptor(*socket, deadline);
   if (!descriptor.ok()) return;
   auto theirs = SharedArena::attach(*descriptor);
-  if (!theirs || !net::send_descriptor(*door, own->descriptor()).ok()) return;
+  if (!theirs || !net::send_descriptor(*socket, own->descriptor()).ok()) return;
   std::byte done{0};
-  if (!door->read({&done, 1}, deadline).ok() || done != std::byte{1}) return;
+  if (!socket->read({&done, 1}, deadline).ok() || done != std::byte{1}) return;
   server.arena = std::move(theirs);
   server.gradients = std::make_shared<GradientMemory>(std::move(own));
 }

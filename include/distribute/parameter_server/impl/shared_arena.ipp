@@ -19,7 +19,7 @@ DISTRIBUTE_INLINE std::shared_ptr<SharedArena> SharedArena::create(int64_t bytes
   const int descriptor =
       ::memfd_create("distribute-parameter-server", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (descriptor < 0) return nullptr;
-  // Sealed, as a shorter file would kill everybody who has mapped it.
+  // Sealed: a shorter file would kill every process that has mapped it.
   if (::ftruncate(descriptor, bytes) != 0 ||
       ::fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     ::close(descriptor);

@@ -112,7 +112,7 @@ DISTRIBUTE_INLINE void SyncRounds::start(const SyncOptions& options, int64_t ste
     group_ = group;
     step_ = step;
     tokens_.assign(size_t(tokens), step);
-  } else if (step != step_ && accepted_.empty()) {  // somebody has assigned the counter: a restart
+  } else if (step != step_ && accepted_.empty()) {  // the counter was assigned: a restart
     step_ = step;
     tokens_.assign(size_t(tokens), step);
   }
@@ -173,7 +173,7 @@ DISTRIBUTE_INLINE int64_t SyncRounds::wait_for_token(std::unique_lock<std::mutex
     if (!cancelled()) continue;
     std::erase(waiting_, id);
     changed_.notify_all();
-    throw CancelledError("nobody waits for the token any more");
+    throw CancelledError("the caller no longer waits for the token");
   }
   const int64_t token = tokens_.front();
   tokens_.pop_front();

@@ -19,7 +19,7 @@ DISTRIBUTE_INLINE void Store::check(const Entry& entry, const Shape& shape, DTyp
 
 DISTRIBUTE_INLINE void Store::wait(std::unique_lock<std::mutex>& lock, const Cancelled& cancelled) {
   changed_.wait_for(lock, std::chrono::milliseconds(50));
-  if (cancelled()) throw CancelledError("nobody waits for the variable any more");
+  if (cancelled()) throw CancelledError("the caller no longer waits for the variable");
 }
 
 DISTRIBUTE_INLINE Store::Created Store::create(const std::string& key, const Shape& shape,

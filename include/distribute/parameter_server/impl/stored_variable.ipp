@@ -92,7 +92,7 @@ DISTRIBUTE_INLINE void StoredVariable::fill(double value) {
     const std::lock_guard lock(writer_);
     return value == 0 && untouched_ && current_->offset >= 0;
   }();
-  if (zero) return;  // an arena's fresh memory is zero, and not there before somebody needs it
+  if (zero) return;  // an arena's fresh memory is zero, and not there before it is written
   VariableWriter writer(*this);
   dispatch(dtype_, [&](auto element) {
     using T = decltype(element);
@@ -142,7 +142,7 @@ DISTRIBUTE_INLINE VariableWriter::VariableWriter(StoredVariable& variable, Mode 
     }
     variable.in_place_ = true;
   }
-  // Without readers nobody else gets in until this object goes.
+  // Without readers this object keeps the lock until it goes: no other thread gets in.
   if (variable.in_place_ || pinned) contents_.unlock();
   if (!variable.in_place_ && pinned) to_ = variable.free_block();
 }

@@ -122,7 +122,7 @@ DISTRIBUTE_INLINE ClusterHosts deal_roles(const std::vector<std::string>& hosts,
       (hosts.size() == wanted && roles.chiefs == 0))
     throw InvalidArgumentError(str_cat("there are ", hosts.size(), " hosts: too few for ",
                                        roles.chiefs, " chief(s), ", roles.ps, " ps, ",
-                                       roles.evaluators, " evaluator(s) and somebody to train"));
+                                       roles.evaluators, " evaluator(s) and at least one worker"));
   ClusterHosts result;
   auto next = hosts.begin();
   const auto take = [&](std::vector<std::string>& job, int64_t count) {

@@ -33,7 +33,7 @@ class Call {
   const std::shared_ptr<Peer>& shared_peer() const { return peer_; }
   std::string_view body() const { return body_; }
   net::Deadline deadline() const { return deadline_; }
-  /// Nobody waits for the answer any more: the caller has hung up, is lost or has lost patience, or
+  /// The answer is not wanted any more: the caller has hung up, is lost or has timed out, or
   /// the method is about to be removed. Methods that wait ask it several times a second.
   bool cancelled() const { return cancelled_(); }
 

@@ -88,7 +88,7 @@ DISTRIBUTE_INLINE void PeerMonitor::turn() {
   for (const auto& [peer, reason] : lost) peer->lose(reason);
 }
 
-/// Behind the byte of a farewell comes its line.
+/// A line with the reason follows the byte that announces the end.
 DISTRIBUTE_INLINE void PeerMonitor::take(Link& link, std::string_view bytes) {
   const size_t begin = link.leaves ? 0 : bytes.find(char(kFarewell));
   if (begin == std::string_view::npos) return;

@@ -89,7 +89,7 @@ DISTRIBUTE_INLINE std::string RpcChannel::call(const std::string& method, std::s
     if (const absl::Status got = impl_->receive(deadline); !got.ok()) impl_->fail(got, method);
     const net::Frame frame = impl_->reader.take();
     const AnswerMessage answer = parse_answer(frame.payload);
-    if (answer.id != call.id) continue;  // of a call that has lost patience
+    if (answer.id != call.id) continue;  // of a call that has timed out
     if (answer.code != StatusCode::Ok)
       throw_error(answer.code, str_cat(peer_->name().name(), ": ", answer.error));
     return std::string(answer.body);

@@ -42,8 +42,8 @@ struct OnnxAttributes {
   OnnxAttributes& list(const std::string& name, const Sizes& values);
 };
 
-/// An image may be there as NHWC, as NCHW, or both: whoever needs the other form makes it once,
-/// with a Transpose.
+/// An image may exist as NHWC, as NCHW, or both: the first node that needs the other form makes
+/// it, with a Transpose, for all.
 class OnnxBuilder {
  public:
   using Node = saved_model::InferenceNode;

@@ -26,7 +26,7 @@ DISTRIBUTE_INLINE OnnxWrite onnx_write_of(const std::string& op) {
   using B = OnnxBuilder;
   using A = OnnxAttributes;
   static const std::unordered_map<std::string, OnnxWrite> methods = {
-      {"Const", [](B&) { return OnnxValue(); }},  // written in the form that somebody asks for
+      {"Const", [](B&) { return OnnxValue(); }},  // written in the form that its user asks for
       {"Placeholder", [](B& b) { return OnnxValue{.plain = b.now().name}; }},
       {"Identity", [](B& b) { return onnx_plain(b, "Identity"); }},
       {"LeakyRelu",

@@ -78,7 +78,7 @@ DISTRIBUTE_INLINE std::string encode_saver() {
   return saver.take();
 }
 
-/// What becomes a SavedModel, computed by every worker before anybody writes.
+/// What becomes a SavedModel, computed by every worker before any of them writes.
 struct SavedModelContents {
   std::string message;
   std::vector<InferenceNode> variables;

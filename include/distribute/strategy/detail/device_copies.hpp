@@ -27,7 +27,7 @@ class DeviceCopies {
   explicit DeviceCopies(std::shared_ptr<StagingMemory> staging) : staging_(std::move(staging)) {}
   /// `value` on `device`. A single number stays where it is.
   Tensor on(Device device, const Tensor& value);
-  /// A copy that nobody else gets.
+  /// A copy that is not shared.
   Tensor send(Device device, const Tensor& value);
 
  private:

@@ -27,13 +27,13 @@ struct ElasticSetup {
 /// Used by one thread.
 class ElasticWorkers {
  public:
-  /// Opens the port; waits for nobody. Throws  as ElasticMember.
-  ElasticWorkers(ClusterTasks everybody, const ElasticSetup& setup);
+  /// Opens the port; waits for no other worker. Throws  as ElasticMember.
+  ElasticWorkers(ClusterTasks all_tasks, const ElasticSetup& setup);
   ~ElasticWorkers();
 
   using Connect = std::function<void(const std::shared_ptr<ClusterRuntime>&)>;
   /// Meets the others and connects to them by `connect`, again when one is lost meanwhile. The
-  /// runtime of before must have been left. None when the job has finished without this worker, or
+  /// previous runtime must have been left. None when the job has finished without this worker, or
   /// it has given up.
   /// Blocks and throws  as ElasticMember::meet.
   std::optional<ElasticGeneration> next(const ElasticState& mine,
@@ -44,7 +44,7 @@ class ElasticWorkers {
   std::optional<TaskFailure> failure() const;
   /// Whether that, if anything, was this very worker by a fault of its own.
   bool failed_itself() const;
-  bool somebody_waits() const { return member_.somebody_waits(); }
+  bool has_waiting_worker() const { return member_.has_waiting_worker(); }
   void finish() { member_.finish(); }
   void withdraw() { member_.withdraw(); }
   /// The others take this worker's error for its end, and go on.

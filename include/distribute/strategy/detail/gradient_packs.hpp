@@ -12,7 +12,7 @@ namespace distribute::strategy_internal {
 /// Reduces values[i] of all replicas, i = 0, 1, ...: the values of one dtype are laid end to end
 /// and cut into `packs` pieces of equal size, the last takes the rest; `reduce` gets each piece of
 /// all replicas. Gives the results in the values' order, on the device of the reduced pieces.
-/// Values must be dense, alike on all replicas, and each replica's on one device; packs > 0.
+/// Values must be dense, on one device per replica, with equal shapes and dtypes; packs > 0.
 /// Source  tf.distribute num_packs (cross_device_utils, aggregation with packing)
 std::vector<Tensor> reduce_in_packs(
     const std::vector<std::vector<Tensor>>& values, int packs,

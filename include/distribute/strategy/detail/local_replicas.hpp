@@ -56,7 +56,7 @@ class LocalReplicas : public StrategyExtended {
   /// The first error of a run, before the other replicas have ended.
   virtual void replica_failed(const std::exception_ptr& error) { (void)error; }
   void check_count(const char* method, size_t values) const;
-  /// Nobody has chosen how reductions are computed.
+  /// True when no CrossDeviceOps was given, so that the strategy chooses how it reduces.
   bool reduces_its_own_way() const { return cross_device_ops_ == nullptr; }
   /// A variable with a copy of `first` on each replica's device; `others` also take part in it.
   std::shared_ptr<VariableImpl> make_copies(const Tensor& first, const VariableOptions& options,

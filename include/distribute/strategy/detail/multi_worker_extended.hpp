@@ -69,11 +69,11 @@ class MultiWorkerExtended final : public LocalReplicas {
 
   /// The workers of a job that may change; null of one that may not.
   ElasticWorkers* elastic() const { return elastic_.get(); }
-  /// Leaves the workers of now and joins the next generation; none as of ElasticWorkers::next.
-  /// Variables keep their values. Outside run. Throws  as that.
+  /// Leaves the current workers and joins the next generation; none as of ElasticWorkers::next.
+  /// Variables keep their values. Outside run. Throws  as ElasticWorkers::next.
   std::optional<ElasticGeneration> join_next(const ElasticState& mine,
                                              const std::function<bool()>& given_up = {});
-  /// Leaves the workers of now; one that is_chief stays it.
+  /// Leaves the current workers and goes on alone; a chief stays chief.
   void work_alone();
 
   collective::WorkerGroup& group() { return state_.group; }

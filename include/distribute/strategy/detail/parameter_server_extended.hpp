@@ -39,7 +39,7 @@ struct ServerJob {
   parameter_server::ServerOptions server_options = {};         // for a server
 };
 
-/// How variables are made, on all tasks alike.
+/// How variables are made; must be equal on all tasks.
 struct VariablePlacement {
   Partitioner partitioner = nullptr;
   train::DeviceFunction device_setter = nullptr;
@@ -84,7 +84,7 @@ class ParameterServerExtended final : public LocalReplicas {
   std::string wait_until_initialized(std::optional<double> seconds = {});
 
   /// Runs a function that a coordinator has sent: strategy.run, reductions and apply_gradients may
-  /// be called in it, and variables that nobody has made yet are made. What the servers have of
+  /// be called in it, and variables that do not exist yet are made. What the servers have of
   /// this function already, as it has run before, they leave out.
   void run_closure(const std::function<void()>& fn,
                    const parameter_server::UpdateOrigin& origin = {});

@@ -42,7 +42,7 @@ class ReplicaGroup {
   /// "; replica 1 ...", for the end of an error's message.
   std::string notes() const;
 
-  /// The replica's function has returned: it meets nobody any more.
+  /// The replica's function has returned: it takes part in no further reduction.
   void finish(int replica);
   /// The replica's function has thrown: breaks the group; the first error is kept.
   void fail(std::exception_ptr error);

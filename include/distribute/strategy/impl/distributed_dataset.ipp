@@ -57,8 +57,8 @@ DISTRIBUTE_INLINE data::Dataset fetched(data::Dataset dataset, const InputOption
   return data::Dataset(data::fetch_to_gpus_node(dataset.node(), std::move(devices), ahead));
 }
 
-/// Workers ask each other before every step whether anybody has data left, unless they are one or
-/// the data has no end.
+/// Workers ask each other before every step whether one has data left, unless there is one worker
+/// or the data has no end.
 DISTRIBUTE_INLINE bool asks_others(StrategyExtended& strategy,
                                    const std::vector<data::Dataset>& sources) {
   const bool endless = std::all_of(sources.begin(), sources.end(), [](const data::Dataset& source) {

@@ -23,8 +23,8 @@ DISTRIBUTE_INLINE ClusterOptions generation_options() {
   return options;
 }
 
-DISTRIBUTE_INLINE ElasticWorkers::ElasticWorkers(ClusterTasks everybody, const ElasticSetup& setup)
-    : member_(everybody, limits_of(setup.limits, everybody.size()),
+DISTRIBUTE_INLINE ElasticWorkers::ElasticWorkers(ClusterTasks all_tasks, const ElasticSetup& setup)
+    : member_(all_tasks, limits_of(setup.limits, all_tasks.size()),
               ClusterOptions::from_environment(), setup.agreement) {}
 
 DISTRIBUTE_INLINE ElasticWorkers::~ElasticWorkers() = default;
@@ -43,7 +43,7 @@ DISTRIBUTE_INLINE bool ElasticWorkers::failed_itself() const {
 DISTRIBUTE_INLINE std::vector<int> ElasticWorkers::lost() const {
   const auto failed = failure();
   if (!failed) return {};
-  const auto& all = member_.everybody().members;
+  const auto& all = member_.all_tasks().members;
   const std::string name = runtime_->member(failed->rank).name();
   const auto found = std::find_if(
       all.begin(), all.end(), [&](const ClusterMember& member) { return member.name() == name; });

@@ -43,7 +43,7 @@ DISTRIBUTE_INLINE Tensor copy_of(const Tensor& value) {
   return copy;
 }
 
-/// Copies what others hold, such as a variable's value, which the next launch overwrites.
+/// Copies results that are shared, such as a variable's value: the next launch overwrites it.
 DISTRIBUTE_INLINE void own(std::vector<Tensor>& results) {
   for (Tensor& result : results)
     if (result && !result.unique()) result = copy_of(result);
@@ -60,7 +60,7 @@ DISTRIBUTE_INLINE std::string why_plain() {
   return {};
 }
 
-/// Somebody outside follows what is computed.
+/// True when an enclosing recording, trace or tape follows what is computed.
 DISTRIBUTE_INLINE bool is_followed() {
   return RecordedStep::current() || autograd_internal::is_tracing() ||
          autograd_internal::is_taping();

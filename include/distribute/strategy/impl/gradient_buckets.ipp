@@ -19,7 +19,7 @@ DISTRIBUTE_INLINE bool GradientBuckets::fits(std::span<const VariableUpdate> upd
   return !updates.empty();
 }
 
-/// The updates in the order in which rank 0 got their gradients; where nobody watched, backwards.
+/// The updates in the order in which rank 0 got their gradients; where unknown, backwards.
 DISTRIBUTE_INLINE std::vector<size_t> GradientBuckets::order_of(
     std::span<const VariableUpdate> updates) {
   std::vector<size_t> order;
@@ -41,7 +41,7 @@ DISTRIBUTE_INLINE GradientBuckets::~GradientBuckets() {
   while (launched_ > 0) {
     try {
       buckets_[--launched_].work.wait();
-    } catch (const Error&) {  // whoever needed the sums has heard of it
+    } catch (const Error&) {  // thrown already where the sums were needed
     }
   }
 }

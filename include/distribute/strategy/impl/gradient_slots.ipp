@@ -21,7 +21,7 @@ DISTRIBUTE_INLINE std::optional<BufferOffer> GradientSlots::place(const Variable
   if (found == by_variable_.end()) return std::nullopt;
   const Slot& slot = slots_[found->second];
   if (slot.taken->load(std::memory_order_acquire)) return std::nullopt;
-  // The offer counts as taken until it is known that nobody took it.
+  // The offer counts as taken until it is returned unused.
   struct Guard {
     std::shared_ptr<std::atomic<bool>> taken;
     std::shared_ptr<void> owner;

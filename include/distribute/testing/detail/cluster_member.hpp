@@ -30,7 +30,7 @@ struct ClusterMember {
   bool look_for_end(std::string& log);
   void leave_barrier();
   bool running() const { return process != nullptr; }
-  /// Ended with a failure that nobody expected.
+  /// Ended with a failure that was not expected.
   bool failed() const { return status && !status->ok() && !expected_failure; }
   /// Throws  what join() does.
   [[noreturn]] void throw_failure() const;

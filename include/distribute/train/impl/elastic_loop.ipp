@@ -104,8 +104,8 @@ DISTRIBUTE_INLINE bool ElasticLoop::Impl::was_others_fault() {
   return extended->elastic()->failure() && !extended->elastic()->failed_itself();
 }
 
-/// So many that a check comes about as often as wanted; the workers take the largest of what they
-/// propose.
+/// The number of steps that makes a check about as frequent as wanted; the workers take the largest
+/// number that one of them proposes.
 DISTRIBUTE_INLINE int32_t ElasticLoop::Impl::steps_to_next_check() {
   const std::chrono::duration<double> passed = Clock::now() - last_check;
   const double per_step = std::max(passed.count() / std::max(since_check, 1), 1e-6);
@@ -117,7 +117,7 @@ DISTRIBUTE_INLINE int32_t ElasticLoop::Impl::steps_to_next_check() {
 /// When one is told to leave, perhaps all are, some a moment later: it goes at the check after.
 DISTRIBUTE_INLINE void ElasticLoop::Impl::check() {
   leaving = signal.has_come();
-  const bool joins = extended->elastic()->somebody_waits();
+  const bool joins = extended->elastic()->has_waiting_worker();
   int32_t words[] = {leaving, !leaving, joins, steps_to_next_check()};
   workers().all_reduce(words, 4, DType::Int32, collective::ReductionOp::Max);
   until_check = words[3];

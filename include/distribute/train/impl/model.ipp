@@ -120,7 +120,7 @@ DISTRIBUTE_INLINE DistributedDataset Model::distribute(const InputData& data) co
   return *std::get<std::shared_ptr<const DistributedDataset>>(data.data());
 }
 
-/// Workers exchange their numbers only when somebody's has changed.
+/// Workers exchange their numbers only when one of them has changed.
 DISTRIBUTE_INLINE int64_t Model::count_examples(const PerReplica<data::Batch>& batch) {
   int64_t mine = 0;
   for (const data::Batch& part : batch.values()) mine += data::batch_size(part);

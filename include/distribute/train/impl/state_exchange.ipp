@@ -76,7 +76,7 @@ DISTRIBUTE_INLINE void StateExchange::find_small() {
   }
 }
 
-/// Variables are made in the first steps; after them nobody needs to look for more.
+/// Variables are made in the first steps; after them there are no new ones to find.
 DISTRIBUTE_INLINE void StateExchange::keep() {
   constexpr int kSearches = 3;
   if (searches_++ < kSearches) find_small();

@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/net/detail/descriptor_door.hpp>
+#include <distribute/net/detail/descriptor_listener.hpp>
 
 #include <cerrno>
 #include <cstddef>
@@ -43,16 +43,17 @@ DISTRIBUTE_INLINE absl::Status wait_readable(int socket, Deadline deadline) {
   return absl::OkStatus();
 }
 
-DISTRIBUTE_INLINE absl::StatusOr<DescriptorDoor> DescriptorDoor::open(const std::string& name) {
+DISTRIBUTE_INLINE absl::StatusOr<DescriptorListener> DescriptorListener::open(
+    const std::string& name) {
   Socket socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), "the processes of this host");
   const auto [address, size] = abstract_address(name);
   if (::bind(socket.native(), reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
       ::listen(socket.native(), 64) != 0)
     return system_error("opening a Unix socket");
-  return DescriptorDoor(std::move(socket));
+  return DescriptorListener(std::move(socket));
 }
 
-DISTRIBUTE_INLINE absl::StatusOr<Socket> DescriptorDoor::admit(Deadline deadline) const {
+DISTRIBUTE_INLINE absl::StatusOr<Socket> DescriptorListener::accept(Deadline deadline) const {
   constexpr int kPauseMs = 20;
   for (;;) {
     const absl::Status ready = wait_readable(socket_.native(), deadline);
@@ -63,12 +64,12 @@ DISTRIBUTE_INLINE absl::StatusOr<Socket> DescriptorDoor::admit(Deadline deadline
       ::poll(nullptr, 0, kPauseMs);
       continue;
     }
-    Socket guest(raw, "a process of this host");
-    if (is_same_user(raw)) return guest;
+    Socket client(raw, "a process of this host");
+    if (is_same_user(raw)) return client;
   }
 }
 
-DISTRIBUTE_INLINE absl::StatusOr<Socket> knock(const std::string& name) {
+DISTRIBUTE_INLINE absl::StatusOr<Socket> connect_to_descriptors(const std::string& name) {
   const int raw = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const auto [address, size] = abstract_address(name);
   const bool there = ::connect(raw, reinterpret_cast<const sockaddr*>(&address), size) == 0;

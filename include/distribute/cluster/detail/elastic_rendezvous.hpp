@@ -19,27 +19,27 @@ enum class MeetRole {
   Looks,    // for one who leads
   Leads,    // gathers workers
   Follows,  // waits for one who gathers
-  Trains,   // in a generation; its rank 0 keeps those who want to join
+  Trains,   // in a generation; its rank 0 keeps workers that want to join
   Finished,
 };
 
 /// Thread-safe.
-class ElasticDesk {
+class ElasticRendezvous {
  public:
-  /// `options`: canonical JSON that others must have alike.
-  ElasticDesk(ClusterTasks tasks, std::string options);
+  /// `options`: canonical JSON that must be equal on all workers.
+  ElasticRendezvous(ClusterTasks tasks, std::string options);
 
   /// From the server's thread.
   void take(TaskConnection connection);
 
-  /// `leader`: the index of the worker that leads, or -1. Those who wait here are sent on to it,
+  /// `leader`: the index of the worker that leads, or -1. Workers that wait here are sent to it,
   /// unless this worker leads or looks.
   void become(MeetRole role, int leader);
-  /// Who waits here and has not gone again.
+  /// The workers that wait here and have not disconnected.
   std::vector<std::pair<int, MeetRequest>> waiting();
-  /// When the last one came; the epoch when nobody has since the role changed.
+  /// When the last one came; the epoch when none has since the role changed.
   net::Deadline::Clock::time_point last_arrival() const;
-  /// Until somebody comes, or a while has passed.
+  /// Blocks  until the next worker comes, at most until the deadline.
   void wait(net::Deadline deadline);
   /// Sends the result to the members who wait, and becomes one of them.
   void announce(const MeetResult& result);
@@ -61,7 +61,7 @@ class ElasticDesk {
   const uint64_t checksum_;
   mutable std::mutex mutex_;  // guards all below
   std::condition_variable changed_;
-  MeetRole role_ = MeetRole::Follows;  // nobody: this worker does not meet others yet
+  MeetRole role_ = MeetRole::Follows;  // no leader: this worker does not meet others yet
   int leader_ = -1;
   std::map<int, Waiter> waiting_;  // by index
   uint64_t arrivals_ = 0;

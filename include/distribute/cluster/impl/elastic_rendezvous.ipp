@@ -1,6 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/detail/elastic_desk.hpp>
+#include <distribute/cluster/detail/elastic_rendezvous.hpp>
 #include <distribute/cluster/detail/fnv1a.hpp>
 #include <distribute/net/detail/frame.hpp>
 
@@ -18,20 +18,20 @@ DISTRIBUTE_INLINE bool has_closed(net::Socket& socket) {
   return !socket.read_some(std::span(&byte, 1)).ok();
 }
 
-/// Short, to somebody who waits for it: it fits into the socket's memory.
+/// The text is short and the other end waits for it: it fits into the socket's buffer.
 DISTRIBUTE_INLINE void tell(net::Socket& socket, MeetFrame frame, std::string_view text) {
   (void)net::write_frame(socket, uint16_t(frame), text, net::Deadline::after_seconds(0.5));
 }
 
-DISTRIBUTE_INLINE ElasticDesk::ElasticDesk(ClusterTasks tasks, std::string options)
+DISTRIBUTE_INLINE ElasticRendezvous::ElasticRendezvous(ClusterTasks tasks, std::string options)
     : tasks_(std::move(tasks)), options_(std::move(options)), checksum_(fnv1a(options_)) {}
 
-DISTRIBUTE_INLINE bool ElasticDesk::keeps() const {
+DISTRIBUTE_INLINE bool ElasticRendezvous::keeps() const {
   return role_ == MeetRole::Looks || role_ == MeetRole::Leads ||
          (role_ == MeetRole::Trains && leader_ == tasks_.rank);
 }
 
-DISTRIBUTE_INLINE void ElasticDesk::take(TaskConnection connection) {
+DISTRIBUTE_INLINE void ElasticRendezvous::take(TaskConnection connection) {
   const auto& client = connection.hello.client;
   const auto who = std::find_if(
       tasks_.members.begin(), tasks_.members.end(),
@@ -58,7 +58,7 @@ DISTRIBUTE_INLINE void ElasticDesk::take(TaskConnection connection) {
   changed_.notify_all();
 }
 
-DISTRIBUTE_INLINE void ElasticDesk::change(MeetRole role, int leader) {
+DISTRIBUTE_INLINE void ElasticRendezvous::change(MeetRole role, int leader) {
   role_ = role;
   leader_ = leader;
   last_arrival_ = {};
@@ -69,17 +69,17 @@ DISTRIBUTE_INLINE void ElasticDesk::change(MeetRole role, int leader) {
   waiting_.clear();
 }
 
-DISTRIBUTE_INLINE void ElasticDesk::become(MeetRole role, int leader) {
+DISTRIBUTE_INLINE void ElasticRendezvous::become(MeetRole role, int leader) {
   const std::lock_guard lock(mutex_);
   change(role, leader);
 }
 
-DISTRIBUTE_INLINE void ElasticDesk::drop_closed() {
+DISTRIBUTE_INLINE void ElasticRendezvous::drop_closed() {
   for (auto it = waiting_.begin(); it != waiting_.end();)
     it = has_closed(it->second.socket) ? waiting_.erase(it) : std::next(it);
 }
 
-DISTRIBUTE_INLINE std::vector<std::pair<int, MeetRequest>> ElasticDesk::waiting() {
+DISTRIBUTE_INLINE std::vector<std::pair<int, MeetRequest>> ElasticRendezvous::waiting() {
   const std::lock_guard lock(mutex_);
   drop_closed();
   std::vector<std::pair<int, MeetRequest>> result;
@@ -87,18 +87,18 @@ DISTRIBUTE_INLINE std::vector<std::pair<int, MeetRequest>> ElasticDesk::waiting(
   return result;
 }
 
-DISTRIBUTE_INLINE net::Deadline::Clock::time_point ElasticDesk::last_arrival() const {
+DISTRIBUTE_INLINE net::Deadline::Clock::time_point ElasticRendezvous::last_arrival() const {
   const std::lock_guard lock(mutex_);
   return last_arrival_;
 }
 
-DISTRIBUTE_INLINE void ElasticDesk::wait(net::Deadline deadline) {
+DISTRIBUTE_INLINE void ElasticRendezvous::wait(net::Deadline deadline) {
   std::unique_lock lock(mutex_);
   const uint64_t before = arrivals_;
   changed_.wait_until(lock, deadline.when(), [&] { return arrivals_ != before; });
 }
 
-DISTRIBUTE_INLINE void ElasticDesk::announce(const MeetResult& result) {
+DISTRIBUTE_INLINE void ElasticRendezvous::announce(const MeetResult& result) {
   const std::lock_guard lock(mutex_);
   const std::string text = encode_result(result);
   for (const int index : result.members)

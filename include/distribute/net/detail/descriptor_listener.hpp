@@ -1,5 +1,5 @@
 #pragma once
-/// How processes of one host hand a file descriptor, such as that of shared memory, to each other.
+/// How processes of one host hand a file descriptor, such as one of shared memory, to each other.
 
 #include <distribute/base/config.hpp>
 #include <distribute/net/deadline.hpp>
@@ -10,26 +10,26 @@
 namespace distribute::net {
 
 /// An abstract Unix socket with a name, open for processes of the same user in the same network
-/// namespace: who gets through is on this host, whatever names and environment say. No file is left
+/// namespace: a client is on this host, whatever names and environment say. No file is left
 /// behind. Thread-compatible.
-class DescriptorDoor {
+class DescriptorListener {
  public:
   /// `name`: at most 100 characters. Errors: Unavailable.
-  static absl::StatusOr<DescriptorDoor> open(const std::string& name);
-  /// Waits for the next guest of the same user; others are turned away.
+  static absl::StatusOr<DescriptorListener> open(const std::string& name);
+  /// Waits for the next client of the same user; others are turned away.
   /// Errors  DeadlineExceeded.
-  absl::StatusOr<Socket> admit(Deadline deadline) const;
+  absl::StatusOr<Socket> accept(Deadline deadline) const;
 
  private:
-  explicit DescriptorDoor(Socket socket) : socket_(std::move(socket)) {}
+  explicit DescriptorListener(Socket socket) : socket_(std::move(socket)) {}
   Socket socket_;
 };
 
-/// The guest's side: a connection to the door of this name, of the same user.
+/// The client's side: a connection to the listener of this name, of the same user.
 /// Errors  Unavailable.
-absl::StatusOr<Socket> knock(const std::string& name);
+absl::StatusOr<Socket> connect_to_descriptors(const std::string& name);
 
-/// Over a connection of admit() and knock().
+/// Over a connection of accept() and connect_to_descriptors().
 absl::Status send_descriptor(const Socket& socket, int descriptor);
 /// The descriptor belongs to the caller. Errors: DeadlineExceeded, Unavailable.
 absl::StatusOr<int> receive_descriptor(const Socket& socket, Deadline deadline);
