@@ -29,7 +29,7 @@ ABSL_FLAG(int64_t, accumulate, 1, "batches whose gradients make one update");
 ABSL_FLAG(bool, recompute, false, "compute blocks again on the way back, to save memory");
 ABSL_FLAG(std::string, prompt, "In the beginning ", "what the sample at the end begins with");
 ABSL_FLAG(double, temperature, 0.8, "of the sample: below 1 likely characters become likelier");
-ABSL_FLAG(int, top_k, 10, "the sample takes one of so many likeliest characters");
+ABSL_FLAG(int, top_k, 10, "number of likeliest characters that the sample is drawn from");
 
 constexpr int64_t kContext = 128, kWidth = 128, kHeads = 4, kBlocks = 4, kCharacters = 128;
 

@@ -6,7 +6,7 @@ set -euo pipefail
 
 usage="create_training_job.sh NAME IMAGE ROLE_ARN s3://BUCKET/FOLDER"
 name=${1:?$usage} image=${2:?$usage} role=${3:?$usage} prefix=${4:?$usage}
-# One secret for the hosts of the job. Whoever may describe the job can read it.
+# One secret for the hosts of the job. Every account that may describe the job can read it.
 token=$(openssl rand -hex 32)
 
 request=$(cat << END

@@ -6,7 +6,7 @@ set -euo pipefail
 
 usage="custom_job.sh NAME REGION IMAGE gs://BUCKET/FOLDER"
 name=${1:?$usage} region=${2:?$usage} image=${3:?$usage} folder=${4:?$usage}
-# One secret for the replicas of the job. Whoever may describe the job can read it.
+# One secret for the replicas of the job. Every account that may describe the job can read it.
 token=$(openssl rand -hex 32)
 
 pool() { # NUMBER OF REPLICAS
