@@ -20,10 +20,12 @@ floors() { python3 tools/check_floors.py; }
 umbrella() { python3 tools/check_umbrella.py; }
 tf_map() { python3 tools/check_tf_map.py && python3 tools/tf_symbols.py; }
 programs() { python3 tools/check_programs.py; }
-# What the pages say of the code: variables, flags, figures, commands, links, options, docstrings.
+# What the pages say of the code: variables, flags, figures, commands, links, options, docstrings;
+# words that are refused everywhere.
 pages() {
   python3 tools/check_environment.py && python3 tools/flags_page.py && python3 tools/readme_figures.py &&
-    python3 tools/check_commands.py && python3 tools/check_pages.py && python3 scripts/draw_pictures.py && python3 tools/check_docstrings.py
+    python3 tools/check_commands.py && python3 tools/check_pages.py && python3 scripts/draw_pictures.py && python3 tools/check_docstrings.py &&
+    python3 tools/check_words.py
 }
 format() {
   git ls-files -z '*.hpp' '*.ipp' '*.cpp' | xargs -0 -r clang-format --dry-run -Werror
