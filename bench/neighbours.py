@@ -4,16 +4,19 @@
   bench/neighbours.py                                  the header-only trainer, compiled here
   bench/neighbours.py --program=build/mnist --before=old/mnist   two programs, side by side
   bench/neighbours.py --venv=/path/to/venv             TensorFlow and PyTorch beside it
+  bench/neighbours.py --job="servers=build/distribute run -np 2 --ps 1 -- build/mnist_cnn ..."
 
 Quotas need write access to the control groups of this machine (version 1 or 2); without it those
 rows are left out, and the table says so. Programs print "... N images/s" lines; the first is
 dropped where there are several, as it holds the start. Ratios are of the same program's quiet speed
-in the same rounds, beside the share that equal weights give each thread.
+in the same rounds, beside the share that equal weights give each thread. --bound shows what the
+machine gives threads that only count and meet every quarter of a millisecond (thread_share_bench).
 """
 import argparse
 import os
 import pathlib
 import re
+import shlex
 import statistics
 import subprocess
 import sys
@@ -22,6 +25,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FIRST = pathlib.Path("/sys/fs/cgroup/cpu")   # version 1
 SECOND = pathlib.Path("/sys/fs/cgroup")      # version 2
+CORES = len(os.sched_getaffinity(0))
 LOOP = ["sh", "-c", "while :; do :; done"]
 
 
@@ -76,19 +80,44 @@ def compile_trainer(folder):
     return program
 
 
-def images_per_second(command, environment, loops, group):
+def output_beside(command, environment, loops, group):
     enter = group.enter if group else None
     neighbours = [subprocess.Popen(LOOP, preexec_fn=enter) for _ in range(loops)]
     try:
-        output = subprocess.run(command, cwd=ROOT, env={**os.environ, **environment}, text=True,
-                                capture_output=True, check=True, preexec_fn=enter).stdout
+        return subprocess.run(command, cwd=ROOT, env={**os.environ, **environment}, text=True,
+                              capture_output=True, check=True, preexec_fn=enter).stdout
     finally:
         for neighbour in neighbours:
             neighbour.kill()
             neighbour.wait()
+
+
+def images_per_second(command, environment, loops, group):
+    output = output_beside(command, environment, loops, group)
     rates = [float(a or b) for a, b in
              re.findall(r'([\d.]+) images/s|"images_per_second_mean": ([\d.]+)', output)]
     return statistics.median(rates[1:] or rates)
+
+
+def cores_used(program, environment, loops, group):
+    """The share of the machine that threads get which do nothing but count and meet."""
+    output = output_beside([program, str(CORES), "8", "250", "3"],
+                           {"OMP_WAIT_POLICY": "passive", **environment}, loops, group)
+    return float(re.search(r"[\d.]+", output).group()) / CORES
+
+
+def print_bound(rows, groups, folder, rounds):
+    program = str(pathlib.Path(folder) / "thread_share_bench")
+    subprocess.run(["g++", "-std=c++20", "-O2", "-fopenmp", "bench/thread_share_bench.cpp", "-o",
+                    program], check=True, cwd=ROOT)
+    columns = {"divided beforehand": "static", "taken one by one": "dynamic,1"}
+    print(f"\nshare of {CORES} cores that threads get which meet every 250 us\n")
+    print("| beside | equal share | " + " | ".join(columns) + " |\n|---|---|---|---|")
+    for row, loops, quota, share in rows:
+        cells = [statistics.median(cores_used(program, {"OMP_SCHEDULE": schedule}, loops,
+                                              groups[quota] if groups else None)
+                                   for _ in range(rounds)) for schedule in columns.values()]
+        print(f"| {row} | {share:.2f} | " + " | ".join(f"{cell:.2f}" for cell in cells) + " |")
 
 
 def peers(venv):
@@ -98,7 +127,7 @@ def peers(venv):
     for name, module in [("TensorFlow", "tensorflow"), ("PyTorch", "torch")]:
         if subprocess.run([python, "-c", f"import {module}"], capture_output=True).returncode == 0:
             found[name] = [python, str(ROOT / "bench" / "peers" / f"{name.lower()}_peer.py"),
-                           f"--threads={len(os.sched_getaffinity(0))}", "--steps=300"]
+                           f"--threads={CORES}", "--steps=300"]
     return found
 
 
@@ -108,20 +137,22 @@ def main():
     parser.add_argument("--program", help="prints 'N images/s' lines; default: compiled here")
     parser.add_argument("--before", help="an older program, as a column of its own")
     parser.add_argument("--venv", help="Python environment with TensorFlow or PyTorch")
+    parser.add_argument("--job", action="append", default=[], metavar="NAME=COMMAND",
+                        help="a column of its own, from the checkout's root")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--loops", default="1,2,4")
     parser.add_argument("--quotas", default="1,0.5")
+    parser.add_argument("--bound", action="store_true", help="a second table: of plain threads")
     parser.add_argument("--exclusive", action="store_true",
                         help="a weight that keeps other users of the machine out while measuring")
     flags = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         program = flags.program or compile_trainer(folder)
-        run(flags, str(pathlib.Path(program).resolve()))
+        run(flags, str(pathlib.Path(program).resolve()), folder)
 
 
-def run(flags, program):
-    cores = len(os.sched_getaffinity(0))
+def run(flags, program, folder):
     quotas = [float(q) for q in flags.quotas.split(",") if q]
     loops = [int(n) for n in flags.loops.split(",") if n]
     groups = groups_or_none(quotas, 262144 if flags.exclusive else None)
@@ -131,12 +162,15 @@ def run(flags, program):
     if flags.before:
         before = [str(pathlib.Path(flags.before).resolve()), epochs]
         columns["before"] = (before, {})
+    for job in flags.job:
+        name, command = job.split("=", 1)
+        columns[name] = (shlex.split(command), {})
     for name, command in (peers(flags.venv) if flags.venv else {}).items():
         columns[name] = (command, {})
     rows = [("quiet", 0, None, 1.0)]
-    rows += [(f"{n} busy loops", n, None, cores / (cores + n)) for n in loops]
+    rows += [(f"{n} busy loops", n, None, CORES / (CORES + n)) for n in loops]
     if groups:
-        rows += [(f"quota of {q:g} cores", 0, q, min(q / cores, 1)) for q in quotas]
+        rows += [(f"quota of {q:g} cores", 0, q, min(q / CORES, 1)) for q in quotas]
     measured = {}
     try:
         for number in range(flags.rounds):
@@ -146,10 +180,12 @@ def run(flags, program):
                     speed = images_per_second(command, environment, n, group)
                     measured.setdefault((row, column), []).append(speed)
                     print(f"round {number + 1}: {row}, {column}: {speed:.0f}", file=sys.stderr)
+        print_table(rows, columns, measured, flags.rounds)
+        if flags.bound:
+            print_bound(rows, groups, folder, flags.rounds)
     finally:
         for group in (groups or {}).values():
             group.close()
-    print_table(rows, columns, measured, flags.rounds)
 
 
 def print_table(rows, columns, measured, rounds):
