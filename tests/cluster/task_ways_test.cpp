@@ -10,12 +10,10 @@ ClusterTasks free_tasks(int count) {
   return job.tasks;  // the job's listeners are closed
 }
 
-std::vector<distribute::TaskWay> ways_of(ClusterTasks tasks, int rank, double seconds,
-                                         const std::string& token = "secret") {
+ClusterOptions with_token(const std::string& token) {
   ClusterOptions options = quick_options();
   options.job_token = token;
-  tasks.rank = rank;
-  return find_task_ways(tasks, options, Deadline::after_seconds(seconds));
+  return options;
 }
 
 }  // namespace
@@ -23,7 +21,13 @@ std::vector<distribute::TaskWay> ways_of(ClusterTasks tasks, int rank, double se
 TEST_CASE("tasks that are there reach each other", "[cluster][task_ways]") {
   const ClusterTasks tasks = free_tasks(3);
   std::vector<std::vector<distribute::TaskWay>> ways(3);
-  const auto errors = on_ranks(3, [&](int rank) { ways[size_t(rank)] = ways_of(tasks, rank, 20); });
+  const auto errors = on_ranks(3, [&](int rank) {
+    ClusterTasks mine = tasks;
+    mine.rank = rank;
+    const ClusterOptions options = with_token("the token of this test");
+    ways[size_t(rank)] = find_task_ways(mine, options, Deadline::after_seconds(20));
+    ClusterRuntime::join(mine, options)->leave();
+  });
   for (const std::string& error : errors) CHECK(error == "");
   for (const auto& of_rank : ways)
     for (const auto& way : of_rank) CHECK(way.problem == "");
@@ -33,7 +37,11 @@ TEST_CASE("the step that fails is named: connection, proof of the token", "[clus
   const ClusterTasks tasks = free_tasks(3);  // of which the last one does not come
   std::vector<std::vector<distribute::TaskWay>> ways(2);
   const auto errors = on_ranks(2, [&](int rank) {
-    ways[size_t(rank)] = ways_of(tasks, rank, 0.3, rank == 0 ? "secret" : "another");
+    ClusterTasks mine = tasks;
+    mine.rank = rank;
+    ways[size_t(rank)] = find_task_ways(
+        mine, with_token(rank == 0 ? "the token of this test" : "the token of another test"),
+        Deadline::after_seconds(0.3));
   });
   for (const std::string& error : errors) CHECK(error == "");
   CHECK(ways[0][1].step == "handshake");

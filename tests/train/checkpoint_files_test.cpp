@@ -65,7 +65,7 @@ TEST_CASE("numbers of two checkpoints are compared within a tolerance",
   CHECK_THAT(difference(a, b, 0.25), Contains("1 of 3 elements differ"));
   CHECK(difference(a, b, 2) == "");
   const auto c = write_x<float>(root / "c", io::DataType::Float, {1, 2, 3});
-  CHECK(difference(a, c) == "x: double [3] and float32 [3]");
+  CHECK(difference(a, c) == "x: float64 [3] and float32 [3]");
   // Whole numbers that are one as doubles.
   const auto d = write_x<int64_t>(root / "d", io::DataType::Int64, {int64_t{1} << 60});
   const auto e = write_x<int64_t>(root / "e", io::DataType::Int64, {(int64_t{1} << 60) + 1});

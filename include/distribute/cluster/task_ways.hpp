@@ -20,8 +20,8 @@ struct TaskWay {
 };
 
 /// Opens this task's port, says hello to every other task until it answers or `deadline` has
-/// passed, and lets them do the same here. By rank; this task's own way is empty. To be called by
-/// all tasks, before they join a ClusterRuntime.
+/// passed, and lets them do the same here. By rank; this task's own way is empty. All tasks call it
+/// and then join a ClusterRuntime, which answers those that have not reached this task yet.
 /// Throws  FailedPreconditionError when the port cannot be opened.
 std::vector<TaskWay> find_task_ways(const ClusterTasks& tasks, const ClusterOptions& options,
                                     net::Deadline deadline);
